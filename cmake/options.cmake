@@ -1,0 +1,28 @@
+# Flags every target gets. The numerics contract (docs/reference/numerics.md, rule 1) forbids contraction and fast math in
+# every file and compiler, so these are not options.
+add_library(loom_options INTERFACE)
+target_include_directories(loom_options INTERFACE
+  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
+target_compile_options(loom_options INTERFACE
+  -ffp-contract=off -fno-fast-math -fno-math-errno -Wall -Wextra -Wno-missing-field-initializers -Wno-psabi)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(loom_options INTERFACE -Wno-restrict)  # false positives of gcc 12 in <string>
+endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "wasm32")
+  target_compile_options(loom_options INTERFACE -fno-exceptions -fno-rtti)
+else()
+  find_package(Threads REQUIRED)
+  target_link_libraries(loom_options INTERFACE Threads::Threads)
+endif()
+if(LOOM_SANITIZE)
+  target_compile_options(loom_options INTERFACE -fsanitize=${LOOM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(loom_options INTERFACE -fsanitize=${LOOM_SANITIZE})
+endif()
+if(LOOM_FUZZ)
+  target_compile_options(loom_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+# ccache where it is installed: the second build of a tree is minutes shorter.
+find_program(LOOM_CCACHE ccache)
+if(LOOM_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${LOOM_CCACHE})
+endif()

@@ -1,0 +1,218 @@
+// Decimal to double and back, correctly rounded, with integer arithmetic only. std::from_chars(double) is missing from
+// some targets (wasi-libc++), and a number in a model's config must be the same number everywhere.
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace loom {
+namespace {
+
+// A non-negative integer of any size, least significant limb first.
+class Big {
+ public:
+  explicit Big(std::uint64_t v = 0) {
+    for (; v != 0; v >>= 32) limbs_.push_back(static_cast<std::uint32_t>(v));
+  }
+  bool zero() const { return limbs_.empty(); }
+  void mul_add(std::uint32_t factor, std::uint32_t add) {
+    std::uint64_t carry = add;
+    for (auto& limb : limbs_) {
+      carry += std::uint64_t{limb} * factor;
+      limb = static_cast<std::uint32_t>(carry);
+      carry >>= 32;
+    }
+    if (carry != 0) limbs_.push_back(static_cast<std::uint32_t>(carry));
+  }
+  void mul_pow10(int n) {
+    for (; n >= 9; n -= 9) mul_add(1000000000u, 0);
+    for (; n > 0; --n) mul_add(10, 0);
+  }
+  void shift_left(int n) {
+    if (zero()) return;
+    limbs_.insert(limbs_.begin(), static_cast<std::size_t>(n / 32), 0u);
+    if (n % 32 != 0) mul_add(1u << (n % 32), 0);
+  }
+  int bits() const { return zero() ? 0 : static_cast<int>(limbs_.size() * 32) - std::countl_zero(limbs_.back()); }
+  // -1, 0, 1
+  int compare(const Big& b) const {
+    if (limbs_.size() != b.limbs_.size()) return limbs_.size() < b.limbs_.size() ? -1 : 1;
+    for (std::size_t i = limbs_.size(); i-- > 0;)
+      if (limbs_[i] != b.limbs_[i]) return limbs_[i] < b.limbs_[i] ? -1 : 1;
+    return 0;
+  }
+  void subtract(const Big& b) {
+    std::int64_t borrow = 0;
+    for (std::size_t i = 0; i < limbs_.size(); ++i) {
+      std::int64_t d = std::int64_t{limbs_[i]} - (i < b.limbs_.size() ? b.limbs_[i] : 0) + borrow;
+      borrow = d < 0 ? -1 : 0;
+      limbs_[i] = static_cast<std::uint32_t>(d);
+    }
+    while (!limbs_.empty() && limbs_.back() == 0) limbs_.pop_back();
+  }
+
+ private:
+  std::vector<std::uint32_t> limbs_;
+};
+
+// digits * 10^exponent as the nearest double, ties to even; false on overflow.
+bool round_decimal(const Big& digits, int exponent, double* out) {
+  if (digits.zero()) { *out = 0; return true; }
+  // value = num / den, both integers.
+  Big num = digits, den(1);
+  if (exponent >= 0) num.mul_pow10(exponent); else den.mul_pow10(-exponent);
+  // Scale so that the quotient has exactly 53 bits (fewer for subnormals): value = q * 2^shift.
+  int shift = num.bits() - den.bits() - 53;
+  if (shift < -1074) shift = -1074;
+  for (;; ++shift) {
+    Big n = num, d = den;
+    if (shift < 0) n.shift_left(-shift); else d.shift_left(shift);
+    // Long division, bit by bit: at most 54 quotient bits.
+    std::uint64_t q = 0;
+    int top = n.bits() - d.bits();
+    if (top > 54) continue;
+    for (int i = top < 0 ? 0 : top; i >= 0; --i) {
+      Big t = d;
+      t.shift_left(i);
+      if (n.compare(t) >= 0) { n.subtract(t); q |= std::uint64_t{1} << i; }
+    }
+    if (q >= std::uint64_t{1} << 53) continue;
+    // Round half to even by the remainder n / d.
+    n.mul_add(2, 0);
+    const int half = n.compare(d);
+    if (half > 0 || (half == 0 && (q & 1) != 0)) ++q;
+    if (q == std::uint64_t{1} << 53) { q >>= 1; ++shift; }
+    if (shift + 52 > 1023 && q >= std::uint64_t{1} << 52) return false;
+    const std::uint64_t bits = q < std::uint64_t{1} << 52 ? q : (static_cast<std::uint64_t>(shift + 52 + 1023) << 52) | (q & ((std::uint64_t{1} << 52) - 1));
+    *out = std::bit_cast<double>(bits);
+    return true;
+  }
+}
+
+}  // namespace
+
+bool parse_double(std::string_view text, double* out) {
+  std::size_t i = 0;
+  const bool negative = !text.empty() && text[0] == '-';
+  if (negative) ++i;
+  Big digits;
+  std::uint64_t small = 0;  // the digits while they fit 19
+  int exponent = 0, kept = 0;
+  bool any = false, dot = false;
+  for (; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '.') {
+      if (dot) return false;
+      dot = true;
+      continue;
+    }
+    if (c < '0' || c > '9') break;
+    any = true;
+    // 800 digits decide every double; digits beyond only matter by being non-zero, which a final 1 keeps.
+    if (kept < 800) {
+      if (kept < 19) small = small * 10 + static_cast<std::uint64_t>(c - '0');
+      digits.mul_add(10, static_cast<std::uint32_t>(c - '0'));
+      if (kept > 0 || c != '0') ++kept;
+      if (dot) --exponent;
+    } else {
+      if (c != '0' && kept == 800) { digits.mul_add(10, 1); ++kept; --exponent; }
+      if (!dot) ++exponent;
+    }
+  }
+  if (!any) return false;
+  if (i < text.size()) {
+    if (text[i] != 'e' && text[i] != 'E') return false;
+    ++i;
+    const bool minus = i < text.size() && text[i] == '-';
+    if (i < text.size() && (text[i] == '+' || text[i] == '-')) ++i;
+    if (i == text.size()) return false;
+    int e = 0;
+    for (; i < text.size(); ++i) {
+      if (text[i] < '0' || text[i] > '9') return false;
+      if (e < 100000) e = e * 10 + (text[i] - '0');
+    }
+    exponent += minus ? -e : e;
+  }
+  double value = 0;
+  if (!digits.zero()) {
+    if (exponent + kept > 310) return false;
+    if (exponent + kept < -330) {
+      value = 0;
+    } else if (kept <= 15 && exponent >= -22 && exponent <= 22) {
+      // Both factors are exact in a double, so one correctly rounded operation gives the answer (Clinger 1990).
+      static constexpr double kPow10[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+      value = exponent < 0 ? static_cast<double>(small) / kPow10[-exponent] : static_cast<double>(small) * kPow10[exponent];
+    } else if (!round_decimal(digits, exponent, &value)) {
+      return false;
+    }
+  }
+  *out = negative ? -value : value;
+  return true;
+}
+
+namespace {
+
+// The first n decimal digits of value (positive, finite), correctly rounded, and the exponent of the first.
+std::string decimal_digits(double value, int n, int* exponent10) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
+  const int biased = static_cast<int>(bits >> 52 & 0x7FF);
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+  const int e2 = biased == 0 ? -1074 : biased - 1075;
+  const Big mantissa(biased == 0 ? fraction : fraction | std::uint64_t{1} << 52);
+  // At most floor(log10(value)); the loop walks up to it.
+  int e10 = (mantissa.bits() + e2) * 1233 / 4096 - 2;
+  for (;; ++e10) {
+    Big num = mantissa, den(1);
+    if (e2 >= 0) num.shift_left(e2); else den.shift_left(-e2);
+    if (e10 - n + 1 >= 0) den.mul_pow10(e10 - n + 1); else num.mul_pow10(n - 1 - e10);
+    // num / den has n integer digits when e10 is right.
+    std::uint64_t q = 0;
+    const int top = num.bits() - den.bits();
+    if (top > 63) continue;
+    for (int i = top < 0 ? 0 : top; i >= 0; --i) {
+      Big t = den;
+      t.shift_left(i);
+      if (num.compare(t) >= 0) { num.subtract(t); q |= std::uint64_t{1} << i; }
+    }
+    num.mul_add(2, 0);
+    const int half = num.compare(den);
+    if (half > 0 || (half == 0 && (q & 1) != 0)) ++q;
+    std::string text = std::to_string(q);
+    if (static_cast<int>(text.size()) > n) continue;
+    *exponent10 = e10;
+    return text;
+  }
+}
+
+}  // namespace
+
+std::string format_double(double value) {
+  if (value == 0) return std::bit_cast<std::uint64_t>(value) != 0 ? "-0.0" : "0.0";
+  const bool negative = value < 0;
+  const double magnitude = negative ? -value : value;
+  std::string digits;
+  int e10 = 0;
+  for (int n = 1; n <= 17; ++n) {
+    digits = decimal_digits(magnitude, n, &e10);
+    double back;
+    const std::string candidate = digits + "e" + std::to_string(e10 - static_cast<int>(digits.size()) + 1);
+    if (parse_double(candidate, &back) && back == magnitude) break;
+  }
+  while (digits.size() > 1 && digits.back() == '0') digits.pop_back();
+  const int size = static_cast<int>(digits.size());
+  std::string text;
+  if (e10 >= -5 && e10 < 16) {
+    if (e10 < 0) text = "0." + std::string(static_cast<std::size_t>(-e10 - 1), '0') + digits;
+    else if (size <= e10 + 1) text = digits + std::string(static_cast<std::size_t>(e10 + 1 - size), '0') + ".0";
+    else text = digits.substr(0, static_cast<std::size_t>(e10 + 1)) + "." + digits.substr(static_cast<std::size_t>(e10 + 1));
+  } else {
+    text = digits.substr(0, 1) + (size > 1 ? "." + digits.substr(1) : "") + "e" + std::to_string(e10);
+  }
+  return negative ? "-" + text : text;
+}
+
+}  // namespace loom

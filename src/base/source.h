@@ -1,0 +1,79 @@
+// Where a reader's bytes come from: a path (memory-mapped where the platform can), bytes in memory, or a read callback.
+// Immutable after opening; all calls are thread-safe if the callback is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace loom {
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  // What error messages call it: the path, or the name given.
+  const std::string& name() const { return name_; }
+  std::uint64_t size() const { return size_; }
+  // All bytes at once where they already lie in memory (mapping or buffer); empty otherwise.
+  virtual std::span<const std::byte> view() const { return {}; }
+  // Fills `out` from `offset`; `truncated` with both sizes where the source is shorter.
+  Status read(std::uint64_t offset, std::span<std::byte> out) const;
+
+ protected:
+  virtual Status read_some(std::uint64_t offset, std::span<std::byte> out) const = 0;
+  std::string name_;
+  std::uint64_t size_ = 0;
+};
+
+using SourcePtr = std::shared_ptr<const ByteSource>;
+// Reads out.size() bytes at offset; the range is always inside the size given.
+using ReadCallback = std::function<Status(std::uint64_t offset, std::span<std::byte> out)>;
+
+enum class MapMode { map_if_possible, read };
+
+// Regular files only: a directory, FIFO or device is refused by name.
+Result<SourcePtr> open_source(const std::string& path, MapMode mode = MapMode::map_if_possible);
+// Owns the bytes.
+SourcePtr source_from_bytes(std::vector<std::byte> bytes, std::string name);
+// Borrows the bytes: they must outlive the source.
+SourcePtr source_from_view(std::span<const std::byte> bytes, std::string name);
+SourcePtr source_from_callback(std::uint64_t size, ReadCallback read, std::string name);
+
+// The whole source as bytes or text; refuses more than `limit` bytes.
+Result<std::vector<std::byte>> read_all(const ByteSource& source, std::uint64_t limit = std::uint64_t{1} << 32);
+Result<std::string> read_text_file(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 30);
+
+// Writes a file so that readers see the old content or the new, never a part: temporary file beside it, fsync, rename, fsync of the folder.
+// A failed or abandoned writer leaves nothing behind.
+class AtomicFile {
+ public:
+  static Result<AtomicFile> create(const std::string& path);
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&& other) noexcept;
+  ~AtomicFile();
+  Status write(std::span<const std::byte> data);
+  std::uint64_t written() const { return written_; }
+  // Makes it durable and visible under `path`.
+  Status commit();
+
+ private:
+  AtomicFile() = default;
+  void abandon();
+  std::string path_, temp_;
+  int fd_ = -1;
+  std::uint64_t written_ = 0;
+};
+
+Status write_file(const std::string& path, std::span<const std::byte> data);
+
+}  // namespace loom

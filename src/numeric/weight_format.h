@@ -1,0 +1,47 @@
+// How a weight matrix is stored: a dtype, a layout and the granularity of its scales. docs/reference/packing.md has every byte.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "numeric/dtype.h"
+
+namespace loom {
+
+// Ids are on disk: append only.
+enum class Layout : std::uint8_t {
+  plain = 0,  // P16x4 panels of codes, scales per tensor, row or block
+  a4 = 1,     // native 4.5 bits: blocks of 16, w8 = code*s - 8*m4, one f32 scale per row
+  s4 = 2,     // native 4.16 bits: blocks of 32, w8 = (code-8)*s, one f32 scale per row
+  q4_0 = 3,   // GGUF blocks as they lie in the file, row-major
+  q8_0 = 4,
+  q4_k = 5,
+  q6_k = 6,
+};
+
+enum class ScaleKind : std::uint8_t { none = 0, tensor = 1, row = 2, block = 3 };
+
+struct WeightFormat {
+  DType dtype = DType::f32;
+  Layout layout = Layout::plain;
+  ScaleKind scale = ScaleKind::none;
+  std::uint16_t block = 0;  // 16 or 32 where scale is block, else 0
+
+  friend bool operator==(const WeightFormat&, const WeightFormat&) = default;
+  ArithClass arith() const { return info(dtype).arith; }
+};
+
+// The format a bare dtype name means: "i4" is A4 in blocks of 16; the other scaled types take one scale per row.
+WeightFormat default_format(DType dtype);
+
+// "f32", "i8", "i4" (= A4), "i4:s4", "i4:row", "i8:tensor", "i8:block32", "q4_0", "q8_0", "q4_k", "q6_k".
+Result<WeightFormat> parse_weight_format(std::string_view text);
+std::string to_string(const WeightFormat& format);
+
+// Every format that parse_weight_format accepts, in id order: what tests and tables iterate over.
+std::span<const WeightFormat> all_weight_formats();
+
+}  // namespace loom
