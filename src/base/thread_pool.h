@@ -1,0 +1,46 @@
+// A fixed team of threads that runs one job at a time; inside a job the workers meet at spin barriers. Results never depend on
+// the team's size: kernels split outputs, never sums. One caller at a time; on targets without threads the team is the caller.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+namespace loom {
+
+// Sense-reversing barrier: spins briefly, then yields, since a shared machine may have taken a worker's core away.
+class SpinBarrier {
+ public:
+  explicit SpinBarrier(int workers) : workers_(workers) {}
+  void wait();
+
+ private:
+  const int workers_;
+  std::atomic<int> arrived_{0};
+  std::atomic<unsigned> phase_{0};
+};
+
+class ThreadPool {
+ public:
+  // threads >= 1, the caller included; 0: one per core.
+  explicit ThreadPool(int threads = 0);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int size() const { return size_; }
+  // Runs job(worker) for worker = 0..size-1 (0 is the caller) and returns when all have finished. Must not be nested.
+  // The job must not throw. Nothing is allocated.
+  void run(void (*job)(void* context, int worker), void* context);
+  SpinBarrier& barrier() { return barrier_; }
+
+  static int hardware_threads();
+
+ private:
+  struct Workers;
+  int size_;
+  SpinBarrier barrier_;
+  std::unique_ptr<Workers> workers_;
+};
+
+}  // namespace loom

@@ -1,0 +1,55 @@
+// What a CPU kernel gets. Plain data and no standard library: kernel files are compiled once per instruction set, and an inline
+// function of a header compiled for AVX-512 must never be the copy that the linker keeps for everybody.
+#pragma once
+
+namespace loom::cpu {
+
+using i64 = long long;
+
+struct TensorArg {
+  char* data = nullptr;
+  i64 rows = 0;    // in this run
+  i64 cols = 0;    // of the view
+  i64 stride = 0;  // elements between rows; the view's first element is at data
+};
+
+// A parameter as prepared for the kernels. Which members are set follows from the ops that read it.
+struct WeightArg {
+  const void* panels = nullptr;  // the packed form (numeric/packed_matrix.h), or float panels of 16 outputs: element (n, k) at [n/16][k][n%16]
+  const void* dense = nullptr;   // row-major decoded values, rows padded to `dense_stride` with zeros
+  i64 dense_stride = 0;
+  i64 rows = 0, cols = 0, padded_cols = 0;
+  i64 panel_bytes = 0;
+  const float* scales = nullptr;  // per row; null: 1
+  const int* zeros = nullptr;     // per row; null: 0
+  const unsigned char* sub_scales = nullptr;
+  int dtype = 0, layout = 0, scale_kind = 0, block = 0;
+};
+
+struct KernelArgs {
+  TensorArg t[10];
+  bool has[10];
+  const WeightArg* weight = nullptr;  // operand 0 of the ops that take a weight matrix
+  i64 ints[8];
+  double reals[5];
+  unsigned u32s[5];
+  float f32s[5];
+  const unsigned* page_table = nullptr;  // kv ops: page of (sequence, block of 64 positions)
+  i64 pages_per_sequence = 0;
+  char* scratch = nullptr;  // this worker's own
+  int worker = 0, workers = 1;
+};
+
+using Kernel = void (*)(const KernelArgs&);
+
+// The rows, or other units, [begin, end) of n that a worker owns; `grain` keeps a unit of work together.
+struct Range {
+  i64 begin, end;
+};
+static inline Range share(i64 n, i64 grain, int worker, int workers) {
+  const i64 units = (n + grain - 1) / grain;
+  const i64 begin = units * worker / workers * grain, end = units * (worker + 1) / workers * grain;
+  return {begin < n ? begin : n, end < n ? end : n};
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,21 @@
+// One table of kernels per instruction set, chosen once at run time. All tables give the same bits.
+#pragma once
+
+#include "ops/cpu/kernel_args.h"
+#include "ops/op.h"
+
+namespace loom::cpu {
+
+struct KernelTable {
+  const char* isa = "";
+  Kernel f32[kOpCount] = {};  // by the type of the result
+  Kernel f64[kOpCount] = {};
+};
+
+const KernelTable& kernels_generic();
+#if defined(__x86_64__)
+const KernelTable& kernels_avx2();
+const KernelTable& kernels_avx512();
+#endif
+
+}  // namespace loom::cpu

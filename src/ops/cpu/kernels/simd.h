@@ -1,0 +1,104 @@
+// Sixteen lanes of T on compiler vector extensions: one source for AVX-512, AVX2, NEON, WASM SIMD and plain C++.
+// Included inside namespace loom::cpu::LOOM_ISA.
+template <class T>
+struct Lanes;
+template <>
+struct Lanes<float> { typedef float type __attribute__((vector_size(64))); };
+template <>
+struct Lanes<double> { typedef double type __attribute__((vector_size(128))); };
+template <class T>
+using V = typename Lanes<T>::type;
+
+template <class T>
+static inline V<T> load(const T* p) {
+  V<T> v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+template <class T>
+static inline void store(T* p, V<T> v) {
+  __builtin_memcpy(p, &v, sizeof v);
+}
+template <class T>
+static inline V<T> load_lanes(const T* p, i64 n) {
+  V<T> v = {};
+  if (n >= 16) return load(p);
+  for (i64 i = 0; i < n; ++i) v[i] = p[i];
+  return v;
+}
+template <class T>
+static inline void store_lanes(T* p, V<T> v, i64 n) {
+  if (n >= 16) return store(p, v);
+  for (i64 i = 0; i < n; ++i) p[i] = v[i];
+}
+
+template <class T>
+static inline T* row(const TensorArg& t, i64 r) { return reinterpret_cast<T*>(t.data) + r * t.stride; }
+static inline i64 least(i64 a, i64 b) { return a < b ? a : b; }
+
+// The reduction order along a row (numerics rule 5): element i goes to lane i mod 64, lanes ascend, then halves are added.
+template <class T>
+struct RowReduce {
+  V<T> lane[4] = {};
+  // Adds 64 elements, given as four vectors; a tail passes zeros.
+  void add(V<T> a, V<T> b, V<T> c, V<T> d) { lane[0] += a; lane[1] += b; lane[2] += c; lane[3] += d; }
+  T total() const {
+    const V<T> v = (lane[0] + lane[2]) + (lane[1] + lane[3]);
+    T s[16];
+    store(s, v);
+    for (int half = 8; half >= 1; half /= 2)
+      for (int i = 0; i < half; ++i) s[i] = s[i] + s[i + half];
+    return s[0];
+  }
+};
+
+// Sum over i in [0, n) of f(first index, lanes): f returns the vector of elements i..i+15, with zeros past n.
+template <class T, class F>
+static inline T reduce_row(i64 n, F f) {
+  RowReduce<T> r;
+  for (i64 i = 0; i < n; i += 64) {
+    const V<T> zero = {};
+    r.add(f(i, least(16, n - i)), i + 16 < n ? f(i + 16, least(16, n - i - 16)) : zero, i + 32 < n ? f(i + 32, least(16, n - i - 32)) : zero,
+          i + 48 < n ? f(i + 48, least(16, n - i - 48)) : zero);
+  }
+  return r.total();
+}
+
+// Blocks of a long sum combine like the digits of a binary counter (numerics rule 4): pairwise, in an order fixed by their index.
+template <class Value>
+struct BinaryCounter {
+  Value stack[40];
+  unsigned long long count = 0;
+  int depth = 0;
+  void push(Value v) {
+    for (unsigned long long c = count; c & 1; c >>= 1) v = stack[--depth] + v;
+    stack[depth++] = v;
+    ++count;
+  }
+  Value total() {
+    if (depth == 0) return Value{};
+    Value v = stack[--depth];
+    while (depth > 0) v = stack[--depth] + v;
+    return v;
+  }
+};
+
+// A sum over rows in the order of rule 4: chunks of 32, even rows in one chain and odd in another, blocks of 1,024 rows.
+template <class Value>
+struct RowSum {
+  Value even = {}, odd = {}, block = {};
+  BinaryCounter<Value> blocks;
+  int n = 0;
+  void push(Value v) {
+    if (n & 1) odd = odd + v; else even = even + v;
+    if ((++n & 31) == 0) fold();
+    if (n == 1024) close();
+  }
+  void fold() { block = block + (even + odd); even = odd = Value{}; }
+  void close() { blocks.push(block); block = Value{}; n = 0; }
+  Value total() {
+    if (n & 31) fold();
+    if (n != 0) close();
+    return blocks.total();
+  }
+};

@@ -1,0 +1,21 @@
+#if defined(__x86_64__)
+#define LOOM_ISA isa_avx2
+// 16 registers of 8 floats.
+#define LOOM_TILE_ROWS 3
+#define LOOM_TILE_PANELS 1
+#include "ops/cpu/kernels/table.h"
+
+namespace loom::cpu {
+
+const KernelTable& kernels_avx2() {
+  static const KernelTable table = [] {
+    KernelTable t;
+    t.isa = "avx2";
+    LOOM_ISA::fill_table(t);
+    return t;
+  }();
+  return table;
+}
+
+}  // namespace loom::cpu
+#endif

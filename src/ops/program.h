@@ -1,0 +1,139 @@
+// The program machine: what layers emit and executors replay. A Program is portable, unfused and canonical: it can be
+// printed, hashed, saved and verified, and holds no address, thread, target or weight value. See docs/reference/program.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sha256.h"
+#include "base/status.h"
+#include "numeric/weight_format.h"
+#include "ops/op.h"
+
+namespace loom {
+
+using BufferId = std::int32_t;
+using RegisterId = std::int32_t;
+inline constexpr std::int32_t kNone = -1;
+
+enum class ValueType : std::uint8_t { f32 = 0, f64 = 1, i32 = 2, u32 = 3, q15 = 4, bf16x2 = 5 };
+std::string_view name(ValueType type);
+
+enum class BufferKind : std::uint8_t {
+  input = 0,     // written by the host before a run
+  output = 1,    // read by the host after a run
+  weight = 2,    // a parameter in its packed form: read only
+  master = 3,    // the same parameter's master values, row-major: optimizers modify it
+  constant = 4,  // a table the executor makes from its description
+  temp = 5,      // lives from first write to last read
+  grad = 6,      // survives between the micro-batches of a step
+  state = 7,     // belongs to the session and survives runs
+};
+std::string_view name(BufferKind kind);
+
+// A row count: constant * a * b, where a and b are registers (or kNone).
+struct Rows {
+  std::int64_t constant = 1;
+  RegisterId a = kNone, b = kNone;
+  friend bool operator==(const Rows&, const Rows&) = default;
+};
+
+// What a constant buffer holds. Tables are computed by the executor with exact functions, so they are the same bits everywhere.
+enum class ConstantKind : std::uint8_t { none = 0, rope = 1 };
+struct ConstantSpec {
+  ConstantKind kind = ConstantKind::none;
+  // rope: [positions, head_dim], per row cos of head_dim/2 angles, then sin. reals: theta, scaling kind and its parameters (rope.h).
+  std::vector<double> reals;
+  friend bool operator==(const ConstantSpec&, const ConstantSpec&) = default;
+};
+
+struct Buffer {
+  ValueType type = ValueType::f32;
+  BufferKind kind = BufferKind::temp;
+  Rows rows;
+  std::int64_t cols = 0;
+  std::string path;     // weight, master, grad, state: the node's path in the grid; input, output: empty
+  std::string role;     // "weight", "gain", "kv"; for inputs and outputs their name
+  WeightFormat format;  // weight: how it is packed
+  ConstantSpec constant;
+};
+
+enum class RegisterType : std::uint8_t { u32 = 0, f32 = 1 };
+struct Register {
+  std::string name;
+  RegisterType type = RegisterType::u32;
+  std::uint32_t max = 0;  // u32 only: the largest value a run may set
+};
+
+// An operand: a buffer or a column slice of it (elements [col, col + cols) of each row).
+struct View {
+  BufferId buffer = kNone;
+  std::int32_t col = 0;
+  std::int32_t cols = 0;
+  bool valid() const { return buffer != kNone; }
+  friend bool operator==(const View&, const View&) = default;
+};
+
+enum class Role : std::uint8_t { read, write, modify };
+
+struct OperandInfo {
+  std::string_view name;
+  Role role;
+  bool optional;
+};
+struct OpInfo {
+  Op op;
+  std::string_view name;
+  std::vector<OperandInfo> operands;
+  std::vector<std::string_view> ints, reals, registers;  // attribute names, in order
+};
+const OpInfo& info(Op op);
+
+inline constexpr int kMaxOperands = 10;
+inline constexpr int kMaxInts = 8;
+inline constexpr int kMaxReals = 5;
+inline constexpr int kMaxRegisters = 5;
+
+enum class Segment : std::uint8_t { forward = 0, loss = 1, backward = 2, update = 3 };
+std::string_view name(Segment segment);
+
+struct Instruction {
+  Op op = Op::fill;
+  Segment segment = Segment::forward;
+  std::array<View, kMaxOperands> operands{};
+  std::array<std::int64_t, kMaxInts> ints{};
+  std::array<double, kMaxReals> reals{};
+  std::array<RegisterId, kMaxRegisters> registers{kNone, kNone, kNone, kNone, kNone};
+};
+
+struct Program {
+  std::vector<Buffer> buffers;
+  std::vector<Register> registers;
+  std::vector<Instruction> code;
+
+  BufferId find(BufferKind kind, std::string_view path, std::string_view role) const;
+  RegisterId find_register(std::string_view name) const;
+  // Rows of a buffer when the u32 registers hold these values.
+  std::int64_t rows(BufferId id, std::span<const std::uint32_t> registers) const;
+  std::int64_t max_rows(BufferId id) const;
+
+  // One line per buffer, register and instruction.
+  std::string to_text() const;
+  // Canonical bytes, little-endian: what is saved and hashed (with the numerics version).
+  std::string encode() const;
+  static Result<Program> decode(std::string_view bytes);
+  Sha256::Digest hash() const;
+};
+
+// Checks everything an executor relies on, for all register values up to their maxima: operand kinds, types and shapes, definition
+// before use, attributes, overlapping operands, total size. A loaded program is untrusted input.
+Status verify(const Program& program);
+
+// Removes instructions whose results nobody reads.
+void remove_dead_code(Program& program);
+
+}  // namespace loom
