@@ -7,12 +7,11 @@
 // exp, log, sigmoid, tanh, erf and softplus are branch-free but for selects: loops over them vectorize.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "base/exact_math_detail.h"
 
-namespace loom::exact {
+namespace loom::exact::inline LOOM_EXACT_NAMESPACE {
 
 // exp(x) = m * 2^k with m in [0.7, 1.42] and k an integer; m depends on x alone (numerics rule 6). x - k*ln2 is exact up to
 // rounding for |x| < 2800 (f32) or 2^20 (f64); above, the error grows as that of x itself does. Beyond the range:

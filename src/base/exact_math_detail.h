@@ -6,11 +6,15 @@
 // Dekker, "A floating-point technique for extending the available precision", 1971.
 #pragma once
 
-#include <bit>
 #include <cstdint>
-#include <limits>
 
-namespace loom::exact::detail {
+// Kernel files are compiled once per instruction set and give each its own copy of these functions; everybody else shares one. (An
+// inline function compiled for AVX-512 must never be the copy that the linker keeps for all.) For the same reason: no std functions here.
+#ifndef LOOM_EXACT_NAMESPACE
+#define LOOM_EXACT_NAMESPACE portable
+#endif
+
+namespace loom::exact::inline LOOM_EXACT_NAMESPACE::detail {
 
 template <class T>
 struct Constants;
@@ -92,11 +96,11 @@ struct Constants<double> {
 
 template <class T> using Bits = typename Constants<T>::Bits;
 template <class T> using Int = typename Constants<T>::Int;
-template <class T> inline Bits<T> bits(T x) { return std::bit_cast<Bits<T>>(x); }
-template <class T> inline T from_bits(Bits<T> b) { return std::bit_cast<T>(b); }
+template <class T> inline Bits<T> bits(T x) { return __builtin_bit_cast(Bits<T>, x); }
+template <class T> inline T from_bits(Bits<T> b) { return __builtin_bit_cast(T, b); }
 template <class T> inline T nan() { return from_bits<T>(Constants<T>::kNan); }
 template <class T> inline T canonical(T x) { return x == x ? x : nan<T>(); }
-template <class T> inline T infinity() { return std::numeric_limits<T>::infinity(); }
+template <class T> inline T infinity() { return static_cast<T>(__builtin_inf()); }
 template <class T> inline T magnitude(T x) { return from_bits<T>(bits(x) & ~(Bits<T>{1} << (sizeof(T) * 8 - 1))); }
 template <class T> inline T with_sign(T x, T sign) { return from_bits<T>(bits(x) | (bits(sign) & (Bits<T>{1} << (sizeof(T) * 8 - 1)))); }
 
@@ -258,7 +262,7 @@ inline QuarterTurns quarter_turns(std::uint64_t mantissa, int exponent) {
   int zeros = 0;
   for (; w[0] == 0 && zeros < 128; zeros += 64) { w[0] = w[1]; w[1] = w[2]; w[2] = 0; }
   if (w[0] == 0) return {quarter, 0, 0};
-  const int lead = std::countl_zero(w[0]);
+  const int lead = (w[0] == 0 ? 64 : __builtin_clzll(w[0]));
   const std::uint64_t top = lead == 0 ? w[0] : w[0] << lead | w[1] >> (64 - lead);
   // Times pi/2 in fixed point; one sticky bit, so that the conversion to a float rounds once.
   std::uint64_t rest;

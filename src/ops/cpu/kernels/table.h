@@ -7,8 +7,6 @@
 
 namespace loom::cpu::LOOM_ISA {
 
-namespace exact = loom::exact::LOOM_ISA;
-
 #include "ops/cpu/kernels/simd.h"
 #include "ops/cpu/kernels/gemm.h"
 #include "ops/cpu/kernels/elementwise.h"

@@ -1,0 +1,79 @@
+// Turns a network into instructions: cells in order of execution, arrivals merged, then, for learning, gradients in reverse.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "grid/network.h"
+#include "ops/emit.h"
+
+namespace loom {
+
+struct EmitOptions {
+  bool training = false;           // attention over the rows of a run instead of a cache
+  std::int64_t max_positions = 0;  // of attention: cache capacity per sequence, rotary tables
+  std::int64_t sequences = 1;
+  View head_rows;                  // inference: rows that go on from the network's head cell; invalid: all
+};
+
+class NetworkEmitter {
+ public:
+  NetworkEmitter(Network& network, Emit& emit, const EmitOptions& options) : network_(network), emit_(emit), options_(options) {}
+
+  // Emits all cells; `x` is what arrives at the first. Returns the last cell's output.
+  Result<View> forward(View x);
+  // Emits gradients for the output's gradient. Parameters' gradients are in gradients() afterwards.
+  Status backward(View gy);
+
+  struct Gradient {
+    std::string path, role;
+    WeightStore* store;
+    std::int64_t rows, cols;
+    ValueType type;
+    View value;
+  };
+  // In path order; a tied parameter stands once, under its first name.
+  std::vector<Gradient> gradients() const;
+
+ private:
+  friend class NodeVisit;
+  // One execution of a node (a node that several cells run is visited several times).
+  struct Tape {
+    const Node* node = nullptr;
+    std::string path;
+    ValueType type = ValueType::f32;
+    std::map<std::string, View, std::less<>> kept;
+    std::vector<Tape> children;
+  };
+  struct Cell {
+    std::vector<View> arrivals;  // converted to the cell's type
+    std::vector<ValueType> arrival_types;
+    View x, y;
+    Tape tape;
+    View selected_from;  // head cell: what its rows were picked from
+    std::vector<View> gradients;
+  };
+  struct Sum {
+    WeightStore* store;
+    std::string path, role;
+    View value;
+    bool started;
+    std::int64_t rows, cols;
+    ValueType type;
+  };
+
+  Result<View> run_node(Tape& tape, View x, View skip);
+  Result<View> run_node_back(Tape& tape, View gy, View* gskip);
+  View total(Cell& cell);
+
+  Network& network_;
+  Emit& emit_;
+  EmitOptions options_;
+  std::vector<std::size_t> order_;
+  std::vector<Cell> cells_;
+  std::vector<Sum> sums_;  // per store, in order of first use
+  View input_;
+};
+
+}  // namespace loom

@@ -1,0 +1,135 @@
+// A network: a grid of depth x rows x cols cells with `layers_per_cell` layers each, links between them, and their weights.
+// idx = ((z*R + y)*C + x)*L + l. Plain data: edit it between runs, then sessions emit their programs again. Not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/status.h"
+#include "layers/layer.h"
+#include "numeric/weight_store.h"
+
+namespace loom {
+
+struct Coordinate {
+  std::int64_t z = 0, y = 0, x = 0, l = 0;
+  friend bool operator==(const Coordinate&, const Coordinate&) = default;
+  std::string to_string() const;  // "(0,1,2,0)"
+};
+
+enum class LinkKind : std::uint8_t {
+  read,  // take that cell's output
+  send,  // deliver mine there
+  run,   // execute that cell's layer here with its weights
+};
+struct Link {
+  LinkKind kind = LinkKind::read;
+  Coordinate cell;
+};
+enum class Merge : std::uint8_t { concat, add, avg };
+
+struct Param {
+  ParamSpec spec;
+  std::shared_ptr<WeightStore> store;  // shared where a cell is tied to another's
+};
+
+struct Node {
+  const LayerType* type = nullptr;  // null: an empty cell, which passes its input on
+  ConfigPtr config;
+  std::vector<Param> params;
+  std::vector<Node> children;
+  std::vector<Link> links;
+  Merge merge = Merge::concat;
+  bool keep_previous = false;  // the previous cell still arrives although a `read` exists
+  bool enabled = true;         // false: passes its input on
+  WeightFormat format;         // of the matrices
+  std::string tie;             // "0.0.0.0:weight": the first matrix is that parameter
+  std::string name;            // free text for people
+
+  const Param* find(std::string_view role) const;
+};
+
+class Network {
+ public:
+  // A grid of empty cells. `input`: what arrives at the first cell.
+  static Result<Network> create(std::int64_t depth, std::int64_t rows, std::int64_t cols, std::int64_t layers_per_cell, Shape input);
+  // From its topology (docs/reference/topology.md): cells, links and sizes, all parameters zero until initialize() or a checkpoint.
+  static Result<Network> from_json(const Json& topology);
+  static Result<Network> from_json(std::string_view text);
+  Json to_json() const;
+
+  Network(Network&&) = default;
+  Network& operator=(Network&&) = default;
+
+  std::int64_t depth() const { return depth_; }
+  std::int64_t rows() const { return rows_; }
+  std::int64_t cols() const { return cols_; }
+  std::int64_t layers_per_cell() const { return layers_; }
+  std::size_t size() const { return nodes_.size(); }
+  const Shape& input() const { return input_; }
+  // Of the last cell.
+  const Shape& output() const { return outputs_.back(); }
+  const Shape& output(std::size_t cell) const { return outputs_[cell]; }
+
+  std::size_t index(const Coordinate& c) const { return static_cast<std::size_t>(((c.z * rows_ + c.y) * cols_ + c.x) * layers_ + c.l); }
+  Coordinate coordinate(std::size_t index) const;
+  bool contains(const Coordinate& c) const;
+  Node& node(std::size_t index) { return nodes_[index]; }
+  const Node& node(std::size_t index) const { return nodes_[index]; }
+  // "0.1.2.0", with "/i" per nested child: names parameters in programs and files.
+  std::string path(std::size_t index) const;
+
+  // Puts a layer into a cell from its JSON (type, settings, links, nested layers).
+  Status set_cell(const Coordinate& at, const Json& cell);
+  // Plans all shapes and creates missing parameters. Errors name the cell. Called by from_json; call it after edits.
+  Status plan();
+
+  // Cells in order of execution (Kahn, smallest index first); a cycle is an error that names it.
+  Result<std::vector<std::size_t>> order() const;
+  // What arrives at a cell, in order: an index of a cell, or -1 for the network's input.
+  std::vector<std::int64_t> arrivals(std::size_t cell) const;
+  // The node a cell executes: its own, or the target of its `run` link.
+  std::size_t executed(std::size_t cell) const;
+
+  // The cell from which on only selected rows matter (a language model's last norm); -1: none.
+  std::int64_t head = -1;
+
+  // Random parameters from a seed: each element depends on (seed, path, index) alone.
+  Status initialize(std::uint64_t seed);
+  WeightStore* find(std::string_view path, std::string_view role);
+  struct NamedParam {
+    std::string path;
+    Param* param;
+    Node* node;
+    bool tied;  // the store belongs to an earlier parameter of the list
+  };
+  // All parameters in path order of the grid, children after their parent.
+  std::vector<NamedParam> params();
+  // Morphs every matrix of a cell (all cells: of every cell) to a format.
+  Status morph(std::size_t cell, const WeightFormat& format);
+  Status morph(const WeightFormat& format);
+  std::int64_t parameter_count();
+
+ private:
+  Network() = default;
+  Result<Node> parse_node(const Json& cell, int depth) const;
+  Result<Shape> plan_node(Node& node, const Shape& in, const Shape* skip, const std::string& path);
+  Status resolve_ties();
+  Json node_json(const Node& node) const;
+
+  std::int64_t depth_ = 0, rows_ = 0, cols_ = 0, layers_ = 0;
+  Shape input_;
+  std::vector<Node> nodes_;
+  std::vector<Shape> outputs_;
+  friend class NodeChildren;
+};
+
+// True where any matrix of the node or its children is of a class D type: the whole cell then computes in double.
+bool computes_in_f64(const Node& node);
+
+}  // namespace loom

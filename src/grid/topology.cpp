@@ -1,0 +1,203 @@
+// Topology JSON: docs/reference/topology.md. Unknown keys, types and sizes that do not agree are errors that name the cell.
+#include <algorithm>
+
+#include "grid/network.h"
+
+namespace loom {
+namespace {
+
+constexpr int kMaxNesting = 32;
+
+Status bad(std::string what) { return Status(Code::invalid_argument, std::move(what)); }
+
+Result<Coordinate> parse_coordinate(const Json& json, std::string_view what) {
+  if (!json.is_array() || json.as_array().size() != 4 || !std::all_of(json.as_array().begin(), json.as_array().end(), [](const Json& v) { return v.is_integer(); }))
+    return bad(std::string(what) + ": expected four integers [z, y, x, l]");
+  const Json::Array& a = json.as_array();
+  return Coordinate{a[0].as_integer(), a[1].as_integer(), a[2].as_integer(), a[3].as_integer()};
+}
+
+Json to_json(const Coordinate& c) { return Json(Json::Array{Json(c.z), Json(c.y), Json(c.x), Json(c.l)}); }
+
+constexpr std::string_view kLinkNames[] = {"read", "send", "run"};
+constexpr std::string_view kMergeNames[] = {"concat", "add", "avg"};
+
+std::string names() {
+  std::string list;
+  for (const LayerType* t : layer_types()) list += (list.empty() ? "" : ", ") + std::string(t->name());
+  return list;
+}
+
+}  // namespace
+
+Result<Node> Network::parse_node(const Json& cell, int depth) const {
+  if (!cell.is_object()) return bad("expected an object");
+  if (depth > kMaxNesting) return bad("layers nest deeper than " + std::to_string(kMaxNesting));
+  Node node;
+  LOOM_ASSIGN(const std::string type, cell.get_string("type", ""));
+  LOOM_ASSIGN(node.enabled, cell.get_bool("enabled", true));
+  LOOM_ASSIGN(node.keep_previous, cell.get_bool("keep_previous", false));
+  LOOM_ASSIGN(node.tie, cell.get_string("tie", ""));
+  LOOM_ASSIGN(node.name, cell.get_string("name", ""));
+  LOOM_ASSIGN(const std::string dtype, cell.get_string("dtype", "f32"));
+  LOOM_ASSIGN(node.format, parse_weight_format(dtype));
+  LOOM_ASSIGN(const std::string merge, cell.get_string("merge", "concat"));
+  const auto found = std::find(std::begin(kMergeNames), std::end(kMergeNames), merge);
+  if (found == std::end(kMergeNames)) return bad("merge \"" + merge + "\": one of concat, add, avg");
+  node.merge = static_cast<Merge>(found - std::begin(kMergeNames));
+  if (const Json* links = cell.find("links")) {
+    if (!links->is_array()) return bad("\"links\": expected a list");
+    for (const Json& link : links->as_array()) {
+      if (!link.is_object() || link.as_object().size() != 1) return bad("\"links\": each is one of {\"read\": [z,y,x,l]}, {\"send\": ...}, {\"run\": ...}");
+      const auto& [kind, target] = link.as_object()[0];
+      const auto k = std::find(std::begin(kLinkNames), std::end(kLinkNames), kind);
+      if (k == std::end(kLinkNames)) return bad("link \"" + kind + "\": one of read, send, run");
+      LOOM_ASSIGN(const Coordinate at, parse_coordinate(target, kind));
+      node.links.push_back({static_cast<LinkKind>(k - std::begin(kLinkNames)), at});
+    }
+  }
+  const auto runs = std::count_if(node.links.begin(), node.links.end(), [](const Link& l) { return l.kind == LinkKind::run; });
+  if (runs > 1) return bad("a cell runs at most one other");
+  if (depth > 0 && !node.links.empty()) return bad("links belong to cells of the grid, not to nested layers");
+  if (type.empty()) {
+    if (const Json* layers = cell.find("layers"); layers) return bad("\"layers\" without a \"type\"");
+    return node;  // an empty cell, or one that runs another
+  }
+  if (runs > 0) return bad("a cell that runs another has no type of its own");
+  node.type = find_layer_type(type);
+  if (!node.type) return bad("unknown type \"" + type + "\": known are " + names());
+  LOOM_ASSIGN(node.config, node.type->parse(cell));
+  if (const Json* layers = cell.find("layers")) {
+    if (!node.type->is_container()) return bad(type + " holds no layers");
+    if (!layers->is_array()) return bad("\"layers\": expected a list");
+    for (std::size_t i = 0; i < layers->as_array().size(); ++i) {
+      Json child = layers->as_array()[i];
+      // A nested layer takes its container's dtype where it names none.
+      if (child.is_object() && !child.find("dtype")) child.set("dtype", dtype);
+      auto parsed = parse_node(child, depth + 1);
+      if (!parsed.ok()) return parsed.status().at("layer " + std::to_string(i));
+      if (!parsed->type) return bad("layer " + std::to_string(i) + ": \"type\" is missing");
+      node.children.push_back(std::move(*parsed));
+    }
+  }
+  return node;
+}
+
+Status Network::set_cell(const Coordinate& at, const Json& cell) {
+  if (!contains(at)) return bad("cell " + at.to_string() + " is outside of the grid");
+  auto node = parse_node(cell, 0);
+  if (!node.ok()) return node.status().at("cell " + at.to_string());
+  nodes_[index(at)] = std::move(*node);
+  return {};
+}
+
+Result<Network> Network::from_json(const Json& t) {
+  if (!t.is_object()) return bad("topology: expected a JSON object");
+  static constexpr std::string_view known[] = {"format", "version", "depth", "rows", "cols", "layers_per_cell", "input", "head", "cells", "name"};
+  for (const auto& [key, value] : t.as_object())
+    if (std::find(std::begin(known), std::end(known), key) == std::end(known)) return bad("topology: unknown key \"" + key + "\"");
+  LOOM_ASSIGN(const std::string format, t.get_string("format", ""));
+  if (format != "loom-topology") return bad("topology: \"format\" must be \"loom-topology\"");
+  LOOM_ASSIGN(const std::int64_t version, t.get_integer("version", 0));
+  if (version != 1) return Status(Code::unsupported, "topology: version " + std::to_string(version) + ", this library reads version 1");
+  LOOM_ASSIGN(const std::int64_t depth, t.get_integer("depth", 1));
+  LOOM_ASSIGN(const std::int64_t rows, t.get_integer("rows", 1));
+  LOOM_ASSIGN(const std::int64_t cols, t.get_integer("cols", 1));
+  LOOM_ASSIGN(const std::int64_t layers, t.get_integer("layers_per_cell", 1));
+  const Json* in = t.find("input");
+  if (!in || !in->is_object() || in->as_object().size() != 1) return bad("topology: \"input\" is {\"width\": N} or {\"ids\": N}");
+  Shape input;
+  LOOM_ASSIGN(input.width, in->get_integer("width", 0));
+  LOOM_ASSIGN(input.ids, in->get_integer("ids", 0));
+  LOOM_ASSIGN(Network n, create(depth, rows, cols, layers, input));
+  const Json* cells = t.find("cells");
+  if (!cells || !cells->is_array()) return bad("topology: \"cells\" must be a list");
+  std::vector<bool> set(n.size(), false);
+  for (std::size_t i = 0; i < cells->as_array().size(); ++i) {
+    const Json& cell = cells->as_array()[i];
+    const std::string what = "topology: cells[" + std::to_string(i) + "]";
+    if (!cell.is_object() || !cell.find("at")) return bad(what + ": expected an object with \"at\"");
+    auto at = parse_coordinate(*cell.find("at"), what + ": at");
+    if (!at.ok()) return at.status();
+    LOOM_TRY(n.set_cell(*at, cell).at("topology"));
+    if (set[n.index(*at)]) return bad(what + ": cell " + at->to_string() + " stands twice");
+    set[n.index(*at)] = true;
+  }
+  if (const Json* head = t.find("head")) {
+    LOOM_ASSIGN(const Coordinate at, parse_coordinate(*head, "topology: head"));
+    if (!n.contains(at)) return bad("topology: head " + at.to_string() + " is outside of the grid");
+    n.head = static_cast<std::int64_t>(n.index(at));
+  }
+  LOOM_TRY(n.plan());
+  return n;
+}
+
+Result<Network> Network::from_json(std::string_view text) {
+  LOOM_ASSIGN(const Json json, Json::parse(text));
+  return from_json(json);
+}
+
+Json Network::node_json(const Node& node) const {
+  Json j = Json::object();
+  if (node.type) {
+    j.set("type", node.type->name());
+    node.type->write(*node.config, j);
+  }
+  // The dtype is that of the first matrix: a morph shows in the file.
+  WeightFormat format = node.format;
+  for (const Param& p : node.params)
+    if (p.spec.quantized && p.store) { format = p.store->format(); break; }
+  if (format != WeightFormat{}) j.set("dtype", to_string(format));
+  if (!node.name.empty()) j.set("name", node.name);
+  if (!node.tie.empty()) j.set("tie", node.tie);
+  if (!node.enabled) j.set("enabled", false);
+  if (node.keep_previous) j.set("keep_previous", true);
+  if (node.merge != Merge::concat) j.set("merge", kMergeNames[static_cast<std::size_t>(node.merge)]);
+  if (!node.links.empty()) {
+    Json links = Json::array();
+    for (const Link& link : node.links) {
+      Json l = Json::object();
+      l.set(std::string(kLinkNames[static_cast<std::size_t>(link.kind)]), loom::to_json(link.cell));
+      links.push(std::move(l));
+    }
+    j.set("links", std::move(links));
+  }
+  if (!node.children.empty()) {
+    Json layers = Json::array();
+    for (const Node& child : node.children) {
+      Json c = node_json(child);
+      // A child inherits its container's dtype when it names none, so f32 inside another must be said.
+      if (format != WeightFormat{} && !c.find("dtype")) c.set("dtype", "f32");
+      layers.push(std::move(c));
+    }
+    j.set("layers", std::move(layers));
+  }
+  return j;
+}
+
+Json Network::to_json() const {
+  Json t = Json::object();
+  t.set("format", "loom-topology");
+  t.set("version", 1);
+  t.set("depth", depth_);
+  t.set("rows", rows_);
+  t.set("cols", cols_);
+  t.set("layers_per_cell", layers_);
+  Json in = Json::object();
+  in.set(input_.ids > 0 ? "ids" : "width", input_.ids > 0 ? input_.ids : input_.width);
+  t.set("input", std::move(in));
+  if (head >= 0) t.set("head", loom::to_json(coordinate(static_cast<std::size_t>(head))));
+  Json cells = Json::array();
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (!node.type && node.links.empty() && node.enabled) continue;
+    Json cell = Json::object();
+    cell.set("at", loom::to_json(coordinate(i)));
+    for (auto& [key, value] : node_json(node).as_object()) cell.set(key, value);
+    cells.push(std::move(cell));
+  }
+  t.set("cells", std::move(cells));
+  return t;
+}
+
+}  // namespace loom

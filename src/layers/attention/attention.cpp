@@ -1,0 +1,159 @@
+// Multi-head attention (Vaswani et al., arXiv 1706.03762) with grouped key/value heads, rotary positions, sliding window, q/k norm, biases.
+#include "layers/layer.h"
+
+namespace loom {
+namespace {
+
+struct AttentionConfig : LayerConfig {
+  std::int64_t heads = 1, kv_heads = 0, head_dim = 0, window = 0;
+  bool causal = true, qkv_bias = false, out_bias = false, qk_norm = false, rope = true;
+  double qk_norm_eps = 1e-6, rope_theta = 10000.0, rope_factor = 1.0, rope_low_freq_factor = 1.0, rope_high_freq_factor = 4.0, rope_original_positions = 8192, out_std = 0;
+  std::string rope_scaling = "none";
+  template <class V>
+  void fields(V& v) {
+    v("heads", heads, "query heads");
+    v("kv_heads", kv_heads, "key/value heads; 0: as many as heads");
+    v("head_dim", head_dim, "values per head; 0: width / heads");
+    v("window", window, "positions a query sees, its own included; 0: all");
+    v("causal", causal, "a query sees no later position");
+    v("qkv_bias", qkv_bias, "adds learned vectors to queries, keys and values");
+    v("out_bias", out_bias, "adds a learned vector to the output");
+    v("qk_norm", qk_norm, "RMSNorm of every query and key head before rotation");
+    v("qk_norm_eps", qk_norm_eps, "its eps");
+    v("rope", rope, "rotary positions");
+    v("rope_theta", rope_theta, "base of the rotary frequencies");
+    v("rope_scaling", rope_scaling, "none, linear or llama3");
+    v("rope_factor", rope_factor, "of linear and llama3 scaling");
+    v("rope_low_freq_factor", rope_low_freq_factor, "of llama3 scaling");
+    v("rope_high_freq_factor", rope_high_freq_factor, "of llama3 scaling");
+    v("rope_original_positions", rope_original_positions, "of llama3 scaling: positions the model was first trained on");
+    v("out_std", out_std, "standard deviation of the initial output projection; 0: 1/sqrt(its inputs)");
+  }
+};
+
+// The configuration with its defaults filled in for an input width.
+struct Dims {
+  std::int64_t heads, kv_heads, head_dim;
+};
+Dims dims(const AttentionConfig& c, std::int64_t width) {
+  return {c.heads, c.kv_heads > 0 ? c.kv_heads : c.heads, c.head_dim > 0 ? c.head_dim : width / c.heads};
+}
+
+Result<RopeSpec> rope_spec(const AttentionConfig& c) {
+  RopeSpec s{c.rope_theta, RopeScaling::none, c.rope_factor, c.rope_low_freq_factor, c.rope_high_freq_factor, c.rope_original_positions};
+  if (c.rope_scaling == "linear") s.scaling = RopeScaling::linear;
+  else if (c.rope_scaling == "llama3") s.scaling = RopeScaling::llama3;
+  else if (c.rope_scaling != "none") return Status(Code::unsupported, "rope_scaling '" + c.rope_scaling + "': known are none, linear, llama3");
+  return RopeSpec::from_reals(s.to_reals());
+}
+
+class Attention : public LayerWith<AttentionConfig> {
+ public:
+  std::string_view name() const override { return "attention"; }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const AttentionConfig& c = of(config);
+    auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    if (c.heads < 1 || c.heads > 65536) return bad("\"heads\" must be in 1..65536, got " + std::to_string(c.heads));
+    if (c.head_dim == 0 && in.width % c.heads != 0) return bad("width " + std::to_string(in.width) + " is not divisible by " + std::to_string(c.heads) + " heads: set \"head_dim\"");
+    const Dims d = dims(c, in.width);
+    if (d.kv_heads > d.heads || d.heads % d.kv_heads != 0) return bad(std::to_string(d.heads) + " heads cannot share " + std::to_string(d.kv_heads) + " kv_heads");
+    if (d.head_dim < 1 || d.head_dim > 65536) return bad("\"head_dim\" must be in 1..65536, got " + std::to_string(d.head_dim));
+    if (c.rope && d.head_dim % 2 != 0) return bad("rotary positions need an even head_dim, got " + std::to_string(d.head_dim));
+    if (c.window < 0) return bad("\"window\" must not be negative");
+    if (c.rope) LOOM_TRY(rope_spec(c).status());
+    const std::int64_t q = d.heads * d.head_dim, kv = d.kv_heads * d.head_dim;
+    const double std = 1 / __builtin_sqrt(static_cast<double>(in.width)), out_std = c.out_std > 0 ? c.out_std : 1 / __builtin_sqrt(static_cast<double>(q));
+    LayerPlan plan{in, {{"q", q, in.width, Init::normal, std}, {"k", kv, in.width, Init::normal, std}, {"v", kv, in.width, Init::normal, std}, {"o", in.width, q, Init::normal, out_std}}};
+    if (c.qkv_bias) {
+      plan.params.push_back({"q_bias", 1, q, Init::zeros, 0, false});
+      plan.params.push_back({"k_bias", 1, kv, Init::zeros, 0, false});
+      plan.params.push_back({"v_bias", 1, kv, Init::zeros, 0, false});
+    }
+    if (c.out_bias) plan.params.push_back({"o_bias", 1, in.width, Init::zeros, 0, false});
+    if (c.qk_norm) {
+      plan.params.push_back({"q_norm", 1, d.head_dim, Init::ones, 0, false});
+      plan.params.push_back({"k_norm", 1, d.head_dim, Init::ones, 0, false});
+    }
+    return plan;
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const AttentionConfig& c = of(config);
+    const Dims d = dims(c, x.cols);
+    const AttentionShape shape = attention_shape(c, d);
+    if (!c.causal && !v.training) return Status(Code::unsupported, "attention that is not causal runs on whole sequences: use a session without a cache");
+    v.keep("x", x);
+    const View q = project(c, v, "q", x, d.head_dim), k = project(c, v, "k", x, d.head_dim);
+    const View value = v.emit.matmul(v.weight("v"), x, c.qkv_bias ? v.weight("v_bias") : View{});
+    v.keep("value", value);
+    View y;
+    if (v.training) {
+      const auto out = v.emit.attention_rows(q, k, value, v.positions(), shape);
+      v.keep("stats", out.stats);
+      y = out.y;
+    } else {
+      const View kv = v.state("kv", {v.sequences * v.max_positions}, 2 * d.kv_heads * d.head_dim);
+      v.emit.kv_append(k, value, v.sequence_ids(), v.positions(), kv, shape);
+      y = v.emit.attention(q, kv, v.sequence_ids(), v.positions(), shape);
+    }
+    v.keep("y", y);
+    return v.emit.matmul(v.weight("o"), y, c.out_bias ? v.weight("o_bias") : View{});
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const AttentionConfig& c = of(config);
+    const View x = v.kept("x"), y = v.kept("y");
+    const Dims d = dims(c, x.cols);
+    learn(v, gy, y, "o", c.out_bias ? "o_bias" : "");
+    const View g = v.emit.matmul_t(v.weight("o"), gy);
+    const auto grads = v.emit.attention_back(v.kept("q"), v.kept("k"), v.kept("value"), v.positions(), {y, v.kept("stats")}, g, attention_shape(c, d));
+    const View gq = project_back(c, v, "q", grads.q, x, d.head_dim), gk = project_back(c, v, "k", grads.k, x, d.head_dim);
+    learn(v, grads.v, x, "v", c.qkv_bias ? "v_bias" : "");
+    return v.emit.add(v.emit.add(gq, gk), v.emit.matmul_t(v.weight("v"), grads.v));
+  }
+
+ private:
+  static AttentionShape attention_shape(const AttentionConfig& c, const Dims& d) {
+    return {d.heads, d.kv_heads, d.head_dim, c.window, c.causal, 1 / __builtin_sqrt(static_cast<double>(d.head_dim))};
+  }
+  static View table(const AttentionConfig& c, Visit& v, std::int64_t head_dim) { return v.emit.rope_table(*rope_spec(c), v.max_positions, head_dim, v.type); }
+
+  // Queries or keys: projection, norm, rotation.
+  static View project(const AttentionConfig& c, Visit& v, const std::string& role, View x, std::int64_t head_dim) {
+    View h = v.emit.matmul(v.weight(role), x, c.qkv_bias ? v.weight(role + "_bias") : View{});
+    v.keep(role + "_raw", h);
+    if (c.qk_norm) h = v.emit.rms_norm(h, v.weight(role + "_norm"), head_dim, c.qk_norm_eps);
+    if (c.rope) h = v.emit.rope(h, v.positions(), table(c, v, head_dim), head_dim, false);
+    v.keep(role, h);
+    return h;
+  }
+  static View project_back(const AttentionConfig& c, Visit& v, const std::string& role, View g, View x, std::int64_t head_dim) {
+    if (c.rope) g = v.emit.rope(g, v.positions(), table(c, v, head_dim), head_dim, true);
+    if (c.qk_norm) {
+      const View raw = v.kept(role + "_raw");
+      const auto gg = v.gradient(role + "_norm");
+      v.emit.rms_norm_gain(raw, g, gg.to, head_dim, c.qk_norm_eps, gg.accumulate);
+      g = v.emit.rms_norm_back(raw, v.weight(role + "_norm"), g, head_dim, c.qk_norm_eps);
+    }
+    learn(v, g, x, role, c.qkv_bias ? role + "_bias" : "");
+    return v.emit.matmul_t(v.weight(role), g);
+  }
+  static void learn(Visit& v, View g, View x, std::string_view role, std::string_view bias_role) {
+    const auto gw = v.gradient(role);
+    v.emit.outer_add(g, x, gw.to, gw.accumulate);
+    if (bias_role.empty()) return;
+    const auto gb = v.gradient(bias_role);
+    v.emit.col_sum(g, gb.to, gb.accumulate);
+  }
+};
+
+}  // namespace
+
+void register_attention(LayerList& layers) {
+  static const Attention type;
+  layers.push_back(&type);
+}
+
+}  // namespace loom

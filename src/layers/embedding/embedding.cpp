@@ -1,0 +1,47 @@
+// Embedding: row id of a table.
+#include "layers/layer.h"
+
+namespace loom {
+namespace {
+
+struct EmbeddingConfig : LayerConfig {
+  std::int64_t out = 0;
+  double std = 0.02;
+  template <class V>
+  void fields(V& v) {
+    v("out", out, "values per id");
+    v("std", std, "standard deviation of the initial table");
+  }
+};
+
+class Embedding : public LayerWith<EmbeddingConfig> {
+ public:
+  std::string_view name() const override { return "embedding"; }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const EmbeddingConfig& c = of(config);
+    if (in.ids < 1) return Status(Code::invalid_argument, "expects ids, got rows of " + std::to_string(in.width) + " values");
+    if (c.out < 1) return Status(Code::invalid_argument, "\"out\" must be at least 1, got " + std::to_string(c.out));
+    return LayerPlan{{c.out}, {{"weight", in.ids, c.out, Init::normal, c.std}}};
+  }
+
+  Result<View> forward(const LayerConfig&, Visit& v, View x, View) const override {
+    v.keep("ids", x);
+    return v.emit.gather(v.weight("weight"), x);
+  }
+
+  Result<View> backward(const LayerConfig&, Visit& v, View gy, View*) const override {
+    const auto gw = v.gradient("weight");
+    v.emit.gather_add(gy, v.kept("ids"), gw.to, gw.accumulate);
+    return View{};
+  }
+};
+
+}  // namespace
+
+void register_embedding(LayerList& layers) {
+  static const Embedding type;
+  layers.push_back(&type);
+}
+
+}  // namespace loom

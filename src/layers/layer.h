@@ -1,0 +1,127 @@
+// A layer type: a stateless object that plans shapes and parameters and emits instructions, forward and backward. All state
+// (configuration, weights, children) is data in a Node that the grid owns, so morphing, saving and comparing are generic code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/status.h"
+#include "layers/config.h"
+#include "ops/emit.h"
+
+namespace loom {
+
+// What flows between cells: rows of `width` real values, or rows of one id below `ids`.
+struct Shape {
+  std::int64_t width = 0;
+  std::int64_t ids = 0;  // > 0: a row is one id in [0, ids)
+  friend bool operator==(const Shape&, const Shape&) = default;
+  std::string to_string() const;
+};
+
+enum class Init : std::uint8_t { zeros, ones, normal };
+
+struct ParamSpec {
+  std::string role;
+  std::int64_t rows = 1, cols = 0;
+  Init init = Init::zeros;
+  double std = 0;         // of normal
+  bool quantized = true;  // false: norms and biases stay in the cell's float type
+};
+
+struct LayerPlan {
+  Shape out;
+  std::vector<ParamSpec> params;
+};
+
+// Plans the children of a container in turn.
+class ChildPlanner {
+ public:
+  virtual ~ChildPlanner() = default;
+  virtual std::size_t count() const = 0;
+  // Output of child i for this input; `skip` is what a Residual child adds (null outside of a Sequential).
+  virtual Result<Shape> plan(std::size_t i, const Shape& in, const Shape* skip) = 0;
+};
+
+// One visit of a node while a program is emitted: what a layer may ask of the network around it.
+class Visit {
+ public:
+  virtual ~Visit() = default;
+  explicit Visit(Emit& emit) : emit(emit) {}
+
+  Emit& emit;
+  ValueType type = ValueType::f32;   // the cell computes in f32 or f64
+  bool training = false;             // attention reads rows of this run instead of a cache
+  std::int64_t max_positions = 0;    // positions that tables and caches cover
+  std::int64_t sequences = 1;
+
+  virtual View weight(std::string_view role) = 0;
+  // Where the gradient of a parameter goes, and whether this is the first contribution to it.
+  struct Gradient { View to; Accumulate accumulate; };
+  virtual Gradient gradient(std::string_view role) = 0;
+  virtual View positions() = 0;
+  virtual View sequence_ids() = 0;
+  virtual View state(std::string_view role, Rows rows, std::int64_t cols) = 0;
+  // Values that backward needs again, by name; they belong to this visit.
+  virtual void keep(std::string_view name, View value) = 0;
+  virtual View kept(std::string_view name) const = 0;
+
+  virtual std::size_t child_count() const = 0;
+  virtual bool child_takes_skip(std::size_t i) const = 0;
+  virtual Result<View> child_forward(std::size_t i, View x, View skip) = 0;
+  virtual Result<View> child_backward(std::size_t i, View gy, View* gskip) = 0;
+};
+
+class LayerType {
+ public:
+  virtual ~LayerType() = default;
+  virtual std::string_view name() const = 0;
+  virtual Result<ConfigPtr> parse(const Json& cell) const = 0;
+  virtual void write(const LayerConfig& config, Json& cell) const = 0;
+
+  // Shapes and parameters for this input, or an error that names both sizes. `skip`: see ChildPlanner.
+  virtual Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape* skip, ChildPlanner& children) const = 0;
+  virtual Result<View> forward(const LayerConfig& config, Visit& visit, View x, View skip) const = 0;
+  // Emits the gradients of the parameters; returns that of x (invalid for ids), and of the skip through gskip.
+  virtual Result<View> backward(const LayerConfig& config, Visit& visit, View gy, View* gskip) const = 0;
+
+  virtual bool takes_skip() const { return false; }
+  virtual bool is_container() const { return false; }
+};
+
+// Reads and writes a configuration through its field list.
+template <class Config>
+class LayerWith : public LayerType {
+ public:
+  Result<ConfigPtr> parse(const Json& cell) const override {
+    auto config = std::make_shared<Config>();
+    FieldReader reader(cell);
+    config->fields(reader);
+    LOOM_TRY(reader.finish());
+    return ConfigPtr(std::move(config));
+  }
+  void write(const LayerConfig& config, Json& cell) const override {
+    FieldWriter writer(cell);
+    const_cast<Config&>(static_cast<const Config&>(config)).fields(writer);  // one field list serves both directions
+  }
+
+ protected:
+  static const Config& of(const LayerConfig& config) { return static_cast<const Config&>(config); }
+};
+
+// Each folder src/layers/<folder>/ defines `void register_<folder>(LayerList&)`; the build lists the folders.
+using LayerList = std::vector<const LayerType*>;
+// All types, sorted by name.
+const LayerList& layer_types();
+// By its name, or null.
+const LayerType* find_layer_type(std::string_view name);
+
+// "expects input 512, got 480"
+Status width_error(std::int64_t expected, const Shape& got);
+
+}  // namespace loom

@@ -1,0 +1,25 @@
+# Lists the layer folders: each defines register_<folder>(LayerList&). A new folder is found at the next configure.
+file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_SOURCE_DIR}/src/layers/*)
+set(declarations "")
+set(calls "")
+foreach(folder ${folders})
+  if(IS_DIRECTORY ${folder})
+    get_filename_component(name ${folder} NAME)
+    string(APPEND declarations "void register_${name}(LayerList&);\n")
+    string(APPEND calls "  register_${name}(layers);\n")
+  endif()
+endforeach()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/layer_list.cpp CONTENT
+"// Generated from the folders of src/layers.
+#include \"layers/layer.h\"
+
+namespace loom {
+
+${declarations}
+void register_all_layers(LayerList& layers);
+void register_all_layers(LayerList& layers) {
+${calls}}
+
+}  // namespace loom
+")
+target_sources(loom_layers PRIVATE ${CMAKE_BINARY_DIR}/generated/layer_list.cpp)

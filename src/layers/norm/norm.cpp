@@ -1,0 +1,59 @@
+// RMSNorm and LayerNorm over a whole row.
+#include "layers/layer.h"
+
+namespace loom {
+namespace {
+
+struct NormConfig : LayerConfig {
+  double eps = 1e-5;
+  template <class V>
+  void fields(V& v) { v("eps", eps, "added to the mean square or variance before the root"); }
+};
+
+template <bool Centered>
+class Norm : public LayerWith<NormConfig> {
+ public:
+  std::string_view name() const override { return Centered ? "layer_norm" : "rms_norm"; }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
+    const double eps = LayerWith<NormConfig>::of(config).eps;
+    if (!(eps >= 1e-8 && eps <= 1)) return Status(Code::invalid_argument, "\"eps\" must be in [1e-8, 1]");
+    LayerPlan plan{in, {{"gain", 1, in.width, Init::ones, 0, false}}};
+    if (Centered) plan.params.push_back({"bias", 1, in.width, Init::zeros, 0, false});
+    return plan;
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const double eps = LayerWith<NormConfig>::of(config).eps;
+    v.keep("x", x);
+    if constexpr (Centered) return v.emit.layer_norm(x, v.weight("gain"), v.weight("bias"), x.cols, eps);
+    else return v.emit.rms_norm(x, v.weight("gain"), x.cols, eps);
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const double eps = LayerWith<NormConfig>::of(config).eps;
+    const View x = v.kept("x");
+    const auto gg = v.gradient("gain");
+    if constexpr (Centered) {
+      v.emit.layer_norm_gain(x, gy, gg.to, x.cols, eps, gg.accumulate);
+      const auto gb = v.gradient("bias");
+      v.emit.col_sum(gy, gb.to, gb.accumulate);
+      return v.emit.layer_norm_back(x, v.weight("gain"), gy, x.cols, eps);
+    } else {
+      v.emit.rms_norm_gain(x, gy, gg.to, x.cols, eps, gg.accumulate);
+      return v.emit.rms_norm_back(x, v.weight("gain"), gy, x.cols, eps);
+    }
+  }
+};
+
+}  // namespace
+
+void register_norm(LayerList& layers) {
+  static const Norm<false> rms_norm;
+  layers.push_back(&rms_norm);
+  static const Norm<true> layer_norm;
+  layers.push_back(&layer_norm);
+}
+
+}  // namespace loom

@@ -1,0 +1,36 @@
+// Residual: y = x + skip, where skip is the input of the layer before it in a Sequential: [A, residual] gives A(x) + x.
+#include "layers/layer.h"
+
+namespace loom {
+namespace {
+
+struct ResidualConfig : LayerConfig {
+  template <class V>
+  void fields(V&) {}
+};
+
+class Residual : public LayerWith<ResidualConfig> {
+ public:
+  std::string_view name() const override { return "residual"; }
+  bool takes_skip() const override { return true; }
+
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape* skip, ChildPlanner&) const override {
+    if (!skip) return Status(Code::invalid_argument, "a residual needs a layer before it in the same sequential");
+    if (skip->ids > 0 || skip->width != in.width) return Status(Code::invalid_argument, "cannot add a skip of " + skip->to_string() + " to an input of " + in.to_string());
+    return LayerPlan{in, {}};
+  }
+  Result<View> forward(const LayerConfig&, Visit& v, View x, View skip) const override { return v.emit.add(skip, x); }
+  Result<View> backward(const LayerConfig&, Visit&, View gy, View* gskip) const override {
+    *gskip = gy;
+    return gy;
+  }
+};
+
+}  // namespace
+
+void register_residual(LayerList& layers) {
+  static const Residual type;
+  layers.push_back(&type);
+}
+
+}  // namespace loom

@@ -1,0 +1,271 @@
+#include "ops/cpu/executor.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "base/fp_env.h"
+#include "ops/cpu/prepared_weights.h"
+#include "ops/rope.h"
+
+namespace loom::cpu {
+
+struct Executor::Step {
+  Kernel kernel = nullptr;
+  const Instruction* instruction = nullptr;
+  KernelArgs args;
+};
+
+// An index the host writes: every value of `buffer` must be below `limit` (of rows of `rows_of`, where that is a buffer).
+struct Executor::Limit {
+  BufferId buffer;
+  std::int64_t limit;
+  BufferId rows_of;
+  bool is_signed;  // targets: negative means "leave out"
+};
+
+namespace {
+
+bool is_weight_matrix(Op op) { return op == Op::matmul || op == Op::matmul_t || op == Op::gather; }
+
+// Scratch of one worker for one instruction, at register maxima.
+std::int64_t scratch_of(const Program& p, const Instruction& ins, std::int64_t kv_capacity) {
+  auto max_rows = [&](int i) { return p.max_rows(ins.operands[static_cast<std::size_t>(i)].buffer); };
+  auto value_size = [&](int i) { return element_size(p.buffers[static_cast<std::size_t>(ins.operands[static_cast<std::size_t>(i)].buffer)].type); };
+  switch (ins.op) {
+    case Op::gather_add: return 4 * max_rows(2) + 5 * max_rows(0) + 64;
+    case Op::rms_norm_gain: case Op::layer_norm_gain: return 2 * value_size(0) * max_rows(0) * (ins.operands[0].cols / ins.ints[0]);
+    case Op::attention: return kv_capacity * (value_size(0) + 4) + 128 * value_size(0);
+    case Op::attention_rows: {
+      const std::int64_t n = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(max_rows(0)), 64));
+      return n * (ins.ints[2] + 1) * value_size(0) + 4 * n + 128 * value_size(0);
+    }
+    case Op::attention_back: {
+      const std::int64_t n = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(max_rows(0)), 64));
+      return (2 * n * ins.ints[2] + 2 * n * n) * value_size(0);
+    }
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+Executor::Executor(Program program, WeightLookup weights, ThreadPool& pool) : program_(std::move(program)), lookup_(std::move(weights)), pool_(pool) {}
+Executor::~Executor() = default;
+
+std::int64_t Executor::weight_bytes() const { return prepared_->bytes(); }
+
+Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup weights, ThreadPool& pool, const ExecutorOptions& options) {
+  LOOM_TRY(verify(program));
+  std::unique_ptr<Executor> executor(new Executor(std::move(program), std::move(weights), pool));
+  LOOM_TRY(executor->plan(options));
+  return executor;
+}
+
+Status Executor::plan(const ExecutorOptions& options) {
+  LOOM_ASSIGN(kernels_, select_kernels(options.isa));
+  poison_ = options.poison;
+  placement_ = place_buffers(program_);
+  data_.assign(program_.buffers.size(), nullptr);
+  u32_.assign(program_.registers.size(), 0);
+  f32_.assign(program_.registers.size(), 0.0f);
+  LOOM_TRY(plan_states(options));
+
+  const std::int64_t capacity = pages_per_sequence_ * 64;
+  for (const Instruction& ins : program_.code) scratch_bytes_ = std::max(scratch_bytes_, scratch_of(program_, ins, capacity));
+  scratch_bytes_ = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(scratch_bytes_), 64)) + 128;
+  const std::int64_t total = placement_.arena_bytes + scratch_bytes_ * pool_.size();
+  arena_ = aligned_zeros(total);
+  if (!arena_) return Status(Code::out_of_memory, "session: no memory for an arena of " + std::to_string(total) + " bytes");
+  for (std::size_t b = 0; b < data_.size(); ++b)
+    if (placement_.offset[b] >= 0) data_[b] = arena_.get() + placement_.offset[b];
+
+  // Weights: which forms are read.
+  prepared_ = std::make_unique<PreparedWeights>(program_.buffers.size());
+  for (const Instruction& ins : program_.code) {
+    for (std::size_t i = 0; i < info(ins.op).operands.size(); ++i) {
+      const View& v = ins.operands[i];
+      if (!v.valid()) continue;
+      const Buffer& b = program_.buffers[static_cast<std::size_t>(v.buffer)];
+      if (b.kind != BufferKind::weight && b.kind != BufferKind::master) continue;
+      WeightStore* store = lookup_(b.path, b.role);
+      const std::string name = b.path + ":" + b.role;
+      if (!store) return Status(Code::not_found, "the program reads the parameter " + name + ", which the network lacks");
+      if (store->rows() != b.rows.constant || store->cols() != b.cols) {
+        return Status(Code::invalid_argument, "parameter " + name + ": the program expects " + std::to_string(b.rows.constant) + " x " + std::to_string(b.cols) + ", the network has " +
+                                                  std::to_string(store->rows()) + " x " + std::to_string(store->cols()));
+      }
+      if (b.kind == BufferKind::master) {
+        const bool f64 = b.type == ValueType::f64;
+        data_[static_cast<std::size_t>(v.buffer)] = f64 ? reinterpret_cast<std::byte*>(store->mutable_master64().data()) : reinterpret_cast<std::byte*>(store->mutable_master().data());
+        if (!data_[static_cast<std::size_t>(v.buffer)]) return Status(Code::invalid_argument, "parameter " + name + ": training needs its " + (f64 ? "f64" : "f32") + " master, which was dropped");
+        continue;
+      }
+      const bool matrix = i == 0 && is_weight_matrix(ins.op);
+      prepared_->add(v.buffer, store, b.type, {.panels = matrix && ins.op != Op::matmul_t, .dense = ins.op == Op::matmul_t && i == 0, .vector = !matrix});
+    }
+  }
+  LOOM_TRY(refresh());
+  for (std::size_t b = 0; b < data_.size(); ++b)
+    if (program_.buffers[b].kind == BufferKind::weight) data_[b] = prepared_->vector(static_cast<BufferId>(b));
+  return resolve();
+}
+
+Status Executor::plan_states(const ExecutorOptions& options) {
+  sequences_ = std::max<std::int64_t>(options.sequences, 1);
+  states_.clear();
+  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+    const Buffer& buffer = program_.buffers[b];
+    const auto id = static_cast<BufferId>(b);
+    if (buffer.kind == BufferKind::constant) {
+      states_.push_back(aligned_zeros(buffer_bytes(program_, id)));
+      if (!states_.back()) return Status(Code::out_of_memory, "session: no memory for a constant table");
+      data_[b] = states_.back().get();
+      LOOM_ASSIGN(const RopeSpec spec, RopeSpec::from_reals(buffer.constant.reals));
+      if (buffer.type == ValueType::f64) fill_rope_table(spec, program_.max_rows(id), buffer.cols, placement_.stride[b], reinterpret_cast<double*>(data_[b]));
+      else fill_rope_table(spec, program_.max_rows(id), buffer.cols, placement_.stride[b], reinterpret_cast<float*>(data_[b]));
+    } else if (buffer.kind == BufferKind::state) {
+      states_.push_back(aligned_zeros(buffer_bytes(program_, id)));
+      if (!states_.back()) return Status(Code::out_of_memory, "session: no memory for the state " + buffer.path + ":" + buffer.role + " of " + std::to_string(buffer_bytes(program_, id)) + " bytes");
+      data_[b] = states_.back().get();
+      state_bytes_ += buffer_bytes(program_, id);
+      if (buffer.role == "kv") {
+        const std::int64_t rows = program_.max_rows(id);
+        if (rows % (64 * sequences_) != 0) return Status(Code::invalid_argument, "session: the KV state's " + std::to_string(rows) + " positions are not divisible among " + std::to_string(sequences_) + " sequences in pages of 64");
+        const std::int64_t pages = rows / 64 / sequences_;
+        if (pages_per_sequence_ != 0 && pages_per_sequence_ != pages) return Status(Code::invalid_argument, "session: KV states of different lengths");
+        pages_per_sequence_ = pages;
+      }
+    }
+  }
+  page_table_.resize(static_cast<std::size_t>(pages_per_sequence_ * sequences_));
+  for (std::size_t i = 0; i < page_table_.size(); ++i) page_table_[i] = static_cast<std::uint32_t>(i);
+  return {};
+}
+
+Status Executor::resolve() {
+  steps_.clear();
+  limits_.clear();
+  for (const Instruction& ins : program_.code) {
+    const OpInfo& op = info(ins.op);
+    Step step;
+    step.instruction = &ins;
+    ValueType result = ValueType::f32;
+    for (std::size_t i = 0; i < op.operands.size(); ++i) {
+      const View& v = ins.operands[i];
+      step.args.has[i] = v.valid();
+      if (!v.valid()) continue;
+      const auto b = static_cast<std::size_t>(v.buffer);
+      const Buffer& buffer = program_.buffers[b];
+      TensorArg& t = step.args.t[i];
+      t.stride = placement_.stride[b];
+      t.cols = v.cols;
+      t.data = reinterpret_cast<char*>(data_[b]) + v.col * element_size(buffer.type);
+      if (op.operands[i].role != Role::read) result = buffer.type;
+    }
+    // The type a kernel works in is its result's; packing ops are named by their source.
+    const auto n = static_cast<std::size_t>(ins.op);
+    step.kernel = result == ValueType::f64 ? kernels_->f64[n] : kernels_->f32[n];
+    if (!step.kernel) return Status(Code::unsupported, "the op " + std::string(op.name) + " has no kernel for " + std::string(name(result)) + " in " + kernels_->isa);
+    if (is_weight_matrix(ins.op)) step.args.weight = prepared_->arg(ins.operands[0].buffer);
+    std::copy(ins.ints.begin(), ins.ints.end(), step.args.ints);
+    std::copy(ins.reals.begin(), ins.reals.end(), step.args.reals);
+    step.args.page_table = page_table_.data();
+    step.args.pages_per_sequence = pages_per_sequence_;
+    steps_.push_back(step);
+
+    auto limit = [&](int operand, std::int64_t value, BufferId rows_of = kNone, bool is_signed = false) {
+      const BufferId buffer = ins.operands[static_cast<std::size_t>(operand)].buffer;
+      if (program_.buffers[static_cast<std::size_t>(buffer)].kind != BufferKind::input) return;
+      for (Limit& l : limits_)
+        if (l.buffer == buffer && l.rows_of == rows_of) { l.limit = std::min(l.limit, value); return; }
+      limits_.push_back({buffer, value, rows_of, is_signed});
+    };
+    auto rows_of = [&](int operand) { return program_.max_rows(ins.operands[static_cast<std::size_t>(operand)].buffer); };
+    switch (ins.op) {
+      case Op::gather: limit(1, rows_of(0)); break;
+      case Op::gather_rows: limit(1, INT64_MAX, ins.operands[0].buffer); break;
+      case Op::scatter_rows: limit(1, INT64_MAX, ins.operands[2].buffer); break;
+      case Op::rope: limit(1, rows_of(2)); break;
+      case Op::kv_append: case Op::attention: limit(2, sequences_); limit(3, pages_per_sequence_ * 64); break;
+      case Op::cross_entropy: case Op::cross_entropy_back: limit(1, ins.operands[0].cols, kNone, true); break;
+      default: break;
+    }
+  }
+  return {};
+}
+
+Status Executor::refresh() { return prepared_->refresh(); }
+
+Status Executor::set(RegisterId id, std::uint32_t value) {
+  if (id < 0 || static_cast<std::size_t>(id) >= program_.registers.size()) return Status(Code::invalid_argument, "the program has no register " + std::to_string(id));
+  const Register& r = program_.registers[static_cast<std::size_t>(id)];
+  if (value > r.max) return Status(Code::out_of_range, "register " + r.name + ": " + std::to_string(value) + " is above its maximum of " + std::to_string(r.max));
+  u32_[static_cast<std::size_t>(id)] = value;
+  return {};
+}
+
+std::span<std::byte> Executor::state(BufferId id) {
+  const Buffer& b = program_.buffers[static_cast<std::size_t>(id)];
+  return {data_[static_cast<std::size_t>(id)], static_cast<std::size_t>(program_.max_rows(id) * placement_.stride[static_cast<std::size_t>(id)] * element_size(b.type))};
+}
+
+Status Executor::check_inputs() const {
+  for (const Limit& l : limits_) {
+    const auto b = static_cast<std::size_t>(l.buffer);
+    const std::int64_t rows = program_.rows(l.buffer, u32_);
+    const std::int64_t limit = l.rows_of == kNone ? l.limit : program_.rows(l.rows_of, u32_);
+    const auto* values = reinterpret_cast<const std::uint32_t*>(data_[b]);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::uint32_t v = values[r * placement_.stride[b]];
+      if (l.is_signed && static_cast<std::int32_t>(v) < 0) continue;
+      if (v >= static_cast<std::uint64_t>(limit)) {
+        return Status(Code::out_of_range, program_.buffers[b].role + "[" + std::to_string(r) + "] is " + std::to_string(v) + ", the limit is " + std::to_string(limit));
+      }
+    }
+  }
+  return {};
+}
+
+void Executor::work(void* context, int worker) {
+  auto* self = static_cast<Executor*>(context);
+  const int workers = self->pool_.size();
+  char* scratch = reinterpret_cast<char*>(self->arena_.get() + self->placement_.arena_bytes + worker * self->scratch_bytes_);
+  for (std::size_t n = self->run_begin_; n < self->run_end_; ++n) {
+    KernelArgs args = self->steps_[n].args;
+    args.scratch = scratch;
+    args.worker = worker;
+    args.workers = workers;
+    self->steps_[n].kernel(args);
+    self->pool_.barrier().wait();
+  }
+}
+
+Status Executor::run(Segment first, Segment last) {
+  if (first == Segment::forward) LOOM_TRY(check_inputs());
+  const FpEnvGuard fp;
+  // Segments stand in order, so the range is one stretch.
+  run_begin_ = 0;
+  while (run_begin_ < steps_.size() && steps_[run_begin_].instruction->segment < first) ++run_begin_;
+  run_end_ = run_begin_;
+  while (run_end_ < steps_.size() && steps_[run_end_].instruction->segment <= last) ++run_end_;
+  for (std::size_t n = run_begin_; n < run_end_; ++n) {
+    Step& step = steps_[n];
+    const OpInfo& op = info(step.instruction->op);
+    for (std::size_t i = 0; i < op.operands.size(); ++i)
+      if (step.args.has[i]) step.args.t[i].rows = program_.rows(step.instruction->operands[i].buffer, u32_);
+    for (std::size_t i = 0; i < op.registers.size(); ++i) {
+      const auto reg = static_cast<std::size_t>(step.instruction->registers[i]);
+      step.args.u32s[i] = u32_[reg];
+      step.args.f32s[i] = f32_[reg];
+    }
+  }
+  if (poison_ && first == Segment::forward) {
+    for (std::size_t b = 0; b < program_.buffers.size(); ++b)
+      if (program_.buffers[b].kind == BufferKind::temp && data_[b]) std::memset(data_[b], 0xFF, static_cast<std::size_t>(buffer_bytes(program_, static_cast<BufferId>(b))));
+  }
+  pool_.run(&Executor::work, this);
+  return {};
+}
+
+}  // namespace loom::cpu

@@ -1,0 +1,53 @@
+// The weights of one program in the forms its kernels read, made from the network's stores.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/status.h"
+#include "numeric/weight_store.h"
+#include "ops/cpu/kernel_args.h"
+#include "ops/program.h"
+
+namespace loom::cpu {
+
+class PreparedWeights {
+ public:
+  // Which forms of a weight buffer the program reads.
+  struct Use {
+    bool panels = false;  // matmul, gather
+    bool dense = false;   // matmul_t
+    bool vector = false;  // gains and biases: one row of plain values
+  };
+
+  explicit PreparedWeights(std::size_t buffers) : entries_(buffers) {}
+  void add(BufferId id, WeightStore* store, ValueType type, Use use);
+  // Makes the forms of every store that changed since the last call.
+  Status refresh();
+  const WeightArg* arg(BufferId id) const { return &entries_[static_cast<std::size_t>(id)].arg; }
+  std::byte* vector(BufferId id) const { return entries_[static_cast<std::size_t>(id)].plain.get(); }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  using Block = std::unique_ptr<std::byte[], void (*)(std::byte*)>;
+  struct Entry {
+    WeightStore* store = nullptr;
+    ValueType type = ValueType::f32;
+    Use use;
+    std::uint64_t epoch = ~std::uint64_t{0};
+    WeightArg arg;
+    PackedMatrix packed;  // keeps the bytes alive while they run
+    Block panels{nullptr, nullptr}, dense{nullptr, nullptr}, plain{nullptr, nullptr};
+  };
+  template <class T>
+  Status prepare(Entry& entry);
+  Block allocate(std::int64_t bytes);
+
+  std::vector<Entry> entries_;
+  std::int64_t bytes_ = 0;
+};
+
+// 64-byte aligned, zeroed lazily by the operating system where it can.
+std::unique_ptr<std::byte[], void (*)(std::byte*)> aligned_zeros(std::int64_t bytes);
+
+}  // namespace loom::cpu
