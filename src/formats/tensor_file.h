@@ -1,0 +1,63 @@
+// What a tensor in a file is, whatever the format: name, element type, shape, and where its bytes lie. Readers fill these in after
+// checking them; `source` is shared, so a TensorInfo stays readable after its reader is gone. Immutable data, any thread may read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/source.h"
+#include "base/status.h"
+
+namespace loom {
+
+// How elements are stored in the file. The q* types are the blocks of ggml (docs/reference/formats.md). In memory only, not on disk.
+enum class StorageType : std::uint8_t {
+  f64, f32, f16, bf16, f8_e4m3, f8_e5m2, f4, i64, i32, i16, i8, u64, u32, u16, u8, boolean, q4_0, q8_0, q4_k, q6_k,
+};
+inline constexpr int kStorageTypeCount = 20;
+
+struct StorageTypeInfo {
+  std::string_view name;      // "f32", "f8_e4m3", "q4_k"
+  std::uint32_t block;        // elements per block: 1, 2 (f4), 32 or 256
+  std::uint32_t block_bytes;  // bytes per block
+};
+const StorageTypeInfo& info(StorageType type);
+inline std::string_view name(StorageType type) { return info(type).name; }
+
+// Bytes of n elements; nothing where they do not fill whole blocks or the count overflows.
+std::optional<std::uint64_t> storage_bytes(StorageType type, std::uint64_t elements);
+// Product of the dimensions (1 for a scalar); nothing on overflow or a negative dimension.
+std::optional<std::uint64_t> element_count(std::span<const std::int64_t> shape);
+
+struct TensorInfo {
+  std::string name;
+  StorageType type = StorageType::f32;
+  std::vector<std::int64_t> shape;  // row-major, outermost first; empty for a scalar
+  std::uint64_t offset = 0;         // of the first byte in `source`
+  std::uint64_t size = 0;           // bytes
+  SourcePtr source;
+
+  std::uint64_t elements() const { return size / info(type).block_bytes * info(type).block; }
+  // The stored bytes where the source lies in memory (mapping or buffer), else empty. Aligned only as the file is.
+  std::span<const std::byte> view() const;
+};
+
+// Decodes elements [first, first + out.size()). Exact where the target can hold the value, otherwise rounded once to nearest even
+// (f64 and wide integers to f32; q4_k and q6_k to f32, which is also what ggml's own f32 arithmetic gives).
+// Errors: out_of_range, truncated, or what the source says.
+Status read_f32(const TensorInfo& tensor, std::uint64_t first, std::span<float> out);
+Status read_f64(const TensorInfo& tensor, std::uint64_t first, std::span<double> out);
+
+// A tensor over values in memory, for writers. Borrows the values on a little-endian host: they must outlive it.
+TensorInfo tensor_from_f32(std::string name, std::vector<std::int64_t> shape, std::span<const float> values);
+
+// Untrusted text for a message: in quotes, control and non-ASCII bytes as \xNN, cut at 80 bytes.
+std::string quoted(std::string_view text, char quote = '\'');
+// "[2, 3]"
+std::string shape_text(std::span<const std::int64_t> shape);
+
+}  // namespace loom
