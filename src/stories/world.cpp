@@ -47,7 +47,7 @@ table tall name full kind with
 Gerald | Gerald the giraffe | giraffe | a very long neck
 Ellie | Ellie the elephant | elephant | a long gray trunk
 Stella | Stella the stork | stork | a long orange beak
-Bruno | Bruno the gorilla | gorilla | one strong arm
+Bruno | Bruno the gorilla | gorilla | one long arm
 
 table parents name
 mother
@@ -76,7 +76,6 @@ green
 yellow
 pink
 orange
-purple
 white
 
 table toys name
@@ -86,40 +85,36 @@ drum
 teddy bear
 train
 boat
-whistle
-puppet
 wagon
 robot
 crown
-horse
+flute
 
 table spots a the
 under a bench | under the bench
 behind a bush | behind the bush
 beside a log | beside the log
-on a flat rock | on the flat rock
+on a rock | on the rock
 under an oak tree | under the oak tree
 next to a gate | next to the gate
-inside a hollow stump | inside the hollow stump
 
 table weather came made gave now name
-it began to rain | soaking wet | a soft towel | dry | rain
-it began to snow | as cold as ice | a cup of hot cocoa | warm | snow
-a cold wind began to blow | very cold | a woolly blanket | warm | wind
-a big storm came | very frightened | a long hug | calm | storm
-the path turned into mud | muddy all over | a bubbly bath | clean | mud
-the sun grew very hot | hot and thirsty | a glass of lemonade | cool | heat
+it began to rain | very wet | a soft towel | dry | rain
+it began to snow | very cold | a cup of hot cocoa | warm | snow
+a cold wind came | very cold | a warm blanket | warm | wind
+a big storm came | very afraid | a long hug | calm | storm
+the path turned into mud | very muddy | a hot bath | clean | mud
+the sun grew too hot | very thirsty | a cup of cold water | cool | heat
 
 table games play playing
 play tag | playing tag
-play hide and seek | playing hide and seek
+play ball | playing ball
 pick berries | picking berries
 pick flowers | picking flowers
 build a fort | building a fort
 jump rope | jumping rope
-paint pictures | painting pictures
 look for snails | looking for snails
-have a tea party | having a tea party
+have a picnic | having a picnic
 blow bubbles | blowing bubbles
 
 table flyers name
@@ -133,45 +128,34 @@ feather
 flag
 
 table perches up the
-up into a tall tree | the tree
+into a tall tree | the tree
 onto a high wall | the wall
 onto a steep roof | the roof
-up onto a tall post | the post
+onto a big rock | the rock
 
 table foods name
 honey cake
 apple pie
 cheese sandwich
-berry tart
+berry pie
 carrot cake
-jam roll
 egg sandwich
-nut pie
+nut cake
 
 table mishaps lunch the
-a crow stole my lunch | the crow
-ants ate my lunch | the ants
+a crow took my lunch | the crow
 a goose ate my lunch | the goose
+ants ate my lunch | the ants
 my lunch fell into the mud | the mud
-my lunch fell into a puddle | the puddle
-
-table dishes name need none
-honey cake | honey | was no honey
-apple pie | apples | were no apples
-loaf of bread | flour | was no flour
-pot of carrot soup | carrots | were no carrots
-berry tart | berries | were no berries
-cheese sandwich | cheese | was no cheese
-rice pudding | milk | was no milk
-bowl of egg salad | eggs | were no eggs
+my lunch fell into the water | the water
 
 table noises name source
 tapping noise | a branch at the window
 hooting noise | an old owl in the tree
 scratching noise | a beetle in a box
-howling noise | the wind in the chimney
-dripping noise | the rain in a bucket
-squeaking noise | the rusty gate
+howling noise | the wind at the door
+dripping noise | the rain on the roof
+squeaking noise | the old gate
 croaking noise | a fat toad in the grass
 snoring noise | the cat under the bed
 
@@ -183,7 +167,6 @@ lamp
 clock
 flute
 teapot
-mirror
 kite
 basket
 
@@ -196,11 +179,10 @@ table gifts name stuff
 necklace | pebbles
 crown | flowers
 pillow | feathers
-bracelet | acorns
-blanket | moss
+bracelet | nuts
+ring | berries
 basket | twigs
 hat | leaves
-picture | petals
 
 table plants name seed
 pumpkin | a pumpkin seed
@@ -208,51 +190,44 @@ sunflower | a sunflower seed
 melon | a melon seed
 beanstalk | a bean
 oak tree | an acorn
-tulip | a tulip bulb
+apple tree | an apple seed
 
 table troubles was fix
-The ground was too dry | watered it every day
+The ground was too dry | gave it water every day
 The nights were too cold | covered it with straw
-Hungry snails came | put a ring of shells around it
-A strong wind bent it | tied it to a stick
-Weeds grew all around it | pulled out all the weeds
+Hungry snails came | put a ring of pebbles around it
+A strong wind came | tied it to a stick
+Weeds grew all around it | pulled out the weeds
 
 table skills do doing did oops
 swim | swimming | swam | sank like a stone
 skate | skating | skated | slipped and sat down hard
-ride a bike | riding a bike | rode the bike | tipped over into a hedge
-whistle | whistling | whistled | blew and made no sound
+ride a bike | riding a bike | rode the bike | fell into a bush
+whistle | whistling | whistled | made no sound
 climb a rope | climbing a rope | climbed the rope | slid down to the ground
 juggle | juggling | juggled | dropped every ball
-row a boat | rowing a boat | rowed the boat | turned in circles
+row a boat | rowing a boat | rowed the boat | went around in circles
 dive | diving | dived | landed with a splash
 
-table worries was gave now
-The moon was too bright | closed the curtains | dark
-The bed was too cold | brought a quilt | warm
-The room was too dark | lit a tiny lamp | bright
-The house was too quiet | sang a soft song | full of music
-The pillow was too flat | fluffed up the pillow | soft
-
 rule nature
-* (kind|cheerful|curious|gentle|brave|merry|clever|shy)
+* (kind|cheerful|curious|gentle|brave|clever)
 
 rule open
-* Once upon a time, there was a (little|small|young) {kind} named {hero} who lived near the {place}.
+* Once upon a time, a (little|small|young) {kind} named {hero} lived near the {place}.
 | A <nature> {kind} named {hero} lived near the {place}.
 | In a (tiny|cozy|little) house near the {place} lived a {kind} named {hero}.
 | {Hero} was a <nature> little {kind} who lived near the {place}.
-| Near the {place} lived a <nature> {kind} whose name was {hero}.
+| Near the {place} lived a <nature> {kind} named {hero}.
 
 rule day
-* One (sunny|bright|fine|lovely|quiet) (morning|day|afternoon)
+* One (sunny|bright|fine|quiet) (morning|day|afternoon)
 | One day
 | Early one morning
 
 rule went
 * (went|walked|ran|hurried)
 
-rule glad
+rule joy
 * {Hero} {glad} with joy.
 | {Hero} was so happy that {he} {glad}.
 )grammar";
