@@ -240,8 +240,8 @@ View Emit::mse_back(View y, View target) {
 }
 void Emit::sum_rows(View x, View total) { append(Op::sum_rows, {x, total}); }
 
-void Emit::grad_merge(View g, View levels, std::int64_t micro_batches, RegisterId micro) {
-  Instruction& i = append(Op::grad_merge, {g, levels});
+void Emit::grad_merge(View g, View levels, View total, std::int64_t micro_batches, RegisterId micro) {
+  Instruction& i = append(Op::grad_merge, {g, levels, total});
   i.ints[0] = micro_batches;
   i.registers[0] = micro;
 }

@@ -88,7 +88,7 @@ class Emit {
   View mse_back(View y, View target);
   void sum_rows(View x, View total);
 
-  void grad_merge(View g, View levels, std::int64_t micro_batches, RegisterId micro);
+  void grad_merge(View g, View levels, View total, std::int64_t micro_batches, RegisterId micro);
   void sum_squares(View g, View total, Accumulate accumulate);
   void clip_scale(View total, View scale, double max_norm, RegisterId inv_n);
   void sgd(View g, View scale, View w, View velocity, double momentum, double weight_decay, RegisterId lr);

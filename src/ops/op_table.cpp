@@ -56,7 +56,7 @@ std::vector<OpInfo> make_table() {
   row(Op::mse_back, "mse_back", {{"y", r, false}, {"target", r, false}, {"gy", w, false}});
   row(Op::sum_rows, "sum_rows", {{"x", r, false}, {"total", w, false}});
   // Learning. Gradients are of the loss sum; optimizers multiply by `scale` (1/N and the clip factor) first.
-  row(Op::grad_merge, "grad_merge", {{"g", r, false}, {"levels", m, false}}, {"micro_batches"}, {}, {"micro"});
+  row(Op::grad_merge, "grad_merge", {{"g", r, false}, {"levels", m, false}, {"total", m, false}}, {"micro_batches"}, {}, {"micro"});
   row(Op::sum_squares, "sum_squares", {{"g", r, false}, {"total", m, false}}, {"accumulate"});
   row(Op::clip_scale, "clip_scale", {{"total", r, true}, {"scale", w, false}}, {}, {"max_norm"}, {"inv_n"});
   row(Op::sgd, "sgd", {{"g", r, false}, {"scale", r, false}, {"w", m, false}, {"velocity", m, true}}, {}, {"momentum", "weight_decay"}, {"lr"});

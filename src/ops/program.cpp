@@ -248,6 +248,12 @@ Result<Program> Program::decode(std::string_view bytes) {
 
 Sha256::Digest Program::hash() const { return Sha256::of(as_bytes(encode())); }
 
+std::int64_t merge_levels(std::int64_t micro_batches) {
+  std::int64_t levels = 0;
+  while ((std::int64_t{1} << levels) < micro_batches) ++levels;
+  return levels;
+}
+
 void remove_dead_code(Program& program) {
   std::vector<bool> needed(program.buffers.size(), false);
   std::vector<Instruction> kept;

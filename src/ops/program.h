@@ -129,6 +129,9 @@ struct Program {
   Sha256::Digest hash() const;
 };
 
+// Pending sums that grad_merge keeps for this many micro-batches: ceil(log2(n)).
+std::int64_t merge_levels(std::int64_t micro_batches);
+
 // Checks everything an executor relies on, for all register values up to their maxima: operand kinds, types and shapes, definition
 // before use, attributes, overlapping operands, total size. A loaded program is untrusted input.
 Status verify(const Program& program);

@@ -69,6 +69,8 @@ class Verifier {
 
   Status instruction(const Instruction& ins) {
     const OpInfo& op = info(ins.op);
+    // A run of some segments is one stretch of code.
+    if (at_ > 0 && ins.segment < p_.code[at_ - 1].segment) return error("segments must stand in order: forward, loss, backward, update");
     for (std::size_t i = 0; i < op.operands.size(); ++i) {
       const View& v = ins.operands[i];
       const std::string what = "operand " + std::string(op.operands[i].name);
@@ -196,12 +198,9 @@ class Verifier {
       case Op::mse: return require(one_type({0, 1, 2}) && cols(0) == cols(1) && cols(2) == 1 && rows_equal(0, 1) && rows_equal(0, 2), "operands do not agree");
       case Op::mse_back: return require(one_type({0, 1, 2}) && cols(0) == cols(1) && cols(2) == cols(0) && rows_equal(0, 1) && rows_equal(0, 2), "operands do not agree");
       case Op::sum_rows: return require(one_type({0, 1}) && cols(0) == 1 && vector_of(1, 1), "x must have one column, total one element");
-      case Op::grad_merge: {
-        const std::int64_t m = ins.ints[0];
-        std::int64_t levels = 1;
-        while ((std::int64_t{1} << (levels - 1)) < m && levels < 40) ++levels;
-        return require(m >= 1 && one_type({0, 1}) && cols(0) == cols(1) && parameter_rows(0) > 0 && parameter_rows(1) == levels * parameter_rows(0), "levels must hold log2(micro_batches) + 1 copies of g");
-      }
+      case Op::grad_merge:
+        return require(ins.ints[0] >= 2 && ins.ints[0] <= (1 << 20) && one_type({0, 1, 2}) && cols(0) == cols(1) && cols(0) == cols(2) && parameter_rows(0) > 0 && rows_equal(0, 2) &&
+                           parameter_rows(1) == merge_levels(ins.ints[0]) * parameter_rows(0), "levels must hold ceil(log2(micro_batches)) copies of g, total one");
       case Op::sum_squares: return require(one_type({0, 1}) && vector_of(1, 1), "total must have one element");
       case Op::clip_scale: return require(real(1) && vector_of(1, 1) && (!o[0].valid() || (type(0) == type(1) && vector_of(0, 1))), "total and scale have one element");
       case Op::sgd:

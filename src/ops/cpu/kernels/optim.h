@@ -1,11 +1,11 @@
 // Gradient accumulation, clipping and the optimizers. `scale` is 1/N times the clip factor, as a one-element tensor.
 
 // Micro-batch number `micro` joins the binary counter of sums (rule 4): level l of `levels` holds a pending sum of 2^l micro-batches.
-// The last one folds what is pending into level 0, where the optimizer reads.
+// The last one folds what is pending into `total`, which the optimizer reads.
 template <class T>
 static void grad_merge(const KernelArgs& k) {
-  const TensorArg &g = k.t[0], &levels = k.t[1];
-  const i64 rows = g.rows, total = k.ints[0];
+  const TensorArg &g = k.t[0], &levels = k.t[1], &total = k.t[2];
+  const i64 rows = g.rows, count = k.ints[0];
   const unsigned micro = k.u32s[0];
   const Range r = share(rows, 1, k.worker, k.workers);
   for (i64 i = r.begin; i < r.end; ++i) {
@@ -13,13 +13,14 @@ static void grad_merge(const KernelArgs& k) {
       T v = row<T>(g, i)[c];
       int level = 0;
       for (; micro >> level & 1; ++level) v = row<T>(levels, level * rows + i)[c] + v;
-      if (micro + 1 == total) {
-        // The pending levels above, lowest first, are older: they stand to the left.
-        for (int up = level + 1; total >> up != 0; ++up)
-          if (micro >> up & 1) v = row<T>(levels, up * rows + i)[c] + v;
-        level = 0;
+      if (micro + 1 < count) {
+        row<T>(levels, level * rows + i)[c] = v;
+      } else {
+        // The sums pending above are older, so they stand to the left, the youngest first.
+        for (++level; micro >> level != 0; ++level)
+          if (micro >> level & 1) v = row<T>(levels, level * rows + i)[c] + v;
+        row<T>(total, i)[c] = v;
       }
-      row<T>(levels, level * rows + i)[c] = v;
     }
   }
 }

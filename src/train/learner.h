@@ -1,0 +1,85 @@
+// Learns a network: one program with forward, loss, backward and update segments, replayed per micro-batch and per step.
+// Gradients are those of the summed loss; the update multiplies by 1/N (numerics rule 9), so how a step is cut into micro-batches,
+// threads or workers never changes what it means.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "base/thread_pool.h"
+#include "grid/emitter.h"
+#include "grid/network.h"
+#include "ops/cpu/executor.h"
+
+namespace loom {
+
+enum class Loss : std::uint8_t { mse, cross_entropy };
+Result<Loss> parse_loss(std::string_view text);
+
+enum class OptimizerKind : std::uint8_t { sgd, adamw };
+struct OptimizerSpec {
+  OptimizerKind kind = OptimizerKind::adamw;
+  double momentum = 0.0;      // sgd
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  // adamw
+  double weight_decay = 0.0;  // of matrices; norms and biases are not decayed
+  double clip_norm = 0.0;     // of the mean gradient; 0: none
+};
+
+struct LearnerOptions {
+  Loss loss = Loss::mse;
+  OptimizerSpec optimizer;
+  std::int64_t max_rows = 64;       // rows per micro-batch
+  std::int64_t max_positions = 512;  // longest sequence
+  std::int64_t micro_batches = 1;
+  bool update = true;                // false: gradients only
+  std::string isa;
+  bool poison = false;
+};
+
+class Learner {
+ public:
+  // The network's matrices must have masters. It and the pool must outlive the learner.
+  static Result<Learner> create(Network& network, ThreadPool& pool, const LearnerOptions& options);
+
+  // One micro-batch of values: rows x input width, targets rows x output width (mse) or one class id per row (cross-entropy).
+  Status batch(std::span<const float> x, std::span<const float> target);
+  Status batch(std::span<const float> x, std::span<const std::int32_t> target);
+  // One micro-batch of tokens: positions ascend from 0 in each sequence; a target below 0 is left out.
+  Status batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions, std::span<const std::int32_t> target);
+  // Forward, loss and backward of micro-batch number `micro`.
+  Status accumulate(std::int64_t micro = 0);
+  // Sum of the losses of the last micro-batch's rows.
+  double loss_sum();
+  // Applies the gradients times 1/count, as optimizer step number `step` (from 1).
+  Status update(double learning_rate, std::int64_t count, std::int64_t step);
+
+  // Gradient of a parameter after accumulate(), row r; f32 or f64 as the cell computes.
+  const std::vector<NetworkEmitter::Gradient>& gradients() const { return gradients_; }
+  cpu::Executor& executor() { return *executor_; }
+  // Optimizer moments, for checkpoints: state buffers of the program, in a fixed order.
+  struct Moment {
+    std::string name;  // "0.0.1.0/0/1:q:m"
+    BufferId buffer;
+    std::int64_t rows, cols;
+  };
+  const std::vector<Moment>& moments() const { return moments_; }
+
+ private:
+  Learner() = default;
+  void emit_update(Emit& emit);
+  Status rows(std::int64_t n);
+  Network* network_ = nullptr;
+  LearnerOptions options_;
+  std::unique_ptr<cpu::Executor> executor_;
+  std::vector<NetworkEmitter::Gradient> gradients_;
+  std::vector<Moment> moments_;
+  RegisterId rows_ = kNone, micro_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;
+  BufferId x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone;
+  std::int64_t width_ = 0, target_width_ = 0;
+};
+
+}  // namespace loom
