@@ -11,10 +11,8 @@ plot lost hero:people friend:people!hero place:places toy:toys color:colors spot
 | {He} loved {his} {color} {toy} more than (anything|cake|all the stars).
 * <day>, {he} took the {toy} to the {place} and left it {spot}.
 | <day>, {he} fell asleep {place.at} and left the {toy} {spot}.
-* (That evening|At bedtime|Back home), the {toy} was gone.
-| When {hero} came home, the {toy} was not there.
-* "Oh no, where is my {toy}?" {he} (cried|asked).
-| A big tear rolled down {his} (cheek|nose).
+* (That evening|At bedtime) the {toy} was gone. "Oh no, my {toy}!" {he} (cried|said).
+| When {hero} came home, the {toy} was gone, and {he} (cried|was very sad).
 * "Where did you (see it last|play today)?" asked {his} friend {friend.full}.
 * {Hero} remembered the {place}. They (ran|hurried) there, looked {spot.the}, and found the {toy}!
 | They (ran|hurried) to the {place}, looked {spot.the}, and there was the {toy}!
@@ -44,9 +42,8 @@ plot high hero:people helper:tall place:places thing:flyers color:colors perch:p
 * <open>
 * {He} had {a color} {thing} and was very proud of it.
 | For {his} birthday, {he} got {a color} {thing}.
-* <day>, {he} took the {thing} to the {place}.
-| <day>, {he} <went> to the {place} with the {thing}.
-* (Whoosh! The|Suddenly the) wind blew the {thing} {perch}.
+* <day>, {he} took the {thing} to the {place}, but the wind blew it {perch}.
+| <day>, {he} <went> to the {place}. Whoosh! The wind blew the {thing} {perch}.
 * {Hero} jumped and jumped, but {perch.the} was too high.
 | {Hero} tried to climb after it, but {perch.the} was too high.
 | {Hero} sat down and cried, for {perch.the} was too high.
@@ -58,7 +55,7 @@ plot high hero:people helper:tall place:places thing:flyers color:colors perch:p
 * "Thank you, {helper}!" said {hero}, and {he} {glad} with joy.
 | {Hero} was so happy that {he} {glad}.
 * Then they played {place.at} with the {color} {thing} until (dark|bedtime).
-| Now when {hero} takes the {color} {thing} to the {place}, {helper} always comes too.
+| Now {hero} and {helper} often take the {color} {thing} to the {place}.
 
 plot share hero:people friend:people!hero place:places food:foods mishap:mishaps parent:parents
 * <open>
@@ -66,8 +63,7 @@ plot share hero:people friend:people!hero place:places food:foods mishap:mishaps
 | <day>, {he} <went> to the {place} with {a food} from {his} {parent}.
 * There {he} (met|saw|found) {friend.full}, who looked sad.
 | {friend.Full} sat there and looked sad.
-* "What is (wrong|the matter), {friend}?" asked {hero}.
-| "Why are you so (sad|quiet), {friend}?" asked {hero}.
+? "What is (wrong|the matter), {friend}?" asked {hero}.
 * "{mishap.Lunch}," said {friend}, "and now I am (very|so) hungry."
 | "I am hungry because {mishap}," said {friend}.
 * {Hero} broke the {food} in two and gave {friend} the bigger half.
@@ -85,32 +81,29 @@ plot noise hero:people place:places noise:noises toy:toys color:colors parent:pa
 | {His} heart went thump, thump, thump.
 * {He} hugged {his} {color} {toy} under the blanket.
 | {He} pulled up the blanket and held {his} {color} {toy} very tight.
-* The {noise} came again, and {hero} called for {his} {parent}.
+* {Hero} called for {his} {parent}, who came at once with a lamp.
 | There was the {noise} again! {Hero} called for {his} {parent}.
-* {His} {parent} came in with a lamp and (sat down on|looked under) the bed.
-| {His} {parent} came at once with a lamp.
 * "It is only {noise.source}!" said {his} {parent}.
 | And what did they find? It was just {noise.source}!
 * {Hero} laughed and was not afraid any more.
 | "So that was the {noise}!" {hero} laughed.
 * Soon {hero} and the {color} {toy} were fast asleep in the house near the {place}.
-| Then {he} fell asleep and dreamed of taking the {color} {toy} to the {place}.
+| Then {he} fell asleep and dreamed of the {color} {toy} and the {place}.
 
 plot broken hero:people friend:people!hero place:places loan:loans color:colors repair:repairs
 * <open>
-* <day>, {friend.full} gave {him} {a color} {loan} to play with.
+* <day>, {friend.full} let {him} play with {a color} {loan}.
 | <day>, {he} asked {friend.full}, "May I play with your {color} {loan}?"
 * But {hero} ran too fast {place.at} and fell over a (rock|stone|stick).
-| But {hero} (ran|jumped) about {place.at} and did not look around.
+| But {hero} fell over a (rock|stone|stick) {place.at}.
 * (Crash|Bump)! The {loan} (fell down and broke|was broken).
-* {Hero} wanted to hide it, but that did not feel right.
-| {Hero} felt very (bad|sad).
+? {Hero} wanted to hide it, but that did not feel right.
 * "I am sorry, {friend}. I broke your {loan}," {he} said.
 | {He} took the {loan} back and said, "I am sorry, {friend}."
-* "Thank you for telling me the truth," said {friend}.
-| "I am glad that you told me the truth," said {friend}.
-* They {repair.did} the {loan} with some {repair}, and soon it was as good as new.
-| {Hero} found some {repair}, and they {repair.did} the {loan} together.
+* "Thank you for telling the truth," said {friend}.
+| "I am glad you told me the truth," said {friend}.
+* They found some {repair} and {repair.did} the {loan} together.
+| {Hero} found some {repair}, and soon the {loan} was as good as new.
 * Then the two friends took the {color} {loan} to the {place}.
 | After that, {hero} always walked slowly {place.at} with {friend}'s {color} {loan}.
 
@@ -128,10 +121,9 @@ plot gift hero:people friend:people!hero place:places gift:gifts
 | The next day, {hero} put the {gift} in a box for {friend}.
 * "{a Gift}! Did you make it for me?" asked {friend}.
 | "What a (fine|lovely) {gift}!" said {friend}.
-* "Yes, the {gift.stuff} are from the {place}," said {hero}.
-| "The {gift.stuff} are from the {place}," said {hero}, and {he} {glad} with joy.
-* {Friend} loved the {gift} more than anything.
-| {Friend} gave {hero} a big hug and always kept the {gift}.
+? {Hero} was so happy that {he} {glad}.
+* {Friend} always kept the {gift} made of {gift.stuff} from the {place}.
+| "The {gift.stuff} are from the {place}," said {hero}. {Friend} loved the {gift} more than anything.
 
 plot grow hero:people friend:people!hero place:places plant:plants trouble:troubles
 * <open>
@@ -139,16 +131,13 @@ plot grow hero:people friend:people!hero place:places plant:plants trouble:troub
 | <day>, {he} found {plant.seed} and showed it to {his} friend {friend.full}.
 * {Hero} made a (small|little) hole {place.at} and planted it.
 | They planted it {place.at}, and {hero} waited and waited.
-* Soon a (tiny|small|little) green leaf came up.
-| Soon a (tiny|small|little) leaf came up. "Hello, {plant}!" said {hero}.
-* {trouble.Was}, and the {plant} looked sick.
-| But then the {plant} looked sick. {trouble.Was}.
-* "What can I do?" {he} (asked|cried).
-| {Hero} was very (sad|afraid).
+* (Soon|After a week) a (tiny|small|little) green leaf came up.
+* But then {trouble}, and the {plant} looked sick.
+| But one day the {plant} looked sick because {trouble}.
 * {Friend} had a (good|clever) idea, so {hero} {trouble.fix}.
 | {He} asked {friend} for help, and then {he} {trouble.fix}.
-* Day after day the {plant} grew bigger and bigger.
-| Soon it was the (best|biggest) {plant} {place.at}.
+* Day after day the {plant} grew bigger.
+| By summer it was the (best|biggest) {plant} of all.
 * "We did it, {friend}!" said {hero}, and {he} {glad} with joy.
 | {Hero} was so happy that {he} {glad}.
 * Now {hero} and {friend} often play {place.at} beside the {plant}.
@@ -160,14 +149,13 @@ plot learn hero:people friend:people!hero place:places skill:skills
 | {He} had one (big|little) wish. {He} wanted to {skill}.
 * <day>, {he} <went> to the {place} to try it, but {he} {skill.oops}.
 | <day>, {he} tried to {skill} {place.at}, but {he} {skill.oops}.
-* {Hero} tried again, and again {he} {skill.oops}.
-| "I will never learn to {skill}," {he} (cried|said).
+? "I will never learn to {skill}," {he} (cried|said).
 * {His} friend {friend.full} saw it and (came over|sat down beside {him}).
-* "Do not (give up|be sad)," said {friend}. "I will help you to {skill}."
+* "Do not (give up|be sad)," said {friend}. "I will help you."
 | "I will show you how," said {friend}.
 * They tried it {place.at} every (day|morning|afternoon).
 | Every (day|morning|afternoon) they met {place.at}.
-* And then, one (day|morning|evening), {hero} {skill.did} all alone!
+* Then, one (day|morning|evening), {hero} {skill.did} all alone!
 | At last {hero} {skill.did} all alone!
 * "Look, {friend}, I am {skill.doing}!" said {hero}, and {he} {glad} with joy.
 | "{Hero}, you are {skill.doing}!" said {friend}, and {hero} {glad} with joy.
@@ -180,17 +168,15 @@ plot meet hero:people friend:people!hero place:places game:games
 | {He} was often sad, because {game.playing} alone is no fun.
 * <day>, {he} <went> to the {place} and (saw|met) {friend.full}, who was new there.
 | <day>, {friend.full} came to the {place} and stood there all alone.
-* {Hero} felt shy and hid behind a (tree|rock|bush).
-| {Hero} felt too shy to say a word.
-* But {friend} looked lonely too.
-| Then {he} thought, "{Friend} must be lonely too."
+* {Hero} felt shy and hid behind a (tree|rock|bush). But {friend} looked lonely too.
+| {Hero} felt shy, but {friend} looked lonely too.
 * "Hello, I am {hero}," {he} said. "Do you want to {game}?"
-| "My name is {hero}," {he} said. "Can we {game}?"
-* {Friend} (smiled|laughed). "Yes! I love {game.playing}!"
-| "I would love to {game}!" said {friend}.
+| "Hello!" {he} said. "My name is {hero}. Can we {game}?"
+* "I would love to {game}!" said {friend}.
+| "Yes!" (said|cried) {friend}. "I love {game.playing}!"
 * They had fun {game.playing} until (dark|bedtime).
 | They were {game.playing} all (day|morning|afternoon).
-* Now {hero} and {friend} meet {place.at} every day, and {hero} is never lonely.
+* Now {hero} and {friend} meet {place.at} every day.
 | After that, {hero} was never lonely {place.at} again, because {friend} was there.
 )grammar";
 

@@ -98,11 +98,10 @@ next to a gate | next to the gate
 
 table weather came made gave now name
 it began to rain | very wet | a soft towel | dry | rain
-it began to snow | very cold | a cup of hot cocoa | warm | snow
+it began to snow | very cold | a cup of hot soup | warm | snow
 a cold wind came | very cold | a warm blanket | warm | wind
-a big storm came | very afraid | a long hug | brave | storm
-the path turned to mud | very muddy | a hot bath | clean | mud
-the sun got too hot | very thirsty | a cup of cold water | cool | heat
+a big storm came | very afraid | a big hug | brave | storm
+the sun got too hot | very thirsty | a cup of water | cool | heat
 
 table games play playing
 play tag | playing tag
@@ -119,7 +118,6 @@ kite
 balloon
 hat
 scarf
-ribbon
 feather
 flag
 
@@ -180,24 +178,23 @@ table plants name seed
 pumpkin | a pumpkin seed
 sunflower | a sunflower seed
 melon | a melon seed
-beanstalk | a bean
-oak tree | an acorn
 apple tree | an apple seed
+berry bush | a berry seed
 
 table troubles was fix
-The ground was too dry | gave it water every day
-The nights were too cold | covered it with straw
-Hungry snails came | put a ring of pebbles around it
-A cold wind came | tied it to a stick
-Weeds grew around it | pulled out the weeds
+the ground was too dry | gave it water every day
+the nights were too cold | covered it with leaves
+hungry snails came | put pebbles around it
+a strong wind bent it | tied it to a stick
+weeds grew around it | pulled out the weeds
 
 table skills do doing did oops
-swim | swimming | swam | sank like a stone
-skate | skating | skated | slipped and sat down hard
 ride a bike | riding a bike | rode the bike | fell into a bush
 whistle | whistling | whistled | made no sound
 climb a rope | climbing a rope | climbed the rope | slid down again
-dive | diving | dived | landed with a splash
+jump rope | jumping rope | jumped rope | fell over the rope
+juggle | juggling | juggled | dropped every ball
+play the flute | playing the flute | played the flute | made an awful noise
 
 rule nature
 * (kind|cheerful|curious|gentle|brave|clever)
@@ -205,7 +202,7 @@ rule nature
 rule open
 * Once upon a time, a (little|small|young) {kind} named {hero} lived near the {place}.
 | A <nature> {kind} named {hero} lived near the {place}.
-| In a (tiny|cozy|little) house near the {place} lived a {kind} named {hero}.
+| In a (tiny|cozy|little) house near the {place} lived {a kind} named {hero}.
 | {Hero} was a <nature> little {kind} who lived near the {place}.
 | Near the {place} lived a <nature> {kind} named {hero}.
 
