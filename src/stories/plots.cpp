@@ -14,7 +14,7 @@ plot lost hero:people friend:people!hero place:places toy:toys color:colors spot
 * (That evening|At bedtime) the {toy} was gone. "Oh no, my {toy}!" {he} (cried|said).
 | When {hero} came home, the {toy} was gone, and {he} (cried|was very sad).
 * "Where did you (see it last|play today)?" asked {his} friend {friend.full}.
-* {Hero} remembered the {place}. They (ran|hurried) there, looked {spot.the}, and found the {toy}!
+* They (ran|hurried) back to the {place} and found the {toy} {spot.the}.
 | They (ran|hurried) to the {place}, looked {spot.the}, and there was the {toy}!
 * {Hero} hugged the {toy} and {glad} with joy.
 | "Thank you, {friend}!" said {hero}, and {he} {glad} with joy.
@@ -28,15 +28,13 @@ plot weather hero:people friend:people!hero place:places game:games weather:weat
 * (Suddenly|But then|Soon) {weather}, and {hero} was {weather.made}.
 | They had just begun when {weather}. "Now I am {weather.made}!" said {hero}.
 * "(Quick, come|Come|Let us run) to my house!" (said|cried) {friend}.
-| {Friend} took {his} hand and said, "Come home with me."
-* They (ran|hurried) from the {place} to {friend}'s house.
-| They left the {place} and (ran|hurried) all the way to {friend}'s house.
-* There, {friend}'s {parent} gave {hero} {weather.gave}.
-| {Friend}'s {parent} was at the door with {weather.gave} for {hero}.
+| "Come home with me," said {friend}, and took {his} hand.
+* They (ran|hurried) from the {place}, and {friend}'s {parent} gave {hero} {weather.gave}.
+| At home, {friend}'s {parent} gave {hero} {weather.gave}.
 * Soon {hero} was {weather.now} and happy again.
 | "Now I am {weather.now} again," {hero} (laughed|said).
-* The next day there was no more {weather.name}, and {hero} and {friend} could {game} {place.at} after all.
-| The next day the {weather.name} was gone, so {hero} and {friend} went back to the {place} to {game}.
+* The next day the {weather.name} was gone, and {hero} and {friend} could {game} {place.at} again.
+| When the {weather.name} was gone, {hero} and {friend} went back to the {place} to {game}.
 
 plot high hero:people helper:tall place:places thing:flyers color:colors perch:perches
 * <open>
@@ -49,7 +47,7 @@ plot high hero:people helper:tall place:places thing:flyers color:colors perch:p
 | {Hero} sat down and cried, for {perch.the} was too high.
 * (Just then|Soon) {helper.full} came along.
 | Then {hero} saw {helper.full} and had an idea.
-* "{Helper}, you are so tall! Can you help me?" asked {hero}.
+* "You are so tall! Can you help me?" asked {hero}.
 | "Please, {helper}, can you reach my {thing}?" asked {hero}.
 * With {helper.with}, the {helper.kind} took the {thing} down from {perch.the}.
 * "Thank you, {helper}!" said {hero}, and {he} {glad} with joy.
@@ -112,7 +110,7 @@ plot gift hero:people friend:people!hero place:places gift:gifts
 * {His} (best|good) friend was {friend.full}, and tomorrow was {friend}'s birthday.
 | Tomorrow was the birthday of {his} (best|good) friend {friend.full}.
 * {He} had no gift, so {he} <went> to the {place} to think.
-| "What can I give to {friend}?" {he} asked, and {he} <went> to the {place} to think.
+| "What can I give to {friend}?" {he} asked, and <went> to the {place} to think.
 * There {he} saw {gift.stuff} all around, and {he} had an idea.
 | There were {gift.stuff} everywhere. "I know!" said {hero}.
 * {He} took the best {gift.stuff} and made {a gift}.
@@ -141,21 +139,21 @@ plot grow hero:people friend:people!hero place:places plant:plants trouble:troub
 * "We did it, {friend}!" said {hero}, and {he} {glad} with joy.
 | {Hero} was so happy that {he} {glad}.
 * Now {hero} and {friend} often play {place.at} beside the {plant}.
-| {Hero} and {friend} sat down {place.at} beside the {plant} and were very proud.
+| {Hero} and {friend} love to sit {place.at} beside the {plant}.
 
 plot learn hero:people friend:people!hero place:places skill:skills
 * <open>
 * {He} wanted to {skill} more than anything.
-| {He} had one (big|little) wish. {He} wanted to {skill}.
+| {He} had one (big|little) wish: to {skill}.
 * <day>, {he} <went> to the {place} to try it, but {he} {skill.oops}.
 | <day>, {he} tried to {skill} {place.at}, but {he} {skill.oops}.
 ? "I will never learn to {skill}," {he} (cried|said).
-* {His} friend {friend.full} saw it and (came over|sat down beside {him}).
+* {His} friend {friend.full} (came over|sat down beside {him}).
 * "Do not (give up|be sad)," said {friend}. "I will help you."
-| "I will show you how," said {friend}.
+| "I will (show you how|help you)," said {friend}.
 * They tried it {place.at} every (day|morning|afternoon).
 | Every (day|morning|afternoon) they met {place.at}.
-* Then, one (day|morning|evening), {hero} {skill.did} all alone!
+* Then one (day|morning|evening) {hero} {skill.did} all alone!
 | At last {hero} {skill.did} all alone!
 * "Look, {friend}, I am {skill.doing}!" said {hero}, and {he} {glad} with joy.
 | "{Hero}, you are {skill.doing}!" said {friend}, and {hero} {glad} with joy.

@@ -45,7 +45,7 @@ Nora | Nora | girl | she | her | her | laughed
 
 table tall name full kind with
 Gerald | Gerald the giraffe | giraffe | a very long neck
-Ellie | Ellie the elephant | elephant | a long gray trunk
+Ellie | Ellie the elephant | elephant | a long, long trunk
 Bruno | Bruno the gorilla | gorilla | one long arm
 
 table parents name
@@ -74,7 +74,7 @@ blue
 green
 yellow
 pink
-orange
+gray
 white
 
 table toys name
