@@ -252,6 +252,9 @@ TEST(PackedMatrix, ZerosStayZerosAndTinyWeightsBecomeZero) {
   encode(format("bf16"), {1, 2}, {0x1p-57f, 0x1p-56f}).decode(0, 1, back);
   EXPECT_EQ(back[0], 0.0f);
   EXPECT_EQ(back[1], 0x1p-56f);
+  encode(format("bf16"), {1, 2}, {3.4e38f, -3.4e38f}).decode(0, 1, back);
+  EXPECT_EQ(back[0], 0x1.FEp127f);
+  EXPECT_EQ(back[1], -0x1.FEp127f);
   encode(format("f16"), {1, 2}, {1e6f, -1e6f}).decode(0, 1, back);
   EXPECT_EQ(back[0], 65504.0f);
   EXPECT_EQ(back[1], -65504.0f);
