@@ -81,7 +81,8 @@ std::uint64_t zero_point(const Range& r, double scale, double levels) {
 GroupScale scale_of(DType dtype, const Range& r, double part) {
   GroupScale g;
   if (info(dtype).is_signed) {
-    const double top = dtype == DType::fp8e4m3 ? 448 : dtype == DType::fp8e5m2 ? 57344 : dtype == DType::fp4 ? 6 : integer_codes(dtype).high;
+    const SmallFloat f = info(dtype).is_float ? small_float(dtype) : SmallFloat{};
+    const double top = info(dtype).is_float ? static_cast<double>(decode_small_float(f.max_code, f)) : integer_codes(dtype).high;
     g.scale = to_f32(std::max(r.high, -r.low) * part / top);
   } else {
     const double levels = integer_codes(dtype).high;
@@ -229,7 +230,8 @@ void decode_group(DType dtype, std::span<const std::uint64_t> codes, std::uint64
     case DType::i64: return each([](std::uint64_t c) { return static_cast<double>(static_cast<std::int64_t>(c)); });
     case DType::i32: return each([](std::uint64_t c) { return static_cast<double>(static_cast<std::int32_t>(c)); });
     case DType::i16: return each([](std::uint64_t c) { return static_cast<double>(static_cast<std::int16_t>(c)); });
-    case DType::u64: return each([&](std::uint64_t c) { return c >= zero ? static_cast<double>(c - zero) : -static_cast<double>(zero - c); });
+    case DType::u64:
+      return each([&](std::uint64_t c) { return c >= zero ? static_cast<double>(c - zero) : -static_cast<double>(zero - c); });
     default: {
       const std::int64_t offset = static_cast<std::int64_t>(info(dtype).is_signed ? integer_codes(dtype).bias : zero);
       return each([&](std::uint64_t c) { return static_cast<double>(static_cast<std::int64_t>(c) - offset); });
