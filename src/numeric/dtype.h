@@ -25,7 +25,7 @@ enum class ArithClass : std::uint8_t {
 struct DTypeInfo {
   DType id;
   std::string_view name;  // the one spelling used everywhere: "f32", "fp8e4m3", "i4", "ternary"
-  int bits;               // per stored code
+  int bits;               // per code; ternary codes are packed five to a byte (1.6 bits)
   ArithClass arith;
   bool is_signed;         // false: codes are unsigned and a zero point keeps negative values
   bool is_float;          // codes carry their own exponent

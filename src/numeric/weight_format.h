@@ -28,7 +28,7 @@ struct WeightFormat {
   DType dtype = DType::f32;
   Layout layout = Layout::plain;
   ScaleKind scale = ScaleKind::none;
-  std::uint16_t block = 0;  // 16 or 32 where scale is block, else 0
+  std::uint16_t block = 0;  // weights per scale where scale is block: 16 or 32 (of the GGUF layouts, their sub-blocks); else 0
 
   friend bool operator==(const WeightFormat&, const WeightFormat&) = default;
   ArithClass arith() const { return info(dtype).arith; }
@@ -37,11 +37,13 @@ struct WeightFormat {
 // The format a bare dtype name means: "i4" is A4 in blocks of 16; the other scaled types take one scale per row.
 WeightFormat default_format(DType dtype);
 
-// "f32", "i8", "i4" (= A4), "i4:s4", "i4:row", "i8:tensor", "i8:block32", "q4_0", "q8_0", "q4_k", "q6_k".
+// "f32", "i8", "i4" (= "i4:a4"), "i4:s4", "i4:row", "i8:tensor", "i8:block32", "q4_0", "q8_0", "q4_k", "q6_k"; any case,
+// and the synonyms of parse_dtype before the colon. to_string gives the one canonical spelling.
 Result<WeightFormat> parse_weight_format(std::string_view text);
 std::string to_string(const WeightFormat& format);
 
-// Every format that parse_weight_format accepts, in id order: what tests and tables iterate over.
+// Every format that parse_weight_format accepts, dtypes in id order, then the native and the GGUF layouts: what tests and
+// tables iterate over. A WeightFormat that is not in the list is refused by whatever takes one.
 std::span<const WeightFormat> all_weight_formats();
 
 }  // namespace loom
