@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "formats/gguf.h"
+#include "formats/message.h"
 #include "formats/npy.h"
 #include "formats/safetensors.h"
 #include "formats/sniff.h"
@@ -39,21 +40,23 @@ Seed make_safetensors(Dice& dice) {
     const std::uint32_t rows = dice.below(4), columns = dice.below(5);
     const std::size_t begin = data.size();
     data.append(rows * columns * 4, static_cast<char>(i));
-    header += ",\"layers." + std::to_string(i) + ".weight\":{\"dtype\":\"" + (dice.below(2) ? "F32" : "I32") + "\",\"shape\":[" + std::to_string(rows) + "," +
-              std::to_string(columns) + "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(data.size()) + "]}";
+    header += message(",\"layers.", i, ".weight\":{\"dtype\":\"", dice.below(2) ? "F32" : "I32", "\",\"shape\":[", rows, ",", columns,
+                      "],\"data_offsets\":[", begin, ",", data.size(), "]}");
   }
   const std::string bytes = safetensors_bytes(header + "}", data);
   return {bytes, bytes.size() - data.size()};
 }
 
 Seed make_gguf(Dice& dice) {
-  std::string head = gguf_entry("general.architecture", 8, gguf_text("llama")) + gguf_entry("a.float", 6, le(1.5f)) + gguf_entry("a.flag", 7, "\1") +
+  std::string head = gguf_entry("general.architecture", 8, gguf_text("llama")) + gguf_entry("a.float", 6, le(1.5f)) + gguf_entry("a.flag",
+                                                                                                                                 7, "\1") +
                      gguf_entry("tokens", 9, gguf_array(8, 3, gguf_text("<s>") + gguf_text("a") + gguf_text("bc"))) +
                      gguf_entry("scores", 9, gguf_array(6, 2, le(0.5f) + le(-1.0f))) + gguf_entry("a.count", 4, le(dice.below(100)));
   std::string data;
   const std::uint32_t count = 1 + dice.below(3);
   for (std::uint32_t i = 0; i < count; ++i) {
-    constexpr struct { std::uint32_t id, block, bytes; } kTypes[] = {{0, 1, 4}, {1, 1, 2}, {2, 32, 18}, {8, 32, 34}, {12, 256, 144}, {14, 256, 210}};
+    constexpr struct { std::uint32_t id, block, bytes; } kTypes[] = {{0, 1, 4}, {1, 1, 2}, {2, 32, 18}, {8, 32, 34}, {12, 256, 144},
+                                                                     {14, 256, 210}};
     const auto& type = kTypes[dice.below(6)];
     const std::uint32_t rows = 1 + dice.below(2);
     data.resize(align_up(data.size(), 32), '\0');
@@ -67,7 +70,8 @@ Seed make_gguf(Dice& dice) {
 Seed make_npy(Dice& dice) {
   const std::uint32_t rows = 1 + dice.below(3), columns = 1 + dice.below(4);
   const std::string data(rows * columns * 4, 'x');
-  const std::string bytes = npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(rows) + ", " + std::to_string(columns) + "), }      \n", data);
+  const std::string dict = message("{'descr': '<f4', 'fortran_order': False, 'shape': (", rows, ", ", columns, "), }      \n");
+  const std::string bytes = npy_bytes(dict, data);
   return {bytes, bytes.size() - data.size()};
 }
 

@@ -61,7 +61,8 @@ TEST(Npy, RefusesByName) {
   LOOM_EXPECT_ERROR(open_bytes(dict(">f4", "False", "(1,)"), "abcd"), Code::unsupported, "is big-endian ('>f4')");
   LOOM_EXPECT_ERROR(open_bytes(dict("<c8", "False", "(1,)"), "abcdabcd"), Code::unsupported, "has the type '<c8'");
   LOOM_EXPECT_ERROR(open_bytes(dict("<f4", "True", "(1, 1)"), "abcd"), Code::unsupported, "Fortran");
-  LOOM_EXPECT_ERROR(open_bytes("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "abcd"), Code::unsupported, "structured");
+  LOOM_EXPECT_ERROR(open_bytes("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "abcd"), Code::unsupported,
+                    "structured");
   LOOM_EXPECT_ERROR(open_bytes(dict("<f4", "False", "(2,)"), "abcd"), Code::truncated, "takes 8 bytes at offset 68, the file has 72");
   LOOM_EXPECT_ERROR(open_bytes(dict("<f4", "False", "(0,)"), "abcd"), Code::corrupt, "takes 0 bytes");
   LOOM_EXPECT_ERROR(open_bytes("{'descr': '<f4', 'descr': '<f4'}", ""), Code::corrupt, "repeated key 'descr'");
@@ -74,7 +75,8 @@ TEST(Npy, RefusesByName) {
     EXPECT_TRUE(file.status().code() == Code::corrupt || file.status().code() == Code::truncated) << file.status().to_string();
   }
   LOOM_EXPECT_ERROR(open_bytes(dict("<f8", "False", "(4611686018427387904, 4)"), "abcd"), Code::corrupt, "passes 2^64 bytes");
-  LOOM_EXPECT_ERROR(open_npy(source_of(std::string("\x93NUMPY\x02\0", 8) + le(0xffffffffu) + "{")), Code::truncated, "the header ends at byte 4294967307");
+  LOOM_EXPECT_ERROR(open_npy(source_of(std::string("\x93NUMPY\x02\0", 8) + le(0xffffffffu) + "{")), Code::truncated,
+                    "the header ends at byte 4294967307");
 }
 
 }  // namespace

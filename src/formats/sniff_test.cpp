@@ -18,14 +18,16 @@ Result<FileKind> sniff_bytes(const std::string& bytes) { return sniff(*source_of
 
 TEST(Sniff, KnowsTheKinds) {
   EXPECT_EQ(*sniff_bytes(safetensors_bytes("{}", "")), FileKind::safetensors);
-  EXPECT_EQ(*sniff_bytes(safetensors_bytes("{\"a\":" + std::string(640 - 6, ' ') + "1}", "")), FileKind::safetensors);  // 640: 80 02, like a pickle
+  // A header of 640 bytes: 80 02, like a pickle.
+  EXPECT_EQ(*sniff_bytes(safetensors_bytes("{\"a\":" + std::string(640 - 7, ' ') + "1}", "")), FileKind::safetensors);
   EXPECT_EQ(*sniff_bytes("GGUF\3\0\0\0"s), FileKind::gguf);
   EXPECT_EQ(*sniff_bytes("LOOMENT2"), FileKind::entity);
   EXPECT_EQ(*sniff_bytes("\x93NUMPY\1\0"s), FileKind::npy);
   EXPECT_EQ(*sniff_bytes("{}"), FileKind::json);
   EXPECT_EQ(*sniff_bytes("\xef\xbb\xbf \n[1]"), FileKind::json);
   EXPECT_EQ(*sniff_bytes("{\"a\":  1, {"), FileKind::json);
-  for (const char* relative : {"models/silero_vad/silero_vad_16k_op15.onnx", "models/tiny_random_gpt2/past.onnx", "models/silero_vad/silero_vad_op18_ifless.onnx"}) {
+  for (const char* relative : {"models/silero_vad/silero_vad_16k_op15.onnx", "models/tiny_random_gpt2/past.onnx",
+                               "models/silero_vad/silero_vad_op18_ifless.onnx"}) {
     LOOM_TEST_FILE(path, relative);
     const auto kind = sniff(**open_source(path));
     ASSERT_TRUE(kind.ok()) << kind.status().to_string();

@@ -8,7 +8,9 @@ static void check_values(const loom::Gguf& a, const loom::Gguf& b) {
   for (const loom::Gguf::Entry& entry : a.metadata()) {
     FUZZ_CHECK(a.find_key(entry.key) == &entry);
     FUZZ_CHECK(*a.describe(entry) == *b.describe(entry));
-    const auto same = [](const auto& x, const auto& y) { FUZZ_CHECK(x.ok() == y.ok() && x.status().to_string() == y.status().to_string()); };
+    const auto same = [](const auto& x, const auto& y) {
+      FUZZ_CHECK(x.ok() == y.ok() && x.status().to_string() == y.status().to_string());
+    };
     same(a.get_u32(entry.key), b.get_u32(entry.key));
     same(a.get_u64(entry.key), b.get_u64(entry.key));
     same(a.get_f32(entry.key), b.get_f32(entry.key));

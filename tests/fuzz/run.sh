@@ -24,7 +24,8 @@ for target in "$@"; do
     "$build/corpus/$target" "$build/seeds/$target" >"$log" 2>&1 || status=$?
   runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
   edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -1)
-  printf '%-14s %12s executions %6s edges  %s\n' "$target" "${runs:-?}" "${edges:-?}" "$([ $status = 0 ] && echo "no finding" || echo "FINDING, see $log")"
-  [ $status = 0 ] || failed=1
+  verdict="no finding"
+  [ $status = 0 ] || { verdict="FINDING, see $log"; failed=1; }
+  printf '%-14s %12s executions %6s edges  %s\n' "$target" "${runs:-?}" "${edges:-?}" "$verdict"
 done
 exit $failed
