@@ -10,9 +10,8 @@ namespace loom {
 using namespace text;
 
 std::string_view TokenizerData::decoded_text(std::uint32_t id) const {
-  for (const auto& [other, content] : normalized_text)
-    if (other == id) return content;
-  return vocabulary.text(id);
+  const auto found = std::lower_bound(normalized_text.begin(), normalized_text.end(), id, [](const auto& entry, std::uint32_t key) { return entry.first < key; });
+  return found != normalized_text.end() && found->first == id ? std::string_view(found->second) : vocabulary.text(id);
 }
 
 Result<Tokenizer> Tokenizer::build(TokenizerParts parts) {
@@ -46,6 +45,7 @@ Result<Tokenizer> Tokenizer::build(TokenizerParts parts) {
     normalized.push_back(!t.normalized ? std::string() : data->normalizer.apply(t.content));
     if (t.normalized && normalized.back() != t.content) data->normalized_text.emplace_back(t.id, normalized.back());
   }
+  std::stable_sort(data->normalized_text.begin(), data->normalized_text.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   data->raw_finder.build(parts.added, raw);
   data->normalized_finder.build(parts.added, normalized);
   data->added = std::move(parts.added);

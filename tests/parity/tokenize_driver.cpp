@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   }
   auto tokenizer = loom::Tokenizer::load(path);
   if (!tokenizer.ok()) return fail(tokenizer.status());
-  if (section) return 2;
+  if (section) tokenizer = loom::Tokenizer::deserialize(tokenizer->serialize());
   if (!tokenizer.ok()) return fail(tokenizer.status());
   std::ios::sync_with_stdio(false);
   if (!lines) {
