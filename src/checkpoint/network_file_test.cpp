@@ -1,6 +1,8 @@
 // Networks through the file: what comes back, bit for bit, and what a file that contradicts itself is told.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "checkpoint/test_networks.h"
 
 namespace loom {
@@ -66,6 +68,41 @@ TEST(NetworkFile, RoundTripsOfEveryFormat) {
     round_trip(network, folder);
     if (format.layout != Layout::plain || format.scale != ScaleKind::block) round_trip(network, folder, {.keep_master = true});
   }
+}
+
+// tools/read_entity.py knows docs/reference/entity.md and packing.md and no code of ours. The file carries what each tensor must decode to.
+TEST(NetworkFile, AnIndependentReaderGetsTheSameValues) {
+  if (std::system("python3 -c 'import numpy' 2>/dev/null") != 0) GTEST_SKIP() << "python3 with numpy is absent";
+  const TempFolder folder;
+  const std::string tools = std::string(LOOM_SOURCE_DIR) + "/tools", script = folder / "check.py";
+  ASSERT_TRUE(write_file(script, as_bytes(R"(import sys
+sys.path.insert(0, sys.argv[1])
+import read_entity, numpy
+for path in sys.argv[2:]:
+    e = read_entity.Entity(path)
+    names = [n for n in e.tensors if not n.startswith("training/")]
+    assert len(names) > 10 and e.sections["tokenizer"] == bytes(range(256))
+    for n in names:
+        numpy.testing.assert_array_equal(e.tensor(n).astype("f8"), e.tensor("training/" + n), n)
+)")).ok());
+  std::string command = "python3 -B '" + script + "' '" + tools + "'";
+  for (const char* format : {"f32", "f64", "f16", "i64", "u8", "i4", "i4:s4", "i4:row", "i8:block32", "q4_0", "ternary", "binary"}) {
+    Network network = network_of(topologies()[1].json);
+    ASSERT_TRUE(network.morph(*parse_weight_format(format)).ok());
+    EntitySections extra;
+    for (int i = 0; i < 256; ++i) extra.bytes["tokenizer"] += static_cast<char>(i);
+    SaveOptions options;
+    std::vector<std::vector<double>> values;
+    for (const auto& p : network.params()) {
+      if (p.tied) continue;
+      values.push_back(values_of(*p.param->store));
+      options.state.push_back({p.path + ":" + p.param->spec.role, {p.param->spec.rows, p.param->spec.cols}, {}, values.back()});
+    }
+    const std::string path = folder / (std::string(format) + ".entity");
+    ASSERT_TRUE(save_network(path, network, extra, options).ok());
+    command += " '" + path + "'";
+  }
+  EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
 TEST(NetworkFile, TiedTensorsLieOnceUnderTheirOwner) {
