@@ -16,8 +16,10 @@ Status unsupported(std::string what) { return Status(Code::unsupported, "GGUF: "
 Status match_rope_factors(const Gguf& file, const TensorInfo& tensor, ModelConfig* c) {
   constexpr std::size_t kMost = 32768;  // attention's largest head_dim / 2
   const auto half = static_cast<std::size_t>(c->head_dim / 2);
-  if (half > kMost || tensor.elements() != half)
-    return Status(Code::corrupt, "GGUF: rope_freqs.weight has " + std::to_string(tensor.elements()) + " values, head_dim " + std::to_string(c->head_dim) + " needs " + std::to_string(half));
+  if (half < 1 || half > kMost || tensor.elements() != half) {
+    return Status(Code::corrupt, "GGUF: rope_freqs.weight has " + std::to_string(tensor.elements()) + " values, head_dim " +
+                                     std::to_string(c->head_dim) + " needs " + std::to_string(half));
+  }
   std::vector<float> factors(half);
   LOOM_TRY(read_f32(tensor, 0, factors));
   RopeSpec spec = c->rope;
@@ -27,12 +29,13 @@ Status match_rope_factors(const Gguf& file, const TensorInfo& tensor, ModelConfi
   spec.original_max_positions = static_cast<double>(original);
   for (std::size_t i = 0; i < half; ++i) {
     const double wavelength = 6.283185307179586 * exact::pow(spec.theta, static_cast<double>(2 * i) / static_cast<double>(c->head_dim));
-    const double smooth = (spec.original_max_positions / wavelength - spec.low_freq_factor) / (spec.high_freq_factor - spec.low_freq_factor);
-    const double expected = 1 / ((1 - std::clamp(smooth, 0.0, 1.0)) / spec.factor + std::clamp(smooth, 0.0, 1.0));
-    const double error = factors[i] - expected;
-    if (!(error < 1e-4 * expected && error > -1e-4 * expected))
-      return unsupported("rope_freqs.weight is not the table of Llama 3.1 (low 1, high 4, " + std::to_string(original) + " positions): value " + std::to_string(i) + " is " +
-                         format_double(factors[i]) + ", expected " + format_double(expected));
+    const double turns = spec.original_max_positions / wavelength;
+    const double smooth = std::clamp((turns - spec.low_freq_factor) / (spec.high_freq_factor - spec.low_freq_factor), 0.0, 1.0);
+    const double ratio = factors[i] * ((1 - smooth) / spec.factor + smooth);
+    if (!(ratio > 0.9999 && ratio < 1.0001)) {
+      return unsupported("rope_freqs.weight is not the table of Llama 3.1 (low 1, high 4, " + std::to_string(original) +
+                         " positions): value " + std::to_string(i) + " differs");
+    }
   }
   c->rope = spec;
   return {};
