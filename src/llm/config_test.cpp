@@ -8,8 +8,8 @@
 namespace loom {
 namespace {
 
-constexpr const char* kBase = R"({"model_type": "llama", "vocab_size": 64, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 4,
-  "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 128})";
+constexpr const char* kBase = R"({"model_type": "llama", "vocab_size": 64, "hidden_size": 32, "intermediate_size": 48,
+  "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 128})";
 
 // The base configuration with the members of `changes` set; a member that is {} is left out.
 Json with(const char* changes) {
