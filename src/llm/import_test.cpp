@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/random.h"
 #include "formats/safetensors.h"
 #include "llm/architecture.h"
 #include "llm/test_models.h"
@@ -167,6 +168,34 @@ TEST(Import, gguf_is_refused_by_name) {
   const std::size_t original = std::string("llama.rope.scaling.original_context_length").size() + 4;
   refused("llama.rope.scaling.original_context_length", le<std::uint32_t>(65), original, Code::unsupported,
       "rope_freqs.weight is not the table of Llama 3.1");
+}
+
+// Damaged headers: an error or a model, never a crash (run it with sanitizers), and no memory beyond what the file justifies.
+TEST(Import, damaged_headers) {
+  LOOM_TEST_FILE(folder, "families/llama3_scaled_rope");
+  const std::string good = as_gguf(folder), config = file_text(folder + "/config.json");
+  const RandomStream random(12, 0);
+  const auto weights = Safetensors::open_folder(folder);
+  ASSERT_TRUE(weights.ok());
+  int refused = 0;
+  for (std::uint32_t n = 0; n < 400; ++n) {
+    std::string bytes = good;
+    for (std::uint32_t flip = 0; flip < 1 + n % 3; ++flip)
+      bytes[random.below(n * 8 + flip, 2600)] ^= static_cast<char>(1 << random.below(n * 8 + 4 + flip, 8));
+    if (const auto file = Gguf::open(source_of(bytes)); file.ok()) {
+      const auto c = config_from_gguf(*file);
+      refused += !(c.ok() && import_network(*c, file->tensors(), Naming::gguf, "damaged").ok());
+    } else {
+      ++refused;
+    }
+    // A digit of config.json, or a letter of a key.
+    std::string text = config;
+    text[random.below(n * 8 + 7, static_cast<std::uint32_t>(text.size()))] = "0179-e.x\"{"[n % 10];
+    const auto json = Json::parse(text);
+    if (!json.ok()) continue;
+    if (const auto c = config_from_hf(*json); c.ok()) (void)import_network(*c, weights->tensors(), Naming::hf, "damaged");
+  }
+  EXPECT_GT(refused, 200);
 }
 
 }  // namespace
