@@ -43,6 +43,10 @@ Result<PackedMatrix> random_blocks(const WeightFormat& format, std::int64_t rows
   return PackedMatrix::wrap(format, rows, cols, {bytes.get(), static_cast<std::size_t>(layout.total)}, bytes);
 }
 
+void write(const std::string& path, std::span<const std::byte> bytes) {
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
 Status dump(const std::string& folder) {
   constexpr std::int64_t kShapes[][2] = {{1, 1}, {17, 65}, {3, 257}, {40, 96}, {33, 31}};
   std::ofstream manifest(folder + "/manifest.txt");
@@ -51,14 +55,15 @@ Status dump(const std::string& folder) {
     for (const auto& [rows, cols] : kShapes) {
       const auto w = weights(rows * cols, 17);
       const bool k_quant = format.layout == Layout::q4_k || format.layout == Layout::q6_k;
-      LOOM_ASSIGN(const PackedMatrix m, k_quant ? random_blocks(format, rows, cols) : PackedMatrix::encode(format, rows, cols, std::span<const double>(w)));
+      LOOM_ASSIGN(const PackedMatrix m, k_quant ? random_blocks(format, rows, cols)
+                                                : PackedMatrix::encode(format, rows, cols, std::span<const double>(w)));
       std::vector<double> values(w.size());
       m.decode(0, rows, values);
       for (double& x : values) store_le(&x, x);
       const std::string stem = std::to_string(number++);
       manifest << to_string(format) << ' ' << rows << ' ' << cols << ' ' << stem << '\n';
-      std::ofstream(folder + "/" + stem + ".packed", std::ios::binary).write(reinterpret_cast<const char*>(m.bytes().data()), static_cast<std::streamsize>(m.bytes().size()));
-      std::ofstream(folder + "/" + stem + ".f64", std::ios::binary).write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * 8));
+      write(folder + "/" + stem + ".packed", m.bytes());
+      write(folder + "/" + stem + ".f64", std::as_bytes(std::span(values)));
     }
   return manifest.flush() ? Status() : Status(Code::io, "cannot write to " + folder);
 }

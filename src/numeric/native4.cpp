@@ -24,8 +24,10 @@ struct Pairs {
     for (int s = 1; s <= 15; ++s)
       for (int m = layout == Layout::a4 ? 0 : s; m <= (layout == Layout::a4 ? 15 : s); ++m) {
         const int top = std::min(15, (127 + 8 * m) / s);
-        all[count++] = {static_cast<float>(s), 1.0f / static_cast<float>(s), static_cast<float>(8 * m), static_cast<float>(top),
-                        static_cast<float>(-8 * m), static_cast<float>(top * s - 8 * m), static_cast<std::uint8_t>(layout == Layout::a4 ? s | m << 4 : s)};
+        const int stored = layout == Layout::a4 ? s | m << 4 : s;
+        all[count++] = {static_cast<float>(s),   1.0f / static_cast<float>(s), static_cast<float>(8 * m),
+                        static_cast<float>(top), static_cast<float>(-8 * m),   static_cast<float>(top * s - 8 * m),
+                        static_cast<std::uint8_t>(stored)};
       }
   }
 };

@@ -31,7 +31,8 @@ double largest_value(const WeightFormat& f) {
 template <class T>
 Status check_values(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const T> values) {
   if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) != values.size())
-    return Status(Code::invalid_argument, "a " + shape_text(rows, cols) + " matrix has " + std::to_string(rows * cols) + " values, got " + std::to_string(values.size()));
+    return Status(Code::invalid_argument, "a " + shape_text(rows, cols) + " matrix has " + std::to_string(rows * cols) + " values, got " +
+                                              std::to_string(values.size()));
   const double largest = largest_value(format);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double x = static_cast<double>(values[i]);
@@ -39,10 +40,16 @@ Status check_values(const WeightFormat& format, std::int64_t rows, std::int64_t 
     const bool finite = x - x == 0;
     const std::string at = "element " + std::to_string(i) + " (row " + std::to_string(i / static_cast<std::size_t>(cols)) + ", column " +
                            std::to_string(i % static_cast<std::size_t>(cols)) + ") is ";
-    if (finite) return Status(Code::out_of_range, at + format_double(x) + ", beyond what " + to_string(format) + " holds (" + format_double(largest) + ")");
+    if (finite)
+      return Status(Code::out_of_range, at + format_double(x) + ", beyond what " + to_string(format) + " holds (" + format_double(largest) + ")");
     return Status(Code::invalid_argument, at + (x != x ? "NaN" : x > 0 ? "infinite" : "-infinite") + "; weights are finite numbers");
   }
   return Status();
+}
+
+template <class T>
+std::span<const T> row_of(std::span<const T> values, std::int64_t row, std::int64_t cols) {
+  return values.subspan(static_cast<std::size_t>(row * cols), static_cast<std::size_t>(cols));
 }
 
 template <class T>
@@ -53,7 +60,7 @@ void encode_plain(const View& view, std::int64_t rows, std::int64_t cols, std::s
   if (format.scale == ScaleKind::tensor) tensor = choose_scale<T>(format.dtype, values);
   std::vector<std::uint64_t> codes(static_cast<std::size_t>(view.layout.padded_cols));
   for (std::int64_t row = 0; row < view.layout.panels * kPanel; ++row) {
-    const auto weights = row < rows ? values.subspan(static_cast<std::size_t>(row * cols), static_cast<std::size_t>(cols)) : std::span<const T>();
+    const auto weights = row < rows ? row_of(values, row, cols) : std::span<const T>();
     for (std::int64_t b = 0, k = 0; k < view.layout.padded_cols; ++b, k += block) {
       const std::size_t from = std::min(static_cast<std::size_t>(k), weights.size());
       const auto group = weights.subspan(from, std::min(static_cast<std::size_t>(block), weights.size() - from));
@@ -86,7 +93,7 @@ void encode_native(const View& view, std::int64_t rows, std::int64_t cols, std::
   std::vector<std::uint64_t> codes(padded);
   for (std::int64_t row = 0; row < view.layout.panels * kPanel; ++row) {
     std::fill(weights.begin(), weights.end(), 0.0f);
-    if (row < rows) copy_flushed(values.subspan(static_cast<std::size_t>(row * cols), static_cast<std::size_t>(cols)), flush_floor(view.format.dtype), weights.data());
+    if (row < rows) copy_flushed(row_of(values, row, cols), flush_floor(view.format.dtype), weights.data());
     // Padding blocks are blocks of zeros: w8 = 0 with s = 1.
     std::fill(small.begin(), small.end(), static_cast<std::uint8_t>(layout == Layout::a4 ? 0 : 8));
     std::fill(subs.begin(), subs.end(), std::uint8_t{1});
@@ -105,41 +112,38 @@ void encode_gguf(const View& view, std::int64_t rows, std::int64_t cols, std::sp
   const GgufBlock block = gguf_block(view.format.layout);
   std::vector<float> weights(static_cast<std::size_t>(view.layout.padded_cols), 0.0f);
   for (std::int64_t row = 0; row < rows; ++row) {
-    copy_flushed(values.subspan(static_cast<std::size_t>(row * cols), static_cast<std::size_t>(cols)), flush_floor(view.format.dtype), weights.data());
+    copy_flushed(row_of(values, row, cols), flush_floor(view.format.dtype), weights.data());
+    std::byte* to = bytes + static_cast<std::uint64_t>(row) * view.layout.panel_bytes;
     for (std::int64_t b = 0; b < view.layout.blocks; ++b)
-      encode_gguf_block(view.format.layout, weights.data() + b * block.weights, bytes + static_cast<std::uint64_t>(row) * view.layout.panel_bytes + b * block.bytes);
+      encode_gguf_block(view.format.layout, weights.data() + b * block.weights, to + b * block.bytes);
   }
 }
 
 template <class T>
-Result<std::shared_ptr<std::byte>> encode_bytes(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const T> values, std::uint64_t* size) {
+Result<PackedMatrix> encode_any(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const T> values) {
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
   LOOM_TRY(check_values(format, rows, cols, values));
   if (format.layout == Layout::q4_k || format.layout == Layout::q6_k)
     return Status(Code::unsupported, to_string(format) + " is read and run, not written; write q4_0, q8_0 or i4");
-  *size = layout.total;
   auto bytes = aligned_bytes(layout.total);
-  if (bytes == nullptr) return Status(Code::out_of_memory, "a " + shape_text(rows, cols) + " matrix in " + to_string(format) + " takes " + std::to_string(layout.total) + " bytes");
+  if (bytes == nullptr)
+    return Status(Code::out_of_memory,
+                  "a " + shape_text(rows, cols) + " matrix in " + to_string(format) + " takes " + std::to_string(layout.total) + " bytes");
   const View view(format, layout);
   if (is_gguf(format.layout)) encode_gguf(view, rows, cols, values, bytes.get());
   else if (is_native4(format.layout)) encode_native(view, rows, cols, values, bytes.get());
   else encode_plain(view, rows, cols, values, bytes.get());
-  return bytes;
-}
-
-template <class T>
-Result<PackedMatrix> encode_any(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const T> values) {
-  std::uint64_t size = 0;
-  LOOM_ASSIGN(std::shared_ptr<std::byte> bytes, encode_bytes(format, rows, cols, values, &size));
-  const std::span<const std::byte> all(bytes.get(), static_cast<std::size_t>(size));
+  const std::span<const std::byte> all(bytes.get(), static_cast<std::size_t>(layout.total));
   return PackedMatrix::wrap(format, rows, cols, all, std::move(bytes));
 }
+
 }  // namespace
 
 Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const float> values) {
   return encode_any(format, rows, cols, values);
 }
-Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const double> values) {
+Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
+                                          std::span<const double> values) {
   return encode_any(format, rows, cols, values);
 }
 

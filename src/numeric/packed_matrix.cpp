@@ -14,9 +14,7 @@ Result<PackedLayout> packed_layout(const WeightFormat& format, std::int64_t rows
   constexpr std::int64_t kMost = 0x7FFFFFFF;
   const auto known = all_weight_formats();
   if (std::find(known.begin(), known.end(), format) == known.end())
-    return Status(Code::invalid_argument, "no such weight format (dtype " + std::to_string(static_cast<int>(format.dtype)) + ", layout " +
-                                              std::to_string(static_cast<int>(format.layout)) + ", scale " + std::to_string(static_cast<int>(format.scale)) +
-                                              ", block " + std::to_string(format.block) + "); parse_weight_format gives valid ones");
+    return Status(Code::invalid_argument, "this dtype, layout, scale and block do not make a weight format; parse_weight_format gives valid ones");
   if (rows < 1 || cols < 1 || rows > kMost || cols > kMost)
     return Status(Code::out_of_range, "a packed matrix is 1 to 2147483647 rows and columns, got " + shape_text(rows, cols));
   PackedLayout out;
@@ -41,7 +39,7 @@ Result<PackedLayout> packed_layout(const WeightFormat& format, std::int64_t rows
     if (is_native4(format.layout)) out.blocks = out.padded_cols / native4_block(format.layout);
     if (format.scale == ScaleKind::block) out.blocks = (out.padded_cols + format.block - 1) / format.block;
     if (format.scale != ScaleKind::none)
-      units = static_cast<std::uint64_t>(out.panels * kPanel) * static_cast<std::uint64_t>(format.scale == ScaleKind::block ? out.blocks : 1);
+      units = static_cast<std::uint64_t>(out.panels * kPanel * (format.scale == ScaleKind::block ? out.blocks : 1));
   }
   if (!codes || *codes > std::uint64_t{1} << 62 || units > std::uint64_t{1} << 58)
     return Status(Code::out_of_range, "a " + shape_text(rows, cols) + " matrix in " + to_string(format) + " is larger than 2^62 bytes");
@@ -65,8 +63,9 @@ Result<PackedMatrix> PackedMatrix::wrap(const WeightFormat& format, std::int64_t
                                         std::shared_ptr<const void> owner) {
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
   if (bytes.size() != layout.total)
-    return Status(bytes.size() < layout.total ? Code::truncated : Code::corrupt, "a " + shape_text(rows, cols) + " matrix in " + to_string(format) + " is " +
-                                                                                      std::to_string(layout.total) + " bytes, got " + std::to_string(bytes.size()));
+    return Status(bytes.size() < layout.total ? Code::truncated : Code::corrupt,
+                  "a " + shape_text(rows, cols) + " matrix in " + to_string(format) + " is " + std::to_string(layout.total) + " bytes, got " +
+                      std::to_string(bytes.size()));
   if (!is_gguf(format.layout) && reinterpret_cast<std::uintptr_t>(bytes.data()) % 64 != 0)
     return Status(Code::invalid_argument, "packed panels begin at a multiple of 64 bytes in memory; these bytes do not");
   PackedMatrix m;
@@ -111,7 +110,8 @@ void PackedMatrix::decode_codes(std::int64_t row, std::span<double> out) const {
   }
   if (format_.scale != ScaleKind::block) return decode_group(format_.dtype, codes, view.zero(bytes_.data(), row, 0), out.data());
   for (std::int64_t b = 0, k = 0; k < cols_; ++b, k += format_.block) {
-    const std::size_t from = static_cast<std::size_t>(k), count = static_cast<std::size_t>(std::min<std::int64_t>(format_.block, cols_ - k));
+    const std::size_t from = static_cast<std::size_t>(k);
+    const std::size_t count = static_cast<std::size_t>(std::min<std::int64_t>(format_.block, cols_ - k));
     decode_group(format_.dtype, std::span(codes).subspan(from, count), view.zero(bytes_.data(), row, b), out.data() + from);
     const double scale = view.scale(bytes_.data(), row, b);
     for (std::size_t i = from; i < from + count; ++i) {
@@ -145,13 +145,15 @@ void PackedMatrix::decode(std::int64_t first, std::int64_t count, std::span<floa
   }
 }
 
+static std::string place(std::int64_t row, std::size_t col) { return "row " + std::to_string(row) + ", column " + std::to_string(col); }
+
 Status PackedMatrix::check() const {
   if (is_gguf(format_.layout)) {
     std::vector<double> values(static_cast<std::size_t>(cols_));
     for (std::int64_t row = 0; row < rows_; ++row) {
       decode_codes(row, values);
       for (std::size_t k = 0; k < values.size(); ++k)
-        if (!(values[k] - values[k] == 0)) return Status(Code::corrupt, "row " + std::to_string(row) + ", column " + std::to_string(k) + " is not a finite number: its block's scale is not");
+        if (!(values[k] - values[k] == 0)) return Status(Code::corrupt, place(row, k) + " is not a finite number: its block's scale is not");
     }
     return Status();
   }
@@ -164,41 +166,45 @@ Status PackedMatrix::check() const {
       const double scale = view.scale(bytes_.data(), row, b);
       if (!(scale - scale == 0)) return Status(Code::corrupt, at + ": the scale is not a finite number");
       if (bounded && view.zero(bytes_.data(), row, b) >> info(format_.dtype).bits != 0)
-        return Status(Code::corrupt, at + ": the zero point " + std::to_string(view.zero(bytes_.data(), row, b)) + " is not a code of " + std::string(name(format_.dtype)));
+        return Status(Code::corrupt, at + ": the zero point " + std::to_string(view.zero(bytes_.data(), row, b)) + " is not a code of " +
+                                         std::string(name(format_.dtype)));
     }
     if (!info(format_.dtype).is_float && !is_native4(format_.layout)) continue;
     std::vector<std::uint64_t> codes(static_cast<std::size_t>(layout_.padded_cols));
     const std::byte* panel = bytes_.data() + view.panel_at(row);
-    unpack_panel_row(view.geometry, panel, static_cast<int>(row % kPanel), codes);
+    const int n = static_cast<int>(row % kPanel);
+    unpack_panel_row(view.geometry, panel, n, codes);
     if (is_native4(format_.layout)) {
       for (std::int64_t k = 0; k < layout_.padded_cols; ++k) {
-        const int sub = get_sub_scale(format_.layout, panel, view.code_rows(), static_cast<int>(row % kPanel), k / native4_block(format_.layout));
+        const int sub = get_sub_scale(format_.layout, panel, view.code_rows(), n, k / native4_block(format_.layout));
         const int w8 = native4_value(format_.layout, static_cast<int>(codes[static_cast<std::size_t>(k)]), sub);
         if (w8 < -127 || w8 > 127)
-          return Status(Code::corrupt, "row " + std::to_string(row) + ", column " + std::to_string(k) + ": code and sub-scale make " + std::to_string(w8) + ", which is not in -127..127");
+          return Status(Code::corrupt, place(row, static_cast<std::size_t>(k)) + ": code and sub-scale make " + std::to_string(w8) +
+                                           ", which is not in -127..127");
       }
       continue;
     }
     std::vector<double> values(codes.size());
     decode_group(format_.dtype, codes, 0, values.data());
     for (std::size_t k = 0; k < values.size(); ++k)
-      if (!(values[k] - values[k] == 0)) return Status(Code::corrupt, "row " + std::to_string(row) + ", column " + std::to_string(k) + " is not a finite number");
+      if (!(values[k] - values[k] == 0)) return Status(Code::corrupt, place(row, k) + " is not a finite number");
   }
   return Status();
 }
 
 std::int32_t code_at(const PackedMatrix& matrix, std::int64_t row, std::int64_t col) {
   const WeightFormat& format = matrix.format();
-  const auto layout = packed_layout(format, matrix.rows(), matrix.cols());
-  if (!layout.ok() || format.arith() != ArithClass::integer) return 0;
+  const PackedLayout& layout = matrix.layout();
+  if (format.arith() != ArithClass::integer) return 0;
   const std::byte* bytes = matrix.bytes().data();
   if (is_gguf(format.layout)) {
     const GgufBlock block = gguf_block(format.layout);
     std::int32_t codes[256];
-    decode_gguf_codes(format.layout, bytes + static_cast<std::uint64_t>(row) * layout->panel_bytes + col / block.weights * block.bytes, codes);
+    const std::byte* blocks = bytes + static_cast<std::uint64_t>(row) * layout.panel_bytes;
+    decode_gguf_codes(format.layout, blocks + col / block.weights * block.bytes, codes);
     return codes[col % block.weights];
   }
-  const View view(format, *layout);
+  const View view(format, layout);
   const std::byte* panel = bytes + view.panel_at(row);
   std::uint64_t codes[32];
   const std::int64_t per_row = view.geometry.k_per_row();
@@ -206,7 +212,10 @@ std::int32_t code_at(const PackedMatrix& matrix, std::int64_t row, std::int64_t 
   const int n = static_cast<int>(row % kPanel);
   unpack_panel_row(view.geometry, panel + stored_row(col / per_row, view.geometry.sub_scale_rows) * view.geometry.row_bytes(), n, one);
   const std::uint64_t code = one[static_cast<std::size_t>(col % per_row)];
-  if (is_native4(format.layout)) return native4_value(format.layout, static_cast<int>(code), get_sub_scale(format.layout, panel, view.code_rows(), n, col / native4_block(format.layout)));
+  if (is_native4(format.layout)) {
+    const int sub = get_sub_scale(format.layout, panel, view.code_rows(), n, col / native4_block(format.layout));
+    return native4_value(format.layout, static_cast<int>(code), sub);
+  }
   if (format.dtype == DType::fp4) return kFp4Twice[code];
   double value = 0;
   const std::int64_t block = format.scale == ScaleKind::block ? col / format.block : 0;

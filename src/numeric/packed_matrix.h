@@ -50,7 +50,8 @@ class PackedMatrix {
   static Result<PackedMatrix> encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const double> values);
   // Wraps bytes already in the layout (a mapped file); `owner` keeps them alive. Checks their size and that panels begin at a
   // multiple of 64 in memory.
-  static Result<PackedMatrix> wrap(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+  static Result<PackedMatrix> wrap(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const std::byte> bytes,
+                                   std::shared_ptr<const void> owner);
   // For bytes that nothing vouches for: reads all of them and names the first thing an encoder would not have written and on
   // which kernels could differ (a scale that is not finite, a sub-scale or code whose w8 leaves int8).
   Status check() const;

@@ -46,7 +46,8 @@ PackedMatrix encode(const WeightFormat& f, Shape s, const std::vector<float>& w)
 // for each weight or for their root mean square.
 struct Bound { double each, rms; };
 Bound bound_of(const WeightFormat& f, double x, double low, double high, double rms) {
-  const double peak = std::max(high, -low), range = std::max(high, 0.0) - std::min(low, 0.0), none = std::numeric_limits<double>::infinity(), a = std::fabs(x);
+  const double peak = std::max(high, -low), range = std::max(high, 0.0) - std::min(low, 0.0), a = std::fabs(x);
+  const double none = std::numeric_limits<double>::infinity();
   if (f.layout == Layout::a4 || f.layout == Layout::s4) return {none, 0.08 * peak};
   if (f.layout == Layout::q4_0) return {peak / 8 * 1.001, none};
   if (f.layout == Layout::q8_0) return {peak / 200, none};
@@ -98,7 +99,7 @@ TEST(PackedMatrix, EveryFormatAndShapeDecodesWithinItsBound) {
           for (std::int64_t i = k; i < end; ++i) {
             const double x = w[static_cast<std::size_t>(i)];
             const Bound b = bound_of(f, x, low, high, rms);
-            ASSERT_LE(std::fabs(back[static_cast<std::size_t>(i)] - x), b.each) << to_string(f) << " " << s.rows << "x" << s.cols << " at " << i;
+            ASSERT_LE(std::fabs(back[static_cast<std::size_t>(i)] - x), b.each) << to_string(f) << " " << s.cols << " columns, at " << i;
             ASSERT_LE(std::sqrt(error / n), b.rms) << to_string(f) << " " << s.rows << "x" << s.cols << " group at " << k;
           }
         }
@@ -141,9 +142,9 @@ TEST(PackedMatrix, PanelsLieAsKernelsReadThem) {
   const Shape s{16, 640};
   const auto w = weights(s.rows, s.cols, 9);
   const auto byte = [](const PackedMatrix& m, std::int64_t at) { return static_cast<int>(m.bytes()[static_cast<std::size_t>(at)]); };
-  const PackedMatrix i8 = encode(format("i8"), s, w), i4 = encode(format("i4:row"), s, w), i2 = encode(format("i2"), s, w), t = encode(format("ternary"), s, w),
-                     b = encode(format("binary"), s, w), a4 = encode(format("i4"), s, w), s4 = encode(format("i4:s4"), s, w), bf = encode(format("bf16"), s, w),
-                     f32 = encode(format("f32"), s, w);
+  const PackedMatrix i8 = encode(format("i8"), s, w), i4 = encode(format("i4:row"), s, w), i2 = encode(format("i2"), s, w);
+  const PackedMatrix t = encode(format("ternary"), s, w), b = encode(format("binary"), s, w), a4 = encode(format("i4"), s, w);
+  const PackedMatrix s4 = encode(format("i4:s4"), s, w), bf = encode(format("bf16"), s, w), f32 = encode(format("f32"), s, w);
   for (std::int64_t n = 0; n < 16; ++n)
     for (std::int64_t k = 0; k < s.cols; ++k) {
       const std::int64_t i = k % 4;
@@ -155,11 +156,13 @@ TEST(PackedMatrix, PanelsLieAsKernelsReadThem) {
       int y = byte(t, k / 20 * 64 + n * 4 + i);
       for (int p = 0; p < k % 20 / 4; ++p) y = 3 * y % 256;
       ASSERT_EQ((3 * y - 3 * y % 256) / 256 - 1, code_at(t, n, k));
-      const int sm = byte(a4, k / 64 * 576 + 512 + n * 4 + k % 64 / 16), c4 = byte(a4, k / 64 * 576 + k % 64 / 8 * 64 + n * 4 + i) >> (k % 8 / 4 * 4) & 15;
+      const int sm = byte(a4, k / 64 * 576 + 512 + n * 4 + k % 64 / 16);
+      const int c4 = byte(a4, k / 64 * 576 + k % 64 / 8 * 64 + n * 4 + i) >> (k % 8 / 4 * 4) & 15;
       ASSERT_EQ(c4 * (sm & 15) - 8 * (sm >> 4), code_at(a4, n, k));
       // 640 = two superblocks of 256 (32 byte rows and their sub-scales) and one of 128 (16 rows).
       const std::int64_t super = k / 256 * 33 * 64, end = super + (k < 512 ? 32 : 16) * 64;
-      const int sub = byte(s4, end + n * 4 + k % 256 / 32 % 4) >> (k % 256 / 32 / 4 * 4) & 15, cs = byte(s4, super + k % 256 / 8 * 64 + n * 4 + i) >> (k % 8 / 4 * 4) & 15;
+      const int sub = byte(s4, end + n * 4 + k % 256 / 32 % 4) >> (k % 256 / 32 / 4 * 4) & 15;
+      const int cs = byte(s4, super + k % 256 / 8 * 64 + n * 4 + i) >> (k % 8 / 4 * 4) & 15;
       ASSERT_EQ((cs - 8) * sub, code_at(s4, n, k));
       ASSERT_EQ(load_le<std::uint16_t>(bf.bytes().data() + k / 2 * 64 + n * 4 + k % 2 * 2), f32_to_bf16(x));
       ASSERT_EQ(load_le<float>(f32.bytes().data() + k * 64 + n * 4), x);
@@ -207,7 +210,8 @@ TEST(PackedMatrix, RefusesWhatIsNotANumberByName) {
   EXPECT_TRUE(PackedMatrix::encode(format("i32"), 1, 2, std::span<const double>(huge)).ok());
   EXPECT_EQ(PackedMatrix::encode(format("i8"), 1, 2, std::span<const double>(huge)).status().code(), Code::out_of_range);
   EXPECT_EQ(PackedMatrix::encode(format("i8"), 2, 2, std::span<const double>(huge)).status().code(), Code::invalid_argument);
-  EXPECT_EQ(PackedMatrix::encode(format("q4_k"), 1, 2, std::span<const float>(std::vector<float>{1, 2})).status().code(), Code::unsupported);
+  const std::vector<float> two{1, 2};
+  EXPECT_EQ(PackedMatrix::encode(format("q4_k"), 1, 2, std::span<const float>(two)).status().code(), Code::unsupported);
 }
 
 TEST(PackedMatrix, RefusesBadShapesFormatsAndBytes) {
@@ -234,7 +238,8 @@ TEST(PackedMatrix, CheckNamesHostileBytes) {
   };
   EXPECT_NE(spoiled("i4", 512 + 8, 0x0F).message().find("row 2"), std::string::npos);  // s 15, m4 0
   EXPECT_NE(spoiled("u4", 512 + 64 + 4, 16).message().find("row 1: the zero point 16"), std::string::npos);
-  EXPECT_NE(spoiled("f16", 2 * 64 + 3 * 4 + 1, 0x7E).message().find("row 3, column 4 is not a finite number"), std::string::npos);  // a NaN code
+  const std::string nan_code = spoiled("f16", 2 * 64 + 3 * 4 + 1, 0x7E).message();
+  EXPECT_NE(nan_code.find("row 3, column 4 is not a finite number"), std::string::npos) << nan_code;
 }
 
 TEST(PackedMatrix, ZerosStayZerosAndTinyWeightsBecomeZero) {
@@ -252,6 +257,9 @@ TEST(PackedMatrix, ZerosStayZerosAndTinyWeightsBecomeZero) {
   encode(format("bf16"), {1, 2}, {0x1p-57f, 0x1p-56f}).decode(0, 1, back);
   EXPECT_EQ(back[0], 0.0f);
   EXPECT_EQ(back[1], 0x1p-56f);
+  encode(format("bf16"), {1, 2}, {3.4e38f, -3.4e38f}).decode(0, 1, back);
+  EXPECT_EQ(back[0], 0x1.FEp127f);
+  EXPECT_EQ(back[1], -0x1.FEp127f);
   encode(format("f16"), {1, 2}, {1e6f, -1e6f}).decode(0, 1, back);
   EXPECT_EQ(back[0], 65504.0f);
   EXPECT_EQ(back[1], -65504.0f);

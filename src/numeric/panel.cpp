@@ -7,18 +7,23 @@ namespace {
 
 constexpr int kPow3[5] = {81, 27, 9, 3, 1};
 
+// Calls f(code index, byte offset) for each element of output n, 8 bits and wider.
+template <class F>
+void each_wide(const PanelGeometry& g, std::size_t count, int n, F&& f) {
+  const std::size_t group = static_cast<std::size_t>(g.group), size = static_cast<std::size_t>(g.code_bytes);
+  std::size_t at = static_cast<std::size_t>(n) * group * size;
+  for (std::size_t k = 0; k < count; k += group, at += static_cast<std::size_t>(g.row_bytes()))
+    for (std::size_t i = 0; i < group; ++i) f(k + i, at + i * size);
+}
+
 template <class U>
 void pack_wide(const PanelGeometry& g, std::span<const std::uint64_t> codes, int n, std::byte* panel) {
-  const std::size_t group = static_cast<std::size_t>(g.group), row_bytes = static_cast<std::size_t>(g.row_bytes());
-  for (std::size_t k = 0; k < codes.size(); ++k)
-    store_le(panel + k / group * row_bytes + (static_cast<std::size_t>(n) * group + k % group) * sizeof(U), static_cast<U>(codes[k]));
+  each_wide(g, codes.size(), n, [&](std::size_t k, std::size_t at) { store_le(panel + at, static_cast<U>(codes[k])); });
 }
 
 template <class U>
 void unpack_wide(const PanelGeometry& g, const std::byte* panel, int n, std::span<std::uint64_t> codes) {
-  const std::size_t group = static_cast<std::size_t>(g.group), row_bytes = static_cast<std::size_t>(g.row_bytes());
-  for (std::size_t k = 0; k < codes.size(); ++k)
-    codes[k] = load_le<U>(panel + k / group * row_bytes + (static_cast<std::size_t>(n) * group + k % group) * sizeof(U));
+  each_wide(g, codes.size(), n, [&](std::size_t k, std::size_t at) { codes[k] = load_le<U>(panel + at); });
 }
 
 struct SubScalePlace { std::int64_t byte; int shift; };
@@ -52,6 +57,7 @@ void pack_panel_row(const PanelGeometry& g, std::span<const std::uint64_t> codes
     case 2: return pack_wide<std::uint16_t>(g, codes, n, panel);
     default: break;
   }
+  if (g.planes == 1) return pack_wide<std::uint8_t>(g, codes, n, panel);
   const std::size_t per_row = static_cast<std::size_t>(g.k_per_row());
   for (std::size_t row = 0; row * per_row < codes.size(); ++row) {
     const std::uint64_t* c = codes.data() + row * per_row;
@@ -72,6 +78,7 @@ void unpack_panel_row(const PanelGeometry& g, const std::byte* panel, int n, std
     case 2: return unpack_wide<std::uint16_t>(g, panel, n, codes);
     default: break;
   }
+  if (g.planes == 1) return unpack_wide<std::uint8_t>(g, panel, n, codes);
   const std::size_t per_row = static_cast<std::size_t>(g.k_per_row());
   const unsigned mask = (1u << g.plane_bits) - 1;
   for (std::size_t row = 0; row * per_row < codes.size(); ++row) {

@@ -92,7 +92,8 @@ TEST(Bf16x2, PartsAreTheRoundedValueAndTheRoundedRest) {
     ASSERT_EQ(bf16_to_f32(lo[i]), l) << x[i];
     ASSERT_LE(std::fabs(static_cast<double>(x[i]) - h - l), std::fabs(x[i]) * 0x1p-17 + 0x1p-56);
   }
-  const std::vector<float> odd{std::numeric_limits<float>::max(), -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()};
+  using Limits = std::numeric_limits<float>;
+  const std::vector<float> odd{Limits::max(), -Limits::infinity(), Limits::quiet_NaN()};
   split_bf16(odd, hi.data(), lo.data());
   EXPECT_EQ(hi[0], 0x7F7F);
   EXPECT_NEAR(bf16_to_f32(hi[0]) / odd[0] + bf16_to_f32(lo[0]) / odd[0], 1, 1e-4);

@@ -81,7 +81,8 @@ std::uint64_t zero_point(const Range& r, double scale, double levels) {
 GroupScale scale_of(DType dtype, const Range& r, double part) {
   GroupScale g;
   if (info(dtype).is_signed) {
-    const double top = dtype == DType::fp8e4m3 ? 448 : dtype == DType::fp8e5m2 ? 57344 : dtype == DType::fp4 ? 6 : integer_codes(dtype).high;
+    const SmallFloat f = info(dtype).is_float ? small_float(dtype) : SmallFloat{};
+    const double top = info(dtype).is_float ? static_cast<double>(decode_small_float(f.max_code, f)) : integer_codes(dtype).high;
     g.scale = to_f32(std::max(r.high, -r.low) * part / top);
   } else {
     const double levels = integer_codes(dtype).high;
@@ -164,12 +165,24 @@ void encode_group(DType dtype, std::span<const T> values, const GroupScale& grou
     std::fill_n(out, values.size(), zero_code(dtype, group.zero));
     return;
   }
+  if constexpr (sizeof(T) == sizeof(float)) {
+    // What models come in, without a detour over double.
+    if (dtype == DType::bf16) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::uint32_t b = std::bit_cast<std::uint32_t>(values[i]), m = b & 0x7FFFFFFFu;
+        const std::uint32_t rounded = (m + 0x7FFFu + (m >> 16 & 1u)) >> 16;
+        const std::uint32_t code = m < 0x23800000u ? 0u : std::min(rounded, kBf16.max_code);  // 2^-56
+        out[i] = code | (m < 0x23800000u ? 0u : b >> 31 << 15);
+      }
+      return;
+    }
+  }
   const double scale = group.scale;
   switch (dtype) {
     case DType::f64: return each([](double x) { return std::bit_cast<std::uint64_t>(x); });
     case DType::f32: return each([](double x) { return std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(x))}; });
     case DType::f16: case DType::bf16: case DType::fp8e4m3: case DType::fp8e5m2: case DType::fp4: {
-      const SmallFloat& f = small_float(dtype);
+      const SmallFloat f = small_float(dtype);
       const std::uint32_t sign = 1u << (f.bits() - 1);
       return each([&](double x) {
         // A weight too large for f16 saturates: an infinity would poison every sum it enters.
@@ -217,7 +230,8 @@ void decode_group(DType dtype, std::span<const std::uint64_t> codes, std::uint64
     case DType::i64: return each([](std::uint64_t c) { return static_cast<double>(static_cast<std::int64_t>(c)); });
     case DType::i32: return each([](std::uint64_t c) { return static_cast<double>(static_cast<std::int32_t>(c)); });
     case DType::i16: return each([](std::uint64_t c) { return static_cast<double>(static_cast<std::int16_t>(c)); });
-    case DType::u64: return each([&](std::uint64_t c) { return c >= zero ? static_cast<double>(c - zero) : -static_cast<double>(zero - c); });
+    case DType::u64:
+      return each([&](std::uint64_t c) { return c >= zero ? static_cast<double>(c - zero) : -static_cast<double>(zero - c); });
     default: {
       const std::int64_t offset = static_cast<std::int64_t>(info(dtype).is_signed ? integer_codes(dtype).bias : zero);
       return each([&](std::uint64_t c) { return static_cast<double>(static_cast<std::int64_t>(c) - offset); });

@@ -13,8 +13,8 @@ Status check_shape(std::int64_t rows, std::int64_t cols, std::size_t values) {
   LOOM_ASSIGN(const PackedLayout layout, packed_layout({}, rows, cols));
   (void)layout;
   if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) == values) return Status();
-  return Status(Code::invalid_argument, "a " + std::to_string(rows) + " x " + std::to_string(cols) + " parameter has " + std::to_string(rows * cols) +
-                                            " values, got " + std::to_string(values));
+  return Status(Code::invalid_argument,
+                "a " + std::to_string(rows) + " x " + std::to_string(cols) + " parameter does not have " + std::to_string(values) + " values");
 }
 
 bool wants_f64(const WeightFormat& format) { return format.arith() == ArithClass::real; }
@@ -99,7 +99,8 @@ Status WeightStore::morph(const WeightFormat& format) {
   }
   const std::span<const float> from32 = replace ? std::span<const float>(single) : std::span<const float>(master_);
   const std::span<const double> from64 = replace ? std::span<const double>(real) : std::span<const double>(master64_);
-  LOOM_ASSIGN(PackedMatrix packed, from64.empty() ? PackedMatrix::encode(format, rows_, cols_, from32) : PackedMatrix::encode(format, rows_, cols_, from64));
+  LOOM_ASSIGN(PackedMatrix packed, from64.empty() ? PackedMatrix::encode(format, rows_, cols_, from32)
+                                                  : PackedMatrix::encode(format, rows_, cols_, from64));
   if (replace) {
     master_ = std::move(single);
     master64_ = std::move(real);
@@ -141,8 +142,8 @@ template <class T>
 Status WeightStore::values_as(std::span<T> out) {
   const std::size_t count = static_cast<std::size_t>(rows_) * static_cast<std::size_t>(cols_);
   if (out.size() != count)
-    return Status(Code::invalid_argument, "a " + std::to_string(rows_) + " x " + std::to_string(cols_) + " parameter has " + std::to_string(count) + " values, got room for " +
-                                              std::to_string(out.size()));
+    return Status(Code::invalid_argument, "a " + std::to_string(rows_) + " x " + std::to_string(cols_) + " parameter has " +
+                                              std::to_string(count) + " values, got room for " + std::to_string(out.size()));
   // f32 and f64 decode to their masters but for the flush; no packed form is made only to be read back.
   if (has_master() && (format_.dtype == DType::f32 || format_.dtype == DType::f64)) {
     const double floor = flush_floor(format_.dtype);

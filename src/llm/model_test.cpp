@@ -1,0 +1,124 @@
+// Real and random models against the logits and tokens that llama2.c and transformers computed.
+#include "llm/model.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "llm/architecture.h"
+#include "llm/generate.h"
+#include "llm/locate.h"
+#include "llm/test_models.h"
+
+namespace loom {
+namespace {
+
+using namespace test;
+
+std::vector<std::int32_t> greedy(Model& model, std::span<const std::int32_t> prompt, std::int64_t count) {
+  ThreadPool pool(1);
+  auto g = Generator::create(model, pool);
+  EXPECT_TRUE(g.ok()) << g.status().to_string();
+  EXPECT_TRUE(g->feed(prompt).ok());
+  Generation result;
+  GenerateOptions options;
+  options.max_tokens = count;
+  options.ignore_eos = true;
+  EXPECT_TRUE(g->generate(options, &result).ok());
+  return result.ids;
+}
+
+TEST(Model, stories_from_a_folder_a_file_and_gguf) {
+  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(gguf, "stories260K/stories260K.gguf");
+  LOOM_TEST_FILE(tokens, "stories260K/golden_tokens_256.txt");
+  LOOM_TEST_FILE(logits, "stories260K/golden_logits_pos0_63.f32");
+  std::vector<std::int32_t> in, out;
+  std::ifstream lines(tokens);
+  double logit, gap;
+  for (std::int32_t position, a, b; lines >> position >> a >> b >> logit >> gap;) {
+    in.push_back(a);
+    out.push_back(b);
+  }
+  ASSERT_EQ(out.size(), 256u);
+  for (const std::string& path : {folder, folder + "/model.safetensors", gguf}) {
+    Model model = load(path);
+    EXPECT_EQ(model.config.architecture->name, "llama");
+    EXPECT_EQ(greedy(model, std::vector<std::int32_t>{1}, 256), out) << path;
+    EXPECT_LT(largest_difference(logits_of(model, std::span(in).first(64)), read_floats(logits)), 1e-4f) << path;
+  }
+}
+
+TEST(Model, families) {
+  for (const char* family : {"llama2_untied", "llama3_scaled_rope", "llama_linear_rope_bias", "mistral_window", "qwen2_bias", "qwen3_qknorm"}) {
+    LOOM_TEST_FILE(folder, std::string("families/") + family);
+    Model model = load(folder);
+    const Golden golden = read_golden(folder);
+    EXPECT_LT(largest_difference(logits_of(model, golden.prompt), read_floats(folder + "/golden_logits.f32")), 1e-4f) << family;
+    EXPECT_EQ(greedy(model, golden.prompt, 64), golden.greedy) << family;
+    EXPECT_EQ(model.tokenizer.status().code(), Code::not_found);
+  }
+}
+
+TEST(Model, other_families_are_refused_by_name) {
+  for (const char* family : {"phi3", "gemma2", "gemma3"}) {
+    LOOM_TEST_FILE(folder, std::string("families/") + family);
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, std::string("the architecture '") + family);
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, "known are llama, mistral, qwen2, qwen3");
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, std::string("src/llm/import_") + family);
+  }
+}
+
+TEST(Model, tokenizers_of_a_folder_and_of_gguf_agree) {
+  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(gguf, "stories260K/stories260K.gguf");
+  LOOM_TEST_FILE(golden, "stories260K/golden_encode.json");
+  const auto cases = Json::parse(file_text(golden));
+  ASSERT_TRUE(cases.ok());
+  for (const std::string& path : {folder, folder + "/tokenizer.json", gguf}) {
+    const auto tokenizer = load_tokenizer(path);
+    ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+    for (const Json& c : cases->as_array()) {
+      std::vector<std::int32_t> ids;
+      for (const Json& id : c.find("ids")->as_array()) ids.push_back(static_cast<std::int32_t>(id.as_integer()));
+      EXPECT_EQ(tokenizer->encode(c.find("text")->as_string()), ids) << path;
+    }
+  }
+}
+
+TEST(Model, what_is_no_model_is_refused) {
+  const TempFolder folder;
+  LOOM_EXPECT_ERROR(load_model(folder / "absent.gguf"), Code::not_found, "no such file or folder");
+  LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found, "holds no config.json");
+  std::ofstream(folder / "config.json") << R"({"model_type": "llama", "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4, "num_hidden_layers": 1, "num_attention_heads": 1})";
+  LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found, "holds neither model.safetensors nor");
+  LOOM_EXPECT_ERROR(load_model(folder / "config.json"), Code::unsupported, "is JSON, expected a HuggingFace folder, safetensors or GGUF");
+  EXPECT_TRUE(load_config(folder.path()).ok());
+  LOOM_EXPECT_ERROR(load_tokenizer(folder.path()), Code::not_found, "holds no tokenizer.json");
+  std::ofstream(folder / "tokenizer.model") << "x";
+  LOOM_EXPECT_ERROR(load_tokenizer(folder.path()), Code::unsupported, "tokenizer.model is not read");
+}
+
+TEST(Locate, names_in_the_huggingface_cache) {
+  const TempFolder cache;
+  const std::string model = cache / "models--Org--Tiny-Stories";
+  std::filesystem::create_directories(model + "/snapshots/abc");
+  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "org/tiny-storys"), Code::not_found, "nearest: Org/Tiny-Stories");
+  EXPECT_EQ(*find_in_cache(cache.path(), "Org/Tiny-Stories"), model + "/snapshots/abc");  // the only snapshot
+  std::filesystem::create_directories(model + "/snapshots/def");
+  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "Org/Tiny-Stories"), Code::not_found, "has no refs/main and 2 snapshots");
+  std::filesystem::create_directories(model + "/refs");
+  std::ofstream(model + "/refs/main") << "def\n";
+  EXPECT_EQ(*find_in_cache(cache.path(), "Org/Tiny-Stories"), model + "/snapshots/def");
+  std::ofstream(model + "/refs/main") << "gone";
+  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "Org/Tiny-Stories"), Code::not_found, "which is not there");
+  LOOM_EXPECT_ERROR(find_in_cache(cache / "empty", "Org/Tiny-Stories"), Code::not_found, "holds no models");
+
+  ::setenv("HF_HUB_CACHE", cache.path().c_str(), 1);
+  std::ofstream(model + "/refs/main") << "abc";
+  EXPECT_EQ(*locate_model("Org/Tiny-Stories"), model + "/snapshots/abc");
+  LOOM_EXPECT_ERROR(locate_model("./Org/Tiny-Stories"), Code::not_found, "no such file or folder");
+  ::unsetenv("HF_HUB_CACHE");
+}
+
+}  // namespace
+}  // namespace loom
