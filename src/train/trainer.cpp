@@ -36,19 +36,9 @@ void each_row(cpu::Executor& executor, const Learner::Moment& m, F f) {
 }
 
 template <class T>
-void append(std::vector<std::byte>& bytes, std::span<const T> values) {
-  const std::size_t at = bytes.size();
-  bytes.resize(at + values.size() * sizeof(T));
-  for (std::size_t i = 0; i < values.size(); ++i) store_le(bytes.data() + at + i * sizeof(T), values[i]);
-}
-
-template <class T>
-const std::byte* take(const std::byte* from, std::span<T> to) {
-  for (T& v : to) {
-    v = load_le<T>(from);
-    from += sizeof(T);
-  }
-  return from;
+std::vector<T>& values_of(TrainingTensor& t) {
+  if constexpr (sizeof(T) == 8) return t.f64;
+  else return t.f32;
 }
 
 std::string weight_name(const Network::NamedParam& p) { return "weights/" + p.path + ":" + p.param->spec.role; }
@@ -145,17 +135,14 @@ TrainingState Trainer::state() {
   for (const Network::NamedParam& p : network_.params()) {
     if (p.tied) continue;
     const WeightStore& store = *p.param->store;
-    MovingTensor t{weight_name(p), store.master_is_f64(), store.rows(), store.cols(), {}};
-    if (t.f64) append(t.bytes, store.master64());
-    else append(t.bytes, store.master());
+    TrainingTensor t{weight_name(p), store.rows(), store.cols(), {}, {}};
+    t.f32.assign(store.master().begin(), store.master().end());
+    t.f64.assign(store.master64().begin(), store.master64().end());
     state.tensors.push_back(std::move(t));
   }
   for (const Learner::Moment& m : learner_.moments()) {
-    MovingTensor t{moment_name(m), false, m.rows, m.cols, {}};
-    each_row(learner_.executor(), m, [&]<class T>(std::span<T> row) {
-      t.f64 = sizeof(T) == 8;
-      append(t.bytes, std::span<const T>(row));
-    });
+    TrainingTensor t{moment_name(m), m.rows, m.cols, {}, {}};
+    each_row(learner_.executor(), m, [&]<class T>(std::span<T> row) { values_of<T>(t).insert(values_of<T>(t).end(), row.begin(), row.end()); });
     state.tensors.push_back(std::move(t));
   }
   return state;
@@ -194,14 +181,14 @@ Status Trainer::restore(const TrainingState& state) {
   if (step > spec_.steps) return bad("the state is after step " + std::to_string(step) + ", the spec ends at " + std::to_string(spec_.steps));
 
   const std::vector<Network::NamedParam> params = network_.params();
-  std::vector<const MovingTensor*> found;  // weights, then moments
+  std::vector<const TrainingTensor*> found;  // weights, then moments
   auto find = [&](const std::string& name, bool f64, std::int64_t rows, std::int64_t cols) -> Status {
-    const auto t = std::find_if(state.tensors.begin(), state.tensors.end(), [&](const MovingTensor& s) { return s.name == name; });
+    const auto t = std::find_if(state.tensors.begin(), state.tensors.end(), [&](const TrainingTensor& s) { return s.name == name; });
     if (t == state.tensors.end()) return Status(Code::not_found, "training state: no tensor '" + name + "'");
-    const std::size_t bytes = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * (f64 ? 8 : 4);
-    if (t->f64 != f64 || t->rows != rows || t->cols != cols || t->bytes.size() != bytes)
-      return Status(Code::corrupt, "training state: tensor '" + name + "': expects " + std::to_string(rows) + " x " + std::to_string(cols) + (f64 ? " f64" : " f32") + " in " + std::to_string(bytes) +
-                                       " bytes, got " + std::to_string(t->rows) + " x " + std::to_string(t->cols) + (t->f64 ? " f64" : " f32") + " in " + std::to_string(t->bytes.size()));
+    const auto elements = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+    if (t->rows != rows || t->cols != cols || t->f32.size() != (f64 ? 0 : elements) || t->f64.size() != (f64 ? elements : 0))
+      return Status(Code::corrupt, "training state: tensor '" + name + "': expects " + std::to_string(rows) + " x " + std::to_string(cols) + (f64 ? " f64" : " f32") + ", got " + std::to_string(t->rows) +
+                                       " x " + std::to_string(t->cols) + " with " + std::to_string(t->f32.size()) + " f32 and " + std::to_string(t->f64.size()) + " f64 values");
     found.push_back(&*t);
     return {};
   };
@@ -218,14 +205,18 @@ Status Trainer::restore(const TrainingState& state) {
   for (const Network::NamedParam& p : params) {
     if (p.tied) continue;
     WeightStore& store = *p.param->store;
-    const MovingTensor& t = **next++;
-    if (t.f64) take(t.bytes.data(), store.mutable_master64());
-    else take(t.bytes.data(), store.mutable_master());
+    const TrainingTensor& t = **next++;
+    std::copy(t.f32.begin(), t.f32.end(), store.mutable_master().begin());
+    std::copy(t.f64.begin(), t.f64.end(), store.mutable_master64().begin());
     store.touch();
   }
   for (const Learner::Moment& m : learner_.moments()) {
-    const std::byte* from = (*next++)->bytes.data();
-    each_row(learner_.executor(), m, [&](auto row) { from = take(from, row); });
+    TrainingTensor t = **next++;
+    std::size_t at = 0;
+    each_row(learner_.executor(), m, [&]<class T>(std::span<T> row) {
+      std::copy_n(values_of<T>(t).begin() + static_cast<std::ptrdiff_t>(at), row.size(), row.begin());
+      at += row.size();
+    });
   }
   done_ = step;
   return learner_.executor().refresh();
@@ -235,10 +226,12 @@ std::string Trainer::digest() {
   const TrainingState now = state();
   Sha256 sha;
   sha.update_u64(static_cast<std::uint64_t>(done_));
-  for (const MovingTensor& t : now.tensors) {
+  for (const TrainingTensor& t : now.tensors) {
     sha.update_text(t.name);
-    sha.update_u64(t.bytes.size());
-    sha.update(t.bytes);
+    sha.update_u64(static_cast<std::uint64_t>(t.rows));
+    sha.update_u64(static_cast<std::uint64_t>(t.cols));
+    sha.update_f32(t.f32);
+    sha.update_f64(t.f64);
   }
   return Sha256::hex(sha.finish());
 }

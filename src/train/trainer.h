@@ -29,16 +29,16 @@ struct StepReport {
   double epoch = 0;        // samples seen / samples there are
 };
 
-// All that changes while training: masters of the weights and moments of the optimizer, little-endian f32 or f64, row-major.
-struct MovingTensor {
+// All that changes while training: masters of the weights and moments of the optimizer, row-major.
+struct TrainingTensor {
   std::string name;  // "weights/0.0.1.0/0/1:q", "moments/0.0.1.0/0/1:q:m"
-  bool f64 = false;
   std::int64_t rows = 0, cols = 0;
-  std::vector<std::byte> bytes;
+  std::vector<float> f32;  // one of the two, as the cell computes
+  std::vector<double> f64;
 };
 struct TrainingState {
   Json info;  // step, spec, topology, hash of the data
-  std::vector<MovingTensor> tensors;
+  std::vector<TrainingTensor> tensors;
 };
 
 struct TrainerOptions {

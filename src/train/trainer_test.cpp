@@ -186,7 +186,7 @@ TEST(Trainer, RestoreNamesWhatDiffers) {
   std::vector<float> x(60), y(30);
   EXPECT_NE(refusal(spec, **ArrayData::create(x, 6, y, 3), state).find("other data"), std::string::npos);
   TrainingState broken = state;
-  broken.tensors[2].bytes.pop_back();
+  broken.tensors[2].f32.pop_back();
   EXPECT_NE(refusal(spec, *data, broken).find(broken.tensors[2].name), std::string::npos);
   broken = state;
   broken.tensors.pop_back();
