@@ -1,0 +1,261 @@
+// Reads tokenizer.json, the format of HuggingFace's tokenizers.
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <map>
+
+#include "base/bytes.h"
+#include "base/json.h"
+#include "base/source.h"
+#include "text/json_cursor.h"
+#include "text/pipeline_json.h"
+#include "text/tokenizer.h"
+#include "text/tokenizer_data.h"
+#include "text/utf8.h"
+
+namespace loom {
+
+using namespace text;
+
+namespace {
+
+class TokenizerReader {
+ public:
+  Result<Tokenizer> read(std::string_view text, std::string_view config) {
+    if (!utf8_valid(text)) return Status(Code::corrupt, "not valid UTF-8");
+    LOOM_TRY(top(text));
+    LOOM_TRY(model());
+    LOOM_TRY(add_tokens());
+    LOOM_TRY(read_post_processor(post_processor_, &parts_.prefix, &parts_.suffix, &has_template_));
+    if (!config.empty()) {
+      auto status = read_config(config);
+      if (!status.ok()) return status.at("tokenizer_config.json");
+    }
+    if (!parts_.bos && !parts_.prefix.empty()) parts_.bos = parts_.prefix.front();
+    return Tokenizer::build(std::move(parts_));
+  }
+
+ private:
+  Status top(std::string_view text) {
+    JsonCursor cursor(text);
+    LOOM_TRY(cursor.list('{', '}', [&]() -> Status {
+      std::string storage;
+      LOOM_ASSIGN(const std::string_view key, cursor.string(storage));
+      LOOM_TRY(cursor.expect(':'));
+      LOOM_ASSIGN(const std::string_view raw, cursor.raw_value());
+      if (key == "model") { model_ = raw; return {}; }
+      auto value = Json::parse(raw);
+      if (!value.ok()) return value.status().at(key);
+      if (key == "added_tokens") added_ = std::move(*value);
+      else if (key == "normalizer") LOOM_TRY(read_normalizer(*value, &parts_.normalizer).at(key));
+      else if (key == "pre_tokenizer") LOOM_TRY(read_pre_tokenizer(*value, &parts_.pre_tokenizer).at(key));
+      else if (key == "decoder") LOOM_TRY(read_decoder(*value, &parts_.decoder).at(key));
+      else if (key == "post_processor") post_processor_ = std::move(*value);
+      return {};
+    }));
+    if (!cursor.at_end()) return cursor.error("expected the end of the text");
+    if (model_.empty()) return Status(Code::corrupt, "has no \"model\": expected a tokenizer.json");
+    if (parts_.decoder.empty()) parts_.decoder.push_back({.kind = StepKind::decode_join});
+    return {};
+  }
+
+  Status model() {
+    std::string_view vocab, merges;
+    Json options = Json::object();
+    JsonCursor cursor(model_);
+    LOOM_TRY(cursor.list('{', '}', [&]() -> Status {
+      std::string storage;
+      LOOM_ASSIGN(const std::string_view key, cursor.string(storage));
+      LOOM_TRY(cursor.expect(':'));
+      LOOM_ASSIGN(const std::string_view raw, cursor.raw_value());
+      if (key == "vocab") { vocab = raw; return {}; }
+      if (key == "merges") { merges = raw; return {}; }
+      auto value = Json::parse(raw);
+      if (!value.ok()) return value.status().at(key);
+      options.set(std::string(key), std::move(*value));
+      return {};
+    }));
+    // Old files name no type; BPE is the model with merges.
+    LOOM_ASSIGN(const std::string type, options.get_string("type", merges.empty() ? "without merges" : "BPE"));
+    if (type != "BPE") return Status(Code::unsupported, "tokenizer model '" + type + "'; this build reads BPE");
+    LOOM_ASSIGN(const double dropout, options.get_number("dropout", 0));
+    if (dropout > 0) return Status(Code::unsupported, "BPE dropout: encoding would be random");
+    if (vocab.empty()) return Status(Code::corrupt, "model: has no \"vocab\"");
+
+    LOOM_TRY(read_vocabulary(vocab).at("vocab"));
+    LOOM_ASSIGN(model_vocabulary_, Vocabulary::build(parts_.entries));
+    BpeOptions& bpe = parts_.bpe;
+    LOOM_ASSIGN(bpe.fuse_unknown, options.get_bool("fuse_unk", false));
+    LOOM_ASSIGN(bpe.byte_fallback, options.get_bool("byte_fallback", false));
+    LOOM_ASSIGN(bpe.ignore_merges, options.get_bool("ignore_merges", false));
+    LOOM_ASSIGN(bpe.continuing_prefix, options.get_string("continuing_subword_prefix", ""));
+    LOOM_ASSIGN(bpe.end_suffix, options.get_string("end_of_word_suffix", ""));
+    LOOM_ASSIGN(const std::string unknown, options.get_string("unk_token", ""));
+    if (!unknown.empty()) {
+      bpe.unknown = model_vocabulary_.find(unknown);
+      if (!bpe.unknown) return Status(Code::corrupt, "model: unk_token \"" + unknown + "\" is not in the vocabulary");
+    }
+    if (!merges.empty()) LOOM_TRY(read_merges(merges).at("merges"));
+    return {};
+  }
+
+  Status read_vocabulary(std::string_view raw) {
+    JsonCursor cursor(raw);
+    return cursor.list('{', '}', [&]() -> Status {
+      std::string storage;
+      LOOM_ASSIGN(std::string_view text, cursor.string(storage));
+      if (!storage.empty()) text = kept_.emplace_back(std::move(storage));
+      LOOM_TRY(cursor.expect(':'));
+      LOOM_ASSIGN(const std::uint32_t id, cursor.id());
+      parts_.entries.push_back({text, id, Vocabulary::kModel});
+      return {};
+    });
+  }
+
+  // ["a b", ...] or [["a", "b"], ...]; the rank of a merge is its place.
+  Status read_merges(std::string_view raw) {
+    JsonCursor cursor(raw);
+    std::string first_storage, second_storage, joined;
+    std::uint32_t rank = 0;
+    return cursor.list('[', ']', [&]() -> Status {
+      std::string_view left, right;
+      if (cursor.take('[')) {
+        LOOM_ASSIGN(left, cursor.string(first_storage));
+        LOOM_TRY(cursor.expect(','));
+        LOOM_ASSIGN(right, cursor.string(second_storage));
+        LOOM_TRY(cursor.expect(']'));
+      } else {
+        LOOM_ASSIGN(const std::string_view line, cursor.string(first_storage));
+        if (line.starts_with("#version")) return {};
+        const std::size_t gap = line.find(' ');
+        if (gap == std::string_view::npos || line.find(' ', gap + 1) != std::string_view::npos)
+          return Status(Code::corrupt, "\"" + std::string(line) + "\": expected two tokens with a space between them");
+        left = line.substr(0, gap);
+        right = line.substr(gap + 1);
+      }
+      joined.assign(left);
+      joined.append(right.substr(std::min(right.size(), parts_.bpe.continuing_prefix.size())));
+      const auto find = [&](std::string_view text) { return model_vocabulary_.find(text); };
+      const auto l = find(left), r = find(right), m = find(joined);
+      if (!l || !r || !m)
+        return Status(Code::corrupt, "merge " + std::to_string(rank) + ": \"" + std::string(!l ? left : !r ? right : joined) + "\" is not in the vocabulary");
+      parts_.merges.push_back({*l, *r, rank++, *m});
+      return {};
+    });
+  }
+
+  // An added token has the id of its text in the vocabulary, or the next one that is free; the id in the file is not used, as in the original.
+  Status add_tokens() {
+    if (added_.is_null()) return {};
+    if (!added_.is_array()) return Status(Code::corrupt, "added_tokens: expected an array");
+    std::uint32_t next = static_cast<std::uint32_t>(parts_.entries.size());
+    std::vector<std::size_t> entry_of(model_vocabulary_.size(), SIZE_MAX);
+    for (std::size_t i = 0; i < parts_.entries.size(); ++i) entry_of[parts_.entries[i].id] = i;
+    for (const Json& item : added_.as_array()) {
+      AddedToken token;
+      LOOM_ASSIGN(token.content, item.get_string("content", ""));
+      if (token.content.empty()) continue;
+      LOOM_ASSIGN(token.special, item.get_bool("special", false));
+      LOOM_ASSIGN(token.single_word, item.get_bool("single_word", false));
+      LOOM_ASSIGN(token.lstrip, item.get_bool("lstrip", false));
+      LOOM_ASSIGN(token.rstrip, item.get_bool("rstrip", false));
+      LOOM_ASSIGN(token.normalized, item.get_bool("normalized", false));
+      std::size_t entry;
+      if (const auto id = model_vocabulary_.find(token.content)) {
+        entry = entry_of[*id];
+      } else if (const auto known = added_entry_.find(token.content); known != added_entry_.end()) {
+        entry = known->second;
+      } else {
+        entry = parts_.entries.size();
+        parts_.entries.push_back({kept_.emplace_back(token.content), next, 0});
+        added_entry_.emplace(token.content, entry);
+      }
+      Vocabulary::Entry& e = parts_.entries[entry];
+      token.id = e.id;
+      next = std::max(next, e.id + 1);
+      e.flags |= Vocabulary::kAdded;
+      if (token.special) e.flags |= Vocabulary::kSpecial;
+      parts_.added.push_back(std::move(token));
+    }
+    return {};
+  }
+
+  std::optional<std::uint32_t> token_id(std::string_view text) const {
+    if (const auto id = model_vocabulary_.find(text)) return id;
+    const auto added = added_entry_.find(text);
+    return added == added_entry_.end() ? std::nullopt : std::optional(parts_.entries[added->second].id);
+  }
+
+  Status read_config(std::string_view text) {
+    LOOM_ASSIGN(const Json config, Json::parse(text));
+    if (!config.is_object()) return Status(Code::corrupt, "expected an object");
+    // A token is its text or an object with "content".
+    const auto named = [&](std::string_view key) -> std::optional<std::uint32_t> {
+      const Json* v = config.find(key);
+      if (v && v->is_object()) v = v->find("content");
+      return v && v->is_string() ? token_id(v->as_string()) : std::nullopt;
+    };
+    parts_.bos = named("bos_token");
+    parts_.eos = named("eos_token");
+    LOOM_ASSIGN(const bool add_bos, config.get_bool("add_bos_token", false));
+    LOOM_ASSIGN(const bool add_eos, config.get_bool("add_eos_token", false));
+    if (!has_template_ && add_bos && parts_.bos) parts_.prefix = {*parts_.bos};
+    if (!has_template_ && add_eos && parts_.eos) parts_.suffix = {*parts_.eos};
+    if (const Json* chat = config.find("chat_template")) {
+      if (chat->is_string()) parts_.chat_template = chat->as_string();
+      // Several templates: [{"name": "default", "template": ...}, ...].
+      if (chat->is_array())
+        for (const Json& one : chat->as_array())
+          if (const Json* name = one.find("name"); name && name->is_string() && name->as_string() == "default") {
+            LOOM_ASSIGN(parts_.chat_template, one.get_string("template", ""));
+          }
+    }
+    return {};
+  }
+
+  std::string_view model_;
+  Json added_, post_processor_;
+  bool has_template_ = false;
+  TokenizerParts parts_;
+  Vocabulary model_vocabulary_;
+  std::deque<std::string> kept_;  // texts that are not in the file as they are
+  std::map<std::string, std::size_t, std::less<>> added_entry_;
+};
+
+}  // namespace
+
+Result<Tokenizer> Tokenizer::from_json(std::string_view json, std::string_view config, std::string name) {
+  auto result = TokenizerReader().read(json, config);
+  if (!result.ok()) return result.status().at(name);
+  return result;
+}
+
+Result<Tokenizer> Tokenizer::load(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path given(path);
+  const bool folder = fs::is_directory(given, error);
+  const fs::path file = folder ? given / "tokenizer.json" : given;
+  const fs::path beside = folder ? given : given.parent_path();
+  LOOM_ASSIGN(const SourcePtr source, open_source(file.string()));
+  std::string storage;
+  std::string_view json = as_text(source->view());
+  if (json.empty()) {
+    LOOM_ASSIGN(storage, read_text_file(file.string()));
+    json = storage;
+  }
+  std::string config;
+  if (const fs::path p = beside / "tokenizer_config.json"; fs::exists(p, error)) {
+    LOOM_ASSIGN(config, read_text_file(p.string()));
+  }
+  LOOM_ASSIGN(Tokenizer tokenizer, from_json(json, config, file.string()));
+  if (const fs::path p = beside / "chat_template.jinja"; fs::exists(p, error)) {
+    auto data = std::make_shared<TokenizerData>(*tokenizer.data_);
+    LOOM_ASSIGN(data->chat_template, read_text_file(p.string()));
+    tokenizer.data_ = std::move(data);
+  }
+  return tokenizer;
+}
+
+}  // namespace loom
