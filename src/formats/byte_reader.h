@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/source.h"
+#include "formats/message.h"
 
 namespace loom {
 
@@ -76,8 +77,8 @@ class ByteReader {
   }
 
   Status cut(std::uint64_t wanted, std::string_view what) const {
-    return Status(Code::truncated, source_.name() + ": " + std::string(what) + " takes " + std::to_string(wanted) + " bytes at offset " +
-                                       std::to_string(at_) + ", the file has " + std::to_string(source_.size()));
+    return Status(Code::truncated, message(source_.name(), ": ", what, " takes ", wanted, " bytes at offset ", at_, ", the file has ",
+                                           source_.size()));
   }
 
   const ByteSource& source_;

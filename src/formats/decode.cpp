@@ -1,6 +1,7 @@
 #include "formats/decode.h"
 
 #include "base/bytes.h"
+#include "numeric/codec.h"
 
 namespace loom {
 namespace {
@@ -20,7 +21,7 @@ inline int byte_at(const std::byte* p, std::size_t i) { return std::to_integer<i
 // 18 bytes: f16 scale d, 16 bytes of nibbles; element i is the low nibble of byte i, element 16 + i its high nibble; d * (q - 8).
 template <class T>
 void decode_q4_0(const std::byte* p, T* out) {
-  const T d = f16_value(load_le<std::uint16_t>(p));
+  const T d = f16_to_f32(load_le<std::uint16_t>(p));
   for (std::size_t i = 0; i < 16; ++i) {
     const int q = byte_at(p, 2 + i);
     out[i] = d * static_cast<T>((q & 15) - 8);
@@ -31,7 +32,7 @@ void decode_q4_0(const std::byte* p, T* out) {
 // 34 bytes: f16 scale d, 32 signed bytes; d * q.
 template <class T>
 void decode_q8_0(const std::byte* p, T* out) {
-  const T d = f16_value(load_le<std::uint16_t>(p));
+  const T d = f16_to_f32(load_le<std::uint16_t>(p));
   for (std::size_t i = 0; i < 32; ++i) out[i] = d * static_cast<T>(load_le<std::int8_t>(p + 2 + i));
 }
 
@@ -39,7 +40,7 @@ void decode_q8_0(const std::byte* p, T* out) {
 // Sub-block s of 32 elements: (d * scale[s]) * q - dmin * min[s]. Sub-blocks 2k and 2k + 1 are the low and high nibbles of 32 bytes.
 template <class T>
 void decode_q4_k(const std::byte* p, T* out) {
-  const T d = f16_value(load_le<std::uint16_t>(p)), dmin = f16_value(load_le<std::uint16_t>(p + 2));
+  const T d = f16_to_f32(load_le<std::uint16_t>(p)), dmin = f16_to_f32(load_le<std::uint16_t>(p + 2));
   const std::byte* packed = p + 4;
   for (std::size_t s = 0; s < 8; ++s) {
     int scale, min;
@@ -62,7 +63,7 @@ void decode_q4_k(const std::byte* p, T* out) {
 // and group g takes bits 2g and 2g + 1 of 32 upper bytes.
 template <class T>
 void decode_q6_k(const std::byte* p, T* out) {
-  const T d = f16_value(load_le<std::uint16_t>(p + 208));
+  const T d = f16_to_f32(load_le<std::uint16_t>(p + 208));
   for (std::size_t e = 0; e < 256; ++e) {
     const std::size_t half = e / 128, group = e % 128 / 32, i = e % 32;
     const int low = byte_at(p, half * 64 + group % 2 * 32 + i) >> (group / 2 * 4) & 15;
@@ -91,14 +92,14 @@ void decode_blocks(StorageType type, const std::byte* from, std::size_t blocks, 
     case StorageType::u16: return convert<std::uint16_t>(from, blocks, out);
     case StorageType::u8: return convert<std::uint8_t>(from, blocks, out);
     case StorageType::boolean: return convert_codes<std::uint8_t>(from, blocks, out, [](std::uint8_t c) { return c != 0 ? 1.0f : 0.0f; });
-    case StorageType::f16: return convert_codes<std::uint16_t>(from, blocks, out, f16_value);
-    case StorageType::bf16: return convert_codes<std::uint16_t>(from, blocks, out, bf16_value);
-    case StorageType::f8_e4m3: return convert_codes<std::uint8_t>(from, blocks, out, f8_e4m3_value);
-    case StorageType::f8_e5m2: return convert_codes<std::uint8_t>(from, blocks, out, f8_e5m2_value);
+    case StorageType::f16: return convert_codes<std::uint16_t>(from, blocks, out, f16_to_f32);
+    case StorageType::bf16: return convert_codes<std::uint16_t>(from, blocks, out, bf16_to_f32);
+    case StorageType::f8_e4m3: return convert_codes<std::uint8_t>(from, blocks, out, fp8e4m3_to_f32);
+    case StorageType::f8_e5m2: return convert_codes<std::uint8_t>(from, blocks, out, fp8e5m2_to_f32);
     case StorageType::f4:  // the lower nibble comes first
       return each([](const std::byte* p, T* o) {
-        o[0] = static_cast<T>(f4_value(static_cast<std::uint8_t>(byte_at(p, 0) & 15)));
-        o[1] = static_cast<T>(f4_value(static_cast<std::uint8_t>(byte_at(p, 0) >> 4)));
+        o[0] = static_cast<T>(fp4_to_f32(static_cast<std::uint8_t>(byte_at(p, 0) & 15)));
+        o[1] = static_cast<T>(fp4_to_f32(static_cast<std::uint8_t>(byte_at(p, 0) >> 4)));
       });
     case StorageType::q4_0: return each(decode_q4_0<T>);
     case StorageType::q8_0: return each(decode_q8_0<T>);

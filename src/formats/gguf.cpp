@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "formats/byte_reader.h"
+#include "formats/message.h"
 #include "formats/sniff.h"
 
 namespace loom {
@@ -83,7 +84,7 @@ class HeaderParser {
       return fail(Code::unsupported, "is a big-endian GGUF file: convert it to little-endian");
     }
     if (version < 2 || version > 3) {
-      return fail(Code::unsupported, "has GGUF version " + std::to_string(version) + " (at offset 4), expected 2 or 3");
+      return fail(Code::unsupported, "has GGUF version ", version, " (at offset 4), expected 2 or 3");
     }
     LOOM_ASSIGN(const std::uint64_t tensor_count, reader_.value<std::uint64_t>("the tensor count"));
     LOOM_ASSIGN(const std::uint64_t entry_count, reader_.value<std::uint64_t>("the metadata count"));
@@ -93,7 +94,7 @@ class HeaderParser {
     std::sort(metadata.begin(), metadata.end(), [](const Gguf::Entry& a, const Gguf::Entry& b) { return a.key < b.key; });
     for (std::size_t i = 1; i < metadata.size(); ++i) {
       if (metadata[i].key == metadata[i - 1].key) {
-        return fail(Code::corrupt, "metadata key " + quoted(metadata[i].key) + " is there twice");
+        return fail(Code::corrupt, "metadata key ", quoted(metadata[i].key), " is there twice");
       }
     }
     for (std::uint64_t i = 0; i < tensor_count; ++i) LOOM_TRY(parse_tensor());
@@ -106,19 +107,21 @@ class HeaderParser {
   std::vector<TensorInfo> tensors;
 
  private:
-  Status fail(Code code, const std::string& what) const { return Status(code, source_.name() + ": " + what); }
+  template <class... Parts>
+  Status fail(Code code, const Parts&... what) const {
+    return Status(code, message(source_.name(), ": ", what...));
+  }
 
   Status check_count(std::uint64_t count, std::uint64_t least, std::string_view what, std::uint64_t offset) const {
     if (count <= reader_.left() / least) return {};
-    return fail(Code::corrupt, "claims " + std::to_string(count) + " " + std::string(what) + " (at offset " + std::to_string(offset) +
-                                   "), more than its " + std::to_string(source_.size()) + " bytes can hold");
+    return fail(Code::corrupt, "claims ", count, " ", what, " (at offset ", offset, "), more than its ", source_.size(), " bytes can hold");
   }
 
   Status parse_type(Gguf::Type* out, const std::string& key) {
     const std::uint64_t at = reader_.at();
     LOOM_ASSIGN(const std::uint32_t id, reader_.value<std::uint32_t>("a value type"));
     if (id >= std::size(kValueTypes)) {
-      return fail(Code::corrupt, "metadata key " + quoted(key) + " has value type " + std::to_string(id) + " at offset " + std::to_string(at) + ", expected 0 to 12");
+      return fail(Code::corrupt, "metadata key ", quoted(key), " has value type ", id, " at offset ", at, ", expected 0 to 12");
     }
     *out = static_cast<Gguf::Type>(id);
     return {};
@@ -129,14 +132,14 @@ class HeaderParser {
     const std::uint64_t at = reader_.at();
     LOOM_TRY(reader_.text(&entry.key, "a metadata key"));
     if (entry.key.empty() || entry.key.size() > kLargestKey) {
-      return fail(Code::corrupt, "metadata key at offset " + std::to_string(at) + " has " + std::to_string(entry.key.size()) + " bytes, expected 1 to 65535");
+      return fail(Code::corrupt, "metadata key at offset ", at, " has ", entry.key.size(), " bytes, expected 1 to 65535");
     }
     LOOM_TRY(parse_type(&entry.type, entry.key));
     entry.element = entry.type;
     entry.count = 1;
     if (entry.type == Gguf::Type::array) {
       LOOM_TRY(parse_type(&entry.element, entry.key));
-      if (entry.element == Gguf::Type::array) return fail(Code::unsupported, "metadata key " + quoted(entry.key) + " is an array of arrays");
+      if (entry.element == Gguf::Type::array) return fail(Code::unsupported, "metadata key ", quoted(entry.key), " is an array of arrays");
       const std::uint64_t count_at = reader_.at();
       LOOM_ASSIGN(entry.count, reader_.value<std::uint64_t>("an array's count"));
       LOOM_TRY(check_count(entry.count, row(entry.element).bytes, "items of " + quoted(entry.key), count_at));
@@ -157,7 +160,7 @@ class HeaderParser {
     if (entry.element == Gguf::Type::boolean) {
       for (std::uint64_t i = 0; i < entry.count; ++i) {
         LOOM_ASSIGN(const std::uint8_t value, reader_.value<std::uint8_t>("a bool"));
-        if (value > 1) return fail(Code::corrupt, "metadata key " + quoted(entry.key) + " holds the bool " + std::to_string(value) + ", expected 0 or 1");
+        if (value > 1) return fail(Code::corrupt, "metadata key ", quoted(entry.key), " holds the bool ", value, ", expected 0 or 1");
       }
       return {};
     }
@@ -169,7 +172,9 @@ class HeaderParser {
     if (entry.type == Gguf::Type::u32) {
       LOOM_ASSIGN(value, ByteReader(source_, entry.offset).value<std::uint32_t>("the alignment"));
     }
-    if (!std::has_single_bit(value)) return fail(Code::corrupt, "general.alignment at offset " + std::to_string(entry.offset) + " must be a u32 power of two");
+    if (!std::has_single_bit(value)) {
+      return fail(Code::corrupt, "general.alignment at offset ", entry.offset, " must be a u32 power of two");
+    }
     alignment = value;
     return {};
   }
@@ -180,43 +185,44 @@ class HeaderParser {
     ByteReader reader(source_, entry.offset);
     LOOM_ASSIGN(const Integer parts, read_integer(reader, entry.type));
     if (parts.negative || parts.bits <= 1) return {};
-    return fail(Code::unsupported, "is one of " + std::to_string(parts.bits) + " parts of a split GGUF: merge them with llama-gguf-split");
+    return fail(Code::unsupported, "is one of ", parts.bits, " parts of a split GGUF: merge them with llama-gguf-split");
   }
 
   Status parse_tensor() {
     TensorInfo tensor;
     LOOM_TRY(reader_.text(&tensor.name, "a tensor name"));
-    const auto corrupt = [&](const std::string& what) { return fail(Code::corrupt, "tensor " + quoted(tensor.name) + ": " + what); };
-    if (tensor.name.empty() || tensor.name.size() > kLargestKey) return corrupt("its name has " + std::to_string(tensor.name.size()) + " bytes");
+    const auto corrupt = [&](const auto&... what) { return fail(Code::corrupt, "tensor ", quoted(tensor.name), ": ", what...); };
+    if (tensor.name.empty() || tensor.name.size() > kLargestKey) return corrupt("its name has ", tensor.name.size(), " bytes");
     const std::uint64_t at = reader_.at();
     LOOM_ASSIGN(const std::uint32_t rank, reader_.value<std::uint32_t>("a tensor's rank"));
-    if (rank > kLargestRank) return corrupt("has " + std::to_string(rank) + " dimensions at offset " + std::to_string(at) + ", GGUF allows 4");
+    if (rank > kLargestRank) return corrupt("has ", rank, " dimensions at offset ", at, ", GGUF allows 4");
     for (std::uint32_t i = 0; i < rank; ++i) {
       LOOM_ASSIGN(const std::int64_t dimension, reader_.value<std::int64_t>("a dimension"));
       if (dimension < 0) {
-        return corrupt("dimension " + std::to_string(i) + " at offset " + std::to_string(reader_.at() - 8) + " is " +
-                       std::to_string(static_cast<std::uint64_t>(dimension)) + ", the largest allowed is 2^63-1");
+        return corrupt("dimension ", i, " at offset ", reader_.at() - 8, " is ", static_cast<std::uint64_t>(dimension),
+                       ", the largest allowed is 2^63-1");
       }
       tensor.shape.insert(tensor.shape.begin(), dimension);
     }
     LOOM_ASSIGN(const std::uint32_t id, reader_.value<std::uint32_t>("a tensor type"));
     if (id >= std::size(kGgmlTypes) || !kGgmlTypes[id].type) {
-      const std::string type = id < std::size(kGgmlTypes) ? std::string(kGgmlTypes[id].name) : "number " + std::to_string(id);
-      return fail(Code::unsupported, "tensor " + quoted(tensor.name) + " has type " + type + "; read are F32, F16, BF16, F64, I8 to I64, Q8_0, Q4_0, Q4_K and Q6_K");
+      const std::string type = id < std::size(kGgmlTypes) ? std::string(kGgmlTypes[id].name) : message("number ", id);
+      return fail(Code::unsupported, "tensor ", quoted(tensor.name), " has type ", type,
+                  "; read are F32, F16, BF16, F64, I8 to I64, Q8_0, Q4_0, Q4_K and Q6_K");
     }
     tensor.type = *kGgmlTypes[id].type;
     const std::uint32_t block = info(tensor.type).block;
     const std::uint64_t innermost = tensor.shape.empty() ? 1 : static_cast<std::uint64_t>(tensor.shape.back());
     if (innermost % block != 0) {
-      return corrupt("rows of " + std::to_string(innermost) + " elements do not divide into the " + std::to_string(block) + " of a " + std::string(kGgmlTypes[id].name) + " block");
+      return corrupt("rows of ", innermost, " elements do not divide into the ", block, " of a ", kGgmlTypes[id].name, " block");
     }
     const auto count = element_count(tensor.shape);
     const auto size = count ? storage_bytes(tensor.type, *count) : std::nullopt;
-    if (!size) return corrupt("shape " + shape_text(tensor.shape) + " passes 2^64 bytes");
+    if (!size) return corrupt("shape ", shape_text(tensor.shape), " passes 2^64 bytes");
     tensor.size = *size;
     LOOM_ASSIGN(tensor.offset, reader_.value<std::uint64_t>("a tensor's offset"));
     if (tensor.offset % alignment != 0) {
-      return corrupt("data offset " + std::to_string(tensor.offset) + " (at offset " + std::to_string(reader_.at() - 8) + ") is no multiple of the alignment " + std::to_string(alignment));
+      return corrupt("data offset ", tensor.offset, " (at offset ", reader_.at() - 8, ") is no multiple of the alignment ", alignment);
     }
     tensors.push_back(std::move(tensor));
     return {};
@@ -234,23 +240,23 @@ class HeaderParser {
     for (TensorInfo& tensor : tensors) {
       const auto where = [&] { return "tensor " + quoted(tensor.name) + ": "; };
       if (tensor.offset != next) {
-        return fail(Code::corrupt, where() + "data offset " + std::to_string(tensor.offset) + " is " + (tensor.offset < next ? "inside the tensor before it" : "behind a hole") +
-                                       ", expected " + std::to_string(next));
+        return fail(Code::corrupt, where(), "data offset ", tensor.offset, " is ",
+                    tensor.offset < next ? "inside the tensor before it" : "behind a hole", ", expected ", next);
       }
       const auto last = checked_add(begin + next, tensor.size);  // begin + next: at most one alignment (2^31) past the file
       if (!last || *last > file_size) {
-        return fail(Code::truncated, where() + "takes " + std::to_string(tensor.size) + " bytes at offset " + std::to_string(begin + next) + ", the file has " + std::to_string(file_size));
+        return fail(Code::truncated, where(), "takes ", tensor.size, " bytes at offset ", begin + next, ", the file has ", file_size);
       }
       tensor.offset = begin + next;
       end = *last;
       next = align_up(end - begin, alignment);
     }
     if (file_size > align_up(end, alignment)) {
-      return fail(Code::corrupt, "the data end at byte " + std::to_string(end) + ", the file has " + std::to_string(file_size));
+      return fail(Code::corrupt, "the data end at byte ", end, ", the file has ", file_size);
     }
     std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) { return a.name < b.name; });
     for (std::size_t i = 1; i < tensors.size(); ++i) {
-      if (tensors[i].name == tensors[i - 1].name) return fail(Code::corrupt, "tensor " + quoted(tensors[i].name) + " is there twice");
+      if (tensors[i].name == tensors[i - 1].name) return fail(Code::corrupt, "tensor ", quoted(tensors[i].name), " is there twice");
     }
     return {};
   }
@@ -288,13 +294,14 @@ const Gguf::Entry* Gguf::find_key(std::string_view key) const { return find_sort
 const TensorInfo* Gguf::find(std::string_view name) const { return find_sorted(tensors_, name, &TensorInfo::name); }
 
 Status Gguf::wrong_type(const Entry& entry, std::string_view wanted) const {
-  const std::string type = entry.type == Type::array ? "an array of " + std::string(name(entry.element)) : std::string(name(entry.type));
-  return Status(Code::invalid_argument, source_->name() + ": metadata key " + quoted(entry.key) + " is " + type + ", expected " + std::string(wanted));
+  const std::string type = message(entry.type == Type::array ? "an array of " : "", name(entry.element));
+  return Status(Code::invalid_argument, message(source_->name(), ": metadata key ", quoted(entry.key), " is ", type, ", expected ",
+                                                wanted));
 }
 
 Result<const Gguf::Entry*> Gguf::require(std::string_view key, bool array, std::string_view wanted) const {
   const Entry* entry = find_key(key);
-  if (!entry) return Status(Code::not_found, source_->name() + ": has no metadata key " + quoted(key));
+  if (!entry) return Status(Code::not_found, message(source_->name(), ": has no metadata key ", quoted(key)));
   if ((entry->type == Type::array) != array) return wrong_type(*entry, wanted);
   return entry;
 }
@@ -307,7 +314,8 @@ Result<std::uint64_t> Gguf::get_u64(std::string_view key, std::optional<std::uin
   ByteReader reader(*source_, entry->offset);
   LOOM_ASSIGN(const Integer value, read_integer(reader, entry->type));
   if (value.negative) {
-    return Status(Code::out_of_range, source_->name() + ": metadata key " + quoted(key) + " is " + std::to_string(static_cast<std::int64_t>(value.bits)) + ", expected " + std::string(kWanted));
+    return Status(Code::out_of_range, message(source_->name(), ": metadata key ", quoted(key), " is ",
+                                              static_cast<std::int64_t>(value.bits), ", expected ", kWanted));
   }
   return value.bits;
 }
@@ -315,7 +323,7 @@ Result<std::uint64_t> Gguf::get_u64(std::string_view key, std::optional<std::uin
 Result<std::uint32_t> Gguf::get_u32(std::string_view key, std::optional<std::uint32_t> fallback) const {
   LOOM_ASSIGN(const std::uint64_t value, get_u64(key, fallback));
   if (value > std::numeric_limits<std::uint32_t>::max()) {
-    return Status(Code::out_of_range, source_->name() + ": metadata key " + quoted(key) + " is " + std::to_string(value) + ", expected at most 2^32-1");
+    return Status(Code::out_of_range, message(source_->name(), ": metadata key ", quoted(key), " is ", value, ", expected at most 2^32-1"));
   }
   return static_cast<std::uint32_t>(value);
 }
@@ -364,7 +372,8 @@ Result<std::vector<std::int64_t>> Gguf::get_integers(std::string_view key) const
   for (std::int64_t& item : items) {
     LOOM_ASSIGN(const Integer value, read_integer(reader, entry->element));
     if (!value.negative && value.bits > static_cast<std::uint64_t>(INT64_MAX)) {
-      return Status(Code::out_of_range, source_->name() + ": metadata key " + quoted(key) + " holds " + std::to_string(value.bits) + ", expected at most 2^63-1");
+      return Status(Code::out_of_range, message(source_->name(), ": metadata key ", quoted(key), " holds ", value.bits,
+                                                ", expected at most 2^63-1"));
     }
     item = static_cast<std::int64_t>(value.bits);
   }
@@ -384,7 +393,7 @@ Result<std::vector<float>> Gguf::get_floats(std::string_view key) const {
 }
 
 Result<std::string> Gguf::describe(const Entry& entry) const {
-  if (entry.type == Type::array) return "[" + std::to_string(entry.count) + " x " + std::string(name(entry.element)) + "]";
+  if (entry.type == Type::array) return message("[", entry.count, " x ", name(entry.element), "]");
   ByteReader reader(*source_, entry.offset);
   if (is_integer(entry.type)) {
     LOOM_ASSIGN(const Integer value, read_integer(reader, entry.type));

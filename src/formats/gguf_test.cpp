@@ -15,13 +15,15 @@ enum : std::uint32_t { kU8, kI8, kU16, kI16, kU32, kI32, kF32, kBool, kString, k
 Result<Gguf> open_bytes(const std::string& bytes) { return Gguf::open(source_of(bytes)); }
 
 std::string sample() {
-  const std::string entries = gguf_entry("u8", kU8, le<std::uint8_t>(200)) + gguf_entry("i8", kI8, le<std::int8_t>(-3)) + gguf_entry("u16", kU16, le<std::uint16_t>(65535)) +
-                              gguf_entry("i16", kI16, le<std::int16_t>(-300)) + gguf_entry("u32", kU32, le<std::uint32_t>(4000000000u)) + gguf_entry("i32", kI32, le<std::int32_t>(7)) +
-                              gguf_entry("f32", kF32, le(0.5f)) + gguf_entry("yes", kBool, le<std::uint8_t>(1)) + gguf_entry("text", kString, gguf_text("a\nb")) +
-                              gguf_entry("u64", kU64, le<std::uint64_t>(~0ull)) + gguf_entry("i64", kI64, le<std::int64_t>(INT64_MIN)) + gguf_entry("f64", kF64, le(0.25)) +
-                              gguf_entry("texts", kArray, gguf_array(kString, 2, gguf_text("x") + gguf_text(""))) +
-                              gguf_entry("ints", kArray, gguf_array(kI16, 2, le<std::int16_t>(-1) + le<std::int16_t>(2))) +
-                              gguf_entry("floats", kArray, gguf_array(kF32, 1, le(2.0f))) + gguf_entry("none", kArray, gguf_array(kU64, 0, ""));
+  std::string entries = gguf_entry("u8", kU8, le<std::uint8_t>(200)) + gguf_entry("i8", kI8, le<std::int8_t>(-3));
+  entries += gguf_entry("u16", kU16, le<std::uint16_t>(65535)) + gguf_entry("i16", kI16, le<std::int16_t>(-300));
+  entries += gguf_entry("u32", kU32, le<std::uint32_t>(4000000000u)) + gguf_entry("i32", kI32, le<std::int32_t>(7));
+  entries += gguf_entry("u64", kU64, le<std::uint64_t>(~0ull)) + gguf_entry("i64", kI64, le<std::int64_t>(INT64_MIN));
+  entries += gguf_entry("f32", kF32, le(0.5f)) + gguf_entry("f64", kF64, le(0.25));
+  entries += gguf_entry("yes", kBool, le<std::uint8_t>(1)) + gguf_entry("text", kString, gguf_text("a\nb"));
+  entries += gguf_entry("texts", kArray, gguf_array(kString, 2, gguf_text("x") + gguf_text("")));
+  entries += gguf_entry("ints", kArray, gguf_array(kI16, 2, le<std::int16_t>(-1) + le<std::int16_t>(2)));
+  entries += gguf_entry("floats", kArray, gguf_array(kF32, 1, le(2.0f))) + gguf_entry("none", kArray, gguf_array(kU64, 0, ""));
   const std::string tensors = gguf_tensor("b", {2, 3}, 0, 32) + gguf_tensor("a", {32}, 8, 64) + gguf_tensor("c", {}, 28, 0);
   std::string data = le(9.0) + std::string(24, '\0');
   for (int i = 0; i < 6; ++i) data += le(static_cast<float>(i));
@@ -60,8 +62,10 @@ TEST(Gguf, ReadsEveryValueAndTensor) {
 
     std::vector<std::string> described;
     for (const Gguf::Entry& entry : file->metadata()) described.push_back(entry.key + "=" + *file->describe(entry));
-    EXPECT_EQ(described, (std::vector<std::string>{"f32=0.5", "f64=0.25", "floats=[1 x f32]", "i16=-300", "i32=7", "i64=-9223372036854775808", "i8=-3", "ints=[2 x i16]",
-                                                   "none=[0 x u64]", "text=\"a\\x0ab\"", "texts=[2 x string]", "u16=65535", "u32=4000000000", "u64=18446744073709551615", "u8=200",
+    EXPECT_EQ(described, (std::vector<std::string>{"f32=0.5", "f64=0.25", "floats=[1 x f32]", "i16=-300", "i32=7",
+                                                   "i64=-9223372036854775808", "i8=-3", "ints=[2 x i16]",
+                                                   "none=[0 x u64]", "text=\"a\\x0ab\"", "texts=[2 x string]", "u16=65535",
+                                                       "u32=4000000000", "u64=18446744073709551615", "u8=200",
                                                    "yes=true"}));
 
     ASSERT_EQ(file->tensors().size(), 3u);
@@ -89,7 +93,8 @@ TEST(Gguf, RefusesMetadataThatLies) {
   const auto meta = [&](const std::string& entries, std::uint64_t count = 1) { return open_bytes(gguf_bytes(3, 0, count, entries)); };
   EXPECT_TRUE(meta(gguf_entry("k", kU8, "\x01")).ok());
   LOOM_EXPECT_ERROR(meta(gguf_entry("k", 13, "\x01")), Code::corrupt, "has value type 13 at offset 33");
-  LOOM_EXPECT_ERROR(meta(gguf_entry("k", kArray, gguf_array(kArray, 1, gguf_array(kU8, 1, "a")))), Code::unsupported, "'k' is an array of arrays");
+  LOOM_EXPECT_ERROR(meta(gguf_entry("k", kArray, gguf_array(kArray, 1, gguf_array(kU8, 1, "a")))), Code::unsupported,
+                    "'k' is an array of arrays");
   LOOM_EXPECT_ERROR(meta(gguf_entry("k", kArray, gguf_array(99, 1, "a"))), Code::corrupt, "value type 99");
   LOOM_EXPECT_ERROR(meta(gguf_entry("k", kBool, "\x02")), Code::corrupt, "holds the bool 2");
   LOOM_EXPECT_ERROR(meta(gguf_entry("", kU8, "a")), Code::corrupt, "has 0 bytes, expected 1 to 65535");
@@ -135,7 +140,8 @@ TEST(Gguf, RefusesTensorsThatLie) {
   for (const std::uint64_t n : hostile_bits()) {
     const auto dimension = static_cast<std::int64_t>(n);
     for (const std::uint32_t type : {0u, 2u, 8u, 12u, 14u, 24u}) {
-      for (const auto& shape : {std::vector<std::int64_t>{dimension}, {dimension, 2}, {256, dimension}, {dimension, dimension}, {0, dimension, dimension}, {dimension, 0}}) {
+      for (const auto& shape : {std::vector<std::int64_t>{dimension}, {dimension, 2}, {256, dimension}, {dimension, dimension},
+                                {0, dimension, dimension}, {dimension, 0}}) {
         const auto file = one(gguf_tensor("x", shape, type, 0));
         ASSERT_FALSE(file.ok());
         EXPECT_TRUE(file.status().code() == Code::corrupt || file.status().code() == Code::truncated) << file.status().to_string();

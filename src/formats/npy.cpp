@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "formats/message.h"
 #include "formats/sniff.h"
 
 namespace loom {
@@ -42,7 +43,7 @@ class DictParser {
       } else if (key == "shape" && !std::exchange(seen_shape, true)) {
         LOOM_TRY(tuple());
       } else {
-        return error("unknown or repeated key " + quoted(key));
+        return error("unknown or repeated key ", quoted(key));
       }
       if (!take(',')) {
         if (!take('}')) return error("expected ',' or '}'");
@@ -60,7 +61,10 @@ class DictParser {
   std::vector<std::int64_t> shape;
 
  private:
-  Status error(const std::string& what) const { return Status(Code::corrupt, "header at character " + std::to_string(at_) + ": " + what); }
+  template <class... Parts>
+  Status error(const Parts&... what) const {
+    return Status(Code::corrupt, message("header at character ", at_, ": ", what...));
+  }
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
   }
@@ -133,8 +137,9 @@ Result<StorageType> find_type(const std::string& descr) {
   const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NpyType& t) { return t.descr == descr; });
   if (row != std::end(kTypes)) return row->type;
   if (descr.find('O') != descr.npos) return Status(Code::unsupported, "is an object array, which is a pickle: save numbers");
-  if (descr.starts_with('>')) return Status(Code::unsupported, "is big-endian (" + quoted(descr) + "): save it little-endian");
-  return Status(Code::unsupported, "has the type " + quoted(descr) + "; read are booleans, integers of 1 to 8 bytes and floats of 2 to 8");
+  if (descr.starts_with('>')) return Status(Code::unsupported, message("is big-endian (", quoted(descr), "): save it little-endian"));
+  return Status(Code::unsupported,
+                message("has the type ", quoted(descr), "; read are booleans, integers of 1 to 8 bytes and floats of 2 to 8"));
 }
 
 Result<TensorInfo> parse(const ByteSource& source) {
@@ -142,13 +147,13 @@ Result<TensorInfo> parse(const ByteSource& source) {
   const std::span<std::byte> head(start.data(), static_cast<std::size_t>(std::min<std::uint64_t>(start.size(), source.size())));
   LOOM_TRY(source.read(0, head));
   const int major = std::to_integer<int>(start[6]);
-  if (major < 1 || major > 3) return Status(Code::unsupported, "has .npy version " + std::to_string(major) + " (at offset 6), expected 1 to 3");
+  if (major < 1 || major > 3) return Status(Code::unsupported, message("has .npy version ", major, " (at offset 6), expected 1 to 3"));
   const std::uint64_t begin = major == 1 ? 10 : 12;
   const std::uint64_t size = major == 1 ? load_le<std::uint16_t>(start.data() + 8) : load_le<std::uint32_t>(start.data() + 8);
   if (begin + size > source.size()) {
-    return Status(Code::truncated, "the header ends at byte " + std::to_string(begin + size) + ", the file has " + std::to_string(source.size()));
+    return Status(Code::truncated, message("the header ends at byte ", begin + size, ", the file has ", source.size()));
   }
-  if (size > kMaxHeader) return Status(Code::corrupt, "claims a header of " + std::to_string(size) + " bytes, the limit is " + std::to_string(kMaxHeader));
+  if (size > kMaxHeader) return Status(Code::corrupt, message("claims a header of ", size, " bytes, the limit is ", kMaxHeader));
   std::string text(static_cast<std::size_t>(size), '\0');
   LOOM_TRY(source.read(begin, std::as_writable_bytes(std::span(text))));
   DictParser dict(text);
@@ -156,18 +161,20 @@ Result<TensorInfo> parse(const ByteSource& source) {
 
   TensorInfo tensor;
   LOOM_ASSIGN(tensor.type, find_type(dict.descr));
-  if (dict.fortran_order && dict.shape.size() > 1) return Status(Code::unsupported, "is in Fortran order: save numpy.ascontiguousarray of it");
+  if (dict.fortran_order && dict.shape.size() > 1) {
+    return Status(Code::unsupported, "is in Fortran order: save numpy.ascontiguousarray of it");
+  }
   tensor.shape = std::move(dict.shape);
   const auto count = element_count(tensor.shape);
   const auto bytes = count ? storage_bytes(tensor.type, *count) : std::nullopt;
-  if (!bytes) return Status(Code::corrupt, "shape " + shape_text(tensor.shape) + " passes 2^64 bytes");
+  if (!bytes) return Status(Code::corrupt, message("shape ", shape_text(tensor.shape), " passes 2^64 bytes"));
   tensor.offset = begin + size;
   tensor.size = *bytes;
   const std::uint64_t room = source.size() - tensor.offset;
   if (tensor.size != room) {
-    return Status(tensor.size > room ? Code::truncated : Code::corrupt, "shape " + shape_text(tensor.shape) + " of " + quoted(dict.descr) + " takes " +
-                                                                            std::to_string(tensor.size) + " bytes at offset " + std::to_string(tensor.offset) +
-                                                                            ", the file has " + std::to_string(source.size()));
+    return Status(tensor.size > room ? Code::truncated : Code::corrupt,
+                  message("shape ", shape_text(tensor.shape), " of ", quoted(dict.descr), " takes ", tensor.size, " bytes at offset ",
+                          tensor.offset, ", the file has ", source.size()));
   }
   return tensor;
 }
@@ -184,7 +191,7 @@ Result<TensorInfo> open_npy(SourcePtr source) {
 
 Status write_npy(const std::string& path, std::span<const std::int64_t> shape, std::span<const float> values) {
   if (const auto count = element_count(shape); !count || *count != values.size()) {
-    return Status(Code::invalid_argument, path + ": shape " + shape_text(shape) + " does not hold " + std::to_string(values.size()) + " values");
+    return Status(Code::invalid_argument, message(path, ": shape ", shape_text(shape), " does not hold ", values.size(), " values"));
   }
   std::string header = "\x93NUMPY\x01";
   header.append(3, '\0');  // minor version, header length
@@ -195,7 +202,7 @@ Status write_npy(const std::string& path, std::span<const std::int64_t> shape, s
   if (!shape.empty()) header.append(21 - std::to_string(shape[0]).size(), ' ');
   header.resize(align_up(header.size() + 1, kDataAlignment) - 1, ' ');
   header += '\n';
-  if (header.size() - 10 > UINT16_MAX) return Status(Code::out_of_range, path + ": the shape has too many dimensions");
+  if (header.size() - 10 > UINT16_MAX) return Status(Code::out_of_range, message(path, ": the shape has too many dimensions"));
   store_le<std::uint16_t>(header.data() + 8, static_cast<std::uint16_t>(header.size() - 10));
   LOOM_ASSIGN(AtomicFile file, AtomicFile::create(path));
   LOOM_TRY(file.write(as_bytes(header)));

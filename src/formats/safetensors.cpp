@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "formats/message.h"
 #include "formats/sniff.h"
 
 namespace loom {
@@ -45,35 +46,37 @@ std::optional<std::uint64_t> as_size(const Json& value) {
 
 // One member of the header; offsets stay relative to the data section.
 Result<TensorInfo> parse_tensor(const std::string& name, const Json& entry) {
-  const auto corrupt = [&](const std::string& what) { return Status(Code::corrupt, "tensor " + quoted(name) + ": " + what); };
+  const auto corrupt = [&](const auto&... what) { return Status(Code::corrupt, message("tensor ", quoted(name), ": ", what...)); };
   if (!entry.is_object()) return corrupt("its header entry is no object");
   const Json *dtype = entry.find("dtype"), *shape = entry.find("shape"), *offsets = entry.find("data_offsets");
   if (!dtype || !dtype->is_string()) return corrupt("\"dtype\" must be a string");
   if (!shape || !shape->is_array()) return corrupt("\"shape\" must be an array");
-  if (!offsets || !offsets->is_array() || offsets->as_array().size() != 2) return corrupt("\"data_offsets\" must be an array of two integers");
+  if (!offsets || !offsets->is_array() || offsets->as_array().size() != 2) {
+    return corrupt("\"data_offsets\" must be an array of two integers");
+  }
 
   const auto* row = std::find_if(std::begin(kDtypes), std::end(kDtypes), [&](const Dtype& d) { return d.text == dtype->as_string(); });
   if (row == std::end(kDtypes)) {
-    return Status(Code::unsupported, "tensor " + quoted(name) + ": has the unknown dtype " + quoted(dtype->as_string()));
+    return Status(Code::unsupported, message("tensor ", quoted(name), ": has the unknown dtype ", quoted(dtype->as_string())));
   }
   TensorInfo tensor;
   tensor.name = name;
   tensor.type = row->type;
   for (const Json& item : shape->as_array()) {
     const auto dimension = as_size(item);
-    if (!dimension) return corrupt("\"shape\" holds " + item.dump().substr(0, 40) + ", expected an integer from 0 to 2^63-1");
+    if (!dimension) return corrupt("\"shape\" holds ", quoted(item.dump()), ", expected an integer from 0 to 2^63-1");
     tensor.shape.push_back(static_cast<std::int64_t>(*dimension));
   }
   const auto begin = as_size(offsets->as_array()[0]), end = as_size(offsets->as_array()[1]);
   if (!begin || !end || *begin > *end) {
-    return corrupt("\"data_offsets\" is " + offsets->dump().substr(0, 80) + ", expected two rising integers from 0 to 2^63-1");
+    return corrupt("\"data_offsets\" is ", quoted(offsets->dump()), ", expected two rising integers from 0 to 2^63-1");
   }
   const auto count = element_count(tensor.shape);
   const auto bytes = count ? storage_bytes(tensor.type, *count) : std::nullopt;
-  if (!bytes) return corrupt("shape " + shape_text(tensor.shape) + " of " + std::string(row->text) + " is beyond 2^64 bytes or no whole number of bytes");
+  if (!bytes) return corrupt("shape ", shape_text(tensor.shape), " of ", row->text, " is beyond 2^64 bytes or no whole number of bytes");
   if (*bytes != *end - *begin) {
-    return corrupt("shape " + shape_text(tensor.shape) + " of " + std::string(row->text) + " takes " + std::to_string(*bytes) +
-                   " bytes, data_offsets [" + std::to_string(*begin) + ", " + std::to_string(*end) + "] give " + std::to_string(*end - *begin));
+    return corrupt("shape ", shape_text(tensor.shape), " of ", row->text, " takes ", *bytes, " bytes, data_offsets [", *begin, ", ", *end,
+                   "] give ", *end - *begin);
   }
   tensor.offset = *begin;
   tensor.size = *bytes;
@@ -83,7 +86,7 @@ Result<TensorInfo> parse_tensor(const std::string& name, const Json& entry) {
 Status parse_metadata(const Json& value, Metadata* out) {
   if (!value.is_object()) return Status(Code::corrupt, "\"__metadata__\" must be an object of strings");
   for (const Json::Member& member : value.as_object()) {
-    if (!member.second.is_string()) return Status(Code::corrupt, "\"__metadata__\": " + quoted(member.first) + " must be a string");
+    if (!member.second.is_string()) return Status(Code::corrupt, message("\"__metadata__\": ", quoted(member.first), " must be a string"));
     out->emplace_back(member.first, member.second.as_string());
   }
   std::sort(out->begin(), out->end());  // keys are distinct
@@ -111,18 +114,18 @@ Result<Header> parse_header(std::string_view text, std::uint64_t data_begin, std
   std::uint64_t at = 0;
   for (TensorInfo& tensor : header.tensors) {
     if (tensor.offset != at) {
-      return Status(Code::corrupt, "tensor " + quoted(tensor.name) + ": starts at offset " + std::to_string(tensor.offset) + " of the data, " +
-                                       (tensor.offset < at ? "inside the tensor before it, which ends at " : "after a hole that begins at ") + std::to_string(at));
+      const std::string_view why = tensor.offset < at ? "inside the tensor before it, which ends at " : "after a hole that begins at ";
+      return Status(Code::corrupt, message("tensor ", quoted(tensor.name), ": starts at data offset ", tensor.offset, ", ", why, at));
     }
-    at += tensor.size;  // both below 2^63
+    at += tensor.size;  // the end in data_offsets, below 2^63
     if (at > data_size) {
-      return Status(Code::truncated, "tensor " + quoted(tensor.name) + ": ends at byte " + std::to_string(data_begin + at) + ", the file has " +
-                                         std::to_string(data_begin + data_size));
+      return Status(Code::truncated, message("tensor ", quoted(tensor.name), ": ends at byte ", data_begin + at, ", the file has ",
+                                             data_begin + data_size));
     }
     tensor.offset += data_begin;
   }
   if (at != data_size) {
-    return Status(Code::corrupt, "the last tensor ends at byte " + std::to_string(data_begin + at) + ", the file has " + std::to_string(data_begin + data_size));
+    return Status(Code::corrupt, message("the last tensor ends at byte ", data_begin + at, ", the file has ", data_begin + data_size));
   }
   std::sort(header.tensors.begin(), header.tensors.end(), [](const TensorInfo& a, const TensorInfo& b) { return a.name < b.name; });
   return header;
@@ -142,12 +145,12 @@ Result<std::vector<Promise>> read_index(const std::string& path) {
   auto json = Json::parse(text, {.max_depth = 8});
   if (!json.ok()) return json.status().at(path);
   const Json* map = json->find("weight_map");
-  if (!map || !map->is_object()) return Status(Code::corrupt, path + ": \"weight_map\" must be an object of file names");
+  if (!map || !map->is_object()) return Status(Code::corrupt, message(path, ": \"weight_map\" must be an object of file names"));
   std::vector<Promise> promises;
   for (const Json::Member& member : map->as_object()) {
     if (!member.second.is_string() || !plain_file_name(member.second.as_string())) {
-      return Status(Code::corrupt, path + ": tensor " + quoted(member.first) + ": " + member.second.dump().substr(0, 80) +
-                                       " is not the name of a file in the same folder");
+      return Status(Code::corrupt, message(path, ": tensor ", quoted(member.first), ": ", quoted(member.second.dump()),
+                                           " is not the name of a file in the same folder"));
     }
     promises.push_back({member.first, member.second.as_string()});
   }
@@ -155,11 +158,6 @@ Result<std::vector<Promise>> read_index(const std::string& path) {
     return a.shard != b.shard ? a.shard < b.shard : a.tensor < b.tensor;
   });
   return promises;
-}
-
-const TensorInfo* find_by_name(const std::vector<TensorInfo>& tensors, std::string_view name) {
-  const auto at = std::lower_bound(tensors.begin(), tensors.end(), name, [](const TensorInfo& t, std::string_view n) { return t.name < n; });
-  return at != tensors.end() && at->name == name ? &*at : nullptr;
 }
 
 bool exists(const std::string& path) {
@@ -178,9 +176,9 @@ std::string make_header(std::span<const TensorInfo* const> order, const Metadata
   std::uint64_t at = 0;
   for (const TensorInfo* tensor : order) {
     if (header.size() > 1) header += ',';
-    header += Json(tensor->name).dump() + ":{\"dtype\":\"" + std::string(kDtypes[dtype_rank(tensor->type)].text) + "\",\"shape\":[";
-    for (std::size_t i = 0; i < tensor->shape.size(); ++i) header += (i ? "," : "") + std::to_string(tensor->shape[i]);
-    header += "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(at + tensor->size) + "]}";
+    header += message(Json(tensor->name).dump(), ":{\"dtype\":\"", kDtypes[dtype_rank(tensor->type)].text, "\",\"shape\":[");
+    for (std::size_t i = 0; i < tensor->shape.size(); ++i) header += message(i ? "," : "", tensor->shape[i]);
+    header += message("],\"data_offsets\":[", at, ",", at + tensor->size, "]}");
     at += tensor->size;
   }
   header += '}';
@@ -206,11 +204,11 @@ Result<std::uint64_t> Safetensors::header_size(const ByteSource& source) {
   LOOM_TRY(source.read(0, bytes));
   const auto size = load_le<std::uint64_t>(bytes.data());
   if (size > kMaxHeader) {
-    return Status(Code::corrupt, source.name() + ": the first 8 bytes claim a header of " + std::to_string(size) + " bytes, the limit is " +
-                                     std::to_string(kMaxHeader));
+    return Status(Code::corrupt, message(source.name(), ": the first 8 bytes claim a header of ", size, " bytes, the limit is ",
+                                         kMaxHeader));
   }
   if (size > source.size() - 8) {
-    return Status(Code::truncated, source.name() + ": the header ends at byte " + std::to_string(8 + size) + ", the file has " + std::to_string(source.size()));
+    return Status(Code::truncated, message(source.name(), ": the header ends at byte ", 8 + size, ", the file has ", source.size()));
   }
   return size;
 }
@@ -237,11 +235,11 @@ Result<Safetensors> Safetensors::open(SourcePtr source) {
 }
 
 Result<Safetensors> Safetensors::open_folder(const std::string& folder) {
-  const std::string single = folder + "/model.safetensors", index = folder + "/" + std::string(kIndexName);
+  const std::string single = folder + "/model.safetensors", index = message(folder, "/", kIndexName);
   if (exists(single) || !exists(index)) {
     auto source = open_source(single);
     if (!source.ok() && source.status().code() == Code::not_found) {
-      return Status(Code::not_found, folder + ": holds neither model.safetensors nor " + std::string(kIndexName));
+      return Status(Code::not_found, message(folder, ": holds neither model.safetensors nor ", kIndexName));
     }
     if (!source.ok()) return source.status();
     return open(std::move(*source));
@@ -255,32 +253,41 @@ Result<Safetensors> Safetensors::open_folder(const std::string& folder) {
     LOOM_ASSIGN(Safetensors part, open(std::move(*source)));
     for (; at < promises.size() && promises[at].shard == shard; ++at) {
       if (!part.find(promises[at].tensor)) {
-        return Status(Code::corrupt, index + ": promises tensor " + quoted(promises[at].tensor) + " in " + quoted(shard) + ", which does not hold it");
+        return Status(Code::corrupt, message(index, ": promises tensor ", quoted(promises[at].tensor), " in ", quoted(shard),
+                                             ", which does not hold it"));
       }
     }
     if (whole.tensors_.empty()) whole.metadata_ = std::move(part.metadata_);
     std::move(part.tensors_.begin(), part.tensors_.end(), std::back_inserter(whole.tensors_));
   }
-  std::stable_sort(whole.tensors_.begin(), whole.tensors_.end(), [](const TensorInfo& a, const TensorInfo& b) { return a.name < b.name; });
-  const auto twice = std::adjacent_find(whole.tensors_.begin(), whole.tensors_.end(), [](const TensorInfo& a, const TensorInfo& b) { return a.name == b.name; });
+  std::sort(whole.tensors_.begin(), whole.tensors_.end(), [](const TensorInfo& a, const TensorInfo& b) {
+    return a.name != b.name ? a.name < b.name : a.source->name() < b.source->name();
+  });
+  const auto same_name = [](const TensorInfo& a, const TensorInfo& b) { return a.name == b.name; };
+  const auto twice = std::adjacent_find(whole.tensors_.begin(), whole.tensors_.end(), same_name);
   if (twice != whole.tensors_.end()) {
-    return Status(Code::corrupt, index + ": tensor " + quoted(twice->name) + " lies in two shards, " + twice->source->name() + " and " + (twice + 1)->source->name());
+    return Status(Code::corrupt, message(index, ": tensor ", quoted(twice->name), " lies in two shards, ", twice->source->name(), " and ",
+                                         (twice + 1)->source->name()));
   }
   return whole;
 }
 
-const TensorInfo* Safetensors::find(std::string_view name) const { return find_by_name(tensors_, name); }
+const TensorInfo* Safetensors::find(std::string_view name) const {
+  const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name, [](const auto& t, std::string_view n) { return t.name < n; });
+  return at != tensors_.end() && at->name == name ? &*at : nullptr;
+}
 
 Status write_safetensors(const std::string& path, std::span<const TensorInfo> tensors, const Metadata& metadata) {
   std::vector<const TensorInfo*> order;
   std::uint64_t data_size = 0;
   for (const TensorInfo& tensor : tensors) {
-    const auto where = [&] { return path + ": tensor " + quoted(tensor.name); };
-    if (dtype_rank(tensor.type) < 0) return Status(Code::unsupported, where() + ": safetensors has no type " + std::string(loom::name(tensor.type)));
-    if (tensor.name == kMetadataKey) return Status(Code::invalid_argument, where() + ": this name is reserved");
-    if (!tensor.source) return Status(Code::invalid_argument, where() + ": has no source");
+    const auto refuse = [&](Code code, const auto&... what) { return Status(code,
+        message(path, ": tensor ", quoted(tensor.name), ": ", what...)); };
+    if (dtype_rank(tensor.type) < 0) return refuse(Code::unsupported, "safetensors has no type ", loom::name(tensor.type));
+    if (tensor.name == kMetadataKey) return refuse(Code::invalid_argument, "this name is reserved");
+    if (!tensor.source) return refuse(Code::invalid_argument, "has no source");
     const auto total = checked_add(data_size, tensor.size);
-    if (!total || *total > static_cast<std::uint64_t>(INT64_MAX)) return Status(Code::out_of_range, where() + ": the file would pass 2^63 bytes");
+    if (!total || *total > static_cast<std::uint64_t>(INT64_MAX)) return refuse(Code::out_of_range, "the file would pass 2^63 bytes");
     data_size = *total;
     order.push_back(&tensor);
   }
@@ -292,11 +299,12 @@ Status write_safetensors(const std::string& path, std::span<const TensorInfo> te
   std::sort(sorted.begin(), sorted.end());
   const std::string header = make_header(order, sorted);
   if (header.size() > Safetensors::kMaxHeader) {
-    return Status(Code::out_of_range, path + ": the header takes " + std::to_string(header.size()) + " bytes, the limit is " + std::to_string(Safetensors::kMaxHeader));
+    return Status(Code::out_of_range, message(path, ": the header takes ", header.size(), " bytes, the limit is ",
+                                              Safetensors::kMaxHeader));
   }
   // The reader's own checks say whether the file could be read back: names twice, shapes against sizes, text that is not UTF-8.
   if (const auto check = parse_header(header, 8 + header.size(), data_size); !check.ok()) {
-    return Status(Code::invalid_argument, path + ": " + check.status().message());
+    return Status(Code::invalid_argument, message(path, ": ", check.status().message()));
   }
   LOOM_ASSIGN(AtomicFile file, AtomicFile::create(path));
   std::array<std::byte, 8> length;

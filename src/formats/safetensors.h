@@ -1,5 +1,6 @@
 // safetensors, one file or the shards of a folder; read and write. Format: 8 bytes little-endian header length, a JSON object
-// {name: {dtype, shape, data_offsets}}, then the data without holes (docs/reference/formats.md). Immutable after opening; any thread may read.
+// {name: {dtype, shape, data_offsets}}, then the data without holes (docs/reference/formats.md). Immutable after opening; any thread
+// may read.
 #pragma once
 
 #include <span>

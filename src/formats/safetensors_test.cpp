@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
+#include "formats/message.h"
 #include "formats/test_files.h"
 #include "support/data.h"
 
@@ -11,14 +12,21 @@ namespace {
 
 using namespace test;
 
-Result<Safetensors> open_bytes(std::string_view header, std::string_view data) { return Safetensors::open(source_of(safetensors_bytes(header, data))); }
+Result<Safetensors> open_bytes(std::string_view header,
+                               std::string_view data) { return Safetensors::open(source_of(safetensors_bytes(header, data))); }
 
 std::string entry(std::string_view dtype, std::string_view shape, std::string_view offsets) {
   return "{\"dtype\":\"" + std::string(dtype) + "\",\"shape\":" + std::string(shape) + ",\"data_offsets\":" + std::string(offsets) + "}";
 }
 
+// A header with a single tensor, x.
+std::string one(std::string_view dtype, std::string_view shape, std::string_view offsets) {
+  return "{\"x\":" + entry(dtype, shape, offsets) + "}";
+}
+
 TEST(Safetensors, ReadsEveryTypeAndSortsByName) {
-  const std::string header = "{\"z\":" + entry("U8", "[2]", "[0,2]") + ",\"a\":" + entry("F32", "[1,1]", "[2,6]") + ",\"scalar\":" + entry("F64", "[]", "[6,14]") +
+  const std::string header = "{\"z\":" + entry("U8", "[2]", "[0,2]") + ",\"a\":" + entry("F32", "[1,1]",
+      "[2,6]") + ",\"scalar\":" + entry("F64", "[]", "[6,14]") +
                              ",\"empty\":" + entry("I64", "[0,5]", "[14,14]") + ",\"four\":" + entry("F4", "[2,2]", "[14,16]") +
                              ",\"__metadata__\":{\"k\":\"v\",\"b\":\"\"}}  ";
   const std::string data = "\x01\x02" + le(1.5f) + le(-2.25) + "\x21\xf7";
@@ -48,16 +56,21 @@ TEST(Safetensors, ReadsEveryTypeAndSortsByName) {
 
 TEST(Safetensors, RefusesAHeaderThatLies) {
   const std::string four(4, '\0');
-  LOOM_EXPECT_ERROR(open_bytes("{\"x\":" + entry("F32", "[2]", "[0,4]") + "}", four), Code::corrupt, "shape [2] of F32 takes 8 bytes, data_offsets [0, 4] give 4");
-  LOOM_EXPECT_ERROR(open_bytes("{\"x\":" + entry("F32", "[2]", "[0,8]") + "}", four), Code::truncated, "ends at byte 70, the file has 66");
-  LOOM_EXPECT_ERROR(open_bytes("{\"x\":" + entry("U8", "[2]", "[0,2]") + "}", four), Code::corrupt, "the last tensor ends at byte 63, the file has 65");
-  LOOM_EXPECT_ERROR(open_bytes("{\"x\":" + entry("U8", "[2]", "[2,4]") + "}", four), Code::corrupt, "after a hole that begins at 0");
-  LOOM_EXPECT_ERROR(open_bytes("{\"x\":" + entry("U8", "[3]", "[0,3]") + ",\"y\":" + entry("U8", "[2]", "[2,4]") + "}", four), Code::corrupt, "inside the tensor before it");
-  LOOM_EXPECT_ERROR(open_bytes("{\"x\":" + entry("U8", "[4]", "[4,0]") + "}", four), Code::corrupt, "two rising integers");
-  LOOM_EXPECT_ERROR(open_bytes("{\"x\":" + entry("F8_E8M0", "[4]", "[0,4]") + "}", four), Code::unsupported, "tensor 'x': has the unknown dtype 'F8_E8M0'");
-  LOOM_EXPECT_ERROR(open_bytes("{\"x\":" + entry("F4", "[3]", "[0,2]") + "}", four), Code::corrupt, "no whole number of bytes");
-  LOOM_EXPECT_ERROR(open_bytes("{\"x\":" + entry("U8", "[4294967296,4294967296]", "[0,4]") + "}", four), Code::corrupt, "beyond 2^64");
-  LOOM_EXPECT_ERROR(open_bytes("{\"x\":" + entry("U8", "[4]", "[0,4]") + ",\"x\":" + entry("U8", "[4]", "[0,4]") + "}", four), Code::corrupt, "offset");
+  LOOM_EXPECT_ERROR(open_bytes(one("F32", "[2]", "[0,4]"), four), Code::corrupt,
+                    "shape [2] of F32 takes 8 bytes, data_offsets [0, 4] give 4");
+  LOOM_EXPECT_ERROR(open_bytes(one("F32", "[2]", "[0,8]"), four), Code::truncated, "ends at byte 70, the file has 66");
+  LOOM_EXPECT_ERROR(open_bytes(one("U8", "[2]", "[0,2]"), four), Code::corrupt,
+                    "the last tensor ends at byte 63, the file has 65");
+  LOOM_EXPECT_ERROR(open_bytes(one("U8", "[2]", "[2,4]"), four), Code::corrupt, "after a hole that begins at 0");
+  LOOM_EXPECT_ERROR(open_bytes("{\"x\":" + entry("U8", "[3]", "[0,3]") + ",\"y\":" + entry("U8", "[2]", "[2,4]") + "}", four),
+                    Code::corrupt, "inside the tensor before it");
+  LOOM_EXPECT_ERROR(open_bytes(one("U8", "[4]", "[4,0]"), four), Code::corrupt, "two rising integers");
+  LOOM_EXPECT_ERROR(open_bytes(one("F8_E8M0", "[4]", "[0,4]"), four), Code::unsupported,
+                    "tensor 'x': has the unknown dtype 'F8_E8M0'");
+  LOOM_EXPECT_ERROR(open_bytes(one("F4", "[3]", "[0,2]"), four), Code::corrupt, "no whole number of bytes");
+  LOOM_EXPECT_ERROR(open_bytes(one("U8", "[4294967296,4294967296]", "[0,4]"), four), Code::corrupt, "beyond 2^64");
+  LOOM_EXPECT_ERROR(open_bytes("{\"x\":" + entry("U8", "[4]", "[0,4]") + ",\"x\":" + entry("U8", "[4]", "[0,4]") + "}", four),
+                    Code::corrupt, "offset");
   LOOM_EXPECT_ERROR(open_bytes("{\"x\":{\"shape\":[4],\"data_offsets\":[0,4]}}", four), Code::corrupt, "\"dtype\"");
   LOOM_EXPECT_ERROR(open_bytes("{\"x\":[]}", four), Code::corrupt, "no object");
   LOOM_EXPECT_ERROR(open_bytes("{\"__metadata__\":{\"a\":1}}", ""), Code::corrupt, "must be a string");
@@ -65,10 +78,11 @@ TEST(Safetensors, RefusesAHeaderThatLies) {
 }
 
 TEST(Safetensors, RefusesAWrongHeaderLength) {
-  const std::string header = "{\"x\":" + entry("U8", "[4]", "[0,4]") + "}";
+  const std::string header = one("U8", "[4]", "[0,4]");
   const auto with_length = [&](std::uint64_t length) { return Safetensors::open(source_of(le(length) + header + "abcd")); };
   EXPECT_TRUE(with_length(header.size()).ok());
-  LOOM_EXPECT_ERROR(with_length(header.size() + 5), Code::truncated, "the header ends at byte " + std::to_string(header.size() + 13) + ", the file has " + std::to_string(header.size() + 12));
+  LOOM_EXPECT_ERROR(with_length(header.size() + 5), Code::truncated,
+                    message("the header ends at byte ", header.size() + 13, ", the file has ", header.size() + 12));
   for (const std::uint64_t length : hostile_bits()) {
     const auto file = with_length(length);
     ASSERT_FALSE(file.ok());
@@ -79,10 +93,9 @@ TEST(Safetensors, RefusesAWrongHeaderLength) {
 
 TEST(Safetensors, HostileNumbersInEveryField) {
   for (const std::string& n : hostile_texts()) {
-    for (const std::string& text : {"{\"x\":" + entry("U8", "[" + n + "]", "[0,4]") + "}", "{\"x\":" + entry("U8", "[4," + n + "]", "[0,4]") + "}",
-                                    "{\"x\":" + entry("U8", "[0," + n + "]", "[0,4]") + "}", "{\"x\":" + entry("U8", "[4]", "[" + n + ",4]") + "}",
-                                    "{\"x\":" + entry("U8", "[4]", "[0," + n + "]") + "}", "{\"x\":" + entry("U8", "[4]", n) + "}", "{\"x\":" + entry("U8", n, "[0,4]") + "}",
-                                    "{\"x\":" + n + "}"}) {
+    for (const std::string& text :
+         {one("U8", "[" + n + "]", "[0,4]"), one("U8", "[4," + n + "]", "[0,4]"), one("U8", "[0," + n + "]", "[0,4]"), one("U8", n, "[0,4]"),
+          one("U8", "[4]", "[" + n + ",4]"), one("U8", "[4]", "[0," + n + "]"), one("U8", "[4]", n), "{\"x\":" + n + "}"}) {
       const auto file = open_bytes(text, "abcd");
       ASSERT_FALSE(file.ok()) << text;
       EXPECT_TRUE(file.status().code() == Code::corrupt || file.status().code() == Code::truncated) << text << file.status().to_string();
@@ -92,8 +105,9 @@ TEST(Safetensors, HostileNumbersInEveryField) {
 
 TEST(Safetensors, WritesWhatItReads) {
   TempFolder folder;
-  const std::string header = "{\"odd\":" + entry("U8", "[3]", "[0,3]") + ",\"wide \\u00e9\\n\":" + entry("F64", "[1]", "[3,11]") + ",\"b\":" + entry("BF16", "[2]", "[11,15]") +
-                             ",\"a\":" + entry("BF16", "[1]", "[15,17]") + ",\"__metadata__\":{\"z\":\"1\",\"a\":\"2\"}}";
+  const std::string header = "{\"odd\":" + entry("U8", "[3]", "[0,3]") + ",\"wide \\u00e9\\n\":" + entry("F64", "[1]", "[3,11]") +
+                             ",\"b\":" + entry("BF16", "[2]", "[11,15]") + ",\"a\":" + entry("BF16", "[1]", "[15,17]") +
+                             ",\"__metadata__\":{\"z\":\"1\",\"a\":\"2\"}}";
   const std::string data = "abc" + le(0.1) + "1234" + "56";
   std::string first;
   for (const SourcePtr& source : {source_of(safetensors_bytes(header, data)), callback_source_of(safetensors_bytes(header, data))}) {
@@ -144,7 +158,8 @@ TEST(Safetensors, WriterRefusesAndLeavesNothing) {
 // Files of the reference implementation come back byte for byte: same order, same header text, same padding.
 TEST(Safetensors, WritesTheBytesOfTheReferenceImplementation) {
   TempFolder folder;
-  for (const char* relative : {"families/llama2_untied/model.safetensors", "families/qwen3_qknorm/model.safetensors", "families/gemma2/model-00002-of-00004.safetensors",
+  for (const char* relative : {"families/llama2_untied/model.safetensors", "families/qwen3_qknorm/model.safetensors",
+                               "families/gemma2/model-00002-of-00004.safetensors",
                                "models/mnist_cnn/model-mnist.safetensors", "models/mnist_cnn/model_f64.safetensors"}) {
     LOOM_TEST_FILE(path, relative);
     auto source = open_source(path);
@@ -186,7 +201,8 @@ TEST_F(SafetensorsFolder, ChecksEveryPromise) {
   LOOM_EXPECT_ERROR(open(), Code::corrupt, "tensor 'a' lies in two shards");
   put("3.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 4999999\n");
   LOOM_EXPECT_ERROR(open(), Code::unsupported, "git lfs pull");
-  for (const char* bad : {"\"../1.safetensors\"", "\"/etc/passwd\"", "\"..\"", "\"\"", "\"a\\u0000b\"", "\"a\\\\b\"", "\"c:x\"", "3", "null"}) {
+  for (const char* bad : {"\"../1.safetensors\"", "\"/etc/passwd\"", "\"..\"", "\"\"", "\"a\\u0000b\"", "\"a\\\\b\"", "\"c:x\"", "3",
+                          "null"}) {
     index("\"a\":" + std::string(bad));
     LOOM_EXPECT_ERROR(open(), Code::corrupt, "is not the name of a file in the same folder");
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "formats/message.h"
 #include "formats/safetensors.h"
 #include "formats/tensor_file.h"
 
@@ -88,7 +89,7 @@ std::string_view name(FileKind kind) {
 }
 
 Result<FileKind> sniff(const ByteSource& source) {
-  const auto refuse = [&](Code code, std::string_view what) { return Status(code, source.name() + ": " + std::string(what)); };
+  const auto refuse = [&](Code code, const auto&... what) { return Status(code, message(source.name(), ": ", what...)); };
   if (source.size() == 0) return refuse(Code::truncated, "is empty (0 bytes), expected a model file");
   std::array<std::byte, kPrefix> prefix;
   const std::span<std::byte> filled(prefix.data(), static_cast<std::size_t>(std::min<std::uint64_t>(kPrefix, source.size())));
@@ -108,31 +109,34 @@ Result<FileKind> sniff(const ByteSource& source) {
     if (has(head, foreign.offset, foreign.magic)) return refuse(Code::unsupported, foreign.what);
   }
   if (head.starts_with("version https://git-lfs.github.com/spec/")) {
-    const std::string size(lfs_size(head));
-    return refuse(Code::unsupported, "is a Git LFS pointer of " + std::to_string(source.size()) + " bytes, not the file itself" +
-                                         (size.empty() ? "" : " (" + size + " bytes)") + ": run `git lfs pull` in its folder");
+    const std::string_view size = lfs_size(head);
+    return refuse(Code::unsupported, "is a Git LFS pointer of ", source.size(), " bytes, not the file itself (",
+                  size.empty() ? "its size is not stated" : size, size.empty() ? "" : " bytes", "): run `git lfs pull` in its folder");
   }
   if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) return refuse(Code::unsupported, zip_text(head));
   if (head[0] == '\x80' && head.size() > 1 && head[1] >= 2 && head[1] <= 5) {
     return refuse(Code::unsupported, "is a Python pickle: save as safetensors; Loom never runs a pickle");
   }
   const std::string_view text = trimmed(head);
-  if (text.starts_with('<')) return refuse(Code::unsupported, "is an HTML or XML page, not a model: the download gave a web page; fetch the file itself");
+  if (text.starts_with('<')) {
+    return refuse(Code::unsupported, "is an HTML or XML page, not a model: the download gave a web page; fetch the file itself");
+  }
   if (text.starts_with('{') || text.starts_with('[')) return FileKind::json;
   if (like_onnx(head)) return FileKind::onnx;
   if (brace) {  // a length beyond the limit: says so
     LOOM_TRY(Safetensors::header_size(source).status());
   }
   if (source.size() < 9) {
-    return refuse(Code::truncated, "has " + std::to_string(source.size()) + " bytes, the smallest model file has 9");
+    return refuse(Code::truncated, "has ", source.size(), " bytes, the smallest model file has 9");
   }
-  return refuse(Code::unsupported, "is no model file: it starts with " + first_bytes(head) + "; expected safetensors, GGUF, .entity, JSON, .npy or ONNX");
+  return refuse(Code::unsupported, "is no model file: it starts with ", first_bytes(head),
+                "; expected safetensors, GGUF, .entity, JSON, .npy or ONNX");
 }
 
 Status expect_kind(const ByteSource& source, FileKind wanted) {
   LOOM_ASSIGN(const FileKind kind, sniff(source));
   if (kind == wanted) return {};
-  return Status(Code::unsupported, source.name() + ": is " + std::string(name(kind)) + ", expected " + std::string(name(wanted)));
+  return Status(Code::unsupported, message(source.name(), ": is ", name(kind), ", expected ", name(wanted)));
 }
 
 }  // namespace loom

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "formats/decode.h"
+#include "formats/message.h"
 
 namespace loom {
 namespace {
@@ -20,11 +21,11 @@ constexpr std::size_t kLargestBlock = 256;
 template <class T>
 Status read_values(const TensorInfo& tensor, std::uint64_t first, std::span<T> out) {
   const StorageTypeInfo& row = info(tensor.type);
-  if (!tensor.source) return Status(Code::invalid_argument, "tensor " + quoted(tensor.name) + " has no source");
+  if (!tensor.source) return Status(Code::invalid_argument, message("tensor ", quoted(tensor.name), " has no source"));
   const std::uint64_t elements = tensor.elements();
   if (first > elements || out.size() > elements - first) {
-    return Status(Code::out_of_range, tensor.source->name() + ": tensor " + quoted(tensor.name) + ": elements " + std::to_string(first) + " to " +
-                                          std::to_string(first + out.size()) + " asked, it has " + std::to_string(elements));
+    return Status(Code::out_of_range, message(tensor.source->name(), ": tensor ", quoted(tensor.name), ": elements ", first, " to ",
+                                              first + out.size(), " asked, it has ", elements));
   }
   const std::span<const std::byte> view = tensor.view();
   std::vector<std::byte> buffer;
@@ -121,7 +122,7 @@ std::string quoted(std::string_view text, char quote) {
 std::string shape_text(std::span<const std::int64_t> shape) {
   constexpr std::size_t kShown = 16;
   std::string out = "[";
-  for (std::size_t i = 0; i < shape.size() && i < kShown; ++i) out += (i ? ", " : "") + std::to_string(shape[i]);
+  for (std::size_t i = 0; i < shape.size() && i < kShown; ++i) out += message(i ? ", " : "", shape[i]);
   if (shape.size() > kShown) out += ", ...";
   return out + "]";
 }

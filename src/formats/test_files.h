@@ -44,15 +44,21 @@ inline std::string safetensors_bytes(std::string_view header, std::string_view d
 }
 
 inline std::string gguf_text(std::string_view text) { return le<std::uint64_t>(text.size()) + std::string(text); }
-inline std::string gguf_entry(std::string_view key, std::uint32_t type, std::string_view value) { return gguf_text(key) + le(type) + std::string(value); }
-inline std::string gguf_array(std::uint32_t element, std::uint64_t count, std::string_view values) { return le(element) + le(count) + std::string(values); }
-inline std::string gguf_tensor(std::string_view name, const std::vector<std::int64_t>& innermost_first, std::uint32_t type, std::uint64_t offset) {
+inline std::string gguf_entry(std::string_view key, std::uint32_t type, std::string_view value) {
+  return gguf_text(key) + le(type) + std::string(value);
+}
+inline std::string gguf_array(std::uint32_t element, std::uint64_t count, std::string_view values) {
+  return le(element) + le(count) + std::string(values);
+}
+inline std::string gguf_tensor(std::string_view name, const std::vector<std::int64_t>& innermost_first, std::uint32_t type,
+                               std::uint64_t offset) {
   std::string out = gguf_text(name) + le(static_cast<std::uint32_t>(innermost_first.size()));
   for (const std::int64_t dimension : innermost_first) out += le(dimension);
   return out + le(type) + le(offset);
 }
 // `head`: entries and tensors already joined; padding to 32 and `data` follow.
-inline std::string gguf_bytes(std::uint32_t version, std::uint64_t tensors, std::uint64_t entries, std::string_view head, std::string_view data = {}) {
+inline std::string gguf_bytes(std::uint32_t version, std::uint64_t tensors, std::uint64_t entries, std::string_view head,
+                              std::string_view data = {}) {
   std::string out = "GGUF" + le(version) + le(tensors) + le(entries) + std::string(head);
   out.resize(align_up(out.size(), 32), '\0');
   return out + std::string(data);
@@ -64,9 +70,10 @@ inline std::string npy_bytes(std::string_view dict, std::string_view data) {
 
 // The numbers that break readers: as text for JSON, as bits for binary fields.
 inline const std::vector<std::string>& hostile_texts() {
-  static const std::vector<std::string> kTexts = {"-1", "2147483647", "2147483649", "4294967295", "4294967297", "9007199254740991", "9007199254740993",
-                                                  "9223372036854775807", "9223372036854775809", "18446744073709551615", "18446744073709551616",
-                                                  "-9223372036854775808", "1e400", "1e18", "0.5", "-0.0", "1.0", "null", "\"4\"", "[]", "{}"};
+  static const std::vector<std::string> kTexts = {
+      "-1", "2147483647", "2147483649", "4294967295", "4294967297", "9007199254740991", "9007199254740993", "9223372036854775807",
+      "9223372036854775809", "18446744073709551615", "18446744073709551616", "-9223372036854775808", "1e400", "1e18", "0.5", "-0.0",
+      "1.0", "null", "\"4\"", "[]", "{}"};
   return kTexts;
 }
 inline const std::vector<std::uint64_t>& hostile_bits() {

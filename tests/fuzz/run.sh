@@ -1,0 +1,31 @@
+#!/bin/sh
+# Builds the fuzz targets and runs each for SECONDS: tests/fuzz/run.sh SECONDS [TARGET...]
+# One line per target: executions, covered edges. Fails on any finding, which then lies in build/fuzz/findings. The corpora stay in
+# build/fuzz/corpus and grow from run to run; totals go into tests/LEDGER.md.
+set -eu
+seconds=${1:?"usage: tests/fuzz/run.sh SECONDS [TARGET...]"}
+shift
+cd "$(dirname "$0")/../.."
+build=build/fuzz
+cmake --preset fuzz >/dev/null
+cmake --build --preset fuzz --target fuzzers -- -k 0 >$build/build.log 2>&1 || { cat $build/build.log; exit 1; }
+python3 tests/fuzz/make_seeds.py $build/seeds
+mkdir -p $build/findings
+[ $# -gt 0 ] || set -- $(cd tests/fuzz && ls ./*_fuzz.cpp | sed 's|./||; s|_fuzz.cpp||')
+
+failed=0
+for target in "$@"; do
+  mkdir -p "$build/corpus/$target" "$build/seeds/$target"
+  log=$build/$target.log
+  dictionary=tests/fuzz/$target.dict
+  status=0
+  "$build/fuzz/${target}_fuzz" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=5 -max_len=65536 -print_final_stats=1 \
+    -artifact_prefix="$build/findings/$target-" $([ -f "$dictionary" ] && echo "-dict=$dictionary") \
+    "$build/corpus/$target" "$build/seeds/$target" >"$log" 2>&1 || status=$?
+  runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+  edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -1)
+  verdict="no finding"
+  [ $status = 0 ] || { verdict="FINDING, see $log"; failed=1; }
+  printf '%-14s %12s executions %6s edges  %s\n' "$target" "${runs:-?}" "${edges:-?}" "$verdict"
+done
+exit $failed
