@@ -1,5 +1,5 @@
-// Which choices of the grammar make this text, if any: depth first, each state once. A state is a node, a position and the
-// rows taken so far; few differ at one position, so the time grows with the length of the story.
+// Which choices of the grammar make this text, if any: depth first, each fork once per position and rows taken so far. Few
+// of these differ at one position, so the time grows with the length of the story.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -38,7 +38,8 @@ class Search {
   };
 
   void visit(std::uint32_t node, std::size_t position, Bindings bindings, std::uint32_t parent, std::uint32_t choice) {
-    if (!seen_.insert({{node, position}, bindings.packed()}).second) return;
+    const bool fork = graph_.nodes[node].kind == Node::Kind::fork;
+    if (fork && !seen_.insert({{node, position}, bindings.packed()}).second) return;
     open_.push_back(static_cast<std::uint32_t>(states_.size()));
     states_.push_back({bindings, position, node, parent, choice});
   }
@@ -49,7 +50,8 @@ class Search {
     switch (node.kind) {
       case Node::Kind::end:
         if (state.position == story_.size()) return accept(at);
-        return expect(state.position, "the end");
+        if (wanted(state.position)) expect("the end");
+        return;
       case Node::Kind::text:
         if (matches(graph_.texts[node.index], state.position)) {
           visit(node.next, state.position + graph_.texts[node.index].size(), state.bindings, at, kNoChoice);
@@ -80,14 +82,18 @@ class Search {
     const std::string_view rest = story_.substr(position);
     if (rest.starts_with(text)) return true;
     const std::size_t common = static_cast<std::size_t>(std::ranges::mismatch(text, rest).in1 - text.begin());
-    expect(position + common, '"' + text.substr(common) + '"');
+    if (wanted(position + common)) expect('"' + text.substr(common) + '"');
     return false;
   }
 
-  void expect(std::size_t position, const std::string& what) {
+  // Whether a failure at this position is worth telling: none lies further.
+  bool wanted(std::size_t position) {
     if (position > parse_.offset) parse_.expected.clear();
-    if (position < parse_.offset || parse_.expected.size() == Parse::kExpected) return;
-    parse_.offset = position;
+    parse_.offset = std::max(position, parse_.offset);
+    return position == parse_.offset && parse_.expected.size() < Parse::kExpected;
+  }
+
+  void expect(const std::string& what) {
     if (std::ranges::find(parse_.expected, what) == parse_.expected.end()) parse_.expected.push_back(what);
   }
 

@@ -8,16 +8,16 @@ const std::string_view kWorld = R"grammar(
 table people name full kind he him his glad
 Pip | Pip the rabbit | rabbit | he | him | his | hopped
 Benny | Benny the bear | bear | he | him | his | danced
-Toby | Toby the turtle | turtle | he | him | his | smiled
+Toby | Toby the turtle | turtle | he | him | his | clapped
 Max | Max the puppy | puppy | he | him | his | barked
-Oscar | Oscar the owl | owl | he | him | his | hooted
+Oscar | Oscar the owl | owl | he | him | his | clapped
 Finn | Finn the fox | fox | he | him | his | danced
-Hugo | Hugo the hedgehog | hedgehog | he | him | his | giggled
+Hugo | Hugo the hedgehog | hedgehog | he | him | his | laughed
 Freddy | Freddy the frog | frog | he | him | his | hopped
-Leo | Leo the lion | lion | he | him | his | roared
+Leo | Leo the lion | lion | he | him | his | danced
 Monty | Monty the mouse | mouse | he | him | his | squeaked
 Sammy | Sammy the squirrel | squirrel | he | him | his | jumped
-Otto | Otto the otter | otter | he | him | his | rolled
+Otto | Otto the otter | otter | he | him | his | danced
 Percy | Percy the penguin | penguin | he | him | his | clapped
 Gus | Gus the goat | goat | he | him | his | jumped
 Felix | Felix the kitten | kitten | he | him | his | purred
@@ -26,27 +26,26 @@ Daisy | Daisy the duck | duck | she | her | her | quacked
 Cleo | Cleo the kitten | kitten | she | her | her | purred
 Molly | Molly the mouse | mouse | she | her | her | squeaked
 Ruby | Ruby the robin | robin | she | her | her | sang
-Penny | Penny the pig | pig | she | her | her | squealed
+Penny | Penny the pig | pig | she | her | her | danced
 Maple | Maple the bear | bear | she | her | her | danced
-Willow | Willow the deer | deer | she | her | her | skipped
+Willow | Willow the deer | deer | she | her | her | jumped
 Poppy | Poppy the puppy | puppy | she | her | her | barked
-Olive | Olive the owl | owl | she | her | her | hooted
+Olive | Olive the owl | owl | she | her | her | clapped
 Pearl | Pearl the penguin | penguin | she | her | her | clapped
 Ivy | Ivy the fox | fox | she | her | her | danced
 Tom | Tom | boy | he | him | his | laughed
-Sam | Sam | boy | he | him | his | cheered
+Sam | Sam | boy | he | him | his | clapped
 Ben | Ben | boy | he | him | his | laughed
 Noah | Noah | boy | he | him | his | clapped
-Mia | Mia | girl | she | her | her | giggled
+Mia | Mia | girl | she | her | her | laughed
 Lily | Lily | girl | she | her | her | laughed
 Rosie | Rosie | girl | she | her | her | clapped
 Emma | Emma | girl | she | her | her | laughed
-Nora | Nora | girl | she | her | her | giggled
+Nora | Nora | girl | she | her | her | laughed
 
 table tall name full kind with
 Gerald | Gerald the giraffe | giraffe | a very long neck
-Ellie | Ellie the elephant | elephant | a long gray trunk
-Stella | Stella the stork | stork | a long orange beak
+Ellie | Ellie the elephant | elephant | a long, long trunk
 Bruno | Bruno the gorilla | gorilla | one long arm
 
 table parents name
@@ -75,7 +74,7 @@ blue
 green
 yellow
 pink
-orange
+gray
 white
 
 table toys name
@@ -93,18 +92,16 @@ flute
 table spots a the
 under a bench | under the bench
 behind a bush | behind the bush
-beside a log | beside the log
 on a rock | on the rock
-under an oak tree | under the oak tree
+under a tree | under the tree
 next to a gate | next to the gate
 
 table weather came made gave now name
 it began to rain | very wet | a soft towel | dry | rain
-it began to snow | very cold | a cup of hot cocoa | warm | snow
+it began to snow | very cold | a cup of hot soup | warm | snow
 a cold wind came | very cold | a warm blanket | warm | wind
-a big storm came | very afraid | a long hug | calm | storm
-the path turned into mud | very muddy | a hot bath | clean | mud
-the sun grew too hot | very thirsty | a cup of cold water | cool | heat
+a big storm came | very afraid | a big hug | brave | storm
+the sun got too hot | very thirsty | a cup of water | cool | heat
 
 table games play playing
 play tag | playing tag
@@ -114,7 +111,6 @@ pick flowers | picking flowers
 build a fort | building a fort
 jump rope | jumping rope
 look for snails | looking for snails
-have a picnic | having a picnic
 blow bubbles | blowing bubbles
 
 table flyers name
@@ -122,15 +118,13 @@ kite
 balloon
 hat
 scarf
-ribbon
-paper plane
 feather
 flag
 
 table perches up the
 into a tall tree | the tree
 onto a high wall | the wall
-onto a steep roof | the roof
+onto a tall roof | the roof
 onto a big rock | the rock
 
 table foods name
@@ -145,18 +139,16 @@ nut cake
 table mishaps lunch the
 a crow took my lunch | the crow
 a goose ate my lunch | the goose
-ants ate my lunch | the ants
+a goat ate my lunch | the goat
 my lunch fell into the mud | the mud
 my lunch fell into the water | the water
 
 table noises name source
 tapping noise | a branch at the window
-hooting noise | an old owl in the tree
-scratching noise | a beetle in a box
 howling noise | the wind at the door
 dripping noise | the rain on the roof
 squeaking noise | the old gate
-croaking noise | a fat toad in the grass
+croaking noise | a toad in the grass
 snoring noise | the cat under the bed
 
 table loans name
@@ -166,48 +158,43 @@ wagon
 lamp
 clock
 flute
-teapot
+boat
 kite
-basket
 
 table repairs some did
-some glue | glued
-some string | tied
-some tape | taped
+glue | glued
+string | tied
+tape | taped
 
 table gifts name stuff
 necklace | pebbles
 crown | flowers
 pillow | feathers
-bracelet | nuts
-ring | berries
 basket | twigs
 hat | leaves
+ring | berries
 
 table plants name seed
 pumpkin | a pumpkin seed
 sunflower | a sunflower seed
 melon | a melon seed
-beanstalk | a bean
-oak tree | an acorn
 apple tree | an apple seed
+berry bush | a berry seed
 
 table troubles was fix
-The ground was too dry | gave it water every day
-The nights were too cold | covered it with straw
-Hungry snails came | put a ring of pebbles around it
-A strong wind came | tied it to a stick
-Weeds grew all around it | pulled out the weeds
+the ground was too dry | gave it water every day
+the nights were too cold | covered it with leaves
+hungry snails came | put pebbles around it
+a strong wind bent it | tied it to a stick
+weeds grew around it | pulled out the weeds
 
 table skills do doing did oops
-swim | swimming | swam | sank like a stone
-skate | skating | skated | slipped and sat down hard
 ride a bike | riding a bike | rode the bike | fell into a bush
 whistle | whistling | whistled | made no sound
-climb a rope | climbing a rope | climbed the rope | slid down to the ground
+climb a rope | climbing a rope | climbed the rope | slid down again
+jump rope | jumping rope | jumped rope | fell over the rope
 juggle | juggling | juggled | dropped every ball
-row a boat | rowing a boat | rowed the boat | went around in circles
-dive | diving | dived | landed with a splash
+play the flute | playing the flute | played the flute | made an awful noise
 
 rule nature
 * (kind|cheerful|curious|gentle|brave|clever)
@@ -215,7 +202,7 @@ rule nature
 rule open
 * Once upon a time, a (little|small|young) {kind} named {hero} lived near the {place}.
 | A <nature> {kind} named {hero} lived near the {place}.
-| In a (tiny|cozy|little) house near the {place} lived a {kind} named {hero}.
+| In a (tiny|cozy|little) house near the {place} lived {a kind} named {hero}.
 | {Hero} was a <nature> little {kind} who lived near the {place}.
 | Near the {place} lived a <nature> {kind} named {hero}.
 
