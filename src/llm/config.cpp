@@ -165,7 +165,7 @@ Result<std::vector<std::int64_t>> windows_of(const Json& config, const Architect
 }
 
 // eos_token_id: a number, a list of numbers, or null.
-Status read_ids(const Json& json, std::string_view key, std::vector<std::uint32_t>* ids) {
+Status read_ids(const Json& json, std::string_view key, std::vector<std::int32_t>* ids) {
   const Json* value = json.find(key);
   if (!value || value->is_null()) return {};
   const Json::Array one{*value};
@@ -173,7 +173,7 @@ Status read_ids(const Json& json, std::string_view key, std::vector<std::uint32_
   ids->clear();
   for (const Json& id : list) {
     if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() > INT32_MAX) return corrupt("\"" + std::string(key) + "\": expected a token id or a list of them, got " + shown(*value));
-    ids->push_back(static_cast<std::uint32_t>(id.as_integer()));
+    ids->push_back(static_cast<std::int32_t>(id.as_integer()));
   }
   return {};
 }
@@ -207,7 +207,7 @@ Result<ModelConfig> config_from_hf(const Json& json) {
   LOOM_ASSIGN(c.mlp_bias, bias(json, a.mlp_bias, "mlp_bias"));
   c.qk_norm = a.qk_norm;
   LOOM_ASSIGN(c.tied, json.get_bool("tie_word_embeddings", false));
-  std::vector<std::uint32_t> bos;
+  std::vector<std::int32_t> bos;
   LOOM_TRY(read_ids(json, "bos_token_id", &bos));
   if (!bos.empty()) c.bos = bos[0];
   LOOM_TRY(read_ids(json, "eos_token_id", &c.eos));

@@ -28,8 +28,8 @@ struct ModelConfig {
   bool qk_norm = false;
   bool tied = false;  // the output projection is the embedding table
 
-  std::optional<std::uint32_t> bos;
-  std::vector<std::uint32_t> eos;  // any of them ends a text
+  std::optional<std::int32_t> bos;
+  std::vector<std::int32_t> eos;  // any of them ends a text
   // What the model's authors recommend (generation_config.json).
   std::optional<double> temperature, top_p, min_p, repetition_penalty;
   std::optional<std::int64_t> top_k;

@@ -101,10 +101,10 @@ Result<ModelConfig> config_from_gguf(const Gguf& file) {
   c.mlp_bias = file.find("blk.0.ffn_gate.bias");
   c.qk_norm = file.find("blk.0.attn_q_norm.weight");
 
-  auto id = [&](const char* key) -> std::optional<std::uint32_t> {
+  auto id = [&](const char* key) -> std::optional<std::int32_t> {
     auto value = file.get_u64(key, UINT64_MAX);
     if (!value.ok() || *value >= static_cast<std::uint64_t>(c.vocab_size)) return {};
-    return static_cast<std::uint32_t>(*value);
+    return static_cast<std::int32_t>(*value);
   };
   c.bos = id("tokenizer.ggml.bos_token_id");
   for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"})

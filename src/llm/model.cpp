@@ -33,41 +33,86 @@ Result<ModelConfig> read_config(const std::string& folder) {
   return config;
 }
 
-Result<Model> from_safetensors(const std::string& folder, const Safetensors& file, const std::string& name, ModelConfig config) {
-  LOOM_ASSIGN(Network network, import_network(config, file.tensors(), Naming::hf, name));
-  (void)folder;
-  return Model{name, std::move(config), std::move(network)};
+std::string parent(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Result<Model> from_folder(const std::string& folder) {
-  LOOM_ASSIGN(ModelConfig config, read_config(folder));
-  LOOM_ASSIGN(const Safetensors file, Safetensors::open_folder(folder));
-  return from_safetensors(folder, file, folder, std::move(config));
+Result<Tokenizer> tokenizer_of_folder(const std::string& folder) {
+  if (is_file(folder + "/tokenizer.json")) return Tokenizer::load(folder);
+  const bool other = is_file(folder + "/tokenizer.model");
+  return Status(other ? Code::unsupported : Code::not_found, folder + ": holds no tokenizer.json" + (other ? ", and its tokenizer.model is not read: save the tokenizer with transformers" : ""));
+}
+
+Result<Model> from_safetensors(const std::string& name, const std::string& folder, ModelConfig config, const Safetensors& file) {
+  LOOM_ASSIGN(Network network, import_network(config, file.tensors(), Naming::hf, name));
+  return Model{name, std::move(config), std::move(network), tokenizer_of_folder(folder)};
+}
+
+Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
+  auto config = config_from_gguf(file);
+  if (!config.ok()) return config.status().at(name);
+  return config;
 }
 
 Result<Model> from_gguf(SourcePtr source) {
   const std::string name = source->name();
   LOOM_ASSIGN(const Gguf file, Gguf::open(std::move(source)));
-  auto config = config_from_gguf(file);
-  if (!config.ok()) return config.status().at(name);
-  LOOM_ASSIGN(Network network, import_network(*config, file.tensors(), Naming::gguf, name));
-  return Model{name, std::move(*config), std::move(network)};
+  LOOM_ASSIGN(ModelConfig config, gguf_config(file, name));
+  LOOM_ASSIGN(Network network, import_network(config, file.tensors(), Naming::gguf, name));
+  return Model{name, std::move(config), std::move(network), tokenizer_from_gguf(file)};
+}
+
+// A model's file, and what it is.
+struct Opened {
+  SourcePtr source;
+  FileKind kind;
+};
+Result<Opened> open_model(const std::string& path) {
+  LOOM_ASSIGN(SourcePtr source, open_source(path));
+  LOOM_ASSIGN(const FileKind kind, sniff(*source));
+  return Opened{std::move(source), kind};
+}
+Status no_model(const std::string& path, FileKind kind) {
+  return Status(Code::unsupported, path + ": is " + std::string(name(kind)) + ", expected a HuggingFace folder, safetensors or GGUF");
 }
 
 }  // namespace
 
 Result<Model> load_model(const std::string& model) {
   LOOM_ASSIGN(const std::string path, locate_model(model));
-  if (is_folder(path)) return from_folder(path);
-  LOOM_ASSIGN(SourcePtr source, open_source(path));
-  LOOM_ASSIGN(const FileKind kind, sniff(*source));
-  if (kind == FileKind::gguf) return from_gguf(std::move(source));
-  if (kind != FileKind::safetensors) return Status(Code::unsupported, path + ": is " + std::string(name(kind)) + ", expected a folder, safetensors or GGUF");
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
-  LOOM_ASSIGN(ModelConfig config, read_config(folder));
-  LOOM_ASSIGN(const Safetensors file, Safetensors::open(std::move(source)));
-  return from_safetensors(folder, file, path, std::move(config));
+  if (is_folder(path)) {
+    LOOM_ASSIGN(ModelConfig config, read_config(path));
+    LOOM_ASSIGN(const Safetensors weights, Safetensors::open_folder(path));
+    return from_safetensors(path, path, std::move(config), weights);
+  }
+  LOOM_ASSIGN(Opened file, open_model(path));
+  if (file.kind == FileKind::gguf) return from_gguf(std::move(file.source));
+  if (file.kind != FileKind::safetensors) return no_model(path, file.kind);
+  LOOM_ASSIGN(ModelConfig config, read_config(parent(path)));
+  LOOM_ASSIGN(const Safetensors weights, Safetensors::open(std::move(file.source)));
+  return from_safetensors(path, parent(path), std::move(config), weights);
+}
+
+Result<ModelConfig> load_config(const std::string& model) {
+  LOOM_ASSIGN(const std::string path, locate_model(model));
+  if (is_folder(path)) return read_config(path);
+  LOOM_ASSIGN(Opened file, open_model(path));
+  if (file.kind == FileKind::safetensors) return read_config(parent(path));
+  if (file.kind != FileKind::gguf) return no_model(path, file.kind);
+  LOOM_ASSIGN(const Gguf gguf, Gguf::open(std::move(file.source)));
+  return gguf_config(gguf, path);
+}
+
+Result<Tokenizer> load_tokenizer(const std::string& model) {
+  LOOM_ASSIGN(const std::string path, locate_model(model));
+  if (is_folder(path)) return tokenizer_of_folder(path);
+  LOOM_ASSIGN(Opened file, open_model(path));
+  if (file.kind == FileKind::json) return Tokenizer::load(path);
+  if (file.kind == FileKind::safetensors) return tokenizer_of_folder(parent(path));
+  if (file.kind != FileKind::gguf) return no_model(path, file.kind);
+  LOOM_ASSIGN(const Gguf gguf, Gguf::open(std::move(file.source)));
+  return tokenizer_from_gguf(gguf);
 }
 
 }  // namespace loom

@@ -4,8 +4,10 @@
 
 #include <string>
 
+#include "formats/gguf.h"
 #include "grid/network.h"
 #include "llm/config.h"
+#include "text/tokenizer.h"
 
 namespace loom {
 
@@ -13,10 +15,18 @@ struct Model {
   std::string name;  // the path it came from
   ModelConfig config;
   Network network;
+  Result<Tokenizer> tokenizer;  // or why there is none; the model then runs by ids
 };
 
 // MODEL is a HuggingFace folder (config.json, *.safetensors, tokenizer.json), a .safetensors file beside its config.json, a .gguf file, or the
 // name of a model in the local HuggingFace cache ("org/name"). Nothing is downloaded. All or nothing; errors name the file and what would be right.
 Result<Model> load_model(const std::string& model);
+// The configuration alone, without the weights.
+Result<ModelConfig> load_config(const std::string& model);
+// The tokenizer alone, also of a tokenizer.json.
+Result<Tokenizer> load_tokenizer(const std::string& model);
+
+// From the tokenizer.ggml.* metadata.
+Result<Tokenizer> tokenizer_from_gguf(const Gguf& file);
 
 }  // namespace loom

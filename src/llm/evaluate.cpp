@@ -1,0 +1,142 @@
+#include "llm/evaluate.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/exact_math.h"
+#include "exec/session.h"
+#include "llm/sampler.h"
+
+namespace loom {
+namespace {
+
+constexpr std::int64_t kDefaultContext = 2048;
+
+// A session whose every row reaches the head.
+class RowRunner {
+ public:
+  static Result<RowRunner> create(Model& model, ThreadPool& pool, std::int64_t context, const EvaluateOptions& options) {
+    SessionOptions s;
+    s.max_rows = s.max_head_rows = options.chunk;
+    s.max_positions = context;
+    s.isa = options.isa;
+    LOOM_ASSIGN(Session session, Session::create(model.network, pool, s));
+    return RowRunner(std::move(session), model.config.vocab_size);
+  }
+
+  // Runs ids at positions from `first` on.
+  Status run(std::span<const std::int32_t> ids, std::size_t first) {
+    ids_.clear();
+    positions_.clear();
+    rows_.clear();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (ids[i] < 0 || ids[i] >= vocab_)
+        return Status(Code::out_of_range, "id " + std::to_string(ids[i]) + ": the vocabulary has " + std::to_string(vocab_));
+      ids_.push_back(static_cast<std::uint32_t>(ids[i]));
+      positions_.push_back(static_cast<std::uint32_t>(first + i));
+      rows_.push_back(static_cast<std::uint32_t>(i));
+    }
+    sequences_.assign(ids.size(), 0);
+    return session_.run_tokens(ids_, sequences_, positions_, rows_);
+  }
+  std::span<const float> row(std::size_t i) { return session_.output(static_cast<std::int64_t>(i)); }
+
+ private:
+  RowRunner(Session session, std::int64_t vocab) : session_(std::move(session)), vocab_(vocab) {}
+  Session session_;
+  std::int64_t vocab_;
+  std::vector<std::uint32_t> ids_, sequences_, positions_, rows_;
+};
+
+// log(sum(exp(x))) of a row.
+double log_total(std::span<const float> x) {
+  const double top = *std::max_element(x.begin(), x.end());
+  double sum = 0;
+  for (const float v : x) sum += exact::exp(v - top);
+  return top + exact::log(sum);
+}
+
+double divergence(std::span<const float> p, double p_total, std::span<const float> q, double q_total) {
+  double kl = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const double log_p = p[i] - p_total;
+    kl += exact::exp(log_p) * (log_p - (q[i] - q_total));
+  }
+  return kl;
+}
+
+Status check_options(const EvaluateOptions& options) {
+  if (options.context < 0 || options.context == 1) return Status(Code::invalid_argument, "evaluate: context must be 0 or at least 2, got " + std::to_string(options.context));
+  return {};
+}
+
+}  // namespace
+
+Status all_logits(Model& model, ThreadPool& pool, std::span<const std::int32_t> ids, const EvaluateOptions& options,
+                  const std::function<Status(std::int64_t, std::span<const float>)>& on_row) {
+  const auto count = static_cast<std::int64_t>(ids.size());
+  if (count == 0) return Status(Code::invalid_argument, "logits: give at least one id");
+  if (options.context > 0 && count > options.context)
+    return Status(Code::out_of_range, "the text has " + std::to_string(count) + " tokens, the context holds " + std::to_string(options.context));
+  LOOM_ASSIGN(RowRunner runner, RowRunner::create(model, pool, options.context > 0 ? options.context : count, options));
+  for (std::size_t at = 0; at < ids.size();) {
+    const auto part = ids.subspan(at, std::min(ids.size() - at, static_cast<std::size_t>(options.chunk)));
+    LOOM_TRY(runner.run(part, at));
+    for (std::size_t i = 0; i < part.size(); ++i) LOOM_TRY(on_row(static_cast<std::int64_t>(at + i), runner.row(i)));
+    at += part.size();
+  }
+  return {};
+}
+
+Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool, std::span<const std::int32_t> ids, const EvaluateOptions& options) {
+  LOOM_TRY(check_options(options));
+  if (ids.size() < 2) return Status(Code::invalid_argument, "evaluate: needs at least two tokens, got " + std::to_string(ids.size()));
+  if (reference && reference->config.vocab_size != model.config.vocab_size)
+    return Status(Code::invalid_argument, "evaluate: the vocabularies differ: " + std::to_string(model.config.vocab_size) + " and " + std::to_string(reference->config.vocab_size));
+  const std::int64_t context = options.context > 0 ? options.context : std::clamp<std::int64_t>(model.config.max_positions, 2, kDefaultContext);
+  LOOM_ASSIGN(RowRunner mine, RowRunner::create(model, pool, context, options));
+  std::optional<RowRunner> theirs;
+  if (reference) {
+    LOOM_ASSIGN(theirs, RowRunner::create(*reference, pool, context, options));
+  }
+  for (const std::int32_t id : {ids.front(), ids.back()})
+    if (id < 0 || id >= model.config.vocab_size) return Status(Code::out_of_range, "id " + std::to_string(id) + ": the vocabulary has " + std::to_string(model.config.vocab_size));
+
+  Evaluation e;
+  std::int64_t same = 0;
+  // The last token of a window is only predicted: it is run as the first of the next.
+  for (std::size_t at = 0, position = 0; at + 1 < ids.size();) {
+    const std::size_t room = static_cast<std::size_t>(context) - position;
+    const auto part = ids.subspan(at, std::min({ids.size() - 1 - at, room, static_cast<std::size_t>(options.chunk)}));
+    LOOM_TRY(mine.run(part, position));
+    if (theirs) LOOM_TRY(theirs->run(part, position));
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const auto target = static_cast<std::size_t>(ids[at + i + 1]);
+      if (target >= static_cast<std::size_t>(model.config.vocab_size)) return Status(Code::out_of_range, "id " + std::to_string(ids[at + i + 1]) + ": the vocabulary has " + std::to_string(model.config.vocab_size));
+      const auto q = mine.row(i);
+      const double q_total = log_total(q);
+      e.loss += q_total - q[target];
+      ++e.tokens;
+      if (!theirs) continue;
+      const auto p = theirs->row(i);
+      const double p_total = log_total(p), kl = divergence(p, p_total, q, q_total);
+      e.reference_loss += p_total - p[target];
+      e.kl += kl;
+      e.largest_kl = std::max(e.largest_kl, kl);
+      same += best_token(p) == best_token(q);
+    }
+    at += part.size();
+    position += part.size();
+    if (position == static_cast<std::size_t>(context)) position = 0;
+  }
+  const auto n = static_cast<double>(e.tokens);
+  e.loss /= n;
+  e.perplexity = exact::exp(e.loss);
+  e.reference_loss /= n;
+  e.kl /= n;
+  e.same_best = static_cast<double>(same) / n;
+  return e;
+}
+
+}  // namespace loom

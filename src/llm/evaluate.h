@@ -1,0 +1,41 @@
+// Measures of a model over a text: logits of every position, perplexity, and how far it is from another model. The models and the pool
+// must outlive the call; each call makes its own session.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "base/thread_pool.h"
+#include "llm/model.h"
+
+namespace loom {
+
+struct EvaluateOptions {
+  std::int64_t context = 0;  // tokens per window; 0: what the model was trained for, at most 2048
+  std::int64_t chunk = 16;   // rows per run; any value gives the same bits
+  std::string isa;
+};
+
+// Runs `ids` from position 0 and hands over the logits of each position in order; the span lives until the callback returns, and an error of the callback ends
+// the run. Errors: out_of_range for an id the vocabulary lacks; more ids than the context (where that is 0: any number).
+Status all_logits(Model& model, ThreadPool& pool, std::span<const std::int32_t> ids, const EvaluateOptions& options,
+                  const std::function<Status(std::int64_t position, std::span<const float> logits)>& on_row);
+
+struct Evaluation {
+  std::int64_t tokens = 0;  // predicted: all but the first
+  double loss = 0;          // mean negative log-likelihood, nats per token
+  double perplexity = 0;    // exp(loss)
+  // Against the reference; 0 without one.
+  double reference_loss = 0;
+  double kl = 0;            // mean KL(reference || model), nats per token
+  double largest_kl = 0;
+  double same_best = 0;     // share of positions where both have the same best token
+};
+
+// Long texts are cut into windows of `context` tokens that overlap by one, so every token but the first is predicted once, from what its window holds before it.
+// Sums run in double, in order of position and id. Errors: fewer than two ids; vocabularies of different sizes.
+Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool, std::span<const std::int32_t> ids, const EvaluateOptions& options = {});
+
+}  // namespace loom
