@@ -9,11 +9,12 @@
 namespace loom::cli {
 namespace {
 
-volatile sig_atomic_t g_presses = 0;
+std::atomic<bool> g_pressed{false};
+static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal handler may set it
 struct sigaction g_before;
 
 extern "C" void on_interrupt(int) {
-  if (++g_presses > 1) _exit(130);
+  if (g_pressed.exchange(true)) _exit(130);
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -128,13 +129,14 @@ void Progress::finish() {
 }
 
 Interrupt::Interrupt() {
-  g_presses = 0;
+  g_pressed = false;
   struct sigaction action {};
   action.sa_handler = on_interrupt;  // without SA_RESTART: a read from the terminal ends
   sigaction(SIGINT, &action, &g_before);
 }
 Interrupt::~Interrupt() { sigaction(SIGINT, &g_before, nullptr); }
-bool Interrupt::pressed() { return g_presses > 0; }
-void Interrupt::reset() { g_presses = 0; }
+bool Interrupt::pressed() { return g_pressed; }
+const std::atomic<bool>* Interrupt::flag() { return &g_pressed; }
+void Interrupt::reset() { g_pressed = false; }
 
 }  // namespace loom::cli

@@ -1,6 +1,7 @@
 // The terminal: numbers for people, a progress bar, Ctrl-C. Everything here but print() goes to stderr. One thread.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -66,6 +67,8 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
   static bool pressed();
+  // The same as a flag, for whoever stops at it.
+  static const std::atomic<bool>* flag();
   // Forgets the first one, for the next answer.
   static void reset();
 };

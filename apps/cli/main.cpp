@@ -56,19 +56,19 @@ int unknown_command(const CLI::App& app, const std::string& name) {
 }
 
 int main(int argc, char** argv) {
-  Action action = welcome;
+  Action action;
   CLI::App app("Loom trains and runs neural networks, bit for bit the same on every CPU.", "loom");
   app.set_version_flag("--version", "loom " LOOM_VERSION);
   app.set_help_all_flag("--help-all", "the options of all commands");
   app.require_subcommand(0, 1);
   app.footer("Answers go to stdout, all else to stderr. Every option is also an environment variable: --top-k is LOOM_TOP_K.\n"
              "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 a model or file is refused, 130 interrupted.");
-  for (auto* add : {add_run, add_chat, add_logits, add_eval, add_tokenize, add_show, add_convert, add_train, add_verify, add_bench}) add(app, action);
+  for (auto* add : {add_run, add_logits, add_tokenize}) add(app, action);
 
   if (argc > 1 && argv[1][0] != '-') {
-    CLI::App* command = app.get_subcommand_no_throw(argv[1]);
-    if (!command) return unknown_command(app, argv[1]);
-    name_environment(*command);
+    const auto named = app.get_subcommands([&](const CLI::App* command) { return command->get_name() == argv[1]; });
+    if (named.empty()) return unknown_command(app, argv[1]);
+    name_environment(*named[0]);
   }
   try {
     app.parse(argc, argv);

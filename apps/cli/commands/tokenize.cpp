@@ -5,7 +5,8 @@
 #include "base/json.h"
 #include "command.h"
 #include "console.h"
-#include "model_files.h"
+#include "llm/model.h"
+#include "open_model.h"
 
 namespace loom::cli {
 namespace {
@@ -23,11 +24,11 @@ void bind(CLI::App& c, Args& a) {
 }
 
 Result<std::string> convert(const Tokenizer& tokenizer, const Args& a, const std::string& input) {
-  if (!a.decode && !a.lines) return ids_text(tokenizer.encode(input, !a.no_special));
+  if (!a.decode && !a.lines) return "[" + ids_csv(tokenizer.encode(input, !a.no_special)) + "]";
   LOOM_ASSIGN(const Json json, Json::parse(input));
   if (!a.decode) {
     if (!json.is_string()) return Status(Code::invalid_argument, "expects a JSON string");
-    return ids_text(tokenizer.encode(json.as_string(), !a.no_special));
+    return "[" + ids_csv(tokenizer.encode(json.as_string(), !a.no_special)) + "]";
   }
   if (!json.is_array()) return Status(Code::invalid_argument, "expects a JSON array of ids");
   std::vector<std::int32_t> ids;
