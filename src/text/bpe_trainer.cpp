@@ -182,6 +182,7 @@ Result<Tokenizer> train_bpe(const TextSource& texts, const BpeTrainerOptions& op
 
   TokenizerParts parts;
   parts.merges = trainer.run(options.vocab_size, special_count);
+  std::vector<Vocabulary::Entry> entries;
   for (std::uint32_t id = 0; id < tokens.size(); ++id) {
     const bool special = id < special_count;
     if (special) {
@@ -192,8 +193,9 @@ Result<Tokenizer> train_bpe(const TextSource& texts, const BpeTrainerOptions& op
       tokens[id] = std::move(spelled);
     }
     const std::uint8_t flags = special ? Vocabulary::kAdded | Vocabulary::kSpecial : Vocabulary::kModel;
-    parts.entries.push_back({tokens[id], id, flags});
+    entries.push_back({tokens[id], id, flags});
   }
+  LOOM_ASSIGN(parts.vocabulary, Vocabulary::build(entries));
   const auto id_of = [&](const std::string& name) -> std::optional<std::uint32_t> {
     if (name.empty()) return std::nullopt;
     const auto found = std::find(options.special_tokens.begin(), options.special_tokens.end(), name);

@@ -14,7 +14,7 @@ bool CharSet::contains(char32_t point) const {
 void CharSet::add(char32_t first, char32_t last) { ranges_.push_back({first, last}); }
 
 void CharSet::normalize() {
-  std::stable_sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) { return a.first < b.first; });
+  std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) { return a.first != b.first ? a.first < b.first : a.last < b.last; });
   std::vector<Range> merged;
   for (const Range& r : ranges_) {
     if (!merged.empty() && r.first <= merged.back().last + 1) merged.back().last = std::max(merged.back().last, r.last);

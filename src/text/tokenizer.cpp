@@ -16,8 +16,7 @@ std::string_view TokenizerData::decoded_text(std::uint32_t id) const {
 
 Result<Tokenizer> Tokenizer::build(TokenizerParts parts) {
   auto data = std::make_shared<TokenizerData>();
-  LOOM_ASSIGN(data->vocabulary, Vocabulary::build(parts.entries));
-  parts.entries = {};
+  data->vocabulary = std::move(parts.vocabulary);
   const Vocabulary& vocabulary = data->vocabulary;
   const auto check = [&](std::uint32_t id, const char* what) {
     return vocabulary.contains(id) ? Status() : Status(Code::corrupt, std::string(what) + ": there is no token " + std::to_string(id));

@@ -15,7 +15,7 @@
 namespace loom::text {
 
 struct TokenizerParts {
-  std::vector<Vocabulary::Entry> entries;  // of the model and the added tokens; views
+  Vocabulary vocabulary;  // of the model and the added tokens
   std::vector<Merge> merges;
   BpeOptions bpe;
   std::vector<AddedToken> added;

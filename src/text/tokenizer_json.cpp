@@ -1,6 +1,7 @@
 // Reads tokenizer.json, the format of HuggingFace's tokenizers.
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -25,8 +26,8 @@ class TokenizerReader {
   Result<Tokenizer> read(std::string_view text, std::string_view config) {
     if (!utf8_valid(text)) return Status(Code::corrupt, "not valid UTF-8");
     LOOM_TRY(top(text));
+    LOOM_TRY(read_added_tokens());
     LOOM_TRY(model());
-    LOOM_TRY(add_tokens());
     LOOM_TRY(read_post_processor(post_processor_, &parts_.prefix, &parts_.suffix, &has_template_));
     if (!config.empty()) {
       auto status = read_config(config);
@@ -84,7 +85,8 @@ class TokenizerReader {
     if (vocab.empty()) return Status(Code::corrupt, "model: has no \"vocab\"");
 
     LOOM_TRY(read_vocabulary(vocab).at("vocab"));
-    LOOM_ASSIGN(model_vocabulary_, Vocabulary::build(parts_.entries));
+    number_added_tokens();
+    LOOM_ASSIGN(parts_.vocabulary, Vocabulary::build(entries_));
     BpeOptions& bpe = parts_.bpe;
     LOOM_ASSIGN(bpe.fuse_unknown, options.get_bool("fuse_unk", false));
     LOOM_ASSIGN(bpe.byte_fallback, options.get_bool("byte_fallback", false));
@@ -93,7 +95,7 @@ class TokenizerReader {
     LOOM_ASSIGN(bpe.end_suffix, options.get_string("end_of_word_suffix", ""));
     LOOM_ASSIGN(const std::string unknown, options.get_string("unk_token", ""));
     if (!unknown.empty()) {
-      bpe.unknown = model_vocabulary_.find(unknown);
+      bpe.unknown = parts_.vocabulary.find(unknown, Vocabulary::kModel);
       if (!bpe.unknown) return Status(Code::corrupt, "model: unk_token \"" + unknown + "\" is not in the vocabulary");
     }
     if (!merges.empty()) LOOM_TRY(read_merges(merges).at("merges"));
@@ -108,7 +110,14 @@ class TokenizerReader {
       if (!storage.empty()) text = kept_.emplace_back(std::move(storage));
       LOOM_TRY(cursor.expect(':'));
       LOOM_ASSIGN(const std::uint32_t id, cursor.id());
-      parts_.entries.push_back({text, id, Vocabulary::kModel});
+      std::uint8_t flags = Vocabulary::kModel;
+      if (!text.empty() && added_first_byte_[static_cast<unsigned char>(text[0])]) {
+        if (const auto added = added_names_.find(text); added != added_names_.end()) {
+          added->second.id = id;
+          flags |= added->second.flags;
+        }
+      }
+      entries_.push_back({text, id, flags});
       return {};
     });
   }
@@ -136,7 +145,7 @@ class TokenizerReader {
       }
       joined.assign(left);
       joined.append(right.substr(std::min(right.size(), parts_.bpe.continuing_prefix.size())));
-      const auto find = [&](std::string_view text) { return model_vocabulary_.find(text); };
+      const auto find = [&](std::string_view text) { return parts_.vocabulary.find(text, Vocabulary::kModel); };
       const auto l = find(left), r = find(right), m = find(joined);
       if (!l || !r || !m)
         return Status(Code::corrupt, "merge " + std::to_string(rank) + ": \"" + std::string(!l ? left : !r ? right : joined) + "\" is not in the vocabulary");
@@ -145,13 +154,9 @@ class TokenizerReader {
     });
   }
 
-  // An added token has the id of its text in the vocabulary, or the next one that is free; the id in the file is not used, as in the original.
-  Status add_tokens() {
+  Status read_added_tokens() {
     if (added_.is_null()) return {};
     if (!added_.is_array()) return Status(Code::corrupt, "added_tokens: expected an array");
-    std::uint32_t next = static_cast<std::uint32_t>(parts_.entries.size());
-    std::vector<std::size_t> entry_of(model_vocabulary_.size(), SIZE_MAX);
-    for (std::size_t i = 0; i < parts_.entries.size(); ++i) entry_of[parts_.entries[i].id] = i;
     for (const Json& item : added_.as_array()) {
       AddedToken token;
       LOOM_ASSIGN(token.content, item.get_string("content", ""));
@@ -161,30 +166,27 @@ class TokenizerReader {
       LOOM_ASSIGN(token.lstrip, item.get_bool("lstrip", false));
       LOOM_ASSIGN(token.rstrip, item.get_bool("rstrip", false));
       LOOM_ASSIGN(token.normalized, item.get_bool("normalized", false));
-      std::size_t entry;
-      if (const auto id = model_vocabulary_.find(token.content)) {
-        entry = entry_of[*id];
-      } else if (const auto known = added_entry_.find(token.content); known != added_entry_.end()) {
-        entry = known->second;
-      } else {
-        entry = parts_.entries.size();
-        parts_.entries.push_back({kept_.emplace_back(token.content), next, 0});
-        added_entry_.emplace(token.content, entry);
-      }
-      Vocabulary::Entry& e = parts_.entries[entry];
-      token.id = e.id;
-      next = std::max(next, e.id + 1);
-      e.flags |= Vocabulary::kAdded;
-      if (token.special) e.flags |= Vocabulary::kSpecial;
+      added_first_byte_[static_cast<unsigned char>(token.content[0])] = true;
+      added_names_[token.content].flags |= static_cast<std::uint8_t>(Vocabulary::kAdded | (token.special ? Vocabulary::kSpecial : 0));
       parts_.added.push_back(std::move(token));
     }
     return {};
   }
 
-  std::optional<std::uint32_t> token_id(std::string_view text) const {
-    if (const auto id = model_vocabulary_.find(text)) return id;
-    const auto added = added_entry_.find(text);
-    return added == added_entry_.end() ? std::nullopt : std::optional(parts_.entries[added->second].id);
+  // An added token has the id of its text in the vocabulary, or the next one that is free; the id in the file is not used, as
+  // in the original.
+  void number_added_tokens() {
+    auto next = static_cast<std::uint32_t>(entries_.size());
+    for (AddedToken& token : parts_.added) {
+      const auto named = added_names_.find(token.content);
+      AddedName& name = named->second;
+      if (!name.id) {
+        name.id = next;
+        entries_.push_back({named->first, next, name.flags});
+      }
+      token.id = *name.id;
+      next = std::max(next, token.id + 1);
+    }
   }
 
   Status read_config(std::string_view text) {
@@ -194,7 +196,7 @@ class TokenizerReader {
     const auto named = [&](std::string_view key) -> std::optional<std::uint32_t> {
       const Json* v = config.find(key);
       if (v && v->is_object()) v = v->find("content");
-      return v && v->is_string() ? token_id(v->as_string()) : std::nullopt;
+      return v && v->is_string() ? parts_.vocabulary.find(v->as_string()) : std::nullopt;
     };
     parts_.bos = named("bos_token");
     parts_.eos = named("eos_token");
@@ -218,9 +220,15 @@ class TokenizerReader {
   Json added_, post_processor_;
   bool has_template_ = false;
   TokenizerParts parts_;
-  Vocabulary model_vocabulary_;
+  std::vector<Vocabulary::Entry> entries_;
   std::deque<std::string> kept_;  // texts that are not in the file as they are
-  std::map<std::string, std::size_t, std::less<>> added_entry_;
+  // The added tokens by name: their flags, and their id as soon as it is known.
+  struct AddedName {
+    std::optional<std::uint32_t> id;
+    std::uint8_t flags = 0;
+  };
+  std::map<std::string, AddedName, std::less<>> added_names_;
+  std::array<bool, 256> added_first_byte_{};
 };
 
 }  // namespace

@@ -198,11 +198,12 @@ Result<Tokenizer> Tokenizer::deserialize(std::string_view section) {
     return Status(Code::unsupported, "tokenizer section: version " + std::to_string(version) + "; this build reads version 1");
   TokenizerParts parts;
   const std::uint32_t size = r.count(1);
-  parts.entries.reserve(size);
+  std::vector<Vocabulary::Entry> entries;
+  entries.reserve(size);
   for (std::uint32_t id = 0; id < size && r.ok(); ++id) {
     const std::uint8_t flags = r.byte();
     if (flags > 7) r.fail("token flags " + std::to_string(flags));
-    if (flags != 0) parts.entries.push_back({r.text(), id, flags});
+    if (flags != 0) entries.push_back({r.text(), id, flags});
   }
   const unsigned bits = r.byte();
   parts.bpe.fuse_unknown = (bits & kFuseUnknown) != 0;
@@ -221,9 +222,7 @@ Result<Tokenizer> Tokenizer::deserialize(std::string_view section) {
   }
   parts.added.resize(r.count(2));
   LOOM_TRY(r.status());
-  // Ids rise from 0, so an added token's text is found by its id.
-  std::vector<std::string_view> texts(size);
-  for (const auto& e : parts.entries) texts[e.id] = e.text;
+  LOOM_ASSIGN(parts.vocabulary, Vocabulary::build(entries));
   for (AddedToken& t : parts.added) {
     t.id = r.number();
     const unsigned b = r.byte();
@@ -232,7 +231,7 @@ Result<Tokenizer> Tokenizer::deserialize(std::string_view section) {
     t.lstrip = (b & kLstrip) != 0;
     t.rstrip = (b & kRstrip) != 0;
     t.normalized = (b & kNormalized) != 0;
-    if (t.id < size) t.content = texts[t.id];
+    t.content = parts.vocabulary.text(t.id);
   }
   parts.normalizer = r.steps();
   parts.pre_tokenizer = r.steps();

@@ -64,7 +64,6 @@ class VocabularyReader {
     if (!spec_.token_types.empty() && spec_.token_types.size() != spec_.tokens.size())
       return Status(Code::corrupt, "has " + std::to_string(spec_.token_types.size()) + " token types for " + std::to_string(spec_.tokens.size()) + " tokens");
     LOOM_TRY(tokens());
-    LOOM_ASSIGN(vocabulary_, Vocabulary::build(parts_.entries));
     bool add_bos = false;
     if (spec_.model == "llama") {
       add_bos = true;
@@ -92,17 +91,19 @@ class VocabularyReader {
   }
 
   Status tokens() {
+    std::vector<Vocabulary::Entry> entries;
     for (std::size_t i = 0; i < spec_.tokens.size(); ++i) {
       const auto token_id = static_cast<std::uint32_t>(i);
       const bool control = type(i) == kControl, added = control || type(i) == kUserDefined;
-      parts_.entries.push_back({spec_.tokens[i], token_id, static_cast<std::uint8_t>(Vocabulary::kModel | (added ? Vocabulary::kAdded : 0) | (control ? Vocabulary::kSpecial : 0))});
+      entries.push_back({spec_.tokens[i], token_id, static_cast<std::uint8_t>(Vocabulary::kModel | (added ? Vocabulary::kAdded : 0) | (control ? Vocabulary::kSpecial : 0))});
       if (added) parts_.added.push_back({.id = token_id, .content = std::string(spec_.tokens[i]), .special = control});
       // The unknown token is no control token there, but decoding leaves it out as well.
       if (type(i) == kUnknown) {
-        parts_.entries.back().flags |= Vocabulary::kAdded | Vocabulary::kSpecial;
+        entries.back().flags |= Vocabulary::kAdded | Vocabulary::kSpecial;
         parts_.added.push_back({.id = token_id, .content = std::string(spec_.tokens[i]), .special = true});
       }
     }
+    LOOM_ASSIGN(parts_.vocabulary, Vocabulary::build(entries));
     return {};
   }
 
@@ -114,7 +115,7 @@ class VocabularyReader {
       if (gap == std::string_view::npos) return Status(Code::corrupt, "merge " + std::to_string(i) + ": expected two tokens with a space between them");
       const std::string_view left = line.substr(0, gap), right = line.substr(gap + 1);
       joined.assign(left).append(right);
-      const auto l = vocabulary_.find(left), r = vocabulary_.find(right), m = vocabulary_.find(joined);
+      const auto l = parts_.vocabulary.find(left), r = parts_.vocabulary.find(right), m = parts_.vocabulary.find(joined);
       if (!l || !r || !m)
         return Status(Code::corrupt, "merge " + std::to_string(i) + ": \"" + std::string(!l ? left : !r ? right : joined) + "\" is not in the vocabulary");
       parts_.merges.push_back({*l, *r, static_cast<std::uint32_t>(i), *m});
@@ -140,7 +141,7 @@ class VocabularyReader {
       const std::string_view text = spec_.tokens[token];
       if (text.size() > kLongestPiece) continue;
       for (std::size_t at = 0; (void)utf8_next(text, at), at < text.size();) {
-        const auto left = vocabulary_.find(text.substr(0, at)), right = vocabulary_.find(text.substr(at));
+        const auto left = parts_.vocabulary.find(text.substr(0, at)), right = parts_.vocabulary.find(text.substr(at));
         if (left && right && mergeable(*left) && mergeable(*right)) parts_.merges.push_back({*left, *right, rank, token});
       }
     }
@@ -167,7 +168,6 @@ class VocabularyReader {
 
   const VocabularySpec& spec_;
   TokenizerParts parts_;
-  Vocabulary vocabulary_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "text/vocabulary.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/bytes.h"
@@ -24,14 +25,14 @@ std::uint64_t hash_text(std::string_view text) {
 
 namespace {
 constexpr std::uint64_t kHashBits = 0xFFFFFFFF00000000u;
-}
+Status not_utf8(std::uint32_t id) { return Status(Code::corrupt, "vocabulary: token " + std::to_string(id) + " is not valid UTF-8"); }
+}  // namespace
 
 Result<Vocabulary> Vocabulary::build(const std::vector<Entry>& entries) {
   std::uint64_t bytes = 0, end = 0;
   for (const Entry& e : entries) {
     bytes += e.text.size();
     end = std::max<std::uint64_t>(end, std::uint64_t{e.id} + 1);
-    if (!utf8_valid(e.text)) return Status(Code::corrupt, "vocabulary: token " + std::to_string(e.id) + " is not valid UTF-8");
   }
   if (end > 4 * std::uint64_t{entries.size()} + 65536)
     return Status(Code::out_of_range, "vocabulary: id " + std::to_string(end - 1) + " among only " + std::to_string(entries.size()) + " tokens");
@@ -47,21 +48,28 @@ Result<Vocabulary> Vocabulary::build(const std::vector<Entry>& entries) {
     entry_of[e.id] = static_cast<std::uint32_t>(i);
   }
   v.texts_.reserve(bytes);
-  v.starts_.reserve(end + 1);
+  v.starts_.assign(end + 1, 0);
   v.slots_.assign(std::bit_ceil(entries.size() * 2 + 1), 0);
   const std::size_t mask = v.slots_.size() - 1;
   for (std::uint32_t id = 0; id < end; ++id) {
-    v.starts_.push_back(static_cast<std::uint32_t>(v.texts_.size()));
+    v.starts_[id + 1] = v.starts_[id];
     if (v.flags_[id] == 0) continue;
     const std::string_view text = entries[entry_of[id]].text;
+    if (!text.empty() && (static_cast<unsigned char>(text[0]) & 0xC0) == 0x80) return not_utf8(id);
     const std::uint64_t hash = hash_text(text);
-    if (v.find(text, 0xFF, hash)) return Status(Code::corrupt, "vocabulary: the token \"" + std::string(text) + "\" stands twice");
-    v.texts_.append(text);
     std::size_t at = hash & mask;
-    while (v.slots_[at] != 0) at = (at + 1) & mask;
+    for (; v.slots_[at] != 0; at = (at + 1) & mask)
+      if ((v.slots_[at] & kHashBits) == (hash & kHashBits) && v.text(static_cast<std::uint32_t>(v.slots_[at]) - 1) == text)
+        return Status(Code::corrupt, "vocabulary: the token \"" + std::string(text) + "\" stands twice");
     v.slots_[at] = (hash & kHashBits) | (id + 1);
+    v.texts_.append(text);
+    v.starts_[id + 1] = static_cast<std::uint32_t>(v.texts_.size());
   }
-  v.starts_.push_back(static_cast<std::uint32_t>(v.texts_.size()));
+  // All texts in one: no token begins inside a character, so each is valid if the whole is.
+  if (!utf8_valid(v.texts_)) {
+    for (std::uint32_t id = 0; id < end; ++id)
+      if (!utf8_valid(v.text(id))) return not_utf8(id);
+  }
   return v;
 }
 
@@ -71,8 +79,7 @@ std::optional<std::uint32_t> Vocabulary::find(std::string_view text, std::uint8_
   for (std::size_t at = hash & mask; slots_[at] != 0; at = (at + 1) & mask) {
     if ((slots_[at] & kHashBits) != (hash & kHashBits)) continue;
     const auto id = static_cast<std::uint32_t>(slots_[at]) - 1;
-    if (std::string_view(texts_).substr(starts_[id], (id + 1 < starts_.size() ? starts_[id + 1] : texts_.size()) - starts_[id]) == text)
-      return (flags_[id] & wanted) != 0 ? std::optional(id) : std::nullopt;
+    if (this->text(id) == text) return (flags_[id] & wanted) != 0 ? std::optional(id) : std::nullopt;
   }
   return std::nullopt;
 }
