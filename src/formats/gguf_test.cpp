@@ -115,6 +115,8 @@ TEST(Gguf, RefusesMetadataThatLies) {
     LOOM_EXPECT_ERROR(meta(gguf_entry("k", kArray, gguf_array(kU8, n, "text"))), Code::corrupt, "claims " + number + " items of 'k'");
     LOOM_EXPECT_ERROR(meta(gguf_entry("k", kArray, gguf_array(kString, 1, le(n)))), Code::truncated, "takes " + number + " bytes");
   }
+  const auto wide = meta(gguf_entry("k", kArray, gguf_array(kU64, 1, le<std::uint64_t>(~0ull))));
+  LOOM_EXPECT_ERROR(wide->get_integers("k"), Code::out_of_range, "holds 18446744073709551615");
   // Values themselves may be anything.
   for (const std::uint64_t n : hostile_bits()) EXPECT_EQ(*meta(gguf_entry("k", kU64, le(n)))->get_u64("k"), n);
 }

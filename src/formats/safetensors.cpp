@@ -281,8 +281,9 @@ Status write_safetensors(const std::string& path, std::span<const TensorInfo> te
   std::vector<const TensorInfo*> order;
   std::uint64_t data_size = 0;
   for (const TensorInfo& tensor : tensors) {
-    const auto refuse = [&](Code code, const auto&... what) { return Status(code,
-        message(path, ": tensor ", quoted(tensor.name), ": ", what...)); };
+    const auto refuse = [&](Code code, const auto&... what) {
+      return Status(code, message(path, ": tensor ", quoted(tensor.name), ": ", what...));
+    };
     if (dtype_rank(tensor.type) < 0) return refuse(Code::unsupported, "safetensors has no type ", loom::name(tensor.type));
     if (tensor.name == kMetadataKey) return refuse(Code::invalid_argument, "this name is reserved");
     if (!tensor.source) return refuse(Code::invalid_argument, "has no source");

@@ -13,6 +13,8 @@ python3 tests/fuzz/make_seeds.py $build/seeds
 mkdir -p $build/findings
 [ $# -gt 0 ] || set -- $(cd tests/fuzz && ls ./*_fuzz.cpp | sed 's|./||; s|_fuzz.cpp||')
 
+# ASan keeps freed memory; a small quarantine keeps -rss_limit_mb about the target.
+export ASAN_OPTIONS="quarantine_size_mb=32${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 failed=0
 for target in "$@"; do
   mkdir -p "$build/corpus/$target" "$build/seeds/$target"
