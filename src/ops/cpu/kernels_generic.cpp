@@ -1,10 +1,13 @@
 
 #define LOOM_ISA isa_generic
-// Compiled for the baseline of the target: SSE2, NEON, WASM SIMD or none.
-#if defined(__aarch64__)
+// Compiled for the baseline of the target: SSE2, NEON, WASM SIMD, or vectors made of scalars.
+#define LOOM_VECTOR_BYTES 16
+#if defined(__aarch64__)  // 32 registers
 #define LOOM_TILE_ROWS 3
-#define LOOM_TILE_PANELS 1
+#else
+#define LOOM_TILE_ROWS 1
 #endif
+#define LOOM_TILE_PANELS 1
 #include "ops/cpu/kernels/table.h"
 
 namespace loom::cpu {

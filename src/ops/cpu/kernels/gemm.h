@@ -1,33 +1,39 @@
 // Float matrix products in the canonical order (numerics rule 4, "AMX32"): chunks of 32 k; in a chunk one chain over even k and one
 // over odd k, each from +0; chunks are added in ascending order to C. Vectorized across outputs, so every tile shape gives the same bits.
 
-#if defined(LOOM_TILE_ROWS)
-static constexpr int kTileRows = LOOM_TILE_ROWS, kTilePanels = LOOM_TILE_PANELS;
-#else
-static constexpr int kTileRows = 2, kTilePanels = 1;
-#endif
+static constexpr int kTileRows = LOOM_TILE_ROWS, kTilePanels = LOOM_TILE_PANELS;  // what the registers hold twice over
 
 // c[m][p] += sum over k in [0, n) of A(m, k) * B(k, p): A(m, k) = a[m*am + k*ak], B(k, p) = 16 lanes at b + p*bp + k*bk.
+// Written on the registers' own vectors, all loops over them unrolled: the sums of a chunk never leave the registers.
 template <class T, int MR, int NP>
 static inline void multiply(i64 n, const T* a, i64 am, i64 ak, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
+  using N = typename V<T>::Native;
+  constexpr int kParts = V<T>::kParts, Q = NP * kParts, W = 16 / kParts;
+  auto load_part = [&](i64 k, int q) {
+    N v;
+    __builtin_memcpy(&v, b + q / kParts * bp + q % kParts * W + k * bk, sizeof v);
+    return v;
+  };
   for (i64 k0 = 0; k0 < n; k0 += 32) {
     const i64 k1 = least(k0 + 32, n);
-    V<T> even[MR][NP] = {}, odd[MR][NP] = {};
+    N even[MR][Q], odd[MR][Q];
+    LOOM_UNROLL for (int m = 0; m < MR; ++m)
+      LOOM_UNROLL for (int q = 0; q < Q; ++q) even[m][q] = odd[m][q] = N{};
     i64 k = k0;
     for (; k + 1 < k1; k += 2) {
-      V<T> b0[NP], b1[NP];
-      for (int p = 0; p < NP; ++p) { b0[p] = load(b + p * bp + k * bk); b1[p] = load(b + p * bp + (k + 1) * bk); }
-      for (int m = 0; m < MR; ++m) {
+      N b0[Q], b1[Q];
+      LOOM_UNROLL for (int q = 0; q < Q; ++q) { b0[q] = load_part(k, q); b1[q] = load_part(k + 1, q); }
+      LOOM_UNROLL for (int m = 0; m < MR; ++m) {
         const T x = a[m * am + k * ak], y = a[m * am + (k + 1) * ak];
-        for (int p = 0; p < NP; ++p) { even[m][p] += x * b0[p]; odd[m][p] += y * b1[p]; }
+        LOOM_UNROLL for (int q = 0; q < Q; ++q) { even[m][q] += x * b0[q]; odd[m][q] += y * b1[q]; }
       }
     }
     if (k < k1) {
-      for (int m = 0; m < MR; ++m)
-        for (int p = 0; p < NP; ++p) even[m][p] += a[m * am + k * ak] * load(b + p * bp + k * bk);
+      LOOM_UNROLL for (int m = 0; m < MR; ++m)
+        LOOM_UNROLL for (int q = 0; q < Q; ++q) even[m][q] += a[m * am + k * ak] * load_part(k, q);
     }
-    for (int m = 0; m < MR; ++m)
-      for (int p = 0; p < NP; ++p) c[m][p] += even[m][p] + odd[m][p];
+    LOOM_UNROLL for (int m = 0; m < MR; ++m)
+      LOOM_UNROLL for (int q = 0; q < Q; ++q) c[m][q / kParts].part[q % kParts] += even[m][q] + odd[m][q];
   }
 }
 
@@ -65,12 +71,22 @@ static inline void tile_rows(const Product<T>& g, i64 rows, i64 panel) {
   for (; m < rows; ++m) tile<T, 1, NP>(g, m, panel);
 }
 
-// Rows [0, rows) of C for panels [begin, end).
+// The worker's part of C: panels first, and rows too where there are few panels. Any cut gives the same bits.
 template <class T>
-static inline void product(const Product<T>& g, i64 rows, i64 begin, i64 end) {
-  i64 panel = begin;
-  for (; panel + kTilePanels <= end; panel += kTilePanels) tile_rows<T, kTilePanels>(g, rows, panel);
-  for (; panel < end; ++panel) tile_rows<T, 1>(g, rows, panel);
+static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k) {
+  constexpr i64 kRowBlock = 16 * kTileRows;
+  const i64 panels = (g.lanes + 15) / 16, groups = (panels + kTilePanels - 1) / kTilePanels;
+  const i64 blocks = groups >= 4 * k.workers ? 1 : (rows + kRowBlock - 1) / kRowBlock;
+  const Range r = share(groups * blocks, 1, k.worker, k.workers);
+  for (i64 u = r.begin; u < r.end; ++u) {
+    const i64 first = u % blocks * kRowBlock, count = blocks == 1 ? rows : least(kRowBlock, rows - first);
+    Product<T> part = g;
+    part.a += first * g.am;
+    part.c += first * g.cm;
+    i64 panel = u / blocks * kTilePanels;
+    if (panel + kTilePanels <= panels) tile_rows<T, kTilePanels>(part, count, panel);
+    else for (; panel < panels; ++panel) tile_rows<T, 1>(part, count, panel);
+  }
 }
 
 // y = bias + x W^T with W in float panels.
@@ -78,10 +94,9 @@ template <class T>
 static void matmul(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const TensorArg &x = k.t[1], &y = k.t[3];
-  const Range r = share((w.rows + 15) / 16, kTilePanels, k.worker, k.workers);
   const Product<T> g{w.cols, row<T>(x, 0), x.stride, 1, static_cast<const T*>(w.panels), w.padded_cols * 16, 16, row<T>(y, 0), y.stride, w.rows,
                      k.has[2] ? row<T>(k.t[2], 0) : nullptr, false};
-  product(g, y.rows, r.begin, r.end);
+  product(g, y.rows, k);
 }
 
 // gx = gy W with W row-major.
@@ -89,9 +104,8 @@ template <class T>
 static void matmul_t(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const TensorArg &gy = k.t[1], &gx = k.t[2];
-  const Range r = share((w.cols + 15) / 16, kTilePanels, k.worker, k.workers);
   const Product<T> g{w.rows, row<T>(gy, 0), gy.stride, 1, static_cast<const T*>(w.dense), 16, w.dense_stride, row<T>(gx, 0), gx.stride, w.cols, nullptr, false};
-  product(g, gx.rows, r.begin, r.end);
+  product(g, gx.rows, k);
 }
 
 // A tile of a weight gradient: sums over all rows from +0 in blocks of 1,024, added once to what is there.
@@ -121,6 +135,13 @@ static inline void outer_tile(const Product<T>& g, i64 m, i64 panel) {
     }
 }
 
+template <class T, int NP>
+static inline void outer_rows(const Product<T>& g, Range r, i64 panel) {
+  i64 m = r.begin;
+  for (; m + kTileRows <= r.end; m += kTileRows) outer_tile<T, kTileRows, NP>(g, m, panel);
+  for (; m < r.end; ++m) outer_tile<T, 1, NP>(g, m, panel);
+}
+
 // gw (+)= gy^T x
 template <class T>
 static void outer_add(const KernelArgs& k) {
@@ -129,11 +150,8 @@ static void outer_add(const KernelArgs& k) {
   const Product<T> g{gy.rows, row<T>(gy, 0), 1, gy.stride, row<T>(x, 0), 16, x.stride, row<T>(gw, 0), gw.stride, x.cols, nullptr, k.ints[0] != 0};
   const i64 panels = (x.cols + 15) / 16;
   i64 p = 0;
-  for (; p < panels; ++p) {
-    i64 m = r.begin;
-    for (; m + kTileRows <= r.end; m += kTileRows) outer_tile<T, kTileRows, 1>(g, m, p);
-    for (; m < r.end; ++m) outer_tile<T, 1, 1>(g, m, p);
-  }
+  for (; p + kTilePanels <= panels; p += kTilePanels) outer_rows<T, kTilePanels>(g, r, p);
+  for (; p < panels; ++p) outer_rows<T, 1>(g, r, p);
 }
 
 // gb (+)= column sums of gy

@@ -12,7 +12,7 @@ static inline NormStats<T> norm_stats(const T* x, i64 n, T eps) {
   const T squares = reduce_row<T>(n, [&](i64 i, i64 lanes) {
     V<T> v = load_lanes(x + i, lanes) - mean;
     if (lanes < 16)
-      for (i64 j = lanes; j < 16; ++j) v[j] = 0;
+      for (i64 j = lanes; j < 16; ++j) v.lane(j) = 0;
     return v * v;
   });
   return {mean, exact::rsqrt(squares / static_cast<T>(n) + eps)};

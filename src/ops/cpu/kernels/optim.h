@@ -40,7 +40,7 @@ static void sum_squares(const KernelArgs& k) {
       if (c == g.cols) { c = 0; ++r; }
     } else {
       for (i64 j = 0; j < least(16, lanes); ++j) {
-        v[j] = row<T>(g, r)[c];
+        v.lane(j) = row<T>(g, r)[c];
         if (++c == g.cols) { c = 0; ++r; }
       }
     }

@@ -1,13 +1,41 @@
-// Sixteen lanes of T on compiler vector extensions: one source for AVX-512, AVX2, NEON, WASM SIMD and plain C++.
-// Included inside namespace loom::cpu::LOOM_ISA.
+// Sixteen lanes of T: one source for AVX-512, AVX2, NEON, WASM SIMD and plain C++, made of vectors as wide as the registers
+// (compilers spill wider ones). Included inside namespace loom::cpu::LOOM_ISA.
+#if defined(__clang__)
+#define LOOM_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define LOOM_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 template <class T>
-struct Lanes;
-template <>
-struct Lanes<float> { typedef float type __attribute__((vector_size(64))); };
-template <>
-struct Lanes<double> { typedef double type __attribute__((vector_size(128))); };
-template <class T>
-using V = typename Lanes<T>::type;
+struct V {
+  typedef T Native __attribute__((vector_size(LOOM_VECTOR_BYTES)));
+  static constexpr int kParts = 16 * static_cast<int>(sizeof(T)) / LOOM_VECTOR_BYTES;
+  Native part[kParts];
+
+  T& lane(i64 i) { return reinterpret_cast<T*>(part)[i]; }  // a vector may be accessed as its elements
+  V& operator+=(const V& o) {
+    for (int i = 0; i < kParts; ++i) part[i] += o.part[i];
+    return *this;
+  }
+  friend V operator+(V a, const V& b) { return a += b; }
+  friend V operator-(V a, const V& b) {
+    for (int i = 0; i < kParts; ++i) a.part[i] -= b.part[i];
+    return a;
+  }
+  friend V operator*(V a, const V& b) {
+    for (int i = 0; i < kParts; ++i) a.part[i] *= b.part[i];
+    return a;
+  }
+  friend V operator*(T a, V b) {
+    for (int i = 0; i < kParts; ++i) b.part[i] = a * b.part[i];
+    return b;
+  }
+  friend V operator*(V a, T b) { return b * a; }
+  friend V operator-(V a, T b) {
+    for (int i = 0; i < kParts; ++i) a.part[i] = a.part[i] - b;
+    return a;
+  }
+};
 
 template <class T>
 static inline V<T> load(const T* p) {
@@ -16,20 +44,21 @@ static inline V<T> load(const T* p) {
   return v;
 }
 template <class T>
-static inline void store(T* p, V<T> v) {
+static inline void store(T* p, const V<T>& v) {
   __builtin_memcpy(p, &v, sizeof v);
 }
+// The first n lanes, zeros in the others.
 template <class T>
 static inline V<T> load_lanes(const T* p, i64 n) {
-  V<T> v = {};
   if (n >= 16) return load(p);
-  for (i64 i = 0; i < n; ++i) v[i] = p[i];
+  V<T> v = {};
+  for (i64 i = 0; i < n; ++i) v.lane(i) = p[i];
   return v;
 }
 template <class T>
 static inline void store_lanes(T* p, V<T> v, i64 n) {
   if (n >= 16) return store(p, v);
-  for (i64 i = 0; i < n; ++i) p[i] = v[i];
+  for (i64 i = 0; i < n; ++i) p[i] = v.lane(i);
 }
 
 template <class T>
