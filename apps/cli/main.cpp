@@ -29,6 +29,18 @@ void name_environment(CLI::App& command) {
   }
 }
 
+// Help without the noise: "--top-k N", not "--top-k INT:NONNEGATIVE (Env:LOOM_TOP_K) Excludes: --greedy".
+class Help : public CLI::Formatter {
+ public:
+  Help() { column_width(28); }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0 || option->get_positional()) return "";
+    const std::string type = option->get_type_name();
+    const std::string name = type.substr(0, type.find(':'));
+    return name == "INT" || name == "UINT" || name == "FLOAT" ? " N" : " " + name;
+  }
+};
+
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const auto called = app.get_subcommands();
   const CLI::App& command = called.empty() ? app : *called[0];
@@ -56,14 +68,15 @@ int unknown_command(const CLI::App& app, const std::string& name) {
 }
 
 int main(int argc, char** argv) {
-  Action action;
+  Action action = welcome;
   CLI::App app("Loom trains and runs neural networks, bit for bit the same on every CPU.", "loom");
+  app.formatter(std::make_shared<Help>());
   app.set_version_flag("--version", "loom " LOOM_VERSION);
   app.set_help_all_flag("--help-all", "the options of all commands");
   app.require_subcommand(0, 1);
   app.footer("Answers go to stdout, all else to stderr. Every option is also an environment variable: --top-k is LOOM_TOP_K.\n"
              "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 a model or file is refused, 130 interrupted.");
-  for (auto* add : {add_run, add_logits, add_tokenize}) add(app, action);
+  for (auto* add : {add_run, add_chat, add_logits, add_eval, add_tokenize, add_show, add_convert, add_train, add_verify, add_bench}) add(app, action);
 
   if (argc > 1 && argv[1][0] != '-') {
     const auto named = app.get_subcommands([&](const CLI::App* command) { return command->get_name() == argv[1]; });

@@ -34,21 +34,25 @@ Result<OpenModel> open_model(const ModelOptions& options) {
   return OpenModel{std::move(*model), std::make_unique<ThreadPool>(options.threads)};
 }
 
-std::string status_line(const ModelOptions& options, OpenModel& opened, Session& session) {
-  cpu::Executor& executor = session.executor();
-  std::uint64_t memory = static_cast<std::uint64_t>(executor.arena_bytes() + executor.scratch_bytes() + executor.state_bytes() + executor.weight_bytes());
+std::string status_line(const ModelOptions& options, OpenModel& opened, Session* session) {
+  std::uint64_t memory = 0;
   for (const Network::NamedParam& p : opened.model.network.params())
     if (!p.tied) memory += p.param->store->master_bytes();
+  if (session) {
+    const cpu::Executor& executor = session->executor();
+    memory += static_cast<std::uint64_t>(executor.arena_bytes() + executor.scratch_bytes() + executor.state_bytes() + executor.weight_bytes());
+  }
   constexpr const char* kDot = "  \u00b7  ";
   std::string line = title_of(opened.model.name);
   if (const auto file = open_model_file(options.model); file.ok())
     line = file->title + "  " + std::string(name(file->kind)) + ", " + bytes_text(file->bytes()) + " " + file->main_type();
   if (!options.dtype.empty()) line += ", run as " + options.dtype;
   line += kDot + count_text(static_cast<double>(opened.model.network.parameter_count())) + " parameters";
-  line += kDot + ("needs " + bytes_text(memory));
+  line += kDot + ((session ? "needs " : "weights ") + bytes_text(memory));
   if (const std::uint64_t all = machine_memory()) line += " of " + bytes_text(all);
   line += kDot + ("numerics: portable v" + std::to_string(LOOM_NUMERICS_VERSION));
-  return line + kDot + std::string(executor.isa());
+  const auto kernels = cpu::select_kernels(options.isa);
+  return line + kDot + (kernels.ok() ? std::string((*kernels)->isa) : options.isa);
 }
 
 Result<std::vector<std::int32_t>> prompt_ids(const Model& model, const std::string& prompt) {

@@ -30,7 +30,8 @@ struct OpenModel {
 Result<OpenModel> open_model(const ModelOptions& options);
 
 // "hf  safetensors, 1.05 MB f32  ·  0.26 M parameters  ·  needs 3.1 MB of 33.5 GB  ·  numerics: portable v0  ·  avx2"
-std::string status_line(const ModelOptions& options, OpenModel& opened, Session& session);
+// Without a session: what its buffers need is left out.
+std::string status_line(const ModelOptions& options, OpenModel& opened, Session* session = nullptr);
 
 // Ids of a prompt; "" is the beginning-of-text token alone.
 Result<std::vector<std::int32_t>> prompt_ids(const Model& model, const std::string& prompt);

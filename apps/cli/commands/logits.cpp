@@ -3,6 +3,7 @@
 #include "base/sha256.h"
 #include "console.h"
 #include "formats/npy.h"
+#include "llm/evaluate.h"
 #include "llm/sampler.h"
 #include "open_model.h"
 
@@ -32,48 +33,32 @@ int run(const Args& a) {
     return kUsage;
   }
   LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
+  say(status_line(a.model, opened));
   std::vector<std::int32_t> ids = a.ids;
   if (ids.empty()) {
     LOOM_OR_EXIT(ids, prompt_ids(opened.model, a.text), kFailed);
   }
   const std::int64_t vocab = opened.model.config.vocab_size, count = static_cast<std::int64_t>(ids.size());
-  const std::int64_t context = a.model.context > 0 ? a.model.context : opened.model.config.max_positions;
-  for (const std::int32_t id : ids)
-    if (id < 0 || id >= vocab) return fail(Status(Code::out_of_range, "id " + std::to_string(id) + ": the vocabulary has " + std::to_string(vocab)), kFailed);
-  if (count > context) return fail(Status(Code::out_of_range, std::to_string(count) + " ids, and the context holds " + std::to_string(context) + " (--ctx)"), kFailed);
-
-  SessionOptions options;
-  options.max_rows = options.max_head_rows = 64;
-  options.max_positions = count;
-  options.isa = a.model.isa;
-  LOOM_OR_EXIT(Session session, Session::create(opened.model.network, *opened.pool, options), kFailed);
-  say(status_line(a.model, opened, session));
-
   Sha256 hash;
   std::vector<float> all;
   std::vector<std::int32_t> best;
   std::string table;
-  for (std::int64_t at = 0; at < count; at += options.max_rows) {
-    std::vector<std::uint32_t> part, sequences, positions, head;
-    for (std::int64_t i = at; i < std::min(count, at + options.max_rows); ++i) {
-      part.push_back(static_cast<std::uint32_t>(ids[static_cast<std::size_t>(i)]));
-      positions.push_back(static_cast<std::uint32_t>(i));
-      head.push_back(static_cast<std::uint32_t>(i - at));
-      sequences.push_back(0);
-    }
-    if (const Status status = session.run_tokens(part, sequences, positions, head); !status.ok()) return fail(status, kFailed);
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const std::span<const float> row = session.output(static_cast<std::int64_t>(i));
-      hash.update_f32(row);
-      if (!a.out.empty()) all.insert(all.end(), row.begin(), row.end());
-      best.push_back(best_token(row));
-      if (!a.json) table += std::to_string(positions[i]) + " " + std::to_string(part[i]) + " " + std::to_string(best.back()) + " " + (best.back() < 0 ? "nan" : fixed(row[static_cast<std::size_t>(best.back())], 6)) + "\n";
-    }
-  }
+  EvaluateOptions options;
+  options.context = a.model.context;
+  options.isa = a.model.isa;
+  const Status status = all_logits(opened.model, *opened.pool, ids, options, [&](std::int64_t position, std::span<const float> row) -> Status {
+    hash.update_f32(row);
+    if (!a.out.empty()) all.insert(all.end(), row.begin(), row.end());
+    best.push_back(best_token(row));
+    const std::string value = best.back() < 0 ? "nan" : fixed(row[static_cast<std::size_t>(best.back())], 6);
+    if (!a.json) table += std::to_string(position) + " " + std::to_string(ids[static_cast<std::size_t>(position)]) + " " + std::to_string(best.back()) + " " + value + "\n";
+    return {};
+  });
+  if (!status.ok()) return fail(status, kFailed);
   const std::string sha = Sha256::hex(hash.finish());
   if (!a.out.empty()) {
     const std::int64_t shape[] = {count, vocab};
-    if (const Status status = write_npy(a.out, shape, all); !status.ok()) return fail(status, kFailed);
+    if (const Status written = write_npy(a.out, shape, all); !written.ok()) return fail(written, kFailed);
   }
   if (a.json) {
     Json answer = Json::object(), given = Json::array(), argmax = Json::array();

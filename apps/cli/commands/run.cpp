@@ -43,7 +43,7 @@ int run(const Args& a) {
   const Interrupt interrupt;
   GeneratorOptions generator_options = generator_options_of(a.model);
   LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options), kFailed);
-  say(status_line(a.model, opened, generator.session()));
+  say(status_line(a.model, opened, &generator.session()));
 
   GenerateOptions options = generate_options_of(a.sampling, opened.model);
   // The default length ends with the context; a length that was asked for is an error where it does not fit.
