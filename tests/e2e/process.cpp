@@ -35,6 +35,8 @@ Outcome loom(const Call& call) {
       close(ends[0]);
       close(ends[1]);
     }
+    // Where tests run beside builds, waiting for a second thread costs more than it brings; tests of threads say so.
+    setenv("LOOM_THREADS", "1", 1);
     for (const auto& [name, value] : call.env) setenv(name.c_str(), value.c_str(), 1);
     signal(SIGINT, SIG_DFL);
     execv(path.c_str(), argv.data());
