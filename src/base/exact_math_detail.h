@@ -49,9 +49,11 @@ struct Constants<float> {
   // (tanh(x) - x) / x^3 in x^2 on |x| <= 0.625
   static constexpr float kTanh[] = {-0x1.555532p-2f, 0x1.1106fep-3f, -0x1.b83792p-5f, 0x1.520a3p-6f, -0x1.756caep-8f};
   // erf(x)/x - 1 in x^2 on |x| <= 1; log(erfc(x)) in x - 2 on [1, 4]
-  static constexpr float kErfSmall[] = {0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2cfp-4f, -0x1.b7f858p-6f, 0x1.53ff92p-8f, -0x1.a3c95cp-11f, 0x1.48edeep-14f};
-  static constexpr float kErfLarge[] = {-0x1.575b32p+2f, -0x1.1ac324p+2f, -0x1.d8f654p-1f, -0x1.0df4fp-6f, 0x1.d3acdap-9f, -0x1.742c2ep-11f, 0x1.41e812p-13f,
-                                        -0x1.cadd3p-16f, -0x1.9bfe5p-18f};
+  static constexpr float kErfSmall[] = {
+      0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2cfp-4f, -0x1.b7f858p-6f, 0x1.53ff92p-8f, -0x1.a3c95cp-11f, 0x1.48edeep-14f};
+  static constexpr float kErfLarge[] = {
+      -0x1.575b32p+2f, -0x1.1ac324p+2f, -0x1.d8f654p-1f, -0x1.0df4fp-6f, 0x1.d3acdap-9f, -0x1.742c2ep-11f, 0x1.41e812p-13f,
+      -0x1.cadd3p-16f, -0x1.9bfe5p-18f};
 };
 
 template <>
@@ -74,24 +76,32 @@ struct Constants<double> {
   static constexpr double kErfTop = 6.0;
   static constexpr double kErfCenter = 1.0;
   static constexpr int kPowTerms = 12;
-  static constexpr double kExp[] = {0x1p-1, 0x1.555555555555cp-3, 0x1.5555555555541p-5, 0x1.111111110e9ffp-7, 0x1.6c16c16c1fa9fp-10, 0x1.a01a01b442833p-13,
-                                    0x1.a01a0176ebd4p-16, 0x1.71ddee783f9a4p-19, 0x1.27e540b265b05p-22, 0x1.af6e7814b1f6p-26, 0x1.1ed9b8bf42296p-29};
-  static constexpr double kLog[] = {0x1.5555555555593p-1, 0x1.999999997fb1cp-2, 0x1.249249420ff1fp-2, 0x1.c71c51f338b5p-3, 0x1.746643159f669p-3,
-                                    0x1.39a154f3c6c84p-3, 0x1.2f093e793c6dcp-3};
-  static constexpr double kSin[] = {-0x1.5555555555548p-3, 0x1.111111110f75cp-7, -0x1.a01a019bf1fc4p-13, 0x1.71de355ee5043p-19, -0x1.ae5e545b758bcp-26,
-                                    0x1.5d8e2f8d91d3p-33};
-  static constexpr double kCos[] = {0x1.555555555554cp-5, -0x1.6c16c16c15222p-10, 0x1.a01a019cbfcaep-16, -0x1.27e4f81307d8fp-22, 0x1.1ee9f188f6e17p-29,
-                                    -0x1.8fb14b4ffdcc3p-37};
-  static constexpr double kTanh[] = {-0x1.555555555554fp-2, 0x1.1111111110788p-3, -0x1.ba1ba1b97c0f5p-5, 0x1.664f485917364p-6, -0x1.226e2f08c1c31p-7, 0x1.d6d299b9a38dbp-9,
-                                     -0x1.7d8fbbb2268cep-10, 0x1.3482ea69140dcp-11, -0x1.e9680b1501125p-13, 0x1.5d5e6d00951bbp-14, -0x1.46db834e89555p-16};
-  static constexpr double kErfSmall[] = {0x1.06eba8214db69p-3, -0x1.812746b0379fdp-2, 0x1.ce2f21a04361p-4, -0x1.b82ce312ab114p-6, 0x1.565bcd126eb03p-8,
-                                         -0x1.c02db49267ac7p-11, 0x1.f9a334289efeap-14, -0x1.f4d31e13b86f4p-17, 0x1.b9ed791a90f17p-20, -0x1.5f8e89288ca2ap-23,
-                                         0x1.fc0fdaf91b897p-27, -0x1.453261200b184p-30, 0x1.2600810671331p-34};
+  static constexpr double kExp[] = {
+      0x1p-1, 0x1.555555555555cp-3, 0x1.5555555555541p-5, 0x1.111111110e9ffp-7, 0x1.6c16c16c1fa9fp-10, 0x1.a01a01b442833p-13,
+      0x1.a01a0176ebd4p-16, 0x1.71ddee783f9a4p-19, 0x1.27e540b265b05p-22, 0x1.af6e7814b1f6p-26, 0x1.1ed9b8bf42296p-29};
+  static constexpr double kLog[] = {
+      0x1.5555555555593p-1, 0x1.999999997fb1cp-2, 0x1.249249420ff1fp-2, 0x1.c71c51f338b5p-3, 0x1.746643159f669p-3,
+      0x1.39a154f3c6c84p-3, 0x1.2f093e793c6dcp-3};
+  static constexpr double kSin[] = {
+      -0x1.5555555555548p-3, 0x1.111111110f75cp-7, -0x1.a01a019bf1fc4p-13, 0x1.71de355ee5043p-19, -0x1.ae5e545b758bcp-26,
+      0x1.5d8e2f8d91d3p-33};
+  static constexpr double kCos[] = {
+      0x1.555555555554cp-5, -0x1.6c16c16c15222p-10, 0x1.a01a019cbfcaep-16, -0x1.27e4f81307d8fp-22, 0x1.1ee9f188f6e17p-29,
+      -0x1.8fb14b4ffdcc3p-37};
+  static constexpr double kTanh[] = {
+      -0x1.555555555554fp-2, 0x1.1111111110788p-3, -0x1.ba1ba1b97c0f5p-5, 0x1.664f485917364p-6, -0x1.226e2f08c1c31p-7,
+      0x1.d6d299b9a38dbp-9, -0x1.7d8fbbb2268cep-10, 0x1.3482ea69140dcp-11, -0x1.e9680b1501125p-13, 0x1.5d5e6d00951bbp-14,
+      -0x1.46db834e89555p-16};
+  static constexpr double kErfSmall[] = {
+      0x1.06eba8214db69p-3, -0x1.812746b0379fdp-2, 0x1.ce2f21a04361p-4, -0x1.b82ce312ab114p-6, 0x1.565bcd126eb03p-8,
+      -0x1.c02db49267ac7p-11, 0x1.f9a334289efeap-14, -0x1.f4d31e13b86f4p-17, 0x1.b9ed791a90f17p-20, -0x1.5f8e89288ca2ap-23,
+      0x1.fc0fdaf91b897p-27, -0x1.453261200b184p-30, 0x1.2600810671331p-34};
   // in x - 1 on [1, 6]
-  static constexpr double kErfLarge[] = {-0x1.d97fbf27aa2a1p+0, -0x1.51c9b0006c23cp+1, -0x1.afabc11a2928bp-1, -0x1.5477f09c3d7bfp-5, 0x1.48c9d3f3a4c29p-7,
-                                         -0x1.033f66763da15p-9, 0x1.f1b3b947ade97p-13, 0x1.b8da9a9ea9601p-16, -0x1.c79fc32bb7c75p-16, 0x1.4255e8b59c599p-17,
-                                         -0x1.1418cef946051p-19, 0x1.2e42764ed0125p-23, 0x1.a85d5e1123d5p-24, -0x1.c3c23ebd36499p-25, 0x1.033d7629f3e24p-26,
-                                         -0x1.8f397883bbfdfp-29, 0x1.9bbd2a1ed226dp-32, -0x1.027e11b7cba88p-35, 0x1.2b2c3cde2b62ap-40};
+  static constexpr double kErfLarge[] = {
+      -0x1.d97fbf27aa2a1p+0, -0x1.51c9b0006c23cp+1, -0x1.afabc11a2928bp-1, -0x1.5477f09c3d7bfp-5, 0x1.48c9d3f3a4c29p-7,
+      -0x1.033f66763da15p-9, 0x1.f1b3b947ade97p-13, 0x1.b8da9a9ea9601p-16, -0x1.c79fc32bb7c75p-16, 0x1.4255e8b59c599p-17,
+      -0x1.1418cef946051p-19, 0x1.2e42764ed0125p-23, 0x1.a85d5e1123d5p-24, -0x1.c3c23ebd36499p-25, 0x1.033d7629f3e24p-26,
+      -0x1.8f397883bbfdfp-29, 0x1.9bbd2a1ed226dp-32, -0x1.027e11b7cba88p-35, 0x1.2b2c3cde2b62ap-40};
 };
 
 template <class T> using Bits = typename Constants<T>::Bits;
@@ -237,9 +247,10 @@ struct QuarterTurns { std::uint32_t quarter; std::int64_t fraction; int shift; }
 inline QuarterTurns quarter_turns(std::uint64_t mantissa, int exponent) {
   // 2/pi after 64 zero bits.
   static constexpr std::uint64_t kTwoOverPi[] = {
-      0x0000000000000000, 0xA2F9836E4E441529, 0xFC2757D1F534DDC0, 0xDB6295993C439041, 0xFE5163ABDEBBC561, 0xB7246E3A424DD2E0, 0x06492EEA09D1921C,
-      0xFE1DEB1CB129A73E, 0xE88235F52EBB4484, 0xE99C7026B45F7E41, 0x3991D639835339F4, 0x9C845F8BBDF9283B, 0x1FF897FFDE05980F, 0xEF2F118B5A0A6D1F,
-      0x6D367ECF27CB09B7, 0x4F463F669E5FEA2D, 0x7527BAC7EBE5F17B, 0x3D0739F78A5292EA, 0x6BFB5FB11F8D5D08, 0x56033046FC7B6BAB};
+      0x0000000000000000, 0xA2F9836E4E441529, 0xFC2757D1F534DDC0, 0xDB6295993C439041, 0xFE5163ABDEBBC561, 0xB7246E3A424DD2E0,
+      0x06492EEA09D1921C, 0xFE1DEB1CB129A73E, 0xE88235F52EBB4484, 0xE99C7026B45F7E41, 0x3991D639835339F4, 0x9C845F8BBDF9283B,
+      0x1FF897FFDE05980F, 0xEF2F118B5A0A6D1F, 0x6D367ECF27CB09B7, 0x4F463F669E5FEA2D, 0x7527BAC7EBE5F17B, 0x3D0739F78A5292EA,
+      0x6BFB5FB11F8D5D08, 0x56033046FC7B6BAB};
   // Digits above weight 2^(1 - exponent) make multiples of 4 and drop out; the next 192 are enough for every double.
   const int first = exponent - 2 + 64, word = first / 64, shift = first % 64;
   const auto digits = [&](int i) {

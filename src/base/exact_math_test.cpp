@@ -70,9 +70,9 @@ TEST(ExactMath, FloatErrorsStayBelowTwoUlp) {
   EXPECT_LT(worst_f32([](float x) { return exact::cos(x); }, [](double x) { return std::cos(x); }), 1.6);
   EXPECT_LT(worst_f32([](float x) { return exact::rsqrt(x); }, [](double x) { return 1 / std::sqrt(x); }), 1.6);
   for (float y : {-0.984375f, 0.75f, 100.25f})
-    EXPECT_LT(worst_f32([=](float x) { return exact::pow(x, y); }, [=](double x) { return std::pow(x, static_cast<double>(y)); }), 1.0) << y;
+    EXPECT_LT(worst_f32([=](float x) { return exact::pow(x, y); }, [=](double x) { return std::pow(x, double{y}); }), 1.0) << y;
   for (float x : {1e4f, 5e5f, 0.9f})
-    EXPECT_LT(worst_f32([=](float y) { return exact::pow(x, y); }, [=](double y) { return std::pow(static_cast<double>(x), y); }), 1.0) << x;
+    EXPECT_LT(worst_f32([=](float y) { return exact::pow(x, y); }, [=](double y) { return std::pow(double{x}, y); }), 1.0) << x;
 }
 
 TEST(ExactMath, DoubleErrorsStayBelowTwoUlp) {

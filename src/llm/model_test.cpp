@@ -1,134 +1,123 @@
 // Real and random models against the logits and tokens that llama2.c and transformers computed.
 #include "llm/model.h"
 
-#include <gtest/gtest.h>
+#include <cstdlib>
+#include <filesystem>
 
-#include <cstdio>
-#include <fstream>
-
-#include "base/source.h"
-#include "base/bytes.h"
-#include "exec/session.h"
-#include "support/data.h"
+#include "llm/architecture.h"
+#include "llm/generate.h"
+#include "llm/locate.h"
+#include "llm/test_models.h"
 
 namespace loom {
 namespace {
 
-std::vector<float> read_floats(const std::string& path) {
-  auto bytes = read_text_file(path);
-  EXPECT_TRUE(bytes.ok()) << bytes.status().to_string();
-  std::vector<float> values(bytes->size() / 4);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = load_le<float>(bytes->data() + 4 * i);
-  return values;
-}
+using namespace test;
 
-struct Golden {
-  std::vector<std::uint32_t> in, out;
-};
-Golden stories_tokens(const std::string& path) {
-  Golden g;
-  std::ifstream file(path);
-  double logit, gap;
-  std::uint32_t position, in, out;
-  while (file >> position >> in >> out >> logit >> gap) {
-    g.in.push_back(in);
-    g.out.push_back(out);
-  }
-  return g;
-}
-
-std::uint32_t argmax(std::span<const float> x) { return static_cast<std::uint32_t>(std::max_element(x.begin(), x.end()) - x.begin()); }
-
-void expect_stories(const std::string& path, const std::string& tokens, const std::string& logits) {
-  auto model = load_model(path);
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
+std::vector<std::int32_t> greedy(Model& model, std::span<const std::int32_t> prompt, std::int64_t count) {
   ThreadPool pool(1);
-  auto session = Session::create(model->network, pool, {});
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
-  const Golden golden = stories_tokens(tokens);
-  ASSERT_EQ(golden.in.size(), 256u);
-  const std::vector<float> expected = read_floats(logits);
-  std::uint32_t id = 1;
-  float worst = 0;
-  for (std::uint32_t p = 0; p < 256; ++p) {
-    const std::uint32_t sequence = 0, head = 0;
-    ASSERT_EQ(id, golden.in[p]) << p;
-    const Status status = session->run_tokens({&id, 1}, {&sequence, 1}, {&p, 1}, {&head, 1});
-    ASSERT_TRUE(status.ok()) << status.to_string();
-    const auto row = session->output(0);
-    if (p < 64)
-      for (std::size_t i = 0; i < 512; ++i) worst = std::max(worst, std::abs(row[i] - expected[p * 512 + i]));
-    id = argmax(row);
-    ASSERT_EQ(id, golden.out[p]) << p;
-  }
-  EXPECT_LT(worst, 1e-4f);
+  auto g = Generator::create(model, pool);
+  EXPECT_TRUE(g.ok()) << g.status().to_string();
+  EXPECT_TRUE(g->feed(prompt).ok());
+  Generation result;
+  GenerateOptions options;
+  options.max_tokens = count;
+  options.ignore_eos = true;
+  EXPECT_TRUE(g->generate(options, &result).ok());
+  return result.ids;
 }
 
-TEST(Model, stories_from_a_folder_and_from_gguf) {
+TEST(Model, stories_from_a_folder_a_file_and_gguf) {
   LOOM_TEST_FILE(folder, "stories260K/hf");
   LOOM_TEST_FILE(gguf, "stories260K/stories260K.gguf");
   LOOM_TEST_FILE(tokens, "stories260K/golden_tokens_256.txt");
   LOOM_TEST_FILE(logits, "stories260K/golden_logits_pos0_63.f32");
-  expect_stories(folder, tokens, logits);
-  expect_stories(folder + "/model.safetensors", tokens, logits);
-  expect_stories(gguf, tokens, logits);
-}
-
-void expect_family(const std::string& folder) {
-  SCOPED_TRACE(folder);
-  auto model = load_model(folder);
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
-  const auto json = Json::parse(*read_text_file(folder + "/golden.json"));
-  ASSERT_TRUE(json.ok());
-  const std::vector<float> expected = read_floats(folder + "/golden_logits.f32");
-  std::vector<std::uint32_t> ids, positions, sequences;
-  for (const Json& id : json->find("ids")->as_array()) {
-    positions.push_back(static_cast<std::uint32_t>(ids.size()));
-    sequences.push_back(0);
-    ids.push_back(static_cast<std::uint32_t>(id.as_integer()));
+  std::vector<std::int32_t> in, out;
+  std::ifstream lines(tokens);
+  double logit, gap;
+  for (std::int32_t position, a, b; lines >> position >> a >> b >> logit >> gap;) {
+    in.push_back(a);
+    out.push_back(b);
   }
-  ThreadPool pool(1);
-  SessionOptions options;
-  options.max_head_rows = 64;
-  auto session = Session::create(model->network, pool, options);
-  ASSERT_TRUE(session.ok()) << session.status().to_string();
-  Status status = session->run_tokens(ids, sequences, positions, positions);
-  ASSERT_TRUE(status.ok()) << status.to_string();
-  float worst = 0;
-  const std::size_t vocab = static_cast<std::size_t>(model->config.vocab_size);
-  ASSERT_EQ(expected.size(), ids.size() * vocab);
-  for (std::size_t p = 0; p < ids.size(); ++p)
-    for (std::size_t i = 0; i < vocab; ++i) worst = std::max(worst, std::abs(session->output(static_cast<std::int64_t>(p))[i] - expected[p * vocab + i]));
-  EXPECT_LT(worst, 1e-4f);
-  std::uint32_t id = argmax(session->output(static_cast<std::int64_t>(ids.size()) - 1)), position = static_cast<std::uint32_t>(ids.size());
-  for (const Json& wanted : json->find("greedy")->as_array()) {
-    ASSERT_EQ(id, wanted.as_integer()) << "at " << position;
-    const std::uint32_t zero = 0;
-    status = session->run_tokens({&id, 1}, {&zero, 1}, {&position, 1}, {&zero, 1});
-    ASSERT_TRUE(status.ok()) << status.to_string();
-    id = argmax(session->output(0));
-    ++position;
+  ASSERT_EQ(out.size(), 256u);
+  for (const std::string& path : {folder, folder + "/model.safetensors", gguf}) {
+    Model model = load(path);
+    EXPECT_EQ(model.config.architecture->name, "llama");
+    EXPECT_EQ(greedy(model, std::vector<std::int32_t>{1}, 256), out) << path;
+    EXPECT_LT(largest_difference(logits_of(model, std::span(in).first(64)), read_floats(logits)), 1e-4f) << path;
   }
 }
 
 TEST(Model, families) {
   for (const char* family : {"llama2_untied", "llama3_scaled_rope", "llama_linear_rope_bias", "mistral_window", "qwen2_bias", "qwen3_qknorm"}) {
     LOOM_TEST_FILE(folder, std::string("families/") + family);
-    expect_family(folder);
+    Model model = load(folder);
+    const Golden golden = read_golden(folder);
+    EXPECT_LT(largest_difference(logits_of(model, golden.prompt), read_floats(folder + "/golden_logits.f32")), 1e-4f) << family;
+    EXPECT_EQ(greedy(model, golden.prompt, 64), golden.greedy) << family;
+    EXPECT_EQ(model.tokenizer.status().code(), Code::not_found);
   }
 }
 
 TEST(Model, other_families_are_refused_by_name) {
   for (const char* family : {"phi3", "gemma2", "gemma3"}) {
     LOOM_TEST_FILE(folder, std::string("families/") + family);
-    const auto model = load_model(folder);
-    ASSERT_FALSE(model.ok());
-    EXPECT_EQ(model.status().code(), Code::unsupported);
-    const std::string& text = model.status().message();
-    EXPECT_NE(text.find(std::string("'") + family), std::string::npos) << text;
-    EXPECT_NE(text.find("known are llama, mistral, qwen2, qwen3"), std::string::npos) << text;
-    EXPECT_NE(text.find(std::string("src/llm/import_") + family), std::string::npos) << text;
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, std::string("the architecture '") + family);
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, "known are llama, mistral, qwen2, qwen3");
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, std::string("src/llm/import_") + family);
   }
+}
+
+TEST(Model, tokenizers_of_a_folder_and_of_gguf_agree) {
+  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(gguf, "stories260K/stories260K.gguf");
+  LOOM_TEST_FILE(golden, "stories260K/golden_encode.json");
+  const auto cases = Json::parse(file_text(golden));
+  ASSERT_TRUE(cases.ok());
+  for (const std::string& path : {folder, folder + "/tokenizer.json", gguf}) {
+    const auto tokenizer = load_tokenizer(path);
+    ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
+    for (const Json& c : cases->as_array()) {
+      std::vector<std::int32_t> ids;
+      for (const Json& id : c.find("ids")->as_array()) ids.push_back(static_cast<std::int32_t>(id.as_integer()));
+      EXPECT_EQ(tokenizer->encode(c.find("text")->as_string()), ids) << path;
+    }
+  }
+}
+
+TEST(Model, what_is_no_model_is_refused) {
+  const TempFolder folder;
+  LOOM_EXPECT_ERROR(load_model(folder / "absent.gguf"), Code::not_found, "no such file or folder");
+  LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found, "holds no config.json");
+  std::ofstream(folder / "config.json") << R"({"model_type": "llama", "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4, "num_hidden_layers": 1, "num_attention_heads": 1})";
+  LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found, "holds neither model.safetensors nor");
+  LOOM_EXPECT_ERROR(load_model(folder / "config.json"), Code::unsupported, "is JSON, expected a HuggingFace folder, safetensors or GGUF");
+  EXPECT_TRUE(load_config(folder.path()).ok());
+  LOOM_EXPECT_ERROR(load_tokenizer(folder.path()), Code::not_found, "holds no tokenizer.json");
+  std::ofstream(folder / "tokenizer.model") << "x";
+  LOOM_EXPECT_ERROR(load_tokenizer(folder.path()), Code::unsupported, "tokenizer.model is not read");
+}
+
+TEST(Locate, names_in_the_huggingface_cache) {
+  const TempFolder cache;
+  const std::string model = cache / "models--Org--Tiny-Stories";
+  std::filesystem::create_directories(model + "/snapshots/abc");
+  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "org/tiny-storys"), Code::not_found, "nearest: Org/Tiny-Stories");
+  EXPECT_EQ(*find_in_cache(cache.path(), "Org/Tiny-Stories"), model + "/snapshots/abc");  // the only snapshot
+  std::filesystem::create_directories(model + "/snapshots/def");
+  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "Org/Tiny-Stories"), Code::not_found, "has no refs/main and 2 snapshots");
+  std::filesystem::create_directories(model + "/refs");
+  std::ofstream(model + "/refs/main") << "def\n";
+  EXPECT_EQ(*find_in_cache(cache.path(), "Org/Tiny-Stories"), model + "/snapshots/def");
+  std::ofstream(model + "/refs/main") << "gone";
+  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "Org/Tiny-Stories"), Code::not_found, "which is not there");
+  LOOM_EXPECT_ERROR(find_in_cache(cache / "empty", "Org/Tiny-Stories"), Code::not_found, "holds no models");
+
+  ::setenv("HF_HUB_CACHE", cache.path().c_str(), 1);
+  std::ofstream(model + "/refs/main") << "abc";
+  EXPECT_EQ(*locate_model("Org/Tiny-Stories"), model + "/snapshots/abc");
+  LOOM_EXPECT_ERROR(locate_model("./Org/Tiny-Stories"), Code::not_found, "no such file or folder");
+  ::unsetenv("HF_HUB_CACHE");
 }
 
 }  // namespace

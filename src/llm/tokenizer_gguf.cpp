@@ -37,8 +37,9 @@ Result<Tokenizer> tokenizer_from_gguf(const Gguf& file) {
 
   auto id = [&](std::string_view key, std::optional<std::int32_t>* out) -> Status {
     if (!file.find_key(key)) return {};
-    LOOM_ASSIGN(const std::uint64_t value, file.get_u64(key));
-    if (value < tokens.size()) *out = static_cast<std::int32_t>(value);  // llama.cpp writes -1 for none
+    const auto value = file.get_u64(key);
+    if (!value.ok()) return value.status().code() == Code::out_of_range ? Status() : value.status();  // llama.cpp writes -1 for none
+    if (*value < tokens.size()) *out = static_cast<std::int32_t>(*value);
     return {};
   };
   LOOM_TRY(id("tokenizer.ggml.bos_token_id", &spec.bos));

@@ -40,7 +40,8 @@ std::uint32_t nearest(double x, const SmallFloat& f) {
   std::frexp(rounded, &e);
   if (e - 1 < 1 - f.bias) return sign | static_cast<std::uint32_t>(std::ldexp(rounded, f.bias - 1 + f.mantissa_bits));
   const double fraction = std::ldexp(rounded, 1 - e) - 1;
-  return sign | static_cast<std::uint32_t>(e - 1 + f.bias) << f.mantissa_bits | static_cast<std::uint32_t>(std::ldexp(fraction, f.mantissa_bits));
+  const std::uint32_t exponent = static_cast<std::uint32_t>(e - 1 + f.bias);
+  return sign | exponent << f.mantissa_bits | static_cast<std::uint32_t>(std::ldexp(fraction, f.mantissa_bits));
 }
 
 TEST(Codec, EveryCodeDecodesToItsDefinition) {
@@ -137,7 +138,8 @@ TEST(Codec, SaturationAndNan) {
   EXPECT_EQ(f32_to_fp4(0.25f), 0x0);
   for (int code = 0; code < 16; ++code) EXPECT_EQ(kFp4Twice[code], 2 * fp4_to_f32(static_cast<std::uint8_t>(code)));
   for (std::uint32_t code = 0; code < 65536; ++code)
-    EXPECT_EQ(std::bit_cast<std::uint32_t>(bf16_to_f32(static_cast<std::uint16_t>(code))), std::bit_cast<std::uint32_t>(decode_small_float(code, kBf16)));
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(bf16_to_f32(static_cast<std::uint16_t>(code))),
+              std::bit_cast<std::uint32_t>(decode_small_float(code, kBf16)));
 }
 
 TEST(Codec, RoundEven) {

@@ -34,18 +34,24 @@ constexpr std::array<DTypeInfo, kDTypeCount> kInfo{{
 
 struct Synonym { std::string_view text; DType dtype; };
 constexpr Synonym kSynonyms[] = {
-    {"float64", DType::f64}, {"fp64", DType::f64}, {"double", DType::f64}, {"float32", DType::f32}, {"fp32", DType::f32}, {"float", DType::f32},
-    {"float16", DType::f16}, {"fp16", DType::f16}, {"half", DType::f16}, {"bfloat16", DType::bf16},
+    {"float64", DType::f64}, {"fp64", DType::f64}, {"double", DType::f64}, {"float32", DType::f32}, {"fp32", DType::f32},
+    {"float", DType::f32}, {"float16", DType::f16}, {"fp16", DType::f16}, {"half", DType::f16}, {"bfloat16", DType::bf16},
     {"fp8", DType::fp8e4m3}, {"e4m3", DType::fp8e4m3}, {"f8_e4m3", DType::fp8e4m3}, {"float8_e4m3fn", DType::fp8e4m3},
-    {"e5m2", DType::fp8e5m2}, {"f8_e5m2", DType::fp8e5m2}, {"float8_e5m2", DType::fp8e5m2},
-    {"int64", DType::i64}, {"int32", DType::i32}, {"int16", DType::i16}, {"int8", DType::i8}, {"int4", DType::i4}, {"int2", DType::i2},
-    {"uint64", DType::u64}, {"uint32", DType::u32}, {"uint16", DType::u16}, {"uint8", DType::u8}, {"uint4", DType::u4}, {"uint2", DType::u2},
-    {"f4", DType::fp4}, {"fp4e2m1", DType::fp4}, {"float4_e2m1fn", DType::fp4}, {"trit", DType::ternary}, {"bit", DType::binary},
+    {"e5m2", DType::fp8e5m2}, {"f8_e5m2", DType::fp8e5m2}, {"float8_e5m2", DType::fp8e5m2}, {"int64", DType::i64},
+    {"int32", DType::i32}, {"int16", DType::i16}, {"int8", DType::i8}, {"int4", DType::i4}, {"int2", DType::i2},
+    {"uint64", DType::u64}, {"uint32", DType::u32}, {"uint16", DType::u16}, {"uint8", DType::u8}, {"uint4", DType::u4},
+    {"uint2", DType::u2}, {"f4", DType::fp4}, {"fp4e2m1", DType::fp4}, {"float4_e2m1fn", DType::fp4}, {"trit", DType::ternary},
+    {"bit", DType::binary},
 };
 
 }  // namespace
 
 const DTypeInfo& info(DType dtype) { return kInfo[static_cast<std::size_t>(dtype)]; }
+
+Result<DType> dtype_from_id(std::uint32_t id) {
+  if (id < kDTypeCount) return static_cast<DType>(id);
+  return Status(Code::corrupt, "there is no numeric type " + std::to_string(id) + "; ids are 0 to " + std::to_string(kDTypeCount - 1));
+}
 
 Result<DType> parse_dtype(std::string_view text) {
   std::string lower(text);

@@ -32,9 +32,11 @@ struct DTypeInfo {
   bool scaled;            // value = (code - zero) * scale; f64, f32, f16 and bf16 have no scale
 };
 
-const DTypeInfo& info(DType dtype);
+const DTypeInfo& info(DType dtype);  // dtype: one of the 21; ids from files go through dtype_from_id
 inline std::string_view name(DType dtype) { return info(dtype).name; }
 
+// Error: corrupt for an id that no type has.
+Result<DType> dtype_from_id(std::uint32_t id);
 // Accepts the canonical names and the usual synonyms ("fp32", "float32", "bfloat16", "fp8", "int8"), any case.
 Result<DType> parse_dtype(std::string_view text);
 

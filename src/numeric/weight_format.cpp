@@ -40,7 +40,17 @@ WeightFormat default_format(DType dtype) {
   return {dtype, Layout::plain, info(dtype).scaled ? ScaleKind::row : ScaleKind::none, 0};
 }
 
+Result<WeightFormat> weight_format_from_ids(std::uint32_t dtype, std::uint32_t layout, std::uint32_t scale, std::uint32_t block) {
+  for (const WeightFormat& f : all_weight_formats())
+    if (dtype == static_cast<std::uint32_t>(f.dtype) && layout == static_cast<std::uint32_t>(f.layout) &&
+        scale == static_cast<std::uint32_t>(f.scale) && block == f.block)
+      return f;
+  return Status(Code::corrupt, "no weight format has dtype " + std::to_string(dtype) + ", layout " + std::to_string(layout) + ", scale " +
+                                   std::to_string(scale) + ", block " + std::to_string(block));
+}
+
 Result<WeightFormat> parse_weight_format(std::string_view text) {
+  const std::string quoted = "'" + std::string(text) + "'";
   std::string lower(text);
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -49,7 +59,7 @@ Result<WeightFormat> parse_weight_format(std::string_view text) {
   const std::size_t colon = lower.find(':');
   const auto dtype = parse_dtype(std::string_view(lower).substr(0, colon));
   if (!dtype.ok())
-    return Status(Code::invalid_argument, "'" + std::string(text) + "' is not a weight format: " + dtype.status().message() + "; or q4_0, q8_0, q4_k, q6_k");
+    return Status(Code::invalid_argument, quoted + " is not a weight format: " + dtype.status().message() + "; or q4_0, q8_0, q4_k, q6_k");
   if (colon == std::string::npos) return default_format(*dtype);
   const std::string suffix = lower.substr(colon);
   if (*dtype == DType::i4 && suffix == ":a4") return kNamed[0].format;
@@ -57,10 +67,10 @@ Result<WeightFormat> parse_weight_format(std::string_view text) {
   for (const Granularity& g : kGranularities)
     if (g.suffix == suffix) {
       if (!info(*dtype).scaled)
-        return Status(Code::invalid_argument, "'" + std::string(text) + "': " + std::string(name(*dtype)) + " has no scale; write just '" + std::string(name(*dtype)) + "'");
+        return Status(Code::invalid_argument, quoted + ": " + std::string(name(*dtype)) + " has no scale; write it without a colon");
       return WeightFormat{*dtype, Layout::plain, g.scale, g.block};
     }
-  return Status(Code::invalid_argument, "'" + std::string(text) + "': after the colon comes tensor, row, block16 or block32 (for i4 also a4 or s4)");
+  return Status(Code::invalid_argument, quoted + ": after the colon comes tensor, row, block16 or block32 (for i4 also a4 or s4)");
 }
 
 std::string to_string(const WeightFormat& format) {

@@ -41,6 +41,8 @@ WeightFormat default_format(DType dtype);
 // and the synonyms of parse_dtype before the colon. to_string gives the one canonical spelling.
 Result<WeightFormat> parse_weight_format(std::string_view text);
 std::string to_string(const WeightFormat& format);
+// From the numbers of a file. Error: corrupt where they are not one of all_weight_formats().
+Result<WeightFormat> weight_format_from_ids(std::uint32_t dtype, std::uint32_t layout, std::uint32_t scale, std::uint32_t block);
 
 // Every format that parse_weight_format accepts, dtypes in id order, then the native and the GGUF layouts: what tests and
 // tables iterate over. A WeightFormat that is not in the list is refused by whatever takes one.

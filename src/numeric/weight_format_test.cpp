@@ -12,7 +12,8 @@ TEST(DType, IdsBitsAndClassesAreTheTable) {
   const struct { const char* name; int bits; char arith; } rows[] = {
       {"f64", 64, 'D'}, {"f32", 32, 'F'}, {"f16", 16, 'F'}, {"bf16", 16, 'B'}, {"fp8e4m3", 8, 'B'}, {"fp8e5m2", 8, 'B'}, {"i64", 64, 'D'},
       {"i32", 32, 'D'}, {"i16", 16, 'F'}, {"i8", 8, 'I'},   {"u64", 64, 'D'},  {"u32", 32, 'D'},    {"u16", 16, 'F'},    {"u8", 8, 'I'},
-      {"i4", 4, 'I'},   {"u4", 4, 'I'},   {"fp4", 4, 'I'},  {"i2", 2, 'I'},    {"u2", 2, 'I'},      {"ternary", 2, 'I'}, {"binary", 1, 'I'}};
+      {"i4", 4, 'I'},   {"u4", 4, 'I'},   {"fp4", 4, 'I'},  {"i2", 2, 'I'},    {"u2", 2, 'I'},      {"ternary", 2, 'I'},
+      {"binary", 1, 'I'}};
   static_assert(sizeof rows / sizeof rows[0] == kDTypeCount);
   for (int i = 0; i < kDTypeCount; ++i) {
     const DTypeInfo& type = info(static_cast<DType>(i));
@@ -21,6 +22,7 @@ TEST(DType, IdsBitsAndClassesAreTheTable) {
     EXPECT_EQ(type.bits, rows[i].bits) << type.name;
     EXPECT_EQ("IBFD"[static_cast<int>(type.arith)], rows[i].arith) << type.name;
     EXPECT_EQ(parse_dtype(type.name).value(), type.id);
+    EXPECT_EQ(dtype_from_id(static_cast<std::uint32_t>(i)).value(), type.id);
   }
 }
 
@@ -43,6 +45,9 @@ TEST(WeightFormat, TextRoundTripsForEveryFormat) {
     const auto back = parse_weight_format(text);
     ASSERT_TRUE(back.ok()) << text;
     EXPECT_EQ(*back, f) << text;
+    const auto from_file = weight_format_from_ids(static_cast<std::uint32_t>(f.dtype), static_cast<std::uint32_t>(f.layout),
+                                                  static_cast<std::uint32_t>(f.scale), f.block);
+    EXPECT_EQ(from_file.value(), f) << text;
   }
   EXPECT_EQ(names.size(), 4u + 17u * 4u + 6u);
 }
@@ -55,6 +60,9 @@ TEST(WeightFormat, Defaults) {
   EXPECT_EQ(to_string(*parse_weight_format("i4:row")), "i4:row");
   EXPECT_EQ(to_string(*parse_weight_format("Q4_K")), "q4_k");
   EXPECT_EQ(default_format(DType::bf16).scale, ScaleKind::none);
+  EXPECT_EQ(dtype_from_id(21).status().code(), Code::corrupt);
+  EXPECT_EQ(weight_format_from_ids(9, 0, 3, 17).status().code(), Code::corrupt);
+  EXPECT_EQ(weight_format_from_ids(265, 0, 2, 0).status().code(), Code::corrupt);
   for (const char* bad : {"", ":", "i8:", "i8:s4", "i8:block8", "f32:row", "q5_0", "i4:a4:row"})
     EXPECT_EQ(parse_weight_format(bad).status().code(), Code::invalid_argument) << bad;
 }

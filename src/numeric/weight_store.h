@@ -31,30 +31,38 @@ class WeightStore {
   // Row-major master values; empty where the master is of the other type or dropped. Call touch() after writing.
   std::span<const float> master() const { return master_; }
   std::span<const double> master64() const { return master64_; }
-  std::span<float> mutable_master();
-  std::span<double> mutable_master64();
-  // The master changed: packed forms are stale.
+  std::span<float> mutable_master() { return master_; }
+  std::span<double> mutable_master64() { return master64_; }
+  // The master changed: the packed form is stale.
   void touch();
 
-  // Changes the format; encodes from the master. Between f32 and class D the master changes its type without loss where the
-  // values allow. Without a master: possible only from formats that decode exactly into the new one's master; otherwise the
-  // decoded values become the master (never silently rounded twice).
+  // Changes the format and encodes from the master. On an error (PackedMatrix::encode names them) nothing has changed.
+  // The master becomes f64 for class D formats, and f32 again for the others where that loses nothing; where it would, it stays
+  // f64 and is encoded from there (narrow_master() rounds it). Without a master the decoded values become the master, f64 if
+  // either format is of class D, so that nothing is rounded twice in silence.
   Status morph(const WeightFormat& format);
+  // Rounds an f64 master to f32 under a format that runs in f32 or less; otherwise does nothing.
+  void narrow_master();
   // The packed form of the current format; encoded when stale.
   Result<PackedMatrix> packed();
   // Frees the master; the packed form remains. Values are then exactly the decoded ones.
   Status drop_master();
 
-  // Current values as the network sees them (decoded from the packed form; the master for f32 and f64), row-major.
+  // Current values as the network sees them, row-major: decoded from the packed form (f32 and f64: the master, flushed as
+  // packing does).
   Status values(std::span<float> out);
   Status values(std::span<double> out);
 
   // Counts changes of the values or the format: sessions compare it to know what to repack.
   std::uint64_t epoch() const { return epoch_; }
+  // Bytes of the packed form of the current format, encoded already or not.
   std::uint64_t packed_bytes() const;
   std::uint64_t master_bytes() const { return master_.size() * sizeof(float) + master64_.size() * sizeof(double); }
 
  private:
+  template <class T>
+  Status values_as(std::span<T> out);
+
   std::int64_t rows_ = 0, cols_ = 0;
   WeightFormat format_;
   std::vector<float> master_;

@@ -69,7 +69,7 @@ TEST(Pattern, RefusesByName) {
 
 // Each of these takes a backtracking matcher exponential or quadratic time.
 TEST(Pattern, LinearTime) {
-  const std::string text(1'000'000, 'a');
+  const std::string text(200'000, 'a');
   for (const char* expression : {"(a*)*b", "(a|a)*b|c", "a[^b]*b|a", "(a?){30}a{30}b", "a+b"}) {
     auto pattern = Pattern::compile(expression);
     ASSERT_TRUE(pattern.ok()) << pattern.status().to_string();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <filesystem>
 #include <map>
 
 #include "base/bytes.h"
@@ -72,6 +71,9 @@ class TokenizerReader {
       LOOM_ASSIGN(const std::string_view raw, cursor.raw_value());
       if (key == "vocab") { vocab = raw; return {}; }
       if (key == "merges") { merges = raw; return {}; }
+      constexpr std::string_view kKnown[] = {"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
+                                             "fuse_unk", "byte_fallback", "ignore_merges"};
+      if (std::find(std::begin(kKnown), std::end(kKnown), key) == std::end(kKnown)) return {};
       auto value = Json::parse(raw);
       if (!value.ok()) return value.status().at(key);
       options.set(std::string(key), std::move(*value));
@@ -239,28 +241,39 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view json, std::string_view c
   return result;
 }
 
+namespace {
+
+// The text of a file that may be missing.
+Status read_optional(const std::string& path, std::string* out) {
+  auto text = read_text_file(path);
+  if (text.ok()) *out = std::move(*text);
+  return text.ok() || text.status().code() == Code::not_found ? Status() : text.status();
+}
+
+}  // namespace
+
 Result<Tokenizer> Tokenizer::load(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::path given(path);
-  const bool folder = fs::is_directory(given, error);
-  const fs::path file = folder ? given / "tokenizer.json" : given;
-  const fs::path beside = folder ? given : given.parent_path();
-  LOOM_ASSIGN(const SourcePtr source, open_source(file.string()));
-  std::string storage;
-  std::string_view json = as_text(source->view());
+  // A file, or else a folder with the file in it.
+  std::string file = path, folder = path.substr(0, path.rfind('/') + 1);
+  auto source = open_source(file);
+  if (!source.ok()) {
+    folder = path + "/";
+    file = folder + "tokenizer.json";
+    source = open_source(file);
+  }
+  if (!source.ok()) return source.status();
+  std::string storage, config, chat_template;
+  std::string_view json = as_text((*source)->view());
   if (json.empty()) {
-    LOOM_ASSIGN(storage, read_text_file(file.string()));
+    LOOM_ASSIGN(storage, read_text_file(file));
     json = storage;
   }
-  std::string config;
-  if (const fs::path p = beside / "tokenizer_config.json"; fs::exists(p, error)) {
-    LOOM_ASSIGN(config, read_text_file(p.string()));
-  }
-  LOOM_ASSIGN(Tokenizer tokenizer, from_json(json, config, file.string()));
-  if (const fs::path p = beside / "chat_template.jinja"; fs::exists(p, error)) {
+  LOOM_TRY(read_optional(folder + "tokenizer_config.json", &config));
+  LOOM_TRY(read_optional(folder + "chat_template.jinja", &chat_template));
+  LOOM_ASSIGN(Tokenizer tokenizer, from_json(json, config, file));
+  if (!chat_template.empty()) {
     auto data = std::make_shared<TokenizerData>(*tokenizer.data_);
-    LOOM_ASSIGN(data->chat_template, read_text_file(p.string()));
+    data->chat_template = std::move(chat_template);
     tokenizer.data_ = std::move(data);
   }
   return tokenizer;

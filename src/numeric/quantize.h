@@ -1,0 +1,43 @@
+// One group of weights that shares a scale (a tensor, a row or a block): how the scale is chosen, and values to codes and back.
+//
+// value = (code - zero) * scale. Codes are the bits as they are stored, in a std::uint64_t each: integers of up to 8 bits are
+// stored unsigned (i8 + 128, i4 + 8, i2 + 2, ternary + 1, binary 0 for -1 and 1 for +1), wider ones in two's complement,
+// floats as their own bits. Policies, all deterministic:
+//   i8 i16 fp8      largest magnitude / largest code          i32 i64     the same, rounded up to a power of two: scaling is exact
+//   u8 u16          the range with 0 in it, zero point within  u32 u64    the same with a power of two
+//   i4 i2 u4 u2 fp4 the least squared error over shrunken scales 0.96^j of the above, j ascending, ties to the first
+//   ternary binary  mean magnitude (BitNet b1.58, arXiv:2402.17764, eq. 1-3)
+// Pure functions, any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "numeric/dtype.h"
+
+namespace loom {
+
+struct GroupScale {
+  double scale = 0;        // an f32 except for class D; 1 for the types without scales; 0 for a group of zeros
+  std::uint64_t zero = 0;  // unsigned types
+};
+
+// Magnitudes below become 0 when packed, so that no product or partial sum of a kernel is subnormal on any device (numerics
+// rule 9): f32 2^-40, bf16 2^-56, class D none, all others 2^-100.
+double flush_floor(DType dtype);
+
+// T: float or double. Values are finite; those below flush_floor count as 0.
+template <class T>
+GroupScale choose_scale(DType dtype, std::span<const T> values);
+
+// out[i] = the stored code of values[i].
+template <class T>
+void encode_group(DType dtype, std::span<const T> values, const GroupScale& group, std::uint64_t* out);
+
+// out[i] = code - zero as a number, without the scale: exact up to 53 bits; fp4 at its value.
+void decode_group(DType dtype, std::span<const std::uint64_t> codes, std::uint64_t zero, double* out);
+
+// The code that stands for zero (binary has none: 0).
+std::uint64_t zero_code(DType dtype, std::uint64_t zero);
+
+}  // namespace loom
