@@ -1,30 +1,39 @@
 #include "model_file.h"
 
-#include <array>
+#include <map>
 
 #include "llm/locate.h"
 
 namespace loom::cli {
+namespace {
+
+Result<ModelFile> with_tensors(ModelFile file, std::vector<TensorInfo> tensors) {
+  file.tensors = std::move(tensors);
+  for (const TensorInfo& t : file.tensors) file.rows.push_back({t.name, std::string(name(t.type)), t.shape, t.size, t.elements(), ""});
+  return file;
+}
+
+}  // namespace
 
 std::uint64_t ModelFile::bytes() const {
   std::uint64_t sum = 0;
-  for (const TensorInfo& t : tensors) sum += t.size;
+  for (const TensorRow& row : rows) sum += row.bytes;
   return sum;
 }
 
 std::uint64_t ModelFile::elements() const {
   std::uint64_t sum = 0;
-  for (const TensorInfo& t : tensors) sum += t.elements();
+  for (const TensorRow& row : rows) sum += row.elements;
   return sum;
 }
 
 std::string ModelFile::main_type() const {
-  std::array<std::uint64_t, kStorageTypeCount> sums{};
-  for (const TensorInfo& t : tensors) sums[static_cast<std::size_t>(t.type)] += t.size;
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    if (sums[i] > sums[best]) best = i;
-  return std::string(name(static_cast<StorageType>(best)));
+  std::map<std::string, std::uint64_t> sums;
+  for (const TensorRow& row : rows) sums[row.type] += row.bytes;
+  std::string best;
+  for (const auto& [type, bytes] : sums)
+    if (best.empty() || bytes > sums[best]) best = type;
+  return best;
 }
 
 std::string title_of(const std::string& path) {
@@ -46,19 +55,25 @@ Result<ModelFile> open_model_file(const std::string& name) {
   file.title = title_of(file.path);
   if (is_folder(file.path)) {
     LOOM_ASSIGN(const Safetensors tensors, Safetensors::open_folder(file.path));
-    file.tensors = tensors.tensors();
     file.metadata = tensors.metadata();
-    return file;
+    return with_tensors(std::move(file), tensors.tensors());
   }
   LOOM_ASSIGN(SourcePtr source, open_source(file.path));
   LOOM_ASSIGN(file.kind, sniff(*source));
   if (file.kind == FileKind::safetensors) {
     LOOM_ASSIGN(const Safetensors tensors, Safetensors::open(std::move(source)));
-    file.tensors = tensors.tensors();
     file.metadata = tensors.metadata();
-  } else if (file.kind == FileKind::gguf) {
+    return with_tensors(std::move(file), tensors.tensors());
+  }
+  if (file.kind == FileKind::gguf) {
     LOOM_ASSIGN(file.gguf, Gguf::open(std::move(source)));
-    file.tensors = file.gguf->tensors();
+    std::vector<TensorInfo> tensors = file.gguf->tensors();
+    return with_tensors(std::move(file), std::move(tensors));
+  }
+  if (file.kind == FileKind::entity) {
+    LOOM_ASSIGN(file.entity, Entity::open(std::move(source)));
+    for (const EntityEntry& e : file.entity->tensors())
+      file.rows.push_back({e.name, to_string(e.type), e.shape, e.size, element_count(e.shape).value_or(0), Sha256::hex(e.sha256)});
   }
   return file;
 }

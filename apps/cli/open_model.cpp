@@ -30,6 +30,10 @@ Result<OpenModel> open_model(const ModelOptions& options) {
   if (!options.dtype.empty()) {
     LOOM_ASSIGN(const WeightFormat format, parse_weight_format(options.dtype));
     LOOM_TRY(model->network.morph(format));
+    // Nothing here learns: what is packed needs no master.
+    if (format.dtype != DType::f32 && format.dtype != DType::f64)
+      for (const Network::NamedParam& p : model->network.params())
+        if (!p.tied && p.param->spec.quantized) LOOM_TRY(p.param->store->drop_master());
   }
   return OpenModel{std::move(*model), std::make_unique<ThreadPool>(options.threads)};
 }
@@ -37,7 +41,7 @@ Result<OpenModel> open_model(const ModelOptions& options) {
 std::string status_line(const ModelOptions& options, OpenModel& opened, Session* session) {
   std::uint64_t memory = 0;
   for (const Network::NamedParam& p : opened.model.network.params())
-    if (!p.tied) memory += p.param->store->master_bytes();
+    if (!p.tied) memory += p.param->store->packed_bytes() + p.param->store->master_bytes();
   if (session) {
     const cpu::Executor& executor = session->executor();
     memory += static_cast<std::uint64_t>(executor.arena_bytes() + executor.scratch_bytes() + executor.state_bytes() + executor.weight_bytes());

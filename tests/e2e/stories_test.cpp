@@ -201,5 +201,31 @@ TEST(Stories, ConvertedWeightsRunAndErrorsAreTold) {
   EXPECT_NE(logits(copy / ""), logits(folder));
 }
 
+TEST(Stories, AnEntityIsTheModel) {
+  LOOM_TEST_FILE(model, "stories260K/stories260K.gguf");
+  LOOM_TEST_FILE(text, "stories260K/golden_greedy_256.txt");
+  const Folder folder;
+  const std::string path = folder / "stories.entity";
+  ASSERT_EQ(loom({"convert", model, path}).code, 0);
+  EXPECT_EQ(loom(run_args(path)).out, file_bytes(text));
+  EXPECT_EQ(loom({"tokenize", path}, "Once upon a time").out, "[1,403,407,261,378]\n");
+  const Outcome shown = loom({"show", path});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_NE(shown.out.find("0.0.0.0:weight  f32  [512, 64]"), std::string::npos) << shown.out;
+  // The same model, the same bytes.
+  ASSERT_EQ(loom({"convert", path, folder / "again.entity"}).code, 0);
+  EXPECT_EQ(loom({"logits", folder / "again.entity", "--ids", "1,403"}).out, loom({"logits", model, "--ids", "1,403"}).out);
+  // Smaller types are smaller, and say what they lose.
+  const Outcome small = loom({"convert", model, folder / "small.entity", "--dtype", "i4", "--json"});
+  ASSERT_EQ(small.code, 0) << small.err;
+  const auto rows = Json::parse(small.out);
+  ASSERT_TRUE(rows.ok());
+  const Json& table = rows->as_array()[0];
+  EXPECT_EQ(table.find("to")->as_string(), "i4");
+  EXPECT_LT(table.find("bytes_after")->as_integer() * 6, table.find("bytes_before")->as_integer());
+  EXPECT_GT(table.find("rms_error")->as_number(), 0.01);
+  EXPECT_LT(table.find("rms_error")->as_number(), 0.15);
+}
+
 }  // namespace
 }  // namespace loom::test

@@ -65,11 +65,13 @@ Result<Found> look_at(const std::string& name_or_path) {
   LOOM_ASSIGN(found.file, open_model_file(path));
   found.kind = std::string(name(found.file.kind)) + (is_folder(path) ? " folder" : "");
   const auto config = load_config(path);
-  if (config.ok()) {
+  if (!config.ok()) found.runs = config.status();
+  if (found.file.entity) {
+    LOOM_ASSIGN(found.topology, found.file.entity->json("topology"));
+    found.summary = "identity " + Sha256::hex(found.file.entity->identity());
+  } else if (config.ok()) {
     found.summary = summary_of(*config);
     found.topology = decoder_topology(*config);
-  } else {
-    found.runs = config.status();
   }
   found.tokenizer = load_tokenizer(path).status();
   return found;
@@ -135,12 +137,12 @@ int run(const Args& a) {
   LOOM_OR_EXIT(const Found found, look_at(a.file), kRefused);
   if (a.plan) return plan(found, a);
   const ModelFile& file = found.file;
-  std::vector<std::string> hashes(file.tensors.size());
-  if (!a.no_hash) {
+  std::vector<TensorRow> rows = file.rows;
+  if (!a.no_hash && !file.tensors.empty()) {
     Progress progress("hashing", file.bytes(), Progress::Unit::bytes);
     std::uint64_t done = 0;
-    for (std::size_t i = 0; i < hashes.size(); ++i) {
-      LOOM_OR_EXIT(hashes[i], hash_of(file.tensors[i], progress, &done), kFailed);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      LOOM_OR_EXIT(rows[i].sha256, hash_of(file.tensors[i], progress, &done), kFailed);
     }
     progress.finish();
   }
@@ -152,31 +154,27 @@ int run(const Args& a) {
     if (!found.runs.ok()) out.set("refused", found.runs.to_string());
     if (!found.tokenizer.ok()) out.set("tokenizer", found.tokenizer.to_string());
     out.set("topology", found.topology);
-    for (std::size_t i = 0; i < file.tensors.size(); ++i) {
-      const TensorInfo& t = file.tensors[i];
+    for (const TensorRow& row : rows) {
       Json tensor = Json::object(), shape = Json::array();
-      for (const std::int64_t d : t.shape) shape.push(d);
-      tensor.set("name", t.name);
-      tensor.set("dtype", name(t.type));
+      for (const std::int64_t d : row.shape) shape.push(d);
+      tensor.set("name", row.name);
+      tensor.set("dtype", row.type);
       tensor.set("shape", std::move(shape));
-      tensor.set("bytes", t.size);
-      if (!a.no_hash) tensor.set("sha256", hashes[i]);
+      tensor.set("bytes", row.bytes);
+      if (!row.sha256.empty()) tensor.set("sha256", row.sha256);
       tensors.push(std::move(tensor));
     }
     out.set("tensors", std::move(tensors));
     return print(out.dump(1) + "\n") ? kOk : kFailed;
   }
   std::string out = file.path + "\n" + found.kind;
-  if (!file.tensors.empty()) out += ", " + std::to_string(file.tensors.size()) + " tensors, " + count_text(static_cast<double>(file.elements())) + " weights, " + bytes_text(file.bytes()) + ", mostly " + file.main_type();
+  if (!rows.empty()) out += ", " + std::to_string(rows.size()) + " tensors, " + count_text(static_cast<double>(file.elements())) + " weights, " + bytes_text(file.bytes()) + ", mostly " + file.main_type();
   out += "\n" + (found.summary.empty() ? "" : found.summary + "\n");
   out += found.runs.ok() ? "runs\n" : "does not run: " + found.runs.to_string() + "\n";
   if (found.kind != "topology") out += found.tokenizer.ok() ? "has a tokenizer\n" : "no tokenizer: " + found.tokenizer.to_string() + "\n";
   if (!found.topology.is_null()) out += "cells:\n" + cells_text(found.topology);
-  if (!file.tensors.empty()) out += "tensors:\n";
-  for (std::size_t i = 0; i < file.tensors.size(); ++i) {
-    const TensorInfo& t = file.tensors[i];
-    out += "  " + t.name + "  " + std::string(name(t.type)) + "  " + shape_text(t.shape) + "  " + std::to_string(t.size) + (a.no_hash ? "" : "  " + hashes[i].substr(0, 16)) + "\n";
-  }
+  if (!rows.empty()) out += "tensors:\n";
+  for (const TensorRow& row : rows) out += "  " + row.name + "  " + row.type + "  " + shape_text(row.shape) + "  " + std::to_string(row.bytes) + (row.sha256.empty() ? "" : "  " + row.sha256.substr(0, 16)) + "\n";
   return print(out) ? kOk : kFailed;
 }
 
