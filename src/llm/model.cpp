@@ -3,6 +3,7 @@
 #include "base/source.h"
 #include "formats/safetensors.h"
 #include "formats/sniff.h"
+#include "llm/entity_model.h"
 #include "llm/import.h"
 #include "llm/locate.h"
 
@@ -75,7 +76,7 @@ Result<Opened> open_model(const std::string& path) {
   return Opened{std::move(source), kind};
 }
 Status no_model(const std::string& path, FileKind kind) {
-  return Status(Code::unsupported, path + ": is " + std::string(name(kind)) + ", expected a HuggingFace folder, safetensors or GGUF");
+  return Status(Code::unsupported, path + ": is " + std::string(name(kind)) + ", expected a HuggingFace folder, safetensors, GGUF or .entity");
 }
 
 }  // namespace
@@ -89,6 +90,7 @@ Result<Model> load_model(const std::string& model) {
   }
   LOOM_ASSIGN(Opened file, open_model(path));
   if (file.kind == FileKind::gguf) return from_gguf(std::move(file.source));
+  if (file.kind == FileKind::entity) return model_from_entity(std::move(file.source));
   if (file.kind != FileKind::safetensors) return no_model(path, file.kind);
   LOOM_ASSIGN(ModelConfig config, read_config(parent(path)));
   LOOM_ASSIGN(const Safetensors weights, Safetensors::open(std::move(file.source)));
@@ -100,6 +102,7 @@ Result<ModelConfig> load_config(const std::string& model) {
   if (is_folder(path)) return read_config(path);
   LOOM_ASSIGN(Opened file, open_model(path));
   if (file.kind == FileKind::safetensors) return read_config(parent(path));
+  if (file.kind == FileKind::entity) return config_from_entity(std::move(file.source));
   if (file.kind != FileKind::gguf) return no_model(path, file.kind);
   LOOM_ASSIGN(const Gguf gguf, Gguf::open(std::move(file.source)));
   return gguf_config(gguf, path);
@@ -111,6 +114,7 @@ Result<Tokenizer> load_tokenizer(const std::string& model) {
   LOOM_ASSIGN(Opened file, open_model(path));
   if (file.kind == FileKind::json) return Tokenizer::load(path);
   if (file.kind == FileKind::safetensors) return tokenizer_of_folder(parent(path));
+  if (file.kind == FileKind::entity) return tokenizer_from_entity(std::move(file.source));
   if (file.kind != FileKind::gguf) return no_model(path, file.kind);
   LOOM_ASSIGN(const Gguf gguf, Gguf::open(std::move(file.source)));
   return tokenizer_from_gguf(gguf);

@@ -1,0 +1,56 @@
+// A command of the program: a file in commands/ that adds its options to the command line and, where it was called, the action to
+// take. Actions answer on stdout, say everything else on stderr, and return an exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "base/status.h"
+
+namespace loom::cli {
+
+enum ExitCode : int {
+  kOk = 0,
+  kFailed = 1,        // the run went wrong
+  kUsage = 2,         // the command line is wrong
+  kRefused = 3,       // a model or file cannot be read as what it should be
+  kInterrupted = 130,  // Ctrl-C
+};
+
+using Action = std::function<int()>;
+
+void add_run(CLI::App& app, Action& action);
+void add_chat(CLI::App& app, Action& action);
+void add_logits(CLI::App& app, Action& action);
+void add_eval(CLI::App& app, Action& action);
+void add_tokenize(CLI::App& app, Action& action);
+void add_show(CLI::App& app, Action& action);
+void add_convert(CLI::App& app, Action& action);
+void add_train(CLI::App& app, Action& action);
+void add_verify(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
+// `loom` alone.
+int welcome();
+
+// Adds a subcommand whose arguments live as long as its action: `bind` adds the options, `run` does the work.
+template <class Args>
+CLI::App* add_command(CLI::App& app, Action& action, const char* name, const char* about, void (*bind)(CLI::App&, Args&), int (*run)(const Args&)) {
+  auto args = std::make_shared<Args>();
+  CLI::App* command = app.add_subcommand(name, about);
+  bind(*command, *args);
+  command->final_callback([args, run, &action] { action = [args, run] { return run(*args); }; });
+  return command;
+}
+
+// Says what went wrong on stderr and returns the code.
+int fail(const Status& status, ExitCode code);
+
+}  // namespace loom::cli
+
+// Inside an action: `x` is the value of a Result, or the action ends with `code`.
+#define LOOM_OR_EXIT(decl, expr, code) LOOM_OR_EXIT_(LOOM_CONCAT(loom_result_, __LINE__), decl, expr, code)
+#define LOOM_OR_EXIT_(tmp, decl, expr, code)                      \
+  auto tmp = (expr);                                              \
+  if (!tmp.ok()) return ::loom::cli::fail(tmp.status(), (code)); \
+  decl = std::move(*tmp)

@@ -1,0 +1,138 @@
+// loom chat: a conversation. Answers go to stdout, the rest to stderr; the cache of what was said before is reused.
+#include <unistd.h>
+
+#include <iostream>
+
+#include "console.h"
+#include "generation.h"
+#include "text/chat.h"
+
+namespace loom::cli {
+namespace {
+
+struct Args {
+  ModelOptions model;
+  SamplingOptions sampling;
+  std::string system;
+};
+
+constexpr const char* kHelp =
+    "/reset         begin anew\n"
+    "/system TEXT   begin anew with these instructions\n"
+    "/history       what was said\n"
+    "/undo          take back the last question and its answer\n"
+    "/quit          leave (or Ctrl-D); Ctrl-C stops an answer";
+
+void bind(CLI::App& c, Args& a) {
+  c.add_option("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache")->required();
+  c.add_option("--system", a.system, "instructions that stand before the conversation");
+  bind_sampling_options(c, a.sampling);
+  bind_model_options(c, a.model);
+}
+
+class Chat {
+ public:
+  Chat(const Args& a, OpenModel& opened, ChatForm form, Generator generator) : args_(a), model_(opened.model), form_(form), generator_(std::move(generator)) { reset(a.system); }
+
+  int loop() {
+    const Interrupt interrupt;
+    const bool terminal = isatty(STDIN_FILENO) == 1;
+    for (;;) {
+      if (terminal) std::fputs("> ", stderr);
+      std::string line;
+      if (!std::getline(std::cin, line)) {
+        if (!Interrupt::pressed()) return kOk;
+        say("\n(/quit or Ctrl-C again to leave)");
+        std::cin.clear();
+        std::clearerr(stdin);
+        continue;
+      }
+      Interrupt::reset();
+      if (line.ends_with('\r')) line.pop_back();
+      if (line.empty()) continue;
+      if (line[0] == '/') {
+        if (!command(line)) return kOk;
+      } else if (const Status status = answer(line); !status.ok()) {
+        return fail(status, kFailed);
+      }
+      Interrupt::reset();
+    }
+  }
+
+ private:
+  void reset(const std::string& system) {
+    messages_.clear();
+    if (!system.empty()) messages_.push_back({"system", system});
+  }
+
+  // False: leave.
+  bool command(const std::string& line) {
+    const std::string word = line.substr(0, line.find(' '));
+    const std::string rest = line.size() > word.size() ? line.substr(word.size() + 1) : "";
+    if (word == "/quit" || word == "/exit") return false;
+    if (word == "/reset") reset(messages_.empty() || messages_[0].role != "system" ? "" : std::string(messages_[0].content));
+    else if (word == "/system") reset(rest);
+    else if (word == "/undo") {
+      while (!messages_.empty() && messages_.back().role == "assistant") messages_.pop_back();
+      if (!messages_.empty() && messages_.back().role == "user") messages_.pop_back();
+    } else if (word == "/history") {
+      for (const ChatMessage& m : messages_) say(m.role + ": " + m.content);
+    } else {
+      if (word != "/help") say("there is no command " + word);
+      say(kHelp);
+    }
+    return true;
+  }
+
+  // An error that ends the program; what the user can mend is said and the question taken back.
+  Status answer(const std::string& question) {
+    messages_.push_back({"user", question});
+    const std::vector<std::int32_t> stops = chat_stop_ids(*model_.tokenizer, form_);
+    GenerateOptions options = generate_options_of(args_.sampling, model_);
+    options.end.assign(stops.begin(), stops.end());
+    options.on_text = [](std::string_view text) { print(text); };
+    auto ids = render_chat(*model_.tokenizer, form_, messages_, true);
+    Status status = ids.status();
+    Generation generation;
+    if (ids.ok()) status = generator_.feed(*ids);
+    if (status.ok()) status = generator_.generate(options, &generation);
+    print("\n");
+    if (status.code() == Code::cancelled || (status.ok() && generation.text.empty() && generation.finish == Finish::cancelled)) {
+      messages_.pop_back();
+      say("(stopped; the question is taken back)");
+      return {};
+    }
+    if (!status.ok()) {
+      if (generation.text.empty()) messages_.pop_back();
+      else messages_.push_back({"assistant", generation.text});
+      say("loom: " + status.to_string());
+      return status.code() == Code::out_of_range || status.code() == Code::invalid_argument ? Status() : status;
+    }
+    messages_.push_back({"assistant", generation.text});
+    say(summary_line(generator_.statistics(), generation));
+    return {};
+  }
+
+  const Args& args_;
+  Model& model_;
+  ChatForm form_;
+  Generator generator_;
+  std::vector<ChatMessage> messages_;
+};
+
+int run(const Args& a) {
+  LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
+  if (!opened.model.tokenizer.ok()) return fail(opened.model.tokenizer.status(), kRefused);
+  const auto form = detect_chat_form(opened.model.tokenizer->chat_template());
+  if (!form.ok()) return fail(form.status().at(opened.model.name), kRefused);
+  LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options_of(a.model)), kFailed);
+  say(status_line(a.model, opened, &generator.session()) + "  \u00b7  " + std::string(chat_form_name(*form)));
+  say("/help lists the commands");
+  return Chat(a, opened, *form, std::move(generator)).loop();
+}
+
+}  // namespace
+
+void add_chat(CLI::App& app, Action& action) { add_command<Args>(app, action, "chat", "a conversation with a model", bind, run); }
+
+}  // namespace loom::cli

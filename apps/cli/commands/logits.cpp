@@ -1,0 +1,80 @@
+// loom logits: what a model predicts after each position of a text.
+#include "base/json.h"
+#include "base/sha256.h"
+#include "console.h"
+#include "formats/npy.h"
+#include "llm/evaluate.h"
+#include "llm/sampler.h"
+#include "open_model.h"
+
+namespace loom::cli {
+namespace {
+
+struct Args {
+  ModelOptions model;
+  std::vector<std::int32_t> ids;
+  std::string text, out;
+  CLI::Option* text_given = nullptr;
+  bool json = false;
+};
+
+void bind(CLI::App& c, Args& a) {
+  c.add_option("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache")->required();
+  auto* ids = c.add_option("--ids", a.ids, "token ids as they are: 1,2,3")->delimiter(',')->allow_extra_args(false);
+  a.text_given = c.add_option("--text", a.text, "text to tokenize; \"\" is the beginning-of-text token")->excludes(ids);
+  c.add_option("--out", a.out, "write all logits to this .npy file (positions x vocabulary, f32)");
+  c.add_flag("--json", a.json, "one JSON object on stdout");
+  bind_model_options(c, a.model);
+}
+
+int run(const Args& a) {
+  if (a.ids.empty() && a.text_given->count() == 0) {
+    say("loom: logits needs --ids or --text");
+    return kUsage;
+  }
+  LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
+  say(status_line(a.model, opened));
+  std::vector<std::int32_t> ids = a.ids;
+  if (ids.empty()) {
+    LOOM_OR_EXIT(ids, prompt_ids(opened.model, a.text), kFailed);
+  }
+  const std::int64_t vocab = opened.model.config.vocab_size, count = static_cast<std::int64_t>(ids.size());
+  Sha256 hash;
+  std::vector<float> all;
+  std::vector<std::int32_t> best;
+  std::string table;
+  EvaluateOptions options;
+  options.context = a.model.context;
+  options.isa = a.model.isa;
+  const Status status = all_logits(opened.model, *opened.pool, ids, options, [&](std::int64_t position, std::span<const float> row) -> Status {
+    hash.update_f32(row);
+    if (!a.out.empty()) all.insert(all.end(), row.begin(), row.end());
+    best.push_back(best_token(row));
+    const std::string value = best.back() < 0 ? "nan" : fixed(row[static_cast<std::size_t>(best.back())], 6);
+    if (!a.json) table += std::to_string(position) + " " + std::to_string(ids[static_cast<std::size_t>(position)]) + " " + std::to_string(best.back()) + " " + value + "\n";
+    return {};
+  });
+  if (!status.ok()) return fail(status, kFailed);
+  const std::string sha = Sha256::hex(hash.finish());
+  if (!a.out.empty()) {
+    const std::int64_t shape[] = {count, vocab};
+    if (const Status written = write_npy(a.out, shape, all); !written.ok()) return fail(written, kFailed);
+  }
+  if (a.json) {
+    Json answer = Json::object(), given = Json::array(), argmax = Json::array();
+    for (const std::int32_t id : ids) given.push(id);
+    for (const std::int32_t id : best) argmax.push(id);
+    answer.set("ids", std::move(given));
+    answer.set("argmax", std::move(argmax));
+    answer.set("shape", Json(Json::Array{Json(count), Json(vocab)}));
+    answer.set("sha256", sha);
+    return print(answer.dump() + "\n") ? kOk : kFailed;
+  }
+  return print("position id argmax logit\n" + table + "sha256 " + sha + "\n") ? kOk : kFailed;
+}
+
+}  // namespace
+
+void add_logits(CLI::App& app, Action& action) { add_command<Args>(app, action, "logits", "what a model predicts after each position, with the hash of the logits", bind, run); }
+
+}  // namespace loom::cli

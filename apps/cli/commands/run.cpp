@@ -1,0 +1,72 @@
+// loom run: the continuation of a prompt on stdout, as it comes.
+#include <iostream>
+#include <iterator>
+
+#include "console.h"
+#include "generation.h"
+
+namespace loom::cli {
+namespace {
+
+struct Args {
+  ModelOptions model;
+  SamplingOptions sampling;
+  std::string prompt;
+  CLI::Option* prompt_given = nullptr;
+  std::vector<std::int32_t> ids;
+  bool json = false;
+};
+
+void bind(CLI::App& c, Args& a) {
+  c.add_option("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache")->required();
+  a.prompt_given = c.add_option("PROMPT", a.prompt, "what to go on from; without it: stdin; \"\" is the beginning-of-text token alone");
+  c.add_option("--ids", a.ids, "the prompt as token ids: 1,2,3; a model without a tokenizer answers in ids")->delimiter(',')->allow_extra_args(false)->excludes(a.prompt_given);
+  bind_sampling_options(c, a.sampling);
+  bind_model_options(c, a.model);
+  c.add_flag("--json", a.json, "one JSON object on stdout, at the end");
+}
+
+// All of stdin, without the newline that ends its last line.
+std::string read_stdin() {
+  std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
+}
+
+int run(const Args& a) {
+  LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
+  std::vector<std::int32_t> ids = a.ids;
+  if (ids.empty()) {
+    LOOM_OR_EXIT(ids, prompt_ids(opened.model, a.prompt_given->count() > 0 ? a.prompt : read_stdin()), kFailed);
+  }
+  const Interrupt interrupt;
+  GeneratorOptions generator_options = generator_options_of(a.model);
+  LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options), kFailed);
+  say(status_line(a.model, opened, &generator.session()));
+
+  GenerateOptions options = generate_options_of(a.sampling, opened.model);
+  // The default length ends with the context; a length that was asked for is an error where it does not fit.
+  if (a.sampling.tokens == 0) options.max_tokens = std::min<std::int64_t>(kDefaultTokens, generator.context() - static_cast<std::int64_t>(ids.size()) + 1);
+  bool written = true;
+  bool first = true;
+  if (!a.json) {
+    if (opened.model.tokenizer.ok()) options.on_text = [&](std::string_view text) { written = written && print(text); };
+    else options.on_token = [&](std::int32_t id) { written = written && print((first ? "" : ",") + std::to_string(id)); first = false; };
+  }
+  Generation answer;
+  Status status = generator.feed(ids);
+  if (status.ok()) status = generator.generate(options, &answer);
+  if (!a.json) print("\n");
+  if (!status.ok() && status.code() != Code::cancelled) return fail(status, kFailed);
+  const bool stopped = status.code() == Code::cancelled || answer.finish == Finish::cancelled;
+  say(summary_line(generator.statistics(), answer));
+  if (a.json && !print(answer_json(generator.statistics(), answer).dump() + "\n")) return kFailed;
+  return stopped ? kInterrupted : written ? kOk : kFailed;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) { add_command<Args>(app, action, "run", "continue a text", bind, run); }
+
+}  // namespace loom::cli

@@ -1,0 +1,185 @@
+// loom show: what is in a file, without loading its weights: what it is, whether it would run, its topology, its tensors.
+#include "base/json.h"
+#include "base/sha256.h"
+#include "command.h"
+#include "console.h"
+#include "exec/session.h"
+#include "llm/architecture.h"
+#include "llm/locate.h"
+#include "llm/model.h"
+#include "model_file.h"
+
+namespace loom::cli {
+namespace {
+
+struct Args {
+  std::string file;
+  std::int64_t context = 64, rows = 64;
+  bool plan = false, json = false, no_hash = false;
+};
+
+void bind(CLI::App& c, Args& a) {
+  c.add_option("FILE", a.file, "a model file or folder, a topology .json, or a name in the local HuggingFace cache")->required();
+  c.add_flag("--plan", a.plan, "print the program that a session runs, and its hash");
+  c.add_option("--ctx", a.context, "positions of the planned session (64)")->check(CLI::PositiveNumber);
+  c.add_option("--rows", a.rows, "rows per run of the planned session (64)")->check(CLI::PositiveNumber);
+  c.add_flag("--no-hash", a.no_hash, "do not read the tensors for their SHA-256");
+  c.add_flag("--json", a.json, "one JSON object on stdout");
+}
+
+// What a file is before anyone tries to run it.
+struct Found {
+  std::string kind;
+  ModelFile file;
+  Json topology;    // null where there is none
+  Status runs;      // why it would not run
+  Status tokenizer;  // why there is none
+  std::string summary;
+};
+
+std::string summary_of(const ModelConfig& c) {
+  std::string text = std::string(c.architecture->name) + ": " + std::to_string(c.layers) + " layers, width " + std::to_string(c.hidden_size) + ", swiglu " + std::to_string(c.intermediate_size) + ", " +
+                     std::to_string(c.heads) + " heads of " + std::to_string(c.head_dim) + " over " + std::to_string(c.kv_heads) + " key heads, vocabulary " + std::to_string(c.vocab_size) +
+                     (c.tied ? " (tied)" : "") + ", " + std::to_string(c.max_positions) + " positions";
+  for (const std::int64_t window : c.windows)
+    if (window > 0) return text + ", windows of " + std::to_string(window);
+  return text;
+}
+
+Result<Found> look_at(const std::string& name_or_path) {
+  Found found;
+  LOOM_ASSIGN(const std::string path, locate_model(name_or_path));
+  if (!is_folder(path)) {
+    LOOM_ASSIGN(const SourcePtr source, open_source(path));
+    LOOM_ASSIGN(const FileKind kind, sniff(*source));
+    if (kind == FileKind::json) {
+      LOOM_ASSIGN(const std::string text, read_text_file(path));
+      LOOM_ASSIGN(found.topology, Json::parse(text));
+      const auto network = Network::from_json(found.topology);
+      if (!network.ok()) return network.status().at(path);
+      found.file.path = path;
+      found.kind = "topology";
+      return found;
+    }
+  }
+  LOOM_ASSIGN(found.file, open_model_file(path));
+  found.kind = std::string(name(found.file.kind)) + (is_folder(path) ? " folder" : "");
+  const auto config = load_config(path);
+  if (!config.ok()) found.runs = config.status();
+  if (found.file.entity) {
+    LOOM_ASSIGN(found.topology, found.file.entity->json("topology"));
+    found.summary = "identity " + Sha256::hex(found.file.entity->identity());
+  } else if (config.ok()) {
+    found.summary = summary_of(*config);
+    found.topology = decoder_topology(*config);
+  }
+  found.tokenizer = load_tokenizer(path).status();
+  return found;
+}
+
+Result<std::string> hash_of(const TensorInfo& tensor, Progress& progress, std::uint64_t* done) {
+  Sha256 hash;
+  std::vector<std::byte> part(1 << 20);
+  for (std::uint64_t at = 0; at < tensor.size; at += part.size()) {
+    part.resize(std::min<std::uint64_t>(part.size(), tensor.size - at));
+    LOOM_TRY(tensor.source->read(tensor.offset + at, part));
+    hash.update(part);
+    progress.update(*done += part.size());
+  }
+  return Sha256::hex(hash.finish());
+}
+
+// "sequential[rms_norm, attention]"
+std::string layer_text(const Json& cell) {
+  const Json* type = cell.find("type");
+  std::string text = type ? type->as_string() : "(empty)";
+  if (const Json* layers = cell.find("layers")) {
+    text += "[";
+    for (std::size_t i = 0; i < layers->as_array().size(); ++i) text += (i ? ", " : "") + layer_text(layers->as_array()[i]);
+    text += "]";
+  }
+  return text;
+}
+
+// A line per cell; neighbors of the same layer share one.
+std::string cells_text(const Json& topology) {
+  const Json* cells = topology.find("cells");
+  if (!cells || !cells->is_array()) return "";
+  std::string out, first, last, layer;
+  auto flush = [&] {
+    if (!layer.empty()) out += "  " + (first == last ? first : first + " .. " + last) + "  " + layer + "\n";
+  };
+  for (const Json& cell : cells->as_array()) {
+    const Json* at = cell.find("at");
+    const std::string place = at ? at->dump() : "?", text = layer_text(cell);
+    if (text != layer) {
+      flush();
+      first = place;
+      layer = text;
+    }
+    last = place;
+  }
+  flush();
+  return out;
+}
+
+int plan(const Found& found, const Args& a) {
+  if (found.topology.is_null()) return fail(found.runs, kRefused);
+  LOOM_OR_EXIT(Network network, Network::from_json(found.topology), kRefused);
+  SessionOptions options;
+  options.max_rows = a.rows;
+  options.max_positions = a.context;
+  LOOM_OR_EXIT(const Program program, emit_program(network, options), kFailed);
+  return print(program.to_text() + "sha256 " + Sha256::hex(program.hash()) + "\n") ? kOk : kFailed;
+}
+
+int run(const Args& a) {
+  LOOM_OR_EXIT(const Found found, look_at(a.file), kRefused);
+  if (a.plan) return plan(found, a);
+  const ModelFile& file = found.file;
+  std::vector<TensorRow> rows = file.rows;
+  if (!a.no_hash && !file.tensors.empty()) {
+    Progress progress("hashing", file.bytes(), Progress::Unit::bytes);
+    std::uint64_t done = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      LOOM_OR_EXIT(rows[i].sha256, hash_of(file.tensors[i], progress, &done), kFailed);
+    }
+    progress.finish();
+  }
+  if (a.json) {
+    Json out = Json::object(), tensors = Json::array();
+    out.set("path", file.path);
+    out.set("kind", found.kind);
+    out.set("runs", found.runs.ok());
+    if (!found.runs.ok()) out.set("refused", found.runs.to_string());
+    if (!found.tokenizer.ok()) out.set("tokenizer", found.tokenizer.to_string());
+    out.set("topology", found.topology);
+    for (const TensorRow& row : rows) {
+      Json tensor = Json::object(), shape = Json::array();
+      for (const std::int64_t d : row.shape) shape.push(d);
+      tensor.set("name", row.name);
+      tensor.set("dtype", row.type);
+      tensor.set("shape", std::move(shape));
+      tensor.set("bytes", row.bytes);
+      if (!row.sha256.empty()) tensor.set("sha256", row.sha256);
+      tensors.push(std::move(tensor));
+    }
+    out.set("tensors", std::move(tensors));
+    return print(out.dump(1) + "\n") ? kOk : kFailed;
+  }
+  std::string out = file.path + "\n" + found.kind;
+  if (!rows.empty()) out += ", " + std::to_string(rows.size()) + " tensors, " + count_text(static_cast<double>(file.elements())) + " weights, " + bytes_text(file.bytes()) + ", mostly " + file.main_type();
+  out += "\n" + (found.summary.empty() ? "" : found.summary + "\n");
+  out += found.runs.ok() ? "runs\n" : "does not run: " + found.runs.to_string() + "\n";
+  if (found.kind != "topology") out += found.tokenizer.ok() ? "has a tokenizer\n" : "no tokenizer: " + found.tokenizer.to_string() + "\n";
+  if (!found.topology.is_null()) out += "cells:\n" + cells_text(found.topology);
+  if (!rows.empty()) out += "tensors:\n";
+  for (const TensorRow& row : rows) out += "  " + row.name + "  " + row.type + "  " + shape_text(row.shape) + "  " + std::to_string(row.bytes) + (row.sha256.empty() ? "" : "  " + row.sha256.substr(0, 16)) + "\n";
+  return print(out) ? kOk : kFailed;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Action& action) { add_command<Args>(app, action, "show", "what is in a file, without loading it", bind, run); }
+
+}  // namespace loom::cli

@@ -1,0 +1,66 @@
+// loom tokenize: text to ids and back, as HuggingFace's tokenizers do it.
+#include <iostream>
+#include <iterator>
+
+#include "base/json.h"
+#include "command.h"
+#include "console.h"
+#include "llm/model.h"
+#include "open_model.h"
+
+namespace loom::cli {
+namespace {
+
+struct Args {
+  std::string path;
+  bool lines = false, decode = false, no_special = false;
+};
+
+void bind(CLI::App& c, Args& a) {
+  c.add_option("PATH", a.path, "a model, its folder, or a tokenizer.json")->required();
+  c.add_flag("--lines", a.lines, "one JSON string per line in, one JSON array per line out");
+  c.add_flag("--decode", a.decode, "the reverse: a JSON array of ids in, text out (--lines: a JSON string per line)");
+  c.add_flag("--no-special", a.no_special, "add no special tokens; with --decode: leave them out");
+}
+
+Result<std::string> convert(const Tokenizer& tokenizer, const Args& a, const std::string& input) {
+  if (!a.decode && !a.lines) return "[" + ids_csv(tokenizer.encode(input, !a.no_special)) + "]";
+  LOOM_ASSIGN(const Json json, Json::parse(input));
+  if (!a.decode) {
+    if (!json.is_string()) return Status(Code::invalid_argument, "expects a JSON string");
+    return "[" + ids_csv(tokenizer.encode(json.as_string(), !a.no_special)) + "]";
+  }
+  if (!json.is_array()) return Status(Code::invalid_argument, "expects a JSON array of ids");
+  std::vector<std::int32_t> ids;
+  for (const Json& id : json.as_array()) {
+    if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() >= static_cast<std::int64_t>(tokenizer.vocab_size()))
+      return Status(Code::out_of_range, "expects ids from 0 to " + std::to_string(tokenizer.vocab_size() - 1) + ", got " + id.dump());
+    ids.push_back(static_cast<std::int32_t>(id.as_integer()));
+  }
+  const std::string text = tokenizer.decode(ids, a.no_special);
+  return a.lines ? Json(text).dump() : text;
+}
+
+int run(const Args& a) {
+  LOOM_OR_EXIT(const Tokenizer tokenizer, load_tokenizer(a.path), kRefused);
+  std::ios::sync_with_stdio(false);
+  if (!a.lines) {
+    const std::string input{std::istreambuf_iterator<char>(std::cin), {}};
+    LOOM_OR_EXIT(const std::string out, convert(tokenizer, a, input), kFailed);
+    return print(a.decode ? out : out + "\n") ? kOk : kFailed;
+  }
+  std::size_t number = 0;
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto out = convert(tokenizer, a, line);
+    ++number;
+    if (!out.ok()) return fail(out.status().at("line " + std::to_string(number)), kFailed);
+    std::cout << *out << '\n';
+  }
+  return std::cout.flush() ? kOk : kFailed;
+}
+
+}  // namespace
+
+void add_tokenize(CLI::App& app, Action& action) { add_command<Args>(app, action, "tokenize", "text on stdin to a JSON array of token ids, and back", bind, run); }
+
+}  // namespace loom::cli

@@ -1,0 +1,142 @@
+#include "console.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace loom::cli {
+namespace {
+
+std::atomic<bool> g_pressed{false};
+static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal handler may set it
+struct sigaction g_before;
+
+extern "C" void on_interrupt(int) {
+  if (g_pressed.exchange(true)) _exit(130);
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+bool print(std::string_view text) { return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0; }
+
+void say(std::string_view line) { std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data()); }
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  static constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB"};
+  if (bytes < 1000) return std::to_string(bytes) + " B";
+  double value = static_cast<double>(bytes) / 1000;
+  std::size_t unit = 0;
+  for (; value >= 999.5 && unit + 1 < std::size(kUnits); ++unit) value /= 1000;
+  return fixed(value, value < 10 ? 2 : value < 100 ? 1 : 0) + " " + kUnits[unit];
+}
+
+std::string count_text(double count) {
+  if (count < 1e4) return fixed(count, 0);
+  const bool millions = count >= 999.5e3, billions = count >= 999.5e6;
+  const double value = count / (billions ? 1e9 : millions ? 1e6 : 1e3);
+  return fixed(value, value < 10 ? 2 : 1) + (billions ? " G" : millions ? " M" : " k");
+}
+
+std::string duration_text(double seconds) {
+  const auto s = static_cast<long long>(seconds + 0.5);
+  char text[64];
+  if (s >= 3600) std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+  else std::snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
+  return text;
+}
+
+std::uint64_t machine_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size) : 0;
+}
+
+std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names) {
+  std::vector<std::pair<std::size_t, std::string>> ranked;
+  for (const std::string& name : names) {
+    // A beginning counts as near however much is missing.
+    const std::size_t d = !wanted.empty() && name.starts_with(wanted) ? 1 : edit_distance(wanted, name);
+    if (d <= std::max<std::size_t>(2, wanted.size() / 2)) ranked.emplace_back(d, name);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<std::string> best;
+  for (std::size_t i = 0; i < ranked.size() && i < 3; ++i) best.push_back(ranked[i].second);
+  return best;
+}
+
+Progress::Progress(std::string label, std::uint64_t total, Unit unit, std::uint64_t from)
+    : label_(std::move(label)), total_(total), from_(from), done_(from), unit_(unit), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() {
+  if (open_ && terminal_) std::fputc('\n', stderr);
+}
+
+std::string Progress::line(std::string_view note) const {
+  const double seconds = watch_.seconds();
+  const double rate = seconds > 0 ? static_cast<double>(done_ - from_) / seconds : 0;
+  const double share = total_ > 0 ? static_cast<double>(done_) / static_cast<double>(total_) : 1;
+  std::string text = label_ + "  ";
+  if (terminal_) {
+    constexpr int kWidth = 24;
+    const int full = std::min(kWidth, static_cast<int>(share * kWidth));
+    text += "[" + std::string(static_cast<std::size_t>(full), '#') + std::string(static_cast<std::size_t>(kWidth - full), '.') + "] ";
+  }
+  text += fixed(100 * share, 0) + " %  ";
+  if (unit_ == Unit::bytes) text += bytes_text(done_) + " of " + bytes_text(total_) + "  " + bytes_text(static_cast<std::uint64_t>(rate)) + "/s";
+  else text += std::to_string(done_) + " of " + std::to_string(total_) + "  " + fixed(rate, rate < 10 ? 2 : 0) + "/s";
+  if (done_ < total_ && rate > 0) text += "  ETA " + duration_text(static_cast<double>(total_ - done_) / rate);
+  if (from_ > 0) text += "  resumed from " + (unit_ == Unit::bytes ? bytes_text(from_) : std::to_string(from_));
+  if (!note.empty()) text += "  " + std::string(note);
+  return text;
+}
+
+void Progress::update(std::uint64_t done, std::string_view note) {
+  done_ = std::max(done, from_);
+  note_ = note;
+  const double now = watch_.seconds();
+  if (now - last_ < (terminal_ ? 0.1 : 1.0)) return;
+  last_ = now;
+  open_ = true;
+  std::fprintf(stderr, terminal_ ? "\r%s\033[K" : "%s\n", line(note).c_str());
+}
+
+void Progress::finish() {
+  // Work of less than a moment needs no bar.
+  if (open_ || watch_.seconds() > 1) std::fprintf(stderr, terminal_ ? "\r%s\033[K\n" : "%s\n", line(note_).c_str());
+  open_ = false;
+}
+
+Interrupt::Interrupt() {
+  g_pressed = false;
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;  // without SA_RESTART: a read from the terminal ends
+  sigaction(SIGINT, &action, &g_before);
+}
+Interrupt::~Interrupt() { sigaction(SIGINT, &g_before, nullptr); }
+bool Interrupt::pressed() { return g_pressed; }
+const std::atomic<bool>* Interrupt::flag() { return &g_pressed; }
+void Interrupt::reset() { g_pressed = false; }
+
+}  // namespace loom::cli

@@ -1,0 +1,76 @@
+// The terminal: numbers for people, a progress bar, Ctrl-C. Everything here but print() goes to stderr. One thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace loom::cli {
+
+// Writes to stdout and flushes; false where nobody reads any more (a closed pipe, a full disk).
+bool print(std::string_view text);
+// A line on stderr.
+void say(std::string_view line);
+
+std::string bytes_text(std::uint64_t bytes);  // "1.2 MB"
+std::string count_text(double count);         // "134.5 M"
+std::string fixed(double value, int digits);
+std::string duration_text(double seconds);    // "1:05"
+
+// Bytes of memory of this machine, 0 where unknown.
+std::uint64_t machine_memory();
+
+// The up to three names nearest to `wanted`, best first; none where all are far off.
+std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names);
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// A bar that knows its end: share, rate and time left. On a terminal one line that is drawn again; elsewhere a line a second.
+class Progress {
+ public:
+  enum class Unit { bytes, steps };
+  // `from`: what an earlier run had done.
+  Progress(std::string label, std::uint64_t total, Unit unit, std::uint64_t from = 0);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  // `note` stands behind the bar, for example the loss.
+  void update(std::uint64_t done, std::string_view note = {});
+  // Draws the last state and ends the line.
+  void finish();
+
+ private:
+  std::string line(std::string_view note) const;
+  std::string label_;
+  std::uint64_t total_, from_, done_;
+  Unit unit_;
+  bool terminal_, open_ = false;
+  double last_ = 0;
+  std::string note_;
+  Stopwatch watch_;
+};
+
+// While one lives, the first Ctrl-C only sets pressed(); the second ends the program with code 130.
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+  static bool pressed();
+  // The same as a flag, for whoever stops at it.
+  static const std::atomic<bool>* flag();
+  // Forgets the first one, for the next answer.
+  static void reset();
+};
+
+}  // namespace loom::cli

@@ -1,0 +1,78 @@
+#include "generation.h"
+
+#include "base/sha256.h"
+#include "console.h"
+
+namespace loom::cli {
+namespace {
+
+// Names an answer: equal ids, equal hash, on any machine.
+std::string ids_hash(const std::vector<std::int32_t>& ids) {
+  Sha256 hash;
+  for (const std::int32_t id : ids) hash.update_u64(static_cast<std::uint64_t>(id));
+  return Sha256::hex(hash.finish());
+}
+
+double rate(std::int64_t count, double seconds) { return seconds > 0 ? static_cast<double>(count) / seconds : 0; }
+
+}  // namespace
+
+void bind_sampling_options(CLI::App& c, SamplingOptions& o) {
+  c.add_option("--tokens", o.tokens, "tokens at most (256, or the end of the text)")->check(CLI::PositiveNumber);
+  auto* greedy = c.add_flag("--greedy", o.greedy, "always the most probable token");
+  c.add_option("--temperature", o.temperature, "0 is greedy (what the model recommends, else 0.7)")->check(CLI::NonNegativeNumber)->excludes(greedy);
+  c.add_option("--top-k", o.top_k, "of the K most probable tokens; 0: all")->check(CLI::NonNegativeNumber)->excludes(greedy);
+  c.add_option("--top-p", o.top_p, "of the most probable tokens that together have probability P")->check(CLI::Range(0.0, 1.0))->excludes(greedy);
+  c.add_option("--min-p", o.min_p, "of tokens at least P times as probable as the best")->check(CLI::Range(0.0, 1.0))->excludes(greedy);
+  c.add_option("--repetition-penalty", o.repetition_penalty, "above 1: tokens that were there become less probable")->check(CLI::PositiveNumber);
+  c.add_option("--seed", o.seed, "same seed, same answer (0)");
+  c.add_option("--stop", o.stop, "end before this text; may be given several times")->allow_extra_args(false);
+}
+
+GeneratorOptions generator_options_of(const ModelOptions& options) {
+  GeneratorOptions g;
+  g.context = options.context;
+  g.isa = options.isa;
+  g.seconds = [watch = Stopwatch()] { return watch.seconds(); };
+  g.cancel = Interrupt::flag();
+  return g;
+}
+
+GenerateOptions generate_options_of(const SamplingOptions& o, const Model& model) {
+  GenerateOptions g;
+  g.max_tokens = o.tokens;
+  g.stop = o.stop;
+  SamplerOptions& s = g.sampling;
+  s.seed = o.seed;
+  s.repetition_penalty = o.repetition_penalty.value_or(o.greedy ? 1.0 : model.config.repetition_penalty.value_or(1.0));
+  if (o.greedy) return g;
+  const ModelConfig& c = model.config;
+  const bool recommends = c.temperature || c.top_p || c.top_k || c.min_p;
+  s.temperature = o.temperature.value_or(c.temperature.value_or(recommends ? 1.0 : 0.7));
+  s.top_p = o.top_p.value_or(c.top_p.value_or(recommends ? 1.0 : 0.9));
+  s.top_k = o.top_k.value_or(c.top_k.value_or(0));
+  s.min_p = o.min_p.value_or(c.min_p.value_or(0.0));
+  return g;
+}
+
+std::string summary_line(const Statistics& s, const Generation& answer) {
+  constexpr const char* kDot = "  \u00b7  ";
+  return std::to_string(s.decode_tokens) + " tokens, " + fixed(rate(s.decode_tokens, s.decode_seconds), 0) + "/s" + kDot + "prompt " + std::to_string(s.prefill_tokens) + " tokens, " +
+         fixed(rate(s.prefill_tokens, s.prefill_seconds), 0) + "/s" + kDot + "ended by " + std::string(name(answer.finish)) + kDot + "ids sha256 " + ids_hash(answer.ids).substr(0, 16);
+}
+
+Json answer_json(const Statistics& s, const Generation& answer) {
+  Json json = Json::object(), ids = Json::array();
+  for (const std::int32_t id : answer.ids) ids.push(id);
+  json.set("text", answer.text);
+  json.set("ids", std::move(ids));
+  json.set("finish", name(answer.finish));
+  json.set("prompt_tokens", s.prefill_tokens + s.reused_tokens);
+  json.set("prompt_seconds", s.prefill_seconds);
+  json.set("tokens", s.decode_tokens);
+  json.set("seconds", s.decode_seconds);
+  json.set("ids_sha256", ids_hash(answer.ids));
+  return json;
+}
+
+}  // namespace loom::cli

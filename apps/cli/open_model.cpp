@@ -1,0 +1,78 @@
+#include "open_model.h"
+
+#include "base/numerics_version.h"
+#include "console.h"
+#include "model_file.h"
+#include "ops/cpu/isa.h"
+
+namespace loom::cli {
+namespace {
+
+// A word that `parse` refuses is a usage error with its message.
+template <class Parse>
+CLI::Validator word_check(const char* name, Parse parse) {
+  return CLI::Validator([parse](std::string& text) { const auto result = parse(text); return result.ok() ? std::string() : result.status().message(); }, name);
+}
+
+}  // namespace
+
+void bind_model_options(CLI::App& c, ModelOptions& o) {
+  c.add_option("--dtype", o.dtype, "how weights are held and multiplied: f32, bf16, i8, i4, ternary, ... (as stored)")
+      ->check(word_check("DTYPE", [](const std::string& text) { return parse_weight_format(text); }));
+  c.add_option("--ctx", o.context, "positions of the context (what the model was trained for, at most 4096)")->check(CLI::PositiveNumber);
+  c.add_option("--threads", o.threads, "threads (one per core); the answer is the same for any number")->check(CLI::Range(1, 1024));
+  c.add_option("--isa", o.isa, "the instruction set to use (the best here)")->check(word_check("NAME", [](const std::string& text) { return cpu::select_kernels(text); }));
+}
+
+Result<OpenModel> open_model(const ModelOptions& options) {
+  auto model = load_model(options.model);
+  if (!model.ok()) return model.status();
+  if (!options.dtype.empty()) {
+    LOOM_ASSIGN(const WeightFormat format, parse_weight_format(options.dtype));
+    LOOM_TRY(model->network.morph(format));
+    // Nothing here learns: what is packed needs no master.
+    if (format.dtype != DType::f32 && format.dtype != DType::f64)
+      for (const Network::NamedParam& p : model->network.params())
+        if (!p.tied && p.param->spec.quantized) LOOM_TRY(p.param->store->drop_master());
+  }
+  return OpenModel{std::move(*model), std::make_unique<ThreadPool>(options.threads)};
+}
+
+std::string status_line(const ModelOptions& options, OpenModel& opened, Session* session) {
+  std::uint64_t memory = 0;
+  for (const Network::NamedParam& p : opened.model.network.params())
+    if (!p.tied) memory += p.param->store->packed_bytes() + p.param->store->master_bytes();
+  if (session) {
+    const cpu::Executor& executor = session->executor();
+    memory += static_cast<std::uint64_t>(executor.arena_bytes() + executor.scratch_bytes() + executor.state_bytes() + executor.weight_bytes());
+  }
+  constexpr const char* kDot = "  \u00b7  ";
+  std::string line = title_of(opened.model.name);
+  if (const auto file = open_model_file(options.model); file.ok())
+    line = file->title + "  " + std::string(name(file->kind)) + ", " + bytes_text(file->bytes()) + " " + file->main_type();
+  if (!options.dtype.empty()) line += ", run as " + options.dtype;
+  line += kDot + count_text(static_cast<double>(opened.model.network.parameter_count())) + " parameters";
+  line += kDot + ((session ? "needs " : "weights ") + bytes_text(memory));
+  if (const std::uint64_t all = machine_memory()) line += " of " + bytes_text(all);
+  line += kDot + ("numerics: portable v" + std::to_string(LOOM_NUMERICS_VERSION));
+  const auto kernels = cpu::select_kernels(options.isa);
+  return line + kDot + (kernels.ok() ? std::string((*kernels)->isa) : options.isa);
+}
+
+Result<std::vector<std::int32_t>> prompt_ids(const Model& model, const std::string& prompt) {
+  if (prompt.empty()) {
+    if (model.config.bos) return std::vector<std::int32_t>{*model.config.bos};
+    if (model.tokenizer.ok() && model.tokenizer->bos()) return std::vector<std::int32_t>{*model.tokenizer->bos()};
+    return Status(Code::invalid_argument, "the prompt is empty and this model names no beginning-of-text token: give some text");
+  }
+  if (!model.tokenizer.ok()) return model.tokenizer.status();
+  return model.tokenizer->encode(prompt);
+}
+
+std::string ids_csv(const std::vector<std::int32_t>& ids) {
+  std::string text;
+  for (const std::int32_t id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
+  return text;
+}
+
+}  // namespace loom::cli

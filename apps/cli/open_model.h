@@ -1,0 +1,41 @@
+// What the commands that run a model share: its options, opening it, and the line that says what is about to run.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "command.h"
+#include "exec/session.h"
+#include "llm/model.h"
+
+namespace loom::cli {
+
+struct ModelOptions {
+  std::string model, dtype, isa;
+  std::int64_t context = 0;
+  int threads = 0;
+};
+
+// --dtype, --ctx, --threads and --isa; the positional MODEL is the caller's. Unknown values are usage errors.
+void bind_model_options(CLI::App& command, ModelOptions& options);
+
+struct OpenModel {
+  Model model;
+  std::unique_ptr<ThreadPool> pool;
+};
+// Loads the model and morphs it to the dtype asked for.
+Result<OpenModel> open_model(const ModelOptions& options);
+
+// "hf  safetensors, 1.05 MB f32  ·  0.26 M parameters  ·  needs 3.1 MB of 33.5 GB  ·  numerics: portable v0  ·  avx2"
+// Without a session: what its buffers need is left out.
+std::string status_line(const ModelOptions& options, OpenModel& opened, Session* session = nullptr);
+
+// Ids of a prompt; "" is the beginning-of-text token alone.
+Result<std::vector<std::int32_t>> prompt_ids(const Model& model, const std::string& prompt);
+// "1,403,407"
+std::string ids_csv(const std::vector<std::int32_t>& ids);
+
+}  // namespace loom::cli

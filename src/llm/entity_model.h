@@ -1,0 +1,20 @@
+// Language models in .entity files. save_model writes what load_model, load_config and load_tokenizer read. Pure functions of their arguments.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "base/source.h"
+#include "llm/model.h"
+
+namespace loom {
+
+// `provenance`: where the model comes from; null writes no such section. Atomic: `path` is whole, or as it was.
+Status save_model(const std::string& path, Model& model, const Json& provenance = {});
+
+// Errors: unsupported for a network that is no language model; those of load_network.
+Result<Model> model_from_entity(SourcePtr source);
+Result<ModelConfig> config_from_entity(SourcePtr source);
+Result<Tokenizer> tokenizer_from_entity(SourcePtr source);
+
+}  // namespace loom

@@ -1,0 +1,112 @@
+#include "e2e/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace loom::test {
+
+std::string program() { return LOOM_PROGRAM; }
+
+Outcome loom(const Call& call) {
+  Outcome outcome;
+  int in[2], out[2], err[2];
+  if (pipe(in) != 0 || pipe(out) != 0 || pipe(err) != 0) {
+    ADD_FAILURE() << "pipe";
+    return outcome;
+  }
+  const std::string path = program();
+  std::vector<char*> argv{const_cast<char*>(path.c_str())};
+  for (const std::string& a : call.args) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(in[0], 0);
+    dup2(out[1], 1);
+    dup2(err[1], 2);
+    for (const int* ends : {in, out, err}) {
+      close(ends[0]);
+      close(ends[1]);
+    }
+    // Where tests run beside builds, waiting for a second thread costs more than it brings; tests of threads say so.
+    setenv("LOOM_THREADS", "1", 1);
+    for (const auto& [name, value] : call.env) setenv(name.c_str(), value.c_str(), 1);
+    signal(SIGINT, SIG_DFL);
+    execv(path.c_str(), argv.data());
+    _exit(127);
+  }
+  close(in[0]);
+  close(out[1]);
+  close(err[1]);
+  signal(SIGPIPE, SIG_IGN);
+  fcntl(in[1], F_SETFL, O_NONBLOCK);
+  std::size_t written = 0, seen = 0;
+  int interrupts = 0;
+  pollfd fds[3] = {{out[0], POLLIN, 0}, {err[0], POLLIN, 0}, {in[1], POLLOUT, 0}};
+  while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+    if (fds[2].fd >= 0 && written == call.in.size()) {
+      close(fds[2].fd);
+      fds[2].fd = -1;
+    }
+    if (poll(fds, 3, 120'000) <= 0) {
+      ADD_FAILURE() << "the program says nothing for two minutes";
+      kill(child, SIGKILL);
+      break;
+    }
+    for (int i = 0; i < 2; ++i) {
+      if (fds[i].fd < 0 || fds[i].revents == 0) continue;
+      char buffer[65536];
+      const ssize_t n = read(fds[i].fd, buffer, sizeof buffer);
+      if (n <= 0) {
+        close(fds[i].fd);
+        fds[i].fd = -1;
+      } else {
+        (i == 0 ? outcome.out : outcome.err).append(buffer, static_cast<std::size_t>(n));
+      }
+    }
+    if (interrupts < call.interrupts && outcome.out.size() > seen) {
+      seen = outcome.out.size();
+      ++interrupts;
+      kill(child, SIGINT);
+    }
+    if (fds[2].fd >= 0 && (fds[2].revents & (POLLERR | POLLHUP)) != 0) written = call.in.size();
+    else if (fds[2].fd >= 0 && (fds[2].revents & POLLOUT) != 0) {
+      const ssize_t n = write(fds[2].fd, call.in.data() + written, call.in.size() - written);
+      if (n > 0) written += static_cast<std::size_t>(n);
+    }
+  }
+  if (fds[2].fd >= 0) close(fds[2].fd);
+  int status = 0;
+  waitpid(child, &status, 0);
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+Folder::Folder() {
+  std::string name = (std::filesystem::temp_directory_path() / "loom_e2e_XXXXXX").string();
+  path_ = mkdtemp(name.data()) ? name : "";
+}
+Folder::~Folder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+std::string Folder::write(const std::string& name, const std::string& bytes) const {
+  const std::string path = *this / name;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+std::string file_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace loom::test

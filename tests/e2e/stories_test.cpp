@@ -1,0 +1,231 @@
+// A real model through the program: its text and logits against those of llama2.c, the same under all settings that must not matter.
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "base/bytes.h"
+#include "base/json.h"
+#include "base/source.h"
+#include "e2e/process.h"
+#include "formats/npy.h"
+#include "ops/cpu/isa.h"
+#include "support/data.h"
+
+namespace loom::test {
+namespace {
+
+const std::vector<std::string> kGolden{"", "--greedy", "--tokens", "256"};
+
+std::vector<std::string> run_args(const std::string& model, std::vector<std::string> more = {}) {
+  std::vector<std::string> args{"run", model};
+  args.insert(args.end(), kGolden.begin(), kGolden.end());
+  args.insert(args.end(), more.begin(), more.end());
+  return args;
+}
+
+std::string last_word(const std::string& text) {
+  const std::size_t end = text.find_last_not_of('\n');
+  return text.substr(text.find_last_of(" \n", end) + 1, end - text.find_last_of(" \n", end));
+}
+
+TEST(Stories, GoldenTextFromEveryFileAndSetting) {
+  LOOM_TEST_FILE(text, "stories260K/golden_greedy_256.txt");
+  const std::string golden = file_bytes(text), folder = data_dir() + "/stories260K/hf", gguf = data_dir() + "/stories260K/stories260K.gguf";
+  for (const auto& args : {run_args(folder), run_args(folder + "/model.safetensors"), run_args(gguf), run_args(folder, {"--temperature=0"}), run_args(folder, {"--isa", "generic"})}) {
+    auto call = args;
+    if (call.back() == "--temperature=0") std::erase(call, "--greedy");
+    SCOPED_TRACE(call[1] + " " + call.back());
+    const Outcome o = loom(call);
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(o.out, golden);
+    EXPECT_NE(o.err.find("numerics: portable"), std::string::npos) << o.err;
+  }
+}
+
+TEST(Stories, ThreadsDoNotMatter) {
+  LOOM_TEST_FILE(folder, "stories260K/hf");
+  auto logits = [&](const char* threads) { return last_word(loom({"logits", folder, "--text", "Lily and Tom went to the park", "--threads", threads}).out); };
+  const std::string one = logits("1");
+  EXPECT_EQ(one.size(), 64u);
+  for (const char* threads : {"2", "3", "7"}) EXPECT_EQ(logits(threads), one) << threads;
+}
+
+TEST(Stories, PromptFromStdinAndByIdsIsThePrompt) {
+  LOOM_TEST_FILE(folder, "stories260K/hf");
+  const std::vector<std::string> end{"--greedy", "--tokens", "20"};
+  auto with = [&](std::vector<std::string> args) { args.insert(args.end(), end.begin(), end.end()); return args; };
+  const Outcome argument = loom(with({"run", folder, "Once upon a time"})), piped = loom(with({"run", folder}), "Once upon a time\n"),
+                ids = loom(with({"run", folder, "--ids", "1,403,407,261,378"}));
+  EXPECT_EQ(argument.code, 0) << argument.err;
+  EXPECT_EQ(argument.out.substr(0, 2), ", ");
+  EXPECT_EQ(argument.out, piped.out);
+  EXPECT_EQ(argument.out, ids.out);
+}
+
+TEST(Stories, SamplingIsAFunctionOfTheSeed) {
+  LOOM_TEST_FILE(folder, "stories260K/hf");
+  auto sample = [&](const std::string& seed, const std::string& threads) { return loom({"run", folder, "", "--temperature", "1", "--top-p", "0.9", "--tokens", "60", "--seed", seed, "--threads", threads}).out; };
+  const std::string one = sample("1", "1");
+  EXPECT_EQ(one, sample("1", "2"));
+  EXPECT_NE(one, sample("2", "1"));
+}
+
+TEST(Stories, StopStringsEndTheTextBeforeThem) {
+  LOOM_TEST_FILE(folder, "stories260K/hf");
+  const Outcome o = loom({"run", folder, "", "--greedy", "--tokens", "256", "--stop", "named", "--stop", "zebra"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out, "Once upon a time, there was a little girl \n");
+}
+
+TEST(Stories, JsonHoldsTheAnswer) {
+  LOOM_TEST_FILE(folder, "stories260K/hf");
+  const Outcome o = loom({"run", folder, "", "--greedy", "--tokens", "5", "--json"});
+  const auto json = Json::parse(o.out);
+  ASSERT_TRUE(json.ok()) << o.out;
+  EXPECT_EQ(json->find("ids")->dump(), "[403,407,261,378,432]");
+  EXPECT_EQ(json->find("text")->as_string(), "Once upon a time,");
+  EXPECT_EQ(json->find("finish")->as_string(), "length");
+}
+
+TEST(Stories, LogitsAreThoseOfLlama2c) {
+  LOOM_TEST_FILE(golden, "stories260K/golden_logits_pos0_63.f32");
+  LOOM_TEST_FILE(tokens, "stories260K/golden_tokens_256.txt");
+  std::string ids;
+  std::istringstream lines(file_bytes(tokens));
+  std::string line;
+  std::vector<std::string> next;
+  for (int i = 0; i < 64 && std::getline(lines, line); ++i) {
+    std::istringstream words(line);
+    std::string position, in, out;
+    words >> position >> in >> out;
+    ids += (i ? "," : "") + in;
+    next.push_back(out);
+  }
+  const Folder folder;
+  const Outcome o = loom({"logits", data_dir() + "/stories260K/hf", "--ids", ids, "--out", folder / "logits.npy", "--json"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto json = Json::parse(o.out);
+  ASSERT_TRUE(json.ok()) << o.out;
+  for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(json->find("argmax")->as_array()[i].dump(), next[i]) << i;
+  auto source = open_source(folder / "logits.npy");
+  ASSERT_TRUE(source.ok());
+  const auto array = open_npy(*source);
+  ASSERT_TRUE(array.ok());
+  EXPECT_EQ(array->shape, (std::vector<std::int64_t>{64, 512}));
+  std::vector<float> values(64 * 512);
+  ASSERT_TRUE(read_f32(*array, 0, values).ok());
+  const std::string expected = file_bytes(golden);
+  double worst = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) worst = std::max(worst, std::fabs(static_cast<double>(values[i]) - load_le<float>(reinterpret_cast<const std::byte*>(expected.data()) + 4 * i)));
+  EXPECT_LT(worst, 1e-4);
+}
+
+TEST(Isa, EveryInstructionSetGivesTheSameHash) {
+  LOOM_TEST_FILE(folder, "stories260K/hf");
+  const auto isas = cpu::available_isas();
+  if (isas.size() < 2) GTEST_SKIP() << "this machine has one instruction set: " << isas[0];
+  std::string first;
+  for (const std::string_view isa : isas) {
+    const Outcome o = loom({"logits", folder, "--text", "Lily and Tom went to the park", "--isa", std::string(isa)});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_NE(o.err.find(std::string("  ") + std::string(isa) + "\n"), std::string::npos) << o.err;
+    if (first.empty()) first = last_word(o.out);
+    EXPECT_EQ(last_word(o.out), first) << isa;
+    EXPECT_EQ(first.size(), 64u) << o.out;
+  }
+}
+
+TEST(Stories, UnknownInstructionSetsAndTypesAreRefused) {
+  LOOM_EXPECT_REFUSED(loom({"logits", "nothing", "--ids", "1", "--isa", "avx1024"}), 2, "generic");
+  LOOM_EXPECT_REFUSED(loom({"run", "nothing", "", "--dtype", "f33"}), 2, "f33");
+}
+
+TEST(Stories, EvalMeasuresTheGoldenText) {
+  LOOM_TEST_FILE(text, "stories260K/golden_greedy_256.txt");
+  const Outcome o = loom({"eval", data_dir() + "/stories260K/hf", "--text", text, "--against", "f32", "--json"});
+  const auto json = Json::parse(o.out);
+  ASSERT_TRUE(json.ok()) << o.out << o.err;
+  EXPECT_LT(json->find("perplexity")->as_number(), 2.0);  // its own greedy text
+  EXPECT_EQ(json->find("kl")->as_number(), 0.0);
+  EXPECT_EQ(json->find("same_argmax")->as_number(), 1.0);
+}
+
+TEST(Interrupt, StopsTheAnswerAndThenTheProgram) {
+  LOOM_TEST_FILE(folder, "stories260K/hf");
+  // One of 511 tokens: there is time.
+  Call call{{"run", folder, "", "--greedy", "--tokens", "511", "--isa", "generic", "--threads", "1"}, "", {}, 1};
+  const Outcome once = loom(call);
+  EXPECT_EQ(once.code, 130);
+  EXPECT_NE(once.err.find("ended by cancelled"), std::string::npos) << once.err;
+  EXPECT_EQ(once.out.back(), '\n');
+}
+
+TEST(Chat, AnswersAndTakesCommands) {
+  LOOM_TEST_FILE(hf, "stories260K/hf");
+  LOOM_EXPECT_REFUSED(loom({"chat", hf}, "hello\n"), 3, "chat template");
+  const Folder folder;
+  for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"}) folder.write(name, file_bytes(hf + "/" + name));
+  folder.write("tokenizer_config.json", R"({"bos_token":"<s>","eos_token":"</s>","chat_template":"{% for m in messages %}[INST] <<SYS>>{{ m['content'] }}<</SYS>> [/INST]{% endfor %}"})");
+  const std::vector<std::string> args{"chat", folder / "", "--greedy", "--tokens", "8", "--system", "Be kind."};
+  const Outcome one = loom(args, "Hello\n/history\n/nonsense\n");
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_NE(one.err.find("system: Be kind.\nuser: Hello\nassistant: "), std::string::npos) << one.err;
+  EXPECT_NE(one.err.find("there is no command /nonsense"), std::string::npos) << one.err;
+  EXPECT_FALSE(one.out.empty());
+  // Taking a question back leaves no trace of it: the cache goes back too.
+  const Outcome undone = loom(args, "What?\n/undo\nHello\n/quit\nnever read\n");
+  EXPECT_EQ(undone.code, 0) << undone.err;
+  EXPECT_EQ(undone.out.substr(undone.out.size() - one.out.size()), one.out);
+}
+
+TEST(Stories, ConvertedWeightsRunAndErrorsAreTold) {
+  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(config, "stories260K/hf/config.json");
+  LOOM_TEST_FILE(tokenizer, "stories260K/hf/tokenizer.json");
+  const Folder copy;
+  copy.write("config.json", file_bytes(config));
+  copy.write("tokenizer.json", file_bytes(tokenizer));
+  const Outcome same = loom({"convert", folder, copy / "model.safetensors"});
+  EXPECT_EQ(same.code, 0) << same.err;
+  const auto logits = [&](const std::string& model) { return last_word(loom({"logits", model, "--ids", "1,403,407"}).out); };
+  EXPECT_EQ(logits(copy / ""), logits(folder));
+  const Outcome smaller = loom({"convert", folder, copy / "model.safetensors", "--dtype", "bf16", "--json"});
+  ASSERT_EQ(smaller.code, 0) << smaller.err;
+  const auto rows = Json::parse(smaller.out);
+  ASSERT_TRUE(rows.ok()) << smaller.out;
+  for (const Json& row : rows->as_array()) {
+    EXPECT_EQ(row.find("bytes_after")->as_integer() * 2, row.find("bytes_before")->as_integer());
+    EXPECT_LT(row.find("rms_error")->as_number(), 1.0 / 256);  // half a unit in the last of 8 bits
+    EXPECT_GT(row.find("rms_error")->as_number(), 0.0);
+  }
+  EXPECT_NE(logits(copy / ""), logits(folder));
+}
+
+TEST(Stories, AnEntityIsTheModel) {
+  LOOM_TEST_FILE(model, "stories260K/stories260K.gguf");
+  LOOM_TEST_FILE(text, "stories260K/golden_greedy_256.txt");
+  const Folder folder;
+  const std::string path = folder / "stories.entity";
+  ASSERT_EQ(loom({"convert", model, path}).code, 0);
+  EXPECT_EQ(loom(run_args(path)).out, file_bytes(text));
+  EXPECT_EQ(loom({"tokenize", path}, "Once upon a time").out, "[1,403,407,261,378]\n");
+  const Outcome shown = loom({"show", path});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_NE(shown.out.find("0.0.0.0:weight  f32  [512, 64]"), std::string::npos) << shown.out;
+  // The same model, the same bytes.
+  ASSERT_EQ(loom({"convert", path, folder / "again.entity"}).code, 0);
+  EXPECT_EQ(loom({"logits", folder / "again.entity", "--ids", "1,403"}).out, loom({"logits", model, "--ids", "1,403"}).out);
+  // Smaller types are smaller, and say what they lose.
+  const Outcome small = loom({"convert", model, folder / "small.entity", "--dtype", "i4", "--json"});
+  ASSERT_EQ(small.code, 0) << small.err;
+  const auto rows = Json::parse(small.out);
+  ASSERT_TRUE(rows.ok());
+  const Json& table = rows->as_array()[0];
+  EXPECT_EQ(table.find("to")->as_string(), "i4");
+  EXPECT_LT(table.find("bytes_after")->as_integer() * 6, table.find("bytes_before")->as_integer());
+  EXPECT_GT(table.find("rms_error")->as_number(), 0.01);
+  EXPECT_LT(table.find("rms_error")->as_number(), 0.15);
+}
+
+}  // namespace
+}  // namespace loom::test

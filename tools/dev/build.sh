@@ -1,0 +1,35 @@
+# Part of ./dev: configuring and building. Sourced, not run.
+
+configure() {
+  local preset=$1 tests=OFF
+  present file:/usr/include/gtest/gtest.h && tests=ON
+  mkdir -p build
+  if ! cmake --preset "$preset" -DLOOM_TESTS=$tests >build/configure.log 2>&1; then
+    cat build/configure.log >&2
+    die "cmake could not configure preset $preset"
+  fi
+}
+
+# build_preset PRESET [TARGET...]: on a terminal one line that ninja rewrites, otherwise a line for each tenth.
+build_preset() {
+  local preset=$1 targets=()
+  shift
+  [ $# -eq 0 ] || targets=(--target "$@")
+  configure "$preset"
+  if [ -t 2 ]; then
+    NINJA_STATUS="building $preset  %p  %es  " cmake --build --preset "$preset" -j "$jobs" "${targets[@]}" >&2
+  else
+    NINJA_STATUS="@@ %f %t " cmake --build --preset "$preset" -j "$jobs" "${targets[@]}" 2>&1 | awk -v preset="$preset" '
+      $1 == "@@" && NF > 2 { if (int(10 * $2 / $3) > tenth) { tenth = int(10 * $2 / $3); printf "building %s  %d of %d\n", preset, $2, $3; fflush() } next }
+      /^ninja: (no work|Entering)/ { next }
+      { print }' >&2
+  fi
+}
+
+build_program() { build_preset release loom_cli; }
+
+demo() {
+  setup_for build
+  build_program
+  exec build/release/loom
+}

@@ -1,0 +1,137 @@
+# Part of ./dev: running the tests and counting them. Sourced, not run. Every result is a line of build/test/results.txt:
+# result <tab> suite <tab> test <tab> detail. A test program counts per test, a script as one test.
+results=build/test/results.txt
+
+# run_program PRESET NAME
+run_program() {
+  local log=build/test/$1.$2.log status=0 start=$SECONDS
+  "build/$1/tests/$2" --gtest_color=no >"$log" 2>&1 </dev/null || status=$?
+  awk -v suite="$1/$2" -v status="$status" -f tools/dev/gtest.awk "$log" >"$log.results"
+  cat "$log.results" >>"$results"
+  awk -F'\t' -v suite="$1/$2" -v seconds=$((SECONDS - start)) '{ n[$1]++ } END {
+    printf "%-28s %5d passed %4d failed %4d skipped %5d s\n", suite, n["passed"], n["failed"], n["skipped"], seconds }' "$log.results"
+}
+
+# run_programs PRESET FILTER: the programs that CTest knows.
+run_programs() {
+  local name
+  for name in $(ctest --test-dir "build/$1" -N | awk '/Test +#[0-9]+:/ { print $NF }'); do
+    [[ $name == *$2* ]] || continue
+    run_program "$1" "$name"
+  done
+}
+
+# run_script NAME COMMAND...: exit status 0 is passed, 77 skipped (the last line says why), anything else failed.
+run_script() {
+  local name=$1 log=build/test/$1.log status=0 start=$SECONDS result
+  shift
+  "$@" >"$log" 2>&1 </dev/null || status=$?
+  case $status in 0) result=passed ;; 77) result=skipped ;; *) result=failed; cat "$log" >&2 ;; esac
+  printf '%s\t%s\t%s\t%s\n' "$result" script "$name" "$(tail -n 1 "$log" | tr '\t' ' ')" >>"$results"
+  printf '%-28s %s %5d s\n' "$name" "$result" $((SECONDS - start))
+}
+
+skip_script() {
+  printf 'skipped\tscript\t%s\t%s\n' "$1" "$2" >>"$results"
+  printf '%-28s skipped: %s\n' "$1" "$2"
+}
+
+# A Python with what the parity scripts compare against; in CI it is made where the system has none.
+find_python() {
+  local python
+  for python in python3 build/venv/bin/python; do
+    "$python" -c 'import numpy, tokenizers' 2>/dev/null && { echo "$python"; return 0; }
+  done
+  [ -n "${LOOM_CI:-}" ] || return 1
+  { python3 -m venv --system-site-packages build/venv && build/venv/bin/pip install --quiet numpy tokenizers; } >&2 || return 1
+  echo build/venv/bin/python
+}
+
+run_parity() {
+  local python script name
+  python=$(find_python) || python=
+  for script in tests/parity/*.py; do
+    [ -e "$script" ] || return 0
+    name=parity/$(basename "$script" .py)
+    if [ -z "$python" ]; then skip_script "$name" "needs Python 3 with numpy and tokenizers"; continue; fi
+    case $name in
+      parity/tokenizers) run_script "$name" "$python" "$script" build/release/loom tokenize --count 20000 ;;
+      *) LOOM=build/release/loom run_script "$name" "$python" "$script" ;;
+    esac
+  done
+}
+
+# Skips that CI accepts are lines "suite<tab>test<tab>why" of tools/dev/allowed_skips.txt, with shell patterns; others become failures there.
+forbid_skips() {
+  local result suite test detail allowed_suite allowed_test why
+  while IFS=$'\t' read -r result suite test detail; do
+    if [ "$result" = skipped ]; then
+      result=failed
+      while IFS=$'\t' read -r allowed_suite allowed_test why; do
+        case $allowed_suite in '' | '#'*) continue ;; esac
+        # shellcheck disable=SC2053
+        [[ $suite == $allowed_suite && $test == $allowed_test ]] && result=skipped
+      done <tools/dev/allowed_skips.txt
+      [ "$result" = skipped ] || detail="skipped, which CI does not accept: $detail"
+    fi
+    printf '%s\t%s\t%s\t%s\n' "$result" "$suite" "$test" "$detail"
+  done <"$results" >"$results.ci"
+  mv "$results.ci" "$results"
+}
+
+# The last line is the one that counts.
+summary() {
+  [ -z "${LOOM_CI:-}" ] || forbid_skips
+  awk -F'\t' '
+    $1 == "skipped" { skips = skips sprintf("skipped  %s %s: %s\n", $2, $3, $4) }
+    $1 == "failed" { fails = fails sprintf("FAILED   %s %s: %s\n", $2, $3, $4) }
+    { n[$1]++ }
+    END {
+      printf "%s%s%d passed, %d failed, %d skipped\n", skips, fails, n["passed"], n["failed"], n["skipped"]
+      exit n["failed"] > 0 || n["passed"] == 0
+    }' "$results"
+}
+
+run_all() {
+  local fuzz_seconds=$1 fuzzing=
+  (setup_for all) || say "going on without what could not be installed"
+  run_script modules tools/check_modules.sh
+  build_preset release
+  run_programs release ""
+  build_preset dev
+  run_programs dev ""
+  # libFuzzer works by the clock on one core; what follows has the other.
+  if [ ! -x tests/fuzz/run.sh ]; then skip_script fuzz "this tree has no fuzz targets"
+  elif ! present command:clang++-19; then skip_script fuzz "needs clang++-19"
+  else
+    run_script fuzz tests/fuzz/run.sh "$fuzz_seconds" &
+    fuzzing=$!
+  fi
+  run_parity
+  if [ -x tools/verify_targets.sh ]; then run_script verify-all-targets tools/verify_targets.sh; fi
+  [ -z "$fuzzing" ] || wait "$fuzzing"
+}
+
+run_tests() {
+  local all= filter= fuzz_seconds=60
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --all) all=1 ;;
+      --fuzz) fuzz_seconds=${2:?"--fuzz SECONDS"}; shift ;;
+      -*) die "test knows --all and --fuzz SECONDS, not '$1'" ;;
+      *) filter=$1 ;;
+    esac
+    shift
+  done
+  setup_for test
+  rm -rf build/test
+  mkdir -p build/test
+  : >"$results"
+  if [ -n "$all" ]; then
+    run_all "$fuzz_seconds"
+  else
+    build_preset release
+    run_programs release "$filter"
+  fi
+  summary
+}
