@@ -131,6 +131,9 @@ void Learner::emit_update(Emit& emit) {
 
 Status Learner::rows(std::int64_t n) {
   if (n < 1 || n > options_.max_rows) return bad("a micro-batch has 1.." + std::to_string(options_.max_rows) + " rows, got " + std::to_string(n));
+  // Rows of values are samples of their own: attention sees a sequence of one position.
+  if (width_ > 0 && positions_ != kNone)
+    for (std::int64_t r = 0; r < n; ++r) executor_->row<std::uint32_t>(positions_, r)[0] = 0;
   return executor_->set(rows_, static_cast<std::uint32_t>(n));
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/source.h"
+
 namespace loom {
 namespace {
 
@@ -64,6 +66,44 @@ TEST(TrainingSpec, ChecksRanges) {
   EXPECT_NE(refusal(kFull, "\"loss\":\"cross_entropy\"", "\"loss\":\"mse\"").find("cross_entropy"), std::string::npos);
   EXPECT_NE(refusal(kFull, "\"u16\"", "\"f32\"").find("one of u16, u32"), std::string::npos);
   EXPECT_NE(refusal(kFull, "\"network_file\":\"net.json\"", "\"network_file\":\"net.json\",\"network\":{}").find("either \"network\" or"), std::string::npos);
+}
+
+// The published schema has exactly the keys that the parser knows, kind by kind.
+TEST(TrainingSpec, SchemaHasTheKnownKeys) {
+  const auto text = read_text_file(LOOM_SOURCE_DIR "/docs/reference/training-spec.schema.json");
+  ASSERT_TRUE(text.ok());
+  const auto schema = Json::parse(*text);
+  ASSERT_TRUE(schema.ok()) << schema.status().to_string();
+  auto keys = [](const Json& object) {
+    std::string list;
+    for (const auto& [key, value] : object.find("properties")->as_object()) list += (list.empty() ? "" : ", ") + key;
+    return list;
+  };
+  auto known = [](Json spec) {
+    const std::string message = parse_training_spec(spec).status().message();
+    const std::size_t at = message.find("known are ");
+    return at == std::string::npos ? message : message.substr(at + 10);
+  };
+  Json spec = Json::object();
+  spec.set("format", "loom-training");
+  spec.set("version", 1);
+  Json top = spec;
+  top.set("?", 1);
+  std::string list = known(top);
+  EXPECT_EQ(list, "format, version, name, " + list.substr(23));
+  EXPECT_EQ(keys(*schema), list);
+  int variants = 0;
+  for (const char* part : {"data", "optimizer", "schedule"}) {
+    for (const Json& variant : schema->find("properties")->find(part)->find("oneOf")->as_array()) {
+      Json inner = Json::object(), whole = spec;
+      inner.set("type", variant.find("properties")->find("type")->find("const")->as_string());
+      inner.set("?", 1);
+      whole.set(part, inner);
+      EXPECT_EQ(keys(variant), known(whole)) << part;
+      ++variants;
+    }
+  }
+  EXPECT_EQ(variants, 8);
 }
 
 TEST(TrainingSpec, MakesItsNetwork) {

@@ -55,6 +55,8 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
     if (!samples || *samples > (std::uint64_t{1} << 60)) return bad(std::to_string(spec.epochs) + " epochs are too many samples");
     resolved.steps = static_cast<std::int64_t>((*samples + static_cast<std::uint64_t>(spec.batch) - 1) / static_cast<std::uint64_t>(spec.batch));
   }
+  // Samples are numbered through the whole training.
+  if (resolved.steps > (std::int64_t{1} << 60) / spec.batch) return bad(std::to_string(resolved.steps) + " steps of " + std::to_string(spec.batch) + " samples are too many");
   if (resolved.schedule.kind == ScheduleKind::cosine && resolved.schedule.steps == 0) resolved.schedule.steps = resolved.steps;
   LOOM_TRY(resolved.schedule.check());
   const auto rows = checked_mul(static_cast<std::uint64_t>(data.max_rows()), static_cast<std::uint64_t>(spec.batch / spec.micro_batches));
