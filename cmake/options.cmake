@@ -1,10 +1,11 @@
 # Flags every target gets. The numerics contract (docs/reference/numerics.md, rule 1) forbids contraction and fast math in
-# every file and compiler, so these are not options.
+# every file and compiler, so these are not options. Nothing here reads floating-point exceptions: without -fno-trapping-math gcc does
+# not vectorize loops over the exact functions.
 add_library(loom_options INTERFACE)
 target_include_directories(loom_options INTERFACE
   $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
 target_compile_options(loom_options INTERFACE
-  -ffp-contract=off -fno-fast-math -fno-math-errno -Wall -Wextra -Wno-missing-field-initializers -Wno-psabi)
+  -ffp-contract=off -fno-fast-math -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-missing-field-initializers -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(loom_options INTERFACE -Wno-restrict)  # false positives of gcc 12 in <string>
 endif()

@@ -193,8 +193,8 @@ Json Network::to_json() const {
     if (!node.type && node.links.empty() && node.enabled) continue;
     Json cell = Json::object();
     cell.set("at", loom::to_json(coordinate(i)));
-    const Json members = node_json(node);
-    for (const auto& [key, value] : members.as_object()) cell.set(key, value);
+    const Json written = node_json(node);
+    for (const auto& [key, value] : written.as_object()) cell.set(key, value);
     cells.push(std::move(cell));
   }
   t.set("cells", std::move(cells));

@@ -58,7 +58,10 @@ std::string unknown_architecture(std::string_view name) {
   std::string known, file;
   for (const Architecture* a : kList) known += (known.empty() ? "" : ", ") + std::string(a->name);
   // The name comes from a file: only what can stand in a file name is repeated.
-  for (const char c : name.substr(0, 40)) file += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : '_';
+  for (const char c : name.substr(0, 40)) {
+    if (c >= 'A' && c <= 'Z') file += static_cast<char>(c - 'A' + 'a');
+    else file += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+  }
   return "the architecture '" + file + "' is not supported: known are " + known + "; it would need src/llm/import_" + file + ".cpp";
 }
 

@@ -25,8 +25,9 @@ struct Neutral {
 const std::vector<Neutral>& neutral_settings() {
   static const std::vector<Neutral> list = {
       {"hidden_act", "silu"}, {"hidden_activation", "silu"}, {"partial_rotary_factor", 1}, {"rope_interleaved", false}, {"rotary_pct", 1},
-      {"attn_logit_softcapping", nullptr}, {"final_logit_softcapping", nullptr}, {"logit_scale", 1}, {"logits_scaling", 1}, {"embedding_multiplier", 1},
-      {"residual_multiplier", 1}, {"attention_multiplier", nullptr}, {"query_pre_attn_scalar", nullptr}, {"scale_attn_weights", true}, {"clip_qkv", nullptr},
+      {"attn_logit_softcapping", nullptr}, {"final_logit_softcapping", nullptr}, {"logit_scale", 1}, {"logits_scaling", 1},
+      {"embedding_multiplier", 1}, {"residual_multiplier", 1}, {"attention_multiplier", nullptr}, {"query_pre_attn_scalar", nullptr},
+      {"scale_attn_weights", true}, {"clip_qkv", nullptr},
       {"attention_chunk_size", nullptr}, {"no_rope_layers", nullptr}, {"use_qk_norm", false}, {"qk_layernorm", false}, {"alibi", false},
       {"num_experts", 0}, {"num_local_experts", 0}, {"n_routed_experts", 0}, {"is_encoder_decoder", false}, {"add_cross_attention", false},
       {"use_bidirectional_attention", false}, {"quantization_config", nullptr}, {"compression_config", nullptr}, {"block_configs", nullptr},
@@ -46,7 +47,8 @@ Status check_neutral(const Json& config) {
     if (!value || value->is_null() || same(*value, n.value)) continue;
     // A switch that is off says nothing.
     if (n.value.is_null() && value->is_bool() && !value->as_bool()) continue;
-    return unsupported("\"" + std::string(n.key) + "\": " + shown(*value) + " is not supported" + (n.value.is_null() ? "" : ", only " + n.value.dump()));
+    return unsupported("\"" + std::string(n.key) + "\": " + shown(*value) + " is not supported" +
+                       (n.value.is_null() ? "" : ", only " + n.value.dump()));
   }
   return {};
 }
@@ -68,12 +70,16 @@ Result<std::int64_t> derived(const Json& config, std::string_view key, std::int6
 Result<const Architecture*> architecture_of(const Json& config) {
   LOOM_ASSIGN(const std::string type, config.get_string("model_type", ""));
   std::string hf_class;
-  if (const Json* list = config.find("architectures"); list && list->is_array() && !list->as_array().empty() && list->as_array()[0].is_string()) hf_class = list->as_array()[0].as_string();
-  if (type.empty() && hf_class.empty()) return corrupt("neither \"model_type\" nor \"architectures\": this is not the configuration of a language model");
+  const Json* list = config.find("architectures");
+  if (list && list->is_array() && !list->as_array().empty() && list->as_array()[0].is_string()) hf_class = list->as_array()[0].as_string();
+  if (type.empty() && hf_class.empty())
+    return corrupt("neither \"model_type\" nor \"architectures\": this is not the configuration of a language model");
   for (const Architecture* a : architectures()) {
     if (type.empty() ? a->hf_class != hf_class : a->name != type) continue;
-    if (!hf_class.empty() && hf_class != a->hf_class)
-      return unsupported("a '" + std::string(a->name) + "' of class " + quoted(hf_class) + " is not supported, only " + std::string(a->hf_class));
+    if (!hf_class.empty() && hf_class != a->hf_class) {
+      return unsupported("a '" + std::string(a->name) + "' of class " + quoted(hf_class) + " is not supported, only " +
+                         std::string(a->hf_class));
+    }
     return a;
   }
   return unsupported(unknown_architecture(type.empty() ? hf_class : type));
@@ -98,9 +104,10 @@ Result<RopeSpec> rope_of(const Json& config) {
   }
   if (!r || r->is_null()) return spec;
   if (!r->is_object()) return corrupt("\"" + std::string(where) + "\" must be an object or null");
-  static constexpr std::string_view known[] = {"rope_theta", "rope_type", "type", "factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings", "partial_rotary_factor"};
+  static constexpr std::string_view known[] = {"rope_theta", "rope_type", "type", "factor", "low_freq_factor", "high_freq_factor",
+                                               "original_max_position_embeddings", "partial_rotary_factor"};
   for (const auto& [key, value] : r->as_object()) {
-    if (value.is_object()) return unsupported("\"" + std::string(where) + "\" that differ by layer are not supported (" + quoted(key) + ")");
+    if (value.is_object()) return unsupported("\"" + std::string(where) + "\" that differ by layer are not supported: " + quoted(key));
   }
   LOOM_ASSIGN(std::string type, r->get_string("rope_type", ""));
   if (type.empty()) {
@@ -110,7 +117,8 @@ Result<RopeSpec> rope_of(const Json& config) {
   else if (type == "llama3") spec.scaling = RopeScaling::llama3;
   else if (type != "default") return unsupported("rope_type " + quoted(type) + " is not supported: known are default, linear, llama3");
   for (const auto& [key, value] : r->as_object()) {
-    if (std::find(std::begin(known), std::end(known), key) == std::end(known)) return unsupported("\"" + std::string(where) + "\": unknown setting " + quoted(key));
+    if (std::find(std::begin(known), std::end(known), key) == std::end(known))
+      return unsupported("\"" + std::string(where) + "\": unknown setting " + quoted(key));
   }
   LOOM_ASSIGN(const double partial, r->get_number("partial_rotary_factor", 1));
   if (partial != 1) return unsupported("\"partial_rotary_factor\": " + format_double(partial) + " is not supported, only 1");
@@ -147,7 +155,7 @@ Result<std::vector<std::int64_t>> windows_of(const Json& config, const Architect
     LOOM_ASSIGN(use, config.get_bool("use_sliding_window", false));
   }
   if (a.windows == Windows::none && window > 0 && window < max_positions)
-    return unsupported("\"sliding_window\": " + std::to_string(window) + " is not supported for the architecture '" + std::string(a.name) + "'");
+    return unsupported("\"sliding_window\": " + std::to_string(window) + " is not supported for a '" + std::string(a.name) + "'");
   if (!use) window = 0;
   LOOM_ASSIGN(const std::int64_t first, config.get_integer("max_window_layers", a.default_max_window_layers));
   for (std::int64_t i = 0; i < layers; ++i) {
@@ -172,7 +180,8 @@ Status read_ids(const Json& json, std::string_view key, std::vector<std::int32_t
   const Json::Array& list = value->is_array() ? value->as_array() : one;
   ids->clear();
   for (const Json& id : list) {
-    if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() > INT32_MAX) return corrupt("\"" + std::string(key) + "\": expected a token id or a list of them, got " + shown(*value));
+    if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() > INT32_MAX)
+      return corrupt("\"" + std::string(key) + "\": expected a token id or a list of them, got " + shown(*value));
     ids->push_back(static_cast<std::int32_t>(id.as_integer()));
   }
   return {};
@@ -249,8 +258,9 @@ Json decoder_topology(const ModelConfig& c) {
   constexpr std::string_view kScaling[] = {"none", "linear", "llama3"};
   for (std::int64_t i = 0; i < c.layers; ++i) {
     Json attention(Object{{"type", "attention"}, {"heads", c.heads}, {"kv_heads", c.kv_heads}, {"head_dim", c.head_dim},
-                          {"window", c.windows[static_cast<std::size_t>(i)]}, {"qkv_bias", c.qkv_bias}, {"out_bias", c.out_bias}, {"qk_norm", c.qk_norm},
-                          {"qk_norm_eps", c.norm_eps}, {"rope_theta", c.rope.theta}, {"rope_scaling", kScaling[static_cast<std::size_t>(c.rope.scaling)]}});
+                          {"window", c.windows[static_cast<std::size_t>(i)]}, {"qkv_bias", c.qkv_bias}, {"out_bias", c.out_bias},
+                          {"qk_norm", c.qk_norm}, {"qk_norm_eps", c.norm_eps}, {"rope_theta", c.rope.theta},
+                          {"rope_scaling", kScaling[static_cast<std::size_t>(c.rope.scaling)]}});
     if (c.rope.scaling != RopeScaling::none) attention.set("rope_factor", c.rope.factor);
     if (c.rope.scaling == RopeScaling::llama3) {
       attention.set("rope_low_freq_factor", c.rope.low_freq_factor);
@@ -264,8 +274,9 @@ Json decoder_topology(const ModelConfig& c) {
   Json output(Object{{"type", "dense"}, {"out", c.vocab_size}, {"bias", false}});
   if (c.tied) output.set("tie", "0.0.0.0:weight");
   put(2 + c.layers, output);
-  return Json(Object{{"format", "loom-topology"}, {"version", 1}, {"layers_per_cell", c.layers + 3}, {"input", Json(Object{{"ids", c.vocab_size}})},
-                     {"head", Json(Json::Array{0, 0, 0, c.layers + 1})}, {"cells", Json(std::move(cells))}});
+  const Json input(Object{{"ids", c.vocab_size}}), head(Json::Array{0, 0, 0, c.layers + 1});
+  return Json(Object{{"format", "loom-topology"}, {"version", 1}, {"layers_per_cell", c.layers + 3}, {"input", input}, {"head", head},
+                     {"cells", Json(std::move(cells))}});
 }
 
 }  // namespace loom

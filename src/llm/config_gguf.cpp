@@ -10,29 +10,34 @@ namespace loom {
 namespace {
 
 Status unsupported(std::string what) { return Status(Code::unsupported, "GGUF: " + what); }
+Status corrupt(std::string what) { return Status(Code::corrupt, "GGUF: " + what); }
 
-// Llama 3.1 files carry a divisor per rotary frequency instead of the settings it was made from. The settings are known for all such models but
-// for the factor, which is the largest divisor: compute the table from them and compare.
+// Llama 3.1 files carry a divisor per rotary frequency instead of the settings it was made from. All such models share the settings
+// but for the factor, which is the largest divisor: compute the table from them and compare.
 Status match_rope_factors(const Gguf& file, const TensorInfo& tensor, ModelConfig* c) {
   constexpr std::size_t kMost = 32768;  // attention's largest head_dim / 2
   const auto half = static_cast<std::size_t>(c->head_dim / 2);
-  if (half > kMost || tensor.elements() != half)
-    return Status(Code::corrupt, "GGUF: rope_freqs.weight has " + std::to_string(tensor.elements()) + " values, head_dim " + std::to_string(c->head_dim) + " needs " + std::to_string(half));
+  if (half < 1 || half > kMost || tensor.elements() != half) {
+    return corrupt("rope_freqs.weight has " + std::to_string(tensor.elements()) + " values, head_dim " + std::to_string(c->head_dim) +
+                   " needs " + std::to_string(half));
+  }
   std::vector<float> factors(half);
   LOOM_TRY(read_f32(tensor, 0, factors));
   RopeSpec spec = c->rope;
   spec.scaling = RopeScaling::llama3;
   spec.factor = *std::max_element(factors.begin(), factors.end());
-  LOOM_ASSIGN(const std::uint64_t original, file.get_u64(std::string(c->architecture->gguf) + ".rope.scaling.original_context_length", 8192));
+  const std::string key = std::string(c->architecture->gguf) + ".rope.scaling.original_context_length";
+  LOOM_ASSIGN(const std::uint64_t original, file.get_u64(key, 8192));
   spec.original_max_positions = static_cast<double>(original);
   for (std::size_t i = 0; i < half; ++i) {
     const double wavelength = 6.283185307179586 * exact::pow(spec.theta, static_cast<double>(2 * i) / static_cast<double>(c->head_dim));
-    const double smooth = (spec.original_max_positions / wavelength - spec.low_freq_factor) / (spec.high_freq_factor - spec.low_freq_factor);
-    const double expected = 1 / ((1 - std::clamp(smooth, 0.0, 1.0)) / spec.factor + std::clamp(smooth, 0.0, 1.0));
-    const double error = factors[i] - expected;
-    if (!(error < 1e-4 * expected && error > -1e-4 * expected))
-      return unsupported("rope_freqs.weight is not the table of Llama 3.1 (low 1, high 4, " + std::to_string(original) + " positions): value " + std::to_string(i) + " is " +
-                         format_double(factors[i]) + ", expected " + format_double(expected));
+    const double turns = spec.original_max_positions / wavelength;
+    const double smooth = std::clamp((turns - spec.low_freq_factor) / (spec.high_freq_factor - spec.low_freq_factor), 0.0, 1.0);
+    const double ratio = factors[i] * ((1 - smooth) / spec.factor + smooth);
+    if (!(ratio > 0.9999 && ratio < 1.0001)) {
+      return unsupported("rope_freqs.weight is not the table of Llama 3.1 (low 1, high 4, " + std::to_string(original) +
+                         " positions): value " + std::to_string(i) + " differs");
+    }
   }
   c->rope = spec;
   return {};
@@ -41,12 +46,15 @@ Status match_rope_factors(const Gguf& file, const TensorInfo& tensor, ModelConfi
 Status read_rope(const Gguf& file, const std::string& prefix, ModelConfig* c) {
   LOOM_ASSIGN(c->rope.theta, file.get_f32(prefix + "rope.freq_base", 10000.0f));
   LOOM_ASSIGN(const std::uint64_t rotated, file.get_u64(prefix + "rope.dimension_count", static_cast<std::uint64_t>(c->head_dim)));
-  if (rotated != static_cast<std::uint64_t>(c->head_dim))
-    return unsupported(prefix + "rope.dimension_count: " + std::to_string(rotated) + " of " + std::to_string(c->head_dim) + " values are rotated; only all or none are supported");
+  if (rotated != static_cast<std::uint64_t>(c->head_dim)) {
+    return unsupported(prefix + "rope.dimension_count: " + std::to_string(rotated) + " of " + std::to_string(c->head_dim) +
+                       " values are rotated, only all are supported");
+  }
   LOOM_ASSIGN(const std::string scaling, file.get_string(prefix + "rope.scaling.type", "none"));
   LOOM_ASSIGN(const float old_factor, file.get_f32(prefix + "rope.scale_linear", 1.0f));
   LOOM_ASSIGN(const float factor, file.get_f32(prefix + "rope.scaling.factor", old_factor));
-  if (scaling != "none" && scaling != "linear") return unsupported(prefix + "rope.scaling.type " + quoted(scaling) + " is not supported: known are none, linear");
+  if (scaling != "none" && scaling != "linear")
+    return unsupported(prefix + "rope.scaling.type " + quoted(scaling) + " is not supported: known are none, linear");
   if (factor != 1 && (scaling == "linear" || file.find_key(prefix + "rope.scale_linear"))) {
     c->rope.scaling = RopeScaling::linear;
     c->rope.factor = factor;
@@ -67,33 +75,33 @@ Result<ModelConfig> config_from_gguf(const Gguf& file) {
     std::optional<std::uint64_t> absent;
     if (fallback) absent = static_cast<std::uint64_t>(*fallback);
     LOOM_ASSIGN(const std::uint64_t value, file.get_u64(prefix + std::string(key), absent));
-    if (value < 1 || value > INT32_MAX) return Status(Code::corrupt, "GGUF: " + prefix + std::string(key) + " must be in 1..2^31-1, it is " + std::to_string(value));
+    if (value < 1 || value > INT32_MAX) return corrupt(prefix + std::string(key) + " must be in 1..2^31-1, it is " + std::to_string(value));
     *out = static_cast<std::int64_t>(value);
     return {};
   };
   LOOM_TRY(number("embedding_length", &c.hidden_size));
   LOOM_TRY(number("feed_forward_length", &c.intermediate_size));
   LOOM_TRY(number("block_count", &c.layers));
-  if (c.layers > 65536) return Status(Code::corrupt, "GGUF: " + prefix + "block_count is " + std::to_string(c.layers) + ", at most 65536 are read");
+  if (c.layers > 65536) return corrupt(prefix + "block_count is " + std::to_string(c.layers) + ", at most 65536 are read");
   LOOM_TRY(number("attention.head_count", &c.heads));
   LOOM_TRY(number("attention.head_count_kv", &c.kv_heads, c.heads));
   LOOM_TRY(number("attention.key_length", &c.head_dim, std::max<std::int64_t>(c.hidden_size / c.heads, 1)));
   std::int64_t value_length;
   LOOM_TRY(number("attention.value_length", &value_length, c.head_dim));
   if (value_length != c.head_dim)
-    return unsupported(prefix + "attention.value_length " + std::to_string(value_length) + " differs from key_length " + std::to_string(c.head_dim));
+    return unsupported(prefix + "attention.value_length " + std::to_string(value_length) + ", keys have " + std::to_string(c.head_dim));
   LOOM_TRY(number("context_length", &c.max_positions));
   LOOM_ASSIGN(c.norm_eps, file.get_f32(prefix + "attention.layer_norm_rms_epsilon"));
   LOOM_ASSIGN(const std::uint64_t experts, file.get_u64(prefix + "expert_count", 0));
   if (experts > 0) return unsupported(prefix + "expert_count: mixtures of experts (" + std::to_string(experts) + ") are not supported");
   LOOM_ASSIGN(const std::uint64_t window, file.get_u64(prefix + "attention.sliding_window", 0));
   if (window > 0 && window < static_cast<std::uint64_t>(c.max_positions))
-    return unsupported(prefix + "attention.sliding_window: " + std::to_string(window) + " is not supported; the HuggingFace folder of the model is");
+    return unsupported(prefix + "attention.sliding_window: " + std::to_string(window) + " is not supported; the HuggingFace folder is");
   c.windows.assign(static_cast<std::size_t>(c.layers), 0);
   LOOM_TRY(read_rope(file, prefix, &c));
 
   const TensorInfo* table = file.find("token_embd.weight");
-  if (!table || table->shape.size() != 2) return Status(Code::corrupt, "GGUF: the tensor token_embd.weight is missing or no matrix");
+  if (!table || table->shape.size() != 2) return corrupt("the tensor token_embd.weight is missing or no matrix");
   c.vocab_size = table->shape[0];
   c.tied = !file.find("output.weight");
   c.qkv_bias = file.find("blk.0.attn_q.bias");

@@ -8,16 +8,16 @@
 namespace loom {
 namespace {
 
-constexpr const char* kBase = R"({"model_type": "llama", "vocab_size": 64, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 4, "num_attention_heads": 4,
-  "num_key_value_heads": 2, "max_position_embeddings": 128})";
+constexpr const char* kBase = R"({"model_type": "llama", "vocab_size": 64, "hidden_size": 32, "intermediate_size": 48,
+  "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 128})";
 
 // The base configuration with the members of `changes` set; a member that is {} is left out.
 Json with(const char* changes) {
   Json json = *Json::parse(kBase);
   const Json other = *Json::parse(changes);
   for (const auto& [key, value] : other.as_object()) {
-    if (value.is_object() && value.as_object().empty()) std::erase_if(json.as_object(), [&](const Json::Member& m) { return m.first == key; });
-    else json.set(key, value);
+    if (!value.is_object() || !value.as_object().empty()) json.set(key, value);
+    else std::erase_if(json.as_object(), [&](const Json::Member& m) { return m.first == key; });
   }
   return json;
 }
@@ -45,8 +45,10 @@ TEST(Config, defaults_are_those_of_transformers) {
 
 TEST(Config, both_forms_of_rope_settings) {
   const RopeSpec llama3{500000, RopeScaling::llama3, 8, 1, 4, 64};
-  EXPECT_EQ(config(R"({"rope_theta": 500000.0, "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}})").rope, llama3);
-  EXPECT_EQ(config(R"({"rope_parameters": {"rope_theta": 500000.0, "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}})").rope, llama3);
+  EXPECT_EQ(config(R"({"rope_theta": 500000.0, "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0, "original_max_position_embeddings": 64}})").rope, llama3);
+  EXPECT_EQ(config(R"({"rope_parameters": {"rope_theta": 500000.0, "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0, "original_max_position_embeddings": 64}})").rope, llama3);
   const ModelConfig old = config(R"({"rope_scaling": {"type": "linear", "factor": 2}})");
   EXPECT_EQ(old.rope.scaling, RopeScaling::linear);
   EXPECT_EQ(old.rope.factor, 2);
@@ -59,13 +61,16 @@ TEST(Config, windows) {
   EXPECT_EQ(config(R"({"model_type": "mistral", "sliding_window": null})").windows, W(4, 0));
   EXPECT_EQ(config(R"({"model_type": "mistral"})").windows, W(4, 4096));
   EXPECT_EQ(config(R"({"model_type": "qwen2", "sliding_window": 16, "use_sliding_window": false})").windows, W(4, 0));
-  EXPECT_EQ(config(R"({"model_type": "qwen2", "sliding_window": 16, "use_sliding_window": true, "max_window_layers": 3})").windows, (W{0, 0, 0, 16}));
-  EXPECT_EQ(config(R"({"model_type": "qwen3", "sliding_window": 16, "use_sliding_window": true, "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"]})").windows, (W{16, 0, 16, 0}));
+  EXPECT_EQ(config(R"({"model_type": "qwen2", "sliding_window": 16, "use_sliding_window": true, "max_window_layers": 3})").windows,
+      (W{0, 0, 0, 16}));
+  EXPECT_EQ(config(R"({"model_type": "qwen3", "sliding_window": 16, "use_sliding_window": true,
+    "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"]})").windows, (W{16, 0, 16, 0}));
   EXPECT_EQ(config(R"({"sliding_window": 128})").windows, W(4, 0));
 }
 
 TEST(Config, biases_norms_ties_and_ids) {
-  const ModelConfig c = config(R"({"attention_bias": true, "mlp_bias": true, "tie_word_embeddings": true, "bos_token_id": 1, "eos_token_id": [2, 5]})");
+  const ModelConfig c =
+      config(R"({"attention_bias": true, "mlp_bias": true, "tie_word_embeddings": true, "bos_token_id": 1, "eos_token_id": [2, 5]})");
   EXPECT_TRUE(c.qkv_bias && c.out_bias && c.mlp_bias && c.tied);
   EXPECT_EQ(c.bos, 1);
   EXPECT_EQ(c.eos, (std::vector<std::int32_t>{2, 5}));
@@ -102,7 +107,8 @@ TEST(Config, what_is_not_supported_is_named) {
       {R"({"model_type": "mistral", "attention_bias": true})", Code::unsupported, "attention_bias"},
       {R"({"model_type": "qwen2", "layer_types": ["full_attention"]})", Code::corrupt, "a list of 4 names"},
       {R"({"model_type": "qwen2", "layer_types": ["x", "x", "x", "x"]})", Code::unsupported, "\"x\" is not supported"},
-      {R"({"model_type": "qwen2", "layer_types": ["sliding_attention", "full_attention", "full_attention", "full_attention"]})", Code::corrupt, "no \"sliding_window\""},
+      {R"({"model_type": "qwen2", "layer_types": ["sliding_attention", "full_attention", "full_attention", "full_attention"]})",
+          Code::corrupt, "no \"sliding_window\""},
       {R"({"vocab_size": {}})", Code::corrupt, "\"vocab_size\" is missing"},
       {R"({"hidden_size": -3})", Code::corrupt, "it is -3"},
       {R"({"num_hidden_layers": 99999999})", Code::corrupt, "at most 65536"},

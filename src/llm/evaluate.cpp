@@ -6,6 +6,7 @@
 
 #include "base/exact_math.h"
 #include "exec/session.h"
+#include "llm/generate.h"
 #include "llm/sampler.h"
 
 namespace loom {
@@ -22,7 +23,7 @@ class RowRunner {
     s.max_positions = context;
     s.isa = options.isa;
     LOOM_ASSIGN(Session session, Session::create(model.network, pool, s));
-    return RowRunner(std::move(session), model.config.vocab_size);
+    return RowRunner(std::move(session));
   }
 
   // Runs ids at positions from `first` on.
@@ -31,8 +32,6 @@ class RowRunner {
     positions_.clear();
     rows_.clear();
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (ids[i] < 0 || ids[i] >= vocab_)
-        return Status(Code::out_of_range, "id " + std::to_string(ids[i]) + ": the vocabulary has " + std::to_string(vocab_));
       ids_.push_back(static_cast<std::uint32_t>(ids[i]));
       positions_.push_back(static_cast<std::uint32_t>(first + i));
       rows_.push_back(static_cast<std::uint32_t>(i));
@@ -43,9 +42,8 @@ class RowRunner {
   std::span<const float> row(std::size_t i) { return session_.output(static_cast<std::int64_t>(i)); }
 
  private:
-  RowRunner(Session session, std::int64_t vocab) : session_(std::move(session)), vocab_(vocab) {}
+  explicit RowRunner(Session session) : session_(std::move(session)) {}
   Session session_;
-  std::int64_t vocab_;
   std::vector<std::uint32_t> ids_, sequences_, positions_, rows_;
 };
 
@@ -66,19 +64,14 @@ double divergence(std::span<const float> p, double p_total, std::span<const floa
   return kl;
 }
 
-Status check_options(const EvaluateOptions& options) {
-  if (options.context < 0 || options.context == 1) return Status(Code::invalid_argument, "evaluate: context must be 0 or at least 2, got " + std::to_string(options.context));
-  return {};
-}
-
 }  // namespace
 
 Status all_logits(Model& model, ThreadPool& pool, std::span<const std::int32_t> ids, const EvaluateOptions& options,
                   const std::function<Status(std::int64_t, std::span<const float>)>& on_row) {
   const auto count = static_cast<std::int64_t>(ids.size());
   if (count == 0) return Status(Code::invalid_argument, "logits: give at least one id");
-  if (options.context > 0 && count > options.context)
-    return Status(Code::out_of_range, "the text has " + std::to_string(count) + " tokens, the context holds " + std::to_string(options.context));
+  LOOM_TRY(check_ids(model.config, ids));
+  if (options.context > 0 && count > options.context) return context_too_small(ids.size(), options.context);
   LOOM_ASSIGN(RowRunner runner, RowRunner::create(model, pool, options.context > 0 ? options.context : count, options));
   for (std::size_t at = 0; at < ids.size();) {
     const auto part = ids.subspan(at, std::min(ids.size() - at, static_cast<std::size_t>(options.chunk)));
@@ -89,19 +82,21 @@ Status all_logits(Model& model, ThreadPool& pool, std::span<const std::int32_t> 
   return {};
 }
 
-Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool, std::span<const std::int32_t> ids, const EvaluateOptions& options) {
-  LOOM_TRY(check_options(options));
+Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool, std::span<const std::int32_t> ids,
+                            const EvaluateOptions& options) {
+  if (options.context < 0) return Status(Code::invalid_argument, "evaluate: negative context " + std::to_string(options.context));
   if (ids.size() < 2) return Status(Code::invalid_argument, "evaluate: needs at least two tokens, got " + std::to_string(ids.size()));
-  if (reference && reference->config.vocab_size != model.config.vocab_size)
-    return Status(Code::invalid_argument, "evaluate: the vocabularies differ: " + std::to_string(model.config.vocab_size) + " and " + std::to_string(reference->config.vocab_size));
-  const std::int64_t context = options.context > 0 ? options.context : std::clamp<std::int64_t>(model.config.max_positions, 2, kDefaultContext);
+  LOOM_TRY(check_ids(model.config, ids));
+  if (reference && reference->config.vocab_size != model.config.vocab_size) {
+    return Status(Code::invalid_argument, "evaluate: the vocabularies differ: " + std::to_string(model.config.vocab_size) + " and " +
+                                              std::to_string(reference->config.vocab_size));
+  }
+  const std::int64_t context = options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
   LOOM_ASSIGN(RowRunner mine, RowRunner::create(model, pool, context, options));
   std::optional<RowRunner> theirs;
   if (reference) {
     LOOM_ASSIGN(theirs, RowRunner::create(*reference, pool, context, options));
   }
-  for (const std::int32_t id : {ids.front(), ids.back()})
-    if (id < 0 || id >= model.config.vocab_size) return Status(Code::out_of_range, "id " + std::to_string(id) + ": the vocabulary has " + std::to_string(model.config.vocab_size));
 
   Evaluation e;
   std::int64_t same = 0;
@@ -113,7 +108,6 @@ Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool, st
     if (theirs) LOOM_TRY(theirs->run(part, position));
     for (std::size_t i = 0; i < part.size(); ++i) {
       const auto target = static_cast<std::size_t>(ids[at + i + 1]);
-      if (target >= static_cast<std::size_t>(model.config.vocab_size)) return Status(Code::out_of_range, "id " + std::to_string(ids[at + i + 1]) + ": the vocabulary has " + std::to_string(model.config.vocab_size));
       const auto q = mine.row(i);
       const double q_total = log_total(q);
       e.loss += q_total - q[target];

@@ -18,8 +18,9 @@ struct EvaluateOptions {
   std::string isa;
 };
 
-// Runs `ids` from position 0 and hands over the logits of each position in order; the span lives until the callback returns, and an error of the callback ends
-// the run. Errors: out_of_range for an id the vocabulary lacks; more ids than the context (where that is 0: any number).
+// Runs `ids` from position 0 and hands over the logits of each position in order; the span lives until the callback returns, and an
+// error of the callback ends the run. Errors: out_of_range for an id the vocabulary lacks, and for more ids than the context (0: any
+// number).
 Status all_logits(Model& model, ThreadPool& pool, std::span<const std::int32_t> ids, const EvaluateOptions& options,
                   const std::function<Status(std::int64_t position, std::span<const float> logits)>& on_row);
 
@@ -34,8 +35,10 @@ struct Evaluation {
   double same_best = 0;     // share of positions where both have the same best token
 };
 
-// Long texts are cut into windows of `context` tokens that overlap by one, so every token but the first is predicted once, from what its window holds before it.
-// Sums run in double, in order of position and id. Errors: fewer than two ids; vocabularies of different sizes.
-Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool, std::span<const std::int32_t> ids, const EvaluateOptions& options = {});
+// Long texts are cut into windows of `context` tokens, so every token but the first is predicted once, from what its window holds before
+// it (the first of a window is the last that the window before predicted). Sums run in double, in order of position and id.
+// Errors: fewer than two ids; vocabularies of different sizes.
+Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool, std::span<const std::int32_t> ids,
+                            const EvaluateOptions& options = {});
 
 }  // namespace loom

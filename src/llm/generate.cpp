@@ -13,6 +13,19 @@ std::string_view name(Finish finish) {
   return kNames[static_cast<std::size_t>(finish)];
 }
 
+Status check_ids(const ModelConfig& config, std::span<const std::int32_t> ids) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] >= 0 && ids[i] < config.vocab_size) continue;
+    return Status(Code::out_of_range, "id " + std::to_string(ids[i]) + " at position " + std::to_string(i) + ": the vocabulary has " +
+                                          std::to_string(config.vocab_size));
+  }
+  return {};
+}
+
+Status context_too_small(std::size_t tokens, std::int64_t context) {
+  return Status(Code::out_of_range, "the text has " + std::to_string(tokens) + " tokens, the context holds " + std::to_string(context));
+}
+
 namespace {
 
 constexpr std::int64_t kDefaultContext = 4096;
@@ -20,7 +33,8 @@ constexpr std::int64_t kDefaultContext = 4096;
 // Ids in, deliverable text out: decoder, then stop strings.
 class TextStream {
  public:
-  TextStream(const Tokenizer& tokenizer, const GenerateOptions& options, std::string* text) : decoder_(tokenizer, true), stops_(options.stop), options_(options), text_(text) {}
+  TextStream(const Tokenizer& tokenizer, const GenerateOptions& options, std::string* text)
+      : decoder_(tokenizer, true), stops_(options.stop), options_(options), text_(text) {}
 
   // What stands before the answer decides how its first token is spelled.
   void prime(std::span<const std::int32_t> before) {
@@ -55,7 +69,7 @@ Generator::Generator(Model& model, Session session, const GeneratorOptions& opti
 }
 
 Result<Generator> Generator::create(Model& model, ThreadPool& pool, const GeneratorOptions& options) {
-  if (options.context < 0) return Status(Code::invalid_argument, "generator: context must not be negative, got " + std::to_string(options.context));
+  if (options.context < 0) return Status(Code::invalid_argument, "generator: negative context " + std::to_string(options.context));
   SessionOptions session_options;
   session_options.max_rows = options.chunk;
   session_options.max_positions = options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
@@ -99,11 +113,8 @@ Status Generator::append(std::span<const std::int32_t> ids, std::int64_t sequenc
 Status Generator::feed(std::span<const std::int32_t> ids, std::int64_t sequence) {
   LOOM_TRY(check(sequence));
   if (ids.empty()) return Status(Code::invalid_argument, "generator: nothing to run: give at least one id");
-  if (static_cast<std::int64_t>(ids.size()) > context())
-    return Status(Code::out_of_range, "the text has " + std::to_string(ids.size()) + " tokens, the context holds " + std::to_string(context()));
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    if (ids[i] < 0 || ids[i] >= model_->config.vocab_size)
-      return Status(Code::out_of_range, "id " + std::to_string(ids[i]) + " at position " + std::to_string(i) + ": the vocabulary has " + std::to_string(model_->config.vocab_size));
+  if (static_cast<std::int64_t>(ids.size()) > context()) return context_too_small(ids.size(), context());
+  LOOM_TRY(check_ids(model_->config, ids));
   const double start = now();
   Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
   std::size_t same = static_cast<std::size_t>(std::mismatch(s.ids.begin(), s.ids.end(), ids.begin(), ids.end()).first - s.ids.begin());
@@ -126,7 +137,8 @@ Status Generator::generate(const GenerateOptions& options, Generation* result, s
   LOOM_TRY(check(sequence));
   Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
   if (s.logits.empty()) return Status(Code::invalid_argument, "generator: feed the sequence before generating");
-  if (options.max_tokens < 0) return Status(Code::invalid_argument, "generator: max_tokens must not be negative, got " + std::to_string(options.max_tokens));
+  if (options.max_tokens < 0)
+    return Status(Code::invalid_argument, "generator: max_tokens must not be negative: " + std::to_string(options.max_tokens));
   const Result<Tokenizer>& tokenizer = model_->tokenizer;
   if ((!options.stop.empty() || options.on_text) && !tokenizer.ok()) return tokenizer.status();
   LOOM_ASSIGN(Sampler sampler, Sampler::create(options.sampling));
@@ -136,8 +148,8 @@ Status Generator::generate(const GenerateOptions& options, Generation* result, s
     text->prime(s.ids);
   }
   auto ends = [&](std::int32_t id) {
-    const auto& own = model_->config.eos;
-    return (!options.ignore_eos && std::find(own.begin(), own.end(), id) != own.end()) || std::find(options.end.begin(), options.end.end(), id) != options.end.end();
+    auto holds = [id](const std::vector<std::int32_t>& list) { return std::find(list.begin(), list.end(), id) != list.end(); };
+    return (!options.ignore_eos && holds(model_->config.eos)) || holds(options.end);
   };
 
   const double start = now();
@@ -166,8 +178,9 @@ Status Generator::generate(const GenerateOptions& options, Generation* result, s
       if (options.max_tokens > 0 && static_cast<std::int64_t>(result->ids.size()) >= options.max_tokens) return {};
       if (static_cast<std::int64_t>(s.ids.size()) >= context()) {
         if (options.max_tokens == 0) return {};
-        return Status(Code::out_of_range, "the context of " + std::to_string(context()) + " tokens is full: " + std::to_string(before) + " were given and " + std::to_string(result->ids.size()) +
-                                              " of " + std::to_string(options.max_tokens) + " generated");
+        return Status(Code::out_of_range, "the context of " + std::to_string(context()) + " tokens is full: " + std::to_string(before) +
+                                              " were given and " + std::to_string(result->ids.size()) + " of " +
+                                              std::to_string(options.max_tokens) + " generated");
       }
       const Status status = append({&id, 1}, sequence);
       if (status.code() == Code::cancelled) {

@@ -58,12 +58,18 @@ struct Generation {
   Finish finish = Finish::length;
 };
 
+// out_of_range, naming the first id that the vocabulary lacks and its position.
+Status check_ids(const ModelConfig& config, std::span<const std::int32_t> ids);
+// The error of a text that is longer than its context, with both numbers.
+Status context_too_small(std::size_t tokens, std::int64_t context);
+
 class Generator {
  public:
   static Result<Generator> create(Model& model, ThreadPool& pool, const GeneratorOptions& options = {});
 
-  // Makes `ids` (at least one) the content of a sequence: the longest common beginning stays cached, the rest is rolled back and run. `logits` is then the
-  // prediction after the last id. Errors: out_of_range with both numbers where the context is too small; an id the vocabulary lacks; cancelled, after which the sequence holds what was run.
+  // Makes `ids` (at least one) the content of a sequence: the longest common beginning stays cached, the rest is rolled back and run.
+  // `logits` is then the prediction after the last id. Errors: check_ids, context_too_small; cancelled, after which the sequence holds
+  // what was run.
   Status feed(std::span<const std::int32_t> ids, std::int64_t sequence = 0);
   // The prediction after the last id run for this sequence; empty before. Of vocab_size values.
   std::span<const float> logits(std::int64_t sequence = 0) const;

@@ -29,15 +29,16 @@ void deinterleave(std::span<float> values, std::int64_t rows, std::int64_t head_
   const auto width = values.size() / static_cast<std::size_t>(rows), d = static_cast<std::size_t>(head_dim), half = d / 2;
   std::vector<float> head(d * width);
   for (std::size_t at = 0; at < values.size(); at += head.size()) {
-    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(at), head.size(), head.begin());
+    std::copy_n(values.data() + at, head.size(), head.data());
     for (std::size_t r = 0; r < d; ++r)
-      std::copy_n(head.begin() + static_cast<std::ptrdiff_t>((2 * (r % half) + r / half) * width), width, values.begin() + static_cast<std::ptrdiff_t>(at + r * width));
+      std::copy_n(head.data() + (2 * (r % half) + r / half) * width, width, values.data() + at + r * width);
   }
 }
 
 class Importer {
  public:
-  Importer(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming) : config_(config), tensors_(tensors), naming_(naming) {}
+  Importer(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming)
+      : config_(config), tensors_(tensors), naming_(naming) {}
 
   Result<Network> run() {
     LOOM_TRY(check_size());
@@ -45,27 +46,31 @@ class Importer {
     for (const Network::NamedParam& p : network.params())
       if (!p.tied) LOOM_TRY(fill(p));
     if (config_.tied) LOOM_TRY(check_tied());
-    for (const TensorInfo& t : tensors_)
-      if (!used_.contains(t.name) && !is_leftover(t.name, naming_))
-        return Status(Code::unsupported, "tensor " + quoted(t.name) + " " + shape_text(t.shape) + " belongs to no parameter of a '" + std::string(config_.architecture->name) + "'");
+    for (const TensorInfo& t : tensors_) {
+      if (used_.contains(t.name) || is_leftover(t.name, naming_)) continue;
+      return Status(Code::unsupported, "tensor " + quoted(t.name) + " " + shape_text(t.shape) + " belongs to no parameter of a '" +
+                                           std::string(config_.architecture->name) + "'");
+    }
     return network;
   }
 
  private:
   // A configuration that promises more than the file holds is refused before memory is taken for it.
   Status check_size() const {
-    const double hidden = static_cast<double>(config_.hidden_size), q = static_cast<double>(config_.heads) * static_cast<double>(config_.head_dim),
-                 kv = static_cast<double>(config_.kv_heads) * static_cast<double>(config_.head_dim);
-    const double expected = static_cast<double>(config_.vocab_size) * hidden * (config_.tied ? 1 : 2) +
-                            static_cast<double>(config_.layers) * hidden * (2 * q + 2 * kv + 3 * static_cast<double>(config_.intermediate_size));
+    const auto real = [](std::int64_t n) { return static_cast<double>(n); };
+    const double hidden = real(config_.hidden_size), head_dim = real(config_.head_dim);
+    const double attention = 2 * head_dim * (real(config_.heads) + real(config_.kv_heads)), mlp = 3 * real(config_.intermediate_size);
+    const double expected = hidden * (real(config_.vocab_size) * (config_.tied ? 1 : 2) + real(config_.layers) * (attention + mlp));
     double held = 0;
     for (const TensorInfo& t : tensors_) held += static_cast<double>(t.elements());
     if (expected <= held) return {};
-    return Status(Code::corrupt, "the configuration describes at least " + format_double(expected) + " weights, the file holds " + format_double(held));
+    return Status(Code::corrupt, "the configuration describes at least " + format_double(expected) + " weights, the file holds " +
+                                     format_double(held));
   }
 
   const TensorInfo* find(std::string_view name) const {
-    const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name, [](const TensorInfo& t, std::string_view n) { return t.name < n; });
+    const auto before = [](const TensorInfo& t, std::string_view n) { return t.name < n; };
+    const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name, before);
     return at != tensors_.end() && at->name == name ? &*at : nullptr;
   }
 
@@ -91,9 +96,16 @@ class Importer {
     const TensorInfo* t = find(spelling);
     if (!t) return Status(Code::not_found, "tensor " + quoted(spelling) + " is missing");
     const ParamSpec& spec = param.spec;
-    const std::vector<std::int64_t> expected = spec.quantized ? std::vector<std::int64_t>{spec.rows, spec.cols} : std::vector<std::int64_t>{spec.cols};
-    if (t->shape != expected) return Status(Code::corrupt, "tensor " + quoted(spelling) + ": the configuration expects " + shape_text(expected) + ", the file has " + shape_text(t->shape));
-    if (!holds_weights(t->type)) return Status(Code::unsupported, "tensor " + quoted(spelling) + " is stored as " + std::string(loom::name(t->type)) + ", which holds no weights without scales");
+    std::vector<std::int64_t> expected = {spec.rows, spec.cols};
+    if (!spec.quantized) expected = {spec.cols};  // a vector
+    if (t->shape != expected) {
+      return Status(Code::corrupt, "tensor " + quoted(spelling) + ": the configuration expects " + shape_text(expected) +
+                                       ", the file has " + shape_text(t->shape));
+    }
+    if (!holds_weights(t->type)) {
+      return Status(Code::unsupported, "tensor " + quoted(spelling) + " is stored as " + std::string(loom::name(t->type)) +
+                                           ", which holds no weights without scales");
+    }
     used_.insert(t->name);
     return load(*t, name.order, spec, param.store.get());
   }
@@ -122,7 +134,10 @@ class Importer {
       LOOM_TRY(read_f32(*b, at, std::span(y).first(n)));
       same = std::equal(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n), y.begin());
     }
-    if (!same) return Status(Code::corrupt, "the configuration ties the output projection to the embedding table, but tensor " + quoted(b->name) + " differs from " + quoted(a->name));
+    if (!same) {
+      return Status(Code::corrupt, "the configuration ties the output projection to the embedding table, but tensor " + quoted(b->name) +
+                                       " differs from " + quoted(a->name));
+    }
     used_.insert(b->name);
     return {};
   }

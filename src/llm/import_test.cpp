@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/random.h"
 #include "formats/safetensors.h"
 #include "llm/architecture.h"
 #include "llm/test_models.h"
@@ -13,7 +14,9 @@ namespace {
 
 using namespace test;
 
-Result<Network> import(const ModelConfig& config, std::vector<TensorInfo> tensors) { return import_network(config, tensors, Naming::hf, "model"); }
+Result<Network> import(const ModelConfig& config, std::vector<TensorInfo> tensors) {
+  return import_network(config, tensors, Naming::hf, "model");
+}
 
 TEST(Import, every_tensor_is_accounted_for) {
   LOOM_TEST_FILE(folder, "stories260K/hf");
@@ -30,8 +33,10 @@ TEST(Import, every_tensor_is_accounted_for) {
   };
   EXPECT_TRUE(import(config, file->tensors()).ok());
   const char* norm = "model.layers.3.input_layernorm.weight";
-  LOOM_EXPECT_ERROR(import(config, edited(norm, [](auto& list, auto at) { list.erase(at); })), Code::not_found, "model: tensor 'model.layers.3.input_layernorm.weight' is missing");
-  LOOM_EXPECT_ERROR(import(config, edited(norm, [](auto&, auto at) { at->shape = {8, 8}; })), Code::corrupt, "the configuration expects [64], the file has [8, 8]");
+  LOOM_EXPECT_ERROR(import(config, edited(norm, [](auto& list, auto at) { list.erase(at); })), Code::not_found,
+      "model: tensor 'model.layers.3.input_layernorm.weight' is missing");
+  LOOM_EXPECT_ERROR(import(config, edited(norm, [](auto&, auto at) { at->shape = {8, 8}; })), Code::corrupt,
+      "the configuration expects [64], the file has [8, 8]");
   LOOM_EXPECT_ERROR(import(config, edited(norm, [](auto&, auto at) { at->type = StorageType::i32; })), Code::unsupported, "stored as i32");
   auto add = [](const char* name) {
     return [name](auto& list, auto at) {
@@ -40,7 +45,8 @@ TEST(Import, every_tensor_is_accounted_for) {
       list.push_back(extra);
     };
   };
-  LOOM_EXPECT_ERROR(import(config, edited(norm, add("model.layers.3.extra"))), Code::unsupported, "tensor 'model.layers.3.extra' [64] belongs to no parameter of a 'llama'");
+  LOOM_EXPECT_ERROR(import(config, edited(norm, add("model.layers.3.extra"))), Code::unsupported,
+      "tensor 'model.layers.3.extra' [64] belongs to no parameter of a 'llama'");
   EXPECT_TRUE(import(config, edited(norm, add("model.layers.3.self_attn.rotary_emb.inv_freq"))).ok());
   EXPECT_TRUE(import(config, edited("model.embed_tokens.weight", add("lm_head.weight"))).ok());  // tied and the same
   LOOM_EXPECT_ERROR(import(config, edited(norm, add("lm_head.weight"))), Code::corrupt, "ties the output projection");
@@ -49,15 +55,21 @@ TEST(Import, every_tensor_is_accounted_for) {
   LOOM_EXPECT_ERROR(import(larger, file->tensors()), Code::corrupt, "the configuration describes at least");
 }
 
-// A GGUF file with the tensors of an HF folder, as llama.cpp's converter writes it (conversion of names, of q and k rows for llama, of scaled rope).
+// A GGUF file with the tensors of an HF folder, as llama.cpp's converter writes it: names, rows of q and k, scaled rope.
 std::string as_gguf(const std::string& folder) {
   const ModelConfig c = *load_config(folder);
   const auto file = Safetensors::open_folder(folder);
   std::string entries, infos, data;
   std::uint64_t entry_count = 0, tensor_count = 0;
   const std::string arch(c.architecture->gguf);
-  auto u32 = [&](const std::string& key, std::int64_t value) { entries += gguf_entry(arch + "." + key, 4, le(static_cast<std::uint32_t>(value))); ++entry_count; };
-  auto f32 = [&](const std::string& key, double value) { entries += gguf_entry(arch + "." + key, 6, le(static_cast<float>(value))); ++entry_count; };
+  auto u32 = [&](const std::string& key, std::int64_t value) {
+    entries += gguf_entry(arch + "." + key, 4, le(static_cast<std::uint32_t>(value)));
+    ++entry_count;
+  };
+  auto f32 = [&](const std::string& key, double value) {
+    entries += gguf_entry(arch + "." + key, 6, le(static_cast<float>(value)));
+    ++entry_count;
+  };
   entries += gguf_entry("general.architecture", 8, gguf_text(arch));
   ++entry_count;
   u32("embedding_length", c.hidden_size);
@@ -97,7 +109,7 @@ std::string as_gguf(const std::string& folder) {
       std::vector<float> swapped(values.size());
       for (std::size_t r = 0; r < values.size() / width; ++r) {
         const std::size_t head = r / d, half = r % d / (d / 2), i = r % (d / 2);
-        std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(r * width), width, swapped.begin() + static_cast<std::ptrdiff_t>((head * d + 2 * i + half) * width));
+        std::copy_n(values.data() + r * width, width, swapped.data() + (head * d + 2 * i + half) * width);
       }
       values = swapped;
     }
@@ -107,9 +119,12 @@ std::string as_gguf(const std::string& folder) {
     u32("rope.scaling.original_context_length", static_cast<std::int64_t>(c.rope.original_max_positions));
     std::vector<float> factors;
     for (std::int64_t i = 0; i < c.head_dim / 2; ++i) {
-      const double wavelength = 2 * M_PI * std::pow(c.rope.theta, 2.0 * static_cast<double>(i) / static_cast<double>(c.head_dim)), old = c.rope.original_max_positions;
-      const double smooth = (old / wavelength - c.rope.low_freq_factor) / (c.rope.high_freq_factor - c.rope.low_freq_factor);
-      factors.push_back(static_cast<float>(wavelength < old / c.rope.high_freq_factor ? 1 : wavelength > old / c.rope.low_freq_factor ? c.rope.factor : 1 / ((1 - smooth) / c.rope.factor + smooth)));
+      const RopeSpec& rope = c.rope;
+      const double wavelength = 2 * M_PI * std::pow(rope.theta, 2.0 * static_cast<double>(i) / static_cast<double>(c.head_dim));
+      const double turns = rope.original_max_positions / wavelength;
+      const double smooth = (turns - rope.low_freq_factor) / (rope.high_freq_factor - rope.low_freq_factor);
+      const double between = 1 / ((1 - smooth) / rope.factor + smooth);
+      factors.push_back(static_cast<float>(turns > rope.high_freq_factor ? 1 : turns < rope.low_freq_factor ? rope.factor : between));
     }
     tensor("rope_freqs.weight", {c.head_dim / 2}, factors);
   } else if (c.rope.scaling == RopeScaling::linear) {
@@ -151,7 +166,36 @@ TEST(Import, gguf_is_refused_by_name) {
   const std::size_t dimension = std::string("llama.rope.dimension_count").size() + 4;
   refused("llama.rope.dimension_count", le<std::uint32_t>(8), dimension, Code::unsupported, "8 of 16 values are rotated");
   const std::size_t original = std::string("llama.rope.scaling.original_context_length").size() + 4;
-  refused("llama.rope.scaling.original_context_length", le<std::uint32_t>(65), original, Code::unsupported, "rope_freqs.weight is not the table of Llama 3.1");
+  refused("llama.rope.scaling.original_context_length", le<std::uint32_t>(65), original, Code::unsupported,
+      "rope_freqs.weight is not the table of Llama 3.1");
+}
+
+// Damaged headers: an error or a model, never a crash (run it with sanitizers), and no memory beyond what the file justifies.
+TEST(Import, damaged_headers) {
+  LOOM_TEST_FILE(folder, "families/llama3_scaled_rope");
+  const std::string good = as_gguf(folder), config = file_text(folder + "/config.json");
+  const RandomStream random(12, 0);
+  const auto weights = Safetensors::open_folder(folder);
+  ASSERT_TRUE(weights.ok());
+  int refused = 0;
+  for (std::uint32_t n = 0; n < 400; ++n) {
+    std::string bytes = good;
+    for (std::uint32_t flip = 0; flip < 1 + n % 3; ++flip)
+      bytes[random.below(n * 8 + flip, 2600)] ^= static_cast<char>(1 << random.below(n * 8 + 4 + flip, 8));
+    if (const auto file = Gguf::open(source_of(bytes)); file.ok()) {
+      const auto c = config_from_gguf(*file);
+      refused += !(c.ok() && import_network(*c, file->tensors(), Naming::gguf, "damaged").ok());
+    } else {
+      ++refused;
+    }
+    // A digit of config.json, or a letter of a key.
+    std::string text = config;
+    text[random.below(n * 8 + 7, static_cast<std::uint32_t>(text.size()))] = "0179-e.x\"{"[n % 10];
+    const auto json = Json::parse(text);
+    if (!json.ok()) continue;
+    if (const auto c = config_from_hf(*json); c.ok()) (void)import_network(*c, weights->tensors(), Naming::hf, "damaged");
+  }
+  EXPECT_GT(refused, 200);
 }
 
 }  // namespace

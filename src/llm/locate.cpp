@@ -94,27 +94,30 @@ Result<std::string> find_in_cache(const std::string& cache, const std::string& n
     std::vector<std::string> names;
     for (const std::string& e : entries(cache))
       if (e.starts_with(kPrefix)) names.push_back(replaced(e.substr(kPrefix.size()), "--", "/"));
-    const std::string near = nearest(names, name);
-    return Status(Code::not_found, quoted(name) + " is neither a file nor a folder, and the HuggingFace cache " + (cache.empty() ? "has no place here" : quoted(cache)) +
-                                       (cache.empty() ? "" : near.empty() ? " holds no models" : " does not hold it; nearest: " + near));
+    const std::string near = nearest(names, name), what = quoted(name) + " is neither a file nor a folder";
+    if (near.empty()) return Status(Code::not_found, what + ", and the HuggingFace cache " + quoted(cache) + " holds no models");
+    return Status(Code::not_found, what + ", and not in the HuggingFace cache " + quoted(cache) + "; nearest: " + near);
   }
   auto main = read_text_file(folder + "/refs/main", 4096);
   std::string revision = main.ok() ? *main : "";
   while (!revision.empty() && static_cast<unsigned char>(revision.back()) <= ' ') revision.pop_back();
   if (revision.empty()) {
     const std::vector<std::string> all = entries(folder + "/snapshots");
-    if (all.size() != 1) return Status(Code::not_found, folder + ": has no refs/main and " + std::to_string(all.size()) + " snapshots: give the path of one");
+    if (all.size() != 1)
+      return Status(Code::not_found, folder + ": has no refs/main and " + std::to_string(all.size()) + " snapshots: give the path of one");
     revision = all[0];
   }
   const std::string snapshot = folder + "/snapshots/" + revision;
-  if (revision.find('/') != std::string::npos || !is_folder(snapshot)) return Status(Code::not_found, folder + ": refs/main names the snapshot " + quoted(revision) + ", which is not there");
+  if (revision.find('/') != std::string::npos || !is_folder(snapshot))
+    return Status(Code::not_found, folder + ": refs/main names the snapshot " + quoted(revision) + ", which is not there");
   return snapshot;
 }
 
 Result<std::string> locate_model(const std::string& model) {
   if (is_folder(model) || is_file(model)) return model;
   const auto slashes = std::count(model.begin(), model.end(), '/');
-  const bool name = !model.empty() && model.front() != '/' && model.front() != '.' && slashes <= 1 && !model.ends_with(".gguf") && !model.ends_with(".safetensors") && !model.ends_with(".entity");
+  bool name = !model.empty() && model.front() != '/' && model.front() != '.' && slashes <= 1;
+  for (const std::string_view suffix : {".gguf", ".safetensors", ".entity", ".json"}) name = name && !model.ends_with(suffix);
   if (!name) return Status(Code::not_found, quoted(model) + ": no such file or folder");
   return find_in_cache(huggingface_cache(), model);
 }

@@ -42,7 +42,8 @@ std::string parent(const std::string& path) {
 Result<Tokenizer> tokenizer_of_folder(const std::string& folder) {
   if (is_file(folder + "/tokenizer.json")) return Tokenizer::load(folder);
   const bool other = is_file(folder + "/tokenizer.model");
-  return Status(other ? Code::unsupported : Code::not_found, folder + ": holds no tokenizer.json" + (other ? ", and its tokenizer.model is not read: save the tokenizer with transformers" : ""));
+  if (!other) return Status(Code::not_found, folder + ": holds no tokenizer.json");
+  return Status(Code::unsupported, folder + ": holds no tokenizer.json, and its tokenizer.model is not read: save it with transformers");
 }
 
 Result<Model> from_safetensors(const std::string& name, const std::string& folder, ModelConfig config, const Safetensors& file) {

@@ -49,7 +49,8 @@ TEST(Model, stories_from_a_folder_a_file_and_gguf) {
 }
 
 TEST(Model, families) {
-  for (const char* family : {"llama2_untied", "llama3_scaled_rope", "llama_linear_rope_bias", "mistral_window", "qwen2_bias", "qwen3_qknorm"}) {
+  for (const char* family : {"llama2_untied", "llama3_scaled_rope", "llama_linear_rope_bias", "mistral_window", "qwen2_bias",
+      "qwen3_qknorm"}) {
     LOOM_TEST_FILE(folder, std::string("families/") + family);
     Model model = load(folder);
     const Golden golden = read_golden(folder);
@@ -89,7 +90,8 @@ TEST(Model, what_is_no_model_is_refused) {
   const TempFolder folder;
   LOOM_EXPECT_ERROR(load_model(folder / "absent.gguf"), Code::not_found, "no such file or folder");
   LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found, "holds no config.json");
-  std::ofstream(folder / "config.json") << R"({"model_type": "llama", "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4, "num_hidden_layers": 1, "num_attention_heads": 1})";
+  std::ofstream(folder / "config.json") << R"({"model_type": "llama", "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4,
+    "num_hidden_layers": 1, "num_attention_heads": 1})";
   LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found, "holds neither model.safetensors nor");
   LOOM_EXPECT_ERROR(load_model(folder / "config.json"), Code::unsupported, "is JSON, expected a HuggingFace folder, safetensors or GGUF");
   EXPECT_TRUE(load_config(folder.path()).ok());

@@ -19,13 +19,14 @@ struct SamplerOptions {
   std::uint64_t seed = 0;
 };
 
-// The order is fixed: penalty, temperature, top-k, top-p, min-p, draw. Probabilities are exp(logit - best) as integers in units of 2^-40, so
-// their sums are exact and no order of summation can change a pick; what is below 2^-40 of the best is never drawn.
+// The order is fixed: penalty, temperature, top-k, top-p, min-p, draw. Probabilities are exp(logit - best) as integers in units of 2^-40,
+// so their sums are exact and no order of summation can change a pick; what is below 2^-40 of the best is never drawn.
 class Sampler {
  public:
   static Result<Sampler> create(const SamplerOptions& options);
 
-  // `index` numbers the draws of one text: the position of the new token. `history`: ids that are penalized; others than the row has are passed over.
+  // `index` numbers the draws of one text: the position of the new token. `history`: ids that are penalized; what the row has no place
+  // for is passed over.
   // Errors: a row without a finite logit.
   Result<std::int32_t> pick(std::span<const float> logits, std::span<const std::int32_t> history, std::uint64_t index);
 

@@ -88,7 +88,8 @@ TEST(Sampler, not_a_number) {
 
 TEST(Sampler, settings_are_checked) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const SamplerOptions& bad : {SamplerOptions{.temperature = -1}, {.temperature = nan}, {.top_k = -1}, {.top_p = 0}, {.top_p = 1.5}, {.min_p = -0.1}, {.repetition_penalty = 0}}) {
+  for (const SamplerOptions& bad : {SamplerOptions{.temperature = -1}, {.temperature = nan}, {.top_k = -1}, {.top_p = 0}, {.top_p = 1.5},
+      {.min_p = -0.1}, {.repetition_penalty = 0}}) {
     const auto s = Sampler::create(bad);
     ASSERT_FALSE(s.ok());
     EXPECT_EQ(s.status().code(), Code::invalid_argument);

@@ -53,7 +53,7 @@ std::span<const T> row_of(std::span<const T> values, std::int64_t row, std::int6
 }
 
 template <class T>
-void encode_plain(const View& view, std::int64_t rows, std::int64_t cols, std::span<const T> values, std::byte* bytes) {
+void encode_plain(const PackedView& view, std::int64_t rows, std::int64_t cols, std::span<const T> values, std::byte* bytes) {
   const WeightFormat& format = view.format;
   const std::int64_t block = format.scale == ScaleKind::block ? format.block : view.layout.padded_cols;
   GroupScale tensor{1, 0};
@@ -84,7 +84,7 @@ void copy_flushed(std::span<const T> from, double floor, float* to) {
 }
 
 template <class T>
-void encode_native(const View& view, std::int64_t rows, std::int64_t cols, std::span<const T> values, std::byte* bytes) {
+void encode_native(const PackedView& view, std::int64_t rows, std::int64_t cols, std::span<const T> values, std::byte* bytes) {
   const std::size_t padded = static_cast<std::size_t>(view.layout.padded_cols);
   const Layout layout = view.format.layout;
   const std::int64_t block = native4_block(layout);
@@ -108,7 +108,7 @@ void encode_native(const View& view, std::int64_t rows, std::int64_t cols, std::
 }
 
 template <class T>
-void encode_gguf(const View& view, std::int64_t rows, std::int64_t cols, std::span<const T> values, std::byte* bytes) {
+void encode_gguf(const PackedView& view, std::int64_t rows, std::int64_t cols, std::span<const T> values, std::byte* bytes) {
   const GgufBlock block = gguf_block(view.format.layout);
   std::vector<float> weights(static_cast<std::size_t>(view.layout.padded_cols), 0.0f);
   for (std::int64_t row = 0; row < rows; ++row) {
@@ -129,7 +129,7 @@ Result<PackedMatrix> encode_any(const WeightFormat& format, std::int64_t rows, s
   if (bytes == nullptr)
     return Status(Code::out_of_memory,
                   "a " + shape_text(rows, cols) + " matrix in " + to_string(format) + " takes " + std::to_string(layout.total) + " bytes");
-  const View view(format, layout);
+  const PackedView view(format, layout);
   if (is_gguf(format.layout)) encode_gguf(view, rows, cols, values, bytes.get());
   else if (is_native4(format.layout)) encode_native(view, rows, cols, values, bytes.get());
   else encode_plain(view, rows, cols, values, bytes.get());

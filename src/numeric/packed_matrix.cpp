@@ -79,11 +79,11 @@ Result<PackedMatrix> PackedMatrix::wrap(const WeightFormat& format, std::int64_t
 }
 
 double PackedMatrix::row_scale64(std::int64_t row) const {
-  return format_.scale == ScaleKind::block ? 1 : View(format_, layout_).scale(bytes_.data(), row, 0);
+  return format_.scale == ScaleKind::block ? 1 : PackedView(format_, layout_).scale(bytes_.data(), row, 0);
 }
 
 void PackedMatrix::decode_codes(std::int64_t row, std::span<double> out) const {
-  const View view(format_, layout_);
+  const PackedView view(format_, layout_);
   if (is_gguf(format_.layout)) {
     const GgufBlock block = gguf_block(format_.layout);
     float values[256];
@@ -157,7 +157,7 @@ Status PackedMatrix::check() const {
     }
     return Status();
   }
-  const View view(format_, layout_);
+  const PackedView view(format_, layout_);
   const std::int64_t groups = format_.scale == ScaleKind::block ? layout_.blocks : 1;
   const bool bounded = info(format_.dtype).bits < 64 && !info(format_.dtype).is_signed;
   for (std::int64_t row = 0; row < layout_.panels * kPanel; ++row) {
@@ -204,7 +204,7 @@ std::int32_t code_at(const PackedMatrix& matrix, std::int64_t row, std::int64_t 
     decode_gguf_codes(format.layout, blocks + col / block.weights * block.bytes, codes);
     return codes[col % block.weights];
   }
-  const View view(format, layout);
+  const PackedView view(format, layout);
   const std::byte* panel = bytes + view.panel_at(row);
   std::uint64_t codes[32];
   const std::int64_t per_row = view.geometry.k_per_row();

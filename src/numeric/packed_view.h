@@ -18,12 +18,12 @@ inline bool is_real(const WeightFormat& f) { return f.arith() == ArithClass::rea
 inline std::string shape_text(std::int64_t rows, std::int64_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); }
 
 // Reads and writes the sections of a matrix by row; `bytes` is the whole of it.
-struct View {
+struct PackedView {
   const WeightFormat& format;
   const PackedLayout& layout;
   PanelGeometry geometry;
 
-  View(const WeightFormat& f, const PackedLayout& l) : format(f), layout(l), geometry(panel_geometry(f)) {}
+  PackedView(const WeightFormat& f, const PackedLayout& l) : format(f), layout(l), geometry(panel_geometry(f)) {}
 
   std::int64_t code_rows() const { return layout.padded_cols / geometry.k_per_row(); }
   std::uint64_t panel_at(std::int64_t row) const { return layout.codes + static_cast<std::uint64_t>(row / kPanel) * layout.panel_bytes; }

@@ -101,7 +101,7 @@ View Emit::scatter_rows(View x, View index, Rows to) {
 }
 
 View Emit::matmul(View w, View x, View bias) {
-  const ArithClass arith = of(w).format.arith();
+  const ArithClass arith = product_class(of(w).format);
   if (type(w) == ValueType::f32 && (arith == ArithClass::integer || arith == ArithClass::bfloat)) {
     const auto key = std::make_pair(x.buffer, x.col);
     const auto found = packed_.find(key);

@@ -129,6 +129,9 @@ struct Program {
   Sha256::Digest hash() const;
 };
 
+// How a product with weights of this format is computed in f32. Formats with a scale per block are decoded to f32 and multiply as class F.
+ArithClass product_class(const WeightFormat& format);
+
 // Pending sums that grad_merge keeps for this many micro-batches: ceil(log2(n)).
 std::int64_t merge_levels(std::int64_t micro_batches);
 

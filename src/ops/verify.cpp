@@ -139,7 +139,7 @@ class Verifier {
         return require(one_type({0, 2}) && ids(1) && cols(0) == cols(2) && rows_equal(1, ins.op == Op::gather_rows ? 2 : 0), "x, index and y do not agree");
       case Op::matmul: {
         LOOM_TRY(require(of(o[0]).kind == BufferKind::weight && real(3) && type(0) == type(3), "w must be a weight of y's type"));
-        const ArithClass arith = of(o[0]).format.arith();
+        const ArithClass arith = product_class(of(o[0]).format);
         const ValueType want = type(3) == ValueType::f64 ? ValueType::f64 : arith == ArithClass::integer ? ValueType::q15 : arith == ArithClass::bfloat ? ValueType::bf16x2 : ValueType::f32;
         LOOM_TRY(require(type(1) == want, "x is not in the form the weight's arithmetic class multiplies"));
         LOOM_TRY(require(cols(1) == cols(0) && cols(3) == parameter_rows(0) && rows_equal(1, 3), "w [N,K], x [R,K], y [R,N] do not agree"));

@@ -51,6 +51,9 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   const View gy = classes ? emit.cross_entropy_back(y, target) : emit.mse_back(y, target);
   LOOM_TRY(emitter.backward(gy));
   learner.gradients_ = emitter.gradients();
+  // Norms and biases of a cell that computes in double learn in double too; the change loses nothing.
+  for (const NetworkEmitter::Gradient& g : learner.gradients_)
+    if (g.type == ValueType::f64 && g.rows == 1 && g.store->has_master() && !g.store->master_is_f64()) LOOM_TRY(g.store->morph({.dtype = DType::f64}));
 
   if (options.micro_batches > 1) {
     const RegisterId micro = emit.u32_register("micro", static_cast<std::uint32_t>(options.micro_batches - 1));

@@ -33,6 +33,10 @@ std::int64_t scratch_of(const Program& p, const Instruction& ins, std::int64_t k
   auto max_rows = [&](int i) { return p.max_rows(ins.operands[static_cast<std::size_t>(i)].buffer); };
   auto value_size = [&](int i) { return element_size(p.buffers[static_cast<std::size_t>(ins.operands[static_cast<std::size_t>(i)].buffer)].type); };
   switch (ins.op) {
+    case Op::matmul: case Op::gather: {
+      const Buffer& w = p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)];
+      return w.type == ValueType::f64 ? 0 : panel_scratch(w.format, w.cols);
+    }
     case Op::gather_add: return 4 * max_rows(2) + 5 * max_rows(0) + 64;
     case Op::rms_norm_gain: case Op::layer_norm_gain: return 2 * value_size(0) * max_rows(0) * (ins.operands[0].cols / ins.ints[0]);
     case Op::attention: return kv_capacity * (value_size(0) + 4) + 128 * value_size(0);
@@ -166,6 +170,11 @@ Status Executor::resolve() {
     // The type a kernel works in is its result's; packing ops are named by their source.
     const auto n = static_cast<std::size_t>(ins.op);
     step.kernel = result == ValueType::f64 ? kernels_->f64[n] : kernels_->f32[n];
+    if (result == ValueType::f32 && (ins.op == Op::matmul || ins.op == Op::gather)) {
+      const int form = product_form(program_.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].format);
+      if (ins.op == Op::matmul) step.kernel = kernels_->matmul[form];
+      else if (form != kFloatForm) step.kernel = kernels_->gather_packed;
+    }
     if (!step.kernel) return Status(Code::unsupported, "the op " + std::string(op.name) + " has no kernel for " + std::string(name(result)) + " in " + kernels_->isa);
     if (is_weight_matrix(ins.op)) step.args.weight = prepared_->arg(ins.operands[0].buffer);
     std::copy(ins.ints.begin(), ins.ints.end(), step.args.ints);

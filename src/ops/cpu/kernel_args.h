@@ -13,6 +13,12 @@ struct TensorArg {
   i64 stride = 0;  // elements between rows; the view's first element is at data
 };
 
+// Ids of DType and Layout that kernels tell apart (numeric/dtype.h, numeric/weight_format.h; prepared_weights.cpp checks that they agree).
+enum : int { kF16 = 2, kBf16 = 3, kFp8e4m3 = 4, kFp8e5m2 = 5, kI16 = 8, kI8 = 9, kU16 = 12, kU8 = 13, kI4 = 14, kU4 = 15, kFp4 = 16, kI2 = 17, kU2 = 18, kTernary = 19, kBinary = 20 };
+enum : int { kPlain = 0, kA4 = 1, kS4 = 2 };
+// How a product reads its weights.
+enum : int { kFloatForm = 0, kIntegerForm = 1, kDecodedForm = 2, kSplitForm = 3 };
+
 // A parameter as prepared for the kernels. Which members are set follows from the ops that read it.
 struct WeightArg {
   const void* panels = nullptr;  // the packed form (numeric/packed_matrix.h), or float panels of 16 outputs: element (n, k) at [n/16][k][n%16]
@@ -20,10 +26,10 @@ struct WeightArg {
   i64 dense_stride = 0;
   i64 rows = 0, cols = 0, padded_cols = 0;
   i64 panel_bytes = 0;
-  const float* scales = nullptr;  // per row; null: 1
-  const int* zeros = nullptr;     // per row; null: 0
-  const unsigned char* sub_scales = nullptr;
-  int dtype = 0, layout = 0, scale_kind = 0, block = 0;
+  const float* scales = nullptr;    // per row; null: 1
+  const unsigned* zeros = nullptr;  // zero points per row; null: none
+  const float* table = nullptr;     // f32 of every f16 or fp8 code
+  int dtype = 0, layout = 0, form = kFloatForm;
 };
 
 struct KernelArgs {

@@ -10,6 +10,8 @@ struct KernelTable {
   const char* isa = "";
   Kernel f32[kOpCount] = {};  // by the type of the result
   Kernel f64[kOpCount] = {};
+  Kernel matmul[4] = {};  // f32 results, by the form of the weights
+  Kernel gather_packed = nullptr;
 };
 
 const KernelTable& kernels_generic();

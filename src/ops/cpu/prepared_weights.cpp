@@ -4,8 +4,45 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "numeric/codec.h"
 
 namespace loom::cpu {
+namespace {
+
+static_assert(static_cast<int>(DType::f16) == kF16 && static_cast<int>(DType::bf16) == kBf16 && static_cast<int>(DType::fp8e4m3) == kFp8e4m3 && static_cast<int>(DType::fp8e5m2) == kFp8e5m2 &&
+              static_cast<int>(DType::i16) == kI16 && static_cast<int>(DType::i8) == kI8 && static_cast<int>(DType::u16) == kU16 && static_cast<int>(DType::u8) == kU8 &&
+              static_cast<int>(DType::i4) == kI4 && static_cast<int>(DType::u4) == kU4 && static_cast<int>(DType::fp4) == kFp4 && static_cast<int>(DType::i2) == kI2 &&
+              static_cast<int>(DType::u2) == kU2 && static_cast<int>(DType::ternary) == kTernary && static_cast<int>(DType::binary) == kBinary);
+static_assert(static_cast<int>(Layout::plain) == kPlain && static_cast<int>(Layout::a4) == kA4 && static_cast<int>(Layout::s4) == kS4);
+
+template <const SmallFloat& Format>
+const float* code_table() {
+  static const std::vector<float> table = [] {
+    std::vector<float> t(std::size_t{1} << Format.bits());
+    for (std::size_t i = 0; i < t.size(); ++i) t[i] = decode_small_float(static_cast<std::uint32_t>(i), Format);
+    return t;
+  }();
+  return table.data();
+}
+
+}  // namespace
+
+int product_form(const WeightFormat& format) {
+  const bool per_block = format.scale == ScaleKind::block && format.layout != Layout::a4 && format.layout != Layout::s4;
+  if (format.dtype == DType::f32 || per_block) return kFloatForm;  // scales per block: decoded to f32 at load
+  const ArithClass arith = format.arith();
+  if (arith == ArithClass::integer) return kIntegerForm;
+  if (arith == ArithClass::bfloat) return kSplitForm;
+  return kDecodedForm;
+}
+
+std::int64_t panel_scratch(const WeightFormat& format, std::int64_t cols) {
+  switch (product_form(format)) {
+    case kIntegerForm: return 16 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 64));
+    case kFloatForm: return 0;
+    default: return 64 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 4));
+  }
+}
 
 std::unique_ptr<std::byte[], void (*)(std::byte*)> aligned_zeros(std::int64_t bytes) {
   // calloc gives untouched zero pages for large blocks; the pointer is aligned by hand, its origin kept just before it.
@@ -45,15 +82,43 @@ Status PreparedWeights::refresh() {
   return {};
 }
 
+// The packed bytes run as they lie; only scales and zero points are brought into the host's order.
+Status PreparedWeights::prepare_packed(Entry& e) {
+  LOOM_ASSIGN(e.packed, e.store->packed());
+  const WeightFormat& format = e.packed.format();
+  const PackedLayout& layout = e.packed.layout();
+  e.arg.rows = e.packed.rows();
+  e.arg.cols = e.packed.cols();
+  e.arg.padded_cols = layout.padded_cols;
+  e.arg.panel_bytes = static_cast<i64>(layout.panel_bytes);
+  e.arg.panels = e.packed.bytes().data() + layout.codes;
+  e.arg.dtype = static_cast<int>(format.dtype);
+  e.arg.layout = static_cast<int>(format.layout);
+  e.arg.form = product_form(format);
+  e.arg.table = format.dtype == DType::f16 ? code_table<loom::kF16>() : format.dtype == DType::fp8e4m3 ? code_table<loom::kFp8e4m3>() : format.dtype == DType::fp8e5m2 ? code_table<loom::kFp8e5m2>() : nullptr;
+  e.scales.clear();
+  e.zeros.clear();
+  if (format.scale != ScaleKind::none) {
+    for (std::int64_t r = 0; r < e.packed.rows(); ++r) e.scales.push_back(e.packed.row_scale(r));
+  }
+  for (std::uint64_t at = 0; at < layout.zeros_size && e.zeros.size() < static_cast<std::size_t>(e.packed.rows()); at += 4) e.zeros.push_back(load_le<std::uint32_t>(e.packed.bytes().data() + layout.zeros + at));
+  e.arg.scales = e.scales.empty() ? nullptr : e.scales.data();
+  e.arg.zeros = e.zeros.empty() ? nullptr : e.zeros.data();
+  return {};
+}
+
 template <class T>
 Status PreparedWeights::prepare(Entry& e) {
+  const bool packed = sizeof(T) == 4 && product_form(e.store->format()) != kFloatForm;
+  if (packed && e.use.panels) LOOM_TRY(prepare_packed(e));
+  if (packed && !e.use.dense && !e.use.vector) return {};
   const std::int64_t rows = e.store->rows(), cols = e.store->cols();
   const auto padded_cols = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 32));
   const auto stride = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 16));
   const std::int64_t panels = (rows + 15) / 16;
   e.arg.rows = rows;
   e.arg.cols = cols;
-  e.arg.padded_cols = padded_cols;
+  if (!packed) e.arg.padded_cols = padded_cols;
   e.arg.dense_stride = stride;
   const Status out_of_memory(Code::out_of_memory, "weights: no memory for " + std::to_string(rows) + " x " + std::to_string(cols) + " values");
 
@@ -70,7 +135,7 @@ Status PreparedWeights::prepare(Entry& e) {
     for (std::int64_t r = 0; r < rows; ++r) std::memcpy(reinterpret_cast<T*>(e.dense.get()) + r * stride, values.data() + r * cols, static_cast<std::size_t>(cols) * sizeof(T));
     e.arg.dense = e.dense.get();
   }
-  if (e.use.panels) {
+  if (e.use.panels && !packed) {
     if (!e.panels) e.panels = allocate(panels * padded_cols * 16 * static_cast<std::int64_t>(sizeof(T)));
     if (!e.panels) return out_of_memory;
     T* to = reinterpret_cast<T*>(e.panels.get());

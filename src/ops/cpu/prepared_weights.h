@@ -11,6 +11,10 @@
 
 namespace loom::cpu {
 
+// Which product kernel runs weights of this format (k...Form), and the scratch of one unpacked panel.
+int product_form(const WeightFormat& format);
+std::int64_t panel_scratch(const WeightFormat& format, std::int64_t cols);
+
 class PreparedWeights {
  public:
   // Which forms of a weight buffer the program reads.
@@ -37,10 +41,13 @@ class PreparedWeights {
     std::uint64_t epoch = ~std::uint64_t{0};
     WeightArg arg;
     PackedMatrix packed;  // keeps the bytes alive while they run
+    std::vector<float> scales;
+    std::vector<std::uint32_t> zeros;
     Block panels{nullptr, nullptr}, dense{nullptr, nullptr}, plain{nullptr, nullptr};
   };
   template <class T>
   Status prepare(Entry& entry);
+  Status prepare_packed(Entry& entry);
   Block allocate(std::int64_t bytes);
 
   std::vector<Entry> entries_;

@@ -14,6 +14,7 @@ namespace loom::cpu::LOOM_ISA {
 #include "ops/cpu/kernels/attention.h"
 #include "ops/cpu/kernels/loss.h"
 #include "ops/cpu/kernels/optim.h"
+#include "ops/cpu/kernels/packed.h"
 
 static void fill_table(KernelTable& t) {
 #define LOOM_KERNEL(op, function) \
@@ -61,6 +62,13 @@ static void fill_table(KernelTable& t) {
   LOOM_KERNEL(clip_scale, clip_scale)
   LOOM_KERNEL(sgd, sgd)
   LOOM_KERNEL(adamw, adamw)
+  t.f32[static_cast<int>(Op::quantize)] = &quantize;
+  t.f32[static_cast<int>(Op::split_bf16)] = &split_bf16;
+  t.matmul[kFloatForm] = &matmul<float>;
+  t.matmul[kIntegerForm] = &matmul_integer;
+  t.matmul[kDecodedForm] = &matmul_decoded<1>;
+  t.matmul[kSplitForm] = &matmul_decoded<2>;
+  t.gather_packed = &gather_packed;
 #undef LOOM_KERNEL
 #undef LOOM_KERNEL2
 }

@@ -1,0 +1,110 @@
+// What a trainer learns from: numbered samples, read in batches, in an order that is a pure function of the seed and the step.
+// Sources are immutable after creation and own their values; any thread may read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace loom {
+
+// Rows of one micro-batch. Exactly one form of input and one of target is filled; the vectors keep their memory between batches.
+struct Batch {
+  std::vector<std::uint32_t> ids, positions;  // tokens: one id per row
+  std::vector<float> x;                       // rows x input width
+  std::vector<float> values;                  // rows x target width
+  std::vector<std::int32_t> classes;          // one per row; below 0: the row is not counted
+  std::int64_t rows = 0, counted = 0;         // counted: the rows that have a loss
+
+  void clear();
+};
+
+class DataSource {
+ public:
+  virtual ~DataSource() = default;
+  DataSource() = default;
+  DataSource(const DataSource&) = delete;
+  DataSource& operator=(const DataSource&) = delete;
+
+  virtual std::int64_t samples() const = 0;
+  // Rows of the longest sample, which are its positions too.
+  virtual std::int64_t max_rows() const { return 1; }
+  // What a network for this source has: values per row and targets per row, or ids below `ids` and classes below `classes`.
+  struct Form {
+    std::int64_t ids = 0, width = 0;        // one of them
+    std::int64_t classes = 0, targets = 0;  // one of them
+  };
+  virtual Form form() const = 0;
+  // Appends a sample's rows to the batch. 0 <= sample < samples().
+  virtual void append(std::int64_t sample, Batch& batch) const = 0;
+  // SHA-256 of all values and their cut into samples, in hex: a checkpoint refuses to go on with other data.
+  const std::string& hash() const { return hash_; }
+
+ protected:
+  std::string hash_;
+};
+
+// A stream of ids, or documents of ids, cut into sequences of at most `length` rows, positions from 0 in each. A row's target is
+// the id after it; a document's last id is a target only, so every row counts. A document of n ids thus has n - 1 rows.
+class TokenData : public DataSource {
+ public:
+  // `document_ends`: the end (index after the last id) of each document, ascending; empty: all ids are one stream.
+  // Documents of fewer than two ids have no row. Errors: no row at all, length < 1, ends that do not ascend or pass the end.
+  static Result<std::unique_ptr<TokenData>> create(std::vector<std::uint32_t> ids, std::span<const std::uint64_t> document_ends, std::int64_t length);
+
+  std::int64_t samples() const override { return static_cast<std::int64_t>(pieces_.size()); }
+  std::int64_t max_rows() const override { return longest_; }
+  Form form() const override;
+  void append(std::int64_t sample, Batch& batch) const override;
+
+ private:
+  struct Piece {
+    std::uint64_t begin;
+    std::uint32_t rows;
+  };
+  std::vector<std::uint32_t> ids_;
+  std::vector<Piece> pieces_;
+  std::int64_t longest_ = 0;
+  std::uint32_t limit_ = 0;  // above every id
+};
+
+// The index after each occurrence of `id`, and the end of the stream: documents that end with a special id.
+std::vector<std::uint64_t> document_ends(std::span<const std::uint32_t> ids, std::uint32_t id);
+
+// Arrays in memory; a sample is a row.
+class ArrayData : public DataSource {
+ public:
+  // x: rows x width, y: rows x targets.
+  static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<float> y, std::int64_t targets);
+  // One class per row; below 0: not counted.
+  static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<std::int32_t> classes);
+
+  std::int64_t samples() const override { return static_cast<std::int64_t>(x_.size()) / width_; }
+  Form form() const override;
+  void append(std::int64_t sample, Batch& batch) const override;
+
+ private:
+  static Result<std::unique_ptr<ArrayData>> make(std::vector<float> x, std::int64_t width, std::vector<float> y, std::int64_t targets, std::vector<std::int32_t> classes);
+  std::vector<float> x_, y_;
+  std::vector<std::int32_t> classes_;
+  std::int64_t width_ = 1, targets_ = 0;
+};
+
+// A permutation of 0..count-1 that needs no memory: a Feistel network over Philox, walked until it lands inside (Black and Rogaway,
+// "Ciphers with arbitrary finite domains", CT-RSA 2002). A pure function of (count, seed, epoch).
+class Permutation {
+ public:
+  Permutation(std::int64_t count, std::uint64_t seed, std::uint64_t epoch);
+  // 0 <= i < count.
+  std::int64_t operator()(std::int64_t i) const;
+
+ private:
+  std::uint64_t count_, seed_, epoch_;
+  int half_bits_;
+};
+
+}  // namespace loom

@@ -1,0 +1,69 @@
+// The training spec: what to learn, from what, how long. JSON: docs/reference/training-spec.md and its schema beside it.
+// Plain data.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/status.h"
+#include "grid/network.h"
+#include "train/data.h"
+#include "train/learner.h"
+#include "train/schedule.h"
+
+namespace loom {
+
+enum class DataKind : std::uint8_t {
+  caller,  // the program brings a DataSource
+  tokens,
+  table,
+};
+
+struct DataSpec {
+  DataKind kind = DataKind::caller;
+  std::string file;
+  // tokens
+  std::string dtype = "u32";       // u16 or u32 little-endian; a .npy file says its own
+  std::int64_t length = 256;       // longest sequence
+  std::int64_t document_end = -1;  // the id that ends each document; -1: one stream
+  // table
+  bool header = true;
+  std::string separator = ",";
+  std::vector<std::string> targets;  // columns to predict, by name (or number from 0 where there is no header)
+  std::string class_column;          // or the one that holds a class number
+};
+
+struct TrainingSpec {
+  Json network;              // topology; null where network_file names one or the caller brings a network
+  std::string network_file;
+  DataSpec data;
+  Loss loss = Loss::mse;
+  OptimizerSpec optimizer;
+  Schedule schedule;
+  std::int64_t steps = 0;          // or
+  std::int64_t epochs = 0;
+  std::int64_t batch = 1;          // samples (sequences, rows) per step
+  std::int64_t micro_batches = 1;  // parts that a step's samples are cut into; it belongs to the numbers, thread counts do not
+  std::int64_t seed = 0;           // of initial weights and of the shuffling
+  bool shuffle = true;
+  std::int64_t checkpoint_every = 0;  // steps; 0: at the end only
+  std::int64_t log_every = 10;        // steps
+
+  Status check() const;
+  Json to_json() const;
+};
+
+// Errors name the key and list the known ones.
+Result<TrainingSpec> parse_training_spec(const Json& json);
+Result<TrainingSpec> parse_training_spec(std::string_view text);
+
+// The network of the spec with its random initial weights. A relative network_file is looked up in `folder` ("": here).
+Result<Network> create_network(const TrainingSpec& spec, const std::string& folder = "");
+// The data of the spec, from `file` where that is not empty.
+Result<std::unique_ptr<DataSource>> open_data(const TrainingSpec& spec, const std::string& file = "");
+
+}  // namespace loom

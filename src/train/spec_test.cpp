@@ -1,0 +1,82 @@
+#include "train/spec.h"
+
+#include <gtest/gtest.h>
+
+namespace loom {
+namespace {
+
+const char* const kFull = R"({"format":"loom-training","version":1,"name":"stories","network_file":"net.json",
+  "data":{"type":"tokens","file":"ids.npy","dtype":"u16","length":128,"document_end":2},
+  "loss":"cross_entropy","optimizer":{"type":"adamw","beta1":0.8,"beta2":0.95,"eps":1e-7,"weight_decay":0.1,"clip_norm":1},
+  "schedule":{"type":"cosine","rate":0.002,"warmup":100,"floor":0.0002},
+  "steps":5000,"batch":16,"micro_batches":2,"seed":7,"shuffle":false,"checkpoint_every":500,"log_every":50})";
+
+std::string refusal(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  const auto spec = parse_training_spec(std::string_view(text.replace(at, from.size(), to)));
+  EXPECT_FALSE(spec.ok()) << to;
+  return spec.status().message();
+}
+
+TEST(TrainingSpec, ReadsAndWritesEveryKey) {
+  const auto spec = parse_training_spec(std::string_view(kFull));
+  ASSERT_TRUE(spec.ok()) << spec.status().to_string();
+  EXPECT_EQ(spec->network_file, "net.json");
+  EXPECT_EQ(spec->data.kind, DataKind::tokens);
+  EXPECT_EQ(spec->data.dtype, "u16");
+  EXPECT_EQ(spec->data.length, 128);
+  EXPECT_EQ(spec->data.document_end, 2);
+  EXPECT_EQ(spec->loss, Loss::cross_entropy);
+  EXPECT_EQ(spec->optimizer.beta1, 0.8);
+  EXPECT_EQ(spec->optimizer.clip_norm, 1);
+  EXPECT_EQ(spec->schedule.warmup, 100);
+  EXPECT_EQ(spec->schedule.floor, 0.0002);
+  EXPECT_EQ(spec->batch, 16);
+  EXPECT_EQ(spec->micro_batches, 2);
+  EXPECT_EQ(spec->seed, 7);
+  EXPECT_FALSE(spec->shuffle);
+  const auto again = parse_training_spec(spec->to_json());
+  ASSERT_TRUE(again.ok()) << again.status().to_string();
+  EXPECT_EQ(again->to_json().dump(), spec->to_json().dump());
+}
+
+TEST(TrainingSpec, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(refusal(kFull, "\"batch\"", "\"batches\""),
+            "training spec: unknown key \"batches\": known are format, version, name, network, network_file, data, loss, optimizer, schedule, steps, epochs, batch, micro_batches, seed, "
+            "shuffle, checkpoint_every, log_every");
+  EXPECT_EQ(refusal(kFull, "\"beta1\"", "\"momentum\""), "training spec: optimizer: unknown key \"momentum\": known are type, beta1, beta2, eps, weight_decay, clip_norm");
+  EXPECT_EQ(refusal(kFull, "\"floor\"", "\"every\""), "training spec: schedule: unknown key \"every\": known are type, rate, warmup, floor, steps");
+  EXPECT_EQ(refusal(kFull, "\"dtype\":\"u16\"", "\"targets\":[]"), "training spec: data: unknown key \"targets\": known are type, file, dtype, length, document_end");
+  EXPECT_NE(refusal(kFull, "\"version\":1", "\"version\":2").find("this library reads version 1"), std::string::npos);
+  EXPECT_NE(refusal(kFull, "loom-training", "loom-topology").find("\"format\" must be \"loom-training\""), std::string::npos);
+  EXPECT_NE(refusal(kFull, "adamw", "lion").find("unknown optimizer \"lion\": one of sgd, adamw"), std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"steps\":5000", "\"steps\":\"many\"").find("\"steps\""), std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"loss\":\"cross_entropy\"", "\"loss\":7").find("\"loss\""), std::string::npos);
+}
+
+TEST(TrainingSpec, ChecksRanges) {
+  EXPECT_NE(refusal(kFull, "\"steps\":5000", "\"steps\":5000,\"epochs\":2").find("either \"steps\" or \"epochs\""), std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"steps\":5000,", "").find("either \"steps\" or \"epochs\""), std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"batch\":16", "\"batch\":15").find("does not divide"), std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"batch\":16", "\"batch\":0").find("\"batch\" must be in 1.."), std::string::npos);
+  EXPECT_NE(refusal(kFull, "1e-7", "1e-9").find("\"eps\""), std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"loss\":\"cross_entropy\"", "\"loss\":\"mse\"").find("cross_entropy"), std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"u16\"", "\"f32\"").find("one of u16, u32"), std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"network_file\":\"net.json\"", "\"network_file\":\"net.json\",\"network\":{}").find("either \"network\" or"), std::string::npos);
+}
+
+TEST(TrainingSpec, MakesItsNetwork) {
+  auto spec = parse_training_spec(std::string_view(kFull));
+  ASSERT_TRUE(spec.ok());
+  EXPECT_EQ(create_network(*spec, "/nowhere").status().code(), Code::not_found);
+  spec->network_file.clear();
+  EXPECT_NE(create_network(*spec).status().message().find("no network"), std::string::npos);
+  spec->network = *Json::parse(R"({"format":"loom-topology","version":1,"layers_per_cell":1,"input":{"width":2},"cells":[{"at":[0,0,0,0],"type":"dense","out":3}]})");
+  auto network = create_network(*spec);
+  ASSERT_TRUE(network.ok()) << network.status().to_string();
+  EXPECT_NE(network->find("0.0.0.0", "weight")->master()[0], 0.0f);
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,106 @@
+// Trains a network on a data source, step by step. Which samples a step sees, its learning rate and its arithmetic are functions of
+// the spec and the step number alone, so a trainer restored from a state goes on with the same bits. Not thread-safe; the pool's size
+// and the kernels' instruction set do not change results.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/status.h"
+#include "base/thread_pool.h"
+#include "grid/network.h"
+#include "train/data.h"
+#include "train/learner.h"
+#include "train/spec.h"
+
+namespace loom {
+
+struct StepReport {
+  std::int64_t step = 0;   // done, from 1
+  std::int64_t steps = 0;  // of the whole training
+  double loss = 0;         // mean over the counted rows, before the update
+  double rate = 0;         // learning rate of the update
+  std::int64_t rows = 0;
+  std::int64_t counted = 0;
+  double epoch = 0;        // samples seen / samples there are
+};
+
+// All that changes while training: masters of the weights and moments of the optimizer, row-major.
+struct TrainingTensor {
+  std::string name;  // "weights/0.0.1.0/0/1:q", "moments/0.0.1.0/0/1:q:m"
+  std::int64_t rows = 0, cols = 0;
+  std::vector<float> f32;  // one of the two, as the cell computes
+  std::vector<double> f64;
+};
+struct TrainingState {
+  Json info;  // step, spec, topology, hash of the data
+  std::vector<TrainingTensor> tensors;
+};
+
+struct TrainerOptions {
+  std::string isa;      // "": the best here
+  bool poison = false;  // tests: NaN in what was not written
+};
+
+class Trainer {
+ public:
+  // The spec's network and data fields are not read: the caller brings both (create_network and open_data make them of a spec).
+  // Network, data and pool must outlive the trainer. Errors: a spec out of range, a form of data that the network does not take.
+  static Result<std::unique_ptr<Trainer>> create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options = {});
+
+  // One optimizer step. Where the loss is not finite the weights stay as they are and the error names the step.
+  Result<StepReport> step();
+  // Steps until the end; after each the callback says whether to go on (then `cancelled`).
+  Status run(const std::function<Result<bool>(const StepReport&)>& after_step);
+
+  std::int64_t done() const { return done_; }
+  std::int64_t steps() const { return spec_.steps; }
+  // The spec with everything resolved: steps from epochs, the end of the schedule.
+  const TrainingSpec& spec() const { return spec_; }
+  Network& network() { return network_; }
+
+  // The state after the last step, and back. `restore` changes nothing unless all fits; an error names what differs in spec,
+  // topology or data. "steps", "epochs", "checkpoint_every" and "log_every" may differ: a longer training goes on from a shorter one.
+  TrainingState state();
+  Status restore(const TrainingState& state);
+  // SHA-256 over step, weights and moments, in hex.
+  std::string digest();
+
+ private:
+  Trainer(const TrainingSpec& spec, Network& network, const DataSource& data, Learner learner)
+      : spec_(spec), network_(network), data_(data), learner_(std::move(learner)) {}
+  Status fill(std::int64_t first, std::int64_t count);
+  Status check_info(const Json& info) const;
+  Json comparable_spec() const;
+
+  TrainingSpec spec_;
+  Network& network_;
+  const DataSource& data_;
+  Learner learner_;
+  Batch batch_;
+  std::int64_t done_ = 0;
+};
+
+// Rate and remaining time from the times (seconds, any origin) that the caller passes in, averaged over about the last 30 seconds.
+class ProgressMeter {
+ public:
+  struct Reading {
+    double rows_per_second = 0;  // 0 until two times are known
+    double seconds_left = 0;
+  };
+  Reading update(const StepReport& report, double seconds);
+
+ private:
+  struct Mark {
+    double seconds;
+    std::int64_t step, rows;
+  };
+  std::vector<Mark> marks_;  // about one per second
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace loom

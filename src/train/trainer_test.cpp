@@ -1,0 +1,246 @@
+#include "train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "ops/cpu/isa.h"
+
+namespace loom {
+namespace {
+
+const char* const kMlp = R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":6},"cells":[
+  {"at":[0,0,0,0],"type":"dense","out":17,"activation":"tanh"},{"at":[0,0,0,1],"type":"dense","out":3}]})";
+const char* const kDecoder = R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":29},"cells":[
+  {"at":[0,0,0,0],"type":"embedding","out":16,"std":0.3},
+  {"at":[0,0,0,1],"type":"sequential","layers":[{"type":"sequential","layers":[{"type":"rms_norm"},{"type":"attention","heads":4,"kv_heads":2}]},{"type":"residual"},
+     {"type":"sequential","layers":[{"type":"rms_norm"},{"type":"swiglu","hidden":24}]},{"type":"residual"}]},
+  {"at":[0,0,0,2],"type":"rms_norm"},
+  {"at":[0,0,0,3],"type":"dense","out":29,"bias":false,"tie":"0.0.0.0:weight"}]})";
+
+TrainingSpec spec_of(const char* topology) {
+  TrainingSpec spec;
+  spec.network = *Json::parse(topology);
+  spec.batch = 12;
+  spec.steps = 20;
+  spec.seed = 5;
+  spec.schedule = {.kind = ScheduleKind::cosine, .rate = 0.01, .warmup = 2, .floor = 0.001};
+  spec.optimizer.weight_decay = 0.05;
+  spec.optimizer.clip_norm = 1;
+  spec.loss = topology == kDecoder ? Loss::cross_entropy : Loss::mse;
+  return spec;
+}
+
+std::unique_ptr<DataSource> data_for(const char* topology) {
+  const RandomStream random(9, 1);
+  if (topology == kDecoder) {
+    std::vector<std::uint32_t> ids;
+    std::vector<std::uint64_t> ends;
+    for (std::uint32_t d = 0; d < 40; ++d) {
+      const std::uint32_t length = 2 + random.below(1000 + d, 14), first = random.below(2000 + d, 29);
+      for (std::uint32_t i = 0; i < length; ++i) ids.push_back((first + i * (1 + d % 3)) % 29);
+      ends.push_back(ids.size());
+    }
+    return std::move(*TokenData::create(std::move(ids), ends, 10));
+  }
+  std::vector<float> x, y;
+  for (std::uint64_t i = 0; i < 50 * 6; ++i) x.push_back(2 * random.uniform(i) - 1);
+  for (std::size_t r = 0; r < 50; ++r)
+    for (std::size_t t = 0; t < 3; ++t) y.push_back(x[r * 6 + t] * x[r * 6 + t + 3]);
+  return std::move(*ArrayData::create(std::move(x), 6, std::move(y), 3));
+}
+
+struct Outcome {
+  std::string digest;
+  std::vector<double> losses;
+};
+
+Outcome train(const TrainingSpec& spec, const DataSource& data, int threads = 1, const std::string& isa = "") {
+  auto network = create_network(spec);
+  EXPECT_TRUE(network.ok()) << network.status().to_string();
+  ThreadPool pool(threads);
+  auto trainer = Trainer::create(spec, *network, data, pool, {.isa = isa, .poison = true});
+  EXPECT_TRUE(trainer.ok()) << trainer.status().to_string();
+  Outcome outcome;
+  const Status s = (*trainer)->run([&](const StepReport& r) -> Result<bool> {
+    outcome.losses.push_back(r.loss);
+    return true;
+  });
+  EXPECT_TRUE(s.ok()) << s.to_string();
+  outcome.digest = (*trainer)->digest();
+  return outcome;
+}
+
+TEST(Trainer, LearnsAndReports) {
+  TrainingSpec spec = spec_of(kDecoder);
+  spec.steps = 0;
+  spec.epochs = 25;
+  spec.optimizer.weight_decay = 0;
+  const auto data = data_for(kDecoder);
+  auto network = create_network(spec);
+  ASSERT_TRUE(network.ok()) << network.status().to_string();
+  ThreadPool pool(1);
+  auto trainer = Trainer::create(spec, *network, *data, pool);
+  ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
+  EXPECT_EQ((*trainer)->steps(), (25 * data->samples() + 11) / 12);
+  double first = 0, last = 0;
+  std::int64_t calls = 0;
+  ASSERT_TRUE((*trainer)->run([&](const StepReport& r) -> Result<bool> {
+    EXPECT_EQ(r.step, ++calls);
+    EXPECT_EQ(r.rate, (*trainer)->spec().schedule.at(r.step));
+    EXPECT_EQ(r.counted, r.rows);
+    if (r.step == 1) first = r.loss;
+    last = r.loss;
+    return true;
+  }).ok());
+  EXPECT_GT(first, 2.5);
+  EXPECT_LT(last, 0.5 * first);
+  EXPECT_EQ((*trainer)->step().status().code(), Code::invalid_argument);
+}
+
+// L0 and L1: threads and instruction sets do not change a bit of the weights or moments.
+TEST(Trainer, SameBitsForThreadsAndInstructionSets) {
+  for (const char* topology : {kMlp, kDecoder}) {
+    TrainingSpec spec = spec_of(topology);
+    spec.steps = 3;
+    spec.micro_batches = 3;
+    const auto data = data_for(topology);
+    const Outcome want = train(spec, *data, 1, "generic");
+    for (int threads = 2; threads <= 7; ++threads) EXPECT_EQ(train(spec, *data, threads).digest, want.digest) << threads << " threads";
+    for (const std::string_view isa : cpu::available_isas()) EXPECT_EQ(train(spec, *data, 3, std::string(isa)).digest, want.digest) << isa;
+  }
+}
+
+// How a step is cut into micro-batches belongs to the numbers: sums are grouped otherwise, so results agree up to rounding.
+TEST(Trainer, MicroBatchesAgreeUpToRounding) {
+  for (const char* topology : {kMlp, kDecoder}) {
+    TrainingSpec spec = spec_of(topology);
+    spec.schedule.rate = 0.003;
+    spec.steps = 6;
+    const auto data = data_for(topology);
+    const Outcome whole = train(spec, *data);
+    for (std::int64_t parts : {2, 3, 4, 6, 12}) {
+      spec.micro_batches = parts;
+      const Outcome cut = train(spec, *data);
+      for (std::size_t i = 0; i < whole.losses.size(); ++i) EXPECT_NEAR(cut.losses[i], whole.losses[i], 2e-5) << parts << " parts, step " << i + 1;
+    }
+  }
+}
+
+TEST(Trainer, RestoresBitForBit) {
+  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adamw}) {
+    TrainingSpec spec = spec_of(kDecoder);
+    spec.optimizer.kind = kind;
+    spec.optimizer.momentum = 0.9;
+    const auto data = data_for(kDecoder);
+    const Outcome want = train(spec, *data);
+    ThreadPool pool(1);
+    TrainingState state;
+    {
+      auto network = create_network(spec);
+      auto trainer = Trainer::create(spec, *network, *data, pool);
+      ASSERT_TRUE(trainer.ok());
+      const Status s = (*trainer)->run([&](const StepReport& r) -> Result<bool> { return r.step < 7; });
+      EXPECT_EQ(s.code(), Code::cancelled);
+      state = (*trainer)->state();
+    }
+    auto network = create_network(spec);
+    auto trainer = Trainer::create(spec, *network, *data, pool);
+    ASSERT_TRUE(trainer.ok());
+    Status s = (*trainer)->restore(state);
+    ASSERT_TRUE(s.ok()) << s.to_string();
+    EXPECT_EQ((*trainer)->done(), 7);
+    std::vector<double> losses;
+    ASSERT_TRUE((*trainer)->run([&](const StepReport& r) -> Result<bool> { losses.push_back(r.loss); return true; }).ok());
+    EXPECT_EQ(losses, std::vector<double>(want.losses.begin() + 7, want.losses.end()));
+    EXPECT_EQ((*trainer)->digest(), want.digest);
+  }
+}
+
+TEST(Trainer, RestoreNamesWhatDiffers) {
+  const TrainingSpec spec = spec_of(kMlp);
+  const auto data = data_for(kMlp);
+  ThreadPool pool(1);
+  auto network = create_network(spec);
+  auto trainer = Trainer::create(spec, *network, *data, pool);
+  ASSERT_TRUE(trainer.ok());
+  ASSERT_TRUE((*trainer)->step().ok());
+  const TrainingState state = (*trainer)->state();
+  auto refusal = [&](const TrainingSpec& other, const DataSource& source, const TrainingState& from) {
+    auto n = create_network(other);
+    auto t = Trainer::create(other, *n, source, pool);
+    EXPECT_TRUE(t.ok()) << t.status().to_string();
+    const std::string before = (*t)->digest();
+    const Status s = (*t)->restore(from);
+    EXPECT_EQ((*t)->digest(), before);
+    return s.message();
+  };
+  TrainingSpec other = spec;
+  other.optimizer.beta2 = 0.99;
+  EXPECT_NE(refusal(other, *data, state).find("\"optimizer: beta2\": 0.999, now 0.99"), std::string::npos) << refusal(other, *data, state);
+  other = spec;
+  other.batch = 6;
+  EXPECT_NE(refusal(other, *data, state).find("\"batch\": 12, now 6"), std::string::npos);
+  other = spec;
+  other.network = *Json::parse(std::string(kMlp).replace(std::string(kMlp).find("17"), 2, "18"));
+  EXPECT_NE(refusal(other, *data, state).find("topology"), std::string::npos);
+  std::vector<float> x(60), y(30);
+  EXPECT_NE(refusal(spec, **ArrayData::create(x, 6, y, 3), state).find("other data"), std::string::npos);
+  TrainingState broken = state;
+  broken.tensors[2].f32.pop_back();
+  EXPECT_NE(refusal(spec, *data, broken).find(broken.tensors[2].name), std::string::npos);
+  broken = state;
+  broken.tensors.pop_back();
+  EXPECT_NE(refusal(spec, *data, broken).find("no tensor"), std::string::npos);
+  // A longer training with the same schedule goes on.
+  other = spec;
+  other.schedule.steps = spec.steps;
+  other.steps = 40;
+  EXPECT_EQ(refusal(other, *data, TrainingState{}), "training state: expected an object");
+  auto n = create_network(other);
+  auto longer = Trainer::create(other, *n, *data, pool);
+  EXPECT_TRUE((*longer)->restore(state).ok());
+}
+
+TEST(Trainer, RefusesDataOfAnotherForm) {
+  ThreadPool pool(1);
+  TrainingSpec spec = spec_of(kMlp);
+  auto network = create_network(spec);
+  std::vector<float> x(60), y(20);
+  const auto narrow = ArrayData::create(x, 6, y, 2), wide = ArrayData::create(x, 5, std::vector<float>(36), 3);
+  EXPECT_NE(Trainer::create(spec, *network, **narrow, pool).status().message().find("gives 3 values per row, the data has 2 targets"), std::string::npos);
+  EXPECT_NE(Trainer::create(spec, *network, **wide, pool).status().message().find("rows of 6 values, the data has rows of 5"), std::string::npos);
+  TrainingSpec tokens = spec_of(kDecoder);
+  auto decoder = create_network(tokens);
+  const auto large = TokenData::create({1, 2, 29, 3}, {}, 4);
+  EXPECT_NE(Trainer::create(tokens, *decoder, **large, pool).status().message().find("ids up to 29, the network takes 29 ids"), std::string::npos);
+}
+
+TEST(Trainer, StopsBeforeItRuinsTheWeights) {
+  TrainingSpec spec = spec_of(kMlp);
+  spec.optimizer = {.kind = OptimizerKind::sgd};
+  spec.schedule = {.rate = 1e6};
+  spec.steps = 200;
+  const auto data = data_for(kMlp);
+  auto network = create_network(spec);
+  ThreadPool pool(1);
+  auto trainer = Trainer::create(spec, *network, *data, pool);
+  ASSERT_TRUE(trainer.ok());
+  const Status s = (*trainer)->run([](const StepReport&) -> Result<bool> { return true; });
+  EXPECT_NE(s.message().find("the loss is not finite"), std::string::npos) << s.to_string();
+}
+
+TEST(Trainer, ProgressMeter) {
+  ProgressMeter meter;
+  StepReport r{.step = 1, .steps = 101, .rows = 50};
+  EXPECT_EQ(meter.update(r, 1000).rows_per_second, 0);
+  ProgressMeter::Reading reading;
+  for (r.step = 2; r.step <= 61; ++r.step) reading = meter.update(r, 1000 + 0.5 * static_cast<double>(r.step - 1));
+  EXPECT_NEAR(reading.rows_per_second, 100, 1e-9);
+  EXPECT_NEAR(reading.seconds_left, 20, 1e-9);
+  // Ten times slower: after the window the old speed is forgotten.
+  for (; r.step <= 80; ++r.step) reading = meter.update(r, 1030 + 5.0 * static_cast<double>(r.step - 61));
+  EXPECT_NEAR(reading.rows_per_second, 10, 1e-9);
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,113 @@
+// Every weight format runs: products of class I equal the readable reference (code_at, quantize_q15, join_q15) to the bit, the others
+// stay within their class's bound of the decoded weights; all instruction sets, thread counts and batch cuts give the same bits.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/random.h"
+#include "exec/session.h"
+#include "numeric/q15.h"
+
+namespace loom {
+namespace {
+
+constexpr std::int64_t kIn = 150, kOut = 37, kRows = 7;
+
+Network dense(const WeightFormat& format) {
+  auto n = Network::from_json(std::string_view(R"({"format":"loom-topology","version":1,"input":{"width":150},"cells":[{"at":[0,0,0,0],"type":"dense","out":37}]})"));
+  EXPECT_TRUE(n.ok()) << n.status().to_string();
+  EXPECT_TRUE(n->initialize(5).ok());
+  auto bias = n->find("0.0.0.0", "bias");
+  for (std::size_t i = 0; i < static_cast<std::size_t>(kOut); ++i) bias->mutable_master()[i] = 0.1f * static_cast<float>(i) - 1.7f;
+  bias->touch();
+  const Status s = n->morph(format);
+  EXPECT_TRUE(s.ok()) << to_string(format) << ": " << s.to_string();
+  return std::move(*n);
+}
+
+std::vector<float> inputs() {
+  const RandomStream random(9, 9);
+  std::vector<float> x;
+  for (std::uint64_t i = 0; i < kRows * kIn; ++i) x.push_back((2 * random.uniform(i) - 1) * (i % 31 == 0 ? 20.0f : 1.0f));
+  for (std::int64_t i = 0; i < kIn; ++i) x[static_cast<std::size_t>(2 * kIn + i)] = 0;  // a row of zeros
+  return x;
+}
+
+std::vector<float> run(Network& n, const std::vector<float>& x, int threads, const std::string& isa, std::int64_t rows_per_run) {
+  ThreadPool pool(threads);
+  auto s = Session::create(n, pool, {.max_rows = kRows, .isa = isa, .poison = true});
+  EXPECT_TRUE(s.ok()) << s.status().to_string();
+  std::vector<float> y;
+  for (std::int64_t r = 0; r < kRows; r += rows_per_run) {
+    const std::int64_t count = std::min(rows_per_run, kRows - r);
+    const auto out = s->run(std::span(x).subspan(static_cast<std::size_t>(r * kIn), static_cast<std::size_t>(count * kIn)), count);
+    EXPECT_TRUE(out.ok()) << out.status().to_string();
+    for (std::int64_t i = 0; i < count; ++i)
+      for (float v : s->output(i)) y.push_back(v);
+  }
+  return y;
+}
+
+TEST(Dtypes, EveryFormatEqualsItsReference) {
+  const std::vector<float> x = inputs();
+  for (const WeightFormat& format : all_weight_formats()) {
+    if (format.layout == Layout::q4_k || format.layout == Layout::q6_k) continue;  // read only
+    SCOPED_TRACE(to_string(format));
+    Network n = dense(format);
+    const std::vector<float> y = run(n, x, 1, "generic", kRows);
+    WeightStore& w = *n.find("0.0.0.0", "weight");
+    const auto bias = n.find("0.0.0.0", "bias")->master();
+    std::vector<double> decoded(kIn * kOut);
+    ASSERT_TRUE(w.values(std::span<double>(decoded)).ok());
+    for (std::int64_t r = 0; r < kRows; ++r) {
+      const std::span<const float> row(x.data() + r * kIn, kIn);
+      std::int8_t hi[kIn], lo[kIn];
+      const Q15Scale q = quantize_q15(row, hi, lo);
+      for (std::int64_t o = 0; o < kOut; ++o) {
+        const float got = y[static_cast<std::size_t>(r * kOut + o)];
+        double want = bias[static_cast<std::size_t>(o)], magnitude = std::fabs(want), weights = 0;
+        for (std::int64_t k = 0; k < kIn; ++k) {
+          const double product = decoded[static_cast<std::size_t>(o * kIn + k)] * row[static_cast<std::size_t>(k)];
+          want += product;
+          magnitude += std::fabs(product);
+          weights += std::fabs(decoded[static_cast<std::size_t>(o * kIn + k)]);
+        }
+        if (product_class(format) == ArithClass::integer) {
+          const auto packed = w.packed();
+          ASSERT_TRUE(packed.ok());
+          std::int32_t s_hi = 0, s_lo = 0;
+          for (std::int64_t k = 0; k < kIn; ++k) {
+            const std::int32_t code = code_at(*packed, o, k);
+            s_hi += code * hi[k];
+            s_lo += code * lo[k];
+          }
+          const float scale = format.dtype == DType::fp4 ? 0.5f * packed->row_scale(o) : packed->row_scale(o);
+          ASSERT_EQ(got, join_q15(s_hi, s_lo, q.scale, scale) + bias[static_cast<std::size_t>(o)]) << r << "," << o;
+          ASSERT_NEAR(got, want, weights * q.scale / 2 + 1e-6 * magnitude);  // an activation is off by half a step at most
+        } else {
+          ASSERT_NEAR(got, want, 4e-6 * magnitude + 1e-7) << r << "," << o;
+        }
+      }
+    }
+    // L0 and L1 on this machine: threads, batch cuts, instruction sets.
+    for (std::string_view isa : cpu::available_isas()) EXPECT_EQ(run(n, x, 1, std::string(isa), kRows), y) << isa;
+    for (int threads = 2; threads <= 5; ++threads) EXPECT_EQ(run(n, x, threads, "", kRows), y) << threads;
+    for (std::int64_t cut : {1, 2, 3}) EXPECT_EQ(run(n, x, 2, "", cut), y) << cut;
+  }
+}
+
+TEST(Dtypes, ForcedInstructionSetRunsOrIsRefused) {
+  ThreadPool pool(1);
+  Network n = dense({});
+  for (std::string_view isa : cpu::available_isas()) {
+    auto s = Session::create(n, pool, {.isa = std::string(isa)});
+    ASSERT_TRUE(s.ok());
+    EXPECT_EQ(s->executor().isa(), isa);
+  }
+  auto s = Session::create(n, pool, {.isa = "mmx"});
+  ASSERT_FALSE(s.ok());
+  EXPECT_NE(s.status().message().find("generic"), std::string::npos) << s.status().message();
+}
+
+}  // namespace
+}  // namespace loom
