@@ -204,7 +204,7 @@ Status Executor::resolve() {
   return {};
 }
 
-Status Executor::refresh() { return prepared_->refresh(); }
+Status Executor::refresh() { return prepared_->refresh(pool_); }
 
 Status Executor::set(RegisterId id, std::uint32_t value) {
   if (id < 0 || static_cast<std::size_t>(id) >= program_.registers.size()) return Status(Code::invalid_argument, "the program has no register " + std::to_string(id));

@@ -73,12 +73,24 @@ void PreparedWeights::add(BufferId id, WeightStore* store, ValueType type, Use u
   e.use.vector |= use.vector;
 }
 
-Status PreparedWeights::refresh() {
-  for (Entry& e : entries_) {
-    if (!e.store || e.epoch == e.store->epoch()) continue;
-    LOOM_TRY(e.type == ValueType::f64 ? prepare<double>(e) : prepare<float>(e));
-    e.epoch = e.store->epoch();
+// Each worker takes every n-th stale parameter; a store stands in one entry only, so workers never meet.
+void PreparedWeights::refresh_share(void* context, int worker) {
+  auto* self = static_cast<PreparedWeights*>(context);
+  const auto workers = self->failures_.size();
+  std::size_t stale = 0;
+  for (Entry& e : self->entries_) {
+    if (!e.store || e.epoch == e.store->epoch() || stale++ % workers != static_cast<std::size_t>(worker)) continue;
+    const Status s = e.type == ValueType::f64 ? self->prepare<double>(e) : self->prepare<float>(e);
+    if (!s.ok()) self->failures_[static_cast<std::size_t>(worker)] = s;
   }
+}
+
+Status PreparedWeights::refresh(ThreadPool& pool) {
+  failures_.assign(static_cast<std::size_t>(pool.size()), Status());
+  pool.run(&PreparedWeights::refresh_share, this);
+  for (const Status& s : failures_) LOOM_TRY(s);
+  for (Entry& e : entries_)
+    if (e.store) e.epoch = e.store->epoch();
   return {};
 }
 

@@ -1,10 +1,12 @@
 // The weights of one program in the forms its kernels read, made from the network's stores.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
 #include "base/status.h"
+#include "base/thread_pool.h"
 #include "numeric/weight_store.h"
 #include "ops/cpu/kernel_args.h"
 #include "ops/program.h"
@@ -26,8 +28,8 @@ class PreparedWeights {
 
   explicit PreparedWeights(std::size_t buffers) : entries_(buffers) {}
   void add(BufferId id, WeightStore* store, ValueType type, Use use);
-  // Makes the forms of every store that changed since the last call.
-  Status refresh();
+  // Makes the forms of every store that changed since the last call; the team shares the work.
+  Status refresh(ThreadPool& pool);
   const WeightArg* arg(BufferId id) const { return &entries_[static_cast<std::size_t>(id)].arg; }
   std::byte* vector(BufferId id) const { return entries_[static_cast<std::size_t>(id)].plain.get(); }
   std::int64_t bytes() const { return bytes_; }
@@ -49,9 +51,11 @@ class PreparedWeights {
   Status prepare(Entry& entry);
   Status prepare_packed(Entry& entry);
   Block allocate(std::int64_t bytes);
+  static void refresh_share(void* context, int worker);
 
   std::vector<Entry> entries_;
-  std::int64_t bytes_ = 0;
+  std::atomic<std::int64_t> bytes_ = 0;
+  std::vector<Status> failures_;  // per worker, of the last refresh
 };
 
 // 64-byte aligned, zeroed lazily by the operating system where it can.
