@@ -22,7 +22,7 @@ bad=$(
       split($0, quoted, "\""); split(quoted[2], path, "/")
       if (!(path[1] in known)) {
         if (index(quoted[2], "/") == 0) print FILENAME ":" FNR ": include \"" quoted[2] "\" by its path from src/"
-        else if (!(path[1] == "support" && FILENAME ~ /_test\.cpp$/)) print FILENAME ":" FNR ": includes \"" quoted[2] "\", which is in no module"
+        else if (!(path[1] == "support" && FILENAME ~ /(_test\.cpp|\/test_[a-z_]*\.h)$/)) print FILENAME ":" FNR ": includes \"" quoted[2] "\", which is in no module"
       } else if (!((module, path[1]) in allowed))
         print FILENAME ":" FNR ": " module " may not include " path[1] " (src/modules.txt)"
     }' src/modules.txt $(git ls-files --cached --others --exclude-standard 'src/*.h' 'src/*.cpp' 'src/*.inc')

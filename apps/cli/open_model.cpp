@@ -20,8 +20,12 @@ void bind_model_options(CLI::App& c, ModelOptions& o) {
   c.add_option("--dtype", o.dtype, "how weights are held and multiplied: f32, bf16, i8, i4, ternary, ... (as stored)")
       ->check(word_check("DTYPE", [](const std::string& text) { return parse_weight_format(text); }));
   c.add_option("--ctx", o.context, "positions of the context (what the model was trained for, at most 4096)")->check(CLI::PositiveNumber);
-  c.add_option("--threads", o.threads, "threads (one per core); the answer is the same for any number")->check(CLI::Range(1, 1024));
-  c.add_option("--isa", o.isa, "the instruction set to use (the best here)")->check(word_check("NAME", [](const std::string& text) { return cpu::select_kernels(text); }));
+  bind_machine_options(c, o.threads, o.isa);
+}
+
+void bind_machine_options(CLI::App& c, int& threads, std::string& isa) {
+  c.add_option("--threads", threads, "threads (one per core); the answer is the same for any number")->check(CLI::Range(1, 1024));
+  c.add_option("--isa", isa, "the instruction set to use (the best here)")->check(word_check("NAME", [](const std::string& text) { return cpu::select_kernels(text); }));
 }
 
 Result<OpenModel> open_model(const ModelOptions& options) {

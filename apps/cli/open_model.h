@@ -22,6 +22,9 @@ struct ModelOptions {
 // --dtype, --ctx, --threads and --isa; the positional MODEL is the caller's. Unknown values are usage errors.
 void bind_model_options(CLI::App& command, ModelOptions& options);
 
+// The last two alone.
+void bind_machine_options(CLI::App& command, int& threads, std::string& isa);
+
 struct OpenModel {
   Model model;
   std::unique_ptr<ThreadPool> pool;

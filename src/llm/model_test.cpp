@@ -93,7 +93,7 @@ TEST(Model, what_is_no_model_is_refused) {
   std::ofstream(folder / "config.json") << R"({"model_type": "llama", "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4,
     "num_hidden_layers": 1, "num_attention_heads": 1})";
   LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found, "holds neither model.safetensors nor");
-  LOOM_EXPECT_ERROR(load_model(folder / "config.json"), Code::unsupported, "is JSON, expected a HuggingFace folder, safetensors or GGUF");
+  LOOM_EXPECT_ERROR(load_model(folder / "config.json"), Code::unsupported, "is JSON, expected a HuggingFace folder, safetensors, GGUF or .entity");
   EXPECT_TRUE(load_config(folder.path()).ok());
   LOOM_EXPECT_ERROR(load_tokenizer(folder.path()), Code::not_found, "holds no tokenizer.json");
   std::ofstream(folder / "tokenizer.model") << "x";

@@ -23,7 +23,7 @@ run_programs() {
 
 # run_script NAME COMMAND...: exit status 0 is passed, 77 skipped (the last line says why), anything else failed.
 run_script() {
-  local name=$1 log=build/test/$1.log status=0 start=$SECONDS result
+  local name=$1 log=build/test/${1//\//.}.log status=0 start=$SECONDS result
   shift
   "$@" >"$log" 2>&1 </dev/null || status=$?
   case $status in 0) result=passed ;; 77) result=skipped ;; *) result=failed; cat "$log" >&2 ;; esac
@@ -47,18 +47,38 @@ find_python() {
   echo build/venv/bin/python
 }
 
+# table_holds FILE COMMAND...: every line that COMMAND prints (its last word, where there are two) stands in FILE.
+table_holds() {
+  local file=$1 line count=0
+  shift
+  "$@" >build/test/table.txt || return 1
+  while read -r line; do
+    [[ $line != *' '*' '* ]] && line=${line##* }
+    grep -qF -- "$line" "$file" || { echo "$file does not hold: $line"; return 1; }
+    count=$((count + 1))
+  done <build/test/table.txt
+  echo "$count lines"
+  [ "$count" -gt 0 ]
+}
+
+# The checks against answers made with Python: name, then the command; PYTHON is the interpreter.
+parity_checks() {
+  cat <<'TABLE'
+tokenizers   PYTHON tests/parity/tokenizers.py build/release/loom tokenize --count 20000
+gguf-blocks  table_holds src/formats/decode_test.cpp PYTHON tests/parity/gguf_blocks.py
+sampler      table_holds src/llm/sampler_test.cpp PYTHON tests/parity/sampler.py
+packing      PYTHON tools/check_packing.py build/release
+TABLE
+}
+
 run_parity() {
-  local python script name
+  local python name command
   python=$(find_python) || python=
-  for script in tests/parity/*.py; do
-    [ -e "$script" ] || return 0
-    name=parity/$(basename "$script" .py)
-    if [ -z "$python" ]; then skip_script "$name" "needs Python 3 with numpy and tokenizers"; continue; fi
-    case $name in
-      parity/tokenizers) run_script "$name" "$python" "$script" build/release/loom tokenize --count 20000 ;;
-      *) LOOM=build/release/loom run_script "$name" "$python" "$script" ;;
-    esac
-  done
+  while read -r name command; do
+    if [ -z "$python" ]; then skip_script "parity/$name" "needs Python 3 with numpy and tokenizers"; continue; fi
+    # shellcheck disable=SC2086
+    run_script "parity/$name" ${command//PYTHON/$python}
+  done < <(parity_checks)
 }
 
 # Skips that CI accepts are lines "suite<tab>test<tab>why" of tools/dev/allowed_skips.txt, with shell patterns; others become failures there.

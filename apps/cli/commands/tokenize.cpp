@@ -33,8 +33,8 @@ Result<std::string> convert(const Tokenizer& tokenizer, const Args& a, const std
   if (!json.is_array()) return Status(Code::invalid_argument, "expects a JSON array of ids");
   std::vector<std::int32_t> ids;
   for (const Json& id : json.as_array()) {
-    if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() >= static_cast<std::int64_t>(tokenizer.vocab_size()))
-      return Status(Code::out_of_range, "expects ids from 0 to " + std::to_string(tokenizer.vocab_size() - 1) + ", got " + id.dump());
+    // An id that the vocabulary lacks is passed over, as HuggingFace's tokenizers do.
+    if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() > INT32_MAX) return Status(Code::invalid_argument, "expects an array of token ids, got " + id.dump());
     ids.push_back(static_cast<std::int32_t>(id.as_integer()));
   }
   const std::string text = tokenizer.decode(ids, a.no_special);

@@ -1,0 +1,77 @@
+// loom train as a user runs it: a table, a spec, an interruption, a resumption.
+#include <algorithm>
+
+#include "base/json.h"
+#include "e2e/process.h"
+
+namespace loom::test {
+namespace {
+
+// y = x1 * x2 over a grid of 9 x 9 points.
+std::string table() {
+  std::string csv = "x1,x2,y\n";
+  for (int i = -4; i <= 4; ++i)
+    for (int j = -4; j <= 4; ++j) csv += std::to_string(i * 0.25) + "," + std::to_string(j * 0.25) + "," + std::to_string(i * j * 0.0625) + "\n";
+  return csv;
+}
+
+std::string spec(int steps) {
+  return R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":2},"cells":[
+    {"at":[0,0,0,0],"type":"dense","out":24,"activation":"tanh"},{"at":[0,0,0,1],"type":"dense","out":1}]},
+    "data":{"type":"table","targets":["y"]},"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.01},
+    "steps":)" + std::to_string(steps) + R"(,"batch":27,"seed":3,"log_every":50})";
+}
+
+std::string digest(const Outcome& o) {
+  const std::size_t at = o.err.rfind("sha256 ");
+  return at == std::string::npos ? o.err : o.err.substr(at + 7, 64);
+}
+
+TEST(Train, LearnsAndResumesWithTheSameBits) {
+  const Folder folder;
+  const std::string data = folder.write("table.csv", table()), whole = folder.write("600.json", spec(600)), half = folder.write("300.json", spec(300));
+  const Outcome once = loom({"train", whole, "--data", data, "--out", folder / "once.entity", "--json", "--events", folder / "events"});
+  ASSERT_EQ(once.code, 0) << once.err;
+  EXPECT_EQ(std::count(once.out.begin(), once.out.end(), '\n'), 12);
+  const auto first = Json::parse(once.out.substr(0, once.out.find('\n'))), last = Json::parse(once.out.substr(once.out.rfind('\n', once.out.size() - 2) + 1));
+  ASSERT_TRUE(first.ok() && last.ok()) << once.out;
+  EXPECT_EQ(last->find("step")->as_integer(), 600);
+  EXPECT_LT(last->find("loss")->as_number(), 0.02 * 0.1736);  // 2 % of the variance of y
+  EXPECT_LT(last->find("loss")->as_number(), first->find("loss")->as_number() / 4);
+
+  ASSERT_EQ(loom({"train", half, "--data", data, "--out", folder / "twice.entity"}).code, 0);
+  const Outcome resumed = loom({"train", whole, "--data", data, "--out", folder / "twice.entity", "--resume"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(digest(resumed), digest(once));
+  EXPECT_EQ(digest(once).size(), 64u);
+  EXPECT_EQ(file_bytes(folder / "once.entity"), file_bytes(folder / "twice.entity"));
+
+  const Outcome threads = loom({"train", whole, "--data", data, "--out", folder / "threads.entity", "--threads", "2", "--isa", "generic"});
+  EXPECT_EQ(digest(threads), digest(once));
+  EXPECT_EQ(loom({"show", folder / "once.entity"}).code, 0);
+}
+
+TEST(Train, AnInterruptionSaves) {
+  const Folder folder;
+  const std::string data = folder.write("table.csv", table()), long_spec = folder.write("long.json", spec(1'000'000));
+  Call call{{"train", long_spec, "--data", data, "--out", folder / "net.entity"}, "", {}, 1};
+  const Outcome stopped = loom(call);
+  EXPECT_EQ(stopped.code, 130) << stopped.err;
+  EXPECT_NE(stopped.err.find("--resume goes on"), std::string::npos) << stopped.err;
+  call.args.push_back("--resume");
+  const Outcome again = loom(call);
+  EXPECT_EQ(again.code, 130) << again.err;
+}
+
+TEST(Train, WrongSpecsAndDataAreRefused) {
+  const Folder folder;
+  const std::string data = folder.write("table.csv", table()), good = folder.write("good.json", spec(5));
+  LOOM_EXPECT_REFUSED(loom({"train", folder.write("a.json", R"({"format":"loom-training","version":1,"step":1})"), "--data", data, "--out", folder / "x.entity"}), 3, "\"step\"");
+  LOOM_EXPECT_REFUSED(loom({"train", good, "--data", folder.write("b.csv", "x1,x2,y\n1,2,three\n"), "--out", folder / "x.entity"}), 3, "three");
+  LOOM_EXPECT_REFUSED(loom({"train", good, "--data", data, "--out", folder / "none.entity", "--resume"}), 3, "none.entity");
+  LOOM_EXPECT_REFUSED(loom({"train", good, "--data", data}), 2, "--out");
+  EXPECT_EQ(file_bytes(folder / "x.entity"), "");
+}
+
+}  // namespace
+}  // namespace loom::test
