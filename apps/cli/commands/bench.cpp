@@ -1,21 +1,151 @@
+// loom bench: speed of products and of language models of real shapes with random weights, as shares of what this machine's memory delivers.
+#include <algorithm>
+#include <atomic>
+#include <functional>
+
+#include "base/json.h"
 #include "command.h"
 #include "console.h"
+#include "exec/session.h"
+#include "llm/config.h"
 
 namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string what = "llm", model;
+  std::string what = "llm", model = "smollm2-135m", dtype = "i4", isa;
+  int threads = 0, repeats = 5;
 };
+
+struct Shape {
+  const char* name;
+  const char* config;  // a HuggingFace config.json of the family
+};
+constexpr Shape kShapes[] = {
+    {"stories-15m", R"({"model_type":"llama","hidden_size":288,"intermediate_size":768,"num_hidden_layers":6,"num_attention_heads":6,"num_key_value_heads":6,"vocab_size":32000,"max_position_embeddings":2048,"rms_norm_eps":1e-5,"rope_theta":10000.0,"tie_word_embeddings":true})"},
+    {"smollm2-135m", R"({"model_type":"llama","hidden_size":576,"intermediate_size":1536,"num_hidden_layers":30,"num_attention_heads":9,"num_key_value_heads":3,"vocab_size":49152,"max_position_embeddings":2048,"rms_norm_eps":1e-5,"rope_theta":100000.0,"tie_word_embeddings":true})"},
+    {"qwen2.5-0.5b", R"({"model_type":"qwen2","hidden_size":896,"intermediate_size":4864,"num_hidden_layers":24,"num_attention_heads":14,"num_key_value_heads":2,"vocab_size":151936,"max_position_embeddings":2048,"rms_norm_eps":1e-6,"rope_theta":1000000.0,"tie_word_embeddings":true})"},
+};
+
+std::vector<std::string> shape_names() {
+  std::vector<std::string> names;
+  for (const Shape& s : kShapes) names.push_back(s.name);
+  return names;
+}
 
 void bind(CLI::App& c, Args& a) {
   c.add_option("WHAT", a.what, "ops or llm")->check(CLI::IsMember({"ops", "llm"}));
-  c.add_option("--model", a.model, "a shape, for example smollm2-135m");
+  c.add_option("--model", a.model, "shape")->check(CLI::IsMember(shape_names()));
+  c.add_option("--dtype", a.dtype, "weights, for example f32, i8, i4");
+  c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
+  c.add_option("--threads", a.threads, "0: one per core")->check(CLI::NonNegativeNumber);
+  c.add_option("--repeats", a.repeats, "of which the median counts")->check(CLI::PositiveNumber);
 }
 
-int run(const Args&) {
-  say("loom: bench is not in this build: it was made from a tree without src/verify");
-  return kFailed;
+double median_seconds(int repeats, const std::function<void()>& work) {
+  std::vector<double> times;
+  for (int i = 0; i < repeats; ++i) {
+    const Stopwatch watch;
+    work();
+    times.push_back(watch.seconds());
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+// Bytes per second that all threads together read from a block larger than the caches.
+double read_bandwidth(ThreadPool& pool, int repeats) {
+  struct Job {
+    std::vector<std::uint64_t> data = std::vector<std::uint64_t>(std::size_t{32} << 20, 1);
+    std::atomic<std::uint64_t> sum{0};
+    int workers;
+  } job;
+  job.workers = pool.size();
+  const double seconds = median_seconds(repeats, [&] {
+    pool.run([](void* context, int worker) {
+      auto& j = *static_cast<Job*>(context);
+      const std::size_t begin = j.data.size() * static_cast<std::size_t>(worker) / static_cast<std::size_t>(j.workers), end = j.data.size() * static_cast<std::size_t>(worker + 1) / static_cast<std::size_t>(j.workers);
+      std::uint64_t lanes[16] = {};
+      for (std::size_t i = begin; i + 16 <= end; i += 16)
+        for (std::size_t k = 0; k < 16; ++k) lanes[k] += j.data[i + k];
+      std::uint64_t total = 0;
+      for (std::uint64_t v : lanes) total += v;
+      j.sum += total;
+    }, &job);
+  });
+  return static_cast<double>(job.data.size() * 8) / seconds;
+}
+
+int bench_llm(const Args& a, ThreadPool& pool) {
+  LOOM_OR_EXIT(const WeightFormat format, parse_weight_format(a.dtype), kUsage);
+  const char* text = std::find_if(std::begin(kShapes), std::end(kShapes), [&](const Shape& s) { return a.model == s.name; })->config;
+  LOOM_OR_EXIT(const Json json, Json::parse(text), kFailed);
+  LOOM_OR_EXIT(const ModelConfig config, config_from_hf(json), kFailed);
+  LOOM_OR_EXIT(Network network, Network::from_json(decoder_topology(config)), kFailed);
+  say("random weights of " + a.model + ", " + count_text(static_cast<double>(network.parameter_count())) + " parameters, as " + to_string(format));
+  if (const Status s = network.initialize(1); !s.ok()) return fail(s, kFailed);
+  if (const Status s = network.morph(format); !s.ok()) return fail(s, kFailed);
+  std::uint64_t bytes = 0;  // that decoding a token reads
+  for (auto& p : network.params()) {
+    if (p.tied) continue;
+    bytes += p.param->store->packed_bytes();
+    if (p.param->store->has_master() && p.param->spec.quantized && format.dtype != DType::f32)
+      if (const Status s = p.param->store->drop_master(); !s.ok()) return fail(s, kFailed);
+  }
+  SessionOptions options;
+  options.max_rows = 512;
+  options.max_positions = 1024;
+  options.isa = a.isa;
+  LOOM_OR_EXIT(Session session, Session::create(network, pool, options), kFailed);
+  std::vector<std::uint32_t> ids(512), sequences(512, 0), positions(512);
+  for (std::uint32_t i = 0; i < 512; ++i) {
+    ids[i] = i * 7919 % static_cast<std::uint32_t>(config.vocab_size);
+    positions[i] = i;
+  }
+  const double bandwidth = read_bandwidth(pool, a.repeats);
+  std::string out = "isa " + std::string(session.executor().isa()) + ", threads " + std::to_string(pool.size()) + "\nread bandwidth " + fixed(bandwidth / 1e9, 1) + " GB/s\nweights " + bytes_text(bytes) + "\n";
+  for (const std::uint32_t n : {128u, 512u}) {
+    const std::uint32_t last = n - 1;
+    const double s = median_seconds(a.repeats, [&] {
+      (void)session.run_tokens(std::span(ids).first(n), std::span(sequences).first(n), std::span(positions).first(n), {&last, 1});
+    });
+    out += "prefill " + std::to_string(n) + ": " + fixed(n / s, 1) + " tokens/s\n";
+  }
+  const double s = median_seconds(a.repeats, [&] {
+    for (std::uint32_t i = 0; i < 64; ++i) {
+      const std::uint32_t at = 512 + i, zero = 0;
+      (void)session.run_tokens({&ids[i], 1}, {&zero, 1}, {&at, 1}, {&zero, 1});
+    }
+  }) / 64;
+  const double rate = static_cast<double>(bytes) / s;
+  out += "decode 64: " + fixed(1 / s, 1) + " tokens/s, " + fixed(rate / 1e9, 2) + " GB/s, " + fixed(100 * rate / bandwidth, 1) + " % of the read bandwidth\n";
+  return print(out) ? kOk : kFailed;
+}
+
+int bench_ops(const Args& a, ThreadPool& pool) {
+  const double bandwidth = read_bandwidth(pool, a.repeats);
+  std::string out = "read bandwidth " + fixed(bandwidth / 1e9, 1) + " GB/s\nproduct 1024 x 1024        1 row: GB/s of weights   256 rows: GFLOP/s\n";
+  for (const char* name : {"f64", "f32", "bf16", "f16", "fp8e4m3", "i8", "i4", "i4:s4", "i2", "ternary", "binary"}) {
+    LOOM_OR_EXIT(const WeightFormat format, parse_weight_format(name), kFailed);
+    LOOM_OR_EXIT(Network n, Network::from_json(std::string_view(R"({"format":"loom-topology","version":1,"input":{"width":1024},"cells":[{"at":[0,0,0,0],"type":"dense","out":1024,"bias":false}]})")), kFailed);
+    if (Status s = n.initialize(1); !s.ok()) return fail(s, kFailed);
+    if (Status s = n.morph(format); !s.ok()) return fail(s, kFailed);
+    LOOM_OR_EXIT(Session session, Session::create(n, pool, {.max_rows = 256, .isa = a.isa}), kFailed);
+    const std::vector<float> x(256 * 1024, 0.5f);
+    auto time = [&](std::int64_t rows, int times) {
+      return median_seconds(a.repeats, [&] { for (int i = 0; i < times; ++i) (void)session.run(std::span(x).first(static_cast<std::size_t>(rows * 1024)), rows); }) / times;
+    };
+    const double one = time(1, 100), many = time(256, 4);
+    char line[128];
+    std::snprintf(line, sizeof line, "%-24s %24.2f %22.1f\n", name, static_cast<double>(n.find("0.0.0.0", "weight")->packed_bytes()) / one / 1e9, 2.0 * 1024 * 1024 * 256 / many / 1e9);
+    out += line;
+  }
+  return print(out) ? kOk : kFailed;
+}
+
+int run(const Args& a) {
+  ThreadPool pool(a.threads);
+  return a.what == "ops" ? bench_ops(a, pool) : bench_llm(a, pool);
 }
 
 }  // namespace

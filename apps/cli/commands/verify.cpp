@@ -1,18 +1,52 @@
+// loom verify: the numerics table of this machine, a hash per row and one for all.
+#include "base/json.h"
+#include "base/numerics_version.h"
+#include "base/source.h"
 #include "command.h"
 #include "console.h"
+#include "verify/verify.h"
 
 namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string against;
+  std::string against, isa;
+  int threads = 0;
+  bool json = false;
 };
 
-void bind(CLI::App& c, Args& a) { c.add_option("--against", a.against, "a table of another machine: names the first difference"); }
+void bind(CLI::App& c, Args& a) {
+  c.add_option("--against", a.against, "a table of another machine: names the first difference")->type_name("FILE");
+  c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
+  c.add_option("--threads", a.threads, "0: one per core")->check(CLI::NonNegativeNumber);
+  c.add_flag("--json", a.json, "one JSON object on stdout");
+}
 
-int run(const Args&) {
-  say("loom: verify is not in this build: it was made from a tree without src/verify");
-  return kFailed;
+int run(const Args& a) {
+  std::string expected;
+  if (!a.against.empty()) {
+    LOOM_OR_EXIT(expected, read_text_file(a.against), kRefused);
+  }
+  ThreadPool pool(a.threads);
+  VerifyOptions options;
+  options.isa = a.isa;
+  if (!a.json) options.on_row = [](const VerifyRow& r) { print(r.name + " " + r.hash + "\n"); };
+  LOOM_OR_EXIT(const std::vector<VerifyRow> rows, run_verify(pool, options), kFailed);
+  if (a.json) {
+    Json table = Json::object();
+    for (const VerifyRow& r : rows) table.set(r.name, r.hash);
+    Json answer = Json::object();
+    answer.set("numerics_version", LOOM_NUMERICS_VERSION);
+    answer.set("rows", std::move(table));
+    answer.set("all", fingerprint(rows));
+    if (!print(answer.dump() + "\n")) return kFailed;
+  } else if (!print("all " + fingerprint(rows) + "\n")) {
+    return kFailed;
+  }
+  if (a.against.empty()) return kOk;
+  const std::string difference = compare_tables(rows, expected);
+  say(difference.empty() ? "equal to " + a.against : "differs: " + difference);
+  return difference.empty() ? kOk : kFailed;
 }
 
 }  // namespace
