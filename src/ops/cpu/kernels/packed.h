@@ -13,59 +13,91 @@ static inline int code_offset(const WeightArg& w, i64 n) {
   }
 }
 
+// Byte rows are unpacked on registers' own vectors of bytes, words and double words.
+typedef unsigned char Bytes __attribute__((vector_size(LOOM_VECTOR_BYTES)));
+typedef unsigned short Words __attribute__((vector_size(LOOM_VECTOR_BYTES)));
+typedef unsigned Dwords __attribute__((vector_size(LOOM_VECTOR_BYTES)));
+
+static inline Bytes load_bytes(const unsigned char* p) {
+  Bytes v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+static inline void store_bytes(unsigned char* p, Bytes v) { __builtin_memcpy(p, &v, sizeof v); }
+
+// Byte-wise product; no product exceeds 255.
+static inline Bytes multiply_bytes(Bytes a, Bytes b) {
+  const Words x = reinterpret_cast<Words&>(a), y = reinterpret_cast<Words&>(b);
+  Words low = (x & 0x00FF) * (y & 0x00FF), high = ((x >> 8) * (y >> 8)) << 8;
+  low |= high;
+  return reinterpret_cast<Bytes&>(low);
+}
+
+// Byte `index` of every output's four, repeated in all four.
+static inline Bytes repeat_byte(Bytes v, i64 index) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  const int shift = static_cast<int>(8 * index);
+#else
+  const int shift = static_cast<int>(24 - 8 * index);
+#endif
+  Dwords d = (reinterpret_cast<Dwords&>(v) >> shift) & 0xFF;
+  d |= d << 8;
+  d |= d << 16;
+  return reinterpret_cast<Bytes&>(d);
+}
+
 // Codes of one panel for k in [0, padded), as [k/4][16 outputs][4]. padded is a multiple of 64.
 static inline void unpack_codes(const WeightArg& w, const unsigned char* panel, i64 padded, unsigned char* out) {
   const i64 rows = padded / 4;  // byte rows of the result
-  static const unsigned char twice[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};  // fp4: 12 + twice the value
-  if (w.layout == kA4) {
-    for (i64 super = 0; super < padded / 64; ++super) {
-      const unsigned char *codes = panel + super * 576, *sub = codes + 512;
-      for (i64 r = 0; r < 8; ++r) {
-        unsigned char* o = out + (super * 16 + 2 * r) * 64;
-        for (i64 n = 0; n < 16; ++n) {
-          const unsigned scale = sub[n * 4 + r / 2] & 15u, minus = (sub[n * 4 + r / 2] >> 4) * 8u;
-          for (i64 i = 0; i < 4; ++i) {
-            const unsigned byte = codes[r * 64 + n * 4 + i];
-            o[n * 4 + i] = static_cast<unsigned char>((byte & 15u) * scale - minus + 128u);
-            o[64 + n * 4 + i] = static_cast<unsigned char>((byte >> 4) * scale - minus + 128u);
-          }
-        }
-      }
-    }
-  } else if (w.layout == kS4) {
-    for (i64 r = 0; r < padded / 8; ++r) {
-      const i64 super = r / 32, in_super = least(32, padded / 8 - super * 32), block = (r % 32) / 4;
-      const unsigned char *codes = panel + super * 2112 + r % 32 * 64, *sub = panel + super * 2112 + in_super * 64;
-      unsigned char* o = out + r * 128;
-      for (i64 n = 0; n < 16; ++n) {
-        const unsigned byte = sub[n * 4 + block % 4], scale = block < 4 ? byte & 15u : byte >> 4;
-        for (i64 i = 0; i < 4; ++i) {
-          const unsigned c = codes[n * 4 + i];
-          o[n * 4 + i] = static_cast<unsigned char>(((c & 15u) - 8u) * scale + 128u);
-          o[64 + n * 4 + i] = static_cast<unsigned char>(((c >> 4) - 8u) * scale + 128u);
-        }
-      }
-    }
-  } else if (w.dtype == kI8 || w.dtype == kU8) {
+  if (w.dtype == kI8 || w.dtype == kU8) {
     __builtin_memcpy(out, panel, static_cast<unsigned long>(padded * 16));
-  } else if (w.dtype == kTernary) {
-    for (i64 r = 0; r * 5 < rows; ++r)
-      for (i64 j = 0; j < 64; ++j) {
-        unsigned y = r * 20 < w.padded_cols ? panel[r * 64 + j] : 0;
-        for (i64 p = 0; p < 5 && r * 5 + p < rows; ++p) {
-          y *= 3;
-          out[(r * 5 + p) * 64 + j] = static_cast<unsigned char>(y >> 8);
-          y &= 255u;
+    return;
+  }
+  for (i64 j = 0; j < 64; j += LOOM_VECTOR_BYTES) {
+    if (w.layout == kA4) {  // w8 + 128 = code * s - 8 * m4 + 128
+      for (i64 super = 0; super < padded / 64; ++super) {
+        const unsigned char* codes = panel + super * 576 + j;
+        const Bytes sub = load_bytes(codes + 512);
+        for (i64 r = 0; r < 8; ++r) {
+          const Bytes both = repeat_byte(sub, r / 2), scale = both & 15, minus = 128 - ((both >> 4) << 3), byte = load_bytes(codes + r * 64);
+          unsigned char* o = out + (super * 16 + 2 * r) * 64 + j;
+          store_bytes(o, multiply_bytes(byte & 15, scale) + minus);
+          store_bytes(o + 64, multiply_bytes(byte >> 4, scale) + minus);
         }
       }
-  } else {
-    const int bits = w.dtype == kI4 || w.dtype == kU4 || w.dtype == kFp4 ? 4 : w.dtype == kBinary ? 1 : 2, planes = 8 / bits;
-    const unsigned mask = (1u << bits) - 1;
-    for (i64 r = 0; r < rows; ++r)
-      for (i64 j = 0; j < 64; ++j) {
-        const unsigned code = panel[r / planes * 64 + j] >> (r % planes * bits) & mask;
-        out[r * 64 + j] = w.dtype == kFp4 ? twice[code] : static_cast<unsigned char>(w.dtype == kBinary ? 2 * code : code);
+    } else if (w.layout == kS4) {  // w8 + 128 = (code - 8) * s + 128
+      for (i64 r = 0; r < padded / 8; ++r) {
+        const i64 super = r / 32, in_super = least(32, padded / 8 - super * 32), block = (r % 32) / 4;
+        const unsigned char* base = panel + super * 2112 + j;
+        const Bytes both = repeat_byte(load_bytes(base + in_super * 64), block % 4), scale = block < 4 ? both & 15 : both >> 4, minus = 128 - (scale << 3);
+        const Bytes byte = load_bytes(base + r % 32 * 64);
+        store_bytes(out + r * 128 + j, multiply_bytes(byte & 15, scale) + minus);
+        store_bytes(out + r * 128 + 64 + j, multiply_bytes(byte >> 4, scale) + minus);
       }
+    } else if (w.dtype == kTernary) {  // the next digit of y is (3 * y) div 256: y above 85, y above 170
+      for (i64 r = 0; r * 5 < rows; ++r) {
+        Bytes y = r * 20 < w.padded_cols ? load_bytes(panel + r * 64 + j) : Bytes{};
+        for (i64 p = 0; p < 5 && r * 5 + p < rows; ++p) {
+          store_bytes(out + (r * 5 + p) * 64 + j, ((y > 85) & 1) + ((y > 170) & 1));
+          y = y + y + y;
+        }
+      }
+    } else {
+      const int bits = w.dtype == kI4 || w.dtype == kU4 || w.dtype == kFp4 ? 4 : w.dtype == kBinary ? 1 : 2, planes = 8 / bits;
+      const unsigned char mask = static_cast<unsigned char>((1 << bits) - 1);
+      for (i64 r = 0; r < rows; r += planes) {
+        const Bytes byte = load_bytes(panel + r / planes * 64 + j);
+        for (int p = 0; p < planes && r + p < rows; ++p) {
+          Bytes code = (byte >> (p * bits)) & mask;
+          if (w.dtype == kBinary) code = code + code;
+          store_bytes(out + (r + p) * 64 + j, code);
+        }
+      }
+    }
+  }
+  if (w.dtype == kFp4) {
+    static const unsigned char twice[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};  // 12 + twice the value
+    for (i64 i = 0; i < padded * 16; ++i) out[i] = twice[out[i]];
   }
 }
 
@@ -86,65 +118,90 @@ static inline Q15Row q15_row(const TensorArg& x, i64 r, i64 padded) {
   return q;
 }
 
-// acc[n] += sum over k of codes(k, n) * a[k], modulo 2^32 (the correction brings it back into range).
-static inline void dot_panel(const unsigned char* codes, const signed char* a, i64 padded, int* acc) {
+// acc[r][n] = sum over k of codes(k, n) * a[r][k], modulo 2^32 (the correction brings it back into range). The codes are loaded once for
+// all R planes of activations.
+template <int R>
+static inline void dot_panel(const unsigned char* codes, const signed char* const (&a)[R], i64 padded, int (&acc)[R][16]) {
 #if defined(__AVX512VNNI__)
   typedef int I __attribute__((vector_size(64)));
-  I even = {}, odd = {};
-  for (i64 g = 0; g < padded / 4; g += 2) {
-    int a0, a1;
-    __builtin_memcpy(&a0, a + 4 * g, 4);
-    __builtin_memcpy(&a1, a + 4 * g + 4, 4);
-    I c0, c1;
-    __builtin_memcpy(&c0, codes + g * 64, 64);
-    __builtin_memcpy(&c1, codes + g * 64 + 64, 64);
-    // vpdpbusd: u8 times s8, groups of four, without saturation
-    asm("vpdpbusd %2, %1, %0" : "+v"(even) : "v"(c0), "v"(I{} + a0));
-    asm("vpdpbusd %2, %1, %0" : "+v"(odd) : "v"(c1), "v"(I{} + a1));
-  }
-  even += odd;
-  __builtin_memcpy(acc, &even, 64);
-#else
-  unsigned sum[16] = {};
-  for (i64 g = 0; g < padded / 4; ++g) {
-    const unsigned char* c = codes + g * 64;
-    for (i64 n = 0; n < 16; ++n) {
-      int s = 0;
-      for (i64 i = 0; i < 4; ++i) s += static_cast<int>(c[n * 4 + i]) * a[4 * g + i];
-      sum[n] += static_cast<unsigned>(s);
+  constexpr int kChains = R <= 2 ? 2 : 1;  // enough independent sums to hide the latency
+  I sum[kChains][R] = {};
+  for (i64 g = 0; g < padded / 4; g += kChains) {
+    LOOM_UNROLL for (int c = 0; c < kChains; ++c) {
+      I w;
+      __builtin_memcpy(&w, codes + (g + c) * 64, 64);
+      LOOM_UNROLL for (int r = 0; r < R; ++r) {
+        int x;
+        __builtin_memcpy(&x, a[r] + 4 * (g + c), 4);
+        // u8 times s8 in groups of four, added without saturation
+        asm("vpdpbusd %2, %1, %0" : "+v"(sum[c][r]) : "v"(w), "v"(I{} + x));
+      }
     }
   }
-  __builtin_memcpy(acc, sum, 64);
+  LOOM_UNROLL for (int r = 0; r < R; ++r) {
+    I total = sum[0][r];
+    if constexpr (kChains == 2) total += sum[1][r];
+    __builtin_memcpy(acc[r], &total, 64);
+  }
+#else
+  // Words: a product of u8 and s8 fits 16 bits; pairs of them are added in 32.
+  for (int r = 0; r < R; ++r) {
+    unsigned sum[16] = {};
+    for (i64 g = 0; g < padded / 4; ++g) {
+      const unsigned char* c = codes + g * 64;
+      const signed char* x = a[r] + 4 * g;
+      for (i64 n = 0; n < 16; ++n) {
+        int s = 0;
+        for (i64 i = 0; i < 4; ++i) s += static_cast<int>(c[n * 4 + i]) * x[i];
+        sum[n] += static_cast<unsigned>(s);
+      }
+    }
+    __builtin_memcpy(acc[r], sum, 64);
+  }
 #endif
+}
+
+// Rows [first, first + Rows) of one panel's outputs.
+template <int Rows>
+static inline void integer_rows(const KernelArgs& k, const unsigned char* codes, i64 padded, i64 panel, i64 first) {
+  const WeightArg& w = *k.weight;
+  Q15Row q[Rows];
+  const signed char* planes[2 * Rows];
+  for (int i = 0; i < Rows; ++i) {
+    q[i] = q15_row(k.t[1], first + i, padded);
+    planes[2 * i] = q[i].hi;
+    planes[2 * i + 1] = q[i].lo;
+  }
+  int acc[2 * Rows][16];
+  dot_panel<2 * Rows>(codes, planes, padded, acc);
+  const i64 outputs = least(16, w.rows - panel * 16);
+  const float* bias = k.has[2] ? row<float>(k.t[2], 0) : nullptr;
+  for (int i = 0; i < Rows; ++i) {
+    float* out = row<float>(k.t[3], first + i) + panel * 16;
+    for (i64 n = 0; n < outputs; ++n) {
+      const i64 o = panel * 16 + n;
+      const unsigned offset = static_cast<unsigned>(code_offset(w, o));
+      const int hi = static_cast<int>(static_cast<unsigned>(acc[2 * i][n]) - offset * static_cast<unsigned>(q[i].sum_hi));
+      const int lo = static_cast<int>(static_cast<unsigned>(acc[2 * i + 1][n]) - offset * static_cast<unsigned>(q[i].sum_lo));
+      const float scale = w.dtype == kFp4 ? 0.5f * w.scales[o] : w.scales[o];
+      const float v = ((sum_to_f32(hi) * 128.0f + sum_to_f32(lo)) * q[i].scale) * scale;
+      out[n] = bias ? v + bias[o] : v;
+    }
+  }
 }
 
 // y = ((f(S_hi) * 128 + f(S_lo)) * 2^e) * row scale + bias. scratch: 16 * padded bytes.
 static void matmul_integer(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
-  const TensorArg &x = k.t[1], &y = k.t[3];
+  const TensorArg& y = k.t[3];
   const i64 padded = (w.cols + 63) / 64 * 64;
   unsigned char* codes = reinterpret_cast<unsigned char*>(k.scratch);
-  const float* bias = k.has[2] ? row<float>(k.t[2], 0) : nullptr;
   const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
   for (i64 panel = r.begin; panel < r.end; ++panel) {
     unpack_codes(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, padded, codes);
-    const i64 outputs = least(16, w.rows - panel * 16);
-    for (i64 i = 0; i < y.rows; ++i) {
-      const Q15Row q = q15_row(x, i, padded);
-      int hi[16], lo[16];
-      dot_panel(codes, q.hi, padded, hi);
-      dot_panel(codes, q.lo, padded, lo);
-      float* out = row<float>(y, i) + panel * 16;
-      for (i64 n = 0; n < outputs; ++n) {
-        const i64 o = panel * 16 + n;
-        const unsigned offset = static_cast<unsigned>(code_offset(w, o));
-        const int s_hi = static_cast<int>(static_cast<unsigned>(hi[n]) - offset * static_cast<unsigned>(q.sum_hi));
-        const int s_lo = static_cast<int>(static_cast<unsigned>(lo[n]) - offset * static_cast<unsigned>(q.sum_lo));
-        const float scale = w.dtype == kFp4 ? 0.5f * w.scales[o] : w.scales[o];
-        const float v = ((sum_to_f32(s_hi) * 128.0f + sum_to_f32(s_lo)) * q.scale) * scale;
-        out[n] = bias ? v + bias[o] : v;
-      }
-    }
+    i64 i = 0;
+    for (; i + 4 <= y.rows; i += 4) integer_rows<4>(k, codes, padded, panel, i);
+    for (; i < y.rows; ++i) integer_rows<1>(k, codes, padded, panel, i);
   }
 }
 
