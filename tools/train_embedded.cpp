@@ -13,8 +13,8 @@
 
 #include "base/bytes.h"
 #include "base/sha256.h"
+#include "llm/embedded_model.h"
 #include "llm/entity_model.h"
-#include "llm/generate.h"
 #include "stories/stories.h"
 #include "text/bpe_trainer.h"
 #include "train/checkpoint.h"
@@ -136,21 +136,14 @@ Status make(const std::string& folder, int threads, std::int64_t stop_after) {
 
 Status judge(const std::string& file, std::int64_t count) {
   LOOM_ASSIGN(Model model, load_model(file));
-  if (!model.tokenizer.ok()) return model.tokenizer.status();
   ThreadPool pool(1);
-  GeneratorOptions options;
-  LOOM_ASSIGN(Generator generator, Generator::create(model, pool, options));
+  LOOM_ASSIGN(Generator generator, Generator::create(model, pool));
   std::set<std::string> known;
   for (std::int64_t i = 0; i < kStories; ++i) known.insert(stories::generate(kCorpusSeed, static_cast<std::uint64_t>(i)));
   std::int64_t accepted = 0, fresh = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    LOOM_TRY(generator.feed(model.tokenizer->encode("")));
-    GenerateOptions g;
-    g.sampling.temperature = 0.7;
-    g.sampling.seed = static_cast<std::uint64_t>(i);
-    g.max_tokens = 300;
     Generation result;
-    LOOM_TRY(generator.generate(g, &result));
+    LOOM_TRY(tell_story(generator, model, static_cast<std::uint64_t>(i), &result));
     const auto verdict = stories::recognize(result.text);
     accepted += verdict.accepted;
     fresh += verdict.accepted && !known.contains(result.text);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -30,8 +31,8 @@ void add_convert(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
-// `loom` alone.
-int welcome();
+// `loom` alone: the story of this seed.
+int welcome(std::uint64_t seed);
 
 // Adds a subcommand whose arguments live as long as its action: `bind` adds the options, `run` does the work.
 template <class Args>

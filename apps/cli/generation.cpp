@@ -1,5 +1,6 @@
 #include "generation.h"
 
+#include "base/numerics_version.h"
 #include "base/sha256.h"
 #include "console.h"
 
@@ -14,6 +15,10 @@ std::string ids_hash(const std::vector<std::int32_t>& ids) {
 }
 
 double rate(std::int64_t count, double seconds) { return seconds > 0 ? static_cast<double>(count) / seconds : 0; }
+
+constexpr const char* kDot = "  \u00b7  ";
+
+std::string decode_text(const Statistics& s) { return std::to_string(s.decode_tokens) + " tokens, " + fixed(rate(s.decode_tokens, s.decode_seconds), 0) + "/s"; }
 
 }  // namespace
 
@@ -56,9 +61,12 @@ GenerateOptions generate_options_of(const SamplingOptions& o, const Model& model
 }
 
 std::string summary_line(const Statistics& s, const Generation& answer) {
-  constexpr const char* kDot = "  \u00b7  ";
-  return std::to_string(s.decode_tokens) + " tokens, " + fixed(rate(s.decode_tokens, s.decode_seconds), 0) + "/s" + kDot + "prompt " + std::to_string(s.prefill_tokens) + " tokens, " +
+  return decode_text(s) + kDot + "prompt " + std::to_string(s.prefill_tokens) + " tokens, " +
          fixed(rate(s.prefill_tokens, s.prefill_seconds), 0) + "/s" + kDot + "ended by " + std::string(name(answer.finish)) + kDot + "ids sha256 " + ids_hash(answer.ids).substr(0, 16);
+}
+
+std::string story_line(const Statistics& s, const Generation& story) {
+  return decode_text(s) + kDot + "numerics: portable v" + std::to_string(LOOM_NUMERICS_VERSION) + kDot + "ids sha256 " + ids_hash(story.ids);
 }
 
 Json answer_json(const Statistics& s, const Generation& answer) {

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "llm/embedded_model.h"
 #include "llm/locate.h"
 
 namespace loom::cli {
@@ -51,14 +52,22 @@ std::string title_of(const std::string& path) {
 
 Result<ModelFile> open_model_file(const std::string& name) {
   ModelFile file;
-  LOOM_ASSIGN(file.path, locate_model(name));
+  SourcePtr source;
+  if (name == kEmbeddedModel) {
+    LOOM_ASSIGN(source, embedded_source());
+    file.path = name;
+  } else {
+    LOOM_ASSIGN(file.path, locate_model(name));
+  }
   file.title = title_of(file.path);
-  if (is_folder(file.path)) {
+  if (!source && is_folder(file.path)) {
     LOOM_ASSIGN(const Safetensors tensors, Safetensors::open_folder(file.path));
     file.metadata = tensors.metadata();
     return with_tensors(std::move(file), tensors.tensors());
   }
-  LOOM_ASSIGN(SourcePtr source, open_source(file.path));
+  if (!source) {
+    LOOM_ASSIGN(source, open_source(file.path));
+  }
   LOOM_ASSIGN(file.kind, sniff(*source));
   if (file.kind == FileKind::safetensors) {
     LOOM_ASSIGN(const Safetensors tensors, Safetensors::open(std::move(source)));

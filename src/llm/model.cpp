@@ -3,6 +3,7 @@
 #include "base/source.h"
 #include "formats/safetensors.h"
 #include "formats/sniff.h"
+#include "llm/embedded_model.h"
 #include "llm/entity_model.h"
 #include "llm/import.h"
 #include "llm/locate.h"
@@ -82,6 +83,10 @@ Status no_model(const std::string& path, FileKind kind) {
 }  // namespace
 
 Result<Model> load_model(const std::string& model) {
+  if (model == kEmbeddedModel) {
+    LOOM_ASSIGN(SourcePtr source, embedded_source());
+    return model_from_entity(std::move(source));
+  }
   LOOM_ASSIGN(const std::string path, locate_model(model));
   if (is_folder(path)) {
     LOOM_ASSIGN(ModelConfig config, read_config(path));
@@ -98,6 +103,10 @@ Result<Model> load_model(const std::string& model) {
 }
 
 Result<ModelConfig> load_config(const std::string& model) {
+  if (model == kEmbeddedModel) {
+    LOOM_ASSIGN(SourcePtr source, embedded_source());
+    return config_from_entity(std::move(source));
+  }
   LOOM_ASSIGN(const std::string path, locate_model(model));
   if (is_folder(path)) return read_config(path);
   LOOM_ASSIGN(Opened file, open_model(path));
@@ -109,6 +118,10 @@ Result<ModelConfig> load_config(const std::string& model) {
 }
 
 Result<Tokenizer> load_tokenizer(const std::string& model) {
+  if (model == kEmbeddedModel) {
+    LOOM_ASSIGN(SourcePtr source, embedded_source());
+    return tokenizer_from_entity(std::move(source));
+  }
   LOOM_ASSIGN(const std::string path, locate_model(model));
   if (is_folder(path)) return tokenizer_of_folder(path);
   LOOM_ASSIGN(Opened file, open_model(path));

@@ -18,8 +18,8 @@ struct Model {
   Result<Tokenizer> tokenizer;  // or why there is none; the model then runs by ids
 };
 
-// `model` is a HuggingFace folder (config.json, *.safetensors, tokenizer.json), a .safetensors file beside its config.json, a .gguf or .entity file, or the
-// name of a model in the local HuggingFace cache ("org/name"). Nothing is downloaded. All or nothing; errors name the file and what would be right.
+// `model` is a HuggingFace folder (config.json, *.safetensors, tokenizer.json), a .safetensors file beside its config.json, a .gguf or .entity file, the
+// name of a model in the local HuggingFace cache ("org/name"), or "embedded": the one inside the program. Nothing is downloaded. All or nothing; errors name the file and what would be right.
 Result<Model> load_model(const std::string& model);
 // The configuration alone, without the weights.
 Result<ModelConfig> load_config(const std::string& model);

@@ -127,6 +127,7 @@ run_all() {
     run_script fuzz tests/fuzz/run.sh "$fuzz_seconds" &
     fuzzing=$!
   fi
+  run_script model-first-300-steps tools/train_embedded.sh --first-steps
   run_parity
   if [ -x tools/verify_targets.sh ]; then run_script verify-all-targets tools/verify_targets.sh; fi
   [ -z "$fuzzing" ] || wait "$fuzzing"

@@ -2,16 +2,18 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <optional>
 
 #include "console.h"
 #include "generation.h"
+#include "llm/embedded_model.h"
 #include "text/chat.h"
 
 namespace loom::cli {
 namespace {
 
 struct Args {
-  ModelOptions model;
+  ModelOptions model{.model = std::string(kEmbeddedModel)};
   SamplingOptions sampling;
   std::string system;
 };
@@ -24,7 +26,7 @@ constexpr const char* kHelp =
     "/quit          leave (or Ctrl-D); Ctrl-C stops an answer";
 
 void bind(CLI::App& c, Args& a) {
-  c.add_option("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache")->required();
+  c.add_option("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache; without it: the model inside the program, which continues stories");
   c.add_option("--system", a.system, "instructions that stand before the conversation");
   bind_sampling_options(c, a.sampling);
   bind_model_options(c, a.model);
@@ -32,7 +34,7 @@ void bind(CLI::App& c, Args& a) {
 
 class Chat {
  public:
-  Chat(const Args& a, OpenModel& opened, ChatForm form, Generator generator) : args_(a), model_(opened.model), form_(form), generator_(std::move(generator)) { reset(a.system); }
+  Chat(const Args& a, OpenModel& opened, std::optional<ChatForm> form, Generator generator) : args_(a), model_(opened.model), form_(form), generator_(std::move(generator)) { reset(a.system); }
 
   int loop() {
     const Interrupt interrupt;
@@ -87,11 +89,10 @@ class Chat {
   // An error that ends the program; what the user can mend is said and the question taken back.
   Status answer(const std::string& question) {
     messages_.push_back({"user", question});
-    const std::vector<std::int32_t> stops = chat_stop_ids(*model_.tokenizer, form_);
     GenerateOptions options = generate_options_of(args_.sampling, model_);
-    options.end.assign(stops.begin(), stops.end());
+    if (form_) options.end = chat_stop_ids(*model_.tokenizer, *form_);
     options.on_text = [](std::string_view text) { print(text); };
-    auto ids = render_chat(*model_.tokenizer, form_, messages_, true);
+    auto ids = form_ ? render_chat(*model_.tokenizer, *form_, messages_, true) : model_.tokenizer->encode(question);
     Status status = ids.status();
     Generation generation;
     if (ids.ok()) status = generator_.feed(*ids);
@@ -115,7 +116,7 @@ class Chat {
 
   const Args& args_;
   Model& model_;
-  ChatForm form_;
+  std::optional<ChatForm> form_;  // none: every line begins a story
   Generator generator_;
   std::vector<ChatMessage> messages_;
 };
@@ -123,12 +124,16 @@ class Chat {
 int run(const Args& a) {
   LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
   if (!opened.model.tokenizer.ok()) return fail(opened.model.tokenizer.status(), kRefused);
-  const auto form = detect_chat_form(opened.model.tokenizer->chat_template());
-  if (!form.ok()) return fail(form.status().at(opened.model.name), kRefused);
+  std::optional<ChatForm> form;
+  if (a.model.model != kEmbeddedModel) {
+    LOOM_OR_EXIT(form, detect_chat_form(opened.model.tokenizer->chat_template()), kRefused);
+  } else if (!a.system.empty()) {
+    return fail(Status(Code::invalid_argument, "the embedded model continues stories and takes no instructions: leave --system out"), kUsage);
+  }
   LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options_of(a.model)), kFailed);
-  say(status_line(a.model, opened, &generator.session()) + "  \u00b7  " + std::string(chat_form_name(*form)));
+  say(status_line(a.model, opened, &generator.session()) + "  \u00b7  " + (form ? std::string(chat_form_name(*form)) : "no chat: it continues the story that you begin"));
   say("/help lists the commands");
-  return Chat(a, opened, *form, std::move(generator)).loop();
+  return Chat(a, opened, form, std::move(generator)).loop();
 }
 
 }  // namespace

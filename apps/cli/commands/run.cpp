@@ -18,7 +18,7 @@ struct Args {
 };
 
 void bind(CLI::App& c, Args& a) {
-  c.add_option("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache")->required();
+  c.add_option("MODEL", a.model.model, "a folder, a file, a name in the local HuggingFace cache, or embedded: the model inside the program")->required();
   a.prompt_given = c.add_option("PROMPT", a.prompt, "what to go on from; without it: stdin; \"\" is the beginning-of-text token alone");
   c.add_option("--ids", a.ids, "the prompt as token ids: 1,2,3; a model without a tokenizer answers in ids")->delimiter(',')->allow_extra_args(false)->excludes(a.prompt_given);
   bind_sampling_options(c, a.sampling);

@@ -5,6 +5,7 @@
 #include "console.h"
 #include "exec/session.h"
 #include "llm/architecture.h"
+#include "llm/embedded_model.h"
 #include "llm/locate.h"
 #include "llm/model.h"
 #include "model_file.h"
@@ -48,8 +49,12 @@ std::string summary_of(const ModelConfig& c) {
 
 Result<Found> look_at(const std::string& name_or_path) {
   Found found;
-  LOOM_ASSIGN(const std::string path, locate_model(name_or_path));
-  if (!is_folder(path)) {
+  std::string path = name_or_path;
+  const bool embedded = path == kEmbeddedModel;
+  if (!embedded) {
+    LOOM_ASSIGN(path, locate_model(name_or_path));
+  }
+  if (!embedded && !is_folder(path)) {
     LOOM_ASSIGN(const SourcePtr source, open_source(path));
     LOOM_ASSIGN(const FileKind kind, sniff(*source));
     if (kind == FileKind::json) {
@@ -63,7 +68,7 @@ Result<Found> look_at(const std::string& name_or_path) {
     }
   }
   LOOM_ASSIGN(found.file, open_model_file(path));
-  found.kind = std::string(name(found.file.kind)) + (is_folder(path) ? " folder" : "");
+  found.kind = std::string(name(found.file.kind)) + (!embedded && is_folder(path) ? " folder" : "");
   const auto config = load_config(path);
   if (!config.ok()) found.runs = config.status();
   if (found.file.entity) {

@@ -1,17 +1,36 @@
-// loom alone: what the program can do.
+// loom alone: a story of the model inside the program, and what else there is.
 #include "command.h"
 #include "console.h"
+#include "generation.h"
+#include "llm/embedded_model.h"
 
 namespace loom::cli {
+namespace {
 
-int welcome() {
-  return print("loom run MODEL \"Once upon a time\"   continue a text: HuggingFace folder, .safetensors, .gguf\n"
-               "loom chat MODEL                     a conversation\n"
-               "loom show FILE                      what is in a file, without loading it\n"
-               "loom train SPEC.json --out FILE     train a network\n"
-               "loom --help                         everything else\n")
-             ? kOk
-             : kFailed;
+constexpr const char* kMore =
+    "loom --seed 1                        another story\n"
+    "loom run MODEL \"Once upon a time\"    continue a text: HuggingFace folder, .safetensors, .gguf, .entity\n"
+    "loom chat MODEL                      a conversation\n"
+    "loom train SPEC.json --out FILE      train a network\n"
+    "loom --help                          everything else";
+
+}  // namespace
+
+int welcome(std::uint64_t seed) {
+  ModelOptions options;
+  options.model = kEmbeddedModel;
+  LOOM_OR_EXIT(OpenModel opened, open_model(options), kRefused);
+  const Interrupt interrupt;
+  LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options_of(options)), kFailed);
+  bool written = true;
+  Generation story;
+  const Status status = tell_story(generator, opened.model, seed, &story, [&](std::string_view text) { written = written && print(text); });
+  print("\n");
+  if (status.code() == Code::cancelled || story.finish == Finish::cancelled) return kInterrupted;
+  if (!status.ok()) return fail(status, kFailed);
+  say("\n" + story_line(generator.statistics(), story) + "\n");
+  say(kMore);
+  return written ? kOk : kFailed;
 }
 
 }  // namespace loom::cli

@@ -1,0 +1,23 @@
+#include "embedded/embedded.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "base/sha256.h"
+#include "base/source.h"
+
+namespace loom {
+namespace {
+
+TEST(Embedded, the_bytes_are_those_of_the_committed_model) {
+  const auto expected = read_text_file(LOOM_SOURCE_DIR "/models/embedded.sha256");
+  ASSERT_TRUE(expected.ok()) << expected.status().to_string();
+  const auto bytes = embedded_model();
+  ASSERT_FALSE(bytes.empty());
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(bytes.data()) % 64, 0u);
+  EXPECT_EQ(Sha256::hex(Sha256::of(bytes)) + "  embedded.entity\n", *expected);
+}
+
+}  // namespace
+}  // namespace loom
