@@ -82,7 +82,7 @@ run_target() {  # TARGET NEEDS ISAS
 mkdir -p "$out"
 rm -f "$out"/*.result "$out"/*.rows
 for wanted in "$@"; do
-  targets | grep -q "^$wanted " || { echo "there is no target '$wanted': $(targets | awk '{ printf "%s ", $1 }')" >&2; exit 2; }
+  targets | grep "^$wanted " >/dev/null || { echo "there is no target '$wanted': $(targets | awk '{ printf "%s ", $1 }')" >&2; exit 2; }
 done
 while read -r target needs isas; do
   [ $# = 0 ] || [[ " $* " == *" $target "* ]] || continue
