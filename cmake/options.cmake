@@ -7,7 +7,7 @@ target_include_directories(loom_options INTERFACE
 target_compile_options(loom_options INTERFACE
   -ffp-contract=off -fno-fast-math -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-missing-field-initializers -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(loom_options INTERFACE -Wno-restrict)  # false positives of gcc 12 in <string>
+  target_compile_options(loom_options INTERFACE -Wno-restrict -Wno-stringop-overread)  # false positives of gcc 12 in <string> and <vector>
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "wasm32")
   target_compile_options(loom_options INTERFACE -fno-exceptions -fno-rtti)

@@ -21,7 +21,7 @@ inline void relax() {
 #endif
 }
 
-constexpr int kSpins = 2000;
+[[maybe_unused]] constexpr int kSpins = 2000;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void SpinBarrier::wait() {
     phase_.store(phase + 1, std::memory_order_release);
     return;
   }
-  for (int spins = 0; phase_.load(std::memory_order_acquire) == phase; ++spins) {
+  for ([[maybe_unused]] int spins = 0; phase_.load(std::memory_order_acquire) == phase; ++spins) {
     relax();
 #if defined(LOOM_THREADS)
     if (spins > kSpins) std::this_thread::yield();

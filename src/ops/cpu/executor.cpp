@@ -252,7 +252,7 @@ void Executor::work(void* context, int worker) {
 
 Status Executor::run(Segment first, Segment last) {
   if (first == Segment::forward) LOOM_TRY(check_inputs());
-  const FpEnvGuard fp;
+  [[maybe_unused]] const FpEnvGuard fp;
   // Segments stand in order, so the range is one stretch.
   run_begin_ = 0;
   while (run_begin_ < steps_.size() && steps_[run_begin_].instruction->segment < first) ++run_begin_;
