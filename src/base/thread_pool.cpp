@@ -4,8 +4,6 @@
 
 #if !defined(__wasm__)
 #define LOOM_THREADS 1
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <vector>
 #endif
@@ -21,52 +19,67 @@ inline void relax() {
 #endif
 }
 
-[[maybe_unused]] constexpr int kSpins = 2000;
+// A pause is some 40 ns: what is longer away than one kernel's imbalance has probably lost its core, and yielding gives it ours. Where no
+// one else wants the core a yield returns at once, so their number covers the gap between two tokens, after which a worker sleeps.
+[[maybe_unused]] constexpr int kSpins = 20, kYields = 256;
 
 }  // namespace
 
+void Turnstile::wait(unsigned seen) {
+#if defined(LOOM_THREADS)
+  for (int spins = 0; spins < kSpins; ++spins) {
+    if (now() != seen) return;
+    relax();
+  }
+  for (int yields = 0; yields < kYields; ++yields) {
+    if (now() != seen) return;
+    std::this_thread::yield();
+  }
+  // Sequentially consistent on both sides: either this thread reads the new value, or advance() sees that it sleeps.
+  sleepers_.fetch_add(1);
+  value_.wait(seen);
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+#else
+  (void)seen;
+#endif
+}
+
+void Turnstile::advance() {
+  value_.fetch_add(1);
+#if defined(LOOM_THREADS)
+  if (sleepers_.load() > 0) value_.notify_all();
+#endif
+}
+
 void SpinBarrier::wait() {
   if (workers_ == 1) return;
-  const unsigned phase = phase_.load(std::memory_order_relaxed);
-  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == workers_) {
-    arrived_.store(0, std::memory_order_relaxed);
-    phase_.store(phase + 1, std::memory_order_release);
-    return;
-  }
-  for ([[maybe_unused]] int spins = 0; phase_.load(std::memory_order_acquire) == phase; ++spins) {
-    relax();
-#if defined(LOOM_THREADS)
-    if (spins > kSpins) std::this_thread::yield();
-#endif
-  }
+  const unsigned phase = phase_.now();
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 < workers_) return phase_.wait(phase);
+  arrived_.store(0, std::memory_order_relaxed);
+  phase_.advance();
 }
 
 #if defined(LOOM_THREADS)
 
 struct ThreadPool::Workers {
   std::vector<std::thread> threads;
-  std::mutex mutex;
-  std::condition_variable wake;
-  std::atomic<unsigned> ticket{0};  // grows by one per job
-  std::atomic<int> running{0};
-  std::atomic<bool> stop{false};
-  void (*job)(void*, int) = nullptr;
+  Turnstile ticket;  // advances once per job
+  void (*job)(void*, int) = nullptr;  // null: leave
   void* context = nullptr;
 
-  void loop(int worker) {
+  void loop(int worker, SpinBarrier& finished) {
     const FpEnvGuard fp;
-    for (unsigned seen = 0;;) {
-      // Jobs come in bursts (a token after a token): spin a little before sleeping.
-      for (int spins = 0; spins < kSpins && ticket.load(std::memory_order_acquire) == seen && !stop.load(std::memory_order_relaxed); ++spins) relax();
-      if (ticket.load(std::memory_order_acquire) == seen) {
-        std::unique_lock<std::mutex> lock(mutex);
-        wake.wait(lock, [&] { return stop.load() || ticket.load(std::memory_order_acquire) != seen; });
-      }
-      if (stop.load()) return;
-      ++seen;
+    for (unsigned seen = 0;; ++seen) {
+      ticket.wait(seen);
+      if (!job) return;
       job(context, worker);
-      running.fetch_sub(1, std::memory_order_acq_rel);
+      finished.wait();
     }
+  }
+  void start(void (*j)(void*, int), void* c) {
+    job = j;
+    context = c;
+    ticket.advance();
   }
 };
 
@@ -78,16 +91,12 @@ int ThreadPool::hardware_threads() {
 ThreadPool::ThreadPool(int threads) : size_(threads > 0 ? threads : hardware_threads()), barrier_(size_) {
   if (size_ == 1) return;
   workers_ = std::make_unique<Workers>();
-  for (int worker = 1; worker < size_; ++worker) workers_->threads.emplace_back([w = workers_.get(), worker] { w->loop(worker); });
+  for (int worker = 1; worker < size_; ++worker) workers_->threads.emplace_back([this, worker] { workers_->loop(worker, barrier_); });
 }
 
 ThreadPool::~ThreadPool() {
   if (!workers_) return;
-  {
-    const std::lock_guard<std::mutex> lock(workers_->mutex);
-    workers_->stop = true;
-  }
-  workers_->wake.notify_all();
+  workers_->start(nullptr, nullptr);
   for (std::thread& t : workers_->threads) t.join();
 }
 
@@ -96,19 +105,9 @@ void ThreadPool::run(void (*job)(void*, int), void* context) {
     job(context, 0);
     return;
   }
-  workers_->job = job;
-  workers_->context = context;
-  workers_->running.store(size_ - 1, std::memory_order_relaxed);
-  {
-    const std::lock_guard<std::mutex> lock(workers_->mutex);
-    workers_->ticket.fetch_add(1, std::memory_order_release);
-  }
-  workers_->wake.notify_all();
+  workers_->start(job, context);
   job(context, 0);
-  for (int spins = 0; workers_->running.load(std::memory_order_acquire) != 0; ++spins) {
-    relax();
-    if (spins > kSpins) std::this_thread::yield();
-  }
+  barrier_.wait();
 }
 
 #else

@@ -8,7 +8,21 @@
 
 namespace loom {
 
-// Sense-reversing barrier: spins briefly, then yields, since a shared machine may have taken a worker's core away.
+// A counter that threads wait on: they spin briefly, yield a few times, then sleep, since a shared machine may have taken the core of
+// whoever is to advance it. Advancing costs no system call while nobody sleeps.
+class Turnstile {
+ public:
+  unsigned now() const { return value_.load(std::memory_order_acquire); }
+  // Returns once the counter differs from `seen`.
+  void wait(unsigned seen);
+  void advance();
+
+ private:
+  std::atomic<unsigned> value_{0};
+  std::atomic<int> sleepers_{0};
+};
+
+// All workers arrive before any goes on.
 class SpinBarrier {
  public:
   explicit SpinBarrier(int workers) : workers_(workers) {}
@@ -17,7 +31,7 @@ class SpinBarrier {
  private:
   const int workers_;
   std::atomic<int> arrived_{0};
-  std::atomic<unsigned> phase_{0};
+  Turnstile phase_;
 };
 
 class ThreadPool {

@@ -1,0 +1,118 @@
+// What the conformance tests share: chains of cells, and the check of gradients against finite differences.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "train/learner.h"
+
+namespace loom::test {
+
+// Random parameters, in double.
+inline Network network_of(const std::string& topology) {
+  auto n = Network::from_json(std::string_view(topology));
+  EXPECT_TRUE(n.ok()) << n.status().to_string();
+  EXPECT_TRUE(n->initialize(7).ok());
+  // Zeros and ones hide mistakes: perturb every parameter.
+  std::uint64_t stream = 100;
+  for (auto& p : n->params()) {
+    if (p.tied) continue;
+    const RandomStream random(3, stream++);
+    EXPECT_TRUE(p.param->store->morph({.dtype = DType::f64}).ok());
+    auto m = p.param->store->mutable_master64();
+    for (std::size_t i = 0; i < m.size(); ++i) m[i] += 0.3 * (random.uniform(i) - 0.5);
+    p.param->store->touch();
+  }
+  return std::move(*n);
+}
+
+struct Batch {
+  std::vector<float> x, y;
+  std::vector<std::uint32_t> ids, positions;
+  std::vector<std::int32_t> classes;
+};
+
+// Gradients of every parameter against central finite differences.
+inline void check_gradients(const std::string& topology, bool classes, int sequences = 3, int length = 1) {
+  Network network = network_of(topology);
+  ThreadPool pool(2);
+  LearnerOptions options;
+  options.loss = classes ? Loss::cross_entropy : Loss::mse;
+  options.max_rows = sequences * length;
+  options.update = false;
+  options.poison = true;
+  auto learner = Learner::create(network, pool, options);
+  ASSERT_TRUE(learner.ok()) << learner.status().to_string();
+  Batch b;
+  const RandomStream random(11, 1);
+  const auto rows = static_cast<std::size_t>(sequences * length);
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < rows * static_cast<std::size_t>(network.input().width); ++i) b.x.push_back(2 * random.uniform(at++) - 1);
+  for (std::size_t i = 0; i < rows * static_cast<std::size_t>(network.output().width); ++i) b.y.push_back(2 * random.uniform(at++) - 1);
+  for (std::size_t i = 0; i < rows; ++i) {
+    b.positions.push_back(static_cast<std::uint32_t>(i) % static_cast<std::uint32_t>(length));
+    if (network.input().ids > 0) b.ids.push_back(random.below(at++, static_cast<std::uint32_t>(network.input().ids)));
+    b.classes.push_back(static_cast<std::int32_t>(random.below(at++, static_cast<std::uint32_t>(network.output().width))));
+  }
+  b.classes.back() = -1;  // one row is left out
+  auto give = [&] {
+    if (network.input().ids > 0) return learner->batch(std::span<const std::uint32_t>(b.ids), b.positions, b.classes);
+    if (classes) return learner->batch(std::span<const float>(b.x), std::span<const std::int32_t>(b.classes));
+    return learner->batch(std::span<const float>(b.x), std::span<const float>(b.y));
+  };
+  Status s = give();
+  ASSERT_TRUE(s.ok()) << s.to_string();
+  // Attention over values takes its positions from the host too.
+  const BufferId positions = learner->executor().program().find(BufferKind::input, "", "positions");
+  if (positions != kNone)
+    for (std::size_t r = 0; r < rows; ++r) learner->executor().row<std::uint32_t>(positions, static_cast<std::int64_t>(r))[0] = b.positions[r];
+  auto loss = [&] {
+    EXPECT_TRUE(learner->executor().refresh().ok());
+    const Status run = learner->accumulate();
+    EXPECT_TRUE(run.ok()) << run.to_string();
+    return learner->loss_sum();
+  };
+  ASSERT_FALSE(learner->gradients().empty());
+  for (const auto& g : learner->gradients()) {
+    loss();  // gradients at the unperturbed parameters
+    std::vector<double> got;
+    for (std::int64_t r = 0; r < g.rows; ++r)
+      for (double v : learner->executor().row<double>(g.value.buffer, r)) got.push_back(v);
+    double norm = 0, error = 0;
+    const auto m = g.store->mutable_master64();
+    // Large parameters are sampled.
+    const std::size_t step = m.size() > 60 ? m.size() / 37 : 1;
+    for (std::size_t i = 0; i < m.size(); i += step) {
+      const double w = m[i], h = 1e-5;
+      m[i] = w + h;
+      g.store->touch();
+      const double up = loss();
+      m[i] = w - h;
+      g.store->touch();
+      const double down = loss();
+      m[i] = w;
+      g.store->touch();
+      const double want = (up - down) / (2 * h);
+      norm += want * want;
+      error += (want - got[i]) * (want - got[i]);
+    }
+    EXPECT_LT(std::sqrt(error), 1e-5 * std::sqrt(norm) + 1e-9) << g.path << ":" << g.role << " norm " << std::sqrt(norm);
+  }
+}
+
+// A topology of cells one after another; each is the inside of a JSON object.
+inline std::string chain(const std::string& input, const std::vector<std::string>& cells) {
+  std::string t = R"({"format":"loom-topology","version":1,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" + input + R"(,"cells":[)";
+  int l = 0;
+  for (const std::string& c : cells) {
+    t += (l > 0 ? "," : "") + std::string(R"({"at":[0,0,0,)") + std::to_string(l) + "]," + c + "}";
+    ++l;
+  }
+  return t + "]}";
+}
+
+}  // namespace loom::test
