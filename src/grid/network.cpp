@@ -36,7 +36,7 @@ const Param* Node::find(std::string_view role) const {
 bool computes_in_f64(const Node& node) {
   for (const Param& p : node.params)
     if (p.spec.quantized && p.store && p.store->format().arith() == ArithClass::real) return true;
-  if (node.params.empty() && node.children.empty()) return false;
+  if (!node.type) return false;
   for (const Node& child : node.children)
     if (computes_in_f64(child)) return true;
   // A layer without matrices follows its declared format.
@@ -202,7 +202,7 @@ Status Network::resolve_ties() {
   return {};
 }
 
-Status Network::plan() {
+Status Network::plan(std::int64_t max_values) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     for (const Link& link : nodes_[i].links)
       if (!contains(link.cell)) return bad(coordinate(i).to_string() + ": links to " + link.cell.to_string() + ", which is outside of the grid");
@@ -221,6 +221,7 @@ Status Network::plan() {
       if (node.merge == Merge::concat) shape.width += in[k].width;
       else if (in[k].width != shape.width) return bad(where + ": cannot " + (node.merge == Merge::add ? "add" : "average") + " widths " + std::to_string(shape.width) + " and " + std::to_string(in[k].width));
     }
+    if (shape.width > INT32_MAX) return bad(where + ": " + std::to_string(shape.width) + " values arrive, the limit is 2^31-1");
     Node& run = nodes_[executed(i)];
     if (!node.enabled || !run.type) {
       outputs_[i] = shape;
@@ -231,6 +232,11 @@ Status Network::plan() {
     outputs_[i] = *out;
   }
   if (head >= static_cast<std::int64_t>(nodes_.size())) return bad("head: cell " + std::to_string(head) + " is outside of the grid");
+  std::int64_t values = 0;
+  for (const NamedParam& p : params()) {
+    if (!p.param->store) values += p.param->spec.rows * p.param->spec.cols;
+    if (values > max_values) return bad(p.path + ":" + p.param->spec.role + ": the parameters up to this one hold " + std::to_string(values) + " values, the limit is " + std::to_string(max_values));
+  }
   LOOM_TRY(resolve_ties());
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     Status status;

@@ -56,11 +56,14 @@ struct Node {
 
 class Network {
  public:
+  static constexpr std::int64_t kMaxValues = std::int64_t{1} << 33;  // parameters that planning makes unless told otherwise: 32 GiB of f32
+
   // A grid of empty cells. `input`: what arrives at the first cell.
   static Result<Network> create(std::int64_t depth, std::int64_t rows, std::int64_t cols, std::int64_t layers_per_cell, Shape input);
   // From its topology (docs/reference/topology.md): cells, links and sizes, all parameters zero until initialize() or a checkpoint.
-  static Result<Network> from_json(const Json& topology);
-  static Result<Network> from_json(std::string_view text);
+  // A few bytes can ask for any size: more than max_values parameters are refused before one is made.
+  static Result<Network> from_json(const Json& topology, std::int64_t max_values = kMaxValues);
+  static Result<Network> from_json(std::string_view text, std::int64_t max_values = kMaxValues);
   Json to_json() const;
 
   Network(Network&&) = default;
@@ -87,7 +90,7 @@ class Network {
   // Puts a layer into a cell from its JSON (type, settings, links, nested layers).
   Status set_cell(const Coordinate& at, const Json& cell);
   // Plans all shapes and creates missing parameters. Errors name the cell. Called by from_json; call it after edits.
-  Status plan();
+  Status plan(std::int64_t max_values = kMaxValues);
 
   // Cells in order of execution (Kahn, smallest index first); a cycle is an error that names it.
   Result<std::vector<std::size_t>> order() const;

@@ -91,7 +91,7 @@ Status Network::set_cell(const Coordinate& at, const Json& cell) {
   return {};
 }
 
-Result<Network> Network::from_json(const Json& t) {
+Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   if (!t.is_object()) return bad("topology: expected a JSON object");
   static constexpr std::string_view known[] = {"format", "version", "depth", "rows", "cols", "layers_per_cell", "input", "head", "cells", "name"};
   for (const auto& [key, value] : t.as_object())
@@ -128,13 +128,13 @@ Result<Network> Network::from_json(const Json& t) {
     if (!n.contains(at)) return bad("topology: head " + at.to_string() + " is outside of the grid");
     n.head = static_cast<std::int64_t>(n.index(at));
   }
-  LOOM_TRY(n.plan());
+  LOOM_TRY(n.plan(max_values));
   return n;
 }
 
-Result<Network> Network::from_json(std::string_view text) {
+Result<Network> Network::from_json(std::string_view text, std::int64_t max_values) {
   LOOM_ASSIGN(const Json json, Json::parse(text));
-  return from_json(json);
+  return from_json(json, max_values);
 }
 
 Json Network::node_json(const Node& node) const {

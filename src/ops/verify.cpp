@@ -11,6 +11,7 @@ namespace loom {
 namespace {
 
 constexpr std::int64_t kMaxCols = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxAttentionRows = std::int64_t{1} << 20;  // scratch grows with their square
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 46;
 
 class Verifier {
@@ -55,6 +56,7 @@ class Verifier {
     total_ += bytes;
     if (total_ > kMaxBytes) return bad("the program's buffers are larger than 2^46 bytes together");
     const bool parameter = b.kind == BufferKind::weight || b.kind == BufferKind::master;
+    if (parameter && b.type != ValueType::f32 && b.type != ValueType::f64) return bad("a parameter is f32 or f64");
     if (parameter && (b.rows.a != kNone || b.rows.b != kNone)) return bad("a parameter's rows are constant");
     if (b.kind == BufferKind::constant) {
       if (b.constant.kind != ConstantKind::rope) return bad("a constant without a description");
@@ -123,8 +125,12 @@ class Verifier {
     auto cols = [&](int i) { return std::int64_t{o[i].cols}; };
     auto rows_equal = [&](int i, int j) { return of(o[i]).rows == of(o[j]).rows; };
     auto vector_of = [&](int i, std::int64_t n) { return of(o[i]).rows == Rows{} && cols(i) == n; };
-    auto ids = [&](int i) { return type(i) == ValueType::u32 && cols(i) == 1; };
-    auto parameter_rows = [&](int i) { return of(o[i]).rows.a == kNone ? of(o[i]).rows.constant : -1; };
+    // Indices come from the host, since the executor checks those and no op makes others.
+    auto from_host = [&](int i) { return of(o[i]).kind == BufferKind::input && cols(i) == 1; };
+    auto ids = [&](int i) { return type(i) == ValueType::u32 && from_host(i); };
+    auto targets = [&](int i) { return type(i) == ValueType::i32 && from_host(i); };
+    auto parameter_rows = [&](int i) { return of(o[i]).rows.a == kNone && of(o[i]).rows.b == kNone ? of(o[i]).rows.constant : -1; };
+    auto kv_state = [&](int i) { return of(o[i]).kind == BufferKind::state && of(o[i]).role == "kv" && parameter_rows(i) > 0 && parameter_rows(i) % 64 == 0; };
 
     switch (ins.op) {
       case Op::fill: return require(real(0), "y must be real");
@@ -180,27 +186,28 @@ class Verifier {
       }
       case Op::kv_append:
         return require(heads_ok(ins.ints[0], ins.ints[0], ins.ints[1]) && one_type({0, 1, 4}) && ids(2) && ids(3) && cols(0) == ins.ints[0] * ins.ints[1] && cols(1) == cols(0) &&
-                           rows_equal(0, 1) && rows_equal(2, 0) && rows_equal(3, 0) && of(o[4]).kind == BufferKind::state && cols(4) == 2 * cols(0) && parameter_rows(4) % 64 == 0, "operands do not agree");
+                           rows_equal(0, 1) && rows_equal(2, 0) && rows_equal(3, 0) && kv_state(4) && cols(4) == 2 * cols(0), "operands do not agree");
       case Op::attention:
         return require(heads_ok(ins.ints[0], ins.ints[1], ins.ints[2]) && ins.ints[3] >= 0 && one_type({0, 1, 4}) && ids(2) && ids(3) && cols(0) == ins.ints[0] * ins.ints[2] && cols(4) == cols(0) &&
-                           of(o[1]).kind == BufferKind::state && cols(1) == 2 * ins.ints[1] * ins.ints[2] && parameter_rows(1) % 64 == 0 && rows_equal(0, 4) && rows_equal(2, 0) && rows_equal(3, 0), "operands do not agree");
+                           kv_state(1) && cols(1) == 2 * ins.ints[1] * ins.ints[2] && rows_equal(0, 4) && rows_equal(2, 0) && rows_equal(3, 0), "operands do not agree");
       case Op::attention_rows: case Op::attention_back: {
         LOOM_TRY(require(heads_ok(ins.ints[0], ins.ints[1], ins.ints[2]) && ins.ints[3] >= 0, "heads, kv_heads and head_dim do not agree"));
         const std::int64_t q = ins.ints[0] * ins.ints[2], kv = ins.ints[1] * ins.ints[2];
         LOOM_TRY(require(one_type({0, 1, 2, 4, 5}) && ids(3) && cols(0) == q && cols(1) == kv && cols(2) == kv && cols(4) == q && cols(5) == 2 * ins.ints[0], "operands do not agree"));
         for (int i = 1; i <= 5; ++i) LOOM_TRY(require(rows_equal(0, i), "operands differ in rows"));
+        LOOM_TRY(require(p_.max_rows(o[0].buffer) <= kMaxAttentionRows, "more than 2^20 rows in one run"));
         if (ins.op == Op::attention_rows) return {};
         LOOM_TRY(require(type(6) == type(0) && cols(6) == q && rows_equal(0, 6), "gy does not agree"));
         return require(one_type({0, 7, 8, 9}) && cols(7) == q && cols(8) == kv && cols(9) == kv && rows_equal(0, 7) && rows_equal(0, 8) && rows_equal(0, 9), "gq, gk, gv do not agree");
       }
-      case Op::cross_entropy: return require(one_type({0, 2}) && type(1) == ValueType::i32 && cols(1) == 1 && cols(2) == 1 && rows_equal(0, 1) && rows_equal(0, 2), "operands do not agree");
-      case Op::cross_entropy_back: return require(one_type({0, 2}) && type(1) == ValueType::i32 && cols(1) == 1 && cols(2) == cols(0) && rows_equal(0, 1) && rows_equal(0, 2), "operands do not agree");
+      case Op::cross_entropy: return require(one_type({0, 2}) && targets(1) && cols(2) == 1 && rows_equal(0, 1) && rows_equal(0, 2), "operands do not agree");
+      case Op::cross_entropy_back: return require(one_type({0, 2}) && targets(1) && cols(2) == cols(0) && rows_equal(0, 1) && rows_equal(0, 2), "operands do not agree");
       case Op::mse: return require(one_type({0, 1, 2}) && cols(0) == cols(1) && cols(2) == 1 && rows_equal(0, 1) && rows_equal(0, 2), "operands do not agree");
       case Op::mse_back: return require(one_type({0, 1, 2}) && cols(0) == cols(1) && cols(2) == cols(0) && rows_equal(0, 1) && rows_equal(0, 2), "operands do not agree");
       case Op::sum_rows: return require(one_type({0, 1}) && cols(0) == 1 && vector_of(1, 1), "x must have one column, total one element");
       case Op::grad_merge:
-        return require(ins.ints[0] >= 2 && ins.ints[0] <= (1 << 20) && one_type({0, 1, 2}) && cols(0) == cols(1) && cols(0) == cols(2) && parameter_rows(0) > 0 && rows_equal(0, 2) &&
-                           parameter_rows(1) == merge_levels(ins.ints[0]) * parameter_rows(0), "levels must hold ceil(log2(micro_batches)) copies of g, total one");
+        return require(ins.ints[0] >= 2 && ins.ints[0] <= (1 << 20) && p_.registers[static_cast<std::size_t>(ins.registers[0])].max < ins.ints[0] && one_type({0, 1, 2}) && cols(0) == cols(1) && cols(0) == cols(2) && parameter_rows(0) > 0 && rows_equal(0, 2) &&
+                           parameter_rows(1) == merge_levels(ins.ints[0]) * parameter_rows(0), "micro must stay below micro_batches, levels hold ceil(log2(micro_batches)) copies of g, total one");
       case Op::sum_squares: return require(one_type({0, 1}) && vector_of(1, 1), "total must have one element");
       case Op::clip_scale: return require(real(1) && vector_of(1, 1) && (!o[0].valid() || (type(0) == type(1) && vector_of(0, 1))), "total and scale have one element");
       case Op::sgd:

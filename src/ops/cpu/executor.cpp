@@ -106,6 +106,8 @@ Status Executor::plan(const ExecutorOptions& options) {
         continue;
       }
       const bool matrix = i == 0 && is_weight_matrix(ins.op);
+      if (matrix && b.type == ValueType::f32 && product_form(store->format()) != product_form(b.format))
+        return Status(Code::invalid_argument, "parameter " + name + ": the program multiplies " + to_string(b.format) + ", the network has " + to_string(store->format()));
       prepared_->add(v.buffer, store, b.type, {.panels = matrix && ins.op != Op::matmul_t, .dense = ins.op == Op::matmul_t && i == 0, .vector = !matrix});
     }
   }
