@@ -68,14 +68,14 @@ int unknown_command(const CLI::App& app, const std::string& name) {
 }
 
 int main(int argc, char** argv) {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 1;
   Action action = [&seed] { return welcome(seed); };
   CLI::App app("Loom trains and runs neural networks, bit for bit the same on every CPU.", "loom");
   app.formatter(std::make_shared<Help>());
   app.set_version_flag("--version", "loom " LOOM_VERSION);
   app.set_help_all_flag("--help-all", "the options of all commands");
   app.require_subcommand(0, 1);
-  CLI::Option* story = app.add_option("--seed", seed, "without a command: the story of this seed (0)");
+  CLI::Option* story = app.add_option("--seed", seed, "without a command: the story of this seed (1)");
   app.footer("Answers go to stdout, all else to stderr. Every option is also an environment variable: --top-k is LOOM_TOP_K.\n"
              "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 a model or file is refused, 130 interrupted.");
   for (auto* add : {add_run, add_chat, add_logits, add_eval, add_tokenize, add_show, add_convert, add_train, add_verify, add_bench}) add(app, action);

@@ -8,7 +8,7 @@ namespace loom::cli {
 namespace {
 
 constexpr const char* kMore =
-    "loom --seed 1                        another story\n"
+    "loom --seed 2                        another story\n"
     "loom run MODEL \"Once upon a time\"    continue a text: HuggingFace folder, .safetensors, .gguf, .entity\n"
     "loom chat MODEL                      a conversation\n"
     "loom train SPEC.json --out FILE      train a network\n"
