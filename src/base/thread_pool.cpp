@@ -21,7 +21,7 @@ inline void relax() {
 
 // A pause is some 40 ns: what is longer away than one kernel's imbalance has probably lost its core, and yielding gives it ours. Where no
 // one else wants the core a yield returns at once, so their number covers the gap between two tokens, after which a worker sleeps.
-[[maybe_unused]] constexpr int kSpins = 20, kYields = 256;
+[[maybe_unused]] constexpr int kSpins = 300, kYields = 16;
 
 }  // namespace
 
