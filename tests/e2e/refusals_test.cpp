@@ -91,12 +91,6 @@ TEST(Usage, EveryOptionIsAnEnvironmentVariable) {
   LOOM_EXPECT_REFUSED(loom(Call{{"run", folder, ""}, "", {{"LOOM_ISA", "abacus"}}, 0}), 2, "abacus");
 }
 
-TEST(Usage, AloneItSaysWhatItCanDo) {
-  const Outcome o = loom(std::vector<std::string>{});
-  EXPECT_EQ(o.code, 0) << o.err;
-  EXPECT_NE(o.out.find("loom run MODEL"), std::string::npos) << o.out;
-}
-
 TEST(Tokenize, TheGoldenIdsAndBack) {
   LOOM_TEST_FILE(golden, "stories260K/golden_encode.json");
   const auto cases = Json::parse(file_bytes(golden));

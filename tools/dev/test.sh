@@ -68,6 +68,7 @@ tokenizers   PYTHON tests/parity/tokenizers.py build/release/loom tokenize --cou
 gguf-blocks  table_holds src/formats/decode_test.cpp PYTHON tests/parity/gguf_blocks.py
 sampler      table_holds src/llm/sampler_test.cpp PYTHON tests/parity/sampler.py
 packing      PYTHON tools/check_packing.py build/release
+train-curves PYTHON tests/parity/train_curves.py build/release/tests/train_curves_driver
 TABLE
 }
 

@@ -86,9 +86,10 @@ template <class T, class F>
 static inline T reduce_row(i64 n, F f) {
   RowReduce<T> r;
   for (i64 i = 0; i < n; i += 64) {
-    const V<T> zero = {};
-    r.add(f(i, least(16, n - i)), i + 16 < n ? f(i + 16, least(16, n - i - 16)) : zero, i + 32 < n ? f(i + 32, least(16, n - i - 32)) : zero,
-          i + 48 < n ? f(i + 48, least(16, n - i - 48)) : zero);
+    V<T> v[4] = {};
+    // In order, one by one: f may keep its place between calls, and arguments of a call have no order.
+    for (i64 p = 0; p < 4 && i + 16 * p < n; ++p) v[p] = f(i + 16 * p, least(16, n - i - 16 * p));
+    r.add(v[0], v[1], v[2], v[3]);
   }
   return r.total();
 }
