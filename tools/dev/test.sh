@@ -114,18 +114,21 @@ summary() {
 }
 
 run_all() {
-  local fuzz_seconds=$1 fuzzing=
+  local fuzz_seconds=$1 sanitize=$2 fuzzing=
   (setup_for all) || say "going on without what could not be installed"
   run_script modules tools/check_modules.sh
   build_preset release
   run_programs release ""
-  build_preset dev
-  run_programs dev ""
+  # ASan and UBSan over all tests: twenty minutes of building on two cores, so it is asked for (--sanitize).
+  if [ -n "$sanitize" ]; then
+    build_preset dev
+    run_programs dev ""
+  fi
   # libFuzzer works by the clock on one core; what follows has the other.
   if [ ! -x tests/fuzz/run.sh ]; then skip_script fuzz "this tree has no fuzz targets"
   elif ! present command:clang++-19; then skip_script fuzz "needs clang++-19"
   else
-    run_script fuzz tests/fuzz/run.sh "$fuzz_seconds" &
+    run_script fuzz tests/fuzz/run.sh "$fuzz_seconds" json npy safetensors gguf tokenizer entity &
     fuzzing=$!
   fi
   run_script model-first-300-steps tools/train_embedded.sh --first-steps
@@ -135,12 +138,13 @@ run_all() {
 }
 
 run_tests() {
-  local all= filter= fuzz_seconds=60
+  local all= filter= fuzz_seconds=60 sanitize=
   while [ $# -gt 0 ]; do
     case $1 in
       --all) all=1 ;;
+      --sanitize) all=1; sanitize=1 ;;
       --fuzz) fuzz_seconds=${2:?"--fuzz SECONDS"}; shift ;;
-      -*) die "test knows --all and --fuzz SECONDS, not '$1'" ;;
+      -*) die "test knows --all, --sanitize and --fuzz SECONDS, not '$1'" ;;
       *) filter=$1 ;;
     esac
     shift
@@ -150,7 +154,7 @@ run_tests() {
   mkdir -p build/test
   : >"$results"
   if [ -n "$all" ]; then
-    run_all "$fuzz_seconds"
+    run_all "$fuzz_seconds" "$sanitize"
   else
     build_preset release
     run_programs release "$filter"
