@@ -1,4 +1,5 @@
 #include "console.h"
+#include "base/edit_distance.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -15,21 +16,6 @@ struct sigaction g_before;
 
 extern "C" void on_interrupt(int) {
   if (g_pressed.exchange(true)) _exit(130);
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/edit_distance.h"
 #include "base/source.h"
 #include "formats/tensor_file.h"
 
@@ -42,25 +43,9 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Levenshtein distance.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 std::string nearest(const std::vector<std::string>& names, const std::string& wanted) {
   std::vector<std::pair<std::size_t, std::string>> ranked;
-  for (const std::string& n : names) ranked.emplace_back(distance(lower(n), lower(wanted)), n);
+  for (const std::string& n : names) ranked.emplace_back(edit_distance(lower(n), lower(wanted)), n);
   std::sort(ranked.begin(), ranked.end());
   std::string list;
   for (std::size_t i = 0; i < ranked.size() && i < 3; ++i) list += (i ? ", " : "") + ranked[i].second;
