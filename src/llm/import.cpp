@@ -113,17 +113,30 @@ class Importer {
 
   // The one place where stored elements become a parameter. Formats that run as they are stored replace *store here.
   Status load(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec, WeightStore* store) const {
+    const auto status = [&]() -> Status {
+      LOOM_ASSIGN(*store, values_of(tensor, order, spec, store->format()));
+      return {};
+    }();
+    return status.at("tensor " + quoted(tensor.name));
+  }
+
+  Result<WeightStore> values_of(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec, const WeightFormat& format) const {
+    const bool packs = format.dtype != DType::f32 && format.dtype != DType::f64;
+    const bool interleaved = naming_ == Naming::gguf && config_.architecture->gguf_interleaves_qk && order != RowOrder::plain;
+    if (packs && !interleaved) {
+      // Rows go through in parts: the tensor is never held in f32.
+      LOOM_ASSIGN(PackedMatrix packed, PackedMatrix::encode(format, spec.rows, spec.cols, [&](std::int64_t first, std::span<float> rows) {
+        return read_f32(tensor, static_cast<std::uint64_t>(first * spec.cols), rows);
+      }));
+      return WeightStore::from_packed(std::move(packed));
+    }
     std::vector<float> values(static_cast<std::size_t>(spec.rows) * static_cast<std::size_t>(spec.cols));
     LOOM_TRY(read_f32(tensor, 0, values));
-    const bool interleaved = naming_ == Naming::gguf && config_.architecture->gguf_interleaves_qk && order != RowOrder::plain;
     if (interleaved) deinterleave(values, spec.quantized ? spec.rows : spec.cols, config_.head_dim);
     LOOM_ASSIGN(WeightStore loaded, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
-    // Packed before the next one is read: memory never holds the model in f32 beside its packed form.
-    const WeightFormat format = store->format();
-    Status status = loaded.morph(format);
-    if (status.ok() && format.dtype != DType::f32 && format.dtype != DType::f64) status = loaded.drop_master();
-    *store = std::move(loaded);
-    return status.at("tensor " + quoted(tensor.name));
+    LOOM_TRY(loaded.morph(format));
+    if (packs) LOOM_TRY(loaded.drop_master());
+    return loaded;
   }
 
   // A tied model may store its output projection as well, as long as it is the same.

@@ -77,9 +77,13 @@ struct Opened {
   SourcePtr source;
   FileKind kind;
 };
+// Only .entity files run from their mapping. Of others, pages once read would stay in memory beside the weights made from them.
 Result<Opened> open_model(const std::string& path) {
-  LOOM_ASSIGN(SourcePtr source, open_source(path));
+  LOOM_ASSIGN(SourcePtr source, open_source(path, MapMode::read));
   LOOM_ASSIGN(const FileKind kind, sniff(*source));
+  if (kind == FileKind::entity) {
+    LOOM_ASSIGN(source, open_source(path));
+  }
   return Opened{std::move(source), kind};
 }
 Status no_model(const std::string& path, FileKind kind) {
@@ -97,7 +101,7 @@ Result<Model> load_model(const std::string& model, const std::optional<WeightFor
   LOOM_ASSIGN(const std::string path, locate_model(model));
   if (is_folder(path)) {
     LOOM_ASSIGN(ModelConfig config, read_config(path));
-    LOOM_ASSIGN(const Safetensors weights, Safetensors::open_folder(path));
+    LOOM_ASSIGN(const Safetensors weights, Safetensors::open_folder(path, MapMode::read));
     return from_safetensors(path, path, std::move(config), weights, imported);
   }
   LOOM_ASSIGN(Opened file, open_model(path));

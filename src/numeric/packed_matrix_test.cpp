@@ -73,6 +73,40 @@ Bound bound_of(const WeightFormat& f, double x, double low, double high, double 
   }
 }
 
+// Rows that come in parts give the bytes of the whole; 9,000 columns make parts of one panel.
+TEST(PackedMatrix, EncodesRowsAsTheyCome) {
+  for (const WeightFormat& f : all_weight_formats()) {
+    if (!writable(f)) continue;
+    for (const Shape s : {Shape{17, 65}, Shape{33, 9000}}) {
+      if (s.cols > 100 && f != format("i8") && f != format("i4") && f != format("i8:tensor")) continue;  // time
+      const auto w = weights(s.rows, s.cols, 12);
+      std::int64_t parts = 0, expected = 0;
+      const auto read = [&](std::int64_t first, std::span<float> values) {
+        EXPECT_EQ(first, expected);
+        EXPECT_EQ(values.size() % static_cast<std::size_t>(s.cols), 0u);
+        expected += static_cast<std::int64_t>(values.size()) / s.cols;
+        ++parts;
+        std::copy_n(w.begin() + first * s.cols, values.size(), values.begin());
+        return Status();
+      };
+      const auto m = PackedMatrix::encode(f, s.rows, s.cols, read);
+      ASSERT_TRUE(m.ok()) << to_string(f) << ": " << m.status().to_string();
+      EXPECT_EQ(expected, s.rows);
+      EXPECT_EQ(parts, s.cols > 100 && f.scale != ScaleKind::tensor ? 3 : 1) << to_string(f);
+      const PackedMatrix whole = encode(f, s, w);
+      EXPECT_TRUE(std::ranges::equal(m->bytes(), whole.bytes())) << to_string(f);
+    }
+  }
+  const auto fails = PackedMatrix::encode(format("i4"), 5, 5, [](std::int64_t, std::span<float>) { return Status(Code::io, "gone"); });
+  EXPECT_EQ(fails.status().message(), "gone");
+  const auto nan = PackedMatrix::encode(format("i4"), 40, 65536, [](std::int64_t first, std::span<float> values) {
+    std::fill(values.begin(), values.end(), 1.0f);
+    if (first == 32) values[3] = std::numeric_limits<float>::quiet_NaN();
+    return Status();
+  });
+  EXPECT_NE(nan.status().message().find("(row 32, column 3) is NaN"), std::string::npos) << nan.status().to_string();
+}
+
 TEST(PackedMatrix, EveryFormatAndShapeDecodesWithinItsBound) {
   for (const WeightFormat& f : all_weight_formats()) {
     if (!writable(f)) continue;
