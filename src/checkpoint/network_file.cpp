@@ -220,10 +220,8 @@ class Loader {
     LOOM_ASSIGN(const EntityBytes raw, entity_.tensor(e.name));
     if (!master) {
       auto packed = PackedMatrix::wrap(e.type.format, e.shape[0], e.shape[1], raw.bytes, raw.owner);
-      if (packed.ok() && options_.check) {
-        if (const Status status = packed->check(); !status.ok()) return corrupt(describe(e) + ": " + status.message());
-      }
-      if (!packed.ok()) return corrupt(describe(e) + ": " + packed.status().message());
+      const Status status = packed.ok() ? packed->check() : packed.status();
+      if (!status.ok()) return corrupt(describe(e) + ": " + status.message());
       return WeightStore::from_packed(std::move(*packed));
     }
     LOOM_ASSIGN(WeightStore store, plain_store(*master));

@@ -57,8 +57,8 @@ class PackedMatrix {
   // multiple of 64 in memory.
   static Result<PackedMatrix> wrap(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const std::byte> bytes,
                                    std::shared_ptr<const void> owner);
-  // For bytes that nothing vouches for: reads all of them and names the first thing an encoder would not have written and on
-  // which kernels could differ (a scale that is not finite, a sub-scale or code whose w8 leaves int8).
+  // For bytes that nothing vouches for: reads all of them, some GB a second, and names the first thing an encoder would not have written
+  // and on which kernels could differ (a scale that is not finite, a sub-scale or code whose w8 leaves int8).
   Status check() const;
 
   // Decoded values of rows [first, first + count), row-major, exactly what the kernels multiply with (scale included, rounded

@@ -276,6 +276,44 @@ TEST(PackedMatrix, CheckNamesHostileBytes) {
   EXPECT_NE(nan_code.find("row 3, column 4 is not a finite number"), std::string::npos) << nan_code;
 }
 
+// A byte changed anywhere: refused exactly where some value, scale or w8 that kernels could read is no longer one. The whole matrix is
+// visible at this shape: nothing is padding.
+TEST(PackedMatrix, CheckRefusesWhatKernelsCouldDifferOn) {
+  constexpr std::int64_t kRows = 16, kCols = 1280;
+  const RandomStream random(5, 1);
+  for (const WeightFormat& f : all_weight_formats()) {
+    if (!writable(f) || (f.scale == ScaleKind::block && f.layout == Layout::plain)) continue;  // finite scales there may make infinite values
+    const PackedMatrix m = encode(f, {kRows, kCols}, weights(kRows, kCols, 2));
+    const std::shared_ptr<std::byte> bytes(static_cast<std::byte*>(::operator new[](m.bytes().size(), std::align_val_t{64})),
+                                           [](std::byte* p) { ::operator delete[](p, std::align_val_t{64}); });
+    std::copy(m.bytes().begin(), m.bytes().end(), bytes.get());
+    const PackedMatrix spoiled = PackedMatrix::wrap(f, kRows, kCols, {bytes.get(), m.bytes().size()}, bytes).value();
+    const std::size_t visible = m.layout().zeros_size > 0 ? static_cast<std::size_t>(m.layout().zeros) : m.bytes().size();
+    int refused = 0;
+    std::vector<double> codes(static_cast<std::size_t>(kCols));
+    for (std::uint64_t i = 0; i < 60; ++i) {
+      const std::size_t at = i % 3 == 0 ? visible - 1 - random.bits(2 * i) % 64 : random.bits(2 * i) % visible;
+      bytes.get()[at] = static_cast<std::byte>(i % 2 ? 0x7F : random.bits(2 * i + 1) % 256);
+      bool sound = true;
+      for (std::int64_t row = 0; row < kRows; ++row) {
+        sound = sound && std::isfinite(spoiled.row_scale64(row));
+        spoiled.decode_codes(row, std::span<double>(codes));
+        for (std::int64_t k = 0; k < kCols; ++k) {
+          sound = sound && std::isfinite(codes[static_cast<std::size_t>(k)]);
+          if (f.layout == Layout::a4) sound = sound && std::abs(codes[static_cast<std::size_t>(k)]) <= 127;
+        }
+      }
+      const Status status = spoiled.check();
+      EXPECT_EQ(status.ok(), sound) << to_string(f) << " byte " << at << ": " << status.to_string();
+      refused += !sound;
+      bytes.get()[at] = m.bytes()[at];
+    }
+    if (f.layout == Layout::a4 || f.dtype == DType::f16) {
+      EXPECT_GT(refused, 5) << to_string(f);
+    }
+  }
+}
+
 TEST(PackedMatrix, ZerosStayZerosAndTinyWeightsBecomeZero) {
   for (const WeightFormat& f : all_weight_formats()) {
     if (!writable(f) || f.arith() == ArithClass::real) continue;

@@ -1,6 +1,7 @@
 // What a language model of 135 million parameters takes: memory while it runs, and time to its first token. The file has the shape of
 // SmolLM2-135M with weights that mean nothing, and its tokenizer where the test material is present.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -137,6 +138,25 @@ TEST_F(LargeModel, IsPackedFromAFolderInTheMemoryOfItsPlan) {
   const Peak p = peak_of(*folder_ / "hf", {"--dtype", "i4"});
   EXPECT_NEAR(static_cast<double>(p.weights), 8.26e6 * 4.5 / 8, 2e5);
   EXPECT_LE(p.peak, p.plan + p.plan / 20 + 16 * kMiB);
+}
+
+// Issue 3, Shows 9: under 150 ms from exec to the first token, the file in the page cache; here to the end of the process. Other work on
+// the machine only adds, so the best of some runs counts.
+TEST_F(LargeModel, SaysItsFirstTokenAtOnce) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "AddressSanitizer is slow";
+#endif
+  const bool text = tokenizer_bytes_ > 0;
+  std::vector<double> times;
+  for (int i = 0; i < 7; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const Outcome o = text ? loom({"run", file(), "Once upon a time", "--greedy", "--tokens", "1"}) : loom({"run", file(), "--ids", "1,2,3,4", "--greedy", "--tokens", "1"});
+    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    ASSERT_EQ(o.code, 0) << o.err;
+  }
+  std::sort(times.begin(), times.end());
+  std::printf("exec to first token %s a tokenizer of 49,152 entries: best %.1f ms, median %.1f ms\n", text ? "with" : "without", times[0], times[times.size() / 2]);
+  EXPECT_LT(times[0], 150);
 }
 
 }  // namespace
