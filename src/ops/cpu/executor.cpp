@@ -238,6 +238,17 @@ Status Executor::check_inputs() const {
   return {};
 }
 
+// What the host wrote becomes what an instruction would have stored.
+void Executor::settle_inputs() {
+  for (std::size_t b = 0; b < data_.size(); ++b) {
+    const Buffer& buffer = program_.buffers[b];
+    if (buffer.kind != BufferKind::input || buffer.type != ValueType::f32 || !data_[b]) continue;
+    const std::int64_t rows = program_.rows(static_cast<BufferId>(b), u32_);
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (float& v : row<float>(static_cast<BufferId>(b), r)) v = stored(v);
+  }
+}
+
 void Executor::work(void* context, int worker) {
   auto* self = static_cast<Executor*>(context);
   const int workers = self->pool_.size();
@@ -253,8 +264,11 @@ void Executor::work(void* context, int worker) {
 }
 
 Status Executor::run(Segment first, Segment last) {
-  if (first == Segment::forward) LOOM_TRY(check_inputs());
   [[maybe_unused]] const FpEnvGuard fp;
+  if (first == Segment::forward) {
+    LOOM_TRY(check_inputs());
+    settle_inputs();
+  }
   // Segments stand in order, so the range is one stretch.
   run_begin_ = 0;
   while (run_begin_ < steps_.size() && steps_[run_begin_].instruction->segment < first) ++run_begin_;

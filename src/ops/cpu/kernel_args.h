@@ -58,4 +58,17 @@ static inline Range share(i64 n, i64 grain, int worker, int workers) {
   return {begin < n ? begin : n, end < n ? end : n};
 }
 
+// What goes to memory when an instruction writes x: an f32 below 2^-40 as 0, so that no product or sum of stored values is subnormal on
+// any device (numerics rule 9), and every NaN as the one canonical NaN (rule 12).
+template <int Exponent>
+static inline float stored_above(float x) {
+  const int bits = __builtin_bit_cast(int, x), magnitude = bits & 0x7FFFFFFF;
+  const int settled = magnitude < ((127 + Exponent) << 23) ? 0 : magnitude > 0x7F800000 ? 0x7FC00000 : bits;
+  return __builtin_bit_cast(float, settled);
+}
+template <int>
+static inline double stored_above(double x) { return x == x ? x : __builtin_bit_cast(double, 0x7FF8000000000000ll); }
+template <class T>
+static inline T stored(T x) { return stored_above<-40>(x); }
+
 }  // namespace loom::cpu

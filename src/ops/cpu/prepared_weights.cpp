@@ -136,6 +136,7 @@ Status PreparedWeights::prepare(Entry& e) {
 
   std::vector<T> values(static_cast<std::size_t>(rows * cols));
   LOOM_TRY(e.store->values(std::span<T>(values)));
+  for (T& v : values) v = stored(v);
   if (e.use.vector) {
     if (!e.plain) e.plain = allocate(rows * cols * static_cast<std::int64_t>(sizeof(T)));
     if (!e.plain) return out_of_memory;

@@ -185,7 +185,7 @@ static inline void integer_rows(const KernelArgs& k, const unsigned char* codes,
       const int lo = static_cast<int>(static_cast<unsigned>(acc[2 * i + 1][n]) - offset * static_cast<unsigned>(q[i].sum_lo));
       const float scale = w.dtype == kFp4 ? 0.5f * w.scales[o] : w.scales[o];
       const float v = ((sum_to_f32(hi) * 128.0f + sum_to_f32(lo)) * q[i].scale) * scale;
-      out[n] = bias ? v + bias[o] : v;
+      out[n] = stored(bias ? v + bias[o] : v);
     }
   }
 }
@@ -292,7 +292,7 @@ static void matmul_decoded(const KernelArgs& k) {
         c[0][0] += low[0][0];
       }
       const V<float> v = w.scales ? (bias ? c[0][0] * scale + start : c[0][0] * scale) : c[0][0];
-      store_lanes(row<float>(y, i) + first, v, outputs);
+      put_lanes(row<float>(y, i) + first, v, outputs);
     }
   }
 }
@@ -338,11 +338,11 @@ static void gather_packed(const KernelArgs& k) {
       unsigned char* codes = reinterpret_cast<unsigned char*>(k.scratch);
       unpack_codes(w, panel, padded, codes);
       const int offset = code_offset(w, id);
-      for (i64 c = 0; c < w.cols; ++c) out[c] = static_cast<float>(static_cast<int>(codes[c / 4 * 64 + id % 16 * 4 + c % 4]) - offset) * scale;
+      for (i64 c = 0; c < w.cols; ++c) out[c] = stored(static_cast<float>(static_cast<int>(codes[c / 4 * 64 + id % 16 * 4 + c % 4]) - offset) * scale);
     } else {
       float* values = reinterpret_cast<float*>(k.scratch);
       unpack_values(w, panel, id / 16 * 16, values);
-      for (i64 c = 0; c < w.cols; ++c) out[c] = values[c * 16 + id % 16] * scale;
+      for (i64 c = 0; c < w.cols; ++c) out[c] = stored(values[c * 16 + id % 16] * scale);
     }
   }
 }
