@@ -12,6 +12,7 @@ struct KernelTable {
   Kernel f64[kOpCount] = {};
   Kernel matmul[4] = {};  // f32 results, by the form of the weights
   Kernel gather_packed = nullptr;
+  Kernel kv_append_q15 = nullptr, attention_q15 = nullptr;  // by the type of the KV state
 };
 
 const KernelTable& kernels_generic();

@@ -12,6 +12,8 @@ namespace loom::cpu::LOOM_ISA {
 #include "ops/cpu/kernels/elementwise.h"
 #include "ops/cpu/kernels/norm.h"
 #include "ops/cpu/kernels/attention.h"
+#include "ops/cpu/kernels/q15.h"
+#include "ops/cpu/kernels/attention_q15.h"
 #include "ops/cpu/kernels/loss.h"
 #include "ops/cpu/kernels/optim.h"
 #include "ops/cpu/kernels/packed.h"
@@ -69,6 +71,8 @@ static void fill_table(KernelTable& t) {
   t.matmul[kDecodedForm] = &matmul_decoded<1>;
   t.matmul[kSplitForm] = &matmul_decoded<2>;
   t.gather_packed = &gather_packed;
+  t.kv_append_q15 = &kv_append_q15;
+  t.attention_q15 = &attention_q15;
 #undef LOOM_KERNEL
 #undef LOOM_KERNEL2
 }
