@@ -14,7 +14,10 @@ namespace loom::cpu::LOOM_ISA {
 #include "ops/cpu/kernels/attention.h"
 #include "ops/cpu/kernels/loss.h"
 #include "ops/cpu/kernels/optim.h"
-#include "ops/cpu/kernels/packed.h"
+#include "ops/cpu/kernels/unpack.h"
+#include "ops/cpu/kernels/integer.h"
+#include "ops/cpu/kernels/quantize.h"
+#include "ops/cpu/kernels/decoded.h"
 
 static void fill_table(KernelTable& t) {
 #define LOOM_KERNEL(op, function) \
