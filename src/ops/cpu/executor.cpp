@@ -176,6 +176,7 @@ Status Executor::resolve() {
     if (result == ValueType::f32 && (ins.op == Op::matmul || ins.op == Op::gather)) {
       const int form = product_form(program_.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].format);
       if (ins.op == Op::matmul) step.kernel = kernels_->matmul[form];
+      else if (form == kBlockForm) step.kernel = kernels_->gather_blocks;
       else if (form != kFloatForm) step.kernel = kernels_->gather_packed;
     }
     if (ins.op == Op::kv_append && result == ValueType::q15) step.kernel = kernels_->kv_append_q15;

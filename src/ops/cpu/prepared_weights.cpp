@@ -38,7 +38,7 @@ int product_form(const WeightFormat& format) {
 
 std::int64_t panel_scratch(const WeightFormat& format, std::int64_t cols) {
   switch (product_form(format)) {
-    case kIntegerForm: return 16 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 64));
+    case kIntegerForm: return 32 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 64));
     case kFloatForm: return 0;
     default: return 64 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 4));
   }

@@ -24,16 +24,18 @@ static inline float join_planes(int hh, int mid, int ll) {
 static inline void dot_planes(const unsigned char* hi, const unsigned char* lo, i64 stride, i64 n, const signed char* xh, const signed char* xl, Q15 x, float* out) {
   Sums16 hh, mid, ll;
   for (i64 g = 0; g < n / 4; ++g) {
-    hh.add(hi + g * stride, xh + 4 * g);
-    mid.add(hi + g * stride, xl + 4 * g);
-    mid.add(lo + g * stride, xh + 4 * g);
-    ll.add(lo + g * stride, xl + 4 * g);
+    const Ints h = repeat_four(xh + 4 * g), l = repeat_four(xl + 4 * g);
+    hh.add(hi + g * stride, h);
+    mid.add(hi + g * stride, l);
+    mid.add(lo + g * stride, h);
+    ll.add(lo + g * stride, l);
   }
   int a[16], b[16], c[16];
   hh.get(a);
   mid.get(b);
   ll.get(c);
-  for (int i = 0; i < 16; ++i) out[i] = join_planes(a[i] - 128 * x.sum_hi, b[i] - 128 * (x.sum_hi + x.sum_lo), c[i] - 128 * x.sum_lo);
+  constexpr int kOffset = 128 - static_cast<int>(kFullBias);
+  for (int i = 0; i < 16; ++i) out[i] = join_planes(a[i] - kOffset * x.sum_hi, b[i] - kOffset * (x.sum_hi + x.sum_lo), c[i] - kOffset * x.sum_lo);
 }
 
 static void kv_append_q15(const KernelArgs& a) {

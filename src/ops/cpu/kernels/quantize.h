@@ -37,24 +37,18 @@ static inline Q15 quantize_row(const float* x, i64 n, signed char* hi, signed ch
   return q;
 }
 
-// Sixteen int32 sums; add() takes sixteen outputs' codes for four k (u8) and the activations of these k (s8).
-struct Sums16 {
-#if defined(__AVX512VNNI__)
-  typedef int I __attribute__((vector_size(64)));
-  I s = {};
-  void add(const unsigned char* codes, const signed char* x) {
-    I w;
-    int four;
-    __builtin_memcpy(&w, codes, 64);
-    __builtin_memcpy(&four, x, 4);
-    asm("vpdpbusd %2, %1, %0" : "+v"(s) : "v"(w), "v"(I{} + four));  // u8 times s8 in groups of four, added without saturation
+// Rows of x: hi plane, lo plane, each padded to 64, then the scale and the sums of both planes.
+static void quantize(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &y = k.t[1];
+  const i64 n = x.cols, padded = (n + 63) / 64 * 64;
+  const Range r = share(x.rows, 1, k.worker, k.workers);
+  for (i64 i = r.begin; i < r.end; ++i) {
+    char* p = y.data + i * y.stride;
+    signed char *hi = reinterpret_cast<signed char*>(p), *lo = hi + padded;
+    const Q15 q = quantize_row(row<float>(x, i), n, hi, lo);
+    for (i64 c = n; c < padded; ++c) hi[c] = lo[c] = 0;
+    __builtin_memcpy(p + 2 * padded, &q.scale, 4);
+    __builtin_memcpy(p + 2 * padded + 4, &q.sum_hi, 4);
+    __builtin_memcpy(p + 2 * padded + 8, &q.sum_lo, 4);
   }
-  void get(int* out) const { __builtin_memcpy(out, &s, 64); }
-#else
-  int s[16] = {};
-  void add(const unsigned char* codes, const signed char* x) {
-    for (int n = 0; n < 16; ++n) s[n] += codes[4 * n] * x[0] + codes[4 * n + 1] * x[1] + codes[4 * n + 2] * x[2] + codes[4 * n + 3] * x[3];
-  }
-  void get(int* out) const { __builtin_memcpy(out, s, 64); }
-#endif
-};
+}
