@@ -32,7 +32,7 @@ class NodeVisit : public Visit {
 
   View positions() override { return emit.input("positions", ValueType::u32, emit.rows(e_.input_), 1); }
   View sequence_ids() override { return emit.input("sequences", ValueType::u32, emit.rows(e_.input_), 1); }
-  View state(std::string_view role, Rows rows, std::int64_t cols) override { return emit.state(tape_.path, role, type, rows, cols); }
+  View state(std::string_view role, ValueType state_type, Rows rows, std::int64_t cols) override { return emit.state(tape_.path, role, state_type, rows, cols); }
   void keep(std::string_view name, View value) override { tape_.kept.insert_or_assign(std::string(name), value); }
   View kept(std::string_view name) const override { return tape_.kept.find(name)->second; }
 

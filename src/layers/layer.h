@@ -66,7 +66,7 @@ class Visit {
   virtual Gradient gradient(std::string_view role) = 0;
   virtual View positions() = 0;
   virtual View sequence_ids() = 0;
-  virtual View state(std::string_view role, Rows rows, std::int64_t cols) = 0;
+  virtual View state(std::string_view role, ValueType type, Rows rows, std::int64_t cols) = 0;
   // Values that backward needs again, by name; they belong to this visit.
   virtual void keep(std::string_view name, View value) = 0;
   virtual View kept(std::string_view name) const = 0;

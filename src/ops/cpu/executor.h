@@ -71,6 +71,7 @@ class Executor {
   Status plan_states(const ExecutorOptions& options);
   Status resolve();
   Status check_inputs() const;
+  void settle_inputs();
   static void work(void* self, int worker);
 
   Program program_;

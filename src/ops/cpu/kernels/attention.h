@@ -4,10 +4,10 @@
 
 static constexpr i64 kBlock = 64;
 
-// m * 2^(k - top); below 2^-100 (f32) or 2^-900 (f64) it is 0.
+// m * 2^(k - top); below 2^-60 (f32) or 2^-900 (f64) it is 0: its products with stored values are normal numbers (rule 9).
 static inline float rescale(float m, int k, int top) {
   const int d = k - top;
-  if (d < -100) return 0.0f;
+  if (d < -60) return 0.0f;
   return m * __builtin_bit_cast(float, static_cast<unsigned>(d + 127) << 23);
 }
 static inline double rescale(double m, int k, int top) {
@@ -98,7 +98,7 @@ static void attention(const KernelArgs& a) {
         multiply<T, 1, 1>(kBlock, m + b * kBlock, 0, 1, values, 0, hd, c);
         num += c[0][0];
       }
-      store_lanes(out + d, num * inverse, hd - d);
+      put_lanes(out + d, num * inverse, hd - d);
     }
   }
 }
@@ -186,7 +186,7 @@ static void attention_rows(const KernelArgs& a) {
               multiply<T, 1, 1>(least(kBlock, s.length - b * kBlock), m + b * kBlock, 0, 1, row<T>(value, s.begin + b * kBlock) + kvh * hd + d, 0, value.stride, c);
               num += c[0][0];
             }
-            store_lanes(row<T>(y, i) + h * hd + d, num * inverse, hd - d);
+            put_lanes(row<T>(y, i) + h * hd + d, num * inverse, hd - d);
           }
           row<T>(stats, i)[2 * h] = static_cast<T>(top);
           row<T>(stats, i)[2 * h + 1] = inverse;
@@ -237,15 +237,15 @@ static void attention_back(const KernelArgs& a) {
             for (i64 j = 0; j < kBlock; ++j) {
               const auto parts = exact::exp_parts(scores[j]);
               const bool visible = j >= see.first && j <= see.last;
-              const T w = visible ? rescale(parts.m, parts.k, top) * inverse : T(0);
+              const T w = visible ? stored(rescale(parts.m, parts.k, top) * inverse) : T(0);
               prow[b * kBlock + j] = w;
-              srow[b * kBlock + j] = w * (dp[j] - dot);
+              srow[b * kBlock + j] = stored(w * (dp[j] - dot));
             }
           }
           for (i64 d = 0; d < hd; d += 16) {
             V<T> c[1][1] = {};
             multiply<T, 1, 1>(end + 1, srow, 0, 1, row<T>(key, s.begin) + kvh * hd + d, 0, key.stride, c);
-            store_lanes(row<T>(gq, i) + h * hd + d, c[0][0] * scale, hd - d);
+            put_lanes(row<T>(gq, i) + h * hd + d, c[0][0] * scale, hd - d);
           }
         }
         for (i64 j = 0; j < n; ++j) {
@@ -264,8 +264,11 @@ static void attention_back(const KernelArgs& a) {
         }
       }
       for (i64 j = 0; j < n; ++j) {
-        T* to = row<T>(gk, s.begin + j) + kvh * hd;
-        for (i64 d = 0; d < hd; ++d) to[d] = to[d] * scale;
+        T *to_k = row<T>(gk, s.begin + j) + kvh * hd, *to_v = row<T>(gv, s.begin + j) + kvh * hd;
+        for (i64 d = 0; d < hd; ++d) {
+          to_k[d] = stored(to_k[d] * scale);
+          to_v[d] = stored(to_v[d]);
+        }
       }
     }
   }

@@ -20,7 +20,7 @@ static inline void each_element(const KernelArgs& k, const TensorArg& y, F f) {
 template <class T>
 static void fill(const KernelArgs& k) {
   const TensorArg& y = k.t[0];
-  const T v = static_cast<T>(k.reals[0]);
+  const T v = stored(static_cast<T>(k.reals[0]));
   each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) { for (i64 c = c0; c < c1; ++c) row<T>(y, r)[c] = v; });
 }
 template <class T>
@@ -38,7 +38,7 @@ static void add(const KernelArgs& k) {
   each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
     const T *a = row<T>(x, r), *b = row<T>(z, r);
     T* o = row<T>(y, r);
-    for (i64 c = c0; c < c1; ++c) o[c] = a[c] + b[c];
+    for (i64 c = c0; c < c1; ++c) o[c] = stored(a[c] + b[c]);
   });
 }
 template <class T>
@@ -48,7 +48,7 @@ static void scale(const KernelArgs& k) {
   each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
     const T* a = row<T>(x, r);
     T* o = row<T>(y, r);
-    for (i64 c = c0; c < c1; ++c) o[c] = a[c] * f;
+    for (i64 c = c0; c < c1; ++c) o[c] = stored(a[c] * f);
   });
 }
 template <class From, class To>
@@ -57,7 +57,7 @@ static void convert(const KernelArgs& k) {
   each_element<To>(k, y, [&](i64 r, i64 c0, i64 c1) {
     const From* a = row<From>(x, r);
     To* o = row<To>(y, r);
-    for (i64 c = c0; c < c1; ++c) o[c] = static_cast<To>(a[c]);
+    for (i64 c = c0; c < c1; ++c) o[c] = stored(static_cast<To>(a[c]));
   });
 }
 template <class T>
@@ -145,7 +145,7 @@ static inline void act_rows(const KernelArgs& k) {
   each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
     const T* a = row<T>(x, r);
     T* o = row<T>(y, r);
-    for (i64 c = c0; c < c1; ++c) o[c] = act<T, A>(a[c]);
+    for (i64 c = c0; c < c1; ++c) o[c] = stored(act<T, A>(a[c]));
   });
 }
 template <class T, Act A>
@@ -154,7 +154,7 @@ static inline void act_back_rows(const KernelArgs& k) {
   each_element<T>(k, gx, [&](i64 r, i64 c0, i64 c1) {
     const T *a = row<T>(x, r), *g = row<T>(gy, r);
     T* o = row<T>(gx, r);
-    for (i64 c = c0; c < c1; ++c) o[c] = g[c] * act_slope<T, A>(a[c]);
+    for (i64 c = c0; c < c1; ++c) o[c] = stored(g[c] * act_slope<T, A>(a[c]));
   });
 }
 #define LOOM_ACT_SWITCH(function)                                        \
@@ -183,7 +183,7 @@ static void silu_mul(const KernelArgs& k) {
   each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
     const T *a = row<T>(gate, r), *b = row<T>(up, r);
     T* o = row<T>(y, r);
-    for (i64 c = c0; c < c1; ++c) o[c] = act<T, Act::silu>(a[c]) * b[c];
+    for (i64 c = c0; c < c1; ++c) o[c] = stored(act<T, Act::silu>(a[c]) * b[c]);
   });
 }
 template <class T>
@@ -195,8 +195,8 @@ static void silu_mul_back(const KernelArgs& k) {
     for (i64 c = c0; c < c1; ++c) {
       const T s = exact::sigmoid(a[c]), silu = a[c] * s, slope = s * (T(1) + a[c] * (T(1) - s));
       const T da = (g[c] * b[c]) * slope, db = g[c] * silu;
-      oa[c] = da;
-      ob[c] = db;
+      oa[c] = stored(da);
+      ob[c] = stored(db);
     }
   });
 }
@@ -216,8 +216,8 @@ static void rope(const KernelArgs& k) {
     T* o = row<T>(y, i) + h * hd;
     for (i64 j = 0; j < half; ++j) {
       const T s = sign * sine[j], lo = a[j], hi = a[j + half];
-      o[j] = lo * cosine[j] - hi * s;
-      o[j + half] = hi * cosine[j] + lo * s;
+      o[j] = stored(lo * cosine[j] - hi * s);
+      o[j + half] = stored(hi * cosine[j] + lo * s);
     }
   }
 }

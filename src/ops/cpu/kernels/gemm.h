@@ -60,7 +60,7 @@ static inline void tile(const Product<T>& g, i64 m, i64 panel) {
   for (int i = 0; i < MR; ++i)
     for (int p = 0; p < NP; ++p) {
       const i64 col = (panel + p) * 16;
-      store_lanes(g.c + (m + i) * g.cm + col, c[i][p], g.lanes - col);
+      put_lanes(g.c + (m + i) * g.cm + col, c[i][p], g.lanes - col);
     }
 }
 
@@ -131,7 +131,7 @@ static inline void outer_tile(const Product<T>& g, i64 m, i64 panel) {
     for (int p = 0; p < NP; ++p) {
       const i64 col = (panel + p) * 16, n = g.lanes - col;
       T* c = g.c + (m + i) * g.cm + col;
-      store_lanes(c, g.accumulate ? load_lanes(c, n) + t.c[i][p] : t.c[i][p], n);
+      put_lanes(c, g.accumulate ? load_lanes(c, n) + t.c[i][p] : t.c[i][p], n);
     }
 }
 
@@ -165,7 +165,7 @@ static void col_sum(const KernelArgs& k) {
     for (i64 i = 0; i < gy.rows; ++i) sum.push(load_lanes(row<T>(gy, i) + c, n));
     const V<T> s = sum.total();
     T* to = row<T>(gb, 0) + c;
-    store_lanes(to, k.ints[0] ? load_lanes(to, n) + s : s, n);
+    put_lanes(to, k.ints[0] ? load_lanes(to, n) + s : s, n);
   }
 }
 
@@ -214,7 +214,7 @@ static void gather_add(const KernelArgs& k) {
       V<T> sum = {};
       for (i64 j = i; j >= 0; j = next[j]) sum += load_lanes(row<T>(gy, j) + c, n);
       T* to = row<T>(gw, id) + c;
-      store_lanes(to, load_lanes(to, n) + sum, n);
+      put_lanes(to, load_lanes(to, n) + sum, n);
     }
   }
 }

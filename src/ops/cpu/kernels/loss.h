@@ -37,7 +37,7 @@ static void cross_entropy(const KernelArgs& k) {
     const i64 t = *row<int>(target, i);
     if (t < 0 || t >= logits.cols) { *row<T>(loss, i) = 0; continue; }
     const ExpSum<T> s = exp_sum(row<T>(logits, i), logits.cols);
-    *row<T>(loss, i) = (exact::log(s.sum) + static_cast<T>(s.top) * kLn2<T>) - row<T>(logits, i)[t];
+    *row<T>(loss, i) = stored((exact::log(s.sum) + static_cast<T>(s.top) * kLn2<T>) - row<T>(logits, i)[t]);
   }
 }
 template <class T>
@@ -56,9 +56,9 @@ static void cross_entropy_back(const KernelArgs& k) {
     const T inverse = T(1) / s.sum;
     for (i64 c = 0; c < n; ++c) {
       const auto parts = exact::exp_parts(x[c]);
-      o[c] = rescale(parts.m, parts.k, s.top) * inverse;
+      o[c] = stored(rescale(parts.m, parts.k, s.top) * inverse);
     }
-    o[t] = o[t] - T(1);
+    o[t] = stored(o[t] - T(1));
   }
 }
 
@@ -69,10 +69,11 @@ static void mse(const KernelArgs& k) {
   const Range r = share(y.rows, 1, k.worker, k.workers);
   for (i64 i = r.begin; i < r.end; ++i) {
     const T *a = row<T>(y, i), *b = row<T>(target, i);
-    *row<T>(loss, i) = reduce_row<T>(y.cols, [&](i64 c, i64 lanes) {
+    const T sum = reduce_row<T>(y.cols, [&](i64 c, i64 lanes) {
       const V<T> d = load_lanes(a + c, lanes) - load_lanes(b + c, lanes);
       return d * d;
-    }) / static_cast<T>(y.cols);
+    });
+    *row<T>(loss, i) = stored(sum / static_cast<T>(y.cols));
   }
 }
 template <class T>
@@ -82,7 +83,7 @@ static void mse_back(const KernelArgs& k) {
   each_row<T>(k, y, [&](i64 i) {
     const T *a = row<T>(y, i), *b = row<T>(target, i);
     T* o = row<T>(g, i);
-    for (i64 c = 0; c < y.cols; ++c) o[c] = f * (a[c] - b[c]);
+    for (i64 c = 0; c < y.cols; ++c) o[c] = stored(f * (a[c] - b[c]));
   });
 }
 

@@ -29,9 +29,9 @@ static void norm(const KernelArgs& k) {
     T* o = row<T>(y, u / groups) + u % groups * n;
     const NormStats<T> s = norm_stats<T, Centered>(a, n, static_cast<T>(k.reals[0]));
     if constexpr (Centered) {
-      for (i64 i = 0; i < n; ++i) o[i] = ((a[i] - s.mean) * s.inverse) * gain[i] + bias[i];
+      for (i64 i = 0; i < n; ++i) o[i] = stored(((a[i] - s.mean) * s.inverse) * gain[i] + bias[i]);
     } else {
-      for (i64 i = 0; i < n; ++i) o[i] = (a[i] * s.inverse) * gain[i];
+      for (i64 i = 0; i < n; ++i) o[i] = stored((a[i] * s.inverse) * gain[i]);
     }
   }
 }
@@ -55,7 +55,7 @@ static void norm_back(const KernelArgs& k) {
     }) / static_cast<T>(n);
     for (i64 i = 0; i < n; ++i) {
       const T xh = (a[i] - s.mean) * s.inverse;
-      o[i] = s.inverse * ((g[i] * gain[i] - mean_g) - xh * mean_gx);
+      o[i] = stored(s.inverse * ((g[i] * gain[i] - mean_g) - xh * mean_gx));
     }
   }
 }
@@ -78,6 +78,6 @@ static void norm_gain(const KernelArgs& k) {
     }
     const V<T> s = sum.total();
     T* to = row<T>(gg, 0) + c;
-    store_lanes(to, k.ints[1] ? load_lanes(to, lanes) + s : s, lanes);
+    put_lanes(to, k.ints[1] ? load_lanes(to, lanes) + s : s, lanes);
   }
 }

@@ -14,12 +14,12 @@ static void grad_merge(const KernelArgs& k) {
       int level = 0;
       for (; micro >> level & 1; ++level) v = row<T>(levels, level * rows + i)[c] + v;
       if (micro + 1 < count) {
-        row<T>(levels, level * rows + i)[c] = v;
+        row<T>(levels, level * rows + i)[c] = stored(v);
       } else {
         // The sums pending above are older, so they stand to the left, the youngest first.
         for (++level; micro >> level != 0; ++level)
           if (micro >> level & 1) v = row<T>(levels, level * rows + i)[c] + v;
-        row<T>(total, i)[c] = v;
+        row<T>(total, i)[c] = stored(v);
       }
     }
   }
@@ -63,9 +63,9 @@ static void clip_scale(const KernelArgs& k) {
   *row<T>(k.t[1], 0) = s;
 }
 
-// Below 2^-100 an f32 value is stored as 0 (rule 9), so that no product of two stored values is subnormal anywhere.
-static inline float flush(float x) { return (x < 0 ? -x : x) < 0x1p-100f ? 0.0f : x; }
-static inline double flush(double x) { return x; }
+// Weights and moments are finer than other values: f32 is kept down to 2^-100, and a gradient that is squared down to 2^-50 (rule 9).
+template <class T>
+static inline T kept(T x) { return stored_above<-100>(x); }
 
 // velocity = momentum * velocity + (g + weight_decay * w); w -= lr * velocity (torch.optim.SGD).
 template <class T>
@@ -76,9 +76,9 @@ static void sgd(const KernelArgs& k) {
     const T* a = row<T>(g, r);
     T *o = row<T>(w, r), *u = k.has[3] ? row<T>(velocity, r) : nullptr;
     for (i64 c = c0; c < c1; ++c) {
-      T d = a[c] * s + decay * o[c];
-      if (u) u[c] = d = flush(momentum * u[c] + d);
-      o[c] = flush(o[c] - lr * d);
+      T d = stored_above<-50>(a[c] * s) + decay * o[c];
+      if (u) u[c] = d = kept(momentum * u[c] + d);
+      o[c] = kept(o[c] - lr * d);
     }
   });
 }
@@ -94,10 +94,10 @@ static void adamw(const KernelArgs& k) {
     const T* a = row<T>(g, r);
     T *o = row<T>(w, r), *m = row<T>(first, r), *v = row<T>(second, r);
     for (i64 c = from; c < to; ++c) {
-      const T d = a[c] * s, mean = flush(b1 * m[c] + r1 * d), square = flush(b2 * v[c] + r2 * (d * d));
+      const T d = stored_above<-50>(a[c] * s), mean = kept(b1 * m[c] + r1 * d), square = kept(b2 * v[c] + r2 * (d * d));
       m[c] = mean;
       v[c] = square;
-      o[c] = flush(o[c] * keep - lr * ((mean * c1) / (exact::sqrt(square * c2) + eps)));
+      o[c] = kept(o[c] * keep - lr * ((mean * c1) / (exact::sqrt(square * c2) + eps)));
     }
   });
 }

@@ -62,6 +62,23 @@ static inline void store_lanes(T* p, V<T> v, i64 n) {
 }
 
 template <class T>
+static inline V<T> stored_lanes(V<T> v) {
+  for (int q = 0; q < V<T>::kParts; ++q) {
+    auto& x = v.part[q];
+    if constexpr (sizeof(T) == 4) {
+      const auto small = (x < 0x1p-40f) & (x > -0x1p-40f);
+      x = small ? decltype(x + x){} : x;
+    }
+    const auto number = x == x;
+    x = number ? x : (decltype(x + x){} + static_cast<T>(__builtin_nanf("")));
+  }
+  return v;
+}
+// The results of an instruction.
+template <class T>
+static inline void put_lanes(T* p, V<T> v, i64 n) { store_lanes(p, stored_lanes(v), n); }
+
+template <class T>
 static inline T* row(const TensorArg& t, i64 r) { return reinterpret_cast<T*>(t.data) + r * t.stride; }
 static inline i64 least(i64 a, i64 b) { return a < b ? a : b; }
 

@@ -1,0 +1,104 @@
+// Products with float weights in packed form (classes F and B): each worker decodes a panel of 16 outputs to f32 in its scratch and
+// multiplies it with all rows in the canonical order. Rows of any packed matrix.
+
+// f32 values of one panel of classes F and B, without the row scale, as [k][16].
+static inline void unpack_values(const WeightArg& w, const unsigned char* panel, i64 first_row, float* out) {
+  if (w.dtype == kFp8e4m3 || w.dtype == kFp8e5m2) {
+    for (i64 g = 0; g < (w.cols + 3) / 4; ++g)
+      for (i64 n = 0; n < 16; ++n)
+        for (i64 i = 0; i < 4; ++i) out[(4 * g + i) * 16 + n] = w.table[panel[g * 64 + n * 4 + i]];
+    return;
+  }
+  for (i64 g = 0; g < (w.cols + 1) / 2; ++g)
+    for (i64 n = 0; n < 16; ++n)
+      for (i64 i = 0; i < 2; ++i) {
+        const unsigned char* p = panel + g * 64 + (n * 2 + i) * 2;
+        const unsigned code = p[0] | static_cast<unsigned>(p[1]) << 8;
+        float v;
+        if (w.dtype == kBf16) v = __builtin_bit_cast(float, code << 16);
+        else if (w.dtype == kF16) v = w.table[code];
+        else if (w.dtype == kI16) v = static_cast<float>(static_cast<short>(code));
+        else v = static_cast<float>(static_cast<int>(code) - (first_row + n < w.rows ? static_cast<int>(w.zeros[first_row + n]) : 0));
+        out[(2 * g + i) * 16 + n] = v;
+      }
+}
+
+// Classes F (planes = 1: x is f32) and B (planes = 2: x is its hi and lo parts). scratch: [padded_cols][16] f32.
+template <int Planes>
+static void matmul_decoded(const KernelArgs& k) {
+  const WeightArg& w = *k.weight;
+  const TensorArg &x = k.t[1], &y = k.t[3];
+  float* values = reinterpret_cast<float*>(k.scratch);
+  const float* bias = k.has[2] ? row<float>(k.t[2], 0) : nullptr;
+  const i64 plane = (w.cols + 31) / 32 * 32;  // of x, class B
+  const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
+  for (i64 panel = r.begin; panel < r.end; ++panel) {
+    const i64 first = panel * 16, outputs = least(16, w.rows - first);
+    unpack_values(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, first, values);
+    const V<float> start = bias ? load_lanes(bias + first, outputs) : V<float>{};
+    const V<float> scale = w.scales ? load_lanes(w.scales + first, outputs) : V<float>{};
+    for (i64 i = 0; i < y.rows; ++i) {
+      const float* a = Planes == 2 ? reinterpret_cast<const float*>(x.data + i * x.stride) : row<float>(x, i);
+      // Without scales the sum starts from the bias; with them the bias is added after scaling.
+      V<float> c[1][1] = {{w.scales ? V<float>{} : start}};
+      multiply<float, 1, 1>(w.cols, a, 0, 1, values, 0, 16, c);
+      if constexpr (Planes == 2) {
+        V<float> low[1][1] = {};
+        multiply<float, 1, 1>(w.cols, a + plane, 0, 1, values, 0, 16, low);
+        c[0][0] += low[0][0];
+      }
+      const V<float> v = w.scales ? (bias ? c[0][0] * scale + start : c[0][0] * scale) : c[0][0];
+      put_lanes(row<float>(y, i) + first, v, outputs);
+    }
+  }
+}
+
+// x = hi + lo in bf16, both kept as f32 values (split_bf16 of numeric/q15.h).
+static inline float to_bf16(float x) {
+  const unsigned bits = __builtin_bit_cast(unsigned, x), magnitude = bits & 0x7FFFFFFFu;
+  if (magnitude >= 0x7F800000u) return x;
+  unsigned rounded = (bits + 0x7FFFu + (bits >> 16 & 1u)) & 0xFFFF0000u;
+  if ((rounded & 0x7FFFFFFFu) >= 0x7F800000u) rounded = (bits & 0x80000000u) | 0x7F7F0000u;
+  if (magnitude < (71u << 23)) rounded = bits & 0x80000000u;  // below 2^-56
+  return __builtin_bit_cast(float, rounded);
+}
+static void split_bf16(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &y = k.t[1];
+  const i64 n = x.cols, plane = (n + 31) / 32 * 32;
+  const Range r = share(x.rows, 1, k.worker, k.workers);
+  for (i64 i = r.begin; i < r.end; ++i) {
+    const float* a = row<float>(x, i);
+    float* hi = reinterpret_cast<float*>(y.data + i * y.stride);
+    for (i64 c = 0; c < n; ++c) {
+      const float h = to_bf16(a[c]), rest = a[c] - h;
+      hi[c] = h;
+      hi[plane + c] = rest == rest ? to_bf16(rest) : 0.0f;
+    }
+  }
+}
+
+// y[r] = value of row ids[r]: code times row scale, rounded once. scratch: an unpacked panel.
+static void gather_packed(const KernelArgs& k) {
+  const WeightArg& w = *k.weight;
+  const TensorArg &ids = k.t[1], &y = k.t[2];
+  const bool integer = w.form == kIntegerForm;
+  const i64 padded = (w.cols + 63) / 64 * 64;
+  const Range r = share(y.rows, 1, k.worker, k.workers);
+  for (i64 i = r.begin; i < r.end; ++i) {
+    i64 id = *row<unsigned>(ids, i);
+    if (id >= w.rows) id = w.rows - 1;
+    const unsigned char* panel = static_cast<const unsigned char*>(w.panels) + id / 16 * w.panel_bytes;
+    float* out = row<float>(y, i);
+    const float scale = w.scales ? (w.dtype == kFp4 ? 0.5f * w.scales[id] : w.scales[id]) : 1.0f;
+    if (integer) {
+      unsigned char* codes = reinterpret_cast<unsigned char*>(k.scratch);
+      unpack_codes(w, panel, padded, codes);
+      const int offset = code_offset(w, id);
+      for (i64 c = 0; c < w.cols; ++c) out[c] = stored(static_cast<float>(static_cast<int>(codes[c / 4 * 64 + id % 16 * 4 + c % 4]) - offset) * scale);
+    } else {
+      float* values = reinterpret_cast<float*>(k.scratch);
+      unpack_values(w, panel, id / 16 * 16, values);
+      for (i64 c = 0; c < w.cols; ++c) out[c] = stored(values[c * 16 + id % 16] * scale);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// Integer dot products of AVX-512 VNNI and AVX-VNNI. Every dot_<isa>.h gives the same few names, over the registers' own vectors:
+//   dot_full     acc + sum of four (code - kFullBias) * x, codes 0..255
+//   dot_small    acc + sum of four code * x, codes 0..127
+//   Block        sums of sixteen code * x, codes 0..15, joined with a scale below 16
+//   dot_words    acc + sum of two 16-bit products
+// x are signed bytes, -128 excluded; sums wrap modulo 2^32.
+static constexpr i64 kFullBias = 0;
+
+#if defined(__AVX512VNNI__)
+#define LOOM_VNNI(op) op " %2, %1, %0"
+#define LOOM_VNNI_REGISTER "v"
+#else
+#define LOOM_VNNI(op) "%{vex%} " op " %2, %1, %0"
+#define LOOM_VNNI_REGISTER "x"
+#endif
+// u8 times s8 in groups of four, added without saturation.
+static inline Ints dot_full(Ints acc, Bytes codes, Ints x) {
+  asm(LOOM_VNNI("vpdpbusd") : "+" LOOM_VNNI_REGISTER(acc) : LOOM_VNNI_REGISTER(codes), LOOM_VNNI_REGISTER(x));
+  return acc;
+}
+static inline Ints dot_small(Ints acc, Bytes codes, Ints x) { return dot_full(acc, codes, x); }
+static inline Ints dot_words(Ints acc, Ints a, Ints b) {
+  asm(LOOM_VNNI("vpdpwssd") : "+" LOOM_VNNI_REGISTER(acc) : LOOM_VNNI_REGISTER(a), LOOM_VNNI_REGISTER(b));
+  return acc;
+}
+#undef LOOM_VNNI
+#undef LOOM_VNNI_REGISTER
+
+// |sum| <= 15 * 127 * 16 fits 16 bits, so a product of words scales it: the upper word of the scale is 0.
+struct Block {
+  Ints sum = {};
+  void add(Bytes codes, Ints x) { sum = dot_full(sum, codes, x); }
+  static Ints scales(Ints s) { return s; }
+  Ints into(Ints acc, Ints scales) const { return dot_words(acc, sum, scales); }
+};
