@@ -128,7 +128,7 @@ run_all() {
   if [ ! -x tests/fuzz/run.sh ]; then skip_script fuzz "this tree has no fuzz targets"
   elif ! present command:clang++-19; then skip_script fuzz "needs clang++-19"
   else
-    run_script fuzz tests/fuzz/run.sh "$fuzz_seconds" json npy safetensors gguf tokenizer entity &
+    run_script fuzz tests/fuzz/run.sh "$fuzz_seconds" &
     fuzzing=$!
   fi
   run_script model-first-300-steps tools/train_embedded.sh --first-steps
