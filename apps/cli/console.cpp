@@ -6,6 +6,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "base/edit_distance.h"
 
 namespace loom::cli {
 namespace {
@@ -57,6 +61,14 @@ std::string duration_text(double seconds) {
 std::uint64_t machine_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size) : 0;
+}
+
+std::uint64_t peak_memory() {
+  // VmHWM is of this program alone; getrusage counts what the process was before exec.
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
+  return 0;
 }
 
 std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names) {

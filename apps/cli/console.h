@@ -22,6 +22,8 @@ std::string duration_text(double seconds);    // "1:05"
 
 // Bytes of memory of this machine, 0 where unknown.
 std::uint64_t machine_memory();
+// The most memory that this process had so far, shared pages of files included; 0 where unknown.
+std::uint64_t peak_memory();
 
 // The up to three names nearest to `wanted`, best first; none where all are far off.
 std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names);

@@ -29,34 +29,41 @@ void bind_machine_options(CLI::App& c, int& threads, std::string& isa) {
 }
 
 Result<OpenModel> open_model(const ModelOptions& options) {
-  auto model = load_model(options.model);
-  if (!model.ok()) return model.status();
+  std::optional<WeightFormat> format;
   if (!options.dtype.empty()) {
-    LOOM_ASSIGN(const WeightFormat format, parse_weight_format(options.dtype));
-    LOOM_TRY(model->network.morph(format));
-    // Nothing here learns: what is packed needs no master.
-    if (format.dtype != DType::f32 && format.dtype != DType::f64)
-      for (const Network::NamedParam& p : model->network.params())
-        if (!p.tied && p.param->spec.quantized) LOOM_TRY(p.param->store->drop_master());
+    LOOM_ASSIGN(format, parse_weight_format(options.dtype));
   }
+  auto model = load_model(options.model, format);
+  if (!model.ok()) return model.status();
   return OpenModel{std::move(*model), std::make_unique<ThreadPool>(options.threads)};
 }
 
-std::string status_line(const ModelOptions& options, OpenModel& opened, Session* session) {
-  std::uint64_t memory = 0;
-  for (const Network::NamedParam& p : opened.model.network.params())
-    if (!p.tied) memory += p.param->store->packed_bytes() + p.param->store->master_bytes();
-  if (session) {
-    const cpu::Executor& executor = session->executor();
-    memory += static_cast<std::uint64_t>(executor.arena_bytes() + executor.scratch_bytes() + executor.state_bytes() + executor.weight_bytes());
+Memory memory_of(Model& model, Session* session) {
+  Memory m;
+  for (const Network::NamedParam& p : model.network.params()) {
+    if (p.tied) continue;
+    const WeightStore& store = *p.param->store;
+    // f32 and f64 are their masters; a packed matrix has one only where someone learns.
+    m.weights += store.master_bytes();
+    if (store.format().dtype != DType::f32 && store.format().dtype != DType::f64) m.weights += store.packed_bytes();
   }
+  if (!session) return m;
+  const cpu::Executor& executor = session->executor();
+  m.prepared = static_cast<std::uint64_t>(executor.weight_bytes());
+  m.cache = static_cast<std::uint64_t>(executor.state_bytes());
+  m.arena = static_cast<std::uint64_t>(executor.arena_bytes() + executor.scratch_bytes());
+  return m;
+}
+
+std::string status_line(const ModelOptions& options, OpenModel& opened, Session* session) {
+  const Memory memory = memory_of(opened.model, session);
   constexpr const char* kDot = "  \u00b7  ";
   std::string line = title_of(opened.model.name);
   if (const auto file = open_model_file(options.model); file.ok())
     line = file->title + "  " + std::string(name(file->kind)) + ", " + bytes_text(file->bytes()) + " " + file->main_type();
   if (!options.dtype.empty()) line += ", run as " + options.dtype;
   line += kDot + count_text(static_cast<double>(opened.model.network.parameter_count())) + " parameters";
-  line += kDot + ((session ? "needs " : "weights ") + bytes_text(memory));
+  line += kDot + ((session ? "needs " : "weights ") + bytes_text(memory.total()));
   if (const std::uint64_t all = machine_memory()) line += " of " + bytes_text(all);
   line += kDot + ("numerics: portable v" + std::to_string(LOOM_NUMERICS_VERSION));
   const auto kernels = cpu::select_kernels(options.isa);

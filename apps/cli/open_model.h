@@ -29,8 +29,18 @@ struct OpenModel {
   Model model;
   std::unique_ptr<ThreadPool> pool;
 };
-// Loads the model and morphs it to the dtype asked for.
+// Loads the model as the dtype asked for.
 Result<OpenModel> open_model(const ModelOptions& options);
+
+// Bytes that the plan takes.
+struct Memory {
+  std::uint64_t weights = 0;   // as the file has them, or packed from it
+  std::uint64_t prepared = 0;  // forms of them that only run
+  std::uint64_t cache = 0;     // states of all sequences
+  std::uint64_t arena = 0;     // and scratch
+  std::uint64_t total() const { return weights + prepared + cache + arena; }
+};
+Memory memory_of(Model& model, Session* session);
 
 // "hf  safetensors, 1.05 MB f32  ·  0.26 M parameters  ·  needs 3.1 MB of 33.5 GB  ·  numerics: portable v0  ·  avx2"
 // Without a session: what its buffers need is left out.

@@ -150,12 +150,9 @@ Status save_network(const std::string& path, Network& network, const EntitySecti
 
 struct LoadOptions {
   bool masters = true;  // where the file has them: for training on. false: only what runs
-  // Reads packed matrices through for what no encoder writes and on which kernels could differ (PackedMatrix::check), some 20 ms per MB.
-  // Without it a file made to deceive can give other answers on other machines; nothing worse.
-  bool check = false;
 };
 // The network, complete or refused. Packed matrices stay in the mapped file; parameters of f32 and f64 are copied. Errors name the cell or
-// the tensor: corrupt for damage and for tensors that contradict the topology.
+// the tensor: corrupt for damage, for what no encoder writes (PackedMatrix::check) and for tensors that contradict the topology.
 Result<Network> load_network(const Entity& entity, const LoadOptions& options = {});
 
 }  // namespace loom

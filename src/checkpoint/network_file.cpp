@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/bytes.h"
-#include "checkpoint/bare_network.h"
 #include "checkpoint/entity.h"
 #include "checkpoint/layout.h"
 #include "formats/tensor_file.h"
@@ -16,6 +15,7 @@ namespace {
 using namespace entity_layout;
 
 constexpr std::string_view kTopology = "topology", kState = "training/", kMaster = ":master";
+constexpr std::int64_t kMaxValues = std::int64_t{1} << 62;
 
 // Values as little-endian bytes, borrowed where they are so already.
 template <class T>
@@ -70,11 +70,11 @@ Status add_parameters(EntityWriter& writer, const std::string& path, Network& ne
   const auto params = network.params();
   std::set<const WeightStore*> owned;
   for (const auto& p : params)
-    if (!is_tied(p)) owned.insert(p.param->store.get());
+    if (!p.borrowed()) owned.insert(p.param->store.get());
   for (const auto& p : params) {
     const std::string name = p.path + ":" + p.param->spec.role;
     if (!p.param->store) return Status(Code::invalid_argument, path + ": parameter " + name + " has no values: plan the network first");
-    if (!is_tied(p)) LOOM_TRY(add_parameter(writer, name, *p.param->store, keep_masters));
+    if (!p.borrowed()) LOOM_TRY(add_parameter(writer, name, *p.param->store, keep_masters));
     else if (!owned.contains(p.param->store.get()))
       return Status(Code::invalid_argument, path + ": parameter " + name + " is tied to \"" + p.node->tie + "\", which does not own it: plan the network first, and tie to the owner");
   }
@@ -94,22 +94,68 @@ class Loader {
 
   Result<Network> load() {
     LOOM_ASSIGN(const Json topology, entity_.json(kTopology));
-    auto bare = bare_network(topology, [this](std::string_view name) { return entity_.find_tensor(name) != nullptr; });
-    if (!bare.ok()) return corrupt("section 'topology': " + bare.status().message());
-    Network network = std::move(*bare);
+    LOOM_TRY(check_grid(topology));
+    // Parameters take no memory before they are filled, and the file must hold each of them.
+    auto planned = Network::from_json(topology, kMaxValues);
+    if (!planned.ok()) return corrupt("section 'topology': " + planned.status().message());
+    Network network = std::move(*planned);
+    for (std::size_t i = 0; i < network.size(); ++i) {
+      const std::string path = network.path(i);
+      if (!network.node(i).enabled && !any_in_file(network.node(i), path)) drop_params(network.node(i));
+    }
     std::vector<Network::NamedParam> owners = network.params();
-    std::erase_if(owners, is_tied);
+    std::erase_if(owners, [](const Network::NamedParam& p) { return p.borrowed(); });
+    LOOM_TRY(check_ties(network, owners));
     // Everything is held against the table of contents before the first weight is read.
     LOOM_TRY(check_names(owners));
     for (const auto& p : owners) LOOM_TRY(check_tensor(p));
     for (const auto& p : owners) {
-      LOOM_ASSIGN(WeightStore store, store_of(p));
-      p.param->store = std::make_shared<WeightStore>(std::move(store));
+      // In place: tied cells share the store.
+      LOOM_ASSIGN(*p.param->store, store_of(p));
     }
-    return finish(std::move(network), owners);
+    return network;
   }
 
  private:
+  // Empty cells cost nothing in the file, so their number is bounded by this and the others.
+  Status check_grid(const Json& topology) const {
+    constexpr std::size_t kFreeCells = 4096;
+    const Json* cells = topology.find("cells");
+    const std::size_t listed = cells && cells->is_array() ? cells->as_array().size() : 0;
+    std::size_t grid = 1;
+    for (const char* key : {"depth", "rows", "cols", "layers_per_cell"}) {
+      const auto size = topology.get_integer(key, 1);
+      if (!size.ok()) return corrupt("section 'topology': " + size.status().message());
+      const std::int64_t n = *size;
+      if (n < 1 || static_cast<std::uint64_t>(n) > std::max(kFreeCells, 16 * listed) / grid)
+        return corrupt("section 'topology': depth x rows x cols x layers_per_cell is less than 1, or over " + std::to_string(kFreeCells) + " and 16 times the " + std::to_string(listed) + " cells listed");
+      grid *= static_cast<std::size_t>(n);
+    }
+    return {};
+  }
+
+  // A tie to a cell that is switched off needs that cell's tensor.
+  Status check_ties(Network& network, const std::vector<Network::NamedParam>& owners) const {
+    std::set<const WeightStore*> owned;
+    for (const auto& p : owners) owned.insert(p.param->store.get());
+    for (const auto& p : network.params())
+      if (!owned.contains(p.param->store.get())) return corrupt("parameter " + name_of(p) + " is tied to \"" + p.node->tie + "\", which the file does not hold");
+    return {};
+  }
+
+  // A cell that is switched off has its parameters where the file has any of them.
+  bool any_in_file(const Node& node, const std::string& path) const {
+    for (const Param& p : node.params)
+      if (entity_.find_tensor(path + ":" + p.spec.role)) return true;
+    for (std::size_t i = 0; i < node.children.size(); ++i)
+      if (any_in_file(node.children[i], path + "/" + std::to_string(i))) return true;
+    return false;
+  }
+  static void drop_params(Node& node) {
+    node.params.clear();
+    for (Node& child : node.children) drop_params(child);
+  }
+
   static std::string name_of(const Network::NamedParam& p) { return p.path + ":" + p.param->spec.role; }
   Status corrupt(const std::string& what) const { return Status(Code::corrupt, entity_.name() + ": " + what); }
 
@@ -174,10 +220,8 @@ class Loader {
     LOOM_ASSIGN(const EntityBytes raw, entity_.tensor(e.name));
     if (!master) {
       auto packed = PackedMatrix::wrap(e.type.format, e.shape[0], e.shape[1], raw.bytes, raw.owner);
-      if (packed.ok() && options_.check) {
-        if (const Status status = packed->check(); !status.ok()) return corrupt(describe(e) + ": " + status.message());
-      }
-      if (!packed.ok()) return corrupt(describe(e) + ": " + packed.status().message());
+      const Status status = packed.ok() ? packed->check() : packed.status();
+      if (!status.ok()) return corrupt(describe(e) + ": " + status.message());
       return WeightStore::from_packed(std::move(*packed));
     }
     LOOM_ASSIGN(WeightStore store, plain_store(*master));
@@ -186,18 +230,6 @@ class Loader {
     LOOM_ASSIGN(const PackedMatrix packed, store.packed());
     if (!std::ranges::equal(packed.bytes(), raw.bytes)) return corrupt(describe(e) + ": is not what its master values give when packed");
     return store;
-  }
-
-  Result<Network> finish(Network network, const std::vector<Network::NamedParam>& owners) const {
-    std::vector<std::shared_ptr<WeightStore>> loaded;
-    for (const auto& p : owners) loaded.push_back(p.param->store);
-    if (const Status status = network.plan(); !status.ok()) return corrupt("section 'topology': " + status.message());
-    std::vector<Network::NamedParam> now = network.params();
-    std::erase_if(now, is_tied);
-    bool same = now.size() == loaded.size();
-    for (std::size_t i = 0; same && i < now.size(); ++i) same = now[i].param->store == loaded[i];
-    if (!same) return Status(Code::internal, entity_.name() + ": the grid planned other parameters than the loader did");
-    return network;
   }
 
   const Entity& entity_;

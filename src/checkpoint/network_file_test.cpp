@@ -21,7 +21,7 @@ void round_trip(Network& network, const TempFolder& folder, const SaveOptions& o
   ASSERT_TRUE(entity.ok()) << entity.status().to_string();
   status = entity->verify_all();
   EXPECT_TRUE(status.ok()) << status.to_string();
-  auto loaded = load_network(*entity, {.check = true});
+  auto loaded = load_network(*entity);
   ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
   EXPECT_EQ(loaded->to_json().dump(), network.to_json().dump());
   const auto before = network.params(), after = loaded->params();

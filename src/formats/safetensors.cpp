@@ -234,10 +234,10 @@ Result<Safetensors> Safetensors::open(SourcePtr source) {
   return file;
 }
 
-Result<Safetensors> Safetensors::open_folder(const std::string& folder) {
+Result<Safetensors> Safetensors::open_folder(const std::string& folder, MapMode mode) {
   const std::string single = folder + "/model.safetensors", index = message(folder, "/", kIndexName);
   if (exists(single) || !exists(index)) {
-    auto source = open_source(single);
+    auto source = open_source(single, mode);
     if (!source.ok() && source.status().code() == Code::not_found) {
       return Status(Code::not_found, message(folder, ": holds neither model.safetensors nor ", kIndexName));
     }
@@ -248,7 +248,7 @@ Result<Safetensors> Safetensors::open_folder(const std::string& folder) {
   Safetensors whole;
   for (std::size_t at = 0; at < promises.size();) {
     const std::string& shard = promises[at].shard;
-    auto source = open_source(folder + "/" + shard);
+    auto source = open_source(folder + "/" + shard, mode);
     if (!source.ok()) return source.status().at(index);
     LOOM_ASSIGN(Safetensors part, open(std::move(*source)));
     for (; at < promises.size() && promises[at].shard == shard; ++at) {

@@ -23,7 +23,7 @@ class Safetensors {
   // All or nothing: every tensor is checked against the file before the first is given out.
   static Result<Safetensors> open(SourcePtr source);
   // model.safetensors, or every shard of model.safetensors.index.json: each promised tensor must lie in the shard promised for it.
-  static Result<Safetensors> open_folder(const std::string& folder);
+  static Result<Safetensors> open_folder(const std::string& folder, MapMode mode = MapMode::map_if_possible);
   // The header length that the first 8 bytes state, checked against kMaxHeader and the size of the source.
   static Result<std::uint64_t> header_size(const ByteSource& source);
 

@@ -32,12 +32,11 @@ class NodeVisit : public Visit {
 
   View positions() override { return emit.input("positions", ValueType::u32, emit.rows(e_.input_), 1); }
   View sequence_ids() override { return emit.input("sequences", ValueType::u32, emit.rows(e_.input_), 1); }
-  View state(std::string_view role, Rows rows, std::int64_t cols) override { return emit.state(tape_.path, role, type, rows, cols); }
+  View state(std::string_view role, ValueType state_type, Rows rows, std::int64_t cols) override { return emit.state(tape_.path, role, state_type, rows, cols); }
   void keep(std::string_view name, View value) override { tape_.kept.insert_or_assign(std::string(name), value); }
   View kept(std::string_view name) const override { return tape_.kept.find(name)->second; }
 
   std::size_t child_count() const override { return tape_.node->children.size(); }
-  bool child_takes_skip(std::size_t i) const override { return tape_.node->children[i].type->takes_skip(); }
   Result<View> child_forward(std::size_t i, View x, View skip) override {
     if (tape_.children.empty()) tape_.children.resize(child_count());
     NetworkEmitter::Tape& child = tape_.children[i];
@@ -84,21 +83,22 @@ Result<View> NetworkEmitter::run_node_back(Tape& tape, View gy, View* gskip) {
 Result<View> NetworkEmitter::forward(View x) {
   input_ = x;
   LOOM_ASSIGN(order_, network_.order());
+  arrivals_ = network_.arrivals();
   cells_.clear();
   cells_.resize(network_.size());
   for (std::size_t i : order_) {
     Cell& cell = cells_[i];
     const Node& node = network_.node(i);
     const Node& run = network_.node(network_.executed(i));
-    const bool passes = !node.enabled || !run.type;
+    const bool passes = network_.passes(i);
     const ValueType type = !passes && computes_in_f64(run) ? ValueType::f64 : ValueType::f32;
-    for (std::int64_t from : network_.arrivals(i)) {
+    for (std::int64_t from : arrivals_[i]) {
       const View v = from < 0 ? x : cells_[static_cast<std::size_t>(from)].y;
       const ValueType t = emit_.type(v);
       cell.arrival_types.push_back(t);
       // Ids stay ids. An empty cell passes its single arrival as it is.
       const bool real = t == ValueType::f32 || t == ValueType::f64;
-      cell.arrivals.push_back(real && !(passes && network_.arrivals(i).size() == 1) ? emit_.convert(v, type) : v);
+      cell.arrivals.push_back(real && !(passes && arrivals_[i].size() == 1) ? emit_.convert(v, type) : v);
     }
     cell.x = cell.arrivals[0];
     if (cell.arrivals.size() > 1) {
@@ -152,7 +152,7 @@ Status NetworkEmitter::backward(View gy) {
     }
     if (cell.selected_from.valid() && g.valid()) g = emit_.scatter_rows(g, options_.head_rows, emit_.rows(cell.selected_from));
     if (!g.valid()) continue;  // ids have no gradient
-    const std::vector<std::int64_t> arrivals = network_.arrivals(i);
+    const std::vector<std::int64_t>& arrivals = arrivals_[i];
     std::int64_t col = 0;
     const Merge merge = network_.node(i).merge;
     if (arrivals.size() > 1 && merge == Merge::avg) g = emit_.scale(g, 1.0 / static_cast<double>(arrivals.size()));

@@ -71,6 +71,7 @@ class NetworkEmitter {
   Emit& emit_;
   EmitOptions options_;
   std::vector<std::size_t> order_;
+  std::vector<std::vector<std::int64_t>> arrivals_;  // of each cell
   std::vector<Cell> cells_;
   std::vector<Sum> sums_;  // per store, in order of first use
   View input_;

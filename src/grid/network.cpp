@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/exact_math.h"
@@ -90,36 +92,38 @@ std::size_t Network::executed(std::size_t cell) const {
   return cell;
 }
 
-std::vector<std::int64_t> Network::arrivals(std::size_t cell) const {
-  const Node& node = nodes_[cell];
-  const bool reads = std::any_of(node.links.begin(), node.links.end(), [](const Link& l) { return l.kind == LinkKind::read; });
-  std::vector<std::int64_t> list;
-  if (!reads || node.keep_previous) list.push_back(static_cast<std::int64_t>(cell) - 1);
-  for (const Link& link : node.links)
-    if (link.kind == LinkKind::read) list.push_back(static_cast<std::int64_t>(index(link.cell)));
-  for (std::size_t source = 0; source < nodes_.size(); ++source)
-    for (const Link& link : nodes_[source].links)
-      if (link.kind == LinkKind::send && index(link.cell) == cell) list.push_back(static_cast<std::int64_t>(source));
+bool Network::passes(std::size_t cell) const {
+  const Node& run = nodes_[executed(cell)];
+  return !nodes_[cell].enabled || !run.enabled || !run.type;
+}
+
+std::vector<std::vector<std::int64_t>> Network::arrivals() const {
+  std::vector<std::vector<std::int64_t>> list(nodes_.size());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    const bool reads = std::any_of(node.links.begin(), node.links.end(), [](const Link& l) { return l.kind == LinkKind::read; });
+    if (!reads || node.keep_previous) list[i].push_back(static_cast<std::int64_t>(i) - 1);
+    for (const Link& link : node.links)
+      if (link.kind == LinkKind::read) list[i].push_back(static_cast<std::int64_t>(index(link.cell)));
+  }
+  // Sends come after all that a cell takes itself.
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    for (const Link& link : nodes_[i].links)
+      if (link.kind == LinkKind::send) list[index(link.cell)].push_back(static_cast<std::int64_t>(i));
   return list;
 }
 
 Result<std::vector<std::size_t>> Network::order() const {
   const std::size_t n = nodes_.size();
+  const auto arriving = arrivals();
   std::vector<int> missing(n, 0);
   std::vector<std::vector<std::size_t>> readers(n);
-  // One pass over the links instead of arrivals() per cell, which would be quadratic in large grids.
-  auto arrive = [&](std::size_t from, std::size_t to) {
-    readers[from].push_back(to);
-    ++missing[to];
-  };
-  for (std::size_t i = 0; i < n; ++i) {
-    bool reads = false;
-    for (const Link& link : nodes_[i].links) {
-      if (link.kind == LinkKind::read) { arrive(index(link.cell), i); reads = true; }
-      if (link.kind == LinkKind::send) arrive(i, index(link.cell));
-    }
-    if (i > 0 && (!reads || nodes_[i].keep_previous)) arrive(i - 1, i);
-  }
+  for (std::size_t i = 0; i < n; ++i)
+    for (const std::int64_t from : arriving[i])
+      if (from >= 0) {
+        readers[static_cast<std::size_t>(from)].push_back(i);
+        ++missing[i];
+      }
   std::set<std::size_t> ready;
   for (std::size_t i = 0; i < n; ++i)
     if (missing[i] == 0) ready.insert(i);
@@ -136,10 +140,11 @@ Result<std::vector<std::size_t>> Network::order() const {
   std::size_t at = 0;
   while (missing[at] == 0) ++at;
   std::vector<std::size_t> trail;
-  while (std::find(trail.begin(), trail.end(), at) == trail.end()) {
+  std::vector<bool> seen(n, false);
+  while (!seen[at]) {
     trail.push_back(at);
-    for (std::size_t i = 0; i < n; ++i)
-      if (missing[i] > 0 && std::find(readers[i].begin(), readers[i].end(), at) != readers[i].end()) { at = i; break; }
+    seen[at] = true;
+    at = static_cast<std::size_t>(*std::find_if(arriving[at].begin(), arriving[at].end(), [&](std::int64_t from) { return from >= 0 && missing[static_cast<std::size_t>(from)] > 0; }));
   }
   std::string text = coordinate(at).to_string();
   for (std::size_t i = trail.size(); i-- > 0;) {
@@ -164,20 +169,54 @@ class NodeChildren : public ChildPlanner {
   std::string path_;
 };
 
+// A node that is switched off has parameters where it fits, and hands on what it gets.
 Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip, const std::string& path) {
+  constexpr std::int64_t kMost = INT32_MAX;
   NodeChildren children(*this, node, path);
   auto plan = node.type->plan(*node.config, in, skip, children);
-  if (!plan.ok()) return plan.status().at(std::string(node.type->name()) + " at " + path);
+  if (!plan.ok() && !node.enabled) return in;
+  const auto where = [&] { return std::string(node.type->name()) + " at " + path; };
+  if (!plan.ok()) return plan.status().at(where());
+  if (plan->out.width > kMost || plan->out.ids > kMost) return bad(where() + ": gives rows of " + plan->out.to_string() + ", the limit is 2^31-1");
   std::vector<Param> params;
   for (const ParamSpec& spec : plan->params) {
-    if (spec.rows > INT32_MAX || spec.cols > INT32_MAX || spec.rows * spec.cols > (std::int64_t{1} << 40))
-      return bad(std::string(node.type->name()) + " at " + path + ": parameter " + spec.role + " of " + std::to_string(spec.rows) + " x " + std::to_string(spec.cols) + " is too large");
+    if (spec.rows < 1 || spec.cols < 1 || spec.rows > kMost || spec.cols > kMost || spec.rows * spec.cols > (std::int64_t{1} << 40))
+      return bad(where() + ": parameter " + spec.role + " of " + std::to_string(spec.rows) + " x " + std::to_string(spec.cols) + ": each is 1 to 2^31-1, and all at most 2^40");
     const Param* old = node.find(spec.role);
     Param p{spec, old && old->store && old->store->rows() == spec.rows && old->store->cols() == spec.cols ? old->store : nullptr};
     params.push_back(std::move(p));
   }
   node.params = std::move(params);
-  return plan->out;
+  return node.enabled ? plan->out : in;
+}
+
+// "z.y.x.l/i/j", spelled as path() spells it.
+Node* Network::find_node(std::string_view wanted) {
+  std::size_t at = 0;
+  // The next number, and the character behind it is skipped; nothing that path() would not write.
+  const auto number = [&](char end) -> std::optional<std::int64_t> {
+    std::int64_t value = 0;
+    const std::size_t first = at;
+    for (; at < wanted.size() && wanted[at] >= '0' && wanted[at] <= '9' && value <= kMaxCells; ++at) value = value * 10 + (wanted[at] - '0');
+    if (at == first || (wanted[first] == '0' && at > first + 1) || (at < wanted.size() && wanted[at] != end)) return std::nullopt;
+    if (at < wanted.size() && ++at == wanted.size()) return std::nullopt;
+    return value;
+  };
+  Coordinate c;
+  for (std::int64_t* part : {&c.z, &c.y, &c.x, &c.l}) {
+    if (part != &c.z && at == wanted.size()) return nullptr;
+    const auto value = number(part == &c.l ? '/' : '.');
+    if (!value) return nullptr;
+    *part = *value;
+  }
+  if (!contains(c)) return nullptr;
+  Node* node = &nodes_[index(c)];
+  while (at < wanted.size()) {
+    const auto child = number('/');
+    if (!child || static_cast<std::size_t>(*child) >= node->children.size()) return nullptr;
+    node = &node->children[static_cast<std::size_t>(*child)];
+  }
+  return node;
 }
 
 Status Network::resolve_ties() {
@@ -185,21 +224,34 @@ Status Network::resolve_ties() {
     Node& node = nodes_[i];
     if (node.tie.empty()) continue;
     const std::size_t colon = node.tie.find(':');
-    const std::string where = coordinate(i).to_string() + ": tie \"" + node.tie + "\"";
-    if (colon == std::string::npos || node.params.empty()) return bad(where + ": expected \"path:role\" on a cell with a parameter");
+    const auto where = [&] { return coordinate(i).to_string() + ": tie \"" + node.tie + "\""; };
+    if (colon == std::string::npos || node.params.empty()) return bad(where() + ": expected \"path:role\" on a cell with a parameter");
     Param& mine = node.params[0];
-    Param* target = nullptr;
-    for (std::size_t j = 0; j < nodes_.size(); ++j)
-      visit_params(nodes_[j], path(j), [&](const std::string& p, Node&, Param& q) {
-        if (p == node.tie.substr(0, colon) && q.spec.role == node.tie.substr(colon + 1)) target = &q;
-      });
-    if (!target || target == &mine) return bad(where + ": no such parameter");
+    Node* owner = find_node(std::string_view(node.tie).substr(0, colon));
+    Param* target = owner ? const_cast<Param*>(owner->find(std::string_view(node.tie).substr(colon + 1))) : nullptr;
+    if (!target || target == &mine) return bad(where() + ": no such parameter");
     if (target->spec.rows != mine.spec.rows || target->spec.cols != mine.spec.cols)
-      return bad(where + ": that parameter is " + std::to_string(target->spec.rows) + " x " + std::to_string(target->spec.cols) + ", this one " + std::to_string(mine.spec.rows) + " x " + std::to_string(mine.spec.cols));
+      return bad(where() + ": that parameter is " + std::to_string(target->spec.rows) + " x " + std::to_string(target->spec.cols) + ", this one " + std::to_string(mine.spec.rows) + " x " + std::to_string(mine.spec.cols));
     if (!target->store) target->store = std::make_shared<WeightStore>(target->spec.rows, target->spec.cols);
     mine.store = target->store;
   }
   return {};
+}
+
+// What the merge of a cell makes of its arrivals.
+Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>& arriving) const {
+  if (arriving.empty()) return bad("nothing arrives");
+  const Node& node = nodes_[cell];
+  const auto shape_of = [this](std::int64_t from) -> const Shape& { return from < 0 ? input_ : outputs_[static_cast<std::size_t>(from)]; };
+  Shape shape = shape_of(arriving[0]);
+  for (std::size_t k = 1; k < arriving.size(); ++k) {
+    const Shape& in = shape_of(arriving[k]);
+    if (in.ids > 0 || shape.ids > 0) return bad("ids cannot be merged");
+    if (node.merge == Merge::concat) shape.width += in.width;
+    else if (in.width != shape.width) return bad(std::string("cannot ") + (node.merge == Merge::add ? "add" : "average") + " widths " + std::to_string(shape.width) + " and " + std::to_string(in.width));
+    if (shape.width > INT32_MAX) return bad(std::to_string(shape.width) + " values arrive, the limit is 2^31-1");
+  }
+  return shape;
 }
 
 Status Network::plan(std::int64_t max_values) {
@@ -209,33 +261,32 @@ Status Network::plan(std::int64_t max_values) {
     if (executed(i) != i && executed(executed(i)) != executed(i)) return bad(coordinate(i).to_string() + ": runs a cell that itself runs another");
   }
   LOOM_ASSIGN(const std::vector<std::size_t> sequence, order());
+  const auto arriving = arrivals();
+  std::vector<Shape> inputs(nodes_.size());
+  std::vector<std::int64_t> planned(nodes_.size(), -1);  // the cell that executed a node first
   for (std::size_t i : sequence) {
-    std::vector<Shape> in;
-    for (std::int64_t from : arrivals(i)) in.push_back(from < 0 ? input_ : outputs_[static_cast<std::size_t>(from)]);
-    Node& node = nodes_[i];
-    const std::string where = coordinate(i).to_string();
-    if (in.empty()) return bad(where + ": nothing arrives");
-    Shape shape = in[0];
-    for (std::size_t k = 1; k < in.size(); ++k) {
-      if (in[k].ids > 0 || shape.ids > 0) return bad(where + ": ids cannot be merged");
-      if (node.merge == Merge::concat) shape.width += in[k].width;
-      else if (in[k].width != shape.width) return bad(where + ": cannot " + (node.merge == Merge::add ? "add" : "average") + " widths " + std::to_string(shape.width) + " and " + std::to_string(in[k].width));
-    }
-    if (shape.width > INT32_MAX) return bad(where + ": " + std::to_string(shape.width) + " values arrive, the limit is 2^31-1");
-    Node& run = nodes_[executed(i)];
-    if (!node.enabled || !run.type) {
-      outputs_[i] = shape;
-      continue;
-    }
-    auto out = plan_node(run, shape, nullptr, path(executed(i)));
-    if (!out.ok()) return executed(i) == i ? out.status() : out.status().at(where + " runs");
+    const auto where = [&] { return coordinate(i).to_string(); };
+    auto shape = merged(i, arriving[i]);
+    if (!shape.ok()) return shape.status().at(where());
+    inputs[i] = outputs_[i] = *shape;
+    const std::size_t target = executed(i);
+    if (!nodes_[target].type || (target != i && passes(i))) continue;
+    const std::int64_t first = std::exchange(planned[target], static_cast<std::int64_t>(i));
+    if (first >= 0 && inputs[static_cast<std::size_t>(first)] != *shape)
+      return bad(coordinate(target).to_string() + " is executed on " + inputs[static_cast<std::size_t>(first)].to_string() + " values at " + coordinate(static_cast<std::size_t>(first)).to_string() + " and on " +
+                 shape->to_string() + " at " + where() + ": a cell has weights for one input");
+    auto out = plan_node(nodes_[target], *shape, nullptr, path(target));
+    if (!out.ok()) return target == i ? out.status() : out.status().at(where() + " runs");
     outputs_[i] = *out;
   }
   if (head >= static_cast<std::int64_t>(nodes_.size())) return bad("head: cell " + std::to_string(head) + " is outside of the grid");
-  std::int64_t values = 0;
+  std::int64_t left = max_values;
   for (const NamedParam& p : params()) {
-    if (!p.param->store) values += p.param->spec.rows * p.param->spec.cols;
-    if (values > max_values) return bad(p.path + ":" + p.param->spec.role + ": the parameters up to this one hold " + std::to_string(values) + " values, the limit is " + std::to_string(max_values));
+    if (p.param->store) continue;
+    const std::int64_t values = p.param->spec.rows * p.param->spec.cols;
+    if (values > left)
+      return bad(p.path + ":" + p.param->spec.role + ": with its " + std::to_string(values) + " values the parameters hold more than the limit of " + std::to_string(max_values));
+    left -= values;
   }
   LOOM_TRY(resolve_ties());
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -259,23 +310,22 @@ Status Network::initialize(std::uint64_t seed) {
       // The stream is named by the parameter's path, so adding a layer elsewhere changes nothing here.
       const auto digest = Sha256::of(as_bytes(p + ":" + param.spec.role));
       const RandomStream random(seed, load_le<std::uint64_t>(digest.data()));
-      const std::size_t n = static_cast<std::size_t>(param.spec.rows * param.spec.cols);
-      std::vector<float> values(n, param.spec.init == Init::ones ? 1.0f : 0.0f);
-      if (param.spec.init == Init::normal) {
-        const float std = static_cast<float>(param.spec.std);
-        for (std::size_t k = 0; k < n; ++k) {
-          // Box and Muller; 1 - u is in (0, 1].
-          const float radius = exact::sqrt(-2.0f * exact::log(1.0f - random.uniform(2 * k)));
-          values[k] = std * (radius * exact::cos(6.28318530717958647692f * random.uniform(2 * k + 1)));
-        }
+      if (!param.store->has_master()) {
+        status = bad(p + ":" + param.spec.role + ": has no master to initialize");
+        return;
       }
+      const float std = static_cast<float>(param.spec.std);
+      const auto value = [&](std::size_t k) {
+        if (param.spec.init != Init::normal) return param.spec.init == Init::ones ? 1.0f : 0.0f;
+        // Box and Muller; 1 - u is in (0, 1].
+        const float radius = exact::sqrt(-2.0f * exact::log(1.0f - random.uniform(2 * k)));
+        return std * (radius * exact::cos(6.28318530717958647692f * random.uniform(2 * k + 1)));
+      };
+      std::size_t k = 0;
       if (param.store->master_is_f64()) {
-        std::span<double> m = param.store->mutable_master64();
-        for (std::size_t k = 0; k < n; ++k) m[k] = values[k];
+        for (double& x : param.store->mutable_master64()) x = static_cast<double>(value(k++));
       } else {
-        std::span<float> m = param.store->mutable_master();
-        if (m.size() != n) { status = bad(p + ":" + param.spec.role + ": has no master to initialize"); return; }
-        std::copy(values.begin(), values.end(), m.begin());
+        for (float& x : param.store->mutable_master()) x = value(k++);
       }
       param.store->touch();
     });
@@ -283,25 +333,10 @@ Status Network::initialize(std::uint64_t seed) {
   return status;
 }
 
-WeightStore* Network::find(std::string_view wanted, std::string_view role) {
-  // "z.y.x.l/i/j": the cell, then children.
-  const std::size_t slash = wanted.find('/');
-  const std::string_view cell = wanted.substr(0, slash);
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (path(i) != cell) continue;
-    Node* node = &nodes_[i];
-    std::string_view rest = slash == std::string_view::npos ? std::string_view() : wanted.substr(slash + 1);
-    while (!rest.empty()) {
-      std::size_t child = 0, k = 0;
-      for (; k < rest.size() && rest[k] >= '0' && rest[k] <= '9' && child < 1000000; ++k) child = child * 10 + static_cast<std::size_t>(rest[k] - '0');
-      if (k == 0 || child >= node->children.size() || (k < rest.size() && rest[k] != '/')) return nullptr;
-      node = &node->children[child];
-      rest = k < rest.size() ? rest.substr(k + 1) : std::string_view();
-    }
-    const Param* p = node->find(role);
-    return p ? p->store.get() : nullptr;
-  }
-  return nullptr;
+WeightStore* Network::find(std::string_view path, std::string_view role) {
+  const Node* node = find_node(path);
+  const Param* p = node ? node->find(role) : nullptr;
+  return p ? p->store.get() : nullptr;
 }
 
 std::vector<Network::NamedParam> Network::params() {
@@ -323,6 +358,22 @@ Status Network::morph(std::size_t cell, const WeightFormat& format) {
 
 Status Network::morph(const WeightFormat& format) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) LOOM_TRY(morph(i, format));
+  return {};
+}
+
+Status Network::pack(const WeightFormat& format) {
+  const bool packs = format.dtype != DType::f32 && format.dtype != DType::f64;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Status status;
+    visit_params(nodes_[i], path(i), [&](const std::string& p, Node&, Param& param) {
+      if (!param.spec.quantized || !status.ok()) return;
+      status = param.store->morph(format);
+      if (packs && status.ok()) status = param.store->drop_master();
+      status = status.at(p + ":" + param.spec.role);
+    });
+    LOOM_TRY(status);
+    LOOM_TRY(morph(i, format));  // the formats of the cells; their matrices have it
+  }
   return {};
 }
 

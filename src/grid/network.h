@@ -46,7 +46,7 @@ struct Node {
   std::vector<Link> links;
   Merge merge = Merge::concat;
   bool keep_previous = false;  // the previous cell still arrives although a `read` exists
-  bool enabled = true;         // false: passes its input on
+  bool enabled = true;         // false: passes its input on; it keeps its parameters, and has them where it would fit
   WeightFormat format;         // of the matrices
   std::string tie;             // "0.0.0.0:weight": the first matrix is that parameter
   std::string name;            // free text for people
@@ -60,8 +60,8 @@ class Network {
 
   // A grid of empty cells. `input`: what arrives at the first cell.
   static Result<Network> create(std::int64_t depth, std::int64_t rows, std::int64_t cols, std::int64_t layers_per_cell, Shape input);
-  // From its topology (docs/reference/topology.md): cells, links and sizes, all parameters zero until initialize() or a checkpoint.
-  // A few bytes can ask for any size: more than max_values parameters are refused before one is made.
+  // From its topology (docs/reference/topology.md): cells, links and sizes, all parameters zero, in stores that take no memory until
+  // initialize() or a checkpoint fills them. A few bytes can ask for any size: more than max_values parameters are refused.
   static Result<Network> from_json(const Json& topology, std::int64_t max_values = kMaxValues);
   static Result<Network> from_json(std::string_view text, std::int64_t max_values = kMaxValues);
   Json to_json() const;
@@ -89,15 +89,18 @@ class Network {
 
   // Puts a layer into a cell from its JSON (type, settings, links, nested layers).
   Status set_cell(const Coordinate& at, const Json& cell);
-  // Plans all shapes and creates missing parameters. Errors name the cell. Called by from_json; call it after edits.
+  // Plans all shapes and creates missing parameters, in time linear in the cells. Errors name the cell. Called by from_json; call it after
+  // edits.
   Status plan(std::int64_t max_values = kMaxValues);
 
   // Cells in order of execution (Kahn, smallest index first); a cycle is an error that names it.
   Result<std::vector<std::size_t>> order() const;
-  // What arrives at a cell, in order: an index of a cell, or -1 for the network's input.
-  std::vector<std::int64_t> arrivals(std::size_t cell) const;
+  // What arrives at each cell, in order: an index of a cell, or -1 for the network's input.
+  std::vector<std::vector<std::int64_t>> arrivals() const;
   // The node a cell executes: its own, or the target of its `run` link.
   std::size_t executed(std::size_t cell) const;
+  // True where a cell hands on what arrives: it is empty, or it or the cell it runs is switched off.
+  bool passes(std::size_t cell) const;
 
   // The cell from which on only selected rows matter (a language model's last norm); -1: none.
   std::int64_t head = -1;
@@ -110,18 +113,25 @@ class Network {
     Param* param;
     Node* node;
     bool tied;  // the store belongs to an earlier parameter of the list
+    // The parameter is the one that its cell's `tie` names: files hold it under that name.
+    bool borrowed() const { return !node->tie.empty() && param == &node->params[0] && path.find('/') == std::string::npos; }
   };
   // All parameters in path order of the grid, children after their parent.
   std::vector<NamedParam> params();
   // Morphs every matrix of a cell (all cells: of every cell) to a format.
   Status morph(std::size_t cell, const WeightFormat& format);
   Status morph(const WeightFormat& format);
+  // The same for running alone: each master goes as soon as its matrix is packed, so that f32 values are never held but for one matrix.
+  // f32 and f64 run from their masters, which stay.
+  Status pack(const WeightFormat& format);
   std::int64_t parameter_count();
 
  private:
   Network() = default;
   Result<Node> parse_node(const Json& cell, int depth) const;
   Result<Shape> plan_node(Node& node, const Shape& in, const Shape* skip, const std::string& path);
+  Result<Shape> merged(std::size_t cell, const std::vector<std::int64_t>& arrivals) const;
+  Node* find_node(std::string_view path);
   Status resolve_ties();
   Json node_json(const Node& node) const;
 

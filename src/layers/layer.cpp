@@ -24,8 +24,4 @@ const LayerType* find_layer_type(std::string_view name) {
   return nullptr;
 }
 
-Status width_error(std::int64_t expected, const Shape& got) {
-  return Status(Code::invalid_argument, "expects input " + std::to_string(expected) + ", got " + got.to_string());
-}
-
 }  // namespace loom

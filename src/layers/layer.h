@@ -66,13 +66,12 @@ class Visit {
   virtual Gradient gradient(std::string_view role) = 0;
   virtual View positions() = 0;
   virtual View sequence_ids() = 0;
-  virtual View state(std::string_view role, Rows rows, std::int64_t cols) = 0;
+  virtual View state(std::string_view role, ValueType type, Rows rows, std::int64_t cols) = 0;
   // Values that backward needs again, by name; they belong to this visit.
   virtual void keep(std::string_view name, View value) = 0;
   virtual View kept(std::string_view name) const = 0;
 
   virtual std::size_t child_count() const = 0;
-  virtual bool child_takes_skip(std::size_t i) const = 0;
   virtual Result<View> child_forward(std::size_t i, View x, View skip) = 0;
   virtual Result<View> child_backward(std::size_t i, View gy, View* gskip) = 0;
 };
@@ -90,7 +89,6 @@ class LayerType {
   // Emits the gradients of the parameters; returns that of x (invalid for ids), and of the skip through gskip.
   virtual Result<View> backward(const LayerConfig& config, Visit& visit, View gy, View* gskip) const = 0;
 
-  virtual bool takes_skip() const { return false; }
   virtual bool is_container() const { return false; }
 };
 
@@ -120,8 +118,5 @@ using LayerList = std::vector<const LayerType*>;
 const LayerList& layer_types();
 // By its name, or null.
 const LayerType* find_layer_type(std::string_view name);
-
-// "expects input 512, got 480"
-Status width_error(std::int64_t expected, const Shape& got);
 
 }  // namespace loom

@@ -37,12 +37,13 @@ void deinterleave(std::span<float> values, std::int64_t rows, std::int64_t head_
 
 class Importer {
  public:
-  Importer(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming)
-      : config_(config), tensors_(tensors), naming_(naming) {}
+  Importer(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, const WeightFormat& format)
+      : config_(config), tensors_(tensors), naming_(naming), format_(format) {}
 
   Result<Network> run() {
     LOOM_TRY(check_size());
     LOOM_ASSIGN(Network network, Network::from_json(decoder_topology(config_)));
+    LOOM_TRY(network.morph(format_));  // no parameter has values yet, so this is its plan alone
     for (const Network::NamedParam& p : network.params())
       if (!p.tied) LOOM_TRY(fill(p));
     if (config_.tied) LOOM_TRY(check_tied());
@@ -112,12 +113,30 @@ class Importer {
 
   // The one place where stored elements become a parameter. Formats that run as they are stored replace *store here.
   Status load(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec, WeightStore* store) const {
-    const std::span<float> values = store->mutable_master();
-    LOOM_TRY(read_f32(tensor, 0, values));
+    const auto status = [&]() -> Status {
+      LOOM_ASSIGN(*store, values_of(tensor, order, spec, store->format()));
+      return {};
+    }();
+    return status.at("tensor " + quoted(tensor.name));
+  }
+
+  Result<WeightStore> values_of(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec, const WeightFormat& format) const {
+    const bool packs = format.dtype != DType::f32 && format.dtype != DType::f64;
     const bool interleaved = naming_ == Naming::gguf && config_.architecture->gguf_interleaves_qk && order != RowOrder::plain;
+    if (packs && !interleaved) {
+      // Rows go through in parts: the tensor is never held in f32.
+      LOOM_ASSIGN(PackedMatrix packed, PackedMatrix::encode(format, spec.rows, spec.cols, [&](std::int64_t first, std::span<float> rows) {
+        return read_f32(tensor, static_cast<std::uint64_t>(first * spec.cols), rows);
+      }));
+      return WeightStore::from_packed(std::move(packed));
+    }
+    std::vector<float> values(static_cast<std::size_t>(spec.rows) * static_cast<std::size_t>(spec.cols));
+    LOOM_TRY(read_f32(tensor, 0, values));
     if (interleaved) deinterleave(values, spec.quantized ? spec.rows : spec.cols, config_.head_dim);
-    store->touch();
-    return {};
+    LOOM_ASSIGN(WeightStore loaded, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
+    LOOM_TRY(loaded.morph(format));
+    if (packs) LOOM_TRY(loaded.drop_master());
+    return loaded;
   }
 
   // A tied model may store its output projection as well, as long as it is the same.
@@ -145,13 +164,14 @@ class Importer {
   const ModelConfig& config_;
   std::span<const TensorInfo> tensors_;
   Naming naming_;
+  WeightFormat format_;
   std::set<std::string_view> used_;
 };
 
 }  // namespace
 
-Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where) {
-  auto network = Importer(config, tensors, naming).run();
+Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where, const WeightFormat& format) {
+  auto network = Importer(config, tensors, naming, format).run();
   if (!network.ok()) return network.status().at(where);
   return network;
 }

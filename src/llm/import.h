@@ -13,6 +13,8 @@ enum class Naming : std::uint8_t { hf, gguf };
 
 // The network of `config` with the values of `tensors` (sorted by name, as the readers give them). Every tensor is accounted for: one
 // that is missing, has another shape, or belongs nowhere is an error that names it, with both shapes. `where` stands before messages.
-Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where);
+// `format`: of the matrices. Each is packed as it is read, as Network::pack leaves it.
+Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where,
+                               const WeightFormat& format = {});
 
 }  // namespace loom

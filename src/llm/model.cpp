@@ -47,8 +47,8 @@ Result<Tokenizer> tokenizer_of_folder(const std::string& folder) {
   return Status(Code::unsupported, folder + ": holds no tokenizer.json, and its tokenizer.model is not read: save it with transformers");
 }
 
-Result<Model> from_safetensors(const std::string& name, const std::string& folder, ModelConfig config, const Safetensors& file) {
-  LOOM_ASSIGN(Network network, import_network(config, file.tensors(), Naming::hf, name));
+Result<Model> from_safetensors(const std::string& name, const std::string& folder, ModelConfig config, const Safetensors& file, const WeightFormat& format) {
+  LOOM_ASSIGN(Network network, import_network(config, file.tensors(), Naming::hf, name, format));
   return Model{name, std::move(config), std::move(network), tokenizer_of_folder(folder)};
 }
 
@@ -58,12 +58,18 @@ Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
   return config;
 }
 
-Result<Model> from_gguf(SourcePtr source) {
+Result<Model> from_gguf(SourcePtr source, const WeightFormat& format) {
   const std::string name = source->name();
   LOOM_ASSIGN(const Gguf file, Gguf::open(std::move(source)));
   LOOM_ASSIGN(ModelConfig config, gguf_config(file, name));
-  LOOM_ASSIGN(Network network, import_network(config, file.tensors(), Naming::gguf, name));
+  LOOM_ASSIGN(Network network, import_network(config, file.tensors(), Naming::gguf, name, format));
   return Model{name, std::move(config), std::move(network), tokenizer_from_gguf(file)};
+}
+
+Result<Model> from_entity(SourcePtr source, const std::optional<WeightFormat>& format) {
+  LOOM_ASSIGN(Model model, model_from_entity(std::move(source)));
+  if (format) LOOM_TRY(model.network.pack(*format).at(model.name));
+  return model;
 }
 
 // A model's file, and what it is.
@@ -71,9 +77,13 @@ struct Opened {
   SourcePtr source;
   FileKind kind;
 };
+// Only .entity files run from their mapping. Of others, pages once read would stay in memory beside the weights made from them.
 Result<Opened> open_model(const std::string& path) {
-  LOOM_ASSIGN(SourcePtr source, open_source(path));
+  LOOM_ASSIGN(SourcePtr source, open_source(path, MapMode::read));
   LOOM_ASSIGN(const FileKind kind, sniff(*source));
+  if (kind == FileKind::entity) {
+    LOOM_ASSIGN(source, open_source(path));
+  }
   return Opened{std::move(source), kind};
 }
 Status no_model(const std::string& path, FileKind kind) {
@@ -82,24 +92,25 @@ Status no_model(const std::string& path, FileKind kind) {
 
 }  // namespace
 
-Result<Model> load_model(const std::string& model) {
+Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format) {
   if (model == kEmbeddedModel) {
     LOOM_ASSIGN(SourcePtr source, embedded_source());
-    return model_from_entity(std::move(source));
+    return from_entity(std::move(source), format);
   }
+  const WeightFormat imported = format.value_or(WeightFormat{});
   LOOM_ASSIGN(const std::string path, locate_model(model));
   if (is_folder(path)) {
     LOOM_ASSIGN(ModelConfig config, read_config(path));
-    LOOM_ASSIGN(const Safetensors weights, Safetensors::open_folder(path));
-    return from_safetensors(path, path, std::move(config), weights);
+    LOOM_ASSIGN(const Safetensors weights, Safetensors::open_folder(path, MapMode::read));
+    return from_safetensors(path, path, std::move(config), weights, imported);
   }
   LOOM_ASSIGN(Opened file, open_model(path));
-  if (file.kind == FileKind::gguf) return from_gguf(std::move(file.source));
-  if (file.kind == FileKind::entity) return model_from_entity(std::move(file.source));
+  if (file.kind == FileKind::gguf) return from_gguf(std::move(file.source), imported);
+  if (file.kind == FileKind::entity) return from_entity(std::move(file.source), format);
   if (file.kind != FileKind::safetensors) return no_model(path, file.kind);
   LOOM_ASSIGN(ModelConfig config, read_config(parent(path)));
   LOOM_ASSIGN(const Safetensors weights, Safetensors::open(std::move(file.source)));
-  return from_safetensors(path, parent(path), std::move(config), weights);
+  return from_safetensors(path, parent(path), std::move(config), weights, imported);
 }
 
 Result<ModelConfig> load_config(const std::string& model) {

@@ -2,6 +2,7 @@
 // network: keep the model where it is while they live.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "formats/gguf.h"
@@ -20,7 +21,9 @@ struct Model {
 
 // `model` is a HuggingFace folder (config.json, *.safetensors, tokenizer.json), a .safetensors file beside its config.json, a .gguf or .entity file, the
 // name of a model in the local HuggingFace cache ("org/name"), or "embedded": the one inside the program. Nothing is downloaded. All or nothing; errors name the file and what would be right.
-Result<Model> load_model(const std::string& model);
+// `format`: how the matrices run, as Network::pack leaves them: packed one by one, no f32 copy. None: as the file has them, other files than
+// .entity as f32.
+Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format = {});
 // The configuration alone, without the weights.
 Result<ModelConfig> load_config(const std::string& model);
 // The tokenizer alone, also of a tokenizer.json.

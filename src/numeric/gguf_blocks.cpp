@@ -10,8 +10,10 @@ unsigned byte_at(const std::byte* p, int i) { return static_cast<unsigned>(p[i])
 float half_at(const std::byte* p) { return f16_to_f32(load_le<std::uint16_t>(p)); }
 
 // Scale and minimum of sub-block j of q4_k: 6 bits each, the upper two of the last four stored with the first four.
-struct ScaleMin { float scale, min; };
-ScaleMin q4_k_scale(const std::byte* block, int j) {
+template <class T>
+struct ScaleMin { T scale, min; };
+template <class T>
+ScaleMin<T> q4_k_scale(const std::byte* block, int j) {
   const std::byte* s = block + 4;
   unsigned scale, min;
   if (j < 4) {
@@ -21,7 +23,7 @@ ScaleMin q4_k_scale(const std::byte* block, int j) {
     scale = (byte_at(s, j + 4) & 15) | (byte_at(s, j - 4) >> 6) << 4;
     min = byte_at(s, j + 4) >> 4 | (byte_at(s, j) >> 6) << 4;
   }
-  return {half_at(block) * static_cast<float>(scale), half_at(block + 2) * static_cast<float>(min)};
+  return {T{half_at(block)} * static_cast<T>(scale), T{half_at(block + 2)} * static_cast<T>(min)};
 }
 
 // The nearest integer, halves away from zero, as C's roundf.
@@ -59,29 +61,33 @@ void decode_gguf_codes(Layout layout, const std::byte* block, std::int32_t* out)
   }
 }
 
-void decode_gguf_block(Layout layout, const std::byte* block, float* out) {
+template <class T>
+void decode_gguf_block(Layout layout, const std::byte* block, T* out) {
   std::int32_t codes[256];
   decode_gguf_codes(layout, block, codes);
   switch (layout) {
     case Layout::q4_0:
     case Layout::q8_0:
-      for (int i = 0; i < 32; ++i) out[i] = static_cast<float>(codes[i]) * half_at(block);
+      for (int i = 0; i < 32; ++i) out[i] = T{half_at(block)} * static_cast<T>(codes[i]);
       return;
     case Layout::q4_k:
       for (int j = 0; j < 8; ++j) {
-        const ScaleMin s = q4_k_scale(block, j);
-        for (int i = 32 * j; i < 32 * j + 32; ++i) out[i] = s.scale * static_cast<float>(codes[i]) - s.min;
+        const ScaleMin<T> s = q4_k_scale<T>(block, j);
+        for (int i = 32 * j; i < 32 * j + 32; ++i) out[i] = s.scale * static_cast<T>(codes[i]) - s.min;
       }
       return;
     case Layout::q6_k:
       for (int j = 0; j < 16; ++j) {
-        const float scale = half_at(block + 208) * static_cast<float>(static_cast<std::int8_t>(byte_at(block, 192 + j)));
-        for (int i = 16 * j; i < 16 * j + 16; ++i) out[i] = scale * static_cast<float>(codes[i]);
+        const T scale = T{half_at(block + 208)} * static_cast<T>(static_cast<std::int8_t>(byte_at(block, 192 + j)));
+        for (int i = 16 * j; i < 16 * j + 16; ++i) out[i] = scale * static_cast<T>(codes[i]);
       }
       return;
     default: return;
   }
 }
+
+template void decode_gguf_block<float>(Layout, const std::byte*, float*);
+template void decode_gguf_block<double>(Layout, const std::byte*, double*);
 
 void encode_gguf_block(Layout layout, const float* values, std::byte* block) {
   float peak = 0, signed_peak = 0;

@@ -26,8 +26,10 @@ constexpr GgufBlock gguf_block(Layout layout) {
   }
 }
 
-// out[i] = the value of weight i of the block, as the definition above rounds it in f32.
-void decode_gguf_block(Layout layout, const std::byte* block, float* out);
+// out[i] = the value of weight i of the block, each operation of the definition above rounded in T: float, as ggml's own arithmetic, or
+// double, which is exact.
+template <class T>
+void decode_gguf_block(Layout layout, const std::byte* block, T* out);
 // out[i] = the integer that is multiplied: q - 8, q, q (q4_k, 0..15), q - 32.
 void decode_gguf_codes(Layout layout, const std::byte* block, std::int32_t* out);
 

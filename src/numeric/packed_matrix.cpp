@@ -145,53 +145,6 @@ void PackedMatrix::decode(std::int64_t first, std::int64_t count, std::span<floa
   }
 }
 
-static std::string place(std::int64_t row, std::size_t col) { return "row " + std::to_string(row) + ", column " + std::to_string(col); }
-
-Status PackedMatrix::check() const {
-  if (is_gguf(format_.layout)) {
-    std::vector<double> values(static_cast<std::size_t>(cols_));
-    for (std::int64_t row = 0; row < rows_; ++row) {
-      decode_codes(row, values);
-      for (std::size_t k = 0; k < values.size(); ++k)
-        if (!(values[k] - values[k] == 0)) return Status(Code::corrupt, place(row, k) + " is not a finite number: its block's scale is not");
-    }
-    return Status();
-  }
-  const PackedView view(format_, layout_);
-  const std::int64_t groups = format_.scale == ScaleKind::block ? layout_.blocks : 1;
-  const bool bounded = info(format_.dtype).bits < 64 && !info(format_.dtype).is_signed;
-  for (std::int64_t row = 0; row < layout_.panels * kPanel; ++row) {
-    for (std::int64_t b = 0; b < groups; ++b) {
-      const std::string at = "row " + std::to_string(row) + (groups > 1 ? ", block " + std::to_string(b) : "");
-      const double scale = view.scale(bytes_.data(), row, b);
-      if (!(scale - scale == 0)) return Status(Code::corrupt, at + ": the scale is not a finite number");
-      if (bounded && view.zero(bytes_.data(), row, b) >> info(format_.dtype).bits != 0)
-        return Status(Code::corrupt, at + ": the zero point " + std::to_string(view.zero(bytes_.data(), row, b)) + " is not a code of " +
-                                         std::string(name(format_.dtype)));
-    }
-    if (!info(format_.dtype).is_float && !is_native4(format_.layout)) continue;
-    std::vector<std::uint64_t> codes(static_cast<std::size_t>(layout_.padded_cols));
-    const std::byte* panel = bytes_.data() + view.panel_at(row);
-    const int n = static_cast<int>(row % kPanel);
-    unpack_panel_row(view.geometry, panel, n, codes);
-    if (is_native4(format_.layout)) {
-      for (std::int64_t k = 0; k < layout_.padded_cols; ++k) {
-        const int sub = get_sub_scale(format_.layout, panel, view.code_rows(), n, k / native4_block(format_.layout));
-        const int w8 = native4_value(format_.layout, static_cast<int>(codes[static_cast<std::size_t>(k)]), sub);
-        if (w8 < -127 || w8 > 127)
-          return Status(Code::corrupt, place(row, static_cast<std::size_t>(k)) + ": code and sub-scale make " + std::to_string(w8) +
-                                           ", which is not in -127..127");
-      }
-      continue;
-    }
-    std::vector<double> values(codes.size());
-    decode_group(format_.dtype, codes, 0, values.data());
-    for (std::size_t k = 0; k < values.size(); ++k)
-      if (!(values[k] - values[k] == 0)) return Status(Code::corrupt, place(row, k) + " is not a finite number");
-  }
-  return Status();
-}
-
 std::int32_t code_at(const PackedMatrix& matrix, std::int64_t row, std::int64_t col) {
   const WeightFormat& format = matrix.format();
   const PackedLayout& layout = matrix.layout();

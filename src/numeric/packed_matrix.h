@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -48,12 +49,16 @@ class PackedMatrix {
   // is too large for the format's scales; unsupported for q4_k and q6_k, which are read only.
   static Result<PackedMatrix> encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const float> values);
   static Result<PackedMatrix> encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const double> values);
+  // From whole rows as they come: read(first, values) fills rows [first, first + values.size() / cols). Only a few rows are held at a time,
+  // all of them where one scale serves the tensor.
+  using ReadRows = std::function<Status(std::int64_t first, std::span<float> values)>;
+  static Result<PackedMatrix> encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, const ReadRows& read);
   // Wraps bytes already in the layout (a mapped file); `owner` keeps them alive. Checks their size and that panels begin at a
   // multiple of 64 in memory.
   static Result<PackedMatrix> wrap(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const std::byte> bytes,
                                    std::shared_ptr<const void> owner);
-  // For bytes that nothing vouches for: reads all of them and names the first thing an encoder would not have written and on
-  // which kernels could differ (a scale that is not finite, a sub-scale or code whose w8 leaves int8).
+  // For bytes that nothing vouches for: reads all of them, some GB a second, and names the first thing an encoder would not have written
+  // and on which kernels could differ (a scale that is not finite, a sub-scale or code whose w8 leaves int8).
   Status check() const;
 
   // Decoded values of rows [first, first + count), row-major, exactly what the kernels multiply with (scale included, rounded

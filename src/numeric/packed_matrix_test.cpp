@@ -73,6 +73,40 @@ Bound bound_of(const WeightFormat& f, double x, double low, double high, double 
   }
 }
 
+// Rows that come in parts give the bytes of the whole; 9,000 columns make parts of one panel.
+TEST(PackedMatrix, EncodesRowsAsTheyCome) {
+  for (const WeightFormat& f : all_weight_formats()) {
+    if (!writable(f)) continue;
+    for (const Shape s : {Shape{17, 65}, Shape{33, 9000}}) {
+      if (s.cols > 100 && f != format("i8") && f != format("i4") && f != format("i8:tensor")) continue;  // time
+      const auto w = weights(s.rows, s.cols, 12);
+      std::int64_t parts = 0, expected = 0;
+      const auto read = [&](std::int64_t first, std::span<float> values) {
+        EXPECT_EQ(first, expected);
+        EXPECT_EQ(values.size() % static_cast<std::size_t>(s.cols), 0u);
+        expected += static_cast<std::int64_t>(values.size()) / s.cols;
+        ++parts;
+        std::copy_n(w.begin() + first * s.cols, values.size(), values.begin());
+        return Status();
+      };
+      const auto m = PackedMatrix::encode(f, s.rows, s.cols, read);
+      ASSERT_TRUE(m.ok()) << to_string(f) << ": " << m.status().to_string();
+      EXPECT_EQ(expected, s.rows);
+      EXPECT_EQ(parts, s.cols > 100 && f.scale != ScaleKind::tensor ? 3 : 1) << to_string(f);
+      const PackedMatrix whole = encode(f, s, w);
+      EXPECT_TRUE(std::ranges::equal(m->bytes(), whole.bytes())) << to_string(f);
+    }
+  }
+  const auto fails = PackedMatrix::encode(format("i4"), 5, 5, [](std::int64_t, std::span<float>) { return Status(Code::io, "gone"); });
+  EXPECT_EQ(fails.status().message(), "gone");
+  const auto nan = PackedMatrix::encode(format("i4"), 40, 65536, [](std::int64_t first, std::span<float> values) {
+    std::fill(values.begin(), values.end(), 1.0f);
+    if (first == 32) values[3] = std::numeric_limits<float>::quiet_NaN();
+    return Status();
+  });
+  EXPECT_NE(nan.status().message().find("(row 32, column 3) is NaN"), std::string::npos) << nan.status().to_string();
+}
+
 TEST(PackedMatrix, EveryFormatAndShapeDecodesWithinItsBound) {
   for (const WeightFormat& f : all_weight_formats()) {
     if (!writable(f)) continue;
@@ -240,6 +274,44 @@ TEST(PackedMatrix, CheckNamesHostileBytes) {
   EXPECT_NE(spoiled("u4", 512 + 64 + 4, 16).message().find("row 1: the zero point 16"), std::string::npos);
   const std::string nan_code = spoiled("f16", 2 * 64 + 3 * 4 + 1, 0x7E).message();
   EXPECT_NE(nan_code.find("row 3, column 4 is not a finite number"), std::string::npos) << nan_code;
+}
+
+// A byte changed anywhere: refused exactly where some value, scale or w8 that kernels could read is no longer one. The whole matrix is
+// visible at this shape: nothing is padding.
+TEST(PackedMatrix, CheckRefusesWhatKernelsCouldDifferOn) {
+  constexpr std::int64_t kRows = 16, kCols = 1280;
+  const RandomStream random(5, 1);
+  for (const WeightFormat& f : all_weight_formats()) {
+    if (!writable(f) || (f.scale == ScaleKind::block && f.layout == Layout::plain)) continue;  // finite scales there may make infinite values
+    const PackedMatrix m = encode(f, {kRows, kCols}, weights(kRows, kCols, 2));
+    const std::shared_ptr<std::byte> bytes(static_cast<std::byte*>(::operator new[](m.bytes().size(), std::align_val_t{64})),
+                                           [](std::byte* p) { ::operator delete[](p, std::align_val_t{64}); });
+    std::copy(m.bytes().begin(), m.bytes().end(), bytes.get());
+    const PackedMatrix spoiled = PackedMatrix::wrap(f, kRows, kCols, {bytes.get(), m.bytes().size()}, bytes).value();
+    const std::size_t visible = m.layout().zeros_size > 0 ? static_cast<std::size_t>(m.layout().zeros) : m.bytes().size();
+    int refused = 0;
+    std::vector<double> codes(static_cast<std::size_t>(kCols));
+    for (std::uint64_t i = 0; i < 60; ++i) {
+      const std::size_t at = i % 3 == 0 ? visible - 1 - random.bits(2 * i) % 64 : random.bits(2 * i) % visible;
+      bytes.get()[at] = static_cast<std::byte>(i % 2 ? 0x7F : random.bits(2 * i + 1) % 256);
+      bool sound = true;
+      for (std::int64_t row = 0; row < kRows; ++row) {
+        sound = sound && std::isfinite(spoiled.row_scale64(row));
+        spoiled.decode_codes(row, std::span<double>(codes));
+        for (std::int64_t k = 0; k < kCols; ++k) {
+          sound = sound && std::isfinite(codes[static_cast<std::size_t>(k)]);
+          if (f.layout == Layout::a4) sound = sound && std::abs(codes[static_cast<std::size_t>(k)]) <= 127;
+        }
+      }
+      const Status status = spoiled.check();
+      EXPECT_EQ(status.ok(), sound) << to_string(f) << " byte " << at << ": " << status.to_string();
+      refused += !sound;
+      bytes.get()[at] = m.bytes()[at];
+    }
+    if (f.layout == Layout::a4 || f.dtype == DType::f16) {
+      EXPECT_GT(refused, 5) << to_string(f);
+    }
+  }
 }
 
 TEST(PackedMatrix, ZerosStayZerosAndTinyWeightsBecomeZero) {

@@ -30,7 +30,7 @@ Q15Scale quantize_q15(std::span<const float> x, std::int8_t* hi, std::int8_t* lo
   const bool finite = peak < kInfinity;
   if (!finite || peak < 0x0D800000u) {  // 2^-100
     for (std::size_t i = 0; i < x.size(); ++i) hi[i] = lo[i] = 0;
-    return {0, finite ? 1.0f : std::bit_cast<float>(0x7FC00000u)};
+    return {0, finite ? 0.0f : std::bit_cast<float>(0x7FC00000u)};
   }
   // 16256 = 0x1.fc * 2^13: a significand above 0x1.fc carries into the next exponent.
   const std::int32_t e = static_cast<std::int32_t>((peak + 0x1FFFFu) >> 23) - 127 - 13;

@@ -11,7 +11,7 @@ namespace loom {
 // A row as two int8 planes: x = (128 * hi + lo) * scale up to rounding, scale = 2^exponent.
 struct Q15Scale {
   std::int32_t exponent = 0;
-  float scale = 1;  // 2^exponent; NaN where the row holds a NaN or infinity, so that every output of it is NaN
+  float scale = 1;  // 2^exponent; 0 for a row of zeros, so that it never sets the scale of a block; NaN where the row holds a NaN or infinity
 };
 
 // exponent is the least e with max|x| <= 16256 * 2^e (0 for a row of zeros), q = rne(x * 2^-e), hi = (q + 64) >> 7 in -127..127,

@@ -31,8 +31,13 @@ std::vector<float> narrowed(std::span<const double> values) {
 
 }  // namespace
 
-WeightStore::WeightStore(std::int64_t rows, std::int64_t cols)
-    : rows_(rows), cols_(cols), master_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols), 0.0f) {}
+void WeightStore::fill() const {
+  if (!blank_) return;
+  const std::size_t count = static_cast<std::size_t>(rows_) * static_cast<std::size_t>(cols_);
+  if (wants_f64(format_)) master64_.resize(count);
+  else master_.resize(count);
+  blank_ = false;
+}
 
 Result<WeightStore> WeightStore::from_f32(std::int64_t rows, std::int64_t cols, std::vector<float> values) {
   LOOM_TRY(check_shape(rows, cols, values.size()));
@@ -73,6 +78,12 @@ Status WeightStore::morph(const WeightFormat& format) {
   if (format == format_) return Status();
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows_, cols_));
   (void)layout;
+  if (blank_) {
+    format_ = format;
+    packed_fresh_ = false;
+    ++epoch_;
+    return Status();
+  }
   // Everything that can fail happens on the side, so that a refusal leaves the store as it was.
   const std::size_t count = static_cast<std::size_t>(rows_) * static_cast<std::size_t>(cols_);
   std::vector<float> single;
@@ -122,6 +133,7 @@ void WeightStore::narrow_master() {
 }
 
 Result<PackedMatrix> WeightStore::packed() {
+  fill();
   if (!packed_fresh_) {
     LOOM_ASSIGN(packed_, master_is_f64() ? PackedMatrix::encode(format_, rows_, cols_, std::span<const double>(master64_))
                                          : PackedMatrix::encode(format_, rows_, cols_, std::span<const float>(master_)));
@@ -144,6 +156,7 @@ Status WeightStore::values_as(std::span<T> out) {
   if (out.size() != count)
     return Status(Code::invalid_argument, "a " + std::to_string(rows_) + " x " + std::to_string(cols_) + " parameter has " +
                                               std::to_string(count) + " values, got room for " + std::to_string(out.size()));
+  fill();
   // f32 and f64 decode to their masters but for the flush; no packed form is made only to be read back.
   if (has_master() && (format_.dtype == DType::f32 || format_.dtype == DType::f64)) {
     const double floor = flush_floor(format_.dtype);

@@ -15,8 +15,8 @@ namespace loom {
 class WeightStore {
  public:
   WeightStore() = default;
-  // rows x cols zeros, f32.
-  WeightStore(std::int64_t rows, std::int64_t cols);
+  // rows x cols zeros, f32. They take no memory until someone reads or writes them: a network planned from its topology is small.
+  WeightStore(std::int64_t rows, std::int64_t cols) : rows_(rows), cols_(cols), blank_(true) {}
   static Result<WeightStore> from_f32(std::int64_t rows, std::int64_t cols, std::vector<float> values);
   static Result<WeightStore> from_f64(std::int64_t rows, std::int64_t cols, std::vector<double> values);
   // Without a master: a packed matrix as loaded from a file.
@@ -25,14 +25,14 @@ class WeightStore {
   std::int64_t rows() const { return rows_; }
   std::int64_t cols() const { return cols_; }
   const WeightFormat& format() const { return format_; }
-  bool has_master() const { return !master_.empty() || !master64_.empty(); }
-  bool master_is_f64() const { return !master64_.empty(); }
+  bool has_master() const { return blank_ || !master_.empty() || !master64_.empty(); }
+  bool master_is_f64() const { return blank_ ? format_.arith() == ArithClass::real : !master64_.empty(); }
 
   // Row-major master values; empty where the master is of the other type or dropped. Call touch() after writing.
-  std::span<const float> master() const { return master_; }
-  std::span<const double> master64() const { return master64_; }
-  std::span<float> mutable_master() { return master_; }
-  std::span<double> mutable_master64() { return master64_; }
+  std::span<const float> master() const { return fill(), master_; }
+  std::span<const double> master64() const { return fill(), master64_; }
+  std::span<float> mutable_master() { return fill(), master_; }
+  std::span<double> mutable_master64() { return fill(), master64_; }
   // The master changed: the packed form is stale.
   void touch();
 
@@ -62,11 +62,14 @@ class WeightStore {
  private:
   template <class T>
   Status values_as(std::span<T> out);
+  // Makes the zeros of a blank store.
+  void fill() const;
 
   std::int64_t rows_ = 0, cols_ = 0;
   WeightFormat format_;
-  std::vector<float> master_;
-  std::vector<double> master64_;
+  mutable bool blank_ = false;  // all zero, and nothing is allocated
+  mutable std::vector<float> master_;
+  mutable std::vector<double> master64_;
   PackedMatrix packed_;
   bool packed_fresh_ = false;
   std::uint64_t epoch_ = 0;

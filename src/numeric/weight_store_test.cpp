@@ -30,6 +30,29 @@ std::vector<std::byte> packed_bytes_of(WeightStore& w) {
   return {m.bytes().begin(), m.bytes().end()};
 }
 
+TEST(WeightStore, ZerosTakeNoMemoryUntilSomeoneLooks) {
+  WeightStore w(1 << 28, 1 << 28);  // 2^58 bytes as f32
+  EXPECT_TRUE(w.has_master());
+  EXPECT_FALSE(w.master_is_f64());
+  EXPECT_EQ(w.master_bytes(), 0u);
+  ASSERT_TRUE(w.morph(default_format(DType::i4)).ok());
+  ASSERT_TRUE(w.morph(default_format(DType::f64)).ok());
+  EXPECT_TRUE(w.master_is_f64());
+  EXPECT_EQ(w.master_bytes(), 0u);
+
+  WeightStore small(3, 5);
+  ASSERT_TRUE(small.morph(default_format(DType::f64)).ok());
+  EXPECT_EQ(small.mutable_master64().size(), 15u);
+  EXPECT_TRUE(small.master().empty());
+  WeightStore packed(3, 5);
+  ASSERT_TRUE(packed.morph(default_format(DType::i8)).ok());
+  std::vector<float> values(15, 1);
+  ASSERT_TRUE(packed.values(std::span<float>(values)).ok());
+  EXPECT_EQ(values, std::vector<float>(15));
+  ASSERT_TRUE(packed.drop_master().ok());
+  EXPECT_FALSE(packed.has_master());
+}
+
 TEST(WeightStore, BeginsAsZerosInF32) {
   WeightStore store(2, 3);
   EXPECT_EQ(store.format(), default_format(DType::f32));

@@ -55,6 +55,7 @@ class Emit {
   View gather_rows(View x, View index);
   View scatter_rows(View x, View index, Rows rows);
 
+  ArithClass product_class_of(View w) const { return product_class(of(w).format); }
   // y = x W^T + bias in the arithmetic class of w: emits the quantization of x once per source.
   View matmul(View w, View x, View bias = {});
   View matmul_t(View w, View gy);

@@ -250,7 +250,7 @@ Sha256::Digest Program::hash() const { return Sha256::of(as_bytes(encode())); }
 
 ArithClass product_class(const WeightFormat& format) {
   const bool per_block = format.scale == ScaleKind::block && format.layout != Layout::a4 && format.layout != Layout::s4;
-  return per_block ? ArithClass::single : format.arith();
+  return per_block && format.arith() != ArithClass::integer && format.arith() != ArithClass::real ? ArithClass::single : format.arith();
 }
 
 std::int64_t merge_levels(std::int64_t micro_batches) {

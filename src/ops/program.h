@@ -132,6 +132,13 @@ struct Program {
 // How a product with weights of this format is computed in f32. Formats with a scale per block are decoded to f32 and multiply as class F.
 ArithClass product_class(const WeightFormat& format);
 
+// The KV state of an attention: a row per position. Cells of classes F and D keep keys and values as they are; the others (q15) keep 16 bits a value,
+// head_dim padded to 16, and two scales per KV head, counted in columns of 16 bits.
+constexpr std::int64_t kMaxQ15HeadDim = 1024;  // up to here every sum of a plane product is exact in f32
+constexpr std::int64_t kv_columns(ValueType type, std::int64_t kv_heads, std::int64_t head_dim) {
+  return type == ValueType::q15 ? kv_heads * (2 * ((head_dim + 15) / 16 * 16) + 4) : 2 * kv_heads * head_dim;
+}
+
 // Pending sums that grad_merge keeps for this many micro-batches: ceil(log2(n)).
 std::int64_t merge_levels(std::int64_t micro_batches);
 

@@ -130,7 +130,8 @@ class Verifier {
     auto ids = [&](int i) { return type(i) == ValueType::u32 && from_host(i); };
     auto targets = [&](int i) { return type(i) == ValueType::i32 && from_host(i); };
     auto parameter_rows = [&](int i) { return of(o[i]).rows.a == kNone && of(o[i]).rows.b == kNone ? of(o[i]).rows.constant : -1; };
-    auto kv_state = [&](int i) { return of(o[i]).kind == BufferKind::state && of(o[i]).role == "kv" && parameter_rows(i) > 0 && parameter_rows(i) % 64 == 0; };
+    // A KV state holds values of the type of operand `like`, or f32 values as q15.
+    auto kv_state = [&](int i, int like) { return of(o[i]).kind == BufferKind::state && of(o[i]).role == "kv" && (type(i) == type(like) || (type(i) == ValueType::q15 && type(like) == ValueType::f32)) && parameter_rows(i) > 0 && parameter_rows(i) % 64 == 0; };
 
     switch (ins.op) {
       case Op::fill: return require(real(0), "y must be real");
@@ -185,11 +186,11 @@ class Verifier {
         return require(one_type({0, 2, 3}) && ids(1) && cols(0) == cols(3) && rows_equal(0, 3) && rows_equal(1, 0), "operands do not agree");
       }
       case Op::kv_append:
-        return require(heads_ok(ins.ints[0], ins.ints[0], ins.ints[1]) && one_type({0, 1, 4}) && ids(2) && ids(3) && cols(0) == ins.ints[0] * ins.ints[1] && cols(1) == cols(0) &&
-                           rows_equal(0, 1) && rows_equal(2, 0) && rows_equal(3, 0) && kv_state(4) && cols(4) == 2 * cols(0), "operands do not agree");
+        return require(heads_ok(ins.ints[0], ins.ints[0], ins.ints[1]) && one_type({0, 1}) && ids(2) && ids(3) && cols(0) == ins.ints[0] * ins.ints[1] && cols(1) == cols(0) &&
+                           rows_equal(0, 1) && rows_equal(2, 0) && rows_equal(3, 0) && kv_state(4, 0) && cols(4) == kv_columns(type(4), ins.ints[0], ins.ints[1]), "operands do not agree");
       case Op::attention:
-        return require(heads_ok(ins.ints[0], ins.ints[1], ins.ints[2]) && ins.ints[3] >= 0 && one_type({0, 1, 4}) && ids(2) && ids(3) && cols(0) == ins.ints[0] * ins.ints[2] && cols(4) == cols(0) &&
-                           kv_state(1) && cols(1) == 2 * ins.ints[1] * ins.ints[2] && rows_equal(0, 4) && rows_equal(2, 0) && rows_equal(3, 0), "operands do not agree");
+        return require(heads_ok(ins.ints[0], ins.ints[1], ins.ints[2]) && ins.ints[3] >= 0 && one_type({0, 4}) && ids(2) && ids(3) && cols(0) == ins.ints[0] * ins.ints[2] && cols(4) == cols(0) &&
+                           kv_state(1, 0) && cols(1) == kv_columns(type(1), ins.ints[1], ins.ints[2]) && (type(1) != ValueType::q15 || ins.ints[2] <= kMaxQ15HeadDim) && rows_equal(0, 4) && rows_equal(2, 0) && rows_equal(3, 0), "operands do not agree");
       case Op::attention_rows: case Op::attention_back: {
         LOOM_TRY(require(heads_ok(ins.ints[0], ins.ints[1], ins.ints[2]) && ins.ints[3] >= 0, "heads, kv_heads and head_dim do not agree"));
         const std::int64_t q = ins.ints[0] * ins.ints[2], kv = ins.ints[1] * ins.ints[2];

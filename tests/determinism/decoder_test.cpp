@@ -101,7 +101,7 @@ TEST_P(Determinism, MappedOrRead) {
   std::filesystem::remove(path);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, Determinism, testing::Values("f32", "i4", "bf16"), [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Formats, Determinism, testing::Values("f32", "i4", "bf16", "i8", "f16"), [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
 }  // namespace loom

@@ -34,6 +34,17 @@ std::string read_stdin() {
   return text;
 }
 
+// Bytes: what the plan takes, part by part, and what the process had at most.
+Json memory_json(const Memory& memory) {
+  Json json = Json::object();
+  json.set("weights", memory.weights);
+  json.set("prepared", memory.prepared);
+  json.set("cache", memory.cache);
+  json.set("arena", memory.arena);
+  json.set("peak", peak_memory());
+  return json;
+}
+
 int run(const Args& a) {
   LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
   std::vector<std::int32_t> ids = a.ids;
@@ -61,7 +72,11 @@ int run(const Args& a) {
   if (!status.ok() && status.code() != Code::cancelled) return fail(status, kFailed);
   const bool stopped = status.code() == Code::cancelled || answer.finish == Finish::cancelled;
   say(summary_line(generator.statistics(), answer));
-  if (a.json && !print(answer_json(generator.statistics(), answer).dump() + "\n")) return kFailed;
+  if (a.json) {
+    Json json = answer_json(generator.statistics(), answer);
+    json.set("memory", memory_json(memory_of(opened.model, &generator.session())));
+    if (!print(json.dump() + "\n")) return kFailed;
+  }
   return stopped ? kInterrupted : written ? kOk : kFailed;
 }
 

@@ -94,7 +94,10 @@ class Attention : public LayerWith<AttentionConfig> {
       v.keep("stats", out.stats);
       y = out.y;
     } else {
-      const View kv = v.state("kv", {v.sequences * v.max_positions}, 2 * d.kv_heads * d.head_dim);
+      const ArithClass arith = v.emit.product_class_of(v.weight("v"));
+      const bool packed = (arith == ArithClass::integer || arith == ArithClass::bfloat) && d.head_dim <= kMaxQ15HeadDim;
+      const ValueType type = packed ? ValueType::q15 : v.type;
+      const View kv = v.state("kv", type, {v.sequences * v.max_positions}, kv_columns(type, d.kv_heads, d.head_dim));
       v.emit.kv_append(k, value, v.sequence_ids(), v.positions(), kv, shape);
       y = v.emit.attention(q, kv, v.sequence_ids(), v.positions(), shape);
     }

@@ -12,7 +12,6 @@ struct ResidualConfig : LayerConfig {
 class Residual : public LayerWith<ResidualConfig> {
  public:
   std::string_view name() const override { return "residual"; }
-  bool takes_skip() const override { return true; }
 
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape* skip, ChildPlanner&) const override {
     if (!skip) return Status(Code::invalid_argument, "a residual needs a layer before it in the same sequential");

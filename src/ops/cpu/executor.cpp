@@ -39,7 +39,8 @@ std::int64_t scratch_of(const Program& p, const Instruction& ins, std::int64_t k
     }
     case Op::gather_add: return 4 * max_rows(2) + 5 * max_rows(0) + 64;
     case Op::rms_norm_gain: case Op::layer_norm_gain: return 2 * value_size(0) * max_rows(0) * (ins.operands[0].cols / ins.ints[0]);
-    case Op::attention: return kv_capacity * (value_size(0) + 4) + 128 * value_size(0);
+    case Op::kv_append: return 2 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(ins.ints[1]), 16));
+    case Op::attention: return kv_capacity * (value_size(0) + 4) + 128 * value_size(0) + 6 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(ins.ints[2]), 16));
     case Op::attention_rows: {
       const std::int64_t n = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(max_rows(0)), 64));
       return n * (ins.ints[2] + 1) * value_size(0) + 4 * n + 128 * value_size(0);
@@ -175,8 +176,11 @@ Status Executor::resolve() {
     if (result == ValueType::f32 && (ins.op == Op::matmul || ins.op == Op::gather)) {
       const int form = product_form(program_.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].format);
       if (ins.op == Op::matmul) step.kernel = kernels_->matmul[form];
+      else if (form == kBlockForm) step.kernel = kernels_->gather_blocks;
       else if (form != kFloatForm) step.kernel = kernels_->gather_packed;
     }
+    if (ins.op == Op::kv_append && result == ValueType::q15) step.kernel = kernels_->kv_append_q15;
+    if (ins.op == Op::attention && program_.buffers[static_cast<std::size_t>(ins.operands[1].buffer)].type == ValueType::q15) step.kernel = kernels_->attention_q15;
     if (!step.kernel) return Status(Code::unsupported, "the op " + std::string(op.name) + " has no kernel for " + std::string(name(result)) + " in " + kernels_->isa);
     if (is_weight_matrix(ins.op)) step.args.weight = prepared_->arg(ins.operands[0].buffer);
     std::copy(ins.ints.begin(), ins.ints.end(), step.args.ints);

@@ -17,7 +17,7 @@ struct TensorArg {
 enum : int { kF16 = 2, kBf16 = 3, kFp8e4m3 = 4, kFp8e5m2 = 5, kI16 = 8, kI8 = 9, kU16 = 12, kU8 = 13, kI4 = 14, kU4 = 15, kFp4 = 16, kI2 = 17, kU2 = 18, kTernary = 19, kBinary = 20 };
 enum : int { kPlain = 0, kA4 = 1, kS4 = 2 };
 // How a product reads its weights.
-enum : int { kFloatForm = 0, kIntegerForm = 1, kDecodedForm = 2, kSplitForm = 3 };
+enum : int { kFloatForm = 0, kIntegerForm = 1, kDecodedForm = 2, kSplitForm = 3, kBlockForm = 4, kForms = 5 };
 
 // A parameter as prepared for the kernels. Which members are set follows from the ops that read it.
 struct WeightArg {
@@ -26,8 +26,10 @@ struct WeightArg {
   i64 dense_stride = 0;
   i64 rows = 0, cols = 0, padded_cols = 0;
   i64 panel_bytes = 0;
-  const float* scales = nullptr;    // per row; null: 1
-  const unsigned* zeros = nullptr;  // zero points per row; null: none
+  const float* scales = nullptr;    // per row; null: 1. kBlockForm: [panel][block][16 outputs]
+  const float* minima = nullptr;    // kBlockForm: what is taken off every value of a block, placed as the scales; null: nothing
+  const unsigned* zeros = nullptr;  // zero points, placed as the scales; null: none
+  i64 block = 0, blocks = 0;        // kBlockForm: k per scale, and scales per row
   const float* table = nullptr;     // f32 of every f16 or fp8 code
   int dtype = 0, layout = 0, form = kFloatForm;
 };

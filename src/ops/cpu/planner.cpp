@@ -63,6 +63,7 @@ std::int64_t element_size(ValueType type) {
 
 std::int64_t row_stride(const Buffer& b) {
   // q15: two planes of int8 padded to 64, then exponent and plane sums (16 bytes), rounded up to 64. bf16x2: hi and lo as f32 values padded to 32.
+  if (b.type == ValueType::q15 && b.kind == BufferKind::state) return 2 * b.cols;  // of a KV cache: kv_columns
   if (b.type == ValueType::q15) return 2 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(b.cols), 64)) + 64;
   if (b.type == ValueType::bf16x2) return 8 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(b.cols), 32));
   return in_arena(b.kind) ? static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(b.cols), 16)) : b.cols;

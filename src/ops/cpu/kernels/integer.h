@@ -21,6 +21,15 @@ static inline Ints repeat_four(const signed char* x) {
   return Ints{} + v;
 }
 
+// Sixteen sums of (code - kFullBias) * x: add() takes a byte row of codes and the activations of its four k.
+struct Sums16 {
+  Ints s[kParts] = {};
+  void add(const unsigned char* codes, Ints x) {
+    LOOM_UNROLL for (i64 p = 0; p < kParts; ++p) s[p] = dot_full(s[p], load_bytes(codes + p * LOOM_VECTOR_BYTES), x);
+  }
+  void get(int* out) const { __builtin_memcpy(out, s, 64); }
+};
+
 // A quantized row: hi plane, lo plane, each padded to 64, then the scale and the sums of both planes.
 struct Q15Row {
   const signed char* plane[2];

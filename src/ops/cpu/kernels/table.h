@@ -17,6 +17,8 @@ namespace loom::cpu::LOOM_ISA {
 #include "ops/cpu/kernels/unpack.h"
 #include "ops/cpu/kernels/integer.h"
 #include "ops/cpu/kernels/quantize.h"
+#include "ops/cpu/kernels/attention_q15.h"
+#include "ops/cpu/kernels/blocks.h"
 #include "ops/cpu/kernels/decoded.h"
 
 static void fill_table(KernelTable& t) {
@@ -71,7 +73,11 @@ static void fill_table(KernelTable& t) {
   t.matmul[kIntegerForm] = &matmul_integer;
   t.matmul[kDecodedForm] = &matmul_decoded<1>;
   t.matmul[kSplitForm] = &matmul_decoded<2>;
+  t.matmul[kBlockForm] = &matmul_blocks;
   t.gather_packed = &gather_packed;
+  t.gather_blocks = &gather_blocks;
+  t.kv_append_q15 = &kv_append_q15;
+  t.attention_q15 = &attention_q15;
 #undef LOOM_KERNEL
 #undef LOOM_KERNEL2
 }

@@ -13,6 +13,11 @@ static inline int code_offset(const WeightArg& w, i64 n) {
   }
 }
 
+// The same where zero points are per block.
+static inline int block_offset(const WeightArg& w, i64 panel, i64 block, i64 n) {
+  return w.zeros ? static_cast<int>(w.zeros[(panel * w.blocks + block) * 16 + n]) : code_offset(w, 0);
+}
+
 typedef unsigned char Bytes __attribute__((vector_size(LOOM_VECTOR_BYTES)));
 typedef unsigned short Words __attribute__((vector_size(LOOM_VECTOR_BYTES)));
 typedef unsigned Dwords __attribute__((vector_size(LOOM_VECTOR_BYTES)));
