@@ -150,7 +150,7 @@ static inline void integer_panels(const KernelArgs& k, unsigned char* codes, i64
 static void matmul_integer(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const i64 rows = k.t[3].rows, padded = (w.cols + 63) / 64 * 64, panels = (w.rows + 15) / 16;
-  if (rows <= 2) {
+  if (rows <= kGemvRows) {
     const Range r = share(panels, 1, k.worker, k.workers);
     return rows == 1 ? integer_gemv<1>(k, padded, r) : integer_gemv<2>(k, padded, r);
   }
