@@ -1,3 +1,3 @@
 // Changing any bit of any portable result changes this number, the golden hashes and the CHANGELOG in the same commit.
 #pragma once
-#define LOOM_NUMERICS_VERSION 0  // 0: not yet frozen
+#define LOOM_NUMERICS_VERSION 1

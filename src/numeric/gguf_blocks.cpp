@@ -86,6 +86,22 @@ void decode_gguf_block(Layout layout, const std::byte* block, T* out) {
   }
 }
 
+void gguf_block_scales(Layout layout, const std::byte* block, float* scale, float* minimum) {
+  switch (layout) {
+    case Layout::q4_k:
+      for (int j = 0; j < 8; ++j) {
+        const ScaleMin<float> s = q4_k_scale<float>(block, j);
+        scale[j] = s.scale;
+        minimum[j] = s.min;
+      }
+      return;
+    case Layout::q6_k:
+      for (int j = 0; j < 16; ++j) scale[j] = half_at(block + 208) * static_cast<float>(static_cast<std::int8_t>(byte_at(block, 192 + j)));
+      return;
+    default: scale[0] = half_at(block); return;
+  }
+}
+
 template void decode_gguf_block<float>(Layout, const std::byte*, float*);
 template void decode_gguf_block<double>(Layout, const std::byte*, double*);
 

@@ -32,6 +32,8 @@ template <class T>
 void decode_gguf_block(Layout layout, const std::byte* block, T* out);
 // out[i] = the integer that is multiplied: q - 8, q, q (q4_k, 0..15), q - 32.
 void decode_gguf_codes(Layout layout, const std::byte* block, std::int32_t* out);
+// The f32 factors of the block's codes, one per sub-block (q6_k: 16 of 16 weights, q4_k: 8 of 32, else one), and what q4_k takes off.
+void gguf_block_scales(Layout layout, const std::byte* block, float* scale, float* minimum);
 
 // Encodes one block of q4_0 or q8_0, the bits that ggml's reference quantizer writes. values: 32.
 void encode_gguf_block(Layout layout, const float* values, std::byte* block);

@@ -249,8 +249,8 @@ Result<Program> Program::decode(std::string_view bytes) {
 Sha256::Digest Program::hash() const { return Sha256::of(as_bytes(encode())); }
 
 ArithClass product_class(const WeightFormat& format) {
-  const bool per_block = format.scale == ScaleKind::block && format.layout != Layout::a4 && format.layout != Layout::s4;
-  return per_block && format.arith() != ArithClass::integer && format.arith() != ArithClass::real ? ArithClass::single : format.arith();
+  const bool decoded = format.scale == ScaleKind::block && format.arith() == ArithClass::bfloat;
+  return decoded ? ArithClass::single : format.arith();
 }
 
 std::int64_t merge_levels(std::int64_t micro_batches) {

@@ -129,7 +129,7 @@ struct Program {
   Sha256::Digest hash() const;
 };
 
-// How a product with weights of this format is computed in f32. Formats with a scale per block are decoded to f32 and multiply as class F.
+// How a product with weights of this format is computed in f32. bf16 and fp8 with a scale per block are decoded to f32 and multiply as class F.
 ArithClass product_class(const WeightFormat& format);
 
 // The KV state of an attention: a row per position. Cells of classes F and D keep keys and values as they are; the others (q15) keep 16 bits a value,

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "base/sha256.h"
 #include "exec/session.h"
-#include "llm/generate.h"
+#include "llm/embedded_model.h"
 #include "stories/stories.h"
 #include "text/bpe_trainer.h"
 #include "train/learner.h"
@@ -23,9 +23,11 @@ class Suite {
   Result<std::vector<VerifyRow>> run() {
     exact_functions();
     LOOM_TRY(formats());
+    LOOM_TRY(extremes());
     LOOM_TRY(layers());
     LOOM_TRY(trainings());
     LOOM_TRY(text());
+    LOOM_TRY(embedded());
     return std::move(rows_);
   }
 
@@ -92,6 +94,23 @@ class Suite {
       for (std::int64_t r = 0; r < kRows; ++r) sha.update_f32(s.output(r));
       row("format " + to_string(format), sha);
     }
+    return {};
+  }
+
+  // What instructions store: small values become 0, NaN the canonical one, infinities stay.
+  Status extremes() {
+    LOOM_ASSIGN(Network n, Network::from_json(std::string_view(chain(R"({"width":64})", {R"("type":"dense","out":48,"activation":"silu")", R"("type":"layer_norm")", R"("type":"dense","out":32,"dtype":"i8")"}))));
+    LOOM_TRY(n.initialize(3));
+    std::vector<float> x = values(5, 8 * 64);
+    for (std::size_t r = 0; r < 8; ++r)
+      for (std::size_t c = 0; c < 64; ++c) x[r * 64 + c] *= std::bit_cast<float>(static_cast<std::uint32_t>(127 - 15 * r) << 23);
+    x[6 * 64 + 9] = std::bit_cast<float>(0x7F800000u);
+    x[7 * 64 + 3] = std::bit_cast<float>(0xFFC01234u);
+    LOOM_ASSIGN(Session s, Session::create(n, pool_, {.max_rows = 8, .isa = options_.isa}));
+    LOOM_TRY(s.run(x, 8).status());
+    Sha256 sha;
+    for (std::int64_t r = 0; r < 8; ++r) sha.update_f32(s.output(r));
+    row("extremes", sha);
     return {};
   }
 
@@ -197,7 +216,7 @@ class Suite {
     return {};
   }
 
-  // Stories, a tokenizer made from them, and tokens of the embedded model in its own format and in f32.
+  // Stories, a tokenizer made from them, and decoding.
   Status text() {
     Sha256 stories;
     for (std::uint64_t i = 0; i < 50; ++i) stories.update_text(stories::generate(1, i));
@@ -211,7 +230,7 @@ class Suite {
     row("tokenizer", bpe);
 
     // A decoder with a cache: prefill in chunks, then decoding, in a format of each arithmetic class.
-    for (const char* format : {"f32", "bf16", "i8", "i4", "ternary", "f64"}) {
+    for (const char* format : {"f32", "bf16", "i8", "i4", "ternary", "q8_0", "i4:block16", "f64"}) {
       LOOM_ASSIGN(Network n, Network::from_json(std::string_view(decoder())));
       LOOM_TRY(n.initialize(13));
       LOOM_ASSIGN(const WeightFormat f, parse_weight_format(format));
@@ -220,12 +239,12 @@ class Suite {
       Sha256 sha;
       std::vector<std::uint32_t> ids, sequences, positions;
       std::uint32_t next = 1, at = 0;
-      for (int run = 0; run < 24; ++run) {
-        const std::uint32_t rows = run < 6 ? 1u + static_cast<std::uint32_t>(run) * 2 : 1;  // chunks of 1, 3, 5, ... then one by one
+      for (int run = 0; run < 30; ++run) {
+        const std::uint32_t rows = run < 8 ? 1u + static_cast<std::uint32_t>(run) * 2 : 1;  // chunks of 1, 3, 5, ... then one by one
         ids.clear();
         positions.clear();
         for (std::uint32_t r = 0; r < rows; ++r) {
-          ids.push_back(run < 6 ? (at * 7 + 3) % 50 : next);
+          ids.push_back(run < 8 ? (at * 7 + 3) % 50 : next);
           positions.push_back(at++);
         }
         sequences.assign(rows, 0);
@@ -235,6 +254,20 @@ class Suite {
       }
       row(std::string("decode ") + format, sha);
     }
+    return {};
+  }
+
+  // A story of the embedded model, its tokens and the logits after it. The row changes with the model too.
+  Status embedded() {
+    LOOM_ASSIGN(Model model, load_model(std::string(kEmbeddedModel)));
+    LOOM_ASSIGN(Generator generator, Generator::create(model, pool_, {.isa = options_.isa}));
+    Generation story;
+    LOOM_TRY(tell_story(generator, model, 1, &story));
+    Sha256 sha;
+    sha.update_text(story.text);
+    for (const std::int32_t id : story.ids) sha.update_u64(static_cast<std::uint64_t>(id));
+    sha.update_f32(generator.logits());
+    row("embedded model", sha);
     return {};
   }
 

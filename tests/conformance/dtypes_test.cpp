@@ -6,6 +6,9 @@
 
 #include "base/random.h"
 #include "exec/session.h"
+#include "base/bytes.h"
+#include "numeric/gguf_blocks.h"
+#include "numeric/gguf_panels.h"
 #include "numeric/q15.h"
 
 namespace loom {
@@ -48,12 +51,51 @@ std::vector<float> run(Network& n, const std::vector<float>& x, int threads, con
   return y;
 }
 
+// A scale of the packed matrix for (output, block), and what is taken off the values there.
+struct BlockScale {
+  float scale, minimum;
+};
+BlockScale block_scale(const PackedMatrix& m, std::int64_t o, std::int64_t k) {
+  const PackedLayout& l = m.layout();
+  if (m.format().layout == Layout::plain) {
+    const auto at = static_cast<std::uint64_t>((o / 16 * l.blocks + k / m.format().block) * 16 + o % 16);
+    return {load_le<float>(m.bytes().data() + l.sub_scales + 4 * at) * (m.format().dtype == DType::fp4 ? 0.5f : 1.0f), 0};
+  }
+  const GgufBlock block = gguf_block(m.format().layout);
+  float scale[16] = {}, minimum[16] = {};
+  gguf_block_scales(m.format().layout, m.bytes().data() + static_cast<std::uint64_t>(o) * l.panel_bytes + k / block.weights * block.bytes, scale, minimum);
+  const auto j = static_cast<std::size_t>(k % block.weights / gguf_panels(m.format().layout).block);
+  return {scale[j], minimum[j]};
+}
+
+// Weights that no encoder here writes: random codes and scales.
+PackedMatrix random_blocks(const WeightFormat& format) {
+  const GgufBlock block = gguf_block(format.layout);
+  const std::int64_t blocks = kOut * ((kIn + block.weights - 1) / block.weights);
+  auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(blocks * block.bytes));
+  const RandomStream random(4, 2);
+  for (std::size_t i = 0; i < bytes->size(); ++i) (*bytes)[i] = static_cast<std::byte>(random.below(i, 256));
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    std::byte* p = bytes->data() + b * block.bytes;
+    if (format.layout == Layout::q4_k) {
+      store_le(p, static_cast<std::uint16_t>(0x1C00 + b % 512));  // about 0.004, as trained models have
+      store_le(p + 2, static_cast<std::uint16_t>(0x1800 + b % 300));
+    } else {
+      store_le(p + 208, static_cast<std::uint16_t>(0x1000 + b % 700));
+    }
+  }
+  auto m = PackedMatrix::wrap(format, kOut, kIn, *bytes, bytes);
+  EXPECT_TRUE(m.ok()) << m.status().to_string();
+  return std::move(*m);
+}
+
 TEST(Dtypes, EveryFormatEqualsItsReference) {
   const std::vector<float> x = inputs();
   for (const WeightFormat& format : all_weight_formats()) {
-    if (format.layout == Layout::q4_k || format.layout == Layout::q6_k) continue;  // read only
     SCOPED_TRACE(to_string(format));
-    Network n = dense(format);
+    const bool read_only = format.layout == Layout::q4_k || format.layout == Layout::q6_k;
+    Network n = dense(read_only ? WeightFormat{} : format);
+    if (read_only) *n.find("0.0.0.0", "weight") = WeightStore::from_packed(random_blocks(format));
     const std::vector<float> y = run(n, x, 1, "generic", kRows);
     WeightStore& w = *n.find("0.0.0.0", "weight");
     const auto bias = n.find("0.0.0.0", "bias")->master();
@@ -75,6 +117,25 @@ TEST(Dtypes, EveryFormatEqualsItsReference) {
         if (product_class(format) == ArithClass::integer) {
           const auto packed = w.packed();
           ASSERT_TRUE(packed.ok());
+          if (format.scale == ScaleKind::block) {
+            const std::int64_t block = format.layout == Layout::plain ? format.block : gguf_panels(format.layout).block;
+            float sum = 0;
+            for (std::int64_t first = 0; first < kIn; first += block) {
+              std::int32_t t = 0, ones = 0;
+              for (std::int64_t k = first; k < std::min(first + block, kIn); ++k) {
+                const std::int32_t a = 128 * hi[k] + lo[k];
+                t += code_at(*packed, o, k) * a;
+                ones += a;
+              }
+              const BlockScale s = block_scale(*packed, o, first);
+              float term = static_cast<float>(t) * s.scale;
+              if (format.layout == Layout::q4_k) term = term - static_cast<float>(ones) * s.minimum;
+              sum = sum + term;
+            }
+            ASSERT_EQ(got, sum * q.scale + bias[static_cast<std::size_t>(o)]) << r << "," << o;
+            ASSERT_NEAR(got, want, weights * q.scale / 2 + 2e-6 * magnitude + 1e-7);
+            continue;
+          }
           std::int32_t s_hi = 0, s_lo = 0;
           for (std::int64_t k = 0; k < kIn; ++k) {
             const std::int32_t code = code_at(*packed, o, k);

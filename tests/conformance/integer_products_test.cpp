@@ -74,7 +74,7 @@ void check(const WeightFormat& format, const Case& c) {
 
 TEST(IntegerProducts, EqualTheReferenceAtEveryShape) {
   for (const WeightFormat& format : all_weight_formats()) {
-    if (product_class(format) != ArithClass::integer) continue;
+    if (product_class(format) != ArithClass::integer || format.scale == ScaleKind::block) continue;
     for (const Case& c : {Case{1, 1, false}, {20, 15, false}, {63, 16, false}, {64, 33, false}, {100, 17, true}, {129, 31, false}, {256, 49, true}, {257, 32, false}, {330, 65, true}}) {
       SCOPED_TRACE(to_string(format) + ", " + std::to_string(c.in) + " x " + std::to_string(c.out) + (c.extreme ? ", extreme" : ""));
       check(format, c);

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "numeric/codec.h"
+#include "numeric/gguf_panels.h"
 
 namespace loom::cpu {
 namespace {
@@ -28,17 +29,17 @@ const float* code_table() {
 }  // namespace
 
 int product_form(const WeightFormat& format) {
-  const bool per_block = format.scale == ScaleKind::block && format.layout != Layout::a4 && format.layout != Layout::s4;
-  if (format.dtype == DType::f32 || per_block) return kFloatForm;  // scales per block: decoded to f32 at load
-  const ArithClass arith = format.arith();
-  if (arith == ArithClass::integer) return kIntegerForm;
+  const bool per_block = format.scale == ScaleKind::block;
+  const ArithClass arith = product_class(format);
+  if (arith == ArithClass::integer) return per_block ? kBlockForm : kIntegerForm;
+  if (format.dtype == DType::f32 || per_block) return kFloatForm;  // floats with scales per block are decoded at load
   if (arith == ArithClass::bfloat) return kSplitForm;
   return kDecodedForm;
 }
 
 std::int64_t panel_scratch(const WeightFormat& format, std::int64_t cols) {
   switch (product_form(format)) {
-    case kIntegerForm: return 32 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 64));
+    case kIntegerForm: case kBlockForm: return 32 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 64));
     case kFloatForm: return 0;
     default: return 64 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 4));
   }
@@ -110,11 +111,47 @@ Status PreparedWeights::prepare_packed(Entry& e) {
   e.arg.table = format.dtype == DType::f16 ? code_table<loom::kF16>() : format.dtype == DType::fp8e4m3 ? code_table<loom::kFp8e4m3>() : format.dtype == DType::fp8e5m2 ? code_table<loom::kFp8e5m2>() : nullptr;
   e.scales.clear();
   e.zeros.clear();
+  if (e.arg.form == kBlockForm) return prepare_blocks(e);
   if (format.scale != ScaleKind::none) {
     for (std::int64_t r = 0; r < e.packed.rows(); ++r) e.scales.push_back(e.packed.row_scale(r));
   }
   for (std::uint64_t at = 0; at < layout.zeros_size && e.zeros.size() < static_cast<std::size_t>(e.packed.rows()); at += 4) e.zeros.push_back(load_le<std::uint32_t>(e.packed.bytes().data() + layout.zeros + at));
   e.arg.scales = e.scales.empty() ? nullptr : e.scales.data();
+  e.arg.zeros = e.zeros.empty() ? nullptr : e.zeros.data();
+  return {};
+}
+
+// Scales per block. GGUF rows become panels.
+Status PreparedWeights::prepare_blocks(Entry& e) {
+  const WeightFormat& format = e.packed.format();
+  const PackedLayout& layout = e.packed.layout();
+  e.minima.clear();
+  if (format.layout == Layout::plain) {
+    e.arg.block = format.block;
+    e.arg.blocks = layout.blocks;
+    const std::byte* bytes = e.packed.bytes().data();
+    for (std::uint64_t at = 0; at < layout.sub_scales_size; at += 4) e.scales.push_back(load_le<float>(bytes + layout.sub_scales + at));
+    for (std::uint64_t at = 0; at < layout.zeros_size; at += 4) e.zeros.push_back(load_le<std::uint32_t>(bytes + layout.zeros + at));
+  } else {
+    const GgufPanels form = gguf_panels(format.layout);
+    const std::int64_t panels = (e.packed.rows() + 15) / 16;
+    e.arg.dtype = static_cast<int>(form.dtype);
+    e.arg.layout = kPlain;
+    e.arg.block = form.block;
+    e.arg.blocks = (e.packed.cols() + form.block - 1) / form.block;
+    e.arg.padded_cols = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(e.packed.cols()), 64));
+    e.arg.panel_bytes = e.arg.padded_cols * (form.dtype == DType::i8 ? 16 : 8);
+    if (!e.panels) e.panels = allocate(panels * e.arg.panel_bytes);
+    if (!e.panels) return Status(Code::out_of_memory, "weights: no memory for the panels of " + std::to_string(e.packed.rows()) + " x " + std::to_string(e.packed.cols()) + " codes");
+    std::memset(e.panels.get(), 0, static_cast<std::size_t>(panels * e.arg.panel_bytes));
+    const auto scales = static_cast<std::size_t>(panels * e.arg.blocks * 16);
+    e.scales.assign(scales, 0.0f);
+    if (form.minima) e.minima.assign(scales, 0.0f);
+    fill_gguf_panels(e.packed, e.panels.get(), e.scales.data(), form.minima ? e.minima.data() : nullptr);
+    e.arg.panels = e.panels.get();
+  }
+  e.arg.scales = e.scales.data();
+  e.arg.minima = e.minima.empty() ? nullptr : e.minima.data();
   e.arg.zeros = e.zeros.empty() ? nullptr : e.zeros.data();
   return {};
 }

@@ -43,13 +43,14 @@ class PreparedWeights {
     std::uint64_t epoch = ~std::uint64_t{0};
     WeightArg arg;
     PackedMatrix packed;  // keeps the bytes alive while they run
-    std::vector<float> scales;
+    std::vector<float> scales, minima;
     std::vector<std::uint32_t> zeros;
     Block panels{nullptr, nullptr}, dense{nullptr, nullptr}, plain{nullptr, nullptr};
   };
   template <class T>
   Status prepare(Entry& entry);
   Status prepare_packed(Entry& entry);
+  Status prepare_blocks(Entry& entry);
   Block allocate(std::int64_t bytes);
   static void refresh_share(void* context, int worker);
 
