@@ -48,6 +48,7 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   cpu::ExecutorOptions eo;
   eo.isa = options.isa;
   eo.sequences = options.sequences;
+  eo.fuse = options.fuse;
   eo.poison = options.poison;
   LOOM_ASSIGN(s.executor_, cpu::Executor::create(std::move(program), weights_of(network), pool, eo));
   const Program& p = s.executor_->program();

@@ -22,6 +22,7 @@ struct SessionOptions {
   std::int64_t sequences = 1;
   bool whole_sequences = false;      // no cache: attention sees the rows of this run only (each sequence whole, positions from 0)
   std::string isa;                   // "": the best here
+  bool fuse = true;                  // cpu::ExecutorOptions
   bool poison = false;               // tests: NaN in what was not written
 };
 

@@ -134,6 +134,7 @@ run_all() {
   run_script model-first-300-steps tools/train_embedded.sh --first-steps
   run_parity
   if [ -x tools/verify_targets.sh ]; then run_script verify-all-targets tools/verify_targets.sh; fi
+  run_script fused-instructions tools/check_fused.sh
   [ -z "$fuzzing" ] || wait "$fuzzing"
 }
 

@@ -1,9 +1,12 @@
 // loom bench: speed of products and of language models of real shapes with random weights, as shares of what this machine's memory delivers.
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 
 #include "base/json.h"
+#include "base/random.h"
 #include "command.h"
 #include "console.h"
 #include "exec/session.h"
@@ -14,7 +17,7 @@ namespace {
 
 struct Args {
   std::string what = "llm", model = "smollm2-135m", dtype = "i4", isa;
-  int threads = 0, repeats = 5;
+  int threads = 0, repeats = 5, context = 0;
 };
 
 struct Shape {
@@ -39,6 +42,7 @@ void bind(CLI::App& c, Args& a) {
   c.add_option("--dtype", a.dtype, "weights, for example f32, i8, i4");
   c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
   c.add_option("--threads", a.threads, "0: one per core")->check(CLI::NonNegativeNumber);
+  c.add_option("--context", a.context, "positions before the 64 decoded ones")->check(CLI::Range(0, 960));
   c.add_option("--repeats", a.repeats, "of which the median counts")->check(CLI::PositiveNumber);
 }
 
@@ -76,6 +80,28 @@ double read_bandwidth(ThreadPool& pool, int repeats) {
   return static_cast<double>(job.data.size() * 8) / seconds;
 }
 
+// Random weights in a packed format, quickly: a few panels are encoded (the search of the 4-bit formats takes its time) and repeated.
+Result<WeightStore> random_weights(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::uint64_t stream) {
+  const std::int64_t few = std::min<std::int64_t>(rows, 64);
+  const RandomStream random(1, stream);
+  std::vector<float> values(static_cast<std::size_t>(few * cols));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = (random.uniform(i) - 0.5f) * 0.1f;
+  LOOM_ASSIGN(const PackedMatrix sample, PackedMatrix::encode(format, few, cols, values));
+  LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
+  const PackedLayout& from = sample.layout();
+  const std::shared_ptr<std::byte> bytes(static_cast<std::byte*>(std::aligned_alloc(64, (layout.total + 63) / 64 * 64)), std::free);
+  if (!bytes) return Status(Code::out_of_memory, "bench: no memory for " + bytes_text(layout.total));
+  auto repeat = [&](std::uint64_t to, std::uint64_t size, std::uint64_t at, std::uint64_t period) {
+    for (std::uint64_t i = 0; i < size; i += period) std::memcpy(bytes.get() + to + i, sample.bytes().data() + at, std::min(period, size - i));
+  };
+  if (layout.codes_size) repeat(layout.codes, layout.codes_size, from.codes, from.codes_size);
+  if (layout.sub_scales_size) repeat(layout.sub_scales, layout.sub_scales_size, from.sub_scales, from.sub_scales_size);
+  if (layout.scales_size) repeat(layout.scales, layout.scales_size, from.scales, from.scales_size);
+  if (layout.zeros_size) repeat(layout.zeros, layout.zeros_size, from.zeros, from.zeros_size);
+  LOOM_ASSIGN(PackedMatrix packed, PackedMatrix::wrap(format, rows, cols, {bytes.get(), static_cast<std::size_t>(layout.total)}, bytes));
+  return WeightStore::from_packed(std::move(packed));
+}
+
 int bench_llm(const Args& a, ThreadPool& pool) {
   LOOM_OR_EXIT(const WeightFormat format, parse_weight_format(a.dtype), kUsage);
   const char* text = std::find_if(std::begin(kShapes), std::end(kShapes), [&](const Shape& s) { return a.model == s.name; })->config;
@@ -83,14 +109,17 @@ int bench_llm(const Args& a, ThreadPool& pool) {
   LOOM_OR_EXIT(const ModelConfig config, config_from_hf(json), kFailed);
   LOOM_OR_EXIT(Network network, Network::from_json(decoder_topology(config)), kFailed);
   say("random weights of " + a.model + ", " + count_text(static_cast<double>(network.parameter_count())) + " parameters, as " + to_string(format));
-  if (const Status s = network.initialize(1); !s.ok()) return fail(s, kFailed);
-  if (const Status s = network.morph(format); !s.ok()) return fail(s, kFailed);
-  std::uint64_t bytes = 0;  // that decoding a token reads
+  std::uint64_t bytes = 0, stream = 0;  // bytes that decoding a token reads
   for (auto& p : network.params()) {
     if (p.tied) continue;
-    bytes += p.param->store->packed_bytes();
-    if (p.param->store->has_master() && p.param->spec.quantized && format.dtype != DType::f32)
-      if (const Status s = p.param->store->drop_master(); !s.ok()) return fail(s, kFailed);
+    WeightStore& store = *p.param->store;
+    if (p.param->spec.quantized) {
+      LOOM_OR_EXIT(store, random_weights(format, store.rows(), store.cols(), ++stream), kFailed);
+    } else {
+      std::fill(store.mutable_master().begin(), store.mutable_master().end(), 1.0f);
+      store.touch();
+    }
+    bytes += store.packed_bytes();
   }
   SessionOptions options;
   options.max_rows = 512;
@@ -113,7 +142,7 @@ int bench_llm(const Args& a, ThreadPool& pool) {
   }
   const double s = median_seconds(a.repeats, [&] {
     for (std::uint32_t i = 0; i < 64; ++i) {
-      const std::uint32_t at = 512 + i, zero = 0;
+      const std::uint32_t at = static_cast<std::uint32_t>(a.context) + i, zero = 0;
       (void)session.run_tokens({&ids[i], 1}, {&zero, 1}, {&at, 1}, {&zero, 1});
     }
   }) / 64;

@@ -1,6 +1,7 @@
 #include "ops/cpu/executor.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -14,6 +15,10 @@ struct Executor::Step {
   Kernel kernel = nullptr;
   const Instruction* instruction = nullptr;
   KernelArgs args;
+  std::int64_t private_at[kMaxOperands];  // of an operand in a worker's private copies
+  // Of this run: operands that are read or written there, whether every worker computes all of it, whether all wait for one another first.
+  std::uint16_t private_operands = 0;
+  bool whole = false, barrier = true;
 };
 
 // An index the host writes: every value of `buffer` must be below `limit` (of rows of `rows_of`, where that is a buffer).
@@ -70,7 +75,10 @@ Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup
 Status Executor::plan(const ExecutorOptions& options) {
   LOOM_ASSIGN(kernels_, select_kernels(options.isa));
   poison_ = options.poison;
-  placement_ = place_buffers(program_);
+  // Long enough that what follows a product (activation, add) rarely waits for a place.
+  constexpr int kLinger = 4;
+  placement_ = place_buffers(program_, options.fuse && pool_.size() > 1 ? kLinger : 0);
+  schedule_ = Schedule(program_, pool_.size(), options.fuse);
   data_.assign(program_.buffers.size(), nullptr);
   u32_.assign(program_.registers.size(), 0);
   f32_.assign(program_.registers.size(), 0.0f);
@@ -79,7 +87,8 @@ Status Executor::plan(const ExecutorOptions& options) {
   const std::int64_t capacity = pages_per_sequence_ * 64;
   for (const Instruction& ins : program_.code) scratch_bytes_ = std::max(scratch_bytes_, scratch_of(program_, ins, capacity));
   scratch_bytes_ = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(scratch_bytes_), 64)) + 128;
-  const std::int64_t total = placement_.arena_bytes + scratch_bytes_ * pool_.size();
+  const std::int64_t own_bytes = scratch_bytes_ + schedule_.private_bytes();
+  const std::int64_t total = placement_.arena_bytes + own_bytes * pool_.size();
   arena_ = aligned_zeros(total);
   if (!arena_) return Status(Code::out_of_memory, "session: no memory for an arena of " + std::to_string(total) + " bytes");
   for (std::size_t b = 0; b < data_.size(); ++b)
@@ -168,6 +177,7 @@ Status Executor::resolve() {
       t.stride = placement_.stride[b];
       t.cols = v.cols;
       t.data = reinterpret_cast<char*>(data_[b]) + v.col * element_size(buffer.type);
+      step.private_at[i] = schedule_.private_offset(v.buffer) + v.col * element_size(buffer.type);
       if (op.operands[i].role != Role::read) result = buffer.type;
     }
     // The type a kernel works in is its result's; packing ops are named by their source.
@@ -256,15 +266,51 @@ void Executor::settle_inputs() {
 void Executor::work(void* context, int worker) {
   auto* self = static_cast<Executor*>(context);
   const int workers = self->pool_.size();
-  char* scratch = reinterpret_cast<char*>(self->arena_.get() + self->placement_.arena_bytes + worker * self->scratch_bytes_);
+  char* copies = reinterpret_cast<char*>(self->arena_.get() + self->placement_.arena_bytes + worker * (self->scratch_bytes_ + self->schedule_.private_bytes()));
   for (std::size_t n = self->run_begin_; n < self->run_end_; ++n) {
-    KernelArgs args = self->steps_[n].args;
-    args.scratch = scratch;
-    args.worker = worker;
-    args.workers = workers;
-    self->steps_[n].kernel(args);
-    self->pool_.barrier().wait();
+    const Step& step = self->steps_[n];
+    KernelArgs args = step.args;
+    for (unsigned left = step.private_operands; left != 0; left &= left - 1) {
+      const int i = std::countr_zero(left);
+      args.t[i].data = copies + step.private_at[i];
+    }
+    args.scratch = copies + self->schedule_.private_bytes();
+    args.worker = step.whole ? 0 : worker;
+    args.workers = step.whole ? 1 : workers;
+    if (step.barrier && n > self->run_begin_) self->pool_.barrier().wait();
+    step.kernel(args);
   }
+}
+
+// The row counts of a run, and with them its barriers.
+void Executor::bind_registers() {
+  if (bound_ && u32_ == bound_u32_ && f32_ == bound_f32_) return;
+  bound_ = true;
+  bound_u32_ = u32_;
+  bound_f32_ = f32_;
+  schedule_.update(u32_, data_);
+  for (std::size_t n = 0; n < steps_.size(); ++n) {
+    Step& step = steps_[n];
+    const OpInfo& op = info(step.instruction->op);
+    step.barrier = schedule_.barrier_before(n);
+    step.whole = schedule_.whole(n);
+    step.private_operands = 0;
+    for (std::size_t i = 0; i < op.operands.size(); ++i) {
+      if (!step.args.has[i]) continue;
+      const BufferId buffer = step.instruction->operands[i].buffer;
+      step.args.t[i].rows = program_.rows(buffer, u32_);
+      if (schedule_.is_private(buffer)) step.private_operands |= static_cast<std::uint16_t>(1u << i);
+    }
+    for (std::size_t i = 0; i < op.registers.size(); ++i) {
+      const auto reg = static_cast<std::size_t>(step.instruction->registers[i]);
+      step.args.u32s[i] = u32_[reg];
+      step.args.f32s[i] = f32_[reg];
+    }
+  }
+}
+
+std::int64_t Executor::barriers() const {
+  return std::count_if(steps_.begin(), steps_.end(), [](const Step& s) { return s.barrier; });
 }
 
 Status Executor::run(Segment first, Segment last) {
@@ -278,20 +324,12 @@ Status Executor::run(Segment first, Segment last) {
   while (run_begin_ < steps_.size() && steps_[run_begin_].instruction->segment < first) ++run_begin_;
   run_end_ = run_begin_;
   while (run_end_ < steps_.size() && steps_[run_end_].instruction->segment <= last) ++run_end_;
-  for (std::size_t n = run_begin_; n < run_end_; ++n) {
-    Step& step = steps_[n];
-    const OpInfo& op = info(step.instruction->op);
-    for (std::size_t i = 0; i < op.operands.size(); ++i)
-      if (step.args.has[i]) step.args.t[i].rows = program_.rows(step.instruction->operands[i].buffer, u32_);
-    for (std::size_t i = 0; i < op.registers.size(); ++i) {
-      const auto reg = static_cast<std::size_t>(step.instruction->registers[i]);
-      step.args.u32s[i] = u32_[reg];
-      step.args.f32s[i] = f32_[reg];
-    }
-  }
+  bind_registers();
   if (poison_ && first == Segment::forward) {
     for (std::size_t b = 0; b < program_.buffers.size(); ++b)
       if (program_.buffers[b].kind == BufferKind::temp && data_[b]) std::memset(data_[b], 0xFF, static_cast<std::size_t>(buffer_bytes(program_, static_cast<BufferId>(b))));
+    for (int worker = 0; worker < pool_.size(); ++worker)
+      std::memset(arena_.get() + placement_.arena_bytes + worker * (scratch_bytes_ + schedule_.private_bytes()), 0xFF, static_cast<std::size_t>(schedule_.private_bytes()));
   }
   pool_.run(&Executor::work, this);
   return {};

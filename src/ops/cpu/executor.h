@@ -13,6 +13,7 @@
 #include "numeric/weight_store.h"
 #include "ops/cpu/isa.h"
 #include "ops/cpu/planner.h"
+#include "ops/cpu/schedule.h"
 #include "ops/program.h"
 
 namespace loom::cpu {
@@ -23,6 +24,7 @@ using WeightLookup = std::function<WeightStore*(std::string_view path, std::stri
 struct ExecutorOptions {
   std::string_view isa;       // "": the best here
   std::int64_t sequences = 1;  // that the KV states are divided among
+  bool fuse = true;            // false: a barrier after every instruction, the definition that schedule.h must equal
   bool poison = false;         // fill the arena with NaN before each run: what a kernel reads unwritten shows
 };
 
@@ -37,6 +39,8 @@ class Executor {
   const Program& program() const { return program_; }
   std::string_view isa() const { return kernels_->isa; }
   std::int64_t arena_bytes() const { return placement_.arena_bytes; }
+  // Barriers between the instructions of a run, as the last one had them.
+  std::int64_t barriers() const;
   std::int64_t scratch_bytes() const { return scratch_bytes_; }
   std::int64_t state_bytes() const { return state_bytes_; }
   std::int64_t weight_bytes() const;  // prepared forms made by this executor, beyond what the stores hold
@@ -72,6 +76,7 @@ class Executor {
   Status resolve();
   Status check_inputs() const;
   void settle_inputs();
+  void bind_registers();
   static void work(void* self, int worker);
 
   Program program_;
@@ -79,6 +84,7 @@ class Executor {
   ThreadPool& pool_;
   const KernelTable* kernels_ = nullptr;
   Placement placement_;
+  Schedule schedule_;
   std::vector<std::byte*> data_;  // per buffer
   std::unique_ptr<std::byte[], void (*)(std::byte*)> arena_{nullptr, nullptr};
   std::unique_ptr<PreparedWeights> prepared_;
@@ -89,6 +95,9 @@ class Executor {
   std::int64_t pages_per_sequence_ = 0, sequences_ = 1, scratch_bytes_ = 0, state_bytes_ = 0;
   std::vector<std::uint32_t> u32_;
   std::vector<float> f32_;
+  bool bound_ = false;
+  std::vector<std::uint32_t> bound_u32_;  // what the steps were last bound to
+  std::vector<float> bound_f32_;
   std::size_t run_begin_ = 0, run_end_ = 0;
   bool poison_ = false;
 };

@@ -34,6 +34,9 @@ struct WeightArg {
   int dtype = 0, layout = 0, form = kFloatForm;
 };
 
+// Class I products of so many rows read the packed weights directly, their outputs shared in panels of 16; schedule.cpp relies on it.
+inline constexpr i64 kGemvRows = 2;
+
 struct KernelArgs {
   TensorArg t[10];
   bool has[10];

@@ -69,12 +69,20 @@ std::int64_t row_stride(const Buffer& b) {
   return in_arena(b.kind) ? static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(b.cols), 16)) : b.cols;
 }
 
-std::int64_t buffer_bytes(const Program& program, BufferId id) {
+std::int64_t buffer_bytes(const Program& program, BufferId id) { return buffer_bytes(program, id, program.max_rows(id)); }
+std::int64_t buffer_bytes(const Program& program, BufferId id, std::int64_t rows) {
   const Buffer& b = program.buffers[static_cast<std::size_t>(id)];
-  return static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(program.max_rows(id) * row_stride(b) * element_size(b.type) + kSlack), kAlign));
+  return static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(std::min(rows, program.max_rows(id)) * row_stride(b) * element_size(b.type) + kSlack), kAlign));
 }
 
-Placement place_buffers(const Program& program) {
+Placement place_buffers(const Program& program, int linger) {
+  std::vector<std::int64_t> bytes(program.buffers.size(), 0);
+  for (std::size_t b = 0; b < bytes.size(); ++b)
+    if (in_arena(program.buffers[b].kind)) bytes[b] = buffer_bytes(program, static_cast<BufferId>(b));
+  return place_buffers(program, bytes, linger);
+}
+
+Placement place_buffers(const Program& program, std::span<const std::int64_t> bytes, int linger) {
   const std::size_t count = program.buffers.size();
   const int end = static_cast<int>(program.code.size());
   std::vector<int> first(count, end + 1), last(count, -1);
@@ -95,19 +103,19 @@ Placement place_buffers(const Program& program) {
   for (std::size_t b = 0; b < count; ++b) {
     const Buffer& buffer = program.buffers[b];
     p.stride[b] = row_stride(buffer);
-    if (!in_arena(buffer.kind)) continue;
+    if (bytes[b] == 0) continue;
     const bool used = last[b] >= 0;
     if (buffer.kind == BufferKind::temp && !used) continue;
     // The host writes inputs before a run and reads outputs after it; gradients survive it.
     if (buffer.kind == BufferKind::input || buffer.kind == BufferKind::grad || !used) first[b] = 0;
-    if (buffer.kind != BufferKind::temp) last[b] = end;
+    last[b] = buffer.kind == BufferKind::temp ? std::min(end, last[b] + linger) : end;
     begins[static_cast<std::size_t>(first[b])].push_back(b);
     ends[static_cast<std::size_t>(last[b])].push_back(b);
   }
   FreeList arena;
   for (std::size_t n = 0; n < begins.size(); ++n) {
-    for (std::size_t b : begins[n]) p.offset[b] = arena.take(buffer_bytes(program, static_cast<BufferId>(b)));
-    for (std::size_t b : ends[n]) arena.give(p.offset[b], buffer_bytes(program, static_cast<BufferId>(b)));
+    for (std::size_t b : begins[n]) p.offset[b] = arena.take(bytes[b]);
+    for (std::size_t b : ends[n]) arena.give(p.offset[b], bytes[b]);
   }
   p.arena_bytes = arena.end();
   return p;

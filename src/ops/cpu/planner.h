@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ops/program.h"
@@ -20,7 +21,13 @@ std::int64_t element_size(ValueType type);
 std::int64_t row_stride(const Buffer& buffer);
 // Bytes a buffer takes at register maxima, slack for whole-vector loads included.
 std::int64_t buffer_bytes(const Program& program, BufferId id);
+// The same for at most `rows` rows.
+std::int64_t buffer_bytes(const Program& program, BufferId id, std::int64_t rows);
 
-Placement place_buffers(const Program& program);
+// The arena of all buffers. A place stays taken for `linger` instructions after its last reader, so that those which follow can start
+// while that reader still runs (schedule.h).
+Placement place_buffers(const Program& program, int linger = 0);
+// Of the buffers with a size.
+Placement place_buffers(const Program& program, std::span<const std::int64_t> bytes, int linger);
 
 }  // namespace loom::cpu

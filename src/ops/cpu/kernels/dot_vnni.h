@@ -6,25 +6,28 @@
 // x are signed bytes, -128 excluded; sums wrap modulo 2^32.
 static constexpr i64 kFullBias = 0;
 
-#if defined(__AVX512VNNI__)
-#define LOOM_VNNI(op) op " %2, %1, %0"
-#define LOOM_VNNI_REGISTER "v"
-#else
-#define LOOM_VNNI(op) "%{vex%} " op " %2, %1, %0"
-#define LOOM_VNNI_REGISTER "x"
-#endif
 // u8 times s8 in groups of four, added without saturation.
 static inline Ints dot_full(Ints acc, Bytes codes, Ints x) {
-  asm(LOOM_VNNI("vpdpbusd") : "+" LOOM_VNNI_REGISTER(acc) : LOOM_VNNI_REGISTER(codes), LOOM_VNNI_REGISTER(x));
+#if !defined(__AVX512VNNI__)
+  asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(codes), "x"(x));
   return acc;
+#elif defined(__clang__)
+  return __builtin_ia32_vpdpbusd512(acc, reinterpret_cast<Ints&>(codes), x);
+#else
+  return __builtin_ia32_vpdpbusd_v16si(acc, reinterpret_cast<Ints&>(codes), x);
+#endif
 }
 static inline Ints dot_small(Ints acc, Bytes codes, Ints x) { return dot_full(acc, codes, x); }
 static inline Ints dot_words(Ints acc, Ints a, Ints b) {
-  asm(LOOM_VNNI("vpdpwssd") : "+" LOOM_VNNI_REGISTER(acc) : LOOM_VNNI_REGISTER(a), LOOM_VNNI_REGISTER(b));
+#if !defined(__AVX512VNNI__)
+  asm("%{vex%} vpdpwssd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
   return acc;
+#elif defined(__clang__)
+  return __builtin_ia32_vpdpwssd512(acc, a, b);
+#else
+  return __builtin_ia32_vpdpwssd_v16si(acc, a, b);
+#endif
 }
-#undef LOOM_VNNI
-#undef LOOM_VNNI_REGISTER
 
 // |sum| <= 15 * 127 * 16 fits 16 bits, so a product of words scales it: the upper word of the scale is 0.
 struct Block {

@@ -5,7 +5,7 @@ static inline void each_row(const KernelArgs& k, const TensorArg& y, F f) {
   const Range r = share(y.rows, 1, k.worker, k.workers);
   for (i64 i = r.begin; i < r.end; ++i) f(i);
 }
-// Few rows, many columns (decoding) are split by columns, so that all workers have work.
+// Few rows, many columns (decoding) are split by columns, so that all workers have work. schedule.cpp relies on the cut.
 template <class T, class F>
 static inline void each_element(const KernelArgs& k, const TensorArg& y, F f) {
   if (y.rows >= k.workers) {

@@ -89,6 +89,8 @@ static inline void finish(const PanelOutputs& o, const Ints (&sum)[2][kParts], c
 
 #include "ops/cpu/kernels/integer_gemv.h"
 
+#define LOOM_OPAQUE(value) asm("" : "+r"(value))
+
 // Rows x registers of codes; as many sums of two planes as the registers hold.
 #if LOOM_VECTOR_BYTES == 64
 static constexpr int kIntegerRows = 6, kIntegerPanels = 2;
@@ -103,17 +105,19 @@ template <int R, int P>
 static inline void integer_tile(const KernelArgs& k, const PanelOutputs* outputs, const unsigned char* codes, i64 padded, i64 first) {
   constexpr int Q = P * static_cast<int>(kParts);
   const TensorArg &x = k.t[1], &y = k.t[3];
-  const i64 stride = x.stride;
-  const signed char* hi = reinterpret_cast<const signed char*>(x.data) + first * stride;
+  const signed char* from[R];
+  LOOM_UNROLL for (int r = 0; r < R; ++r) from[r] = reinterpret_cast<const signed char*>(x.data) + (first + r) * x.stride;
   Ints acc[R][2][Q];
   LOOM_UNROLL for (int r = 0; r < R; ++r)
     LOOM_UNROLL for (int q = 0; q < Q; ++q) acc[r][0][q] = acc[r][1][q] = Ints{};
-  for (i64 g = 0; g < padded / 4; ++g) {
+  i64 at[2] = {0, padded};  // hi and lo of the same row
+  LOOM_OPAQUE(at[1]);       // two indices for all rows, or the compiler keeps a pointer for each plane of each row and runs out of registers
+  for (const unsigned char *c_at = codes, *end = codes + padded * 16; c_at != end; c_at += 64, at[0] += 4, at[1] += 4) {
     Bytes c[Q];
-    LOOM_UNROLL for (int q = 0; q < Q; ++q) c[q] = load_bytes(codes + q / kParts * padded * 16 + g * 64 + q % kParts * LOOM_VECTOR_BYTES);
+    LOOM_UNROLL for (int q = 0; q < Q; ++q) c[q] = load_bytes(c_at + q / kParts * padded * 16 + q % kParts * LOOM_VECTOR_BYTES);
     LOOM_UNROLL for (int r = 0; r < R; ++r)
       LOOM_UNROLL for (int plane = 0; plane < 2; ++plane) {
-        const Ints a = repeat_four(hi + r * stride + plane * padded + 4 * g);
+        const Ints a = repeat_four(from[r] + at[plane]);
         LOOM_UNROLL for (int q = 0; q < Q; ++q) acc[r][plane][q] = dot_full(acc[r][plane][q], c[q], a);
       }
   }
@@ -146,7 +150,7 @@ static inline void integer_panels(const KernelArgs& k, unsigned char* codes, i64
 static void matmul_integer(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const i64 rows = k.t[3].rows, padded = (w.cols + 63) / 64 * 64, panels = (w.rows + 15) / 16;
-  if (rows <= 2) {
+  if (rows <= kGemvRows) {
     const Range r = share(panels, 1, k.worker, k.workers);
     return rows == 1 ? integer_gemv<1>(k, padded, r) : integer_gemv<2>(k, padded, r);
   }
