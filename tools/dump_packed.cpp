@@ -10,8 +10,8 @@
 #include "base/bytes.h"
 #include "base/random.h"
 #include "numeric/codec.h"
-#include "numeric/gguf_blocks.h"
-#include "numeric/packed_matrix.h"
+#include "numeric/gguf/gguf_blocks.h"
+#include "numeric/packed/packed_matrix.h"
 
 namespace {
 

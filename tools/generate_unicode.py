@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes src/text/generated/unicode_tables.inc: the Unicode facts that tokenizers depend on.
+"""Writes src/text/unicode/generated/unicode_tables.inc: the Unicode facts that tokenizers depend on.
 
 Ids must equal those of the `tokenizers` package, and that package mixes several versions of Unicode: Oniguruma's tables
 (general categories, \\w), the Rust standard library's (is_numeric, lower case), and older crates' (punctuation, marks,
 normalization). So each property is measured on the installed package, code point by code point, and not taken from one
 version of the standard. Combining classes and case pairs start from Python's unicodedata. Takes about a minute.
 
-usage: tools/generate_unicode.py > src/text/generated/unicode_tables.inc
+usage: tools/generate_unicode.py > src/text/unicode/generated/unicode_tables.inc
 """
 import sys
 import unicodedata

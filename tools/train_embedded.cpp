@@ -14,9 +14,9 @@
 #include "base/bytes.h"
 #include "base/sha256.h"
 #include "llm/embedded_model.h"
-#include "llm/entity_model.h"
+#include "llm/import/entity_model.h"
 #include "stories/stories.h"
-#include "text/bpe_trainer.h"
+#include "text/bpe/bpe_trainer.h"
 #include "train/checkpoint.h"
 #include "train/trainer.h"
 

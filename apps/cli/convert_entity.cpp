@@ -1,6 +1,6 @@
 #include "convert_report.h"
 #include "formats/tensor_file.h"
-#include "llm/entity_model.h"
+#include "llm/import/entity_model.h"
 #include "model_file.h"
 
 namespace loom::cli {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "llm/generate.h"
+#include "llm/generate/generate.h"
 #include "open_model.h"
 
 namespace loom::cli {

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "llm/embedded_model.h"
-#include "llm/locate.h"
+#include "llm/import/locate.h"
 
 namespace loom::cli {
 namespace {

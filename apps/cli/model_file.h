@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "checkpoint/entity.h"
-#include "formats/gguf.h"
-#include "formats/safetensors.h"
+#include "formats/gguf/gguf.h"
+#include "formats/safetensors/safetensors.h"
 #include "formats/sniff.h"
 
 namespace loom::cli {

@@ -2,7 +2,7 @@
 
 #include "base/bytes.h"
 #include "numeric/codec.h"
-#include "numeric/gguf_blocks.h"
+#include "numeric/gguf/gguf_blocks.h"
 
 namespace loom {
 namespace {

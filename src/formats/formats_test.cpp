@@ -6,8 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
-#include "formats/gguf.h"
-#include "formats/safetensors.h"
+#include "formats/gguf/gguf.h"
+#include "formats/safetensors/safetensors.h"
 #include "support/data.h"
 
 namespace loom {

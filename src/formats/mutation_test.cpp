@@ -6,10 +6,10 @@
 #include <cstdlib>
 
 #include "base/random.h"
-#include "formats/gguf.h"
+#include "formats/gguf/gguf.h"
 #include "formats/message.h"
-#include "formats/npy.h"
-#include "formats/safetensors.h"
+#include "formats/npy/npy.h"
+#include "formats/safetensors/safetensors.h"
 #include "formats/sniff.h"
 #include "formats/test_files.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "formats/message.h"
-#include "formats/safetensors.h"
+#include "formats/safetensors/safetensors.h"
 #include "formats/tensor_file.h"
 
 namespace loom {

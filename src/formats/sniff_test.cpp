@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/gguf.h"
-#include "formats/npy.h"
-#include "formats/safetensors.h"
+#include "formats/gguf/gguf.h"
+#include "formats/npy/npy.h"
+#include "formats/safetensors/safetensors.h"
 #include "formats/test_files.h"
 #include "support/data.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/source.h"
-#include "llm/generate.h"
+#include "llm/generate/generate.h"
 
 namespace loom {
 

@@ -6,8 +6,8 @@
 
 #include "base/exact_math.h"
 #include "exec/session.h"
-#include "llm/generate.h"
-#include "llm/sampler.h"
+#include "llm/generate/generate.h"
+#include "llm/generate/sampler.h"
 
 namespace loom {
 namespace {

@@ -1,12 +1,12 @@
 #include "llm/model.h"
 
 #include "base/source.h"
-#include "formats/safetensors.h"
+#include "formats/safetensors/safetensors.h"
 #include "formats/sniff.h"
 #include "llm/embedded_model.h"
-#include "llm/entity_model.h"
-#include "llm/import.h"
-#include "llm/locate.h"
+#include "llm/import/entity_model.h"
+#include "llm/import/import.h"
+#include "llm/import/locate.h"
 
 namespace loom {
 namespace {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "formats/gguf.h"
+#include "formats/gguf/gguf.h"
 #include "grid/network.h"
-#include "llm/config.h"
+#include "llm/config/config.h"
 #include "text/tokenizer.h"
 
 namespace loom {

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "llm/architecture.h"
-#include "llm/generate.h"
-#include "llm/locate.h"
+#include "llm/config/architecture.h"
+#include "llm/generate/generate.h"
+#include "llm/import/locate.h"
 #include "llm/test_models.h"
 
 namespace loom {
@@ -105,7 +105,7 @@ TEST(Model, other_families_are_refused_by_name) {
     LOOM_TEST_FILE(folder, std::string("families/") + family);
     LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, std::string("the architecture '") + family);
     LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, "known are llama, mistral, qwen2, qwen3");
-    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, std::string("src/llm/import_") + family);
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, std::string("src/llm/import/import_") + family);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/bytes.h"
-#include "numeric/quantize.h"
+#include "numeric/packed/quantize.h"
 
 namespace loom {
 namespace {

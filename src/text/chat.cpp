@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "text/unicode.h"
-#include "text/utf8.h"
+#include "text/unicode/unicode.h"
+#include "text/unicode/utf8.h"
 
 namespace loom {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/source.h"
 #include "support/data.h"
-#include "text/bpe_trainer.h"
+#include "text/bpe/bpe_trainer.h"
 
 namespace loom {
 namespace {

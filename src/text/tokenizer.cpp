@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "text/tokenizer_data.h"
-#include "text/utf8.h"
+#include "text/unicode/utf8.h"
 
 namespace loom {
 

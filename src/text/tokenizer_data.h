@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "text/added_tokens.h"
-#include "text/bpe.h"
-#include "text/decoder.h"
-#include "text/normalizer.h"
-#include "text/pre_tokenizer.h"
-#include "text/vocabulary.h"
+#include "text/bpe/bpe.h"
+#include "text/bpe/vocabulary.h"
+#include "text/pipeline/added_tokens.h"
+#include "text/pipeline/decoder.h"
+#include "text/pipeline/normalizer.h"
+#include "text/pipeline/pre_tokenizer.h"
 
 namespace loom::text {
 

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "grid/network.h"
-#include "train/data.h"
+#include "train/data/data.h"
 #include "train/learner.h"
 #include "train/schedule.h"
 

@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "grid/network.h"
-#include "train/data.h"
+#include "train/data/data.h"
 #include "train/learner.h"
 #include "train/spec.h"
 

@@ -10,7 +10,7 @@
 #include "exec/session.h"
 #include "llm/embedded_model.h"
 #include "stories/stories.h"
-#include "text/bpe_trainer.h"
+#include "text/bpe/bpe_trainer.h"
 #include "train/learner.h"
 
 namespace loom {

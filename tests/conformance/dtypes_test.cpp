@@ -4,11 +4,11 @@
 
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/random.h"
 #include "exec/session.h"
-#include "base/bytes.h"
-#include "numeric/gguf_blocks.h"
-#include "numeric/gguf_panels.h"
+#include "numeric/gguf/gguf_blocks.h"
+#include "numeric/gguf/gguf_panels.h"
 #include "numeric/q15.h"
 
 namespace loom {

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "exec/session.h"
-#include "llm/config.h"
+#include "llm/config/config.h"
 
 namespace loom {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "base/bytes.h"
 #include "e2e/process.h"
-#include "formats/safetensors.h"
-#include "llm/architecture.h"
-#include "llm/entity_model.h"
+#include "formats/safetensors/safetensors.h"
+#include "llm/config/architecture.h"
+#include "llm/import/entity_model.h"
 #include "support/data.h"
 
 namespace loom::test {

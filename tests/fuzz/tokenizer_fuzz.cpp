@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "text/pattern.h"
+#include "text/pattern/pattern.h"
 #include "text/tokenizer.h"
-#include "text/utf8.h"
+#include "text/unicode/utf8.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-"""Prints the table of src/llm/sampler_test.cpp: picks of an independent sampler in NumPy, f64 and plain loops.
+"""Prints the table of src/llm/generate/sampler_test.cpp: picks of an independent sampler in NumPy, f64 and plain loops.
 
 usage: sampler.py
 """

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "numeric/packed_matrix.h"
+#include "numeric/packed/packed_matrix.h"
 
 namespace {
 

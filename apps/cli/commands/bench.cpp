@@ -10,7 +10,7 @@
 #include "command.h"
 #include "console.h"
 #include "exec/session.h"
-#include "llm/config.h"
+#include "llm/config/config.h"
 
 namespace loom::cli {
 namespace {

@@ -2,9 +2,9 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "console.h"
-#include "formats/npy.h"
+#include "formats/npy/npy.h"
 #include "llm/evaluate.h"
-#include "llm/sampler.h"
+#include "llm/generate/sampler.h"
 #include "open_model.h"
 
 namespace loom::cli {

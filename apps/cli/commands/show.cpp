@@ -4,9 +4,9 @@
 #include "command.h"
 #include "console.h"
 #include "exec/session.h"
-#include "llm/architecture.h"
+#include "llm/config/architecture.h"
 #include "llm/embedded_model.h"
-#include "llm/locate.h"
+#include "llm/import/locate.h"
 #include "llm/model.h"
 #include "model_file.h"
 

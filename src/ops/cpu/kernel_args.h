@@ -21,7 +21,7 @@ enum : int { kFloatForm = 0, kIntegerForm = 1, kDecodedForm = 2, kSplitForm = 3,
 
 // A parameter as prepared for the kernels. Which members are set follows from the ops that read it.
 struct WeightArg {
-  const void* panels = nullptr;  // the packed form (numeric/packed_matrix.h), or float panels of 16 outputs: element (n, k) at [n/16][k][n%16]
+  const void* panels = nullptr;  // the packed form (numeric/packed/packed_matrix.h), or float panels of 16 outputs: element (n, k) at [n/16][k][n%16]
   const void* dense = nullptr;   // row-major decoded values, rows padded to `dense_stride` with zeros
   i64 dense_stride = 0;
   i64 rows = 0, cols = 0, padded_cols = 0;

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "numeric/codec.h"
-#include "numeric/gguf_panels.h"
+#include "numeric/gguf/gguf_panels.h"
 
 namespace loom::cpu {
 namespace {

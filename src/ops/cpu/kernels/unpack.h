@@ -1,4 +1,4 @@
-// Codes of class I weights as unsigned bytes (numeric/packed_matrix.h, docs/reference/packing.md): a panel is 16 outputs, a byte row 16
+// Codes of class I weights as unsigned bytes (numeric/packed/packed_matrix.h, docs/reference/packing.md): a panel is 16 outputs, a byte row 16
 // outputs x 4 consecutive k, in layers of bits where codes are small. An unpacked code is value + offset.
 
 // What is taken off per unit of activation.

@@ -1,0 +1,199 @@
+#include "llm/generate/generate.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "llm/generate/stop_filter.h"
+
+namespace loom {
+
+std::string_view name(Finish finish) {
+  constexpr std::array<std::string_view, 4> kNames = {"length", "eos", "stop", "cancelled"};
+  return kNames[static_cast<std::size_t>(finish)];
+}
+
+Status check_ids(const ModelConfig& config, std::span<const std::int32_t> ids) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] >= 0 && ids[i] < config.vocab_size) continue;
+    return Status(Code::out_of_range, "id " + std::to_string(ids[i]) + " at position " + std::to_string(i) + ": the vocabulary has " +
+                                          std::to_string(config.vocab_size));
+  }
+  return {};
+}
+
+Status context_too_small(std::size_t tokens, std::int64_t context) {
+  return Status(Code::out_of_range, "the text has " + std::to_string(tokens) + " tokens, the context holds " + std::to_string(context));
+}
+
+namespace {
+
+constexpr std::int64_t kDefaultContext = 4096;
+
+// Ids in, deliverable text out: decoder, then stop strings.
+class TextStream {
+ public:
+  TextStream(const Tokenizer& tokenizer, const GenerateOptions& options, std::string* text)
+      : decoder_(tokenizer, true), stops_(options.stop), options_(options), text_(text) {}
+
+  // What stands before the answer decides how its first token is spelled.
+  void prime(std::span<const std::int32_t> before) {
+    for (const std::int32_t id : before) (void)decoder_.push(id);
+  }
+  void push(std::int32_t id) { deliver(stops_.push(decoder_.push(id))); }
+  void finish() {
+    deliver(stops_.push(decoder_.finish()));
+    deliver(stops_.finish());
+  }
+  bool stopped() const { return stops_.stopped(); }
+
+ private:
+  void deliver(const std::string& text) {
+    if (text.empty()) return;
+    *text_ += text;
+    if (options_.on_text) options_.on_text(text);
+  }
+  StreamDecoder decoder_;
+  StopFilter stops_;
+  const GenerateOptions& options_;
+  std::string* text_;
+};
+
+}  // namespace
+
+Generator::Generator(Model& model, Session session, const GeneratorOptions& options)
+    : model_(&model), session_(std::move(session)), options_(options), sequences_(static_cast<std::size_t>(options.sequences)) {
+  run_ids_.reserve(static_cast<std::size_t>(options.chunk));
+  run_sequences_.reserve(run_ids_.capacity());
+  run_positions_.reserve(run_ids_.capacity());
+}
+
+Result<Generator> Generator::create(Model& model, ThreadPool& pool, const GeneratorOptions& options) {
+  if (options.context < 0) return Status(Code::invalid_argument, "generator: negative context " + std::to_string(options.context));
+  SessionOptions session_options;
+  session_options.max_rows = options.chunk;
+  session_options.max_positions = options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
+  session_options.sequences = options.sequences;
+  session_options.isa = options.isa;
+  LOOM_ASSIGN(Session session, Session::create(model.network, pool, session_options));
+  return Generator(model, std::move(session), options);
+}
+
+Status Generator::check(std::int64_t sequence) const {
+  if (sequence >= 0 && sequence < options_.sequences) return {};
+  return Status(Code::out_of_range, "generator: sequence " + std::to_string(sequence) + " of " + std::to_string(options_.sequences));
+}
+
+std::span<const float> Generator::logits(std::int64_t sequence) const {
+  return check(sequence).ok() ? std::span<const float>(sequences_[static_cast<std::size_t>(sequence)].logits) : std::span<const float>();
+}
+
+Status Generator::append(std::span<const std::int32_t> ids, std::int64_t sequence) {
+  Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
+  s.logits.clear();
+  while (!ids.empty()) {
+    if (cancelled()) return Status(Code::cancelled, "generator: cancelled with " + std::to_string(ids.size()) + " ids left to run");
+    const auto part = ids.first(std::min(ids.size(), static_cast<std::size_t>(options_.chunk)));
+    ids = ids.subspan(part.size());
+    run_ids_.assign(part.begin(), part.end());
+    run_sequences_.assign(part.size(), static_cast<std::uint32_t>(sequence));
+    run_positions_.resize(part.size());
+    for (std::size_t i = 0; i < part.size(); ++i) run_positions_[i] = static_cast<std::uint32_t>(s.ids.size() + i);
+    // Only the last row of all goes through the output projection.
+    const auto last = static_cast<std::uint32_t>(part.size() - 1);
+    const std::span<const std::uint32_t> head(&last, ids.empty() ? 1 : 0);
+    LOOM_TRY(session_.run_tokens(run_ids_, run_sequences_, run_positions_, head));
+    s.ids.insert(s.ids.end(), part.begin(), part.end());
+  }
+  const auto row = session_.output(0);
+  s.logits.assign(row.begin(), row.end());
+  return {};
+}
+
+Status Generator::feed(std::span<const std::int32_t> ids, std::int64_t sequence) {
+  LOOM_TRY(check(sequence));
+  if (ids.empty()) return Status(Code::invalid_argument, "generator: nothing to run: give at least one id");
+  if (static_cast<std::int64_t>(ids.size()) > context()) return context_too_small(ids.size(), context());
+  LOOM_TRY(check_ids(model_->config, ids));
+  const double start = now();
+  Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
+  std::size_t same = static_cast<std::size_t>(std::mismatch(s.ids.begin(), s.ids.end(), ids.begin(), ids.end()).first - s.ids.begin());
+  // Nothing to run where the cache holds exactly this and its prediction; otherwise at least the last id.
+  const bool known = same == ids.size() && same == s.ids.size() && !s.logits.empty();
+  if (!known) {
+    same = std::min(same, ids.size() - 1);
+    s.ids.resize(same);
+    LOOM_TRY(append(ids.subspan(same), sequence));
+  }
+  statistics_ = {};
+  statistics_.reused_tokens = static_cast<std::int64_t>(same);
+  statistics_.prefill_tokens = static_cast<std::int64_t>(ids.size() - same);
+  statistics_.prefill_seconds = now() - start;
+  return {};
+}
+
+Status Generator::generate(const GenerateOptions& options, Generation* result, std::int64_t sequence) {
+  *result = {};
+  LOOM_TRY(check(sequence));
+  Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
+  if (s.logits.empty()) return Status(Code::invalid_argument, "generator: feed the sequence before generating");
+  if (options.max_tokens < 0)
+    return Status(Code::invalid_argument, "generator: max_tokens must not be negative: " + std::to_string(options.max_tokens));
+  const Result<Tokenizer>& tokenizer = model_->tokenizer;
+  if ((!options.stop.empty() || options.on_text) && !tokenizer.ok()) return tokenizer.status();
+  LOOM_ASSIGN(Sampler sampler, Sampler::create(options.sampling));
+  std::optional<TextStream> text;
+  if (tokenizer.ok()) {
+    text.emplace(*tokenizer, options, &result->text);
+    text->prime(s.ids);
+  }
+  auto ends = [&](std::int32_t id) {
+    auto holds = [id](const std::vector<std::int32_t>& list) { return std::find(list.begin(), list.end(), id) != list.end(); };
+    return (!options.ignore_eos && holds(model_->config.eos)) || holds(options.end);
+  };
+
+  const double start = now();
+  statistics_.decode_tokens = 0;
+  const std::size_t before = s.ids.size();
+  auto decode = [&]() -> Status {
+    for (;;) {
+      if (cancelled()) {
+        result->finish = Finish::cancelled;
+        return {};
+      }
+      LOOM_ASSIGN(const std::int32_t id, sampler.pick(s.logits, s.ids, s.ids.size()));
+      result->ids.push_back(id);
+      ++statistics_.decode_tokens;
+      if (options.on_token) options.on_token(id);
+      if (ends(id)) {
+        result->finish = Finish::eos;
+        return {};
+      }
+      if (text) text->push(id);
+      if (text && text->stopped()) {
+        result->finish = Finish::stop;
+        return {};
+      }
+      result->finish = Finish::length;
+      if (options.max_tokens > 0 && static_cast<std::int64_t>(result->ids.size()) >= options.max_tokens) return {};
+      if (static_cast<std::int64_t>(s.ids.size()) >= context()) {
+        if (options.max_tokens == 0) return {};
+        return Status(Code::out_of_range, "the context of " + std::to_string(context()) + " tokens is full: " + std::to_string(before) +
+                                              " were given and " + std::to_string(result->ids.size()) + " of " +
+                                              std::to_string(options.max_tokens) + " generated");
+      }
+      const Status status = append({&id, 1}, sequence);
+      if (status.code() == Code::cancelled) {
+        result->finish = Finish::cancelled;
+        return {};
+      }
+      LOOM_TRY(status);
+    }
+  };
+  const Status status = decode();
+  if (text && !text->stopped()) text->finish();
+  statistics_.decode_seconds = now() - start;
+  return status;
+}
+
+}  // namespace loom

@@ -1,0 +1,190 @@
+#include "llm/import/import.h"
+
+#include <algorithm>
+#include <set>
+
+#include "llm/config/architecture.h"
+
+namespace loom {
+namespace {
+
+// Buffers that old checkpoints saved although they are computed, and what the configuration already took.
+bool is_leftover(std::string_view name, Naming naming) {
+  if (naming == Naming::gguf) return name == "rope_freqs.weight";
+  for (const std::string_view end : {".rotary_emb.inv_freq", ".rotary_emb.cos_cached", ".rotary_emb.sin_cached"})
+    if (name.ends_with(end)) return true;
+  return false;
+}
+
+bool holds_weights(StorageType type) {
+  switch (type) {
+    case StorageType::f64: case StorageType::f32: case StorageType::f16: case StorageType::bf16:
+    case StorageType::q4_0: case StorageType::q8_0: case StorageType::q4_k: case StorageType::q6_k: return true;
+    default: return false;  // integers and fp8 have scales in other tensors
+  }
+}
+
+// Row r of the result is row h*d + 2i + s of the file, where r = h*d + s*d/2 + i: rotary pairs (2i, 2i+1) become (i, i + d/2).
+void deinterleave(std::span<float> values, std::int64_t rows, std::int64_t head_dim) {
+  const auto width = values.size() / static_cast<std::size_t>(rows), d = static_cast<std::size_t>(head_dim), half = d / 2;
+  std::vector<float> head(d * width);
+  for (std::size_t at = 0; at < values.size(); at += head.size()) {
+    std::copy_n(values.data() + at, head.size(), head.data());
+    for (std::size_t r = 0; r < d; ++r)
+      std::copy_n(head.data() + (2 * (r % half) + r / half) * width, width, values.data() + at + r * width);
+  }
+}
+
+class Importer {
+ public:
+  Importer(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, const WeightFormat& format)
+      : config_(config), tensors_(tensors), naming_(naming), format_(format) {}
+
+  // `values`: read them; otherwise everything but them is looked at.
+  Result<Network> run(bool values) {
+    values_ = values;
+    LOOM_TRY(check_size());
+    LOOM_ASSIGN(Network network, Network::from_json(decoder_topology(config_)));
+    LOOM_TRY(network.morph(format_));  // no parameter has values yet, so this is its plan alone
+    for (const Network::NamedParam& p : network.params())
+      if (!p.tied) LOOM_TRY(fill(p));
+    if (config_.tied) LOOM_TRY(check_tied());
+    for (const TensorInfo& t : tensors_) {
+      if (used_.contains(t.name) || is_leftover(t.name, naming_)) continue;
+      return Status(Code::unsupported, "tensor " + quoted(t.name) + " " + shape_text(t.shape) + " belongs to no parameter of a '" +
+                                           std::string(config_.architecture->name) + "'");
+    }
+    return network;
+  }
+
+ private:
+  // A configuration that promises more than the file holds is refused before memory is taken for it.
+  Status check_size() const {
+    const auto real = [](std::int64_t n) { return static_cast<double>(n); };
+    const double hidden = real(config_.hidden_size), head_dim = real(config_.head_dim);
+    const double attention = 2 * head_dim * (real(config_.heads) + real(config_.kv_heads)), mlp = 3 * real(config_.intermediate_size);
+    const double expected = hidden * (real(config_.vocab_size) * (config_.tied ? 1 : 2) + real(config_.layers) * (attention + mlp));
+    double held = 0;
+    for (const TensorInfo& t : tensors_) held += static_cast<double>(t.elements());
+    if (expected <= held) return {};
+    return Status(Code::corrupt, "the configuration describes at least " + format_double(expected) + " weights, the file holds " +
+                                     format_double(held));
+  }
+
+  const TensorInfo* find(std::string_view name) const {
+    const auto before = [](const TensorInfo& t, std::string_view n) { return t.name < n; };
+    const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name, before);
+    return at != tensors_.end() && at->name == name ? &*at : nullptr;
+  }
+
+  std::string spelled(const TensorName& name, std::int64_t block) const {
+    const std::string own(naming_ == Naming::hf ? name.hf : name.gguf);
+    if (block < 0) return own;
+    return (naming_ == Naming::hf ? "model.layers." : "blk.") + std::to_string(block) + "." + own;
+  }
+
+  // The cells of decoder_topology: 0, blocks, norm, output.
+  Status fill(const Network::NamedParam& p) {
+    const std::size_t slash = p.path.find('/');
+    std::int64_t cell = 0;
+    for (const char c : p.path.substr(0, slash)) cell = c == '.' ? 0 : cell * 10 + (c - '0');
+    const bool block = cell >= 1 && cell <= config_.layers;
+    const std::string place = block ? p.path.substr(slash) : cell == 0 ? "embedding" : cell == config_.layers + 1 ? "norm" : "output";
+    for (const TensorName& name : block ? block_tensors() : model_tensors())
+      if (name.place == place && name.role == p.param->spec.role) return fill(*p.param, name, spelled(name, block ? cell - 1 : -1));
+    return Status(Code::internal, "parameter " + p.path + ":" + p.param->spec.role + " has no name in model files");
+  }
+
+  Status fill(const Param& param, const TensorName& name, const std::string& spelling) {
+    const TensorInfo* t = find(spelling);
+    if (!t) return Status(Code::not_found, "tensor " + quoted(spelling) + " is missing");
+    const ParamSpec& spec = param.spec;
+    std::vector<std::int64_t> expected = {spec.rows, spec.cols};
+    if (!spec.quantized) expected = {spec.cols};  // a vector
+    if (t->shape != expected) {
+      return Status(Code::corrupt, "tensor " + quoted(spelling) + ": the configuration expects " + shape_text(expected) +
+                                       ", the file has " + shape_text(t->shape));
+    }
+    if (!holds_weights(t->type)) {
+      return Status(Code::unsupported, "tensor " + quoted(spelling) + " is stored as " + std::string(loom::name(t->type)) +
+                                           ", which holds no weights without scales");
+    }
+    used_.insert(t->name);
+    return values_ ? load(*t, name.order, spec, param.store.get()) : Status();
+  }
+
+  // The one place where stored elements become a parameter. Formats that run as they are stored replace *store here.
+  Status load(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec, WeightStore* store) const {
+    const auto status = [&]() -> Status {
+      LOOM_ASSIGN(*store, values_of(tensor, order, spec, store->format()));
+      return {};
+    }();
+    return status.at("tensor " + quoted(tensor.name));
+  }
+
+  Result<WeightStore> values_of(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec, const WeightFormat& format) const {
+    const bool packs = format.dtype != DType::f32 && format.dtype != DType::f64;
+    const bool interleaved = naming_ == Naming::gguf && config_.architecture->gguf_interleaves_qk && order != RowOrder::plain;
+    if (packs && !interleaved) {
+      // Rows go through in parts: the tensor is never held in f32.
+      LOOM_ASSIGN(PackedMatrix packed, PackedMatrix::encode(format, spec.rows, spec.cols, [&](std::int64_t first, std::span<float> rows) {
+        return read_f32(tensor, static_cast<std::uint64_t>(first * spec.cols), rows);
+      }));
+      return WeightStore::from_packed(std::move(packed));
+    }
+    std::vector<float> values(static_cast<std::size_t>(spec.rows) * static_cast<std::size_t>(spec.cols));
+    LOOM_TRY(read_f32(tensor, 0, values));
+    if (interleaved) deinterleave(values, spec.quantized ? spec.rows : spec.cols, config_.head_dim);
+    LOOM_ASSIGN(WeightStore loaded, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
+    LOOM_TRY(loaded.morph(format));
+    if (packs) LOOM_TRY(loaded.drop_master());
+    return loaded;
+  }
+
+  // A tied model may store its output projection as well, as long as it is the same.
+  Status check_tied() {
+    const TensorName& table = model_tensors()[0];
+    const TensorName& output = model_tensors()[2];
+    const TensorInfo *a = find(spelled(table, -1)), *b = find(spelled(output, -1));
+    if (!b) return {};
+    bool same = a->shape == b->shape;
+    if (same && !values_) {
+      used_.insert(b->name);
+      return {};
+    }
+    std::vector<float> x(65536), y(65536);
+    for (std::uint64_t at = 0; same && at < a->elements(); at += x.size()) {
+      const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(x.size(), a->elements() - at));
+      LOOM_TRY(read_f32(*a, at, std::span(x).first(n)));
+      LOOM_TRY(read_f32(*b, at, std::span(y).first(n)));
+      same = std::equal(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n), y.begin());
+    }
+    if (!same) {
+      return Status(Code::corrupt, "the configuration ties the output projection to the embedding table, but tensor " + quoted(b->name) +
+                                       " differs from " + quoted(a->name));
+    }
+    used_.insert(b->name);
+    return {};
+  }
+
+  const ModelConfig& config_;
+  std::span<const TensorInfo> tensors_;
+  Naming naming_;
+  WeightFormat format_;
+  bool values_ = true;
+  std::set<std::string_view> used_;
+};
+
+}  // namespace
+
+Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where, const WeightFormat& format) {
+  auto network = Importer(config, tensors, naming, format).run(true);
+  if (!network.ok()) return network.status().at(where);
+  return network;
+}
+
+Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where) {
+  return Importer(config, tensors, naming, {}).run(false).status().at(where);
+}
+
+}  // namespace loom

@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "numeric/packed/native4.h"
+#include "numeric/packed/packed_view.h"
+
+namespace loom {
+namespace {
+
+struct AlignedFree {
+  void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
+};
+// Zeroed bytes at a multiple of 64, or nothing.
+std::shared_ptr<std::byte> aligned_bytes(std::uint64_t size) {
+  if (size > std::numeric_limits<std::size_t>::max()) return nullptr;
+  auto* p = static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(size), std::align_val_t{64}, std::nothrow));
+  if (p != nullptr) std::fill_n(p, static_cast<std::size_t>(size), std::byte{0});
+  return std::shared_ptr<std::byte>(p, AlignedFree{});
+}
+
+// The largest magnitude that can be encoded: what the scales' own type holds.
+double largest_value(const WeightFormat& f) {
+  if (is_real(f)) return std::numeric_limits<double>::max();
+  return is_gguf(f.layout) ? 65504.0 * 7 : static_cast<double>(std::numeric_limits<float>::max());
+}
+
+// Rows [first, first + values.size() / cols) of a matrix of `rows`. `first` begins a panel; the last part ends the last panel, with zeros.
+template <class T>
+struct Part {
+  std::int64_t rows, cols, first;
+  std::span<const T> values;
+
+  std::int64_t count() const { return static_cast<std::int64_t>(values.size()) / cols; }
+  std::int64_t end() const { return std::min(rows, first + count()); }
+  std::int64_t padded_end() const { return (end() + kPanel - 1) / kPanel * kPanel; }
+  std::span<const T> row(std::int64_t row) const {
+    return row < rows ? values.subspan(static_cast<std::size_t>((row - first) * cols), static_cast<std::size_t>(cols)) : std::span<const T>();
+  }
+};
+
+template <class T>
+Status check_values(const WeightFormat& format, const Part<T>& part) {
+  const double largest = largest_value(format);
+  for (std::size_t i = 0; i < part.values.size(); ++i) {
+    const double x = static_cast<double>(part.values[i]);
+    if (x >= -largest && x <= largest) continue;
+    const bool finite = x - x == 0;
+    const std::int64_t element = part.first * part.cols + static_cast<std::int64_t>(i);
+    const std::string at = "element " + std::to_string(element) + " (row " + std::to_string(element / part.cols) + ", column " + std::to_string(element % part.cols) + ") is ";
+    if (finite)
+      return Status(Code::out_of_range, at + format_double(x) + ", beyond what " + to_string(format) + " holds (" + format_double(largest) + ")");
+    return Status(Code::invalid_argument, at + (x != x ? "NaN" : x > 0 ? "infinite" : "-infinite") + "; weights are finite numbers");
+  }
+  return Status();
+}
+
+template <class T>
+void encode_plain(const PackedView& view, const Part<T>& part, std::byte* bytes) {
+  const WeightFormat& format = view.format;
+  const std::int64_t block = format.scale == ScaleKind::block ? format.block : view.layout.padded_cols;
+  GroupScale tensor{1, 0};
+  if (format.scale == ScaleKind::tensor) tensor = choose_scale<T>(format.dtype, part.values);
+  std::vector<std::uint64_t> codes(static_cast<std::size_t>(view.layout.padded_cols));
+  for (std::int64_t row = part.first; row < part.padded_end(); ++row) {
+    const auto weights = part.row(row);
+    for (std::int64_t b = 0, k = 0; k < view.layout.padded_cols; ++b, k += block) {
+      const std::size_t from = std::min(static_cast<std::size_t>(k), weights.size());
+      const auto group = weights.subspan(from, std::min(static_cast<std::size_t>(block), weights.size() - from));
+      GroupScale g = tensor;
+      if (format.scale == ScaleKind::row || format.scale == ScaleKind::block) g = choose_scale<T>(format.dtype, group);
+      const auto to = codes.begin() + k;
+      std::fill(to, to + std::min(block, view.layout.padded_cols - k), zero_code(format.dtype, g.zero));
+      encode_group<T>(format.dtype, group, g, codes.data() + k);
+      view.put_group(bytes, row, b, g);
+    }
+    pack_panel_row(view.geometry, codes, static_cast<int>(row % kPanel), bytes + view.panel_at(row));
+  }
+}
+
+template <class T>
+void copy_flushed(std::span<const T> from, double floor, float* to) {
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const double x = static_cast<double>(from[i]);
+    to[i] = x > -floor && x < floor ? 0.0f : static_cast<float>(x);
+  }
+}
+
+template <class T>
+void encode_native(const PackedView& view, const Part<T>& part, std::byte* bytes) {
+  const std::size_t padded = static_cast<std::size_t>(view.layout.padded_cols);
+  const Layout layout = view.format.layout;
+  const std::int64_t block = native4_block(layout);
+  std::vector<float> weights(static_cast<std::size_t>(part.cols));
+  std::vector<std::uint8_t> small(padded), subs(static_cast<std::size_t>(view.layout.blocks));
+  std::vector<std::uint64_t> codes(padded);
+  for (std::int64_t row = part.first; row < part.padded_end(); ++row) {
+    std::fill(weights.begin(), weights.end(), 0.0f);
+    copy_flushed(part.row(row), flush_floor(view.format.dtype), weights.data());
+    // Padding blocks are blocks of zeros: w8 = 0 with s = 1.
+    std::fill(small.begin(), small.end(), static_cast<std::uint8_t>(layout == Layout::a4 ? 0 : 8));
+    std::fill(subs.begin(), subs.end(), std::uint8_t{1});
+    const float scale = encode_native4(layout, weights, small.data(), subs.data());
+    view.put_group(bytes, row, 0, {static_cast<double>(scale), 0});
+    std::copy(small.begin(), small.end(), codes.begin());
+    std::byte* panel = bytes + view.panel_at(row);
+    pack_panel_row(view.geometry, codes, static_cast<int>(row % kPanel), panel);
+    for (std::int64_t b = 0; b < view.layout.padded_cols / block; ++b)
+      put_sub_scale(layout, panel, view.code_rows(), static_cast<int>(row % kPanel), b, subs[static_cast<std::size_t>(b)]);
+  }
+}
+
+template <class T>
+void encode_gguf(const PackedView& view, const Part<T>& part, std::byte* bytes) {
+  const GgufBlock block = gguf_block(view.format.layout);
+  std::vector<float> weights(static_cast<std::size_t>(view.layout.padded_cols), 0.0f);
+  for (std::int64_t row = part.first; row < part.end(); ++row) {
+    copy_flushed(part.row(row), flush_floor(view.format.dtype), weights.data());
+    std::byte* to = bytes + static_cast<std::uint64_t>(row) * view.layout.panel_bytes;
+    for (std::int64_t b = 0; b < view.layout.blocks; ++b)
+      encode_gguf_block(view.format.layout, weights.data() + b * block.weights, to + b * block.bytes);
+  }
+}
+
+// `next(first)` gives the part that begins with row `first`.
+template <class Next>
+Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows, std::int64_t cols, const Next& next) {
+  LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
+  auto bytes = aligned_bytes(layout.total);
+  if (bytes == nullptr)
+    return Status(Code::out_of_memory,
+                  "a " + shape_text(rows, cols) + " matrix in " + to_string(format) + " takes " + std::to_string(layout.total) + " bytes");
+  const PackedView view(format, layout);
+  for (std::int64_t first = 0; first < rows;) {
+    LOOM_ASSIGN(const auto part, next(first));
+    LOOM_TRY(check_values(format, part));
+    if (format.layout == Layout::q4_k || format.layout == Layout::q6_k)
+      return Status(Code::unsupported, to_string(format) + " is read and run, not written; write q4_0, q8_0 or i4");
+    if (is_gguf(format.layout)) encode_gguf(view, part, bytes.get());
+    else if (is_native4(format.layout)) encode_native(view, part, bytes.get());
+    else encode_plain(view, part, bytes.get());
+    first = part.end();
+  }
+  const std::span<const std::byte> all(bytes.get(), static_cast<std::size_t>(layout.total));
+  return PackedMatrix::wrap(format, rows, cols, all, std::move(bytes));
+}
+
+template <class T>
+Result<PackedMatrix> encode_whole(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const T> values) {
+  LOOM_TRY(packed_layout(format, rows, cols).status());
+  if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) != values.size())
+    return Status(Code::invalid_argument, "a " + shape_text(rows, cols) + " matrix has " + std::to_string(rows * cols) + " values, got " +
+                                              std::to_string(values.size()));
+  return encode_parts(format, rows, cols, [&](std::int64_t) -> Result<Part<T>> { return Part<T>{rows, cols, 0, values}; });
+}
+
+}  // namespace
+
+Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const float> values) {
+  return encode_whole(format, rows, cols, values);
+}
+Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
+                                          std::span<const double> values) {
+  return encode_whole(format, rows, cols, values);
+}
+Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, const ReadRows& read) {
+  LOOM_TRY(packed_layout(format, rows, cols).status());
+  constexpr std::int64_t kPart = std::int64_t{1} << 18;  // values
+  const std::int64_t step = format.scale == ScaleKind::tensor ? rows : std::max<std::int64_t>(kPart / cols / kPanel, 1) * kPanel;
+  std::vector<float> values;
+  return encode_parts(format, rows, cols, [&](std::int64_t first) -> Result<Part<float>> {
+    values.resize(static_cast<std::size_t>(std::min(step, rows - first) * cols));
+    LOOM_TRY(read(first, values));
+    return Part<float>{rows, cols, first, values};
+  });
+}
+
+}  // namespace loom

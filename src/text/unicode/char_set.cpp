@@ -1,0 +1,78 @@
+#include "text/unicode/char_set.h"
+
+#include <algorithm>
+
+#include "text/unicode/unicode.h"
+
+namespace loom::text {
+
+bool CharSet::contains(char32_t point) const {
+  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), point, [](char32_t p, const Range& r) { return p < r.first; });
+  return after != ranges_.begin() && point <= (after - 1)->last;
+}
+
+void CharSet::add(char32_t first, char32_t last) { ranges_.push_back({first, last}); }
+
+void CharSet::normalize() {
+  std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) { return a.first != b.first ? a.first < b.first : a.last < b.last; });
+  std::vector<Range> merged;
+  for (const Range& r : ranges_) {
+    if (!merged.empty() && r.first <= merged.back().last + 1) merged.back().last = std::max(merged.back().last, r.last);
+    else merged.push_back(r);
+  }
+  ranges_ = std::move(merged);
+}
+
+CharSet CharSet::complement() const {
+  CharSet out;
+  char32_t next = 0;
+  for (const Range& r : ranges_) {
+    if (r.first > next) out.add(next, r.first - 1);
+    next = r.last + 1;
+  }
+  if (next <= kLastPoint) out.add(next, kLastPoint);
+  return out;
+}
+
+CharSet CharSet::united(const CharSet& other) const {
+  CharSet out = *this;
+  out.ranges_.insert(out.ranges_.end(), other.ranges_.begin(), other.ranges_.end());
+  out.normalize();
+  return out;
+}
+
+CharSet CharSet::intersected(const CharSet& other) const { return complement().united(other.complement()).complement(); }
+
+CharSet CharSet::with_case_variants() const {
+  const auto pairs = case_foldings();
+  CharSet foldings;
+  for (std::size_t i = 0; i < pairs.size(); i += 2)
+    if (contains(pairs[i]) || contains(pairs[i + 1])) foldings.add(pairs[i + 1], pairs[i + 1]);
+  foldings.normalize();
+  CharSet out = united(foldings);
+  for (std::size_t i = 0; i < pairs.size(); i += 2)
+    if (foldings.contains(pairs[i + 1])) out.add(pairs[i], pairs[i]);
+  out.normalize();
+  return out;
+}
+
+CharSet CharSet::with_attributes(std::uint32_t categories, std::uint32_t flags) {
+  CharSet out;
+  const auto runs = attribute_runs();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const bool in = (categories >> (runs[i] & kCategoryMask) & 1) != 0 || (flags != 0 && (runs[i] & flags) == flags);
+    if (in) out.add(runs[i] >> 10, i + 1 < runs.size() ? (runs[i + 1] >> 10) - 1 : kLastPoint);
+  }
+  out.normalize();
+  return out;
+}
+
+CharSet CharSet::whitespace() {
+  CharSet out;
+  for (char32_t c = 0; c <= 0x3000; ++c)
+    if (is_whitespace(c)) out.add(c, c);
+  out.normalize();
+  return out;
+}
+
+}  // namespace loom::text
