@@ -20,5 +20,8 @@ const KernelTable& kernels_generic();
 const KernelTable& kernels_avx2();
 const KernelTable& kernels_avx512();
 #endif
+#if defined(__aarch64__)
+const KernelTable& kernels_dotprod();
+#endif
 
 }  // namespace loom::cpu
