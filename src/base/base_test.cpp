@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -53,6 +54,24 @@ TEST(Json, RoundTrip) {
   EXPECT_EQ(copy.dump(2), moved.dump(2));
 }
 
+// Unicode 15, table 3-7: first and last sequences of each row, and what lies just outside.
+TEST(Json, StringsAreUtf8) {
+  for (const char* good : {"\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    const auto v = Json::parse("[\"" + std::string(good) + "\"]");
+    ASSERT_TRUE(v.ok()) << v.status().to_string();
+    EXPECT_EQ(v->as_array()[0].as_string(), good);
+  }
+  for (const char* bad : {"\x80", "\xBF", "\xC1\xBF", "\xC2", "\xC2\x41", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xED\xBF\xBF", "\xE2\x82", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF"}) {
+    for (const std::string& text : {"[\"ab" + std::string(bad) + "\"]", "{\"ab" + std::string(bad) + "\":1}"}) {
+      const Status status = Json::parse(text).status();
+      EXPECT_EQ(status.code(), Code::corrupt) << text;
+      EXPECT_NE(status.message().find("(offset 4): a string that is not UTF-8"), std::string::npos) << status.message();
+    }
+  }
+  EXPECT_NE(Json::parse("[\"\\udc00\"]").status().message().find("(offset 8): a low surrogate"), std::string::npos);
+  EXPECT_NE(Json::parse("[\"\\ud83d\\u0041\"]").status().message().find("a high surrogate without a low one"), std::string::npos);
+}
+
 TEST(Json, RefusesWhatIsNotJson) {
   for (const char* text : {"", "{", "[1,]", "{\"a\":1,\"a\":2}", "01", "1.", "1e", "\"\\x\"", "\"\\ud800\"", "nul", "1 2", "1e999", "\"a\nb\"", "-"}) {
     auto v = Json::parse(text);
@@ -60,6 +79,23 @@ TEST(Json, RefusesWhatIsNotJson) {
     EXPECT_NE(v.status().message().find("offset"), std::string::npos) << v.status().message();
   }
   EXPECT_FALSE(Json::parse(std::string(100000, '[')).ok());
+}
+
+// The two ways give one text: on random bits, on powers of two and their neighbors, on decimals people write, and on ties.
+TEST(Number, TheFastTextIsThePortableOne) {
+  std::vector<double> values = {5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 5.684341886080802e-14, 2251799813685248.25, 2251799813685248.75, 9007199254740993.0, 1e22, 1e23, 4.35, 0.3, 1e-7};
+  for (int e = -1074; e <= 1023; ++e) {
+    const double power = std::ldexp(1.0, e);
+    values.insert(values.end(), {power, std::nextafter(power, 0.0), std::nextafter(power, 1e308)});
+  }
+  const RandomStream random(9, 9);
+  for (std::uint64_t i = 0; i < 4000; ++i) {
+    const double bits = std::bit_cast<double>(std::uint64_t{random.bits(2 * i)} << 32 | random.bits(2 * i + 1));
+    if (bits - bits == 0) values.push_back(bits);
+    values.push_back(static_cast<double>(random.bits(2 * i) % 100000) / 1000.0);
+  }
+  for (const double v : values)
+    for (const double x : {v, -v}) EXPECT_EQ(format_double(x), format_double_portable(x)) << std::bit_cast<std::uint64_t>(x);
 }
 
 TEST(Number, ParsesAsStrtodDoes) {

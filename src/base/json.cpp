@@ -97,6 +97,20 @@ Result<std::string> Json::get_string(std::string_view key, std::string_view fall
 
 namespace {
 
+// Bytes of the character at the front of `text`, which is not ASCII; 0 where it is no UTF-8 (Unicode 15, table 3-7): a byte that begins
+// nothing, a cut or overlong sequence, a surrogate, or beyond U+10FFFF.
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto within = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+  const unsigned first = byte(0);
+  if (first >= 0xC2 && first <= 0xDF) return within(1, 0x80, 0xBF) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF)
+    return within(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) && within(2, 0x80, 0xBF) ? 3 : 0;
+  if (first >= 0xF0 && first <= 0xF4)
+    return within(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) && within(2, 0x80, 0xBF) && within(3, 0x80, 0xBF) ? 4 : 0;
+  return 0;
+}
+
 class Parser {
  public:
   Parser(std::string_view text, const JsonLimits& limits) : text_(text), limits_(limits) {}
@@ -237,7 +251,11 @@ class Parser {
     ++at_;
     for (;;) {
       const std::size_t start = at_;
-      while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' && static_cast<unsigned char>(text_[at_]) >= 0x20) ++at_;
+      while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' && static_cast<unsigned char>(text_[at_]) >= 0x20) {
+        const std::size_t bytes = static_cast<unsigned char>(text_[at_]) < 0x80 ? 1 : character_bytes(text_.substr(at_));
+        if (bytes == 0) return error("a string that is not UTF-8");
+        at_ += bytes;
+      }
       out->append(text_.substr(start, at_ - start));
       if (at_ >= text_.size()) return error("a string without an end");
       if (text_[at_] == '"') { ++at_; return {}; }

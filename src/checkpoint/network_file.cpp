@@ -92,7 +92,8 @@ class Loader {
  public:
   Loader(const Entity& entity, const LoadOptions& options) : entity_(entity), options_(options) {}
 
-  Result<Network> load() {
+  // Everything is held against the table of contents before the first weight is read.
+  Result<Network> plan() {
     LOOM_ASSIGN(const Json topology, entity_.json(kTopology));
     LOOM_TRY(check_grid(topology));
     // Parameters take no memory before they are filled, and the file must hold each of them.
@@ -106,13 +107,18 @@ class Loader {
     std::vector<Network::NamedParam> owners = network.params();
     std::erase_if(owners, [](const Network::NamedParam& p) { return p.borrowed(); });
     LOOM_TRY(check_ties(network, owners));
-    // Everything is held against the table of contents before the first weight is read.
     LOOM_TRY(check_names(owners));
     for (const auto& p : owners) LOOM_TRY(check_tensor(p));
-    for (const auto& p : owners) {
-      // In place: tied cells share the store.
-      LOOM_ASSIGN(*p.param->store, store_of(p));
-    }
+    return network;
+  }
+
+  Result<Network> load() {
+    LOOM_ASSIGN(Network network, plan());
+    for (const auto& p : network.params())
+      if (!p.borrowed()) {
+        // In place: tied cells share the store.
+        LOOM_ASSIGN(*p.param->store, store_of(p));
+      }
     return network;
   }
 
@@ -233,7 +239,7 @@ class Loader {
   }
 
   const Entity& entity_;
-  const LoadOptions& options_;
+  LoadOptions options_;
 };
 
 }  // namespace
@@ -253,6 +259,7 @@ Status save_network(const std::string& path, Network& network, const EntitySecti
   return writer.finish();
 }
 
+Result<Network> plan_network(const Entity& entity) { return Loader(entity, {}).plan(); }
 Result<Network> load_network(const Entity& entity, const LoadOptions& options) { return Loader(entity, options).load(); }
 
 }  // namespace loom

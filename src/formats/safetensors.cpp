@@ -112,17 +112,19 @@ Result<Header> parse_header(std::string_view text, std::uint64_t data_begin, std
     return a.offset != b.offset ? a.offset < b.offset : a.size != b.size ? a.size < b.size : a.name < b.name;
   });
   std::uint64_t at = 0;
+  std::string first_cut;
   for (TensorInfo& tensor : header.tensors) {
     if (tensor.offset != at) {
       const std::string_view why = tensor.offset < at ? "inside the tensor before it, which ends at " : "after a hole that begins at ";
       return Status(Code::corrupt, message("tensor ", quoted(tensor.name), ": starts at data offset ", tensor.offset, ", ", why, at));
     }
     at += tensor.size;  // the end in data_offsets, below 2^63
-    if (at > data_size) {
-      return Status(Code::truncated, message("tensor ", quoted(tensor.name), ": ends at byte ", data_begin + at, ", the file has ",
-                                             data_begin + data_size));
-    }
+    if (at > data_size && first_cut.empty()) first_cut = tensor.name;
     tensor.offset += data_begin;
+  }
+  if (at > data_size) {
+    return Status(Code::truncated, message("the header describes a file of ", data_begin + at, " bytes, the file has ", data_begin + data_size, ": tensor ", quoted(first_cut),
+                                           " is the first that is not whole"));
   }
   if (at != data_size) {
     return Status(Code::corrupt, message("the last tensor ends at byte ", data_begin + at, ", the file has ", data_begin + data_size));

@@ -58,7 +58,7 @@ TEST(Safetensors, RefusesAHeaderThatLies) {
   const std::string four(4, '\0');
   LOOM_EXPECT_ERROR(open_bytes(one("F32", "[2]", "[0,4]"), four), Code::corrupt,
                     "shape [2] of F32 takes 8 bytes, data_offsets [0, 4] give 4");
-  LOOM_EXPECT_ERROR(open_bytes(one("F32", "[2]", "[0,8]"), four), Code::truncated, "ends at byte 70, the file has 66");
+  LOOM_EXPECT_ERROR(open_bytes(one("F32", "[2]", "[0,8]"), four), Code::truncated, "the header describes a file of 70 bytes, the file has 66: tensor 'x' is the first that is not whole");
   LOOM_EXPECT_ERROR(open_bytes(one("U8", "[2]", "[0,2]"), four), Code::corrupt,
                     "the last tensor ends at byte 63, the file has 65");
   LOOM_EXPECT_ERROR(open_bytes(one("U8", "[2]", "[2,4]"), four), Code::corrupt, "after a hole that begins at 0");

@@ -58,7 +58,19 @@ Result<Tokenizer> tokenizer_of(const Entity& entity) {
   return Tokenizer::deserialize(as_text(section.bytes));
 }
 
+Status check_output(const Entity& entity, const Network& network, const ModelConfig& config) {
+  if (network.output().width == config.vocab_size) return {};
+  return Status(Code::unsupported, entity.name() + ": the network gives " + std::to_string(network.output().width) + " values for a vocabulary of " + std::to_string(config.vocab_size));
+}
+
 }  // namespace
+
+Status check_entity_model(SourcePtr source) {
+  LOOM_ASSIGN(const Entity entity, Entity::open(std::move(source)));
+  LOOM_ASSIGN(const ModelConfig config, config_of(entity));
+  LOOM_ASSIGN(const Network network, plan_network(entity));
+  return check_output(entity, network, config);
+}
 
 Result<Model> model_from_entity(SourcePtr source) {
   LOOM_ASSIGN(const Entity entity, Entity::open(std::move(source)));
@@ -66,8 +78,7 @@ Result<Model> model_from_entity(SourcePtr source) {
   LoadOptions options;
   options.masters = false;
   LOOM_ASSIGN(Network network, load_network(entity, options));
-  if (network.output().width != config.vocab_size)
-    return Status(Code::unsupported, entity.name() + ": the network gives " + std::to_string(network.output().width) + " values for a vocabulary of " + std::to_string(config.vocab_size));
+  LOOM_TRY(check_output(entity, network, config));
   return Model{entity.name(), std::move(config), std::move(network), tokenizer_of(entity)};
 }
 

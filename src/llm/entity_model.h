@@ -14,6 +14,8 @@ Status save_model(const std::string& path, Model& model, const Json& provenance 
 
 // Errors: unsupported for a network that is no language model; those of load_network.
 Result<Model> model_from_entity(SourcePtr source);
+// What model_from_entity would say before it reads a weight.
+Status check_entity_model(SourcePtr source);
 Result<ModelConfig> config_from_entity(SourcePtr source);
 Result<Tokenizer> tokenizer_from_entity(SourcePtr source);
 

@@ -40,7 +40,9 @@ class Importer {
   Importer(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, const WeightFormat& format)
       : config_(config), tensors_(tensors), naming_(naming), format_(format) {}
 
-  Result<Network> run() {
+  // `values`: read them; otherwise everything but them is looked at.
+  Result<Network> run(bool values) {
+    values_ = values;
     LOOM_TRY(check_size());
     LOOM_ASSIGN(Network network, Network::from_json(decoder_topology(config_)));
     LOOM_TRY(network.morph(format_));  // no parameter has values yet, so this is its plan alone
@@ -108,7 +110,7 @@ class Importer {
                                            ", which holds no weights without scales");
     }
     used_.insert(t->name);
-    return load(*t, name.order, spec, param.store.get());
+    return values_ ? load(*t, name.order, spec, param.store.get()) : Status();
   }
 
   // The one place where stored elements become a parameter. Formats that run as they are stored replace *store here.
@@ -146,6 +148,10 @@ class Importer {
     const TensorInfo *a = find(spelled(table, -1)), *b = find(spelled(output, -1));
     if (!b) return {};
     bool same = a->shape == b->shape;
+    if (same && !values_) {
+      used_.insert(b->name);
+      return {};
+    }
     std::vector<float> x(65536), y(65536);
     for (std::uint64_t at = 0; same && at < a->elements(); at += x.size()) {
       const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(x.size(), a->elements() - at));
@@ -165,15 +171,20 @@ class Importer {
   std::span<const TensorInfo> tensors_;
   Naming naming_;
   WeightFormat format_;
+  bool values_ = true;
   std::set<std::string_view> used_;
 };
 
 }  // namespace
 
 Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where, const WeightFormat& format) {
-  auto network = Importer(config, tensors, naming, format).run();
+  auto network = Importer(config, tensors, naming, format).run(true);
   if (!network.ok()) return network.status().at(where);
   return network;
+}
+
+Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where) {
+  return Importer(config, tensors, naming, {}).run(false).status().at(where);
 }
 
 }  // namespace loom

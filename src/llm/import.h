@@ -17,4 +17,7 @@ enum class Naming : std::uint8_t { hf, gguf };
 Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where,
                                const WeightFormat& format = {});
 
+// What import_network would say before it reads a value.
+Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where);
+
 }  // namespace loom

@@ -47,29 +47,10 @@ Result<Tokenizer> tokenizer_of_folder(const std::string& folder) {
   return Status(Code::unsupported, folder + ": holds no tokenizer.json, and its tokenizer.model is not read: save it with transformers");
 }
 
-Result<Model> from_safetensors(const std::string& name, const std::string& folder, ModelConfig config, const Safetensors& file, const WeightFormat& format) {
-  LOOM_ASSIGN(Network network, import_network(config, file.tensors(), Naming::hf, name, format));
-  return Model{name, std::move(config), std::move(network), tokenizer_of_folder(folder)};
-}
-
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
   auto config = config_from_gguf(file);
   if (!config.ok()) return config.status().at(name);
   return config;
-}
-
-Result<Model> from_gguf(SourcePtr source, const WeightFormat& format) {
-  const std::string name = source->name();
-  LOOM_ASSIGN(const Gguf file, Gguf::open(std::move(source)));
-  LOOM_ASSIGN(ModelConfig config, gguf_config(file, name));
-  LOOM_ASSIGN(Network network, import_network(config, file.tensors(), Naming::gguf, name, format));
-  return Model{name, std::move(config), std::move(network), tokenizer_from_gguf(file)};
-}
-
-Result<Model> from_entity(SourcePtr source, const std::optional<WeightFormat>& format) {
-  LOOM_ASSIGN(Model model, model_from_entity(std::move(source)));
-  if (format) LOOM_TRY(model.network.pack(*format).at(model.name));
-  return model;
 }
 
 // A model's file, and what it is.
@@ -90,27 +71,66 @@ Status no_model(const std::string& path, FileKind kind) {
   return Status(Code::unsupported, path + ": is " + std::string(name(kind)) + ", expected a HuggingFace folder, safetensors, GGUF or .entity");
 }
 
+// Everything of a model but its values.
+struct Found {
+  std::string name;
+  SourcePtr entity;  // of an .entity file; the rest is then inside it
+  ModelConfig config;
+  std::vector<TensorInfo> tensors;
+  Naming naming = Naming::hf;
+  std::string folder;        // with the tokenizer
+  std::optional<Gguf> gguf;  // with the tokenizer
+};
+
+Result<Found> find_model(const std::string& model) {
+  Found found;
+  if (model == kEmbeddedModel) {
+    LOOM_ASSIGN(found.entity, embedded_source());
+    return found;
+  }
+  LOOM_ASSIGN(found.name, locate_model(model));
+  if (is_folder(found.name)) {
+    found.folder = found.name;
+    LOOM_ASSIGN(found.config, read_config(found.folder));
+    LOOM_ASSIGN(const Safetensors weights, Safetensors::open_folder(found.folder, MapMode::read));
+    found.tensors = weights.tensors();
+    return found;
+  }
+  LOOM_ASSIGN(Opened file, open_model(found.name));
+  if (file.kind == FileKind::entity) {
+    found.entity = std::move(file.source);
+  } else if (file.kind == FileKind::gguf) {
+    LOOM_ASSIGN(found.gguf, Gguf::open(std::move(file.source)));
+    LOOM_ASSIGN(found.config, gguf_config(*found.gguf, found.name));
+    found.tensors = found.gguf->tensors();
+    found.naming = Naming::gguf;
+  } else if (file.kind == FileKind::safetensors) {
+    found.folder = parent(found.name);
+    LOOM_ASSIGN(found.config, read_config(found.folder));
+    LOOM_ASSIGN(const Safetensors weights, Safetensors::open(std::move(file.source)));
+    found.tensors = weights.tensors();
+  } else {
+    return no_model(found.name, file.kind);
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format) {
-  if (model == kEmbeddedModel) {
-    LOOM_ASSIGN(SourcePtr source, embedded_source());
-    return from_entity(std::move(source), format);
+  LOOM_ASSIGN(Found found, find_model(model));
+  if (found.entity) {
+    LOOM_ASSIGN(Model loaded, model_from_entity(std::move(found.entity)));
+    if (format) LOOM_TRY(loaded.network.pack(*format).at(loaded.name));
+    return loaded;
   }
-  const WeightFormat imported = format.value_or(WeightFormat{});
-  LOOM_ASSIGN(const std::string path, locate_model(model));
-  if (is_folder(path)) {
-    LOOM_ASSIGN(ModelConfig config, read_config(path));
-    LOOM_ASSIGN(const Safetensors weights, Safetensors::open_folder(path, MapMode::read));
-    return from_safetensors(path, path, std::move(config), weights, imported);
-  }
-  LOOM_ASSIGN(Opened file, open_model(path));
-  if (file.kind == FileKind::gguf) return from_gguf(std::move(file.source), imported);
-  if (file.kind == FileKind::entity) return from_entity(std::move(file.source), format);
-  if (file.kind != FileKind::safetensors) return no_model(path, file.kind);
-  LOOM_ASSIGN(ModelConfig config, read_config(parent(path)));
-  LOOM_ASSIGN(const Safetensors weights, Safetensors::open(std::move(file.source)));
-  return from_safetensors(path, parent(path), std::move(config), weights, imported);
+  LOOM_ASSIGN(Network network, import_network(found.config, found.tensors, found.naming, found.name, format.value_or(WeightFormat{})));
+  return Model{found.name, std::move(found.config), std::move(network), found.gguf ? tokenizer_from_gguf(*found.gguf) : tokenizer_of_folder(found.folder)};
+}
+
+Status check_model(const std::string& model) {
+  LOOM_ASSIGN(const Found found, find_model(model));
+  return found.entity ? check_entity_model(found.entity) : check_import(found.config, found.tensors, found.naming, found.name);
 }
 
 Result<ModelConfig> load_config(const std::string& model) {

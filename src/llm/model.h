@@ -24,6 +24,8 @@ struct Model {
 // `format`: how the matrices run, as Network::pack leaves them: packed one by one, no f32 copy. None: as the file has them, other files than
 // .entity as f32.
 Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format = {});
+// What load_model would refuse without looking at a weight: an unknown architecture, tensors that are missing, left over or of another shape.
+Status check_model(const std::string& model);
 // The configuration alone, without the weights.
 Result<ModelConfig> load_config(const std::string& model);
 // The tokenizer alone, also of a tokenizer.json.

@@ -51,9 +51,15 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   const View gy = classes ? emit.cross_entropy_back(y, target) : emit.mse_back(y, target);
   LOOM_TRY(emitter.backward(gy));
   learner.gradients_ = emitter.gradients();
-  // Norms and biases of a cell that computes in double learn in double too; the change loses nothing.
-  for (const NetworkEmitter::Gradient& g : learner.gradients_)
-    if (g.type == ValueType::f64 && g.rows == 1 && g.store->has_master() && !g.store->master_is_f64()) LOOM_TRY(g.store->morph({.dtype = DType::f64}));
+  // Norms and biases of a cell that computes in double learn in double too, and in single again in one that does not, where that loses nothing.
+  for (const NetworkEmitter::Gradient& g : learner.gradients_) {
+    const bool f64 = g.type == ValueType::f64;
+    if (!g.store->has_master() || g.store->master_is_f64() == f64) continue;
+    if (f64 && g.rows == 1) LOOM_TRY(g.store->morph({.dtype = DType::f64}));
+    if (!f64 && g.store->format().dtype == DType::f64) LOOM_TRY(g.store->morph({}));
+    if (g.store->master_is_f64() == f64) continue;
+    return bad("parameter " + g.path + ":" + g.role + (f64 ? " learns in f64 with its cell, its master is f32: morph the whole cell" : " learns in f32, its master holds f64 values: narrow_master() rounds them"));
+  }
 
   if (options.micro_batches > 1) {
     const RegisterId micro = emit.u32_register("micro", static_cast<std::uint32_t>(options.micro_batches - 1));

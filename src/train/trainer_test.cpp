@@ -242,5 +242,35 @@ TEST(Trainer, ProgressMeter) {
   EXPECT_NEAR(reading.rows_per_second, 10, 1e-9);
 }
 
+// A network that was made to learn in f64 goes back, and cells without matrices go along.
+TEST(Learner, FollowsMorphsToDoubleAndBack) {
+  auto n = Network::from_json(std::string_view(R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"width":4},"cells":[{"at":[0,0,0,0],"type":"dense","out":4},
+    {"at":[0,0,0,1],"type":"sequential","layers":[{"type":"rms_norm"},{"type":"residual"}]},{"at":[0,0,0,3],"type":"layer_norm"}]})"));
+  ASSERT_TRUE(n.ok()) << n.status().to_string();
+  ASSERT_TRUE(n->initialize(1).ok());
+  ThreadPool pool(1);
+  const std::vector<float> x = {1, -2, 3, 0.5f};
+  for (const char* dtype : {"f32", "f64", "i4", "f64", "f32"}) {
+    ASSERT_TRUE(n->morph(*parse_weight_format(dtype)).ok()) << dtype;
+    for (std::size_t i = 0; i < n->size(); ++i) EXPECT_TRUE(!n->node(i).type || computes_in_f64(n->node(i)) == (std::string_view(dtype) == "f64")) << dtype << " cell " << i;
+    auto learner = Learner::create(*n, pool, {});
+    ASSERT_TRUE(learner.ok()) << dtype << ": " << learner.status().to_string();
+    ASSERT_TRUE(learner->batch(x, x).ok());
+    ASSERT_TRUE(learner->accumulate(0).ok());
+    EXPECT_GT(learner->loss_sum(), 0.01) << dtype;
+  }
+  // What only f64 can hold is not rounded in silence.
+  ASSERT_TRUE(n->morph(default_format(DType::f64)).ok());
+  ASSERT_TRUE(Learner::create(*n, pool, {}).ok());
+  WeightStore& gain = *n->find("0.0.0.3", "gain");
+  gain.mutable_master64()[0] = 1.0 / 3;
+  gain.touch();
+  ASSERT_TRUE(n->morph({}).ok());
+  const Status refused = Learner::create(*n, pool, {}).status();
+  EXPECT_NE(refused.message().find("parameter 0.0.0.3:gain learns in f32, its master holds f64 values: narrow_master() rounds them"), std::string::npos) << refused.message();
+  gain.narrow_master();
+  EXPECT_TRUE(Learner::create(*n, pool, {}).ok());
+}
+
 }  // namespace
 }  // namespace loom

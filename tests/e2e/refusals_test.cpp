@@ -25,8 +25,7 @@ TEST(Refusals, ATruncatedFileNamesBothSizes) {
   const Outcome o = loom({"run", folder / "", ""});
   EXPECT_EQ(o.code, 3);
   EXPECT_NE(o.err.find("truncated"), std::string::npos) << o.err;
-  EXPECT_NE(o.err.find(std::to_string(whole.size() / 2)), std::string::npos) << o.err;
-  EXPECT_NE(o.err.find("ends at byte "), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("describes a file of " + std::to_string(whole.size()) + " bytes, the file has " + std::to_string(whole.size() / 2)), std::string::npos) << o.err;
 }
 
 TEST(Refusals, AnArchitectureThatIsNotThere) {

@@ -8,6 +8,9 @@
 #include "base/source.h"
 #include "e2e/process.h"
 #include "formats/npy.h"
+#include "formats/safetensors.h"
+#include "llm/model.h"
+#include "numeric/codec.h"
 #include "ops/cpu/isa.h"
 #include "support/data.h"
 
@@ -225,6 +228,70 @@ TEST(Stories, AnEntityIsTheModel) {
   EXPECT_LT(table.find("bytes_after")->as_integer() * 6, table.find("bytes_before")->as_integer());
   EXPECT_GT(table.find("rms_error")->as_number(), 0.01);
   EXPECT_LT(table.find("rms_error")->as_number(), 0.15);
+}
+
+// From a packed network back to tensors: the values that run, each rounded once, by the names of the parameters.
+TEST(Program, ConvertsEntityToSafetensors) {
+  const Folder folder;
+  const std::string entity = folder / "embedded.entity";
+  ASSERT_EQ(loom({"convert", "embedded", entity, "--dtype", "i4"}).code, 0);
+  auto model = load_model(entity);
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  for (const char* dtype : {"", "f32", "bf16", "f16"}) {
+    const std::string path = folder / (std::string(dtype) + "out.safetensors");
+    std::vector<std::string> args = {"convert", entity, path};
+    if (*dtype) args.insert(args.end(), {"--dtype", dtype});
+    const Outcome o = loom(args);
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_NE(o.err.find("left out, since safetensors holds tensors alone: "), std::string::npos) << o.err;
+    const auto file = Safetensors::open(*open_source(path));
+    ASSERT_TRUE(file.ok()) << file.status().to_string();
+    std::size_t held = 0;
+    for (const auto& p : model->network.params()) {
+      if (p.borrowed()) continue;
+      ++held;
+      const TensorInfo* t = file->find(p.path + ":" + p.param->spec.role);
+      ASSERT_TRUE(t) << p.path;
+      std::vector<double> values(static_cast<std::size_t>(p.param->spec.rows * p.param->spec.cols));
+      std::vector<float> want, got(values.size());
+      ASSERT_TRUE(p.param->store->values(std::span<double>(values)).ok() && read_f32(*t, 0, got).ok());
+      for (const double x : values)
+        want.push_back(dtype == std::string_view("bf16") ? bf16_to_f32(static_cast<std::uint16_t>(encode_small_float(x, kBf16)))
+                       : dtype == std::string_view("f16") ? f16_to_f32(static_cast<std::uint16_t>(encode_small_float(x, kF16)))
+                                                          : static_cast<float>(x));
+      EXPECT_EQ(got, want) << p.path << " as " << dtype;
+    }
+    EXPECT_EQ(file->tensors().size(), held);
+    ASSERT_EQ(file->metadata().size(), 1u);
+    EXPECT_TRUE(Network::from_json(std::string_view(file->metadata()[0].second)).ok());
+  }
+  LOOM_EXPECT_REFUSED(loom({"convert", entity, folder / "i4.safetensors", "--dtype", "i4"}), 2, "f64, f32, f16 or bf16, not 'i4'");
+}
+
+// What would fail is named before anything is loaded: a tensor that is missing, one of another shape, one too many.
+TEST(Program, ShowNamesWhatWouldFail) {
+  LOOM_TEST_FILE(source, "stories260K/hf");
+  const Folder folder;
+  const auto weights = Safetensors::open_folder(source);
+  ASSERT_TRUE(weights.ok());
+  folder.write("config.json", file_bytes(source + "/config.json"));
+  const auto shown = [&](const std::vector<TensorInfo>& tensors) {
+    EXPECT_TRUE(write_safetensors(folder / "model.safetensors", tensors).ok());
+    const Outcome o = loom({"show", folder / "", "--no-hash"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.out;
+  };
+  std::vector<TensorInfo> tensors = weights->tensors();
+  EXPECT_NE(shown(tensors).find("\nruns\n"), std::string::npos);
+  const auto norm = std::find_if(tensors.begin(), tensors.end(), [](const TensorInfo& t) { return t.name == "model.norm.weight"; });
+  norm->name = "model.norm.weights";
+  EXPECT_NE(shown(tensors).find("does not run: not found: " + folder / "" + ": tensor 'model.norm.weight' is missing"), std::string::npos) << shown(tensors);
+  norm->name = "model.norm.weight";
+  norm->shape = {32, 2};
+  EXPECT_NE(shown(tensors).find("tensor 'model.norm.weight': the configuration expects [64], the file has [32, 2]"), std::string::npos) << shown(tensors);
+  norm->shape = {64};
+  tensors.push_back(tensor_from_f32("extra", {0}, {}));
+  EXPECT_NE(shown(tensors).find("tensor 'extra' [0] belongs to no parameter of a 'llama'"), std::string::npos) << shown(tensors);
 }
 
 }  // namespace

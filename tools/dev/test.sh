@@ -128,12 +128,13 @@ run_all() {
   if [ ! -x tests/fuzz/run.sh ]; then skip_script fuzz "this tree has no fuzz targets"
   elif ! present command:clang++-19; then skip_script fuzz "needs clang++-19"
   else
-    run_script fuzz tests/fuzz/run.sh "$fuzz_seconds" json npy safetensors gguf tokenizer entity &
+    run_script fuzz tests/fuzz/run.sh "$fuzz_seconds" &
     fuzzing=$!
   fi
   run_script model-first-300-steps tools/train_embedded.sh --first-steps
   run_parity
   if [ -x tools/verify_targets.sh ]; then run_script verify-all-targets tools/verify_targets.sh; fi
+  run_script fused-instructions tools/check_fused.sh
   [ -z "$fuzzing" ] || wait "$fuzzing"
 }
 

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "console.h"
 #include "convert_report.h"
+#include "grid/network.h"
 #include "model_file.h"
 #include "numeric/codec.h"
 
@@ -40,23 +41,23 @@ double stored(double value, StorageType type, std::byte* out) {
   }
 }
 
-// `error` learns what is lost when the tensor is read: it must stay where it is until the tensor was read.
-TensorInfo recode(const TensorInfo& from, StorageType type, ErrorSum* error) {
-  TensorInfo to = from;
+using ReadValues = std::function<Status(std::uint64_t first, std::span<double> out)>;
+
+// A tensor of `type` whose values come from `read`. `error` learns what is lost when it is read: it must stay where it is until then.
+TensorInfo made_of(std::string name, std::vector<std::int64_t> shape, StorageType type, ReadValues read, ErrorSum* error) {
   const std::uint32_t width = info(type).block_bytes;
-  to.type = type;
-  to.offset = 0;
-  to.size = from.elements() * width;
+  TensorInfo to{std::move(name), type, std::move(shape), 0, 0, nullptr};
+  to.size = *storage_bytes(type, *element_count(to.shape));
   to.source = source_from_callback(
       to.size,
-      [from, type, width, error](std::uint64_t offset, std::span<std::byte> out) -> Status {
+      [read = std::move(read), type, width, error](std::uint64_t offset, std::span<std::byte> out) -> Status {
         if (offset % width != 0 || out.size() % width != 0) return Status(Code::internal, "a tensor is read in parts of an element");
         std::vector<double> values(out.size() / width);
-        LOOM_TRY(read_f64(from, offset / width, values));
+        LOOM_TRY(read(offset / width, values));
         for (std::size_t i = 0; i < values.size(); ++i) error->add(values[i], stored(values[i], type, out.data() + i * width));
         return {};
       },
-      from.name);
+      to.name);
   return to;
 }
 
@@ -68,25 +69,87 @@ bool is_float(StorageType type) {
   }
 }
 
-Status to_safetensors(const Args& a, Report& report) {
-  LOOM_ASSIGN(const ModelFile in, open_model_file(a.in));
-  if (in.tensors.empty()) return Status(Code::unsupported, in.path + ": is " + std::string(name(in.kind)) + ", which convert cannot write as safetensors");
-  std::optional<StorageType> wanted;
-  for (const StorageType type : {StorageType::f64, StorageType::f32, StorageType::f16, StorageType::bf16})
-    if (name(type) == a.dtype) wanted = type;
-  if (!a.dtype.empty() && !wanted) return Status(Code::invalid_argument, "safetensors files are written as f64, f32, f16 or bf16, not '" + a.dtype + "': --dtype, or write .entity");
-  std::vector<ErrorSum> errors(in.tensors.size());
-  std::vector<TensorInfo> out;
+// Decodes whole rows and gives a part of them.
+ReadValues values_of(const PackedMatrix& matrix) {
+  return [matrix](std::uint64_t first, std::span<double> out) -> Status {
+    const auto cols = static_cast<std::uint64_t>(matrix.cols());
+    const auto row = static_cast<std::int64_t>(first / cols), end = static_cast<std::int64_t>((first + out.size() + cols - 1) / cols);
+    std::vector<double> rows(static_cast<std::size_t>((end - row) * matrix.cols()));
+    matrix.decode(row, end - row, rows);
+    std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(first % cols), out.size(), out.begin());
+    return {};
+  };
+}
+
+struct Outgoing {
+  std::vector<TensorInfo> tensors;
+  Metadata metadata;
+  Report report;  // a row per tensor, its error still to come
+};
+
+// What a network's file holds as values, by the names of its parameters. The topology goes along as metadata; other sections have no place.
+Status from_entity(const Entity& entity, std::optional<StorageType> wanted, Outgoing& out) {
+  LOOM_ASSIGN(Network network, load_network(entity, {.masters = false}));
+  LOOM_ASSIGN(const Json topology, entity.json("topology"));
+  out.metadata.emplace_back("loom-topology", topology.dump());
+  std::string lost;
+  for (const EntityEntry& e : entity.sections())
+    if (e.name != "topology") lost += (lost.empty() ? "" : ", ") + e.name;
+  if (!lost.empty()) say("left out, since safetensors holds tensors alone: " + lost);
+  const auto params = network.params();
+  out.report.rows.resize(params.size());
+  std::size_t row = 0;
+  for (const auto& p : params) {
+    if (p.borrowed()) continue;
+    LOOM_ASSIGN(const PackedMatrix matrix, p.param->store->packed());
+    const WeightFormat& format = matrix.format();
+    // Class D holds more than f32 does.
+    const StorageType type = wanted.value_or(format.arith() == ArithClass::real ? StorageType::f64 : StorageType::f32);
+    Report::Row& r = out.report.rows[row++];
+    const std::string name = p.path + ":" + p.param->spec.role;
+    out.tensors.push_back(made_of(name, {matrix.rows(), matrix.cols()}, type, values_of(matrix), &r.error));
+    r.name = name;
+    r.from = to_string(entity.find_tensor(name)->type);
+    r.bytes_before = entity.find_tensor(name)->size;
+  }
+  out.report.rows.resize(row);
+  return {};
+}
+
+Status from_tensors(const ModelFile& in, std::optional<StorageType> wanted, Outgoing& out) {
+  out.metadata = in.metadata;
+  out.report.rows.resize(in.tensors.size());
   for (std::size_t i = 0; i < in.tensors.size(); ++i) {
     const TensorInfo& from = in.tensors[i];
     // Blocks have no type in safetensors: they become f32, which holds their values exactly but for the k types.
     const bool blocks = info(from.type).block > 1;
     const StorageType type = is_float(from.type) && wanted ? *wanted : blocks ? StorageType::f32 : from.type;
-    out.push_back(type == from.type ? from : recode(from, type, &errors[i]));
+    Report::Row& r = out.report.rows[i];
+    const auto read = [from](std::uint64_t first, std::span<double> values) { return read_f64(from, first, values); };
+    out.tensors.push_back(type == from.type ? from : made_of(from.name, from.shape, type, read, &r.error));
+    r.name = from.name;
+    r.from = name(from.type);
+    r.bytes_before = from.size;
   }
-  LOOM_TRY(write_safetensors(a.out, out, in.metadata));
-  for (std::size_t i = 0; i < out.size(); ++i)
-    report.rows.push_back({out[i].name, shape_text(out[i].shape), std::string(name(in.tensors[i].type)), std::string(name(out[i].type)), in.tensors[i].size, out[i].size, errors[i]});
+  return {};
+}
+
+Status to_safetensors(const Args& a, Report& report) {
+  LOOM_ASSIGN(const ModelFile in, open_model_file(a.in));
+  std::optional<StorageType> wanted;
+  for (const StorageType type : {StorageType::f64, StorageType::f32, StorageType::f16, StorageType::bf16})
+    if (name(type) == a.dtype) wanted = type;
+  if (!a.dtype.empty() && !wanted) return Status(Code::invalid_argument, "safetensors files are written as f64, f32, f16 or bf16, not '" + a.dtype + "': --dtype, or write .entity");
+  if (!in.entity && in.tensors.empty()) return Status(Code::unsupported, in.path + ": is " + std::string(name(in.kind)) + ", which convert cannot write as safetensors");
+  Outgoing out;
+  LOOM_TRY(in.entity ? from_entity(*in.entity, wanted, out) : from_tensors(in, wanted, out));
+  LOOM_TRY(write_safetensors(a.out, out.tensors, out.metadata));
+  report = std::move(out.report);
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    report.rows[i].shape = shape_text(out.tensors[i].shape);
+    report.rows[i].to = name(out.tensors[i].type);
+    report.rows[i].bytes_after = out.tensors[i].size;
+  }
   return {};
 }
 

@@ -70,9 +70,11 @@ Result<Found> look_at(const std::string& name_or_path) {
   LOOM_ASSIGN(found.file, open_model_file(path));
   found.kind = std::string(name(found.file.kind)) + (!embedded && is_folder(path) ? " folder" : "");
   const auto config = load_config(path);
-  if (!config.ok()) found.runs = config.status();
+  found.runs = config.ok() ? check_model(path) : config.status();
   if (found.file.entity) {
     LOOM_ASSIGN(found.topology, found.file.entity->json("topology"));
+    // Of a network that is no language model, too: what a loader would say.
+    if (const Status whole = plan_network(*found.file.entity).status(); !whole.ok()) found.runs = whole;
     found.summary = "identity " + Sha256::hex(found.file.entity->identity());
   } else if (config.ok()) {
     found.summary = summary_of(*config);

@@ -20,22 +20,30 @@ static inline float join_planes(int hh, int mid, int ll) {
   return (static_cast<float>(hh) * 128.0f + static_cast<float>(mid)) * 128.0f + static_cast<float>(ll);
 }
 
-// out[16] = joined sums over k in [0, n) of planes (u8, rows of `stride` bytes per four k) times x (s8).
+// out[16 * Tiles] = joined sums over k in [0, n) of planes (u8, rows of `stride` bytes per four k) times x (s8). Four chains of sums a tile, so
+// that two tiles hide the latency of the dot products.
+template <int Tiles>
 static inline void dot_planes(const unsigned char* hi, const unsigned char* lo, i64 stride, i64 n, const signed char* xh, const signed char* xl, Q15 x, float* out) {
-  Sums16 hh, mid, ll;
+  Sums16 hh[Tiles], hl[Tiles], lh[Tiles], ll[Tiles];
   for (i64 g = 0; g < n / 4; ++g) {
     const Ints h = repeat_four(xh + 4 * g), l = repeat_four(xl + 4 * g);
-    hh.add(hi + g * stride, h);
-    mid.add(hi + g * stride, l);
-    mid.add(lo + g * stride, h);
-    ll.add(lo + g * stride, l);
+    LOOM_UNROLL for (int t = 0; t < Tiles; ++t) {
+      hh[t].add(hi + g * stride + 64 * t, h);
+      hl[t].add(hi + g * stride + 64 * t, l);
+      lh[t].add(lo + g * stride + 64 * t, h);
+      ll[t].add(lo + g * stride + 64 * t, l);
+    }
   }
-  int a[16], b[16], c[16];
-  hh.get(a);
-  mid.get(b);
-  ll.get(c);
   constexpr int kOffset = 128 - static_cast<int>(kFullBias);
-  for (int i = 0; i < 16; ++i) out[i] = join_planes(a[i] - kOffset * x.sum_hi, b[i] - kOffset * (x.sum_hi + x.sum_lo), c[i] - kOffset * x.sum_lo);
+  for (int t = 0; t < Tiles; ++t) {
+    int a[16], b[16], c[16], d[16];
+    hh[t].get(a);
+    hl[t].get(b);
+    lh[t].get(c);
+    ll[t].get(d);
+    for (int i = 0; i < 16; ++i)
+      out[16 * t + i] = join_planes(a[i] - kOffset * x.sum_hi, (b[i] + c[i]) - kOffset * (x.sum_hi + x.sum_lo), d[i] - kOffset * x.sum_lo);
+  }
 }
 
 static void kv_append_q15(const KernelArgs& a) {
@@ -86,7 +94,7 @@ static void attention_q15(const KernelArgs& a) {
     int top = kLowest;
     for (i64 b = first; b <= last; ++b) {
       const KvPart part = kv_part(kv, table[b], kv_head, kv_heads, hd);
-      for (i64 j = 0; j < kBlock; j += 16) dot_planes(part.key[0] + 4 * j, part.key[1] + 4 * j, 4 * kBlock, padded, query_hi, query_lo, query, e + j);
+      for (i64 j = 0; j < kBlock; j += 32) dot_planes<2>(part.key[0] + 4 * j, part.key[1] + 4 * j, 4 * kBlock, padded, query_hi, query_lo, query, e + j);
       for (i64 j = 0; j < kBlock; ++j) e[j] = (e[j] * (query.scale * part.key_scale[j])) * scale;
       top = score_parts(e, seen(b, p, window, true, 0), m + b * kBlock, k + b * kBlock, top);
     }
@@ -99,10 +107,11 @@ static void attention_q15(const KernelArgs& a) {
       for (i64 j = 0; j < kBlock; ++j) e[j] = j >= see.first && j <= see.last ? e[j] * part.value_scale[j] : 0.0f;
       signed char hi[kBlock], lo[kBlock];
       const Q15 weights = quantize_row(e, kBlock, hi, lo);
-      for (i64 d = 0; d < padded; d += 16) {
-        float joined[16];
-        dot_planes(part.value[0] + 4 * d, part.value[1] + 4 * d, 4 * padded, kBlock, hi, lo, weights, joined);
-        for (int n = 0; n < 16; ++n) num[d + n] = num[d + n] + joined[n] * weights.scale;
+      for (i64 d = 0; d < padded; d += 32) {
+        float joined[32];
+        const bool two = d + 16 < padded;
+        (two ? dot_planes<2> : dot_planes<1>)(part.value[0] + 4 * d, part.value[1] + 4 * d, 4 * padded, kBlock, hi, lo, weights, joined);
+        for (int n = 0; n < (two ? 32 : 16); ++n) num[d + n] = num[d + n] + joined[n] * weights.scale;
       }
     }
     const float inverse = 1.0f / den;
