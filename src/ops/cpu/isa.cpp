@@ -15,6 +15,7 @@ std::vector<std::string_view> available_isas() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vnni"))
     list.push_back("avx512");
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("avxvnni")) list.push_back("avxvnni");
   if (__builtin_cpu_supports("avx2")) list.push_back("avx2");
 #endif
 #if defined(__aarch64__) && defined(__linux__)
@@ -34,6 +35,7 @@ Result<const KernelTable*> select_kernels(std::string_view isa) {
     if (!isa.empty() && name != isa) continue;
 #if defined(__x86_64__)
     if (name == "avx512") return &kernels_avx512();
+    if (name == "avxvnni") return &kernels_avxvnni();
     if (name == "avx2") return &kernels_avx2();
 #endif
 #if defined(__aarch64__)
