@@ -60,6 +60,46 @@ TEST(Model, families) {
   }
 }
 
+// Packed while it is read, or loaded in f32 and morphed: the same bytes, and no master stays beside them.
+TEST(Model, loads_as_a_dtype) {
+  for (const char* path : {"stories260K/hf", "stories260K/stories260K.gguf"}) {
+    LOOM_TEST_FILE(file, path);
+    for (const char* dtype : {"f32", "f64", "bf16", "i8", "i8:tensor", "u4", "i4", "q4_0", "ternary"}) {
+      const WeightFormat format = *parse_weight_format(dtype);
+      auto direct = load_model(file, format);
+      Model morphed = load(file);
+      ASSERT_TRUE(direct.ok()) << direct.status().to_string();
+      ASSERT_TRUE(morphed.network.morph(format).ok());
+      const auto a = direct->network.params(), b = morphed.network.params();
+      ASSERT_EQ(a.size(), b.size());
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        WeightStore &x = *a[i].param->store, &y = *b[i].param->store;
+        EXPECT_EQ(x.format(), y.format()) << dtype;
+        EXPECT_TRUE(std::ranges::equal(x.packed()->bytes(), y.packed()->bytes())) << dtype << " " << a[i].path;
+        const bool master = !a[i].param->spec.quantized || format.dtype == DType::f32 || format.dtype == DType::f64;
+        EXPECT_EQ(x.has_master(), master) << dtype;
+      }
+      EXPECT_EQ(direct->network.to_json().dump(), morphed.network.to_json().dump()) << dtype;
+      Model packed = load(file);
+      ASSERT_TRUE(packed.network.pack(format).ok());
+      for (const auto& p : packed.network.params())
+        EXPECT_EQ(p.param->store->has_master(), direct->network.find(p.path, p.param->spec.role)->has_master()) << dtype;
+    }
+  }
+  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_EXPECT_ERROR(load_model(folder, *parse_weight_format("q6_k")), Code::unsupported, "q6_k is read and run, not written");
+}
+
+TEST(Model, what_would_fail_is_known_before_a_weight_is_read) {
+  for (const char* path : {"stories260K/hf", "stories260K/stories260K.gguf", "families/qwen3_qknorm"}) {
+    LOOM_TEST_FILE(file, path);
+    EXPECT_TRUE(check_model(file).ok()) << check_model(file).to_string();
+  }
+  EXPECT_TRUE(check_model("embedded").ok());
+  LOOM_TEST_FILE(gemma, "families/gemma2");
+  LOOM_EXPECT_ERROR(Result<int>(check_model(gemma)), Code::unsupported, "the architecture 'gemma2'");
+}
+
 TEST(Model, other_families_are_refused_by_name) {
   for (const char* family : {"phi3", "gemma2", "gemma3"}) {
     LOOM_TEST_FILE(folder, std::string("families/") + family);
