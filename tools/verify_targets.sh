@@ -14,7 +14,7 @@ gcc-O0   g++                                               generic,avx2,avx512
 gcc-O3   g++                                               generic,avx2,avx512
 clang-O0 clang++-19                                        generic,avx2,avx512
 clang-O3 clang++-19                                        generic,avx2,avx512
-aarch64  aarch64-linux-gnu-g++,qemu-aarch64-static|qemu-aarch64 -
+aarch64  aarch64-linux-gnu-g++,qemu-aarch64-static|qemu-aarch64 generic,dotprod
 riscv64  riscv64-linux-gnu-g++,qemu-riscv64-static|qemu-riscv64 -
 s390x    s390x-linux-gnu-g++,qemu-s390x-static|qemu-s390x       -
 wasm     clang++-19,wasm-ld-19,node,wasm32-libc,wasm32-libc++   -

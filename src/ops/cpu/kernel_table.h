@@ -18,7 +18,11 @@ struct KernelTable {
 const KernelTable& kernels_generic();
 #if defined(__x86_64__)
 const KernelTable& kernels_avx2();
+const KernelTable& kernels_avxvnni();
 const KernelTable& kernels_avx512();
+#endif
+#if defined(__aarch64__)
+const KernelTable& kernels_dotprod();
 #endif
 
 }  // namespace loom::cpu

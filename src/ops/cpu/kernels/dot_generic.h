@@ -7,6 +7,8 @@ typedef short Shorts __attribute__((vector_size(LOOM_VECTOR_BYTES)));
 static inline Ints pairs(Shorts a, Shorts b) {
 #if defined(__SSE2__)
   return reinterpret_cast<Ints>(__builtin_ia32_pmaddwd128(a, b));
+#elif defined(__wasm_simd128__)
+  return __builtin_wasm_dot_s_i32x4_i16x8(a, b);
 #else
   const Ints p = reinterpret_cast<Ints>(a), q = reinterpret_cast<Ints>(b);
   return (p << 16 >> 16) * (q << 16 >> 16) + (p >> 16) * (q >> 16);
