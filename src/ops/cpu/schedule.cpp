@@ -108,8 +108,10 @@ void Schedule::update(std::span<const std::uint32_t> registers, std::span<std::b
   bool changed = false;
   for (std::size_t n = 0; n < classes_.size(); ++n) {
     const Instruction& ins = program_->code[n];
-    // The rows that a kernel cuts are those of its result.
-    const std::int64_t rows = program_->rows(ins.operands[info(ins.op).operands.size() - 1].buffer, registers);
+    // The rows that a kernel cuts are those of its result, or of its last operand that is there: SGD may have no velocity.
+    std::size_t last = info(ins.op).operands.size() - 1;
+    while (!ins.operands[last].valid()) --last;
+    const std::int64_t rows = program_->rows(ins.operands[last].buffer, registers);
     const bool fewer = rows < workers_;
     const auto now = static_cast<std::uint8_t>(kKnown | (fewer && rows <= kPrivateRows ? kFew : 0) | (fewer ? kFewerThanWorkers : 0) | (rows <= kGemvRows ? kGemv : 0));
     changed |= classes_[n] != now;
