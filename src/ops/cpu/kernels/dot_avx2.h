@@ -8,7 +8,7 @@ typedef short Shorts __attribute__((vector_size(32)));
 static inline Ints pairs(Shorts words, Shorts by) { return reinterpret_cast<Ints>(__builtin_ia32_pmaddwd256(words, by)); }
 static inline Ints dot_full(Ints acc, Bytes codes, Ints x) {
   const Chars w = reinterpret_cast<Chars>(codes ^ 0x80);
-  const Chars magnitude = reinterpret_cast<Chars>(w < 0 ? -w : w), signed_x = reinterpret_cast<Chars>(__builtin_ia32_psignb256(reinterpret_cast<Chars>(x), w));
+  const Chars magnitude = reinterpret_cast<Chars>(__builtin_ia32_psignb256(w, w)), signed_x = reinterpret_cast<Chars>(__builtin_ia32_psignb256(reinterpret_cast<Chars>(x), w));
   return acc + pairs(__builtin_ia32_pmaddubsw256(magnitude, signed_x), Shorts{} + 1);
 }
 static inline Ints dot_small(Ints acc, Bytes codes, Ints x) {
