@@ -1,5 +1,14 @@
+# cmake --install: the program, the library with its headers, and a package for find_package(Loom).
 include(GNUInstallDirs)
-install(TARGETS loom ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+include(CMakePackageConfigHelpers)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Loom)
+install(TARGETS loom loom_usage loom_options EXPORT LoomTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT LoomTargets NAMESPACE Loom:: DESTINATION ${package})
+file(WRITE ${PROJECT_BINARY_DIR}/LoomConfig.cmake
+  "include(CMakeFindDependencyMacro)\nfind_dependency(Threads)\ninclude(\${CMAKE_CURRENT_LIST_DIR}/LoomTargets.cmake)\n")
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/LoomConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/LoomConfig.cmake ${PROJECT_BINARY_DIR}/LoomConfigVersion.cmake DESTINATION ${package})
+install(DIRECTORY src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/loom FILES_MATCHING PATTERN "*.h" PATTERN "kernels" EXCLUDE PATTERN "test_*.h" EXCLUDE PATTERN "generated" EXCLUDE)
 if(TARGET loom_cli)
   install(TARGETS loom_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

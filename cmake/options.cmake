@@ -1,9 +1,18 @@
-# Flags every target gets. The numerics contract (docs/reference/numerics.md, rule 1) forbids contraction and fast math in
+# What a program that uses Loom gets: headers and threads.
+add_library(loom_usage INTERFACE)
+target_compile_features(loom_usage INTERFACE cxx_std_20)
+target_include_directories(loom_usage INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:include/loom>)
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "wasm32")
+  find_package(Threads REQUIRED)
+  target_link_libraries(loom_usage INTERFACE Threads::Threads)
+endif()
+
+# Flags every target of Loom's own gets. The numerics contract (docs/reference/numerics.md, rule 1) forbids contraction and fast math in
 # every file and compiler, so these are not options. Nothing here reads floating-point exceptions: without -fno-trapping-math gcc does
 # not vectorize loops over the exact functions.
 add_library(loom_options INTERFACE)
-target_include_directories(loom_options INTERFACE
-  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
+target_link_libraries(loom_options INTERFACE loom_usage)
 target_compile_options(loom_options INTERFACE
   -ffp-contract=off -fno-fast-math -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-missing-field-initializers -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -11,9 +20,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "wasm32")
   target_compile_options(loom_options INTERFACE -fno-exceptions -fno-rtti)
-else()
-  find_package(Threads REQUIRED)
-  target_link_libraries(loom_options INTERFACE Threads::Threads)
 endif()
 if(LOOM_SANITIZE)
   target_compile_options(loom_options INTERFACE -fsanitize=${LOOM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

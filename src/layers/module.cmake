@@ -1,5 +1,5 @@
 # Lists the layer folders: each defines register_<folder>(LayerList&). A new folder is found at the next configure.
-file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_SOURCE_DIR}/src/layers/*)
+file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/src/layers/*)
 set(declarations "")
 set(calls "")
 foreach(folder ${folders})
@@ -9,7 +9,7 @@ foreach(folder ${folders})
     string(APPEND calls "  register_${name}(layers);\n")
   endif()
 endforeach()
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/layer_list.cpp CONTENT
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/layer_list.cpp CONTENT
 "// Generated from the folders of src/layers.
 #include \"layers/layer.h\"
 
@@ -22,4 +22,4 @@ ${calls}}
 
 }  // namespace loom
 ")
-target_sources(loom_layers PRIVATE ${CMAKE_BINARY_DIR}/generated/layer_list.cpp)
+target_sources(loom_layers PRIVATE ${PROJECT_BINARY_DIR}/generated/layer_list.cpp)
