@@ -27,7 +27,7 @@ constexpr std::uint64_t kCorpusSeed = 1;
 constexpr std::int64_t kStories = 120000, kTokenizerStories = 20000;
 constexpr std::int64_t kVocabulary = 1200, kLength = 256;
 constexpr std::int64_t kBatch = 18;  // stories per step, about 2,000 tokens
-constexpr std::int64_t kSteps = 12000, kSteps4 = 1000;
+constexpr std::int64_t kSteps = 6000, kSteps4 = 600;
 
 constexpr const char* kConfig = R"({"architectures":["LlamaForCausalLM"],"model_type":"llama","hidden_size":160,"intermediate_size":384,"num_hidden_layers":6,
   "num_attention_heads":5,"num_key_value_heads":5,"head_dim":32,"vocab_size":1200,"max_position_embeddings":512,"rms_norm_eps":1e-5,"rope_theta":10000.0,
