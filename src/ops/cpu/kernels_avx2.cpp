@@ -4,18 +4,5 @@
 #define LOOM_TILE_ROWS 2  // 16 registers of 8 floats
 #define LOOM_TILE_PANELS 1
 #include "ops/cpu/kernels/table.h"
-
-namespace loom::cpu {
-
-const KernelTable& kernels_avx2() {
-  static const KernelTable table = [] {
-    KernelTable t;
-    t.isa = "avx2";
-    LOOM_ISA::fill_table(t);
-    return t;
-  }();
-  return table;
-}
-
-}  // namespace loom::cpu
+LOOM_KERNEL_TABLE(avx2)
 #endif

@@ -4,18 +4,5 @@
 #define LOOM_TILE_ROWS 6  // 32 registers of 16 floats
 #define LOOM_TILE_PANELS 2
 #include "ops/cpu/kernels/table.h"
-
-namespace loom::cpu {
-
-const KernelTable& kernels_avx512() {
-  static const KernelTable table = [] {
-    KernelTable t;
-    t.isa = "avx512";
-    LOOM_ISA::fill_table(t);
-    return t;
-  }();
-  return table;
-}
-
-}  // namespace loom::cpu
+LOOM_KERNEL_TABLE(avx512)
 #endif

@@ -4,18 +4,5 @@
 #define LOOM_TILE_ROWS 3  // 32 registers of 4 floats
 #define LOOM_TILE_PANELS 1
 #include "ops/cpu/kernels/table.h"
-
-namespace loom::cpu {
-
-const KernelTable& kernels_dotprod() {
-  static const KernelTable table = [] {
-    KernelTable t;
-    t.isa = "dotprod";
-    LOOM_ISA::fill_table(t);
-    return t;
-  }();
-  return table;
-}
-
-}  // namespace loom::cpu
+LOOM_KERNEL_TABLE(dotprod)
 #endif

@@ -1,4 +1,3 @@
-
 #define LOOM_ISA isa_generic
 // Compiled for the baseline of the target: SSE2, NEON, WASM SIMD, or vectors made of scalars.
 #define LOOM_VECTOR_BYTES 16
@@ -9,18 +8,4 @@
 #endif
 #define LOOM_TILE_PANELS 1
 #include "ops/cpu/kernels/table.h"
-
-namespace loom::cpu {
-
-const KernelTable& kernels_generic() {
-  static const KernelTable table = [] {
-    KernelTable t;
-    t.isa = "generic";
-    LOOM_ISA::fill_table(t);
-    return t;
-  }();
-  return table;
-}
-
-}  // namespace loom::cpu
-
+LOOM_KERNEL_TABLE(generic)

@@ -83,3 +83,15 @@ static void fill_table(KernelTable& t) {
 }
 
 }  // namespace loom::cpu::LOOM_ISA
+
+// Defines kernels_<name>(), the table of this file's kernels.
+#define LOOM_KERNEL_TABLE(name)                                                \
+  const loom::cpu::KernelTable& loom::cpu::kernels_##name() {                  \
+    static const KernelTable table = [] {                                      \
+      KernelTable t;                                                           \
+      t.isa = #name;                                                           \
+      LOOM_ISA::fill_table(t);                                                 \
+      return t;                                                                \
+    }();                                                                       \
+    return table;                                                              \
+  }
