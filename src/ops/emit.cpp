@@ -4,18 +4,21 @@
 
 namespace loom {
 
-Instruction& Emit::append(Op op, std::initializer_list<View> operands) {
+void Emit::append(Op op, std::initializer_list<View> operands, Ints ints, Reals reals, Registers registers) {
   Instruction ins;
   ins.op = op;
   ins.segment = segment_;
   std::copy(operands.begin(), operands.end(), ins.operands.begin());
+  std::copy(ints.begin(), ints.end(), ins.ints.begin());
+  std::copy(reals.begin(), reals.end(), ins.reals.begin());
+  std::copy(registers.begin(), registers.end(), ins.registers.begin());
   // A buffer written again invalidates the packed forms made from it.
   const OpInfo& row = info(op);
   for (std::size_t i = 0; i < row.operands.size(); ++i) {
     if (row.operands[i].role == Role::read || !ins.operands[i].valid()) continue;
     std::erase_if(packed_, [&](const auto& entry) { return entry.first.first == ins.operands[i].buffer; });
   }
-  return p_.code.emplace_back(ins);
+  p_.code.push_back(ins);
 }
 
 RegisterId Emit::u32_register(std::string_view name, std::uint32_t max) {
@@ -66,7 +69,7 @@ View Emit::rope_table(const RopeSpec& spec, std::int64_t positions, std::int64_t
   return buffer(std::move(b));
 }
 
-void Emit::fill(View y, double value) { append(Op::fill, {y}).reals[0] = value; }
+void Emit::fill(View y, double value) { append(Op::fill, {y}, {}, {value}); }
 void Emit::copy_to(View x, View y) { append(Op::copy, {x, y}); }
 View Emit::add(View a, View b) {
   const View y = like(a, a.cols);
@@ -75,7 +78,7 @@ View Emit::add(View a, View b) {
 }
 View Emit::scale(View x, double factor) {
   const View y = like(x, x.cols);
-  append(Op::scale, {x, y}).reals[0] = factor;
+  append(Op::scale, {x, y}, {}, {factor});
   return y;
 }
 View Emit::convert(View x, ValueType to) {
@@ -124,20 +127,20 @@ View Emit::matmul_t(View w, View gy) {
   append(Op::matmul_t, {w, gy, gx});
   return gx;
 }
-void Emit::outer_add(View gy, View x, View gw, Accumulate accumulate) { append(Op::outer_add, {gy, x, gw}).ints[0] = static_cast<int>(accumulate); }
-void Emit::col_sum(View gy, View gb, Accumulate accumulate) { append(Op::col_sum, {gy, gb}).ints[0] = static_cast<int>(accumulate); }
-void Emit::gather_add(View gy, View ids, View gw, Accumulate accumulate) { append(Op::gather_add, {gy, ids, gw}).ints[0] = static_cast<int>(accumulate); }
+void Emit::outer_add(View gy, View x, View gw, Accumulate accumulate) { append(Op::outer_add, {gy, x, gw}, {static_cast<int>(accumulate)}); }
+void Emit::col_sum(View gy, View gb, Accumulate accumulate) { append(Op::col_sum, {gy, gb}, {static_cast<int>(accumulate)}); }
+void Emit::gather_add(View gy, View ids, View gw, Accumulate accumulate) { append(Op::gather_add, {gy, ids, gw}, {static_cast<int>(accumulate)}); }
 
 View Emit::activation(View x, Activation kind) {
   if (kind == Activation::linear) return x;
   const View y = like(x, x.cols);
-  append(Op::activation, {x, y}).ints[0] = static_cast<int>(kind);
+  append(Op::activation, {x, y}, {static_cast<int>(kind)});
   return y;
 }
 View Emit::activation_back(View x, View gy, Activation kind) {
   if (kind == Activation::linear) return gy;
   const View gx = like(x, x.cols);
-  append(Op::activation_back, {x, gy, gx}).ints[0] = static_cast<int>(kind);
+  append(Op::activation_back, {x, gy, gx}, {static_cast<int>(kind)});
   return gx;
 }
 View Emit::silu_mul(View gate, View up) {
@@ -153,68 +156,50 @@ std::pair<View, View> Emit::silu_mul_back(View gate, View up, View gy) {
 
 View Emit::rms_norm(View x, View gain, std::int64_t group, double eps) {
   const View y = like(x, x.cols);
-  Instruction& i = append(Op::rms_norm, {x, gain, y});
-  i.ints[0] = group;
-  i.reals[0] = eps;
+  append(Op::rms_norm, {x, gain, y}, {group}, {eps});
   return y;
 }
 View Emit::rms_norm_back(View x, View gain, View gy, std::int64_t group, double eps) {
   const View gx = like(x, x.cols);
-  Instruction& i = append(Op::rms_norm_back, {x, gain, gy, gx});
-  i.ints[0] = group;
-  i.reals[0] = eps;
+  append(Op::rms_norm_back, {x, gain, gy, gx}, {group}, {eps});
   return gx;
 }
 void Emit::rms_norm_gain(View x, View gy, View gg, std::int64_t group, double eps, Accumulate accumulate) {
-  Instruction& i = append(Op::rms_norm_gain, {x, gy, gg});
-  i.ints = {group, static_cast<int>(accumulate)};
-  i.reals[0] = eps;
+  append(Op::rms_norm_gain, {x, gy, gg}, {group, static_cast<int>(accumulate)}, {eps});
 }
 View Emit::layer_norm(View x, View gain, View bias, std::int64_t group, double eps) {
   const View y = like(x, x.cols);
-  Instruction& i = append(Op::layer_norm, {x, gain, bias, y});
-  i.ints[0] = group;
-  i.reals[0] = eps;
+  append(Op::layer_norm, {x, gain, bias, y}, {group}, {eps});
   return y;
 }
 View Emit::layer_norm_back(View x, View gain, View gy, std::int64_t group, double eps) {
   const View gx = like(x, x.cols);
-  Instruction& i = append(Op::layer_norm_back, {x, gain, gy, gx});
-  i.ints[0] = group;
-  i.reals[0] = eps;
+  append(Op::layer_norm_back, {x, gain, gy, gx}, {group}, {eps});
   return gx;
 }
 void Emit::layer_norm_gain(View x, View gy, View gg, std::int64_t group, double eps, Accumulate accumulate) {
-  Instruction& i = append(Op::layer_norm_gain, {x, gy, gg});
-  i.ints = {group, static_cast<int>(accumulate)};
-  i.reals[0] = eps;
+  append(Op::layer_norm_gain, {x, gy, gg}, {group, static_cast<int>(accumulate)}, {eps});
 }
 
 View Emit::rope(View x, View pos, View table, std::int64_t head_dim, bool inverse) {
   const View y = like(x, x.cols);
-  append(Op::rope, {x, pos, table, y}).ints = {head_dim, inverse ? 1 : 0};
+  append(Op::rope, {x, pos, table, y}, {head_dim, inverse ? 1 : 0});
   return y;
 }
-void Emit::kv_append(View k, View v, View seq, View pos, View kv, const AttentionShape& s) { append(Op::kv_append, {k, v, seq, pos, kv}).ints = {s.kv_heads, s.head_dim}; }
+void Emit::kv_append(View k, View v, View seq, View pos, View kv, const AttentionShape& s) { append(Op::kv_append, {k, v, seq, pos, kv}, {s.kv_heads, s.head_dim}); }
 View Emit::attention(View q, View kv, View seq, View pos, const AttentionShape& s) {
   const View y = like(q, q.cols);
-  Instruction& i = append(Op::attention, {q, kv, seq, pos, y});
-  i.ints = {s.heads, s.kv_heads, s.head_dim, s.window};
-  i.reals[0] = s.scale;
+  append(Op::attention, {q, kv, seq, pos, y}, {s.heads, s.kv_heads, s.head_dim, s.window}, {s.scale});
   return y;
 }
 Emit::Attended Emit::attention_rows(View q, View k, View v, View pos, const AttentionShape& s) {
   const Attended out{like(q, q.cols), like(q, 2 * s.heads)};
-  Instruction& i = append(Op::attention_rows, {q, k, v, pos, out.y, out.stats});
-  i.ints = {s.heads, s.kv_heads, s.head_dim, s.window, s.causal ? 1 : 0};
-  i.reals[0] = s.scale;
+  append(Op::attention_rows, {q, k, v, pos, out.y, out.stats}, {s.heads, s.kv_heads, s.head_dim, s.window, s.causal ? 1 : 0}, {s.scale});
   return out;
 }
 Emit::AttentionGradients Emit::attention_back(View q, View k, View v, View pos, const Attended& forward, View gy, const AttentionShape& s) {
   const AttentionGradients out{like(q, q.cols), like(k, k.cols), like(v, v.cols)};
-  Instruction& i = append(Op::attention_back, {q, k, v, pos, forward.y, forward.stats, gy, out.q, out.k, out.v});
-  i.ints = {s.heads, s.kv_heads, s.head_dim, s.window, s.causal ? 1 : 0};
-  i.reals[0] = s.scale;
+  append(Op::attention_back, {q, k, v, pos, forward.y, forward.stats, gy, out.q, out.k, out.v}, {s.heads, s.kv_heads, s.head_dim, s.window, s.causal ? 1 : 0}, {s.scale});
   return out;
 }
 
@@ -241,26 +226,18 @@ View Emit::mse_back(View y, View target) {
 void Emit::sum_rows(View x, View total) { append(Op::sum_rows, {x, total}); }
 
 void Emit::grad_merge(View g, View levels, View total, std::int64_t micro_batches, RegisterId micro) {
-  Instruction& i = append(Op::grad_merge, {g, levels, total});
-  i.ints[0] = micro_batches;
-  i.registers[0] = micro;
+  append(Op::grad_merge, {g, levels, total}, {micro_batches}, {}, {micro});
 }
-void Emit::sum_squares(View g, View total, Accumulate accumulate) { append(Op::sum_squares, {g, total}).ints[0] = static_cast<int>(accumulate); }
+void Emit::sum_squares(View g, View total, Accumulate accumulate) { append(Op::sum_squares, {g, total}, {static_cast<int>(accumulate)}); }
 void Emit::clip_scale(View total, View scale, double max_norm, RegisterId inv_n) {
-  Instruction& i = append(Op::clip_scale, {total, scale});
-  i.reals[0] = max_norm;
-  i.registers[0] = inv_n;
+  append(Op::clip_scale, {total, scale}, {}, {max_norm}, {inv_n});
 }
 void Emit::sgd(View g, View scale, View w, View velocity, double momentum, double weight_decay, RegisterId lr) {
-  Instruction& i = append(Op::sgd, {g, scale, w, velocity});
-  i.reals = {momentum, weight_decay};
-  i.registers[0] = lr;
+  append(Op::sgd, {g, scale, w, velocity}, {}, {momentum, weight_decay}, {lr});
 }
 void Emit::adamw(View g, View scale, View w, View m, View v, double beta1, double beta2, double eps, double weight_decay, RegisterId lr, RegisterId correction1,
                  RegisterId correction2) {
-  Instruction& i = append(Op::adamw, {g, scale, w, m, v});
-  i.reals = {beta1, beta2, eps, weight_decay};
-  i.registers = {lr, correction1, correction2, kNone, kNone};
+  append(Op::adamw, {g, scale, w, m, v}, {}, {beta1, beta2, eps, weight_decay}, {lr, correction1, correction2});
 }
 
 }  // namespace loom

@@ -97,7 +97,10 @@ class Emit {
              RegisterId lr, RegisterId correction1, RegisterId correction2);
 
  private:
-  Instruction& append(Op op, std::initializer_list<View> operands);
+  using Ints = std::initializer_list<std::int64_t>;
+  using Reals = std::initializer_list<double>;
+  using Registers = std::initializer_list<RegisterId>;
+  void append(Op op, std::initializer_list<View> operands, Ints ints = {}, Reals reals = {}, Registers registers = {});
   View like(View x, std::int64_t cols) { return temp(type(x), rows(x), cols); }
 
   Program& p_;
