@@ -51,6 +51,8 @@ struct KernelArgs {
   int worker = 0, workers = 1;
 };
 
+inline constexpr i64 kBlockRows = 16;  // of activations, that share the unpacked codes of a panel (kBlockForm)
+
 using Kernel = void (*)(const KernelArgs&);
 
 // The rows, or other units, [begin, end) of n that a worker owns; `grain` keeps a unit of work together.

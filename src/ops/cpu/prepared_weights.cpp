@@ -39,7 +39,8 @@ int product_form(const WeightFormat& format) {
 
 std::int64_t panel_scratch(const WeightFormat& format, std::int64_t cols) {
   switch (product_form(format)) {
-    case kIntegerForm: case kBlockForm: return 32 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 64));
+    case kBlockForm: return (16 + kBlockRows * 4 / 16) * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 64));  // blocks are of 16 at least
+    case kIntegerForm: return 32 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 64));
     case kFloatForm: return 0;
     default: return 64 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 4));
   }
