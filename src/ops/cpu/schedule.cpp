@@ -82,6 +82,7 @@ bool Schedule::conflicts(std::size_t before, std::size_t after, std::span<std::b
   const Instruction *x = &program_->code[before], *y = &program_->code[after];
   const OpInfo &xi = info(x->op), &yi = info(y->op);
   auto cut = [&](const Instruction& ins, std::size_t n, std::size_t i) {
+    if (whole(n)) return Cut{};  // every worker reads all of it
     return cut_of(*program_, ins, i, (classes_[n] & kFewerThanWorkers) != 0, (classes_[n] & kGemv) != 0);
   };
   for (std::size_t i = 0; i < xi.operands.size(); ++i) {
