@@ -42,7 +42,7 @@ struct Memory {
 };
 Memory memory_of(Model& model, Session* session);
 
-// "hf  safetensors, 1.05 MB f32  ·  0.26 M parameters  ·  needs 3.1 MB of 33.5 GB  ·  numerics: portable v0  ·  avx2"
+// "hf  safetensors, 1.05 MB f32  ·  0.26 M parameters  ·  needs 3.1 MB of 33.5 GB  ·  numerics: portable v1  ·  avx2"
 // Without a session: what its buffers need is left out.
 std::string status_line(const ModelOptions& options, OpenModel& opened, Session* session = nullptr);
 

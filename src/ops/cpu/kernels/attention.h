@@ -58,11 +58,23 @@ static inline T block_weights(const T* m, const int* k, int top, T* e) {
 
 static constexpr int kLowest = -1000000;
 
+// One head of one query row, for both inference forms: unit u of rows x heads; blocks first..last hold the positions it may see.
+struct QueryHead {
+  i64 row, head, kv_head, position, first, last;
+  const unsigned* pages;
+};
+static inline QueryHead query_head(const KernelArgs& a, i64 u) {
+  const i64 heads = a.ints[0], window = a.ints[3], capacity = a.pages_per_sequence * kBlock, i = u / heads, h = u % heads;
+  const i64 given = *row<unsigned>(a.t[3], i), p = given < capacity ? given : capacity - 1;  // the executor has refused such positions
+  return {i, h, h / (heads / a.ints[1]), p, window > 0 && p - window + 1 > 0 ? (p - window + 1) / kBlock : 0, p / kBlock,
+          a.page_table + *row<unsigned>(a.t[2], i) * a.pages_per_sequence};
+}
+
 // The inference form. kv: pages of 64 positions, each [kv_heads][head_dim][64] keys, then [kv_heads][64][head_dim] values.
 // scratch: per position one T and one int, then 64 + 16 T.
 template <class T>
 static void attention(const KernelArgs& a) {
-  const TensorArg &q = a.t[0], &kv = a.t[1], &seq = a.t[2], &pos = a.t[3], &y = a.t[4];
+  const TensorArg &q = a.t[0], &kv = a.t[1], &y = a.t[4];
   const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3];
   const T scale = static_cast<T>(a.reals[0]);
   const i64 plane = kv_heads * hd * kBlock, capacity = a.pages_per_sequence * kBlock;
@@ -71,11 +83,7 @@ static void attention(const KernelArgs& a) {
   int* k = reinterpret_cast<int*>(e + 2 * kBlock);
   const Range r = share(y.rows * heads, 1, a.worker, a.workers);
   for (i64 u = r.begin; u < r.end; ++u) {
-    const i64 i = u / heads, h = u % heads, kvh = h / (heads / kv_heads);
-    i64 p = *row<unsigned>(pos, i);
-    if (p >= capacity) p = capacity - 1;
-    const unsigned* table = a.page_table + *row<unsigned>(seq, i) * a.pages_per_sequence;
-    const i64 first = window > 0 && p - window + 1 > 0 ? (p - window + 1) / kBlock : 0, last = p / kBlock;
+    const auto [i, h, kvh, p, first, last, table] = query_head(a, u);
     int top = kLowest;
     for (i64 b = first; b <= last; ++b) {
       const T* keys = reinterpret_cast<const T*>(kv.data) + table[b] * 2 * plane + kvh * hd * kBlock;

@@ -73,7 +73,7 @@ static void kv_append_q15(const KernelArgs& a) {
 
 // scratch: per position m and k, then e of two blocks, the query's planes, the sums over positions.
 static void attention_q15(const KernelArgs& a) {
-  const TensorArg &q = a.t[0], &kv = a.t[1], &seq = a.t[2], &pos = a.t[3], &y = a.t[4];
+  const TensorArg &q = a.t[0], &kv = a.t[1], &y = a.t[4];
   const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3], padded = kv_padded(hd);
   const float scale = static_cast<float>(a.reals[0]);
   const i64 capacity = a.pages_per_sequence * kBlock;
@@ -85,11 +85,7 @@ static void attention_q15(const KernelArgs& a) {
   for (i64 d = hd; d < padded; ++d) query_hi[d] = query_lo[d] = 0;
   const Range r = share(y.rows * heads, 1, a.worker, a.workers);
   for (i64 u = r.begin; u < r.end; ++u) {
-    const i64 i = u / heads, h = u % heads, kv_head = h / (heads / kv_heads);
-    i64 p = *row<unsigned>(pos, i);
-    if (p >= capacity) p = capacity - 1;
-    const unsigned* table = a.page_table + *row<unsigned>(seq, i) * a.pages_per_sequence;
-    const i64 first = window > 0 && p - window + 1 > 0 ? (p - window + 1) / kBlock : 0, last = p / kBlock;
+    const auto [i, h, kv_head, p, first, last, table] = query_head(a, u);
     const Q15 query = quantize_row(row<float>(q, i) + h * hd, hd, query_hi, query_lo);
     int top = kLowest;
     for (i64 b = first; b <= last; ++b) {

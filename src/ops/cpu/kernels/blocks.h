@@ -3,7 +3,7 @@
 // X_b = sum of q over the block, q = 128 * hi + lo; formats without minima have no second term.
 
 // X_b of a row, block by block.
-static inline void block_sums(const Q15Row& q, i64 padded, i64 block, i64 blocks, int* sums) {
+static inline void activation_sums(const Q15Row& q, i64 padded, i64 block, i64 blocks, int* sums) {
   for (i64 b = 0; b < blocks; ++b) {
     int hi = 0, lo = 0;
     for (i64 k = b * block; k < least((b + 1) * block, padded); ++k) {
@@ -43,7 +43,7 @@ static void matmul_blocks(const KernelArgs& k) {
   const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
   for (i64 first = 0; first < y.rows; first += kBlockRows) {
     const i64 rows = least(kBlockRows, y.rows - first);
-    for (i64 i = 0; i < rows; ++i) block_sums(q15_row(x, first + i, padded), padded, w.block, blocks, sums + i * blocks);
+    for (i64 i = 0; i < rows; ++i) activation_sums(q15_row(x, first + i, padded), padded, w.block, blocks, sums + i * blocks);
     for (i64 panel = r.begin; panel < r.end; ++panel) {
       const i64 lanes = least(16, w.rows - panel * 16);
       unpack_codes(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, padded, codes);
