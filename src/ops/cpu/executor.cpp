@@ -167,6 +167,7 @@ Status Executor::resolve() {
     Step step;
     step.instruction = &ins;
     ValueType result = ValueType::f32;
+    bool packed_state = false;
     for (std::size_t i = 0; i < op.operands.size(); ++i) {
       const View& v = ins.operands[i];
       step.args.has[i] = v.valid();
@@ -179,6 +180,7 @@ Status Executor::resolve() {
       t.data = reinterpret_cast<char*>(data_[b]) + v.col * element_size(buffer.type);
       step.private_at[i] = schedule_.private_offset(v.buffer) + v.col * element_size(buffer.type);
       if (op.operands[i].role != Role::read) result = buffer.type;
+      packed_state |= buffer.kind == BufferKind::state && buffer.type == ValueType::q15;
     }
     // The type a kernel works in is its result's; packing ops are named by their source.
     const auto n = static_cast<std::size_t>(ins.op);
@@ -189,8 +191,7 @@ Status Executor::resolve() {
       else if (form == kBlockForm) step.kernel = kernels_->gather_blocks;
       else if (form != kFloatForm) step.kernel = kernels_->gather_packed;
     }
-    if (ins.op == Op::kv_append && result == ValueType::q15) step.kernel = kernels_->kv_append_q15;
-    if (ins.op == Op::attention && program_.buffers[static_cast<std::size_t>(ins.operands[1].buffer)].type == ValueType::q15) step.kernel = kernels_->attention_q15;
+    if (packed_state) step.kernel = kernels_->q15[n];
     if (!step.kernel) return Status(Code::unsupported, "the op " + std::string(op.name) + " has no kernel for " + std::string(name(result)) + " in " + kernels_->isa);
     if (is_weight_matrix(ins.op)) step.args.weight = prepared_->arg(ins.operands[0].buffer);
     std::copy(ins.ints.begin(), ins.ints.end(), step.args.ints);

@@ -10,9 +10,9 @@ struct KernelTable {
   const char* isa = "";
   Kernel f32[kOpCount] = {};  // by the type of the result
   Kernel f64[kOpCount] = {};
+  Kernel q15[kOpCount] = {};  // of ops on a state of q15
   Kernel matmul[kForms] = {};  // f32 results, by the form of the weights
   Kernel gather_packed = nullptr, gather_blocks = nullptr;
-  Kernel kv_append_q15 = nullptr, attention_q15 = nullptr;  // by the type of the KV state
 };
 
 const KernelTable& kernels_generic();

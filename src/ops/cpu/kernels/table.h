@@ -76,8 +76,8 @@ static void fill_table(KernelTable& t) {
   t.matmul[kBlockForm] = &matmul_blocks;
   t.gather_packed = &gather_packed;
   t.gather_blocks = &gather_blocks;
-  t.kv_append_q15 = &kv_append_q15;
-  t.attention_q15 = &attention_q15;
+  t.q15[static_cast<int>(Op::kv_append)] = &kv_append_q15;
+  t.q15[static_cast<int>(Op::attention)] = &attention_q15;
 #undef LOOM_KERNEL
 #undef LOOM_KERNEL2
 }
