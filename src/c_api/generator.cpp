@@ -17,8 +17,8 @@ double seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 // Inside a generator, with its network held and made ready for it as it is now: a change of the network empties the sequences.
 struct Inside {
   std::shared_ptr<GeneratorObject> object;
-  std::unique_lock<std::mutex> mutex;
-  std::shared_lock<std::shared_mutex> network;
+  locks::unique_lock<locks::mutex> mutex;
+  locks::shared_lock<locks::shared_mutex> network;
   Generator* operator->() const { return &*object->generator; }
   Model& model() const { return *object->shared->model; }
 };
@@ -27,10 +27,10 @@ Status make_ready(Inside& in) {
   GeneratorObject& g = *in.object;
   SharedNetwork& n = *g.shared;
   for (;;) {
-    in.network = std::shared_lock(n.mutex);
+    in.network = locks::shared_lock(n.mutex);
     if (g.generator && g.values == n.values && g.forms == n.forms) return {};
     in.network.unlock();
-    const std::unique_lock alone(n.mutex);
+    const locks::unique_lock alone(n.mutex);
     g.generator.reset();
     LOOM_ASSIGN(Generator generator, Generator::create(*n.model, g.pool, g.options));
     g.generator.emplace(std::move(generator));

@@ -72,7 +72,7 @@ int32_t loom_model_save(loom_model model, const char* path, size_t path_size, lo
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
-    const std::unique_lock lock(m->shared->mutex);
+    const locks::unique_lock lock(m->shared->mutex);
     return save_model(p, m->model());
   });
 }
@@ -81,7 +81,7 @@ int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom_error* e
   return call(error, [&]() -> Status {
     LOOM_TRY(want(bytes));
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
-    const std::unique_lock lock(m->shared->mutex);
+    const locks::unique_lock lock(m->shared->mutex);
     std::vector<std::byte> file;
     LOOM_TRY(save_model(&file, m->model()));
     *bytes = new_bytes(std::move(file));
@@ -93,7 +93,7 @@ int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(info));
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
-    const std::unique_lock lock(m->shared->mutex);
+    const locks::unique_lock lock(m->shared->mutex);
     *info = new_json(info_json(m->model()));
     return {};
   });

@@ -20,7 +20,7 @@ template <class F>
 Status alone(loom_network handle, Change change, F body) {
   LOOM_ASSIGN(const auto object, get<NetworkObject>(handle));
   SharedNetwork& shared = *object->shared;
-  const std::unique_lock lock(shared.mutex);
+  const locks::unique_lock lock(shared.mutex);
   if (change != Change::none) ++shared.values;
   if (change == Change::forms) ++shared.forms;
   return body(shared.network);
@@ -333,7 +333,7 @@ int32_t loom_network_program(loom_network network, const char* options, size_t o
     LOOM_TRY(want(program));
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
     LOOM_ASSIGN(const SessionSettings settings, session_settings(options, options_size, *object->shared));
-    const std::unique_lock lock(object->shared->mutex);
+    const locks::unique_lock lock(object->shared->mutex);
     LOOM_ASSIGN(const Program p, emit_program(object->shared->network, settings.options));
     *program = new_text(p.to_text());
     return {};

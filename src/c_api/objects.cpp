@@ -7,7 +7,7 @@ namespace {
 
 // Handles count up and are never reused, so one that was released is recognized for ever. Lookups by key only: no order leaks out.
 struct Registry {
-  std::shared_mutex mutex;
+  locks::shared_mutex mutex;
   std::unordered_map<loom_handle, std::shared_ptr<Object>> objects;
   loom_handle last = 0;
 };
@@ -22,14 +22,14 @@ Registry& registry() {
 
 loom_handle add(std::shared_ptr<Object> object) {
   Registry& r = registry();
-  const std::unique_lock lock(r.mutex);
+  const locks::unique_lock lock(r.mutex);
   r.objects.emplace(r.last + 1, std::move(object));
   return ++r.last;
 }
 
 std::shared_ptr<Object> find(loom_handle handle) {
   Registry& r = registry();
-  const std::shared_lock lock(r.mutex);
+  const locks::shared_lock lock(r.mutex);
   const auto it = r.objects.find(handle);
   return it == r.objects.end() ? nullptr : it->second;
 }
@@ -37,7 +37,7 @@ std::shared_ptr<Object> find(loom_handle handle) {
 bool remove(loom_handle handle) {
   Registry& r = registry();
   std::shared_ptr<Object> last;  // dies after the lock is given back
-  const std::unique_lock lock(r.mutex);
+  const locks::unique_lock lock(r.mutex);
   const auto it = r.objects.find(handle);
   if (it == r.objects.end()) return false;
   last = std::move(it->second);
@@ -47,7 +47,7 @@ bool remove(loom_handle handle) {
 
 std::int64_t count() {
   Registry& r = registry();
-  const std::shared_lock lock(r.mutex);
+  const locks::shared_lock lock(r.mutex);
   return static_cast<std::int64_t>(r.objects.size());
 }
 

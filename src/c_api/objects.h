@@ -4,13 +4,12 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/locks.h"
 #include "base/source.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
@@ -51,7 +50,7 @@ struct SharedNetwork {
   std::optional<Network> own;
   std::optional<Model> model;
   Network& network;
-  std::shared_mutex mutex;
+  locks::shared_mutex mutex;
   std::uint64_t values = 0;  // under the lock: changes of weights
   std::uint64_t forms = 0;   // and of topology or formats, after which programs are emitted again
 };
@@ -71,7 +70,7 @@ struct ModelObject : ObjectOf<LOOM_KIND_MODEL> {
 // What one thread at a time may use.
 template <std::int32_t Kind>
 struct ExclusiveOf : ObjectOf<Kind> {
-  std::mutex mutex;
+  locks::mutex mutex;
 };
 
 struct SessionObject : ExclusiveOf<LOOM_KIND_SESSION> {
@@ -138,8 +137,8 @@ Result<std::shared_ptr<T>> get(loom_handle handle) {
 
 // The lock of an object that one thread at a time may use.
 template <class T>
-Result<std::unique_lock<std::mutex>> enter(T& object) {
-  std::unique_lock lock(object.mutex, std::try_to_lock);
+Result<locks::unique_lock<locks::mutex>> enter(T& object) {
+  locks::unique_lock lock(object.mutex, locks::try_to_lock);
   if (!lock) return Status(Code::busy, "another thread is inside a call on this " + std::string(kind_name(T::kKind)));
   return lock;
 }

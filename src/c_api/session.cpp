@@ -25,13 +25,13 @@ Result<SessionSettings> session_settings(const char* options, std::size_t size, 
 namespace {
 
 // Returns with the network held, and the session made for it as it is now.
-Result<std::shared_lock<std::shared_mutex>> ready(SessionObject& s) {
+Result<locks::shared_lock<locks::shared_mutex>> ready(SessionObject& s) {
   SharedNetwork& n = *s.shared;
   for (;;) {
-    std::shared_lock lock(n.mutex);
+    locks::shared_lock lock(n.mutex);
     if (s.session && s.values == n.values && s.forms == n.forms) return lock;
     lock.unlock();
-    const std::unique_lock alone(n.mutex);
+    const locks::unique_lock alone(n.mutex);
     if (s.session && s.forms == n.forms) {
       LOOM_TRY(s.session->refresh());
     } else {

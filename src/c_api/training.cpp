@@ -30,7 +30,7 @@ template <class F>
 Status training(loom_trainer handle, bool changes, F body) {
   LOOM_ASSIGN(const auto t, get<TrainerObject>(handle));
   LOOM_ASSIGN(const auto inside, enter(*t));
-  const std::unique_lock lock(t->shared->mutex);
+  const locks::unique_lock lock(t->shared->mutex);
   if (t->forms != t->shared->forms)
     return Status(Code::invalid_argument, "trainer: the network's topology or formats have changed since this trainer was made: make a new one");
   if (t->values != t->shared->values) LOOM_TRY(t->trainer->refresh());
@@ -122,7 +122,7 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     TrainerOptions trainer_options;
     LOOM_ASSIGN(trainer_options.isa, o.string("isa", ""));
     auto t = std::make_shared<TrainerObject>(n->shared, d->data, threads);
-    const std::unique_lock lock(n->shared->mutex);
+    const locks::unique_lock lock(n->shared->mutex);
     LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool, trainer_options));
     t->forms = n->shared->forms;
     t->values = n->shared->values;
