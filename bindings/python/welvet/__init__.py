@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, NamedTuple
 
-from ._call import call as _call
-from ._call import interruptible as _interruptible
-from ._call import library as _library
+from . import _call
 from ._errors import (
     Busy, Cancelled, Corrupt, Internal, InvalidArgument, InvalidHandle, IOFailed, LoomError, NotFound, OutOfMemory, OutOfRange, Truncated, Unsupported,
 )
@@ -40,26 +38,26 @@ class Verification(NamedTuple):
 
 def version() -> str:
     """Version of the library."""
-    return _call("version")  # type: ignore[no-any-return]
+    return _call.call("version")  # type: ignore[no-any-return]
 
 
 def numerics_version() -> int:
     """Version of the numerics contract: equal versions give equal bits."""
-    return _call("numerics_version")  # type: ignore[no-any-return]
+    return _call.call("numerics_version")  # type: ignore[no-any-return]
 
 
 def info() -> Dict[str, Any]:
     """What this build and machine can do: version, abi_version, numerics_version, isa, isas, threads, dtypes, formats, layers,
     embedded_model, and the path of the library."""
-    return {**_call("info"), "library": _library().path}
+    return {**_call.call("info"), "library": _call.library().path}
 
 
 def verify(isa: str = "", threads: int = 0) -> Verification:
     """Runs the numerics table of docs/reference/numerics.md; takes seconds. `isa`: "" is the best here; `threads`: 0 is one per core."""
-    report = _interruptible(lambda: _call("verify", {"isa": isa, "threads": threads}))
+    report = _call.interruptible(lambda: _call.call("verify", {"isa": isa, "threads": threads}))
     return Verification(**{key: report[key] for key in Verification._fields})
 
 
 def live_handles() -> int:
     """How many handles of the library exist in this process: what a test of leaks looks at."""
-    return _call("live_handles")  # type: ignore[no-any-return]
+    return _call.call("live_handles")  # type: ignore[no-any-return]

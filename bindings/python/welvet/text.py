@@ -54,7 +54,7 @@ class Tokenizer(Object):
 
     @property
     def info(self) -> Dict[str, Any]:
-        """vocab_size, bos, eos (None where there is none), chat_form ("chatml", "llama2", "llama3" or None), chat_template."""
+        """vocab_size, bos, eos (None where there is none), chat_form ("ChatML", "Llama 2", "Llama 3" or None), chat_template."""
         return call("tokenizer_info", self._handle)  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
