@@ -74,7 +74,10 @@ def place(x: Any, dtype: Any, shape: Tuple[int, ...]) -> np.ndarray:
     if isinstance(x, np.ndarray):
         a, writable = x, x.flags.writeable
     elif hasattr(x, "__dlpack__"):
-        a, writable = np.from_dlpack(x), True  # NumPy calls these read-only; who offers one as `out` says otherwise
+        # NumPy calls it read-only; who offers it as `out` says otherwise. It lives as long as x, which the caller holds.
+        a, writable = np.from_dlpack(x), True
+        if a.flags.c_contiguous:
+            a = np.ndarray(a.shape, a.dtype, (ctypes.c_char * a.nbytes).from_address(a.ctypes.data))
     else:
         a = np.asarray(memoryview(x))
         writable = a.flags.writeable

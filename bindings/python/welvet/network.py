@@ -58,7 +58,7 @@ class Session(Object):
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
         y = place(out, np.float32, (x.shape[0], self.output_width))
         call("session_run", self._handle, x.shape[0], x, y)
-        return y
+        return y if out is None else out  # type: ignore[no-any-return]
 
     def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (), out: Any = None) -> np.ndarray:
         """Token ids at positions of sequences (all 0 where empty). The result has one row of output width per row in `head` (the last
@@ -66,7 +66,7 @@ class Session(Object):
         head = array(head, np.int32)
         y = place(out, np.float32, (max(1, head.size), self.output_width))
         call("session_run_tokens", self._handle, ids, positions, sequences, head, y)
-        return y
+        return y if out is None else out  # type: ignore[no-any-return]
 
 
 class Network(Object):
@@ -179,7 +179,7 @@ class Network(Object):
         p = self._parameter(name)
         values = place(out, np.dtype(dtype), (p.rows, p.cols))
         call("network_get_f64" if values.dtype == np.float64 else "network_get_f32", self._handle, p.path, p.role, values)
-        return values
+        return values if out is None else out  # type: ignore[no-any-return]
 
     def set(self, name: str, values: Any) -> None:
         """Sets parameter "path:role" from rows x cols values; its format stays. Float64 arrays go in as they are. Raises NotFound."""
@@ -232,7 +232,7 @@ class Network(Object):
         for begin in range(0, len(rows_in), _ROWS):
             session.run(rows_in[begin:begin + _ROWS], out=rows_out[begin:begin + _ROWS])
         self._sessions.put(session)
-        return y
+        return y if out is None else out  # type: ignore[no-any-return]
 
     __call__ = forward
 
@@ -252,7 +252,7 @@ class Network(Object):
             target = y.reshape(1, -1) if last else y[begin:end]
             session.run_tokens(ids[begin:end], positions[begin:end], head=head, out=target)
         self._sessions.put(session)
-        return y
+        return y if out is None else out  # type: ignore[no-any-return]
 
     def _session(self, **options: Any) -> Session:
         """An idle session that is large enough, or a new one. The caller puts it back when all went well."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional,
 import numpy as np
 
 from . import _raw
-from ._call import call, interruptible, library, new_bytes
+from ._call import call, interruptible, library, new_bytes, place
 from ._object import Idle, Object
 from .network import Network, Path
 from .text import Messages, Tokenizer, conversation
@@ -199,14 +199,12 @@ class Transformer(Object):
     @_shared
     def logits(self, prompt: Prompt, out: Any = None) -> np.ndarray:
         """The prediction after a text or ids (at least one): (vocab_size,) of float32, into `out` where given."""
-        from ._call import place
-
         logits = place(out, np.float32, (self.info["vocab_size"],))
         generator = self._generator()
         generator.feed(prompt)
         call("generator_logits", generator._handle, 0, logits)
         self._generators.put(generator)
-        return logits
+        return logits if out is None else out  # type: ignore[no-any-return]
 
     # ---- writing
 
