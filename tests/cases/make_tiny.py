@@ -10,7 +10,6 @@ import tempfile
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "bindings/python"))
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 VOCABULARY, HIDDEN, INNER, HEADS, KV_HEADS, HEAD = 320, 16, 32, 2, 1, 8
@@ -77,6 +76,7 @@ def write_folder(folder):
 
 
 def main():
+    sys.path.insert(0, str(HERE.parent.parent / "bindings/python"))
     import welvet
 
     with tempfile.TemporaryDirectory() as scratch:

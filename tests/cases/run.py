@@ -3,6 +3,7 @@
 none is named. One line per host. LOOM_LIBRARY names libloom.so, else the one in build/release. Ends with 0 where nothing failed, with 77
 where nothing could run."""
 import hashlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -281,7 +282,7 @@ def run_node():
 
 
 HOSTS = {
-    "python": (run_python, lambda: None),
+    "python": (run_python, lambda: None if importlib.util.find_spec("numpy") else "no numpy"),
     "c": (lambda _: run_c("c"), lambda: None if shutil.which(os.environ.get("CC", "cc")) else "no C compiler"),
     "cpp": (lambda _: run_c("cpp"), lambda: None if shutil.which(os.environ.get("CXX", "c++")) else "no C++ compiler"),
     "node": (lambda _: run_node(), lambda: "no node" if not shutil.which("node") else None if (ROOT / "bindings/js/test/cases.mjs").exists() else "no runner for it here"),
