@@ -77,7 +77,7 @@ export class CaseRunner {
   async argument(kind, given) {
     const v = this.resolve(given);
     const [first, type] = kind.split(' ');
-    if (isObject(v) && Object.keys(v).length === 1 && 'null' in v) return new Null(v.null);
+    if (isObject(v) && Object.keys(v).length === 1 && 'null' in v) return new Null(Math.min(Number(v.null), 2 ** 32 - 1)); // a size has 32 bits there
     if (first === 'text' && isObject(v)) {
       if (!('path' in v)) return this.data(v);
       this.folder ??= this.host.folder();

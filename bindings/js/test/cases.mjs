@@ -15,7 +15,7 @@ const library = await instantiate();
 await bringEmbedded(library);
 const host = {
   has: new Set(['files', 'embedded']),
-  file: (name) => new Uint8Array(fs.readFileSync(path.join(folder, name))),
+  file: (name) => new Uint8Array(fs.readFileSync(path.join(folder, 'data', name))),
   folder: () => fs.mkdtempSync(path.join(os.tmpdir(), 'loom-case-')),
   remove: (made) => fs.rmSync(made, { recursive: true }),
 };
