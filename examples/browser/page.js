@@ -49,8 +49,6 @@ async function main() {
     onProgress: ({ loaded, total }) => ($('device').textContent = `${megabytes(loaded)} of ${total ? megabytes(total) : 'the model'}`),
   });
   const info = await loom.info();
-  const transferred = performance.getEntriesByType('resource').filter((r) => /\.(wasm|entity)$/.test(r.name)).reduce((n, r) => n + r.encodedBodySize, 0);
-  if (transferred > 0) $('sizes').textContent = megabytes(transferred);
   $('device').textContent = `Loom ${info.version}, numerics version ${info.numerics_version}, WebAssembly SIMD, ${info.threads === 1 ? '1 thread' : `${info.threads} threads`}`;
   for (const id of ['tell', 'train', 'verify']) $(id).disabled = false;
 

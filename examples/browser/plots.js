@@ -1,5 +1,6 @@
 // The two drawings of the page.
 const SIDE = 48; // of the map, in cells
+const LOW = [164, 202, 240], HIGH = [242, 214, 160];
 
 /** Inputs at the middle of each cell of the map. */
 export function mapGrid() {
@@ -8,14 +9,12 @@ export function mapGrid() {
   return grid;
 }
 
-const style = (canvas, name) => getComputedStyle(canvas).getPropertyValue(name);
-
 /** How sure the network is of each class, from two outputs per cell, and the points it learns from. */
 export function drawMap(canvas, logits, { x, classes }) {
   const context = canvas.getContext('2d'), size = canvas.width / SIDE;
   for (let i = 0; i < SIDE * SIDE; ++i) {
     const sure = 1 / (1 + Math.exp(logits[2 * i] - logits[2 * i + 1]));
-    context.fillStyle = `hsl(${210 - 170 * sure} 70% ${62 + 18 * Math.abs(2 * sure - 1)}%)`;
+    context.fillStyle = `rgb(${LOW.map((low, c) => low + sure * (HIGH[c] - low)).join(' ')})`;
     context.fillRect((i % SIDE) * size, Math.floor(i / SIDE) * size, size, size);
   }
   for (let i = 0; i < classes.length; ++i) {
@@ -34,15 +33,14 @@ export function drawCurve(canvas, losses, steps) {
   const context = canvas.getContext('2d'), { width, height } = canvas;
   const y = (loss) => (height * Math.min(3, -Math.log10(Math.max(loss, 1e-3)))) / 3.1 + 0.02 * height;
   context.clearRect(0, 0, width, height);
-  context.strokeStyle = context.fillStyle = style(canvas, '--quiet');
-  context.globalAlpha = 0.5;
+  context.strokeStyle = context.fillStyle = getComputedStyle(canvas).color;
+  context.globalAlpha = 0.4;
   context.font = `${11 * scale}px system-ui`;
   for (const mark of [1, 0.1, 0.01]) {
     context.fillRect(0, y(mark), width, 1);
     context.fillText(String(mark), 4 * scale, y(mark) + 12 * scale);
   }
   context.globalAlpha = 1;
-  context.strokeStyle = style(canvas, '--accent');
   context.lineWidth = 1.5 * scale;
   context.beginPath();
   const columns = Math.min(losses.length, Math.round(width));

@@ -1,33 +1,25 @@
-// Puts the module and the embedded model into dist/: what npm runs before it packs or installs the folder. Inside Loom's tree the module is
-// built where CMake and clang-19 for wasm32 are; a package that has both files already is left as it is.
+// Sees to it that dist/ has the module and the embedded model: what npm runs before it packs or installs the folder. In Loom's tree they are
+// built where CMake and clang-19 for wasm32 are; a package that has both already is left as it is. LOOM_NO_BUILD: never built.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const built = `${root}/build/wasm/bindings/js/loom.wasm`;
-const inTree = fs.existsSync(`${root}/CMakePresets.json`);
-
-function run(command, ...args) {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
-  return !error && status === 0;
-}
 const present = (command) => !spawnSync(command, ['--version']).error;
-const canBuild = present('cmake') && present('ninja') && present('clang++-19') && present('wasm-ld-19') && fs.existsSync('/usr/include/wasm32-wasi/c++/v1/vector');
+const complete = () => ['loom.wasm', 'embedded.entity'].every((name) => fs.existsSync(`${here}/dist/${name}`));
 
-fs.mkdirSync(`${here}/dist`, { recursive: true });
-if (inTree && canBuild && process.env.LOOM_NO_BUILD === undefined) {
-  if (!run('cmake', '--preset', 'wasm') || !run('cmake', '--build', 'build/wasm', '--target', 'loom_wasm', '-j', process.env.LOOM_JOBS ?? '2')) {
-    console.error('the WebAssembly module could not be built: see above');
-    process.exit(1);
+const tools = ['cmake', 'ninja', 'clang++-19', 'wasm-ld-19'].every(present) && fs.existsSync('/usr/include/wasm32-wasi/stdlib.h');
+if (fs.existsSync(`${root}/CMakePresets.json`) && tools && !process.env.LOOM_NO_BUILD) {
+  for (const args of [['--preset', 'wasm'], ['--build', 'build/wasm', '--target', 'loom_wasm', '-j', process.env.LOOM_JOBS ?? '2']]) {
+    const { status } = spawnSync('cmake', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+    if (status !== 0) {
+      console.error(`the WebAssembly module could not be built: cmake ${args.join(' ')}`);
+      process.exit(1);
+    }
   }
 }
-const copy = (from, to) => fs.existsSync(from) && (!fs.existsSync(to) || !fs.readFileSync(from).equals(fs.readFileSync(to))) && fs.copyFileSync(from, to);
-copy(built, `${here}/dist/loom.wasm`);
-copy(`${root}/models/embedded.entity`, `${here}/dist/embedded.entity`);
-for (const name of ['loom.wasm', 'embedded.entity']) {
-  if (fs.existsSync(`${here}/dist/${name}`)) continue;
-  console.error(`dist/${name} is not there and cannot be made: it takes cmake, ninja-build, clang-19, lld-19, wasi-libc and libc++-19-dev-wasm32`);
+if (!complete()) {
+  console.error('dist/ lacks the WebAssembly module, and it cannot be built here: that takes cmake, ninja-build, clang-19, lld-19, wasi-libc and libc++-19-dev-wasm32');
   process.exit(1);
 }

@@ -126,7 +126,7 @@ class Channel {
  *  `await worker.Network.create(spec)`, `await model.info`. */
 export async function createWorker(options = {}) {
   const worker = inNode
-    ? new (await import('node:worker_threads')).Worker(new URL('./worker_main.js', import.meta.url))
+    ? new (await import('node:worker_threads')).Worker(new URL('./worker_main.js', import.meta.url), { execArgv: [] })
     : new Worker(new URL('./worker_main.js', import.meta.url), { type: 'module' });
   const channel = new Channel(worker);
   const loom = channel.object('loom', 'loom');
