@@ -48,7 +48,7 @@ Memory memory_of(Model& model, Session* session) {
     if (store.format().dtype != DType::f32 && store.format().dtype != DType::f64) m.weights += store.packed_bytes();
   }
   if (!session) return m;
-  const cpu::Executor& executor = session->executor();
+  const Executor& executor = session->executor();
   m.prepared = static_cast<std::uint64_t>(executor.weight_bytes());
   m.cache = static_cast<std::uint64_t>(executor.state_bytes());
   m.arena = static_cast<std::uint64_t>(executor.arena_bytes() + executor.scratch_bytes());

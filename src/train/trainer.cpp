@@ -27,7 +27,7 @@ Status check_form(const DataSource::Form& form, Network& network, Loss loss) {
 
 // Calls f(row of a float or double matrix) for each row of a moment.
 template <class F>
-void each_row(cpu::Executor& executor, const Learner::Moment& m, F f) {
+void each_row(Executor& executor, const Learner::Moment& m, F f) {
   const bool f64 = executor.program().buffers[static_cast<std::size_t>(m.buffer)].type == ValueType::f64;
   for (std::int64_t r = 0; r < m.rows; ++r) {
     if (f64) f(executor.row<double>(m.buffer, r));

@@ -163,7 +163,7 @@ TEST(Dtypes, ForcedInstructionSetRunsOrIsRefused) {
   for (std::string_view isa : cpu::available_isas()) {
     auto s = Session::create(n, pool, {.isa = std::string(isa)});
     ASSERT_TRUE(s.ok());
-    EXPECT_EQ(s->executor().isa(), isa);
+    EXPECT_EQ(s->executor().target(), isa);
   }
   auto s = Session::create(n, pool, {.isa = "mmx"});
   ASSERT_FALSE(s.ok());

@@ -132,7 +132,7 @@ int bench_llm(const Args& a, ThreadPool& pool) {
     positions[i] = i;
   }
   const double bandwidth = read_bandwidth(pool, a.repeats);
-  std::string out = "isa " + std::string(session.executor().isa()) + ", threads " + std::to_string(pool.size()) + "\nread bandwidth " + fixed(bandwidth / 1e9, 1) + " GB/s\nweights " + bytes_text(bytes) + "\n";
+  std::string out = "isa " + std::string(session.executor().target()) + ", threads " + std::to_string(pool.size()) + "\nread bandwidth " + fixed(bandwidth / 1e9, 1) + " GB/s\nweights " + bytes_text(bytes) + "\n";
   for (const std::uint32_t n : {128u, 512u}) {
     const std::uint32_t last = n - 1;
     const double s = median_seconds(a.repeats, [&] {
