@@ -41,6 +41,7 @@ class Executor {
   // What separates the instructions of a run, as the last one had it: barriers of the team, or dispatches.
   virtual std::int64_t barriers() const = 0;
   virtual std::int64_t arena_bytes() const = 0;
+  virtual std::int64_t scratch_bytes() const { return 0; }  // beside the arena
   virtual std::int64_t state_bytes() const = 0;
   virtual std::int64_t weight_bytes() const = 0;  // prepared forms made by this executor, beyond what the stores hold
 

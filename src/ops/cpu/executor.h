@@ -29,7 +29,7 @@ class Executor final : public loom::Executor {
   std::int64_t state_bytes() const override { return state_bytes_; }
   std::int64_t weight_bytes() const override;
   std::int64_t barriers() const override;
-  std::int64_t scratch_bytes() const { return scratch_bytes_; }
+  std::int64_t scratch_bytes() const override { return scratch_bytes_; }
 
   std::byte* row_bytes(BufferId id, std::int64_t r) override {
     const auto i = static_cast<std::size_t>(id);
