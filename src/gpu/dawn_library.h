@@ -1,10 +1,11 @@
 // The functions of Dawn's webgpu.h that Loom calls, found in a library at run time. Nothing links against it.
 #pragma once
 
+#include <webgpu/webgpu.h>
+
 #include <string>
 
 #include "base/status.h"
-#include "webgpu/webgpu.h"
 
 // Names as in the header, without their "wgpu".
 #define LOOM_WGPU_FUNCTIONS(X)                                                                                                         \

@@ -10,6 +10,7 @@
 #include "numeric/gguf/gguf_blocks.h"
 #include "numeric/gguf/gguf_panels.h"
 #include "numeric/q15.h"
+#include "ops/cpu/isa.h"
 
 namespace loom {
 namespace {

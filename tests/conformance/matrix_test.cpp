@@ -7,6 +7,7 @@
 #include "checkpoint/entity.h"
 #include "conformance/support.h"
 #include "exec/session.h"
+#include "ops/cpu/isa.h"
 
 namespace loom {
 namespace {

@@ -41,14 +41,14 @@ Status Executor::plan(const ExecutorOptions& options) {
 
 // WGSL has no f64.
 Status Executor::refuse_doubles() const {
+  bool any = false;
+  std::string where = "a cell";
   for (const Buffer& b : program_.buffers) {
     if (b.type != ValueType::f64) continue;
-    std::string where = b.path.empty() ? "" : " " + b.path + ":" + b.role;
-    for (const Buffer& named : program_.buffers)
-      if (where.empty() && named.type == ValueType::f64 && !named.path.empty()) where = " " + named.path + ":" + named.role;
-    return Status(Code::unsupported, "gpu: the cell of" + (where.empty() ? std::string(" a buffer") : where) + " computes in f64 (class D), which WebGPU lacks: morph it to a type of another class, or run on the CPU");
+    any = true;
+    if (!b.path.empty()) where = "the cell " + b.path;
   }
-  return {};
+  return any ? Status(Code::unsupported, "gpu: " + where + " computes in f64 (class D), which WebGPU lacks: morph it to a type of another class, or run on the CPU") : Status();
 }
 
 std::int64_t Executor::stride_words(BufferId id) const {

@@ -188,7 +188,7 @@ TEST(WebGpuOps, DoublesAreRefusedByName) {
   const auto e = Executor::create(std::move(p), [](auto, auto) { return nullptr; }, pool, {.device = device});
   ASSERT_FALSE(e.ok());
   EXPECT_EQ(e.status().code(), Code::unsupported);
-  EXPECT_NE(e.status().message().find("0.0.1.0:weight"), std::string::npos) << e.status().message();
+  EXPECT_NE(e.status().message().find("0.0.1.0"), std::string::npos) << e.status().message();
 }
 
 }  // namespace
