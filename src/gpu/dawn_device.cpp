@@ -146,6 +146,8 @@ Status DawnDevice::open(const DeviceOptions& options) {
   w_.AdapterGetInfo(adapter_, &info);
   info_ = {text(info.device), text(info.vendor), text(info.description), w_.path, info.adapterType == WGPUAdapterType_CPU};
   w_.AdapterInfoFreeMembers(info);
+  // Dawn's last resort computes nothing.
+  if (info.backendType == WGPUBackendType_Null) return Status(Code::unsupported, "gpu: " + w_.path + " finds no adapter: the Vulkan loader (libvulkan.so.1) or a driver that it knows is missing");
   // Room for members that another version of the library adds at the end.
   struct {
     WGPULimits limits;

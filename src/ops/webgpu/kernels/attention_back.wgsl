@@ -23,7 +23,7 @@ fn part_at(section: u32, head: u32, row: u32) -> u32 { return extra(section) + (
     if (j >= begin && j <= end) {
       let parts = exp_parts(mul(dot_chains(q, place(1u, begin_row + j) + at.kv_head * hd, 1u), real_at(0u)));
       w = settled(rescale(parts.m, parts.k, top) * inverse);
-      slope = settled(w * (dot_chains(gy, place(2u, begin_row + j) + at.kv_head * hd, 1u) - inner));
+      slope = settled(w * opaque(dot_chains(gy, place(2u, begin_row + j) + at.kv_head * hd, 1u) - inner));
     }
     A[part_at(1u, at.head, at.row) + j] = bitcast<u32>(w);
     A[part_at(2u, at.head, at.row) + j] = bitcast<u32>(slope);

@@ -2,7 +2,7 @@
 //
 // Kernels are instructions of the program machine (src/ops/program.h) and give the bits of src/ops/cpu/kernels: docs/reference/numerics.md.
 // WGSL permits contraction, reassociation, and inexact division, square roots and elementary functions. So a product that is added goes
-// through mul(), a sum that is subtracted again through opaque(), and NaN and infinities are told by their bits.
+// through mul(), a sum that is multiplied or subtracted again through opaque(), and NaN and infinities are told by their bits.
 
 requires packed_4x8_integer_dot_product;
 

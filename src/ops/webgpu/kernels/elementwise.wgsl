@@ -73,7 +73,7 @@ const INV_SQRT_2_PI = 0x1.988454p-2f;
 const GELU_CUBE = 0x1.6e4e26p-5f;
 const GELU_CUBE_3 = 0x1.12ba9cp-3f;
 
-fn gelu_inner(x: f32) -> f32 { return tanh_exact(SQRT_2_OVER_PI * (x + mul(GELU_CUBE, mul(mul(x, x), x)))); }
+fn gelu_inner(x: f32) -> f32 { return tanh_exact(SQRT_2_OVER_PI * opaque(x + mul(GELU_CUBE, mul(mul(x, x), x)))); }
 
 fn act(x: f32) -> f32 {
   let positive = x > 0.0;
@@ -82,8 +82,8 @@ fn act(x: f32) -> f32 {
     case RELU2: { return select(0.0, x * x, positive); }
     case LEAKY_RELU: { return select(LEAKY_SLOPE * x, x, positive); }
     case SILU: { return x * sigmoid_exact(x); }
-    case GELU_TANH: { return (0.5 * x) * (1.0 + gelu_inner(x)); }
-    case GELU_ERF: { return (0.5 * x) * (1.0 + erf_exact(x * INV_SQRT_2)); }
+    case GELU_TANH: { return (0.5 * x) * opaque(1.0 + gelu_inner(x)); }
+    case GELU_ERF: { return (0.5 * x) * opaque(1.0 + erf_exact(x * INV_SQRT_2)); }
     case TANH: { return tanh_exact(x); }
     case SIGMOID: { return sigmoid_exact(x); }
     case SOFTPLUS: { return softplus_exact(x); }
@@ -100,14 +100,14 @@ fn act_slope(x: f32) -> f32 {
     case LEAKY_RELU: { return select(LEAKY_SLOPE, 1.0, positive); }
     case SILU: {
       let s = sigmoid_exact(x);
-      return s * (1.0 + mul(x, 1.0 - s));
+      return s * opaque(1.0 + mul(x, opaque(1.0 - s)));
     }
     case GELU_TANH: {
       let t = gelu_inner(x);
-      return mul(0.5, 1.0 + t) + mul(mul(0.5 * x, 1.0 - mul(t, t)), SQRT_2_OVER_PI * (1.0 + mul(GELU_CUBE_3, mul(x, x))));
+      return mul(0.5, opaque(1.0 + t)) + mul(mul(0.5 * x, opaque(1.0 - mul(t, t))), mul(SQRT_2_OVER_PI, opaque(1.0 + mul(GELU_CUBE_3, mul(x, x)))));
     }
     case GELU_ERF: {
-      return mul(0.5, 1.0 + erf_exact(x * INV_SQRT_2)) + mul(x, INV_SQRT_2_PI * exp_exact(-0.5 * mul(x, x)));
+      return mul(0.5, opaque(1.0 + erf_exact(x * INV_SQRT_2))) + mul(x, mul(INV_SQRT_2_PI, exp_exact(-0.5 * mul(x, x))));
     }
     case TANH: {
       let t = tanh_exact(x);
@@ -115,12 +115,12 @@ fn act_slope(x: f32) -> f32 {
     }
     case SIGMOID: {
       let s = sigmoid_exact(x);
-      return s * (1.0 - s);
+      return s * opaque(1.0 - s);
     }
     case SOFTPLUS: { return sigmoid_exact(x); }
     case MISH: {
       let t = tanh_exact(softplus_exact(x));
-      return t + mul(x, mul(1.0 - mul(t, t), sigmoid_exact(x)));
+      return t + mul(x, mul(opaque(1.0 - mul(t, t)), sigmoid_exact(x)));
     }
     default: { return 1.0; }
   }
@@ -149,7 +149,7 @@ fn act_slope(x: f32) -> f32 {
   let g = load(place(2u, at.row) + at.col);
   let s = sigmoid_exact(gate);
   let silu = mul(gate, s);
-  let slope = mul(s, 1.0 + mul(gate, 1.0 - s));
+  let slope = mul(s, opaque(1.0 + mul(gate, opaque(1.0 - s))));
   store(place(3u, at.row) + at.col, mul(g, up) * slope);
   store(place(4u, at.row) + at.col, g * silu);
 }

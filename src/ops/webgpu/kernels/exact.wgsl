@@ -65,11 +65,11 @@ fn log_exact(x: f32) -> f32 {
   let f = bitcast<f32>((d & 0x7FFFFFu) + 0x3F3504F3u) - 1.0;
   let half_square = mul(0.5 * f, f);
   let s = div(f, 2.0 + f);
-  let z = s * s;
+  let z = mul(s, s);
   var y = mul(0x1.f0760ap-3f, z) + 0x1.23d806p-2f;
   y = mul(y, z) + 0x1.999c1cp-2f;
   y = mul(y, z) + 0x1.555554p-1f;
-  let series = mul(s, half_square + mul(z, y)) + mul(n, LN2_REST);
+  let series = mul(s, opaque(half_square + mul(z, y))) + mul(n, LN2_REST);
   return mul(n, LN2_HIGH) - ((half_square - series) - f);
 }
 
@@ -80,8 +80,8 @@ fn sigmoid_exact(x: f32) -> f32 {
   let lost = e - (d - 1.0);
   let positive = x >= 0.0;
   let q = div(select(e, 1.0, positive), d);
-  let inverse = select(1.0 - q, q, positive);
-  return q - mul(q, mul(lost, inverse));
+  let inverse = opaque(select(1.0 - q, q, positive));
+  return q - mul(q, mul(opaque(lost), inverse));
 }
 
 fn with_sign(y: f32, x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(y) | (bitcast<u32>(x) & 0x80000000u)); }

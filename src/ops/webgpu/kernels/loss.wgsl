@@ -59,7 +59,7 @@ fn exp_sum(x: u32, n: u32, lane: u32) -> ExpSum {
   if (r >= units()) { return; }
   var sum = zero();
   for (var c = lane; c < cols(0u); c += 64u) {
-    let d = load(place(0u, r) + c) - load(place(1u, r) + c);
+    let d = opaque(load(place(0u, r) + c) - load(place(1u, r) + c));
     sum = sum + mul(d, d);
   }
   sum = tree_sum(lane, sum);
@@ -69,7 +69,7 @@ fn exp_sum(x: u32, n: u32, lane: u32) -> ExpSum {
   let r = group_unit(group, groups);
   if (r >= units()) { return; }
   let f = div(2.0, f32(cols(0u)));
-  for (var c = lane; c < cols(0u); c += 64u) { store(place(2u, r) + c, f * (load(place(0u, r) + c) - load(place(1u, r) + c))); }
+  for (var c = lane; c < cols(0u); c += 64u) { store(place(2u, r) + c, f * opaque(load(place(0u, r) + c) - load(place(1u, r) + c))); }
 }
 
 // One workgroup.

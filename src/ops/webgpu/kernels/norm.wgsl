@@ -21,13 +21,13 @@ fn norm_stats(x: u32, lane: u32) -> Stats {
   }
   var squares = zero();
   for (var i = lane; i < n; i += 64u) {
-    let d = select(load(x + i), load(x + i) - mean, CENTERED);
+    let d = opaque(select(load(x + i), load(x + i) - mean, CENTERED));
     squares = squares + mul(d, d);
   }
   return Stats(mean, rsqrt_exact(div(tree_sum(lane, squares), f32(n)) + real_at(0u)));
 }
 
-fn centered(x: f32, s: Stats) -> f32 { return select(x, x - s.mean, CENTERED); }
+fn centered(x: f32, s: Stats) -> f32 { return opaque(select(x, x - s.mean, CENTERED)); }
 
 @compute @workgroup_size(64) fn norm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
@@ -61,7 +61,7 @@ fn centered(x: f32, s: Stats) -> f32 { return select(x, x - s.mean, CENTERED); }
   for (var i = lane; i < n; i += 64u) {
     let xh = mul(centered(load(x + i), s), s.inverse);
     let g = mul(load(gy + i), load(place(1u, 0u) + i));
-    store(group_place(u, 3u) + i, s.inverse * (select(g, g - mean_g, CENTERED) - mul(xh, mean_gx)));
+    store(group_place(u, 3u) + i, s.inverse * opaque(select(g, g - mean_g, CENTERED) - mul(xh, mean_gx)));
   }
 }
 

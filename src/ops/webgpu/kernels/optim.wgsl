@@ -78,12 +78,12 @@ fn scaled_gradient(g: f32, s: f32) -> f32 { return bitcast<f32>(stored_above(g *
   let r = u / cols(2u);
   let c = u % cols(2u);
   let lr = f32_register(0u);
-  let keep = 1.0 - mul(lr, real_at(3u));
+  let keep = opaque(1.0 - mul(lr, real_at(3u)));
   let d = scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u)));
   let m = place(3u, r) + c;
   let v = place(4u, r) + c;
-  let mean = kept(mul(real_at(0u), load(m)) + mul(1.0 - real_at(0u), d));
-  let square = kept(mul(real_at(1u), load(v)) + mul(1.0 - real_at(1u), mul(d, d)));
+  let mean = kept(mul(real_at(0u), load(m)) + mul(opaque(1.0 - real_at(0u)), d));
+  let square = kept(mul(real_at(1u), load(v)) + mul(opaque(1.0 - real_at(1u)), mul(d, d)));
   A[m] = bitcast<u32>(mean);
   A[v] = bitcast<u32>(square);
   let at = place(2u, r) + c;
