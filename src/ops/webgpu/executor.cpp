@@ -8,6 +8,7 @@
 #include "base/fp_env.h"
 #include "ops/cpu/prepared_weights.h"
 #include "ops/rope.h"
+#include "ops/webgpu/fusion.h"
 
 namespace loom::webgpu {
 namespace {
@@ -31,6 +32,7 @@ Executor::~Executor() {
 Status Executor::plan(const ExecutorOptions& options) {
   [[maybe_unused]] const FpEnvGuard fp;
   poison_ = options.poison;
+  fuse_ = options.fuse;
   LOOM_TRY(refuse_doubles());
   LOOM_TRY(plan_pages(options.sequences));
   plan_limits();
@@ -64,7 +66,7 @@ std::uint32_t Executor::take_words(std::int64_t count) {
 
 // Planned buffers first; then what lives as long as the executor.
 Status Executor::plan_arena() {
-  placement_ = cpu::place_buffers(program_, 0);
+  placement_ = cpu::place_buffers(program_, fuse_ ? 2 * kFusionReach : 0);  // one fusion may run later than planned, and the next earlier
   place_.assign(program_.buffers.size(), 0);
   mirrors_.resize(program_.buffers.size());
   arena_words_ = static_cast<std::uint64_t>(placement_.arena_bytes) / 4;
@@ -156,23 +158,35 @@ Status Executor::plan_parameters() {
 
 std::int64_t Executor::weight_bytes() const {
   std::int64_t total = 0;
-  for (const Parameter& p : parameters_read_) total += static_cast<std::int64_t>(p.device.buffer.bytes());
+  for (const gpu::Buffer& h : heaps_) total += static_cast<std::int64_t>(h.bytes());
   return total;
 }
 
-Status Executor::upload_parameter(Parameter& p) {
-  const Buffer& b = buffer(p.buffer);
-  if (p.matrix) {
-    const cpu::WeightArg before = p.device.arg;
-    const gpu::Handle handle = p.device.buffer.handle();
-    LOOM_TRY(upload_matrix(device_, *p.store, b.path + ":" + b.role, p.device));
-    const cpu::WeightArg& now = p.device.arg;
-    changed_ |= handle != p.device.buffer.handle() || before.dtype != now.dtype || before.layout != now.layout || before.block != now.block;
-  } else {
-    LOOM_ASSIGN(const std::vector<float> values, vector_values(*p.store));
-    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{word_of(p.buffer)} * 4, std::as_bytes(std::span(values))));
+// Matrices in the order of the program, in as few buffers as the device's limits allow.
+Status Executor::plan_heaps() {
+  const std::uint64_t limit = std::min(device_.limits().buffer_bytes, device_.limits().binding_bytes);
+  heaps_.clear();
+  std::vector<std::uint64_t> sizes;
+  for (Parameter& p : parameters_read_) {
+    if (!p.matrix) continue;
+    LOOM_ASSIGN(p.device.bytes, matrix_bytes(*p.store));
+    if (sizes.empty() || sizes.back() + p.device.bytes > limit) sizes.push_back(0);
+    p.device.heap = static_cast<int>(sizes.size()) - 1;
+    p.device.at = sizes.back();
+    p.epoch = ~std::uint64_t{0};
+    sizes.back() += p.device.bytes;
+  }
+  for (const std::uint64_t size : sizes) {
+    LOOM_ASSIGN(gpu::Buffer heap, gpu::Buffer::create(device_, size, "weights"));
+    heaps_.push_back(std::move(heap));
   }
   return {};
+}
+
+Status Executor::upload_parameter(Parameter& p) {
+  if (p.matrix) return upload_matrix(device_, heaps_[static_cast<std::size_t>(p.device.heap)].handle(), *p.store, p.device);
+  LOOM_ASSIGN(const std::vector<float> values, vector_values(*p.store));
+  return device_.write(arena_.handle(), std::uint64_t{word_of(p.buffer)} * 4, std::as_bytes(std::span(values)));
 }
 
 Status Executor::upload_masters() {
@@ -184,8 +198,14 @@ Status Executor::upload_masters() {
 Status Executor::refresh() {
   [[maybe_unused]] const FpEnvGuard fp;
   if (device_ahead_) return repack_on_device();
-  const bool stale = changed_ || std::any_of(parameters_read_.begin(), parameters_read_.end(), [](const Parameter& p) { return p.epoch != p.store->epoch(); });
+  bool stale = false;
+  for (const Parameter& p : parameters_read_) {
+    if (p.epoch == p.store->epoch()) continue;
+    stale = true;
+    changed_ |= p.matrix && p.device.format != p.store->format();
+  }
   if (!stale) return {};
+  if (changed_) LOOM_TRY(plan_heaps());
   for (Parameter& p : parameters_read_) {
     if (p.epoch == p.store->epoch()) continue;
     LOOM_TRY(upload_parameter(p));
@@ -207,7 +227,7 @@ Status Executor::repack_on_device() {
   }
   for (Parameter& p : parameters_read_) p.epoch = p.store->epoch();
   LOOM_TRY(bind_registers());
-  return submit(program_launches_, launches_.size());
+  return submit(repacks_, Segment::forward, Segment::update);
 }
 
 Status Executor::sync() {

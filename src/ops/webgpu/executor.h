@@ -23,7 +23,7 @@ class Executor final : public loom::Executor {
   ~Executor() override;
 
   std::string_view target() const override { return device_.info().name; }
-  std::int64_t barriers() const override { return static_cast<std::int64_t>(list_.size()); }
+  std::int64_t barriers() const override { return dispatched_; }
   std::int64_t arena_bytes() const override { return static_cast<std::int64_t>(arena_.bytes()); }
   std::int64_t state_bytes() const override { return state_bytes_; }
   std::int64_t weight_bytes() const override;
@@ -37,9 +37,8 @@ class Executor final : public loom::Executor {
  private:
   static constexpr std::size_t kSlot = 128;  // words of parameters per dispatch
 
-  // A recorded dispatch.
+  // A recorded dispatch; `spec.instruction` is null where it brings a master into the forms that kernels read.
   struct Launch {
-    const Instruction* instruction = nullptr;
     LaunchSpec spec;
     gpu::Handle pipeline = 0, wide = 0, bindings = 0;
   };
@@ -68,12 +67,13 @@ class Executor final : public loom::Executor {
   Status plan_arena();
   Status plan_parameters();
   Status record();
-  Status add_launch(const Instruction* instruction, LaunchSpec spec, const gpu::Buffer* weights);
+  Status add_launch(LaunchSpec spec);
   std::uint32_t take_words(std::int64_t count);
   std::uint32_t word_of(BufferId id) const { return place_[static_cast<std::size_t>(id)]; }
   std::int64_t stride_words(BufferId id) const;
   const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<std::size_t>(id)]; }
   Parameter* matrix_of(BufferId id);
+  Status plan_heaps();
   Status upload_parameter(Parameter& p);
   Status upload_masters();
   Status repack_on_device();
@@ -82,7 +82,7 @@ class Executor final : public loom::Executor {
   Status upload_inputs();
   Status upload_sequences();
   Status poison();
-  Status submit(std::size_t begin, std::size_t end);
+  Status submit(std::span<const std::size_t> order, Segment first, Segment last);
   Status read_outputs();
   Mirror& mirror(BufferId id);
   Status fetch(BufferId id);
@@ -94,10 +94,12 @@ class Executor final : public loom::Executor {
   gpu::Buffer arena_, parameters_;
   std::vector<Parameter> parameters_read_;
   std::vector<Master> masters_;
+  std::vector<gpu::Buffer> heaps_;  // of weight matrices
   std::vector<Launch> launches_;
-  std::size_t program_launches_ = 0;  // those of instructions; the others bring masters into the forms that kernels read
+  std::vector<std::size_t> in_order_, fused_, repacks_;  // of launches_: those of every instruction; of single rows; from masters
+  bool single_rows_ = false;                             // of the registers' values: fused_ runs
   std::vector<std::uint32_t> slots_;
-  std::vector<gpu::Dispatch> list_;   // of the registers' values, one per launch
+  std::vector<gpu::Dispatch> list_, submitted_;  // of the registers' values, one per launch; of this run
   std::vector<Mirror> mirrors_;
   std::uint32_t page_table_at_ = 0, scratch_at_ = 0;
   std::vector<std::uint32_t> uploaded_pages_;
@@ -106,8 +108,8 @@ class Executor final : public loom::Executor {
   std::vector<std::int64_t> sequence_limit_;
   std::vector<std::uint32_t> bound_u32_;
   std::vector<float> bound_f32_;
-  std::int64_t state_bytes_ = 0;
-  bool bound_ = false, poison_ = false;
+  std::int64_t state_bytes_ = 0, dispatched_ = 0;
+  bool bound_ = false, poison_ = false, fuse_ = true;
   bool changed_ = true;        // formats or buffers of matrices, since recording
   bool device_ahead_ = false;  // masters were updated on the device, parameters not yet made from them
   bool host_behind_ = false;   // the stores' masters are older than the device's

@@ -7,6 +7,8 @@ namespace {
 
 constexpr std::int64_t kMaxHeadDim = 1024;
 
+}  // namespace
+
 std::string constant(std::string_view name, std::int64_t value) { return "const " + std::string(name) + " = " + std::to_string(value) + "u;\n"; }
 std::string flag(std::string_view name, bool value) { return "const " + std::string(name) + " = " + (value ? "true" : "false") + ";\n"; }
 
@@ -15,8 +17,10 @@ std::string weight_constants(const cpu::WeightArg& w, bool bias) {
          flag("HAS_BIAS", bias);
 }
 
+namespace {
+
 std::string_view matmul_piece(int form) {
-  return form == cpu::kIntegerForm ? "matmul_integer" : form == cpu::kBlockForm ? "matmul_blocks" : "matmul_float";
+  return form == cpu::kIntegerForm ? "join matmul_integer" : form == cpu::kBlockForm ? "matmul_blocks" : "matmul_float";
 }
 
 // What one op needs beside its name: how its work is cut, and the pieces it is made of.
@@ -74,7 +78,7 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
 
     case Op::gather: case Op::matmul_t:
       l.elements("", name, 2);
-      with_weights("arena weights", false);
+      with_weights("arena weights weight_rows", false);
       break;
     case Op::matmul: {
       const bool integer = weight->form == cpu::kIntegerForm;
@@ -83,7 +87,7 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
       if (integer) {
         LaunchSpec& s = l.last();
         s.wide = s.kernel;
-        s.wide_tile = 8;
+        s.wide_tile = 4;
         s.wide.constants += constant("ROWS", s.wide_tile);
         s.kernel.constants += constant("ROWS", 1);
       }
@@ -139,6 +143,13 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
       break;
     }
     case Op::count_: return Status(Code::internal, "gpu: no such op");
+  }
+  for (LaunchSpec& s : l.list) {
+    s.instruction = &ins;
+    s.operands = ins.operands;
+    s.ints = ins.ints;
+    s.reals = ins.reals;
+    if (s.kernel.has_weights) s.matrices[0] = ins.operands[0].buffer;
   }
   return std::move(l.list);
 }

@@ -1,6 +1,7 @@
 // Which kernels an instruction takes, and their WGSL: pieces of kernels/*.wgsl put together behind a few constants.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,13 +33,24 @@ struct LaunchSpec {
   std::int64_t factor = 1;
   std::int64_t tile = 1;
   std::int64_t threads = 1;  // units per workgroup
+  std::int64_t most = 0;     // workgroups; 0: any number. Those of a kernel that loops over its units
   Kernel wide{};             // used instead, with its tile, where the operand has more than one row
   std::int64_t wide_tile = 0;
+  // What its parameters say: of the instruction, or of several that one dispatch does.
+  const Instruction* instruction = nullptr;
+  std::array<View, kMaxOperands> operands{};
+  std::array<std::int64_t, kMaxInts> ints{};
+  std::array<double, kMaxReals> reals{};
+  std::array<BufferId, 3> matrices{kNone, kNone, kNone};  // that lie in one buffer
 };
 
 // The dispatches of an instruction of a verified program. `weight` is its matrix as prepared, null where it has none. Error: unsupported, where the
 // device cannot do it.
 Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instruction& instruction, const cpu::WeightArg* weight);
+
+std::string constant(std::string_view name, std::int64_t value);
+std::string flag(std::string_view name, bool value);
+std::string weight_constants(const cpu::WeightArg& weight, bool bias);
 
 // After an update: a master (operand 0) becomes float panels, or a vector.
 LaunchSpec master_to_panels(std::int64_t elements);

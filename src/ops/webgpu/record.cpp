@@ -6,26 +6,29 @@
 #include "base/bytes.h"
 #include "base/fp_env.h"
 #include "ops/webgpu/executor.h"
+#include "ops/webgpu/fusion.h"
 
 namespace loom::webgpu {
 namespace {
 
 // Places of the words of a dispatch's parameters: kernels/base.wgsl reads them.
-enum : std::size_t { kUnits = 1, kPageTable = 2, kPages = 3, kOperands = 4, kInts = 44, kReals = 52, kU32s = 57, kF32s = 62, kWeight = 68, kExtra = 80 };
+enum : std::size_t { kUnits = 1, kPageTable = 2, kPages = 3, kOperands = 4, kInts = 44, kReals = 52, kU32s = 57, kF32s = 62, kWeight = 68, kWeightStep = 20, kExtra = 80 };
+
+constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
 std::uint32_t word(long long v) { return static_cast<std::uint32_t>(v); }
 std::uint32_t bits(float v) { return std::bit_cast<std::uint32_t>(v); }
 
 }  // namespace
 
-Status Executor::add_launch(const Instruction* instruction, LaunchSpec spec, const gpu::Buffer* weights) {
+Status Executor::add_launch(LaunchSpec spec) {
   Launch l;
-  l.instruction = instruction;
   LOOM_ASSIGN(l.pipeline, pipeline_of(device_, spec.kernel));
   if (spec.wide_tile != 0) {
     LOOM_ASSIGN(l.wide, pipeline_of(device_, spec.wide));
   }
-  const gpu::Binding bindings[] = {{parameters_.handle(), launches_.size() * kSlot * 4, kSlot * 4}, {arena_.handle()}, {weights ? weights->handle() : 0}};
+  gpu::Binding bindings[] = {{parameters_.handle(), launches_.size() * kSlot * 4, kSlot * 4}, {arena_.handle()}, {}};
+  if (spec.kernel.has_weights) bindings[2].buffer = heaps_[static_cast<std::size_t>(matrix_of(spec.matrices[0])->device.heap)].handle();
   LOOM_ASSIGN(l.bindings, device_.bind(l.pipeline, std::span(bindings, spec.kernel.has_weights ? 3 : 2)));
   l.spec = std::move(spec);
   launches_.push_back(std::move(l));
@@ -35,67 +38,90 @@ Status Executor::add_launch(const Instruction* instruction, LaunchSpec spec, con
 Status Executor::record() {
   for (const Launch& l : launches_) device_.destroy_bindings(l.bindings);
   launches_.clear();
+  in_order_.clear();
+  fused_.clear();
+  repacks_.clear();
   bound_ = false;
-  std::vector<std::pair<const Instruction*, LaunchSpec>> specs;
+  // Every instruction by itself; for single rows, fusions in place of what they do; after an update, parameters from their masters.
+  std::vector<LaunchSpec> specs;
+  std::vector<std::pair<std::size_t, std::size_t>> of_instruction;  // ranges of specs
   for (const Instruction& ins : program_.code) {
     const Parameter* matrix = ins.operands[0].valid() ? matrix_of(ins.operands[0].buffer) : nullptr;
     LOOM_ASSIGN(std::vector<LaunchSpec> list, launches_of(program_, ins, matrix ? &matrix->device.arg : nullptr));
-    for (LaunchSpec& s : list) specs.emplace_back(&ins, std::move(s));
+    of_instruction.emplace_back(specs.size(), specs.size() + list.size());
+    for (LaunchSpec& s : list) {
+      in_order_.push_back(specs.size());
+      specs.push_back(std::move(s));
+    }
   }
-  program_launches_ = specs.size();
-  // After an update, per parameter: its master becomes panels or a vector.
-  std::vector<std::pair<const Master*, Parameter*>> repacks;
+  std::vector<Fusion> fusions;
+  if (fuse_) {
+    const auto weight = [this](BufferId id) {
+      const DeviceMatrix& m = matrix_of(id)->device;
+      return FusedMatrix{&m.arg, m.heap};
+    };
+    fusions = find_fusions(program_, weight, device_.limits().group_bytes);
+  }
+  std::vector<std::size_t> fusion_at(program_.code.size(), kNowhere);  // that an instruction is part of
+  for (std::size_t f = 0; f < fusions.size(); ++f)
+    for (const std::size_t n : fusions[f].instructions) fusion_at[n] = f;
+  for (std::size_t n = 0; n < program_.code.size(); ++n) {
+    if (fusion_at[n] == kNowhere) {
+      for (std::size_t s = of_instruction[n].first; s < of_instruction[n].second; ++s) fused_.push_back(s);
+    } else if (fusions[fusion_at[n]].first == n) {
+      fused_.push_back(specs.size());
+      specs.push_back(std::move(fusions[fusion_at[n]].launch));
+    }
+  }
+  if (fusions.empty()) fused_.clear();
   for (const Master& m : masters_)
-    for (Parameter& p : parameters_read_)
-      if (p.store == m.store && (!p.matrix || p.store->format().dtype == DType::f32)) repacks.emplace_back(&m, &p);
-
-  const std::size_t count = specs.size() + repacks.size();
-  slots_.assign(count * kSlot, 0);
+    for (const Parameter& p : parameters_read_) {
+      if (p.store != m.store || (p.matrix && p.store->format().dtype != DType::f32)) continue;
+      const std::int64_t elements = m.store->rows() * m.store->cols();
+      LaunchSpec s = p.matrix ? master_to_panels(elements) : master_to_vector(elements);
+      s.operands = {View{m.buffer, 0, static_cast<std::int32_t>(m.store->cols())}, View{p.buffer, 0, static_cast<std::int32_t>(m.store->cols())}};
+      if (p.matrix) s.matrices[0] = p.buffer;
+      repacks_.push_back(specs.size());
+      specs.push_back(std::move(s));
+    }
+  slots_.assign(specs.size() * kSlot, 0);
   LOOM_ASSIGN(parameters_, gpu::Buffer::create(device_, slots_.size() * 4, "parameters"));
-  for (auto& [ins, spec] : specs) {
-    Parameter* matrix = spec.kernel.has_weights ? matrix_of(ins->operands[0].buffer) : nullptr;
-    LOOM_TRY(add_launch(ins, std::move(spec), matrix ? &matrix->device.buffer : nullptr));
-  }
-  for (const auto& [m, p] : repacks) {
-    const std::int64_t elements = m->store->rows() * m->store->cols();
-    LOOM_TRY(add_launch(nullptr, p->matrix ? master_to_panels(elements) : master_to_vector(elements), &p->device.buffer));
-    std::uint32_t* slot = slots_.data() + (launches_.size() - 1) * kSlot;
-    const std::uint32_t shape[] = {word_of(m->buffer), word(m->store->cols()), word(m->store->rows()), word(m->store->cols())};
-    std::memcpy(slot + kOperands, shape, sizeof shape);
-    if (p->matrix) slot[kExtra] = word(p->device.arg.panel_bytes / 4);
-    else std::memcpy(slot + kOperands + 4, shape, sizeof shape), slot[kOperands + 4] = word_of(p->buffer);
-  }
-  list_.resize(count);
+  for (LaunchSpec& s : specs) LOOM_TRY(add_launch(std::move(s)));
+  list_.resize(launches_.size());
+  submitted_.reserve(launches_.size());
   changed_ = false;
   return {};
 }
 
 // The parameters of launch n for the registers' values, but its units.
 void Executor::fill_slot(std::size_t n) {
-  const Instruction& ins = *launches_[n].instruction;
-  const OpInfo& op = info(ins.op);
+  const LaunchSpec& spec = launches_[n].spec;
   std::uint32_t* slot = slots_.data() + n * kSlot;
   slot[kPageTable] = page_table_at_;
   slot[kPages] = word(pages_per_sequence_);
-  for (std::size_t i = 0; i < op.operands.size(); ++i) {
-    const View& v = ins.operands[i];
+  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+    const View& v = spec.operands[i];
     if (!v.valid()) continue;
     const std::uint32_t operand[] = {word_of(v.buffer) + static_cast<std::uint32_t>(v.col), word(stride_words(v.buffer)), word(program_.rows(v.buffer, u32_)), word(v.cols)};
     std::memcpy(slot + kOperands + 4 * i, operand, sizeof operand);
   }
-  for (std::size_t i = 0; i < op.ints.size(); ++i) slot[kInts + i] = word(ins.ints[i]);
-  for (std::size_t i = 0; i < op.reals.size(); ++i) slot[kReals + i] = bits(static_cast<float>(ins.reals[i]));
+  for (std::size_t i = 0; i < spec.ints.size(); ++i) slot[kInts + i] = word(spec.ints[i]);
+  for (std::size_t i = 0; i < spec.reals.size(); ++i) slot[kReals + i] = bits(static_cast<float>(spec.reals[i]));
+  slot[kExtra] = scratch_at_;
+  for (std::size_t i = 0; i < spec.matrices.size() && spec.matrices[i] != kNone; ++i) {
+    const DeviceMatrix& m = matrix_of(spec.matrices[i])->device;
+    const std::uint32_t weight[] = {word(m.arg.rows), word(m.arg.cols), word(m.arg.padded_cols), word(m.arg.panel_bytes / 4), m.scales, m.zeros, m.minima, word(m.arg.block), word(m.arg.blocks),
+                                    static_cast<std::uint32_t>(m.at / 4)};
+    std::memcpy(slot + kWeight + kWeightStep * i, weight, sizeof weight);
+    if (!spec.instruction) slot[kExtra] = word(m.arg.panel_bytes / 4), slot[kExtra + 1] = static_cast<std::uint32_t>(m.at / 4);
+  }
+  if (!spec.instruction) return;
+  const Instruction& ins = *spec.instruction;
   if (ins.op == Op::fill) slot[kReals] = bits(cpu::stored(static_cast<float>(ins.reals[0])));
-  for (std::size_t i = 0; i < op.registers.size(); ++i) {
+  for (std::size_t i = 0; i < info(ins.op).registers.size(); ++i) {
     slot[kU32s + i] = u32_[static_cast<std::size_t>(ins.registers[i])];
     slot[kF32s + i] = bits(f32_[static_cast<std::size_t>(ins.registers[i])]);
   }
-  if (launches_[n].spec.kernel.has_weights) {
-    const DeviceMatrix& m = matrix_of(ins.operands[0].buffer)->device;
-    const std::uint32_t weight[] = {word(m.arg.rows), word(m.arg.cols), word(m.arg.padded_cols), word(m.arg.panel_bytes / 4), m.scales, m.zeros, m.minima, word(m.arg.block), word(m.arg.blocks)};
-    std::memcpy(slot + kWeight, weight, sizeof weight);
-  }
-  slot[kExtra] = scratch_at_;
   if (ins.op == Op::attention_rows || ins.op == Op::attention_back) {
     const auto known = static_cast<std::size_t>(std::find(sequence_positions_.begin(), sequence_positions_.end(), ins.operands[3].buffer) - sequence_positions_.begin());
     const std::int64_t part = ins.ints[0] * program_.rows(ins.operands[0].buffer, u32_) * sequence_limit_[known];
@@ -108,20 +134,24 @@ void Executor::fill_slot(std::size_t n) {
 
 Status Executor::bind_registers() {
   if (bound_ && u32_ == bound_u32_ && f32_ == bound_f32_) return {};
+  single_rows_ = !fused_.empty();
   for (std::size_t n = 0; n < launches_.size(); ++n) {
     const Launch& l = launches_[n];
-    std::int64_t rows = 1;
-    if (l.instruction) {
-      fill_slot(n);
-      if (l.spec.operand >= 0) rows = program_.rows(l.instruction->operands[static_cast<std::size_t>(l.spec.operand)].buffer, u32_);
-    }
+    fill_slot(n);
+    const std::int64_t rows = l.spec.operand >= 0 ? program_.rows(l.spec.operands[static_cast<std::size_t>(l.spec.operand)].buffer, u32_) : 1;
     const bool wide = l.spec.wide_tile != 0 && rows > 1;
     const std::int64_t tile = wide ? l.spec.wide_tile : l.spec.tile, units = (rows + tile - 1) / tile * l.spec.factor;
     if (units > UINT32_MAX) return Status(Code::unsupported, "gpu: an instruction of " + std::to_string(units) + " units of work");
     slots_[n * kSlot + kUnits] = word(units);
-    const std::int64_t groups = (units + l.spec.threads - 1) / l.spec.threads, limit = device_.limits().groups_per_dimension;
+    std::int64_t groups = (units + l.spec.threads - 1) / l.spec.threads;
+    const std::int64_t limit = device_.limits().groups_per_dimension;
+    if (l.spec.most != 0) groups = std::min({groups, l.spec.most, limit});
     const std::int64_t x = std::min(groups, limit), y = x == 0 ? 0 : (groups + x - 1) / x;
     list_[n] = {wide ? l.wide : l.pipeline, l.bindings, word(x), word(y), 1};
+  }
+  for (std::size_t n : fused_) {
+    const LaunchSpec& s = launches_[n].spec;
+    single_rows_ = single_rows_ && (s.operand < 0 || program_.rows(s.operands[static_cast<std::size_t>(s.operand)].buffer, u32_) <= 1);
   }
   LOOM_TRY(device_.write(parameters_.handle(), 0, std::as_bytes(std::span(slots_))));
   bound_u32_ = u32_;
@@ -178,11 +208,14 @@ Status Executor::poison() {
   return {};
 }
 
-Status Executor::submit(std::size_t begin, std::size_t end) {
-  std::vector<gpu::Dispatch> list;
-  for (std::size_t n = begin; n < end; ++n)
-    if (list_[n].x != 0) list.push_back(list_[n]);
-  return list.empty() ? Status() : device_.submit(list);
+Status Executor::submit(std::span<const std::size_t> order, Segment first, Segment last) {
+  submitted_.clear();
+  for (const std::size_t n : order) {
+    const Instruction* ins = launches_[n].spec.instruction;
+    if (list_[n].x != 0 && (!ins || (ins->segment >= first && ins->segment <= last))) submitted_.push_back(list_[n]);
+  }
+  dispatched_ = static_cast<std::int64_t>(submitted_.size());
+  return submitted_.empty() ? Status() : device_.submit(submitted_);
 }
 
 Status Executor::read_outputs() {
@@ -206,14 +239,9 @@ Status Executor::run(Segment first, Segment last) {
   LOOM_TRY(bind_registers());
   if (poison_ && first == Segment::forward) LOOM_TRY(poison());
   LOOM_TRY(upload_inputs());
-  std::size_t begin = 0;
-  while (begin < program_launches_ && launches_[begin].instruction->segment < first) ++begin;
-  std::size_t end = begin;
-  while (end < program_launches_ && launches_[end].instruction->segment <= last) ++end;
-  LOOM_TRY(submit(begin, end));
-  for (std::size_t b = 0; b < mirrors_.size(); ++b) mirrors_[b].fresh = false;
-  const bool updated = end > begin && launches_[end - 1].instruction->segment == Segment::update;
-  device_ahead_ = device_ahead_ || updated;
+  LOOM_TRY(submit(single_rows_ ? fused_ : in_order_, first, last));
+  for (Mirror& m : mirrors_) m.fresh = false;
+  device_ahead_ = device_ahead_ || (last == Segment::update && !masters_.empty());
   return first <= Segment::loss ? read_outputs() : Status();
 }
 

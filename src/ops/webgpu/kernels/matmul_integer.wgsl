@@ -3,9 +3,6 @@
 
 var<workgroup> partial: array<vec2<i32>, ROWS * 256u>;
 
-// f(S) of rule 5: rounds once.
-fn sum_to_f32(s: i32) -> f32 { return f32(s >> 12u) * 4096.0 + f32(s & 4095); }
-
 @compute @workgroup_size(256) fn matmul(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
@@ -37,8 +34,7 @@ fn sum_to_f32(s: i32) -> f32 { return f32(s >> 12u) * 4096.0 + f32(s & 4095); }
   var total = vec2<i32>(0, 0);
   for (var t = 0u; t < 16u; t++) { total = total + partial[team * 256u + t * 16u + thread % 16u]; }
   let q = place(1u, first + team) + 2u * words;  // scale, sums of both planes
-  total = total - code_offset(n) * vec2<i32>(bitcast<i32>(A[q + 1u]), bitcast<i32>(A[q + 2u]));
-  var y = mul((sum_to_f32(total.x) * 128.0 + sum_to_f32(total.y)) * load(q), own_scale(n));
+  var y = join_sums(n, total, vec2<i32>(bitcast<i32>(A[q + 1u]), bitcast<i32>(A[q + 2u])), load(q));
   if (HAS_BIAS) { y = y + load(place(2u, 0u) + n); }
   store(place(3u, first + team) + n, y);
 }

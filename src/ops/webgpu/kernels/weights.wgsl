@@ -29,19 +29,22 @@ const PLAIN = 0u;
 const A4 = 1u;
 const S4 = 2u;
 
-fn w_rows() -> u32 { return P[68u]; }
-fn w_cols() -> u32 { return P[69u]; }
-fn w_padded() -> u32 { return P[70u]; }
-fn w_panel(n: u32) -> u32 { return n / 16u * P[71u]; }
-fn w_block() -> u32 { return P[75u]; }
+// Where the parameters of the matrix are: 68, and 20 on for each further one of a kernel with several.
+var<private> M: u32 = 68u;
+
+fn w_rows() -> u32 { return P[M]; }
+fn w_cols() -> u32 { return P[M + 1u]; }
+fn w_padded() -> u32 { return P[M + 2u]; }
+fn w_panel(n: u32) -> u32 { return P[M + 9u] + n / 16u * P[M + 3u]; }
+fn w_block() -> u32 { return P[M + 7u]; }
 // Where the scale of output n, and of its block b, stands in its section.
 fn w_place(n: u32, b: u32) -> u32 {
-  if (FORM == BLOCK_FORM) { return (n / 16u * P[76u] + b) * 16u + n % 16u; }
+  if (FORM == BLOCK_FORM) { return (n / 16u * P[M + 8u] + b) * 16u + n % 16u; }
   return n;
 }
-fn w_scale(at: u32) -> f32 { return bitcast<f32>(W[P[72u] + at]); }
-fn w_zero(at: u32) -> i32 { return bitcast<i32>(W[P[73u] + at]); }
-fn w_minimum(at: u32) -> f32 { return bitcast<f32>(W[P[74u] + at]); }
+fn w_scale(at: u32) -> f32 { return bitcast<f32>(W[P[M + 4u] + at]); }
+fn w_zero(at: u32) -> i32 { return bitcast<i32>(W[P[M + 5u] + at]); }
+fn w_minimum(at: u32) -> f32 { return bitcast<f32>(W[P[M + 6u] + at]); }
 
 // Layers of bits in a byte row.
 const LAYERS = select(select(select(select(select(1u, 2u, DTYPE == I4 || DTYPE == U4 || DTYPE == FP4), 4u, DTYPE == I2 || DTYPE == U2), 5u, DTYPE == TERNARY), 8u, DTYPE == BINARY), 2u, LAYOUT != PLAIN);
@@ -119,6 +122,7 @@ fn layer_codes(row: u32, p: u32, sub: vec2<u32>) -> u32 {
     default: { return row ^ 0x80808080u; }
   }
 }
+// What the codes of output n have over their values.
 fn code_offset(at: u32) -> i32 {
   if (LAYOUT != PLAIN) { return 0; }
   switch (DTYPE) {
@@ -152,33 +156,4 @@ fn weight_value(n: u32, k: u32) -> f32 {
   let value = mul(f32(code), own_scale(at));
   if (HAS_MINIMA) { return settled(value - w_minimum(at)); }
   return settled(value);
-}
-
-// y[r] = row ids[r] of the matrix: a thread per element.
-@compute @workgroup_size(64) fn gather(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-  let u = thread_unit(id, groups);
-  if (u >= units()) { return; }
-  let r = u / cols(2u);
-  let c = u % cols(2u);
-  A[place(2u, r) + c] = bitcast<u32>(weight_value(min(A[place(1u, r)], w_rows() - 1u), c));
-}
-
-// gx = gy W, class F on the decoded values: a thread per element.
-@compute @workgroup_size(64) fn matmul_t(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-  let u = thread_unit(id, groups);
-  if (u >= units()) { return; }
-  let gy = place(1u, u / cols(2u));
-  let k = u % cols(2u);
-  var c = zero();
-  for (var n0 = 0u; n0 < w_rows(); n0 += 32u) {
-    var even = zero();
-    var odd = zero();
-    let end = min(n0 + 32u, w_rows());
-    for (var n = n0; n < end; n += 2u) {
-      even = even + mul(load(gy + n), weight_value(n, k));
-      if (n + 1u < end) { odd = odd + mul(load(gy + n + 1u), weight_value(n + 1u, k)); }
-    }
-    c = c + (even + odd);
-  }
-  store(place(2u, u / cols(2u)) + k, c);
 }
