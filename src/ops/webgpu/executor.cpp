@@ -204,7 +204,7 @@ Status Executor::refresh() {
     stale = true;
     changed_ |= p.matrix && p.device.format != p.store->format();
   }
-  if (!stale) return {};
+  if (!stale && !changed_) return {};
   if (changed_) LOOM_TRY(plan_heaps());
   for (Parameter& p : parameters_read_) {
     if (p.epoch == p.store->epoch()) continue;

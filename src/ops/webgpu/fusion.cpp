@@ -66,7 +66,7 @@ class Finder {
       if (w.heap != first.heap || i->operands[2].valid() != bias || weight_constants(*w.arg, bias) != constants) return;
     }
     const std::int64_t words = (first.arg->cols + 63) / 64 * 16;
-    if (words * 8 + 4608 > group_bytes_) return;
+    if (words * (norm ? 24 : 8) + 4864 > group_bytes_) return;  // planes, values, sums
 
     Fusion f;
     f.first = n;

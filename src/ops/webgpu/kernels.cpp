@@ -53,7 +53,7 @@ class Launches {
 
 }  // namespace
 
-Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instruction& ins, const cpu::WeightArg* weight) {
+Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instruction& ins, const cpu::WeightArg* weight, const gpu::Limits& limits) {
   Launches l(program, ins);
   const std::string name(info(ins.op).name);
   const bool q15_state = std::any_of(ins.operands.begin(), ins.operands.end(), [&](const View& v) {
@@ -117,7 +117,16 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
       if (ins.ints[2] > kMaxHeadDim) return Status(Code::unsupported, "gpu: " + name + ": head_dim is " + std::to_string(ins.ints[2]) + ", at most " + std::to_string(kMaxHeadDim) + " here");
       const std::string constants = constant("TILES", (ins.ints[2] + 63) / 64);
       const std::string pieces = "arena exact reduce attention";
-      if (ins.op == Op::attention && q15_state) l.add(pieces + " q15 attention_q15", "attention_q15", 0, ins.ints[0], 1, constants);
+      if (ins.op == Op::attention && q15_state) {
+        // One row has little else to share out: blocks side by side.
+        const std::int64_t teams = std::clamp<std::int64_t>(std::min<std::int64_t>(limits.threads_per_group / 64, limits.group_bytes / (1200 + 256 * ((ins.ints[2] + 63) / 64))), 1, 16);
+        l.add(pieces + " q15 attention_q15", "attention_q15", 0, ins.ints[0], 1, constants);
+        LaunchSpec& s = l.last();
+        s.wide = s.kernel;
+        s.wide_tile = 1;
+        s.wide.constants += constant("TEAMS", 1);
+        s.kernel.constants += constant("TEAMS", teams);
+      }
       else if (ins.op != Op::attention_back) l.add(pieces, name, 0, ins.ints[0], 1, constants);
       else {
         l.add(pieces + " attention_back", "attention_slopes", 0, ins.ints[0], 1, constants);

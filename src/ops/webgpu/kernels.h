@@ -46,7 +46,7 @@ struct LaunchSpec {
 
 // The dispatches of an instruction of a verified program. `weight` is its matrix as prepared, null where it has none. Error: unsupported, where the
 // device cannot do it.
-Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instruction& instruction, const cpu::WeightArg* weight);
+Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instruction& instruction, const cpu::WeightArg* weight, const gpu::Limits& limits);
 
 std::string constant(std::string_view name, std::int64_t value);
 std::string flag(std::string_view name, bool value);

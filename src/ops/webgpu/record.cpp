@@ -47,7 +47,7 @@ Status Executor::record() {
   std::vector<std::pair<std::size_t, std::size_t>> of_instruction;  // ranges of specs
   for (const Instruction& ins : program_.code) {
     const Parameter* matrix = ins.operands[0].valid() ? matrix_of(ins.operands[0].buffer) : nullptr;
-    LOOM_ASSIGN(std::vector<LaunchSpec> list, launches_of(program_, ins, matrix ? &matrix->device.arg : nullptr));
+    LOOM_ASSIGN(std::vector<LaunchSpec> list, launches_of(program_, ins, matrix ? &matrix->device.arg : nullptr, device_.limits()));
     of_instruction.emplace_back(specs.size(), specs.size() + list.size());
     for (LaunchSpec& s : list) {
       in_order_.push_back(specs.size());

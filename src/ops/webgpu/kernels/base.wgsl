@@ -53,7 +53,7 @@ fn stored_above(x: f32, above: u32) -> u32 {
 const FLOOR = 87u << 23u;  // 2^-40
 fn settled(x: f32) -> f32 { return bitcast<f32>(stored_above(x, FLOOR)); }
 
-// x / y, correctly rounded: long division of the significands, base 256. Results below the smallest normal number are 0.
+// x / y, correctly rounded, in integers. Results below the smallest normal number are 0.
 fn div(x: f32, y: f32) -> f32 {
   let bx = bitcast<u32>(x);
   let by = bitcast<u32>(y);
@@ -71,16 +71,18 @@ fn div(x: f32, y: f32) -> f32 {
     n = n << 1u;
     e = e - 1;
   }
-  var rest = n - d;  // the quotient is 1.xxx: its leading digit is 1
-  var q = 1u;
-  for (var i = 0u; i < 3u; i++) {
-    rest = rest << 8u;
-    let digit = rest / d;
-    rest = rest - digit * d;
-    q = (q << 8u) | digit;
+  // 25 bits of the quotient: 24 and one to round by. The device's own division says about what they are, the rest what they are exactly.
+  var q = u32((f32(n) / f32(d)) * 0x1p24f);
+  var rest = bitcast<i32>((n << 24u) - q * d);
+  while (rest < 0) {
+    q = q - 1u;
+    rest = rest + i32(d);
   }
-  // 25 bits: 24 and one to round by.
-  let up = (q & 1u) & (((q >> 1u) & 1u) | select(0u, 1u, rest != 0u));
+  while (rest >= i32(d)) {
+    q = q + 1u;
+    rest = rest - i32(d);
+  }
+  let up = (q & 1u) & (((q >> 1u) & 1u) | select(0u, 1u, rest != 0));
   q = (q >> 1u) + up;
   if (q == 0x1000000u) {
     q = 0x800000u;
@@ -91,7 +93,7 @@ fn div(x: f32, y: f32) -> f32 {
   return from_bits(sign | (u32(e) << 23u) | (q & 0x7FFFFFu));
 }
 
-// Correctly rounded, digit by digit.
+// Correctly rounded, in integers.
 fn sqrt_exact(x: f32) -> f32 {
   let b = bitcast<u32>(x);
   let m = b & 0x7FFFFFFFu;
@@ -101,22 +103,19 @@ fn sqrt_exact(x: f32) -> f32 {
   if (m == INF_BITS) { return x; }
   let e = i32(m >> 23u) - 127;
   let odd = u32(e & 1);
-  let n = ((m & 0x7FFFFFu) | 0x800000u) << (odd + 1u);
-  var root = 0u;
-  var rest = 0u;
-  // 25 digits: 24 and one to round by. The first 13 pairs come from the significand, of an even exponent; zeros follow.
-  for (var i = 0; i < 25; i++) {
-    let shift = 24 - 2 * i;
-    let pair = select(0u, (n >> u32(max(shift, 0))) & 3u, shift >= 0);
-    rest = (rest << 2u) | pair;
-    let trial = (root << 2u) | 1u;
-    root = root << 1u;
-    if (rest >= trial) {
-      rest = rest - trial;
-      root = root | 1u;
-    }
+  let n = ((m & 0x7FFFFFu) | 0x800000u) << odd;
+  // 25 bits of the root of n * 2^25: 24 and one to round by. The device's own root says about what they are, the rest what they are exactly.
+  var root = u32(sqrt(f32(n)) * 0x1.6a09e6p+12f);
+  var rest = bitcast<i32>((n << 25u) - root * root);
+  while (rest < 0) {
+    root = root - 1u;
+    rest = rest + i32(2u * root + 1u);
   }
-  let up = (root & 1u) & (((root >> 1u) & 1u) | select(0u, 1u, rest != 0u));
+  while (rest > i32(2u * root)) {
+    rest = rest - i32(2u * root + 1u);
+    root = root + 1u;
+  }
+  let up = (root & 1u) & (((root >> 1u) & 1u) | select(0u, 1u, rest != 0));
   root = (root >> 1u) + up;
   return from_bits((u32((e - i32(odd)) / 2 + 127) << 23u) + (root - 0x800000u));
 }
