@@ -29,3 +29,13 @@ endforeach()
 add_library(loom STATIC ${objects})
 add_library(Loom::loom ALIAS loom)
 target_link_libraries(loom PUBLIC loom_usage PRIVATE loom_options)
+
+# The same behind the C interface alone: libloom.so with the functions of include/loom/loom.h and nothing else.
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "wasm32")
+  add_library(loom_shared SHARED ${objects})
+  add_library(Loom::shared ALIAS loom_shared)
+  target_link_libraries(loom_shared PRIVATE loom_options)
+  target_link_options(loom_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/c_api/exports.map -Wl,--no-undefined -Wl,--gc-sections)
+  set_target_properties(loom_shared PROPERTIES OUTPUT_NAME loom VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/c_api/exports.map)
+endif()

@@ -63,9 +63,9 @@ def compile_cpp(what, text, folder):
     if not re.search(r"^\S.*\) \{$", text, re.M):  # statements: into a function
         includes = "".join(line + "\n" for line in text.splitlines() if line.startswith("#include"))
         body = "".join(line + "\n" for line in text.splitlines() if not line.startswith("#include"))
-        text = includes + "loom::Status snippet() {\n" + body + "  return {};\n}\n"
+        text = includes + "void snippet() {\n" + body + "}\n"
     (folder / "snippet.cpp").write_text(text)
-    return run(what, ["c++", "-std=c++20", "-fsyntax-only", "-I", str(ROOT / "src"), "-I", str(BUILD / "generated"), "snippet.cpp"], folder)
+    return run(what, ["c++", "-std=c++20", "-fsyntax-only", "-I", str(ROOT / "include"), "snippet.cpp"], folder)
 
 
 def show_json(what, text, folder):

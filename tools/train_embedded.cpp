@@ -27,9 +27,9 @@ constexpr std::uint64_t kCorpusSeed = 1;
 constexpr std::int64_t kStories = 120000, kTokenizerStories = 20000;
 constexpr std::int64_t kVocabulary = 1200, kLength = 256;
 constexpr std::int64_t kBatch = 18;  // stories per step, about 2,000 tokens
-constexpr std::int64_t kSteps = 6000, kSteps4 = 600;
+constexpr std::int64_t kSteps = 14000, kSteps4 = 1000;
 
-constexpr const char* kConfig = R"({"architectures":["LlamaForCausalLM"],"model_type":"llama","hidden_size":160,"intermediate_size":384,"num_hidden_layers":6,
+constexpr const char* kConfig = R"({"architectures":["Qwen3ForCausalLM"],"model_type":"qwen3","hidden_size":160,"intermediate_size":384,"num_hidden_layers":6,
   "num_attention_heads":5,"num_key_value_heads":5,"head_dim":32,"vocab_size":1200,"max_position_embeddings":512,"rms_norm_eps":1e-5,"rope_theta":10000.0,
   "tie_word_embeddings":true,"bos_token_id":0,"eos_token_id":1})";
 
@@ -115,12 +115,12 @@ Status make(const std::string& folder, int threads, std::int64_t stop_after) {
   if (static_cast<std::int64_t>(tokenizer.vocab_size()) != kVocabulary) return Status(Code::internal, "the tokenizer has " + std::to_string(tokenizer.vocab_size()) + " tokens");
   LOOM_ASSIGN(Network network, make_network(config));
   std::fprintf(stderr, "%lld parameters, %lld stories\n", static_cast<long long>(network.parameter_count()), static_cast<long long>(data->samples()));
-  LOOM_TRY(train("f32", make_spec(kSteps, 3e-3, 100), network, *data, pool, folder + "/f32.entity", stop_after));
+  LOOM_TRY(train("f32", make_spec(kSteps, 6e-4, 300), network, *data, pool, folder + "/f32.entity", stop_after));
   if (stop_after != 0) return {};
   // The 4-bit phase starts with fresh moments, as a training of its own.
   LOOM_ASSIGN(const WeightFormat i4, parse_weight_format("i4"));
   LOOM_TRY(network.morph(i4));
-  LOOM_TRY(train("i4", make_spec(kSteps4, 4e-4, 50), network, *data, pool, folder + "/i4.entity", 0));
+  LOOM_TRY(train("i4", make_spec(kSteps4, 3e-4, 50), network, *data, pool, folder + "/i4.entity", 0));
   Model model{"embedded", config, std::move(network), std::move(tokenizer)};
   Json provenance = Json::object();
   provenance.set("source", "stories of Loom's own grammar, seed " + std::to_string(kCorpusSeed));

@@ -24,7 +24,7 @@ Status system_error(const std::string& what, const std::string& path) {
 
 class ViewSource : public ByteSource {
  public:
-  ViewSource(std::span<const std::byte> bytes, std::string name) : bytes_(bytes) {
+  ViewSource(std::span<const std::byte> bytes, std::string name, std::shared_ptr<const void> owner = {}) : bytes_(bytes), owner_(std::move(owner)) {
     name_ = std::move(name);
     size_ = bytes.size();
   }
@@ -36,6 +36,7 @@ class ViewSource : public ByteSource {
     return {};
   }
   std::span<const std::byte> bytes_;
+  std::shared_ptr<const void> owner_;
 };
 
 class OwnedSource : public ViewSource {
@@ -154,8 +155,8 @@ Result<SourcePtr> open_source(const std::string& path, MapMode mode) {
 SourcePtr source_from_bytes(std::vector<std::byte> bytes, std::string name) {
   return std::make_shared<OwnedSource>(std::move(bytes), std::move(name));
 }
-SourcePtr source_from_view(std::span<const std::byte> bytes, std::string name) {
-  return std::make_shared<ViewSource>(bytes, std::move(name));
+SourcePtr source_from_view(std::span<const std::byte> bytes, std::string name, std::shared_ptr<const void> owner) {
+  return std::make_shared<ViewSource>(bytes, std::move(name), std::move(owner));
 }
 SourcePtr source_from_callback(std::uint64_t size, ReadCallback read, std::string name) {
   return std::make_shared<CallbackSource>(size, std::move(read), std::move(name));
@@ -237,6 +238,33 @@ Status AtomicFile::commit() {
   }
 #endif
   return {};
+}
+
+namespace {
+
+class MemorySink final : public ByteSink {
+ public:
+  explicit MemorySink(std::vector<std::byte>* to) : to_(to) {}
+  Status write(std::span<const std::byte> data) override {
+    bytes_.insert(bytes_.end(), data.begin(), data.end());
+    return {};
+  }
+  Status commit() override {
+    *to_ = std::move(bytes_);
+    return {};
+  }
+
+ private:
+  std::vector<std::byte>* to_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSink>> open_sink(const Destination& to) {
+  if (to.bytes) return std::unique_ptr<ByteSink>(std::make_unique<MemorySink>(to.bytes));
+  LOOM_ASSIGN(AtomicFile file, AtomicFile::create(to.path));
+  return std::unique_ptr<ByteSink>(std::make_unique<AtomicFile>(std::move(file)));
 }
 
 Status write_file(const std::string& path, std::span<const std::byte> data) {

@@ -45,26 +45,34 @@ enum class MapMode { map_if_possible, read };
 Result<SourcePtr> open_source(const std::string& path, MapMode mode = MapMode::map_if_possible);
 // Owns the bytes.
 SourcePtr source_from_bytes(std::vector<std::byte> bytes, std::string name);
-// Borrows the bytes: they must outlive the source.
-SourcePtr source_from_view(std::span<const std::byte> bytes, std::string name);
+// Borrows the bytes: they must outlive the source, or `owner` keeps them.
+SourcePtr source_from_view(std::span<const std::byte> bytes, std::string name, std::shared_ptr<const void> owner = {});
 SourcePtr source_from_callback(std::uint64_t size, ReadCallback read, std::string name);
 
 // The whole source as bytes or text; refuses more than `limit` bytes.
 Result<std::vector<std::byte>> read_all(const ByteSource& source, std::uint64_t limit = std::uint64_t{1} << 32);
 Result<std::string> read_text_file(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 30);
 
+// Where a writer's bytes go. What was written counts once commit() succeeds.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  virtual Status write(std::span<const std::byte> data) = 0;
+  virtual Status commit() = 0;
+};
+
 // Writes a file so that readers see the old content or the new, never a part: temporary file beside it, fsync, rename, fsync of the folder.
 // A failed or abandoned writer leaves nothing behind.
-class AtomicFile {
+class AtomicFile final : public ByteSink {
  public:
   static Result<AtomicFile> create(const std::string& path);
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&& other) noexcept;
-  ~AtomicFile();
-  Status write(std::span<const std::byte> data);
+  ~AtomicFile() override;
+  Status write(std::span<const std::byte> data) override;
   std::uint64_t written() const { return written_; }
   // Makes it durable and visible under `path`.
-  Status commit();
+  Status commit() override;
 
  private:
   AtomicFile() = default;
@@ -75,5 +83,15 @@ class AtomicFile {
 };
 
 Status write_file(const std::string& path, std::span<const std::byte> data);
+
+// A path, or memory: what save functions take.
+struct Destination {
+  Destination(std::string file) : path(std::move(file)) {}                  // NOLINT: a path is a destination
+  Destination(const char* file) : path(file) {}                             // NOLINT
+  Destination(std::vector<std::byte>* memory) : path("(memory)"), bytes(memory) {}  // NOLINT: replaced on commit; must outlive the writer
+  std::string path;  // its name in messages
+  std::vector<std::byte>* bytes = nullptr;
+};
+Result<std::unique_ptr<ByteSink>> open_sink(const Destination& to);
 
 }  // namespace loom

@@ -15,6 +15,8 @@ std::string_view code_name(Code code) {
     case Code::out_of_range: return "out of range";
     case Code::cancelled: return "cancelled";
     case Code::internal: return "internal error";
+    case Code::invalid_handle: return "invalid handle";
+    case Code::busy: return "busy";
   }
   return "unknown";
 }

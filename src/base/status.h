@@ -23,6 +23,8 @@ enum class Code : int {
   out_of_range = 8,      // an index or count beyond its declared limit
   cancelled = 9,         // the caller asked to stop
   internal = 10,         // a broken invariant of ours
+  invalid_handle = 11,   // C interface: released, never made, or of another kind
+  busy = 12,             // C interface: another thread is inside a call on the object
 };
 
 std::string_view code_name(Code code);

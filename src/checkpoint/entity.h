@@ -59,9 +59,9 @@ class EntityWriter {
   using Sink = std::function<Status(std::span<const std::byte>)>;
   using Producer = std::function<Status(const Sink& sink)>;
 
-  // `path` appears, or changes, when finish() succeeds and not before. A writer given up leaves nothing behind; a killed one leaves its
+  // The file appears, or changes, when finish() succeeds and not before. A writer given up leaves nothing behind; a killed one leaves its
   // temporary file, which the next create() for the same path removes.
-  static Result<EntityWriter> create(const std::string& path);
+  static Result<EntityWriter> create(const Destination& to);
 
   // Entries lie in the file in the order of these calls. Bytes are borrowed until finish(). Errors: invalid_argument for a name that
   // stands twice or is not one, for a size that contradicts the shape.
@@ -78,13 +78,13 @@ class EntityWriter {
     EntityEntry entry;
     Producer produce;
   };
-  EntityWriter(std::string path, AtomicFile file) : path_(std::move(path)), file_(std::move(file)) {}
+  EntityWriter(std::string name, std::unique_ptr<ByteSink> file) : name_(std::move(name)), file_(std::move(file)) {}
   Result<EntityEntry> tensor_entry(std::string name, const TensorType& type, std::vector<std::int64_t> shape) const;
   Status add(Pending pending);
   Status refuse(const EntityEntry& entry, std::string_view why) const;
 
-  std::string path_;
-  AtomicFile file_;
+  std::string name_;
+  std::unique_ptr<ByteSink> file_;
   std::vector<Pending> pending_;
   std::set<std::pair<bool, std::string>> names_;  // tensor or section, and its name
 };
@@ -145,8 +145,8 @@ struct SaveOptions {
   std::vector<StateTensor> state;
 };
 // Topology, sections by name, parameters as "path:role" in network order (tied ones once, under their owner's name), training state.
-// f32 and f64 parameters lie as they are, others packed. The bytes depend on these alone. Errors: invalid_argument, io; then `path` is as it was.
-Status save_network(const std::string& path, Network& network, const EntitySections& extra = {}, const SaveOptions& options = {});
+// f32 and f64 parameters lie as they are, others packed. The bytes depend on these alone. Errors: invalid_argument, io; then all is as it was.
+Status save_network(const Destination& to, Network& network, const EntitySections& extra = {}, const SaveOptions& options = {});
 
 struct LoadOptions {
   bool masters = true;  // where the file has them: for training on. false: only what runs

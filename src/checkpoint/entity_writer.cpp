@@ -17,14 +17,14 @@ EntityWriter::Producer borrowed(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-Result<EntityWriter> EntityWriter::create(const std::string& path) {
-  remove_stale_files(path);  // before this one takes space, so that they never add up
-  LOOM_ASSIGN(AtomicFile file, AtomicFile::create(path));
-  return EntityWriter(path, std::move(file));
+Result<EntityWriter> EntityWriter::create(const Destination& to) {
+  if (!to.bytes) remove_stale_files(to.path);  // before this one takes space, so that they never add up
+  LOOM_ASSIGN(std::unique_ptr<ByteSink> file, open_sink(to));
+  return EntityWriter(to.path, std::move(file));
 }
 
 Status EntityWriter::refuse(const EntityEntry& entry, std::string_view why) const {
-  return Status(Code::invalid_argument, path_ + ": " + describe(entry) + ": " + std::string(why));
+  return Status(Code::invalid_argument, name_ + ": " + describe(entry) + ": " + std::string(why));
 }
 
 Status EntityWriter::add(Pending pending) {
@@ -76,9 +76,9 @@ Status EntityWriter::finish() {
     header.toc_size += entry_size(p.entry);
   }
   if (header.toc_size > kMaxToc)
-    return Status(Code::out_of_range, path_ + ": the table of contents would take " + std::to_string(header.toc_size) + " bytes, the limit is " + std::to_string(kMaxToc));
+    return Status(Code::out_of_range, name_ + ": the table of contents would take " + std::to_string(header.toc_size) + " bytes, the limit is " + std::to_string(kMaxToc));
   header.file_size = header.toc_offset + header.toc_size;
-  LOOM_TRY(file_.write(header_bytes(header)));
+  LOOM_TRY(file_->write(header_bytes(header)));
 
   constexpr std::array<std::byte, kAlignment> kZeros{};
   std::vector<const EntityEntry*> entries;
@@ -91,17 +91,17 @@ Status EntityWriter::finish() {
       given += bytes.size();
       checksum.update(bytes);
       sha.update(bytes);
-      return file_.write(bytes);
+      return file_->write(bytes);
     };
     LOOM_TRY(p.produce(sink));
     if (given != p.entry.size) return refuse(p.entry, std::to_string(given) + " bytes were produced, its shape takes " + std::to_string(p.entry.size));
     p.entry.checksum = checksum.finish();
     p.entry.sha256 = sha.finish();
-    LOOM_TRY(file_.write(std::span(kZeros).first(static_cast<std::size_t>(align_up(given, kAlignment) - given))));
+    LOOM_TRY(file_->write(std::span(kZeros).first(static_cast<std::size_t>(align_up(given, kAlignment) - given))));
     entries.push_back(&p.entry);
   }
-  LOOM_TRY(file_.write(toc_bytes(entries)));
-  return file_.commit();
+  LOOM_TRY(file_->write(toc_bytes(entries)));
+  return file_->commit();
 }
 
 }  // namespace loom

@@ -244,15 +244,15 @@ class Loader {
 
 }  // namespace
 
-Status save_network(const std::string& path, Network& network, const EntitySections& extra, const SaveOptions& options) {
-  LOOM_ASSIGN(EntityWriter writer, EntityWriter::create(path));
+Status save_network(const Destination& to, Network& network, const EntitySections& extra, const SaveOptions& options) {
+  LOOM_ASSIGN(EntityWriter writer, EntityWriter::create(to));
   const std::string topology = network.to_json().dump();
   LOOM_TRY(writer.section(std::string(kTopology), as_bytes(topology)));
   for (const auto& [name, bytes] : extra.bytes) LOOM_TRY(writer.section(name, as_bytes(bytes)));
-  LOOM_TRY(add_parameters(writer, path, network, options.keep_master));
+  LOOM_TRY(add_parameters(writer, to.path, network, options.keep_master));
   for (const StateTensor& t : options.state) {
     const std::string name = std::string(kState) + t.name;
-    if (!t.f32.empty() && !t.f64.empty()) return Status(Code::invalid_argument, path + ": tensor " + quoted(name) + ": has f32 and f64 values");
+    if (!t.f32.empty() && !t.f64.empty()) return Status(Code::invalid_argument, to.path + ": tensor " + quoted(name) + ": has f32 and f64 values");
     LOOM_TRY(t.f64.empty() ? writer.tensor(name, TensorType::plain(DType::f32), t.shape, elements(t.f32))
                            : writer.tensor(name, TensorType::plain(DType::f64), t.shape, elements(t.f64)));
   }

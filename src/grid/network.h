@@ -65,6 +65,8 @@ class Network {
   static Result<Network> from_json(const Json& topology, std::int64_t max_values = kMaxValues);
   static Result<Network> from_json(std::string_view text, std::int64_t max_values = kMaxValues);
   Json to_json() const;
+  // One cell as the topology has it.
+  Json cell_json(std::size_t index) const;
 
   Network(Network&&) = default;
   Network& operator=(Network&&) = default;

@@ -175,6 +175,14 @@ Json Network::node_json(const Node& node) const {
   return j;
 }
 
+Json Network::cell_json(std::size_t index) const {
+  Json cell = Json::object();
+  cell.set("at", loom::to_json(coordinate(index)));
+  const Json written = node_json(nodes_[index]);
+  for (const auto& [key, value] : written.as_object()) cell.set(key, value);
+  return cell;
+}
+
 Json Network::to_json() const {
   Json t = Json::object();
   t.set("format", "loom-topology");
@@ -191,11 +199,7 @@ Json Network::to_json() const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
     if (!node.type && node.links.empty() && node.enabled) continue;
-    Json cell = Json::object();
-    cell.set("at", loom::to_json(coordinate(i)));
-    const Json written = node_json(node);
-    for (const auto& [key, value] : written.as_object()) cell.set(key, value);
-    cells.push(std::move(cell));
+    cells.push(cell_json(i));
   }
   t.set("cells", std::move(cells));
   return t;

@@ -82,21 +82,8 @@ struct Found {
   std::optional<Gguf> gguf;  // with the tokenizer
 };
 
-Result<Found> find_model(const std::string& model) {
-  Found found;
-  if (model == kEmbeddedModel) {
-    LOOM_ASSIGN(found.entity, embedded_source());
-    return found;
-  }
-  LOOM_ASSIGN(found.name, locate_model(model));
-  if (is_folder(found.name)) {
-    found.folder = found.name;
-    LOOM_ASSIGN(found.config, read_config(found.folder));
-    LOOM_ASSIGN(const Safetensors weights, Safetensors::open_folder(found.folder, MapMode::read));
-    found.tensors = weights.tensors();
-    return found;
-  }
-  LOOM_ASSIGN(Opened file, open_model(found.name));
+// What a file holds, into `found`, whose name is set.
+Status take_file(Opened file, Found& found) {
   if (file.kind == FileKind::entity) {
     found.entity = std::move(file.source);
   } else if (file.kind == FileKind::gguf) {
@@ -112,13 +99,29 @@ Result<Found> find_model(const std::string& model) {
   } else {
     return no_model(found.name, file.kind);
   }
+  return {};
+}
+
+Result<Found> find_model(const std::string& model) {
+  Found found;
+  if (model == kEmbeddedModel) {
+    LOOM_ASSIGN(found.entity, embedded_source());
+    return found;
+  }
+  LOOM_ASSIGN(found.name, locate_model(model));
+  if (is_folder(found.name)) {
+    found.folder = found.name;
+    LOOM_ASSIGN(found.config, read_config(found.folder));
+    LOOM_ASSIGN(const Safetensors weights, Safetensors::open_folder(found.folder, MapMode::read));
+    found.tensors = weights.tensors();
+    return found;
+  }
+  LOOM_ASSIGN(Opened file, open_model(found.name));
+  LOOM_TRY(take_file(std::move(file), found));
   return found;
 }
 
-}  // namespace
-
-Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format) {
-  LOOM_ASSIGN(Found found, find_model(model));
+Result<Model> load_found(Found found, const std::optional<WeightFormat>& format) {
   if (found.entity) {
     LOOM_ASSIGN(Model loaded, model_from_entity(std::move(found.entity)));
     if (format) LOOM_TRY(loaded.network.pack(*format).at(loaded.name));
@@ -126,6 +129,22 @@ Result<Model> load_model(const std::string& model, const std::optional<WeightFor
   }
   LOOM_ASSIGN(Network network, import_network(found.config, found.tensors, found.naming, found.name, format.value_or(WeightFormat{})));
   return Model{found.name, std::move(found.config), std::move(network), found.gguf ? tokenizer_from_gguf(*found.gguf) : tokenizer_of_folder(found.folder)};
+}
+
+}  // namespace
+
+Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format) {
+  LOOM_ASSIGN(Found found, find_model(model));
+  return load_found(std::move(found), format);
+}
+
+Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& format) {
+  Found found;
+  found.name = source->name();
+  LOOM_ASSIGN(const FileKind kind, sniff(*source));
+  if (kind == FileKind::safetensors) return Status(Code::unsupported, found.name + ": is safetensors, which needs its config.json and tokenizer.json: load the folder");
+  LOOM_TRY(take_file({std::move(source), kind}, found));
+  return load_found(std::move(found), format);
 }
 
 Status check_model(const std::string& model) {

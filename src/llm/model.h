@@ -24,6 +24,8 @@ struct Model {
 // `format`: how the matrices run, as Network::pack leaves them: packed one by one, no f32 copy. None: as the file has them, other files than
 // .entity as f32.
 Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format = {});
+// The same of a GGUF or .entity file that is open already; its bytes stay in use where they run as they lie.
+Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& format = {});
 // What load_model would refuse without looking at a weight: an unknown architecture, tensors that are missing, left over or of another shape.
 Status check_model(const std::string& model);
 // The configuration alone, without the weights.

@@ -7,6 +7,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_dotprod.cpp PROPERTIES COMPILE_OPTIONS "-march=armv8.2-a+dotprod")
 endif()
+file(GLOB loom_kernels ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_*.cpp)
+hot_sources(${loom_kernels})
 # The WGSL kernels, as text in the library.
 file(GLOB wgsl_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/webgpu/kernels/*.wgsl)
 set(wgsl_rows "")

@@ -16,7 +16,7 @@ Status read_tensor(const Entity& file, const EntityEntry& entry, std::string nam
 
 }  // namespace
 
-Status save_checkpoint(const std::string& path, Trainer& trainer, const EntitySections& extra) {
+Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySections& extra) {
   LOOM_TRY(trainer.sync());
   const TrainingState state = trainer.state();
   EntitySections sections = extra;
@@ -25,13 +25,17 @@ Status save_checkpoint(const std::string& path, Trainer& trainer, const EntitySe
   options.keep_master = true;
   for (const TrainingTensor& t : state.tensors)
     if (t.name.starts_with(kMoments)) options.state.push_back({t.name, {t.rows, t.cols}, t.f32, t.f64});
-  return save_network(path, trainer.network(), sections, options);
+  return save_network(to, trainer.network(), sections, options);
 }
 
 Status resume_checkpoint(const std::string& path, Trainer& trainer) {
-  LOOM_ASSIGN(const SourcePtr source, open_source(path));
-  LOOM_ASSIGN(const Entity file, Entity::open(source));
-  if (!file.find_section(kSection)) return Status(Code::not_found, path + ": holds no training: it has no section '" + std::string(kSection) + "'");
+  LOOM_ASSIGN(SourcePtr source, open_source(path));
+  return resume_checkpoint(std::move(source), trainer);
+}
+
+Status resume_checkpoint(SourcePtr source, Trainer& trainer) {
+  LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
+  if (!file.find_section(kSection)) return Status(Code::not_found, file.name() + ": holds no training: it has no section '" + std::string(kSection) + "'");
   TrainingState state;
   LOOM_ASSIGN(state.info, file.json(kSection));
   for (const Network::NamedParam& p : trainer.network().params()) {
@@ -45,7 +49,7 @@ Status resume_checkpoint(const std::string& path, Trainer& trainer) {
   for (const EntityEntry& entry : file.tensors())
     if (entry.name.starts_with(kFolder)) LOOM_TRY(read_tensor(file, entry, entry.name.substr(kFolder.size()), state));
   const Status restored = trainer.restore(state);
-  return restored.ok() ? restored : restored.at(path);
+  return restored.ok() ? restored : restored.at(file.name());
 }
 
 }  // namespace loom

@@ -11,9 +11,10 @@
 namespace loom {
 
 // `extra`: sections to put beside, for example a tokenizer.
-Status save_checkpoint(const std::string& path, Trainer& trainer, const EntitySections& extra = {});
+Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySections& extra = {});
 // Goes on where the file left off, with the same bits. Refuses, leaving the trainer as it is, a file that is damaged, holds no
 // training, or was made with another spec, topology or data: the error names what differs.
 Status resume_checkpoint(const std::string& path, Trainer& trainer);
+Status resume_checkpoint(SourcePtr source, Trainer& trainer);
 
 }  // namespace loom

@@ -270,6 +270,14 @@ Result<TrainingSpec> parse_training_spec(std::string_view text) {
   return parse_training_spec(json);
 }
 
+Result<DataSpec> parse_data_spec(const Json& json) {
+  if (!json.is_object()) return bad("data: expected a JSON object");
+  DataSpec spec;
+  Reader reader(json, "data: ");
+  LOOM_TRY(reader.read_all(spec));
+  return spec;
+}
+
 Result<Network> create_network(const TrainingSpec& spec, const std::string& folder) {
   Json topology = spec.network;
   if (!spec.network_file.empty()) {

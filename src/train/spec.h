@@ -60,6 +60,8 @@ struct TrainingSpec {
 // Errors name the key and list the known ones.
 Result<TrainingSpec> parse_training_spec(const Json& json);
 Result<TrainingSpec> parse_training_spec(std::string_view text);
+// The "data" object alone.
+Result<DataSpec> parse_data_spec(const Json& json);
 
 // The network of the spec with its random initial weights. A relative network_file is looked up in `folder` ("": here).
 Result<Network> create_network(const TrainingSpec& spec, const std::string& folder = "");

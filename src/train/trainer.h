@@ -71,6 +71,8 @@ class Trainer {
   // topology or data. "steps", "epochs", "checkpoint_every" and "log_every" may differ: a longer training goes on from a shorter one.
   TrainingState state();
   Status restore(const TrainingState& state);
+  // After somebody else wrote to the weights.
+  Status refresh() { return learner_.executor().refresh(); }
   // SHA-256 over step, weights and moments, in hex.
   std::string digest();
 

@@ -31,6 +31,9 @@ Result<std::vector<VerifyRow>> run_verify(ThreadPool& pool, const VerifyOptions&
 // SHA-256 over all rows' names and hashes.
 std::string fingerprint(std::span<const VerifyRow> rows);
 
+// The fingerprint that every build must have: tests/golden/numerics.txt.
+std::string_view golden_fingerprint();
+
 // "name hash" per line, as `loom verify` prints it and --against reads it. Returns the first difference in words, empty where there is none. Rows that
 // were not run are left out.
 std::string compare_tables(std::span<const VerifyRow> rows, std::string_view expected);

@@ -120,7 +120,9 @@ run_all() {
   (setup_for all) || say "going on without what could not be installed"
   run_script modules tools/check_modules.sh
   build_preset release
+  run_script api python3 api/generate.py --check
   run_script docs python3 tools/check_docs.py build/release
+  run_script package tools/check_package.sh build/release
   run_programs release ""
   # ASan and UBSan over all tests: twenty minutes of building on two cores, so it is asked for (--sanitize).
   if [ -n "$sanitize" ]; then

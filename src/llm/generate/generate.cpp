@@ -33,30 +33,23 @@ constexpr std::int64_t kDefaultContext = 4096;
 // Ids in, deliverable text out: decoder, then stop strings.
 class TextStream {
  public:
-  TextStream(const Tokenizer& tokenizer, const GenerateOptions& options, std::string* text)
-      : decoder_(tokenizer, true), stops_(options.stop), options_(options), text_(text) {}
+  TextStream(const Tokenizer& tokenizer, const std::vector<std::string>& stops) : decoder_(tokenizer, true), stops_(stops) {}
 
   // What stands before the answer decides how its first token is spelled.
   void prime(std::span<const std::int32_t> before) {
     for (const std::int32_t id : before) (void)decoder_.push(id);
   }
-  void push(std::int32_t id) { deliver(stops_.push(decoder_.push(id))); }
-  void finish() {
-    deliver(stops_.push(decoder_.finish()));
-    deliver(stops_.finish());
+  std::string push(std::int32_t id) { return stops_.push(decoder_.push(id)); }
+  std::string finish() {
+    if (stops_.stopped()) return {};
+    std::string rest = stops_.push(decoder_.finish());
+    return rest += stops_.finish();
   }
   bool stopped() const { return stops_.stopped(); }
 
  private:
-  void deliver(const std::string& text) {
-    if (text.empty()) return;
-    *text_ += text;
-    if (options_.on_text) options_.on_text(text);
-  }
   StreamDecoder decoder_;
   StopFilter stops_;
-  const GenerateOptions& options_;
-  std::string* text_;
 };
 
 }  // namespace
@@ -112,6 +105,7 @@ Status Generator::append(std::span<const std::int32_t> ids, std::int64_t sequenc
 }
 
 Status Generator::feed(std::span<const std::int32_t> ids, std::int64_t sequence) {
+  text_.reset();
   LOOM_TRY(check(sequence));
   if (ids.empty()) return Status(Code::invalid_argument, "generator: nothing to run: give at least one id");
   if (static_cast<std::int64_t>(ids.size()) > context()) return context_too_small(ids.size(), context());
@@ -133,68 +127,100 @@ Status Generator::feed(std::span<const std::int32_t> ids, std::int64_t sequence)
   return {};
 }
 
-Status Generator::generate(const GenerateOptions& options, Generation* result, std::int64_t sequence) {
-  *result = {};
+struct Generator::Text {
+  GenerateOptions options;
+  std::int64_t sequence;
+  Sampler sampler;
+  std::optional<TextStream> stream;
+  std::size_t before;                 // ids that were fed
+  std::int64_t picked = 0;
+  std::optional<std::int32_t> pending;  // picked, not run yet
+
+  bool ends(std::int32_t id, const ModelConfig& config) const {
+    auto holds = [id](const std::vector<std::int32_t>& list) { return std::find(list.begin(), list.end(), id) != list.end(); };
+    return (!options.ignore_eos && holds(config.eos)) || holds(options.end);
+  }
+};
+
+void Generator::DeleteText::operator()(Text* text) const { delete text; }
+
+Status Generator::start(const GenerateOptions& options, std::int64_t sequence) {
+  text_.reset();
   LOOM_TRY(check(sequence));
-  Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
+  const Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
   if (s.logits.empty()) return Status(Code::invalid_argument, "generator: feed the sequence before generating");
   if (options.max_tokens < 0)
     return Status(Code::invalid_argument, "generator: max_tokens must not be negative: " + std::to_string(options.max_tokens));
   const Result<Tokenizer>& tokenizer = model_->tokenizer;
   if ((!options.stop.empty() || options.on_text) && !tokenizer.ok()) return tokenizer.status();
   LOOM_ASSIGN(Sampler sampler, Sampler::create(options.sampling));
-  std::optional<TextStream> text;
+  text_.reset(new Text{options, sequence, std::move(sampler), {}, s.ids.size()});
   if (tokenizer.ok()) {
-    text.emplace(*tokenizer, options, &result->text);
-    text->prime(s.ids);
+    text_->stream.emplace(*tokenizer, options.stop);
+    text_->stream->prime(s.ids);
   }
-  auto ends = [&](std::int32_t id) {
-    auto holds = [id](const std::vector<std::int32_t>& list) { return std::find(list.begin(), list.end(), id) != list.end(); };
-    return (!options.ignore_eos && holds(model_->config.eos)) || holds(options.end);
-  };
-
-  const double start = now();
   statistics_.decode_tokens = 0;
-  const std::size_t before = s.ids.size();
-  auto decode = [&]() -> Status {
-    for (;;) {
-      if (cancelled()) {
-        result->finish = Finish::cancelled;
-        return {};
-      }
-      LOOM_ASSIGN(const std::int32_t id, sampler.pick(s.logits, s.ids, s.ids.size()));
-      result->ids.push_back(id);
-      ++statistics_.decode_tokens;
-      if (options.on_token) options.on_token(id);
-      if (ends(id)) {
-        result->finish = Finish::eos;
-        return {};
-      }
-      if (text) text->push(id);
-      if (text && text->stopped()) {
-        result->finish = Finish::stop;
-        return {};
-      }
-      result->finish = Finish::length;
-      if (options.max_tokens > 0 && static_cast<std::int64_t>(result->ids.size()) >= options.max_tokens) return {};
-      if (static_cast<std::int64_t>(s.ids.size()) >= context()) {
-        if (options.max_tokens == 0) return {};
-        return Status(Code::out_of_range, "the context of " + std::to_string(context()) + " tokens is full: " + std::to_string(before) +
-                                              " were given and " + std::to_string(result->ids.size()) + " of " +
-                                              std::to_string(options.max_tokens) + " generated");
-      }
-      const Status status = append({&id, 1}, sequence);
-      if (status.code() == Code::cancelled) {
-        result->finish = Finish::cancelled;
-        return {};
-      }
-      LOOM_TRY(status);
-    }
+  statistics_.decode_seconds = 0;
+  return {};
+}
+
+Result<Piece> Generator::next() {
+  if (!text_) return Status(Code::invalid_argument, "generator: no text was started, or it has ended");
+  const double start = now();
+  auto piece = write(*text_);
+  statistics_.decode_seconds += now() - start;
+  if (piece.ok() && piece->finish && text_->stream) piece->text += text_->stream->finish();
+  if (!piece.ok() || piece->finish) text_.reset();
+  return piece;
+}
+
+Result<Piece> Generator::write(Text& text) {
+  Sequence& s = sequences_[static_cast<std::size_t>(text.sequence)];
+  Piece piece;
+  auto end = [&](Finish finish) {
+    piece.finish = finish;
+    return piece;
   };
-  const Status status = decode();
-  if (text && !text->stopped()) text->finish();
-  statistics_.decode_seconds = now() - start;
-  return status;
+  if (cancelled()) return end(Finish::cancelled);
+  const std::int64_t max_tokens = text.options.max_tokens;
+  if (text.pending) {
+    if (static_cast<std::int64_t>(s.ids.size()) >= context())
+      return Status(Code::out_of_range, "the context of " + std::to_string(context()) + " tokens is full: " + std::to_string(text.before) + " were given and " +
+                                            std::to_string(text.picked) + " of " + std::to_string(max_tokens) + " generated");
+    const Status status = append({&*text.pending, 1}, text.sequence);
+    if (status.code() == Code::cancelled) return end(Finish::cancelled);
+    LOOM_TRY(status);
+  }
+  LOOM_ASSIGN(piece.id, text.sampler.pick(s.logits, s.ids, s.ids.size()));
+  ++text.picked;
+  ++statistics_.decode_tokens;
+  text.pending = piece.id;
+  if (text.ends(piece.id, model_->config)) return end(Finish::eos);
+  if (text.stream) piece.text = text.stream->push(piece.id);
+  if (text.stream && text.stream->stopped()) return end(Finish::stop);
+  if (max_tokens > 0 && text.picked >= max_tokens) return end(Finish::length);
+  if (static_cast<std::int64_t>(s.ids.size()) >= context()) {
+    if (max_tokens == 0) return end(Finish::length);
+    if (text.stream) piece.text += text.stream->finish();  // the next call can only refuse
+  }
+  return piece;
+}
+
+Status Generator::generate(const GenerateOptions& options, Generation* result, std::int64_t sequence) {
+  *result = {};
+  LOOM_TRY(start(options, sequence));
+  for (;;) {
+    LOOM_ASSIGN(const Piece piece, next());
+    if (piece.id >= 0) {
+      result->ids.push_back(piece.id);
+      if (options.on_token) options.on_token(piece.id);
+    }
+    result->text += piece.text;
+    if (!piece.text.empty() && options.on_text) options.on_text(piece.text);
+    if (!piece.finish) continue;
+    result->finish = *piece.finish;
+    return {};
+  }
 }
 
 }  // namespace loom

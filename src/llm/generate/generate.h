@@ -64,6 +64,13 @@ Status check_ids(const ModelConfig& config, std::span<const std::int32_t> ids);
 // The error of a text that is longer than its context, with both numbers.
 Status context_too_small(std::size_t tokens, std::int64_t context);
 
+// One step of a text.
+struct Piece {
+  std::int32_t id = -1;  // the new token; -1 where none was picked
+  std::string text;      // whole characters; what was held back comes with the last piece
+  std::optional<Finish> finish;  // set: the last piece
+};
+
 class Generator {
  public:
   static Result<Generator> create(Model& model, ThreadPool& pool, const GeneratorOptions& options = {});
@@ -75,7 +82,11 @@ class Generator {
   // The prediction after the last id run for this sequence; empty before. Of vocab_size values.
   std::span<const float> logits(std::int64_t sequence = 0) const;
 
-  // Goes on from what was fed. On an error *result holds what came before it; the context running full before max_tokens is one.
+  // A text piece by piece: start it after a feed, then take pieces until one says why it ends. A feed or another start gives it up. The
+  // callbacks of the options are not called. The context running full before max_tokens is an error, after all pieces before it.
+  Status start(const GenerateOptions& options, std::int64_t sequence = 0);
+  Result<Piece> next();
+  // The whole text, with callbacks. On an error *result holds what came before it; the context running full before max_tokens is one.
   Status generate(const GenerateOptions& options, Generation* result, std::int64_t sequence = 0);
 
   // Ids in the cache of a sequence.
@@ -89,9 +100,14 @@ class Generator {
     std::vector<std::int32_t> ids;
     std::vector<float> logits;
   };
+  struct Text;  // the one being written
+  struct DeleteText {
+    void operator()(Text* text) const;
+  };
   Generator(Model& model, Session session, const GeneratorOptions& options);
   // Appends ids to a sequence and runs them.
   Status append(std::span<const std::int32_t> ids, std::int64_t sequence);
+  Result<Piece> write(Text& text);
   Status check(std::int64_t sequence) const;
   bool cancelled() const { return options_.cancel && options_.cancel->load(std::memory_order_relaxed); }
   double now() const { return options_.seconds ? options_.seconds() : 0; }
@@ -101,6 +117,7 @@ class Generator {
   GeneratorOptions options_;
   std::vector<Sequence> sequences_;
   std::vector<std::uint32_t> run_ids_, run_sequences_, run_positions_;
+  std::unique_ptr<Text, DeleteText> text_;
   Statistics statistics_;
 };
 

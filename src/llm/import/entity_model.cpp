@@ -92,12 +92,12 @@ Result<Tokenizer> tokenizer_from_entity(SourcePtr source) {
   return tokenizer_of(entity);
 }
 
-Status save_model(const std::string& path, Model& model, const Json& provenance) {
+Status save_model(const Destination& to, Model& model, const Json& provenance) {
   EntitySections sections;
   if (model.tokenizer.ok()) sections.bytes["tokenizer"] = model.tokenizer->serialize();
   sections.bytes["generation"] = generation_section(model.config).dump();
   if (!provenance.is_null()) sections.bytes["provenance"] = provenance.dump();
-  return save_network(path, model.network, sections);
+  return save_network(to, model.network, sections);
 }
 
 }  // namespace loom

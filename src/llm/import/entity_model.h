@@ -9,8 +9,8 @@
 
 namespace loom {
 
-// `provenance`: where the model comes from; null writes no such section. Atomic: `path` is whole, or as it was.
-Status save_model(const std::string& path, Model& model, const Json& provenance = {});
+// `provenance`: where the model comes from; null writes no such section. Atomic: the file is whole, or as it was.
+Status save_model(const Destination& to, Model& model, const Json& provenance = {});
 
 // Errors: unsupported for a network that is no language model; those of load_network.
 Result<Model> model_from_entity(SourcePtr source);

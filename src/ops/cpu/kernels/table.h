@@ -1,4 +1,5 @@
 // The kernels of one instruction set. Included by kernels_<isa>.cpp after LOOM_ISA (a namespace name) is defined; no standard headers.
+// With LOOM_FLOAT_TABLE, a function that gives another table, only the integer kernels are made: the float kernels are that table's.
 #include "ops/cpu/kernel_args.h"
 #include "ops/cpu/kernel_table.h"
 
@@ -21,7 +22,10 @@ namespace loom::cpu::LOOM_ISA {
 #include "ops/cpu/kernels/blocks.h"
 #include "ops/cpu/kernels/decoded.h"
 
-static void fill_table(KernelTable& t) {
+#ifdef LOOM_FLOAT_TABLE
+static void fill_float(KernelTable& t) { t = LOOM_FLOAT_TABLE(); }
+#else
+static void fill_float(KernelTable& t) {
 #define LOOM_KERNEL(op, function) \
   t.f32[static_cast<int>(Op::op)] = &function<float>; \
   t.f64[static_cast<int>(Op::op)] = &function<double>;
@@ -67,19 +71,23 @@ static void fill_table(KernelTable& t) {
   LOOM_KERNEL(clip_scale, clip_scale)
   LOOM_KERNEL(sgd, sgd)
   LOOM_KERNEL(adamw, adamw)
-  t.f32[static_cast<int>(Op::quantize)] = &quantize;
   t.f32[static_cast<int>(Op::split_bf16)] = &split_bf16;
   t.matmul[kFloatForm] = &matmul<float>;
-  t.matmul[kIntegerForm] = &matmul_integer;
   t.matmul[kDecodedForm] = &matmul_decoded<1>;
   t.matmul[kSplitForm] = &matmul_decoded<2>;
+#undef LOOM_KERNEL
+#undef LOOM_KERNEL2
+}
+#endif
+
+static void fill_integer(KernelTable& t) {
+  t.f32[static_cast<int>(Op::quantize)] = &quantize;
+  t.matmul[kIntegerForm] = &matmul_integer;
   t.matmul[kBlockForm] = &matmul_blocks;
   t.gather_packed = &gather_packed;
   t.gather_blocks = &gather_blocks;
   t.q15[static_cast<int>(Op::kv_append)] = &kv_append_q15;
   t.q15[static_cast<int>(Op::attention)] = &attention_q15;
-#undef LOOM_KERNEL
-#undef LOOM_KERNEL2
 }
 
 }  // namespace loom::cpu::LOOM_ISA
@@ -89,8 +97,9 @@ static void fill_table(KernelTable& t) {
   const loom::cpu::KernelTable& loom::cpu::kernels_##name() {                  \
     static const KernelTable table = [] {                                      \
       KernelTable t;                                                           \
+      LOOM_ISA::fill_float(t);                                                 \
+      LOOM_ISA::fill_integer(t);                                               \
       t.isa = #name;                                                           \
-      LOOM_ISA::fill_table(t);                                                 \
       return t;                                                                \
     }();                                                                       \
     return table;                                                              \

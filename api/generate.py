@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Makes of loom.json everything that must agree about the C ABI: the header, the list of exported symbols, the reference page and the tables
+that the bindings call through. `generate.py` writes them, `generate.py --check` fails where one differs."""
+import json
+import pathlib
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+NOTE = "Made by api/generate.py from api/loom.json: edit those."
+
+# What a parameter's kind looks like in C: (type, suffix of the name) of each C parameter it takes.
+C_PARAMETERS = {
+    "text": [("const char*", ""), ("size_t", "_size")],
+    "json": [("const char*", ""), ("size_t", "_size")],
+    "any": [("loom_handle", "")],
+    "i32": [("int32_t", "")],
+    "i64": [("int64_t", "")],
+    "u64": [("uint64_t", "")],
+    "bool": [("int32_t", "")],
+    "out i32": [("int32_t*", "")],
+    "out i64": [("int64_t*", "")],
+    "out u64": [("uint64_t*", "")],
+    "out f64": [("double*", "")],
+    "out pointer": [("void**", "")],
+}
+for name, c in (("f32", "float"), ("f64", "double"), ("i32", "int32_t"), ("i64", "int64_t")):
+    C_PARAMETERS["read " + name] = [("const %s*" % c, ""), ("size_t", "_count")]
+    C_PARAMETERS["fill " + name] = [(c + "*", ""), ("size_t", "_count")]
+RESULTS = {"text": "UTF-8", "json": "JSON", "i32s": "int32 values"}  # new things that come as bytes
+RETURNS = {"cstr": "const char*", "i32": "int32_t"}
+
+
+def load():
+    api = json.loads((ROOT / "api/loom.json").read_text())
+    for kind, _, _ in api["kinds"]:
+        C_PARAMETERS["handle " + kind] = [("loom_" + kind, "")]
+        C_PARAMETERS["new " + kind] = [("loom_%s*" % kind, "")]
+    for result in RESULTS:
+        C_PARAMETERS["new " + result] = [("loom_bytes*", "")]
+    seen = set()
+    for function in functions(api):
+        assert function["name"] not in seen, function["name"] + " stands twice"
+        seen.add(function["name"])
+        for _, kind, _ in function.get("params", []):
+            assert kind in C_PARAMETERS, "%s: no kind of parameter %r" % (function["name"], kind)
+    return api
+
+
+def functions(api):
+    return [f for group in api["groups"] for f in group["functions"]]
+
+
+def c_parameters(function):
+    out = [(c, name + suffix) for name, kind, _ in function.get("params", []) for c, suffix in C_PARAMETERS[kind]]
+    return out if "returns" in function else out + [("loom_error*", "error")]
+
+
+def declaration(function):
+    result = RETURNS[function["returns"]] if "returns" in function else "int32_t"
+    parameters = ", ".join(c + " " + name for c, name in c_parameters(function)) or "void"
+    return "%s loom_%s(%s)" % (result, function["name"], parameters)
+
+
+def comment(text, indent=""):
+    lines = textwrap.wrap(text, 108 - len(indent))
+    if len(lines) == 1:
+        return "%s/* %s */\n" % (indent, lines[0])
+    return indent + "/* " + ("\n" + indent + " * ").join(lines) + " */\n"
+
+
+def described(function):
+    """What a function does, then a line per parameter that says more than its name."""
+    text = comment(function["doc"])
+    notes = ["%s: %s" % (name, ("JSON: " if kind in ("json", "new json") else "") + doc) for name, kind, doc in function.get("params", []) if doc]
+    if notes:
+        wrapped = [line for note in notes for line in textwrap.wrap(note, 104, subsequent_indent="  ")]
+        text = text.rstrip()[:-3].rstrip() + "\n *   " + "\n *   ".join(wrapped) + " */\n"
+    return text
+
+
+def header(api):
+    out = ["/* %s */\n" % NOTE, """/* The C interface of Loom, the embeddable neural engine.
+ *
+ * Every function that can fail returns a code (0 is LOOM_OK) and, where `error` is not NULL, fills the caller's loom_error. No function
+ * throws, prints or aborts. What a function writes through its pointers is written on success only.
+ *
+ * Objects are handles: numbers, 0 is none. loom_release gives one back; a released or wrong one is LOOM_INVALID_HANDLE, never a crash.
+ * Texts go in as pointer and size, without a terminating zero, and come out as bytes objects: loom_bytes_data, then loom_release.
+ * Objects take JSON for their options: unknown keys are refused by name. An empty JSON text stands for {}.
+ *
+ * Threads: every function may be called from any thread. Which objects take several calls at a time stands with the kinds below; the others
+ * answer LOOM_BUSY to a second one. */
+#ifndef LOOM_LOOM_H
+#define LOOM_LOOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(LOOM_STATIC) || !defined(_WIN32)
+#define LOOM_API
+#else
+#define LOOM_API __declspec(dllimport)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+"""]
+    out.append("#define LOOM_ABI_VERSION %d\n\n" % api["abi_version"])
+
+    def enum(prefix, rows):
+        out.append("enum {\n")
+        for name, value, doc in rows:
+            out.append("  LOOM_%s%s = %d, /* %s */\n" % (prefix, name.upper(), value, doc))
+        out.append("};\n\n")
+
+    out.append("/* Results of functions. */\n")
+    enum("", api["codes"])
+    out.append("/* Kinds of objects, and how many calls at a time they take. */\n")
+    enum("KIND_", api["kinds"])
+    out.append("/* Why a text ended. */\n")
+    enum("FINISH_", api["finish"])
+    out.append("typedef uint64_t loom_handle;\n")
+    for kind, _, _ in api["kinds"]:
+        out.append("typedef loom_handle loom_%s;\n" % kind)
+    out.append("""
+/* The caller's: it says what, where, and what would be right. */
+typedef struct loom_error {
+  int32_t code;
+  char message[1020]; /* UTF-8, ends with a zero, cut between characters where it is too long */
+} loom_error;
+""")
+    for group in api["groups"]:
+        out.append("\n/* ---- %s: %s */\n" % (group["name"], group["doc"]) if len(group["doc"]) < 90 else "\n/* ---- %s\n * %s */\n" % (group["name"], "\n * ".join(textwrap.wrap(group["doc"], 104))))
+        for function in group["functions"]:
+            out.append("\n" + described(function) + "LOOM_API " + declaration(function) + ";\n")
+    out.append("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
+    return "".join(out)
+
+
+def exports(api):
+    return "# %s\n{\n  global:\n%s  local: *;\n};\n" % (NOTE, "".join("    loom_%s;\n" % f["name"] for f in functions(api)))
+
+
+def reference(api):
+    out = ["# The C interface\n\n<!-- %s -->\n\n" % NOTE,
+           "`#include <loom/loom.h>`. Functions return a code and fill the caller's `loom_error`; handles are numbers, 0 is none; texts go in as pointer and\n"
+           "size and come out as bytes objects. Options are JSON, unknown keys are refused. The header says the rest; `include/loom/loom.hpp` wraps it for C++.\n"]
+    for title, rows, prefix in (("Results", api["codes"], "LOOM_"), ("Kinds of objects", api["kinds"], "LOOM_KIND_"), ("Why a text ended", api["finish"], "LOOM_FINISH_")):
+        out.append("\n## %s\n\n| | | |\n|---|---|---|\n" % title)
+        out += ["| `%s%s` | %d | %s |\n" % (prefix, name.upper(), value, doc) for name, value, doc in rows]
+    for group in api["groups"]:
+        out.append("\n## %s\n\n%s\n" % (group["name"].capitalize(), group["doc"]))
+        for function in group["functions"]:
+            out.append("\n### loom_%s\n\n```c\n%s;\n```\n\n%s\n" % (function["name"], declaration(function), function["doc"]))
+            notes = ["* `%s`: %s\n" % (name, doc) for name, _, doc in function.get("params", []) if doc]
+            out += ["\n"] + notes if notes else []
+    return "".join(out)
+
+
+def table(api):
+    """Name, what it returns, parameters as (name, kind): all that a binding needs to call a function."""
+    return [(f["name"], f.get("returns", "code"), [(name, kind) for name, kind, _ in f.get("params", [])]) for f in functions(api)]
+
+
+def python_raw(api):
+    out = ['"""The C ABI as data. %s"""\n\nABI_VERSION = %d\n' % (NOTE, api["abi_version"])]
+    for title, key in (("CODES", "codes"), ("KINDS", "kinds"), ("FINISH", "finish")):
+        out.append("\n%s = {\n%s}\n" % (title, "".join('    "%s": %d,\n' % (name, value) for name, value, _ in api[key])))
+    out.append("\n# name: (what it returns, ((parameter, kind), ...))\nFUNCTIONS = {\n")
+    for name, returns, params in table(api):
+        inner = "".join('("%s", "%s"), ' % p for p in params).rstrip()
+        out.append('    "%s": ("%s", (%s)),\n' % (name, returns, inner))
+    return "".join(out) + "}\n"
+
+
+def js_raw(api):
+    out = ["// The C ABI as data. %s\nexport const ABI_VERSION = %d;\n" % (NOTE, api["abi_version"])]
+    for title, key in (("CODES", "codes"), ("KINDS", "kinds"), ("FINISH", "finish")):
+        out.append("export const %s = { %s };\n" % (title, ", ".join("%s: %d" % (name, value) for name, value, _ in api[key])))
+    out.append("// name: [what it returns, [[parameter, kind], ...]]\nexport const FUNCTIONS = {\n")
+    for name, returns, params in table(api):
+        out.append("  %s: [\"%s\", [%s]],\n" % (name, returns, ", ".join('["%s", "%s"]' % p for p in params)))
+    return "".join(out) + "};\n"
+
+
+OUTPUTS = {
+    "include/loom/loom.h": header,
+    "src/c_api/exports.map": exports,
+    "docs/reference/c-api.md": reference,
+    "bindings/python/welvet/_raw.py": python_raw,
+    "bindings/js/src/raw.js": js_raw,
+}
+
+
+def main():
+    api = load()
+    stale = []
+    for path, make in OUTPUTS.items():
+        text, file = make(api), ROOT / path
+        if "--check" in sys.argv:
+            if not file.exists() or file.read_text() != text:
+                stale.append(path)
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    if stale:
+        sys.exit("differ from api/loom.json, run api/generate.py: " + ", ".join(stale))
+
+
+if __name__ == "__main__":
+    main()

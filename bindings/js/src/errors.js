@@ -1,0 +1,47 @@
+// Results of the C ABI as errors. `code` is the name that api/loom.json gives.
+import { CODES } from './raw.js';
+
+export class LoomError extends Error {
+  constructor(code, message, options) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+export class InvalidArgumentError extends LoomError {}
+export class NotFoundError extends LoomError {}
+export class UnsupportedError extends LoomError {}
+export class CorruptError extends LoomError {}
+export class TruncatedError extends LoomError {}
+export class IoError extends LoomError {}
+export class OutOfMemoryError extends LoomError {}
+export class OutOfRangeError extends LoomError {}
+export class CancelledError extends LoomError {}
+export class InternalError extends LoomError {}
+export class InvalidHandleError extends LoomError {}
+export class BusyError extends LoomError {}
+
+const CLASSES = {
+  invalid_argument: InvalidArgumentError,
+  not_found: NotFoundError,
+  unsupported: UnsupportedError,
+  corrupt: CorruptError,
+  truncated: TruncatedError,
+  io: IoError,
+  out_of_memory: OutOfMemoryError,
+  out_of_range: OutOfRangeError,
+  cancelled: CancelledError,
+  internal: InternalError,
+  invalid_handle: InvalidHandleError,
+  busy: BusyError,
+};
+const NAMES = Object.fromEntries(Object.entries(CODES).map(([name, value]) => [value, name]));
+
+export function errorNamed(name, message, options) {
+  return new (CLASSES[name] ?? LoomError)(name, message, options);
+}
+
+export function errorOf(status, message) {
+  return errorNamed(NAMES[status] ?? 'internal', message);
+}

@@ -1,0 +1,46 @@
+// Loom in JavaScript: Node and browsers. See README.md.
+import { Network, Trainer } from './network.js';
+import { bringEmbedded, library, start } from './runtime.js';
+import { Tokenizer } from './tokenizer.js';
+import { Transformer } from './transformer.js';
+import { createWorker } from './worker.js';
+
+export * from './errors.js';
+export { Network, Tokenizer, Trainer, Transformer, createWorker };
+
+/** Loads the module: once, or again after it has stopped. module: where it is, if not beside the package. */
+export async function initLoom(options) {
+  await start(options);
+  return loom;
+}
+
+/** What this build can do. */
+export function info() {
+  return library().call('info').info;
+}
+/** Version of the library. */
+export function version() {
+  return library().call('version').result;
+}
+
+/** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two. */
+export async function verify() {
+  const lib = await start();
+  await bringEmbedded(lib);
+  return lib.call('verify').report;
+}
+
+let loaded = null;
+
+// The names of the engine that came before.
+async function LoadTransformer(source, options) {
+  const model = await Transformer.loadModel(source, options);
+  loaded?.dispose();
+  loaded = model;
+}
+function Generate(prompt, maxTokens = 50, options = {}) {
+  if (!loaded) throw new Error('call "await loom.LoadTransformer(name)" first');
+  return loaded.generateSync(prompt, { maxTokens, ...options }).text;
+}
+
+const loom = { Network, Tokenizer, Trainer, Transformer, createWorker, info, version, verify, LoadTransformer, Generate };

@@ -1,0 +1,49 @@
+// Text to token ids and back.
+import { inNode } from './module.js';
+import { Handled, camel, library, snake, start } from './runtime.js';
+
+export class Tokenizer extends Handled {
+  constructor(lib, handle) {
+    super(lib, 'tokenizer', handle);
+  }
+
+  /** Of the texts of a tokenizer.json and a tokenizer_config.json. Needs initLoom(). */
+  static parse(json, config = '') {
+    const lib = library();
+    return new Tokenizer(lib, lib.call('tokenizer_parse', { json, config }).tokenizer);
+  }
+  /** Of a model, a folder or a tokenizer.json at a path; in Node. */
+  static async load(path) {
+    const lib = await start();
+    if (inNode) return new Tokenizer(lib, lib.call('tokenizer_load', { path: String(path) }).tokenizer);
+    const response = await fetch(path);
+    return Tokenizer.parse(await response.text());
+  }
+  /** A byte-level BPE vocabulary learned from texts: vocabSize, specialTokens, bos, eos, addBos. */
+  static train(texts, options = {}) {
+    const lib = library();
+    return new Tokenizer(lib, lib.call('tokenizer_train', { texts, options: snake(options) }).tokenizer);
+  }
+
+  get info() {
+    return camel(this.call('info').info);
+  }
+  /** Ids of a text. plain: special tokens in it are characters, as for what a user typed. */
+  encode(text, { special = true, plain = false } = {}) {
+    return plain ? this.call('encode_plain', { text }).ids : this.call('encode', { text, add_special: special }).ids;
+  }
+  decode(ids, { skipSpecial = false } = {}) {
+    return this.call('decode', { ids, skip_special: skipSpecial }).text;
+  }
+  token(id) {
+    return this.call('token', { id }).token;
+  }
+  /** -1 where there is no such token. */
+  id(token) {
+    return this.call('id', { token }).id;
+  }
+  /** Ids of a conversation, [{role, content}], in the model's own form. */
+  chat(messages, { addGenerationPrompt = true } = {}) {
+    return this.call('chat', { messages, add_generation_prompt: addGenerationPrompt }).ids;
+  }
+}

@@ -1,0 +1,461 @@
+/* Made by api/generate.py from api/loom.json: edit those. */
+/* The C interface of Loom, the embeddable neural engine.
+ *
+ * Every function that can fail returns a code (0 is LOOM_OK) and, where `error` is not NULL, fills the caller's loom_error. No function
+ * throws, prints or aborts. What a function writes through its pointers is written on success only.
+ *
+ * Objects are handles: numbers, 0 is none. loom_release gives one back; a released or wrong one is LOOM_INVALID_HANDLE, never a crash.
+ * Texts go in as pointer and size, without a terminating zero, and come out as bytes objects: loom_bytes_data, then loom_release.
+ * Objects take JSON for their options: unknown keys are refused by name. An empty JSON text stands for {}.
+ *
+ * Threads: every function may be called from any thread. Which objects take several calls at a time stands with the kinds below; the others
+ * answer LOOM_BUSY to a second one. */
+#ifndef LOOM_LOOM_H
+#define LOOM_LOOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(LOOM_STATIC) || !defined(_WIN32)
+#define LOOM_API
+#else
+#define LOOM_API __declspec(dllimport)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LOOM_ABI_VERSION 1
+
+/* Results of functions. */
+enum {
+  LOOM_OK = 0, /* It worked. */
+  LOOM_INVALID_ARGUMENT = 1, /* The caller's value is wrong. */
+  LOOM_NOT_FOUND = 2, /* A file, tensor, key or cell does not exist. */
+  LOOM_UNSUPPORTED = 3, /* Well formed, but this build or version cannot do it; the message names it. */
+  LOOM_CORRUPT = 4, /* Bytes contradict their format or checksum. */
+  LOOM_TRUNCATED = 5, /* Fewer bytes than the format promises; the message has both sizes. */
+  LOOM_IO = 6, /* The operating system refused. */
+  LOOM_OUT_OF_MEMORY = 7, /* An allocation failed. */
+  LOOM_OUT_OF_RANGE = 8, /* An index or count beyond its declared limit. */
+  LOOM_CANCELLED = 9, /* The caller asked to stop. */
+  LOOM_INTERNAL = 10, /* A broken invariant of Loom's own: please report it. */
+  LOOM_INVALID_HANDLE = 11, /* No such handle: released, never made, or of another kind. */
+  LOOM_BUSY = 12, /* Another thread is inside a call on this object. */
+};
+
+/* Kinds of objects, and how many calls at a time they take. */
+enum {
+  LOOM_KIND_BYTES = 1, /* A block of bytes: a text, a file, an array of 32-bit integers. Any thread. */
+  LOOM_KIND_NETWORK = 2, /* A grid of layers with its weights. Any thread: calls that change it wait for those that run it. */
+  LOOM_KIND_SESSION = 3, /* Runs a network; has its memory and its KV caches. One call at a time. */
+  LOOM_KIND_DATA = 4, /* Samples to learn from. Immutable; any thread. */
+  LOOM_KIND_TRAINER = 5, /* Trains a network. One call at a time. */
+  LOOM_KIND_TOKENIZER = 6, /* Text to token ids and back. Immutable; any thread. */
+  LOOM_KIND_DECODER = 7, /* Decodes ids as they come. One call at a time. */
+  LOOM_KIND_MODEL = 8, /* A language model: network, tokenizer, configuration. Any thread. */
+  LOOM_KIND_GENERATOR = 9, /* Writes text with a model; has its KV caches. One call at a time, but for generator_cancel. */
+};
+
+/* Why a text ended. */
+enum {
+  LOOM_FINISH_MORE = 0, /* The text goes on. */
+  LOOM_FINISH_LENGTH = 1, /* max_tokens were generated, or the context is full where none was given. */
+  LOOM_FINISH_EOS = 2, /* A token that ends a text. */
+  LOOM_FINISH_STOP = 3, /* A stop string. */
+  LOOM_FINISH_CANCELLED = 4, /* generator_cancel was called. */
+};
+
+typedef uint64_t loom_handle;
+typedef loom_handle loom_bytes;
+typedef loom_handle loom_network;
+typedef loom_handle loom_session;
+typedef loom_handle loom_data;
+typedef loom_handle loom_trainer;
+typedef loom_handle loom_tokenizer;
+typedef loom_handle loom_decoder;
+typedef loom_handle loom_model;
+typedef loom_handle loom_generator;
+
+/* The caller's: it says what, where, and what would be right. */
+typedef struct loom_error {
+  int32_t code;
+  char message[1020]; /* UTF-8, ends with a zero, cut between characters where it is too long */
+} loom_error;
+
+/* ---- library: Versions, what this build can do, and the proof of its numbers. */
+
+/* Version of the library, for example "0.1.0". */
+LOOM_API const char* loom_version(void);
+
+/* Version of this interface. Functions are added under the same version; a change of an existing one raises
+ * it. */
+LOOM_API int32_t loom_abi_version(void);
+
+/* Version of the numerics contract: equal versions give equal bits. */
+LOOM_API int32_t loom_numerics_version(void);
+
+/* The name of a result code in words, "unknown" for others.
+ *   code: a result of any function */
+LOOM_API const char* loom_code_name(int32_t code);
+
+/* What this build and machine can do.
+ *   info: JSON: version, abi_version, numerics_version, isa, isas, threads, dtypes, formats, layers,
+ *     embedded_model */
+LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
+
+/* Runs the numerics table of docs/reference/numerics.md. Takes seconds.
+ *   options: JSON: isa ("": the best here), threads (0: one per core)
+ *   report: JSON: numerics_version, fingerprint, golden (the fingerprint every build must have), equal,
+ *     rows: [{name, hash}] */
+LOOM_API int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report, loom_error* error);
+
+/* ---- handle
+ * Handles are numbers that are never reused. Objects hold what they need: the order of releases does not
+ * matter. */
+
+/* Gives a handle back. Calls on it that run in other threads end undisturbed.
+ *   handle: 0 is allowed and does nothing */
+LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
+
+/* What a handle is.
+ *   kind: LOOM_KIND_... */
+LOOM_API int32_t loom_kind(loom_handle handle, int32_t* kind, loom_error* error);
+
+/* How many handles exist: what a test of leaks looks at. */
+LOOM_API int32_t loom_live_handles(int64_t* count, loom_error* error);
+
+/* ---- bytes: Results of unknown size, and files that are already in memory. */
+
+/* A block of zeros to fill through bytes_data: a file that was downloaded, say. It is not copied when an
+ * object is made of it, so do not write to it after that.
+ *   size: bytes */
+LOOM_API int32_t loom_bytes_create(uint64_t size, loom_bytes* bytes, loom_error* error);
+
+/* Where the bytes lie. Texts are UTF-8 without a terminating zero.
+ *   data: valid until the handle is released; at a multiple of 64 where bytes_create made it
+ *   size: bytes */
+LOOM_API int32_t loom_bytes_data(loom_bytes bytes, void** data, uint64_t* size, loom_error* error);
+
+/* ---- network
+ * Networks are a grid of depth x rows x cols x layers_per_cell cells (docs/reference/topology.md). A cell
+ * is named "z.y.x.l". */
+
+/* A network with all parameters zero.
+ *   topology: JSON: docs/reference/topology.md */
+LOOM_API int32_t loom_network_create(const char* topology, size_t topology_size, loom_network* network, loom_error* error);
+
+/* Random parameters; each depends on seed, cell and index alone. */
+LOOM_API int32_t loom_network_initialize(loom_network network, uint64_t seed, loom_error* error);
+
+/* A network from a file, complete or refused. Packed weights run from the mapped file.
+ *   path: an .entity file */
+LOOM_API int32_t loom_network_load(const char* path, size_t path_size, loom_network* network, loom_error* error);
+
+/* The same from memory.
+ *   bytes: an .entity file; kept, not copied */
+LOOM_API int32_t loom_network_load_bytes(loom_bytes bytes, loom_network* network, loom_error* error);
+
+/* Writes an .entity file. The path has the old content or the new, never a part. */
+LOOM_API int32_t loom_network_save(loom_network network, const char* path, size_t path_size, loom_error* error);
+
+/* The same into memory.
+ *   bytes: an .entity file */
+LOOM_API int32_t loom_network_save_bytes(loom_network network, loom_bytes* bytes, loom_error* error);
+
+/* An independent network with the same topology and values. */
+LOOM_API int32_t loom_network_copy(loom_network network, loom_network* copy, loom_error* error);
+
+/* What network_create would make it of. */
+LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topology, loom_error* error);
+
+/* Shapes and sizes.
+ *   info: JSON: depth, rows, cols, layers_per_cell, input: {width or ids}, output: {width}, parameters */
+LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
+
+/* All parameters in the order of the grid.
+ *   parameters: JSON: [{path, role, rows, cols, format, tied}] */
+LOOM_API int32_t loom_network_parameters(loom_network network, loom_bytes* parameters, loom_error* error);
+
+/* SHA-256 over topology and all values as the network sees them.
+ *   sha256: 64 hex digits */
+LOOM_API int32_t loom_network_digest(loom_network network, loom_bytes* sha256, loom_error* error);
+
+/* Values of a parameter as the network sees them: decoded where it is packed.
+ *   path: as network_parameters names it
+ *   values: rows x cols */
+LOOM_API int32_t loom_network_get_f32(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, float* values, size_t values_count, loom_error* error);
+
+/* The same in double.
+ *   values: rows x cols */
+LOOM_API int32_t loom_network_get_f64(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, double* values, size_t values_count, loom_error* error);
+
+/* Sets a parameter; its format stays.
+ *   values: rows x cols */
+LOOM_API int32_t loom_network_set_f32(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, const float* values, size_t values_count, loom_error* error);
+
+/* The same from doubles, which parameters of f64, i64, i32, u64 and u32 keep.
+ *   values: rows x cols */
+LOOM_API int32_t loom_network_set_f64(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, const double* values, size_t values_count, loom_error* error);
+
+/* One cell as the topology has it.
+ *   cell: "z.y.x.l" */
+LOOM_API int32_t loom_network_cell(loom_network network, const char* cell, size_t cell_size, loom_bytes* json, loom_error* error);
+
+/* Puts a layer into a cell. Parameters of other cells keep their values; on an error nothing has changed.
+ *   cell: "z.y.x.l"
+ *   json: JSON: a cell of the topology: type, settings, links */
+LOOM_API int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cell_size, const char* json, size_t json_size, loom_error* error);
+
+/* Switches a cell on or off.
+ *   cell: "z.y.x.l"
+ *   enabled: false: the cell hands on what arrives */
+LOOM_API int32_t loom_network_enable(loom_network network, const char* cell, size_t cell_size, int32_t enabled, loom_error* error);
+
+/* Changes how matrices are stored and multiplied. The master values stay, so morphing back loses nothing.
+ *   cell: "z.y.x.l", or "" for all
+ *   format: f32, bf16, i8, i4, ternary, q4_0, ...: docs/reference/dtypes.md */
+LOOM_API int32_t loom_network_morph(loom_network network, const char* cell, size_t cell_size, const char* format, size_t format_size, loom_error* error);
+
+/* The same for all cells, for running alone: the masters go. */
+LOOM_API int32_t loom_network_pack(loom_network network, const char* format, size_t format_size, loom_error* error);
+
+/* The program that a session of these options runs, a line per instruction.
+ *   options: JSON: of session_create */
+LOOM_API int32_t loom_network_program(loom_network network, const char* options, size_t options_size, loom_bytes* program, loom_error* error);
+
+/* ---- session
+ * Sessions run networks. Where the network has changed since the last run, the session prepares itself
+ * again; a change of topology or arithmetic empties its caches. */
+
+/* Plans all memory; runs allocate nothing.
+ *   options: JSON: max_rows (64), max_head_rows (1 for networks of ids, else max_rows): rows whose output is
+ *     wanted, max_positions (512), sequences (1), threads (0: one per core), isa ("": the best here) */
+LOOM_API int32_t loom_session_create(loom_network network, const char* options, size_t options_size, loom_session* session, loom_error* error);
+
+/* Runs rows of values through a network without attention.
+ *   rows: at most max_rows
+ *   x: rows x input width
+ *   y: rows x output width */
+LOOM_API int32_t loom_session_run(loom_session session, int64_t rows, const float* x, size_t x_count, float* y, size_t y_count, loom_error* error);
+
+/* Runs token ids. Keys and values of earlier runs stay in the session's caches.
+ *   ids: one per row
+ *   positions: of each row in its sequence
+ *   sequences: of each row; empty: all 0
+ *   head: rows whose output is wanted, ascending; empty: the last row
+ *   y: one row of output width per wanted row */
+LOOM_API int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t ids_count, const int32_t* positions, size_t positions_count, const int32_t* sequences, size_t sequences_count, const int32_t* head, size_t head_count, float* y, size_t y_count, loom_error* error);
+
+/* Sizes and the instruction set in use.
+ *   info: JSON: isa, threads, input_width, output_width, arena_bytes, state_bytes, weight_bytes */
+LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
+
+/* ---- data: What a trainer learns from. */
+
+/* Rows of values and their targets; copied.
+ *   x: samples x width
+ *   y: samples x targets */
+LOOM_API int32_t loom_data_values(const float* x, size_t x_count, int64_t width, const float* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error);
+
+/* Rows of values and their classes; copied.
+ *   x: samples x width
+ *   classes: one per sample; below 0: not counted */
+LOOM_API int32_t loom_data_classes(const float* x, size_t x_count, int64_t width, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error);
+
+/* Token ids to predict one by one; copied.
+ *   ends: index after the last id of each document, ascending; empty: one stream
+ *   length: longest sequence */
+LOOM_API int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const int64_t* ends, size_t ends_count, int64_t length, loom_data* data, loom_error* error);
+
+/* A table of numbers.
+ *   csv: RFC 4180
+ *   options: JSON: the "data" object of docs/reference/training-spec.md */
+LOOM_API int32_t loom_data_table(const char* csv, size_t csv_size, const char* options, size_t options_size, loom_data* data, loom_error* error);
+
+/* Shape and identity.
+ *   info: JSON: samples, max_rows, width or ids, targets or classes, sha256 */
+LOOM_API int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* error);
+
+/* ---- trainer
+ * Training is a function of network, data and spec: the same bits for any number of threads, with and
+ * without a pause. */
+
+/* Nothing runs yet.
+ *   spec: JSON: docs/reference/training-spec.md; "network" and "data" are not read
+ *   options: JSON: threads (0: one per core), isa ("": the best here) */
+LOOM_API int32_t loom_trainer_create(loom_network network, loom_data data, const char* spec, size_t spec_size, const char* options, size_t options_size, loom_trainer* trainer, loom_error* error);
+
+/* Trains. Where a loss is not finite the weights stay as they are and the error names the step.
+ *   steps: how many optimizer steps; ends early at the end of the training
+ *   step: steps done since the beginning
+ *   loss: mean loss of the last step, before its update
+ *   rate: learning rate of the last step
+ *   rows: rows seen in these steps */
+LOOM_API int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, double* loss, double* rate, int64_t* rows, loom_error* error);
+
+/* Where the training stands, and its spec with everything resolved.
+ *   info: JSON: step, steps, spec */
+LOOM_API int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* error);
+
+/* SHA-256 over step, weights and moments. */
+LOOM_API int32_t loom_trainer_digest(loom_trainer trainer, loom_bytes* sha256, loom_error* error);
+
+/* A checkpoint, which is an .entity file too. */
+LOOM_API int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_t path_size, loom_error* error);
+
+/* The same into memory. */
+LOOM_API int32_t loom_trainer_save_bytes(loom_trainer trainer, loom_bytes* bytes, loom_error* error);
+
+/* Goes on where a checkpoint left off, with the same bits. Another spec, topology or data is refused by name. */
+LOOM_API int32_t loom_trainer_resume(loom_trainer trainer, const char* path, size_t path_size, loom_error* error);
+
+/* The same from memory. */
+LOOM_API int32_t loom_trainer_resume_bytes(loom_trainer trainer, loom_bytes bytes, loom_error* error);
+
+/* ---- tokenizer: As HuggingFace's tokenizers do it, for BPE models. */
+
+/* The tokenizer of a model, without its weights.
+ *   path: a model, a folder, or a tokenizer.json */
+LOOM_API int32_t loom_tokenizer_load(const char* path, size_t path_size, loom_tokenizer* tokenizer, loom_error* error);
+
+/* The same from memory.
+ *   json: the content of a tokenizer.json
+ *   config: of its tokenizer_config.json; may be empty */
+LOOM_API int32_t loom_tokenizer_parse(const char* json, size_t json_size, const char* config, size_t config_size, loom_tokenizer* tokenizer, loom_error* error);
+
+/* A byte-level BPE vocabulary learned from texts.
+ *   texts: JSON: an array of strings
+ *   options: JSON: vocab_size, special_tokens ([]), bos (""), eos (""), add_bos (false) */
+LOOM_API int32_t loom_tokenizer_train(const char* texts, size_t texts_size, const char* options, size_t options_size, loom_tokenizer* tokenizer, loom_error* error);
+
+/* Sizes and special tokens.
+ *   info: JSON: vocab_size, bos, eos (null where there is none), chat_form ("chatml", "llama2", "llama3" or
+ *     null), chat_template */
+LOOM_API int32_t loom_tokenizer_info(loom_tokenizer tokenizer, loom_bytes* info, loom_error* error);
+
+/* Ids of a text. Special tokens in it are recognized.
+ *   add_special: with the tokens that the model wants at both ends */
+LOOM_API int32_t loom_tokenizer_encode(loom_tokenizer tokenizer, const char* text, size_t text_size, int32_t add_special, loom_bytes* ids, loom_error* error);
+
+/* Ids of a text in which special tokens are plain characters: for what a user typed. */
+LOOM_API int32_t loom_tokenizer_encode_plain(loom_tokenizer tokenizer, const char* text, size_t text_size, loom_bytes* ids, loom_error* error);
+
+/* The text of ids. */
+LOOM_API int32_t loom_tokenizer_decode(loom_tokenizer tokenizer, const int32_t* ids, size_t ids_count, int32_t skip_special, loom_bytes* text, loom_error* error);
+
+/* A token by its id.
+ *   token: as the vocabulary spells it */
+LOOM_API int32_t loom_tokenizer_token(loom_tokenizer tokenizer, int32_t id, loom_bytes* token, loom_error* error);
+
+/* An id by its token.
+ *   id: -1 where there is none */
+LOOM_API int32_t loom_tokenizer_id(loom_tokenizer tokenizer, const char* token, size_t token_size, int32_t* id, loom_error* error);
+
+/* A conversation in the model's own form.
+ *   messages: JSON: [{role, content}]; roles: system (first only), user, assistant
+ *   add_generation_prompt: with the beginning of an answer */
+LOOM_API int32_t loom_tokenizer_chat(loom_tokenizer tokenizer, const char* messages, size_t messages_size, int32_t add_generation_prompt, loom_bytes* ids, loom_error* error);
+
+/* For texts that come id by id: no part ends inside a character. */
+LOOM_API int32_t loom_decoder_create(loom_tokenizer tokenizer, int32_t skip_special, loom_decoder* decoder, loom_error* error);
+
+/* One more id.
+ *   text: what is final now, may be empty */
+LOOM_API int32_t loom_decoder_push(loom_decoder decoder, int32_t id, loom_bytes* text, loom_error* error);
+
+/* The end of the text; the decoder then begins anew.
+ *   text: the rest */
+LOOM_API int32_t loom_decoder_finish(loom_decoder decoder, loom_bytes* text, loom_error* error);
+
+/* ---- model: Language models: HuggingFace folders, GGUF, .entity, and the one inside the library. */
+
+/* Complete or refused; nothing is downloaded.
+ *   name: a folder, a file, a name in the local HuggingFace cache, or "embedded"
+ *   format: how the matrices run: i8, i4, ...; "": as the file has them */
+LOOM_API int32_t loom_model_load(const char* name, size_t name_size, const char* format, size_t format_size, loom_model* model, loom_error* error);
+
+/* The same from memory.
+ *   bytes: an .entity or GGUF file; kept, not copied */
+LOOM_API int32_t loom_model_load_bytes(loom_bytes bytes, const char* format, size_t format_size, loom_model* model, loom_error* error);
+
+/* What model_load would refuse without looking at a weight. */
+LOOM_API int32_t loom_model_check(const char* name, size_t name_size, loom_error* error);
+
+/* Writes an .entity file with network, tokenizer and configuration. */
+LOOM_API int32_t loom_model_save(loom_model model, const char* path, size_t path_size, loom_error* error);
+
+/* The same into memory. */
+LOOM_API int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom_error* error);
+
+/* What the model is.
+ *   info: JSON: name, architecture, vocab_size, max_positions, bos, eos, sampling: what the authors
+ *     recommend, parameters */
+LOOM_API int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error* error);
+
+/* The network of a model.
+ *   network: the model's own: what changes it changes the model */
+LOOM_API int32_t loom_model_network(loom_model model, loom_network* network, loom_error* error);
+
+/* The tokenizer of a model; an error says why there is none. */
+LOOM_API int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenizer, loom_error* error);
+
+/* ---- generator
+ * Text from a model: feed a sequence, start, then take the pieces one by one. What a feed has in common
+ * with what the sequence holds is not run again. A change of the network empties the sequences. */
+
+/* A generator with the KV caches of one or more sequences.
+ *   options: JSON: context (0: as trained, at most 4096), sequences (1), chunk (64), threads (0: one per
+ *     core), isa ("") */
+LOOM_API int32_t loom_generator_create(loom_model model, const char* options, size_t options_size, loom_generator* generator, loom_error* error);
+
+/* Makes ids the content of a sequence.
+ *   sequence: from 0
+ *   ids: at least one */
+LOOM_API int32_t loom_generator_feed(loom_generator generator, int64_t sequence, const int32_t* ids, size_t ids_count, loom_error* error);
+
+/* The same with a text.
+ *   text: empty: the beginning-of-text token alone */
+LOOM_API int32_t loom_generator_feed_text(loom_generator generator, int64_t sequence, const char* text, size_t text_size, loom_error* error);
+
+/* The same with a conversation, up to the beginning of an answer, whose end the model's form then decides.
+ *   messages: JSON: as tokenizer_chat */
+LOOM_API int32_t loom_generator_feed_chat(loom_generator generator, int64_t sequence, const char* messages, size_t messages_size, loom_error* error);
+
+/* The prediction after the last id of a sequence.
+ *   logits: vocab_size */
+LOOM_API int32_t loom_generator_logits(loom_generator generator, int64_t sequence, float* logits, size_t logits_count, loom_error* error);
+
+/* Begins a text after what was fed. A text that was not taken to its end is given up.
+ *   options: JSON: max_tokens (0: until the context is full), temperature (0: greedy), top_k (0), top_p (1),
+ *     min_p (0), repetition_penalty (1), seed (0), stop ([]), ignore_eos (false) */
+LOOM_API int32_t loom_generator_start(loom_generator generator, int64_t sequence, const char* options, size_t options_size, loom_error* error);
+
+/* Picks the next token. Needs a text begun by generator_start.
+ *   finish: LOOM_FINISH_...; not 0: this was the last piece
+ *   id: the new token, -1 where none was picked
+ *   text: whole characters, may be empty */
+LOOM_API int32_t loom_generator_next(loom_generator generator, int32_t* finish, int32_t* id, loom_bytes* text, loom_error* error);
+
+/* From any thread: the call inside this generator, or else the next one, ends as cancelled at the next run of
+ * the network. */
+LOOM_API int32_t loom_generator_cancel(loom_generator generator, loom_error* error);
+
+/* What a sequence holds. */
+LOOM_API int32_t loom_generator_ids(loom_generator generator, int64_t sequence, loom_bytes* ids, loom_error* error);
+
+/* SHA-256 over numerics version, ids of the sequence, and the bits of the logits after them: equal on every
+ * device or something is wrong. */
+LOOM_API int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, loom_bytes* sha256, loom_error* error);
+
+/* Sizes, and how fast the last text was.
+ *   info: JSON: context, sequences, isa, threads, reused_tokens, prefill_tokens, prefill_seconds,
+ *     decode_tokens, decode_seconds */
+LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info, loom_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

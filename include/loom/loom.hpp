@@ -1,0 +1,300 @@
+// Loom for C++20: classes over loom.h, header only. Objects own their handle, are moved, not copied, and give it back when they die; the order
+// does not matter. What goes wrong is thrown as loom::Error. Options and descriptions are JSON text, as loom.h documents them; bring the
+// JSON library that you like. Threads: as loom.h says for each kind of object.
+#ifndef LOOM_LOOM_HPP
+#define LOOM_LOOM_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "loom.h"
+
+namespace loom {
+// Loom's own sources have a namespace loom too: these names must not meet those when both are in one program.
+inline namespace api {
+
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const loom_error& error) : std::runtime_error(error.message), code_(error.code) {}
+  std::int32_t code() const { return code_; }  // LOOM_...
+  const char* code_name() const { return loom_code_name(code_); }
+
+ private:
+  std::int32_t code_;
+};
+
+// Calls f(..., &error) and throws what it reports.
+template <class F, class... Args>
+void check(F f, Args... args) {
+  loom_error error;
+  if (f(args..., &error) != LOOM_OK) throw Error(error);
+}
+
+// A handle and its end.
+class Object {
+ public:
+  Object() = default;
+  explicit Object(loom_handle handle) : handle_(handle) {}
+  Object(Object&& other) noexcept : handle_(std::exchange(other.handle_, 0)) {}
+  Object& operator=(Object&& other) noexcept {
+    if (this != &other) {
+      reset();
+      handle_ = std::exchange(other.handle_, 0);
+    }
+    return *this;
+  }
+  ~Object() { reset(); }
+  void reset() {
+    if (handle_ != 0) loom_release(std::exchange(handle_, 0), nullptr);
+  }
+  loom_handle handle() const { return handle_; }
+  explicit operator bool() const { return handle_ != 0; }
+
+ private:
+  loom_handle handle_ = 0;
+};
+
+class Bytes : public Object {
+ public:
+  using Object::Object;
+  static Bytes create(std::uint64_t size) {
+    loom_bytes bytes = 0;
+    check(loom_bytes_create, size, &bytes);
+    return Bytes(bytes);
+  }
+  std::span<std::byte> span() const {
+    void* data = nullptr;
+    std::uint64_t size = 0;
+    check(loom_bytes_data, handle(), &data, &size);
+    return {static_cast<std::byte*>(data), static_cast<std::size_t>(size)};
+  }
+  std::string text() const {
+    const auto s = span();
+    return {reinterpret_cast<const char*>(s.data()), s.size()};
+  }
+  std::vector<std::int32_t> ids() const {
+    const auto s = span();
+    std::vector<std::int32_t> out(s.size() / sizeof(std::int32_t));
+    if (!out.empty()) std::memcpy(out.data(), s.data(), s.size());
+    return out;
+  }
+};
+
+namespace detail {
+
+// The new object that f(..., &handle, &error) makes.
+template <class T, class F, class... Args>
+T made(F f, Args... args) {
+  loom_handle handle = 0;
+  check(f, args..., &handle);
+  return T(handle);
+}
+template <class F, class... Args>
+std::string text(F f, Args... args) {
+  return made<Bytes>(f, args...).text();
+}
+
+}  // namespace detail
+
+inline std::string version() { return loom_version(); }
+// JSON.
+inline std::string info() { return detail::text(loom_info); }
+inline std::string verify(std::string_view options = {}) { return detail::text(loom_verify, options.data(), options.size()); }
+
+class Network : public Object {
+ public:
+  using Object::Object;
+  static Network create(std::string_view topology) { return detail::made<Network>(loom_network_create, topology.data(), topology.size()); }
+  static Network load(std::string_view path) { return detail::made<Network>(loom_network_load, path.data(), path.size()); }
+  static Network load(const Bytes& bytes) { return detail::made<Network>(loom_network_load_bytes, bytes.handle()); }
+
+  void initialize(std::uint64_t seed) { check(loom_network_initialize, handle(), seed); }
+  void save(std::string_view path) const { check(loom_network_save, handle(), path.data(), path.size()); }
+  Bytes save() const { return detail::made<Bytes>(loom_network_save_bytes, handle()); }
+  Network copy() const { return detail::made<Network>(loom_network_copy, handle()); }
+  std::string topology() const { return detail::text(loom_network_topology, handle()); }
+  std::string info() const { return detail::text(loom_network_info, handle()); }
+  std::string parameters() const { return detail::text(loom_network_parameters, handle()); }
+  std::string digest() const { return detail::text(loom_network_digest, handle()); }
+  void get(std::string_view path, std::string_view role, std::span<float> values) const {
+    check(loom_network_get_f32, handle(), path.data(), path.size(), role.data(), role.size(), values.data(), values.size());
+  }
+  void get(std::string_view path, std::string_view role, std::span<double> values) const {
+    check(loom_network_get_f64, handle(), path.data(), path.size(), role.data(), role.size(), values.data(), values.size());
+  }
+  void set(std::string_view path, std::string_view role, std::span<const float> values) {
+    check(loom_network_set_f32, handle(), path.data(), path.size(), role.data(), role.size(), values.data(), values.size());
+  }
+  void set(std::string_view path, std::string_view role, std::span<const double> values) {
+    check(loom_network_set_f64, handle(), path.data(), path.size(), role.data(), role.size(), values.data(), values.size());
+  }
+  std::string cell(std::string_view at) const { return detail::text(loom_network_cell, handle(), at.data(), at.size()); }
+  void set_cell(std::string_view at, std::string_view json) { check(loom_network_set_cell, handle(), at.data(), at.size(), json.data(), json.size()); }
+  void enable(std::string_view at, bool enabled) { check(loom_network_enable, handle(), at.data(), at.size(), std::int32_t{enabled}); }
+  void morph(std::string_view format, std::string_view cell = {}) { check(loom_network_morph, handle(), cell.data(), cell.size(), format.data(), format.size()); }
+  void pack(std::string_view format) { check(loom_network_pack, handle(), format.data(), format.size()); }
+  std::string program(std::string_view options = {}) const { return detail::text(loom_network_program, handle(), options.data(), options.size()); }
+};
+
+class Session : public Object {
+ public:
+  using Object::Object;
+  explicit Session(const Network& network, std::string_view options = {})
+      : Object(detail::made<Object>(loom_session_create, network.handle(), options.data(), options.size())) {}
+
+  void run(std::int64_t rows, std::span<const float> x, std::span<float> y) { check(loom_session_run, handle(), rows, x.data(), x.size(), y.data(), y.size()); }
+  // One sequence; y: the last row's output.
+  void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions, std::span<float> y) { run(ids, positions, {}, {}, y); }
+  void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions, std::span<const std::int32_t> sequences, std::span<const std::int32_t> head,
+           std::span<float> y) {
+    check(loom_session_run_tokens, handle(), ids.data(), ids.size(), positions.data(), positions.size(), sequences.data(), sequences.size(), head.data(), head.size(), y.data(),
+          y.size());
+  }
+  std::string info() const { return detail::text(loom_session_info, handle()); }
+};
+
+class Data : public Object {
+ public:
+  using Object::Object;
+  static Data values(std::span<const float> x, std::int64_t width, std::span<const float> y, std::int64_t targets) {
+    return detail::made<Data>(loom_data_values, x.data(), x.size(), width, y.data(), y.size(), targets);
+  }
+  static Data classes(std::span<const float> x, std::int64_t width, std::span<const std::int32_t> classes) {
+    return detail::made<Data>(loom_data_classes, x.data(), x.size(), width, classes.data(), classes.size());
+  }
+  static Data tokens(std::span<const std::int32_t> ids, std::span<const std::int64_t> ends, std::int64_t length) {
+    return detail::made<Data>(loom_data_tokens, ids.data(), ids.size(), ends.data(), ends.size(), length);
+  }
+  static Data table(std::string_view csv, std::string_view options) { return detail::made<Data>(loom_data_table, csv.data(), csv.size(), options.data(), options.size()); }
+  std::string info() const { return detail::text(loom_data_info, handle()); }
+};
+
+class Trainer : public Object {
+ public:
+  struct Report {
+    std::int64_t step = 0;  // done since the beginning
+    double loss = 0, rate = 0;
+    std::int64_t rows = 0;  // seen in these steps
+  };
+  using Object::Object;
+  Trainer(Network& network, const Data& data, std::string_view spec, std::string_view options = {})
+      : Object(detail::made<Object>(loom_trainer_create, network.handle(), data.handle(), spec.data(), spec.size(), options.data(), options.size())) {}
+
+  Report step(std::int64_t steps = 1) {
+    Report r;
+    check(loom_trainer_step, handle(), steps, &r.step, &r.loss, &r.rate, &r.rows);
+    return r;
+  }
+  std::string info() const { return detail::text(loom_trainer_info, handle()); }
+  std::string digest() const { return detail::text(loom_trainer_digest, handle()); }
+  void save(std::string_view path) const { check(loom_trainer_save, handle(), path.data(), path.size()); }
+  Bytes save() const { return detail::made<Bytes>(loom_trainer_save_bytes, handle()); }
+  void resume(std::string_view path) { check(loom_trainer_resume, handle(), path.data(), path.size()); }
+  void resume(const Bytes& bytes) { check(loom_trainer_resume_bytes, handle(), bytes.handle()); }
+};
+
+class Tokenizer : public Object {
+ public:
+  using Object::Object;
+  static Tokenizer load(std::string_view path) { return detail::made<Tokenizer>(loom_tokenizer_load, path.data(), path.size()); }
+  static Tokenizer parse(std::string_view json, std::string_view config = {}) {
+    return detail::made<Tokenizer>(loom_tokenizer_parse, json.data(), json.size(), config.data(), config.size());
+  }
+  static Tokenizer train(std::string_view texts, std::string_view options) {
+    return detail::made<Tokenizer>(loom_tokenizer_train, texts.data(), texts.size(), options.data(), options.size());
+  }
+  std::string info() const { return detail::text(loom_tokenizer_info, handle()); }
+  std::vector<std::int32_t> encode(std::string_view text, bool add_special = true) const {
+    return detail::made<Bytes>(loom_tokenizer_encode, handle(), text.data(), text.size(), std::int32_t{add_special}).ids();
+  }
+  std::vector<std::int32_t> encode_plain(std::string_view text) const { return detail::made<Bytes>(loom_tokenizer_encode_plain, handle(), text.data(), text.size()).ids(); }
+  std::string decode(std::span<const std::int32_t> ids, bool skip_special = false) const {
+    return detail::text(loom_tokenizer_decode, handle(), ids.data(), ids.size(), std::int32_t{skip_special});
+  }
+  std::string token(std::int32_t id) const { return detail::text(loom_tokenizer_token, handle(), id); }
+  // -1 where there is none.
+  std::int32_t id(std::string_view token) const {
+    std::int32_t id = -1;
+    check(loom_tokenizer_id, handle(), token.data(), token.size(), &id);
+    return id;
+  }
+  std::vector<std::int32_t> chat(std::string_view messages, bool add_generation_prompt = true) const {
+    return detail::made<Bytes>(loom_tokenizer_chat, handle(), messages.data(), messages.size(), std::int32_t{add_generation_prompt}).ids();
+  }
+};
+
+class Decoder : public Object {
+ public:
+  using Object::Object;
+  explicit Decoder(const Tokenizer& tokenizer, bool skip_special = false) : Object(detail::made<Object>(loom_decoder_create, tokenizer.handle(), std::int32_t{skip_special})) {}
+  std::string push(std::int32_t id) { return detail::text(loom_decoder_push, handle(), id); }
+  std::string finish() { return detail::text(loom_decoder_finish, handle()); }
+};
+
+class Model : public Object {
+ public:
+  using Object::Object;
+  // `format`: how the matrices run; empty: as the file has them.
+  static Model load(std::string_view name, std::string_view format = {}) { return detail::made<Model>(loom_model_load, name.data(), name.size(), format.data(), format.size()); }
+  static Model load(const Bytes& bytes, std::string_view format = {}) { return detail::made<Model>(loom_model_load_bytes, bytes.handle(), format.data(), format.size()); }
+  static void check_file(std::string_view name) { check(loom_model_check, name.data(), name.size()); }
+
+  void save(std::string_view path) const { check(loom_model_save, handle(), path.data(), path.size()); }
+  Bytes save() const { return detail::made<Bytes>(loom_model_save_bytes, handle()); }
+  std::string info() const { return detail::text(loom_model_info, handle()); }
+  Network network() const { return detail::made<Network>(loom_model_network, handle()); }
+  Tokenizer tokenizer() const { return detail::made<Tokenizer>(loom_model_tokenizer, handle()); }
+};
+
+class Generator : public Object {
+ public:
+  struct Piece {
+    std::int32_t finish = LOOM_FINISH_MORE;
+    std::int32_t id = -1;
+    std::string text;
+  };
+  using Object::Object;
+  explicit Generator(const Model& model, std::string_view options = {}) : Object(detail::made<Object>(loom_generator_create, model.handle(), options.data(), options.size())) {}
+
+  void feed(std::span<const std::int32_t> ids, std::int64_t sequence = 0) { check(loom_generator_feed, handle(), sequence, ids.data(), ids.size()); }
+  void feed_text(std::string_view text, std::int64_t sequence = 0) { check(loom_generator_feed_text, handle(), sequence, text.data(), text.size()); }
+  void feed_chat(std::string_view messages, std::int64_t sequence = 0) { check(loom_generator_feed_chat, handle(), sequence, messages.data(), messages.size()); }
+  void logits(std::span<float> out, std::int64_t sequence = 0) const { check(loom_generator_logits, handle(), sequence, out.data(), out.size()); }
+  void start(std::string_view options = {}, std::int64_t sequence = 0) { check(loom_generator_start, handle(), sequence, options.data(), options.size()); }
+  Piece next() {
+    Piece piece;
+    piece.text = detail::text(loom_generator_next, handle(), &piece.finish, &piece.id);
+    return piece;
+  }
+  void cancel() { check(loom_generator_cancel, handle()); }
+  std::vector<std::int32_t> ids(std::int64_t sequence = 0) const { return detail::made<Bytes>(loom_generator_ids, handle(), sequence).ids(); }
+  std::string fingerprint(std::int64_t sequence = 0) const { return detail::text(loom_generator_fingerprint, handle(), sequence); }
+  std::string info() const { return detail::text(loom_generator_info, handle()); }
+
+  // The whole text after a prompt; on_text sees it as it comes and says with false that it is enough.
+  std::string generate(std::string_view prompt, std::string_view options, const std::function<bool(std::string_view)>& on_text = {}) {
+    feed_text(prompt);
+    start(options);
+    std::string text;
+    for (Piece piece; piece.finish == LOOM_FINISH_MORE;) {
+      piece = next();
+      text += piece.text;
+      if (on_text && !on_text(piece.text)) break;
+    }
+    return text;
+  }
+};
+
+}  // namespace api
+}  // namespace loom
+
+#endif

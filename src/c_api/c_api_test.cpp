@@ -1,0 +1,274 @@
+// The C interface as a program in C sees it: results, errors, handles, threads.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/json.h"
+#include <loom/loom.h>
+
+namespace loom {
+namespace {
+
+// Takes a bytes object's content and gives the handle back.
+std::string take(loom_bytes bytes) {
+  void* data = nullptr;
+  std::uint64_t size = 0;
+  EXPECT_EQ(loom_bytes_data(bytes, &data, &size, nullptr), LOOM_OK);
+  std::string out(static_cast<const char*>(data), size);
+  EXPECT_EQ(loom_release(bytes, nullptr), LOOM_OK);
+  return out;
+}
+
+Json take_json(loom_bytes bytes) {
+  auto json = Json::parse(take(bytes));
+  EXPECT_TRUE(json.ok()) << json.status().to_string();
+  return *json;
+}
+
+#define TEXT(s) (s), std::strlen(s)
+#define OK(call) ASSERT_EQ((call), LOOM_OK) << error.message
+#define FAILS(call, wanted, part)                                                      \
+  do {                                                                                 \
+    EXPECT_EQ((call), (wanted)) << error.message;                                      \
+    EXPECT_EQ(error.code, (wanted));                                                   \
+    EXPECT_NE(std::string(error.message).find(part), std::string::npos) << error.message; \
+  } while (0)
+
+constexpr const char* kNetwork = R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
+  {"at":[0,0,0,0],"type":"dense","out":8,"activation":"tanh"},{"at":[0,0,0,1],"type":"dense","out":2}]})";
+
+class CApi : public ::testing::Test {
+ protected:
+  void SetUp() override { before_ = live(); }
+  void TearDown() override {
+    for (auto it = made_.rbegin(); it != made_.rend(); ++it) EXPECT_EQ(loom_release(*it, nullptr), LOOM_OK);
+    EXPECT_EQ(live(), before_) << "handles were lost";
+  }
+  static std::int64_t live() {
+    std::int64_t n = -1;
+    EXPECT_EQ(loom_live_handles(&n, nullptr), LOOM_OK);
+    return n;
+  }
+  loom_handle keep(loom_handle h) {
+    made_.push_back(h);
+    return h;
+  }
+  loom_network network() {
+    loom_network n = 0;
+    EXPECT_EQ(loom_network_create(TEXT(kNetwork), &n, &error), LOOM_OK) << error.message;
+    EXPECT_EQ(loom_network_initialize(keep(n), 7, &error), LOOM_OK);
+    return n;
+  }
+  std::string digest(loom_network n) {
+    loom_bytes sha = 0;
+    EXPECT_EQ(loom_network_digest(n, &sha, &error), LOOM_OK) << error.message;
+    return take(sha);
+  }
+
+  loom_error error{};
+  std::int64_t before_ = 0;
+  std::vector<loom_handle> made_;
+};
+
+TEST_F(CApi, SaysWhatItIs) {
+  EXPECT_EQ(loom_abi_version(), LOOM_ABI_VERSION);
+  EXPECT_STREQ(loom_code_name(LOOM_TRUNCATED), "truncated");
+  EXPECT_STREQ(loom_code_name(99), "unknown");
+  loom_bytes info = 0;
+  OK(loom_info(&info, &error));
+  const Json json = take_json(info);
+  EXPECT_EQ(json.find("version")->as_string(), loom_version());
+  EXPECT_EQ(json.find("dtypes")->as_array().size(), 21u);
+}
+
+TEST_F(CApi, TellsTheSameStoryPieceByPiece) {
+  loom_model model = 0;
+  const std::int32_t loaded = loom_model_load(TEXT("embedded"), "", 0, &model, &error);
+  if (loaded == LOOM_NOT_FOUND) GTEST_SKIP() << error.message;
+  OK(loaded);
+  keep(model);
+  std::string stories[2], prints[2];
+  for (int i = 0; i < 2; ++i) {
+    loom_generator g = 0;
+    OK(loom_generator_create(model, TEXT(i == 0 ? R"({"threads":1})" : R"({"threads":2,"chunk":3})"), &g, &error));
+    keep(g);
+    OK(loom_generator_feed_text(g, 0, TEXT("Once upon a time"), &error));
+    OK(loom_generator_start(g, 0, TEXT(R"({"temperature":0.7,"seed":3,"max_tokens":40})"), &error));
+    std::int32_t finish = LOOM_FINISH_MORE, id = 0, tokens = 0;
+    while (finish == LOOM_FINISH_MORE) {
+      loom_bytes text = 0;
+      OK(loom_generator_next(g, &finish, &id, &text, &error));
+      stories[i] += take(text);
+      ++tokens;
+    }
+    EXPECT_EQ(tokens, 40);
+    EXPECT_EQ(finish, LOOM_FINISH_LENGTH);
+    loom_bytes none = 0;
+    FAILS(loom_generator_next(g, &finish, &id, &none, &error), LOOM_INVALID_ARGUMENT, "no text was started");
+    loom_bytes print = 0;
+    OK(loom_generator_fingerprint(g, 0, &print, &error));
+    prints[i] = take(print);
+  }
+  EXPECT_EQ(stories[0], stories[1]);
+  EXPECT_EQ(prints[0], prints[1]);
+  EXPECT_GT(stories[0].size(), 60u);
+
+  // The same model from memory.
+  loom_bytes file = 0;
+  OK(loom_model_save_bytes(model, &file, &error));
+  loom_model again = 0;
+  OK(loom_model_load_bytes(keep(file), "", 0, &again, &error));
+  loom_network a = 0, b = 0;
+  OK(loom_model_network(model, &a, &error));
+  OK(loom_model_network(keep(again), &b, &error));
+  EXPECT_EQ(digest(keep(a)), digest(keep(b)));
+}
+
+TEST_F(CApi, RunsAndTrains) {
+  const loom_network n = network();
+  const std::vector<float> x = {0, 0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 0}, y = {0, 1, 1, 0, 1, 0, 0, 1};
+  loom_data data = 0;
+  OK(loom_data_values(x.data(), x.size(), 3, y.data(), y.size(), 2, &data, &error));
+  keep(data);
+  constexpr const char* kSpec = R"({"loss":"mse","steps":200,"batch":4,"optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.02}})";
+  loom_trainer trainer = 0;
+  OK(loom_trainer_create(n, data, TEXT(kSpec), TEXT(R"({"threads":1})"), &trainer, &error));
+  keep(trainer);
+  loom_session session = 0;
+  OK(loom_session_create(n, "", 0, &session, &error));
+  keep(session);
+  std::vector<float> first(8), last(8);
+  OK(loom_session_run(session, 4, x.data(), x.size(), first.data(), first.size(), &error));
+
+  std::int64_t step = 0, rows = 0;
+  double loss = 0, start = 0, rate = 0;
+  OK(loom_trainer_step(trainer, 1, &step, &start, &rate, &rows, &error));
+  loom_bytes checkpoint = 0;
+  OK(loom_trainer_save_bytes(trainer, &checkpoint, &error));
+  keep(checkpoint);
+  OK(loom_trainer_step(trainer, 1000, &step, &loss, &rate, &rows, &error));
+  EXPECT_EQ(step, 200);
+  EXPECT_EQ(rows, 199 * 4);
+  EXPECT_LT(loss, start / 10);
+  // The session sees what was learned.
+  OK(loom_session_run(session, 4, x.data(), x.size(), last.data(), last.size(), &error));
+  EXPECT_NE(first, last);
+  for (int i = 0; i < 8; ++i) EXPECT_NEAR(last[static_cast<std::size_t>(i)], y[static_cast<std::size_t>(i)], 0.3);
+
+  // From the checkpoint on, the same bits.
+  loom_bytes sha = 0;
+  OK(loom_trainer_digest(trainer, &sha, &error));
+  const std::string expected = take(sha);
+  const loom_network m = network();
+  loom_trainer second = 0;
+  OK(loom_trainer_create(m, data, TEXT(kSpec), TEXT(R"({"threads":2})"), &second, &error));
+  keep(second);
+  OK(loom_trainer_resume_bytes(second, checkpoint, &error));
+  OK(loom_trainer_step(second, 1000, &step, &loss, &rate, &rows, &error));
+  OK(loom_trainer_digest(second, &sha, &error));
+  EXPECT_EQ(take(sha), expected);
+  EXPECT_EQ(digest(m), digest(n));
+
+  // A change of the network's form ends the training, not the session.
+  OK(loom_network_morph(n, "", 0, TEXT("bf16"), &error));
+  FAILS(loom_trainer_step(trainer, 1, &step, &loss, &rate, &rows, &error), LOOM_INVALID_ARGUMENT, "make a new one");
+  OK(loom_session_run(session, 4, x.data(), x.size(), first.data(), first.size(), &error));
+  EXPECT_NE(first, last);
+  OK(loom_network_morph(n, "", 0, TEXT("f32"), &error));
+  OK(loom_session_run(session, 4, x.data(), x.size(), first.data(), first.size(), &error));
+  EXPECT_EQ(first, last);
+}
+
+TEST_F(CApi, EditsANetworkOrLeavesItAsItWas) {
+  const loom_network n = network();
+  loom_network copy = 0;
+  OK(loom_network_copy(n, &copy, &error));
+  keep(copy);
+  const std::string before = digest(n);
+  EXPECT_EQ(digest(copy), before);
+  FAILS(loom_network_set_cell(n, TEXT("0.0.0.0"), TEXT(R"({"type":"dance"})"), &error), LOOM_INVALID_ARGUMENT, "dance");
+  FAILS(loom_network_set_cell(n, TEXT("0.0.0.7"), TEXT(R"({"type":"dense","out":8})"), &error), LOOM_OUT_OF_RANGE, "the grid has");
+  FAILS(loom_network_morph(n, TEXT("0.0"), TEXT("i8"), &error), LOOM_INVALID_ARGUMENT, "z.y.x.l");
+  FAILS(loom_network_morph(n, "", 0, TEXT("i3"), &error), LOOM_INVALID_ARGUMENT, "i3");
+  EXPECT_EQ(digest(n), before);
+  loom_bytes cell = 0;
+  OK(loom_network_cell(n, TEXT("0.0.0.1"), &cell, &error));
+  const std::string json = take(cell);
+  OK(loom_network_set_cell(n, TEXT("0.0.0.0"), TEXT(R"({"type":"dense","out":5})"), &error));
+  OK(loom_network_set_cell(n, TEXT("0.0.0.1"), json.data(), json.size(), &error));
+  EXPECT_NE(digest(n), before);
+
+  std::vector<float> values(24);
+  OK(loom_network_get_f32(copy, TEXT("0.0.0.0"), TEXT("weight"), values.data(), 24, &error));
+  for (float& v : values) v *= 2;
+  OK(loom_network_set_f32(copy, TEXT("0.0.0.0"), TEXT("weight"), values.data(), 24, &error));
+  std::vector<double> doubles(24);
+  OK(loom_network_get_f64(copy, TEXT("0.0.0.0"), TEXT("weight"), doubles.data(), 24, &error));
+  for (std::size_t i = 0; i < 24; ++i) EXPECT_EQ(doubles[i], static_cast<double>(values[i]));
+  FAILS(loom_network_get_f32(copy, TEXT("0.0.0.0"), TEXT("weight"), values.data(), 23, &error), LOOM_INVALID_ARGUMENT, "expects 24 values, got 23");
+  FAILS(loom_network_get_f32(copy, TEXT("0.0.0.0"), TEXT("wait"), values.data(), 24, &error), LOOM_NOT_FOUND, "0.0.0.0:wait");
+}
+
+TEST_F(CApi, WrongHandlesAreErrors) {
+  const loom_network n = network();
+  loom_bytes out = 0;
+  FAILS(loom_network_digest(0, &out, &error), LOOM_INVALID_HANDLE, "expects a network, got 0");
+  FAILS(loom_network_digest(n + 1000, &out, &error), LOOM_INVALID_HANDLE, "released or never made");
+  FAILS(loom_model_info(n, &out, &error), LOOM_INVALID_HANDLE, "expects a model, got a network");
+  FAILS(loom_network_digest(n, nullptr, &error), LOOM_INVALID_ARGUMENT, "NULL");
+  loom_network gone = 0;
+  OK(loom_network_copy(n, &gone, &error));
+  OK(loom_release(gone, &error));
+  FAILS(loom_network_digest(gone, &out, &error), LOOM_INVALID_HANDLE, "released");
+  FAILS(loom_release(gone, &error), LOOM_INVALID_HANDLE, "released");
+  OK(loom_release(0, &error));
+  EXPECT_EQ(loom_network_digest(gone, &out, nullptr), LOOM_INVALID_HANDLE);
+  FAILS(loom_network_create(nullptr, 5, &gone, &error), LOOM_INVALID_ARGUMENT, "NULL with a count of 5");
+  FAILS(loom_network_create(TEXT("{"), &gone, &error), LOOM_INVALID_ARGUMENT, "line 1");
+  FAILS(loom_session_create(n, TEXT(R"({"treads":2})"), &gone, &error), LOOM_INVALID_ARGUMENT, "unknown key \"treads\": known are max_rows");
+}
+
+TEST_F(CApi, LongMessagesEndBetweenCharacters) {
+  std::string key;
+  for (int i = 0; i < 700; ++i) key += "\u00e9";
+  const std::string options = "{\"" + key + "\":1}";
+  loom_session session = 0;
+  EXPECT_EQ(loom_session_create(network(), options.data(), options.size(), &session, &error), LOOM_INVALID_ARGUMENT);
+  const std::string message = error.message;
+  EXPECT_GT(message.size(), 1000u);
+  // A cut character would not be JSON.
+  EXPECT_TRUE(Json::parse(Json(message).dump()).ok());
+}
+
+TEST_F(CApi, OneNetworkServesManyThreads) {
+  const loom_network n = network();
+  const std::vector<float> x = {0.5f, -1, 2};
+  std::vector<float> expected(2);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  {
+    loom_session s = 0;
+    OK(loom_session_create(n, TEXT(R"({"threads":1})"), &s, &error));
+    OK(loom_session_run(keep(s), 1, x.data(), 3, expected.data(), 2, &error));
+  }
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      loom_session s = 0;
+      if (loom_session_create(n, TEXT(R"({"threads":1})"), &s, nullptr) != LOOM_OK) ++wrong;
+      for (int i = 0; i < 200; ++i) {
+        std::vector<float> y(2);
+        if (loom_session_run(s, 1, x.data(), 3, y.data(), 2, nullptr) != LOOM_OK || y != expected) ++wrong;
+      }
+      if (loom_release(s, nullptr) != LOOM_OK) ++wrong;
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace loom

@@ -1,0 +1,116 @@
+#include "c_api/call.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bytes.h"
+
+namespace loom::c_api {
+
+std::int32_t report(const Status& status, loom_error* error) {
+  const auto code = static_cast<std::int32_t>(status.code());
+  if (!error) return code;
+  error->code = code;
+  const std::string& message = status.message();
+  std::size_t size = std::min(message.size(), sizeof(error->message) - 1);
+  // Not inside a character.
+  if (size < message.size())
+    while (size > 0 && (static_cast<unsigned char>(message[size]) & 0xC0) == 0x80) --size;
+  std::memcpy(error->message, message.data(), size);
+  error->message[size] = '\0';
+  return code;
+}
+
+Result<std::string_view> text_argument(const char* data, std::size_t size, std::string_view what) {
+  LOOM_ASSIGN(const std::span<const char> s, span(data, size, what));
+  return s.empty() ? std::string_view() : std::string_view(s.data(), s.size());
+}
+
+Result<std::string> path_argument(const char* data, std::size_t size, std::string_view what) {
+  LOOM_ASSIGN(const std::string_view s, text_argument(data, size, what));
+  if (s.empty()) return Status(Code::invalid_argument, std::string(what) + ": is empty");
+  if (s.find('\0') != std::string_view::npos) return Status(Code::invalid_argument, std::string(what) + ": has a zero in it");
+  return std::string(s);
+}
+
+Result<Json> json_argument(const char* data, std::size_t size, std::string_view what) {
+  LOOM_ASSIGN(const std::string_view s, text_argument(data, size, what));
+  if (s.empty()) return Json::object();
+  auto parsed = Json::parse(s);
+  if (!parsed.ok()) return Status(Code::invalid_argument, std::string(what) + ": " + parsed.status().message());
+  return parsed;
+}
+
+Result<std::optional<WeightFormat>> format_argument(const char* data, std::size_t size) {
+  LOOM_ASSIGN(const std::string_view s, text_argument(data, size, "format"));
+  if (s.empty()) return std::optional<WeightFormat>();
+  LOOM_ASSIGN(const WeightFormat f, parse_weight_format(s));
+  return std::optional<WeightFormat>(f);
+}
+
+Status expect_count(std::string_view what, std::size_t got, std::int64_t expected) {
+  if (expected >= 0 && got == static_cast<std::uint64_t>(expected)) return {};
+  return Status(Code::invalid_argument, std::string(what) + ": expects " + std::to_string(expected) + " values, got " + std::to_string(got));
+}
+
+Result<std::int64_t> product(std::string_view what, std::int64_t a, std::int64_t b) {
+  if (a < 0 || b < 0) return Status(Code::out_of_range, std::string(what) + ": a size must not be negative, got " + std::to_string(std::min(a, b)));
+  const auto p = checked_mul(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
+  if (!p || *p > INT64_MAX) return Status(Code::out_of_range, std::string(what) + ": " + std::to_string(a) + " x " + std::to_string(b) + " values are too many");
+  return static_cast<std::int64_t>(*p);
+}
+
+Result<Options> Options::parse(const char* data, std::size_t size, std::initializer_list<std::string_view> known) {
+  Options options;
+  LOOM_ASSIGN(options.json_, json_argument(data, size, "options"));
+  if (!options.json_.is_object()) return Status(Code::invalid_argument, "options: expected a JSON object");
+  for (const auto& [key, value] : options.json_.as_object()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    std::string list;
+    for (const std::string_view k : known) list += (list.empty() ? "" : ", ") + std::string(k);
+    return Status(Code::invalid_argument, "options: unknown key \"" + key + "\": known are " + list);
+  }
+  return options;
+}
+
+Result<std::int64_t> Options::integer(std::string_view key, std::int64_t fallback, std::int64_t least, std::int64_t most) const {
+  LOOM_ASSIGN(const std::int64_t value, named(json_.get_integer(key, fallback)));
+  if (value >= least && value <= most) return value;
+  return Status(Code::invalid_argument,
+                "options: \"" + std::string(key) + "\" must be in " + std::to_string(least) + ".." + std::to_string(most) + ", got " + std::to_string(value));
+}
+
+Result<std::vector<std::string>> Options::strings(std::string_view key) const {
+  std::vector<std::string> out;
+  const Json* list = json_.find(key);
+  if (!list || list->is_null()) return out;
+  const Status wrong(Code::invalid_argument, "options: \"" + std::string(key) + "\" must be a list of strings");
+  if (!list->is_array()) return wrong;
+  for (const Json& item : list->as_array()) {
+    if (!item.is_string()) return wrong;
+    out.push_back(item.as_string());
+  }
+  return out;
+}
+
+Result<int> Options::threads() const {
+  LOOM_ASSIGN(const std::int64_t n, integer("threads", 0, 0, 1024));
+  return static_cast<int>(n);
+}
+
+loom_handle new_bytes(std::vector<std::byte> bytes) {
+  auto owner = std::make_shared<std::vector<std::byte>>(std::move(bytes));
+  return add(std::make_shared<Bytes>(owner, owner->data(), owner->size()));
+}
+
+loom_handle new_text(std::string_view text) {
+  const auto bytes = as_bytes(text);
+  return new_bytes({bytes.begin(), bytes.end()});
+}
+
+loom_handle new_ids(std::span<const std::int32_t> ids) {
+  const auto bytes = std::as_bytes(ids);
+  return new_bytes({bytes.begin(), bytes.end()});
+}
+
+}  // namespace loom::c_api

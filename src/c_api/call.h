@@ -1,0 +1,99 @@
+// What every function of the C interface does with its arguments and its errors. Internal.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "c_api/objects.h"
+#include <loom/loom.h>
+#include "numeric/weight_format.h"
+
+namespace loom::c_api {
+
+// Writes the error and returns its code.
+std::int32_t report(const Status& status, loom_error* error);
+
+// Runs a call. Nothing is thrown across the border: what the standard library throws becomes a code.
+template <class F>
+std::int32_t call(loom_error* error, F body) {
+#if defined(__cpp_exceptions)
+  try {
+    return report(body(), error);
+  } catch (const std::bad_alloc&) {
+    return report(Status(Code::out_of_memory, "an allocation failed"), error);
+  } catch (const std::exception& e) {
+    return report(Status(Code::internal, e.what()), error);
+  } catch (...) {
+    return report(Status(Code::internal, "an unknown exception"), error);
+  }
+#else
+  return report(body(), error);
+#endif
+}
+
+// Where a result goes; a null pointer is refused before anything is done.
+template <class... T>
+Status want(T*... out) {
+  return ((out != nullptr) && ...) ? Status() : Status(Code::invalid_argument, "a pointer for a result is NULL");
+}
+
+// A text argument; `what` names it in errors.
+Result<std::string_view> text_argument(const char* data, std::size_t size, std::string_view what);
+// A path or name: not empty, without a zero.
+Result<std::string> path_argument(const char* data, std::size_t size, std::string_view what);
+// A JSON argument; an empty text is {}.
+Result<Json> json_argument(const char* data, std::size_t size, std::string_view what);
+// "" is none.
+Result<std::optional<WeightFormat>> format_argument(const char* data, std::size_t size);
+
+template <class T>
+Result<std::span<T>> span(T* data, std::size_t count, std::string_view what) {
+  if (data == nullptr && count > 0) return Status(Code::invalid_argument, std::string(what) + ": NULL with a count of " + std::to_string(count));
+  if (count > PTRDIFF_MAX / sizeof(T)) return Status(Code::out_of_range, std::string(what) + ": a count of " + std::to_string(count) + " is too large");
+  return std::span<T>(data, count);
+}
+Status expect_count(std::string_view what, std::size_t got, std::int64_t expected);
+// count of a x b values; out_of_range where it overflows or is negative.
+Result<std::int64_t> product(std::string_view what, std::int64_t a, std::int64_t b);
+
+// An object of options whose keys are all known.
+class Options {
+ public:
+  static Result<Options> parse(const char* data, std::size_t size, std::initializer_list<std::string_view> known);
+  const Json& json() const { return json_; }
+  Result<std::int64_t> integer(std::string_view key, std::int64_t fallback, std::int64_t least, std::int64_t most) const;
+  Result<double> number(std::string_view key, double fallback) const { return named(json_.get_number(key, fallback)); }
+  Result<bool> boolean(std::string_view key, bool fallback) const { return named(json_.get_bool(key, fallback)); }
+  Result<std::string> string(std::string_view key, std::string_view fallback) const { return named(json_.get_string(key, fallback)); }
+  Result<std::vector<std::string>> strings(std::string_view key) const;
+  // "threads": 0 is one per core.
+  Result<int> threads() const;
+
+ private:
+  template <class T>
+  static Result<T> named(Result<T> r) {
+    return r.ok() ? std::move(r) : Result<T>(Status(Code::invalid_argument, "options: " + r.status().message()));
+  }
+  Json json_;
+};
+
+// The options of session_create.
+struct SessionSettings {
+  SessionOptions options;
+  int threads = 0;
+};
+Result<SessionSettings> session_settings(const char* options, std::size_t size, const SharedNetwork& network);
+
+// New bytes objects: made whole before the handle is given out.
+loom_handle new_bytes(std::vector<std::byte> bytes);
+loom_handle new_text(std::string_view text);
+inline loom_handle new_json(const Json& json) { return new_text(json.dump()); }
+loom_handle new_ids(std::span<const std::int32_t> ids);
+
+// Null where there is none.
+inline Json optional_id(const std::optional<std::int32_t>& id) { return id ? Json(static_cast<std::int64_t>(*id)) : Json(); }
+
+}  // namespace loom::c_api

@@ -1,0 +1,241 @@
+// Generators: text from a model, piece by piece.
+#include <algorithm>
+#include <chrono>
+
+#include "base/numerics_version.h"
+#include "base/sha256.h"
+#include "c_api/call.h"
+#include "c_api/chat.h"
+
+using namespace loom;
+using namespace loom::c_api;
+
+namespace {
+
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Inside a generator, with its network held and made ready for it as it is now: a change of the network empties the sequences.
+struct Inside {
+  std::shared_ptr<GeneratorObject> object;
+  locks::unique_lock<locks::mutex> mutex;
+  locks::shared_lock<locks::shared_mutex> network;
+  Generator* operator->() const { return &*object->generator; }
+  Model& model() const { return *object->shared->model; }
+};
+
+Status make_ready(Inside& in) {
+  GeneratorObject& g = *in.object;
+  SharedNetwork& n = *g.shared;
+  for (;;) {
+    in.network = locks::shared_lock(n.mutex);
+    if (g.generator && g.values == n.values && g.forms == n.forms) return {};
+    in.network.unlock();
+    const locks::unique_lock alone(n.mutex);
+    g.generator.reset();
+    LOOM_ASSIGN(Generator generator, Generator::create(*n.model, g.pool, g.options));
+    g.generator.emplace(std::move(generator));
+    g.values = n.values;
+    g.forms = n.forms;
+  }
+}
+
+Result<Inside> enter_generator(loom_generator handle) {
+  Inside in;
+  LOOM_ASSIGN(in.object, get<GeneratorObject>(handle));
+  LOOM_ASSIGN(in.mutex, enter(*in.object));
+  LOOM_TRY(make_ready(in));
+  return in;
+}
+
+// A cancel that came is spent by the call that it ended.
+Status spent(const Inside& in, Status status) {
+  if (status.code() == Code::cancelled) in.object->cancel = false;
+  return status;
+}
+
+Status feed(const Inside& in, std::int64_t sequence, std::span<const std::int32_t> ids) { return spent(in, in->feed(ids, sequence)); }
+
+Status check_sequence(const Inside& in, std::int64_t sequence) {
+  if (sequence >= 0 && sequence < in.object->options.sequences) return {};
+  return Status(Code::out_of_range, "sequence " + std::to_string(sequence) + ": the generator has " + std::to_string(in.object->options.sequences));
+}
+
+Result<GenerateOptions> generate_options(const char* data, std::size_t size) {
+  LOOM_ASSIGN(const Options o,
+              Options::parse(data, size, {"max_tokens", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed", "stop", "ignore_eos"}));
+  GenerateOptions g;
+  LOOM_ASSIGN(g.max_tokens, o.integer("max_tokens", 0, 0, INT64_MAX));
+  LOOM_ASSIGN(g.sampling.temperature, o.number("temperature", 0));
+  LOOM_ASSIGN(g.sampling.top_k, o.integer("top_k", 0, 0, INT64_MAX));
+  LOOM_ASSIGN(g.sampling.top_p, o.number("top_p", 1));
+  LOOM_ASSIGN(g.sampling.min_p, o.number("min_p", 0));
+  LOOM_ASSIGN(g.sampling.repetition_penalty, o.number("repetition_penalty", 1));
+  LOOM_ASSIGN(const std::int64_t seed, o.integer("seed", 0, INT64_MIN, INT64_MAX));
+  g.sampling.seed = static_cast<std::uint64_t>(seed);
+  LOOM_ASSIGN(g.stop, o.strings("stop"));
+  LOOM_ASSIGN(g.ignore_eos, o.boolean("ignore_eos", false));
+  return g;
+}
+
+std::int32_t finish_code(const std::optional<Finish>& finish) {
+  if (!finish) return LOOM_FINISH_MORE;
+  switch (*finish) {
+    case Finish::length: return LOOM_FINISH_LENGTH;
+    case Finish::eos: return LOOM_FINISH_EOS;
+    case Finish::stop: return LOOM_FINISH_STOP;
+    case Finish::cancelled: break;
+  }
+  return LOOM_FINISH_CANCELLED;
+}
+
+}  // namespace
+
+extern "C" {
+
+int32_t loom_generator_create(loom_model model, const char* options, size_t options_size, loom_generator* generator, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(generator));
+    LOOM_ASSIGN(const auto m, get<ModelObject>(model));
+    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"context", "sequences", "chunk", "threads", "isa"}));
+    LOOM_ASSIGN(const int threads, o.threads());
+    auto g = std::make_shared<GeneratorObject>(m->shared, threads);
+    LOOM_ASSIGN(g->options.context, o.integer("context", 0, 0, INT32_MAX));
+    LOOM_ASSIGN(g->options.sequences, o.integer("sequences", 1, 1, INT32_MAX));
+    LOOM_ASSIGN(g->options.chunk, o.integer("chunk", 64, 1, INT32_MAX));
+    LOOM_ASSIGN(g->options.isa, o.string("isa", ""));
+    g->options.seconds = seconds;
+    g->options.cancel = &g->cancel;
+    Inside in;
+    in.object = g;
+    LOOM_TRY(make_ready(in));
+    *generator = add(std::move(g));
+    return {};
+  });
+}
+
+int32_t loom_generator_feed(loom_generator generator, int64_t sequence, const int32_t* ids, size_t ids_count, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::span<const std::int32_t> i, c_api::span(ids, ids_count, "ids"));
+    LOOM_ASSIGN(const Inside in, enter_generator(generator));
+    LOOM_TRY(check_sequence(in, sequence));
+    in.object->chat_end.clear();
+    return feed(in, sequence, i);
+  });
+}
+
+int32_t loom_generator_feed_text(loom_generator generator, int64_t sequence, const char* text, size_t text_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string_view s, text_argument(text, text_size, "text"));
+    LOOM_ASSIGN(const Inside in, enter_generator(generator));
+    LOOM_TRY(check_sequence(in, sequence));
+    LOOM_TRY(in.model().tokenizer.status());
+    std::vector<std::int32_t> ids = in.model().tokenizer->encode(s);
+    if (ids.empty() && in.model().config.bos) ids.push_back(*in.model().config.bos);
+    in.object->chat_end.clear();
+    return feed(in, sequence, ids);
+  });
+}
+
+int32_t loom_generator_feed_chat(loom_generator generator, int64_t sequence, const char* messages, size_t messages_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const auto list, chat_messages(messages, messages_size));
+    LOOM_ASSIGN(const Inside in, enter_generator(generator));
+    LOOM_TRY(check_sequence(in, sequence));
+    LOOM_TRY(in.model().tokenizer.status());
+    const Tokenizer& tokenizer = *in.model().tokenizer;
+    LOOM_ASSIGN(const ChatForm form, detect_chat_form(tokenizer.chat_template()));
+    LOOM_ASSIGN(const auto ids, render_chat(tokenizer, form, list, true));
+    in.object->chat_end = chat_stop_ids(tokenizer, form);
+    return feed(in, sequence, ids);
+  });
+}
+
+int32_t loom_generator_logits(loom_generator generator, int64_t sequence, float* logits, size_t logits_count, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::span<float> out, c_api::span(logits, logits_count, "logits"));
+    LOOM_ASSIGN(const Inside in, enter_generator(generator));
+    LOOM_TRY(check_sequence(in, sequence));
+    const std::span<const float> row = in->logits(sequence);
+    if (row.empty()) return Status(Code::invalid_argument, "sequence " + std::to_string(sequence) + " is empty: feed it first");
+    LOOM_TRY(expect_count("logits", logits_count, static_cast<std::int64_t>(row.size())));
+    std::copy(row.begin(), row.end(), out.begin());
+    return {};
+  });
+}
+
+int32_t loom_generator_start(loom_generator generator, int64_t sequence, const char* options, size_t options_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(GenerateOptions o, generate_options(options, options_size));
+    LOOM_ASSIGN(const Inside in, enter_generator(generator));
+    o.end = in.object->chat_end;
+    return in->start(o, sequence);
+  });
+}
+
+int32_t loom_generator_next(loom_generator generator, int32_t* finish, int32_t* id, loom_bytes* text, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(finish, id, text));
+    LOOM_ASSIGN(const Inside in, enter_generator(generator));
+    auto piece = in->next();
+    LOOM_TRY(piece.status());
+    if (piece->finish == Finish::cancelled) in.object->cancel = false;
+    *text = new_text(piece->text);
+    *finish = finish_code(piece->finish);
+    *id = piece->id;
+    return {};
+  });
+}
+
+int32_t loom_generator_cancel(loom_generator generator, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const auto g, get<GeneratorObject>(generator));
+    g->cancel = true;
+    return {};
+  });
+}
+
+int32_t loom_generator_ids(loom_generator generator, int64_t sequence, loom_bytes* ids, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(ids));
+    LOOM_ASSIGN(const Inside in, enter_generator(generator));
+    LOOM_TRY(check_sequence(in, sequence));
+    *ids = new_ids(in->tokens(sequence));
+    return {};
+  });
+}
+
+int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, loom_bytes* sha256, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(sha256));
+    LOOM_ASSIGN(const Inside in, enter_generator(generator));
+    LOOM_TRY(check_sequence(in, sequence));
+    Sha256 sha;
+    sha.update_u64(LOOM_NUMERICS_VERSION);
+    for (const std::int32_t id : in->tokens(sequence)) sha.update_u64(static_cast<std::uint64_t>(id));
+    sha.update_f32(in->logits(sequence));
+    *sha256 = new_text(Sha256::hex(sha.finish()));
+    return {};
+  });
+}
+
+int32_t loom_generator_info(loom_generator generator, loom_bytes* info, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(info));
+    LOOM_ASSIGN(const Inside in, enter_generator(generator));
+    const Statistics& s = in->statistics();
+    Json json = Json::object();
+    json.set("context", in->context());
+    json.set("sequences", in.object->options.sequences);
+    json.set("isa", in->session().executor().target());
+    json.set("threads", in.object->pool.size());
+    json.set("reused_tokens", s.reused_tokens);
+    json.set("prefill_tokens", s.prefill_tokens);
+    json.set("prefill_seconds", s.prefill_seconds);
+    json.set("decode_tokens", s.decode_tokens);
+    json.set("decode_seconds", s.decode_seconds);
+    *info = new_json(json);
+    return {};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,121 @@
+// Versions, what this build can do, and the proof of its numbers.
+#include <cstdlib>
+
+#include "base/numerics_version.h"
+#include "c_api/call.h"
+#include "embedded/embedded.h"
+#include "layers/layer.h"
+#include "ops/cpu/isa.h"
+#include "verify/verify.h"
+
+using namespace loom;
+using namespace loom::c_api;
+
+extern "C" {
+
+const char* loom_version(void) { return LOOM_VERSION; }
+int32_t loom_abi_version(void) { return LOOM_ABI_VERSION; }
+int32_t loom_numerics_version(void) { return LOOM_NUMERICS_VERSION; }
+
+const char* loom_code_name(int32_t code) { return code_name(static_cast<Code>(code)).data(); }
+
+int32_t loom_info(loom_bytes* info, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(info));
+    Json json = Json::object(), isas = Json::array(), dtypes = Json::array(), formats = Json::array(), layers = Json::array();
+    for (const std::string_view isa : cpu::available_isas()) isas.push(isa);
+    for (int i = 0; i < kDTypeCount; ++i) dtypes.push(name(static_cast<DType>(i)));
+    for (const WeightFormat& format : all_weight_formats()) formats.push(to_string(format));
+    for (const LayerType* type : layer_types()) layers.push(type->name());
+    json.set("version", LOOM_VERSION);
+    json.set("abi_version", LOOM_ABI_VERSION);
+    json.set("numerics_version", LOOM_NUMERICS_VERSION);
+    json.set("isa", cpu::available_isas().front());
+    json.set("isas", std::move(isas));
+    json.set("threads", ThreadPool::hardware_threads());
+    json.set("dtypes", std::move(dtypes));
+    json.set("formats", std::move(formats));
+    json.set("layers", std::move(layers));
+    json.set("embedded_model", !embedded_model().empty());
+    *info = new_json(json);
+    return {};
+  });
+}
+
+int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(report));
+    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"isa", "threads"}));
+    LOOM_ASSIGN(const int threads, o.threads());
+    VerifyOptions verify;
+    LOOM_ASSIGN(verify.isa, o.string("isa", ""));
+    ThreadPool pool(threads);
+    LOOM_ASSIGN(const std::vector<VerifyRow> rows, run_verify(pool, verify));
+    Json json = Json::object(), table = Json::array();
+    for (const VerifyRow& row : rows) {
+      Json entry = Json::object();
+      entry.set("name", row.name);
+      entry.set("hash", row.hash);
+      table.push(std::move(entry));
+    }
+    const std::string all = fingerprint(rows);
+    json.set("numerics_version", LOOM_NUMERICS_VERSION);
+    json.set("fingerprint", all);
+    json.set("golden", golden_fingerprint());
+    json.set("equal", all == golden_fingerprint());
+    json.set("rows", std::move(table));
+    *report = new_json(json);
+    return {};
+  });
+}
+
+int32_t loom_release(loom_handle handle, loom_error* error) {
+  return call(error, [&]() -> Status {
+    if (handle == 0 || c_api::remove(handle)) return {};
+    return Status(Code::invalid_handle, "the handle " + std::to_string(handle) + " was released before or never made");
+  });
+}
+
+int32_t loom_kind(loom_handle handle, int32_t* kind, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(kind));
+    const std::shared_ptr<Object> object = find(handle);
+    if (!object) return no_such_handle(handle, 0);
+    *kind = object->kind;
+    return {};
+  });
+}
+
+int32_t loom_live_handles(int64_t* count, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(count));
+    *count = c_api::count();
+    return {};
+  });
+}
+
+int32_t loom_bytes_create(uint64_t size, loom_bytes* bytes, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(bytes));
+    if (size > PTRDIFF_MAX - 64) return Status(Code::out_of_memory, "bytes: " + std::to_string(size) + " bytes are more than this machine addresses");
+    // Fresh pages from calloc are zero without being touched; the rest is alignment.
+    auto* raw = static_cast<std::byte*>(std::calloc(static_cast<std::size_t>(size) + 64, 1));
+    if (!raw) return Status(Code::out_of_memory, "bytes: " + std::to_string(size) + " bytes could not be allocated");
+    const std::shared_ptr<void> owner(raw, [](void* p) { std::free(p); });
+    auto* data = raw + (64 - reinterpret_cast<std::uintptr_t>(raw) % 64) % 64;
+    *bytes = add(std::make_shared<Bytes>(owner, data, static_cast<std::size_t>(size)));
+    return {};
+  });
+}
+
+int32_t loom_bytes_data(loom_bytes bytes, void** data, uint64_t* size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(data, size));
+    LOOM_ASSIGN(const auto object, get<Bytes>(bytes));
+    *data = object->data;
+    *size = object->size;
+    return {};
+  });
+}
+
+}  // extern "C"

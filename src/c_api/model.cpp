@@ -1,0 +1,121 @@
+// Language models.
+#include "c_api/call.h"
+#include "llm/config/architecture.h"
+#include "llm/import/entity_model.h"
+
+using namespace loom;
+using namespace loom::c_api;
+
+namespace {
+
+loom_handle new_model(Model model) { return add(std::make_shared<ModelObject>(std::make_shared<SharedNetwork>(std::move(model)))); }
+
+template <class T>
+void set_optional(Json& json, std::string key, const std::optional<T>& value) {
+  if (value) json.set(std::move(key), *value);
+}
+
+Json info_json(Model& model) {
+  const ModelConfig& c = model.config;
+  Json json = Json::object(), eos = Json::array(), sampling = Json::object();
+  for (const std::int32_t id : c.eos) eos.push(id);
+  set_optional(sampling, "temperature", c.temperature);
+  set_optional(sampling, "top_k", c.top_k);
+  set_optional(sampling, "top_p", c.top_p);
+  set_optional(sampling, "min_p", c.min_p);
+  set_optional(sampling, "repetition_penalty", c.repetition_penalty);
+  json.set("name", model.name);
+  json.set("architecture", c.architecture ? Json(c.architecture->name) : Json());
+  json.set("vocab_size", c.vocab_size);
+  json.set("max_positions", c.max_positions);
+  json.set("bos", optional_id(c.bos));
+  json.set("eos", std::move(eos));
+  json.set("sampling", std::move(sampling));
+  json.set("parameters", model.network.parameter_count());
+  return json;
+}
+
+}  // namespace
+
+extern "C" {
+
+int32_t loom_model_load(const char* name, size_t name_size, const char* format, size_t format_size, loom_model* model, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(model));
+    LOOM_ASSIGN(const std::string n, path_argument(name, name_size, "name"));
+    LOOM_ASSIGN(const std::optional<WeightFormat> f, format_argument(format, format_size));
+    LOOM_ASSIGN(Model m, load_model(n, f));
+    *model = new_model(std::move(m));
+    return {};
+  });
+}
+
+int32_t loom_model_load_bytes(loom_bytes bytes, const char* format, size_t format_size, loom_model* model, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(model));
+    LOOM_ASSIGN(const auto b, get<Bytes>(bytes));
+    LOOM_ASSIGN(const std::optional<WeightFormat> f, format_argument(format, format_size));
+    LOOM_ASSIGN(Model m, load_model(b->source(), f));
+    *model = new_model(std::move(m));
+    return {};
+  });
+}
+
+int32_t loom_model_check(const char* name, size_t name_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string n, path_argument(name, name_size, "name"));
+    return check_model(n);
+  });
+}
+
+int32_t loom_model_save(loom_model model, const char* path, size_t path_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const auto m, get<ModelObject>(model));
+    LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
+    const locks::unique_lock lock(m->shared->mutex);
+    return save_model(p, m->model());
+  });
+}
+
+int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(bytes));
+    LOOM_ASSIGN(const auto m, get<ModelObject>(model));
+    const locks::unique_lock lock(m->shared->mutex);
+    std::vector<std::byte> file;
+    LOOM_TRY(save_model(&file, m->model()));
+    *bytes = new_bytes(std::move(file));
+    return {};
+  });
+}
+
+int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(info));
+    LOOM_ASSIGN(const auto m, get<ModelObject>(model));
+    const locks::unique_lock lock(m->shared->mutex);
+    *info = new_json(info_json(m->model()));
+    return {};
+  });
+}
+
+int32_t loom_model_network(loom_model model, loom_network* network, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(network));
+    LOOM_ASSIGN(const auto m, get<ModelObject>(model));
+    *network = add(std::make_shared<NetworkObject>(m->shared));
+    return {};
+  });
+}
+
+int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenizer, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(tokenizer));
+    LOOM_ASSIGN(const auto m, get<ModelObject>(model));
+    LOOM_TRY(m->model().tokenizer.status());
+    *tokenizer = add(std::make_shared<TokenizerObject>(*m->model().tokenizer));
+    return {};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,343 @@
+// Networks: topology, parameters, formats, files.
+#include <algorithm>
+
+#include "base/sha256.h"
+#include "c_api/call.h"
+#include "checkpoint/entity.h"
+#include "exec/session.h"
+
+using namespace loom;
+using namespace loom::c_api;
+
+namespace {
+
+loom_handle new_network(Network network) { return add(std::make_shared<NetworkObject>(std::make_shared<SharedNetwork>(std::move(network)))); }
+
+// Runs body(network) alone on it. `Change` says what it leaves behind, if it succeeds or not: a failed change may have begun.
+enum class Change { none, values, forms };
+
+template <class F>
+Status alone(loom_network handle, Change change, F body) {
+  LOOM_ASSIGN(const auto object, get<NetworkObject>(handle));
+  SharedNetwork& shared = *object->shared;
+  const locks::unique_lock lock(shared.mutex);
+  if (change != Change::none) ++shared.values;
+  if (change == Change::forms) ++shared.forms;
+  return body(shared.network);
+}
+
+Result<std::size_t> parse_cell(const Network& network, std::string_view text) {
+  const Status wrong(Code::invalid_argument, "cell: expects \"z.y.x.l\", four numbers, got \"" + std::string(text.substr(0, 100)) + "\"");
+  std::int64_t part[4] = {};
+  std::size_t at = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (i > 0 && (at >= text.size() || text[at++] != '.')) return wrong;
+    const std::size_t begin = at;
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && at - begin < 10; ++at) part[i] = part[i] * 10 + (text[at] - '0');
+    if (at == begin) return wrong;
+  }
+  if (at != text.size()) return wrong;
+  const Coordinate c{part[0], part[1], part[2], part[3]};
+  if (!network.contains(c)) {
+    return Status(Code::out_of_range, "cell " + std::string(text) + ": the grid has " + std::to_string(network.depth()) + " x " + std::to_string(network.rows()) + " x " +
+                                          std::to_string(network.cols()) + " x " + std::to_string(network.layers_per_cell()) + " cells");
+  }
+  return network.index(c);
+}
+
+Result<WeightStore*> find_parameter(Network& network, const char* path, size_t path_size, const char* role, size_t role_size) {
+  LOOM_ASSIGN(const std::string_view p, text_argument(path, path_size, "path"));
+  LOOM_ASSIGN(const std::string_view r, text_argument(role, role_size, "role"));
+  WeightStore* store = network.find(p, r);
+  if (!store) return Status(Code::not_found, "the network has no parameter '" + std::string(p.substr(0, 100)) + ":" + std::string(r.substr(0, 100)) + "': network_parameters lists them");
+  return store;
+}
+
+template <class T>
+Status get_values(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, T* values, size_t count) {
+  LOOM_ASSIGN(const std::span<T> out, c_api::span(values, count, "values"));
+  return alone(network, Change::none, [&](Network& n) -> Status {
+    LOOM_ASSIGN(WeightStore* const store, find_parameter(n, path, path_size, role, role_size));
+    LOOM_TRY(expect_count("values", count, store->rows() * store->cols()));
+    return store->values(out);
+  });
+}
+
+template <class T>
+Status set_values(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, const T* values, size_t count) {
+  LOOM_ASSIGN(const std::span<const T> in, c_api::span(values, count, "values"));
+  return alone(network, Change::values, [&](Network& n) -> Status {
+    LOOM_ASSIGN(WeightStore* const store, find_parameter(n, path, path_size, role, role_size));
+    LOOM_TRY(expect_count("values", count, store->rows() * store->cols()));
+    if (!store->has_master()) return Status(Code::invalid_argument, "the parameter runs from its packed form alone: morph its cell first");
+    if (store->master_is_f64()) std::copy(in.begin(), in.end(), store->mutable_master64().begin());
+    else std::transform(in.begin(), in.end(), store->mutable_master().begin(), [](T v) { return static_cast<float>(v); });
+    store->touch();
+    return {};
+  });
+}
+
+Json parameters_json(Network& network) {
+  Json list = Json::array();
+  for (const Network::NamedParam& p : network.params()) {
+    Json entry = Json::object();
+    entry.set("path", p.path);
+    entry.set("role", p.param->spec.role);
+    entry.set("rows", p.param->spec.rows);
+    entry.set("cols", p.param->spec.cols);
+    entry.set("format", to_string(p.param->store->format()));
+    entry.set("tied", p.tied);
+    list.push(std::move(entry));
+  }
+  return list;
+}
+
+Result<std::string> digest(Network& network) {
+  Sha256 sha;
+  sha.update_text(network.to_json().dump());
+  std::vector<float> f32;
+  std::vector<double> f64;
+  for (const Network::NamedParam& p : network.params()) {
+    if (p.tied) continue;
+    WeightStore& store = *p.param->store;
+    const auto size = static_cast<std::size_t>(store.rows() * store.cols());
+    if (store.format().arith() == ArithClass::real) {
+      f64.resize(size);
+      LOOM_TRY(store.values(std::span<double>(f64)));
+      sha.update_f64(f64);
+    } else {
+      f32.resize(size);
+      LOOM_TRY(store.values(std::span<float>(f32)));
+      sha.update_f32(f32);
+    }
+  }
+  return Sha256::hex(sha.finish());
+}
+
+// A cell replaced, or everything as it was.
+Status set_cell(Network& network, std::size_t cell, const Json& json) {
+  std::vector<Node> before;  // shares the stores
+  for (std::size_t i = 0; i < network.size(); ++i) before.push_back(network.node(i));
+  Status status = network.set_cell(network.coordinate(cell), json);
+  if (status.ok()) status = network.plan();
+  if (status.ok()) status = network.order().status();
+  if (status.ok()) return status;
+  for (std::size_t i = 0; i < network.size(); ++i) network.node(i) = std::move(before[i]);
+  const Status restored = network.plan();
+  return restored.ok() ? status : restored;
+}
+
+}  // namespace
+
+extern "C" {
+
+int32_t loom_network_create(const char* topology, size_t topology_size, loom_network* network, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(network));
+    LOOM_ASSIGN(const Json t, json_argument(topology, topology_size, "topology"));
+    LOOM_ASSIGN(Network n, Network::from_json(t));
+    LOOM_TRY(n.order().status());
+    *network = new_network(std::move(n));
+    return {};
+  });
+}
+
+int32_t loom_network_initialize(loom_network network, uint64_t seed, loom_error* error) {
+  return call(error, [&] { return alone(network, Change::values, [&](Network& n) { return n.initialize(seed); }); });
+}
+
+int32_t loom_network_load(const char* path, size_t path_size, loom_network* network, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(network));
+    LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
+    LOOM_ASSIGN(SourcePtr source, open_source(p));
+    LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
+    LOOM_ASSIGN(Network n, load_network(file));
+    *network = new_network(std::move(n));
+    return {};
+  });
+}
+
+int32_t loom_network_load_bytes(loom_bytes bytes, loom_network* network, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(network));
+    LOOM_ASSIGN(const auto b, get<Bytes>(bytes));
+    LOOM_ASSIGN(const Entity file, Entity::open(b->source()));
+    LOOM_ASSIGN(Network n, load_network(file));
+    *network = new_network(std::move(n));
+    return {};
+  });
+}
+
+int32_t loom_network_save(loom_network network, const char* path, size_t path_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
+    return alone(network, Change::none, [&](Network& n) { return save_network(p, n); });
+  });
+}
+
+int32_t loom_network_save_bytes(loom_network network, loom_bytes* bytes, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(bytes));
+    std::vector<std::byte> file;
+    LOOM_TRY(alone(network, Change::none, [&](Network& n) { return save_network(&file, n); }));
+    *bytes = new_bytes(std::move(file));
+    return {};
+  });
+}
+
+int32_t loom_network_copy(loom_network network, loom_network* copy, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(copy));
+    std::vector<std::byte> file;
+    SaveOptions options;
+    options.keep_master = true;
+    LOOM_TRY(alone(network, Change::none, [&](Network& n) { return save_network(&file, n, {}, options); }));
+    LOOM_ASSIGN(const Entity entity, Entity::open(source_from_bytes(std::move(file), "(copy)")));
+    LOOM_ASSIGN(Network n, load_network(entity));
+    *copy = new_network(std::move(n));
+    return {};
+  });
+}
+
+int32_t loom_network_topology(loom_network network, loom_bytes* topology, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(topology));
+    return alone(network, Change::none, [&](Network& n) {
+      *topology = new_json(n.to_json());
+      return Status();
+    });
+  });
+}
+
+int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(info));
+    return alone(network, Change::none, [&](Network& n) {
+      Json json = Json::object(), input = Json::object(), output = Json::object();
+      if (n.input().ids > 0) input.set("ids", n.input().ids);
+      else input.set("width", n.input().width);
+      output.set("width", n.output().width);
+      json.set("depth", n.depth());
+      json.set("rows", n.rows());
+      json.set("cols", n.cols());
+      json.set("layers_per_cell", n.layers_per_cell());
+      json.set("input", std::move(input));
+      json.set("output", std::move(output));
+      json.set("parameters", n.parameter_count());
+      *info = new_json(json);
+      return Status();
+    });
+  });
+}
+
+int32_t loom_network_parameters(loom_network network, loom_bytes* parameters, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(parameters));
+    return alone(network, Change::none, [&](Network& n) {
+      *parameters = new_json(parameters_json(n));
+      return Status();
+    });
+  });
+}
+
+int32_t loom_network_digest(loom_network network, loom_bytes* sha256, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(sha256));
+    return alone(network, Change::none, [&](Network& n) -> Status {
+      LOOM_ASSIGN(const std::string hex, digest(n));
+      *sha256 = new_text(hex);
+      return {};
+    });
+  });
+}
+
+int32_t loom_network_get_f32(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, float* values, size_t values_count, loom_error* error) {
+  return call(error, [&] { return get_values(network, path, path_size, role, role_size, values, values_count); });
+}
+
+int32_t loom_network_get_f64(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, double* values, size_t values_count, loom_error* error) {
+  return call(error, [&] { return get_values(network, path, path_size, role, role_size, values, values_count); });
+}
+
+int32_t loom_network_set_f32(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, const float* values, size_t values_count, loom_error* error) {
+  return call(error, [&] { return set_values(network, path, path_size, role, role_size, values, values_count); });
+}
+
+int32_t loom_network_set_f64(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, const double* values, size_t values_count, loom_error* error) {
+  return call(error, [&] { return set_values(network, path, path_size, role, role_size, values, values_count); });
+}
+
+int32_t loom_network_cell(loom_network network, const char* cell, size_t cell_size, loom_bytes* json, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(json));
+    LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
+    return alone(network, Change::none, [&](Network& n) -> Status {
+      LOOM_ASSIGN(const std::size_t index, parse_cell(n, c));
+      *json = new_json(n.cell_json(index));
+      return {};
+    });
+  });
+}
+
+int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cell_size, const char* json, size_t json_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
+    LOOM_ASSIGN(const Json j, json_argument(json, json_size, "cell"));
+    return alone(network, Change::forms, [&](Network& n) -> Status {
+      LOOM_ASSIGN(const std::size_t index, parse_cell(n, c));
+      return set_cell(n, index, j);
+    });
+  });
+}
+
+int32_t loom_network_enable(loom_network network, const char* cell, size_t cell_size, int32_t enabled, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
+    return alone(network, Change::forms, [&](Network& n) -> Status {
+      LOOM_ASSIGN(const std::size_t index, parse_cell(n, c));
+      const bool before = n.node(index).enabled;
+      n.node(index).enabled = enabled != 0;
+      const Status planned = n.plan();
+      if (planned.ok()) return planned;
+      n.node(index).enabled = before;
+      const Status restored = n.plan();
+      return restored.ok() ? planned : restored;
+    });
+  });
+}
+
+int32_t loom_network_morph(loom_network network, const char* cell, size_t cell_size, const char* format, size_t format_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
+    LOOM_ASSIGN(const std::string_view f, text_argument(format, format_size, "format"));
+    LOOM_ASSIGN(const WeightFormat to, parse_weight_format(f));
+    return alone(network, Change::forms, [&](Network& n) -> Status {
+      if (c.empty()) return n.morph(to);
+      LOOM_ASSIGN(const std::size_t index, parse_cell(n, c));
+      return n.morph(index, to);
+    });
+  });
+}
+
+int32_t loom_network_pack(loom_network network, const char* format, size_t format_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string_view f, text_argument(format, format_size, "format"));
+    LOOM_ASSIGN(const WeightFormat to, parse_weight_format(f));
+    return alone(network, Change::forms, [&](Network& n) { return n.pack(to); });
+  });
+}
+
+int32_t loom_network_program(loom_network network, const char* options, size_t options_size, loom_bytes* program, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(program));
+    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+    LOOM_ASSIGN(const SessionSettings settings, session_settings(options, options_size, *object->shared));
+    const locks::unique_lock lock(object->shared->mutex);
+    LOOM_ASSIGN(const Program p, emit_program(object->shared->network, settings.options));
+    *program = new_text(p.to_text());
+    return {};
+  });
+}
+
+}  // extern "C"

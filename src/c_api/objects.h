@@ -1,0 +1,146 @@
+// What handles stand for. Objects are shared: a released handle leaves a call that runs undisturbed, and what an object needs lives as long
+// as it does. Internal to the C interface.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/locks.h"
+#include "base/source.h"
+#include "base/status.h"
+#include "base/thread_pool.h"
+#include "exec/session.h"
+#include "llm/generate/generate.h"
+#include "llm/model.h"
+#include <loom/loom.h>
+#include "text/tokenizer.h"
+#include "train/trainer.h"
+
+namespace loom::c_api {
+
+struct Object {
+  explicit Object(std::int32_t kind) : kind(kind) {}
+  virtual ~Object() = default;
+  const std::int32_t kind;
+};
+
+template <std::int32_t Kind>
+struct ObjectOf : Object {
+  static constexpr std::int32_t kKind = Kind;
+  ObjectOf() : Object(Kind) {}
+};
+
+struct Bytes : ObjectOf<LOOM_KIND_BYTES> {
+  Bytes(std::shared_ptr<void> owner, std::byte* data, std::size_t size) : owner(std::move(owner)), data(data), size(size) {}
+  std::span<const std::byte> span() const { return {data, size}; }
+  SourcePtr source() const { return source_from_view(span(), "(memory)", owner); }
+  std::shared_ptr<void> owner;
+  std::byte* data;
+  std::size_t size;
+};
+
+// A network and those who use it. Runs hold the lock shared, changes hold it alone and then count up what they changed.
+struct SharedNetwork {
+  explicit SharedNetwork(Network n) : own(std::move(n)), network(*own) {}
+  explicit SharedNetwork(Model m) : model(std::move(m)), network(model->network) {}
+  std::optional<Network> own;
+  std::optional<Model> model;
+  Network& network;
+  locks::shared_mutex mutex;
+  std::uint64_t values = 0;  // under the lock: changes of weights
+  std::uint64_t forms = 0;   // and of topology or formats, after which programs are emitted again
+};
+using NetworkPtr = std::shared_ptr<SharedNetwork>;
+
+struct NetworkObject : ObjectOf<LOOM_KIND_NETWORK> {
+  explicit NetworkObject(NetworkPtr n) : shared(std::move(n)) {}
+  NetworkPtr shared;
+};
+
+struct ModelObject : ObjectOf<LOOM_KIND_MODEL> {
+  explicit ModelObject(NetworkPtr n) : shared(std::move(n)) {}
+  Model& model() const { return *shared->model; }
+  NetworkPtr shared;
+};
+
+// What one thread at a time may use.
+template <std::int32_t Kind>
+struct ExclusiveOf : ObjectOf<Kind> {
+  locks::mutex mutex;
+};
+
+struct SessionObject : ExclusiveOf<LOOM_KIND_SESSION> {
+  SessionObject(NetworkPtr n, int threads) : shared(std::move(n)), pool(threads) {}
+  NetworkPtr shared;
+  ThreadPool pool;
+  SessionOptions options;
+  std::optional<Session> session;
+  std::uint64_t values = 0, forms = 0;  // of the network, when the session was made ready
+};
+
+struct DataObject : ObjectOf<LOOM_KIND_DATA> {
+  explicit DataObject(std::unique_ptr<DataSource> d) : data(std::move(d)) {}
+  std::shared_ptr<const DataSource> data;
+};
+
+struct TrainerObject : ExclusiveOf<LOOM_KIND_TRAINER> {
+  TrainerObject(NetworkPtr n, std::shared_ptr<const DataSource> d, int threads) : shared(std::move(n)), data(std::move(d)), pool(threads) {}
+  NetworkPtr shared;
+  std::shared_ptr<const DataSource> data;
+  ThreadPool pool;
+  std::unique_ptr<Trainer> trainer;
+  std::uint64_t values = 0, forms = 0;
+};
+
+struct TokenizerObject : ObjectOf<LOOM_KIND_TOKENIZER> {
+  explicit TokenizerObject(Tokenizer t) : tokenizer(std::move(t)) {}
+  const Tokenizer tokenizer;
+};
+
+struct DecoderObject : ExclusiveOf<LOOM_KIND_DECODER> {
+  explicit DecoderObject(StreamDecoder d) : decoder(std::move(d)) {}
+  StreamDecoder decoder;
+};
+
+struct GeneratorObject : ExclusiveOf<LOOM_KIND_GENERATOR> {
+  GeneratorObject(NetworkPtr n, int threads) : shared(std::move(n)), pool(threads) {}
+  NetworkPtr shared;
+  ThreadPool pool;
+  GeneratorOptions options;
+  std::optional<Generator> generator;
+  std::vector<std::int32_t> chat_end;  // ids that end an answer, after generator_feed_chat
+  std::atomic<bool> cancel{false};
+  std::uint64_t values = 0, forms = 0;
+};
+
+// The handle of an object; never 0.
+loom_handle add(std::shared_ptr<Object> object);
+// Null where there is no such handle.
+std::shared_ptr<Object> find(loom_handle handle);
+// False where there is no such handle.
+bool remove(loom_handle handle);
+std::int64_t count();
+
+std::string_view kind_name(std::int32_t kind);
+Status no_such_handle(loom_handle handle, std::int32_t expected);
+
+template <class T>
+Result<std::shared_ptr<T>> get(loom_handle handle) {
+  std::shared_ptr<Object> object = find(handle);
+  if (!object || object->kind != T::kKind) return no_such_handle(handle, T::kKind);
+  return std::static_pointer_cast<T>(std::move(object));
+}
+
+// The lock of an object that one thread at a time may use.
+template <class T>
+Result<locks::unique_lock<locks::mutex>> enter(T& object) {
+  locks::unique_lock lock(object.mutex, locks::try_to_lock);
+  if (!lock) return Status(Code::busy, "another thread is inside a call on this " + std::string(kind_name(T::kKind)));
+  return lock;
+}
+
+}  // namespace loom::c_api

@@ -1,0 +1,145 @@
+// Sessions: networks that run.
+#include <algorithm>
+
+#include "c_api/call.h"
+
+using namespace loom;
+using namespace loom::c_api;
+
+namespace loom::c_api {
+
+Result<SessionSettings> session_settings(const char* options, std::size_t size, const SharedNetwork& network) {
+  LOOM_ASSIGN(const Options o, Options::parse(options, size, {"max_rows", "max_head_rows", "max_positions", "sequences", "threads", "isa"}));
+  SessionSettings s;
+  LOOM_ASSIGN(s.options.max_rows, o.integer("max_rows", 64, 1, INT32_MAX));
+  LOOM_ASSIGN(s.options.max_head_rows, o.integer("max_head_rows", network.network.input().ids > 0 ? 1 : s.options.max_rows, 1, INT32_MAX));
+  LOOM_ASSIGN(s.options.max_positions, o.integer("max_positions", 512, 1, INT32_MAX));
+  LOOM_ASSIGN(s.options.sequences, o.integer("sequences", 1, 1, INT32_MAX));
+  LOOM_ASSIGN(s.options.isa, o.string("isa", ""));
+  LOOM_ASSIGN(s.threads, o.threads());
+  return s;
+}
+
+}  // namespace loom::c_api
+
+namespace {
+
+// Returns with the network held, and the session made for it as it is now.
+Result<locks::shared_lock<locks::shared_mutex>> ready(SessionObject& s) {
+  SharedNetwork& n = *s.shared;
+  for (;;) {
+    locks::shared_lock lock(n.mutex);
+    if (s.session && s.values == n.values && s.forms == n.forms) return lock;
+    lock.unlock();
+    const locks::unique_lock alone(n.mutex);
+    if (s.session && s.forms == n.forms) {
+      LOOM_TRY(s.session->refresh());
+    } else {
+      s.session.reset();
+      LOOM_ASSIGN(Session session, Session::create(n.network, s.pool, s.options));
+      s.session.emplace(std::move(session));
+    }
+    s.values = n.values;
+    s.forms = n.forms;
+  }
+}
+
+// Ids, positions and the like go in as int32; the session checks them against their limits.
+Result<std::vector<std::uint32_t>> unsigned_values(const std::int32_t* data, std::size_t count, std::string_view what) {
+  LOOM_ASSIGN(const std::span<const std::int32_t> in, c_api::span(data, count, what));
+  for (std::size_t i = 0; i < in.size(); ++i)
+    if (in[i] < 0) return Status(Code::out_of_range, std::string(what) + "[" + std::to_string(i) + "] is " + std::to_string(in[i]) + ", expected at least 0");
+  return std::vector<std::uint32_t>(in.begin(), in.end());
+}
+
+}  // namespace
+
+extern "C" {
+
+int32_t loom_session_create(loom_network network, const char* options, size_t options_size, loom_session* session, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(session));
+    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+    LOOM_ASSIGN(const SessionSettings settings, session_settings(options, options_size, *object->shared));
+    auto s = std::make_shared<SessionObject>(object->shared, settings.threads);
+    s->options = settings.options;
+    LOOM_TRY(ready(*s).status());
+    *session = add(std::move(s));
+    return {};
+  });
+}
+
+int32_t loom_session_run(loom_session session, int64_t rows, const float* x, size_t x_count, float* y, size_t y_count, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const auto s, get<SessionObject>(session));
+    LOOM_ASSIGN(const auto inside, enter(*s));
+    LOOM_ASSIGN(const std::span<const float> in, c_api::span(x, x_count, "x"));
+    LOOM_ASSIGN(const std::span<float> out, c_api::span(y, y_count, "y"));
+    LOOM_ASSIGN(const auto held, ready(*s));
+    Network& n = s->shared->network;
+    LOOM_ASSIGN(const std::int64_t x_expected, product("x", rows, n.input().width));
+    LOOM_ASSIGN(const std::int64_t y_expected, product("y", rows, n.output().width));
+    if (n.input().ids == 0) LOOM_TRY(expect_count("x", x_count, x_expected));
+    LOOM_TRY(expect_count("y", y_count, y_expected));
+    LOOM_TRY(s->session->run(in, rows).status());
+    auto to = out.begin();
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const auto row = s->session->output(r);
+      to = std::copy(row.begin(), row.end(), to);
+    }
+    return {};
+  });
+}
+
+int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t ids_count, const int32_t* positions, size_t positions_count, const int32_t* sequences, size_t sequences_count,
+                                const int32_t* head, size_t head_count, float* y, size_t y_count, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const auto s, get<SessionObject>(session));
+    LOOM_ASSIGN(const auto inside, enter(*s));
+    LOOM_ASSIGN(const auto i, unsigned_values(ids, ids_count, "ids"));
+    LOOM_ASSIGN(const auto p, unsigned_values(positions, positions_count, "positions"));
+    LOOM_ASSIGN(auto q, unsigned_values(sequences, sequences_count, "sequences"));
+    LOOM_ASSIGN(auto h, unsigned_values(head, head_count, "head"));
+    LOOM_ASSIGN(const std::span<float> out, c_api::span(y, y_count, "y"));
+    if (i.empty()) return Status(Code::invalid_argument, "ids: give at least one");
+    if (q.empty()) q.assign(i.size(), 0);
+    if (h.empty()) h.push_back(static_cast<std::uint32_t>(i.size() - 1));
+    for (std::size_t k = 0; k < h.size(); ++k) {
+      if (h[k] >= i.size()) return Status(Code::out_of_range, "head[" + std::to_string(k) + "] is " + std::to_string(h[k]) + ", the run has " + std::to_string(i.size()) + " rows");
+      if (k > 0 && h[k] <= h[k - 1]) return Status(Code::invalid_argument, "head: rows must ascend");
+    }
+    LOOM_ASSIGN(const auto held, ready(*s));
+    Network& n = s->shared->network;
+    LOOM_ASSIGN(const std::int64_t expected, product("y", static_cast<std::int64_t>(h.size()), n.output().width));
+    LOOM_TRY(expect_count("y", y_count, expected));
+    LOOM_TRY(s->session->run_tokens(i, q, p, h));
+    auto to = out.begin();
+    for (std::size_t k = 0; k < h.size(); ++k) {
+      const auto row = s->session->output(n.head >= 0 ? static_cast<std::int64_t>(k) : h[k]);
+      to = std::copy(row.begin(), row.end(), to);
+    }
+    return {};
+  });
+}
+
+int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(info));
+    LOOM_ASSIGN(const auto s, get<SessionObject>(session));
+    LOOM_ASSIGN(const auto inside, enter(*s));
+    LOOM_ASSIGN(const auto held, ready(*s));
+    const auto& executor = s->session->executor();
+    Json json = Json::object();
+    json.set("isa", executor.isa());
+    json.set("threads", s->pool.size());
+    json.set("input_width", s->shared->network.input().width);
+    json.set("output_width", s->shared->network.output().width);
+    json.set("arena_bytes", executor.arena_bytes());
+    json.set("state_bytes", executor.state_bytes());
+    json.set("weight_bytes", executor.weight_bytes());
+    *info = new_json(json);
+    return {};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,219 @@
+// Data and trainers.
+#include "c_api/call.h"
+#include "train/checkpoint.h"
+#include "train/data/data.h"
+#include "train/data/table.h"
+#include "train/spec.h"
+
+using namespace loom;
+using namespace loom::c_api;
+
+namespace {
+
+template <class T>
+Status give(Result<std::unique_ptr<T>> made, loom_data* data) {
+  LOOM_TRY(made.status());
+  *data = add(std::make_shared<DataObject>(std::move(*made)));
+  return {};
+}
+
+// x as samples of `width` values.
+Result<std::span<const float>> samples(const float* x, std::size_t count, std::int64_t width) {
+  LOOM_ASSIGN(const std::span<const float> in, c_api::span(x, count, "x"));
+  if (width < 1) return Status(Code::invalid_argument, "width: must be at least 1, got " + std::to_string(width));
+  if (count % static_cast<std::uint64_t>(width) != 0) return Status(Code::invalid_argument, "x: " + std::to_string(count) + " values are no whole rows of " + std::to_string(width));
+  return in;
+}
+
+// Runs body(trainer) with the network held alone, as training left it.
+template <class F>
+Status training(loom_trainer handle, bool changes, F body) {
+  LOOM_ASSIGN(const auto t, get<TrainerObject>(handle));
+  LOOM_ASSIGN(const auto inside, enter(*t));
+  const locks::unique_lock lock(t->shared->mutex);
+  if (t->forms != t->shared->forms)
+    return Status(Code::invalid_argument, "trainer: the network's topology or formats have changed since this trainer was made: make a new one");
+  if (t->values != t->shared->values) LOOM_TRY(t->trainer->refresh());
+  const Status status = body(*t->trainer);
+  t->values = changes ? ++t->shared->values : t->shared->values;
+  return status;
+}
+
+}  // namespace
+
+extern "C" {
+
+int32_t loom_data_values(const float* x, size_t x_count, int64_t width, const float* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(data));
+    LOOM_ASSIGN(const auto in, samples(x, x_count, width));
+    LOOM_ASSIGN(const std::span<const float> out, c_api::span(y, y_count, "y"));
+    LOOM_ASSIGN(const std::int64_t expected, product("y", static_cast<std::int64_t>(x_count) / width, targets));
+    LOOM_TRY(expect_count("y", y_count, expected));
+    return give(ArrayData::create({in.begin(), in.end()}, width, {out.begin(), out.end()}, targets), data);
+  });
+}
+
+int32_t loom_data_classes(const float* x, size_t x_count, int64_t width, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(data));
+    LOOM_ASSIGN(const auto in, samples(x, x_count, width));
+    LOOM_ASSIGN(const std::span<const std::int32_t> c, c_api::span(classes, classes_count, "classes"));
+    LOOM_TRY(expect_count("classes", classes_count, static_cast<std::int64_t>(x_count) / width));
+    return give(ArrayData::create({in.begin(), in.end()}, width, std::vector<std::int32_t>(c.begin(), c.end())), data);
+  });
+}
+
+int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const int64_t* ends, size_t ends_count, int64_t length, loom_data* data, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(data));
+    LOOM_ASSIGN(const std::span<const std::int32_t> i, c_api::span(ids, ids_count, "ids"));
+    LOOM_ASSIGN(const std::span<const std::int64_t> e, c_api::span(ends, ends_count, "ends"));
+    for (std::size_t k = 0; k < i.size(); ++k)
+      if (i[k] < 0) return Status(Code::out_of_range, "ids[" + std::to_string(k) + "] is " + std::to_string(i[k]) + ", expected at least 0");
+    for (const std::int64_t end : e)
+      if (end < 0) return Status(Code::out_of_range, "ends: " + std::to_string(end) + " is below 0");
+    const std::vector<std::uint64_t> document_ends(e.begin(), e.end());
+    return give(TokenData::create({i.begin(), i.end()}, document_ends, length), data);
+  });
+}
+
+int32_t loom_data_table(const char* csv, size_t csv_size, const char* options, size_t options_size, loom_data* data, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(data));
+    LOOM_ASSIGN(const std::string_view table, text_argument(csv, csv_size, "csv"));
+    LOOM_ASSIGN(Json o, json_argument(options, options_size, "options"));
+    if (o.is_object() && !o.find("type")) o.set("type", "table");
+    LOOM_ASSIGN(const DataSpec spec, parse_data_spec(o));
+    if (spec.kind != DataKind::table) return Status(Code::invalid_argument, "options: \"type\" must be \"table\"");
+    return give(read_table(table, spec), data);
+  });
+}
+
+int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(info));
+    LOOM_ASSIGN(const auto d, get<DataObject>(data));
+    const DataSource::Form form = d->data->form();
+    Json json = Json::object();
+    json.set("samples", d->data->samples());
+    json.set("max_rows", d->data->max_rows());
+    if (form.ids > 0) json.set("ids", form.ids);
+    else json.set("width", form.width);
+    if (form.targets > 0) json.set("targets", form.targets);
+    else json.set("classes", form.classes);
+    json.set("sha256", d->data->hash());
+    *info = new_json(json);
+    return {};
+  });
+}
+
+int32_t loom_trainer_create(loom_network network, loom_data data, const char* spec, size_t spec_size, const char* options, size_t options_size, loom_trainer* trainer, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(trainer));
+    LOOM_ASSIGN(const auto n, get<NetworkObject>(network));
+    LOOM_ASSIGN(const auto d, get<DataObject>(data));
+    LOOM_ASSIGN(Json s, json_argument(spec, spec_size, "spec"));
+    if (s.is_object() && !s.find("format")) s.set("format", "loom-training");
+    if (s.is_object() && !s.find("version")) s.set("version", 1);
+    LOOM_ASSIGN(const TrainingSpec training_spec, parse_training_spec(s));
+    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"threads", "isa"}));
+    LOOM_ASSIGN(const int threads, o.threads());
+    TrainerOptions trainer_options;
+    LOOM_ASSIGN(trainer_options.isa, o.string("isa", ""));
+    auto t = std::make_shared<TrainerObject>(n->shared, d->data, threads);
+    const locks::unique_lock lock(n->shared->mutex);
+    LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool, trainer_options));
+    t->forms = n->shared->forms;
+    t->values = n->shared->values;
+    *trainer = add(std::move(t));
+    return {};
+  });
+}
+
+int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, double* loss, double* rate, int64_t* rows, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(step, loss, rate, rows));
+    if (steps < 0) return Status(Code::invalid_argument, "steps: must not be negative, got " + std::to_string(steps));
+    StepReport last;
+    std::int64_t seen = 0;
+    bool ended = false;
+    for (std::int64_t i = 0; i < steps && !ended; ++i) {
+      // Step by step, so that others get at the network between.
+      LOOM_TRY(training(trainer, true, [&](Trainer& t) -> Status {
+        ended = t.done() >= t.steps();
+        if (ended) return {};
+        LOOM_ASSIGN(last, t.step());
+        seen += last.rows;
+        return {};
+      }));
+    }
+    std::int64_t done = 0;
+    LOOM_TRY(training(trainer, false, [&](Trainer& t) {
+      done = t.done();
+      return Status();
+    }));
+    *step = done;
+    *loss = last.loss;
+    *rate = last.rate;
+    *rows = seen;
+    return {};
+  });
+}
+
+int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(info));
+    return training(trainer, false, [&](Trainer& t) {
+      Json json = Json::object();
+      json.set("step", t.done());
+      json.set("steps", t.steps());
+      json.set("spec", t.spec().to_json());
+      *info = new_json(json);
+      return Status();
+    });
+  });
+}
+
+int32_t loom_trainer_digest(loom_trainer trainer, loom_bytes* sha256, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(sha256));
+    return training(trainer, false, [&](Trainer& t) {
+      *sha256 = new_text(t.digest());
+      return Status();
+    });
+  });
+}
+
+int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_t path_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
+    return training(trainer, false, [&](Trainer& t) { return save_checkpoint(p, t); });
+  });
+}
+
+int32_t loom_trainer_save_bytes(loom_trainer trainer, loom_bytes* bytes, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(bytes));
+    std::vector<std::byte> file;
+    LOOM_TRY(training(trainer, false, [&](Trainer& t) { return save_checkpoint(&file, t); }));
+    *bytes = new_bytes(std::move(file));
+    return {};
+  });
+}
+
+int32_t loom_trainer_resume(loom_trainer trainer, const char* path, size_t path_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
+    return training(trainer, true, [&](Trainer& t) { return resume_checkpoint(p, t); });
+  });
+}
+
+int32_t loom_trainer_resume_bytes(loom_trainer trainer, loom_bytes bytes, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const auto b, get<Bytes>(bytes));
+    return training(trainer, true, [&](Trainer& t) { return resume_checkpoint(b->source(), t); });
+  });
+}
+
+}  // extern "C"
