@@ -5,7 +5,9 @@ results=build/test/results.txt
 # run_program PRESET NAME
 run_program() {
   local log=build/test/$1.$2.log status=0 start=$SECONDS
-  "build/$1/tests/$2" --gtest_color=no >"$log" 2>&1 </dev/null || status=$?
+  local with=env
+  if [ "$2" = gpu_test ] && ! gpu_missing >"$log"; then with="./dev gpu"; fi
+  $with "build/$1/tests/$2" --gtest_color=no >"$log" 2>&1 </dev/null || status=$?
   awk -v suite="$1/$2" -v status="$status" -f tools/dev/gtest.awk "$log" >"$log.results"
   cat "$log.results" >>"$results"
   awk -F'\t' -v suite="$1/$2" -v seconds=$((SECONDS - start)) '{ n[$1]++ } END {
@@ -197,6 +199,7 @@ run_all() {
   fi
   run_script model-first-300-steps tools/train_embedded.sh --first-steps
   run_parity
+  run_script verify-gpu ./dev gpu build/release/loom verify --device gpu --against tests/golden/numerics.txt
   if [ -x tools/verify_targets.sh ]; then run_script verify-all-targets tools/verify_targets.sh; fi
   run_javascript
   run_script fused-instructions tools/check_fused.sh
