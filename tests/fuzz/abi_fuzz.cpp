@@ -257,11 +257,9 @@ struct Function {
   std::string_view name;
   std::int32_t (*call)(Caller& c);
 };
-#define bool(name) boolean(name)
 constexpr Function kFunctions[] = {
 #include "abi_table.inc"
 };
-#undef bool
 
 std::string file(const char* name) {
   std::ifstream in(std::string(LOOM_SOURCE_DIR "/tests/cases/data/") + name, std::ios::binary);

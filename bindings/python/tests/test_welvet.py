@@ -408,8 +408,9 @@ class Interrupts(unittest.TestCase):
     def interrupted(self, code, seconds=1.0):
         """Ctrl-C during the code; returns what it prints after "interrupted"."""
         whole = textwrap.dedent("""
-            import time, welvet, numpy as np
+            import signal, time, welvet, numpy as np
             from welvet import *
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # shells make background jobs ignore it
             {setup}
             print("begin", flush=True)
             try:
@@ -421,6 +422,9 @@ class Interrupts(unittest.TestCase):
         """).format(**code)
         path = os.pathsep.join(p for p in sys.path if p)
         process = subprocess.Popen([sys.executable, "-c", whole], env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        alarm = threading.Timer(60, process.kill)
+        alarm.start()
+        self.addCleanup(alarm.cancel)
         self.assertEqual(process.stdout.readline(), "begin\n")
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
