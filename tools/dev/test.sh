@@ -5,7 +5,9 @@ results=build/test/results.txt
 # run_program PRESET NAME
 run_program() {
   local log=build/test/$1.$2.log status=0 start=$SECONDS
-  "build/$1/tests/$2" --gtest_color=no >"$log" 2>&1 </dev/null || status=$?
+  local with=env
+  if [ "$2" = gpu_test ] && ! gpu_missing >"$log"; then with="./dev gpu"; fi
+  $with "build/$1/tests/$2" --gtest_color=no >"$log" 2>&1 </dev/null || status=$?
   awk -v suite="$1/$2" -v status="$status" -f tools/dev/gtest.awk "$log" >"$log.results"
   cat "$log.results" >>"$results"
   awk -F'\t' -v suite="$1/$2" -v seconds=$((SECONDS - start)) '{ n[$1]++ } END {
@@ -101,6 +103,46 @@ run_parity() {
   done < <(parity_checks)
 }
 
+# run_node NAME FILE...: programs of node:test; counts per test.
+run_node() {
+  local name=$1 log=build/test/${1//\//.}.log status=0 start=$SECONDS
+  shift
+  node --test --test-reporter=tap "$@" >"$log" 2>&1 </dev/null || status=$?
+  awk -v suite="$name" -v status="$status" '
+    /^ok [0-9]+ - |^not ok [0-9]+ - / {
+      result = /# SKIP/ ? "skipped" : /^ok/ ? "passed" : "failed"
+      failed += result == "failed"
+      sub(/^(not )?ok [0-9]+ - /, "")
+      printf "%s\t%s\t%s\t\n", result, suite, $0
+    }
+    END { if (status != 0 && !failed) printf "failed\t%s\t(all)\tends with %s\n", suite, status }' "$log" >"$log.results"
+  grep -q "^failed" "$log.results" && cat "$log" >&2
+  cat "$log.results" >>"$results"
+  awk -F'\t' -v suite="$name" -v seconds=$((SECONDS - start)) '{ n[$1]++ } END {
+    printf "%-28s %5d passed %4d failed %4d skipped %5d s\n", suite, n["passed"], n["failed"], n["skipped"], seconds }' "$log.results"
+}
+
+# The page's goldens are those of this build; the package in Node, as npm installs it, and in a browser.
+run_javascript() {
+  local name need=
+  run_script page-golden build/release/tools/page_golden examples/browser/golden.json --check
+  present command:node || need="needs node"
+  if [ -z "$need" ] && ! node bindings/js/scripts/prepare.mjs >build/test/javascript.log 2>&1; then
+    need=$(tail -n 1 build/test/javascript.log)
+    [ -z "${LOOM_CI:-}" ] || cat build/test/javascript.log >&2
+  fi
+  if [ -n "$need" ]; then
+    for name in unit cases-node cases-chromium page npm-install; do skip_script "javascript/$name" "$need"; done
+    return
+  fi
+  run_node javascript/unit bindings/js/test/*.test.js
+  run_script javascript/cases-node node bindings/js/test/cases.mjs
+  run_script javascript/cases-chromium node bindings/js/test/cases_chromium.mjs
+  run_script javascript/page node bindings/js/test/page.mjs
+  if present command:npm; then run_script javascript/npm-install tools/check_npm.sh
+  else skip_script javascript/npm-install "needs npm"; fi
+}
+
 # Skips that CI accepts are lines "suite<tab>test<tab>why" of tools/dev/allowed_skips.txt, with shell patterns; others become failures there.
 forbid_skips() {
   local result suite test detail allowed_suite allowed_test why
@@ -157,7 +199,9 @@ run_all() {
   fi
   run_script model-first-300-steps tools/train_embedded.sh --first-steps
   run_parity
+  run_script verify-gpu ./dev gpu build/release/loom verify --device gpu --against tests/golden/numerics.txt
   if [ -x tools/verify_targets.sh ]; then run_script verify-all-targets tools/verify_targets.sh; fi
+  run_javascript
   run_script fused-instructions tools/check_fused.sh
   [ -z "$fuzzing" ] || wait "$fuzzing"
 }
