@@ -269,6 +269,25 @@ class Training(unittest.TestCase):
                 digests.add(trainer.digest())
         self.assertEqual(len(digests), 1)
 
+    def test_one_thread_at_a_time(self):
+        network = Network(self.spec)
+        network.set_cell("0.0.0.0", {"type": "dense", "out": 256})
+        data = Data.values(self.x, [[0], [1], [1], [0]])
+        with Trainer(network, data, {"steps": 10**6, "batch": 4}) as trainer:
+            busy = threading.Event()
+
+            def work():
+                while not busy.is_set():
+                    try:
+                        trainer.step(5)
+                    except welvet.Busy:
+                        busy.set()
+
+            threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
+            [t.start() for t in threads]
+            self.assertTrue(busy.wait(60))
+            [t.join() for t in threads]
+
     def test_classes_tokens_and_tables(self):
         network = Network(self.spec)
         network.set_cell("0.0.0.1", {"type": "dense", "out": 2})
