@@ -34,10 +34,11 @@ void bind_sampling_options(CLI::App& c, SamplingOptions& o) {
   c.add_option("--stop", o.stop, "end before this text; may be given several times")->allow_extra_args(false);
 }
 
-GeneratorOptions generator_options_of(const ModelOptions& options) {
+GeneratorOptions generator_options_of(const ModelOptions& options, const OpenModel& opened) {
   GeneratorOptions g;
   g.context = options.context;
   g.isa = options.isa;
+  g.device = opened.device.get();
   g.seconds = [watch = Stopwatch()] { return watch.seconds(); };
   g.cancel = Interrupt::flag();
   return g;

@@ -21,7 +21,7 @@ struct SamplingOptions {
 void bind_sampling_options(CLI::App& command, SamplingOptions& options);
 
 // With a clock, and cancelled by Ctrl-C.
-GeneratorOptions generator_options_of(const ModelOptions& options);
+GeneratorOptions generator_options_of(const ModelOptions& options, const OpenModel& opened);
 // What was asked for, else what the model's authors recommend, else temperature 0.7 and top-p 0.9.
 GenerateOptions generate_options_of(const SamplingOptions& options, const Model& model);
 

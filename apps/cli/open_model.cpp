@@ -20,10 +20,23 @@ void bind_model_options(CLI::App& c, ModelOptions& o) {
   c.add_option("--dtype", o.dtype, "how weights are held and multiplied: f32, bf16, i8, i4, ternary, ... (as stored)")
       ->check(word_check("DTYPE", [](const std::string& text) { return parse_weight_format(text); }));
   c.add_option("--ctx", o.context, "positions of the context (what the model was trained for, at most 4096)")->check(CLI::PositiveNumber);
-  bind_machine_options(c, o.threads, o.isa);
+  bind_machine_options(c, o.threads, o.isa, o.device);
 }
 
-void bind_machine_options(CLI::App& c, int& threads, std::string& isa) {
+void bind_device_option(CLI::App& c, std::string& device) {
+  c.add_option("--device", device, "cpu, gpu, or auto: the GPU where there is one; the answer is the same (cpu)")->check(CLI::IsMember({"cpu", "gpu", "auto"}));
+}
+
+Result<std::unique_ptr<gpu::Device>> device_of(const std::string& device) {
+  if (device == "cpu") return std::unique_ptr<gpu::Device>();
+  auto opened = gpu::open_device();
+  if (device == "gpu" || (opened.ok() && !(*opened)->info().software)) return opened;
+  say((opened.ok() ? "gpu: '" + (*opened)->info().name + "' is software" : opened.status().message()) + ": running on the CPU");
+  return std::unique_ptr<gpu::Device>();
+}
+
+void bind_machine_options(CLI::App& c, int& threads, std::string& isa, std::string& device) {
+  bind_device_option(c, device);
   c.add_option("--threads", threads, "threads (one per core); the answer is the same for any number")->check(CLI::Range(1, 1024));
   c.add_option("--isa", isa, "the instruction set to use (the best here)")->check(word_check("NAME", [](const std::string& text) { return cpu::select_kernels(text); }));
 }
@@ -35,7 +48,8 @@ Result<OpenModel> open_model(const ModelOptions& options) {
   }
   auto model = load_model(options.model, format);
   if (!model.ok()) return model.status();
-  return OpenModel{std::move(*model), std::make_unique<ThreadPool>(options.threads)};
+  LOOM_ASSIGN(auto device, device_of(options.device));
+  return OpenModel{std::move(*model), std::make_unique<ThreadPool>(options.threads), std::move(device)};
 }
 
 Memory memory_of(Model& model, Session* session) {
@@ -48,7 +62,7 @@ Memory memory_of(Model& model, Session* session) {
     if (store.format().dtype != DType::f32 && store.format().dtype != DType::f64) m.weights += store.packed_bytes();
   }
   if (!session) return m;
-  const cpu::Executor& executor = session->executor();
+  const Executor& executor = session->executor();
   m.prepared = static_cast<std::uint64_t>(executor.weight_bytes());
   m.cache = static_cast<std::uint64_t>(executor.state_bytes());
   m.arena = static_cast<std::uint64_t>(executor.arena_bytes() + executor.scratch_bytes());
@@ -66,6 +80,7 @@ std::string status_line(const ModelOptions& options, OpenModel& opened, Session*
   line += kDot + ((session ? "needs " : "weights ") + bytes_text(memory.total()));
   if (const std::uint64_t all = machine_memory()) line += " of " + bytes_text(all);
   line += kDot + ("numerics: portable v" + std::to_string(LOOM_NUMERICS_VERSION));
+  if (opened.device) return line + kDot + opened.device->info().name;
   const auto kernels = cpu::select_kernels(options.isa);
   return line + kDot + (kernels.ok() ? std::string((*kernels)->isa) : options.isa);
 }

@@ -9,27 +9,33 @@
 #include "base/thread_pool.h"
 #include "command.h"
 #include "exec/session.h"
+#include "gpu/device.h"
 #include "llm/model.h"
 
 namespace loom::cli {
 
 struct ModelOptions {
-  std::string model, dtype, isa;
+  std::string model, dtype, isa, device = "cpu";
   std::int64_t context = 0;
   int threads = 0;
 };
 
-// --dtype, --ctx, --threads and --isa; the positional MODEL is the caller's. Unknown values are usage errors.
+// --dtype, --ctx, --threads, --isa and --device; the positional MODEL is the caller's. Unknown values are usage errors.
 void bind_model_options(CLI::App& command, ModelOptions& options);
 
-// The last two alone.
-void bind_machine_options(CLI::App& command, int& threads, std::string& isa);
+// The last three alone.
+void bind_machine_options(CLI::App& command, int& threads, std::string& isa, std::string& device);
+void bind_device_option(CLI::App& command, std::string& device);
+// The device of --device: null for the CPU. "gpu" fails where there is none, naming what is missing; "auto" says so and takes the CPU, which
+// it prefers to a software adapter as well.
+Result<std::unique_ptr<gpu::Device>> device_of(const std::string& device);
 
 struct OpenModel {
   Model model;
   std::unique_ptr<ThreadPool> pool;
+  std::unique_ptr<gpu::Device> device;  // null: the CPU
 };
-// Loads the model as the dtype asked for.
+// Loads the model as the dtype asked for, and opens the device.
 Result<OpenModel> open_model(const ModelOptions& options);
 
 // Bytes that the plan takes.

@@ -331,8 +331,8 @@ LOOM_API int32_t loom_tokenizer_parse(const char* json, size_t json_size, const 
 LOOM_API int32_t loom_tokenizer_train(const char* texts, size_t texts_size, const char* options, size_t options_size, loom_tokenizer* tokenizer, loom_error* error);
 
 /* Sizes and special tokens.
- *   info: JSON: vocab_size, bos, eos (null where there is none), chat_form ("chatml", "llama2", "llama3" or
- *     null), chat_template */
+ *   info: JSON: vocab_size, bos, eos (null where there is none), chat_form ("ChatML", "Llama 2", "Llama 3"
+ *     or null), chat_template */
 LOOM_API int32_t loom_tokenizer_info(loom_tokenizer tokenizer, loom_bytes* info, loom_error* error);
 
 /* Ids of a text. Special tokens in it are recognized.

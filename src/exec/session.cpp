@@ -7,7 +7,7 @@
 
 namespace loom {
 
-cpu::WeightLookup weights_of(Network& network) {
+WeightLookup weights_of(Network& network) {
   return [&network](std::string_view path, std::string_view role) { return network.find(path, role); };
 }
 
@@ -45,12 +45,13 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   LOOM_ASSIGN(Program program, emit_program(network, options));
   Session s;
   s.options_ = options;
-  cpu::ExecutorOptions eo;
+  ExecutorOptions eo;
+  eo.device = options.device;
   eo.isa = options.isa;
   eo.sequences = options.sequences;
   eo.fuse = options.fuse;
   eo.poison = options.poison;
-  LOOM_ASSIGN(s.executor_, cpu::Executor::create(std::move(program), weights_of(network), pool, eo));
+  LOOM_ASSIGN(s.executor_, Executor::create(std::move(program), weights_of(network), pool, eo));
   const Program& p = s.executor_->program();
   s.rows_ = p.find_register("R");
   s.head_ = p.find_register("L");

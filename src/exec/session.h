@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "grid/network.h"
-#include "ops/cpu/executor.h"
+#include "ops/executor.h"
 
 namespace loom {
 
@@ -21,8 +21,9 @@ struct SessionOptions {
   std::int64_t max_positions = 512;  // per sequence
   std::int64_t sequences = 1;
   bool whole_sequences = false;      // no cache: attention sees the rows of this run only (each sequence whole, positions from 0)
+  gpu::Device* device = nullptr;     // null: the CPU; it must outlive the session
   std::string isa;                   // "": the best here
-  bool fuse = true;                  // cpu::ExecutorOptions
+  bool fuse = true;                  // ExecutorOptions
   bool poison = false;               // tests: NaN in what was not written
 };
 
@@ -44,20 +45,20 @@ class Session {
   // Prepares weights again after the network's changed.
   Status refresh() { return executor_->refresh(); }
   const Program& program() const { return executor_->program(); }
-  cpu::Executor& executor() { return *executor_; }
+  Executor& executor() { return *executor_; }
   const SessionOptions& options() const { return options_; }
 
  private:
   Session() = default;
   SessionOptions options_;
-  std::unique_ptr<cpu::Executor> executor_;
+  std::unique_ptr<Executor> executor_;
   RegisterId rows_ = kNone, head_ = kNone;
   BufferId input_ = kNone, output_ = kNone, positions_ = kNone, sequences_ = kNone, head_rows_ = kNone;
   std::int64_t width_ = 0;
 };
 
 // The parameter lookup of a network, for executors.
-cpu::WeightLookup weights_of(Network& network);
+WeightLookup weights_of(Network& network);
 // The program a session of these options runs.
 Result<Program> emit_program(Network& network, const SessionOptions& options);
 

@@ -22,6 +22,7 @@ class RowRunner {
     s.max_rows = s.max_head_rows = options.chunk;
     s.max_positions = context;
     s.isa = options.isa;
+    s.device = options.device;
     LOOM_ASSIGN(Session session, Session::create(model.network, pool, s));
     return RowRunner(std::move(session));
   }

@@ -12,10 +12,13 @@
 
 namespace loom {
 
+namespace gpu { class Device; }
+
 struct EvaluateOptions {
   std::int64_t context = 0;  // tokens per window; 0: what the model was trained for, at most 2048
   std::int64_t chunk = 16;   // rows per run; any value gives the same bits
   std::string isa;
+  gpu::Device* device = nullptr;  // null: the CPU
 };
 
 // Runs `ids` from position 0 and hands over the logits of each position in order; the span lives until the callback returns, and an

@@ -17,6 +17,7 @@ Status read_tensor(const Entity& file, const EntityEntry& entry, std::string nam
 }  // namespace
 
 Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySections& extra) {
+  LOOM_TRY(trainer.sync());
   const TrainingState state = trainer.state();
   EntitySections sections = extra;
   sections.bytes.insert_or_assign(std::string(kSection), state.info.dump());

@@ -75,10 +75,11 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   if (options.update) learner.emit_update(emit);
   remove_dead_code(program);
 
-  cpu::ExecutorOptions eo;
+  ExecutorOptions eo;
+  eo.device = options.device;
   eo.isa = options.isa;
   eo.poison = options.poison;
-  LOOM_ASSIGN(learner.executor_, cpu::Executor::create(std::move(program), [&network](std::string_view path, std::string_view role) { return network.find(path, role); }, pool, eo));
+  LOOM_ASSIGN(learner.executor_, Executor::create(std::move(program), [&network](std::string_view path, std::string_view role) { return network.find(path, role); }, pool, eo));
   const Program& p = learner.executor_->program();
   learner.rows_ = p.find_register("R");
   learner.micro_ = p.find_register("micro");

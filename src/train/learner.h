@@ -13,7 +13,7 @@
 #include "base/thread_pool.h"
 #include "grid/emitter.h"
 #include "grid/network.h"
-#include "ops/cpu/executor.h"
+#include "ops/executor.h"
 
 namespace loom {
 
@@ -36,6 +36,7 @@ struct LearnerOptions {
   std::int64_t max_positions = 512;  // longest sequence
   std::int64_t micro_batches = 1;
   bool update = true;                // false: gradients only
+  gpu::Device* device = nullptr;     // null: the CPU; it must outlive the learner
   std::string isa;
   bool poison = false;
 };
@@ -57,9 +58,12 @@ class Learner {
   // Applies the gradients times 1/count, as optimizer step number `step` (from 1).
   Status update(double learning_rate, std::int64_t count, std::int64_t step);
 
+  // Brings the network's masters up to date with the updates: before they are saved, morphed or read. Nothing to do on the CPU.
+  Status sync() { return executor_->sync(); }
+
   // Gradient of a parameter after accumulate(), row r; f32 or f64 as the cell computes.
   const std::vector<NetworkEmitter::Gradient>& gradients() const { return gradients_; }
-  cpu::Executor& executor() { return *executor_; }
+  Executor& executor() { return *executor_; }
   // Optimizer moments, for checkpoints: state buffers of the program, in a fixed order.
   struct Moment {
     std::string name;  // "0.0.1.0/0/1:q:m"
@@ -74,7 +78,7 @@ class Learner {
   Status rows(std::int64_t n);
   Network* network_ = nullptr;
   LearnerOptions options_;
-  std::unique_ptr<cpu::Executor> executor_;
+  std::unique_ptr<Executor> executor_;
   std::vector<NetworkEmitter::Gradient> gradients_;
   std::vector<Moment> moments_;
   RegisterId rows_ = kNone, micro_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;

@@ -27,7 +27,7 @@ Status check_form(const DataSource::Form& form, Network& network, Loss loss) {
 
 // Calls f(row of a float or double matrix) for each row of a moment.
 template <class F>
-void each_row(cpu::Executor& executor, const Learner::Moment& m, F f) {
+void each_row(Executor& executor, const Learner::Moment& m, F f) {
   const bool f64 = executor.program().buffers[static_cast<std::size_t>(m.buffer)].type == ValueType::f64;
   for (std::int64_t r = 0; r < m.rows; ++r) {
     if (f64) f(executor.row<double>(m.buffer, r));
@@ -69,6 +69,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.max_positions = data.max_rows();
   learning.micro_batches = spec.micro_batches;
   learning.isa = options.isa;
+  learning.device = options.device;
   learning.poison = options.poison;
   LOOM_ASSIGN(Learner learner, Learner::create(network, pool, learning));
   return std::unique_ptr<Trainer>(new Trainer(resolved, network, data, std::move(learner)));
@@ -112,6 +113,7 @@ Status Trainer::run(const std::function<Result<bool>(const StepReport&)>& after_
   while (done_ < spec_.steps) {
     LOOM_ASSIGN(const StepReport report, step());
     LOOM_ASSIGN(const bool go_on, after_step(report));
+    if (!go_on || done_ == spec_.steps) LOOM_TRY(sync());
     if (!go_on) return Status(Code::cancelled, "training: stopped after step " + std::to_string(done_) + " of " + std::to_string(spec_.steps));
   }
   return {};

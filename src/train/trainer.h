@@ -43,6 +43,7 @@ struct TrainingState {
 
 struct TrainerOptions {
   std::string isa;      // "": the best here
+  gpu::Device* device = nullptr;  // null: the CPU; it must outlive the trainer
   bool poison = false;  // tests: NaN in what was not written
 };
 
@@ -63,7 +64,10 @@ class Trainer {
   const TrainingSpec& spec() const { return spec_; }
   Network& network() { return network_; }
 
-  // The state after the last step, and back. `restore` changes nothing unless all fits; an error names what differs in spec,
+  // Brings the network's weights up to date where a device learns: before they are saved or read. Nothing to do on the CPU.
+  Status sync() { return learner_.sync(); }
+
+  // The state after the last step (and sync()), and back. `restore` changes nothing unless all fits; an error names what differs in spec,
   // topology or data. "steps", "epochs", "checkpoint_every" and "log_every" may differ: a longer training goes on from a shorter one.
   TrainingState state();
   Status restore(const TrainingState& state);

@@ -10,6 +10,7 @@
 #include "numeric/gguf/gguf_blocks.h"
 #include "numeric/gguf/gguf_panels.h"
 #include "numeric/q15.h"
+#include "ops/cpu/isa.h"
 
 namespace loom {
 namespace {
@@ -163,7 +164,7 @@ TEST(Dtypes, ForcedInstructionSetRunsOrIsRefused) {
   for (std::string_view isa : cpu::available_isas()) {
     auto s = Session::create(n, pool, {.isa = std::string(isa)});
     ASSERT_TRUE(s.ok());
-    EXPECT_EQ(s->executor().isa(), isa);
+    EXPECT_EQ(s->executor().target(), isa);
   }
   auto s = Session::create(n, pool, {.isa = "mmx"});
   ASSERT_FALSE(s.ok());

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "exec/session.h"
 #include "numeric/q15.h"
+#include "ops/cpu/isa.h"
 
 namespace loom {
 namespace {

@@ -7,6 +7,7 @@
 #include "checkpoint/entity.h"
 #include "conformance/support.h"
 #include "exec/session.h"
+#include "ops/cpu/isa.h"
 
 namespace loom {
 namespace {
@@ -80,7 +81,7 @@ std::vector<float> run(Network& n, const How& how) {
   auto s = Session::create(n, pool, {.max_rows = kRows, .max_positions = 64, .isa = how.isa, .poison = true});
   EXPECT_TRUE(s.ok()) << s.status().to_string();
   if (!s.ok()) return {};
-  cpu::Executor& e = s->executor();
+  Executor& e = s->executor();
   const Program& p = s->program();
   const bool ids = n.input().ids > 0;
   const BufferId x = p.find(BufferKind::input, "", ids ? "ids" : "x"), positions = p.find(BufferKind::input, "", "positions"), sequences = p.find(BufferKind::input, "", "sequences");

@@ -20,6 +20,9 @@ all   command:qemu-aarch64|qemu-aarch64-static        qemu-user-static
 all   command:aarch64-linux-gnu-g++                   g++-aarch64-linux-gnu
 all   command:riscv64-linux-gnu-g++                   g++-riscv64-linux-gnu
 all   command:s390x-linux-gnu-g++                     g++-s390x-linux-gnu
+all   file:/usr/lib/chromium/vk_swiftshader_icd.json  chromium-common
+all   loader:libvulkan.so.1                           libvulkan1
+all   command:npm                                     npm
 all   command:objdump                                 binutils
 all   command:python3                                 python3
 all   python:numpy                                    python3-numpy
@@ -35,6 +38,7 @@ present() {
       return 1 ;;
     compiler) command -v "${CXX:-c++}" >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null ;;
     file:*) [ -e "${1#*:}" ] || cmake_finds "$1" ;;
+    loader:*) ldconfig -p 2>/dev/null | grep "${1#*:}" >/dev/null ;;
     python:*) python3 -c "import ${1#*:}" 2>/dev/null ;;
   esac
 }

@@ -5,7 +5,9 @@ results=build/test/results.txt
 # run_program PRESET NAME
 run_program() {
   local log=build/test/$1.$2.log status=0 start=$SECONDS
-  "build/$1/tests/$2" --gtest_color=no >"$log" 2>&1 </dev/null || status=$?
+  local with=env
+  if [ "$2" = gpu_test ] && ! gpu_missing >"$log"; then with="./dev gpu"; fi
+  $with "build/$1/tests/$2" --gtest_color=no >"$log" 2>&1 </dev/null || status=$?
   awk -v suite="$1/$2" -v status="$status" -f tools/dev/gtest.awk "$log" >"$log.results"
   cat "$log.results" >>"$results"
   awk -F'\t' -v suite="$1/$2" -v seconds=$((SECONDS - start)) '{ n[$1]++ } END {
@@ -34,6 +36,25 @@ run_script() {
 skip_script() {
   printf 'skipped\tscript\t%s\t%s\n' "$1" "$2" >>"$results"
   printf '%-28s skipped: %s\n' "$1" "$2"
+}
+
+# The cases of tests/cases in every host that this machine has; a case counts as a test.
+run_cases() {
+  local host log start line
+  present command:python3 || { skip_script cases "needs python3"; return 0; }
+  for host in c cpp python node; do
+    log=build/test/cases.$host.log start=$SECONDS
+    python3 tests/cases/run.py "$host" >"$log" 2>&1 </dev/null || true
+    line=$(tail -n 1 "$log")
+    case $line in
+      *' passed, '*)
+        grep -v ' passed, ' "$log" >&2 || true
+        awk -v suite="cases/$host" '/ passed, / { for (i = 2; i < NF; i += 2) for (k = 0; k < $i; ++k) print substr($(i + 1) ",", 1, index($(i + 1) ",", ",") - 1) "\t" suite "\tcase\t" $0 }' "$log" >>"$results"
+        printf '%-28s %s %5d s\n' "cases/$host" "${line#* }" $((SECONDS - start)) ;;
+      *' skipped: '*) skip_script "cases/$host" "${line#*: }" ;;
+      *) cat "$log" >&2; printf 'failed\tscript\tcases/%s\t%s\n' "$host" "$line" >>"$results"; printf '%-28s failed\n' "cases/$host" ;;
+    esac
+  done
 }
 
 # A Python with what the parity scripts compare against; in CI it is made where the system has none.
@@ -162,6 +183,8 @@ run_all() {
   run_script docs python3 tools/check_docs.py build/release
   run_script package tools/check_package.sh build/release
   run_programs release ""
+  run_cases
+  run_script python tools/check_python.sh build/release/libloom.so
   # ASan and UBSan over all tests: twenty minutes of building on two cores, so it is asked for (--sanitize).
   if [ -n "$sanitize" ]; then
     build_preset dev
@@ -176,6 +199,7 @@ run_all() {
   fi
   run_script model-first-300-steps tools/train_embedded.sh --first-steps
   run_parity
+  run_script verify-gpu ./dev gpu build/release/loom verify --device gpu --against tests/golden/numerics.txt
   if [ -x tools/verify_targets.sh ]; then run_script verify-all-targets tools/verify_targets.sh; fi
   run_javascript
   run_script fused-instructions tools/check_fused.sh

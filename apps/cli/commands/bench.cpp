@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "command.h"
 #include "console.h"
+#include "open_model.h"
 #include "exec/session.h"
 #include "llm/config/config.h"
 
@@ -16,7 +17,7 @@ namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string what = "llm", model = "smollm2-135m", dtype = "i4", isa;
+  std::string what = "llm", model = "smollm2-135m", dtype = "i4", isa, device = "cpu";
   int threads = 0, repeats = 5, context = 0;
 };
 
@@ -28,6 +29,8 @@ constexpr Shape kShapes[] = {
     {"stories-15m", R"({"model_type":"llama","hidden_size":288,"intermediate_size":768,"num_hidden_layers":6,"num_attention_heads":6,"num_key_value_heads":6,"vocab_size":32000,"max_position_embeddings":2048,"rms_norm_eps":1e-5,"rope_theta":10000.0,"tie_word_embeddings":true})"},
     {"smollm2-135m", R"({"model_type":"llama","hidden_size":576,"intermediate_size":1536,"num_hidden_layers":30,"num_attention_heads":9,"num_key_value_heads":3,"vocab_size":49152,"max_position_embeddings":2048,"rms_norm_eps":1e-5,"rope_theta":100000.0,"tie_word_embeddings":true})"},
     {"qwen2.5-0.5b", R"({"model_type":"qwen2","hidden_size":896,"intermediate_size":4864,"num_hidden_layers":24,"num_attention_heads":14,"num_key_value_heads":2,"vocab_size":151936,"max_position_embeddings":2048,"rms_norm_eps":1e-6,"rope_theta":1000000.0,"tie_word_embeddings":true})"},
+    {"qwen2.5-1.5b", R"({"model_type":"qwen2","hidden_size":1536,"intermediate_size":8960,"num_hidden_layers":28,"num_attention_heads":12,"num_key_value_heads":2,"vocab_size":151936,"max_position_embeddings":2048,"rms_norm_eps":1e-6,"rope_theta":1000000.0,"tie_word_embeddings":true})"},
+    {"qwen2.5-7b", R"({"model_type":"qwen2","hidden_size":3584,"intermediate_size":18944,"num_hidden_layers":28,"num_attention_heads":28,"num_key_value_heads":4,"vocab_size":152064,"max_position_embeddings":2048,"rms_norm_eps":1e-6,"rope_theta":1000000.0,"tie_word_embeddings":false})"},
 };
 
 std::vector<std::string> shape_names() {
@@ -41,6 +44,7 @@ void bind(CLI::App& c, Args& a) {
   c.add_option("--model", a.model, "shape")->check(CLI::IsMember(shape_names()));
   c.add_option("--dtype", a.dtype, "weights, for example f32, i8, i4");
   c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
+  bind_device_option(c, a.device);
   c.add_option("--threads", a.threads, "0: one per core")->check(CLI::NonNegativeNumber);
   c.add_option("--context", a.context, "positions before the 64 decoded ones")->check(CLI::Range(0, 960));
   c.add_option("--repeats", a.repeats, "of which the median counts")->check(CLI::PositiveNumber);
@@ -125,14 +129,18 @@ int bench_llm(const Args& a, ThreadPool& pool) {
   options.max_rows = 512;
   options.max_positions = 1024;
   options.isa = a.isa;
+  LOOM_OR_EXIT(const std::unique_ptr<gpu::Device> device, device_of(a.device), kRefused);
+  options.device = device.get();
   LOOM_OR_EXIT(Session session, Session::create(network, pool, options), kFailed);
   std::vector<std::uint32_t> ids(512), sequences(512, 0), positions(512);
   for (std::uint32_t i = 0; i < 512; ++i) {
     ids[i] = i * 7919 % static_cast<std::uint32_t>(config.vocab_size);
     positions[i] = i;
   }
+  // Once before the clock runs, and to see that it does.
+  if (const Status s = session.run_tokens(std::span(ids).first(64), std::span(sequences).first(64), std::span(positions).first(64), std::span(positions).first(1)); !s.ok()) return fail(s, kFailed);
   const double bandwidth = read_bandwidth(pool, a.repeats);
-  std::string out = "isa " + std::string(session.executor().isa()) + ", threads " + std::to_string(pool.size()) + "\nread bandwidth " + fixed(bandwidth / 1e9, 1) + " GB/s\nweights " + bytes_text(bytes) + "\n";
+  std::string out = (device ? "device " : "isa ") + std::string(session.executor().target()) + ", threads " + std::to_string(pool.size()) + "\nread bandwidth " + fixed(bandwidth / 1e9, 1) + " GB/s\nweights " + bytes_text(bytes) + "\n";
   for (const std::uint32_t n : {128u, 512u}) {
     const std::uint32_t last = n - 1;
     const double s = median_seconds(a.repeats, [&] {
@@ -147,7 +155,7 @@ int bench_llm(const Args& a, ThreadPool& pool) {
     }
   }) / 64;
   const double rate = static_cast<double>(bytes) / s;
-  out += "decode 64: " + fixed(1 / s, 1) + " tokens/s, " + fixed(rate / 1e9, 2) + " GB/s, " + fixed(100 * rate / bandwidth, 1) + " % of the read bandwidth\n";
+  out += "decode 64: " + fixed(1 / s, 1) + " tokens/s, " + fixed(rate / 1e9, 2) + " GB/s, " + fixed(100 * rate / bandwidth, 1) + " % of the CPU's read bandwidth\n";
   return print(out) ? kOk : kFailed;
 }
 

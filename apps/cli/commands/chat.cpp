@@ -130,7 +130,7 @@ int run(const Args& a) {
   } else if (!a.system.empty()) {
     return fail(Status(Code::invalid_argument, "the embedded model continues stories and takes no instructions: leave --system out"), kUsage);
   }
-  LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options_of(a.model)), kFailed);
+  LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options_of(a.model, opened)), kFailed);
   say(status_line(a.model, opened, &generator.session()) + "  \u00b7  " + (form ? std::string(chat_form_name(*form)) : "no chat: it continues the story that you begin"));
   say("/help lists the commands");
   return Chat(a, opened, form, std::move(generator)).loop();

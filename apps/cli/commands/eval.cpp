@@ -38,6 +38,7 @@ int run(const Args& a) {
   EvaluateOptions options;
   options.context = a.model.context;
   options.isa = a.model.isa;
+  options.device = opened.device.get();
   LOOM_OR_EXIT(const Evaluation e, evaluate(opened.model, reference ? &reference->model : nullptr, *opened.pool, ids, options), kFailed);
   if (a.json) {
     Json answer = Json::object();

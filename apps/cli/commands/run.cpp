@@ -52,7 +52,7 @@ int run(const Args& a) {
     LOOM_OR_EXIT(ids, prompt_ids(opened.model, a.prompt_given->count() > 0 ? a.prompt : read_stdin()), kFailed);
   }
   const Interrupt interrupt;
-  GeneratorOptions generator_options = generator_options_of(a.model);
+  GeneratorOptions generator_options = generator_options_of(a.model, opened);
   LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options), kFailed);
   say(status_line(a.model, opened, &generator.session()));
 

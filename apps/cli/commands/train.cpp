@@ -15,7 +15,7 @@ namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string spec, data, out, events, isa;
+  std::string spec, data, out, events, isa, device = "cpu";
   int threads = 0;
   bool resume = false, json = false;
 };
@@ -26,7 +26,7 @@ void bind(CLI::App& c, Args& a) {
   c.add_option("--out", a.out, "the .entity file to write; Ctrl-C writes it too")->required()->type_name("FILE");
   c.add_flag("--resume", a.resume, "go on from the file of --out, with the same bits as if never stopped");
   c.add_option("--events", a.events, "write loss and rate to a TensorBoard event file in this folder")->type_name("FOLDER");
-  bind_machine_options(c, a.threads, a.isa);
+  bind_machine_options(c, a.threads, a.isa, a.device);
   c.add_flag("--json", a.json, "one JSON object on stdout for each report");
 }
 
@@ -72,8 +72,10 @@ int run(const Args& a) {
   LOOM_OR_EXIT(Network network, create_network(*spec, parent_of(a.spec)), kRefused);
   LOOM_OR_EXIT(const std::unique_ptr<DataSource> data, open_data(*spec, a.data), kRefused);
   ThreadPool pool(a.threads);
+  LOOM_OR_EXIT(const std::unique_ptr<gpu::Device> device, device_of(a.device), kRefused);
   TrainerOptions options;
   options.isa = a.isa;
+  options.device = device.get();
   LOOM_OR_EXIT(const std::unique_ptr<Trainer> trainer, Trainer::create(*spec, network, *data, pool, options), kRefused);
   if (a.resume)
     if (const Status status = resume_checkpoint(a.out, *trainer); !status.ok()) return fail(status, kRefused);

@@ -1,16 +1,19 @@
 // loom verify: the numerics table of this machine, a hash per row and one for all.
+#include <algorithm>
+
 #include "base/json.h"
 #include "base/numerics_version.h"
 #include "base/source.h"
 #include "command.h"
 #include "console.h"
+#include "open_model.h"
 #include "verify/verify.h"
 
 namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string against, isa;
+  std::string against, isa, device = "cpu";
   int threads = 0;
   bool json = false;
 };
@@ -18,6 +21,7 @@ struct Args {
 void bind(CLI::App& c, Args& a) {
   c.add_option("--against", a.against, "a table of another machine: names the first difference")->type_name("FILE");
   c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
+  bind_device_option(c, a.device);
   c.add_option("--threads", a.threads, "0: one per core")->check(CLI::NonNegativeNumber);
   c.add_flag("--json", a.json, "one JSON object on stdout");
 }
@@ -30,22 +34,33 @@ int run(const Args& a) {
   ThreadPool pool(a.threads);
   VerifyOptions options;
   options.isa = a.isa;
-  if (!a.json) options.on_row = [](const VerifyRow& r) { print(r.name + " " + r.hash + "\n"); };
+  LOOM_OR_EXIT(const std::unique_ptr<gpu::Device> device, device_of(a.device), kRefused);
+  options.device = device.get();
+  if (!a.json) options.on_row = [](const VerifyRow& r) { r.hash.empty() ? say(r.name + " not run: " + r.why) : void(print(r.name + " " + r.hash + "\n")); };
   LOOM_OR_EXIT(const std::vector<VerifyRow> rows, run_verify(pool, options), kFailed);
   if (a.json) {
     Json table = Json::object();
-    for (const VerifyRow& r : rows) table.set(r.name, r.hash);
+    for (const VerifyRow& r : rows)
+      if (!r.hash.empty()) table.set(r.name, r.hash);
     Json answer = Json::object();
     answer.set("numerics_version", LOOM_NUMERICS_VERSION);
     answer.set("rows", std::move(table));
-    answer.set("all", fingerprint(rows));
+    if (!device) answer.set("all", fingerprint(rows));
     if (!print(answer.dump() + "\n")) return kFailed;
-  } else if (!print("all " + fingerprint(rows) + "\n")) {
+  } else if (!device && !print("all " + fingerprint(rows) + "\n")) {  // a device has some of the rows
     return kFailed;
   }
-  if (a.against.empty()) return kOk;
+  std::string other = a.against;
+  if (device && other.empty()) {  // the CPU is what a device is held against
+    LOOM_OR_EXIT(const std::vector<VerifyRow> own, run_verify(pool, {.isa = a.isa}), kFailed);
+    for (const VerifyRow& r : own) expected += r.name + " " + r.hash + "\n";
+    other = "the CPU";
+  }
+  if (other.empty()) return kOk;
   const std::string difference = compare_tables(rows, expected);
-  say(difference.empty() ? "equal to " + a.against : "differs: " + difference);
+  const auto run_rows = std::count_if(rows.begin(), rows.end(), [](const VerifyRow& r) { return !r.hash.empty(); });
+  const std::string who = device ? device->info().name + ": " + std::to_string(run_rows) + " rows " : "";
+  say(difference.empty() ? who + "equal to " + other : who + "differs: " + difference);
   return difference.empty() ? kOk : kFailed;
 }
 

@@ -21,7 +21,7 @@ int welcome(std::uint64_t seed) {
   options.model = kEmbeddedModel;
   LOOM_OR_EXIT(OpenModel opened, open_model(options), kRefused);
   const Interrupt interrupt;
-  LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options_of(options)), kFailed);
+  LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options_of(options, opened)), kFailed);
   bool written = true;
   Generation story;
   const Status status = tell_story(generator, opened.model, seed, &story, [&](std::string_view text) { written = written && print(text); });

@@ -68,6 +68,7 @@ Result<Generator> Generator::create(Model& model, ThreadPool& pool, const Genera
   session_options.max_positions = options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
   session_options.sequences = options.sequences;
   session_options.isa = options.isa;
+  session_options.device = options.device;
   LOOM_ASSIGN(Session session, Session::create(model.network, pool, session_options));
   return Generator(model, std::move(session), options);
 }

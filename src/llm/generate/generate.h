@@ -22,6 +22,7 @@ struct GeneratorOptions {
   std::int64_t chunk = 64;    // rows per run of a prefill; any value gives the same bits
   std::int64_t sequences = 1;
   std::string isa;            // "": the best here
+  gpu::Device* device = nullptr;  // null: the CPU; it must outlive the generator
   std::function<double()> seconds;         // a clock for the statistics; none: they stay 0
   const std::atomic<bool>* cancel = nullptr;  // looked at before every run
 };

@@ -21,14 +21,6 @@ struct Executor::Step {
   bool whole = false, barrier = true;
 };
 
-// An index the host writes: every value of `buffer` must be below `limit` (of rows of `rows_of`, where that is a buffer).
-struct Executor::Limit {
-  BufferId buffer;
-  std::int64_t limit;
-  BufferId rows_of;
-  bool is_signed;  // targets: negative means "leave out"
-};
-
 namespace {
 
 bool is_weight_matrix(Op op) { return op == Op::matmul || op == Op::matmul_t || op == Op::gather; }
@@ -60,7 +52,7 @@ std::int64_t scratch_of(const Program& p, const Instruction& ins, std::int64_t k
 
 }  // namespace
 
-Executor::Executor(Program program, WeightLookup weights, ThreadPool& pool) : program_(std::move(program)), lookup_(std::move(weights)), pool_(pool) {}
+Executor::Executor(Program program, WeightLookup weights, ThreadPool& pool) : loom::Executor(std::move(program), std::move(weights)), pool_(pool) {}
 Executor::~Executor() = default;
 
 std::int64_t Executor::weight_bytes() const { return prepared_->bytes(); }
@@ -80,8 +72,6 @@ Status Executor::plan(const ExecutorOptions& options) {
   placement_ = place_buffers(program_, options.fuse && pool_.size() > 1 ? kLinger : 0);
   schedule_ = Schedule(program_, pool_.size(), options.fuse);
   data_.assign(program_.buffers.size(), nullptr);
-  u32_.assign(program_.registers.size(), 0);
-  f32_.assign(program_.registers.size(), 0.0f);
   LOOM_TRY(plan_states(options));
 
   const std::int64_t capacity = pages_per_sequence_ * 64;
@@ -102,13 +92,8 @@ Status Executor::plan(const ExecutorOptions& options) {
       if (!v.valid()) continue;
       const Buffer& b = program_.buffers[static_cast<std::size_t>(v.buffer)];
       if (b.kind != BufferKind::weight && b.kind != BufferKind::master) continue;
-      WeightStore* store = lookup_(b.path, b.role);
+      LOOM_ASSIGN(WeightStore* const store, parameter(b));
       const std::string name = b.path + ":" + b.role;
-      if (!store) return Status(Code::not_found, "the program reads the parameter " + name + ", which the network lacks");
-      if (store->rows() != b.rows.constant || store->cols() != b.cols) {
-        return Status(Code::invalid_argument, "parameter " + name + ": the program expects " + std::to_string(b.rows.constant) + " x " + std::to_string(b.cols) + ", the network has " +
-                                                  std::to_string(store->rows()) + " x " + std::to_string(store->cols()));
-      }
       if (b.kind == BufferKind::master) {
         const bool f64 = b.type == ValueType::f64;
         data_[static_cast<std::size_t>(v.buffer)] = f64 ? reinterpret_cast<std::byte*>(store->mutable_master64().data()) : reinterpret_cast<std::byte*>(store->mutable_master().data());
@@ -128,7 +113,8 @@ Status Executor::plan(const ExecutorOptions& options) {
 }
 
 Status Executor::plan_states(const ExecutorOptions& options) {
-  sequences_ = std::max<std::int64_t>(options.sequences, 1);
+  LOOM_TRY(plan_pages(options.sequences));
+  plan_limits();
   states_.clear();
   for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
     const Buffer& buffer = program_.buffers[b];
@@ -145,23 +131,13 @@ Status Executor::plan_states(const ExecutorOptions& options) {
       if (!states_.back()) return Status(Code::out_of_memory, "session: no memory for the state " + buffer.path + ":" + buffer.role + " of " + std::to_string(buffer_bytes(program_, id)) + " bytes");
       data_[b] = states_.back().get();
       state_bytes_ += buffer_bytes(program_, id);
-      if (buffer.role == "kv") {
-        const std::int64_t rows = program_.max_rows(id);
-        if (rows % (64 * sequences_) != 0) return Status(Code::invalid_argument, "session: the KV state's " + std::to_string(rows) + " positions are not divisible among " + std::to_string(sequences_) + " sequences in pages of 64");
-        const std::int64_t pages = rows / 64 / sequences_;
-        if (pages_per_sequence_ != 0 && pages_per_sequence_ != pages) return Status(Code::invalid_argument, "session: KV states of different lengths");
-        pages_per_sequence_ = pages;
-      }
     }
   }
-  page_table_.resize(static_cast<std::size_t>(pages_per_sequence_ * sequences_));
-  for (std::size_t i = 0; i < page_table_.size(); ++i) page_table_[i] = static_cast<std::uint32_t>(i);
   return {};
 }
 
 Status Executor::resolve() {
   steps_.clear();
-  limits_.clear();
   for (const Instruction& ins : program_.code) {
     const OpInfo& op = info(ins.op);
     Step step;
@@ -199,69 +175,15 @@ Status Executor::resolve() {
     step.args.page_table = page_table_.data();
     step.args.pages_per_sequence = pages_per_sequence_;
     steps_.push_back(step);
-
-    auto limit = [&](int operand, std::int64_t value, BufferId rows_of = kNone, bool is_signed = false) {
-      const BufferId buffer = ins.operands[static_cast<std::size_t>(operand)].buffer;
-      if (program_.buffers[static_cast<std::size_t>(buffer)].kind != BufferKind::input) return;
-      for (Limit& l : limits_)
-        if (l.buffer == buffer && l.rows_of == rows_of) { l.limit = std::min(l.limit, value); return; }
-      limits_.push_back({buffer, value, rows_of, is_signed});
-    };
-    auto rows_of = [&](int operand) { return program_.max_rows(ins.operands[static_cast<std::size_t>(operand)].buffer); };
-    switch (ins.op) {
-      case Op::gather: limit(1, rows_of(0)); break;
-      case Op::gather_rows: limit(1, INT64_MAX, ins.operands[0].buffer); break;
-      case Op::scatter_rows: limit(1, INT64_MAX, ins.operands[2].buffer); break;
-      case Op::rope: limit(1, rows_of(2)); break;
-      case Op::kv_append: case Op::attention: limit(2, sequences_); limit(3, pages_per_sequence_ * 64); break;
-      case Op::cross_entropy: case Op::cross_entropy_back: limit(1, ins.operands[0].cols, kNone, true); break;
-      default: break;
-    }
   }
   return {};
 }
 
 Status Executor::refresh() { return prepared_->refresh(pool_); }
 
-Status Executor::set(RegisterId id, std::uint32_t value) {
-  if (id < 0 || static_cast<std::size_t>(id) >= program_.registers.size()) return Status(Code::invalid_argument, "the program has no register " + std::to_string(id));
-  const Register& r = program_.registers[static_cast<std::size_t>(id)];
-  if (value > r.max) return Status(Code::out_of_range, "register " + r.name + ": " + std::to_string(value) + " is above its maximum of " + std::to_string(r.max));
-  u32_[static_cast<std::size_t>(id)] = value;
-  return {};
-}
-
 std::span<std::byte> Executor::state(BufferId id) {
   const Buffer& b = program_.buffers[static_cast<std::size_t>(id)];
   return {data_[static_cast<std::size_t>(id)], static_cast<std::size_t>(program_.max_rows(id) * placement_.stride[static_cast<std::size_t>(id)] * element_size(b.type))};
-}
-
-Status Executor::check_inputs() const {
-  for (const Limit& l : limits_) {
-    const auto b = static_cast<std::size_t>(l.buffer);
-    const std::int64_t rows = program_.rows(l.buffer, u32_);
-    const std::int64_t limit = l.rows_of == kNone ? l.limit : program_.rows(l.rows_of, u32_);
-    const auto* values = reinterpret_cast<const std::uint32_t*>(data_[b]);
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const std::uint32_t v = values[r * placement_.stride[b]];
-      if (l.is_signed && static_cast<std::int32_t>(v) < 0) continue;
-      if (v >= static_cast<std::uint64_t>(limit)) {
-        return Status(Code::out_of_range, program_.buffers[b].role + "[" + std::to_string(r) + "] is " + std::to_string(v) + ", the limit is " + std::to_string(limit));
-      }
-    }
-  }
-  return {};
-}
-
-// What the host wrote becomes what an instruction would have stored.
-void Executor::settle_inputs() {
-  for (std::size_t b = 0; b < data_.size(); ++b) {
-    const Buffer& buffer = program_.buffers[b];
-    if (buffer.kind != BufferKind::input || buffer.type != ValueType::f32 || !data_[b]) continue;
-    const std::int64_t rows = program_.rows(static_cast<BufferId>(b), u32_);
-    for (std::int64_t r = 0; r < rows; ++r)
-      for (float& v : row<float>(static_cast<BufferId>(b), r)) v = stored(v);
-  }
 }
 
 void Executor::work(void* context, int worker) {

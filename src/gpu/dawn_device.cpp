@@ -1,0 +1,443 @@
+// The native host: Dawn through webgpu.h.
+#include "gpu/device.h"
+
+#if defined(__wasm__)
+
+namespace loom::gpu {
+Result<std::unique_ptr<Device>> open_device(const DeviceOptions&) { return Status(Code::unsupported, "gpu: this build has no dlopen, so no WebGPU library can be loaded"); }
+}  // namespace loom::gpu
+
+#else
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "gpu/dawn_library.h"
+
+namespace loom::gpu {
+namespace {
+
+std::string text(WGPUStringView v) {
+  if (!v.data) return {};
+  return v.length == WGPU_STRLEN ? std::string(v.data) : std::string(v.data, v.length);
+}
+WGPUStringView view(std::string_view s) { return {s.data(), s.size()}; }
+
+constexpr std::uint64_t kUploadPiece = std::uint64_t{16} << 20;
+constexpr std::uint64_t kStagingPiece = std::uint64_t{64} << 20;
+
+class DawnDevice final : public Device {
+ public:
+  explicit DawnDevice(const DawnLibrary& w) : w_(w) {}
+  ~DawnDevice() override;
+  Status open(const DeviceOptions& options);
+
+  const DeviceInfo& info() const override { return info_; }
+  const Limits& limits() const override { return limits_; }
+  Result<Handle> create_buffer(std::uint64_t bytes, std::string_view what) override;
+  void destroy_buffer(Handle buffer) override;
+  Status write(Handle buffer, std::uint64_t offset, std::span<const std::byte> bytes) override;
+  Result<Handle> pipeline(const PipelineSource& source) override;
+  Result<Handle> bind(Handle pipeline, std::span<const Binding> bindings) override;
+  void destroy_bindings(Handle bindings) override;
+  Status submit(std::span<const Dispatch> list) override;
+  Status read(std::span<const ReadRange> ranges) override;
+  std::uint64_t allocated_bytes() const override { return allocated_; }
+
+ private:
+  struct Pipeline {
+    WGPUComputePipeline pipeline = nullptr;
+    WGPUBindGroupLayout layout = nullptr;
+  };
+  struct OwnBuffer {
+    WGPUBuffer buffer = nullptr;
+    std::uint64_t bytes = 0;
+  };
+
+  // Runs the callbacks that are due until `done`; they come from here and nowhere else.
+  void wait(const bool& done);
+  // The error that `make` causes, if any.
+  template <class F>
+  Status scoped(std::string_view what, F make);
+  Result<WGPUBindGroupLayout> bind_layout(std::span<const Access> bindings);
+  void fail(Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+  Status take_status() {
+    if (lost_ || status_.ok()) return status_;
+    return std::exchange(status_, Status());
+  }
+  template <class T>
+  static Handle keep(std::vector<T>& list, std::vector<Handle>& free, T value) {
+    if (!free.empty()) {
+      const Handle h = free.back();
+      free.pop_back();
+      list[h - 1] = value;
+      return h;
+    }
+    list.push_back(value);
+    return static_cast<Handle>(list.size());
+  }
+
+  DawnLibrary w_;
+  WGPUInstance instance_ = nullptr;
+  WGPUAdapter adapter_ = nullptr;
+  WGPUDevice device_ = nullptr;
+  WGPUQueue queue_ = nullptr;
+  WGPUBuffer staging_ = nullptr;
+  std::uint64_t staging_bytes_ = 0;
+  DeviceInfo info_;
+  Limits limits_;
+  Status status_;  // the first error nobody has seen yet; of a lost device for good
+  bool lost_ = false, closing_ = false;
+  std::vector<OwnBuffer> buffers_;
+  std::vector<WGPUBindGroup> groups_;
+  std::vector<Handle> free_buffers_, free_groups_;
+  std::vector<Pipeline> pipelines_;
+  std::map<std::string, Handle> by_key_;
+  std::map<std::vector<Access>, WGPUBindGroupLayout> layouts_;
+  std::uint64_t allocated_ = 0;
+};
+
+Code code_of(WGPUErrorType type) { return type == WGPUErrorType_OutOfMemory ? Code::out_of_memory : type == WGPUErrorType_Validation ? Code::internal : Code::unsupported; }
+
+void DawnDevice::wait(const bool& done) {
+  for (int turns = 0; !done && !lost_; ++turns) {
+    w_.InstanceProcessEvents(instance_);
+    if (turns > 4000) {  // what takes longer than a few milliseconds need not spin
+      const timespec moment{0, 50000};
+      nanosleep(&moment, nullptr);
+    }
+  }
+}
+
+Status DawnDevice::open(const DeviceOptions& options) {
+  instance_ = w_.CreateInstance(nullptr);
+  if (!instance_) return Status(Code::unsupported, "gpu: " + w_.path + " makes no instance");
+  struct Answer {
+    bool done = false;
+    WGPUAdapter adapter = nullptr;
+    WGPUDevice device = nullptr;
+    std::string message;
+  } answer;
+  WGPURequestAdapterOptions wanted{};
+  wanted.featureLevel = WGPUFeatureLevel_Core;
+  wanted.powerPreference = WGPUPowerPreference_HighPerformance;
+  wanted.forceFallbackAdapter = options.software;
+  WGPURequestAdapterCallbackInfo on_adapter{};
+  on_adapter.mode = WGPUCallbackMode_AllowProcessEvents;
+  on_adapter.callback = [](WGPURequestAdapterStatus, WGPUAdapter adapter, WGPUStringView message, void* context, void*) {
+    auto* a = static_cast<Answer*>(context);
+    *a = {true, adapter, nullptr, text(message)};
+  };
+  on_adapter.userdata1 = &answer;
+  w_.InstanceRequestAdapter(instance_, &wanted, on_adapter);
+  wait(answer.done);
+  adapter_ = answer.adapter;
+  if (!adapter_) {
+    return Status(Code::unsupported, "gpu: " + w_.path + " finds no adapter: a Vulkan loader (libvulkan.so.1) and a driver are needed" + (answer.message.empty() ? "" : " (" + answer.message + ")"));
+  }
+
+  WGPUAdapterInfo info{};
+  w_.AdapterGetInfo(adapter_, &info);
+  info_ = {text(info.device), text(info.vendor), text(info.description), w_.path, info.adapterType == WGPUAdapterType_CPU};
+  w_.AdapterInfoFreeMembers(info);
+  // Dawn's last resort computes nothing.
+  if (info.backendType == WGPUBackendType_Null) return Status(Code::unsupported, "gpu: " + w_.path + " finds no adapter: the Vulkan loader (libvulkan.so.1) or a driver that it knows is missing");
+  // Room for members that another version of the library adds at the end.
+  struct {
+    WGPULimits limits;
+    std::uint64_t more[16];
+  } own{};
+  w_.AdapterGetLimits(adapter_, &own.limits);
+  limits_.buffer_bytes = own.limits.maxBufferSize;
+  limits_.binding_bytes = own.limits.maxStorageBufferBindingSize;
+  limits_.offset_alignment = own.limits.minStorageBufferOffsetAlignment;
+  limits_.storage_buffers = own.limits.maxStorageBuffersPerShaderStage;
+  limits_.groups_per_dimension = own.limits.maxComputeWorkgroupsPerDimension;
+  limits_.threads_per_group = own.limits.maxComputeInvocationsPerWorkgroup;
+  limits_.group_bytes = own.limits.maxComputeWorkgroupStorageSize;
+
+  const char* toggles[] = {"skip_validation", "disable_robustness"};
+  WGPUDawnTogglesDescriptor fast{};
+  fast.chain.sType = WGPUSType_DawnTogglesDescriptor;
+  fast.enabledToggleCount = 2;
+  fast.enabledToggles = toggles;
+  WGPUDeviceDescriptor descriptor{};
+  descriptor.nextInChain = options.checks ? nullptr : &fast.chain;
+  descriptor.requiredLimits = &own.limits;
+  descriptor.deviceLostCallbackInfo.mode = WGPUCallbackMode_AllowProcessEvents;
+  descriptor.deviceLostCallbackInfo.callback = [](WGPUDevice const*, WGPUDeviceLostReason, WGPUStringView message, void* context, void*) {
+    auto* self = static_cast<DawnDevice*>(context);
+    if (self->closing_) return;
+    self->status_ = Status(Code::unsupported, "gpu: the device was lost: " + text(message) + "; open a new one");
+    self->lost_ = true;
+  };
+  descriptor.deviceLostCallbackInfo.userdata1 = this;
+  descriptor.uncapturedErrorCallbackInfo.callback = [](WGPUDevice const*, WGPUErrorType type, WGPUStringView message, void* context, void*) {
+    static_cast<DawnDevice*>(context)->fail(Status(code_of(type), "gpu: " + text(message)));
+  };
+  descriptor.uncapturedErrorCallbackInfo.userdata1 = this;
+  answer = {};
+  WGPURequestDeviceCallbackInfo on_device{};
+  on_device.mode = WGPUCallbackMode_AllowProcessEvents;
+  on_device.callback = [](WGPURequestDeviceStatus, WGPUDevice device, WGPUStringView message, void* context, void*) {
+    auto* a = static_cast<Answer*>(context);
+    *a = {true, nullptr, device, text(message)};
+  };
+  on_device.userdata1 = &answer;
+  w_.AdapterRequestDevice(adapter_, &descriptor, on_device);
+  wait(answer.done);
+  device_ = answer.device;
+  if (!device_) return Status(Code::unsupported, "gpu: the adapter '" + info_.name + "' gives no device: " + answer.message);
+  queue_ = w_.DeviceGetQueue(device_);
+  return {};
+}
+
+DawnDevice::~DawnDevice() {
+  closing_ = true;
+  for (WGPUBindGroup g : groups_)
+    if (g) w_.BindGroupRelease(g);
+  for (const Pipeline& p : pipelines_)
+    if (p.pipeline) w_.ComputePipelineRelease(p.pipeline);
+  for (const auto& [bindings, layout] : layouts_) w_.BindGroupLayoutRelease(layout);
+  for (const OwnBuffer& b : buffers_)
+    if (b.buffer) w_.BufferRelease(b.buffer);
+  if (staging_) w_.BufferRelease(staging_);
+  if (queue_) w_.QueueRelease(queue_);
+  if (device_) {
+    w_.DeviceDestroy(device_);
+    w_.DeviceRelease(device_);
+  }
+  if (adapter_) w_.AdapterRelease(adapter_);
+  if (instance_) {
+    w_.InstanceProcessEvents(instance_);
+    w_.InstanceRelease(instance_);
+  }
+}
+
+template <class F>
+Status DawnDevice::scoped(std::string_view what, F make) {
+  if (lost_) return status_;
+  struct Answer {
+    bool done = false;
+    Status status;
+  } answer;
+  w_.DevicePushErrorScope(device_, WGPUErrorFilter_Validation);
+  w_.DevicePushErrorScope(device_, WGPUErrorFilter_OutOfMemory);
+  make();
+  for (int i = 0; i < 2; ++i) {
+    answer.done = false;
+    WGPUPopErrorScopeCallbackInfo on_error{};
+    on_error.mode = WGPUCallbackMode_AllowProcessEvents;
+    on_error.callback = [](WGPUPopErrorScopeStatus, WGPUErrorType type, WGPUStringView message, void* context, void*) {
+      auto* a = static_cast<Answer*>(context);
+      a->done = true;
+      if (type != WGPUErrorType_NoError && a->status.ok()) a->status = Status(code_of(type), text(message));
+    };
+    on_error.userdata1 = &answer;
+    w_.DevicePopErrorScope(device_, on_error);
+    wait(answer.done);
+  }
+  if (lost_) return status_;
+  return answer.status.at("gpu: " + std::string(what));
+}
+
+Result<Handle> DawnDevice::create_buffer(std::uint64_t bytes, std::string_view what) {
+  bytes = std::max<std::uint64_t>((bytes + 15) / 16 * 16, 256);
+  const std::uint64_t limit = std::min(limits_.buffer_bytes, limits_.binding_bytes);
+  if (bytes > limit) return Status(Code::out_of_memory, "gpu: " + std::string(what) + " takes " + std::to_string(bytes) + " bytes, a buffer of this adapter holds " + std::to_string(limit));
+  WGPUBufferDescriptor d{};
+  d.label = view(what);
+  d.usage = WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst;
+  d.size = bytes;
+  WGPUBuffer buffer = nullptr;
+  LOOM_TRY(scoped(what, [&] { buffer = w_.DeviceCreateBuffer(device_, &d); }));
+  if (!buffer) return Status(Code::out_of_memory, "gpu: no memory for " + std::string(what) + " of " + std::to_string(bytes) + " bytes");
+  allocated_ += bytes;
+  return keep(buffers_, free_buffers_, OwnBuffer{buffer, bytes});
+}
+
+void DawnDevice::destroy_buffer(Handle handle) {
+  OwnBuffer& b = buffers_[handle - 1];
+  allocated_ -= b.bytes;
+  w_.BufferDestroy(b.buffer);
+  w_.BufferRelease(b.buffer);
+  b = {};
+  free_buffers_.push_back(handle);
+}
+
+Status DawnDevice::write(Handle buffer, std::uint64_t offset, std::span<const std::byte> bytes) {
+  for (std::uint64_t at = 0; at < bytes.size(); at += kUploadPiece) {
+    const std::uint64_t n = std::min<std::uint64_t>(kUploadPiece, bytes.size() - at);
+    w_.QueueWriteBuffer(queue_, buffers_[buffer - 1].buffer, offset + at, bytes.data() + at, n);
+    if (n == kUploadPiece) w_.QueueSubmit(queue_, 0, nullptr), w_.InstanceProcessEvents(instance_);  // lets go of staging memory
+  }
+  return take_status();
+}
+
+Result<WGPUBindGroupLayout> DawnDevice::bind_layout(std::span<const Access> bindings) {
+  std::vector<Access> key(bindings.begin(), bindings.end());
+  if (auto found = layouts_.find(key); found != layouts_.end()) return found->second;
+  std::vector<WGPUBindGroupLayoutEntry> entries(bindings.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    entries[i].binding = static_cast<std::uint32_t>(i);
+    entries[i].visibility = WGPUShaderStage_Compute;
+    entries[i].buffer.type = bindings[i] == Access::read ? WGPUBufferBindingType_ReadOnlyStorage : WGPUBufferBindingType_Storage;
+  }
+  WGPUBindGroupLayoutDescriptor d{};
+  d.entryCount = entries.size();
+  d.entries = entries.data();
+  WGPUBindGroupLayout layout = nullptr;
+  LOOM_TRY(scoped("bind group layout", [&] { layout = w_.DeviceCreateBindGroupLayout(device_, &d); }));
+  layouts_[std::move(key)] = layout;
+  return layout;
+}
+
+Result<Handle> DawnDevice::pipeline(const PipelineSource& source) {
+  if (auto found = by_key_.find(source.key); found != by_key_.end()) return found->second;
+  Pipeline p;
+  LOOM_ASSIGN(p.layout, bind_layout(source.bindings));
+  WGPUShaderSourceWGSL code{};
+  code.chain.sType = WGPUSType_ShaderSourceWGSL;
+  code.code = view(source.wgsl);
+  WGPUShaderModuleDescriptor module{};
+  module.nextInChain = &code.chain;
+  module.label = view(source.key);
+  LOOM_TRY(scoped("kernel " + source.key, [&] {
+    WGPUShaderModule shader = w_.DeviceCreateShaderModule(device_, &module);
+    WGPUPipelineLayoutDescriptor ld{};
+    ld.bindGroupLayoutCount = 1;
+    ld.bindGroupLayouts = &p.layout;
+    WGPUPipelineLayout layout = w_.DeviceCreatePipelineLayout(device_, &ld);
+    WGPUComputePipelineDescriptor d{};
+    d.label = view(source.key);
+    d.layout = layout;
+    d.compute.module = shader;
+    d.compute.entryPoint = view(source.entry);
+    p.pipeline = w_.DeviceCreateComputePipeline(device_, &d);
+    w_.PipelineLayoutRelease(layout);
+    w_.ShaderModuleRelease(shader);
+  }));
+  pipelines_.push_back(p);
+  return by_key_[source.key] = static_cast<Handle>(pipelines_.size());
+}
+
+Result<Handle> DawnDevice::bind(Handle pipeline, std::span<const Binding> bindings) {
+  std::vector<WGPUBindGroupEntry> entries(bindings.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const OwnBuffer& b = buffers_[bindings[i].buffer - 1];
+    entries[i].binding = static_cast<std::uint32_t>(i);
+    entries[i].buffer = b.buffer;
+    entries[i].offset = bindings[i].offset;
+    entries[i].size = bindings[i].bytes == 0 ? b.bytes - bindings[i].offset : bindings[i].bytes;
+  }
+  WGPUBindGroupDescriptor d{};
+  d.layout = pipelines_[pipeline - 1].layout;
+  d.entryCount = entries.size();
+  d.entries = entries.data();
+  WGPUBindGroup group = w_.DeviceCreateBindGroup(device_, &d);
+  LOOM_TRY(take_status());
+  return keep(groups_, free_groups_, group);
+}
+
+void DawnDevice::destroy_bindings(Handle bindings) {
+  w_.BindGroupRelease(std::exchange(groups_[bindings - 1], nullptr));
+  free_groups_.push_back(bindings);
+}
+
+Status DawnDevice::submit(std::span<const Dispatch> list) {
+  if (lost_) return status_;
+  WGPUCommandEncoder encoder = w_.DeviceCreateCommandEncoder(device_, nullptr);
+  WGPUComputePassEncoder pass = w_.CommandEncoderBeginComputePass(encoder, nullptr);
+  Handle pipeline = 0;
+  for (const Dispatch& d : list) {
+    if (d.pipeline != pipeline) w_.ComputePassEncoderSetPipeline(pass, pipelines_[(pipeline = d.pipeline) - 1].pipeline);
+    w_.ComputePassEncoderSetBindGroup(pass, 0, groups_[d.bindings - 1], 0, nullptr);
+    w_.ComputePassEncoderDispatchWorkgroups(pass, d.x, d.y, d.z);
+  }
+  w_.ComputePassEncoderEnd(pass);
+  WGPUCommandBuffer commands = w_.CommandEncoderFinish(encoder, nullptr);
+  w_.QueueSubmit(queue_, 1, &commands);
+  w_.CommandBufferRelease(commands);
+  w_.ComputePassEncoderRelease(pass);
+  w_.CommandEncoderRelease(encoder);
+  return take_status();
+}
+
+Status DawnDevice::read(std::span<const ReadRange> ranges) {
+  // Ranges that fit share one trip; a range larger than the staging buffer is read in pieces.
+  std::size_t first = 0;
+  while (first < ranges.size()) {
+    std::uint64_t total = 0;
+    std::size_t last = first;
+    while (last < ranges.size() && (last == first || total + ranges[last].out.size() <= kStagingPiece)) total += ranges[last++].out.size();
+    if (total > kStagingPiece) {  // a single large one
+      for (std::uint64_t at = 0; at < total; at += kStagingPiece) {
+        const ReadRange piece{ranges[first].buffer, ranges[first].offset + at, ranges[first].out.subspan(at, std::min(kStagingPiece, total - at))};
+        LOOM_TRY(read({&piece, 1}));
+      }
+      first = last;
+      continue;
+    }
+    if (lost_) return status_;
+    if (staging_bytes_ < total) {
+      if (staging_) w_.BufferRelease(staging_);
+      staging_ = nullptr;
+      WGPUBufferDescriptor d{};
+      d.usage = WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst;
+      d.size = staging_bytes_ = std::max<std::uint64_t>((total + 15) / 16 * 16, 4096);
+      LOOM_TRY(scoped("staging memory", [&] { staging_ = w_.DeviceCreateBuffer(device_, &d); }));
+    }
+    WGPUCommandEncoder encoder = w_.DeviceCreateCommandEncoder(device_, nullptr);
+    std::uint64_t at = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      w_.CommandEncoderCopyBufferToBuffer(encoder, buffers_[ranges[i].buffer - 1].buffer, ranges[i].offset, staging_, at, ranges[i].out.size());
+      at += ranges[i].out.size();
+    }
+    WGPUCommandBuffer commands = w_.CommandEncoderFinish(encoder, nullptr);
+    w_.QueueSubmit(queue_, 1, &commands);
+    w_.CommandBufferRelease(commands);
+    w_.CommandEncoderRelease(encoder);
+    struct Answer {
+      bool done = false;
+      WGPUMapAsyncStatus status = WGPUMapAsyncStatus_Error;
+      std::string message;
+    } answer;
+    WGPUBufferMapCallbackInfo on_map{};
+    on_map.mode = WGPUCallbackMode_AllowProcessEvents;
+    on_map.callback = [](WGPUMapAsyncStatus status, WGPUStringView message, void* context, void*) {
+      *static_cast<Answer*>(context) = {true, status, text(message)};
+    };
+    on_map.userdata1 = &answer;
+    w_.BufferMapAsync(staging_, WGPUMapMode_Read, 0, total, on_map);
+    wait(answer.done);
+    LOOM_TRY(take_status());
+    if (answer.status != WGPUMapAsyncStatus_Success) return Status(Code::unsupported, "gpu: reading back failed: " + answer.message);
+    const auto* mapped = static_cast<const std::byte*>(w_.BufferGetConstMappedRange(staging_, 0, total));
+    for (std::size_t i = first; i < last; ++i) {
+      std::memcpy(ranges[i].out.data(), mapped, ranges[i].out.size());
+      mapped += ranges[i].out.size();
+    }
+    w_.BufferUnmap(staging_);
+    first = last;
+  }
+  return take_status();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
+  LOOM_ASSIGN(const DawnLibrary library, load_dawn(options.library));
+  auto device = std::make_unique<DawnDevice>(library);
+  LOOM_TRY(device->open(options));
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+}  // namespace loom::gpu
+
+#endif

@@ -1,0 +1,35 @@
+// The functions of Dawn's webgpu.h that Loom calls, found in a library at run time. Nothing links against it.
+#pragma once
+
+#include <webgpu/webgpu.h>
+
+#include <string>
+
+#include "base/status.h"
+
+// Names as in the header, without their "wgpu".
+#define LOOM_WGPU_FUNCTIONS(X)                                                                                                         \
+  X(CreateInstance) X(InstanceRequestAdapter) X(InstanceProcessEvents) X(InstanceRelease)                                              \
+  X(AdapterRequestDevice) X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterRelease)                             \
+  X(DeviceGetQueue) X(DeviceCreateBuffer) X(DeviceCreateShaderModule) X(DeviceCreateBindGroupLayout) X(DeviceCreatePipelineLayout)      \
+  X(DeviceCreateComputePipeline) X(DeviceCreateBindGroup) X(DeviceCreateCommandEncoder) X(DevicePushErrorScope) X(DevicePopErrorScope)  \
+  X(DeviceDestroy) X(DeviceRelease) X(QueueSubmit) X(QueueWriteBuffer) X(QueueRelease)                                                  \
+  X(CommandEncoderBeginComputePass) X(CommandEncoderCopyBufferToBuffer) X(CommandEncoderFinish) X(CommandEncoderRelease)                \
+  X(CommandBufferRelease) X(ComputePassEncoderSetPipeline) X(ComputePassEncoderSetBindGroup) X(ComputePassEncoderDispatchWorkgroups)    \
+  X(ComputePassEncoderEnd) X(ComputePassEncoderRelease) X(BufferMapAsync) X(BufferGetConstMappedRange) X(BufferUnmap) X(BufferDestroy)  \
+  X(BufferRelease) X(ShaderModuleRelease) X(BindGroupLayoutRelease) X(PipelineLayoutRelease) X(ComputePipelineRelease) X(BindGroupRelease)
+
+namespace loom::gpu {
+
+struct DawnLibrary {
+  std::string path;
+#define LOOM_WGPU_MEMBER(name) decltype(&wgpu##name) name = nullptr;
+  LOOM_WGPU_FUNCTIONS(LOOM_WGPU_MEMBER)
+#undef LOOM_WGPU_MEMBER
+};
+
+// Loads the library `path`, or where that is empty the one of LOOM_WEBGPU_LIBRARY, or the first of the well-known names beside the program
+// and on the loader's path. It stays loaded. Error: unsupported, with everything that was tried.
+Result<DawnLibrary> load_dawn(const std::string& path);
+
+}  // namespace loom::gpu

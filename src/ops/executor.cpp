@@ -1,0 +1,108 @@
+#include "ops/executor.h"
+
+#include <algorithm>
+
+#include "ops/cpu/executor.h"
+#include "ops/cpu/kernel_args.h"
+#include "ops/cpu/planner.h"
+#include "ops/webgpu/executor.h"
+
+namespace loom {
+
+Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup weights, ThreadPool& pool, const ExecutorOptions& options) {
+  if (options.device) {
+    LOOM_ASSIGN(auto on_device, webgpu::Executor::create(std::move(program), std::move(weights), *options.device, options));
+    return std::unique_ptr<Executor>(std::move(on_device));
+  }
+  LOOM_ASSIGN(auto on_cpu, cpu::Executor::create(std::move(program), std::move(weights), pool, options));
+  return std::unique_ptr<Executor>(std::move(on_cpu));
+}
+
+Status Executor::set(RegisterId id, std::uint32_t value) {
+  if (id < 0 || static_cast<std::size_t>(id) >= program_.registers.size()) return Status(Code::invalid_argument, "the program has no register " + std::to_string(id));
+  const Register& r = program_.registers[static_cast<std::size_t>(id)];
+  if (value > r.max) return Status(Code::out_of_range, "register " + r.name + ": " + std::to_string(value) + " is above its maximum of " + std::to_string(r.max));
+  u32_[static_cast<std::size_t>(id)] = value;
+  return {};
+}
+
+Status Executor::plan_pages(std::int64_t sequences) {
+  sequences_ = std::max<std::int64_t>(sequences, 1);
+  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+    const Buffer& buffer = program_.buffers[b];
+    if (buffer.kind != BufferKind::state || buffer.role != "kv") continue;
+    const std::int64_t rows = program_.max_rows(static_cast<BufferId>(b));
+    if (rows % (64 * sequences_) != 0) return Status(Code::invalid_argument, "session: the KV state's " + std::to_string(rows) + " positions are not divisible among " + std::to_string(sequences_) + " sequences in pages of 64");
+    const std::int64_t pages = rows / 64 / sequences_;
+    if (pages_per_sequence_ != 0 && pages_per_sequence_ != pages) return Status(Code::invalid_argument, "session: KV states of different lengths");
+    pages_per_sequence_ = pages;
+  }
+  page_table_.resize(static_cast<std::size_t>(pages_per_sequence_ * sequences_));
+  for (std::size_t i = 0; i < page_table_.size(); ++i) page_table_[i] = static_cast<std::uint32_t>(i);
+  return {};
+}
+
+void Executor::plan_limits() {
+  limits_.clear();
+  for (const Instruction& ins : program_.code) {
+    auto limit = [&](int operand, std::int64_t value, BufferId rows_of = kNone, bool is_signed = false) {
+      const BufferId buffer = ins.operands[static_cast<std::size_t>(operand)].buffer;
+      if (program_.buffers[static_cast<std::size_t>(buffer)].kind != BufferKind::input) return;
+      for (Limit& l : limits_)
+        if (l.buffer == buffer && l.rows_of == rows_of) { l.limit = std::min(l.limit, value); return; }
+      limits_.push_back({buffer, value, rows_of, is_signed});
+    };
+    auto rows_of = [&](int operand) { return program_.max_rows(ins.operands[static_cast<std::size_t>(operand)].buffer); };
+    switch (ins.op) {
+      case Op::gather: limit(1, rows_of(0)); break;
+      case Op::gather_rows: limit(1, INT64_MAX, ins.operands[0].buffer); break;
+      case Op::scatter_rows: limit(1, INT64_MAX, ins.operands[2].buffer); break;
+      case Op::rope: limit(1, rows_of(2)); break;
+      case Op::kv_append: case Op::attention: limit(2, sequences_); limit(3, pages_per_sequence_ * 64); break;
+      case Op::cross_entropy: case Op::cross_entropy_back: limit(1, ins.operands[0].cols, kNone, true); break;
+      default: break;
+    }
+  }
+}
+
+Status Executor::check_inputs() {
+  for (const Limit& l : limits_) {
+    const auto b = static_cast<std::size_t>(l.buffer);
+    const std::int64_t rows = program_.rows(l.buffer, u32_), stride = cpu::row_stride(program_.buffers[b]);
+    const std::int64_t limit = l.rows_of == kNone ? l.limit : program_.rows(l.rows_of, u32_);
+    const auto* values = reinterpret_cast<const std::uint32_t*>(row_bytes(l.buffer, 0));
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::uint32_t v = values[r * stride];
+      if (l.is_signed && static_cast<std::int32_t>(v) < 0) continue;
+      if (v >= static_cast<std::uint64_t>(limit)) {
+        return Status(Code::out_of_range, program_.buffers[b].role + "[" + std::to_string(r) + "] is " + std::to_string(v) + ", the limit is " + std::to_string(limit));
+      }
+    }
+  }
+  return {};
+}
+
+void Executor::settle_inputs() {
+  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+    const Buffer& buffer = program_.buffers[b];
+    if (buffer.kind != BufferKind::input || buffer.type != ValueType::f32) continue;
+    auto* values = reinterpret_cast<float*>(row_bytes(static_cast<BufferId>(b), 0));
+    if (!values) continue;
+    const std::int64_t rows = program_.rows(static_cast<BufferId>(b), u32_), stride = cpu::row_stride(buffer);
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t c = 0; c < buffer.cols; ++c) values[r * stride + c] = cpu::stored(values[r * stride + c]);
+  }
+}
+
+Result<WeightStore*> Executor::parameter(const Buffer& b) const {
+  WeightStore* store = lookup_(b.path, b.role);
+  const std::string name = b.path + ":" + b.role;
+  if (!store) return Status(Code::not_found, "the program reads the parameter " + name + ", which the network lacks");
+  if (store->rows() != b.rows.constant || store->cols() != b.cols) {
+    return Status(Code::invalid_argument, "parameter " + name + ": the program expects " + std::to_string(b.rows.constant) + " x " + std::to_string(b.cols) + ", the network has " +
+                                              std::to_string(store->rows()) + " x " + std::to_string(store->cols()));
+  }
+  return store;
+}
+
+}  // namespace loom

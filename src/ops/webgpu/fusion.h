@@ -1,0 +1,30 @@
+// Decoding in few dispatches: instructions of a single row that one kernel does together, with the bits of each. A layer of a decoder is
+// [norm, quantize, q k v] [rope, append] [attention] [quantize, o, add] [norm, quantize, gate up, silu_mul] [quantize, down, add].
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "ops/webgpu/kernels.h"
+
+namespace loom::webgpu {
+
+// A fused kernel runs in place of its first instruction, and so writes earlier than the program does, by fewer instructions than this: the arena
+// keeps places that long after their last reader.
+constexpr int kFusionReach = 12;
+
+struct Fusion {
+  std::size_t first = 0;                // instruction in whose place it runs
+  std::vector<std::size_t> instructions;  // all that it does
+  LaunchSpec launch;
+};
+
+// The fusions of a verified program. `weight` gives a matrix as prepared and the buffer it lies in; kernels take at most `group_bytes` of
+// workgroup memory.
+struct FusedMatrix {
+  const cpu::WeightArg* arg = nullptr;
+  int heap = 0;
+};
+std::vector<Fusion> find_fusions(const Program& program, const std::function<FusedMatrix(BufferId)>& weight, std::int64_t group_bytes);
+
+}  // namespace loom::webgpu

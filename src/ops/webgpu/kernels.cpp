@@ -1,0 +1,204 @@
+#include "ops/webgpu/kernels.h"
+
+#include <algorithm>
+
+namespace loom::webgpu {
+namespace {
+
+constexpr std::int64_t kMaxHeadDim = 1024;
+
+}  // namespace
+
+std::string constant(std::string_view name, std::int64_t value) { return "const " + std::string(name) + " = " + std::to_string(value) + "u;\n"; }
+std::string flag(std::string_view name, bool value) { return "const " + std::string(name) + " = " + (value ? "true" : "false") + ";\n"; }
+
+std::string weight_constants(const cpu::WeightArg& w, bool bias) {
+  return constant("FORM", w.form) + constant("DTYPE", w.dtype) + constant("LAYOUT", w.layout) + flag("HAS_SCALES", w.scales) + flag("HAS_MINIMA", w.minima) + flag("HAS_ZEROS", w.zeros) +
+         flag("HAS_BIAS", bias);
+}
+
+namespace {
+
+std::string_view matmul_piece(int form) {
+  return form == cpu::kIntegerForm ? "join matmul_integer" : form == cpu::kBlockForm ? "matmul_blocks" : "matmul_float";
+}
+
+// What one op needs beside its name: how its work is cut, and the pieces it is made of.
+class Launches {
+ public:
+  Launches(const Program& program, const Instruction& ins) : program_(program), ins_(ins) {}
+
+  // A thread for each element of an operand.
+  void elements(std::string_view pieces, std::string_view entry, int operand, std::string constants = {}) {
+    add(pieces, entry, operand, ins_.operands[static_cast<std::size_t>(operand)].cols, 64, std::move(constants));
+  }
+  void add(std::string_view pieces, std::string_view entry, int operand, std::int64_t factor, std::int64_t threads, std::string constants = {}) {
+    LaunchSpec l;
+    l.kernel = {std::string(pieces), std::string(entry), std::move(constants)};
+    l.operand = operand;
+    l.factor = factor;
+    l.threads = threads;
+    list.push_back(std::move(l));
+  }
+  LaunchSpec& last() { return list.back(); }
+  std::int64_t cols(int operand) const { return ins_.operands[static_cast<std::size_t>(operand)].cols; }
+  bool has(int operand) const { return ins_.operands[static_cast<std::size_t>(operand)].valid(); }
+
+  std::vector<LaunchSpec> list;
+
+ private:
+  const Program& program_;
+  const Instruction& ins_;
+};
+
+}  // namespace
+
+Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instruction& ins, const cpu::WeightArg* weight, const gpu::Limits& limits) {
+  Launches l(program, ins);
+  const std::string name(info(ins.op).name);
+  const bool q15_state = std::any_of(ins.operands.begin(), ins.operands.end(), [&](const View& v) {
+    return v.valid() && program.buffers[static_cast<std::size_t>(v.buffer)].kind == BufferKind::state && program.buffers[static_cast<std::size_t>(v.buffer)].type == ValueType::q15;
+  });
+  const std::string elementwise = "arena exact elementwise", act = constant("ACT", ins.op == Op::activation || ins.op == Op::activation_back ? ins.ints[0] : 0);
+  auto with_weights = [&](std::string_view pieces, bool bias) {
+    LaunchSpec& s = l.last();
+    s.kernel.pieces = pieces;
+    s.kernel.constants = weight_constants(*weight, bias);
+    s.kernel.has_weights = true;
+  };
+  switch (ins.op) {
+    case Op::fill: l.elements(elementwise, name, 0, act); break;
+    case Op::copy: case Op::scale: case Op::convert: case Op::activation: l.elements(elementwise, name, 1, act); break;
+    case Op::add: case Op::gather_rows: case Op::activation_back: case Op::silu_mul: case Op::silu_mul_back: l.elements(elementwise, name, 2, act); break;
+    case Op::scatter_rows:
+      l.elements(elementwise, "scatter_zero", 2, act);
+      l.elements(elementwise, name, 0, act);
+      break;
+    case Op::rope: l.add(elementwise, name, 3, l.cols(3) / 2, 64, act); break;
+
+    case Op::gather: case Op::matmul_t:
+      l.elements("", name, 2);
+      with_weights("arena weights weight_rows", false);
+      break;
+    case Op::matmul: {
+      const bool integer = weight->form == cpu::kIntegerForm;
+      l.add("", name, 3, integer ? (l.cols(3) + 15) / 16 : l.cols(3), integer ? 1 : 64);
+      with_weights("arena weights " + std::string(matmul_piece(weight->form)), l.has(2));
+      if (integer) {
+        LaunchSpec& s = l.last();
+        s.wide = s.kernel;
+        s.wide_tile = 4;
+        s.wide.constants += constant("ROWS", s.wide_tile);
+        s.kernel.constants += constant("ROWS", 1);
+      }
+      break;
+    }
+    case Op::quantize: l.add("arena q15 quantize", name, 0, 1, 1); break;
+    case Op::split_bf16: l.elements("arena q15 quantize", name, 0); break;
+
+    case Op::rms_norm: case Op::layer_norm: case Op::rms_norm_back: case Op::layer_norm_back: case Op::rms_norm_gain: case Op::layer_norm_gain: {
+      const bool centered = ins.op == Op::layer_norm || ins.op == Op::layer_norm_back || ins.op == Op::layer_norm_gain;
+      const std::string pieces = "arena reduce row_sum norm", constants = flag("CENTERED", centered);
+      const std::int64_t groups = l.cols(0) / ins.ints[0];
+      if (ins.op == Op::rms_norm || ins.op == Op::layer_norm) l.add(pieces, "norm", 0, groups, 1, constants);
+      else if (ins.op == Op::rms_norm_back || ins.op == Op::layer_norm_back) l.add(pieces, "norm_back", 0, groups, 1, constants);
+      else {
+        l.add(pieces, "norm_gain_stats", 0, groups, 1, constants);
+        l.add(pieces, "norm_gain", -1, ins.ints[0], 64, constants);
+      }
+      break;
+    }
+
+    case Op::kv_append:
+      if (q15_state) l.add("q15 kv_append", "kv_append_q15", 0, ins.ints[0], 1);
+      else l.elements("q15 kv_append", name, 0);
+      break;
+    case Op::attention: case Op::attention_rows: case Op::attention_back: {
+      if (ins.ints[2] > kMaxHeadDim) return Status(Code::unsupported, "gpu: " + name + ": head_dim is " + std::to_string(ins.ints[2]) + ", at most " + std::to_string(kMaxHeadDim) + " here");
+      const std::string constants = constant("TILES", (ins.ints[2] + 63) / 64);
+      const std::string pieces = "arena exact reduce attention";
+      if (ins.op == Op::attention && q15_state) {
+        // One row has little else to share out: blocks side by side.
+        const std::int64_t teams = std::clamp<std::int64_t>(std::min<std::int64_t>(limits.threads_per_group / 64, limits.group_bytes / (1200 + 256 * ((ins.ints[2] + 63) / 64))), 1, 16);
+        l.add(pieces + " q15 attention_q15", "attention_q15", 0, ins.ints[0], 1, constants);
+        LaunchSpec& s = l.last();
+        s.wide = s.kernel;
+        s.wide_tile = 1;
+        s.wide.constants += constant("TEAMS", 1);
+        s.kernel.constants += constant("TEAMS", teams);
+      }
+      else if (ins.op != Op::attention_back) l.add(pieces, name, 0, ins.ints[0], 1, constants);
+      else {
+        l.add(pieces + " attention_back", "attention_slopes", 0, ins.ints[0], 1, constants);
+        l.elements(pieces + " attention_back", "attention_back_q", 7, constants);
+        l.elements(pieces + " attention_back", "attention_back_kv", 8, constants);
+      }
+      break;
+    }
+
+    case Op::outer_add: l.elements("arena row_sum gradient", name, 2); break;
+    case Op::col_sum: l.elements("arena row_sum gradient", name, 1); break;
+    case Op::gather_add:
+      if (ins.ints[0] == 0) l.elements("arena row_sum gradient", "gather_add_zero", 2);
+      l.elements("arena row_sum gradient", name, 0);
+      break;
+
+    case Op::cross_entropy: case Op::cross_entropy_back: case Op::mse: case Op::mse_back: l.add("arena exact reduce loss", name, 0, 1, 1); break;
+    case Op::sum_rows: l.add("arena exact reduce loss", name, -1, 1, 1); break;
+    case Op::grad_merge: case Op::sum_squares: case Op::clip_scale: case Op::sgd: case Op::adamw: {
+      const std::string constants = flag("HAS_TOTAL", ins.op == Op::clip_scale && l.has(0)) + flag("HAS_VELOCITY", ins.op == Op::sgd && l.has(3));
+      if (ins.op == Op::sum_squares || ins.op == Op::clip_scale) l.add("arena reduce optim", name, -1, 1, 1, constants);
+      else l.elements("arena reduce optim", name, ins.op == Op::grad_merge ? 0 : 2, constants);
+      break;
+    }
+    case Op::count_: return Status(Code::internal, "gpu: no such op");
+  }
+  for (LaunchSpec& s : l.list) {
+    s.instruction = &ins;
+    s.operands = ins.operands;
+    s.ints = ins.ints;
+    s.reals = ins.reals;
+    if (s.kernel.has_weights) s.matrices[0] = ins.operands[0].buffer;
+  }
+  return std::move(l.list);
+}
+
+LaunchSpec master_to_panels(std::int64_t elements) {
+  LaunchSpec s;
+  s.kernel = {"arena masters", "to_panels", {}, gpu::Access::read_write, true};
+  s.factor = elements;
+  s.threads = 64;
+  return s;
+}
+LaunchSpec master_to_vector(std::int64_t elements) {
+  LaunchSpec s;
+  s.kernel = {"arena masters", "to_vector"};
+  s.factor = elements;
+  s.threads = 64;
+  return s;
+}
+
+Result<gpu::Handle> pipeline_of(gpu::Device& device, const Kernel& kernel) {
+  auto text_of = [](std::string_view name) {
+    for (const WgslSource& s : wgsl_sources())
+      if (s.name == name) return s.text;
+    return std::string_view();
+  };
+  gpu::PipelineSource source;
+  source.key = kernel.pieces + ":" + kernel.entry + "\n" + kernel.constants;
+  source.wgsl = text_of("base");
+  source.wgsl += kernel.constants;
+  for (std::string_view rest = kernel.pieces; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view text = text_of(rest.substr(0, end));
+    if (text.empty()) return Status(Code::internal, "gpu: no kernel file " + std::string(rest.substr(0, end)));
+    source.wgsl += text;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  source.entry = kernel.entry;
+  const gpu::Access bindings[] = {gpu::Access::read, gpu::Access::read_write, kernel.weights};
+  source.bindings = std::span(bindings, kernel.has_weights ? 3 : 2);
+  return device.pipeline(source);
+}
+
+}  // namespace loom::webgpu

@@ -1,0 +1,61 @@
+// Which kernels an instruction takes, and their WGSL: pieces of kernels/*.wgsl put together behind a few constants.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu/device.h"
+#include "ops/cpu/kernel_args.h"
+#include "ops/program.h"
+
+namespace loom::webgpu {
+
+struct WgslSource {
+  std::string_view name, text;
+};
+std::span<const WgslSource> wgsl_sources();
+
+struct Kernel {
+  std::string pieces;     // files, separated by spaces; base is always first
+  std::string entry;
+  std::string constants;  // in front of the pieces
+  gpu::Access weights = gpu::Access::read;
+  bool has_weights = false;
+};
+
+// One dispatch of an instruction. Its units of work are ceil(rows of an operand / tile) * factor.
+struct LaunchSpec {
+  Kernel kernel;
+  int operand = -1;          // -1: `factor` units
+  std::int64_t factor = 1;
+  std::int64_t tile = 1;
+  std::int64_t threads = 1;  // units per workgroup
+  std::int64_t most = 0;     // workgroups; 0: any number. Those of a kernel that loops over its units
+  Kernel wide{};             // used instead, with its tile, where the operand has more than one row
+  std::int64_t wide_tile = 0;
+  // What its parameters say: of the instruction, or of several that one dispatch does.
+  const Instruction* instruction = nullptr;
+  std::array<View, kMaxOperands> operands{};
+  std::array<std::int64_t, kMaxInts> ints{};
+  std::array<double, kMaxReals> reals{};
+  std::array<BufferId, 3> matrices{kNone, kNone, kNone};  // that lie in one buffer
+};
+
+// The dispatches of an instruction of a verified program. `weight` is its matrix as prepared, null where it has none. Error: unsupported, where the
+// device cannot do it.
+Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instruction& instruction, const cpu::WeightArg* weight, const gpu::Limits& limits);
+
+std::string constant(std::string_view name, std::int64_t value);
+std::string flag(std::string_view name, bool value);
+std::string weight_constants(const cpu::WeightArg& weight, bool bias);
+
+// After an update: a master (operand 0) becomes float panels, or a vector.
+LaunchSpec master_to_panels(std::int64_t elements);
+LaunchSpec master_to_vector(std::int64_t elements);
+
+Result<gpu::Handle> pipeline_of(gpu::Device& device, const Kernel& kernel);
+
+}  // namespace loom::webgpu

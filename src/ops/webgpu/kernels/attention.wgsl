@@ -1,0 +1,158 @@
+// Attention by exact rescaling (rule 6), class F: a workgroup of 64 per row and head, a lane per position of a block. One walk over the blocks finds
+// the largest exponent, a second one sums. ints: heads, kv_heads, head_dim, window, causal; reals: scale. TILES: head_dim in units of 64.
+
+var<workgroup> best: atomic<i32>;
+var<workgroup> weight: array<f32, 64>;
+
+struct Head {
+  row: u32,
+  head: u32,
+  kv_head: u32,
+}
+fn head_of(u: u32) -> Head {
+  let h = u % int_at(0u);
+  return Head(u / int_at(0u), h, h / (int_at(0u) / int_at(1u)));
+}
+
+// Sum over head_dim of x[d] * y[d * step] in the canonical order.
+fn dot_chains(x: u32, y: u32, step: u32) -> f32 {
+  var c = zero();
+  for (var d0 = 0u; d0 < int_at(2u); d0 += 32u) {
+    var even = zero();
+    var odd = zero();
+    let end = min(d0 + 32u, int_at(2u));
+    for (var d = d0; d < end; d += 2u) {
+      even = even + mul(load(x + d), load(y + d * step));
+      if (d + 1u < end) { odd = odd + mul(load(x + d + 1u), load(y + (d + 1u) * step)); }
+    }
+    c = c + (even + odd);
+  }
+  return c;
+}
+
+// Adds to num[] what `count` positions of a block give, their weights in workgroup memory: lane d of each tile of head_dim.
+fn add_values(num: ptr<function, array<f32, TILES>>, values: u32, step: u32, count: u32, lane: u32) {
+  for (var t = 0u; t < TILES; t++) {
+    let d = t * 64u + lane;
+    if (d >= int_at(2u)) { continue; }
+    var c = zero();
+    for (var j0 = 0u; j0 < count; j0 += 32u) {
+      var even = zero();
+      var odd = zero();
+      let end = min(j0 + 32u, count);
+      for (var j = j0; j < end; j += 2u) {
+        even = even + mul(weight[j], load(values + j * step + d));
+        if (j + 1u < end) { odd = odd + mul(weight[j + 1u], load(values + (j + 1u) * step + d)); }
+      }
+      c = c + (even + odd);
+    }
+    (*num)[t] = (*num)[t] + c;
+  }
+}
+
+var<workgroup> shared_word: u32;
+// A word that all threads of the workgroup branch on.
+fn uniform_word(lane: u32, value: u32) -> u32 {
+  if (lane == 0u) { shared_word = value; }
+  return workgroupUniformLoad(&shared_word);
+}
+fn max_over_group(lane: u32, value: i32) -> i32 {
+  if (lane == 0u) { atomicStore(&best, -1000000); }
+  workgroupBarrier();
+  atomicMax(&best, value);
+  workgroupBarrier();
+  return atomicLoad(&best);
+}
+// The first position that a query at p may see.
+fn first_seen(p: u32) -> u32 { return select(0u, p + 1u - int_at(3u), int_at(3u) > 0u && p + 1u > int_at(3u)); }
+
+fn store_result(num: ptr<function, array<f32, TILES>>, y: u32, inverse: f32, lane: u32) {
+  for (var t = 0u; t < TILES; t++) {
+    if (t * 64u + lane < int_at(2u)) { store(y + t * 64u + lane, (*num)[t] * inverse); }
+  }
+}
+
+// kv: pages of 64 positions, each [kv_heads][head_dim][64] keys, then [kv_heads][64][head_dim] values.
+@compute @workgroup_size(64) fn attention(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let u = group_unit(group, groups);
+  if (u >= units()) { return; }
+  let at = head_of(u);
+  let hd = int_at(2u);
+  let p = uniform_word(lane, min(A[place(3u, at.row)], P[3] * 64u - 1u));
+  let table = P[2] + A[place(2u, at.row)] * P[3];
+  let part = int_at(1u) * hd * 64u;  // keys, or values, of a page
+  let own = place(1u, 0u) + at.kv_head * hd * 64u;
+  let q = place(0u, at.row) + at.head * hd;
+  let begin = first_seen(p);
+  var top = -1000000;
+  for (var b = begin / 64u; b <= p / 64u; b++) {
+    let j = b * 64u + lane;
+    if (j >= begin && j <= p) { top = max(top, exp_parts(mul(dot_chains(q, own + A[table + b] * 2u * part + lane, 64u), real_at(0u))).k); }
+  }
+  top = max_over_group(lane, top);
+  var num: array<f32, TILES>;
+  for (var t = 0u; t < TILES; t++) { num[t] = zero(); }
+  var den = zero();
+  for (var b = begin / 64u; b <= p / 64u; b++) {
+    let j = b * 64u + lane;
+    let page = own + A[table + b] * 2u * part;
+    var e = zero();
+    if (j >= begin && j <= p) {
+      let parts = exp_parts(mul(dot_chains(q, page + lane, 64u), real_at(0u)));
+      e = rescale(parts.m, parts.k, top);
+    }
+    den = den + tree_sum(lane, e);
+    weight[lane] = e;
+    workgroupBarrier();
+    add_values(&num, page + part, hd, 64u, lane);
+  }
+  store_result(&num, place(4u, at.row) + at.head * hd, div(1.0, den), lane);
+}
+
+// The training form: keys and values are rows of this run. Per row extra(0) has the first row of its sequence, and the sequence's length.
+struct Sequence {
+  begin: u32,
+  length: u32,
+}
+fn sequence_of(lane: u32, row: u32) -> Sequence {
+  let begin = uniform_word(lane, A[extra(0u) + 2u * row]);
+  return Sequence(begin, uniform_word(lane, A[extra(0u) + 2u * row + 1u]));
+}
+
+@compute @workgroup_size(64) fn attention_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let u = group_unit(group, groups);
+  if (u >= units()) { return; }
+  let at = head_of(u);
+  let hd = int_at(2u);
+  let s = sequence_of(lane, at.row);
+  let p = at.row - s.begin;
+  let end = select(s.length - 1u, p, int_at(4u) != 0u);
+  let q = place(0u, at.row) + at.head * hd;
+  let begin = first_seen(p);
+  var top = -1000000;
+  for (var j = begin / 64u * 64u + lane; j <= end; j += 64u) {
+    if (j >= begin) { top = max(top, exp_parts(mul(dot_chains(q, place(1u, s.begin + j) + at.kv_head * hd, 1u), real_at(0u))).k); }
+  }
+  top = max_over_group(lane, top);
+  var num: array<f32, TILES>;
+  for (var t = 0u; t < TILES; t++) { num[t] = zero(); }
+  var den = zero();
+  for (var b = begin / 64u; b <= end / 64u; b++) {
+    let j = b * 64u + lane;
+    var e = zero();
+    if (j >= begin && j <= end) {
+      let parts = exp_parts(mul(dot_chains(q, place(1u, s.begin + j) + at.kv_head * hd, 1u), real_at(0u)));
+      e = rescale(parts.m, parts.k, top);
+    }
+    den = den + tree_sum(lane, e);
+    weight[lane] = e;
+    workgroupBarrier();
+    add_values(&num, place(2u, s.begin + b * 64u) + at.kv_head * hd, row_step(2u), min(64u, s.length - b * 64u), lane);
+  }
+  let inverse = div(1.0, den);
+  store_result(&num, place(4u, at.row) + at.head * hd, inverse, lane);
+  if (lane == 0u) {
+    A[place(5u, at.row) + 2u * at.head] = bitcast<u32>(f32(top));
+    A[place(5u, at.row) + 2u * at.head + 1u] = bitcast<u32>(inverse);
+  }
+}

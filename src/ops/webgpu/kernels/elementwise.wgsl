@@ -1,0 +1,173 @@
+// Ops that treat each element, or each row's place, by itself: a thread per element. ACT is the activation of this pipeline.
+
+struct At {
+  row: u32,
+  col: u32,
+  inside: bool,
+}
+// The element of operand `y` that a thread computes.
+fn element(id: vec3<u32>, groups: vec3<u32>, y: u32) -> At {
+  let u = thread_unit(id, groups);
+  return At(u / cols(y), u % cols(y), u < units());
+}
+
+@compute @workgroup_size(64) fn fill(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 0u);
+  if (at.inside) { store(place(0u, at.row) + at.col, real_at(0u)); }
+}
+
+@compute @workgroup_size(64) fn copy(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 1u);
+  if (at.inside) { A[place(1u, at.row) + at.col] = A[place(0u, at.row) + at.col]; }
+}
+
+// Between f32 and f32 this is what is left of it.
+@compute @workgroup_size(64) fn convert(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 1u);
+  if (at.inside) { store(place(1u, at.row) + at.col, load(place(0u, at.row) + at.col)); }
+}
+
+@compute @workgroup_size(64) fn add(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 2u);
+  if (at.inside) { store(place(2u, at.row) + at.col, load(place(0u, at.row) + at.col) + load(place(1u, at.row) + at.col)); }
+}
+
+@compute @workgroup_size(64) fn scale(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 1u);
+  if (at.inside) { store(place(1u, at.row) + at.col, load(place(0u, at.row) + at.col) * real_at(0u)); }
+}
+
+@compute @workgroup_size(64) fn gather_rows(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 2u);
+  if (at.inside) { A[place(2u, at.row) + at.col] = A[place(0u, min(A[place(1u, at.row)], rows(0u) - 1u)) + at.col]; }
+}
+
+// y was filled with zeros before; indices are distinct.
+@compute @workgroup_size(64) fn scatter_rows(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 0u);
+  if (!at.inside) { return; }
+  let row = A[place(1u, at.row)];
+  if (row < rows(2u)) { A[place(2u, row) + at.col] = A[place(0u, at.row) + at.col]; }
+}
+@compute @workgroup_size(64) fn scatter_zero(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 2u);
+  if (at.inside) { A[place(2u, at.row) + at.col] = 0u; }
+}
+
+const LINEAR = 0u;
+const RELU = 1u;
+const RELU2 = 2u;
+const LEAKY_RELU = 3u;
+const SILU = 4u;
+const GELU_TANH = 5u;
+const GELU_ERF = 6u;
+const TANH = 7u;
+const SIGMOID = 8u;
+const SOFTPLUS = 9u;
+const MISH = 10u;
+
+const LEAKY_SLOPE = 0x1.47ae14p-7f;
+const SQRT_2_OVER_PI = 0x1.988454p-1f;
+const INV_SQRT_2 = 0x1.6a09e6p-1f;
+const INV_SQRT_2_PI = 0x1.988454p-2f;
+const GELU_CUBE = 0x1.6e4e26p-5f;
+const GELU_CUBE_3 = 0x1.12ba9cp-3f;
+
+fn gelu_inner(x: f32) -> f32 { return tanh_exact(SQRT_2_OVER_PI * opaque(x + mul(GELU_CUBE, mul(mul(x, x), x)))); }
+
+fn act(x: f32) -> f32 {
+  let positive = x > 0.0;
+  switch (ACT) {
+    case RELU: { return select(0.0, x, positive); }
+    case RELU2: { return select(0.0, x * x, positive); }
+    case LEAKY_RELU: { return select(LEAKY_SLOPE * x, x, positive); }
+    case SILU: { return x * sigmoid_exact(x); }
+    case GELU_TANH: { return (0.5 * x) * opaque(1.0 + gelu_inner(x)); }
+    case GELU_ERF: { return (0.5 * x) * opaque(1.0 + erf_exact(x * INV_SQRT_2)); }
+    case TANH: { return tanh_exact(x); }
+    case SIGMOID: { return sigmoid_exact(x); }
+    case SOFTPLUS: { return softplus_exact(x); }
+    case MISH: { return x * tanh_exact(softplus_exact(x)); }
+    default: { return x; }
+  }
+}
+
+fn act_slope(x: f32) -> f32 {
+  let positive = x > 0.0;
+  switch (ACT) {
+    case RELU: { return select(0.0, 1.0, positive); }
+    case RELU2: { return select(0.0, x + x, positive); }
+    case LEAKY_RELU: { return select(LEAKY_SLOPE, 1.0, positive); }
+    case SILU: {
+      let s = sigmoid_exact(x);
+      return s * opaque(1.0 + mul(x, opaque(1.0 - s)));
+    }
+    case GELU_TANH: {
+      let t = gelu_inner(x);
+      return mul(0.5, opaque(1.0 + t)) + mul(mul(0.5 * x, opaque(1.0 - mul(t, t))), mul(SQRT_2_OVER_PI, opaque(1.0 + mul(GELU_CUBE_3, mul(x, x)))));
+    }
+    case GELU_ERF: {
+      return mul(0.5, opaque(1.0 + erf_exact(x * INV_SQRT_2))) + mul(x, mul(INV_SQRT_2_PI, exp_exact(-0.5 * mul(x, x))));
+    }
+    case TANH: {
+      let t = tanh_exact(x);
+      return 1.0 - mul(t, t);
+    }
+    case SIGMOID: {
+      let s = sigmoid_exact(x);
+      return s * opaque(1.0 - s);
+    }
+    case SOFTPLUS: { return sigmoid_exact(x); }
+    case MISH: {
+      let t = tanh_exact(softplus_exact(x));
+      return t + mul(x, mul(opaque(1.0 - mul(t, t)), sigmoid_exact(x)));
+    }
+    default: { return 1.0; }
+  }
+}
+
+@compute @workgroup_size(64) fn activation(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 1u);
+  if (at.inside) { store(place(1u, at.row) + at.col, act(load(place(0u, at.row) + at.col))); }
+}
+@compute @workgroup_size(64) fn activation_back(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 2u);
+  if (at.inside) { store(place(2u, at.row) + at.col, load(place(1u, at.row) + at.col) * act_slope(load(place(0u, at.row) + at.col))); }
+}
+
+@compute @workgroup_size(64) fn silu_mul(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 2u);
+  if (!at.inside) { return; }
+  let gate = load(place(0u, at.row) + at.col);
+  store(place(2u, at.row) + at.col, mul(gate, sigmoid_exact(gate)) * load(place(1u, at.row) + at.col));
+}
+@compute @workgroup_size(64) fn silu_mul_back(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 2u);
+  if (!at.inside) { return; }
+  let gate = load(place(0u, at.row) + at.col);
+  let up = load(place(1u, at.row) + at.col);
+  let g = load(place(2u, at.row) + at.col);
+  let s = sigmoid_exact(gate);
+  let silu = mul(gate, s);
+  let slope = mul(s, opaque(1.0 + mul(gate, opaque(1.0 - s))));
+  store(place(3u, at.row) + at.col, mul(g, up) * slope);
+  store(place(4u, at.row) + at.col, g * silu);
+}
+
+// A thread per pair (j, j + head_dim/2) of a head. ints: head_dim, inverse.
+@compute @workgroup_size(64) fn rope(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let u = thread_unit(id, groups);
+  if (u >= units()) { return; }
+  let half = int_at(0u) / 2u;
+  let pairs = cols(3u) / 2u;
+  let row = u / pairs;
+  let j = u % pairs % half;
+  let col = u % pairs / half * int_at(0u) + j;
+  let table = place(2u, min(A[place(1u, row)], rows(2u) - 1u)) + j;
+  let c = load(table);
+  let s = select(load(table + half), -load(table + half), int_at(1u) != 0u);
+  let lo = load(place(0u, row) + col);
+  let hi = load(place(0u, row) + col + half);
+  store(place(3u, row) + col, mul(lo, c) - mul(hi, s));
+  store(place(3u, row) + col + half, mul(hi, c) + mul(lo, s));
+}

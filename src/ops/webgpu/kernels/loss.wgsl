@@ -1,0 +1,82 @@
+// Losses per row, and the gradients of their sum over rows: a workgroup per row, 64 lanes.
+
+const LN2 = 0x1.62e43p-1f;
+
+var<workgroup> best: atomic<i32>;
+
+struct ExpSum {
+  top: i32,
+  sum: f32,
+}
+// The largest k of a row and the sum of m * 2^(k - top).
+fn exp_sum(x: u32, n: u32, lane: u32) -> ExpSum {
+  var top = -1000000;
+  for (var i = lane; i < n; i += 64u) { top = max(top, exp_parts(load(x + i)).k); }
+  if (lane == 0u) { atomicStore(&best, -1000000); }
+  workgroupBarrier();
+  atomicMax(&best, top);
+  workgroupBarrier();
+  top = atomicLoad(&best);
+  var sum = zero();
+  for (var i = lane; i < n; i += 64u) {
+    let parts = exp_parts(load(x + i));
+    sum = sum + rescale(parts.m, parts.k, top);
+  }
+  return ExpSum(top, tree_sum(lane, sum));
+}
+
+// -log softmax(logits)[target]; 0 for a target below 0.
+@compute @workgroup_size(64) fn cross_entropy(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let r = group_unit(group, groups);
+  if (r >= units()) { return; }
+  let n = cols(0u);
+  let target_class = A[place(1u, r)];
+  let s = exp_sum(place(0u, r), n, lane);
+  if (lane != 0u) { return; }
+  if (target_class >= n) { store(place(2u, r), 0.0); }
+  else { store(place(2u, r), (log_exact(s.sum) + mul(f32(s.top), LN2)) - load(place(0u, r) + target_class)); }
+}
+@compute @workgroup_size(64) fn cross_entropy_back(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let r = group_unit(group, groups);
+  if (r >= units()) { return; }
+  let n = cols(0u);
+  let x = place(0u, r);
+  let target_class = A[place(1u, r)];
+  let s = exp_sum(x, n, lane);
+  let inverse = div(1.0, s.sum);
+  for (var c = lane; c < n; c += 64u) {
+    let parts = exp_parts(load(x + c));
+    var g = settled(rescale(parts.m, parts.k, s.top) * inverse);
+    if (c == target_class) { g = g - 1.0; }
+    if (target_class >= n) { g = 0.0; }
+    store(place(2u, r) + c, g);
+  }
+}
+
+// Mean over the columns of (y - target)^2.
+@compute @workgroup_size(64) fn mse(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let r = group_unit(group, groups);
+  if (r >= units()) { return; }
+  var sum = zero();
+  for (var c = lane; c < cols(0u); c += 64u) {
+    let d = opaque(load(place(0u, r) + c) - load(place(1u, r) + c));
+    sum = sum + mul(d, d);
+  }
+  sum = tree_sum(lane, sum);
+  if (lane == 0u) { store(place(2u, r), div(sum, f32(cols(0u)))); }
+}
+@compute @workgroup_size(64) fn mse_back(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let r = group_unit(group, groups);
+  if (r >= units()) { return; }
+  let f = div(2.0, f32(cols(0u)));
+  for (var c = lane; c < cols(0u); c += 64u) { store(place(2u, r) + c, f * opaque(load(place(0u, r) + c) - load(place(1u, r) + c))); }
+}
+
+// One workgroup.
+@compute @workgroup_size(64) fn sum_rows(@builtin(local_invocation_index) lane: u32) {
+  Z = P[0];
+  var sum = zero();
+  for (var i = lane; i < rows(0u); i += 64u) { sum = sum + load(place(0u, i)); }
+  sum = tree_sum(lane, sum);
+  if (lane == 0u) { A[place(1u, 0u)] = bitcast<u32>(sum); }
+}

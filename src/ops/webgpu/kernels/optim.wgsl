@@ -1,0 +1,92 @@
+// Gradient accumulation, clipping and the optimizers (src/ops/cpu/kernels/optim.h). `scale` is 1/N times the clip factor.
+
+// A thread per element of g. ints: micro_batches; registers: micro.
+@compute @workgroup_size(64) fn grad_merge(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let u = thread_unit(id, groups);
+  if (u >= units()) { return; }
+  let i = u / cols(0u);
+  let c = u % cols(0u);
+  let micro = u32_register(0u);
+  var v = load(place(0u, i) + c);
+  var level = 0u;
+  for (; ((micro >> level) & 1u) != 0u; level++) { v = load(place(1u, level * rows(0u) + i) + c) + v; }
+  if (micro + 1u < int_at(0u)) {
+    store(place(1u, level * rows(0u) + i) + c, v);
+    return;
+  }
+  // The sums pending above are older, so they stand to the left, the youngest first.
+  for (level++; (micro >> level) != 0u; level++) {
+    if (((micro >> level) & 1u) != 0u) { v = load(place(1u, level * rows(0u) + i) + c) + v; }
+  }
+  store(place(2u, i) + c, v);
+}
+
+// total (+)= sum of squares of all elements by rule 4 over the row-major index. One workgroup. ints: accumulate.
+@compute @workgroup_size(64) fn sum_squares(@builtin(local_invocation_index) lane: u32) {
+  Z = P[0];
+  let n = rows(0u) * cols(0u);
+  var sum = zero();
+  for (var i = lane; i < n; i += 64u) {
+    let v = load(place(0u, i / cols(0u)) + i % cols(0u));
+    sum = sum + mul(v, v);
+  }
+  sum = tree_sum(lane, sum);
+  if (lane == 0u) {
+    if (int_at(0u) != 0u) { sum = load(place(1u, 0u)) + sum; }
+    A[place(1u, 0u)] = bitcast<u32>(sum);
+  }
+}
+
+// One thread. reals: max_norm; registers: inv_n; HAS_TOTAL.
+@compute @workgroup_size(1) fn clip_scale() {
+  Z = P[0];
+  let inv_n = f32_register(0u);
+  let limit = real_at(0u);
+  var s = inv_n;
+  if (HAS_TOTAL && limit > 0.0) {
+    let factor = div(limit, mul(sqrt_exact(load(place(0u, 0u))), inv_n) + 0x1.0c6f7ap-20f);
+    if (factor < 1.0) { s = inv_n * factor; }
+  }
+  A[place(1u, 0u)] = bitcast<u32>(s);
+}
+
+// Weights and moments are kept down to 2^-100, and a gradient that is squared down to 2^-50.
+fn kept(x: f32) -> f32 { return bitcast<f32>(stored_above(x, 27u << 23u)); }
+fn scaled_gradient(g: f32, s: f32) -> f32 { return bitcast<f32>(stored_above(g * s, 77u << 23u)); }
+
+// A thread per element of w. reals: momentum, weight_decay; registers: lr; HAS_VELOCITY.
+@compute @workgroup_size(64) fn sgd(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let u = thread_unit(id, groups);
+  if (u >= units()) { return; }
+  let r = u / cols(2u);
+  let c = u % cols(2u);
+  let at = place(2u, r) + c;
+  let w = load(at);
+  var d = scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u))) + mul(real_at(1u), w);
+  if (HAS_VELOCITY) {
+    let velocity = place(3u, r) + c;
+    d = kept(mul(real_at(0u), load(velocity)) + d);
+    A[velocity] = bitcast<u32>(d);
+  }
+  A[at] = bitcast<u32>(kept(w - mul(f32_register(0u), d)));
+}
+
+// reals: beta1, beta2, eps, weight_decay; registers: lr, correction1, correction2.
+@compute @workgroup_size(64) fn adamw(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let u = thread_unit(id, groups);
+  if (u >= units()) { return; }
+  let r = u / cols(2u);
+  let c = u % cols(2u);
+  let lr = f32_register(0u);
+  let keep = opaque(1.0 - mul(lr, real_at(3u)));
+  let d = scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u)));
+  let m = place(3u, r) + c;
+  let v = place(4u, r) + c;
+  let mean = kept(mul(real_at(0u), load(m)) + mul(opaque(1.0 - real_at(0u)), d));
+  let square = kept(mul(real_at(1u), load(v)) + mul(opaque(1.0 - real_at(1u)), mul(d, d)));
+  A[m] = bitcast<u32>(mean);
+  A[v] = bitcast<u32>(square);
+  let at = place(2u, r) + c;
+  let step = div(mul(mean, f32_register(1u)), sqrt_exact(mul(square, f32_register(2u))) + real_at(2u));
+  A[at] = bitcast<u32>(kept(mul(load(at), keep) - mul(lr, step)));
+}

@@ -1,0 +1,53 @@
+// Products, what feeds them, and the other readers of packed weights: the CPU's bits in every format.
+#include "ops/webgpu/test_programs.h"
+
+namespace loom::webgpu {
+namespace {
+
+struct Shape { std::int64_t k, n, rows; };
+
+// The formats a device computes and an encoder writes.
+std::vector<WeightFormat> formats() {
+  std::vector<WeightFormat> list;
+  for (const WeightFormat& f : all_weight_formats())
+    if (f.arith() != ArithClass::real && f.layout != Layout::q4_k && f.layout != Layout::q6_k) list.push_back(f);
+  return list;
+}
+
+TEST(WebGpuMatmul, EveryFormatAndShapeEqualsTheCpu) {
+  LOOM_TEST_DEVICE(device);
+  for (const WeightFormat& format : formats()) {
+    for (const Shape s : {Shape{150, 37, 5}, Shape{31, 1, 1}, Shape{64, 16, 1}, Shape{353, 50, 9}}) {
+      Case c;
+      const View x = c.input(s.k), w = c.weight("w", s.n, s.k, format);
+      c.output(c.emit.matmul(w, x, s.k % 2 == 0 ? c.weight("b", 1, s.n, {}) : View{}));
+      EXPECT_TRUE(c.equal(*device, s.rows)) << to_string(format) << " " << s.k << " x " << s.n << " rows " << s.rows;
+    }
+  }
+}
+
+TEST(WebGpuMatmul, ExtremesEqualTheCpu) {
+  LOOM_TEST_DEVICE(device);
+  for (const char* text : {"f32", "f16", "bf16", "fp8e4m3", "i8", "i4", "ternary", "q8_0"}) {
+    for (int spread = 1; spread <= 2; ++spread) {
+      Case c;
+      const View x = c.input(200, spread);
+      c.output(c.emit.matmul(c.weight("w", 20, 200, *parse_weight_format(text)), x));
+      EXPECT_TRUE(c.equal(*device, 7)) << text << " spread " << spread;
+    }
+  }
+}
+
+TEST(WebGpuMatmul, GatherAndBackwardReadTheSameValues) {
+  LOOM_TEST_DEVICE(device);
+  for (const WeightFormat& format : formats()) {
+    Case c;
+    const View w = c.weight("w", 37, 150, format);
+    c.output(c.emit.gather(w, c.ids(37)));
+    c.output(c.emit.matmul_t(w, c.input(37)));
+    EXPECT_TRUE(c.equal(*device, 6)) << to_string(format);
+  }
+}
+
+}  // namespace
+}  // namespace loom::webgpu

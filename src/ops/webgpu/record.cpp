@@ -1,0 +1,248 @@
+// Recording: launches with their parameters and bind groups; and running what was recorded.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "base/fp_env.h"
+#include "ops/webgpu/executor.h"
+#include "ops/webgpu/fusion.h"
+
+namespace loom::webgpu {
+namespace {
+
+// Places of the words of a dispatch's parameters: kernels/base.wgsl reads them.
+enum : std::size_t { kUnits = 1, kPageTable = 2, kPages = 3, kOperands = 4, kInts = 44, kReals = 52, kU32s = 57, kF32s = 62, kWeight = 68, kWeightStep = 20, kExtra = 80 };
+
+constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
+std::uint32_t word(long long v) { return static_cast<std::uint32_t>(v); }
+std::uint32_t bits(float v) { return std::bit_cast<std::uint32_t>(v); }
+
+}  // namespace
+
+Status Executor::add_launch(LaunchSpec spec) {
+  Launch l;
+  LOOM_ASSIGN(l.pipeline, pipeline_of(device_, spec.kernel));
+  if (spec.wide_tile != 0) {
+    LOOM_ASSIGN(l.wide, pipeline_of(device_, spec.wide));
+  }
+  gpu::Binding bindings[] = {{parameters_.handle(), launches_.size() * kSlot * 4, kSlot * 4}, {arena_.handle()}, {}};
+  if (spec.kernel.has_weights) bindings[2].buffer = heaps_[static_cast<std::size_t>(matrix_of(spec.matrices[0])->device.heap)].handle();
+  LOOM_ASSIGN(l.bindings, device_.bind(l.pipeline, std::span(bindings, spec.kernel.has_weights ? 3 : 2)));
+  l.spec = std::move(spec);
+  launches_.push_back(std::move(l));
+  return {};
+}
+
+Status Executor::record() {
+  for (const Launch& l : launches_) device_.destroy_bindings(l.bindings);
+  launches_.clear();
+  in_order_.clear();
+  fused_.clear();
+  repacks_.clear();
+  bound_ = false;
+  // Every instruction by itself; for single rows, fusions in place of what they do; after an update, parameters from their masters.
+  std::vector<LaunchSpec> specs;
+  std::vector<std::pair<std::size_t, std::size_t>> of_instruction;  // ranges of specs
+  for (const Instruction& ins : program_.code) {
+    const Parameter* matrix = ins.operands[0].valid() ? matrix_of(ins.operands[0].buffer) : nullptr;
+    LOOM_ASSIGN(std::vector<LaunchSpec> list, launches_of(program_, ins, matrix ? &matrix->device.arg : nullptr, device_.limits()));
+    of_instruction.emplace_back(specs.size(), specs.size() + list.size());
+    for (LaunchSpec& s : list) {
+      in_order_.push_back(specs.size());
+      specs.push_back(std::move(s));
+    }
+  }
+  std::vector<Fusion> fusions;
+  if (fuse_) {
+    const auto weight = [this](BufferId id) {
+      const DeviceMatrix& m = matrix_of(id)->device;
+      return FusedMatrix{&m.arg, m.heap};
+    };
+    fusions = find_fusions(program_, weight, device_.limits().group_bytes);
+  }
+  std::vector<std::size_t> fusion_at(program_.code.size(), kNowhere);  // that an instruction is part of
+  for (std::size_t f = 0; f < fusions.size(); ++f)
+    for (const std::size_t n : fusions[f].instructions) fusion_at[n] = f;
+  for (std::size_t n = 0; n < program_.code.size(); ++n) {
+    if (fusion_at[n] == kNowhere) {
+      for (std::size_t s = of_instruction[n].first; s < of_instruction[n].second; ++s) fused_.push_back(s);
+    } else if (fusions[fusion_at[n]].first == n) {
+      fused_.push_back(specs.size());
+      specs.push_back(std::move(fusions[fusion_at[n]].launch));
+    }
+  }
+  if (fusions.empty()) fused_.clear();
+  for (const Master& m : masters_)
+    for (const Parameter& p : parameters_read_) {
+      if (p.store != m.store || (p.matrix && p.store->format().dtype != DType::f32)) continue;
+      const std::int64_t elements = m.store->rows() * m.store->cols();
+      LaunchSpec s = p.matrix ? master_to_panels(elements) : master_to_vector(elements);
+      s.operands = {View{m.buffer, 0, static_cast<std::int32_t>(m.store->cols())}, View{p.buffer, 0, static_cast<std::int32_t>(m.store->cols())}};
+      if (p.matrix) s.matrices[0] = p.buffer;
+      repacks_.push_back(specs.size());
+      specs.push_back(std::move(s));
+    }
+  slots_.assign(specs.size() * kSlot, 0);
+  LOOM_ASSIGN(parameters_, gpu::Buffer::create(device_, slots_.size() * 4, "parameters"));
+  for (LaunchSpec& s : specs) LOOM_TRY(add_launch(std::move(s)));
+  list_.resize(launches_.size());
+  submitted_.reserve(launches_.size());
+  changed_ = false;
+  return {};
+}
+
+// The parameters of launch n for the registers' values, but its units.
+void Executor::fill_slot(std::size_t n) {
+  const LaunchSpec& spec = launches_[n].spec;
+  std::uint32_t* slot = slots_.data() + n * kSlot;
+  slot[kPageTable] = page_table_at_;
+  slot[kPages] = word(pages_per_sequence_);
+  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+    const View& v = spec.operands[i];
+    if (!v.valid()) continue;
+    const std::uint32_t operand[] = {word_of(v.buffer) + static_cast<std::uint32_t>(v.col), word(stride_words(v.buffer)), word(program_.rows(v.buffer, u32_)), word(v.cols)};
+    std::memcpy(slot + kOperands + 4 * i, operand, sizeof operand);
+  }
+  for (std::size_t i = 0; i < spec.ints.size(); ++i) slot[kInts + i] = word(spec.ints[i]);
+  for (std::size_t i = 0; i < spec.reals.size(); ++i) slot[kReals + i] = bits(static_cast<float>(spec.reals[i]));
+  slot[kExtra] = scratch_at_;
+  for (std::size_t i = 0; i < spec.matrices.size() && spec.matrices[i] != kNone; ++i) {
+    const DeviceMatrix& m = matrix_of(spec.matrices[i])->device;
+    const std::uint32_t weight[] = {word(m.arg.rows), word(m.arg.cols), word(m.arg.padded_cols), word(m.arg.panel_bytes / 4), m.scales, m.zeros, m.minima, word(m.arg.block), word(m.arg.blocks),
+                                    static_cast<std::uint32_t>(m.at / 4)};
+    std::memcpy(slot + kWeight + kWeightStep * i, weight, sizeof weight);
+    if (!spec.instruction) slot[kExtra] = word(m.arg.panel_bytes / 4), slot[kExtra + 1] = static_cast<std::uint32_t>(m.at / 4);
+  }
+  if (!spec.instruction) return;
+  const Instruction& ins = *spec.instruction;
+  if (ins.op == Op::fill) slot[kReals] = bits(cpu::stored(static_cast<float>(ins.reals[0])));
+  for (std::size_t i = 0; i < info(ins.op).registers.size(); ++i) {
+    slot[kU32s + i] = u32_[static_cast<std::size_t>(ins.registers[i])];
+    slot[kF32s + i] = bits(f32_[static_cast<std::size_t>(ins.registers[i])]);
+  }
+  if (ins.op == Op::attention_rows || ins.op == Op::attention_back) {
+    const auto known = static_cast<std::size_t>(std::find(sequence_positions_.begin(), sequence_positions_.end(), ins.operands[3].buffer) - sequence_positions_.begin());
+    const std::int64_t part = ins.ints[0] * program_.rows(ins.operands[0].buffer, u32_) * sequence_limit_[known];
+    slot[kExtra] = sequences_at_[known];
+    slot[kExtra + 1] = scratch_at_;
+    slot[kExtra + 2] = scratch_at_ + word(part);
+    slot[kExtra + 3] = word(sequence_limit_[known]);
+  }
+}
+
+Status Executor::bind_registers() {
+  if (bound_ && u32_ == bound_u32_ && f32_ == bound_f32_) return {};
+  single_rows_ = !fused_.empty();
+  for (std::size_t n = 0; n < launches_.size(); ++n) {
+    const Launch& l = launches_[n];
+    fill_slot(n);
+    const std::int64_t rows = l.spec.operand >= 0 ? program_.rows(l.spec.operands[static_cast<std::size_t>(l.spec.operand)].buffer, u32_) : 1;
+    const bool wide = l.spec.wide_tile != 0 && rows > 1;
+    const std::int64_t tile = wide ? l.spec.wide_tile : l.spec.tile, units = (rows + tile - 1) / tile * l.spec.factor;
+    if (units > UINT32_MAX) return Status(Code::unsupported, "gpu: an instruction of " + std::to_string(units) + " units of work");
+    slots_[n * kSlot + kUnits] = word(units);
+    std::int64_t groups = (units + l.spec.threads - 1) / l.spec.threads;
+    const std::int64_t limit = device_.limits().groups_per_dimension;
+    if (l.spec.most != 0) groups = std::min({groups, l.spec.most, limit});
+    const std::int64_t x = std::min(groups, limit), y = x == 0 ? 0 : (groups + x - 1) / x;
+    list_[n] = {wide ? l.wide : l.pipeline, l.bindings, word(x), word(y), 1};
+  }
+  for (std::size_t n : fused_) {
+    const LaunchSpec& s = launches_[n].spec;
+    single_rows_ = single_rows_ && (s.operand < 0 || program_.rows(s.operands[static_cast<std::size_t>(s.operand)].buffer, u32_) <= 1);
+  }
+  LOOM_TRY(device_.write(parameters_.handle(), 0, std::as_bytes(std::span(slots_))));
+  bound_u32_ = u32_;
+  bound_f32_ = f32_;
+  bound_ = true;
+  return {};
+}
+
+// What the host wrote: inputs of this run, and states and pages that changed.
+Status Executor::upload_inputs() {
+  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+    Mirror& m = mirrors_[b];
+    const auto id = static_cast<BufferId>(b);
+    if (buffer(id).kind == BufferKind::input && placement_.offset[b] >= 0) {
+      const auto bytes = static_cast<std::size_t>(program_.rows(id, u32_) * stride_words(id) * 4);
+      LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, std::span<const std::byte>(mirror(id).bytes).first(bytes)));
+    } else if (m.dirty) {
+      LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, m.bytes));
+      m.dirty = false;
+    }
+  }
+  if (uploaded_pages_ != page_table_) {
+    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{page_table_at_} * 4, std::as_bytes(std::span(page_table_))));
+    uploaded_pages_ = page_table_;
+  }
+  return upload_sequences();
+}
+
+// A sequence is a stretch of rows whose positions ascend by one.
+Status Executor::upload_sequences() {
+  for (std::size_t s = 0; s < sequence_positions_.size(); ++s) {
+    const BufferId id = sequence_positions_[s];
+    const std::int64_t rows = program_.rows(id, u32_);
+    auto position = [&](std::int64_t r) { return row<std::uint32_t>(id, r)[0]; };
+    std::vector<std::uint32_t> table(static_cast<std::size_t>(2 * rows));
+    for (std::int64_t begin = 0, end = 0; begin < rows; begin = end) {
+      for (end = begin + 1; end < rows && position(end) == position(end - 1) + 1; ++end) {}
+      for (std::int64_t r = begin; r < end; ++r) {
+        table[static_cast<std::size_t>(2 * r)] = word(begin);
+        table[static_cast<std::size_t>(2 * r + 1)] = word(end - begin);
+      }
+    }
+    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{sequences_at_[s]} * 4, std::as_bytes(std::span(table))));
+  }
+  return {};
+}
+
+Status Executor::poison() {
+  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+    if (program_.buffers[b].kind != BufferKind::temp || placement_.offset[b] < 0) continue;
+    const std::vector<std::byte> nan(static_cast<std::size_t>(program_.max_rows(static_cast<BufferId>(b)) * stride_words(static_cast<BufferId>(b)) * 4), std::byte{0xFF});
+    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, nan));
+  }
+  return {};
+}
+
+Status Executor::submit(std::span<const std::size_t> order, Segment first, Segment last) {
+  submitted_.clear();
+  for (const std::size_t n : order) {
+    const Instruction* ins = launches_[n].spec.instruction;
+    if (list_[n].x != 0 && (!ins || (ins->segment >= first && ins->segment <= last))) submitted_.push_back(list_[n]);
+  }
+  dispatched_ = static_cast<std::int64_t>(submitted_.size());
+  return submitted_.empty() ? Status() : device_.submit(submitted_);
+}
+
+Status Executor::read_outputs() {
+  std::vector<gpu::ReadRange> ranges;
+  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+    const auto id = static_cast<BufferId>(b);
+    if (buffer(id).kind != BufferKind::output || placement_.offset[b] < 0) continue;
+    const auto bytes = static_cast<std::size_t>(program_.rows(id, u32_) * stride_words(id) * 4);
+    if (bytes != 0) ranges.push_back({arena_.handle(), std::uint64_t{place_[b]} * 4, std::span<std::byte>(mirror(id).bytes).first(bytes)});
+  }
+  return device_.read(ranges);
+}
+
+Status Executor::run(Segment first, Segment last) {
+  [[maybe_unused]] const FpEnvGuard fp;
+  if (!failure_.ok()) return std::exchange(failure_, Status());
+  if (first == Segment::forward) {
+    LOOM_TRY(check_inputs());
+    settle_inputs();
+  }
+  LOOM_TRY(bind_registers());
+  if (poison_ && first == Segment::forward) LOOM_TRY(poison());
+  LOOM_TRY(upload_inputs());
+  LOOM_TRY(submit(single_rows_ ? fused_ : in_order_, first, last));
+  for (Mirror& m : mirrors_) m.fresh = false;
+  device_ahead_ = device_ahead_ || (last == Segment::update && !masters_.empty());
+  return first <= Segment::loss ? read_outputs() : Status();
+}
+
+}  // namespace loom::webgpu
