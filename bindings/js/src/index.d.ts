@@ -96,7 +96,8 @@ export interface ModelInfo {
 export interface Stats {
   context: number;
   sequences: number;
-  isa: string;
+  /** What it ran on: an instruction set, or a GPU. */
+  target: string;
   threads: number;
   reusedTokens: number;
   prefillTokens: number;
