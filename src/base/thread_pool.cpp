@@ -21,22 +21,13 @@ inline void relax() {
 #if !defined(__wasm__)
 // A pause is some 40 ns: what is longer away than one kernel's imbalance has probably lost its core, and yielding gives it ours. Where no
 // one else wants the core a yield returns at once, so their number covers the gap between two tokens, after which a worker sleeps.
-constexpr int kYields = 16;
-int spins() { return 300; }
-void spun(bool) {}
+constexpr int kSpins = 300, kYields = 16;
 void yield() { std::this_thread::yield(); }
 void sleep_while(std::atomic<unsigned>& value, unsigned seen) { value.wait(seen); }
 void wake_all(std::atomic<unsigned>& value) { value.notify_all(); }
 #else
-// WebAssembly can neither pause nor yield, and a sleep costs tens of microseconds. So waiting looks for up to some tenth of a millisecond,
-// but less where that was in vain, as it is where there are more threads than cores.
-constexpr int kYields = 0, kMostSpins = 200000, kLeastSpins = 200;
-std::atomic<int> spin_budget{kMostSpins};
-int spins() { return spin_budget.load(std::memory_order_relaxed); }
-void spun(bool worthwhile) {
-  const int before = spins(), after = worthwhile ? before + before / 2 : before / 2;
-  if (after >= kLeastSpins && after <= kMostSpins) spin_budget.store(after, std::memory_order_relaxed);
-}
+// WebAssembly can neither pause nor yield, and a sleep costs tens of microseconds: a tenth of a millisecond of looking comes first.
+constexpr int kSpins = 100000, kYields = 0;
 void yield() {}
 void sleep_while(std::atomic<unsigned>& value, unsigned seen) {
   while (value.load() == seen) __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&value), static_cast<int>(seen), -1);
@@ -47,11 +38,10 @@ void wake_all(std::atomic<unsigned>& value) { __builtin_wasm_memory_atomic_notif
 }  // namespace
 
 void Turnstile::wait(unsigned seen) {
-  for (int left = spins(); left > 0; --left) {
-    if (now() != seen) return spun(true);
+  for (int spins = 0; spins < kSpins; ++spins) {
+    if (now() != seen) return;
     relax();
   }
-  spun(false);
   for (int yields = 0; yields < kYields; ++yields) {
     if (now() != seen) return;
     yield();

@@ -25,7 +25,7 @@ export type Rows = Numbers | Numbers[];
 export interface InitOptions {
   /** The module, where it does not lie beside the package. */
   module?: Source | WebAssembly.Module;
-  /** 1 without; 0: one per core. More than 1 takes Node, or a worker of a page that is cross-origin isolated; elsewhere it stays 1. */
+  /** 1 without; 0: one per core, which is the most. More than 1 takes Node, or a worker of a page that is cross-origin isolated; elsewhere it stays 1. */
   threads?: number;
   /** What the module writes to its standard streams, by lines; console.error. */
   log?: (line: string) => void;

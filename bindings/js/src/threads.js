@@ -15,7 +15,7 @@ export async function threadsHere(wanted) {
     return 1;
   }
   const cores = inNode ? (await import('node:os')).availableParallelism?.() ?? 1 : navigator.hardwareConcurrency ?? 1;
-  return Math.min(wanted || cores, MOST);
+  return Math.min(wanted || cores, cores, MOST); // more than cores would wait for each other's time
 }
 
 /** As large as this host allows: what is not used costs addresses alone. */
