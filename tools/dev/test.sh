@@ -42,7 +42,7 @@ skip_script() {
 run_cases() {
   local host log start line
   present command:python3 || { skip_script cases "needs python3"; return 0; }
-  for host in c cpp python node; do
+  for host in c cpp python; do
     log=build/test/cases.$host.log start=$SECONDS
     python3 tests/cases/run.py "$host" >"$log" 2>&1 </dev/null || true
     line=$(tail -n 1 "$log")
