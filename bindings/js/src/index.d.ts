@@ -25,6 +25,8 @@ export type Rows = Numbers | Numbers[];
 export interface InitOptions {
   /** The module, where it does not lie beside the package. */
   module?: Source | WebAssembly.Module;
+  /** 1 without; 0: one per core, which is the most. More than 1 takes Node, or a worker of a page that is cross-origin isolated; elsewhere it stays 1. */
+  threads?: number;
   /** What the module writes to its standard streams, by lines; console.error. */
   log?: (line: string) => void;
 }
@@ -94,7 +96,8 @@ export interface ModelInfo {
 export interface Stats {
   context: number;
   sequences: number;
-  isa: string;
+  /** What it ran on: an instruction set, or a GPU. */
+  target: string;
   threads: number;
   reusedTokens: number;
   prefillTokens: number;

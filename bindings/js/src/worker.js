@@ -1,6 +1,6 @@
 // The package in a worker, so that the thread that asks stays free. worker_main.js is the other side.
 import { errorNamed } from './errors.js';
-import { inNode } from './module.js';
+import { newWorker } from './host.js';
 import { REMOTE } from './remote.js';
 
 const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
@@ -125,9 +125,7 @@ class Channel {
 /** Starts a worker and loads the module there. The same API as initLoom() gives, but that everything is a promise:
  *  `await worker.Network.create(spec)`, `await model.info`. */
 export async function createWorker(options = {}) {
-  const worker = inNode
-    ? new (await import('node:worker_threads')).Worker(new URL('./worker_main.js', import.meta.url), { execArgv: [] })
-    : new Worker(new URL('./worker_main.js', import.meta.url), { type: 'module' });
+  const worker = await newWorker(new URL('./worker_main.js', import.meta.url));
   const channel = new Channel(worker);
   const loom = channel.object('loom', 'loom');
   for (const [type, { makers }] of Object.entries(REMOTE))

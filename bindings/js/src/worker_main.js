@@ -1,10 +1,9 @@
 // The inside of a worker (worker.js): makes objects, runs what is asked of them, streams what they yield.
 import { Network, Tokenizer, Transformer, info, initLoom, verify, version } from './index.js';
-import { inNode } from './module.js';
+import { parent } from './host.js';
 import { Handled } from './runtime.js';
 
-const port = inNode ? (await import('node:worker_threads')).parentPort : globalThis;
-const post = (message, transfer) => port.postMessage(message, transfer);
+const { post, listen } = await parent();
 
 const TYPES = { Network, Tokenizer, Transformer };
 Network.create = (spec, options) => new Network(spec, options);
@@ -70,5 +69,4 @@ function receive(message) {
   }
 }
 
-if (inNode) port.on('message', receive);
-else port.onmessage = ({ data }) => receive(data);
+listen(receive);

@@ -167,6 +167,20 @@ test('the names of the article', async () => {
   assert.equal(loom.Generate('Once upon a time', 12), model.generateSync('Once upon a time', { maxTokens: 12 }).text);
 });
 
+test('threads change nothing but the time', async () => {
+  const worker = await createWorker({ threads: 2 });
+  const threads = Math.min(2, os.availableParallelism());
+  assert.equal((await worker.info()).threads, threads);
+  const far = await worker.Transformer.loadModel('embedded');
+  assert.equal((await far.generateText(story.prompt, story.options)).fingerprint, story.fingerprint);
+  assert.equal((await far.stats).threads, threads);
+  const net = await worker.Network.create(training.topology, { seed: training.seed });
+  for await (const _ of net.train(yinYang(training.samples), training.spec, { every: 500 }));
+  assert.equal(await net.digest, training.digest);
+  assert.equal((await worker.verify()).equal, true);
+  worker.terminate();
+});
+
 test('a worker gives the same, with the caller free', async () => {
   const worker = await createWorker();
   const far = await worker.Transformer.loadModel('embedded');

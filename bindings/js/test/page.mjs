@@ -29,6 +29,18 @@ try {
   await browser.evaluate(`document.getElementById('verify').click()`);
   await good('verify-print');
 
+  // Threads in a browser: the same bits.
+  const threaded = await browser.evaluate(`(async () => {
+    const { createWorker } = await import('/welvet/src/index.js');
+    const loom = await createWorker({ threads: 2 });
+    const model = await loom.Transformer.loadModel('embedded');
+    const { fingerprint } = await model.generateText(${JSON.stringify(story.prompt)}, ${JSON.stringify(story.options)});
+    const { threads } = await model.stats;
+    loom.terminate();
+    return { fingerprint, threads };
+  })()`);
+  assert.deepEqual(threaded, { fingerprint: story.fingerprint, threads: 2 });
+
   // Another seed has no golden fingerprint, and a text can be stopped.
   await browser.evaluate(`document.getElementById('seed').value = 4; document.getElementById('tell').click()`);
   await browser.until(`document.getElementById('story-print').className === 'print' && document.getElementById('story-print').textContent.length === 64`);
