@@ -195,7 +195,7 @@ def fuzz_table(api):
         lines, arguments = [], []
         for name, kind, _ in f.get("params", []):
             head, _, what = kind.partition(" ")
-            maker = {"new": "out_handle", "out": "out_" + what, "handle": "handle", "read": "read_" + what, "fill": "fill_" + what}.get(head, head)
+            maker = {"new": "out_handle", "out": "out_" + what, "handle": "handle", "read": "read_" + what, "fill": "fill_" + what, "bool": "boolean"}.get(head, head)
             given = '"%s"' % name + (", LOOM_KIND_" + what.upper() if head == "handle" else "")
             lines.append("     const auto %s = c.%s(%s);\n" % (name, maker, given))
             counted = head in ("read", "fill", "text", "json")

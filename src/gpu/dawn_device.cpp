@@ -63,6 +63,8 @@ class DawnDevice final : public Device {
   // The error that `make` causes, if any.
   template <class F>
   Status scoped(std::string_view what, F make);
+  void flush();
+  WGPUCommandEncoder recording();
   Result<WGPUBindGroupLayout> bind_layout(std::span<const Access> bindings);
   void fail(Status status) {
     if (status_.ok()) status_ = std::move(status);
@@ -88,6 +90,7 @@ class DawnDevice final : public Device {
   WGPUAdapter adapter_ = nullptr;
   WGPUDevice device_ = nullptr;
   WGPUQueue queue_ = nullptr;
+  WGPUCommandEncoder recording_ = nullptr;  // dispatches and copies that the queue does not have yet
   WGPUBuffer staging_ = nullptr;
   std::uint64_t staging_bytes_ = 0;
   DeviceInfo info_;
@@ -200,6 +203,7 @@ Status DawnDevice::open(const DeviceOptions& options) {
 
 DawnDevice::~DawnDevice() {
   closing_ = true;
+  if (recording_) w_.CommandEncoderRelease(recording_);
   for (WGPUBindGroup g : groups_)
     if (g) w_.BindGroupRelease(g);
   for (const Pipeline& p : pipelines_)
@@ -263,6 +267,7 @@ Result<Handle> DawnDevice::create_buffer(std::uint64_t bytes, std::string_view w
 }
 
 void DawnDevice::destroy_buffer(Handle handle) {
+  flush();
   OwnBuffer& b = buffers_[handle - 1];
   allocated_ -= b.bytes;
   w_.BufferDestroy(b.buffer);
@@ -272,6 +277,7 @@ void DawnDevice::destroy_buffer(Handle handle) {
 }
 
 Status DawnDevice::write(Handle buffer, std::uint64_t offset, std::span<const std::byte> bytes) {
+  flush();
   for (std::uint64_t at = 0; at < bytes.size(); at += kUploadPiece) {
     const std::uint64_t n = std::min<std::uint64_t>(kUploadPiece, bytes.size() - at);
     w_.QueueWriteBuffer(queue_, buffers_[buffer - 1].buffer, offset + at, bytes.data() + at, n);
@@ -350,10 +356,24 @@ void DawnDevice::destroy_bindings(Handle bindings) {
   free_groups_.push_back(bindings);
 }
 
+// What is recorded goes to the queue before anything else does.
+void DawnDevice::flush() {
+  if (!recording_) return;
+  WGPUCommandBuffer commands = w_.CommandEncoderFinish(recording_, nullptr);
+  w_.QueueSubmit(queue_, 1, &commands);
+  w_.CommandBufferRelease(commands);
+  w_.CommandEncoderRelease(std::exchange(recording_, nullptr));
+}
+
+WGPUCommandEncoder DawnDevice::recording() {
+  if (!recording_) recording_ = w_.DeviceCreateCommandEncoder(device_, nullptr);
+  return recording_;
+}
+
+// Waits in the recording for what follows: a read shares its way to the queue.
 Status DawnDevice::submit(std::span<const Dispatch> list) {
   if (lost_) return status_;
-  WGPUCommandEncoder encoder = w_.DeviceCreateCommandEncoder(device_, nullptr);
-  WGPUComputePassEncoder pass = w_.CommandEncoderBeginComputePass(encoder, nullptr);
+  WGPUComputePassEncoder pass = w_.CommandEncoderBeginComputePass(recording(), nullptr);
   Handle pipeline = 0;
   for (const Dispatch& d : list) {
     if (d.pipeline != pipeline) w_.ComputePassEncoderSetPipeline(pass, pipelines_[(pipeline = d.pipeline) - 1].pipeline);
@@ -361,11 +381,7 @@ Status DawnDevice::submit(std::span<const Dispatch> list) {
     w_.ComputePassEncoderDispatchWorkgroups(pass, d.x, d.y, d.z);
   }
   w_.ComputePassEncoderEnd(pass);
-  WGPUCommandBuffer commands = w_.CommandEncoderFinish(encoder, nullptr);
-  w_.QueueSubmit(queue_, 1, &commands);
-  w_.CommandBufferRelease(commands);
   w_.ComputePassEncoderRelease(pass);
-  w_.CommandEncoderRelease(encoder);
   return take_status();
 }
 
@@ -393,16 +409,12 @@ Status DawnDevice::read(std::span<const ReadRange> ranges) {
       d.size = staging_bytes_ = std::max<std::uint64_t>((total + 15) / 16 * 16, 4096);
       LOOM_TRY(scoped("staging memory", [&] { staging_ = w_.DeviceCreateBuffer(device_, &d); }));
     }
-    WGPUCommandEncoder encoder = w_.DeviceCreateCommandEncoder(device_, nullptr);
     std::uint64_t at = 0;
     for (std::size_t i = first; i < last; ++i) {
-      w_.CommandEncoderCopyBufferToBuffer(encoder, buffers_[ranges[i].buffer - 1].buffer, ranges[i].offset, staging_, at, ranges[i].out.size());
+      w_.CommandEncoderCopyBufferToBuffer(recording(), buffers_[ranges[i].buffer - 1].buffer, ranges[i].offset, staging_, at, ranges[i].out.size());
       at += ranges[i].out.size();
     }
-    WGPUCommandBuffer commands = w_.CommandEncoderFinish(encoder, nullptr);
-    w_.QueueSubmit(queue_, 1, &commands);
-    w_.CommandBufferRelease(commands);
-    w_.CommandEncoderRelease(encoder);
+    flush();
     struct Answer {
       bool done = false;
       WGPUMapAsyncStatus status = WGPUMapAsyncStatus_Error;

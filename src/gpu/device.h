@@ -80,7 +80,7 @@ class Device {
   virtual Result<Handle> pipeline(const PipelineSource& source) = 0;
   virtual Result<Handle> bind(Handle pipeline, std::span<const Binding> bindings) = 0;
   virtual void destroy_bindings(Handle bindings) = 0;
-  // Runs in order; each dispatch sees what those before it wrote. Does not wait.
+  // Runs in order, at the latest with the next write or read; each dispatch sees what those before it wrote. Does not wait.
   virtual Status submit(std::span<const Dispatch> list) = 0;
   // Waits for everything submitted before. The first error of the device since the last call comes out here at the latest: a device that
   // was lost stays so (Code::unsupported), and a new one can be opened.

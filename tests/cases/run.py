@@ -96,17 +96,12 @@ class PythonHost:
                 return os.path.join(self.folder, v["path"])
             return self.data(v)
         if kind == "json":
-            return v["raw"] if isinstance(v, dict) and set(v) == {"raw"} else json.dumps(self.deep(v))
+            return v["raw"] if isinstance(v, dict) and set(v) == {"raw"} else json.dumps(v)
         if kind.startswith("fill"):
             return self.module.np.zeros(v, self.module._DTYPES[kind[5:]])
         if kind.startswith("read"):
             return self.module.np.array([float(x) if isinstance(x, str) else x for x in v], self.module._DTYPES[kind[5:]])
         return int(v) if not kind.startswith("text") else v
-
-    def deep(self, v):
-        if isinstance(v, dict):
-            return {k: self.deep(x) for k, x in v.items()}
-        return [self.deep(x) for x in v] if isinstance(v, list) else self.resolve(v)
 
     # ---- steps
 
@@ -188,7 +183,7 @@ class PythonHost:
 
     def holds(self, got, expected):
         if not is_test(expected):
-            expected = self.deep(expected)
+            expected = self.resolve(expected)
             if hasattr(expected, "dtype"):
                 expected = expected.tolist()
             if hasattr(got, "dtype"):
@@ -285,7 +280,7 @@ HOSTS = {
     "python": (run_python, lambda: None if importlib.util.find_spec("numpy") else "no numpy"),
     "c": (lambda _: run_c("c"), lambda: None if shutil.which(os.environ.get("CC", "cc")) else "no C compiler"),
     "cpp": (lambda _: run_c("cpp"), lambda: None if shutil.which(os.environ.get("CXX", "c++")) else "no C++ compiler"),
-    "node": (lambda _: run_node(), lambda: "no node" if not shutil.which("node") else None if (ROOT / "bindings/js/test/cases.mjs").exists() else "no runner for it here"),
+    "node": (lambda _: run_node(), lambda: "no node" if not shutil.which("node") else None if (ROOT / "bindings/js/dist/loom.wasm").exists() else "bindings/js/dist/loom.wasm is not built"),
 }
 
 

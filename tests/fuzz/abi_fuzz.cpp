@@ -28,12 +28,17 @@ constexpr std::string_view kCells[] = {R"({"type":"dense","out":3})", R"({"type"
                                        R"({"type":"swiglu","hidden":4})", R"({"type":"dense","out":-1})", R"({"type":"dense","out":3,"links":[{"send":[0,0,0,0]}]})", R"({"type":"attention","heads":1,"head_dim":3})"};
 constexpr std::string_view kSpecs[] = {R"({"loss":"mse","steps":5,"batch":2})", R"({"loss":"cross_entropy","steps":4,"batch":2,"optimizer":{"type":"sgd","momentum":0.9}})", R"({"epochs":1})",
                                        R"({"loss":"mse","steps":3,"batch":4,"micro_batches":2,"schedule":{"type":"cosine","rate":1e30,"warmup":1}})", R"({"steps":0})", R"({"loss":"mae","steps":1})"};
-constexpr std::string_view kOptions[] = {"", R"({"threads":1})", R"({"threads":1,"max_rows":4,"max_head_rows":2,"max_positions":8,"sequences":2})", R"({"threads":1,"context":8,"sequences":2,"chunk":2})",
-                                         R"({"max_tokens":3,"temperature":0.8,"top_k":5,"seed":1,"stop":["e"]})", R"({"ignore_eos":true})", R"({"temperature":-1})", R"({"isa":"abacus"})", R"({"isa":"generic","threads":2})",
-                                         R"({"targets":["b"]})", R"({"class":"b","header":false})", R"({"vocab_size":260})", R"({"max_rows":1,"max_positions":1})", R"({"context":-1})"};
+constexpr std::string_view kOptions[] = {"", R"({"threads":1})", R"({"isa":"abacus"})", R"({"isa":"generic","threads":2})", R"({"max_tokens":1})"};
+constexpr std::string_view kSessions[] = {R"({"threads":1,"max_rows":4,"max_head_rows":2,"max_positions":8,"sequences":2})", R"({"threads":1,"max_rows":1,"max_positions":1})", R"({"threads":1})", R"({"max_rows":0})"};
+constexpr std::string_view kGenerators[] = {R"({"threads":1,"context":8,"sequences":2,"chunk":2})", R"({"threads":1})", R"({"context":-1})", R"({"threads":1,"chunk":1,"context":1})"};
+constexpr std::string_view kStarts[] = {R"({"max_tokens":3,"temperature":0.8,"top_k":5,"seed":1,"stop":["e"]})", R"({"ignore_eos":true})", "", R"({"max_tokens":9,"ignore_eos":true,"repetition_penalty":1.5})",
+                                        R"({"temperature":-1})", R"({"temperature":1e308,"top_p":0,"min_p":1})", R"({"stop":["",""]})"};
+constexpr std::string_view kTables[] = {R"({"targets":["b"]})", R"({"class":"b"})", R"({"class":"1","header":false})", R"({"targets":[]})", R"({"type":"tokens"})"};
+constexpr std::string_view kVocabularies[] = {R"({"vocab_size":260})", R"({"vocab_size":258,"special_tokens":["<s>"],"bos":"<s>","add_bos":true})", R"({"eos":"none"})", R"({"vocab_size":1})"};
 constexpr std::string_view kMessages[] = {R"([{"role":"user","content":"hello"}])", R"([{"role":"system","content":""},{"role":"user","content":"<|im_end|>"}])", R"([{"role":"assistant","content":"x"}])", R"([])", R"([{}])"};
 constexpr std::string_view kTexts[] = {R"(["a loom","a thread"])", R"([])", R"(["",""])", R"([1])"};
-constexpr std::string_view kPaths[] = {"0.0.0.0", "0.0.0.1", "0.1.1.0", "0.0.0.9", "", "/tmp/loom_abi_fuzz/a", "/tmp/loom_abi_fuzz/no/b", "/", "0.0.0"};
+constexpr std::string_view kCellNames[] = {"0.0.0.0", "0.0.0.1", "0.1.1.0", "0.0.0.9", "", "0.0.0", "0.0.0.1.layers.0"};
+constexpr std::string_view kFiles[] = {"/tmp/loom_abi_fuzz/a", "/tmp/loom_abi_fuzz/b", "/tmp/loom_abi_fuzz/no/b", "/tmp/loom_abi_fuzz", "/", ""};
 constexpr std::string_view kRoles[] = {"weight", "bias", "gain", ""};
 constexpr std::string_view kFormats[] = {"f32", "f64", "bf16", "f16", "i8", "i4", "ternary", "q4_0", "u2", "", "i8:t", "i4:s4", "nonsense", "fp8_e4m3", "u64"};
 constexpr std::string_view kPlain[] = {"Once upon a time", "", "a,b\n1,2\n3,4\n", "<|im_start|>", "\xff\xfe\xc3", "e"};
@@ -74,10 +79,13 @@ class Caller {
   loom_handle any(std::string_view) { return last_ = ever_.empty() ? byte() : ever_[byte() % ever_.size()]; }
 
   Span<const char> text(std::string_view name) {
-    if (name == "cell") return pick(kPaths);
-    if (name == "role") return pick(kRoles);
+    if (name == "cell" || function_ == "network_get_f32" || function_ == "network_get_f64" || function_ == "network_set_f32" || function_ == "network_set_f64")
+      return name == "role" ? pick(kRoles) : pick(kCellNames);
     if (name == "format") return pick(kFormats);
-    if (name == "path" || name == "name") return pick(kPaths);
+    if (name == "path" || name == "name") {  // files are written nowhere else
+      const std::uint8_t how = byte();
+      return how == 255 ? Span<const char>{nullptr, how} : text_of(kFiles[how % std::size(kFiles)]);
+    }
     if (name == "config" || function_ == "tokenizer_parse") return byte() % 2 ? Span<const char>{tokenizer_.data(), tokenizer_.size()} : pick(kPlain);
     return pick(kPlain);
   }
@@ -88,6 +96,11 @@ class Caller {
     if (name == "spec") return pick(kSpecs);
     if (name == "messages") return pick(kMessages);
     if (name == "texts") return pick(kTexts);
+    if (function_ == "session_create" || function_ == "network_program") return pick(kSessions);
+    if (function_ == "generator_create") return pick(kGenerators);
+    if (function_ == "generator_start") return pick(kStarts);
+    if (function_ == "data_table") return pick(kTables);
+    if (function_ == "tokenizer_train") return pick(kVocabularies);
     return pick(kOptions);
   }
 
@@ -139,10 +152,7 @@ class Caller {
         for (const unsigned char b : fill) FUZZ_CHECK(b == 0x5a);
     } else if (new_) {
       FUZZ_CHECK(*new_ != 0 && *new_ != kUnwritten);
-      std::int32_t kind = 0;
-      FUZZ_CHECK(loom_kind(*new_, &kind, nullptr) == LOOM_OK);
-      live_.emplace_back(*new_, kind);
-      ever_.push_back(*new_);
+      own(*new_);
     } else if (function_ == "release") {
       std::erase_if(live_, [&](const auto& l) { return l.first == last_; });
     }
@@ -157,15 +167,32 @@ class Caller {
   // The model's file in memory, maybe with a wrong byte, maybe not all of it.
   void put_file() {
     const std::uint8_t how = byte();
-    std::size_t size = how % 8 == 1 ? model_.size() * byte() / 256 : model_.size();
-    loom_bytes b = 0;
-    void* to = nullptr;
-    std::uint64_t given = 0;
-    FUZZ_CHECK(loom_bytes_create(size, &b, nullptr) == LOOM_OK && loom_bytes_data(b, &to, &given, nullptr) == LOOM_OK && given == size);
-    std::memcpy(to, model_.data(), size);
-    if (how % 8 == 0 && size > 0) static_cast<unsigned char*>(to)[(byte() * 256u + byte()) % size] ^= static_cast<unsigned char>(1 + byte() % 255);
-    live_.emplace_back(b, LOOM_KIND_BYTES);
-    ever_.push_back(b);
+    std::string file(model_.substr(0, how % 8 == 1 ? model_.size() * byte() / 256 : model_.size()));
+    if (how % 8 == 0) file[(byte() * 256u + byte()) % file.size()] ^= static_cast<char>(1 + byte() % 255);
+    put(file);
+  }
+
+  // Objects of all kinds, so that a sequence need not find its way to them first.
+  void start(std::uint8_t which) {
+    constexpr const char *kThreads = R"({"threads":1,"sequences":2})", *kSpec = R"({"steps":9,"batch":2})";
+    const std::array<float, 6> x = {1, 2, 3, 4, 5, 6};
+    const std::array<float, 4> y = {1, 0, 0, 1};
+    loom_handle h = 0, other = 0;
+    for (const std::string_view topology : {kTopologies[0], kTopologies[2]}) {
+      if (which & 1) {
+        FUZZ_CHECK(loom_network_create(topology.data(), topology.size(), &h, nullptr) == LOOM_OK && loom_network_initialize(own(h), 1, nullptr) == LOOM_OK);
+        FUZZ_CHECK(loom_session_create(h, kThreads, std::strlen(kThreads), &other, nullptr) == LOOM_OK && own(other));
+        if (topology == kTopologies[2]) continue;
+        FUZZ_CHECK(loom_data_values(x.data(), 6, 3, y.data(), 4, 2, &other, nullptr) == LOOM_OK && own(other));
+        FUZZ_CHECK(loom_trainer_create(h, other, kSpec, std::strlen(kSpec), R"({"threads":1})", 13, &h, nullptr) == LOOM_OK && own(h));
+      }
+    }
+    if (!(which & 2)) return;
+    put(model_);
+    FUZZ_CHECK(loom_model_load_bytes(live_.back().first, nullptr, 0, &h, nullptr) == LOOM_OK);
+    FUZZ_CHECK(loom_generator_create(own(h), kThreads, std::strlen(kThreads), &other, nullptr) == LOOM_OK && own(other));
+    FUZZ_CHECK(loom_generator_feed_text(other, 0, "a", 1, nullptr) == LOOM_OK);
+    FUZZ_CHECK(loom_model_tokenizer(h, &other, nullptr) == LOOM_OK && loom_decoder_create(own(other), 0, &h, nullptr) == LOOM_OK && own(h));
   }
 
   void release_all() {
@@ -175,6 +202,20 @@ class Caller {
   }
 
  private:
+  loom_handle own(loom_handle h) {
+    std::int32_t kind = 0;
+    FUZZ_CHECK(loom_kind(h, &kind, nullptr) == LOOM_OK);
+    live_.emplace_back(h, kind);
+    ever_.push_back(h);
+    return h;
+  }
+  void put(std::string_view file) {
+    loom_bytes b = 0;
+    void* to = nullptr;
+    std::uint64_t size = 0;
+    FUZZ_CHECK(loom_bytes_create(file.size(), &b, nullptr) == LOOM_OK && loom_bytes_data(own(b), &to, &size, nullptr) == LOOM_OK && size == file.size());
+    std::copy(file.begin(), file.end(), static_cast<char*>(to));
+  }
   void release(loom_handle h) {
     FUZZ_CHECK(loom_release(h, nullptr) == LOOM_OK);
     std::erase_if(live_, [&](const auto& l) { return l.first == h; });
@@ -257,11 +298,9 @@ struct Function {
   std::string_view name;
   std::int32_t (*call)(Caller& c);
 };
-#define bool(name) boolean(name)
 constexpr Function kFunctions[] = {
 #include "abi_table.inc"
 };
-#undef bool
 
 std::string file(const char* name) {
   std::ifstream in(std::string(LOOM_SOURCE_DIR "/tests/cases/data/") + name, std::ios::binary);
@@ -277,7 +316,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const bool scratch = std::system((std::string("mkdir -p ") + kScratch).c_str()) == 0;
   FUZZ_CHECK(scratch);
   Caller c(data, size, model, tokenizer);
-  for (int calls = 0; calls < 60 && !c.done(); ++calls) {
+  c.start(c.byte());
+  for (int calls = 0; calls < 100 && !c.done(); ++calls) {
     const std::uint8_t which = c.byte();
     if (which >= 250) {
       c.put_file();

@@ -38,7 +38,7 @@ skip_script() {
   printf '%-28s skipped: %s\n' "$1" "$2"
 }
 
-# The cases of tests/cases in every host that this machine has; a case counts as a test.
+# The cases of tests/cases in the hosts that need no building; a case counts as a test. Node and Chromium come with JavaScript.
 run_cases() {
   local host log start line
   present command:python3 || { skip_script cases "needs python3"; return 0; }

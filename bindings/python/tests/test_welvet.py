@@ -241,7 +241,7 @@ class Training(unittest.TestCase):
     def test_learns_xor(self):
         network = Network(self.spec, seed=1)
         seen = []
-        last = network.train(self.x, [0, 1, 1, 0], steps=600, schedule={"type": "constant", "rate": 0.02}, callback=lambda s: seen.append(s.step))
+        last = network.train(self.x, [0, 1, 1, 0], steps=600, threads=1, schedule={"type": "constant", "rate": 0.02}, callback=lambda s: seen.append(s.step))
         self.assertEqual((last.step, last.steps), (600, 600))
         self.assertLess(last.loss, 0.01)
         self.assertEqual(seen, sorted(seen))
@@ -269,10 +269,29 @@ class Training(unittest.TestCase):
                 digests.add(trainer.digest())
         self.assertEqual(len(digests), 1)
 
+    def test_one_thread_at_a_time(self):
+        network = Network(self.spec)
+        network.set_cell("0.0.0.0", {"type": "dense", "out": 256})
+        data = Data.values(self.x, [[0], [1], [1], [0]])
+        with Trainer(network, data, {"steps": 10**6, "batch": 4}) as trainer:
+            busy = threading.Event()
+
+            def work():
+                while not busy.is_set():
+                    try:
+                        trainer.step(5)
+                    except welvet.Busy:
+                        busy.set()
+
+            threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
+            [t.start() for t in threads]
+            self.assertTrue(busy.wait(60))
+            [t.join() for t in threads]
+
     def test_classes_tokens_and_tables(self):
         network = Network(self.spec)
         network.set_cell("0.0.0.1", {"type": "dense", "out": 2})
-        self.assertLess(network.train(self.x, classes=[0, 1, 1, 0], epochs=300, schedule={"type": "constant", "rate": 0.02}).loss, 0.3)
+        self.assertLess(network.train(self.x, classes=[0, 1, 1, 0], epochs=300, threads=1, schedule={"type": "constant", "rate": 0.02}).loss, 0.3)
         self.assertEqual(Data.tokens([[1, 2, 3], [4, 5]], length=8).info["samples"], 2)
         self.assertEqual(Data.table("a,b\n1,2\n", targets=["b"]).info["width"], 1)
         with self.assertRaises(TypeError):
@@ -408,8 +427,9 @@ class Interrupts(unittest.TestCase):
     def interrupted(self, code, seconds=1.0):
         """Ctrl-C during the code; returns what it prints after "interrupted"."""
         whole = textwrap.dedent("""
-            import time, welvet, numpy as np
+            import signal, time, welvet, numpy as np
             from welvet import *
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # shells make background jobs ignore it
             {setup}
             print("begin", flush=True)
             try:
@@ -421,6 +441,9 @@ class Interrupts(unittest.TestCase):
         """).format(**code)
         path = os.pathsep.join(p for p in sys.path if p)
         process = subprocess.Popen([sys.executable, "-c", whole], env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        alarm = threading.Timer(60, process.kill)
+        alarm.start()
+        self.addCleanup(alarm.cancel)
         self.assertEqual(process.stdout.readline(), "begin\n")
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)

@@ -227,7 +227,7 @@ def new_bytes(data: Any) -> int:
 
 def interruptible(function: Callable[[], Any], cancel: Optional[Callable[[], None]] = None) -> Any:
     """function(), for calls that may take long: Ctrl-C gets through at once. With `cancel` the call is told to stop and waited for;
-    without, its result is dropped when it comes."""
+    without, its result is dropped when it comes, and the end of the process waits for it."""
     if threading.current_thread() is not threading.main_thread():
         return function()  # only the main thread gets KeyboardInterrupt
     result: List[Any] = []
@@ -240,7 +240,7 @@ def interruptible(function: Callable[[], Any], cancel: Optional[Callable[[], Non
             result.append((None, e))
         done.set()
 
-    threading.Thread(target=run, daemon=True).start()
+    threading.Thread(target=run).start()
     try:
         done.wait()
     except BaseException:

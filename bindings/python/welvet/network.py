@@ -48,7 +48,7 @@ class Session(Object):
 
     @property
     def info(self) -> Dict[str, Any]:
-        """isa, threads, input_width, output_width, arena_bytes, state_bytes, weight_bytes."""
+        """target (what computes), threads, input_width, output_width, arena_bytes, state_bytes, weight_bytes."""
         return call("session_info", self._handle)  # type: ignore[no-any-return]
 
     def run(self, x: Any, out: Any = None) -> np.ndarray:

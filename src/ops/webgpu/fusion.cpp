@@ -66,7 +66,7 @@ class Finder {
       if (w.heap != first.heap || i->operands[2].valid() != bias || weight_constants(*w.arg, bias) != constants) return;
     }
     const std::int64_t words = (first.arg->cols + 63) / 64 * 16;
-    if (words * (norm ? 24 : 8) + 4864 > group_bytes_) return;  // planes, values, sums
+    if (words * (norm ? 24 : 8) + 7000 > group_bytes_) return;  // planes, values, sums
 
     Fusion f;
     f.first = n;
@@ -102,8 +102,8 @@ class Finder {
       l.factor = (list[0]->operands[3].cols + 15) / 16;
       f.instructions.push_back(next);
     }
-    l.kernel = {"arena exact q15 weights join gemv", "gemv",
-                constants + flag("NORM", norm) + constant("EPILOGUE", epilogue) + constant("MATRICES", static_cast<std::int64_t>(list.size())) + constant("WORDS", words), gpu::Access::read, true};
+    l.kernel = {"arena exact reduce q15 weights join gemv", "gemv",
+                constants + constant("TEAMS", 4) + flag("NORM", norm) + constant("EPILOGUE", epilogue) + constant("MATRICES", static_cast<std::int64_t>(list.size())) + constant("WORDS", words), gpu::Access::read, true};
     l.operand = 0;
     l.most = kMostGroups;
     take(std::move(f));
@@ -134,7 +134,7 @@ class Finder {
       l.ints = {q.operands[0].cols / hd, append.ints[0], hd};
       l.factor = l.ints[0] + l.ints[1];
       l.operand = 0;
-      l.kernel = {"arena q15 rope_append", "rope_append", constant("HEAD_DIM", hd)};
+      l.kernel = {"arena reduce q15 rope_append", "rope_append", constant("TEAMS", 1) + constant("HEAD_DIM", hd)};
       take(std::move(f));
       return;
     }

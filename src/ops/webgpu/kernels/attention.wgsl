@@ -1,7 +1,6 @@
 // Attention by exact rescaling (rule 6), class F: a workgroup of 64 per row and head, a lane per position of a block. One walk over the blocks finds
 // the largest exponent, a second one sums. ints: heads, kv_heads, head_dim, window, causal; reals: scale. TILES: head_dim in units of 64.
 
-var<workgroup> best: atomic<i32>;
 var<workgroup> weight: array<f32, 64>;
 
 struct Head {
@@ -56,13 +55,6 @@ fn uniform_word(lane: u32, value: u32) -> u32 {
   if (lane == 0u) { shared_word = value; }
   return workgroupUniformLoad(&shared_word);
 }
-fn max_over_group(lane: u32, value: i32) -> i32 {
-  if (lane == 0u) { atomicStore(&best, -1000000); }
-  workgroupBarrier();
-  atomicMax(&best, value);
-  workgroupBarrier();
-  return atomicLoad(&best);
-}
 // The first position that a query at p may see.
 fn first_seen(p: u32) -> u32 { return select(0u, p + 1u - int_at(3u), int_at(3u) > 0u && p + 1u > int_at(3u)); }
 
@@ -89,7 +81,7 @@ fn store_result(num: ptr<function, array<f32, TILES>>, y: u32, inverse: f32, lan
     let j = b * 64u + lane;
     if (j >= begin && j <= p) { top = max(top, exp_parts(mul(dot_chains(q, own + A[table + b] * 2u * part + lane, 64u), real_at(0u))).k); }
   }
-  top = max_over_group(lane, top);
+  top = group_max(lane, top);
   var num: array<f32, TILES>;
   for (var t = 0u; t < TILES; t++) { num[t] = zero(); }
   var den = zero();
@@ -133,7 +125,7 @@ fn sequence_of(lane: u32, row: u32) -> Sequence {
   for (var j = begin / 64u * 64u + lane; j <= end; j += 64u) {
     if (j >= begin) { top = max(top, exp_parts(mul(dot_chains(q, place(1u, s.begin + j) + at.kv_head * hd, 1u), real_at(0u))).k); }
   }
-  top = max_over_group(lane, top);
+  top = group_max(lane, top);
   var num: array<f32, TILES>;
   for (var t = 0u; t < TILES; t++) { num[t] = zero(); }
   var den = zero();

@@ -4,35 +4,14 @@
 
 const SIGNS = 0x80808080u;
 
-var<workgroup> largest: array<atomic<u32>, TEAMS>;
 var<workgroup> bytes: array<vec2<i32>, TEAMS * 64u>;
 var<workgroup> planes: array<vec2<u32>, TILES * 16u>;  // of the query
 var<workgroup> packed_weights: array<vec2<u32>, TEAMS * 16u>;
-var<workgroup> block_sum: array<f32, TEAMS * 64u>;
+var<workgroup> block_sum: array<f32, TEAMS>;
 var<workgroup> block_num: array<f32, TEAMS * TILES * 64u>;
 
 fn padded_dim() -> u32 { return (int_at(2u) + 15u) / 16u * 16u; }
 fn page_part(b: u32, table: u32, kv_head: u32) -> u32 { return place(1u, 0u) + (A[table + b] * int_at(1u) + kv_head) * (64u * padded_dim() + 128u); }
-
-// The largest magnitude over a team.
-fn largest_of_team(thread: u32, value: u32) -> u32 {
-  workgroupBarrier();
-  if (thread % 64u == 0u) { atomicStore(&largest[thread / 64u], 0u); }
-  workgroupBarrier();
-  atomicMax(&largest[thread / 64u], value);
-  workgroupBarrier();
-  return atomicLoad(&largest[thread / 64u]);
-}
-// Sums by rule 4 of every team's 64 lanes: that of team t in block_sum[64 * t].
-fn sum_teams(thread: u32, value: f32) {
-  workgroupBarrier();
-  block_sum[thread] = value;
-  workgroupBarrier();
-  for (var half = 32u; half > 0u; half = half / 2u) {
-    if (thread % 64u < half) { block_sum[thread] = block_sum[thread] + block_sum[thread + half]; }
-    workgroupBarrier();
-  }
-}
 
 // Sums of four plane products joined; every sum is exact in f32, and products by 128 are.
 fn join_planes(hh: i32, middle: i32, ll: i32) -> f32 { return (f32(hh) * 128.0 + f32(middle)) * 128.0 + f32(ll); }
@@ -68,7 +47,7 @@ fn score(part: u32, lane: u32, query_scale: f32) -> f32 {
   // The query as planes; every team finds its scale.
   var most = 0u;
   for (var d = lane; d < hd; d += 64u) { most = max(most, A[q + d] & 0x7FFFFFFFu); }
-  most = largest_of_team(thread, most);
+  most = u32(team_max(thread, i32(most)));
   let query_scale = bitcast<f32>(q15_scale(most));
   for (var w = thread; w < padded_dim() / 4u; w += TEAMS * 64u) {
     var hi = 0u;
@@ -89,7 +68,7 @@ fn score(part: u32, lane: u32, query_scale: f32) -> f32 {
     let j = b * 64u + lane;
     if (j >= begin && j <= p) { top = max(top, exp_parts(score(page_part(b, table, at.kv_head), lane, query_scale)).k); }
   }
-  top = max_over_group(thread, top);
+  top = group_max(thread, top);
   var num: array<f32, TILES>;  // of the first team
   for (var t = 0u; t < TILES; t++) { num[t] = zero(); }
   var den = zero();
@@ -104,8 +83,9 @@ fn score(part: u32, lane: u32, query_scale: f32) -> f32 {
       e = rescale(parts.m, parts.k, top);
       w = mul(e, load(part + 64u * padded_dim() + 64u + lane));
     }
-    sum_teams(thread, e);
-    let heaviest = largest_of_team(thread, magnitude_bits(w));
+    let sum = tree_sum(thread, e);
+    if (lane == 0u) { block_sum[team] = sum; }
+    let heaviest = u32(team_max(thread, i32(magnitude_bits(w))));
     var v = vec2<i32>(0, 0);
     if (!q15_lost(heaviest)) { v = q15_planes(w, q15_inverse(heaviest)); }
     bytes[thread] = v;
@@ -141,7 +121,7 @@ fn score(part: u32, lane: u32, query_scale: f32) -> f32 {
     workgroupBarrier();
     if (team == 0u) {
       for (var i = 0u; i < min(TEAMS, p / 64u - b0 + 1u); i++) {
-        den = den + block_sum[i * 64u];
+        den = den + block_sum[i];
         for (var t = 0u; t < TILES; t++) { num[t] = num[t] + block_num[(i * TILES + t) * 64u + lane]; }
       }
     }

@@ -7,29 +7,34 @@ const ADD = 1u;
 const SILU_MUL = 2u;
 
 var<workgroup> x_planes: array<vec2<u32>, WORDS>;
-var<workgroup> x_largest: atomic<u32>;
-var<workgroup> x_sums: array<atomic<i32>, 2>;
+const PER_THREAD = (WORDS * 4u + 255u) / 256u;
+
+var<workgroup> team_sums: array<vec2<i32>, 16>;
 var<workgroup> x_values: array<f32, select(1u, WORDS * 4u, NORM)>;
-var<workgroup> squares: array<f32, 64>;
+var<workgroup> inverse_rms: f32;
 var<workgroup> partial: array<vec2<i32>, 256>;
 var<workgroup> partial_up: array<vec2<i32>, 256>;
 
 // x in workgroup memory, normalized: the mean square by rule 4 on the first 64 threads, then every value as its instruction stores it.
 fn normalize(thread: u32, n: u32) {
-  for (var i = thread; i < n; i += 256u) { x_values[i] = load(place(0u, 0u) + i); }
+  var gain: array<f32, PER_THREAD>;  // fetched with x
+  for (var i = 0u; i < PER_THREAD; i++) {
+    let c = min(thread + 256u * i, n - 1u);
+    gain[i] = load(place(1u, 0u) + c);
+    x_values[c] = load(place(0u, 0u) + c);
+  }
   workgroupBarrier();
+  var sum = zero();
   if (thread < 64u) {
-    var sum = zero();
     for (var i = thread; i < n; i += 64u) { sum = sum + mul(x_values[i], x_values[i]); }
-    squares[thread] = sum;
   }
+  sum = tree_sum(thread, sum);
+  if (thread == 0u) { inverse_rms = rsqrt_exact(div(sum, f32(n)) + real_at(0u)); }
   workgroupBarrier();
-  for (var half = 32u; half > 0u; half = half / 2u) {
-    if (thread < half) { squares[thread] = squares[thread] + squares[thread + half]; }
-    workgroupBarrier();
+  for (var i = 0u; i < PER_THREAD; i++) {
+    let c = thread + 256u * i;
+    if (c < n) { x_values[c] = settled(mul(mul(x_values[c], inverse_rms), gain[i])); }
   }
-  let inverse = rsqrt_exact(div(squares[0], f32(n)) + real_at(0u));
-  for (var i = thread; i < n; i += 256u) { x_values[i] = settled(mul(mul(x_values[i], inverse), load(place(1u, 0u) + i))); }
   workgroupBarrier();
 }
 fn x_value(i: u32) -> f32 {
@@ -99,9 +104,7 @@ fn unit_of(u: u32) -> Unit {
   if (NORM) { normalize(thread, n_in); }
   var most = 0u;
   for (var i = thread; i < n_in; i += 256u) { most = max(most, magnitude_bits(x_value(i))); }
-  atomicMax(&x_largest, most);
-  workgroupBarrier();
-  most = atomicLoad(&x_largest);
+  most = u32(group_max(thread, i32(most)));
   var own = vec2<i32>(0, 0);
   for (var w = thread; w < WORDS; w += 256u) {
     var planes = vec2<u32>(0u, 0u);
@@ -114,10 +117,16 @@ fn unit_of(u: u32) -> Unit {
     }
     x_planes[w] = planes;
   }
-  atomicAdd(&x_sums[0], own.x);
-  atomicAdd(&x_sums[1], own.y);
+  partial[thread] = own;
   workgroupBarrier();
-  let row_sums = vec2<i32>(atomicLoad(&x_sums[0]), atomicLoad(&x_sums[1]));
+  if (thread < 16u) {
+    var s = vec2<i32>(0, 0);
+    for (var i = 0u; i < 16u; i++) { s = s + partial[thread * 16u + i]; }
+    team_sums[thread] = s;
+  }
+  workgroupBarrier();
+  var row_sums = vec2<i32>(0, 0);
+  for (var i = 0u; i < 16u; i++) { row_sums = row_sums + team_sums[i]; }
   let row_scale = bitcast<f32>(q15_scale(most));
 
   for (var u = group.x; u < units(); u += groups.x) {

@@ -2,8 +2,6 @@
 
 const LN2 = 0x1.62e43p-1f;
 
-var<workgroup> best: atomic<i32>;
-
 struct ExpSum {
   top: i32,
   sum: f32,
@@ -12,11 +10,7 @@ struct ExpSum {
 fn exp_sum(x: u32, n: u32, lane: u32) -> ExpSum {
   var top = -1000000;
   for (var i = lane; i < n; i += 64u) { top = max(top, exp_parts(load(x + i)).k); }
-  if (lane == 0u) { atomicStore(&best, -1000000); }
-  workgroupBarrier();
-  atomicMax(&best, top);
-  workgroupBarrier();
-  top = atomicLoad(&best);
+  top = group_max(lane, top);
   var sum = zero();
   for (var i = lane; i < n; i += 64u) {
     let parts = exp_parts(load(x + i));

@@ -1,6 +1,5 @@
 // Rows of f32 as q15 or bf16x2.
 
-var<workgroup> largest: atomic<u32>;
 var<workgroup> sums: array<atomic<i32>, 2>;
 
 // A workgroup per row. x: hi plane, lo plane, each padded to 64 bytes, then the scale and the sums of both planes.
@@ -13,9 +12,7 @@ var<workgroup> sums: array<atomic<i32>, 2>;
   let words = (n + 63u) / 64u * 16u;
   var most = 0u;
   for (var c = lane; c < n; c += 64u) { most = max(most, A[x + c] & 0x7FFFFFFFu); }
-  atomicMax(&largest, most);
-  workgroupBarrier();
-  most = atomicLoad(&largest);
+  most = u32(group_max(lane, i32(most)));
   let inverse = q15_inverse(most);
   var sum = vec2<i32>(0, 0);
   for (var w = lane; w < words; w += 64u) {

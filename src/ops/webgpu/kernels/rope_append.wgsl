@@ -2,8 +2,6 @@
 // head. Operands: 0 q, 1 rotated q, 2 k, 3 v, 4 table, 5 seq, 6 pos, 7 kv. ints: heads, kv_heads, head_dim. Layout: attention_q15.wgsl.
 
 var<workgroup> rotated: array<f32, HEAD_DIM>;
-var<workgroup> largest_key: atomic<u32>;
-var<workgroup> largest_value: atomic<u32>;
 
 // Element d of a head at place `x`, turned by the angle of the position.
 fn turned(x: u32, d: u32, table: u32) -> f32 {
@@ -33,10 +31,7 @@ fn turned(x: u32, d: u32, table: u32) -> f32 {
     rotated[d] = turned(place(2u, 0u) + head * HEAD_DIM, d, table);
     most = max(most, vec2<u32>(magnitude_bits(rotated[d]), A[value + d] & 0x7FFFFFFFu));
   }
-  atomicMax(&largest_key, most.x);
-  atomicMax(&largest_value, most.y);
-  workgroupBarrier();
-  most = vec2<u32>(atomicLoad(&largest_key), atomicLoad(&largest_value));
+  most = vec2<u32>(u32(group_max(lane, i32(most.x))), u32(group_max(lane, i32(most.y))));
   if (position >= P[3] * 64u) { return; }
   let padded = (HEAD_DIM + 15u) / 16u * 16u;
   let page = A[P[2] + A[place(5u, 0u)] * P[3] + position / 64u];
