@@ -177,7 +177,6 @@ test('threads change nothing but the time', async () => {
   const net = await worker.Network.create(training.topology, { seed: training.seed });
   for await (const _ of net.train(yinYang(training.samples), training.spec, { every: 500 }));
   assert.equal(await net.digest, training.digest);
-  assert.equal((await worker.verify()).equal, true);
   worker.terminate();
 });
 
