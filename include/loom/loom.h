@@ -231,7 +231,8 @@ LOOM_API int32_t loom_network_program(loom_network network, const char* options,
 
 /* Plans all memory; runs allocate nothing.
  *   options: JSON: max_rows (64), max_head_rows (1 for networks of ids, else max_rows): rows whose output is
- *     wanted, max_positions (512), sequences (1), threads (0: one per core), isa ("": the best here) */
+ *     wanted, max_positions (512), sequences (1), threads (0: one per core), isa ("": the best here), device
+ *     ("cpu", "gpu", "auto") */
 LOOM_API int32_t loom_session_create(loom_network network, const char* options, size_t options_size, loom_session* session, loom_error* error);
 
 /* Runs rows of values through a network without attention.
@@ -285,7 +286,7 @@ LOOM_API int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* er
 
 /* Nothing runs yet.
  *   spec: JSON: docs/reference/training-spec.md; "network" and "data" are not read
- *   options: JSON: threads (0: one per core), isa ("": the best here) */
+ *   options: JSON: threads (0: one per core), isa ("": the best here), device ("cpu", "gpu", "auto") */
 LOOM_API int32_t loom_trainer_create(loom_network network, loom_data data, const char* spec, size_t spec_size, const char* options, size_t options_size, loom_trainer* trainer, loom_error* error);
 
 /* Trains. Where a loss is not finite the weights stay as they are and the error names the step.
@@ -374,7 +375,8 @@ LOOM_API int32_t loom_decoder_finish(loom_decoder decoder, loom_bytes* text, loo
 
 /* Complete or refused; nothing is downloaded.
  *   name: a folder, a file, a name in the local HuggingFace cache, or "embedded"
- *   format: how the matrices run: i8, i4, ...; "": as the file has them */
+ *   format: how the matrices run: i8, i4, q4_0, ...; "": those of an .entity file as they are stored, others
+ *     in f32 */
 LOOM_API int32_t loom_model_load(const char* name, size_t name_size, const char* format, size_t format_size, loom_model* model, loom_error* error);
 
 /* The same from memory.
@@ -408,7 +410,7 @@ LOOM_API int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenize
 
 /* A generator with the KV caches of one or more sequences.
  *   options: JSON: context (0: as trained, at most 4096), sequences (1), chunk (64), threads (0: one per
- *     core), isa ("") */
+ *     core), isa (""), device ("cpu", "gpu", "auto") */
 LOOM_API int32_t loom_generator_create(loom_model model, const char* options, size_t options_size, loom_generator* generator, loom_error* error);
 
 /* Makes ids the content of a sequence.

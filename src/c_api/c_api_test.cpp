@@ -244,6 +244,46 @@ TEST_F(CApi, LongMessagesEndBetweenCharacters) {
   EXPECT_TRUE(Json::parse(Json(message).dump()).ok());
 }
 
+// With a device (./dev gpu) the same bits come from it; without one the error names what is missing, and "auto" takes the CPU.
+TEST_F(CApi, RunsOnADeviceOrSaysWhyNot) {
+  const loom_network n = network();
+  const std::vector<float> x = {0.5f, -1, 2};
+  std::vector<float> expected(2), y(2);
+  loom_session cpu = 0, either = 0, gpu = 0;
+  OK(loom_session_create(n, TEXT(R"({"threads":1})"), &cpu, &error));
+  OK(loom_session_run(keep(cpu), 1, x.data(), 3, expected.data(), 2, &error));
+  OK(loom_session_create(n, TEXT(R"({"threads":1,"device":"auto"})"), &either, &error));
+  OK(loom_session_run(keep(either), 1, x.data(), 3, y.data(), 2, &error));
+  EXPECT_EQ(y, expected);
+  FAILS(loom_session_create(n, TEXT(R"({"device":"abacus"})"), &gpu, &error), LOOM_INVALID_ARGUMENT, "abacus");
+  const std::int32_t code = loom_session_create(n, TEXT(R"({"device":"gpu"})"), &gpu, &error);
+  if (code != LOOM_OK) {
+    EXPECT_EQ(code, LOOM_UNSUPPORTED) << error.message;
+    GTEST_SKIP() << error.message;
+  }
+  keep(gpu);
+  y.assign(2, 0);
+  OK(loom_session_run(gpu, 1, x.data(), 3, y.data(), 2, &error));
+  EXPECT_EQ(y, expected);
+
+  // Learning on it leaves the network with the bits of the CPU.
+  std::string digests[2];
+  for (const char* device : {"cpu", "gpu"}) {
+    const loom_network m = network();
+    const std::vector<float> target = {1, 0};
+    loom_data data = 0;
+    OK(loom_data_values(x.data(), 3, 3, target.data(), 2, 2, &data, &error));
+    loom_trainer trainer = 0;
+    const std::string options = std::string(R"({"threads":1,"device":")") + device + "\"}";
+    OK(loom_trainer_create(m, keep(data), TEXT(R"({"loss":"mse","steps":5,"batch":1})"), options.data(), options.size(), &trainer, &error));
+    std::int64_t step = 0, rows = 0;
+    double loss = 0, rate = 0;
+    OK(loom_trainer_step(keep(trainer), 5, &step, &loss, &rate, &rows, &error));
+    digests[device[0] == 'g'] = digest(m);
+  }
+  EXPECT_EQ(digests[0], digests[1]);
+}
+
 TEST_F(CApi, OneNetworkServesManyThreads) {
   const loom_network n = network();
   const std::vector<float> x = {0.5f, -1, 2};

@@ -98,6 +98,15 @@ Result<int> Options::threads() const {
   return static_cast<int>(n);
 }
 
+Result<std::unique_ptr<gpu::Device>> Options::device() const {
+  LOOM_ASSIGN(const std::string name, string("device", "cpu"));
+  if (name == "cpu") return std::unique_ptr<gpu::Device>();
+  if (name != "gpu" && name != "auto") return Status(Code::invalid_argument, "options: \"device\" is \"cpu\", \"gpu\" or \"auto\", got \"" + name + "\"");
+  auto opened = gpu::open_device();
+  if (name == "auto" && (!opened.ok() || (*opened)->info().software)) return std::unique_ptr<gpu::Device>();
+  return opened;
+}
+
 loom_handle new_bytes(std::vector<std::byte> bytes) {
   auto owner = std::make_shared<std::vector<std::byte>>(std::move(bytes));
   return add(std::make_shared<Bytes>(owner, owner->data(), owner->size()));

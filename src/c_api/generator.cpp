@@ -96,13 +96,15 @@ int32_t loom_generator_create(loom_model model, const char* options, size_t opti
   return call(error, [&]() -> Status {
     LOOM_TRY(want(generator));
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
-    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"context", "sequences", "chunk", "threads", "isa"}));
+    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"context", "sequences", "chunk", "threads", "isa", "device"}));
     LOOM_ASSIGN(const int threads, o.threads());
     auto g = std::make_shared<GeneratorObject>(m->shared, threads);
     LOOM_ASSIGN(g->options.context, o.integer("context", 0, 0, INT32_MAX));
     LOOM_ASSIGN(g->options.sequences, o.integer("sequences", 1, 1, INT32_MAX));
     LOOM_ASSIGN(g->options.chunk, o.integer("chunk", 64, 1, INT32_MAX));
     LOOM_ASSIGN(g->options.isa, o.string("isa", ""));
+    LOOM_ASSIGN(g->device, o.device());
+    g->options.device = g->device.get();
     g->options.seconds = seconds;
     g->options.cancel = &g->cancel;
     Inside in;

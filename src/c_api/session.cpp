@@ -9,7 +9,7 @@ using namespace loom::c_api;
 namespace loom::c_api {
 
 Result<SessionSettings> session_settings(const char* options, std::size_t size, const SharedNetwork& network) {
-  LOOM_ASSIGN(const Options o, Options::parse(options, size, {"max_rows", "max_head_rows", "max_positions", "sequences", "threads", "isa"}));
+  LOOM_ASSIGN(const Options o, Options::parse(options, size, {"max_rows", "max_head_rows", "max_positions", "sequences", "threads", "isa", "device"}));
   SessionSettings s;
   LOOM_ASSIGN(s.options.max_rows, o.integer("max_rows", 64, 1, INT32_MAX));
   LOOM_ASSIGN(s.options.max_head_rows, o.integer("max_head_rows", network.network.input().ids > 0 ? 1 : s.options.max_rows, 1, INT32_MAX));
@@ -17,6 +17,8 @@ Result<SessionSettings> session_settings(const char* options, std::size_t size, 
   LOOM_ASSIGN(s.options.sequences, o.integer("sequences", 1, 1, INT32_MAX));
   LOOM_ASSIGN(s.options.isa, o.string("isa", ""));
   LOOM_ASSIGN(s.threads, o.threads());
+  LOOM_ASSIGN(s.device, o.device());
+  s.options.device = s.device.get();
   return s;
 }
 
@@ -60,9 +62,10 @@ int32_t loom_session_create(loom_network network, const char* options, size_t op
   return call(error, [&]() -> Status {
     LOOM_TRY(want(session));
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
-    LOOM_ASSIGN(const SessionSettings settings, session_settings(options, options_size, *object->shared));
+    LOOM_ASSIGN(SessionSettings settings, session_settings(options, options_size, *object->shared));
     auto s = std::make_shared<SessionObject>(object->shared, settings.threads);
     s->options = settings.options;
+    s->device = std::move(settings.device);
     LOOM_TRY(ready(*s).status());
     *session = add(std::move(s));
     return {};

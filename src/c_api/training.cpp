@@ -117,11 +117,13 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     if (s.is_object() && !s.find("format")) s.set("format", "loom-training");
     if (s.is_object() && !s.find("version")) s.set("version", 1);
     LOOM_ASSIGN(const TrainingSpec training_spec, parse_training_spec(s));
-    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"threads", "isa"}));
+    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"threads", "isa", "device"}));
     LOOM_ASSIGN(const int threads, o.threads());
     TrainerOptions trainer_options;
     LOOM_ASSIGN(trainer_options.isa, o.string("isa", ""));
     auto t = std::make_shared<TrainerObject>(n->shared, d->data, threads);
+    LOOM_ASSIGN(t->device, o.device());
+    trainer_options.device = t->device.get();
     const locks::unique_lock lock(n->shared->mutex);
     LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool, trainer_options));
     t->forms = n->shared->forms;
@@ -151,7 +153,7 @@ int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, do
     std::int64_t done = 0;
     LOOM_TRY(training(trainer, false, [&](Trainer& t) {
       done = t.done();
-      return Status();
+      return t.sync();  // others read the network now
     }));
     *step = done;
     *loss = last.loss;

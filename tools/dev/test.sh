@@ -6,7 +6,7 @@ results=build/test/results.txt
 run_program() {
   local log=build/test/$1.$2.log status=0 start=$SECONDS
   local with=env
-  if [ "$2" = gpu_test ] && ! gpu_missing >"$log"; then with="./dev gpu"; fi
+  if [[ $2 == gpu_test || $2 == c_api_test ]] && ! gpu_missing >"$log"; then with="./dev gpu"; fi
   $with "build/$1/tests/$2" --gtest_color=no >"$log" 2>&1 </dev/null || status=$?
   awk -v suite="$1/$2" -v status="$status" -f tools/dev/gtest.awk "$log" >"$log.results"
   cat "$log.results" >>"$results"

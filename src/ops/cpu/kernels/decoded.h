@@ -53,6 +53,7 @@ static void matmul_decoded(const KernelArgs& k) {
   }
 }
 
+#ifndef LOOM_FLOAT_TABLE
 // x = hi + lo in bf16, both kept as f32 values (split_bf16 of numeric/q15.h).
 static inline float to_bf16(float x) {
   const unsigned bits = __builtin_bit_cast(unsigned, x), magnitude = bits & 0x7FFFFFFFu;
@@ -76,6 +77,7 @@ static void split_bf16(const KernelArgs& k) {
     }
   }
 }
+#endif
 
 // y[r] = value of row ids[r]: code times row scale, rounded once. scratch: an unpacked panel.
 static void gather_packed(const KernelArgs& k) {
