@@ -186,12 +186,31 @@ def js_raw(api):
     return "".join(out) + "};\n"
 
 
+def fuzz_table(api):
+    """A call of every function whose arguments a Caller (tests/fuzz/abi_fuzz.cpp) makes up."""
+    out = ["// %s\n" % NOTE]
+    for f in functions(api):
+        if "returns" in f:
+            continue
+        lines, arguments = [], []
+        for name, kind, _ in f.get("params", []):
+            head, _, what = kind.partition(" ")
+            maker = {"new": "out_handle", "out": "out_" + what, "handle": "handle", "read": "read_" + what, "fill": "fill_" + what, "bool": "boolean"}.get(head, head)
+            given = '"%s"' % name + (", LOOM_KIND_" + what.upper() if head == "handle" else "")
+            lines.append("     const auto %s = c.%s(%s);\n" % (name, maker, given))
+            counted = head in ("read", "fill", "text", "json")
+            arguments += [name + ".data", name + ".size"] if counted else [name]
+        out.append('    {"%s", [](Caller& c) {\n%s     return loom_%s(%s);\n   }},\n' % (f["name"], "".join(lines), f["name"], ", ".join(arguments + ["c.error()"])))
+    return "".join(out)
+
+
 OUTPUTS = {
     "include/loom/loom.h": header,
     "src/c_api/exports.map": exports,
     "docs/reference/c-api.md": reference,
     "bindings/python/welvet/_raw.py": python_raw,
     "bindings/js/src/raw.js": js_raw,
+    "tests/fuzz/abi_table.inc": fuzz_table,
 }
 
 

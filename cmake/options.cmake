@@ -15,14 +15,18 @@ add_library(loom_options INTERFACE)
 target_link_libraries(loom_options INTERFACE loom_usage)
 target_compile_options(loom_options INTERFACE
   -ffp-contract=off -fno-fast-math -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-missing-field-initializers -Wno-psabi)
-# -O3 where time is spent (hot_sources), -O2 elsewhere: as fast, and the library is a third smaller.
+# -O3 where time is spent (hot_sources), -Os where none is (the modules of cold_modules), -O2 elsewhere: as fast, and the library is a third smaller.
 set(LOOM_OPTIMIZE "" CACHE STRING "Optimization of every file of a release, for example -O0; empty: as Loom chooses")
 target_compile_options(loom_options INTERFACE $<$<CONFIG:Release>:$<IF:$<BOOL:${LOOM_OPTIMIZE}>,${LOOM_OPTIMIZE},-O2>>)
-function(hot_sources)
+function(optimize_sources option)
   if(NOT LOOM_OPTIMIZE)
-    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:${option}>)
   endif()
 endfunction()
+macro(hot_sources)
+  optimize_sources(-O3 ${ARGN})
+endmacro()
+set(cold_modules c_api stories verify checkpoint grid layers)
 target_compile_options(loom_options INTERFACE -ffunction-sections -fdata-sections)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(loom_options INTERFACE -Wno-restrict -Wno-stringop-overread)  # false positives of gcc 12 in <string> and <vector>

@@ -248,8 +248,9 @@ LOOM_API int32_t loom_session_run(loom_session session, int64_t rows, const floa
  *   y: one row of output width per wanted row */
 LOOM_API int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t ids_count, const int32_t* positions, size_t positions_count, const int32_t* sequences, size_t sequences_count, const int32_t* head, size_t head_count, float* y, size_t y_count, loom_error* error);
 
-/* Sizes and the instruction set in use.
- *   info: JSON: isa, threads, input_width, output_width, arena_bytes, state_bytes, weight_bytes */
+/* Sizes, and what computes.
+ *   info: JSON: target (what computes: an instruction set or a device), threads, input_width, output_width,
+ *     arena_bytes, state_bytes, weight_bytes */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
 
 /* ---- data: What a trainer learns from. */
@@ -331,8 +332,8 @@ LOOM_API int32_t loom_tokenizer_parse(const char* json, size_t json_size, const 
 LOOM_API int32_t loom_tokenizer_train(const char* texts, size_t texts_size, const char* options, size_t options_size, loom_tokenizer* tokenizer, loom_error* error);
 
 /* Sizes and special tokens.
- *   info: JSON: vocab_size, bos, eos (null where there is none), chat_form ("chatml", "llama2", "llama3" or
- *     null), chat_template */
+ *   info: JSON: vocab_size, bos, eos (null where there is none), chat_form ("ChatML", "Llama 2", "Llama 3"
+ *     or null), chat_template */
 LOOM_API int32_t loom_tokenizer_info(loom_tokenizer tokenizer, loom_bytes* info, loom_error* error);
 
 /* Ids of a text. Special tokens in it are recognized.
@@ -450,8 +451,8 @@ LOOM_API int32_t loom_generator_ids(loom_generator generator, int64_t sequence, 
 LOOM_API int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, loom_bytes* sha256, loom_error* error);
 
 /* Sizes, and how fast the last text was.
- *   info: JSON: context, sequences, isa, threads, reused_tokens, prefill_tokens, prefill_seconds,
- *     decode_tokens, decode_seconds */
+ *   info: JSON: context, sequences, target (what computes), threads, reused_tokens, prefill_tokens,
+ *     prefill_seconds, decode_tokens, decode_seconds */
 LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info, loom_error* error);
 
 #ifdef __cplusplus

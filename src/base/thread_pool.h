@@ -1,5 +1,5 @@
 // A fixed team of threads that runs one job at a time; inside a job the workers meet at spin barriers. Results never depend on
-// the team's size: kernels split outputs, never sums. One caller at a time; on targets without threads the team is the caller.
+// the team's size: kernels split outputs, never sums. One caller at a time. In WebAssembly the host brings the threads; without any the team is the caller.
 #pragma once
 
 #include <atomic>
@@ -46,12 +46,15 @@ class ThreadPool {
   // Runs job(worker) for worker = 0..size-1 (0 is the caller) and returns when all have finished. Must not be nested.
   // The job must not throw. Nothing is allocated.
   void run(void (*job)(void* context, int worker), void* context);
+  // The same for a job that allocates and has no barriers: one worker after the other where threads must not allocate.
+  void run_allocating(void (*job)(void* context, int worker), void* context);
   SpinBarrier& barrier() { return barrier_; }
 
   static int hardware_threads();
 
- private:
   struct Workers;
+
+ private:
   int size_;
   SpinBarrier barrier_;
   std::unique_ptr<Workers> workers_;

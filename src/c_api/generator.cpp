@@ -226,7 +226,7 @@ int32_t loom_generator_info(loom_generator generator, loom_bytes* info, loom_err
     Json json = Json::object();
     json.set("context", in->context());
     json.set("sequences", in.object->options.sequences);
-    json.set("isa", in->session().executor().target());
+    json.set("target", in->session().executor().target());
     json.set("threads", in.object->pool.size());
     json.set("reused_tokens", s.reused_tokens);
     json.set("prefill_tokens", s.prefill_tokens);

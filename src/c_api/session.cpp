@@ -130,7 +130,7 @@ int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* er
     LOOM_ASSIGN(const auto held, ready(*s));
     const auto& executor = s->session->executor();
     Json json = Json::object();
-    json.set("isa", executor.target());
+    json.set("target", executor.target());
     json.set("threads", s->pool.size());
     json.set("input_width", s->shared->network.input().width);
     json.set("output_width", s->shared->network.output().width);

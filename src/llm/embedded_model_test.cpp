@@ -10,7 +10,7 @@ namespace loom {
 namespace {
 
 // Its first 64 greedy tokens; changes with the model and with LOOM_NUMERICS_VERSION alone.
-constexpr const char* kGreedy64 = "73cbe7b6f007def1737e56dd3e828bc8b1793786e2255476b0081fe5eb383aaf";
+constexpr const char* kGreedy64 = "906765096cfd8369666fcc4cdab65125ad3455537ca9a261cb7af8bc37bc2b14";
 
 TEST(EmbeddedModel, greedy_ids_are_pinned_for_every_isa_and_number_of_threads) {
   auto model = load_model("embedded");

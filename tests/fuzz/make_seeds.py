@@ -2,6 +2,7 @@
 """Writes small valid files, one folder per fuzz target: make_seeds.py FOLDER."""
 import json
 import pathlib
+import random
 import struct
 import sys
 
@@ -63,6 +64,10 @@ def seeds():
     yield "npy", npy("|b1", (3,), b"\0\1\1")
     yield "npy", npy("<i8", (), bytes(8))
     yield "npy", npy("<f2", (2, 0, 1), b"")
+
+    # Sequences of calls are made of any bytes; these are long from the beginning.
+    for seed in range(12):
+        yield "abi", random.Random(seed).randbytes(3000)
 
     yield "json", b'{"a": [1, -2.5e-3, true, null, "x\\u00e9\\n\\ud83d\\ude00"], "b": {"c": {}}}'
     yield "json", b"[0, -0.0, 1e308, 123456789012345678901234567890, 4.9e-324]"

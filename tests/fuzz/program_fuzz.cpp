@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "exec/session.h"
 #include "fuzz.h"
+#include "ops/cpu/executor.h"
 #include "train/learner.h"
 
 namespace {

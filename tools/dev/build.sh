@@ -38,3 +38,15 @@ demo() {
   if grep -qxF "$all" tests/golden/numerics.txt; then say "numerics fingerprint ${all#all }, that of tests/golden: every bit as on any other machine"
   else die "numerics fingerprint ${all#all } is not that of tests/golden/numerics.txt"; fi
 }
+
+# page [PORT | --out FOLDER]
+page() {
+  setup_for page
+  node bindings/js/scripts/prepare.mjs || die "the WebAssembly module is not there"
+  if [ "${1:-}" != --out ]; then exec node examples/browser/serve.mjs "${1:-8000}"; fi
+  local out=${2:?"page --out FOLDER"}
+  mkdir -p "$out/welvet"
+  cp examples/browser/{index.html,style.css,*.js,golden.json} "$out"
+  cp -r bindings/js/src bindings/js/dist bindings/js/package.json LICENSE "$out/welvet"
+  say "$out is the page"
+}

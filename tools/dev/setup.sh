@@ -8,12 +8,14 @@ build command:ninja                                   ninja-build
 build compiler                                        g++
 build file:/usr/include/CLI/CLI.hpp                   libcli11-dev
 test  file:/usr/include/gtest/gtest.h                 libgtest-dev
-all   command:clang++-19                              clang-19
-all   command:wasm-ld-19                              lld-19
+page  command:clang++-19                              clang-19
+page  command:wasm-ld-19                              lld-19
 all   file:/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-x86_64.a libclang-rt-19-dev
-all   file:/usr/include/wasm32-wasi/stdlib.h          wasi-libc
-all   file:/usr/lib/llvm-19/include/wasm32-wasi/c++/v1/vector libc++-19-dev-wasm32
-all   command:node                                    nodejs
+page  file:/usr/include/wasm32-wasi/stdlib.h          wasi-libc
+page  file:/usr/lib/llvm-19/include/wasm32-wasi/c++/v1/vector libc++-19-dev-wasm32
+page  command:node                                    nodejs
+all   command:npm                                     npm
+all   command:chromium|chromium-browser|google-chrome chromium
 all   command:qemu-aarch64|qemu-aarch64-static        qemu-user-static
 all   command:aarch64-linux-gnu-g++                   g++-aarch64-linux-gnu
 all   command:riscv64-linux-gnu-g++                   g++-riscv64-linux-gnu
@@ -50,11 +52,11 @@ cmake_finds() {
   esac
 }
 
-# The packages that are missing for: build; test (and build); all.
+# The packages that are missing for: build; test (and build); page (and build); all.
 missing() {
   local who check package
   while read -r who check package; do
-    case $1:$who in build:build | test:build | test:test | all:*) present "$check" || echo "$package" ;; esac
+    case $1:$who in build:build | test:build | test:test | page:build | page:page | all:*) present "$check" || echo "$package" ;; esac
   done < <(needs)
 }
 

@@ -38,6 +38,25 @@ skip_script() {
   printf '%-28s skipped: %s\n' "$1" "$2"
 }
 
+# The cases of tests/cases in the hosts that need no building; a case counts as a test. Node and Chromium come with JavaScript.
+run_cases() {
+  local host log start line
+  present command:python3 || { skip_script cases "needs python3"; return 0; }
+  for host in c cpp python; do
+    log=build/test/cases.$host.log start=$SECONDS
+    python3 tests/cases/run.py "$host" >"$log" 2>&1 </dev/null || true
+    line=$(tail -n 1 "$log")
+    case $line in
+      *' passed, '*)
+        grep -v ' passed, ' "$log" >&2 || true
+        awk -v suite="cases/$host" '/ passed, / { for (i = 2; i < NF; i += 2) for (k = 0; k < $i; ++k) print substr($(i + 1) ",", 1, index($(i + 1) ",", ",") - 1) "\t" suite "\tcase\t" $0 }' "$log" >>"$results"
+        printf '%-28s %s %5d s\n' "cases/$host" "${line#* }" $((SECONDS - start)) ;;
+      *' skipped: '*) skip_script "cases/$host" "${line#*: }" ;;
+      *) cat "$log" >&2; printf 'failed\tscript\tcases/%s\t%s\n' "$host" "$line" >>"$results"; printf '%-28s failed\n' "cases/$host" ;;
+    esac
+  done
+}
+
 # A Python with what the parity scripts compare against; in CI it is made where the system has none.
 find_python() {
   local python
@@ -84,6 +103,46 @@ run_parity() {
   done < <(parity_checks)
 }
 
+# run_node NAME FILE...: programs of node:test; counts per test.
+run_node() {
+  local name=$1 log=build/test/${1//\//.}.log status=0 start=$SECONDS
+  shift
+  node --test --test-reporter=tap "$@" >"$log" 2>&1 </dev/null || status=$?
+  awk -v suite="$name" -v status="$status" '
+    /^ok [0-9]+ - |^not ok [0-9]+ - / {
+      result = /# SKIP/ ? "skipped" : /^ok/ ? "passed" : "failed"
+      failed += result == "failed"
+      sub(/^(not )?ok [0-9]+ - /, "")
+      printf "%s\t%s\t%s\t\n", result, suite, $0
+    }
+    END { if (status != 0 && !failed) printf "failed\t%s\t(all)\tends with %s\n", suite, status }' "$log" >"$log.results"
+  grep -q "^failed" "$log.results" && cat "$log" >&2
+  cat "$log.results" >>"$results"
+  awk -F'\t' -v suite="$name" -v seconds=$((SECONDS - start)) '{ n[$1]++ } END {
+    printf "%-28s %5d passed %4d failed %4d skipped %5d s\n", suite, n["passed"], n["failed"], n["skipped"], seconds }' "$log.results"
+}
+
+# The page's goldens are those of this build; the package in Node, as npm installs it, and in a browser.
+run_javascript() {
+  local name need=
+  run_script page-golden build/release/tools/page_golden examples/browser/golden.json --check
+  present command:node || need="needs node"
+  if [ -z "$need" ] && ! node bindings/js/scripts/prepare.mjs >build/test/javascript.log 2>&1; then
+    need=$(tail -n 1 build/test/javascript.log)
+    [ -z "${LOOM_CI:-}" ] || cat build/test/javascript.log >&2
+  fi
+  if [ -n "$need" ]; then
+    for name in unit cases-node cases-chromium page npm-install; do skip_script "javascript/$name" "$need"; done
+    return
+  fi
+  run_node javascript/unit bindings/js/test/*.test.js
+  run_script javascript/cases-node node bindings/js/test/cases.mjs
+  run_script javascript/cases-chromium node bindings/js/test/cases_chromium.mjs
+  run_script javascript/page node bindings/js/test/page.mjs
+  if present command:npm; then run_script javascript/npm-install tools/check_npm.sh
+  else skip_script javascript/npm-install "needs npm"; fi
+}
+
 # Skips that CI accepts are lines "suite<tab>test<tab>why" of tools/dev/allowed_skips.txt, with shell patterns; others become failures there.
 forbid_skips() {
   local result suite test detail allowed_suite allowed_test why
@@ -124,6 +183,8 @@ run_all() {
   run_script docs python3 tools/check_docs.py build/release
   run_script package tools/check_package.sh build/release
   run_programs release ""
+  run_cases
+  run_script python tools/check_python.sh build/release/libloom.so
   # ASan and UBSan over all tests: twenty minutes of building on two cores, so it is asked for (--sanitize).
   if [ -n "$sanitize" ]; then
     build_preset dev
@@ -141,6 +202,7 @@ run_all() {
   if why=$(gpu_missing); then skip_script verify-gpu "$why"
   else run_script verify-gpu ./dev gpu build/release/loom verify --device gpu --against tests/golden/numerics.txt; fi
   if [ -x tools/verify_targets.sh ]; then run_script verify-all-targets tools/verify_targets.sh; fi
+  run_javascript
   run_script fused-instructions tools/check_fused.sh
   [ -z "$fuzzing" ] || wait "$fuzzing"
 }

@@ -140,13 +140,16 @@ export class Library {
   #size = 0;
   #failure = null;
 
-  constructor(exports) {
+  #memory;
+
+  constructor(exports, memory) {
     this.#exports = exports;
+    this.#memory = memory;
   }
 
   /** The module's memory; another buffer after it has grown. */
   get memory() {
-    return this.#exports.memory.buffer;
+    return this.#memory.buffer;
   }
   /** Whether the module has trapped; it is of no use then. */
   get failed() {

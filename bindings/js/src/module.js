@@ -1,9 +1,10 @@
 // Where the module and other files come from, in every host, and one instance of the module.
 import { Library } from './call.js';
 import { errorNamed } from './errors.js';
+import { inNode } from './host.js';
+import { sharedMemory, startTeam, threadsHere } from './threads.js';
 import { wasiImports } from './wasi.js';
 
-export const inNode = typeof process === 'object' && typeof process.versions?.node === 'string';
 export const asset = (name) => new URL(`../dist/${name}`, import.meta.url);
 
 const isUrl = (text) => /^(https?|file|blob|data):/.test(text);
@@ -90,26 +91,30 @@ export async function download(library, source, { onProgress, signal } = {}) {
   }
 }
 
-async function compile(source) {
+async function compile(source, fallback) {
   if (source instanceof WebAssembly.Module) return source;
-  const response = await open(source ?? asset('loom.wasm')).catch((e) => {
-    if (source === undefined && e.code === 'not_found') e.message += ' (the package was installed without its module: run "npm run prepare" where CMake and clang-19 are)';
+  const response = await open(source ?? asset(fallback)).catch((e) => {
+    if (source === undefined && e.code === 'not_found') e.message += ' (the package was installed without its module: "npm run prepare" builds it)';
     throw e;
   });
   if (WebAssembly.compileStreaming && response.headers.get('content-type') === 'application/wasm') return WebAssembly.compileStreaming(response);
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
-/** A fresh instance of the module. */
-export async function instantiate({ module: source, log } = {}) {
-  const module = await compile(source);
-  let memory = null;
+/** A fresh instance of the module. threads: 0 is one per core, where the host lets a thread wait for others. */
+export async function instantiate({ module: source, threads = 1, log } = {}) {
+  const wanted = source === undefined ? await threadsHere(threads) : 1;
+  const module = await compile(source, wanted > 1 ? 'loom_threads.wasm' : 'loom.wasm');
+  let memory = wanted > 1 ? sharedMemory() : null;
   const view = () => new DataView(memory.buffer);
   const host = inNode ? { environment: process.env, files: (await import('./node_files.js')).nodeFiles(view) } : {};
-  const instance = await WebAssembly.instantiate(module, wasiImports(module, view, { log, ...host }));
-  memory = instance.exports.memory;
-  instance.exports._initialize();
-  const library = new Library(instance.exports);
-  if (inNode) library.withText(process.cwd(), (path) => instance.exports.chdir(path));
+  const imports = wasiImports(module, view, { log, ...host });
+  if (wanted > 1) imports.env = { memory };
+  const { exports } = await WebAssembly.instantiate(module, imports);
+  memory ??= exports.memory;
+  exports._initialize();
+  const library = new Library(exports, memory);
+  if (inNode) library.withText(process.cwd(), (path) => exports.chdir(path));
+  if (wanted > 1) await startTeam(library, module, memory, wanted);
   return library;
 }

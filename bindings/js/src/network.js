@@ -1,7 +1,8 @@
 // Networks that run and learn.
 import { errorNamed } from './errors.js';
 import { Library, bytesOf } from './call.js';
-import { download, inNode } from './module.js';
+import { inNode } from './host.js';
+import { download } from './module.js';
 import { Handled, breathe, camel, library, snake, start } from './runtime.js';
 
 /** Rows of numbers as one Float32Array. */

@@ -1,5 +1,5 @@
 // Text to token ids and back.
-import { inNode } from './module.js';
+import { inNode } from './host.js';
 import { Handled, camel, library, snake, start } from './runtime.js';
 
 export class Tokenizer extends Handled {

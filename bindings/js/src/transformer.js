@@ -1,6 +1,7 @@
 // Language models.
 import { errorNamed } from './errors.js';
-import { download, inNode } from './module.js';
+import { inNode } from './host.js';
+import { download } from './module.js';
 import { Network } from './network.js';
 import { FINISH } from './raw.js';
 import { Handled, breathe, bringEmbedded, camel, snake, start } from './runtime.js';

@@ -89,7 +89,7 @@ void PreparedWeights::refresh_share(void* context, int worker) {
 
 Status PreparedWeights::refresh(ThreadPool& pool) {
   failures_.assign(static_cast<std::size_t>(pool.size()), Status());
-  pool.run(&PreparedWeights::refresh_share, this);
+  pool.run_allocating(&PreparedWeights::refresh_share, this);
   for (const Status& s : failures_) LOOM_TRY(s);
   for (Entry& e : entries_)
     if (e.store) e.epoch = e.store->epoch();

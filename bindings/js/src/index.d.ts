@@ -1,0 +1,262 @@
+// Types of the package. What each function does stands in README.md and, in full, in docs/reference/c-api.md.
+
+export type LoomCode = 'invalid_argument' | 'not_found' | 'unsupported' | 'corrupt' | 'truncated' | 'io' | 'out_of_memory' | 'out_of_range' | 'cancelled' | 'internal' | 'invalid_handle' | 'busy';
+export class LoomError extends Error {
+  readonly code: LoomCode;
+}
+export class InvalidArgumentError extends LoomError {}
+export class NotFoundError extends LoomError {}
+export class UnsupportedError extends LoomError {}
+export class CorruptError extends LoomError {}
+export class TruncatedError extends LoomError {}
+export class IoError extends LoomError {}
+export class OutOfMemoryError extends LoomError {}
+export class OutOfRangeError extends LoomError {}
+export class CancelledError extends LoomError {}
+export class InternalError extends LoomError {}
+export class InvalidHandleError extends LoomError {}
+export class BusyError extends LoomError {}
+
+/** Bytes, or where they are. In Node a plain string is a path; in a browser it is a URL. */
+export type Source = string | URL | ArrayBuffer | ArrayBufferView | Blob | Response | ReadableStream<Uint8Array>;
+export type Numbers = ArrayLike<number> & Iterable<number>;
+export type Rows = Numbers | Numbers[];
+
+export interface InitOptions {
+  /** The module, where it does not lie beside the package. */
+  module?: Source | WebAssembly.Module;
+  /** 1 without; 0: one per core, which is the most. More than 1 takes Node, or a worker of a page that is cross-origin isolated; elsewhere it stays 1. */
+  threads?: number;
+  /** What the module writes to its standard streams, by lines; console.error. */
+  log?: (line: string) => void;
+}
+export interface LoadOptions {
+  onProgress?: (progress: { loaded: number; total?: number }) => void;
+  signal?: AbortSignal;
+}
+
+export interface Info {
+  version: string;
+  abi_version: number;
+  numerics_version: number;
+  isa: string;
+  isas: string[];
+  threads: number;
+  dtypes: string[];
+  formats: string[];
+  layers: string[];
+  embedded_model: boolean;
+}
+export interface Report {
+  numerics_version: number;
+  fingerprint: string;
+  golden: string;
+  equal: boolean;
+  rows: { name: string; hash: string }[];
+}
+
+export interface Message {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+export type Prompt = string | Message[] | Numbers;
+export interface GenerateOptions {
+  /** 0: until the context is full. */
+  maxTokens?: number;
+  /** 0: the most probable token always. */
+  temperature?: number;
+  topK?: number;
+  topP?: number;
+  minP?: number;
+  repetitionPenalty?: number;
+  seed?: number | bigint;
+  stop?: string[];
+  ignoreEos?: boolean;
+  /** Positions of the caches; 0: as trained. */
+  context?: number;
+  signal?: AbortSignal;
+}
+export interface Generated {
+  text: string;
+  tokens: Int32Array;
+  /** SHA-256 over ids and logits: equal on every device. */
+  fingerprint: string;
+  finish: 'length' | 'eos' | 'stop' | 'cancelled';
+}
+export interface ModelInfo {
+  name: string;
+  architecture: string | null;
+  vocabSize: number;
+  maxPositions: number;
+  bos: number | null;
+  eos: number[];
+  sampling: { temperature?: number; topK?: number; topP?: number; minP?: number; repetitionPenalty?: number };
+  parameters: number;
+}
+export interface Stats {
+  context: number;
+  sequences: number;
+  /** What it ran on: an instruction set, or a GPU. */
+  target: string;
+  threads: number;
+  reusedTokens: number;
+  prefillTokens: number;
+  prefillSeconds: number;
+  decodeTokens: number;
+  decodeSeconds: number;
+}
+
+declare class Handled {
+  /** Gives the object back at once; else the garbage collector does, some time. */
+  dispose(): void;
+}
+
+export class Transformer extends Handled {
+  private constructor();
+  static loadModel(source: 'embedded' | Source, options?: LoadOptions & { format?: string }): Promise<Transformer>;
+  readonly info: ModelInfo;
+  readonly stats: Stats | null;
+  readonly network: Network;
+  readonly tokenizer: Tokenizer;
+  generate(prompt: Prompt, options?: GenerateOptions): AsyncGenerator<string, Generated, void>;
+  generateText(prompt: Prompt, options?: GenerateOptions): Promise<Generated>;
+  generateSync(prompt: Prompt, options?: Omit<GenerateOptions, 'signal'>): Generated;
+  chat(messages: Message[], options?: GenerateOptions): AsyncGenerator<string, Generated, void>;
+  tokenize(text: string, options?: { special?: boolean; plain?: boolean }): Int32Array;
+  detokenize(ids: Numbers, options?: { skipSpecial?: boolean }): string;
+  logits(prompt: Prompt): Float32Array;
+  fingerprint(prompt: Prompt): string;
+  save(): Uint8Array;
+  save(path: string): void;
+}
+
+export interface TokenizerInfo {
+  vocabSize: number;
+  bos: number | null;
+  eos: number | null;
+  chatForm: 'chatml' | 'llama2' | 'llama3' | null;
+  chatTemplate: string;
+}
+export class Tokenizer extends Handled {
+  private constructor();
+  static parse(json: string, config?: string): Tokenizer;
+  static load(pathOrUrl: string): Promise<Tokenizer>;
+  static train(texts: string[], options?: { vocabSize?: number; specialTokens?: string[]; bos?: string; eos?: string; addBos?: boolean }): Tokenizer;
+  readonly info: TokenizerInfo;
+  encode(text: string, options?: { special?: boolean; plain?: boolean }): Int32Array;
+  decode(ids: Numbers, options?: { skipSpecial?: boolean }): string;
+  token(id: number): string;
+  id(token: string): number;
+  chat(messages: Message[], options?: { addGenerationPrompt?: boolean }): Int32Array;
+}
+
+/** docs/reference/topology.md */
+export type Topology = object;
+/** docs/reference/training-spec.md; keys may be written in camelCase. */
+export interface TrainingSpec {
+  loss?: 'mse' | 'cross_entropy';
+  steps?: number;
+  epochs?: number;
+  batch?: number;
+  microBatches?: number;
+  seed?: number | bigint;
+  shuffle?: boolean;
+  optimizer?: object;
+  schedule?: object;
+}
+export type TrainingData =
+  | { x: Rows; y: Rows }
+  | { x: Rows; classes: Numbers }
+  | { ids: Numbers; ends?: Numbers; length?: number }
+  | { csv: string; targets?: string[]; class?: string; header?: boolean; separator?: string };
+export interface Step {
+  step: number;
+  loss: number;
+  rate: number;
+  rows: number;
+}
+export interface Parameter {
+  path: string;
+  role: string;
+  rows: number;
+  cols: number;
+  format: string;
+  tied: boolean;
+}
+export interface NetworkInfo {
+  depth: number;
+  rows: number;
+  cols: number;
+  layersPerCell: number;
+  input: { width?: number; ids?: number };
+  output: { width: number };
+  parameters: number;
+}
+
+export class Network extends Handled {
+  constructor(spec: Topology | string, options?: { seed?: number | bigint | null });
+  static load(source: Source, options?: LoadOptions): Promise<Network>;
+  readonly info: NetworkInfo;
+  readonly topology: Topology;
+  readonly parameters: Parameter[];
+  readonly digest: string;
+  initialize(seed: number | bigint): void;
+  copy(): Network;
+  cell(at: string): object;
+  setCell(at: string, json: object): void;
+  enable(at: string, enabled?: boolean): void;
+  morph(cell: string, format: string): void;
+  pack(format: string): void;
+  get(path: string, role: string): Float32Array;
+  set(path: string, role: string, values: Rows): void;
+  program(options?: object): string;
+  forward(x: Rows, options?: { head?: number[] }): Float32Array;
+  train(data: TrainingData, spec: TrainingSpec, options?: { signal?: AbortSignal; every?: number }): AsyncGenerator<Step, void, void>;
+  save(): Uint8Array;
+  save(path: string): void;
+}
+
+export class Trainer extends Handled {
+  constructor(network: Network, data: TrainingData, spec: TrainingSpec);
+  readonly info: { step: number; steps: number; spec: object };
+  readonly digest: string;
+  step(steps?: number): Step;
+  save(): Uint8Array;
+  save(path: string): void;
+  resume(checkpoint: string | ArrayBuffer | ArrayBufferView): void;
+}
+
+/** An object in a worker: its methods and getters are promises, its streams as they are here. */
+export type Remote<T> = {
+  [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (R extends AsyncGenerator<infer Y, infer V, infer N> ? (...args: A) => AsyncGenerator<Y, V, N> : (...args: A) => Promise<RemoteValue<Awaited<R>>>) : Promise<RemoteValue<T[K]>>;
+} & { dispose(): void };
+type RemoteValue<T> = T extends Transformer | Network | Tokenizer ? Remote<T> : T;
+
+export interface LoomWorker {
+  readonly Transformer: { loadModel(source: 'embedded' | Source, options?: LoadOptions & { format?: string }): Promise<Remote<Transformer>> };
+  readonly Network: { create(spec: Topology | string, options?: { seed?: number | bigint | null }): Promise<Remote<Network>>; load(source: Source, options?: LoadOptions): Promise<Remote<Network>> };
+  readonly Tokenizer: { parse(json: string, config?: string): Promise<Remote<Tokenizer>>; load(pathOrUrl: string): Promise<Remote<Tokenizer>>; train: (...args: Parameters<typeof Tokenizer.train>) => Promise<Remote<Tokenizer>> };
+  info(): Promise<Info>;
+  version(): Promise<string>;
+  verify(): Promise<Report>;
+  terminate(): void;
+}
+
+export interface Loom {
+  readonly Network: typeof Network;
+  readonly Tokenizer: typeof Tokenizer;
+  readonly Trainer: typeof Trainer;
+  readonly Transformer: typeof Transformer;
+  createWorker: typeof createWorker;
+  info(): Info;
+  version(): string;
+  verify(): Promise<Report>;
+  LoadTransformer(source: 'embedded' | Source, options?: LoadOptions & { format?: string }): Promise<void>;
+  Generate(prompt: Prompt, maxTokens?: number, options?: Omit<GenerateOptions, 'signal' | 'maxTokens'>): string;
+}
+
+export function initLoom(options?: InitOptions): Promise<Loom>;
+export function createWorker(options?: InitOptions): Promise<LoomWorker>;
+export function info(): Info;
+export function version(): string;
+export function verify(): Promise<Report>;

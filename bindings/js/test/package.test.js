@@ -1,0 +1,206 @@
+// The package as a program in Node uses it.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import test, { before, after } from 'node:test';
+import zlib from 'node:zlib';
+import { initLoom, Network, Tokenizer, Trainer, Transformer, createWorker, verify, LoomError, InvalidArgumentError, InvalidHandleError, NotFoundError, TruncatedError, CorruptError } from '../src/index.js';
+import { asset } from '../src/module.js';
+import { library } from '../src/runtime.js';
+import { yinYang } from '../../../examples/browser/points.js';
+
+const XOR = { x: [[0, 0], [0, 1], [1, 0], [1, 1]], y: [0, 1, 1, 0] };
+const SPEC = { loss: 'mse', steps: 200, batch: 4, optimizer: { type: 'adamw', weightDecay: 0.01 }, schedule: { type: 'constant', rate: 0.03 } };
+const TOPOLOGY = {
+  format: 'loom-topology', version: 1, layers_per_cell: 2, input: { width: 2 },
+  cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 8, activation: 'tanh' }, { at: [0, 0, 0, 1], type: 'dense', out: 1 }],
+};
+const STORY = { maxTokens: 40, temperature: 0.7, seed: 3 };
+const live = () => library().call('live_handles').count;
+// What the native build computes: tools/page_golden.cpp.
+const { story, training } = JSON.parse(fs.readFileSync(new URL('../../../examples/browser/golden.json', import.meta.url)));
+
+let loom, model;
+before(async () => {
+  loom = await initLoom();
+  model = await Transformer.loadModel('embedded');
+});
+after(() => model.dispose());
+
+test('the module is small and imports WASI alone', () => {
+  const file = fs.readFileSync(asset('loom.wasm'));
+  assert.ok(zlib.gzipSync(file, { level: 9 }).length < 1.5e6);
+  assert.deepEqual([...new Set(WebAssembly.Module.imports(new WebAssembly.Module(file)).map((i) => i.module))], ['wasi_snapshot_preview1']);
+});
+
+test('the numerics table has the golden fingerprint', async () => {
+  const report = await verify();
+  assert.equal(report.fingerprint, report.golden);
+  assert.equal(report.equal, true);
+});
+
+test('the embedded model tells the story that the native build tells', async () => {
+  const { prompt, options, text, fingerprint } = story;
+  const pieces = [];
+  for await (const piece of model.generate(prompt, options)) pieces.push(piece);
+  assert.equal(pieces.join(''), text);
+  const whole = await model.generateText(prompt, options);
+  assert.deepEqual([whole.text, whole.fingerprint], [text, fingerprint]);
+  assert.equal(model.generateSync(prompt, options).fingerprint, fingerprint);
+});
+
+test('the same model from a path, a URL, bytes, a Blob and a stream', async () => {
+  const expected = (await model.generateText('Once', STORY)).fingerprint;
+  const url = asset('embedded.entity');
+  const file = fs.readFileSync(url);
+  const sources = [url.pathname, url, file, new Blob([file]), new Blob([file]).stream(), `data:application/octet-stream;base64,${file.toString('base64')}`];
+  for (const source of sources) {
+    const again = await Transformer.loadModel(source);
+    assert.equal((await again.generateText('Once', STORY)).fingerprint, expected);
+    again.dispose();
+  }
+});
+
+test('loading says how far it is, can be stopped, and refuses what is broken', async () => {
+  const url = asset('embedded.entity');
+  const seen = [];
+  (await Transformer.loadModel(url, { onProgress: (p) => seen.push(p) })).dispose();
+  assert.equal(seen.at(-1).loaded, seen.at(-1).total);
+  await assert.rejects(Transformer.loadModel(url, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  const before = live();
+  await assert.rejects(Transformer.loadModel(fs.readFileSync(url).subarray(0, 1000)), (e) => e instanceof TruncatedError || e instanceof CorruptError);
+  await assert.rejects(Transformer.loadModel('/nowhere/at/all'), NotFoundError);
+  assert.equal(live(), before);
+});
+
+test('tokens and back', () => {
+  const ids = model.tokenize('Once upon a time', { special: false });
+  assert.ok(ids instanceof Int32Array);
+  assert.equal(model.detokenize(ids), 'Once upon a time');
+  assert.equal(model.logits(ids).length, model.info.vocabSize);
+  const tokenizer = Tokenizer.train(['low lower lowest', 'new newer newest'], { vocabSize: 270, specialTokens: ['<s>'], bos: '<s>', addBos: true });
+  assert.equal(tokenizer.decode(tokenizer.encode('lowest newest', { special: false })), 'lowest newest');
+  assert.equal(tokenizer.token(tokenizer.info.bos), '<s>');
+});
+
+test('a text can be stopped and left', async () => {
+  const controller = new AbortController();
+  let n = 0;
+  await assert.rejects(async () => {
+    for await (const _ of model.generate('Once', { signal: controller.signal, ignoreEos: true })) if (++n === 3) controller.abort();
+  }, { name: 'AbortError' });
+  assert.equal(n, 3);
+  for await (const _ of model.generate('Once', STORY)) break;
+  const { finish, text } = await model.generateText('Once', { ...STORY, stop: [' upon'] });
+  assert.deepEqual([finish, text.includes(' upon')], ['stop', false]);
+  // Two at a time have caches of their own.
+  const [a, b] = await Promise.all([model.generateText('Once', STORY), model.generateText('Once', STORY)]);
+  assert.equal(a.fingerprint, b.fingerprint);
+  await assert.rejects(model.generateText('Once', { maxTokns: 3 }), (e) => e instanceof InvalidArgumentError && e.message.includes('max_tokns'));
+});
+
+test('networks learn, are saved and morphed', async () => {
+  const net = new Network(TOPOLOGY, { seed: 1 });
+  const losses = [];
+  for await (const { loss } of net.train(XOR, SPEC)) losses.push(loss);
+  assert.equal(losses.length, 200);
+  assert.ok(losses.at(-1) < 0.01 * losses[0]);
+  const y = net.forward(XOR.x);
+  assert.ok(Math.abs(y[1] - 1) < 0.2 && Math.abs(y[0]) < 0.2);
+  const again = await Network.load(net.save());
+  assert.equal(again.digest, net.digest);
+  assert.deepEqual(again.forward(XOR.x), y);
+  again.morph('', 'i8');
+  assert.notDeepEqual(again.forward(XOR.x), y);
+  again.morph('', 'f32');
+  assert.deepEqual(again.forward(XOR.x), y);
+  const [{ path: name, role, rows, cols }] = net.parameters;
+  const values = net.get(name, role);
+  assert.equal(values.length, rows * cols);
+  net.set(name, role, values.map((v) => v + 1));
+  assert.notEqual(net.digest, again.digest);
+  assert.throws(() => net.forward([[1, 2, 3]]), InvalidArgumentError);
+});
+
+test('a training has the bits of the native build', async () => {
+  const net = new Network(training.topology, { seed: training.seed });
+  let last;
+  for await (last of net.train(yinYang(training.samples), training.spec, { every: 100 }));
+  assert.deepEqual([last.loss, net.digest], [training.loss, training.digest]);
+});
+
+test('a training goes on from its checkpoint with the same bits', () => {
+  const whole = new Trainer(new Network(TOPOLOGY, { seed: 1 }), XOR, SPEC);
+  whole.step(100);
+  const checkpoint = whole.save();
+  whole.step(100);
+  const resumed = new Trainer(new Network(TOPOLOGY, { seed: 2 }), XOR, SPEC);
+  resumed.resume(checkpoint);
+  resumed.step(100);
+  assert.equal(resumed.digest, whole.digest);
+});
+
+test('files, in Node', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'loom-'));
+  const file = path.join(folder, 'net.entity');
+  const net = new Network(TOPOLOGY, { seed: 1 });
+  net.save(file);
+  assert.deepEqual(fs.readdirSync(folder), ['net.entity']);
+  assert.deepEqual(new Uint8Array(fs.readFileSync(file)), net.save());
+  assert.equal((await Network.load(file)).digest, net.digest);
+  fs.rmSync(folder, { recursive: true });
+});
+
+test('what is disposed of is an error, and nothing is left', () => {
+  const before = live();
+  const net = new Network(TOPOLOGY);
+  net.forward([[1, 2]]);
+  net.dispose();
+  net.dispose();
+  assert.throws(() => net.digest, InvalidHandleError);
+  assert.equal(live(), before);
+});
+
+test('the names of the article', async () => {
+  await loom.LoadTransformer('embedded');
+  assert.equal(loom.Generate('Once upon a time', 12), model.generateSync('Once upon a time', { maxTokens: 12 }).text);
+});
+
+test('threads change nothing but the time', async () => {
+  const worker = await createWorker({ threads: 2 });
+  const threads = Math.min(2, os.availableParallelism());
+  assert.equal((await worker.info()).threads, threads);
+  const far = await worker.Transformer.loadModel('embedded');
+  assert.equal((await far.generateText(story.prompt, story.options)).fingerprint, story.fingerprint);
+  assert.equal((await far.stats).threads, threads);
+  const net = await worker.Network.create(training.topology, { seed: training.seed });
+  for await (const _ of net.train(yinYang(training.samples), training.spec, { every: 500 }));
+  assert.equal(await net.digest, training.digest);
+  assert.equal((await worker.verify()).equal, true);
+  worker.terminate();
+});
+
+test('a worker gives the same, with the caller free', async () => {
+  const worker = await createWorker();
+  const far = await worker.Transformer.loadModel('embedded');
+  const { prompt, options, text, fingerprint } = story;
+  let heard = '';
+  for await (const piece of far.generate(prompt, options)) heard += piece;
+  assert.equal(heard, text);
+  assert.equal((await far.generateText(prompt, options)).fingerprint, fingerprint);
+  const controller = new AbortController();
+  await assert.rejects(async () => {
+    for await (const _ of far.generate('Once', { signal: controller.signal, ignoreEos: true })) controller.abort();
+  }, { name: 'AbortError' });
+  const net = await worker.Network.create(TOPOLOGY, { seed: 1 });
+  let last;
+  for await (last of net.train(XOR, SPEC));
+  assert.equal(last.step, 200);
+  const here = new Network(TOPOLOGY, { seed: 1 });
+  for await (const _ of here.train(XOR, SPEC, { every: 50 }));
+  assert.equal(await net.digest, here.digest);
+  await assert.rejects(net.morph('', 'nothing'), (e) => e instanceof LoomError && e.code === 'invalid_argument');
+  worker.terminate();
+  await assert.rejects(far.info);
+});

@@ -1,0 +1,97 @@
+"""The build backend (PEP 517) of the package: a wheel is the Python files and libloom.so, which CMake builds from the source tree around this
+folder. It needs cmake and a C++20 compiler, or LOOM_LIBRARY, the path of a libloom.so that is built already; and no network."""
+import base64
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+def project():
+    """The flat keys of [project] in pyproject.toml: Python before 3.11 has no reader for it."""
+    out, inside = {}, False
+    for line in (HERE / "pyproject.toml").read_text().splitlines():
+        if line.startswith("["):
+            inside = line == "[project]"
+        elif inside and " = " in line:
+            key, value = line.split(" = ", 1)
+            out[key] = eval(value, {"__builtins__": {}})  # strings and lists of our own file
+    return out
+
+
+def metadata():
+    p = project()
+    lines = ["Metadata-Version: 2.1", "Name: " + p["name"], "Version: " + p["version"], "Summary: " + p["description"], "Requires-Python: " + p["requires-python"]]
+    lines += ["Requires-Dist: " + d for d in p["dependencies"]]
+    return "\n".join(lines) + "\nDescription-Content-Type: text/markdown\n\n" + (HERE / p["readme"]).read_text()
+
+
+def tag():
+    return "py3-none-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+
+def run(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise SystemExit("failed: %s\n%s" % (" ".join(command), done.stdout[-4000:]))
+
+
+def library(folder):
+    """libloom.so, stripped, in `folder`."""
+    target = folder / "libloom.so"
+    given = os.environ.get("LOOM_LIBRARY")
+    if given:
+        shutil.copy(given, target)
+    else:
+        if not (ROOT / "CMakeLists.txt").exists():
+            raise SystemExit("welvet is built inside of Loom's source tree, or with LOOM_LIBRARY set to a libloom.so")
+        if not shutil.which("cmake"):
+            raise SystemExit("building libloom.so needs cmake and a C++20 compiler; or set LOOM_LIBRARY to one that is built")
+        build = ROOT / "build/python"
+        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+        run("cmake", "-S", str(ROOT), "-B", str(build), *generator, "-DCMAKE_BUILD_TYPE=Release", "-DLOOM_CLI=OFF", "-DLOOM_TESTS=OFF")
+        run("cmake", "--build", str(build), "--target", "loom_shared", "--parallel", os.environ.get("LOOM_JOBS", str(os.cpu_count() or 1)))
+        shutil.copy((build / "libloom.so").resolve(), target)
+    if shutil.which("strip"):
+        run("strip", "--strip-unneeded", str(target))
+    return target
+
+
+def write(directory, files):
+    """A wheel (PEP 427) of {name: bytes}. Equal files give an equal wheel."""
+    p = project()
+    info = "%s-%s.dist-info/" % (p["name"], p["version"])
+    files = {**files, info + "METADATA": metadata().encode(), info + "WHEEL": ("Wheel-Version: 1.0\nGenerator: welvet\nRoot-Is-Purelib: false\nTag: %s\n" % tag()).encode()}
+    record = "".join("%s,sha256=%s,%d\n" % (name, base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("="), len(data)) for name, data in sorted(files.items()))
+    files[info + "RECORD"] = (record + info + "RECORD,,\n").encode()
+    name = "%s-%s-%s.whl" % (p["name"], p["version"], tag())
+    with zipfile.ZipFile(os.path.join(directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path, data in sorted(files.items()):
+            entry = zipfile.ZipInfo(path, (2020, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o755 if path.endswith(".so") else 0o644) << 16
+            wheel.writestr(entry, data)
+    return name
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    files = {"welvet/" + f.name: f.read_bytes() for f in (HERE / "welvet").iterdir() if f.suffix == ".py" or f.name == "py.typed"}
+    with tempfile.TemporaryDirectory() as folder:
+        files["welvet/libloom.so"] = library(pathlib.Path(folder)).read_bytes()
+    return write(wheel_directory, files)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    """`pip install -e`: a path; the library is that of build/release, or LOOM_LIBRARY."""
+    return write(wheel_directory, {"welvet.pth": (str(HERE) + "\n").encode()})
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    raise SystemExit("welvet has no source distribution: take Loom's source tree and `pip wheel ./bindings/python`")

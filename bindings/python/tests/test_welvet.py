@@ -1,0 +1,500 @@
+"""What the Python binding promises beyond the cases that all hosts run. Debian's python3 with numpy suffices."""
+import copy
+import gc
+import hashlib
+import json
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import unittest
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+if os.environ.get("WELVET_INSTALLED") != "1":
+    sys.path.insert(0, str(ROOT / "bindings/python"))
+sys.path.insert(0, str(ROOT / "tests/cases"))
+
+import welvet  # noqa: E402
+from welvet import Data, Network, Session, Tokenizer, Trainer, Transformer  # noqa: E402
+
+TINY = ROOT / "tests/cases/data/tiny.entity"
+SMALL = {"format": "loom-topology", "version": 1, "layers_per_cell": 2, "input": {"width": 3}, "cells": [
+    {"at": [0, 0, 0, 0], "type": "dense", "out": 8, "activation": "tanh"}, {"at": [0, 0, 0, 1], "type": "dense", "out": 2}]}
+
+
+def run_python(code, **environment):
+    """A Python of its own with the package; its output."""
+    path = os.pathsep.join(p for p in sys.path if p)
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env={**os.environ, "PYTHONPATH": path, **environment}, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class Calls(unittest.TestCase):
+    def test_errors_are_what_they_resemble(self):
+        with self.assertRaises(FileNotFoundError) as caught:
+            Network.load("/no/such/file.entity")
+        self.assertIsInstance(caught.exception, welvet.NotFound)
+        self.assertEqual(caught.exception.code, "not_found")
+        self.assertIn("file.entity", str(caught.exception))
+        with self.assertRaises(ValueError):
+            Network({"format": "loom-topology", "version": 1, "cells": 7})
+        with self.assertRaises(IndexError):
+            Network(SMALL).cell((0, 0, 0, 9))
+        with self.assertRaises(MemoryError):
+            from welvet._call import call
+            call("bytes_create", 2**62)
+        for name in welvet._raw.CODES:
+            if name != "ok":
+                self.assertTrue(issubclass(welvet._errors.BY_CODE[welvet._raw.CODES[name]], welvet.LoomError))
+
+    def test_objects_close_once_and_say_so(self):
+        before = welvet.live_handles()
+        with Network(SMALL) as network:
+            self.assertIn("3 -> 2", repr(network))
+        network.close()
+        self.assertTrue(network.closed)
+        self.assertIn("closed", repr(network))
+        with self.assertRaises(welvet.InvalidHandle):
+            network.digest()
+        del network
+        Network(SMALL).forward(np.zeros((4, 3)))  # with a session
+        gc.collect()
+        self.assertEqual(welvet.live_handles(), before)
+
+    def test_many_cycles_leave_nothing(self):
+        def resident():
+            with open("/proc/self/statm") as f:
+                return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+        def cycles(n):
+            for _ in range(n):
+                network = Network(SMALL)
+                session = Session(network, threads=1, max_rows=2)
+                session.run(np.zeros((1, 3), np.float32))
+
+        cycles(500)
+        gc.collect()
+        handles, before = welvet.live_handles(), resident()
+        cycles(10000)
+        gc.collect()
+        self.assertEqual(welvet.live_handles(), handles)
+        self.assertLess(resident() - before, 1 << 20)
+
+    def test_the_whole_interface_is_bound(self):
+        api = json.loads((ROOT / "api/loom.json").read_text())
+        self.assertEqual(set(welvet._raw.FUNCTIONS), {f["name"] for g in api["groups"] for f in g["functions"]})
+
+
+class Arrays(unittest.TestCase):
+    def setUp(self):
+        self.network = Network(SMALL, seed=3)
+        self.x = np.random.RandomState(0).rand(700, 3).astype(np.float32)
+
+    def reference(self, x):
+        get = lambda name: self.network.get(name, np.float64)  # noqa: E731
+        h = np.tanh(x @ get("0.0.0.0:weight").T + get("0.0.0.0:bias"))
+        return h @ get("0.0.0.1:weight").T + get("0.0.0.1:bias")
+
+    def test_forward_is_what_numpy_computes(self):
+        y = self.network.forward(self.x)
+        self.assertEqual((y.shape, y.dtype), ((700, 2), np.float32))
+        np.testing.assert_allclose(y, self.reference(self.x), atol=1e-6)
+        np.testing.assert_array_equal(self.network(self.x[5]), y[5])
+        np.testing.assert_array_equal(self.network.forward(self.x.reshape(7, 100, 3)).reshape(700, 2), y)
+        np.testing.assert_array_equal(self.network.forward(self.x.astype(np.float64)[:, ::-1][:, ::-1]), y)
+        self.assertEqual(self.network.forward(np.zeros((0, 3))).shape, (0, 2))
+
+    def test_results_go_where_they_are_wanted(self):
+        y = self.network.forward(self.x)
+        out = np.empty_like(y)
+        self.assertIs(self.network.forward(self.x, out=out), out)
+        np.testing.assert_array_equal(out, y)
+        raw = bytearray(y.nbytes)
+        self.network.forward(self.x, out=memoryview(raw).cast("f", y.shape))
+        self.assertEqual(bytes(raw), y.tobytes())
+        for wrong in (np.empty((700, 2)), np.empty((2, 700), np.float32).T):
+            with self.assertRaises(TypeError):
+                self.network.forward(self.x, out=wrong)
+        with self.assertRaises(ValueError):
+            self.network.forward(self.x, out=np.empty((699, 2), np.float32))
+        with self.assertRaises(ValueError):
+            self.network.forward(np.zeros((2, 4)))
+
+    def test_dlpack_objects_are_not_copied(self):
+        class Foreign:
+            """Has what PyTorch, JAX and CuPy arrays have, and nothing else."""
+
+            def __init__(self, a):
+                self.a = a
+
+            def __dlpack__(self, **settings):
+                return self.a.__dlpack__(**settings)
+
+            def __dlpack_device__(self):
+                return self.a.__dlpack_device__()
+
+        from welvet._call import array
+        self.assertEqual(array(Foreign(self.x), np.float32).ctypes.data, self.x.ctypes.data)
+        self.assertEqual(array(self.x, np.float32).ctypes.data, self.x.ctypes.data)
+        out = np.empty((700, 2), np.float32)
+        self.network.forward(Foreign(self.x), out=Foreign(out))
+        np.testing.assert_array_equal(out, self.network.forward(self.x))
+
+    def test_parameters_come_and_go(self):
+        weight = self.network.get("0.0.0.1:weight")
+        self.assertEqual(weight.shape, (2, 8))
+        self.network.set("0.0.0.1:weight", weight * 2)
+        np.testing.assert_array_equal(self.network.get("0.0.0.1:weight"), weight * 2)
+        self.assertEqual([p.name for p in self.network.parameters], ["0.0.0.0:weight", "0.0.0.0:bias", "0.0.0.1:weight", "0.0.0.1:bias"])
+        with self.assertRaises(LookupError):
+            self.network.get("0.0.0.1:wait")
+
+
+class Networks(unittest.TestCase):
+    def test_copies_files_and_pickles_are_equal(self):
+        network = Network(SMALL, seed=5)
+        digest = network.digest()
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "n.entity"
+            network.save(path)
+            self.assertEqual(Network(path).digest(), digest)
+            self.assertEqual(Network.load(path).digest(), digest)
+            (pathlib.Path(folder) / "n.json").write_text(json.dumps(SMALL))
+            self.assertEqual(Network(pathlib.Path(folder) / "n.json", seed=5).digest(), digest)
+        self.assertEqual(Network.from_bytes(network.to_bytes()).digest(), digest)
+        self.assertEqual(pickle.loads(pickle.dumps(network)).digest(), digest)
+        self.assertEqual(copy.copy(network).digest(), digest)
+        self.assertEqual(network.copy().digest(), digest)
+        self.assertEqual(Network(network.topology, seed=5).digest(), digest)
+
+    def test_morphing_back_loses_nothing(self):
+        network = Network(SMALL, seed=5)
+        x = np.ones(3, np.float32)
+        y, digest = network.forward(x), network.digest()
+        network.morph((0, 0, 0, 0), "i8")
+        self.assertEqual(network.cell("0.0.0.0")["dtype"], "i8")
+        network.morph(None, "bf16")
+        self.assertFalse(np.array_equal(network.forward(x), y))
+        network.morph(None, "f32")
+        np.testing.assert_array_equal(network.forward(x), y)
+        self.assertEqual(network.digest(), digest)
+        network.enable("0.0.0.1", False)
+        self.assertEqual(network.forward(x).shape, (8,))
+        network.enable("0.0.0.1")
+        network.set_cell("0.0.0.1", {"type": "dense", "out": 5})
+        self.assertEqual(network.forward(x).shape, (5,))
+
+    def test_token_networks_run_in_pieces(self):
+        with Transformer(TINY) as model:
+            ids = [273, 267, 315] * 30
+            whole = model.network.forward_tokens(ids)
+            self.assertEqual(whole.shape, (90, 320))
+            np.testing.assert_array_equal(whole[-1], model.logits(ids))
+            np.testing.assert_array_equal(model.network.forward_tokens(ids, last=True), whole[-1])
+            np.testing.assert_array_equal(model.network.forward(ids[:10]), whole[:10])
+
+    def test_threads_share_a_network(self):
+        network = Network(SMALL, seed=1)
+        x = np.random.RandomState(1).rand(64, 3).astype(np.float32)
+        expected, wrong = network.forward(x), []
+
+        def work():
+            for _ in range(50):
+                if not np.array_equal(network.forward(x), expected):
+                    wrong.append(1)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        self.assertEqual(wrong, [])
+
+    @unittest.skipUnless(hasattr(os, "fork"), "this system has no fork")
+    def test_forked_processes_go_on(self):
+        code = """
+            import os, numpy as np, welvet
+            n = welvet.Network(%r, seed=1)
+            y = n.forward(np.ones((2, 3)))
+            child = os.fork()
+            if child == 0:
+                ok = np.array_equal(n.forward(np.ones((2, 3))), y)
+                n.close()
+                os._exit(0 if ok else 1)
+            print(os.waitpid(child, 0)[1])
+        """ % (SMALL,)
+        self.assertEqual(run_python(code).strip(), "0")
+
+
+class Training(unittest.TestCase):
+    x = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    spec = {"format": "loom-topology", "version": 1, "layers_per_cell": 2, "input": {"width": 2}, "cells": [
+        {"at": [0, 0, 0, 0], "type": "dense", "out": 8, "activation": "tanh"}, {"at": [0, 0, 0, 1], "type": "dense", "out": 1}]}
+
+    def test_learns_xor(self):
+        network = Network(self.spec, seed=1)
+        seen = []
+        last = network.train(self.x, [0, 1, 1, 0], steps=600, threads=1, schedule={"type": "constant", "rate": 0.02}, callback=lambda s: seen.append(s.step))
+        self.assertEqual((last.step, last.steps), (600, 600))
+        self.assertLess(last.loss, 0.01)
+        self.assertEqual(seen, sorted(seen))
+        np.testing.assert_allclose(network.forward(self.x)[:, 0], [0, 1, 1, 0], atol=0.2)
+
+    def test_bits_do_not_depend_on_how_it_is_run(self):
+        digests = set()
+        for way in range(3):
+            network = Network(self.spec, seed=1)
+            data = Data.values(self.x, [[0], [1], [1], [0]])
+            spec = {"loss": "mse", "steps": 40, "batch": 3}
+            with Trainer(network, data, spec, threads=1 + way % 2) as trainer:
+                if way == 0:
+                    trainer.run()
+                elif way == 1:
+                    trainer.step(40)
+                else:
+                    trainer.run(lambda s: s.step < 10)
+                    checkpoint = trainer.to_bytes()
+                    fresh = Network(self.spec, seed=9)
+                    trainer = Trainer(fresh, data, spec)
+                    trainer.resume(checkpoint)
+                    trainer.run()
+                self.assertEqual(trainer.done, 40)
+                digests.add(trainer.digest())
+        self.assertEqual(len(digests), 1)
+
+    def test_one_thread_at_a_time(self):
+        network = Network(self.spec)
+        network.set_cell("0.0.0.0", {"type": "dense", "out": 256})
+        data = Data.values(self.x, [[0], [1], [1], [0]])
+        with Trainer(network, data, {"steps": 10**6, "batch": 4}) as trainer:
+            busy = threading.Event()
+
+            def work():
+                while not busy.is_set():
+                    try:
+                        trainer.step(5)
+                    except welvet.Busy:
+                        busy.set()
+
+            threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
+            [t.start() for t in threads]
+            self.assertTrue(busy.wait(60))
+            [t.join() for t in threads]
+
+    def test_classes_tokens_and_tables(self):
+        network = Network(self.spec)
+        network.set_cell("0.0.0.1", {"type": "dense", "out": 2})
+        self.assertLess(network.train(self.x, classes=[0, 1, 1, 0], epochs=300, threads=1, schedule={"type": "constant", "rate": 0.02}).loss, 0.3)
+        self.assertEqual(Data.tokens([[1, 2, 3], [4, 5]], length=8).info["samples"], 2)
+        self.assertEqual(Data.table("a,b\n1,2\n", targets=["b"]).info["width"], 1)
+        with self.assertRaises(TypeError):
+            network.train(self.x)
+        with self.assertRaises(welvet.InvalidArgument):
+            network.train(self.x, classes=[0, 1, 1, 0], los="mse")
+
+
+class Texts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.model = Transformer(TINY)
+
+    def test_stream_equals_generate(self):
+        for settings in ({}, {"temperature": 0}, {"seed": 5, "top_k": 3, "stop": "e"}, {"max_tokens": 3}, {"seed": 2**64 - 1}):
+            settings.setdefault("max_tokens", 60)
+            text = self.model.generate("Once upon a time", **settings)
+            pieces = list(self.model.generate_stream("Once upon a time", **settings))
+            self.assertEqual("".join(pieces), text)
+            self.assertEqual([p.id for p in pieces], text.tokens)
+            self.assertEqual(pieces[-1].finish, text.finish)
+            self.assertEqual(self.model.generate(self.model.tokenize("Once upon a time"), **settings).fingerprint, text.fingerprint)
+        self.assertIsInstance(text, str)
+        self.assertEqual(text.text, text)
+        self.assertEqual(self.model.generate("Once", temperature=0).info["decode_tokens"], len(self.model.generate("Once", temperature=0).tokens))
+
+    def test_streams_do_not_disturb_each_other(self):
+        expected = self.model.generate("Once", max_tokens=30, seed=1)
+        a, b = (self.model.generate_stream("Once", max_tokens=30, seed=1) for _ in range(2))
+        both = [(p, q) for p, q in zip(a, b)]
+        self.assertEqual("".join(p for p, _ in both), expected)
+        self.assertEqual("".join(q for _, q in both), expected)
+        for piece in self.model.generate_stream("Once", max_tokens=30, seed=1):
+            break  # given up
+        self.assertEqual(self.model.generate("Once", max_tokens=30, seed=1), expected)
+        results = []
+        threads = [threading.Thread(target=lambda: results.append(self.model.generate("Once", max_tokens=30, seed=1))) for _ in range(4)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        self.assertEqual(results, [expected] * 4)
+
+    def test_fingerprints_are_those_of_the_cases(self):
+        """The values that C, C++ and JavaScript give, too."""
+        cases = json.loads((ROOT / "tests/cases/model.json").read_text())["cases"]
+        case = next(c for c in cases if c["name"].startswith("logits and greedy"))
+        expected = [s["expect"]["sha256"] for s in case["steps"] if s.get("call") == "generator_fingerprint"]
+        self.assertEqual(self.model.generate([273, 267, 315], max_tokens=3, temperature=0).fingerprint, expected[1])
+        digest = next(s["expect"]["logits"]["sha256"] for s in case["steps"] if s.get("call") == "generator_logits" and "expect" in s)
+        self.assertEqual(hashlib.sha256(self.model.logits([273, 267, 315]).tobytes()).hexdigest(), digest)
+
+    def test_context_and_arguments(self):
+        with Transformer(TINY, context=8) as model:
+            self.assertEqual(len(model.generate([1, 2, 3], temperature=0, ignore_eos=True).tokens), 6)
+            with self.assertRaises(IndexError):
+                model.generate([1] * 9)
+            with self.assertRaises(IndexError):
+                model.generate([1, 2, 3], max_tokens=7, ignore_eos=True)
+            with self.assertRaises(ValueError):
+                model.generate("x", temperature=-1)
+            with self.assertRaises(ValueError):
+                model.generate("x", max_tokens=0)
+
+    def test_conversations(self):
+        messages = [{"role": "system", "content": "Weave."}, {"role": "user", "content": "hello"}]
+        answer = self.model.chat(messages, max_tokens=10, seed=3)
+        self.assertEqual("".join(self.model.chat_stream(messages, max_tokens=10, seed=3)), answer)
+        again = self.model.chat(messages + [{"role": "assistant", "content": "x"}, {"role": "user", "content": "more"}], max_tokens=2)
+        self.assertGreater(again.info["reused_tokens"], 20)
+        self.assertEqual(self.model.chat("hello", max_tokens=3, temperature=0), self.model.chat([{"role": "user", "content": "hello"}], max_tokens=3, temperature=0))
+
+    def test_tokenizers(self):
+        tokenizer = self.model.tokenizer
+        text = "Once upon a time caf\u00e9 \U0001f600 <|im_end|>"
+        ids = tokenizer.encode(text)
+        self.assertEqual(tokenizer.decode(ids, skip_special=False), text)
+        self.assertEqual(self.model.detokenize(self.model.tokenize(text)), text.replace("<|im_end|>", ""))
+        decoder = tokenizer.decoder(skip_special=False)
+        self.assertEqual("".join([decoder.push(i) for i in ids] + [decoder.finish()]), text)
+        self.assertEqual((len(tokenizer), tokenizer.id("<|im_end|>"), tokenizer.token(2), tokenizer.id("nothing")), (320, 2, "<|im_end|>", None))
+        self.assertNotIn(2, tokenizer.encode(text, plain=True))
+        trained = Tokenizer.train(["a b a b a b"], vocab_size=258, special_tokens=["<s>"], bos="<s>", add_bos=True)
+        self.assertEqual(trained.encode("a b")[0], 0)
+        self.assertEqual(Tokenizer(TINY).encode("hello"), tokenizer.encode("hello"))
+
+    def test_models_are_saved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.entity")
+            self.model.save(path)
+            Transformer.check(path)
+            again = Transformer(path)
+            self.assertEqual(again.generate("a", max_tokens=5).fingerprint, self.model.generate("a", max_tokens=5).fingerprint)
+        self.assertEqual(Transformer.from_bytes(self.model.to_bytes(), "i8").info["vocab_size"], 320)
+        with self.assertRaises(FileNotFoundError):
+            Transformer.check("org/nothing")
+
+
+class Article(unittest.TestCase):
+    def test_printed_samples_run(self):
+        """Word for word, with a local model under the name that the article downloads."""
+        import make_tiny
+
+        with tempfile.TemporaryDirectory() as cache:
+            home = pathlib.Path(cache) / "models--HuggingFaceTB--SmolLM2-360M-Instruct"
+            make_tiny.write_folder(home / "snapshots/1")
+            (home / "refs").mkdir()
+            (home / "refs/main").write_text("1")
+            code = """
+                import welvet
+                welvet.Transformer.load_model("HuggingFaceTB/SmolLM2-360M-Instruct")
+                welvet.Transformer.generate("Once upon a time")
+
+                from welvet import Transformer# Load any HuggingFace model (downloads automatically if needed)
+                Transformer.load_tokenizer("HuggingFaceTB/SmolLM2-360M-Instruct")
+                Transformer.load_model("HuggingFaceTB/SmolLM2-360M-Instruct")
+                # Generate text
+                result = Transformer.generate("The meaning of life is", max_tokens=50)
+                print(result.text)
+                # Streaming generation (token-by-token)
+                for token in Transformer.generate_stream("Once upon a time", max_tokens=100):
+                    print(token, end='', flush=True)
+            """
+            self.assertGreater(len(run_python(code, HF_HUB_CACHE=cache, PYTHONIOENCODING="utf-8")), 20)
+
+    def test_without_a_model_it_says_so(self):
+        self.assertIn("load_model", run_python("""
+            import welvet
+            try: welvet.Transformer.generate("x")
+            except RuntimeError as e: print(e)
+        """))
+
+
+class Interrupts(unittest.TestCase):
+    def interrupted(self, code, seconds=1.0):
+        """Ctrl-C during the code; returns what it prints after "interrupted"."""
+        whole = textwrap.dedent("""
+            import signal, time, welvet, numpy as np
+            from welvet import *
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # shells make background jobs ignore it
+            {setup}
+            print("begin", flush=True)
+            try:
+                while True:
+                    {code}
+            except KeyboardInterrupt:
+                print("interrupted", flush=True)
+            {after}
+        """).format(**code)
+        path = os.pathsep.join(p for p in sys.path if p)
+        process = subprocess.Popen([sys.executable, "-c", whole], env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        alarm = threading.Timer(60, process.kill)
+        alarm.start()
+        self.addCleanup(alarm.cancel)
+        self.assertEqual(process.stdout.readline(), "begin\n")
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        self.assertEqual(process.stdout.readline(), "interrupted\n")
+        self.assertLess(time.monotonic() - begin, 1.0)
+        out, err = process.stdout.read(), process.stderr.read()
+        self.assertEqual(process.wait(timeout=60), 0, err)
+        process.stdout.close()
+        process.stderr.close()
+        return out
+
+    def test_while_writing(self):
+        code = {"setup": "m = Transformer(%r)" % str(TINY), "code": "m.generate('Once', max_tokens=120, ignore_eos=True)", "after": "print(len(m.generate('Once', max_tokens=7, ignore_eos=True).tokens))"}
+        self.assertEqual(self.interrupted(code), "7\n")
+
+    def test_while_reading_a_long_prompt(self):
+        code = {"setup": "m = Transformer('embedded') if welvet.info()['embedded_model'] else Transformer(%r); n = min(500, m.info['max_positions'] - 10)" % str(TINY),
+                "code": "m.logits(list(np.random.randint(3, 300, n)))", "after": "print(len(m.generate('Once', max_tokens=7, ignore_eos=True).tokens))"}
+        self.assertEqual(self.interrupted(code), "7\n")
+
+    def test_while_training(self):
+        spec = {**SMALL, "cells": [{"at": [0, 0, 0, 0], "type": "dense", "out": 512, "activation": "tanh"}, {"at": [0, 0, 0, 1], "type": "dense", "out": 2}]}
+        code = {"setup": "n = Network(%r); x = np.random.rand(64, 3)" % spec, "code": "n.train(x, x[:, :2], steps=10**8)", "after": "print(n.train(x, x[:, :2], steps=3).step)"}
+        self.assertEqual(self.interrupted(code), "3\n")
+
+    def test_while_verifying(self):
+        self.assertEqual(self.interrupted({"setup": "", "code": "welvet.verify(threads=1)", "after": "print('on')"}, seconds=0.3), "on\n")
+
+
+class TheProgram(unittest.TestCase):
+    program = ROOT / "build/release/loom"
+
+    def test_tokens_are_those_of_the_command_line(self):
+        if not self.program.exists():
+            self.skipTest("build/release/loom is not built")
+        if not welvet.info()["embedded_model"]:
+            self.skipTest("the library has no embedded model")
+        done = subprocess.run([self.program, "run", "embedded", "Once upon a time", "--tokens", "40", "--seed", "3", "--json"], capture_output=True, text=True, check=True)
+        answer = json.loads(done.stdout)
+        story = Transformer("embedded").generate("Once upon a time", max_tokens=40, seed=3)
+        self.assertEqual((story.tokens, str(story), story.finish), (answer["ids"], answer["text"], answer["finish"]))
+
+
+class Proof(unittest.TestCase):
+    def test_verify(self):
+        report = welvet.verify()
+        self.assertTrue(report.equal, report.fingerprint)
+        self.assertGreater(len(report.rows), 10)
+        self.assertEqual(report.numerics_version, welvet.numerics_version())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,254 @@
+"""The shared library, and one way to call all of its functions: what a parameter needs follows from its kind in the table of _raw.py.
+
+call(name, inputs...) takes the input parameters in their order and returns the outputs: None, one value, or a tuple. Inputs are str (texts),
+anything for json (a str is passed as it is), int (handles, numbers), NumPy arrays (read, fill); outputs are numbers, str, the values of
+JSON, NumPy arrays of int32, and int for handles. ctypes releases the GIL while a call runs.
+"""
+from __future__ import annotations
+
+import ctypes
+import glob
+import json
+import os
+import threading
+from typing import Any, Callable, List, Optional, Tuple
+
+import numpy as np
+
+from . import _raw
+from ._errors import BY_CODE, LoomError
+
+_DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64}
+_NUMBERS = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "u64": ctypes.c_uint64, "f64": ctypes.c_double, "bool": ctypes.c_int32, "pointer": ctypes.c_void_p}
+
+
+class Error(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_int32), ("message", ctypes.c_char * 1020)]
+
+
+def find_library() -> str:
+    """$LOOM_LIBRARY; else beside this file, where a wheel has it; else in the build folder of a source tree."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    given = os.environ.get("LOOM_LIBRARY")
+    if given:
+        return given
+    tried = [os.path.join(here, "libloom.so"), os.path.join(here, "..", "..", "..", "build", "release", "libloom.so")]
+    for path in tried:
+        if os.path.exists(path):
+            return os.path.normpath(path)
+    raise ImportError("libloom.so is neither in the package nor in a build tree (%s): set LOOM_LIBRARY to its path" % ", ".join(map(os.path.normpath, tried)))
+
+
+# ---- arguments: each encoder appends what C gets
+
+
+def _text(value: Any, out: List[Any]) -> None:
+    data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else bytes(value)
+    out += [data, len(data)]
+
+
+def _json(value: Any, out: List[Any]) -> None:
+    _text(value if isinstance(value, (str, bytes)) else json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain), out)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays inside of options."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError("%s is no JSON" % type(value).__name__)
+
+
+def array(x: Any, dtype: Any) -> np.ndarray:
+    """x as a contiguous array of dtype: itself where it is one, a view of DLPack and buffer objects where they allow it, else a copy."""
+    if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__"):
+        x = np.from_dlpack(x)
+    return np.ascontiguousarray(x, dtype=dtype)
+
+
+def place(x: Any, dtype: Any, shape: Tuple[int, ...]) -> np.ndarray:
+    """x, which takes a result, as an array that shares its memory; a new one where x is None. Raises TypeError or ValueError where it does not fit."""
+    if x is None:
+        return np.empty(shape, dtype)
+    if isinstance(x, np.ndarray):
+        a, writable = x, x.flags.writeable
+    elif hasattr(x, "__dlpack__"):
+        # NumPy calls it read-only; who offers it as `out` says otherwise. It lives as long as x, which the caller holds.
+        a, writable = np.from_dlpack(x), True
+        if a.flags.c_contiguous:
+            a = np.ndarray(a.shape, a.dtype, (ctypes.c_char * a.nbytes).from_address(a.ctypes.data))
+    else:
+        a = np.asarray(memoryview(x))
+        writable = a.flags.writeable
+    if a.dtype != dtype or not a.flags.c_contiguous or not writable:
+        raise TypeError("out: expects a writable, contiguous array of %s, got %s%s" % (np.dtype(dtype), a.dtype, "" if writable else ", read-only"))
+    if a.shape != shape:
+        raise ValueError("out: expects the shape %s, got %s" % (shape, a.shape))
+    return a
+
+
+def _read(dtype: Any) -> Callable[[Any, List[Any]], None]:
+    def encode(value: Any, out: List[Any]) -> None:
+        a = array(value, dtype)
+        out += [a.ctypes.data if a.size else None, a.size, a]  # the last is kept until the call is over
+    return encode
+
+
+def _fill(dtype: Any) -> Callable[[Any, List[Any]], None]:
+    def encode(value: Any, out: List[Any]) -> None:
+        if not isinstance(value, np.ndarray) or value.dtype != dtype or not value.flags.c_contiguous:
+            raise TypeError("expects a contiguous array of %s for the result" % np.dtype(dtype))
+        out += [value.ctypes.data if value.size else None, value.size]
+    return encode
+
+
+def _number(value: Any, out: List[Any]) -> None:
+    out.append(int(value))
+
+
+# ---- results
+
+
+class Library:
+    """libloom.so, whose functions are called by name."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.c = ctypes.CDLL(path)
+        self.c.loom_abi_version.restype = ctypes.c_int32
+        version = self.c.loom_abi_version()
+        if version != _raw.ABI_VERSION:
+            raise ImportError("%s has version %d of the interface, this package is for version %d" % (path, version, _raw.ABI_VERSION))
+        self._functions = {name: self._bind(name, returns, params) for name, (returns, params) in _raw.FUNCTIONS.items()}
+
+    def call(self, name: str, *inputs: Any) -> Any:
+        return self._functions[name](*inputs)
+
+    def _bind(self, name: str, returns: str, params: Tuple[Tuple[str, str], ...]) -> Callable[..., Any]:
+        function = getattr(self.c, "loom_" + name)  # a library that lacks one is refused here
+        function.restype = ctypes.c_char_p if returns == "cstr" else ctypes.c_int32
+        steps: List[Tuple[Optional[Callable[[Any, List[Any]], None]], Any, Optional[Callable[[Any], Any]]]] = []
+        types: List[Any] = []
+        for _, kind in params:
+            head, _, what = kind.partition(" ")
+            if kind in ("text", "json"):
+                types += [ctypes.c_char_p, ctypes.c_size_t]
+                steps.append((_json if kind == "json" else _text, 2, None))
+            elif head in ("read", "fill"):
+                types += [ctypes.c_void_p, ctypes.c_size_t]
+                steps.append(((_read if head == "read" else _fill)(_DTYPES[what]), 2, None))
+            elif head == "out":
+                types.append(ctypes.c_void_p)
+                steps.append((None, _NUMBERS[what], None))
+            elif head == "new":
+                types.append(ctypes.c_void_p)
+                steps.append((None, ctypes.c_uint64, {"text": self.take_text, "json": self.take_json, "i32s": self.take_ids}.get(what)))
+            else:  # handles and numbers
+                types.append(_NUMBERS.get(kind, ctypes.c_uint64))
+                steps.append((_number, 1, None))
+        if returns == "code":
+            types.append(ctypes.c_void_p)
+        function.argtypes = types
+        inputs_wanted = sum(1 for encode, _, _ in steps if encode)
+
+        def invoke(*inputs: Any) -> Any:
+            if len(inputs) != inputs_wanted:
+                raise TypeError("%s takes %d arguments, got %d" % (name, inputs_wanted, len(inputs)))
+            arguments: List[Any] = []
+            kept, outputs, at = [], [], 0
+            for encode, size, _ in steps:
+                if encode:
+                    begin = len(arguments)
+                    encode(inputs[at], arguments)
+                    at += 1
+                    kept.append(arguments[begin + size:])
+                    del arguments[begin + size:]
+                else:
+                    outputs.append(size())
+                    arguments.append(ctypes.addressof(outputs[-1]))
+            if returns != "code":
+                result = function(*arguments)
+                return result.decode() if returns == "cstr" else result
+            error = Error()
+            if function(*arguments, ctypes.addressof(error)) != 0:
+                raise BY_CODE.get(error.code, LoomError)(error.message.decode("utf-8", "replace"))
+            values = [o.value for o in outputs]
+            takers = [take for encode, _, take in steps if not encode]
+            done = tuple(take(v) if take else v for take, v in zip(takers, values))
+            return None if not done else done[0] if len(done) == 1 else done
+
+        return invoke
+
+    def take(self, handle: int) -> bytes:
+        """The content of a bytes object, which is released."""
+        try:
+            data, size = self.call("bytes_data", handle)
+            return ctypes.string_at(data, size) if size else b""
+        finally:
+            self.call("release", handle)
+
+    def take_text(self, handle: int) -> str:
+        return self.take(handle).decode("utf-8", "replace")
+
+    def take_json(self, handle: int) -> Any:
+        return json.loads(self.take(handle))
+
+    def take_ids(self, handle: int) -> np.ndarray:
+        return np.frombuffer(self.take(handle), np.int32)
+
+
+_library: Optional[Library] = None
+_loading = threading.Lock()
+
+
+def library() -> Library:
+    """The library of this process, loaded at the first use."""
+    global _library
+    if _library is None:
+        with _loading:
+            if _library is None:
+                _library = Library(find_library())
+    return _library
+
+
+def call(name: str, *inputs: Any) -> Any:
+    return library().call(name, *inputs)
+
+
+def new_bytes(data: Any) -> int:
+    """A bytes object with a copy of `data`: bytes, or any object with a contiguous buffer."""
+    size = memoryview(data).nbytes
+    handle: int = call("bytes_create", size)
+    if size:
+        ctypes.memmove(call("bytes_data", handle)[0], np.frombuffer(data, np.uint8).ctypes.data, size)
+    return handle
+
+
+def interruptible(function: Callable[[], Any], cancel: Optional[Callable[[], None]] = None) -> Any:
+    """function(), for calls that may take long: Ctrl-C gets through at once. With `cancel` the call is told to stop and waited for;
+    without, its result is dropped when it comes, and the end of the process waits for it."""
+    if threading.current_thread() is not threading.main_thread():
+        return function()  # only the main thread gets KeyboardInterrupt
+    result: List[Any] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            result.append((function(), None))
+        except BaseException as e:  # raised again in the caller's thread
+            result.append((None, e))
+        done.set()
+
+    threading.Thread(target=run).start()
+    try:
+        done.wait()
+    except BaseException:
+        if cancel:
+            cancel()
+            done.wait()
+        raise
+    value, error = result.pop()
+    if error is not None:
+        raise error
+    return value

@@ -1,0 +1,283 @@
+"""Networks, and sessions that run them."""
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from ._call import array, call, library, new_bytes, place
+from ._object import Idle, Object, cell_name
+
+Path = Union[str, "os.PathLike[str]"]
+Cell = Union[str, Sequence[int]]  # "z.y.x.l" or (z, y, x, l)
+
+_ROWS = 256  # of a run: longer inputs are cut
+
+
+class Parameter(NamedTuple):
+    """One parameter of a network: `name` ("path:role") is what get() and set() take."""
+
+    path: str
+    role: str
+    rows: int
+    cols: int
+    format: str
+    tied: bool
+
+    @property
+    def name(self) -> str:
+        return "%s:%s" % (self.path, self.role)
+
+
+class Session(Object):
+    """Runs a network; holds its memory and its KV caches. One thread at a time (Busy otherwise). Where the network changes, the session
+    follows.
+
+    Options: max_rows (64), max_head_rows (1 for networks of ids, else max_rows), max_positions (512), sequences (1), threads (0: one per
+    core), isa ("": the best here).
+    """
+
+    _positions = 0  # what Network has asked for
+
+    def __init__(self, network: "Network", **options: Any) -> None:
+        self._own(call("session_create", network._handle, options))
+        info = self.info
+        self.input_width, self.output_width = info["input_width"], info["output_width"]
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """target (what computes), threads, input_width, output_width, arena_bytes, state_bytes, weight_bytes."""
+        return call("session_info", self._handle)  # type: ignore[no-any-return]
+
+    def run(self, x: Any, out: Any = None) -> np.ndarray:
+        """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out` takes it where given."""
+        x = array(x, np.float32)
+        if x.ndim != 2:
+            raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
+        y = place(out, np.float32, (x.shape[0], self.output_width))
+        call("session_run", self._handle, x.shape[0], x, y)
+        return y if out is None else out  # type: ignore[no-any-return]
+
+    def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (), out: Any = None) -> np.ndarray:
+        """Token ids at positions of sequences (all 0 where empty). The result has one row of output width per row in `head` (the last
+        one where empty). Keys and values of earlier runs stay in the caches."""
+        head = array(head, np.int32)
+        y = place(out, np.float32, (max(1, head.size), self.output_width))
+        call("session_run_tokens", self._handle, ids, positions, sequences, head, y)
+        return y if out is None else out  # type: ignore[no-any-return]
+
+
+class Network(Object):
+    """A grid of layers with its weights. Any number of threads may use one.
+
+    `spec` is a topology (docs/reference/topology.md) as a dict, or the path of a .json file with one, or of an .entity file with the
+    weights. A topology's parameters are random, a function of `seed` alone; seed=None leaves them zero.
+    """
+
+    def __init__(self, spec: Union[Dict[str, Any], Path], seed: Optional[int] = 0) -> None:
+        self._sessions = Idle()
+        if not isinstance(spec, dict):
+            path = os.fspath(spec)
+            with open(path, "rb") as file:
+                if file.read(1) != b"{":
+                    self._own(call("network_load", path))
+                    return
+            with open(path, encoding="utf-8") as text:
+                spec = json.load(text)
+        self._own(call("network_create", spec))
+        if seed is not None:
+            self.initialize(seed)
+
+    @classmethod
+    def _of(cls, handle: int) -> "Network":
+        made: Network = super()._of(handle)
+        made._sessions = Idle()
+        return made
+
+    @classmethod
+    def load(cls, path: Path) -> "Network":
+        """The network of an .entity file, complete or refused."""
+        return cls._of(call("network_load", os.fspath(path)))
+
+    @classmethod
+    def from_bytes(cls, data: Any) -> "Network":
+        """The network of an .entity file in memory."""
+        handle = new_bytes(data)
+        try:
+            return cls._of(call("network_load_bytes", handle))
+        finally:
+            call("release", handle)
+
+    def close(self) -> None:
+        self._sessions.close()
+        super().close()
+
+    def _describe(self) -> str:
+        info = self.info
+        read = "ids below %d" % info["input"]["ids"] if "ids" in info["input"] else str(info["input"]["width"])
+        return "%s -> %d, %s parameters" % (read, info["output"]["width"], format(info["parameters"], ","))
+
+    def initialize(self, seed: int) -> None:
+        """Random parameters; each depends on seed, cell and index alone."""
+        call("network_initialize", self._handle, int(seed) & 0xFFFFFFFFFFFFFFFF)
+
+    def save(self, path: Path) -> None:
+        """Writes an .entity file: all of it, or the path stays as it was."""
+        call("network_save", self._handle, os.fspath(path))
+
+    def to_bytes(self) -> bytes:
+        """The .entity file as bytes."""
+        return library().take(call("network_save_bytes", self._handle))
+
+    def copy(self) -> "Network":
+        """An independent network with the same topology and values."""
+        return Network._of(call("network_copy", self._handle))
+
+    __copy__ = copy
+
+    def __reduce__(self) -> Tuple[Any, Tuple[bytes]]:
+        return Network.from_bytes, (self.to_bytes(),)
+
+    # ---- what it is
+
+    @property
+    def topology(self) -> Dict[str, Any]:
+        """What Network() would make it of."""
+        return call("network_topology", self._handle)  # type: ignore[no-any-return]
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """depth, rows, cols, layers_per_cell, input: {width or ids}, output: {width}, parameters."""
+        return call("network_info", self._handle)  # type: ignore[no-any-return]
+
+    def digest(self) -> str:
+        """SHA-256 over topology and all values as the network sees them."""
+        return call("network_digest", self._handle)  # type: ignore[no-any-return]
+
+    def program(self, **options: Any) -> str:
+        """The program that a Session of these options runs, a line per instruction."""
+        return call("network_program", self._handle, options)  # type: ignore[no-any-return]
+
+    # ---- parameters
+
+    @property
+    def parameters(self) -> List[Parameter]:
+        """All of them in the order of the grid."""
+        return [Parameter(**p) for p in call("network_parameters", self._handle)]
+
+    def _parameter(self, name: str) -> Parameter:
+        for p in self.parameters:
+            if p.name == name:
+                return p
+        path, _, role = name.rpartition(":")
+        return Parameter(path, role, 0, 0, "", False)  # the library says what is wrong with it
+
+    def get(self, name: str, dtype: Any = np.float32, out: Any = None) -> np.ndarray:
+        """The values of parameter "path:role" as the network sees them, (rows, cols) of float32 or float64. Raises NotFound."""
+        p = self._parameter(name)
+        values = place(out, np.dtype(dtype), (p.rows, p.cols))
+        call("network_get_f64" if values.dtype == np.float64 else "network_get_f32", self._handle, p.path, p.role, values)
+        return values if out is None else out  # type: ignore[no-any-return]
+
+    def set(self, name: str, values: Any) -> None:
+        """Sets parameter "path:role" from rows x cols values; its format stays. Float64 arrays go in as they are. Raises NotFound."""
+        path, _, role = name.rpartition(":")
+        wide = getattr(values, "dtype", None) == np.float64
+        call("network_set_f64" if wide else "network_set_f32", self._handle, path, role, values)
+
+    # ---- cells
+
+    def cell(self, cell: Cell) -> Dict[str, Any]:
+        """One cell as the topology has it."""
+        return call("network_cell", self._handle, cell_name(cell))  # type: ignore[no-any-return]
+
+    def set_cell(self, cell: Cell, layer: Dict[str, Any]) -> None:
+        """Puts a layer into a cell. Other cells keep their values; on an error nothing has changed."""
+        call("network_set_cell", self._handle, cell_name(cell), layer)
+
+    def enable(self, cell: Cell, enabled: bool = True) -> None:
+        """Switches a cell on or off; off, it hands on what arrives."""
+        call("network_enable", self._handle, cell_name(cell), enabled)
+
+    def morph(self, cell: Optional[Cell], dtype: str) -> None:
+        """Changes how the matrices of a cell (None: of all) are stored and multiplied: "f32", "bf16", "i8", "i4", "ternary", "q4_0", ...
+        The master values stay, so that morphing back loses nothing."""
+        call("network_morph", self._handle, "" if cell is None else cell_name(cell), dtype)
+
+    def pack(self, dtype: str) -> None:
+        """The same for all cells, for running alone: the masters go."""
+        call("network_pack", self._handle, dtype)
+
+    # ---- running
+
+    def session(self, **options: Any) -> Session:
+        """A Session of its own: for token ids in several sequences, or a number of threads."""
+        return Session(self, **options)
+
+    def forward(self, x: Any, out: Any = None) -> np.ndarray:
+        """y of x. x: (..., input width), anything that NumPy or DLPack takes; y: (..., output width), float32; `out` takes it where
+        given. A network of ids takes integers, as forward_tokens does. Raises InvalidArgument for another width."""
+        info = self.info
+        if "ids" in info["input"]:
+            return self.forward_tokens(x, out=out)
+        x = array(x, np.float32)
+        width = info["input"]["width"]
+        if x.ndim == 0 or x.shape[-1] != width:
+            raise ValueError("x: expects (..., %d), got the shape %s" % (width, x.shape))
+        y = place(out, np.float32, x.shape[:-1] + (info["output"]["width"],))
+        rows_in, rows_out = x.reshape(-1, width), y.reshape(-1, y.shape[-1])
+        session = self._session(max_rows=_ROWS)
+        for begin in range(0, len(rows_in), _ROWS):
+            session.run(rows_in[begin:begin + _ROWS], out=rows_out[begin:begin + _ROWS])
+        self._sessions.put(session)
+        return y if out is None else out  # type: ignore[no-any-return]
+
+    __call__ = forward
+
+    def forward_tokens(self, ids: Any, last: bool = False, out: Any = None) -> np.ndarray:
+        """The outputs after each id of a sequence from its beginning: (len(ids), output width); with last=True after the last alone:
+        (output width,). Raises OutOfRange for ids that the network does not know."""
+        ids = array(ids, np.int32)
+        if ids.ndim != 1 or ids.size == 0:
+            raise ValueError("ids: expects (n,) with n at least 1, got the shape %s" % (ids.shape,))
+        width = self.info["output"]["width"]
+        y = place(out, np.float32, (width,) if last else (ids.size, width))
+        positions = np.arange(ids.size, dtype=np.int32)
+        session = self._session(max_rows=_ROWS, max_head_rows=_ROWS, max_positions=max(512, 1 << int(ids.size - 1).bit_length()))
+        for begin in range(0, ids.size, _ROWS):
+            end = min(begin + _ROWS, ids.size)
+            head = np.arange(end - begin, dtype=np.int32)[-1 if last else 0:]
+            target = y.reshape(1, -1) if last else y[begin:end]
+            session.run_tokens(ids[begin:end], positions[begin:end], head=head, out=target)
+        self._sessions.put(session)
+        return y if out is None else out  # type: ignore[no-any-return]
+
+    def _session(self, **options: Any) -> Session:
+        """An idle session that is large enough, or a new one. The caller puts it back when all went well."""
+        session = self._sessions.take()
+        if session is None or session._positions < options.get("max_positions", 0):
+            session = Session(self, **options)
+            session._positions = options.get("max_positions", 0)
+        session.output_width = self.info["output"]["width"]  # another one where the topology has changed
+        return session  # type: ignore[no-any-return]
+
+    # ---- learning
+
+    def trainer(self, x: Any, y: Any = None, *, classes: Any = None, spec: Optional[Dict[str, Any]] = None, threads: int = 0, isa: str = "", **settings: Any) -> "Any":
+        """A Trainer over data: a Data object, or arrays as train() takes them."""
+        from .training import make_trainer
+
+        return make_trainer(self, x, y, classes, spec, threads, isa, settings)
+
+    def train(self, x: Any, y: Any = None, *, classes: Any = None, spec: Optional[Dict[str, Any]] = None, callback: Any = None, threads: int = 0, isa: str = "", **settings: Any) -> "Any":
+        """Learns, and returns the last Step (step, steps, loss, rate, rows).
+
+        x: (samples, width), or a Data object; y: (samples, targets), or `classes`: (samples,) integers. `spec` and further settings are
+        those of docs/reference/training-spec.md: network.train(x, y, epochs=5, batch=32, optimizer={"type": "sgd"}). Where nothing is
+        said: mse for values, cross_entropy for classes and tokens, adamw at 0.001, 10 epochs of batches of 32. callback(step) is called
+        now and then; False stops. Ctrl-C stops between steps; the weights are those of the last step. The bits do not depend on
+        threads, nor on callbacks."""
+        with self.trainer(x, y, classes=classes, spec=spec, threads=threads, isa=isa, **settings) as trainer:
+            return trainer.run(callback)

@@ -1,0 +1,157 @@
+"""Data to learn from, and trainers."""
+from __future__ import annotations
+
+import os
+import time
+from typing import Any, Callable, Dict, NamedTuple, Optional
+
+import numpy as np
+
+from ._call import array, call, library, new_bytes
+from ._object import Object
+from .network import Network, Path
+
+_SLICE = 0.05  # seconds between looks at callbacks and Ctrl-C
+
+
+class Step(NamedTuple):
+    """Where a training stands."""
+
+    step: int  # optimizer steps done since the beginning
+    steps: int  # that the training has
+    loss: float  # mean loss of the last step, before its update
+    rate: float  # its learning rate
+    rows: int  # rows seen since the last report
+
+
+class Data(Object):
+    """Samples, copied into the library. Immutable; any thread."""
+
+    def __init__(self) -> None:
+        raise TypeError("use Data.values, Data.classes, Data.tokens or Data.table")
+
+    @classmethod
+    def values(cls, x: Any, y: Any) -> "Data":
+        """Rows and their targets: x (samples, width), y (samples, targets)."""
+        x, y = _rows(x, "x"), _rows(y, "y")
+        return cls._of(call("data_values", x, x.shape[1], y, y.shape[1]))  # type: ignore[no-any-return]
+
+    @classmethod
+    def classes(cls, x: Any, classes: Any) -> "Data":
+        """Rows and their classes: x (samples, width), classes (samples,); below 0: not counted."""
+        x = _rows(x, "x")
+        return cls._of(call("data_classes", x, x.shape[1], classes))  # type: ignore[no-any-return]
+
+    @classmethod
+    def tokens(cls, ids: Any, length: int = 256) -> "Data":
+        """Token ids to predict one by one, cut into sequences of at most `length`: one stream (n,), or a list of documents."""
+        ends = []
+        if not hasattr(ids, "dtype") and len(ids) > 0 and hasattr(ids[0], "__len__"):
+            ends = np.cumsum([len(document) for document in ids])
+            ids = np.concatenate([array(document, np.int32) for document in ids])
+        return cls._of(call("data_tokens", ids, ends, length))  # type: ignore[no-any-return]
+
+    @classmethod
+    def table(cls, csv: str, **options: Any) -> "Data":
+        """CSV text; options: targets=["column", ...] or class="column" (as **{"class": ...}), header, separator."""
+        return cls._of(call("data_table", csv, options))  # type: ignore[no-any-return]
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """samples, max_rows, width or ids, targets or classes, sha256."""
+        return call("data_info", self._handle)  # type: ignore[no-any-return]
+
+    def _describe(self) -> str:
+        return "%d samples" % self.info["samples"]
+
+
+def _rows(x: Any, name: str) -> np.ndarray:
+    x = array(x, np.float32)
+    if x.ndim == 1:
+        x = x.reshape(-1, 1)
+    if x.ndim != 2:
+        raise ValueError("%s: expects (samples, width), got the shape %s" % (name, x.shape))
+    return x
+
+
+class Trainer(Object):
+    """Trains a network on data by a spec (docs/reference/training-spec.md). Network, data and spec decide every bit of the result; threads
+    and pauses do not. One thread at a time (Busy otherwise); others may run the network meanwhile."""
+
+    def __init__(self, network: Network, data: Data, spec: Dict[str, Any], threads: int = 0, isa: str = "") -> None:
+        self._own(call("trainer_create", network._handle, data._handle, spec, {"threads": threads, "isa": isa}))
+
+    def step(self, steps: int = 1) -> Step:
+        """This many optimizer steps, fewer at the end of the training. Raises LoomError where a loss is not finite; the weights then are
+        those before that step."""
+        done, loss, rate, rows = call("trainer_step", self._handle, steps)
+        return Step(done, self.info["steps"], loss, rate, rows)
+
+    def run(self, callback: Optional[Callable[[Step], Optional[bool]]] = None) -> Step:
+        """To the end of the training. callback(step) is called a few times a second; False stops. Ctrl-C stops between steps."""
+        steps, size = self.info["steps"], 1
+        last = Step(self.done, steps, float("nan"), 0.0, 0)
+        while last.step < steps:
+            begin = time.perf_counter()
+            done, loss, rate, rows = call("trainer_step", self._handle, size)
+            seconds = time.perf_counter() - begin
+            last = Step(done, steps, loss, rate, rows)
+            if callback is not None and callback(last) is False:
+                break
+            size = max(1, min(2 * size, int(size * _SLICE / max(seconds, 1e-9))))
+        return last
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """step, steps, spec: the spec with everything resolved."""
+        return call("trainer_info", self._handle)  # type: ignore[no-any-return]
+
+    @property
+    def done(self) -> int:
+        """Optimizer steps done."""
+        return self.info["step"]  # type: ignore[no-any-return]
+
+    def digest(self) -> str:
+        """SHA-256 over step, weights and moments."""
+        return call("trainer_digest", self._handle)  # type: ignore[no-any-return]
+
+    def save(self, path: Path) -> None:
+        """A checkpoint, which is an .entity file too: all of it, or the path stays as it was."""
+        call("trainer_save", self._handle, os.fspath(path))
+
+    def to_bytes(self) -> bytes:
+        """The checkpoint as bytes."""
+        return library().take(call("trainer_save_bytes", self._handle))
+
+    def resume(self, checkpoint: Any) -> None:
+        """Goes on where a checkpoint (a path, or bytes) left off, with the same bits. Another spec, topology or data is refused by name."""
+        if isinstance(checkpoint, (str, os.PathLike)):
+            call("trainer_resume", self._handle, os.fspath(checkpoint))
+            return
+        handle = new_bytes(checkpoint)
+        try:
+            call("trainer_resume_bytes", self._handle, handle)
+        finally:
+            call("release", handle)
+
+    def _describe(self) -> str:
+        info = self.info
+        return "step %d of %d" % (info["step"], info["steps"])
+
+
+def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[Dict[str, Any]], threads: int, isa: str, settings: Dict[str, Any]) -> Trainer:
+    if isinstance(x, Data):
+        if y is not None or classes is not None:
+            raise TypeError("train: a Data object has its targets")
+        data = x
+    elif (y is None) == (classes is None):
+        raise TypeError("train: give either y or classes")
+    else:
+        data = Data.values(x, y) if classes is None else Data.classes(x, classes)
+    info = data.info
+    whole: Dict[str, Any] = {**(spec or {}), **settings}
+    whole.setdefault("loss", "mse" if "targets" in info else "cross_entropy")
+    whole.setdefault("batch", max(1, min(32, info["samples"])))
+    if "steps" not in whole:
+        whole.setdefault("epochs", 10)
+    return Trainer(network, data, whole, threads, isa)

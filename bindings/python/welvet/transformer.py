@@ -1,0 +1,310 @@
+"""Language models."""
+from __future__ import annotations
+
+import functools
+import os
+import types
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _raw
+from ._call import call, interruptible, library, new_bytes, place
+from ._object import Idle, Object
+from .network import Network, Path
+from .text import Messages, Tokenizer, conversation
+
+Prompt = Union[str, Sequence[int], np.ndarray]
+
+_FINISH = {number: name for name, number in _raw.FINISH.items()}
+_TOKENS = 256  # at most, where nothing is said: as `loom run`
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    _F = TypeVar("_F", bound=Callable[..., Any])
+
+    def _shared(function: _F) -> _F: ...
+
+else:
+
+    class _shared:
+        """A method that, called on the class, runs on the model that load_model loaded last: Transformer.generate("...")."""
+
+        def __init__(self, function):
+            self.function = function
+            functools.update_wrapper(self, function)
+
+        def __get__(self, instance, owner):
+            if instance is not None:
+                return types.MethodType(self.function, instance)
+
+            @functools.wraps(self.function)
+            def on_last(*arguments, **settings):
+                return self.function(owner._last_loaded(), *arguments, **settings)
+
+            return on_last
+
+
+class Piece(str):
+    """A part of a text, with its token: `id` (-1 where none was picked) and `finish`: "more", or why the text ended."""
+
+    id: int
+    finish: str
+
+
+class Text(str):
+    """What a model wrote: a str, and how it came to be.
+
+    tokens: the new ids, the end included. finish: "length", "eos", "stop" or "cancelled". fingerprint: SHA-256 over ids and logits,
+    equal on every machine or something is wrong. info: prompt and decoding speed, as Transformer.generate found them.
+    """
+
+    tokens: List[int]
+    finish: str
+    fingerprint: str
+    info: Dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        return str(self)
+
+
+class _Generator(Object):
+    def __init__(self, model: "Transformer") -> None:
+        self._own(call("generator_create", model._handle, model._options))
+        self.context: int = call("generator_info", self._handle)["context"]
+
+    def feed(self, prompt: Any) -> None:
+        """A text, ids, or a conversation (a list of dicts)."""
+        if isinstance(prompt, str):
+            name, value = "generator_feed_text", prompt
+        elif len(prompt) > 0 and isinstance(prompt[0], dict):
+            name, value = "generator_feed_chat", prompt
+        else:
+            name, value = "generator_feed", prompt
+        interruptible(lambda: call(name, self._handle, 0, value), cancel=lambda: call("generator_cancel", self._handle))
+
+
+class Transformer(Object):
+    """A language model: its network, its tokenizer, and what its authors recommend. Any number of threads may use one; each text that
+    is being written has its own memory, which is kept for the next one.
+
+    `name`: a HuggingFace folder, a .gguf or .entity file, a name in the local HuggingFace cache ("org/name"), or "embedded", the model
+    inside the library. Nothing is downloaded. `format`: how the matrices run ("i8", "i4", ...; None: as the file has them). `context`:
+    positions (0: as trained, at most 4096). `threads`: 0 is one per core.
+
+    load_model is the same, and makes the model the one that methods called on the class use:
+
+        Transformer.load_model("embedded")
+        print(Transformer.generate("Once upon a time", max_tokens=50).text)
+    """
+
+    _last: Optional["Transformer"] = None
+
+    def __init__(self, name: Path, format: Optional[str] = None, *, context: int = 0, threads: int = 0, isa: str = "") -> None:
+        name = os.fspath(name)
+        self._set_up(context, threads, isa)
+        self._own(interruptible(lambda: call("model_load", name, format or "")))
+
+    def _set_up(self, context: int, threads: int, isa: str) -> None:
+        self._generators = Idle()
+        self._options = {"context": context, "threads": threads, "isa": isa}
+        self._tokenizer: Optional[Tokenizer] = None
+
+    @classmethod
+    def load_model(cls, name: Path, format: Optional[str] = None, **options: Any) -> "Transformer":
+        """Loads a model, complete or refused; methods of the class then use it. Raises NotFound, Unsupported, Corrupt, ..."""
+        Transformer._last = cls(name, format, **options)
+        return Transformer._last
+
+    @classmethod
+    def load_tokenizer(cls, name: Path) -> Tokenizer:
+        """The tokenizer of a model, without its weights. load_model brings its own."""
+        return Tokenizer(name)
+
+    @classmethod
+    def from_bytes(cls, data: Any, format: Optional[str] = None, *, context: int = 0, threads: int = 0, isa: str = "") -> "Transformer":
+        """From the bytes of an .entity or GGUF file."""
+        made = cls.__new__(cls)
+        made._set_up(context, threads, isa)
+        handle = new_bytes(data)
+        try:
+            made._own(call("model_load_bytes", handle, format or ""))
+        finally:
+            call("release", handle)
+        return made
+
+    @staticmethod
+    def check(name: Path) -> None:
+        """Raises what loading would refuse without looking at a weight."""
+        call("model_check", os.fspath(name))
+
+    @classmethod
+    def _last_loaded(cls) -> "Transformer":
+        if Transformer._last is None:
+            raise RuntimeError("no model is loaded: Transformer.load_model(name) first")
+        return Transformer._last
+
+    def close(self) -> None:
+        if Transformer._last is self:
+            Transformer._last = None
+        self._generators.close()
+        super().close()
+
+    def _describe(self) -> str:
+        info = self.info
+        return "%s, %s parameters" % (info["name"], format(info["parameters"], ","))
+
+    # ---- what it is
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """name, architecture, vocab_size, max_positions, bos, eos, sampling (what the authors recommend), parameters."""
+        return call("model_info", self._handle)  # type: ignore[no-any-return]
+
+    @property
+    def network(self) -> Network:
+        """The model's own network: what changes it changes the model."""
+        return Network._of(call("model_network", self._handle))
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Raises NotFound where the model has none; it then runs by ids."""
+        if self._tokenizer is None:
+            self._tokenizer = Tokenizer._of(call("model_tokenizer", self._handle))
+        return self._tokenizer
+
+    @_shared
+    def save(self, path: Path) -> None:
+        """Writes an .entity file with network, tokenizer and configuration."""
+        call("model_save", self._handle, os.fspath(path))
+
+    def to_bytes(self) -> bytes:
+        """The .entity file as bytes."""
+        return library().take(call("model_save_bytes", self._handle))
+
+    # ---- text and ids
+
+    @_shared
+    def tokenize(self, text: str, special: bool = True) -> List[int]:
+        """Ids of a text, with those that the model wants at both ends where `special`."""
+        return self.tokenizer.encode(text, special)
+
+    @_shared
+    def detokenize(self, ids: Any, skip_special: bool = True) -> str:
+        """The text of ids."""
+        return self.tokenizer.decode(ids, skip_special)
+
+    @_shared
+    def logits(self, prompt: Prompt, out: Any = None) -> np.ndarray:
+        """The prediction after a text or ids (at least one): (vocab_size,) of float32, into `out` where given."""
+        logits = place(out, np.float32, (self.info["vocab_size"],))
+        generator = self._generator()
+        generator.feed(prompt)
+        call("generator_logits", generator._handle, 0, logits)
+        self._generators.put(generator)
+        return logits if out is None else out  # type: ignore[no-any-return]
+
+    # ---- writing
+
+    @_shared
+    def generate(
+        self, prompt: Prompt = "", max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
+        top_p: Optional[float] = None, min_p: Optional[float] = None, repetition_penalty: Optional[float] = None, seed: int = 0,
+        stop: Union[str, Sequence[str]] = (), ignore_eos: bool = False,
+    ) -> Text:
+        """What the model writes after a prompt: a text, ids, or "" for the beginning of a text.
+
+        max_tokens: at most (None: 256, less where the context ends before). temperature: 0 is greedy. What is None is as the model's
+        authors recommend, else temperature 0.7 and top_p 0.9. stop: texts that end it, and are not part of it. Equal arguments give
+        equal texts on every machine. Raises OutOfRange for more tokens than the context holds."""
+        stream = self._write(prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, ignore_eos)
+        return _collect(stream)
+
+    @_shared
+    def generate_stream(
+        self, prompt: Prompt = "", max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
+        top_p: Optional[float] = None, min_p: Optional[float] = None, repetition_penalty: Optional[float] = None, seed: int = 0,
+        stop: Union[str, Sequence[str]] = (), ignore_eos: bool = False,
+    ) -> Iterator[Piece]:
+        """The same piece by piece, one per token: whole characters, maybe none. The pieces together are what generate returns."""
+        return _pieces(self._write(prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, ignore_eos))
+
+    @_shared
+    def chat(
+        self, messages: Messages, max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
+        top_p: Optional[float] = None, min_p: Optional[float] = None, repetition_penalty: Optional[float] = None, seed: int = 0,
+        stop: Union[str, Sequence[str]] = (),
+    ) -> Text:
+        """The answer in a conversation: [{"role": "user", "content": "..."}, ...], or what the user says. Give all that was said so
+        far: what is known already is not run again. Raises InvalidArgument or Unsupported where the model has no chat form."""
+        return _collect(self._write(conversation(messages), max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, False))
+
+    @_shared
+    def chat_stream(
+        self, messages: Messages, max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
+        top_p: Optional[float] = None, min_p: Optional[float] = None, repetition_penalty: Optional[float] = None, seed: int = 0,
+        stop: Union[str, Sequence[str]] = (),
+    ) -> Iterator[Piece]:
+        """The answer piece by piece."""
+        return _pieces(self._write(conversation(messages), max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, False))
+
+    def _generator(self) -> _Generator:
+        """An idle one, or a new one. Who takes it puts it back when all went well."""
+        return self._generators.take() or _Generator(self)
+
+    def _sampling(self, temperature: Optional[float], top_k: Optional[int], top_p: Optional[float], min_p: Optional[float], repetition_penalty: Optional[float]) -> Dict[str, Any]:
+        """What `loom run` samples with."""
+        advice = self.info["sampling"]
+        given = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "repetition_penalty": repetition_penalty}
+        advised = any(advice.get(key) is not None for key in ("temperature", "top_k", "top_p", "min_p"))
+        neutral = {"temperature": 1.0 if advised else 0.7, "top_k": 0, "top_p": 1.0 if advised else 0.9, "min_p": 0.0, "repetition_penalty": 1.0}
+        return {key: value if value is not None else advice.get(key, neutral[key]) for key, value in given.items()}
+
+    def _write(self, prompt: Any, max_tokens: Optional[int], temperature: Any, top_k: Any, top_p: Any, min_p: Any, repetition_penalty: Any, seed: int, stop: Any, ignore_eos: bool) -> Iterator[Any]:
+        """Pieces, and at the end the fingerprint with the generator's info."""
+        options = self._sampling(temperature, top_k, top_p, min_p, repetition_penalty)
+        options["seed"] = (int(seed) + 2**63) % 2**64 - 2**63
+        options["stop"] = [stop] if isinstance(stop, str) else list(stop)
+        options["ignore_eos"] = ignore_eos
+        if max_tokens is not None and max_tokens < 1:
+            raise ValueError("max_tokens: must be at least 1, got %d" % max_tokens)
+        generator = self._generator()
+        handle = generator._handle
+        try:
+            generator.feed(prompt)
+            fed = call("generator_ids", handle, 0).size
+            options["max_tokens"] = max_tokens if max_tokens is not None else min(_TOKENS, generator.context - fed + 1)
+            call("generator_start", handle, 0, options)
+            finish = 0
+            while finish == 0:
+                finish, token, text = call("generator_next", handle)
+                piece = Piece(text)
+                piece.id, piece.finish = token, _FINISH[finish]
+                yield piece
+            yield call("generator_fingerprint", handle, 0), call("generator_info", handle)
+        except KeyboardInterrupt:
+            generator.close()  # a cancel may still wait in it
+            raise
+        except GeneratorExit:
+            self._generators.put(generator)
+            raise
+        self._generators.put(generator)
+
+
+def _pieces(stream: Iterator[Any]) -> Iterator[Piece]:
+    for item in stream:
+        if isinstance(item, Piece):
+            yield item
+
+
+def _collect(stream: Iterator[Any]) -> Text:
+    pieces = list(stream)
+    fingerprint, info = pieces.pop()
+    text = Text("".join(pieces))
+    text.tokens = [p.id for p in pieces if p.id >= 0]
+    text.finish = pieces[-1].finish
+    text.fingerprint = fingerprint
+    text.info = info
+    return text
