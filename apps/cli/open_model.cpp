@@ -4,6 +4,7 @@
 #include "console.h"
 #include "model_file.h"
 #include "ops/cpu/isa.h"
+#include "ops/webgpu/probes.h"
 
 namespace loom::cli {
 namespace {
@@ -49,7 +50,12 @@ Result<OpenModel> open_model(const ModelOptions& options) {
   auto model = load_model(options.model, format);
   if (!model.ok()) return model.status();
   LOOM_ASSIGN(auto device, device_of(options.device));
-  return OpenModel{std::move(*model), std::make_unique<ThreadPool>(options.threads), std::move(device)};
+  OpenModel opened{std::move(*model), std::make_unique<ThreadPool>(options.threads), std::move(device)};
+  if (opened.device) {
+    LOOM_ASSIGN(const webgpu::SelfTest test, webgpu::self_test(*opened.device));
+    opened.numerics = test.label();
+  }
+  return opened;
 }
 
 Memory memory_of(Model& model, Session* session) {
@@ -79,7 +85,7 @@ std::string status_line(const ModelOptions& options, OpenModel& opened, Session*
   line += kDot + count_text(static_cast<double>(opened.model.network.parameter_count())) + " parameters";
   line += kDot + ((session ? "needs " : "weights ") + bytes_text(memory.total()));
   if (const std::uint64_t all = machine_memory()) line += " of " + bytes_text(all);
-  line += kDot + ("numerics: portable v" + std::to_string(LOOM_NUMERICS_VERSION));
+  line += kDot + ("numerics: " + opened.numerics + " v" + std::to_string(LOOM_NUMERICS_VERSION));
   if (opened.device) return line + kDot + opened.device->info().name;
   const auto kernels = cpu::select_kernels(options.isa);
   return line + kDot + (kernels.ok() ? std::string((*kernels)->isa) : options.isa);

@@ -34,6 +34,7 @@ struct OpenModel {
   Model model;
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<gpu::Device> device;  // null: the CPU
+  std::string numerics = "portable";    // what the device may claim
 };
 // Loads the model as the dtype asked for, and opens the device.
 Result<OpenModel> open_model(const ModelOptions& options);

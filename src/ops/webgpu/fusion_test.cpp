@@ -32,18 +32,16 @@ View block(Case& c, const Form& f, View x, const std::string& at, View seq, View
 
 TEST(WebGpuFusion, ADecoderBlockEqualsTheCpuInFewDispatches) {
   LOOM_TEST_DEVICE(device);
-  for (const Form& f : {Form{"i4", 48, 3, 1, 16, 100, false}, Form{"i8", 70, 2, 2, 24, 33, true}, Form{"ternary", 64, 4, 2, 8, 90, false}, Form{"i4:s4", 36, 1, 1, 36, 300, true}, Form{"bf16", 40, 2, 1, 20, 50, true}}) {
+  for (const Form& f : {Form{"i4", 48, 3, 1, 16, 100, false}, Form{"ternary", 70, 2, 2, 24, 33, true}}) {
     Case c;
     const View pos = c.ids(0), seq = c.ids(1), table = c.emit.rope_table({}, 128, f.head_dim, ValueType::f32);
     View x = c.input(f.width);
-    for (const char* at : {"0", "1", "2"}) x = block(c, f, x, at, seq, pos, table);
+    for (const char* at : {"0", "1"}) x = block(c, f, x, at, seq, pos, table);
     c.output(x);
     std::int64_t dispatches = 0;
     c.before_run = [&](Executor& e, std::int64_t) { dispatches = e.barriers(); };  // of the run before; the device runs second
-    EXPECT_TRUE(c.equal(*device, {1, 1, 7, 1, 1, 1, 60, 1, 1})) << f.format;
-    if (product_class(*parse_weight_format(f.format)) == ArithClass::integer) {
-      EXPECT_EQ(dispatches, 3 * 6 + 1) << f.format;
-    }
+    EXPECT_TRUE(c.equal(*device, {1, 7, 60, 1, 1})) << f.format;
+    EXPECT_EQ(dispatches, 2 * 6 + 1) << f.format;
   }
 }
 

@@ -26,7 +26,7 @@ std::string_view matmul_piece(int form) {
 // What one op needs beside its name: how its work is cut, and the pieces it is made of.
 class Launches {
  public:
-  Launches(const Program& program, const Instruction& ins) : program_(program), ins_(ins) {}
+  explicit Launches(const Instruction& ins) : ins_(ins) {}
 
   // A thread for each element of an operand.
   void elements(std::string_view pieces, std::string_view entry, int operand, std::string constants = {}) {
@@ -47,14 +47,13 @@ class Launches {
   std::vector<LaunchSpec> list;
 
  private:
-  const Program& program_;
   const Instruction& ins_;
 };
 
 }  // namespace
 
 Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instruction& ins, const cpu::WeightArg* weight, const gpu::Limits& limits) {
-  Launches l(program, ins);
+  Launches l(ins);
   const std::string name(info(ins.op).name);
   const bool q15_state = std::any_of(ins.operands.begin(), ins.operands.end(), [&](const View& v) {
     return v.valid() && program.buffers[static_cast<std::size_t>(v.buffer)].kind == BufferKind::state && program.buffers[static_cast<std::size_t>(v.buffer)].type == ValueType::q15;

@@ -42,29 +42,32 @@ fn x_value(i: u32) -> f32 {
   return load(place(0u, 0u) + i);
 }
 
-// The byte rows of a thread's team are fetched a few at a time; those of the first panel before x is known.
+// The byte rows of a thread's team are fetched a few at a time; those of the first panel, and its scales, before x is known.
+const FETCH = min(8u, (WORDS / LAYERS + 15u) / 16u);
 struct Rows {
-  row: array<u32, 4>,
-  sub: array<vec2<u32>, 4>,
+  row: array<u32, FETCH>,
+  sub: array<vec2<u32>, FETCH>,
+  scale: f32,
 }
 fn byte_rows() -> u32 { return (min(WORDS, w_padded() / 4u) + LAYERS - 1u) / LAYERS; }
 fn fetch(n: u32, first: u32) -> Rows {
   var rows: Rows;
   let panel = w_panel(n);
-  for (var i = 0u; i < 4u; i++) {
+  for (var i = 0u; i < FETCH; i++) {
     let r = min(first + 16u * i, byte_rows() - 1u);
     rows.row[i] = byte_row(panel, n, r);
     rows.sub[i] = sub_scales(panel, n, r);
   }
+  rows.scale = own_scale(min(n, w_rows() - 1u));
   return rows;
 }
 fn dots(n: u32, team: u32, fetched: Rows) -> vec2<i32> {
   var rows = fetched;
   let count = min(WORDS, w_padded() / 4u);
   var sum = vec2<i32>(0, 0);
-  for (var first = team; first < byte_rows(); first += 64u) {
+  for (var first = team; first < byte_rows(); first += 16u * FETCH) {
     if (first != team) { rows = fetch(n, first); }
-    for (var i = 0u; i < 4u; i++) {
+    for (var i = 0u; i < FETCH; i++) {
       let r = first + 16u * i;
       for (var p = 0u; p < LAYERS; p++) {
         let g = r * LAYERS + p;
@@ -101,6 +104,7 @@ fn unit_of(u: u32) -> Unit {
   let team = thread / 16u;
   var at = unit_of(min(group.x, units() - 1u));
   var rows = fetch(at.panel * 16u + thread % 16u, team);
+  var rows_up = rows;
   if (NORM) { normalize(thread, n_in); }
   var most = 0u;
   for (var i = thread; i < n_in; i += 256u) { most = max(most, magnitude_bits(x_value(i))); }
@@ -136,7 +140,8 @@ fn unit_of(u: u32) -> Unit {
     partial[thread] = dots(n, team, rows);
     if (EPILOGUE == SILU_MUL) {
       M = 88u;
-      partial_up[thread] = dots(n, team, fetch(n, team));
+      rows_up = fetch(n, team);
+      partial_up[thread] = dots(n, team, rows_up);
     }
     workgroupBarrier();
     M = 68u + 20u * at.matrix;
@@ -145,14 +150,14 @@ fn unit_of(u: u32) -> Unit {
       for (var t = 0u; t < 16u; t++) { sum = sum + partial[t * 16u + thread]; }
       if (EPILOGUE == SILU_MUL) {
         M = 68u;
-        let gate = settled(join_sums(n, sum, row_sums, row_scale));
+        let gate = settled(join_sums(n, sum, row_sums, row_scale, rows.scale));
         M = 88u;
         sum = vec2<i32>(0, 0);
         for (var t = 0u; t < 16u; t++) { sum = sum + partial_up[t * 16u + thread]; }
-        let up = settled(join_sums(n, sum, row_sums, row_scale));
+        let up = settled(join_sums(n, sum, row_sums, row_scale, rows_up.scale));
         store(place(2u, 0u) + n, mul(gate, sigmoid_exact(gate)) * up);
       } else {
-        var y = join_sums(n, sum, row_sums, row_scale);
+        var y = join_sums(n, sum, row_sums, row_scale, rows.scale);
         if (HAS_BIAS) { y = y + load(place(5u + at.matrix, 0u) + n); }
         if (EPILOGUE == ADD) { y = settled(y) + load(place(8u, 0u) + n); }
         store(place(2u + at.matrix, 0u) + n, y);

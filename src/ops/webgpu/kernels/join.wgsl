@@ -3,8 +3,8 @@
 // f(S) of rule 5: rounds once.
 fn sum_to_f32(s: i32) -> f32 { return f32(s >> 12u) * 4096.0 + f32(s & 4095); }
 
-// Output n: its sums with both planes of a row whose own sums and scale are given.
-fn join_sums(n: u32, dots: vec2<i32>, row_sums: vec2<i32>, row_scale: f32) -> f32 {
+// Output n of this scale: its sums with both planes of a row whose own sums and scale are given.
+fn join_sums(n: u32, dots: vec2<i32>, row_sums: vec2<i32>, row_scale: f32, scale: f32) -> f32 {
   let s = dots - code_offset(n) * row_sums;
-  return mul((sum_to_f32(s.x) * 128.0 + sum_to_f32(s.y)) * row_scale, own_scale(n));
+  return mul((sum_to_f32(s.x) * 128.0 + sum_to_f32(s.y)) * row_scale, scale);
 }

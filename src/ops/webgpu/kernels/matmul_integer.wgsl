@@ -34,7 +34,7 @@ var<workgroup> partial: array<vec2<i32>, ROWS * 256u>;
   var total = vec2<i32>(0, 0);
   for (var t = 0u; t < 16u; t++) { total = total + partial[team * 256u + t * 16u + thread % 16u]; }
   let q = place(1u, first + team) + 2u * words;  // scale, sums of both planes
-  var y = join_sums(n, total, vec2<i32>(bitcast<i32>(A[q + 1u]), bitcast<i32>(A[q + 2u])), load(q));
+  var y = join_sums(n, total, vec2<i32>(bitcast<i32>(A[q + 1u]), bitcast<i32>(A[q + 2u])), load(q), own_scale(n));
   if (HAS_BIAS) { y = y + load(place(2u, 0u) + n); }
   store(place(3u, first + team) + n, y);
 }
