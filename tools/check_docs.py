@@ -2,7 +2,7 @@
 """tools/check_docs.py BUILD_DIR: runs what the documents show.
 
 Commands of blocks without a language that begin with `loom` are run in a scratch folder, with the placeholders below filled in; JSON
-blocks are shown or trained; C++ blocks are compiled (syntax alone), the CMake block is configured. Ends with 0 where all of it works.
+blocks are shown or trained; Python blocks run with the package of this tree; C++ blocks are compiled (syntax alone), the CMake block is configured. Ends with 0 where all of it works.
 """
 import json
 import os
@@ -80,6 +80,14 @@ def show_json(what, text, folder):
     return run(what, "loom train spec.json --data table.csv --out trained.entity", folder)
 
 
+def run_python(what, text, folder):
+    if subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode != 0:
+        print(f"{what}: not run: needs numpy")
+        return True
+    (folder / "snippet.py").write_text(text)
+    return run(what, [sys.executable, "snippet.py"], folder)
+
+
 def configure(what, text, folder):
     (folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\nproject(app CXX)\nfile(WRITE main.cpp \"int main() {}\")\nadd_executable(app main.cpp)\n" + text)
     (folder / "loom").symlink_to(ROOT)
@@ -92,6 +100,8 @@ def main():
     program.mkdir()
     (program / "loom").symlink_to(BUILD / "loom")
     os.environ["PATH"] = f"{program}:{os.environ['PATH']}"
+    os.environ["PYTHONPATH"] = str(ROOT / "bindings/python")
+    os.environ["LOOM_LIBRARY"] = str(BUILD / "libloom.so")
     (folder / "table.csv").write_text("a,b,y\n" + "".join(f"{i % 7},{i % 5},{(i % 7) * 0.5 - (i % 5)}\n" for i in range(64)))
     (folder / "text.txt").write_text("Once upon a time there was a little dog who lived in a small house.\n")
     documents = [p for p in sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/guide/*.md")) + sorted(ROOT.glob("docs/reference/*.md"))]
@@ -104,6 +114,8 @@ def main():
             good &= show_json(what, text, folder)
         elif language == "cpp":
             good &= compile_cpp(what, text, folder)
+        elif language == "python":
+            good &= run_python(what, text, folder)
         elif language == "cmake":
             good &= configure(what, text, folder)
         elif language == "":
