@@ -49,15 +49,13 @@ GenerateOptions generate_options_of(const SamplingOptions& o, const Model& model
   g.max_tokens = o.tokens;
   g.stop = o.stop;
   SamplerOptions& s = g.sampling;
+  if (!o.greedy) s = recommended_sampling(model.config);
   s.seed = o.seed;
-  s.repetition_penalty = o.repetition_penalty.value_or(o.greedy ? 1.0 : model.config.repetition_penalty.value_or(1.0));
-  if (o.greedy) return g;
-  const ModelConfig& c = model.config;
-  const bool recommends = c.temperature || c.top_p || c.top_k || c.min_p;
-  s.temperature = o.temperature.value_or(c.temperature.value_or(recommends ? 1.0 : 0.7));
-  s.top_p = o.top_p.value_or(c.top_p.value_or(recommends ? 1.0 : 0.9));
-  s.top_k = o.top_k.value_or(c.top_k.value_or(0));
-  s.min_p = o.min_p.value_or(c.min_p.value_or(0.0));
+  s.temperature = o.temperature.value_or(s.temperature);
+  s.top_p = o.top_p.value_or(s.top_p);
+  s.top_k = o.top_k.value_or(s.top_k);
+  s.min_p = o.min_p.value_or(s.min_p);
+  s.repetition_penalty = o.repetition_penalty.value_or(s.repetition_penalty);
   return g;
 }
 

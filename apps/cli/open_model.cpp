@@ -4,7 +4,6 @@
 #include "console.h"
 #include "model_file.h"
 #include "ops/cpu/isa.h"
-#include "ops/webgpu/probes.h"
 
 namespace loom::cli {
 namespace {
@@ -28,12 +27,10 @@ void bind_device_option(CLI::App& c, std::string& device) {
   c.add_option("--device", device, "cpu, gpu, or auto: the GPU where there is one; the answer is the same (cpu)")->check(CLI::IsMember({"cpu", "gpu", "auto"}));
 }
 
-Result<std::unique_ptr<gpu::Device>> device_of(const std::string& device) {
-  if (device == "cpu") return std::unique_ptr<gpu::Device>();
-  auto opened = gpu::open_device();
-  if (device == "gpu" || (opened.ok() && !(*opened)->info().software)) return opened;
-  say((opened.ok() ? "gpu: '" + (*opened)->info().name + "' is software" : opened.status().message()) + ": running on the CPU");
-  return std::unique_ptr<gpu::Device>();
+Result<webgpu::Choice> device_of(const std::string& device) {
+  auto choice = webgpu::choose_device(device);
+  if (choice.ok() && !choice->note.empty()) say(choice->note);
+  return choice;
 }
 
 void bind_machine_options(CLI::App& c, int& threads, std::string& isa, std::string& device) {
@@ -49,13 +46,8 @@ Result<OpenModel> open_model(const ModelOptions& options) {
   }
   auto model = load_model(options.model, format);
   if (!model.ok()) return model.status();
-  LOOM_ASSIGN(auto device, device_of(options.device));
-  OpenModel opened{std::move(*model), std::make_unique<ThreadPool>(options.threads), std::move(device)};
-  if (opened.device) {
-    LOOM_ASSIGN(const webgpu::SelfTest test, webgpu::self_test(*opened.device));
-    opened.numerics = test.label();
-  }
-  return opened;
+  LOOM_ASSIGN(webgpu::Choice choice, device_of(options.device));
+  return OpenModel{std::move(*model), std::make_unique<ThreadPool>(options.threads), std::move(choice.device), std::move(choice.numerics)};
 }
 
 Memory memory_of(Model& model, Session* session) {

@@ -9,8 +9,8 @@
 #include "base/thread_pool.h"
 #include "command.h"
 #include "exec/session.h"
-#include "gpu/device.h"
 #include "llm/model.h"
+#include "ops/webgpu/probes.h"
 
 namespace loom::cli {
 
@@ -28,7 +28,7 @@ void bind_machine_options(CLI::App& command, int& threads, std::string& isa, std
 void bind_device_option(CLI::App& command, std::string& device);
 // The device of --device: null for the CPU. "gpu" fails where there is none, naming what is missing; "auto" says so and takes the CPU, which
 // it prefers to a software adapter as well.
-Result<std::unique_ptr<gpu::Device>> device_of(const std::string& device);
+Result<webgpu::Choice> device_of(const std::string& device);
 
 struct OpenModel {
   Model model;

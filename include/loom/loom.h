@@ -250,8 +250,8 @@ LOOM_API int32_t loom_session_run(loom_session session, int64_t rows, const floa
 LOOM_API int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t ids_count, const int32_t* positions, size_t positions_count, const int32_t* sequences, size_t sequences_count, const int32_t* head, size_t head_count, float* y, size_t y_count, loom_error* error);
 
 /* Sizes, and what computes.
- *   info: JSON: target (what computes: an instruction set or a device), threads, input_width, output_width,
- *     arena_bytes, state_bytes, weight_bytes */
+ *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or why a
+ *     device is not), threads, input_width, output_width, arena_bytes, state_bytes, weight_bytes */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
 
 /* ---- data: What a trainer learns from. */
@@ -394,7 +394,7 @@ LOOM_API int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom
 
 /* What the model is.
  *   info: JSON: name, architecture, vocab_size, max_positions, bos, eos, sampling: what the authors
- *     recommend, parameters */
+ *     recommend, else temperature 0.7 and top_p 0.9, parameters */
 LOOM_API int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error* error);
 
 /* The network of a model.
@@ -453,8 +453,8 @@ LOOM_API int32_t loom_generator_ids(loom_generator generator, int64_t sequence, 
 LOOM_API int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, loom_bytes* sha256, loom_error* error);
 
 /* Sizes, and how fast the last text was.
- *   info: JSON: context, sequences, target (what computes), threads, reused_tokens, prefill_tokens,
- *     prefill_seconds, decode_tokens, decode_seconds */
+ *   info: JSON: context, sequences, target (what computes), numerics ("portable", or why a device is not),
+ *     threads, reused_tokens, prefill_tokens, prefill_seconds, decode_tokens, decode_seconds */
 LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info, loom_error* error);
 
 #ifdef __cplusplus

@@ -98,13 +98,9 @@ Result<int> Options::threads() const {
   return static_cast<int>(n);
 }
 
-Result<std::unique_ptr<gpu::Device>> Options::device() const {
+Result<webgpu::Choice> Options::device() const {
   LOOM_ASSIGN(const std::string name, string("device", "cpu"));
-  if (name == "cpu") return std::unique_ptr<gpu::Device>();
-  if (name != "gpu" && name != "auto") return Status(Code::invalid_argument, "options: \"device\" is \"cpu\", \"gpu\" or \"auto\", got \"" + name + "\"");
-  auto opened = gpu::open_device();
-  if (name == "auto" && (!opened.ok() || (*opened)->info().software)) return std::unique_ptr<gpu::Device>();
-  return opened;
+  return webgpu::choose_device(name);
 }
 
 loom_handle new_bytes(std::vector<std::byte> bytes) {

@@ -8,7 +8,6 @@
 
 #include "base/json.h"
 #include "c_api/objects.h"
-#include "gpu/device.h"
 #include <loom/loom.h>
 #include "numeric/weight_format.h"
 
@@ -72,8 +71,8 @@ class Options {
   Result<std::vector<std::string>> strings(std::string_view key) const;
   // "threads": 0 is one per core.
   Result<int> threads() const;
-  // "device": null for "cpu"; "gpu" is an error where there is none; "auto" is the CPU there, and in place of a device that is software.
-  Result<std::unique_ptr<gpu::Device>> device() const;
+  // "device", as choose_device reads it.
+  Result<webgpu::Choice> device() const;
 
  private:
   template <class T>
@@ -86,7 +85,7 @@ class Options {
 // The options of session_create.
 struct SessionSettings {
   SessionOptions options;
-  std::unique_ptr<gpu::Device> device;
+  webgpu::Choice device;
   int threads = 0;
 };
 Result<SessionSettings> session_settings(const char* options, std::size_t size, const SharedNetwork& network);

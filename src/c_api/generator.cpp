@@ -104,7 +104,7 @@ int32_t loom_generator_create(loom_model model, const char* options, size_t opti
     LOOM_ASSIGN(g->options.chunk, o.integer("chunk", 64, 1, INT32_MAX));
     LOOM_ASSIGN(g->options.isa, o.string("isa", ""));
     LOOM_ASSIGN(g->device, o.device());
-    g->options.device = g->device.get();
+    g->options.device = g->device.device.get();
     g->options.seconds = seconds;
     g->options.cancel = &g->cancel;
     Inside in;
@@ -213,6 +213,7 @@ int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, l
     LOOM_TRY(check_sequence(in, sequence));
     Sha256 sha;
     sha.update_u64(LOOM_NUMERICS_VERSION);
+    if (in.object->device.numerics != "portable") sha.update_text(in.object->device.numerics);  // another fingerprint, even where the bits agree
     for (const std::int32_t id : in->tokens(sequence)) sha.update_u64(static_cast<std::uint64_t>(id));
     sha.update_f32(in->logits(sequence));
     *sha256 = new_text(Sha256::hex(sha.finish()));
@@ -229,6 +230,7 @@ int32_t loom_generator_info(loom_generator generator, loom_bytes* info, loom_err
     json.set("context", in->context());
     json.set("sequences", in.object->options.sequences);
     json.set("target", in->session().executor().target());
+    json.set("numerics", in.object->device.numerics);
     json.set("threads", in.object->pool.size());
     json.set("reused_tokens", s.reused_tokens);
     json.set("prefill_tokens", s.prefill_tokens);

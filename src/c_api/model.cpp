@@ -10,20 +10,16 @@ namespace {
 
 loom_handle new_model(Model model) { return add(std::make_shared<ModelObject>(std::make_shared<SharedNetwork>(std::move(model)))); }
 
-template <class T>
-void set_optional(Json& json, std::string key, const std::optional<T>& value) {
-  if (value) json.set(std::move(key), *value);
-}
-
 Json info_json(Model& model) {
   const ModelConfig& c = model.config;
   Json json = Json::object(), eos = Json::array(), sampling = Json::object();
   for (const std::int32_t id : c.eos) eos.push(id);
-  set_optional(sampling, "temperature", c.temperature);
-  set_optional(sampling, "top_k", c.top_k);
-  set_optional(sampling, "top_p", c.top_p);
-  set_optional(sampling, "min_p", c.min_p);
-  set_optional(sampling, "repetition_penalty", c.repetition_penalty);
+  const SamplerOptions s = recommended_sampling(c);
+  sampling.set("temperature", s.temperature);
+  sampling.set("top_k", s.top_k);
+  sampling.set("top_p", s.top_p);
+  sampling.set("min_p", s.min_p);
+  sampling.set("repetition_penalty", s.repetition_penalty);
   json.set("name", model.name);
   json.set("architecture", c.architecture ? Json(c.architecture->name) : Json());
   json.set("vocab_size", c.vocab_size);

@@ -14,10 +14,10 @@
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "exec/session.h"
-#include "gpu/device.h"
 #include "llm/generate/generate.h"
 #include "llm/model.h"
 #include <loom/loom.h>
+#include "ops/webgpu/probes.h"
 #include "text/tokenizer.h"
 #include "train/trainer.h"
 
@@ -78,7 +78,7 @@ struct SessionObject : ExclusiveOf<LOOM_KIND_SESSION> {
   SessionObject(NetworkPtr n, int threads) : shared(std::move(n)), pool(threads) {}
   NetworkPtr shared;
   ThreadPool pool;
-  std::unique_ptr<gpu::Device> device;  // null: the CPU
+  webgpu::Choice device;
   SessionOptions options;
   std::optional<Session> session;
   std::uint64_t values = 0, forms = 0;  // of the network, when the session was made ready
@@ -94,7 +94,7 @@ struct TrainerObject : ExclusiveOf<LOOM_KIND_TRAINER> {
   NetworkPtr shared;
   std::shared_ptr<const DataSource> data;
   ThreadPool pool;
-  std::unique_ptr<gpu::Device> device;
+  webgpu::Choice device;
   std::unique_ptr<Trainer> trainer;
   std::uint64_t values = 0, forms = 0;
 };
@@ -113,7 +113,7 @@ struct GeneratorObject : ExclusiveOf<LOOM_KIND_GENERATOR> {
   GeneratorObject(NetworkPtr n, int threads) : shared(std::move(n)), pool(threads) {}
   NetworkPtr shared;
   ThreadPool pool;
-  std::unique_ptr<gpu::Device> device;
+  webgpu::Choice device;
   GeneratorOptions options;
   std::optional<Generator> generator;
   std::vector<std::int32_t> chat_end;  // ids that end an answer, after generator_feed_chat

@@ -18,7 +18,7 @@ Result<SessionSettings> session_settings(const char* options, std::size_t size, 
   LOOM_ASSIGN(s.options.isa, o.string("isa", ""));
   LOOM_ASSIGN(s.threads, o.threads());
   LOOM_ASSIGN(s.device, o.device());
-  s.options.device = s.device.get();
+  s.options.device = s.device.device.get();
   return s;
 }
 
@@ -134,6 +134,7 @@ int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* er
     const auto& executor = s->session->executor();
     Json json = Json::object();
     json.set("target", executor.target());
+    json.set("numerics", s->device.numerics);
     json.set("threads", s->pool.size());
     json.set("input_width", s->shared->network.input().width);
     json.set("output_width", s->shared->network.output().width);

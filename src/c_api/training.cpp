@@ -123,7 +123,7 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     LOOM_ASSIGN(trainer_options.isa, o.string("isa", ""));
     auto t = std::make_shared<TrainerObject>(n->shared, d->data, threads);
     LOOM_ASSIGN(t->device, o.device());
-    trainer_options.device = t->device.get();
+    trainer_options.device = t->device.device.get();
     const locks::unique_lock lock(n->shared->mutex);
     LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool, trainer_options));
     t->forms = n->shared->forms;
@@ -138,23 +138,26 @@ int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, do
     LOOM_TRY(want(step, loss, rate, rows));
     if (steps < 0) return Status(Code::invalid_argument, "steps: must not be negative, got " + std::to_string(steps));
     StepReport last;
-    std::int64_t seen = 0;
+    std::int64_t done = 0, seen = 0;
+    Status status;
     bool ended = false;
-    for (std::int64_t i = 0; i < steps && !ended; ++i) {
+    for (std::int64_t i = 0; i < steps && !ended && status.ok(); ++i) {
       // Step by step, so that others get at the network between.
-      LOOM_TRY(training(trainer, true, [&](Trainer& t) -> Status {
+      status = training(trainer, true, [&](Trainer& t) -> Status {
         ended = t.done() >= t.steps();
         if (ended) return {};
         LOOM_ASSIGN(last, t.step());
         seen += last.rows;
         return {};
-      }));
+      });
     }
-    std::int64_t done = 0;
-    LOOM_TRY(training(trainer, false, [&](Trainer& t) {
+    // Also after a step that failed: what a device has learned until then is what others read now.
+    const Status synced = training(trainer, steps > 0, [&](Trainer& t) {
       done = t.done();
-      return t.sync();  // others read the network now
-    }));
+      return t.sync();
+    });
+    LOOM_TRY(status);
+    LOOM_TRY(synced);
     *step = done;
     *loss = last.loss;
     *rate = last.rate;

@@ -129,8 +129,9 @@ int bench_llm(const Args& a, ThreadPool& pool) {
   options.max_rows = 512;
   options.max_positions = 1024;
   options.isa = a.isa;
-  LOOM_OR_EXIT(const std::unique_ptr<gpu::Device> device, device_of(a.device), kRefused);
-  options.device = device.get();
+  LOOM_OR_EXIT(const webgpu::Choice choice, device_of(a.device), kRefused);
+  gpu::Device* const device = choice.device.get();
+  options.device = device;
   LOOM_OR_EXIT(Session session, Session::create(network, pool, options), kFailed);
   std::vector<std::uint32_t> ids(512), sequences(512, 0), positions(512);
   for (std::uint32_t i = 0; i < 512; ++i) {

@@ -72,10 +72,10 @@ int run(const Args& a) {
   LOOM_OR_EXIT(Network network, create_network(*spec, parent_of(a.spec)), kRefused);
   LOOM_OR_EXIT(const std::unique_ptr<DataSource> data, open_data(*spec, a.data), kRefused);
   ThreadPool pool(a.threads);
-  LOOM_OR_EXIT(const std::unique_ptr<gpu::Device> device, device_of(a.device), kRefused);
+  LOOM_OR_EXIT(const webgpu::Choice choice, device_of(a.device), kRefused);
   TrainerOptions options;
   options.isa = a.isa;
-  options.device = device.get();
+  options.device = choice.device.get();
   LOOM_OR_EXIT(const std::unique_ptr<Trainer> trainer, Trainer::create(*spec, network, *data, pool, options), kRefused);
   if (a.resume)
     if (const Status status = resume_checkpoint(a.out, *trainer); !status.ok()) return fail(status, kRefused);

@@ -7,7 +7,6 @@
 #include "command.h"
 #include "console.h"
 #include "open_model.h"
-#include "ops/webgpu/probes.h"
 #include "verify/verify.h"
 
 namespace loom::cli {
@@ -35,12 +34,9 @@ int run(const Args& a) {
   ThreadPool pool(a.threads);
   VerifyOptions options;
   options.isa = a.isa;
-  LOOM_OR_EXIT(const std::unique_ptr<gpu::Device> device, device_of(a.device), kRefused);
-  options.device = device.get();
-  if (device) {
-    LOOM_OR_EXIT(const webgpu::SelfTest test, webgpu::self_test(*device), kFailed);
-    say(device->info().name + ": " + std::to_string(test.probes) + " probes, numerics: " + test.label());
-  }
+  LOOM_OR_EXIT(const webgpu::Choice choice, device_of(a.device), kRefused);
+  gpu::Device* const device = options.device = choice.device.get();
+  if (device) say(device->info().name + ": numerics: " + choice.numerics);
   if (!a.json) options.on_row = [](const VerifyRow& r) { r.hash.empty() ? say(r.name + " not run: " + r.why) : void(print(r.name + " " + r.hash + "\n")); };
   LOOM_OR_EXIT(const std::vector<VerifyRow> rows, run_verify(pool, options), kFailed);
   if (a.json) {

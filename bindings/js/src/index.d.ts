@@ -60,6 +60,7 @@ export interface Message {
   content: string;
 }
 export type Prompt = string | Message[] | Numbers;
+/** What is not given is as `info.sampling` of the model says. */
 export interface GenerateOptions {
   /** 0: until the context is full. */
   maxTokens?: number;
@@ -90,7 +91,8 @@ export interface ModelInfo {
   maxPositions: number;
   bos: number | null;
   eos: number[];
-  sampling: { temperature?: number; topK?: number; topP?: number; minP?: number; repetitionPenalty?: number };
+  /** What the authors recommend, else temperature 0.7 and topP 0.9. */
+  sampling: { temperature: number; topK: number; topP: number; minP: number; repetitionPenalty: number };
   parameters: number;
 }
 export interface Stats {

@@ -93,12 +93,17 @@ export class Transformer extends Handled {
     else this.#idle = generator;
   }
 
+  #sampling(options) {
+    const given = Object.entries(snake(options)).filter(([, value]) => value !== undefined);
+    return { ...this.call('info').info.sampling, ...Object.fromEntries(given) };
+  }
+
   /** Streams a text that goes on after a prompt: a string, a conversation ([{role, content}]), or ids. */
   async *generate(prompt, { signal, context, ...options } = {}) {
     signal?.throwIfAborted();
     const generator = this.#borrow(context);
     try {
-      const pieces = generator.write(prompt, snake(options));
+      const pieces = generator.write(prompt, this.#sampling(options));
       for (;;) {
         await breathe();
         signal?.throwIfAborted();
@@ -124,7 +129,7 @@ export class Transformer extends Handled {
   generateSync(prompt, { context, ...options } = {}) {
     const generator = this.#borrow(context);
     try {
-      const pieces = generator.write(prompt, snake(options));
+      const pieces = generator.write(prompt, this.#sampling(options));
       for (;;) {
         const { done, value } = pieces.next();
         if (done) return value;

@@ -256,11 +256,8 @@ class Transformer(Object):
 
     def _sampling(self, temperature: Optional[float], top_k: Optional[int], top_p: Optional[float], min_p: Optional[float], repetition_penalty: Optional[float]) -> Dict[str, Any]:
         """What `loom run` samples with."""
-        advice = self.info["sampling"]
         given = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "repetition_penalty": repetition_penalty}
-        advised = any(advice.get(key) is not None for key in ("temperature", "top_k", "top_p", "min_p"))
-        neutral = {"temperature": 1.0 if advised else 0.7, "top_k": 0, "top_p": 1.0 if advised else 0.9, "min_p": 0.0, "repetition_penalty": 1.0}
-        return {key: value if value is not None else advice.get(key, neutral[key]) for key, value in given.items()}
+        return {**self.info["sampling"], **{key: value for key, value in given.items() if value is not None}}
 
     def _write(self, prompt: Any, max_tokens: Optional[int], temperature: Any, top_k: Any, top_p: Any, min_p: Any, repetition_penalty: Any, seed: int, stop: Any, ignore_eos: bool) -> Iterator[Any]:
         """Pieces, and at the end the fingerprint with the generator's info."""

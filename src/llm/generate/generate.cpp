@@ -127,6 +127,17 @@ Status Generator::feed(std::span<const std::int32_t> ids, std::int64_t sequence)
   return {};
 }
 
+SamplerOptions recommended_sampling(const ModelConfig& c) {
+  const bool recommends = c.temperature || c.top_p || c.top_k || c.min_p;
+  SamplerOptions s;
+  s.temperature = c.temperature.value_or(recommends ? 1.0 : 0.7);
+  s.top_p = c.top_p.value_or(recommends ? 1.0 : 0.9);
+  s.top_k = c.top_k.value_or(0);
+  s.min_p = c.min_p.value_or(0);
+  s.repetition_penalty = c.repetition_penalty.value_or(1);
+  return s;
+}
+
 struct Generator::Text {
   GenerateOptions options;
   std::int64_t sequence;
@@ -135,6 +146,7 @@ struct Generator::Text {
   std::size_t before;                 // ids that were fed
   std::int64_t picked = 0;
   std::optional<std::int32_t> pending;  // picked, not run yet
+  Status failure = {};                  // to be told once what was held back is delivered
 
   bool ends(std::int32_t id, const ModelConfig& config) const {
     auto holds = [id](const std::vector<std::int32_t>& list) { return std::find(list.begin(), list.end(), id) != list.end(); };
@@ -167,10 +179,18 @@ Status Generator::start(const GenerateOptions& options, std::int64_t sequence) {
 Result<Piece> Generator::next() {
   if (!text_) return Status(Code::invalid_argument, "generator: no text was started, or it has ended");
   const double start = now();
-  auto piece = write(*text_);
+  auto piece = text_->failure.ok() ? write(*text_) : Result<Piece>(text_->failure);
   statistics_.decode_seconds += now() - start;
-  if (piece.ok() && piece->finish && text_->stream) piece->text += text_->stream->finish();
-  if (!piece.ok() || piece->finish) text_.reset();
+  if (piece.ok() && !piece->finish) return piece;
+  // The end, or an error: what was held back is delivered first.
+  std::string rest = text_->stream ? text_->stream->finish() : std::string();
+  if (piece.ok()) {
+    piece->text += rest;
+  } else if (!rest.empty()) {
+    text_->failure = piece.status();
+    return Piece{-1, std::move(rest), {}};
+  }
+  text_.reset();
   return piece;
 }
 
@@ -199,10 +219,7 @@ Result<Piece> Generator::write(Text& text) {
   if (text.stream) piece.text = text.stream->push(piece.id);
   if (text.stream && text.stream->stopped()) return end(Finish::stop);
   if (max_tokens > 0 && text.picked >= max_tokens) return end(Finish::length);
-  if (static_cast<std::int64_t>(s.ids.size()) >= context()) {
-    if (max_tokens == 0) return end(Finish::length);
-    if (text.stream) piece.text += text.stream->finish();  // the next call can only refuse
-  }
+  if (max_tokens == 0 && static_cast<std::int64_t>(s.ids.size()) >= context()) return end(Finish::length);
   return piece;
 }
 

@@ -35,6 +35,9 @@ enum class Finish : std::uint8_t {
 };
 std::string_view name(Finish finish);
 
+// What the model's authors recommend; temperature 0.7 and top-p 0.9 where they say nothing of how to draw.
+SamplerOptions recommended_sampling(const ModelConfig& config);
+
 struct GenerateOptions {
   SamplerOptions sampling;
   std::int64_t max_tokens = 0;     // 0: until the context is full

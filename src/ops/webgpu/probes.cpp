@@ -158,4 +158,20 @@ Result<SelfTest> self_test(gpu::Device& device) {
   return test;
 }
 
+Result<Choice> choose_device(std::string_view name) {
+  Choice choice;
+  if (name == "cpu") return choice;
+  if (name != "gpu" && name != "auto") return Status(Code::invalid_argument, "the device is \"cpu\", \"gpu\" or \"auto\", got \"" + std::string(name) + "\"");
+  auto opened = gpu::open_device();
+  if (name == "auto" && (!opened.ok() || (*opened)->info().software)) {
+    choice.note = (opened.ok() ? "gpu: '" + (*opened)->info().name + "' is software" : opened.status().message()) + ": running on the CPU";
+    return choice;
+  }
+  LOOM_TRY(opened.status());
+  choice.device = std::move(*opened);
+  LOOM_ASSIGN(const SelfTest test, self_test(*choice.device));
+  choice.numerics = test.label();
+  return choice;
+}
+
 }  // namespace loom::webgpu

@@ -2,7 +2,9 @@
 // roots, elementary functions, flushing, integer dot products, reductions. Under a second.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/device.h"
@@ -18,5 +20,14 @@ struct SelfTest {
 };
 
 Result<SelfTest> self_test(gpu::Device& device);
+
+// What a user's "cpu", "gpu" or "auto" means, with the numerics that the choice may claim.
+struct Choice {
+  std::unique_ptr<gpu::Device> device;  // null: the CPU
+  std::string numerics = "portable";    // label() of the device
+  std::string note;                     // why "auto" took the CPU
+};
+// "gpu" is an error where there is none, naming what is missing; "auto" takes the CPU there, and in place of a device that is software.
+Result<Choice> choose_device(std::string_view name);
 
 }  // namespace loom::webgpu
