@@ -1,11 +1,13 @@
 #include "ops/webgpu/kernels.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace loom::webgpu {
 namespace {
 
 constexpr std::int64_t kMaxHeadDim = 1024;
+std::int64_t tiles_of(std::int64_t n) { return (n + 63) / 64; }
 
 }  // namespace
 
@@ -66,6 +68,13 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
     s.kernel.constants = weight_constants(*weight, bias);
     s.kernel.has_weights = true;
   };
+  // For many rows of an op with weights: tiles of 64 rows by 64 of `outputs`.
+  auto in_tiles = [&](std::string_view entry, std::int64_t outputs) {
+    WideKernel wide{l.last().kernel, 32, 64, tiles_of(outputs)};
+    wide.kernel.pieces = "arena weights tiles tiles_weights";
+    wide.kernel.entry = entry;
+    if (program.max_rows(ins.operands[1].buffer) >= wide.rows) l.last().wide.push_back(std::move(wide));
+  };
   switch (ins.op) {
     case Op::fill: l.elements(elementwise, name, 0, act); break;
     case Op::copy: case Op::scale: case Op::convert: case Op::activation: l.elements(elementwise, name, 1, act); break;
@@ -79,14 +88,16 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
     case Op::gather: case Op::matmul_t:
       l.elements("", name, 2);
       with_weights("arena weights weight_rows", false);
+      if (ins.op == Op::matmul_t) in_tiles("matmul_t_tile", l.cols(2));
       break;
     case Op::matmul: {
       const bool integer = weight->form == cpu::kIntegerForm;
       l.add("", name, 3, integer ? (l.cols(3) + 15) / 16 : l.cols(3), integer ? 1 : 64);
       with_weights("arena weights " + std::string(matmul_piece(weight->form)), l.has(2));
+      if (weight->form == cpu::kFloatForm || weight->form == cpu::kDecodedForm) in_tiles("matmul_tile", l.cols(3));
       if (integer) {
         Kernel& one = l.last().kernel;
-        WideKernel few{one, 2, 4, l.last().factor}, many{one, 96, 64, (l.cols(3) + 63) / 64};
+        WideKernel few{one, 2, 4, l.last().factor}, many{one, 96, 64, tiles_of(l.cols(3))};
         few.kernel.constants += constant("ROWS", few.tile);
         one.constants += constant("ROWS", 1);
         many.kernel.pieces = "arena weights join matmul_tiled";
@@ -138,7 +149,12 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
       break;
     }
 
-    case Op::outer_add: l.elements("arena row_sum gradient", name, 2); break;
+    case Op::outer_add: {
+      const std::int64_t blocks = (program.max_rows(ins.operands[0].buffer) + 1023) / 1024, depth = std::bit_width(static_cast<std::uint64_t>(blocks));
+      if (l.cols(0) < 16 || l.cols(2) < 16 || depth > 4) l.elements("arena row_sum gradient", name, 2);
+      else l.add("arena row_sum tiles tiles_gradient", "outer_add_tile", -1, tiles_of(l.cols(0)) * tiles_of(l.cols(2)), 1, constant("DEPTH", depth));
+      break;
+    }
     case Op::col_sum: l.elements("arena row_sum gradient", name, 1); break;
     case Op::gather_add:
       if (ins.ints[0] == 0) l.elements("arena row_sum gradient", "gather_add_zero", 2);

@@ -29,7 +29,7 @@ struct Kernel {
 // What runs in place of a launch's kernel where its operand has at least `rows` rows.
 struct WideKernel {
   Kernel kernel;
-  std::int64_t rows = 2, tile = 1, factor = 1;
+  std::int64_t rows = 2, tile = 1, factor = 1;  // a unit is a workgroup
 };
 
 // One dispatch of an instruction. Its units of work are ceil(rows of an operand / tile) * factor.

@@ -49,5 +49,26 @@ TEST(WebGpuMatmul, GatherAndBackwardReadTheSameValues) {
   }
 }
 
+// From 32 rows on these are made in tiles.
+TEST(WebGpuMatmul, BackwardOfManyRowsEqualsTheCpu) {
+  LOOM_TEST_DEVICE(device);
+  for (const char* text : {"f32", "bf16", "fp8e4m3", "u16", "i8", "i4", "ternary", "q8_0"}) {
+    Case c(70);
+    c.output(c.emit.matmul_t(c.weight("w", 70, 81, *parse_weight_format(text)), c.input(70)));
+    EXPECT_TRUE(c.equal(*device, 67)) << text;
+  }
+}
+
+// More rows than a block of the sums, and than two.
+TEST(WebGpuMatmul, GradientsOverManyRowsEqualTheCpu) {
+  LOOM_TEST_DEVICE(device);
+  for (const std::int64_t rows : {67, 1024, 2100}) {
+    Case c(2100);
+    const View x = c.input(70), gy = c.input(17);
+    c.emit.outer_add(gy, x, c.grad("g", 17, 70), Accumulate::no);
+    EXPECT_TRUE(c.equal(*device, rows)) << rows;
+  }
+}
+
 }  // namespace
 }  // namespace loom::webgpu

@@ -24,10 +24,7 @@ std::uint32_t bits(float v) { return std::bit_cast<std::uint32_t>(v); }
 Status Executor::add_launch(LaunchSpec spec) {
   Launch l;
   LOOM_ASSIGN(l.pipeline, pipeline_of(device_, spec.kernel));
-  for (const WideKernel& w : spec.wide) {
-    LOOM_ASSIGN(const gpu::Handle wide, pipeline_of(device_, w.kernel));
-    l.wide.push_back(wide);
-  }
+  l.wide.assign(spec.wide.size(), 0);  // compiled when first wanted
   gpu::Binding bindings[] = {{parameters_.handle(), launches_.size() * kSlot * 4, kSlot * 4}, {arena_.handle()}, {}};
   if (spec.kernel.has_weights) bindings[2].buffer = heaps_[static_cast<std::size_t>(matrix_of(spec.matrices[0])->device.heap)].handle();
   LOOM_ASSIGN(l.bindings, device_.bind(l.pipeline, std::span(bindings, spec.kernel.has_weights ? 3 : 2)));
@@ -150,20 +147,27 @@ Status Executor::bind_registers() {
   if (bound_ && u32_ == bound_u32_ && f32_ == bound_f32_) return {};
   single_rows_ = !fused_.empty();
   for (std::size_t n = 0; n < launches_.size(); ++n) {
-    const Launch& l = launches_[n];
+    Launch& l = launches_[n];
     fill_slot(n);
     const std::int64_t rows = l.spec.operand >= 0 ? program_.rows(l.spec.operands[static_cast<std::size_t>(l.spec.operand)].buffer, u32_) : 1;
     gpu::Handle pipeline = l.pipeline;
-    std::int64_t tile = l.spec.tile, factor = l.spec.factor;
-    for (std::size_t w = 0; w < l.wide.size() && rows >= l.spec.wide[w].rows; ++w) {
-      pipeline = l.wide[w];
-      tile = l.spec.wide[w].tile;
-      factor = l.spec.wide[w].factor;
+    std::int64_t tile = l.spec.tile, factor = l.spec.factor, threads = l.spec.threads;
+    std::size_t wide = l.wide.size();
+    while (wide > 0 && rows < l.spec.wide[wide - 1].rows) --wide;
+    if (wide > 0) {
+      const WideKernel& w = l.spec.wide[wide - 1];
+      if (l.wide[wide - 1] == 0) {
+        LOOM_ASSIGN(l.wide[wide - 1], pipeline_of(device_, w.kernel));
+      }
+      pipeline = l.wide[wide - 1];
+      tile = w.tile;
+      factor = w.factor;
+      threads = 1;
     }
     const std::int64_t units = (rows + tile - 1) / tile * factor;
     if (units > UINT32_MAX) return Status(Code::unsupported, "gpu: an instruction of " + std::to_string(units) + " units of work");
     slots_[n * kSlot + kUnits] = word(units);
-    std::int64_t groups = (units + l.spec.threads - 1) / l.spec.threads;
+    std::int64_t groups = (units + threads - 1) / threads;
     const std::int64_t limit = device_.limits().groups_per_dimension;
     if (l.spec.most != 0) groups = std::min({groups, l.spec.most, limit});
     const std::int64_t x = std::min(groups, limit), y = x == 0 ? 0 : (groups + x - 1) / x;
