@@ -1,5 +1,5 @@
 """The build backend (PEP 517) of the package: a wheel is the Python files and libloom.so, which CMake builds from the source tree around this
-folder. It needs cmake and a C++20 compiler, or LOOM_LIBRARY, the path of a libloom.so that is built already; and no network."""
+folder. It needs cmake, ninja or make, and a C++20 compiler; or LOOM_LIBRARY, the path of a libloom.so that is built already. No network."""
 import base64
 import hashlib
 import os
@@ -43,6 +43,27 @@ def run(*command):
         raise SystemExit("failed: %s\n%s" % (" ".join(command), done.stdout[-4000:]))
 
 
+def missing_tools():
+    """What building needs and this machine lacks, in words."""
+    def one_of(*commands):
+        return any(command and shutil.which(command) for command in commands)
+
+    compiler = os.environ.get("CXX", "").split(" ")[0]
+    needs = {"cmake": one_of("cmake"), "ninja or make": one_of("ninja", "make"), "a C++20 compiler": one_of(compiler, "c++", "g++", "clang++")}
+    return [name for name, there in needs.items() if not there]
+
+
+def configure(build):
+    """CMake's first step. What a failed one leaves behind would stay when the machine has what was missing, so it goes."""
+    fresh = not (build / "CMakeCache.txt").exists()
+    generator = ["-G", "Ninja"] if fresh and shutil.which("ninja") else []
+    try:
+        run("cmake", "-S", str(ROOT), "-B", str(build), *generator, "-DCMAKE_BUILD_TYPE=Release", "-DLOOM_CLI=OFF", "-DLOOM_TESTS=OFF")
+    except SystemExit:
+        shutil.rmtree(build, ignore_errors=True)
+        raise
+
+
 def library(folder):
     """libloom.so, stripped, in `folder`."""
     target = folder / "libloom.so"
@@ -52,11 +73,12 @@ def library(folder):
     else:
         if not (ROOT / "CMakeLists.txt").exists():
             raise SystemExit("welvet is built inside of Loom's source tree, or with LOOM_LIBRARY set to a libloom.so")
-        if not shutil.which("cmake"):
-            raise SystemExit("building libloom.so needs cmake and a C++20 compiler; or set LOOM_LIBRARY to one that is built")
+        missing = missing_tools()
+        if missing:
+            raise SystemExit("building libloom.so needs %s, which %s not here (Debian, Ubuntu: apt-get install cmake ninja-build g++); or set LOOM_LIBRARY to a "
+                             "libloom.so that is built" % (", ".join(missing), "is" if len(missing) == 1 else "are"))
         build = ROOT / "build/python"
-        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        run("cmake", "-S", str(ROOT), "-B", str(build), *generator, "-DCMAKE_BUILD_TYPE=Release", "-DLOOM_CLI=OFF", "-DLOOM_TESTS=OFF")
+        configure(build)
         run("cmake", "--build", str(build), "--target", "loom_shared", "--parallel", os.environ.get("LOOM_JOBS", str(os.cpu_count() or 1)))
         shutil.copy((build / "libloom.so").resolve(), target)
     if shutil.which("strip"):
