@@ -17,7 +17,7 @@ trap finish EXIT
 say() { printf '%5d s  %s\n' "$SECONDS" "$*"; }
 inside() {
   chroot "$root" env -i HOME=/root PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-    PIP_CERT=/etc/ssl/certs/ca-certificates.crt NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt LOOM_JOBS="${LOOM_JOBS:-$(nproc)}" bash -euc "$1" >>"$root/log" 2>&1 ||
+    PIP_CERT=/root/certificates.crt NODE_EXTRA_CA_CERTS=/root/certificates.crt LOOM_JOBS="${LOOM_JOBS:-$(nproc)}" bash -euc "$1" >>"$root/log" 2>&1 ||
     { tail -n 30 "$root/log" >&2; echo "failed: $1" >&2; exit 1; }
 }
 # refused WORDS COMMAND: it fails and names what is missing.
@@ -25,8 +25,7 @@ refused() { if (inside "$2") 2>/dev/null || ! tail -n 30 "$root/log" | grep -q "
 
 debootstrap --variant=minbase bookworm "$root" $mirror >/dev/null
 cp -L /etc/resolv.conf "$root/etc/"
-mkdir -p "$root/etc/ssl/certs"
-cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+cp -L /etc/ssl/certs/ca-certificates.crt "$root/root/certificates.crt"
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
 git clone -q . "$root/root/loom"
