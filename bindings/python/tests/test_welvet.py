@@ -387,6 +387,20 @@ class Texts(unittest.TestCase):
         with self.assertRaises(FileNotFoundError):
             Transformer.check("org/nothing")
 
+    def test_models_are_made_of_their_parts(self):
+        expected = self.model.generate("a", max_tokens=5).fingerprint
+        info = self.model.info
+        made = Transformer.from_network(self.model.network, self.model.tokenizer, **info)
+        self.assertEqual(made.info, info)
+        self.assertEqual(made.generate("a", max_tokens=5).fingerprint, expected)
+        self.assertEqual(Transformer.from_bytes(made.to_bytes()).generate("a", max_tokens=5).fingerprint, expected)
+        bare = Transformer.from_network(self.model.network, max_positions=64, eos=[2], name="bare")
+        self.assertEqual((bare.info["name"], bare.info["eos"]), ("bare", [2]))
+        with self.assertRaises(FileNotFoundError):
+            bare.tokenizer
+        with self.assertRaises(welvet.Unsupported):
+            Transformer.from_network(Network(SMALL), max_positions=8)
+
 
 class Article(unittest.TestCase):
     def test_printed_samples_run(self):
