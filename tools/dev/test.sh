@@ -88,6 +88,7 @@ parity_checks() {
 tokenizers   PYTHON tests/parity/tokenizers.py build/release/loom tokenize --count 20000
 gguf-blocks  table_holds src/formats/decode_test.cpp PYTHON tests/parity/gguf_blocks.py
 sampler      table_holds src/llm/generate/sampler_test.cpp PYTHON tests/parity/sampler.py
+cases        PYTHON tests/cases/reference.py
 packing      PYTHON tools/check_packing.py build/release
 train-curves PYTHON tests/parity/train_curves.py build/release/tests/train_curves_driver
 TABLE
