@@ -303,7 +303,7 @@ class Training(unittest.TestCase):
 class Texts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.model = Transformer(TINY)
+        cls.model = Transformer(TINY, threads=1)
 
     def test_stream_equals_generate(self):
         for settings in ({}, {"temperature": 0}, {"seed": 5, "top_k": 3, "stop": "e"}, {"max_tokens": 3}, {"seed": 2**64 - 1}):
@@ -507,13 +507,13 @@ class TheProgram(unittest.TestCase):
             self.skipTest("the library has no embedded model")
         done = subprocess.run([self.program, "run", "embedded", "Once upon a time", "--tokens", "40", "--seed", "3", "--json"], capture_output=True, text=True, check=True)
         answer = json.loads(done.stdout)
-        story = Transformer("embedded").generate("Once upon a time", max_tokens=40, seed=3)
+        story = Transformer("embedded", threads=1).generate("Once upon a time", max_tokens=40, seed=3)
         self.assertEqual((story.tokens, str(story), story.finish), (answer["ids"], answer["text"], answer["finish"]))
 
 
 class Proof(unittest.TestCase):
     def test_verify(self):
-        report = welvet.verify()
+        report = welvet.verify(threads=1)  # a team of threads waits for its last at each instruction: for minutes where other work has the cores
         self.assertTrue(report.equal, report.fingerprint)
         self.assertGreater(len(report.rows), 10)
         self.assertEqual(report.numerics_version, welvet.numerics_version())
