@@ -6,32 +6,32 @@ import { fileURLToPath } from 'node:url';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const runs = (command) => !spawnSync(command, ['--version']).error;
-const exists = (path) => fs.existsSync(path);
+const present = (command) => !spawnSync(command, ['--version']).error;
+const complete = () => ['loom.wasm', 'loom_threads.wasm', 'embedded.entity'].every((name) => fs.existsSync(`${here}/dist/${name}`));
 
-const needs = { // Debian's package: whether it is there
-  cmake: () => runs('cmake'),
-  'ninja-build': () => runs('ninja'),
-  'clang-19': () => runs('clang++-19'),
-  'lld-19': () => runs('wasm-ld-19'),
-  'wasi-libc': () => exists('/usr/include/wasm32-wasi/stdlib.h'),
-  'libc++-19-dev-wasm32': () => exists('/usr/lib/llvm-19/include/wasm32-wasi/c++/v1/vector'),
+const needs = { // Debian's package: whether what it brings is here
+  cmake: () => present('cmake'),
+  'ninja-build': () => present('ninja'),
+  'clang-19': () => present('clang++-19'),
+  'lld-19': () => present('wasm-ld-19'),
+  'wasi-libc': () => fs.existsSync('/usr/include/wasm32-wasi/stdlib.h'),
+  'libc++-19-dev-wasm32': () => fs.existsSync('/usr/lib/llvm-19/include/wasm32-wasi/c++/v1/vector'),
 };
-
-function fail(...words) {
-  console.error(...words);
-  process.exit(1);
-}
-
-const complete = ['loom.wasm', 'loom_threads.wasm', 'embedded.entity'].every((name) => exists(`${here}/dist/${name}`));
 const missing = Object.keys(needs).filter((name) => !needs[name]());
-if (exists(`${root}/CMakePresets.json`) && missing.length === 0 && !process.env.LOOM_NO_BUILD) {
+const tools = missing.length === 0;
+if (fs.existsSync(`${root}/CMakePresets.json`) && tools && !process.env.LOOM_NO_BUILD) {
   for (const args of [['--preset', 'wasm'], ['--build', 'build/wasm', '--target', 'loom_wasm', 'loom_wasm_threads', '-j', process.env.LOOM_JOBS ?? '2']]) {
-    const { status, stdout, stderr } = spawnSync('cmake', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
-    if (status !== 0) fail(`${(stdout + stderr).slice(-4000)}\nthe WebAssembly module could not be built: cmake ${args.join(' ')}`);
+    const { status } = spawnSync('cmake', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+    if (status !== 0) {
+      spawnSync('cmake', args, { cwd: root, stdio: ['ignore', 2, 2] }); // again, for what the compiler says
+      console.error(`the WebAssembly module could not be built: cmake ${args.join(' ')}`);
+      process.exit(1);
+    }
   }
-} else if (!complete) {
-  if (!exists(`${root}/CMakePresets.json`)) fail("dist/ lacks the WebAssembly module, and this is not Loom's source tree, where it could be built");
-  if (missing.length === 0) fail('dist/ lacks the WebAssembly module, and LOOM_NO_BUILD forbids building it');
-  fail(`dist/ lacks the WebAssembly module; building it takes what is not here (Debian, Ubuntu): apt-get install ${missing.join(' ')}`);
+}
+if (!complete()) {
+  if (!fs.existsSync(`${root}/CMakePresets.json`)) console.error("dist/ lacks the WebAssembly module, and this is not Loom's source tree, where it could be built");
+  else if (tools) console.error('dist/ lacks the WebAssembly module, and LOOM_NO_BUILD forbids building it');
+  else console.error(`dist/ lacks the WebAssembly module; building it takes what is not here (Debian, Ubuntu): apt-get install ${missing.join(' ')}`);
+  process.exit(1);
 }

@@ -116,11 +116,11 @@ declare class Handled {
 export class Transformer extends Handled {
   private constructor();
   static loadModel(source: 'embedded' | Source, options?: LoadOptions & { format?: string }): Promise<Transformer>;
-  static fromNetwork(network: Network, tokenizer: Tokenizer | null, options: { maxPositions: number; bos?: number | null; eos?: number | number[] | null; name?: string; sampling?: Partial<ModelInfo['sampling']> }): Transformer;
   readonly info: ModelInfo;
   readonly stats: Stats | null;
   readonly network: Network;
   readonly tokenizer: Tokenizer;
+  static fromNetwork(network: Network, tokenizer: Tokenizer | null, options: { maxPositions: number; bos?: number | null; eos?: number | number[] | null; name?: string; sampling?: Partial<ModelInfo['sampling']> }): Transformer;
   generate(prompt: Prompt, options?: GenerateOptions): AsyncGenerator<string, Generated, void>;
   generateText(prompt: Prompt, options?: GenerateOptions): Promise<Generated>;
   generateSync(prompt: Prompt, options?: Omit<GenerateOptions, 'signal'>): Generated;
