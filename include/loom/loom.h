@@ -383,6 +383,14 @@ LOOM_API int32_t loom_model_load(const char* name, size_t name_size, const char*
  *   bytes: an .entity or GGUF file; kept, not copied */
 LOOM_API int32_t loom_model_load_bytes(loom_bytes bytes, const char* format, size_t format_size, loom_model* model, loom_error* error);
 
+/* A language model of a network that was trained here: it generates, and is saved as one file.
+ *   network: reads ids and gives a value for each; copied
+ *   tokenizer: 0: none, the model then runs by ids
+ *   options: JSON: as model_info says them: max_positions (must be given), bos, eos (as the tokenizer has
+ *     them; null: none), name ("(made)"), architecture (null), sampling ({}); vocab_size and parameters,
+ *     where given, must be the network's */
+LOOM_API int32_t loom_model_create(loom_network network, loom_tokenizer tokenizer, const char* options, size_t options_size, loom_model* model, loom_error* error);
+
 /* What model_load would refuse without looking at a weight. */
 LOOM_API int32_t loom_model_check(const char* name, size_t name_size, loom_error* error);
 

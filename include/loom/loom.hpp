@@ -246,6 +246,14 @@ class Model : public Object {
   // `format`: how the matrices run; empty: as the file has them.
   static Model load(std::string_view name, std::string_view format = {}) { return detail::made<Model>(loom_model_load, name.data(), name.size(), format.data(), format.size()); }
   static Model load(const Bytes& bytes, std::string_view format = {}) { return detail::made<Model>(loom_model_load_bytes, bytes.handle(), format.data(), format.size()); }
+  // Of a network trained here, which is copied; options as info() says them, max_positions among them.
+  static Model create(const Network& network, const Tokenizer& tokenizer, std::string_view options) {
+    return detail::made<Model>(loom_model_create, network.handle(), tokenizer.handle(), options.data(), options.size());
+  }
+  // Without a tokenizer: it runs by ids.
+  static Model create(const Network& network, std::string_view options) {
+    return detail::made<Model>(loom_model_create, network.handle(), loom_handle{0}, options.data(), options.size());
+  }
   static void check_file(std::string_view name) { check(loom_model_check, name.data(), name.size()); }
 
   void save(std::string_view path) const { check(loom_model_save, handle(), path.data(), path.size()); }

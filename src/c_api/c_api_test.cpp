@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -335,6 +336,88 @@ TEST_F(CApi, OneNetworkServesManyThreads) {
   }
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(wrong, 0);
+}
+
+// Eight threads run it while a ninth trains it, changes its forms and reads it: nobody waits for ever, and no run sees half of a change.
+TEST_F(CApi, ANetworkChangesWhileThreadsRunIt) {
+  const loom_network n = network();
+  const std::vector<float> x = {0.5f, -1, 2};
+  std::atomic<int> wrong{0}, ready{0};
+  std::atomic<bool> done{false};
+  std::vector<std::vector<float>> last(8);
+  std::vector<std::thread> threads;
+  for (std::vector<float>& mine : last) {
+    threads.emplace_back([&] {
+      loom_session s = 0;
+      if (loom_session_create(n, TEXT(R"({"threads":1})"), &s, nullptr) != LOOM_OK) ++wrong;
+      ++ready;
+      for (bool final = false; !final;) {
+        final = done;  // a run after the last change
+        mine.assign(2, NAN);
+        if (loom_session_run(s, 1, x.data(), 3, mine.data(), 2, nullptr) != LOOM_OK || !std::isfinite(mine[0] + mine[1])) ++wrong;
+      }
+      if (loom_release(s, nullptr) != LOOM_OK) ++wrong;
+    });
+  }
+  while (ready < 8) std::this_thread::yield();
+  const auto change = [&](loom_error& error) -> std::int32_t {
+    const std::vector<float> xs = {0, 0, 0, 1, 0, 1}, ys = {0, 1, 1, 0};
+    loom_data data = 0;
+    loom_trainer trainer = 0;
+    std::int32_t code = loom_data_values(xs.data(), 6, 3, ys.data(), 4, 2, &data, &error);
+    const auto then = [&](auto call) { code = code == LOOM_OK ? call() : code; };
+    for (int round = 0; round < 10; ++round) {
+      std::int64_t step = 0, rows = 0;
+      double loss = 0, rate = 0;
+      std::vector<float> weight(24);
+      loom_bytes text = 0;
+      then([&] { return loom_trainer_create(n, data, TEXT(R"({"loss":"mse","steps":5,"batch":2})"), TEXT(R"({"threads":1})"), &trainer, &error); });
+      for (int i = 0; i < 5; ++i) then([&] { return loom_trainer_step(trainer, 1, &step, &loss, &rate, &rows, &error); });
+      then([&] { return loom_release(trainer, &error); });
+      for (const char* format : {"i8", "f32"}) then([&] { return loom_network_morph(n, "", 0, TEXT(format), &error); });
+      then([&] { return loom_network_get_f32(n, TEXT("0.0.0.0"), TEXT("weight"), weight.data(), 24, &error); });
+      then([&] { return loom_network_set_f32(n, TEXT("0.0.0.0"), TEXT("weight"), weight.data(), 24, &error); });
+      then([&] { return loom_network_info(n, &text, &error); });
+      then([&] { return loom_release(text, &error); });
+    }
+    then([&] { return loom_release(data, &error); });
+    return code;
+  };
+  EXPECT_EQ(change(error), LOOM_OK) << error.message;
+  done = true;
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+  std::vector<float> expected(2);
+  loom_session s = 0;
+  OK(loom_session_create(n, TEXT(R"({"threads":1})"), &s, &error));
+  OK(loom_session_run(keep(s), 1, x.data(), 3, expected.data(), 2, &error));
+  for (const std::vector<float>& mine : last) EXPECT_EQ(mine, expected);
+}
+
+TEST_F(CApi, OneModelTellsManyThreadsTheSame) {
+  loom_model model = 0;
+  OK(loom_model_load(TEXT(LOOM_SOURCE_DIR "/tests/cases/data/tiny.entity"), "", 0, &model, &error));
+  keep(model);
+  std::vector<std::string> stories(8);
+  std::vector<std::thread> threads;
+  for (std::string& story : stories) {
+    threads.emplace_back([&] {
+      loom_generator g = 0;
+      std::int32_t finish = LOOM_FINISH_MORE, id = 0;
+      if (loom_generator_create(model, TEXT(R"({"threads":1})"), &g, nullptr) != LOOM_OK || loom_generator_feed_text(g, 0, TEXT("Once"), nullptr) != LOOM_OK ||
+          loom_generator_start(g, 0, TEXT(R"({"temperature":0.9,"seed":3,"max_tokens":20,"ignore_eos":true})"), nullptr) != LOOM_OK)
+        return;
+      while (finish == LOOM_FINISH_MORE) {
+        loom_bytes text = 0;
+        if (loom_generator_next(g, &finish, &id, &text, nullptr) != LOOM_OK) return;
+        story += take(text);
+      }
+      (void)loom_release(g, nullptr);
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_FALSE(stories[0].empty());
+  for (const std::string& story : stories) EXPECT_EQ(story, stories[0]);
 }
 
 }  // namespace

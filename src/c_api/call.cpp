@@ -61,8 +61,13 @@ Result<std::int64_t> product(std::string_view what, std::int64_t a, std::int64_t
 }
 
 Result<Options> Options::parse(const char* data, std::size_t size, std::initializer_list<std::string_view> known) {
+  LOOM_ASSIGN(Json json, json_argument(data, size, "options"));
+  return of(std::move(json), known);
+}
+
+Result<Options> Options::of(Json json, std::initializer_list<std::string_view> known) {
   Options options;
-  LOOM_ASSIGN(options.json_, json_argument(data, size, "options"));
+  options.json_ = std::move(json);
   if (!options.json_.is_object()) return Status(Code::invalid_argument, "options: expected a JSON object");
   for (const auto& [key, value] : options.json_.as_object()) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;

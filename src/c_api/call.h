@@ -63,6 +63,7 @@ Result<std::int64_t> product(std::string_view what, std::int64_t a, std::int64_t
 class Options {
  public:
   static Result<Options> parse(const char* data, std::size_t size, std::initializer_list<std::string_view> known);
+  static Result<Options> of(Json json, std::initializer_list<std::string_view> known);
   const Json& json() const { return json_; }
   Result<std::int64_t> integer(std::string_view key, std::int64_t fallback, std::int64_t least, std::int64_t most) const;
   Result<double> number(std::string_view key, double fallback) const { return named(json_.get_number(key, fallback)); }
@@ -89,6 +90,9 @@ struct SessionSettings {
   int threads = 0;
 };
 Result<SessionSettings> session_settings(const char* options, std::size_t size, const SharedNetwork& network);
+
+// An independent network with the same topology and values. The caller holds the network alone.
+Result<Network> copy_network(Network& network);
 
 // New bytes objects: made whole before the handle is given out.
 loom_handle new_bytes(std::vector<std::byte> bytes);

@@ -18,7 +18,7 @@ double seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 struct Inside {
   std::shared_ptr<GeneratorObject> object;
   locks::unique_lock<locks::mutex> mutex;
-  locks::shared_lock<locks::shared_mutex> network;
+  locks::shared_lock<locks::fair_mutex> network;
   Generator* operator->() const { return &*object->generator; }
   Model& model() const { return *object->shared->model; }
 };
@@ -26,17 +26,17 @@ struct Inside {
 Status make_ready(Inside& in) {
   GeneratorObject& g = *in.object;
   SharedNetwork& n = *g.shared;
-  for (;;) {
-    in.network = locks::shared_lock(n.mutex);
-    if (g.generator && g.values == n.values && g.forms == n.forms) return {};
-    in.network.unlock();
-    const locks::unique_lock alone(n.mutex);
-    g.generator.reset();
-    LOOM_ASSIGN(Generator generator, Generator::create(*n.model, g.pool, g.options));
-    g.generator.emplace(std::move(generator));
-    g.values = n.values;
-    g.forms = n.forms;
-  }
+  in.network = locks::shared_lock(n.mutex);
+  if (g.generator && g.values == n.values && g.forms == n.forms) return {};
+  in.network.unlock();
+  locks::unique_lock alone(n.mutex);
+  g.generator.reset();
+  LOOM_ASSIGN(Generator generator, Generator::create(*n.model, g.pool, g.options));
+  g.generator.emplace(std::move(generator));
+  g.values = n.values;
+  g.forms = n.forms;
+  in.network = locks::downgraded(std::move(alone));
+  return {};
 }
 
 Result<Inside> enter_generator(loom_generator handle) {

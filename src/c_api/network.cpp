@@ -129,6 +129,15 @@ Status set_cell(Network& network, std::size_t cell, const Json& json) {
 
 }  // namespace
 
+Result<Network> loom::c_api::copy_network(Network& network) {
+  std::vector<std::byte> file;
+  SaveOptions options;
+  options.keep_master = true;
+  LOOM_TRY(save_network(&file, network, {}, options));
+  LOOM_ASSIGN(const Entity entity, Entity::open(source_from_bytes(std::move(file), "(copy)")));
+  return load_network(entity);
+}
+
 extern "C" {
 
 int32_t loom_network_create(const char* topology, size_t topology_size, loom_network* network, loom_error* error) {
@@ -189,14 +198,11 @@ int32_t loom_network_save_bytes(loom_network network, loom_bytes* bytes, loom_er
 int32_t loom_network_copy(loom_network network, loom_network* copy, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(copy));
-    std::vector<std::byte> file;
-    SaveOptions options;
-    options.keep_master = true;
-    LOOM_TRY(alone(network, Change::none, [&](Network& n) { return save_network(&file, n, {}, options); }));
-    LOOM_ASSIGN(const Entity entity, Entity::open(source_from_bytes(std::move(file), "(copy)")));
-    LOOM_ASSIGN(Network n, load_network(entity));
-    *copy = new_network(std::move(n));
-    return {};
+    return alone(network, Change::none, [&](Network& n) -> Status {
+      LOOM_ASSIGN(Network made, copy_network(n));
+      *copy = new_network(std::move(made));
+      return {};
+    });
   });
 }
 

@@ -44,14 +44,15 @@ struct Bytes : ObjectOf<LOOM_KIND_BYTES> {
   std::size_t size;
 };
 
-// A network and those who use it. Runs hold the lock shared, changes hold it alone and then count up what they changed.
+// A network and those who use it. Runs hold the lock shared, changes hold it alone and then count up what they changed;
+// who asks first is served first, so that changes come through while others run.
 struct SharedNetwork {
   explicit SharedNetwork(Network n) : own(std::move(n)), network(*own) {}
   explicit SharedNetwork(Model m) : model(std::move(m)), network(model->network) {}
   std::optional<Network> own;
   std::optional<Model> model;
   Network& network;
-  locks::shared_mutex mutex;
+  locks::fair_mutex mutex;
   std::uint64_t values = 0;  // under the lock: changes of weights
   std::uint64_t forms = 0;   // and of topology or formats, after which programs are emitted again
 };

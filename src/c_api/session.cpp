@@ -27,23 +27,22 @@ Result<SessionSettings> session_settings(const char* options, std::size_t size, 
 namespace {
 
 // Returns with the network held, and the session made for it as it is now.
-Result<locks::shared_lock<locks::shared_mutex>> ready(SessionObject& s) {
+Result<locks::shared_lock<locks::fair_mutex>> ready(SessionObject& s) {
   SharedNetwork& n = *s.shared;
-  for (;;) {
-    locks::shared_lock lock(n.mutex);
-    if (s.session && s.values == n.values && s.forms == n.forms) return lock;
-    lock.unlock();
-    const locks::unique_lock alone(n.mutex);
-    if (s.session && s.forms == n.forms) {
-      LOOM_TRY(s.session->refresh());
-    } else {
-      s.session.reset();
-      LOOM_ASSIGN(Session session, Session::create(n.network, s.pool, s.options));
-      s.session.emplace(std::move(session));
-    }
-    s.values = n.values;
-    s.forms = n.forms;
+  locks::shared_lock lock(n.mutex);
+  if (s.session && s.values == n.values && s.forms == n.forms) return lock;
+  lock.unlock();
+  locks::unique_lock alone(n.mutex);
+  if (s.session && s.forms == n.forms) {
+    LOOM_TRY(s.session->refresh());
+  } else {
+    s.session.reset();
+    LOOM_ASSIGN(Session session, Session::create(n.network, s.pool, s.options));
+    s.session.emplace(std::move(session));
   }
+  s.values = n.values;
+  s.forms = n.forms;
+  return locks::downgraded(std::move(alone));
 }
 
 // Ids, positions and the like go in as int32; the session checks them against their limits.

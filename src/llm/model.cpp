@@ -4,6 +4,7 @@
 #include "formats/safetensors/safetensors.h"
 #include "formats/sniff.h"
 #include "llm/embedded_model.h"
+#include "llm/generate/generate.h"
 #include "llm/import/entity_model.h"
 #include "llm/import/import.h"
 #include "llm/import/locate.h"
@@ -145,6 +146,22 @@ Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& fo
   if (kind == FileKind::safetensors) return Status(Code::unsupported, found.name + ": is safetensors, which needs its config.json and tokenizer.json: load the folder");
   LOOM_TRY(take_file({std::move(source), kind}, found));
   return load_found(std::move(found), format);
+}
+
+Result<Model> make_model(std::string name, Network network, Result<Tokenizer> tokenizer, ModelConfig config) {
+  const std::int64_t vocab = config.vocab_size = network.input().ids, width = network.output().width;
+  if (vocab == 0) return Status(Code::unsupported, "the network does not read token ids: it is no language model");
+  if (width != vocab) return Status(Code::unsupported, "the network gives " + std::to_string(width) + " values for a vocabulary of " + std::to_string(vocab));
+  if (config.max_positions < 1 || config.max_positions > INT32_MAX)
+    return Status(Code::invalid_argument, "\"max_positions\" must be in 1..2^31-1, got " + std::to_string(config.max_positions));
+  if (tokenizer.ok() && tokenizer->vocab_size() > static_cast<std::size_t>(vocab))
+    return Status(Code::invalid_argument, "the tokenizer has ids below " + std::to_string(tokenizer->vocab_size()) + ", the network reads those below " + std::to_string(vocab));
+  std::vector<std::int32_t> special = config.eos;
+  if (config.bos) special.push_back(*config.bos);
+  for (const std::int32_t id : special)
+    if (id < 0 || id >= vocab) return Status(Code::invalid_argument, "\"bos\" and \"eos\" must be in 0.." + std::to_string(vocab - 1) + ", got " + std::to_string(id));
+  LOOM_TRY(Sampler::create(recommended_sampling(config)).status());
+  return Model{std::move(name), std::move(config), std::move(network), std::move(tokenizer)};
 }
 
 Status check_model(const std::string& model) {

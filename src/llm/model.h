@@ -26,6 +26,9 @@ struct Model {
 Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format = {});
 // The same of a GGUF or .entity file that is open already; its bytes stay in use where they run as they lie.
 Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& format = {});
+// Of parts that are there: a network that reads ids and gives a value for each of them, and what a text of it needs to know; config.vocab_size is
+// the network's. Errors: unsupported for another network, invalid_argument for a config or tokenizer that does not fit it.
+Result<Model> make_model(std::string name, Network network, Result<Tokenizer> tokenizer, ModelConfig config);
 // What load_model would refuse without looking at a weight: an unknown architecture, tensors that are missing, left over or of another shape.
 Status check_model(const std::string& model);
 // The configuration alone, without the weights.

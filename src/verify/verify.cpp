@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "exec/session.h"
 #include "llm/embedded_model.h"
+#include "ops/cpu/isa.h"
 #include "stories/stories.h"
 #include "text/bpe/bpe_trainer.h"
 #include "train/learner.h"
@@ -21,6 +22,7 @@ class Suite {
   Suite(ThreadPool& pool, const VerifyOptions& options) : pool_(pool), options_(options) {}
 
   Result<std::vector<VerifyRow>> run() {
+    LOOM_TRY(cpu::select_kernels(options_.isa).status());  // a wrong name is told before anything is computed
     if (!options_.device) exact_functions();
     LOOM_TRY(formats());
     LOOM_TRY(extremes());

@@ -145,6 +145,9 @@ inline result decoder_finish(handle h, handle* o, err e) { return gives(o, e, [&
 
 inline result model_load(text s, size n, text f, size fn, handle* o, err e) { return gives(o, e, [&] { return Model::load(sv(s, n), sv(f, fn)); }); }
 inline result model_load_bytes(handle b, text f, size n, handle* o, err e) { return gives(o, e, [&] { return Model::load(*As<Bytes>(b), sv(f, n)); }); }
+inline result model_create(handle n, handle t, text s, size z, handle* o, err e) {
+  return gives(o, e, [&] { return t ? Model::create(*As<Network>(n), *As<Tokenizer>(t), sv(s, z)) : Model::create(*As<Network>(n), sv(s, z)); });
+}
 inline result model_check(text s, size n, err e) { return attempt(e, [&] { Model::check_file(sv(s, n)); }); }
 inline result model_save(handle h, text s, size n, err e) { return attempt(e, [&] { As<Model>(h)->save(sv(s, n)); }); }
 inline result model_save_bytes(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Model>(h)->save(); }); }

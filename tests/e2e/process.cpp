@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,7 +85,9 @@ Outcome loom(const Call& call) {
   }
   if (fds[2].fd >= 0) close(fds[2].fd);
   int status = 0;
-  waitpid(child, &status, 0);
+  rusage used{};
+  wait4(child, &status, 0, &used);
+  outcome.cpu_ms = 1e3 * static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1e-3 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
   outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
 }

@@ -12,6 +12,7 @@ namespace loom::test {
 struct Outcome {
   int code = -1;  // of exit(), or 128 + the signal that ended it
   std::string out, err;
+  double cpu_ms = 0;  // what it computed, all threads together
 };
 
 struct Call {

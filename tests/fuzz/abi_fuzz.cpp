@@ -37,6 +37,8 @@ constexpr std::string_view kTables[] = {R"({"targets":["b"]})", R"({"class":"b"}
 constexpr std::string_view kVocabularies[] = {R"({"vocab_size":260})", R"({"vocab_size":258,"special_tokens":["<s>"],"bos":"<s>","add_bos":true})", R"({"eos":"none"})", R"({"vocab_size":1})"};
 constexpr std::string_view kMessages[] = {R"([{"role":"user","content":"hello"}])", R"([{"role":"system","content":""},{"role":"user","content":"<|im_end|>"}])", R"([{"role":"assistant","content":"x"}])", R"([])", R"([{}])"};
 constexpr std::string_view kTexts[] = {R"(["a loom","a thread"])", R"([])", R"(["",""])", R"([1])"};
+constexpr std::string_view kModels[] = {R"({"max_positions":8})", R"({"max_positions":64,"bos":null,"eos":[1,2],"sampling":{"top_k":3}})", R"({"max_positions":8,"vocab_size":20,"name":"a"})",
+                                        R"({"max_positions":8,"eos":-1})", R"({"sampling":{"temperature":-1},"max_positions":1})"};
 constexpr std::string_view kCellNames[] = {"0.0.0.0", "0.0.0.1", "0.1.1.0", "0.0.0.9", "", "0.0.0", "0.0.0.1.layers.0"};
 constexpr std::string_view kFiles[] = {"/tmp/loom_abi_fuzz/a", "/tmp/loom_abi_fuzz/b", "/tmp/loom_abi_fuzz/no/b", "/tmp/loom_abi_fuzz", "/", ""};
 constexpr std::string_view kRoles[] = {"weight", "bias", "gain", ""};
@@ -97,6 +99,7 @@ class Caller {
     if (name == "messages") return pick(kMessages);
     if (name == "texts") return pick(kTexts);
     if (function_ == "session_create" || function_ == "network_program") return pick(kSessions);
+    if (function_ == "model_create") return pick(kModels);
     if (function_ == "generator_create") return pick(kGenerators);
     if (function_ == "generator_start") return pick(kStarts);
     if (function_ == "data_table") return pick(kTables);

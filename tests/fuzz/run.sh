@@ -21,7 +21,7 @@ for target in "$@"; do
   log=$build/$target.log
   dictionary=tests/fuzz/$target.dict
   status=0
-  "$build/fuzz/${target}_fuzz" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=5 -max_len=65536 -print_final_stats=1 \
+  "$build/fuzz/${target}_fuzz" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=20 -max_len=65536 -print_final_stats=1 \
     -artifact_prefix="$build/findings/$target-" $([ -f "$dictionary" ] && echo "-dict=$dictionary") \
     "$build/corpus/$target" "$build/seeds/$target" >"$log" 2>&1 || status=$?
   runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")

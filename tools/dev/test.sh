@@ -6,7 +6,7 @@ results=build/test/results.txt
 run_program() {
   local log=build/test/$1.$2.log status=0 start=$SECONDS
   local with=env
-  if [[ $2 == gpu_test || $2 == c_api_test ]] && ! gpu_missing >"$log"; then with="./dev gpu"; fi
+  if [[ $1 != tsan && ($2 == gpu_test || $2 == c_api_test) ]] && ! gpu_missing >"$log"; then with="./dev gpu"; fi
   $with "build/$1/tests/$2" --gtest_color=no >"$log" 2>&1 </dev/null || status=$?
   awk -v suite="$1/$2" -v status="$status" -f tools/dev/gtest.awk "$log" >"$log.results"
   cat "$log.results" >>"$results"
@@ -88,6 +88,7 @@ parity_checks() {
 tokenizers   PYTHON tests/parity/tokenizers.py build/release/loom tokenize --count 20000
 gguf-blocks  table_holds src/formats/decode_test.cpp PYTHON tests/parity/gguf_blocks.py
 sampler      table_holds src/llm/generate/sampler_test.cpp PYTHON tests/parity/sampler.py
+cases        PYTHON tests/cases/reference.py
 packing      PYTHON tools/check_packing.py build/release
 train-curves PYTHON tests/parity/train_curves.py build/release/tests/train_curves_driver
 TABLE
@@ -185,6 +186,10 @@ run_all() {
   run_programs release ""
   run_cases
   run_script python tools/check_python.sh build/release/libloom.so
+  # ThreadSanitizer over what threads share: the pool, and the objects of the C interface. Two minutes of building.
+  build_preset tsan base_test c_api_test
+  GTEST_FILTER='*Thread*' run_program tsan base_test
+  GTEST_FILTER='*Thread*' run_program tsan c_api_test
   # ASan and UBSan over all tests: twenty minutes of building on two cores, so it is asked for (--sanitize).
   if [ -n "$sanitize" ]; then
     build_preset dev

@@ -9,17 +9,29 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const present = (command) => !spawnSync(command, ['--version']).error;
 const complete = () => ['loom.wasm', 'loom_threads.wasm', 'embedded.entity'].every((name) => fs.existsSync(`${here}/dist/${name}`));
 
-const tools = ['cmake', 'ninja', 'clang++-19', 'wasm-ld-19'].every(present) && fs.existsSync('/usr/include/wasm32-wasi/stdlib.h');
+const needs = { // Debian's package: whether what it brings is here
+  cmake: () => present('cmake'),
+  'ninja-build': () => present('ninja'),
+  'clang-19': () => present('clang++-19'),
+  'lld-19': () => present('wasm-ld-19'),
+  'wasi-libc': () => fs.existsSync('/usr/include/wasm32-wasi/stdlib.h'),
+  'libc++-19-dev-wasm32': () => fs.existsSync('/usr/lib/llvm-19/include/wasm32-wasi/c++/v1/vector'),
+};
+const missing = Object.keys(needs).filter((name) => !needs[name]());
+const tools = missing.length === 0;
 if (fs.existsSync(`${root}/CMakePresets.json`) && tools && !process.env.LOOM_NO_BUILD) {
   for (const args of [['--preset', 'wasm'], ['--build', 'build/wasm', '--target', 'loom_wasm', 'loom_wasm_threads', '-j', process.env.LOOM_JOBS ?? '2']]) {
     const { status } = spawnSync('cmake', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
     if (status !== 0) {
+      spawnSync('cmake', args, { cwd: root, stdio: ['ignore', 2, 2] }); // again, for what the compiler says
       console.error(`the WebAssembly module could not be built: cmake ${args.join(' ')}`);
       process.exit(1);
     }
   }
 }
 if (!complete()) {
-  console.error('dist/ lacks the WebAssembly module, and it cannot be built here: that takes cmake, ninja-build, clang-19, lld-19, wasi-libc and libc++-19-dev-wasm32');
+  if (!fs.existsSync(`${root}/CMakePresets.json`)) console.error("dist/ lacks the WebAssembly module, and this is not Loom's source tree, where it could be built");
+  else if (tools) console.error('dist/ lacks the WebAssembly module, and LOOM_NO_BUILD forbids building it');
+  else console.error(`dist/ lacks the WebAssembly module; building it takes what is not here (Debian, Ubuntu): apt-get install ${missing.join(' ')}`);
   process.exit(1);
 }

@@ -120,6 +120,7 @@ export class Transformer extends Handled {
   readonly stats: Stats | null;
   readonly network: Network;
   readonly tokenizer: Tokenizer;
+  static fromNetwork(network: Network, tokenizer: Tokenizer | null, options: { maxPositions: number; bos?: number | null; eos?: number | number[] | null; name?: string; sampling?: Partial<ModelInfo['sampling']> }): Transformer;
   generate(prompt: Prompt, options?: GenerateOptions): AsyncGenerator<string, Generated, void>;
   generateText(prompt: Prompt, options?: GenerateOptions): Promise<Generated>;
   generateSync(prompt: Prompt, options?: Omit<GenerateOptions, 'signal'>): Generated;

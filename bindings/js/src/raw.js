@@ -69,6 +69,7 @@ export const FUNCTIONS = {
   decoder_finish: ["code", [["decoder", "handle decoder"], ["text", "new text"]]],
   model_load: ["code", [["name", "text"], ["format", "text"], ["model", "new model"]]],
   model_load_bytes: ["code", [["bytes", "handle bytes"], ["format", "text"], ["model", "new model"]]],
+  model_create: ["code", [["network", "handle network"], ["tokenizer", "handle tokenizer"], ["options", "json"], ["model", "new model"]]],
   model_check: ["code", [["name", "text"]]],
   model_save: ["code", [["model", "handle model"], ["path", "text"]]],
   model_save_bytes: ["code", [["model", "handle model"], ["bytes", "new bytes"]]],

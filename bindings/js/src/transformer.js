@@ -65,6 +65,13 @@ export class Transformer extends Handled {
     }
   }
 
+  /** Of a network that was trained here, which is copied, and maybe a tokenizer. maxPositions: how many positions it was trained for; bos, eos (ids; as
+   *  the tokenizer has them, null for none), name, sampling. */
+  static fromNetwork(network, tokenizer, options) {
+    const lib = network.library;
+    return new Transformer(lib, lib.call('model_create', { network: network.handle, tokenizer: tokenizer?.handle ?? 0, options: snake(options) }).model);
+  }
+
   get info() {
     return camel(this.call('info').info);
   }

@@ -74,6 +74,16 @@ test('loading says how far it is, can be stopped, and refuses what is broken', a
   assert.equal(live(), before);
 });
 
+test('a model of its parts', async () => {
+  const { name, maxPositions, bos, eos, sampling } = model.info;
+  const { network, tokenizer } = model;
+  const made = Transformer.fromNetwork(network, tokenizer, { name, maxPositions, bos, eos, sampling });
+  assert.equal(made.fingerprint('Once'), model.fingerprint('Once'));
+  assert.deepEqual(made.info.sampling, model.info.sampling);
+  assert.throws(() => Transformer.fromNetwork(network, null, {}), InvalidArgumentError);
+  for (const object of [made, network, tokenizer]) object.dispose();
+});
+
 test('tokens and back', () => {
   const ids = model.tokenize('Once upon a time', { special: false });
   assert.ok(ids instanceof Int32Array);

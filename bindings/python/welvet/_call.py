@@ -6,12 +6,13 @@ JSON, NumPy arrays of int32, and int for handles. ctypes releases the GIL while 
 """
 from __future__ import annotations
 
+import _thread
+import atexit
 import ctypes
-import glob
 import json
 import os
 import threading
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Set, Tuple
 
 import numpy as np
 
@@ -225,28 +226,52 @@ def new_bytes(data: Any) -> int:
     return handle
 
 
+_running: Set[Any] = set()  # of interruptible calls: locks that are free when they have ended
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_running.clear)  # calls of the parent's threads
+
+
+@atexit.register
+def _wait_for_calls() -> None:
+    for ended in list(_running):
+        ended.acquire()
+
+
 def interruptible(function: Callable[[], Any], cancel: Optional[Callable[[], None]] = None) -> Any:
     """function(), for calls that may take long: Ctrl-C gets through at once. With `cancel` the call is told to stop and waited for;
     without, its result is dropped when it comes, and the end of the process waits for it."""
-    if threading.current_thread() is not threading.main_thread():
+    if threading.get_ident() != threading.main_thread().ident:
         return function()  # only the main thread gets KeyboardInterrupt
+    # Threads and events of `threading` are Python code between taking and giving back locks of their own: an interrupt there keeps them
+    # for ever. A bare lock is taken, or it is not.
     result: List[Any] = []
-    done = threading.Event()
+    begun: List[bool] = []
+    given_up: List[bool] = []
+    ended = _thread.allocate_lock()
+    ended.acquire()
 
     def run() -> None:
+        _running.add(ended)
+        begun.append(True)
         try:
-            result.append((function(), None))
+            if not given_up:
+                result.append((function(), None))
         except BaseException as e:  # raised again in the caller's thread
             result.append((None, e))
-        done.set()
+        _running.discard(ended)
+        ended.release()
 
-    threading.Thread(target=run).start()
     try:
-        done.wait()
+        _thread.start_new_thread(run, ())
+        ended.acquire()
     except BaseException:
-        if cancel:
+        given_up.append(True)  # one that has not begun will not
+        if cancel and begun and not result:
             cancel()
-            done.wait()
+            while not result and not ended.acquire(timeout=0.05):
+                pass
         raise
     value, error = result.pop()
     if error is not None:

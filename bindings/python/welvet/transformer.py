@@ -135,6 +135,16 @@ class Transformer(Object):
             call("release", handle)
         return made
 
+    @classmethod
+    def from_network(cls, network: Network, tokenizer: Optional[Tokenizer] = None, *, max_positions: int, context: int = 0, threads: int = 0, isa: str = "", **settings: Any) -> "Transformer":
+        """A language model of a network that was trained here, which is copied: it generates, and save() writes one file. The network reads ids
+        and gives a value for each; max_positions: for how many positions it was trained. Settings: bos and eos (ids; as the tokenizer has them where
+        not given, None for none), name, sampling (a dict: temperature, top_k, top_p, min_p, repetition_penalty)."""
+        made = cls.__new__(cls)
+        made._set_up(context, threads, isa)
+        made._own(call("model_create", network._handle, tokenizer._handle if tokenizer is not None else 0, {"max_positions": max_positions, **settings}))
+        return made
+
     @staticmethod
     def check(name: Path) -> None:
         """Raises what loading would refuse without looking at a weight."""

@@ -118,28 +118,50 @@ Status Pattern::build_classes(const std::vector<CharSet>& sets, std::vector<std:
   }
   std::sort(starts.begin(), starts.end());
   starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
-  std::vector<std::uint32_t> cls(starts.size(), 0);
+  // Runs of code points between two starts; in[i]: whether the set at hand holds run i.
+  std::vector<std::uint8_t> cls(starts.size(), 0), in(starts.size());
+  const auto look_into = [&](const CharSet& set) {
+    std::size_t i = 0;
+    std::fill(in.begin(), in.end(), std::uint8_t{0});
+    for (const auto& r : set.ranges()) {
+      while (starts[i] < r.first) ++i;
+      for (; i < starts.size() && starts[i] <= r.last; ++i) in[i] = 1;
+    }
+  };
   class_count_ = 1;
   for (const CharSet& set : sets) {
-    std::map<std::pair<std::uint32_t, bool>, std::uint32_t> split;
-    for (std::size_t i = 0; i < starts.size(); ++i)
-      cls[i] = split.try_emplace({cls[i], set.contains(starts[i])}, static_cast<std::uint32_t>(split.size())).first->second;
-    class_count_ = split.size();
-    if (class_count_ > kMaxClasses) return too_large("more than 255 kinds of characters");
+    look_into(set);
+    std::vector<std::int32_t> split(2 * class_count_, -1);  // [class][in the set]
+    std::int32_t count = 0;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      std::int32_t& part = split[2u * cls[i] + in[i]];
+      if (part < 0) part = count++;
+      if (count > static_cast<std::int32_t>(kMaxClasses)) return too_large("more than 255 kinds of characters");
+      cls[i] = static_cast<std::uint8_t>(part);
+    }
+    class_count_ = static_cast<std::size_t>(count);
   }
   members->assign(sets.size(), std::vector<std::uint8_t>(class_count_, 0));
-  for (std::size_t s = 0; s < sets.size(); ++s)
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    look_into(sets[s]);
     for (std::size_t i = 0; i < starts.size(); ++i)
-      if (sets[s].contains(starts[i])) (*members)[s][cls[i]] = 1;
+      if (in[i]) (*members)[s][cls[i]] = 1;
+  }
 
   page_.reserve((kLastPoint + 1) / 256);
-  std::map<std::vector<std::uint8_t>, std::uint16_t> known;
-  std::vector<std::uint8_t> block(256);
+  std::map<std::array<std::uint8_t, 256>, std::uint16_t> known;
+  std::array<std::uint8_t, 256> block;
+  const auto end = [&](std::size_t run) { return run + 1 < starts.size() ? starts[run + 1] : kLastPoint + 1; };
   std::size_t run = 0;
   for (char32_t base = 0; base <= kLastPoint; base += 256) {
-    for (char32_t i = 0; i < 256; ++i) {
-      while (run + 1 < starts.size() && starts[run + 1] <= base + i) ++run;
-      block[i] = static_cast<std::uint8_t>(cls[run]);
+    if (!page_.empty() && base > starts[run] + 255 && base + 256 <= end(run)) {  // as the page before
+      page_.push_back(page_.back());
+      continue;
+    }
+    for (char32_t i = base; i < base + 256;) {
+      const char32_t to = std::min(end(run), base + 256);
+      std::fill(block.begin() + (i - base), block.begin() + (to - base), cls[run]);
+      if ((i = to) == end(run) && run + 1 < starts.size()) ++run;
     }
     const auto [it, fresh] = known.try_emplace(block, static_cast<std::uint16_t>(known.size()));
     if (fresh) class_table_.insert(class_table_.end(), block.begin(), block.end());
