@@ -417,8 +417,8 @@ LOOM_API int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenize
  * with what the sequence holds is not run again. A change of the network empties the sequences. */
 
 /* A generator with the KV caches of one or more sequences.
- *   options: JSON: context (0: as trained, at most 4096), sequences (1), chunk (64), threads (0: one per
- *     core), isa (""), device ("cpu", "gpu", "auto") */
+ *   options: JSON: context (0: as trained, at most 4096), sequences (1), chunk (0: 64 rows of a prompt per
+ *     run, 512 on a device), threads (0: one per core), isa (""), device ("cpu", "gpu", "auto") */
 LOOM_API int32_t loom_generator_create(loom_model model, const char* options, size_t options_size, loom_generator* generator, loom_error* error);
 
 /* Makes ids the content of a sequence.

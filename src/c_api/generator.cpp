@@ -101,7 +101,7 @@ int32_t loom_generator_create(loom_model model, const char* options, size_t opti
     auto g = std::make_shared<GeneratorObject>(m->shared, threads);
     LOOM_ASSIGN(g->options.context, o.integer("context", 0, 0, INT32_MAX));
     LOOM_ASSIGN(g->options.sequences, o.integer("sequences", 1, 1, INT32_MAX));
-    LOOM_ASSIGN(g->options.chunk, o.integer("chunk", 64, 1, INT32_MAX));
+    LOOM_ASSIGN(g->options.chunk, o.integer("chunk", 0, 0, INT32_MAX));
     LOOM_ASSIGN(g->options.isa, o.string("isa", ""));
     LOOM_ASSIGN(g->device, o.device());
     g->options.device = g->device.device.get();

@@ -65,13 +65,15 @@ Generator::Generator(Model& model, Session session, const GeneratorOptions& opti
 Result<Generator> Generator::create(Model& model, ThreadPool& pool, const GeneratorOptions& options) {
   if (options.context < 0) return Status(Code::invalid_argument, "generator: negative context " + std::to_string(options.context));
   SessionOptions session_options;
-  session_options.max_rows = options.chunk;
+  GeneratorOptions own = options;
+  if (own.chunk == 0) own.chunk = own.device ? 512 : 64;
+  session_options.max_rows = own.chunk;
   session_options.max_positions = options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
   session_options.sequences = options.sequences;
   session_options.isa = options.isa;
   session_options.device = options.device;
   LOOM_ASSIGN(Session session, Session::create(model.network, pool, session_options));
-  return Generator(model, std::move(session), options);
+  return Generator(model, std::move(session), own);
 }
 
 Status Generator::check(std::int64_t sequence) const {

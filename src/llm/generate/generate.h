@@ -19,7 +19,7 @@ namespace loom {
 
 struct GeneratorOptions {
   std::int64_t context = 0;   // positions per sequence; 0: what the model was trained for, at most 4096
-  std::int64_t chunk = 64;    // rows per run of a prefill; any value gives the same bits
+  std::int64_t chunk = 0;     // rows per run of a prefill; 0: 64, or 512 on a device. Any value gives the same bits
   std::int64_t sequences = 1;
   std::string isa;            // "": the best here
   gpu::Device* device = nullptr;  // null: the CPU; it must outlive the generator
