@@ -108,7 +108,7 @@ function bytesIn(lib, content) {
 }
 
 export class Network extends Handled {
-  #session = null; // with the sizes that it was made for
+  #session = null; // that waits for the next run, with the sizes that it was made for
   #info = null;
 
   /** A network of a topology (an object, or its JSON), with random parameters of `seed`; null: all zero. Needs initLoom(). */
@@ -184,28 +184,34 @@ export class Network extends Handled {
     return this.call('program', { options: snake(options) }).program;
   }
 
-  /** A session with room for what is wanted, kept for the next run. */
-  *#ready(wanted, device) {
-    const s = this.#session;
-    if (s && s.device === device && Object.entries(wanted).every(([key, n]) => s[key] >= n)) return s.handle;
-    s?.dispose();
+  /** A session with room for what is wanted: the last one, or a new one. */
+  *#borrow(wanted, device) {
+    const last = this.#session;
     this.#session = null;
+    if (last?.device === device && Object.entries(wanted).every(([key, n]) => last[key] >= n)) return last;
+    last?.dispose();
     const size = Object.fromEntries(Object.entries(wanted).map(([key, n]) => [key, 2 ** Math.ceil(Math.log2(Math.max(n, 1)))]));
     const options = { max_rows: size.rows, max_head_rows: size.heads, max_positions: size.positions, sequences: size.sequences, device };
     const { session } = yield ['session_create', { network: this.handle, options }];
-    this.#session = Object.assign(new Handled(this.library, 'session', session), size, { device });
-    return session;
+    return Object.assign(new Handled(this.library, 'session', session), size, { device });
   }
   *#forward(x, head, device) {
     const { input, output } = (this.#info ??= camel((yield ['network_info', { network: this.handle }]).info));
-    if (input.ids) {
-      const n = x.length, heads = head ?? [n - 1];
-      const session = yield* this.#ready({ rows: n, heads: heads.length, positions: n, sequences: 1 }, device);
-      return (yield ['session_run_tokens', { session, ids: x, positions: Int32Array.from({ length: n }, (_, i) => i), head: heads, y: heads.length * output.width }]).y;
+    const values = input.ids ? x : rowsOf(x), rows = input.ids ? x.length : Math.ceil(values.length / input.width);
+    const heads = input.ids ? head ?? [rows - 1] : null, y = (heads?.length ?? rows) * output.width;
+    const session = yield* this.#borrow({ rows, heads: heads?.length ?? rows, positions: input.ids ? rows : 1, sequences: 1 }, device);
+    let keep = device === 'cpu'; // after an error a device may be lost: the next run opens another one
+    try {
+      const call = input.ids
+        ? ['session_run_tokens', { session: session.handle, ids: x, positions: Int32Array.from({ length: rows }, (_, i) => i), head: heads, y }]
+        : ['session_run', { session: session.handle, rows, x: values, y }];
+      const result = (yield call).y;
+      keep = true;
+      return result;
+    } finally {
+      if (!keep || this.#session || this.handle === 0n) session.dispose();
+      else this.#session = session;
     }
-    const values = rowsOf(x), rows = Math.ceil(values.length / input.width);
-    const session = yield* this.#ready({ rows, heads: rows, positions: 1, sequences: 1 }, device);
-    return (yield ['session_run', { session, rows, x: values, y: rows * output.width }]).y;
   }
 
   /** Runs rows of values: a Float32Array, or an array of rows. Networks of ids: token ids of one text, with `head`: rows whose output is wanted

@@ -95,10 +95,14 @@ export class Transformer extends Handled {
       const made = yield ['generator_create', { model: this.handle, options: { context, device } }];
       generator = new Generator(this.library, made.generator, context, device);
     }
+    let keep = true;
     try {
       return yield* work(generator);
+    } catch (e) {
+      keep = device === 'cpu'; // a device may be lost: the next work opens another one
+      throw e;
     } finally {
-      if (this.#idle || this.handle === 0n) generator.dispose();
+      if (!keep || this.#idle || this.handle === 0n) generator.dispose();
       else this.#idle = generator;
     }
   }
