@@ -347,7 +347,7 @@ export class GpuHost {
         new DataView(this.#memory()).setUint32(code, CODES[this.#error.code] ?? CODES.internal, true);
         return this.#put(at, size, this.#error.message);
       },
-      open: waiting((software) => this.#catchingLater(() => this.#open(software !== 0))),
+      open: waiting((software) => this.open(software !== 0)),
       close: (id) => this.#devices.remove(id).close(),
       describe: (id, at, size) => {
         const { name, vendor, driver, ...about } = this.#devices.get(id).about;
@@ -361,8 +361,23 @@ export class GpuHost {
       bind: on('bind'),
       destroy_bindings: (id, handle) => this.#devices.get(id).destroyBindings(handle),
       submit: on('submit'),
-      read: waiting((id, at, count) => this.#catchingLater(async () => (await this.#devices.get(id).read(at >>> 0, count)) ?? 1)),
+      read: waiting((id, at, count) => this.read(id, at >>> 0, count)),
     };
+  }
+
+  /** A new device, 0 where there is none. */
+  open(software = false) {
+    return this.#catchingLater(async () => {
+      if (!this.#hardware || this.#hardware.lost || (software && !this.#hardware.about.software)) this.#hardware = await Hardware.open(software);
+      return this.#devices.add(new Device(this.#hardware, this.#memory));
+    });
+  }
+  /** 1, or 0 where something went wrong. */
+  read(id, at, count) {
+    return this.#catchingLater(async () => {
+      await this.#devices.get(id).read(at, count);
+      return 1;
+    });
   }
 
   /** Gives everything back. */
@@ -375,11 +390,6 @@ export class GpuHost {
   #missing() {
     return lacking() || (this.waits ? '' : 'a call that returns at once cannot wait for a GPU: use the method that gives a promise');
   }
-  async #open(software) {
-    if (!this.#hardware || this.#hardware.lost || (software && !this.#hardware.about.software)) this.#hardware = await Hardware.open(software);
-    return this.#devices.add(new Device(this.#hardware, this.#memory));
-  }
-
   #catching(body) {
     try {
       return body();

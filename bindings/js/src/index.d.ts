@@ -247,6 +247,7 @@ export class Trainer extends Handled {
   static create(network: Network, data: TrainingData, spec: TrainingSpec, options?: { device?: Device }): Promise<Trainer>;
   readonly info: { step: number; steps: number; spec: object };
   readonly digest: string;
+  digestAsync(): Promise<string>;
   step(steps?: number): Step;
   stepAsync(steps?: number): Promise<Step>;
   save(): Uint8Array;

@@ -45,6 +45,10 @@ export class Trainer extends Handled {
       network.library.release(given);
     }
   }
+  call(name, args) {
+    if (this.#device !== 'cpu' && name !== 'info') throw errorNamed('unsupported', `trainer_${name}: this trainer is on a device, where the methods named ...Async do its work`);
+    return super.call(name, args);
+  }
   #ask(name, args) {
     return this.library.ask(`trainer_${name}`, { trainer: this.handle, ...args }, this.#device);
   }
@@ -54,6 +58,9 @@ export class Trainer extends Handled {
   }
   get digest() {
     return this.call('digest').sha256;
+  }
+  async digestAsync() {
+    return (await this.#ask('digest')).sha256;
   }
   /** {step, loss, rate, rows} after so many more steps. */
   step(steps = 1) {
