@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { before, after } from 'node:test';
 import zlib from 'node:zlib';
-import { initLoom, Network, Tokenizer, Trainer, Transformer, createWorker, verify, LoomError, InvalidArgumentError, InvalidHandleError, NotFoundError, TruncatedError, CorruptError } from '../src/index.js';
+import { initLoom, Network, Tokenizer, Trainer, Transformer, createWorker, gpu, verify, LoomError, InvalidArgumentError, InvalidHandleError, NotFoundError, TruncatedError, CorruptError, UnsupportedError } from '../src/index.js';
 import { asset } from '../src/module.js';
 import { library } from '../src/runtime.js';
 import { yinYang } from '../../../examples/browser/points.js';
@@ -98,6 +98,23 @@ test('a text can be stopped and left', async () => {
   const [a, b] = await Promise.all([model.generateText('Once', STORY), model.generateText('Once', STORY)]);
   assert.equal(a.fingerprint, b.fingerprint);
   await assert.rejects(model.generateText('Once', { maxTokns: 3 }), (e) => e instanceof InvalidArgumentError && e.message.includes('max_tokns'));
+});
+
+test('Node has no GPU, and says so', async () => {
+  const { available, missing } = await gpu();
+  assert.deepEqual([available, missing.includes('navigator.gpu')], [false, true]);
+  const absent = (e) => e instanceof UnsupportedError && e.message.includes('navigator.gpu');
+  await assert.rejects(model.generateText('Once', { ...STORY, device: 'gpu' }), absent);
+  await assert.rejects(verify({ device: 'gpu' }), absent);
+  const net = new Network(TOPOLOGY, { seed: 1 }), expected = net.forward(XOR.x);
+  assert.throws(() => net.forward(XOR.x, { device: 'gpu' }), absent);
+  await assert.rejects(net.forwardAsync(XOR.x, { device: 'gpu' }), absent);
+  await assert.rejects(net.train(XOR, SPEC, { device: 'gpu' }).next(), absent);
+  assert.deepEqual(await net.forwardAsync(XOR.x, { device: 'auto' }), expected);
+  const { fingerprint } = await model.generateText('Once', { ...STORY, device: 'auto' });
+  assert.equal(fingerprint, model.generateSync('Once', STORY).fingerprint);
+  assert.equal(await model.fingerprintAsync('Once'), model.fingerprint('Once'));
+  assert.deepEqual(await model.logitsAsync('Once'), model.logits('Once'));
 });
 
 test('networks learn, are saved and morphed', async () => {
