@@ -3,6 +3,7 @@ import { Library } from './call.js';
 import { errorNamed } from './errors.js';
 import { GpuHost } from './gpu.js';
 import { inNode } from './host.js';
+import { relaxedHere } from './relaxed.js';
 import { sharedMemory, startTeam, threadsHere } from './threads.js';
 import { wasiImports } from './wasi.js';
 
@@ -107,7 +108,7 @@ async function compile(source, fallback) {
 /** A fresh instance of the module. threads: 0 is one per core, where the host lets a thread wait for others. */
 export async function instantiate({ module: source, threads = 1, log } = {}) {
   const wanted = source === undefined ? await threadsHere(threads) : 1;
-  const module = await compile(source, wanted > 1 ? 'loom_threads.wasm' : 'loom.wasm');
+  const module = await compile(source, `loom${wanted > 1 ? '_threads' : ''}${relaxedHere() ? '_relaxed' : ''}.wasm`);
   let memory = wanted > 1 ? sharedMemory() : null;
   const view = () => new DataView(memory.buffer);
   const host = inNode ? { environment: process.env, files: (await import('./node_files.js')).nodeFiles(view) } : {};

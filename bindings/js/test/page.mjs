@@ -48,6 +48,8 @@ async function main() {
   assert.equal((await text('rows')).includes('(class D)'), gpu);
 
   if (!gpu) {
+    // All of this ran on kernels in relaxed SIMD.
+    assert.ok(await browser.evaluate(`import('/welvet/src/relaxed.js').then(({ relaxedHere }) => relaxedHere())`));
     // Threads in a browser: the same bits.
     const threaded = await browser.evaluate(`(async () => {
       const { createWorker } = await import('/welvet/src/index.js');

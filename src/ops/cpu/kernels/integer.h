@@ -12,6 +12,8 @@ static inline Ints plus(Ints a, Ints b) {  // modulo 2^32
 #include "ops/cpu/kernels/dot_avx2.h"
 #elif defined(__ARM_FEATURE_DOTPROD)
 #include "ops/cpu/kernels/dot_neon.h"
+#elif defined(__wasm_relaxed_simd__)
+#include "ops/cpu/kernels/dot_relaxed.h"
 #else
 #include "ops/cpu/kernels/dot_generic.h"
 #endif
