@@ -1,6 +1,7 @@
 // Integer dot products of WebAssembly's relaxed SIMD (names: dot_vnni.h). Its products of bytes are exact, and the same on every machine, where the second
 // factor has 7 bits; codes of 8 bits are multiplied as words, as in dot_generic.h.
 static constexpr i64 kFullBias = 0;
+static constexpr bool kSmallIsFaster = true;
 
 typedef signed char Chars __attribute__((vector_size(16)));
 typedef short Shorts __attribute__((vector_size(16)));
