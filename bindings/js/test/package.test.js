@@ -198,7 +198,8 @@ test('threads change nothing but the time', async () => {
 });
 
 test('a worker gives the same, with the caller free', async () => {
-  const worker = await createWorker();
+  const worker = await createWorker({ module: asset('loom.wasm') });
+  (await worker.Transformer.loadModel(asset('embedded.entity'))).dispose();
   const far = await worker.Transformer.loadModel('embedded');
   const { prompt, options, text, fingerprint } = story;
   let heard = '';
