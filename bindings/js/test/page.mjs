@@ -29,20 +29,20 @@ async function main() {
     await click('gpu');
     await click('tell');
     await browser.until(`document.getElementById('story-print').textContent === ''`);
-    assert.ok((await good('story-print', 300)).includes(story.fingerprint));
+    assert.ok((await good('story-print', 600)).includes(story.fingerprint));
   }
   assert.equal(await text('story'), story.prompt + story.text);
   const rate = await text('rate');
   assert.match(rate, gpu ? /^[\d,.]+ tokens\/s, .*swiftshader.*, numerics: portable$/i : /^[\d,.]+ tokens\/s, WebAssembly$/);
 
   await click('train');
-  assert.ok((await good('train-print', 120)).includes(training.digest));
+  assert.ok((await good('train-print', 300)).includes(training.digest));
   assert.match(await text('train-figures'), /^step 1,500, loss 0\.00/);
   const inked = (id) => browser.evaluate(`document.getElementById('${id}').getContext('2d').getImageData(0, 0, 150, 150).data.some((v) => v > 0)`);
   assert.ok((await inked('curve')) && (await inked('map')));
 
   await click('verify');
-  await good('verify-print', 400);
+  await good('verify-print', 900);
   const verified = await text('verify-figures');
   assert.match(verified, gpu ? /^88 of \d+ rows .*swiftshader.*, numerics: portable$/i : /^\d+ rows in .*, WebAssembly$/);
   assert.equal((await text('rows')).includes('(class D)'), gpu);
