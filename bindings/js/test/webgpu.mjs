@@ -130,6 +130,8 @@ async function runThere() {
   host.close();
 
   // Lost while it works, and after.
+  const half = await Trainer.create(new Network(TOPOLOGY, { seed: 1 }), XOR, SPEC, { device: 'gpu' });
+  await half.stepAsync(5);
   const model = await welvet.Transformer.loadModel('embedded', { device: 'gpu' });
   const { fingerprint } = await model.generateText('Once', { maxTokens: 3, temperature: 0, device: 'cpu' });
   e = await refused(async () => {
@@ -138,6 +140,10 @@ async function runThere() {
   check('a device that is lost is an error', e.code === 'unsupported' && e.message.includes('lost'), e.code, e.message);
   e = await refused(() => net.forwardAsync(XOR.x, { device: 'gpu' }));
   check('for all that was on it', e.code === 'unsupported' && e.message.includes('lost'), e.code, e.message);
+  e = await refused(() => half.saveAsync());
+  check('what was lost is in no checkpoint', e.code === 'unsupported' && e.message.includes('lost'), e.code, e.message);
+  e = await refused(() => half.digestAsync());
+  check('nor in a digest', e.code === 'unsupported' && e.message.includes('lost'), e.code, e.message);
   const again = await model.generateText('Once', { maxTokens: 3, temperature: 0 });
   check('and a new one works', same(await net.forwardAsync(XOR.x, { device: 'gpu' }), expected) && again.fingerprint === fingerprint && model.stats.target !== 'generic');
 
