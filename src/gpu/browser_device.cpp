@@ -30,6 +30,7 @@ Handle gpu_pipeline(std::uint32_t device, const char* key, std::uint32_t key_siz
 LOOM_GPU_IMPORT(bind) Handle gpu_bind(std::uint32_t device, Handle pipeline, const Binding* bindings, std::uint32_t count);
 LOOM_GPU_IMPORT(destroy_bindings) void gpu_destroy_bindings(std::uint32_t device, Handle bindings);
 LOOM_GPU_IMPORT(submit) std::uint32_t gpu_submit(std::uint32_t device, const Dispatch* list, std::uint32_t count);
+LOOM_GPU_IMPORT(flush) std::uint32_t gpu_flush(std::uint32_t device);
 LOOM_GPU_IMPORT(read) std::uint32_t gpu_read(std::uint32_t device, const ReadRange* ranges, std::uint32_t count);  // waits
 
 // gpu.js reads these by their offsets.
@@ -87,6 +88,7 @@ class BrowserDevice final : public Device {
   Result<Handle> bind(Handle pipeline, std::span<const Binding> bindings) override { return handle_of(gpu_bind(id_, pipeline, bindings.data(), size32(bindings.size()))); }
   void destroy_bindings(Handle bindings) override { gpu_destroy_bindings(id_, bindings); }
   Status submit(std::span<const Dispatch> list) override { return status_of(gpu_submit(id_, list.data(), size32(list.size()))); }
+  Status flush() { return status_of(gpu_flush(id_)); }
   Status read(std::span<const ReadRange> ranges) override {
     LOOM_TRY(check_waiting());
     return status_of(gpu_read(id_, ranges.data(), size32(ranges.size())));

@@ -258,6 +258,11 @@ class Device {
     }
     pass.end();
   }
+  /** Starts what was submitted. */
+  flush() {
+    this.#flush();
+    this.check();
+  }
 
   /** Ranges in trips of what the staging buffer holds: those that fit share one, larger ones come in pieces. */
   #trips(at, count) {
@@ -361,6 +366,7 @@ export class GpuHost {
       bind: on('bind'),
       destroy_bindings: (id, handle) => this.#devices.get(id).destroyBindings(handle),
       submit: on('submit'),
+      flush: on('flush'),
       read: waiting((id, at, count) => this.read(id, at >>> 0, count)),
     };
   }
