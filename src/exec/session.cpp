@@ -80,7 +80,7 @@ Result<std::span<const float>> Session::run(std::span<const float> x, std::int64
   return std::span<const float>(executor_->row<float>(output_, 0).data(), static_cast<std::size_t>(executor_->program().buffers[static_cast<std::size_t>(output_)].cols));
 }
 
-Status Session::run_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head) {
+Status Session::set_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head) {
   if (width_ != 0) return Status(Code::invalid_argument, "session: this network takes values, not ids");
   if (ids.empty() || sequences.size() != ids.size() || positions.size() != ids.size())
     return Status(Code::invalid_argument, "session: ids, sequences and positions must have the same length, at least 1");
@@ -95,7 +95,20 @@ Status Session::run_tokens(std::span<const std::uint32_t> ids, std::span<const s
     LOOM_TRY(executor_->set(head_, static_cast<std::uint32_t>(head.size())));
     for (std::size_t r = 0; r < head.size(); ++r) executor_->row<std::uint32_t>(head_rows_, static_cast<std::int64_t>(r))[0] = head[r];
   }
+  return {};
+}
+
+Status Session::run_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head) {
+  LOOM_TRY(set_tokens(ids, sequences, positions, head));
   return executor_->run();
+}
+
+Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position, std::span<std::uint32_t> picked) {
+  const std::uint32_t row = 0;
+  if (picked.empty() || static_cast<std::int64_t>(position) + static_cast<std::int64_t>(picked.size()) > options_.max_positions)
+    return Status(Code::out_of_range, "session: " + std::to_string(picked.size()) + " ids from position " + std::to_string(position) + " on: wants at least one, and at most " + std::to_string(options_.max_positions) + " positions");
+  LOOM_TRY(set_tokens({&id, 1}, {&sequence, 1}, {&position, 1}, {&row, 1}));
+  return executor_->run_greedy(picked);
 }
 
 std::span<const float> Session::output(std::int64_t i) { return executor_->row<float>(output_, i); }

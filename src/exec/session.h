@@ -39,6 +39,10 @@ class Session {
   // The result holds head.size() rows (all rows where the network has no head cell).
   Status run_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions,
                     std::span<const std::uint32_t> head);
+  // Where `resident`: `id` is run at `position` of a sequence, then the most probable id (ties to the lower) after it, and so on; picked are the ids so
+  // found, at most Executor::kMostPicked, ~0 after a row without a number. On a device nothing else moves. output(0) is of the last run.
+  bool resident() const { return executor_->resident(); }
+  Status run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position, std::span<std::uint32_t> picked);
   // Row i of the last run's output.
   std::span<const float> output(std::int64_t i);
 
@@ -50,6 +54,7 @@ class Session {
 
  private:
   Session() = default;
+  Status set_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head);
   SessionOptions options_;
   std::unique_ptr<Executor> executor_;
   RegisterId rows_ = kNone, head_ = kNone;

@@ -39,6 +39,7 @@ class DawnDevice final : public Device {
   Result<Handle> bind(Handle pipeline, std::span<const Binding> bindings) override;
   void destroy_bindings(Handle bindings) override;
   Status submit(std::span<const Dispatch> list) override;
+  Status flush() override;
   Status read(std::span<const ReadRange> ranges) override;
   std::uint64_t allocated_bytes() const override { return allocated_; }
 
@@ -57,8 +58,9 @@ class DawnDevice final : public Device {
   // The error that `make` causes, if any.
   template <class F>
   Status scoped(std::string_view what, F make);
-  void flush();
   WGPUCommandEncoder recording();
+  Result<WGPUShaderModule> module(std::string_view wgsl, const std::string& name);
+  bool compiles(std::string_view wgsl);
   Result<WGPUBindGroupLayout> bind_layout(std::span<const Access> bindings);
   void fail(Status status) {
     if (status_.ok()) status_ = std::move(status);
@@ -167,6 +169,12 @@ Status DawnDevice::open(const DeviceOptions& options) {
   WGPUDeviceDescriptor descriptor{};
   descriptor.nextInChain = options.checks ? nullptr : &fast.chain;
   descriptor.requiredLimits = &own.limits;
+  // Dawn's number of "subgroups" has changed once; what the other number means does no harm.
+  std::vector<WGPUFeatureName> features;
+  for (const auto feature : {WGPUFeatureName_Subgroups, static_cast<WGPUFeatureName>(WGPUFeatureName_Subgroups - 1)})
+    if (w_.AdapterHasFeature(adapter_, feature)) features.push_back(feature);
+  descriptor.requiredFeatureCount = features.size();
+  descriptor.requiredFeatures = features.data();
   descriptor.deviceLostCallbackInfo.mode = WGPUCallbackMode_AllowProcessEvents;
   descriptor.deviceLostCallbackInfo.callback = [](WGPUDevice const*, WGPUDeviceLostReason, WGPUStringView message, void* context, void*) {
     auto* self = static_cast<DawnDevice*>(context);
@@ -192,6 +200,7 @@ Status DawnDevice::open(const DeviceOptions& options) {
   device_ = answer.device;
   if (!device_) return Status(Code::unsupported, "gpu: the adapter '" + info_.name + "' gives no device: " + answer.message);
   queue_ = w_.DeviceGetQueue(device_);
+  limits_.subgroups = compiles("enable subgroups; @compute @workgroup_size(1) fn f() { _ = subgroupElect(); }");
   return {};
 }
 
@@ -261,7 +270,7 @@ Result<Handle> DawnDevice::create_buffer(std::uint64_t bytes, std::string_view w
 }
 
 void DawnDevice::destroy_buffer(Handle handle) {
-  flush();
+  if (Status s = flush(); !s.ok()) fail(std::move(s));
   OwnBuffer& b = buffers_[handle - 1];
   allocated_ -= b.bytes;
   w_.BufferDestroy(b.buffer);
@@ -271,7 +280,7 @@ void DawnDevice::destroy_buffer(Handle handle) {
 }
 
 Status DawnDevice::write(Handle buffer, std::uint64_t offset, std::span<const std::byte> bytes) {
-  flush();
+  LOOM_TRY(flush());
   for (std::uint64_t at = 0; at < bytes.size(); at += kUploadPiece) {
     const std::uint64_t n = std::min<std::uint64_t>(kUploadPiece, bytes.size() - at);
     w_.QueueWriteBuffer(queue_, buffers_[buffer - 1].buffer, offset + at, bytes.data() + at, n);
@@ -298,18 +307,33 @@ Result<WGPUBindGroupLayout> DawnDevice::bind_layout(std::span<const Access> bind
   return layout;
 }
 
+Result<WGPUShaderModule> DawnDevice::module(std::string_view wgsl, const std::string& name) {
+  WGPUShaderSourceWGSL code{};
+  code.chain.sType = WGPUSType_ShaderSourceWGSL;
+  code.code = view(wgsl);
+  WGPUShaderModuleDescriptor d{};
+  d.nextInChain = &code.chain;
+  d.label = view(name);
+  WGPUShaderModule shader = nullptr;
+  Status status = scoped("kernel " + name, [&] { shader = w_.DeviceCreateShaderModule(device_, &d); });
+  if (status.ok()) return shader;
+  if (shader) w_.ShaderModuleRelease(shader);
+  return status;
+}
+
+bool DawnDevice::compiles(std::string_view wgsl) {
+  const auto shader = module(wgsl, "probe");
+  if (shader.ok()) w_.ShaderModuleRelease(*shader);
+  return shader.ok();
+}
+
 Result<Handle> DawnDevice::pipeline(const PipelineSource& source) {
   if (auto found = by_key_.find(source.key); found != by_key_.end()) return found->second;
   Pipeline p;
   LOOM_ASSIGN(p.layout, bind_layout(source.bindings));
-  WGPUShaderSourceWGSL code{};
-  code.chain.sType = WGPUSType_ShaderSourceWGSL;
-  code.code = view(source.wgsl);
-  WGPUShaderModuleDescriptor module{};
-  module.nextInChain = &code.chain;
-  module.label = view(source.key);
+  // The module by itself: without validation, a pipeline of a module with an error is no error but the end.
+  LOOM_ASSIGN(WGPUShaderModule shader, module(source.wgsl, source.key));
   LOOM_TRY(scoped("kernel " + source.key, [&] {
-    WGPUShaderModule shader = w_.DeviceCreateShaderModule(device_, &module);
     WGPUPipelineLayoutDescriptor ld{};
     ld.bindGroupLayoutCount = 1;
     ld.bindGroupLayouts = &p.layout;
@@ -351,12 +375,13 @@ void DawnDevice::destroy_bindings(Handle bindings) {
 }
 
 // What is recorded goes to the queue before anything else does.
-void DawnDevice::flush() {
-  if (!recording_) return;
+Status DawnDevice::flush() {
+  if (!recording_) return {};
   WGPUCommandBuffer commands = w_.CommandEncoderFinish(recording_, nullptr);
   w_.QueueSubmit(queue_, 1, &commands);
   w_.CommandBufferRelease(commands);
   w_.CommandEncoderRelease(std::exchange(recording_, nullptr));
+  return take_status();
 }
 
 WGPUCommandEncoder DawnDevice::recording() {
@@ -408,7 +433,7 @@ Status DawnDevice::read(std::span<const ReadRange> ranges) {
       w_.CommandEncoderCopyBufferToBuffer(recording(), buffers_[ranges[i].buffer - 1].buffer, ranges[i].offset, staging_, at, ranges[i].out.size());
       at += ranges[i].out.size();
     }
-    flush();
+    LOOM_TRY(flush());
     struct Answer {
       bool done = false;
       WGPUMapAsyncStatus status = WGPUMapAsyncStatus_Error;

@@ -10,7 +10,7 @@
 // Names as in the header, without their "wgpu".
 #define LOOM_WGPU_FUNCTIONS(X)                                                                                                         \
   X(CreateInstance) X(InstanceRequestAdapter) X(InstanceProcessEvents) X(InstanceRelease)                                              \
-  X(AdapterRequestDevice) X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterRelease)                             \
+  X(AdapterRequestDevice) X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterHasFeature) X(AdapterRelease)                             \
   X(DeviceGetQueue) X(DeviceCreateBuffer) X(DeviceCreateShaderModule) X(DeviceCreateBindGroupLayout) X(DeviceCreatePipelineLayout)      \
   X(DeviceCreateComputePipeline) X(DeviceCreateBindGroup) X(DeviceCreateCommandEncoder) X(DevicePushErrorScope) X(DevicePopErrorScope)  \
   X(DeviceDestroy) X(DeviceRelease) X(QueueSubmit) X(QueueWriteBuffer) X(QueueRelease)                                                  \

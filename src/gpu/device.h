@@ -28,6 +28,7 @@ struct Limits {
   std::uint32_t storage_buffers = 8;         // per pipeline
   std::uint32_t groups_per_dimension = 65535;
   std::uint32_t threads_per_group = 256, group_bytes = 16384;
+  bool subgroups = false;
 };
 
 struct DeviceOptions {
@@ -82,6 +83,8 @@ class Device {
   virtual void destroy_bindings(Handle bindings) = 0;
   // Runs in order, at the latest with the next write or read; each dispatch sees what those before it wrote. Does not wait.
   virtual Status submit(std::span<const Dispatch> list) = 0;
+  // Starts what was submitted, where nothing is written or read for a while.
+  virtual Status flush() = 0;
   // Waits for everything submitted before. The first error of the device since the last call comes out here at the latest: a device that
   // was lost stays so (Code::unsupported), and a new one can be opened.
   virtual Status read(std::span<const ReadRange> ranges) = 0;

@@ -18,6 +18,10 @@ Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup
   return std::unique_ptr<Executor>(std::move(on_cpu));
 }
 
+Status Executor::run_greedy(std::span<std::uint32_t> picked) {
+  return Status(Code::unsupported, "executor: " + std::string(target()) + " picks no ids for this program, or not " + std::to_string(picked.size()) + " at a time");
+}
+
 Status Executor::set(RegisterId id, std::uint32_t value) {
   if (id < 0 || static_cast<std::size_t>(id) >= program_.registers.size()) return Status(Code::invalid_argument, "the program has no register " + std::to_string(id));
   const Register& r = program_.registers[static_cast<std::size_t>(id)];

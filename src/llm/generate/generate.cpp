@@ -1,6 +1,7 @@
 #include "llm/generate/generate.h"
 
 #include <algorithm>
+#include <deque>
 #include <array>
 #include <optional>
 
@@ -78,13 +79,23 @@ Status Generator::check(std::int64_t sequence) const {
   return Status(Code::out_of_range, "generator: sequence " + std::to_string(sequence) + " of " + std::to_string(options_.sequences));
 }
 
-std::span<const float> Generator::logits(std::int64_t sequence) const {
-  return check(sequence).ok() ? std::span<const float>(sequences_[static_cast<std::size_t>(sequence)].logits) : std::span<const float>();
+std::span<const float> Generator::logits(std::int64_t sequence) {
+  if (!check(sequence).ok() || !settle(sequence).ok()) return {};
+  return sequences_[static_cast<std::size_t>(sequence)].logits;
+}
+
+Status Generator::settle(std::int64_t sequence) {
+  Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
+  if (!s.behind) return {};
+  const std::int32_t last = s.ids.back();
+  s.ids.pop_back();
+  return append({&last, 1}, sequence);
 }
 
 Status Generator::append(std::span<const std::int32_t> ids, std::int64_t sequence) {
   Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
   s.logits.clear();
+  s.behind = false;
   while (!ids.empty()) {
     if (cancelled()) return Status(Code::cancelled, "generator: cancelled with " + std::to_string(ids.size()) + " ids left to run");
     const auto part = ids.first(std::min(ids.size(), static_cast<std::size_t>(options_.chunk)));
@@ -114,7 +125,7 @@ Status Generator::feed(std::span<const std::int32_t> ids, std::int64_t sequence)
   Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
   std::size_t same = static_cast<std::size_t>(std::mismatch(s.ids.begin(), s.ids.end(), ids.begin(), ids.end()).first - s.ids.begin());
   // Nothing to run where the cache holds exactly this and its prediction; otherwise at least the last id.
-  const bool known = same == ids.size() && same == s.ids.size() && !s.logits.empty();
+  const bool known = same == ids.size() && same == s.ids.size() && (!s.logits.empty() || s.behind);
   if (!known) {
     same = std::min(same, ids.size() - 1);
     s.ids.resize(same);
@@ -146,6 +157,7 @@ struct Generator::Text {
   std::size_t before;                 // ids that were fed
   std::int64_t picked = 0;
   std::optional<std::int32_t> pending;  // picked, not run yet
+  std::deque<std::int32_t> ahead = {};  // what a device has picked after `pending`
   Status failure = {};                  // to be told once what was held back is delivered
 
   bool ends(std::int32_t id, const ModelConfig& config) const {
@@ -159,6 +171,7 @@ void Generator::DeleteText::operator()(Text* text) const { delete text; }
 Status Generator::start(const GenerateOptions& options, std::int64_t sequence) {
   text_.reset();
   LOOM_TRY(check(sequence));
+  LOOM_TRY(settle(sequence));
   const Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
   if (s.logits.empty()) return Status(Code::invalid_argument, "generator: feed the sequence before generating");
   if (options.max_tokens < 0)
@@ -194,6 +207,27 @@ Result<Piece> Generator::next() {
   return piece;
 }
 
+bool Generator::device_picks(const SamplerOptions& o) const { return session_.resident() && o.temperature == 0 && o.repetition_penalty == 1; }
+
+// The pending id joins the sequence. The device goes on from it for a few ids, unless it has before: those that turn out not to be wanted leave
+// nothing but places of the cache that later ids take.
+Status Generator::run_ahead(Text& text) {
+  Sequence& s = sequences_[static_cast<std::size_t>(text.sequence)];
+  if (text.ahead.empty()) {
+    constexpr std::int64_t kAhead = 8;
+    std::uint32_t picked[kAhead];
+    std::int64_t n = std::min(kAhead, context() - static_cast<std::int64_t>(s.ids.size()));
+    if (text.options.max_tokens > 0) n = std::min(n, text.options.max_tokens - text.picked);
+    LOOM_TRY(session_.run_greedy(static_cast<std::uint32_t>(*text.pending), static_cast<std::uint32_t>(text.sequence), static_cast<std::uint32_t>(s.ids.size()), std::span(picked).first(static_cast<std::size_t>(n))));
+    for (std::int64_t i = 0; i < n && picked[i] != ~std::uint32_t{0}; ++i) text.ahead.push_back(static_cast<std::int32_t>(picked[i]));
+  }
+  s.ids.push_back(*text.pending);
+  s.behind = true;
+  if (text.ahead.empty()) return settle(text.sequence);  // no number to pick: the sampler says so
+  s.logits.clear();
+  return {};
+}
+
 Result<Piece> Generator::write(Text& text) {
   Sequence& s = sequences_[static_cast<std::size_t>(text.sequence)];
   Piece piece;
@@ -207,11 +241,16 @@ Result<Piece> Generator::write(Text& text) {
     if (static_cast<std::int64_t>(s.ids.size()) >= context())
       return Status(Code::out_of_range, "the context of " + std::to_string(context()) + " tokens is full: " + std::to_string(text.before) + " were given and " +
                                             std::to_string(text.picked) + " of " + std::to_string(max_tokens) + " generated");
-    const Status status = append({&*text.pending, 1}, text.sequence);
+    const Status status = device_picks(text.options.sampling) ? run_ahead(text) : append({&*text.pending, 1}, text.sequence);
     if (status.code() == Code::cancelled) return end(Finish::cancelled);
     LOOM_TRY(status);
   }
-  LOOM_ASSIGN(piece.id, text.sampler.pick(s.logits, s.ids, s.ids.size()));
+  if (text.ahead.empty()) {
+    LOOM_ASSIGN(piece.id, text.sampler.pick(s.logits, s.ids, s.ids.size()));
+  } else {
+    piece.id = text.ahead.front();
+    text.ahead.pop_front();
+  }
   ++text.picked;
   ++statistics_.decode_tokens;
   text.pending = piece.id;

@@ -82,8 +82,8 @@ class Generator {
   // `logits` is then the prediction after the last id. Errors: check_ids, context_too_small; cancelled, after which the sequence holds
   // what was run.
   Status feed(std::span<const std::int32_t> ids, std::int64_t sequence = 0);
-  // The prediction after the last id run for this sequence; empty before. Of vocab_size values.
-  std::span<const float> logits(std::int64_t sequence = 0) const;
+  // The prediction after the last id run for this sequence; empty before. Of vocab_size values. Where a device picks ids by itself, that id is run again.
+  std::span<const float> logits(std::int64_t sequence = 0);
 
   // A text piece by piece: start it after a feed, then take pieces until one says why it ends. A feed or another start gives it up. The
   // callbacks of the options are not called. The context running full before max_tokens is an error, after all pieces before it.
@@ -102,12 +102,16 @@ class Generator {
   struct Sequence {
     std::vector<std::int32_t> ids;
     std::vector<float> logits;
+    bool behind = false;  // the logits are of an id before the last
   };
   struct Text;  // the one being written
   struct DeleteText {
     void operator()(Text* text) const;
   };
   Generator(Model& model, Session session, const GeneratorOptions& options);
+  Status settle(std::int64_t sequence);
+  bool device_picks(const SamplerOptions& options) const;
+  Status run_ahead(Text& text);
   // Appends ids to a sequence and runs them.
   Status append(std::span<const std::int32_t> ids, std::int64_t sequence);
   Result<Piece> write(Text& text);

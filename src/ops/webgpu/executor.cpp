@@ -107,6 +107,7 @@ Status Executor::plan_arena() {
   }
   page_table_at_ = take_words(static_cast<std::int64_t>(page_table_.size()));
   scratch_at_ = take_words(scratch);
+  picked_at_ = take_words(static_cast<std::int64_t>(1 + kMostPicked) + 2 * kPickParts);
   if (arena_words_ * 4 > std::min(device_.limits().buffer_bytes, device_.limits().binding_bytes) || arena_words_ >= UINT32_MAX) {
     return Status(Code::out_of_memory, "gpu: the session's values, states and masters take " + std::to_string(arena_words_ * 4) + " bytes, a binding of this adapter holds " +
                                            std::to_string(std::min(device_.limits().buffer_bytes, device_.limits().binding_bytes)) + ": fewer rows or positions may help");
@@ -265,7 +266,10 @@ std::byte* Executor::row_bytes(BufferId id, std::int64_t r) {
     const Status s = fetch(id);
     if (!s.ok() && failure_.ok()) failure_ = s;
     mirror(id).dirty |= b.kind == BufferKind::state;
-  } else if (b.kind != BufferKind::input && b.kind != BufferKind::output) {
+  } else if (b.kind == BufferKind::output) {
+    if (outputs_behind_ && failure_.ok()) failure_ = read_outputs();
+    outputs_behind_ = false;
+  } else if (b.kind != BufferKind::input) {
     return nullptr;
   }
   return mirror(id).bytes.data() + r * stride_words(id) * 4;

@@ -31,6 +31,8 @@ class Executor final : public loom::Executor {
   std::byte* row_bytes(BufferId id, std::int64_t r) override;
   std::span<std::byte> state(BufferId id) override;
   Status run(Segment first = Segment::forward, Segment last = Segment::update) override;
+  bool resident() const override { return !pick_.empty(); }
+  Status run_greedy(std::span<std::uint32_t> picked) override;
   Status refresh() override;
   Status sync() override;
 
@@ -40,7 +42,8 @@ class Executor final : public loom::Executor {
   // A recorded dispatch; `spec.instruction` is null where it brings a master into the forms that kernels read.
   struct Launch {
     LaunchSpec spec;
-    gpu::Handle pipeline = 0, wide = 0, bindings = 0;
+    gpu::Handle pipeline = 0, bindings = 0;
+    std::vector<gpu::Handle> wide{};
   };
   // A parameter that the program reads as a matrix or a vector.
   struct Parameter {
@@ -83,6 +86,8 @@ class Executor final : public loom::Executor {
   Status upload_sequences();
   Status poison();
   Status submit(std::span<const std::size_t> order, Segment first, Segment last);
+  void plan_pick(std::vector<LaunchSpec>& specs);
+  Status prepare(Segment first);
   Status read_outputs();
   Mirror& mirror(BufferId id);
   Status fetch(BufferId id);
@@ -96,12 +101,12 @@ class Executor final : public loom::Executor {
   std::vector<Master> masters_;
   std::vector<gpu::Buffer> heaps_;  // of weight matrices
   std::vector<Launch> launches_;
-  std::vector<std::size_t> in_order_, fused_, repacks_;  // of launches_: those of every instruction; of single rows; from masters
+  std::vector<std::size_t> in_order_, fused_, repacks_, pick_;  // of launches_: those of every instruction; of single rows; from masters; of run_greedy
   bool single_rows_ = false;                             // of the registers' values: fused_ runs
   std::vector<std::uint32_t> slots_;
   std::vector<gpu::Dispatch> list_, submitted_;  // of the registers' values, one per launch; of this run
   std::vector<Mirror> mirrors_;
-  std::uint32_t page_table_at_ = 0, scratch_at_ = 0;
+  std::uint32_t page_table_at_ = 0, scratch_at_ = 0, picked_at_ = 0;
   std::vector<std::uint32_t> uploaded_pages_;
   std::vector<BufferId> sequence_positions_;     // inputs whose sequences attention_rows reads
   std::vector<std::uint32_t> sequences_at_;
@@ -110,6 +115,7 @@ class Executor final : public loom::Executor {
   std::vector<float> bound_f32_;
   std::int64_t state_bytes_ = 0, dispatched_ = 0;
   bool bound_ = false, poison_ = false, fuse_ = true;
+  bool outputs_behind_ = false;  // the host's copies of outputs are older than the device's
   bool changed_ = true;        // formats or buffers of matrices, since recording
   bool device_ahead_ = false;  // masters were updated on the device, parameters not yet made from them
   bool host_behind_ = false;   // the stores' masters are older than the device's

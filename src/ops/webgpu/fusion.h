@@ -1,5 +1,5 @@
 // Decoding in few dispatches: instructions of a single row that one kernel does together, with the bits of each. A layer of a decoder is
-// [norm, quantize, q k v] [rope, append] [attention] [quantize, o, add] [norm, quantize, gate up, silu_mul] [quantize, down, add].
+// [norm, quantize, q k v, rope, append] [attention] [quantize, o, add] [norm, quantize, gate up, silu_mul] [quantize, down, add].
 #pragma once
 
 #include <functional>
@@ -19,12 +19,11 @@ struct Fusion {
   LaunchSpec launch;
 };
 
-// The fusions of a verified program. `weight` gives a matrix as prepared and the buffer it lies in; kernels take at most `group_bytes` of
-// workgroup memory.
+// The fusions of a verified program. `weight` gives a matrix as prepared and the buffer it lies in; kernels keep to the limits.
 struct FusedMatrix {
   const cpu::WeightArg* arg = nullptr;
   int heap = 0;
 };
-std::vector<Fusion> find_fusions(const Program& program, const std::function<FusedMatrix(BufferId)>& weight, std::int64_t group_bytes);
+std::vector<Fusion> find_fusions(const Program& program, const std::function<FusedMatrix(BufferId)>& weight, const gpu::Limits& limits);
 
 }  // namespace loom::webgpu

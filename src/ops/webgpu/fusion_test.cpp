@@ -41,7 +41,7 @@ TEST(WebGpuFusion, ADecoderBlockEqualsTheCpuInFewDispatches) {
     std::int64_t dispatches = 0;
     c.before_run = [&](Executor& e, std::int64_t) { dispatches = e.barriers(); };  // of the run before; the device runs second
     EXPECT_TRUE(c.equal(*device, {1, 7, 60, 1, 1})) << f.format;
-    EXPECT_EQ(dispatches, 2 * 6 + 1) << f.format;
+    EXPECT_EQ(dispatches, 2 * (f.head_dim % 16 == 0 ? 5 : 6) + 1) << f.format;  // whole panels make a head
   }
 }
 

@@ -85,11 +85,14 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
       l.add("", name, 3, integer ? (l.cols(3) + 15) / 16 : l.cols(3), integer ? 1 : 64);
       with_weights("arena weights " + std::string(matmul_piece(weight->form)), l.has(2));
       if (integer) {
-        LaunchSpec& s = l.last();
-        s.wide = s.kernel;
-        s.wide_tile = 4;
-        s.wide.constants += constant("ROWS", s.wide_tile);
-        s.kernel.constants += constant("ROWS", 1);
+        Kernel& one = l.last().kernel;
+        WideKernel few{one, 2, 4, l.last().factor}, many{one, 96, 64, (l.cols(3) + 63) / 64};
+        few.kernel.constants += constant("ROWS", few.tile);
+        one.constants += constant("ROWS", 1);
+        many.kernel.pieces = "arena weights join matmul_tiled";
+        many.kernel.entry = "matmul_tiled";
+        l.last().wide.push_back(std::move(few));
+        if (program.max_rows(ins.operands[3].buffer) >= many.rows) l.last().wide.push_back(std::move(many));
       }
       break;
     }
@@ -120,11 +123,10 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
       if (ins.op == Op::attention && q15_state) {
         // One row has little else to share out: blocks side by side.
         const std::int64_t teams = std::clamp<std::int64_t>(std::min<std::int64_t>(limits.threads_per_group / 64, limits.group_bytes / (1700 + 256 * ((ins.ints[2] + 63) / 64))), 1, 8);
-        l.add(pieces + " q15 attention_q15", "attention_q15", 0, ins.ints[0], 1, constants);
+        l.add(pieces + " q15 lanes attention_q15", "attention_q15", 0, ins.ints[0], 1, constants + constant("HEAD_DIM", ins.ints[2]));
         LaunchSpec& s = l.last();
-        s.wide = s.kernel;
-        s.wide_tile = 1;
-        s.wide.constants += constant("TEAMS", 1);
+        s.wide.push_back({s.kernel, 2, 1, s.factor});
+        s.wide.back().kernel.constants += constant("TEAMS", 1);
         s.kernel.constants += constant("TEAMS", teams);
       }
       else if (ins.op != Op::attention_back) l.add(pieces, name, 0, ins.ints[0], 1, with_team);
@@ -178,6 +180,17 @@ LaunchSpec master_to_vector(std::int64_t elements) {
   return s;
 }
 
+std::array<LaunchSpec, 2> pick_launches(const View& logits, const View& ids, const View& positions) {
+  std::array<LaunchSpec, 2> list;
+  for (LaunchSpec& s : list) {
+    s.kernel = {"arena pick", "pick", constant("PARTS", kPickParts)};
+    s.operands = {logits, ids, positions};
+  }
+  list[0].kernel.entry = "pick_parts";
+  list[0].factor = kPickParts;
+  return list;
+}
+
 Result<gpu::Handle> pipeline_of(gpu::Device& device, const Kernel& kernel) {
   auto text_of = [](std::string_view name) {
     for (const WgslSource& s : wgsl_sources())
@@ -186,12 +199,14 @@ Result<gpu::Handle> pipeline_of(gpu::Device& device, const Kernel& kernel) {
   };
   gpu::PipelineSource source;
   source.key = kernel.pieces + ":" + kernel.entry + "\n" + kernel.constants;
-  source.wgsl = text_of("base");
+  const bool together = device.limits().subgroups && kernel.pieces.find("lanes") != std::string::npos;
+  if (together) source.wgsl = "enable subgroups;\ndiagnostic(off, subgroup_uniformity);\n";
+  source.wgsl += text_of("base");
   source.wgsl += kernel.constants;
   for (std::string_view rest = kernel.pieces; !rest.empty();) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
-    const std::string_view text = text_of(rest.substr(0, end));
-    if (text.empty()) return Status(Code::internal, "gpu: no kernel file " + std::string(rest.substr(0, end)));
+    const std::string_view name = rest.substr(0, end), text = text_of(name != "lanes" ? name : together ? "lanes_together" : "lanes_apart");
+    if (text.empty()) return Status(Code::internal, "gpu: no kernel file " + std::string(name));
     source.wgsl += text;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }

@@ -19,11 +19,17 @@ struct WgslSource {
 std::span<const WgslSource> wgsl_sources();
 
 struct Kernel {
-  std::string pieces;     // files, separated by spaces; base is always first
+  std::string pieces;     // files, separated by spaces; base is always first, "lanes" the one of two that the device can
   std::string entry;
   std::string constants;  // in front of the pieces
   gpu::Access weights = gpu::Access::read;
   bool has_weights = false;
+};
+
+// What runs in place of a launch's kernel where its operand has at least `rows` rows.
+struct WideKernel {
+  Kernel kernel;
+  std::int64_t rows = 2, tile = 1, factor = 1;
 };
 
 // One dispatch of an instruction. Its units of work are ceil(rows of an operand / tile) * factor.
@@ -34,8 +40,7 @@ struct LaunchSpec {
   std::int64_t tile = 1;
   std::int64_t threads = 1;  // units per workgroup
   std::int64_t most = 0;     // workgroups; 0: any number. Those of a kernel that loops over its units
-  Kernel wide{};             // used instead, with its tile, where the operand has more than one row
-  std::int64_t wide_tile = 0;
+  std::vector<WideKernel> wide{};  // rows ascending
   // What its parameters say: of the instruction, or of several that one dispatch does.
   const Instruction* instruction = nullptr;
   std::array<View, kMaxOperands> operands{};
@@ -55,6 +60,10 @@ std::string weight_constants(const cpu::WeightArg& weight, bool bias);
 // After an update: a master (operand 0) becomes float panels, or a vector.
 LaunchSpec master_to_panels(std::int64_t elements);
 LaunchSpec master_to_vector(std::int64_t elements);
+
+// The most probable id of a row (operand 0) becomes the id (1) of the next position (2), in two dispatches.
+constexpr std::int64_t kPickParts = 128;
+std::array<LaunchSpec, 2> pick_launches(const View& logits, const View& ids, const View& positions);
 
 Result<gpu::Handle> pipeline_of(gpu::Device& device, const Kernel& kernel);
 

@@ -17,8 +17,8 @@ std::vector<WeightFormat> formats() {
 TEST(WebGpuMatmul, EveryFormatAndShapeEqualsTheCpu) {
   LOOM_TEST_DEVICE(device);
   for (const WeightFormat& format : formats()) {
-    for (const Shape s : {Shape{150, 37, 5}, Shape{31, 1, 1}, Shape{64, 16, 1}, Shape{353, 50, 9}}) {
-      Case c;
+    for (const Shape s : {Shape{150, 37, 5}, Shape{31, 1, 1}, Shape{64, 16, 1}, Shape{353, 50, 9}, Shape{150, 70, 99}}) {
+      Case c(99);
       const View x = c.input(s.k), w = c.weight("w", s.n, s.k, format);
       c.output(c.emit.matmul(w, x, s.k % 2 == 0 ? c.weight("b", 1, s.n, {}) : View{}));
       EXPECT_TRUE(c.equal(*device, s.rows)) << to_string(format) << " " << s.k << " x " << s.n << " rows " << s.rows;

@@ -24,8 +24,9 @@ std::uint32_t bits(float v) { return std::bit_cast<std::uint32_t>(v); }
 Status Executor::add_launch(LaunchSpec spec) {
   Launch l;
   LOOM_ASSIGN(l.pipeline, pipeline_of(device_, spec.kernel));
-  if (spec.wide_tile != 0) {
-    LOOM_ASSIGN(l.wide, pipeline_of(device_, spec.wide));
+  for (const WideKernel& w : spec.wide) {
+    LOOM_ASSIGN(const gpu::Handle wide, pipeline_of(device_, w.kernel));
+    l.wide.push_back(wide);
   }
   gpu::Binding bindings[] = {{parameters_.handle(), launches_.size() * kSlot * 4, kSlot * 4}, {arena_.handle()}, {}};
   if (spec.kernel.has_weights) bindings[2].buffer = heaps_[static_cast<std::size_t>(matrix_of(spec.matrices[0])->device.heap)].handle();
@@ -41,6 +42,7 @@ Status Executor::record() {
   in_order_.clear();
   fused_.clear();
   repacks_.clear();
+  pick_.clear();
   bound_ = false;
   // Every instruction by itself; for single rows, fusions in place of what they do; after an update, parameters from their masters.
   std::vector<LaunchSpec> specs;
@@ -60,7 +62,7 @@ Status Executor::record() {
       const DeviceMatrix& m = matrix_of(id)->device;
       return FusedMatrix{&m.arg, m.heap};
     };
-    fusions = find_fusions(program_, weight, device_.limits().group_bytes);
+    fusions = find_fusions(program_, weight, device_.limits());
   }
   std::vector<std::size_t> fusion_at(program_.code.size(), kNowhere);  // that an instruction is part of
   for (std::size_t f = 0; f < fusions.size(); ++f)
@@ -84,6 +86,7 @@ Status Executor::record() {
       repacks_.push_back(specs.size());
       specs.push_back(std::move(s));
     }
+  plan_pick(specs);
   slots_.assign(specs.size() * kSlot, 0);
   LOOM_ASSIGN(parameters_, gpu::Buffer::create(device_, slots_.size() * 4, "parameters"));
   for (LaunchSpec& s : specs) LOOM_TRY(add_launch(std::move(s)));
@@ -91,6 +94,16 @@ Status Executor::record() {
   submitted_.reserve(launches_.size());
   changed_ = false;
   return {};
+}
+
+void Executor::plan_pick(std::vector<LaunchSpec>& specs) {
+  const BufferId output = program_.find(BufferKind::output, "", "y"), ids = program_.find(BufferKind::input, "", "ids"), positions = program_.find(BufferKind::input, "", "positions");
+  if (output == kNone || ids == kNone || positions == kNone || buffer(output).type != ValueType::f32) return;
+  auto view = [&](BufferId id) { return View{id, 0, static_cast<std::int32_t>(buffer(id).cols)}; };
+  for (LaunchSpec& s : pick_launches(view(output), view(ids), view(positions))) {
+    pick_.push_back(specs.size());
+    specs.push_back(std::move(s));
+  }
 }
 
 // The parameters of launch n for the registers' values, but its units.
@@ -115,6 +128,7 @@ void Executor::fill_slot(std::size_t n) {
     std::memcpy(slot + kWeight + kWeightStep * i, weight, sizeof weight);
     if (!spec.instruction) slot[kExtra] = word(m.arg.panel_bytes / 4), slot[kExtra + 1] = static_cast<std::uint32_t>(m.at / 4);
   }
+  if (!pick_.empty() && (n == pick_[0] || n == pick_[1])) slot[kExtra] = picked_at_, slot[kExtra + 1] = picked_at_ + 1 + word(kMostPicked);
   if (!spec.instruction) return;
   const Instruction& ins = *spec.instruction;
   if (ins.op == Op::fill) slot[kReals] = bits(cpu::stored(static_cast<float>(ins.reals[0])));
@@ -139,15 +153,21 @@ Status Executor::bind_registers() {
     const Launch& l = launches_[n];
     fill_slot(n);
     const std::int64_t rows = l.spec.operand >= 0 ? program_.rows(l.spec.operands[static_cast<std::size_t>(l.spec.operand)].buffer, u32_) : 1;
-    const bool wide = l.spec.wide_tile != 0 && rows > 1;
-    const std::int64_t tile = wide ? l.spec.wide_tile : l.spec.tile, units = (rows + tile - 1) / tile * l.spec.factor;
+    gpu::Handle pipeline = l.pipeline;
+    std::int64_t tile = l.spec.tile, factor = l.spec.factor;
+    for (std::size_t w = 0; w < l.wide.size() && rows >= l.spec.wide[w].rows; ++w) {
+      pipeline = l.wide[w];
+      tile = l.spec.wide[w].tile;
+      factor = l.spec.wide[w].factor;
+    }
+    const std::int64_t units = (rows + tile - 1) / tile * factor;
     if (units > UINT32_MAX) return Status(Code::unsupported, "gpu: an instruction of " + std::to_string(units) + " units of work");
     slots_[n * kSlot + kUnits] = word(units);
     std::int64_t groups = (units + l.spec.threads - 1) / l.spec.threads;
     const std::int64_t limit = device_.limits().groups_per_dimension;
     if (l.spec.most != 0) groups = std::min({groups, l.spec.most, limit});
     const std::int64_t x = std::min(groups, limit), y = x == 0 ? 0 : (groups + x - 1) / x;
-    list_[n] = {wide ? l.wide : l.pipeline, l.bindings, word(x), word(y), 1};
+    list_[n] = {pipeline, l.bindings, word(x), word(y), 1};
   }
   for (std::size_t n : fused_) {
     const LaunchSpec& s = launches_[n].spec;
@@ -229,8 +249,8 @@ Status Executor::read_outputs() {
   return device_.read(ranges);
 }
 
-Status Executor::run(Segment first, Segment last) {
-  [[maybe_unused]] const FpEnvGuard fp;
+// What comes before the dispatches of a run.
+Status Executor::prepare(Segment first) {
   if (!failure_.ok()) return std::exchange(failure_, Status());
   if (first == Segment::forward) {
     LOOM_TRY(check_inputs());
@@ -238,11 +258,35 @@ Status Executor::run(Segment first, Segment last) {
   }
   LOOM_TRY(bind_registers());
   if (poison_ && first == Segment::forward) LOOM_TRY(poison());
-  LOOM_TRY(upload_inputs());
-  LOOM_TRY(submit(single_rows_ ? fused_ : in_order_, first, last));
   for (Mirror& m : mirrors_) m.fresh = false;
+  return upload_inputs();
+}
+
+Status Executor::run(Segment first, Segment last) {
+  [[maybe_unused]] const FpEnvGuard fp;
+  LOOM_TRY(prepare(first));
+  LOOM_TRY(submit(single_rows_ ? fused_ : in_order_, first, last));
   device_ahead_ = device_ahead_ || (last == Segment::update && !masters_.empty());
-  return first <= Segment::loss ? read_outputs() : Status();
+  if (first > Segment::loss) return {};
+  outputs_behind_ = false;
+  return read_outputs();
+}
+
+Status Executor::run_greedy(std::span<std::uint32_t> picked) {
+  [[maybe_unused]] const FpEnvGuard fp;
+  if (pick_.empty() || picked.size() > kMostPicked) return loom::Executor::run_greedy(picked);
+  LOOM_TRY(prepare(Segment::forward));
+  const std::uint32_t none = 0;
+  LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{picked_at_} * 4, std::as_bytes(std::span(&none, 1))));
+  for (std::size_t i = 0; i < picked.size(); ++i) {
+    LOOM_TRY(submit(single_rows_ ? fused_ : in_order_, Segment::forward, Segment::forward));
+    const gpu::Dispatch pick[] = {list_[pick_[0]], list_[pick_[1]]};
+    LOOM_TRY(device_.submit(pick));
+    LOOM_TRY(device_.flush());
+  }
+  outputs_behind_ = true;
+  const gpu::ReadRange range{arena_.handle(), (std::uint64_t{picked_at_} + 1) * 4, std::as_writable_bytes(picked)};
+  return device_.read({&range, 1});
 }
 
 }  // namespace loom::webgpu

@@ -4,33 +4,42 @@
 
 const SIGNS = 0x80808080u;
 
-var<workgroup> bytes: array<vec2<i32>, TEAMS * 64u>;
 var<workgroup> planes: array<vec2<u32>, TILES * 16u>;  // of the query
+var<workgroup> query_most: atomic<u32>;
+var<workgroup> top_found: atomic<u32>;  // exponents are counted from LOWEST, so that 0 is none
+const LOWEST = -1000000;
+// Of a round, in which each team has a block:
+var<workgroup> weights: array<f32, TEAMS * 64u>;
+var<workgroup> eighth_sums: array<f32, TEAMS * 8u>;
+var<workgroup> heaviest: array<atomic<u32>, TEAMS * 2u>;  // [round % 2][team]
+var<workgroup> bytes: array<vec2<i32>, TEAMS * 64u>;
 var<workgroup> packed_weights: array<vec2<u32>, TEAMS * 16u>;
 var<workgroup> block_sum: array<f32, TEAMS>;
 var<workgroup> block_num: array<f32, TEAMS * TILES * 64u>;
 
-fn padded_dim() -> u32 { return (int_at(2u) + 15u) / 16u * 16u; }
-fn page_part(b: u32, table: u32, kv_head: u32) -> u32 { return place(1u, 0u) + (A[table + b] * int_at(1u) + kv_head) * (64u * padded_dim() + 128u); }
+const PADDED_DIM = (HEAD_DIM + 15u) / 16u * 16u;
+fn page_part(b: u32, table: u32, kv_head: u32) -> u32 { return place(1u, 0u) + (A[table + b] * int_at(1u) + kv_head) * (64u * PADDED_DIM + 128u); }
 
 // Sums of four plane products joined; every sum is exact in f32, and products by 128 are.
 fn join_planes(hh: i32, middle: i32, ll: i32) -> f32 { return (f32(hh) * 128.0 + f32(middle)) * 128.0 + f32(ll); }
 
 fn score(part: u32, lane: u32, query_scale: f32) -> f32 {
-  let words = padded_dim() / 4u;
   var hh = 0;
   var middle = 0;
   var ll = 0;
-  for (var w = 0u; w < words; w++) {
+  for (var w = 0u; w < PADDED_DIM / 4u; w++) {
     let hi = A[part + w * 64u + lane] ^ SIGNS;
-    let lo = A[part + words * 64u + w * 64u + lane] ^ SIGNS;
+    let lo = A[part + (PADDED_DIM / 4u + w) * 64u + lane] ^ SIGNS;
     hh = hh + dot4I8Packed(hi, planes[w].x);
     middle = middle + dot4I8Packed(hi, planes[w].y) + dot4I8Packed(lo, planes[w].x);
     ll = ll + dot4I8Packed(lo, planes[w].y);
   }
-  let key_scale = load(part + 64u * padded_dim() + lane);
+  let key_scale = load(part + 64u * PADDED_DIM + lane);
   return mul(mul(join_planes(hh, middle, ll), mul(query_scale, key_scale)), real_at(0u));
 }
+
+// Both planes of four positions' values, element d.
+fn value_words(values: u32, four: u32, d: u32) -> vec2<u32> { return vec2<u32>(A[values + four * PADDED_DIM + d], A[values + (16u + four) * PADDED_DIM + d]); }
 
 @compute @workgroup_size(TEAMS * 64u) fn attention_q15(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
@@ -38,22 +47,24 @@ fn score(part: u32, lane: u32, query_scale: f32) -> f32 {
   let team = thread / 64u;
   let lane = thread % 64u;
   let at = head_of(u);
-  let hd = int_at(2u);
   let p = uniform_word(thread, min(A[place(3u, at.row)], P[3] * 64u - 1u));
   let table = P[2] + A[place(2u, at.row)] * P[3];
-  let q = place(0u, at.row) + at.head * hd;
+  let q = place(0u, at.row) + at.head * HEAD_DIM;
   let begin = first_seen(p);
 
-  // The query as planes; every team finds its scale.
-  var most = 0u;
-  for (var d = lane; d < hd; d += 64u) { most = max(most, A[q + d] & 0x7FFFFFFFu); }
-  most = u32(team_max(thread, i32(most)));
+  // The query as planes.
+  var own_most = 0u;
+  for (var d = thread; d < HEAD_DIM; d += TEAMS * 64u) { own_most = max(own_most, A[q + d] & 0x7FFFFFFFu); }
+  own_most = most_of_lanes(own_most);
+  if (speaks_for_lanes()) { atomicMax(&query_most, own_most); }
+  workgroupBarrier();
+  let most = atomicLoad(&query_most);
   let query_scale = bitcast<f32>(q15_scale(most));
-  for (var w = thread; w < padded_dim() / 4u; w += TEAMS * 64u) {
+  for (var w = thread; w < PADDED_DIM / 4u; w += TEAMS * 64u) {
     var hi = 0u;
     var lo = 0u;
     for (var i = 0u; i < 4u; i++) {
-      if (4u * w + i < hd && !q15_lost(most)) {
+      if (4u * w + i < HEAD_DIM && !q15_lost(most)) {
         let v = q15_planes(load(q + 4u * w + i), q15_inverse(most));
         hi = hi | byte_of(v.x, i);
         lo = lo | byte_of(v.y, i);
@@ -63,31 +74,49 @@ fn score(part: u32, lane: u32, query_scale: f32) -> f32 {
   }
   workgroupBarrier();
 
-  var top = -1000000;
+  var parts = Parts(0.0, LOWEST);  // of the last block that this lane looked at
+  var top = LOWEST;
   for (var b = begin / 64u + team; b <= p / 64u; b += TEAMS) {
     let j = b * 64u + lane;
-    if (j >= begin && j <= p) { top = max(top, exp_parts(score(page_part(b, table, at.kv_head), lane, query_scale)).k); }
+    if (j >= begin && j <= p) {
+      parts = exp_parts(score(page_part(b, table, at.kv_head), lane, query_scale));
+      top = max(top, parts.k);
+    }
   }
-  top = group_max(thread, top);
+  let most_found = most_of_lanes(u32(top - LOWEST));
+  if (speaks_for_lanes()) { atomicMax(&top_found, most_found); }
+  workgroupBarrier();
+  top = i32(atomicLoad(&top_found)) + LOWEST;
+  let one_round = p / 64u - begin / 64u < TEAMS;
   var num: array<f32, TILES>;  // of the first team
   for (var t = 0u; t < TILES; t++) { num[t] = zero(); }
   var den = zero();
+  var turn = 0u;
   for (var b0 = begin / 64u; b0 <= p / 64u; b0 += TEAMS) {
     let b = b0 + team;
     let j = b * 64u + lane;
     let part = page_part(min(b, p / 64u), table, at.kv_head);
+    let values = part + 32u * PADDED_DIM;
+    var first_tile: array<vec2<u32>, 16>;  // of the values, under way while their weights are found
+    for (var g = 0u; g < 16u; g++) { first_tile[g] = value_words(values, g, min(lane, HEAD_DIM - 1u)); }
     var e = zero();
     var w = zero();
     if (j >= begin && j <= p) {
-      let parts = exp_parts(score(part, lane, query_scale));
+      if (!one_round) { parts = exp_parts(score(part, lane, query_scale)); }
       e = rescale(parts.m, parts.k, top);
-      w = mul(e, load(part + 64u * padded_dim() + 64u + lane));
+      w = mul(e, load(part + 64u * PADDED_DIM + 64u + lane));
     }
-    let sum = tree_sum(thread, e);
-    if (lane == 0u) { block_sum[team] = sum; }
-    let heaviest = u32(team_max(thread, i32(magnitude_bits(w))));
+    weights[thread] = e;
+    atomicMax(&heaviest[turn * TEAMS + team], magnitude_bits(w));
+    workgroupBarrier();
+    let heavy = atomicLoad(&heaviest[turn * TEAMS + team]);
+    if (lane < 8u) {
+      var every: array<f32, 8>;
+      for (var i = 0u; i < 8u; i++) { every[i] = weights[thread + 8u * i]; }
+      eighth_sums[team * 8u + lane] = halves(every);
+    }
     var v = vec2<i32>(0, 0);
-    if (!q15_lost(heaviest)) { v = q15_planes(w, q15_inverse(heaviest)); }
+    if (!q15_lost(heavy)) { v = q15_planes(w, q15_inverse(heavy)); }
     bytes[thread] = v;
     workgroupBarrier();
     if (lane < 16u) {
@@ -99,18 +128,26 @@ fn score(part: u32, lane: u32, query_scale: f32) -> f32 {
       }
       packed_weights[team * 16u + lane] = vec2<u32>(hi, lo);
     }
+    if (lane == 63u) {
+      var sums: array<f32, 8>;
+      for (var i = 0u; i < 8u; i++) { sums[i] = eighth_sums[team * 8u + i]; }
+      block_sum[team] = halves(sums);
+      atomicStore(&heaviest[turn * TEAMS + team], 0u);  // for the round after the next
+    }
+    turn = 1u - turn;
     workgroupBarrier();
-    let weight_scale = bitcast<f32>(q15_scale(heaviest));
-    let values = part + 32u * padded_dim();
+    let weight_scale = bitcast<f32>(q15_scale(heavy));
     for (var t = 0u; t < TILES; t++) {
       let d = t * 64u + lane;
-      if (d >= hd || b > p / 64u) { continue; }
+      if (d >= HEAD_DIM || b > p / 64u) { continue; }
       var hh = 0;
       var middle = 0;
       var ll = 0;
       for (var g = 0u; g < 16u; g++) {
-        let hi = A[values + g * padded_dim() + d] ^ SIGNS;
-        let lo = A[values + (16u + g) * padded_dim() + d] ^ SIGNS;
+        var words: vec2<u32>;
+        if (t == 0u) { words = first_tile[g]; } else { words = value_words(values, g, d); }
+        let hi = words.x ^ SIGNS;
+        let lo = words.y ^ SIGNS;
         let x = packed_weights[team * 16u + g];
         hh = hh + dot4I8Packed(hi, x.x);
         middle = middle + dot4I8Packed(hi, x.y) + dot4I8Packed(lo, x.x);
@@ -126,5 +163,5 @@ fn score(part: u32, lane: u32, query_scale: f32) -> f32 {
       }
     }
   }
-  if (team == 0u) { store_result(&num, place(4u, at.row) + at.head * hd, div(1.0, den), lane); }
+  if (team == 0u) { store_result(&num, place(4u, at.row) + at.head * HEAD_DIM, div(1.0, den), lane); }
 }

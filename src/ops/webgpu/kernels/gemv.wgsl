@@ -1,168 +1,246 @@
-// One row through up to three matrices of class I in one dispatch (decoding): [rms_norm and] quantization of x in every workgroup, products as in
-// matmul_integer.wgsl, then bias, residual or silu_mul. Each step gives the bits of its own instruction.
-// Operands: 0 x, 1 gain, 2.. results, 5.. biases, 8 residual. NORM, EPILOGUE, MATRICES; WORDS: of a plane of x.
+// One row through up to three matrices of class I in one dispatch (decoding): [rms_norm and] quantization of x in every workgroup, exact integer
+// sums, then what EPILOGUE says. Each step gives the bits of its own instruction.
+// Operands: 0 x, 1 gain, 2.. results, 5.. biases, then 8 residual (ADD), or 3 table, 4 kv, 8 seq, 9 pos (HEADS, where 2 is the turned queries).
+// A workgroup makes JOBS panels of 16 outputs at a time, TURNS times. Its threads are 16 lanes, one per output of a panel, times JOBS * SHARE: those of a
+// job share out the panel's byte rows, RUN at a time. COLS of the matrices, PADDED as packed, WORDS of a plane of x, NORM, MATRICES.
 
 const STORE = 0u;
 const ADD = 1u;
-const SILU_MUL = 2u;
+const SILU_MUL = 2u;  // a job is the gate, the other the value
+const HEADS = 3u;     // the jobs are a head of queries, keys or values
 
-var<workgroup> x_planes: array<vec2<u32>, WORDS>;
-const PER_THREAD = (WORDS * 4u + 255u) / 256u;
+const SHARE = THREADS / (16u * JOBS);
+const FINISHED = 16u * select(JOBS, 1u, EPILOGUE == SILU_MUL);  // outputs of a unit
+const BYTE_ROWS = PADDED / (4u * LAYERS);
+const RUNS = (BYTE_ROWS + RUN - 1u) / RUN;
+const ALL_WORDS = max(WORDS, RUNS * RUN * LAYERS);  // byte rows beyond the last meet zeros
 
-var<workgroup> team_sums: array<vec2<i32>, 16>;
-var<workgroup> x_values: array<f32, select(1u, WORDS * 4u, NORM)>;
+var<workgroup> x_planes: array<vec4<u32>, (ALL_WORDS + 1u) / 2u>;    // hi, lo of a word, hi, lo of the next
+var<workgroup> x_sums: array<u32, (ALL_WORDS + 1u) / 2u>;            // of both planes, by runs of 8 values: 16 bits each
+var<workgroup> x_values: array<f32, select(1u, WORDS * 4u, STAGED)>;  // where there is room
 var<workgroup> inverse_rms: f32;
-var<workgroup> partial: array<vec2<i32>, 256>;
-var<workgroup> partial_up: array<vec2<i32>, 256>;
+var<workgroup> x_most: atomic<u32>;
+var<workgroup> x_totals: array<atomic<i32>, 2>;
+var<workgroup> job_sums: array<atomic<i32>, TURNS * JOBS * 32u>;  // [turn][job][output][plane]
 
-// x in workgroup memory, normalized: the mean square by rule 4 on the first 64 threads, then every value as its instruction stores it.
-fn normalize(thread: u32, n: u32) {
-  var gain: array<f32, PER_THREAD>;  // fetched with x
-  for (var i = 0u; i < PER_THREAD; i++) {
-    let c = min(thread + 256u * i, n - 1u);
-    gain[i] = load(place(1u, 0u) + c);
-    x_values[c] = load(place(0u, 0u) + c);
-  }
-  workgroupBarrier();
-  var sum = zero();
-  if (thread < 64u) {
-    for (var i = thread; i < n; i += 64u) { sum = sum + mul(x_values[i], x_values[i]); }
-  }
-  sum = tree_sum(thread, sum);
-  if (thread == 0u) { inverse_rms = rsqrt_exact(div(sum, f32(n)) + real_at(0u)); }
-  workgroupBarrier();
-  for (var i = 0u; i < PER_THREAD; i++) {
-    let c = thread + 256u * i;
-    if (c < n) { x_values[c] = settled(mul(mul(x_values[c], inverse_rms), gain[i])); }
-  }
-  workgroupBarrier();
-}
-fn x_value(i: u32) -> f32 {
-  if (NORM) { return x_values[i]; }
-  return load(place(0u, 0u) + i);
+fn x_value(c: u32) -> f32 {
+  if (STAGED) { return x_values[c]; }
+  if (c < COLS) { return load(place(0u, 0u) + c); }
+  return zero();
 }
 
-// The byte rows of a thread's team are fetched a few at a time; those of the first panel, and its scales, before x is known.
-const FETCH = min(8u, (WORDS / LAYERS + 15u) / 16u);
-struct Rows {
-  row: array<u32, FETCH>,
-  sub: array<vec2<u32>, FETCH>,
-  scale: f32,
+// The byte rows that a thread fetches at a time, of one column, with what they share.
+struct Run {
+  row: array<u32, RUN>,
+  sub: u32,
 }
-fn byte_rows() -> u32 { return (min(WORDS, w_padded() / 4u) + LAYERS - 1u) / LAYERS; }
-fn fetch(n: u32, first: u32) -> Rows {
-  var rows: Rows;
-  let panel = w_panel(n);
-  for (var i = 0u; i < FETCH; i++) {
-    let r = min(first + 16u * i, byte_rows() - 1u);
-    rows.row[i] = byte_row(panel, n, r);
-    rows.sub[i] = sub_scales(panel, n, r);
+fn fetch(panel: u32, lane: u32, index: u32) -> Run {
+  var run: Run;
+  let first = min(index, RUNS - 1u) * RUN;
+  if (LAYOUT == A4) {  // super-blocks of 8 byte rows and a word of scales
+    let start = panel + first / 8u * 144u + lane;
+    for (var i = 0u; i < RUN; i++) { run.row[i] = W[start + (first % 8u + i) * 16u]; }
+    run.sub = W[start + 128u];
+    return run;
   }
-  rows.scale = own_scale(min(n, w_rows() - 1u));
-  return rows;
+  for (var i = 0u; i < RUN; i++) { run.row[i] = byte_row(panel, lane, min(first + i, BYTE_ROWS - 1u)); }
+  run.sub = sub_word(panel, lane, first);
+  return run;
 }
-fn dots(n: u32, team: u32, fetched: Rows) -> vec2<i32> {
-  var rows = fetched;
-  let count = min(WORDS, w_padded() / 4u);
+fn dots(codes: u32, x: vec2<u32>) -> vec2<i32> { return vec2<i32>(dot4I8Packed(codes, x.x), dot4I8Packed(codes, x.y)); }
+fn two_sums(word: u32) -> vec2<i32> { return vec2<i32>(bitcast<i32>(word << 16u) >> 16u, bitcast<i32>(word) >> 16u); }
+fn run_sums(run: Run, index: u32) -> vec2<i32> {
   var sum = vec2<i32>(0, 0);
-  for (var first = team; first < byte_rows(); first += 16u * FETCH) {
-    if (first != team) { rows = fetch(n, first); }
-    for (var i = 0u; i < FETCH; i++) {
-      let r = first + 16u * i;
-      for (var p = 0u; p < LAYERS; p++) {
-        let g = r * LAYERS + p;
-        if (g < count) {
-          let codes = layer_codes(rows.row[i], p, rows.sub[i]);
-          sum = sum + vec2<i32>(dot4I8Packed(codes, x_planes[g].x), dot4I8Packed(codes, x_planes[g].y));
-        }
-      }
+  let first = index * RUN;
+  if (LAYOUT == A4) {  // two byte rows share a scale and a zero point: of their 16 codes' sum, so that the codes stay as they are
+    for (var b = 0u; b < RUN; b += 2u) {
+      let low = x_planes[first + b];
+      let high = x_planes[first + b + 1u];
+      let codes = vec2<u32>(run.row[b], run.row[b + 1u]);
+      let d = dots(codes.x & 0x0F0F0F0Fu, low.xy) + dots((codes.x >> 4u) & 0x0F0F0F0Fu, low.zw) + dots(codes.y & 0x0F0F0F0Fu, high.xy) + dots((codes.y >> 4u) & 0x0F0F0F0Fu, high.zw);
+      let both = run.sub >> (8u * ((first + b) % 8u / 2u));
+      sum = sum + i32(both & 15u) * d - i32((both >> 1u) & 0x78u) * (two_sums(x_sums[first + b]) + two_sums(x_sums[first + b + 1u]));
+    }
+    return sum;
+  }
+  for (var i = 0u; i < RUN; i++) {
+    let sub = sub_of(run.sub, first + i);
+    for (var p = 0u; p < LAYERS; p++) {
+      let both = x_planes[((first + i) * LAYERS + p) / 2u];
+      sum = sum + dots(layer_codes(run.row[i], p, sub), select(both.xy, both.zw, ((first + i) * LAYERS + p) % 2u == 1u));
     }
   }
   return sum;
 }
 
-// The matrix and its panel that unit u is: sets M.
-struct Unit {
+// Which matrix, and which of its panels, a job of a unit is.
+struct Panel {
   matrix: u32,
-  panel: u32,
+  first: u32,  // output
 }
-fn unit_of(u: u32) -> Unit {
-  M = 68u;
-  var at = Unit(0u, u);
-  for (; at.matrix + 1u < MATRICES && EPILOGUE != SILU_MUL; at.matrix++) {
-    let count = (w_rows() + 15u) / 16u;
-    if (at.panel < count) { break; }
-    at.panel = at.panel - count;
-    M = M + 20u;
+fn panel_of(unit: u32, job: u32) -> Panel {
+  if (EPILOGUE == SILU_MUL) { return Panel(job, unit * 16u); }
+  var at = Panel(0u, unit * JOBS);
+  for (; at.matrix + 1u < MATRICES; at.matrix++) {
+    let count = ((P[FIRST_MATRIX + 20u * at.matrix] + 15u) / 16u + JOBS - 1u) / JOBS * JOBS;
+    if (at.first < count) { break; }
+    at.first = at.first - count;
   }
-  return at;
+  return Panel(at.matrix, (at.first + job) * 16u);
 }
 
-@compute @workgroup_size(256) fn gemv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+// What the thread that finishes an output needs beside the sums, fetched before they are known.
+struct Finish {
+  n: u32,
+  real: bool,  // not the padding of the last panel
+  matrix: u32,
+  scale: f32,
+  bias: f32,
+  residual: f32,
+}
+fn finish_of(unit: u32, thread: u32) -> Finish {
+  let at = panel_of(unit, thread / 16u);
+  M = FIRST_MATRIX + 20u * at.matrix;
+  let n = at.first + thread % 16u;
+  var f = Finish(min(n, w_rows() - 1u), n < w_rows(), at.matrix, 0.0, 0.0, 0.0);
+  f.scale = own_scale(f.n);
+  if (HAS_BIAS) { f.bias = load(place(5u + at.matrix, 0u) + f.n); }
+  if (EPILOGUE == ADD) { f.residual = load(place(8u, 0u) + f.n); }
+  return f;
+}
+// The product of an output: sums are numbered by turn, job and output.
+fn finished(f: Finish, sums_at: u32, row_scale: f32) -> f32 {
+  M = FIRST_MATRIX + 20u * f.matrix;
+  let sums = vec2<i32>(atomicLoad(&job_sums[2u * sums_at]), atomicLoad(&job_sums[2u * sums_at + 1u]));
+  let y = join_sums(f.n, sums, vec2<i32>(atomicLoad(&x_totals[0]), atomicLoad(&x_totals[1])), row_scale, f.scale);
+  if (HAS_BIAS) { return y + f.bias; }
+  return y;
+}
+
+@compute @workgroup_size(THREADS) fn gemv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   Z = P[0];
-  let n_in = cols(0u);
-  let team = thread / 16u;
-  var at = unit_of(min(group.x, units() - 1u));
-  var rows = fetch(at.panel * 16u + thread % 16u, team);
-  var rows_up = rows;
-  if (NORM) { normalize(thread, n_in); }
-  var most = 0u;
-  for (var i = thread; i < n_in; i += 256u) { most = max(most, magnitude_bits(x_value(i))); }
-  most = u32(group_max(thread, i32(most)));
-  var own = vec2<i32>(0, 0);
-  for (var w = thread; w < WORDS; w += 256u) {
-    var planes = vec2<u32>(0u, 0u);
-    for (var i = 0u; i < 4u; i++) {
-      if (4u * w + i < n_in && !q15_lost(most)) {
-        let q = q15_planes(x_value(4u * w + i), q15_inverse(most));
-        own = own + q;
-        planes = planes | vec2<u32>(byte_of(q.x, i), byte_of(q.y, i));
+  let job = thread / (16u * SHARE);
+  let lane = thread % 16u;
+  let share = select(thread / 16u % SHARE, RUNS, job >= JOBS);  // where threads are left over, they have no part
+  let x = place(0u, 0u);
+  let gain = place(1u, 0u);
+  var position: Position;
+  if (EPILOGUE == HEADS) { position = position_of(thread, 8u, 9u, 3u); }
+  var unit = group.x;
+  var at = panel_of(min(unit, units() - 1u), job);
+  M = FIRST_MATRIX + 20u * at.matrix;
+  var panel = w_panel(at.first);
+  var run = fetch(panel, lane, share);
+
+  // What this thread will finish.
+  var finish: Finish;
+  var finish_up: Finish;
+  if (thread < TURNS * FINISHED) {
+    finish = finish_of(min(group.x + thread / FINISHED * groups.x, units() - 1u), thread % FINISHED);
+    if (EPILOGUE == SILU_MUL) { finish_up = finish_of(min(group.x + thread / FINISHED * groups.x, units() - 1u), thread % FINISHED + 16u); }
+  }
+
+  const OWN = (COLS + THREADS - 1u) / THREADS;
+  var gains: array<f32, OWN>;
+  if (STAGED) {
+    for (var i = 0u; i < OWN; i++) {
+      let c = min(thread + i * THREADS, COLS - 1u);
+      if (NORM) { gains[i] = load(gain + c); }
+      x_values[c] = load(x + c);
+    }
+    workgroupBarrier();
+  }
+  if (NORM) {
+    var squares = zero();
+    if (thread < 64u) {
+      for (var c = thread; c < COLS; c += 64u) { squares = squares + mul(x_values[c], x_values[c]); }
+    }
+    squares = tree_sum(thread, squares);
+    if (thread == 0u) { inverse_rms = rsqrt_exact(div(squares, f32(COLS)) + real_at(0u)); }
+    workgroupBarrier();
+  }
+  var own_most = 0u;
+  for (var i = 0u; i < OWN; i++) {
+    let c = thread + i * THREADS;
+    if (c < COLS) {
+      let value = x_value(c);
+      if (NORM) {
+        let normed = settled(mul(mul(value, inverse_rms), gains[i]));
+        x_values[c] = normed;
+        own_most = max(own_most, magnitude_bits(normed));
+      } else {
+        own_most = max(own_most, magnitude_bits(value));
       }
     }
-    x_planes[w] = planes;
   }
-  partial[thread] = own;
+  own_most = most_of_lanes(own_most);
+  if (speaks_for_lanes()) { atomicMax(&x_most, own_most); }
   workgroupBarrier();
-  if (thread < 16u) {
-    var s = vec2<i32>(0, 0);
-    for (var i = 0u; i < 16u; i++) { s = s + partial[thread * 16u + i]; }
-    team_sums[thread] = s;
+  let most = atomicLoad(&x_most);
+  let inverse_scale = q15_inverse(most);
+  var totals = vec2<i32>(0, 0);
+  for (var eight = thread; eight < WORDS / 2u && !q15_lost(most); eight += THREADS) {
+    var own = vec2<i32>(0, 0);
+    var planes = vec4<u32>(0u, 0u, 0u, 0u);
+    for (var k = 0u; k < 4u; k++) {
+      let a = q15_planes(x_value(eight * 8u + k), inverse_scale);
+      let b = q15_planes(x_value(eight * 8u + 4u + k), inverse_scale);
+      own = own + a + b;
+      planes = planes | vec4<u32>(byte_of(a.x, k), byte_of(a.y, k), byte_of(b.x, k), byte_of(b.y, k));
+    }
+    x_planes[eight] = planes;
+    x_sums[eight] = (bitcast<u32>(own.x) & 0xFFFFu) | (bitcast<u32>(own.y) << 16u);
+    totals = totals + own;
+  }
+  totals = sum_of_lanes(totals);
+  if (speaks_for_lanes()) {
+    atomicAdd(&x_totals[0], totals.x);
+    atomicAdd(&x_totals[1], totals.y);
   }
   workgroupBarrier();
-  var row_sums = vec2<i32>(0, 0);
-  for (var i = 0u; i < 16u; i++) { row_sums = row_sums + team_sums[i]; }
   let row_scale = bitcast<f32>(q15_scale(most));
 
-  for (var u = group.x; u < units(); u += groups.x) {
-    at = unit_of(u);
-    let n = at.panel * 16u + thread % 16u;
-    if (u != group.x) { rows = fetch(n, team); }
-    partial[thread] = dots(n, team, rows);
-    if (EPILOGUE == SILU_MUL) {
-      M = 88u;
-      rows_up = fetch(n, team);
-      partial_up[thread] = dots(n, team, rows_up);
-    }
-    workgroupBarrier();
-    M = 68u + 20u * at.matrix;
-    if (thread < 16u && n < w_rows()) {
-      var sum = vec2<i32>(0, 0);
-      for (var t = 0u; t < 16u; t++) { sum = sum + partial[t * 16u + thread]; }
-      if (EPILOGUE == SILU_MUL) {
-        M = 68u;
-        let gate = settled(join_sums(n, sum, row_sums, row_scale, rows.scale));
-        M = 88u;
-        sum = vec2<i32>(0, 0);
-        for (var t = 0u; t < 16u; t++) { sum = sum + partial_up[t * 16u + thread]; }
-        let up = settled(join_sums(n, sum, row_sums, row_scale, rows_up.scale));
-        store(place(2u, 0u) + n, mul(gate, sigmoid_exact(gate)) * up);
-      } else {
-        var y = join_sums(n, sum, row_sums, row_scale, rows.scale);
-        if (HAS_BIAS) { y = y + load(place(5u + at.matrix, 0u) + n); }
-        if (EPILOGUE == ADD) { y = settled(y) + load(place(8u, 0u) + n); }
-        store(place(2u + at.matrix, 0u) + n, y);
+  for (var turn = 0u; unit < units(); turn++) {
+    var sum = vec2<i32>(0, 0);
+    let next = unit + groups.x;
+    for (var r = share; r < RUNS; r += SHARE) {
+      let now = run;
+      if (r + SHARE < RUNS) { run = fetch(panel, lane, r + SHARE); }
+      else if (next < units()) {
+        at = panel_of(next, job);
+        M = FIRST_MATRIX + 20u * at.matrix;
+        panel = w_panel(at.first);
+        run = fetch(panel, lane, share);
       }
+      sum = sum + run_sums(now, r);
     }
+    let sums_at = ((turn * JOBS + min(job, JOBS - 1u)) * 16u + lane) * 2u;
+    atomicAdd(&job_sums[sums_at], sum.x);
+    atomicAdd(&job_sums[sums_at + 1u], sum.y);
+    unit = next;
+  }
+  workgroupBarrier();
+  for (var i = thread; i < TURNS * FINISHED; i += THREADS) {
+    unit = group.x + i / FINISHED * groups.x;
+    if (unit >= units()) { break; }
+    if (i != thread) {
+      finish = finish_of(unit, i % FINISHED);
+      if (EPILOGUE == SILU_MUL) { finish_up = finish_of(unit, i % FINISHED + 16u); }
+    }
+    let sums_at = i / FINISHED * JOBS * 16u + i % FINISHED;
+    var y = finished(finish, sums_at, row_scale);
+    if (EPILOGUE == ADD) { y = settled(y) + finish.residual; }
+    if (EPILOGUE == SILU_MUL) {
+      let gate = settled(y);
+      y = mul(gate, sigmoid_exact(gate)) * settled(finished(finish_up, sums_at + 16u, row_scale));
+    }
+    if (EPILOGUE == HEADS) { head_values[i] = settled(y); }
+    else if (finish.real) { store(place(2u + finish.matrix, 0u) + finish.n, y); }
+  }
+  if (EPILOGUE == HEADS) {
     workgroupBarrier();
+    let own = panel_of(group.x, 0u);
+    let head = own.first / HEAD_DIM;
+    finish_head(thread, own.matrix, position, select(place(4u, 0u) + head * HEAD_WORDS, place(2u, 0u) + head * HEAD_DIM, own.matrix == QUERY), int_at(1u));
   }
 }

@@ -1,24 +1,27 @@
-// Reductions over 64 lanes, one thread each; TEAMS of them side by side in a workgroup, where a kernel has several.
+// Reductions over 64 lanes, one thread each; TEAMS of them side by side in a workgroup, where a kernel has several. Threads beyond hear the last team's.
 
 var<workgroup> lane_values: array<f32, TEAMS * 64u>;
 var<workgroup> eighths: array<f32, TEAMS * 8u>;
 
-// The sum over a team for all of its threads, in the order of rule 4: halves are added, 32, 16, 8, 4, 2, 1.
+// 64 values are added by halves (rule 4): 32, 16, 8, 4, 2, 1. So eight that are eight apart, then what the eighths give.
+fn halves(v: array<f32, 8>) -> f32 { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
+
+// The sum over a team for all of its threads.
 fn tree_sum(thread: u32, value: f32) -> f32 {
   let lane = thread % 64u;
   let team = thread / 64u;
   workgroupBarrier();
-  lane_values[thread] = value;
+  if (team < TEAMS) { lane_values[thread] = value; }
   workgroupBarrier();
-  if (lane < 8u) {
+  if (lane < 8u && team < TEAMS) {
     var s: array<f32, 8>;
     for (var i = 0u; i < 8u; i++) { s[i] = lane_values[thread + 8u * i]; }
-    eighths[team * 8u + lane] = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+    eighths[team * 8u + lane] = halves(s);
   }
   workgroupBarrier();
   var u: array<f32, 8>;
-  for (var i = 0u; i < 8u; i++) { u[i] = eighths[team * 8u + i]; }
-  return ((u[0] + u[4]) + (u[2] + u[6])) + ((u[1] + u[5]) + (u[3] + u[7]));
+  for (var i = 0u; i < 8u; i++) { u[i] = eighths[min(team, TEAMS - 1u) * 8u + i]; }
+  return halves(u);
 }
 
 var<workgroup> lane_maxima: array<i32, TEAMS * 64u>;

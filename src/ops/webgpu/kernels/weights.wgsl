@@ -29,8 +29,9 @@ const PLAIN = 0u;
 const A4 = 1u;
 const S4 = 2u;
 
-// Where the parameters of the matrix are: 68, and 20 on for each further one of a kernel with several.
-var<private> M: u32 = 68u;
+// Where the parameters of the matrix are: here, and 20 on for each further one of a kernel with several.
+const FIRST_MATRIX = 68u;
+var<private> M: u32 = FIRST_MATRIX;
 
 fn w_rows() -> u32 { return P[M]; }
 fn w_cols() -> u32 { return P[M + 1u]; }
@@ -85,22 +86,30 @@ fn byte_row(panel: u32, n: u32, r: u32) -> u32 {
   if (LAYOUT == S4) { return W[panel + r / 32u * 528u + r % 32u * 16u + n % 16u]; }
   return W[panel + r * 16u + n % 16u];
 }
-// What the codes of a byte row share in the native 4-bit layouts: scale, then what is added, in every byte.
-fn sub_scales(panel: u32, n: u32, r: u32) -> vec2<u32> {
+// What the codes of a byte row share in the native 4-bit layouts lies in a word per column, for the eight byte rows of A4 or the 32 of S4.
+fn sub_word(panel: u32, n: u32, r: u32) -> u32 {
+  if (LAYOUT == A4) { return W[panel + r / 8u * 144u + 128u + n % 16u]; }
+  if (LAYOUT == S4) {
+    let super_block = r / 32u;
+    return W[panel + super_block * 528u + min(32u, w_padded() / 8u - super_block * 32u) * 16u + n % 16u];
+  }
+  return 0u;
+}
+// Of byte row r: scale, then what is added, in every byte.
+fn sub_of(word: u32, r: u32) -> vec2<u32> {
   if (LAYOUT == A4) {
-    let both = (W[panel + r / 8u * 144u + 128u + n % 16u] >> (8u * (r % 8u / 2u))) & 255u;
+    let both = (word >> (8u * (r % 8u / 2u))) & 255u;
     return vec2<u32>(both & 15u, (128u - 8u * (both >> 4u)) * 0x01010101u);
   }
   if (LAYOUT == S4) {
-    let super_block = r / 32u;
-    let in_super = min(32u, w_padded() / 8u - super_block * 32u);
     let b = r % 32u / 4u;
-    let both = (W[panel + super_block * 528u + in_super * 16u + n % 16u] >> (8u * (b % 4u))) & 255u;
+    let both = (word >> (8u * (b % 4u))) & 255u;
     let s = select(both >> 4u, both & 15u, b < 4u);
     return vec2<u32>(s, (128u - 8u * s) * 0x01010101u);
   }
   return vec2<u32>(1u, 0u);
 }
+fn sub_scales(panel: u32, n: u32, r: u32) -> vec2<u32> { return sub_of(sub_word(panel, n, r), r); }
 fn layer_codes(row: u32, p: u32, sub: vec2<u32>) -> u32 {
   if (LAYOUT != PLAIN) { return (((row >> (4u * p)) & 0x0F0F0F0Fu) * sub.x + sub.y) ^ 0x80808080u; }
   switch (DTYPE) {
