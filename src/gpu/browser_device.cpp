@@ -88,7 +88,7 @@ class BrowserDevice final : public Device {
   Result<Handle> bind(Handle pipeline, std::span<const Binding> bindings) override { return handle_of(gpu_bind(id_, pipeline, bindings.data(), size32(bindings.size()))); }
   void destroy_bindings(Handle bindings) override { gpu_destroy_bindings(id_, bindings); }
   Status submit(std::span<const Dispatch> list) override { return status_of(gpu_submit(id_, list.data(), size32(list.size()))); }
-  Status flush() { return status_of(gpu_flush(id_)); }
+  Status flush() override { return status_of(gpu_flush(id_)); }
   Status read(std::span<const ReadRange> ranges) override {
     LOOM_TRY(check_waiting());
     return status_of(gpu_read(id_, ranges.data(), size32(ranges.size())));
