@@ -5,6 +5,9 @@ import { yinYang } from './points.js';
 
 const $ = (id) => document.getElementById(id);
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const rate = (perSecond) => `${perSecond < 10 ? perSecond.toFixed(1) : number.format(perSecond)} tokens/s`;
+// What computed, and of a GPU what it may claim after its self-test.
+const on = (device, { target, numerics }) => (device === 'cpu' ? 'WebAssembly' : `${target}, numerics: ${numerics}`);
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** A fingerprint, in green where it is the golden one, in red where it is not, plain where there is none to compare with. */
@@ -35,8 +38,8 @@ function action(button, work) {
 }
 
 function fail(e) {
-  $('device').textContent = `${e.name}: ${e.message}`;
-  $('device').className = 'print bad';
+  $('status').textContent = `${e.name}: ${e.message}`;
+  $('status').className = 'print bad';
 }
 
 async function main() {
@@ -46,10 +49,14 @@ async function main() {
 
   const loom = await createWorker();
   const model = await loom.Transformer.loadModel('embedded', {
-    onProgress: ({ loaded, total }) => ($('device').textContent = `${megabytes(loaded)} of ${total ? megabytes(total) : 'the model'}`),
+    onProgress: ({ loaded, total }) => ($('status').textContent = `${megabytes(loaded)} of ${total ? megabytes(total) : 'the model'}`),
   });
-  const info = await loom.info();
-  $('device').textContent = `Loom ${info.version}, numerics version ${info.numerics_version}, WebAssembly SIMD, ${info.threads === 1 ? '1 thread' : `${info.threads} threads`}`;
+  const info = await loom.info(), gpu = await loom.gpu();
+  $('status').textContent = `Loom ${info.version}, numerics version ${info.numerics_version}, WebAssembly SIMD, ${info.threads === 1 ? '1 thread' : `${info.threads} threads`}`;
+  $('gpu-note').textContent = gpu.available ? `${gpu.name}${gpu.software ? ', in software: slow' : ''}` : gpu.missing;
+  $('gpu').disabled = !gpu.available;
+  $('devices').disabled = false;
+  const device = () => ($('gpu').checked ? 'gpu' : 'cpu');
   for (const id of ['tell', 'train', 'verify']) $(id).disabled = false;
 
   const tell = action($('tell'), async (signal) => {
@@ -59,19 +66,21 @@ async function main() {
     first.textContent = prompt;
     $('story').replaceChildren(first, text);
     show($('story-print'), '', undefined);
-    const pieces = model.generate(prompt, { ...story.options, seed, signal });
-    let tokens = 0;
-    const start = performance.now();
+    $('rate').textContent = 'working';
+    const chosen = device();
+    const pieces = model.generate(prompt, { ...story.options, seed, signal, device: chosen });
+    let tokens = 0, start = 0;
     for (;;) {
       const { done, value } = await pieces.next();
       if (done) {
-        const { decodeTokens, decodeSeconds } = await model.stats;
-        $('rate').textContent = `${number.format(decodeTokens / decodeSeconds)} tokens/s`;
+        const stats = await model.stats;
+        $('rate').textContent = `${rate(stats.decodeTokens / stats.decodeSeconds)}, ${on(chosen, stats)}`;
         show($('story-print'), value.fingerprint, prompt === story.prompt && seed === story.options.seed ? story.fingerprint : undefined);
         return;
       }
       text.data += value;
-      $('rate').textContent = `${number.format((1000 * ++tokens) / (performance.now() - start))} tokens/s`;
+      if (tokens++ === 0) start = performance.now();
+      else $('rate').textContent = rate((1000 * (tokens - 1)) / (performance.now() - start));
     }
   });
   $('story-form').addEventListener('submit', tell);
@@ -83,17 +92,18 @@ async function main() {
     const losses = [];
     let drawn = 0, last;
     try {
-      for await (last of network.train(points, training.spec, { signal })) {
-        losses.push(last.loss);
-        if (performance.now() - drawn < 50) continue;
+      const draw = async () => {
         drawCurve($('curve'), losses, training.spec.steps);
         drawMap($('map'), await network.forward(grid), points);
         $('train-figures').textContent = `step ${number.format(last.step)}, loss ${last.loss.toFixed(4)}`;
         drawn = performance.now();
+      };
+      $('train-figures').textContent = 'working';
+      for await (last of network.train(points, training.spec, { signal, device: device() })) {
+        losses.push(last.loss);
+        if (performance.now() - drawn >= 50) await draw();
       }
-      drawCurve($('curve'), losses, training.spec.steps);
-      drawMap($('map'), await network.forward(grid), points);
-      $('train-figures').textContent = `step ${number.format(last.step)}, loss ${last.loss.toFixed(4)}`;
+      await draw();
       show($('train-print'), await network.digest, training.digest);
     } finally {
       network.dispose();
@@ -103,11 +113,16 @@ async function main() {
   $('verify').addEventListener('click', async () => {
     $('verify').disabled = true;
     $('verify-figures').textContent = 'working';
-    const start = performance.now();
-    const report = await loom.verify();
-    $('verify-figures').textContent = `${report.rows.length} rows in ${((performance.now() - start) / 1000).toFixed(1)} s`;
-    show($('verify-print'), report.fingerprint, report.golden);
-    $('rows').textContent = report.rows.map(({ name, hash }) => `${hash.slice(0, 16)}  ${name}`).join('\n');
+    const start = performance.now(), chosen = device();
+    try {
+      const report = await loom.verify({ device: chosen });
+      const ran = report.rows.filter(({ why }) => !why).length;
+      $('verify-figures').textContent = `${ran === report.rows.length ? ran : `${ran} of ${report.rows.length}`} rows in ${((performance.now() - start) / 1000).toFixed(1)} s, ${on(chosen, report)}`;
+      show($('verify-print'), report.fingerprint, report.golden);
+      $('rows').textContent = report.rows.map(({ name, hash, why }) => `${why ? ' '.repeat(16) : hash.slice(0, 16)}  ${name}${why ? `: ${why}` : ''}`).join('\n');
+    } catch (e) {
+      fail(e);
+    }
     $('verify').disabled = false;
   });
 

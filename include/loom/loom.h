@@ -105,10 +105,11 @@ LOOM_API const char* loom_code_name(int32_t code);
  *     embedded_model */
 LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
 
-/* Runs the numerics table of docs/reference/numerics.md. Takes seconds.
- *   options: JSON: isa ("": the best here), threads (0: one per core)
- *   report: JSON: numerics_version, fingerprint, golden (the fingerprint every build must have), equal,
- *     rows: [{name, hash}] */
+/* Runs the numerics table of docs/reference/numerics.md. Takes seconds. With a device, the rows that it runs
+ * are its own; the others are the CPU's, and have a why.
+ *   options: JSON: isa ("": the best here), threads (0: one per core), device ("cpu", "gpu", "auto")
+ *   report: JSON: numerics_version, target (what computed), numerics ("portable", or why a device is not),
+ *     fingerprint, golden (the fingerprint every build must have), equal, rows: [{name, hash, why}] */
 LOOM_API int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report, loom_error* error);
 
 /* ---- handle

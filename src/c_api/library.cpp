@@ -1,4 +1,5 @@
 // Versions, what this build can do, and the proof of its numbers.
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/numerics_version.h"
@@ -10,6 +11,20 @@
 
 using namespace loom;
 using namespace loom::c_api;
+
+namespace {
+
+// The rows that a device ran, in place of the CPU's; the others keep those, and say why.
+void take_rows(std::vector<VerifyRow>& rows, const std::vector<VerifyRow>& ran) {
+  for (VerifyRow& row : rows) {
+    const auto found = std::find_if(ran.begin(), ran.end(), [&](const VerifyRow& r) { return r.name == row.name; });
+    if (found == ran.end()) row.why = "not run: it is the host's work";
+    else if (found->hash.empty()) row.why = "not run: " + found->why;
+    else row.hash = found->hash;
+  }
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -45,21 +60,30 @@ int32_t loom_info(loom_bytes* info, loom_error* error) {
 int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(report));
-    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"isa", "threads"}));
+    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"isa", "threads", "device"}));
     LOOM_ASSIGN(const int threads, o.threads());
     VerifyOptions verify;
     LOOM_ASSIGN(verify.isa, o.string("isa", ""));
+    LOOM_ASSIGN(const webgpu::Choice device, o.device());
     ThreadPool pool(threads);
-    LOOM_ASSIGN(const std::vector<VerifyRow> rows, run_verify(pool, verify));
+    LOOM_ASSIGN(std::vector<VerifyRow> rows, run_verify(pool, verify));
+    if (device.device) {
+      verify.device = device.device.get();
+      LOOM_ASSIGN(const std::vector<VerifyRow> ran, run_verify(pool, verify));
+      take_rows(rows, ran);
+    }
     Json json = Json::object(), table = Json::array();
     for (const VerifyRow& row : rows) {
       Json entry = Json::object();
       entry.set("name", row.name);
       entry.set("hash", row.hash);
+      if (!row.why.empty()) entry.set("why", row.why);
       table.push(std::move(entry));
     }
     const std::string all = fingerprint(rows);
     json.set("numerics_version", LOOM_NUMERICS_VERSION);
+    json.set("target", device.device ? device.device->info().name : verify.isa.empty() ? std::string(cpu::available_isas().front()) : verify.isa);
+    json.set("numerics", device.numerics);
     json.set("fingerprint", all);
     json.set("golden", golden_fingerprint());
     json.set("equal", all == golden_fingerprint());

@@ -184,7 +184,10 @@ int32_t loom_trainer_digest(loom_trainer trainer, loom_bytes* sha256, loom_error
   return call(error, [&]() -> Status {
     LOOM_TRY(want(sha256));
     return training(trainer, false, [&](Trainer& t) {
-      *sha256 = new_text(t.digest());
+      LOOM_TRY(t.sync());
+      const std::string digest = t.digest();
+      LOOM_TRY(t.sync());  // what a device could not give back of it
+      *sha256 = new_text(digest);
       return Status();
     });
   });

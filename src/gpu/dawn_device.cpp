@@ -1,13 +1,7 @@
 // The native host: Dawn through webgpu.h.
 #include "gpu/device.h"
 
-#if defined(__wasm__)
-
-namespace loom::gpu {
-Result<std::unique_ptr<Device>> open_device(const DeviceOptions&) { return Status(Code::unsupported, "gpu: this build has no dlopen, so no WebGPU library can be loaded"); }
-}  // namespace loom::gpu
-
-#else
+#if !defined(__wasm__)  // browser_device.cpp
 
 #include <time.h>
 

@@ -19,6 +19,7 @@ Status read_tensor(const Entity& file, const EntityEntry& entry, std::string nam
 Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySections& extra) {
   LOOM_TRY(trainer.sync());
   const TrainingState state = trainer.state();
+  LOOM_TRY(trainer.sync());  // what a device could not give back of it
   EntitySections sections = extra;
   sections.bytes.insert_or_assign(std::string(kSection), state.info.dump());
   SaveOptions options;

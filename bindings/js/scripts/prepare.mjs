@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const here = fileURLToPath(new URL('..', import.meta.url));
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const present = (command) => !spawnSync(command, ['--version']).error;
-const complete = () => ['loom.wasm', 'loom_threads.wasm', 'embedded.entity'].every((name) => fs.existsSync(`${here}/dist/${name}`));
+const complete = () => ['loom.wasm', 'loom_relaxed.wasm', 'loom_threads.wasm', 'loom_threads_relaxed.wasm', 'embedded.entity'].every((name) => fs.existsSync(`${here}/dist/${name}`));
 
 const needs = { // Debian's package: whether what it brings is here
   cmake: () => present('cmake'),
@@ -20,7 +20,7 @@ const needs = { // Debian's package: whether what it brings is here
 const missing = Object.keys(needs).filter((name) => !needs[name]());
 const tools = missing.length === 0;
 if (fs.existsSync(`${root}/CMakePresets.json`) && tools && !process.env.LOOM_NO_BUILD) {
-  for (const args of [['--preset', 'wasm'], ['--build', 'build/wasm', '--target', 'loom_wasm', 'loom_wasm_threads', '-j', process.env.LOOM_JOBS ?? '2']]) {
+  for (const args of [['--preset', 'wasm'], ['--build', 'build/wasm', '--target', 'loom_modules', '-j', process.env.LOOM_JOBS ?? '2']]) {
     const { status } = spawnSync('cmake', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
     if (status !== 0) {
       spawnSync('cmake', args, { cwd: root, stdio: ['ignore', 2, 2] }); // again, for what the compiler says

@@ -136,15 +136,19 @@ KINDS.handle = KINDS.any = KINDS.u64;
 
 export class Library {
   #exports;
+  #memory;
+  #gpu;
   #block = 0; // where the arguments of calls lie
   #size = 0;
   #failure = null;
+  #promising = new Map(); // name -> the export, as a function of a promise
+  #waiting = null; // a promise, while a call is suspended: nothing else may enter the module then
+  #released = []; // handles, until it may
 
-  #memory;
-
-  constructor(exports, memory) {
+  constructor(exports, memory, gpu) {
     this.#exports = exports;
     this.#memory = memory;
+    this.#gpu = gpu;
   }
 
   /** The module's memory; another buffer after it has grown. */
@@ -156,16 +160,31 @@ export class Library {
     return this.#failure !== null;
   }
 
+  #enter() {
+    if (this.#failure) throw errorNamed('internal', `the module has stopped before: ${this.#failure.message}`, { cause: this.#failure });
+    if (this.#waiting) throw errorNamed('busy', 'a call waits for the GPU, and the module does one thing at a time: await it first, or use the methods that give promises');
+  }
+  #trapped(e) {
+    if (!(e instanceof WebAssembly.RuntimeError)) return e;
+    this.#failure = e;
+    this.#gpu?.close();
+    return errorNamed('out_of_memory', `the module has stopped, most likely for want of memory: ${e.message}`, { cause: e });
+  }
+
   /** Runs an exported function. A trap, for want of memory above all, ends this instance. */
   run(name, ...values) {
-    if (this.#failure) throw errorNamed('internal', `the module has stopped before: ${this.#failure.message}`, { cause: this.#failure });
+    this.#enter();
     try {
       return this.#exports[name](...values);
     } catch (e) {
-      if (!(e instanceof WebAssembly.RuntimeError)) throw e;
-      this.#failure = e;
-      throw errorNamed('out_of_memory', `the module has stopped, most likely for want of memory: ${e.message}`, { cause: e });
+      throw this.#trapped(e);
     }
+  }
+
+  /** Runs `body` when no call is suspended. */
+  async turn(body) {
+    while (this.#waiting) await this.#waiting;
+    return body();
   }
 
   #reserve(size) {
@@ -185,8 +204,8 @@ export class Library {
     this.run('free', at);
   }
 
-  /** Calls loom_NAME with arguments by name; returns results by name, "result" for what the function itself returns. */
-  call(name, args = {}) {
+  /** Copies arguments into the module: {frame, values of the call}. */
+  #arguments(name, args) {
     const [returns, parameters] = FUNCTIONS[name];
     const frame = new Frame();
     for (const [parameter, kind] of parameters) {
@@ -195,15 +214,18 @@ export class Library {
       if (value instanceof Null) frame.values.push(0, value.count);
       else KINDS[first](this, frame, parameter, value, type);
     }
-
     this.#reserve(Math.max(frame.size, 4096));
     const block = this.#block;
     for (const [offset, bytes] of frame.pieces) new Uint8Array(this.memory, block + offset, bytes.length).set(bytes);
     const values = frame.values.map((v) => (v.offset === undefined ? v : block + v.offset));
     if (returns === 'code') values.push(block);
-    const result = this.run(`loom_${name}`, ...values);
+    return { returns, frame, values };
+  }
+
+  #results({ returns, frame }, result) {
     if (returns === 'cstr') return { result: this.#cstring(result) };
     if (returns !== 'code') return { result };
+    const block = this.#block;
     if (result !== 0) throw errorOf(result, this.#cstring(block + 4));
 
     const out = {};
@@ -219,6 +241,45 @@ export class Library {
       else if (type === 'i32s') out[parameter] = new Int32Array(this.take(out[parameter]).buffer);
     }
     return out;
+  }
+
+  /** Calls loom_NAME with arguments by name; returns results by name, "result" for what the function itself returns. */
+  call(name, args = {}) {
+    const prepared = this.#arguments(name, args);
+    return this.#results(prepared, this.run(`loom_${name}`, ...prepared.values));
+  }
+
+  /** The same after what waits now; with a device other than the CPU it may wait itself. */
+  async ask(name, args = {}, device = 'cpu') {
+    if (device === 'cpu' || !this.#gpu.suspends) return this.turn(() => this.call(name, args));
+    while (this.#waiting) await this.#waiting;
+    const prepared = this.#arguments(name, args);
+    this.#enter();
+    if (!this.#promising.has(name)) this.#promising.set(name, WebAssembly.promising(this.#exports[`loom_${name}`]));
+    let result, wake;
+    this.#waiting = new Promise((go) => (wake = go));
+    this.#gpu.waits = true;
+    try {
+      result = await this.#promising.get(name)(...prepared.values);
+    } catch (e) {
+      throw this.#trapped(e);
+    } finally {
+      this.#gpu.waits = false;
+      this.#waiting = null;
+      wake(); // whoever hears of it comes after the lines below
+    }
+    try {
+      return this.#results(prepared, result);
+    } finally {
+      for (const handle of this.#released.splice(0)) this.release(handle);
+    }
+  }
+
+  /** Gives a handle back: at once, or as soon as nothing waits. */
+  release(handle) {
+    if (this.#failure) return;
+    if (this.#waiting) this.#released.push(handle);
+    else this.call('release', { handle });
   }
 
   /** A view of a bytes object, until the next call that may grow the memory. */

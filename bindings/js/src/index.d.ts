@@ -22,6 +22,10 @@ export type Source = string | URL | ArrayBuffer | ArrayBufferView | Blob | Respo
 export type Numbers = ArrayLike<number> & Iterable<number>;
 export type Rows = Numbers | Numbers[];
 
+/** What computes. "gpu": WebGPU, an error where there is none; "auto": WebGPU where there is a GPU, else the CPU. Always the same bits. Methods that return at
+ *  once cannot wait for a GPU and refuse "gpu". */
+export type Device = 'cpu' | 'gpu' | 'auto';
+
 export interface InitOptions {
   /** The module, where it does not lie beside the package. */
   module?: Source | WebAssembly.Module;
@@ -52,7 +56,19 @@ export interface Report {
   fingerprint: string;
   golden: string;
   equal: boolean;
-  rows: { name: string; hash: string }[];
+  /** What computed: an instruction set, or a GPU. */
+  target: string;
+  /** "portable", or what a GPU computes otherwise. */
+  numerics: string;
+  /** With a GPU: `why` one was left to the CPU. */
+  rows: { name: string; hash: string; why?: string }[];
+}
+/** What `device: 'gpu'` means here: the adapter, or what is missing, in words. */
+export interface Gpu {
+  available: boolean;
+  name: string;
+  software: boolean;
+  missing: string;
 }
 
 export interface Message {
@@ -75,6 +91,8 @@ export interface GenerateOptions {
   ignoreEos?: boolean;
   /** Positions of the caches; 0: as trained. */
   context?: number;
+  /** As the model was loaded for. */
+  device?: Device;
   signal?: AbortSignal;
 }
 export interface Generated {
@@ -100,6 +118,8 @@ export interface Stats {
   sequences: number;
   /** What it ran on: an instruction set, or a GPU. */
   target: string;
+  /** "portable", or what a GPU computes otherwise. */
+  numerics: string;
   threads: number;
   reusedTokens: number;
   prefillTokens: number;
@@ -115,7 +135,7 @@ declare class Handled {
 
 export class Transformer extends Handled {
   private constructor();
-  static loadModel(source: 'embedded' | Source, options?: LoadOptions & { format?: string }): Promise<Transformer>;
+  static loadModel(source: 'embedded' | Source, options?: LoadOptions & { format?: string; device?: Device }): Promise<Transformer>;
   readonly info: ModelInfo;
   readonly stats: Stats | null;
   readonly network: Network;
@@ -127,8 +147,10 @@ export class Transformer extends Handled {
   chat(messages: Message[], options?: GenerateOptions): AsyncGenerator<string, Generated, void>;
   tokenize(text: string, options?: { special?: boolean; plain?: boolean }): Int32Array;
   detokenize(ids: Numbers, options?: { skipSpecial?: boolean }): string;
-  logits(prompt: Prompt): Float32Array;
-  fingerprint(prompt: Prompt): string;
+  logits(prompt: Prompt, options?: { device?: Device }): Float32Array;
+  logitsAsync(prompt: Prompt, options?: { device?: Device }): Promise<Float32Array>;
+  fingerprint(prompt: Prompt, options?: { device?: Device }): string;
+  fingerprintAsync(prompt: Prompt, options?: { device?: Device }): Promise<string>;
   save(): Uint8Array;
   save(path: string): void;
 }
@@ -213,35 +235,43 @@ export class Network extends Handled {
   get(path: string, role: string): Float32Array;
   set(path: string, role: string, values: Rows): void;
   program(options?: object): string;
-  forward(x: Rows, options?: { head?: number[] }): Float32Array;
-  train(data: TrainingData, spec: TrainingSpec, options?: { signal?: AbortSignal; every?: number }): AsyncGenerator<Step, void, void>;
+  forward(x: Rows, options?: { head?: number[]; device?: Device }): Float32Array;
+  forwardAsync(x: Rows, options?: { head?: number[]; device?: Device }): Promise<Float32Array>;
+  train(data: TrainingData, spec: TrainingSpec, options?: { signal?: AbortSignal; every?: number; device?: Device }): AsyncGenerator<Step, void, void>;
   save(): Uint8Array;
   save(path: string): void;
 }
 
 export class Trainer extends Handled {
   constructor(network: Network, data: TrainingData, spec: TrainingSpec);
+  /** On a device; then the methods named ...Async are those to use. */
+  static create(network: Network, data: TrainingData, spec: TrainingSpec, options?: { device?: Device }): Promise<Trainer>;
   readonly info: { step: number; steps: number; spec: object };
   readonly digest: string;
+  digestAsync(): Promise<string>;
   step(steps?: number): Step;
+  stepAsync(steps?: number): Promise<Step>;
   save(): Uint8Array;
   save(path: string): void;
+  saveAsync(): Promise<Uint8Array>;
   resume(checkpoint: string | ArrayBuffer | ArrayBufferView): void;
+  resumeAsync(checkpoint: ArrayBuffer | ArrayBufferView): Promise<void>;
 }
 
-/** An object in a worker: its methods and getters are promises, its streams as they are here. */
+/** An object in a worker: its methods and getters are promises, its streams as they are here. forward() there is forwardAsync() here. */
 export type Remote<T> = {
-  [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (R extends AsyncGenerator<infer Y, infer V, infer N> ? (...args: A) => AsyncGenerator<Y, V, N> : (...args: A) => Promise<RemoteValue<Awaited<R>>>) : Promise<RemoteValue<T[K]>>;
+  [K in keyof T as K extends `${string}Async` ? never : K]: T[K] extends (...args: infer A) => infer R ? (R extends AsyncGenerator<infer Y, infer V, infer N> ? (...args: A) => AsyncGenerator<Y, V, N> : (...args: A) => Promise<RemoteValue<Awaited<R>>>) : Promise<RemoteValue<T[K]>>;
 } & { dispose(): void };
 type RemoteValue<T> = T extends Transformer | Network | Tokenizer ? Remote<T> : T;
 
 export interface LoomWorker {
-  readonly Transformer: { loadModel(source: 'embedded' | Source, options?: LoadOptions & { format?: string }): Promise<Remote<Transformer>> };
+  readonly Transformer: { loadModel(source: 'embedded' | Source, options?: LoadOptions & { format?: string; device?: Device }): Promise<Remote<Transformer>> };
   readonly Network: { create(spec: Topology | string, options?: { seed?: number | bigint | null }): Promise<Remote<Network>>; load(source: Source, options?: LoadOptions): Promise<Remote<Network>> };
   readonly Tokenizer: { parse(json: string, config?: string): Promise<Remote<Tokenizer>>; load(pathOrUrl: string): Promise<Remote<Tokenizer>>; train: (...args: Parameters<typeof Tokenizer.train>) => Promise<Remote<Tokenizer>> };
   info(): Promise<Info>;
   version(): Promise<string>;
-  verify(): Promise<Report>;
+  gpu(): Promise<Gpu>;
+  verify(options?: { device?: Device }): Promise<Report>;
   terminate(): void;
 }
 
@@ -253,8 +283,9 @@ export interface Loom {
   createWorker: typeof createWorker;
   info(): Info;
   version(): string;
-  verify(): Promise<Report>;
-  LoadTransformer(source: 'embedded' | Source, options?: LoadOptions & { format?: string }): Promise<void>;
+  gpu(): Promise<Gpu>;
+  verify(options?: { device?: Device }): Promise<Report>;
+  LoadTransformer(source: 'embedded' | Source, options?: LoadOptions & { format?: string; device?: Device }): Promise<void>;
   Generate(prompt: Prompt, maxTokens?: number, options?: Omit<GenerateOptions, 'signal' | 'maxTokens'>): string;
 }
 
@@ -262,4 +293,5 @@ export function initLoom(options?: InitOptions): Promise<Loom>;
 export function createWorker(options?: InitOptions): Promise<LoomWorker>;
 export function info(): Info;
 export function version(): string;
-export function verify(): Promise<Report>;
+export function gpu(): Promise<Gpu>;
+export function verify(options?: { device?: Device }): Promise<Report>;

@@ -1,12 +1,13 @@
 // Loom in JavaScript: Node and browsers. See README.md.
 import { Network, Trainer } from './network.js';
+import { gpu } from './gpu.js';
 import { bringEmbedded, library, start } from './runtime.js';
 import { Tokenizer } from './tokenizer.js';
 import { Transformer } from './transformer.js';
 import { createWorker } from './worker.js';
 
 export * from './errors.js';
-export { Network, Tokenizer, Trainer, Transformer, createWorker };
+export { Network, Tokenizer, Trainer, Transformer, createWorker, gpu };
 
 /** Loads the module: once, or again after it has stopped. module: where it is, if not beside the package. */
 export async function initLoom(options) {
@@ -23,11 +24,11 @@ export function version() {
   return library().call('version').result;
 }
 
-/** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two. */
-export async function verify() {
+/** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two on the CPU. */
+export async function verify({ device = 'cpu' } = {}) {
   const lib = await start();
   await bringEmbedded(lib);
-  return lib.call('verify').report;
+  return (await lib.ask('verify', { options: { device } }, device)).report;
 }
 
 let loaded = null;
@@ -43,4 +44,4 @@ function Generate(prompt, maxTokens = 50, options = {}) {
   return loaded.generateSync(prompt, { maxTokens, ...options }).text;
 }
 
-const loom = { Network, Tokenizer, Trainer, Transformer, createWorker, info, version, verify, LoadTransformer, Generate };
+const loom = { Network, Tokenizer, Trainer, Transformer, createWorker, info, version, gpu, verify, LoadTransformer, Generate };

@@ -1,7 +1,9 @@
 // Where the module and other files come from, in every host, and one instance of the module.
 import { Library } from './call.js';
 import { errorNamed } from './errors.js';
+import { GpuHost } from './gpu.js';
 import { inNode } from './host.js';
+import { relaxedHere } from './relaxed.js';
 import { sharedMemory, startTeam, threadsHere } from './threads.js';
 import { wasiImports } from './wasi.js';
 
@@ -49,18 +51,20 @@ async function open(source, signal) {
 /** Streams a file into a new bytes object of the library, whose handle is returned: no second copy where the size is known before. */
 export async function download(library, source, { onProgress, signal } = {}) {
   signal?.throwIfAborted();
+  const create = (size) => library.turn(() => library.call('bytes_create', { size }).bytes);
+  const write = (handle, bytes, at) => library.turn(() => library.view(handle).set(bytes, at));
   if (source instanceof ArrayBuffer) source = new Uint8Array(source);
   if (ArrayBuffer.isView(source)) {
     const bytes = new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-    const { bytes: handle } = library.call('bytes_create', { size: bytes.length });
-    library.view(handle).set(bytes);
+    const handle = await create(bytes.length);
+    await write(handle, bytes, 0);
     return handle;
   }
   const response = await open(source, signal);
   // What a server compresses has another length than it says.
   const said = response.headers.get('content-encoding') ? 0 : Number(response.headers.get('content-length') ?? 0);
   const reader = response.body.getReader();
-  let handle = said > 0 ? library.call('bytes_create', { size: said }).bytes : null;
+  let handle = said > 0 ? await create(said) : null;
   const parts = [];
   let loaded = 0;
   try {
@@ -69,23 +73,23 @@ export async function download(library, source, { onProgress, signal } = {}) {
       const { done, value } = await reader.read();
       if (done) break;
       if (handle && loaded + value.length > said) throw errorNamed('corrupt', `${source}: more bytes than the ${said} that were promised`);
-      if (handle) library.view(handle).set(value, loaded);
+      if (handle) await write(handle, value, loaded);
       else parts.push(value);
       loaded += value.length;
       onProgress?.({ loaded, total: said || undefined });
     }
     if (handle && loaded < said) throw errorNamed('truncated', `${source}: expects ${said} bytes, got ${loaded}`);
     if (!handle) {
-      handle = library.call('bytes_create', { size: loaded }).bytes;
+      handle = await create(loaded);
       let at = 0;
       for (const part of parts) {
-        library.view(handle).set(part, at);
+        await write(handle, part, at);
         at += part.length;
       }
     }
     return handle;
   } catch (e) {
-    if (handle) library.call('release', { handle });
+    if (handle) library.release(handle);
     reader.cancel().catch(() => {});
     throw e;
   }
@@ -104,16 +108,18 @@ async function compile(source, fallback) {
 /** A fresh instance of the module. threads: 0 is one per core, where the host lets a thread wait for others. */
 export async function instantiate({ module: source, threads = 1, log } = {}) {
   const wanted = source === undefined ? await threadsHere(threads) : 1;
-  const module = await compile(source, wanted > 1 ? 'loom_threads.wasm' : 'loom.wasm');
+  const module = await compile(source, `loom${wanted > 1 ? '_threads' : ''}${relaxedHere() ? '_relaxed' : ''}.wasm`);
   let memory = wanted > 1 ? sharedMemory() : null;
   const view = () => new DataView(memory.buffer);
   const host = inNode ? { environment: process.env, files: (await import('./node_files.js')).nodeFiles(view) } : {};
   const imports = wasiImports(module, view, { log, ...host });
+  const gpu = new GpuHost(() => memory.buffer);
+  imports.loom_gpu = gpu.imports;
   if (wanted > 1) imports.env = { memory };
   const { exports } = await WebAssembly.instantiate(module, imports);
   memory ??= exports.memory;
   exports._initialize();
-  const library = new Library(exports, memory);
+  const library = new Library(exports, memory, gpu);
   if (inNode) library.withText(process.cwd(), (path) => exports.chdir(path));
   if (wanted > 1) await startTeam(library, module, memory, wanted);
   return library;

@@ -3,7 +3,7 @@ import { errorNamed } from './errors.js';
 import { Library, bytesOf } from './call.js';
 import { inNode } from './host.js';
 import { download } from './module.js';
-import { Handled, breathe, camel, library, snake, start } from './runtime.js';
+import { Handled, breathe, camel, library, runLater, runNow, snake, start } from './runtime.js';
 
 /** Rows of numbers as one Float32Array. */
 function rowsOf(x) {
@@ -11,63 +11,111 @@ function rowsOf(x) {
   return Float32Array.from(Array.isArray(x[0]) || ArrayBuffer.isView(x[0]) ? [].concat(...x.map((row) => Array.from(row))) : x);
 }
 
-function dataOf(lib, network, { x, y, classes, ids, ends, length, csv, ...options }) {
-  if (ids !== undefined) return lib.call('data_tokens', { ids, ends, length: length ?? 256 }).data;
-  if (csv !== undefined) return lib.call('data_table', { csv, options: { type: 'table', ...snake(options) } }).data;
+/** Work: {name, arguments} of the call that makes data. */
+function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }) {
+  if (ids !== undefined) return ['data_tokens', { ids, ends, length: length ?? 256 }];
+  if (csv !== undefined) return ['data_table', { csv, options: { type: 'table', ...snake(options) } }];
   if (x === undefined || (y === undefined && classes === undefined))
     throw errorNamed('invalid_argument', 'data: expected {x, y}, {x, classes}, {ids, length} or {csv}');
   const width = network.info.input.width, rows = rowsOf(x);
-  if (classes !== undefined) return lib.call('data_classes', { x: rows, width, classes }).data;
-  return lib.call('data_values', { x: rows, width, y: rowsOf(y), targets: network.info.output.width }).data;
+  if (classes !== undefined) return ['data_classes', { x: rows, width, classes }];
+  return ['data_values', { x: rows, width, y: rowsOf(y), targets: network.info.output.width }];
 }
 
-/** A training that may be paused, saved and resumed. */
+/** A training that may be paused, saved and resumed. On the CPU its methods return at once; on a device, made by Trainer.create, those named
+ *  ...Async do its work. */
 export class Trainer extends Handled {
+  #device = 'cpu';
+
   /** data: {x, y} rows and their targets, {x, classes}, {ids, ends, length} or {csv, targets, ...}. */
   constructor(network, data, spec) {
     const lib = network.library;
-    const given = dataOf(lib, network, data);
+    super(lib, 'trainer', data instanceof Made ? data.handle : runNow(lib, Trainer.#make(network, data, spec, 'cpu')));
+    if (data instanceof Made) this.#device = data.device;
+  }
+  static async create(network, data, spec, { device = 'cpu' } = {}) {
+    const handle = await runLater(network.library, Trainer.#make(network, data, spec, device), device);
+    return new Trainer(network, new Made(handle, device));
+  }
+  static *#make(network, data, spec, device) {
+    const { data: given } = yield dataCall(network, data);
     try {
-      super(lib, 'trainer', lib.call('trainer_create', { network: network.handle, data: given, spec: snake(spec) }).trainer);
+      return (yield ['trainer_create', { network: network.handle, data: given, spec: snake(spec), options: { device } }]).trainer;
     } finally {
-      lib.call('release', { handle: given });
+      network.library.release(given);
     }
   }
+  call(name, args) {
+    if (this.#device !== 'cpu' && name !== 'info') throw errorNamed('unsupported', `trainer_${name}: this trainer is on a device, where the methods named ...Async do its work`);
+    return super.call(name, args);
+  }
+  #ask(name, args) {
+    return this.library.ask(`trainer_${name}`, { trainer: this.handle, ...args }, this.#device);
+  }
+
   get info() {
     return this.call('info').info;
   }
   get digest() {
     return this.call('digest').sha256;
   }
+  async digestAsync() {
+    return (await this.#ask('digest')).sha256;
+  }
   /** {step, loss, rate, rows} after so many more steps. */
   step(steps = 1) {
     return this.call('step', { steps });
+  }
+  stepAsync(steps = 1) {
+    return this.#ask('step', { steps });
   }
   /** A checkpoint, which is an .entity file; in Node also to a path. */
   save(path) {
     if (path !== undefined) return void this.call('save', { path: String(path) });
     return this.library.take(this.call('save_bytes').bytes);
   }
+  async saveAsync() {
+    const { bytes } = await this.#ask('save_bytes');
+    return this.library.turn(() => this.library.take(bytes));
+  }
   /** Goes on where a checkpoint left off: its bytes, in Node also its path. */
   resume(checkpoint) {
     if (typeof checkpoint === 'string') return void this.call('resume', { path: checkpoint });
-    withBytes(this.library, checkpoint, (bytes) => this.call('resume_bytes', { bytes }));
+    const bytes = bytesIn(this.library, checkpoint);
+    try {
+      this.call('resume_bytes', { bytes });
+    } finally {
+      this.library.release(bytes);
+    }
+  }
+  async resumeAsync(checkpoint) {
+    const bytes = await this.library.turn(() => bytesIn(this.library, checkpoint));
+    try {
+      await this.#ask('resume_bytes', { bytes });
+    } finally {
+      this.library.release(bytes);
+    }
   }
 }
 
-function withBytes(lib, content, body) {
+/** A trainer's handle, from inside the package. */
+class Made {
+  constructor(handle, device) {
+    this.handle = handle;
+    this.device = device;
+  }
+}
+
+/** The handle of a new bytes object. */
+function bytesIn(lib, content) {
   const source = bytesOf(content);
   const { bytes } = lib.call('bytes_create', { size: source.length });
-  try {
-    lib.view(bytes).set(source);
-    return body(bytes);
-  } finally {
-    lib.call('release', { handle: bytes });
-  }
+  lib.view(bytes).set(source);
+  return bytes;
 }
 
 export class Network extends Handled {
-  #session = null; // with the sizes that it was made for
+  #session = null; // that waits for the next run, with the sizes that it was made for
   #info = null;
 
   /** A network of a topology (an object, or its JSON), with random parameters of `seed`; null: all zero. Needs initLoom(). */
@@ -83,12 +131,12 @@ export class Network extends Handled {
   static async load(source, { onProgress, signal } = {}) {
     const lib = await start();
     if (inNode && typeof source === 'string' && !/^[a-z]+:\/\/|^(data|blob|file):/.test(source))
-      return new Network(lib, lib.call('network_load', { path: source }).network);
+      return new Network(lib, (await lib.ask('network_load', { path: source })).network);
     const bytes = await download(lib, source, { onProgress, signal });
     try {
-      return new Network(lib, lib.call('network_load_bytes', { bytes }).network);
+      return new Network(lib, (await lib.ask('network_load_bytes', { bytes })).network);
     } finally {
-      lib.call('release', { handle: bytes });
+      lib.release(bytes);
     }
   }
 
@@ -143,42 +191,55 @@ export class Network extends Handled {
     return this.call('program', { options: snake(options) }).program;
   }
 
-  #run(wanted) {
-    const s = this.#session;
-    if (s && s.rows >= wanted.rows && s.heads >= wanted.heads && s.positions >= wanted.positions && s.sequences >= wanted.sequences) return s.handle;
-    s?.dispose();
+  /** A session with room for what is wanted: the last one, or a new one. */
+  *#borrow(wanted, device) {
+    const last = this.#session;
     this.#session = null;
+    if (last?.device === device && Object.entries(wanted).every(([key, n]) => last[key] >= n)) return last;
+    last?.dispose();
     const size = Object.fromEntries(Object.entries(wanted).map(([key, n]) => [key, 2 ** Math.ceil(Math.log2(Math.max(n, 1)))]));
-    const options = { max_rows: size.rows, max_head_rows: size.heads, max_positions: size.positions, sequences: size.sequences };
-    this.#session = new Handled(this.library, 'session', this.library.call('session_create', { network: this.handle, options }).session);
-    Object.assign(this.#session, size);
-    return this.#session.handle;
+    const options = { max_rows: size.rows, max_head_rows: size.heads, max_positions: size.positions, sequences: size.sequences, device };
+    const { session } = yield ['session_create', { network: this.handle, options }];
+    return Object.assign(new Handled(this.library, 'session', session), size, { device });
+  }
+  *#forward(x, head, device) {
+    const { input, output } = (this.#info ??= camel((yield ['network_info', { network: this.handle }]).info));
+    const values = input.ids ? x : rowsOf(x), rows = input.ids ? x.length : Math.ceil(values.length / input.width);
+    const heads = input.ids ? head ?? [rows - 1] : null, y = (heads?.length ?? rows) * output.width;
+    const session = yield* this.#borrow({ rows, heads: heads?.length ?? rows, positions: input.ids ? rows : 1, sequences: 1 }, device);
+    let keep = device === 'cpu'; // after an error a device may be lost: the next run opens another one
+    try {
+      const call = input.ids
+        ? ['session_run_tokens', { session: session.handle, ids: x, positions: Int32Array.from({ length: rows }, (_, i) => i), head: heads, y }]
+        : ['session_run', { session: session.handle, rows, x: values, y }];
+      const result = (yield call).y;
+      keep = true;
+      return result;
+    } finally {
+      if (!keep || this.#session || this.handle === 0n) session.dispose();
+      else this.#session = session;
+    }
   }
 
   /** Runs rows of values: a Float32Array, or an array of rows. Networks of ids: token ids of one text, with `head`: rows whose output is wanted
    *  (the last). Returns rows of the output's width. */
-  forward(x, { head } = {}) {
-    const { input, output } = this.info;
-    if (input.ids) {
-      const n = x.length, heads = head ?? [n - 1];
-      const session = this.#run({ rows: n, heads: heads.length, positions: n, sequences: 1 });
-      return this.library.call('session_run_tokens', { session, ids: x, positions: Int32Array.from({ length: n }, (_, i) => i), head: heads, y: heads.length * output.width }).y;
-    }
-    const values = rowsOf(x), rows = Math.ceil(values.length / input.width);
-    const session = this.#run({ rows, heads: rows, positions: 1, sequences: 1 });
-    return this.library.call('session_run', { session, rows, x: values, y: rows * output.width }).y;
+  forward(x, { head, device = 'cpu' } = {}) {
+    return runNow(this.library, this.#forward(x, head, device));
+  }
+  async forwardAsync(x, { head, device = 'cpu' } = {}) {
+    return runLater(this.library, this.#forward(x, head, device), device);
   }
 
   /** Trains, a step at a time, or `every` so many: yields {step, loss, rate, rows}. */
-  async *train(data, spec, { signal, every = 1 } = {}) {
+  async *train(data, spec, { signal, every = 1, device = 'cpu' } = {}) {
     signal?.throwIfAborted();
-    const trainer = new Trainer(this, data, spec);
+    const trainer = await Trainer.create(this, data, spec, { device });
     try {
-      const { steps } = trainer.info;
+      const { steps } = await this.library.turn(() => trainer.info);
       for (let step = 0; step < steps;) {
         await breathe();
         signal?.throwIfAborted();
-        const done = trainer.step(every);
+        const done = await trainer.stepAsync(every);
         step = done.step;
         yield done;
       }

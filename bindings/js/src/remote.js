@@ -18,5 +18,5 @@ export const REMOTE = {
     methods: ['encode', 'decode', 'token', 'id', 'chat'],
     streams: [],
   },
-  loom: { makers: [], getters: [], methods: ['info', 'version', 'verify'], streams: [] },
+  loom: { makers: [], getters: [], methods: ['info', 'version', 'gpu', 'verify'], streams: [] },
 };

@@ -23,19 +23,17 @@ const embedded = new WeakMap(); // library -> promise
 /** Hands the embedded model over, which travels as a file beside the module. */
 export function bringEmbedded(lib, options) {
   if (!embedded.has(lib)) {
-    const brought = download(lib, options?.source ?? asset('embedded.entity'), options).then((bytes) => {
+    const brought = download(lib, options?.source ?? asset('embedded.entity'), options).then((bytes) => lib.turn(() => {
       const { data, size } = lib.call('bytes_data', { bytes }); // never released: the module runs the weights where they lie
       lib.run('loom_wasm_embed', data, size);
-    });
+    }));
     embedded.set(lib, brought);
     brought.catch(() => embedded.delete(lib));
   }
   return embedded.get(lib);
 }
 
-const forgotten = new FinalizationRegistry(({ lib, handle }) => {
-  if (!lib.failed) lib.call('release', { handle });
-});
+const forgotten = new FinalizationRegistry(({ lib, handle }) => lib.release(handle));
 const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
 /** An object of the module. dispose() gives it back at once; else the garbage collector does, some time. */
@@ -69,10 +67,65 @@ export class Handled {
     forgotten.unregister(this);
     const handle = this.#handle;
     this.#handle = 0n;
-    if (!this.#lib.failed) this.#lib.call('release', { handle });
+    this.#lib.release(handle);
   }
   [dispose]() {
     this.dispose();
+  }
+}
+
+// Work is written once, and runs at once or waits for a device: a generator that yields calls, [name, arguments], and is handed their results.
+// What it yields beside them, texts, streams.
+
+/** Runs work at once. */
+export function runNow(lib, work) {
+  let step = work.next();
+  while (!step.done) {
+    let results;
+    if (Array.isArray(step.value)) {
+      try {
+        results = lib.call(...step.value);
+      } catch (e) {
+        step = work.throw(e);
+        continue;
+      }
+    }
+    step = work.next(results);
+  }
+  return step.value;
+}
+
+/** Runs work on a device, with pauses for events; yields what streams, returns what it returns. */
+export async function* stream(lib, work, device, signal) {
+  try {
+    let step = work.next();
+    while (!step.done) {
+      let results;
+      if (!Array.isArray(step.value)) yield step.value;
+      else {
+        await breathe();
+        signal?.throwIfAborted();
+        try {
+          results = await lib.ask(...step.value, device);
+        } catch (e) {
+          step = work.throw(e);
+          continue;
+        }
+      }
+      step = work.next(results);
+    }
+    return step.value;
+  } finally {
+    work.return();
+  }
+}
+
+/** The same, for the end alone. */
+export async function runLater(lib, work, device, signal) {
+  const steps = stream(lib, work, device, signal);
+  for (;;) {
+    const { done, value } = await steps.next();
+    if (done) return value;
   }
 }
 

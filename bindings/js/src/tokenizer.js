@@ -15,9 +15,10 @@ export class Tokenizer extends Handled {
   /** Of a model, a folder or a tokenizer.json at a path; in Node. */
   static async load(path) {
     const lib = await start();
-    if (inNode) return new Tokenizer(lib, lib.call('tokenizer_load', { path: String(path) }).tokenizer);
+    if (inNode) return new Tokenizer(lib, (await lib.ask('tokenizer_load', { path: String(path) })).tokenizer);
     const response = await fetch(path);
-    return Tokenizer.parse(await response.text());
+    const text = await response.text();
+    return lib.turn(() => Tokenizer.parse(text));
   }
   /** A byte-level BPE vocabulary learned from texts: vocabSize, specialTokens, bos, eos, addBos. */
   static train(texts, options = {}) {

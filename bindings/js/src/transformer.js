@@ -4,37 +4,41 @@ import { inNode } from './host.js';
 import { download } from './module.js';
 import { Network } from './network.js';
 import { FINISH } from './raw.js';
-import { Handled, breathe, bringEmbedded, camel, snake, start } from './runtime.js';
+import { Handled, bringEmbedded, camel, runLater, runNow, snake, start, stream } from './runtime.js';
 import { Tokenizer } from './tokenizer.js';
 
 const FINISH_NAMES = Object.fromEntries(Object.entries(FINISH).map(([name, value]) => [value, name]));
 
 /** What writes text with a model: it has the caches. */
 class Generator extends Handled {
-  constructor(lib, handle, context) {
+  constructor(lib, handle, context, device) {
     super(lib, 'generator', handle);
     this.context = context;
+    this.device = device;
   }
 
-  feed(prompt) {
-    if (typeof prompt === 'string') return this.call('feed_text', { text: prompt });
-    if (!Array.isArray(prompt) || typeof prompt[0] === 'number') return this.call('feed', { ids: prompt });
-    return this.call('feed_chat', { messages: prompt });
+  *feed(prompt) {
+    const generator = this.handle;
+    if (typeof prompt === 'string') yield ['generator_feed_text', { generator, text: prompt }];
+    else if (!Array.isArray(prompt) || typeof prompt[0] === 'number') yield ['generator_feed', { generator, ids: prompt }];
+    else yield ['generator_feed_chat', { generator, messages: prompt }];
   }
 
   /** Yields the pieces of a text; returns the whole. */
   *write(prompt, options) {
-    this.feed(prompt);
-    this.call('start', { options });
+    const generator = this.handle;
+    yield* this.feed(prompt);
+    yield ['generator_start', { generator, options }];
     const tokens = [];
     let text = '';
     for (;;) {
-      const piece = this.call('next');
+      const piece = yield ['generator_next', { generator }];
       if (piece.id >= 0) tokens.push(piece.id);
       text += piece.text;
       if (piece.text !== '') yield piece.text;
       if (piece.finish === FINISH.more) continue;
-      return { text, tokens: Int32Array.from(tokens), fingerprint: this.call('fingerprint').sha256, finish: FINISH_NAMES[piece.finish] };
+      const { sha256: fingerprint } = yield ['generator_fingerprint', { generator }];
+      return { text, tokens: Int32Array.from(tokens), fingerprint, finish: FINISH_NAMES[piece.finish] };
     }
   }
 }
@@ -42,16 +46,18 @@ class Generator extends Handled {
 export class Transformer extends Handled {
   #idle = null; // a generator that waits for the next text
   #stats = null;
+  #device;
 
-  constructor(lib, handle) {
+  constructor(lib, handle, device = 'cpu') {
     super(lib, 'model', handle);
+    this.#device = device;
   }
 
   /** "embedded"; bytes, a Blob, Response or ReadableStream of an .entity or GGUF file; its URL; in Node also a path, a HuggingFace folder, or a name
    *  in the local HuggingFace cache. */
-  static async loadModel(source, { format = '', onProgress, signal } = {}) {
+  static async loadModel(source, { format = '', device = 'cpu', onProgress, signal } = {}) {
     const lib = await start();
-    const named = (name) => new Transformer(lib, lib.call('model_load', { name, format }).model);
+    const named = async (name) => new Transformer(lib, (await lib.ask('model_load', { name, format })).model, device);
     if (source === 'embedded') {
       await bringEmbedded(lib, { onProgress, signal });
       return named(source);
@@ -59,9 +65,9 @@ export class Transformer extends Handled {
     if (inNode && typeof source === 'string' && !/^[a-z]+:\/\/|^(data|blob|file):/.test(source)) return named(source);
     const bytes = await download(lib, source, { onProgress, signal });
     try {
-      return new Transformer(lib, lib.call('model_load_bytes', { bytes, format }).model);
+      return new Transformer(lib, (await lib.ask('model_load_bytes', { bytes, format })).model, device);
     } finally {
-      lib.call('release', { handle: bytes }); // the model keeps what it needs
+      lib.release(bytes); // the model keeps what it needs
     }
   }
 
@@ -81,69 +87,55 @@ export class Transformer extends Handled {
   get tokenizer() {
     return new Tokenizer(this.library, this.call('tokenizer').tokenizer);
   }
-  /** How fast the last text was: prefillTokens, prefillSeconds, decodeTokens, decodeSeconds, reusedTokens. */
+  /** How fast the last text was, and on what: target, numerics, prefillTokens, prefillSeconds, decodeTokens, decodeSeconds, reusedTokens. */
   get stats() {
+    if (this.#idle) this.#stats = camel(this.#idle.call('info').info);
     return this.#stats;
   }
 
-  #borrow(context = 0) {
-    const idle = this.#idle;
+  /** Work with a generator, which is kept for the next one that wants such a one. */
+  *#borrow(context, device, work) {
+    let generator = this.#idle;
     this.#idle = null;
-    if (idle?.context === context) return idle;
-    idle?.dispose();
-    return new Generator(this.library, this.library.call('generator_create', { model: this.handle, options: { context } }).generator, context);
-  }
-  #return(generator) {
-    if (this.library.failed) return;
-    this.#stats = camel(generator.call('info').info);
-    if (this.#idle || this.handle === 0n) generator.dispose();
-    else this.#idle = generator;
+    if (generator?.context !== context || generator.device !== device) {
+      generator?.dispose();
+      const made = yield ['generator_create', { model: this.handle, options: { context, device } }];
+      generator = new Generator(this.library, made.generator, context, device);
+    }
+    let keep = true;
+    try {
+      return yield* work(generator);
+    } catch (e) {
+      keep = device === 'cpu'; // a device may be lost: the next work opens another one
+      throw e;
+    } finally {
+      if (!keep || this.#idle || this.handle === 0n) generator.dispose();
+      else this.#idle = generator;
+    }
   }
 
-  #sampling(options) {
+  *#write(prompt, { context = 0, device, ...options }) {
+    const { info } = yield ['model_info', { model: this.handle }];
     const given = Object.entries(snake(options)).filter(([, value]) => value !== undefined);
-    return { ...this.call('info').info.sampling, ...Object.fromEntries(given) };
+    const sampling = { ...info.sampling, ...Object.fromEntries(given) };
+    return yield* this.#borrow(context, device, (generator) => generator.write(prompt, sampling));
   }
 
   /** Streams a text that goes on after a prompt: a string, a conversation ([{role, content}]), or ids. */
-  async *generate(prompt, { signal, context, ...options } = {}) {
+  async *generate(prompt, { signal, device = this.#device, ...options } = {}) {
     signal?.throwIfAborted();
-    const generator = this.#borrow(context);
-    try {
-      const pieces = generator.write(prompt, this.#sampling(options));
-      for (;;) {
-        await breathe();
-        signal?.throwIfAborted();
-        const { done, value } = pieces.next();
-        if (done) return value;
-        yield value;
-      }
-    } finally {
-      this.#return(generator);
-    }
+    return yield* stream(this.library, this.#write(prompt, { device, ...options }), device, signal);
   }
 
   /** The whole text: {text, tokens, fingerprint, finish}. */
-  async generateText(prompt, options) {
-    const pieces = this.generate(prompt, options);
-    for (;;) {
-      const { done, value } = await pieces.next();
-      if (done) return value;
-    }
+  async generateText(prompt, { signal, device = this.#device, ...options } = {}) {
+    signal?.throwIfAborted();
+    return runLater(this.library, this.#write(prompt, { device, ...options }), device, signal);
   }
 
-  /** The same without a pause: nothing else happens meanwhile. */
-  generateSync(prompt, { context, ...options } = {}) {
-    const generator = this.#borrow(context);
-    try {
-      const pieces = generator.write(prompt, this.#sampling(options));
-      for (;;) {
-        const { done, value } = pieces.next();
-        if (done) return value;
-      }
-    } finally {
-      this.#return(generator);
-    }
+  /** The same on the CPU without a pause: nothing else happens meanwhile. */
+  generateSync(prompt, options = {}) {
+    return runNow(this.library, this.#write(prompt, { device: 'cpu', ...options }));
   }
 
   /** Streams the answer to a conversation. */
@@ -170,26 +162,33 @@ export class Transformer extends Handled {
     }
   }
 
+  *#logits(prompt, device) {
+    const { info } = yield ['model_info', { model: this.handle }];
+    return yield* this.#borrow(0, device, function* (generator) {
+      yield* generator.feed(prompt);
+      return (yield ['generator_logits', { generator: generator.handle, logits: info.vocab_size }]).logits;
+    });
+  }
   /** The prediction after a prompt: a number for each token of the vocabulary. */
-  logits(prompt) {
-    const generator = this.#borrow();
-    try {
-      generator.feed(prompt);
-      return generator.call('logits', { logits: this.call('info').info.vocab_size }).logits;
-    } finally {
-      this.#return(generator);
-    }
+  logits(prompt, { device = 'cpu' } = {}) {
+    return runNow(this.library, this.#logits(prompt, device));
+  }
+  async logitsAsync(prompt, { device = this.#device } = {}) {
+    return runLater(this.library, this.#logits(prompt, device), device);
   }
 
+  #fingerprint(prompt, device) {
+    return this.#borrow(0, device, function* (generator) {
+      yield* generator.feed(prompt);
+      return (yield ['generator_fingerprint', { generator: generator.handle }]).sha256;
+    });
+  }
   /** SHA-256 over ids and the logits after them. */
-  fingerprint(prompt) {
-    const generator = this.#borrow();
-    try {
-      generator.feed(prompt);
-      return generator.call('fingerprint').sha256;
-    } finally {
-      this.#return(generator);
-    }
+  fingerprint(prompt, { device = 'cpu' } = {}) {
+    return runNow(this.library, this.#fingerprint(prompt, device));
+  }
+  async fingerprintAsync(prompt, { device = this.#device } = {}) {
+    return runLater(this.library, this.#fingerprint(prompt, device), device);
   }
 
   /** The model as an .entity file; in Node also to a path. */

@@ -5,6 +5,9 @@ import { REMOTE } from './remote.js';
 
 const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
+/** What no message can carry as it is. */
+const portable = (value) => (value instanceof URL ? value.href : value);
+
 /** The messages of a worker: numbered requests, and answers that say which they belong to. */
 class Channel {
   #worker;
@@ -40,7 +43,7 @@ class Channel {
   /** Asks; `piece` takes what streams by. Signals and progress functions of the last argument stay on this side. */
   ask(request, piece) {
     const id = ++this.#last;
-    const args = [...(request.args ?? [])];
+    const args = (request.args ?? []).map(portable);
     const options = args.at(-1);
     let signal, progress;
     if (options && typeof options === 'object' && !ArrayBuffer.isView(options)) {
@@ -62,6 +65,7 @@ class Channel {
       };
       if (this.#waiting.size === 0) this.#worker.ref?.();
       this.#waiting.set(id, { resolve: settled(resolve), reject: settled((e) => reject(signal?.aborted ? signal.reason : e)), piece, progress });
+      if (options?.module) args[args.length - 1] = { ...args.at(-1), module: portable(options.module) };
       this.post({ id, ...request, args, progress: progress !== undefined });
     });
     return { id, promise };

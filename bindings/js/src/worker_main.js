@@ -1,14 +1,14 @@
 // The inside of a worker (worker.js): makes objects, runs what is asked of them, streams what they yield.
-import { Network, Tokenizer, Transformer, info, initLoom, verify, version } from './index.js';
+import { Network, Tokenizer, Transformer, gpu, info, initLoom, verify, version } from './index.js';
 import { parent } from './host.js';
-import { Handled } from './runtime.js';
+import { Handled, library } from './runtime.js';
 
 const { post, listen } = await parent();
 
 const TYPES = { Network, Tokenizer, Transformer };
 Network.create = (spec, options) => new Network(spec, options);
 const objects = new Map([
-  ['loom', { init: async (options) => void (await initLoom(options)), info, version, verify }],
+  ['loom', { init: async (options) => void (await initLoom(options)), info, version, gpu, verify }],
   ...Object.entries(TYPES),
 ]);
 const running = new Map(); // id -> AbortController
@@ -49,7 +49,9 @@ async function answer({ id, target, name, args, get, stream, progress }) {
         post({ id, piece: next.value });
       }
     } else {
-      value = get ? object[name] : await object[name](...args);
+      // What returns at once here has a turn between calls that wait; what has an asynchronous form is that.
+      const own = name === 'init' ? (body) => body() : (body) => library().turn(body);
+      value = await own(() => (get ? object[name] : (object[`${name}Async`] ?? object[name]).apply(object, args)));
     }
     const [out, transfer] = outgoing(value);
     post({ id, value: out }, transfer);

@@ -6,6 +6,9 @@ import path from 'node:path';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
+/** Arguments for WebGPU on an adapter in software, which Chromium brings. */
+export const WEBGPU = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
+
 /** The program, or null. LOOM_CHROMIUM names another one. */
 export function findChromium() {
   const folders = (process.env.PATH ?? '').split(':');

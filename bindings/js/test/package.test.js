@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { before, after } from 'node:test';
 import zlib from 'node:zlib';
-import { initLoom, Network, Tokenizer, Trainer, Transformer, createWorker, verify, LoomError, InvalidArgumentError, InvalidHandleError, NotFoundError, TruncatedError, CorruptError } from '../src/index.js';
+import { initLoom, Network, Tokenizer, Trainer, Transformer, createWorker, gpu, verify, LoomError, InvalidArgumentError, InvalidHandleError, NotFoundError, TruncatedError, CorruptError, UnsupportedError } from '../src/index.js';
 import { asset } from '../src/module.js';
 import { library } from '../src/runtime.js';
 import { yinYang } from '../../../examples/browser/points.js';
@@ -28,10 +28,10 @@ before(async () => {
 });
 after(() => model.dispose());
 
-test('the module is small and imports WASI alone', () => {
+test('the module is small, and imports WASI and what a GPU takes alone', () => {
+  for (const name of ['loom_relaxed.wasm', 'loom_threads.wasm', 'loom_threads_relaxed.wasm', 'loom.wasm']) assert.ok(zlib.gzipSync(fs.readFileSync(asset(name)), { level: 9 }).length < 1.5e6);
   const file = fs.readFileSync(asset('loom.wasm'));
-  assert.ok(zlib.gzipSync(file, { level: 9 }).length < 1.5e6);
-  assert.deepEqual([...new Set(WebAssembly.Module.imports(new WebAssembly.Module(file)).map((i) => i.module))], ['wasi_snapshot_preview1']);
+  assert.deepEqual([...new Set(WebAssembly.Module.imports(new WebAssembly.Module(file)).map((i) => i.module))].sort(), ['loom_gpu', 'wasi_snapshot_preview1']);
 });
 
 test('the numerics table has the golden fingerprint', async () => {
@@ -108,6 +108,23 @@ test('a text can be stopped and left', async () => {
   const [a, b] = await Promise.all([model.generateText('Once', STORY), model.generateText('Once', STORY)]);
   assert.equal(a.fingerprint, b.fingerprint);
   await assert.rejects(model.generateText('Once', { maxTokns: 3 }), (e) => e instanceof InvalidArgumentError && e.message.includes('max_tokns'));
+});
+
+test('Node has no GPU, and says so', async () => {
+  const { available, missing } = await gpu();
+  assert.deepEqual([available, missing.includes('navigator.gpu')], [false, true]);
+  const absent = (e) => e instanceof UnsupportedError && e.message.includes('navigator.gpu');
+  await assert.rejects(model.generateText('Once', { ...STORY, device: 'gpu' }), absent);
+  await assert.rejects(verify({ device: 'gpu' }), absent);
+  const net = new Network(TOPOLOGY, { seed: 1 }), expected = net.forward(XOR.x);
+  assert.throws(() => net.forward(XOR.x, { device: 'gpu' }), absent);
+  await assert.rejects(net.forwardAsync(XOR.x, { device: 'gpu' }), absent);
+  await assert.rejects(net.train(XOR, SPEC, { device: 'gpu' }).next(), absent);
+  assert.deepEqual(await net.forwardAsync(XOR.x, { device: 'auto' }), expected);
+  const { fingerprint } = await model.generateText('Once', { ...STORY, device: 'auto' });
+  assert.equal(fingerprint, model.generateSync('Once', STORY).fingerprint);
+  assert.equal(await model.fingerprintAsync('Once'), model.fingerprint('Once'));
+  assert.deepEqual(await model.logitsAsync('Once'), model.logits('Once'));
 });
 
 test('networks learn, are saved and morphed', async () => {
@@ -191,7 +208,8 @@ test('threads change nothing but the time', async () => {
 });
 
 test('a worker gives the same, with the caller free', async () => {
-  const worker = await createWorker();
+  const worker = await createWorker({ module: asset('loom.wasm') });
+  (await worker.Transformer.loadModel(asset('embedded.entity'))).dispose();
   const far = await worker.Transformer.loadModel('embedded');
   const { prompt, options, text, fingerprint } = story;
   let heard = '';

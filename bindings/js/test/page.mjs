@@ -1,8 +1,11 @@
-// node test/page.mjs [SCREENSHOT]: opens the page of examples/browser in headless Chromium, and looks at what it says. Ends with 77 without Chromium.
+// node test/page.mjs [--gpu] [SCREENSHOT]: opens the page of examples/browser in headless Chromium, and looks at what it says: on WebAssembly, or on
+// WebGPU, whose adapter is SwiftShader. Ends with 77 where something is missing, which the last line names.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { Browser, findChromium, serve } from './chromium.mjs';
+import { Browser, WEBGPU, findChromium, serve } from './chromium.mjs';
 
+const gpu = process.argv.includes('--gpu');
+const screenshot = process.argv.slice(2).find((word) => word !== '--gpu');
 const program = findChromium();
 if (!program) {
   console.log('needs Chromium');
@@ -10,43 +13,67 @@ if (!program) {
 }
 const { story, training } = JSON.parse(fs.readFileSync(new URL('../../../examples/browser/golden.json', import.meta.url)));
 const server = await serve();
-const browser = await Browser.start(program, '--window-size=900,1300');
+const browser = await Browser.start(program, '--window-size=900,1300', ...(gpu ? WEBGPU : []));
 const text = (id) => browser.evaluate(`document.getElementById('${id}').textContent`);
+const click = (id) => browser.evaluate(`document.getElementById('${id}').click()`);
 const good = (id, seconds) => browser.until(`document.getElementById('${id}').className === 'print good' && document.getElementById('${id}').textContent`, seconds);
-try {
+
+async function main() {
   await browser.goto(server.url);
   assert.ok((await good('story-print')).includes(story.fingerprint));
+  if (gpu) {
+    if (await browser.evaluate(`document.getElementById('gpu').disabled`)) {
+      console.log(await text('gpu-note'));
+      return 77;
+    }
+    await click('gpu');
+    await click('tell');
+    await browser.until(`document.getElementById('story-print').textContent === ''`);
+    assert.ok((await good('story-print', 600)).includes(story.fingerprint));
+  }
   assert.equal(await text('story'), story.prompt + story.text);
-  assert.match(await text('rate'), /^[\d,]+ tokens\/s$/);
   const rate = await text('rate');
+  assert.match(rate, gpu ? /^[\d,.]+ tokens\/s, .*swiftshader.*, numerics: portable$/i : /^[\d,.]+ tokens\/s, WebAssembly$/);
 
-  await browser.evaluate(`document.getElementById('train').click()`);
-  assert.ok((await good('train-print')).includes(training.digest));
+  await click('train');
+  assert.ok((await good('train-print', 300)).includes(training.digest));
   assert.match(await text('train-figures'), /^step 1,500, loss 0\.00/);
   const inked = (id) => browser.evaluate(`document.getElementById('${id}').getContext('2d').getImageData(0, 0, 150, 150).data.some((v) => v > 0)`);
   assert.ok((await inked('curve')) && (await inked('map')));
 
-  await browser.evaluate(`document.getElementById('verify').click()`);
-  await good('verify-print');
+  await click('verify');
+  await good('verify-print', 900);
+  const verified = await text('verify-figures');
+  assert.match(verified, gpu ? /^88 of \d+ rows .*swiftshader.*, numerics: portable$/i : /^\d+ rows in .*, WebAssembly$/);
+  assert.equal((await text('rows')).includes('(class D)'), gpu);
 
-  // Threads in a browser: the same bits.
-  const threaded = await browser.evaluate(`(async () => {
-    const { createWorker } = await import('/welvet/src/index.js');
-    const loom = await createWorker({ threads: 2 });
-    const model = await loom.Transformer.loadModel('embedded');
-    const { fingerprint } = await model.generateText(${JSON.stringify(story.prompt)}, ${JSON.stringify(story.options)});
-    const { threads } = await model.stats;
-    loom.terminate();
-    return { fingerprint, threads };
-  })()`);
-  assert.deepEqual(threaded, { fingerprint: story.fingerprint, threads: 2 });
+  if (!gpu) {
+    // All of this ran on kernels in relaxed SIMD.
+    assert.ok(await browser.evaluate(`import('/welvet/src/relaxed.js').then(({ relaxedHere }) => relaxedHere())`));
+    // Threads in a browser: the same bits.
+    const threaded = await browser.evaluate(`(async () => {
+      const { createWorker } = await import('/welvet/src/index.js');
+      const loom = await createWorker({ threads: 2 });
+      const model = await loom.Transformer.loadModel('embedded');
+      const { fingerprint } = await model.generateText(${JSON.stringify(story.prompt)}, ${JSON.stringify(story.options)});
+      const { threads } = await model.stats;
+      loom.terminate();
+      return { fingerprint, threads };
+    })()`);
+    assert.deepEqual(threaded, { fingerprint: story.fingerprint, threads: 2 });
 
-  // Another seed has no golden fingerprint, and a text can be stopped.
-  await browser.evaluate(`document.getElementById('seed').value = 4; document.getElementById('tell').click()`);
-  await browser.until(`document.getElementById('story-print').className === 'print' && document.getElementById('story-print').textContent.length === 64`);
-  if (process.argv[2]) await browser.screenshot(process.argv[2]);
-  assert.deepEqual(browser.log, []);
-  console.log(`the page in Chromium: story, training and numerics table have the golden fingerprints, ${rate}`);
+    // Another seed has no golden fingerprint, and a text can be stopped.
+    await browser.evaluate(`document.getElementById('seed').value = 4; document.getElementById('tell').click()`);
+    await browser.until(`document.getElementById('story-print').className === 'print' && document.getElementById('story-print').textContent.length === 64`);
+  }
+  if (screenshot) await browser.screenshot(screenshot);
+  assert.deepEqual(browser.log.filter((line) => line !== 'No available adapters.'), []); // so Chromium says where there is no GPU
+  console.log(`the page in Chromium: story, training and numerics table have the golden fingerprints; ${rate}; ${verified}`);
+  return 0;
+}
+
+try {
+  process.exitCode = await main();
 } finally {
   await browser.close();
   server.close();

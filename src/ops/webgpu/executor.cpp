@@ -232,6 +232,7 @@ Status Executor::repack_on_device() {
 }
 
 Status Executor::sync() {
+  if (!failure_.ok()) return std::exchange(failure_, Status());
   if (!host_behind_) return {};
   std::vector<gpu::ReadRange> ranges;
   for (const Master& m : masters_) ranges.push_back({arena_.handle(), std::uint64_t{word_of(m.buffer)} * 4, std::as_writable_bytes(m.store->mutable_master())});
@@ -249,9 +250,10 @@ Executor::Mirror& Executor::mirror(BufferId id) {
 Status Executor::fetch(BufferId id) {
   Mirror& m = mirror(id);
   if (m.fresh) return {};
-  m.fresh = true;
   const gpu::ReadRange range{arena_.handle(), std::uint64_t{word_of(id)} * 4, m.bytes};
-  return device_.read({&range, 1});
+  const Status read = device_.read({&range, 1});
+  m.fresh = read.ok();
+  return read;
 }
 
 std::byte* Executor::row_bytes(BufferId id, std::int64_t r) {

@@ -24,7 +24,7 @@ static inline float join_planes(int hh, int mid, int ll) {
 // that two tiles hide the latency of the dot products.
 template <int Tiles>
 static inline void dot_planes(const unsigned char* hi, const unsigned char* lo, i64 stride, i64 n, const signed char* xh, const signed char* xl, Q15 x, float* out) {
-  Sums16 hh[Tiles], hl[Tiles], lh[Tiles], ll[Tiles];
+  Sums16<> hh[Tiles], hl[Tiles], lh[Tiles], ll[Tiles];
   for (i64 g = 0; g < n / 4; ++g) {
     const Ints h = repeat_four(xh + 4 * g), l = repeat_four(xl + 4 * g);
     LOOM_UNROLL for (int t = 0; t < Tiles; ++t) {

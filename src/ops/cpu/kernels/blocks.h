@@ -19,20 +19,21 @@ struct BlockFactors {
   V<float> scale, minimum;
   Ints offset[kParts];
 };
-static inline BlockFactors block_factors(const WeightArg& w, i64 panel, i64 b) {
+static inline BlockFactors block_factors(const WeightArg& w, i64 panel, i64 b, i64 bias_of_codes) {
   const i64 at = (panel * w.blocks + b) * 16;
   BlockFactors f;
   f.scale = load(w.scales + at);
   if (w.dtype == kFp4) f.scale = 0.5f * f.scale;  // the codes are twice the values
   f.minimum = w.minima ? load(w.minima + at) : V<float>{};
   int offsets[16];
-  for (i64 n = 0; n < 16; ++n) offsets[n] = block_offset(w, panel, b, n) - static_cast<int>(kFullBias);
+  for (i64 n = 0; n < 16; ++n) offsets[n] = block_offset(w, panel, b, n) - static_cast<int>(bias_of_codes);
   __builtin_memcpy(f.offset, offsets, 64);
   return f;
 }
 
 // scratch: codes of a panel (16 * padded bytes), then block sums of kBlockRows rows.
-static void matmul_blocks(const KernelArgs& k) {
+template <bool Small>
+static inline void blocks_product(const KernelArgs& k) {
   using F = V<float>::Native;
   const WeightArg& w = *k.weight;
   const TensorArg &x = k.t[1], &y = k.t[3];
@@ -49,11 +50,11 @@ static void matmul_blocks(const KernelArgs& k) {
       unpack_codes(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, padded, codes);
       V<float> acc[kBlockRows] = {};
       for (i64 b = 0; b < blocks; ++b) {
-        const BlockFactors f = block_factors(w, panel, b);
+        const BlockFactors f = block_factors(w, panel, b, kCodeBias<Small>);
         const i64 begin = b * w.block / 4, end = least((b + 1) * w.block, padded) / 4;
         for (i64 i = 0; i < rows; ++i) {
           const signed char* hi = reinterpret_cast<const signed char*>(x.data) + (first + i) * x.stride;
-          Sums16 high, low;
+          Sums16<Small> high, low;
           for (i64 g = begin; g < end; ++g) {
             high.add(codes + g * 64, repeat_four(hi + 4 * g));
             low.add(codes + g * 64, repeat_four(hi + padded + 4 * g));
@@ -75,6 +76,9 @@ static void matmul_blocks(const KernelArgs& k) {
       }
     }
   }
+}
+static void matmul_blocks(const KernelArgs& k) {
+  with_small(*k.weight, [&]<bool Small>() { blocks_product<Small>(k); });
 }
 
 // y[r] = value of row ids[r]: (code - zero) * d rounded once, less the minimum. scratch: codes of a panel.

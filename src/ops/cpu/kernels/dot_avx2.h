@@ -1,6 +1,7 @@
 // Integer dot products of AVX2 (names: dot_vnni.h). vpmaddubsw saturates where two products leave 16 bits, so codes above 7 bits lose
 // 128 first and multiply as magnitudes, their signs moved to x: 2 * 128 * 127 fits.
 static constexpr i64 kFullBias = 128;
+static constexpr bool kSmallIsFaster = true;
 
 typedef char Chars __attribute__((vector_size(32)));
 typedef short Shorts __attribute__((vector_size(32)));

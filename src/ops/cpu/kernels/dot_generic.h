@@ -1,6 +1,7 @@
 // Integer dot products in plain vectors (names: dot_vnni.h), on the bytes at even and at odd places of words: a product of u8 and s8
 // fits 16 bits, sums of two are made in 32.
 static constexpr i64 kFullBias = 0;
+static constexpr bool kSmallIsFaster = false;
 
 typedef short Shorts __attribute__((vector_size(LOOM_VECTOR_BYTES)));
 

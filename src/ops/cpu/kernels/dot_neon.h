@@ -1,5 +1,6 @@
 // Integer dot products of AArch64 with the dotprod extension (names: dot_vnni.h). sdot multiplies signed by signed bytes, so codes lose 128 first.
 static constexpr i64 kFullBias = 128;
+static constexpr bool kSmallIsFaster = false;
 
 static inline Ints sdot(Ints acc, Bytes codes, Ints x) {
   asm("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(codes), "w"(x));

@@ -1,10 +1,11 @@
 // Integer dot products of AVX-512 VNNI and AVX-VNNI. Every dot_<isa>.h gives the same few names, over the registers' own vectors:
 //   dot_full     acc + sum of four (code - kFullBias) * x, codes 0..255
-//   dot_small    acc + sum of four code * x, codes 0..127
+//   dot_small    acc + sum of four code * x, codes 0..127; kSmallIsFaster: worth kernels of their own
 //   Block        sums of sixteen code * x, codes 0..15, joined with a scale below 16
 //   dot_words    acc + sum of two 16-bit products
 // x are signed bytes, -128 excluded; sums wrap modulo 2^32.
 static constexpr i64 kFullBias = 0;
+static constexpr bool kSmallIsFaster = false;
 
 // u8 times s8 in groups of four, added without saturation.
 static inline Ints dot_full(Ints acc, Bytes codes, Ints x) {

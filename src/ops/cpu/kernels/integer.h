@@ -12,6 +12,8 @@ static inline Ints plus(Ints a, Ints b) {  // modulo 2^32
 #include "ops/cpu/kernels/dot_avx2.h"
 #elif defined(__ARM_FEATURE_DOTPROD)
 #include "ops/cpu/kernels/dot_neon.h"
+#elif defined(__wasm_relaxed_simd__)
+#include "ops/cpu/kernels/dot_relaxed.h"
 #else
 #include "ops/cpu/kernels/dot_generic.h"
 #endif
@@ -23,11 +25,27 @@ static inline Ints repeat_four(const signed char* x) {
   return Ints{} + v;
 }
 
-// Sixteen sums of (code - kFullBias) * x: add() takes a byte row of codes and the activations of its four k.
+// Products of unpacked codes: `Small` where none has more than 7 bits, else every code loses kCodeBias<Small>.
+template <bool Small>
+static constexpr i64 kCodeBias = Small ? 0 : kFullBias;
+template <bool Small>
+static inline Ints dot(Ints acc, Bytes codes, Ints x) {
+  return Small ? dot_small(acc, codes, x) : dot_full(acc, codes, x);
+}
+// Calls f.template operator()<Small>() for the codes of w.
+template <class F>
+static inline void with_small(const WeightArg& w, F f) {
+  if constexpr (kSmallIsFaster)
+    if (w.layout == kPlain && w.dtype != kI8 && w.dtype != kU8) return f.template operator()<true>();
+  f.template operator()<false>();
+}
+
+// Sixteen sums of (code - kCodeBias) * x: add() takes a byte row of codes and the activations of its four k.
+template <bool Small = false>
 struct Sums16 {
   Ints s[kParts] = {};
   void add(const unsigned char* codes, Ints x) {
-    LOOM_UNROLL for (i64 p = 0; p < kParts; ++p) s[p] = dot_full(s[p], load_bytes(codes + p * LOOM_VECTOR_BYTES), x);
+    LOOM_UNROLL for (i64 p = 0; p < kParts; ++p) s[p] = dot<Small>(s[p], load_bytes(codes + p * LOOM_VECTOR_BYTES), x);
   }
   void get(int* out) const { __builtin_memcpy(out, s, 64); }
 };
@@ -103,7 +121,7 @@ static constexpr int kIntegerRows = 2, kIntegerPanels = 1;
 #endif
 
 // Rows [first, first + R) of P panels, whose codes follow one another.
-template <int R, int P>
+template <bool Small, int R, int P>
 static inline void integer_tile(const KernelArgs& k, const PanelOutputs* outputs, const unsigned char* codes, i64 padded, i64 first) {
   constexpr int Q = P * static_cast<int>(kParts);
   const TensorArg &x = k.t[1], &y = k.t[3];
@@ -120,7 +138,7 @@ static inline void integer_tile(const KernelArgs& k, const PanelOutputs* outputs
     LOOM_UNROLL for (int r = 0; r < R; ++r)
       LOOM_UNROLL for (int plane = 0; plane < 2; ++plane) {
         const Ints a = repeat_four(from[r] + at[plane]);
-        LOOM_UNROLL for (int q = 0; q < Q; ++q) acc[r][plane][q] = dot_full(acc[r][plane][q], c[q], a);
+        LOOM_UNROLL for (int q = 0; q < Q; ++q) acc[r][plane][q] = dot<Small>(acc[r][plane][q], c[q], a);
       }
   }
   for (int r = 0; r < R; ++r) {
@@ -134,18 +152,18 @@ static inline void integer_tile(const KernelArgs& k, const PanelOutputs* outputs
   }
 }
 
-template <int P>
+template <bool Small, int P>
 static inline void integer_panels(const KernelArgs& k, unsigned char* codes, i64 padded, i64 panel, Range rows) {
   const WeightArg& w = *k.weight;
   PanelOutputs outputs[P];
   for (int p = 0; p < P; ++p) {
     unpack_codes(w, static_cast<const unsigned char*>(w.panels) + (panel + p) * w.panel_bytes, padded, codes + p * padded * 16);
-    outputs[p] = panel_outputs(k, panel + p, true, kFullBias);
+    outputs[p] = panel_outputs(k, panel + p, true, kCodeBias<Small>);
   }
   i64 i = rows.begin;
-  for (; i + kIntegerRows <= rows.end; i += kIntegerRows) integer_tile<kIntegerRows, P>(k, outputs, codes, padded, i);
-  for (; i + 2 <= rows.end; i += 2) integer_tile<2, P>(k, outputs, codes, padded, i);
-  if (i < rows.end) integer_tile<1, P>(k, outputs, codes, padded, i);
+  for (; i + kIntegerRows <= rows.end; i += kIntegerRows) integer_tile<Small, kIntegerRows, P>(k, outputs, codes, padded, i);
+  for (; i + 2 <= rows.end; i += 2) integer_tile<Small, 2, P>(k, outputs, codes, padded, i);
+  if (i < rows.end) integer_tile<Small, 1, P>(k, outputs, codes, padded, i);
 }
 
 // scratch: 32 * padded bytes, codes of kIntegerPanels panels or sums of the activations' blocks.
@@ -162,11 +180,13 @@ static void matmul_integer(const KernelArgs& k) {
   const bool by_panels = groups >= 2 * k.workers;
   const Range r = share(by_panels ? groups : groups * blocks, 1, k.worker, k.workers);
   unsigned char* codes = reinterpret_cast<unsigned char*>(k.scratch);
-  for (i64 b = 0; b < (by_panels ? blocks : 1); ++b)
-    for (i64 u = r.begin; u < r.end; ++u) {
-      const i64 at = by_panels ? b : u / groups, panel = (by_panels ? u : u % groups) * kIntegerPanels;
-      const Range some{at * block, least(rows, (at + 1) * block)};
-      if (panel + kIntegerPanels <= panels) integer_panels<kIntegerPanels>(k, codes, padded, panel, some);
-      else integer_panels<1>(k, codes, padded, panel, some);
-    }
+  with_small(w, [&]<bool Small>() {
+    for (i64 b = 0; b < (by_panels ? blocks : 1); ++b)
+      for (i64 u = r.begin; u < r.end; ++u) {
+        const i64 at = by_panels ? b : u / groups, panel = (by_panels ? u : u % groups) * kIntegerPanels;
+        const Range some{at * block, least(rows, (at + 1) * block)};
+        if (panel + kIntegerPanels <= panels) integer_panels<Small, kIntegerPanels>(k, codes, padded, panel, some);
+        else integer_panels<Small, 1>(k, codes, padded, panel, some);
+      }
+  });
 }
