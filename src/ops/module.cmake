@@ -10,7 +10,7 @@ endif()
 file(GLOB loom_kernels ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_*.cpp)
 hot_sources(${loom_kernels})
 # The WGSL kernels, as text in the library.
-file(GLOB wgsl_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/webgpu/kernels/*.wgsl)
+file(GLOB_RECURSE wgsl_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/webgpu/kernels/*.wgsl)
 set(wgsl_rows "")
 foreach(file ${wgsl_files})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})

@@ -94,7 +94,8 @@ class Hardware {
     const { adapter, ...about } = await requestAdapter(software);
     const requiredLimits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
     const hardware = new Hardware();
-    hardware.device = await adapter.requestDevice({ requiredLimits }).catch((e) => {
+    const requiredFeatures = adapter.features.has('subgroups') ? ['subgroups'] : [];
+    hardware.device = await adapter.requestDevice({ requiredLimits, requiredFeatures }).catch((e) => {
       throw new GpuError('unsupported', `the adapter '${about.name}' gives no device: ${e.message}`);
     });
     const { limits } = hardware.device;
@@ -107,6 +108,7 @@ class Hardware {
       groups_per_dimension: limits.maxComputeWorkgroupsPerDimension,
       threads_per_group: limits.maxComputeInvocationsPerWorkgroup,
       group_bytes: limits.maxComputeWorkgroupStorageSize,
+      subgroups: hardware.device.features.has('subgroups'),
     };
     hardware.ended = hardware.device.lost.then(({ message }) => {
       hardware.lost = `the device was lost: ${message || 'no reason is given'}; open a new one`;

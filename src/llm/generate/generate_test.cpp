@@ -270,7 +270,7 @@ TEST_F(Story, mistakes_are_errors) {
   model_->tokenizer = Status(Code::not_found, "no tokenizer here");
   LOOM_EXPECT_ERROR(made({.stop = {"x"}}), Code::not_found, "no tokenizer here");
   EXPECT_TRUE(made({.max_tokens = 3}).ok());
-  for (const GeneratorOptions& bad : {GeneratorOptions{.context = -1}, {.chunk = 0}, {.sequences = 0}, {.isa = "pdp11"}})
+  for (const GeneratorOptions& bad : {GeneratorOptions{.context = -1}, {.chunk = -1}, {.sequences = 0}, {.isa = "pdp11"}})
       EXPECT_FALSE(Generator::create(*model_, pool_, bad).ok());
 }
 

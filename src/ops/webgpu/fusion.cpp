@@ -26,7 +26,7 @@ class Finder {
   }
 
  private:
-  enum Epilogue : std::int64_t { kStore, kAdd, kSiluMul, kHeads };  // kernels/gemv.wgsl
+  enum Epilogue : std::int64_t { kStore, kAdd, kSiluMul, kHeads };  // kernels/decode/gemv.wgsl
   const Instruction& at(std::size_t n) const { return p_.code[n]; }
   bool is_temp(BufferId id) const { return p_.buffers[static_cast<std::size_t>(id)].kind == BufferKind::temp; }
 

@@ -61,7 +61,7 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
     return v.valid() && program.buffers[static_cast<std::size_t>(v.buffer)].kind == BufferKind::state && program.buffers[static_cast<std::size_t>(v.buffer)].type == ValueType::q15;
   });
   const std::string elementwise = "arena exact elementwise", act = constant("ACT", ins.op == Op::activation || ins.op == Op::activation_back ? ins.ints[0] : 0);
-  const std::string one_team = constant("TEAMS", 1);  // of 64 lanes: kernels/reduce.wgsl
+  const std::string one_team = constant("TEAMS", 1);  // of 64 lanes: kernels/parts/reduce.wgsl
   auto with_weights = [&](std::string_view pieces, bool bias) {
     LaunchSpec& s = l.last();
     s.kernel.pieces = pieces;

@@ -35,7 +35,7 @@ Cases make_cases(bool any_bits) {
 
 std::uint32_t bits(float x) { return x == x ? std::bit_cast<std::uint32_t>(x) : 0x7FC00000u; }
 
-// What div() of kernels/base.wgsl promises below the smallest normal number: 0, as subnormal operands count.
+// What div() of kernels/parts/base.wgsl promises below the smallest normal number: 0, as subnormal operands count.
 float flushed(float x) { return (std::bit_cast<std::uint32_t>(x) & 0x7F800000u) == 0 ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0x80000000u) : x; }
 
 struct Probe {
@@ -125,7 +125,7 @@ Result<SelfTest> self_test(gpu::Device& device) {
       at += 4 * kCases;
     }
   std::vector<std::uint32_t> slots(std::size_t{kSlot} * probes);
-  for (std::uint32_t n = 0; n < probes; ++n) {  // words as kernels/base.wgsl reads them
+  for (std::uint32_t n = 0; n < probes; ++n) {  // words as kernels/parts/base.wgsl reads them
     std::uint32_t* slot = slots.data() + std::size_t{kSlot} * n;
     const std::uint32_t first = kProbes[n].any_bits ? 3 * kCases : 0;
     slot[1] = kCases;

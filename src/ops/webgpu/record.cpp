@@ -11,7 +11,7 @@
 namespace loom::webgpu {
 namespace {
 
-// Places of the words of a dispatch's parameters: kernels/base.wgsl reads them.
+// Places of the words of a dispatch's parameters: kernels/parts/base.wgsl reads them.
 enum : std::size_t { kUnits = 1, kPageTable = 2, kPages = 3, kOperands = 4, kInts = 44, kReals = 52, kU32s = 57, kF32s = 62, kWeight = 68, kWeightStep = 20, kExtra = 80 };
 
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
