@@ -41,6 +41,7 @@ class DawnDevice final : public Device {
   Status submit(std::span<const Dispatch> list) override;
   Status flush() override;
   Status read(std::span<const ReadRange> ranges) override;
+  Status force_loss() override;
   std::uint64_t allocated_bytes() const override { return allocated_; }
 
  private:
@@ -458,6 +459,12 @@ Status DawnDevice::read(std::span<const ReadRange> ranges) {
     first = last;
   }
   return take_status();
+}
+
+Status DawnDevice::force_loss() {
+  w_.DeviceForceLoss(device_, WGPUDeviceLostReason_Unknown, view("by request"));
+  wait(lost_);
+  return {};
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
   X(AdapterRequestDevice) X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits) X(AdapterHasFeature) X(AdapterRelease)                             \
   X(DeviceGetQueue) X(DeviceCreateBuffer) X(DeviceCreateShaderModule) X(DeviceCreateBindGroupLayout) X(DeviceCreatePipelineLayout)      \
   X(DeviceCreateComputePipeline) X(DeviceCreateBindGroup) X(DeviceCreateCommandEncoder) X(DevicePushErrorScope) X(DevicePopErrorScope)  \
-  X(DeviceDestroy) X(DeviceRelease) X(QueueSubmit) X(QueueWriteBuffer) X(QueueRelease)                                                  \
+  X(DeviceDestroy) X(DeviceForceLoss) X(DeviceRelease) X(QueueSubmit) X(QueueWriteBuffer) X(QueueRelease)                                                  \
   X(CommandEncoderBeginComputePass) X(CommandEncoderCopyBufferToBuffer) X(CommandEncoderFinish) X(CommandEncoderRelease)                \
   X(CommandBufferRelease) X(ComputePassEncoderSetPipeline) X(ComputePassEncoderSetBindGroup) X(ComputePassEncoderDispatchWorkgroups)    \
   X(ComputePassEncoderEnd) X(ComputePassEncoderRelease) X(BufferMapAsync) X(BufferGetConstMappedRange) X(BufferUnmap) X(BufferDestroy)  \

@@ -88,6 +88,8 @@ class Device {
   // Waits for everything submitted before. The first error of the device since the last call comes out here at the latest: a device that
   // was lost stays so (Code::unsupported), and a new one can be opened.
   virtual Status read(std::span<const ReadRange> ranges) = 0;
+  // For tests: the device is lost, as by a driver's reset. Error: unsupported, where the host cannot do that.
+  virtual Status force_loss() { return Status(Code::unsupported, "gpu: this host cannot lose its device at will"); }
   // Bytes in buffers now.
   virtual std::uint64_t allocated_bytes() const = 0;
 };

@@ -142,6 +142,10 @@ int bench_llm(const Args& a, ThreadPool& pool) {
   if (const Status s = session.run_tokens(std::span(ids).first(64), std::span(sequences).first(64), std::span(positions).first(64), std::span(positions).first(1)); !s.ok()) return fail(s, kFailed);
   const double bandwidth = read_bandwidth(pool, a.repeats);
   std::string out = (device ? "device " : "isa ") + std::string(session.executor().target()) + ", threads " + std::to_string(pool.size()) + "\nread bandwidth " + fixed(bandwidth / 1e9, 1) + " GB/s\nweights " + bytes_text(bytes) + "\n";
+  if (device) {
+    const Executor& e = session.executor();
+    out += "device memory " + bytes_text(device->allocated_bytes()) + ": weights " + bytes_text(static_cast<std::uint64_t>(e.weight_bytes())) + ", values and caches " + bytes_text(static_cast<std::uint64_t>(e.arena_bytes())) + "\n";
+  }
   for (const std::uint32_t n : {128u, 512u}) {
     const std::uint32_t last = n - 1;
     const double s = median_seconds(a.repeats, [&] {

@@ -79,17 +79,13 @@ Status Executor::plan_arena() {
     if (ins.op == Op::rms_norm_gain || ins.op == Op::layer_norm_gain) scratch = std::max(scratch, 2 * max_rows(0) * (ins.operands[0].cols / ins.ints[0]));
     if (ins.op == Op::attention_rows || ins.op == Op::attention_back) {
       const BufferId positions = ins.operands[3].buffer;
-      auto known = std::find(sequence_positions_.begin(), sequence_positions_.end(), positions);
-      if (known == sequence_positions_.end()) {
+      if (!sequences_of(positions)) {
         std::int64_t limit = max_rows(0);
         for (const Instruction& other : program_.code)
           if (other.op == Op::rope && other.operands[1].buffer == positions) limit = std::min(limit, program_.max_rows(other.operands[2].buffer));
-        sequence_positions_.push_back(positions);
-        sequences_at_.push_back(take_words(2 * max_rows(0)));
-        sequence_limit_.push_back(static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(limit), 64)));
-        known = sequence_positions_.end() - 1;
+        sequence_tables_.push_back({positions, take_words(2 * max_rows(0)), static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(limit), 64))});
       }
-      if (ins.op == Op::attention_back) scratch = std::max(scratch, 2 * ins.ints[0] * max_rows(0) * sequence_limit_[static_cast<std::size_t>(known - sequence_positions_.begin())]);
+      if (ins.op == Op::attention_back) scratch = std::max(scratch, 2 * ins.ints[0] * max_rows(0) * sequences_of(positions)->limit);
     }
   }
   for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
@@ -122,6 +118,12 @@ Status Executor::plan_arena() {
     LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, std::as_bytes(std::span(table))));
   }
   return {};
+}
+
+const Executor::SequenceTable* Executor::sequences_of(BufferId positions) const {
+  for (const SequenceTable& t : sequence_tables_)
+    if (t.positions == positions) return &t;
+  return nullptr;
 }
 
 Executor::Parameter* Executor::matrix_of(BufferId id) {

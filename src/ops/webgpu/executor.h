@@ -57,6 +57,12 @@ class Executor final : public loom::Executor {
     BufferId buffer = kNone;
     WeightStore* store = nullptr;
   };
+  // Per row of an input of positions: the first row of its sequence, and the sequence's length. For attention_rows.
+  struct SequenceTable {
+    BufferId positions = kNone;
+    std::uint32_t at = 0;     // word in the arena
+    std::int64_t limit = 0;   // of a sequence, in whole blocks
+  };
   // The host's copy of a buffer.
   struct Mirror {
     std::vector<std::byte> bytes;
@@ -76,6 +82,7 @@ class Executor final : public loom::Executor {
   std::int64_t stride_words(BufferId id) const;
   const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<std::size_t>(id)]; }
   Parameter* matrix_of(BufferId id);
+  const SequenceTable* sequences_of(BufferId positions) const;
   Status plan_heaps();
   Status upload_parameter(Parameter& p);
   Status upload_masters();
@@ -108,9 +115,7 @@ class Executor final : public loom::Executor {
   std::vector<Mirror> mirrors_;
   std::uint32_t page_table_at_ = 0, scratch_at_ = 0, picked_at_ = 0;
   std::vector<std::uint32_t> uploaded_pages_;
-  std::vector<BufferId> sequence_positions_;     // inputs whose sequences attention_rows reads
-  std::vector<std::uint32_t> sequences_at_;
-  std::vector<std::int64_t> sequence_limit_;
+  std::vector<SequenceTable> sequence_tables_;
   std::vector<std::uint32_t> bound_u32_;
   std::vector<float> bound_f32_;
   std::int64_t state_bytes_ = 0, dispatched_ = 0;

@@ -177,6 +177,28 @@ TEST(WebGpuOps, MicroBatchesMergeAsOnTheCpu) {
   EXPECT_TRUE(c.equal(*device, {4, 4, 4, 4, 4, 4, 4, 4, 4, 4}));
 }
 
+// Every call says so from then on, nothing crashes, and a new device gives the same bits.
+TEST(WebGpuOps, ALostDeviceIsAnErrorAndANewOneWorks) {
+  LOOM_TEST_DEVICE(unused);
+  for (const bool lose : {true, false}) {
+    auto device = gpu::open_device();
+    ASSERT_TRUE(device.ok()) << device.status().to_string();
+    Case c;
+    c.output(c.emit.matmul(c.weight("w", 20, 40, *parse_weight_format("i4")), c.input(40)));
+    c.before_run = [&](Executor&, std::int64_t run) {
+      if (!lose || run != 1) return;
+      EXPECT_TRUE((*device)->force_loss().ok());
+    };
+    const testing::AssertionResult result = c.equal(**device, {3, 3, 1});
+    EXPECT_EQ(static_cast<bool>(result), !lose) << result.message();
+    if (!lose) continue;
+    EXPECT_NE(std::string(result.message()).find("the device was lost"), std::string::npos) << result.message();
+    const auto buffer = gpu::Buffer::create(**device, 64, "after");
+    ASSERT_FALSE(buffer.ok());
+    EXPECT_EQ(buffer.status().code(), Code::unsupported);
+  }
+}
+
 TEST(WebGpuOps, DoublesAreRefusedByName) {
   LOOM_TEST_DEVICE(device);
   Program p;

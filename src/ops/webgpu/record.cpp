@@ -134,12 +134,11 @@ void Executor::fill_slot(std::size_t n) {
     slot[kF32s + i] = bits(f32_[static_cast<std::size_t>(ins.registers[i])]);
   }
   if (ins.op == Op::attention_rows || ins.op == Op::attention_back) {
-    const auto known = static_cast<std::size_t>(std::find(sequence_positions_.begin(), sequence_positions_.end(), ins.operands[3].buffer) - sequence_positions_.begin());
-    const std::int64_t part = ins.ints[0] * program_.rows(ins.operands[0].buffer, u32_) * sequence_limit_[known];
-    slot[kExtra] = sequences_at_[known];
+    const SequenceTable& sequences = *sequences_of(ins.operands[3].buffer);
+    slot[kExtra] = sequences.at;
     slot[kExtra + 1] = scratch_at_;
-    slot[kExtra + 2] = scratch_at_ + word(part);
-    slot[kExtra + 3] = word(sequence_limit_[known]);
+    slot[kExtra + 2] = scratch_at_ + word(ins.ints[0] * program_.rows(ins.operands[0].buffer, u32_) * sequences.limit);
+    slot[kExtra + 3] = word(sequences.limit);
   }
 }
 
@@ -206,8 +205,8 @@ Status Executor::upload_inputs() {
 
 // A sequence is a stretch of rows whose positions ascend by one.
 Status Executor::upload_sequences() {
-  for (std::size_t s = 0; s < sequence_positions_.size(); ++s) {
-    const BufferId id = sequence_positions_[s];
+  for (const SequenceTable& sequences : sequence_tables_) {
+    const BufferId id = sequences.positions;
     const std::int64_t rows = program_.rows(id, u32_);
     auto position = [&](std::int64_t r) { return row<std::uint32_t>(id, r)[0]; };
     std::vector<std::uint32_t> table(static_cast<std::size_t>(2 * rows));
@@ -218,7 +217,7 @@ Status Executor::upload_sequences() {
         table[static_cast<std::size_t>(2 * r + 1)] = word(end - begin);
       }
     }
-    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{sequences_at_[s]} * 4, std::as_bytes(std::span(table))));
+    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{sequences.at} * 4, std::as_bytes(std::span(table))));
   }
   return {};
 }
