@@ -144,9 +144,11 @@ fn finished(f: Finish, sums_at: u32, row_scale: f32) -> f32 {
   var gains: array<f32, OWN>;
   if (STAGED) {
     for (var i = 0u; i < OWN; i++) {
-      let c = min(thread + i * THREADS, COLS - 1u);
-      if (NORM) { gains[i] = load(gain + c); }
-      x_values[c] = load(x + c);
+      let c = thread + i * THREADS;
+      if (c < COLS) {
+        if (NORM) { gains[i] = load(gain + c); }
+        x_values[c] = load(x + c);
+      }
     }
     workgroupBarrier();
   }
