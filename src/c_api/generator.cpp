@@ -157,6 +157,7 @@ int32_t loom_generator_logits(loom_generator generator, int64_t sequence, float*
     LOOM_ASSIGN(const std::span<float> out, c_api::span(logits, logits_count, "logits"));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
     LOOM_TRY(check_sequence(in, sequence));
+    LOOM_TRY(in->settle(sequence));
     const std::span<const float> row = in->logits(sequence);
     if (row.empty()) return Status(Code::invalid_argument, "sequence " + std::to_string(sequence) + " is empty: feed it first");
     LOOM_TRY(expect_count("logits", logits_count, static_cast<std::int64_t>(row.size())));
@@ -211,6 +212,7 @@ int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, l
     LOOM_TRY(want(sha256));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
     LOOM_TRY(check_sequence(in, sequence));
+    LOOM_TRY(in->settle(sequence));
     Sha256 sha;
     sha.update_u64(LOOM_NUMERICS_VERSION);
     if (in.object->device.numerics != "portable") sha.update_text(in.object->device.numerics);  // another fingerprint, even where the bits agree

@@ -91,7 +91,12 @@ Status Generator::settle(std::int64_t sequence) {
   if (!s.behind) return {};
   const std::int32_t last = s.ids.back();
   s.ids.pop_back();
-  return append({&last, 1}, sequence);
+  const Status status = append({&last, 1}, sequence);
+  if (!status.ok()) {  // it can be asked for again
+    s.ids.push_back(last);
+    s.behind = true;
+  }
+  return status;
 }
 
 Status Generator::append(std::span<const std::int32_t> ids, std::int64_t sequence) {

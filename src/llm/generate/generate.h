@@ -82,7 +82,9 @@ class Generator {
   // `logits` is then the prediction after the last id. Errors: check_ids, context_too_small; cancelled, after which the sequence holds
   // what was run.
   Status feed(std::span<const std::int32_t> ids, std::int64_t sequence = 0);
-  // The prediction after the last id run for this sequence; empty before. Of vocab_size values. Where a device picks ids by itself, that id is run again.
+  // Where a device picks ids by itself, the last of them is run again, so that its prediction is here.
+  Status settle(std::int64_t sequence);
+  // The prediction after the last id run for this sequence, of vocab_size values; settles. Empty before, or where that fails.
   std::span<const float> logits(std::int64_t sequence = 0);
 
   // A text piece by piece: start it after a feed, then take pieces until one says why it ends. A feed or another start gives it up. The
@@ -109,7 +111,6 @@ class Generator {
     void operator()(Text* text) const;
   };
   Generator(Model& model, Session session, const GeneratorOptions& options);
-  Status settle(std::int64_t sequence);
   bool device_picks(const SamplerOptions& options) const;
   Status run_ahead(Text& text);
   // Appends ids to a sequence and runs them.
