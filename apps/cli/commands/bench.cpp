@@ -1,4 +1,4 @@
-// loom bench: speed of products and of language models of real shapes with random weights, as shares of what this machine's memory delivers.
+// loom bench: speed of products, of language models of real shapes with random weights, as shares of what this machine's memory delivers, and of learning.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -12,6 +12,8 @@
 #include "open_model.h"
 #include "exec/session.h"
 #include "llm/config/config.h"
+#include "train/data/data.h"
+#include "train/trainer.h"
 
 namespace loom::cli {
 namespace {
@@ -40,7 +42,7 @@ std::vector<std::string> shape_names() {
 }
 
 void bind(CLI::App& c, Args& a) {
-  c.add_option("WHAT", a.what, "ops or llm")->check(CLI::IsMember({"ops", "llm"}));
+  c.add_option("WHAT", a.what, "ops, llm, or train: a decoder of 33 M parameters in f32")->check(CLI::IsMember({"ops", "llm", "train"}));
   c.add_option("--model", a.model, "shape")->check(CLI::IsMember(shape_names()));
   c.add_option("--dtype", a.dtype, "weights, for example f32, i8, i4");
   c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
@@ -190,9 +192,43 @@ int bench_ops(const Args& a, ThreadPool& pool) {
   return print(out) ? kOk : kFailed;
 }
 
+// Steps of AdamW over 4 sequences of 256 random ids.
+int bench_train(const Args& a, ThreadPool& pool) {
+  constexpr const char* kConfig = R"({"model_type":"llama","hidden_size":512,"intermediate_size":1408,"num_hidden_layers":9,"num_attention_heads":8,"num_key_value_heads":8,"vocab_size":4096,"max_position_embeddings":256,"rms_norm_eps":1e-5,"rope_theta":10000.0,"tie_word_embeddings":false})";
+  constexpr std::int64_t kLength = 256, kVocab = 4096;
+  LOOM_OR_EXIT(const Json json, Json::parse(kConfig), kFailed);
+  LOOM_OR_EXIT(const ModelConfig config, config_from_hf(json), kFailed);
+  LOOM_OR_EXIT(Network network, Network::from_json(decoder_topology(config)), kFailed);
+  if (const Status s = network.initialize(1); !s.ok()) return fail(s, kFailed);
+  LOOM_OR_EXIT(const TrainingSpec spec, parse_training_spec(std::string_view(R"({"format":"loom-training","version":1,"loss":"cross_entropy","steps":1000000,"batch":4,"schedule":{"type":"constant","rate":0.0003}})")), kFailed);
+  const RandomStream random(1, 1);
+  std::vector<std::uint32_t> ids(64 * (kLength + 1));
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::uint32_t>(random.below(i, kVocab));
+  const std::uint64_t end = ids.size();
+  LOOM_OR_EXIT(const std::unique_ptr<TokenData> data, TokenData::create(std::move(ids), {&end, 1}, kLength), kFailed);
+  LOOM_OR_EXIT(const webgpu::Choice choice, device_of(a.device), kRefused);
+  TrainerOptions options;
+  options.isa = a.isa;
+  options.device = choice.device.get();
+  LOOM_OR_EXIT(const std::unique_ptr<Trainer> trainer, Trainer::create(spec, network, *data, pool, options), kFailed);
+  say("a decoder of " + count_text(static_cast<double>(network.parameter_count())) + " parameters, f32, AdamW, 4 x 256 tokens a step");
+  StepReport last;
+  Status status;
+  auto step = [&] {
+    if (!status.ok()) return;
+    auto done = trainer->step();
+    if (done.ok()) last = *done;
+    status = done.status();
+  };
+  step();  // once before the clock runs
+  const double s = median_seconds(a.repeats, step);
+  if (!status.ok()) return fail(status, kFailed);
+  return print("training: " + fixed(static_cast<double>(last.rows) / s, 1) + " tokens/s, " + fixed(1000 * s, 1) + " ms a step, loss " + fixed(last.loss, 6) + " after step " + std::to_string(last.step) + "\n") ? kOk : kFailed;
+}
+
 int run(const Args& a) {
   ThreadPool pool(a.threads);
-  return a.what == "ops" ? bench_ops(a, pool) : bench_llm(a, pool);
+  return a.what == "ops" ? bench_ops(a, pool) : a.what == "train" ? bench_train(a, pool) : bench_llm(a, pool);
 }
 
 }  // namespace
