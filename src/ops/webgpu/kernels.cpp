@@ -73,7 +73,7 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
     WideKernel wide{l.last().kernel, 32, 64, tiles_of(outputs)};
     wide.kernel.pieces = "arena weights tiles tiles_weights";
     wide.kernel.entry = entry;
-    if (program.max_rows(ins.operands[1].buffer) >= wide.rows) l.last().wide.push_back(std::move(wide));
+    if (outputs >= 64 && program.max_rows(ins.operands[1].buffer) >= wide.rows) l.last().wide.push_back(std::move(wide));
   };
   switch (ins.op) {
     case Op::fill: l.elements(elementwise, name, 0, act); break;
@@ -151,7 +151,7 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
 
     case Op::outer_add: {
       const std::int64_t blocks = (program.max_rows(ins.operands[0].buffer) + 1023) / 1024, depth = std::bit_width(static_cast<std::uint64_t>(blocks));
-      if (l.cols(0) < 16 || l.cols(2) < 16 || depth > 4) l.elements("arena row_sum gradient", name, 2);
+      if (l.cols(0) < 64 || l.cols(2) < 64 || depth > 4) l.elements("arena row_sum gradient", name, 2);
       else l.add("arena row_sum tiles tiles_gradient", "outer_add_tile", -1, tiles_of(l.cols(0)) * tiles_of(l.cols(2)), 1, constant("DEPTH", depth));
       break;
     }
