@@ -120,7 +120,7 @@ class Finder {
     const bool staged = bytes + words * 16 <= limits_.group_bytes;
     if (threads > most || bytes > limits_.group_bytes || (norm && !staged) || (epilogue == kHeads && turns > 1)) return;
     l.kernel = {"arena exact reduce q15 weights join append lanes gemv", "gemv",
-                constants + constant("TEAMS", 1) + flag("NORM", norm) + constant("EPILOGUE", epilogue) + constant("MATRICES", static_cast<std::int64_t>(list.size())) + constant("COLS", w.cols) +
+                constants + flag("NORM", norm) + constant("EPILOGUE", epilogue) + constant("MATRICES", static_cast<std::int64_t>(list.size())) + constant("COLS", w.cols) +
                     constant("WORDS", words) + constant("PADDED", w.padded_cols) + constant("RUN", run) + constant("TURNS", turns) + flag("STAGED", staged) + constant("JOBS", jobs) + constant("THREADS", threads) + constant("HEAD_DIM", head_dim),
                 gpu::Access::read, true};
     l.operand = 0;

@@ -45,5 +45,58 @@ TEST(WebGpuFusion, ADecoderBlockEqualsTheCpuInFewDispatches) {
   }
 }
 
+// The device's own loop gives the ids of one run after the other, each fed with the CPU's pick; all NaN gives none.
+TEST(WebGpuFusion, GreedyIdsArePickedOnTheDevice) {
+  LOOM_TEST_DEVICE(device);
+  constexpr std::uint32_t kVocab = 150, kSteps = 9;
+  for (const bool numbers : {true, false}) {
+    std::vector<std::uint32_t> picked[2];
+    std::vector<float> last[2];
+    std::vector<WeightStore> stores[2];
+    for (int side = 0; side < 2; ++side) {
+      Program program;
+      Emit emit(program);
+      const Rows rows{1, emit.u32_register("R", 4), kNone};
+      const View ids = emit.input("ids", ValueType::u32, rows, 1), positions = emit.input("positions", ValueType::u32, rows, 1);
+      const View x = emit.rope(emit.gather(emit.weight("e", "w", kVocab, 32, {}, ValueType::f32), ids), positions, emit.rope_table({}, 64, 32, ValueType::f32), 32, false);
+      const View y = emit.matmul(emit.weight("o", "w", kVocab, 32, *parse_weight_format("i8"), ValueType::f32), x);
+      emit.copy_to(y, emit.output("y", ValueType::f32, rows, kVocab));
+      for (std::uint64_t i = 0; i < 2; ++i) {
+        auto values = Case::values(i, kVocab * 32, 0, 1);
+        if (!numbers && i == 0) std::fill(values.begin(), values.end(), std::numeric_limits<float>::quiet_NaN());
+        stores[side].push_back(std::move(*WeightStore::from_f32(kVocab, 32, values)));
+      }
+      ASSERT_TRUE(stores[side][1].morph(*parse_weight_format("i8")).ok());
+      ThreadPool pool(1);
+      ExecutorOptions options;
+      options.device = side == 0 ? nullptr : &*device;
+      auto made = Executor::create(program, [&stores, side](std::string_view path, std::string_view) { return &stores[side][path == "o"]; }, pool, options);
+      ASSERT_TRUE(made.ok()) << made.status().to_string();
+      Executor& e = **made;
+      const BufferId id = e.program().find(BufferKind::input, "", "ids"), position = e.program().find(BufferKind::input, "", "positions"), output = e.program().find(BufferKind::output, "", "y");
+      ASSERT_TRUE(e.set(e.program().find_register("R"), 1).ok());
+      e.row<std::uint32_t>(id, 0)[0] = 5;
+      e.row<std::uint32_t>(position, 0)[0] = 0;
+      EXPECT_EQ(e.resident(), side == 1);
+      if (side == 1) {
+        picked[1].resize(kSteps);
+        const Status s = e.run_greedy(picked[1]);
+        ASSERT_TRUE(s.ok()) << s.to_string();
+      }
+      for (std::uint32_t step = 0; side == 0 && step < kSteps; ++step) {
+        ASSERT_TRUE(e.run().ok());
+        const auto logits = e.row<float>(output, 0);
+        const auto best = std::max_element(logits.begin(), logits.end());
+        picked[0].push_back(numbers ? static_cast<std::uint32_t>(best - logits.begin()) : ~std::uint32_t{0});
+        e.row<std::uint32_t>(id, 0)[0] = numbers ? picked[0].back() : 0;
+        e.row<std::uint32_t>(position, 0)[0] = step + 1;
+      }
+      last[side].assign(e.row<float>(output, 0).begin(), e.row<float>(output, 0).end());
+    }
+    EXPECT_EQ(picked[0], picked[1]);
+    EXPECT_TRUE(std::memcmp(last[0].data(), last[1].data(), kVocab * 4) == 0) << "the output is that of the last step";
+  }
+}
+
 }  // namespace
 }  // namespace loom::webgpu

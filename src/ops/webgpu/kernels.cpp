@@ -61,7 +61,6 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
     return v.valid() && program.buffers[static_cast<std::size_t>(v.buffer)].kind == BufferKind::state && program.buffers[static_cast<std::size_t>(v.buffer)].type == ValueType::q15;
   });
   const std::string elementwise = "arena exact elementwise", act = constant("ACT", ins.op == Op::activation || ins.op == Op::activation_back ? ins.ints[0] : 0);
-  const std::string one_team = constant("TEAMS", 1);  // of 64 lanes: kernels/parts/reduce.wgsl
   auto with_weights = [&](std::string_view pieces, bool bias) {
     LaunchSpec& s = l.last();
     s.kernel.pieces = pieces;
@@ -107,12 +106,12 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
       }
       break;
     }
-    case Op::quantize: l.add("arena reduce q15 quantize", name, 0, 1, 1, one_team); break;
-    case Op::split_bf16: l.elements("arena reduce q15 quantize", name, 0, one_team); break;
+    case Op::quantize: l.add("arena reduce q15 quantize", name, 0, 1, 1); break;
+    case Op::split_bf16: l.elements("arena reduce q15 quantize", name, 0); break;
 
     case Op::rms_norm: case Op::layer_norm: case Op::rms_norm_back: case Op::layer_norm_back: case Op::rms_norm_gain: case Op::layer_norm_gain: {
       const bool centered = ins.op == Op::layer_norm || ins.op == Op::layer_norm_back || ins.op == Op::layer_norm_gain;
-      const std::string pieces = "arena reduce row_sum norm", constants = one_team + flag("CENTERED", centered);
+      const std::string pieces = "arena reduce row_sum norm", constants = flag("CENTERED", centered);
       const std::int64_t groups = l.cols(0) / ins.ints[0];
       if (ins.op == Op::rms_norm || ins.op == Op::layer_norm) l.add(pieces, "norm", 0, groups, 1, constants);
       else if (ins.op == Op::rms_norm_back || ins.op == Op::layer_norm_back) l.add(pieces, "norm_back", 0, groups, 1, constants);
@@ -129,7 +128,7 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
       break;
     case Op::attention: case Op::attention_rows: case Op::attention_back: {
       if (ins.ints[2] > kMaxHeadDim) return Status(Code::unsupported, "gpu: " + name + ": head_dim is " + std::to_string(ins.ints[2]) + ", at most " + std::to_string(kMaxHeadDim) + " here");
-      const std::string constants = constant("TILES", (ins.ints[2] + 63) / 64), with_team = constants + one_team;
+      const std::string constants = constant("TILES", (ins.ints[2] + 63) / 64);
       const std::string pieces = "arena exact reduce attention";
       if (ins.op == Op::attention && q15_state) {
         // One row has little else to share out: blocks side by side.
@@ -140,11 +139,11 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
         s.wide.back().kernel.constants += constant("TEAMS", 1);
         s.kernel.constants += constant("TEAMS", teams);
       }
-      else if (ins.op != Op::attention_back) l.add(pieces, name, 0, ins.ints[0], 1, with_team);
+      else if (ins.op != Op::attention_back) l.add(pieces, name, 0, ins.ints[0], 1, constants);
       else {
-        l.add(pieces + " attention_back", "attention_slopes", 0, ins.ints[0], 1, with_team);
-        l.elements(pieces + " attention_back", "attention_back_q", 7, with_team);
-        l.elements(pieces + " attention_back", "attention_back_kv", 8, with_team);
+        l.add(pieces + " attention_back", "attention_slopes", 0, ins.ints[0], 1, constants);
+        l.elements(pieces + " attention_back", "attention_back_q", 7, constants);
+        l.elements(pieces + " attention_back", "attention_back_kv", 8, constants);
       }
       break;
     }
@@ -161,10 +160,10 @@ Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instru
       l.elements("arena row_sum gradient", name, 0);
       break;
 
-    case Op::cross_entropy: case Op::cross_entropy_back: case Op::mse: case Op::mse_back: l.add("arena exact reduce loss", name, 0, 1, 1, one_team); break;
-    case Op::sum_rows: l.add("arena exact reduce loss", name, -1, 1, 1, one_team); break;
+    case Op::cross_entropy: case Op::cross_entropy_back: case Op::mse: case Op::mse_back: l.add("arena exact reduce loss", name, 0, 1, 1); break;
+    case Op::sum_rows: l.add("arena exact reduce loss", name, -1, 1, 1); break;
     case Op::grad_merge: case Op::sum_squares: case Op::clip_scale: case Op::sgd: case Op::adamw: {
-      const std::string constants = one_team + flag("HAS_TOTAL", ins.op == Op::clip_scale && l.has(0)) + flag("HAS_VELOCITY", ins.op == Op::sgd && l.has(3));
+      const std::string constants = flag("HAS_TOTAL", ins.op == Op::clip_scale && l.has(0)) + flag("HAS_VELOCITY", ins.op == Op::sgd && l.has(3));
       if (ins.op == Op::sum_squares || ins.op == Op::clip_scale) l.add("arena reduce optim", name, -1, 1, 1, constants);
       else l.elements("arena reduce optim", name, ins.op == Op::grad_merge ? 0 : 2, constants);
       break;

@@ -134,7 +134,7 @@ Result<SelfTest> self_test(gpu::Device& device) {
     slot[83] = (6 + n) * kCases;
   }
   LOOM_TRY(device.write(parameters.handle(), 0, std::as_bytes(std::span(slots))));
-  LOOM_ASSIGN(const gpu::Handle pipeline, pipeline_of(device, {"arena exact reduce q15 probes", "probe", constant("TEAMS", 1)}));
+  LOOM_ASSIGN(const gpu::Handle pipeline, pipeline_of(device, {"arena exact reduce q15 probes", "probe", {}}));
   std::vector<gpu::Dispatch> list;
   for (std::uint32_t n = 0; n < probes; ++n) {
     const gpu::Binding bindings[] = {{parameters.handle(), std::uint64_t{4} * kSlot * n, 4 * kSlot}, {arena.handle()}};

@@ -81,7 +81,7 @@ fn store_result(num: ptr<function, array<f32, TILES>>, y: u32, inverse: f32, lan
     let j = b * 64u + lane;
     if (j >= begin && j <= p) { top = max(top, exp_parts(mul(dot_chains(q, own + A[table + b] * 2u * part + lane, 64u), real_at(0u))).k); }
   }
-  top = group_max(lane, top);
+  top = lane_max(lane, top);
   var num: array<f32, TILES>;
   for (var t = 0u; t < TILES; t++) { num[t] = zero(); }
   var den = zero();
@@ -125,7 +125,7 @@ fn sequence_of(lane: u32, row: u32) -> Sequence {
   for (var j = begin / 64u * 64u + lane; j <= end; j += 64u) {
     if (j >= begin) { top = max(top, exp_parts(mul(dot_chains(q, place(1u, s.begin + j) + at.kv_head * hd, 1u), real_at(0u))).k); }
   }
-  top = group_max(lane, top);
+  top = lane_max(lane, top);
   var num: array<f32, TILES>;
   for (var t = 0u; t < TILES; t++) { num[t] = zero(); }
   var den = zero();

@@ -7,7 +7,7 @@
   let b = load(extra(1u) + i);
   let c = load(extra(2u) + i);
   let sum = tree_sum(lane, mul(a, b));
-  let most = group_max(lane, bitcast<i32>(magnitude_bits(a)));
+  let most = lane_max(lane, bitcast<i32>(magnitude_bits(a)));
   var y = 0u;
   switch (int_at(0u)) {
     case 0u: { y = bitcast<u32>(mul(a, b) + c); }                    // not contracted

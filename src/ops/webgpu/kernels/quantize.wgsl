@@ -12,7 +12,7 @@ var<workgroup> sums: array<atomic<i32>, 2>;
   let words = (n + 63u) / 64u * 16u;
   var most = 0u;
   for (var c = lane; c < n; c += 64u) { most = max(most, A[x + c] & 0x7FFFFFFFu); }
-  most = u32(group_max(lane, i32(most)));
+  most = u32(lane_max(lane, i32(most)));
   let inverse = q15_inverse(most);
   var sum = vec2<i32>(0, 0);
   for (var w = lane; w < words; w += 64u) {

@@ -10,7 +10,7 @@ struct ExpSum {
 fn exp_sum(x: u32, n: u32, lane: u32) -> ExpSum {
   var top = -1000000;
   for (var i = lane; i < n; i += 64u) { top = max(top, exp_parts(load(x + i)).k); }
-  top = group_max(lane, top);
+  top = lane_max(lane, top);
   var sum = zero();
   for (var i = lane; i < n; i += 64u) {
     let parts = exp_parts(load(x + i));

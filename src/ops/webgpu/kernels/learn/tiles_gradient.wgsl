@@ -1,6 +1,13 @@
 // gw (+)= gy^T x in tiles: gradient.wgsl's sums over rows (rule 4), whose blocks of 1,024 rows combine like the digits of a binary counter. DEPTH: of
 // the counter.
 
+// Four words of a row from `first` on, as far as its `count` goes.
+fn four_of(row: u32, first: u32, count: u32) -> vec4<f32> {
+  var v = vec4<f32>(zero());
+  for (var i = 0u; i < 4u && first + i < count; i++) { v[i] = load(row + first + i); }
+  return v;
+}
+
 @compute @workgroup_size(256) fn outer_add_tile(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
@@ -21,8 +28,8 @@
       left[i] = vec4<f32>(zero());
       right[i] = vec4<f32>(zero());
       if (r < count) {
-        left[i] = four_of(place(0u, r) + n0 + four, left_of(outputs, n0 + four));
-        right[i] = four_of(place(1u, r) + k0 + four, left_of(inputs, k0 + four));
+        left[i] = four_of(place(0u, r), n0 + four, outputs);
+        right[i] = four_of(place(1u, r), k0 + four, inputs);
       }
     }
     workgroupBarrier();

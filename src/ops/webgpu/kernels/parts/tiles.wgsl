@@ -29,11 +29,3 @@ fn add_chunk(sum: ptr<function, Tile>, thread: u32) {
   }
   for (var i = 0u; i < 4u; i++) { (*sum)[i] += even[i] + odd[i]; }
 }
-
-// Four words of a row, where they are in it.
-fn four_of(at: u32, count: u32) -> vec4<f32> {
-  var v = vec4<f32>(zero());
-  for (var i = 0u; i < min(count, 4u); i++) { v[i] = load(at + i); }
-  return v;
-}
-fn left_of(count: u32, first: u32) -> u32 { return select(0u, count - first, first < count); }
