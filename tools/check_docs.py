@@ -77,7 +77,10 @@ def show_json(what, text, folder):
         print(f"{what}: read as JSON, not run: it names files of the reader's")
         return True
     (folder / "spec.json").write_text(text)
-    return run(what, "loom train spec.json --data table.csv --out trained.entity", folder)
+    file, out = ("text.txt", "adapter") if "lora" in data else ("table.csv", "trained.entity")
+    if "lora" in data:
+        (folder / "lora.json").write_text(text)  # the commands after it name it
+    return run(what, f"loom train spec.json --data {file} --out {out}", folder)
 
 
 def run_python(what, text, folder):

@@ -13,7 +13,7 @@ case ${1:-} in
   --first-steps)
     build
     rm -rf build/model-ci
-    result=$(nice build/release/tools/train_embedded build/model-ci --stop-after 300)
+    result=$(build/release/tools/train_embedded build/model-ci --stop-after 300)
     rm -rf build/model-ci
     expected=$(cat models/first-steps.sha256)
     if [ "$result" != "$expected" ]; then

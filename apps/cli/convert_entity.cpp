@@ -1,5 +1,6 @@
 #include "convert_report.h"
 #include "formats/tensor_file.h"
+#include "llm/adapter.h"
 #include "llm/import/entity_model.h"
 #include "model_file.h"
 
@@ -15,12 +16,16 @@ std::uint64_t stored_bytes(const WeightStore& store) {
 
 }  // namespace
 
-Status convert_to_entity(const std::string& in, const std::string& out, const std::string& dtype, Report& report) {
+Status convert_to_entity(const std::string& in, const std::string& out, const std::string& dtype, const std::string& adapter, Report& report) {
   std::optional<WeightFormat> format;
   if (!dtype.empty()) {
     LOOM_ASSIGN(format, parse_weight_format(dtype));
   }
   LOOM_ASSIGN(Model model, load_model(in));
+  if (!adapter.empty()) {
+    LOOM_ASSIGN(Adapter read, load_adapter(adapter, model));
+    LOOM_TRY(read.merge(model.network));
+  }
   for (Network::NamedParam& p : model.network.params()) {
     if (p.tied) continue;
     WeightStore& store = *p.param->store;
@@ -39,6 +44,7 @@ Status convert_to_entity(const std::string& in, const std::string& out, const st
   if (format) LOOM_TRY(model.network.morph(*format));  // the cells' own formats
   Json provenance = Json::object();
   provenance.set("from", title_of(model.name));
+  if (!adapter.empty()) provenance.set("adapter", title_of(adapter));
   if (format) provenance.set("dtype", to_string(*format));
   return save_model(out, model, provenance);
 }

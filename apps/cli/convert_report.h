@@ -30,7 +30,7 @@ struct Report {
   std::vector<Row> rows;
 };
 
-// Loads a model, morphs its matrices to `dtype` ("": as they are) and saves it with its tokenizer.
-Status convert_to_entity(const std::string& in, const std::string& out, const std::string& dtype, Report& report);
+// Loads a model, merges an adapter into it ("": none), morphs its matrices to `dtype` ("": as they are) and saves it with its tokenizer.
+Status convert_to_entity(const std::string& in, const std::string& out, const std::string& dtype, const std::string& adapter, Report& report);
 
 }  // namespace loom::cli

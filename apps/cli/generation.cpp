@@ -39,6 +39,9 @@ GeneratorOptions generator_options_of(const ModelOptions& options, const OpenMod
   g.context = options.context;
   g.isa = options.isa;
   g.device = opened.device.get();
+  g.fuse = opened.mode.fuse;
+  g.measured = opened.mode.measured;
+  g.adapter = opened.adapter;
   g.seconds = [watch = Stopwatch()] { return watch.seconds(); };
   g.cancel = Interrupt::flag();
   return g;

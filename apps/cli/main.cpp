@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   CLI::Option* story = app.add_option("--seed", seed, "without a command: the story of this seed (1)");
   app.footer("Answers go to stdout, all else to stderr. Every option is also an environment variable: --top-k is LOOM_TOP_K.\n"
              "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 a model or file is refused, 130 interrupted.");
-  for (auto* add : {add_run, add_chat, add_logits, add_eval, add_tokenize, add_show, add_convert, add_train, add_verify, add_bench}) add(app, action);
+  for (auto* add : {add_run, add_chat, add_logits, add_eval, add_tokenize, add_show, add_convert, add_train, add_predict, add_accuracy, add_plan, add_verify, add_bench}) add(app, action);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) command->excludes(story);
 
   if (argc > 1 && argv[1][0] != '-') {

@@ -2,6 +2,7 @@
 
 #include "base/numerics_version.h"
 #include "console.h"
+#include "llm/adapter.h"
 #include "model_file.h"
 #include "ops/cpu/isa.h"
 
@@ -19,12 +20,13 @@ CLI::Validator word_check(const char* name, Parse parse) {
 void bind_model_options(CLI::App& c, ModelOptions& o) {
   c.add_option("--dtype", o.dtype, "how weights are held and multiplied: f32, bf16, i8, i4, ternary, ... (as stored)")
       ->check(word_check("DTYPE", [](const std::string& text) { return parse_weight_format(text); }));
+  c.add_option("--adapter", o.adapter, "a LoRA adapter to run with: a folder, as loom train and PEFT write them")->type_name("FOLDER");
   c.add_option("--ctx", o.context, "positions of the context (what the model was trained for, at most 4096)")->check(CLI::PositiveNumber);
-  bind_machine_options(c, o.threads, o.isa, o.device);
+  bind_machine_options(c, o.threads, o.isa, o.device, o.mode);
 }
 
-void bind_device_option(CLI::App& c, std::string& device) {
-  c.add_option("--device", device, "cpu, gpu, or auto: the GPU where there is one; the answer is the same (cpu)")->check(CLI::IsMember({"cpu", "gpu", "auto"}));
+CLI::Option* bind_device_option(CLI::App& c, std::string& device) {
+  return c.add_option("--device", device, "cpu, gpu, or auto: the GPU where there is one; the answer is the same (cpu)")->check(CLI::IsMember({"cpu", "gpu", "auto"}));
 }
 
 Result<webgpu::Choice> device_of(const std::string& device) {
@@ -33,8 +35,19 @@ Result<webgpu::Choice> device_of(const std::string& device) {
   return choice;
 }
 
-void bind_machine_options(CLI::App& c, int& threads, std::string& isa, std::string& device) {
-  bind_device_option(c, device);
+Result<Machine> machine_of(const std::string& mode, int threads, const std::string& device) {
+  Machine m;
+  LOOM_ASSIGN(m.mode, mode_of(mode, threads, mode.empty() ? device : ""));
+  LOOM_ASSIGN(m.choice, device_of(m.mode.device));
+  if (m.mode.measured && m.choice.numerics != "portable") m.choice = {};
+  return m;
+}
+
+void bind_machine_options(CLI::App& c, int& threads, std::string& isa, std::string& device, std::string& mode) {
+  CLI::Option* const named = bind_device_option(c, device);
+  const auto modes = mode_names();
+  c.add_option("--mode", mode, "cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, or auto: what is faster here, as measured; the answer is the same")
+      ->check(CLI::IsMember(std::vector<std::string>(modes.begin(), modes.end())))->excludes(named);
   c.add_option("--threads", threads, "threads (one per core); the answer is the same for any number")->check(CLI::Range(1, 1024));
   c.add_option("--isa", isa, "the instruction set to use (the best here)")->check(word_check("NAME", [](const std::string& text) { return cpu::select_kernels(text); }));
 }
@@ -46,8 +59,13 @@ Result<OpenModel> open_model(const ModelOptions& options) {
   }
   auto model = load_model(options.model, format);
   if (!model.ok()) return model.status();
-  LOOM_ASSIGN(webgpu::Choice choice, device_of(options.device));
-  return OpenModel{std::move(*model), std::make_unique<ThreadPool>(options.threads), std::move(choice.device), std::move(choice.numerics)};
+  std::shared_ptr<Adapter> adapter;
+  if (!options.adapter.empty()) {
+    LOOM_ASSIGN(Adapter read, load_adapter(options.adapter, *model));
+    adapter = std::make_shared<Adapter>(std::move(read));
+  }
+  LOOM_ASSIGN(Machine m, machine_of(options.mode, options.threads, options.device));
+  return OpenModel{std::move(*model), std::move(adapter), std::make_unique<ThreadPool>(m.mode.threads), std::move(m.choice.device), std::move(m.mode), std::move(m.choice.numerics)};
 }
 
 Memory memory_of(Model& model, Session* session) {
@@ -75,6 +93,7 @@ std::string status_line(const ModelOptions& options, OpenModel& opened, Session*
     line = file->title + "  " + std::string(name(file->kind)) + ", " + bytes_text(file->bytes()) + " " + file->main_type();
   if (!options.dtype.empty()) line += ", run as " + options.dtype;
   line += kDot + count_text(static_cast<double>(opened.model.network.parameter_count())) + " parameters";
+  if (opened.adapter) line += kDot + ("adapter " + title_of(options.adapter) + ", " + count_text(static_cast<double>(opened.adapter->parameter_count())) + " parameters");
   line += kDot + ((session ? "needs " : "weights ") + bytes_text(memory.total()));
   if (const std::uint64_t all = machine_memory()) line += " of " + bytes_text(all);
   line += kDot + ("numerics: " + opened.numerics + " v" + std::to_string(LOOM_NUMERICS_VERSION));

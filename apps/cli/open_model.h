@@ -8,6 +8,7 @@
 
 #include "base/thread_pool.h"
 #include "command.h"
+#include "exec/mode.h"
 #include "exec/session.h"
 #include "llm/model.h"
 #include "ops/webgpu/probes.h"
@@ -15,25 +16,34 @@
 namespace loom::cli {
 
 struct ModelOptions {
-  std::string model, dtype, isa, device = "cpu";
+  std::string model, dtype, adapter, isa, device = "cpu", mode;
   std::int64_t context = 0;
   int threads = 0;
 };
 
-// --dtype, --ctx, --threads, --isa and --device; the positional MODEL is the caller's. Unknown values are usage errors.
+// --dtype, --adapter, --ctx, --threads, --isa, --device and --mode; the positional MODEL is the caller's. Unknown values are usage errors.
 void bind_model_options(CLI::App& command, ModelOptions& options);
 
-// The last three alone.
-void bind_machine_options(CLI::App& command, int& threads, std::string& isa, std::string& device);
-void bind_device_option(CLI::App& command, std::string& device);
+// The last four alone.
+void bind_machine_options(CLI::App& command, int& threads, std::string& isa, std::string& device, std::string& mode);
+CLI::Option* bind_device_option(CLI::App& command, std::string& device);
 // The device of --device: null for the CPU. "gpu" fails where there is none, naming what is missing; "auto" says so and takes the CPU, which
 // it prefers to a software adapter as well.
 Result<webgpu::Choice> device_of(const std::string& device);
 
+// What --mode, --threads and --device come to.
+struct Machine {
+  Mode mode;
+  webgpu::Choice choice;
+};
+Result<Machine> machine_of(const std::string& mode, int threads, const std::string& device);
+
 struct OpenModel {
   Model model;
+  std::shared_ptr<Adapter> adapter;  // of --adapter
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<gpu::Device> device;  // null: the CPU
+  Mode mode;
   std::string numerics = "portable";    // what the device may claim
 };
 // Loads the model as the dtype asked for, and opens the device.

@@ -56,6 +56,7 @@ enum {
   LOOM_KIND_DECODER = 7, /* Decodes ids as they come. One call at a time. */
   LOOM_KIND_MODEL = 8, /* A language model: network, tokenizer, configuration. Any thread. */
   LOOM_KIND_GENERATOR = 9, /* Writes text with a model; has its KV caches. One call at a time, but for generator_cancel. */
+  LOOM_KIND_ONNX = 10, /* An ONNX graph, read and checked. Immutable; any thread. */
 };
 
 /* Why a text ended. */
@@ -77,6 +78,7 @@ typedef loom_handle loom_tokenizer;
 typedef loom_handle loom_decoder;
 typedef loom_handle loom_model;
 typedef loom_handle loom_generator;
+typedef loom_handle loom_onnx;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -104,6 +106,14 @@ LOOM_API const char* loom_code_name(int32_t code);
  *   info: JSON: version, abi_version, numerics_version, isa, isas, threads, dtypes, formats, layers,
  *     embedded_model */
 LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
+
+/* What a matrix is once it is held in a format: rounded, scaled and decoded, as a network sees it after
+ * network_morph.
+ *   format: f32, bf16, i8, i4:row, ternary, q4_0, ...: docs/reference/dtypes.md
+ *   rows: of the matrix; at least 1
+ *   values: whole rows
+ *   rounded: as many as values */
+LOOM_API int32_t loom_simulate(const char* format, size_t format_size, int64_t rows, const float* values, size_t values_count, float* rounded, size_t rounded_count, loom_error* error);
 
 /* Runs the numerics table of docs/reference/numerics.md. Takes seconds. With a device, the rows that it runs
  * are its own; the others are the CPU's, and have a why.
@@ -222,6 +232,21 @@ LOOM_API int32_t loom_network_morph(loom_network network, const char* cell, size
 /* The same for all cells, for running alone: the masters go. */
 LOOM_API int32_t loom_network_pack(loom_network network, const char* format, size_t format_size, loom_error* error);
 
+/* Runs the network with a LoRA adapter, in place of the one it has. Weights, digest and saved files are the
+ * network's alone.
+ *   path: a folder with adapter_config.json and adapter_model.safetensors, as PEFT and trainer_save write it */
+LOOM_API int32_t loom_network_load_adapter(loom_network network, const char* path, size_t path_size, loom_error* error);
+
+/* Writes the adapter that the network has, as PEFT does.
+ *   path: a folder; it is made where it is missing */
+LOOM_API int32_t loom_network_save_adapter(loom_network network, const char* path, size_t path_size, loom_error* error);
+
+/* Runs the network without an adapter again. */
+LOOM_API int32_t loom_network_unload_adapter(loom_network network, loom_error* error);
+
+/* Adds the adapter to the weights, encoded again where they are packed; the network then has none. */
+LOOM_API int32_t loom_network_merge_adapter(loom_network network, loom_error* error);
+
 /* The program that a session of these options runs, a line per instruction.
  *   options: JSON: of session_create */
 LOOM_API int32_t loom_network_program(loom_network network, const char* options, size_t options_size, loom_bytes* program, loom_error* error);
@@ -233,7 +258,7 @@ LOOM_API int32_t loom_network_program(loom_network network, const char* options,
 /* Plans all memory; runs allocate nothing.
  *   options: JSON: max_rows (64), max_head_rows (1 for networks of ids, else max_rows): rows whose output is
  *     wanted, max_positions (512), sequences (1), threads (0: one per core), isa ("": the best here), device
- *     ("cpu", "gpu", "auto") */
+ *     ("cpu", "gpu", "auto"), mode (threads and device in one word: docs/reference/modes.md) */
 LOOM_API int32_t loom_session_create(loom_network network, const char* options, size_t options_size, loom_session* session, loom_error* error);
 
 /* Runs rows of values through a network without attention.
@@ -254,6 +279,35 @@ LOOM_API int32_t loom_session_run_tokens(loom_session session, const int32_t* id
  *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or why a
  *     device is not), threads, input_width, output_width, arena_bytes, state_bytes, weight_bytes */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
+
+/* ---- onnx
+ * ONNX graphs: run on tensors, or taken over as networks. What no layer of Loom does is unsupported, and
+ * its node named. */
+
+/* A graph from a file, checked.
+ *   path: an .onnx file; external data lie beside it */
+LOOM_API int32_t loom_onnx_load(const char* path, size_t path_size, loom_onnx* onnx, loom_error* error);
+
+/* The same from memory, without external data.
+ *   bytes: an .onnx file; kept, not copied */
+LOOM_API int32_t loom_onnx_load_bytes(loom_bytes bytes, loom_onnx* onnx, loom_error* error);
+
+/* What the file says.
+ *   info: JSON: producer, opset, nodes (a count per operator), inputs and outputs: name, type, dims (-1
+ *     where open; null: any) */
+LOOM_API int32_t loom_onnx_info(loom_onnx onnx, loom_bytes* info, loom_error* error);
+
+/* One run of the whole graph, in f32; integers are exact up to 2^24 and out_of_range beyond.
+ *   inputs: JSON: a list of name, dims: the tensors in `values`, one after another
+ *   values: each converted to the input's type
+ *   outputs: JSON: a list of name, type, dims
+ *   results: the values as f64, little-endian, one after another */
+LOOM_API int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size, const double* values, size_t values_count, loom_bytes* outputs, loom_bytes* results, loom_error* error);
+
+/* The graph as a network that can be run, trained, morphed and saved. An open first dimension is the batch:
+ * rows of the network.
+ *   ports: JSON: inputs, outputs: name, type, dims, first column in the row; report: a line per node */
+LOOM_API int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* ports, loom_error* error);
 
 /* ---- data: What a trainer learns from. */
 
@@ -285,9 +339,11 @@ LOOM_API int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* er
  * Training is a function of network, data and spec: the same bits for any number of threads, with and
  * without a pause. */
 
-/* Nothing runs yet.
+/* Nothing runs yet. Where the spec has "lora" the network has the trainer's adapter from now on, which learns
+ * in its place.
  *   spec: JSON: docs/reference/training-spec.md; "network" and "data" are not read
- *   options: JSON: threads (0: one per core), isa ("": the best here), device ("cpu", "gpu", "auto") */
+ *   options: JSON: threads (0: one per core), isa ("": the best here), device ("cpu", "gpu", "auto"), mode
+ *     (threads and device in one word: docs/reference/modes.md) */
 LOOM_API int32_t loom_trainer_create(loom_network network, loom_data data, const char* spec, size_t spec_size, const char* options, size_t options_size, loom_trainer* trainer, loom_error* error);
 
 /* Trains. Where a loss is not finite the weights stay as they are and the error names the step.
@@ -305,7 +361,8 @@ LOOM_API int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_
 /* SHA-256 over step, weights and moments. */
 LOOM_API int32_t loom_trainer_digest(loom_trainer trainer, loom_bytes* sha256, loom_error* error);
 
-/* A checkpoint, which is an .entity file too. */
+/* A checkpoint, which is an .entity file too, or a folder that network_load_adapter and PEFT read.
+ *   path: a file; a folder where an adapter learns */
 LOOM_API int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_t path_size, loom_error* error);
 
 /* The same into memory. */
@@ -419,7 +476,8 @@ LOOM_API int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenize
 
 /* A generator with the KV caches of one or more sequences.
  *   options: JSON: context (0: as trained, at most 4096), sequences (1), chunk (0: 64 rows of a prompt per
- *     run, 512 on a device), threads (0: one per core), isa (""), device ("cpu", "gpu", "auto") */
+ *     run, 512 on a device), threads (0: one per core), isa (""), device ("cpu", "gpu", "auto"), mode
+ *     (threads and device in one word: docs/reference/modes.md) */
 LOOM_API int32_t loom_generator_create(loom_model model, const char* options, size_t options_size, loom_generator* generator, loom_error* error);
 
 /* Makes ids the content of a sequence.

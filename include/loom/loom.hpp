@@ -108,6 +108,15 @@ std::string text(F f, Args... args) {
 inline std::string version() { return loom_version(); }
 // JSON.
 inline std::string info() { return detail::text(loom_info); }
+// What a matrix of so many rows is once it is held in a format: "i8", "i4:row", "ternary". `rounded` has as many values, or is `values` itself.
+inline void simulate(std::span<const float> values, std::string_view format, std::span<float> rounded, std::int64_t rows = 1) {
+  check(loom_simulate, format.data(), format.size(), rows, values.data(), values.size(), rounded.data(), rounded.size());
+}
+inline std::vector<float> simulate(std::span<const float> values, std::string_view format, std::int64_t rows = 1) {
+  std::vector<float> rounded(values.size());
+  simulate(values, format, rounded, rows);
+  return rounded;
+}
 inline std::string verify(std::string_view options = {}) { return detail::text(loom_verify, options.data(), options.size()); }
 
 class Network : public Object {
@@ -142,6 +151,11 @@ class Network : public Object {
   void enable(std::string_view at, bool enabled) { check(loom_network_enable, handle(), at.data(), at.size(), std::int32_t{enabled}); }
   void morph(std::string_view format, std::string_view cell = {}) { check(loom_network_morph, handle(), cell.data(), cell.size(), format.data(), format.size()); }
   void pack(std::string_view format) { check(loom_network_pack, handle(), format.data(), format.size()); }
+  // LoRA adapters, folders as PEFT has them: beside the weights, gone again, or added to them.
+  void load_adapter(std::string_view folder) { check(loom_network_load_adapter, handle(), folder.data(), folder.size()); }
+  void save_adapter(std::string_view folder) const { check(loom_network_save_adapter, handle(), folder.data(), folder.size()); }
+  void unload_adapter() { check(loom_network_unload_adapter, handle()); }
+  void merge_adapter() { check(loom_network_merge_adapter, handle()); }
   std::string program(std::string_view options = {}) const { return detail::text(loom_network_program, handle(), options.data(), options.size()); }
 };
 
@@ -176,6 +190,38 @@ class Data : public Object {
   }
   static Data table(std::string_view csv, std::string_view options) { return detail::made<Data>(loom_data_table, csv.data(), csv.size(), options.data(), options.size()); }
   std::string info() const { return detail::text(loom_data_info, handle()); }
+};
+
+// An ONNX graph. Texts are JSON as docs/reference/c-api.md has them.
+class Onnx : public Object {
+ public:
+  struct Results {
+    std::string outputs;         // name, type, dims of each
+    std::vector<double> values;  // one after another
+  };
+  struct Taken {
+    Network network;
+    std::string ports;
+  };
+  using Object::Object;
+  static Onnx load(std::string_view path) { return detail::made<Onnx>(loom_onnx_load, path.data(), path.size()); }
+  static Onnx load(const Bytes& bytes) { return detail::made<Onnx>(loom_onnx_load_bytes, bytes.handle()); }
+  std::string info() const { return detail::text(loom_onnx_info, handle()); }
+  Results run(std::string_view inputs, std::span<const double> values) const {
+    loom_bytes outputs = 0, results = 0;
+    check(loom_onnx_run, handle(), inputs.data(), inputs.size(), values.data(), values.size(), &outputs, &results);
+    const Bytes names(outputs), data(results);
+    Results r{names.text(), std::vector<double>(data.span().size() / sizeof(double))};
+    if (!r.values.empty()) std::memcpy(r.values.data(), data.span().data(), data.span().size());
+    return r;
+  }
+  Taken network() const {
+    loom_network network = 0;
+    loom_bytes ports = 0;
+    check(loom_onnx_network, handle(), &network, &ports);
+    Network taken(network);
+    return {std::move(taken), Bytes(ports).text()};
+  }
 };
 
 class Trainer : public Object {

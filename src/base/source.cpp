@@ -127,6 +127,7 @@ Status ByteSource::read(std::uint64_t offset, std::span<std::byte> out) const {
 Result<SourcePtr> open_source(const std::string& path, MapMode mode) {
   // O_NONBLOCK: opening a FIFO must refuse, not wait for a writer.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 && errno == ENOTDIR) return Status(Code::not_found, path + ": cannot open: " + std::strerror(errno));  // nothing can lie there
   if (fd < 0) return system_error("cannot open", path);
   struct stat info {};
   if (::fstat(fd, &info) != 0) {

@@ -1,9 +1,11 @@
 // A fixed team of threads that runs one job at a time; inside a job the workers meet at spin barriers. Results never depend on
-// the team's size: kernels split outputs, never sums. One caller at a time. In WebAssembly the host brings the threads; without any the team is the caller.
+// how many there are: kernels split outputs, never sums. So where other programs hold the cores, and waiting for the team costs the caller
+// more than the team saves it, the caller works alone for a while. One caller at a time. In WebAssembly the host brings the threads; without
+// any the team is the caller.
 #pragma once
 
 #include <atomic>
-#include <functional>
+#include <cstdint>
 #include <memory>
 
 namespace loom {
@@ -13,8 +15,8 @@ namespace loom {
 class Turnstile {
  public:
   unsigned now() const { return value_.load(std::memory_order_acquire); }
-  // Returns once the counter differs from `seen`.
-  void wait(unsigned seen);
+  // Returns once the counter differs from `seen`, with the nanoseconds waited after spinning was given up: those of a core that was lost.
+  std::int64_t wait(unsigned seen);
   void advance();
 
  private:
@@ -26,7 +28,7 @@ class Turnstile {
 class SpinBarrier {
  public:
   explicit SpinBarrier(int workers) : workers_(workers) {}
-  void wait();
+  std::int64_t wait();  // nanoseconds as Turnstile's
 
  private:
   const int workers_;
@@ -43,20 +45,29 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int size() const { return size_; }
-  // Runs job(worker) for worker = 0..size-1 (0 is the caller) and returns when all have finished. Must not be nested.
+  // Of `workers`, who are size() or the caller alone, the one with this number does its share.
+  using Job = void (*)(void* context, int worker, int workers);
+  // Runs job(worker) for worker = 0..workers-1 (0 is the caller) and returns when all have finished. Must not be nested.
   // The job must not throw. Nothing is allocated.
-  void run(void (*job)(void* context, int worker), void* context);
+  void run(Job job, void* context);
   // The same for a job that allocates and has no barriers: one worker after the other where threads must not allocate.
-  void run_allocating(void (*job)(void* context, int worker), void* context);
-  SpinBarrier& barrier() { return barrier_; }
+  void run_allocating(Job job, void* context);
+  // Inside a job with more than one worker: all arrive before any goes on.
+  void meet(int worker) {
+    const std::int64_t lost = barrier_.wait();
+    if (worker == 0) lost_ += lost;
+  }
 
   static int hardware_threads();
+  // For tests of threads: whether from now on every job of every pool gets its whole team, whatever that costs.
+  static void always_together(bool always);
 
   struct Workers;
 
  private:
   int size_;
   SpinBarrier barrier_;
+  std::int64_t lost_ = 0;  // by the caller in the job at hand, nanoseconds
   std::unique_ptr<Workers> workers_;
 };
 

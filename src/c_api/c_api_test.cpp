@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "support/places.h"
 #include <loom/loom.h>
 
 namespace loom {
@@ -245,6 +246,25 @@ TEST_F(CApi, LongMessagesEndBetweenCharacters) {
   EXPECT_TRUE(Json::parse(Json(message).dump()).ok());
 }
 
+// Device and threads in one word.
+TEST_F(CApi, RunsAndLearnsInAnyMode) {
+  const loom_network n = network();
+  const std::vector<float> x = {0.5f, -1, 2};
+  std::vector<float> expected(2), y(2);
+  for (const char* mode : {"cpu-normal", "cpu-sc", "cpu-mc", "auto"}) {
+    const std::string options = std::string(R"({"mode":")") + mode + "\"}";
+    loom_session s = 0;
+    OK(loom_session_create(n, options.data(), options.size(), &s, &error));
+    OK(loom_session_run(keep(s), 1, x.data(), 3, y.data(), 2, &error));
+    if (std::string(mode) == "cpu-normal") expected = y;
+    EXPECT_EQ(y, expected) << mode;
+  }
+  loom_session s = 0;
+  FAILS(loom_session_create(n, TEXT(R"({"mode":"turbo"})"), &s, &error), LOOM_INVALID_ARGUMENT, "there is no 'turbo', known are cpu-normal");
+  FAILS(loom_session_create(n, TEXT(R"({"mode":"cpu-mc","device":"gpu"})"), &s, &error), LOOM_INVALID_ARGUMENT, "says the device");
+  FAILS(loom_session_create(n, TEXT(R"({"mode":"cpu-sc","threads":2})"), &s, &error), LOOM_INVALID_ARGUMENT, "is one thread, not 2");
+}
+
 // With a device (./dev gpu) the same bits come from it; without one the error names what is missing, and "auto" takes the CPU.
 TEST_F(CApi, RunsOnADeviceOrSaysWhyNot) {
   const loom_network n = network();
@@ -396,7 +416,8 @@ TEST_F(CApi, ANetworkChangesWhileThreadsRunIt) {
 
 TEST_F(CApi, OneModelTellsManyThreadsTheSame) {
   loom_model model = 0;
-  OK(loom_model_load(TEXT(LOOM_SOURCE_DIR "/tests/cases/data/tiny.entity"), "", 0, &model, &error));
+  const std::string tiny = loom::test::source_dir() + "/tests/cases/data/tiny.entity";
+  OK(loom_model_load(tiny.data(), tiny.size(), "", 0, &model, &error));
   keep(model);
   std::vector<std::string> stories(8);
   std::vector<std::thread> threads;

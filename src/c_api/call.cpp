@@ -108,6 +108,17 @@ Result<webgpu::Choice> Options::device() const {
   return webgpu::choose_device(name);
 }
 
+Result<Options::Machine> Options::machine() const {
+  Machine m;
+  LOOM_ASSIGN(const int count, threads());
+  LOOM_ASSIGN(const std::string name, string("mode", ""));
+  LOOM_ASSIGN(const std::string wanted, string("device", ""));
+  LOOM_ASSIGN(m.mode, mode_of(name, count, wanted));
+  LOOM_ASSIGN(m.device, webgpu::choose_device(m.mode.device));
+  if (m.mode.measured && m.device.numerics != "portable") m.device = {};
+  return m;
+}
+
 loom_handle new_bytes(std::vector<std::byte> bytes) {
   auto owner = std::make_shared<std::vector<std::byte>>(std::move(bytes));
   return add(std::make_shared<Bytes>(owner, owner->data(), owner->size()));

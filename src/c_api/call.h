@@ -8,6 +8,8 @@
 
 #include "base/json.h"
 #include "c_api/objects.h"
+#include "checkpoint/adapter_file.h"
+#include "exec/mode.h"
 #include <loom/loom.h>
 #include "numeric/weight_format.h"
 
@@ -74,6 +76,12 @@ class Options {
   Result<int> threads() const;
   // "device", as choose_device reads it.
   Result<webgpu::Choice> device() const;
+  // "threads", "device" and "mode", which says both (exec/mode.h).
+  struct Machine {
+    Mode mode;
+    webgpu::Choice device;
+  };
+  Result<Machine> machine() const;
 
  private:
   template <class T>
@@ -93,6 +101,10 @@ Result<SessionSettings> session_settings(const char* options, std::size_t size, 
 
 // An independent network with the same topology and values. The caller holds the network alone.
 Result<Network> copy_network(Network& network);
+// What files call the weights that an adapter can stand beside: as transformers does, where the network is a language model's.
+std::vector<AdapterPlace> places_of(SharedNetwork& shared);
+// What an adapter's file says of the network under it.
+AdapterBase base_of(const SharedNetwork& shared);
 
 // New bytes objects: made whole before the handle is given out.
 loom_handle new_bytes(std::vector<std::byte> bytes);

@@ -27,10 +27,11 @@ Status make_ready(Inside& in) {
   GeneratorObject& g = *in.object;
   SharedNetwork& n = *g.shared;
   in.network = locks::shared_lock(n.mutex);
-  if (g.generator && g.values == n.values && g.forms == n.forms) return {};
+  if (g.generator && g.values == n.values && g.forms == n.forms && g.options.adapter == n.adapter) return {};
   in.network.unlock();
   locks::unique_lock alone(n.mutex);
   g.generator.reset();
+  g.options.adapter = n.adapter;
   LOOM_ASSIGN(Generator generator, Generator::create(*n.model, g.pool, g.options));
   g.generator.emplace(std::move(generator));
   g.values = n.values;
@@ -96,14 +97,16 @@ int32_t loom_generator_create(loom_model model, const char* options, size_t opti
   return call(error, [&]() -> Status {
     LOOM_TRY(want(generator));
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
-    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"context", "sequences", "chunk", "threads", "isa", "device"}));
-    LOOM_ASSIGN(const int threads, o.threads());
-    auto g = std::make_shared<GeneratorObject>(m->shared, threads);
+    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"context", "sequences", "chunk", "threads", "isa", "device", "mode"}));
+    LOOM_ASSIGN(Options::Machine machine, o.machine());
+    auto g = std::make_shared<GeneratorObject>(m->shared, machine.mode.threads);
     LOOM_ASSIGN(g->options.context, o.integer("context", 0, 0, INT32_MAX));
     LOOM_ASSIGN(g->options.sequences, o.integer("sequences", 1, 1, INT32_MAX));
     LOOM_ASSIGN(g->options.chunk, o.integer("chunk", 0, 0, INT32_MAX));
     LOOM_ASSIGN(g->options.isa, o.string("isa", ""));
-    LOOM_ASSIGN(g->device, o.device());
+    g->options.fuse = machine.mode.fuse;
+    g->options.measured = machine.mode.measured;
+    g->device = std::move(machine.device);
     g->options.device = g->device.device.get();
     g->options.seconds = seconds;
     g->options.cancel = &g->cancel;

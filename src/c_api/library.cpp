@@ -6,6 +6,7 @@
 #include "c_api/call.h"
 #include "embedded/embedded.h"
 #include "layers/layer.h"
+#include "numeric/weight_store.h"
 #include "ops/cpu/isa.h"
 #include "verify/verify.h"
 
@@ -54,6 +55,20 @@ int32_t loom_info(loom_bytes* info, loom_error* error) {
     json.set("embedded_model", !embedded_model().empty());
     *info = new_json(json);
     return {};
+  });
+}
+
+int32_t loom_simulate(const char* format, size_t format_size, int64_t rows, const float* values, size_t values_count, float* rounded, size_t rounded_count, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::optional<WeightFormat> to, format_argument(format, format_size));
+    LOOM_ASSIGN(const std::span<const float> in, c_api::span(values, values_count, "values"));
+    LOOM_ASSIGN(const std::span<float> out, c_api::span(rounded, rounded_count, "rounded"));
+    LOOM_TRY(expect_count("rounded", rounded_count, static_cast<std::int64_t>(values_count)));
+    if (rows < 1 || in.empty() || values_count % static_cast<std::uint64_t>(rows) != 0)
+      return Status(Code::invalid_argument, "values: " + std::to_string(values_count) + " are not " + std::to_string(rows) + " whole rows");
+    LOOM_ASSIGN(WeightStore store, WeightStore::from_f32(rows, static_cast<std::int64_t>(values_count) / rows, {in.begin(), in.end()}));
+    LOOM_TRY(store.morph(to.value_or(WeightFormat{})));
+    return store.values(out);
   });
 }
 

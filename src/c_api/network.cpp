@@ -1,10 +1,10 @@
 // Networks: topology, parameters, formats, files.
 #include <algorithm>
 
-#include "base/sha256.h"
 #include "c_api/call.h"
 #include "checkpoint/entity.h"
 #include "exec/session.h"
+#include "llm/adapter.h"
 
 using namespace loom;
 using namespace loom::c_api;
@@ -92,28 +92,6 @@ Json parameters_json(Network& network) {
   return list;
 }
 
-Result<std::string> digest(Network& network) {
-  Sha256 sha;
-  sha.update_text(network.to_json().dump());
-  std::vector<float> f32;
-  std::vector<double> f64;
-  for (const Network::NamedParam& p : network.params()) {
-    if (p.tied) continue;
-    WeightStore& store = *p.param->store;
-    const auto size = static_cast<std::size_t>(store.rows() * store.cols());
-    if (store.format().arith() == ArithClass::real) {
-      f64.resize(size);
-      LOOM_TRY(store.values(std::span<double>(f64)));
-      sha.update_f64(f64);
-    } else {
-      f32.resize(size);
-      LOOM_TRY(store.values(std::span<float>(f32)));
-      sha.update_f32(f32);
-    }
-  }
-  return Sha256::hex(sha.finish());
-}
-
 // A cell replaced, or everything as it was.
 Status set_cell(Network& network, std::size_t cell, const Json& json) {
   std::vector<Node> before;  // shares the stores
@@ -127,7 +105,13 @@ Status set_cell(Network& network, std::size_t cell, const Json& json) {
   return restored.ok() ? status : restored;
 }
 
+Status no_adapter() { return Status(Code::invalid_argument, "the network has no adapter: network_load_adapter and a trainer with \"lora\" give it one"); }
+
 }  // namespace
+
+AdapterBase loom::c_api::base_of(const SharedNetwork& shared) { return shared.model ? AdapterBase{shared.model->name, true} : AdapterBase{}; }
+
+std::vector<AdapterPlace> loom::c_api::places_of(SharedNetwork& shared) { return shared.model ? adapter_places(*shared.model) : adapter_places(shared.network); }
 
 Result<Network> loom::c_api::copy_network(Network& network) {
   std::vector<std::byte> file;
@@ -331,6 +315,53 @@ int32_t loom_network_pack(loom_network network, const char* format, size_t forma
     LOOM_ASSIGN(const std::string_view f, text_argument(format, format_size, "format"));
     LOOM_ASSIGN(const WeightFormat to, parse_weight_format(f));
     return alone(network, Change::forms, [&](Network& n) { return n.pack(to); });
+  });
+}
+
+int32_t loom_network_load_adapter(loom_network network, const char* path, size_t path_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
+    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+    SharedNetwork& shared = *object->shared;
+    const locks::unique_lock lock(shared.mutex);
+    LOOM_ASSIGN(Adapter adapter, load_adapter(p, places_of(shared)));
+    LOOM_TRY(adapter.fit(shared.network).at(p));
+    shared.adapter = std::make_shared<Adapter>(std::move(adapter));
+    return {};
+  });
+}
+
+int32_t loom_network_save_adapter(loom_network network, const char* path, size_t path_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
+    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+    SharedNetwork& shared = *object->shared;
+    const locks::unique_lock lock(shared.mutex);
+    if (!shared.adapter) return no_adapter();
+    return save_adapter(p, *shared.adapter, places_of(shared), base_of(shared));
+  });
+}
+
+int32_t loom_network_unload_adapter(loom_network network, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+    const locks::unique_lock lock(object->shared->mutex);
+    object->shared->adapter.reset();
+    return {};
+  });
+}
+
+int32_t loom_network_merge_adapter(loom_network network, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+    SharedNetwork& shared = *object->shared;
+    const locks::unique_lock lock(shared.mutex);
+    if (!shared.adapter) return no_adapter();
+    LOOM_TRY(shared.adapter->merge(shared.network));
+    shared.adapter.reset();
+    ++shared.values;
+    ++shared.forms;  // a trainer of the adapter has lost what it stood on
+    return {};
   });
 }
 

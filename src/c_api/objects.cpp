@@ -52,7 +52,7 @@ std::int64_t count() {
 }
 
 std::string_view kind_name(std::int32_t kind) {
-  static constexpr std::string_view kNames[] = {"object", "bytes object", "network", "session", "data object", "trainer", "tokenizer", "decoder", "model", "generator"};
+  static constexpr std::string_view kNames[] = {"object", "bytes object", "network", "session", "data object", "trainer", "tokenizer", "decoder", "model", "generator", "onnx graph"};
   return kind > 0 && kind < static_cast<std::int32_t>(std::size(kNames)) ? kNames[kind] : kNames[0];
 }
 

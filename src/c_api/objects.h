@@ -16,6 +16,7 @@
 #include "exec/session.h"
 #include "llm/generate/generate.h"
 #include "llm/model.h"
+#include "onnx/import.h"
 #include <loom/loom.h>
 #include "ops/webgpu/probes.h"
 #include "text/tokenizer.h"
@@ -52,6 +53,7 @@ struct SharedNetwork {
   std::optional<Network> own;
   std::optional<Model> model;
   Network& network;
+  std::shared_ptr<Adapter> adapter;  // that sessions and generators run it with; null: none
   locks::fair_mutex mutex;
   std::uint64_t values = 0;  // under the lock: changes of weights
   std::uint64_t forms = 0;   // and of topology or formats, after which programs are emitted again
@@ -88,6 +90,11 @@ struct SessionObject : ExclusiveOf<LOOM_KIND_SESSION> {
 struct DataObject : ObjectOf<LOOM_KIND_DATA> {
   explicit DataObject(std::unique_ptr<DataSource> d) : data(std::move(d)) {}
   std::shared_ptr<const DataSource> data;
+};
+
+struct OnnxObject : ObjectOf<LOOM_KIND_ONNX> {
+  explicit OnnxObject(onnx::Model m) : runner(std::move(m)) {}
+  onnx::Runner runner;
 };
 
 struct TrainerObject : ExclusiveOf<LOOM_KIND_TRAINER> {

@@ -9,15 +9,18 @@ using namespace loom::c_api;
 namespace loom::c_api {
 
 Result<SessionSettings> session_settings(const char* options, std::size_t size, const SharedNetwork& network) {
-  LOOM_ASSIGN(const Options o, Options::parse(options, size, {"max_rows", "max_head_rows", "max_positions", "sequences", "threads", "isa", "device"}));
+  LOOM_ASSIGN(const Options o, Options::parse(options, size, {"max_rows", "max_head_rows", "max_positions", "sequences", "threads", "isa", "device", "mode"}));
   SessionSettings s;
   LOOM_ASSIGN(s.options.max_rows, o.integer("max_rows", 64, 1, INT32_MAX));
   LOOM_ASSIGN(s.options.max_head_rows, o.integer("max_head_rows", network.network.input().ids > 0 ? 1 : s.options.max_rows, 1, INT32_MAX));
   LOOM_ASSIGN(s.options.max_positions, o.integer("max_positions", 512, 1, INT32_MAX));
   LOOM_ASSIGN(s.options.sequences, o.integer("sequences", 1, 1, INT32_MAX));
   LOOM_ASSIGN(s.options.isa, o.string("isa", ""));
-  LOOM_ASSIGN(s.threads, o.threads());
-  LOOM_ASSIGN(s.device, o.device());
+  LOOM_ASSIGN(Options::Machine machine, o.machine());
+  s.threads = machine.mode.threads;
+  s.options.fuse = machine.mode.fuse;
+  s.options.measured = machine.mode.measured;
+  s.device = std::move(machine.device);
   s.options.device = s.device.device.get();
   return s;
 }
@@ -30,13 +33,14 @@ namespace {
 Result<locks::shared_lock<locks::fair_mutex>> ready(SessionObject& s) {
   SharedNetwork& n = *s.shared;
   locks::shared_lock lock(n.mutex);
-  if (s.session && s.values == n.values && s.forms == n.forms) return lock;
+  if (s.session && s.values == n.values && s.forms == n.forms && s.options.adapter == n.adapter) return lock;
   lock.unlock();
   locks::unique_lock alone(n.mutex);
-  if (s.session && s.forms == n.forms) {
+  if (s.session && s.forms == n.forms && s.options.adapter == n.adapter) {
     LOOM_TRY(s.session->refresh());
   } else {
     s.session.reset();
+    s.options.adapter = n.adapter;
     LOOM_ASSIGN(Session session, Session::create(n.network, s.pool, s.options));
     s.session.emplace(std::move(session));
   }

@@ -34,7 +34,9 @@ Status training(loom_trainer handle, bool changes, F body) {
   if (t->forms != t->shared->forms)
     return Status(Code::invalid_argument, "trainer: the network's topology or formats have changed since this trainer was made: make a new one");
   if (t->values != t->shared->values) LOOM_TRY(t->trainer->refresh());
+  const bool quantized = t->trainer->quantized();
   const Status status = body(*t->trainer);
+  if (t->trainer->quantized() != quantized) t->forms = ++t->shared->forms;
   t->values = changes ? ++t->shared->values : t->shared->values;
   return status;
 }
@@ -117,15 +119,20 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     if (s.is_object() && !s.find("format")) s.set("format", "loom-training");
     if (s.is_object() && !s.find("version")) s.set("version", 1);
     LOOM_ASSIGN(const TrainingSpec training_spec, parse_training_spec(s));
-    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"threads", "isa", "device"}));
-    LOOM_ASSIGN(const int threads, o.threads());
+    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"threads", "isa", "device", "mode"}));
+    LOOM_ASSIGN(Options::Machine machine, o.machine());
     TrainerOptions trainer_options;
     LOOM_ASSIGN(trainer_options.isa, o.string("isa", ""));
-    auto t = std::make_shared<TrainerObject>(n->shared, d->data, threads);
-    LOOM_ASSIGN(t->device, o.device());
+    auto t = std::make_shared<TrainerObject>(n->shared, d->data, machine.mode.threads);
+    trainer_options.fuse = machine.mode.fuse;
+    trainer_options.measured = machine.mode.measured;
+    t->device = std::move(machine.device);
     trainer_options.device = t->device.device.get();
     const locks::unique_lock lock(n->shared->mutex);
+    trainer_options.places = places_of(*n->shared);
     LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool, trainer_options));
+    if (t->trainer->adapter()) n->shared->adapter = t->trainer->adapter();
+    if (t->trainer->quantized()) ++n->shared->forms;
     t->forms = n->shared->forms;
     t->values = n->shared->values;
     *trainer = add(std::move(t));
@@ -196,7 +203,8 @@ int32_t loom_trainer_digest(loom_trainer trainer, loom_bytes* sha256, loom_error
 int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_t path_size, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
-    return training(trainer, false, [&](Trainer& t) { return save_checkpoint(p, t); });
+    LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
+    return training(trainer, false, [&](Trainer& t) { return save_checkpoint(p, t, {}, nullptr, base_of(*object->shared)); });
   });
 }
 

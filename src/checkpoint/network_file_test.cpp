@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "checkpoint/test_networks.h"
+#include "support/places.h"
 
 namespace loom {
 namespace {
@@ -72,9 +73,13 @@ TEST(NetworkFile, RoundTripsOfEveryFormat) {
 
 // tools/read_entity.py knows docs/reference/entity.md and packing.md and no code of ours. The file carries what each tensor must decode to.
 TEST(NetworkFile, AnIndependentReaderGetsTheSameValues) {
-  if (std::system("python3 -c 'import numpy' 2>/dev/null") != 0) GTEST_SKIP() << "python3 with numpy is absent";
+  // The first python3 may be a user's own; the system's has what a package manager installed.
+  std::string python;
+  for (const char* program : {"python3", "/usr/bin/python3"})
+    if (python.empty() && std::system((std::string(program) + " -c 'import numpy' 2>/dev/null").c_str()) == 0) python = program;
+  if (python.empty()) GTEST_SKIP() << "python3 with numpy is absent";
   const TempFolder folder;
-  const std::string tools = std::string(LOOM_SOURCE_DIR) + "/tools", script = folder / "check.py";
+  const std::string tools = loom::test::source_dir() + "/tools", script = folder / "check.py";
   ASSERT_TRUE(write_file(script, as_bytes(R"(import sys
 sys.path.insert(0, sys.argv[1])
 import read_entity, numpy
@@ -85,7 +90,7 @@ for path in sys.argv[2:]:
     for n in names:
         numpy.testing.assert_array_equal(e.tensor(n).astype("f8"), e.tensor("training/" + n), n)
 )")).ok());
-  std::string command = "python3 -B '" + script + "' '" + tools + "'";
+  std::string command = python + " -B '" + script + "' '" + tools + "'";
   for (const char* format : {"f32", "f64", "f16", "i64", "u8", "i4", "i4:s4", "i4:row", "i8:block32", "q4_0", "ternary", "binary"}) {
     Network network = network_of(topologies()[1].json);
     ASSERT_TRUE(network.morph(*parse_weight_format(format)).ok());

@@ -6,12 +6,13 @@
 
 #include "base/sha256.h"
 #include "base/source.h"
+#include "support/places.h"
 
 namespace loom {
 namespace {
 
 TEST(Embedded, the_bytes_are_those_of_the_committed_model) {
-  const auto expected = read_text_file(LOOM_SOURCE_DIR "/models/embedded.sha256");
+  const auto expected = read_text_file(loom::test::source_dir() + "/models/embedded.sha256");
   ASSERT_TRUE(expected.ok()) << expected.status().to_string();
   const auto bytes = embedded_model();
   ASSERT_FALSE(bytes.empty());

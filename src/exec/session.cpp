@@ -1,14 +1,24 @@
 #include "exec/session.h"
 
 #include <algorithm>
+#include <bit>
+#include <chrono>
 
 #include "base/bytes.h"
 #include "grid/emitter.h"
 
 namespace loom {
+namespace {
 
-WeightLookup weights_of(Network& network) {
-  return [&network](std::string_view path, std::string_view role) { return network.find(path, role); };
+constexpr int kTrials = 3;  // runs of a size on each side before one is chosen
+
+}  // namespace
+
+WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapter) {
+  return [&network, adapter](std::string_view path, std::string_view role) {
+    WeightStore* of_adapter = adapter ? adapter->store(path, role) : nullptr;
+    return of_adapter ? of_adapter : network.find(path, role);
+  };
 }
 
 Result<Program> emit_program(Network& network, const SessionOptions& options) {
@@ -25,6 +35,7 @@ Result<Program> emit_program(Network& network, const SessionOptions& options) {
   EmitOptions eo;
   eo.training = options.whole_sequences;
   eo.sequences = options.sequences;
+  eo.adapter = options.adapter.get();
   eo.max_positions = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(options.max_positions), 64));
   if (network.head >= 0) {
     const Rows head{1, emit.u32_register("L", static_cast<std::uint32_t>(options.max_head_rows)), kNone};
@@ -44,6 +55,8 @@ Result<Program> emit_program(Network& network, const SessionOptions& options) {
 Result<Session> Session::create(Network& network, ThreadPool& pool, const SessionOptions& options) {
   LOOM_ASSIGN(Program program, emit_program(network, options));
   Session s;
+  s.network_ = &network;
+  s.pool_ = &pool;
   s.options_ = options;
   ExecutorOptions eo;
   eo.device = options.device;
@@ -51,7 +64,7 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   eo.sequences = options.sequences;
   eo.fuse = options.fuse;
   eo.poison = options.poison;
-  LOOM_ASSIGN(s.executor_, Executor::create(std::move(program), weights_of(network), pool, eo));
+  LOOM_ASSIGN(s.executor_, Executor::create(std::move(program), weights_of(network, options.adapter), pool, eo));
   const Program& p = s.executor_->program();
   s.rows_ = p.find_register("R");
   s.head_ = p.find_register("L");
@@ -61,14 +74,85 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   s.sequences_ = p.find(BufferKind::input, "", "sequences");
   s.head_rows_ = p.find(BufferKind::input, "", "head_rows");
   s.width_ = network.input().width;
+  if (options.measured && options.device) {
+    SessionOptions here = options;
+    here.device = nullptr;
+    LOOM_ASSIGN(Session twin, create(network, pool, here));
+    s.twin_ = std::make_unique<Session>(std::move(twin));
+    s.costs_.resize(33);
+    const auto& buffers = p.buffers;
+    if (std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.kind == BufferKind::state; })) LOOM_TRY(s.choose_once());
+  }
   return s;
 }
 
+// One of the two keeps the states, so it is settled before there are any: by a row at position 0, whose states the first real one replaces.
+Status Session::choose_once() {
+  const std::vector<float> x(static_cast<std::size_t>(width_), 0.0f);
+  const std::uint32_t zero = 0;
+  for (int i = 0; i < 2 * kTrials + 1; ++i) {
+    LOOM_TRY(faster(1, [&](Session& s) -> Status {
+      if (s.width_ != 0) return s.run(x, {&zero, 1}, {&zero, 1}).status();
+      return s.run_tokens({&zero, 1}, {&zero, 1}, {&zero, 1}, {&zero, 1});
+    }));
+  }
+  if (on_twin_) {
+    Session chosen = std::move(*twin_);
+    *this = std::move(chosen);
+  }
+  twin_.reset();
+  return {};
+}
+
+// Where this many rows went fastest; each side has its trials first, of which the shortest counts, so what happens once in a life is left out.
+template <class Run>
+auto Session::faster(std::size_t rows, const Run& run) -> decltype(run(*this)) {
+  Cost& cost = costs_[std::min<std::size_t>(std::bit_width(rows), costs_.size() - 1)];
+  on_twin_ = cost.runs[1] < kTrials || (cost.runs[0] >= kTrials && cost.seconds[1] <= cost.seconds[0]);
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_ptr<Session> twin = std::move(twin_);  // neither side has one while it runs
+  auto result = run(on_twin_ ? *twin : *this);
+  twin_ = std::move(twin);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (result.ok() && (cost.runs[on_twin_]++ == 0 || seconds < cost.seconds[on_twin_])) cost.seconds[on_twin_] = seconds;
+  return result;
+}
+
+Status Session::refresh() {
+  if (twin_) LOOM_TRY(twin_->refresh());
+  return executor_->refresh();
+}
+
+Status Session::adapt(std::shared_ptr<Adapter> adapter) {
+  SessionOptions options = options_;
+  options.adapter = std::move(adapter);
+  LOOM_ASSIGN(Session next, create(*network_, *pool_, options));
+  *this = std::move(next);
+  return {};
+}
+
 Result<std::span<const float>> Session::run(std::span<const float> x, std::int64_t rows) {
+  if (twin_) return faster(static_cast<std::size_t>(rows), [&](Session& s) { return s.run(x, rows); });
+  if (positions_ != kNone) return Status(Code::invalid_argument, "session: this network has attention or carries states: give sequences and positions with its rows");
+  return run_values(x, rows);
+}
+
+Result<std::span<const float>> Session::run(std::span<const float> x, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions) {
+  if (twin_) return faster(positions.size(), [&](Session& s) { return s.run(x, sequences, positions); });
+  if (sequences.size() != positions.size()) return Status(Code::invalid_argument, "session: expects a sequence and a position for each row, got " + std::to_string(sequences.size()) + " and " + std::to_string(positions.size()));
+  const auto rows = static_cast<std::int64_t>(positions.size());
+  if (rows > options_.max_rows) return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows, at most " + std::to_string(options_.max_rows));
+  for (std::int64_t r = 0; r < rows; ++r) {
+    if (positions_ != kNone) executor_->row<std::uint32_t>(positions_, r)[0] = positions[static_cast<std::size_t>(r)];
+    if (sequences_ != kNone) executor_->row<std::uint32_t>(sequences_, r)[0] = sequences[static_cast<std::size_t>(r)];
+  }
+  return run_values(x, rows);
+}
+
+Result<std::span<const float>> Session::run_values(std::span<const float> x, std::int64_t rows) {
   if (width_ == 0) return Status(Code::invalid_argument, "session: this network takes ids, not values");
   if (rows < 1 || static_cast<std::int64_t>(x.size()) != rows * width_)
     return Status(Code::invalid_argument, "session: expects " + std::to_string(rows) + " rows of " + std::to_string(width_) + " values, got " + std::to_string(x.size()) + " values");
-  if (positions_ != kNone) return Status(Code::invalid_argument, "session: this network has attention: give positions with its rows");
   LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(rows)));
   for (std::int64_t r = 0; r < rows; ++r) std::copy_n(x.data() + r * width_, width_, executor_->row<float>(input_, r).begin());
   if (head_ != kNone) {
@@ -99,11 +183,13 @@ Status Session::set_tokens(std::span<const std::uint32_t> ids, std::span<const s
 }
 
 Status Session::run_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head) {
+  if (twin_) return faster(ids.size(), [&](Session& s) { return s.run_tokens(ids, sequences, positions, head); });
   LOOM_TRY(set_tokens(ids, sequences, positions, head));
   return executor_->run();
 }
 
 Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position, std::span<std::uint32_t> picked) {
+  if (twin_) return faster(1, [&](Session& s) { return s.run_greedy(id, sequence, position, picked); });
   const std::uint32_t row = 0;
   if (picked.empty() || static_cast<std::int64_t>(position) + static_cast<std::int64_t>(picked.size()) > options_.max_positions)
     return Status(Code::out_of_range, "session: " + std::to_string(picked.size()) + " ids from position " + std::to_string(position) + " on: wants at least one, and at most " + std::to_string(options_.max_positions) + " positions");
@@ -111,6 +197,6 @@ Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32
   return executor_->run_greedy(picked);
 }
 
-std::span<const float> Session::output(std::int64_t i) { return executor_->row<float>(output_, i); }
+std::span<const float> Session::output(std::int64_t i) { return active().executor_->row<float>(output_, i); }
 
 }  // namespace loom

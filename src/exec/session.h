@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "base/thread_pool.h"
+#include "grid/adapter.h"
 #include "grid/network.h"
 #include "ops/executor.h"
 
@@ -21,9 +22,11 @@ struct SessionOptions {
   std::int64_t max_positions = 512;  // per sequence
   std::int64_t sequences = 1;
   bool whole_sequences = false;      // no cache: attention sees the rows of this run only (each sequence whole, positions from 0)
+  std::shared_ptr<Adapter> adapter;  // beside the network's weights; null: none
   gpu::Device* device = nullptr;     // null: the CPU; it must outlive the session
   std::string isa;                   // "": the best here
   bool fuse = true;                  // ExecutorOptions
+  bool measured = false;             // with a device: each run takes the CPU where runs of as many rows were faster there. Sessions with states choose once
   bool poison = false;               // tests: NaN in what was not written
 };
 
@@ -32,8 +35,11 @@ class Session {
   // The network and the pool must outlive the session.
   static Result<Session> create(Network& network, ThreadPool& pool, const SessionOptions& options = {});
 
-  // Runs rows x width inputs; the result is rows x output width (f64 cells are converted).
+  // Runs rows x width inputs; the result is the first row of the output (f64 cells are converted), output(i) gives the others.
   Result<std::span<const float>> run(std::span<const float> x, std::int64_t rows);
+
+  // The same where the network has attention or carries states: each row with its sequence and position.
+  Result<std::span<const float>> run(std::span<const float> x, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions);
 
   // Token form: ids, each with its sequence and position; `head` lists the rows whose output is wanted, ascending.
   // The result holds head.size() rows (all rows where the network has no head cell).
@@ -41,29 +47,48 @@ class Session {
                     std::span<const std::uint32_t> head);
   // Where `resident`: `id` is run at `position` of a sequence, then the most probable id (ties to the lower) after it, and so on; picked are the ids so
   // found, at most Executor::kMostPicked, ~0 after a row without a number. On a device nothing else moves. output(0) is of the last run.
-  bool resident() const { return executor_->resident(); }
+  bool resident() const { return active().executor_->resident(); }
   Status run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position, std::span<std::uint32_t> picked);
   // Row i of the last run's output.
   std::span<const float> output(std::int64_t i);
 
+  // Runs with another adapter, or with none, from now on. States (KV caches) begin anew: they were another network's.
+  Status adapt(std::shared_ptr<Adapter> adapter);
   // Prepares weights again after the network's changed.
-  Status refresh() { return executor_->refresh(); }
-  const Program& program() const { return executor_->program(); }
-  Executor& executor() { return *executor_; }
+  Status refresh();
+  const Program& program() const { return active().executor_->program(); }
+  // Of the last run, where a session may take one of two.
+  Executor& executor() { return *active().executor_; }
   const SessionOptions& options() const { return options_; }
 
  private:
+  // `measured`: how long runs took, by the number of their rows in bits.
+  struct Cost {
+    double seconds[2] = {};  // the shortest, here and on the twin
+    int runs[2] = {};
+  };
   Session() = default;
+  Status choose_once();
+  Session& active() { return on_twin_ ? *twin_ : *this; }
+  const Session& active() const { return on_twin_ ? *twin_ : *this; }
+  template <class Run>
+  auto faster(std::size_t rows, const Run& run) -> decltype(run(*this));
+  Result<std::span<const float>> run_values(std::span<const float> x, std::int64_t rows);
   Status set_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head);
+  Network* network_ = nullptr;
+  ThreadPool* pool_ = nullptr;
   SessionOptions options_;
   std::unique_ptr<Executor> executor_;
+  std::unique_ptr<Session> twin_;  // on the CPU, where this one is on a device
+  bool on_twin_ = false;           // the last run
+  std::vector<Cost> costs_;
   RegisterId rows_ = kNone, head_ = kNone;
   BufferId input_ = kNone, output_ = kNone, positions_ = kNone, sequences_ = kNone, head_rows_ = kNone;
   std::int64_t width_ = 0;
 };
 
-// The parameter lookup of a network, for executors.
-WeightLookup weights_of(Network& network);
+// The parameter lookup of a network and its adapter, for executors.
+WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapter = {});
 // The program a session of these options runs.
 Result<Program> emit_program(Network& network, const SessionOptions& options);
 

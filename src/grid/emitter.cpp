@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
+#include "base/sha256.h"
+
 namespace loom {
 
 // What a layer sees of the network while it emits.
@@ -10,24 +13,43 @@ class NodeVisit : public Visit {
   NodeVisit(NetworkEmitter& emitter, NetworkEmitter::Tape& tape) : Visit(emitter.emit_), e_(emitter), tape_(tape) {
     type = tape.type;
     training = emitter.options_.training;
+    learning = emitter.options_.learning;
+    frozen = emitter.frozen();
     max_positions = emitter.options_.max_positions;
     sequences = emitter.options_.sequences;
   }
 
+  const Shape& in() const override { return tape_.node->in; }
   View weight(std::string_view role) override {
-    const Param* p = tape_.node->find(role);
-    const NamedStore named = name_of(*p, role);
-    return emit.weight(named.path, named.role, p->spec.rows, p->spec.cols, p->store->format(), type);
+    const Named p = named(role);
+    return emit.weight(p.path, p.role, p.store->rows(), p.store->cols(), p.store->format(), type);
+  }
+  double adapter_scale(std::string_view role) const override {
+    const Adapter::Target* target = e_.options_.adapter ? e_.options_.adapter->find(tape_.path, role) : nullptr;
+    return target ? target->scale : 0;
   }
 
+  // Where the network does not learn its gradients are values that nobody reads, which are then not computed.
   Gradient gradient(std::string_view role) override {
-    const Param* p = tape_.node->find(role);
-    const NamedStore named = name_of(*p, role);
+    const Named p = named(role);
     for (auto& sum : e_.sums_)
-      if (sum.store == p->store.get()) return {sum.value, Accumulate::yes};
-    const View to = emit.buffer({.type = type, .kind = BufferKind::grad, .rows = {p->spec.rows}, .cols = p->spec.cols, .path = named.path, .role = named.role});
-    e_.sums_.push_back({p->store.get(), named.path, named.role, to, true, p->spec.rows, p->spec.cols, type});
+      if (sum.store == p.store) return {sum.value, Accumulate::yes};
+    const BufferKind kind = e_.frozen() && !p.adapter ? BufferKind::temp : BufferKind::grad;
+    const std::int64_t rows = p.store->rows(), cols = p.store->cols();
+    const View to = emit.buffer({.type = type, .kind = kind, .rows = {rows}, .cols = cols, .path = p.path, .role = p.role});
+    e_.sums_.push_back({p.store, p.path, p.role, to, true, rows, cols, type});
     return {to, Accumulate::no};
+  }
+
+  void learn_average(std::string_view role, View value, double momentum) override {
+    if (tape_.again) return;
+    const Named p = named(role);
+    e_.averages_.push_back({p.path, p.role, p.store, type, value, momentum});
+  }
+
+  Noise noise(std::string_view name) override {
+    const auto digest = Sha256::of(as_bytes(tape_.path + ":" + std::string(name)));
+    return {e_.options_.seed, load_le<std::uint64_t>(digest.data()), emit.u32_register("noise", UINT32_MAX)};
   }
 
   View positions() override { return emit.input("positions", ValueType::u32, emit.rows(e_.input_), 1); }
@@ -40,24 +62,38 @@ class NodeVisit : public Visit {
   Result<View> child_forward(std::size_t i, View x, View skip) override {
     if (tape_.children.empty()) tape_.children.resize(child_count());
     NetworkEmitter::Tape& child = tape_.children[i];
-    child.node = &tape_.node->children[i];
+    const Node& node = tape_.node->children[i];
     child.path = tape_.path + "/" + std::to_string(i);
+    child.node = e_.network_.executed(node, child.path);
     child.type = type;
-    return e_.run_node(child, x, skip);
+    child.again = tape_.again;
+    if (!child.node || child.node == &node) return e_.run_node(child, x, skip);
+    child.type = computes_in_f64(*child.node) ? ValueType::f64 : ValueType::f32;
+    LOOM_ASSIGN(const View y, e_.run_node(child, emit.type(x) == type ? emit.convert(x, child.type) : x, {}));
+    return emit.type(y) == child.type ? emit.convert(y, type) : y;
   }
-  Result<View> child_backward(std::size_t i, View gy, View* gskip) override { return e_.run_node_back(tape_.children[i], gy, gskip); }
+  Result<View> child_backward(std::size_t i, View gy, View* gskip) override {
+    NetworkEmitter::Tape& child = tape_.children[i];
+    if (!gy.valid() || child.type == type) return e_.run_node_back(child, gy, gskip);
+    LOOM_ASSIGN(const View gx, e_.run_node_back(child, emit.convert(gy, child.type), gskip));
+    return gx.valid() ? emit.convert(gx, type) : gx;
+  }
 
  private:
-  struct NamedStore {
+  struct Named {
     std::string path, role;
+    WeightStore* store;
+    bool adapter;
   };
   // A tied parameter goes by its owner's name, so that it is prepared, and learned, once.
-  NamedStore name_of(const Param& p, std::string_view role) const {
-    if (!tape_.node->tie.empty() && &p == &tape_.node->params[0]) {
+  Named named(std::string_view role) const {
+    const Param* p = tape_.node->find(role);
+    if (!p) return {tape_.path, std::string(role), e_.options_.adapter->store(tape_.path, role), true};
+    if (!tape_.node->tie.empty() && p == &tape_.node->params[0]) {
       const std::size_t colon = tape_.node->tie.find(':');
-      return {tape_.node->tie.substr(0, colon), tape_.node->tie.substr(colon + 1)};
+      return {tape_.node->tie.substr(0, colon), tape_.node->tie.substr(colon + 1), p->store.get(), false};
     }
-    return {tape_.path, std::string(role)};
+    return {tape_.path, std::string(role), p->store.get(), false};
   }
 
   NetworkEmitter& e_;
@@ -65,15 +101,16 @@ class NodeVisit : public Visit {
 };
 
 Result<View> NetworkEmitter::run_node(Tape& tape, View x, View skip) {
-  if (!tape.node->enabled) return x;
+  if (!tape.node || !tape.node->enabled) return x;
   NodeVisit visit(*this, tape);
   auto y = tape.node->type->forward(*tape.node->config, visit, x, skip);
   if (!y.ok()) return y.status().at(std::string(tape.node->type->name()) + " at " + tape.path);
   return y;
 }
 
+// Without a gradient of its output (behind a rounding, or an index) a node has none to hand on either.
 Result<View> NetworkEmitter::run_node_back(Tape& tape, View gy, View* gskip) {
-  if (!tape.node->enabled) return gy;
+  if (!tape.node || !tape.node->enabled || !gy.valid()) return gy;
   NodeVisit visit(*this, tape);
   auto gx = tape.node->type->backward(*tape.node->config, visit, gy, gskip);
   if (!gx.ok()) return gx.status().at(std::string(tape.node->type->name()) + " at " + tape.path);
@@ -82,6 +119,7 @@ Result<View> NetworkEmitter::run_node_back(Tape& tape, View gy, View* gskip) {
 
 Result<View> NetworkEmitter::forward(View x) {
   input_ = x;
+  if (options_.adapter) LOOM_TRY(options_.adapter->fit(network_));
   LOOM_ASSIGN(order_, network_.order());
   arrivals_ = network_.arrivals();
   cells_.clear();
@@ -148,6 +186,11 @@ Status NetworkEmitter::backward(View gy) {
     if (!g.valid()) continue;  // nothing downstream learns from this cell
     if (cell.tape.node) {
       View gskip;
+      if (options_.recompute) {
+        cell.tape = {.node = cell.tape.node, .path = cell.tape.path, .type = cell.tape.type, .again = true};
+        emit_.forget_packed();
+        LOOM_TRY(run_node(cell.tape, cell.x, View{}).status());
+      }
       LOOM_ASSIGN(g, run_node_back(cell.tape, g, &gskip));
     }
     if (cell.selected_from.valid() && g.valid()) g = emit_.scatter_rows(g, options_.head_rows, emit_.rows(cell.selected_from));
@@ -162,7 +205,10 @@ Status NetworkEmitter::backward(View gy) {
         part = Emit::slice(g, col, cell.arrivals[k].cols);
         col += cell.arrivals[k].cols;
       }
-      if (arrivals[k] < 0) continue;
+      if (arrivals[k] < 0) {
+        input_gradient_ = part;
+        continue;
+      }
       cells_[static_cast<std::size_t>(arrivals[k])].gradients.push_back(emit_.convert(part, cell.arrival_types[k]));
     }
   }
@@ -171,6 +217,13 @@ Status NetworkEmitter::backward(View gy) {
 
 std::vector<NetworkEmitter::Gradient> NetworkEmitter::gradients() const {
   std::vector<Gradient> list;
+  if (frozen()) {
+    for (const Adapter::Target& t : options_.adapter->targets)
+      for (const WeightStore* store : {t.a.get(), t.b.get()})
+        for (const Sum& s : sums_)
+          if (s.store == store) list.push_back({s.path, s.role, s.store, s.rows, s.cols, s.type, s.value});
+    return list;
+  }
   for (const Network::NamedParam& p : network_.params()) {
     if (p.tied) continue;
     for (const Sum& s : sums_)

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "grid/adapter.h"
 #include "grid/network.h"
 #include "ops/emit.h"
 
@@ -12,9 +13,13 @@ namespace loom {
 
 struct EmitOptions {
   bool training = false;           // attention over the rows of a run instead of a cache
+  bool learning = false;           // gradients and an update follow
+  std::uint64_t seed = 0;          // of the noise of layers that learn
   std::int64_t max_positions = 0;  // of attention: cache capacity per sequence, rotary tables
   std::int64_t sequences = 1;
   View head_rows;                  // inference: rows that go on from the network's head cell; invalid: all
+  Adapter* adapter = nullptr;      // beside the weights; where it is there and the network learns, it learns in the network's place
+  bool recompute = false;          // what cells keep for backward is computed again there: less memory, the same bits
 };
 
 class NetworkEmitter {
@@ -33,8 +38,21 @@ class NetworkEmitter {
     ValueType type;
     View value;
   };
-  // In path order; a tied parameter stands once, under its first name.
+  // In path order; a tied parameter stands once, under its first name. Of an adapter: those of its A and B alone.
   std::vector<Gradient> gradients() const;
+
+  // Of the first cell's input, after backward(); invalid where that was ids or stood still.
+  View input_gradient() const { return input_gradient_; }
+
+  // Parameters that an update moves towards a value of the forward pass, in order of emission.
+  struct Average {
+    std::string path, role;
+    WeightStore* store;
+    ValueType type;
+    View value;
+    double momentum;
+  };
+  const std::vector<Average>& averages() const { return averages_; }
 
  private:
   friend class NodeVisit;
@@ -43,6 +61,7 @@ class NetworkEmitter {
     const Node* node = nullptr;
     std::string path;
     ValueType type = ValueType::f32;
+    bool again = false;  // the second time, for backward
     std::map<std::string, View, std::less<>> kept;
     std::vector<Tape> children;
   };
@@ -66,6 +85,7 @@ class NetworkEmitter {
   Result<View> run_node(Tape& tape, View x, View skip);
   Result<View> run_node_back(Tape& tape, View gy, View* gskip);
   View total(Cell& cell);
+  bool frozen() const { return options_.adapter && options_.learning; }
 
   Network& network_;
   Emit& emit_;
@@ -74,7 +94,8 @@ class NetworkEmitter {
   std::vector<std::vector<std::int64_t>> arrivals_;  // of each cell
   std::vector<Cell> cells_;
   std::vector<Sum> sums_;  // per store, in order of first use
-  View input_;
+  std::vector<Average> averages_;
+  View input_, input_gradient_;
 };
 
 }  // namespace loom

@@ -15,6 +15,8 @@ namespace loom {
 namespace {
 
 constexpr std::int64_t kMaxCells = 1 << 20;
+constexpr std::size_t kMaxRunDepth = 32;         // of cells whose layers run other cells
+constexpr std::int64_t kMaxRunLayers = 1 << 16;  // of all cells that nested layers run: programs hold each of them
 
 Status bad(std::string what) { return Status(Code::invalid_argument, std::move(what)); }
 
@@ -41,9 +43,10 @@ bool computes_in_f64(const Node& node) {
   if (!node.type) return false;
   for (const Node& child : node.children)
     if (computes_in_f64(child)) return true;
-  // A layer without matrices follows its declared format.
+  // A layer without matrices, of itself or of layers in it, follows its declared format; a cell that is run in it computes as it does in its place.
   const bool has_matrix = std::any_of(node.params.begin(), node.params.end(), [](const Param& p) { return p.spec.quantized; });
-  return !has_matrix && node.children.empty() && node.format.arith() == ArithClass::real;
+  const bool has_layers = std::any_of(node.children.begin(), node.children.end(), [](const Node& child) { return child.type != nullptr; });
+  return !has_matrix && !has_layers && node.format.arith() == ArithClass::real;
 }
 
 Result<Network> Network::create(std::int64_t depth, std::int64_t rows, std::int64_t cols, std::int64_t layers_per_cell, Shape input) {
@@ -90,6 +93,13 @@ std::size_t Network::executed(std::size_t cell) const {
   for (const Link& link : nodes_[cell].links)
     if (link.kind == LinkKind::run) return index(link.cell);
   return cell;
+}
+
+const Node* Network::executed(const Node& nested, std::string& path) const {
+  if (nested.type || !nested.enabled) return &nested;
+  const std::size_t target = index(nested.links[0].cell);
+  path = this->path(target);
+  return nodes_[target].type && nodes_[target].enabled ? &nodes_[target] : nullptr;
 }
 
 bool Network::passes(std::size_t cell) const {
@@ -162,6 +172,7 @@ class NodeChildren : public ChildPlanner {
   Result<Shape> plan(std::size_t i, const Shape& in, const Shape* skip) override {
     return network_.plan_node(node_.children[i], in, skip, path_ + "/" + std::to_string(i));
   }
+  Status rows_alone(std::size_t i) const override { return network_.rows_alone(node_.children[i], path_ + "/" + std::to_string(i)); }
 
  private:
   Network& network_;
@@ -169,9 +180,60 @@ class NodeChildren : public ChildPlanner {
   std::string path_;
 };
 
+// What one call of plan() has seen.
+struct Network::Planning {
+  explicit Planning(Network& n) : network(n), first(n.size()) { network.planning_ = this; }
+  ~Planning() { network.planning_ = nullptr; }
+  struct First {
+    Shape in;
+    std::string where;  // empty: nowhere yet
+  };
+  Network& network;
+  std::vector<First> first;          // of each cell: where its node was executed first
+  std::vector<std::size_t> running;  // cells in each other's layers, outermost first
+  std::int64_t layers = 0;           // planned inside of them again
+};
+
+Result<Shape> Network::plan_run(std::size_t target, const Shape& in, const std::string& where) {
+  std::vector<std::size_t>& running = planning_->running;
+  if (const auto at = std::find(running.begin(), running.end(), target); at != running.end()) {
+    std::string text;
+    for (auto it = at; it != running.end(); ++it) text += coordinate(*it).to_string() + " -> ";
+    return bad(where + ": the cells run one another in a circle: " + text + coordinate(target).to_string());
+  }
+  if (running.size() > kMaxRunDepth) return bad(where + ": cells run one another more than " + std::to_string(kMaxRunDepth) + " deep");
+  Planning::First& first = planning_->first[target];
+  if (first.where.empty()) first = {in, where};
+  if (first.in != in)
+    return bad(coordinate(target).to_string() + " is executed on " + first.in.to_string() + " values at " + first.where + " and on " + in.to_string() + " at " + where + ": a cell has weights for one input");
+  running.push_back(target);
+  auto out = plan_node(nodes_[target], in, nullptr, path(target));
+  running.pop_back();
+  return out.ok() || where == coordinate(target).to_string() ? std::move(out) : out.status().at(where + " runs");
+}
+
+Status Network::rows_alone(const Node& node, const std::string& path) const {
+  std::string at = path;
+  const Node* run = executed(node, at);
+  if (!run || !run->enabled) return {};
+  const std::string_view why = run->type->crosses_rows(*run->config);
+  if (!why.empty()) return bad(std::string(run->type->name()) + " at " + at + " " + std::string(why) + ", so that it cannot run on some of the rows alone");
+  for (std::size_t i = 0; i < run->children.size(); ++i) LOOM_TRY(rows_alone(run->children[i], at + "/" + std::to_string(i)));
+  return {};
+}
+
 // A node that is switched off has parameters where it fits, and hands on what it gets.
 Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip, const std::string& path) {
   constexpr std::int64_t kMost = INT32_MAX;
+  if (!node.type) {
+    const Coordinate& to = node.links[0].cell;
+    if (!contains(to)) return bad(path + ": runs " + to.to_string() + ", which is outside of the grid");
+    const std::size_t target = index(to);
+    if (executed(target) != target) return bad(path + ": runs " + to.to_string() + ", which itself runs another");
+    if (!node.enabled || !nodes_[target].type || !nodes_[target].enabled) return in;
+    return plan_run(target, in, path);
+  }
+  if (planning_->running.size() > 1 && ++planning_->layers > kMaxRunLayers) return bad(path + ": nested layers run other cells of more than " + std::to_string(kMaxRunLayers) + " layers together");
   NodeChildren children(*this, node, path);
   auto plan = node.type->plan(*node.config, in, skip, children);
   if (!plan.ok() && !node.enabled) return in;
@@ -187,6 +249,7 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
     params.push_back(std::move(p));
   }
   node.params = std::move(params);
+  node.in = in;
   return node.enabled ? plan->out : in;
 }
 
@@ -247,6 +310,10 @@ Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>&
   for (std::size_t k = 1; k < arriving.size(); ++k) {
     const Shape& in = shape_of(arriving[k]);
     if (in.ids > 0 || shape.ids > 0) return bad("ids cannot be merged");
+    // Arrangements that agree but for their first dimension are joined along it.
+    const bool alike = !shape.dims.empty() && shape.dims.size() == in.dims.size() && std::equal(shape.dims.begin() + 1, shape.dims.end(), in.dims.begin() + 1);
+    if (node.merge == Merge::concat && alike) shape.dims[0] += in.dims[0];
+    else if (shape.dims != in.dims) shape.dims.clear();
     if (node.merge == Merge::concat) shape.width += in.width;
     else if (in.width != shape.width) return bad(std::string("cannot ") + (node.merge == Merge::add ? "add" : "average") + " widths " + std::to_string(shape.width) + " and " + std::to_string(in.width));
     if (shape.width > INT32_MAX) return bad(std::to_string(shape.width) + " values arrive, the limit is 2^31-1");
@@ -262,22 +329,15 @@ Status Network::plan(std::int64_t max_values) {
   }
   LOOM_ASSIGN(const std::vector<std::size_t> sequence, order());
   const auto arriving = arrivals();
-  std::vector<Shape> inputs(nodes_.size());
-  std::vector<std::int64_t> planned(nodes_.size(), -1);  // the cell that executed a node first
+  Planning planning(*this);
   for (std::size_t i : sequence) {
     const auto where = [&] { return coordinate(i).to_string(); };
     auto shape = merged(i, arriving[i]);
     if (!shape.ok()) return shape.status().at(where());
-    inputs[i] = outputs_[i] = *shape;
+    outputs_[i] = *shape;
     const std::size_t target = executed(i);
     if (!nodes_[target].type || (target != i && passes(i))) continue;
-    const std::int64_t first = std::exchange(planned[target], static_cast<std::int64_t>(i));
-    if (first >= 0 && inputs[static_cast<std::size_t>(first)] != *shape)
-      return bad(coordinate(target).to_string() + " is executed on " + inputs[static_cast<std::size_t>(first)].to_string() + " values at " + coordinate(static_cast<std::size_t>(first)).to_string() + " and on " +
-                 shape->to_string() + " at " + where() + ": a cell has weights for one input");
-    auto out = plan_node(nodes_[target], *shape, nullptr, path(target));
-    if (!out.ok()) return target == i ? out.status() : out.status().at(where() + " runs");
-    outputs_[i] = *out;
+    LOOM_ASSIGN(outputs_[i], plan_run(target, *shape, where()));
   }
   if (head >= static_cast<std::int64_t>(nodes_.size())) return bad("head: cell " + std::to_string(head) + " is outside of the grid");
   std::int64_t left = max_values;
@@ -301,6 +361,12 @@ Status Network::plan(std::int64_t max_values) {
   return {};
 }
 
+float normal(const RandomStream& random, std::uint64_t k) {
+  // 1 - u is in (0, 1].
+  const float radius = exact::sqrt(-2.0f * exact::log(1.0f - random.uniform(2 * k)));
+  return radius * exact::cos(6.28318530717958647692f * random.uniform(2 * k + 1));
+}
+
 Status Network::initialize(std::uint64_t seed) {
   Status status;
   std::set<const WeightStore*> done;
@@ -317,9 +383,7 @@ Status Network::initialize(std::uint64_t seed) {
       const float std = static_cast<float>(param.spec.std);
       const auto value = [&](std::size_t k) {
         if (param.spec.init != Init::normal) return param.spec.init == Init::ones ? 1.0f : 0.0f;
-        // Box and Muller; 1 - u is in (0, 1].
-        const float radius = exact::sqrt(-2.0f * exact::log(1.0f - random.uniform(2 * k)));
-        return std * (radius * exact::cos(6.28318530717958647692f * random.uniform(2 * k + 1)));
+        return std * normal(random, k);
       };
       std::size_t k = 0;
       if (param.store->master_is_f64()) {

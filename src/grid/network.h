@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/random.h"
 #include "base/status.h"
 #include "layers/layer.h"
 #include "numeric/weight_store.h"
@@ -43,7 +44,8 @@ struct Node {
   ConfigPtr config;
   std::vector<Param> params;
   std::vector<Node> children;
-  std::vector<Link> links;
+  Shape in;  // what plan() found to arrive
+  std::vector<Link> links;  // of a nested layer: one `run`, in place of a type
   Merge merge = Merge::concat;
   bool keep_previous = false;  // the previous cell still arrives although a `read` exists
   bool enabled = true;         // false: passes its input on; it keeps its parameters, and has them where it would fit
@@ -101,6 +103,8 @@ class Network {
   std::vector<std::vector<std::int64_t>> arrivals() const;
   // The node a cell executes: its own, or the target of its `run` link.
   std::size_t executed(std::size_t cell) const;
+  // What a nested layer executes and where it stands: itself at `path`, or the cell of its `run` link; null where that hands on what it gets.
+  const Node* executed(const Node& nested, std::string& path) const;
   // True where a cell hands on what arrives: it is empty, or it or the cell it runs is switched off.
   bool passes(std::size_t cell) const;
 
@@ -131,7 +135,11 @@ class Network {
  private:
   Network() = default;
   Result<Node> parse_node(const Json& cell, int depth) const;
+  struct Planning;
   Result<Shape> plan_node(Node& node, const Shape& in, const Shape* skip, const std::string& path);
+  // A cell's node where cell, or the nested layer, at `where` runs it.
+  Result<Shape> plan_run(std::size_t target, const Shape& in, const std::string& where);
+  Status rows_alone(const Node& node, const std::string& path) const;
   Result<Shape> merged(std::size_t cell, const std::vector<std::int64_t>& arrivals) const;
   Node* find_node(std::string_view path);
   Status resolve_ties();
@@ -141,8 +149,12 @@ class Network {
   Shape input_;
   std::vector<Node> nodes_;
   std::vector<Shape> outputs_;
+  Planning* planning_ = nullptr;  // while plan() runs
   friend class NodeChildren;
 };
+
+// The k-th number of a stream of standard normals (Box and Muller).
+float normal(const RandomStream& random, std::uint64_t k);
 
 // True where any matrix of the node or its children is of a class D type: the whole cell then computes in double.
 bool computes_in_f64(const Node& node);

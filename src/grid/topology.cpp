@@ -58,9 +58,10 @@ Result<Node> Network::parse_node(const Json& cell, int depth) const {
   }
   const auto runs = std::count_if(node.links.begin(), node.links.end(), [](const Link& l) { return l.kind == LinkKind::run; });
   if (runs > 1) return bad("a cell runs at most one other");
-  if (depth > 0 && !node.links.empty()) return bad("links belong to cells of the grid, not to nested layers");
+  if (depth > 0 && !node.links.empty() && (runs != 1 || node.links.size() != 1)) return bad("a nested layer has no links but one {\"run\": [z,y,x,l]}: others belong to cells of the grid");
   if (type.empty()) {
     if (const Json* layers = cell.find("layers"); layers) return bad("\"layers\" without a \"type\"");
+    if (depth > 0) node.format = {};
     return node;  // an empty cell, or one that runs another
   }
   if (runs > 0) return bad("a cell that runs another has no type of its own");
@@ -76,7 +77,7 @@ Result<Node> Network::parse_node(const Json& cell, int depth) const {
       if (child.is_object() && !child.find("dtype")) child.set("dtype", dtype);
       auto parsed = parse_node(child, depth + 1);
       if (!parsed.ok()) return parsed.status().at("layer " + std::to_string(i));
-      if (!parsed->type) return bad("layer " + std::to_string(i) + ": \"type\" is missing");
+      if (!parsed->type && parsed->links.empty()) return bad("layer " + std::to_string(i) + ": \"type\" is missing");
       node.children.push_back(std::move(*parsed));
     }
   }
@@ -105,10 +106,21 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   LOOM_ASSIGN(const std::int64_t cols, t.get_integer("cols", 1));
   LOOM_ASSIGN(const std::int64_t layers, t.get_integer("layers_per_cell", 1));
   const Json* in = t.find("input");
-  if (!in || !in->is_object() || in->as_object().size() != 1) return bad("topology: \"input\" is {\"width\": N} or {\"ids\": N}");
+  if (!in || !in->is_object() || in->as_object().size() != 1) return bad("topology: \"input\" is {\"width\": N}, {\"dims\": [N, ...]} or {\"ids\": N}");
   Shape input;
   LOOM_ASSIGN(input.width, in->get_integer("width", 0));
   LOOM_ASSIGN(input.ids, in->get_integer("ids", 0));
+  if (const Json* dims = in->find("dims")) {
+    std::vector<std::int64_t> list;
+    if (!dims->is_array()) return bad("topology: input: \"dims\": expected a list of integers");
+    for (const Json& d : dims->as_array()) {
+      if (!d.is_integer()) return bad("topology: input: \"dims\": expected a list of integers");
+      list.push_back(d.as_integer());
+    }
+    auto shape = Shape::of(std::move(list));
+    if (!shape.ok()) return shape.status().at("topology: input");
+    input = std::move(*shape);
+  }
   LOOM_ASSIGN(Network n, create(depth, rows, cols, layers, input));
   const Json* cells = t.find("cells");
   if (!cells || !cells->is_array()) return bad("topology: \"cells\" must be a list");
@@ -167,7 +179,7 @@ Json Network::node_json(const Node& node) const {
     for (const Node& child : node.children) {
       Json c = node_json(child);
       // A child inherits its container's dtype when it names none, so f32 inside another must be said.
-      if (format != WeightFormat{} && !c.find("dtype")) c.set("dtype", "f32");
+      if (child.type && format != WeightFormat{} && !c.find("dtype")) c.set("dtype", "f32");
       layers.push(std::move(c));
     }
     j.set("layers", std::move(layers));
@@ -192,7 +204,8 @@ Json Network::to_json() const {
   t.set("cols", cols_);
   t.set("layers_per_cell", layers_);
   Json in = Json::object();
-  in.set(input_.ids > 0 ? "ids" : "width", input_.ids > 0 ? input_.ids : input_.width);
+  if (input_.dims.empty()) in.set(input_.ids > 0 ? "ids" : "width", input_.ids > 0 ? input_.ids : input_.width);
+  else in.set("dims", Json(Json::Array(input_.dims.begin(), input_.dims.end())));
   t.set("input", std::move(in));
   if (head >= 0) t.set("head", loom::to_json(coordinate(static_cast<std::size_t>(head))));
   Json cells = Json::array();

@@ -16,6 +16,32 @@ void FieldReader::operator()(std::string_view key, Activation& value, std::strin
   }, value);
 }
 
+void FieldReader::operator()(std::string_view key, std::vector<std::int64_t>& value, std::string_view) {
+  read(key, [&]() -> Result<std::vector<std::int64_t>> {
+    const Json* json = json_.find(key);
+    if (!json) return value;
+    if (json->is_integer()) return std::vector<std::int64_t>{json->as_integer()};
+    const auto wrong = [&] { return Status(Code::invalid_argument, "\"" + std::string(key) + "\": expected an integer or a list of integers"); };
+    if (!json->is_array()) return wrong();
+    std::vector<std::int64_t> list;
+    for (const Json& v : json->as_array()) {
+      if (!v.is_integer()) return wrong();
+      list.push_back(v.as_integer());
+    }
+    return list;
+  }, value);
+}
+
+void FieldWriter::operator()(std::string_view key, const std::vector<std::int64_t>& value, std::string_view) {
+  if (value.size() == 1) {
+    json_.set(std::string(key), value[0]);
+    return;
+  }
+  Json list = Json::array();
+  for (const std::int64_t v : value) list.push(Json(v));
+  json_.set(std::string(key), std::move(list));
+}
+
 Status FieldReader::finish() const {
   if (!status_.ok()) return status_;
   for (const auto& [key, value] : json_.as_object()) {

@@ -1,5 +1,6 @@
 // A layer's configuration lists its fields once: `template <class V> void fields(V& v) { v("in", in, "inputs per row"); ... }`.
-// Reading JSON, writing it, documentation and hashing all visit that list. Field types: int64, double, bool, string, Activation.
+// Reading JSON, writing it, documentation and hashing all visit that list. Field types: int64, double, bool, string, Activation, and lists of int64 (in
+// JSON a number or a list of them).
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,9 @@ class FieldReader {
   void operator()(std::string_view key, bool& value, std::string_view doc) { read(key, [&] { return json_.get_bool(key, value); }, value); (void)doc; }
   void operator()(std::string_view key, std::string& value, std::string_view doc) { read(key, [&] { return json_.get_string(key, value); }, value); (void)doc; }
   void operator()(std::string_view key, Activation& value, std::string_view doc);
+  void operator()(std::string_view key, std::vector<std::int64_t>& value, std::string_view doc);
+  // A key that the layer reads by itself.
+  void allow(std::string_view key) { known_.push_back(key); }
   // The first error, or the first key that no field and no grid key has.
   Status finish() const;
 
@@ -52,6 +56,7 @@ class FieldWriter {
   explicit FieldWriter(Json& json) : json_(json) {}
   template <class T>
   void operator()(std::string_view key, const T& value, std::string_view) { json_.set(std::string(key), Json(value)); }
+  void operator()(std::string_view key, const std::vector<std::int64_t>& value, std::string_view);
   void operator()(std::string_view key, const Activation& value, std::string_view) { json_.set(std::string(key), Json(name(value))); }
 
  private:

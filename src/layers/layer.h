@@ -19,7 +19,10 @@ namespace loom {
 // What flows between cells: rows of `width` real values, or rows of one id below `ids`.
 struct Shape {
   std::int64_t width = 0;
-  std::int64_t ids = 0;  // > 0: a row is one id in [0, ids)
+  std::int64_t ids = 0;             // > 0: a row is one id in [0, ids)
+  std::vector<std::int64_t> dims{};  // how the values of a row are arranged, slowest first: channels and space, or steps and features; empty: not
+  // A row of these dimensions; an error where one is below 1 or they hold more than 2^31-1 values.
+  static Result<Shape> of(std::vector<std::int64_t> dims);
   friend bool operator==(const Shape&, const Shape&) = default;
   std::string to_string() const;
 };
@@ -32,6 +35,10 @@ struct ParamSpec {
   Init init = Init::zeros;
   double std = 0;         // of normal
   bool quantized = true;  // false: norms and biases stay in the cell's float type
+  bool adapts = false;    // a weight that Visit::linear multiplies: an adapter may stand beside it
+
+  // The weight of a product [rows, cols], drawn with the standard deviation `std`.
+  static ParamSpec product(std::string role, std::int64_t rows, std::int64_t cols, double std) { return {std::move(role), rows, cols, Init::normal, std, true, true}; }
 };
 
 struct LayerPlan {
@@ -46,6 +53,8 @@ class ChildPlanner {
   virtual std::size_t count() const = 0;
   // Output of child i for this input; `skip` is what a Residual child adds (null outside of a Sequential).
   virtual Result<Shape> plan(std::size_t i, const Shape& in, const Shape* skip) = 0;
+  // After plan(i): an error that names the first layer in child i whose rows are not alone (LayerType::crosses_rows).
+  virtual Status rows_alone(std::size_t i) const = 0;
 };
 
 // One visit of a node while a program is emitted: what a layer may ask of the network around it.
@@ -55,15 +64,30 @@ class Visit {
   explicit Visit(Emit& emit) : emit(emit) {}
 
   Emit& emit;
-  ValueType type = ValueType::f32;   // the cell computes in f32 or f64
+  virtual const Shape& in() const = 0;  // what the layer was planned for
+  ValueType type = ValueType::f32;      // the cell computes in f32 or f64
   bool training = false;             // attention reads rows of this run instead of a cache
+  bool learning = false;             // gradients and an update follow: dropout drops, batch norms take the batch's statistics
+  bool frozen = false;               // what learns is an adapter, and the network as it is: batch norms keep to their own statistics
   std::int64_t max_positions = 0;    // positions that tables and caches cover
   std::int64_t sequences = 1;
 
+  // The product of x with the weight `role`, plus the parameter `bias` where one is named. With an adapter at this weight (grid/adapter.h)
+  // y = W x + b + scale * B (A x).
+  View linear(const std::string& role, View x, std::string_view bias = {});
+  // From the gradient of that: the gradients of weight, bias and adapter; returns that of x.
+  View linear_back(const std::string& role, View x, View gy, std::string_view bias = {});
+
   virtual View weight(std::string_view role) = 0;
+  // alpha / rank of the adapter at this weight, whose parameters are role:lora_A [rank, in] and role:lora_B [out, rank]; 0: there is none.
+  virtual double adapter_scale(std::string_view role) const = 0;
   // Where the gradient of a parameter goes, and whether this is the first contribution to it.
   struct Gradient { View to; Accumulate accumulate; };
   virtual Gradient gradient(std::string_view role) = 0;
+  // A parameter without a gradient: an update moves it towards this value by so much of the way.
+  virtual void learn_average(std::string_view role, View value, double momentum) = 0;
+  // Noise of this layer, by name: of the training's seed, the node's path and the micro-batch.
+  virtual Noise noise(std::string_view name) = 0;
   virtual View positions() = 0;
   virtual View sequence_ids() = 0;
   virtual View state(std::string_view role, ValueType type, Rows rows, std::int64_t cols) = 0;
@@ -90,6 +114,9 @@ class LayerType {
   virtual Result<View> backward(const LayerConfig& config, Visit& visit, View gy, View* gskip) const = 0;
 
   virtual bool is_container() const { return false; }
+  // Why a row that this layer gives is not a function of its own row and the weights, whatever rows stand beside it: "attends to other rows". Empty: it is,
+  // and the layer may run on some of the rows.
+  virtual std::string_view crosses_rows(const LayerConfig&) const { return {}; }
 };
 
 // Reads and writes a configuration through its field list.

@@ -17,12 +17,15 @@ constexpr std::int64_t kDefaultContext = 2048;
 // A session whose every row reaches the head.
 class RowRunner {
  public:
-  static Result<RowRunner> create(Model& model, ThreadPool& pool, std::int64_t context, const EvaluateOptions& options) {
+  static Result<RowRunner> create(Model& model, ThreadPool& pool, std::int64_t context, const EvaluateOptions& options, std::shared_ptr<Adapter> adapter = {}) {
     SessionOptions s;
+    s.adapter = std::move(adapter);
     s.max_rows = s.max_head_rows = options.chunk;
     s.max_positions = context;
     s.isa = options.isa;
     s.device = options.device;
+    s.fuse = options.fuse;
+    s.measured = options.measured;
     LOOM_ASSIGN(Session session, Session::create(model.network, pool, s));
     return RowRunner(std::move(session));
   }
@@ -73,7 +76,7 @@ Status all_logits(Model& model, ThreadPool& pool, std::span<const std::int32_t> 
   if (count == 0) return Status(Code::invalid_argument, "logits: give at least one id");
   LOOM_TRY(check_ids(model.config, ids));
   if (options.context > 0 && count > options.context) return context_too_small(ids.size(), options.context);
-  LOOM_ASSIGN(RowRunner runner, RowRunner::create(model, pool, options.context > 0 ? options.context : count, options));
+  LOOM_ASSIGN(RowRunner runner, RowRunner::create(model, pool, options.context > 0 ? options.context : count, options, options.adapter));
   for (std::size_t at = 0; at < ids.size();) {
     const auto part = ids.subspan(at, std::min(ids.size() - at, static_cast<std::size_t>(options.chunk)));
     LOOM_TRY(runner.run(part, at));
@@ -93,7 +96,7 @@ Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool, st
                                               std::to_string(reference->config.vocab_size));
   }
   const std::int64_t context = options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
-  LOOM_ASSIGN(RowRunner mine, RowRunner::create(model, pool, context, options));
+  LOOM_ASSIGN(RowRunner mine, RowRunner::create(model, pool, context, options, options.adapter));
   std::optional<RowRunner> theirs;
   if (reference) {
     LOOM_ASSIGN(theirs, RowRunner::create(*reference, pool, context, options));

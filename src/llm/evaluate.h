@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "base/thread_pool.h"
+#include "grid/adapter.h"
 #include "llm/model.h"
 
 namespace loom {
@@ -19,6 +21,8 @@ struct EvaluateOptions {
   std::int64_t chunk = 16;   // rows per run; any value gives the same bits
   std::string isa;
   gpu::Device* device = nullptr;  // null: the CPU
+  bool fuse = true, measured = false;  // SessionOptions
+  std::shared_ptr<Adapter> adapter;  // beside the weights of the model, not of the reference
 };
 
 // Runs `ids` from position 0 and hands over the logits of each position in order; the span lives until the callback returns, and an

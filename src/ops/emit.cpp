@@ -37,6 +37,11 @@ RegisterId Emit::f32_register(std::string_view name) {
   return static_cast<RegisterId>(p_.registers.size() - 1);
 }
 
+RegisterId Emit::measured_register(std::uint32_t max) {
+  p_.registers.push_back({"count" + std::to_string(p_.registers.size()), RegisterType::measured, max});
+  return static_cast<RegisterId>(p_.registers.size() - 1);
+}
+
 View Emit::buffer(Buffer description) {
   const auto cols = static_cast<std::int32_t>(description.cols);
   p_.buffers.push_back(std::move(description));
@@ -76,6 +81,64 @@ View Emit::add(View a, View b) {
   append(Op::add, {a, b, y});
   return y;
 }
+View Emit::mul(View a, View b) {
+  const View y = like(a, a.cols);
+  append(Op::mul, {a, b, y});
+  return y;
+}
+View Emit::channel_affine(View x, View gain, View bias, std::int64_t inner) {
+  const View y = like(x, x.cols);
+  append(Op::channel_affine, {x, gain, bias, y}, {inner});
+  return y;
+}
+View Emit::channel_moments(View x, std::int64_t inner) {
+  const View y = temp(type(x), Rows{}, 3 * (x.cols / inner));
+  append(Op::channel_moments, {x, y}, {inner});
+  return y;
+}
+View Emit::channel_sums(View g, View x, std::int64_t inner) {
+  const View y = temp(type(x), Rows{}, 4 * (x.cols / inner));
+  append(Op::channel_sums, {g, x, y}, {inner});
+  return y;
+}
+std::pair<View, View> Emit::fold_norm(View mean, View variance, View gain, View bias, double eps) {
+  const View scale = temp(type(mean), Rows{}, mean.cols), shift = temp(type(mean), Rows{}, mean.cols);
+  append(Op::fold_norm, {mean, variance, gain, bias, scale, shift}, {}, {eps});
+  return {scale, shift};
+}
+void Emit::moving_average(View value, View w, double momentum) { append(Op::moving_average, {value, w}, {}, {momentum}); }
+static std::int64_t word(std::uint64_t v) { return static_cast<std::int64_t>(v & 0xFFFFFFFF); }
+View Emit::dropout(View x, const Noise& noise, double rate) {
+  const View y = like(x, x.cols);
+  append(Op::dropout, {x, y}, {word(noise.seed), word(noise.seed >> 32), word(noise.stream), word(noise.stream >> 32), static_cast<std::int64_t>(rate * 0x1p24 + 0.5)}, {1 / (1 - rate)}, {noise.run});
+  return y;
+}
+View Emit::gumbel(View x, const Noise& noise) {
+  const View y = like(x, x.cols);
+  append(Op::gumbel, {x, y}, {word(noise.seed), word(noise.seed >> 32), word(noise.stream), word(noise.stream >> 32)}, {}, {noise.run});
+  return y;
+}
+View Emit::distances(View w, View x) {
+  const View y = like(x, rows(w).constant);
+  append(Op::distances, {w, x, y});
+  return y;
+}
+View Emit::distances_back(View w, View x, View g) {
+  const View gx = like(x, x.cols);
+  append(Op::distances_back, {w, x, g, gx});
+  return gx;
+}
+void Emit::distances_weight(View w, View x, View g, View gw, Accumulate accumulate) { append(Op::distances_weight, {w, x, g, gw}, {static_cast<int>(accumulate)}); }
+View Emit::softmax(View x, Simplex kind, std::int64_t group, double alpha) {
+  const View y = like(x, x.cols);
+  append(Op::softmax, {x, y}, {static_cast<int>(kind), group}, {alpha});
+  return y;
+}
+View Emit::softmax_back(View y, View gy, Simplex kind, std::int64_t group, double alpha) {
+  const View gx = like(y, y.cols);
+  append(Op::softmax_back, {y, gy, gx}, {static_cast<int>(kind), group}, {alpha});
+  return gx;
+}
 View Emit::scale(View x, double factor) {
   const View y = like(x, x.cols);
   append(Op::scale, {x, y}, {}, {factor});
@@ -102,6 +165,18 @@ View Emit::scatter_rows(View x, View index, Rows to) {
   append(Op::scatter_rows, {x, index, y});
   return y;
 }
+View Emit::top_k(View x, std::int64_t k) {
+  const View y = like(x, x.cols);
+  append(Op::top_k, {x, y}, {k});
+  return y;
+}
+View Emit::route_rows(View share) {
+  const RegisterId count = measured_register(static_cast<std::uint32_t>(p_.max_rows(share.buffer)));
+  const View places = temp(ValueType::u32, {1, count, kNone}, 1);
+  append(Op::route_rows, {share, places}, {}, {}, {count});
+  return places;
+}
+void Emit::scatter_add(View x, View scale, View index, View y) { append(Op::scatter_add, {x, scale, index, y}); }
 
 View Emit::matmul(View w, View x, View bias) {
   const ArithClass arith = product_class(of(w).format);
@@ -131,6 +206,147 @@ void Emit::outer_add(View gy, View x, View gw, Accumulate accumulate) { append(O
 void Emit::col_sum(View gy, View gb, Accumulate accumulate) { append(Op::col_sum, {gy, gb}, {static_cast<int>(accumulate)}); }
 void Emit::gather_add(View gy, View ids, View gw, Accumulate accumulate) { append(Op::gather_add, {gy, ids, gw}, {static_cast<int>(accumulate)}); }
 
+// The rows that x's values make when a row has `cols` of them.
+Rows Emit::rows_of(View x, std::int64_t cols) const {
+  Rows r = rows(x);
+  r.constant = r.constant * x.cols / cols;
+  return r;
+}
+View Emit::reshape(View x, std::int64_t cols) {
+  if (cols == x.cols) return x;
+  return transpose(x, {1, 1, 1, 1, cols < x.cols ? x.cols : cols}, {0, 1, 2, 3, 4}, cols);
+}
+View Emit::transpose(View x, std::array<std::int64_t, 5> sizes, std::array<int, 5> order, std::int64_t cols) {
+  const View y = temp(type(x), rows_of(x, cols), cols);
+  std::int64_t code = 0;
+  for (const int d : order) code = code << 4 | d;
+  append(Op::reorder, {x, y}, {sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], code});
+  return y;
+}
+void Emit::window_op(Op op, std::initializer_list<View> operands, const Window& window, bool count_pad) {
+  append(op, operands);
+  auto& ints = p_.code.back().ints;
+  const auto list = window.to_ints();
+  std::copy(list.begin(), list.end(), ints.begin());
+  if (op == Op::avg_pool || op == Op::avg_pool_back) ints[Window::kInts] = count_pad;
+}
+View Emit::unfold(View x, const Window& w) {
+  Rows r = rows(x);
+  r.constant *= w.positions();
+  const View y = temp(type(x), r, w.taps());
+  window_op(Op::unfold, {x, y}, w);
+  return y;
+}
+View Emit::fold(View x, const Window& w) {
+  Rows r = rows(x);
+  r.constant /= w.positions();
+  const View y = temp(type(x), r, w.values());
+  window_op(Op::fold, {x, y}, w);
+  return y;
+}
+View Emit::max_pool(View x, const Window& w) {
+  const View y = like(x, w.channels * w.positions());
+  window_op(Op::max_pool, {x, y}, w);
+  return y;
+}
+View Emit::max_pool_back(View x, View gy, const Window& w) {
+  const View gx = like(x, x.cols);
+  window_op(Op::max_pool_back, {x, gy, gx}, w);
+  return gx;
+}
+View Emit::avg_pool(View x, const Window& w, bool count_pad) {
+  const View y = like(x, w.channels * w.positions());
+  window_op(Op::avg_pool, {x, y}, w, count_pad);
+  return y;
+}
+View Emit::avg_pool_back(View gy, const Window& w, bool count_pad) {
+  const View gx = like(gy, w.values());
+  window_op(Op::avg_pool_back, {gy, gx}, w, count_pad);
+  return gx;
+}
+View Emit::unary(View x, Unary kind, double a, double b) {
+  const View y = like(x, x.cols);
+  append(Op::unary, {x, y}, {static_cast<int>(kind)}, {a, b});
+  return y;
+}
+View Emit::unary_back(View x, View gy, Unary kind, double a, double b) {
+  const View gx = like(x, x.cols);
+  append(Op::unary_back, {x, gy, gx}, {static_cast<int>(kind)}, {a, b});
+  return gx;
+}
+namespace {
+std::array<std::int64_t, 16> pair_ints(Binary kind, const Emit::Sizes& sizes, const Emit::Sizes& a, const Emit::Sizes& b) {
+  std::array<std::int64_t, 16> ints{static_cast<int>(kind)};
+  std::copy(sizes.begin(), sizes.end(), ints.begin() + 1);
+  std::copy(a.begin(), a.end(), ints.begin() + 6);
+  std::copy(b.begin(), b.end(), ints.begin() + 11);
+  return ints;
+}
+}  // namespace
+View Emit::binary(View a, View b, Binary kind, const Sizes& sizes, const Sizes& a_steps, const Sizes& b_steps, Rows to) {
+  std::int64_t cols = 1;
+  for (const std::int64_t s : sizes) cols *= s;
+  const View y = temp(type(a), to, cols);
+  append(Op::binary, {a, b, y});
+  std::ranges::copy(pair_ints(kind, sizes, a_steps, b_steps), p_.code.back().ints.begin());
+  return y;
+}
+std::pair<View, View> Emit::binary_back(View a, View b, View gy, Binary kind, const Sizes& sizes, const Sizes& a_steps, const Sizes& b_steps) {
+  const View ga = like(gy, gy.cols), gb = like(gy, gy.cols);
+  append(Op::binary_back, {a, b, gy, ga, gb});
+  std::ranges::copy(pair_ints(kind, sizes, a_steps, b_steps), p_.code.back().ints.begin());
+  return {ga, gb};
+}
+View Emit::reduce(View x, Reduce kind, std::int64_t n) {
+  const View y = like(x, x.cols / n);
+  append(Op::reduce, {x, y}, {static_cast<int>(kind), n});
+  return y;
+}
+View Emit::reduce_back(View x, View y, View gy, Reduce kind, std::int64_t n) {
+  const View gx = like(x, x.cols);
+  append(Op::reduce_back, {x, y, gy, gx}, {static_cast<int>(kind), n});
+  return gx;
+}
+// One list of a kind serves all that use it.
+View Emit::constant(ConstantKind kind, std::span<const double> runs, std::int64_t limit, std::int64_t cols) {
+  ConstantSpec spec{kind, {static_cast<double>(limit)}};
+  spec.reals.insert(spec.reals.end(), runs.begin(), runs.end());
+  for (std::size_t i = 0; i < p_.buffers.size(); ++i)
+    if (p_.buffers[i].kind == BufferKind::constant && p_.buffers[i].constant == spec) return {static_cast<BufferId>(i), 0, static_cast<std::int32_t>(cols)};
+  return buffer({.type = ValueType::i32, .kind = BufferKind::constant, .cols = cols, .role = kind == ConstantKind::places ? "places" : "uses", .constant = std::move(spec)});
+}
+View Emit::pick(View x, std::span<const double> runs, std::int64_t count, double fill) {
+  const View places = constant(ConstantKind::places, runs, x.cols, count), y = like(x, count);
+  append(Op::pick, {x, places, y}, {}, {fill});
+  return y;
+}
+View Emit::pick_back(View gy, std::span<const double> runs, std::int64_t limit) {
+  const View uses = constant(ConstantKind::uses, runs, limit, limit + 1 + gy.cols), gx = like(gy, limit);
+  append(Op::pick_back, {gy, uses, gx});
+  return gx;
+}
+View Emit::select(View c, View a, View b) {
+  const View y = like(a, a.cols);
+  append(Op::select, {c, a, b, y});
+  return y;
+}
+View Emit::value_matmul(View a, View b, const MatmulShape& s) {
+  const View y = like(a, s.outer * s.inner * s.m * s.n);
+  append(Op::value_matmul, {a, b, y}, {s.outer, s.inner, s.m, s.n, s.k, s.a[0], s.a[1], s.a[2], s.a[3], s.b[0], s.b[1], s.b[2], s.b[3]});
+  return y;
+}
+View Emit::group_matmul(View w, View x, View bias, std::int64_t groups) {
+  const View y = like(x, rows(w).constant);
+  append(Op::group_matmul, {w, x, bias, y}, {groups});
+  return y;
+}
+View Emit::group_matmul_t(View w, View gy, std::int64_t groups) {
+  const View gx = like(gy, groups * w.cols);
+  append(Op::group_matmul_t, {w, gy, gx}, {groups});
+  return gx;
+}
+void Emit::group_outer_add(View gy, View x, View gw, std::int64_t groups, Accumulate accumulate) { append(Op::group_outer_add, {gy, x, gw}, {groups, static_cast<int>(accumulate)}); }
+
 View Emit::activation(View x, Activation kind) {
   if (kind == Activation::linear) return x;
   const View y = like(x, x.cols);
@@ -153,6 +369,14 @@ std::pair<View, View> Emit::silu_mul_back(View gate, View up, View gy) {
   append(Op::silu_mul_back, {gate, up, gy, ggate, gup});
   return {ggate, gup};
 }
+
+void Emit::lstm_cell(View x, View s, View c, View h, View next) { append(Op::lstm_cell, {x, s, c, h, next}); }
+void Emit::lstm_cell_back(View x, View s, View c, View next, View gh, View gnext, View gz, View gc) { append(Op::lstm_cell_back, {x, s, c, next, gh, gnext, gz, gc}); }
+void Emit::gru_cell(View x, View s, View h, View next) { append(Op::gru_cell, {x, s, h, next}); }
+void Emit::gru_cell_back(View x, View s, View h, View gnext, View gx, View gs, View gh) { append(Op::gru_cell_back, {x, s, h, gnext, gx, gs, gh}); }
+
+void Emit::state_read(View state, View seq, View pos, View y) { append(Op::state_read, {state, seq, pos, y}); }
+void Emit::state_write(View x, View seq, View state) { append(Op::state_write, {x, seq, state}); }
 
 View Emit::rms_norm(View x, View gain, std::int64_t group, double eps) {
   const View y = like(x, x.cols);
@@ -181,6 +405,17 @@ void Emit::layer_norm_gain(View x, View gy, View gg, std::int64_t group, double 
   append(Op::layer_norm_gain, {x, gy, gg}, {group, static_cast<int>(accumulate)}, {eps});
 }
 
+View Emit::standardize(View x, View mean, View factor, bool missing) {
+  const View y = like(x, x.cols);
+  append(Op::standardize, {x, mean, factor, y}, {missing ? 1 : 0});
+  return y;
+}
+View Emit::standardize_back(View x, View factor, View gy, bool missing) {
+  const View gx = like(x, x.cols);
+  append(Op::standardize_back, {x, factor, gy, gx}, {missing ? 1 : 0});
+  return gx;
+}
+
 View Emit::rope(View x, View pos, View table, std::int64_t head_dim, bool inverse) {
   const View y = like(x, x.cols);
   append(Op::rope, {x, pos, table, y}, {head_dim, inverse ? 1 : 0});
@@ -203,26 +438,26 @@ Emit::AttentionGradients Emit::attention_back(View q, View k, View v, View pos, 
   return out;
 }
 
-View Emit::cross_entropy(View logits, View target) {
-  const View loss = like(logits, 1);
-  append(Op::cross_entropy, {logits, target, loss});
-  return loss;
-}
-View Emit::cross_entropy_back(View logits, View target) {
-  const View g = like(logits, logits.cols);
-  append(Op::cross_entropy_back, {logits, target, g});
-  return g;
-}
-View Emit::mse(View y, View target) {
+View Emit::loss(Op op, View y, View target, Reals reals) {
   const View loss = like(y, 1);
-  append(Op::mse, {y, target, loss});
+  append(op, {y, target, loss}, {}, reals);
   return loss;
 }
-View Emit::mse_back(View y, View target) {
+View Emit::loss_back(Op op, View y, View target, Reals reals) {
   const View g = like(y, y.cols);
-  append(Op::mse_back, {y, target, g});
+  append(op, {y, target, g}, {}, reals);
   return g;
 }
+View Emit::cross_entropy(View logits, View target) { return loss(Op::cross_entropy, logits, target); }
+View Emit::cross_entropy_back(View logits, View target) { return loss_back(Op::cross_entropy_back, logits, target); }
+View Emit::mse(View y, View target) { return loss(Op::mse, y, target); }
+View Emit::mse_back(View y, View target) { return loss_back(Op::mse_back, y, target); }
+View Emit::mae(View y, View target) { return loss(Op::mae, y, target); }
+View Emit::mae_back(View y, View target) { return loss_back(Op::mae_back, y, target); }
+View Emit::huber(View y, View target, double delta) { return loss(Op::huber, y, target, {delta}); }
+View Emit::huber_back(View y, View target, double delta) { return loss_back(Op::huber_back, y, target, {delta}); }
+View Emit::bce(View logits, View target) { return loss(Op::bce, logits, target); }
+View Emit::bce_back(View logits, View target) { return loss_back(Op::bce_back, logits, target); }
 void Emit::sum_rows(View x, View total) { append(Op::sum_rows, {x, total}); }
 
 void Emit::grad_merge(View g, View levels, View total, std::int64_t micro_batches, RegisterId micro) {
@@ -238,6 +473,15 @@ void Emit::sgd(View g, View scale, View w, View velocity, double momentum, doubl
 void Emit::adamw(View g, View scale, View w, View m, View v, double beta1, double beta2, double eps, double weight_decay, RegisterId lr, RegisterId correction1,
                  RegisterId correction2) {
   append(Op::adamw, {g, scale, w, m, v}, {}, {beta1, beta2, eps, weight_decay}, {lr, correction1, correction2});
+}
+void Emit::sgd_nesterov(View g, View scale, View w, View velocity, double momentum, double weight_decay, RegisterId lr) {
+  append(Op::sgd_nesterov, {g, scale, w, velocity}, {}, {momentum, weight_decay}, {lr});
+}
+void Emit::rmsprop(View g, View scale, View w, View v, View mean, View velocity, double alpha, double eps, double momentum, double weight_decay, RegisterId lr) {
+  append(Op::rmsprop, {g, scale, w, v, mean, velocity}, {}, {alpha, eps, momentum, weight_decay}, {lr});
+}
+void Emit::lion(View g, View scale, View w, View m, double beta1, double beta2, double weight_decay, RegisterId lr) {
+  append(Op::lion, {g, scale, w, m}, {}, {beta1, beta2, weight_decay}, {lr});
 }
 
 }  // namespace loom

@@ -25,9 +25,16 @@ Status Executor::run_greedy(std::span<std::uint32_t> picked) {
 Status Executor::set(RegisterId id, std::uint32_t value) {
   if (id < 0 || static_cast<std::size_t>(id) >= program_.registers.size()) return Status(Code::invalid_argument, "the program has no register " + std::to_string(id));
   const Register& r = program_.registers[static_cast<std::size_t>(id)];
+  if (r.type == RegisterType::measured) return Status(Code::invalid_argument, "register " + r.name + " is measured by the run");
   if (value > r.max) return Status(Code::out_of_range, "register " + r.name + ": " + std::to_string(value) + " is above its maximum of " + std::to_string(r.max));
   u32_[static_cast<std::size_t>(id)] = value;
   return {};
+}
+
+void Executor::bound_counts() {
+  if (std::none_of(program_.registers.begin(), program_.registers.end(), [](const Register& r) { return r.type == RegisterType::measured; })) return;
+  for (const Instruction& ins : program_.code)
+    if (ins.op == Op::route_rows) u32_[static_cast<std::size_t>(ins.registers[0])] = static_cast<std::uint32_t>(program_.rows(ins.operands[0].buffer, u32_));
 }
 
 Status Executor::plan_pages(std::int64_t sequences) {
@@ -60,6 +67,8 @@ void Executor::plan_limits() {
     switch (ins.op) {
       case Op::gather: limit(1, rows_of(0)); break;
       case Op::gather_rows: limit(1, INT64_MAX, ins.operands[0].buffer); break;
+      case Op::state_read: limit(1, rows_of(0)); break;
+      case Op::state_write: limit(1, rows_of(2)); break;
       case Op::scatter_rows: limit(1, INT64_MAX, ins.operands[2].buffer); break;
       case Op::rope: limit(1, rows_of(2)); break;
       case Op::kv_append: case Op::attention: limit(2, sequences_); limit(3, pages_per_sequence_ * 64); break;

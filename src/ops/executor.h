@@ -45,7 +45,7 @@ class Executor {
   virtual std::int64_t state_bytes() const = 0;
   virtual std::int64_t weight_bytes() const = 0;  // prepared forms made by this executor, beyond what the stores hold
 
-  // Registers by id (Program::find_register). A u32 above its declared maximum is out_of_range.
+  // Registers by id (Program::find_register). A u32 above its declared maximum is out_of_range, one that the run measures invalid_argument.
   Status set(RegisterId id, std::uint32_t value);
   void set_f32(RegisterId id, float value) { f32_[static_cast<std::size_t>(id)] = value; }
   std::uint32_t get(RegisterId id) const { return u32_[static_cast<std::size_t>(id)]; }
@@ -86,6 +86,8 @@ class Executor {
   Status check_inputs();
   // What the host wrote becomes what an instruction would have stored.
   void settle_inputs();
+  // Measured registers get the most that they may become in a run of the others' values.
+  void bound_counts();
   // The store a parameter buffer names, of the shape and arithmetic form that the program expects.
   Result<WeightStore*> parameter(const Buffer& buffer) const;
 

@@ -14,6 +14,16 @@ enum class Op : unsigned short {
   cross_entropy, cross_entropy_back, mse, mse_back, sum_rows,
   grad_merge, sum_squares, clip_scale, sgd, adamw,
   quantize, split_bf16,
+  reorder, unfold, fold, max_pool, max_pool_back, avg_pool, avg_pool_back,
+  group_matmul, group_matmul_t, group_outer_add, mul, channel_affine,
+  unary, unary_back, binary, binary_back, reduce, reduce_back, pick, pick_back, select, value_matmul,
+  mae, mae_back, huber, huber_back, bce, bce_back,
+  sgd_nesterov, rmsprop, lion,
+  standardize, standardize_back,
+  lstm_cell, lstm_cell_back, gru_cell, gru_cell_back, state_read, state_write,
+  channel_moments, channel_sums, fold_norm, moving_average, dropout, softmax, softmax_back, gumbel,
+  distances, distances_back, distances_weight,
+  top_k, route_rows, scatter_add,
   count_,
 };
 inline constexpr int kOpCount = static_cast<int>(Op::count_);

@@ -102,10 +102,17 @@ std::int64_t Program::max_rows(BufferId id) const {
   return n;
 }
 
+RegisterId Program::measured(BufferId id) const {
+  const Rows& r = buffers[static_cast<std::size_t>(id)].rows;
+  for (const RegisterId reg : {r.a, r.b})
+    if (reg != kNone && registers[static_cast<std::size_t>(reg)].type == RegisterType::measured) return reg;
+  return kNone;
+}
+
 std::string Program::to_text() const {
   std::string out;
   for (const Register& r : registers) {
-    out += "register " + r.name + (r.type == RegisterType::u32 ? " u32 max " + std::to_string(r.max) : " f32") + "\n";
+    out += "register " + r.name + (r.type == RegisterType::f32 ? " f32" : (r.type == RegisterType::u32 ? " u32 max " : " measured max ") + std::to_string(r.max)) + "\n";
   }
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const Buffer& b = buffers[i];
@@ -202,7 +209,7 @@ Result<Program> Program::decode(std::string_view bytes) {
   p.registers.resize(r.count(9));
   for (Register& reg : p.registers) {
     reg.name = r.text();
-    reg.type = enumerated(RegisterType::f32);
+    reg.type = enumerated(RegisterType::measured);
     reg.max = r.value<std::uint32_t>();
   }
   p.buffers.resize(r.count(40));
@@ -219,7 +226,7 @@ Result<Program> Program::decode(std::string_view bytes) {
     b.format.layout = enumerated(Layout::q6_k);
     b.format.scale = enumerated(ScaleKind::block);
     b.format.block = r.value<std::uint16_t>();
-    b.constant.kind = enumerated(ConstantKind::rope);
+    b.constant.kind = enumerated(ConstantKind::uses);
     b.constant.reals.resize(r.count(8));
     for (double& v : b.constant.reals) v = r.value<double>();
   }

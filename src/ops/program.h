@@ -35,7 +35,7 @@ enum class BufferKind : std::uint8_t {
 };
 std::string_view name(BufferKind kind);
 
-// A row count: constant * a * b, where a and b are registers (or kNone).
+// A row count: constant * a * b, where a and b are registers (or kNone), at most one of them measured.
 struct Rows {
   std::int64_t constant = 1;
   RegisterId a = kNone, b = kNone;
@@ -43,10 +43,11 @@ struct Rows {
 };
 
 // What a constant buffer holds. Tables are computed by the executor with exact functions, so they are the same bits everywhere.
-enum class ConstantKind : std::uint8_t { none = 0, rope = 1 };
+enum class ConstantKind : std::uint8_t { none = 0, rope = 1, places = 2, uses = 3 };
 struct ConstantSpec {
   ConstantKind kind = ConstantKind::none;
   // rope: [positions, head_dim], per row cos of head_dim/2 angles, then sin. reals: theta, scaling kind and its parameters (rope.h).
+  // places, uses (tensor_ops.h), i32: reals are the limit, then the runs.
   std::vector<double> reals;
   friend bool operator==(const ConstantSpec&, const ConstantSpec&) = default;
 };
@@ -62,11 +63,15 @@ struct Buffer {
   ConstantSpec constant;
 };
 
-enum class RegisterType : std::uint8_t { u32 = 0, f32 = 1 };
+enum class RegisterType : std::uint8_t {
+  u32 = 0,
+  f32 = 1,
+  measured = 2,  // a row count that one instruction (route_rows) finds in the run; only temporaries have such rows
+};
 struct Register {
   std::string name;
   RegisterType type = RegisterType::u32;
-  std::uint32_t max = 0;  // u32 only: the largest value a run may set
+  std::uint32_t max = 0;  // the largest value a run may set or measure; none of f32
 };
 
 // An operand: a buffer or a column slice of it (elements [col, col + cols) of each row).
@@ -94,7 +99,7 @@ struct OpInfo {
 const OpInfo& info(Op op);
 
 inline constexpr int kMaxOperands = 10;
-inline constexpr int kMaxInts = 8;
+inline constexpr int kMaxInts = 24;
 inline constexpr int kMaxReals = 5;
 inline constexpr int kMaxRegisters = 5;
 
@@ -120,6 +125,8 @@ struct Program {
   // Rows of a buffer when the u32 registers hold these values.
   std::int64_t rows(BufferId id, std::span<const std::uint32_t> registers) const;
   std::int64_t max_rows(BufferId id) const;
+  // The measured register of a buffer's rows, or kNone.
+  RegisterId measured(BufferId id) const;
 
   // One line per buffer, register and instruction.
   std::string to_text() const;

@@ -1,3 +1,4 @@
+#include "support/places.h"
 #include "telemetry/event_file.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +49,7 @@ TEST(EventFile, PythonReadsIt) {
     ASSERT_TRUE(file->flush().ok());
   }
   if (std::system("python3 -c '' 2>/dev/null") != 0) GTEST_SKIP() << "needs python3, which reads the file";
-  const std::string check = "python3 " LOOM_SOURCE_DIR "/tests/parity/read_events.py --check " + path;
+  const std::string check = "python3 " + loom::test::source_dir() + "/tests/parity/read_events.py --check " + path;
   EXPECT_EQ(std::system(check.c_str()), 0);
   // A flipped bit must not pass.
   std::FILE* f = std::fopen(path.c_str(), "r+b");

@@ -1,9 +1,14 @@
 #include "train/checkpoint.h"
 
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "formats/safetensors/safetensors.h"
+
 namespace loom {
 namespace {
 
-constexpr std::string_view kSection = "training", kFolder = "training/", kWeights = "weights/", kMoments = "moments/";
+constexpr std::string_view kSection = "training", kFolder = "training/", kWeights = "weights/", kMoments = "moments/", kBest = "best/";
 
 Status read_tensor(const Entity& file, const EntityEntry& entry, std::string name, TrainingState& state) {
   if (entry.shape.size() != 2) return Status(Code::corrupt, file.name() + ": tensor '" + entry.name + "' of a training has " + std::to_string(entry.shape.size()) + " dimensions, expected 2");
@@ -14,30 +19,113 @@ Status read_tensor(const Entity& file, const EntityEntry& entry, std::string nam
   return {};
 }
 
+// The training of an adapter: a safetensors file of all tensors, the state's info as metadata.
+Status save_adapter_training(const std::string& path, const TrainingState& state, const Best* best) {
+  std::vector<TensorInfo> tensors;
+  auto add = [&](const TrainingTensor& t, std::string name) {
+    if (t.f64.empty()) return tensors.push_back(tensor_from_f32(std::move(name), {t.rows, t.cols}, t.f32));
+    std::vector<std::byte> bytes(8 * t.f64.size());
+    for (std::size_t i = 0; i < t.f64.size(); ++i) store_le<double>(bytes.data() + 8 * i, t.f64[i]);
+    TensorInfo info{name, StorageType::f64, {t.rows, t.cols}, 0, bytes.size(), nullptr};
+    info.source = source_from_bytes(std::move(bytes), std::move(name));
+    tensors.push_back(std::move(info));
+  };
+  for (const TrainingTensor& t : state.tensors) add(t, t.name);
+  if (best)
+    for (const TrainingTensor& t : best->weights) add(t, std::string(kBest) + t.name);
+  return write_safetensors(path, tensors, {{std::string(kSection), state.info.dump()}});
+}
+
+Status save_adapter_checkpoint(const Destination& to, Trainer& trainer, const TrainingState& state, const Best* best, const AdapterBase& base) {
+  if (to.bytes) return Status(Code::unsupported, "training: an adapter is a folder of files: save it to a path");
+  const std::vector<AdapterPlace>& places = trainer.places();
+  if (best) {
+    const std::vector<TrainingTensor> last = trainer.weights();
+    LOOM_TRY(trainer.set_weights(best->weights));
+    const Status saved = save_adapter(to.path, *trainer.adapter(), places, base);
+    LOOM_TRY(trainer.set_weights(last));
+    LOOM_TRY(saved);
+  } else {
+    LOOM_TRY(save_adapter(to.path, *trainer.adapter(), places, base));
+  }
+  return save_adapter_training(to.path + "/training.safetensors", state, best);
+}
+
+Status resume_adapter(SourcePtr source, Trainer& trainer, Best* best) {
+  const std::string name = source->name();
+  LOOM_ASSIGN(const Safetensors file, Safetensors::open(std::move(source)));
+  const auto section = std::find_if(file.metadata().begin(), file.metadata().end(), [](const auto& m) { return m.first == kSection; });
+  if (section == file.metadata().end()) return Status(Code::not_found, name + ": holds no training");
+  TrainingState state;
+  auto info = Json::parse(section->second);
+  if (!info.ok()) return info.status().at(name);
+  state.info = std::move(*info);
+  Best known;
+  if (const Json* so_far = state.info.find("best")) {
+    auto read = Best::from_json(*so_far);
+    if (!read.ok()) return read.status().at(name);
+    known = std::move(*read);
+  }
+  for (const TensorInfo& t : file.tensors()) {
+    if (t.shape.size() != 2 || (t.type != StorageType::f32 && t.type != StorageType::f64))
+      return Status(Code::corrupt, name + ": tensor " + quoted(t.name) + " of a training is " + std::string(loom::name(t.type)) + " " + shape_text(t.shape) + ", expected two dimensions of f32 or f64");
+    const bool of_best = t.name.starts_with(kBest);
+    TrainingTensor tensor{of_best ? t.name.substr(kBest.size()) : t.name, t.shape[0], t.shape[1], {}, {}};
+    const auto n = static_cast<std::size_t>(t.elements());
+    if (t.type == StorageType::f64) {
+      tensor.f64.resize(n);
+      LOOM_TRY(read_f64(t, 0, tensor.f64));
+    } else {
+      tensor.f32.resize(n);
+      LOOM_TRY(read_f32(t, 0, tensor.f32));
+    }
+    (of_best ? known.weights : state.tensors).push_back(std::move(tensor));
+  }
+  const Status restored = trainer.restore(state);
+  if (!restored.ok()) return restored.at(name);
+  // The order of the file is not that of the weights.
+  std::vector<TrainingTensor> ordered;
+  for (const TrainingTensor& w : trainer.weights())
+    for (TrainingTensor& t : known.weights)
+      if (t.name == w.name) ordered.push_back(std::move(t));
+  known.weights = std::move(ordered);
+  if (best) *best = std::move(known);
+  return {};
+}
+
 }  // namespace
 
-Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySections& extra) {
+Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySections& extra, const Best* best, const AdapterBase& base) {
+  const bool apart = best && best->step > 0;
   LOOM_TRY(trainer.sync());
-  const TrainingState state = trainer.state();
+  TrainingState state = trainer.state();
   LOOM_TRY(trainer.sync());  // what a device could not give back of it
+  if (apart) state.info.set("best", best->to_json());
+  if (trainer.adapter()) return save_adapter_checkpoint(to, trainer, state, apart ? best : nullptr, base);
   EntitySections sections = extra;
   sections.bytes.insert_or_assign(std::string(kSection), state.info.dump());
   SaveOptions options;
   options.keep_master = true;
   for (const TrainingTensor& t : state.tensors)
-    if (t.name.starts_with(kMoments)) options.state.push_back({t.name, {t.rows, t.cols}, t.f32, t.f64});
-  return save_network(to, trainer.network(), sections, options);
+    if (apart || t.name.starts_with(kMoments)) options.state.push_back({t.name, {t.rows, t.cols}, t.f32, t.f64});
+  if (!apart) return save_network(to, trainer.network(), sections, options);
+  const std::vector<TrainingTensor> last = trainer.weights();
+  LOOM_TRY(trainer.set_weights(best->weights));
+  const Status saved = save_network(to, trainer.network(), sections, options);
+  LOOM_TRY(trainer.set_weights(last));
+  return saved;
 }
 
-Status resume_checkpoint(const std::string& path, Trainer& trainer) {
-  LOOM_ASSIGN(SourcePtr source, open_source(path));
-  return resume_checkpoint(std::move(source), trainer);
+Status resume_checkpoint(const std::string& path, Trainer& trainer, Best* best) {
+  LOOM_ASSIGN(SourcePtr source, open_source(trainer.adapter() ? path + "/training.safetensors" : path));
+  return resume_checkpoint(std::move(source), trainer, best);
 }
 
-Status resume_checkpoint(SourcePtr source, Trainer& trainer) {
+Status resume_checkpoint(SourcePtr source, Trainer& trainer, Best* best) {
+  if (trainer.adapter()) return resume_adapter(std::move(source), trainer, best);
   LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
   if (!file.find_section(kSection)) return Status(Code::not_found, file.name() + ": holds no training: it has no section '" + std::string(kSection) + "'");
-  TrainingState state;
+  TrainingState state, found;  // found: the file's network
   LOOM_ASSIGN(state.info, file.json(kSection));
   for (const Network::NamedParam& p : trainer.network().params()) {
     if (p.tied) continue;
@@ -45,12 +133,23 @@ Status resume_checkpoint(SourcePtr source, Trainer& trainer) {
     // Packed parameters have their master beside them.
     const EntityEntry* entry = file.find_tensor(name + ":master");
     if (!entry) entry = file.find_tensor(name);
-    if (entry) LOOM_TRY(read_tensor(file, *entry, std::string(kWeights) + name, state));
+    if (entry) LOOM_TRY(read_tensor(file, *entry, std::string(kWeights) + name, found));
   }
+  const Json* best_so_far = state.info.find("best");
+  if (!best_so_far) state.tensors = found.tensors;
   for (const EntityEntry& entry : file.tensors())
     if (entry.name.starts_with(kFolder)) LOOM_TRY(read_tensor(file, entry, entry.name.substr(kFolder.size()), state));
+  Best known;
+  if (best_so_far) {
+    auto read = Best::from_json(*best_so_far);
+    if (!read.ok()) return read.status().at(file.name());
+    known = std::move(*read);
+    known.weights = std::move(found.tensors);
+  }
   const Status restored = trainer.restore(state);
-  return restored.ok() ? restored : restored.at(file.name());
+  if (!restored.ok()) return restored.at(file.name());
+  if (best) *best = std::move(known);
+  return {};
 }
 
 }  // namespace loom

@@ -5,16 +5,21 @@
 #include <string>
 
 #include "base/status.h"
+#include "checkpoint/adapter_file.h"
 #include "checkpoint/entity.h"
 #include "train/trainer.h"
+#include "train/validation.h"
 
 namespace loom {
 
+// Where an adapter learns, `to` is a folder: the adapter as load_adapter reads it, and all that a training needs to go on in training.safetensors
+// beside it; `extra` has no place there.
 // `extra`: sections to put beside, for example a tokenizer.
-Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySections& extra = {});
+// `best`: the weights that the file's network has; those to go on from then lie beside it, as "training/weights/...".
+Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySections& extra = {}, const Best* best = nullptr, const AdapterBase& base = {});
 // Goes on where the file left off, with the same bits. Refuses, leaving the trainer as it is, a file that is damaged, holds no
 // training, or was made with another spec, topology or data: the error names what differs.
-Status resume_checkpoint(const std::string& path, Trainer& trainer);
-Status resume_checkpoint(SourcePtr source, Trainer& trainer);
+Status resume_checkpoint(const std::string& path, Trainer& trainer, Best* best = nullptr);
+Status resume_checkpoint(SourcePtr source, Trainer& trainer, Best* best = nullptr);
 
 }  // namespace loom

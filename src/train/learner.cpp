@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/json.h"
+#include "exec/session.h"
+
 namespace loom {
 namespace {
 
@@ -15,18 +18,41 @@ double power(double base, std::int64_t n) {
   return r;
 }
 
+std::string quoted_name(const HeadSpec& head, std::size_t i) { return head.name.empty() ? std::to_string(i) : "\"" + head.name + "\""; }
+
+View loss_of(Emit& emit, const HeadSpec& head, View y, View target) {
+  switch (head.loss) {
+    case Loss::cross_entropy: return emit.cross_entropy(y, target);
+    case Loss::mae: return emit.mae(y, target);
+    case Loss::huber: return emit.huber(y, target, head.delta);
+    case Loss::bce: return emit.bce(y, target);
+    case Loss::mse: break;
+  }
+  return emit.mse(y, target);
+}
+View slope_of(Emit& emit, const HeadSpec& head, View y, View target) {
+  switch (head.loss) {
+    case Loss::cross_entropy: return emit.cross_entropy_back(y, target);
+    case Loss::mae: return emit.mae_back(y, target);
+    case Loss::huber: return emit.huber_back(y, target, head.delta);
+    case Loss::bce: return emit.bce_back(y, target);
+    case Loss::mse: break;
+  }
+  return emit.mse_back(y, target);
+}
+
 }  // namespace
 
 Result<Loss> parse_loss(std::string_view text) {
-  if (text == "mse") return Loss::mse;
-  if (text == "cross_entropy") return Loss::cross_entropy;
-  return bad("unknown loss \"" + std::string(text) + "\": one of mse, cross_entropy");
+  const auto found = std::find(std::begin(kLossNames), std::end(kLossNames), text);
+  if (found != std::end(kLossNames)) return static_cast<Loss>(found - std::begin(kLossNames));
+  return bad("unknown loss \"" + std::string(text) + "\": one of mse, cross_entropy, mae, huber, bce");
 }
 
 Result<Learner> Learner::create(Network& network, ThreadPool& pool, const LearnerOptions& options) {
   if (options.max_rows < 1 || options.max_rows > INT32_MAX) return bad("max_rows must be in 1..2^31-1");
   if (options.micro_batches < 1 || options.micro_batches > (1 << 20)) return bad("micro_batches must be in 1..2^20");
-  if (options.optimizer.kind == OptimizerKind::adamw && options.optimizer.eps < 1e-8) return bad("eps must be at least 1e-8: smaller ones drown in what portable f32 flushes to 0");
+  if (options.optimizer.eps < 1e-8) return bad("eps must be at least 1e-8: smaller ones drown in what portable f32 flushes to 0");
 
   Learner learner;
   learner.network_ = &network;
@@ -36,30 +62,26 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   const Rows rows{1, emit.u32_register("R", static_cast<std::uint32_t>(options.max_rows)), kNone};
   const Shape& in = network.input();
   const View x = in.ids > 0 ? emit.input("ids", ValueType::u32, rows, 1) : emit.input("x", ValueType::f32, rows, in.width);
-  NetworkEmitter emitter(network, emit, {.training = true, .max_positions = options.max_positions});
+  NetworkEmitter emitter(network, emit, {.training = true, .learning = true, .seed = options.seed, .max_positions = options.max_positions,
+                                         .adapter = options.adapter.get(), .recompute = options.recompute});
   LOOM_ASSIGN(const View y, emitter.forward(x));
   if (emit.type(y) != ValueType::f32 && emit.type(y) != ValueType::f64) return bad("the network has no layers");
 
-  emit.set_segment(Segment::loss);
-  const bool classes = options.loss == Loss::cross_entropy;
-  View target = emit.input("target", classes ? ValueType::i32 : ValueType::f32, rows, classes ? 1 : y.cols);
-  if (!classes) target = emit.convert(target, emit.type(y));
-  const View losses = classes ? emit.cross_entropy(y, target) : emit.mse(y, target);
-  emit.sum_rows(losses, emit.output("loss", emit.type(y), Rows{}, 1));
-
-  emit.set_segment(Segment::backward);
-  const View gy = classes ? emit.cross_entropy_back(y, target) : emit.mse_back(y, target);
+  LOOM_ASSIGN(const View gy, learner.emit_heads(emit, y, rows));
   LOOM_TRY(emitter.backward(gy));
   learner.gradients_ = emitter.gradients();
   // Norms and biases of a cell that computes in double learn in double too, and in single again in one that does not, where that loses nothing.
-  for (const NetworkEmitter::Gradient& g : learner.gradients_) {
+  auto same_type = [](const auto& g) -> Status {
     const bool f64 = g.type == ValueType::f64;
-    if (!g.store->has_master() || g.store->master_is_f64() == f64) continue;
-    if (f64 && g.rows == 1) LOOM_TRY(g.store->morph({.dtype = DType::f64}));
+    if (!g.store->has_master() || g.store->master_is_f64() == f64) return {};
+    if (f64 && g.store->rows() == 1) LOOM_TRY(g.store->morph({.dtype = DType::f64}));
     if (!f64 && g.store->format().dtype == DType::f64) LOOM_TRY(g.store->morph({}));
-    if (g.store->master_is_f64() == f64) continue;
+    if (g.store->master_is_f64() == f64) return {};
     return bad("parameter " + g.path + ":" + g.role + (f64 ? " learns in f64 with its cell, its master is f32: morph the whole cell" : " learns in f32, its master holds f64 values: narrow_master() rounds them"));
-  }
+  };
+  if (!options.adapter) learner.averages_ = emitter.averages();
+  for (const NetworkEmitter::Gradient& g : learner.gradients_) LOOM_TRY(same_type(g));
+  for (const NetworkEmitter::Average& a : learner.averages_) LOOM_TRY(same_type(a));
 
   if (options.micro_batches > 1) {
     const RegisterId micro = emit.u32_register("micro", static_cast<std::uint32_t>(options.micro_batches - 1));
@@ -78,11 +100,13 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   ExecutorOptions eo;
   eo.device = options.device;
   eo.isa = options.isa;
+  eo.fuse = options.fuse;
   eo.poison = options.poison;
-  LOOM_ASSIGN(learner.executor_, Executor::create(std::move(program), [&network](std::string_view path, std::string_view role) { return network.find(path, role); }, pool, eo));
+  LOOM_ASSIGN(learner.executor_, Executor::create(std::move(program), weights_of(network, options.adapter), pool, eo));
   const Program& p = learner.executor_->program();
   learner.rows_ = p.find_register("R");
   learner.micro_ = p.find_register("micro");
+  learner.noise_ = p.find_register("noise");
   learner.lr_ = p.find_register("lr");
   learner.inv_n_ = p.find_register("inv_n");
   learner.correction1_ = p.find_register("correction1");
@@ -91,9 +115,58 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   learner.target_ = p.find(BufferKind::input, "", "target");
   learner.positions_ = p.find(BufferKind::input, "", "positions");
   learner.loss_ = p.find(BufferKind::output, "", "loss");
+  for (std::size_t i = 0; i < options.heads.size(); ++i) {
+    learner.head_targets_.push_back(p.find(BufferKind::input, "", "target" + std::to_string(i)));
+    learner.head_losses_.push_back(p.find(BufferKind::output, "", "loss" + std::to_string(i)));
+  }
   learner.width_ = in.width;
   learner.target_width_ = network.output().width;
+  if (!options.heads.empty()) learner.target_width_ = 0;
+  for (const HeadSpec& head : options.heads) learner.target_width_ += head.targets();
   return learner;
+}
+
+// The losses of all heads and what a step reports of them; returns the gradient of the output.
+Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
+  const ValueType type = emit.type(y);
+  const std::vector<HeadSpec>& heads = options_.heads;
+  const HeadSpec only{"", y.cols, options_.loss, options_.delta, 1};
+  std::int64_t columns = 0;
+  for (const HeadSpec& head : heads) columns += head.columns;
+  if (!heads.empty() && columns != y.cols) return bad("the heads have " + std::to_string(columns) + " columns, the network gives " + std::to_string(y.cols));
+  auto target_of = [&](const HeadSpec& head, const std::string& name) {
+    const bool classes = takes_classes(head.loss);
+    const View target = emit.input(name, classes ? ValueType::i32 : ValueType::f32, rows, head.targets());
+    return classes ? target : emit.convert(target, type);
+  };
+  emit.set_segment(Segment::loss);
+  if (heads.empty()) {
+    const View target = target_of(only, "target");
+    emit.sum_rows(loss_of(emit, only, y, target), emit.output("loss", type, Rows{}, 1));
+    emit.set_segment(Segment::backward);
+    return slope_of(emit, only, y, target);
+  }
+  std::vector<View> outputs, targets;
+  View total;
+  std::int64_t column = 0;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    outputs.push_back(Emit::slice(y, column, heads[i].columns));
+    targets.push_back(target_of(heads[i], "target" + std::to_string(i)));
+    column += heads[i].columns;
+    const View losses = loss_of(emit, heads[i], outputs[i], targets[i]);
+    emit.sum_rows(losses, emit.output("loss" + std::to_string(i), type, Rows{}, 1));
+    const View weighted = emit.scale(losses, heads[i].weight);
+    total = total.valid() ? emit.add(total, weighted) : weighted;
+  }
+  emit.sum_rows(total, emit.output("loss", type, Rows{}, 1));
+  emit.set_segment(Segment::backward);
+  const View gy = emit.temp(type, rows, y.cols);
+  column = 0;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    emit.copy_to(emit.scale(slope_of(emit, heads[i], outputs[i], targets[i]), heads[i].weight), Emit::slice(gy, column, heads[i].columns));
+    column += heads[i].columns;
+  }
+  return gy;
 }
 
 void Learner::emit_update(Emit& emit) {
@@ -127,13 +200,26 @@ void Learner::emit_update(Emit& emit) {
     const View w = emit.buffer({.type = g.type, .kind = BufferKind::master, .rows = {g.rows}, .cols = g.cols, .path = g.path, .role = g.role});
     const View scale = scales[g.type == ValueType::f64];
     const double decay = g.rows > 1 ? spec.weight_decay : 0;
-    if (spec.kind == OptimizerKind::sgd) {
-      emit.sgd(g.value, scale, w, spec.momentum != 0 ? state("velocity") : View{}, spec.momentum, decay, lr);
-    } else {
-      const View m = state("m"), v = state("v");
-      emit.adamw(g.value, scale, w, m, v, spec.beta1, spec.beta2, spec.eps, decay, lr, emit.f32_register("correction1"), emit.f32_register("correction2"));
+    switch (spec.kind) {
+      case OptimizerKind::sgd:
+        if (spec.nesterov) emit.sgd_nesterov(g.value, scale, w, state("velocity"), spec.momentum, decay, lr);
+        else emit.sgd(g.value, scale, w, spec.momentum != 0 ? state("velocity") : View{}, spec.momentum, decay, lr);
+        break;
+      case OptimizerKind::adamw: {
+        const View m = state("m"), v = state("v");
+        emit.adamw(g.value, scale, w, m, v, spec.beta1, spec.beta2, spec.eps, decay, lr, emit.f32_register("correction1"), emit.f32_register("correction2"));
+        break;
+      }
+      case OptimizerKind::rmsprop: {
+        const View v = state("v"), mean = spec.centered ? state("mean") : View{}, velocity = spec.momentum != 0 ? state("velocity") : View{};
+        emit.rmsprop(g.value, scale, w, v, mean, velocity, spec.alpha, spec.eps, spec.momentum, decay, lr);
+        break;
+      }
+      case OptimizerKind::lion: emit.lion(g.value, scale, w, state("m"), spec.beta1, spec.beta2, decay, lr); break;
     }
   }
+  for (const NetworkEmitter::Average& a : averages_)
+    emit.moving_average(a.value, emit.buffer({.type = a.type, .kind = BufferKind::master, .cols = a.store->cols(), .path = a.path, .role = a.role}), a.momentum);
 }
 
 Status Learner::rows(std::int64_t n) {
@@ -145,20 +231,34 @@ Status Learner::rows(std::int64_t n) {
 }
 
 Status Learner::batch(std::span<const float> x, std::span<const float> target) {
-  if (width_ == 0 || options_.loss != Loss::mse) return bad("this network or loss takes other inputs or targets");
+  const bool heads = !options_.heads.empty();
+  if (width_ == 0 || (!heads && takes_classes(options_.loss))) return bad("this network or loss takes other inputs or targets");
   const auto n = static_cast<std::int64_t>(x.size()) / width_;
   if (static_cast<std::int64_t>(x.size()) != n * width_ || static_cast<std::int64_t>(target.size()) != n * target_width_)
     return bad("expects rows of " + std::to_string(width_) + " values and targets of " + std::to_string(target_width_) + ", got " + std::to_string(x.size()) + " and " + std::to_string(target.size()));
   LOOM_TRY(rows(n));
   for (std::int64_t r = 0; r < n; ++r) {
     std::copy_n(x.data() + r * width_, width_, executor_->row<float>(x_, r).begin());
-    std::copy_n(target.data() + r * target_width_, target_width_, executor_->row<float>(target_, r).begin());
+    const float* t = target.data() + r * target_width_;
+    if (!heads) std::copy_n(t, target_width_, executor_->row<float>(target_, r).begin());
+    for (std::size_t i = 0; i < options_.heads.size(); ++i) {
+      const HeadSpec& head = options_.heads[i];
+      if (!takes_classes(head.loss)) {
+        std::copy_n(t, head.columns, executor_->row<float>(head_targets_[i], r).begin());
+      } else {
+        const auto number = *t >= -1 && *t < static_cast<float>(head.columns) ? static_cast<std::int32_t>(*t) : INT32_MIN;
+        if (static_cast<float>(number) != *t)
+          return bad("head " + quoted_name(head, i) + " takes the number of a class, -1.." + std::to_string(head.columns - 1) + ", got " + format_double(static_cast<double>(*t)));
+        executor_->row<std::int32_t>(head_targets_[i], r)[0] = number;
+      }
+      t += head.targets();
+    }
   }
   return {};
 }
 
 Status Learner::batch(std::span<const float> x, std::span<const std::int32_t> target) {
-  if (width_ == 0 || options_.loss != Loss::cross_entropy) return bad("this network or loss takes other inputs or targets");
+  if (width_ == 0 || !takes_classes(options_.loss) || !options_.heads.empty()) return bad("this network or loss takes other inputs or targets");
   const auto n = static_cast<std::int64_t>(target.size());
   if (static_cast<std::int64_t>(x.size()) != n * width_) return bad("expects " + std::to_string(n) + " rows of " + std::to_string(width_) + " values, got " + std::to_string(x.size()));
   LOOM_TRY(rows(n));
@@ -170,7 +270,7 @@ Status Learner::batch(std::span<const float> x, std::span<const std::int32_t> ta
 }
 
 Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions, std::span<const std::int32_t> target) {
-  if (width_ != 0 || options_.loss != Loss::cross_entropy) return bad("this network or loss takes other inputs or targets");
+  if (width_ != 0 || !takes_classes(options_.loss) || !options_.heads.empty()) return bad("this network or loss takes other inputs or targets");
   if (ids.size() != positions.size() || ids.size() != target.size()) return bad("ids, positions and targets must have the same length");
   for (std::size_t r = 0; r < positions.size(); ++r)
     if (positions[r] != 0 && (r == 0 || positions[r] != positions[r - 1] + 1)) return bad("positions must ascend by one from 0 in each sequence: row " + std::to_string(r) + " has " + std::to_string(positions[r]));
@@ -187,13 +287,16 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
 Status Learner::accumulate(std::int64_t micro) {
   if (micro < 0 || micro >= options_.micro_batches) return bad("micro-batch " + std::to_string(micro) + " of " + std::to_string(options_.micro_batches));
   if (micro_ != kNone) LOOM_TRY(executor_->set(micro_, static_cast<std::uint32_t>(micro)));
+  if (noise_ != kNone) LOOM_TRY(executor_->set(noise_, static_cast<std::uint32_t>(static_cast<std::uint64_t>(steps_ * options_.micro_batches + micro))));
   return executor_->run(Segment::forward, Segment::backward);
 }
 
-double Learner::loss_sum() {
-  const bool f64 = executor_->program().buffers[static_cast<std::size_t>(loss_)].type == ValueType::f64;
-  return f64 ? executor_->row<double>(loss_, 0)[0] : static_cast<double>(executor_->row<float>(loss_, 0)[0]);
+double Learner::read_loss(BufferId buffer) {
+  const bool f64 = executor_->program().buffers[static_cast<std::size_t>(buffer)].type == ValueType::f64;
+  return f64 ? executor_->row<double>(buffer, 0)[0] : static_cast<double>(executor_->row<float>(buffer, 0)[0]);
 }
+double Learner::loss_sum() { return read_loss(loss_); }
+double Learner::loss_sum(std::size_t head) { return read_loss(head_losses_[head]); }
 
 Status Learner::update(double learning_rate, std::int64_t count, std::int64_t step) {
   if (lr_ == kNone) return bad("this learner was made for gradients only");
@@ -205,7 +308,9 @@ Status Learner::update(double learning_rate, std::int64_t count, std::int64_t st
     executor_->set_f32(correction2_, static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta2, step))));
   }
   LOOM_TRY(executor_->run(Segment::update, Segment::update));
+  steps_ = step;
   for (const NetworkEmitter::Gradient& g : gradients_) g.store->touch();
+  for (const NetworkEmitter::Average& a : averages_) a.store->touch();
   return executor_->refresh();
 }
 

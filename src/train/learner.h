@@ -17,44 +17,72 @@
 
 namespace loom {
 
-enum class Loss : std::uint8_t { mse, cross_entropy };
+enum class Loss : std::uint8_t { mse, cross_entropy, mae, huber, bce };
+inline constexpr std::string_view kLossNames[] = {"mse", "cross_entropy", "mae", "huber", "bce"};
 Result<Loss> parse_loss(std::string_view text);
+// The loss takes a class per row, not a value per column.
+constexpr bool takes_classes(Loss loss) { return loss == Loss::cross_entropy; }
 
-enum class OptimizerKind : std::uint8_t { sgd, adamw };
+enum class OptimizerKind : std::uint8_t { sgd, adamw, rmsprop, lion };
 struct OptimizerSpec {
   OptimizerKind kind = OptimizerKind::adamw;
-  double momentum = 0.0;      // sgd
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  // adamw
+  double momentum = 0.0;      // sgd, rmsprop
+  bool nesterov = false;      // sgd
+  double alpha = 0.99;        // rmsprop
+  bool centered = false;      // rmsprop
+  double beta1 = 0.9, beta2 = 0.999;  // adamw, lion
+  double eps = 1e-8;          // adamw, rmsprop
   double weight_decay = 0.0;  // of matrices; norms and biases are not decayed
   double clip_norm = 0.0;     // of the mean gradient; 0: none
 };
 
+// One of several losses: of so many columns of the output, in their order. Targets are values, side by side in the order of the heads: as many as
+// the columns, or one, the number of the class (below 0: none), for cross_entropy.
+struct HeadSpec {
+  std::string name;
+  std::int64_t columns = 0;
+  Loss loss = Loss::mse;
+  double delta = 1.0, weight = 1.0;
+  std::int64_t targets() const { return takes_classes(loss) ? 1 : columns; }
+};
+
 struct LearnerOptions {
   Loss loss = Loss::mse;
+  double delta = 1.0;                // huber: where it turns from squares to a line
+  std::vector<HeadSpec> heads;       // in place of loss and delta: the loss is the sum of theirs, each times its weight
+  bool recompute = false;            // cells' activations are computed again for backward (EmitOptions)
+  std::shared_ptr<Adapter> adapter;  // learns, and the network stays as it is, packed or not
   OptimizerSpec optimizer;
   std::int64_t max_rows = 64;       // rows per micro-batch
   std::int64_t max_positions = 512;  // longest sequence
   std::int64_t micro_batches = 1;
+  std::uint64_t seed = 0;            // of the noise of layers that have some
   bool update = true;                // false: gradients only
   gpu::Device* device = nullptr;     // null: the CPU; it must outlive the learner
   std::string isa;
+  bool fuse = true;                  // ExecutorOptions
   bool poison = false;
 };
 
 class Learner {
  public:
-  // The network's matrices must have masters. It and the pool must outlive the learner.
+  // The network's matrices must have masters, but with an adapter. It and the pool must outlive the learner.
   static Result<Learner> create(Network& network, ThreadPool& pool, const LearnerOptions& options);
 
-  // One micro-batch of values: rows x input width, targets rows x output width (mse) or one class id per row (cross-entropy).
+  // One micro-batch of values: rows x input width, targets rows x output width (with heads: rows x their targets) or one class id per row
+  // (cross-entropy).
   Status batch(std::span<const float> x, std::span<const float> target);
   Status batch(std::span<const float> x, std::span<const std::int32_t> target);
   // One micro-batch of tokens: positions ascend from 0 in each sequence; a target below 0 is left out.
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions, std::span<const std::int32_t> target);
   // Forward, loss and backward of micro-batch number `micro`.
   Status accumulate(std::int64_t micro = 0);
+  // So many updates are done already (a training goes on): noise of the next ones.
+  void resume(std::int64_t steps) { steps_ = steps; }
   // Sum of the losses of the last micro-batch's rows.
   double loss_sum();
+  // Of one head, without its weight.
+  double loss_sum(std::size_t head);
   // Applies the gradients times 1/count, as optimizer step number `step` (from 1).
   Status update(double learning_rate, std::int64_t count, std::int64_t step);
 
@@ -63,7 +91,7 @@ class Learner {
 
   // Gradient of a parameter after accumulate(), row r; f32 or f64 as the cell computes.
   const std::vector<NetworkEmitter::Gradient>& gradients() const { return gradients_; }
-  Executor& executor() { return *executor_; }
+  Executor& executor() const { return *executor_; }
   // Optimizer moments, for checkpoints: state buffers of the program, in a fixed order.
   struct Moment {
     std::string name;  // "0.0.1.0/0/1:q:m"
@@ -75,15 +103,19 @@ class Learner {
  private:
   Learner() = default;
   void emit_update(Emit& emit);
+  Result<View> emit_heads(Emit& emit, View y, Rows rows);
+  double read_loss(BufferId buffer);
   Status rows(std::int64_t n);
   Network* network_ = nullptr;
   LearnerOptions options_;
   std::unique_ptr<Executor> executor_;
   std::vector<NetworkEmitter::Gradient> gradients_;
+  std::vector<NetworkEmitter::Average> averages_;
   std::vector<Moment> moments_;
-  RegisterId rows_ = kNone, micro_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;
+  std::vector<BufferId> head_targets_, head_losses_;
+  RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;
   BufferId x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone;
-  std::int64_t width_ = 0, target_width_ = 0;
+  std::int64_t width_ = 0, target_width_ = 0, steps_ = 0;
 };
 
 }  // namespace loom

@@ -8,16 +8,23 @@
 namespace loom {
 namespace {
 
-constexpr std::string_view kNames[] = {"constant", "cosine", "step"};
+constexpr std::string_view kNames[] = {"constant", "cosine", "step", "linear", "cosine_restarts", "multi_step", "exponential", "one_cycle", "polynomial"};
 constexpr double kPi = 3.14159265358979323846;
 
 Status bad(std::string what) { return Status(Code::invalid_argument, "schedule: " + std::move(what)); }
+
+// Between two rates along half a cosine; 0 <= t <= 1.
+double cosine(double from, double to, double t) { return to + (from - to) * 0.5 * (1.0 + exact::cos(kPi * t)); }
 
 }  // namespace
 
 Result<ScheduleKind> parse_schedule_kind(std::string_view text) {
   const auto found = std::find(std::begin(kNames), std::end(kNames), text);
-  if (found == std::end(kNames)) return bad("unknown type \"" + std::string(text) + "\": one of constant, cosine, step");
+  if (found == std::end(kNames)) {
+    std::string list;
+    for (const std::string_view name : kNames) list += (list.empty() ? "" : ", ") + std::string(name);
+    return bad("unknown type \"" + std::string(text) + "\": one of " + list);
+  }
   return static_cast<ScheduleKind>(found - std::begin(kNames));
 }
 
@@ -26,33 +33,67 @@ std::string_view name(ScheduleKind kind) { return kNames[static_cast<std::size_t
 Status Schedule::check() const {
   if (!(rate > 0 && rate <= 1e6)) return bad("\"rate\" must be above 0 and at most 1e6");
   if (warmup < 0) return bad("\"warmup\" must not be negative, got " + std::to_string(warmup));
-  if (kind == ScheduleKind::cosine) {
-    if (!(floor >= 0 && floor <= rate)) return bad("\"floor\" must be between 0 and \"rate\"");
-    if (steps <= warmup) return bad("a cosine of " + std::to_string(steps) + " steps must be longer than its warm-up of " + std::to_string(warmup));
+  if (!(floor >= 0 && floor <= rate)) return bad("\"floor\" must be between 0 and \"rate\"");
+  if (has_end(kind) && steps <= warmup) return bad("a " + std::string(name(kind)) + " of " + std::to_string(steps) + " steps must be longer than its warm-up of " + std::to_string(warmup));
+  if ((kind == ScheduleKind::step || kind == ScheduleKind::cosine_restarts) && every < 1) return bad("\"every\" must be at least 1, got " + std::to_string(every));
+  if (!(factor > 0 && factor <= 1)) return bad("\"factor\" must be above 0 and at most 1");
+  if (multiplier < 1 || multiplier > 1000) return bad("\"multiplier\" must be in 1..1000, got " + std::to_string(multiplier));
+  for (std::size_t i = 0; i < milestones.size(); ++i)
+    if (milestones[i] < 1 || (i > 0 && milestones[i] <= milestones[i - 1])) return bad("\"milestones\" must be positive and ascend");
+  if (kind == ScheduleKind::multi_step && milestones.empty()) return bad("\"milestones\" must not be empty");
+  if (kind == ScheduleKind::one_cycle) {
+    if (warmup != 0) return bad("one_cycle begins with a warm-up of its own: \"warmup\" must be 0");
+    if (!(share > 0 && share < 1)) return bad("\"share\" must be between 0 and 1");
+    if (!(div >= 1 && div <= 1e12 && final_div >= 1 && final_div <= 1e12)) return bad("\"div\" and \"final_div\" must be in 1..1e12");
+    if (!(share * static_cast<double>(steps) > 1)) return bad("\"share\" of " + std::to_string(steps) + " steps must be more than one");
   }
-  if (kind == ScheduleKind::step) {
-    if (every < 1) return bad("\"every\" must be at least 1, got " + std::to_string(every));
-    if (!(factor > 0 && factor <= 1)) return bad("\"factor\" must be above 0 and at most 1");
-  }
+  if (!(power > 0 && power <= 100)) return bad("\"power\" must be above 0 and at most 100");
   return {};
 }
 
 double Schedule::at(std::int64_t step) const {
   if (step <= warmup) return rate * static_cast<double>(step) / static_cast<double>(warmup);
-  const std::int64_t after = step - warmup - 1;
+  const std::int64_t after = step - warmup - 1, length = steps - warmup;
+  const double t = static_cast<double>(after);
+  if (has_end(kind) && kind != ScheduleKind::one_cycle && after >= length) return floor;
   switch (kind) {
     case ScheduleKind::constant: break;
-    case ScheduleKind::cosine: {
-      const std::int64_t length = steps - warmup;
-      if (after >= length) return floor;
-      return floor + (rate - floor) * 0.5 * (1.0 + exact::cos(kPi * (static_cast<double>(after) / static_cast<double>(length))));
-    }
+    case ScheduleKind::cosine: return floor + (rate - floor) * 0.5 * (1.0 + exact::cos(kPi * (t / static_cast<double>(length))));
     case ScheduleKind::step: {
       double r = rate;
       // Repeated multiplication, ended where nothing is left to lose.
       for (std::int64_t n = after / every; n > 0 && r > 0 && factor < 1; --n) r *= factor;
       return r;
     }
+    case ScheduleKind::linear: return rate + (floor - rate) * (t / static_cast<double>(length));
+    case ScheduleKind::cosine_restarts: {
+      std::int64_t begin = 0, period = every;
+      if (multiplier == 1) begin = after / every * every;
+      else
+        while (after - begin >= period) {
+          begin += period;
+          period *= multiplier;
+        }
+      return cosine(rate, floor, static_cast<double>(after - begin) / static_cast<double>(period));
+    }
+    case ScheduleKind::multi_step: {
+      double r = rate;
+      for (std::size_t i = 0; i < milestones.size() && milestones[i] <= after; ++i) r *= factor;
+      return r;
+    }
+    case ScheduleKind::exponential: {
+      double r = rate, square = factor;
+      for (std::int64_t n = after; n > 0; n >>= 1, square *= square)
+        if (n & 1) r *= square;
+      return r;
+    }
+    case ScheduleKind::one_cycle: {
+      // torch.optim.lr_scheduler.OneCycleLR: the top is at step share * steps - 1, counted from 0.
+      const double first = rate / div, last = static_cast<double>(steps - 1), top = share * static_cast<double>(steps) - 1;
+      if (t <= top) return cosine(first, rate, t / top);
+      return cosine(rate, first / final_div, t < last ? (t - top) / (last - top) : 1.0);
+    }
+    case ScheduleKind::polynomial: return floor + (rate - floor) * exact::pow(1.0 - t / static_cast<double>(length), power);
   }
   return rate;
 }

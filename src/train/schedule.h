@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 
@@ -12,7 +13,17 @@ enum class ScheduleKind : std::uint8_t {
   constant,
   cosine,  // from rate to floor over `steps` (Loshchilov and Hutter, arXiv 1608.03983, without restarts)
   step,    // times `factor` after every `every` steps
+  linear,           // from rate to floor over `steps`
+  cosine_restarts,  // cosines to floor of `every` steps, each `multiplier` times as long as the one before (arXiv 1608.03983)
+  multi_step,       // times `factor` at each of `milestones`
+  exponential,      // times `factor` after every step
+  one_cycle,        // up from rate / `div` for a `share` of `steps`, and down to rate / (`div` * `final_div`), both as cosines (arXiv 1708.07120)
+  polynomial,       // from rate to floor as (1 - t / steps)^power
 };
+// Whether it ends: `steps` counts.
+constexpr bool has_end(ScheduleKind kind) {
+  return kind == ScheduleKind::cosine || kind == ScheduleKind::linear || kind == ScheduleKind::one_cycle || kind == ScheduleKind::polynomial;
+}
 Result<ScheduleKind> parse_schedule_kind(std::string_view text);
 std::string_view name(ScheduleKind kind);
 
@@ -20,10 +31,14 @@ struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;
   double rate = 1e-3;      // the highest
   std::int64_t warmup = 0;  // the first steps rise linearly: step s has rate * s / warmup
-  double floor = 0.0;      // cosine: the rate at its end and after it
-  std::int64_t steps = 0;  // cosine: where it ends, warm-up included; 0: the training's last step
-  std::int64_t every = 0;  // step
-  double factor = 0.1;     // step
+  double floor = 0.0;      // linear, cosine, cosine_restarts, polynomial: the rate at the end and after it
+  std::int64_t steps = 0;  // what has an end: where, warm-up included; 0: the training's last step
+  std::int64_t every = 0;  // step, cosine_restarts
+  double factor = 0.1;     // step, multi_step, exponential
+  std::int64_t multiplier = 1;           // cosine_restarts
+  std::vector<std::int64_t> milestones;  // multi_step: steps after the warm-up, ascending
+  double share = 0.3, div = 25, final_div = 1e4;  // one_cycle
+  double power = 1;                      // polynomial
 
   // Errors name the field.
   Status check() const;

@@ -21,6 +21,8 @@ enum class DataKind : std::uint8_t {
   caller,  // the program brings a DataSource
   tokens,
   table,
+  arrays,  // two files of numbers: .npy or idx
+  text,    // bytes are ids
 };
 
 struct DataSpec {
@@ -30,6 +32,8 @@ struct DataSpec {
   std::string dtype = "u32";       // u16 or u32 little-endian; a .npy file says its own
   std::int64_t length = 256;       // longest sequence
   std::int64_t document_end = -1;  // the id that ends each document; -1: one stream
+  // arrays: the inputs are in `file`
+  std::string targets_file;
   // table
   bool header = true;
   std::string separator = ",";
@@ -37,19 +41,41 @@ struct DataSpec {
   std::string class_column;          // or the one that holds a class number
 };
 
+// What is held back to judge by. The saved network is then the best one, by the loss of what was held back.
+struct ValidationSpec {
+  double share = 0;           // of the samples; 0: none
+  std::int64_t every = 0;     // steps between judgments; 0: an epoch
+  std::int64_t patience = 0;  // judgments without a better one after which training stops; 0: never
+};
+
+// Training that sees its weights as they will run: forward and backward take the packed values, the update goes to the f32 master.
+struct QuantizeSpec {
+  std::string dtype;              // a weight format: "ternary", "i4:row"; "": the cells' own
+  std::vector<std::string> keep;  // cells that stay as they are: "first" and "last" of those with matrices, or paths ("0.0.0.1")
+  std::int64_t after = 0;         // steps before that, in which all is as the cells say
+};
+
 struct TrainingSpec {
   Json network;              // topology; null where network_file names one or the caller brings a network
   std::string network_file;
+  std::string base;        // or a network with its weights to go on from: an .entity file, or a language model as load_model finds it
+  std::string base_dtype;  // how its matrices are held; "": as they are
   DataSpec data;
   Loss loss = Loss::mse;
+  double delta = 1.0;  // of the loss huber
+  std::vector<HeadSpec> heads;  // in place of both
+  AdapterSpec lora;             // of rank 0: the network itself learns
+  bool checkpoint = false;      // gradient checkpointing: cells' activations are computed again for backward
   OptimizerSpec optimizer;
   Schedule schedule;
   std::int64_t steps = 0;          // or
   std::int64_t epochs = 0;
   std::int64_t batch = 1;          // samples (sequences, rows) per step
   std::int64_t micro_batches = 1;  // parts that a step's samples are cut into; it belongs to the numbers, thread counts do not
-  std::int64_t seed = 0;           // of initial weights and of the shuffling
+  std::int64_t seed = 0;           // of initial weights, of the shuffling, of dropout
   bool shuffle = true;
+  QuantizeSpec quantize;
+  ValidationSpec validation;
   std::int64_t checkpoint_every = 0;  // steps; 0: at the end only
   std::int64_t log_every = 10;        // steps
 

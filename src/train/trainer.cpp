@@ -1,6 +1,7 @@
 #include "train/trainer.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/bytes.h"
 #include "base/sha256.h"
@@ -11,16 +12,23 @@ namespace {
 Status bad(std::string what) { return Status(Code::invalid_argument, "training: " + std::move(what)); }
 
 // What the network takes must be what the data has.
-Status check_form(const DataSource::Form& form, Network& network, Loss loss) {
+Status check_form(const DataSource::Form& form, Network& network, const TrainingSpec& spec) {
   const Shape &in = network.input(), &out = network.output();
+  const Loss loss = spec.loss;
   if (in.ids > 0 && form.ids == 0) return bad("the network takes ids, the data has rows of " + std::to_string(form.width) + " values");
   if (in.ids > 0 && form.ids > in.ids) return bad("the data has ids up to " + std::to_string(form.ids - 1) + ", the network takes " + std::to_string(in.ids) + " ids");
   if (in.ids == 0 && form.width != in.width)
     return bad("the network takes rows of " + std::to_string(in.width) + " values, the data has " + (form.ids > 0 ? "ids" : "rows of " + std::to_string(form.width)));
-  if (loss == Loss::mse && form.targets != out.width)
+  if (!spec.heads.empty()) {
+    std::int64_t targets = 0;
+    for (const HeadSpec& head : spec.heads) targets += head.targets();
+    if (form.targets == targets) return {};
+    return bad("the heads take " + std::to_string(targets) + " target values per row, the data has " + (form.targets > 0 ? std::to_string(form.targets) : "classes"));
+  }
+  if (!takes_classes(loss) && form.targets != out.width)
     return bad("the network gives " + std::to_string(out.width) + " values per row, the data has " + std::to_string(form.targets) + " targets");
-  if (loss == Loss::cross_entropy && form.targets > 0) return bad("the loss cross_entropy needs classes, the data has target values");
-  if (loss == Loss::cross_entropy && form.classes > out.width)
+  if (takes_classes(loss) && form.targets > 0) return bad("the loss cross_entropy needs classes, the data has target values");
+  if (takes_classes(loss) && form.classes > out.width)
     return bad("the data has classes up to " + std::to_string(form.classes - 1) + ", the network gives " + std::to_string(out.width) + " logits");
   return {};
 }
@@ -41,14 +49,25 @@ std::vector<T>& values_of(TrainingTensor& t) {
   else return t.f32;
 }
 
-std::string weight_name(const Network::NamedParam& p) { return "weights/" + p.path + ":" + p.param->spec.role; }
+// To a format, or back to what each was.
+template <class List>
+Status morph(const List& matrices, const std::string& dtype = "") {
+  for (const auto& [p, before] : matrices) {
+    WeightFormat format = before;
+    if (!dtype.empty()) { LOOM_ASSIGN(format, parse_weight_format(dtype)); }
+    LOOM_TRY(p.param->store->morph(format).at(p.path + ":" + p.param->spec.role));
+  }
+  return {};
+}
+
 std::string moment_name(const Learner::Moment& m) { return "moments/" + m.name; }
 
 }  // namespace
 
 Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options) {
   LOOM_TRY(spec.check());
-  LOOM_TRY(check_form(data.form(), network, spec.loss));
+  LOOM_TRY(check_form(data.form(), network, spec));
+  if (spec.validation.share > 0 && !options.judged) return bad("\"validation\" is for loom train, which holds samples back; here the caller judges");
   TrainingSpec resolved = spec;
   if (resolved.steps == 0) {
     const auto samples = checked_mul(static_cast<std::uint64_t>(data.samples()), static_cast<std::uint64_t>(spec.epochs));
@@ -57,22 +76,113 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   }
   // Samples are numbered through the whole training.
   if (resolved.steps > (std::int64_t{1} << 60) / spec.batch) return bad(std::to_string(resolved.steps) + " steps of " + std::to_string(spec.batch) + " samples are too many");
-  if (resolved.schedule.kind == ScheduleKind::cosine && resolved.schedule.steps == 0) resolved.schedule.steps = resolved.steps;
+  if (has_end(resolved.schedule.kind) && resolved.schedule.steps == 0) resolved.schedule.steps = resolved.steps;
   LOOM_TRY(resolved.schedule.check());
+  if (resolved.quantize.after >= resolved.steps) return bad("quantize: \"after\" must be below the " + std::to_string(resolved.steps) + " steps");
+  if (resolved.validation.share > 0 && resolved.validation.every == 0) resolved.validation.every = (data.samples() + spec.batch - 1) / spec.batch;
   const auto rows = checked_mul(static_cast<std::uint64_t>(data.max_rows()), static_cast<std::uint64_t>(spec.batch / spec.micro_batches));
   if (!rows || *rows > INT32_MAX)
     return bad("a micro-batch of " + std::to_string(spec.batch / spec.micro_batches) + " samples of up to " + std::to_string(data.max_rows()) + " rows is too large");
   LearnerOptions learning;
   learning.loss = spec.loss;
+  learning.delta = spec.delta;
+  learning.heads = spec.heads;
+  learning.recompute = spec.checkpoint;
   learning.optimizer = spec.optimizer;
   learning.max_rows = static_cast<std::int64_t>(*rows);
   learning.max_positions = data.max_rows();
   learning.micro_batches = spec.micro_batches;
+  learning.seed = static_cast<std::uint64_t>(spec.seed);
   learning.isa = options.isa;
   learning.device = options.device;
+  learning.fuse = options.fuse;
   learning.poison = options.poison;
+  std::string base;
+  const std::vector<AdapterPlace> places = options.places.empty() ? adapter_places(network) : options.places;
+  if (spec.lora.rank > 0) {
+    LOOM_ASSIGN(Adapter adapter, Adapter::create(network, places, spec.lora, learning.seed));
+    learning.adapter = std::make_shared<Adapter>(std::move(adapter));
+    LOOM_ASSIGN(base, loom::digest(network));
+  }
+  LOOM_ASSIGN(std::vector<Quantized> matrices, find_quantized(resolved.quantize, network));
+  const bool at_once = !matrices.empty() && resolved.quantize.after == 0;
+  LOOM_TRY(morph(matrices, resolved.quantize.dtype));
+  Json topology = network.to_json();
+  if (!at_once) LOOM_TRY(morph(matrices));
   LOOM_ASSIGN(Learner learner, Learner::create(network, pool, learning));
-  return std::unique_ptr<Trainer>(new Trainer(resolved, network, data, std::move(learner)));
+  std::unique_ptr<Trainer> trainer(new Trainer(resolved, network, data, pool, std::move(learning), std::move(base), std::move(learner)));
+  trainer->places_ = places;
+  trainer->matrices_ = std::move(matrices);
+  trainer->topology_ = std::move(topology);
+  trainer->quantized_ = at_once;
+  if (options.measured && options.device) {
+    LOOM_ASSIGN(const double on_device, trainer->first_seconds());
+    LearnerOptions here = trainer->learning_;
+    here.device = nullptr;
+    LOOM_ASSIGN(Learner on_host, Learner::create(network, pool, here));
+    std::swap(trainer->learner_, on_host);
+    LOOM_ASSIGN(const double on_cpu, trainer->first_seconds());
+    if (on_device < on_cpu) std::swap(trainer->learner_, on_host);
+    else trainer->learning_ = std::move(here);
+  }
+  return trainer;
+}
+
+Result<std::vector<Trainer::Quantized>> Trainer::find_quantized(const QuantizeSpec& spec, Network& network) {
+  std::vector<Quantized> list;
+  if (spec.dtype.empty()) return list;
+  std::vector<Network::NamedParam> matrices = network.params();
+  std::erase_if(matrices, [](const Network::NamedParam& p) { return !p.param->spec.quantized; });
+  auto cell = [](const Network::NamedParam& p) { return p.path.substr(0, p.path.find('/')); };
+  std::vector<std::string> kept;
+  for (const std::string& name : spec.keep) {
+    const std::string path = matrices.empty() ? name : name == "first" ? cell(matrices.front()) : name == "last" ? cell(matrices.back()) : name;
+    if (std::none_of(matrices.begin(), matrices.end(), [&](const auto& p) { return cell(p) == path; }))
+      return bad("quantize: \"keep\": \"" + name + "\" is no cell with matrices: expects first, last, or a path as " + (matrices.empty() ? "0.0.0.0" : cell(matrices.front())));
+    kept.push_back(path);
+  }
+  auto keeps = [&](const Network::NamedParam& p) { return std::find(kept.begin(), kept.end(), cell(p)) != kept.end(); };
+  for (const Network::NamedParam& p : matrices) {
+    // A matrix of several cells stays where one of them does.
+    const bool stays = std::any_of(matrices.begin(), matrices.end(), [&](const auto& other) { return other.param->store == p.param->store && keeps(other); });
+    if (!stays) list.push_back({p, p.param->store->format()});
+  }
+  if (list.empty()) return bad("quantize: no matrix is left to learn as " + spec.dtype);
+  return list;
+}
+
+// After `after` steps the weights are seen in another dtype: the same moments in another program.
+Status Trainer::set_quantized(bool quantized) {
+  if (quantized == quantized_) return {};
+  LOOM_TRY(sync());
+  const TrainingState now = state();
+  LOOM_TRY(morph(matrices_, quantized ? spec_.quantize.dtype : ""));
+  auto next = Learner::create(network_, pool_, learning_);
+  if (!next.ok()) {
+    LOOM_TRY(morph(matrices_, quantized ? "" : spec_.quantize.dtype));
+    return next.status();
+  }
+  const std::size_t weights = now.tensors.size() - next->moments().size();
+  learner_ = std::move(*next);
+  learner_.resume(done_);
+  for (std::size_t i = 0; i < learner_.moments().size(); ++i) write(learner_.moments()[i], now.tensors[weights + i]);
+  quantized_ = quantized;
+  return {};
+}
+
+// Forward and backward of the first micro-batch, the shortest of three; no weight changes.
+Result<double> Trainer::first_seconds() {
+  double shortest = 0;
+  LOOM_TRY(fill(0, spec_.batch / spec_.micro_batches));
+  for (int i = 0; i < 3; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    LOOM_TRY(learner_.accumulate());
+    // Reading a gradient waits for the device.
+    if (const auto& g = learner_.gradients(); !g.empty()) learner_.executor().row_bytes(g.front().value.buffer, 0);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (i == 0 || seconds < shortest) shortest = seconds;
+  }
+  return shortest;
 }
 
 // Samples first..first+count-1 of the training: epoch after epoch, each in an order of its own.
@@ -85,23 +195,26 @@ Status Trainer::fill(std::int64_t first, std::int64_t count) {
     for (; i < end; ++i) data_.append(spec_.shuffle ? order(i % samples) : i % samples, batch_);
   }
   if (!batch_.ids.empty()) return learner_.batch(batch_.ids, batch_.positions, batch_.classes);
-  if (spec_.loss == Loss::cross_entropy) return learner_.batch(std::span<const float>(batch_.x), std::span<const std::int32_t>(batch_.classes));
+  if (spec_.heads.empty() && takes_classes(spec_.loss)) return learner_.batch(std::span<const float>(batch_.x), std::span<const std::int32_t>(batch_.classes));
   return learner_.batch(std::span<const float>(batch_.x), std::span<const float>(batch_.values));
 }
 
 Result<StepReport> Trainer::step() {
   if (done_ >= spec_.steps) return bad("all " + std::to_string(spec_.steps) + " steps are done");
+  if (!matrices_.empty() && done_ >= spec_.quantize.after) LOOM_TRY(set_quantized(true));
   const std::int64_t number = done_ + 1, part = spec_.batch / spec_.micro_batches;
-  StepReport report{.step = number, .steps = spec_.steps, .rate = spec_.schedule.at(number)};
+  StepReport report{.step = number, .steps = spec_.steps, .heads = std::vector<double>(spec_.heads.size()), .rate = spec_.schedule.at(number)};
   for (std::int64_t micro = 0; micro < spec_.micro_batches; ++micro) {
     LOOM_TRY(fill(done_ * spec_.batch + micro * part, part));
     LOOM_TRY(learner_.accumulate(micro));
     report.loss += learner_.loss_sum();
+    for (std::size_t i = 0; i < report.heads.size(); ++i) report.heads[i] += learner_.loss_sum(i);
     report.rows += batch_.rows;
     report.counted += batch_.counted;
   }
   if (report.counted == 0) return bad("step " + std::to_string(number) + ": no row has a target");
   report.loss /= static_cast<double>(report.counted);
+  for (double& loss : report.heads) loss /= static_cast<double>(report.counted);
   if (!(report.loss - report.loss == 0)) return bad("step " + std::to_string(number) + ": the loss is not finite; a lower rate, a longer warm-up or \"clip_norm\" may help");
   LOOM_TRY(learner_.update(report.rate, report.counted, number));
   done_ = number;
@@ -124,9 +237,50 @@ Json Trainer::comparable_spec() const {
   TrainingSpec spec = spec_;
   spec.network = Json();
   spec.network_file.clear();
+  spec.base.clear();  // known by its values
+  spec.base_dtype.clear();
+  spec.checkpoint = false;  // no bit depends on it
   spec.data = {};
   spec.steps = spec.epochs = spec.checkpoint_every = spec.log_every = 0;
   return spec.to_json();
+}
+
+std::vector<Trainer::Learned> Trainer::learned() const {
+  std::vector<Learned> list;
+  if (adapter_) {
+    for (const Adapter::Target& t : adapter_->targets) {
+      list.push_back({"weights/" + t.path + ":" + t.role + ":lora_A", t.a.get()});
+      list.push_back({"weights/" + t.path + ":" + t.role + ":lora_B", t.b.get()});
+    }
+    return list;
+  }
+  for (const Network::NamedParam& p : network_.params())
+    if (!p.tied) list.push_back({"weights/" + p.path + ":" + p.param->spec.role, p.param->store.get()});
+  return list;
+}
+
+std::vector<TrainingTensor> Trainer::weights() const {
+  std::vector<TrainingTensor> list;
+  for (const auto& [name, store] : learned()) {
+    TrainingTensor t{name, store->rows(), store->cols(), {}, {}};
+    t.f32.assign(store->master().begin(), store->master().end());
+    t.f64.assign(store->master64().begin(), store->master64().end());
+    list.push_back(std::move(t));
+  }
+  return list;
+}
+
+Status Trainer::set_weights(const std::vector<TrainingTensor>& weights) {
+  auto next = weights.begin();
+  for (const auto& [name, store] : learned()) {
+    if (next == weights.end() || next->f32.size() != store->mutable_master().size() || next->f64.size() != store->mutable_master64().size())
+      return Status(Code::corrupt, "training state: " + name + " has another size");
+    std::copy(next->f32.begin(), next->f32.end(), store->mutable_master().begin());
+    std::copy(next->f64.begin(), next->f64.end(), store->mutable_master64().begin());
+    store->touch();
+    ++next;
+  }
+  return refresh();
 }
 
 TrainingState Trainer::state() {
@@ -135,15 +289,9 @@ TrainingState Trainer::state() {
   state.info.set("step", done_);
   state.info.set("spec", comparable_spec());
   state.info.set("data", data_.hash());
-  state.info.set("topology", network_.to_json());
-  for (const Network::NamedParam& p : network_.params()) {
-    if (p.tied) continue;
-    const WeightStore& store = *p.param->store;
-    TrainingTensor t{weight_name(p), store.rows(), store.cols(), {}, {}};
-    t.f32.assign(store.master().begin(), store.master().end());
-    t.f64.assign(store.master64().begin(), store.master64().end());
-    state.tensors.push_back(std::move(t));
-  }
+  state.info.set("topology", matrices_.empty() ? network_.to_json() : topology_);
+  if (adapter_) state.info.set("base", base_);
+  state.tensors = weights();
   for (const Learner::Moment& m : learner_.moments()) {
     TrainingTensor t{moment_name(m), m.rows, m.cols, {}, {}};
     each_row(learner_.executor(), m, [&]<class T>(std::span<T> row) { values_of<T>(t).insert(values_of<T>(t).end(), row.begin(), row.end()); });
@@ -173,9 +321,23 @@ Status Trainer::check_info(const Json& info) const {
   }
   LOOM_ASSIGN(const std::string data, info.get_string("data", ""));
   if (data != data_.hash()) return bad("the state was saved with other data: its SHA-256 is " + data + ", now " + data_.hash());
+  LOOM_ASSIGN(const std::string base, info.get_string("base", ""));
+  if (base != base_) return bad("the state was saved with an adapter on another network: the SHA-256 of its base is " + (base.empty() ? "missing" : base) + ", now " + (base_.empty() ? "the network itself learns" : base_));
   const Json* topology = info.find("topology");
-  if (!topology || topology->dump() != network_.to_json().dump()) return bad("the state was saved with another network topology");
+  if (!topology || topology->dump() != (matrices_.empty() ? network_.to_json() : topology_).dump()) return bad("the state was saved with another network topology");
   return {};
+}
+
+void Trainer::write(const Learner::Moment& m, const TrainingTensor& t) {
+  std::size_t at = 0;
+  each_row(learner_.executor(), m, [&]<class T>(std::span<T> row) {
+    const auto& values = [&]() -> const std::vector<T>& {
+      if constexpr (sizeof(T) == 8) return t.f64;
+      else return t.f32;
+    }();
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(at), row.size(), row.begin());
+    at += row.size();
+  });
 }
 
 Status Trainer::restore(const TrainingState& state) {
@@ -184,7 +346,7 @@ Status Trainer::restore(const TrainingState& state) {
   if (step < 0) return Status(Code::corrupt, "training state: no step");
   if (step > spec_.steps) return bad("the state is after step " + std::to_string(step) + ", the spec ends at " + std::to_string(spec_.steps));
 
-  const std::vector<Network::NamedParam> params = network_.params();
+  const std::vector<Learned> params = learned();
   std::vector<const TrainingTensor*> found;  // weights, then moments
   auto find = [&](const std::string& name, bool f64, std::int64_t rows, std::int64_t cols) -> Status {
     const auto t = std::find_if(state.tensors.begin(), state.tensors.end(), [&](const TrainingTensor& s) { return s.name == name; });
@@ -196,33 +358,23 @@ Status Trainer::restore(const TrainingState& state) {
     found.push_back(&*t);
     return {};
   };
-  for (const Network::NamedParam& p : params) {
-    const WeightStore& store = *p.param->store;
-    if (!p.tied) LOOM_TRY(find(weight_name(p), store.master_is_f64(), store.rows(), store.cols()));
-  }
+  for (const auto& [name, store] : params) LOOM_TRY(find(name, store->master_is_f64(), store->rows(), store->cols()));
   for (const Learner::Moment& m : learner_.moments())
     LOOM_TRY(find(moment_name(m), learner_.executor().program().buffers[static_cast<std::size_t>(m.buffer)].type == ValueType::f64, m.rows, m.cols));
   if (found.size() != state.tensors.size())
     return Status(Code::corrupt, "training state: has " + std::to_string(state.tensors.size()) + " tensors, this training " + std::to_string(found.size()));
 
+  LOOM_TRY(set_quantized(!matrices_.empty() && (step > spec_.quantize.after || spec_.quantize.after == 0)));
   auto next = found.begin();
-  for (const Network::NamedParam& p : params) {
-    if (p.tied) continue;
-    WeightStore& store = *p.param->store;
+  for (const auto& [name, store] : params) {
     const TrainingTensor& t = **next++;
-    std::copy(t.f32.begin(), t.f32.end(), store.mutable_master().begin());
-    std::copy(t.f64.begin(), t.f64.end(), store.mutable_master64().begin());
-    store.touch();
+    std::copy(t.f32.begin(), t.f32.end(), store->mutable_master().begin());
+    std::copy(t.f64.begin(), t.f64.end(), store->mutable_master64().begin());
+    store->touch();
   }
-  for (const Learner::Moment& m : learner_.moments()) {
-    TrainingTensor t = **next++;
-    std::size_t at = 0;
-    each_row(learner_.executor(), m, [&]<class T>(std::span<T> row) {
-      std::copy_n(values_of<T>(t).begin() + static_cast<std::ptrdiff_t>(at), row.size(), row.begin());
-      at += row.size();
-    });
-  }
+  for (const Learner::Moment& m : learner_.moments()) write(m, **next++);
   done_ = step;
+  learner_.resume(step);
   return learner_.executor().refresh();
 }
 

@@ -23,13 +23,14 @@ struct StepReport {
   std::int64_t step = 0;   // done, from 1
   std::int64_t steps = 0;  // of the whole training
   double loss = 0;         // mean over the counted rows, before the update
+  std::vector<double> heads;  // where there are several: the mean of each, without its weight
   double rate = 0;         // learning rate of the update
   std::int64_t rows = 0;
   std::int64_t counted = 0;
   double epoch = 0;        // samples seen / samples there are
 };
 
-// All that changes while training: masters of the weights and moments of the optimizer, row-major.
+// All that changes while training: masters of the weights (of an adapter, where one learns) and moments of the optimizer, row-major.
 struct TrainingTensor {
   std::string name;  // "weights/0.0.1.0/0/1:q", "moments/0.0.1.0/0/1:q:m"
   std::int64_t rows = 0, cols = 0;
@@ -44,6 +45,10 @@ struct TrainingState {
 struct TrainerOptions {
   std::string isa;      // "": the best here
   gpu::Device* device = nullptr;  // null: the CPU; it must outlive the trainer
+  std::vector<AdapterPlace> places;  // of the spec's "lora": what files call the weights; none: adapter_places
+  bool fuse = true;      // ExecutorOptions
+  bool measured = false;  // with a device: learns on the CPU where the first micro-batch took less time there
+  bool judged = false;  // somebody holds back and judges what the spec's "validation" says (validation.h); without that a spec that asks for it is refused
   bool poison = false;  // tests: NaN in what was not written
 };
 
@@ -58,11 +63,22 @@ class Trainer {
   // Steps until the end; after each the callback says whether to go on (then `cancelled`).
   Status run(const std::function<Result<bool>(const StepReport&)>& after_step);
 
+  // Masters of the weights alone, and back.
+  std::vector<TrainingTensor> weights() const;
+  Status set_weights(const std::vector<TrainingTensor>& weights);
+
   std::int64_t done() const { return done_; }
   std::int64_t steps() const { return spec_.steps; }
   // The spec with everything resolved: steps from epochs, the end of the schedule.
   const TrainingSpec& spec() const { return spec_; }
   Network& network() { return network_; }
+  // What learns where the spec has "lora"; else null. It may be merged, run and saved while the trainer stands still.
+  const std::shared_ptr<Adapter>& adapter() const { return adapter_; }
+  // All weights that an adapter could stand beside, by the names that files have for them.
+  const std::vector<AdapterPlace>& places() const { return places_; }
+
+  // The weights are seen in the dtype of the spec's "quantize" by now.
+  bool quantized() const { return quantized_; }
 
   // Brings the network's weights up to date where a device learns: before they are saved or read. Nothing to do on the CPU.
   Status sync() { return learner_.sync(); }
@@ -73,19 +89,46 @@ class Trainer {
   Status restore(const TrainingState& state);
   // After somebody else wrote to the weights.
   Status refresh() { return learner_.executor().refresh(); }
+  // Of the program's activations and gradients.
+  std::int64_t arena_bytes() const { return learner_.executor().arena_bytes(); }
+  // The instruction set or the device that computes.
+  std::string_view target() const { return learner_.executor().target(); }
   // SHA-256 over step, weights and moments, in hex.
   std::string digest();
 
  private:
-  Trainer(const TrainingSpec& spec, Network& network, const DataSource& data, Learner learner)
-      : spec_(spec), network_(network), data_(data), learner_(std::move(learner)) {}
+  Trainer(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, LearnerOptions learning, std::string base, Learner learner)
+      : spec_(spec), network_(network), data_(data), pool_(pool), adapter_(learning.adapter), learning_(std::move(learning)), base_(std::move(base)), learner_(std::move(learner)) {}
+  // What learns: the network's parameters, each once, or those of the adapter.
+  struct Learned {
+    std::string name;  // "weights/0.0.1.0/0/1:q"
+    WeightStore* store;
+  };
+  std::vector<Learned> learned() const;
+  // A matrix that "quantize" is about, and its format before that.
+  struct Quantized {
+    Network::NamedParam param;
+    WeightFormat before;
+  };
+  static Result<std::vector<Quantized>> find_quantized(const QuantizeSpec& spec, Network& network);
+  Status set_quantized(bool quantized);
+  void write(const Learner::Moment& moment, const TrainingTensor& tensor);
   Status fill(std::int64_t first, std::int64_t count);
+  Result<double> first_seconds();
   Status check_info(const Json& info) const;
   Json comparable_spec() const;
 
   TrainingSpec spec_;
   Network& network_;
   const DataSource& data_;
+  ThreadPool& pool_;
+  std::shared_ptr<Adapter> adapter_;
+  std::vector<AdapterPlace> places_;
+  LearnerOptions learning_;
+  std::vector<Quantized> matrices_;
+  Json topology_;  // with the dtype of "quantize", before it and after
+  bool quantized_ = false;
+  std::string base_;  // digest of the network under the adapter
   Learner learner_;
   Batch batch_;
   std::int64_t done_ = 0;

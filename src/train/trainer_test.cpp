@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "base/source.h"
 #include "ops/cpu/isa.h"
+#include "train/checkpoint.h"
 
 namespace loom {
 namespace {
@@ -110,6 +112,28 @@ TEST(Trainer, SameBitsForThreadsAndInstructionSets) {
   }
 }
 
+TEST(Trainer, EveryLossAndOptimizerHasTheSameBitsForThreadsAndInstructionSets) {
+  const auto data = data_for(kMlp);
+  const std::pair<Loss, OptimizerSpec> pairs[] = {{Loss::mae, {.kind = OptimizerKind::sgd, .momentum = 0.9, .nesterov = true}},
+                                                  {Loss::huber, {.kind = OptimizerKind::rmsprop, .momentum = 0.5, .centered = true}},
+                                                  {Loss::bce, {.kind = OptimizerKind::lion}}};
+  for (const auto& [loss, optimizer] : pairs) {
+    SCOPED_TRACE(kLossNames[static_cast<std::size_t>(loss)]);
+    TrainingSpec spec = spec_of(kMlp);
+    spec.optimizer = optimizer;
+    spec.optimizer.weight_decay = 0.05;
+    spec.loss = loss;
+    spec.delta = 0.2;
+    spec.steps = 3;
+    for (const std::int64_t batch : {2, 12}) {  // fewer rows than workers, and more
+      spec.batch = batch;
+      const Outcome want = train(spec, *data, 1, "generic");
+      for (const int threads : {2, 5}) EXPECT_EQ(train(spec, *data, threads).digest, want.digest) << threads << " threads";
+      for (const std::string_view isa : cpu::available_isas()) EXPECT_EQ(train(spec, *data, 3, std::string(isa)).digest, want.digest) << isa;
+    }
+  }
+}
+
 // How a step is cut into micro-batches belongs to the numbers: sums are grouped otherwise, so results agree up to rounding.
 TEST(Trainer, MicroBatchesAgreeUpToRounding) {
   for (const char* topology : {kMlp, kDecoder}) {
@@ -127,10 +151,12 @@ TEST(Trainer, MicroBatchesAgreeUpToRounding) {
 }
 
 TEST(Trainer, RestoresBitForBit) {
-  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adamw}) {
+  const OptimizerSpec optimizers[] = {{.kind = OptimizerKind::sgd, .momentum = 0.9}, {.kind = OptimizerKind::sgd, .momentum = 0.9, .nesterov = true}, {.kind = OptimizerKind::adamw},
+                                      {.kind = OptimizerKind::rmsprop}, {.kind = OptimizerKind::rmsprop, .momentum = 0.5, .centered = true}, {.kind = OptimizerKind::lion}};
+  for (const OptimizerSpec& optimizer : optimizers) {
     TrainingSpec spec = spec_of(kDecoder);
-    spec.optimizer.kind = kind;
-    spec.optimizer.momentum = 0.9;
+    spec.optimizer = optimizer;
+    spec.optimizer.weight_decay = 0.05;
     const auto data = data_for(kDecoder);
     const Outcome want = train(spec, *data);
     ThreadPool pool(1);
@@ -153,6 +179,43 @@ TEST(Trainer, RestoresBitForBit) {
     ASSERT_TRUE((*trainer)->run([&](const StepReport& r) -> Result<bool> { losses.push_back(r.loss); return true; }).ok());
     EXPECT_EQ(losses, std::vector<double>(want.losses.begin() + 7, want.losses.end()));
     EXPECT_EQ((*trainer)->digest(), want.digest);
+  }
+}
+
+// Every optimizer and every schedule: 100 steps at once, and 50 and 50 with a file between, give the same bits.
+TEST(Trainer, EveryOptimizerAndScheduleGoesOnWithTheSameBits) {
+  const auto data = data_for(kMlp);
+  const OptimizerSpec optimizers[] = {{.kind = OptimizerKind::sgd}, {.kind = OptimizerKind::sgd, .momentum = 0.9}, {.kind = OptimizerKind::sgd, .momentum = 0.9, .nesterov = true},
+                                      {.kind = OptimizerKind::adamw}, {.kind = OptimizerKind::rmsprop}, {.kind = OptimizerKind::rmsprop, .momentum = 0.5, .centered = true},
+                                      {.kind = OptimizerKind::lion, .beta2 = 0.99}};
+  const Schedule schedules[] = {{.kind = ScheduleKind::constant, .rate = 0.003}, {.kind = ScheduleKind::cosine, .rate = 0.003, .warmup = 10},
+                                {.kind = ScheduleKind::step, .rate = 0.003, .every = 30, .factor = 0.5}, {.kind = ScheduleKind::multi_step, .rate = 0.003, .factor = 0.5, .milestones = {20, 60}},
+                                {.kind = ScheduleKind::exponential, .rate = 0.003, .factor = 0.99}, {.kind = ScheduleKind::linear, .rate = 0.003},
+                                {.kind = ScheduleKind::polynomial, .rate = 0.003, .power = 2}, {.kind = ScheduleKind::cosine_restarts, .rate = 0.003, .every = 40},
+                                {.kind = ScheduleKind::one_cycle, .rate = 0.003}};
+  ThreadPool pool(1);
+  for (std::size_t i = 0; i < std::size(schedules); ++i) {
+    const OptimizerSpec& optimizer = optimizers[i % std::size(optimizers)];
+    const Schedule& schedule = schedules[i];
+    SCOPED_TRACE(std::to_string(static_cast<int>(optimizer.kind)) + " " + std::string(name(schedule.kind)));
+    TrainingSpec spec = spec_of(kMlp);
+    spec.batch = 4;
+    spec.steps = 100;
+    spec.optimizer = optimizer;
+    spec.optimizer.weight_decay = 0.01;
+    spec.schedule = schedule;
+    const Outcome want = train(spec, *data);
+    auto first = create_network(spec), second = create_network(spec);
+    auto half = Trainer::create(spec, *first, *data, pool);
+    ASSERT_TRUE(half.ok()) << half.status().to_string();
+    while ((*half)->done() < 50) ASSERT_TRUE((*half)->step().ok());
+    std::vector<std::byte> file;
+    ASSERT_TRUE(save_checkpoint(&file, **half).ok());
+    auto rest = Trainer::create(spec, *second, *data, pool);
+    const Status resumed = resume_checkpoint(source_from_bytes(std::move(file), "half"), **rest);
+    ASSERT_TRUE(resumed.ok()) << resumed.to_string();
+    while ((*rest)->done() < 100) ASSERT_TRUE((*rest)->step().ok());
+    EXPECT_EQ((*rest)->digest(), want.digest);
   }
 }
 
@@ -240,6 +303,33 @@ TEST(Trainer, ProgressMeter) {
   // Ten times slower: after the window the old speed is forgotten.
   for (; r.step <= 80; ++r.step) reading = meter.update(r, 1030 + 5.0 * static_cast<double>(r.step - 61));
   EXPECT_NEAR(reading.rows_per_second, 10, 1e-9);
+}
+
+// Masters are finer than what a program reads: a weight below 2^-40 is 0 in every product (numerics rule 9), wherever its values are read from. Gradients of
+// 1e12 would make it visible in the layer before.
+TEST(Learner, ReadsWeightsBelowTheSmallestValueAsZero) {
+  for (const int out : {3, 16, 35}) {
+    const std::string topology = R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":21},"cells":[
+      {"at":[0,0,0,0],"type":"dense","out":37},{"at":[0,0,0,1],"type":"dense","out":)" + std::to_string(out) + "}]}";
+    auto n = Network::from_json(std::string_view(topology));
+    ASSERT_TRUE(n.ok()) << n.status().to_string();
+    ASSERT_TRUE(n->initialize(1).ok());
+    WeightStore& tiny = *n->find("0.0.0.1", "weight");
+    for (float& v : tiny.mutable_master()) v = 0x1p-60f;
+    tiny.touch();
+    const std::vector<float> before(n->find("0.0.0.0", "weight")->master().begin(), n->find("0.0.0.0", "weight")->master().end());
+    constexpr std::int64_t kRows = 20;
+    std::vector<float> x(kRows * 21, 1.0f), target(static_cast<std::size_t>(kRows * out), 1e12f);
+    ThreadPool pool(2);
+    auto learner = Learner::create(*n, pool, {.optimizer = {.kind = OptimizerKind::sgd}, .max_rows = kRows, .poison = true});
+    ASSERT_TRUE(learner.ok()) << learner.status().to_string();
+    ASSERT_TRUE(learner->batch(std::span<const float>(x), std::span<const float>(target)).ok());
+    ASSERT_TRUE(learner->accumulate().ok());
+    ASSERT_TRUE(learner->update(1, kRows, 1).ok());
+    const auto after = n->find("0.0.0.0", "weight")->master();
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin(), after.end())) << out;
+    EXPECT_NE(tiny.master()[0], 0x1p-60f);  // it learned itself
+  }
 }
 
 // A network that was made to learn in f64 goes back, and cells without matrices go along.

@@ -28,6 +28,7 @@ class Suite {
     LOOM_TRY(extremes());
     LOOM_TRY(layers());
     LOOM_TRY(trainings());
+    LOOM_TRY(trainings_of_values());
     LOOM_TRY(text());
     LOOM_TRY(embedded());
     return std::move(rows_);
@@ -197,6 +198,24 @@ class Suite {
     LOOM_TRY(gradients("rope llama3", chain(R"({"ids":9})", {kDecoder[0], R"("type":"attention","heads":2,"rope_scaling":"llama3","rope_factor":8,"rope_original_positions":32)", R"("type":"dense","out":9)"}), 1, 80));
     LOOM_TRY(gradients("links", chain(R"({"width":6})", {R"("type":"dense","out":6,"activation":"tanh","links":[{"send":[0,0,0,3]}])", R"("type":"dense","out":6,"links":[{"read":[0,0,0,0]}])",
                                                         R"("links":[{"run":[0,0,0,0]}])", R"("type":"dense","out":7)"}), 5, 1));
+    LOOM_TRY(gradients("convolutions", chain(R"({"dims":[2,7,6]})", {R"("type":"cnn2","filters":6,"kernel":[3,2],"stride":[2,1],"padding":[1,0,0,1],"activation":"silu")", R"("type":"cnn2","filters":4,"groups":2,"padding":1)",
+                                                               R"("type":"conv_transposed2","filters":3,"stride":2,"output_padding":1)", R"("type":"max_pool2","kernel":3,"stride":2,"padding":1)",
+                                                               R"("type":"avg_pool2","kernel":2,"stride":1,"padding":1,"count_include_pad":false)", R"("type":"dense","out":7)"}), 5, 1));
+    LOOM_TRY(gradients("recurrent", chain(R"({"dims":[5,6]})", {R"("type":"lstm","hidden":5,"bidirectional":true)", R"("type":"gru","hidden":7,"stack":2)", R"("type":"gru","hidden":4,"linear_before_reset":false)",
+                                                            R"("type":"rnn","hidden":6,"return":"last")", R"("type":"dense","out":7)"}), 5, 1));
+    LOOM_TRY(gradients("channel norms", chain(R"({"dims":[4,6]})", {R"("type":"batch_norm")", R"("type":"cnn1","filters":6,"padding":1)", R"("type":"instance_norm","affine":true)", R"("type":"group_norm","groups":3)",
+                                                                R"("type":"dropout","rate":0.25)", R"("type":"dense","out":7)"}), 5, 1));
+    std::vector<std::string> kinds;
+    for (const char* settings : {R"("kind":"standard")", R"("kind":"temperature","temperature":0.7)", R"("kind":"sparsemax")", R"("kind":"entmax","alpha":1.5)", R"("kind":"entmax","alpha":1.3)", R"("kind":"gumbel")"})
+      kinds.push_back(R"("type":"sequential","layers":[{"type":"softmax",)" + std::string(settings) + R"(},{"type":"dense","out":12}])");
+    LOOM_TRY(gradients("softmaxes", chain(R"({"width":12})", {R"("type":"dense","out":12)", kinds[0], kinds[1], kinds[2], kinds[3], kinds[4], kinds[5], R"("type":"kmeans","clusters":5)", R"("type":"log_softmax")"}), 5, 1));
+    LOOM_TRY(gradients("whole graphs", chain(R"({"width":20})", {R"("type":"dense","out":24,"activation":"tanh")", R"("type":"binary","op":"sub","shapes":[[2,3,4]],"constant":[3,1])", R"("type":"permute","dims":[2,3,4],"order":[2,0,1])",
+                                                               R"("type":"pick","runs":[23,-1,24,-1,0,3,0,2,3],"fill":0.25)", R"("type":"unary","op":"softsign")", R"("type":"value_matmul","shapes":[[3,5],[5,3]])",
+                                                               R"("type":"each","count":3,"layers":[{"type":"dense","out":5}])", R"("type":"select","shapes":[[3],[2,3],[2,3]])",
+                                                               R"("type":"reduce","op":"log_sum_exp","dims":[2,3],"axes":[0])", R"("type":"dense","out":7)"}), 5, 1));
+    LOOM_TRY(gradients("routing", chain(R"({"width":12})", {R"("type":"dense","out":24,"activation":"tanh")", R"("type":"parallel","combine":"filter","top_k":2,"stitch":true,"layers":[{"type":"dense","out":20},
+        {"type":"sequential","layers":[{"type":"rms_norm"},{"type":"swiglu","hidden":9}]},{"links":[{"run":[0,0,0,2]}]},{"type":"dense","out":31,"activation":"silu"},{"type":"parallel","combine":"filter","top_k":1,
+        "layers":[{"type":"dense","out":20},{"type":"dense","out":20}]}])", R"("type":"dense","out":24,"links":[{"read":[0,0,0,0]}])", R"("type":"dense","out":7,"links":[{"read":[0,0,0,1]},{"read":[0,0,0,2]}])"}), 40, 1));
     return {};
   }
 
@@ -233,6 +252,45 @@ class Suite {
           if (!p.tied) sha.update_f32(p.param->store->master());
         row(std::string("train ") + c.name + (kind == OptimizerKind::sgd ? " sgd" : " adamw"), sha);
       }
+    }
+    return {};
+  }
+
+  // The other optimizers, on the losses of values, behind standardized inputs with holes.
+  Status trainings_of_values() {
+    struct Case {
+      const char* name;
+      Loss loss;
+      OptimizerSpec optimizer;
+      double rate;
+    };
+    const Case cases[] = {{"nesterov mae", Loss::mae, {.kind = OptimizerKind::sgd, .momentum = 0.9, .nesterov = true, .weight_decay = 0.01}, 0.01},
+                          {"rmsprop huber", Loss::huber, {.kind = OptimizerKind::rmsprop, .momentum = 0.5, .centered = true}, 0.001},
+                          {"lion bce", Loss::bce, {.kind = OptimizerKind::lion, .beta2 = 0.99, .weight_decay = 0.1}, 0.001}};
+    constexpr std::size_t kRows = 16, kWidth = 12, kTargets = 5;
+    for (const Case& c : cases) {
+      LOOM_ASSIGN(Network n, Network::from_json(std::string_view(chain(R"({"width":12})", {R"("type":"standardize","missing":true)", R"("type":"dense","out":40,"activation":"silu")", R"("type":"dense","out":5)"}))));
+      LOOM_TRY(n.initialize(6));
+      WeightStore* scale = n.find("0.0.0.0", "scale");
+      for (float& s : scale->mutable_master()) s = 1.75f;
+      scale->touch();
+      LearnerOptions options{.loss = c.loss, .delta = 0.25, .optimizer = c.optimizer, .max_rows = kRows, .device = options_.device, .isa = options_.isa};
+      LOOM_ASSIGN(Learner learner, Learner::create(n, pool_, options));
+      double loss = 0;
+      for (std::int64_t step = 1; step <= 100; ++step) {
+        std::vector<float> x = values(300 + static_cast<std::uint64_t>(step % 4), kRows * kWidth), y = values(400 + static_cast<std::uint64_t>(step % 4), kRows * kTargets);
+        for (std::size_t i = 7; i < x.size(); i += 31) x[i] = __builtin_nanf("");
+        for (float& t : y) t = t > 0 ? 1.0f : 0.0f;
+        LOOM_TRY(learner.batch(std::span<const float>(x), std::span<const float>(y)));
+        LOOM_TRY(learner.accumulate());
+        loss = learner.loss_sum();
+        LOOM_TRY(learner.update(c.rate, kRows, step));
+      }
+      LOOM_TRY(learner.sync());
+      Sha256 sha;
+      sha.update_f64({&loss, 1});
+      for (const auto& p : n.params()) sha.update_f32(p.param->store->master());
+      row(std::string("train mlp ") + c.name, sha);
     }
     return {};
   }

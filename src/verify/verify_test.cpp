@@ -1,3 +1,4 @@
+#include "support/places.h"
 #include "verify/verify.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ std::vector<VerifyRow> rows_of(int threads, const std::string& isa) {
 }
 
 TEST(Verify, EqualsTheGoldenTable) {
-  const auto golden = read_text_file(std::string(LOOM_SOURCE_DIR) + "/tests/golden/numerics.txt");
+  const auto golden = read_text_file(loom::test::source_dir() + "/tests/golden/numerics.txt");
   ASSERT_TRUE(golden.ok()) << golden.status().to_string();
   const auto rows = rows_of(1, "");
   EXPECT_EQ(compare_tables(rows, *golden), "");

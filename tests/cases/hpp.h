@@ -5,7 +5,7 @@
 
 namespace hpp {
 
-using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Generator, loom::Model, loom::Network, loom::Object, loom::Session, loom::Tokenizer, loom::Trainer;
+using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Session, loom::Tokenizer, loom::Trainer;
 using text = const char*;
 using size = std::size_t;
 using result = std::int32_t;
@@ -63,6 +63,7 @@ inline result abi_version() { return loom_abi_version(); }
 inline result numerics_version() { return loom_numerics_version(); }
 inline text code_name(result code) { return loom_code_name(code); }
 inline result info(handle* o, err e) { return gives(o, e, [] { return loom::info(); }); }
+inline result simulate(text f, size fn, std::int64_t rows, const float* v, size n, float* o, size on, err e) { return attempt(e, [&] { loom::simulate(sp(v, n), sv(f, fn), sp(o, on), rows); }); }
 inline result verify(text s, size n, handle* o, err e) { return gives(o, e, [&] { return loom::verify(sv(s, n)); }); }
 inline result release(handle h, err e) { return loom_release(h, e); }
 inline result kind(handle h, std::int32_t* o, err e) { return loom_kind(h, o, e); }
@@ -99,6 +100,10 @@ inline result network_cell(handle h, text c, size n, handle* o, err e) { return 
 inline result network_set_cell(handle h, text c, size n, text j, size jn, err e) { return attempt(e, [&] { As<Network>(h)->set_cell(sv(c, n), sv(j, jn)); }); }
 inline result network_enable(handle h, text c, size n, std::int32_t on, err e) { return attempt(e, [&] { As<Network>(h)->enable(sv(c, n), on != 0); }); }
 inline result network_morph(handle h, text c, size n, text f, size fn, err e) { return attempt(e, [&] { As<Network>(h)->morph(sv(f, fn), sv(c, n)); }); }
+inline result network_load_adapter(handle h, text p, size n, err e) { return attempt(e, [&] { As<Network>(h)->load_adapter(sv(p, n)); }); }
+inline result network_save_adapter(handle h, text p, size n, err e) { return attempt(e, [&] { As<Network>(h)->save_adapter(sv(p, n)); }); }
+inline result network_unload_adapter(handle h, err e) { return attempt(e, [&] { As<Network>(h)->unload_adapter(); }); }
+inline result network_merge_adapter(handle h, err e) { return attempt(e, [&] { As<Network>(h)->merge_adapter(); }); }
 inline result network_pack(handle h, text f, size n, err e) { return attempt(e, [&] { As<Network>(h)->pack(sv(f, n)); }); }
 inline result network_program(handle h, text s, size n, handle* o, err e) { return gives(o, e, [&] { return As<Network>(h)->program(sv(s, n)); }); }
 
@@ -113,6 +118,23 @@ inline result data_values(const float* x, size n, std::int64_t w, const float* y
 inline result data_classes(const float* x, size n, std::int64_t w, const std::int32_t* c, size cn, handle* o, err e) { return gives(o, e, [&] { return Data::classes(sp(x, n), w, sp(c, cn)); }); }
 inline result data_tokens(const std::int32_t* i, size n, const std::int64_t* d, size dn, std::int64_t l, handle* o, err e) { return gives(o, e, [&] { return Data::tokens(sp(i, n), sp(d, dn), l); }); }
 inline result data_table(text c, size n, text s, size sn, handle* o, err e) { return gives(o, e, [&] { return Data::table(sv(c, n), sv(s, sn)); }); }
+inline result onnx_load(text s, size n, handle* o, err e) { return gives(o, e, [&] { return Onnx::load(sv(s, n)); }); }
+inline result onnx_load_bytes(handle b, handle* o, err e) { return gives(o, e, [&] { return Onnx::load(*As<Bytes>(b)); }); }
+inline result onnx_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Onnx>(h)->info(); }); }
+inline result onnx_run(handle h, text s, size n, const double* v, size vn, handle* outputs, handle* results, err e) {
+  return attempt(e, [&] {
+    const Onnx::Results r = As<Onnx>(h)->run(sv(s, n), sp(v, vn));
+    *outputs = kept(r.outputs);
+    *results = kept(std::string(reinterpret_cast<const char*>(r.values.data()), r.values.size() * sizeof(double)));
+  });
+}
+inline result onnx_network(handle h, handle* network, handle* ports, err e) {
+  return attempt(e, [&] {
+    Onnx::Taken t = As<Onnx>(h)->network();
+    *network = kept(std::move(t.network));
+    *ports = kept(t.ports);
+  });
+}
 inline result data_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Data>(h)->info(); }); }
 
 inline result trainer_create(handle h, handle d, text s, size n, text p, size pn, handle* o, err e) { return gives(o, e, [&] { return Trainer(*As<Network>(h), *As<Data>(d), sv(s, n), sv(p, pn)); }); }

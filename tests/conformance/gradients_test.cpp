@@ -16,6 +16,14 @@ TEST(Gradients, DenseWithEveryActivation) {
   }
 }
 
+TEST(Gradients, LossesOfValues) {
+  for (const Loss loss : {Loss::mae, Loss::huber, Loss::bce})
+    for (const char* out : {"1", "70"}) {
+      SCOPED_TRACE(std::string(kLossNames[static_cast<std::size_t>(loss)]) + " of " + out);
+      check_gradients(chain(R"({"width":4})", {R"("type":"dense","out":7,"dtype":"f64","activation":"tanh")", R"("type":"dense","dtype":"f64","out":)" + std::string(out)}), loss, 5, 1);
+    }
+}
+
 TEST(Gradients, CrossEntropy) { check_gradients(chain(R"({"width":4})", {R"("type":"dense","out":70,"dtype":"f64")"}), true); }
 
 TEST(Gradients, Embedding) { check_gradients(chain(R"({"ids":6})", {R"("type":"embedding","out":5,"std":0.5,"dtype":"f64")", kDense5}), true, 1, 7); }
@@ -23,6 +31,10 @@ TEST(Gradients, Embedding) { check_gradients(chain(R"({"ids":6})", {R"("type":"e
 TEST(Gradients, Norms) {
   check_gradients(chain(R"({"width":70})", {R"("type":"dense","out":70,"dtype":"f64")", R"("type":"rms_norm","dtype":"f64")", kDense5}), false);
   check_gradients(chain(R"({"width":37})", {R"("type":"dense","out":37,"dtype":"f64")", R"("type":"layer_norm","dtype":"f64")", kDense5}), false);
+}
+
+TEST(Gradients, Standardize) {
+  check_gradients(chain(R"({"width":6})", {R"("type":"dense","out":37,"dtype":"f64")", R"("type":"standardize","missing":true,"dtype":"f64")", kDense5, R"("type":"standardize","dtype":"f64")"}), false);
 }
 
 TEST(Gradients, Swiglu) { check_gradients(chain(R"({"width":6})", {R"("type":"dense","out":6,"dtype":"f64")", R"("type":"swiglu","hidden":11,"bias":true,"dtype":"f64")"}), false); }

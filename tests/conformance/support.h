@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,15 +37,18 @@ struct Batch {
   std::vector<std::int32_t> classes;
 };
 
-// Gradients of every parameter against central finite differences.
-inline void check_gradients(const std::string& topology, bool classes, int sequences = 3, int length = 1) {
+// Gradients of every parameter against central finite differences; `change` may set more of the options.
+inline void check_gradients(const std::string& topology, Loss loss_kind, int sequences, int length, const std::function<void(Network&, LearnerOptions&)>& change = {}) {
+  const bool classes = takes_classes(loss_kind);
   Network network = network_of(topology);
   ThreadPool pool(2);
   LearnerOptions options;
-  options.loss = classes ? Loss::cross_entropy : Loss::mse;
+  options.loss = loss_kind;
+  options.delta = 0.4;
   options.max_rows = sequences * length;
   options.update = false;
   options.poison = true;
+  if (change) change(network, options);
   auto learner = Learner::create(network, pool, options);
   ASSERT_TRUE(learner.ok()) << learner.status().to_string();
   Batch b;
@@ -59,6 +63,11 @@ inline void check_gradients(const std::string& topology, bool classes, int seque
     b.classes.push_back(static_cast<std::int32_t>(random.below(at++, static_cast<std::uint32_t>(network.output().width))));
   }
   b.classes.back() = -1;  // one row is left out
+  if (!options.heads.empty()) b.y.clear();
+  for (std::size_t i = 0; i < rows; ++i)
+    for (const HeadSpec& head : options.heads)
+      for (std::int64_t t = 0; t < head.targets(); ++t)
+        b.y.push_back(takes_classes(head.loss) ? static_cast<float>(random.below(at++, static_cast<std::uint32_t>(head.columns + 1))) - 1 : 2 * random.uniform(at++) - 1);
   auto give = [&] {
     if (network.input().ids > 0) return learner->batch(std::span<const std::uint32_t>(b.ids), b.positions, b.classes);
     if (classes) return learner->batch(std::span<const float>(b.x), std::span<const std::int32_t>(b.classes));
@@ -102,6 +111,10 @@ inline void check_gradients(const std::string& topology, bool classes, int seque
     }
     EXPECT_LT(std::sqrt(error), 1e-5 * std::sqrt(norm) + 1e-9) << g.path << ":" << g.role << " norm " << std::sqrt(norm);
   }
+}
+
+inline void check_gradients(const std::string& topology, bool classes, int sequences = 3, int length = 1) {
+  check_gradients(topology, classes ? Loss::cross_entropy : Loss::mse, sequences, length);
 }
 
 // A topology of cells one after another; each is the inside of a JSON object.

@@ -32,6 +32,8 @@ struct Case {
 };
 const Case kCases[] = {{"decoder, adamw", kDecoder, {.weight_decay = 0.1, .clip_norm = 1}},
                        {"mlp, sgd with momentum", kMlp, {.kind = OptimizerKind::sgd, .momentum = 0.9}},
+                       {"mlp, centered rmsprop", kMlp, {.kind = OptimizerKind::rmsprop, .momentum = 0.5, .centered = true}},
+                       {"decoder, lion", kDecoder, {.kind = OptimizerKind::lion, .weight_decay = 0.1}},
                        {"f64 mlp, adamw", kWide, {}}};
 
 TrainingSpec spec_of(const Case& c) {

@@ -12,9 +12,11 @@
 #include <fstream>
 #include <iterator>
 
+#include "support/places.h"
+
 namespace loom::test {
 
-std::string program() { return LOOM_PROGRAM; }
+std::string program() { return (std::filesystem::path(binary_dir()) / "loom").string(); }
 
 Outcome loom(const Call& call) {
   Outcome outcome;

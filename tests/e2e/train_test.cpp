@@ -51,6 +51,46 @@ TEST(Train, LearnsAndResumesWithTheSameBits) {
   EXPECT_EQ(loom({"show", folder / "once.entity"}).code, 0);
 }
 
+// Two files of numbers, samples held back, an early end: the last line has the figures of the network that is kept.
+TEST(Train, LearnsArraysAndJudgesThem) {
+  const Folder folder;
+  std::string x("\0\0\x08\2\0\0\0\x78\0\0\0\3", 12), y("\0\0\x08\1\0\0\0\x78", 8);
+  for (int i = 0; i < 120; ++i) {
+    for (int j = 0; j < 3; ++j) x += static_cast<char>((i * (j + 3) * 7) % 11);
+    y += static_cast<char>((i * 21) % 11 > 5);
+  }
+  const std::string spec = folder.write("s.json", R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
+    {"at":[0,0,0,0],"type":"dense","out":16,"activation":"tanh"},{"at":[0,0,0,1],"type":"dense","out":2}]},
+    "data":{"type":"arrays","targets_file":")" + folder.write("y.idx", y) + R"("},"loss":"cross_entropy","optimizer":{"type":"lion"},"schedule":{"type":"one_cycle","rate":0.01},
+    "validation":{"share":0.2,"every":20,"patience":4},"steps":600,"batch":16})");
+  const std::string data = folder.write("x.idx", x);
+  const Outcome o = loom({"train", spec, "--data", data, "--out", folder / "net.entity", "--json"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto last = Json::parse(o.out.substr(o.out.rfind('\n', o.out.size() - 2) + 1));
+  ASSERT_TRUE(last.ok()) << o.out;
+  EXPECT_GT(last->find("validation")->find("accuracy")->as_number(), 0.9);
+  EXPECT_EQ(last->find("validation")->find("rows")->as_integer(), 24);
+  EXPECT_LE(last->find("best_step")->as_integer(), last->find("step")->as_integer());
+  const Outcome other = loom({"train", spec, "--data", data, "--out", folder / "other.entity", "--seed", "9"});
+  ASSERT_EQ(other.code, 0) << other.err;
+  EXPECT_NE(digest(o), digest(other));
+  LOOM_EXPECT_REFUSED(loom({"train", spec, "--data", folder.write("short.idx", x.substr(0, 100)), "--out", folder / "x.entity"}), 3, "expects 360 bytes");
+}
+
+TEST(Train, LearnsTextByItsBytes) {
+  const Folder folder;
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "the cat sat on the mat. ";
+  const std::string spec = folder.write("s.json", R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"ids":256},"cells":[
+    {"at":[0,0,0,0],"type":"embedding","out":16},{"at":[0,0,0,1],"type":"dense","out":256}]},"data":{"type":"text","length":32},"loss":"cross_entropy",
+    "schedule":{"type":"polynomial","rate":0.03,"warmup":10},"validation":{"share":0.1},"steps":200,"batch":4,"log_every":200})");
+  const Outcome o = loom({"train", spec, "--data", folder.write("t.txt", text), "--out", folder / "net.entity", "--json"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto last = Json::parse(o.out.substr(o.out.rfind('\n', o.out.size() - 2) + 1));
+  ASSERT_TRUE(last.ok()) << o.out;
+  EXPECT_LT(last->find("validation")->find("loss")->as_number(), 1.2);  // a letter alone says so much about the next one
+}
+
 TEST(Train, AnInterruptionSaves) {
   const Folder folder;
   const std::string data = folder.write("table.csv", table()), long_spec = folder.write("long.json", spec(1'000'000));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fuzz.h"
+#include "support/places.h"
 
 namespace {
 
@@ -306,7 +307,7 @@ constexpr Function kFunctions[] = {
 };
 
 std::string file(const char* name) {
-  std::ifstream in(std::string(LOOM_SOURCE_DIR "/tests/cases/data/") + name, std::ios::binary);
+  std::ifstream in(loom::test::source_dir() + "/tests/cases/data/" + name, std::ios::binary);
   std::string content{std::istreambuf_iterator<char>(in), {}};
   FUZZ_CHECK(!content.empty());
   return content;

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Writes small valid files, one folder per fuzz target: make_seeds.py FOLDER."""
+import gzip
 import json
 import pathlib
 import random
 import struct
 import sys
+import zlib
 
 
 def safetensors(tensors, metadata=None):
@@ -39,6 +41,116 @@ def npy(descr, shape, data):
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + data
 
 
+def varint(n):
+    out = b""
+    n &= (1 << 64) - 1
+    while n >= 128:
+        out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])
+
+
+def pb(*fields):
+    """A protobuf message of (number, value): int, float, text, bytes or a message."""
+    out = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            out += varint(number << 3) + varint(value)
+        elif isinstance(value, float):
+            out += varint(number << 3 | 5) + struct.pack("<f", value)
+        else:
+            value = value.encode() if isinstance(value, str) else value
+            out += varint(number << 3 | 2) + varint(len(value)) + value
+    return out
+
+
+def onnx_tensor(name, kind, dims, *data):
+    return pb(*[(1, d) for d in dims], (2, kind), (8, name), *data)
+
+
+def onnx_value(name, kind, dims):
+    shape = pb(*[(1, pb((2, d) if isinstance(d, str) else (1, d))) for d in dims])
+    return pb((1, name), (2, pb((1, pb((1, kind), (2, shape))))))
+
+
+def onnx_node(op, inputs, outputs, *attributes):
+    return pb(*[(1, i) for i in inputs], *[(2, o) for o in outputs], (3, op.lower()), (4, op), *[(5, a) for a in attributes])
+
+
+def onnx_model(graph, opset=17, *more):
+    return pb((1, 8), (2, "seed"), (7, graph), (8, pb((2, opset))), *more)
+
+
+def operators(ints):
+    """A graph for each operator of the importer that has shapes or indices of its own."""
+    integer = lambda name, v: pb((1, name), (3, v), (20, 2))
+    string = lambda name, v: pb((1, name), (4, v), (20, 3))
+    reals = lambda name, dims: onnx_tensor(name, 1, dims, (9, struct.pack(f"<{len(range(size(dims)))}f", *[i / 4 for i in range(size(dims))])))
+    whole = lambda name, dims, *v: onnx_tensor(name, 7, dims, (9, struct.pack(f"<{len(v)}q", *v)))
+
+    def size(dims):
+        n = 1
+        for d in dims:
+            n *= d
+        return n
+
+    def graph(op, inputs, known=(), attributes=(), outputs=1, opset=17, domain=""):
+        """`inputs`: (type, dims) of what arrives; `known`: tensors behind them, None for one left out."""
+        names = [f"x{i}" for i in range(len(inputs))]
+        made = [f"y{i}" for i in range(outputs)]
+        node = pb(*[(1, n) for n in names + [f"k{i}" if t else "" for i, t in enumerate(known)]], *[(2, m) for m in made], (4, op), *[(5, a) for a in attributes], *([(7, domain)] if domain else []))
+        more = [(8, pb((1, domain), (2, 1)))] if domain else []
+        return "onnx", onnx_model(pb((1, node), *[(5, t(f"k{i}")) for i, t in enumerate(known) if t], *[(11, onnx_value(n, *i)) for n, i in zip(names, inputs)],
+                                     *[(12, onnx_value(m, 1, [])) for m in made]), opset, *more)
+
+    r, w = lambda *dims: (lambda name: reals(name, dims)), lambda dims, *v: (lambda name: whole(name, dims, *v))
+    qkv = [(1, [1, 2, 3, 4]), (1, [1, 1, 3, 4]), (1, [1, 1, 3, 4])]
+    yield graph("Attention", qkv, [r(3, 3), r(1, 1, 2, 4), r(1, 1, 2, 4)], [integer("is_causal", 1), integer("qk_matmul_output_mode", 2)], 4, 24)
+    yield graph("Attention", [(1, [1, 3, 8])] * 3, [], [integer("q_num_heads", 2), integer("kv_num_heads", 2)], 1, 23)
+    yield graph("RotaryEmbedding", [(1, [1, 2, 3, 4]), (1, [5, 2]), (1, [5, 2])], [w([1, 3], 0, 1, 2)], [integer("interleaved", 1)], 1, 23)
+    ms = "com.microsoft"
+    yield graph("Attention", [(1, [1, 2, 4])], [r(4, 12), r(12), None, r(2, 1, 2, 1, 2)], [integer("num_heads", 2), integer("unidirectional", 1)], 2, 11, ms)
+    yield graph("EmbedLayerNormalization", [(6, [1, 2])], [None, r(5, 4), r(3, 4), None, r(4), r(4)], [], 3, 11, ms)
+    yield graph("SkipLayerNormalization", [(1, [1, 2, 4])] * 2, [r(4), r(4), r(4)], [], 1, 11, ms)
+    for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"):
+        yield graph(op, [(1, [2, 3, 2]), (7, [2, 2])], [r(3)], [integer("ignore_index", 1), string("reduction", "mean")], 1)
+    yield graph("TopK", [(1, [2, 4])], [w([1], 2)], [integer("axis", -1)], 2)
+    yield graph("OneHot", [(7, [2, 2])], [w([], 3), r(2)], [integer("axis", 1)])
+    yield graph("ScatterElements", [(1, [2, 3])], [w([1, 2], 1, 0), r(1, 2)], [integer("axis", 1), string("reduction", "add")], 1, 18)
+    yield graph("ScatterND", [(1, [3, 2])], [w([2, 1], 0, -1), r(2, 2)], [string("reduction", "max")], 1, 18)
+    yield graph("GatherND", [(1, [2, 3])], [w([2, 1], 0, 2)], [integer("batch_dims", 1)])
+    yield graph("GatherElements", [(1, [2, 3])], [w([1, 3], 0, 1, -1)])
+    yield graph("Gather", [(7, [2])], [], [])
+    yield graph("Compress", [(1, [3, 2])], [lambda name: onnx_tensor(name, 9, [3], (9, b"\1\0\1"))], [integer("axis", 0)])
+    yield graph("ReverseSequence", [(1, [3, 2])], [w([2], 3, 1)])
+    yield graph("TensorScatter", [(1, [1, 4, 2]), (1, [1, 2, 2])], [w([1], 1)], [string("mode", "circular")], 1, 24)
+    for mode in ("nearest", "linear", "cubic"):
+        yield graph("Resize", [(1, [1, 1, 3, 4])], [None, None, w([4], 1, 1, 5, 2)], [string("mode", mode), integer("antialias", 1)], 1, 19)
+        yield graph("GridSample", [(1, [1, 2, 3, 4]), (1, [1, 2, 2, 2])], [], [string("mode", mode), string("padding_mode", "reflection")], 1, 20)
+    yield graph("Einsum", [(1, [2, 3, 4]), (1, [2, 4, 2])], [], [string("equation", "bij,bjk->bik")])
+    yield graph("QuantizeLinear", [(1, [2, 3])], [r(3), lambda name: onnx_tensor(name, 2, [3], (9, b"\1\2\3"))], [integer("axis", 1)], 1, 21)
+    yield graph("DequantizeLinear", [(2, [2, 4])], [r(2, 2)], [integer("axis", 1), integer("block_size", 2)], 1, 21)
+    yield graph("DynamicQuantizeLinear", [(1, [2, 3])], [], [], 3)
+    yield graph("MatMulInteger", [(2, [2, 3]), (3, [3, 2])])
+    yield graph("ConvInteger", [(2, [1, 1, 3, 3])], [lambda name: onnx_tensor(name, 2, [1, 1, 2, 2], (9, bytes(4)))])
+    yield graph("LRN", [(1, [1, 4, 2])], [], [integer("size", 3)])
+    yield graph("LpPool", [(1, [1, 1, 4])], [], [ints("kernel_shape", 2)])
+    yield graph("MaxPool", [(1, [1, 1, 4, 4])], [], [ints("kernel_shape", 2, 2), ints("pads", 1, 1, 0, 0)])
+    yield graph("ConvTranspose", [(1, [1, 2, 3, 3])], [r(2, 1, 2, 2)], [ints("strides", 2, 2), ints("output_padding", 1, 1)])
+    for op in ("CumProd", "CumSum"):
+        yield graph(op, [(1, [2, 3])], [w([], 1)], [integer("exclusive", 1)], 1, 26)
+    for op in ("Mod", "Div", "BitShift", "BitwiseAnd", "Pow"):
+        yield graph(op, [(6, [2])] * 2, [], [string("direction", "LEFT")] if op == "BitShift" else [], 1, 18)
+    yield graph("LSTM", [(1, [3, 1, 2])], [r(1, 8, 2), r(1, 8, 2), r(1, 16)], [integer("hidden_size", 2)], 3)
+    yield graph("GRU", [(1, [3, 2, 2])], [r(2, 6, 2), r(2, 6, 2)], [string("direction", "bidirectional"), integer("linear_before_reset", 1)], 2)
+    yield graph("Pad", [(1, [2, 3])], [w([4], 0, 1, 0, 2)], [string("mode", "reflect")])
+    yield graph("Slice", [(1, [4, 3])], [w([1], -1), w([1], -9), w([1], 0), w([1], -2)])
+    yield graph("Split", [(1, [4, 3])], [w([2], 1, 3)], [], 2)
+    yield graph("EyeLike", [(1, [2, 3])])
+    yield graph("LayerNormalization", [(1, [2, 3])], [r(3), r(3)], [], 3)
+    yield graph("ReduceMax", [(1, [2, 3])], [w([1], -1)], [], 1, 18)
+    yield graph("Concat", [(1, [2, 1]), (1, [2, 0])], [r(2, 2)], [integer("axis", 1)])
+
+
 def seeds():
     every = [("BOOL", 1), ("U8", 1), ("I8", 1), ("F8_E5M2", 1), ("F8_E4M3", 1), ("I16", 2), ("U16", 2), ("F16", 2), ("BF16", 2), ("I32", 4),
              ("U32", 4), ("F32", 4), ("F64", 8), ("I64", 8), ("U64", 8)]
@@ -64,6 +176,42 @@ def seeds():
     yield "npy", npy("|b1", (3,), b"\0\1\1")
     yield "npy", npy("<i8", (), bytes(8))
     yield "npy", npy("<f2", (2, 0, 1), b"")
+
+    x, y, f = onnx_value("x", 1, ["n", 2, 8, 8]), onnx_value("y", 1, []), lambda n: struct.pack(f"<{n}f", *range(n))
+    ints = lambda name, *v: pb((1, name), (8, b"".join(map(varint, v))), (20, 7))
+    yield "onnx", onnx_model(pb((1, onnx_node("Relu", ["x"], ["y"])), (11, x), (12, y)))
+    yield "onnx", onnx_model(pb((1, onnx_node("Conv", ["x", "w"], ["c"], ints("pads", 1, 1, 1, 1), pb((1, "group"), (3, 1), (20, 2)))),
+                                (1, onnx_node("Reshape", ["c", "s"], ["y"])), (5, onnx_tensor("w", 1, [1, 2, 3, 3], (9, f(18)))),
+                                (5, onnx_tensor("s", 7, [2], (7, varint(-1) + varint(2)))), (11, x), (12, y)))
+    branch = pb((1, onnx_node("Neg", ["x"], ["z"])), (12, onnx_value("z", 1, [2])))
+    yield "onnx", onnx_model(pb((1, onnx_node("If", ["c"], ["y"], pb((1, "then_branch"), (6, branch), (20, 5)), pb((1, "else_branch"), (6, branch), (20, 5)))),
+                                (11, x), (11, onnx_value("c", 9, [])), (12, y)))
+    constants = [(1, onnx_node("Constant", [], [f"t{k}"], pb((1, "value"), (5, onnx_tensor("", k, [2], (9, bytes(n)))), (20, 4))))
+                 for k, n in enumerate([8, 2, 2, 4, 4, 8, 16, 0, 2, 4, 16, 8, 16, 16, 32, 4, 2, 2, 2, 2, 1, 1, 1, 2, 1, 1], 1) if n]
+    yield "onnx", onnx_model(pb(*constants, (1, onnx_node("Sum", ["t1", "t1"], ["y"], pb((1, "a"), (2, 0.5), (20, 1)))), (12, y)))
+    yield "onnx", onnx_model(pb((1, pb((1, "x"), (2, "y"), (4, "F"), (7, "local"))), (11, x), (12, y)), 17, (8, pb((1, "local"), (2, 1))),
+                             (25, pb((1, "F"), (4, "a"), (5, "b"), (7, onnx_node("Elu", ["a"], ["b"], pb((1, "alpha"), (20, 1), (21, "alpha")))),
+                                     (9, pb((2, 17))), (10, "local"))))
+    yield "onnx", onnx_tensor("t", 5, [3], (5, varint(1) + varint(-2) + varint(300)))
+    yield "onnx", onnx_tensor("t", 8, [2], (6, b"ab"), (6, b""))
+
+    yield from operators(ints)
+
+    images = bytes([0, 0, 8, 3]) + struct.pack(">3I", 2, 2, 3) + bytes(range(12))
+    yield "idx", images
+    yield "idx", bytes([0, 0, 0x0B, 1]) + struct.pack(">I2h", 2, 258, -2)
+    yield "idx", bytes([0, 0, 0x0E, 1]) + struct.pack(">Id", 1, -2.25)
+    yield "idx", gzip.compress(images, mtime=0)
+    yield "idx", gzip.compress(npy("|u1", (4,), bytes(4)), mtime=0) + gzip.compress(b"", mtime=0)
+    # Bare streams, for the decoder behind the header that the target adds: stored, fixed and dynamic codes.
+    words = b"".join(random.Random(1).choice([b"one ", b"two ", b"three ", b"\0\xff"]) for _ in range(900))
+    for level, strategy in ((0, zlib.Z_DEFAULT_STRATEGY), (9, zlib.Z_FIXED), (9, zlib.Z_DEFAULT_STRATEGY), (9, zlib.Z_HUFFMAN_ONLY)):
+        packer = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
+        yield "idx", packer.compress(words) + packer.flush() + struct.pack("<II", zlib.crc32(words), len(words))
+
+    yield "csv", b"a,b,y\n1,2,3\n4,5,6\n"
+    yield "csv", b'name;"day";y\r\n"x;1";2020-01-02;1\r\n"a""b";2021-03-04;0\r\n?;;1\r\n'
+    yield "csv", b"\xef\xbb\xbfM\t.5\t1e3\nF\t5.\t-2\nM\t+1\tNA\n"
 
     # Sequences of calls are made of any bytes; these are long from the beginning.
     for seed in range(12):

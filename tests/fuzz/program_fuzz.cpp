@@ -39,12 +39,15 @@ class Parameters {
   std::map<std::string, std::unique_ptr<WeightStore>> stores_;
 };
 
-// A decoder that generates, the same in small integers, and what learns it.
+// A decoder that generates, the same in small integers, what learns it, and rows that are routed.
 std::vector<std::string> real_programs() {
   std::vector<std::string> list;
-  for (const char* dtype : {"f32", "i4"}) {
-    const std::string f = std::string(R"(,"dtype":")") + dtype + "\"";
-    auto network = Network::from_json(std::string_view(R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":11},"head":[0,0,0,2],"cells":[
+  for (const char* dtype : {"f32", "i4", "routed"}) {
+    const bool routed = std::string_view(dtype) == "routed";
+    const std::string f = std::string(R"(,"dtype":")") + (routed ? "f32" : dtype) + "\"";
+    auto network = Network::from_json(routed ? std::string_view(R"({"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"ids":5},"cells":[{"at":[0,0,0,0],"type":"embedding","out":6},
+{"at":[0,0,0,1],"type":"parallel","combine":"filter","top_k":1,"layers":[{"type":"dense","out":6},{"type":"sequential","layers":[{"type":"layer_norm"},{"type":"dense","out":6,"dtype":"i8"}]},
+{"type":"parallel","combine":"filter","top_k":1,"layers":[{"type":"dense","out":6},{"type":"rms_norm"}]}]},{"at":[0,0,0,2],"type":"dense","out":5}]})") : std::string_view(R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":11},"head":[0,0,0,2],"cells":[
 {"at":[0,0,0,0],"type":"embedding","out":8)" + f + R"(},{"at":[0,0,0,1],"type":"sequential")" + f + R"(,"layers":[{"type":"sequential","layers":[{"type":"rms_norm"},
 {"type":"attention","heads":2,"kv_heads":1,"qk_norm":true}]},{"type":"residual"},{"type":"swiglu","hidden":12},{"type":"layer_norm"}]},
 {"at":[0,0,0,2],"type":"rms_norm"},{"at":[0,0,0,3],"type":"dense","out":11)" + f + "}]}"));

@@ -1,5 +1,6 @@
-// Trains what a JSON file says and prints initial weights and losses: the other half of tests/parity/train_curves.py.
-//   train_curves_driver FILE    {"spec": training spec, "data": {"x": [...], "width": N, "y": [...], "targets": M} or {"ids": [...], "length": N}}
+// Trains what a JSON file says and prints initial weights and losses: the other half of tests/parity/train_curves.py and torch_curves.py.
+//   train_curves_driver FILE    {"spec": training spec, "data": {"x": [...], "width": N, "y": [...], "targets": M}, "classes": [...] in place of y and
+//                               targets, or {"ids": [...], "length": N}}; or a list of such jobs, which gives a list
 #include <cstdio>
 
 #include "base/source.h"
@@ -24,8 +25,13 @@ Result<std::unique_ptr<DataSource>> source(const Json& data) {
     return std::unique_ptr<DataSource>(std::move(tokens));
   }
   LOOM_ASSIGN(std::vector<float> x, reals(data, "x"));
-  LOOM_ASSIGN(std::vector<float> y, reals(data, "y"));
   LOOM_ASSIGN(const std::int64_t width, data.get_integer("width", 1));
+  if (data.find("classes")) {
+    LOOM_ASSIGN(const std::vector<float> classes, reals(data, "classes"));
+    LOOM_ASSIGN(auto arrays, ArrayData::create(std::move(x), width, std::vector<std::int32_t>(classes.begin(), classes.end())));
+    return std::unique_ptr<DataSource>(std::move(arrays));
+  }
+  LOOM_ASSIGN(std::vector<float> y, reals(data, "y"));
   LOOM_ASSIGN(const std::int64_t targets, data.get_integer("targets", 1));
   LOOM_ASSIGN(auto arrays, ArrayData::create(std::move(x), width, std::move(y), targets));
   return std::unique_ptr<DataSource>(std::move(arrays));
@@ -42,9 +48,7 @@ Json weights(Network& network) {
   return all;
 }
 
-Result<Json> train(const char* path) {
-  LOOM_ASSIGN(const std::string text, read_text_file(path));
-  LOOM_ASSIGN(const Json job, Json::parse(text));
+Result<Json> train(const Json& job) {
   if (!job.find("spec") || !job.find("data")) return Status(Code::invalid_argument, "expects \"spec\" and \"data\"");
   LOOM_ASSIGN(const TrainingSpec spec, parse_training_spec(*job.find("spec")));
   LOOM_ASSIGN(const auto data, source(*job.find("data")));
@@ -62,6 +66,18 @@ Result<Json> train(const char* path) {
   return result;
 }
 
+Result<Json> train_file(const char* path) {
+  LOOM_ASSIGN(const std::string text, read_text_file(path));
+  LOOM_ASSIGN(const Json jobs, Json::parse(text));
+  if (!jobs.is_array()) return train(jobs);
+  Json results = Json::array();
+  for (const Json& job : jobs.as_array()) {
+    LOOM_ASSIGN(Json result, train(job));
+    results.push(std::move(result));
+  }
+  return results;
+}
+
 }  // namespace
 }  // namespace loom
 
@@ -70,7 +86,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: train_curves_driver FILE\n");
     return 2;
   }
-  const auto result = loom::train(argv[1]);
+  const auto result = loom::train_file(argv[1]);
   if (!result.ok()) {
     std::fprintf(stderr, "%s\n", result.status().to_string().c_str());
     return 1;

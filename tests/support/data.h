@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <string>
 
+#include "support/places.h"
+
 namespace loom::test {
 
 // Folder of the test material, "" where there is none. LOOM_TEST_DATA overrides the place.
 inline std::string data_dir() {
   const char* set = std::getenv("LOOM_TEST_DATA");
-  const std::filesystem::path dir = set ? std::filesystem::path(set) : std::filesystem::path(LOOM_SOURCE_DIR) / ".." / "shared" / "data";
+  const std::filesystem::path dir = set ? std::filesystem::path(set) : std::filesystem::path(source_dir()) / ".." / "shared" / "data";
   return std::filesystem::exists(dir) ? dir.lexically_normal().string() : std::string();
 }
 

@@ -24,9 +24,11 @@ all   file:/usr/lib/chromium/vk_swiftshader_icd.json  chromium-common
 all   loader:libvulkan.so.1                           libvulkan1
 all   command:npm                                     npm
 all   command:objdump                                 binutils
+all   command:ccache                                  ccache
 all   command:python3                                 python3
 all   python:numpy                                    python3-numpy
 all   python:venv                                     python3-venv
+all   torch                                           python3-torch
 TABLE
 }
 
@@ -39,7 +41,8 @@ present() {
     compiler) command -v "${CXX:-c++}" >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null ;;
     file:*) [ -e "${1#*:}" ] || cmake_finds "$1" ;;
     loader:*) ldconfig -p 2>/dev/null | grep "${1#*:}" >/dev/null ;;
-    python:*) python3 -c "import ${1#*:}" 2>/dev/null ;;
+    torch) python3 -c "import torch" 2>/dev/null || /usr/bin/python3 -c "import torch" 2>/dev/null ;;
+    python:*) python3 -c "import ${1#*:}" 2>/dev/null || /usr/bin/python3 -c "import ${1#*:}" 2>/dev/null ;;
   esac
 }
 

@@ -12,6 +12,7 @@ run_program() {
   cat "$log.results" >>"$results"
   awk -F'\t' -v suite="$1/$2" -v seconds=$((SECONDS - start)) '{ n[$1]++ } END {
     printf "%-28s %5d passed %4d failed %4d skipped %5d s\n", suite, n["passed"], n["failed"], n["skipped"], seconds }' "$log.results"
+  sed -n 's/^matrix: /  &/p' "$log"  # what the layers' matrices have counted
 }
 
 # run_programs PRESET FILTER: the programs that CTest knows.
@@ -40,11 +41,13 @@ skip_script() {
 
 # The cases of tests/cases in the hosts that need no building; a case counts as a test. Node and Chromium come with JavaScript.
 run_cases() {
-  local host log start line
+  local host log start line python=python3
   present command:python3 || { skip_script cases "needs python3"; return 0; }
+  # The first python3 may be a user's own; the system's has what setup installed.
+  python3 -c 'import numpy' 2>/dev/null || [ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
   for host in c cpp python; do
     log=build/test/cases.$host.log start=$SECONDS
-    python3 tests/cases/run.py "$host" >"$log" 2>&1 </dev/null || true
+    "$python" tests/cases/run.py "$host" >"$log" 2>&1 </dev/null || true
     line=$(tail -n 1 "$log")
     case $line in
       *' passed, '*)
@@ -66,6 +69,15 @@ find_python() {
   [ -n "${LOOM_CI:-}" ] || return 1
   { python3 -m venv --system-site-packages build/venv && build/venv/bin/pip install --quiet numpy tokenizers; } >&2 || return 1
   echo build/venv/bin/python
+}
+
+# The Python that Debian's python3-torch is for, which need not be the first one there is.
+torch_python() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    "$python" -c 'import torch, numpy' 2>/dev/null && { echo "$python"; return 0; }
+  done
+  return 1
 }
 
 # table_holds FILE COMMAND...: every line that COMMAND prints (its last word, where there are two) stands in FILE.
@@ -91,6 +103,7 @@ sampler      table_holds src/llm/generate/sampler_test.cpp PYTHON tests/parity/s
 cases        PYTHON tests/cases/reference.py
 packing      PYTHON tools/check_packing.py build/release
 train-curves PYTHON tests/parity/train_curves.py build/release/tests/train_curves_driver
+torch-curves /usr/bin/python3 tests/parity/torch_curves.py build/release/tests/train_curves_driver
 TABLE
 }
 
@@ -102,6 +115,8 @@ run_parity() {
     # shellcheck disable=SC2086
     run_script "parity/$name" ${command//PYTHON/$python}
   done < <(parity_checks)
+  if python=$(torch_python); then run_script parity/torch-random "$python" tests/parity/torch_random.py
+  else skip_script parity/torch-random "needs Python 3 with PyTorch and NumPy: Debian's python3-torch"; fi
 }
 
 # run_node NAME FILE...: programs of node:test; counts per test.
@@ -197,6 +212,7 @@ run_all() {
     build_preset dev
     run_programs dev ""
   fi
+  run_script model-first-300-steps tools/train_embedded.sh --first-steps
   # libFuzzer works by the clock on one core; what follows has the other.
   if [ ! -x tests/fuzz/run.sh ]; then skip_script fuzz "this tree has no fuzz targets"
   elif ! present command:clang++-19; then skip_script fuzz "needs clang++-19"
@@ -204,7 +220,6 @@ run_all() {
     run_script fuzz tests/fuzz/run.sh "$fuzz_seconds" &
     fuzzing=$!
   fi
-  run_script model-first-300-steps tools/train_embedded.sh --first-steps
   run_parity
   if why=$(gpu_missing); then skip_script verify-gpu "$why"
   else run_script verify-gpu ./dev gpu build/release/loom verify --device gpu --against tests/golden/numerics.txt; fi
@@ -215,7 +230,7 @@ run_all() {
 }
 
 run_tests() {
-  local all= filter= fuzz_seconds=60 sanitize=
+  local all= filter= fuzz_seconds=30 sanitize=
   while [ $# -gt 0 ]; do
     case $1 in
       --all) all=1 ;;

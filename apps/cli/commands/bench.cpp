@@ -1,12 +1,14 @@
 // loom bench: speed of products, of language models of real shapes with random weights, as shares of what this machine's memory delivers, and of learning.
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 
 #include "base/json.h"
 #include "base/random.h"
+#include "bench.h"
 #include "command.h"
 #include "console.h"
 #include "open_model.h"
@@ -18,10 +20,7 @@
 namespace loom::cli {
 namespace {
 
-struct Args {
-  std::string what = "llm", model = "smollm2-135m", dtype = "i4", isa, device = "cpu";
-  int threads = 0, repeats = 5, context = 0;
-};
+using Args = BenchArgs;
 
 struct Shape {
   const char* name;
@@ -42,25 +41,22 @@ std::vector<std::string> shape_names() {
 }
 
 void bind(CLI::App& c, Args& a) {
-  c.add_option("WHAT", a.what, "ops, llm, or train: a decoder of 33 M parameters in f32")->check(CLI::IsMember({"ops", "llm", "train"}));
+  c.add_option("WHAT", a.what, "llm; ops; layers: forward and backward of each; training: six small networks; train: a decoder of 33 M parameters in f32")->check(CLI::IsMember({"ops", "llm", "train", "layers", "training"}));
   c.add_option("--model", a.model, "shape")->check(CLI::IsMember(shape_names()));
   c.add_option("--dtype", a.dtype, "weights, for example f32, i8, i4");
   c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
   bind_device_option(c, a.device);
   c.add_option("--threads", a.threads, "0: one per core")->check(CLI::NonNegativeNumber);
   c.add_option("--context", a.context, "positions before the 64 decoded ones")->check(CLI::Range(0, 960));
-  c.add_option("--repeats", a.repeats, "of which the median counts")->check(CLI::PositiveNumber);
-}
-
-double median_seconds(int repeats, const std::function<void()>& work) {
-  std::vector<double> times;
-  for (int i = 0; i < repeats; ++i) {
-    const Stopwatch watch;
-    work();
-    times.push_back(watch.seconds());
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  c.add_option("--repeats", a.repeats, "of which the median counts (5; 30 of layers)")->check(CLI::PositiveNumber);
+  std::vector<std::string> names = bench_layer_names();
+  for (const std::string& n : bench_network_names()) names.push_back(n);
+  const auto modes = mode_names();
+  c.add_option("--layers", a.layers, "layers, or networks of training: these alone, with commas between")->delimiter(',')->check(CLI::IsMember(names, CLI::ignore_case))->type_name("NAMES");
+  c.add_option("--dtypes", a.dtypes, "layers: these dtypes alone")->delimiter(',')->type_name("NAMES");
+  c.add_option("--modes", a.modes, "layers, training: of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-mc (cpu-sc,cpu-mc,gpu-mc)")->delimiter(',')->check(CLI::IsMember(std::vector<std::string>(modes.begin(), modes.end())))->type_name("NAMES");
+  c.add_flag("--quick", a.quick, "layers, training: a few runs, to see that they work");
+  c.add_flag("--json", a.json, "layers, training: one JSON object on stdout");
 }
 
 // Bytes per second that all threads together read from a block larger than the caches.
@@ -68,13 +64,11 @@ double read_bandwidth(ThreadPool& pool, int repeats) {
   struct Job {
     std::vector<std::uint64_t> data = std::vector<std::uint64_t>(std::size_t{32} << 20, 1);
     std::atomic<std::uint64_t> sum{0};
-    int workers;
   } job;
-  job.workers = pool.size();
   const double seconds = median_seconds(repeats, [&] {
-    pool.run([](void* context, int worker) {
+    pool.run([](void* context, int worker, int workers) {
       auto& j = *static_cast<Job*>(context);
-      const std::size_t begin = j.data.size() * static_cast<std::size_t>(worker) / static_cast<std::size_t>(j.workers), end = j.data.size() * static_cast<std::size_t>(worker + 1) / static_cast<std::size_t>(j.workers);
+      const std::size_t begin = j.data.size() * static_cast<std::size_t>(worker) / static_cast<std::size_t>(workers), end = j.data.size() * static_cast<std::size_t>(worker + 1) / static_cast<std::size_t>(workers);
       std::uint64_t lanes[16] = {};
       for (std::size_t i = begin; i + 16 <= end; i += 16)
         for (std::size_t k = 0; k < 16; ++k) lanes[k] += j.data[i + k];
@@ -229,12 +223,63 @@ int bench_train(const Args& a, ThreadPool& pool) {
   return print("training: " + fixed(static_cast<double>(last.rows) / s, 1) + " tokens/s, " + fixed(1000 * s, 1) + " ms a step, loss " + fixed(last.loss, 6) + " after step " + std::to_string(last.step) + "\n") ? kOk : kFailed;
 }
 
-int run(const Args& a) {
+int run(const Args& given) {
+  Args a = given;
+  if (a.what == "layers" || a.what == "training") {
+    for (const std::string& d : a.dtypes) {
+      LOOM_OR_EXIT(const WeightFormat format, parse_weight_format(d), kUsage);
+      if (to_string(format) != to_string(default_format(format.dtype)) || d != name(format.dtype)) return fail(Status(Code::invalid_argument, "--dtypes: '" + d + "' is no dtype, for example " + std::string(name(format.dtype))), kUsage);
+    }
+    return a.what == "layers" ? bench_layers(a) : bench_training(a);
+  }
+  if (a.repeats == 0) a.repeats = 5;
   ThreadPool pool(a.threads);
   return a.what == "ops" ? bench_ops(a, pool) : a.what == "train" ? bench_train(a, pool) : bench_llm(a, pool);
 }
 
 }  // namespace
+
+double median_seconds(int repeats, const std::function<void()>& work) {
+  std::vector<double> times;
+  for (int i = 0; i < repeats; ++i) {
+    const Stopwatch watch;
+    work();
+    times.push_back(watch.seconds());
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+bool wanted(const std::vector<std::string>& list, std::string_view name) {
+  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b)); };
+  return list.empty() || std::any_of(list.begin(), list.end(), [&](const std::string& l) { return std::equal(l.begin(), l.end(), name.begin(), name.end(), same); });
+}
+
+Result<BenchModes> bench_modes(const BenchArgs& args) {
+  BenchModes modes;
+  std::vector<std::string> names = args.modes;
+  if (names.empty()) names = {"cpu-sc", "cpu-mc", "gpu-mc"};
+  for (const std::string& n : names) {
+    LOOM_ASSIGN(Mode mode, mode_of(n, 0, ""));
+    if (mode.measured) return Status(Code::invalid_argument, "--modes: auto takes one of the others, name those");
+    gpu::Device* device = nullptr;
+    if (mode.device == "gpu") {
+      if (!modes.gpu.device) {
+        auto choice = webgpu::choose_device("gpu");
+        if (!choice.ok()) {
+          modes.missing.push_back(mode.name + ": " + choice.status().message());
+          say("without " + modes.missing.back());
+          continue;
+        }
+        modes.gpu = std::move(*choice);
+      }
+      device = modes.gpu.device.get();
+    }
+    const int threads = mode.threads > 0 ? mode.threads : args.threads;
+    modes.list.push_back({std::move(mode), std::make_unique<ThreadPool>(threads), device});
+  }
+  return modes;
+}
 
 void add_bench(CLI::App& app, Action& action) { add_command<Args>(app, action, "bench", "speed of operations and models here", bind, run); }
 

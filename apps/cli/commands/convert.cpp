@@ -6,20 +6,22 @@
 #include "convert_report.h"
 #include "grid/network.h"
 #include "model_file.h"
+#include "onnx/import.h"
 #include "numeric/codec.h"
 
 namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string in, out, dtype;
+  std::string in, out, dtype, adapter;
   bool json = false;
 };
 
 void bind(CLI::App& c, Args& a) {
-  c.add_option("IN", a.in, "a model: folder, .safetensors, .gguf, .entity, or a name in the local HuggingFace cache")->required();
+  c.add_option("IN", a.in, "a model: folder, .safetensors, .gguf, .onnx, .entity, or a name in the local HuggingFace cache")->required();
   c.add_option("OUT", a.out, "what to write: a name that ends in .safetensors or .entity")->required();
   c.add_option("--dtype", a.dtype, "of the weights (as they are); safetensors takes f64, f32, f16, bf16");
+  c.add_option("--adapter", a.adapter, "a LoRA adapter to add to the weights: a folder; OUT is then an .entity file")->type_name("FOLDER");
   c.add_flag("--json", a.json, "the table as JSON");
 }
 
@@ -153,6 +155,37 @@ Status to_safetensors(const Args& a, Report& report) {
   return {};
 }
 
+// An ONNX graph as a network; what each of its nodes became goes to stderr.
+Status from_onnx(const Args& a, Report& report) {
+  if (!a.out.ends_with(".entity")) return Status(Code::invalid_argument, "an ONNX graph is written as .entity, got '" + a.out + "'");
+  LOOM_ASSIGN(const onnx::Model model, onnx::open_model(a.in));
+  LOOM_ASSIGN(onnx::ImportedGraph graph, onnx::import_graph(model));
+  for (const std::string& line : graph.report) say(line);
+  for (auto& p : graph.network.params()) {
+    if (p.tied) continue;
+    WeightStore& store = *p.param->store;
+    Report::Row row;
+    row.name = p.path + ":" + p.param->spec.role;
+    const std::int64_t shape[] = {store.rows(), store.cols()};
+    row.shape = shape_text(shape);
+    row.from = "f32";
+    row.bytes_before = 4 * static_cast<std::uint64_t>(store.rows() * store.cols());
+    const std::vector<float> before(store.mutable_master().begin(), store.mutable_master().end());
+    if (!a.dtype.empty() && p.param->spec.quantized) {
+      LOOM_ASSIGN(const WeightFormat format, parse_weight_format(a.dtype));
+      LOOM_TRY(store.morph(format));
+    }
+    LOOM_ASSIGN(const PackedMatrix packed, store.packed());
+    std::vector<double> after(before.size());
+    packed.decode(0, packed.rows(), after);
+    for (std::size_t i = 0; i < before.size(); ++i) row.error.add(before[i], after[i]);
+    row.to = to_string(packed.format());
+    row.bytes_after = store.packed_bytes();
+    report.rows.push_back(std::move(row));
+  }
+  return save_network(a.out, graph.network);
+}
+
 std::string scientific(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2e", value);
@@ -166,7 +199,8 @@ int run(const Args& a) {
     say("loom: OUT must end in .safetensors or .entity, got '" + a.out + "'");
     return kUsage;
   }
-  const Status status = entity ? convert_to_entity(a.in, a.out, a.dtype, report) : to_safetensors(a, report);
+  if (!a.adapter.empty() && (!entity || a.in.ends_with(".onnx"))) return fail(Status(Code::invalid_argument, "--adapter goes with a language model that is written as .entity"), kUsage);
+  const Status status = a.in.ends_with(".onnx") ? from_onnx(a, report) : entity ? convert_to_entity(a.in, a.out, a.dtype, a.adapter, report) : to_safetensors(a, report);
   if (!status.ok()) return fail(status, status.code() == Code::invalid_argument ? kUsage : status.code() == Code::io ? kFailed : kRefused);
   Json rows = Json::array();
   std::string table = "tensor shape from to bytes bytes rms-error max-error\n";

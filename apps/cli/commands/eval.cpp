@@ -17,7 +17,7 @@ struct Args {
 void bind(CLI::App& c, Args& a) {
   c.add_option("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache")->required();
   c.add_option("--text", a.text, "the text file to predict")->required()->type_name("FILE");
-  c.add_option("--against", a.against, "the reference: another model, or a dtype of this one");
+  c.add_option("--against", a.against, "the reference: another model, or a dtype of this one; without the adapter");
   c.add_flag("--json", a.json, "one JSON object on stdout");
   bind_model_options(c, a.model);
 }
@@ -32,6 +32,7 @@ int run(const Args& a) {
     const bool dtype = parse_weight_format(a.against).ok();
     other.model = dtype ? a.model.model : a.against;
     other.dtype = dtype ? a.against : "";
+    other.adapter.clear();
     LOOM_OR_EXIT(reference, open_model(other), kRefused);
   }
   say(status_line(a.model, opened));
@@ -39,6 +40,9 @@ int run(const Args& a) {
   options.context = a.model.context;
   options.isa = a.model.isa;
   options.device = opened.device.get();
+  options.fuse = opened.mode.fuse;
+  options.measured = opened.mode.measured;
+  options.adapter = opened.adapter;
   LOOM_OR_EXIT(const Evaluation e, evaluate(opened.model, reference ? &reference->model : nullptr, *opened.pool, ids, options), kFailed);
   if (a.json) {
     Json answer = Json::object();

@@ -47,6 +47,9 @@ int run(const Args& a) {
   options.context = a.model.context;
   options.isa = a.model.isa;
   options.device = opened.device.get();
+  options.fuse = opened.mode.fuse;
+  options.measured = opened.mode.measured;
+  options.adapter = opened.adapter;
   const Status status = all_logits(opened.model, *opened.pool, ids, options, [&](std::int64_t position, std::span<const float> row) -> Status {
     hash.update_f32(row);
     if (!a.out.empty()) all.insert(all.end(), row.begin(), row.end());

@@ -9,6 +9,7 @@
 #include "llm/import/locate.h"
 #include "llm/model.h"
 #include "model_file.h"
+#include "show_onnx.h"
 
 namespace loom::cli {
 namespace {
@@ -96,13 +97,17 @@ Result<std::string> hash_of(const TensorInfo& tensor, Progress& progress, std::u
   return Sha256::hex(hash.finish());
 }
 
-// "sequential[rms_norm, attention]"
+// "sequential[rms_norm, attention]"; a nested layer that runs a cell by its link
 std::string layer_text(const Json& cell) {
   const Json* type = cell.find("type");
   std::string text = type ? type->as_string() : "(empty)";
   if (const Json* layers = cell.find("layers")) {
     text += "[";
-    for (std::size_t i = 0; i < layers->as_array().size(); ++i) text += (i ? ", " : "") + layer_text(layers->as_array()[i]);
+    for (std::size_t i = 0; i < layers->as_array().size(); ++i) {
+      const Json& layer = layers->as_array()[i];
+      const Json* links = layer.find("links");
+      text += (i ? ", " : "") + (links ? links->dump() : layer_text(layer));
+    }
     text += "]";
   }
   return text;
@@ -140,7 +145,21 @@ int plan(const Found& found, const Args& a) {
   return print(program.to_text() + "sha256 " + Sha256::hex(program.hash()) + "\n") ? kOk : kFailed;
 }
 
+// Of an ONNX file, its path.
+std::optional<std::string> onnx_file(const std::string& name) {
+  const auto path = locate_model(name);
+  if (!path.ok() || is_folder(*path)) return {};
+  const auto source = open_source(*path);
+  if (!source.ok()) return {};
+  const auto kind = sniff(**source);
+  return kind.ok() && *kind == FileKind::onnx ? std::optional(*path) : std::nullopt;
+}
+
 int run(const Args& a) {
+  if (const auto onnx = onnx_file(a.file)) {
+    if (a.plan) return fail(Status(Code::unsupported, *onnx + ": is ONNX: convert it to an .entity file to see a program"), kRefused);
+    return show_onnx(*onnx, a.json);
+  }
   LOOM_OR_EXIT(const Found found, look_at(a.file), kRefused);
   if (a.plan) return plan(found, a);
   const ModelFile& file = found.file;

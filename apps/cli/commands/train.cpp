@@ -1,4 +1,4 @@
-// loom train: learns a network as a spec says (docs/reference/training-spec.md) and saves it with all it needs to go on.
+// loom train: learns a network as a spec says (docs/reference/training-spec.md), or as the data suggests, and saves it with all it needs to go on.
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -6,27 +6,40 @@
 #include "base/json.h"
 #include "base/source.h"
 #include "command.h"
+#include "checkpoint/adapter_file.h"
 #include "console.h"
+#include "llm/adapter.h"
+#include "llm/import/entity_model.h"
+#include "llm/import/locate.h"
 #include "open_model.h"
 #include "telemetry/event_file.h"
 #include "train/checkpoint.h"
+#include "train/choose.h"
 
 namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string spec, data, out, events, isa, device = "cpu";
+  std::string spec, data, test, target, task, network, dtype, out, events, isa, device = "cpu", mode;
+  std::int64_t seed = -1, steps = 0;
   int threads = 0;
   bool resume = false, json = false;
 };
 
 void bind(CLI::App& c, Args& a) {
-  c.add_option("SPEC", a.spec, "the training spec, JSON")->required();
-  c.add_option("--data", a.data, "the file to learn from (the one that the spec names)")->type_name("FILE");
-  c.add_option("--out", a.out, "the .entity file to write; Ctrl-C writes it too")->required()->type_name("FILE");
+  c.add_option("SPEC", a.spec, "the training spec, JSON; without one, what to learn and how is chosen by looking at the data");
+  c.add_option("--data", a.data, "what to learn from: a file as the spec says; without a spec a table (CSV), or a folder of idx or .npy files")->type_name("FILE");
+  c.add_option("--test", a.test, "data of the same form, judged at the end; without a spec")->type_name("FILE");
+  c.add_option("--target", a.target, "the column to predict, the last one where not given; without a spec")->type_name("NAME");
+  c.add_option("--task", a.task, "whether the target is a class or a number; without a spec")->check(CLI::IsMember({"classes", "numbers"}));
+  c.add_option("--network", a.network, "what to learn with, in place of convolutions for pictures and dense layers for all else; without a spec")->check(CLI::IsMember({"dense", "convolutional"}));
+  c.add_option("--dtype", a.dtype, "of the weights, for example ternary, binary, i4: learned as they will run; without a spec")->type_name("NAME");
+  c.add_option("--steps", a.steps, "in place of as many as the data suggests; without a spec")->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))->type_name("N");
+  c.add_option("--seed", a.seed, "of the first weights, the order and what is held back")->check(CLI::Range(std::int64_t{0}, INT64_MAX))->type_name("N");
+  c.add_option("--out", a.out, "the .entity file to write, or the folder of an adapter; Ctrl-C writes it too")->required()->type_name("FILE");
   c.add_flag("--resume", a.resume, "go on from the file of --out, with the same bits as if never stopped");
   c.add_option("--events", a.events, "write loss and rate to a TensorBoard event file in this folder")->type_name("FOLDER");
-  bind_machine_options(c, a.threads, a.isa, a.device);
+  bind_machine_options(c, a.threads, a.isa, a.device, a.mode);
   c.add_flag("--json", a.json, "one JSON object on stdout for each report");
 }
 
@@ -51,65 +64,219 @@ Result<EventFile> open_events(const std::string& folder, bool resume) {
   return EventFile::open(folder + "/" + (name.empty() ? event_file_name(now()) : name), now());
 }
 
-bool report(const StepReport& r, bool json) {
+bool report(const StepReport& r, const std::vector<HeadSpec>& heads, bool json) {
   char numbers[128];
   std::snprintf(numbers, sizeof numbers, "loss %.6g  rate %.4g", r.loss, r.rate);
-  if (!json) return print("step " + std::to_string(r.step) + "  " + numbers + "\n");
+  std::string of_heads;
+  Json losses = Json::object();
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const std::string name = heads[i].name.empty() ? std::to_string(i) : heads[i].name;
+    char loss[32];
+    std::snprintf(loss, sizeof loss, " %.6g", r.heads[i]);
+    of_heads += "  " + name + loss;
+    losses.set(name, r.heads[i]);
+  }
+  if (!json) return print("step " + std::to_string(r.step) + "  " + numbers + of_heads + "\n");
   Json line = Json::object();
   line.set("step", r.step);
   line.set("steps", r.steps);
   line.set("loss", r.loss);
   line.set("rate", r.rate);
+  if (!heads.empty()) line.set("heads", std::move(losses));
   line.set("rows", r.rows);
   line.set("epoch", r.epoch);
   return print(line.dump() + "\n");
 }
 
+// What is learned, from either of the two ways to say it.
+struct Job {
+  TrainingSpec spec;
+  std::unique_ptr<DataSource> whole, test;
+  Split split;  // where something is held back
+  Json inputs;
+  std::optional<Network> network;
+  std::optional<Model> model;  // in place of the network: a language model that goes on learning
+  std::vector<AdapterPlace> places;
+  AdapterBase base;
+  Network& net() { return model ? model->network : *network; }
+  const DataSource& learned() const { return split.learned ? *split.learned : *whole; }
+};
+
+// The spec's "base" and what belongs to it.
+Status open_base(const TrainingSpec& spec, Job& job) {
+  std::optional<WeightFormat> format;
+  if (!spec.base_dtype.empty()) {
+    LOOM_ASSIGN(format, parse_weight_format(spec.base_dtype));
+  }
+  job.base.name = spec.base;
+  auto model = load_model(spec.base, format);
+  if (model.ok()) {
+    job.model.emplace(std::move(*model));
+    job.places = adapter_places(*job.model);
+    job.base.language_model = true;
+    return {};
+  }
+  // An .entity that is no language model is a network.
+  if (model.status().code() != Code::unsupported || !is_file(spec.base)) return model.status();
+  LOOM_ASSIGN(SourcePtr source, open_source(spec.base));
+  LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
+  LOOM_ASSIGN(job.network, load_network(file));
+  if (format) LOOM_TRY(job.network->morph(*format));
+  return {};
+}
+
+// A text in the tokens of the model that learns it.
+Result<std::unique_ptr<DataSource>> text_data(const Model& model, const std::string& file, std::int64_t length) {
+  LOOM_TRY(model.tokenizer.status());
+  LOOM_ASSIGN(const std::string text, read_text_file(file));
+  const std::vector<std::int32_t> ids = model.tokenizer->encode(text);
+  LOOM_ASSIGN(auto data, TokenData::create({ids.begin(), ids.end()}, {}, length));
+  return std::unique_ptr<DataSource>(std::move(data));
+}
+
+Result<Job> job_of_spec(const Args& a) {
+  LOOM_ASSIGN(const std::string text, read_text_file(a.spec));
+  Job job;
+  auto spec = parse_training_spec(std::string_view(text));
+  if (!spec.ok()) return spec.status().at(a.spec);
+  job.spec = std::move(*spec);
+  if (a.seed >= 0) job.spec.seed = a.seed;
+  if (job.spec.base.empty()) {
+    LOOM_ASSIGN(job.network, create_network(job.spec, parent_of(a.spec)));
+  } else {
+    LOOM_TRY(open_base(job.spec, job));
+  }
+  const bool words = job.model && job.spec.data.kind == DataKind::text;
+  const std::string& file = a.data.empty() ? job.spec.data.file : a.data;
+  LOOM_ASSIGN(job.whole, words ? text_data(*job.model, file, job.spec.data.length) : open_data(job.spec, a.data));
+  if (job.spec.validation.share > 0) { LOOM_ASSIGN(job.split, split(*job.whole, job.spec.validation.share, static_cast<std::uint64_t>(job.spec.seed))); }
+  return job;
+}
+
+Result<Job> job_of_data(const Args& a) {
+  LOOM_ASSIGN(ChosenTraining chosen, choose_training({a.data, a.test, a.target, a.task, a.network, a.dtype, std::max<std::int64_t>(a.seed, 0), a.steps}));
+  for (const std::string& line : chosen.said) say(line);
+  Job job;
+  LOOM_ASSIGN(job.network, chosen.network());
+  job.spec = std::move(chosen.spec);
+  job.whole = std::move(chosen.whole);
+  job.test = std::move(chosen.test);
+  job.split = std::move(chosen.split);
+  job.inputs = std::move(chosen.inputs);
+  return job;
+}
+
+bool report(const char* what, std::int64_t step, const Metrics& metrics, bool json) {
+  if (!json) return print("step " + std::to_string(step) + "  " + what + ": " + metrics.to_text() + "\n");
+  Json line = Json::object();
+  line.set("step", step);
+  line.set(what, metrics.to_json());
+  return print(line.dump() + "\n");
+}
+
+// Rows are truths, columns answers.
+std::string confusion_text(const Metrics& m, const Json& inputs) {
+  if (m.confusion.empty() || m.classes > 20) return "";
+  const Json* labels = inputs.find("labels");
+  std::string text = "truth (rows) and answers (columns):\n";
+  for (std::int64_t r = 0; r < m.classes; ++r) {
+    std::string line;
+    for (std::int64_t c = 0; c < m.classes; ++c) {
+      const std::string n = std::to_string(m.confusion[static_cast<std::size_t>(r * m.classes + c)]);
+      line += std::string(n.size() < 6 ? 6 - n.size() : 1, ' ') + n;
+    }
+    const bool named = labels && labels->is_array() && static_cast<std::size_t>(r) < labels->as_array().size();
+    text += line + "  " + (named ? labels->as_array()[static_cast<std::size_t>(r)].as_string() : std::to_string(r)) + "\n";
+  }
+  return text;
+}
+
 int run(const Args& a) {
-  LOOM_OR_EXIT(const std::string text, read_text_file(a.spec), kRefused);
-  const auto spec = parse_training_spec(std::string_view(text));
-  if (!spec.ok()) return fail(spec.status().at(a.spec), kRefused);
-  LOOM_OR_EXIT(Network network, create_network(*spec, parent_of(a.spec)), kRefused);
-  LOOM_OR_EXIT(const std::unique_ptr<DataSource> data, open_data(*spec, a.data), kRefused);
-  ThreadPool pool(a.threads);
-  LOOM_OR_EXIT(const webgpu::Choice choice, device_of(a.device), kRefused);
+  if (a.spec.empty() && a.data.empty()) return fail(Status(Code::invalid_argument, "give a SPEC, or --data FILE to have one chosen"), kUsage);
+  if (!a.spec.empty() && (!a.test.empty() || !a.target.empty() || !a.task.empty() || !a.network.empty() || !a.dtype.empty() || a.steps > 0)) return fail(Status(Code::invalid_argument, "--test, --target, --task, --network, --dtype and --steps are for training without a SPEC, which says these things itself"), kUsage);
+  LOOM_OR_EXIT(Job job, a.spec.empty() ? job_of_data(a) : job_of_spec(a), kRefused);
+  Network& network = job.net();
+  // Threads that wait for each other cost more than a small step; the bits are the same.
+  const bool small = a.spec.empty() && network.parameter_count() * job.spec.batch < 1'000'000;
+  LOOM_OR_EXIT(const Machine machine, machine_of(a.mode, a.threads, a.device), kRefused);
+  ThreadPool pool(machine.mode.threads == 0 && small && a.mode.empty() ? 1 : machine.mode.threads);
   TrainerOptions options;
   options.isa = a.isa;
-  options.device = choice.device.get();
-  LOOM_OR_EXIT(const std::unique_ptr<Trainer> trainer, Trainer::create(*spec, network, *data, pool, options), kRefused);
+  options.device = machine.choice.device.get();
+  options.fuse = machine.mode.fuse;
+  options.measured = machine.mode.measured;
+  options.judged = true;
+  options.places = job.places;
+  LOOM_OR_EXIT(const std::unique_ptr<Trainer> trainer, Trainer::create(job.spec, network, job.learned(), pool, options), kRefused);
+  std::unique_ptr<Validation> validation;
+  if (job.split.held_back) {
+    LOOM_OR_EXIT(validation, Validation::create(*trainer, *job.split.held_back, pool, a.isa), kRefused);
+  }
+  Best* best = validation ? &validation->best : nullptr;
   if (a.resume)
-    if (const Status status = resume_checkpoint(a.out, *trainer); !status.ok()) return fail(status, kRefused);
-  say(count_text(static_cast<double>(network.parameter_count())) + " parameters  \u00b7  " + std::to_string(data->samples()) + " samples  \u00b7  " + std::to_string(trainer->steps()) + " steps");
+    if (const Status status = resume_checkpoint(a.out, *trainer, best); !status.ok()) return fail(status, kRefused);
+  const std::shared_ptr<Adapter>& adapter = trainer->adapter();
+  say((adapter ? "an adapter of " + count_text(static_cast<double>(adapter->parameter_count())) + " parameters beside " : "") + count_text(static_cast<double>(network.parameter_count())) + " parameters  \u00b7  " + std::to_string(job.learned().samples()) + " samples  \u00b7  " + std::to_string(trainer->steps()) + " steps");
 
   std::optional<EventFile> events;
   if (!a.events.empty()) {
     LOOM_OR_EXIT(events, open_events(a.events, a.resume), kFailed);
   }
+  EntitySections sections;
+  if (job.model && !adapter) sections = model_sections(*job.model);
+  if (!job.inputs.is_null()) sections.bytes["inputs"] = job.inputs.dump();
 
   const Interrupt interrupt;
   Progress progress("training", static_cast<std::uint64_t>(trainer->steps()), Progress::Unit::steps, static_cast<std::uint64_t>(trainer->done()));
-  Status status = trainer->run([&](const StepReport& r) -> Result<bool> {
+  bool early = validation && validation->spent();
+  Status status;
+  if (!early) status = trainer->run([&](const StepReport& r) -> Result<bool> {
     progress.update(static_cast<std::uint64_t>(r.step), "loss " + fixed(r.loss, 4) + "  rate " + fixed(r.rate, 6));
-    const bool told = (spec->log_every > 0 && r.step % spec->log_every == 0) || r.step == r.steps;
-    if (told && !report(r, a.json)) return Status(Code::io, "stdout is closed");
+    const bool told = (job.spec.log_every > 0 && r.step % job.spec.log_every == 0) || r.step == r.steps;
+    if (told && !report(r, job.spec.heads, a.json)) return Status(Code::io, "stdout is closed");
     if (events) {
       LOOM_TRY(events->scalar("loss", r.step, static_cast<float>(r.loss), now()));
       LOOM_TRY(events->scalar("rate", r.step, static_cast<float>(r.rate), now()));
-      if (told) LOOM_TRY(events->flush());
     }
-    if (spec->checkpoint_every > 0 && r.step % spec->checkpoint_every == 0 && r.step < r.steps) LOOM_TRY(save_checkpoint(a.out, *trainer));
-    return !Interrupt::pressed();
+    if (validation && validation->due()) {
+      LOOM_ASSIGN(const Metrics metrics, validation->judge());
+      if (!report("validation", r.step, metrics, a.json)) return Status(Code::io, "stdout is closed");
+      if (events) LOOM_TRY(events->scalar("validation loss", r.step, static_cast<float>(metrics.loss), now()));
+      early = validation->spent();
+    }
+    if (events && told) LOOM_TRY(events->flush());
+    if (job.spec.checkpoint_every > 0 && r.step % job.spec.checkpoint_every == 0 && r.step < r.steps) LOOM_TRY(save_checkpoint(a.out, *trainer, sections, best, job.base));
+    return !early && !Interrupt::pressed();
   });
   progress.finish();
-  const bool stopped = status.code() == Code::cancelled;
-  if (!status.ok() && !stopped) return fail(status, kFailed);
-  if (const Status saved = save_checkpoint(a.out, *trainer); !saved.ok()) return fail(saved, kFailed);
-  say(a.out + ": step " + std::to_string(trainer->done()) + " of " + std::to_string(trainer->steps()) + (stopped ? ", --resume goes on" : "") + "  \u00b7  sha256 " + trainer->digest());
+  const bool stopped = status.code() == Code::cancelled && !early;
+  if (!status.ok() && status.code() != Code::cancelled) return fail(status, kFailed);
+
+  // The figures of the network that is kept, in the file and at the end of the output.
+  if (validation && best->step > 0 && !stopped) {
+    Json figures = Json::object();
+    figures.set("step", trainer->done());
+    figures.set("best_step", best->step);
+    figures.set("validation", best->metrics);
+    std::string text = "kept: step " + std::to_string(best->step) + (early ? ", nothing better came after it" : "") + "\n";
+    const std::vector<TrainingTensor> last = trainer->weights();
+    if (const Status set = trainer->set_weights(best->weights); !set.ok()) return fail(set, kFailed);
+    const DataSource& judged = job.test ? *job.test : *job.split.held_back;
+    LOOM_OR_EXIT(Evaluator evaluator, Evaluator::create(network, judged, job.spec.loss, job.spec.delta, pool, a.isa, adapter), kFailed);
+    LOOM_OR_EXIT(const Metrics metrics, evaluator.measure(), kFailed);
+    if (job.test) figures.set("test", metrics.to_json());
+    text += std::string(job.test ? "test" : "validation") + ": " + metrics.to_text() + " over " + std::to_string(metrics.rows) + " rows\n" + confusion_text(metrics, job.inputs);
+    if (const Status set = trainer->set_weights(last); !set.ok()) return fail(set, kFailed);
+    sections.bytes["report"] = figures.dump();
+    if (!print(a.json ? figures.dump() + "\n" : text)) return fail(Status(Code::io, "stdout is closed"), kFailed);
+  }
+  if (const Status saved = save_checkpoint(a.out, *trainer, sections, best, job.base); !saved.ok()) return fail(saved, kFailed);
+  say(a.out + ": step " + std::to_string(trainer->done()) + " of " + std::to_string(trainer->steps()) + (stopped ? ", --resume goes on" : early ? ", stopped early" : "") + "  \u00b7  sha256 " + trainer->digest());
   return stopped ? kInterrupted : kOk;
 }
 
 }  // namespace
 
-void add_train(CLI::App& app, Action& action) { add_command<Args>(app, action, "train", "train a network as a spec says", bind, run); }
+void add_train(CLI::App& app, Action& action) { add_command<Args>(app, action, "train", "train a network, as a spec says or as the data suggests", bind, run); }
 
 }  // namespace loom::cli

@@ -179,7 +179,8 @@ export class Tokenizer extends Handled {
 export type Topology = object;
 /** docs/reference/training-spec.md; keys may be written in camelCase. */
 export interface TrainingSpec {
-  loss?: 'mse' | 'cross_entropy';
+  loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce';
+  delta?: number;
   steps?: number;
   epochs?: number;
   batch?: number;
@@ -283,6 +284,7 @@ export interface Loom {
   createWorker: typeof createWorker;
   info(): Info;
   version(): string;
+  simulate(values: Numbers, format: string, options?: { rows?: number }): Float32Array;
   gpu(): Promise<Gpu>;
   verify(options?: { device?: Device }): Promise<Report>;
   LoadTransformer(source: 'embedded' | Source, options?: LoadOptions & { format?: string; device?: Device }): Promise<void>;
@@ -293,5 +295,7 @@ export function initLoom(options?: InitOptions): Promise<Loom>;
 export function createWorker(options?: InitOptions): Promise<LoomWorker>;
 export function info(): Info;
 export function version(): string;
+/** What weights are once they are held in a format, so many rows of a matrix. */
+export function simulate(values: Numbers, format: string, options?: { rows?: number }): Float32Array;
 export function gpu(): Promise<Gpu>;
 export function verify(options?: { device?: Device }): Promise<Report>;

@@ -24,6 +24,12 @@ export function version() {
   return library().call('version').result;
 }
 
+/** What weights are once they are held in a format ("i8", "i4:row", "ternary"): a Float32Array of the values, so many rows of a matrix, as a network sees them after morph. */
+export function simulate(values, format, { rows = 1 } = {}) {
+  const x = Float32Array.from(values);
+  return library().call('simulate', { format, rows, values: x, rounded: x.length }).rounded;
+}
+
 /** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two on the CPU. */
 export async function verify({ device = 'cpu' } = {}) {
   const lib = await start();
@@ -44,4 +50,4 @@ function Generate(prompt, maxTokens = 50, options = {}) {
   return loaded.generateSync(prompt, { maxTokens, ...options }).text;
 }
 
-const loom = { Network, Tokenizer, Trainer, Transformer, createWorker, info, version, gpu, verify, LoadTransformer, Generate };
+const loom = { Network, Tokenizer, Trainer, Transformer, createWorker, info, version, simulate, gpu, verify, LoadTransformer, Generate };

@@ -134,6 +134,9 @@ export function nodeFiles(view) {
       }
       view().setUint32(result, used, true);
     },
+    path_create_directory(folder, at, size) {
+      fs.mkdirSync(path(at, size));
+    },
     path_rename(folder, at, size, toFolder, to, toSize) {
       fs.renameSync(path(at, size), path(to, toSize));
     },

@@ -1,7 +1,7 @@
 // The C ABI as data. Made by api/generate.py from api/loom.json: edit those.
 export const ABI_VERSION = 1;
 export const CODES = { ok: 0, invalid_argument: 1, not_found: 2, unsupported: 3, corrupt: 4, truncated: 5, io: 6, out_of_memory: 7, out_of_range: 8, cancelled: 9, internal: 10, invalid_handle: 11, busy: 12 };
-export const KINDS = { bytes: 1, network: 2, session: 3, data: 4, trainer: 5, tokenizer: 6, decoder: 7, model: 8, generator: 9 };
+export const KINDS = { bytes: 1, network: 2, session: 3, data: 4, trainer: 5, tokenizer: 6, decoder: 7, model: 8, generator: 9, onnx: 10 };
 export const FINISH = { more: 0, length: 1, eos: 2, stop: 3, cancelled: 4 };
 // name: [what it returns, [[parameter, kind], ...]]
 export const FUNCTIONS = {
@@ -10,6 +10,7 @@ export const FUNCTIONS = {
   numerics_version: ["i32", []],
   code_name: ["cstr", [["code", "i32"]]],
   info: ["code", [["info", "new json"]]],
+  simulate: ["code", [["format", "text"], ["rows", "i64"], ["values", "read f32"], ["rounded", "fill f32"]]],
   verify: ["code", [["options", "json"], ["report", "new json"]]],
   release: ["code", [["handle", "any"]]],
   kind: ["code", [["handle", "any"], ["kind", "out i32"]]],
@@ -36,11 +37,20 @@ export const FUNCTIONS = {
   network_enable: ["code", [["network", "handle network"], ["cell", "text"], ["enabled", "bool"]]],
   network_morph: ["code", [["network", "handle network"], ["cell", "text"], ["format", "text"]]],
   network_pack: ["code", [["network", "handle network"], ["format", "text"]]],
+  network_load_adapter: ["code", [["network", "handle network"], ["path", "text"]]],
+  network_save_adapter: ["code", [["network", "handle network"], ["path", "text"]]],
+  network_unload_adapter: ["code", [["network", "handle network"]]],
+  network_merge_adapter: ["code", [["network", "handle network"]]],
   network_program: ["code", [["network", "handle network"], ["options", "json"], ["program", "new text"]]],
   session_create: ["code", [["network", "handle network"], ["options", "json"], ["session", "new session"]]],
   session_run: ["code", [["session", "handle session"], ["rows", "i64"], ["x", "read f32"], ["y", "fill f32"]]],
   session_run_tokens: ["code", [["session", "handle session"], ["ids", "read i32"], ["positions", "read i32"], ["sequences", "read i32"], ["head", "read i32"], ["y", "fill f32"]]],
   session_info: ["code", [["session", "handle session"], ["info", "new json"]]],
+  onnx_load: ["code", [["path", "text"], ["onnx", "new onnx"]]],
+  onnx_load_bytes: ["code", [["bytes", "handle bytes"], ["onnx", "new onnx"]]],
+  onnx_info: ["code", [["onnx", "handle onnx"], ["info", "new json"]]],
+  onnx_run: ["code", [["onnx", "handle onnx"], ["inputs", "json"], ["values", "read f64"], ["outputs", "new json"], ["results", "new bytes"]]],
+  onnx_network: ["code", [["onnx", "handle onnx"], ["network", "new network"], ["ports", "new json"]]],
   data_values: ["code", [["x", "read f32"], ["width", "i64"], ["y", "read f32"], ["targets", "i64"], ["data", "new data"]]],
   data_classes: ["code", [["x", "read f32"], ["width", "i64"], ["classes", "read i32"], ["data", "new data"]]],
   data_tokens: ["code", [["ids", "read i32"], ["ends", "read i64"], ["length", "i64"], ["data", "new data"]]],

@@ -38,6 +38,66 @@ def run_python(code, **environment):
     return done.stdout
 
 
+class Graphs(unittest.TestCase):
+    """ONNX graphs: welvet.from_onnx."""
+
+    def test_runs_on_arrays_and_becomes_a_network(self):
+        path = ROOT / "tests/cases/data/tiny.onnx"
+        x = np.array([[1, 2, 3], [-1, 0, 1]], np.float32)
+        want = np.maximum(x @ np.array([[1, -1], [0.5, 2], [0, 1]], np.float32) + np.array([0.25, -1], np.float32), 0)
+        for source in (path, str(path), path.read_bytes()):
+            with welvet.from_onnx(source) as graph:
+                got = graph.run({"x": x})
+                self.assertEqual(list(got), ["y"])
+                self.assertEqual(got["y"].dtype, np.float32)
+                np.testing.assert_array_equal(got["y"], want)
+                self.assertEqual(graph.info["nodes"], {"Gemm": 1, "Relu": 1})
+        network, ports = graph_of(path)
+        np.testing.assert_array_equal(Session(network).run(x), want)
+        self.assertEqual(ports["outputs"][0]["dims"], [1, 2])
+
+    def test_a_gpt2_with_past_and_present_gives_its_publishers_tokens(self):
+        folder = ROOT / "../shared/data/models/tiny_random_gpt2"
+        if not folder.is_dir():
+            self.skipTest("test material is absent: models/tiny_random_gpt2 (expected in ../shared/data)")
+        golden = json.loads((folder / "golden.json").read_text())
+        with welvet.from_onnx(folder / "past.onnx") as graph:
+            text = np.array(golden["input_ids"], np.int32)
+            past = [np.zeros((2, len(text), 4, 0, 8), np.float32)] * 5
+            new = text
+            while text.shape[1] < golden["max_length"]:
+                seen = past[0].shape[3]
+                ids = {"input_ids": new, "position_ids": np.tile(np.arange(seen, seen + new.shape[1], dtype=np.int32), (len(text), 1)), "attention_mask": np.ones_like(text)}
+                out = graph.run({**ids, **{"past_%d" % i: p for i, p in enumerate(past)}})
+                past = [out["present_%d" % i] for i in range(5)]
+                new = out["logits"][:, -1].argmax(1).astype(np.int32)[:, None]
+                text = np.concatenate([text, new], 1)
+        self.assertEqual(text.tolist(), golden["expected_greedy"])
+
+    def test_networks_that_pytorch_exported_give_its_outputs(self):
+        files = sorted((ROOT / "tests/golden/onnx").glob("*.onnx"))
+        self.assertEqual(len(files), 8)
+        for path in files:
+            with self.subTest(path.stem), welvet.from_onnx(path) as graph:
+                for run in json.loads(path.with_suffix(".json").read_text())["runs"]:
+                    x, y = (np.array(run[k]["values"], run[k]["type"].replace("float", "float32")).reshape(run[k]["dims"]) for k in "xy")
+                    np.testing.assert_allclose(graph.run({"x": x})["y"], y, rtol=1e-5, atol=1e-5)
+
+    def test_errors_say_what(self):
+        graph = welvet.from_onnx(ROOT / "tests/cases/data/tiny.onnx")
+        with self.assertRaisesRegex(ValueError, "no input 'q'"):
+            graph.run({"q": np.zeros(3)})
+        with self.assertRaisesRegex(ValueError, "'x'"):
+            graph.run({"x": np.zeros((2, 4))})
+        with self.assertRaises(welvet.LoomError):
+            welvet.from_onnx(b"what is this")
+
+
+def graph_of(path):
+    with welvet.from_onnx(path) as graph:
+        return graph.network()
+
+
 class Calls(unittest.TestCase):
     def test_errors_are_what_they_resemble(self):
         with self.assertRaises(FileNotFoundError) as caught:
@@ -69,6 +129,18 @@ class Calls(unittest.TestCase):
         Network(SMALL).forward(np.zeros((4, 3)))  # with a session
         gc.collect()
         self.assertEqual(welvet.live_handles(), before)
+
+    def test_modes_give_the_same_bits(self):
+        x, y = np.linspace(-1, 1, 24, dtype=np.float32).reshape(8, 3), np.zeros((8, 2), np.float32)
+        digests, answers = set(), set()
+        for mode in ("cpu-normal", "cpu-sc", "cpu-mc", "auto"):
+            network = Network(SMALL, seed=1)
+            network.train(x, y, epochs=2, batch=4, mode=mode)
+            digests.add(network.digest())
+            answers.add(Session(network, mode=mode).run(x).tobytes())
+        self.assertEqual((len(digests), len(answers)), (1, 1))
+        with self.assertRaisesRegex(welvet.InvalidArgument, "there is no 'turbo'"):
+            Session(Network(SMALL), mode="turbo")
 
     def test_many_cycles_leave_nothing(self):
         def resident():

@@ -9,19 +9,23 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, NamedTuple
 
-from . import _call
+import numpy as np
+
+from . import _call, layers
 from ._errors import (
     Busy, Cancelled, Corrupt, Internal, InvalidArgument, InvalidHandle, IOFailed, LoomError, NotFound, OutOfMemory, OutOfRange, Truncated, Unsupported,
 )
+from .fitting import Callback, EarlyStopping, Epoch, History, Progress, train
+from .graph import Graph, from_onnx
 from .network import Network, Parameter, Session
 from .text import Decoder, Tokenizer
 from .training import Data, Step, Trainer
 from .transformer import Piece, Text, Transformer
 
 __all__ = [
-    "Busy", "Cancelled", "Corrupt", "Data", "Decoder", "Internal", "InvalidArgument", "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
-    "OutOfRange", "Parameter", "Piece", "Session", "Step", "Text", "Tokenizer", "Trainer", "Transformer", "Truncated", "Unsupported", "Verification", "info",
-    "live_handles", "numerics_version", "verify", "version",
+    "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch", "Graph", "History", "Internal", "InvalidArgument", "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
+    "OutOfRange", "Parameter", "Piece", "Progress", "Session", "Step", "Text", "Tokenizer", "Trainer", "Transformer", "Truncated", "Unsupported", "Verification", "from_onnx", "info",
+    "layers", "live_handles", "numerics_version", "simulate", "train", "verify", "version",
 ]
 __version__ = "0.1.0"
 
@@ -50,6 +54,16 @@ def info() -> Dict[str, Any]:
     """What this build and machine can do: version, abi_version, numerics_version, isa, isas, threads, dtypes, formats, layers,
     embedded_model, and the path of the library."""
     return {**_call.call("info"), "library": _call.library().path}
+
+
+def simulate(x: Any, format: str) -> np.ndarray:
+    """What weights are once they are held in `format` ("i8", "i4:row", "ternary", "fp8e4m3:block32"): rounded, scaled and decoded, as a network
+    sees them after `morph`. The first dimension of x counts the rows of the matrix, as in PyTorch's weights; one dimension is one row. Returns float32
+    of the same shape. Raises InvalidArgument for an unknown format, or where x is empty."""
+    values = _call.array(x, np.float32)
+    rounded = np.empty_like(values)
+    _call.call("simulate", format, values.shape[0] if values.ndim > 1 else 1, values.reshape(-1), rounded.reshape(-1))
+    return rounded
 
 
 def verify(isa: str = "", threads: int = 0) -> Verification:

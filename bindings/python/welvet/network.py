@@ -9,6 +9,7 @@ import numpy as np
 
 from ._call import array, call, library, new_bytes, place
 from ._object import Idle, Object, cell_name
+from .layers import Sequential
 
 Path = Union[str, "os.PathLike[str]"]
 Cell = Union[str, Sequence[int]]  # "z.y.x.l" or (z, y, x, l)
@@ -36,7 +37,7 @@ class Session(Object):
     follows.
 
     Options: max_rows (64), max_head_rows (1 for networks of ids, else max_rows), max_positions (512), sequences (1), threads (0: one per
-    core), isa ("": the best here).
+    core), isa ("": the best here), device ("cpu", "gpu", "auto"), mode (threads and device in one word: docs/reference/modes.md).
     """
 
     _positions = 0  # what Network has asked for
@@ -72,12 +73,14 @@ class Session(Object):
 class Network(Object):
     """A grid of layers with its weights. Any number of threads may use one.
 
-    `spec` is a topology (docs/reference/topology.md) as a dict, or the path of a .json file with one, or of an .entity file with the
+    `spec` is layers.Sequential(layers.Input(...), ...), a topology (docs/reference/topology.md) as a dict, or the path of a .json file with one, or of an .entity file with the
     weights. A topology's parameters are random, a function of `seed` alone; seed=None leaves them zero.
     """
 
     def __init__(self, spec: Union[Dict[str, Any], Path], seed: Optional[int] = 0) -> None:
         self._sessions = Idle()
+        if isinstance(spec, Sequential):
+            spec = spec.topology()
         if not isinstance(spec, dict):
             path = os.fspath(spec)
             with open(path, "rb") as file:
@@ -210,6 +213,25 @@ class Network(Object):
         """The same for all cells, for running alone: the masters go."""
         call("network_pack", self._handle, dtype)
 
+    # ---- adapters
+
+    def load_adapter(self, folder: Path) -> None:
+        """Runs with a LoRA adapter from now on, in place of the one it has: a folder with adapter_config.json and adapter_model.safetensors, as Trainer.save and
+        PEFT write it. The weights stay as they are. Raises NotFound, Unsupported, Corrupt, or InvalidArgument for one of another network."""
+        call("network_load_adapter", self._handle, os.fspath(folder))
+
+    def save_adapter(self, folder: Path) -> None:
+        """Writes the adapter that the network has, loaded or learned, as PEFT does. Raises InvalidArgument where it has none."""
+        call("network_save_adapter", self._handle, os.fspath(folder))
+
+    def unload_adapter(self) -> None:
+        """Runs without an adapter again."""
+        call("network_unload_adapter", self._handle)
+
+    def merge_adapter(self) -> None:
+        """Adds the adapter to the weights, encoded again where they are packed; the network then has none. Raises InvalidArgument where it has none before."""
+        call("network_merge_adapter", self._handle)
+
     # ---- running
 
     def session(self, **options: Any) -> Session:
@@ -217,13 +239,15 @@ class Network(Object):
         return Session(self, **options)
 
     def forward(self, x: Any, out: Any = None) -> np.ndarray:
-        """y of x. x: (..., input width), anything that NumPy or DLPack takes; y: (..., output width), float32; `out` takes it where
+        """y of x. x: (..., input width), or (samples, dimensions of the input...), anything that NumPy or DLPack takes; y: (..., output width), float32; `out` takes it where
         given. A network of ids takes integers, as forward_tokens does. Raises InvalidArgument for another width."""
         info = self.info
         if "ids" in info["input"]:
             return self.forward_tokens(x, out=out)
         x = array(x, np.float32)
         width = info["input"]["width"]
+        if x.ndim > 1 and x.shape[-1] != width and int(np.prod(x.shape[1:])) == width:
+            x = x.reshape(len(x), width)  # samples with their dimensions
         if x.ndim == 0 or x.shape[-1] != width:
             raise ValueError("x: expects (..., %d), got the shape %s" % (width, x.shape))
         y = place(out, np.float32, x.shape[:-1] + (info["output"]["width"],))
@@ -265,13 +289,13 @@ class Network(Object):
 
     # ---- learning
 
-    def trainer(self, x: Any, y: Any = None, *, classes: Any = None, spec: Optional[Dict[str, Any]] = None, threads: int = 0, isa: str = "", **settings: Any) -> "Any":
+    def trainer(self, x: Any, y: Any = None, *, classes: Any = None, spec: Optional[Dict[str, Any]] = None, threads: int = 0, isa: str = "", mode: str = "", **settings: Any) -> "Any":
         """A Trainer over data: a Data object, or arrays as train() takes them."""
         from .training import make_trainer
 
-        return make_trainer(self, x, y, classes, spec, threads, isa, settings)
+        return make_trainer(self, x, y, classes, spec, threads, isa, settings, mode)
 
-    def train(self, x: Any, y: Any = None, *, classes: Any = None, spec: Optional[Dict[str, Any]] = None, callback: Any = None, threads: int = 0, isa: str = "", **settings: Any) -> "Any":
+    def train(self, x: Any, y: Any = None, *, classes: Any = None, spec: Optional[Dict[str, Any]] = None, callback: Any = None, threads: int = 0, isa: str = "", mode: str = "", **settings: Any) -> "Any":
         """Learns, and returns the last Step (step, steps, loss, rate, rows).
 
         x: (samples, width), or a Data object; y: (samples, targets), or `classes`: (samples,) integers. `spec` and further settings are
@@ -279,5 +303,5 @@ class Network(Object):
         said: mse for values, cross_entropy for classes and tokens, adamw at 0.001, 10 epochs of batches of 32. callback(step) is called
         now and then; False stops. Ctrl-C stops between steps; the weights are those of the last step. The bits do not depend on
         threads, nor on callbacks."""
-        with self.trainer(x, y, classes=classes, spec=spec, threads=threads, isa=isa, **settings) as trainer:
+        with self.trainer(x, y, classes=classes, spec=spec, threads=threads, isa=isa, mode=mode, **settings) as trainer:
             return trainer.run(callback)

@@ -76,10 +76,10 @@ def _rows(x: Any, name: str) -> np.ndarray:
 
 class Trainer(Object):
     """Trains a network on data by a spec (docs/reference/training-spec.md). Network, data and spec decide every bit of the result; threads
-    and pauses do not. One thread at a time (Busy otherwise); others may run the network meanwhile."""
+    and pauses do not, nor does `mode` (docs/reference/modes.md: "cpu-sc", "gpu-mc", "auto", ...). One thread at a time (Busy otherwise); others may run the network meanwhile."""
 
-    def __init__(self, network: Network, data: Data, spec: Dict[str, Any], threads: int = 0, isa: str = "") -> None:
-        self._own(call("trainer_create", network._handle, data._handle, spec, {"threads": threads, "isa": isa}))
+    def __init__(self, network: Network, data: Data, spec: Dict[str, Any], threads: int = 0, isa: str = "", mode: str = "") -> None:
+        self._own(call("trainer_create", network._handle, data._handle, spec, {"threads": threads, "isa": isa, "mode": mode}))
 
     def step(self, steps: int = 1) -> Step:
         """This many optimizer steps, fewer at the end of the training. Raises LoomError where a loss is not finite; the weights then are
@@ -116,7 +116,8 @@ class Trainer(Object):
         return call("trainer_digest", self._handle)  # type: ignore[no-any-return]
 
     def save(self, path: Path) -> None:
-        """A checkpoint, which is an .entity file too: all of it, or the path stays as it was."""
+        """A checkpoint, which is an .entity file too: all of it, or the path stays as it was. Where an adapter learns ("lora") a folder, which load_adapter and
+        PEFT read."""
         call("trainer_save", self._handle, os.fspath(path))
 
     def to_bytes(self) -> bytes:
@@ -139,7 +140,7 @@ class Trainer(Object):
         return "step %d of %d" % (info["step"], info["steps"])
 
 
-def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[Dict[str, Any]], threads: int, isa: str, settings: Dict[str, Any]) -> Trainer:
+def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[Dict[str, Any]], threads: int, isa: str, settings: Dict[str, Any], mode: str = "") -> Trainer:
     if isinstance(x, Data):
         if y is not None or classes is not None:
             raise TypeError("train: a Data object has its targets")
@@ -154,4 +155,4 @@ def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[
     whole.setdefault("batch", max(1, min(32, info["samples"])))
     if "steps" not in whole:
         whole.setdefault("epochs", 10)
-    return Trainer(network, data, whole, threads, isa)
+    return Trainer(network, data, whole, threads, isa, mode)

@@ -92,7 +92,7 @@ class Transformer(Object):
 
     `name`: a HuggingFace folder, a .gguf or .entity file, a name in the local HuggingFace cache ("org/name"), or "embedded", the model
     inside the library. Nothing is downloaded. `format`: how the matrices run ("i8", "i4", ...; None: as the file has them). `context`:
-    positions (0: as trained, at most 4096). `threads`: 0 is one per core.
+    positions (0: as trained, at most 4096). `threads`: 0 is one per core. `mode` says threads and device in one word (docs/reference/modes.md).
 
     load_model is the same, and makes the model the one that methods called on the class use:
 
@@ -102,14 +102,14 @@ class Transformer(Object):
 
     _last: Optional["Transformer"] = None
 
-    def __init__(self, name: Path, format: Optional[str] = None, *, context: int = 0, threads: int = 0, isa: str = "") -> None:
+    def __init__(self, name: Path, format: Optional[str] = None, *, context: int = 0, threads: int = 0, isa: str = "", mode: str = "") -> None:
         name = os.fspath(name)
-        self._set_up(context, threads, isa)
+        self._set_up(context, threads, isa, mode)
         self._own(interruptible(lambda: call("model_load", name, format or "")))
 
-    def _set_up(self, context: int, threads: int, isa: str) -> None:
+    def _set_up(self, context: int, threads: int, isa: str, mode: str) -> None:
         self._generators = Idle()
-        self._options = {"context": context, "threads": threads, "isa": isa}
+        self._options = {"context": context, "threads": threads, "isa": isa, "mode": mode}
         self._tokenizer: Optional[Tokenizer] = None
 
     @classmethod
@@ -124,10 +124,10 @@ class Transformer(Object):
         return Tokenizer(name)
 
     @classmethod
-    def from_bytes(cls, data: Any, format: Optional[str] = None, *, context: int = 0, threads: int = 0, isa: str = "") -> "Transformer":
+    def from_bytes(cls, data: Any, format: Optional[str] = None, *, context: int = 0, threads: int = 0, isa: str = "", mode: str = "") -> "Transformer":
         """From the bytes of an .entity or GGUF file."""
         made = cls.__new__(cls)
-        made._set_up(context, threads, isa)
+        made._set_up(context, threads, isa, mode)
         handle = new_bytes(data)
         try:
             made._own(call("model_load_bytes", handle, format or ""))
@@ -136,12 +136,12 @@ class Transformer(Object):
         return made
 
     @classmethod
-    def from_network(cls, network: Network, tokenizer: Optional[Tokenizer] = None, *, max_positions: int, context: int = 0, threads: int = 0, isa: str = "", **settings: Any) -> "Transformer":
+    def from_network(cls, network: Network, tokenizer: Optional[Tokenizer] = None, *, max_positions: int, context: int = 0, threads: int = 0, isa: str = "", mode: str = "", **settings: Any) -> "Transformer":
         """A language model of a network that was trained here, which is copied: it generates, and save() writes one file. The network reads ids
         and gives a value for each; max_positions: for how many positions it was trained. Settings: bos and eos (ids; as the tokenizer has them where
         not given, None for none), name, sampling (a dict: temperature, top_k, top_p, min_p, repetition_penalty)."""
         made = cls.__new__(cls)
-        made._set_up(context, threads, isa)
+        made._set_up(context, threads, isa, mode)
         made._own(call("model_create", network._handle, tokenizer._handle if tokenizer is not None else 0, {"max_positions": max_positions, **settings}))
         return made
 
@@ -177,6 +177,27 @@ class Transformer(Object):
     def network(self) -> Network:
         """The model's own network: what changes it changes the model."""
         return Network._of(call("model_network", self._handle))
+
+    def load_adapter(self, folder: Path) -> None:
+        """Runs with a LoRA adapter from now on, in place of the one it has: a folder as `loom train`, Trainer.save and PEFT write it. The weights stay as they
+        are, so that save() writes the model without it. Raises NotFound, Unsupported, Corrupt, or InvalidArgument for one of another model."""
+        with self.network as network:
+            network.load_adapter(folder)
+
+    def save_adapter(self, folder: Path) -> None:
+        """Writes the adapter that the model has, loaded or learned, as PEFT does. Raises InvalidArgument where it has none."""
+        with self.network as network:
+            network.save_adapter(folder)
+
+    def unload_adapter(self) -> None:
+        """Runs without an adapter again."""
+        with self.network as network:
+            network.unload_adapter()
+
+    def merge_adapter(self) -> None:
+        """Adds the adapter to the weights, encoded again where they are packed; the model then has none. Raises InvalidArgument where it has none before."""
+        with self.network as network:
+            network.merge_adapter()
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -31,7 +31,7 @@ constexpr GgmlType kGgmlTypes[] = {
     {"Q5_K", {}}, {"Q6_K", StorageType::q6_k}, {"Q8_K", {}}, {"IQ2_XXS", {}}, {"IQ2_XS", {}}, {"IQ3_XXS", {}}, {"IQ1_S", {}},
     {"IQ4_NL", {}}, {"IQ3_S", {}}, {"IQ2_S", {}}, {"IQ4_XS", {}}, {"I8", StorageType::i8}, {"I16", StorageType::i16},
     {"I32", StorageType::i32}, {"I64", StorageType::i64}, {"F64", StorageType::f64}, {"IQ1_M", {}}, {"BF16", StorageType::bf16},
-    {"Q4_0_4_4", {}}, {"Q4_0_4_8", {}}, {"Q4_0_8_8", {}}, {"TQ1_0", {}}, {"TQ2_0", {}}, {"IQ4_NL_4_4", {}}, {"IQ4_NL_4_8", {}},
+    {"Q4_0_4_4", {}}, {"Q4_0_4_8", {}}, {"Q4_0_8_8", {}}, {"TQ1_0", {}}, {"TQ2_0", {}}, {"IQ4_NL_4_4 (or BitNet's I2_S)", {}}, {"IQ4_NL_4_8", {}},
     {"IQ4_NL_8_8", {}}, {"MXFP4", {}},
 };
 

@@ -7,7 +7,8 @@ namespace {
 struct AttentionConfig : LayerConfig {
   std::int64_t heads = 1, kv_heads = 0, head_dim = 0, window = 0;
   bool causal = true, qkv_bias = false, out_bias = false, qk_norm = false, rope = true;
-  double qk_norm_eps = 1e-6, rope_theta = 10000.0, rope_factor = 1.0, rope_low_freq_factor = 1.0, rope_high_freq_factor = 4.0, rope_original_positions = 8192, out_std = 0;
+  bool sub_norm = false;
+  double sub_norm_eps = 1e-5, qk_norm_eps = 1e-6, rope_theta = 10000.0, rope_factor = 1.0, rope_low_freq_factor = 1.0, rope_high_freq_factor = 4.0, rope_original_positions = 8192, out_std = 0;
   std::string rope_scaling = "none";
   template <class V>
   void fields(V& v) {
@@ -28,6 +29,9 @@ struct AttentionConfig : LayerConfig {
     v("rope_high_freq_factor", rope_high_freq_factor, "of llama3 scaling");
     v("rope_original_positions", rope_original_positions, "of llama3 scaling: positions the model was first trained on");
     v("out_std", out_std, "standard deviation of the initial output projection; 0: 1/sqrt(its inputs)");
+    if (std::is_same_v<V, FieldWriter> && !sub_norm) return;  // a network of before has the topology it had
+    v("sub_norm", sub_norm, "RMSNorm before the output projection (BitNet b1.58)");
+    v("sub_norm_eps", sub_norm_eps, "its eps");
   }
 };
 
@@ -50,6 +54,7 @@ Result<RopeSpec> rope_spec(const AttentionConfig& c) {
 class Attention : public LayerWith<AttentionConfig> {
  public:
   std::string_view name() const override { return "attention"; }
+  std::string_view crosses_rows(const LayerConfig&) const override { return "attends to other rows"; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const AttentionConfig& c = of(config);
@@ -65,13 +70,17 @@ class Attention : public LayerWith<AttentionConfig> {
     if (c.rope) LOOM_TRY(rope_spec(c).status());
     const std::int64_t q = d.heads * d.head_dim, kv = d.kv_heads * d.head_dim;
     const double std = 1 / __builtin_sqrt(static_cast<double>(in.width)), out_std = c.out_std > 0 ? c.out_std : 1 / __builtin_sqrt(static_cast<double>(q));
-    LayerPlan plan{in, {{"q", q, in.width, Init::normal, std}, {"k", kv, in.width, Init::normal, std}, {"v", kv, in.width, Init::normal, std}, {"o", in.width, q, Init::normal, out_std}}};
+    LayerPlan plan{in, {ParamSpec::product("q", q, in.width, std), ParamSpec::product("k", kv, in.width, std), ParamSpec::product("v", kv, in.width, std), ParamSpec::product("o", in.width, q, out_std)}};
     if (c.qkv_bias) {
       plan.params.push_back({"q_bias", 1, q, Init::zeros, 0, false});
       plan.params.push_back({"k_bias", 1, kv, Init::zeros, 0, false});
       plan.params.push_back({"v_bias", 1, kv, Init::zeros, 0, false});
     }
     if (c.out_bias) plan.params.push_back({"o_bias", 1, in.width, Init::zeros, 0, false});
+    if (c.sub_norm) {
+      if (!(c.sub_norm_eps >= 1e-8 && c.sub_norm_eps <= 1)) return bad("\"sub_norm_eps\" must be in [1e-8, 1]");
+      plan.params.push_back({"sub_norm", 1, q, Init::ones, 0, false});
+    }
     if (c.qk_norm) {
       plan.params.push_back({"q_norm", 1, d.head_dim, Init::ones, 0, false});
       plan.params.push_back({"k_norm", 1, d.head_dim, Init::ones, 0, false});
@@ -86,7 +95,7 @@ class Attention : public LayerWith<AttentionConfig> {
     if (!c.causal && !v.training) return Status(Code::unsupported, "attention that is not causal runs on whole sequences: use a session without a cache");
     v.keep("x", x);
     const View q = project(c, v, "q", x, d.head_dim), k = project(c, v, "k", x, d.head_dim);
-    const View value = v.emit.matmul(v.weight("v"), x, c.qkv_bias ? v.weight("v_bias") : View{});
+    const View value = v.linear("v", x, c.qkv_bias ? "v_bias" : "");
     v.keep("value", value);
     View y;
     if (v.training) {
@@ -102,19 +111,26 @@ class Attention : public LayerWith<AttentionConfig> {
       y = v.emit.attention(q, kv, v.sequence_ids(), v.positions(), shape);
     }
     v.keep("y", y);
-    return v.emit.matmul(v.weight("o"), y, c.out_bias ? v.weight("o_bias") : View{});
+    if (c.sub_norm) {
+      y = v.emit.rms_norm(y, v.weight("sub_norm"), y.cols, c.sub_norm_eps);
+      v.keep("normed", y);
+    }
+    return v.linear("o", y, c.out_bias ? "o_bias" : "");
   }
 
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     const AttentionConfig& c = of(config);
     const View x = v.kept("x"), y = v.kept("y");
     const Dims d = dims(c, x.cols);
-    learn(v, gy, y, "o", c.out_bias ? "o_bias" : "");
-    const View g = v.emit.matmul_t(v.weight("o"), gy);
+    View g = v.linear_back("o", c.sub_norm ? v.kept("normed") : y, gy, c.out_bias ? "o_bias" : "");
+    if (c.sub_norm) {
+      const auto gg = v.gradient("sub_norm");
+      v.emit.rms_norm_gain(y, g, gg.to, y.cols, c.sub_norm_eps, gg.accumulate);
+      g = v.emit.rms_norm_back(y, v.weight("sub_norm"), g, y.cols, c.sub_norm_eps);
+    }
     const auto grads = v.emit.attention_back(v.kept("q"), v.kept("k"), v.kept("value"), v.positions(), {y, v.kept("stats")}, g, attention_shape(c, d));
     const View gq = project_back(c, v, "q", grads.q, x, d.head_dim), gk = project_back(c, v, "k", grads.k, x, d.head_dim);
-    learn(v, grads.v, x, "v", c.qkv_bias ? "v_bias" : "");
-    return v.emit.add(v.emit.add(gq, gk), v.emit.matmul_t(v.weight("v"), grads.v));
+    return v.emit.add(v.emit.add(gq, gk), v.linear_back("v", x, grads.v, c.qkv_bias ? "v_bias" : ""));
   }
 
  private:
@@ -125,7 +141,7 @@ class Attention : public LayerWith<AttentionConfig> {
 
   // Queries or keys: projection, norm, rotation.
   static View project(const AttentionConfig& c, Visit& v, const std::string& role, View x, std::int64_t head_dim) {
-    View h = v.emit.matmul(v.weight(role), x, c.qkv_bias ? v.weight(role + "_bias") : View{});
+    View h = v.linear(role, x, c.qkv_bias ? role + "_bias" : "");
     v.keep(role + "_raw", h);
     if (c.qk_norm) h = v.emit.rms_norm(h, v.weight(role + "_norm"), head_dim, c.qk_norm_eps);
     if (c.rope) h = v.emit.rope(h, v.positions(), table(c, v, head_dim), head_dim, false);
@@ -140,15 +156,7 @@ class Attention : public LayerWith<AttentionConfig> {
       v.emit.rms_norm_gain(raw, g, gg.to, head_dim, c.qk_norm_eps, gg.accumulate);
       g = v.emit.rms_norm_back(raw, v.weight(role + "_norm"), g, head_dim, c.qk_norm_eps);
     }
-    learn(v, g, x, role, c.qkv_bias ? role + "_bias" : "");
-    return v.emit.matmul_t(v.weight(role), g);
-  }
-  static void learn(Visit& v, View g, View x, std::string_view role, std::string_view bias_role) {
-    const auto gw = v.gradient(role);
-    v.emit.outer_add(g, x, gw.to, gw.accumulate);
-    if (bias_role.empty()) return;
-    const auto gb = v.gradient(bias_role);
-    v.emit.col_sum(g, gb.to, gb.accumulate);
+    return v.linear_back(role, x, g, c.qkv_bias ? role + "_bias" : "");
   }
 };
 

@@ -26,14 +26,14 @@ class Dense : public LayerWith<DenseConfig> {
     if (c.out < 1) return Status(Code::invalid_argument, "\"out\" must be at least 1, got " + std::to_string(c.out));
     // Scaled normal of LeCun, doubled where half of the inputs will be cut off (He et al., arXiv 1502.01852).
     const double gain = c.activation == Activation::relu || c.activation == Activation::leaky_relu || c.activation == Activation::relu2 ? 2.0 : 1.0;
-    LayerPlan plan{{c.out}, {{"weight", c.out, in.width, Init::normal, __builtin_sqrt(gain / static_cast<double>(in.width))}}};
+    LayerPlan plan{{c.out}, {ParamSpec::product("weight", c.out, in.width, __builtin_sqrt(gain / static_cast<double>(in.width)))}};
     if (c.bias) plan.params.push_back({"bias", 1, c.out, Init::zeros, 0, false});
     return plan;
   }
 
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
     const DenseConfig& c = of(config);
-    const View z = v.emit.matmul(v.weight("weight"), x, c.bias ? v.weight("bias") : View{});
+    const View z = v.linear("weight", x, c.bias ? "bias" : "");
     v.keep("x", x);
     v.keep("z", z);
     return v.emit.activation(z, c.activation);
@@ -42,13 +42,7 @@ class Dense : public LayerWith<DenseConfig> {
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     const DenseConfig& c = of(config);
     const View gz = v.emit.activation_back(v.kept("z"), gy, c.activation);
-    const auto gw = v.gradient("weight");
-    v.emit.outer_add(gz, v.kept("x"), gw.to, gw.accumulate);
-    if (c.bias) {
-      const auto gb = v.gradient("bias");
-      v.emit.col_sum(gz, gb.to, gb.accumulate);
-    }
-    return v.emit.matmul_t(v.weight("weight"), gz);
+    return v.linear_back("weight", v.kept("x"), gz, c.bias ? "bias" : "");
   }
 };
 

@@ -1,4 +1,4 @@
-// SwiGLU (Shazeer, arXiv 2002.05202): y = W_d (silu(W_g x + b_g) * (W_u x + b_u)) + b_d.
+// SwiGLU (Shazeer, arXiv 2002.05202): y = W_d (silu(W_g x + b_g) * (W_u x + b_u)) + b_d; or with another activation, and with an RMSNorm before W_d (BitNet b1.58).
 #include "layers/layer.h"
 
 namespace loom {
@@ -7,12 +7,19 @@ namespace {
 struct SwigluConfig : LayerConfig {
   std::int64_t hidden = 0;
   bool bias = false;
-  double out_std = 0;
+  double out_std = 0, sub_norm_eps = 1e-5;
+  bool sub_norm = false;
+  Activation activation = Activation::silu;
   template <class V>
   void fields(V& v) {
     v("hidden", hidden, "width between the projections");
     v("bias", bias, "adds learned vectors to all three projections");
     v("out_std", out_std, "standard deviation of the initial down projection; 0: 1/sqrt(hidden)");
+    // Not written where they change nothing: a network of before has the topology it had.
+    if (!std::is_same_v<V, FieldWriter> || activation != Activation::silu) v("activation", activation, "of the gate");
+    if (std::is_same_v<V, FieldWriter> && !sub_norm) return;
+    v("sub_norm", sub_norm, "RMSNorm before the down projection");
+    v("sub_norm_eps", sub_norm_eps, "its eps");
   }
 };
 
@@ -25,7 +32,11 @@ class Swiglu : public LayerWith<SwigluConfig> {
     if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
     if (c.hidden < 1) return Status(Code::invalid_argument, "\"hidden\" must be at least 1, got " + std::to_string(c.hidden));
     const double in_std = 1 / __builtin_sqrt(static_cast<double>(in.width)), out_std = c.out_std > 0 ? c.out_std : 1 / __builtin_sqrt(static_cast<double>(c.hidden));
-    LayerPlan plan{in, {{"gate", c.hidden, in.width, Init::normal, in_std}, {"up", c.hidden, in.width, Init::normal, in_std}, {"down", in.width, c.hidden, Init::normal, out_std}}};
+    LayerPlan plan{in, {ParamSpec::product("gate", c.hidden, in.width, in_std), ParamSpec::product("up", c.hidden, in.width, in_std), ParamSpec::product("down", in.width, c.hidden, out_std)}};
+    if (c.sub_norm) {
+      if (!(c.sub_norm_eps >= 1e-8 && c.sub_norm_eps <= 1)) return Status(Code::invalid_argument, "\"sub_norm_eps\" must be in [1e-8, 1]");
+      plan.params.push_back({"sub_norm", 1, c.hidden, Init::ones, 0, false});
+    }
     if (c.bias) {
       plan.params.push_back({"gate_bias", 1, c.hidden, Init::zeros, 0, false});
       plan.params.push_back({"up_bias", 1, c.hidden, Init::zeros, 0, false});
@@ -35,31 +46,50 @@ class Swiglu : public LayerWith<SwigluConfig> {
   }
 
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
-    const bool bias = of(config).bias;
-    const View gate = v.emit.matmul(v.weight("gate"), x, bias ? v.weight("gate_bias") : View{});
-    const View up = v.emit.matmul(v.weight("up"), x, bias ? v.weight("up_bias") : View{});
-    const View h = v.emit.silu_mul(gate, up);
+    const SwigluConfig& c = of(config);
+    const bool bias = c.bias;
+    const View gate = v.linear("gate", x, bias ? "gate_bias" : "");
+    const View up = v.linear("up", x, bias ? "up_bias" : "");
+    View h;
+    if (c.activation == Activation::silu) {
+      h = v.emit.silu_mul(gate, up);
+    } else {
+      const View opened = v.emit.activation(gate, c.activation);
+      v.keep("opened", opened);
+      h = v.emit.mul(opened, up);
+    }
+    if (c.sub_norm) {
+      v.keep("product", h);
+      h = v.emit.rms_norm(h, v.weight("sub_norm"), h.cols, c.sub_norm_eps);
+    }
     v.keep("x", x);
     v.keep("gate", gate);
     v.keep("up", up);
     v.keep("h", h);
-    return v.emit.matmul(v.weight("down"), h, bias ? v.weight("down_bias") : View{});
+    return v.linear("down", h, bias ? "down_bias" : "");
   }
 
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
-    const bool bias = of(config).bias;
-    auto learn = [&](View g, View x, std::string_view role, std::string_view bias_role) {
-      const auto gw = v.gradient(role);
-      v.emit.outer_add(g, x, gw.to, gw.accumulate);
-      if (!bias) return;
-      const auto gb = v.gradient(bias_role);
-      v.emit.col_sum(g, gb.to, gb.accumulate);
-    };
-    learn(gy, v.kept("h"), "down", "down_bias");
-    const auto [ggate, gup] = v.emit.silu_mul_back(v.kept("gate"), v.kept("up"), v.emit.matmul_t(v.weight("down"), gy));
-    learn(ggate, v.kept("x"), "gate", "gate_bias");
-    learn(gup, v.kept("x"), "up", "up_bias");
-    return v.emit.add(v.emit.matmul_t(v.weight("gate"), ggate), v.emit.matmul_t(v.weight("up"), gup));
+    const SwigluConfig& c = of(config);
+    const bool bias = c.bias;
+    View gh = v.linear_back("down", v.kept("h"), gy, bias ? "down_bias" : "");
+    if (c.sub_norm) {
+      const View product = v.kept("product");
+      const auto gg = v.gradient("sub_norm");
+      v.emit.rms_norm_gain(product, gh, gg.to, product.cols, c.sub_norm_eps, gg.accumulate);
+      gh = v.emit.rms_norm_back(product, v.weight("sub_norm"), gh, product.cols, c.sub_norm_eps);
+    }
+    View ggate, gup;
+    if (c.activation == Activation::silu) {
+      const auto back = v.emit.silu_mul_back(v.kept("gate"), v.kept("up"), gh);
+      ggate = back.first;
+      gup = back.second;
+    } else {
+      ggate = v.emit.activation_back(v.kept("gate"), v.emit.mul(gh, v.kept("up")), c.activation);
+      gup = v.emit.mul(gh, v.kept("opened"));
+    }
+    const View through_gate = v.linear_back("gate", v.kept("x"), ggate, bias ? "gate_bias" : "");
+    return v.emit.add(through_gate, v.linear_back("up", v.kept("x"), gup, bias ? "up_bias" : ""));
   }
 };
 

@@ -4,11 +4,11 @@
 
 namespace loom {
 
-extern const Architecture kLlama, kMistral, kQwen2, kQwen3;
+extern const Architecture kLlama, kMistral, kQwen2, kQwen3, kBitnet;
 
 namespace {
 
-constexpr std::array<const Architecture*, 4> kList = {&kLlama, &kMistral, &kQwen2, &kQwen3};
+constexpr std::array<const Architecture*, 5> kList = {&kLlama, &kMistral, &kQwen2, &kQwen3, &kBitnet};
 
 // Children of a block's cell (decoder_topology): /0 is [norm, attention], /2 is [norm, swiglu].
 constexpr TensorName kBlock[] = {
@@ -23,10 +23,12 @@ constexpr TensorName kBlock[] = {
     {"/0/1", "o_bias", "self_attn.o_proj.bias", "attn_output.bias"},
     {"/0/1", "q_norm", "self_attn.q_norm.weight", "attn_q_norm.weight"},
     {"/0/1", "k_norm", "self_attn.k_norm.weight", "attn_k_norm.weight"},
+    {"/0/1", "sub_norm", "self_attn.attn_sub_norm.weight", "attn_sub_norm.weight"},
     {"/2/0", "gain", "post_attention_layernorm.weight", "ffn_norm.weight"},
     {"/2/1", "gate", "mlp.gate_proj.weight", "ffn_gate.weight"},
     {"/2/1", "up", "mlp.up_proj.weight", "ffn_up.weight"},
     {"/2/1", "down", "mlp.down_proj.weight", "ffn_down.weight"},
+    {"/2/1", "sub_norm", "mlp.ffn_sub_norm.weight", "ffn_sub_norm.weight"},
     {"/2/1", "gate_bias", "mlp.gate_proj.bias", "ffn_gate.bias"},
     {"/2/1", "up_bias", "mlp.up_proj.bias", "ffn_up.bias"},
     {"/2/1", "down_bias", "mlp.down_proj.bias", "ffn_down.bias"},

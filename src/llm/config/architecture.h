@@ -26,6 +26,9 @@ struct Architecture {
   Bias qkv_bias = Bias::never, out_bias = Bias::never;
   Bias mlp_bias = Bias::never;  // by_config reads "mlp_bias"
   bool qk_norm = false;
+  bool sub_norms = false;  // of what the output and down projections take
+  std::string_view activation = "silu";  // "hidden_act"; of the gate
+  bool ternary = false;    // "quantization_config" may say that the blocks' matrices are ternary (Ternary)
   Windows windows = Windows::none;
   // llama.cpp stores the rows of q and k interleaved for rotary pairs (2i, 2i+1); everywhere else pairs are (i, i + head_dim/2).
   bool gguf_interleaves_qk = false;

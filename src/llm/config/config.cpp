@@ -24,13 +24,13 @@ struct Neutral {
 };
 const std::vector<Neutral>& neutral_settings() {
   static const std::vector<Neutral> list = {
-      {"hidden_act", "silu"}, {"hidden_activation", "silu"}, {"partial_rotary_factor", 1}, {"rope_interleaved", false}, {"rotary_pct", 1},
+      {"partial_rotary_factor", 1}, {"rope_interleaved", false}, {"rotary_pct", 1},
       {"attn_logit_softcapping", nullptr}, {"final_logit_softcapping", nullptr}, {"logit_scale", 1}, {"logits_scaling", 1},
       {"embedding_multiplier", 1}, {"residual_multiplier", 1}, {"attention_multiplier", nullptr}, {"query_pre_attn_scalar", nullptr},
       {"scale_attn_weights", true}, {"clip_qkv", nullptr},
       {"attention_chunk_size", nullptr}, {"no_rope_layers", nullptr}, {"use_qk_norm", false}, {"qk_layernorm", false}, {"alibi", false},
       {"num_experts", 0}, {"num_local_experts", 0}, {"n_routed_experts", 0}, {"is_encoder_decoder", false}, {"add_cross_attention", false},
-      {"use_bidirectional_attention", false}, {"quantization_config", nullptr}, {"compression_config", nullptr}, {"block_configs", nullptr},
+      {"use_bidirectional_attention", false}, {"compression_config", nullptr}, {"block_configs", nullptr},
   };
   return list;
 }
@@ -41,8 +41,26 @@ bool same(const Json& a, const Json& b) {
   return a.is_string() && b.is_string() && a.as_string() == b.as_string();
 }
 
-Status check_neutral(const Json& config) {
-  for (const Neutral& n : neutral_settings()) {
+// Ternary matrices, as transformers' quantizer "bitnet" describes them; other quantizers are refused.
+Result<Ternary> ternary_of(const Json& config, const Architecture& a) {
+  const Json* q = config.find("quantization_config");
+  if (!q || q->is_null()) return Ternary::none;
+  const auto said = [&](std::string_view key, std::string_view absent) {
+    const Json* value = q->is_object() ? q->find(key) : nullptr;
+    return value && value->is_string() ? value->as_string() : std::string(absent);
+  };
+  const std::string linear = said("linear_class", "bitlinear"), mode = said("quantization_mode", "offline");
+  const Json* norm = q->is_object() ? q->find("use_rms_norm") : nullptr;
+  if (!a.ternary || said("quant_method", "") != "bitnet" || (norm && !same(*norm, Json(false))) || (linear != "bitlinear" && linear != "autobitlinear") || (mode != "offline" && mode != "online"))
+    return unsupported("\"quantization_config\": " + shown(*q) + " is not supported" + (a.ternary ? ", only \"quant_method\": \"bitnet\" without \"use_rms_norm\", \"linear_class\" bitlinear or autobitlinear, \"quantization_mode\" offline or online" : ""));
+  if (linear == "bitlinear") return Ternary::divides;
+  return mode == "online" ? Ternary::on_load : Ternary::multiplies;
+}
+
+Status check_neutral(const Json& config, const Architecture& a) {
+  std::vector<Neutral> settings = neutral_settings();
+  for (const char* key : {"hidden_act", "hidden_activation"}) settings.push_back({key, Json(a.activation)});
+  for (const Neutral& n : settings) {
     const Json* value = config.find(n.key);
     if (!value || value->is_null() || same(*value, n.value)) continue;
     // A switch that is off says nothing.
@@ -194,7 +212,8 @@ Result<ModelConfig> config_from_hf(const Json& json) {
   ModelConfig c;
   LOOM_ASSIGN(c.architecture, architecture_of(json));
   const Architecture& a = *c.architecture;
-  LOOM_TRY(check_neutral(json));
+  LOOM_TRY(check_neutral(json, a));
+  LOOM_ASSIGN(c.ternary, ternary_of(json, a));
   LOOM_ASSIGN(c.vocab_size, positive(json, "vocab_size", 0));
   LOOM_ASSIGN(c.hidden_size, positive(json, "hidden_size", 0));
   LOOM_ASSIGN(c.intermediate_size, positive(json, "intermediate_size", 0));
@@ -261,13 +280,20 @@ Json decoder_topology(const ModelConfig& c) {
                           {"window", c.windows[static_cast<std::size_t>(i)]}, {"qkv_bias", c.qkv_bias}, {"out_bias", c.out_bias},
                           {"qk_norm", c.qk_norm}, {"qk_norm_eps", c.norm_eps}, {"rope_theta", c.rope.theta},
                           {"rope_scaling", kScaling[static_cast<std::size_t>(c.rope.scaling)]}});
+    Json mlp(Object{{"type", "swiglu"}, {"hidden", c.intermediate_size}, {"bias", c.mlp_bias}});
+    if (c.architecture && c.architecture->sub_norms) {
+      for (Json* layer : {&attention, &mlp}) {
+        layer->set("sub_norm", true);
+        layer->set("sub_norm_eps", c.norm_eps);
+      }
+      mlp.set("activation", c.architecture->activation);
+    }
     if (c.rope.scaling != RopeScaling::none) attention.set("rope_factor", c.rope.factor);
     if (c.rope.scaling == RopeScaling::llama3) {
       attention.set("rope_low_freq_factor", c.rope.low_freq_factor);
       attention.set("rope_high_freq_factor", c.rope.high_freq_factor);
       attention.set("rope_original_positions", c.rope.original_max_positions);
     }
-    const Json mlp(Object{{"type", "swiglu"}, {"hidden", c.intermediate_size}, {"bias", c.mlp_bias}});
     put(1 + i, sequential({sequential({norm(), std::move(attention)}), residual, sequential({norm(), mlp}), residual}));
   }
   put(1 + c.layers, norm());

@@ -16,6 +16,14 @@ namespace loom {
 
 struct Architecture;  // llm/config/architecture.h
 
+// How a checkpoint has the matrices of its blocks where they are -1, 0 and 1 times a number ("quantization_config" of bitnet).
+enum class Ternary : std::uint8_t {
+  none,
+  on_load,     // as floats that become so, by the mean magnitude of the matrix
+  multiplies,  // four to a byte, times "weight_scale"
+  divides,     // four to a byte, divided by it
+};
+
 struct ModelConfig {
   const Architecture* architecture = nullptr;
   std::int64_t vocab_size = 0, hidden_size = 0, intermediate_size = 0, layers = 0;
@@ -26,6 +34,7 @@ struct ModelConfig {
   std::vector<std::int64_t> windows;  // per layer: positions a query sees, its own included; 0: all
   bool qkv_bias = false, out_bias = false, mlp_bias = false;
   bool qk_norm = false;
+  Ternary ternary = Ternary::none;
   bool tied = false;  // the output projection is the embedding table
 
   std::optional<std::int32_t> bos;

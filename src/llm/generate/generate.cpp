@@ -71,9 +71,20 @@ Result<Generator> Generator::create(Model& model, ThreadPool& pool, const Genera
   session_options.max_positions = options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
   session_options.sequences = options.sequences;
   session_options.isa = options.isa;
+  session_options.adapter = options.adapter;
   session_options.device = options.device;
+  session_options.fuse = options.fuse;
+  session_options.measured = options.measured;
   LOOM_ASSIGN(Session session, Session::create(model.network, pool, session_options));
   return Generator(model, std::move(session), own);
+}
+
+Status Generator::adapt(std::shared_ptr<Adapter> adapter) {
+  text_.reset();
+  LOOM_TRY(session_.adapt(adapter));
+  options_.adapter = std::move(adapter);
+  for (Sequence& s : sequences_) s = Sequence();
+  return {};
 }
 
 Status Generator::check(std::int64_t sequence) const {

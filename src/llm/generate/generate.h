@@ -23,6 +23,8 @@ struct GeneratorOptions {
   std::int64_t sequences = 1;
   std::string isa;            // "": the best here
   gpu::Device* device = nullptr;  // null: the CPU; it must outlive the generator
+  bool fuse = true, measured = false;  // SessionOptions
+  std::shared_ptr<Adapter> adapter;  // beside the model's weights; null: none
   std::function<double()> seconds;         // a clock for the statistics; none: they stay 0
   const std::atomic<bool>* cancel = nullptr;  // looked at before every run
 };
@@ -99,6 +101,8 @@ class Generator {
   std::int64_t context() const { return session_.options().max_positions; }
   const Statistics& statistics() const { return statistics_; }
   Session& session() { return session_; }
+  // Goes on with another adapter, or with none. The sequences are empty then.
+  Status adapt(std::shared_ptr<Adapter> adapter);
 
  private:
   struct Sequence {

@@ -92,12 +92,16 @@ Result<Tokenizer> tokenizer_from_entity(SourcePtr source) {
   return tokenizer_of(entity);
 }
 
-Status save_model(const Destination& to, Model& model, const Json& provenance) {
+EntitySections model_sections(Model& model, const Json& provenance) {
   EntitySections sections;
   if (model.tokenizer.ok()) sections.bytes["tokenizer"] = model.tokenizer->serialize();
   sections.bytes["generation"] = generation_section(model.config).dump();
   if (!provenance.is_null()) sections.bytes["provenance"] = provenance.dump();
-  return save_network(to, model.network, sections);
+  return sections;
+}
+
+Status save_model(const Destination& to, Model& model, const Json& provenance) {
+  return save_network(to, model.network, model_sections(model, provenance));
 }
 
 }  // namespace loom

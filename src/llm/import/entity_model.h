@@ -5,12 +5,16 @@
 
 #include "base/json.h"
 #include "base/source.h"
+#include "checkpoint/entity.h"
 #include "llm/model.h"
 
 namespace loom {
 
 // `provenance`: where the model comes from; null writes no such section. Atomic: the file is whole, or as it was.
 Status save_model(const Destination& to, Model& model, const Json& provenance = {});
+
+// What makes a network's file that of a language model.
+EntitySections model_sections(Model& model, const Json& provenance = {});
 
 // Errors: unsupported for a network that is no language model; those of load_network.
 Result<Model> model_from_entity(SourcePtr source);

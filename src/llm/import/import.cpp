@@ -1,8 +1,10 @@
 #include "llm/import/import.h"
 
 #include <algorithm>
+#include <new>
 #include <set>
 
+#include "base/bytes.h"
 #include "llm/config/architecture.h"
 
 namespace loom {
@@ -65,11 +67,14 @@ class Importer {
     const double attention = 2 * head_dim * (real(config_.heads) + real(config_.kv_heads)), mlp = 3 * real(config_.intermediate_size);
     const double expected = hidden * (real(config_.vocab_size) * (config_.tied ? 1 : 2) + real(config_.layers) * (attention + mlp));
     double held = 0;
-    for (const TensorInfo& t : tensors_) held += static_cast<double>(t.elements());
+    for (const TensorInfo& t : tensors_) held += static_cast<double>(t.elements()) * (packed(t) ? 4 : 1);
     if (expected <= held) return {};
     return Status(Code::corrupt, "the configuration describes at least " + format_double(expected) + " weights, the file holds " +
                                      format_double(held));
   }
+
+  // Four ternary values to a byte.
+  bool packed(const TensorInfo& t) const { return t.type == StorageType::u8 && (config_.ternary == Ternary::multiplies || config_.ternary == Ternary::divides); }
 
   const TensorInfo* find(std::string_view name) const {
     const auto before = [](const TensorInfo& t, std::string_view n) { return t.name < n; };
@@ -101,22 +106,91 @@ class Importer {
     const ParamSpec& spec = param.spec;
     std::vector<std::int64_t> expected = {spec.rows, spec.cols};
     if (!spec.quantized) expected = {spec.cols};  // a vector
+    const bool ternary = spec.quantized && config_.ternary != Ternary::none && spelling.find(".layers.") != std::string::npos;
+    if (ternary && config_.ternary != Ternary::on_load) {
+      if (t->type != StorageType::u8) return Status(Code::unsupported, "tensor " + quoted(spelling) + " is stored as " + std::string(loom::name(t->type)) + ", the configuration promises ternary values, four to a byte (u8)");
+      if (spec.rows % 4 != 0) return Status(Code::unsupported, "tensor " + quoted(spelling) + ": " + std::to_string(spec.rows) + " rows are not whole bytes of four");
+      expected[0] /= 4;
+    }
     if (t->shape != expected) {
       return Status(Code::corrupt, "tensor " + quoted(spelling) + ": the configuration expects " + shape_text(expected) +
                                        ", the file has " + shape_text(t->shape));
+    }
+    if (ternary && packed(*t)) {
+      used_.insert(t->name);
+      return ternary_of(*t, spec, param.store.get()).at("tensor " + quoted(spelling));
     }
     if (!holds_weights(t->type)) {
       return Status(Code::unsupported, "tensor " + quoted(spelling) + " is stored as " + std::string(loom::name(t->type)) +
                                            ", which holds no weights without scales");
     }
     used_.insert(t->name);
-    return values_ ? load(*t, name.order, spec, param.store.get()) : Status();
+    return values_ ? load(*t, name.order, spec, param.store.get(), ternary) : Status();
+  }
+
+  // Rows r, r + rows/4, r + 2 rows/4 and r + 3 rows/4 share a row of bytes, from the low bits up; 0, 1, 2 are -1, 0, 1. They stay ternary where nothing else
+  // was asked for, and no f32 of the whole is ever made.
+  Status ternary_of(const TensorInfo& t, const ParamSpec& spec, WeightStore* store) {
+    const std::string name = t.name + "_scale";
+    const TensorInfo* s = find(name);
+    if (!s) return Status(Code::not_found, "its scale " + quoted(name) + " is missing");
+    if (s->elements() != 1 || !holds_weights(s->type)) return Status(Code::corrupt, quoted(name) + " must be one number");
+    used_.insert(s->name);
+    if (!values_) return {};
+    float scale = 0;
+    LOOM_TRY(read_f32(*s, 0, {&scale, 1}));
+    if (config_.ternary == Ternary::divides) scale = static_cast<float>(1 / static_cast<double>(scale));
+    if (!(scale >= 0x1p-100f && scale <= 0x1p100f)) return Status(Code::corrupt, quoted(name) + " is " + format_double(static_cast<double>(scale)) + ", which is no scale");
+    WeightFormat format = store->format();
+    const bool stays = format == WeightFormat{} || format == default_format(DType::ternary);
+    if (stays) format = default_format(DType::ternary);
+    const auto cols = static_cast<std::size_t>(spec.cols);
+    const std::int64_t quarter = spec.rows / 4;
+    const auto read = [&](std::int64_t first, std::span<float> rows) -> Status {
+      for (std::size_t at = 0; at < rows.size(); at += cols, ++first) {
+        LOOM_TRY(read_f32(t, static_cast<std::uint64_t>(first % quarter) * cols, rows.subspan(at, cols)));
+        const unsigned shift = 2 * static_cast<unsigned>(first / quarter);
+        for (float& v : rows.subspan(at, cols)) {
+          const unsigned code = static_cast<unsigned>(v) >> shift & 3;
+          if (code == 3) return Status(Code::corrupt, "row " + std::to_string(first) + " has the bits 11, which are no ternary value");
+          v = static_cast<float>(static_cast<int>(code) - 1) * (stays ? 1.0f : scale);
+        }
+      }
+      return {};
+    };
+    if (format.dtype == DType::f64) {
+      std::vector<float> values(static_cast<std::size_t>(spec.rows) * cols);
+      LOOM_TRY(read(0, values));
+      LOOM_ASSIGN(*store, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
+      return store->morph(format);
+    }
+    LOOM_ASSIGN(PackedMatrix matrix, PackedMatrix::encode(format, spec.rows, spec.cols, read));
+    if (stays) {
+      LOOM_ASSIGN(matrix, with_scale(matrix, scale));
+    }
+    *store = WeightStore::from_packed(std::move(matrix));
+    return {};
+  }
+
+  // The encoder takes a row's mean magnitude for its scale, which of codes alone is the share of those that are not 0; rows without any keep their 0.
+  static Result<PackedMatrix> with_scale(const PackedMatrix& matrix, float scale) {
+    constexpr std::align_val_t kAlign{64};
+    const std::span<const std::byte> from = matrix.bytes();
+    const std::shared_ptr<std::byte> bytes(static_cast<std::byte*>(::operator new[](from.size(), kAlign)), [](std::byte* p) { ::operator delete[](p, kAlign); });
+    std::copy(from.begin(), from.end(), bytes.get());
+    for (std::int64_t r = 0; r < matrix.rows(); ++r)
+      if (matrix.row_scale(r) != 0) store_le(bytes.get() + matrix.layout().scales + static_cast<std::size_t>(r) * sizeof(float), scale);
+    return PackedMatrix::wrap(matrix.format(), matrix.rows(), matrix.cols(), {bytes.get(), from.size()}, bytes);
   }
 
   // The one place where stored elements become a parameter. Formats that run as they are stored replace *store here.
-  Status load(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec, WeightStore* store) const {
+  Status load(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec, WeightStore* store, bool ternary) const {
     const auto status = [&]() -> Status {
-      LOOM_ASSIGN(*store, values_of(tensor, order, spec, store->format()));
+      WeightFormat format = store->format();
+      if (ternary && format == WeightFormat{}) {
+        LOOM_ASSIGN(format, parse_weight_format("ternary:tensor"));
+      }
+      LOOM_ASSIGN(*store, values_of(tensor, order, spec, format));
       return {};
     }();
     return status.at("tensor " + quoted(tensor.name));

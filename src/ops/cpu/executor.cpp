@@ -7,7 +7,9 @@
 #include "base/bytes.h"
 #include "base/fp_env.h"
 #include "ops/cpu/prepared_weights.h"
+#include "ops/cpu/windows.h"
 #include "ops/rope.h"
+#include "ops/tensor_ops.h"
 
 namespace loom::cpu {
 
@@ -18,20 +20,40 @@ struct Executor::Step {
   std::int64_t private_at[kMaxOperands];  // of an operand in a worker's private copies
   // Of this run: operands that are read or written there, whether every worker computes all of it, whether all wait for one another first.
   std::uint16_t private_operands = 0;
+  std::uint16_t measured_operands = 0;  // whose rows the run measures
   bool whole = false, barrier = true;
 };
 
 namespace {
 
-bool is_weight_matrix(Op op) { return op == Op::matmul || op == Op::matmul_t || op == Op::gather; }
+// Products that read the weights as decoded rows.
+bool reads_dense(Op op) {
+  return op == Op::matmul_t || op == Op::group_matmul || op == Op::group_matmul_t || op == Op::distances || op == Op::distances_back || op == Op::distances_weight;
+}
+bool is_weight_matrix(Op op) { return op == Op::matmul || op == Op::gather || reads_dense(op); }
 
-// Scratch of one worker for one instruction, at register maxima.
-std::int64_t scratch_of(const Program& p, const Instruction& ins, std::int64_t kv_capacity) {
+// Float products that copy the panels they need of the weight's rows.
+bool copies_panels(const Program& p, const Instruction& ins) {
+  if (in_window(ins) || (ins.op != Op::matmul && ins.op != Op::matmul_t) || p.max_rows(ins.operands[1].buffer) < kPackedRows) return false;
+  const Buffer& w = p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)];
+  return ins.operands[1].cols <= kPackedSums && (ins.op == Op::matmul_t || (w.type == ValueType::f32 && product_form(w.format) == kFloatForm));
+}
+
+// Scratch of one worker for one instruction, at register maxima; `updates`: of a program with masters.
+std::int64_t scratch_of(const Program& p, const Instruction& ins, std::int64_t kv_capacity, bool updates) {
   auto max_rows = [&](int i) { return p.max_rows(ins.operands[static_cast<std::size_t>(i)].buffer); };
   auto value_size = [&](int i) { return element_size(p.buffers[static_cast<std::size_t>(ins.operands[static_cast<std::size_t>(i)].buffer)].type); };
   switch (ins.op) {
+    case Op::outer_add: return in_window(ins) ? 4 * (ins.operands[2].cols + max_rows(0)) : 0;
+    case Op::matmul_t: {
+      if (!in_window(ins)) return copies_panels(p, ins) ? 16 * kPackedPanels * value_size(1) * ins.operands[1].cols : 0;
+      const std::int64_t taps = p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].cols / ins.ints[0];
+      return 4 * (ins.operands[1].cols * (kFoldPlaces + 8) + fold_channels(taps, ins.ints[0]) * taps * kFoldPlaces);
+    }
     case Op::matmul: case Op::gather: {
+      if (in_window(ins)) return 4 * (128 + p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].cols);
       const Buffer& w = p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)];
+      if (updates && ins.op == Op::matmul && copies_panels(p, ins)) return 16 * kPackedPanels * 4 * w.cols;
       return w.type == ValueType::f64 ? 0 : panel_scratch(w.format, w.cols);
     }
     case Op::gather_add: return 4 * max_rows(2) + 5 * max_rows(0) + 64;
@@ -59,6 +81,7 @@ std::int64_t Executor::weight_bytes() const { return prepared_->bytes(); }
 
 Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup weights, ThreadPool& pool, const ExecutorOptions& options) {
   LOOM_TRY(verify(program));
+  if (options.fuse) rewrite_windows(program);
   std::unique_ptr<Executor> executor(new Executor(std::move(program), std::move(weights), pool));
   LOOM_TRY(executor->plan(options));
   return executor;
@@ -75,7 +98,8 @@ Status Executor::plan(const ExecutorOptions& options) {
   LOOM_TRY(plan_states(options));
 
   const std::int64_t capacity = pages_per_sequence_ * 64;
-  for (const Instruction& ins : program_.code) scratch_bytes_ = std::max(scratch_bytes_, scratch_of(program_, ins, capacity));
+  const bool updates = std::any_of(program_.buffers.begin(), program_.buffers.end(), [](const Buffer& b) { return b.kind == BufferKind::master; });
+  for (const Instruction& ins : program_.code) scratch_bytes_ = std::max(scratch_bytes_, scratch_of(program_, ins, capacity, updates));
   scratch_bytes_ = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(scratch_bytes_), 64)) + 128;
   const std::int64_t own_bytes = scratch_bytes_ + schedule_.private_bytes();
   const std::int64_t total = placement_.arena_bytes + own_bytes * pool_.size();
@@ -103,8 +127,13 @@ Status Executor::plan(const ExecutorOptions& options) {
       const bool matrix = i == 0 && is_weight_matrix(ins.op);
       if (matrix && b.type == ValueType::f32 && product_form(store->format()) != product_form(b.format))
         return Status(Code::invalid_argument, "parameter " + name + ": the program multiplies " + to_string(b.format) + ", the network has " + to_string(store->format()));
-      prepared_->add(v.buffer, store, b.type, {.panels = matrix && ins.op != Op::matmul_t, .dense = ins.op == Op::matmul_t && i == 0, .vector = !matrix});
+      prepared_->add(v.buffer, store, b.type, {.panels = matrix && !reads_dense(ins.op), .dense = matrix && reads_dense(ins.op), .vector = !matrix, .copies = matrix && copies_panels(program_, ins)});
     }
+  }
+  for (const Buffer& b : program_.buffers) {
+    if (b.kind != BufferKind::master) continue;
+    LOOM_ASSIGN(WeightStore* const store, parameter(b));
+    prepared_->updates(store);
   }
   LOOM_TRY(refresh());
   for (std::size_t b = 0; b < data_.size(); ++b)
@@ -123,6 +152,11 @@ Status Executor::plan_states(const ExecutorOptions& options) {
       states_.push_back(aligned_zeros(buffer_bytes(program_, id)));
       if (!states_.back()) return Status(Code::out_of_memory, "session: no memory for a constant table");
       data_[b] = states_.back().get();
+      if (buffer.constant.kind != ConstantKind::rope) {
+        const std::vector<std::int32_t> table = places_table(buffer.constant.reals, buffer.constant.kind == ConstantKind::uses);
+        std::memcpy(data_[b], table.data(), table.size() * sizeof table[0]);
+        continue;
+      }
       LOOM_ASSIGN(const RopeSpec spec, RopeSpec::from_reals(buffer.constant.reals));
       if (buffer.type == ValueType::f64) fill_rope_table(spec, program_.max_rows(id), buffer.cols, placement_.stride[b], reinterpret_cast<double*>(data_[b]));
       else fill_rope_table(spec, program_.max_rows(id), buffer.cols, placement_.stride[b], reinterpret_cast<float*>(data_[b]));
@@ -138,6 +172,7 @@ Status Executor::plan_states(const ExecutorOptions& options) {
 
 Status Executor::resolve() {
   steps_.clear();
+  measured_.assign(program_.registers.size(), 0);
   for (const Instruction& ins : program_.code) {
     const OpInfo& op = info(ins.op);
     Step step;
@@ -156,9 +191,14 @@ Status Executor::resolve() {
       t.data = reinterpret_cast<char*>(data_[b]) + v.col * element_size(buffer.type);
       step.private_at[i] = schedule_.private_offset(v.buffer) + v.col * element_size(buffer.type);
       if (op.operands[i].role != Role::read) result = buffer.type;
+      if (program_.measured(v.buffer) != kNone && !(ins.op == Op::route_rows && i == 1)) step.measured_operands |= static_cast<std::uint16_t>(1u << i);
       packed_state |= buffer.kind == BufferKind::state && buffer.type == ValueType::q15;
     }
-    // The type a kernel works in is its result's; packing ops are named by their source.
+    // The type a kernel works in is its result's; packing ops are named by their source, as are places.
+    if (ins.op == Op::route_rows) {
+      result = program_.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].type;
+      step.args.measured = &measured_[static_cast<std::size_t>(ins.registers[0])];
+    }
     const auto n = static_cast<std::size_t>(ins.op);
     step.kernel = result == ValueType::f64 ? kernels_->f64[n] : kernels_->f32[n];
     if (result == ValueType::f32 && (ins.op == Op::matmul || ins.op == Op::gather)) {
@@ -168,6 +208,7 @@ Status Executor::resolve() {
       else if (form != kFloatForm) step.kernel = kernels_->gather_packed;
     }
     if (packed_state) step.kernel = kernels_->q15[n];
+    if (in_window(ins)) step.kernel = ins.op == Op::unfold ? kernels_->unfold_padded : ins.op == Op::matmul ? kernels_->matmul_window : ins.op == Op::matmul_t ? kernels_->matmul_t_fold : kernels_->outer_add_window;
     if (!step.kernel) return Status(Code::unsupported, "the op " + std::string(op.name) + " has no kernel for " + std::string(name(result)) + " in " + kernels_->isa);
     if (is_weight_matrix(ins.op)) step.args.weight = prepared_->arg(ins.operands[0].buffer);
     std::copy(ins.ints.begin(), ins.ints.end(), step.args.ints);
@@ -186,9 +227,9 @@ std::span<std::byte> Executor::state(BufferId id) {
   return {data_[static_cast<std::size_t>(id)], static_cast<std::size_t>(program_.max_rows(id) * placement_.stride[static_cast<std::size_t>(id)] * element_size(b.type))};
 }
 
-void Executor::work(void* context, int worker) {
+// The schedule is one for the whole team; a worker alone keeps to its order, and needs no barriers.
+void Executor::work(void* context, int worker, int workers) {
   auto* self = static_cast<Executor*>(context);
-  const int workers = self->pool_.size();
   char* copies = reinterpret_cast<char*>(self->arena_.get() + self->placement_.arena_bytes + worker * (self->scratch_bytes_ + self->schedule_.private_bytes()));
   for (std::size_t n = self->run_begin_; n < self->run_end_; ++n) {
     const Step& step = self->steps_[n];
@@ -197,20 +238,28 @@ void Executor::work(void* context, int worker) {
       const int i = std::countr_zero(left);
       args.t[i].data = copies + step.private_at[i];
     }
+    if (step.barrier && workers > 1 && n > self->run_begin_) self->pool_.meet(worker);
+    for (unsigned left = step.measured_operands; left != 0; left &= left - 1) {
+      const int i = std::countr_zero(left);
+      args.t[i].rows = self->program_.rows(step.instruction->operands[static_cast<std::size_t>(i)].buffer, self->measured_);
+    }
     args.scratch = copies + self->schedule_.private_bytes();
     args.worker = step.whole ? 0 : worker;
     args.workers = step.whole ? 1 : workers;
-    if (step.barrier && n > self->run_begin_) self->pool_.barrier().wait();
     step.kernel(args);
   }
 }
 
 // The row counts of a run, and with them its barriers.
 void Executor::bind_registers() {
+  bound_counts();
   if (bound_ && u32_ == bound_u32_ && f32_ == bound_f32_) return;
   bound_ = true;
   bound_u32_ = u32_;
   bound_f32_ = f32_;
+  // A segment that runs by itself has the counts of the run before.
+  for (std::size_t i = 0; i < u32_.size(); ++i)
+    measured_[i] = program_.registers[i].type == RegisterType::measured ? std::min(measured_[i], u32_[i]) : u32_[i];
   schedule_.update(u32_, data_);
   for (std::size_t n = 0; n < steps_.size(); ++n) {
     Step& step = steps_[n];

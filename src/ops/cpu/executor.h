@@ -30,6 +30,8 @@ class Executor final : public loom::Executor {
   std::int64_t weight_bytes() const override;
   std::int64_t barriers() const override;
   std::int64_t scratch_bytes() const override { return scratch_bytes_; }
+  // What the last run has measured.
+  std::uint32_t measured(RegisterId id) const { return measured_[static_cast<std::size_t>(id)]; }
 
   std::byte* row_bytes(BufferId id, std::int64_t r) override {
     const auto i = static_cast<std::size_t>(id);
@@ -46,7 +48,7 @@ class Executor final : public loom::Executor {
   Status plan_states(const ExecutorOptions& options);
   Status resolve();
   void bind_registers();
-  static void work(void* self, int worker);
+  static void work(void* self, int worker, int workers);
 
   ThreadPool& pool_;
   const KernelTable* kernels_ = nullptr;
@@ -61,6 +63,7 @@ class Executor final : public loom::Executor {
   bool bound_ = false;
   std::vector<std::uint32_t> bound_u32_;  // what the steps were last bound to
   std::vector<float> bound_f32_;
+  std::vector<std::uint32_t> measured_;   // the registers with what this run has measured
   std::size_t run_begin_ = 0, run_end_ = 0;
   bool poison_ = false;
 };

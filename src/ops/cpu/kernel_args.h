@@ -24,6 +24,9 @@ struct WeightArg {
   const void* panels = nullptr;  // the packed form (numeric/packed/packed_matrix.h), or float panels of 16 outputs: element (n, k) at [n/16][k][n%16]
   const void* dense = nullptr;   // row-major decoded values, rows padded to `dense_stride` with zeros
   i64 dense_stride = 0;
+  // Row-major f32, [rows][cols], each value still to be read as stored(): what a program updates, and reads in products alone that copy the
+  // panels they need. Then there are neither `panels` nor `dense`.
+  const float* master = nullptr;
   i64 rows = 0, cols = 0, padded_cols = 0;
   i64 panel_bytes = 0;
   const float* scales = nullptr;    // per row; null: 1. kBlockForm: [panel][block][16 outputs]
@@ -41,15 +44,25 @@ struct KernelArgs {
   TensorArg t[10];
   bool has[10];
   const WeightArg* weight = nullptr;  // operand 0 of the ops that take a weight matrix
-  i64 ints[8];
+  i64 ints[24];
   double reals[5];
   unsigned u32s[5];
   float f32s[5];
   const unsigned* page_table = nullptr;  // kv ops: page of (sequence, block of 64 positions)
   i64 pages_per_sequence = 0;
+  unsigned* measured = nullptr;  // route_rows: where its count goes
   char* scratch = nullptr;  // this worker's own
   int worker = 0, workers = 1;
 };
+
+inline constexpr i64 kFoldPlaces = 128;  // of a window, whose product is folded at once
+static inline i64 fold_channels(i64 taps, i64 channels) {
+  const i64 most = 16384 / (taps * kFoldPlaces);
+  return most < 1 ? 1 : most < channels ? most : channels;
+}
+
+// Products copy panels whose values lie apart, where sums are no longer; of dense rows only for so many rows of results.
+inline constexpr i64 kPackedSums = 2048, kPackedRows = 16, kPackedPanels = 2;  // panels at once, at most
 
 inline constexpr i64 kBlockRows = 16;  // of activations, that share the unpacked codes of a panel (kBlockForm)
 

@@ -12,6 +12,7 @@ struct KernelTable {
   Kernel f64[kOpCount] = {};
   Kernel q15[kOpCount] = {};  // of ops on a state of q15
   Kernel matmul[kForms] = {};  // f32 results, by the form of the weights
+  Kernel unfold_padded = nullptr, matmul_window = nullptr, outer_add_window = nullptr, matmul_t_fold = nullptr;  // f32, of what windows.h rewrites
   Kernel gather_packed = nullptr, gather_blocks = nullptr;
 };
 

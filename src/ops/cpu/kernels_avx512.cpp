@@ -1,7 +1,7 @@
 #if defined(__x86_64__)
 #define LOOM_ISA isa_avx512
 #define LOOM_VECTOR_BYTES 64
-#define LOOM_TILE_ROWS 6  // 32 registers of 16 floats
+#define LOOM_TILE_ROWS 6
 #define LOOM_TILE_PANELS 2
 #include "ops/cpu/kernels/table.h"
 LOOM_KERNEL_TABLE(avx512)

@@ -1,5 +1,6 @@
 #include "ops/cpu/prepared_weights.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -24,6 +25,10 @@ const float* code_table() {
     return t;
   }();
   return table.data();
+}
+
+void stored_run(const float* __restrict from, i64 n, float* __restrict to) {
+  for (i64 i = 0; i < n; ++i) to[i] = stored(from[i]);
 }
 
 }  // namespace
@@ -70,30 +75,82 @@ void PreparedWeights::add(BufferId id, WeightStore* store, ValueType type, Use u
   Entry& e = entries_[static_cast<std::size_t>(id)];
   e.store = store;
   e.type = type;
+  // Steps of a recurrent layer would copy the same panels again and again.
+  e.copied &= use.copies && !(use.panels && e.use.panels) && !(use.dense && e.use.dense);
   e.use.panels |= use.panels;
   e.use.dense |= use.dense;
   e.use.vector |= use.vector;
 }
 
+void PreparedWeights::updates(const WeightStore* store) {
+  for (Entry& e : entries_) e.updated |= e.store == store;
+}
+
 // Each worker takes every n-th stale parameter; a store stands in one entry only, so workers never meet.
-void PreparedWeights::refresh_share(void* context, int worker) {
+void PreparedWeights::refresh_share(void* context, int worker, int workers) {
   auto* self = static_cast<PreparedWeights*>(context);
-  const auto workers = self->failures_.size();
-  std::size_t stale = 0;
-  for (Entry& e : self->entries_) {
-    if (!e.store || e.epoch == e.store->epoch() || stale++ % workers != static_cast<std::size_t>(worker)) continue;
+  for (std::size_t i = static_cast<std::size_t>(worker); i < self->stale_.size(); i += static_cast<std::size_t>(workers)) {
+    Entry& e = *self->stale_[i];
     const Status s = e.type == ValueType::f64 ? self->prepare<double>(e) : self->prepare<float>(e);
     if (!s.ok()) self->failures_[static_cast<std::size_t>(worker)] = s;
   }
 }
+void PreparedWeights::lay_out_share(void* context, int worker, int workers) {
+  auto* self = static_cast<PreparedWeights*>(context);
+  for (const Entry* e : self->masters_) lay_out(*e, share((e->arg.rows + 15) / 16 * ((e->arg.cols + kLayOut - 1) / kLayOut), 1, worker, workers));
+}
+
+bool PreparedWeights::is_plain_master(const Entry& e) {
+  return e.type == ValueType::f32 && e.store->format().dtype == DType::f32 && !e.store->master().empty();
+}
 
 Status PreparedWeights::refresh(ThreadPool& pool) {
   failures_.assign(static_cast<std::size_t>(pool.size()), Status());
-  pool.run_allocating(&PreparedWeights::refresh_share, this);
+  stale_.clear();
+  masters_.clear();
+  for (Entry& e : entries_) {
+    if (!e.store || e.epoch == e.store->epoch()) continue;
+    e.arg.master = nullptr;
+    if (is_plain_master(e) && e.updated && e.copied) {
+      e.arg.master = e.store->master().data();
+      e.arg.rows = e.store->rows();
+      e.arg.cols = e.store->cols();
+    } else if (is_plain_master(e)) {
+      LOOM_TRY(allocate_forms<float>(e, true));
+      masters_.push_back(&e);
+    } else {
+      stale_.push_back(&e);
+    }
+  }
+  if (!stale_.empty()) pool.run_allocating(&PreparedWeights::refresh_share, this);
   for (const Status& s : failures_) LOOM_TRY(s);
+  if (!masters_.empty()) pool.run(&PreparedWeights::lay_out_share, this);
   for (Entry& e : entries_)
     if (e.store) e.epoch = e.store->epoch();
   return {};
+}
+
+void PreparedWeights::lay_out(const Entry& e, Range blocks) {
+  const i64 rows = e.arg.rows, cols = e.arg.cols, across = (cols + kLayOut - 1) / kLayOut;
+  const float* master = e.store->master().data();
+  for (i64 b = blocks.begin; b < blocks.end; ++b) {
+    const i64 first = b / across * 16, count = std::min<i64>(16, rows - first), begin = b % across * kLayOut, end = std::min(begin + kLayOut, cols);
+    for (i64 r = first; r < first + count; ++r) {
+      const float* from = master + r * cols + begin;
+      if (e.use.vector) stored_run(from, end - begin, reinterpret_cast<float*>(e.plain.get()) + r * cols + begin);
+      if (e.use.dense) stored_run(from, end - begin, reinterpret_cast<float*>(e.dense.get()) + r * e.arg.dense_stride + begin);
+    }
+    if (!e.use.panels) continue;
+    float* to = reinterpret_cast<float*>(e.panels.get()) + first * e.arg.padded_cols;
+    for (i64 c = begin; c < end; c += 16) {
+      const i64 some = std::min<i64>(16, end - c);
+      float block[16][16], turned[16][16] = {};
+      for (i64 r = 0; r < count; ++r) stored_run(master + (first + r) * cols + c, some, block[r]);
+      for (i64 i = 0; i < some; ++i)
+        for (i64 r = 0; r < count; ++r) turned[i][r] = block[r][i];
+      std::memcpy(to + c * 16, turned, static_cast<std::size_t>(some) * sizeof turned[0]);
+    }
+  }
 }
 
 // The packed bytes run as they lie; only scales and zero points are brought into the host's order.
@@ -158,44 +215,43 @@ Status PreparedWeights::prepare_blocks(Entry& e) {
 }
 
 template <class T>
+Status PreparedWeights::allocate_forms(Entry& e, bool with_panels) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t rows = e.store->rows(), cols = e.store->cols();
+  e.arg.rows = rows;
+  e.arg.cols = cols;
+  e.arg.dense_stride = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 16));
+  if (with_panels) e.arg.padded_cols = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 32));
+  if (e.use.vector && !e.plain) e.plain = allocate(rows * cols * kSize);
+  if (e.use.dense && !e.dense) e.dense = allocate(rows * e.arg.dense_stride * kSize);
+  if (e.use.panels && with_panels && !e.panels) e.panels = allocate((rows + 15) / 16 * e.arg.padded_cols * 16 * kSize);
+  if ((e.use.vector && !e.plain) || (e.use.dense && !e.dense) || (e.use.panels && with_panels && !e.panels))
+    return Status(Code::out_of_memory, "weights: no memory for " + std::to_string(rows) + " x " + std::to_string(cols) + " values");
+  if (e.use.dense) e.arg.dense = e.dense.get();
+  if (e.use.panels && with_panels) e.arg.panels = e.panels.get();
+  return {};
+}
+
+template <class T>
 Status PreparedWeights::prepare(Entry& e) {
   const bool packed = sizeof(T) == 4 && product_form(e.store->format()) != kFloatForm;
   if (packed && e.use.panels) LOOM_TRY(prepare_packed(e));
   if (packed && !e.use.dense && !e.use.vector) return {};
-  const std::int64_t rows = e.store->rows(), cols = e.store->cols();
-  const auto padded_cols = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 32));
-  const auto stride = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 16));
-  const std::int64_t panels = (rows + 15) / 16;
-  e.arg.rows = rows;
-  e.arg.cols = cols;
-  if (!packed) e.arg.padded_cols = padded_cols;
-  e.arg.dense_stride = stride;
-  const Status out_of_memory(Code::out_of_memory, "weights: no memory for " + std::to_string(rows) + " x " + std::to_string(cols) + " values");
-
+  LOOM_TRY(allocate_forms<T>(e, !packed));
+  const std::int64_t rows = e.arg.rows, cols = e.arg.cols;
   std::vector<T> values(static_cast<std::size_t>(rows * cols));
   LOOM_TRY(e.store->values(std::span<T>(values)));
   for (T& v : values) v = stored(v);
-  if (e.use.vector) {
-    if (!e.plain) e.plain = allocate(rows * cols * static_cast<std::int64_t>(sizeof(T)));
-    if (!e.plain) return out_of_memory;
-    std::memcpy(e.plain.get(), values.data(), values.size() * sizeof(T));
-  }
-  if (e.use.dense) {
-    if (!e.dense) e.dense = allocate(rows * stride * static_cast<std::int64_t>(sizeof(T)));
-    if (!e.dense) return out_of_memory;
-    for (std::int64_t r = 0; r < rows; ++r) std::memcpy(reinterpret_cast<T*>(e.dense.get()) + r * stride, values.data() + r * cols, static_cast<std::size_t>(cols) * sizeof(T));
-    e.arg.dense = e.dense.get();
-  }
+  if (e.use.vector) std::memcpy(e.plain.get(), values.data(), values.size() * sizeof(T));
+  if (e.use.dense)
+    for (std::int64_t r = 0; r < rows; ++r) std::memcpy(reinterpret_cast<T*>(e.dense.get()) + r * e.arg.dense_stride, values.data() + r * cols, static_cast<std::size_t>(cols) * sizeof(T));
   if (e.use.panels && !packed) {
-    if (!e.panels) e.panels = allocate(panels * padded_cols * 16 * static_cast<std::int64_t>(sizeof(T)));
-    if (!e.panels) return out_of_memory;
     T* to = reinterpret_cast<T*>(e.panels.get());
     for (std::int64_t r = 0; r < rows; ++r) {
-      T* column = to + (r / 16) * padded_cols * 16 + r % 16;
+      T* column = to + (r / 16) * e.arg.padded_cols * 16 + r % 16;
       const T* from = values.data() + r * cols;
       for (std::int64_t c = 0; c < cols; ++c) column[c * 16] = from[c];
     }
-    e.arg.panels = to;
   }
   return {};
 }

@@ -1,5 +1,7 @@
 #include "ops/cpu/schedule.h"
 
+#include <algorithm>
+
 #include "ops/cpu/kernel_args.h"
 #include "ops/cpu/prepared_weights.h"
 
@@ -19,7 +21,7 @@ struct Cut {
 Cut cut_of(const Program& p, const Instruction& ins, std::size_t operand, bool fewer_than_workers, bool gemv) {
   const std::size_t result = info(ins.op).operands.size() - 1;
   switch (ins.op) {
-    case Op::fill: case Op::copy: case Op::add: case Op::scale: case Op::convert: case Op::activation: case Op::silu_mul:
+    case Op::fill: case Op::copy: case Op::add: case Op::mul: case Op::scale: case Op::convert: case Op::activation: case Op::silu_mul:
       return {fewer_than_workers ? Cut::columns : Cut::rows};  // each_element
     case Op::quantize: case Op::split_bf16: return {Cut::rows};
     case Op::rms_norm: case Op::layer_norm: {
@@ -48,6 +50,10 @@ Schedule::Schedule(const Program& program, int workers, bool fuse) : program_(&p
   barrier_.assign(count, 1);
   if (!fuse) return;
   writer_.assign(program.buffers.size(), -1);
+  for (std::size_t n = 0; n < count; ++n) {
+    const auto& operands = program.code[n].operands;
+    measured_.push_back(std::any_of(operands.begin(), operands.end(), [&](const View& v) { return v.valid() && program.measured(v.buffer) != kNone; }));
+  }
   std::vector<std::uint8_t> written(program.buffers.size(), 0);
   for (std::size_t n = 0; n < count; ++n) {
     const Instruction& ins = program.code[n];
@@ -70,7 +76,7 @@ Schedule::Schedule(const Program& program, int workers, bool fuse) : program_(&p
 
 // The result is a temporary that nothing else writes, made row by row at small cost.
 bool Schedule::makes_private(std::size_t n) const {
-  if (!fuse_ || workers_ == 1) return false;
+  if (!fuse_ || workers_ == 1 || measured_[n]) return false;
   const Instruction& ins = program_->code[n];
   if (ins.op != Op::rms_norm && ins.op != Op::layer_norm && ins.op != Op::quantize && ins.op != Op::split_bf16) return false;
   const auto b = static_cast<std::size_t>(ins.operands[info(ins.op).operands.size() - 1].buffer);
@@ -81,8 +87,9 @@ bool Schedule::makes_private(std::size_t n) const {
 bool Schedule::conflicts(std::size_t before, std::size_t after, std::span<std::byte* const> data) const {
   const Instruction *x = &program_->code[before], *y = &program_->code[after];
   const OpInfo &xi = info(x->op), &yi = info(y->op);
+  if (x->op == Op::route_rows && measured_[after]) return true;  // the count itself
   auto cut = [&](const Instruction& ins, std::size_t n, std::size_t i) {
-    if (whole(n)) return Cut{};  // every worker reads all of it
+    if (whole(n) || measured_[n]) return Cut{};  // every worker reads all of it, or how many rows it has is not known yet
     return cut_of(*program_, ins, i, (classes_[n] & kFewerThanWorkers) != 0, (classes_[n] & kGemv) != 0);
   };
   for (std::size_t i = 0; i < xi.operands.size(); ++i) {
@@ -97,7 +104,10 @@ bool Schedule::conflicts(std::size_t before, std::size_t after, std::span<std::b
         continue;
       }
       const Buffer &p = program_->buffers[static_cast<std::size_t>(a.buffer)], &q = program_->buffers[static_cast<std::size_t>(b.buffer)];
-      if (p.kind == BufferKind::weight || q.kind == BufferKind::weight) continue;  // never written
+      if (p.kind == BufferKind::weight || q.kind == BufferKind::weight) {  // never written, but its values may lie in the master that an update writes
+        if ((p.kind == BufferKind::master || q.kind == BufferKind::master) && p.path == q.path && p.role == q.role) return true;
+        continue;
+      }
       if (overlap(data[static_cast<std::size_t>(a.buffer)], buffer_bytes(*program_, a.buffer), data[static_cast<std::size_t>(b.buffer)], buffer_bytes(*program_, b.buffer))) return true;
     }
   }

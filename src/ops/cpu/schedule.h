@@ -41,7 +41,7 @@ class Schedule {
   bool fuse_ = false;
   Placement private_;
   std::vector<int> writer_;           // per buffer: its only writer, -1 where there are several or none
-  std::vector<std::uint8_t> classes_, barrier_;  // per instruction
+  std::vector<std::uint8_t> classes_, barrier_, measured_;  // per instruction; the last: it has rows that the run measures
 };
 
 }  // namespace loom::cpu

@@ -8,12 +8,15 @@
 #include "base/fp_env.h"
 #include "ops/cpu/prepared_weights.h"
 #include "ops/rope.h"
+#include "ops/tensor_ops.h"
 #include "ops/webgpu/fusion.h"
 
 namespace loom::webgpu {
 namespace {
 
-bool is_weight_matrix(Op op) { return op == Op::matmul || op == Op::matmul_t || op == Op::gather; }
+bool is_weight_matrix(Op op) {
+  return op == Op::matmul || op == Op::matmul_t || op == Op::gather || op == Op::group_matmul || op == Op::group_matmul_t || op == Op::distances || op == Op::distances_back || op == Op::distances_weight;
+}
 
 }  // namespace
 
@@ -103,6 +106,7 @@ Status Executor::plan_arena() {
   }
   page_table_at_ = take_words(static_cast<std::int64_t>(page_table_.size()));
   scratch_at_ = take_words(scratch);
+  registers_at_ = take_words(static_cast<std::int64_t>(program_.registers.size()));
   picked_at_ = take_words(static_cast<std::int64_t>(1 + kMostPicked) + 2 * kPickParts);
   if (arena_words_ * 4 > std::min(device_.limits().buffer_bytes, device_.limits().binding_bytes) || arena_words_ >= UINT32_MAX) {
     return Status(Code::out_of_memory, "gpu: the session's values, states and masters take " + std::to_string(arena_words_ * 4) + " bytes, a binding of this adapter holds " +
@@ -112,6 +116,11 @@ Status Executor::plan_arena() {
   for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
     const Buffer& buffer = program_.buffers[b];
     if (buffer.kind != BufferKind::constant || !used[b]) continue;
+    if (buffer.constant.kind != ConstantKind::rope) {
+      const std::vector<std::int32_t> list = places_table(buffer.constant.reals, buffer.constant.kind == ConstantKind::uses);
+      LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, std::as_bytes(std::span(list))));
+      continue;
+    }
     LOOM_ASSIGN(const RopeSpec spec, RopeSpec::from_reals(buffer.constant.reals));
     std::vector<float> table(static_cast<std::size_t>(program_.max_rows(static_cast<BufferId>(b)) * buffer.cols));
     fill_rope_table(spec, program_.max_rows(static_cast<BufferId>(b)), buffer.cols, buffer.cols, table.data());

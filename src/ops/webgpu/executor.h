@@ -113,7 +113,7 @@ class Executor final : public loom::Executor {
   std::vector<std::uint32_t> slots_;
   std::vector<gpu::Dispatch> list_, submitted_;  // of the registers' values, one per launch; of this run
   std::vector<Mirror> mirrors_;
-  std::uint32_t page_table_at_ = 0, scratch_at_ = 0, picked_at_ = 0;
+  std::uint32_t page_table_at_ = 0, scratch_at_ = 0, picked_at_ = 0, registers_at_ = 0;
   std::vector<std::uint32_t> uploaded_pages_;
   std::vector<SequenceTable> sequence_tables_;
   std::vector<std::uint32_t> bound_u32_;

@@ -110,13 +110,16 @@ class Finder {
     const cpu::WeightArg& w = *first.arg;
     const std::int64_t words = ceil_div(w.cols, 64) * 16, byte_rows = w.panel_bytes / 64;
     const std::int64_t units = epilogue == kHeads ? l.ints[0] + 2 * l.ints[1] : epilogue == kSiluMul ? ceil_div(list[0]->operands[3].cols, 16) : l.factor;
-    // Threads for every run of byte rows, but not more than the device runs at once, unless a long row is quantized.
+    // Threads for every run of byte rows: few wide workgroups that go on from panel to panel keep more of the memory busy than many narrow ones, each of which prepares the row.
     const std::int64_t run = byte_rows >= 128 ? 8 : 4, most = std::min<std::int64_t>(limits_.threads_per_group, 1024);
     std::int64_t threads = std::max<std::int64_t>(128, 16 * jobs);
-    while (2 * threads <= most && threads < 16 * jobs * ceil_div(byte_rows, run) && (threads < 256 || w.cols > 8192 || 2 * threads * units <= kDeviceThreads)) threads *= 2;
+    while (2 * threads <= most && threads < 16 * jobs * ceil_div(byte_rows, run)) threads *= 2;
     const std::int64_t head_dim = epilogue == kHeads ? l.ints[2] : 2;
-    const std::int64_t turns = ceil_div(units * threads, kDeviceThreads), groups = ceil_div(units, turns);
-    const std::int64_t bytes = (std::max<std::int64_t>(words, w.padded_cols / 4) + 64) * 10 + 128 * jobs * turns + 8 * head_dim + (norm ? 512 : 64);
+    // Workgroup memory: the planes of the row, and its values where there is room or the norm needs them; then sums for each turn.
+    const std::int64_t planes_bytes = (std::max<std::int64_t>(words, w.padded_cols / 4) + 64) * 10 + 8 * head_dim + (norm ? 512 : 64), turn_bytes = 128 * jobs;
+    const std::int64_t room = (limits_.group_bytes - planes_bytes - (norm ? words * 16 : 0)) / turn_bytes;
+    const std::int64_t turns = std::max<std::int64_t>(1, std::min(room, ceil_div(units * threads, kDeviceThreads))), groups = ceil_div(units, turns);
+    const std::int64_t bytes = planes_bytes + turn_bytes * turns;
     const bool staged = bytes + words * 16 <= limits_.group_bytes;
     if (threads > most || bytes > limits_.group_bytes || (norm && !staged) || (epilogue == kHeads && turns > 1)) return;
     l.kernel = {"arena exact reduce q15 weights join append lanes gemv", "gemv",

@@ -24,6 +24,7 @@ struct Kernel {
   std::string constants;  // in front of the pieces
   gpu::Access weights = gpu::Access::read;
   bool has_weights = false;
+  bool measured = false;  // an operand has rows that the run measures
 };
 
 // What runs in place of a launch's kernel where its operand has at least `rows` rows.

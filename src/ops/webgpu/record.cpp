@@ -12,8 +12,9 @@ namespace loom::webgpu {
 namespace {
 
 // Places of the words of a dispatch's parameters: kernels/parts/base.wgsl reads them.
-enum : std::size_t { kUnits = 1, kPageTable = 2, kPages = 3, kOperands = 4, kInts = 44, kReals = 52, kU32s = 57, kF32s = 62, kWeight = 68, kWeightStep = 20, kExtra = 80 };
+enum : std::size_t { kUnits = 1, kPageTable = 2, kPages = 3, kOperands = 4, kInts = 44, kReals = 52, kU32s = 57, kF32s = 62, kWeight = 68, kWeightStep = 20, kExtra = 80, kFactors = 98 };
 
+constexpr std::uint32_t kMeasured = std::uint32_t{1} << 31;  // of an operand's rows: parts/rows_measured.wgsl
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
 std::uint32_t word(long long v) { return static_cast<std::uint32_t>(v); }
@@ -114,8 +115,16 @@ void Executor::fill_slot(std::size_t n) {
     if (!v.valid()) continue;
     const std::uint32_t operand[] = {word_of(v.buffer) + static_cast<std::uint32_t>(v.col), word(stride_words(v.buffer)), word(program_.rows(v.buffer, u32_)), word(v.cols)};
     std::memcpy(slot + kOperands + 4 * i, operand, sizeof operand);
+    const RegisterId count = program_.measured(v.buffer);
+    if (count == kNone) continue;
+    const Rows& r = buffer(v.buffer).rows;
+    slot[kOperands + 4 * i + 2] = kMeasured | (registers_at_ + static_cast<std::uint32_t>(count));
+    slot[kFactors + i] = word(r.constant);
+    for (const RegisterId other : {r.a, r.b})
+      if (other != kNone && other != count) slot[kFactors + i] *= u32_[static_cast<std::size_t>(other)];
   }
-  for (std::size_t i = 0; i < spec.ints.size(); ++i) slot[kInts + i] = word(spec.ints[i]);
+  for (std::size_t i = 0; i < kReals - kInts; ++i) slot[kInts + i]  // more of them than that are constants of the kernel
+      = word(spec.ints[i]);
   for (std::size_t i = 0; i < spec.reals.size(); ++i) slot[kReals + i] = bits(static_cast<float>(spec.reals[i]));
   slot[kExtra] = scratch_at_;
   for (std::size_t i = 0; i < spec.matrices.size() && spec.matrices[i] != kNone; ++i) {
@@ -130,7 +139,8 @@ void Executor::fill_slot(std::size_t n) {
   const Instruction& ins = *spec.instruction;
   if (ins.op == Op::fill) slot[kReals] = bits(cpu::stored(static_cast<float>(ins.reals[0])));
   for (std::size_t i = 0; i < info(ins.op).registers.size(); ++i) {
-    slot[kU32s + i] = u32_[static_cast<std::size_t>(ins.registers[i])];
+    const auto reg = static_cast<std::size_t>(ins.registers[i]);
+    slot[kU32s + i] = program_.registers[reg].type == RegisterType::measured ? registers_at_ + word(ins.registers[i]) : u32_[reg];
     slot[kF32s + i] = bits(f32_[static_cast<std::size_t>(ins.registers[i])]);
   }
   if (ins.op == Op::attention_rows || ins.op == Op::attention_back) {
@@ -143,6 +153,7 @@ void Executor::fill_slot(std::size_t n) {
 }
 
 Status Executor::bind_registers() {
+  bound_counts();
   if (bound_ && u32_ == bound_u32_ && f32_ == bound_f32_) return {};
   single_rows_ = !fused_.empty();
   for (std::size_t n = 0; n < launches_.size(); ++n) {

@@ -4,8 +4,10 @@
 
 #include "base/bytes.h"
 #include "base/source.h"
+#include "formats/idx/idx.h"
 #include "formats/npy/npy.h"
 #include "train/data/table.h"
+#include "train/data/tensor_data.h"
 #include "train/spec.h"
 
 namespace loom {
@@ -59,6 +61,22 @@ Result<std::unique_ptr<DataSource>> open_data(const TrainingSpec& spec, const st
     return read_table(text, d, path);
   }
   LOOM_ASSIGN(const SourcePtr source, open_source(path));
+  if (d.kind == DataKind::arrays) {
+    LOOM_ASSIGN(TensorInfo x, open_array(source));
+    LOOM_ASSIGN(SourcePtr targets, open_source(d.targets_file));
+    LOOM_ASSIGN(const TensorInfo y, open_array(std::move(targets)));
+    LOOM_ASSIGN(auto data, TensorData::create(std::move(x), y, takes_classes(spec.loss)));
+    return std::unique_ptr<DataSource>(std::move(data));
+  }
+  if (d.kind == DataKind::text) {
+    LOOM_ASSIGN(const std::vector<std::byte> bytes, read_all(*source));
+    std::vector<std::uint32_t> ids;
+    ids.reserve(bytes.size());
+    for (const std::byte b : bytes) ids.push_back(std::to_integer<std::uint32_t>(b));
+    auto data = TokenData::create(std::move(ids), {}, d.length);
+    if (!data.ok()) return data.status().at(path);
+    return std::unique_ptr<DataSource>(std::move(*data));
+  }
   LOOM_ASSIGN(std::vector<std::uint32_t> ids, read_ids(source, d));
   std::vector<std::uint64_t> ends;
   if (d.document_end >= 0) ends = document_ends(ids, static_cast<std::uint32_t>(d.document_end));

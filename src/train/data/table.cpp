@@ -3,89 +3,14 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/json.h"
+#include "train/data/csv.h"
 
 namespace loom {
 namespace {
 
-constexpr std::size_t kMaxColumns = 1 << 20;
-
-// Walks over the records of a CSV text.
-class CsvReader {
- public:
-  CsvReader(std::string_view text, char separator, const std::string& name) : text_(text), separator_(separator), name_(name) {
-    if (text_.substr(0, 3) == "\xEF\xBB\xBF") at_ = 3;  // a byte order mark
-  }
-
-  // The next record that is no empty line; false at the end.
-  Result<bool> next(std::vector<std::string>& cells) {
-    cells.clear();
-    while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r')) end_line();
-    if (at_ >= text_.size()) return false;
-    record_line_ = line_;
-    for (;;) {
-      if (cells.size() == kMaxColumns) return error(cells.size(), "more than " + std::to_string(kMaxColumns) + " columns");
-      cells.emplace_back();
-      LOOM_TRY(cell(cells.back(), cells.size()));
-      if (at_ < text_.size() && text_[at_] == separator_) { ++at_; continue; }
-      end_line();
-      return true;
-    }
-  }
-  Status error(std::size_t column, const std::string& what) const {
-    return Status(Code::invalid_argument, name_ + ": line " + std::to_string(record_line_) + ", column " + std::to_string(column) + ": " + what);
-  }
-
- private:
-  Status cell(std::string& out, std::size_t column) {
-    if (at_ < text_.size() && text_[at_] == '"') {
-      for (++at_;; ++at_) {
-        if (at_ >= text_.size()) return error(column, "the quote is never closed");
-        if (text_[at_] == '"' && (at_ + 1 >= text_.size() || text_[at_ + 1] != '"')) break;
-        if (text_[at_] == '"') ++at_;
-        if (text_[at_] == '\n') ++line_;
-        out += text_[at_];
-      }
-      ++at_;
-      if (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r') return error(column, "text after the closing quote");
-      return {};
-    }
-    for (; at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r'; ++at_) {
-      if (text_[at_] == '"') return error(column, "a quote inside of a cell that does not start with one");
-      out += text_[at_];
-    }
-    return {};
-  }
-  void end_line() {
-    if (at_ < text_.size() && text_[at_] == '\r') ++at_;
-    if (at_ < text_.size() && text_[at_] == '\n') ++at_;
-    ++line_;
-  }
-
-  std::string_view text_;
-  char separator_;
-  const std::string& name_;
-  std::size_t at_ = 0, line_ = 1, record_line_ = 1;
-};
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-  return s;
-}
-
-// "number 'abc'" with what a terminal should not see left out.
-std::string shown(std::string_view cell) {
-  std::string text = "'";
-  for (const char c : cell.substr(0, 40)) text += c >= ' ' && c < 127 ? c : '?';
-  return text + (cell.size() > 40 ? "...'" : "'");
-}
-
 Result<float> number(const CsvReader& reader, std::size_t column, std::string_view cell) {
-  std::string_view t = trimmed(cell);
-  if (t.size() > 1 && t[0] == '+' && t[1] != '-') t.remove_prefix(1);
   double v = 0;
-  if (!parse_double(t, &v)) return reader.error(column, "expected a number, got " + shown(cell));
+  if (!parse_number(cell, &v)) return reader.error(column, "expected a number, got " + shown(cell));
   if (v > std::numeric_limits<float>::max() || v < std::numeric_limits<float>::lowest()) return reader.error(column, shown(cell) + " is too large for f32");
   return static_cast<float>(v);
 }

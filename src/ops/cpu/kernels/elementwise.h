@@ -8,13 +8,9 @@ static inline void each_row(const KernelArgs& k, const TensorArg& y, F f) {
 // Few rows, many columns (decoding) are split by columns, so that all workers have work. schedule.cpp relies on the cut.
 template <class T, class F>
 static inline void each_element(const KernelArgs& k, const TensorArg& y, F f) {
-  if (y.rows >= k.workers) {
-    const Range r = share(y.rows, 1, k.worker, k.workers);
-    for (i64 i = r.begin; i < r.end; ++i) f(i, i64{0}, y.cols);
-  } else {
-    const Range c = share(y.cols, 16, k.worker, k.workers);
-    for (i64 i = 0; i < y.rows; ++i) f(i, c.begin, c.end);
-  }
+  const bool by_rows = y.rows >= k.workers;  // one call of f: it is inlined once
+  const Range r = by_rows ? share(y.rows, 1, k.worker, k.workers) : Range{0, y.rows}, c = by_rows ? Range{0, y.cols} : share(y.cols, 16, k.worker, k.workers);
+  for (i64 i = r.begin; i < r.end; ++i) f(i, c.begin, c.end);
 }
 
 template <class T>
@@ -39,6 +35,36 @@ static void add(const KernelArgs& k) {
     const T *a = row<T>(x, r), *b = row<T>(z, r);
     T* o = row<T>(y, r);
     for (i64 c = c0; c < c1; ++c) o[c] = stored(a[c] + b[c]);
+  });
+}
+template <class T>
+static void mul(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &z = k.t[1], &y = k.t[2];
+  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
+    const T *a = row<T>(x, r), *b = row<T>(z, r);
+    T* o = row<T>(y, r);
+    for (i64 c = c0; c < c1; ++c) o[c] = stored(a[c] * b[c]);
+  });
+}
+// y = x * gain[c / inner] + bias[c / inner]
+template <class T>
+static void channel_affine(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &y = k.t[3];
+  const T *gain = k.has[1] ? row<T>(k.t[1], 0) : nullptr, *bias = k.has[2] ? row<T>(k.t[2], 0) : nullptr;
+  const i64 inner = k.ints[0];
+  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
+    const T* a = row<T>(x, r);
+    T* o = row<T>(y, r);
+    for (i64 c = c0; c < c1;) {
+      const i64 channel = c / inner, end = least(c1, (channel + 1) * inner);
+      const T g = gain ? gain[channel] : T(1), b = bias ? bias[channel] : T(0);
+      for (; c < end; ++c) {
+        T v = a[c];
+        if (gain) v = v * g;
+        if (bias) v = v + b;
+        o[c] = stored(v);
+      }
+    }
   });
 }
 template <class T>
@@ -198,6 +224,30 @@ static void silu_mul_back(const KernelArgs& k) {
       oa[c] = stored(da);
       ob[c] = stored(db);
     }
+  });
+}
+
+// y = (x - mean) * scale by columns; with `missing`, what is not a number becomes 0.
+template <class T>
+static void standardize(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &y = k.t[3];
+  const T *mean = row<T>(k.t[1], 0), *factor = row<T>(k.t[2], 0);
+  const bool missing = k.ints[0] != 0;
+  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
+    const T* a = row<T>(x, r);
+    T* o = row<T>(y, r);
+    for (i64 c = c0; c < c1; ++c) o[c] = missing && a[c] != a[c] ? T(0) : stored((a[c] - mean[c]) * factor[c]);
+  });
+}
+template <class T>
+static void standardize_back(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &gy = k.t[2], &gx = k.t[3];
+  const T* factor = row<T>(k.t[1], 0);
+  const bool missing = k.ints[0] != 0;
+  each_element<T>(k, gx, [&](i64 r, i64 c0, i64 c1) {
+    const T *a = row<T>(x, r), *g = row<T>(gy, r);
+    T* o = row<T>(gx, r);
+    for (i64 c = c0; c < c1; ++c) o[c] = missing && a[c] != a[c] ? T(0) : stored(g[c] * factor[c]);
   });
 }
 

@@ -1,91 +1,214 @@
 // Float matrix products in the canonical order (numerics rule 4, "AMX32"): chunks of 32 k; in a chunk one chain over even k and one
 // over odd k, each from +0; chunks are added in ascending order to C. Vectorized across outputs, so every tile shape gives the same bits.
 
-static constexpr int kTileRows = LOOM_TILE_ROWS, kTilePanels = LOOM_TILE_PANELS;  // what the registers hold twice over
+#if LOOM_VECTOR_BYTES == 64 || defined(__aarch64__)
+static constexpr int kRegisters = 32;
+#else
+static constexpr int kRegisters = 16;
+#endif
+// What they hold of sums; half as many rows of doubles.
+static constexpr int kTileRows = LOOM_TILE_ROWS, kTilePanels = LOOM_TILE_PANELS;
+template <class T>
+static constexpr int kRowsOf = sizeof(T) == 4 || kTileRows == 1 ? kTileRows : kTileRows / 2;
 
-// c[m][p] += sum over k in [0, n) of A(m, k) * B(k, p): A(m, k) = a[m*am + k*ak], B(k, p) = 16 lanes at b + p*bp + k*bk.
-// Written on the registers' own vectors, all loops over them unrolled: the sums of a chunk never leave the registers.
-template <class T, int MR, int NP>
-static inline void multiply(i64 n, const T* a, i64 am, i64 ak, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
+// A(m, k) of a product: at fixed steps, or where two tables say. rows<MR>(): the first MR rows, as a tile reads them.
+template <class T>
+struct Strided {
+  const T* a;
+  i64 m_step, k_step;
+  Strided from(i64 m, i64 k) const { return {a + m * m_step + k * k_step, m_step, k_step}; }
+  template <int MR>
+  Strided rows() const { return *this; }
+  T at(i64 m, i64 k) const { return a[m * m_step + k * k_step]; }
+};
+template <class T>
+struct Tabled {
+  const T* a;
+  const int *m_at, *k_at;
+  Tabled from(i64 m, i64 k) const { return {a, m_at + m, k_at + k}; }
+  template <int MR>
+  struct Rows {
+    const T* row[MR];
+    const int* k_at;
+    T at(i64 m, i64 k) const { return row[m][k_at[k]]; }
+  };
+  template <int MR>
+  Rows<MR> rows() const {
+    Rows<MR> r;
+    r.k_at = k_at;
+    LOOM_UNROLL for (int m = 0; m < MR; ++m) {
+      r.row[m] = a + m_at[m];
+      __asm__("" : "+r"(r.row[m]));  // an address of its own: gcc would add base and both offsets at each step
+    }
+    return r;
+  }
+};
+
+// c[m][p] += sum over k in [0, n) of A(m, k) * B(k, p), B(k, p) = 16 lanes at b + p*bp + k*bk.
+// Written on the registers' own vectors, all loops over them unrolled: a chain never leaves its registers. Both chains of a chunk grow at once where
+// there are registers for both, otherwise one after the other: a tile of twice the size reads half as much for each product.
+template <class T, int MR, int NP, class A>
+static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
   using N = typename V<T>::Native;
+  const auto rows = a.template rows<MR>();
   constexpr int kParts = V<T>::kParts, Q = NP * kParts, W = 16 / kParts;
-  auto load_part = [&](i64 k, int q) {
-    N v;
-    __builtin_memcpy(&v, b + q / kParts * bp + q % kParts * W + k * bk, sizeof v);
-    return v;
+  constexpr bool kBoth = 2 * MR * Q <= kRegisters * 3 / 4;
+  auto add_products = [&](i64 k, N(&sum)[MR][Q]) __attribute__((always_inline)) {
+    N values[Q];
+    LOOM_UNROLL for (int q = 0; q < Q; ++q) __builtin_memcpy(&values[q], b + q / kParts * bp + q % kParts * W + k * bk, sizeof values[q]);
+    LOOM_UNROLL for (int m = 0; m < MR; ++m) {
+      const T x = rows.at(m, k);
+      LOOM_UNROLL for (int q = 0; q < Q; ++q) sum[m][q] += x * values[q];
+    }
+  };
+  auto zero = [](N(&sum)[MR][Q]) __attribute__((always_inline)) {
+    LOOM_UNROLL for (int m = 0; m < MR; ++m)
+      LOOM_UNROLL for (int q = 0; q < Q; ++q) sum[m][q] = N{};
   };
   for (i64 k0 = 0; k0 < n; k0 += 32) {
     const i64 k1 = least(k0 + 32, n);
     N even[MR][Q], odd[MR][Q];
-    LOOM_UNROLL for (int m = 0; m < MR; ++m)
-      LOOM_UNROLL for (int q = 0; q < Q; ++q) even[m][q] = odd[m][q] = N{};
+    zero(even);
     i64 k = k0;
-    for (; k + 1 < k1; k += 2) {
-      N b0[Q], b1[Q];
-      LOOM_UNROLL for (int q = 0; q < Q; ++q) { b0[q] = load_part(k, q); b1[q] = load_part(k + 1, q); }
-      LOOM_UNROLL for (int m = 0; m < MR; ++m) {
-        const T x = a[m * am + k * ak], y = a[m * am + (k + 1) * ak];
-        LOOM_UNROLL for (int q = 0; q < Q; ++q) { even[m][q] += x * b0[q]; odd[m][q] += y * b1[q]; }
+    if constexpr (kBoth) {
+      zero(odd);
+      for (; k + 1 < k1; k += 2) {
+        add_products(k, even);
+        add_products(k + 1, odd);
       }
-    }
-    if (k < k1) {
-      LOOM_UNROLL for (int m = 0; m < MR; ++m)
-        LOOM_UNROLL for (int q = 0; q < Q; ++q) even[m][q] += a[m * am + k * ak] * load_part(k, q);
+      if (k < k1) add_products(k, even);
+    } else {
+      for (; k < k1; k += 2) add_products(k, even);
+      zero(odd);
+      for (k = k0 + 1; k < k1; k += 2) add_products(k, odd);
     }
     LOOM_UNROLL for (int m = 0; m < MR; ++m)
       LOOM_UNROLL for (int q = 0; q < Q; ++q) c[m][q / kParts].part[q % kParts] += even[m][q] + odd[m][q];
   }
 }
 
+template <class T, int MR, int NP>
+static inline void multiply(i64 n, const T* a, i64 am, i64 ak, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
+  multiply<T, MR, NP>(n, Strided<T>{a, am, ak}, b, bp, bk, c);
+}
+
 // The operands of one product C[m][16 lanes of p] = init + A B, and where a tile of it begins.
-template <class T>
+template <class T, class A = Strided<T>>
 struct Product {
   i64 k;                     // length of the sums
-  const T* a; i64 am, ak;
+  A a;
   const T* b; i64 bp, bk;
   T* c; i64 cm; i64 lanes;   // valid outputs per row of C
   const T* bias;             // init: null is zero
   bool accumulate;           // init: what C holds
 };
 
-template <class T, int MR, int NP>
-static inline void tile(const Product<T>& g, i64 m, i64 panel) {
+template <class T, int MR, int NP, class A>
+static inline void tile(const Product<T, A>& g, i64 m, i64 panel) {
   V<T> c[MR][NP];
-  for (int i = 0; i < MR; ++i)
-    for (int p = 0; p < NP; ++p) {
+  LOOM_UNROLL for (int i = 0; i < MR; ++i)
+    LOOM_UNROLL for (int p = 0; p < NP; ++p) {
       const i64 col = (panel + p) * 16, n = g.lanes - col;
-      c[i][p] = g.accumulate ? load_lanes(g.c + (m + i) * g.cm + col, n) : g.bias ? load_lanes(g.bias + col, n) : V<T>{};
+      if (g.accumulate) c[i][p] = load_lanes(g.c + (m + i) * g.cm + col, n);
+      else if (g.bias) c[i][p] = load_lanes(g.bias + col, n);
+      else LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) c[i][p].part[q] = typename V<T>::Native{};  // gcc fills a whole V<T>{} by a slow instruction
     }
-  multiply<T, MR, NP>(g.k, g.a + m * g.am, g.am, g.ak, g.b + panel * g.bp, g.bp, g.bk, c);
+  multiply<T, MR, NP>(g.k, g.a.from(m, 0), g.b + panel * g.bp, g.bp, g.bk, c);
   for (int i = 0; i < MR; ++i)
     for (int p = 0; p < NP; ++p) {
       const i64 col = (panel + p) * 16;
-      put_lanes(g.c + (m + i) * g.cm + col, c[i][p], g.lanes - col);
+      put_tile(g.c + (m + i) * g.cm + col, c[i][p], g.lanes - col);
     }
 }
 
-template <class T, int NP>
-static inline void tile_rows(const Product<T>& g, i64 rows, i64 panel) {
+template <class T, int NP, class A>
+static inline void tile_rows(const Product<T, A>& g, i64 rows, i64 panel) {
+  constexpr int kRows = kRowsOf<T>;
   i64 m = 0;
-  for (; m + kTileRows <= rows; m += kTileRows) tile<T, kTileRows, NP>(g, m, panel);
+  for (; m + kRows <= rows; m += kRows) tile<T, kRows, NP>(g, m, panel);
   for (; m < rows; ++m) tile<T, 1, NP>(g, m, panel);
 }
 
-// The worker's part of C: panels first, and rows too where there are few panels. Any cut gives the same bits.
+// Weights as a product reads them where they have not been stored(): small ones are 0. A NaN may be any, since that of the result is the canonical one.
+template <class N>
+static inline N flushed(N x) {
+  typedef int Bits __attribute__((vector_size(sizeof(N))));
+  const Bits bits = (Bits)x;
+  return (N)(bits & ((bits & 0x7FFFFFFF) >= (127 - 40) << 23));
+}
+// Copies of panels, [k][16]. W row by row is B of gx = gy W, and column by column that of y = x W^T.
 template <class T>
-static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k) {
-  constexpr i64 kRowBlock = 16 * kTileRows;
+static void copy_rows(const WeightArg& w, i64 panel, T* to) {
+  const i64 col = panel * 16, n = w.cols - col;
+  const T* from = sizeof(T) == 4 && w.master ? reinterpret_cast<const T*>(w.master) : static_cast<const T*>(w.dense);
+  const i64 step = from == w.dense ? w.dense_stride : w.cols;
+  for (i64 r = 0; r < w.rows; ++r, to += 16) {
+    if (from != w.dense && n < 16) {
+      for (i64 c = 0; c < 16; ++c) to[c] = c < n ? stored(from[r * step + col + c]) : T(0);
+      continue;
+    }
+    LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) {
+      typename V<T>::Native v;
+      __builtin_memcpy(&v, from + r * step + col + q * (16 / V<T>::kParts), sizeof v);
+      if constexpr (sizeof(T) == 4) v = flushed(v);
+      __builtin_memcpy(to + q * (16 / V<T>::kParts), &v, sizeof v);
+    }
+  }
+}
+#if defined(__clang__)
+#define LOOM_PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+#define LOOM_PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, FourBits{i, j, k, l})
+#endif
+static void turn_rows(const WeightArg& w, i64 panel, float* to) {
+  typedef float Four __attribute__((vector_size(16)));
+  [[maybe_unused]] typedef int FourBits __attribute__((vector_size(16)));
+  const i64 first = panel * 16, count = least(16, w.rows - first);
+  const float* from = w.master + first * w.cols;
+  const i64 fours = count == 16 ? w.cols / 4 * 4 : 0;
+  for (i64 c = 0; c < fours; c += 4)
+    for (i64 r = 0; r < 16; r += 4) {
+      Four v[4];
+      LOOM_UNROLL for (int i = 0; i < 4; ++i) {
+        __builtin_memcpy(&v[i], from + (r + i) * w.cols + c, sizeof v[i]);
+        v[i] = flushed(v[i]);
+      }
+      const Four low01 = LOOM_PICK(v[0], v[1], 0, 4, 1, 5), high01 = LOOM_PICK(v[0], v[1], 2, 6, 3, 7);
+      const Four low23 = LOOM_PICK(v[2], v[3], 0, 4, 1, 5), high23 = LOOM_PICK(v[2], v[3], 2, 6, 3, 7);
+      const Four turned[4] = {LOOM_PICK(low01, low23, 0, 1, 4, 5), LOOM_PICK(low01, low23, 2, 3, 6, 7), LOOM_PICK(high01, high23, 0, 1, 4, 5), LOOM_PICK(high01, high23, 2, 3, 6, 7)};
+      LOOM_UNROLL for (int i = 0; i < 4; ++i) __builtin_memcpy(to + (c + i) * 16 + r, &turned[i], sizeof turned[i]);
+    }
+  for (i64 c = fours; c < w.cols; ++c)
+    for (i64 r = 0; r < 16; ++r) to[c * 16 + r] = r < count ? stored(from[r * w.cols + c]) : 0;
+}
+#undef LOOM_PICK
+
+// The worker's part of C: panels first, and rows too where there are few panels. Any cut gives the same bits. With `copy` panels of B come by it, into the scratch.
+template <class T>
+static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k, void (*copy)(const WeightArg&, i64 panel, T* to) = nullptr) {
+  if (rows == 0) return;  // none may have come
   const i64 panels = (g.lanes + 15) / 16, groups = (panels + kTilePanels - 1) / kTilePanels;
-  const i64 blocks = groups >= 4 * k.workers ? 1 : (rows + kRowBlock - 1) / kRowBlock;
+  i64 block = rows;
+  if (groups < 4 * k.workers) block = least(rows, groups * rows >= 16 * kTileRows * k.workers ? 16 * kTileRows : kTileRows);
+  const i64 blocks = (rows + block - 1) / block;
   const Range r = share(groups * blocks, 1, k.worker, k.workers);
   for (i64 u = r.begin; u < r.end; ++u) {
-    const i64 first = u % blocks * kRowBlock, count = blocks == 1 ? rows : least(kRowBlock, rows - first);
+    const i64 first = u % blocks * block, count = least(block, rows - first);
     Product<T> part = g;
-    part.a += first * g.am;
+    part.a = g.a.from(first, 0);
     part.c += first * g.cm;
     i64 panel = u / blocks * kTilePanels;
-    if (panel + kTilePanels <= panels) tile_rows<T, kTilePanels>(part, count, panel);
-    else for (; panel < panels; ++panel) tile_rows<T, 1>(part, count, panel);
+    const i64 end = least(panel + kTilePanels, panels);
+    if (copy) {
+      T* const to = reinterpret_cast<T*>(k.scratch);
+      if (u == r.begin || u % blocks == 0)
+        for (i64 p = panel; p < end; ++p) copy(*k.weight, p, to + (p - panel) * g.k * 16);
+      part.bp = g.k * 16;
+      part.bk = 16;
+      part.b = to - panel * part.bp;
+    }
+    if (end - panel == kTilePanels) tile_rows<T, kTilePanels>(part, count, panel);
+    else for (; panel < end; ++panel) tile_rows<T, 1>(part, count, panel);
   }
 }
 
@@ -96,7 +219,8 @@ static void matmul(const KernelArgs& k) {
   const TensorArg &x = k.t[1], &y = k.t[3];
   const Product<T> g{w.cols, row<T>(x, 0), x.stride, 1, static_cast<const T*>(w.panels), w.padded_cols * 16, 16, row<T>(y, 0), y.stride, w.rows,
                      k.has[2] ? row<T>(k.t[2], 0) : nullptr, false};
-  product(g, y.rows, k);
+  if constexpr (sizeof(T) == 4) product(g, y.rows, k, w.master ? turn_rows : nullptr);
+  else product(g, y.rows, k);
 }
 
 // gx = gy W with W row-major.
@@ -105,53 +229,72 @@ static void matmul_t(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const TensorArg &gy = k.t[1], &gx = k.t[2];
   const Product<T> g{w.rows, row<T>(gy, 0), gy.stride, 1, static_cast<const T*>(w.dense), 16, w.dense_stride, row<T>(gx, 0), gx.stride, w.cols, nullptr, false};
-  product(g, gx.rows, k);
+  product(g, gx.rows, k, w.master || (gx.rows >= kPackedRows && w.rows <= kPackedSums) ? copy_rows<T> : nullptr);
 }
 
+template <class T, int MR, int NP>
+struct Tile {
+  V<T> c[MR][NP];
+  Tile operator+(const Tile& o) const {
+    Tile t;
+    for (int i = 0; i < MR; ++i)
+      for (int p = 0; p < NP; ++p) t.c[i][p] = c[i][p] + o.c[i][p];
+    return t;
+  }
+};
+// t = blocks of 1,024 of a sum over n, as a binary counter adds them; add(first, count, c) adds one to c.
+template <class T, int MR, int NP, class F>
+static inline void sum_blocks(i64 n, Tile<T, MR, NP>& t, F add) {
+  auto block = [&](i64 k) __attribute__((always_inline)) {
+    LOOM_UNROLL for (int i = 0; i < MR; ++i)
+      LOOM_UNROLL for (int p = 0; p < NP; ++p)
+        LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) t.c[i][p].part[q] = typename V<T>::Native{};
+    add(k, least(1024, n - k), t.c);
+  };
+  block(0);
+  if (n <= 1024) return;
+  BinaryCounter<Tile<T, MR, NP>> blocks;
+  blocks.push(t);
+  for (i64 k = 1024; k < n; k += 1024) {
+    block(k);
+    blocks.push(t);
+  }
+  t = blocks.total();
+}
 // A tile of a weight gradient: sums over all rows from +0 in blocks of 1,024, added once to what is there.
 template <class T, int MR, int NP>
 static inline void outer_tile(const Product<T>& g, i64 m, i64 panel) {
-  struct Tile {
-    V<T> c[MR][NP];
-    Tile operator+(const Tile& o) const {
-      Tile t;
-      for (int i = 0; i < MR; ++i)
-        for (int p = 0; p < NP; ++p) t.c[i][p] = c[i][p] + o.c[i][p];
-      return t;
-    }
-  };
-  BinaryCounter<Tile> blocks;
-  for (i64 k = 0; k < g.k; k += 1024) {
-    Tile t = {};
-    multiply<T, MR, NP>(least(1024, g.k - k), g.a + m * g.am + k * g.ak, g.am, g.ak, g.b + panel * g.bp + k * g.bk, g.bp, g.bk, t.c);
-    blocks.push(t);
-  }
-  const Tile t = blocks.total();
+  Tile<T, MR, NP> t;
+  sum_blocks<T, MR, NP>(g.k, t, [&](i64 k, i64 n, auto& c) { multiply<T, MR, NP>(n, g.a.from(m, k), g.b + panel * g.bp + k * g.bk, g.bp, g.bk, c); });
   for (int i = 0; i < MR; ++i)
     for (int p = 0; p < NP; ++p) {
-      const i64 col = (panel + p) * 16, n = g.lanes - col;
-      T* c = g.c + (m + i) * g.cm + col;
-      put_lanes(c, g.accumulate ? load_lanes(c, n) + t.c[i][p] : t.c[i][p], n);
+      const i64 col = (panel + p) * 16;
+      put_tile(g.c + (m + i) * g.cm + col, t.c[i][p], g.lanes - col, g.accumulate);
     }
 }
 
 template <class T, int NP>
 static inline void outer_rows(const Product<T>& g, Range r, i64 panel) {
+  constexpr int kRows = kRowsOf<T>;
   i64 m = r.begin;
-  for (; m + kTileRows <= r.end; m += kTileRows) outer_tile<T, kTileRows, NP>(g, m, panel);
+  for (; m + kRows <= r.end; m += kRows) outer_tile<T, kRows, NP>(g, m, panel);
   for (; m < r.end; ++m) outer_tile<T, 1, NP>(g, m, panel);
 }
 
-// gw (+)= gy^T x
+// gw (+)= gy^T x. Some columns of gy, which all panels of x read, stay in the nearest cache.
 template <class T>
 static void outer_add(const KernelArgs& k) {
+  constexpr i64 kColumns = 16 * kTileRows;
   const TensorArg &gy = k.t[0], &x = k.t[1], &gw = k.t[2];
   const Range r = share(gw.rows, kTileRows, k.worker, k.workers);
   const Product<T> g{gy.rows, row<T>(gy, 0), 1, gy.stride, row<T>(x, 0), 16, x.stride, row<T>(gw, 0), gw.stride, x.cols, nullptr, k.ints[0] != 0};
   const i64 panels = (x.cols + 15) / 16;
-  i64 p = 0;
-  for (; p + kTilePanels <= panels; p += kTilePanels) outer_rows<T, kTilePanels>(g, r, p);
-  for (; p < panels; ++p) outer_rows<T, 1>(g, r, p);
+  for (i64 m = r.begin; m < r.end; m += kColumns) {
+    const Range some{m, least(m + kColumns, r.end)};
+    i64 p = 0;
+    for (; p + kTilePanels <= panels; p += kTilePanels) outer_rows<T, kTilePanels>(g, some, p);
+    for (; p < panels; ++p) outer_rows<T, 1>(g, some, p);
+  }
 }
 
 // gb (+)= column sums of gy

@@ -67,19 +67,26 @@ static void clip_scale(const KernelArgs& k) {
 template <class T>
 static inline T kept(T x) { return stored_above<-100>(x); }
 
-// velocity = momentum * velocity + (g + weight_decay * w); w -= lr * velocity (torch.optim.SGD).
+// velocity = momentum * velocity + (g + weight_decay * w); w -= lr * velocity (torch.optim.SGD). Not inlined: gcc forgets __restrict then, and does not vectorize.
+template <class T>
+__attribute__((noinline)) static void sgd_run(const T* __restrict g, i64 n, T s, T decay, T lr, T* __restrict w) {
+  for (i64 c = 0; c < n; ++c) w[c] = kept(w[c] - lr * (stored_above<-50>(g[c] * s) + decay * w[c]));
+}
+template <class T>
+__attribute__((noinline)) static void sgd_run(const T* __restrict g, i64 n, T s, T decay, T lr, T momentum, T* __restrict w, T* __restrict velocity) {
+  for (i64 c = 0; c < n; ++c) {
+    const T v = kept(momentum * velocity[c] + (stored_above<-50>(g[c] * s) + decay * w[c]));
+    velocity[c] = v;
+    w[c] = kept(w[c] - lr * v);
+  }
+}
 template <class T>
 static void sgd(const KernelArgs& k) {
   const TensorArg &g = k.t[0], &w = k.t[2], &velocity = k.t[3];
   const T s = *row<T>(k.t[1], 0), momentum = static_cast<T>(k.reals[0]), decay = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.f32s[0]);
   each_element<T>(k, w, [&](i64 r, i64 c0, i64 c1) {
-    const T* a = row<T>(g, r);
-    T *o = row<T>(w, r), *u = k.has[3] ? row<T>(velocity, r) : nullptr;
-    for (i64 c = c0; c < c1; ++c) {
-      T d = stored_above<-50>(a[c] * s) + decay * o[c];
-      if (u) u[c] = d = kept(momentum * u[c] + d);
-      o[c] = kept(o[c] - lr * d);
-    }
+    if (k.has[3]) sgd_run(row<T>(g, r) + c0, c1 - c0, s, decay, lr, momentum, row<T>(w, r) + c0, row<T>(velocity, r) + c0);
+    else sgd_run(row<T>(g, r) + c0, c1 - c0, s, decay, lr, row<T>(w, r) + c0);
   });
 }
 
@@ -98,6 +105,63 @@ static void adamw(const KernelArgs& k) {
       m[c] = mean;
       v[c] = square;
       o[c] = kept(o[c] * keep - lr * ((mean * c1) / (exact::sqrt(square * c2) + eps)));
+    }
+  });
+}
+
+// Nesterov's momentum as torch.optim.SGD(nesterov=True): w -= lr * (d + momentum * velocity), d with its decay.
+template <class T>
+static void sgd_nesterov(const KernelArgs& k) {
+  const TensorArg &g = k.t[0], &w = k.t[2], &velocity = k.t[3];
+  const T s = *row<T>(k.t[1], 0), momentum = static_cast<T>(k.reals[0]), decay = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.f32s[0]);
+  each_element<T>(k, w, [&](i64 r, i64 from, i64 to) {
+    const T* a = row<T>(g, r);
+    T *o = row<T>(w, r), *u = row<T>(velocity, r);
+    for (i64 c = from; c < to; ++c) {
+      const T d = stored_above<-50>(a[c] * s) + decay * o[c];
+      u[c] = kept(momentum * u[c] + d);
+      o[c] = kept(o[c] - lr * kept(d + momentum * u[c]));
+    }
+  });
+}
+
+// RMSProp (Hinton, Coursera lecture 6e; Graves, arXiv 1308.0850, for the centered form; torch.optim.RMSprop). The centered variance is kept from going below 0.
+template <class T>
+static void rmsprop(const KernelArgs& k) {
+  const TensorArg &g = k.t[0], &w = k.t[2], &second = k.t[3], &first = k.t[4], &velocity = k.t[5];
+  const T s = *row<T>(k.t[1], 0), alpha = static_cast<T>(k.reals[0]), eps = static_cast<T>(k.reals[1]), momentum = static_cast<T>(k.reals[2]), decay = static_cast<T>(k.reals[3]);
+  const T lr = static_cast<T>(k.f32s[0]), rest = T(1) - alpha;
+  each_element<T>(k, w, [&](i64 r, i64 from, i64 to) {
+    const T* a = row<T>(g, r);
+    T *o = row<T>(w, r), *v = row<T>(second, r), *m = k.has[4] ? row<T>(first, r) : nullptr, *u = k.has[5] ? row<T>(velocity, r) : nullptr;
+    for (i64 c = from; c < to; ++c) {
+      const T d = stored_above<-50>(stored_above<-50>(a[c] * s) + decay * o[c]);
+      T variance = v[c] = kept(alpha * v[c] + rest * (d * d));
+      if (m) {
+        const T mean = m[c] = kept(alpha * m[c] + rest * d);
+        variance = variance - mean * mean;
+        variance = variance < 0 ? T(0) : variance;
+      }
+      T step = kept(d / (exact::sqrt(variance) + eps));
+      if (u) u[c] = step = kept(momentum * u[c] + step);
+      o[c] = kept(o[c] - lr * step);
+    }
+  });
+}
+
+// Lion (Chen et al., arXiv 2302.06675, algorithm 2): the sign of an interpolation of momentum and gradient, decay apart from it.
+template <class T>
+static void lion(const KernelArgs& k) {
+  const TensorArg &g = k.t[0], &w = k.t[2], &first = k.t[3];
+  const T s = *row<T>(k.t[1], 0), b1 = static_cast<T>(k.reals[0]), b2 = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.f32s[0]);
+  const T keep = T(1) - lr * static_cast<T>(k.reals[2]), r1 = T(1) - b1, r2 = T(1) - b2;
+  each_element<T>(k, w, [&](i64 r, i64 from, i64 to) {
+    const T* a = row<T>(g, r);
+    T *o = row<T>(w, r), *m = row<T>(first, r);
+    for (i64 c = from; c < to; ++c) {
+      const T d = stored_above<-50>(a[c] * s), way = kept(b1 * m[c] + r1 * d);
+      m[c] = kept(b2 * m[c] + r2 * d);
+      o[c] = kept(o[c] * keep - (way > 0 ? lr : way < 0 ? -lr : way));
     }
   });
 }

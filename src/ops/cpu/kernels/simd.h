@@ -61,22 +61,41 @@ static inline void store_lanes(T* p, V<T> v, i64 n) {
   for (i64 i = 0; i < n; ++i) p[i] = v.lane(i);
 }
 
-template <class T>
-static inline V<T> stored_lanes(V<T> v) {
-  for (int q = 0; q < V<T>::kParts; ++q) {
-    auto& x = v.part[q];
-    if constexpr (sizeof(T) == 4) {
-      const auto small = (x < 0x1p-40f) & (x > -0x1p-40f);
-      x = small ? decltype(x + x){} : x;
-    }
-    const auto number = x == x;
-    x = number ? x : (decltype(x + x){} + static_cast<T>(__builtin_nanf("")));
+// stored() of a register.
+template <class T, class N>
+__attribute__((always_inline)) static inline N stored_part(N x) {
+  if constexpr (sizeof(T) == 4) {
+    const auto small = (x < 0x1p-40f) & (x > -0x1p-40f);
+    x = small ? N{} : x;
   }
-  return v;
+  const auto number = x == x;
+  return number ? x : (N{} + static_cast<T>(__builtin_nanf("")));
 }
-// The results of an instruction.
+// The results of an instruction, added to what is there or not; inlined in tiles of products, which have few of them, and nowhere else, for size.
+// Part by part: a vector of several registers goes through memory in pieces, and its next load waits for them.
 template <class T>
-static inline void put_lanes(T* p, V<T> v, i64 n) { store_lanes(p, stored_lanes(v), n); }
+__attribute__((always_inline)) static inline void put_tile(T* p, const V<T>& v, i64 n, bool add = false) {
+  using N = typename V<T>::Native;
+  constexpr int kParts = V<T>::kParts, W = 16 / kParts;
+  if (n >= 16) {
+    LOOM_UNROLL for (int q = 0; q < kParts; ++q) {
+      N x = v.part[q];
+      if (add) {
+        N old;
+        __builtin_memcpy(&old, p + q * W, sizeof old);
+        x = old + x;
+      }
+      x = stored_part<T>(x);
+      __builtin_memcpy(p + q * W, &x, sizeof x);
+    }
+    return;
+  }
+  T lanes[16];
+  LOOM_UNROLL for (int q = 0; q < kParts; ++q) __builtin_memcpy(lanes + q * W, &v.part[q], sizeof v.part[q]);
+  for (i64 i = 0; i < n; ++i) p[i] = stored(add ? p[i] + lanes[i] : lanes[i]);
+}
+template <class T>
+static inline void put_lanes(T* p, V<T> v, i64 n) { put_tile(p, v, n); }
 
 template <class T>
 static inline T* row(const TensorArg& t, i64 r) { return reinterpret_cast<T*>(t.data) + r * t.stride; }

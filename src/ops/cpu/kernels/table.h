@@ -12,8 +12,17 @@ namespace loom::cpu::LOOM_ISA {
 #include "ops/cpu/kernels/gemm.h"
 #include "ops/cpu/kernels/elementwise.h"
 #include "ops/cpu/kernels/norm.h"
+#include "ops/cpu/kernels/window.h"
+#include "ops/cpu/kernels/conv.h"
+#include "ops/cpu/kernels/tensor.h"
+#include "ops/cpu/kernels/cells.h"
+#include "ops/cpu/kernels/channels.h"
+#include "ops/cpu/kernels/noise.h"
 #include "ops/cpu/kernels/attention.h"
 #include "ops/cpu/kernels/loss.h"
+#include "ops/cpu/kernels/softmax.h"
+#include "ops/cpu/kernels/distances.h"
+#include "ops/cpu/kernels/routing.h"
 #include "ops/cpu/kernels/optim.h"
 #include "ops/cpu/kernels/unpack.h"
 #include "ops/cpu/kernels/integer.h"
@@ -25,25 +34,34 @@ namespace loom::cpu::LOOM_ISA {
 #ifdef LOOM_FLOAT_TABLE
 static void fill_float(KernelTable& t) { t = LOOM_FLOAT_TABLE(); }
 #else
+// Every instruction set has its own f32 kernels of the ops that take time, and its own products in double; all else is the baseline's, so that the
+// library stays small.
 static void fill_float(KernelTable& t) {
+#ifdef LOOM_BASELINE
+#define LOOM_DOUBLE(op, ...) t.f64[static_cast<int>(Op::op)] = __VA_ARGS__;
+#else
+#define LOOM_DOUBLE(op, ...)
+  t = kernels_generic();
+#endif
 #define LOOM_KERNEL(op, function) \
   t.f32[static_cast<int>(Op::op)] = &function<float>; \
-  t.f64[static_cast<int>(Op::op)] = &function<double>;
+  LOOM_DOUBLE(op, &function<double>)
 #define LOOM_KERNEL2(op, function, flag) \
   t.f32[static_cast<int>(Op::op)] = &function<float, flag>; \
-  t.f64[static_cast<int>(Op::op)] = &function<double, flag>;
+  LOOM_DOUBLE(op, &function<double, flag>)
+#define LOOM_KERNEL_BOTH(op, function) \
+  t.f32[static_cast<int>(Op::op)] = &function<float>; \
+  t.f64[static_cast<int>(Op::op)] = &function<double>;
   LOOM_KERNEL(fill, fill)
   LOOM_KERNEL(copy, copy)
   LOOM_KERNEL(add, add)
   LOOM_KERNEL(scale, scale)
-  t.f32[static_cast<int>(Op::convert)] = &convert<double, float>;  // by the type of y
-  t.f64[static_cast<int>(Op::convert)] = &convert<float, double>;
   LOOM_KERNEL(gather, gather)
   LOOM_KERNEL(gather_rows, gather_rows)
   LOOM_KERNEL(scatter_rows, scatter_rows)
-  LOOM_KERNEL(matmul, matmul)
-  LOOM_KERNEL(matmul_t, matmul_t)
-  LOOM_KERNEL(outer_add, outer_add)
+  LOOM_KERNEL_BOTH(matmul, matmul)
+  LOOM_KERNEL_BOTH(matmul_t, matmul_t)
+  LOOM_KERNEL_BOTH(outer_add, outer_add)
   LOOM_KERNEL(col_sum, col_sum)
   LOOM_KERNEL(gather_add, gather_add)
   LOOM_KERNEL(activation, activation)
@@ -71,12 +89,75 @@ static void fill_float(KernelTable& t) {
   LOOM_KERNEL(clip_scale, clip_scale)
   LOOM_KERNEL(sgd, sgd)
   LOOM_KERNEL(adamw, adamw)
+  LOOM_KERNEL(mul, mul)
+  LOOM_KERNEL(channel_affine, channel_affine)
+  LOOM_KERNEL(reorder, reorder)
+  LOOM_KERNEL(unfold, unfold)
+  LOOM_KERNEL(fold, fold)
+  LOOM_KERNEL(group_matmul_t, group_matmul_t)
+  LOOM_KERNEL(group_outer_add, group_outer_add)
+  LOOM_KERNEL(lstm_cell, lstm_cell)
+  LOOM_KERNEL(lstm_cell_back, lstm_cell_back)
   t.f32[static_cast<int>(Op::split_bf16)] = &split_bf16;
   t.matmul[kFloatForm] = &matmul<float>;
+  t.unfold_padded = &unfold_padded<float>;
+  t.matmul_window = &matmul_window<float>;
+  t.outer_add_window = &outer_add_window<float>;
+  t.matmul_t_fold = &matmul_t_fold<float>;
   t.matmul[kDecodedForm] = &matmul_decoded<1>;
   t.matmul[kSplitForm] = &matmul_decoded<2>;
+#ifdef LOOM_BASELINE
+  t.f32[static_cast<int>(Op::convert)] = &convert<double, float>;  // by the type of y
+  t.f64[static_cast<int>(Op::convert)] = &convert<float, double>;
+  LOOM_KERNEL(gru_cell, gru_cell)
+  LOOM_KERNEL(gru_cell_back, gru_cell_back)
+  LOOM_KERNEL(mae, mae)
+  LOOM_KERNEL(mae_back, mae_back)
+  LOOM_KERNEL(huber, huber)
+  LOOM_KERNEL(huber_back, huber_back)
+  LOOM_KERNEL(bce, bce)
+  LOOM_KERNEL(bce_back, bce_back)
+  LOOM_KERNEL(max_pool, max_pool)
+  LOOM_KERNEL(max_pool_back, max_pool_back)
+  LOOM_KERNEL(avg_pool, avg_pool)
+  LOOM_KERNEL(avg_pool_back, avg_pool_back)
+  LOOM_KERNEL(group_matmul, group_matmul)
+  LOOM_KERNEL(unary, unary)
+  LOOM_KERNEL(unary_back, unary_back)
+  LOOM_KERNEL(binary, binary)
+  LOOM_KERNEL(binary_back, binary_back)
+  LOOM_KERNEL(reduce, reduce)
+  LOOM_KERNEL(reduce_back, reduce_back)
+  LOOM_KERNEL(pick, pick)
+  LOOM_KERNEL(pick_back, pick_back)
+  LOOM_KERNEL(select, select)
+  LOOM_KERNEL(value_matmul, value_matmul)
+  LOOM_KERNEL(sgd_nesterov, sgd_nesterov)
+  LOOM_KERNEL(rmsprop, rmsprop)
+  LOOM_KERNEL(lion, lion)
+  LOOM_KERNEL(standardize, standardize)
+  LOOM_KERNEL(standardize_back, standardize_back)
+  LOOM_KERNEL(channel_moments, channel_moments)
+  LOOM_KERNEL(channel_sums, channel_sums)
+  LOOM_KERNEL(fold_norm, fold_norm)
+  LOOM_KERNEL(moving_average, moving_average)
+  LOOM_KERNEL(dropout, dropout)
+  LOOM_KERNEL(softmax, softmax)
+  LOOM_KERNEL(softmax_back, softmax_back)
+  LOOM_KERNEL(gumbel, gumbel)
+  LOOM_KERNEL(distances, distances)
+  LOOM_KERNEL(distances_back, distances_back)
+  LOOM_KERNEL(distances_weight, distances_weight)
+  LOOM_KERNEL(top_k, top_k)
+  LOOM_KERNEL(route_rows, route_rows)
+  LOOM_KERNEL(scatter_add, scatter_add)
+  LOOM_KERNEL(state_read, state_read)
+  LOOM_KERNEL(state_write, state_write)
+#endif
 #undef LOOM_KERNEL
 #undef LOOM_KERNEL2
+#undef LOOM_KERNEL_BOTH
+#undef LOOM_DOUBLE
 }
 #endif
 

@@ -32,20 +32,40 @@ fn element(id: vec3<u32>, groups: vec3<u32>, y: u32) -> At {
   if (at.inside) { store(place(2u, at.row) + at.col, load(place(0u, at.row) + at.col) + load(place(1u, at.row) + at.col)); }
 }
 
+@compute @workgroup_size(64) fn mul_elements(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 2u);
+  if (at.inside) { store(place(2u, at.row) + at.col, load(place(0u, at.row) + at.col) * load(place(1u, at.row) + at.col)); }
+}
+
 @compute @workgroup_size(64) fn scale(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let at = element(id, groups, 1u);
   if (at.inside) { store(place(1u, at.row) + at.col, load(place(0u, at.row) + at.col) * real_at(0u)); }
 }
 
+// (x - mean) * scale by columns. ints: missing.
+@compute @workgroup_size(64) fn standardize(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 3u);
+  if (!at.inside) { return; }
+  let x = load(place(0u, at.row) + at.col);
+  let y = opaque(x - load(place(1u, 0u) + at.col)) * load(place(2u, 0u) + at.col);
+  store(place(3u, at.row) + at.col, select(y, 0.0, int_at(0u) != 0u && is_nan(x)));
+}
+@compute @workgroup_size(64) fn standardize_back(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let at = element(id, groups, 3u);
+  if (!at.inside) { return; }
+  let gx = load(place(2u, at.row) + at.col) * load(place(1u, 0u) + at.col);
+  store(place(3u, at.row) + at.col, select(gx, 0.0, int_at(0u) != 0u && is_nan(load(place(0u, at.row) + at.col))));
+}
+
 @compute @workgroup_size(64) fn gather_rows(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let at = element(id, groups, 2u);
-  if (at.inside) { A[place(2u, at.row) + at.col] = A[place(0u, min(A[place(1u, at.row)], rows(0u) - 1u)) + at.col]; }
+  if (at.inside) { A[place(2u, at.row) + at.col] = A[place(0u, min(A[place(1u, at.row)], max(rows(0u), 1u) - 1u)) + at.col]; }
 }
 
 // y was filled with zeros before; indices are distinct.
 @compute @workgroup_size(64) fn scatter_rows(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let at = element(id, groups, 0u);
-  if (!at.inside) { return; }
+  if (!at.inside || at.row >= rows(0u)) { return; }
   let row = A[place(1u, at.row)];
   if (row < rows(2u)) { A[place(2u, row) + at.col] = A[place(0u, at.row) + at.col]; }
 }

@@ -42,3 +42,15 @@
   }
   store(place(2u, own) + c, load(place(2u, own) + c) + sum);
 }
+
+// gw (+)= gy^T x by groups: output n meets its group's columns of x. ints: groups, accumulate.
+@compute @workgroup_size(64) fn group_outer_add(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let u = thread_unit(id, groups);
+  if (u >= units()) { return; }
+  let n = u / cols(2u);
+  let k = u % cols(2u);
+  let x = n / (rows(2u) / int_at(0u)) * cols(2u) + k;
+  var sum = row_sum();
+  for (var r = 0u; r < rows(0u); r++) { push_row(&sum, mul(load(place(0u, r) + n), load(place(1u, r) + x))); }
+  add_total(place(2u, n) + k, row_total(&sum), int_at(1u));
+}

@@ -90,3 +90,63 @@ fn scaled_gradient(g: f32, s: f32) -> f32 { return bitcast<f32>(stored_above(g *
   let step = div(mul(mean, f32_register(1u)), sqrt_exact(mul(square, f32_register(2u))) + real_at(2u));
   A[at] = bitcast<u32>(kept(mul(load(at), keep) - mul(lr, step)));
 }
+
+// reals: momentum, weight_decay; registers: lr.
+@compute @workgroup_size(64) fn sgd_nesterov(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let u = thread_unit(id, groups);
+  if (u >= units()) { return; }
+  let r = u / cols(2u);
+  let c = u % cols(2u);
+  let at = place(2u, r) + c;
+  let w = load(at);
+  let velocity = place(3u, r) + c;
+  let d = opaque(scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u))) + mul(real_at(1u), w));
+  let moved = kept(mul(real_at(0u), load(velocity)) + d);
+  A[velocity] = bitcast<u32>(moved);
+  A[at] = bitcast<u32>(kept(w - mul(f32_register(0u), kept(d + mul(real_at(0u), moved)))));
+}
+
+// reals: alpha, eps, momentum, weight_decay; registers: lr; CENTERED, HAS_VELOCITY.
+@compute @workgroup_size(64) fn rmsprop(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let u = thread_unit(id, groups);
+  if (u >= units()) { return; }
+  let r = u / cols(2u);
+  let c = u % cols(2u);
+  let at = place(2u, r) + c;
+  let w = load(at);
+  let rest = opaque(1.0 - real_at(0u));
+  let d = bitcast<f32>(stored_above(scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u))) + mul(real_at(3u), w), 77u << 23u));
+  let v = place(3u, r) + c;
+  var variance = kept(mul(real_at(0u), load(v)) + mul(rest, mul(d, d)));
+  A[v] = bitcast<u32>(variance);
+  if (CENTERED) {
+    let m = place(4u, r) + c;
+    let mean = kept(mul(real_at(0u), load(m)) + mul(rest, d));
+    A[m] = bitcast<u32>(mean);
+    variance = opaque(variance - mul(mean, mean));
+    variance = select(variance, 0.0, variance < 0.0);
+  }
+  var step = kept(div(d, sqrt_exact(variance) + real_at(1u)));
+  if (HAS_VELOCITY) {
+    let velocity = place(5u, r) + c;
+    step = kept(mul(real_at(2u), load(velocity)) + step);
+    A[velocity] = bitcast<u32>(step);
+  }
+  A[at] = bitcast<u32>(kept(w - mul(f32_register(0u), step)));
+}
+
+// reals: beta1, beta2, weight_decay; registers: lr.
+@compute @workgroup_size(64) fn lion(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let u = thread_unit(id, groups);
+  if (u >= units()) { return; }
+  let r = u / cols(2u);
+  let c = u % cols(2u);
+  let lr = f32_register(0u);
+  let keep = opaque(1.0 - mul(lr, real_at(2u)));
+  let d = scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u)));
+  let m = place(3u, r) + c;
+  let way = kept(mul(real_at(0u), load(m)) + mul(opaque(1.0 - real_at(0u)), d));
+  A[m] = bitcast<u32>(kept(mul(real_at(1u), load(m)) + mul(opaque(1.0 - real_at(1u)), d)));
+  let at = place(2u, r) + c;
+  A[at] = bitcast<u32>(kept(mul(load(at), keep) - select(select(way, -lr, way < 0.0), lr, way > 0.0)));
+}

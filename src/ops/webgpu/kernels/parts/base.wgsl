@@ -21,10 +21,9 @@ fn group_unit(id: vec3<u32>, groups: vec3<u32>) -> u32 {
 }
 fn units() -> u32 { return P[1]; }
 
-// Operands: places count words of the arena.
+// Operands: places count words of the arena. rows(): rows.wgsl.
 fn place(operand: u32, row: u32) -> u32 { return P[4u + 4u * operand] + row * P[5u + 4u * operand]; }
 fn row_step(operand: u32) -> u32 { return P[5u + 4u * operand]; }
-fn rows(operand: u32) -> u32 { return P[6u + 4u * operand]; }
 fn cols(operand: u32) -> u32 { return P[7u + 4u * operand]; }
 fn int_at(i: u32) -> u32 { return P[44u + i]; }
 fn real_at(i: u32) -> f32 { return bitcast<f32>(P[52u + i]); }

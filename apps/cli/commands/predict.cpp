@@ -1,0 +1,97 @@
+// loom predict: the answers of a trained network to raw data.
+#include "base/json.h"
+#include "command.h"
+#include "console.h"
+#include "open_model.h"
+#include "train/metrics.h"
+#include "trained_network.h"
+
+namespace loom::cli {
+namespace {
+
+struct Args {
+  std::string network, data, isa, device = "cpu", mode;
+  int threads = 0;
+  bool json = false;
+};
+
+void bind(CLI::App& c, Args& a) {
+  c.add_option("NETWORK", a.network, "the .entity file that loom train wrote")->required();
+  c.add_option("--data", a.data, "raw data as the network was trained on: a table (CSV, with its target column or without), an array (idx, .npy) or a folder of them")->required()->type_name("FILE");
+  bind_machine_options(c, a.threads, a.isa, a.device, a.mode);
+  c.add_flag("--json", a.json, "one JSON object on stdout for each row");
+}
+
+std::string label_of(const Json& inputs, std::int32_t number) {
+  const Json* labels = inputs.find("labels");
+  const auto i = static_cast<std::size_t>(number);
+  return labels && labels->is_array() && i < labels->as_array().size() && labels->as_array()[i].is_string() ? labels->as_array()[i].as_string() : std::to_string(number);
+}
+
+// A row of the answer: "setosa,0.9981", or values with commas between them.
+std::string line_of(std::span<const float> y, bool classes, const Json& inputs, std::int64_t row, bool json) {
+  Json line = Json::object();
+  line.set("row", row);
+  std::string text;
+  if (classes) {
+    const std::int32_t best = best_class(y);
+    const std::vector<double> p = softmax(y);
+    std::string label = label_of(inputs, best);
+    line.set("class", label);
+    line.set("probability", p[static_cast<std::size_t>(best)]);
+    Json all = Json::array();
+    for (const double v : p) all.push(v);
+    line.set("probabilities", std::move(all));
+    if (label.find_first_of(",\"\n\r") != std::string::npos) {
+      std::string quoted = "\"";
+      for (const char c : label) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+      label = quoted + "\"";
+    }
+    text = label + "," + fixed(p[static_cast<std::size_t>(best)], 4);
+  } else {
+    Json values = Json::array();
+    for (const float v : y) {
+      const bool finite = v - v == 0;
+      text += (text.empty() ? "" : ",") + (finite ? format_double(static_cast<double>(v)) : std::string("nan"));
+      values.push(finite ? Json(static_cast<double>(v)) : Json());
+    }
+    line.set("values", std::move(values));
+  }
+  return json ? line.dump() + "\n" : text + "\n";
+}
+
+int run(const Args& a) {
+  LOOM_OR_EXIT(TrainedNetwork trained, open_trained(a.network, a.data), kRefused);
+  Network& network = trained.network;
+  const Json& inputs = trained.inputs;
+  const RawRows& rows = trained.data;
+  const bool classes = trained.classes;
+  LOOM_OR_EXIT(const Machine machine, machine_of(a.mode, a.threads, a.device), kRefused);
+  ThreadPool pool(machine.mode.threads);
+  SessionOptions options;
+  options.max_rows = std::min<std::int64_t>(rows.rows, 256);
+  options.device = machine.choice.device.get();
+  options.fuse = machine.mode.fuse;
+  options.measured = machine.mode.measured;
+  options.isa = a.isa;
+  LOOM_OR_EXIT(Session session, Session::create(network, pool, options), kRefused);
+  const auto width = static_cast<std::size_t>(network.input().width);
+  for (std::int64_t at = 0; at < rows.rows; at += options.max_rows) {
+    const std::int64_t n = std::min(options.max_rows, rows.rows - at);
+    if (const Status status = session.run(std::span(rows.x).subspan(static_cast<std::size_t>(at) * width, static_cast<std::size_t>(n) * width), n).status(); !status.ok()) return fail(status, kFailed);
+    std::string text;
+    for (std::int64_t r = 0; r < n; ++r) text += line_of(session.output(r), classes, inputs, at + r + 1, a.json);
+    if (!print(text)) return fail(Status(Code::io, "stdout is closed"), kFailed);
+  }
+  if (!rows.judged) return kOk;
+  LOOM_OR_EXIT(Evaluator evaluator, Evaluator::create(network, *rows.judged, classes ? Loss::cross_entropy : Loss::mse, 1, pool, a.isa), kRefused);
+  LOOM_OR_EXIT(const Metrics metrics, evaluator.measure(), kFailed);
+  say("against the targets of the data: " + metrics.to_text() + " over " + std::to_string(metrics.rows) + " rows");
+  return kOk;
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, Action& action) { add_command<Args>(app, action, "predict", "the answers of a trained network to a table or arrays", bind, run); }
+
+}  // namespace loom::cli

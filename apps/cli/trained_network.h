@@ -1,0 +1,24 @@
+// A network that loom train wrote for raw data, and such data: what predict, accuracy and plan begin with.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "checkpoint/entity.h"
+#include "grid/network.h"
+#include "train/choose.h"
+
+namespace loom::cli {
+
+struct TrainedNetwork {
+  Entity file;
+  Network network;
+  Json inputs;   // the file's section: how raw data become inputs
+  RawRows data;  // as the network takes them
+  bool classes;  // it answers with a class
+};
+
+// unsupported: the file says nothing of raw data; corrupt: its section is none; else what the readers say.
+Result<TrainedNetwork> open_trained(const std::string& network, const std::string& data);
+
+}  // namespace loom::cli

@@ -1,0 +1,240 @@
+"""welvet.train: learning by epochs, with callbacks, held-back samples and a bar on the terminal."""
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+from ._call import array, call
+from .network import Network
+from .training import Data, Trainer, make_trainer
+
+
+class Progress(NamedTuple):
+    """What a callback sees after a step."""
+
+    step: int  # optimizer steps done
+    steps: int  # that the training has
+    epoch: int  # from 1
+    epochs: int
+    loss: float  # of this step, before its update
+    rate: float  # its learning rate
+    rows: int
+    network: Network
+
+
+class Epoch(NamedTuple):
+    """What a callback sees after an epoch. `validation`: loss, and accuracy of classes, where samples were held back."""
+
+    epoch: int  # from 1
+    epochs: int
+    step: int
+    loss: float  # mean over the epoch's steps
+    rate: float
+    seconds: float
+    validation: Dict[str, float]
+    network: Network
+
+
+class Callback:
+    """Hooks of a training: override what is of interest. Returning False stops the training after this step."""
+
+    def on_step(self, progress: Progress) -> Optional[bool]:
+        """After each optimizer step."""
+
+    def on_epoch(self, epoch: Epoch) -> Optional[bool]:
+        """After each epoch."""
+
+
+class EarlyStopping(Callback):
+    """Stops after `patience` epochs without a loss that is lower by more than `delta`: of what was held back, or, without that, of the epochs."""
+
+    def __init__(self, patience: int = 3, delta: float = 0.0) -> None:
+        self.patience, self.delta, self.best, self.stale = patience, delta, float("inf"), 0
+
+    def on_epoch(self, epoch: Epoch) -> Optional[bool]:
+        loss = epoch.validation.get("loss", epoch.loss)
+        if loss < self.best - self.delta:
+            self.best, self.stale = loss, 0
+        else:
+            self.stale += 1
+        return self.stale < self.patience
+
+
+class History(Dict[str, List[float]]):
+    """Lists with an entry per epoch, ready for matplotlib: plot(history["epoch"], history["loss"]). Keys: epoch, step, loss, rate, seconds, and with held-back
+    samples validation_loss and, for classes, validation_accuracy. `steps` and `losses` have an entry per optimizer step; `stopped` says whether a
+    callback ended the training."""
+
+    steps: List[int]
+    losses: List[float]
+    stopped: bool
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps, self.losses, self.stopped = [], [], False
+
+
+class _Bar:
+    """A line on stderr that is written over: nothing where stderr is no terminal."""
+
+    WIDTH, EVERY = 24, 0.1
+
+    def __init__(self, shown: Optional[bool]) -> None:
+        self.shown = sys.stderr.isatty() if shown is None else shown
+        self.begun, self.last, self.length = time.perf_counter(), 0.0, 0
+
+    def update(self, p: Progress, force: bool = False) -> None:
+        now = time.perf_counter()
+        if not self.shown or (now - self.last < self.EVERY and not force):
+            return
+        self.last = now
+        passed = max(now - self.begun, 1e-9)
+        left = passed / p.step * (p.steps - p.step)
+        full = self.WIDTH * p.step // p.steps
+        line = "epoch %d/%d  %3d%%|%s%s| %d/%d [%s<%s, %.1f steps/s, loss %.4g]" % (
+            p.epoch, p.epochs, 100 * p.step // p.steps, "#" * full, " " * (self.WIDTH - full), p.step, p.steps, _clock(passed), _clock(left), p.step / passed, p.loss)
+        sys.stderr.write("\r" + line + " " * max(0, self.length - len(line)))
+        sys.stderr.flush()
+        self.length = len(line)
+
+    def close(self) -> None:
+        if self.shown and self.length:
+            sys.stderr.write("\n")
+            sys.stderr.flush()
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return "%d:%02d:%02d" % (hours, minutes, seconds) if hours else "%02d:%02d" % (minutes, seconds)
+
+
+Callbacks = Iterable[Union[Callback, Callable[[Progress], Optional[bool]]]]
+
+
+def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None, optimizer: Union[str, Dict[str, Any], None] = None, schedule: Union[str, Dict[str, Any], None] = None,
+          rate: Optional[float] = None, epochs: int = 10, batch: int = 32, callbacks: Callbacks = (), validation: Union[float, Tuple[Any, Any], None] = None, seed: int = 0,
+          progress: Optional[bool] = None, threads: int = 0, isa: str = "", **settings: Any) -> History:
+    """Trains a network and returns its History.
+
+    x: (samples, width) or with the dimensions of the network's input; or a Data object, without y. y: (samples,) integers, the classes, or (samples,
+    targets) values. `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for integers, mse for values. `optimizer`: a name
+    (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule` likewise, `rate` is its learning rate (0.001). `validation`: a share of the samples to
+    hold back, picked by `seed`, or (x, y) of others. `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`: a bar on stderr;
+    None: where that is a terminal. `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint, micro_batches, shuffle, ...).
+
+    The weights are a function of network, data and settings: no bit depends on threads or callbacks. Raises LoomError where something does not fit, and where
+    a loss is not finite; ValueError for arrays whose lengths differ. Ctrl-C stops between two steps; the weights are those of the last one."""
+    spec: Dict[str, Any] = dict(settings)
+    held: Optional[Tuple[np.ndarray, np.ndarray]] = None
+    classes = values = None
+    data: Any = x
+    if not isinstance(x, Data):
+        if y is None:
+            raise TypeError("train: give y, the targets, or a Data object")
+        data, targets = _flat(x), _targets(y, loss)
+        if len(data) != len(targets):
+            raise ValueError("train: x has %d samples, y %d" % (len(data), len(targets)))
+        if isinstance(validation, tuple):
+            held = _flat(validation[0]), _targets(validation[1], loss)
+        elif validation:
+            data, targets, held = _hold_back(data, targets, float(validation), seed)
+        classes, values = (targets, None) if targets.dtype == np.int32 else (None, targets)
+        if loss is None and "heads" not in spec:
+            loss = "cross_entropy" if classes is not None else "mse"
+    elif y is not None or validation is not None:
+        raise TypeError("train: a Data object has its targets, and nothing of it is held back")
+    if held is not None and "heads" in spec:
+        raise TypeError("train: validation judges one loss, not heads")
+    if loss is not None:
+        spec["loss"] = loss
+    if optimizer is not None:
+        spec["optimizer"] = {"type": optimizer} if isinstance(optimizer, str) else dict(optimizer)
+    if schedule is not None or rate is not None:
+        spec["schedule"] = {"type": schedule or "constant"} if schedule is None or isinstance(schedule, str) else dict(schedule)
+        if rate is not None:
+            spec["schedule"]["rate"] = rate
+    spec.update(epochs=epochs, seed=seed)
+    samples = data.info["samples"] if isinstance(data, Data) else len(data)
+    spec["batch"] = max(1, min(batch, samples))
+    with make_trainer(network, data, values, classes, None, threads, isa, spec) as trainer:
+        return _run(trainer, network, samples, spec, held, list(callbacks), _Bar(progress))
+
+
+def _run(trainer: Trainer, network: Network, samples: int, spec: Dict[str, Any], held: Optional[Tuple[np.ndarray, np.ndarray]], callbacks: List[Any], bar: _Bar) -> History:
+    history, steps, epochs = History(), trainer.info["steps"], spec["epochs"]
+    done, begun, of_epoch = 0, time.perf_counter(), []
+    try:
+        while done < steps and not history.stopped:
+            epoch = done * spec["batch"] // samples + 1
+            done, loss, rate, rows = call("trainer_step", trainer._handle, 1)
+            history.steps.append(done)
+            history.losses.append(loss)
+            of_epoch.append(loss)
+            now = Progress(done, steps, epoch, epochs, loss, rate, rows, network)
+            history.stopped = not all([_asked(c.on_step if isinstance(c, Callback) else c, now) for c in callbacks])
+            bar.update(now, force=done == steps)
+            if done < steps and done * spec["batch"] < epoch * samples and not history.stopped:
+                continue
+            judged = _judge(network, held, spec) if held is not None else {}
+            seconds, begun = time.perf_counter() - begun, time.perf_counter()
+            report = Epoch(epoch, epochs, done, float(np.mean(of_epoch)), rate, seconds, judged, network)
+            of_epoch = []
+            for key, value in (("epoch", epoch), ("step", done), ("loss", report.loss), ("rate", rate), ("seconds", seconds), *(("validation_" + k, v) for k, v in judged.items())):
+                history.setdefault(key, []).append(value)
+            history.stopped |= not all([_asked(c.on_epoch, report) for c in callbacks if isinstance(c, Callback)])
+    finally:
+        bar.close()
+    return history
+
+
+def _asked(hook: Callable[[Any], Optional[bool]], what: Any) -> bool:
+    return hook(what) is not False
+
+
+def _flat(x: Any) -> np.ndarray:
+    x = array(x, np.float32)
+    return x.reshape(len(x), -1) if x.ndim > 0 else x.reshape(1, 1)
+
+
+def _targets(y: Any, loss: Optional[str]) -> np.ndarray:
+    """int32 classes or float32 rows."""
+    y = np.asarray(y)
+    if y.ndim == 1 and (loss == "cross_entropy" or (loss is None and np.issubdtype(y.dtype, np.integer))):
+        return y.astype(np.int32)
+    return _flat(y)
+
+
+def _hold_back(x: np.ndarray, y: np.ndarray, share: float, seed: int) -> Tuple[np.ndarray, np.ndarray, Tuple[np.ndarray, np.ndarray]]:
+    if not 0 < share < 1:
+        raise ValueError("validation: a share is above 0 and below 1, got %r" % share)
+    count = min(len(x) - 1, max(1, round(share * len(x))))
+    if count < 1:
+        raise ValueError("validation: %d samples are too few to hold any back" % len(x))
+    order = np.random.RandomState(seed & 0xFFFFFFFF).permutation(len(x))  # noqa: NPY002: its numbers never change
+    held, learned = np.sort(order[:count]), np.sort(order[count:])
+    return x[learned], y[learned], (x[held], y[held])
+
+
+def _judge(network: Network, held: Tuple[np.ndarray, np.ndarray], spec: Dict[str, Any]) -> Dict[str, float]:
+    """The loss, in f64, of what was held back."""
+    x, y = held
+    out, loss = network.forward(x).astype(np.float64), spec["loss"]
+    if loss == "cross_entropy":
+        counted = y >= 0
+        out, y = out[counted], y[counted]
+        out -= out.max(axis=1, keepdims=True)
+        right = out[np.arange(len(y)), y]
+        return {"loss": float((np.log(np.exp(out).sum(axis=1)) - right).mean()), "accuracy": float((out.argmax(axis=1) == y).mean())}
+    d = out - y
+    if loss == "mae":
+        return {"loss": float(np.abs(d).mean())}
+    if loss == "huber":
+        delta = spec.get("delta", 1.0)
+        return {"loss": float(np.where(np.abs(d) <= delta, d * d / 2, delta * (np.abs(d) - delta / 2)).mean())}
+    if loss == "bce":
+        return {"loss": float((np.logaddexp(0, out) - y * out).mean()), "accuracy": float(((out > 0) == (y > 0.5)).mean())}
+    return {"loss": float((d * d).mean())}

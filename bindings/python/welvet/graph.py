@@ -1,0 +1,66 @@
+"""ONNX graphs."""
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Tuple, Union
+
+import numpy as np
+
+from ._call import call, new_bytes
+from ._object import Object
+from .network import Network
+
+_TYPES = {"float": np.float32, "double": np.float64, "float16": np.float16, "bool": np.bool_, "int8": np.int8, "int16": np.int16, "int32": np.int32, "int64": np.int64,
+          "uint8": np.uint8, "uint16": np.uint16, "uint32": np.uint32, "uint64": np.uint64}
+
+
+class Graph(Object):
+    """A graph of an .onnx file. Immutable; any number of threads may run it. Made by from_onnx()."""
+
+    def __init__(self) -> None:
+        raise TypeError("use from_onnx")
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """producer, opset, nodes (a count per operator), inputs and outputs (name, type, dims: -1 where open)."""
+        return call("onnx_info", self._handle)  # type: ignore[no-any-return]
+
+    def run(self, inputs: Dict[str, Any]) -> Dict[str, np.ndarray]:
+        """One run: arrays by the names of the inputs, in the graph's types; the results by the names of the outputs.
+
+        It computes in float32. Raises Unsupported, with the name of the node, for what no layer does; OutOfRange for integers beyond 2^24.
+        """
+        arrays = {name: np.asarray(value) for name, value in inputs.items()}
+        for name, a in arrays.items():
+            if a.dtype.kind not in "biuf":
+                raise TypeError("%s: expects numbers, got %s" % (name, a.dtype))
+        values = np.concatenate([a.astype(np.float64).ravel() for a in arrays.values()]) if arrays else np.zeros(0)
+        outputs, results = call("onnx_run", self._handle, [{"name": name, "dims": list(a.shape)} for name, a in arrays.items()], values)
+        try:
+            pointer, size = call("bytes_data", results)
+            data = np.frombuffer((np.ctypeslib.ctypes.c_char * size).from_address(pointer), "<f8").copy() if size else np.zeros(0)
+        finally:
+            call("release", results)
+        made, at = {}, 0
+        for out in outputs:
+            count = int(np.prod(out["dims"], dtype=np.int64))
+            made[out["name"]] = data[at:at + count].reshape(out["dims"]).astype(_TYPES[out["type"]])
+            at += count
+        return made
+
+    def network(self) -> Tuple[Network, Dict[str, Any]]:
+        """The graph as a Network that trains, morphs and saves, and its ports: inputs and outputs with their first column in the row, and a
+        report, a line per node. An open first dimension is the batch: rows of the network."""
+        handle, ports = call("onnx_network", self._handle)
+        return Network._of(handle), ports
+
+
+def from_onnx(source: Union[str, "os.PathLike[str]", bytes, bytearray, memoryview]) -> Graph:
+    """A graph from the path of an .onnx file, or from its bytes."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        handle = new_bytes(source)
+        try:
+            return Graph._of(call("onnx_load_bytes", handle))  # type: ignore[no-any-return]
+        finally:
+            call("release", handle)
+    return Graph._of(call("onnx_load", os.fspath(source)))  # type: ignore[no-any-return]

@@ -1,0 +1,375 @@
+#include "formats/onnx/infer/infer.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/bytes.h"
+#include "formats/onnx/infer/rule.h"
+
+namespace loom::onnx {
+namespace {
+
+constexpr int kDeepest = 32;  // If and functions in each other
+
+const RuleRow* find_rule(std::string_view domain, std::string_view op) {
+  const std::string full = domain.empty() ? std::string(op) : message(domain, ".", op);
+  for (const auto rows : {elementwise_rules(), layout_rules(), maker_rules(), window_rules(), layer_rules()}) {
+    for (const RuleRow& row : rows) {
+      if (row.op == full) return &row;
+    }
+  }
+  return nullptr;
+}
+
+bool folds(Type type) {
+  return (is_integer(type) && type != Type::u64) || type == Type::boolean || type == Type::f32 || type == Type::f64 ||
+         type == Type::f16 || type == Type::bf16;
+}
+
+// Names to values; those of the graph around show through.
+struct Names {
+  const Names* outer = nullptr;
+  std::map<std::string_view, int> ids;
+
+  int find(std::string_view name) const {
+    for (const Names* n = this; n; n = n->outer) {
+      if (const auto at = n->ids.find(name); at != n->ids.end()) return at->second;
+    }
+    return -1;
+  }
+};
+
+using Opsets = std::vector<std::pair<std::string, std::int64_t>>;
+
+class Inferrer {
+ public:
+  Inferrer(const Model& model, const InferOptions& options) : model_(model), options_(options) {}
+
+  Result<Plan> run(const std::vector<Binding>& bindings) {
+    Names names;
+    LOOM_TRY(initializers(model_.graph, names));
+    LOOM_TRY(inputs(bindings, names));
+    LOOM_TRY(nodes(model_.graph.nodes, names, model_.opsets, 0));
+    for (const ValueInfo& output : model_.graph.outputs) plan_.outputs.push_back(names.find(output.name));
+    prune();
+    return std::move(plan_);
+  }
+
+ private:
+  int add(Value value) {
+    plan_.values.push_back(std::move(value));
+    loaded_.emplace_back();
+    return static_cast<int>(plan_.values.size()) - 1;
+  }
+
+  static Value of_tensor(std::string name, const Tensor& tensor) { return {std::move(name), tensor.type, tensor.dims, &tensor, nullptr}; }
+
+  Status initializers(const Graph& graph, Names& names) {
+    for (const Tensor& t : graph.initializers) {
+      names.ids[t.name] = add(of_tensor(t.name, t));
+      LOOM_TRY(check_dims(t.dims).at("initializer " + quoted(t.name)));
+    }
+    return {};
+  }
+
+  Status inputs(const std::vector<Binding>& bindings, Names& names) {
+    for (const Binding& b : bindings) {
+      const auto& list = model_.graph.inputs;
+      if (std::none_of(list.begin(), list.end(), [&](const ValueInfo& v) { return v.name == b.name; })) {
+        return wrong("the model has no input ", quoted(b.name));
+      }
+    }
+    for (const ValueInfo& input : model_.graph.inputs) {
+      const auto bound = std::find_if(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.name == input.name; });
+      const bool is_default = names.ids.contains(input.name);
+      if (bound == bindings.end() && is_default) continue;
+      LOOM_ASSIGN(Value value, input_value(input, bound == bindings.end() ? nullptr : &*bound));
+      LOOM_TRY(check_dims(value.dims).at("input " + quoted(input.name)));
+      names.ids[input.name] = add(std::move(value));
+      if (!is_default) plan_.inputs.push_back(names.ids[input.name]);
+    }
+    return {};
+  }
+
+  static Result<Value> input_value(const ValueInfo& input, const Binding* bound) {
+    const auto where = message("input ", quoted(input.name), " ", type_text(input));
+    if (input.kind != Kind::tensor) return not_supported(where, ": is no tensor");
+    if (!bound) {
+      Value value{input.name, input.type, {}, nullptr, nullptr};
+      for (const Dim& d : input.dims) value.dims.push_back(d.value);
+      if (!input.has_shape || std::count(value.dims.begin(), value.dims.end(), -1) != 0) return wrong(where, ": state its dimensions");
+      return value;
+    }
+    if (bound->value && (bound->value->type != input.type || bound->value->dims != bound->dims)) {
+      return wrong(where, ": the value given is ", name(bound->value->type), shape_text(bound->value->dims));
+    }
+    bool fits = !input.has_shape || input.dims.size() == bound->dims.size();
+    for (std::size_t i = 0; fits && input.has_shape && i < input.dims.size(); ++i) {
+      fits = input.dims[i].value < 0 || input.dims[i].value == bound->dims[i];
+    }
+    if (!fits) return wrong(where, ": does not take the shape ", shape_text(bound->dims));
+    return Value{input.name, input.type, bound->dims, bound->value, nullptr};
+  }
+
+  static Status check_dims(const Dims& dims) {
+    Dims filled;  // strides grow even where another dimension is 0
+    for (const std::int64_t d : dims) {
+      if (d < 0 || d > kMostDim) return wrong("shape ", shape_text(dims), ": dimensions are 0 to ", kMostDim);
+      if (d > 0) filled.push_back(d);
+    }
+    const auto count = element_count(filled);
+    return count && *count <= (std::uint64_t{1} << 48) ? Status() : wrong("shape ", shape_text(dims), " has more than 2^48 elements");
+  }
+
+  Status nodes(const std::vector<Node>& list, Names& names, const Opsets& opsets, int depth) {
+    if (depth > kDeepest) return not_supported("functions and branches lie more than ", kDeepest, " deep");
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (++visited_ > options_.most_nodes) return not_supported("takes more than ", options_.most_nodes, " nodes");
+      Status status = node(list[i], i, names, opsets, depth);
+      if (status.ok()) continue;
+      if (located_) return status;
+      located_ = true;
+      return status.at(describe(list[i], i));
+    }
+    return {};
+  }
+
+  Status node(const Node& n, std::size_t index, Names& names, const Opsets& opsets, int depth) {
+    for (const Function& f : model_.functions) {
+      if (f.name == n.op && f.domain == n.domain && f.overload == n.overload) return call_function(f, n, names, depth);
+    }
+    Step step{&n, index, 0, {}, {}};
+    for (const auto& [domain, version] : opsets) {
+      if (domain == n.domain) step.opset = version;
+    }
+    for (const std::string& input : n.inputs) step.inputs.push_back(input.empty() ? -1 : names.find(input));
+    if (n.domain.empty()) {
+      if (n.op == "If") return branch(n, step, names, opsets, depth);
+      if (n.op == "Constant") return constant(n, names);
+    }
+    LOOM_ASSIGN(const int same, alias(n, step));
+    if (same >= 0) {
+      names.ids[n.outputs[0]] = same;
+      return {};
+    }
+    const RuleRow* row = find_rule(n.domain, n.op);
+    if (!row) return not_supported("there is no rule for this operator");
+
+    Call call{n, step.opset, {}, {}, std::vector<Value>(n.outputs.size())};
+    bool constant = row->fold != nullptr;
+    for (const int id : step.inputs) {
+      call.in.push_back(plan_.at(id));
+      LOOM_ASSIGN(const Cells* cells, cells_of(id));
+      call.cells.push_back(cells);
+      const bool a_type = n.domain.empty() && n.op == "CastLike" && call.in.size() == 2;  // what it is like need not be known
+      constant &= id < 0 || cells != nullptr || a_type;
+    }
+    LOOM_TRY(row->rule(call));
+    bool small = true, typed = true;
+    for (std::size_t i = 0; i < call.out.size(); ++i) {
+      if (n.outputs[i].empty()) continue;
+      if (call.out[i].type == Type::undefined) return not_supported("there is no rule for output ", i, " ", quoted(n.outputs[i]));
+      LOOM_TRY(check_dims(call.out[i].dims).at("output " + quoted(n.outputs[i])));
+      small &= static_cast<std::uint64_t>(product(call.out[i].dims)) <= options_.fold_limit;
+      typed &= folds(call.out[i].type);
+    }
+    // A shape does not depend on the elements of what has it.
+    if (n.domain.empty() && (n.op == "Shape" || n.op == "Size" || n.op == "EyeLike")) constant = true;
+    bool folded = false;
+    if (constant && small && typed) {
+      for (const Value& out : call.out) spent_ += static_cast<std::uint64_t>(product(out.dims)) + 1;
+      if (spent_ <= options_.fold_budget) {
+        LOOM_ASSIGN(folded, row->fold(call));
+      }
+    }
+    for (std::size_t i = 0; i < call.out.size(); ++i) {
+      if (n.outputs[i].empty()) {
+        step.outputs.push_back(-1);
+        continue;
+      }
+      call.out[i].name = n.outputs[i];
+      if (!folded) call.out[i].cells = nullptr;
+      step.outputs.push_back(names.ids[n.outputs[i]] = add(std::move(call.out[i])));
+    }
+    if (!folded) plan_.steps.push_back(std::move(step));
+    return {};
+  }
+
+  // The input that the only used output is another name of, or -1.
+  Result<int> alias(const Node& n, const Step& step) {
+    if (!n.domain.empty() || step.inputs.empty() || step.inputs[0] < 0) return -1;
+    if (n.outputs.empty() || n.outputs[0].empty() || (n.outputs.size() > 1 && !n.outputs[1].empty())) return -1;
+    if (n.op == "Identity") return step.inputs[0];
+    if (n.op != "Dropout") return -1;
+    if (step.inputs.size() < 3 || step.inputs[2] < 0) return step.inputs[0];
+    LOOM_ASSIGN(const Cells* training, cells_of(step.inputs[2]));
+    return training && training->size() == 1 && (*training)[0].i == 0 ? step.inputs[0] : -1;
+  }
+
+  Status constant(const Node& n, Names& names) {
+    if (n.outputs.size() != 1 || n.attributes.size() != 1) return wrong("expects 1 attribute and 1 output");
+    const Attribute& a = n.attributes[0];
+    Value value{n.outputs[0], Type::undefined, {}, nullptr, nullptr};
+    Cells cells;
+    switch (a.type) {
+      case AttributeType::tensor: value = of_tensor(n.outputs[0], a.tensors.front()); break;
+      case AttributeType::i: value.type = Type::i64; cells = {Cell{.i = a.i}}; break;
+      case AttributeType::f: value.type = Type::f32; cells = {Cell{.r = a.f}}; break;
+      case AttributeType::ints:
+        value.type = Type::i64;
+        for (const std::int64_t i : a.ints) cells.push_back(Cell{.i = i});
+        break;
+      case AttributeType::floats:
+        value.type = Type::f32;
+        for (const float f : a.floats) cells.push_back(Cell{.r = f});
+        break;
+      default: return not_supported("attribute ", quoted(a.name), " is ", name(a.type), ", expected a tensor or numbers");
+    }
+    if (!value.tensor) {
+      if (a.type == AttributeType::ints || a.type == AttributeType::floats) value.dims = {static_cast<std::int64_t>(cells.size())};
+      value.cells = std::make_shared<const Cells>(std::move(cells));
+    }
+    LOOM_TRY(check_dims(value.dims));
+    names.ids[n.outputs[0]] = add(std::move(value));
+    return {};
+  }
+
+  Status branch(const Node& n, const Step& step, Names& names, const Opsets& opsets, int depth) {
+    LOOM_ASSIGN(const Graph* yes, n.get_graph("then_branch"));
+    LOOM_ASSIGN(const Graph* no, n.get_graph("else_branch"));
+    if (!yes || !no || step.inputs.size() != 1 || step.inputs[0] < 0) return wrong("expects a condition, then_branch and else_branch");
+    LOOM_ASSIGN(const Cells* condition, cells_of(step.inputs[0]));
+    if (!condition || condition->size() != 1 || plan_.at(step.inputs[0])->type != Type::boolean) {
+      return not_supported("its condition ", quoted(n.inputs[0]), " depends on data: only one branch can be taken");
+    }
+    const Graph& graph = (*condition)[0].i ? *yes : *no;
+    Names inner{&names, {}};
+    LOOM_TRY(initializers(graph, inner));
+    LOOM_TRY(nodes(graph.nodes, inner, opsets, depth + 1));
+    if (graph.outputs.size() != n.outputs.size()) return wrong("has ", n.outputs.size(), " outputs, its branch ", graph.outputs.size());
+    for (std::size_t i = 0; i < n.outputs.size(); ++i) names.ids[n.outputs[i]] = inner.find(graph.outputs[i].name);
+    return {};
+  }
+
+  Status call_function(const Function& f, const Node& n, Names& names, int depth) {
+    if (n.inputs.size() > f.inputs.size() || n.outputs.size() > f.outputs.size()) {
+      return wrong("the function takes ", f.inputs.size(), " inputs and gives ", f.outputs.size(), " outputs");
+    }
+    Names inner;
+    for (std::size_t i = 0; i < f.inputs.size(); ++i) {
+      if (i < n.inputs.size() && !n.inputs[i].empty()) inner.ids[f.inputs[i]] = names.find(n.inputs[i]);
+    }
+    auto body = std::make_unique<std::vector<Node>>();
+    for (const Node& from : f.nodes) body->push_back(bind(from, f, n));
+    const std::vector<Node>& list = *plan_.bodies.emplace_back(std::move(body));  // steps point at its nodes
+    LOOM_TRY(nodes(list, inner, f.opsets, depth + 1));
+    for (std::size_t i = 0; i < n.outputs.size(); ++i) {
+      if (!n.outputs[i].empty()) names.ids[n.outputs[i]] = inner.find(f.outputs[i]);
+    }
+    return {};
+  }
+
+  // The node with the call's attributes in place of references, at any depth of graphs.
+  static Node bind(Node node, const Function& f, const Node& call) {
+    std::vector<Attribute> bound;
+    for (Attribute& a : node.attributes) {
+      for (Graph& g : a.graphs) {
+        for (Node& inner : g.nodes) inner = bind(std::move(inner), f, call);
+      }
+      if (a.reference.empty()) {
+        bound.push_back(std::move(a));
+        continue;
+      }
+      const Attribute* value = call.find(a.reference);
+      for (const Attribute& d : f.attributes_with_default) {
+        if (!value && d.name == a.reference) value = &d;
+      }
+      if (!value) continue;  // left out: the operator's own default holds
+      bound.push_back(*value);
+      bound.back().name = a.name;
+    }
+    node.attributes = std::move(bound);
+    return node;
+  }
+
+  // The elements of a constant not over the limit, nullptr for others. Loaded once.
+  Result<const Cells*> cells_of(int id) {
+    if (id < 0) return static_cast<const Cells*>(nullptr);
+    const auto at = static_cast<std::size_t>(id);
+    const Value& value = plan_.values[at];
+    if (value.cells) return value.cells.get();
+    if (!value.tensor || !folds(value.type) || static_cast<std::uint64_t>(product(value.dims)) > options_.fold_limit) {
+      return static_cast<const Cells*>(nullptr);
+    }
+    if (!loaded_[at]) {
+      Cells cells;
+      if (is_float(value.type)) {
+        LOOM_ASSIGN(const std::vector<double> reals, read_f64(*value.tensor));
+        for (const double r : reals) cells.push_back(Cell{.r = r});
+      } else {
+        LOOM_ASSIGN(const std::vector<std::int64_t> integers, read_i64(*value.tensor));
+        for (const std::int64_t i : integers) cells.push_back(Cell{.i = i});
+      }
+      loaded_[at] = std::make_unique<Cells>(std::move(cells));
+    }
+    return static_cast<const Cells*>(loaded_[at].get());
+  }
+
+  // Drops the steps that lead to no output.
+  void prune() {
+    std::vector<bool> used(plan_.values.size());
+    for (const int id : plan_.outputs) {
+      if (id >= 0) used[static_cast<std::size_t>(id)] = true;
+    }
+    std::vector<Step> kept;
+    for (std::size_t i = plan_.steps.size(); i-- > 0;) {
+      Step& step = plan_.steps[i];
+      const auto is_used = [&](int id) { return id >= 0 && used[static_cast<std::size_t>(id)]; };
+      if (std::none_of(step.outputs.begin(), step.outputs.end(), is_used)) continue;
+      for (const int id : step.inputs) {
+        if (id >= 0) used[static_cast<std::size_t>(id)] = true;
+      }
+      kept.push_back(std::move(step));
+    }
+    std::reverse(kept.begin(), kept.end());
+    plan_.steps = std::move(kept);
+  }
+
+  const Model& model_;
+  const InferOptions& options_;
+  Plan plan_;
+  std::vector<std::unique_ptr<Cells>> loaded_;  // of values that are tensors, by id
+  std::size_t visited_ = 0;
+  std::uint64_t spent_ = 0;
+  bool located_ = false;
+};
+
+}  // namespace
+
+bool has_rule(std::string_view domain, std::string_view op) {
+  if (domain.empty() && (op == "If" || op == "Constant" || op == "Identity")) return true;
+  return find_rule(domain, op) != nullptr;
+}
+
+Result<Plan> infer(const Model& model, const std::vector<Binding>& bindings, const InferOptions& options) {
+  Result<Plan> plan = Inferrer(model, options).run(bindings);
+  return plan.ok() ? std::move(plan) : plan.status().at(model.file);
+}
+
+Result<std::vector<std::int64_t>> constant_i64(const Value& value) {
+  if (value.tensor) return read_i64(*value.tensor);
+  if (!value.cells || is_float(value.type)) return wrong("value ", quoted(value.name), " is no constant of integers");
+  std::vector<std::int64_t> out;
+  for (const Cell& c : *value.cells) out.push_back(c.i);
+  return out;
+}
+
+Result<std::vector<float>> constant_f32(const Value& value) {
+  if (value.tensor) return read_f32(*value.tensor);
+  if (!value.cells) return wrong("value ", quoted(value.name), " is no constant");
+  std::vector<float> out;
+  for (const Cell& c : *value.cells) out.push_back(is_float(value.type) ? static_cast<float>(c.r) : static_cast<float>(c.i));
+  return out;
+}
+
+}  // namespace loom::onnx

@@ -1,0 +1,94 @@
+// What a rule of an operator sees and says. Internal to this folder.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <span>
+
+#include "formats/message.h"
+#include "formats/onnx/infer/infer.h"
+
+namespace loom::onnx {
+
+// Dimensions and window attributes stay below these, so that products of two and sums of several cannot overflow.
+inline constexpr std::int64_t kMostDim = (std::int64_t{1} << 31) - 1;
+inline constexpr std::int64_t kMostWindow = std::int64_t{1} << 24;
+
+template <class... Parts>
+Status wrong(const Parts&... what) {
+  return Status(Code::invalid_argument, message(what...));
+}
+template <class... Parts>
+Status not_supported(const Parts&... what) {
+  return Status(Code::unsupported, message(what...));
+}
+
+// One node with its inputs; a rule sets type and dims of the outputs.
+struct Call {
+  const Node& node;
+  std::int64_t opset;
+  std::vector<const Value*> in;             // nullptr where left out
+  std::vector<const Cells*> cells;          // of constants not over the limit, else nullptr
+  std::vector<Value> out;                   // as many as the node has names for, "" included
+
+  bool has(std::size_t i) const { return i < in.size() && in[i]; }
+  const Value& x(std::size_t i = 0) const { return *in[i]; }
+  const Dims& dims(std::size_t i = 0) const { return in[i]->dims; }
+  std::size_t rank(std::size_t i = 0) const { return in[i]->dims.size(); }
+  bool attribute(std::string_view name) const { return node.find(name) != nullptr; }
+
+  // Inputs 0 to count - 1 are there.
+  Status need(std::size_t count) const;
+  // The integers of a constant input; unsupported where they depend on data.
+  Result<Dims> ints(std::size_t i, std::string_view what) const;
+  // Those of input i where there is one, else of the attribute, else `fallback`: operators moved them from one to the other.
+  Result<Dims> ints_or(std::size_t i, std::string_view attribute, Dims fallback = {}) const;
+  // Sets output i, where the node has it.
+  void set(std::size_t i, Type type, Dims dims);
+};
+
+using Rule = Status (*)(Call&);
+// Fills out[i].cells; called where all inputs are constants with cells. False where it cannot: then the node stays a step.
+using Fold = Result<bool> (*)(Call&);
+
+struct RuleRow {
+  std::string_view op;  // "com.microsoft.FastGelu" for a foreign domain
+  Rule rule;
+  Fold fold = nullptr;
+};
+
+// The tables, one per file of rules.
+std::span<const RuleRow> elementwise_rules();
+std::span<const RuleRow> layout_rules();
+std::span<const RuleRow> maker_rules();
+std::span<const RuleRow> window_rules();
+std::span<const RuleRow> layer_rules();
+
+inline std::int64_t int_of(std::integral auto n) { return static_cast<std::int64_t>(n); }
+// Makes the cells those of an output.
+Status keep(Call& call, Cells cells, std::size_t output = 0);
+// axis in [-rank, rank) as an index.
+Result<std::size_t> axis_of(std::int64_t axis, std::size_t rank);
+// Unique and sorted.
+Result<std::vector<std::size_t>> axes_of(const Dims& axes, std::size_t rank);
+// NumPy's rule.
+Result<Dims> broadcast(const Dims& a, const Dims& b);
+// The product; the dims of values are checked, so it does not overflow.
+std::int64_t product(std::span<const std::int64_t> dims);
+// Row-major strides in elements; 0 where `dims` has 1 in place of `to`, for reading through broadcasting.
+Dims broadcast_strides(const Dims& dims, const Dims& to);
+
+// Where each element of a shape, in row-major order, is read from: base + the sum of index * stride.
+std::vector<std::size_t> offsets(const Dims& dims, const Dims& strides, std::int64_t base = 0);
+
+// A real number as the type holds it: rounded to nearest even.
+double round_to(Type type, double value);
+// An integer as the type holds it: wrapped.
+std::int64_t wrap_to(Type type, std::int64_t value);
+
+// Output type and shape are those of input 0.
+Status same_as_input(Call& call);
+// The cells as they are, for operators that only give another shape.
+Result<bool> fold_copy(Call& call);
+
+}  // namespace loom::onnx

@@ -1,0 +1,241 @@
+// Convolutions, pools and resizing.
+#include <algorithm>
+
+#include "formats/onnx/infer/rule.h"
+
+namespace loom::onnx {
+namespace {
+
+// The attributes that convolutions and pools share, filled in for every spatial dimension and checked.
+struct Window {
+  Dims kernel, strides, dilations, begin, end;  // begin, end: padding
+  std::string auto_pad;                         // NOTSET, VALID, SAME_UPPER, SAME_LOWER
+  bool ceil = false;
+};
+
+Result<Dims> positive(const Call& call, std::string_view attribute, Dims fallback, std::int64_t least) {
+  const std::size_t count = fallback.size();
+  LOOM_ASSIGN(const Dims values, call.node.get_ints(attribute, std::move(fallback)));
+  bool good = values.size() == count;
+  for (const std::int64_t v : values) good = good && v >= least && v <= kMostWindow;
+  if (!good) {
+    return wrong("attribute ", quoted(attribute), " is ", shape_text(values), ", expected ", count, " numbers of at least ", least);
+  }
+  return values;
+}
+
+Result<Window> window(const Call& call, Dims kernel) {
+  const std::size_t spatial = kernel.size();
+  Window w;
+  LOOM_ASSIGN(w.kernel, positive(call, "kernel_shape", std::move(kernel), 1));
+  LOOM_ASSIGN(w.strides, positive(call, "strides", Dims(spatial, 1), 1));
+  LOOM_ASSIGN(w.dilations, positive(call, "dilations", Dims(spatial, 1), 1));
+  LOOM_ASSIGN(const Dims pads, positive(call, "pads", Dims(2 * spatial, 0), -kMostWindow));
+  w.begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
+  w.end.assign(pads.begin() + static_cast<std::ptrdiff_t>(spatial), pads.end());
+  LOOM_ASSIGN(w.auto_pad, call.node.get_string("auto_pad", "NOTSET"));
+  LOOM_ASSIGN(const std::int64_t ceil, call.node.get_int("ceil_mode", 0));
+  w.ceil = ceil != 0;
+  for (const std::string_view known : {"", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"}) {
+    if (w.auto_pad == known) return w;
+  }
+  return wrong("auto_pad is ", quoted(w.auto_pad));
+}
+
+// Positions of the window along one dimension. With ceil_mode a last window that would start behind the padding is left out.
+Result<std::int64_t> positions(const Window& w, std::size_t d, std::int64_t length) {
+  if (w.auto_pad.starts_with("SAME")) return (length + w.strides[d] - 1) / w.strides[d];
+  const bool valid = w.auto_pad == "VALID";
+  const std::int64_t begin = valid ? 0 : w.begin[d], end = valid ? 0 : w.end[d], covered = (w.kernel[d] - 1) * w.dilations[d] + 1;
+  const std::int64_t room = length + begin + end - covered;
+  if (room < 0) return wrong("a window of ", covered, " does not fit into ", length, " padded by ", begin, " and ", end);
+  std::int64_t count = (w.ceil ? room + w.strides[d] - 1 : room) / w.strides[d] + 1;
+  if (w.ceil && (count - 1) * w.strides[d] >= length + begin) --count;
+  return count;
+}
+
+Status slide(Call& call, const Window& w, std::int64_t channels, Type type) {
+  Dims out{call.dims()[0], channels};
+  for (std::size_t d = 0; d < w.kernel.size(); ++d) {
+    LOOM_ASSIGN(const std::int64_t count, positions(w, d, call.dims()[d + 2]));
+    out.push_back(count);
+  }
+  call.set(0, type, std::move(out));
+  return {};
+}
+
+Status check_spatial(const Call& call) {
+  return call.rank() >= 3 ? Status() : wrong("input ", shape_text(call.dims()), " has no spatial dimensions");
+}
+
+// Weights [out channels, in channels / group, kernel].
+Status convolve(Call& call, std::size_t weight, Type type) {
+  LOOM_TRY(call.need(weight + 1));
+  LOOM_TRY(check_spatial(call));
+  const Dims &x = call.dims(), &k = call.dims(weight);
+  LOOM_ASSIGN(const std::int64_t group, call.node.get_int("group", 1));
+  if (k.size() != x.size() || group < 1 || group > kMostDim || x[1] != k[1] * group || k[0] % group != 0) {
+    return wrong("input ", shape_text(x), " and weights ", shape_text(k), " in ", group, " groups");
+  }
+  LOOM_ASSIGN(const Window w, window(call, Dims(k.begin() + 2, k.end())));
+  return slide(call, w, k[0], type);
+}
+
+Status conv(Call& call) {
+  LOOM_TRY(call.need(1));
+  return convolve(call, 1, call.x().type);
+}
+Status conv_integer(Call& call) { return convolve(call, 1, Type::i32); }
+Status qlinear_conv(Call& call) {
+  LOOM_TRY(call.need(8));
+  return convolve(call, 3, call.x(7).type);
+}
+
+// Weights [in channels, out channels / group, kernel].
+Status conv_transpose(Call& call) {
+  LOOM_TRY(call.need(2));
+  LOOM_TRY(check_spatial(call));
+  const Dims &x = call.dims(), &k = call.dims(1);
+  LOOM_ASSIGN(const std::int64_t group, call.node.get_int("group", 1));
+  if (k.size() != x.size() || group < 1 || group > kMostDim || x[1] != k[0]) {
+    return wrong("input ", shape_text(x), " and weights ", shape_text(k), " in ", group, " groups");
+  }
+  LOOM_ASSIGN(const Window w, window(call, Dims(k.begin() + 2, k.end())));
+  LOOM_ASSIGN(const Dims extra, positive(call, "output_padding", Dims(w.kernel.size(), 0), 0));
+  LOOM_ASSIGN(Dims wanted, call.node.get_ints("output_shape", {}));
+  // Some exporters give all dimensions.
+  if (wanted.size() == x.size()) wanted.erase(wanted.begin(), wanted.begin() + 2);
+  if (!wanted.empty() && wanted.size() != w.kernel.size()) return wrong("output_shape is ", shape_text(wanted));
+  Dims out{x[0], k[1] * group};
+  for (std::size_t d = 0; d < w.kernel.size(); ++d) {
+    const std::int64_t full = w.strides[d] * (x[d + 2] - 1) + extra[d] + (w.kernel[d] - 1) * w.dilations[d] + 1;
+    std::int64_t length = full - (w.auto_pad == "VALID" ? 0 : w.begin[d] + w.end[d]);
+    if (w.auto_pad.starts_with("SAME")) length = x[d + 2] * w.strides[d];
+    if (!wanted.empty()) length = wanted[d];
+    if (length < 0) return wrong("output dimension ", d + 2, " is ", length);
+    out.push_back(length);
+  }
+  call.set(0, call.x().type, std::move(out));
+  return {};
+}
+
+Status pool(Call& call) {
+  LOOM_TRY(call.need(1));
+  LOOM_TRY(check_spatial(call));
+  LOOM_ASSIGN(const Dims kernel, call.node.get_ints("kernel_shape", {}));
+  if (kernel.size() + 2 != call.rank()) return wrong("kernel_shape ", shape_text(kernel), " for input ", shape_text(call.dims()));
+  LOOM_ASSIGN(const Window w, window(call, kernel));
+  LOOM_TRY(slide(call, w, call.dims()[1], call.x().type));
+  call.set(1, Type::i64, call.out[0].dims);  // the indices of MaxPool
+  return {};
+}
+
+Status global_pool(Call& call) {
+  LOOM_TRY(call.need(1));
+  LOOM_TRY(check_spatial(call));
+  Dims out = call.dims();
+  std::fill(out.begin() + 2, out.end(), 1);
+  call.set(0, call.x().type, std::move(out));
+  return {};
+}
+
+Status max_unpool(Call& call) {
+  LOOM_TRY(call.need(2));
+  LOOM_TRY(check_spatial(call));
+  if (call.has(2)) {
+    LOOM_ASSIGN(Dims out, call.ints(2, "output_shape"));
+    call.set(0, call.x().type, std::move(out));
+    return {};
+  }
+  LOOM_ASSIGN(const Dims kernel, call.node.get_ints("kernel_shape", {}));
+  if (kernel.size() + 2 != call.rank()) return wrong("kernel_shape ", shape_text(kernel), " for input ", shape_text(call.dims()));
+  LOOM_ASSIGN(const Window w, window(call, kernel));
+  Dims out{call.dims()[0], call.dims()[1]};
+  for (std::size_t d = 0; d < kernel.size(); ++d) {
+    out.push_back((call.dims()[d + 2] - 1) * w.strides[d] + w.kernel[d] - w.begin[d] - w.end[d]);
+  }
+  call.set(0, call.x().type, std::move(out));
+  return {};
+}
+
+// Sizes as given, or floor(length * scale).
+Status resize(Call& call) {
+  LOOM_TRY(call.need(1));
+  const bool old = call.node.op == "Upsample" || call.opset < 11;
+  const std::size_t scales_at = old ? 1 : 2;
+  Dims all(call.rank());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+  LOOM_ASSIGN(const Dims axes, call.node.get_ints("axes", std::move(all)));
+  LOOM_TRY(axes_of(axes, call.rank()).status());
+  LOOM_ASSIGN(const std::string policy, call.node.get_string("keep_aspect_ratio_policy", "stretch"));
+  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") return not_supported("keep_aspect_ratio_policy ", quoted(policy));
+  Dims out = call.dims();
+  const auto lengths_of = [&](std::size_t given) {
+    return given == axes.size() ? Status() : wrong("has ", given, " sizes or scales for ", axes.size(), " axes");
+  };
+  if (!old && call.has(3)) {
+    LOOM_ASSIGN(const Dims sizes, call.ints(3, "sizes"));
+    LOOM_TRY(lengths_of(sizes.size()));
+    // One scale for all axes: the smallest or largest of those that the sizes ask for, the sizes rounded to it.
+    double common = 0;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      std::int64_t& length = out[*axis_of(axes[i], call.rank())];
+      if (sizes[i] < 0 || sizes[i] > kMostDim) return wrong("sizes ", shape_text(sizes));
+      if (length == 0 && policy != "stretch") return wrong("sizes ", shape_text(sizes), " of ", shape_text(call.dims()));
+      const double ratio = static_cast<double>(sizes[i]) / static_cast<double>(length);
+      common = i == 0 ? ratio : policy == "not_larger" ? std::min(common, ratio) : std::max(common, ratio);
+    }
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      std::int64_t& length = out[*axis_of(axes[i], call.rank())];
+      if (policy == "stretch") {
+        length = sizes[i];
+        continue;
+      }
+      const double scaled = static_cast<double>(length) * common + 0.5;
+      if (!(scaled >= 0 && scaled <= static_cast<double>(kMostDim))) return wrong("sizes ", shape_text(sizes));
+      length = static_cast<std::int64_t>(scaled);
+    }
+    call.set(0, call.x().type, std::move(out));
+    return {};
+  }
+  std::vector<double> scales;
+  if (call.has(scales_at)) {
+    if (!call.cells[scales_at] || !is_float(call.x(scales_at).type)) return not_supported("its scales depend on data");
+    for (const Cell& c : *call.cells[scales_at]) scales.push_back(c.r);
+  } else {
+    LOOM_ASSIGN(const std::vector<float> given, call.node.get_floats("scales", {}));
+    scales.assign(given.begin(), given.end());
+  }
+  LOOM_TRY(lengths_of(scales.size()));
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::int64_t& length = out[*axis_of(axes[i], call.rank())];
+    const double scaled = static_cast<double>(length) * scales[i];
+    if (!(scaled >= 0 && scaled <= static_cast<double>(kMostDim))) return wrong("scales[", i, "] is out of range");
+    length = static_cast<std::int64_t>(scaled);
+  }
+  call.set(0, call.x().type, std::move(out));
+  return {};
+}
+
+Status grid_sample(Call& call) {
+  LOOM_TRY(call.need(2));
+  const Dims &x = call.dims(), &grid = call.dims(1);
+  if (x.size() < 3 || grid.size() != x.size()) return wrong("input ", shape_text(x), " and grid ", shape_text(grid));
+  Dims out{x[0], x[1]};
+  out.insert(out.end(), grid.begin() + 1, grid.end() - 1);
+  call.set(0, call.x().type, std::move(out));
+  return {};
+}
+
+constexpr RuleRow kRows[] = {
+    {"Conv", conv}, {"ConvInteger", conv_integer}, {"QLinearConv", qlinear_conv}, {"ConvTranspose", conv_transpose}, {"MaxPool", pool},
+    {"AveragePool", pool}, {"LpPool", pool}, {"GlobalAveragePool", global_pool}, {"GlobalMaxPool", global_pool},
+    {"GlobalLpPool", global_pool},
+    {"MaxUnpool", max_unpool}, {"Resize", resize}, {"Upsample", resize}, {"GridSample", grid_sample},
+};
+
+}  // namespace
+
+std::span<const RuleRow> window_rules() { return kRows; }
+
+}  // namespace loom::onnx

@@ -1,0 +1,178 @@
+// The types of elements and their values.
+#include <array>
+
+#include "base/bytes.h"
+#include "formats/message.h"
+#include "formats/onnx/onnx.h"
+#include "numeric/codec.h"
+
+namespace loom::onnx {
+namespace {
+
+struct TypeRow {
+  std::string_view name;
+  std::uint32_t bits;
+};
+constexpr std::array<TypeRow, kTypeCount> kTypes = {{
+    {"undefined", 0}, {"float", 32}, {"uint8", 8}, {"int8", 8}, {"uint16", 16}, {"int16", 16}, {"int32", 32}, {"int64", 64},
+    {"string", 0}, {"bool", 8}, {"float16", 16}, {"double", 64}, {"uint32", 32}, {"uint64", 64}, {"complex64", 64}, {"complex128", 128},
+    {"bfloat16", 16}, {"float8e4m3fn", 8}, {"float8e4m3fnuz", 8}, {"float8e5m2", 8}, {"float8e5m2fnuz", 8}, {"uint4", 4}, {"int4", 4},
+    {"float4e2m1", 4}, {"float8e8m0", 8}, {"uint2", 2}, {"int2", 2},
+}};
+
+std::optional<StorageType> storage(Type type) {
+  switch (type) {
+    case Type::f32: return StorageType::f32;
+    case Type::f64: return StorageType::f64;
+    case Type::f16: return StorageType::f16;
+    case Type::bf16: return StorageType::bf16;
+    case Type::f8_e4m3fn: return StorageType::f8_e4m3;
+    case Type::f8_e5m2: return StorageType::f8_e5m2;
+    case Type::i64: return StorageType::i64;
+    case Type::i32: return StorageType::i32;
+    case Type::i16: return StorageType::i16;
+    case Type::i8: return StorageType::i8;
+    case Type::u64: return StorageType::u64;
+    case Type::u32: return StorageType::u32;
+    case Type::u16: return StorageType::u16;
+    case Type::u8: return StorageType::u8;
+    case Type::boolean: return StorageType::boolean;
+    default: return std::nullopt;
+  }
+}
+
+Status refuse(const Tensor& tensor, std::string_view wanted) {
+  return Status(Code::unsupported, message(tensor.source ? tensor.source->name() + ": " : "", "tensor ", quoted(tensor.name), ": ",
+                                           name(tensor.type), " elements, expected ", wanted));
+}
+
+Result<std::vector<std::byte>> raw_bytes(const Tensor& tensor) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.size));
+  LOOM_TRY(tensor.source->read(tensor.offset, bytes).at("tensor " + quoted(tensor.name)));
+  return bytes;
+}
+
+// Element `i` of a type under 8 bits: the lowest bits come first.
+unsigned packed_at(const std::vector<std::byte>& bytes, std::size_t i, std::uint32_t width) {
+  const std::size_t bit = i * width;
+  return std::to_integer<unsigned>(bytes[bit / 8]) >> bit % 8 & ((1u << width) - 1);
+}
+
+int sign_extended(unsigned code, std::uint32_t width) { return static_cast<int>(code ^ (1u << (width - 1))) - (1 << (width - 1)); }
+
+// 2^(code - 127), 255 is NaN (OCP microscaling formats). 2^-127 is subnormal as a float.
+float e8m0_to_f32(unsigned code) {
+  return std::bit_cast<float>(code == 255 ? 0x7fc00000u : code == 0 ? 0x00400000u : static_cast<std::uint32_t>(code) << 23);
+}
+
+template <class T, class Decode>
+Result<std::vector<T>> decode_packed(const Tensor& tensor, Decode decode) {
+  LOOM_ASSIGN(const std::vector<std::byte> bytes, raw_bytes(tensor));
+  std::vector<T> out(static_cast<std::size_t>(tensor.elements()));
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(decode(packed_at(bytes, i, bits(tensor.type))));
+  return out;
+}
+
+// The small types that tensor_file.h does not have; nothing for those without real values.
+template <class T>
+Result<std::vector<T>> read_small(const Tensor& tensor) {
+  const std::uint32_t width = bits(tensor.type);
+  switch (tensor.type) {
+    case Type::u4:
+    case Type::u2: return decode_packed<T>(tensor, [](unsigned code) { return code; });
+    case Type::i4:
+    case Type::i2: return decode_packed<T>(tensor, [width](unsigned code) { return sign_extended(code, width); });
+    case Type::f4_e2m1: return decode_packed<T>(tensor, [](unsigned code) { return fp4_to_f32(static_cast<std::uint8_t>(code)); });
+    case Type::f8_e8m0: return decode_packed<T>(tensor, e8m0_to_f32);
+    default: return refuse(tensor, "real numbers (the FNUZ forms of float8 are not read)");
+  }
+}
+
+}  // namespace
+
+std::string_view name(Type type) { return kTypes[static_cast<std::size_t>(type)].name; }
+std::uint32_t bits(Type type) { return kTypes[static_cast<std::size_t>(type)].bits; }
+
+bool is_integer(Type type) {
+  switch (type) {
+    case Type::u8:
+    case Type::i8:
+    case Type::u16:
+    case Type::i16:
+    case Type::i32:
+    case Type::i64:
+    case Type::u32:
+    case Type::u64:
+    case Type::u4:
+    case Type::i4:
+    case Type::u2:
+    case Type::i2: return true;
+    default: return false;
+  }
+}
+
+bool is_float(Type type) {
+  return !is_integer(type) && type != Type::undefined && type != Type::string && type != Type::boolean && type != Type::complex64 &&
+         type != Type::complex128;
+}
+
+std::uint64_t Tensor::elements() const { return element_count(dims).value_or(0); }
+
+std::span<const std::byte> Tensor::view() const {
+  return TensorInfo{"", StorageType::u8, {}, offset, size, source}.view();
+}
+
+Result<TensorInfo> tensor_info(const Tensor& tensor) {
+  const auto type = storage(tensor.type);
+  if (!type) return refuse(tensor, "a float of 8 to 64 bits, an integer of 8 to 64 bits or bool");
+  return TensorInfo{tensor.name, *type, tensor.dims, tensor.offset, tensor.size, tensor.source};
+}
+
+Result<std::vector<float>> read_f32(const Tensor& tensor) {
+  if (!storage(tensor.type)) return read_small<float>(tensor);
+  LOOM_ASSIGN(const TensorInfo info, tensor_info(tensor));
+  std::vector<float> out(static_cast<std::size_t>(info.elements()));
+  LOOM_TRY(loom::read_f32(info, 0, out));
+  return out;
+}
+
+Result<std::vector<double>> read_f64(const Tensor& tensor) {
+  if (!storage(tensor.type)) return read_small<double>(tensor);
+  LOOM_ASSIGN(const TensorInfo info, tensor_info(tensor));
+  std::vector<double> out(static_cast<std::size_t>(info.elements()));
+  LOOM_TRY(loom::read_f64(info, 0, out));
+  return out;
+}
+
+Result<std::vector<std::int64_t>> read_i64(const Tensor& tensor) {
+  if (!is_integer(tensor.type) && tensor.type != Type::boolean) return refuse(tensor, "integers");
+  if (bits(tensor.type) < 8) return read_small<std::int64_t>(tensor);
+  LOOM_ASSIGN(const std::vector<std::byte> bytes, raw_bytes(tensor));
+  std::vector<std::int64_t> out(static_cast<std::size_t>(tensor.elements()));
+  const auto convert = [&]<class Stored>(Stored) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::int64_t>(load_le<Stored>(bytes.data() + i * sizeof(Stored)));
+  };
+  switch (tensor.type) {
+    case Type::u8: convert(std::uint8_t{}); break;
+    case Type::i8: convert(std::int8_t{}); break;
+    case Type::u16: convert(std::uint16_t{}); break;
+    case Type::i16: convert(std::int16_t{}); break;
+    case Type::u32: convert(std::uint32_t{}); break;
+    case Type::i32: convert(std::int32_t{}); break;
+    case Type::boolean:
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = bytes[i] != std::byte{0};
+      break;
+    default: convert(std::int64_t{}); break;
+  }
+  if (tensor.type == Type::u64) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (out[i] < 0) {
+        return Status(Code::out_of_range, message(tensor.source->name(), ": tensor ", quoted(tensor.name), ": element ", i, " is ",
+                                                  static_cast<std::uint64_t>(out[i]), ", more than 2^63-1"));
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace loom::onnx

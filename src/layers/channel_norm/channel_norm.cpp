@@ -1,0 +1,176 @@
+// Norms of rows of [channels, space...]: over a batch (Ioffe and Szegedy, arXiv 1502.03167), over each channel (Ulyanov et al., arXiv
+// 1607.08022), over groups of channels (Wu and He, arXiv 1803.08494). Then a gain and a bias per channel. A row without dimensions is
+// channels of one value.
+#include "layers/layer.h"
+
+namespace loom {
+namespace {
+
+std::int64_t channels_of(const Shape& in) { return in.dims.empty() ? in.width : in.dims[0]; }
+std::int64_t space_of(const Shape& in) { return in.width / channels_of(in); }
+
+Status check(const Shape& in, double eps) {
+  if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
+  if (!(eps >= 1e-8 && eps <= 1)) return Status(Code::invalid_argument, "\"eps\" must be in [1e-8, 1]");
+  return {};
+}
+
+void add_affine(LayerPlan& plan, std::int64_t channels) {
+  plan.params.push_back({"gain", 1, channels, Init::ones, 0, false});
+  plan.params.push_back({"bias", 1, channels, Init::zeros, 0, false});
+}
+View affine(Visit& v, View normal, bool on) {
+  return on ? v.emit.channel_affine(normal, v.weight("gain"), v.weight("bias"), space_of(v.in())) : normal;
+}
+// Gradients of gain and bias from the sums of gy and gy * normal per channel.
+void learn_affine(Visit& v, View sums, std::int64_t channels) {
+  const auto gg = v.gradient("gain"), gb = v.gradient("bias");
+  v.emit.col_sum(Emit::slice(sums, channels, channels), gg.to, gg.accumulate);
+  v.emit.col_sum(Emit::slice(sums, 0, channels), gb.to, gb.accumulate);
+}
+
+struct BatchNormConfig : LayerConfig {
+  double eps = 1e-5, momentum = 0.1;
+  bool affine = true;
+  template <class V>
+  void fields(V& v) {
+    v("eps", eps, "added to the variance before the root");
+    v("momentum", momentum, "what a batch weighs in the running mean and variance");
+    v("affine", affine, "learns a gain and a bias per channel");
+  }
+};
+
+class BatchNorm : public LayerWith<BatchNormConfig> {
+ public:
+  std::string_view name() const override { return "batch_norm"; }
+  std::string_view crosses_rows(const LayerConfig&) const override { return "takes statistics of all rows"; }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const BatchNormConfig& c = of(config);
+    LOOM_TRY(check(in, c.eps));
+    if (!(c.momentum >= 0 && c.momentum <= 1)) return Status(Code::invalid_argument, "\"momentum\" must be in [0, 1]");
+    LayerPlan plan{in, {}};
+    if (c.affine) add_affine(plan, channels_of(in));
+    plan.params.push_back({"running_mean", 1, channels_of(in), Init::zeros, 0, false});
+    plan.params.push_back({"running_var", 1, channels_of(in), Init::ones, 0, false});
+    return plan;
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const BatchNormConfig& c = of(config);
+    const std::int64_t channels = channels_of(v.in()), space = space_of(v.in());
+    if (!v.learning || v.frozen) {
+      const View gain = c.affine ? v.weight("gain") : View{}, bias = c.affine ? v.weight("bias") : View{};
+      const auto [scale, shift] = v.emit.fold_norm(v.weight("running_mean"), v.weight("running_var"), gain, bias, c.eps);
+      v.keep("scale", scale);
+      return v.emit.channel_affine(x, scale, shift, space);
+    }
+    const View moments = v.emit.channel_moments(x, space);
+    const View mean = Emit::slice(moments, 0, channels);
+    const auto [scale, shift] = v.emit.fold_norm(mean, Emit::slice(moments, channels, channels), {}, {}, c.eps);
+    v.learn_average("running_mean", mean, c.momentum);
+    v.learn_average("running_var", Emit::slice(moments, 2 * channels, channels), c.momentum);
+    const View normal = v.emit.channel_affine(x, scale, shift, space);
+    v.keep("scale", scale);
+    v.keep("normal", normal);
+    return affine(v, normal, c.affine);
+  }
+
+  // With n the normal values: gx = scale * (g - mean(g) - n * mean(g * n)), where g = gy * gain.
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const std::int64_t channels = channels_of(v.in()), space = space_of(v.in());
+    if (v.frozen) return v.emit.channel_affine(gy, v.kept("scale"), {}, space);
+    const View normal = v.kept("normal"), sums = v.emit.channel_sums(gy, normal, space);
+    View scale = v.kept("scale");
+    if (of(config).affine) {
+      learn_affine(v, sums, channels);
+      scale = v.emit.mul(scale, v.weight("gain"));
+    }
+    const View minus = v.emit.scale(scale, -1);
+    const View through_mean = v.emit.mul(minus, Emit::slice(sums, 2 * channels, channels));
+    const View through_variance = v.emit.mul(minus, Emit::slice(sums, 3 * channels, channels));
+    return v.emit.add(v.emit.channel_affine(gy, scale, {}, space), v.emit.channel_affine(normal, through_variance, through_mean, space));
+  }
+};
+
+struct GroupNormConfig : LayerConfig {
+  bool instance = false, affine = true;
+  std::int64_t groups = 1;
+  double eps = 1e-5;
+  template <class V>
+  void fields(V& v) {
+    if (!instance) v("groups", groups, "the channels are cut into so many");
+    v("eps", eps, "added to the variance before the root");
+    v("affine", affine, "learns a gain and a bias per channel");
+  }
+};
+
+class GroupNorm : public LayerWith<GroupNormConfig> {
+ public:
+  explicit GroupNorm(bool instance) : instance_(instance) {}
+  std::string_view name() const override { return instance_ ? "instance_norm" : "group_norm"; }
+
+  Result<ConfigPtr> parse(const Json& cell) const override {
+    auto config = std::make_shared<GroupNormConfig>();
+    config->instance = instance_;
+    config->affine = !instance_;  // PyTorch's defaults
+    FieldReader reader(cell);
+    config->fields(reader);
+    LOOM_TRY(reader.finish());
+    return ConfigPtr(std::move(config));
+  }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const GroupNormConfig& c = of(config);
+    LOOM_TRY(check(in, c.eps));
+    const std::int64_t channels = channels_of(in);
+    auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+    if (c.groups < 1 || channels % c.groups != 0)
+      return bad("\"groups\" must divide " + std::to_string(channels) + " channels, got " + std::to_string(c.groups));
+    if (size(c, in) == 1) return bad("a norm over one value is always 0: expects an input of [channels, space...], got " + in.to_string());
+    LayerPlan plan{in, {}};
+    if (c.affine) add_affine(plan, channels);
+    return plan;
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const GroupNormConfig& c = of(config);
+    const std::int64_t n = size(c, v.in());
+    const View normal = v.emit.layer_norm(x, filled(v, n, 1), filled(v, n, 0), n, c.eps);
+    v.keep("x", x);
+    v.keep("normal", normal);
+    return affine(v, normal, c.affine);
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const GroupNormConfig& c = of(config);
+    const std::int64_t n = size(c, v.in()), space = space_of(v.in());
+    if (c.affine) {
+      learn_affine(v, v.emit.channel_sums(gy, v.kept("normal"), space), channels_of(v.in()));
+      gy = v.emit.channel_affine(gy, v.weight("gain"), {}, space);
+    }
+    return v.emit.layer_norm_back(v.kept("x"), filled(v, n, 1), gy, n, c.eps);
+  }
+
+ private:
+  // Values of a group, which is normal by itself.
+  static std::int64_t size(const GroupNormConfig& c, const Shape& in) { return in.width / (c.instance ? channels_of(in) : c.groups); }
+  static View filled(Visit& v, std::int64_t n, double value) {
+    const View y = v.emit.temp(v.type, Rows{}, n);
+    v.emit.fill(y, value);
+    return y;
+  }
+  bool instance_;
+};
+
+}  // namespace
+
+void register_channel_norm(LayerList& layers) {
+  static const BatchNorm batch;
+  static const GroupNorm instance(true), group(false);
+  layers.push_back(&batch);
+  layers.push_back(&instance);
+  layers.push_back(&group);
+}
+
+}  // namespace loom

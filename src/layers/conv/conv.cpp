@@ -1,0 +1,181 @@
+// Convolutions (cross-correlations, as the field has them) over 1 to 3 dimensions of space and their transposes. A row is channels x space. The window is
+// unfolded into rows, which a matrix product takes in the arithmetic of the cell's dtype: weight [filters, channels / groups x kernel].
+#include "layers/spatial.h"
+
+namespace loom {
+namespace {
+
+struct ConvConfig : SpatialConfig {
+  std::int64_t filters = 0, groups = 1;
+  bool bias = true;
+  Activation activation = Activation::linear;
+  std::vector<std::int64_t> output_padding{0};
+  bool transposed = false;
+  template <class V>
+  void fields(V& v) {
+    v("filters", filters, "channels of the output");
+    spatial_fields(v);
+    v("groups", groups, "channels and filters are cut into so many groups that do not see one another");
+    v("bias", bias, "adds a learned number per filter");
+    v("activation", activation, "applied to the sum");
+    if (transposed) v("output_padding", output_padding, "values added at the end of each dimension of the output, below the stride");
+  }
+};
+
+// Channel-first values of a place's row: [places, filters] of each item to [filters, places], and back.
+View to_channels(Emit& emit, View z, std::int64_t places, std::int64_t filters) { return emit.transpose(z, {1, 1, 1, places, filters}, {0, 1, 2, 4, 3}, places * filters); }
+View to_places(Emit& emit, View y, std::int64_t places, std::int64_t filters) { return emit.transpose(y, {1, 1, 1, filters, places}, {0, 1, 2, 4, 3}, filters); }
+
+Status check(const ConvConfig& c, std::int64_t channels) {
+  auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+  if (c.filters < 1 || c.filters > INT32_MAX) return bad("\"filters\" must be at least 1, got " + std::to_string(c.filters));
+  if (c.groups < 1 || channels % c.groups != 0 || c.filters % c.groups != 0)
+    return bad("\"groups\" must divide " + std::to_string(channels) + " channels and " + std::to_string(c.filters) + " filters, got " + std::to_string(c.groups));
+  return {};
+}
+double initial_std(const ConvConfig& c, std::int64_t inputs) {
+  const double gain = c.activation == Activation::relu || c.activation == Activation::leaky_relu || c.activation == Activation::relu2 ? 2.0 : 1.0;
+  return __builtin_sqrt(gain / static_cast<double>(inputs));
+}
+
+class Conv : public LayerWith<ConvConfig> {
+ public:
+  Conv(std::string_view name, std::size_t rank) : name_(name), rank_(rank) {}
+  std::string_view name() const override { return name_; }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const ConvConfig& c = of(config);
+    LOOM_ASSIGN(const Window w, window(c, in));
+    LOOM_TRY(check(c, w.channels));
+    if (c.filters > INT32_MAX / w.positions()) return Status(Code::invalid_argument, "gives more than 2^31-1 values");
+    const std::int64_t inputs = w.taps() / c.groups;
+    LayerPlan plan{spatial_shape(c.filters, w.out, rank_), {ParamSpec::product("weight", c.filters, inputs, initial_std(c, inputs))}};
+    plan.params[0].adapts = c.groups == 1;
+    if (c.bias) plan.params.push_back({"bias", 1, c.filters, Init::zeros, 0, false});
+    return plan;
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const ConvConfig& c = of(config);
+    LOOM_ASSIGN(const Window w, window(c, v.in()));
+    const View rows = v.emit.unfold(x, w);
+    const View z = c.groups == 1 ? v.linear("weight", rows, c.bias ? "bias" : "") : v.emit.group_matmul(v.weight("weight"), rows, c.bias ? v.weight("bias") : View{}, c.groups);
+    v.keep("x", x);
+    v.keep("z", z);
+    return to_channels(v.emit, v.emit.activation(z, c.activation), w.positions(), c.filters);
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const ConvConfig& c = of(config);
+    LOOM_ASSIGN(const Window w, window(c, v.in()));
+    const View gz = v.emit.activation_back(v.kept("z"), to_places(v.emit, gy, w.positions(), c.filters), c.activation);
+    // Unfolded again rather than kept: it holds the input once per tap.
+    const View rows = v.emit.unfold(v.kept("x"), w);
+    if (c.groups == 1) return v.emit.fold(v.linear_back("weight", rows, gz, c.bias ? "bias" : ""), w);
+    const auto gw = v.gradient("weight");
+    v.emit.group_outer_add(gz, rows, gw.to, c.groups, gw.accumulate);
+    if (c.bias) {
+      const auto gb = v.gradient("bias");
+      v.emit.col_sum(gz, gb.to, gb.accumulate);
+    }
+    return v.emit.fold(v.emit.group_matmul_t(v.weight("weight"), gz, c.groups), w);
+  }
+
+ private:
+  Result<Window> window(const ConvConfig& c, const Shape& in) const {
+    LOOM_ASSIGN(Window w, window_of(c, in, rank_));
+    LOOM_TRY(place_window(w, false));
+    return w;
+  }
+  std::string_view name_;
+  std::size_t rank_;
+};
+
+// y = fold(x W^T) + bias: each input value spreads over the window. Weight [filters x kernel, channels]: PyTorch's [channels, filters, kernel], turned; of several groups
+// [groups, filters / groups x kernel, channels / groups].
+class ConvTransposed : public LayerWith<ConvConfig> {
+ public:
+  ConvTransposed(std::string_view name, std::size_t rank) : name_(name), rank_(rank) {}
+  std::string_view name() const override { return name_; }
+
+  Result<ConfigPtr> parse(const Json& cell) const override {
+    auto config = std::make_shared<ConvConfig>();
+    config->transposed = true;
+    FieldReader reader(cell);
+    config->fields(reader);
+    LOOM_TRY(reader.finish());
+    return ConfigPtr(std::move(config));
+  }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const ConvConfig& c = of(config);
+    LOOM_ASSIGN(const Window w, window(c, in));
+    const std::int64_t channels = in.dims[0];
+    LOOM_TRY(check(c, channels));
+    LayerPlan plan{spatial_shape(c.filters, w.in, rank_), {{"weight", w.taps(), channels / c.groups, Init::normal, initial_std(c, channels / c.groups)}}};
+    if (c.bias) plan.params.push_back({"bias", 1, c.filters, Init::zeros, 0, false});
+    return plan;
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const ConvConfig& c = of(config);
+    LOOM_ASSIGN(const Window w, window(c, v.in()));
+    const View places = to_places(v.emit, x, w.positions(), v.in().dims[0]);
+    const View rows = c.groups == 1 ? v.emit.matmul(v.weight("weight"), places) : v.emit.group_matmul(v.weight("weight"), places, {}, c.groups);
+    View z = v.emit.fold(rows, w);
+    if (c.bias) z = v.emit.channel_affine(z, {}, v.weight("bias"), Window::product(w.in));
+    v.keep("places", places);
+    v.keep("z", z);
+    return v.emit.activation(z, c.activation);
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const ConvConfig& c = of(config);
+    LOOM_ASSIGN(const Window w, window(c, v.in()));
+    const View gz = v.emit.activation_back(v.kept("z"), gy, c.activation);
+    if (c.bias) {
+      const auto gb = v.gradient("bias");
+      v.emit.col_sum(to_places(v.emit, gz, Window::product(w.in), c.filters), gb.to, gb.accumulate);
+    }
+    const View rows = v.emit.unfold(gz, w);
+    const auto gw = v.gradient("weight");
+    if (c.groups == 1) v.emit.outer_add(rows, v.kept("places"), gw.to, gw.accumulate);
+    else v.emit.group_outer_add(rows, v.kept("places"), gw.to, c.groups, gw.accumulate);
+    const View g = c.groups == 1 ? v.emit.matmul_t(v.weight("weight"), rows) : v.emit.group_matmul_t(v.weight("weight"), rows, c.groups);
+    return to_channels(v.emit, g, w.positions(), v.in().dims[0]);
+  }
+
+ private:
+  // The window of the convolution that this one transposes: its input is our output, its places are our input.
+  Result<Window> window(const ConvConfig& c, const Shape& in) const {
+    LOOM_ASSIGN(Window w, window_of(c, in, rank_));
+    std::vector<std::int64_t> extra = c.output_padding;
+    if (extra.size() == 1) extra = std::vector<std::int64_t>(rank_, c.output_padding[0]);
+    if (extra.size() != rank_) return Status(Code::invalid_argument, "\"output_padding\": expected one number or " + std::to_string(rank_));
+    w.out = w.in;
+    w.channels = c.filters;
+    for (std::size_t i = 3 - rank_; i < 3; ++i) {
+      const std::int64_t more = extra[i - (3 - rank_)];
+      if (more < 0 || (more >= w.stride[i] && more >= w.dilation[i])) return Status(Code::invalid_argument, "\"output_padding\" must be below the stride or the dilation, got " + std::to_string(more));
+      if (w.out[i] > INT32_MAX / w.stride[i] || w.kernel[i] > INT32_MAX / w.dilation[i]) return Status(Code::invalid_argument, "gives more than 2^31-1 values");
+      w.in[i] = (w.out[i] - 1) * w.stride[i] - w.pad[i] - w.pad_end[i] + (w.kernel[i] - 1) * w.dilation[i] + 1 + more;
+      if (w.in[i] < 1) return Status(Code::invalid_argument, "the padding leaves nothing of the output");
+    }
+    if (!w.valid()) return Status(Code::invalid_argument, "\"filters\" must be at least 1, and the output at most 2^30 values");
+    return w;
+  }
+  std::string_view name_;
+  std::size_t rank_;
+};
+
+}  // namespace
+
+void register_conv(LayerList& layers) {
+  static const Conv one("cnn1", 1), two("cnn2", 2), three("cnn3", 3);
+  static const ConvTransposed back_one("conv_transposed1", 1), back_two("conv_transposed2", 2), back_three("conv_transposed3", 3);
+  for (const LayerType* type : {static_cast<const LayerType*>(&one), static_cast<const LayerType*>(&two), static_cast<const LayerType*>(&three), static_cast<const LayerType*>(&back_one),
+                                static_cast<const LayerType*>(&back_two), static_cast<const LayerType*>(&back_three)})
+    layers.push_back(type);
+}
+
+}  // namespace loom

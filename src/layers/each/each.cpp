@@ -1,0 +1,58 @@
+// Each: a row is `count` equal parts, and its one layer sees every part as a row of its own (a batch inside of a row; a layer at every step). What the
+// layer gives is joined again.
+#include "layers/layer.h"
+
+namespace loom {
+namespace {
+
+struct EachConfig : LayerConfig {
+  std::int64_t count = 0;
+  template <class V>
+  void fields(V& v) {
+    v("count", count, "parts; 0: the first dimension of the row");
+  }
+};
+
+class Each : public LayerWith<EachConfig> {
+ public:
+  std::string_view name() const override { return "each"; }
+  bool is_container() const override { return true; }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner& children) const override {
+    auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+    if (children.count() != 1) return bad("holds one layer, got " + std::to_string(children.count()) + ": put several into a sequential");
+    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    const std::int64_t count = parts(of(config), in);
+    if (count < 1 || in.width % count != 0) return bad("cannot cut " + in.to_string() + " values into " + std::to_string(count) + " parts: set \"count\", or give the row dimensions");
+    Shape part{in.width / count};
+    if (in.dims.size() > 1 && in.dims[0] == count) part.dims.assign(in.dims.begin() + 1, in.dims.end());
+    LOOM_ASSIGN(const Shape out, children.plan(0, part, nullptr));
+    if (out.width > INT32_MAX / count) return bad("gives more than 2^31-1 values");
+    Shape whole{out.width * count, 0, {count}};
+    if (out.dims.empty()) whole.dims.push_back(out.width);
+    else whole.dims.insert(whole.dims.end(), out.dims.begin(), out.dims.end());
+    return LayerPlan{whole, {}};
+  }
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const std::int64_t count = parts(of(config), v.in());
+    LOOM_ASSIGN(const View y, v.child_forward(0, v.emit.reshape(x, x.cols / count), {}));
+    return v.emit.reshape(y, y.cols * count);
+  }
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const std::int64_t count = parts(of(config), v.in());
+    LOOM_ASSIGN(const View gx, v.child_backward(0, v.emit.reshape(gy, gy.cols / count), nullptr));
+    return gx.valid() ? v.emit.reshape(gx, gx.cols * count) : gx;
+  }
+
+ private:
+  static std::int64_t parts(const EachConfig& c, const Shape& in) { return c.count > 0 ? c.count : in.dims.empty() ? 0 : in.dims[0]; }
+};
+
+}  // namespace
+
+void register_each(LayerList& layers) {
+  static const Each type;
+  layers.push_back(&type);
+}
+
+}  // namespace loom

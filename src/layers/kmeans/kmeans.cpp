@@ -1,0 +1,67 @@
+// Differentiable k-means: rows belong to learned centers with softmax(-|x - c|^2 / (2 temperature^2)), the posterior of a mixture of equal
+// Gaussians.
+#include "layers/layer.h"
+
+namespace loom {
+namespace {
+
+struct KMeansConfig : LayerConfig {
+  std::int64_t clusters = 0;
+  double temperature = 1;
+  std::string give = "probabilities";
+  template <class V>
+  void fields(V& v) {
+    v("clusters", clusters, "centers");
+    v("temperature", temperature, "standard deviation of a cluster");
+    v("return", give, "\"probabilities\" of the clusters, or \"features\": the centers' mean under them");
+  }
+  double factor() const { return -1 / (2 * temperature * temperature); }
+};
+
+class KMeans : public LayerWith<KMeansConfig> {
+ public:
+  std::string_view name() const override { return "kmeans"; }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const KMeansConfig& c = of(config);
+    auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    if (c.clusters < 1 || c.clusters > INT32_MAX) return bad("\"clusters\" must be at least 1, got " + std::to_string(c.clusters));
+    if (!(c.temperature >= 1e-4 && c.temperature <= 1e4)) return bad("\"temperature\" must be in 1e-4..1e4");
+    if (c.give != "probabilities" && c.give != "features")
+      return bad("\"return\" is \"probabilities\" or \"features\", got \"" + c.give + "\"");
+    return LayerPlan{c.give == "features" ? in : Shape{c.clusters}, {{"centers", c.clusters, in.width, Init::normal, 1}}};
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const KMeansConfig& c = of(config);
+    const View p = v.emit.softmax(v.emit.scale(v.emit.distances(v.weight("centers"), x), c.factor()), Simplex::softmax, c.clusters, 2);
+    v.keep("x", x);
+    v.keep("p", p);
+    return c.give == "features" ? v.emit.matmul_t(v.weight("centers"), p) : p;
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const KMeansConfig& c = of(config);
+    const View x = v.kept("x"), p = v.kept("p"), centers = v.weight("centers");
+    View gp = gy;
+    if (c.give == "features") {
+      const auto gw = v.gradient("centers");
+      v.emit.outer_add(p, gy, gw.to, gw.accumulate);
+      gp = v.emit.group_matmul(centers, gy, {}, 1);
+    }
+    const View g = v.emit.scale(v.emit.softmax_back(p, gp, Simplex::softmax, c.clusters, 2), c.factor());
+    const auto gw = v.gradient("centers");
+    v.emit.distances_weight(centers, x, g, gw.to, gw.accumulate);
+    return v.emit.distances_back(centers, x, g);
+  }
+};
+
+}  // namespace
+
+void register_kmeans(LayerList& layers) {
+  static const KMeans type;
+  layers.push_back(&type);
+}
+
+}  // namespace loom

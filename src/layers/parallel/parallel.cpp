@@ -1,0 +1,257 @@
+// Parallel: its layers are branches, each of which sees the whole input, or its share of it. What they give meets by concat, add, avg, filter (a mixture
+// of experts: Jacobs et al. 1991; a learned softmax gate weighs the branches row by row; with top_k, Shazeer et al. 2017, a branch runs on the rows alone
+// that have it among their best) or grid_scatter (each at its place of a grid).
+#include <algorithm>
+
+#include "layers/layer.h"
+
+namespace loom {
+namespace {
+
+struct ParallelConfig : LayerConfig {
+  std::string input = "broadcast", combine = "concat";
+  bool stitch = false;
+  double temperature = 1;
+  std::int64_t top_k = 0;
+  std::vector<std::int64_t> grid, places;
+  template <class V>
+  void fields(V& v) {
+    v("input", input, "\"broadcast\": every branch sees the row, \"split\": each an equal part of it");
+    v("combine", combine, "concat, add, avg, filter or grid_scatter");
+    v("stitch", stitch, "where widths must agree, a learned matrix brings each branch to the width of the first; false: they must");
+    v("temperature", temperature, "of the gate of filter");
+    v("top_k", top_k, "filter: a row goes to so many branches, those of its largest scores, which the softmax is of; 0: to all");
+    v("grid", grid, "grid_scatter: rows and columns");
+    v("places", places, "grid_scatter: row and column of each branch; empty places hold zeros");
+  }
+  bool routes() const { return top_k > 0; }
+  bool meets() const { return combine == "add" || combine == "avg" || combine == "filter" || combine == "grid_scatter"; }
+};
+
+Status bad(std::string what) { return Status(Code::invalid_argument, std::move(what)); }
+
+class Parallel : public LayerWith<ParallelConfig> {
+ public:
+  std::string_view name() const override { return "parallel"; }
+  bool is_container() const override { return true; }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner& children) const override {
+    const ParallelConfig& c = of(config);
+    const auto count = static_cast<std::int64_t>(children.count());
+    if (count == 0) return bad("\"layers\" is empty: a parallel needs at least one branch");
+    static constexpr std::string_view kWays[] = {"concat", "add", "avg", "filter", "grid_scatter"};
+    if (std::find(std::begin(kWays), std::end(kWays), c.combine) == std::end(kWays)) return bad("\"combine\" must be concat, add, avg, filter or grid_scatter, got \"" + c.combine + "\"");
+    if (c.input != "broadcast" && c.input != "split") return bad("\"input\" must be broadcast or split, got \"" + c.input + "\"");
+    const bool split = c.input == "split";
+    if (split && (in.ids > 0 || in.width % count != 0)) return bad("cannot split " + in.to_string() + " values among " + std::to_string(count) + " branches");
+    if (c.combine == "filter" && in.ids > 0) return bad("the gate of filter expects real values, got " + in.to_string());
+    if (!(c.temperature > 0 && c.temperature <= 1e6)) return bad("\"temperature\" must be above 0");
+    if (c.top_k != 0 && c.combine != "filter") return bad("\"top_k\" is of the gate of filter");
+    if (c.top_k < 0 || c.top_k > count) return bad("\"top_k\" must be 1 to the " + std::to_string(count) + " branches, or 0 for all of them without routing, got " + std::to_string(c.top_k));
+    LayerPlan plan;
+    std::vector<Shape> outs;
+    for (std::int64_t i = 0; i < count; ++i) {
+      LOOM_ASSIGN(Shape out, children.plan(static_cast<std::size_t>(i), split ? Shape{in.width / count} : in, nullptr));
+      if (out.ids > 0) return bad("branch " + std::to_string(i) + " gives ids, which do not meet");
+      outs.push_back(std::move(out));
+      if (c.routes()) LOOM_TRY(children.rows_alone(static_cast<std::size_t>(i)).at("branch " + std::to_string(i)));
+    }
+    std::int64_t width = outs[0].width;
+    for (std::int64_t i = 1; i < count && c.meets(); ++i) {
+      const std::int64_t own = outs[static_cast<std::size_t>(i)].width;
+      if (own == width) continue;
+      if (!c.stitch) return bad("branch 0 gives " + std::to_string(width) + " values and branch " + std::to_string(i) + " " + std::to_string(own) + ": for " + c.combine + " they must agree, or set \"stitch\"");
+      plan.params.push_back(ParamSpec::product(stitch_role(i), width, own, 1 / __builtin_sqrt(static_cast<double>(own))));
+    }
+    if (c.combine == "concat") {
+      width = 0;
+      for (const Shape& s : outs) width += s.width;
+      if (width > INT32_MAX) return bad("gives more than 2^31-1 values");
+      plan.out = {width};
+    } else if (c.combine == "grid_scatter") {
+      LOOM_TRY(check_places(c, count));
+      LOOM_ASSIGN(plan.out, Shape::of({c.grid[0], c.grid[1], width}));
+    } else {
+      plan.out = outs[0];
+    }
+    if (c.combine == "filter") {
+      plan.params.push_back(ParamSpec::product("gate", count, in.width, 1 / __builtin_sqrt(static_cast<double>(in.width))));
+      plan.params.push_back({"gate_bias", 1, count, Init::zeros, 0, false});
+    }
+    return plan;
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const ParallelConfig& c = of(config);
+    v.keep("x", x);
+    if (c.routes()) return routed(c, v, x);
+    std::vector<View> parts;
+    for (std::size_t i = 0; i < v.child_count(); ++i) {
+      LOOM_ASSIGN(View y, v.child_forward(i, input_of(c, v, x, i), {}));
+      v.keep(numbered("raw", i), y);
+      if (stitched(c, v, i)) y = v.linear(stitch_role(static_cast<std::int64_t>(i)), y);
+      v.keep(numbered("y", i), y);
+      parts.push_back(y);
+    }
+    if (c.combine == "concat") return side_by_side(v.emit, parts);
+    if (c.combine == "grid_scatter") return scattered(c, v.emit, parts);
+    if (c.combine == "filter") {
+      const View shares = gate(c, v, x);
+      View sum;
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        const View term = v.emit.binary(parts[i], share_of(shares, i), Binary::mul, {1, 1, 1, 1, parts[i].cols}, {0, 0, 0, 0, 1}, {}, v.emit.rows(x));
+        sum = sum.valid() ? v.emit.add(sum, term) : term;
+      }
+      return sum;
+    }
+    View sum = parts[0];
+    for (std::size_t i = 1; i < parts.size(); ++i) sum = v.emit.add(sum, parts[i]);
+    return c.combine == "avg" && parts.size() > 1 ? v.emit.scale(sum, 1.0 / static_cast<double>(parts.size())) : sum;
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const ParallelConfig& c = of(config);
+    if (c.routes()) return routed_back(c, v, gy);
+    const View x = v.kept("x");
+    const std::size_t count = v.child_count();
+    View gx, gshares;
+    if (c.combine == "filter") gshares = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), static_cast<std::int64_t>(count));
+    if (c.combine == "avg" && count > 1) gy = v.emit.scale(gy, 1.0 / static_cast<double>(count));
+    std::vector<View> splits;
+    std::int64_t col = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const View y = v.kept(numbered("y", i));
+      View g = gy;
+      if (c.combine == "concat") {
+        g = Emit::slice(gy, col, y.cols);
+        col += y.cols;
+      } else if (c.combine == "grid_scatter") {
+        g = Emit::slice(gy, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * y.cols, y.cols);
+      } else if (c.combine == "filter") {
+        const auto [gown, gshare] = v.emit.binary_back(y, share_of(v.kept("shares"), i), gy, Binary::mul, {1, 1, 1, 1, y.cols}, {0, 0, 0, 0, 1}, {});
+        v.emit.copy_to(v.emit.reduce(gshare, Reduce::sum, y.cols), Emit::slice(gshares, static_cast<std::int64_t>(i), 1));
+        g = gown;
+      }
+      if (stitched(c, v, i)) g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.kept(numbered("raw", i)), g);
+      View gskip;
+      LOOM_ASSIGN(const View own, v.child_backward(i, g, &gskip));
+      if (c.input == "split") splits.push_back(own);
+      else if (own.valid()) gx = gx.valid() ? v.emit.add(gx, own) : own;
+    }
+    if (c.input == "split") {
+      // A branch without a gradient (ids, rounding) leaves zeros.
+      for (View& s : splits) {
+        if (s.valid()) continue;
+        s = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), x.cols / static_cast<std::int64_t>(count));
+        v.emit.fill(s, 0);
+      }
+      gx = side_by_side(v.emit, splits);
+    }
+    if (c.combine == "filter") {
+      const View through = gate_back(c, v, gshares);
+      gx = gx.valid() ? v.emit.add(gx, through) : through;
+    }
+    return gx;
+  }
+
+ private:
+  static View gate(const ParallelConfig& c, Visit& v, View x) {
+    View scores = v.linear("gate", x, "gate_bias");
+    if (c.temperature != 1) scores = v.emit.scale(scores, 1 / c.temperature);
+    if (c.routes()) scores = v.emit.top_k(scores, c.top_k);
+    const View shares = v.emit.softmax(scores, Simplex::softmax, scores.cols, 2);
+    v.keep("shares", shares);
+    return shares;
+  }
+  // A score that top_k left out has a share of 0, and with it a gradient of 0.
+  static View gate_back(const ParallelConfig& c, Visit& v, View gshares) {
+    View g = v.emit.softmax_back(v.kept("shares"), gshares, Simplex::softmax, gshares.cols, 2);
+    if (c.temperature != 1) g = v.emit.scale(g, 1 / c.temperature);
+    return v.linear_back("gate", v.kept("x"), g, "gate_bias");
+  }
+
+  // What the dense sum over the branches gives, without its terms of share 0: docs/decisions/0012-routing.md.
+  static Result<View> routed(const ParallelConfig& c, Visit& v, View x) {
+    const View shares = gate(c, v, x);
+    View sum;
+    for (std::size_t i = 0; i < v.child_count(); ++i) {
+      const View places = v.emit.route_rows(share_of(shares, i)), share = v.emit.gather_rows(share_of(shares, i), places);
+      LOOM_ASSIGN(View y, v.child_forward(i, v.emit.gather_rows(input_of(c, v, x, i), places), {}));
+      v.keep(numbered("raw", i), y);
+      if (stitched(c, v, i)) y = v.linear(stitch_role(static_cast<std::int64_t>(i)), y);
+      v.keep(numbered("y", i), y);
+      v.keep(numbered("places", i), places);
+      v.keep(numbered("share", i), share);
+      if (!sum.valid()) sum = zeros(v.emit, x, y.cols);
+      v.emit.scatter_add(y, share, places, sum);
+    }
+    return sum;
+  }
+  static Result<View> routed_back(const ParallelConfig& c, Visit& v, View gy) {
+    const View x = v.kept("x"), gshares = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), static_cast<std::int64_t>(v.child_count())), gx = zeros(v.emit, x, x.cols);
+    for (std::size_t i = 0; i < v.child_count(); ++i) {
+      const View y = v.kept(numbered("y", i)), places = v.kept(numbered("places", i));
+      auto [g, gshare] = v.emit.binary_back(y, v.kept(numbered("share", i)), v.emit.gather_rows(gy, places), Binary::mul, {1, 1, 1, 1, y.cols}, {0, 0, 0, 0, 1}, {});
+      v.emit.copy_to(v.emit.scatter_rows(v.emit.reduce(gshare, Reduce::sum, y.cols), places, v.emit.rows(gy)), share_of(gshares, i));
+      if (stitched(c, v, i)) g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.kept(numbered("raw", i)), g);
+      View gskip;
+      LOOM_ASSIGN(const View own, v.child_backward(i, g, &gskip));
+      if (own.valid()) v.emit.scatter_add(own, {}, places, input_of(c, v, gx, i));
+    }
+    return v.emit.add(gx, gate_back(c, v, gshares));
+  }
+  static View zeros(Emit& emit, View like, std::int64_t cols) {
+    const View y = emit.temp(emit.type(like), emit.rows(like), cols);
+    emit.fill(y, 0);
+    return y;
+  }
+
+  static std::string stitch_role(std::int64_t i) { return "stitch" + std::to_string(i); }
+  static std::string numbered(const char* name, std::size_t i) { return name + std::to_string(i); }
+  static View share_of(View shares, std::size_t i) { return Emit::slice(shares, static_cast<std::int64_t>(i), 1); }
+  static bool stitched(const ParallelConfig& c, Visit& v, std::size_t i) { return c.meets() && v.kept(numbered("raw", i)).cols != v.kept("raw0").cols; }
+  static View input_of(const ParallelConfig& c, Visit& v, View x, std::size_t i) {
+    if (c.input != "split") return x;
+    const std::int64_t width = x.cols / static_cast<std::int64_t>(v.child_count());
+    return Emit::slice(x, static_cast<std::int64_t>(i) * width, width);
+  }
+  static View side_by_side(Emit& emit, const std::vector<View>& parts) {
+    if (parts.size() == 1) return parts[0];
+    std::int64_t width = 0, col = 0;
+    for (const View& p : parts) width += p.cols;
+    const View all = emit.temp(emit.type(parts[0]), emit.rows(parts[0]), width);
+    for (const View& p : parts) {
+      emit.copy_to(p, Emit::slice(all, col, p.cols));
+      col += p.cols;
+    }
+    return all;
+  }
+  static View scattered(const ParallelConfig& c, Emit& emit, const std::vector<View>& parts) {
+    const std::int64_t width = parts[0].cols;
+    const View all = emit.temp(emit.type(parts[0]), emit.rows(parts[0]), c.grid[0] * c.grid[1] * width);
+    if (static_cast<std::int64_t>(parts.size()) < c.grid[0] * c.grid[1]) emit.fill(all, 0);
+    for (std::size_t i = 0; i < parts.size(); ++i) emit.copy_to(parts[i], Emit::slice(all, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * width, width));
+    return all;
+  }
+  static Status check_places(const ParallelConfig& c, std::int64_t count) {
+    if (c.grid.size() != 2 || c.grid[0] < 1 || c.grid[1] < 1 || c.grid[0] > (1 << 20) / c.grid[1]) return bad("\"grid\" must be rows and columns, each at least 1, at most 2^20 places");
+    if (static_cast<std::int64_t>(c.places.size()) != 2 * count) return bad("\"places\" must hold a row and a column for each of " + std::to_string(count) + " branches");
+    std::vector<bool> taken(static_cast<std::size_t>(c.grid[0] * c.grid[1]), false);
+    for (std::size_t i = 0; i < c.places.size(); i += 2) {
+      const std::int64_t y = c.places[i], x = c.places[i + 1];
+      if (y < 0 || y >= c.grid[0] || x < 0 || x >= c.grid[1]) return bad("\"places\": branch " + std::to_string(i / 2) + " stands outside of the grid");
+      if (taken[static_cast<std::size_t>(y * c.grid[1] + x)]) return bad("\"places\": branch " + std::to_string(i / 2) + " stands on another");
+      taken[static_cast<std::size_t>(y * c.grid[1] + x)] = true;
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+void register_parallel(LayerList& layers) {
+  static const Parallel type;
+  layers.push_back(&type);
+}
+
+}  // namespace loom

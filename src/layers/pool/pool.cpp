@@ -1,0 +1,75 @@
+// Max and average pooling over 1 to 3 dimensions of space, of a window or of everything.
+#include "layers/spatial.h"
+
+namespace loom {
+namespace {
+
+struct PoolConfig : SpatialConfig {
+  PoolConfig() { kernel = {2}, stride = {0}; }
+  bool ceil_mode = false, count_include_pad = true, global = false, average = false;
+  template <class V>
+  void fields(V& v) {
+    spatial_fields(v);
+    v("ceil_mode", ceil_mode, "a last window that is partly outside counts too");
+    v("global", global, "the window is the whole space");
+    if (average) v("count_include_pad", count_include_pad, "padding counts in the divisor");
+  }
+};
+
+class Pool : public LayerWith<PoolConfig> {
+ public:
+  Pool(std::string_view name, std::size_t rank, bool average) : name_(name), rank_(rank), average_(average) {}
+  std::string_view name() const override { return name_; }
+
+  Result<ConfigPtr> parse(const Json& cell) const override {
+    auto config = std::make_shared<PoolConfig>();
+    config->average = average_;
+    FieldReader reader(cell);
+    config->fields(reader);
+    LOOM_TRY(reader.finish());
+    return ConfigPtr(std::move(config));
+  }
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    LOOM_ASSIGN(const Window w, window(of(config), in));
+    return LayerPlan{spatial_shape(w.channels, w.out, rank_), {}};
+  }
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const PoolConfig& c = of(config);
+    LOOM_ASSIGN(const Window w, window(c, v.in()));
+    if (!average_) v.keep("x", x);
+    return average_ ? v.emit.avg_pool(x, w, c.count_include_pad) : v.emit.max_pool(x, w);
+  }
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const PoolConfig& c = of(config);
+    LOOM_ASSIGN(const Window w, window(c, v.in()));
+    return average_ ? v.emit.avg_pool_back(gy, w, c.count_include_pad) : v.emit.max_pool_back(v.kept("x"), gy, w);
+  }
+
+ private:
+  // A stride of 0 is the kernel's, as PyTorch has it.
+  Result<Window> window(PoolConfig c, const Shape& in) const {
+    if (c.global) {
+      if (in.dims.size() == rank_ + 1) c.kernel.assign(in.dims.begin() + 1, in.dims.end());
+      c.stride = c.dilation = {1};
+      c.padding = {0};
+    } else if (c.stride == std::vector<std::int64_t>{0}) c.stride = c.kernel;
+    LOOM_ASSIGN(Window w, window_of(c, in, rank_));
+    for (std::size_t i = 0; i < 3; ++i)
+      if (const std::int64_t reach = (w.kernel[i] - 1) * w.dilation[i] + 1; w.pad[i] >= reach || w.pad_end[i] >= reach)
+        return Status(Code::invalid_argument, "\"padding\" must be below the window's reach of " + std::to_string(reach) + ": a window would see nothing else");
+    LOOM_TRY(place_window(w, c.ceil_mode));
+    return w;
+  }
+  std::string_view name_;
+  std::size_t rank_;
+  bool average_;
+};
+
+}  // namespace
+
+void register_pool(LayerList& layers) {
+  static const Pool types[] = {{"max_pool1", 1, false}, {"max_pool2", 2, false}, {"max_pool3", 3, false}, {"avg_pool1", 1, true}, {"avg_pool2", 2, true}, {"avg_pool3", 3, true}};
+  for (const Pool& type : types) layers.push_back(&type);
+}
+
+}  // namespace loom

@@ -1,0 +1,305 @@
+// Recurrent layers over rows of [steps, features]: RNN (Elman 1990), GRU (Cho et al. 2014), LSTM (Hochreiter and Schmidhuber 1997), stacked
+// and in both directions. The inputs of all steps are one product; each step multiplies the state before it in the arithmetic of the cell's
+// dtype. Weights, gate orders and names are PyTorch's: weight_ih_l0 [gates x hidden, features], weight_hh_l0, bias_ih_l0, bias_hh_l0, then
+// "_reverse", then layer 1.
+#include "layers/layer.h"
+
+namespace loom {
+namespace {
+
+constexpr std::int64_t kMostSteps = 1 << 15;  // in all directions and layers: each is some instructions
+
+enum class Kind { rnn, gru, lstm };
+
+struct RecurrentConfig : LayerConfig {
+  Kind kind = Kind::rnn;
+  std::int64_t hidden = 0, stack = 1;
+  bool bias = true, bidirectional = false, carry = false, linear_before_reset = true;
+  std::string give = "all";
+  Activation activation = Activation::tanh;
+  template <class V>
+  void fields(V& v) {
+    v("hidden", hidden, "values of a state");
+    v("stack", stack, "stacked: each takes all steps of the one before");
+    v("bias", bias, "adds learned numbers to both products");
+    v("bidirectional", bidirectional, "a second state runs from the last step to the first");
+    v("return", give, "\"all\": the states of all steps, \"last\": that after the last");
+    v("carry", carry, "a run goes on from the state in which the sequence's last run ended, unless its position is 0; not while training");
+    if (kind == Kind::rnn) v("activation", activation, "of the sum: tanh or relu");
+    if (kind == Kind::gru) v("linear_before_reset", linear_before_reset, "the reset gate acts on the state's product; false: on the state");
+  }
+  std::int64_t directions() const { return bidirectional ? 2 : 1; }
+  std::int64_t gates() const { return kind == Kind::rnn ? 1 : kind == Kind::gru ? 3 : 4; }
+  bool reset_first() const { return kind == Kind::gru && !linear_before_reset; }
+};
+
+// One direction of one layer, as a visit emits it. States lie in one buffer by time, the initial one before the first step, or, in
+// reverse, after the last.
+struct Run {
+  const RecurrentConfig& c;
+  Visit& v;
+  std::int64_t steps;
+  bool reverse;
+  std::string suffix;  // "_l0", "_l0_reverse"
+
+  std::int64_t width() const { return c.gates() * c.hidden; }
+  std::int64_t time(std::int64_t n) const { return reverse ? steps - 1 - n : n; }  // of the n-th step taken
+  std::string role(const char* name) const { return name + suffix; }
+  View bias(const char* name) const { return c.bias ? v.weight(role(name)) : View{}; }
+  View of_step(View all, std::int64_t t, std::int64_t cols) const { return Emit::slice(all, t * cols, cols); }
+  // From a buffer of steps + 1 states: that before step t, that after it, and those of all steps.
+  View before(View states, std::int64_t t) const { return of_step(states, reverse ? t + 1 : t, c.hidden); }
+  View after(View states, std::int64_t t) const { return of_step(states, reverse ? t : t + 1, c.hidden); }
+  View all_before(View states) const { return Emit::slice(states, reverse ? c.hidden : 0, steps * c.hidden); }
+  View all_after(View states) const { return Emit::slice(states, reverse ? 0 : c.hidden, steps * c.hidden); }
+  View per_row(std::int64_t cols) const { return v.emit.temp(v.type, rows, cols); }
+  void keep(const std::string& name, View value) const { v.keep(name + suffix, value); }
+  View kept(const std::string& name) const { return v.kept(name + suffix); }
+  std::string numbered(const char* name, std::int64_t t) const { return name + std::to_string(t); }
+
+  Rows rows;  // of the layer's input
+};
+
+// `role`: of what is kept for the sequence's next run.
+View begin(const Run& run, const char* role, View& kept) {
+  const View all = run.per_row((run.steps + 1) * run.c.hidden), first = run.before(all, run.time(0));
+  if (run.c.carry && !run.v.training) {
+    kept = run.v.state(run.role(role), run.v.type, {run.v.sequences}, run.c.hidden);
+    run.v.emit.state_read(kept, run.v.sequence_ids(), run.v.positions(), first);
+  } else {
+    run.v.emit.fill(first, 0);
+  }
+  return all;
+}
+void end(const Run& run, View all, View kept) {
+  if (kept.valid()) run.v.emit.state_write(run.after(all, run.time(run.steps - 1)), run.v.sequence_ids(), kept);
+}
+
+void step(const Run& run, View x, View h, View c, View resets, std::int64_t t) {
+  Emit& emit = run.v.emit;
+  const std::int64_t n = run.c.hidden;
+  const View xt = run.of_step(x, t, run.width()), before = run.before(h, t), after = run.after(h, t);
+  const View s = emit.matmul(run.v.weight(run.role("weight_hh")), before, run.bias("bias_hh"));
+  run.keep(run.numbered("s", t), s);
+  if (run.c.kind == Kind::lstm) return emit.lstm_cell(xt, s, run.before(c, t), after, run.after(c, t));
+  if (run.c.kind == Kind::rnn) {
+    const View z = emit.add(xt, s);
+    run.keep(run.numbered("z", t), z);
+    return emit.copy_to(emit.activation(z, run.c.activation), after);
+  }
+  if (!run.c.reset_first()) return emit.gru_cell(xt, s, before, after);
+  // h' = n + z (h - n), n = tanh(x + W (r h))
+  const View sums = emit.add(Emit::slice(xt, 0, 2 * n), s), gates = emit.activation(sums, Activation::sigmoid);
+  emit.copy_to(emit.mul(Emit::slice(gates, 0, n), before), run.of_step(resets, t, n));
+  const View product = emit.matmul(run.v.weight(run.role("weight_hn")), run.of_step(resets, t, n), run.bias("bias_hn"));
+  const View candidate = emit.add(Emit::slice(xt, 2 * n, n), product);
+  const View tanh = emit.activation(candidate, Activation::tanh);
+  const View away = emit.add(before, emit.scale(tanh, -1));
+  emit.copy_to(emit.add(tanh, emit.mul(Emit::slice(gates, n, n), away)), after);
+  const std::pair<const char*, View> kept[] = {{"sums", sums}, {"gates", gates}, {"candidate", candidate}, {"tanh", tanh}, {"away", away}};
+  for (const auto& [name, value] : kept) run.keep(run.numbered(name, t), value);
+}
+
+// Emits one direction over x [R x steps, features]; returns the states of all steps.
+View forward_run(const Run& run, View x) {
+  Emit& emit = run.v.emit;
+  const View sums = emit.reshape(emit.matmul(run.v.weight(run.role("weight_ih")), x, run.bias("bias_ih")), run.steps * run.width());
+  View kept_h, kept_c;
+  const View h = begin(run, "h", kept_h), c = run.c.kind == Kind::lstm ? begin(run, "c", kept_c) : View{};
+  const View resets = run.c.reset_first() ? run.per_row(run.steps * run.c.hidden) : View{};
+  run.keep("sums", sums);
+  run.keep("h", h);
+  run.keep("c", c);
+  run.keep("resets", resets);
+  for (std::int64_t i = 0; i < run.steps; ++i) step(run, sums, h, c, resets, run.time(i));
+  end(run, h, kept_h);
+  end(run, c, kept_c);
+  return run.all_after(h);
+}
+
+// The gradients of one step: gx and gs get those of the sums, the result is that of the state before it, but for what goes through
+// weight_hh.
+View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before, std::int64_t t) {
+  Emit& emit = run.v.emit;
+  const std::int64_t n = run.c.hidden;
+  const View h = run.before(run.kept("h"), t), xt = run.of_step(run.kept("sums"), t, run.width()), s = run.kept(run.numbered("s", t));
+  switch (run.c.kind) {
+    case Kind::lstm: {
+      const View c = run.kept("c");
+      emit.lstm_cell_back(xt, s, run.before(c, t), run.after(c, t), g, gc, gx, gc_before);
+      return {};
+    }
+    case Kind::rnn: emit.copy_to(emit.activation_back(run.kept(run.numbered("z", t)), g, run.c.activation), gx); return {};
+    case Kind::gru: break;
+  }
+  if (!run.c.reset_first()) {
+    const View direct = run.per_row(n);
+    emit.gru_cell_back(xt, s, h, g, gx, gs, direct);
+    return direct;
+  }
+  const View gates = run.kept(run.numbered("gates", t)), r = Emit::slice(gates, 0, n), z = Emit::slice(gates, n, n);
+  const View direct = emit.mul(g, z);
+  const View gn = emit.activation_back(run.kept(run.numbered("candidate", t)), emit.add(g, emit.scale(direct, -1)), Activation::tanh);
+  const View greset = emit.matmul_t(run.v.weight(run.role("weight_hn")), gn), ggates = run.per_row(2 * n);
+  emit.copy_to(emit.mul(greset, h), Emit::slice(ggates, 0, n));
+  emit.copy_to(emit.mul(g, run.kept(run.numbered("away", t))), Emit::slice(ggates, n, n));
+  emit.copy_to(emit.activation_back(run.kept(run.numbered("sums", t)), ggates, Activation::sigmoid), Emit::slice(gx, 0, 2 * n));
+  emit.copy_to(gn, Emit::slice(gx, 2 * n, n));
+  return emit.add(direct, emit.mul(greset, r));
+}
+
+void learn(const Run& run, const char* weight, const char* bias, View g, View x) {
+  const auto gw = run.v.gradient(run.role(weight));
+  run.v.emit.outer_add(g, x, gw.to, gw.accumulate);
+  if (!run.c.bias) return;
+  const auto gb = run.v.gradient(run.role(bias));
+  run.v.emit.col_sum(g, gb.to, gb.accumulate);
+}
+
+// Back through time from the gradient of all states, or of the last alone; returns that of x [R x steps, features].
+View backward_run(const Run& run, View x, View gy, bool all) {
+  Emit& emit = run.v.emit;
+  const std::int64_t n = run.c.hidden, width = run.width(), through = run.c.reset_first() ? 2 * n : width;
+  const bool two = run.c.kind == Kind::gru && !run.c.reset_first();  // the reset gate makes them differ
+  const View gx = run.per_row(run.steps * width), gs = two ? run.per_row(run.steps * width) : gx;
+  View later, gc;
+  for (std::int64_t i = run.steps; i-- > 0;) {
+    const std::int64_t t = run.time(i);
+    View g = all ? run.of_step(gy, t, n) : i == run.steps - 1 ? gy : View{};
+    if (later.valid()) g = g.valid() ? emit.add(g, later) : later;
+    const View gx_t = run.of_step(gx, t, width), gs_t = run.of_step(gs, t, width);
+    const View gc_before = run.c.kind == Kind::lstm ? run.per_row(n) : View{};
+    const View direct = step_back(run, g, gc, gx_t, gs_t, gc_before, t);
+    gc = gc_before;
+    if (i == 0) break;
+    later = emit.matmul_t(run.v.weight(run.role("weight_hh")), Emit::slice(gs_t, 0, through));
+    if (direct.valid()) later = emit.add(direct, later);
+  }
+  const View gx_rows = emit.reshape(gx, width), gs_rows = two ? emit.reshape(gs, width) : gx_rows;
+  learn(run, "weight_ih", "bias_ih", gx_rows, x);
+  learn(run, "weight_hh", "bias_hh", Emit::slice(gs_rows, 0, through), emit.reshape(run.all_before(run.kept("h")), n));
+  if (run.c.reset_first()) learn(run, "weight_hn", "bias_hn", Emit::slice(gx_rows, 2 * n, n), emit.reshape(run.kept("resets"), n));
+  return emit.matmul_t(run.v.weight(run.role("weight_ih")), gx_rows);
+}
+
+class Recurrent : public LayerWith<RecurrentConfig> {
+ public:
+  Recurrent(std::string_view name, Kind kind) : name_(name), kind_(kind) {}
+  std::string_view name() const override { return name_; }
+  std::string_view crosses_rows(const LayerConfig& config) const override {
+    return of(config).carry ? "goes on from a state that a sequence's rows leave" : "";
+  }
+
+  Result<ConfigPtr> parse(const Json& cell) const override {
+    auto config = std::make_shared<RecurrentConfig>();
+    config->kind = kind_;
+    FieldReader reader(cell);
+    config->fields(reader);
+    LOOM_TRY(reader.finish());
+    return ConfigPtr(std::move(config));
+  }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const RecurrentConfig& c = of(config);
+    auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+    if (in.ids > 0 || (!in.dims.empty() && in.dims.size() != 2))
+      return bad("expects an input of [steps, features], got " + in.to_string()
+          + ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it");
+    if (c.hidden < 1 || c.hidden > INT32_MAX) return bad("\"hidden\" must be at least 1, got " + std::to_string(c.hidden));
+    if (c.give != "all" && c.give != "last") return bad("\"return\" is \"all\" or \"last\", got \"" + c.give + "\"");
+    if (c.activation != Activation::tanh && c.activation != Activation::relu) return bad("\"activation\" is tanh or relu");
+    if (c.carry && c.bidirectional)
+      return bad("\"carry\" is of one direction: the other would begin at the end of what has not arrived yet");
+    const std::int64_t steps = steps_of(in);
+    if (c.stack < 1 || c.stack > kMostSteps || steps > kMostSteps / c.directions() / c.stack)
+      return bad("\"stack\" must be at least 1, steps x directions x layers at most " + std::to_string(kMostSteps) + ", got "
+          + std::to_string(steps) + " x " + std::to_string(c.directions()) + " x " + std::to_string(c.stack));
+    if (c.hidden > INT32_MAX / c.gates() / (steps + 1) / c.directions()) return bad("gives more than 2^31-1 values");
+
+    LayerPlan plan;
+    const double std = __builtin_sqrt(1.0 / (3.0 * static_cast<double>(c.hidden)));  // that of PyTorch's uniform numbers
+    std::int64_t features = in.width / steps;
+    for (std::int64_t l = 0; l < c.stack; ++l, features = c.directions() * c.hidden) {
+      for (std::int64_t d = 0; d < c.directions(); ++d) {
+        const std::int64_t through = c.reset_first() ? 2 : c.gates();
+        auto matrix = [&](const char* role, std::int64_t gates, std::int64_t cols) {
+          plan.params.push_back({role + suffix(l, d), gates * c.hidden, cols, Init::normal, std});
+        };
+        auto vector = [&](const char* role, std::int64_t gates) {
+          if (c.bias) plan.params.push_back({role + suffix(l, d), 1, gates * c.hidden, Init::zeros, 0, false});
+        };
+        matrix("weight_ih", c.gates(), features);
+        matrix("weight_hh", through, c.hidden);
+        if (c.reset_first()) matrix("weight_hn", 1, c.hidden);
+        vector("bias_ih", c.gates());
+        vector("bias_hh", through);
+        if (c.reset_first()) vector("bias_hn", 1);
+      }
+    }
+    const std::int64_t out = c.directions() * c.hidden;
+    plan.out = {steps * out, 0, {steps, out}};
+    if (c.give == "last" || in.dims.empty()) plan.out = {out};
+    return plan;
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const RecurrentConfig& c = of(config);
+    const std::int64_t steps = steps_of(v.in()), width = c.directions() * c.hidden;
+    const Rows rows = v.emit.rows(x);
+    for (std::int64_t l = 0; l < c.stack; ++l) {
+      const View in = v.emit.reshape(x, x.cols / steps);
+      v.keep("x" + std::to_string(l), in);
+      const bool last = l == c.stack - 1 && c.give == "last";
+      if (c.directions() == 1) {
+        const Run run{c, v, steps, false, suffix(l, 0), rows};
+        x = forward_run(run, in);
+        if (last) x = run.of_step(x, steps - 1, c.hidden);
+        continue;
+      }
+      const View both = v.emit.temp(v.type, rows, last ? width : steps * width);
+      for (std::int64_t d = 0; d < 2; ++d) {
+        const Run run{c, v, steps, d == 1, suffix(l, d), rows};
+        const View h = forward_run(run, in);
+        v.emit.copy_to(last ? run.of_step(h, run.time(steps - 1), c.hidden) : h, Emit::slice(both, d * both.cols / 2, both.cols / 2));
+      }
+      x = last || steps == 1 ? both : v.emit.transpose(both, {1, 1, 2, steps, c.hidden}, {0, 1, 3, 2, 4}, both.cols);
+    }
+    return x;
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const RecurrentConfig& c = of(config);
+    const std::int64_t steps = steps_of(v.in());
+    const Rows rows = v.emit.rows(gy);
+    for (std::int64_t l = c.stack; l-- > 0;) {
+      const bool all = l < c.stack - 1 || c.give == "all";
+      if (c.directions() == 2 && all && steps > 1) gy = v.emit.transpose(gy, {1, 1, steps, 2, c.hidden}, {0, 1, 3, 2, 4}, gy.cols);
+      View gx;
+      for (std::int64_t d = 0; d < c.directions(); ++d) {
+        const Run run{c, v, steps, d == 1, suffix(l, d), rows};
+        const std::int64_t part = gy.cols / c.directions();
+        const View g = backward_run(run, v.kept("x" + std::to_string(l)), Emit::slice(gy, d * part, part), all);
+        gx = gx.valid() ? v.emit.add(gx, g) : g;
+      }
+      gy = v.emit.reshape(gx, gx.cols * steps);
+    }
+    return gy;
+  }
+
+ private:
+  static std::int64_t steps_of(const Shape& in) { return in.dims.empty() ? 1 : in.dims[0]; }
+  static std::string suffix(std::int64_t layer, std::int64_t direction) {
+    return "_l" + std::to_string(layer) + (direction == 1 ? "_reverse" : "");
+  }
+  std::string_view name_;
+  Kind kind_;
+};
+
+}  // namespace
+
+void register_recurrent(LayerList& layers) {
+  static const Recurrent rnn("rnn", Kind::rnn), gru("gru", Kind::gru), lstm("lstm", Kind::lstm);
+  for (const LayerType* type : {&rnn, &gru, &lstm}) layers.push_back(type);
+}
+
+}  // namespace loom

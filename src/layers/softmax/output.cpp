@@ -1,0 +1,184 @@
+// Outputs over many classes: adaptive (Grave et al., arXiv 1609.04309) and a mixture of softmaxes (Yang et al., arXiv 1711.03953).
+#include "layers/softmax/output.h"
+
+namespace loom {
+namespace {
+
+Status bad(const std::string& what) { return Status(Code::invalid_argument, what); }
+double initial_std(std::int64_t inputs) { return __builtin_sqrt(1.0 / static_cast<double>(inputs)); }
+
+struct AdaptiveConfig : LayerConfig {
+  std::int64_t out = 0;
+  std::vector<std::int64_t> cutoffs;
+  double divide = 4;
+  bool bias = false, log = false;
+  template <class V>
+  void fields(V& v) {
+    v("out", out, "classes, frequent ones first");
+    v("cutoffs", cutoffs, "classes at which a cluster begins, ascending");
+    v("divide", divide, "cluster i sees the input through so many values to the power of i + 1 fewer");
+    v("bias", bias, "adds learned numbers in the head");
+    v("log", log, "logarithms of the probabilities");
+  }
+};
+
+// The head tells the classes before the first cut-off and the clusters apart; each cluster has a narrow product of its own.
+class Adaptive : public LayerWith<AdaptiveConfig> {
+ public:
+  std::string_view name() const override { return "adaptive_softmax"; }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const AdaptiveConfig& c = of(config);
+    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    if (c.out < 1 || c.out > INT32_MAX / 2) return bad("\"out\" must be in 1..2^30, got " + std::to_string(c.out));
+    if (c.cutoffs.empty()) return bad("\"cutoffs\" must list at least one class");
+    for (std::size_t i = 0; i < c.cutoffs.size(); ++i)
+      if (c.cutoffs[i] <= (i == 0 ? 0 : c.cutoffs[i - 1]) || c.cutoffs[i] >= c.out)
+        return bad("\"cutoffs\" must ascend between 0 and " + std::to_string(c.out));
+    if (!(c.divide >= 1 && c.divide <= 1e6)) return bad("\"divide\" must be in 1..1e6");
+    LayerPlan plan{{c.out}, {ParamSpec::product("head", head(c), in.width, initial_std(in.width))}};
+    if (c.bias) plan.params.push_back({"head_bias", 1, head(c), Init::zeros, 0, false});
+    double width = static_cast<double>(in.width);
+    for (std::size_t i = 0; i < c.cutoffs.size(); ++i) {
+      const auto narrow = static_cast<std::int64_t>(width /= c.divide);
+      if (narrow < 1) return bad("\"divide\" leaves nothing of " + std::to_string(in.width) + " values for cluster " + std::to_string(i));
+      plan.params.push_back(ParamSpec::product(tail(i, "_down"), narrow, in.width, initial_std(in.width)));
+      plan.params.push_back(ParamSpec::product(tail(i, "_up"), size(c, i), narrow, initial_std(narrow)));
+    }
+    return plan;
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const AdaptiveConfig& c = of(config);
+    const std::int64_t first = c.cutoffs[0];
+    const View logits = v.linear("head", x, c.bias ? "head_bias" : "");
+    const View logs = v.emit.softmax(logits, Simplex::log_softmax, head(c), 2);
+    const View y = v.emit.temp(v.type, v.emit.rows(x), c.out);
+    v.emit.copy_to(Emit::slice(logs, 0, first), Emit::slice(y, 0, first));
+    for (std::size_t i = 0; i < c.cutoffs.size(); ++i) {
+      const std::int64_t n = size(c, i);
+      const View down = v.linear(tail(i, "_down"), x);
+      const View own = v.emit.softmax(v.linear(tail(i, "_up"), down), Simplex::log_softmax, n, 2);
+      const View cluster = Emit::slice(logs, first + static_cast<std::int64_t>(i), 1);
+      const View both = v.emit.binary(own, cluster, Binary::add, {1, 1, 1, 1, n}, {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0}, v.emit.rows(x));
+      v.emit.copy_to(both, Emit::slice(y, c.cutoffs[i], n));
+      v.keep(tail(i, "_down"), down);
+      v.keep(tail(i, ""), own);
+    }
+    v.keep("x", x);
+    v.keep("logs", logs);
+    v.keep("y", y);
+    return c.log ? y : v.emit.unary(y, Unary::exp);
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const AdaptiveConfig& c = of(config);
+    const std::int64_t first = c.cutoffs[0];
+    const View x = v.kept("x"), glogs = v.emit.temp(v.type, v.emit.rows(gy), head(c));
+    if (!c.log) gy = v.emit.unary_back(v.kept("y"), gy, Unary::exp, 0, 0);
+    v.emit.copy_to(Emit::slice(gy, 0, first), Emit::slice(glogs, 0, first));
+    View gx;
+    for (std::size_t i = 0; i < c.cutoffs.size(); ++i) {
+      const std::int64_t n = size(c, i);
+      const View part = Emit::slice(gy, c.cutoffs[i], n);
+      v.emit.copy_to(v.emit.reduce(part, Reduce::sum, n), Emit::slice(glogs, first + static_cast<std::int64_t>(i), 1));
+      const View gup = v.emit.softmax_back(v.kept(tail(i, "")), part, Simplex::log_softmax, n, 2);
+      const View gdown = v.linear_back(tail(i, "_up"), v.kept(tail(i, "_down")), gup);
+      const View g = v.linear_back(tail(i, "_down"), x, gdown);
+      gx = gx.valid() ? v.emit.add(gx, g) : g;
+    }
+    const View ghead = v.emit.softmax_back(v.kept("logs"), glogs, Simplex::log_softmax, head(c), 2);
+    return v.emit.add(gx, v.linear_back("head", x, ghead, c.bias ? "head_bias" : ""));
+  }
+
+ private:
+  static std::int64_t head(const AdaptiveConfig& c) { return c.cutoffs[0] + static_cast<std::int64_t>(c.cutoffs.size()); }
+  static std::int64_t size(const AdaptiveConfig& c, std::size_t i) {
+    return (i + 1 < c.cutoffs.size() ? c.cutoffs[i + 1] : c.out) - c.cutoffs[i];
+  }
+  static std::string tail(std::size_t i, const char* part) { return "tail" + std::to_string(i) + part; }
+};
+
+struct MixtureConfig : LayerConfig {
+  std::int64_t out = 0, mixtures = 0, hidden = 0;
+  bool bias = true, log = false;
+  template <class V>
+  void fields(V& v) {
+    v("out", out, "classes");
+    v("mixtures", mixtures, "softmaxes that are mixed");
+    v("hidden", hidden, "values that each sees; 0: as many as arrive");
+    v("bias", bias, "adds learned numbers to what each sees, and to the logits");
+    v("log", log, "logarithms of the probabilities, of at least 2^-40");
+  }
+};
+
+// y = sum over k of prior_k softmax(W tanh(latent_k x)).
+class Mixture : public LayerWith<MixtureConfig> {
+ public:
+  std::string_view name() const override { return "mixture_of_softmaxes"; }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const MixtureConfig& c = of(config);
+    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    const std::int64_t hidden = hidden_of(c, in);
+    if (c.out < 1 || c.mixtures < 1 || c.hidden < 0 || c.mixtures > INT32_MAX / hidden || c.out > INT32_MAX / c.mixtures)
+      return bad("\"out\" and \"mixtures\" must be at least 1, their product below 2^31");
+    LayerPlan plan{{c.out}, {ParamSpec::product("weight", c.out, hidden, initial_std(hidden)),
+                             ParamSpec::product("latent", c.mixtures * hidden, in.width, initial_std(in.width)),
+                             ParamSpec::product("prior", c.mixtures, in.width, initial_std(in.width))}};
+    if (c.bias) plan.params.push_back({"bias", 1, c.out, Init::zeros, 0, false});
+    if (c.bias) plan.params.push_back({"latent_bias", 1, c.mixtures * hidden, Init::zeros, 0, false});
+    return plan;
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const MixtureConfig& c = of(config);
+    const std::int64_t k = c.mixtures, n = c.out;
+    const View prior = v.emit.softmax(v.linear("prior", x), Simplex::softmax, k, 2);
+    const View latent = v.linear("latent", x, c.bias ? "latent_bias" : "");
+    const View seen = v.emit.reshape(v.emit.activation(latent, Activation::tanh), hidden_of(c, v.in()));
+    const View each = v.emit.softmax(v.linear("weight", seen, c.bias ? "bias" : ""), Simplex::softmax, n, 2);
+    const View all = v.emit.reshape(each, k * n);
+    const View weighted = v.emit.binary(all, prior, Binary::mul, {1, 1, 1, k, n}, {0, 0, 0, n, 1}, {0, 0, 0, 1, 0}, v.emit.rows(x));
+    const View by_class = v.emit.transpose(weighted, {1, 1, 1, k, n}, {0, 1, 2, 4, 3}, k * n), y = v.emit.reduce(by_class, Reduce::sum, k);
+    const std::pair<const char*, View> kept[] = {{"x", x}, {"prior", prior}, {"latent", latent}, {"seen", seen}, {"each", each},
+                                                 {"all", all}, {"by_class", by_class}, {"y", y}};
+    for (const auto& [name, value] : kept) v.keep(name, value);
+    if (!c.log) return y;
+    const View least = v.emit.unary(y, Unary::clip, kLeast, 2);
+    v.keep("least", least);
+    return v.emit.unary(least, Unary::log);
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const MixtureConfig& c = of(config);
+    const std::int64_t k = c.mixtures, n = c.out;
+    const View x = v.kept("x"), prior = v.kept("prior");
+    if (c.log) gy = v.emit.unary_back(v.kept("y"), v.emit.unary_back(v.kept("least"), gy, Unary::log, 0, 0), Unary::clip, kLeast, 2);
+    const View gclass = v.emit.reduce_back(v.kept("by_class"), v.kept("y"), gy, Reduce::sum, k);
+    const View gweighted = v.emit.transpose(gclass, {1, 1, 1, n, k}, {0, 1, 2, 4, 3}, k * n);
+    const auto [gall, gspread] =
+        v.emit.binary_back(v.kept("all"), prior, gweighted, Binary::mul, {1, 1, 1, k, n}, {0, 0, 0, n, 1}, {0, 0, 0, 1, 0});
+    const View gprior = v.emit.softmax_back(prior, v.emit.reduce(gspread, Reduce::sum, n), Simplex::softmax, k, 2);
+    const View glogits = v.emit.softmax_back(v.kept("each"), v.emit.reshape(gall, n), Simplex::softmax, n, 2);
+    const View gseen = v.emit.reshape(v.linear_back("weight", v.kept("seen"), glogits, c.bias ? "bias" : ""), k * hidden_of(c, v.in()));
+    const View glatent = v.emit.activation_back(v.kept("latent"), gseen, Activation::tanh);
+    const View through = v.linear_back("latent", x, glatent, c.bias ? "latent_bias" : "");
+    return v.emit.add(through, v.linear_back("prior", x, gprior));
+  }
+
+ private:
+  static constexpr double kLeast = 0x1p-40;  // what is stored of smaller ones is 0
+  static std::int64_t hidden_of(const MixtureConfig& c, const Shape& in) { return c.hidden > 0 ? c.hidden : in.width; }
+};
+
+}  // namespace
+
+void register_outputs(LayerList& layers) {
+  static const Adaptive adaptive;
+  static const Mixture mixture;
+  layers.push_back(&adaptive);
+  layers.push_back(&mixture);
+}
+
+}  // namespace loom

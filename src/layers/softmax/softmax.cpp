@@ -1,0 +1,213 @@
+// Softmax and its relatives: distributions over the last dimension of a row, or over what the kind says.
+#include "layers/softmax/output.h"
+
+namespace loom {
+namespace {
+
+Status bad(const std::string& what) { return Status(Code::invalid_argument, what); }
+std::int64_t last_dim(const Shape& in) { return in.dims.empty() ? in.width : in.dims.back(); }
+
+struct SoftmaxConfig : LayerConfig {
+  std::string kind = "standard";
+  bool log = false, hard = false;
+  double temperature = 1, alpha = 1.5;
+  std::int64_t rows = 0, cols = 0;
+  std::vector<std::int64_t> levels, mask;
+  template <class V>
+  void fields(V& v) {
+    v("kind", kind, "standard, grid, hierarchical, temperature, gumbel, masked, sparsemax or entmax");
+    v("log", log, "logarithms of the probabilities");
+    v("temperature", temperature, "values are divided by it first");
+    v("rows", rows, "grid: distributions");
+    v("cols", cols, "grid: values of each");
+    v("levels", levels, "hierarchical: children of a node, from the root on");
+    v("mask", mask, "masked: 1 for each place that counts; the others get 0");
+    v("alpha", alpha, "entmax: 1 is softmax, 2 is sparsemax");
+    v("hard", hard, "gumbel: 1 at the largest and 0 elsewhere, with the gradient of what it stands for (straight through)");
+  }
+
+  bool is(std::string_view k) const { return kind == k; }
+  // What the op makes, and its alpha.
+  Simplex simplex() const {
+    if (log) return Simplex::log_softmax;
+    const double a = is("sparsemax") ? 2 : is("entmax") ? alpha : 1;
+    return a == 1 ? Simplex::softmax : a == 2 ? Simplex::sparsemax : a == 1.5 ? Simplex::entmax15 : Simplex::entmax;
+  }
+  double op_alpha() const { return simplex() == Simplex::entmax15 ? 1.5 : simplex() == Simplex::entmax ? alpha : 2; }
+};
+
+// Places that count, and the way back from them, as runs of first, step and count.
+struct Mask {
+  std::vector<double> kept, spread;
+  std::int64_t count = 0;
+
+  explicit Mask(const std::vector<std::int64_t>& list) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const double place = list[i] != 0 ? static_cast<double>(count) : -1;
+      spread.insert(spread.end(), {place, 0, 1});
+      if (list[i] == 0) continue;
+      kept.insert(kept.end(), {static_cast<double>(i), 0, 1});
+      ++count;
+    }
+  }
+};
+
+// A tree whose nodes of a level have as many children each: logits of all nodes, level after level. A leaf's probability is the product
+// along its path (Morin and Bengio 2005, with any number of children).
+struct Tree {
+  std::vector<std::int64_t> children, nodes;  // of a level: of a node of the level above, in all
+  std::int64_t logits = 0;
+
+  explicit Tree(const std::vector<std::int64_t>& levels) : children(levels) {
+    std::int64_t n = 1;
+    for (const std::int64_t c : levels) {
+      nodes.push_back(n *= c);
+      logits += n;
+    }
+  }
+  std::int64_t leaves() const { return nodes.back(); }
+  // A level's nodes with what stands above them, once per child.
+  Emit::Sizes sizes(std::size_t level) const { return {1, 1, 1, nodes[level - 1], children[level]}; }
+  static Emit::Sizes above() { return {0, 0, 0, 1, 0}; }
+  Emit::Sizes own(std::size_t level) const { return {0, 0, 0, children[level], 1}; }
+};
+
+class Softmax : public LayerWith<SoftmaxConfig> {
+ public:
+  std::string_view name() const override { return "softmax"; }
+  std::string_view crosses_rows(const LayerConfig& config) const override {
+    return of(config).is("gumbel") ? "draws its noise by a row's place" : "";
+  }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const SoftmaxConfig& c = of(config);
+    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    static constexpr std::string_view kKinds[] = {"standard", "grid", "hierarchical", "temperature", "gumbel", "masked", "sparsemax",
+        "entmax"};
+    bool known = false;
+    for (const std::string_view k : kKinds) known |= c.is(k);
+    if (!known) return bad("unknown \"kind\" \"" + c.kind
+        + "\": one of standard, grid, hierarchical, temperature, gumbel, masked, sparsemax, entmax");
+    if (!(c.temperature >= 1e-6 && c.temperature <= 1e6)) return bad("\"temperature\" must be in 1e-6..1e6");
+    if (!(c.alpha >= 1 && c.alpha <= 8) || (c.alpha > 1 && c.alpha < 1.01)) return bad("\"alpha\" must be 1, or in 1.01..8");
+    if (c.log && !(c.is("standard") || c.is("temperature") || c.is("grid")))
+      return bad("\"log\" is of the kinds standard, temperature and grid: others have probabilities of 0");
+    if (c.is("grid") && (c.rows < 1 || c.cols < 1 || c.rows > in.width || c.cols > in.width || c.rows * c.cols != in.width))
+      return bad("\"rows\" x \"cols\" must be the " + std::to_string(in.width) + " values that arrive, got " + std::to_string(c.rows)
+          + " x " + std::to_string(c.cols));
+    if (c.is("masked")) {
+      if (static_cast<std::int64_t>(c.mask.size()) != last_dim(in))
+        return bad("\"mask\" must have " + std::to_string(last_dim(in)) + " places, got " + std::to_string(c.mask.size()));
+      if (Mask(c.mask).count == 0) return bad("\"mask\" leaves nothing");
+    }
+    if (!c.is("hierarchical")) return LayerPlan{in, {}};
+    if (c.levels.empty()) return bad("\"levels\" must list the children of a node, from the root on");
+    std::int64_t nodes = 1;
+    for (const std::int64_t n : c.levels) {
+      if (n < 1 || n > INT32_MAX / 2 / nodes) return bad("\"levels\" must be at least 1, all nodes below 2^30");
+      nodes *= n;
+    }
+    const Tree tree(c.levels);
+    if (tree.logits != in.width)
+      return bad("\"levels\" have " + std::to_string(tree.logits) + " nodes, " + std::to_string(in.width) + " values arrive");
+    return LayerPlan{{tree.leaves()}, {}};
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const SoftmaxConfig& c = of(config);
+    if (c.is("gumbel") && v.learning) x = v.emit.gumbel(x, v.noise("gumbel"));
+    if (c.temperature != 1) x = v.emit.scale(x, 1 / c.temperature);
+    if (c.is("hierarchical")) return down(c, v, x);
+    const std::int64_t width = x.cols, group = group_of(c, v.in());
+    const Mask mask(c.is("masked") ? c.mask : std::vector<std::int64_t>{});
+    if (c.is("masked")) x = v.emit.pick(v.emit.reshape(x, group), mask.kept, mask.count, 0);
+    const View y = v.emit.softmax(x, c.simplex(), c.is("masked") ? mask.count : group, c.op_alpha());
+    v.keep("y", y);
+    if (c.is("masked")) return v.emit.reshape(v.emit.pick(y, mask.spread, group, 0), width);
+    return c.is("gumbel") && c.hard ? v.emit.softmax(y, Simplex::hardmax, group, 2) : y;
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const SoftmaxConfig& c = of(config);
+    View gx;
+    if (c.is("hierarchical")) {
+      gx = up(c, v, gy);
+    } else {
+      const std::int64_t width = gy.cols, group = group_of(c, v.in());
+      const Mask mask(c.is("masked") ? c.mask : std::vector<std::int64_t>{});
+      if (c.is("masked")) gy = v.emit.pick_back(v.emit.reshape(gy, group), mask.spread, mask.count);
+      gx = v.emit.softmax_back(v.kept("y"), gy, c.simplex(), c.is("masked") ? mask.count : group, c.op_alpha());
+      if (c.is("masked")) gx = v.emit.reshape(v.emit.pick_back(gx, mask.kept, group), width);
+    }
+    return c.temperature != 1 ? v.emit.scale(gx, 1 / c.temperature) : gx;
+  }
+
+ private:
+  static std::int64_t group_of(const SoftmaxConfig& c, const Shape& in) { return c.is("grid") ? c.cols : last_dim(in); }
+
+  static std::string numbered(const char* name, std::size_t level) { return name + std::to_string(level); }
+  static View down(const SoftmaxConfig& c, Visit& v, View x) {
+    const Tree tree(c.levels);
+    View path;
+    std::int64_t at = 0;
+    for (std::size_t l = 0; l < tree.nodes.size(); at += tree.nodes[l++]) {
+      const View own = v.emit.softmax(Emit::slice(x, at, tree.nodes[l]), Simplex::softmax, tree.children[l], 2);
+      path = l == 0 ? own : v.emit.binary(path, own, Binary::mul, tree.sizes(l), Tree::above(), tree.own(l), v.emit.rows(x));
+      v.keep(numbered("own", l), own);
+      v.keep(numbered("path", l), path);
+    }
+    return path;
+  }
+  static View up(const SoftmaxConfig& c, Visit& v, View gpath) {
+    const Tree tree(c.levels);
+    const View gx = v.emit.temp(v.type, v.emit.rows(gpath), tree.logits);
+    std::int64_t end = tree.logits;
+    for (std::size_t l = tree.nodes.size(); l-- > 0;) {
+      const View own = v.kept(numbered("own", l));
+      View gown = gpath;
+      if (l > 0) {
+        const auto [gabove, g] = v.emit.binary_back(v.kept(numbered("path", l - 1)), own, gpath, Binary::mul, tree.sizes(l), Tree::above(),
+            tree.own(l));
+        gown = g;
+        gpath = v.emit.reduce(gabove, Reduce::sum, tree.children[l]);
+      }
+      end -= tree.nodes[l];
+      v.emit.copy_to(v.emit.softmax_back(own, gown, Simplex::softmax, tree.children[l], 2), Emit::slice(gx, end, tree.nodes[l]));
+    }
+    return gx;
+  }
+};
+
+struct LogSoftmaxConfig : LayerConfig {
+  template <class V>
+  void fields(V&) {}
+};
+
+class LogSoftmax : public LayerWith<LogSoftmaxConfig> {
+ public:
+  std::string_view name() const override { return "log_softmax"; }
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    return LayerPlan{in, {}};
+  }
+  Result<View> forward(const LayerConfig&, Visit& v, View x, View) const override {
+    const View y = v.emit.softmax(x, Simplex::log_softmax, last_dim(v.in()), 2);
+    v.keep("y", y);
+    return y;
+  }
+  Result<View> backward(const LayerConfig&, Visit& v, View gy, View*) const override {
+    return v.emit.softmax_back(v.kept("y"), gy, Simplex::log_softmax, last_dim(v.in()), 2);
+  }
+};
+
+}  // namespace
+
+void register_softmax(LayerList& layers) {
+  static const Softmax softmax;
+  static const LogSoftmax log_softmax;
+  layers.push_back(&softmax);
+  layers.push_back(&log_softmax);
+  register_outputs(layers);
+}
+
+}  // namespace loom

@@ -1,0 +1,40 @@
+// y = (x - mean) * scale, column by column: what raw values become before a network learns from them, or what its answers are turned back with. Mean and
+// scale are measured, not learned: they have no gradient, and lie in the file as other parameters do, so whoever runs the network gives it raw values.
+#include "layers/layer.h"
+
+namespace loom {
+namespace {
+
+struct StandardizeConfig : LayerConfig {
+  bool missing = false;
+  template <class V>
+  void fields(V& v) { v("missing", missing, "a value that is not a number becomes 0, as the mean does"); }
+};
+
+class Standardize : public LayerWith<StandardizeConfig> {
+ public:
+  std::string_view name() const override { return "standardize"; }
+
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
+    return LayerPlan{in, {{"mean", 1, in.width, Init::zeros, 0, false}, {"scale", 1, in.width, Init::ones, 0, false}}};
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    v.keep("x", x);
+    return v.emit.standardize(x, v.weight("mean"), v.weight("scale"), of(config).missing);
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    return v.emit.standardize_back(v.kept("x"), v.weight("scale"), gy, of(config).missing);
+  }
+};
+
+}  // namespace
+
+void register_standardize(LayerList& layers) {
+  static const Standardize standardize;
+  layers.push_back(&standardize);
+}
+
+}  // namespace loom

@@ -1,0 +1,200 @@
+// Functions of single values, of pairs with broadcasting, and a choice between two: what graphs of other frameworks hold beside layers.
+#include "layers/tensor/layers.h"
+
+namespace loom {
+namespace {
+
+struct UnaryConfig : LayerConfig {
+  std::string op;
+  double a = 0, b = 0;
+  template <class V>
+  void fields(V& v) {
+    v("op", op, "the function: ops/tensor_ops.h");
+    v("a", a, "its first parameter");
+    v("b", b, "its second parameter");
+  }
+};
+
+class UnaryLayer : public LayerWith<UnaryConfig> {
+ public:
+  std::string_view name() const override { return "unary"; }
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    LOOM_TRY(parse_unary(of(config).op).status());
+    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
+    return LayerPlan{in, {}};
+  }
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const UnaryConfig& c = of(config);
+    v.keep("x", x);
+    return v.emit.unary(x, *parse_unary(c.op), c.a, c.b);
+  }
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const UnaryConfig& c = of(config);
+    const Unary kind = *parse_unary(c.op);
+    if (!differentiable(kind)) return View{};
+    return v.emit.unary_back(v.kept("x"), gy, kind, c.a, c.b);
+  }
+};
+
+struct ActivationConfig : LayerConfig {
+  Activation activation = Activation::relu;
+  template <class V>
+  void fields(V& v) {
+    v("activation", activation, "the function");
+  }
+};
+
+class ActivationLayer : public LayerWith<ActivationConfig> {
+ public:
+  std::string_view name() const override { return "activation"; }
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
+    return LayerPlan{in, {}};
+  }
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    v.keep("x", x);
+    return v.emit.activation(x, of(config).activation);
+  }
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override { return v.emit.activation_back(v.kept("x"), gy, of(config).activation); }
+};
+
+// With two shapes both operands arrive; with one the other is the parameter "value" of shape `constant`.
+struct BinaryConfig : LayerConfig {
+  std::string op;
+  OperandShapes shapes;
+  Dims constant;
+  bool constant_first = false;
+  template <class V>
+  void fields(V& v) {
+    v("op", op, "the function: ops/tensor_ops.h");
+    v("constant", constant, "shape of a learned operand, where only one arrives");
+    v("constant_first", constant_first, "it is the first operand");
+  }
+  bool learned() const { return shapes.list.size() == 1; }
+};
+
+class BinaryLayer : public LayerWith<BinaryConfig> {
+ public:
+  std::string_view name() const override { return "binary"; }
+  Result<ConfigPtr> parse(const Json& cell) const override { return parse_with_shapes<BinaryConfig>(cell); }
+  void write(const LayerConfig& config, Json& cell) const override {
+    LayerWith::write(config, cell);
+    write_shapes(of(config).shapes, cell);
+  }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const BinaryConfig& c = of(config);
+    LOOM_TRY(parse_binary(c.op).status());
+    LOOM_TRY(check_shapes(c.shapes, c.learned() ? 1 : 2, in));
+    if (!c.learned() && !c.constant.empty()) return Status(Code::invalid_argument, "\"constant\" goes with one shape, two are given");
+    for (const std::int64_t d : c.constant)
+      if (d < 1) return Status(Code::invalid_argument, "\"constant\": each dimension must be at least 1");
+    LOOM_ASSIGN(const Dims out, broadcast(first(c), second(c)));
+    LOOM_TRY(spread(out, {first(c), second(c)}).status());
+    LOOM_ASSIGN(Shape shape, shape_of(out));
+    LayerPlan plan{std::move(shape), {}};
+    if (c.learned()) plan.params.push_back({"value", 1, elements(c.constant), Init::zeros, 0, false});
+    return plan;
+  }
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const BinaryConfig& c = of(config);
+    const auto [a, b] = operands(c, v, x);
+    LOOM_ASSIGN(const Dims out, broadcast(first(c), second(c)));
+    LOOM_ASSIGN(const Spread s, spread(out, {first(c), second(c)}));
+    v.keep("x", x);
+    return v.emit.binary(a, b, *parse_binary(c.op), s.sizes, s.steps[0], s.steps[1], v.emit.rows(x));
+  }
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const BinaryConfig& c = of(config);
+    const Binary kind = *parse_binary(c.op);
+    if (!differentiable(kind)) return View{};
+    const auto [a, b] = operands(c, v, v.kept("x"));
+    LOOM_ASSIGN(const Dims out, broadcast(first(c), second(c)));
+    LOOM_ASSIGN(const Spread s, spread(out, {first(c), second(c)}));
+    const auto grads = v.emit.binary_back(a, b, gy, kind, s.sizes, s.steps[0], s.steps[1]);
+    LOOM_ASSIGN(const View ga, sum_spread(v.emit, grads.first, out, first(c)));
+    LOOM_ASSIGN(const View gb, sum_spread(v.emit, grads.second, out, second(c)));
+    if (c.learned()) {
+      const auto gv = v.gradient("value");
+      v.emit.col_sum(c.constant_first ? ga : gb, gv.to, gv.accumulate);
+      return c.constant_first ? gb : ga;
+    }
+    return joined(v.emit, {ga, gb});
+  }
+
+ private:
+  static const Dims& first(const BinaryConfig& c) { return c.learned() && c.constant_first ? c.constant : c.shapes.list[0]; }
+  static const Dims& second(const BinaryConfig& c) { return !c.learned() ? c.shapes.list[1] : c.constant_first ? c.shapes.list[0] : c.constant; }
+  static std::pair<View, View> operands(const BinaryConfig& c, Visit& v, View x) {
+    if (!c.learned()) return {part(x, c.shapes, 0), part(x, c.shapes, 1)};
+    const View value = v.weight("value");
+    return c.constant_first ? std::pair{value, x} : std::pair{x, value};
+  }
+};
+
+// where(c, a, b)
+struct SelectConfig : LayerConfig {
+  OperandShapes shapes;
+  template <class V>
+  void fields(V&) {}
+};
+
+class SelectLayer : public LayerWith<SelectConfig> {
+ public:
+  std::string_view name() const override { return "select"; }
+  Result<ConfigPtr> parse(const Json& cell) const override { return parse_with_shapes<SelectConfig>(cell); }
+  void write(const LayerConfig& config, Json& cell) const override { write_shapes(of(config).shapes, cell); }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    const SelectConfig& c = of(config);
+    LOOM_TRY(check_shapes(c.shapes, 3, in));
+    LOOM_ASSIGN(const Dims out, result(c));
+    LOOM_TRY(spread(out, c.shapes.list).status());
+    LOOM_ASSIGN(Shape shape, shape_of(out));
+    return LayerPlan{std::move(shape), {}};
+  }
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    const SelectConfig& c = of(config);
+    LOOM_ASSIGN(const View condition, spread_part(c, v.emit, x, 0));
+    LOOM_ASSIGN(const View a, spread_part(c, v.emit, x, 1));
+    LOOM_ASSIGN(const View b, spread_part(c, v.emit, x, 2));
+    v.keep("condition", condition);
+    return v.emit.select(condition, a, b);
+  }
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const SelectConfig& c = of(config);
+    LOOM_ASSIGN(const Dims out, result(c));
+    const View none = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), gy.cols), nothing = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), elements(c.shapes.list[0]));
+    v.emit.fill(none, 0);
+    v.emit.fill(nothing, 0);
+    LOOM_ASSIGN(const View ga, sum_spread(v.emit, v.emit.select(v.kept("condition"), gy, none), out, c.shapes.list[1]));
+    LOOM_ASSIGN(const View gb, sum_spread(v.emit, v.emit.select(v.kept("condition"), none, gy), out, c.shapes.list[2]));
+    return joined(v.emit, {nothing, ga, gb});
+  }
+
+ private:
+  static Result<Dims> result(const SelectConfig& c) {
+    LOOM_ASSIGN(const Dims two, broadcast(c.shapes.list[0], c.shapes.list[1]));
+    return broadcast(two, c.shapes.list[2]);
+  }
+  // An operand spread to the shape of the result: it and itself by `max`.
+  static Result<View> spread_part(const SelectConfig& c, Emit& emit, View x, std::size_t i) {
+    const View own = part(x, c.shapes, i);
+    LOOM_ASSIGN(const Dims out, result(c));
+    if (elements(c.shapes.list[i]) == elements(out)) return own;
+    LOOM_ASSIGN(const Spread s, spread(out, {c.shapes.list[i]}));
+    return emit.binary(own, own, Binary::max, s.sizes, s.steps[0], s.steps[0], emit.rows(x));
+  }
+};
+
+}  // namespace
+
+void register_elementwise(LayerList& layers) {
+  static const UnaryLayer unary;
+  static const ActivationLayer activation;
+  static const BinaryLayer binary;
+  static const SelectLayer select;
+  layers.insert(layers.end(), {&unary, &activation, &binary, &select});
+}
+
+}  // namespace loom

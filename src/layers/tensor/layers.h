@@ -1,0 +1,42 @@
+// The layers of this folder, and what they share beside tensor.h.
+#pragma once
+
+#include "layers/tensor/tensor.h"
+
+namespace loom {
+
+void register_elementwise(LayerList& layers);  // unary, activation, binary, select
+void register_places(LayerList& layers);       // permute, pick
+void register_products(LayerList& layers);     // reduce, value_matmul
+
+// A configuration whose cell also has "shapes".
+template <class Config>
+Result<ConfigPtr> parse_with_shapes(const Json& cell) {
+  auto config = std::make_shared<Config>();
+  LOOM_TRY(read_shapes(cell, config->shapes));
+  FieldReader reader(cell);
+  config->fields(reader);
+  reader.allow("shapes");
+  LOOM_TRY(reader.finish());
+  return ConfigPtr(std::move(config));
+}
+
+// Operand i of those that arrive side by side.
+inline View part(View x, const OperandShapes& shapes, std::size_t i) {
+  std::int64_t col = 0;
+  for (std::size_t k = 0; k < i; ++k) col += elements(shapes.list[k]);
+  return Emit::slice(x, col, elements(shapes.list[i]));
+}
+inline View joined(Emit& emit, std::initializer_list<View> parts) {
+  std::int64_t cols = 0;
+  for (const View& p : parts) cols += p.cols;
+  const View all = emit.temp(emit.type(*parts.begin()), emit.rows(*parts.begin()), cols);
+  std::int64_t col = 0;
+  for (const View& p : parts) {
+    emit.copy_to(p, Emit::slice(all, col, p.cols));
+    col += p.cols;
+  }
+  return all;
+}
+
+}  // namespace loom

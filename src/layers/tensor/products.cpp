@@ -1,0 +1,172 @@
+// Reductions over any dimensions, and products of matrices that are both values.
+#include <algorithm>
+
+#include "layers/tensor/layers.h"
+
+namespace loom {
+namespace {
+
+struct ReduceConfig : LayerConfig {
+  std::string op;
+  std::vector<std::int64_t> dims, axes;
+  bool keep = true;
+  template <class V>
+  void fields(V& v) {
+    v("op", op, "sum, mean, max, ...: ops/tensor_ops.h");
+    v("dims", dims, "dimensions of the row; none: those it comes with");
+    v("axes", axes, "which of them are reduced; none: all");
+    v("keep", keep, "they stay, with size 1");
+  }
+};
+
+class ReduceLayer : public LayerWith<ReduceConfig> {
+ public:
+  std::string_view name() const override { return "reduce"; }
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    LOOM_ASSIGN(const Cut cut, cut_of(of(config), in));
+    LOOM_ASSIGN(Shape shape, shape_of(cut.out));
+    return LayerPlan{std::move(shape), {}};
+  }
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    LOOM_ASSIGN(const Cut cut, cut_of(of(config), v.in()));
+    const View turned = cut.there.same ? x : v.emit.transpose(x, cut.there.sizes, cut.there.order, x.cols);
+    const View y = v.emit.reduce(turned, *parse_reduce(of(config).op), cut.n);
+    v.keep("x", turned);
+    v.keep("y", y);
+    return y;
+  }
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const Reduce kind = *parse_reduce(of(config).op);
+    if (!differentiable(kind)) return View{};
+    LOOM_ASSIGN(const Cut cut, cut_of(of(config), v.in()));
+    const View g = v.emit.reduce_back(v.kept("x"), v.kept("y"), gy, kind, cut.n);
+    return cut.back.same ? g : v.emit.transpose(g, cut.back.sizes, cut.back.order, g.cols);
+  }
+
+ private:
+  // The reduced dimensions go behind the others and come back.
+  struct Cut {
+    Dims out;
+    std::int64_t n = 1;
+    Transposed there, back;
+  };
+  static Result<Cut> cut_of(const ReduceConfig& c, const Shape& in) {
+    auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+    LOOM_TRY(parse_reduce(c.op).status());
+    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    Dims dims = !c.dims.empty() ? c.dims : !in.dims.empty() ? in.dims : Dims{in.width};
+    std::int64_t left = in.width;
+    for (const std::int64_t d : dims) {
+      if (d < 1 || left % d != 0) return bad("\"dims\" " + text_of(dims) + " do not arrange " + in.to_string() + " values");
+      left /= d;
+    }
+    if (left != 1) return bad("\"dims\" " + text_of(dims) + " do not arrange " + in.to_string() + " values");
+    std::vector<bool> gone(dims.size(), c.axes.empty());
+    for (const std::int64_t a : c.axes) {
+      if (a < 0 || static_cast<std::size_t>(a) >= dims.size() || gone[static_cast<std::size_t>(a)]) return bad("\"axes\": each is one of 0 to " + std::to_string(dims.size() - 1) + ", once");
+      gone[static_cast<std::size_t>(a)] = true;
+    }
+    Cut cut;
+    std::vector<std::size_t> order;
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (!gone[d]) order.push_back(d);
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      if (gone[d]) {
+        order.push_back(d);
+        cut.n *= dims[d];
+      }
+      if (!gone[d]) cut.out.push_back(dims[d]);
+      else if (c.keep) cut.out.push_back(1);
+    }
+    Dims turned;
+    std::vector<std::size_t> back(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      turned.push_back(dims[order[i]]);
+      back[order[i]] = i;
+    }
+    LOOM_ASSIGN(cut.there, transposed(dims, order));
+    LOOM_ASSIGN(cut.back, transposed(turned, back));
+    return cut;
+  }
+};
+
+// a [..., M, K] times b [..., K, N], NumPy's matmul for two dimensions or more.
+struct MatmulConfig : LayerConfig {
+  OperandShapes shapes;
+  template <class V>
+  void fields(V&) {}
+};
+
+class ValueMatmul : public LayerWith<MatmulConfig> {
+ public:
+  std::string_view name() const override { return "value_matmul"; }
+  Result<ConfigPtr> parse(const Json& cell) const override { return parse_with_shapes<MatmulConfig>(cell); }
+  void write(const LayerConfig& config, Json& cell) const override { write_shapes(of(config).shapes, cell); }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+    LOOM_TRY(check_shapes(of(config).shapes, 2, in));
+    LOOM_ASSIGN(const Plan p, plan_of(of(config)));
+    LOOM_ASSIGN(Shape shape, shape_of(p.out));
+    return LayerPlan{std::move(shape), {}};
+  }
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    LOOM_ASSIGN(const Plan p, plan_of(of(config)));
+    v.keep("x", x);
+    return v.emit.value_matmul(part(x, of(config).shapes, 0), part(x, of(config).shapes, 1), p.shape);
+  }
+  // ga = gy b^T and gb = a^T gy for every matrix of the result, then summed over what was spread.
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const MatmulConfig& c = of(config);
+    LOOM_ASSIGN(const Plan p, plan_of(c));
+    const Emit::MatmulShape& s = p.shape;
+    const View a = part(v.kept("x"), c.shapes, 0), b = part(v.kept("x"), c.shapes, 1);
+    const std::int64_t g_outer = s.inner * s.m * s.n, g_inner = s.m * s.n;
+    const View ga = v.emit.value_matmul(gy, b, {s.outer, s.inner, s.m, s.k, s.n, {g_outer, g_inner, s.n, 1}, {s.b[0], s.b[1], s.b[3], s.b[2]}});
+    const View gb = v.emit.value_matmul(a, gy, {s.outer, s.inner, s.k, s.n, s.m, {s.a[0], s.a[1], s.a[3], s.a[2]}, {g_outer, g_inner, s.n, 1}});
+    Dims a_full = p.out, b_full = p.out;
+    a_full.back() = s.k;
+    b_full[b_full.size() - 2] = s.k;
+    LOOM_ASSIGN(const View a_sum, sum_spread(v.emit, ga, a_full, c.shapes.list[0]));
+    LOOM_ASSIGN(const View b_sum, sum_spread(v.emit, gb, b_full, c.shapes.list[1]));
+    return joined(v.emit, {a_sum, b_sum});
+  }
+
+ private:
+  struct Plan {
+    Dims out;
+    Emit::MatmulShape shape;
+  };
+  static Result<Plan> plan_of(const MatmulConfig& c) {
+    const Dims &a = c.shapes.list[0], &b = c.shapes.list[1];
+    if (a.size() < 2 || b.size() < 2 || a.back() != b[b.size() - 2]) return Status(Code::invalid_argument, "cannot multiply " + text_of(a) + " by " + text_of(b));
+    const Dims a_outer(a.begin(), a.end() - 2), b_outer(b.begin(), b.end() - 2);
+    LOOM_ASSIGN(Dims outer, broadcast(a_outer, b_outer));
+    LOOM_ASSIGN(const Spread s, spread(outer, {a_outer, b_outer}));
+    if (s.sizes[0] * s.sizes[1] * s.sizes[2] != 1) return Status(Code::unsupported, "multiplying " + text_of(a) + " by " + text_of(b) + " takes more than two loops over matrices");
+    Plan p;
+    p.shape = {s.sizes[3], s.sizes[4], a[a.size() - 2], b.back(), a.back(), {}, {}};
+    const std::int64_t a_size = p.shape.m * p.shape.k, b_size = p.shape.k * p.shape.n;
+    p.shape.a = {s.steps[0][3] * a_size, s.steps[0][4] * a_size, p.shape.k, 1};
+    p.shape.b = {s.steps[1][3] * b_size, s.steps[1][4] * b_size, p.shape.n, 1};
+    p.out = std::move(outer);
+    p.out.push_back(p.shape.m);
+    p.out.push_back(p.shape.n);
+    return p;
+  }
+};
+
+}  // namespace
+
+void register_products(LayerList& layers) {
+  static const ReduceLayer reduce;
+  static const ValueMatmul matmul;
+  layers.insert(layers.end(), {&reduce, &matmul});
+}
+
+void register_tensor(LayerList& layers) {
+  register_elementwise(layers);
+  register_places(layers);
+  register_products(layers);
+}
+
+}  // namespace loom

@@ -1,0 +1,376 @@
+// Operators on single values, pairs and triples of them, and reductions.
+#include <algorithm>
+#include <map>
+
+#include "onnx/graph.h"
+
+namespace loom::onnx {
+namespace {
+
+Status set_result(StepCall& c, Ref r) {
+  c.set(std::move(r));
+  return {};
+}
+
+// Numbers that f32 rounds are not compared, rounded or ranked: a last digit would decide.
+Status exact_types(StepCall& c) {
+  for (std::size_t i = 0; i < c.inputs(); ++i)
+    if (c.has(i) && c.value(i).type == Type::f64) return StepCall::refuse("of doubles, which run in f32, it is not mapped");
+  return {};
+}
+// Integers run in f32: results that go on could be rounded or wrap around unseen.
+Status whole_result(StepCall& c) {
+  if (!is_integer(c.result().type) || c.final()) return {};
+  for (std::size_t i = 0; i < c.inputs(); ++i)  // known before the run they are folded
+    if (c.has(i)) (void)c.need_constant(i);
+  return StepCall::refuse("integers that are computed and used further are not mapped");
+}
+
+struct UnaryRow {
+  std::string_view onnx, op, a, b;  // names of attributes
+  float a_default, b_default;
+};
+constexpr UnaryRow kUnary[] = {
+    {"Abs", "abs", "", "", 0, 0}, {"Neg", "neg", "", "", 0, 0}, {"Sqrt", "sqrt", "", "", 0, 0}, {"Reciprocal", "reciprocal", "", "", 0, 0}, {"Exp", "exp", "", "", 0, 0},
+    {"Log", "log", "", "", 0, 0}, {"Floor", "floor", "", "", 0, 0}, {"Ceil", "ceil", "", "", 0, 0}, {"Round", "round", "", "", 0, 0}, {"Sign", "sign", "", "", 0, 0},
+    {"Erf", "erf", "", "", 0, 0}, {"Elu", "elu", "alpha", "", 1, 0}, {"Selu", "selu", "alpha", "gamma", 1.67326319217681884765625f, 1.05070102214813232421875f},
+    {"Celu", "celu", "alpha", "", 1, 0}, {"HardSigmoid", "hard_sigmoid", "alpha", "beta", 0.2f, 0.5f}, {"HardSwish", "hard_swish", "", "", 0, 0}, {"Softsign", "softsign", "", "", 0, 0},
+    {"ThresholdedRelu", "thresholded_relu", "alpha", "", 1, 0}, {"Not", "not", "", "", 0, 0}, {"IsNaN", "is_nan", "", "", 0, 0}, {"LeakyRelu", "leaky_relu", "alpha", "", 0.01f, 0},
+    {"Shrink", "shrink", "lambd", "bias", 0.5f, 0}, {"Swish", "swish", "alpha", "", 1, 0}, {"Sin", "sin", "", "", 0, 0}, {"Cos", "cos", "", "", 0, 0}};
+
+Status unary(StepCall& c) {
+  for (const UnaryRow& row : kUnary) {
+    if (row.onnx != c.node().op) continue;
+    for (const std::string_view cut : {"floor", "ceil", "round", "sign"})
+      if (row.op == cut) LOOM_TRY(exact_types(c));
+    if (row.op == "neg" || row.op == "abs") LOOM_TRY(whole_result(c));
+    double a = 0, b = 0;
+    if (!row.a.empty()) {
+      LOOM_ASSIGN(a, c.node().get_float(row.a, row.a_default));
+    }
+    if (!row.b.empty()) {
+      LOOM_ASSIGN(b, c.node().get_float(row.b, row.b_default));
+    }
+    c.set(c.graph.unary(c.in(), row.op, a, b));
+    return {};
+  }
+  return Status(Code::internal, "no such function");
+}
+
+Status activation(StepCall& c) {
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"Relu", "relu"}, {"Tanh", "tanh"}, {"Sigmoid", "sigmoid"}, {"Softplus", "softplus"}, {"Mish", "mish"}};
+  for (const auto& [onnx, kind] : kNames)
+    if (onnx == c.node().op) c.set(c.graph.activation(c.in(), kind));
+  return {};
+}
+Status gelu(StepCall& c) {
+  LOOM_ASSIGN(const std::string how, c.node().get_string("approximate", "none"));
+  const bool rough = std::string_view(how) == std::string_view("tanh");
+  if (!rough && std::string_view(how) != std::string_view("none")) return StepCall::refuse("approximate '" + how + "' is not mapped");
+  c.set(c.graph.activation(c.in(), rough ? "gelu_tanh" : "gelu_erf"));
+  return {};
+}
+Status is_inf(StepCall& c) {
+  LOOM_ASSIGN(const std::int64_t negative, c.node().get_int("detect_negative", 1));
+  LOOM_ASSIGN(const std::int64_t positive, c.node().get_int("detect_positive", 1));
+  c.set(c.graph.unary(c.in(), "is_inf", negative != 0, positive != 0));
+  return {};
+}
+Status clip(StepCall& c) {
+  // Bounds that are values meet by max and min, as the operator defines it.
+  if (c.step.opset >= 11) {
+    Ref x = c.in();
+    if (c.has(1)) x = c.graph.binary(x, c.in(1), "max");
+    if (c.has(2)) x = c.graph.binary(x, c.in(2), "min");
+    c.set(std::move(x));
+    return {};
+  }
+  LOOM_ASSIGN(const float low, c.node().get_float("min", -3.402823466e38f));
+  LOOM_ASSIGN(const float high, c.node().get_float("max", 3.402823466e38f));
+  c.set(c.graph.unary(c.in(), "clip", low, high));
+  return {};
+}
+Status cast(StepCall& c) {
+  const Type from = c.value(0).type, to = c.result().type;
+  auto wide = [](Type t) { return t == Type::f32 || t == Type::f64; };
+  const bool number = wide(from) || from == Type::f16 || from == Type::boolean || is_integer(from);
+  if (!number) return StepCall::refuse("casts from " + std::string(name(from)) + " are not mapped");
+  if (wide(to) || (to == Type::f16 && from == Type::boolean) || from == to) c.set(c.in());
+  else if (to == Type::boolean) c.set(c.graph.unary(c.graph.unary(c.in(), "not"), "not"));  // a NaN is true, too
+  else if (is_integer(to) && (to == Type::i32 || to == Type::i64 || from == Type::boolean || c.final())) {
+    // As an output of the graph it is checked to fit.
+    LOOM_TRY(exact_types(c));
+    c.set(is_float(from) ? c.graph.unary(c.in(), "trunc") : c.in());
+  } else if (to == Type::f16 && c.final()) c.set(c.in());  // rounded where it leaves the graph
+  else return StepCall::refuse("casts to " + std::string(name(to)) + " are not mapped");
+  return {};
+}
+
+constexpr std::pair<std::string_view, std::string_view> kPairs[] = {
+    {"Add", "add"}, {"Sub", "sub"}, {"Mul", "mul"}, {"Div", "div"}, {"Pow", "pow"}, {"PRelu", "prelu"}, {"Less", "less"}, {"LessOrEqual", "less_equal"}, {"Greater", "greater"},
+    {"GreaterOrEqual", "greater_equal"}, {"Equal", "equal"}, {"And", "and"}, {"Or", "or"}, {"Xor", "xor"}, {"Max", "max"}, {"Min", "min"}, {"Sum", "add"}, {"Mean", "add"}};
+
+// The second operand of old opsets: `axis` says which dimension of the first its first one meets.
+Result<Ref> second(StepCall& c) {
+  Ref b = c.in(1);
+  if (c.step.opset >= 7) return b;
+  if (c.node().op == "PRelu") {
+    // A slope per channel; one for all.
+    if (elements(b.dims) == 1) return b;
+    if (c.dims().size() < 2 || elements(b.dims) != c.dims()[1]) return StepCall::refuse("expects one slope or one per channel");
+    Dims channels(c.dims().size() - 1, 1);
+    channels[0] = c.dims()[1];
+    return GraphBuilder::reshape(std::move(b), std::move(channels));
+  }
+  LOOM_ASSIGN(const std::int64_t broadcast, c.node().get_int("broadcast", 0));
+  if (!broadcast) return b;
+  LOOM_ASSIGN(const std::int64_t axis, c.node().get_int("axis", static_cast<std::int64_t>(c.dims().size()) - static_cast<std::int64_t>(b.dims.size())));
+  Dims dims = b.dims;
+  const std::int64_t behind = static_cast<std::int64_t>(c.dims().size()) - axis - static_cast<std::int64_t>(dims.size());
+  for (std::int64_t i = 0; i < behind; ++i) dims.push_back(1);
+  return GraphBuilder::reshape(std::move(b), std::move(dims));
+}
+
+Status pairs(StepCall& c) {
+  const std::string& op = c.node().op;
+  for (const auto& [onnx, kind] : kPairs) {
+    if (onnx != op) continue;
+    if (is_integer(c.value(0).type) && kind == "pow") {
+      for (std::size_t i = 0; i < c.inputs(); ++i) LOOM_TRY(c.need_constant(i));  // then it is folded
+      return StepCall::refuse("on these integers it is not mapped");
+    }
+    if (is_integer(c.value(0).type) && kind == "div" && c.step.opset >= 7) {
+      // Toward zero. Quotients of integers below 2^24 round to no whole number that they do not reach.
+      const Ref quotient = c.graph.binary(c.in(0), c.in(1), "div");
+      c.set(c.graph.unary(quotient, "trunc"));
+      return {};
+    }
+    const bool ranks = kind == "max" || kind == "min" || kind == "and" || kind == "or" || kind == "xor";
+    if (kind.starts_with("less") || kind.starts_with("greater") || kind == "equal") LOOM_TRY(exact_types(c));
+    else if (!ranks) LOOM_TRY(whole_result(c));
+    if (c.inputs() == 1) {
+      c.set(c.in());
+      return {};
+    }
+    LOOM_ASSIGN(const Ref b, second(c));
+    Ref y = c.graph.binary(c.in(), b, kind);
+    for (std::size_t i = 2; i < c.inputs(); ++i) {
+      y = c.graph.binary(y, c.in(i), kind);
+    }
+    if (op == "Mean") y = c.graph.binary(y, GraphBuilder::number(static_cast<double>(c.inputs())), "div");
+    c.set(std::move(y));
+    return {};
+  }
+  return Status(Code::internal, "no such pair");
+}
+
+Status where(StepCall& c) {
+  c.set(c.graph.select(c.in(0), c.in(1), c.in(2)));
+  return {};
+}
+
+// Of integers, which f32 has exactly: what is left of the dividend; with fmod it has its sign, else that of the divisor.
+Status mod(StepCall& c) {
+  if (!is_integer(c.value(0).type)) return StepCall::refuse("of real numbers it is not mapped: a last digit would decide");
+  LOOM_ASSIGN(const std::int64_t fmod, c.node().get_int("fmod", 0));
+  const Ref quotient = c.graph.binary(c.in(0), c.in(1), "div");
+  const Ref whole = c.graph.binary(c.graph.unary(quotient, fmod ? "trunc" : "floor"), c.in(1), "mul");
+  Ref y = c.graph.binary(c.in(0), whole, "sub");
+  c.set(std::move(y));
+  return {};
+}
+
+// The multiplier of Quantize and its like along their axis, or spread over blocks, to meet x.
+Result<Ref> along_axis(StepCall& c, const Ref& scale, std::int64_t block) {
+  const Dims& dims = c.dims();
+  if (scale.dims.empty() || elements(scale.dims) == 1) return GraphBuilder::reshape(scale, {1});
+  LOOM_ASSIGN(std::int64_t axis, c.node().get_int("axis", 1));
+  axis = axis_of(axis, dims);
+  if (axis < 0 || axis >= static_cast<std::int64_t>(dims.size())) return Status(Code::invalid_argument, "its axis is outside of the input");
+  const auto a = static_cast<std::size_t>(axis);
+  if (scale.dims.size() == 1) {
+    Dims along(dims.size(), 1);
+    along[a] = elements(scale.dims);
+    if (along[a] != dims[a]) return Status(Code::invalid_argument, "a scale of " + text_of(scale.dims) + " does not go with " + text_of(dims));
+    return GraphBuilder::reshape(scale, along);
+  }
+  if (scale.dims.size() != dims.size() || block < 1 || block > INT32_MAX) return StepCall::refuse("a scale of " + text_of(scale.dims) + " is not mapped");
+  const auto steps = steps_of(dims), own = steps_of(scale.dims);
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    if (scale.dims[d] != (d == a ? (dims[d] + block - 1) / block : dims[d])) return Status(Code::invalid_argument, "a scale of " + text_of(scale.dims) + " does not go with " + text_of(dims));
+  std::vector<std::int64_t> places;
+  for (std::int64_t j = 0; j < elements(dims); ++j) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < dims.size(); ++d) place += j / steps[d] % dims[d] / (d == a ? block : 1) * own[d];
+    places.push_back(place);
+  }
+  return c.graph.pick(c.graph.value(scale), places, dims);
+}
+// round(x / scale) + zero point within the type; ties to even, as `round` has them.
+Result<Ref> quantized(StepCall& c, const Ref& x, const Ref& scale, const Ref* zero, Type to) {
+  const auto [low, high] = range_of(to);
+  if (!is_integer(to) || high > 65535) return StepCall::refuse("to " + std::string(name(to)) + " it is not mapped");
+  const Ref steps = c.graph.binary(x, scale, "div");
+  Ref y = c.graph.unary(c.graph.value(steps), "round");
+  if (zero) y = c.graph.binary(y, *zero, "add");
+  return c.graph.unary(y, "clip", low, high);
+}
+Status quantize(StepCall& c) {
+  LOOM_ASSIGN(const std::int64_t block, c.node().get_int("block_size", 0));
+  if (c.value(0).type != Type::f32 || c.value(1).type != Type::f32) return StepCall::refuse("of " + std::string(name(c.value(0).type)) + " it is not mapped: f32 may round another way");
+  LOOM_ASSIGN(const Ref scale, along_axis(c, c.in(1), block));
+  Ref zero;
+  if (c.has(2)) {
+    LOOM_ASSIGN(zero, along_axis(c, c.in(2), block));
+  }
+  LOOM_ASSIGN(Ref y, quantized(c, c.in(0), scale, c.has(2) ? &zero : nullptr, c.result().type));
+  c.set(std::move(y));
+  return {};
+}
+Status dequantize(StepCall& c) {
+  LOOM_ASSIGN(const std::int64_t block, c.node().get_int("block_size", 0));
+  LOOM_ASSIGN(const Ref scale, along_axis(c, c.in(1), block));
+  Ref x = c.in(0);
+  if (c.has(2)) {
+    LOOM_ASSIGN(const Ref zero, along_axis(c, c.in(2), block));
+    x = c.graph.binary(x, zero, "sub");
+  }
+  Ref y = c.graph.binary(x, scale, "mul");
+  c.set(std::move(y));
+  return {};
+}
+Status dynamic_quantize(StepCall& c) {
+  const Ref x = c.graph.value(c.in());
+  const Ref high = c.graph.binary(c.graph.reduce(x, "max", {}, false), GraphBuilder::number(0), "max");
+  const Ref low = c.graph.binary(c.graph.reduce(x, "min", {}, false), GraphBuilder::number(0), "min");
+  const Ref range = c.graph.binary(high, low, "sub");
+  const Ref scale = c.graph.binary(range, GraphBuilder::number(255), "div");
+  const Ref down = c.graph.binary(GraphBuilder::number(0), low, "sub");
+  const Ref steps = c.graph.binary(down, scale, "div");
+  const Ref zero = c.graph.unary(c.graph.unary(steps, "clip", 0, 255), "round");
+  if (c.wants(1)) c.set(scale, 1);
+  if (c.wants(2)) c.set(zero, 2);
+  LOOM_ASSIGN(Ref y, quantized(c, x, GraphBuilder::reshape(scale, {1}), &zero, Type::u8));
+  if (c.wants(0)) c.set(std::move(y));
+  return {};
+}
+
+// Axes from an attribute or an input, counted from 0. `all`: none are given, so all are meant.
+Result<Dims> axes_of(StepCall& c, bool* none) {
+  const std::int64_t rank = static_cast<std::int64_t>(c.dims().size());
+  Dims axes;
+  *none = true;
+  if (c.has(1)) {
+    LOOM_ASSIGN(axes, c.ints(1));
+    *none = axes.empty();
+  } else if (c.node().find("axes")) {
+    LOOM_ASSIGN(axes, c.node().get_ints("axes", {}));
+    *none = axes.empty();
+  }
+  for (std::int64_t& a : axes)
+    if (a < 0) a += rank;
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+Status reduce(StepCall& c) {
+  static const std::map<std::string_view, std::string_view> kNames = {{"ReduceSum", "sum"}, {"ReduceMean", "mean"}, {"ReduceMax", "max"}, {"ReduceMin", "min"}, {"ReduceProd", "prod"}, {"ReduceL1", "l1"},
+                                                                    {"ReduceL2", "l2"}, {"ReduceSumSquare", "sum_square"}, {"ReduceLogSum", "log_sum"}, {"ReduceLogSumExp", "log_sum_exp"}};
+  const std::string_view kind = kNames.find(c.node().op)->second;
+  if (is_integer(c.value(0).type) && kind != "sum" && kind != "max" && kind != "min") return StepCall::refuse("on integers it is not mapped");
+  if (elements(c.dims()) == 0) {
+    constexpr float kInfinity = __builtin_inff();
+    const bool logs = kind == "log_sum" || kind == "log_sum_exp" || kind == "max";
+    if (kind == "mean" || (is_integer(c.value(0).type) && (kind == "max" || kind == "min"))) return StepCall::refuse("of nothing it is not mapped");
+    const float one = kind == "prod" ? 1 : logs ? -kInfinity : kind == "min" ? kInfinity : 0;
+    c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(elements(c.result().dims)), one)));
+    return {};
+  }
+  if (kind == "sum") LOOM_TRY(whole_result(c));
+  bool none = false;
+  LOOM_ASSIGN(const Dims axes, axes_of(c, &none));
+  LOOM_ASSIGN(const std::int64_t nothing, c.node().get_int("noop_with_empty_axes", 0));
+  if (none && nothing != 0) {
+    // Over single values: the operator's function of each remains.
+    if (kind == "l1") c.set(c.graph.unary(c.in(), "abs"));
+    else if (kind == "l2") c.set(c.graph.unary(c.in(), "abs"));
+    else if (kind == "sum_square") c.set(c.graph.unary(c.in(), "square"));
+    else if (kind == "log_sum") c.set(c.graph.unary(c.in(), "log"));
+    else c.set(c.in());
+    return {};
+  }
+  c.set(c.graph.reduce(c.graph.value(c.in()), kind, axes, true));
+  return {};
+}
+Status arg(StepCall& c) {
+  LOOM_TRY(exact_types(c));
+  LOOM_ASSIGN(std::int64_t axis, c.node().get_int("axis", 0));
+  LOOM_ASSIGN(const std::int64_t last, c.node().get_int("select_last_index", 0));
+  const std::int64_t rank = static_cast<std::int64_t>(c.dims().size());
+  if (axis < 0) axis += rank;
+  const std::string_view kind = c.node().op == "ArgMax" ? "argmax" : "argmin";
+  if (!last) {
+    c.set(c.graph.reduce(c.graph.value(c.in()), kind, {axis}, true));
+    return {};
+  }
+  // The last one is the first from the other end.
+  const Dims& dims = c.dims();
+  const std::int64_t n = dims[static_cast<std::size_t>(axis)];
+  std::int64_t inner = 1;
+  for (std::size_t d = static_cast<std::size_t>(axis) + 1; d < dims.size(); ++d) inner *= dims[d];
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < elements(dims); ++i) places.push_back(i / (inner * n) * inner * n + (n - 1 - i / inner % n) * inner + i % inner);
+  const Ref turned = c.graph.pick(c.graph.value(c.in()), places, dims);
+  Ref y = c.graph.binary(GraphBuilder::number(static_cast<double>(n - 1)), c.graph.reduce(turned, kind, {axis}, true), "sub");
+  c.set(std::move(y));
+  return {};
+}
+
+// x less its maximum along the axes; its exponentials and their sum.
+Status softmax(StepCall& c) {
+  LOOM_ASSIGN(std::int64_t axis, c.node().get_int("axis", c.step.opset >= 13 ? -1 : 1));
+  Ref x = c.graph.value(c.in());
+  const Dims dims = x.dims;
+  const std::int64_t rank = static_cast<std::int64_t>(dims.size());
+  if (axis < 0) axis += rank;
+  Dims axes = {axis};
+  if (c.step.opset < 13) {  // all from the axis on
+    axes.clear();
+    for (std::int64_t d = axis; d < rank; ++d) axes.push_back(d);
+    if (axes.empty()) {
+      x = GraphBuilder::reshape(std::move(x), {elements(dims), 1});
+      axes = {1};
+    }
+  }
+  const std::string& op = c.node().op;
+  if (op == "Hardmax") {
+    if (axes.size() != 1) return StepCall::refuse("of several dimensions (opsets before 13) it is not mapped");
+    const std::int64_t n = x.dims[static_cast<std::size_t>(axes[0])];
+    Dims counted(x.dims.size(), 1);
+    counted[static_cast<std::size_t>(axes[0])] = n;
+    Ref numbers{-1, 0, counted, {}};
+    for (std::int64_t i = 0; i < n; ++i) numbers.data.push_back(static_cast<float>(i));
+    return set_result(c, c.graph.binary(c.graph.reduce(x, "argmax", axes, true), numbers, "equal"));
+  }
+  const Ref shifted = c.graph.binary(x, c.graph.reduce(x, "max", axes, true), "sub");
+  if (op == "LogSoftmax") return set_result(c, c.graph.binary(shifted, c.graph.reduce(shifted, "log_sum_exp", axes, true), "sub"));
+  const Ref powers = c.graph.unary(shifted, "exp");
+  return set_result(c, c.graph.binary(powers, c.graph.reduce(powers, "sum", axes, true), "div"));
+}
+
+}  // namespace
+
+Rule find_elementwise_rule(std::string_view op) {
+  static const std::map<std::string_view, Rule> kRules = [] {
+    std::map<std::string_view, Rule> m = {{"Relu", activation}, {"Tanh", activation}, {"Sigmoid", activation}, {"Softplus", activation}, {"Mish", activation}, {"Gelu", gelu}, {"IsInf", is_inf}, {"Clip", clip},
+                                          {"Cast", cast}, {"CastLike", cast}, {"Mod", mod}, {"QuantizeLinear", quantize}, {"DequantizeLinear", dequantize}, {"DynamicQuantizeLinear", dynamic_quantize}, {"Where", where}, {"ArgMax", arg}, {"ArgMin", arg}, {"Softmax", softmax}, {"LogSoftmax", softmax}, {"Hardmax", softmax}};
+    for (const UnaryRow& row : kUnary) m[row.onnx] = unary;
+    for (const auto& [name, kind] : kPairs) m[name] = pairs;
+    for (const std::string_view name : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"}) m[name] = reduce;
+    return m;
+  }();
+  const auto found = kRules.find(op);
+  return found == kRules.end() ? nullptr : found->second;
+}
+
+}  // namespace loom::onnx

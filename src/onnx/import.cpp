@@ -1,0 +1,340 @@
+#include "onnx/import.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/bytes.h"
+#include "base/locks.h"
+#include "base/thread_pool.h"
+#include "exec/session.h"
+#include "numeric/codec.h"
+#include "onnx/graph.h"
+
+namespace loom::onnx {
+namespace {
+
+// Whole numbers up to here are exact in f32.
+constexpr double kMostWhole = 16777216;
+
+bool carried(Type t) { return t == Type::f32 || t == Type::f64 || t == Type::f16 || t == Type::boolean || (is_integer(t) && t != Type::undefined); }
+
+// Whether all that take it take its type alone.
+bool only_a_type(const Plan& plan, int id) {
+  bool taken = false;
+  for (const int out : plan.outputs)
+    if (out == id) return false;
+  for (const Step& s : plan.steps)
+    for (std::size_t i = 0; i < s.inputs.size(); ++i)
+      if (s.inputs[i] == id) {
+        if (s.node->op != "CastLike" || i != 1) return false;
+        taken = true;
+      }
+  return taken;
+}
+
+Rule find_rule(const Node& node) {
+  const std::string full = node.domain.empty() || node.domain == "ai.onnx" ? node.op : node.domain + "." + node.op;
+  for (const auto find : {find_elementwise_rule, find_places_rule, find_choice_rule, find_layer_rule, find_recurrent_rule, find_attention_rule, find_loss_rule, find_resample_rule, find_einsum_rule})
+    if (Rule rule = find(full)) return rule;
+  return nullptr;
+}
+
+// Operators whose rule knows of outputs behind the first.
+bool gives_more(std::string_view op) {
+  for (const std::string_view one : {"Split", "MaxPool", "BatchNormalization", "LayerNormalization", "LSTM", "GRU", "RNN", "Attention", "EmbedLayerNormalization", "SkipLayerNormalization",
+                                     "SkipSimplifiedLayerNormalization", "SoftmaxCrossEntropyLoss", "TopK", "Dropout", "DynamicQuantizeLinear"})
+    if (op == one) return true;
+  return false;
+}
+bool may_leave_out_first(std::string_view op) { return gives_more(op) && op != "TopK" && op != "Split" && op != "EmbedLayerNormalization" && op != "DynamicQuantizeLinear" && op != "MaxPool" && op != "BatchNormalization"; }
+// Operators that take inputs without elements.
+bool takes_nothing(std::string_view op) { return op == "Concat" || op == "Attention" || op.starts_with("Reduce"); }
+
+Status check_types(const StepCall& call) {
+  const bool like = call.node().op == "CastLike";  // its second input is a type
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (!call.has(i) || (like && i == 1)) continue;
+    const Value& v = call.value(i);
+    if (!carried(v.type) && !v.constant()) return StepCall::refuse("values of " + std::string(name(v.type)) + " are not mapped");
+    if (elements(v.dims) == 0 && !v.constant() && !takes_nothing(call.node().op)) return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds nothing");
+  }
+  for (std::size_t i = 0; i < call.step.outputs.size(); ++i)
+    if (call.wants(i) && !carried(call.result(i).type)) return StepCall::refuse("values of " + std::string(name(call.result(i).type)) + " are not mapped");
+  return {};
+}
+
+Status apply(StepCall& call) {
+  const std::string& op = call.node().op;
+  const Rule rule = find_rule(call.node());
+  if (!rule) return StepCall::refuse("the operator is not mapped");
+  for (std::size_t k = 1; k < call.step.outputs.size(); ++k)
+    if (call.wants(k) && !gives_more(op)) return StepCall::refuse("its further outputs are not mapped");
+  if (call.step.outputs.empty() || (call.step.outputs[0] < 0 && !may_leave_out_first(op))) return StepCall::refuse("its first output is left out");
+  LOOM_TRY(check_types(call));
+  // Large integers are fine as ends, axes and shapes, which rules read as integers, not as values.
+  const bool settings = find_places_rule(op) || find_choice_rule(op) || op.starts_with("Reduce") || op == "CumSum" || op == "CumProd";
+  for (std::size_t i = 0; i < call.inputs(); ++i)
+    if (call.has(i) && call.in(i).rounded && !(settings && i > 0)) return StepCall::refuse("its constant input '" + call.value(i).name + "' holds integers beyond 2^24");
+  // Where nothing comes out nothing is to be done.
+  bool something = false;
+  for (std::size_t k = 0; k < call.step.outputs.size(); ++k) something |= call.wants(k) && elements(call.result(k).dims) > 0;
+  if (something) return rule(call);
+  for (std::size_t k = 0; k < call.step.outputs.size(); ++k)
+    if (call.wants(k)) call.set({}, k);
+  return {};
+}
+
+}  // namespace
+
+std::pair<double, double> range_of(Type t) {
+  const double top = __builtin_ldexp(1.0, static_cast<int>(bits(t)));
+  const bool is_unsigned = t == Type::u8 || t == Type::u16 || t == Type::u32 || t == Type::u64 || t == Type::u4 || t == Type::u2;
+  if (t == Type::boolean) return {0, 1};
+  return is_unsigned ? std::pair{0.0, top - 1} : std::pair{-top / 2, top / 2 - 1};
+}
+
+std::int64_t Port::count() const { return elements(dims); }
+
+Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding>& given, std::vector<std::string>* wanted) {
+  std::vector<Binding> bindings = given;
+  std::set<std::string_view> initialized;
+  for (const Tensor& t : model.graph.initializers) initialized.insert(t.name);
+  for (const ValueInfo& in : model.graph.inputs) {
+    if (initialized.contains(in.name) || std::any_of(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.name == in.name; })) continue;
+    const bool open = in.has_shape && !in.dims.empty() && in.dims[0].value < 0 && std::all_of(in.dims.begin() + 1, in.dims.end(), [](const Dim& d) { return d.value >= 0; });
+    if (!open) continue;
+    Binding b{in.name, {}, nullptr};
+    for (const Dim& d : in.dims) b.dims.push_back(std::max<std::int64_t>(d.value, 1));
+    b.dims[0] = 1;
+    bindings.push_back(std::move(b));
+  }
+  LOOM_ASSIGN(const Plan plan, infer(model, bindings));
+
+  std::vector<Port> inputs;
+  std::int64_t width = 0;
+  std::vector<Ref> refs(plan.values.size());
+  std::vector<std::vector<std::string>> sources(plan.values.size());
+  for (const int id : plan.inputs) {
+    const Value& v = plan.values[static_cast<std::size_t>(id)];
+    if (v.constant()) continue;
+    sources[static_cast<std::size_t>(id)] = {v.name};
+    // One that gives only its type is no value.
+    if (only_a_type(plan, id)) continue;
+    if (!carried(v.type)) return Status(Code::unsupported, model.file + ": the input '" + v.name + "' of " + std::string(name(v.type)) + text_of(v.dims) + " is not mapped");
+    inputs.push_back({v.name, v.type, v.dims, width});
+    width += elements(v.dims);
+    if (width > INT32_MAX) return Status(Code::unsupported, model.file + ": the inputs hold more than 2^31-1 values together");
+  }
+  GraphBuilder graph(std::max<std::int64_t>(width, 1));
+  for (std::size_t i = 0, k = 0; i < plan.inputs.size(); ++i) {
+    const auto id = static_cast<std::size_t>(plan.inputs[i]);
+    if (plan.values[id].constant() || only_a_type(plan, plan.inputs[i])) continue;
+    if (elements(plan.values[id].dims) == 0) refs[id].dims = plan.values[id].dims;
+    else refs[id] = {0, inputs[k].first, plan.values[id].dims, {}};
+    ++k;
+  }
+  const auto make_constant = [&](int id) -> Status {
+    const Value& v = plan.values[static_cast<std::size_t>(id)];
+    Ref& r = refs[static_cast<std::size_t>(id)];
+    if (!v.constant() || !r.data.empty() || v.type == Type::string) return {};
+    LOOM_ASSIGN(r.data, constant_f32(v));
+    if (is_integer(v.type)) r.rounded = std::any_of(r.data.begin(), r.data.end(), [](float x) { return !(x < kMostWhole && x > -kMostWhole); });
+    r.dims = v.dims;
+    r.cell = -1;
+    return {};
+  };
+
+  std::vector<bool> used(plan.values.size(), false);
+  for (const Step& step : plan.steps)
+    for (const int id : step.inputs)
+      if (id >= 0) used[static_cast<std::size_t>(id)] = true;
+  for (const int id : plan.outputs)
+    if (id >= 0) used[static_cast<std::size_t>(id)] = true;
+  std::vector<std::string> report;
+  for (const Step& step : plan.steps) {
+    const std::string where = describe(*step.node, step.index);
+    for (const int id : step.inputs)
+      if (id >= 0) LOOM_TRY(make_constant(id).at(where));
+    StepCall call{graph, plan, step, refs, sources, wanted, used};
+    Status status = apply(call);
+    if (const Status fault = graph.fault(); status.ok()) status = fault;
+    if (!status.ok()) return status.at(model.file + ": " + where);
+    for (const int out : step.outputs) {
+      if (out < 0 || !used[static_cast<std::size_t>(out)]) continue;
+      auto& all = sources[static_cast<std::size_t>(out)];
+      for (const int in : step.inputs)
+        if (in >= 0) all.insert(all.end(), sources[static_cast<std::size_t>(in)].begin(), sources[static_cast<std::size_t>(in)].end());
+      std::sort(all.begin(), all.end());
+      all.erase(std::unique(all.begin(), all.end()), all.end());
+      const Ref& r = refs[static_cast<std::size_t>(out)];
+      report.push_back(where + ": cell " + std::to_string(r.cell) + ", " + text_of(r.dims));
+    }
+  }
+
+  std::vector<Ref> results;
+  std::vector<Port> outputs;
+  for (std::size_t i = 0; i < plan.outputs.size(); ++i) {
+    const int id = plan.outputs[i];
+    const Value& v = plan.values[static_cast<std::size_t>(id)];
+    const std::string& own = model.graph.outputs[i].name;  // a branch or function may have made it under another
+    if (!carried(v.type)) return Status(Code::unsupported, model.file + ": the output '" + own + "' of " + std::string(name(v.type)) + " is not mapped");
+    LOOM_TRY(make_constant(id).at(own));
+    results.push_back(refs[static_cast<std::size_t>(id)]);
+    if (results.back().rounded) return Status(Code::unsupported, model.file + ": the output '" + own + "' holds integers beyond 2^24");
+    outputs.push_back({own, v.type, v.dims, 0});
+  }
+  if (std::all_of(results.begin(), results.end(), [](const Ref& r) { return elements(r.dims) == 0; })) return Status(Code::unsupported, model.file + ": no output of the graph holds anything");
+  std::vector<std::int64_t> firsts;
+  auto network = graph.finish(results, &firsts);
+  if (!network.ok()) return network.status().at(model.file);
+  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].first = firsts[i];
+  return ImportedGraph{std::move(*network), std::move(inputs), std::move(outputs), std::move(report)};
+}
+
+Result<Tensor> make_tensor(std::string name, Type type, Dims dims, std::span<const double> values) {
+  const std::string what = "tensor '" + name + "'";
+  std::int64_t count = 1;
+  for (const std::int64_t d : dims) {
+    if (d < 0 || (d > 0 && count > (std::int64_t{1} << 40) / d)) return Status(Code::invalid_argument, what + ": the shape " + text_of(dims) + " is out of range");
+    count *= d;
+  }
+  if (count != static_cast<std::int64_t>(values.size())) return Status(Code::invalid_argument, what + ": " + text_of(dims) + " takes " + std::to_string(count) + " values, got " + std::to_string(values.size()));
+  if (!carried(type) || bits(type) < 8) return Status(Code::unsupported, what + ": values of " + std::string(loom::onnx::name(type)) + " cannot be given");
+  const std::size_t width = bits(type) / 8;
+  auto bytes = std::make_shared<std::vector<std::byte>>(values.size() * width);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double v = values[i];
+    std::byte* to = bytes->data() + i * width;
+    if (type == Type::f64) store_le<double>(to, v);
+    else if (type == Type::f32) store_le<float>(to, static_cast<float>(v));
+    else if (type == Type::f16) store_le<std::uint16_t>(to, static_cast<std::uint16_t>(encode_small_float(v, kF16)));
+    else {
+      const auto [low, high] = range_of(type);
+      if (!(v >= low && v <= high && v >= -9007199254740992.0 && v <= 9007199254740992.0) || static_cast<double>(static_cast<std::int64_t>(v)) != v) return Status(Code::out_of_range, what + ": " + std::to_string(v) + " is no " + std::string(loom::onnx::name(type)));
+      const auto whole = static_cast<std::uint64_t>(static_cast<std::int64_t>(v));
+      for (std::size_t b = 0; b < width; ++b) to[b] = static_cast<std::byte>(whole >> (8 * b));
+    }
+  }
+  Tensor t;
+  t.name = std::move(name);
+  t.type = type;
+  t.dims = std::move(dims);
+  t.size = bytes->size();
+  t.source = source_from_view(*bytes, what, bytes);
+  return t;
+}
+
+// The last import, and a session that runs it: for these shapes and known values.
+struct Runner::Ready {
+  locks::mutex mutex;
+  std::string key;
+  std::set<std::string> known;
+  std::optional<ImportedGraph> graph;
+  ThreadPool pool{1};
+  std::optional<Session> session;
+};
+
+Runner::Runner(Model model) : model_(std::move(model)), ready_(std::make_unique<Ready>()) {}
+Runner::Runner(Runner&&) noexcept = default;
+Runner::~Runner() = default;
+
+namespace {
+
+// Names and shapes of the inputs, and the elements of those that are known.
+Result<std::string> key_of(const std::vector<Runner::Input>& inputs, const std::set<std::string>& known) {
+  std::string key;
+  for (const Runner::Input& in : inputs) {
+    key += in.name + text_of(in.tensor.dims) + ";";
+    if (!known.contains(in.name)) continue;
+    LOOM_ASSIGN(const std::vector<double> values, read_f64(in.tensor));
+    key.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+  }
+  return key;
+}
+
+}  // namespace
+
+Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs) const {
+  const auto tensor_of = [&](std::string_view name) -> const Tensor* {
+    for (const Input& in : inputs)
+      if (in.name == name) return &in.tensor;
+    return nullptr;
+  };
+  for (const Input& in : inputs)
+    if (std::none_of(model_.graph.inputs.begin(), model_.graph.inputs.end(), [&](const ValueInfo& v) { return v.name == in.name; }))
+      return Status(Code::invalid_argument, model_.file + ": has no input '" + in.name + "'");
+  const locks::unique_lock lock(ready_->mutex);
+  LOOM_ASSIGN(std::string key, key_of(inputs, ready_->known));
+  if (!ready_->session || ready_->key != key) LOOM_TRY(prepare(inputs));
+  const ImportedGraph& graph = *ready_->graph;
+  Session& session = *ready_->session;
+  std::vector<float> x(static_cast<std::size_t>(graph.network.input().width), 0.0f);
+  for (const Port& p : graph.inputs) {
+    const Tensor* t = tensor_of(p.name);
+    if (!t) return Status(Code::invalid_argument, model_.file + ": the input '" + p.name + "' is missing");
+    LOOM_ASSIGN(const std::vector<float> values, read_f32(*t));
+    if (is_integer(p.type) || p.type == Type::f64) {
+      LOOM_ASSIGN(const std::vector<double> exact, read_f64(*t));
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        const double v = exact[i];
+        const bool lost = p.type == Type::f64 ? v - v == 0 && !(values[i] - values[i] == 0) : !(v < kMostWhole && v > -kMostWhole);
+        if (lost) return Status(Code::out_of_range, model_.file + ": the input '" + p.name + "' holds " + std::to_string(v) + ", which f32 does not hold (integers below 2^24 are exact)");
+      }
+    }
+    if (static_cast<std::int64_t>(values.size()) != p.count()) return Status(Code::invalid_argument, model_.file + ": the input '" + p.name + "' takes " + text_of(p.dims));
+    std::copy(values.begin(), values.end(), x.begin() + p.first);
+  }
+  LOOM_TRY(session.run(x, 1).status());
+  const std::span<const float> y = session.output(0);
+  std::vector<Output> out;
+  for (const Port& p : graph.outputs) {
+    Output o{p.name, p.type, p.dims, {}};
+    for (std::int64_t i = 0; i < p.count(); ++i) {
+      const double v = y[static_cast<std::size_t>(p.first + i)];
+      if (is_integer(p.type)) {
+        const auto [low, high] = range_of(p.type);
+        if (!(v >= low && v <= high && v > -kMostWhole && v < kMostWhole)) return Status(Code::out_of_range, model_.file + ": the output '" + p.name + "' would hold " + std::to_string(v) + ", which " + std::string(name(p.type)) + " or f32 does not hold exactly");
+      }
+      // Doubles run in f32; f16 ends at 65504.
+      const bool lost = (p.type == Type::f64 && !(v - v == 0)) || (p.type == Type::f16 && (v > 65504 || v < -65504));
+      if (lost) return Status(Code::out_of_range, model_.file + ": the output '" + p.name + "' would hold " + std::to_string(v) + ", which f32 or " + std::string(name(p.type)) + " does not hold");
+      o.values.push_back(p.type == Type::f16 ? decode_small_float(encode_small_float(v, kF16), kF16) : v);
+    }
+    out.push_back(std::move(o));
+  }
+  return out;
+}
+
+// Values that must be known are bound, one more set at each try.
+Status Runner::prepare(const std::vector<Input>& inputs) const {
+  const auto tensor_of = [&](std::string_view name) {
+    return std::any_of(inputs.begin(), inputs.end(), [&](const Input& in) { return in.name == name; });
+  };
+  std::set<std::string> known;
+  ready_->session.reset();
+  for (;;) {
+    std::vector<Binding> bindings;
+    for (const Input& in : inputs) bindings.push_back({in.name, in.tensor.dims, known.contains(in.name) ? &in.tensor : nullptr});
+    std::vector<std::string> wanted;
+    auto imported = import_graph(model_, bindings, &wanted);
+    if (!imported.ok()) {
+      const std::size_t before = known.size();
+      for (const std::string& w : wanted)
+        if (tensor_of(w)) known.insert(w);
+      if (known.size() == before && known.size() < inputs.size() && imported.status().message().find("depend") != std::string::npos) {
+        for (const Input& in : inputs) known.insert(in.name);  // shapes that follow from data
+      }
+      if (known.size() == before) return imported.status();
+      continue;
+    }
+    ready_->known = std::move(known);
+    LOOM_ASSIGN(ready_->key, key_of(inputs, ready_->known));
+    ready_->graph.emplace(std::move(*imported));
+    LOOM_ASSIGN(Session session, Session::create(ready_->graph->network, ready_->pool, {.max_rows = 1}));
+    ready_->session.emplace(std::move(session));
+    return {};
+  }
+}
+
+}  // namespace loom::onnx

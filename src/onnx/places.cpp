@@ -1,0 +1,250 @@
+// Operators that move values: what they do is a list of places, worked out here once.
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "onnx/graph.h"
+
+namespace loom::onnx {
+namespace {
+
+constexpr std::int64_t kMostPlaces = std::int64_t{1} << 26;
+
+// f(coordinates of the result) -> place, for every value of the result.
+template <class F>
+Status place_each(StepCall& c, const Ref& x, F f, double fill = 0) {
+  const Dims& out = c.result().dims;
+  const std::int64_t count = elements(out);
+  if (count > kMostPlaces) return StepCall::refuse("moves more than 2^26 values");
+  std::vector<std::int64_t> places;
+  places.reserve(static_cast<std::size_t>(count));
+  Dims at(out.size(), 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    places.push_back(f(at));
+    for (std::size_t d = out.size(); d-- > 0;) {
+      if (++at[d] < out[d]) break;
+      at[d] = 0;
+    }
+  }
+  c.set(c.graph.pick(c.graph.value(x), places, out, fill));
+  return {};
+}
+
+Status same(StepCall& c) {
+  c.set(c.in());
+  return {};
+}
+Status dropout(StepCall& c) {
+  if (c.wants(0)) c.set(c.in());
+  if (c.wants(1)) c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(elements(c.result(1).dims)), 1.0f)), 1);  // all were kept
+  return {};
+}
+Status transpose(StepCall& c) {
+  const auto rank = static_cast<std::int64_t>(c.dims().size());
+  Dims order;
+  for (std::int64_t d = rank; d-- > 0;) order.push_back(d);
+  LOOM_ASSIGN(order, c.node().get_ints("perm", order));
+  for (std::int64_t& d : order) d = axis_of(d, c.dims());
+  if (rank < 2) return same(c);
+  c.set(c.graph.permute(c.graph.value(c.in()), order));
+  return {};
+}
+Status concat(StepCall& c) {
+  LOOM_ASSIGN(const std::int64_t axis, c.node().get_int("axis", 1));
+  std::vector<Ref> in;
+  for (std::size_t i = 0; i < c.inputs(); ++i) in.push_back(c.in(i));
+  if (elements(c.result().dims) > kMostPlaces) return StepCall::refuse("moves more than 2^26 values");
+  c.set(c.graph.concat(in, axis_of(axis, c.result().dims)));
+  return {};
+}
+Status split(StepCall& c) {
+  LOOM_ASSIGN(std::int64_t axis, c.node().get_int("axis", 0));
+  const Dims& in = c.dims();
+  axis = axis_of(axis, in);
+  const auto steps = steps_of(in);
+  const Ref x = c.graph.value(c.in());
+  std::int64_t begin = 0;
+  for (std::size_t k = 0; k < c.step.outputs.size(); ++k) {
+    if (c.step.outputs[k] < 0) return StepCall::refuse("a part without a name is not mapped");
+    const Dims& out = c.result(k).dims;
+    std::vector<std::int64_t> places;
+    const std::int64_t n = out[static_cast<std::size_t>(axis)], inner = steps[static_cast<std::size_t>(axis)], outer = n > 0 ? elements(out) / (n * inner) : 0;
+    for (std::int64_t o = 0; o < outer; ++o)
+      for (std::int64_t i = 0; i < n * inner; ++i) places.push_back(o * in[static_cast<std::size_t>(axis)] * inner + begin * inner + i);
+    if (c.wants(k)) c.set(elements(out) > 0 ? c.graph.pick(x, places, out) : Ref{}, k);
+    begin += n;
+  }
+  return {};
+}
+Status slice(StepCall& c) {
+  const Dims& in = c.dims();
+  Dims starts, axes, strides;
+  if (c.step.opset >= 10) {
+    LOOM_ASSIGN(starts, c.ints(1));
+    if (c.has(3)) {
+      LOOM_ASSIGN(axes, c.ints(3));
+    }
+    if (c.has(4)) {
+      LOOM_ASSIGN(strides, c.ints(4));
+    }
+  } else {
+    LOOM_ASSIGN(starts, c.node().get_ints("starts", {}));
+    LOOM_ASSIGN(axes, c.node().get_ints("axes", {}));
+  }
+  Dims begin(in.size(), 0), step(in.size(), 1);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const auto d = static_cast<std::size_t>(axes.empty() ? static_cast<std::int64_t>(i) : axis_of(axes[i], in));
+    step[d] = strides.empty() ? 1 : strides[i];
+    const std::int64_t n = in[d], s = starts[i] < 0 ? starts[i] + n : starts[i];
+    begin[d] = step[d] > 0 ? std::clamp<std::int64_t>(s, 0, n) : std::clamp<std::int64_t>(s, -1, n - 1);
+  }
+  const auto steps = steps_of(in);
+  return place_each(c, c.in(), [&](const Dims& at) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) place += (begin[d] + at[d] * step[d]) * steps[d];
+    return place;
+  });
+}
+Status expand(StepCall& c) {  // Expand and Tile: what is there again and again
+  const Dims& in = c.dims();
+  const auto steps = steps_of(in);
+  const std::size_t more = c.result().dims.size() - in.size();
+  return place_each(c, c.in(), [&](const Dims& at) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < in.size(); ++d) place += at[more + d] % in[d] * steps[d];
+    return place;
+  });
+}
+Status pad(StepCall& c) {
+  LOOM_ASSIGN(const std::string mode, c.node().get_string("mode", "constant"));
+  const Dims& in = c.dims();
+  Dims pads, axes(in.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  double fill = 0;
+  if (c.step.opset >= 11) {
+    LOOM_ASSIGN(pads, c.ints(1));
+    if (c.has(2)) {
+      LOOM_ASSIGN(const std::vector<float> value, c.floats(2));
+      if (!value.empty()) fill = value[0];
+    }
+    if (c.has(3)) {
+      LOOM_ASSIGN(axes, c.ints(3));
+    }
+  } else {
+    LOOM_ASSIGN(pads, c.node().get_ints(c.step.opset >= 2 ? "pads" : "paddings", {}));
+    LOOM_ASSIGN(fill, c.node().get_float("value", 0));
+  }
+  Dims begin(in.size(), 0);
+  for (std::size_t i = 0; i < axes.size() && 2 * axes.size() == pads.size(); ++i) begin[static_cast<std::size_t>(axis_of(axes[i], in))] = pads[i];
+  const auto steps = steps_of(in);
+  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap") return StepCall::refuse("mode '" + mode + "' is not mapped");
+  return place_each(c, c.in(), [&](const Dims& at) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      const std::int64_t n = in[d];
+      std::int64_t i = at[d] - begin[d];
+      if (i < 0 || i >= n) {
+        if (mode == "constant") return std::int64_t{-1};
+        if (mode == "edge") i = std::clamp<std::int64_t>(i, 0, n - 1);
+        else if (mode == "wrap") i = (i % n + n) % n;
+        else if (n == 1) i = 0;
+        else {
+          const std::int64_t period = 2 * (n - 1);
+          i = (i % period + period) % period;
+          if (i >= n) i = period - i;
+        }
+      }
+      place += i * steps[d];
+    }
+    return place;
+  }, fill);
+}
+Result<std::vector<std::int64_t>> indices(StepCall& c, std::int64_t limit) {
+  LOOM_ASSIGN(std::vector<std::int64_t> list, c.ints(1));
+  for (std::int64_t& i : list) {
+    if (i < 0) i += limit;
+    if (i < 0 || i >= limit) return Status(Code::invalid_argument, "an index is outside of a dimension of " + std::to_string(limit));
+  }
+  return list;
+}
+Status gather(StepCall& c) {
+  LOOM_ASSIGN(std::int64_t axis, c.node().get_int("axis", 0));
+  const Dims& in = c.dims();
+  axis = axis_of(axis, in);
+  const auto a = static_cast<std::size_t>(axis);
+  // A table of embeddings, by ids that a run brings.
+  if (a == 0 && in.size() >= 2 && c.value(0).constant() && !c.value(1).constant()) {
+    LOOM_ASSIGN(const std::vector<float> table, c.floats(0));
+    LOOM_ASSIGN(Ref rows, rows_by_id(c, c.in(1), table, in[0], elements(in) / in[0], c.result().dims));
+    c.set(std::move(rows));
+    return {};
+  }
+  LOOM_ASSIGN(const auto list, indices(c, in[a]));
+  const auto steps = steps_of(in);
+  const Dims& shape = c.dims(1);
+  return place_each(c, c.in(), [&](const Dims& at) {
+    std::int64_t place = 0, which = 0;
+    for (std::size_t d = 0; d < a; ++d) place += at[d] * steps[d];
+    for (std::size_t d = 0; d < shape.size(); ++d) which = which * shape[d] + at[a + d];
+    place += list[static_cast<std::size_t>(which)] * steps[a];
+    for (std::size_t d = a + 1; d < in.size(); ++d) place += at[d - 1 + shape.size()] * steps[d];
+    return place;
+  });
+}
+Status gather_elements(StepCall& c) {
+  LOOM_ASSIGN(std::int64_t axis, c.node().get_int("axis", 0));
+  const Dims& in = c.dims();
+  const auto a = static_cast<std::size_t>(axis_of(axis, in));
+  LOOM_ASSIGN(const auto list, indices(c, in[a]));
+  const auto steps = steps_of(in);
+  std::size_t next = 0;
+  return place_each(c, c.in(), [&](const Dims& at) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) place += (d == a ? list[next] : at[d]) * steps[d];
+    ++next;
+    return place;
+  });
+}
+Status trilu(StepCall& c) {
+  LOOM_ASSIGN(const std::int64_t upper, c.node().get_int("upper", 1));
+  std::int64_t k = 0;
+  if (c.has(1)) {
+    LOOM_ASSIGN(const auto list, c.ints(1));
+    if (!list.empty()) k = list[0];
+  }
+  const auto steps = steps_of(c.dims());
+  return place_each(c, c.in(), [&](const Dims& at) {
+    const std::int64_t gap = at[at.size() - 1] - at[at.size() - 2];
+    if (upper ? gap < k : gap > k) return std::int64_t{-1};
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) place += at[d] * steps[d];
+    return place;
+  });
+}
+Status depth_space(StepCall& c) {
+  LOOM_ASSIGN(const std::int64_t b, c.node().get_int("blocksize", 1));
+  LOOM_ASSIGN(const std::string mode, c.node().get_string("mode", "DCR"));
+  const Dims &in = c.dims(), steps = steps_of(in);
+  if (c.node().op == "SpaceToDepth")
+    return place_each(c, c.in(), [&](const Dims& at) {
+      const std::int64_t block = at[1] / in[1], channel = at[1] % in[1];
+      return at[0] * steps[0] + channel * steps[1] + (at[2] * b + block / b) * steps[2] + at[3] * b + block % b;
+    });
+  const std::int64_t channels = in[1] / (b * b);
+  return place_each(c, c.in(), [&](const Dims& at) {
+    const std::int64_t block = at[2] % b * b + at[3] % b, from = mode == "CRD" ? at[1] * b * b + block : block * channels + at[1];
+    return at[0] * steps[0] + from * steps[1] + at[2] / b * steps[2] + at[3] / b;
+  });
+}
+
+}  // namespace
+
+Rule find_places_rule(std::string_view op) {
+  static const std::map<std::string_view, Rule> kRules = {{"Reshape", same}, {"Flatten", same}, {"Squeeze", same}, {"Unsqueeze", same}, {"Identity", same}, {"Dropout", dropout}, {"Transpose", transpose}, {"Concat", concat},
+                                                          {"Split", split}, {"Slice", slice}, {"Expand", expand}, {"Tile", expand}, {"Pad", pad}, {"Gather", gather}, {"GatherElements", gather_elements},
+                                                          {"Trilu", trilu}, {"DepthToSpace", depth_space}, {"SpaceToDepth", depth_space}};
+  const auto found = kRules.find(op);
+  return found == kRules.end() ? nullptr : found->second;
+}
+
+}  // namespace loom::onnx

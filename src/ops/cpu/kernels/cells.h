@@ -1,0 +1,107 @@
+// What recurrent layers do between their products. x and s are the products of the step's input and of the state before it, gate after
+// gate, each `units` wide, in PyTorch's order.
+
+template <class T>
+struct LstmGates {
+  T i, f, g, o;
+};
+template <class T>
+static inline LstmGates<T> lstm_gates(const T* x, const T* s, i64 units, i64 j) {
+  return {exact::sigmoid(x[j] + s[j]), exact::sigmoid(x[units + j] + s[units + j]), exact::tanh(x[2 * units + j] + s[2 * units + j]),
+      exact::sigmoid(x[3 * units + j] + s[3 * units + j])};
+}
+
+// Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000: c' = f c + i g, h = o tanh(c').
+template <class T>
+static void lstm_cell(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &s = k.t[1], &c = k.t[2], &h = k.t[3], &next = k.t[4];
+  each_element<T>(k, h, [&](i64 r, i64 j0, i64 j1) {
+    for (i64 j = j0; j < j1; ++j) {
+      const LstmGates<T> a = lstm_gates(row<T>(x, r), row<T>(s, r), h.cols, j);
+      const T cell = stored(a.f * row<T>(c, r)[j] + a.i * a.g);
+      row<T>(next, r)[j] = cell;
+      row<T>(h, r)[j] = stored(a.o * exact::tanh(cell));
+    }
+  });
+}
+template <class T>
+static void lstm_cell_back(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &s = k.t[1], &c = k.t[2], &next = k.t[3], &gh = k.t[4], &gnext = k.t[5], &gz = k.t[6], &gc = k.t[7];
+  const i64 n = gc.cols;
+  each_element<T>(k, gc, [&](i64 r, i64 j0, i64 j1) {
+    for (i64 j = j0; j < j1; ++j) {
+      const LstmGates<T> a = lstm_gates(row<T>(x, r), row<T>(s, r), n, j);
+      const T t = exact::tanh(row<T>(next, r)[j]), g = row<T>(gh, r)[j];
+      T cell = (g * a.o) * (T(1) - t * t);
+      if (k.has[5]) cell = cell + row<T>(gnext, r)[j];
+      T* z = row<T>(gz, r);
+      z[j] = stored((cell * a.g) * (a.i * (T(1) - a.i)));
+      z[n + j] = stored((cell * row<T>(c, r)[j]) * (a.f * (T(1) - a.f)));
+      z[2 * n + j] = stored((cell * a.i) * (T(1) - a.g * a.g));
+      z[3 * n + j] = stored((g * t) * (a.o * (T(1) - a.o)));
+      row<T>(gc, r)[j] = stored(cell * a.f);
+    }
+  });
+}
+
+template <class T>
+struct GruGates {
+  T r, z, n;
+};
+template <class T>
+static inline GruGates<T> gru_gates(const T* x, const T* s, i64 units, i64 j) {
+  const T r = exact::sigmoid(x[j] + s[j]), z = exact::sigmoid(x[units + j] + s[units + j]);
+  return {r, z, exact::tanh(x[2 * units + j] + r * s[2 * units + j])};
+}
+
+// Cho et al. 2014 as cuDNN and PyTorch have it: the reset gate acts on the product. h' = (1 - z) n + z h.
+template <class T>
+static void gru_cell(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &s = k.t[1], &h = k.t[2], &next = k.t[3];
+  each_element<T>(k, next, [&](i64 r, i64 j0, i64 j1) {
+    for (i64 j = j0; j < j1; ++j) {
+      const GruGates<T> a = gru_gates(row<T>(x, r), row<T>(s, r), next.cols, j);
+      row<T>(next, r)[j] = stored((T(1) - a.z) * a.n + a.z * row<T>(h, r)[j]);
+    }
+  });
+}
+template <class T>
+static void gru_cell_back(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &s = k.t[1], &h = k.t[2], &gnext = k.t[3], &gx = k.t[4], &gs = k.t[5], &gh = k.t[6];
+  const i64 n = gh.cols;
+  each_element<T>(k, gh, [&](i64 r, i64 j0, i64 j1) {
+    for (i64 j = j0; j < j1; ++j) {
+      const GruGates<T> a = gru_gates(row<T>(x, r), row<T>(s, r), n, j);
+      const T g = row<T>(gnext, r)[j];
+      const T reset = (g * (T(1) - a.z)) * (T(1) - a.n * a.n);  // at the candidate's sum
+      T *to_x = row<T>(gx, r), *to_s = row<T>(gs, r);
+      to_x[j] = to_s[j] = stored((reset * row<T>(s, r)[2 * n + j]) * (a.r * (T(1) - a.r)));
+      to_x[n + j] = to_s[n + j] = stored((g * (row<T>(h, r)[j] - a.n)) * (a.z * (T(1) - a.z)));
+      to_x[2 * n + j] = stored(reset);
+      to_s[2 * n + j] = stored(reset * a.r);
+      row<T>(gh, r)[j] = stored(g * a.z);
+    }
+  });
+}
+
+// The state of a row's sequence; nothing where the sequence begins.
+template <class T>
+static void state_read(const KernelArgs& k) {
+  const TensorArg &state = k.t[0], &seq = k.t[1], &pos = k.t[2], &y = k.t[3];
+  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
+    const bool begins = *row<unsigned>(pos, r) == 0;
+    const T* a = row<T>(state, least(*row<unsigned>(seq, r), state.rows - 1));
+    T* o = row<T>(y, r);
+    for (i64 c = c0; c < c1; ++c) o[c] = begins ? T(0) : a[c];
+  });
+}
+// By columns, so that the last row of a sequence is the one that stays.
+template <class T>
+static void state_write(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &seq = k.t[1], &state = k.t[2];
+  const Range c = share(x.cols, 16, k.worker, k.workers);
+  for (i64 r = 0; r < x.rows; ++r) {
+    T* o = row<T>(state, least(*row<unsigned>(seq, r), state.rows - 1));
+    for (i64 i = c.begin; i < c.end; ++i) o[i] = row<T>(x, r)[i];
+  }
+}

@@ -1,0 +1,54 @@
+// A training without a spec: looks at the data and chooses the rest. Everything chosen is plain: a TrainingSpec that could have been written by hand,
+// and lines that say what and why. A pure function of the files and the options.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/status.h"
+#include "train/data/columns.h"
+#include "train/data/tensor_data.h"
+#include "train/spec.h"
+
+namespace loom {
+
+struct ChooseOptions {
+  // A CSV file; or a folder (or its image file) with arrays: the names of MNIST's idx files, x_train.npy and y_train.npy, or x.npy and y.npy.
+  std::string data;
+  std::string test;    // another of the same form, judged at the end; a folder's own t10k or test files count by themselves
+  std::string target;  // of a table: the column to predict; "": the last one
+  std::string task;    // "classes", "numbers" or "": what the target looks like
+  std::string network;  // "dense", "convolutional" or "": convolutions for pictures
+  std::string dtype;    // of the weights, which are learned in it; "": f32
+  std::int64_t seed = 0;
+  std::int64_t steps = 0;  // 0: chosen
+};
+
+struct ChosenTraining {
+  TrainingSpec spec;
+  std::unique_ptr<DataSource> whole, test;  // test: null where there is none
+  Split split;                              // of whole
+  Json inputs;                              // the .entity's section "inputs": how raw data becomes rows, and what answers mean
+  std::vector<std::string> said;            // "target: column 'species', 3 classes"
+
+  // With random weights, and the means and scales of the data in its standardize cells.
+  Result<Network> network() const;
+
+  std::vector<float> mean, scale;                // of inputs
+  std::vector<float> target_mean, target_scale;  // of values; empty for classes
+};
+
+Result<ChosenTraining> choose_training(const ChooseOptions& options);
+
+// Raw data for a network that was trained so: rows and, where the data has them, their targets.
+struct RawRows {
+  std::vector<float> x;
+  std::int64_t rows = 0;
+  std::unique_ptr<DataSource> judged;  // the rows that have targets; null where there are none
+};
+// `inputs`: the section of the file. Errors name the file.
+Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file);
+
+}  // namespace loom

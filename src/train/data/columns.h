@@ -1,0 +1,61 @@
+// Tables as people have them: columns of numbers, dates and words, holes in them, a header or none. `look` finds out which is which; a TableForm
+// turns the cells of a row into what a network takes, the same way in training and after it. Plain data.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/status.h"
+
+namespace loom {
+
+struct Column {
+  enum class Kind : std::uint8_t {
+    number,  // one value; NaN where it is missing
+    date,    // YYYY-MM or YYYY-MM-DD as years
+    words,   // a value of 0 or 1 for each of `values`; all 0 where it is missing or new
+    unused,
+  };
+  std::string name;
+  Kind kind = Kind::number;
+  std::vector<std::string> values;  // of words, sorted
+};
+
+struct TableForm {
+  std::vector<Column> columns;  // of the file, the target among them
+  std::int64_t target = -1;     // its place
+  bool classes = false;
+  std::vector<std::string> labels;  // of classes: number i is labels[i]
+
+  // Values per row.
+  std::int64_t width() const;
+  // Appends the inputs of a row. `places[i]`: where column i stands in `cells`, or -1.
+  void encode(const std::vector<std::string>& cells, const std::vector<std::int64_t>& places, std::vector<float>& x) const;
+  // Which inputs are measured values, not zeros and ones.
+  std::vector<bool> measured() const;
+  // The class of a cell, -1 where it is none; the value of one, NaN where it is missing.
+  std::int32_t class_of(std::string_view cell) const;
+  float value_of(std::string_view cell) const;
+
+  Json to_json() const;
+  static Result<TableForm> from_json(const Json& json);
+};
+
+bool is_missing(std::string_view cell);
+
+// The cells of a CSV file. All rows have the same number.
+struct Table {
+  std::vector<std::string> names;  // "0", "1" where there is no header
+  bool header = false;
+  std::vector<std::vector<std::string>> rows;
+};
+// Separator (comma, semicolon or tab) and header are found out: a header's cells are no numbers and occur in no row below. Errors as read_table.
+Result<Table> read_cells(std::string_view text, const std::string& name);
+
+// What the columns are. `target`: a name, "" the last one. `task`: "classes", "numbers" or "": words are classes, and so are up to 20 different
+// integers. `notes` gets a line for each column that is left out. Errors: an unknown target or task, nothing to learn from.
+Result<TableForm> look(const Table& table, const std::string& target, const std::string& task, const std::string& name, std::vector<std::string>& notes);
+
+}  // namespace loom

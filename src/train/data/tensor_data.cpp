@@ -1,0 +1,84 @@
+#include "train/data/tensor_data.h"
+
+#include <algorithm>
+
+#include "base/sha256.h"
+
+namespace loom {
+namespace {
+
+constexpr std::uint64_t kSplitEpoch = ~std::uint64_t{0};  // no epoch of a training has this number
+
+Status update(Sha256& sha, const TensorInfo& t) {
+  for (const std::int64_t d : t.shape) sha.update_u64(static_cast<std::uint64_t>(d));
+  sha.update_text(name(t.type));
+  std::vector<std::byte> part;
+  for (std::uint64_t at = 0; at < t.size; at += part.size()) {
+    part.resize(static_cast<std::size_t>(std::min<std::uint64_t>(t.size - at, std::uint64_t{1} << 20)));
+    LOOM_TRY(t.source->read(t.offset + at, part));
+    sha.update(part);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TensorData>> TensorData::create(TensorInfo x, const TensorInfo& y, bool classes) {
+  const std::string where = x.source->name(), answers = y.source->name();
+  auto bad = [](const std::string& name, const std::string& what) { return Status(Code::invalid_argument, name + ": " + what); };
+  if (x.shape.empty() || x.shape[0] < 1 || x.elements() == 0) return bad(where, "has no samples: its shape is " + shape_text(x.shape));
+  if (y.shape.empty() || y.shape[0] != x.shape[0]) return bad(answers, "has the shape " + shape_text(y.shape) + ", the inputs are " + std::to_string(x.shape[0]) + " samples");
+  auto data = std::unique_ptr<TensorData>(new TensorData);
+  data->width_ = static_cast<std::int64_t>(x.elements()) / x.shape[0];
+  const std::int64_t targets = static_cast<std::int64_t>(y.elements()) / y.shape[0];
+  if (targets < 1 || (classes && targets != 1)) return bad(answers, "has " + std::to_string(targets) + " values per sample, expected " + (classes ? "one class" : "at least one"));
+  if (classes) {
+    std::vector<double> values(y.elements());
+    LOOM_TRY(read_f64(y, 0, values));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!(values[i] >= -1 && values[i] < 0x1p24) || values[i] != static_cast<double>(static_cast<std::int32_t>(values[i])))
+        return bad(answers, "sample " + std::to_string(i) + ": a class is an integer from 0 (or -1: not counted)");
+      data->classes_.push_back(static_cast<std::int32_t>(values[i]));
+      data->limit_ = std::max<std::int64_t>(data->limit_, data->classes_.back() + 1);
+    }
+  } else {
+    data->targets_ = targets;
+    data->y_.resize(y.elements());
+    LOOM_TRY(read_f32(y, 0, data->y_));
+  }
+  Sha256 sha;
+  sha.update_text(classes ? "tensors, classes" : "tensors");
+  LOOM_TRY(update(sha, x));
+  LOOM_TRY(update(sha, y));
+  data->hash_ = Sha256::hex(sha.finish());
+  data->x_ = std::move(x);
+  return data;
+}
+
+void TensorData::append(std::int64_t sample, Batch& batch) const {
+  const auto width = static_cast<std::size_t>(width_), targets = static_cast<std::size_t>(targets_), i = static_cast<std::size_t>(sample), at = batch.x.size();
+  batch.x.resize(at + width);
+  // The whole of it was read once, for the hash.
+  (void)read_f32(x_, i * width, std::span(batch.x).subspan(at));
+  batch.values.insert(batch.values.end(), y_.begin() + static_cast<std::ptrdiff_t>(i * targets), y_.begin() + static_cast<std::ptrdiff_t>((i + 1) * targets));
+  if (!classes_.empty()) batch.classes.push_back(classes_[i]);
+  batch.rows += 1;
+  batch.counted += classes_.empty() || classes_[i] >= 0 ? 1 : 0;
+}
+
+Subset::Subset(const DataSource& whole, std::int64_t begin, std::int64_t count, std::uint64_t seed)
+    : whole_(whole), order_(whole.samples(), seed, kSplitEpoch), begin_(begin), count_(count) {
+  Sha256 sha;
+  sha.update_text("subset " + whole.hash());
+  for (const std::uint64_t v : {static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(count), seed}) sha.update_u64(v);
+  hash_ = Sha256::hex(sha.finish());
+}
+
+Result<Split> split(const DataSource& whole, double share, std::uint64_t seed) {
+  const std::int64_t n = whole.samples();
+  if (n < 2) return Status(Code::invalid_argument, "data: one sample is not enough to hold some back");
+  const std::int64_t held = std::clamp<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(n) + 0.5), 1, n - 1);
+  return Split{std::make_unique<Subset>(whole, held, n - held, seed), std::make_unique<Subset>(whole, 0, held, seed)};
+}
+
+}  // namespace loom

@@ -1,0 +1,53 @@
+// Arrays of a file as samples: what numpy.save or idx wrote, decoded row by row where they lie, so that bytes stay bytes in memory.
+#pragma once
+
+#include <memory>
+
+#include "formats/tensor_file.h"
+#include "train/data/data.h"
+
+namespace loom {
+
+class TensorData : public DataSource {
+ public:
+  // x: [samples, ...], a row is all of the rest; y: [samples, ...] of values, or, with `classes`, one integer from -1 per sample.
+  // Errors name the file: shapes that do not agree, no sample, a class that is none.
+  static Result<std::unique_ptr<TensorData>> create(TensorInfo x, const TensorInfo& y, bool classes);
+
+  std::int64_t samples() const override { return x_.shape[0]; }
+  Form form() const override { return {.width = width_, .classes = limit_, .targets = targets_}; }
+  void append(std::int64_t sample, Batch& batch) const override;
+  // Of a sample, without the first dimension.
+  std::span<const std::int64_t> shape() const { return std::span(x_.shape).subspan(1); }
+  StorageType type() const { return x_.type; }
+
+ private:
+  TensorInfo x_;
+  std::vector<float> y_;
+  std::vector<std::int32_t> classes_;
+  std::int64_t width_ = 1, targets_ = 0, limit_ = 0;
+};
+
+// A part of another source, which must outlive it: samples that a permutation of the seed picks.
+class Subset : public DataSource {
+ public:
+  // The samples at begin..begin+count-1 of the permutation. Preconditions: they are there, count > 0.
+  Subset(const DataSource& whole, std::int64_t begin, std::int64_t count, std::uint64_t seed);
+  std::int64_t samples() const override { return count_; }
+  std::int64_t max_rows() const override { return whole_.max_rows(); }
+  Form form() const override { return whole_.form(); }
+  void append(std::int64_t sample, Batch& batch) const override { whole_.append(order_(begin_ + sample), batch); }
+
+ private:
+  const DataSource& whole_;
+  Permutation order_;
+  std::int64_t begin_, count_;
+};
+
+// What is learned and what is held back to judge by: a share of the samples, at least one of each, picked by the seed.
+struct Split {
+  std::unique_ptr<DataSource> learned, held_back;
+};
+Result<Split> split(const DataSource& whole, double share, std::uint64_t seed);
+
+}  // namespace loom

@@ -1,0 +1,187 @@
+#include "train/metrics.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/exact_math.h"
+
+namespace loom {
+namespace {
+
+constexpr std::int64_t kRowsPerRun = 256;
+
+double absolute(double x) { return x < 0 ? -x : x; }
+
+double loss_term(Loss loss, double y, double t, double delta) {
+  const double d = y - t, a = absolute(d);
+  switch (loss) {
+    case Loss::mae: return a;
+    case Loss::huber: return a > delta ? delta * (a - 0.5 * delta) : 0.5 * d * d;
+    case Loss::bce: return (y > 0 ? y : 0) - y * t + exact::softplus(-absolute(y));
+    default: return d * d;
+  }
+}
+
+std::string short_number(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", v);
+  return text;
+}
+
+}  // namespace
+
+std::int32_t best_class(std::span<const float> y) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < y.size(); ++i)
+    if (y[i] > y[best]) best = i;
+  return static_cast<std::int32_t>(best);
+}
+
+std::vector<double> softmax(std::span<const float> y) {
+  const double top = static_cast<double>(y[static_cast<std::size_t>(best_class(y))]);
+  std::vector<double> p;
+  double sum = 0;
+  for (const float v : y) sum += p.emplace_back(exact::exp(static_cast<double>(v) - top));
+  for (double& v : p) v /= sum;
+  return p;
+}
+
+Json Metrics::to_json() const {
+  Json json = Json::object();
+  json.set("rows", rows);
+  json.set("loss", loss);
+  if (has_accuracy) json.set("accuracy", accuracy);
+  if (has_errors) {
+    json.set("mae", mae);
+    json.set("rmse", rmse);
+  }
+  if (has_r2) json.set("r2", r2);
+  if (!confusion.empty()) {
+    Json table = Json::array();
+    for (std::int64_t r = 0; r < classes; ++r) {
+      Json row = Json::array();
+      for (std::int64_t c = 0; c < classes; ++c) row.push(confusion[static_cast<std::size_t>(r * classes + c)]);
+      table.push(std::move(row));
+    }
+    json.set("confusion", std::move(table));
+  }
+  return json;
+}
+
+std::string Metrics::to_text() const {
+  std::string text = "loss " + short_number(loss);
+  if (has_accuracy) text += "  accuracy " + short_number(accuracy);
+  if (has_errors) text += "  mae " + short_number(mae);
+  if (has_r2) text += "  r2 " + short_number(r2);
+  return text;
+}
+
+MetricsCounter::MetricsCounter(Loss loss, double delta, std::int64_t columns) : loss_(loss), delta_(delta), columns_(columns) {
+  if (!takes_classes(loss)) spread_.resize(static_cast<std::size_t>(columns));
+  else if (columns <= Metrics::kMostConfused) confusion_.resize(static_cast<std::size_t>(columns * columns));
+}
+
+void MetricsCounter::add(std::span<const float> y, std::int32_t target_class) {
+  if (target_class < 0 || target_class >= columns_) return;
+  const auto t = static_cast<std::size_t>(target_class);
+  const std::int32_t answer = best_class(y);
+  const double top = static_cast<double>(y[static_cast<std::size_t>(answer)]);
+  double sum = 0;
+  for (const float v : y) sum += exact::exp(static_cast<double>(v) - top);
+  total_ += exact::log(sum) + top - static_cast<double>(y[t]);
+  right_ += answer == target_class;
+  ++rows_;
+  if (!confusion_.empty()) ++confusion_[t * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(answer)];
+}
+
+void MetricsCounter::add(std::span<const float> y, std::span<const float> target) {
+  double sum = 0;
+  for (std::size_t c = 0; c < spread_.size(); ++c) {
+    const double a = static_cast<double>(y[c]), t = static_cast<double>(target[c]), d = a - t;
+    Column& column = spread_[c];
+    if (rows_ == 0) column.first = t;
+    column.sum += t - column.first;
+    column.squares += (t - column.first) * (t - column.first);
+    column.errors += d * d;
+    sum += loss_term(loss_, a, t, delta_);
+    absolute_ += absolute(d);
+    right_ += (a > 0) == (t > 0.5);
+  }
+  total_ += sum / static_cast<double>(columns_);
+  ++rows_;
+}
+
+Metrics MetricsCounter::finish() const {
+  Metrics m;
+  m.rows = rows_;
+  if (rows_ == 0) return m;
+  const double n = static_cast<double>(rows_), cells = n * static_cast<double>(takes_classes(loss_) ? 1 : columns_);
+  m.loss = total_ / n;
+  m.has_accuracy = takes_classes(loss_) || loss_ == Loss::bce;
+  m.accuracy = static_cast<double>(right_) / cells;
+  if (takes_classes(loss_)) {
+    m.classes = columns_;
+    m.confusion = confusion_;
+    return m;
+  }
+  if (loss_ == Loss::bce) return m;
+  m.has_errors = true;
+  m.mae = absolute_ / cells;
+  double squares = 0, r2 = 0;
+  std::int64_t counted = 0;
+  for (const Column& c : spread_) {
+    squares += c.errors;
+    const double spread = c.squares - c.sum * c.sum / n;
+    if (!(spread > 0)) continue;
+    r2 += 1 - c.errors / spread;
+    ++counted;
+  }
+  m.rmse = exact::sqrt(squares / cells);
+  m.has_r2 = counted > 0;
+  if (m.has_r2) m.r2 = r2 / static_cast<double>(counted);
+  return m;
+}
+
+Result<Evaluator> Evaluator::create(Network& network, const DataSource& data, Loss loss, double delta, ThreadPool& pool, const std::string& isa, std::shared_ptr<Adapter> adapter) {
+  SessionOptions options;
+  options.adapter = std::move(adapter);
+  options.max_rows = std::max(kRowsPerRun, data.max_rows());
+  options.max_head_rows = options.max_rows;
+  options.max_positions = data.max_rows();
+  options.whole_sequences = network.input().ids > 0;
+  options.isa = isa;
+  LOOM_ASSIGN(Session session, Session::create(network, pool, options));
+  return Evaluator(std::move(session), data, loss, delta, network.output().width);
+}
+
+Result<Metrics> Evaluator::measure() {
+  LOOM_TRY(session_.refresh());
+  MetricsCounter counter(loss_, delta_, columns_);
+  Batch batch;
+  std::vector<std::uint32_t> sequences, head;
+  const bool tokens = data_->form().ids > 0, classes = takes_classes(loss_);
+  for (std::int64_t sample = 0; sample < data_->samples();) {
+    batch.clear();
+    // A sequence is a run of its own; rows of values go together.
+    do data_->append(sample++, batch);
+    while (!tokens && sample < data_->samples() && batch.rows < kRowsPerRun);
+    const auto rows = static_cast<std::size_t>(batch.rows);
+    if (tokens) {
+      sequences.assign(rows, 0);
+      head.resize(rows);
+      for (std::size_t r = 0; r < rows; ++r) head[r] = static_cast<std::uint32_t>(r);
+      LOOM_TRY(session_.run_tokens(batch.ids, sequences, batch.positions, head));
+    } else {
+      LOOM_TRY(session_.run(batch.x, batch.rows).status());
+    }
+    for (std::size_t r = 0; r < rows; ++r) {
+      const std::span<const float> y = session_.output(static_cast<std::int64_t>(r));
+      const auto columns = static_cast<std::size_t>(columns_);
+      if (classes) counter.add(y, batch.classes[r]);
+      else counter.add(y, std::span<const float>(batch.values).subspan(r * columns, columns));
+    }
+  }
+  return counter.finish();
+}
+
+}  // namespace loom

@@ -1,0 +1,78 @@
+// How good answers are: sums over rows in f64, in the order of the rows, so the figures are the same bits everywhere.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/status.h"
+#include "base/thread_pool.h"
+#include "exec/session.h"
+#include "grid/network.h"
+#include "train/data/data.h"
+#include "train/learner.h"
+
+namespace loom {
+
+struct Metrics {
+  std::int64_t rows = 0;
+  double loss = 0;           // mean over the rows, of the loss that is learned
+  std::int64_t classes = 0;  // 0: values
+  // Of classes, and of bce, where every column is right or wrong by itself.
+  double accuracy = 0;
+  std::vector<std::int64_t> confusion;  // classes x classes: row the truth, column the answer; empty above kMostConfused classes
+  // Of values. r2: 1 - sum of squared errors / sum of squared distances to the mean, the mean over columns that have a spread.
+  double mae = 0, rmse = 0, r2 = 0;
+  bool has_accuracy = false, has_errors = false, has_r2 = false;
+
+  static constexpr std::int64_t kMostConfused = 100;
+  Json to_json() const;
+  // "loss 0.0712  accuracy 0.9812"
+  std::string to_text() const;
+};
+
+class MetricsCounter {
+ public:
+  MetricsCounter(Loss loss, double delta, std::int64_t columns);
+  void add(std::span<const float> y, std::int32_t target_class);  // below 0: not counted
+  void add(std::span<const float> y, std::span<const float> target);
+  Metrics finish() const;
+
+ private:
+  struct Column {
+    double first = 0, sum = 0, squares = 0, errors = 0;  // targets less the first one; squared errors
+  };
+  Loss loss_;
+  double delta_;
+  std::int64_t columns_, rows_ = 0, right_ = 0;
+  double total_ = 0, absolute_ = 0;
+  std::vector<Column> spread_;
+  std::vector<std::int64_t> confusion_;
+};
+
+// The class of the largest logit (ties: the lower).
+std::int32_t best_class(std::span<const float> y);
+// Probabilities of logits.
+std::vector<double> softmax(std::span<const float> y);
+
+// Runs a network over data, forward only, and judges the answers. Network, data and pool must outlive it.
+class Evaluator {
+ public:
+  static Result<Evaluator> create(Network& network, const DataSource& data, Loss loss, double delta, ThreadPool& pool, const std::string& isa = "", std::shared_ptr<Adapter> adapter = {});
+  // With the weights as they are now.
+  Result<Metrics> measure();
+
+ private:
+  Evaluator(Session session, const DataSource& data, Loss loss, double delta, std::int64_t columns)
+      : session_(std::move(session)), data_(&data), loss_(loss), delta_(delta), columns_(columns) {}
+  Session session_;
+  const DataSource* data_;
+  Loss loss_;
+  double delta_;
+  std::int64_t columns_;
+};
+
+}  // namespace loom

@@ -1,0 +1,57 @@
+#include "train/validation.h"
+
+namespace loom {
+
+Json Best::to_json() const {
+  Json json = Json::object();
+  json.set("step", step);
+  json.set("stale", stale);
+  json.set("loss", loss);
+  json.set("metrics", metrics);
+  return json;
+}
+
+Result<Best> Best::from_json(const Json& json) {
+  Best best;
+  LOOM_ASSIGN(best.step, json.get_integer("step", 0));
+  LOOM_ASSIGN(best.stale, json.get_integer("stale", 0));
+  LOOM_ASSIGN(best.loss, json.get_number("loss", 0));
+  if (const Json* metrics = json.find("metrics")) best.metrics = *metrics;
+  if (best.step < 1 || best.stale < 0) return Status(Code::corrupt, "training state: the best step is " + std::to_string(best.step));
+  return best;
+}
+
+Result<std::unique_ptr<Validation>> Validation::create(Trainer& trainer, const DataSource& data, ThreadPool& pool, const std::string& isa) {
+  auto validation = std::unique_ptr<Validation>(new Validation(trainer, data, pool, isa));
+  validation->every_ = trainer.spec().validation.every;
+  validation->patience_ = trainer.spec().validation.patience;
+  LOOM_TRY(validation->evaluate());
+  return validation;
+}
+
+// Made for the dtypes that the network has.
+Status Validation::evaluate() {
+  quantized_ = trainer_.quantized();
+  LOOM_ASSIGN(evaluator_, Evaluator::create(trainer_.network(), data_, trainer_.spec().loss, trainer_.spec().delta, pool_, isa_, trainer_.adapter()));
+  return {};
+}
+
+Result<Metrics> Validation::judge() {
+  LOOM_TRY(trainer_.sync());
+  if (quantized_ != trainer_.quantized()) LOOM_TRY(evaluate());
+  if (trainer_.quantized() && best.step <= trainer_.spec().quantize.after) best = {};
+  LOOM_ASSIGN(const Metrics metrics, evaluator_->measure());
+  if (metrics.rows == 0) return Status(Code::invalid_argument, "training: no row that was held back has a target");
+  if (best.step == 0 || metrics.loss < best.loss) {
+    best.step = trainer_.done();
+    best.stale = 0;
+    best.loss = metrics.loss;
+    best.metrics = metrics.to_json();
+    best.weights = trainer_.weights();
+  } else {
+    ++best.stale;
+  }
+  return metrics;
+}
+
+}  // namespace loom

@@ -1,0 +1,75 @@
+// loom bench layers and loom bench training, quickly: what they print is whole, and every mode learns the same weights. Times are not judged.
+#include <map>
+#include <set>
+
+#include "base/json.h"
+#include "e2e/process.h"
+
+namespace loom::test {
+namespace {
+
+const Json::Array& rows_of(const Json& report) { return report.find("rows")->as_array(); }
+std::string text(const Json& row, const char* key) { return row.find(key) ? row.find(key)->as_string() : ""; }
+double number(const Json& row, const char* key) { return row.find(key) ? row.find(key)->as_number() : -1; }
+
+TEST(Bench, LayersInEveryDtypeAndMode) {
+  const Outcome o = loom({"bench", "layers", "--quick", "--json", "--layers", "cnn1,RNN", "--modes", "cpu-normal,cpu-sc,cpu-mc,gpu-mc"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto report = Json::parse(o.out);
+  ASSERT_TRUE(report.ok()) << o.out;
+  const bool gpu = report->find("missing")->as_array().empty();
+  if (!gpu) { EXPECT_NE(o.err.find("without gpu-mc: gpu: "), std::string::npos) << o.err; }  // says why
+  std::map<std::string, std::set<std::string>> dtypes;
+  for (const Json& row : rows_of(*report)) {
+    const std::string what = text(row, "layer") + " " + text(row, "mode");
+    EXPECT_TRUE(dtypes[what].insert(text(row, "dtype")).second) << row.dump();
+    if (row.find("refused")) {
+      EXPECT_EQ(text(row, "mode") + text(row, "dtype"), "gpu-mcf64") << row.dump();
+      continue;
+    }
+    for (const char* key : {"forward_us", "backward_us", "forward_rate", "backward_rate"}) EXPECT_GT(number(row, key), 0) << row.dump();
+    EXPECT_EQ(text(row, "unit"), "GFLOP/s");
+    const double macs = text(row, "layer") == "CNN1" ? 36864 : 12288;
+    EXPECT_NEAR(number(row, "forward_rate") * number(row, "forward_us") * 1000, 2 * macs, 1e-6 * macs);
+  }
+  EXPECT_EQ(dtypes.size(), gpu ? 8u : 6u);
+  for (const auto& [what, list] : dtypes) EXPECT_EQ(list.size(), 21u) << what;
+}
+
+TEST(Bench, TrainingGivesTheSameWeightsInEveryMode) {
+  const Outcome o = loom({"bench", "training", "--quick", "--json", "--layers", "cnn3,dense", "--modes", "cpu-normal,cpu-sc,cpu-mc"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto report = Json::parse(o.out);
+  ASSERT_TRUE(report.ok()) << o.out;
+  std::map<std::string, std::set<std::string>> weights;
+  for (const Json& row : rows_of(*report)) {
+    EXPECT_GT(number(row, "seconds"), 0);
+    EXPECT_EQ(text(row, "weights").size(), 64u);
+    weights[text(row, "network")].insert(text(row, "weights"));
+  }
+  EXPECT_EQ(rows_of(*report).size(), 6u);
+  ASSERT_EQ(weights.size(), 2u);
+  for (const auto& [network, list] : weights) EXPECT_EQ(list.size(), 1u) << network;
+}
+
+TEST(Bench, RefusesWhatItDoesNotKnow) {
+  LOOM_EXPECT_REFUSED(loom({"bench", "layers", "--layers", "Dens"}), 2, "--layers");
+  LOOM_EXPECT_REFUSED(loom({"bench", "layers", "--dtypes", "f31"}), 2, "f31");
+  LOOM_EXPECT_REFUSED(loom({"bench", "layers", "--dtypes", "i4:s4"}), 2, "'i4:s4' is no dtype");
+  LOOM_EXPECT_REFUSED(loom({"bench", "layers", "--modes", "turbo"}), 2, "--modes");
+}
+
+TEST(Modes, OneWordForDeviceAndThreads) {
+  std::string first;
+  for (const char* mode : {"cpu-normal", "cpu-sc", "cpu-mc", "auto"}) {
+    const Outcome o = loom({"run", "embedded", "Once upon a time", "--tokens", "12", "--greedy", "--mode", mode});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_TRUE(first.empty() || o.out == first) << mode;
+    first = o.out;
+  }
+  LOOM_EXPECT_REFUSED(loom({"run", "embedded", "--mode", "cpu-mc", "--device", "cpu"}), 2, "--device excludes --mode");
+  LOOM_EXPECT_REFUSED(loom({"run", "embedded", "a", "--mode", "cpu-sc", "--threads", "2"}), 3, "'cpu-sc' is one thread, not 2");
+}
+
+}  // namespace
+}  // namespace loom::test
