@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the fuzz targets and runs each for SECONDS, the C interface ten times as long: tests/fuzz/run.sh SECONDS [TARGET...]
+# Builds the fuzz targets and runs each for SECONDS, the C interface thirty times as long: tests/fuzz/run.sh SECONDS [TARGET...]
 # One line per target: executions, covered edges. Fails on any finding, which then lies in build/fuzz/findings. The corpora stay in
 # build/fuzz/corpus and grow from run to run; totals go into tests/LEDGER.md.
 set -eu
@@ -22,7 +22,7 @@ for target in "$@"; do
   dictionary=tests/fuzz/$target.dict
   status=0
   time=$seconds
-  [ "$target" != abi ] || time=$((10 * seconds))
+  [ "$target" != abi ] || time=$((30 * seconds))
   "$build/fuzz/${target}_fuzz" -max_total_time="$time" -rss_limit_mb=512 -timeout=20 -max_len=65536 -print_final_stats=1 \
     -artifact_prefix="$build/findings/$target-" $([ -f "$dictionary" ] && echo "-dict=$dictionary") \
     "$build/corpus/$target" "$build/seeds/$target" >"$log" 2>&1 || status=$?

@@ -12,7 +12,7 @@ configure() {
 
 # build_preset PRESET [TARGET...]: on a terminal one line that ninja rewrites, otherwise a line for each tenth.
 build_preset() {
-  local preset=$1 targets=()
+  local preset=$1 targets=() start=$SECONDS
   shift
   [ $# -eq 0 ] || targets=(--target "$@")
   configure "$preset"
@@ -23,6 +23,7 @@ build_preset() {
       $1 == "@@" && NF > 2 { if (int(10 * $2 / $3) > tenth) { tenth = int(10 * $2 / $3); printf "building %s  %d of %d\n", preset, $2, $3; fflush() } next }
       /^ninja: (no work|Entering)/ { next }
       { print }' >&2
+    say "built $preset in $((SECONDS - start)) s"
   fi
 }
 
