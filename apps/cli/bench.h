@@ -17,7 +17,7 @@ struct BenchArgs {
   std::string what = "llm", model = "smollm2-135m", dtype = "i4", isa, device = "cpu";
   int threads = 0, repeats = 0, context = 0;
   std::vector<std::string> layers, dtypes, modes;
-  bool json = false, quick = false;
+  bool json = false, quick = false, fp8 = false;
 };
 
 double median_seconds(int repeats, const std::function<void()>& work);

@@ -34,11 +34,11 @@ constexpr Net kNets[] = {
 #undef FLAT
 
 struct Learned {
-  double seconds = 0, first = 0, last = 0;
+  double seconds = 0, first = 0, last = 0, last_epoch = 0;
   std::string digest;
 };
 
-Result<Learned> learn(const Net& net, const BenchMode& how, const std::string& isa, std::int64_t epochs) {
+Result<Learned> learn(const Net& net, const BenchMode& how, const std::string& isa, std::int64_t epochs, bool fp8 = false) {
   const std::string topology = std::string(R"({"format":"loom-topology","version":1,"input":)") + net.input + R"(,"cells":[{"at":[0,0,0,0],"type":"sequential","layers":[)" + net.cells + "]}]}";
   LOOM_ASSIGN(Network network, Network::from_json(std::string_view(topology)));
   LOOM_TRY(network.initialize(42));
@@ -54,6 +54,7 @@ Result<Learned> learn(const Net& net, const BenchMode& how, const std::string& i
   spec.epochs = epochs;
   spec.shuffle = false;
   spec.log_every = 0;
+  spec.fp8 = fp8;
   spec.optimizer.kind = OptimizerKind::sgd;
   spec.schedule.kind = ScheduleKind::constant;
   spec.schedule.rate = 0.01;
@@ -68,6 +69,7 @@ Result<Learned> learn(const Net& net, const BenchMode& how, const std::string& i
   while (trainer->done() < trainer->steps()) {
     LOOM_ASSIGN(const StepReport report, trainer->step());
     (report.step == 1 ? result.first : result.last) = report.loss;
+    if (report.step > report.steps - 8) result.last_epoch += report.loss / 8;
   }
   LOOM_TRY(trainer->sync());
   result.seconds = watch.seconds();
@@ -87,14 +89,20 @@ int bench_training(const BenchArgs& a) {
   LOOM_OR_EXIT(const BenchModes modes, bench_modes(a), kRefused);
   const std::int64_t epochs = a.quick ? 1 : 20;
   Json rows = Json::array();
-  if (!a.json && !print("network  mode          seconds   ms a step   loss: first      last   weights\n")) return kFailed;
+  if (!a.json && !print(a.fp8 ? "network  mode          seconds   ms a step   loss: first      last   weights        last epoch / that of f32\n"
+                              : "network  mode          seconds   ms a step   loss: first      last   weights\n")) return kFailed;
   for (const Net& net : kNets) {
     if (!wanted(a.layers, net.name)) continue;
     std::string digest;
+    double in_f32 = 0;
+    if (a.fp8) {
+      LOOM_OR_EXIT(const Learned l, learn(net, modes.list.front(), a.isa, epochs), kFailed);
+      in_f32 = l.last_epoch;
+    }
     for (const BenchMode& how : modes.list) {
       // Once before the clock runs.
-      if (const Status warm = a.quick ? Status() : learn(net, how, a.isa, 1).status(); !warm.ok()) return fail(warm, kFailed);
-      LOOM_OR_EXIT(const Learned l, learn(net, how, a.isa, epochs), kFailed);
+      if (const Status warm = a.quick ? Status() : learn(net, how, a.isa, 1, a.fp8).status(); !warm.ok()) return fail(warm, kFailed);
+      LOOM_OR_EXIT(const Learned l, learn(net, how, a.isa, epochs, a.fp8), kFailed);
       if (!digest.empty() && digest != l.digest) return fail(Status(Code::internal, std::string(net.name) + ": the weights of mode " + how.mode.name + " differ from those of the mode before"), kFailed);
       digest = l.digest;
       Json row = Json::object();
@@ -105,10 +113,19 @@ int bench_training(const BenchArgs& a) {
       row.set("first_loss", l.first);
       row.set("last_loss", l.last);
       row.set("weights", l.digest);
+      if (a.fp8) {
+        row.set("last_epoch_loss", l.last_epoch);
+        row.set("last_epoch_loss_f32", in_f32);
+      }
       rows.push(std::move(row));
       char line[160];
-      std::snprintf(line, sizeof line, "%-8s %-10s %10.3f %11.3f %13.6f %9.6f   %.12s\n", net.name, how.mode.name.c_str(), l.seconds, 1e3 * l.seconds / static_cast<double>(8 * epochs), l.first, l.last, l.digest.c_str());
-      if (!a.json && !print(line)) return kFailed;
+      std::snprintf(line, sizeof line, "%-8s %-10s %10.3f %11.3f %13.6f %9.6f   %.12s", net.name, how.mode.name.c_str(), l.seconds, 1e3 * l.seconds / static_cast<double>(8 * epochs), l.first, l.last, l.digest.c_str());
+      std::string text = line;
+      if (a.fp8) {
+        std::snprintf(line, sizeof line, "   %.5f", l.last_epoch / in_f32);
+        text += line;
+      }
+      if (!a.json && !print(text + "\n")) return kFailed;
     }
   }
   if (rows.as_array().empty()) return fail(Status(Code::invalid_argument, "bench training: no network has these names, or no mode is here"), kUsage);

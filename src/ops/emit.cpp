@@ -17,6 +17,7 @@ void Emit::append(Op op, std::initializer_list<View> operands, Ints ints, Reals 
   for (std::size_t i = 0; i < row.operands.size(); ++i) {
     if (row.operands[i].role == Role::read || !ins.operands[i].valid()) continue;
     std::erase_if(packed_, [&](const auto& entry) { return entry.first.first == ins.operands[i].buffer; });
+    std::erase_if(rounded_, [&](const auto& entry) { return std::get<0>(entry.first) == ins.operands[i].buffer; });
   }
   p_.code.push_back(ins);
 }
@@ -178,7 +179,28 @@ View Emit::route_rows(View share) {
 }
 void Emit::scatter_add(View x, View scale, View index, View y) { append(Op::scatter_add, {x, scale, index, y}); }
 
+// Of a weight itself, or of the gradient that has its name.
+bool Emit::in_fp8(View v) const {
+  if (!fp8_ || type(v) != ValueType::f32) return false;
+  const Buffer& b = of(v);
+  const BufferId id = b.kind == BufferKind::weight ? v.buffer : p_.find(BufferKind::weight, b.path, b.role);
+  return id != kNone && p_.buffers[static_cast<std::size_t>(id)].format.dtype == DType::fp8e4m3;
+}
+View Emit::rounded(View x, Unary kind) {
+  // An unfolded row holds a value once per tap: it is rounded before.
+  if (!p_.code.empty() && p_.code.back().op == Op::unfold && p_.code.back().operands[1] == x) {
+    Instruction unfold = p_.code.back();
+    p_.code.pop_back();
+    unfold.operands[0] = rounded(unfold.operands[0], kind);
+    p_.code.push_back(unfold);
+    return x;
+  }
+  const auto [found, added] = rounded_.try_emplace({x.buffer, x.col, x.cols, kind});
+  return added ? found->second = unary(x, kind) : found->second;
+}
+
 View Emit::matmul(View w, View x, View bias) {
+  if (in_fp8(w)) x = rounded(x, Unary::fp8e4m3);
   const ArithClass arith = product_class(of(w).format);
   if (type(w) == ValueType::f32 && (arith == ArithClass::integer || arith == ArithClass::bfloat)) {
     const auto key = std::make_pair(x.buffer, x.col);
@@ -198,11 +220,18 @@ View Emit::matmul(View w, View x, View bias) {
   return y;
 }
 View Emit::matmul_t(View w, View gy) {
+  if (in_fp8(w)) gy = rounded(gy, Unary::fp8e5m2);
   const View gx = like(gy, w.cols);
   append(Op::matmul_t, {w, gy, gx});
   return gx;
 }
-void Emit::outer_add(View gy, View x, View gw, Accumulate accumulate) { append(Op::outer_add, {gy, x, gw}, {static_cast<int>(accumulate)}); }
+void Emit::outer_add(View gy, View x, View gw, Accumulate accumulate) {
+  if (in_fp8(gw)) {
+    x = rounded(x, Unary::fp8e4m3);
+    gy = rounded(gy, Unary::fp8e5m2);
+  }
+  append(Op::outer_add, {gy, x, gw}, {static_cast<int>(accumulate)});
+}
 void Emit::col_sum(View gy, View gb, Accumulate accumulate) { append(Op::col_sum, {gy, gb}, {static_cast<int>(accumulate)}); }
 void Emit::gather_add(View gy, View ids, View gw, Accumulate accumulate) { append(Op::gather_add, {gy, ids, gw}, {static_cast<int>(accumulate)}); }
 
@@ -336,16 +365,24 @@ View Emit::value_matmul(View a, View b, const MatmulShape& s) {
   return y;
 }
 View Emit::group_matmul(View w, View x, View bias, std::int64_t groups) {
+  if (in_fp8(w)) x = rounded(x, Unary::fp8e4m3);
   const View y = like(x, rows(w).constant);
   append(Op::group_matmul, {w, x, bias, y}, {groups});
   return y;
 }
 View Emit::group_matmul_t(View w, View gy, std::int64_t groups) {
+  if (in_fp8(w)) gy = rounded(gy, Unary::fp8e5m2);
   const View gx = like(gy, groups * w.cols);
   append(Op::group_matmul_t, {w, gy, gx}, {groups});
   return gx;
 }
-void Emit::group_outer_add(View gy, View x, View gw, std::int64_t groups, Accumulate accumulate) { append(Op::group_outer_add, {gy, x, gw}, {groups, static_cast<int>(accumulate)}); }
+void Emit::group_outer_add(View gy, View x, View gw, std::int64_t groups, Accumulate accumulate) {
+  if (in_fp8(gw)) {
+    x = rounded(x, Unary::fp8e4m3);
+    gy = rounded(gy, Unary::fp8e5m2);
+  }
+  append(Op::group_outer_add, {gy, x, gw}, {groups, static_cast<int>(accumulate)});
+}
 
 View Emit::activation(View x, Activation kind) {
   if (kind == Activation::linear) return x;

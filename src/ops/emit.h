@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "ops/activation.h"
 #include "ops/program.h"
@@ -71,8 +72,11 @@ class Emit {
   void scatter_add(View x, View scale, View index, View y);  // `scale` [R, 1] may be missing
 
   ArithClass product_class_of(View w) const { return product_class(of(w).format); }
+  // Products with weights of the dtype fp8e4m3 take values rounded to it, and in backward gradients rounded to fp8e5m2 (Micikevicius et al., FP8 Formats for
+  // Deep Learning, arXiv 2209.05433).
+  void round_products_to_fp8() { fp8_ = true; }
   // The quantized forms made so far are not used again: what follows makes its own.
-  void forget_packed() { packed_.clear(); }
+  void forget_packed() { packed_.clear(), rounded_.clear(); }
   // y = x W^T + bias in the arithmetic class of w: emits the quantization of x once per source.
   View matmul(View w, View x, View bias = {});
   View matmul_t(View w, View gy);
@@ -197,11 +201,15 @@ class Emit {
   // A loss of rows, and its slope.
   View loss(Op op, View y, View target, Reals reals = {});
   View loss_back(Op op, View y, View target, Reals reals = {});
+  bool in_fp8(View weight_or_gradient) const;
+  View rounded(View x, Unary kind);
   View like(View x, std::int64_t cols) { return temp(type(x), rows(x), cols); }
 
   Program& p_;
   Segment segment_ = Segment::forward;
   std::map<std::pair<BufferId, std::int32_t>, View> packed_;  // (source, column) -> its q15 or bf16x2 form
+  bool fp8_ = false;
+  std::map<std::tuple<BufferId, std::int32_t, std::int32_t, Unary>, View> rounded_;  // (source, column, columns, to what)
 };
 
 }  // namespace loom

@@ -7,7 +7,7 @@ namespace loom {
 namespace {
 
 constexpr std::string_view kUnary[] = {"abs", "neg", "sqrt", "reciprocal", "exp", "log", "floor", "ceil", "round", "sign", "erf", "elu", "selu", "celu", "hard_sigmoid", "hard_swish", "softsign",
-                                       "thresholded_relu", "clip", "not", "is_nan", "is_inf", "leaky_relu", "shrink", "trunc", "swish", "square", "sin", "cos"};
+                                       "thresholded_relu", "clip", "not", "is_nan", "is_inf", "leaky_relu", "shrink", "trunc", "swish", "square", "fp8e4m3", "fp8e5m2", "sin", "cos"};
 constexpr std::string_view kBinary[] = {"add", "sub", "mul", "div", "pow", "max", "min", "prelu", "less", "less_equal", "greater", "greater_equal", "equal", "and", "or", "xor"};
 constexpr std::string_view kReduce[] = {"sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "log_sum", "log_sum_exp", "argmax", "argmin"};
 static_assert(std::size(kUnary) == static_cast<std::size_t>(Unary::count_) && std::size(kBinary) == static_cast<std::size_t>(Binary::count_) && std::size(kReduce) == static_cast<std::size_t>(Reduce::count_));

@@ -30,6 +30,8 @@ enum class Unary : std::uint8_t {
   trunc,
   swish,             // x sigmoid(a x)
   square,
+  fp8e4m3,           // rounded to it, to nearest even, beyond +-448 the largest; the gradient within goes through
+  fp8e5m2,           // rounded to it, beyond +-57344 infinite; the gradient goes through
   sin, cos,          // on the CPU only
   count_,
 };

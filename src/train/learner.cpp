@@ -59,6 +59,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   learner.options_ = options;
   Program program;
   Emit emit(program);
+  if (options.fp8) emit.round_products_to_fp8();
   const Rows rows{1, emit.u32_register("R", static_cast<std::uint32_t>(options.max_rows)), kNone};
   const Shape& in = network.input();
   const View x = in.ids > 0 ? emit.input("ids", ValueType::u32, rows, 1) : emit.input("x", ValueType::f32, rows, in.width);
@@ -67,7 +68,8 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   LOOM_ASSIGN(const View y, emitter.forward(x));
   if (emit.type(y) != ValueType::f32 && emit.type(y) != ValueType::f64) return bad("the network has no layers");
 
-  LOOM_ASSIGN(const View gy, learner.emit_heads(emit, y, rows));
+  LOOM_ASSIGN(View gy, learner.emit_heads(emit, y, rows));
+  if (options.fp8) gy = emit.channel_affine(gy, emit.convert(emit.input("loss_scale", ValueType::f32, Rows{}, 1), emit.type(gy)), {}, gy.cols);
   LOOM_TRY(emitter.backward(gy));
   learner.gradients_ = emitter.gradients();
   // Norms and biases of a cell that computes in double learn in double too, and in single again in one that does not, where that loses nothing.
@@ -94,6 +96,16 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
       g.value = total;
     }
   }
+  if (options.fp8) {
+    const View squares = emit.output("gradient_squares", ValueType::f32, Rows{}, 1);
+    bool any = false;
+    for (const NetworkEmitter::Gradient& g : learner.gradients_) {
+      if (g.type != ValueType::f32) continue;
+      emit.sum_squares(g.value, squares, any ? Accumulate::yes : Accumulate::no);
+      any = true;
+    }
+    if (!any) emit.fill(squares, 0);
+  }
   if (options.update) learner.emit_update(emit);
   remove_dead_code(program);
 
@@ -115,6 +127,9 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   learner.target_ = p.find(BufferKind::input, "", "target");
   learner.positions_ = p.find(BufferKind::input, "", "positions");
   learner.loss_ = p.find(BufferKind::output, "", "loss");
+  learner.scale_ = p.find(BufferKind::input, "", "loss_scale");
+  learner.squares_ = p.find(BufferKind::output, "", "gradient_squares");
+  learner.set_loss_scale(1);
   for (std::size_t i = 0; i < options.heads.size(); ++i) {
     learner.head_targets_.push_back(p.find(BufferKind::input, "", "target" + std::to_string(i)));
     learner.head_losses_.push_back(p.find(BufferKind::output, "", "loss" + std::to_string(i)));
@@ -291,6 +306,16 @@ Status Learner::accumulate(std::int64_t micro) {
   return executor_->run(Segment::forward, Segment::backward);
 }
 
+void Learner::set_loss_scale(double scale) {
+  if (scale_ == kNone) return;
+  loss_scale_ = scale;
+  executor_->row<float>(scale_, 0)[0] = static_cast<float>(scale);
+}
+bool Learner::gradients_finite() {
+  const double squares = squares_ == kNone ? 0 : read_loss(squares_);
+  return squares - squares == 0;
+}
+
 double Learner::read_loss(BufferId buffer) {
   const bool f64 = executor_->program().buffers[static_cast<std::size_t>(buffer)].type == ValueType::f64;
   return f64 ? executor_->row<double>(buffer, 0)[0] : static_cast<double>(executor_->row<float>(buffer, 0)[0]);
@@ -302,7 +327,7 @@ Status Learner::update(double learning_rate, std::int64_t count, std::int64_t st
   if (lr_ == kNone) return bad("this learner was made for gradients only");
   if (count < 1 || step < 1) return bad("an update needs at least one row and a step from 1 on");
   executor_->set_f32(lr_, static_cast<float>(learning_rate));
-  executor_->set_f32(inv_n_, static_cast<float>(1.0 / static_cast<double>(count)));
+  executor_->set_f32(inv_n_, static_cast<float>(1.0 / (static_cast<double>(count) * loss_scale_)));
   if (correction1_ != kNone) {
     executor_->set_f32(correction1_, static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta1, step))));
     executor_->set_f32(correction2_, static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta2, step))));

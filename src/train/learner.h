@@ -50,6 +50,7 @@ struct LearnerOptions {
   Loss loss = Loss::mse;
   double delta = 1.0;                // huber: where it turns from squares to a line
   std::vector<HeadSpec> heads;       // in place of loss and delta: the loss is the sum of theirs, each times its weight
+  bool fp8 = false;                  // Emit::round_products_to_fp8, and gradients times loss_scale() on their way
   bool recompute = false;            // cells' activations are computed again for backward (EmitOptions)
   std::shared_ptr<Adapter> adapter;  // learns, and the network stays as it is, packed or not
   OptimizerSpec optimizer;
@@ -79,11 +80,15 @@ class Learner {
   Status accumulate(std::int64_t micro = 0);
   // So many updates are done already (a training goes on): noise of the next ones.
   void resume(std::int64_t steps) { steps_ = steps; }
+  // With "fp8": what gradients are multiplied by until update() divides them by it again, a power of two; and whether all of them are finite after the last
+  // micro-batch, as update() needs them.
+  void set_loss_scale(double scale);
+  bool gradients_finite();
   // Sum of the losses of the last micro-batch's rows.
   double loss_sum();
   // Of one head, without its weight.
   double loss_sum(std::size_t head);
-  // Applies the gradients times 1/count, as optimizer step number `step` (from 1).
+  // Applies the gradients times 1/count, as optimizer step number `step` (from 1; the noise of what follows counts on from it).
   Status update(double learning_rate, std::int64_t count, std::int64_t step);
 
   // Brings the network's masters up to date with the updates: before they are saved, morphed or read. Nothing to do on the CPU.
@@ -114,8 +119,9 @@ class Learner {
   std::vector<Moment> moments_;
   std::vector<BufferId> head_targets_, head_losses_;
   RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;
-  BufferId x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone;
+  BufferId x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone, scale_ = kNone, squares_ = kNone;
   std::int64_t width_ = 0, target_width_ = 0, steps_ = 0;
+  double loss_scale_ = 1;
 };
 
 }  // namespace loom

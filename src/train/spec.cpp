@@ -144,7 +144,8 @@ void fields(V& v, TrainingSpec& t) {
   v("micro_batches", t.micro_batches);
   v("seed", t.seed);
   v("shuffle", t.shuffle);
-  v.optional("quantize", t.quantize, !t.quantize.dtype.empty());
+  v.later("fp8", t.fp8, false);
+  v.optional("quantize", t.quantize, !t.quantize.dtype.empty() || !t.quantize.keep.empty() || t.quantize.after > 0);
   v.optional("validation", t.validation, t.validation.share > 0);
   v("checkpoint_every", t.checkpoint_every);
   v("log_every", t.log_every);
@@ -345,7 +346,10 @@ Status TrainingSpec::check() const {
     if (format->dtype == DType::f32 || format->arith() == ArithClass::real) return bad("quantize: a cell learns in " + quantize.dtype + " as it is: give it as the cell's \"dtype\"");
     if (lora.rank > 0) return bad("\"quantize\" is of the network's weights, which stay as they are beside \"lora\"");
     if (steps > 0 && quantize.after >= steps) return bad("quantize: \"after\" must be below \"steps\"");
-  } else if (quantize.after > 0 || !quantize.keep.empty()) {
+    if (fp8 && format->dtype != DType::fp8e4m3) return bad("\"fp8\" needs weights of the dtype fp8e4m3, \"quantize\" says " + quantize.dtype);
+  } else if (fp8 && lora.rank > 0) {
+    return bad("\"fp8\" is of the network's weights, which stay as they are beside \"lora\"");
+  } else if (!fp8 && (quantize.after > 0 || !quantize.keep.empty())) {
     return bad("quantize: give a \"dtype\"");
   }
   LOOM_TRY(in_range("validation: share", validation.share, 0, 1));

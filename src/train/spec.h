@@ -74,6 +74,7 @@ struct TrainingSpec {
   std::int64_t micro_batches = 1;  // parts that a step's samples are cut into; it belongs to the numbers, thread counts do not
   std::int64_t seed = 0;           // of initial weights, of the shuffling, of dropout
   bool shuffle = true;
+  bool fp8 = false;                // products in FP8, forward and backward, with a loss scale; "quantize" is then of the dtype fp8e4m3
   QuantizeSpec quantize;
   ValidationSpec validation;
   std::int64_t checkpoint_every = 0;  // steps; 0: at the end only

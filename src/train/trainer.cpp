@@ -76,6 +76,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   }
   // Samples are numbered through the whole training.
   if (resolved.steps > (std::int64_t{1} << 60) / spec.batch) return bad(std::to_string(resolved.steps) + " steps of " + std::to_string(spec.batch) + " samples are too many");
+  if (spec.fp8 && resolved.quantize.dtype.empty()) resolved.quantize.dtype = "fp8e4m3";
   if (has_end(resolved.schedule.kind) && resolved.schedule.steps == 0) resolved.schedule.steps = resolved.steps;
   LOOM_TRY(resolved.schedule.check());
   if (resolved.quantize.after >= resolved.steps) return bad("quantize: \"after\" must be below the " + std::to_string(resolved.steps) + " steps");
@@ -87,6 +88,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.loss = spec.loss;
   learning.delta = spec.delta;
   learning.heads = spec.heads;
+  learning.fp8 = spec.fp8;
   learning.recompute = spec.checkpoint;
   learning.optimizer = spec.optimizer;
   learning.max_rows = static_cast<std::int64_t>(*rows);
@@ -206,6 +208,7 @@ Result<StepReport> Trainer::step() {
   StepReport report{.step = number, .steps = spec_.steps, .heads = std::vector<double>(spec_.heads.size()), .rate = spec_.schedule.at(number)};
   for (std::int64_t micro = 0; micro < spec_.micro_batches; ++micro) {
     LOOM_TRY(fill(done_ * spec_.batch + micro * part, part));
+    if (spec_.fp8) learner_.set_loss_scale(scale_.value());
     LOOM_TRY(learner_.accumulate(micro));
     report.loss += learner_.loss_sum();
     for (std::size_t i = 0; i < report.heads.size(); ++i) report.heads[i] += learner_.loss_sum(i);
@@ -216,8 +219,19 @@ Result<StepReport> Trainer::step() {
   report.loss /= static_cast<double>(report.counted);
   for (double& loss : report.heads) loss /= static_cast<double>(report.counted);
   if (!(report.loss - report.loss == 0)) return bad("step " + std::to_string(number) + ": the loss is not finite; a lower rate, a longer warm-up or \"clip_norm\" may help");
-  LOOM_TRY(learner_.update(report.rate, report.counted, number));
+  if (spec_.fp8) {
+    report.loss_scale = scale_.value();
+    report.skipped = !learner_.gradients_finite();
+  }
+  if (!report.skipped) {
+    LOOM_TRY(learner_.update(report.rate, report.counted, number - scale_.skipped));
+    if (++scale_.since >= kScaleGrowth && scale_.exponent < kMostScale) scale_.exponent += 1, scale_.since = 0;
+  } else {
+    if (scale_.exponent == kLeastScale) return bad("step " + std::to_string(number) + ": gradients are not finite in fp8 at any loss scale; a lower rate, or \"fp8\" off, may help");
+    scale_.exponent -= 1, scale_.since = 0, scale_.skipped += 1;
+  }
   done_ = number;
+  learner_.resume(number);
   report.epoch = static_cast<double>(done_) * static_cast<double>(spec_.batch) / static_cast<double>(data_.samples());
   return report;
 }
@@ -291,6 +305,13 @@ TrainingState Trainer::state() {
   state.info.set("data", data_.hash());
   state.info.set("topology", matrices_.empty() ? network_.to_json() : topology_);
   if (adapter_) state.info.set("base", base_);
+  if (spec_.fp8) {
+    Json scale = Json::object();
+    scale.set("exponent", scale_.exponent);
+    scale.set("since", scale_.since);
+    scale.set("skipped", scale_.skipped);
+    state.info.set("loss_scale", std::move(scale));
+  }
   state.tensors = weights();
   for (const Learner::Moment& m : learner_.moments()) {
     TrainingTensor t{moment_name(m), m.rows, m.cols, {}, {}};
@@ -346,6 +367,17 @@ Status Trainer::restore(const TrainingState& state) {
   if (step < 0) return Status(Code::corrupt, "training state: no step");
   if (step > spec_.steps) return bad("the state is after step " + std::to_string(step) + ", the spec ends at " + std::to_string(spec_.steps));
 
+  LossScale scale;
+  if (spec_.fp8) {
+    const Json* saved = state.info.find("loss_scale");
+    if (!saved || !saved->is_object()) return Status(Code::corrupt, "training state: no loss_scale");
+    LOOM_ASSIGN(const std::int64_t exponent, saved->get_integer("exponent", kMostScale + 1));
+    LOOM_ASSIGN(scale.since, saved->get_integer("since", -1));
+    LOOM_ASSIGN(scale.skipped, saved->get_integer("skipped", -1));
+    scale.exponent = static_cast<int>(exponent);
+    if (exponent < kLeastScale || exponent > kMostScale || scale.since < 0 || scale.skipped < 0 || scale.skipped > step) return Status(Code::corrupt, "training state: loss_scale is out of range");
+  }
+
   const std::vector<Learned> params = learned();
   std::vector<const TrainingTensor*> found;  // weights, then moments
   auto find = [&](const std::string& name, bool f64, std::int64_t rows, std::int64_t cols) -> Status {
@@ -374,6 +406,7 @@ Status Trainer::restore(const TrainingState& state) {
   }
   for (const Learner::Moment& m : learner_.moments()) write(m, **next++);
   done_ = step;
+  scale_ = scale;
   learner_.resume(step);
   return learner_.executor().refresh();
 }

@@ -25,6 +25,8 @@ struct StepReport {
   double loss = 0;         // mean over the counted rows, before the update
   std::vector<double> heads;  // where there are several: the mean of each, without its weight
   double rate = 0;         // learning rate of the update
+  double loss_scale = 0;   // with "fp8": of this step
+  bool skipped = false;    // with "fp8": a gradient was not finite under that scale, and no weight has changed
   std::int64_t rows = 0;
   std::int64_t counted = 0;
   double epoch = 0;        // samples seen / samples there are
@@ -58,7 +60,8 @@ class Trainer {
   // Network, data and pool must outlive the trainer. Errors: a spec out of range, a form of data that the network does not take.
   static Result<std::unique_ptr<Trainer>> create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options = {});
 
-  // One optimizer step. Where the loss is not finite the weights stay as they are and the error names the step.
+  // One optimizer step. Where the loss is not finite the weights stay as they are and the error names the step. With "fp8" a step whose gradients overflow
+  // counts, is skipped and halves the loss scale; kScaleGrowth steps without one double it.
   Result<StepReport> step();
   // Steps until the end; after each the callback says whether to go on (then `cancelled`).
   Status run(const std::function<Result<bool>(const StepReport&)>& after_step);
@@ -96,6 +99,8 @@ class Trainer {
   // SHA-256 over step, weights and moments, in hex.
   std::string digest();
 
+  static constexpr std::int64_t kScaleGrowth = 200;
+
  private:
   Trainer(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, LearnerOptions learning, std::string base, Learner learner)
       : spec_(spec), network_(network), data_(data), pool_(pool), adapter_(learning.adapter), learning_(std::move(learning)), base_(std::move(base)), learner_(std::move(learner)) {}
@@ -132,6 +137,15 @@ class Trainer {
   Learner learner_;
   Batch batch_;
   std::int64_t done_ = 0;
+  // Of "fp8" (dynamic loss scaling: Micikevicius et al., Mixed Precision Training, arXiv 1710.03740, section 3.2).
+  struct LossScale {
+    int exponent = 10;           // the scale is 2^exponent
+    std::int64_t since = 0;      // steps since it changed
+    std::int64_t skipped = 0;    // steps in all
+    double value() const { return __builtin_ldexp(1.0, exponent); }
+  };
+  static constexpr int kLeastScale = -24, kMostScale = 24;
+  LossScale scale_;
 };
 
 // Rate and remaining time from the times (seconds, any origin) that the caller passes in, averaged over about the last 30 seconds.

@@ -55,6 +55,7 @@ void bind(CLI::App& c, Args& a) {
   c.add_option("--layers", a.layers, "layers, or networks of training: these alone, with commas between")->delimiter(',')->check(CLI::IsMember(names, CLI::ignore_case))->type_name("NAMES");
   c.add_option("--dtypes", a.dtypes, "layers: these dtypes alone")->delimiter(',')->type_name("NAMES");
   c.add_option("--modes", a.modes, "layers, training: of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-mc (cpu-sc,cpu-mc,gpu-mc)")->delimiter(',')->check(CLI::IsMember(std::vector<std::string>(modes.begin(), modes.end())))->type_name("NAMES");
+  c.add_flag("--fp8", a.fp8, "training: products in FP8, and the loss beside that of f32");
   c.add_flag("--quick", a.quick, "layers, training: a few runs, to see that they work");
   c.add_flag("--json", a.json, "layers, training: one JSON object on stdout");
 }

@@ -23,7 +23,7 @@ struct Args {
   std::string spec, data, test, target, task, network, dtype, out, events, isa, device = "cpu", mode;
   std::int64_t seed = -1, steps = 0;
   int threads = 0;
-  bool resume = false, json = false;
+  bool fp8 = false, resume = false, json = false;
 };
 
 void bind(CLI::App& c, Args& a) {
@@ -34,6 +34,7 @@ void bind(CLI::App& c, Args& a) {
   c.add_option("--task", a.task, "whether the target is a class or a number; without a spec")->check(CLI::IsMember({"classes", "numbers"}));
   c.add_option("--network", a.network, "what to learn with, in place of convolutions for pictures and dense layers for all else; without a spec")->check(CLI::IsMember({"dense", "convolutional"}));
   c.add_option("--dtype", a.dtype, "of the weights, for example ternary, binary, i4: learned as they will run; without a spec")->type_name("NAME");
+  c.add_flag("--fp8", a.fp8, "products in FP8, forward and backward; without a spec");
   c.add_option("--steps", a.steps, "in place of as many as the data suggests; without a spec")->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))->type_name("N");
   c.add_option("--seed", a.seed, "of the first weights, the order and what is held back")->check(CLI::Range(std::int64_t{0}, INT64_MAX))->type_name("N");
   c.add_option("--out", a.out, "the .entity file to write, or the folder of an adapter; Ctrl-C writes it too")->required()->type_name("FILE");
@@ -76,12 +77,14 @@ bool report(const StepReport& r, const std::vector<HeadSpec>& heads, bool json) 
     of_heads += "  " + name + loss;
     losses.set(name, r.heads[i]);
   }
-  if (!json) return print("step " + std::to_string(r.step) + "  " + numbers + of_heads + "\n");
+  if (!json) return print("step " + std::to_string(r.step) + "  " + numbers + of_heads + (r.skipped ? "  skipped: a gradient overflowed" : "") + "\n");
   Json line = Json::object();
   line.set("step", r.step);
   line.set("steps", r.steps);
   line.set("loss", r.loss);
   line.set("rate", r.rate);
+  if (r.loss_scale > 0) line.set("loss_scale", r.loss_scale);
+  if (r.skipped) line.set("skipped", true);
   if (!heads.empty()) line.set("heads", std::move(losses));
   line.set("rows", r.rows);
   line.set("epoch", r.epoch);
@@ -154,11 +157,12 @@ Result<Job> job_of_spec(const Args& a) {
 }
 
 Result<Job> job_of_data(const Args& a) {
-  LOOM_ASSIGN(ChosenTraining chosen, choose_training({a.data, a.test, a.target, a.task, a.network, a.dtype, std::max<std::int64_t>(a.seed, 0), a.steps}));
+  LOOM_ASSIGN(ChosenTraining chosen, choose_training({a.data, a.test, a.target, a.task, a.network, a.fp8 && a.dtype.empty() ? "fp8e4m3" : a.dtype, std::max<std::int64_t>(a.seed, 0), a.steps}));
   for (const std::string& line : chosen.said) say(line);
   Job job;
   LOOM_ASSIGN(job.network, chosen.network());
   job.spec = std::move(chosen.spec);
+  job.spec.fp8 = a.fp8;
   job.whole = std::move(chosen.whole);
   job.test = std::move(chosen.test);
   job.split = std::move(chosen.split);
@@ -193,7 +197,7 @@ std::string confusion_text(const Metrics& m, const Json& inputs) {
 
 int run(const Args& a) {
   if (a.spec.empty() && a.data.empty()) return fail(Status(Code::invalid_argument, "give a SPEC, or --data FILE to have one chosen"), kUsage);
-  if (!a.spec.empty() && (!a.test.empty() || !a.target.empty() || !a.task.empty() || !a.network.empty() || !a.dtype.empty() || a.steps > 0)) return fail(Status(Code::invalid_argument, "--test, --target, --task, --network, --dtype and --steps are for training without a SPEC, which says these things itself"), kUsage);
+  if (!a.spec.empty() && (!a.test.empty() || !a.target.empty() || !a.task.empty() || !a.network.empty() || !a.dtype.empty() || a.fp8 || a.steps > 0)) return fail(Status(Code::invalid_argument, "--test, --target, --task, --network, --dtype, --fp8 and --steps are for training without a SPEC, which says these things itself"), kUsage);
   LOOM_OR_EXIT(Job job, a.spec.empty() ? job_of_data(a) : job_of_spec(a), kRefused);
   Network& network = job.net();
   // Threads that wait for each other cost more than a small step; the bits are the same.

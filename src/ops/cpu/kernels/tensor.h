@@ -1,7 +1,7 @@
 // Elementwise functions with parameters, pairs with broadcasting, reductions of groups of columns, places taken from a list, products of matrices that
 // are values. Kinds: ops/tensor_ops.h.
 
-enum class Un { abs, neg, sqrt, reciprocal, exp, log, floor, ceil, round, sign, erf, elu, selu, celu, hard_sigmoid, hard_swish, softsign, thresholded_relu, clip, logical_not, is_nan, is_inf, leaky_relu, shrink, trunc, swish, square, sin, cos };
+enum class Un { abs, neg, sqrt, reciprocal, exp, log, floor, ceil, round, sign, erf, elu, selu, celu, hard_sigmoid, hard_swish, softsign, thresholded_relu, clip, logical_not, is_nan, is_inf, leaky_relu, shrink, trunc, swish, square, fp8e4m3, fp8e5m2, sin, cos };
 enum class Bin { add, sub, mul, div, pow, max, min, prelu, less, less_equal, greater, greater_equal, equal, logical_and, logical_or, logical_xor };
 enum class Red { sum, mean, max, min, prod, l1, l2, sum_square, log_sum, log_sum_exp, argmax, argmin };
 
@@ -26,6 +26,34 @@ static inline T rounded(T x) {
   const T low = floored(x), rest = x - low;
   if (rest != T(0.5)) return rest > T(0.5) ? low + T(1) : low;
   return low - T(2) * floored(low * T(0.5)) != T(0) ? low + T(1) : low;
+}
+
+// To the nearest value with so many bits of mantissa, ties to even; below 2^least the steps no longer shrink.
+static inline unsigned bits_of(float x) { return __builtin_bit_cast(unsigned, x); }
+static inline unsigned long long bits_of(double x) { return __builtin_bit_cast(unsigned long long, x); }
+template <int kBits, int kLeast, class T>
+static inline T to_few_bits(T x) {
+  using Bits = decltype(bits_of(x));
+  constexpr int kDrop = (sizeof(T) == 8 ? 52 : 23) - kBits;
+  constexpr Bits kSign = Bits(1) << (8 * sizeof(T) - 1);
+  const Bits sign = bits_of(x) & kSign, bits = bits_of(x) ^ sign;
+  const T a = __builtin_bit_cast(T, bits);
+  constexpr T kNormal = T(1) / static_cast<T>(1 << -kLeast), kStep = kNormal / static_cast<T>(1 << kBits);
+  const T y = a < kNormal ? rounded(a * (T(1) / kStep)) * kStep
+                          : __builtin_bit_cast(T, (bits + ((Bits(1) << (kDrop - 1)) - 1) + ((bits >> kDrop) & 1)) & ~((Bits(1) << kDrop) - 1));
+  return __builtin_bit_cast(T, bits_of(y) | sign);
+}
+template <class T>
+static inline T to_fp8e4m3(T x) {
+  constexpr T kMost = 448;
+  return x > kMost ? kMost : x < -kMost ? -kMost : x == x ? to_few_bits<3, -6>(x) : x;
+}
+template <class T>
+static inline T to_fp8e5m2(T x) {
+  constexpr T kMost = 57344, kInf = __builtin_inff();
+  if (x != x) return x;
+  const T y = x - x != 0 ? x : to_few_bits<2, -14>(x);
+  return y > kMost ? kInf : y < -kMost ? -kInf : y;
 }
 
 template <class T>
@@ -58,6 +86,8 @@ static inline T unary_of(Un kind, T x, T a, T b) {
     case Un::trunc: return truncated(x);
     case Un::swish: return x * exact::sigmoid(a * x);
     case Un::square: return x * x;
+    case Un::fp8e4m3: return to_fp8e4m3(x);
+    case Un::fp8e5m2: return to_fp8e5m2(x);
     case Un::sin: return exact::sin(x);
     case Un::cos: return exact::cos(x);
   }
@@ -85,6 +115,8 @@ static inline T unary_slope(Un kind, T x, T a, T b) {
     case Un::shrink: return x < -a || x > a ? T(1) : T(0);
     case Un::swish: { const T s = exact::sigmoid(a * x); return s + (a * x) * (s * (T(1) - s)); }
     case Un::square: return x + x;
+    case Un::fp8e4m3: return x < T(-448) || x > T(448) ? T(0) : T(1);
+    case Un::fp8e5m2: return T(1);
     case Un::sin: return exact::cos(x);
     case Un::cos: return -exact::sin(x);
     default: return T(0);

@@ -27,6 +27,8 @@ const U_SHRINK = 23u;
 const U_TRUNC = 24u;
 const U_SWISH = 25u;
 const U_SQUARE = 26u;
+const U_FP8E4M3 = 27u;
+const U_FP8E5M2 = 28u;
 
 // Compilers make clamps of pairs of selections, and a clamp loses a NaN: those are told by their bits first.
 fn within_one(y: f32) -> f32 { return select(select(y, 1.0, y > 1.0), 0.0, y < 0.0); }
@@ -45,6 +47,22 @@ fn rounded(x: f32) -> f32 {
   let rest = opaque(x - low);
   if (rest != 0.5) { return select(low, low + 1.0, rest > 0.5); }
   return select(low, low + 1.0, opaque(low - 2.0 * floored(low * 0.5)) != 0.0);
+}
+
+// To the nearest value with 23 - drop bits of mantissa, ties to even; below `normal` in steps of one size, `per_one` of them in 1.
+fn to_few_bits(x: f32, drop: u32, normal: f32, per_one: f32, step: f32) -> f32 {
+  let bits = magnitude_bits(x);
+  let a = bitcast<f32>(bits);
+  var y = (bits + ((1u << (drop - 1u)) - 1u) + ((bits >> drop) & 1u)) & ~((1u << drop) - 1u);
+  if (a < normal) { y = bitcast<u32>(rounded(a * per_one) * step); }
+  return bitcast<f32>(y | (bitcast<u32>(x) & 0x80000000u));
+}
+fn to_fp8e4m3(x: f32) -> f32 { return select(select(to_few_bits(x, 20u, 0x1p-6f, 512.0, 0x1p-9f), 448.0, x > 448.0), -448.0, x < -448.0); }
+fn to_fp8e5m2(x: f32) -> f32 {
+  if (magnitude_bits(x) == INF_BITS) { return x; }
+  let y = to_few_bits(x, 21u, 0x1p-14f, 65536.0, 0x1p-16f);
+  if (abs(y) > 57344.0) { return from_bits(INF_BITS | (bitcast<u32>(x) & 0x80000000u)); }
+  return y;
 }
 
 fn unary_of(x: f32, a: f32, b: f32) -> f32 {
@@ -93,6 +111,8 @@ fn unary_of(x: f32, a: f32, b: f32) -> f32 {
     case U_TRUNC: { return truncated(x); }
     case U_SWISH: { return x * sigmoid_exact(mul(a, x)); }
     case U_SQUARE: { return x * x; }
+    case U_FP8E4M3: { return to_fp8e4m3(x); }
+    case U_FP8E5M2: { return to_fp8e5m2(x); }
     default: { return x; }
   }
 }
@@ -100,7 +120,7 @@ fn unary_slope(x: f32, a: f32, b: f32) -> f32 {
   if (is_nan(x)) {
     switch (KIND) {
       case U_NEG: { return -1.0; }
-      case U_CLIP: { return 1.0; }
+      case U_CLIP, U_FP8E4M3, U_FP8E5M2: { return 1.0; }
       case U_LEAKY_RELU: { return a; }
       case U_SQRT, U_RECIPROCAL, U_EXP, U_LOG, U_ERF, U_ELU, U_SELU, U_CELU, U_HARD_SWISH, U_SOFTSIGN, U_SWISH, U_SQUARE: { return nan(); }
       default: { return 0.0; }
@@ -153,6 +173,8 @@ fn unary_slope(x: f32, a: f32, b: f32) -> f32 {
       return opaque(s + mul(mul(a, x), mul(s, opaque(1.0 - s))));
     }
     case U_SQUARE: { return opaque(x + x); }
+    case U_FP8E4M3: { return select(1.0, 0.0, x < -448.0 || x > 448.0); }
+    case U_FP8E5M2: { return 1.0; }
     default: { return 0.0; }
   }
 }
