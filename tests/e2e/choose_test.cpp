@@ -153,7 +153,7 @@ TEST(Choose, MnistHasItsGoldenDigest) {
   }
 }
 
-// The same steps with ternary and with binary weights: fewer bits, the same bits everywhere.
+// The same steps with ternary and with binary weights, and with products in FP8: fewer bits, the same bits everywhere.
 TEST(Choose, MnistInFewBitsHasItsGoldenDigests) {
   LOOM_TEST_FILE(images, "mnist/t10k-images-idx3-ubyte.gz");
   const Folder folder;
@@ -163,11 +163,14 @@ TEST(Choose, MnistInFewBitsHasItsGoldenDigests) {
   data.set("type", "arrays");
   data.set("file", images);
   data.set("targets_file", images.substr(0, images.rfind('/')) + "/t10k-labels-idx1-ubyte.gz");
-  for (const auto& [dtype, digest] : golden->find("quantized")->as_object()) {
+  auto digests = golden->find("quantized")->as_object();
+  digests.emplace_back("fp8", *golden->find("fp8"));
+  for (const auto& [dtype, digest] : digests) {
     SCOPED_TRACE(dtype);
     Json spec = *golden->find("spec"), quantize = Json::object();
     quantize.set("dtype", dtype);
-    spec.set("quantize", std::move(quantize));
+    if (dtype == "fp8") spec.set("fp8", true);
+    else spec.set("quantize", std::move(quantize));
     spec.set("data", data);
     const Outcome o = loom({"train", folder.write("spec.json", spec.dump()), "--out", folder / "digits.entity", "--threads", dtype == "binary" ? "1" : "2"});
     ASSERT_EQ(o.code, 0) << o.err;

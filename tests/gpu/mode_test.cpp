@@ -68,10 +68,12 @@ TEST(Auto, SessionsWithStatesChooseOnce) {
   }
 }
 
+// Also with products in FP8, whose loss scale the device's gradients move.
 TEST(Auto, LearnsTheSameWeights) {
   LOOM_TEST_DEVICE(device);
-  std::string digests[2];
-  for (const bool measured : {false, true}) {
+  std::string digests[4];
+  for (const int way : {0, 1, 2, 3}) {
+    const bool measured = way == 1, in_fp8 = way >= 2;
     auto n = test::network_of({"dense", 8, "", R"("type":"dense","out":7,"activation":"tanh")", ""}, {});
     ASSERT_TRUE(n.ok());
     const test::SampleRows rows;
@@ -81,13 +83,16 @@ TEST(Auto, LearnsTheSameWeights) {
     spec.loss = Loss::mse;
     spec.batch = 3;
     spec.steps = 4;
-    auto trainer = Trainer::create(spec, *n, **data, test::pool_of(1), {.device = measured ? device : nullptr, .measured = measured});
+    spec.fp8 = in_fp8;
+    auto trainer = Trainer::create(spec, *n, **data, test::pool_of(1), {.device = way % 2 ? device : nullptr, .measured = measured});
     ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
     while ((*trainer)->done() < 4) ASSERT_TRUE((*trainer)->step().ok());
     ASSERT_TRUE((*trainer)->sync().ok());
-    digests[measured] = (*trainer)->digest();
+    digests[way] = (*trainer)->digest();
   }
   EXPECT_EQ(digests[0], digests[1]);
+  EXPECT_EQ(digests[2], digests[3]);
+  EXPECT_NE(digests[0], digests[2]);
 }
 
 }  // namespace
