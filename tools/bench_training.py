@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Speed of training beside PyTorch on this machine, in one process, step by step in turn; run by hand, not in CI:
 
-    python3 tools/bench_training.py [--threads N] [--rounds N] [NETWORK...]
+    python3 tools/bench_training.py [--threads N] [--rounds N] [--isa NAME] [NETWORK...]
 
 needs NumPy and torch. The networks are those of six published benchmarks (dense, convolutions over one to three dimensions, a norm, a deep one), an LSTM fed one row at a time,
 and a large convolution. A round is a few steps of Loom, then the same number of PyTorch (plain SGD, f32, mean squared error, eager mode); printed is the median of the rounds' ratios,
@@ -91,7 +91,7 @@ def torch_network(dims, cells):
     return nn.Sequential(*modules), named
 
 
-def compare(name, threads, rounds):
+def compare(name, threads, rounds, isa):
     dims, batch, cells, steps = NETWORKS[name]
     topology = {"format": "loom-topology", "version": 1, "layers_per_cell": len(cells), "input": {"dims": dims} if len(dims) > 1 else {"width": dims[0]},
                 "cells": [{"at": [0, 0, 0, at], **cell} for at, cell in enumerate(cells)]}
@@ -119,7 +119,7 @@ def compare(name, threads, rounds):
 
     total = steps * (rounds + 1)
     ratios, times, seen = [], [], []
-    with loom.trainer(x, y, spec={"loss": "mse", "batch": batch, "steps": total, "shuffle": False, "log_every": 0, "optimizer": {"type": "sgd"}, "schedule": {"type": "constant", "rate": 1e-4}}, threads=threads) as trainer:
+    with loom.trainer(x, y, spec={"loss": "mse", "batch": batch, "steps": total, "shuffle": False, "log_every": 0, "optimizer": {"type": "sgd"}, "schedule": {"type": "constant", "rate": 1e-4}}, threads=threads, isa=isa) as trainer:
         for r in range(rounds + 1):
             start = time.perf_counter()
             step = trainer.step(steps)
@@ -142,13 +142,14 @@ def main():
     parser.add_argument("networks", nargs="*", metavar="NETWORK", help=", ".join(NETWORKS))
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--isa", default="", help="of Loom; fast: its fast profile")
     args = parser.parse_args()
     unknown = [name for name in args.networks if name not in NETWORKS]
     if unknown:
         parser.error(f"no network '{unknown[0]}': there are {', '.join(NETWORKS)}")
     torch.set_num_threads(args.threads)
     print(f"PyTorch {torch.__version__} and Loom {welvet.__version__}, {args.threads} threads")
-    ratios = {name: compare(name, args.threads, args.rounds) for name in args.networks or NETWORKS}
+    ratios = {name: compare(name, args.threads, args.rounds, args.isa) for name in args.networks or NETWORKS}
     six = [ratios[name] for name in list(NETWORKS)[:6] if name in ratios]
     if len(six) == 6:
         print(f"geometric mean of the six: {statistics.geometric_mean(six):.2f}x")

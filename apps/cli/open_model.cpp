@@ -35,11 +35,14 @@ Result<webgpu::Choice> device_of(const std::string& device) {
   return choice;
 }
 
-Result<Machine> machine_of(const std::string& mode, int threads, const std::string& device) {
+Result<Machine> machine_of(const std::string& mode, int threads, const std::string& device, const std::string& isa) {
   Machine m;
   LOOM_ASSIGN(m.mode, mode_of(mode, threads, mode.empty() ? device : ""));
   LOOM_ASSIGN(m.choice, device_of(m.mode.device));
-  if (m.mode.measured && m.choice.numerics != "portable") m.choice = {};
+  const std::string_view here = cpu::numerics_of(isa);
+  // What is measured may change sides: only where both give the same bits.
+  if (m.mode.measured && (m.choice.numerics != "portable" || here != "portable")) m.choice = {};
+  if (!m.choice.device) m.choice.numerics = here;
   return m;
 }
 
@@ -49,7 +52,7 @@ void bind_machine_options(CLI::App& c, int& threads, std::string& isa, std::stri
   c.add_option("--mode", mode, "cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, or auto: what is faster here, as measured; the answer is the same")
       ->check(CLI::IsMember(std::vector<std::string>(modes.begin(), modes.end())))->excludes(named);
   c.add_option("--threads", threads, "threads (one per core); the answer is the same for any number")->check(CLI::Range(1, 1024));
-  c.add_option("--isa", isa, "the instruction set to use (the best here)")->check(word_check("NAME", [](const std::string& text) { return cpu::select_kernels(text); }));
+  c.add_option("--isa", isa, "the instruction set to use (the best here); fast: fused multiply-adds, other bits")->check(word_check("NAME", [](const std::string& text) { return cpu::select_kernels(text); }));
 }
 
 Result<OpenModel> open_model(const ModelOptions& options) {
@@ -64,7 +67,7 @@ Result<OpenModel> open_model(const ModelOptions& options) {
     LOOM_ASSIGN(Adapter read, load_adapter(options.adapter, *model));
     adapter = std::make_shared<Adapter>(std::move(read));
   }
-  LOOM_ASSIGN(Machine m, machine_of(options.mode, options.threads, options.device));
+  LOOM_ASSIGN(Machine m, machine_of(options.mode, options.threads, options.device, options.isa));
   return OpenModel{std::move(*model), std::move(adapter), std::make_unique<ThreadPool>(m.mode.threads), std::move(m.choice.device), std::move(m.mode), std::move(m.choice.numerics)};
 }
 

@@ -36,7 +36,7 @@ struct Machine {
   Mode mode;
   webgpu::Choice choice;
 };
-Result<Machine> machine_of(const std::string& mode, int threads, const std::string& device);
+Result<Machine> machine_of(const std::string& mode, int threads, const std::string& device, const std::string& isa);
 
 struct OpenModel {
   Model model;
@@ -44,7 +44,7 @@ struct OpenModel {
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<gpu::Device> device;  // null: the CPU
   Mode mode;
-  std::string numerics = "portable";    // what the device may claim
+  std::string numerics = "portable";    // what results may claim
 };
 // Loads the model as the dtype asked for, and opens the device.
 Result<OpenModel> open_model(const ModelOptions& options);

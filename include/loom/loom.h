@@ -103,8 +103,8 @@ LOOM_API int32_t loom_numerics_version(void);
 LOOM_API const char* loom_code_name(int32_t code);
 
 /* What this build and machine can do.
- *   info: JSON: version, abi_version, numerics_version, isa, isas, threads, dtypes, formats, layers,
- *     embedded_model */
+ *   info: JSON: version, abi_version, numerics_version, isa, isas, fast_isas, threads, dtypes, formats,
+ *     layers, embedded_model */
 LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
 
 /* What a matrix is once it is held in a format: rounded, scaled and decoded, as a network sees it after

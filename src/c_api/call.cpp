@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "ops/cpu/isa.h"
 
 namespace loom::c_api {
 
@@ -115,7 +116,11 @@ Result<Options::Machine> Options::machine() const {
   LOOM_ASSIGN(const std::string wanted, string("device", ""));
   LOOM_ASSIGN(m.mode, mode_of(name, count, wanted));
   LOOM_ASSIGN(m.device, webgpu::choose_device(m.mode.device));
-  if (m.mode.measured && m.device.numerics != "portable") m.device = {};
+  LOOM_ASSIGN(const std::string isa, string("isa", ""));
+  const std::string_view here = cpu::numerics_of(isa);
+  // What is measured may change sides: only where both give the same bits.
+  if (m.mode.measured && (m.device.numerics != "portable" || here != "portable")) m.device = {};
+  if (!m.device.device) m.device.numerics = here;
   return m;
 }
 

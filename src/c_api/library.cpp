@@ -40,6 +40,8 @@ int32_t loom_info(loom_bytes* info, loom_error* error) {
     LOOM_TRY(want(info));
     Json json = Json::object(), isas = Json::array(), dtypes = Json::array(), formats = Json::array(), layers = Json::array();
     for (const std::string_view isa : cpu::available_isas()) isas.push(isa);
+    Json fast = Json::array();
+    for (const std::string_view isa : cpu::fast_isas()) fast.push(isa);
     for (int i = 0; i < kDTypeCount; ++i) dtypes.push(name(static_cast<DType>(i)));
     for (const WeightFormat& format : all_weight_formats()) formats.push(to_string(format));
     for (const LayerType* type : layer_types()) layers.push(type->name());
@@ -48,6 +50,7 @@ int32_t loom_info(loom_bytes* info, loom_error* error) {
     json.set("numerics_version", LOOM_NUMERICS_VERSION);
     json.set("isa", cpu::available_isas().front());
     json.set("isas", std::move(isas));
+    json.set("fast_isas", std::move(fast));
     json.set("threads", ThreadPool::hardware_threads());
     json.set("dtypes", std::move(dtypes));
     json.set("formats", std::move(formats));
@@ -98,7 +101,7 @@ int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report
     const std::string all = fingerprint(rows);
     json.set("numerics_version", LOOM_NUMERICS_VERSION);
     json.set("target", device.device ? device.device->info().name : verify.isa.empty() ? std::string(cpu::available_isas().front()) : verify.isa);
-    json.set("numerics", device.numerics);
+    json.set("numerics", device.device ? device.numerics : std::string(cpu::numerics_of(verify.isa)));
     json.set("fingerprint", all);
     json.set("golden", golden_fingerprint());
     json.set("equal", all == golden_fingerprint());

@@ -13,7 +13,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_avxvnni.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mavxvnni${moves_256}")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_avx512.cpp PROPERTIES COMPILE_OPTIONS
     "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vnni;-mprefer-vector-width=512${moves_512}")
+  # Of the fast profile alone: contraction.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_avx2_fast.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-ffp-contract=fast${moves_256}")
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_avx512_fast.cpp PROPERTIES COMPILE_OPTIONS
+    "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mfma;-ffp-contract=fast;-mprefer-vector-width=512${moves_512}")
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_dotprod_fast.cpp PROPERTIES COMPILE_OPTIONS "-march=armv8.2-a+dotprod;-ffp-contract=fast")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_dotprod.cpp PROPERTIES COMPILE_OPTIONS "-march=armv8.2-a+dotprod")
 endif()
 file(GLOB loom_kernels ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_*.cpp)

@@ -29,9 +29,9 @@ run_programs() {
 run_script() {
   local name=$1 log=build/test/${1//\//.}.log status=0 start=$SECONDS result within=()
   shift
-  [ "$(type -t "$1")" = function ] || within=(timeout -k 10 "${LOOM_SCRIPT_SECONDS:-900}")
+  [ "$(type -t "$1")" = function ] || within=(timeout -k 10 "${LOOM_SCRIPT_SECONDS:-1500}")
   "${within[@]}" "$@" >"$log" 2>&1 </dev/null || status=$?
-  [ $status != 124 ] || echo "did not end within ${LOOM_SCRIPT_SECONDS:-900} s" >>"$log"
+  [ $status != 124 ] || echo "did not end within ${LOOM_SCRIPT_SECONDS:-1500} s" >>"$log"
   case $status in 0) result=passed ;; 77) result=skipped ;; *) result=failed; cat "$log" >&2 ;; esac
   printf '%s\t%s\t%s\t%s\n' "$result" script "$name" "$(tail -n 1 "$log" | tr '\t' ' ')" >>"$results"
   printf '%-28s %s %5d s\n' "$name" "$result" $((SECONDS - start))

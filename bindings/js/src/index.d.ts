@@ -45,6 +45,7 @@ export interface Info {
   numerics_version: number;
   isa: string;
   isas: string[];
+  fast_isas: string[];
   threads: number;
   dtypes: string[];
   formats: string[];

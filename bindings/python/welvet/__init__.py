@@ -51,7 +51,7 @@ def numerics_version() -> int:
 
 
 def info() -> Dict[str, Any]:
-    """What this build and machine can do: version, abi_version, numerics_version, isa, isas, threads, dtypes, formats, layers,
+    """What this build and machine can do: version, abi_version, numerics_version, isa, isas, fast_isas, threads, dtypes, formats, layers,
     embedded_model, and the path of the library."""
     return {**_call.call("info"), "library": _call.library().path}
 

@@ -27,23 +27,73 @@ std::vector<std::string_view> available_isas() {
   return list;
 }
 
-Result<const KernelTable*> select_kernels(std::string_view isa) {
-  const auto list = available_isas();
-  std::string names;
-  for (std::string_view name : list) {
-    names += (names.empty() ? "" : ", ") + std::string(name);
-    if (!isa.empty() && name != isa) continue;
+namespace {
+
+const KernelTable& portable_kernels(std::string_view isa) {
 #if defined(__x86_64__)
-    if (name == "avx512") return &kernels_avx512();
-    if (name == "avxvnni") return &kernels_avxvnni();
-    if (name == "avx2") return &kernels_avx2();
+  if (isa == "avx512") return kernels_avx512();
+  if (isa == "avxvnni") return kernels_avxvnni();
+  if (isa == "avx2") return kernels_avx2();
 #endif
 #if defined(__aarch64__)
-    if (name == "dotprod") return &kernels_dotprod();
+  if (isa == "dotprod") return kernels_dotprod();
 #endif
-    if (name == "generic") return &kernels_generic();
+  return kernels_generic();
+}
+
+KernelTable fused(const KernelTable& portable, void (*fuse)(KernelTable&), const char* name) {
+  KernelTable t = portable;
+  fuse(t);
+  t.isa = name;
+  t.portable = false;
+  return t;
+}
+
+// Of the instruction sets of this machine, best first.
+const std::vector<KernelTable>& fast_kernels() {
+  static const std::vector<KernelTable> tables = [] {
+    std::vector<KernelTable> list;
+    for ([[maybe_unused]] const std::string_view isa : available_isas()) {
+#if defined(__x86_64__)
+      if (!__builtin_cpu_supports("fma")) break;
+      if (isa == "avx512") list.push_back(fused(kernels_avx512(), fuse_avx512, "avx512-fast"));
+      if (isa == "avxvnni") list.push_back(fused(kernels_avxvnni(), fuse_avx2, "avxvnni-fast"));
+      if (isa == "avx2") list.push_back(fused(kernels_avx2(), fuse_avx2, "avx2-fast"));
+#elif defined(__aarch64__)
+      if (isa == "dotprod") list.push_back(fused(kernels_dotprod(), fuse_dotprod, "dotprod-fast"));
+#endif
+    }
+    return list;
+  }();
+  return tables;
+}
+
+}  // namespace
+
+std::vector<std::string_view> fast_isas() {
+  std::vector<std::string_view> list;
+  for (const KernelTable& t : fast_kernels()) list.push_back(t.isa);
+  return list;
+}
+
+Result<const KernelTable*> select_kernels(std::string_view isa) {
+  const std::vector<std::string_view> list = available_isas();
+  if (isa.empty()) return &portable_kernels(list.front());
+  std::string names;
+  for (const std::string_view name : list) {
+    if (name == isa) return &portable_kernels(name);
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  for (const KernelTable& t : fast_kernels()) {
+    if (isa == "fast" || isa == t.isa) return &t;
+    names += ", " + std::string(t.isa);
   }
   return Status(Code::invalid_argument, "instruction set '" + std::string(isa) + "' is not available here: this machine has " + names);
+}
+
+std::string_view numerics_of(std::string_view isa) {
+  const auto kernels = select_kernels(isa);
+  return !kernels.ok() || (*kernels)->portable ? "portable" : "fast";
 }
 
 }  // namespace loom::cpu

@@ -174,10 +174,9 @@ static void matmul_t_fold(const KernelArgs& k) {
     for (i64 i = channels.begin * inputs; i < channels.end * inputs; ++i) to[i] = 0;
     for (i64 o = 0; o < places; o += kFoldPlaces) {
       const i64 count = least(kFoldPlaces, places - o), columns = (count + 15) / 16 * 16;
-      for (i64 p = 0; p < columns; ++p) {
-        const T* from = p < count ? row<T>(gy, item * places + o + p) : nullptr;
-        for (i64 n = 0; n < w.rows; ++n) turned[n * kFoldPlaces + p] = from ? from[n] : T(0);
-      }
+      turn(row<T>(gy, item * places + o), gy.stride, count, w.rows, turned, kFoldPlaces);
+      for (i64 n = 0; n < w.rows; ++n)
+        for (i64 p = count; p < columns; ++p) turned[n * kFoldPlaces + p] = 0;
       for (i64 c = channels.begin; c < channels.end; c += at_once) {
         const i64 some = least(at_once, channels.end - c), rows = some * taps;
         const T* weight = static_cast<const T*>(w.dense) + c * taps;

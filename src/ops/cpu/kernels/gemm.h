@@ -8,6 +8,11 @@ static constexpr int kRegisters = 16;
 #endif
 // What they hold of sums; half as many rows of doubles.
 static constexpr int kTileRows = LOOM_TILE_ROWS, kTilePanels = LOOM_TILE_PANELS;
+#ifdef LOOM_FUSED
+static constexpr int kWidePanels = 4;  // of a single row: one chain for each register
+#else
+static constexpr int kWidePanels = 2 * LOOM_TILE_PANELS;  // of a single row, whose registers have two chains
+#endif
 template <class T>
 static constexpr int kRowsOf = sizeof(T) == 4 || kTileRows == 1 ? kTileRows : kTileRows / 2;
 
@@ -52,7 +57,7 @@ static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (
   using N = typename V<T>::Native;
   const auto rows = a.template rows<MR>();
   constexpr int kParts = V<T>::kParts, Q = NP * kParts, W = 16 / kParts;
-  constexpr bool kBoth = 2 * MR * Q <= kRegisters * 3 / 4;
+  [[maybe_unused]] constexpr bool kBoth = 2 * MR * Q <= kRegisters * 3 / 4;
   auto add_products = [&](i64 k, N(&sum)[MR][Q]) __attribute__((always_inline)) {
     N values[Q];
     LOOM_UNROLL for (int q = 0; q < Q; ++q) __builtin_memcpy(&values[q], b + q / kParts * bp + q % kParts * W + k * bk, sizeof values[q]);
@@ -61,10 +66,23 @@ static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (
       LOOM_UNROLL for (int q = 0; q < Q; ++q) sum[m][q] += x * values[q];
     }
   };
-  auto zero = [](N(&sum)[MR][Q]) __attribute__((always_inline)) {
+  [[maybe_unused]] auto zero = [](N(&sum)[MR][Q]) __attribute__((always_inline)) {
     LOOM_UNROLL for (int m = 0; m < MR; ++m)
       LOOM_UNROLL for (int q = 0; q < Q; ++q) sum[m][q] = N{};
   };
+#ifdef LOOM_FUSED
+  N sum[MR][Q];
+  LOOM_UNROLL for (int m = 0; m < MR; ++m)
+    LOOM_UNROLL for (int q = 0; q < Q; ++q) sum[m][q] = c[m][q / kParts].part[q % kParts];
+  i64 k = 0;
+  for (; k + 1 < n; k += 2) {
+    add_products(k, sum);
+    add_products(k + 1, sum);
+  }
+  if (k < n) add_products(k, sum);
+  LOOM_UNROLL for (int m = 0; m < MR; ++m)
+    LOOM_UNROLL for (int q = 0; q < Q; ++q) c[m][q / kParts].part[q % kParts] = sum[m][q];
+#else
   for (i64 k0 = 0; k0 < n; k0 += 32) {
     const i64 k1 = least(k0 + 32, n);
     N even[MR][Q], odd[MR][Q];
@@ -85,6 +103,7 @@ static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (
     LOOM_UNROLL for (int m = 0; m < MR; ++m)
       LOOM_UNROLL for (int q = 0; q < Q; ++q) c[m][q / kParts].part[q % kParts] += even[m][q] + odd[m][q];
   }
+#endif
 }
 
 template <class T, int MR, int NP>
@@ -126,6 +145,8 @@ static inline void tile_rows(const Product<T, A>& g, i64 rows, i64 panel) {
   constexpr int kRows = kRowsOf<T>;
   i64 m = 0;
   for (; m + kRows <= rows; m += kRows) tile<T, kRows, NP>(g, m, panel);
+  if constexpr (kRows > 4)
+    for (; m + 2 <= rows; m += 2) tile<T, 2, NP>(g, m, panel);
   for (; m < rows; ++m) tile<T, 1, NP>(g, m, panel);
 }
 
@@ -155,39 +176,30 @@ static void copy_rows(const WeightArg& w, i64 panel, T* to) {
     }
   }
 }
-#if defined(__clang__)
-#define LOOM_PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
-#else
-#define LOOM_PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, FourBits{i, j, k, l})
-#endif
 static void turn_rows(const WeightArg& w, i64 panel, float* to) {
-  typedef float Four __attribute__((vector_size(16)));
-  [[maybe_unused]] typedef int FourBits __attribute__((vector_size(16)));
   const i64 first = panel * 16, count = least(16, w.rows - first);
   const float* from = w.master + first * w.cols;
-  const i64 fours = count == 16 ? w.cols / 4 * 4 : 0;
-  for (i64 c = 0; c < fours; c += 4)
-    for (i64 r = 0; r < 16; r += 4) {
-      Four v[4];
-      LOOM_UNROLL for (int i = 0; i < 4; ++i) {
-        __builtin_memcpy(&v[i], from + (r + i) * w.cols + c, sizeof v[i]);
-        v[i] = flushed(v[i]);
-      }
-      const Four low01 = LOOM_PICK(v[0], v[1], 0, 4, 1, 5), high01 = LOOM_PICK(v[0], v[1], 2, 6, 3, 7);
-      const Four low23 = LOOM_PICK(v[2], v[3], 0, 4, 1, 5), high23 = LOOM_PICK(v[2], v[3], 2, 6, 3, 7);
-      const Four turned[4] = {LOOM_PICK(low01, low23, 0, 1, 4, 5), LOOM_PICK(low01, low23, 2, 3, 6, 7), LOOM_PICK(high01, high23, 0, 1, 4, 5), LOOM_PICK(high01, high23, 2, 3, 6, 7)};
-      LOOM_UNROLL for (int i = 0; i < 4; ++i) __builtin_memcpy(to + (c + i) * 16 + r, &turned[i], sizeof turned[i]);
-    }
-  for (i64 c = fours; c < w.cols; ++c)
+  const i64 whole = count == 16 ? w.cols / 4 * 4 : 0;
+  turn(from, w.cols, 16, whole, to, 16, [](auto v) __attribute__((always_inline)) { return flushed(v); });
+  for (i64 c = whole; c < w.cols; ++c)
     for (i64 r = 0; r < 16; ++r) to[c * 16 + r] = r < count ? stored(from[r * w.cols + c]) : 0;
 }
-#undef LOOM_PICK
 
 // The worker's part of C: panels first, and rows too where there are few panels. Any cut gives the same bits. With `copy` panels of B come by it, into the scratch.
 template <class T>
 static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k, void (*copy)(const WeightArg&, i64 panel, T* to) = nullptr) {
   if (rows == 0) return;  // none may have come
-  const i64 panels = (g.lanes + 15) / 16, groups = (panels + kTilePanels - 1) / kTilePanels;
+  const i64 panels = (g.lanes + 15) / 16;
+  if (rows == 1 && !copy) {
+    // Few chains in a row's panel: several panels at once keep the units busy.
+    const Range r = share((panels + kWidePanels - 1) / kWidePanels, 1, k.worker, k.workers);
+    for (i64 panel = r.begin * kWidePanels; panel < least(r.end * kWidePanels, panels);) {
+      if (panel + kWidePanels <= panels) tile<T, 1, kWidePanels>(g, 0, panel), panel += kWidePanels;
+      else tile<T, 1, 1>(g, 0, panel), ++panel;
+    }
+    return;
+  }
+  const i64 groups = (panels + kTilePanels - 1) / kTilePanels;
   i64 block = rows;
   if (groups < 4 * k.workers) block = least(rows, groups * rows >= 16 * kTileRows * k.workers ? 16 * kTileRows : kTileRows);
   const i64 blocks = (rows + block - 1) / block;
@@ -278,6 +290,8 @@ static inline void outer_rows(const Product<T>& g, Range r, i64 panel) {
   constexpr int kRows = kRowsOf<T>;
   i64 m = r.begin;
   for (; m + kRows <= r.end; m += kRows) outer_tile<T, kRows, NP>(g, m, panel);
+  if constexpr (kRows > 4)
+    for (; m + 2 <= r.end; m += 2) outer_tile<T, 2, NP>(g, m, panel);
   for (; m < r.end; ++m) outer_tile<T, 1, NP>(g, m, panel);
 }
 

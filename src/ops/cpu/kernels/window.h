@@ -68,8 +68,7 @@ static void reorder(const KernelArgs& k) {
       // Lines of a transposition are neighbors in x: eight of them at once read whole cache lines.
       const i64 next = yc + sizes[4] < y.cols ? sizes[4] : y.stride - yc;
       if (step[3] == 1 && line % sizes[3] + kTurned <= sizes[3] && line + kTurned <= r.end && xc + kTurned <= x.cols && (sizes[4] == y.cols || yc + kTurned * sizes[4] <= y.cols)) {
-        for (i64 i = 0; i < sizes[4]; ++i)
-          for (i64 j = 0; j < kTurned; ++j) b[j * next + i] = a[i * apart + j];
+        turn(a, apart, sizes[4], kTurned, b, next);
         line += kTurned - 1;
         continue;
       }
