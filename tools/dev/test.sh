@@ -83,6 +83,22 @@ torch_python() {
   return 1
 }
 
+# A Python with what opens LoRA adapters as others do; in CI it is made beside Debian's PyTorch, in versions that go with that one.
+peft_python() {
+  local python
+  if [ -n "${LOOM_CI:-}" ]; then
+    python=$(torch_python) || return 1
+    # Debian's PyTorch calls itself 1.13.0a0, which pip takes for less than the 1.13.0 that peft wants: with dependencies it would bring another one, of 5 GB.
+    { "$python" -m venv --system-site-packages build/venv-peft &&
+      build/venv-peft/bin/pip install --quiet transformers==4.46.3 tokenizers==0.20.3 safetensors==0.5.3 huggingface-hub==0.26.5 jinja2==3.1.6 psutil &&
+      build/venv-peft/bin/pip install --quiet --no-deps peft==0.14.0 accelerate==0.34.2; } >&2 || return 1
+  fi
+  for python in build/venv-peft/bin/python python3 /usr/bin/python3; do
+    "$python" -c 'import numpy, torch, transformers, peft, safetensors, jinja2' 2>/dev/null && { echo "$python"; return 0; }
+  done
+  return 1
+}
+
 # table_holds FILE COMMAND...: every line that COMMAND prints (its last word, where there are two) stands in FILE.
 table_holds() {
   local file=$1 line count=0
@@ -120,6 +136,8 @@ run_parity() {
   done < <(parity_checks)
   if python=$(torch_python); then run_script parity/torch-random "$python" tests/parity/torch_random.py
   else skip_script parity/torch-random "needs Python 3 with PyTorch and NumPy: Debian's python3-torch"; fi
+  if python=$(peft_python); then run_script parity/peft "$python" tests/parity/peft_adapter.py build/release/loom
+  else skip_script parity/peft "needs Python 3 with PyTorch, transformers and peft"; fi
 }
 
 # run_node NAME FILE...: programs of node:test; counts per test.
