@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tools/verify_targets.sh [TARGET...]: builds the verifying program (loom_verify) for every target, runs it and prints its fingerprint,
-# a line per target. Ends with 0 only where all are equal. A target without its tools is skipped; with LOOM_CI set that is a failure.
+# a line per target: that of the numerics table, and the beginning of that of the matrix of layers. Ends with 0 only where all are equal. A target without its tools is skipped; with LOOM_CI set that is a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 out=build/targets
@@ -32,9 +32,9 @@ first_of() {
   return 1
 }
 
-# report NAME RESULT TEXT: prints the line and keeps it.
+# report NAME RESULT TEXT [FINGERPRINTS]: prints the line and keeps it.
 report() {
-  printf '%s %s\n' "$2" "${3%% *}" >"$out/$1.result"
+  printf '%s %s\n' "$2" "${4:-}" >"$out/$1.result"
   case $2 in
     equal) printf '%-16s %s\n' "$1" "$3" ;;
     *) printf '%-16s %s: %s\n' "$1" "$2" "$3" ;;
@@ -58,8 +58,8 @@ run_program() {  # TARGET NAME [--isa ISA]
   if [ $rc != 0 ] && grep -q "is not available here" "$out/$name.err"; then report "$name" skipped "this machine does not have $2"
   elif [ $rc = 124 ]; then report "$name" FAILED "did not end within $limit s"
   elif [ $rc != 0 ]; then report "$name" FAILED "ended with $rc: $(tail -n 1 "$out/$name.err")"
-  elif ! [[ $all =~ ^all\ [0-9a-f]{64}$ ]]; then report "$name" FAILED "the last line is no fingerprint: $all"
-  else report "$name" equal "${all#all } $(printf '%5d s' $((SECONDS - start)))"
+  elif ! [[ $all =~ ^all\ ([0-9a-f]{64})\ ([0-9a-f]{64})$ ]]; then report "$name" FAILED "the last line has no fingerprints: $all"
+  else report "$name" equal "${BASH_REMATCH[1]} ${BASH_REMATCH[2]:0:12} $(printf '%5d s' $((SECONDS - start)))" "${BASH_REMATCH[1]}${BASH_REMATCH[2]}"
   fi
 }
 
@@ -101,9 +101,10 @@ if [ "$kinds" -gt 1 ]; then
   reference=$(basename "$(grep -l " $most\$" "$out"/*.result | head -n 1)" .result)
   for result in $(grep -l '^equal' "$out"/*.result); do
     name=$(basename "$result" .result)
-    rows=$(diff "$out/$reference.rows" "$out/$name.rows" | awk '$1 == ">" && $2 != "all" { printf " %s", $2 }')
+    rows=$(diff "$out/$reference.rows" "$out/$name.rows" | awk '$1 == ">" && $2 != "all" && ++n <= 20 { printf " %s", $2; for (i = 3; i < NF; ++i) printf "-%s", $i }')
     [ -z "$rows" ] || echo "$name differs from $reference in:$rows"
   done
 fi
-echo "$count targets ran, $kinds fingerprint(s), $failed failed"
+layers=$(cat "$out"/*.rows | awk '$1 == "layer" { types[$2]; dtypes[$3]; ways[$4]; n++ } END { print length(types), "layers x", length(dtypes), "dtypes x", length(ways), "directions x targets =", n, "combinations" }')
+echo "matrix: $layers; $count targets ran, $kinds fingerprint(s), $failed failed"
 [ "$kinds" = 1 ] && [ "$failed" = 0 ]
