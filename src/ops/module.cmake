@@ -22,6 +22,8 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_dotprod.cpp PROPERTIES COMPILE_OPTIONS "-march=armv8.2-a+dotprod")
 endif()
 file(GLOB loom_kernels ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_*.cpp)
+# Nothing that kernels call throws: without tables for that the library is smaller.
+optimize_sources("-fno-exceptions;-fno-asynchronous-unwind-tables" ${loom_kernels})
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # Few machines lack AVX2, and most of what the others take from the baseline is seldom run.
   list(REMOVE_ITEM loom_kernels ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_generic.cpp)

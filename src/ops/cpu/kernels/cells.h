@@ -1,14 +1,45 @@
 // What recurrent layers do between their products. x and s are the products of the step's input and of the state before it, gate after
 // gate, each `units` wide, in PyTorch's order.
 
+// Sixteen units at once, in arrays of their own: nothing else lies there, so that compilers make vectors of the loops.
 template <class T>
-struct LstmGates {
-  T i, f, g, o;
+struct Units {
+  T v[16];
 };
 template <class T>
-static inline LstmGates<T> lstm_gates(const T* x, const T* s, i64 units, i64 j) {
-  return {exact::sigmoid(x[j] + s[j]), exact::sigmoid(x[units + j] + s[units + j]), exact::tanh(x[2 * units + j] + s[2 * units + j]),
-      exact::sigmoid(x[3 * units + j] + s[3 * units + j])};
+static inline Units<T> take(const T* p, i64 n) {
+  Units<T> u = {};
+  if (n == 16) __builtin_memcpy(u.v, p, sizeof u.v);
+  else for (i64 l = 0; l < n; ++l) u.v[l] = p[l];
+  return u;
+}
+template <class T>
+static inline void give(const Units<T>& u, T* p, i64 n) {
+  if (n == 16) __builtin_memcpy(p, u.v, sizeof u.v);
+  else for (i64 l = 0; l < n; ++l) p[l] = u.v[l];
+}
+// f(lane) of all lanes.
+template <class T, class F>
+static inline Units<T> of_units(F f) {
+  Units<T> u;
+  for (int l = 0; l < 16; ++l) u.v[l] = f(l);
+  return u;
+}
+
+template <class T>
+struct LstmGates {
+  Units<T> i, f, g, o;
+};
+// Of n units from j on. Not inlined, for size.
+template <class T>
+__attribute__((noinline)) static LstmGates<T> lstm_gates(const T* x, const T* s, i64 units, i64 j, i64 n) {
+  Units<T> gate[4];
+  for (i64 which = 0; which < 4; ++which) {
+    const Units<T> a = take(x + which * units + j, n), b = take(s + which * units + j, n);
+    gate[which] = of_units<T>([&](int l) { return a.v[l] + b.v[l]; });
+    if (which != 2) gate[which] = of_units<T>([&](int l) { return exact::sigmoid(gate[which].v[l]); });
+  }
+  return {gate[0], gate[1], of_units<T>([&](int l) { return exact::tanh(gate[2].v[l]); }), gate[3]};
 }
 
 // Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000: c' = f c + i g, h = o tanh(c').
@@ -16,30 +47,37 @@ template <class T>
 static void lstm_cell(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &s = k.t[1], &c = k.t[2], &h = k.t[3], &next = k.t[4];
   each_element<T>(k, h, [&](i64 r, i64 j0, i64 j1) {
-    for (i64 j = j0; j < j1; ++j) {
-      const LstmGates<T> a = lstm_gates(row<T>(x, r), row<T>(s, r), h.cols, j);
-      const T cell = stored(a.f * row<T>(c, r)[j] + a.i * a.g);
-      row<T>(next, r)[j] = cell;
-      row<T>(h, r)[j] = stored(a.o * exact::tanh(cell));
+    for (i64 j = j0; j < j1; j += 16) {
+      const i64 n = least(16, j1 - j);
+      const LstmGates<T> a = lstm_gates(row<T>(x, r), row<T>(s, r), h.cols, j, n);
+      const Units<T> before = take(row<T>(c, r) + j, n);
+      const Units<T> cell = of_units<T>([&](int l) { return stored(a.f.v[l] * before.v[l] + a.i.v[l] * a.g.v[l]); });
+      give(cell, row<T>(next, r) + j, n);
+      give(of_units<T>([&](int l) { return stored(a.o.v[l] * exact::tanh(cell.v[l])); }), row<T>(h, r) + j, n);
     }
   });
 }
 template <class T>
 static void lstm_cell_back(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &s = k.t[1], &c = k.t[2], &next = k.t[3], &gh = k.t[4], &gnext = k.t[5], &gz = k.t[6], &gc = k.t[7];
-  const i64 n = gc.cols;
+  const i64 units = gc.cols;
   each_element<T>(k, gc, [&](i64 r, i64 j0, i64 j1) {
-    for (i64 j = j0; j < j1; ++j) {
-      const LstmGates<T> a = lstm_gates(row<T>(x, r), row<T>(s, r), n, j);
-      const T t = exact::tanh(row<T>(next, r)[j]), g = row<T>(gh, r)[j];
-      T cell = (g * a.o) * (T(1) - t * t);
-      if (k.has[5]) cell = cell + row<T>(gnext, r)[j];
-      T* z = row<T>(gz, r);
-      z[j] = stored((cell * a.g) * (a.i * (T(1) - a.i)));
-      z[n + j] = stored((cell * row<T>(c, r)[j]) * (a.f * (T(1) - a.f)));
-      z[2 * n + j] = stored((cell * a.i) * (T(1) - a.g * a.g));
-      z[3 * n + j] = stored((g * t) * (a.o * (T(1) - a.o)));
-      row<T>(gc, r)[j] = stored(cell * a.f);
+    for (i64 j = j0; j < j1; j += 16) {
+      const i64 n = least(16, j1 - j);
+      const LstmGates<T> a = lstm_gates(row<T>(x, r), row<T>(s, r), units, j, n);
+      const Units<T> after = take(row<T>(next, r) + j, n), before = take(row<T>(c, r) + j, n), g = take(row<T>(gh, r) + j, n);
+      const Units<T> t = of_units<T>([&](int l) { return exact::tanh(after.v[l]); });
+      Units<T> cell = of_units<T>([&](int l) { return (g.v[l] * a.o.v[l]) * (T(1) - t.v[l] * t.v[l]); });
+      if (k.has[5]) {
+        const Units<T> later = take(row<T>(gnext, r) + j, n);
+        cell = of_units<T>([&](int l) { return cell.v[l] + later.v[l]; });
+      }
+      T* z = row<T>(gz, r) + j;
+      give(of_units<T>([&](int l) { return stored((cell.v[l] * a.g.v[l]) * (a.i.v[l] * (T(1) - a.i.v[l]))); }), z, n);
+      give(of_units<T>([&](int l) { return stored((cell.v[l] * before.v[l]) * (a.f.v[l] * (T(1) - a.f.v[l]))); }), z + units, n);
+      give(of_units<T>([&](int l) { return stored((cell.v[l] * a.i.v[l]) * (T(1) - a.g.v[l] * a.g.v[l])); }), z + 2 * units, n);
+      give(of_units<T>([&](int l) { return stored((g.v[l] * t.v[l]) * (a.o.v[l] * (T(1) - a.o.v[l]))); }), z + 3 * units, n);
+      give(of_units<T>([&](int l) { return stored(cell.v[l] * a.f.v[l]); }), row<T>(gc, r) + j, n);
     }
   });
 }

@@ -35,13 +35,17 @@ namespace loom::cpu::LOOM_ISA {
 static void fill_float(KernelTable& t) { t = LOOM_FLOAT_TABLE(); }
 #else
 // Every instruction set has its own f32 kernels of the ops that take time, and its own products in double; all else is the baseline's, so that the
-// library stays small.
+// library stays small. With LOOM_NEXT_TABLE, the table of the next narrower registers, only what computes much is made anew.
 static void fill_float(KernelTable& t) {
 #ifdef LOOM_BASELINE
 #define LOOM_DOUBLE(op, ...) t.f64[static_cast<int>(Op::op)] = __VA_ARGS__;
 #else
 #define LOOM_DOUBLE(op, ...)
+#ifdef LOOM_NEXT_TABLE
+  t = LOOM_NEXT_TABLE();
+#else
   t = kernels_generic();
+#endif
 #endif
 #define LOOM_KERNEL(op, function) \
   t.f32[static_cast<int>(Op::op)] = &function<float>; \
@@ -49,23 +53,17 @@ static void fill_float(KernelTable& t) {
 #define LOOM_KERNEL2(op, function, flag) \
   t.f32[static_cast<int>(Op::op)] = &function<float, flag>; \
   LOOM_DOUBLE(op, &function<double, flag>)
+#ifdef LOOM_NEXT_TABLE
+#define LOOM_KERNEL_BOTH LOOM_KERNEL
+#else
 #define LOOM_KERNEL_BOTH(op, function) \
   t.f32[static_cast<int>(Op::op)] = &function<float>; \
   t.f64[static_cast<int>(Op::op)] = &function<double>;
-  LOOM_KERNEL(fill, fill)
-  LOOM_KERNEL(copy, copy)
+#endif
   LOOM_KERNEL(add, add)
-  LOOM_KERNEL(scale, scale)
-  LOOM_KERNEL(gather, gather)
-  LOOM_KERNEL(gather_rows, gather_rows)
-  LOOM_KERNEL(scatter_rows, scatter_rows)
   LOOM_KERNEL_BOTH(matmul, matmul)
   LOOM_KERNEL_BOTH(matmul_t, matmul_t)
   LOOM_KERNEL_BOTH(outer_add, outer_add)
-  LOOM_KERNEL(col_sum, col_sum)
-  LOOM_KERNEL(gather_add, gather_add)
-  LOOM_KERNEL(activation, activation)
-  LOOM_KERNEL(activation_back, activation_back)
   LOOM_KERNEL(silu_mul, silu_mul)
   LOOM_KERNEL(silu_mul_back, silu_mul_back)
   LOOM_KERNEL2(rms_norm, norm, false)
@@ -74,11 +72,34 @@ static void fill_float(KernelTable& t) {
   LOOM_KERNEL2(layer_norm, norm, true)
   LOOM_KERNEL2(layer_norm_back, norm_back, true)
   LOOM_KERNEL2(layer_norm_gain, norm_gain, true)
-  LOOM_KERNEL(rope, rope)
-  LOOM_KERNEL(kv_append, kv_append)
   LOOM_KERNEL(attention, attention)
   LOOM_KERNEL(attention_rows, attention_rows)
   LOOM_KERNEL(attention_back, attention_back)
+  LOOM_KERNEL(sgd, sgd)
+  LOOM_KERNEL(adamw, adamw)
+  LOOM_KERNEL(mul, mul)
+  LOOM_KERNEL(lstm_cell, lstm_cell)
+  LOOM_KERNEL(lstm_cell_back, lstm_cell_back)
+  t.f32[static_cast<int>(Op::split_bf16)] = &split_bf16;
+  t.matmul[kFloatForm] = &matmul<float>;
+  t.matmul_window = &matmul_window<float>;
+  t.outer_add_window = &outer_add_window<float>;
+  t.matmul_t_fold = &matmul_t_fold<float>;
+  t.matmul[kDecodedForm] = &matmul_decoded<1>;
+  t.matmul[kSplitForm] = &matmul_decoded<2>;
+#ifndef LOOM_NEXT_TABLE
+  LOOM_KERNEL(fill, fill)
+  LOOM_KERNEL(copy, copy)
+  LOOM_KERNEL(scale, scale)
+  LOOM_KERNEL(gather, gather)
+  LOOM_KERNEL(gather_rows, gather_rows)
+  LOOM_KERNEL(scatter_rows, scatter_rows)
+  LOOM_KERNEL(col_sum, col_sum)
+  LOOM_KERNEL(gather_add, gather_add)
+  LOOM_KERNEL(activation, activation)
+  LOOM_KERNEL(activation_back, activation_back)
+  LOOM_KERNEL(rope, rope)
+  LOOM_KERNEL(kv_append, kv_append)
   LOOM_KERNEL(cross_entropy, cross_entropy)
   LOOM_KERNEL(cross_entropy_back, cross_entropy_back)
   LOOM_KERNEL(mse, mse)
@@ -87,25 +108,14 @@ static void fill_float(KernelTable& t) {
   LOOM_KERNEL(grad_merge, grad_merge)
   LOOM_KERNEL(sum_squares, sum_squares)
   LOOM_KERNEL(clip_scale, clip_scale)
-  LOOM_KERNEL(sgd, sgd)
-  LOOM_KERNEL(adamw, adamw)
-  LOOM_KERNEL(mul, mul)
   LOOM_KERNEL(channel_affine, channel_affine)
   LOOM_KERNEL(reorder, reorder)
   LOOM_KERNEL(unfold, unfold)
   LOOM_KERNEL(fold, fold)
   LOOM_KERNEL(group_matmul_t, group_matmul_t)
   LOOM_KERNEL(group_outer_add, group_outer_add)
-  LOOM_KERNEL(lstm_cell, lstm_cell)
-  LOOM_KERNEL(lstm_cell_back, lstm_cell_back)
-  t.f32[static_cast<int>(Op::split_bf16)] = &split_bf16;
-  t.matmul[kFloatForm] = &matmul<float>;
   t.unfold_padded = &unfold_padded<float>;
-  t.matmul_window = &matmul_window<float>;
-  t.outer_add_window = &outer_add_window<float>;
-  t.matmul_t_fold = &matmul_t_fold<float>;
-  t.matmul[kDecodedForm] = &matmul_decoded<1>;
-  t.matmul[kSplitForm] = &matmul_decoded<2>;
+#endif
 #ifdef LOOM_BASELINE
   t.f32[static_cast<int>(Op::convert)] = &convert<double, float>;  // by the type of y
   t.f64[static_cast<int>(Op::convert)] = &convert<float, double>;
