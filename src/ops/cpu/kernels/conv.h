@@ -78,22 +78,28 @@ static void matmul_window(const KernelArgs& k) {
   }
 }
 
-// gw (+)= gy^T times unfolded x: 16 filters of some taps at a time. scratch: a table of the taps, one of all rows in blocks of 1,024.
-template <class T, int MR>
+// gw (+)= gy^T times unfolded x: NP times 16 filters of some taps at a time. scratch: a table of the taps, one of all rows in blocks of 1,024.
+template <class T, int MR, int NP>
 static inline void outer_window_tile(const KernelArgs& k, i64 places, const int* taps, const int* rows, i64 tap, i64 filter) {
   const TensorArg &gy = k.t[0], &x = k.t[1], &gw = k.t[2];
-  Tile<T, MR, 1> t;
-  sum_blocks<T, MR, 1>(gy.rows, t, [&](i64 r, i64 n, auto& c) {
-    multiply<T, MR, 1>(n, Tabled<T>{row<T>(x, r / places), taps + tap, rows + r}, row<T>(gy, r) + filter, 16, gy.stride, c);
+  Tile<T, MR, NP> t;
+  sum_blocks<T, MR, NP>(gy.rows, t, [&](i64 r, i64 n, auto& c) {
+    multiply<T, MR, NP>(n, Tabled<T>{row<T>(x, r / places), taps + tap, rows + r}, row<T>(gy, r) + filter, 16, gy.stride, c);
   });
   for (int m = 0; m < MR; ++m) {
-    T lanes[16];
-    store(lanes, t.c[m][0]);
-    for (i64 n = 0; n < least(16, gw.rows - filter); ++n) {
+    T lanes[16 * NP];
+    for (int p = 0; p < NP; ++p) store(lanes + 16 * p, t.c[m][p]);
+    for (i64 n = 0; n < least(16 * NP, gw.rows - filter); ++n) {
       T& to = row<T>(gw, filter + n)[tap + m];
       to = stored(k.ints[0] ? to + lanes[n] : lanes[n]);
     }
   }
+}
+template <class T, int NP>
+static inline void outer_window_taps(const KernelArgs& k, Range r, i64 places, const int* taps, const int* rows, i64 filter) {
+  i64 tap = r.begin;
+  for (; tap + kTileRows <= r.end; tap += kTileRows) outer_window_tile<T, kTileRows, NP>(k, places, taps, rows, tap, filter);
+  for (; tap < r.end; ++tap) outer_window_tile<T, 1, NP>(k, places, taps, rows, tap, filter);
 }
 template <class T>
 static void outer_add_window(const KernelArgs& k) {
@@ -106,11 +112,10 @@ static void outer_add_window(const KernelArgs& k) {
   if (r.begin == r.end) return;
   tap_table(s, padded, taps);
   for (i64 b = 0; b < gy.rows; b += 1024) place_table(s, padded, k.t[1].stride, b, least(b + 1024, gy.rows), rows + b);
-  for (i64 filter = 0; filter < gw.rows; filter += 16) {
-    i64 tap = r.begin;
-    for (; tap + kTileRows <= r.end; tap += kTileRows) outer_window_tile<T, kTileRows>(k, places, taps, rows, tap, filter);
-    for (; tap < r.end; ++tap) outer_window_tile<T, 1>(k, places, taps, rows, tap, filter);
-  }
+  i64 filter = 0;
+  if constexpr (kTilePanels > 1)
+    for (; filter + 16 * (kTilePanels - 1) < gw.rows; filter += 16 * kTilePanels) outer_window_taps<T, kTilePanels>(k, r, places, taps, rows, filter);
+  for (; filter < gw.rows; filter += 16) outer_window_taps<T, 1>(k, r, places, taps, rows, filter);
 }
 
 template <class T>
