@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/thread_pool.h"
 #include "command.h"
 #include "exec/mode.h"
@@ -36,6 +37,9 @@ struct BenchModes {
 };
 Result<BenchModes> bench_modes(const BenchArgs& args);
 
+// The object of --json: "bench", the figures, "missing" modes, "rows"; returns the exit code.
+int print_bench(const char* what, Json figures, const BenchModes& modes, Json rows);
+
 // Whether --layers has this name, in any case of its letters, or none at all.
 bool wanted(const std::vector<std::string>& list, std::string_view name);
 
@@ -45,5 +49,7 @@ int bench_layers(const BenchArgs& args);
 // Six small networks that learn.
 std::vector<std::string> bench_network_names();
 int bench_training(const BenchArgs& args);
+// The CPU, a device and auto over the width of a layer.
+int bench_crossover(const BenchArgs& args);
 
 }  // namespace loom::cli

@@ -176,14 +176,10 @@ int bench_layers(const BenchArgs& a) {
   }
   if (rows.as_array().empty()) return fail(Status(Code::invalid_argument, "bench layers: no layer has these names and dtypes"), kUsage);
   if (!a.json) return kOk;
-  Json answer = Json::object(), missing = Json::array();
-  for (const std::string& m : modes.missing) missing.push(m);
-  answer.set("bench", "layers");
-  answer.set("repeats", repeats);
-  answer.set("warmups", warmups);
-  answer.set("missing", std::move(missing));
-  answer.set("rows", std::move(rows));
-  return print(answer.dump() + "\n") ? kOk : kFailed;
+  Json figures = Json::object();
+  figures.set("repeats", repeats);
+  figures.set("warmups", warmups);
+  return print_bench("layers", std::move(figures), modes, std::move(rows));
 }
 
 }  // namespace loom::cli

@@ -130,13 +130,9 @@ int bench_training(const BenchArgs& a) {
   }
   if (rows.as_array().empty()) return fail(Status(Code::invalid_argument, "bench training: no network has these names, or no mode is here"), kUsage);
   if (!a.json) return kOk;
-  Json answer = Json::object(), missing = Json::array();
-  for (const std::string& m : modes.missing) missing.push(m);
-  answer.set("bench", "training");
-  answer.set("epochs", epochs);
-  answer.set("missing", std::move(missing));
-  answer.set("rows", std::move(rows));
-  return print(answer.dump() + "\n") ? kOk : kFailed;
+  Json figures = Json::object();
+  figures.set("epochs", epochs);
+  return print_bench("training", std::move(figures), modes, std::move(rows));
 }
 
 }  // namespace loom::cli

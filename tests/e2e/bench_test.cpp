@@ -52,6 +52,20 @@ TEST(Bench, TrainingGivesTheSameWeightsInEveryMode) {
   for (const auto& [network, list] : weights) EXPECT_EQ(list.size(), 1u) << network;
 }
 
+TEST(Bench, CrossoverDrawsEverySize) {
+  const Outcome o = loom({"bench", "crossover", "--quick", "--json"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto report = Json::parse(o.out);
+  ASSERT_TRUE(report.ok()) << o.out;
+  EXPECT_EQ(rows_of(*report).size(), 3u);
+  for (const Json& row : rows_of(*report)) {
+    EXPECT_GT(number(row, "cpu_us"), 0);
+    EXPECT_GT(number(row, "auto_us"), 0);
+    EXPECT_GT(number(row, "auto_over_best"), 0);
+  }
+  LOOM_EXPECT_REFUSED(loom({"bench", "crossover", "--modes", "cpu-sc"}), 2, "no --modes");
+}
+
 // Six networks of a published table, 160 steps: in FP8 the loss of the last epoch is that of f32 within a hundredth of the first loss. (Of itself it differs more
 // where a network has learned its samples by heart, as the small cnn3 has: 0.002 of 0.52.)
 TEST(Bench, TrainingInFp8EndsWhereF32Does) {

@@ -41,7 +41,7 @@ std::vector<std::string> shape_names() {
 }
 
 void bind(CLI::App& c, Args& a) {
-  c.add_option("WHAT", a.what, "llm; ops; layers: forward and backward of each; training: six small networks; train: a decoder of 33 M parameters in f32")->check(CLI::IsMember({"ops", "llm", "train", "layers", "training"}));
+  c.add_option("WHAT", a.what, "llm; ops; layers: forward and backward of each; training: six small networks; crossover: CPU, device and auto over the width of a layer; train: a decoder of 33 M parameters in f32")->check(CLI::IsMember({"ops", "llm", "train", "layers", "training", "crossover"}));
   c.add_option("--model", a.model, "shape")->check(CLI::IsMember(shape_names()));
   c.add_option("--dtype", a.dtype, "weights, for example f32, i8, i4");
   c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
@@ -56,8 +56,8 @@ void bind(CLI::App& c, Args& a) {
   c.add_option("--dtypes", a.dtypes, "layers: these dtypes alone")->delimiter(',')->type_name("NAMES");
   c.add_option("--modes", a.modes, "layers, training: of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-mc (cpu-sc,cpu-mc,gpu-mc)")->delimiter(',')->check(CLI::IsMember(std::vector<std::string>(modes.begin(), modes.end())))->type_name("NAMES");
   c.add_flag("--fp8", a.fp8, "training: products in FP8, and the loss beside that of f32");
-  c.add_flag("--quick", a.quick, "layers, training: a few runs, to see that they work");
-  c.add_flag("--json", a.json, "layers, training: one JSON object on stdout");
+  c.add_flag("--quick", a.quick, "layers, training, crossover: a few runs, to see that they work");
+  c.add_flag("--json", a.json, "layers, training, crossover: one JSON object on stdout");
 }
 
 // Bytes per second that all threads together read from a block larger than the caches.
@@ -226,6 +226,7 @@ int bench_train(const Args& a, ThreadPool& pool) {
 
 int run(const Args& given) {
   Args a = given;
+  if (a.what == "crossover") return bench_crossover(a);
   if (a.what == "layers" || a.what == "training") {
     for (const std::string& d : a.dtypes) {
       LOOM_OR_EXIT(const WeightFormat format, parse_weight_format(d), kUsage);
@@ -254,6 +255,16 @@ double median_seconds(int repeats, const std::function<void()>& work) {
 bool wanted(const std::vector<std::string>& list, std::string_view name) {
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b)); };
   return list.empty() || std::any_of(list.begin(), list.end(), [&](const std::string& l) { return std::equal(l.begin(), l.end(), name.begin(), name.end(), same); });
+}
+
+int print_bench(const char* what, Json figures, const BenchModes& modes, Json rows) {
+  Json answer = Json::object(), missing = Json::array();
+  for (const std::string& m : modes.missing) missing.push(m);
+  answer.set("bench", what);
+  for (auto& [key, value] : figures.as_object()) answer.set(key, std::move(value));
+  answer.set("missing", std::move(missing));
+  answer.set("rows", std::move(rows));
+  return print(answer.dump() + "\n") ? kOk : kFailed;
 }
 
 Result<BenchModes> bench_modes(const BenchArgs& args) {
