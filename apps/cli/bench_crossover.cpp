@@ -52,7 +52,7 @@ int bench_crossover(const BenchArgs& a) {
   LOOM_OR_EXIT(const BenchModes modes, bench_modes(sides), kRefused);
   const BenchMode& cpu = modes.list.front();
   gpu::Device* const device = modes.list.size() > 1 ? modes.list.back().device : nullptr;
-  const int repeats = a.repeats > 0 ? a.repeats : a.quick ? 3 : 21, warmups = 12;  // auto has tried both by then
+  const int repeats = a.repeats > 0 ? a.repeats : a.quick ? 2 : 11, warmups = 4;  // auto has tried both by then
   const std::int64_t last = a.quick ? 128 : 4096;
   Json rows = Json::array();
   if (!a.json && !print(std::string("a run of ") + std::to_string(kRows) + " rows through two dense layers, microseconds; drawn from 1 us to 1 s: c cpu-mc, " + (device ? "g gpu-mc, a auto\n" : "a auto\n"))) return kFailed;
@@ -70,15 +70,17 @@ int bench_crossover(const BenchArgs& a) {
     const RandomStream random(42, 1);
     std::vector<float> x(static_cast<std::size_t>(kRows * width)), first;
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = 2 * random.uniform(i) - 1;
-    // In turns, so that whatever else the machine does meets all of them.
-    for (int run = 0; run < warmups + repeats; ++run) {
+    // In turns, so that whatever else the machine does meets all of them; the first run of a turn, before which others had the threads, is not counted.
+    for (int turn = 0; turn < warmups + repeats; ++turn) {
       for (Side& s : list) {
-        const Stopwatch watch;
-        LOOM_OR_EXIT(const std::span<const float> y, s.session.run(x, kRows), kFailed);
-        const std::vector<float> got(y.begin(), y.end());  // a device's work is done when it is read
-        if (run >= warmups) s.seconds.push_back(watch.seconds());
-        if (first.empty()) first = got;
-        if (std::memcmp(got.data(), first.data(), got.size() * sizeof(float)) != 0) return fail(Status(Code::internal, "bench crossover: width " + std::to_string(width) + ": the modes give different bits"), kFailed);
+        for (int run = 0; run < 4; ++run) {
+          const Stopwatch watch;
+          LOOM_OR_EXIT(const std::span<const float> y, s.session.run(x, kRows), kFailed);
+          const std::vector<float> got(y.begin(), y.end());  // a device's work is done when it is read
+          if (turn >= warmups && run > 0) s.seconds.push_back(watch.seconds());
+          if (first.empty()) first = got;
+          if (std::memcmp(got.data(), first.data(), got.size() * sizeof(float)) != 0) return fail(Status(Code::internal, "bench crossover: width " + std::to_string(width) + ": the modes give different bits"), kFailed);
+        }
       }
     }
     std::vector<double> seconds;
