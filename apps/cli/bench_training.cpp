@@ -95,7 +95,7 @@ int bench_training(const BenchArgs& a) {
     if (!wanted(a.layers, net.name)) continue;
     std::string digest;
     double in_f32 = 0;
-    if (a.fp8) {
+    if (a.fp8 && !modes.list.empty()) {
       LOOM_OR_EXIT(const Learned l, learn(net, modes.list.front(), a.isa, epochs), kFailed);
       in_f32 = l.last_epoch;
     }
