@@ -15,6 +15,16 @@ const KEPT_BYTES = 1 << 20; // a larger block of arguments is given back after i
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
+/** Where work runs, in one word: a device's name, or "mode NAME"; `standard` where an option says neither. */
+export function placeOf({ device, mode } = {}, standard = 'cpu') {
+  if (mode === undefined) return device ?? standard;
+  if (device !== undefined) throw errorNamed('invalid_argument', 'give a device or a mode, not both');
+  return `mode ${mode}`;
+}
+/** A place as the C ABI has it. */
+export const optionsOf = (place) => (place.startsWith('mode ') ? { mode: place.slice(5) } : { device: place });
+export const onCpu = (place) => place === 'cpu' || place.startsWith('mode cpu-');
+
 /** A NULL pointer with a count, for tests of what the ABI refuses. */
 export class Null {
   constructor(count) {
@@ -250,8 +260,8 @@ export class Library {
   }
 
   /** The same after what waits now; with a device other than the CPU it may wait itself. */
-  async ask(name, args = {}, device = 'cpu') {
-    if (device === 'cpu' || !this.#gpu.suspends) return this.turn(() => this.call(name, args));
+  async ask(name, args = {}, place = 'cpu') {
+    if (onCpu(place) || !this.#gpu.suspends) return this.turn(() => this.call(name, args));
     while (this.#waiting) await this.#waiting;
     const prepared = this.#arguments(name, args);
     this.#enter();

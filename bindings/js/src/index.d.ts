@@ -25,6 +25,8 @@ export type Rows = Numbers | Numbers[];
 /** What computes. "gpu": WebGPU, an error where there is none; "auto": WebGPU where there is a GPU, else the CPU. Always the same bits. Methods that return at
  *  once cannot wait for a GPU and refuse "gpu". */
 export type Device = 'cpu' | 'gpu' | 'auto';
+/** What runs a pass, in one word (docs/reference/modes.md), in place of a device. Always the same bits. */
+export type Mode = 'cpu-normal' | 'cpu-sc' | 'cpu-mc' | 'gpu-normal' | 'gpu-sc' | 'gpu-mc' | 'auto';
 
 export interface InitOptions {
   /** The module, where it does not lie beside the package. */
@@ -94,6 +96,8 @@ export interface GenerateOptions {
   context?: number;
   /** As the model was loaded for. */
   device?: Device;
+  /** In place of a device. */
+  mode?: Mode;
   signal?: AbortSignal;
 }
 export interface Generated {
@@ -136,7 +140,7 @@ declare class Handled {
 
 export class Transformer extends Handled {
   private constructor();
-  static loadModel(source: 'embedded' | Source, options?: LoadOptions & { format?: string; device?: Device }): Promise<Transformer>;
+  static loadModel(source: 'embedded' | Source, options?: LoadOptions & { format?: string; device?: Device; mode?: Mode }): Promise<Transformer>;
   readonly info: ModelInfo;
   readonly stats: Stats | null;
   readonly network: Network;
@@ -148,10 +152,10 @@ export class Transformer extends Handled {
   chat(messages: Message[], options?: GenerateOptions): AsyncGenerator<string, Generated, void>;
   tokenize(text: string, options?: { special?: boolean; plain?: boolean }): Int32Array;
   detokenize(ids: Numbers, options?: { skipSpecial?: boolean }): string;
-  logits(prompt: Prompt, options?: { device?: Device }): Float32Array;
-  logitsAsync(prompt: Prompt, options?: { device?: Device }): Promise<Float32Array>;
-  fingerprint(prompt: Prompt, options?: { device?: Device }): string;
-  fingerprintAsync(prompt: Prompt, options?: { device?: Device }): Promise<string>;
+  logits(prompt: Prompt, options?: { device?: Device; mode?: Mode }): Float32Array;
+  logitsAsync(prompt: Prompt, options?: { device?: Device; mode?: Mode }): Promise<Float32Array>;
+  fingerprint(prompt: Prompt, options?: { device?: Device; mode?: Mode }): string;
+  fingerprintAsync(prompt: Prompt, options?: { device?: Device; mode?: Mode }): Promise<string>;
   save(): Uint8Array;
   save(path: string): void;
 }
@@ -237,9 +241,9 @@ export class Network extends Handled {
   get(path: string, role: string): Float32Array;
   set(path: string, role: string, values: Rows): void;
   program(options?: object): string;
-  forward(x: Rows, options?: { head?: number[]; device?: Device }): Float32Array;
-  forwardAsync(x: Rows, options?: { head?: number[]; device?: Device }): Promise<Float32Array>;
-  train(data: TrainingData, spec: TrainingSpec, options?: { signal?: AbortSignal; every?: number; device?: Device }): AsyncGenerator<Step, void, void>;
+  forward(x: Rows, options?: { head?: number[]; device?: Device; mode?: Mode }): Float32Array;
+  forwardAsync(x: Rows, options?: { head?: number[]; device?: Device; mode?: Mode }): Promise<Float32Array>;
+  train(data: TrainingData, spec: TrainingSpec, options?: { signal?: AbortSignal; every?: number; device?: Device; mode?: Mode }): AsyncGenerator<Step, void, void>;
   save(): Uint8Array;
   save(path: string): void;
 }
@@ -247,7 +251,7 @@ export class Network extends Handled {
 export class Trainer extends Handled {
   constructor(network: Network, data: TrainingData, spec: TrainingSpec);
   /** On a device; then the methods named ...Async are those to use. */
-  static create(network: Network, data: TrainingData, spec: TrainingSpec, options?: { device?: Device }): Promise<Trainer>;
+  static create(network: Network, data: TrainingData, spec: TrainingSpec, options?: { device?: Device; mode?: Mode }): Promise<Trainer>;
   readonly info: { step: number; steps: number; spec: object };
   readonly digest: string;
   digestAsync(): Promise<string>;
@@ -267,7 +271,7 @@ export type Remote<T> = {
 type RemoteValue<T> = T extends Transformer | Network | Tokenizer ? Remote<T> : T;
 
 export interface LoomWorker {
-  readonly Transformer: { loadModel(source: 'embedded' | Source, options?: LoadOptions & { format?: string; device?: Device }): Promise<Remote<Transformer>> };
+  readonly Transformer: { loadModel(source: 'embedded' | Source, options?: LoadOptions & { format?: string; device?: Device; mode?: Mode }): Promise<Remote<Transformer>> };
   readonly Network: { create(spec: Topology | string, options?: { seed?: number | bigint | null }): Promise<Remote<Network>>; load(source: Source, options?: LoadOptions): Promise<Remote<Network>> };
   readonly Tokenizer: { parse(json: string, config?: string): Promise<Remote<Tokenizer>>; load(pathOrUrl: string): Promise<Remote<Tokenizer>>; train: (...args: Parameters<typeof Tokenizer.train>) => Promise<Remote<Tokenizer>> };
   info(): Promise<Info>;
@@ -288,7 +292,7 @@ export interface Loom {
   simulate(values: Numbers, format: string, options?: { rows?: number }): Float32Array;
   gpu(): Promise<Gpu>;
   verify(options?: { device?: Device }): Promise<Report>;
-  LoadTransformer(source: 'embedded' | Source, options?: LoadOptions & { format?: string; device?: Device }): Promise<void>;
+  LoadTransformer(source: 'embedded' | Source, options?: LoadOptions & { format?: string; device?: Device; mode?: Mode }): Promise<void>;
   Generate(prompt: Prompt, maxTokens?: number, options?: Omit<GenerateOptions, 'signal' | 'maxTokens'>): string;
 }
 

@@ -1,6 +1,6 @@
 // Networks that run and learn.
 import { errorNamed } from './errors.js';
-import { Library, bytesOf } from './call.js';
+import { Library, bytesOf, onCpu, optionsOf, placeOf } from './call.js';
 import { inNode } from './host.js';
 import { download } from './module.js';
 import { Handled, breathe, camel, library, runLater, runNow, snake, start } from './runtime.js';
@@ -25,32 +25,33 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
 /** A training that may be paused, saved and resumed. On the CPU its methods return at once; on a device, made by Trainer.create, those named
  *  ...Async do its work. */
 export class Trainer extends Handled {
-  #device = 'cpu';
+  #place = 'cpu';
 
   /** data: {x, y} rows and their targets, {x, classes}, {ids, ends, length} or {csv, targets, ...}. */
   constructor(network, data, spec) {
     const lib = network.library;
     super(lib, 'trainer', data instanceof Made ? data.handle : runNow(lib, Trainer.#make(network, data, spec, 'cpu')));
-    if (data instanceof Made) this.#device = data.device;
+    if (data instanceof Made) this.#place = data.place;
   }
-  static async create(network, data, spec, { device = 'cpu' } = {}) {
-    const handle = await runLater(network.library, Trainer.#make(network, data, spec, device), device);
-    return new Trainer(network, new Made(handle, device));
+  static async create(network, data, spec, options) {
+    const place = placeOf(options);
+    const handle = await runLater(network.library, Trainer.#make(network, data, spec, place), place);
+    return new Trainer(network, new Made(handle, place));
   }
-  static *#make(network, data, spec, device) {
+  static *#make(network, data, spec, place) {
     const { data: given } = yield dataCall(network, data);
     try {
-      return (yield ['trainer_create', { network: network.handle, data: given, spec: snake(spec), options: { device } }]).trainer;
+      return (yield ['trainer_create', { network: network.handle, data: given, spec: snake(spec), options: optionsOf(place) }]).trainer;
     } finally {
       network.library.release(given);
     }
   }
   call(name, args) {
-    if (this.#device !== 'cpu' && name !== 'info') throw errorNamed('unsupported', `trainer_${name}: this trainer is on a device, where the methods named ...Async do its work`);
+    if (!onCpu(this.#place) && name !== 'info') throw errorNamed('unsupported', `trainer_${name}: this trainer is on a device, where the methods named ...Async do its work`);
     return super.call(name, args);
   }
   #ask(name, args) {
-    return this.library.ask(`trainer_${name}`, { trainer: this.handle, ...args }, this.#device);
+    return this.library.ask(`trainer_${name}`, { trainer: this.handle, ...args }, this.#place);
   }
 
   get info() {
@@ -100,9 +101,9 @@ export class Trainer extends Handled {
 
 /** A trainer's handle, from inside the package. */
 class Made {
-  constructor(handle, device) {
+  constructor(handle, place) {
     this.handle = handle;
-    this.device = device;
+    this.place = place;
   }
 }
 
@@ -192,22 +193,22 @@ export class Network extends Handled {
   }
 
   /** A session with room for what is wanted: the last one, or a new one. */
-  *#borrow(wanted, device) {
+  *#borrow(wanted, place) {
     const last = this.#session;
     this.#session = null;
-    if (last?.device === device && Object.entries(wanted).every(([key, n]) => last[key] >= n)) return last;
+    if (last?.place === place && Object.entries(wanted).every(([key, n]) => last[key] >= n)) return last;
     last?.dispose();
     const size = Object.fromEntries(Object.entries(wanted).map(([key, n]) => [key, 2 ** Math.ceil(Math.log2(Math.max(n, 1)))]));
-    const options = { max_rows: size.rows, max_head_rows: size.heads, max_positions: size.positions, sequences: size.sequences, device };
+    const options = { max_rows: size.rows, max_head_rows: size.heads, max_positions: size.positions, sequences: size.sequences, ...optionsOf(place) };
     const { session } = yield ['session_create', { network: this.handle, options }];
-    return Object.assign(new Handled(this.library, 'session', session), size, { device });
+    return Object.assign(new Handled(this.library, 'session', session), size, { place });
   }
-  *#forward(x, head, device) {
+  *#forward(x, head, place) {
     const { input, output } = (this.#info ??= camel((yield ['network_info', { network: this.handle }]).info));
     const values = input.ids ? x : rowsOf(x), rows = input.ids ? x.length : Math.ceil(values.length / input.width);
     const heads = input.ids ? head ?? [rows - 1] : null, y = (heads?.length ?? rows) * output.width;
-    const session = yield* this.#borrow({ rows, heads: heads?.length ?? rows, positions: input.ids ? rows : 1, sequences: 1 }, device);
-    let keep = device === 'cpu'; // after an error a device may be lost: the next run opens another one
+    const session = yield* this.#borrow({ rows, heads: heads?.length ?? rows, positions: input.ids ? rows : 1, sequences: 1 }, place);
+    let keep = onCpu(place); // after an error a device may be lost: the next run opens another one
     try {
       const call = input.ids
         ? ['session_run_tokens', { session: session.handle, ids: x, positions: Int32Array.from({ length: rows }, (_, i) => i), head: heads, y }]
@@ -223,17 +224,18 @@ export class Network extends Handled {
 
   /** Runs rows of values: a Float32Array, or an array of rows. Networks of ids: token ids of one text, with `head`: rows whose output is wanted
    *  (the last). Returns rows of the output's width. */
-  forward(x, { head, device = 'cpu' } = {}) {
-    return runNow(this.library, this.#forward(x, head, device));
+  forward(x, { head, ...where } = {}) {
+    return runNow(this.library, this.#forward(x, head, placeOf(where)));
   }
-  async forwardAsync(x, { head, device = 'cpu' } = {}) {
-    return runLater(this.library, this.#forward(x, head, device), device);
+  async forwardAsync(x, { head, ...where } = {}) {
+    const place = placeOf(where);
+    return runLater(this.library, this.#forward(x, head, place), place);
   }
 
   /** Trains, a step at a time, or `every` so many: yields {step, loss, rate, rows}. */
-  async *train(data, spec, { signal, every = 1, device = 'cpu' } = {}) {
+  async *train(data, spec, { signal, every = 1, ...where } = {}) {
     signal?.throwIfAborted();
-    const trainer = await Trainer.create(this, data, spec, { device });
+    const trainer = await Trainer.create(this, data, spec, where);
     try {
       const { steps } = await this.library.turn(() => trainer.info);
       for (let step = 0; step < steps;) {

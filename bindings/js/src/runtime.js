@@ -95,8 +95,8 @@ export function runNow(lib, work) {
   return step.value;
 }
 
-/** Runs work on a device, with pauses for events; yields what streams, returns what it returns. */
-export async function* stream(lib, work, device, signal) {
+/** Runs work at a place (placeOf), with pauses for events; yields what streams, returns what it returns. */
+export async function* stream(lib, work, place, signal) {
   try {
     let step = work.next();
     while (!step.done) {
@@ -106,7 +106,7 @@ export async function* stream(lib, work, device, signal) {
         await breathe();
         signal?.throwIfAborted();
         try {
-          results = await lib.ask(...step.value, device);
+          results = await lib.ask(...step.value, place);
         } catch (e) {
           step = work.throw(e);
           continue;
@@ -121,8 +121,8 @@ export async function* stream(lib, work, device, signal) {
 }
 
 /** The same, for the end alone. */
-export async function runLater(lib, work, device, signal) {
-  const steps = stream(lib, work, device, signal);
+export async function runLater(lib, work, place, signal) {
+  const steps = stream(lib, work, place, signal);
   for (;;) {
     const { done, value } = await steps.next();
     if (done) return value;

@@ -1,4 +1,5 @@
 // Language models.
+import { onCpu, optionsOf, placeOf } from './call.js';
 import { errorNamed } from './errors.js';
 import { inNode } from './host.js';
 import { download } from './module.js';
@@ -11,10 +12,10 @@ const FINISH_NAMES = Object.fromEntries(Object.entries(FINISH).map(([name, value
 
 /** What writes text with a model: it has the caches. */
 class Generator extends Handled {
-  constructor(lib, handle, context, device) {
+  constructor(lib, handle, context, place) {
     super(lib, 'generator', handle);
     this.context = context;
-    this.device = device;
+    this.place = place;
   }
 
   *feed(prompt) {
@@ -46,18 +47,18 @@ class Generator extends Handled {
 export class Transformer extends Handled {
   #idle = null; // a generator that waits for the next text
   #stats = null;
-  #device;
+  #place;
 
-  constructor(lib, handle, device = 'cpu') {
+  constructor(lib, handle, place = 'cpu') {
     super(lib, 'model', handle);
-    this.#device = device;
+    this.#place = place;
   }
 
   /** "embedded"; bytes, a Blob, Response or ReadableStream of an .entity or GGUF file; its URL; in Node also a path, a HuggingFace folder, or a name
    *  in the local HuggingFace cache. */
-  static async loadModel(source, { format = '', device = 'cpu', onProgress, signal } = {}) {
-    const lib = await start();
-    const named = async (name) => new Transformer(lib, (await lib.ask('model_load', { name, format })).model, device);
+  static async loadModel(source, { format = '', onProgress, signal, ...where } = {}) {
+    const lib = await start(), place = placeOf(where);
+    const named = async (name) => new Transformer(lib, (await lib.ask('model_load', { name, format })).model, place);
     if (source === 'embedded') {
       await bringEmbedded(lib, { onProgress, signal });
       return named(source);
@@ -65,7 +66,7 @@ export class Transformer extends Handled {
     if (inNode && typeof source === 'string' && !/^[a-z]+:\/\/|^(data|blob|file):/.test(source)) return named(source);
     const bytes = await download(lib, source, { onProgress, signal });
     try {
-      return new Transformer(lib, (await lib.ask('model_load_bytes', { bytes, format })).model, device);
+      return new Transformer(lib, (await lib.ask('model_load_bytes', { bytes, format })).model, place);
     } finally {
       lib.release(bytes); // the model keeps what it needs
     }
@@ -94,19 +95,19 @@ export class Transformer extends Handled {
   }
 
   /** Work with a generator, which is kept for the next one that wants such a one. */
-  *#borrow(context, device, work) {
+  *#borrow(context, place, work) {
     let generator = this.#idle;
     this.#idle = null;
-    if (generator?.context !== context || generator.device !== device) {
+    if (generator?.context !== context || generator.place !== place) {
       generator?.dispose();
-      const made = yield ['generator_create', { model: this.handle, options: { context, device } }];
-      generator = new Generator(this.library, made.generator, context, device);
+      const made = yield ['generator_create', { model: this.handle, options: { context, ...optionsOf(place) } }];
+      generator = new Generator(this.library, made.generator, context, place);
     }
     let keep = true;
     try {
       return yield* work(generator);
     } catch (e) {
-      keep = device === 'cpu'; // a device may be lost: the next work opens another one
+      keep = onCpu(place); // a device may be lost: the next work opens another one
       throw e;
     } finally {
       if (!keep || this.#idle || this.handle === 0n) generator.dispose();
@@ -114,28 +115,30 @@ export class Transformer extends Handled {
     }
   }
 
-  *#write(prompt, { context = 0, device, ...options }) {
+  *#write(prompt, place, { context = 0, ...options }) {
     const { info } = yield ['model_info', { model: this.handle }];
     const given = Object.entries(snake(options)).filter(([, value]) => value !== undefined);
     const sampling = { ...info.sampling, ...Object.fromEntries(given) };
-    return yield* this.#borrow(context, device, (generator) => generator.write(prompt, sampling));
+    return yield* this.#borrow(context, place, (generator) => generator.write(prompt, sampling));
   }
 
   /** Streams a text that goes on after a prompt: a string, a conversation ([{role, content}]), or ids. */
-  async *generate(prompt, { signal, device = this.#device, ...options } = {}) {
+  async *generate(prompt, { signal, device, mode, ...options } = {}) {
     signal?.throwIfAborted();
-    return yield* stream(this.library, this.#write(prompt, { device, ...options }), device, signal);
+    const place = placeOf({ device, mode }, this.#place);
+    return yield* stream(this.library, this.#write(prompt, place, options), place, signal);
   }
 
   /** The whole text: {text, tokens, fingerprint, finish}. */
-  async generateText(prompt, { signal, device = this.#device, ...options } = {}) {
+  async generateText(prompt, { signal, device, mode, ...options } = {}) {
     signal?.throwIfAborted();
-    return runLater(this.library, this.#write(prompt, { device, ...options }), device, signal);
+    const place = placeOf({ device, mode }, this.#place);
+    return runLater(this.library, this.#write(prompt, place, options), place, signal);
   }
 
   /** The same on the CPU without a pause: nothing else happens meanwhile. */
-  generateSync(prompt, options = {}) {
-    return runNow(this.library, this.#write(prompt, { device: 'cpu', ...options }));
+  generateSync(prompt, { device, mode, ...options } = {}) {
+    return runNow(this.library, this.#write(prompt, placeOf({ device, mode }), options));
   }
 
   /** Streams the answer to a conversation. */
@@ -162,33 +165,35 @@ export class Transformer extends Handled {
     }
   }
 
-  *#logits(prompt, device) {
+  *#logits(prompt, place) {
     const { info } = yield ['model_info', { model: this.handle }];
-    return yield* this.#borrow(0, device, function* (generator) {
+    return yield* this.#borrow(0, place, function* (generator) {
       yield* generator.feed(prompt);
       return (yield ['generator_logits', { generator: generator.handle, logits: info.vocab_size }]).logits;
     });
   }
   /** The prediction after a prompt: a number for each token of the vocabulary. */
-  logits(prompt, { device = 'cpu' } = {}) {
-    return runNow(this.library, this.#logits(prompt, device));
+  logits(prompt, options) {
+    return runNow(this.library, this.#logits(prompt, placeOf(options)));
   }
-  async logitsAsync(prompt, { device = this.#device } = {}) {
-    return runLater(this.library, this.#logits(prompt, device), device);
+  async logitsAsync(prompt, options) {
+    const place = placeOf(options, this.#place);
+    return runLater(this.library, this.#logits(prompt, place), place);
   }
 
-  #fingerprint(prompt, device) {
-    return this.#borrow(0, device, function* (generator) {
+  #fingerprint(prompt, place) {
+    return this.#borrow(0, place, function* (generator) {
       yield* generator.feed(prompt);
       return (yield ['generator_fingerprint', { generator: generator.handle }]).sha256;
     });
   }
   /** SHA-256 over ids and the logits after them. */
-  fingerprint(prompt, { device = 'cpu' } = {}) {
-    return runNow(this.library, this.#fingerprint(prompt, device));
+  fingerprint(prompt, options) {
+    return runNow(this.library, this.#fingerprint(prompt, placeOf(options)));
   }
-  async fingerprintAsync(prompt, { device = this.#device } = {}) {
-    return runLater(this.library, this.#fingerprint(prompt, device), device);
+  async fingerprintAsync(prompt, options) {
+    const place = placeOf(options, this.#place);
+    return runLater(this.library, this.#fingerprint(prompt, place), place);
   }
 
   /** The model as an .entity file; in Node also to a path. */

@@ -121,6 +121,13 @@ test('Node has no GPU, and says so', async () => {
   await assert.rejects(net.forwardAsync(XOR.x, { device: 'gpu' }), absent);
   await assert.rejects(net.train(XOR, SPEC, { device: 'gpu' }).next(), absent);
   assert.deepEqual(await net.forwardAsync(XOR.x, { device: 'auto' }), expected);
+  for (const mode of ['cpu-normal', 'cpu-sc', 'cpu-mc', 'auto']) {
+    assert.deepEqual(net.forward(XOR.x, { mode }), expected, mode);
+    assert.deepEqual(await net.forwardAsync(XOR.x, { mode }), expected, mode);
+  }
+  assert.throws(() => net.forward(XOR.x, { mode: 'gpu-mc' }), absent);
+  assert.throws(() => net.forward(XOR.x, { mode: 'turbo' }), { code: 'invalid_argument' });
+  assert.throws(() => net.forward(XOR.x, { mode: 'cpu-sc', device: 'cpu' }), { code: 'invalid_argument' });
   const { fingerprint } = await model.generateText('Once', { ...STORY, device: 'auto' });
   assert.equal(fingerprint, model.generateSync('Once', STORY).fingerprint);
   assert.equal(await model.fingerprintAsync('Once'), model.fingerprint('Once'));

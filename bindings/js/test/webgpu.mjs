@@ -59,6 +59,7 @@ async function runThere() {
 
   // Calls that wait, and calls that do not.
   check('forward has the bits of the CPU', same(await net.forwardAsync(XOR.x, { device: 'gpu' }), expected));
+  for (const mode of ['gpu-normal', 'gpu-mc', 'cpu-sc', 'auto']) check(`mode ${mode} too`, same(await net.forwardAsync(XOR.x, { mode }), expected));
   let e = await refused(() => net.forward(XOR.x, { device: 'gpu' }));
   check('what returns at once refuses a GPU', e.code === 'unsupported' && e.message.includes('cannot wait'), e.code, e.message);
   check('what returns at once takes the CPU where it may', same(net.forward(XOR.x, { device: 'auto' }), expected));
