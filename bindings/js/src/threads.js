@@ -24,19 +24,13 @@ export async function threadsHere(wanted) {
 
 /** As large as this host allows: what is not used costs addresses alone. */
 export function sharedMemory() {
-  // Node 20 can stop for ever where a memory grows while threads sleep on it, so there it begins large.
-  const beginnings = inNode ? [64 * INITIAL, 16 * INITIAL, INITIAL] : [INITIAL];
-  let refused;
-  for (const initial of beginnings) {
-    for (let maximum = 65536; maximum > initial; maximum /= 2) {
-      try {
-        return new WebAssembly.Memory({ initial, maximum, shared: true });
-      } catch (e) {
-        refused = e;
-      }
+  for (let maximum = 65536; ; maximum /= 2) {
+    try {
+      return new WebAssembly.Memory({ initial: INITIAL, maximum, shared: true });
+    } catch (e) {
+      if (maximum <= 2 * INITIAL) throw e;
     }
   }
-  throw refused;
 }
 
 /** Starts the workers; they are in the module when this ends. */
