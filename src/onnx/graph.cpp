@@ -304,6 +304,7 @@ bool StepCall::final() const {
   return true;
 }
 Status StepCall::need_constant(std::size_t i) const {
+  if (!has(i)) return Status(Code::invalid_argument, "has no input " + std::to_string(i));
   const auto id = static_cast<std::size_t>(step.inputs[i]);
   if (plan.values[id].constant()) return {};
   if (wanted) wanted->insert(wanted->end(), sources[id].begin(), sources[id].end());

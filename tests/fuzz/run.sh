@@ -31,5 +31,7 @@ for target in "$@"; do
   verdict="no finding"
   [ $status = 0 ] || { verdict="FINDING, see $log"; failed=1; }
   printf '%-14s %12s executions %6s edges  %s\n' "$target" "${runs:-?}" "${edges:-?}" "$verdict"
+  # What was found and the input that shows it (Base64), for readers who have the output alone.
+  [ $status = 0 ] || grep -aE -A 4 'ERROR: |runtime error: | does not hold|^Base64: ' "$log" | cut -c 1-2000 | head -40
 done
 exit $failed

@@ -306,13 +306,13 @@ constexpr RuleRow kRows[] = {
     {"ReduceL1", reduce}, {"ReduceL2", reduce}, {"ReduceLogSum", reduce}, {"ReduceLogSumExp", reduce}, {"ReduceMean", reduce},
     {"ReduceSumSquare", reduce}, {"ReduceSum", reduce, fold_reduce_sum}, {"ReduceProd", reduce, fold_reduce_prod},
     {"ReduceMax", reduce, fold_reduce_max}, {"ReduceMin", reduce, fold_reduce_min}, {"ArgMax", arg}, {"ArgMin", arg},
-    {"BatchNormalization", batch_normalization}, {"LayerNormalization", layer_normalization}, {"InstanceNormalization", same_as_input},
-    {"GroupNormalization", same_as_input}, {"RMSNormalization", same_as_input}, {"RotaryEmbedding", same_as_input},
+    {"BatchNormalization", batch_normalization}, {"LayerNormalization", layer_normalization}, {"InstanceNormalization", same_as_first_of<3>},
+    {"GroupNormalization", same_as_first_of<3>}, {"RMSNormalization", same_as_first_of<2>}, {"RotaryEmbedding", same_as_first_of<3>},
     {"LSTM", recurrent}, {"GRU", recurrent}, {"RNN", recurrent}, {"Attention", attention},
     {"NegativeLogLikelihoodLoss", loss}, {"SoftmaxCrossEntropyLoss", loss},
     {"com.microsoft.EmbedLayerNormalization", embed_layer_normalization},
     {"com.microsoft.SkipLayerNormalization", skip_layer_normalization}, {"com.microsoft.SkipSimplifiedLayerNormalization", skip_layer_normalization},
-    {"SimplifiedLayerNormalization", same_as_input}, {"com.microsoft.Attention", packed_attention},
+    {"SimplifiedLayerNormalization", same_as_first_of<2>}, {"com.microsoft.Attention", packed_attention},
 };
 
 }  // namespace

@@ -88,6 +88,12 @@ std::int64_t wrap_to(Type type, std::int64_t value);
 
 // Output type and shape are those of input 0.
 Status same_as_input(Call& call);
+// The same for an operator of no fewer than COUNT inputs.
+template <std::size_t COUNT>
+Status same_as_first_of(Call& call) {
+  LOOM_TRY(call.need(COUNT));
+  return same_as_input(call);
+}
 // The cells as they are, for operators that only give another shape.
 Result<bool> fold_copy(Call& call);
 
