@@ -44,7 +44,7 @@ std::int64_t scratch_of(const Program& p, const Instruction& ins, std::int64_t k
   auto max_rows = [&](int i) { return p.max_rows(ins.operands[static_cast<std::size_t>(i)].buffer); };
   auto value_size = [&](int i) { return element_size(p.buffers[static_cast<std::size_t>(ins.operands[static_cast<std::size_t>(i)].buffer)].type); };
   switch (ins.op) {
-    case Op::outer_add: return in_window(ins) ? 4 * (ins.operands[2].cols + max_rows(0)) : 0;
+    case Op::outer_add: return in_window(ins) ? outer_window_scratch(max_rows(0), ins.operands[2].cols) : value_size(0) * (kPackedOuterValues + 16 * kPackedPanels * std::min<std::int64_t>(max_rows(0), kPackedOuter));
     case Op::matmul_t: {
       if (!in_window(ins)) return copies_panels(p, ins) ? 16 * kPackedPanels * value_size(1) * ins.operands[1].cols : 0;
       const std::int64_t taps = p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].cols / ins.ints[0];

@@ -64,6 +64,17 @@ static inline i64 fold_channels(i64 taps, i64 channels) {
 // Products copy panels whose values lie apart, where sums are no longer; of dense rows only for so many rows of results.
 inline constexpr i64 kPackedSums = 2048, kPackedRows = 16, kPackedPanels = 2;  // panels at once, at most
 
+// Weight gradients over no more rows copy what they read: so many values of gy at once, and all rows of kPackedPanels panels of x.
+inline constexpr i64 kPackedOuter = 1024, kPackedOuterValues = 32768;
+
+// Weight gradients of windows take so many rows and taps at once; bytes for their tables, the rows, and the sums, at each level of a binary counter of blocks.
+inline constexpr i64 kWindowRows = 128, kWindowTaps = 128;
+static inline i64 outer_window_scratch(i64 rows, i64 taps) {
+  i64 levels = 2;
+  for (i64 blocks = rows / 1024; blocks > 0; blocks /= 2) ++levels;
+  return 4 * (taps + rows + 16 + 16 * kPackedPanels * (kWindowRows + levels * kWindowTaps));
+}
+
 inline constexpr i64 kBlockRows = 16;  // of activations, that share the unpacked codes of a panel (kBlockForm)
 
 using Kernel = void (*)(const KernelArgs&);

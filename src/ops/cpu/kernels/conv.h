@@ -78,29 +78,76 @@ static void matmul_window(const KernelArgs& k) {
   }
 }
 
-// gw (+)= gy^T times unfolded x: NP times 16 filters of some taps at a time. scratch: a table of the taps, one of all rows in blocks of 1,024.
+// gw (+)= gy^T times unfolded x: NP times 16 filters of some taps at a time. gy is taken kWindowRows rows at once, as a copy that stays in the nearest cache
+// while all these taps meet it; their sums wait in `sums` (16 * NP values a tap), and those of whole blocks of 1,024 rows at the levels of a binary counter behind it.
 template <class T, int MR, int NP>
-static inline void outer_window_tile(const KernelArgs& k, i64 places, const int* taps, const int* rows, i64 tap, i64 filter) {
-  const TensorArg &gy = k.t[0], &x = k.t[1], &gw = k.t[2];
-  Tile<T, MR, NP> t;
-  sum_blocks<T, MR, NP>(gy.rows, t, [&](i64 r, i64 n, auto& c) {
-    multiply<T, MR, NP>(n, Tabled<T>{row<T>(x, r / places), taps + tap, rows + r}, row<T>(gy, r) + filter, 16, gy.stride, c);
-  });
-  for (int m = 0; m < MR; ++m) {
-    T lanes[16 * NP];
-    for (int p = 0; p < NP; ++p) store(lanes + 16 * p, t.c[m][p]);
-    for (i64 n = 0; n < least(16 * NP, gw.rows - filter); ++n) {
-      T& to = row<T>(gw, filter + n)[tap + m];
-      to = stored(k.ints[0] ? to + lanes[n] : lanes[n]);
-    }
+__attribute__((noinline)) static void window_tile(const Tabled<T> x, i64 count, const T* lanes, T* sums, bool begins) {
+  using N = typename V<T>::Native;
+  constexpr int kParts = V<T>::kParts, W = 16 / kParts;
+  V<T> c[MR][NP];
+  LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i) {
+    N& part = c[i / (NP * kParts)][i / kParts % NP].part[i % kParts];
+    if (begins) part = N{};
+    else __builtin_memcpy(&part, sums + i * W, sizeof part);
   }
+  multiply<T, MR, NP>(count, x, lanes, 16, 16 * NP, c);
+  LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i) __builtin_memcpy(sums + i * W, &c[i / (NP * kParts)][i / kParts % NP].part[i % kParts], sizeof(N));
 }
 template <class T, int NP>
-static inline void outer_window_taps(const KernelArgs& k, Range r, i64 places, const int* taps, const int* rows, i64 filter) {
-  i64 tap = r.begin;
-  for (; tap + kTileRows <= r.end; tap += kTileRows) outer_window_tile<T, kTileRows, NP>(k, places, taps, rows, tap, filter);
-  for (; tap < r.end; ++tap) outer_window_tile<T, 1, NP>(k, places, taps, rows, tap, filter);
+struct WindowSums {
+  const int *taps, *rows;  // of all taps; of the rows of a block
+  T *lanes, *sums;
+  i64 level;               // values of `sums`, from one level to the next
+
+  void add_rows(const T* x, const T* gy, i64 stride, i64 lanes_left, i64 first, i64 count, i64 tap, i64 some) {
+    for (i64 k = 0; k < count; ++k)
+      for (int p = 0; p < NP; ++p) store(lanes + (k * NP + p) * 16, load_lanes(gy + k * stride + 16 * p, lanes_left - 16 * p));
+    i64 t = 0;
+    for (; t + kTileRows <= some; t += kTileRows) window_tile<T, kTileRows, NP>({x, taps + tap + t, rows + first}, count, lanes, sums + t * 16 * NP, first == 0);
+    for (; t < some; ++t) window_tile<T, 1, NP>({x, taps + tap + t, rows + first}, count, lanes, sums + t * 16 * NP, first == 0);
+  }
+  // The sums of a block join those of the blocks before it, of which there are `before`, as BinaryCounter adds them.
+  void close(i64 before, i64 values) {
+    int depth = __builtin_popcountll(static_cast<unsigned long long>(before));
+    for (i64 c = before; c & 1; c >>= 1) gather(depth--, values);
+    const T* from = sums;
+    T* to = sums + (depth + 1) * level;
+    for (i64 i = 0; i < values; i += 16) store(to + i, load(from + i));
+  }
+  // What the levels of `blocks` blocks hold in all.
+  void total(i64 blocks, i64 values) {
+    int depth = __builtin_popcountll(static_cast<unsigned long long>(blocks));
+    for (i64 i = 0; i < values; i += 16) store(sums + i, depth > 0 ? load(sums + depth * level + i) : V<T>{});
+    while (--depth > 0) gather(depth, values);
+  }
+  void gather(int at, i64 values) {
+    for (i64 i = 0; i < values; i += 16) store(sums + i, load(sums + at * level + i) + load(sums + i));
+  }
+};
+template <class T, int NP>
+static inline void outer_window_taps(const KernelArgs& k, Range r, i64 places, const int* taps, const int* rows, T* scratch, i64 filter) {
+  const TensorArg &gy = k.t[0], &x = k.t[1], &gw = k.t[2];
+  WindowSums<T, NP> w{taps, rows, scratch, scratch + kWindowRows * 16 * NP, kWindowTaps * 16 * NP};
+  const i64 left = gw.rows - filter;
+  for (i64 tap = r.begin; tap < r.end; tap += kWindowTaps) {
+    const i64 some = least(kWindowTaps, r.end - tap), values = some * 16 * NP;
+    i64 blocks = 0;
+    for (i64 b = 0; b < gy.rows; b += 1024, ++blocks) {
+      const i64 end = least(b + 1024, gy.rows);
+      w.rows = rows + b;
+      for (i64 i = b; i < end; i += kWindowRows) w.add_rows(row<T>(x, b / places), row<T>(gy, i) + filter, gy.stride, left, i - b, least(kWindowRows, end - i), tap, some);
+      w.close(blocks, values);
+    }
+    w.total(blocks, values);
+    for (i64 t = 0; t < some; ++t)
+      for (i64 n = 0; n < least(16 * NP, left); ++n) {
+        T& to = row<T>(gw, filter + n)[tap + t];
+        const T sum = w.sums[t * 16 * NP + n];
+        to = stored(k.ints[0] ? to + sum : sum);
+      }
+  }
 }
+// scratch: a table of the taps, one of all rows in blocks of 1,024, then the WindowSums.
 template <class T>
 static void outer_add_window(const KernelArgs& k) {
   const Spatial s(k.ints + 1);
@@ -108,14 +155,15 @@ static void outer_add_window(const KernelArgs& k) {
   const TensorArg &gy = k.t[0], &gw = k.t[2];
   const i64 places = s.outputs();
   int *taps = reinterpret_cast<int*>(k.scratch), *rows = taps + gw.cols;
+  T* scratch = reinterpret_cast<T*>(taps + (gw.cols + gy.rows + 15) / 16 * 16);
   const Range r = share(gw.cols, kTileRows, k.worker, k.workers);
   if (r.begin == r.end) return;
   tap_table(s, padded, taps);
   for (i64 b = 0; b < gy.rows; b += 1024) place_table(s, padded, k.t[1].stride, b, least(b + 1024, gy.rows), rows + b);
   i64 filter = 0;
   if constexpr (kTilePanels > 1)
-    for (; filter + 16 * (kTilePanels - 1) < gw.rows; filter += 16 * kTilePanels) outer_window_taps<T, kTilePanels>(k, r, places, taps, rows, filter);
-  for (; filter < gw.rows; filter += 16) outer_window_taps<T, 1>(k, r, places, taps, rows, filter);
+    for (; filter + 16 * (kTilePanels - 1) < gw.rows; filter += 16 * kTilePanels) outer_window_taps<T, kTilePanels>(k, r, places, taps, rows, scratch, filter);
+  for (; filter < gw.rows; filter += 16) outer_window_taps<T, 1>(k, r, places, taps, rows, scratch, filter);
 }
 
 template <class T>

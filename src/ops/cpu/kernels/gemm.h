@@ -60,7 +60,12 @@ static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (
   [[maybe_unused]] constexpr bool kBoth = 2 * MR * Q <= kRegisters * 3 / 4;
   auto add_products = [&](i64 k, N(&sum)[MR][Q]) __attribute__((always_inline)) {
     N values[Q];
-    LOOM_UNROLL for (int q = 0; q < Q; ++q) __builtin_memcpy(&values[q], b + q / kParts * bp + q % kParts * W + k * bk, sizeof values[q]);
+    LOOM_UNROLL for (int q = 0; q < Q; ++q) {
+      __builtin_memcpy(&values[q], b + q / kParts * bp + q % kParts * W + k * bk, sizeof values[q]);
+#ifdef __x86_64__
+      __asm__("" : "+v"(values[q]));  // loaded once: gcc would read it again from memory for each of the MR products
+#endif
+    }
     LOOM_UNROLL for (int m = 0; m < MR; ++m) {
       const T x = rows.at(m, k);
       LOOM_UNROLL for (int q = 0; q < Q; ++q) sum[m][q] += x * values[q];
@@ -97,8 +102,15 @@ static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (
       if (k < k1) add_products(k, even);
     } else {
       for (; k < k1; k += 2) add_products(k, even);
+      // The first chain waits in memory: gcc would keep some of it and send sums of the second there instead, at every step.
+      N first[MR][Q];
+      LOOM_UNROLL for (int m = 0; m < MR; ++m)
+        LOOM_UNROLL for (int q = 0; q < Q; ++q) first[m][q] = even[m][q];
+      __asm__("" : "+m"(first));
       zero(odd);
       for (k = k0 + 1; k < k1; k += 2) add_products(k, odd);
+      LOOM_UNROLL for (int m = 0; m < MR; ++m)
+        LOOM_UNROLL for (int q = 0; q < Q; ++q) even[m][q] = first[m][q];
     }
     LOOM_UNROLL for (int m = 0; m < MR; ++m)
       LOOM_UNROLL for (int q = 0; q < Q; ++q) c[m][q / kParts].part[q % kParts] += even[m][q] + odd[m][q];
@@ -295,16 +307,47 @@ static inline void outer_rows(const Product<T>& g, Range r, i64 panel) {
   for (; m < r.end; ++m) outer_tile<T, 1, NP>(g, m, panel);
 }
 
-// gw (+)= gy^T x. Some columns of gy, which all panels of x read, stay in the nearest cache.
+// Some columns of gy, a tile after the other, and the panels of x that they meet lie in copies: in place the values of one sum are a whole row apart, often
+// a multiple of the cache's own period.
+template <class T, int NP>
+static inline void outer_packed(const Product<T>& g, i64 panel, i64 tiles, const T* columns, T* lanes) {
+  for (i64 k = 0; k < g.k; ++k)
+    for (int p = 0; p < NP; ++p) store(lanes + (k * NP + p) * 16, load_lanes(g.b + k * g.bk + (panel + p) * 16, g.lanes - (panel + p) * 16));
+  Product<T> part = g;
+  part.b = lanes - panel * 16;
+  part.bk = NP * 16;
+  for (i64 t = 0; t < tiles; ++t) {
+    part.a = {columns + t * g.k * kRowsOf<T>, 1, kRowsOf<T>};
+    part.c = g.c + t * kRowsOf<T> * g.cm;
+    outer_tile<T, kRowsOf<T>, NP>(part, 0, panel);
+  }
+}
+
+// gw (+)= gy^T x. scratch: kPackedOuterValues of gy, then the rows of kPackedPanels panels of x.
 template <class T>
 static void outer_add(const KernelArgs& k) {
-  constexpr i64 kColumns = 16 * kTileRows;
+  constexpr i64 kRows = kRowsOf<T>;
   const TensorArg &gy = k.t[0], &x = k.t[1], &gw = k.t[2];
-  const Range r = share(gw.rows, kTileRows, k.worker, k.workers);
+  Range r = share(gw.rows, kTileRows, k.worker, k.workers);
   const Product<T> g{gy.rows, row<T>(gy, 0), 1, gy.stride, row<T>(x, 0), 16, x.stride, row<T>(gw, 0), gw.stride, x.cols, nullptr, k.ints[0] != 0};
   const i64 panels = (x.cols + 15) / 16;
-  for (i64 m = r.begin; m < r.end; m += kColumns) {
-    const Range some{m, least(m + kColumns, r.end)};
+  if (gy.rows <= kPackedOuter) {
+    T *columns = reinterpret_cast<T*>(k.scratch), *lanes = columns + kPackedOuterValues;
+    const i64 most = kPackedOuterValues / (gy.rows > 1 ? gy.rows * kRows : kRows);
+    for (; r.end - r.begin >= 4 * kRows; r.begin += kRows * least(most, (r.end - r.begin) / kRows)) {
+      const i64 tiles = least(most, (r.end - r.begin) / kRows);
+      for (i64 i = 0; i < gy.rows; ++i)
+        for (i64 t = 0; t < tiles; ++t) __builtin_memcpy(columns + (t * gy.rows + i) * kRows, row<T>(gy, i) + r.begin + t * kRows, kRows * sizeof(T));
+      Product<T> part = g;
+      part.c += r.begin * g.cm;
+      i64 p = 0;
+      for (; p + kTilePanels <= panels; p += kTilePanels) outer_packed<T, kTilePanels>(part, p, tiles, columns, lanes);
+      for (; p < panels; ++p) outer_packed<T, 1>(part, p, tiles, columns, lanes);
+    }
+  }
+  // Some columns of gy at once, which all panels of x read.
+  for (i64 m = r.begin; m < r.end; m += 16 * kTileRows) {
+    const Range some{m, least(m + 16 * kTileRows, r.end)};
     i64 p = 0;
     for (; p + kTilePanels <= panels; p += kTilePanels) outer_rows<T, kTilePanels>(g, some, p);
     for (; p < panels; ++p) outer_rows<T, 1>(g, some, p);
