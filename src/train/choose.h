@@ -61,8 +61,8 @@ struct RawRows {
 // file. Errors name the file.
 Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file, const PictureDecoder& decoder = {});
 
-// The .txt files of a text without classes: `path` itself where it is one and no table of two or more columns, or those of a folder that has no folder
-// with files in it. Empty: it is none of that.
+// The .txt files of a text without classes: `path` itself where it is one and no table of two or more columns, or those of a folder without classes
+// and without arrays, most of whose files they are. Empty: it is none of that.
 Result<std::vector<std::string>> texts_without_classes(const std::string& path);
 
 }  // namespace loom

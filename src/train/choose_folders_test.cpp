@@ -188,6 +188,14 @@ TEST(ChooseFolders, TextsWithoutClasses) {
   EXPECT_EQ(texts(f.path()), (std::vector<std::string>{f / "a.txt", f / "b.txt", f / "table.txt"}));
   f.write("class/1.txt", "One");
   EXPECT_TRUE(texts(f.path()).empty());
+  // What explains other files is no text to learn.
+  const TempFolder other;
+  for (const char* name : {"README.txt", "a.bin"}) other.write(name, "x");
+  EXPECT_TRUE(texts(other.path()).empty());
+  const TempFolder arrays;
+  for (const char* name : {"README.txt", "LICENSE.txt", "NOTES.txt", "x.npy"}) arrays.write(name, "x");
+  EXPECT_TRUE(texts(arrays.path()).empty());
+  expect_refused(other.path(), Code::invalid_argument, "holds 1 text and no folder for each class");
 }
 
 }  // namespace
