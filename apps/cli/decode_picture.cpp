@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -20,8 +21,9 @@
 #define STBI_MAX_DIMENSIONS 65536
 #define STBI_FAILURE_USERMSG
 // A damaged file may leave tables and pixels unwritten: zeros, not what was in memory before, so that even such a file is the same picture every time.
-#define STBI_MALLOC(size) std::calloc(1, size)
-#define STBI_REALLOC(p, size) std::realloc(p, size)
+// And a small file may ask for much: the limit is 8 bytes for each of the most pixels (red, green, blue, alpha of 16 bits).
+#define STBI_MALLOC(size) (std::size_t(size) > 8u * std::size_t(loom::kMostPixels) ? nullptr : std::calloc(1, size))
+#define STBI_REALLOC(p, size) (std::size_t(size) > 8u * std::size_t(loom::kMostPixels) ? nullptr : std::realloc(p, size))
 #define STBI_FREE(p) std::free(p)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -35,17 +37,12 @@ namespace loom::cli {
 #if defined(LOOM_HAS_STB_IMAGE)
 namespace {
 
-constexpr const char* kFormats = "PNG, JPEG, BMP or GIF";
-
 const stbi_uc* data_of(std::span<const std::byte> bytes) { return reinterpret_cast<const stbi_uc*>(bytes.data()); }
 std::uint32_t byte(std::span<const std::byte> bytes, std::size_t i) { return i < bytes.size() ? static_cast<std::uint32_t>(bytes[i]) : 0; }
 
-Status refused(std::span<const std::byte> bytes) {
+Status refused() {
   const char* reason = stbi_failure_reason();
-  const std::string said = reason ? reason : "";
-  if (byte(bytes, 0) == 'R' && byte(bytes, 8) == 'W' && byte(bytes, 9) == 'E') return Status(Code::unsupported, std::string("is a WebP picture, expected ") + kFormats);
-  if (said.empty() || said.starts_with("Image not of any known type")) return Status(Code::corrupt, std::string("is no picture that can be read, expected ") + kFormats);
-  return Status(Code::corrupt, "cannot be decoded: " + said);
+  return Status(Code::corrupt, std::string("cannot be decoded: ") + (reason ? reason : "no reason is given"));
 }
 
 // stb_image fills what a JPEG, BMP or GIF lacks at its end; such a picture is none to learn from. And it trusts the lengths of a JPEG's code tables (before
@@ -84,6 +81,18 @@ Status check_bmp(std::span<const std::byte> b) {
   return known && four(10) + (width * bits + 31) / 32 * 4 * height > b.size() ? Status(Code::truncated, "ends before the picture does") : Status();
 }
 
+// stb_image takes memory for a part before it looks whether the file holds it.
+Status check_png(std::span<const std::byte> b) {
+  for (std::uint64_t at = 8; at + 12 <= b.size();) {
+    std::uint64_t length = 0;
+    for (std::size_t i = 0; i < 4; ++i) length = length * 256 + byte(b, at + i);
+    if (length > b.size() - at - 12) break;
+    if (byte(b, at + 4) == 'I' && byte(b, at + 5) == 'E' && byte(b, at + 6) == 'N' && byte(b, at + 7) == 'D') return {};
+    at += 12 + length;
+  }
+  return Status(Code::truncated, "ends before the picture does");
+}
+
 // The blocks up to the end of the first image.
 Status check_gif(std::span<const std::byte> b) {
   const auto colors = [&](std::size_t flags) { return byte(b, flags) & 0x80 ? std::size_t{3} << ((byte(b, flags) & 7) + 1) : std::size_t{0}; };
@@ -99,17 +108,21 @@ Status check_gif(std::span<const std::byte> b) {
   return Status(Code::truncated, "ends before the picture does");
 }
 
+// Nothing that is none of these comes to stb_image, which is less strict about beginnings.
 Status check(std::span<const std::byte> b) {
-  if (byte(b, 0) == 'G' && byte(b, 1) == 'I' && byte(b, 2) == 'F') return check_gif(b);
-  if (byte(b, 0) == 0xFF && byte(b, 1) == 0xD8) return check_jpeg(b);
-  if (byte(b, 0) == 'B' && byte(b, 1) == 'M') return check_bmp(b);
-  return {};
+  const auto begins = [&](std::initializer_list<std::uint32_t> with, std::size_t at = 0) { return std::all_of(with.begin(), with.end(), [&](std::uint32_t v) { return byte(b, at++) == v; }); };
+  if (begins({0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'})) return check_png(b);
+  if (begins({0xFF, 0xD8})) return check_jpeg(b);
+  if (begins({'B', 'M'})) return check_bmp(b);
+  if (begins({'G', 'I', 'F', '8'})) return check_gif(b);
+  if (begins({'R', 'I', 'F', 'F'}) && begins({'W', 'E', 'B', 'P'}, 8)) return Status(Code::unsupported, "is a WebP picture, expected PNG, JPEG, BMP or GIF");
+  return Status(Code::corrupt, "is no picture that can be read, expected PNG, JPEG, BMP or GIF");
 }
 
 Result<PictureSize> size_of(std::span<const std::byte> bytes) {
   LOOM_TRY(check(bytes));
   int width = 0, height = 0, channels = 0;
-  if (!stbi_info_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height, &channels)) return refused(bytes);
+  if (!stbi_info_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height, &channels)) return refused();
   return PictureSize{height < 0 ? -std::int64_t{height} : height, width};  // a BMP whose rows begin at the top says so by its sign
 }
 
@@ -117,7 +130,7 @@ Result<Picture> decode(std::span<const std::byte> bytes) {
   LOOM_TRY(check(bytes));
   int width = 0, height = 0, channels = 0;
   const std::unique_ptr<stbi_uc, void (*)(void*)> values(stbi_load_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height, &channels, 0), stbi_image_free);
-  if (!values) return refused(bytes);
+  if (!values) return refused();
   // A GIF says how many channels its file could have had.
   const bool gif = byte(bytes, 0) == 'G' && byte(bytes, 1) == 'I';
   Picture picture{height, width, gif ? 4 : channels, {}};
