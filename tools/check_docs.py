@@ -106,6 +106,12 @@ def main():
     os.environ["PYTHONPATH"] = str(ROOT / "bindings/python")
     os.environ["LOOM_LIBRARY"] = str(BUILD / "libloom.so")
     (folder / "table.csv").write_text("a,b,y\n" + "".join(f"{i % 7},{i % 5},{(i % 7) * 0.5 - (i % 5)}\n" for i in range(64)))
+    for number, (photo, mail) in enumerate((("cat", "spam"), ("dog", "ham"))):
+        for name in (photo, mail):
+            (folder / ("photos" if name == photo else "mails") / name).mkdir(parents=True)
+        for i in range(8):
+            (folder / "photos" / photo / f"{i}.ppm").write_bytes(b"P6 16 16 255\n" + bytes((x * (7 + i) * (1 + 9 * number)) % 256 for x in range(16 * 16 * 3)))
+            (folder / "mails" / mail / f"{i}.txt").write_text(f"{'win a prize' if number == 0 else 'see you at noon'} on day {i}\n")
     (folder / "text.txt").write_text("Once upon a time there was a little dog who lived in a small house.\n")
     documents = [p for p in sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/guide/*.md")) + sorted(ROOT.glob("docs/reference/*.md"))]
     found = [(f"{p.relative_to(ROOT)}:{line}", language, text) for p in documents for line, language, text in blocks(p)]

@@ -9,13 +9,15 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "train/data/columns.h"
+#include "train/data/picture.h"
 #include "train/data/tensor_data.h"
 #include "train/spec.h"
 
 namespace loom {
 
 struct ChooseOptions {
-  // A CSV file; or a folder (or its image file) with arrays: the names of MNIST's idx files, x_train.npy and y_train.npy, or x.npy and y.npy.
+  // A CSV file; a folder with arrays: the names of MNIST's idx files, x_train.npy and y_train.npy, or x.npy and y.npy; or a folder of images or of
+  // .txt files, in a folder for each class, or in train and test (or val) with such folders.
   std::string data;
   std::string test;    // another of the same form, judged at the end; a folder's own t10k or test files count by themselves
   std::string target;  // of a table: the column to predict; "": the last one
@@ -24,6 +26,7 @@ struct ChooseOptions {
   std::string dtype;    // of the weights, which are learned in it; "": f32
   std::int64_t seed = 0;
   std::int64_t steps = 0;  // 0: chosen
+  PictureDecoder decoder{};  // of what is no PGM or PPM; empty: such files are refused
 };
 
 struct ChosenTraining {
@@ -44,11 +47,22 @@ Result<ChosenTraining> choose_training(const ChooseOptions& options);
 
 // Raw data for a network that was trained so: rows and, where the data has them, their targets.
 struct RawRows {
-  std::vector<float> x;
   std::int64_t rows = 0;
-  std::unique_ptr<DataSource> judged;  // the rows that have targets; null where there are none
+  // One of them holds the rows.
+  std::vector<float> x;
+  std::shared_ptr<DataSource> source;
+  std::shared_ptr<DataSource> judged;  // the rows that have targets; null where there are none
+  std::vector<std::string> names;      // of the files that the rows come from, where each has one
+  std::vector<std::string> said;       // what was left out
+  // Fills out with n rows of `width` values from row `at` on. out_of_range: they are not there.
+  Status read(std::int64_t at, std::int64_t n, std::int64_t width, std::vector<float>& out) const;
 };
-// `inputs`: the section of the file. Errors name the file.
-Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file);
+// `inputs`: the section of the file; `file`: data of the form that the network learned from; of images and texts also a folder without classes, or one
+// file. Errors name the file.
+Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file, const PictureDecoder& decoder = {});
+
+// The .txt files of a text without classes: `path` itself where it is one and no table of two or more columns, or those of a folder without classes
+// and without arrays, most of whose files they are. Empty: it is none of that.
+Result<std::vector<std::string>> texts_without_classes(const std::string& path);
 
 }  // namespace loom

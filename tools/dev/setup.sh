@@ -8,6 +8,7 @@ build command:ninja                                   ninja-build
 build compiler                                        g++
 build file:/usr/include/CLI/CLI.hpp                   libcli11-dev
 test  file:/usr/include/gtest/gtest.h                 libgtest-dev
+test  file:/usr/include/stb/stb_image.h               libstb-dev
 page  command:clang++-19                              clang-19
 page  command:wasm-ld-19                              lld-19
 all   file:/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-x86_64.a libclang-rt-19-dev

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "console.h"
 #include "open_model.h"
+#include "train/data/folder.h"
 #include "train/metrics.h"
 #include "trained_network.h"
 
@@ -17,7 +18,7 @@ struct Args {
 
 void bind(CLI::App& c, Args& a) {
   c.add_option("NETWORK", a.network, "the .entity file that loom train wrote")->required();
-  c.add_option("--data", a.data, "raw data as the network was trained on: a table (CSV, with its target column or without), an array (idx, .npy) or a folder of them")->required()->type_name("FILE");
+  c.add_option("--data", a.data, "raw data as the network was trained on: a table (CSV, with its target column or without), an array (idx, .npy) or a folder of them; a folder of images or .txt files, in classes or not, or one such file")->required()->type_name("FILE");
   bind_machine_options(c, a.threads, a.isa, a.device, a.mode);
   c.add_flag("--json", a.json, "one JSON object on stdout for each row");
 }
@@ -28,26 +29,31 @@ std::string label_of(const Json& inputs, std::int32_t number) {
   return labels && labels->is_array() && i < labels->as_array().size() && labels->as_array()[i].is_string() ? labels->as_array()[i].as_string() : std::to_string(number);
 }
 
-// A row of the answer: "setosa,0.9981", or values with commas between them.
-std::string line_of(std::span<const float> y, bool classes, const Json& inputs, std::int64_t row, bool json) {
+// A cell of CSV: in quotes where it needs them.
+std::string cell_of(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+// A row of the answer: "setosa,0.9981", or values with commas between them; then the name of the file that it is of, where there is one.
+std::string line_of(std::span<const float> y, bool classes, const Json& inputs, std::int64_t row, const std::string& file, bool json) {
   Json line = Json::object();
   line.set("row", row);
+  // JSON is UTF-8, names of files need not be.
+  if (!file.empty()) line.set("file", Json::parse(Json(file).dump()).ok() ? file : shown_name(file));
   std::string text;
   if (classes) {
     const std::int32_t best = best_class(y);
     const std::vector<double> p = softmax(y);
-    std::string label = label_of(inputs, best);
+    const std::string label = label_of(inputs, best);
     line.set("class", label);
     line.set("probability", p[static_cast<std::size_t>(best)]);
     Json all = Json::array();
     for (const double v : p) all.push(v);
     line.set("probabilities", std::move(all));
-    if (label.find_first_of(",\"\n\r") != std::string::npos) {
-      std::string quoted = "\"";
-      for (const char c : label) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-      label = quoted + "\"";
-    }
-    text = label + "," + fixed(p[static_cast<std::size_t>(best)], 4);
+    text = cell_of(label) + "," + fixed(p[static_cast<std::size_t>(best)], 4);
   } else {
     Json values = Json::array();
     for (const float v : y) {
@@ -57,6 +63,7 @@ std::string line_of(std::span<const float> y, bool classes, const Json& inputs, 
     }
     line.set("values", std::move(values));
   }
+  if (!file.empty()) text += "," + cell_of(file);
   return json ? line.dump() + "\n" : text + "\n";
 }
 
@@ -75,12 +82,13 @@ int run(const Args& a) {
   options.measured = machine.mode.measured;
   options.isa = a.isa;
   LOOM_OR_EXIT(Session session, Session::create(network, pool, options), kRefused);
-  const auto width = static_cast<std::size_t>(network.input().width);
+  std::vector<float> x;
   for (std::int64_t at = 0; at < rows.rows; at += options.max_rows) {
     const std::int64_t n = std::min(options.max_rows, rows.rows - at);
-    if (const Status status = session.run(std::span(rows.x).subspan(static_cast<std::size_t>(at) * width, static_cast<std::size_t>(n) * width), n).status(); !status.ok()) return fail(status, kFailed);
+    if (const Status status = rows.read(at, n, network.input().width, x); !status.ok()) return fail(status, kFailed);
+    if (const Status status = session.run(x, n).status(); !status.ok()) return fail(status, kFailed);
     std::string text;
-    for (std::int64_t r = 0; r < n; ++r) text += line_of(session.output(r), classes, inputs, at + r + 1, a.json);
+    for (std::int64_t r = 0; r < n; ++r) text += line_of(session.output(r), classes, inputs, at + r + 1, rows.names.empty() ? std::string() : rows.names[static_cast<std::size_t>(at + r)], a.json);
     if (!print(text)) return fail(Status(Code::io, "stdout is closed"), kFailed);
   }
   if (!rows.judged) return kOk;
@@ -92,6 +100,6 @@ int run(const Args& a) {
 
 }  // namespace
 
-void add_predict(CLI::App& app, Action& action) { add_command<Args>(app, action, "predict", "the answers of a trained network to a table or arrays", bind, run); }
+void add_predict(CLI::App& app, Action& action) { add_command<Args>(app, action, "predict", "the answers of a trained network to a table, arrays, images or texts", bind, run); }
 
 }  // namespace loom::cli

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "checkpoint/adapter_file.h"
 #include "console.h"
+#include "decode_picture.h"
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"
 #include "llm/import/locate.h"
@@ -28,7 +29,7 @@ struct Args {
 
 void bind(CLI::App& c, Args& a) {
   c.add_option("SPEC", a.spec, "the training spec, JSON; without one, what to learn and how is chosen by looking at the data");
-  c.add_option("--data", a.data, "what to learn from: a file as the spec says; without a spec a table (CSV), or a folder of idx or .npy files")->type_name("FILE");
+  c.add_option("--data", a.data, "what to learn from: a file as the spec says; without a spec a table (CSV), a folder of idx or .npy files, a folder with a folder of images or of .txt files for each class (also within train and test), or texts for the embedded language model (a .txt file, or a folder of them)")->type_name("FILE");
   c.add_option("--test", a.test, "data of the same form, judged at the end; without a spec")->type_name("FILE");
   c.add_option("--target", a.target, "the column to predict, the last one where not given; without a spec")->type_name("NAME");
   c.add_option("--task", a.task, "whether the target is a class or a number; without a spec")->check(CLI::IsMember({"classes", "numbers"}));
@@ -128,12 +129,20 @@ Status open_base(const TrainingSpec& spec, Job& job) {
   return {};
 }
 
-// A text in the tokens of the model that learns it.
-Result<std::unique_ptr<DataSource>> text_data(const Model& model, const std::string& file, std::int64_t length) {
+// Texts in the tokens of the model that learns them; a sequence lies within one of them.
+Result<std::unique_ptr<DataSource>> text_data(const Model& model, const std::vector<std::string>& files, std::int64_t length) {
   LOOM_TRY(model.tokenizer.status());
-  LOOM_ASSIGN(const std::string text, read_text_file(file));
-  const std::vector<std::int32_t> ids = model.tokenizer->encode(text);
-  LOOM_ASSIGN(auto data, TokenData::create({ids.begin(), ids.end()}, {}, length));
+  std::vector<std::uint32_t> ids;
+  std::vector<std::uint64_t> ends;
+  for (const std::string& file : files) {
+    LOOM_ASSIGN(const std::string text, read_text_file(file));
+    const std::vector<std::int32_t> more = model.tokenizer->encode(text);
+    ids.insert(ids.end(), more.begin(), more.end());
+    ends.push_back(ids.size());
+  }
+  // One is a stream.
+  if (files.size() == 1) ends.clear();
+  LOOM_ASSIGN(auto data, TokenData::create(std::move(ids), ends, length));
   return std::unique_ptr<DataSource>(std::move(data));
 }
 
@@ -151,13 +160,52 @@ Result<Job> job_of_spec(const Args& a) {
   }
   const bool words = job.model && job.spec.data.kind == DataKind::text;
   const std::string& file = a.data.empty() ? job.spec.data.file : a.data;
-  LOOM_ASSIGN(job.whole, words ? text_data(*job.model, file, job.spec.data.length) : open_data(job.spec, a.data));
+  LOOM_ASSIGN(job.whole, words ? text_data(*job.model, {file}, job.spec.data.length) : open_data(job.spec, a.data));
   if (job.spec.validation.share > 0) { LOOM_ASSIGN(job.split, split(*job.whole, job.spec.validation.share, static_cast<std::uint64_t>(job.spec.seed))); }
   return job;
 }
 
+// Texts without classes: an adapter of the embedded model learns them, as the guide does by hand.
+Result<Job> job_of_texts(const Args& a, const std::vector<std::string>& files) {
+  if (!a.test.empty() || !a.task.empty() || !a.network.empty() || a.fp8)
+    return Status(Code::invalid_argument, a.data + ": is text without classes, which an adapter of the embedded model learns: --test, --task, --network and --fp8 are for other data");
+  Job job;
+  TrainingSpec& s = job.spec;
+  s.base = "embedded";
+  s.base_dtype = a.dtype;
+  s.lora = {.rank = 8, .alpha = 16};
+  s.data.kind = DataKind::text;
+  s.data.length = 64;
+  s.loss = Loss::cross_entropy;
+  s.seed = std::max<std::int64_t>(a.seed, 0);
+  LOOM_TRY(open_base(s, job));
+  auto data = text_data(*job.model, files, s.data.length);
+  if (!data.ok()) return data.status().at(a.data);
+  job.whole = std::move(*data);
+  const std::int64_t samples = job.whole->samples();
+  s.validation.share = samples < 2 ? 0 : 0.1;
+  if (s.validation.share > 0) { LOOM_ASSIGN(job.split, split(*job.whole, s.validation.share, static_cast<std::uint64_t>(s.seed))); }
+  const std::int64_t learned = job.learned().samples();
+  s.batch = std::min<std::int64_t>(8, learned);
+  const std::int64_t an_epoch = (learned + s.batch - 1) / s.batch;
+  s.steps = a.steps > 0 ? a.steps : std::clamp<std::int64_t>(3 * an_epoch, std::min<std::int64_t>(20 * an_epoch, 60), 2000);
+  s.schedule = {.kind = ScheduleKind::cosine, .rate = 0.005, .warmup = std::min<std::int64_t>(s.steps / 20, 50), .steps = s.steps};
+  if (s.validation.share > 0) s.validation.every = std::max<std::int64_t>(s.steps / 10, 1);
+  s.log_every = std::max<std::int64_t>(s.steps / 20, 1);
+  LOOM_TRY(s.check());
+  say("data: " + std::to_string(files.size()) + (files.size() == 1 ? " text" : " texts") + " without classes, " + std::to_string(samples) + " sequences of up to " + std::to_string(s.data.length) + " tokens");
+  say("network: an adapter (LoRA of rank 8) of the embedded language model, which stays as it is" + (a.dtype.empty() ? std::string() : ", in " + a.dtype));
+  say("split: " + std::to_string(learned) + " to learn from, " + std::to_string(samples - learned) + " held back to judge by (seed " + std::to_string(s.seed) + ")");
+  say("training: adamw, cross-entropy, rate 0.005 falling as a cosine, " + std::to_string(s.steps) + " steps of " + std::to_string(s.batch) + "; the best adapter is kept, in the folder " + a.out + ", for loom run embedded --adapter " + a.out);
+  return job;
+}
+
 Result<Job> job_of_data(const Args& a) {
-  LOOM_ASSIGN(ChosenTraining chosen, choose_training({a.data, a.test, a.target, a.task, a.network, a.fp8 && a.dtype.empty() ? "fp8e4m3" : a.dtype, std::max<std::int64_t>(a.seed, 0), a.steps}));
+  if (a.target.empty()) {
+    LOOM_ASSIGN(const std::vector<std::string> texts, texts_without_classes(a.data));
+    if (!texts.empty()) return job_of_texts(a, texts);
+  }
+  LOOM_ASSIGN(ChosenTraining chosen, choose_training({a.data, a.test, a.target, a.task, a.network, a.fp8 && a.dtype.empty() ? "fp8e4m3" : a.dtype, std::max<std::int64_t>(a.seed, 0), a.steps, picture_decoder()}));
   for (const std::string& line : chosen.said) say(line);
   Job job;
   LOOM_ASSIGN(job.network, chosen.network());

@@ -1,0 +1,46 @@
+// What the forms of data share in choosing a training; inside src/train alone. choose.h is for callers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "formats/tensor_file.h"
+#include "train/choose.h"
+
+namespace loom::choosing {
+
+Status bad(const std::string& file, const std::string& what);
+std::string count_of(std::int64_t n, const std::string& what);
+// "'cat', 'dog', ...", the first six.
+std::string first_of(const std::vector<std::string>& names);
+
+// What `complete` cannot see in the data.
+struct Answers {
+  bool classes = false;
+  std::int64_t outputs = 0;
+  std::vector<bool> measured;          // which inputs have a mean and a scale of their own; empty: all have one together, as the brightness of pixels
+  std::vector<std::int64_t> picture{};  // channels, height, width: learned by convolutions; empty: by dense layers
+  bool words = false;                  // rows of many places, most of them 0
+};
+// Chooses the split, the network and how it learns, for data that is there.
+Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers);
+
+// Channels, height and width of samples that are pictures: height x width, or up to four channels of them; empty: they are not.
+std::vector<std::int64_t> picture_of(std::span<const std::int64_t> sample);
+
+Status choose_table(ChosenTraining& t, const ChooseOptions& options);
+Result<RawRows> read_table_rows(const Json& inputs, std::int64_t width, const std::string& file);
+
+struct Arrays {
+  TensorInfo x, y;
+};
+// The first pair of names that is there; not_found where none is.
+Result<Arrays> open_pair(const std::string& folder, bool test);
+Status choose_arrays(ChosenTraining& t, const ChooseOptions& options, Arrays arrays);
+Result<RawRows> read_array_rows(const Json& inputs, std::int64_t width, const std::string& file);
+
+// False: the folder holds neither images nor texts.
+Result<bool> choose_folder(ChosenTraining& t, const ChooseOptions& options);
+Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const std::string& file, const PictureDecoder& decoder);
+
+}  // namespace loom::choosing

@@ -1,0 +1,197 @@
+#include "train/data/folder.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/json.h"
+#include "train/data/csv.h"
+
+namespace loom {
+namespace {
+
+constexpr std::int64_t kMostFiles = 1'000'000;
+
+Status refused(const std::string& path, int error) {
+  return Status(error == ENOENT ? Code::not_found : Code::io, path + ": cannot be read: " + std::strerror(error));
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+// "left out: 2 files in 'cats' that are no images: 'a.txt', 'b.txt'"
+struct LeftOut {
+  std::int64_t count = 0;
+  std::string first;
+  void add(const std::string& name) {
+    if (++count <= 3) first += (first.empty() ? "" : ", ") + shown_name(name);
+  }
+  void say(const std::string& one, const std::string& many, const std::string& why, std::vector<std::string>& said) const {
+    if (count > 0) said.push_back("left out: " + std::to_string(count) + " " + (count == 1 ? one : many) + why + ": " + first + (count > 3 ? ", ..." : ""));
+  }
+};
+
+// JSON holds UTF-8 alone, and names of classes go into the file.
+bool is_utf8(const std::string& name) {
+  const auto read = Json::parse(Json(name).dump());
+  return read.ok() && read->is_string() && read->as_string() == name;
+}
+
+std::string joined(const std::string& folder, const std::string& name) { return folder.ends_with('/') ? folder + name : folder + "/" + name; }
+
+}  // namespace
+
+std::string shown_name(std::string_view name) {
+  if (!is_utf8(std::string(name))) return shown(name);
+  std::string text = "'";
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool begins = (static_cast<unsigned char>(name[i]) & 0xC0) != 0x80;
+    if (begins && i >= 80) return text + "...'";
+    const auto c = static_cast<unsigned char>(name[i]);
+    const bool control = c < ' ' || c == 127 || (c == 0xC2 && static_cast<unsigned char>(name[i + 1]) < 0xA0);  // UTF-8: a byte follows
+    text += control ? '?' : name[i];
+    i += control && c == 0xC2;
+  }
+  return text + "'";
+}
+
+std::string_view name(SampleKind kind) { return kind == SampleKind::pictures ? "image" : "text"; }
+std::string_view endings(SampleKind kind) { return kind == SampleKind::pictures ? ".png, .jpg, .jpeg, .bmp, .gif, .pgm, .ppm, .pnm" : ".txt"; }
+
+std::optional<SampleKind> kind_of(std::string_view file_name) {
+  const std::size_t dot = file_name.rfind('.');
+  if (dot == std::string_view::npos) return {};
+  const std::string end = lower(file_name.substr(dot));
+  static constexpr std::array<std::string_view, 8> kPictures = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".pgm", ".ppm", ".pnm"};
+  if (std::find(kPictures.begin(), kPictures.end(), end) != kPictures.end()) return SampleKind::pictures;
+  return end == ".txt" ? std::optional(SampleKind::texts) : std::nullopt;
+}
+
+bool is_a_folder(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+Result<FolderNames> read_names(const std::string& folder) {
+  DIR* dir = ::opendir(folder.c_str());
+  if (!dir) return refused(folder, errno);
+  std::vector<std::string> all;
+  errno = 0;
+  while (const dirent* entry = ::readdir(dir)) {
+    if (entry->d_name[0] != '.') all.emplace_back(entry->d_name);
+    if (static_cast<std::int64_t>(all.size()) > kMostFiles) break;
+    errno = 0;
+  }
+  const int error = errno;
+  ::closedir(dir);
+  if (static_cast<std::int64_t>(all.size()) > kMostFiles) return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMostFiles) + " names, which is the limit");
+  if (error != 0) return refused(folder, error);
+  std::sort(all.begin(), all.end());
+  FolderNames names;
+  for (std::string& name : all) {
+    const std::string path = joined(folder, name);
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) return refused(path, errno);
+    (S_ISDIR(info.st_mode) ? names.folders : names.files).push_back(std::move(name));
+  }
+  return names;
+}
+
+Result<FolderParts> parts_of(const std::string& folder) {
+  LOOM_ASSIGN(const FolderNames names, read_names(folder));
+  static constexpr std::array<std::string_view, 7> kPlaces = {"train", "training", "test", "testing", "val", "valid", "validation"};
+  std::array<std::string, kPlaces.size()> found;
+  FolderParts whole{folder, "", {}};
+  LeftOut folders, files;
+  for (const std::string& name : names.folders) {
+    const auto place = std::find(kPlaces.begin(), kPlaces.end(), lower(name));
+    std::string* at = place == kPlaces.end() ? nullptr : &found[static_cast<std::size_t>(place - kPlaces.begin())];
+    if (at && at->empty()) *at = name;
+    else folders.add(name);
+  }
+  const std::string train = found[0].empty() ? found[1] : found[0];
+  if (train.empty()) return whole;
+  // A class called "train" holds files.
+  LOOM_ASSIGN(const FolderNames classes, read_names(joined(folder, train)));
+  if (classes.folders.empty() || std::any_of(classes.files.begin(), classes.files.end(), [](const std::string& file) { return kind_of(file).has_value(); })) return whole;
+  FolderParts parts{joined(folder, train), "", {}};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i].empty() || found[i] == train) continue;
+    if (i >= 2 && parts.test.empty()) parts.test = joined(folder, found[i]);
+    else folders.add(found[i]);
+  }
+  for (const std::string& name : names.files) files.add(name);
+  folders.say("folder", "folders", " beside " + shown_name(train), parts.said);
+  files.say("file", "files", " beside " + shown_name(train), parts.said);
+  return parts;
+}
+
+std::int64_t ClassFiles::count() const {
+  std::int64_t n = 0;
+  for (const Class& c : classes) n += static_cast<std::int64_t>(c.files.size());
+  return n;
+}
+
+Result<std::optional<ClassFiles>> read_classes(const std::string& folder, std::optional<SampleKind> wanted) {
+  LOOM_ASSIGN(const FolderNames top, read_names(folder));
+  std::vector<FolderNames> inside;
+  std::int64_t counts[2] = {}, flat[2] = {}, total = static_cast<std::int64_t>(top.files.size());
+  const auto tally = [](const std::vector<std::string>& names, std::int64_t* into) {
+    for (const std::string& name : names)
+      if (const auto kind = kind_of(name)) ++into[static_cast<int>(*kind)];
+  };
+  tally(top.files, flat);
+  for (const std::string& name : top.folders) {
+    LOOM_ASSIGN(FolderNames names, read_names(joined(folder, name)));
+    tally(names.files, counts);
+    total += static_cast<std::int64_t>(names.files.size());
+    if (total > kMostFiles) return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMostFiles) + " files, which is the limit");
+    inside.push_back(std::move(names));
+  }
+  // Files in classes count; where there are none, those beside.
+  const std::int64_t* by = counts[0] + counts[1] > 0 ? counts : flat;
+  ClassFiles found;
+  found.kind = wanted ? *wanted : by[1] > by[0] ? SampleKind::texts : SampleKind::pictures;
+  if (counts[static_cast<int>(found.kind)] + flat[static_cast<int>(found.kind)] == 0) return std::optional<ClassFiles>();
+  const std::string no_such = " no " + std::string(name(found.kind));
+  LeftOut empty;
+  for (std::size_t i = 0; i < top.folders.size(); ++i) {
+    ClassFiles::Class one{top.folders[i], {}};
+    LeftOut files, folders;
+    for (const std::string& name : inside[i].files) {
+      if (kind_of(name) == found.kind) one.files.push_back(joined(joined(folder, one.name), name));
+      else files.add(name);
+    }
+    for (const std::string& name : inside[i].folders) folders.add(name);
+    if (one.files.empty()) {
+      empty.add(one.name);
+      continue;
+    }
+    if (!is_utf8(one.name)) return Status(Code::invalid_argument, joined(folder, shown_name(one.name)) + ": the name of a class must be UTF-8: rename the folder");
+    files.say("file", "files", " in " + shown_name(one.name) + ", by the name" + no_such, found.said);
+    folders.say("folder", "folders", " inside the class " + shown_name(one.name), found.said);
+    found.classes.push_back(std::move(one));
+  }
+  LeftOut others;
+  for (const std::string& file : top.files) {
+    if (kind_of(file) == found.kind) found.files.push_back(joined(folder, file));
+    else others.add(file);
+  }
+  if (!found.classes.empty()) {
+    empty.say("folder", "folders", " with" + no_such + " in it", found.said);
+    others.say("file", "files", " beside the classes, by the name" + no_such, found.said);
+  } else {
+    others.say("file", "files", ", by the name" + no_such, found.said);
+  }
+  return std::optional<ClassFiles>(std::move(found));
+}
+
+}  // namespace loom

@@ -1,0 +1,56 @@
+// Pictures of bytes, and how one becomes the input of a network: its largest centred part of the wanted proportions, scaled by area averages in whole
+// numbers, so that every machine has the same bytes. PGM and PPM are read here; every other format is the caller's decoder's work. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/status.h"
+
+namespace loom {
+
+struct PictureSize {
+  std::int64_t height = 0, width = 0;
+};
+
+// Rows of pixels, top first, the channels of a pixel together.
+struct Picture {
+  std::int64_t height = 0, width = 0;
+  std::int64_t channels = 1;  // 1: grey, 2: grey and alpha, 3: red, green, blue, 4: those and alpha
+  std::vector<std::uint8_t> values;
+};
+
+// Both take the bytes of a file, and say of bad ones what is wrong, without a name. Empty: no format but PGM and PPM is read.
+struct PictureDecoder {
+  std::function<Result<PictureSize>(std::span<const std::byte>)> size;  // without decoding it
+  std::function<Result<Picture>(std::span<const std::byte>)> decode;    // of that size
+};
+
+inline constexpr std::int64_t kMostPixels = std::int64_t{64} << 20;  // of one picture
+
+// Errors: unsupported where there is no decoder for it; out_of_range: more than kMostPixels; else what is wrong with the bytes.
+Result<PictureSize> picture_size(std::span<const std::byte> bytes, const PictureDecoder& decoder);
+// Colour, or grey where no pixel has one; what is transparent lies on white.
+Result<Picture> read_picture(std::span<const std::byte> bytes, const PictureDecoder& decoder);
+
+// What a network takes: channels x height x width.
+struct PictureForm {
+  std::int64_t channels = 1, height = 0, width = 0;
+  std::int64_t values() const { return channels * height * width; }
+  Json to_json() const;
+  static Result<PictureForm> from_json(const Json& json);
+};
+
+// The sizes of a collection to one size: as it is where it is the only one and no side is over 64; the longer side 64 where it is the only one; else a
+// square whose side is the median of the shorter sides, down to a multiple of 8, from 8 to 64. Precondition: sizes.
+PictureSize common_size(std::span<const PictureSize> sizes);
+
+// Fills out[channels][height][width] from the largest centred part of the form's proportions. Each value is the mean of the area it covers, rounded to
+// nearest, halves up. Grey of a colour is (77 red + 150 green + 29 blue) / 256. Preconditions: `picture` as read_picture gives it, out.size() == form.values().
+void fit(const Picture& picture, const PictureForm& form, std::span<std::uint8_t> out);
+
+}  // namespace loom
