@@ -45,9 +45,17 @@ struct Part {
 template <class T>
 Status check_values(const WeightFormat& format, const Part<T>& part) {
   const double largest = largest_value(format);
-  for (std::size_t i = 0; i < part.values.size(); ++i) {
-    const double x = static_cast<double>(part.values[i]);
-    if (x >= -largest && x <= largest) continue;
+  const T limit = static_cast<T>(std::min(largest, static_cast<double>(std::numeric_limits<T>::max())));
+  const T* values = part.values.data();
+  constexpr std::size_t kRun = 4096;
+  for (std::size_t first = 0; first < part.values.size(); first += kRun) {
+    const std::size_t end = std::min(first + kRun, part.values.size());
+    int beyond = 0;
+    for (std::size_t i = first; i < end; ++i) beyond |= !(values[i] >= -limit && values[i] <= limit);
+    if (beyond == 0) continue;
+    std::size_t i = first;
+    while (values[i] >= -limit && values[i] <= limit) ++i;
+    const double x = static_cast<double>(values[i]);
     const bool finite = x - x == 0;
     const std::int64_t element = part.first * part.cols + static_cast<std::int64_t>(i);
     const std::string at = "element " + std::to_string(element) + " (row " + std::to_string(element / part.cols) + ", column " + std::to_string(element % part.cols) + ") is ";
@@ -58,26 +66,51 @@ Status check_values(const WeightFormat& format, const Part<T>& part) {
   return Status();
 }
 
-template <class T>
-void encode_plain(const PackedView& view, const Part<T>& part, std::byte* bytes) {
+// Codes and scales of one row, from its values flushed; `tensor` is the scale where all rows share one.
+template <class U>
+void encode_row(const PackedView& view, std::int64_t row, std::span<const double> weights, const GroupScale& tensor, std::span<U> codes, std::byte* bytes) {
   const WeightFormat& format = view.format;
-  const std::int64_t block = format.scale == ScaleKind::block ? format.block : view.layout.padded_cols;
-  GroupScale tensor{1, 0};
-  if (format.scale == ScaleKind::tensor) tensor = choose_scale<T>(format.dtype, part.values);
-  std::vector<std::uint64_t> codes(static_cast<std::size_t>(view.layout.padded_cols));
+  const std::size_t padded = codes.size(), block = format.scale == ScaleKind::block ? format.block : padded;
+  for (std::size_t b = 0, k = 0; k < padded; ++b, k += block) {
+    const std::size_t from = std::min(k, weights.size()), count = std::min(block, weights.size() - from);
+    const auto group = weights.subspan(from, count);
+    GroupScale g = tensor;
+    if (format.scale == ScaleKind::row || format.scale == ScaleKind::block) g = choose_scale(format.dtype, group);
+    encode_group(format.dtype, group, g, codes.data() + k);
+    std::fill(codes.data() + k + count, codes.data() + std::min(k + block, padded), static_cast<U>(zero_code(format.dtype, g.zero)));
+    view.put_group(bytes, row, static_cast<std::int64_t>(b), g);
+  }
+  pack_panel_row<U>(view.geometry, codes, static_cast<int>(row % kPanel), bytes + view.panel_at(row));
+}
+
+template <class U, class T>
+void encode_rows(const PackedView& view, const Part<T>& part, const GroupScale& tensor, std::byte* bytes) {
+  std::vector<double> values(static_cast<std::size_t>(part.cols));
+  std::vector<U> codes(static_cast<std::size_t>(view.layout.padded_cols));
   for (std::int64_t row = part.first; row < part.padded_end(); ++row) {
     const auto weights = part.row(row);
-    for (std::int64_t b = 0, k = 0; k < view.layout.padded_cols; ++b, k += block) {
-      const std::size_t from = std::min(static_cast<std::size_t>(k), weights.size());
-      const auto group = weights.subspan(from, std::min(static_cast<std::size_t>(block), weights.size() - from));
-      GroupScale g = tensor;
-      if (format.scale == ScaleKind::row || format.scale == ScaleKind::block) g = choose_scale<T>(format.dtype, group);
-      const auto to = codes.begin() + k;
-      std::fill(to, to + std::min(block, view.layout.padded_cols - k), zero_code(format.dtype, g.zero));
-      encode_group<T>(format.dtype, group, g, codes.data() + k);
-      view.put_group(bytes, row, b, g);
+    if constexpr (sizeof(U) == 2 && sizeof(T) == sizeof(float)) {
+      if (view.format.dtype == DType::bf16) {
+        std::fill(codes.begin() + static_cast<std::ptrdiff_t>(weights.size()), codes.end(), U{0});
+        encode_bf16(weights, codes.data());
+        pack_panel_row<U>(view.geometry, codes, static_cast<int>(row % kPanel), bytes + view.panel_at(row));
+        continue;
+      }
     }
-    pack_panel_row(view.geometry, codes, static_cast<int>(row % kPanel), bytes + view.panel_at(row));
+    flush<T>(view.format.dtype, weights, values.data());
+    encode_row<U>(view, row, std::span<const double>(values).first(weights.size()), tensor, codes, bytes);
+  }
+}
+
+template <class T>
+void encode_plain(const PackedView& view, const Part<T>& part, std::byte* bytes) {
+  GroupScale tensor{1, 0};
+  if (view.format.scale == ScaleKind::tensor) tensor = choose_tensor_scale<T>(view.format.dtype, part.values);
+  switch (view.geometry.code_bytes) {
+    case 8: return encode_rows<std::uint64_t>(view, part, tensor, bytes);
+    case 4: return encode_rows<std::uint32_t>(view, part, tensor, bytes);
+    case 2: return encode_rows<std::uint16_t>(view, part, tensor, bytes);
+    default: return encode_rows<std::uint8_t>(view, part, tensor, bytes);
   }
 }
 
@@ -95,19 +128,17 @@ void encode_native(const PackedView& view, const Part<T>& part, std::byte* bytes
   const Layout layout = view.format.layout;
   const std::int64_t block = native4_block(layout);
   std::vector<float> weights(static_cast<std::size_t>(part.cols));
-  std::vector<std::uint8_t> small(padded), subs(static_cast<std::size_t>(view.layout.blocks));
-  std::vector<std::uint64_t> codes(padded);
+  std::vector<std::uint8_t> codes(padded), subs(static_cast<std::size_t>(view.layout.blocks));
   for (std::int64_t row = part.first; row < part.padded_end(); ++row) {
     std::fill(weights.begin(), weights.end(), 0.0f);
     copy_flushed(part.row(row), flush_floor(view.format.dtype), weights.data());
     // Padding blocks are blocks of zeros: w8 = 0 with s = 1.
-    std::fill(small.begin(), small.end(), static_cast<std::uint8_t>(layout == Layout::a4 ? 0 : 8));
+    std::fill(codes.begin(), codes.end(), static_cast<std::uint8_t>(layout == Layout::a4 ? 0 : 8));
     std::fill(subs.begin(), subs.end(), std::uint8_t{1});
-    const float scale = encode_native4(layout, weights, small.data(), subs.data());
+    const float scale = encode_native4(layout, weights, codes.data(), subs.data());
     view.put_group(bytes, row, 0, {static_cast<double>(scale), 0});
-    std::copy(small.begin(), small.end(), codes.begin());
     std::byte* panel = bytes + view.panel_at(row);
-    pack_panel_row(view.geometry, codes, static_cast<int>(row % kPanel), panel);
+    pack_panel_row<std::uint8_t>(view.geometry, codes, static_cast<int>(row % kPanel), panel);
     for (std::int64_t b = 0; b < view.layout.padded_cols / block; ++b)
       put_sub_scale(layout, panel, view.code_rows(), static_cast<int>(row % kPanel), b, subs[static_cast<std::size_t>(b)]);
   }
