@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "numeric/codec.h"
+#include "numeric/packed/native4.h"
 #include "numeric/packed/packed_view.h"
 
 namespace loom {
@@ -354,6 +355,79 @@ TEST(Encode, SmallFloatsAtEveryBoundary) {
   check(DType::fp4, kFp4, std::uint8_t{});
   check(DType::f16, kF16, std::uint16_t{});
   check(DType::bf16, kBf16, std::uint16_t{});
+}
+
+// A4 and S4: every pair is tried on every block, in order, its error in the four lanes and the order that are the definition.
+float reference_native4(Layout layout, std::span<const float> values, std::uint8_t* codes, std::uint8_t* sub_scales) {
+  const bool a4 = layout == Layout::a4;
+  const std::size_t block = a4 ? 16 : 32, blocks = (values.size() + block - 1) / block;
+  struct Pick { int s, m; };
+  float peak = 0;
+  for (const float v : values) peak = std::max(peak, v < 0 ? -v : v);
+  const auto code_of = [](float t, Pick p) {
+    const float top = static_cast<float>(std::min(15, (127 + 8 * p.m) / p.s)), q = (t + static_cast<float>(8 * p.m)) * (1.0f / static_cast<float>(p.s));
+    return round_even(std::clamp(q > 0 ? q : 0.0f, 0.0f, top));
+  };
+  const auto value_of = [&](float t, Pick p) { return code_of(t, p) * static_cast<float>(p.s) - static_cast<float>(8 * p.m); };
+  const auto scaled = [&](std::size_t i, float scale) { return i < values.size() && scale != 0 ? values[i] / scale : 0.0f; };
+  std::vector<Pick> best(blocks, Pick{1, a4 ? 0 : 1});
+  float best_scale = 0;
+  double least = -1;
+  for (const float divisor : {127.0f, 115.0f, 105.0f, 95.0f}) {
+    if (peak == 0) break;
+    const float scale = peak / divisor;
+    std::vector<Pick> picks;
+    double total = 0;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      float smallest = -1;
+      picks.push_back({});
+      for (int s = 1; s <= 15; ++s)
+        for (int m = a4 ? 0 : s; m <= (a4 ? 15 : s); ++m) {
+          float lanes[4] = {};
+          for (std::size_t i = 0; i < block; ++i) {
+            const float t = scaled(b * block + i, scale), d = value_of(t, {s, m}) - t;
+            lanes[i % 4] += d * d;
+          }
+          const float error = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+          if (smallest < 0 || error < smallest) {
+            smallest = error;
+            picks.back() = {s, m};
+          }
+        }
+      total += static_cast<double>(smallest) * (static_cast<double>(scale) * static_cast<double>(scale));
+    }
+    if (least < 0 || total < least) {
+      least = total;
+      best_scale = scale;
+      best = picks;
+    }
+  }
+  double dot = 0, square = 0;
+  for (std::size_t i = 0; i < blocks * block; ++i) {
+    const Pick p = best[i / block];
+    const float t = scaled(i, best_scale);
+    codes[i] = static_cast<std::uint8_t>(code_of(t, p));
+    const double w8 = static_cast<double>(value_of(t, p));
+    dot += w8 * static_cast<double>(i < values.size() ? values[i] : 0.0f);
+    square += w8 * w8;
+  }
+  for (std::size_t b = 0; b < blocks; ++b) sub_scales[b] = static_cast<std::uint8_t>(a4 ? best[b].s | best[b].m << 4 : best[b].s);
+  return square > 0 && dot > 0 ? static_cast<float>(dot / square) : 0.0f;
+}
+TEST(Encode, NativeFourBitsAsEveryPairTried) {
+  for (const Layout layout : {Layout::a4, Layout::s4})
+    for (const std::int64_t cols : {1, 15, 32, 70, 401})
+      for (int kind = 0; kind < 15; ++kind) {
+        std::vector<float> v = some_values<float>(kind, 1, cols);
+        for (float& x : v)
+          if (x < 0x1p-100f && x > -0x1p-100f) x = 0;
+        std::vector<std::uint8_t> codes(512), subs(64), expected_codes(512), expected_subs(64);
+        const float scale = encode_native4(layout, v, codes.data(), subs.data());
+        const float expected = reference_native4(layout, v, expected_codes.data(), expected_subs.data());
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(scale), std::bit_cast<std::uint32_t>(expected)) << cols << " columns, values of kind " << kind;
+        EXPECT_EQ(codes, expected_codes) << cols << " columns, values of kind " << kind;
+        EXPECT_EQ(subs, expected_subs) << cols << " columns, values of kind " << kind;
+      }
 }
 
 }  // namespace
