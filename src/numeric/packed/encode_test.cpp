@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/thread_pool.h"
 #include "numeric/codec.h"
 #include "numeric/packed/native4.h"
 #include "numeric/packed/packed_view.h"
@@ -428,6 +429,20 @@ TEST(Encode, NativeFourBitsAsEveryPairTried) {
         EXPECT_EQ(codes, expected_codes) << cols << " columns, values of kind " << kind;
         EXPECT_EQ(subs, expected_subs) << cols << " columns, values of kind " << kind;
       }
+}
+
+// However many share the work, and with the last panel cut.
+TEST(Encode, TeamsWriteTheSameBytes) {
+  constexpr std::int64_t kRows = 201, kCols = 90;
+  const std::vector<float> v = some_values<float>(1, kRows, kCols);
+  const std::vector<double> wide(v.begin(), v.end());
+  ThreadPool three(3), twenty(20);
+  for (const WeightFormat& f : all_weight_formats()) {
+    if (f.layout == Layout::q4_k || f.layout == Layout::q6_k) continue;
+    const auto alone = PackedMatrix::encode(f, kRows, kCols, std::span<const float>(v)).value();
+    EXPECT_TRUE(std::ranges::equal(PackedMatrix::encode(f, kRows, kCols, std::span<const float>(v), &three)->bytes(), alone.bytes())) << to_string(f);
+    EXPECT_TRUE(std::ranges::equal(PackedMatrix::encode(f, kRows, kCols, std::span<const double>(wide), &twenty)->bytes(), alone.bytes())) << to_string(f);
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/thread_pool.h"
 #include "numeric/packed/native4.h"
 #include "numeric/packed/packed_view.h"
 
@@ -31,6 +32,7 @@ double largest_value(const WeightFormat& f) {
 // Rows [first, first + values.size() / cols) of a matrix of `rows`. `first` begins a panel; the last part ends the last panel, with zeros.
 template <class T>
 struct Part {
+  using Value = T;
   std::int64_t rows, cols, first;
   std::span<const T> values;
 
@@ -103,9 +105,7 @@ void encode_rows(const PackedView& view, const Part<T>& part, const GroupScale& 
 }
 
 template <class T>
-void encode_plain(const PackedView& view, const Part<T>& part, std::byte* bytes) {
-  GroupScale tensor{1, 0};
-  if (view.format.scale == ScaleKind::tensor) tensor = choose_tensor_scale<T>(view.format.dtype, part.values);
+void encode_plain(const PackedView& view, const Part<T>& part, const GroupScale& tensor, std::byte* bytes) {
   switch (view.geometry.code_bytes) {
     case 8: return encode_rows<std::uint64_t>(view, part, tensor, bytes);
     case 4: return encode_rows<std::uint32_t>(view, part, tensor, bytes);
@@ -156,9 +156,33 @@ void encode_gguf(const PackedView& view, const Part<T>& part, std::byte* bytes) 
   }
 }
 
+// A part that a team encodes: each worker takes some panels, which share no byte and no scale but that of the tensor.
+template <class T>
+struct Encoding {
+  const PackedView& view;
+  const Part<T>& part;
+  GroupScale tensor;  // where one scale serves all
+  std::byte* bytes;
+
+  void encode(const Part<T>& some) const {
+    if (is_gguf(view.format.layout)) encode_gguf(view, some, bytes);
+    else if (is_native4(view.format.layout)) encode_native(view, some, bytes);
+    else encode_plain(view, some, tensor, bytes);
+  }
+  static void share(void* context, int worker, int workers) {
+    const auto* self = static_cast<const Encoding*>(context);
+    const Part<T>& all = self->part;
+    const std::int64_t count = all.count(), panels = (count + kPanel - 1) / kPanel;
+    const std::int64_t begin = std::min(count, panels * worker / workers * kPanel), end = std::min(count, panels * (worker + 1) / workers * kPanel);
+    if (begin == end) return;
+    self->encode({all.rows, all.cols, all.first + begin, all.values.subspan(static_cast<std::size_t>(begin * all.cols), static_cast<std::size_t>((end - begin) * all.cols))});
+  }
+};
+
 // `next(first)` gives the part that begins with row `first`.
 template <class Next>
-Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows, std::int64_t cols, const Next& next) {
+Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows, std::int64_t cols, ThreadPool* pool, const Next& next) {
+  constexpr std::size_t kWorthATeam = 1 << 14;  // values
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
   auto bytes = aligned_bytes(layout.total);
   if (bytes == nullptr)
@@ -170,9 +194,11 @@ Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows,
     LOOM_TRY(check_values(format, part));
     if (format.layout == Layout::q4_k || format.layout == Layout::q6_k)
       return Status(Code::unsupported, to_string(format) + " is read and run, not written; write q4_0, q8_0 or i4");
-    if (is_gguf(format.layout)) encode_gguf(view, part, bytes.get());
-    else if (is_native4(format.layout)) encode_native(view, part, bytes.get());
-    else encode_plain(view, part, bytes.get());
+    using T = typename decltype(part)::Value;
+    Encoding<T> encoding{view, part, GroupScale{1, 0}, bytes.get()};
+    if (format.scale == ScaleKind::tensor) encoding.tensor = choose_tensor_scale<T>(format.dtype, part.values);
+    if (pool != nullptr && part.values.size() >= kWorthATeam) pool->run_allocating(&Encoding<T>::share, &encoding);
+    else encoding.encode(part);
     first = part.end();
   }
   const std::span<const std::byte> all(bytes.get(), static_cast<std::size_t>(layout.total));
@@ -180,29 +206,30 @@ Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows,
 }
 
 template <class T>
-Result<PackedMatrix> encode_whole(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const T> values) {
+Result<PackedMatrix> encode_whole(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const T> values, ThreadPool* pool) {
   LOOM_TRY(packed_layout(format, rows, cols).status());
   if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) != values.size())
     return Status(Code::invalid_argument, "a " + shape_text(rows, cols) + " matrix has " + std::to_string(rows * cols) + " values, got " +
                                               std::to_string(values.size()));
-  return encode_parts(format, rows, cols, [&](std::int64_t) -> Result<Part<T>> { return Part<T>{rows, cols, 0, values}; });
+  return encode_parts(format, rows, cols, pool, [&](std::int64_t) -> Result<Part<T>> { return Part<T>{rows, cols, 0, values}; });
 }
 
 }  // namespace
 
-Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const float> values) {
-  return encode_whole(format, rows, cols, values);
+Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const float> values,
+                                          ThreadPool* pool) {
+  return encode_whole(format, rows, cols, values, pool);
 }
 Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
-                                          std::span<const double> values) {
-  return encode_whole(format, rows, cols, values);
+                                          std::span<const double> values, ThreadPool* pool) {
+  return encode_whole(format, rows, cols, values, pool);
 }
 Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, const ReadRows& read) {
   LOOM_TRY(packed_layout(format, rows, cols).status());
   constexpr std::int64_t kPart = std::int64_t{1} << 18;  // values
   const std::int64_t step = format.scale == ScaleKind::tensor ? rows : std::max<std::int64_t>(kPart / cols / kPanel, 1) * kPanel;
   std::vector<float> values;
-  return encode_parts(format, rows, cols, [&](std::int64_t first) -> Result<Part<float>> {
+  return encode_parts(format, rows, cols, nullptr, [&](std::int64_t first) -> Result<Part<float>> {
     values.resize(static_cast<std::size_t>(std::min(step, rows - first) * cols));
     LOOM_TRY(read(first, values));
     return Part<float>{rows, cols, first, values};

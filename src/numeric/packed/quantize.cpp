@@ -161,9 +161,25 @@ void add_errors(Trial& t, const double* x, std::size_t n) {
   for (int j = 0; j < kLanes / 2; ++j) t.error[j] = local.error[j];
 }
 
-// chunks(f) calls f(values, count) over the group until f is false.
-template <class Chunks>
-GroupScale search(DType dtype, const Range& r, const Chunks& chunks) {
+// The values of a group, however many, flushed: `get` returns `count` of them from `first` on, up to kChunk, in `room` where they are not in memory so.
+constexpr std::size_t kChunk = 512;
+struct Source {
+  DType dtype;
+  const void* values;
+  std::size_t count;
+  const double* (*get)(const Source& from, std::size_t first, std::size_t count, double* room);
+  // f(values, count) until it is false.
+  template <class F>
+  void each(F&& f) const {
+    double room[kChunk];
+    for (std::size_t i = 0; i < count; i += kChunk) {
+      const std::size_t some = std::min(kChunk, count - i);
+      if (!f(get(*this, i, some, room), some)) return;
+    }
+  }
+};
+
+GroupScale search(DType dtype, const Range& r, const Source& source) {
   const int steps = info(dtype).bits == 2 ? 48 : 24;
   const IntegerCodes c = integer_codes(dtype);
   GroupScale best;
@@ -179,7 +195,7 @@ GroupScale search(DType dtype, const Range& r, const Chunks& chunks) {
     }
     // Errors only grow: once all lanes have as much as the least there is, none of them can win.
     bool open = true;
-    chunks([&](const double* x, std::size_t n) {
+    source.each([&](const double* x, std::size_t n) {
       for (std::size_t i = 0; i < n && open; i += 32) {
         if (dtype == DType::fp4) add_errors<nearest_fp4>(t, x + i, std::min<std::size_t>(32, n - i));
         else add_errors<nearest_integer>(t, x + i, std::min<std::size_t>(32, n - i));
@@ -196,12 +212,12 @@ GroupScale search(DType dtype, const Range& r, const Chunks& chunks) {
   return best;
 }
 
-// The scale of the values that chunks(f) brings to f(values, count), flushed.
-template <class Chunks>
-GroupScale choose(DType dtype, std::size_t count, const Chunks& chunks) {
+GroupScale choose(const Source& source) {
+  const DType dtype = source.dtype;
+  if (!info(dtype).scaled) return {1, 0};
   Range r;
   const bool by_mean = dtype == DType::ternary || dtype == DType::binary;
-  chunks([&](const double* x, std::size_t n) { return extend(r, x, n, by_mean), true; });
+  source.each([&](const double* x, std::size_t n) { return extend(r, x, n, by_mean), true; });
   const double peak = std::max(r.high, -r.low);
   if (peak == 0) return {0, 0};
   GroupScale g;
@@ -216,18 +232,18 @@ GroupScale choose(DType dtype, std::size_t count, const Chunks& chunks) {
       g.zero = zero_point(r, g.scale, levels);
       break;
     }
-    case DType::i4: case DType::i2: case DType::u4: case DType::u2: case DType::fp4: g = search(dtype, r, chunks); break;
-    case DType::ternary: case DType::binary: g.scale = to_f32(r.sum / static_cast<double>(count)); break;
+    case DType::i4: case DType::i2: case DType::u4: case DType::u2: case DType::fp4: g = search(dtype, r, source); break;
+    case DType::ternary: case DType::binary: g.scale = to_f32(r.sum / static_cast<double>(source.count)); break;
     default: g = scale_of(dtype, r, 1); break;
   }
   return g.scale < kTiniestScale && info(dtype).arith != ArithClass::real ? GroupScale{0, 0} : g;
 }
 
 // out[i] = code_of(x[i]); loops without branches, which compilers turn into vectors.
-template <class U, class Code>
-inline void each(std::span<const double> x, U* __restrict out, Code&& code_of) {
+template <class Code>
+inline void each(std::span<const double> x, std::uint64_t* __restrict out, Code&& code_of) {
   const double* __restrict from = x.data();
-  for (std::size_t i = 0, n = x.size(); i < n; ++i) out[i] = static_cast<U>(code_of(from[i]));
+  for (std::size_t i = 0, n = x.size(); i < n; ++i) out[i] = code_of(from[i]);
 }
 
 // Codes of encode_small_float(x / scale), with what is beyond the largest finite value brought back to it: a weight too large for f16
@@ -237,8 +253,7 @@ inline void each(std::span<const double> x, U* __restrict out, Code&& code_of) {
 // apart. c = p * 2^(52 - M) is a power of two whose last bit counts exactly those steps, and v < 2p <= c * 2^-M * 2 leaves v + c in its
 // binade: so the addition rounds v to nearest, ties to the even code, and the bits above those of c are the significand as kept: with its
 // leading bit where p is of v itself, without where v is subnormal. A carry steps the exponent field, which is what the sum does.
-template <class U>
-void encode_floats(std::span<const double> x, double scale, const SmallFloat& f, U* out) {
+void encode_floats(std::span<const double> x, double scale, const SmallFloat& f, std::uint64_t* out) {
   const int mantissa = f.mantissa_bits, sign_shift = 64 - f.bits();
   const double top = static_cast<double>(decode_small_float(f.max_code, f));
   const std::uint64_t first = static_cast<std::uint64_t>(1024 - f.bias);
@@ -257,9 +272,8 @@ void encode_floats(std::span<const double> x, double scale, const SmallFloat& f,
 }
 
 // Codes of clamp(rne(x / scale) + zero, low, high) + bias. The bounds are integers, so clamping may come before rounding; and 1.5 * 2^52
-// plus a number below 2^51 is that number to nearest even, in two's complement in the last bits.
-template <class U>
-void encode_integers(std::span<const double> x, const GroupScale& g, const IntegerCodes& c, U* out) {
+// plus a number below 2^51 is that number to nearest even, in two's complement in the last bits. Bits above those of a code are not 0.
+void encode_integers(std::span<const double> x, const GroupScale& g, const IntegerCodes& c, std::uint64_t* out) {
   const double scale = g.scale, low = c.low - static_cast<double>(g.zero), high = c.high - static_cast<double>(g.zero);
   const std::uint64_t add = g.zero + c.bias;
   each(x, out, [=](double value) {
@@ -288,21 +302,15 @@ void flush(DType dtype, std::span<const T> values, double* out) {
 }
 
 GroupScale choose_scale(DType dtype, std::span<const double> flushed) {
-  if (!info(dtype).scaled) return {1, 0};
-  return choose(dtype, flushed.size(), [&](auto&& f) { f(flushed.data(), flushed.size()); });
+  return choose({dtype, flushed.data(), flushed.size(), [](const Source& s, std::size_t first, std::size_t, double*) { return static_cast<const double*>(s.values) + first; }});
 }
 
 template <class T>
 GroupScale choose_tensor_scale(DType dtype, std::span<const T> values) {
-  if (!info(dtype).scaled) return {1, 0};
-  return choose(dtype, values.size(), [&](auto&& f) {
-    double chunk[512];
-    for (std::size_t i = 0; i < values.size(); i += std::size(chunk)) {
-      const auto some = values.subspan(i, std::min(std::size(chunk), values.size() - i));
-      flush<T>(dtype, some, chunk);
-      if (!f(chunk, some.size())) return;
-    }
-  });
+  return choose({dtype, values.data(), values.size(), [](const Source& s, std::size_t first, std::size_t count, double* room) -> const double* {
+                   flush<T>(s.dtype, {static_cast<const T*>(s.values) + first, count}, room);
+                   return room;
+                 }});
 }
 
 std::uint64_t zero_code(DType dtype, std::uint64_t zero) {
@@ -310,35 +318,43 @@ std::uint64_t zero_code(DType dtype, std::uint64_t zero) {
   return info(dtype).is_signed ? integer_codes(dtype).bias : zero;
 }
 
+namespace {
+void codes_of(DType dtype, std::span<const double> x, const GroupScale& group, std::uint64_t* out) {
+  const double scale = group.scale;
+  switch (dtype) {
+    case DType::f64: return each(x, out, [](double v) { return std::bit_cast<std::uint64_t>(v); });
+    case DType::f32: return each(x, out, [](double v) { return std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(v))}; });
+    case DType::f16: case DType::bf16: case DType::fp8e4m3: case DType::fp8e5m2: case DType::fp4: return encode_floats(x, scale, small_float(dtype), out);
+    case DType::binary: return each(x, out, [](double v) { return std::uint64_t{v >= 0}; });
+    case DType::i64:
+      return each(x, out, [=](double v) {
+        const double q = round_wide(v / scale);
+        return q >= 0x1p63 ? ~std::uint64_t{0} >> 1 : static_cast<std::uint64_t>(static_cast<std::int64_t>(q));
+      });
+    case DType::u64:
+      return each(x, out, [=](double v) {
+        const double q = round_wide(v / scale);
+        const std::uint64_t m = static_cast<std::uint64_t>(magnitude(q));
+        if (q < 0) return m > group.zero ? 0 : group.zero - m;
+        return m > ~group.zero ? ~std::uint64_t{0} : group.zero + m;
+      });
+    default: return encode_integers(x, group, integer_codes(dtype), out);
+  }
+}
+}  // namespace
+
 template <class U>
 void encode_group(DType dtype, std::span<const double> x, const GroupScale& group, U* out) {
   if (group.scale == 0) {
     std::fill_n(out, x.size(), static_cast<U>(zero_code(dtype, group.zero)));
     return;
   }
-  if constexpr (sizeof(U) == 1) {
-    if (dtype == DType::binary) return each(x, out, [](double v) { return std::uint64_t{v >= 0}; });
-    if (info(dtype).is_float) return encode_floats(x, group.scale, small_float(dtype), out);
-  } else if constexpr (sizeof(U) == 2) {
-    if (info(dtype).is_float) return encode_floats(x, group.scale, small_float(dtype), out);
-  } else if constexpr (sizeof(U) == 4) {
-    if (dtype == DType::f32) return each(x, out, [](double v) { return std::bit_cast<std::uint32_t>(static_cast<float>(v)); });
-  } else {
-    const double scale = group.scale;
-    if (dtype == DType::f64) return each(x, out, [](double v) { return std::bit_cast<std::uint64_t>(v); });
-    if (dtype == DType::i64)
-      return each(x, out, [&](double v) {
-        const double q = round_wide(v / scale);
-        return q >= 0x1p63 ? ~std::uint64_t{0} >> 1 : static_cast<std::uint64_t>(static_cast<std::int64_t>(q));
-      });
-    return each(x, out, [&](double v) {
-      const double q = round_wide(v / scale);
-      const std::uint64_t m = static_cast<std::uint64_t>(magnitude(q));
-      if (q < 0) return m > group.zero ? 0 : group.zero - m;
-      return m > ~group.zero ? ~std::uint64_t{0} : group.zero + m;
-    });
+  std::uint64_t codes[128];
+  for (std::size_t i = 0; i < x.size(); i += std::size(codes)) {
+    const std::size_t n = std::min(std::size(codes), x.size() - i);
+    codes_of(dtype, x.subspan(i, n), group, codes);
+    for (std::size_t j = 0; j < n; ++j) out[i + j] = static_cast<U>(codes[j]);
   }
-  if constexpr (sizeof(U) < 8) encode_integers(x, group, integer_codes(dtype), out);
 }
 
 void encode_bf16(std::span<const float> values, std::uint16_t* out) {

@@ -126,19 +126,23 @@ template <class T>
 static void unary(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &y = k.t[1];
   const T a = static_cast<T>(k.reals[0]), b = static_cast<T>(k.reals[1]);
-  // FP8 training rounds all that goes into its products: loops of their own, which become vectors.
-  const auto all = [&](auto&& f) {
-    each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
-      const T* from = row<T>(x, r);
-      T* to = row<T>(y, r);
-      for (i64 c = c0; c < c1; ++c) to[c] = stored(f(from[c]));
-    });
-  };
-  switch (static_cast<Un>(k.ints[0])) {
-    case Un::fp8e4m3: return all([](T v) { return to_fp8e4m3(v); });
-    case Un::fp8e5m2: return all([](T v) { return to_fp8e5m2(v); });
-    default: return all([&](T v) { return unary_of(static_cast<Un>(k.ints[0]), v, a, b); });
-  }
+  const Un kind = static_cast<Un>(k.ints[0]);
+  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
+    const T* from = row<T>(x, r);
+    T* to = row<T>(y, r);
+    if constexpr (sizeof(T) == 4) {
+      // FP8 training rounds all that goes into its products: loops of their own, which become vectors.
+      if (kind == Un::fp8e4m3) {
+        for (i64 c = c0; c < c1; ++c) to[c] = stored(to_fp8e4m3(from[c]));
+        return;
+      }
+      if (kind == Un::fp8e5m2) {
+        for (i64 c = c0; c < c1; ++c) to[c] = stored(to_fp8e5m2(from[c]));
+        return;
+      }
+    }
+    for (i64 c = c0; c < c1; ++c) to[c] = stored(unary_of(kind, from[c], a, b));
+  });
 }
 template <class T>
 static void unary_back(const KernelArgs& k) {
