@@ -132,11 +132,11 @@ void WeightStore::narrow_master() {
   touch();
 }
 
-Result<PackedMatrix> WeightStore::packed() {
+Result<PackedMatrix> WeightStore::packed(ThreadPool* pool) {
   fill();
   if (!packed_fresh_) {
-    LOOM_ASSIGN(packed_, master_is_f64() ? PackedMatrix::encode(format_, rows_, cols_, std::span<const double>(master64_))
-                                         : PackedMatrix::encode(format_, rows_, cols_, std::span<const float>(master_)));
+    LOOM_ASSIGN(packed_, master_is_f64() ? PackedMatrix::encode(format_, rows_, cols_, std::span<const double>(master64_), pool)
+                                         : PackedMatrix::encode(format_, rows_, cols_, std::span<const float>(master_), pool));
     packed_fresh_ = true;
   }
   return packed_;

@@ -43,8 +43,8 @@ class WeightStore {
   Status morph(const WeightFormat& format);
   // Rounds an f64 master to f32 under a format that runs in f32 or less; otherwise does nothing.
   void narrow_master();
-  // The packed form of the current format; encoded when stale.
-  Result<PackedMatrix> packed();
+  // The packed form of the current format; encoded when stale, by a team where there is one.
+  Result<PackedMatrix> packed(ThreadPool* pool = nullptr);
   // Frees the master; the packed form remains. Values are then exactly the decoded ones.
   Status drop_master();
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/thread_pool.h"
 #include "numeric/packed/native4.h"
 #include "numeric/packed/packed_view.h"
 
@@ -31,6 +32,7 @@ double largest_value(const WeightFormat& f) {
 // Rows [first, first + values.size() / cols) of a matrix of `rows`. `first` begins a panel; the last part ends the last panel, with zeros.
 template <class T>
 struct Part {
+  using Value = T;
   std::int64_t rows, cols, first;
   std::span<const T> values;
 
@@ -45,9 +47,17 @@ struct Part {
 template <class T>
 Status check_values(const WeightFormat& format, const Part<T>& part) {
   const double largest = largest_value(format);
-  for (std::size_t i = 0; i < part.values.size(); ++i) {
-    const double x = static_cast<double>(part.values[i]);
-    if (x >= -largest && x <= largest) continue;
+  const T limit = static_cast<T>(std::min(largest, static_cast<double>(std::numeric_limits<T>::max())));
+  const T* values = part.values.data();
+  constexpr std::size_t kRun = 4096;
+  for (std::size_t first = 0; first < part.values.size(); first += kRun) {
+    const std::size_t end = std::min(first + kRun, part.values.size());
+    int beyond = 0;
+    for (std::size_t i = first; i < end; ++i) beyond |= !(values[i] >= -limit && values[i] <= limit);
+    if (beyond == 0) continue;
+    std::size_t i = first;
+    while (values[i] >= -limit && values[i] <= limit) ++i;
+    const double x = static_cast<double>(values[i]);
     const bool finite = x - x == 0;
     const std::int64_t element = part.first * part.cols + static_cast<std::int64_t>(i);
     const std::string at = "element " + std::to_string(element) + " (row " + std::to_string(element / part.cols) + ", column " + std::to_string(element % part.cols) + ") is ";
@@ -58,26 +68,49 @@ Status check_values(const WeightFormat& format, const Part<T>& part) {
   return Status();
 }
 
-template <class T>
-void encode_plain(const PackedView& view, const Part<T>& part, std::byte* bytes) {
+// Codes and scales of one row, from its values flushed; `tensor` is the scale where all rows share one.
+template <class U>
+void encode_row(const PackedView& view, std::int64_t row, std::span<const double> weights, const GroupScale& tensor, std::span<U> codes, std::byte* bytes) {
   const WeightFormat& format = view.format;
-  const std::int64_t block = format.scale == ScaleKind::block ? format.block : view.layout.padded_cols;
-  GroupScale tensor{1, 0};
-  if (format.scale == ScaleKind::tensor) tensor = choose_scale<T>(format.dtype, part.values);
-  std::vector<std::uint64_t> codes(static_cast<std::size_t>(view.layout.padded_cols));
+  const std::size_t padded = codes.size(), block = format.scale == ScaleKind::block ? format.block : padded;
+  for (std::size_t b = 0, k = 0; k < padded; ++b, k += block) {
+    const std::size_t from = std::min(k, weights.size()), count = std::min(block, weights.size() - from);
+    const auto group = weights.subspan(from, count);
+    GroupScale g = tensor;
+    if (format.scale == ScaleKind::row || format.scale == ScaleKind::block) g = choose_scale(format.dtype, group);
+    encode_group(format.dtype, group, g, codes.data() + k);
+    std::fill(codes.data() + k + count, codes.data() + std::min(k + block, padded), static_cast<U>(zero_code(format.dtype, g.zero)));
+    view.put_group(bytes, row, static_cast<std::int64_t>(b), g);
+  }
+  pack_panel_row<U>(view.geometry, codes, static_cast<int>(row % kPanel), bytes + view.panel_at(row));
+}
+
+template <class U, class T>
+void encode_rows(const PackedView& view, const Part<T>& part, const GroupScale& tensor, std::byte* bytes) {
+  std::vector<double> values(static_cast<std::size_t>(part.cols));
+  std::vector<U> codes(static_cast<std::size_t>(view.layout.padded_cols));
   for (std::int64_t row = part.first; row < part.padded_end(); ++row) {
     const auto weights = part.row(row);
-    for (std::int64_t b = 0, k = 0; k < view.layout.padded_cols; ++b, k += block) {
-      const std::size_t from = std::min(static_cast<std::size_t>(k), weights.size());
-      const auto group = weights.subspan(from, std::min(static_cast<std::size_t>(block), weights.size() - from));
-      GroupScale g = tensor;
-      if (format.scale == ScaleKind::row || format.scale == ScaleKind::block) g = choose_scale<T>(format.dtype, group);
-      const auto to = codes.begin() + k;
-      std::fill(to, to + std::min(block, view.layout.padded_cols - k), zero_code(format.dtype, g.zero));
-      encode_group<T>(format.dtype, group, g, codes.data() + k);
-      view.put_group(bytes, row, b, g);
+    if constexpr (sizeof(U) == 2 && sizeof(T) == sizeof(float)) {
+      if (view.format.dtype == DType::bf16) {
+        std::fill(codes.begin() + static_cast<std::ptrdiff_t>(weights.size()), codes.end(), U{0});
+        encode_bf16(weights, codes.data());
+        pack_panel_row<U>(view.geometry, codes, static_cast<int>(row % kPanel), bytes + view.panel_at(row));
+        continue;
+      }
     }
-    pack_panel_row(view.geometry, codes, static_cast<int>(row % kPanel), bytes + view.panel_at(row));
+    flush<T>(view.format.dtype, weights, values.data());
+    encode_row<U>(view, row, std::span<const double>(values).first(weights.size()), tensor, codes, bytes);
+  }
+}
+
+template <class T>
+void encode_plain(const PackedView& view, const Part<T>& part, const GroupScale& tensor, std::byte* bytes) {
+  switch (view.geometry.code_bytes) {
+    case 8: return encode_rows<std::uint64_t>(view, part, tensor, bytes);
+    case 4: return encode_rows<std::uint32_t>(view, part, tensor, bytes);
+    case 2: return encode_rows<std::uint16_t>(view, part, tensor, bytes);
+    default: return encode_rows<std::uint8_t>(view, part, tensor, bytes);
   }
 }
 
@@ -95,19 +128,17 @@ void encode_native(const PackedView& view, const Part<T>& part, std::byte* bytes
   const Layout layout = view.format.layout;
   const std::int64_t block = native4_block(layout);
   std::vector<float> weights(static_cast<std::size_t>(part.cols));
-  std::vector<std::uint8_t> small(padded), subs(static_cast<std::size_t>(view.layout.blocks));
-  std::vector<std::uint64_t> codes(padded);
+  std::vector<std::uint8_t> codes(padded), subs(static_cast<std::size_t>(view.layout.blocks));
   for (std::int64_t row = part.first; row < part.padded_end(); ++row) {
     std::fill(weights.begin(), weights.end(), 0.0f);
     copy_flushed(part.row(row), flush_floor(view.format.dtype), weights.data());
     // Padding blocks are blocks of zeros: w8 = 0 with s = 1.
-    std::fill(small.begin(), small.end(), static_cast<std::uint8_t>(layout == Layout::a4 ? 0 : 8));
+    std::fill(codes.begin(), codes.end(), static_cast<std::uint8_t>(layout == Layout::a4 ? 0 : 8));
     std::fill(subs.begin(), subs.end(), std::uint8_t{1});
-    const float scale = encode_native4(layout, weights, small.data(), subs.data());
+    const float scale = encode_native4(layout, weights, codes.data(), subs.data());
     view.put_group(bytes, row, 0, {static_cast<double>(scale), 0});
-    std::copy(small.begin(), small.end(), codes.begin());
     std::byte* panel = bytes + view.panel_at(row);
-    pack_panel_row(view.geometry, codes, static_cast<int>(row % kPanel), panel);
+    pack_panel_row<std::uint8_t>(view.geometry, codes, static_cast<int>(row % kPanel), panel);
     for (std::int64_t b = 0; b < view.layout.padded_cols / block; ++b)
       put_sub_scale(layout, panel, view.code_rows(), static_cast<int>(row % kPanel), b, subs[static_cast<std::size_t>(b)]);
   }
@@ -125,9 +156,33 @@ void encode_gguf(const PackedView& view, const Part<T>& part, std::byte* bytes) 
   }
 }
 
+// A part that a team encodes: each worker takes some panels, which share no byte and no scale but that of the tensor.
+template <class T>
+struct Encoding {
+  const PackedView& view;
+  const Part<T>& part;
+  GroupScale tensor;  // where one scale serves all
+  std::byte* bytes;
+
+  void encode(const Part<T>& some) const {
+    if (is_gguf(view.format.layout)) encode_gguf(view, some, bytes);
+    else if (is_native4(view.format.layout)) encode_native(view, some, bytes);
+    else encode_plain(view, some, tensor, bytes);
+  }
+  static void share(void* context, int worker, int workers) {
+    const auto* self = static_cast<const Encoding*>(context);
+    const Part<T>& all = self->part;
+    const std::int64_t count = all.count(), panels = (count + kPanel - 1) / kPanel;
+    const std::int64_t begin = std::min(count, panels * worker / workers * kPanel), end = std::min(count, panels * (worker + 1) / workers * kPanel);
+    if (begin == end) return;
+    self->encode({all.rows, all.cols, all.first + begin, all.values.subspan(static_cast<std::size_t>(begin * all.cols), static_cast<std::size_t>((end - begin) * all.cols))});
+  }
+};
+
 // `next(first)` gives the part that begins with row `first`.
 template <class Next>
-Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows, std::int64_t cols, const Next& next) {
+Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows, std::int64_t cols, ThreadPool* pool, const Next& next) {
+  constexpr std::size_t kWorthATeam = 1 << 14;  // values
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
   auto bytes = aligned_bytes(layout.total);
   if (bytes == nullptr)
@@ -139,9 +194,11 @@ Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows,
     LOOM_TRY(check_values(format, part));
     if (format.layout == Layout::q4_k || format.layout == Layout::q6_k)
       return Status(Code::unsupported, to_string(format) + " is read and run, not written; write q4_0, q8_0 or i4");
-    if (is_gguf(format.layout)) encode_gguf(view, part, bytes.get());
-    else if (is_native4(format.layout)) encode_native(view, part, bytes.get());
-    else encode_plain(view, part, bytes.get());
+    using T = typename decltype(part)::Value;
+    Encoding<T> encoding{view, part, GroupScale{1, 0}, bytes.get()};
+    if (format.scale == ScaleKind::tensor) encoding.tensor = choose_tensor_scale<T>(format.dtype, part.values);
+    if (pool != nullptr && part.values.size() >= kWorthATeam) pool->run_allocating(&Encoding<T>::share, &encoding);
+    else encoding.encode(part);
     first = part.end();
   }
   const std::span<const std::byte> all(bytes.get(), static_cast<std::size_t>(layout.total));
@@ -149,29 +206,30 @@ Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows,
 }
 
 template <class T>
-Result<PackedMatrix> encode_whole(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const T> values) {
+Result<PackedMatrix> encode_whole(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const T> values, ThreadPool* pool) {
   LOOM_TRY(packed_layout(format, rows, cols).status());
   if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) != values.size())
     return Status(Code::invalid_argument, "a " + shape_text(rows, cols) + " matrix has " + std::to_string(rows * cols) + " values, got " +
                                               std::to_string(values.size()));
-  return encode_parts(format, rows, cols, [&](std::int64_t) -> Result<Part<T>> { return Part<T>{rows, cols, 0, values}; });
+  return encode_parts(format, rows, cols, pool, [&](std::int64_t) -> Result<Part<T>> { return Part<T>{rows, cols, 0, values}; });
 }
 
 }  // namespace
 
-Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const float> values) {
-  return encode_whole(format, rows, cols, values);
+Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const float> values,
+                                          ThreadPool* pool) {
+  return encode_whole(format, rows, cols, values, pool);
 }
 Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
-                                          std::span<const double> values) {
-  return encode_whole(format, rows, cols, values);
+                                          std::span<const double> values, ThreadPool* pool) {
+  return encode_whole(format, rows, cols, values, pool);
 }
 Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, const ReadRows& read) {
   LOOM_TRY(packed_layout(format, rows, cols).status());
   constexpr std::int64_t kPart = std::int64_t{1} << 18;  // values
   const std::int64_t step = format.scale == ScaleKind::tensor ? rows : std::max<std::int64_t>(kPart / cols / kPanel, 1) * kPanel;
   std::vector<float> values;
-  return encode_parts(format, rows, cols, [&](std::int64_t first) -> Result<Part<float>> {
+  return encode_parts(format, rows, cols, nullptr, [&](std::int64_t first) -> Result<Part<float>> {
     values.resize(static_cast<std::size_t>(std::min(step, rows - first) * cols));
     LOOM_TRY(read(first, values));
     return Part<float>{rows, cols, first, values};

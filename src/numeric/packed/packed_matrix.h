@@ -13,6 +13,8 @@
 
 namespace loom {
 
+class ThreadPool;
+
 inline constexpr std::int64_t kPanel = 16;   // outputs per panel
 inline constexpr std::int64_t kGroup = 4;    // consecutive k in a byte row of a panel
 
@@ -46,9 +48,12 @@ class PackedMatrix {
 
   // Encodes a row-major rows x cols matrix. Scales are chosen by the format's policy (quantize.h), deterministically.
   // Errors: invalid_argument for a wrong count of values, or a NaN or infinity, named by its index; out_of_range where a value
-  // is too large for the format's scales; unsupported for q4_k and q6_k, which are read only.
-  static Result<PackedMatrix> encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const float> values);
-  static Result<PackedMatrix> encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const double> values);
+  // is too large for the format's scales; unsupported for q4_k and q6_k, which are read only. A team, where there is one, shares the work:
+  // the bytes are the same.
+  static Result<PackedMatrix> encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const float> values,
+                                     ThreadPool* pool = nullptr);
+  static Result<PackedMatrix> encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const double> values,
+                                     ThreadPool* pool = nullptr);
   // From whole rows as they come: read(first, values) fills rows [first, first + values.size() / cols). Only a few rows are held at a time,
   // all of them where one scale serves the tensor.
   using ReadRows = std::function<Status(std::int64_t first, std::span<float> values)>;

@@ -1,6 +1,7 @@
 #include "numeric/packed/panel.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace loom {
 namespace {
@@ -14,11 +15,6 @@ void each_wide(const PanelGeometry& g, std::size_t count, int n, F&& f) {
   std::size_t at = static_cast<std::size_t>(n) * group * size;
   for (std::size_t k = 0; k < count; k += group, at += static_cast<std::size_t>(g.row_bytes()))
     for (std::size_t i = 0; i < group; ++i) f(k + i, at + i * size);
-}
-
-template <class U>
-void pack_wide(const PanelGeometry& g, std::span<const std::uint64_t> codes, int n, std::byte* panel) {
-  each_wide(g, codes.size(), n, [&](std::size_t k, std::size_t at) { store_le(panel + at, static_cast<U>(codes[k])); });
 }
 
 template <class U>
@@ -50,26 +46,31 @@ PanelGeometry panel_geometry(const WeightFormat& format) {
   }
 }
 
-void pack_panel_row(const PanelGeometry& g, std::span<const std::uint64_t> codes, int n, std::byte* panel) {
-  switch (g.code_bytes) {
-    case 8: return pack_wide<std::uint64_t>(g, codes, n, panel);
-    case 4: return pack_wide<std::uint32_t>(g, codes, n, panel);
-    case 2: return pack_wide<std::uint16_t>(g, codes, n, panel);
-    default: break;
-  }
-  if (g.planes == 1) return pack_wide<std::uint8_t>(g, codes, n, panel);
-  const std::size_t per_row = static_cast<std::size_t>(g.k_per_row());
-  for (std::size_t row = 0; row * per_row < codes.size(); ++row) {
-    const std::uint64_t* c = codes.data() + row * per_row;
-    std::byte* to = panel + stored_row(static_cast<std::int64_t>(row), g.sub_scale_rows) * 64 + n * 4;
-    for (int i = 0; i < 4; ++i) {
-      unsigned value = 0;
-      for (int p = 0; p < g.planes; ++p)
-        value += static_cast<unsigned>(c[4 * p + i]) * (g.plane_bits == 0 ? static_cast<unsigned>(kPow3[p]) : 1u << (p * g.plane_bits));
-      to[i] = static_cast<std::byte>(g.plane_bits == 0 ? pack_trits(static_cast<int>(value)) : value);
+template <class U>
+void pack_panel_row(const PanelGeometry& g, std::span<const U> codes, int n, std::byte* panel) {
+  if constexpr (sizeof(U) > 1) {
+    each_wide(g, codes.size(), n, [&](std::size_t k, std::size_t at) { store_le(panel + at, codes[k]); });
+  } else {
+    // Four bytes at once, in the host's order both ways: a byte's sum or shifted bits never leave it.
+    const std::size_t per_row = static_cast<std::size_t>(g.k_per_row());
+    for (std::size_t row = 0; row * per_row < codes.size(); ++row) {
+      std::uint32_t value = 0;
+      for (int p = 0; p < g.planes; ++p) {
+        std::uint32_t four;
+        std::memcpy(&four, codes.data() + row * per_row + 4 * static_cast<std::size_t>(p), sizeof four);
+        value += g.plane_bits == 0 ? four * static_cast<std::uint32_t>(kPow3[p]) : four << (p * g.plane_bits);
+      }
+      std::byte* to = panel + stored_row(static_cast<std::int64_t>(row), g.sub_scale_rows) * 64 + n * 4;
+      std::memcpy(to, &value, sizeof value);
+      if (g.plane_bits == 0)
+        for (int i = 0; i < 4; ++i) to[i] = static_cast<std::byte>(pack_trits(static_cast<int>(to[i])));
     }
   }
 }
+template void pack_panel_row(const PanelGeometry&, std::span<const std::uint8_t>, int, std::byte*);
+template void pack_panel_row(const PanelGeometry&, std::span<const std::uint16_t>, int, std::byte*);
+template void pack_panel_row(const PanelGeometry&, std::span<const std::uint32_t>, int, std::byte*);
+template void pack_panel_row(const PanelGeometry&, std::span<const std::uint64_t>, int, std::byte*);
 
 void unpack_panel_row(const PanelGeometry& g, const std::byte* panel, int n, std::span<std::uint64_t> codes) {
   switch (g.code_bytes) {

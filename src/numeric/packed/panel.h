@@ -39,8 +39,9 @@ constexpr int trit(std::uint8_t byte, int index) {
 }
 
 // Codes of output n (0..15) of a panel, k ascending from 0, into or out of the panel's bytes. codes.size() is a multiple of
-// k_per_row. pack_panel_row wants the bits of its elements to be zero.
-void pack_panel_row(const PanelGeometry& g, std::span<const std::uint64_t> codes, int n, std::byte* panel);
+// k_per_row. U: the unsigned integer of code_bytes.
+template <class U>
+void pack_panel_row(const PanelGeometry& g, std::span<const U> codes, int n, std::byte* panel);
 void unpack_panel_row(const PanelGeometry& g, const std::byte* panel, int n, std::span<std::uint64_t> codes);
 
 // A4 and S4 sub-scales of output n, block b, in a panel of `rows` byte rows of codes. A4: s | m4 << 4. S4: s.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <iterator>
 
 #include "numeric/codec.h"
 
@@ -11,6 +13,7 @@ namespace {
 constexpr double kTiniest = 0x1p-100;       // numerics rule 9: less is stored as 0
 constexpr double kTiniestScale = 0x1p-120;  // a scale this small belongs to a mean over almost nothing
 constexpr double kShrink = 0.96;
+constexpr std::uint64_t kSign = std::uint64_t{1} << 63, kExponent = std::uint64_t{0x7FF} << 52;
 
 double magnitude(double x) { return x < 0 ? -x : x; }
 
@@ -56,18 +59,41 @@ double power_of_two_scale(double x, double limit) {
   return power(e);
 }
 
-struct Range { double low = 0, high = 0, sum = 0; };  // low <= 0 <= high
-template <class T>
-Range range_of(std::span<const T> values, double floor) {
-  Range r;
-  for (const T v : values) {
-    const double x = static_cast<double>(v);
-    if (magnitude(x) < floor) continue;
-    r.low = std::min(r.low, x);
-    r.high = std::max(r.high, x);
-    r.sum += magnitude(x);
+// Vectors of GCC and Clang: lane for lane the same IEEE operations on every target.
+typedef double Wide __attribute__((vector_size(16)));
+typedef float Half __attribute__((vector_size(8)));
+typedef std::uint64_t Bits __attribute__((vector_size(16)));
+inline Wide load_wide(const double* from) {
+  Wide v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+
+struct Range { double low = 0, high = 0, sum = 0; };  // low <= 0 <= high; the sum of magnitudes, in ascending order
+void extend(Range& r, const double* x, std::size_t n, bool with_sum) {
+  std::size_t i = 0;
+  if (n >= 8) {
+    Wide low[4], high[4];
+    for (int j = 0; j < 4; ++j) low[j] = Wide{} + r.low, high[j] = Wide{} + r.high;
+    for (; i + 8 <= n; i += 8)
+      for (int j = 0; j < 4; ++j) {
+        const Wide v = load_wide(x + i + 2 * static_cast<std::size_t>(j));
+        low[j] = v < low[j] ? v : low[j];
+        high[j] = v > high[j] ? v : high[j];
+      }
+    for (int j = 0; j < 8; ++j) {
+      r.low = std::min(r.low, low[j / 2][j % 2]);
+      r.high = std::max(r.high, high[j / 2][j % 2]);
+    }
   }
-  return r;
+  for (; i < n; ++i) {
+    r.low = std::min(r.low, x[i]);
+    r.high = std::max(r.high, x[i]);
+  }
+  if (!with_sum) return;
+  double sum = r.sum;
+  for (i = 0; i < n; ++i) sum += magnitude(x[i]);
+  r.sum = sum;
 }
 
 double to_f32(double scale) { return static_cast<double>(static_cast<float>(scale)); }
@@ -92,40 +118,106 @@ GroupScale scale_of(DType dtype, const Range& r, double part) {
   return g;
 }
 
-template <class T>
-GroupScale search(DType dtype, std::span<const T> values, const Range& r) {
-  const double floor = flush_floor(dtype);
+// The squared errors of kLanes shrunken scales side by side, each summed over the values in ascending order.
+constexpr int kLanes = 4;
+struct Trial {
+  GroupScale scale[kLanes];
+  Wide step[kLanes / 2], inverse[kLanes / 2], low[kLanes / 2], high[kLanes / 2], error[kLanes / 2];
+};
+
+inline Wide nearest_integer(Wide q, Wide low, Wide high) {
+  q = (q + 0x1.8p52) - 0x1.8p52;
+  q = q < low ? low : q;
+  return q > high ? high : q;
+}
+// The nearest fp4 value, ties to an even code: q through f32, as codes are made from it. Adding 2^52 steps of its exponent rounds.
+inline Wide nearest_fp4(Wide q, Wide, Wide) {
+  Bits b;
+  q = __builtin_convertvector(__builtin_convertvector(q, Half), Wide);
+  std::memcpy(&b, &q, sizeof b);
+  const Bits sign = b & kSign;
+  Bits e = b & kExponent;
+  b &= ~kSign;
+  Wide v, p;
+  std::memcpy(&v, &b, sizeof v);
+  std::memcpy(&p, &e, sizeof p);
+  v = v < 6.0 ? v : Wide{} + 6.0;
+  p = p > 4.0 ? Wide{} + 4.0 : p;
+  p = (p > 1.0 ? p : Wide{} + 1.0) * 0x1p51;
+  v = (v + p) - p;
+  std::memcpy(&b, &v, sizeof b);
+  b |= sign;
+  std::memcpy(&v, &b, sizeof v);
+  return v;
+}
+template <Wide (*Nearest)(Wide, Wide, Wide)>
+void add_errors(Trial& t, const double* x, std::size_t n) {
+  Trial local = t;  // in registers
+  for (std::size_t i = 0; i < n; ++i)
+    for (int j = 0; j < kLanes / 2; ++j) {
+      const Wide d = Nearest(x[i] * local.inverse[j], local.low[j], local.high[j]) * local.step[j] - x[i];
+      local.error[j] += d * d;
+    }
+  for (int j = 0; j < kLanes / 2; ++j) t.error[j] = local.error[j];
+}
+
+// The values of a group, however many, flushed: `get` returns `count` of them from `first` on, up to kChunk, in `room` where they are not in memory so.
+constexpr std::size_t kChunk = 512;
+struct Source {
+  DType dtype;
+  const void* values;
+  std::size_t count;
+  const double* (*get)(const Source& from, std::size_t first, std::size_t count, double* room);
+  // f(values, count) until it is false.
+  template <class F>
+  void each(F&& f) const {
+    double room[kChunk];
+    for (std::size_t i = 0; i < count; i += kChunk) {
+      const std::size_t some = std::min(kChunk, count - i);
+      if (!f(get(*this, i, some, room), some)) return;
+    }
+  }
+};
+
+GroupScale search(DType dtype, const Range& r, const Source& source) {
   const int steps = info(dtype).bits == 2 ? 48 : 24;
   const IntegerCodes c = integer_codes(dtype);
   GroupScale best;
   double least = -1, part = 1;
-  for (int j = 0; j < steps; ++j, part *= kShrink) {
-    const GroupScale g = scale_of(dtype, r, part);
-    const double inverse = 1 / g.scale, zero = static_cast<double>(g.zero);
-    double error = 0;
-    for (const T v : values) {
-      const double x = magnitude(static_cast<double>(v)) < floor ? 0 : static_cast<double>(v);
-      const double code = dtype == DType::fp4 ? static_cast<double>(fp4_to_f32(f32_to_fp4(static_cast<float>(x * inverse))))
-                                              : std::clamp(round_even(x * inverse), c.low - zero, c.high - zero);
-      const double d = code * g.scale - x;
-      error += d * d;
+  for (int first = 0; first < steps; first += kLanes) {
+    Trial t{};
+    for (int j = 0; j < kLanes; ++j, part *= kShrink) {
+      const GroupScale g = t.scale[j] = scale_of(dtype, r, part);
+      t.step[j / 2][j % 2] = g.scale;
+      t.inverse[j / 2][j % 2] = 1 / g.scale;
+      t.low[j / 2][j % 2] = c.low - static_cast<double>(g.zero);
+      t.high[j / 2][j % 2] = c.high - static_cast<double>(g.zero);
     }
-    if (least < 0 || error < least) { least = error; best = g; }
+    // Errors only grow: once all lanes have as much as the least there is, none of them can win.
+    bool open = true;
+    source.each([&](const double* x, std::size_t n) {
+      for (std::size_t i = 0; i < n && open; i += 32) {
+        if (dtype == DType::fp4) add_errors<nearest_fp4>(t, x + i, std::min<std::size_t>(32, n - i));
+        else add_errors<nearest_integer>(t, x + i, std::min<std::size_t>(32, n - i));
+        open = least < 0;
+        for (int j = 0; j < kLanes; ++j) open |= t.error[j / 2][j % 2] < least;
+      }
+      return open;
+    });
+    for (int j = 0; j < kLanes && open; ++j) {
+      const double error = t.error[j / 2][j % 2];
+      if (least < 0 || error < least) { least = error; best = t.scale[j]; }
+    }
   }
   return best;
 }
 
-}  // namespace
-
-double flush_floor(DType dtype) {
-  if (info(dtype).arith == ArithClass::real) return 0;
-  return dtype == DType::f32 ? 0x1p-40 : dtype == DType::bf16 ? 0x1p-56 : kTiniest;
-}
-
-template <class T>
-GroupScale choose_scale(DType dtype, std::span<const T> values) {
+GroupScale choose(const Source& source) {
+  const DType dtype = source.dtype;
   if (!info(dtype).scaled) return {1, 0};
-  const Range r = range_of(values, flush_floor(dtype));
+  Range r;
+  const bool by_mean = dtype == DType::ternary || dtype == DType::binary;
+  source.each([&](const double* x, std::size_t n) { return extend(r, x, n, by_mean), true; });
   const double peak = std::max(r.high, -r.low);
   if (peak == 0) return {0, 0};
   GroupScale g;
@@ -140,11 +232,85 @@ GroupScale choose_scale(DType dtype, std::span<const T> values) {
       g.zero = zero_point(r, g.scale, levels);
       break;
     }
-    case DType::i4: case DType::i2: case DType::u4: case DType::u2: case DType::fp4: g = search(dtype, values, r); break;
-    case DType::ternary: case DType::binary: g.scale = to_f32(r.sum / static_cast<double>(values.size())); break;
+    case DType::i4: case DType::i2: case DType::u4: case DType::u2: case DType::fp4: g = search(dtype, r, source); break;
+    case DType::ternary: case DType::binary: g.scale = to_f32(r.sum / static_cast<double>(source.count)); break;
     default: g = scale_of(dtype, r, 1); break;
   }
   return g.scale < kTiniestScale && info(dtype).arith != ArithClass::real ? GroupScale{0, 0} : g;
+}
+
+// out[i] = code_of(x[i]); loops without branches, which compilers turn into vectors.
+template <class Code>
+inline void each(std::span<const double> x, std::uint64_t* __restrict out, Code&& code_of) {
+  const double* __restrict from = x.data();
+  for (std::size_t i = 0, n = x.size(); i < n; ++i) out[i] = code_of(from[i]);
+}
+
+// Codes of encode_small_float(x / scale), with what is beyond the largest finite value brought back to it: a weight too large for f16
+// saturates, since an infinity would poison every sum it enters.
+//
+// With v = min(|x / scale|, largest) and p the power of two below it, not less than the least normal one, the codes around v are p * 2^-M
+// apart. c = p * 2^(52 - M) is a power of two whose last bit counts exactly those steps, and v < 2p <= c * 2^-M * 2 leaves v + c in its
+// binade: so the addition rounds v to nearest, ties to the even code, and the bits above those of c are the significand as kept: with its
+// leading bit where p is of v itself, without where v is subnormal. A carry steps the exponent field, which is what the sum does.
+void encode_floats(std::span<const double> x, double scale, const SmallFloat& f, std::uint64_t* out) {
+  const int mantissa = f.mantissa_bits, sign_shift = 64 - f.bits();
+  const double top = static_cast<double>(decode_small_float(f.max_code, f));
+  const std::uint64_t first = static_cast<std::uint64_t>(1024 - f.bias);
+  const double least = std::bit_cast<double>(first << 52), grid = std::bit_cast<double>(static_cast<std::uint64_t>(1023 + 52 - mantissa) << 52);
+  const std::uint64_t sign_bit = std::uint64_t{1} << (f.bits() - 1);
+  each(x, out, [=](double value) {
+    const std::uint64_t b = std::bit_cast<std::uint64_t>(value / scale);
+    double v = std::bit_cast<double>(b & ~kSign);
+    v = v < top ? v : top;
+    double p = std::bit_cast<double>(std::bit_cast<std::uint64_t>(v) & kExponent);
+    p = p > least ? p : least;
+    const double c = p * grid;
+    const std::uint64_t kept = std::bit_cast<std::uint64_t>(v + c) - std::bit_cast<std::uint64_t>(c);
+    return (((std::bit_cast<std::uint64_t>(p) >> 52) - first) << mantissa) + kept + (b >> sign_shift & sign_bit);
+  });
+}
+
+// Codes of clamp(rne(x / scale) + zero, low, high) + bias. The bounds are integers, so clamping may come before rounding; and 1.5 * 2^52
+// plus a number below 2^51 is that number to nearest even, in two's complement in the last bits. Bits above those of a code are not 0.
+void encode_integers(std::span<const double> x, const GroupScale& g, const IntegerCodes& c, std::uint64_t* out) {
+  const double scale = g.scale, low = c.low - static_cast<double>(g.zero), high = c.high - static_cast<double>(g.zero);
+  const std::uint64_t add = g.zero + c.bias;
+  each(x, out, [=](double value) {
+    double q = value / scale;
+    q = q < low ? low : q;
+    q = q > high ? high : q;
+    return std::bit_cast<std::uint64_t>(q + 0x1.8p52) + add;
+  });
+}
+
+}  // namespace
+
+double flush_floor(DType dtype) {
+  if (info(dtype).arith == ArithClass::real) return 0;
+  return dtype == DType::f32 ? 0x1p-40 : dtype == DType::bf16 ? 0x1p-56 : kTiniest;
+}
+
+template <class T>
+void flush(DType dtype, std::span<const T> values, double* out) {
+  const double floor = flush_floor(dtype);
+  const T* from = values.data();
+  for (std::size_t i = 0, n = values.size(); i < n; ++i) {
+    const double x = static_cast<double>(from[i]);
+    out[i] = magnitude(x) < floor ? 0.0 : x;
+  }
+}
+
+GroupScale choose_scale(DType dtype, std::span<const double> flushed) {
+  return choose({dtype, flushed.data(), flushed.size(), [](const Source& s, std::size_t first, std::size_t, double*) { return static_cast<const double*>(s.values) + first; }});
+}
+
+template <class T>
+GroupScale choose_tensor_scale(DType dtype, std::span<const T> values) {
+  return choose({dtype, values.data(), values.size(), [](const Source& s, std::size_t first, std::size_t count, double* room) -> const double* {
+                   flush<T>(s.dtype, {static_cast<const T*>(s.values) + first, count}, room);
+                   return room;
+                 }});
 }
 
 std::uint64_t zero_code(DType dtype, std::uint64_t zero) {
@@ -152,66 +318,52 @@ std::uint64_t zero_code(DType dtype, std::uint64_t zero) {
   return info(dtype).is_signed ? integer_codes(dtype).bias : zero;
 }
 
-template <class T>
-void encode_group(DType dtype, std::span<const T> values, const GroupScale& group, std::uint64_t* out) {
-  const double floor = flush_floor(dtype);
-  const auto each = [&](auto&& code_of) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const double x = static_cast<double>(values[i]);
-      out[i] = code_of(magnitude(x) < floor ? 0.0 : x);
-    }
-  };
-  if (group.scale == 0) {
-    std::fill_n(out, values.size(), zero_code(dtype, group.zero));
-    return;
-  }
-  if constexpr (sizeof(T) == sizeof(float)) {
-    // What models come in, without a detour over double.
-    if (dtype == DType::bf16) {
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        const std::uint32_t b = std::bit_cast<std::uint32_t>(values[i]), m = b & 0x7FFFFFFFu;
-        const std::uint32_t rounded = (m + 0x7FFFu + (m >> 16 & 1u)) >> 16;
-        const std::uint32_t code = m < 0x23800000u ? 0u : std::min(rounded, kBf16.max_code);  // 2^-56
-        out[i] = code | (m < 0x23800000u ? 0u : b >> 31 << 15);
-      }
-      return;
-    }
-  }
+namespace {
+void codes_of(DType dtype, std::span<const double> x, const GroupScale& group, std::uint64_t* out) {
   const double scale = group.scale;
   switch (dtype) {
-    case DType::f64: return each([](double x) { return std::bit_cast<std::uint64_t>(x); });
-    case DType::f32: return each([](double x) { return std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(x))}; });
-    case DType::f16: case DType::bf16: case DType::fp8e4m3: case DType::fp8e5m2: case DType::fp4: {
-      const SmallFloat f = small_float(dtype);
-      const std::uint32_t sign = 1u << (f.bits() - 1);
-      return each([&](double x) {
-        // A weight too large for f16 saturates: an infinity would poison every sum it enters.
-        const std::uint32_t code = encode_small_float(x / scale, f);
-        return std::uint64_t{(code & (sign - 1)) > f.max_code ? (code & sign) | f.max_code : code};
-      });
-    }
-    case DType::binary: return each([](double x) { return std::uint64_t{x >= 0}; });
+    case DType::f64: return each(x, out, [](double v) { return std::bit_cast<std::uint64_t>(v); });
+    case DType::f32: return each(x, out, [](double v) { return std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(v))}; });
+    case DType::f16: case DType::bf16: case DType::fp8e4m3: case DType::fp8e5m2: case DType::fp4: return encode_floats(x, scale, small_float(dtype), out);
+    case DType::binary: return each(x, out, [](double v) { return std::uint64_t{v >= 0}; });
     case DType::i64:
-      return each([&](double x) {
-        const double q = round_wide(x / scale);
+      return each(x, out, [=](double v) {
+        const double q = round_wide(v / scale);
         return q >= 0x1p63 ? ~std::uint64_t{0} >> 1 : static_cast<std::uint64_t>(static_cast<std::int64_t>(q));
       });
     case DType::u64:
-      return each([&](double x) {
-        const double q = round_wide(x / scale);
+      return each(x, out, [=](double v) {
+        const double q = round_wide(v / scale);
         const std::uint64_t m = static_cast<std::uint64_t>(magnitude(q));
         if (q < 0) return m > group.zero ? 0 : group.zero - m;
         return m > ~group.zero ? ~std::uint64_t{0} : group.zero + m;
       });
-    default: {
-      const IntegerCodes c = integer_codes(dtype);
-      const double zero = static_cast<double>(group.zero);
-      const std::uint64_t mask = (std::uint64_t{1} << info(dtype).bits) - 1;
-      return each([&](double x) {
-        const double q = std::clamp(round_wide(x / scale) + zero, c.low, c.high);
-        return (static_cast<std::uint64_t>(static_cast<std::int64_t>(q)) + c.bias) & mask;
-      });
-    }
+    default: return encode_integers(x, group, integer_codes(dtype), out);
+  }
+}
+}  // namespace
+
+template <class U>
+void encode_group(DType dtype, std::span<const double> x, const GroupScale& group, U* out) {
+  if (group.scale == 0) {
+    std::fill_n(out, x.size(), static_cast<U>(zero_code(dtype, group.zero)));
+    return;
+  }
+  std::uint64_t codes[128];
+  for (std::size_t i = 0; i < x.size(); i += std::size(codes)) {
+    const std::size_t n = std::min(std::size(codes), x.size() - i);
+    codes_of(dtype, x.subspan(i, n), group, codes);
+    for (std::size_t j = 0; j < n; ++j) out[i + j] = static_cast<U>(codes[j]);
+  }
+}
+
+void encode_bf16(std::span<const float> values, std::uint16_t* out) {
+  const float* __restrict from = values.data();
+  for (std::size_t i = 0, n = values.size(); i < n; ++i) {
+    const std::uint32_t b = std::bit_cast<std::uint32_t>(from[i]), m = b & 0x7FFFFFFFu;
+    const std::uint32_t rounded = (m + 0x7FFFu + (m >> 16 & 1u)) >> 16;
+    const std::uint32_t code = std::min(rounded, kBf16.max_code) | b >> 31 << 15;
+    out[i] = static_cast<std::uint16_t>(m < 0x23800000u ? 0u : code);  // 2^-56
   }
 }
 
@@ -239,9 +391,13 @@ void decode_group(DType dtype, std::span<const std::uint64_t> codes, std::uint64
   }
 }
 
-template GroupScale choose_scale(DType, std::span<const float>);
-template GroupScale choose_scale(DType, std::span<const double>);
-template void encode_group(DType, std::span<const float>, const GroupScale&, std::uint64_t*);
+template void flush(DType, std::span<const float>, double*);
+template void flush(DType, std::span<const double>, double*);
+template GroupScale choose_tensor_scale(DType, std::span<const float>);
+template GroupScale choose_tensor_scale(DType, std::span<const double>);
+template void encode_group(DType, std::span<const double>, const GroupScale&, std::uint8_t*);
+template void encode_group(DType, std::span<const double>, const GroupScale&, std::uint16_t*);
+template void encode_group(DType, std::span<const double>, const GroupScale&, std::uint32_t*);
 template void encode_group(DType, std::span<const double>, const GroupScale&, std::uint64_t*);
 
 }  // namespace loom

@@ -1,6 +1,6 @@
 // One group of weights that shares a scale (a tensor, a row or a block): how the scale is chosen, and values to codes and back.
 //
-// value = (code - zero) * scale. Codes are the bits as they are stored, in a std::uint64_t each: integers of up to 8 bits are
+// value = (code - zero) * scale. Codes are the bits as they are stored: integers of up to 8 bits are
 // stored unsigned (i8 + 128, i4 + 8, i2 + 2, ternary + 1, binary 0 for -1 and 1 for +1), wider ones in two's complement,
 // floats as their own bits. Policies, all deterministic:
 //   i8 i16 fp8      largest magnitude / largest code          i32 i64     the same, rounded up to a power of two: scaling is exact
@@ -26,13 +26,20 @@ struct GroupScale {
 // rule 9): f32 2^-40, bf16 2^-56, class D none, all others 2^-100.
 double flush_floor(DType dtype);
 
-// T: float or double. Values are finite; those below flush_floor count as 0.
+// out[i] = values[i], finite, with those below flush_floor as +0: what the functions below take. T: float or double.
 template <class T>
-GroupScale choose_scale(DType dtype, std::span<const T> values);
+void flush(DType dtype, std::span<const T> values, double* out);
 
-// out[i] = the stored code of values[i].
+GroupScale choose_scale(DType dtype, std::span<const double> flushed);
+// The same for values as they come, of which there are many. T: float or double.
 template <class T>
-void encode_group(DType dtype, std::span<const T> values, const GroupScale& group, std::uint64_t* out);
+GroupScale choose_tensor_scale(DType dtype, std::span<const T> values);
+
+// out[i] = the stored code of flushed[i]. U: the unsigned integer of the size of a code, of a byte for smaller ones.
+template <class U>
+void encode_group(DType dtype, std::span<const double> flushed, const GroupScale& group, U* out);
+// What models come in, without a detour over double: flush and encode_group of bf16.
+void encode_bf16(std::span<const float> values, std::uint16_t* out);
 
 // out[i] = code - zero as a number, without the scale: exact up to 53 bits; fp4 at its value.
 void decode_group(DType dtype, std::span<const std::uint64_t> codes, std::uint64_t zero, double* out);

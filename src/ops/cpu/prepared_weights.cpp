@@ -119,6 +119,9 @@ Status PreparedWeights::refresh(ThreadPool& pool) {
       LOOM_TRY(allocate_forms<float>(e, true));
       masters_.push_back(&e);
     } else {
+      // Encoding is most of the work, and one matrix may be most of the weights: the whole team takes each. f32 and f64 need none.
+      const DType dtype = e.store->format().dtype;
+      if (dtype != DType::f32 && dtype != DType::f64) LOOM_TRY(e.store->packed(&pool).status());
       stale_.push_back(&e);
     }
   }

@@ -23,32 +23,57 @@ static inline void unpack_values(const WeightArg& w, const unsigned char* panel,
       }
 }
 
+// Sums of MR rows with one panel, whose values are then read once for all of them; each from `start`.
+template <int MR>
+__attribute__((noinline)) static void panel_sums(i64 n, const float* a, i64 step, const float* values, const V<float>& start, V<float>* sums) {
+  V<float> c[MR][1];
+  LOOM_UNROLL for (int m = 0; m < MR; ++m) c[m][0] = start;
+  multiply<float, MR, 1>(n, a, step, 1, values, 0, 16, c);
+  for (int m = 0; m < MR; ++m) sums[m] = c[m][0];
+}
+
 // Classes F (planes = 1: x is f32) and B (planes = 2: x is its hi and lo parts). scratch: [padded_cols][16] f32.
 template <int Planes>
 static void matmul_decoded(const KernelArgs& k) {
+  constexpr int kRows = kTileRows > 4 ? 4 : kTileRows;
   const WeightArg& w = *k.weight;
   const TensorArg &x = k.t[1], &y = k.t[3];
   float* values = reinterpret_cast<float*>(k.scratch);
   const float* bias = k.has[2] ? row<float>(k.t[2], 0) : nullptr;
-  const i64 plane = (w.cols + 31) / 32 * 32;  // of x, class B
+  const i64 plane = (w.cols + 31) / 32 * 32;  // of x, class B, whose stride is in bytes
+  const float* const all = row<float>(x, 0);
+  const i64 step = Planes == 2 ? x.stride / static_cast<i64>(sizeof(float)) : x.stride;
+  bool low_plane = Planes == 2;
+  if (Planes == 2 && w.dtype == kFp8e4m3) {
+    // What FP8 training multiplies has no low part. Zeros times weights that cannot be infinite sum to +0, which is added all the same.
+    low_plane = false;
+    for (i64 i = 0; i < y.rows && !low_plane; ++i) {
+      int other = 0;
+      for (i64 c = 0; c < w.cols; ++c) other |= all[i * step + plane + c] != 0.0f;
+      low_plane = other != 0;
+    }
+  }
   const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
   for (i64 panel = r.begin; panel < r.end; ++panel) {
     const i64 first = panel * 16, outputs = least(16, w.rows - first);
     unpack_values(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, first, values);
-    const V<float> start = bias ? load_lanes(bias + first, outputs) : V<float>{};
+    const V<float> bias_lanes = bias ? load_lanes(bias + first, outputs) : V<float>{};
     const V<float> scale = w.scales ? load_lanes(w.scales + first, outputs) : V<float>{};
-    for (i64 i = 0; i < y.rows; ++i) {
-      const float* a = Planes == 2 ? reinterpret_cast<const float*>(x.data + i * x.stride) : row<float>(x, i);
-      // Without scales the sum starts from the bias; with them the bias is added after scaling.
-      V<float> c[1][1] = {{w.scales ? V<float>{} : start}};
-      multiply<float, 1, 1>(w.cols, a, 0, 1, values, 0, 16, c);
-      if constexpr (Planes == 2) {
-        V<float> low[1][1] = {};
-        multiply<float, 1, 1>(w.cols, a + plane, 0, 1, values, 0, 16, low);
-        c[0][0] += low[0][0];
+    // Without scales the sum starts from the bias; with them the bias is added after scaling.
+    const V<float> start = w.scales ? V<float>{} : bias_lanes;
+    for (i64 i = 0; i < y.rows;) {
+      V<float> sums[kRows], low[kRows] = {};
+      const i64 count = i + kRows <= y.rows ? kRows : 1;
+      const auto panel_of = count == 1 ? panel_sums<1> : panel_sums<kRows>;
+      panel_of(w.cols, all + i * step, step, values, start, sums);
+      if (low_plane) panel_of(w.cols, all + i * step + plane, step, values, V<float>{}, low);
+      for (i64 m = 0; m < count; ++m) {
+        V<float> v = sums[m];
+        if (Planes == 2) v += low[m];
+        if (w.scales) v = bias ? v * scale + bias_lanes : v * scale;
+        put_lanes(row<float>(y, i + m) + first, v, outputs);
       }
-      const V<float> v = w.scales ? (bias ? c[0][0] * scale + start : c[0][0] * scale) : c[0][0];
-      put_lanes(row<float>(y, i) + first, v, outputs);
+      i += count;
     }
   }
 }

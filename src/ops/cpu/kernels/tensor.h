@@ -28,32 +28,32 @@ static inline T rounded(T x) {
   return low - T(2) * floored(low * T(0.5)) != T(0) ? low + T(1) : low;
 }
 
-// To the nearest value with so many bits of mantissa, ties to even; below 2^least the steps no longer shrink.
 static inline unsigned bits_of(float x) { return __builtin_bit_cast(unsigned, x); }
 static inline unsigned long long bits_of(double x) { return __builtin_bit_cast(unsigned long long, x); }
+// To the nearest number with so many bits of mantissa, ties to even; below 2^least the steps no longer shrink. Magnitudes beyond `limit` count as it; NaN
+// stays. Without branches: adding the number whose last bit is a step of x rounds to steps, and it is x's power of two shifted.
 template <int kBits, int kLeast, class T>
-static inline T to_few_bits(T x) {
+static inline T to_few_bits(T x, T limit) {
   using Bits = decltype(bits_of(x));
-  constexpr int kDrop = (sizeof(T) == 8 ? 52 : 23) - kBits;
-  constexpr Bits kSign = Bits(1) << (8 * sizeof(T) - 1);
-  const Bits sign = bits_of(x) & kSign, bits = bits_of(x) ^ sign;
-  const T a = __builtin_bit_cast(T, bits);
-  constexpr T kNormal = T(1) / static_cast<T>(1 << -kLeast), kStep = kNormal / static_cast<T>(1 << kBits);
-  const T y = a < kNormal ? rounded(a * (T(1) / kStep)) * kStep
-                          : __builtin_bit_cast(T, (bits + ((Bits(1) << (kDrop - 1)) - 1) + ((bits >> kDrop) & 1)) & ~((Bits(1) << kDrop) - 1));
-  return __builtin_bit_cast(T, bits_of(y) | sign);
+  constexpr int kMantissa = sizeof(T) == 8 ? 52 : 23;
+  constexpr Bits kSign = Bits(1) << (8 * sizeof(T) - 1), kExponent = kSign - (Bits(1) << kMantissa);
+  const Bits sign = bits_of(x) & kSign;
+  T a = __builtin_bit_cast(T, bits_of(x) ^ sign);
+  a = a < limit ? a : limit;
+  T power = __builtin_bit_cast(T, bits_of(a) & kExponent);
+  constexpr T kNormal = T(1) / static_cast<T>(1 << -kLeast);
+  power = power > kNormal ? power : kNormal;
+  const T steps = power * static_cast<T>(Bits(1) << (kMantissa - kBits));
+  a = (a + steps) - steps;
+  a = __builtin_bit_cast(T, bits_of(a) | sign);
+  return x == x ? a : x;
 }
 template <class T>
-static inline T to_fp8e4m3(T x) {
-  constexpr T kMost = 448;
-  return x > kMost ? kMost : x < -kMost ? -kMost : x == x ? to_few_bits<3, -6>(x) : x;
-}
+static inline T to_fp8e4m3(T x) { return to_few_bits<3, -6>(x, T(448)); }
 template <class T>
 static inline T to_fp8e5m2(T x) {
-  constexpr T kMost = 57344, kInf = __builtin_inff();
-  if (x != x) return x;
-  const T y = x - x != 0 ? x : to_few_bits<2, -14>(x);
-  return y > kMost ? kInf : y < -kMost ? -kInf : y;
+  const T y = to_few_bits<2, -14>(x, T(131072)), inf = __builtin_inff();
+  return y > T(57344) ? inf : y < T(-57344) ? -inf : y;
 }
 
 template <class T>
@@ -126,7 +126,23 @@ template <class T>
 static void unary(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &y = k.t[1];
   const T a = static_cast<T>(k.reals[0]), b = static_cast<T>(k.reals[1]);
-  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) { for (i64 c = c0; c < c1; ++c) row<T>(y, r)[c] = stored(unary_of(static_cast<Un>(k.ints[0]), row<T>(x, r)[c], a, b)); });
+  const Un kind = static_cast<Un>(k.ints[0]);
+  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
+    const T* from = row<T>(x, r);
+    T* to = row<T>(y, r);
+    if constexpr (sizeof(T) == 4) {
+      // FP8 training rounds all that goes into its products: loops of their own, which become vectors.
+      if (kind == Un::fp8e4m3) {
+        for (i64 c = c0; c < c1; ++c) to[c] = stored(to_fp8e4m3(from[c]));
+        return;
+      }
+      if (kind == Un::fp8e5m2) {
+        for (i64 c = c0; c < c1; ++c) to[c] = stored(to_fp8e5m2(from[c]));
+        return;
+      }
+    }
+    for (i64 c = c0; c < c1; ++c) to[c] = stored(unary_of(kind, from[c], a, b));
+  });
 }
 template <class T>
 static void unary_back(const KernelArgs& k) {
