@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "checkpoint/entity.h"
 #include "grid/network.h"
-#include "train/choose.h"
+#include "train/choose/choose.h"
 
 namespace loom::cli {
 

@@ -15,7 +15,7 @@
 #include "open_model.h"
 #include "telemetry/event_file.h"
 #include "train/checkpoint.h"
-#include "train/choose.h"
+#include "train/choose/choose.h"
 
 namespace loom::cli {
 namespace {

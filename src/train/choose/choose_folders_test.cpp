@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "train/choose.h"
+#include "train/choose/choose.h"
 #include "train/data/test_folder.h"
 
 namespace loom {

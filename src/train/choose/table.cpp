@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/source.h"
-#include "train/choose_parts.h"
+#include "train/choose/parts.h"
 #include "train/data/csv.h"
 
 namespace loom::choosing {

@@ -1,10 +1,10 @@
-#include "train/choose.h"
+#include "train/choose/choose.h"
 
 #include <algorithm>
 
 #include "base/exact_math.h"
 #include "base/source.h"
-#include "train/choose_parts.h"
+#include "train/choose/parts.h"
 #include "train/data/folder.h"
 
 namespace loom {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/source.h"
-#include "train/choose_parts.h"
+#include "train/choose/parts.h"
 #include "train/data/folder.h"
 #include "train/data/words.h"
 

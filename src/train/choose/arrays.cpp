@@ -2,7 +2,7 @@
 
 #include "base/source.h"
 #include "formats/idx/idx.h"
-#include "train/choose_parts.h"
+#include "train/choose/parts.h"
 
 namespace loom::choosing {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "formats/tensor_file.h"
-#include "train/choose.h"
+#include "train/choose/choose.h"
 
 namespace loom::choosing {
 
