@@ -48,16 +48,11 @@ template <class T>
 Status check_values(const WeightFormat& format, const Part<T>& part) {
   const double largest = largest_value(format);
   const T limit = static_cast<T>(std::min(largest, static_cast<double>(std::numeric_limits<T>::max())));
-  const T* values = part.values.data();
   constexpr std::size_t kRun = 4096;
-  for (std::size_t first = 0; first < part.values.size(); first += kRun) {
-    const std::size_t end = std::min(first + kRun, part.values.size());
-    int beyond = 0;
-    for (std::size_t i = first; i < end; ++i) beyond |= !(values[i] >= -limit && values[i] <= limit);
-    if (beyond == 0) continue;
-    std::size_t i = first;
-    while (values[i] >= -limit && values[i] <= limit) ++i;
-    const double x = static_cast<double>(values[i]);
+  for (std::size_t i = 0; i < part.values.size(); i += kRun) {
+    if (within(part.values.subspan(i, std::min(kRun, part.values.size() - i)), limit)) continue;
+    while (part.values[i] >= -limit && part.values[i] <= limit) ++i;
+    const double x = static_cast<double>(part.values[i]);
     const bool finite = x - x == 0;
     const std::int64_t element = part.first * part.cols + static_cast<std::int64_t>(i);
     const std::string at = "element " + std::to_string(element) + " (row " + std::to_string(element / part.cols) + ", column " + std::to_string(element % part.cols) + ") is ";

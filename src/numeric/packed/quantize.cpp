@@ -292,6 +292,13 @@ double flush_floor(DType dtype) {
 }
 
 template <class T>
+bool within(std::span<const T> values, T limit) {
+  int beyond = 0;
+  for (const T x : values) beyond |= !(x >= -limit && x <= limit);
+  return beyond == 0;
+}
+
+template <class T>
 void flush(DType dtype, std::span<const T> values, double* out) {
   const double floor = flush_floor(dtype);
   const T* from = values.data();
@@ -391,6 +398,8 @@ void decode_group(DType dtype, std::span<const std::uint64_t> codes, std::uint64
   }
 }
 
+template bool within(std::span<const float>, float);
+template bool within(std::span<const double>, double);
 template void flush(DType, std::span<const float>, double*);
 template void flush(DType, std::span<const double>, double*);
 template GroupScale choose_tensor_scale(DType, std::span<const float>);

@@ -26,6 +26,10 @@ struct GroupScale {
 // rule 9): f32 2^-40, bf16 2^-56, class D none, all others 2^-100.
 double flush_floor(DType dtype);
 
+// Whether all are numbers of at most this magnitude. T: float or double.
+template <class T>
+bool within(std::span<const T> values, T limit);
+
 // out[i] = values[i], finite, with those below flush_floor as +0: what the functions below take. T: float or double.
 template <class T>
 void flush(DType dtype, std::span<const T> values, double* out);
