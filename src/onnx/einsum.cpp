@@ -33,7 +33,7 @@ Term diagonal(StepCall& c, const Term& t) {
     own[at] += steps[d];
   }
   const auto out = steps_of(dims);
-  std::vector<std::int64_t> places;
+  std::vector<std::int64_t> places;  // few: the caller saw to it
   for (std::int64_t j = 0; j < elements(dims); ++j) {
     std::int64_t place = 0;
     for (std::size_t d = 0; d < dims.size(); ++d) place += j / out[d] % dims[d] * own[d];
@@ -121,6 +121,7 @@ Status einsum(StepCall& c) {
       if (t.names[d] > 0) ++counts[t.names[d]];
     }
     if (t.names.empty()) t.x = GraphBuilder::reshape(t.x, {});
+    LOOM_TRY(c.lists(elements(t.x.dims)));  // a diagonal is a list of places
     terms.push_back(diagonal(c, t));
   }
   std::vector<int> result;
@@ -142,6 +143,7 @@ Status einsum(StepCall& c) {
       std::vector<int> own = needed;
       own.insert(own.end(), y.names.begin(), y.names.end());
       y = product(c, y, summed(c, terms[i], own), needed);
+      if (elements(y.x.dims) > INT32_MAX) return StepCall::refuse("its first " + std::to_string(i + 1) + " inputs make " + text_of(y.x.dims) + ", more than 2^31-1 values");
     }
     y = summed(c, y, needed);
   }

@@ -154,6 +154,7 @@ class Inferrer {
     }
     const RuleRow* row = find_rule(n.domain, n.op);
     if (!row) return not_supported("there is no rule for this operator");
+    if (n.outputs.empty()) return wrong("has no outputs");
 
     Call call{n, step.opset, {}, {}, std::vector<Value>(n.outputs.size())};
     bool constant = row->fold != nullptr;

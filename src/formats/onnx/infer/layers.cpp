@@ -90,6 +90,8 @@ Status einsum(Call& call) {
         c += 2;
         continue;
       }
+      // The rule that maps it counts on names, not on what else a byte may be.
+      if (!((term[c] >= 'a' && term[c] <= 'z') || (term[c] >= 'A' && term[c] <= 'Z'))) return misfit();
       const std::int64_t length = call.dims(i)[d++];
       auto [entry, is_new] = lengths.emplace(term[c], length);
       if (!is_new && entry->second == 1) entry->second = length;
@@ -175,18 +177,52 @@ Status arg(Call& call) {
   return {};
 }
 
-// Further outputs are the statistics, in training.
+// Gain, bias, mean and variance have one number per channel; a vector is one channel. Further outputs are the statistics, in training.
 Status batch_normalization(Call& call) {
   LOOM_TRY(call.need(5));
   LOOM_TRY(same_as_input(call));
+  LOOM_ASSIGN(const std::int64_t spatial, call.node.get_int("spatial", 1));
+  if (call.rank() < 1) return wrong("input ", shape_text(call.dims()), ", expected [batch, channels, ...]");
+  for (std::size_t i = 1; i < 5 && spatial != 0; ++i) LOOM_TRY(call.shaped(i, {call.rank() == 1 ? 1 : call.dims()[1]}, "of the channels"));
   for (std::size_t i = 1; i < call.out.size(); ++i) call.set(i, call.x(3).type, call.dims(3));
   return {};
+}
+
+Status instance_normalization(Call& call) {
+  LOOM_TRY(call.need(3));
+  if (call.rank() < 3) return wrong("input ", shape_text(call.dims()), ", expected [batch, channels, ...] with dimensions of space");
+  LOOM_TRY(call.shaped(1, {call.dims()[1]}, "scale"));
+  LOOM_TRY(call.shaped(2, {call.dims()[1]}, "bias"));
+  return same_as_input(call);
+}
+
+// Scale and bias are per channel; before opset 21 per group.
+Status group_normalization(Call& call) {
+  LOOM_TRY(call.need(3));
+  LOOM_ASSIGN(const std::int64_t groups, call.node.get_int("num_groups", 0));
+  if (call.rank() < 2) return wrong("input ", shape_text(call.dims()), ", expected [batch, channels, ...]");
+  const std::int64_t channels = call.dims()[1];
+  if (groups < 1 || channels % groups != 0) return wrong("num_groups ", groups, " does not divide the ", channels, " channels of ", shape_text(call.dims()));
+  LOOM_TRY(call.shaped(1, {call.dims(1) == Dims{groups} ? groups : channels}, "scale"));
+  LOOM_TRY(call.shaped(2, call.dims(1), "bias"));
+  return same_as_input(call);
+}
+
+// By the mean of squares over the dimensions from the axis on.
+Status rms_normalization(Call& call) {
+  LOOM_TRY(call.need(2));
+  LOOM_ASSIGN(const std::int64_t axis, call.node.get_int("axis", -1));
+  LOOM_TRY(axis_of(axis, call.rank()).status());
+  LOOM_TRY(call.spreads(1, call.dims(), "scale"));
+  return same_as_input(call);
 }
 
 Status layer_normalization(Call& call) {
   LOOM_TRY(same_as_input(call));
   LOOM_ASSIGN(const std::int64_t given, call.node.get_int("axis", -1));
   LOOM_ASSIGN(const std::size_t axis, axis_of(given, call.rank()));
+  LOOM_TRY(call.spreads(1, call.dims(), "scale"));
+  LOOM_TRY(call.spreads(2, call.dims(), "bias"));
   LOOM_ASSIGN(const std::int64_t stash, call.node.get_int("stash_type", 1));
   if (stash < 1 || stash >= kTypeCount) return wrong("stash_type is ", stash);
   Dims statistics = call.dims();
@@ -206,14 +242,22 @@ Status recurrent(Call& call) {
   }
   LOOM_ASSIGN(const std::int64_t hidden, call.node.get_int("hidden_size", r[2]));
   LOOM_ASSIGN(const std::string direction, call.node.get_string("direction", "forward"));
-  const std::int64_t gates = call.node.op == "LSTM" ? 4 : call.node.op == "GRU" ? 3 : 1;
+  const bool is_lstm = call.node.op == "LSTM";
+  const std::int64_t gates = is_lstm ? 4 : call.node.op == "GRU" ? 3 : 1;
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") return wrong("direction is ", quoted(direction), ", expected forward, reverse or bidirectional");
   if (hidden != r[2] || w[1] != gates * hidden || w[0] != (direction == "bidirectional" ? 2 : 1)) {
     return wrong("hidden_size ", hidden, ", direction ", quoted(direction), ", weights ", shape_text(w), " and ", shape_text(r));
   }
   const std::int64_t steps = x[layout ? 1 : 0], batch = x[layout ? 0 : 1], directions = w[0];
   call.set(0, call.x().type, layout ? Dims{batch, steps, directions, hidden} : Dims{steps, directions, batch, hidden});
   const Dims state = layout ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden};
+  LOOM_TRY(call.shaped(3, {directions, 2 * gates * hidden}, "B"));
+  LOOM_TRY(call.shaped(4, {batch}, "sequence_lens"));
+  LOOM_TRY(call.shaped(5, state, "initial_h"));
   call.set(1, call.x().type, state);
+  if (!is_lstm) return {};
+  LOOM_TRY(call.shaped(6, state, "initial_c"));
+  LOOM_TRY(call.shaped(7, {directions, 3 * hidden}, "P"));
   call.set(2, call.x().type, state);
   return {};
 }
@@ -260,6 +304,9 @@ Status embed_layer_normalization(Call& call) {
   LOOM_TRY(call.need(1));
   if (!call.has(2) || call.rank() != 2 || call.rank(2) != 2) return wrong("expects ids [batch, length] and a table [tokens, width]");
   const Dims rows{call.dims()[0], call.dims()[1], call.dims(2)[1]};
+  LOOM_TRY(call.shaped(5, {rows[2]}, "gamma"));
+  LOOM_TRY(call.shaped(6, {rows[2]}, "beta"));
+  LOOM_TRY(call.shaped(7, call.dims(), "mask"));
   call.set(0, call.x(2).type, rows);
   call.set(1, Type::i32, {call.dims()[0]});
   call.set(2, call.x(2).type, rows);
@@ -271,6 +318,7 @@ Status skip_layer_normalization(Call& call) {
   LOOM_TRY(same_as_input(call));
   Dims statistics = call.dims();
   if (statistics.empty()) return wrong("expects rows");
+  for (std::size_t i = 1; i < call.in.size(); ++i) LOOM_TRY(call.spreads(i, call.dims(), "of the rows"));
   statistics.back() = 1;
   call.set(1, Type::f32, statistics);
   call.set(2, Type::f32, statistics);
@@ -288,7 +336,13 @@ Status packed_attention(Call& call) {
     return wrong("input ", shape_text(x), ", weights ", shape_text(w), ", ", heads, " heads");
   }
   const std::int64_t hidden = sizes.empty() ? w[1] / 3 : sizes[2];
-  if (w[1] % 3 != 0 || hidden < 1 || hidden > w[1] || hidden % heads != 0) {
+  bool whole = w[1] % 3 == 0;
+  if (!sizes.empty()) {
+    std::int64_t left = w[1];
+    for (const std::int64_t size : sizes) left = size < 1 || size > left ? -1 : left - size;
+    whole = whole && left == 0;
+  }
+  if (!whole || hidden < 1 || hidden > w[1] || hidden % heads != 0) {
     return wrong("weights ", shape_text(w), " for ", heads, " heads");
   }
   std::int64_t total = x[1];
@@ -296,6 +350,8 @@ Status packed_attention(Call& call) {
     if (call.rank(4) != 5) return wrong("past ", shape_text(call.dims(4)));
     total += call.dims(4)[3];
   }
+  LOOM_TRY(call.shaped(2, {w[1]}, "bias"));
+  LOOM_TRY(call.spreads(5, {x[0], heads, x[1], total}, "attention_bias"));
   call.set(0, call.x().type, {x[0], x[1], hidden});
   call.set(1, call.x().type, {2, x[0], heads, total, hidden / heads});
   return {};
@@ -306,13 +362,13 @@ constexpr RuleRow kRows[] = {
     {"ReduceL1", reduce}, {"ReduceL2", reduce}, {"ReduceLogSum", reduce}, {"ReduceLogSumExp", reduce}, {"ReduceMean", reduce},
     {"ReduceSumSquare", reduce}, {"ReduceSum", reduce, fold_reduce_sum}, {"ReduceProd", reduce, fold_reduce_prod},
     {"ReduceMax", reduce, fold_reduce_max}, {"ReduceMin", reduce, fold_reduce_min}, {"ArgMax", arg}, {"ArgMin", arg},
-    {"BatchNormalization", batch_normalization}, {"LayerNormalization", layer_normalization}, {"InstanceNormalization", same_as_first_of<3>},
-    {"GroupNormalization", same_as_first_of<3>}, {"RMSNormalization", same_as_first_of<2>}, {"RotaryEmbedding", same_as_first_of<3>},
+    {"BatchNormalization", batch_normalization}, {"LayerNormalization", layer_normalization}, {"InstanceNormalization", instance_normalization},
+    {"GroupNormalization", group_normalization}, {"RMSNormalization", rms_normalization}, {"RotaryEmbedding", same_as_first_of<3>},
     {"LSTM", recurrent}, {"GRU", recurrent}, {"RNN", recurrent}, {"Attention", attention},
     {"NegativeLogLikelihoodLoss", loss}, {"SoftmaxCrossEntropyLoss", loss},
     {"com.microsoft.EmbedLayerNormalization", embed_layer_normalization},
     {"com.microsoft.SkipLayerNormalization", skip_layer_normalization}, {"com.microsoft.SkipSimplifiedLayerNormalization", skip_layer_normalization},
-    {"SimplifiedLayerNormalization", same_as_first_of<2>}, {"com.microsoft.Attention", packed_attention},
+    {"SimplifiedLayerNormalization", rms_normalization}, {"com.microsoft.Attention", packed_attention},
 };
 
 }  // namespace

@@ -312,6 +312,11 @@ Result<bool> fold_gather(Call& call) {
 Status gather_elements(Call& call) {
   LOOM_TRY(call.need(2));
   if (call.rank() != call.rank(1)) return wrong("data has rank ", call.rank(), ", indices have ", call.rank(1));
+  LOOM_ASSIGN(const std::int64_t given, call.node.get_int("axis", 0));
+  LOOM_ASSIGN(const std::size_t axis, axis_of(given, call.rank()));
+  for (std::size_t d = 0; d < call.rank(); ++d) {
+    if (d != axis && call.dims(1)[d] > call.dims()[d]) return wrong("indices ", shape_text(call.dims(1)), " reach beyond data ", shape_text(call.dims()));
+  }
   call.set(0, call.x().type, call.dims(1));
   return {};
 }

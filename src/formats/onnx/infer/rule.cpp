@@ -13,6 +13,27 @@ Status Call::need(std::size_t count) const {
   return {};
 }
 
+Status Call::no_more_than(std::size_t count) const {
+  return in.size() <= count ? Status() : wrong("has ", in.size(), " inputs, expected ", count);
+}
+
+Status Call::shaped(std::size_t i, const Dims& expected, std::string_view what) const {
+  if (!has(i) || dims(i) == expected) return {};
+  return wrong("input ", i, " (", what, ") is ", shape_text(dims(i)), ", expected ", shape_text(expected));
+}
+
+Status Call::spreads(std::size_t i, const Dims& to, std::string_view what) const {
+  if (!has(i)) return {};
+  const auto both = broadcast(dims(i), to);
+  if (both.ok() && *both == to) return {};
+  return wrong("input ", i, " (", what, ") ", shape_text(dims(i)), " does not broadcast to ", shape_text(to));
+}
+
+Status Call::single(std::size_t i, std::string_view what) const {
+  if (!has(i) || product(dims(i)) == 1) return {};
+  return wrong("input ", i, " (", what, ") is ", shape_text(dims(i)), ", expected one number");
+}
+
 Result<Dims> Call::ints(std::size_t i, std::string_view what) const {
   if (!is_integer(x(i).type)) return wrong("input ", i, " (", what, ") is ", name(x(i).type), ", expected integers");
   if (!cells[i]) return not_supported("input ", i, " (", what, ") ", quoted(x(i).name), " is no constant: the shape depends on data");

@@ -39,6 +39,12 @@ struct Call {
 
   // Inputs 0 to count - 1 are there.
   Status need(std::size_t count) const;
+  // No input stands behind them.
+  Status no_more_than(std::size_t count) const;
+  // Input i, where it is there, has these dimensions; spreads to them; is one number.
+  Status shaped(std::size_t i, const Dims& dims, std::string_view what) const;
+  Status spreads(std::size_t i, const Dims& to, std::string_view what) const;
+  Status single(std::size_t i, std::string_view what) const;
   // The integers of a constant input; unsupported where they depend on data.
   Result<Dims> ints(std::size_t i, std::string_view what) const;
   // Those of input i where there is one, else of the attribute, else `fallback`: operators moved them from one to the other.

@@ -30,6 +30,9 @@ Result<Window> window(const Call& call, Dims kernel) {
   LOOM_ASSIGN(w.kernel, positive(call, "kernel_shape", std::move(kernel), 1));
   LOOM_ASSIGN(w.strides, positive(call, "strides", Dims(spatial, 1), 1));
   LOOM_ASSIGN(w.dilations, positive(call, "dilations", Dims(spatial, 1), 1));
+  for (std::size_t d = 0; d < spatial; ++d) {
+    if ((w.kernel[d] - 1) * w.dilations[d] >= kMostWindow) return wrong("a window of ", w.kernel[d], " with dilation ", w.dilations[d], " reaches over more than ", kMostWindow);
+  }
   LOOM_ASSIGN(const Dims pads, positive(call, "pads", Dims(2 * spatial, 0), -kMostWindow));
   w.begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
   w.end.assign(pads.begin() + static_cast<std::ptrdiff_t>(spatial), pads.end());
@@ -68,6 +71,12 @@ Status check_spatial(const Call& call) {
   return call.rank() >= 3 ? Status() : wrong("input ", shape_text(call.dims()), " has no spatial dimensions");
 }
 
+// kernel_shape, where it is given, says what the weights say.
+Status check_kernel(const Window& w, const Dims& weights) {
+  if (std::equal(w.kernel.begin(), w.kernel.end(), weights.begin() + 2)) return {};
+  return wrong("kernel_shape is ", shape_text(w.kernel), ", the weights are ", shape_text(weights));
+}
+
 // Weights [out channels, in channels / group, kernel].
 Status convolve(Call& call, std::size_t weight, Type type) {
   LOOM_TRY(call.need(weight + 1));
@@ -78,6 +87,8 @@ Status convolve(Call& call, std::size_t weight, Type type) {
     return wrong("input ", shape_text(x), " and weights ", shape_text(k), " in ", group, " groups");
   }
   LOOM_ASSIGN(const Window w, window(call, Dims(k.begin() + 2, k.end())));
+  LOOM_TRY(check_kernel(w, k));
+  if (call.node.op == "Conv") LOOM_TRY(call.shaped(2, {k[0]}, "bias"));
   return slide(call, w, k[0], type);
 }
 
@@ -97,10 +108,12 @@ Status conv_transpose(Call& call) {
   LOOM_TRY(check_spatial(call));
   const Dims &x = call.dims(), &k = call.dims(1);
   LOOM_ASSIGN(const std::int64_t group, call.node.get_int("group", 1));
-  if (k.size() != x.size() || group < 1 || group > kMostDim || x[1] != k[0]) {
+  if (k.size() != x.size() || group < 1 || group > kMostDim || x[1] != k[0] || x[1] % group != 0) {
     return wrong("input ", shape_text(x), " and weights ", shape_text(k), " in ", group, " groups");
   }
   LOOM_ASSIGN(const Window w, window(call, Dims(k.begin() + 2, k.end())));
+  LOOM_TRY(check_kernel(w, k));
+  LOOM_TRY(call.shaped(2, {k[1] * group}, "bias"));
   LOOM_ASSIGN(const Dims extra, positive(call, "output_padding", Dims(w.kernel.size(), 0), 0));
   LOOM_ASSIGN(Dims wanted, call.node.get_ints("output_shape", {}));
   // Some exporters give all dimensions.
