@@ -44,7 +44,7 @@ struct Bias {
 Result<Bias> bias_of(StepCall& c, const Dims& scores, std::int64_t past) {
   LOOM_ASSIGN(const std::int64_t causal, c.node().get_int("is_causal", 0));
   const std::int64_t length = scores[2], total = scores[3];
-  LOOM_TRY(c.lists(length * total));
+  LOOM_TRY(c.graph.makes(length * total));
   Bias bias;
   const auto put = [&](const Ref& more) -> Status {
     if (!bias.any) bias.value = more;
@@ -62,7 +62,7 @@ Result<Bias> bias_of(StepCall& c, const Dims& scores, std::int64_t past) {
     if (given < total && given > 1) {  // what it leaves out is masked
       Dims rest = mask.dims;
       rest.back() = total - given;
-      LOOM_TRY(c.lists(elements(rest)));
+      LOOM_TRY(c.graph.makes(elements(rest)));
       mask = c.graph.concat({mask, GraphBuilder::constant(rest, std::vector<float>(static_cast<std::size_t>(elements(rest)), -kInfinity))}, static_cast<std::int64_t>(rest.size()) - 1);
     } else if (given != total && given != 1) {
       return Status(Code::invalid_argument, "its mask " + text_of(mask.dims) + " goes beyond the scores " + text_of(scores));
@@ -184,7 +184,7 @@ Status packed_attention(StepCall& c) {
     }
   }
   const std::int64_t total = past + length;
-  LOOM_TRY(c.lists(length * total));
+  LOOM_TRY(c.graph.makes(length * total));
   if (c.wants(1)) c.set(c.graph.add(Json::object(), {k, v}, {2, batch, heads, total, head}), 1);
   LOOM_ASSIGN(float scale, c.node().get_float("scale", 0));
   if (scale == 0) scale = static_cast<float>(1 / exact::sqrt(static_cast<double>(head)));
@@ -232,7 +232,7 @@ Status embed_layer_norm(StepCall& c) {
   } else {
     LOOM_ASSIGN(std::vector<float> table, c.floats(3));
     if (c.dims(3)[0] < length) return Status(Code::invalid_argument, "has " + std::to_string(c.dims(3)[0]) + " positions for " + std::to_string(length) + " tokens");
-    LOOM_TRY(c.lists(length * width));
+    LOOM_TRY(c.graph.makes(length * width));
     table.resize(static_cast<std::size_t>(length * width));
     sum = c.graph.binary(sum, GraphBuilder::constant({length, width}, std::move(table)), "add");
   }
@@ -242,7 +242,7 @@ Status embed_layer_norm(StepCall& c) {
   }
   if (c.wants(1)) {
     // How many tokens of each sequence count.
-    LOOM_TRY(c.lists(batch));
+    LOOM_TRY(c.graph.makes(batch));
     if (c.has(7)) c.set(c.graph.reduce(c.graph.value(c.in(7)), "sum", {1}, false), 1);
     else c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(batch), 0.0f)), 1);
   }

@@ -255,8 +255,7 @@ Status constant_of_shape(StepCall& c) {
     one = list.empty() ? 0 : list[0];
   }
   if (static_cast<double>(static_cast<float>(one)) != one && is_integer(c.result().type)) return StepCall::refuse("its value is beyond 2^24");
-  // Models without their weights make them this way: those of large dense layers hold more than a list of places does.
-  if (elements(c.result().dims) > (std::int64_t{1} << 28)) return StepCall::refuse("makes " + std::to_string(elements(c.result().dims)) + " values, the limit is 2^28");
+  LOOM_TRY(c.graph.makes(elements(c.result().dims)));
   c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(elements(c.result().dims)), static_cast<float>(one))));
   return {};
 }

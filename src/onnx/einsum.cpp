@@ -25,6 +25,10 @@ Term diagonal(StepCall& c, const Term& t) {
   for (const int name : t.names)
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   if (names.size() == t.names.size()) return t;
+  if (const Status few = StepCall::lists(elements(t.x.dims)); !few.ok()) {
+    c.graph.note(few);
+    return t;
+  }
   const auto steps = steps_of(t.x.dims);
   Dims dims(names.size(), 1), own(names.size(), 0);
   for (std::size_t d = 0; d < t.names.size(); ++d) {
@@ -33,7 +37,7 @@ Term diagonal(StepCall& c, const Term& t) {
     own[at] += steps[d];
   }
   const auto out = steps_of(dims);
-  std::vector<std::int64_t> places;  // few: the caller saw to it
+  std::vector<std::int64_t> places;
   for (std::int64_t j = 0; j < elements(dims); ++j) {
     std::int64_t place = 0;
     for (std::size_t d = 0; d < dims.size(); ++d) place += j / out[d] % dims[d] * own[d];
@@ -121,8 +125,8 @@ Status einsum(StepCall& c) {
       if (t.names[d] > 0) ++counts[t.names[d]];
     }
     if (t.names.empty()) t.x = GraphBuilder::reshape(t.x, {});
-    LOOM_TRY(c.lists(elements(t.x.dims)));  // a diagonal is a list of places
     terms.push_back(diagonal(c, t));
+    LOOM_TRY(c.graph.fault());
   }
   std::vector<int> result;
   if (arrow != std::string::npos) {

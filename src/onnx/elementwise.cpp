@@ -284,7 +284,7 @@ Status reduce(StepCall& c) {
     constexpr float kInfinity = __builtin_inff();
     const bool logs = kind == "log_sum" || kind == "log_sum_exp" || kind == "max";
     if (kind == "mean" || (is_integer(c.value(0).type) && (kind == "max" || kind == "min"))) return StepCall::refuse("of nothing it is not mapped");
-    LOOM_TRY(c.lists(elements(c.result().dims)));
+    LOOM_TRY(c.graph.makes(elements(c.result().dims)));
     const float one = kind == "prod" ? 1 : logs ? -kInfinity : kind == "min" ? kInfinity : 0;
     c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(elements(c.result().dims)), one)));
     return {};
@@ -350,7 +350,7 @@ Status softmax(StepCall& c) {
   if (op == "Hardmax") {
     if (axes.size() != 1) return StepCall::refuse("of several dimensions (opsets before 13) it is not mapped");
     const std::int64_t n = x.dims[static_cast<std::size_t>(axes[0])];
-    LOOM_TRY(c.lists(n));
+    LOOM_TRY(c.graph.makes(n));
     Dims counted(x.dims.size(), 1);
     counted[static_cast<std::size_t>(axes[0])] = n;
     Ref numbers{-1, 0, counted, {}};

@@ -226,6 +226,10 @@ Ref GraphBuilder::concat(const std::vector<Ref>& all, std::int64_t axis) {
   }
   std::int64_t outer = 1, first = 0;
   for (std::size_t d = 0; d < a; ++d) outer *= out[d];
+  if (const Status few = StepCall::lists(elements(out)); outer > 1 && !few.ok()) {
+    fault_ = few;
+    return parts[0];
+  }
   const Ref joined = add(Json::object(), parts, out);
   if (outer == 1) return joined;
   std::vector<std::int64_t> firsts, places;
@@ -306,6 +310,10 @@ Result<Network> GraphBuilder::finish(const std::vector<Ref>& outputs, std::vecto
   return network;
 }
 
+Status GraphBuilder::makes(std::int64_t count) {
+  made_ += count;
+  return made_ <= kMostMade ? Status() : StepCall::refuse("makes " + std::to_string(count) + " parameters, with those before more than 2^29");
+}
 bool GraphBuilder::holds(const Ref& x) const {
   const std::int64_t count = elements(x.dims);
   if (x.constant()) return static_cast<std::int64_t>(x.data.size()) == count;

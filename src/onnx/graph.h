@@ -20,6 +20,7 @@ inline std::int64_t elements(const Dims& dims) {
 std::string text_of(const Dims& dims);
 // Values that a rule lists one by one (places, masks, constants): a short file asks for no more memory than these take.
 inline constexpr std::int64_t kMostListed = std::int64_t{1} << 26;
+inline constexpr std::int64_t kMostMade = std::int64_t{1} << 29;   // numbers of one graph that its file does not hold: parameters that rules make
 inline constexpr std::int64_t kMostCells = std::int64_t{1} << 20;  // of a network
 
 // A value while a graph is built: columns of a cell's output, or numbers that are known.
@@ -74,6 +75,8 @@ class GraphBuilder {
   // What did not fit since it was asked last: operands that do not spread to each other, and the like.
   Status fault() { return std::exchange(fault_, Status()); }
   void note(Status fault) { fault_ = std::move(fault); }
+  // Counts parameters that a rule makes; unsupported beyond kMostMade.
+  Status makes(std::int64_t count);
   // Whether these are numbers that are known, or columns that its cell has.
   bool holds(const Ref& x) const;
 
@@ -90,6 +93,7 @@ class GraphBuilder {
   std::vector<std::int64_t> widths_;
   std::vector<ParamFill> fills_;
   Status fault_;
+  std::int64_t made_ = 0;
   int zero_ = -1;
 };
 

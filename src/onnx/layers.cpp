@@ -321,6 +321,7 @@ Status lrn(StepCall& c) {
   const Dims& dims = c.dims();
   if (dims.size() < 2 || size < 1 || dims[1] > 4096) return StepCall::refuse("over " + std::to_string(size) + " channels of " + text_of(dims) + " it is not mapped");
   const std::int64_t n = dims[1], space = elements(dims) / (dims[0] * n);
+  LOOM_TRY(c.graph.makes(n * n));
   std::vector<float> near(static_cast<std::size_t>(n * n), 0.0f);
   for (std::int64_t to = 0; to < n; ++to)
     for (std::int64_t from = std::max<std::int64_t>(0, to - (size - 1) / 2); from <= std::min(n - 1, to + size / 2); ++from) near[static_cast<std::size_t>(to * n + from)] = alpha / static_cast<float>(size);
@@ -460,6 +461,7 @@ Status cum_sum(StepCall& c) {
   if (axis < 0 || axis >= rank) return Status(Code::invalid_argument, "its axis is outside of the input");
   const std::int64_t n = dims[static_cast<std::size_t>(axis)];
   if (n > 4096) return StepCall::refuse("along more than 4096 values it is not mapped");
+  LOOM_TRY(c.graph.makes(n * n));
   Dims order, back(dims.size());
   for (std::int64_t d = 0; d < rank; ++d)
     if (d != axis) order.push_back(d);
@@ -497,7 +499,7 @@ Status cum_prod(StepCall& c) {
   Ref x = c.graph.value(c.in());
   if (rank > 1) x = c.graph.permute(x, order);
   const Dims turned = x.dims, row(turned.begin() + 1, turned.end());
-  LOOM_TRY(c.lists(elements(row)));
+  LOOM_TRY(c.graph.makes(elements(row)));
   std::vector<Ref> rows(static_cast<std::size_t>(n));
   Ref so_far = GraphBuilder::constant(row, std::vector<float>(static_cast<std::size_t>(elements(row)), 1.0f));
   for (std::int64_t i = 0; i < n; ++i) {

@@ -34,7 +34,7 @@ Status same(StepCall& c) {
 }
 Status dropout(StepCall& c) {
   if (c.wants(0)) c.set(c.in());
-  if (c.wants(1)) LOOM_TRY(c.lists(elements(c.result(1).dims)));
+  if (c.wants(1)) LOOM_TRY(c.graph.makes(elements(c.result(1).dims)));
   if (c.wants(1)) c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(elements(c.result(1).dims)), 1.0f)), 1);  // all were kept
   return {};
 }

@@ -74,7 +74,7 @@ Result<Recurrence> read(StepCall& c, std::int64_t gates, const std::vector<std::
   }
   // Every step takes some cells in each direction.
   if (k.steps * k.directions > kMostCells / 4) return StepCall::refuse("of " + std::to_string(k.steps) + " steps it is not mapped, the limit is 2^18 in all directions");
-  LOOM_TRY(c.lists(k.batch * k.hidden));
+  LOOM_TRY(c.graph.makes(k.batch * k.hidden));
   LOOM_ASSIGN(k.activations, activations_of(c, k.directions, usual));
   return k;
 }

@@ -157,6 +157,7 @@ Status resize(StepCall& c) {
     for (std::size_t d = 0; d < in.size(); ++d) {
       if (in[d] == out[d] && list[d].scale == 1 && !crops) continue;
       if (in[d] * out[d] > kMostListed) return StepCall::refuse("from " + std::to_string(in[d]) + " to " + std::to_string(out[d]) + " values it is not mapped");
+      LOOM_TRY(c.graph.makes(in[d] * out[d]));
       const std::size_t rank = in.size();
       Dims order, back(rank), turned;
       for (std::size_t k = 0; k < rank; ++k)
@@ -247,6 +248,7 @@ Result<Ref> grid_weights(StepCall& c, const Ref& x, std::int64_t n, const std::s
   if (!outer) return w;
   LOOM_ASSIGN(const std::int64_t align, c.node().get_int("align_corners", 0));
   LOOM_TRY(c.lists(n * (last - first)));
+  LOOM_TRY(c.graph.makes(n * (last - first)));
   std::vector<float> fold(static_cast<std::size_t>(n * (last - first)), 0.0f);
   for (std::int64_t i = first; i < last; ++i) {
     std::int64_t at = std::clamp<std::int64_t>(i, 0, n - 1);

@@ -112,6 +112,7 @@ class Inferrer {
   }
 
   static Status check_dims(const Dims& dims) {
+    if (dims.size() > 64) return wrong("has ", dims.size(), " dimensions, the limit is 64");
     Dims filled;  // strides grow even where another dimension is 0
     for (const std::int64_t d : dims) {
       if (d < 0 || d > kMostDim) return wrong("shape ", shape_text(dims), ": dimensions are 0 to ", kMostDim);
