@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -198,6 +199,18 @@ TEST(OnnxBackend, ChangedNodesRunOrAreRefused) {
           for (const std::int64_t v : {std::int64_t{-100}, std::int64_t{-1}, std::int64_t{0}, std::int64_t{3}, std::int64_t{1} << 40}) {
             node.attributes[i].i = v;
             run(which + " = " + std::to_string(v));
+          }
+        }
+        if (as_it_was.attributes[i].type == AttributeType::f) {
+          for (const float v : {-1.0f, 0.0f, 1e38f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+            node.attributes[i].f = v;
+            run(which + " = " + std::to_string(v));
+          }
+        }
+        if (as_it_was.attributes[i].type == AttributeType::s) {
+          for (const char* v : {"", "sum", "NOTSET", "...", "ab->ab"}) {
+            node.attributes[i].s = v;
+            run(which + " = '" + v + "'");
           }
         }
         if (as_it_was.attributes[i].type != AttributeType::ints || as_it_was.attributes[i].ints.empty()) continue;

@@ -136,7 +136,14 @@ Ref GraphBuilder::whole(const Ref& x) {
   return {at, 0, v.dims, {}};
 }
 
+// Settings are finite as well.
+bool GraphBuilder::settled(double v) {
+  if (v - v == 0) return true;
+  fault_ = Status(Code::unsupported, "with a setting that is infinite or no number it is not mapped");
+  return false;
+}
 Ref GraphBuilder::unary(const Ref& x, std::string_view op, double a, double b) {
+  if (!settled(a) || !settled(b)) return x;
   Json cell = typed("unary");
   cell.set("op", op);
   cell.set("a", a);
@@ -194,6 +201,7 @@ Ref GraphBuilder::permute(const Ref& x, const Dims& order) {
   return add(std::move(cell), {x}, std::move(out));
 }
 Ref GraphBuilder::pick(const Ref& x, std::span<const std::int64_t> places, Dims dims, double fill) {
+  if (!settled(fill)) fill = 0;
   Json cell = typed("pick"), runs = Json::array();
   for (const double v : Places::runs(places)) runs.push(Json(static_cast<std::int64_t>(v)));
   cell.set("runs", std::move(runs));

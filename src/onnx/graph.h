@@ -88,6 +88,7 @@ class GraphBuilder {
   Ref infinities(const Ref& x);
   Dims spread(const Dims& a, const Dims& b);
   bool takes(const Dims& out);
+  bool settled(double setting);
   Json cells_ = Json::array();
   std::int64_t input_width_;
   std::vector<std::int64_t> widths_;
