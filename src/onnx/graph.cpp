@@ -201,7 +201,7 @@ Ref GraphBuilder::permute(const Ref& x, const Dims& order) {
   return add(std::move(cell), {x}, std::move(out));
 }
 Ref GraphBuilder::pick(const Ref& x, std::span<const std::int64_t> places, Dims dims, double fill) {
-  if (!settled(fill)) fill = 0;
+  if (std::find(places.begin(), places.end(), -1) == places.end() || !settled(fill)) fill = 0;
   Json cell = typed("pick"), runs = Json::array();
   for (const double v : Places::runs(places)) runs.push(Json(static_cast<std::int64_t>(v)));
   cell.set("runs", std::move(runs));
