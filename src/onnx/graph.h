@@ -126,7 +126,7 @@ struct StepCall {
   // Those of input i where there is one, else of the attribute: as inference reads what moved from one to the other.
   Result<std::vector<std::int64_t>> ints_or(std::size_t i, std::string_view attribute, Dims fallback = {}) const;
   Status need_constant(std::size_t i) const;
-  static Status refuse(const std::string& what) { return Status(Code::unsupported, what); }
+  [[gnu::cold]] static Status refuse(const std::string& what) { return Status(Code::unsupported, what); }
   // Refuses to list more than kMostListed values.
   static Status lists(std::int64_t count);
 };

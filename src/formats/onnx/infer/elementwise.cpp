@@ -16,7 +16,7 @@ Result<Dims> second_dims(const Call& call) {
   LOOM_ASSIGN(std::int64_t axis, call.node.get_int("axis", 0));
   const auto rank = static_cast<std::int64_t>(call.rank(0)), own = static_cast<std::int64_t>(dims.size());
   if (axis < 0) axis += rank;
-  if (axis < 0 || axis + own > rank) return wrong("axis ", axis, " for shapes ", shape_text(call.dims(0)), " and ", shape_text(dims));
+  if (axis < 0 || axis + own > rank) return wrong("axis ", axis, " for shapes ", call.dims(0), " and ", dims);
   dims.resize(static_cast<std::size_t>(rank - axis), 1);
   return dims;
 }
@@ -114,7 +114,7 @@ Status mean_variance_normalization(Call& call) {
 
 Status trilu(Call& call) {
   LOOM_TRY(same_as_input(call));
-  if (call.rank() < 2) return wrong("input ", shape_text(call.dims()), ", expected matrices");
+  if (call.rank() < 2) return wrong("input ", call.dims(), ", expected matrices");
   return call.single(1, "k");
 }
 

@@ -127,7 +127,7 @@ Status top_k(Call& call) {
   if (call.has(1)) {
     LOOM_ASSIGN(k, call.ints(1, "k"));
   }
-  if (k.size() != 1 || k[0] < 0 || k[0] > call.dims()[axis]) return wrong("k is ", shape_text(k), " of ", call.dims()[axis]);
+  if (k.size() != 1 || k[0] < 0 || k[0] > call.dims()[axis]) return wrong("k is ", k, " of ", call.dims()[axis]);
   Dims out = call.dims();
   out[axis] = k[0];
   call.set(1, Type::i64, out);
@@ -148,7 +148,7 @@ Result<bool> fold_eye_like(Call& call) {
   LOOM_ASSIGN(const std::int64_t k, call.node.get_int("k", 0));
   const Dims& dims = call.out[0].dims;
   const Type type = call.out[0].type;
-  if (dims.size() != 2) return wrong("shape ", shape_text(dims), ", expected a matrix");
+  if (dims.size() != 2) return wrong("shape ", dims, ", expected a matrix");
   Cell one, zero;
   if (is_float(type)) one.r = 1;
   else one.i = 1;
