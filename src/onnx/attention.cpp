@@ -44,6 +44,7 @@ struct Bias {
 Result<Bias> bias_of(StepCall& c, const Dims& scores, std::int64_t past) {
   LOOM_ASSIGN(const std::int64_t causal, c.node().get_int("is_causal", 0));
   const std::int64_t length = scores[2], total = scores[3];
+  LOOM_TRY(c.graph.makes(length * total));
   Bias bias;
   const auto put = [&](const Ref& more) -> Status {
     if (!bias.any) bias.value = more;
@@ -61,10 +62,13 @@ Result<Bias> bias_of(StepCall& c, const Dims& scores, std::int64_t past) {
     if (given < total && given > 1) {  // what it leaves out is masked
       Dims rest = mask.dims;
       rest.back() = total - given;
+      LOOM_TRY(c.graph.makes(elements(rest)));
       mask = c.graph.concat({mask, GraphBuilder::constant(rest, std::vector<float>(static_cast<std::size_t>(elements(rest)), -kInfinity))}, static_cast<std::int64_t>(rest.size()) - 1);
     } else if (given != total && given != 1) {
       return Status(Code::invalid_argument, "its mask " + text_of(mask.dims) + " goes beyond the scores " + text_of(scores));
     }
+    for (std::size_t d = 0; d + 1 < mask.dims.size(); ++d)
+      if (const std::int64_t n = mask.dims[d]; n != 1 && n != scores[4 - mask.dims.size() + d]) return Status(Code::invalid_argument, "its mask " + text_of(mask.dims) + " does not go with the scores " + text_of(scores));
     LOOM_TRY(put(mask));
     bias.may_mask_all = true;
   }
@@ -180,6 +184,7 @@ Status packed_attention(StepCall& c) {
     }
   }
   const std::int64_t total = past + length;
+  LOOM_TRY(c.graph.makes(length * total));
   if (c.wants(1)) c.set(c.graph.add(Json::object(), {k, v}, {2, batch, heads, total, head}), 1);
   LOOM_ASSIGN(float scale, c.node().get_float("scale", 0));
   if (scale == 0) scale = static_cast<float>(1 / exact::sqrt(static_cast<double>(head)));
@@ -227,6 +232,7 @@ Status embed_layer_norm(StepCall& c) {
   } else {
     LOOM_ASSIGN(std::vector<float> table, c.floats(3));
     if (c.dims(3)[0] < length) return Status(Code::invalid_argument, "has " + std::to_string(c.dims(3)[0]) + " positions for " + std::to_string(length) + " tokens");
+    LOOM_TRY(c.graph.makes(length * width));
     table.resize(static_cast<std::size_t>(length * width));
     sum = c.graph.binary(sum, GraphBuilder::constant({length, width}, std::move(table)), "add");
   }
@@ -236,6 +242,7 @@ Status embed_layer_norm(StepCall& c) {
   }
   if (c.wants(1)) {
     // How many tokens of each sequence count.
+    LOOM_TRY(c.graph.makes(batch));
     if (c.has(7)) c.set(c.graph.reduce(c.graph.value(c.in(7)), "sum", {1}, false), 1);
     else c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(batch), 0.0f)), 1);
   }
@@ -301,6 +308,7 @@ Status rotary(StepCall& c) {
   x = flat ? GraphBuilder::reshape(x, {x.dims[0], x.dims[1], num_heads, x.dims[2] / num_heads}) : c.graph.permute(x, {0, 2, 1, 3});  // [batch, length, heads, width]
   const Dims d = x.dims;
   if (turned == 0) turned = d[3];
+  LOOM_TRY(c.lists(elements(d)));
   const std::int64_t half = turned / 2;
   if (turned < 2 || turned % 2 != 0 || turned > d[3]) return Status(Code::invalid_argument, "rotary_embedding_dim " + std::to_string(turned) + " of " + std::to_string(d[3]));
   // [.., half] of each position, to meet [batch, length, heads, half].

@@ -7,8 +7,6 @@
 namespace loom::onnx {
 namespace {
 
-constexpr std::int64_t kMostPairs = std::int64_t{1} << 26;
-
 std::string_view type_name(Type t) { return name(t); }
 
 // How many values come before each in order: those beyond it and its equals at lower places.
@@ -20,7 +18,7 @@ Status top_k(StepCall& c) {
   axis = axis_of(axis, dims);
   const auto a = static_cast<std::size_t>(axis);
   const std::int64_t n = dims[a], k = out[a], rows = elements(dims) / n;
-  if (rows * n * n > kMostPairs) return StepCall::refuse("of " + std::to_string(n) + " values it is not mapped: it compares all pairs");
+  if (rows * n * n > kMostListed) return StepCall::refuse("of " + std::to_string(n) + " values it is not mapped: it compares all pairs");
   Dims order, back(dims.size()), turned;
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (d != a) order.push_back(static_cast<std::int64_t>(d));
@@ -55,6 +53,7 @@ Status one_hot_values(StepCall& c) {
   LOOM_ASSIGN(std::int64_t axis, c.node().get_int("axis", -1));
   if (c.value(0).type == Type::f64) return StepCall::refuse("of doubles, which run in f32, it is not mapped");
   const Dims& out = c.result().dims;
+  LOOM_TRY(c.lists(elements(out)));
   axis = axis_of(axis, out);
   if (elements(c.dims(2)) != 2) return Status(Code::invalid_argument, "expects two values, off and on, got " + text_of(c.dims(2)));
   const Ref hits = one_hot(c, c.in(0), out[static_cast<std::size_t>(axis)], axis, true);
@@ -65,8 +64,13 @@ Status one_hot_values(StepCall& c) {
 
 // What goes to a place of the data: `targets[j]` takes update j. Places without an update keep their value.
 Status put(StepCall& c, const std::vector<std::int64_t>& targets, std::string_view how) {
+  if (targets.empty()) {
+    c.set(c.in(0));
+    return {};
+  }
+  const std::int64_t count = elements(c.dims(0));
+  LOOM_TRY(c.lists(count));
   const Ref data = c.graph.value(c.in(0)), updates = c.graph.value(c.in(2));
-  const std::int64_t count = elements(data.dims);
   const Ref all = c.graph.add(Json::object(), {data, updates}, {count + elements(updates.dims)});
   std::vector<std::int64_t> own(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = static_cast<std::int64_t>(i);
@@ -145,6 +149,7 @@ Status scatter_nd(StepCall& c) {
   if (shape.empty() || shape.back() < 1 || shape.back() > static_cast<std::int64_t>(in.size())) return Status(Code::invalid_argument, "indices " + text_of(shape) + " reach beyond data " + text_of(in));
   LOOM_ASSIGN(const auto first, points(in, list, shape.back(), 0));
   const std::int64_t run = elements(Dims(in.begin() + shape.back(), in.end()));
+  LOOM_TRY(c.lists(elements(c.dims(2))));
   if (elements(c.dims(2)) != run * static_cast<std::int64_t>(first.size())) return Status(Code::invalid_argument, "updates " + text_of(c.dims(2)) + " do not go with indices " + text_of(shape));
   std::vector<std::int64_t> targets;
   for (const std::int64_t at : first)
@@ -155,6 +160,7 @@ Status gather_nd(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t batch_dims, c.node().get_int("batch_dims", 0));
   LOOM_ASSIGN(const auto list, c.ints(1));
   const Dims &in = c.dims(), &shape = c.dims(1);
+  LOOM_TRY(c.lists(elements(c.result().dims)));
   const auto first_dim = static_cast<std::size_t>(batch_dims);
   if (!std::equal(in.begin(), in.begin() + batch_dims, shape.begin())) return Status(Code::invalid_argument, "the first dimensions of " + text_of(in) + " and of indices " + text_of(shape) + " differ");
   LOOM_ASSIGN(const auto first, points(in, list, shape.back(), first_dim));
@@ -168,6 +174,7 @@ Status gather_nd(StepCall& c) {
 }
 Status compress(StepCall& c) {
   LOOM_ASSIGN(const auto taken, c.ints(1));
+  LOOM_TRY(c.lists(elements(c.result().dims)));
   const Dims& in = c.dims();
   const bool along = c.node().find("axis") != nullptr;
   LOOM_ASSIGN(const std::int64_t axis, c.node().get_int("axis", 0));
@@ -189,6 +196,7 @@ Status reverse_sequence(StepCall& c) {
   const Dims& in = c.dims();
   const auto t = static_cast<std::size_t>(axis_of(time, in)), b = static_cast<std::size_t>(axis_of(batch, in));
   if (t >= in.size() || b >= in.size() || t == b || static_cast<std::int64_t>(lengths.size()) != in[b]) return Status(Code::invalid_argument, "time_axis, batch_axis and lengths do not go with " + text_of(in));
+  LOOM_TRY(c.lists(elements(in)));
   const auto steps = steps_of(in);
   std::vector<std::int64_t> places;
   for (std::int64_t j = 0; j < elements(in); ++j) {
@@ -205,6 +213,12 @@ Status tensor_scatter(StepCall& c) {
   const Dims &in = c.dims(), &more = c.dims(1);
   const auto a = static_cast<std::size_t>(axis_of(axis, in));
   if (a == 0 || a >= in.size() || more.size() != in.size()) return Status(Code::invalid_argument, "axis " + std::to_string(axis) + " of " + text_of(in));
+  LOOM_TRY(c.lists(elements(in)));
+  LOOM_TRY(c.lists(elements(more)));
+  if (elements(more) == 0) {
+    c.set(c.in(0));
+    return {};
+  }
   std::vector<std::int64_t> begin(static_cast<std::size_t>(in[0]), 0);
   if (c.has(2)) {
     LOOM_ASSIGN(begin, c.ints(2));
@@ -241,6 +255,7 @@ Status constant_of_shape(StepCall& c) {
     one = list.empty() ? 0 : list[0];
   }
   if (static_cast<double>(static_cast<float>(one)) != one && is_integer(c.result().type)) return StepCall::refuse("its value is beyond 2^24");
+  LOOM_TRY(c.graph.makes(elements(c.result().dims)));
   c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(elements(c.result().dims)), static_cast<float>(one))));
   return {};
 }

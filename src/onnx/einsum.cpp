@@ -25,6 +25,10 @@ Term diagonal(StepCall& c, const Term& t) {
   for (const int name : t.names)
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   if (names.size() == t.names.size()) return t;
+  if (const Status few = StepCall::lists(elements(t.x.dims)); !few.ok()) {
+    c.graph.note(few);
+    return t;
+  }
   const auto steps = steps_of(t.x.dims);
   Dims dims(names.size(), 1), own(names.size(), 0);
   for (std::size_t d = 0; d < t.names.size(); ++d) {
@@ -122,6 +126,7 @@ Status einsum(StepCall& c) {
     }
     if (t.names.empty()) t.x = GraphBuilder::reshape(t.x, {});
     terms.push_back(diagonal(c, t));
+    LOOM_TRY(c.graph.fault());
   }
   std::vector<int> result;
   if (arrow != std::string::npos) {
@@ -142,6 +147,7 @@ Status einsum(StepCall& c) {
       std::vector<int> own = needed;
       own.insert(own.end(), y.names.begin(), y.names.end());
       y = product(c, y, summed(c, terms[i], own), needed);
+      if (elements(y.x.dims) > INT32_MAX) return StepCall::refuse("its first " + std::to_string(i + 1) + " inputs make " + text_of(y.x.dims) + ", more than 2^31-1 values");
     }
     y = summed(c, y, needed);
   }

@@ -124,7 +124,8 @@ Result<Ref> second(StepCall& c) {
   }
   LOOM_ASSIGN(const std::int64_t broadcast, c.node().get_int("broadcast", 0));
   if (!broadcast) return b;
-  LOOM_ASSIGN(const std::int64_t axis, c.node().get_int("axis", static_cast<std::int64_t>(c.dims().size()) - static_cast<std::int64_t>(b.dims.size())));
+  LOOM_ASSIGN(std::int64_t axis, c.node().get_int("axis", static_cast<std::int64_t>(c.dims().size()) - static_cast<std::int64_t>(b.dims.size())));
+  if (c.node().find("axis")) axis = axis_of(axis, c.dims());
   Dims dims = b.dims;
   const std::int64_t behind = static_cast<std::int64_t>(c.dims().size()) - axis - static_cast<std::int64_t>(dims.size());
   for (std::int64_t i = 0; i < behind; ++i) dims.push_back(1);
@@ -195,6 +196,7 @@ Result<Ref> along_axis(StepCall& c, const Ref& scale, std::int64_t block) {
     return GraphBuilder::reshape(scale, along);
   }
   if (scale.dims.size() != dims.size() || block < 1 || block > INT32_MAX) return StepCall::refuse("a scale of " + text_of(scale.dims) + " is not mapped");
+  LOOM_TRY(c.lists(elements(dims)));
   const auto steps = steps_of(dims), own = steps_of(scale.dims);
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (scale.dims[d] != (d == a ? (dims[d] + block - 1) / block : dims[d])) return Status(Code::invalid_argument, "a scale of " + text_of(scale.dims) + " does not go with " + text_of(dims));
@@ -282,6 +284,7 @@ Status reduce(StepCall& c) {
     constexpr float kInfinity = __builtin_inff();
     const bool logs = kind == "log_sum" || kind == "log_sum_exp" || kind == "max";
     if (kind == "mean" || (is_integer(c.value(0).type) && (kind == "max" || kind == "min"))) return StepCall::refuse("of nothing it is not mapped");
+    LOOM_TRY(c.graph.makes(elements(c.result().dims)));
     const float one = kind == "prod" ? 1 : logs ? -kInfinity : kind == "min" ? kInfinity : 0;
     c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(elements(c.result().dims)), one)));
     return {};
@@ -315,6 +318,7 @@ Status arg(StepCall& c) {
   }
   // The last one is the first from the other end.
   const Dims& dims = c.dims();
+  LOOM_TRY(c.lists(elements(dims)));
   const std::int64_t n = dims[static_cast<std::size_t>(axis)];
   std::int64_t inner = 1;
   for (std::size_t d = static_cast<std::size_t>(axis) + 1; d < dims.size(); ++d) inner *= dims[d];
@@ -346,6 +350,7 @@ Status softmax(StepCall& c) {
   if (op == "Hardmax") {
     if (axes.size() != 1) return StepCall::refuse("of several dimensions (opsets before 13) it is not mapped");
     const std::int64_t n = x.dims[static_cast<std::size_t>(axes[0])];
+    LOOM_TRY(c.graph.makes(n));
     Dims counted(x.dims.size(), 1);
     counted[static_cast<std::size_t>(axes[0])] = n;
     Ref numbers{-1, 0, counted, {}};

@@ -39,7 +39,18 @@ Dims GraphBuilder::spread(const Dims& a, const Dims& b) {
 }
 GraphBuilder::GraphBuilder(std::int64_t input_width) : input_width_(input_width), widths_{input_width} {}  // cell 0 is empty: the input
 
+// False, and a fault, where a network takes no more.
+bool GraphBuilder::takes(const Dims& out) {
+  std::int64_t count = 1;
+  for (const std::int64_t d : out) count = count > INT32_MAX ? count : count * d;
+  if (count > INT32_MAX) fault_ = Status(Code::unsupported, "a value of " + text_of(out) + " on the way holds more than 2^31-1 numbers");
+  else if (static_cast<std::int64_t>(widths_.size()) >= kMostCells) fault_ = Status(Code::unsupported, "takes more than 2^20 cells");
+  else return true;
+  return false;
+}
+
 Ref GraphBuilder::add(Json config, const std::vector<Ref>& in, Dims out) {
+  if (!takes(out)) return {0, 0, std::move(out), {}};
   Json links = Json::array();
   for (const Ref& r : in) {
     if (elements(r.dims) == 0) continue;  // outputs of the graph that hold nothing
@@ -108,6 +119,7 @@ Ref GraphBuilder::whole(const Ref& x) {
   Ref v = value(x);
   const std::int64_t count = elements(v.dims);
   if (v.first == 0 && widths_[static_cast<std::size_t>(v.cell)] == count) return v;
+  if (!takes(v.dims)) return v;
   Json cell = typed("pick");
   cell.set("runs", list_of({v.first, count > 1 ? 1 : 0, count}));
   Json links = Json::array();
@@ -124,7 +136,14 @@ Ref GraphBuilder::whole(const Ref& x) {
   return {at, 0, v.dims, {}};
 }
 
+// Settings are finite as well.
+bool GraphBuilder::settled(double v) {
+  if (v - v == 0) return true;
+  fault_ = Status(Code::unsupported, "with a setting that is infinite or no number it is not mapped");
+  return false;
+}
 Ref GraphBuilder::unary(const Ref& x, std::string_view op, double a, double b) {
+  if (!settled(a) || !settled(b)) return x;
   Json cell = typed("unary");
   cell.set("op", op);
   cell.set("a", a);
@@ -182,6 +201,7 @@ Ref GraphBuilder::permute(const Ref& x, const Dims& order) {
   return add(std::move(cell), {x}, std::move(out));
 }
 Ref GraphBuilder::pick(const Ref& x, std::span<const std::int64_t> places, Dims dims, double fill) {
+  if (std::find(places.begin(), places.end(), -1) == places.end() || !settled(fill)) fill = 0;
   Json cell = typed("pick"), runs = Json::array();
   for (const double v : Places::runs(places)) runs.push(Json(static_cast<std::int64_t>(v)));
   cell.set("runs", std::move(runs));
@@ -214,6 +234,10 @@ Ref GraphBuilder::concat(const std::vector<Ref>& all, std::int64_t axis) {
   }
   std::int64_t outer = 1, first = 0;
   for (std::size_t d = 0; d < a; ++d) outer *= out[d];
+  if (const Status few = StepCall::lists(elements(out)); outer > 1 && !few.ok()) {
+    fault_ = few;
+    return parts[0];
+  }
   const Ref joined = add(Json::object(), parts, out);
   if (outer == 1) return joined;
   std::vector<std::int64_t> firsts, places;
@@ -275,6 +299,7 @@ Result<Network> GraphBuilder::finish(const std::vector<Ref>& outputs, std::vecto
     width += elements(r.dims);
   }
   add(Json::object(), outputs, {width});
+  LOOM_TRY(fault());
   Json t = Json::object(), in = Json::object();
   t.set("format", "loom-topology");
   t.set("version", 1);
@@ -293,7 +318,30 @@ Result<Network> GraphBuilder::finish(const std::vector<Ref>& outputs, std::vecto
   return network;
 }
 
+Status GraphBuilder::makes(std::int64_t count) {
+  made_ += count;
+  return made_ <= kMostMade ? Status() : StepCall::refuse("makes " + std::to_string(count) + " parameters, with those before more than 2^29");
+}
+bool GraphBuilder::holds(const Ref& x) const {
+  const std::int64_t count = elements(x.dims);
+  if (x.constant()) return static_cast<std::int64_t>(x.data.size()) == count;
+  return x.first >= 0 && x.first + count <= widths_[static_cast<std::size_t>(x.cell)];
+}
+
+const Value& StepCall::value(std::size_t i) const {
+  static const Value kNone;
+  if (has(i)) return plan.values[static_cast<std::size_t>(step.inputs[i])];
+  graph.note(Status(Code::invalid_argument, "has no input " + std::to_string(i)));
+  return kNone;
+}
+const Ref& StepCall::in(std::size_t i) const {
+  static const Ref kNone = GraphBuilder::number(0);
+  if (has(i)) return refs[static_cast<std::size_t>(step.inputs[i])];
+  graph.note(Status(Code::invalid_argument, "has no input " + std::to_string(i)));
+  return kNone;
+}
 void StepCall::set(Ref r, std::size_t i) {
+  if (i >= step.outputs.size() || step.outputs[i] < 0) return;
   r.dims = result(i).dims;
   refs[static_cast<std::size_t>(step.outputs[i])] = std::move(r);
 }
@@ -317,6 +365,14 @@ Result<std::vector<float>> StepCall::floats(std::size_t i) const {
 Result<std::vector<std::int64_t>> StepCall::ints(std::size_t i) const {
   LOOM_TRY(need_constant(i));
   return constant_i64(value(i));
+}
+
+Result<std::vector<std::int64_t>> StepCall::ints_or(std::size_t i, std::string_view attribute, Dims fallback) const {
+  if (has(i)) return ints(i);
+  return node().get_ints(attribute, std::move(fallback));
+}
+Status StepCall::lists(std::int64_t count) {
+  return count <= kMostListed ? Status() : refuse("lists " + std::to_string(count) + " values, the limit is 2^26");
 }
 
 }  // namespace loom::onnx

@@ -18,6 +18,10 @@ inline std::int64_t elements(const Dims& dims) {
   return n;
 }
 std::string text_of(const Dims& dims);
+// Values that a rule lists one by one (places, masks, constants): a short file asks for no more memory than these take.
+inline constexpr std::int64_t kMostListed = std::int64_t{1} << 26;
+inline constexpr std::int64_t kMostMade = std::int64_t{1} << 29;   // numbers of one graph that its file does not hold: parameters that rules make
+inline constexpr std::int64_t kMostCells = std::int64_t{1} << 20;  // of a network
 
 // A value while a graph is built: columns of a cell's output, or numbers that are known.
 struct Ref {
@@ -70,6 +74,11 @@ class GraphBuilder {
 
   // What did not fit since it was asked last: operands that do not spread to each other, and the like.
   Status fault() { return std::exchange(fault_, Status()); }
+  void note(Status fault) { fault_ = std::move(fault); }
+  // Counts parameters that a rule makes; unsupported beyond kMostMade.
+  Status makes(std::int64_t count);
+  // Whether these are numbers that are known, or columns that its cell has.
+  bool holds(const Ref& x) const;
 
   // The last cell: the outputs side by side; their first columns.
   Result<Network> finish(const std::vector<Ref>& outputs, std::vector<std::int64_t>* firsts);
@@ -78,11 +87,14 @@ class GraphBuilder {
   Ref whole(const Ref& x);
   Ref infinities(const Ref& x);
   Dims spread(const Dims& a, const Dims& b);
+  bool takes(const Dims& out);
+  bool settled(double setting);
   Json cells_ = Json::array();
   std::int64_t input_width_;
   std::vector<std::int64_t> widths_;
   std::vector<ParamFill> fills_;
   Status fault_;
+  std::int64_t made_ = 0;
   int zero_ = -1;
 };
 
@@ -99,19 +111,24 @@ struct StepCall {
   const Node& node() const { return *step.node; }
   std::size_t inputs() const { return step.inputs.size(); }
   bool has(std::size_t i) const { return i < step.inputs.size() && step.inputs[i] >= 0; }
-  const Value& value(std::size_t i) const { return plan.values[static_cast<std::size_t>(step.inputs[i])]; }
+  // An input that is left out is a fault, and nothing.
+  const Value& value(std::size_t i) const;
   const Value& result(std::size_t i = 0) const { return plan.values[static_cast<std::size_t>(step.outputs[i])]; }
   const Dims& dims(std::size_t i = 0) const { return value(i).dims; }
-  const Ref& in(std::size_t i = 0) const { return refs[static_cast<std::size_t>(step.inputs[i])]; }
-  void set(Ref r, std::size_t i = 0);
+  const Ref& in(std::size_t i = 0) const;
+  void set(Ref r, std::size_t i = 0);  // nothing where the output is left out
   // Whether the result is only an output of the graph, where the runner checks that f32 held it exactly.
   bool final() const;
   bool wants(std::size_t i) const { return i < step.outputs.size() && step.outputs[i] >= 0 && used[static_cast<std::size_t>(step.outputs[i])]; }
   // A constant input; a graph input that is none is noted as wanted.
   Result<std::vector<float>> floats(std::size_t i) const;
   Result<std::vector<std::int64_t>> ints(std::size_t i) const;
+  // Those of input i where there is one, else of the attribute: as inference reads what moved from one to the other.
+  Result<std::vector<std::int64_t>> ints_or(std::size_t i, std::string_view attribute, Dims fallback = {}) const;
   Status need_constant(std::size_t i) const;
-  static Status refuse(const std::string& what) { return Status(Code::unsupported, what); }
+  [[gnu::cold]] static Status refuse(const std::string& what) { return Status(Code::unsupported, what); }
+  // Refuses to list more than kMostListed values.
+  static Status lists(std::int64_t count);
 };
 
 // The range of an integer type.

@@ -48,19 +48,31 @@ bool gives_more(std::string_view op) {
   return false;
 }
 bool may_leave_out_first(std::string_view op) { return gives_more(op) && op != "TopK" && op != "Split" && op != "EmbedLayerNormalization" && op != "DynamicQuantizeLinear" && op != "MaxPool" && op != "BatchNormalization"; }
-// Operators that take inputs without elements.
-bool takes_nothing(std::string_view op) { return op == "Concat" || op == "Attention" || op.starts_with("Reduce"); }
+// Operators that take inputs without elements: of Attention the past alone.
+bool takes_nothing(const Node& node, std::size_t i) {
+  if (node.op == "Attention") return i == 4 || (i == 5 && node.domain.empty());
+  return node.op == "Concat" || node.op.starts_with("Reduce");
+}
+// Integers and the like that rules read as settings: none may be given.
+bool is_setting(const Node& node, std::size_t i) {
+  if (node.op == "Resize" || node.op == "Upsample") return i > 0;
+  return node.op == "ConstantOfShape" || (node.op == "CastLike" && i == 1) || (i > 0 && (find_places_rule(node.op) || find_choice_rule(node.op)));
+}
 
 Status check_types(const StepCall& call) {
   const bool like = call.node().op == "CastLike";  // its second input is a type
   for (std::size_t i = 0; i < call.inputs(); ++i) {
     if (!call.has(i) || (like && i == 1)) continue;
     const Value& v = call.value(i);
-    if (!carried(v.type) && !v.constant()) return StepCall::refuse("values of " + std::string(name(v.type)) + " are not mapped");
-    if (elements(v.dims) == 0 && !v.constant() && !takes_nothing(call.node().op)) return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds nothing");
+    if (!carried(v.type) && (!v.constant() || v.type == Type::string)) return StepCall::refuse("values of " + std::string(name(v.type)) + " are not mapped");
+    if (elements(v.dims) == 0 && !v.constant() && !takes_nothing(call.node(), i)) return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds nothing");
+    if (!v.constant() && elements(v.dims) > INT32_MAX) return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds more than 2^31-1 numbers");
   }
   for (std::size_t i = 0; i < call.step.outputs.size(); ++i)
-    if (call.wants(i) && !carried(call.result(i).type)) return StepCall::refuse("values of " + std::string(name(call.result(i).type)) + " are not mapped");
+    if (call.wants(i)) {
+      if (!carried(call.result(i).type)) return StepCall::refuse("values of " + std::string(name(call.result(i).type)) + " are not mapped");
+      if (elements(call.result(i).dims) > INT32_MAX) return StepCall::refuse("a result of shape " + text_of(call.result(i).dims) + " holds more than 2^31-1 numbers");
+    }
   return {};
 }
 
@@ -79,7 +91,18 @@ Status apply(StepCall& call) {
   // Where nothing comes out nothing is to be done.
   bool something = false;
   for (std::size_t k = 0; k < call.step.outputs.size(); ++k) something |= call.wants(k) && elements(call.result(k).dims) > 0;
-  if (something) return rule(call);
+  for (std::size_t i = 0; something && i < call.inputs(); ++i)
+    if (call.has(i) && call.value(i).constant() && elements(call.value(i).dims) == 0 && !takes_nothing(call.node(), i) && !is_setting(call.node(), i))
+      return StepCall::refuse("its constant input '" + call.value(i).name + "' of shape " + text_of(call.value(i).dims) + " holds nothing");
+  if (something) {
+    LOOM_TRY(rule(call));
+    LOOM_TRY(call.graph.fault());
+    for (std::size_t k = 0; k < call.step.outputs.size(); ++k) {
+      if (!call.wants(k) || elements(call.result(k).dims) == 0) continue;
+      if (!call.graph.holds(call.refs[static_cast<std::size_t>(call.step.outputs[k])])) return Status(Code::invalid_argument, "does not make its output " + std::to_string(k) + " of shape " + text_of(call.result(k).dims));
+    }
+    return {};
+  }
   for (std::size_t k = 0; k < call.step.outputs.size(); ++k)
     if (call.wants(k)) call.set({}, k);
   return {};
@@ -157,8 +180,7 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
     for (const int id : step.inputs)
       if (id >= 0) LOOM_TRY(make_constant(id).at(where));
     StepCall call{graph, plan, step, refs, sources, wanted, used};
-    Status status = apply(call);
-    if (const Status fault = graph.fault(); status.ok()) status = fault;
+    const Status status = apply(call);
     if (!status.ok()) return status.at(model.file + ": " + where);
     for (const int out : step.outputs) {
       if (out < 0 || !used[static_cast<std::size_t>(out)]) continue;
@@ -176,8 +198,9 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
   std::vector<Port> outputs;
   for (std::size_t i = 0; i < plan.outputs.size(); ++i) {
     const int id = plan.outputs[i];
-    const Value& v = plan.values[static_cast<std::size_t>(id)];
     const std::string& own = model.graph.outputs[i].name;  // a branch or function may have made it under another
+    if (id < 0) return Status(Code::invalid_argument, model.file + ": the output '" + own + "' is made of an input that its function was called without");
+    const Value& v = plan.values[static_cast<std::size_t>(id)];
     if (!carried(v.type)) return Status(Code::unsupported, model.file + ": the output '" + own + "' of " + std::string(name(v.type)) + " is not mapped");
     LOOM_TRY(make_constant(id).at(own));
     results.push_back(refs[static_cast<std::size_t>(id)]);

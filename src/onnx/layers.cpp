@@ -245,7 +245,8 @@ Status conv_transpose(StepCall& c) {
   LOOM_ASSIGN(Dims extra, c.node().get_ints("output_padding", Dims(s.rank, 0)));
   // The padding follows from the shape of the result, which output_shape or auto_pad may have said.
   LOOM_ASSIGN(const std::string auto_pad, c.node().get_string("auto_pad", "NOTSET"));
-  const bool stated = c.node().find("output_shape") != nullptr;
+  LOOM_ASSIGN(const Dims wanted, c.node().get_ints("output_shape", {}));
+  const bool stated = !wanted.empty();
   for (std::size_t d = 0; d < s.rank; ++d) {
     if (!stated && !auto_pad.starts_with("SAME")) break;
     const std::int64_t full = (c.dims()[d + 2] - 1) * s.strides[d] + extra[d] + (s.kernel[d] - 1) * s.dilations[d] + 1, total = full - out[d + 2];
@@ -305,7 +306,9 @@ Status lp_pool(StepCall& c) {
   if (ceil) return StepCall::refuse("with ceil_mode it is not mapped");
   LOOM_ASSIGN(const Dims kernel, c.node().get_ints("kernel_shape", {}));
   LOOM_ASSIGN(const Ref mean, pooled(c, c.graph.unary(c.graph.value(c.in()), p == 2 ? "square" : "abs"), true, true));
-  const Ref sum = c.graph.binary(mean, GraphBuilder::number(static_cast<double>(elements(kernel))), "mul");
+  double window = 1;
+  for (const std::int64_t k : kernel) window *= static_cast<double>(k);
+  const Ref sum = c.graph.binary(mean, GraphBuilder::number(window), "mul");
   c.set(p == 2 ? c.graph.unary(sum, "sqrt") : sum);
   return {};
 }
@@ -318,6 +321,7 @@ Status lrn(StepCall& c) {
   const Dims& dims = c.dims();
   if (dims.size() < 2 || size < 1 || dims[1] > 4096) return StepCall::refuse("over " + std::to_string(size) + " channels of " + text_of(dims) + " it is not mapped");
   const std::int64_t n = dims[1], space = elements(dims) / (dims[0] * n);
+  LOOM_TRY(c.graph.makes(n * n));
   std::vector<float> near(static_cast<std::size_t>(n * n), 0.0f);
   for (std::int64_t to = 0; to < n; ++to)
     for (std::int64_t from = std::max<std::int64_t>(0, to - (size - 1) / 2); from <= std::min(n - 1, to + size / 2); ++from) near[static_cast<std::size_t>(to * n + from)] = alpha / static_cast<float>(size);
@@ -345,14 +349,14 @@ Status global_pool(StepCall& c) {
 
 // A vector of channels as [C, 1, ...], to meet [N, C, ...].
 Ref per_channel(Ref v, std::size_t rank) {
-  Dims dims(rank - 1, 1);
+  Dims dims(std::max<std::size_t>(rank, 2) - 1, 1);  // a vector is one channel
   dims[0] = elements(v.dims);
   return GraphBuilder::reshape(std::move(v), std::move(dims));
 }
 Status batch_norm(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t training, c.node().get_int("training_mode", 0));
   LOOM_ASSIGN(const std::int64_t spatial, c.node().get_int("spatial", 1));
-  if (training || c.wants(1) || !spatial) return StepCall::refuse("in training mode, or not per channel, it is not mapped");
+  if (training || c.wants(1) || c.wants(2) || c.wants(3) || c.wants(4) || !spatial) return StepCall::refuse("in training mode, or not per channel, it is not mapped");
   LOOM_ASSIGN(const float eps, c.node().get_float("epsilon", 1e-5f));
   const std::size_t rank = c.dims().size();
   if (c.value(1).constant() && c.value(2).constant() && c.value(3).constant() && c.value(4).constant()) {
@@ -457,6 +461,7 @@ Status cum_sum(StepCall& c) {
   if (axis < 0 || axis >= rank) return Status(Code::invalid_argument, "its axis is outside of the input");
   const std::int64_t n = dims[static_cast<std::size_t>(axis)];
   if (n > 4096) return StepCall::refuse("along more than 4096 values it is not mapped");
+  LOOM_TRY(c.graph.makes(n * n));
   Dims order, back(dims.size());
   for (std::int64_t d = 0; d < rank; ++d)
     if (d != axis) order.push_back(d);
@@ -494,6 +499,7 @@ Status cum_prod(StepCall& c) {
   Ref x = c.graph.value(c.in());
   if (rank > 1) x = c.graph.permute(x, order);
   const Dims turned = x.dims, row(turned.begin() + 1, turned.end());
+  LOOM_TRY(c.graph.makes(elements(row)));
   std::vector<Ref> rows(static_cast<std::size_t>(n));
   Ref so_far = GraphBuilder::constant(row, std::vector<float>(static_cast<std::size_t>(elements(row)), 1.0f));
   for (std::int64_t i = 0; i < n; ++i) {

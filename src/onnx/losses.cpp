@@ -9,6 +9,7 @@ Status likelihood(StepCall& c, const Ref& x) {
   LOOM_ASSIGN(const std::string reduction, c.node().get_string("reduction", "mean"));
   if (reduction != "mean" && reduction != "sum" && reduction != "none") return StepCall::refuse("reduction '" + reduction + "' is not mapped");
   const std::int64_t classes = x.dims[1];
+  LOOM_TRY(c.graph.makes(classes));
   const Ref target = c.graph.value(c.in(1));
   const Ref hits = one_hot(c, target, classes, 1, false);
   Ref loss = c.graph.binary(GraphBuilder::number(0), c.graph.reduce(c.graph.select(hits, x, GraphBuilder::number(0)), "sum", {1}, false), "sub");

@@ -8,14 +8,12 @@
 namespace loom::onnx {
 namespace {
 
-constexpr std::int64_t kMostPlaces = std::int64_t{1} << 26;
-
 // f(coordinates of the result) -> place, for every value of the result.
 template <class F>
 Status place_each(StepCall& c, const Ref& x, F f, double fill = 0) {
   const Dims& out = c.result().dims;
   const std::int64_t count = elements(out);
-  if (count > kMostPlaces) return StepCall::refuse("moves more than 2^26 values");
+  if (count > kMostListed) return StepCall::refuse("moves more than 2^26 values");
   std::vector<std::int64_t> places;
   places.reserve(static_cast<std::size_t>(count));
   Dims at(out.size(), 0);
@@ -36,6 +34,7 @@ Status same(StepCall& c) {
 }
 Status dropout(StepCall& c) {
   if (c.wants(0)) c.set(c.in());
+  if (c.wants(1)) LOOM_TRY(c.graph.makes(elements(c.result(1).dims)));
   if (c.wants(1)) c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(elements(c.result(1).dims)), 1.0f)), 1);  // all were kept
   return {};
 }
@@ -53,7 +52,7 @@ Status concat(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t axis, c.node().get_int("axis", 1));
   std::vector<Ref> in;
   for (std::size_t i = 0; i < c.inputs(); ++i) in.push_back(c.in(i));
-  if (elements(c.result().dims) > kMostPlaces) return StepCall::refuse("moves more than 2^26 values");
+  if (elements(c.result().dims) > kMostListed) return StepCall::refuse("moves more than 2^26 values");
   c.set(c.graph.concat(in, axis_of(axis, c.result().dims)));
   return {};
 }
@@ -61,6 +60,7 @@ Status split(StepCall& c) {
   LOOM_ASSIGN(std::int64_t axis, c.node().get_int("axis", 0));
   const Dims& in = c.dims();
   axis = axis_of(axis, in);
+  LOOM_TRY(c.lists(elements(in)));
   const auto steps = steps_of(in);
   const Ref x = c.graph.value(c.in());
   std::int64_t begin = 0;
@@ -78,25 +78,17 @@ Status split(StepCall& c) {
 }
 Status slice(StepCall& c) {
   const Dims& in = c.dims();
-  Dims starts, axes, strides;
-  if (c.step.opset >= 10) {
-    LOOM_ASSIGN(starts, c.ints(1));
-    if (c.has(3)) {
-      LOOM_ASSIGN(axes, c.ints(3));
-    }
-    if (c.has(4)) {
-      LOOM_ASSIGN(strides, c.ints(4));
-    }
-  } else {
-    LOOM_ASSIGN(starts, c.node().get_ints("starts", {}));
-    LOOM_ASSIGN(axes, c.node().get_ints("axes", {}));
-  }
+  LOOM_ASSIGN(const Dims starts, c.ints_or(1, "starts"));
+  Dims axes(starts.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  LOOM_ASSIGN(axes, c.ints_or(3, "axes", axes));
+  LOOM_ASSIGN(const Dims strides, c.ints_or(4, "steps", Dims(starts.size(), 1)));
   Dims begin(in.size(), 0), step(in.size(), 1);
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const auto d = static_cast<std::size_t>(axes.empty() ? static_cast<std::int64_t>(i) : axis_of(axes[i], in));
-    step[d] = strides.empty() ? 1 : strides[i];
+    const auto d = static_cast<std::size_t>(axis_of(axes[i], in));
+    step[d] = strides[i];
     const std::int64_t n = in[d], s = starts[i] < 0 ? starts[i] + n : starts[i];
-    begin[d] = step[d] > 0 ? std::clamp<std::int64_t>(s, 0, n) : std::clamp<std::int64_t>(s, -1, n - 1);
+    begin[d] = std::clamp<std::int64_t>(s, 0, step[d] > 0 ? n : n - 1);
   }
   const auto steps = steps_of(in);
   return place_each(c, c.in(), [&](const Dims& at) {
@@ -121,21 +113,21 @@ Status pad(StepCall& c) {
   Dims pads, axes(in.size());
   std::iota(axes.begin(), axes.end(), 0);
   double fill = 0;
-  if (c.step.opset >= 11) {
+  if (c.has(1)) {
     LOOM_ASSIGN(pads, c.ints(1));
     if (c.has(2)) {
       LOOM_ASSIGN(const std::vector<float> value, c.floats(2));
       if (!value.empty()) fill = value[0];
     }
-    if (c.has(3)) {
-      LOOM_ASSIGN(axes, c.ints(3));
-    }
   } else {
     LOOM_ASSIGN(pads, c.node().get_ints(c.step.opset >= 2 ? "pads" : "paddings", {}));
     LOOM_ASSIGN(fill, c.node().get_float("value", 0));
   }
+  if (c.has(3)) {
+    LOOM_ASSIGN(axes, c.ints(3));
+  }
   Dims begin(in.size(), 0);
-  for (std::size_t i = 0; i < axes.size() && 2 * axes.size() == pads.size(); ++i) begin[static_cast<std::size_t>(axis_of(axes[i], in))] = pads[i];
+  for (std::size_t i = 0; i < axes.size(); ++i) begin[static_cast<std::size_t>(axis_of(axes[i], in))] = pads[i];
   const auto steps = steps_of(in);
   if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap") return StepCall::refuse("mode '" + mode + "' is not mapped");
   return place_each(c, c.in(), [&](const Dims& at) {

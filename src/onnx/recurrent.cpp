@@ -72,6 +72,9 @@ Result<Recurrence> read(StepCall& c, std::int64_t gates, const std::vector<std::
     for (const std::int64_t n : lengths)
       if (n != k.steps) return StepCall::refuse("sequences shorter than the input are not mapped");
   }
+  // Every step takes some cells in each direction.
+  if (k.steps * k.directions > kMostCells / 4) return StepCall::refuse("of " + std::to_string(k.steps) + " steps it is not mapped, the limit is 2^18 in all directions");
+  LOOM_TRY(c.graph.makes(k.batch * k.hidden));
   LOOM_ASSIGN(k.activations, activations_of(c, k.directions, usual));
   return k;
 }
@@ -104,6 +107,7 @@ Status run(Recurrence& k, std::size_t states, Step step) {
     for (std::int64_t n = 0; n < k.steps; ++n) {
       const std::int64_t t = reverse ? k.steps - 1 - n : n;
       LOOM_TRY(step(d, part_of(products, t, {k.batch, width}), state));
+      LOOM_TRY(c.graph.fault());
       auto& here = all[static_cast<std::size_t>(t)];
       here.resize(static_cast<std::size_t>(k.directions));
       here[static_cast<std::size_t>(d)] = state[0];

@@ -7,8 +7,6 @@
 namespace loom::onnx {
 namespace {
 
-constexpr std::int64_t kMostWeights = std::int64_t{1} << 26;
-
 std::int64_t floor_of(double x) {
   const auto whole = static_cast<std::int64_t>(x);
   return static_cast<double>(whole) > x ? whole - 1 : whole;
@@ -140,7 +138,7 @@ Status resize(StepCall& c) {
 
   const auto steps = steps_of(in);
   const std::int64_t count = elements(out);
-  if (count > kMostWeights) return StepCall::refuse("makes more than 2^26 values");
+  if (count > kMostListed) return StepCall::refuse("makes more than 2^26 values");
   const auto own = steps_of(out);
   Ref y = c.graph.value(c.in());
   if (s.mode == "nearest") {
@@ -158,7 +156,8 @@ Status resize(StepCall& c) {
     // A product along each axis that changes.
     for (std::size_t d = 0; d < in.size(); ++d) {
       if (in[d] == out[d] && list[d].scale == 1 && !crops) continue;
-      if (in[d] * out[d] > kMostWeights) return StepCall::refuse("from " + std::to_string(in[d]) + " to " + std::to_string(out[d]) + " values it is not mapped");
+      if (in[d] * out[d] > kMostListed) return StepCall::refuse("from " + std::to_string(in[d]) + " to " + std::to_string(out[d]) + " values it is not mapped");
+      LOOM_TRY(c.graph.makes(in[d] * out[d]));
       const std::size_t rank = in.size();
       Dims order, back(rank), turned;
       for (std::size_t k = 0; k < rank; ++k)
@@ -248,6 +247,8 @@ Result<Ref> grid_weights(StepCall& c, const Ref& x, std::int64_t n, const std::s
   const Ref w = b.select(near, inner, b.select(far, rim, GraphBuilder::number(0)));
   if (!outer) return w;
   LOOM_ASSIGN(const std::int64_t align, c.node().get_int("align_corners", 0));
+  LOOM_TRY(c.lists(n * (last - first)));
+  LOOM_TRY(c.graph.makes(n * (last - first)));
   std::vector<float> fold(static_cast<std::size_t>(n * (last - first)), 0.0f);
   for (std::int64_t i = first; i < last; ++i) {
     std::int64_t at = std::clamp<std::int64_t>(i, 0, n - 1);
@@ -275,7 +276,7 @@ Status grid_sample(StepCall& c) {
   const std::size_t rank = in.size() - 2;
   if (grid.back() != static_cast<std::int64_t>(rank) || grid[0] != in[0]) return Status(Code::invalid_argument, "input " + text_of(in) + " does not go with the grid " + text_of(grid));
   const std::int64_t batch = in[0], channels = in[1], space = elements(in) / (batch * channels), points = elements(grid) / (batch * grid.back());
-  if (batch * points * space > kMostWeights) return StepCall::refuse("of " + std::to_string(points) + " points among " + std::to_string(space) + " values it is not mapped: every pair gets a weight");
+  if (batch * points * space > kMostListed) return StepCall::refuse("of " + std::to_string(points) + " points among " + std::to_string(space) + " values it is not mapped: every pair gets a weight");
   const Ref all = c.graph.value(c.in(1));
   Ref weights;
   std::int64_t so_far = 1;

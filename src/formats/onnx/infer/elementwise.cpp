@@ -16,7 +16,7 @@ Result<Dims> second_dims(const Call& call) {
   LOOM_ASSIGN(std::int64_t axis, call.node.get_int("axis", 0));
   const auto rank = static_cast<std::int64_t>(call.rank(0)), own = static_cast<std::int64_t>(dims.size());
   if (axis < 0) axis += rank;
-  if (axis < 0 || axis + own > rank) return wrong("axis ", axis, " for shapes ", shape_text(call.dims(0)), " and ", shape_text(dims));
+  if (axis < 0 || axis + own > rank) return wrong("axis ", axis, " for shapes ", call.dims(0), " and ", dims);
   dims.resize(static_cast<std::size_t>(rank - axis), 1);
   return dims;
 }
@@ -44,6 +44,7 @@ Status arithmetic(Call& call) {
 
 Status binary(Call& call) {
   LOOM_TRY(call.need(2));
+  LOOM_TRY(call.no_more_than(2));
   return arithmetic(call);
 }
 
@@ -61,15 +62,60 @@ Status predicate(Call& call) {
 
 Status where(Call& call) {
   LOOM_TRY(call.need(3));
+  LOOM_TRY(call.no_more_than(3));
   LOOM_ASSIGN(Dims dims, broadcast_all(call));
   call.set(0, call.x(1).type, std::move(dims));
   return {};
 }
 
-// The slope broadcasts to the input, not the other way.
+// The slope broadcasts to the input, not the other way; before opset 7 it is one number or one per channel.
 Status prelu(Call& call) {
   LOOM_TRY(call.need(2));
+  LOOM_TRY(call.no_more_than(2));
+  if (call.opset >= 7) LOOM_TRY(call.spreads(1, call.dims(), "slope"));
   return same_as_input(call);
+}
+
+// A bias that is added first broadcasts to the input as well.
+Status with_bias(Call& call) {
+  LOOM_TRY(call.need(call.node.op == "BiasGelu" ? 2 : 1));
+  LOOM_TRY(call.spreads(1, call.dims(), "bias"));
+  return same_as_input(call);
+}
+
+Status clip(Call& call) {
+  LOOM_TRY(same_as_input(call));
+  if (call.opset < 11) return {};
+  LOOM_TRY(call.single(1, "min"));
+  return call.single(2, "max");
+}
+
+// Before opset 13 the input is a matrix, whose rows begin at the axis: the rank itself leaves rows of one.
+Status softmax(Call& call) {
+  LOOM_TRY(same_as_input(call));
+  LOOM_ASSIGN(const std::int64_t axis, call.node.get_int("axis", call.opset >= 13 ? -1 : 1));
+  if (call.opset < 13 && axis >= 0 && axis <= std::max<std::int64_t>(int_of(call.rank()), 1)) return {};
+  return axis_of(axis, call.rank()).status();
+}
+
+Status lp_normalization(Call& call) {
+  LOOM_TRY(same_as_input(call));
+  LOOM_ASSIGN(const std::int64_t axis, call.node.get_int("axis", -1));
+  LOOM_ASSIGN(const std::int64_t p, call.node.get_int("p", 2));
+  if (p != 1 && p != 2) return wrong("p is ", p, ", expected 1 or 2");
+  return axis_of(axis, call.rank()).status();
+}
+
+Status mean_variance_normalization(Call& call) {
+  LOOM_TRY(same_as_input(call));
+  LOOM_ASSIGN(const Dims axes, call.node.get_ints("axes", {0, 2, 3}));
+  return axes_of(axes, call.rank()).status();
+}
+
+Status trilu(Call& call) {
+  LOOM_TRY(same_as_input(call));
+  if (call.rank() < 2) return wrong("input ", call.dims(), ", expected matrices");
+  return call.single(1, "k");
 }
 
 Status cast_to(Call& call, std::int64_t type) {
@@ -334,20 +380,20 @@ Result<bool> fold_cast(Call& call) {
 
 constexpr RuleRow kRows[] = {
     {"Abs", same_as_input, fold_abs}, {"Acos", same_as_input}, {"Acosh", same_as_input}, {"Asin", same_as_input}, {"Asinh", same_as_input},
-    {"Atan", same_as_input}, {"Atanh", same_as_input}, {"Ceil", same_as_input, fold_ceil}, {"Celu", same_as_input}, {"Clip", same_as_input},
+    {"Atan", same_as_input}, {"Atanh", same_as_input}, {"Ceil", same_as_input, fold_ceil}, {"Celu", same_as_input}, {"Clip", clip},
     {"Cos", same_as_input}, {"Cosh", same_as_input}, {"Elu", same_as_input}, {"Erf", same_as_input}, {"Exp", same_as_input},
     {"Floor", same_as_input, fold_floor}, {"Gelu", same_as_input}, {"HardSigmoid", same_as_input}, {"HardSwish", same_as_input},
-    {"Hardmax", same_as_input}, {"LRN", same_as_input}, {"LeakyRelu", same_as_input}, {"Log", same_as_input}, {"LogSoftmax", same_as_input},
-    {"LpNormalization", same_as_input}, {"MeanVarianceNormalization", same_as_input}, {"Mish", same_as_input},
+    {"Hardmax", softmax}, {"LRN", same_as_input}, {"LeakyRelu", same_as_input}, {"Log", same_as_input}, {"LogSoftmax", softmax},
+    {"LpNormalization", lp_normalization}, {"MeanVarianceNormalization", mean_variance_normalization}, {"Mish", same_as_input},
     {"Neg", same_as_input, fold_neg},
     {"Reciprocal", same_as_input, fold_reciprocal}, {"Relu", same_as_input}, {"Round", same_as_input}, {"Selu", same_as_input},
     {"Shrink", same_as_input}, {"Sigmoid", same_as_input}, {"Sign", same_as_input}, {"Sin", same_as_input}, {"Sinh", same_as_input},
-    {"Softmax", same_as_input}, {"Softplus", same_as_input}, {"Softsign", same_as_input}, {"Sqrt", same_as_input, fold_sqrt},
+    {"Softmax", softmax}, {"Softplus", same_as_input}, {"Softsign", same_as_input}, {"Sqrt", same_as_input, fold_sqrt},
     {"Swish", same_as_input}, {"Tan", same_as_input}, {"Tanh", same_as_input}, {"ThresholdedRelu", same_as_input},
-    {"com.microsoft.FastGelu", same_as_input}, {"com.microsoft.Gelu", same_as_input},
-    {"com.microsoft.BiasGelu", same_as_first_of<2>}, {"com.microsoft.QuickGelu", same_as_input},
+    {"com.microsoft.FastGelu", with_bias}, {"com.microsoft.Gelu", with_bias},
+    {"com.microsoft.BiasGelu", with_bias}, {"com.microsoft.QuickGelu", same_as_input},
     {"BitwiseNot", same_as_input, fold_bit_not}, {"Not", same_as_input, fold_not}, {"IsInf", predicate}, {"IsNaN", predicate},
-    {"CumSum", same_as_first_of<2>}, {"CumProd", same_as_first_of<2>}, {"Trilu", same_as_input}, {"ReverseSequence", same_as_first_of<2>},
+    {"CumSum", same_as_first_of<2>}, {"CumProd", same_as_first_of<2>}, {"Trilu", trilu}, {"ReverseSequence", same_as_first_of<2>},
     {"Scatter", same_as_first_of<3>}, {"ScatterElements", same_as_first_of<3>}, {"ScatterND", same_as_first_of<3>}, {"TensorScatter", same_as_first_of<2>},
     {"Add", binary, fold_add}, {"Sub", binary, fold_sub}, {"Mul", binary, fold_mul}, {"Div", binary, fold_div}, {"Mod", binary, fold_mod},
     {"Pow", binary, fold_pow}, {"BitShift", binary, fold_bit_shift}, {"BitwiseAnd", binary, fold_bit_and}, {"BitwiseOr", binary, fold_bit_or},

@@ -101,24 +101,25 @@ class Inferrer {
       return value;
     }
     if (bound->value && (bound->value->type != input.type || bound->value->dims != bound->dims)) {
-      return wrong(where, ": the value given is ", name(bound->value->type), shape_text(bound->value->dims));
+      return wrong(where, ": the value given is ", name(bound->value->type), bound->value->dims);
     }
     bool fits = !input.has_shape || input.dims.size() == bound->dims.size();
     for (std::size_t i = 0; fits && input.has_shape && i < input.dims.size(); ++i) {
       fits = input.dims[i].value < 0 || input.dims[i].value == bound->dims[i];
     }
-    if (!fits) return wrong(where, ": does not take the shape ", shape_text(bound->dims));
+    if (!fits) return wrong(where, ": does not take the shape ", bound->dims);
     return Value{input.name, input.type, bound->dims, bound->value, nullptr};
   }
 
   static Status check_dims(const Dims& dims) {
+    if (dims.size() > 64) return wrong("has ", dims.size(), " dimensions, the limit is 64");
     Dims filled;  // strides grow even where another dimension is 0
     for (const std::int64_t d : dims) {
-      if (d < 0 || d > kMostDim) return wrong("shape ", shape_text(dims), ": dimensions are 0 to ", kMostDim);
+      if (d < 0 || d > kMostDim) return wrong("shape ", dims, ": dimensions are 0 to ", kMostDim);
       if (d > 0) filled.push_back(d);
     }
     const auto count = element_count(filled);
-    return count && *count <= (std::uint64_t{1} << 48) ? Status() : wrong("shape ", shape_text(dims), " has more than 2^48 elements");
+    return count && *count <= (std::uint64_t{1} << 48) ? Status() : wrong("shape ", dims, " has more than 2^48 elements");
   }
 
   Status nodes(const std::vector<Node>& list, Names& names, const Opsets& opsets, int depth) {
@@ -154,6 +155,7 @@ class Inferrer {
     }
     const RuleRow* row = find_rule(n.domain, n.op);
     if (!row) return not_supported("there is no rule for this operator");
+    if (n.outputs.empty()) return wrong("has no outputs");
 
     Call call{n, step.opset, {}, {}, std::vector<Value>(n.outputs.size())};
     bool constant = row->fold != nullptr;

@@ -45,16 +45,16 @@ Status qlinear_matmul(Call& call) {
 Status gemm(Call& call) {
   LOOM_TRY(call.need(2));
   if (call.rank(0) != 2 || call.rank(1) != 2) {
-    return wrong("shapes ", shape_text(call.dims(0)), " and ", shape_text(call.dims(1)), ", expected matrices");
+    return wrong("shapes ", call.dims(0), " and ", call.dims(1), ", expected matrices");
   }
   LOOM_ASSIGN(const std::int64_t ta, call.node.get_int("transA", 0));
   LOOM_ASSIGN(const std::int64_t tb, call.node.get_int("transB", 0));
   const Dims &a = call.dims(0), &b = call.dims(1);
   const std::int64_t m = a[ta ? 1 : 0], k = a[ta ? 0 : 1], n = b[tb ? 0 : 1];
-  if (b[tb ? 1 : 0] != k) return wrong("shapes ", shape_text(a), " and ", shape_text(b), " do not multiply");
+  if (b[tb ? 1 : 0] != k) return wrong("shapes ", a, " and ", b, " do not multiply");
   if (call.has(2)) {
     LOOM_ASSIGN(const Dims sum, broadcast(call.dims(2), {m, n}));
-    if (sum != Dims{m, n}) return wrong("C ", shape_text(call.dims(2)), " does not broadcast to ", shape_text(sum));
+    if (sum != Dims{m, n}) return wrong("C ", call.dims(2), " does not broadcast to ", sum);
   }
   call.set(0, call.x().type, {m, n});
   return {};
@@ -78,7 +78,7 @@ Status einsum(Call& call) {
     at = comma + 1;
     const std::size_t dots = term.find("...");
     const std::size_t letters = term.size() - (dots == term.npos ? 0 : 3);
-    const auto misfit = [&] { return wrong("equation ", quoted(equation), " for input ", i, " ", shape_text(call.dims(i))); };
+    const auto misfit = [&] { return wrong("equation ", quoted(equation), " for input ", i, " ", call.dims(i)); };
     if (letters > call.rank(i) || (dots == term.npos && letters != call.rank(i))) return misfit();
     const std::size_t more = call.rank(i) - letters;
     std::size_t d = 0;
@@ -90,6 +90,8 @@ Status einsum(Call& call) {
         c += 2;
         continue;
       }
+      // The rule that maps it counts on names, not on what else a byte may be.
+      if (!((term[c] >= 'a' && term[c] <= 'z') || (term[c] >= 'A' && term[c] <= 'Z'))) return misfit();
       const std::int64_t length = call.dims(i)[d++];
       auto [entry, is_new] = lengths.emplace(term[c], length);
       if (!is_new && entry->second == 1) entry->second = length;
@@ -175,18 +177,52 @@ Status arg(Call& call) {
   return {};
 }
 
-// Further outputs are the statistics, in training.
+// Gain, bias, mean and variance have one number per channel; a vector is one channel. Further outputs are the statistics, in training.
 Status batch_normalization(Call& call) {
   LOOM_TRY(call.need(5));
   LOOM_TRY(same_as_input(call));
+  LOOM_ASSIGN(const std::int64_t spatial, call.node.get_int("spatial", 1));
+  if (call.rank() < 1) return wrong("input ", call.dims(), ", expected [batch, channels, ...]");
+  for (std::size_t i = 1; i < 5 && spatial != 0; ++i) LOOM_TRY(call.shaped(i, {call.rank() == 1 ? 1 : call.dims()[1]}, "of the channels"));
   for (std::size_t i = 1; i < call.out.size(); ++i) call.set(i, call.x(3).type, call.dims(3));
   return {};
+}
+
+Status instance_normalization(Call& call) {
+  LOOM_TRY(call.need(3));
+  if (call.rank() < 3) return wrong("input ", call.dims(), ", expected [batch, channels, ...] with dimensions of space");
+  LOOM_TRY(call.shaped(1, {call.dims()[1]}, "scale"));
+  LOOM_TRY(call.shaped(2, {call.dims()[1]}, "bias"));
+  return same_as_input(call);
+}
+
+// Scale and bias are per channel; before opset 21 per group.
+Status group_normalization(Call& call) {
+  LOOM_TRY(call.need(3));
+  LOOM_ASSIGN(const std::int64_t groups, call.node.get_int("num_groups", 0));
+  if (call.rank() < 2) return wrong("input ", call.dims(), ", expected [batch, channels, ...]");
+  const std::int64_t channels = call.dims()[1];
+  if (groups < 1 || channels % groups != 0) return wrong("num_groups ", groups, " does not divide the ", channels, " channels of ", call.dims());
+  LOOM_TRY(call.shaped(1, {call.dims(1) == Dims{groups} ? groups : channels}, "scale"));
+  LOOM_TRY(call.shaped(2, call.dims(1), "bias"));
+  return same_as_input(call);
+}
+
+// By the mean of squares over the dimensions from the axis on.
+Status rms_normalization(Call& call) {
+  LOOM_TRY(call.need(2));
+  LOOM_ASSIGN(const std::int64_t axis, call.node.get_int("axis", -1));
+  LOOM_TRY(axis_of(axis, call.rank()).status());
+  LOOM_TRY(call.spreads(1, call.dims(), "scale"));
+  return same_as_input(call);
 }
 
 Status layer_normalization(Call& call) {
   LOOM_TRY(same_as_input(call));
   LOOM_ASSIGN(const std::int64_t given, call.node.get_int("axis", -1));
   LOOM_ASSIGN(const std::size_t axis, axis_of(given, call.rank()));
+  LOOM_TRY(call.spreads(1, call.dims(), "scale"));
+  LOOM_TRY(call.spreads(2, call.dims(), "bias"));
   LOOM_ASSIGN(const std::int64_t stash, call.node.get_int("stash_type", 1));
   if (stash < 1 || stash >= kTypeCount) return wrong("stash_type is ", stash);
   Dims statistics = call.dims();
@@ -202,18 +238,26 @@ Status recurrent(Call& call) {
   const Dims &x = call.dims(), &w = call.dims(1), &r = call.dims(2);
   LOOM_ASSIGN(const std::int64_t layout, call.node.get_int("layout", 0));
   if (x.size() != 3 || w.size() != 3 || r.size() != 3 || w[2] != x[2] || r[0] != w[0] || r[1] != w[1]) {
-    return wrong("input ", shape_text(x), ", weights ", shape_text(w), " and ", shape_text(r));
+    return wrong("input ", x, ", weights ", w, " and ", r);
   }
   LOOM_ASSIGN(const std::int64_t hidden, call.node.get_int("hidden_size", r[2]));
   LOOM_ASSIGN(const std::string direction, call.node.get_string("direction", "forward"));
-  const std::int64_t gates = call.node.op == "LSTM" ? 4 : call.node.op == "GRU" ? 3 : 1;
+  const bool is_lstm = call.node.op == "LSTM";
+  const std::int64_t gates = is_lstm ? 4 : call.node.op == "GRU" ? 3 : 1;
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") return wrong("direction is ", quoted(direction), ", expected forward, reverse or bidirectional");
   if (hidden != r[2] || w[1] != gates * hidden || w[0] != (direction == "bidirectional" ? 2 : 1)) {
-    return wrong("hidden_size ", hidden, ", direction ", quoted(direction), ", weights ", shape_text(w), " and ", shape_text(r));
+    return wrong("hidden_size ", hidden, ", direction ", quoted(direction), ", weights ", w, " and ", r);
   }
   const std::int64_t steps = x[layout ? 1 : 0], batch = x[layout ? 0 : 1], directions = w[0];
   call.set(0, call.x().type, layout ? Dims{batch, steps, directions, hidden} : Dims{steps, directions, batch, hidden});
   const Dims state = layout ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden};
+  LOOM_TRY(call.shaped(3, {directions, 2 * gates * hidden}, "B"));
+  LOOM_TRY(call.shaped(4, {batch}, "sequence_lens"));
+  LOOM_TRY(call.shaped(5, state, "initial_h"));
   call.set(1, call.x().type, state);
+  if (!is_lstm) return {};
+  LOOM_TRY(call.shaped(6, state, "initial_c"));
+  LOOM_TRY(call.shaped(7, {directions, 3 * hidden}, "P"));
   call.set(2, call.x().type, state);
   return {};
 }
@@ -223,19 +267,19 @@ Status attention(Call& call) {
   LOOM_TRY(call.need(3));
   const Dims &q = call.dims(0), &k = call.dims(1), &v = call.dims(2);
   if ((q.size() != 3 && q.size() != 4) || k.size() != q.size() || v.size() != q.size()) {
-    return wrong("Q ", shape_text(q), ", K ", shape_text(k), ", V ", shape_text(v));
+    return wrong("Q ", q, ", K ", k, ", V ", v);
   }
   LOOM_ASSIGN(const std::int64_t q_attribute, call.node.get_int("q_num_heads", 0));
   LOOM_ASSIGN(const std::int64_t kv_attribute, call.node.get_int("kv_num_heads", 0));
   const bool flat = q.size() == 3;
   const std::int64_t q_heads = flat ? q_attribute : q[1], kv_heads = flat ? kv_attribute : k[1];
   if (q_heads < 1 || kv_heads < 1 || (flat && (q[2] % q_heads != 0 || k[2] % kv_heads != 0 || v[2] % kv_heads != 0))) {
-    return wrong("q_num_heads ", q_heads, ", kv_num_heads ", kv_heads, " for Q ", shape_text(q), ", K ", shape_text(k));
+    return wrong("q_num_heads ", q_heads, ", kv_num_heads ", kv_heads, " for Q ", q, ", K ", k);
   }
   const std::int64_t batch = q[0], length = flat ? q[1] : q[2], key = flat ? k[2] / kv_heads : k[3], value = flat ? v[2] / kv_heads : v[3];
   std::int64_t total = flat ? k[1] : k[2];
   if (call.has(4)) {
-    if (call.rank(4) != 4) return wrong("past_key ", shape_text(call.dims(4)));
+    if (call.rank(4) != 4) return wrong("past_key ", call.dims(4));
     total += call.dims(4)[2];
   }
   const Type type = call.x().type;
@@ -260,6 +304,9 @@ Status embed_layer_normalization(Call& call) {
   LOOM_TRY(call.need(1));
   if (!call.has(2) || call.rank() != 2 || call.rank(2) != 2) return wrong("expects ids [batch, length] and a table [tokens, width]");
   const Dims rows{call.dims()[0], call.dims()[1], call.dims(2)[1]};
+  LOOM_TRY(call.shaped(5, {rows[2]}, "gamma"));
+  LOOM_TRY(call.shaped(6, {rows[2]}, "beta"));
+  LOOM_TRY(call.shaped(7, call.dims(), "mask"));
   call.set(0, call.x(2).type, rows);
   call.set(1, Type::i32, {call.dims()[0]});
   call.set(2, call.x(2).type, rows);
@@ -271,6 +318,7 @@ Status skip_layer_normalization(Call& call) {
   LOOM_TRY(same_as_input(call));
   Dims statistics = call.dims();
   if (statistics.empty()) return wrong("expects rows");
+  for (std::size_t i = 1; i < call.in.size(); ++i) LOOM_TRY(call.spreads(i, call.dims(), "of the rows"));
   statistics.back() = 1;
   call.set(1, Type::f32, statistics);
   call.set(2, Type::f32, statistics);
@@ -285,17 +333,25 @@ Status packed_attention(Call& call) {
   LOOM_ASSIGN(const Dims sizes, call.node.get_ints("qkv_hidden_sizes", {}));
   const Dims &x = call.dims(), &w = call.dims(1);
   if (x.size() != 3 || w.size() != 2 || w[0] != x[2] || heads < 1 || (!sizes.empty() && sizes.size() != 3)) {
-    return wrong("input ", shape_text(x), ", weights ", shape_text(w), ", ", heads, " heads");
+    return wrong("input ", x, ", weights ", w, ", ", heads, " heads");
   }
   const std::int64_t hidden = sizes.empty() ? w[1] / 3 : sizes[2];
-  if (w[1] % 3 != 0 || hidden < 1 || hidden > w[1] || hidden % heads != 0) {
-    return wrong("weights ", shape_text(w), " for ", heads, " heads");
+  bool whole = w[1] % 3 == 0;
+  if (!sizes.empty()) {
+    std::int64_t left = w[1];
+    for (const std::int64_t size : sizes) left = size < 1 || size > left ? -1 : left - size;
+    whole = whole && left == 0;
+  }
+  if (!whole || hidden < 1 || hidden > w[1] || hidden % heads != 0) {
+    return wrong("weights ", w, " for ", heads, " heads");
   }
   std::int64_t total = x[1];
   if (call.has(4)) {
-    if (call.rank(4) != 5) return wrong("past ", shape_text(call.dims(4)));
+    if (call.rank(4) != 5) return wrong("past ", call.dims(4));
     total += call.dims(4)[3];
   }
+  LOOM_TRY(call.shaped(2, {w[1]}, "bias"));
+  LOOM_TRY(call.spreads(5, {x[0], heads, x[1], total}, "attention_bias"));
   call.set(0, call.x().type, {x[0], x[1], hidden});
   call.set(1, call.x().type, {2, x[0], heads, total, hidden / heads});
   return {};
@@ -306,13 +362,13 @@ constexpr RuleRow kRows[] = {
     {"ReduceL1", reduce}, {"ReduceL2", reduce}, {"ReduceLogSum", reduce}, {"ReduceLogSumExp", reduce}, {"ReduceMean", reduce},
     {"ReduceSumSquare", reduce}, {"ReduceSum", reduce, fold_reduce_sum}, {"ReduceProd", reduce, fold_reduce_prod},
     {"ReduceMax", reduce, fold_reduce_max}, {"ReduceMin", reduce, fold_reduce_min}, {"ArgMax", arg}, {"ArgMin", arg},
-    {"BatchNormalization", batch_normalization}, {"LayerNormalization", layer_normalization}, {"InstanceNormalization", same_as_first_of<3>},
-    {"GroupNormalization", same_as_first_of<3>}, {"RMSNormalization", same_as_first_of<2>}, {"RotaryEmbedding", same_as_first_of<3>},
+    {"BatchNormalization", batch_normalization}, {"LayerNormalization", layer_normalization}, {"InstanceNormalization", instance_normalization},
+    {"GroupNormalization", group_normalization}, {"RMSNormalization", rms_normalization}, {"RotaryEmbedding", same_as_first_of<3>},
     {"LSTM", recurrent}, {"GRU", recurrent}, {"RNN", recurrent}, {"Attention", attention},
     {"NegativeLogLikelihoodLoss", loss}, {"SoftmaxCrossEntropyLoss", loss},
     {"com.microsoft.EmbedLayerNormalization", embed_layer_normalization},
     {"com.microsoft.SkipLayerNormalization", skip_layer_normalization}, {"com.microsoft.SkipSimplifiedLayerNormalization", skip_layer_normalization},
-    {"SimplifiedLayerNormalization", same_as_first_of<2>}, {"com.microsoft.Attention", packed_attention},
+    {"SimplifiedLayerNormalization", rms_normalization}, {"com.microsoft.Attention", packed_attention},
 };
 
 }  // namespace

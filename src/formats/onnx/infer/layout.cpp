@@ -31,7 +31,7 @@ Status transpose(Call& call) {
   for (std::size_t i = 0; i < perm.size(); ++i) perm[i] = int_of(perm.size() - 1 - i);
   LOOM_ASSIGN(perm, call.node.get_ints("perm", std::move(perm)));
   LOOM_ASSIGN(const auto axes, axes_of(perm, call.rank()));
-  if (axes.size() != call.rank()) return wrong("perm ", shape_text(perm), " of a tensor of rank ", call.rank());
+  if (axes.size() != call.rank()) return wrong("perm ", perm, " of a tensor of rank ", call.rank());
   Dims out;
   for (const std::int64_t p : perm) out.push_back(call.dims()[*axis_of(p, call.rank())]);
   call.set(0, call.x().type, std::move(out));
@@ -59,7 +59,7 @@ Status reshape(Call& call) {
     } else if (shape[i] == -1 && open == shape.size()) {
       open = i;
     } else if (shape[i] < 0) {
-      return wrong("shape[", i, "] is ", shape[i], " in ", shape_text(shape));
+      return wrong("shape[", i, "] is ", shape[i], " in ", shape);
     }
   }
   const std::int64_t elements = product(call.dims());
@@ -67,13 +67,13 @@ Status reshape(Call& call) {
     shape[open] = 1;
     const auto rest = element_count(shape);
     if (!rest || *rest == 0 || static_cast<std::uint64_t>(elements) % *rest != 0) {
-      return wrong("shape ", shape_text(call.dims()), " does not divide into the rest of ", shape_text(shape));
+      return wrong("shape ", call.dims(), " does not divide into the rest of ", shape);
     }
     shape[open] = elements / static_cast<std::int64_t>(*rest);
   }
   const auto count = element_count(shape);
   if (!count || *count != static_cast<std::uint64_t>(elements)) {
-    return wrong("shape ", shape_text(call.dims()), " does not become ", shape_text(shape));
+    return wrong("shape ", call.dims(), " does not become ", shape);
   }
   call.set(0, call.x().type, std::move(shape));
   return {};
@@ -101,7 +101,7 @@ Status squeeze(Call& call) {
   Dims out;
   for (std::size_t i = 0; i < call.rank(); ++i) {
     if (!std::binary_search(gone.begin(), gone.end(), i)) out.push_back(call.dims()[i]);
-    else if (call.dims()[i] != 1) return wrong("axis ", i, " of ", shape_text(call.dims()), " is not 1");
+    else if (call.dims()[i] != 1) return wrong("axis ", i, " of ", call.dims(), " is not 1");
   }
   call.set(0, call.x().type, std::move(out));
   return {};
@@ -129,8 +129,8 @@ Status concat(Call& call) {
       other[axis] = out[axis];
     }
     if (other != out || call.x(i).type != call.x().type) {
-      return wrong("input ", i, " is ", name(call.x(i).type), shape_text(call.dims(i)), ", the first is ", name(call.x().type),
-                   shape_text(call.dims()));
+      return wrong("input ", i, " is ", name(call.x(i).type), call.dims(i), ", the first is ", name(call.x().type),
+                   call.dims());
     }
   }
   call.set(0, call.x().type, std::move(out));
@@ -166,11 +166,11 @@ Result<Dims> split_sizes(const Call& call, std::int64_t length) {
   }
   std::int64_t sum = 0;
   for (const std::int64_t s : sizes) {
-    if (s < 0 || s > length) return wrong("split ", shape_text(sizes), " of ", length);
+    if (s < 0 || s > length) return wrong("split ", sizes, " of ", length);
     sum += s;
   }
   if (sum != length || sizes.size() != call.out.size()) {
-    return wrong("split ", shape_text(sizes), " of ", length, " into ", call.out.size(), " outputs");
+    return wrong("split ", sizes, " of ", length, " into ", call.out.size(), " outputs");
   }
   return sizes;
 }
@@ -272,10 +272,10 @@ Status pad(Call& call) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t axis = *axis_of(all[i], call.rank());
     for (const std::int64_t p : {pads[i], pads[i + all.size()]}) {
-      if (p > kMostDim || p < -kMostDim) return wrong("pads ", shape_text(pads));
+      if (p > kMostDim || p < -kMostDim) return wrong("pads ", pads);
       out[axis] += p;
     }
-    if (out[axis] < 0) return wrong("pads ", shape_text(pads), " take more than shape ", shape_text(call.dims()), " has");
+    if (out[axis] < 0) return wrong("pads ", pads, " take more than shape ", call.dims(), " has");
   }
   call.set(0, call.x().type, std::move(out));
   return {};
@@ -312,6 +312,11 @@ Result<bool> fold_gather(Call& call) {
 Status gather_elements(Call& call) {
   LOOM_TRY(call.need(2));
   if (call.rank() != call.rank(1)) return wrong("data has rank ", call.rank(), ", indices have ", call.rank(1));
+  LOOM_ASSIGN(const std::int64_t given, call.node.get_int("axis", 0));
+  LOOM_ASSIGN(const std::size_t axis, axis_of(given, call.rank()));
+  for (std::size_t d = 0; d < call.rank(); ++d) {
+    if (d != axis && call.dims(1)[d] > call.dims()[d]) return wrong("indices ", call.dims(1), " reach beyond data ", call.dims());
+  }
   call.set(0, call.x().type, call.dims(1));
   return {};
 }
@@ -322,7 +327,7 @@ Status gather_nd(Call& call) {
   const std::int64_t q = int_of(call.rank(1)), r = int_of(call.rank());
   if (q < 1 || batch < 0 || batch >= q || batch >= r) return wrong("batch_dims ", batch, " for ranks ", r, " and ", q);
   const std::int64_t last = call.dims(1).back();
-  if (last < 1 || batch + last > r) return wrong("indices ", shape_text(call.dims(1)), " reach beyond rank ", r);
+  if (last < 1 || batch + last > r) return wrong("indices ", call.dims(1), " reach beyond rank ", r);
   Dims out(call.dims(1).begin(), call.dims(1).end() - 1);
   out.insert(out.end(), call.dims().begin() + (batch + last), call.dims().end());
   call.set(0, call.x().type, std::move(out));
@@ -332,7 +337,7 @@ Status gather_nd(Call& call) {
 Status expand(Call& call) {
   LOOM_TRY(call.need(2));
   LOOM_ASSIGN(const Dims shape, call.ints(1, "shape"));
-  if (!element_count(shape)) return wrong("shape ", shape_text(shape));
+  if (!element_count(shape)) return wrong("shape ", shape);
   LOOM_ASSIGN(Dims out, broadcast(call.dims(), shape));
   call.set(0, call.x().type, std::move(out));
   return {};
@@ -348,7 +353,7 @@ Status tile(Call& call) {
   if (repeats.size() != call.rank()) return wrong("has ", repeats.size(), " repeats for rank ", call.rank());
   Dims out = call.dims();
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (repeats[i] < 0 || repeats[i] > kMostDim) return wrong("repeats ", shape_text(repeats));
+    if (repeats[i] < 0 || repeats[i] > kMostDim) return wrong("repeats ", repeats);
     out[i] *= repeats[i];
   }
   call.set(0, call.x().type, std::move(out));
@@ -368,10 +373,10 @@ Result<bool> fold_tile(Call& call) {
 Status depth_to_space(Call& call, bool forward) {
   LOOM_TRY(call.need(1));
   LOOM_ASSIGN(const std::int64_t block, call.node.get_int("blocksize", 0));
-  if (call.rank() != 4 || block < 1 || block > 32768) return wrong("blocksize ", block, " for shape ", shape_text(call.dims()));
+  if (call.rank() != 4 || block < 1 || block > 32768) return wrong("blocksize ", block, " for shape ", call.dims());
   const Dims& x = call.dims();
   const std::int64_t area = block * block;
-  if (forward ? x[1] % area != 0 : x[2] % block != 0 || x[3] % block != 0) return wrong("blocksize ", block, " for shape ", shape_text(x));
+  if (forward ? x[1] % area != 0 : x[2] % block != 0 || x[3] % block != 0) return wrong("blocksize ", block, " for shape ", x);
   if (forward) call.set(0, call.x().type, {x[0], x[1] / area, x[2] * block, x[3] * block});
   else call.set(0, call.x().type, {x[0], x[1] * area, x[2] / block, x[3] / block});
   return {};

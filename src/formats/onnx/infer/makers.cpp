@@ -70,6 +70,9 @@ Status range(Call& call) {
       return not_supported("input ", i, " ", quoted(call.x(i).name), " is no constant: the shape depends on data");
     }
   }
+  for (std::size_t i = 1; i < 3; ++i) {
+    if (call.x(i).type != call.x().type) return wrong("input ", i, " is ", name(call.x(i).type), ", the first is ", name(call.x().type));
+  }
   const Cell start = (*call.cells[0])[0], limit = (*call.cells[1])[0], delta = (*call.cells[2])[0];
   std::int64_t count = 0;
   if (is_float(call.x().type)) {
@@ -124,7 +127,7 @@ Status top_k(Call& call) {
   if (call.has(1)) {
     LOOM_ASSIGN(k, call.ints(1, "k"));
   }
-  if (k.size() != 1 || k[0] < 0 || k[0] > call.dims()[axis]) return wrong("k is ", shape_text(k), " of ", call.dims()[axis]);
+  if (k.size() != 1 || k[0] < 0 || k[0] > call.dims()[axis]) return wrong("k is ", k, " of ", call.dims()[axis]);
   Dims out = call.dims();
   out[axis] = k[0];
   call.set(1, Type::i64, out);
@@ -145,7 +148,7 @@ Result<bool> fold_eye_like(Call& call) {
   LOOM_ASSIGN(const std::int64_t k, call.node.get_int("k", 0));
   const Dims& dims = call.out[0].dims;
   const Type type = call.out[0].type;
-  if (dims.size() != 2) return wrong("shape ", shape_text(dims), ", expected a matrix");
+  if (dims.size() != 2) return wrong("shape ", dims, ", expected a matrix");
   Cell one, zero;
   if (is_float(type)) one.r = 1;
   else one.i = 1;
@@ -160,13 +163,17 @@ Result<bool> fold_eye_like(Call& call) {
 Status compress(Call& call) {
   LOOM_TRY(call.need(2));
   if (!call.cells[1]) return not_supported("its condition depends on data");
+  const auto fits = [&](std::int64_t length) {
+    return int_of(call.cells[1]->size()) <= length ? Status() : wrong("its condition of ", call.cells[1]->size(), " is longer than what it chooses from, ", length);
+  };
   const std::int64_t taken = std::count_if(call.cells[1]->begin(), call.cells[1]->end(), [](Cell c) { return c.i != 0; });
   if (!call.attribute("axis")) {
     call.set(0, call.x().type, {taken});
-    return {};
+    return fits(product(call.dims()));
   }
   LOOM_ASSIGN(const std::int64_t given, call.node.get_int("axis", 0));
   LOOM_ASSIGN(const std::size_t axis, axis_of(given, call.rank()));
+  LOOM_TRY(fits(call.dims()[axis]));
   Dims out = call.dims();
   out[axis] = taken;
   call.set(0, call.x().type, std::move(out));

@@ -6,11 +6,38 @@
 
 namespace loom::onnx {
 
+Status say(Code code, std::initializer_list<Part> parts) {
+  std::string out;
+  for (const Part& p : parts) out += p.length == Part::kShape ? shape_text(*p.shape) : p.length == Part::kNumber ? std::to_string(p.number) : std::string(p.text, p.length);
+  return Status(code, std::move(out));
+}
+
 Status Call::need(std::size_t count) const {
   for (std::size_t i = 0; i < count; ++i) {
     if (!has(i)) return wrong("has no input ", i, ", expected ", count);
   }
   return {};
+}
+
+Status Call::no_more_than(std::size_t count) const {
+  return in.size() <= count ? Status() : wrong("has ", in.size(), " inputs, expected ", count);
+}
+
+Status Call::shaped(std::size_t i, std::span<const std::int64_t> expected, std::string_view what) const {
+  if (!has(i) || std::equal(dims(i).begin(), dims(i).end(), expected.begin(), expected.end())) return {};
+  return wrong("input ", i, " (", what, ") is ", dims(i), ", expected ", shape_text(expected));
+}
+
+Status Call::spreads(std::size_t i, const Dims& to, std::string_view what) const {
+  if (!has(i)) return {};
+  const auto both = broadcast(dims(i), to);
+  if (both.ok() && *both == to) return {};
+  return wrong("input ", i, " (", what, ") ", dims(i), " does not broadcast to ", to);
+}
+
+Status Call::single(std::size_t i, std::string_view what) const {
+  if (!has(i) || product(dims(i)) == 1) return {};
+  return wrong("input ", i, " (", what, ") is ", dims(i), ", expected one number");
 }
 
 Result<Dims> Call::ints(std::size_t i, std::string_view what) const {
@@ -50,7 +77,7 @@ Result<std::vector<std::size_t>> axes_of(const Dims& axes, std::size_t rank) {
     out.push_back(at);
   }
   std::sort(out.begin(), out.end());
-  if (std::adjacent_find(out.begin(), out.end()) != out.end()) return wrong("axes ", shape_text(axes), " name an axis twice");
+  if (std::adjacent_find(out.begin(), out.end()) != out.end()) return wrong("axes ", axes, " name an axis twice");
   return out;
 }
 
@@ -58,7 +85,7 @@ Result<Dims> broadcast(const Dims& a, const Dims& b) {
   Dims out(std::max(a.size(), b.size()));
   for (std::size_t i = 0; i < out.size(); ++i) {  // from the last dimension on
     const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1, y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    if (x != y && x != 1 && y != 1) return wrong("shapes ", shape_text(a), " and ", shape_text(b), " do not broadcast");
+    if (x != y && x != 1 && y != 1) return wrong("shapes ", a, " and ", b, " do not broadcast");
     out[out.size() - 1 - i] = x == 1 ? y : x;
   }
   return out;

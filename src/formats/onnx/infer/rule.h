@@ -3,6 +3,7 @@
 
 #include <array>
 #include <concepts>
+#include <initializer_list>
 #include <span>
 
 #include "formats/message.h"
@@ -14,13 +15,28 @@ namespace loom::onnx {
 inline constexpr std::int64_t kMostDim = (std::int64_t{1} << 31) - 1;
 inline constexpr std::int64_t kMostWindow = std::int64_t{1} << 24;
 
+// A piece of a message: text, a number or a shape. Rules have many messages, so that one function puts them together.
+struct Part {
+  enum : std::size_t { kShape = static_cast<std::size_t>(-2), kNumber };
+  union {
+    const char* text;
+    const Dims* shape;
+    std::int64_t number;
+  };
+  std::size_t length;  // of a text, or what else it is
+  Part(std::string_view t) : text(t.data()), length(t.size()) {}
+  Part(const Dims& dims) : shape(&dims), length(kShape) {}
+  Part(std::integral auto n) : number(static_cast<std::int64_t>(n)), length(kNumber) {}
+};
+Status say(Code code, std::initializer_list<Part> parts);
+
 template <class... Parts>
 Status wrong(const Parts&... what) {
-  return Status(Code::invalid_argument, message(what...));
+  return say(Code::invalid_argument, {Part(what)...});
 }
 template <class... Parts>
 Status not_supported(const Parts&... what) {
-  return Status(Code::unsupported, message(what...));
+  return say(Code::unsupported, {Part(what)...});
 }
 
 // One node with its inputs; a rule sets type and dims of the outputs.
@@ -39,6 +55,13 @@ struct Call {
 
   // Inputs 0 to count - 1 are there.
   Status need(std::size_t count) const;
+  // No input stands behind them.
+  Status no_more_than(std::size_t count) const;
+  // Input i, where it is there, has these dimensions; spreads to them; is one number.
+  Status shaped(std::size_t i, std::span<const std::int64_t> dims, std::string_view what) const;
+  Status shaped(std::size_t i, std::initializer_list<std::int64_t> dims, std::string_view what) const { return shaped(i, std::span(dims.begin(), dims.size()), what); }
+  Status spreads(std::size_t i, const Dims& to, std::string_view what) const;
+  Status single(std::size_t i, std::string_view what) const;
   // The integers of a constant input; unsupported where they depend on data.
   Result<Dims> ints(std::size_t i, std::string_view what) const;
   // Those of input i where there is one, else of the attribute, else `fallback`: operators moved them from one to the other.

@@ -19,7 +19,7 @@ Result<Dims> positive(const Call& call, std::string_view attribute, Dims fallbac
   bool good = values.size() == count;
   for (const std::int64_t v : values) good = good && v >= least && v <= kMostWindow;
   if (!good) {
-    return wrong("attribute ", quoted(attribute), " is ", shape_text(values), ", expected ", count, " numbers of at least ", least);
+    return wrong("attribute ", quoted(attribute), " is ", values, ", expected ", count, " numbers of at least ", least);
   }
   return values;
 }
@@ -30,6 +30,9 @@ Result<Window> window(const Call& call, Dims kernel) {
   LOOM_ASSIGN(w.kernel, positive(call, "kernel_shape", std::move(kernel), 1));
   LOOM_ASSIGN(w.strides, positive(call, "strides", Dims(spatial, 1), 1));
   LOOM_ASSIGN(w.dilations, positive(call, "dilations", Dims(spatial, 1), 1));
+  for (std::size_t d = 0; d < spatial; ++d) {
+    if ((w.kernel[d] - 1) * w.dilations[d] >= kMostWindow) return wrong("a window of ", w.kernel[d], " with dilation ", w.dilations[d], " reaches over more than ", kMostWindow);
+  }
   LOOM_ASSIGN(const Dims pads, positive(call, "pads", Dims(2 * spatial, 0), -kMostWindow));
   w.begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
   w.end.assign(pads.begin() + static_cast<std::ptrdiff_t>(spatial), pads.end());
@@ -65,7 +68,13 @@ Status slide(Call& call, const Window& w, std::int64_t channels, Type type) {
 }
 
 Status check_spatial(const Call& call) {
-  return call.rank() >= 3 ? Status() : wrong("input ", shape_text(call.dims()), " has no spatial dimensions");
+  return call.rank() >= 3 ? Status() : wrong("input ", call.dims(), " has no spatial dimensions");
+}
+
+// kernel_shape, where it is given, says what the weights say.
+Status check_kernel(const Window& w, const Dims& weights) {
+  if (std::equal(w.kernel.begin(), w.kernel.end(), weights.begin() + 2)) return {};
+  return wrong("kernel_shape is ", w.kernel, ", the weights are ", weights);
 }
 
 // Weights [out channels, in channels / group, kernel].
@@ -75,9 +84,11 @@ Status convolve(Call& call, std::size_t weight, Type type) {
   const Dims &x = call.dims(), &k = call.dims(weight);
   LOOM_ASSIGN(const std::int64_t group, call.node.get_int("group", 1));
   if (k.size() != x.size() || group < 1 || group > kMostDim || x[1] != k[1] * group || k[0] % group != 0) {
-    return wrong("input ", shape_text(x), " and weights ", shape_text(k), " in ", group, " groups");
+    return wrong("input ", x, " and weights ", k, " in ", group, " groups");
   }
   LOOM_ASSIGN(const Window w, window(call, Dims(k.begin() + 2, k.end())));
+  LOOM_TRY(check_kernel(w, k));
+  if (call.node.op == "Conv") LOOM_TRY(call.shaped(2, {k[0]}, "bias"));
   return slide(call, w, k[0], type);
 }
 
@@ -97,15 +108,17 @@ Status conv_transpose(Call& call) {
   LOOM_TRY(check_spatial(call));
   const Dims &x = call.dims(), &k = call.dims(1);
   LOOM_ASSIGN(const std::int64_t group, call.node.get_int("group", 1));
-  if (k.size() != x.size() || group < 1 || group > kMostDim || x[1] != k[0]) {
-    return wrong("input ", shape_text(x), " and weights ", shape_text(k), " in ", group, " groups");
+  if (k.size() != x.size() || group < 1 || group > kMostDim || x[1] != k[0] || x[1] % group != 0) {
+    return wrong("input ", x, " and weights ", k, " in ", group, " groups");
   }
   LOOM_ASSIGN(const Window w, window(call, Dims(k.begin() + 2, k.end())));
+  LOOM_TRY(check_kernel(w, k));
+  LOOM_TRY(call.shaped(2, {k[1] * group}, "bias"));
   LOOM_ASSIGN(const Dims extra, positive(call, "output_padding", Dims(w.kernel.size(), 0), 0));
   LOOM_ASSIGN(Dims wanted, call.node.get_ints("output_shape", {}));
   // Some exporters give all dimensions.
   if (wanted.size() == x.size()) wanted.erase(wanted.begin(), wanted.begin() + 2);
-  if (!wanted.empty() && wanted.size() != w.kernel.size()) return wrong("output_shape is ", shape_text(wanted));
+  if (!wanted.empty() && wanted.size() != w.kernel.size()) return wrong("output_shape is ", wanted);
   Dims out{x[0], k[1] * group};
   for (std::size_t d = 0; d < w.kernel.size(); ++d) {
     const std::int64_t full = w.strides[d] * (x[d + 2] - 1) + extra[d] + (w.kernel[d] - 1) * w.dilations[d] + 1;
@@ -123,7 +136,7 @@ Status pool(Call& call) {
   LOOM_TRY(call.need(1));
   LOOM_TRY(check_spatial(call));
   LOOM_ASSIGN(const Dims kernel, call.node.get_ints("kernel_shape", {}));
-  if (kernel.size() + 2 != call.rank()) return wrong("kernel_shape ", shape_text(kernel), " for input ", shape_text(call.dims()));
+  if (kernel.size() + 2 != call.rank()) return wrong("kernel_shape ", kernel, " for input ", call.dims());
   LOOM_ASSIGN(const Window w, window(call, kernel));
   LOOM_TRY(slide(call, w, call.dims()[1], call.x().type));
   call.set(1, Type::i64, call.out[0].dims);  // the indices of MaxPool
@@ -148,7 +161,7 @@ Status max_unpool(Call& call) {
     return {};
   }
   LOOM_ASSIGN(const Dims kernel, call.node.get_ints("kernel_shape", {}));
-  if (kernel.size() + 2 != call.rank()) return wrong("kernel_shape ", shape_text(kernel), " for input ", shape_text(call.dims()));
+  if (kernel.size() + 2 != call.rank()) return wrong("kernel_shape ", kernel, " for input ", call.dims());
   LOOM_ASSIGN(const Window w, window(call, kernel));
   Dims out{call.dims()[0], call.dims()[1]};
   for (std::size_t d = 0; d < kernel.size(); ++d) {
@@ -180,8 +193,8 @@ Status resize(Call& call) {
     double common = 0;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       std::int64_t& length = out[*axis_of(axes[i], call.rank())];
-      if (sizes[i] < 0 || sizes[i] > kMostDim) return wrong("sizes ", shape_text(sizes));
-      if (length == 0 && policy != "stretch") return wrong("sizes ", shape_text(sizes), " of ", shape_text(call.dims()));
+      if (sizes[i] < 0 || sizes[i] > kMostDim) return wrong("sizes ", sizes);
+      if (length == 0 && policy != "stretch") return wrong("sizes ", sizes, " of ", call.dims());
       const double ratio = static_cast<double>(sizes[i]) / static_cast<double>(length);
       common = i == 0 ? ratio : policy == "not_larger" ? std::min(common, ratio) : std::max(common, ratio);
     }
@@ -192,7 +205,7 @@ Status resize(Call& call) {
         continue;
       }
       const double scaled = static_cast<double>(length) * common + 0.5;
-      if (!(scaled >= 0 && scaled <= static_cast<double>(kMostDim))) return wrong("sizes ", shape_text(sizes));
+      if (!(scaled >= 0 && scaled <= static_cast<double>(kMostDim))) return wrong("sizes ", sizes);
       length = static_cast<std::int64_t>(scaled);
     }
     call.set(0, call.x().type, std::move(out));
@@ -220,7 +233,7 @@ Status resize(Call& call) {
 Status grid_sample(Call& call) {
   LOOM_TRY(call.need(2));
   const Dims &x = call.dims(), &grid = call.dims(1);
-  if (x.size() < 3 || grid.size() != x.size()) return wrong("input ", shape_text(x), " and grid ", shape_text(grid));
+  if (x.size() < 3 || grid.size() != x.size()) return wrong("input ", x, " and grid ", grid);
   Dims out{x[0], x[1]};
   out.insert(out.end(), grid.begin() + 1, grid.end() - 1);
   call.set(0, call.x().type, std::move(out));

@@ -1,0 +1,146 @@
+// Nodes that ask for what they do not have, or that a short file makes large: refused with a message that says what, before memory is asked for.
+#include <gtest/gtest.h>
+
+#include "onnx/graph.h"
+#include "onnx/import.h"
+
+namespace loom::onnx {
+namespace {
+
+constexpr std::int64_t kLarge = std::int64_t{1} << 28;
+
+// A graph of one node.
+struct OneNode {
+  Model model;
+
+  explicit OneNode(std::string op, std::int64_t opset = 22) {
+    model.file = "one";
+    model.opsets = {{"", opset}};
+    node().op = std::move(op);
+    outputs({"y"});
+  }
+  Node& node() {
+    if (model.graph.nodes.empty()) model.graph.nodes.emplace_back();
+    return model.graph.nodes[0];
+  }
+  OneNode& input(const std::string& name, const Dims& dims, Type type = Type::f32) {
+    ValueInfo v;
+    v.name = name;
+    v.kind = Kind::tensor;
+    v.type = type;
+    v.has_shape = true;
+    for (const std::int64_t d : dims) v.dims.emplace_back().value = d;
+    model.graph.inputs.push_back(std::move(v));
+    node().inputs.push_back(name);
+    return *this;
+  }
+  OneNode& known(const std::string& name, const Dims& dims, const std::vector<double>& values, Type type = Type::f32) {
+    auto t = make_tensor(name, type, dims, values);
+    EXPECT_TRUE(t.ok()) << t.status().to_string();
+    model.graph.initializers.push_back(std::move(*t));
+    node().inputs.push_back(name);
+    return *this;
+  }
+  OneNode& ints(const std::string& name, const Dims& values) {
+    Attribute& a = node().attributes.emplace_back();
+    a.name = name;
+    a.type = AttributeType::ints;
+    a.ints = values;
+    return *this;
+  }
+  OneNode& integer(const std::string& name, std::int64_t value) {
+    Attribute& a = node().attributes.emplace_back();
+    a.name = name;
+    a.type = AttributeType::i;
+    a.i = value;
+    return *this;
+  }
+  OneNode& text(const std::string& name, const std::string& value) {
+    Attribute& a = node().attributes.emplace_back();
+    a.name = name;
+    a.type = AttributeType::s;
+    a.s = value;
+    return *this;
+  }
+  OneNode& outputs(const std::vector<std::string>& names) {
+    node().outputs = names;
+    model.graph.outputs.clear();
+    for (const std::string& n : names)
+      if (!n.empty()) model.graph.outputs.emplace_back().name = n;
+    return *this;
+  }
+  // Importing says this.
+  void refused(const std::string& part) const {
+    const auto graph = import_graph(model);
+    ASSERT_FALSE(graph.ok()) << part;
+    EXPECT_TRUE(graph.status().code() == Code::unsupported || graph.status().code() == Code::invalid_argument) << graph.status().to_string();
+    EXPECT_NE(graph.status().message().find(part), std::string::npos) << graph.status().to_string();
+  }
+  std::vector<double> run(const Dims& dims, const std::vector<double>& x) const {
+    auto t = make_tensor("x", Type::f32, dims, x);
+    EXPECT_TRUE(t.ok());
+    const auto y = Runner(model).run({{"x", std::move(*t)}});
+    EXPECT_TRUE(y.ok()) << y.status().to_string();
+    return y.ok() ? y->at(0).values : std::vector<double>();
+  }
+};
+
+TEST(OnnxLimits, ShortFilesDoNotAskForLargeMemory) {
+  OneNode("ConstantOfShape").known("shape", {3}, {1 << 20, 1 << 10, 4}, Type::i64).refused("2^31-1");
+  OneNode("ConstantOfShape").known("shape", {2}, {1 << 20, 1 << 10}, Type::i64).refused("2^29");
+  OneNode("Hardmax").input("x", {1, 2 * kLarge + 1}).refused("2^29");
+  OneNode("Expand").input("x", {1}).known("shape", {1}, {1 << 27}, Type::i64).refused("2^26");
+  OneNode("Split").input("x", {kLarge}).outputs({"y", "z"}).refused("2^26");
+  OneNode("OneHot").input("x", {2}, Type::i64).known("depth", {}, {1 << 28}, Type::i64).known("values", {2}, {0, 1}).refused("2^26");
+  OneNode("MatMul").input("x", {1 << 20, 1}).input("z", {1, 1 << 20}).refused("2^31-1");
+  OneNode("Einsum").text("equation", "a,b,ac,bd->cd").input("a", {1 << 16}).input("b", {1 << 16}).input("c", {1 << 16, 1}).input("d", {1 << 16, 1}).refused("2^31-1");
+  OneNode("GridSample").text("mode", "cubic").text("padding_mode", "border").input("x", {1, 1, 1 << 20, 1}).input("grid", {1, 1, 1, 2}).refused("2^26");
+  OneNode("RNN").input("x", {1 << 20, 1, 1}).known("w", {1, 1, 1}, {1}).known("r", {1, 1, 1}, {1}).refused("2^18");
+  OneNode("Attention", 23).integer("is_causal", 1).input("q", {1, 1, 1 << 16, 1}).input("k", {1, 1, 1 << 14, 1}).input("v", {1, 1, 1 << 14, 1}).refused("2^29");
+  OneNode("LpPool").text("auto_pad", "SAME_UPPER").ints("kernel_shape", {1 << 24, 1 << 24, 1 << 24}).ints("dilations", {2, 2, 2}).input("x", {1, 1, 2, 2, 2}).refused("reaches over");
+  OneNode("Add", 6).integer("broadcast", 1).integer("axis", -(std::int64_t{1} << 40)).input("x", {2, 3}).known("b", {3}, {1, 2, 3}).refused("axis");
+  OneNode("Reshape").input("x", {1}).known("shape", {65}, std::vector<double>(65, 1), Type::i64).refused("limit is 64");
+}
+
+TEST(OnnxLimits, WhatIsNotThereIsNotRead) {
+  OneNode("Equal").input("x", {2}).input("z", {2}).outputs({}).refused("has no outputs");
+  OneNode("PRelu").input("x", {2}).known("slope", {1}, {1}).known("more", {1}, {1}).refused("has 3 inputs, expected 2");
+  OneNode("PRelu").input("x", {2}).known("slope", {3, 1}, {1, 2, 3}).refused("does not broadcast to [2]");
+  OneNode("Slice", 9).input("x", {4}).ints("starts", {0}).ints("ends", {2}).ints("axes", {1000}).refused("axis 1000");
+  OneNode("Trilu").input("x", {4}).refused("expected matrices");
+  OneNode("Conv").input("x", {1, 1, 8}).known("w", {1, 1, 3}, {1, 2, 3}).ints("kernel_shape", {2}).refused("kernel_shape is");
+  OneNode("Conv").input("x", {1, 1, 8}).known("w", {1, 1, 3}, {1, 2, 3}).known("b", {2}, {1, 2}).refused("(bias)");
+  OneNode("Conv").known("x", {1, 0, 8}, {}).known("w", {2, 0, 3}, {}).refused("holds nothing");
+  OneNode("GRU").input("x", {1, 1, 1}).known("w", {1, 3, 1}, {1, 1, 1}).known("r", {1, 3, 1}, {1, 1, 1}).known("b", {1, 3}, {1, 2, 3}).refused("(B)");
+  OneNode("GRU").input("x", {1, 1, 1}).known("w", {1, 3, 1}, {1, 1, 1}).known("r", {1, 3, 1}, {1, 1, 1}).outputs({"y", "h", "c"}).refused("output 2");
+  OneNode("GroupNormalization").integer("num_groups", 0).input("x", {1, 2, 2}).known("g", {2}, {1, 1}).known("b", {2}, {1, 1}).refused("num_groups 0");
+  OneNode("RMSNormalization", 23).integer("axis", 5).input("x", {1, 2}).known("g", {2}, {1, 1}).refused("axis 5");
+  OneNode("Einsum").text("equation", "\x81\x82->\x82").input("x", {2, 2}).refused("equation");
+  OneNode("BatchNormalization").input("x", {2, 3}).known("g", {2}, {1, 1}).known("b", {3}, {1, 1, 1}).known("m", {3}, {1, 1, 1}).known("v", {3}, {1, 1, 1}).refused("input 1");
+
+  // A function that hands on an input that its call leaves out.
+  OneNode call("Call");
+  call.input("x", {2}).node().domain = "own";
+  call.node().inputs = {"x", ""};
+  call.model.opsets.push_back({"own", 1});
+  Function& f = call.model.functions.emplace_back();
+  f.name = "Call";
+  f.domain = "own";
+  f.inputs = {"a", "b"};
+  f.outputs = {"b"};
+  f.opsets = {{"", 22}};
+  call.refused("output 'y'");
+}
+
+// Optional forms near to what is refused.
+TEST(OnnxLimits, WhatIsOptionalStaysSo) {
+  EXPECT_EQ(OneNode("BatchNormalization").input("x", {3}).known("g", {1}, {2}).known("b", {1}, {1}).known("m", {1}, {0}).known("v", {1}, {1}).integer("training_mode", 0).run({3}, {0, 0, 0}), (std::vector<double>{1, 1, 1}));
+  // Going backward, a start before the first element takes it.
+  EXPECT_EQ(OneNode("Slice").input("x", {3}).known("s", {1}, {-9}, Type::i64).known("e", {1}, {-9}, Type::i64).known("a", {1}, {0}, Type::i64).known("t", {1}, {-1}, Type::i64).run({3}, {7, 8, 9}), (std::vector<double>{7}));
+  EXPECT_EQ(OneNode("LayerNormalization").input("x", {1, 2}).known("g", {2}, {1, 1}).outputs({"", "mean"}).run({1, 2}, {2, 4}), (std::vector<double>{3}));
+  EXPECT_EQ(OneNode("Add", 6).integer("broadcast", 1).integer("axis", -2).input("x", {2, 1}).known("b", {2}, {10, 20}).run({2, 1}, {1, 2}), (std::vector<double>{11, 22}));
+  EXPECT_EQ(OneNode("Pad", 10).ints("pads", {1, 0}).input("x", {2}).run({2}, {1, 2}), (std::vector<double>{0, 1, 2}));
+}
+
+}  // namespace
+}  // namespace loom::onnx
