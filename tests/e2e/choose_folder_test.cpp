@@ -3,22 +3,16 @@
 #include <filesystem>
 #include <set>
 
-#include "base/json.h"
 #include "base/source.h"
 #include "e2e/pictures.h"
 #include "e2e/process.h"
+#include "e2e/report.h"
 #include "formats/idx/idx.h"
 #include "support/data.h"
 
 namespace loom::test {
 namespace {
 
-Json last_line(const std::string& out) {
-  const std::size_t at = out.rfind('\n', out.size() - 2);
-  auto json = Json::parse(out.substr(at == std::string::npos ? 0 : at + 1));
-  EXPECT_TRUE(json.ok()) << out;
-  return json.ok() ? std::move(*json) : Json::object();
-}
 double accuracy(const Outcome& o, const char* part) {
   const Json report = last_line(o.out);
   const Json* found = report.find(part) ? report.find(part)->find("accuracy") : nullptr;

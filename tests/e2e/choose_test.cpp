@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <map>
 
-#include "base/json.h"
 #include "e2e/process.h"
+#include "e2e/report.h"
 #include "numeric/weight_format.h"
 #include "support/data.h"
 #include "support/places.h"
@@ -12,12 +12,6 @@
 namespace loom::test {
 namespace {
 
-Json last_line(const std::string& out) {
-  const std::size_t at = out.rfind('\n', out.size() - 2);
-  auto json = Json::parse(out.substr(at == std::string::npos ? 0 : at + 1));
-  EXPECT_TRUE(json.ok()) << out;
-  return json.ok() ? std::move(*json) : Json::object();
-}
 double figure(const Json& report, const char* part, const char* name) {
   const Json* found = report.find(part) ? report.find(part)->find(name) : nullptr;
   return found ? found->as_number() : -1e9;

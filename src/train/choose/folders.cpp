@@ -274,12 +274,13 @@ namespace loom {
 
 Result<std::vector<std::string>> texts_without_classes(const std::string& path) {
   if (is_a_folder(path)) {
-    // Arrays and much else come with a text that explains them.
-    if (const auto arrays = choosing::open_pair(path, false); arrays.ok() || arrays.status().code() != Code::not_found) return std::vector<std::string>();
     LOOM_ASSIGN(const FolderNames names, read_names(path));
     LOOM_ASSIGN(const auto found, read_classes(path));
     const bool texts = found && found->kind == SampleKind::texts && found->classes.empty() && found->files.size() * 2 > names.files.size();
-    return texts ? found->files : std::vector<std::string>();
+    if (!texts) return std::vector<std::string>();
+    // Arrays and much else come with a text that explains them; they are opened, which may unpack them, only where texts are more.
+    if (const auto arrays = choosing::open_pair(path, false); arrays.ok() || arrays.status().code() != Code::not_found) return std::vector<std::string>();
+    return found->files;
   }
   if (kind_of(path) != SampleKind::texts) return std::vector<std::string>();
   LOOM_ASSIGN(const std::string text, read_text_file(path));
