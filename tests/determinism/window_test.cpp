@@ -36,7 +36,7 @@ Case random_case(std::uint64_t seed) {
   }
   Case c;
   c.cell = R"("type":"cnn)" + std::to_string(rank) + R"(","filters":)" + std::to_string(filters) + R"(,"kernel":[)" + kernel + R"(],"stride":[)" + stride + R"(],"dilation":[)" + dilation + R"(],"padding":[)" + padding + padding_end + R"(],"bias":)" +
-           (pick(0, 1) ? "true" : "false") + R"(,"activation":"silu")";
+           (pick(0, 1) ? "true" : "false") + R"(,"activation":")" + (pick(0, 2) ? "silu\"" : "linear\"");
   c.dims = dims;
   c.width = width;
   c.rows = pick(1, 5);

@@ -59,16 +59,17 @@ class Conv : public LayerWith<ConvConfig> {
     const ConvConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
     const View rows = v.emit.unfold(x, w);
-    const View z = c.groups == 1 ? v.linear("weight", rows, c.bias ? "bias" : "") : v.emit.group_matmul(v.weight("weight"), rows, c.bias ? v.weight("bias") : View{}, c.groups);
+    const View sums = c.groups == 1 ? v.linear("weight", rows, c.bias ? "bias" : "") : v.emit.group_matmul(v.weight("weight"), rows, c.bias ? v.weight("bias") : View{}, c.groups);
+    const View z = to_channels(v.emit, sums, w.positions(), c.filters);
     v.keep("x", x);
     v.keep("z", z);
-    return to_channels(v.emit, v.emit.activation(z, c.activation), w.positions(), c.filters);
+    return v.emit.activation(z, c.activation);
   }
 
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     const ConvConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
-    const View gz = v.emit.activation_back(v.kept("z"), to_places(v.emit, gy, w.positions(), c.filters), c.activation);
+    const View gz = to_places(v.emit, v.emit.activation_back(v.kept("z"), gy, c.activation), w.positions(), c.filters);
     // Unfolded again rather than kept: it holds the input once per tap.
     const View rows = v.emit.unfold(v.kept("x"), w);
     if (c.groups == 1) return v.emit.fold(v.linear_back("weight", rows, gz, c.bias ? "bias" : ""), w);

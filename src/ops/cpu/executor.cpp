@@ -44,14 +44,16 @@ std::int64_t scratch_of(const Program& p, const Instruction& ins, std::int64_t k
   auto max_rows = [&](int i) { return p.max_rows(ins.operands[static_cast<std::size_t>(i)].buffer); };
   auto value_size = [&](int i) { return element_size(p.buffers[static_cast<std::size_t>(ins.operands[static_cast<std::size_t>(i)].buffer)].type); };
   switch (ins.op) {
-    case Op::outer_add: return in_window(ins) ? outer_window_scratch(max_rows(0), ins.operands[2].cols) : value_size(0) * (kPackedOuterValues + 16 * kPackedPanels * std::min<std::int64_t>(max_rows(0), kPackedOuter));
+    case Op::outer_add: return in_window(ins) ? outer_window_scratch(max_rows(0) * window_of(ins).positions(), ins.operands[2].cols) : value_size(0) * (kPackedOuterValues + 16 * kPackedPanels * std::min<std::int64_t>(max_rows(0), kPackedOuter));
     case Op::matmul_t: {
       if (!in_window(ins)) return copies_panels(p, ins) ? 16 * kPackedPanels * value_size(1) * ins.operands[1].cols : 0;
-      const std::int64_t taps = p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].cols / ins.ints[0];
-      return 4 * (ins.operands[1].cols * (kFoldPlaces + 8) + fold_channels(taps, ins.ints[0]) * taps * kFoldPlaces);
+      const Window w = window_of(ins);
+      const std::int64_t taps = w.taps() / w.channels, plane = padded_plane(w);
+      const std::int64_t filters = ins.operands[1].cols / w.positions(), channels = fold_channels(taps, w.channels, plane);
+      return 4 * (filters * (kFoldPlaces + channels * taps) + channels * (taps * kFoldPlaces + plane));
     }
     case Op::matmul: case Op::gather: {
-      if (in_window(ins)) return 4 * (128 + p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].cols);
+      if (in_window(ins)) return 4 * (16 * kPackedPanels + 1) * p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].cols;
       const Buffer& w = p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)];
       if (updates && ins.op == Op::matmul && copies_panels(p, ins)) return 16 * kPackedPanels * 4 * w.cols;
       return w.type == ValueType::f64 ? 0 : panel_scratch(w.format, w.cols);
@@ -124,10 +126,10 @@ Status Executor::plan(const ExecutorOptions& options) {
         if (!data_[static_cast<std::size_t>(v.buffer)]) return Status(Code::invalid_argument, "parameter " + name + ": training needs its " + (f64 ? "f64" : "f32") + " master, which was dropped");
         continue;
       }
-      const bool matrix = i == 0 && is_weight_matrix(ins.op);
+      const bool matrix = i == 0 && is_weight_matrix(ins.op), dense = reads_dense(ins.op) || in_window(ins);
       if (matrix && b.type == ValueType::f32 && product_form(store->format()) != product_form(b.format))
         return Status(Code::invalid_argument, "parameter " + name + ": the program multiplies " + to_string(b.format) + ", the network has " + to_string(store->format()));
-      prepared_->add(v.buffer, store, b.type, {.panels = matrix && !reads_dense(ins.op), .dense = matrix && reads_dense(ins.op), .vector = !matrix, .copies = matrix && copies_panels(program_, ins)});
+      prepared_->add(v.buffer, store, b.type, {.panels = matrix && !dense, .dense = matrix && dense, .vector = !matrix, .copies = matrix && copies_panels(program_, ins)});
     }
   }
   for (const Buffer& b : program_.buffers) {

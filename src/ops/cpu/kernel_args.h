@@ -55,10 +55,11 @@ struct KernelArgs {
   int worker = 0, workers = 1;
 };
 
-inline constexpr i64 kFoldPlaces = 128;  // of a window, whose product is folded at once
-static inline i64 fold_channels(i64 taps, i64 channels) {
-  const i64 most = 16384 / (taps * kFoldPlaces);
-  return most < 1 ? 1 : most < channels ? most : channels;
+// Places of a window whose product is folded at once, and channels: as many as keep the product, and the padded channels it is added to, near.
+inline constexpr i64 kFoldPlaces = 128;
+static inline i64 fold_channels(i64 taps, i64 channels, i64 plane) {
+  const i64 product = 16384 / (taps * kFoldPlaces), sums = 131072 / plane, most = product < sums ? product : sums;
+  return most < 1 ? 1 : most >= channels ? channels : most >= 4 ? most / 4 * 4 : most;  // whole tiles
 }
 
 // Products copy panels whose values lie apart, where sums are no longer; of dense rows only for so many rows of results.

@@ -11,6 +11,8 @@
 namespace loom::cpu {
 namespace {
 
+#include "ops/cpu/kernels/turn.h"
+
 static_assert(static_cast<int>(DType::f16) == kF16 && static_cast<int>(DType::bf16) == kBf16 && static_cast<int>(DType::fp8e4m3) == kFp8e4m3 && static_cast<int>(DType::fp8e5m2) == kFp8e5m2 &&
               static_cast<int>(DType::i16) == kI16 && static_cast<int>(DType::i8) == kI8 && static_cast<int>(DType::u16) == kU16 && static_cast<int>(DType::u8) == kU8 &&
               static_cast<int>(DType::i4) == kI4 && static_cast<int>(DType::u4) == kU4 && static_cast<int>(DType::fp4) == kFp4 && static_cast<int>(DType::i2) == kI2 &&
@@ -145,13 +147,14 @@ void PreparedWeights::lay_out(const Entry& e, Range blocks) {
     }
     if (!e.use.panels) continue;
     float* to = reinterpret_cast<float*>(e.panels.get()) + first * e.arg.padded_cols;
+    // A line of the cache of each row at a time: rows may lie a multiple of its period apart. Rows that are not there are 0 from the start.
+    const i64 whole_rows = count / 4 * 4;
     for (i64 c = begin; c < end; c += 16) {
-      const i64 some = std::min<i64>(16, end - c);
-      float block[16][16], turned[16][16] = {};
-      for (i64 r = 0; r < count; ++r) stored_run(master + (first + r) * cols + c, some, block[r]);
-      for (i64 i = 0; i < some; ++i)
-        for (i64 r = 0; r < count; ++r) turned[i][r] = block[r][i];
-      std::memcpy(to + c * 16, turned, static_cast<std::size_t>(some) * sizeof turned[0]);
+      const i64 some = std::min<i64>(16, end - c), whole = some / 4 * 4;
+      const float* from = master + first * cols + c;
+      turn(from, cols, whole_rows, whole, to + c * 16, 16, [](auto v) __attribute__((always_inline)) { return flushed(v); });
+      for (i64 r = 0; r < count; ++r)
+        for (i64 i = r < whole_rows ? whole : 0; i < some; ++i) to[(c + i) * 16 + r] = stored(from[r * cols + i]);
     }
   }
 }

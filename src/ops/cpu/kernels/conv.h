@@ -55,31 +55,96 @@ static inline void place_table(const Spatial& s, const Padded& padded, i64 item_
   }
 }
 
-// y = bias + unfolded x W^T. scratch: a table of the taps, one of the rows of a block.
+// Rows of the product (places of items, items slowest) that stand side by side in lanes, in runs that lie together both under the first tap and in the result.
+template <class T>
+struct LaneRuns {
+  static constexpr i64 kMost = 16 * kTilePanels;
+  int runs = 0, begin[kMost + 1];
+  const T* from[kMost];
+  T* to[kMost];
+  bool one_item;
+
+  void find(const Spatial& s, const Padded& padded, const TensorArg& x, const TensorArg& y, i64 first, i64 count) {
+    const i64 places = s.outputs();
+    one_item = first / places == (first + count - 1) / places;
+    runs = 0;
+    for (i64 at = 0; at < count;) {
+      const i64 item = (first + at) / places, place = (first + at) % places, column = place % s.out[2];
+      const i64 line = (place / (s.out[2] * s.out[1]) * s.stride[0] * padded.size[1] + place / s.out[2] % s.out[1] * s.stride[1]) * padded.size[2];
+      begin[runs] = static_cast<int>(at);
+      from[runs] = row<T>(x, item) + line + column * s.stride[2];
+      to[runs++] = row<T>(y, item) + place;
+      at += least(count - at, s.out[2] - column);
+    }
+    begin[runs] = static_cast<int>(count);
+  }
+  // What lies under each of the taps, kMost values apart.
+  void read(const int* taps, i64 count, i64 step, T* lanes) const {
+    if (runs == 1 && begin[1] == kMost && step == 1) {
+      for (i64 t = 0; t < count; ++t) __builtin_memcpy(lanes + t * kMost, from[0] + taps[t], kMost * sizeof(T));
+      return;
+    }
+    for (int i = 0; i < runs; ++i) {
+      const i64 n = begin[i + 1] - begin[i], whole = step == 1 ? n / 4 * 4 : 0;
+      for (i64 t = 0; t < count; ++t) {
+        const T* a = from[i] + taps[t];
+        T* b = lanes + t * kMost + begin[i];
+        for (i64 j = 0; j < whole; j += 4) __builtin_memcpy(b + j, a + j, 4 * sizeof(T));
+        for (i64 j = whole; j < n; ++j) b[j] = a[j * step];
+      }
+    }
+    for (i64 t = 0; t < count && begin[runs] < kMost; ++t)
+      for (i64 j = begin[runs]; j < kMost; ++j) lanes[t * kMost + j] = 0;
+  }
+};
+
+// y = bias + unfolded x W^T, turned: a row per item, each filter with its places. Places stand in the lanes, so nothing is turned, and W is read as it lies.
+// scratch: what lies under the taps, then their table.
 template <class T>
 static void matmul_window(const KernelArgs& k) {
-  constexpr i64 kRowBlock = 16 * kTileRows;
+  constexpr i64 kLanes = LaneRuns<T>::kMost;
   const Spatial s(k);
   const Padded padded(s);
   const WeightArg& w = *k.weight;
   const TensorArg &x = k.t[1], &y = k.t[3];
-  int *rows = reinterpret_cast<int*>(k.scratch), *taps = rows + kRowBlock;
+  T* const lanes = reinterpret_cast<T*>(k.scratch);
+  int* const taps = reinterpret_cast<int*>(lanes + w.cols * kLanes);
   tap_table(s, padded, taps);
-  const i64 places = s.outputs(), panels = (w.rows + 15) / 16, groups = (panels + kTilePanels - 1) / kTilePanels, blocks = (y.rows + kRowBlock - 1) / kRowBlock;
-  const Range r = share(groups * blocks, 1, k.worker, k.workers);
+  const i64 places = s.outputs(), rows = y.rows * places, panels = (rows + kLanes - 1) / kLanes;
+  const i64 parts = panels >= 4 * k.workers ? 1 : least(k.workers, (w.rows + kTileRows - 1) / kTileRows);
+  const Range r = share(panels * parts, 1, k.worker, k.workers);
+  LaneRuns<T> runs;
   for (i64 u = r.begin; u < r.end; ++u) {
-    const i64 first = u / groups * kRowBlock, count = least(kRowBlock, y.rows - first);
-    if (u == r.begin || u % groups == 0) place_table(s, padded, x.stride, first, first + count, rows);
-    const Product<T, Tabled<T>> g{w.cols, {row<T>(x, first / places), rows, taps}, static_cast<const T*>(w.panels), w.padded_cols * 16, 16, row<T>(y, first), y.stride, w.rows,
-                                  k.has[2] ? row<T>(k.t[2], 0) : nullptr, false};
-    i64 panel = u % groups * kTilePanels;
-    if (panel + kTilePanels <= panels) tile_rows<T, kTilePanels>(g, count, panel);
-    else for (; panel < panels; ++panel) tile_rows<T, 1>(g, count, panel);
+    const i64 first = u / parts * kLanes, count = least(kLanes, rows - first);
+    if (u == r.begin || u % parts == 0) {
+      runs.find(s, padded, x, y, first, count);
+      runs.read(taps, w.cols, s.stride[2], lanes);
+    }
+    const Range filters = share(w.rows, kTileRows, static_cast<int>(u % parts), static_cast<int>(parts));
+    T block[kRowsOf<T> * kLanes];
+    // Straight into the row of an item, or by way of a block to several.
+    const i64 step = runs.one_item ? filters.end - filters.begin : kRowsOf<T>;
+    for (i64 m = filters.begin; m < filters.end; m += step) {
+      const i64 some = least(step, filters.end - m);
+      Product<T> g{w.cols, {static_cast<const T*>(w.dense) + m * w.dense_stride, w.dense_stride, 1}, lanes, 16, kLanes, block, kLanes, kLanes, nullptr, false,
+                   k.has[2] ? row<T>(k.t[2], 0) + m : nullptr};
+      if (runs.one_item) {
+        g.c = runs.to[0] + m * places;
+        g.cm = places;
+        g.lanes = count;
+      }
+      if (count > kLanes - 16) tile_rows<T, kTilePanels>(g, some, 0);
+      else for (i64 p = 0; 16 * p < count; ++p) tile_rows<T, 1>(g, some, p);
+      if (runs.one_item) continue;
+      for (i64 f = 0; f < some; ++f)
+        for (int i = 0; i < runs.runs; ++i)
+          for (i64 j = runs.begin[i]; j < runs.begin[i + 1]; ++j) runs.to[i][(m + f) * places + j - runs.begin[i]] = block[f * kLanes + j];
+    }
   }
 }
 
-// gw (+)= gy^T times unfolded x: NP times 16 filters of some taps at a time. gy is taken kWindowRows rows at once, as a copy that stays in the nearest cache
-// while all these taps meet it; their sums wait in `sums` (16 * NP values a tap), and those of whole blocks of 1,024 rows at the levels of a binary counter behind it.
+// gw (+)= gy^T times unfolded x: NP times 16 filters of some taps at a time. gy, a row per item, is turned kWindowRows places at once into a copy that stays in
+// the nearest cache while all these taps meet it; their sums wait in `sums` (16 * NP values a tap), and those of whole blocks of 1,024 rows at the levels of a binary counter behind it.
 template <class T, int MR, int NP>
 __attribute__((noinline)) static void window_tile(const Tabled<T> x, i64 count, const T* lanes, T* sums, bool begins) {
   using N = typename V<T>::Native;
@@ -99,9 +164,13 @@ struct WindowSums {
   T *lanes, *sums;
   i64 level;               // values of `sums`, from one level to the next
 
-  void add_rows(const T* x, const T* gy, i64 stride, i64 lanes_left, i64 first, i64 count, i64 tap, i64 some) {
-    for (i64 k = 0; k < count; ++k)
-      for (int p = 0; p < NP; ++p) store(lanes + (k * NP + p) * 16, load_lanes(gy + k * stride + 16 * p, lanes_left - 16 * p));
+  // The rows (places of items, items slowest) from `first` of the block that begins at row `begin`.
+  void add_rows(const T* x, const TensorArg& gy, i64 places, i64 filter, i64 filters, i64 begin, i64 first, i64 count, i64 tap, i64 some) {
+    for (i64 k = 0; k < count;) {
+      const i64 item = (begin + first + k) / places, place = (begin + first + k) % places, n = least(count - k, places - place);
+      turn(row<T>(gy, item) + filter * places + place, places, filters, n, lanes + k * 16 * NP, 16 * NP);
+      k += n;
+    }
     i64 t = 0;
     for (; t + kTileRows <= some; t += kTileRows) window_tile<T, kTileRows, NP>({x, taps + tap + t, rows + first}, count, lanes, sums + t * 16 * NP, first == 0);
     for (; t < some; ++t) window_tile<T, 1, NP>({x, taps + tap + t, rows + first}, count, lanes, sums + t * 16 * NP, first == 0);
@@ -128,19 +197,20 @@ template <class T, int NP>
 static inline void outer_window_taps(const KernelArgs& k, Range r, i64 places, const int* taps, const int* rows, T* scratch, i64 filter) {
   const TensorArg &gy = k.t[0], &x = k.t[1], &gw = k.t[2];
   WindowSums<T, NP> w{taps, rows, scratch, scratch + kWindowRows * 16 * NP, kWindowTaps * 16 * NP};
-  const i64 left = gw.rows - filter;
+  const i64 left = gw.rows - filter, filters = least(left, 16 * NP), all = gy.rows * places;
+  for (i64 i = 0; i < kWindowRows * 16 * NP; ++i) w.lanes[i] = 0;  // of filters that are not there
   for (i64 tap = r.begin; tap < r.end; tap += kWindowTaps) {
     const i64 some = least(kWindowTaps, r.end - tap), values = some * 16 * NP;
     i64 blocks = 0;
-    for (i64 b = 0; b < gy.rows; b += 1024, ++blocks) {
-      const i64 end = least(b + 1024, gy.rows);
+    for (i64 b = 0; b < all; b += 1024, ++blocks) {
+      const i64 end = least(b + 1024, all);
       w.rows = rows + b;
-      for (i64 i = b; i < end; i += kWindowRows) w.add_rows(row<T>(x, b / places), row<T>(gy, i) + filter, gy.stride, left, i - b, least(kWindowRows, end - i), tap, some);
+      for (i64 i = b; i < end; i += kWindowRows) w.add_rows(row<T>(x, b / places), gy, places, filter, filters, b, i - b, least(kWindowRows, end - i), tap, some);
       w.close(blocks, values);
     }
     w.total(blocks, values);
     for (i64 t = 0; t < some; ++t)
-      for (i64 n = 0; n < least(16 * NP, left); ++n) {
+      for (i64 n = 0; n < filters; ++n) {
         T& to = row<T>(gw, filter + n)[tap + t];
         const T sum = w.sums[t * 16 * NP + n];
         to = stored(k.ints[0] ? to + sum : sum);
@@ -153,92 +223,112 @@ static void outer_add_window(const KernelArgs& k) {
   const Spatial s(k.ints + 1);
   const Padded padded(s);
   const TensorArg &gy = k.t[0], &gw = k.t[2];
-  const i64 places = s.outputs();
+  const i64 places = s.outputs(), all = gy.rows * places;
   int *taps = reinterpret_cast<int*>(k.scratch), *rows = taps + gw.cols;
-  T* scratch = reinterpret_cast<T*>(taps + (gw.cols + gy.rows + 15) / 16 * 16);
+  T* scratch = reinterpret_cast<T*>(taps + (gw.cols + all + 15) / 16 * 16);
   const Range r = share(gw.cols, kTileRows, k.worker, k.workers);
   if (r.begin == r.end) return;
   tap_table(s, padded, taps);
-  for (i64 b = 0; b < gy.rows; b += 1024) place_table(s, padded, k.t[1].stride, b, least(b + 1024, gy.rows), rows + b);
+  for (i64 b = 0; b < all; b += 1024) place_table(s, padded, k.t[1].stride, b, least(b + 1024, all), rows + b);
   i64 filter = 0;
   if constexpr (kTilePanels > 1)
     for (; filter + 16 * (kTilePanels - 1) < gw.rows; filter += 16 * kTilePanels) outer_window_taps<T, kTilePanels>(k, r, places, taps, rows, scratch, filter);
   for (; filter < gw.rows; filter += 16) outer_window_taps<T, 1>(k, r, places, taps, rows, scratch, filter);
 }
 
+// to[i * step] += from[i]
 template <class T>
-static inline void add_to_run(const T* __restrict from, i64 begin, i64 end, T* __restrict to, i64 step) {
-  if (step == 1) {
-    for (i64 i = begin; i < end; ++i) to[i] += from[i];
-  } else {
-    for (i64 i = begin; i < end; ++i) to[i * step] += from[i];
+static inline void add_to_run(const T* __restrict from, i64 n, T* __restrict to, i64 step) {
+  using N = typename V<T>::Native;
+  constexpr i64 W = sizeof(N) / sizeof(T);
+  i64 i = 0;
+  for (; step == 1 && i + W <= n; i += W) {
+    N a, b;
+    __builtin_memcpy(&a, from + i, sizeof a);
+    __builtin_memcpy(&b, to + i, sizeof b);
+    b += a;
+    __builtin_memcpy(to + i, &b, sizeof b);
   }
+  for (; i < n; ++i) to[i * step] += from[i];
 }
-// Adds rows of `values` (a row per tap of a channel, a column per place from `first`) where the taps stand in the channel. Of the places under which a value lies
-// the later one has the earlier tap, so taps descend.
+// Adds rows of `values` (a row per tap of a channel, a column per place from `first`) where the taps stand in the padded channel. Of the places under which a
+// value lies the later one has the earlier tap, so taps descend.
 template <class T>
-static inline void fold_block(const Spatial& s, i64 first, i64 count, const T* values, i64 stride, T* to) {
+static inline void fold_block(const Spatial& s, const Padded& padded, i64 first, i64 count, const T* values, T* to) {
   const i64 begin_z = first / (s.out[2] * s.out[1]), begin_y = first / s.out[2] % s.out[1], begin_x = first % s.out[2];
   for (i64 z = s.kernel[0]; z-- > 0;)
     for (i64 y = s.kernel[1]; y-- > 0;)
       for (i64 x = s.kernel[2]; x-- > 0;) {
-        const T* from = values + ((z * s.kernel[1] + y) * s.kernel[2] + x) * stride;
-        const i64 shift = x * s.dilation[2] - s.pad[2];
-        // Places of a line whose value is inside: those with 0 <= place * step + shift < width.
-        const i64 step = s.stride[2], low = shift >= 0 ? 0 : (step - 1 - shift) / step, high = shift >= s.in[2] ? 0 : (s.in[2] - shift + step - 1) / step;
+        const T* from = values + ((z * s.kernel[1] + y) * s.kernel[2] + x) * kFoldPlaces;
         i64 oz = begin_z, oy = begin_y, ox = begin_x;
         for (i64 o = 0; o < count;) {
           const i64 n = least(s.out[2] - ox, count - o);
-          const i64 iz = oz * s.stride[0] + z * s.dilation[0] - s.pad[0], iy = oy * s.stride[1] + y * s.dilation[1] - s.pad[1];
-          if (iz >= 0 && iz < s.in[0] && iy >= 0 && iy < s.in[1]) {
-            add_to_run(from + (o - ox), ox > low ? ox : low, least(ox + n, high), to + (iz * s.in[1] + iy) * s.in[2] + shift, step);
-          }
+          add_to_run(from + o, n, to + ((oz * s.stride[0] + z * s.dilation[0]) * padded.size[1] + oy * s.stride[1] + y * s.dilation[1]) * padded.size[2] + ox * s.stride[2] + x * s.dilation[2], s.stride[2]);
           o += n;
           ox = 0;
           if (++oy == s.out[1]) oy = 0, ++oz;
         }
       }
 }
+// What lies inside of a padded channel; zero where no window reaches.
+template <class T>
+static inline void cut_padding(const Spatial& s, const Padded& padded, const T* from, T* to) {
+  for (i64 z = 0; z < s.in[0]; ++z)
+    for (i64 y = 0; y < s.in[1]; ++y) {
+      T* line = to + (z * s.in[1] + y) * s.in[2];
+      const i64 pz = z + s.pad[0], py = y + s.pad[1], width = pz < padded.size[0] && py < padded.size[1] ? least(s.in[2], padded.size[2] - s.pad[2]) : 0;
+      const T* a = from + (pz * padded.size[1] + py) * padded.size[2] + s.pad[2];
+      for (i64 x = 0; x < width; ++x) line[x] = stored(a[x]);
+      for (i64 x = width > 0 ? width : 0; x < s.in[2]; ++x) line[x] = 0;
+    }
+}
 
-// gx = fold(gy W), a block of places and some channels at a time. scratch: kFoldPlaces columns of gy transposed, then of the product.
+// The weights of MR taps side by side, and their product.
 template <class T, int MR>
-static inline void fold_tiles(const WeightArg& w, const T* weight, i64 columns, const T* gy, T* pack, T* to) {
-  for (i64 n = 0; n < w.rows; ++n)
-    for (int m = 0; m < MR; ++m) pack[n * MR + m] = weight[n * w.dense_stride + m];
-  const Product<T> g{w.rows, {pack, 1, MR}, gy, 16, kFoldPlaces, to, kFoldPlaces, columns, nullptr, false};
+static inline void pack_taps(const WeightArg& w, const T* weight, T* pack) {
+  for (i64 n = 0; n < w.rows; ++n) __builtin_memcpy(pack + n * MR, weight + n * w.dense_stride, MR * sizeof(T));
+}
+template <class T, int MR>
+static inline void fold_tiles(i64 filters, const T* pack, i64 columns, const T* gy, T* to) {
+  const Product<T> g{filters, {pack, 1, MR}, gy, filters * 16, 16, to, kFoldPlaces, columns, nullptr, false};
   i64 panel = 0;
   const i64 panels = (columns + 15) / 16;
   for (; panel + kTilePanels <= panels; panel += kTilePanels) tile<T, MR, kTilePanels>(g, 0, panel);
   for (; panel < panels; ++panel) tile<T, MR, 1>(g, 0, panel);
 }
+// gx = fold(gy W), gy a row per item, some channels and a block of places at a time. scratch: kFoldPlaces places of gy in panels of 16, the weights in tiles,
+// the product, and the padded channels that it is added to.
 template <class T>
 static void matmul_t_fold(const KernelArgs& k) {
   const Spatial s(k);
+  const Padded padded(s);
   const WeightArg& w = *k.weight;
   const TensorArg &gy = k.t[1], &gx = k.t[2];
-  const i64 places = s.outputs(), taps = s.taps(), inputs = s.inputs();
-  T *turned = reinterpret_cast<T*>(k.scratch), *pack = turned + w.rows * kFoldPlaces, *values = pack + w.rows * kTileRows;
-  const i64 at_once = fold_channels(taps, s.channels), parts = gx.rows >= k.workers ? 1 : least(k.workers, s.channels);
+  const i64 places = s.outputs(), taps = s.taps();
+  const i64 at_once = fold_channels(taps, s.channels, padded.plane), parts = gx.rows >= k.workers ? 1 : least(k.workers, s.channels);
+  T *block = reinterpret_cast<T*>(k.scratch), *pack = block + w.rows * kFoldPlaces, *values = pack + w.rows * at_once * taps, *sums = values + at_once * taps * kFoldPlaces;
   const Range r = share(gx.rows * parts, 1, k.worker, k.workers);
   for (i64 u = r.begin; u < r.end; ++u) {
     const i64 item = u / parts;
     const Range channels = share(s.channels, 1, static_cast<int>(u % parts), static_cast<int>(parts));
-    T* to = row<T>(gx, item);
-    for (i64 i = channels.begin * inputs; i < channels.end * inputs; ++i) to[i] = 0;
-    for (i64 o = 0; o < places; o += kFoldPlaces) {
-      const i64 count = least(kFoldPlaces, places - o), columns = (count + 15) / 16 * 16;
-      turn(row<T>(gy, item * places + o), gy.stride, count, w.rows, turned, kFoldPlaces);
-      for (i64 n = 0; n < w.rows; ++n)
-        for (i64 p = count; p < columns; ++p) turned[n * kFoldPlaces + p] = 0;
-      for (i64 c = channels.begin; c < channels.end; c += at_once) {
-        const i64 some = least(at_once, channels.end - c), rows = some * taps;
-        const T* weight = static_cast<const T*>(w.dense) + c * taps;
-        i64 m = 0;
-        for (; m + kTileRows <= rows; m += kTileRows) fold_tiles<T, kTileRows>(w, weight + m, columns, turned, pack, values + m * kFoldPlaces);
-        for (; m < rows; ++m) fold_tiles<T, 1>(w, weight + m, columns, turned, pack, values + m * kFoldPlaces);
-        for (i64 i = 0; i < some; ++i) fold_block(s, o, count, values + i * taps * kFoldPlaces, kFoldPlaces, to + (c + i) * inputs);
+    for (i64 c = channels.begin; c < channels.end; c += at_once) {
+      const i64 some = least(at_once, channels.end - c), rows = some * taps;
+      const T* weight = static_cast<const T*>(w.dense) + c * taps;
+      const i64 tiles = rows / kTileRows * kTileRows;
+      for (i64 m = 0; m < tiles; m += kTileRows) pack_taps<T, kTileRows>(w, weight + m, pack + m * w.rows);
+      for (i64 m = tiles; m < rows; ++m) pack_taps<T, 1>(w, weight + m, pack + m * w.rows);
+      for (i64 i = 0; i < some * padded.plane; ++i) sums[i] = 0;
+      for (i64 o = 0; o < places; o += kFoldPlaces) {
+        const i64 count = least(kFoldPlaces, places - o), columns = (count + 15) / 16 * 16;
+        for (i64 n = 0; n < w.rows; ++n) {
+          const T* from = row<T>(gy, item) + n * places + o;
+          for (i64 p = 0; p < columns; p += 16) store(block + p * w.rows + n * 16, load_lanes(from + p, count - p));
+        }
+        for (i64 m = 0; m < tiles; m += kTileRows) fold_tiles<T, kTileRows>(w.rows, pack + m * w.rows, columns, block, values + m * kFoldPlaces);
+        for (i64 m = tiles; m < rows; ++m) fold_tiles<T, 1>(w.rows, pack + m * w.rows, columns, block, values + m * kFoldPlaces);
+        for (i64 i = 0; i < some; ++i) fold_block(s, padded, o, count, values + i * taps * kFoldPlaces, sums + i * padded.plane);
       }
+      for (i64 i = 0; i < some; ++i) cut_padding(s, padded, sums + i * padded.plane, row<T>(gx, item) + (c + i) * s.inputs());
     }
-    for (i64 i = channels.begin * inputs; i < channels.end * inputs; ++i) to[i] = stored(to[i]);
   }
 }

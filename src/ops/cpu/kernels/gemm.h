@@ -132,6 +132,7 @@ struct Product {
   T* c; i64 cm; i64 lanes;   // valid outputs per row of C
   const T* bias;             // init: null is zero
   bool accumulate;           // init: what C holds
+  const T* row_bias = nullptr;  // init: one value for each row of C
 };
 
 template <class T, int MR, int NP, class A>
@@ -142,6 +143,7 @@ static inline void tile(const Product<T, A>& g, i64 m, i64 panel) {
       const i64 col = (panel + p) * 16, n = g.lanes - col;
       if (g.accumulate) c[i][p] = load_lanes(g.c + (m + i) * g.cm + col, n);
       else if (g.bias) c[i][p] = load_lanes(g.bias + col, n);
+      else if (g.row_bias) LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) c[i][p].part[q] = g.row_bias[m + i] - typename V<T>::Native{};  // -0 stays
       else LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) c[i][p].part[q] = typename V<T>::Native{};  // gcc fills a whole V<T>{} by a slow instruction
     }
   multiply<T, MR, NP>(g.k, g.a.from(m, 0), g.b + panel * g.bp, g.bp, g.bk, c);
@@ -162,13 +164,6 @@ static inline void tile_rows(const Product<T, A>& g, i64 rows, i64 panel) {
   for (; m < rows; ++m) tile<T, 1, NP>(g, m, panel);
 }
 
-// Weights as a product reads them where they have not been stored(): small ones are 0. A NaN may be any, since that of the result is the canonical one.
-template <class N>
-static inline N flushed(N x) {
-  typedef int Bits __attribute__((vector_size(sizeof(N))));
-  const Bits bits = (Bits)x;
-  return (N)(bits & ((bits & 0x7FFFFFFF) >= (127 - 40) << 23));
-}
 // Copies of panels, [k][16]. W row by row is B of gx = gy W, and column by column that of y = x W^T.
 template <class T>
 static void copy_rows(const WeightArg& w, i64 panel, T* to) {
@@ -354,9 +349,33 @@ static void outer_add(const KernelArgs& k) {
   }
 }
 
-// gb (+)= column sums of gy
+// A row of gy has the values of all places, `places` of the first column and so on: the same sums, over rows and places.
+template <class T>
+static void place_sum(const KernelArgs& k) {
+  constexpr i64 kAtOnce = 32;
+  const TensorArg &gy = k.t[0], &gb = k.t[1];
+  const i64 places = k.ints[1];
+  const Range r = share(gb.cols, 16, k.worker, k.workers);
+  T turned[kAtOnce * 16];
+  for (i64 c = r.begin; c < r.end; c += 16) {
+    const i64 n = least(16, r.end - c);
+    RowSum<V<T>> sum;
+    for (i64 i = 0; i < kAtOnce * 16; ++i) turned[i] = 0;
+    for (i64 i = 0; i < gy.rows; ++i)
+      for (i64 o = 0; o < places; o += kAtOnce) {
+        const i64 some = least(kAtOnce, places - o);
+        turn(row<T>(gy, i) + c * places + o, places, n, some, turned, 16);
+        for (i64 j = 0; j < some; ++j) sum.push(load(turned + 16 * j));
+      }
+    const V<T> s = sum.total();
+    T* to = row<T>(gb, 0) + c;
+    put_lanes(to, k.ints[0] ? load_lanes(to, n) + s : s, n);
+  }
+}
+// gb (+)= column sums of gy; with ints[1], of the rows that its rows hold turned (cpu/windows.h)
 template <class T>
 static void col_sum(const KernelArgs& k) {
+  if (k.ints[1] != 0) return place_sum<T>(k);
   const TensorArg &gy = k.t[0], &gb = k.t[1];
   const Range r = share(gy.cols, 16, k.worker, k.workers);
   for (i64 c = r.begin; c < r.end; c += 16) {
