@@ -4,8 +4,9 @@
     python3 tools/bench_training.py [--threads N] [--rounds N] [--isa NAME] [NETWORK...]
 
 needs NumPy and torch. The networks are those of six published benchmarks (dense, convolutions over one to three dimensions, a norm, a deep one), an LSTM fed one row at a time,
-and a large convolution. A round is a few steps of Loom, then the same number of PyTorch (plain SGD, f32, mean squared error, eager mode); printed is the median of the rounds' ratios,
-PyTorch's time / Loom's, with the extremes: above 1 Loom is faster. What is learned is compared first: both losses after the same steps from the same weights.
+and a large convolution. A round is a few steps of Loom, then the same number of PyTorch (plain SGD, f32, mean squared error, eager mode), each after a rest of 50 ms: threads of either
+look for more work for a while before they sleep, on the cores that the other is measured on. Printed is the median of the rounds' ratios, PyTorch's time / Loom's, with the
+extremes: above 1 Loom is faster. What is learned is compared first: both losses after the same steps from the same weights.
 """
 import argparse
 import os
@@ -34,6 +35,7 @@ def conv(rank, filters):
 
 NORM = {"type": "rms_norm", "eps": 1e-6}
 FLAT = {"type": "flatten"}
+REST = 0.05  # seconds
 # name: dimensions of a sample, batch, cells, steps per round
 NETWORKS = {
     "dense": ([128], 64, [dense(512), dense(512), dense(8, "linear")], 40),
@@ -115,21 +117,24 @@ def compare(name, threads, rounds, isa):
             loss = nn.functional.mse_loss(model(tx[at:at + batch]), ty[at:at + batch])
             loss.backward()
             optimizer.step()
-        lost.append(float(loss))
+        lost.append(float(loss.detach()))
 
     total = steps * (rounds + 1)
     ratios, times, seen = [], [], []
     with loom.trainer(x, y, spec={"loss": "mse", "batch": batch, "steps": total, "shuffle": False, "log_every": 0, "optimizer": {"type": "sgd"}, "schedule": {"type": "constant", "rate": 1e-4}}, threads=threads, isa=isa) as trainer:
         for r in range(rounds + 1):
+            time.sleep(REST)
             start = time.perf_counter()
             step = trainer.step(steps)
-            middle = time.perf_counter()
+            ours = time.perf_counter() - start
+            time.sleep(REST)
+            start = time.perf_counter()
             torch_steps(r * steps)
-            end = time.perf_counter()
+            theirs = time.perf_counter() - start
             seen.append(step.loss)
             if r > 0:  # the first round warms up
-                ratios.append((end - middle) / (middle - start))
-                times.append((middle - start) / steps)
+                ratios.append(theirs / ours)
+                times.append(ours / steps)
     worst = max(abs(a - b) / max(abs(b), 1e-3) for a, b in zip(seen[:2], lost[:2]))
     if worst > 1e-3:
         sys.exit(f"{name}: the losses differ by {worst:.2g}: {seen[:2]} and {lost[:2]}")

@@ -80,8 +80,8 @@ std::atomic<bool> together_always{false};
 
 // Whether the team is worth its waiting for the jobs of one context. Of a time T that they took, the caller lost L in waiting; alone it would have needed
 // at most size * (T - L). Where that is less than T it tries them alone, since others may hold the team's cores. Where they take longer so, the
-// waiting is how the work is cut, and the team goes on; otherwise the caller stays alone for a while, twice as long each time the team fails again. Every
-// trial is short beside the time until the next one.
+// waiting is how the work is cut, and the team goes on; otherwise the caller stays alone for as long as it was judged, and twice as long each time the team
+// fails again: threads of others that only look for work a while (OpenMP's, some 10 ms after a loop) are soon outlived, and those that stay cost little.
 class Pace {
  public:
   const void* context = nullptr;
@@ -94,7 +94,8 @@ class Pace {
       penalty_ = kShortest;
     } else if (end >= trusted_until_) {
       together_ = wall_ / runs_;
-      alone_until_ = end + std::max(penalty_, kRare * wall_);
+      penalty_ = std::max(penalty_, wall_);
+      alone_until_ = end + penalty_;
       penalty_ = std::min(2 * penalty_, kLongest);
       trial_ = true;
     }
@@ -105,7 +106,7 @@ class Pace {
     trial_ = false;
     if (wall_ / runs_ > together_) {
       alone_until_ = 0;
-      trusted_until_ = end + 4 * kRare * wall_;
+      trusted_until_ = end + kRare * wall_;
     }
     wall_ = runs_ = 0;
   }
@@ -118,7 +119,7 @@ class Pace {
     return wall_ >= kJudged;
   }
 
-  static constexpr std::int64_t kMilli = 1'000'000, kJudged = 3 * kMilli, kShortest = 20 * kMilli, kLongest = 1000 * kMilli, kRare = 8;
+  static constexpr std::int64_t kMilli = 1'000'000, kJudged = 3 * kMilli, kShortest = 3 * kMilli, kLongest = 1000 * kMilli, kRare = 32;
   std::int64_t wall_ = 0, lost_ = 0, runs_ = 0;  // since it was last judged; nanoseconds, as all here
   std::int64_t together_ = 0;  // a job took so long when the team failed
   std::int64_t alone_until_ = 0, trusted_until_ = 0, penalty_ = kShortest;
