@@ -4,8 +4,8 @@
     python3 tools/bench_training.py [--threads N] [--rounds N] [--isa NAME] [NETWORK...]
 
 needs NumPy and torch. The networks are those of six published benchmarks (dense, convolutions over one to three dimensions, a norm, a deep one), an LSTM fed one row at a time,
-and a large convolution. A round is a few steps of Loom, then the same number of PyTorch (plain SGD, f32, mean squared error, eager mode), each after a rest of 50 ms: threads of either
-look for more work for a while before they sleep, on the cores that the other is measured on. Printed is the median of the rounds' ratios, PyTorch's time / Loom's, with the
+and a large convolution. A round is a few steps of Loom, then the same number of PyTorch (plain SGD, f32, mean squared error, eager mode), each after a rest of 50 ms and
+some steps that are not timed: threads of either look for more work for a while before they sleep, on the cores that the other is measured on, and wake slowly. Printed is the median of the rounds' ratios, PyTorch's time / Loom's, with the
 extremes: above 1 Loom is faster. What is learned is compared first: both losses after the same steps from the same weights.
 """
 import argparse
@@ -35,7 +35,7 @@ def conv(rank, filters):
 
 NORM = {"type": "rms_norm", "eps": 1e-6}
 FLAT = {"type": "flatten"}
-REST = 0.05  # seconds
+REST, UNTIMED = 0.05, 4  # seconds; one untimed step for so many of a round
 # name: dimensions of a sample, batch, cells, steps per round
 NETWORKS = {
     "dense": ([128], 64, [dense(512), dense(512), dense(8, "linear")], 40),
@@ -44,7 +44,7 @@ NETWORKS = {
     "cnn3": ([2, 8, 8, 8], 8, [conv(3, 8), FLAT, dense(8, "linear")], 40),
     "norm": ([128], 64, [dense(512), NORM, dense(512), dense(8, "linear")], 40),
     "deep": ([128], 64, [dense(512), dense(512), dense(512), dense(512), dense(8, "linear")], 20),
-    "lstm": ([32, 64], 1, [{"type": "lstm", "hidden": 128, "return": "last"}, dense(8, "linear")], 20),
+    "lstm": ([32, 64], 1, [{"type": "lstm", "hidden": 128, "return": "last"}, dense(8, "linear")], 60),
     "conv": ([64, 56, 56], 8, [conv(2, 64), FLAT, dense(8, "linear")], 2),
 }
 
@@ -108,36 +108,40 @@ def compare(name, threads, rounds, isa):
     y = rng.uniform(-1, 1, (samples, 8)).astype(np.float32)
     tx, ty = torch.from_numpy(x).reshape(samples, *dims), torch.from_numpy(y)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
-    lost = []
+    done = 0  # steps of PyTorch
 
-    def torch_steps(first):
-        for step in range(first, first + steps):
+    def torch_steps(count):
+        nonlocal done
+        for step in range(done, done + count):
             at = step % 8 * batch
             optimizer.zero_grad(set_to_none=True)
             loss = nn.functional.mse_loss(model(tx[at:at + batch]), ty[at:at + batch])
             loss.backward()
             optimizer.step()
-        lost.append(float(loss.detach()))
+        done += count
+        return float(loss.detach())
 
-    total = steps * (rounds + 1)
-    ratios, times, seen = [], [], []
+    def timed(run):
+        time.sleep(REST)
+        run(untimed)
+        start = time.perf_counter()
+        loss = run(steps)
+        return time.perf_counter() - start, loss
+
+    untimed = 1 + steps // UNTIMED
+    total = (untimed + steps) * (rounds + 1)
+    ratios, times, losses = [], [], []
     with loom.trainer(x, y, spec={"loss": "mse", "batch": batch, "steps": total, "shuffle": False, "log_every": 0, "optimizer": {"type": "sgd"}, "schedule": {"type": "constant", "rate": 1e-4}}, threads=threads, isa=isa) as trainer:
-        for r in range(rounds + 1):
-            time.sleep(REST)
-            start = time.perf_counter()
-            step = trainer.step(steps)
-            ours = time.perf_counter() - start
-            time.sleep(REST)
-            start = time.perf_counter()
-            torch_steps(r * steps)
-            theirs = time.perf_counter() - start
-            seen.append(step.loss)
-            if r > 0:  # the first round warms up
-                ratios.append(theirs / ours)
-                times.append(ours / steps)
-    worst = max(abs(a - b) / max(abs(b), 1e-3) for a, b in zip(seen[:2], lost[:2]))
+        for _ in range(rounds + 1):
+            ours, loss = timed(lambda count: trainer.step(count).loss)
+            theirs, torch_loss = timed(torch_steps)
+            losses.append((loss, torch_loss))
+            ratios.append(theirs / ours)
+            times.append(ours / steps)
+    del ratios[0], times[0]  # the first round warms up
+    worst = max(abs(a - b) / max(abs(b), 1e-3) for a, b in losses[:2])
     if worst > 1e-3:
-        sys.exit(f"{name}: the losses differ by {worst:.2g}: {seen[:2]} and {lost[:2]}")
+        sys.exit(f"{name}: the losses differ by {worst:.2g}: {losses[:2]}")
     print(f"{name:6} {1e3 * statistics.median(times):9.3f} ms a step   PyTorch / Loom {statistics.median(ratios):5.2f}x  ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
     return statistics.median(ratios)
 
