@@ -35,14 +35,9 @@ Result<webgpu::Choice> device_of(const std::string& device) {
   return choice;
 }
 
-Result<Machine> machine_of(const std::string& mode, int threads, const std::string& device, const std::string& isa) {
-  Machine m;
-  LOOM_ASSIGN(m.mode, mode_of(mode, threads, mode.empty() ? device : ""));
-  LOOM_ASSIGN(m.choice, device_of(m.mode.device));
-  const std::string_view here = cpu::numerics_of(isa);
-  // What is measured may change sides: only where both give the same bits.
-  if (m.mode.measured && (m.choice.numerics != "portable" || here != "portable")) m.choice = {};
-  if (!m.choice.device) m.choice.numerics = here;
+Result<Machine> open_machine(const std::string& mode, int threads, const std::string& device, const std::string& isa) {
+  auto m = machine_of(mode, threads, mode.empty() ? device : "", isa);
+  if (m.ok() && !m->choice.note.empty()) say(m->choice.note);
   return m;
 }
 
@@ -67,7 +62,7 @@ Result<OpenModel> open_model(const ModelOptions& options) {
     LOOM_ASSIGN(Adapter read, load_adapter(options.adapter, *model));
     adapter = std::make_shared<Adapter>(std::move(read));
   }
-  LOOM_ASSIGN(Machine m, machine_of(options.mode, options.threads, options.device, options.isa));
+  LOOM_ASSIGN(Machine m, open_machine(options.mode, options.threads, options.device, options.isa));
   return OpenModel{std::move(*model), std::move(adapter), std::make_unique<ThreadPool>(m.mode.threads), std::move(m.choice.device), std::move(m.mode), std::move(m.choice.numerics)};
 }
 

@@ -8,10 +8,9 @@
 
 #include "base/thread_pool.h"
 #include "command.h"
-#include "exec/mode.h"
+#include "exec/machine.h"
 #include "exec/session.h"
 #include "llm/model.h"
-#include "ops/webgpu/probes.h"
 
 namespace loom::cli {
 
@@ -31,12 +30,8 @@ CLI::Option* bind_device_option(CLI::App& command, std::string& device);
 // it prefers to a software adapter as well.
 Result<webgpu::Choice> device_of(const std::string& device);
 
-// What --mode, --threads and --device come to.
-struct Machine {
-  Mode mode;
-  webgpu::Choice choice;
-};
-Result<Machine> machine_of(const std::string& mode, int threads, const std::string& device, const std::string& isa);
+// What --mode, --threads, --device and --isa come to.
+Result<Machine> open_machine(const std::string& mode, int threads, const std::string& device, const std::string& isa);
 
 struct OpenModel {
   Model model;

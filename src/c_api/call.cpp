@@ -109,19 +109,12 @@ Result<webgpu::Choice> Options::device() const {
   return webgpu::choose_device(name);
 }
 
-Result<Options::Machine> Options::machine() const {
-  Machine m;
+Result<Machine> Options::machine() const {
   LOOM_ASSIGN(const int count, threads());
-  LOOM_ASSIGN(const std::string name, string("mode", ""));
-  LOOM_ASSIGN(const std::string wanted, string("device", ""));
-  LOOM_ASSIGN(m.mode, mode_of(name, count, wanted));
-  LOOM_ASSIGN(m.device, webgpu::choose_device(m.mode.device));
+  LOOM_ASSIGN(const std::string mode, string("mode", ""));
+  LOOM_ASSIGN(const std::string device, string("device", ""));
   LOOM_ASSIGN(const std::string isa, string("isa", ""));
-  const std::string_view here = cpu::numerics_of(isa);
-  // What is measured may change sides: only where both give the same bits.
-  if (m.mode.measured && (m.device.numerics != "portable" || here != "portable")) m.device = {};
-  if (!m.device.device) m.device.numerics = here;
-  return m;
+  return machine_of(mode, count, device, isa);
 }
 
 loom_handle new_bytes(std::vector<std::byte> bytes) {

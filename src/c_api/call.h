@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "c_api/objects.h"
 #include "checkpoint/adapter_file.h"
-#include "exec/mode.h"
+#include "exec/machine.h"
 #include <loom/loom.h>
 #include "numeric/weight_format.h"
 
@@ -76,11 +76,7 @@ class Options {
   Result<int> threads() const;
   // "device", as choose_device reads it.
   Result<webgpu::Choice> device() const;
-  // "threads", "device" and "mode", which says both (exec/mode.h).
-  struct Machine {
-    Mode mode;
-    webgpu::Choice device;
-  };
+  // "threads", "device", "mode", which says both (exec/mode.h), and "isa".
   Result<Machine> machine() const;
 
  private:

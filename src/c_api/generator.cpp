@@ -98,7 +98,7 @@ int32_t loom_generator_create(loom_model model, const char* options, size_t opti
     LOOM_TRY(want(generator));
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
     LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"context", "sequences", "chunk", "threads", "isa", "device", "mode"}));
-    LOOM_ASSIGN(Options::Machine machine, o.machine());
+    LOOM_ASSIGN(Machine machine, o.machine());
     auto g = std::make_shared<GeneratorObject>(m->shared, machine.mode.threads);
     LOOM_ASSIGN(g->options.context, o.integer("context", 0, 0, INT32_MAX));
     LOOM_ASSIGN(g->options.sequences, o.integer("sequences", 1, 1, INT32_MAX));
@@ -106,7 +106,7 @@ int32_t loom_generator_create(loom_model model, const char* options, size_t opti
     LOOM_ASSIGN(g->options.isa, o.string("isa", ""));
     g->options.fuse = machine.mode.fuse;
     g->options.measured = machine.mode.measured;
-    g->device = std::move(machine.device);
+    g->device = std::move(machine.choice);
     g->options.device = g->device.device.get();
     g->options.seconds = seconds;
     g->options.cancel = &g->cancel;

@@ -16,11 +16,11 @@ Result<SessionSettings> session_settings(const char* options, std::size_t size, 
   LOOM_ASSIGN(s.options.max_positions, o.integer("max_positions", 512, 1, INT32_MAX));
   LOOM_ASSIGN(s.options.sequences, o.integer("sequences", 1, 1, INT32_MAX));
   LOOM_ASSIGN(s.options.isa, o.string("isa", ""));
-  LOOM_ASSIGN(Options::Machine machine, o.machine());
+  LOOM_ASSIGN(Machine machine, o.machine());
   s.threads = machine.mode.threads;
   s.options.fuse = machine.mode.fuse;
   s.options.measured = machine.mode.measured;
-  s.device = std::move(machine.device);
+  s.device = std::move(machine.choice);
   s.options.device = s.device.device.get();
   return s;
 }

@@ -120,13 +120,13 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     if (s.is_object() && !s.find("version")) s.set("version", 1);
     LOOM_ASSIGN(const TrainingSpec training_spec, parse_training_spec(s));
     LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"threads", "isa", "device", "mode"}));
-    LOOM_ASSIGN(Options::Machine machine, o.machine());
+    LOOM_ASSIGN(Machine machine, o.machine());
     TrainerOptions trainer_options;
     LOOM_ASSIGN(trainer_options.isa, o.string("isa", ""));
     auto t = std::make_shared<TrainerObject>(n->shared, d->data, machine.mode.threads);
     trainer_options.fuse = machine.mode.fuse;
     trainer_options.measured = machine.mode.measured;
-    t->device = std::move(machine.device);
+    t->device = std::move(machine.choice);
     trainer_options.device = t->device.device.get();
     const locks::unique_lock lock(n->shared->mutex);
     trainer_options.places = places_of(*n->shared);

@@ -73,7 +73,7 @@ int run(const Args& a) {
   const Json& inputs = trained.inputs;
   const RawRows& rows = trained.data;
   const bool classes = trained.classes;
-  LOOM_OR_EXIT(const Machine machine, machine_of(a.mode, a.threads, a.device, a.isa), kRefused);
+  LOOM_OR_EXIT(const Machine machine, open_machine(a.mode, a.threads, a.device, a.isa), kRefused);
   ThreadPool pool(machine.mode.threads);
   SessionOptions options;
   options.max_rows = std::min<std::int64_t>(rows.rows, 256);

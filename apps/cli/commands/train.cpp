@@ -250,7 +250,7 @@ int run(const Args& a) {
   Network& network = job.net();
   // Threads that wait for each other cost more than a small step; the bits are the same.
   const bool small = a.spec.empty() && network.parameter_count() * job.spec.batch < 1'000'000;
-  LOOM_OR_EXIT(const Machine machine, machine_of(a.mode, a.threads, a.device, a.isa), kRefused);
+  LOOM_OR_EXIT(const Machine machine, open_machine(a.mode, a.threads, a.device, a.isa), kRefused);
   ThreadPool pool(machine.mode.threads == 0 && small && a.mode.empty() ? 1 : machine.mode.threads);
   TrainerOptions options;
   options.isa = a.isa;
