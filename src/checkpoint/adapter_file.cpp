@@ -137,11 +137,8 @@ Status save_adapter(const std::string& folder, const Adapter& adapter, std::span
   config.set("bias", "none");
   config.set("fan_in_fan_out", false);
   config.set("init_lora_weights", true);
-  config.set("use_rslora", false);
-  config.set("use_dora", false);
   config.set("modules_to_save", Json());
-  config.set("rank_pattern", Json::object());
-  config.set("alpha_pattern", Json::object());
+  // Later keys ("use_rslora", "use_dora", "rank_pattern", "alpha_pattern") are left at their defaults: versions before them refuse keys they do not know.
   config.set("inference_mode", true);
   const std::string text = config.dump() + "\n";
   return write_file(folder + "/adapter_config.json", as_bytes(text));

@@ -201,7 +201,7 @@ TEST_F(AdapterTraining, FolderIsWhatPeftReads) {
   ASSERT_TRUE(config.ok());
   EXPECT_EQ(config->dump(),
             R"({"peft_type":"LORA","task_type":null,"base_model_name_or_path":"a-base","r":4,"lora_alpha":8,"target_modules":["down","q","v"],"lora_dropout":0.0,"bias":"none",)"
-            R"("fan_in_fan_out":false,"init_lora_weights":true,"use_rslora":false,"use_dora":false,"modules_to_save":null,"rank_pattern":{},"alpha_pattern":{},"inference_mode":true})");
+            R"("fan_in_fan_out":false,"init_lora_weights":true,"modules_to_save":null,"inference_mode":true})");
   const auto file = Safetensors::open(*open_source(folder + "/adapter_model.safetensors"));
   ASSERT_TRUE(file.ok());
   std::string names;
@@ -235,12 +235,12 @@ TEST_F(AdapterTraining, RefusesByName) {
     EXPECT_TRUE(write_file(folder + "/adapter_config.json", as_bytes(text)).ok());
     return load_adapter(folder, places).status().to_string();
   };
-  EXPECT_NE(refusal("\"use_dora\":false", "\"use_dora\":true").find("\"use_dora\": true is not supported"), std::string::npos);
+  EXPECT_NE(refusal("\"bias\":\"none\"", "\"bias\":\"none\",\"use_dora\":true").find("\"use_dora\": true is not supported"), std::string::npos);
   EXPECT_NE(refusal("\"LORA\"", "\"IA3\"").find("\"peft_type\": \"IA3\""), std::string::npos);
   EXPECT_NE(refusal("\"bias\":\"none\"", "\"bias\":\"all\"").find("\"bias\": \"all\""), std::string::npos);
   EXPECT_NE(refusal("\"init_lora_weights\":true", "\"init_lora_weights\":\"pissa\"").find("pissa"), std::string::npos);
   EXPECT_NE(refusal("\"modules_to_save\":null", "\"modules_to_save\":[\"lm_head\"]").find("modules_to_save"), std::string::npos);
-  EXPECT_NE(refusal("\"alpha_pattern\":{}", "\"alpha_pattern\":{\"q\":3}").find("alpha_pattern"), std::string::npos);
+  EXPECT_NE(refusal("\"bias\":\"none\"", "\"bias\":\"none\",\"alpha_pattern\":{\"q\":3}").find("alpha_pattern"), std::string::npos);
   EXPECT_EQ(refusal("\"r\":2", "\"r\":2"), Status().to_string());
   EXPECT_NE(load_adapter(folder + "/nothing", places).status().message().find("as PEFT saves it"), std::string::npos);
   // Tensors of another network, and an A without its B.
