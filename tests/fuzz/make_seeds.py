@@ -222,6 +222,8 @@ def seeds():
         made = base64.b64decode("".join(encoded.split('"')[1::2]))
         yield "picture", made
         yield "picture", made.replace(b"\xff\xc0", b"\xff\xc2")  # a JPEG read as a progressive one
+        exif = b"Exif\0\0II" + struct.pack("<HIHHHIHHI", 42, 8, 1, 0x0112, 3, 1, 6, 0, 0)  # taken with the camera on its side
+        yield "picture", made[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + made[2:]
 
     yield "csv", b"a,b,y\n1,2,3\n4,5,6\n"
     yield "csv", b'name;"day";y\r\n"x;1";2020-01-02;1\r\n"a""b";2021-03-04;0\r\n?;;1\r\n'

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+
+#include "train/data/exif.h"
 
 namespace loom {
 namespace {
@@ -138,6 +141,7 @@ Result<PictureSize> picture_size(std::span<const std::byte> bytes, const Picture
     LOOM_TRY(decodable(bytes, decoder));
     LOOM_ASSIGN(size, decoder.size(bytes));
     if (size.width < 1 || size.height < 1) return corrupt("a picture without pixels");
+    if (lies(orientation_of(bytes))) std::swap(size.width, size.height);
   }
   LOOM_TRY(check(size));
   return size;
@@ -152,9 +156,12 @@ Result<Picture> read_picture(std::span<const std::byte> bytes, const PictureDeco
     LOOM_ASSIGN(picture, pnm.values(size));
   } else {
     LOOM_ASSIGN(picture, decoder.decode(bytes));
+    const int orientation = orientation_of(bytes);
+    const bool turned = lies(orientation);
     const std::int64_t c = picture.channels;
-    if (picture.height != size.height || picture.width != size.width || c < 1 || c > 4 || static_cast<std::int64_t>(picture.values.size()) != size.height * size.width * c)
+    if (picture.height != (turned ? size.width : size.height) || picture.width != (turned ? size.height : size.width) || c < 1 || c > 4 || static_cast<std::int64_t>(picture.values.size()) != size.height * size.width * c)
       return Status(Code::internal, "the decoder gave another picture than it said");
+    picture = upright(std::move(picture), orientation);
   }
   simplify(picture);
   return picture;

@@ -24,7 +24,7 @@ struct Picture {
   std::vector<std::uint8_t> values;
 };
 
-// Both take the bytes of a file, and say of bad ones what is wrong, without a name. Empty: no format but PGM and PPM is read.
+// As the file stores it: what a JPEG says of how it was held (exif.h) is not the decoder's work. Both take the bytes of a file, and say of bad ones what is wrong, without a name. Empty: no format but PGM and PPM is read.
 struct PictureDecoder {
   std::function<Result<PictureSize>(std::span<const std::byte>)> size;  // without decoding it
   std::function<Result<Picture>(std::span<const std::byte>)> decode;    // of that size
@@ -32,7 +32,7 @@ struct PictureDecoder {
 
 inline constexpr std::int64_t kMostPixels = std::int64_t{64} << 20;  // of one picture
 
-// Errors: unsupported where there is no decoder for it; out_of_range: more than kMostPixels; else what is wrong with the bytes.
+// As a person sees it. Errors: unsupported where there is no decoder for it; out_of_range: more than kMostPixels; else what is wrong with the bytes.
 Result<PictureSize> picture_size(std::span<const std::byte> bytes, const PictureDecoder& decoder);
 // Colour, or grey where no pixel has one; what is transparent lies on white.
 Result<Picture> read_picture(std::span<const std::byte> bytes, const PictureDecoder& decoder);

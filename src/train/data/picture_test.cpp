@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "train/data/exif.h"
+
 namespace loom {
 namespace {
 
@@ -127,6 +129,57 @@ TEST(Picture, TheDecoderReadsWhatIsNoPgm) {
   EXPECT_EQ(read_picture(bytes_of("xyz"), decoder).status().code(), Code::internal);
   decoder.size = [](std::span<const std::byte>) { return Result<PictureSize>(PictureSize{20000, 20000}); };
   EXPECT_EQ(read_picture(bytes_of("xyz"), decoder).status().code(), Code::out_of_range);
+}
+
+// A JPEG as far as its Exif segment, whose TIFF structure is given; what follows is the decoder's.
+std::vector<std::byte> jpeg_with(const std::string& tiff) {
+  const std::string body = std::string("Exif\0\0", 6) + tiff;
+  const auto length = static_cast<char>(body.size() + 2);
+  return bytes_of(std::string("\xFF\xD8\xFF\xE0\0\x04JF", 8) + "\xFF\xFF\xE1" + '\0' + length + body + "\xFF\xDA");
+}
+// A directory of two entries, the second the orientation, in either order of bytes.
+std::string tiff_of(bool little, int orientation, int type = 3, int count = 1, int directory = 8) {
+  std::string tiff = little ? "II" : "MM";
+  auto put = [&](int value, int size) {
+    for (int i = 0; i < size; ++i) tiff += static_cast<char>(value >> 8 * (little ? i : size - 1 - i) & 0xFF);
+  };
+  put(42, 2), put(directory, 4), put(2, 2);
+  put(0x010F, 2), put(2, 2), put(1, 4), put(0, 4);
+  put(0x0112, 2), put(type, 2), put(count, 4), put(orientation, 2), put(0, 2);
+  return tiff;
+}
+
+// What Exif says of each orientation: where the stored first row and first column are seen.
+TEST(Picture, IsTurnedAsItWasTaken) {
+  const Picture stored{2, 3, 1, {1, 2, 3, 4, 5, 6}};
+  const PictureDecoder decoder{[&](std::span<const std::byte>) { return Result<PictureSize>(PictureSize{2, 3}); }, [&](std::span<const std::byte>) { return Result<Picture>(stored); }};
+  const std::vector<int> seen[] = {{1, 2, 3, 4, 5, 6}, {3, 2, 1, 6, 5, 4}, {6, 5, 4, 3, 2, 1}, {4, 5, 6, 1, 2, 3}, {1, 4, 2, 5, 3, 6}, {4, 1, 5, 2, 6, 3}, {6, 3, 5, 2, 4, 1}, {3, 6, 2, 5, 1, 4}};
+  for (int orientation = 1; orientation <= 8; ++orientation)
+    for (const bool little : {false, true}) {
+      const auto bytes = jpeg_with(tiff_of(little, orientation));
+      const auto size = picture_size(bytes, decoder);
+      const auto picture = read_picture(bytes, decoder);
+      ASSERT_TRUE(size.ok() && picture.ok()) << orientation;
+      EXPECT_EQ(values(*picture), seen[orientation - 1]) << orientation;
+      EXPECT_EQ(picture->height, orientation < 5 ? 2 : 3);
+      EXPECT_EQ(size->height, picture->height);
+      EXPECT_EQ(size->width, picture->width);
+    }
+  // Pixels of several values stay together.
+  Picture color = upright({1, 2, 3, {1, 2, 3, 4, 5, 6}}, 8);
+  EXPECT_EQ(values(color), (std::vector<int>{4, 5, 6, 1, 2, 3}));
+}
+
+TEST(Picture, DamagedExifSaysNothing) {
+  const std::string good = tiff_of(true, 6);
+  EXPECT_EQ(orientation_of(jpeg_with(good)), 6);
+  for (const std::string& bad : {tiff_of(true, 0), tiff_of(true, 9), tiff_of(true, 6, 4), tiff_of(true, 6, 3, 70000), tiff_of(true, 6, 3, 1, 40000), tiff_of(true, 6, 3, 1, -2), std::string("II"), std::string("XX") + good.substr(2)})
+    EXPECT_EQ(orientation_of(jpeg_with(bad)), 1);
+  // Ends anywhere.
+  const auto whole = jpeg_with(good);
+  for (std::size_t n = 0; n < whole.size() - 2; ++n) EXPECT_EQ(orientation_of(std::span(whole).first(n)), 1) << n;
+  for (std::size_t n = 0; n < good.size(); ++n) EXPECT_EQ(orientation_of(jpeg_with(good.substr(0, n))), 1) << n;
+  EXPECT_EQ(orientation_of(bytes_of("\x89PNG")), 1);
 }
 
 TEST(Picture, SizesBecomeOne) {
