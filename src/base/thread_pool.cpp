@@ -86,7 +86,7 @@ class Pace {
  public:
   const void* context = nullptr;
 
-  bool alone(std::int64_t now) const { return now < alone_until_ && !together_always.load(std::memory_order_relaxed); }
+  bool alone(std::int64_t now) const { return (trial_ || now < alone_until_) && !together_always.load(std::memory_order_relaxed); }
   void was_together(std::int64_t start, std::int64_t end, std::int64_t lost, int size) {
     lost_ += lost;
     if (!add(start, end)) return;
@@ -96,7 +96,7 @@ class Pace {
       together_ = wall_ / runs_;
       penalty_ = std::max(penalty_, wall_);
       alone_until_ = end + penalty_;
-      penalty_ = std::min(2 * penalty_, kLongest);
+      penalty_ = std::min(2 * penalty_, std::max(kLongest, kRare * wall_));
       trial_ = true;
     }
     wall_ = lost_ = runs_ = 0;
@@ -123,7 +123,7 @@ class Pace {
   std::int64_t wall_ = 0, lost_ = 0, runs_ = 0;  // since it was last judged; nanoseconds, as all here
   std::int64_t together_ = 0;  // a job took so long when the team failed
   std::int64_t alone_until_ = 0, trusted_until_ = 0, penalty_ = kShortest;
-  bool trial_ = false;
+  bool trial_ = false;         // the first jobs alone are compared with it
 };
 
 }  // namespace
