@@ -186,6 +186,14 @@ bool Emit::in_fp8(View v) const {
   const BufferId id = b.kind == BufferKind::weight ? v.buffer : p_.find(BufferKind::weight, b.path, b.role);
   return id != kNone && p_.buffers[static_cast<std::size_t>(id)].format.dtype == DType::fp8e4m3;
 }
+namespace {
+bool writes(const Instruction& ins, BufferId buffer) {
+  const auto& operands = info(ins.op).operands;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (operands[i].role != Role::read && ins.operands[i].buffer == buffer) return true;
+  return false;
+}
+}  // namespace
 View Emit::rounded(View x, Unary kind) {
   // An unfolded row holds a value once per tap: it is rounded before.
   if (!p_.code.empty() && p_.code.back().op == Op::unfold && p_.code.back().operands[1] == x) {
@@ -195,8 +203,17 @@ View Emit::rounded(View x, Unary kind) {
     p_.code.push_back(unfold);
     return x;
   }
-  const auto [found, added] = rounded_.try_emplace({x.buffer, x.col, x.cols, kind});
-  return added ? found->second = unary(x, kind) : found->second;
+  const auto key = std::make_tuple(x.buffer, x.col, x.cols, kind);
+  if (const auto found = rounded_.find(key); found != rounded_.end()) return found->second;
+  // Values that only change places are rounded before, too, where nothing has changed since: what moves them is what convolutions are known by (cpu/windows.h).
+  const auto moved = std::find_if(p_.code.rbegin(), p_.code.rend(), [&](const Instruction& ins) { return writes(ins, x.buffer); });
+  if (moved == p_.code.rend() || moved->op != Op::reorder || moved->operands[1] != x || std::any_of(p_.code.rbegin(), moved, [&](const Instruction& ins) { return writes(ins, moved->operands[0].buffer); }))
+    return rounded_[key] = unary(x, kind);
+  const auto ints = moved->ints;
+  const View from = rounded(moved->operands[0], kind), y = like(x, x.cols);
+  append(Op::reorder, {from, y});
+  p_.code.back().ints = ints;
+  return rounded_[key] = y;
 }
 
 View Emit::matmul(View w, View x, View bias) {

@@ -11,7 +11,7 @@ namespace loom {
 namespace {
 
 struct Case {
-  std::string cell, dims;
+  std::string cell, dims, dtype;
   std::int64_t width, rows;
 };
 
@@ -38,6 +38,7 @@ Case random_case(std::uint64_t seed) {
   c.cell = R"("type":"cnn)" + std::to_string(rank) + R"(","filters":)" + std::to_string(filters) + R"(,"kernel":[)" + kernel + R"(],"stride":[)" + stride + R"(],"dilation":[)" + dilation + R"(],"padding":[)" + padding + padding_end + R"(],"bias":)" +
            (pick(0, 1) ? "true" : "false") + R"(,"activation":")" + (pick(0, 2) ? "silu\"" : "linear\"");
   c.dims = dims;
+  c.dtype = seed % 5 == 1 ? "fp8e4m3" : seed % 5 == 2 ? "f16" : seed % 5 == 3 ? "i8" : "f32";  // one of each class of products
   c.width = width;
   c.rows = pick(1, 5);
   return c;
@@ -78,7 +79,7 @@ TEST(Window, ConvolutionsWithoutUnfoldedRowsHaveTheSameBits) {
     const std::string topology = R"({"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"width":3},"cells":[{"at":[0,0,0,0],"type":"dense","out":)" + std::to_string(c.width) +
                                  R"(},{"at":[0,0,0,1],"type":"reshape","dims":[)" + c.dims + R"(]},{"at":[0,0,0,2],)" + c.cell + "}]}";
     SCOPED_TRACE(topology);
-    Network n = test::random_network(topology, "f32");
+    Network n = test::random_network(topology, c.dtype);
     const Outcome want = run(n, c, 1, false, "generic");
     ASSERT_FALSE(want.values.empty());
     for (const int threads : {1, 2, 3}) {

@@ -13,7 +13,7 @@
 #endif
 // to[c * to_step + r] = from[r * from_step + c], of floats in squares of four by four, which `pass` sees as vectors (none of the others).
 template <class T, class Pass>
-static inline void turn(const T* from, i64 from_step, i64 rows, i64 cols, T* to, i64 to_step, Pass pass) {
+__attribute__((noinline)) static void turn(const T* from, i64 from_step, i64 rows, i64 cols, T* to, i64 to_step, Pass pass) {
   const i64 whole_rows = sizeof(T) == 4 ? rows / 4 * 4 : 0, whole_cols = cols / 4 * 4;
   if constexpr (sizeof(T) == 4) {
     typedef float Four __attribute__((vector_size(16)));
