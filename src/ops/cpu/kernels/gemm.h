@@ -236,7 +236,7 @@ template <class T>
 static void matmul(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const TensorArg &x = k.t[1], &y = k.t[3];
-  const Product<T> g{w.cols, row<T>(x, 0), x.stride, 1, static_cast<const T*>(w.panels), w.padded_cols * 16, 16, row<T>(y, 0), y.stride, w.rows,
+  const Product<T> g{w.cols, {row<T>(x, 0), x.stride, 1}, static_cast<const T*>(w.panels), w.padded_cols * 16, 16, row<T>(y, 0), y.stride, w.rows,
                      k.has[2] ? row<T>(k.t[2], 0) : nullptr, false};
   if constexpr (sizeof(T) == 4) product(g, y.rows, k, w.master ? turn_rows : nullptr);
   else product(g, y.rows, k);
@@ -247,7 +247,7 @@ template <class T>
 static void matmul_t(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const TensorArg &gy = k.t[1], &gx = k.t[2];
-  const Product<T> g{w.rows, row<T>(gy, 0), gy.stride, 1, static_cast<const T*>(w.dense), 16, w.dense_stride, row<T>(gx, 0), gx.stride, w.cols, nullptr, false};
+  const Product<T> g{w.rows, {row<T>(gy, 0), gy.stride, 1}, static_cast<const T*>(w.dense), 16, w.dense_stride, row<T>(gx, 0), gx.stride, w.cols, nullptr, false};
   product(g, gx.rows, k, w.master || (gx.rows >= kPackedRows && w.rows <= kPackedSums) ? copy_rows<T> : nullptr);
 }
 
@@ -324,7 +324,7 @@ static void outer_add(const KernelArgs& k) {
   constexpr i64 kRows = kRowsOf<T>;
   const TensorArg &gy = k.t[0], &x = k.t[1], &gw = k.t[2];
   Range r = share(gw.rows, kTileRows, k.worker, k.workers);
-  const Product<T> g{gy.rows, row<T>(gy, 0), 1, gy.stride, row<T>(x, 0), 16, x.stride, row<T>(gw, 0), gw.stride, x.cols, nullptr, k.ints[0] != 0};
+  const Product<T> g{gy.rows, {row<T>(gy, 0), 1, gy.stride}, row<T>(x, 0), 16, x.stride, row<T>(gw, 0), gw.stride, x.cols, nullptr, k.ints[0] != 0};
   const i64 panels = (x.cols + 15) / 16;
   if (gy.rows <= kPackedOuter) {
     T *columns = reinterpret_cast<T*>(k.scratch), *lanes = columns + kPackedOuterValues;

@@ -149,7 +149,7 @@ __attribute__((noinline)) static void take_greatest(const T* __restrict from, i6
   if (Step != 0) step = Step;
   for (i64 i = begin; i < end; ++i) {
     const T v = from[i * step], b = best[i];
-    best[i] = (v > b) | (v != v) ? v : b;
+    best[i] = ((v > b) | (v != v)) ? v : b;
   }
 }
 template <class T, int Step>
@@ -191,7 +191,7 @@ static inline bool is_halving(const Spatial& s) {
          s.dilation[2] == 1 && s.pad[1] == 0 && s.pad[2] == 0 && 2 * s.out[1] <= s.in[1] && 2 * s.out[2] <= s.in[2];
 }
 template <class T>
-static inline T greater(T b, T v) { return (v > b) | (v != v) ? v : b; }
+static inline T greater(T b, T v) { return ((v > b) | (v != v)) ? v : b; }
 template <class T>
 __attribute__((noinline)) static void halve_line(const T* __restrict a, const T* __restrict b, i64 n, T* __restrict y) {
   for (i64 i = 0; i < n; ++i) y[i] = greater(greater(greater(a[2 * i], a[2 * i + 1]), b[2 * i]), b[2 * i + 1]);
@@ -339,7 +339,7 @@ static void group_matmul_t(const KernelArgs& k) {
   const TensorArg &gy = k.t[1], &gx = k.t[2];
   const i64 outputs = w.rows / k.ints[0];
   for (i64 g = 0; g < k.ints[0]; ++g)
-    product(Product<T>{outputs, row<T>(gy, 0) + g * outputs, gy.stride, 1, static_cast<const T*>(w.dense) + g * outputs * w.dense_stride, 16, w.dense_stride, row<T>(gx, 0) + g * w.cols, gx.stride, w.cols,
+    product(Product<T>{outputs, {row<T>(gy, 0) + g * outputs, gy.stride, 1}, static_cast<const T*>(w.dense) + g * outputs * w.dense_stride, 16, w.dense_stride, row<T>(gx, 0) + g * w.cols, gx.stride, w.cols,
                        nullptr, false}, gx.rows, k);
 }
 template <class T>
@@ -349,7 +349,7 @@ static void group_outer_add(const KernelArgs& k) {
   const Range r = share(gw.rows, 1, k.worker, k.workers);
   for (i64 n = r.begin; n < r.end;) {
     const i64 group = n / outputs, end = least(r.end, (group + 1) * outputs);
-    const Product<T> g{gy.rows, row<T>(gy, 0), 1, gy.stride, row<T>(x, 0) + group * gw.cols, 16, x.stride, row<T>(gw, 0), gw.stride, gw.cols, nullptr, k.ints[1] != 0};
+    const Product<T> g{gy.rows, {row<T>(gy, 0), 1, gy.stride}, row<T>(x, 0) + group * gw.cols, 16, x.stride, row<T>(gw, 0), gw.stride, gw.cols, nullptr, k.ints[1] != 0};
     for (i64 p = 0; p < panels; ++p) outer_rows<T, 1>(g, {n, end}, p);
     n = end;
   }
