@@ -1,4 +1,4 @@
-// Writes packed matrices of every weight format and what they decode to, for tools/check_packing.py to compare with an
+// Writes packed matrices of every weight format and what they decode to, for tools/check/packing.py to compare with an
 // independent reader: dump_packed FOLDER. A line of FOLDER/manifest.txt per matrix: format rows cols file-stem; beside it
 // STEM.packed (the bytes) and STEM.f64 (decoded values, row-major, little-endian doubles).
 #include <cstdio>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "base/random.h"
 #include "numeric/codec.h"
 #include "numeric/gguf/gguf_blocks.h"

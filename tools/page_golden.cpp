@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files/source.h"
 #include "base/json.h"
-#include "base/source.h"
 #include <loom/loom.hpp>
 
 namespace {

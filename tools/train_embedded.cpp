@@ -11,8 +11,8 @@
 #include <set>
 #include <string>
 
-#include "base/bytes.h"
-#include "base/sha256.h"
+#include "base/files/bytes.h"
+#include "base/files/sha256.h"
 #include "llm/embedded_model.h"
 #include "llm/import/entity_model.h"
 #include "stories/stories.h"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/sha256.h"
+#include "base/files/sha256.h"
 #include "conformance/layer_samples.h"
 #include "verify/verify.h"
 

@@ -1,7 +1,7 @@
 // PNG, JPEG, BMP and GIF (its first image), by stb_image where the program was built with it. Without state: any thread.
 #pragma once
 
-#include "train/data/picture.h"
+#include "train/data/pictures/picture.h"
 
 namespace loom::cli {
 

@@ -1,7 +1,7 @@
 #include "generation.h"
 
+#include "base/files/sha256.h"
 #include "base/numerics_version.h"
-#include "base/sha256.h"
 #include "console.h"
 
 namespace loom::cli {

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "llm/generate/generate.h"
-#include "open_model.h"
+#include "models/open_model.h"
 
 namespace loom::cli {
 

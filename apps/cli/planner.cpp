@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "console.h"
 #include "exec/session.h"
 #include "train/metrics.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "grid/network.h"
 #include "train/data/data.h"
 #include "train/learner.h"

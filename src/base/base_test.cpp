@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
+#include "base/files/sha256.h"
+#include "base/files/source.h"
 #include "base/json.h"
 #include "base/random.h"
-#include "base/sha256.h"
-#include "base/source.h"
 
 namespace loom {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "ops/cpu/isa.h"
 
 namespace loom::c_api {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/files/sha256.h"
 #include "base/numerics_version.h"
-#include "base/sha256.h"
 #include "c_api/call.h"
 #include "c_api/chat.h"
 

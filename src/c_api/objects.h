@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "base/locks.h"
-#include "base/source.h"
+#include "base/files/source.h"
 #include "base/status.h"
-#include "base/thread_pool.h"
+#include "base/threads/locks.h"
+#include "base/threads/thread_pool.h"
 #include "exec/session.h"
 #include "llm/generate/generate.h"
 #include "llm/model.h"

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <map>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "c_api/call.h"
 
 using namespace loom;

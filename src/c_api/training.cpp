@@ -2,7 +2,7 @@
 #include "c_api/call.h"
 #include "train/checkpoint.h"
 #include "train/data/data.h"
-#include "train/data/table.h"
+#include "train/data/tables/table.h"
 #include "train/spec.h"
 
 using namespace loom;

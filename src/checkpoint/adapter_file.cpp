@@ -7,8 +7,8 @@
 #include <cstring>
 #include <set>
 
-#include "base/bytes.h"
-#include "base/source.h"
+#include "base/files/bytes.h"
+#include "base/files/source.h"
 #include "formats/safetensors/safetensors.h"
 
 namespace loom {

@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files/sha256.h"
+#include "base/files/source.h"
 #include "base/json.h"
-#include "base/sha256.h"
-#include "base/source.h"
 #include "base/status.h"
 #include "grid/network.h"
 #include "numeric/weight_format.h"

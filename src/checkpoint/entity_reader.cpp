@@ -4,7 +4,7 @@
 #include <cstring>
 #include <new>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "checkpoint/checksum.h"
 #include "checkpoint/entity.h"
 #include "checkpoint/layout.h"

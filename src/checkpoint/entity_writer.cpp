@@ -3,7 +3,7 @@
 #include "checkpoint/layout.h"
 #include "checkpoint/stale_files.h"
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "formats/tensor_file.h"
 
 namespace loom {

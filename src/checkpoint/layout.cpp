@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "checkpoint/checksum.h"
 #include "formats/tensor_file.h"
 

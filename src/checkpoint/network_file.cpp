@@ -4,7 +4,7 @@
 #include <cstring>
 #include <set>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "checkpoint/entity.h"
 #include "checkpoint/layout.h"
 #include "formats/tensor_file.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "checkpoint/entity.h"
 
 namespace loom::test {

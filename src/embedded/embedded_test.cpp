@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "base/sha256.h"
-#include "base/source.h"
+#include "base/files/sha256.h"
+#include "base/files/source.h"
 #include "support/places.h"
 
 namespace loom {

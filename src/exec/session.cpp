@@ -4,7 +4,7 @@
 #include <bit>
 #include <chrono>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "grid/emitter.h"
 
 namespace loom {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "grid/adapter.h"
 #include "grid/network.h"
 #include "ops/executor.h"

@@ -6,8 +6,8 @@
 #include <array>
 #include <string>
 
-#include "base/bytes.h"
-#include "base/source.h"
+#include "base/files/bytes.h"
+#include "base/files/source.h"
 #include "formats/message.h"
 
 namespace loom {

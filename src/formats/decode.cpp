@@ -1,6 +1,6 @@
 #include "formats/decode.h"
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "numeric/codec.h"
 #include "numeric/gguf/gguf_blocks.h"
 

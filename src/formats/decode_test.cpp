@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "base/sha256.h"
+#include "base/files/sha256.h"
 #include "formats/tensor_file.h"
 #include "formats/test_files.h"
 #include "support/data.h"

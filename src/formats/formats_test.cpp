@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "base/json.h"
 #include "formats/gguf/gguf.h"
 #include "formats/safetensors/safetensors.h"

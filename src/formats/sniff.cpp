@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "formats/message.h"
 #include "formats/safetensors/safetensors.h"
 #include "formats/tensor_file.h"

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "base/source.h"
+#include "base/files/source.h"
 #include "base/status.h"
 
 namespace loom {

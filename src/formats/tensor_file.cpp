@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "formats/decode.h"
 #include "formats/message.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/source.h"
+#include "base/files/source.h"
 #include "base/status.h"
 
 namespace loom {

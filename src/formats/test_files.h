@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/bytes.h"
-#include "base/source.h"
+#include "base/files/bytes.h"
+#include "base/files/source.h"
 
 namespace loom::test {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/bytes.h"
-#include "base/sha256.h"
+#include "base/files/bytes.h"
+#include "base/files/sha256.h"
 
 namespace loom {
 

@@ -6,10 +6,10 @@
 #include <set>
 #include <utility>
 
-#include "base/bytes.h"
-#include "base/exact_math.h"
+#include "base/files/bytes.h"
+#include "base/files/sha256.h"
+#include "base/math/exact_math.h"
 #include "base/random.h"
-#include "base/sha256.h"
 
 namespace loom {
 namespace {

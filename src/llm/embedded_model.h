@@ -5,7 +5,7 @@
 #include <functional>
 #include <string_view>
 
-#include "base/source.h"
+#include "base/files/source.h"
 #include "llm/generate/generate.h"
 
 namespace loom {

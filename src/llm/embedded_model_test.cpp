@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/sha256.h"
+#include "base/files/sha256.h"
 #include "embedded/embedded.h"
 #include "ops/cpu/isa.h"
 

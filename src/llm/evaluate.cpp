@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/exact_math.h"
+#include "base/math/exact_math.h"
 #include "exec/session.h"
 #include "llm/generate/generate.h"
 #include "llm/generate/sampler.h"

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "grid/adapter.h"
 #include "llm/model.h"
 

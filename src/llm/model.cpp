@@ -1,6 +1,6 @@
 #include "llm/model.h"
 
-#include "base/source.h"
+#include "base/files/source.h"
 #include "formats/safetensors/safetensors.h"
 #include "formats/sniff.h"
 #include "llm/embedded_model.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
+#include "base/files/source.h"
 #include "base/json.h"
-#include "base/source.h"
 #include "formats/test_files.h"
 #include "llm/evaluate.h"
 #include "llm/model.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "numeric/packed/quantize.h"
 
 namespace loom {

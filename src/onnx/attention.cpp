@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "base/exact_math.h"
+#include "base/math/exact_math.h"
 #include "onnx/graph.h"
 
 namespace loom::onnx {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <set>
 
-#include "base/bytes.h"
-#include "base/locks.h"
-#include "base/thread_pool.h"
+#include "base/files/bytes.h"
+#include "base/threads/locks.h"
+#include "base/threads/thread_pool.h"
 #include "exec/session.h"
 #include "numeric/codec.h"
 #include "onnx/graph.h"

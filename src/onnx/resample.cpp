@@ -1,7 +1,7 @@
 // Operators that sample between values: Resize with weights that are known, GridSample with weights that follow from its grid.
 #include <algorithm>
 
-#include "base/exact_math.h"
+#include "base/math/exact_math.h"
 #include "onnx/graph.h"
 
 namespace loom::onnx {

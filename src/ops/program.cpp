@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "base/json.h"
 #include "base/numerics_version.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/sha256.h"
+#include "base/files/sha256.h"
 #include "base/status.h"
 #include "numeric/weight_format.h"
 #include "ops/op.h"

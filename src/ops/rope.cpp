@@ -1,6 +1,6 @@
 #include "ops/rope.h"
 
-#include "base/exact_math.h"
+#include "base/math/exact_math.h"
 
 namespace loom {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "ops/activation.h"
 #include "ops/program.h"
 #include "ops/rope.h"

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 
 namespace loom {
 namespace {

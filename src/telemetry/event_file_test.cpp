@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 
 namespace loom {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/files/source.h"
 #include "base/json.h"
-#include "base/source.h"
 #include "support/data.h"
 #include "text/bpe/bpe_trainer.h"
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/files/source.h"
 #include "base/json.h"
-#include "base/source.h"
 #include "support/data.h"
 
 namespace loom {

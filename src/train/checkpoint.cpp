@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "formats/safetensors/safetensors.h"
 
 namespace loom {

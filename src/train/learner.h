@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "grid/emitter.h"
 #include "grid/network.h"
 #include "ops/executor.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/exact_math.h"
+#include "base/math/exact_math.h"
 
 namespace loom {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "base/status.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "exec/session.h"
 #include "grid/network.h"
 #include "train/data/data.h"

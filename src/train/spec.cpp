@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/source.h"
+#include "base/files/source.h"
 
 namespace loom {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 #include "base/status.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "grid/network.h"
 #include "train/data/data.h"
 #include "train/learner.h"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/files/source.h"
 #include "base/random.h"
-#include "base/source.h"
 #include "ops/cpu/isa.h"
 #include "train/checkpoint.h"
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "base/bytes.h"
-#include "base/exact_math.h"
+#include "base/files/bytes.h"
+#include "base/files/sha256.h"
+#include "base/math/exact_math.h"
 #include "base/numerics_version.h"
 #include "base/random.h"
-#include "base/sha256.h"
 #include "exec/session.h"
 #include "llm/embedded_model.h"
 #include "ops/cpu/isa.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace loom {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/source.h"
+#include "base/files/source.h"
 #include "ops/cpu/isa.h"
 
 namespace loom {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "base/random.h"
 #include "exec/session.h"
 #include "numeric/gguf/gguf_blocks.h"

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "base/source.h"
+#include "base/files/source.h"
 #include "support/places.h"
 #include "train/trainer.h"
 

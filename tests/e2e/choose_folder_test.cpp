@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <set>
 
-#include "base/source.h"
+#include "base/files/source.h"
 #include "e2e/pictures.h"
 #include "e2e/process.h"
 #include "e2e/report.h"

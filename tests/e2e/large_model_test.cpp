@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "e2e/process.h"
 #include "formats/safetensors/safetensors.h"
 #include "llm/config/architecture.h"

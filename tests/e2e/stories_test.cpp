@@ -3,9 +3,9 @@
 #include <cmath>
 #include <sstream>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
+#include "base/files/source.h"
 #include "base/json.h"
-#include "base/source.h"
 #include "e2e/process.h"
 #include "formats/npy/npy.h"
 #include "formats/safetensors/safetensors.h"

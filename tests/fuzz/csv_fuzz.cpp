@@ -1,6 +1,6 @@
 // Tables: as the spec reads them, and as they are looked at where there is none.
-#include "train/data/columns.h"
-#include "train/data/table.h"
+#include "train/data/tables/columns.h"
+#include "train/data/tables/table.h"
 
 #include "fuzz.h"
 

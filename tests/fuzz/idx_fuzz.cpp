@@ -1,7 +1,7 @@
 // idx arrays, bare and in gzip.
 #include "formats/idx/idx.h"
 
-#include "base/inflate.h"
+#include "base/files/inflate.h"
 #include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // Images: PGM and PPM, and, where stb_image is, every other format as the program decodes it. The same bytes are the same picture, and a picture fits.
-#include "train/data/picture.h"
+#include "train/data/pictures/picture.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "exec/session.h"
 #include "fuzz.h"
 #include "ops/cpu/executor.h"

@@ -19,7 +19,7 @@ failed=0
 for target in "$@"; do
   mkdir -p "$build/corpus/$target" "$build/seeds/$target"
   log=$build/$target.log
-  dictionary=tests/fuzz/$target.dict
+  dictionary=tests/fuzz/dictionaries/$target.dict
   status=0
   time=$seconds
   [ "$target" != abi ] || time=$((30 * seconds))

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "text/pattern/pattern.h"
 #include "text/tokenizer.h"
 #include "text/unicode/utf8.h"

@@ -3,7 +3,7 @@
 //                               targets, or {"ids": [...], "length": N}}; or a list of such jobs, which gives a list
 #include <cstdio>
 
-#include "base/source.h"
+#include "base/files/source.h"
 #include "train/trainer.h"
 
 namespace loom {

@@ -1,11 +1,11 @@
-// Every float through every function of base/exact_math.h against libm in double; prints the table of docs/reference/exact-math.md.
+// Every float through every function of base/math/exact_math.h against libm in double; prints the table of docs/reference/exact-math.md.
 // Run by hand at a release (minutes):
 //   c++ -std=c++20 -O2 -ffp-contract=off -Isrc tests/release/exact_math_all.cpp -o exact_math_all && ./exact_math_all
 #include <cmath>
 #include <cstdio>
 #include <limits>
 
-#include "base/exact_math.h"
+#include "base/math/exact_math.h"
 
 namespace {
 

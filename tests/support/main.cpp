@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);

@@ -120,7 +120,7 @@ tokenizers   PYTHON tests/parity/tokenizers.py build/release/loom tokenize --cou
 gguf-blocks  table_holds src/formats/decode_test.cpp PYTHON tests/parity/gguf_blocks.py
 sampler      table_holds src/llm/generate/sampler_test.cpp PYTHON tests/parity/sampler.py
 cases        PYTHON tests/cases/reference.py
-packing      PYTHON tools/check_packing.py build/release
+packing      PYTHON tools/check/packing.py build/release
 train-curves PYTHON tests/parity/train_curves.py build/release/tests/train_curves_driver
 torch-curves /usr/bin/python3 tests/parity/torch_curves.py build/release/tests/train_curves_driver
 TABLE
@@ -178,7 +178,7 @@ run_javascript() {
   run_script javascript/webgpu node bindings/js/test/webgpu.mjs
   run_script javascript/page node bindings/js/test/page.mjs
   run_script javascript/page-webgpu node bindings/js/test/page.mjs --gpu
-  if present command:npm; then run_script javascript/npm-install tools/check_npm.sh
+  if present command:npm; then run_script javascript/npm-install tools/check/npm.sh
   else skip_script javascript/npm-install "needs npm"; fi
 }
 
@@ -216,14 +216,14 @@ summary() {
 run_all() {
   local fuzz_seconds=$1 sanitize=$2 fuzzing= why
   (setup_for all) || say "going on without what could not be installed"
-  run_script modules tools/check_modules.sh
+  run_script modules tools/check/modules.sh
   build_preset release
   run_script api python3 api/generate.py --check
-  run_script docs python3 tools/check_docs.py build/release
-  run_script package tools/check_package.sh build/release
+  run_script docs python3 tools/check/docs.py build/release
+  run_script package tools/check/package.sh build/release
   run_programs release ""
   run_cases
-  run_script python tools/check_python.sh build/release/libloom.so
+  run_script python tools/check/python.sh build/release/libloom.so
   # ThreadSanitizer over what threads share: the pool, and the objects of the C interface. Two minutes of building.
   build_preset tsan base_test c_api_test
   GTEST_FILTER='*Thread*' run_program tsan base_test
@@ -247,7 +247,7 @@ run_all() {
   # Another compiler, another instruction set, the other order of bytes, and WebAssembly, whose modules JavaScript needs anyway. ./dev verify --all-targets has the rest.
   run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
   run_javascript
-  run_script fused-instructions tools/check_fused.sh
+  run_script fused-instructions tools/check/fused.sh
   [ -z "$fuzzing" ] || wait "$fuzzing"
 }
 

@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "command.h"
 #include "console.h"
+#include "models/trained_network.h"
 #include "train/metrics.h"
-#include "trained_network.h"
 
 namespace loom::cli {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "base/json.h"
 #include "base/random.h"
-#include "bench.h"
+#include "bench/bench.h"
 #include "command.h"
 #include "console.h"
-#include "open_model.h"
+#include "models/open_model.h"
 #include "exec/session.h"
 #include "llm/config/config.h"
 #include "train/data/data.h"
@@ -241,6 +241,12 @@ int run(const Args& given) {
 
 }  // namespace
 
+double median(std::vector<double> seconds) {
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  return *middle;
+}
+
 double median_seconds(int repeats, const std::function<void()>& work) {
   std::vector<double> times;
   for (int i = 0; i < repeats; ++i) {
@@ -248,8 +254,7 @@ double median_seconds(int repeats, const std::function<void()>& work) {
     work();
     times.push_back(watch.seconds());
   }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  return median(std::move(times));
 }
 
 bool wanted(const std::vector<std::string>& list, std::string_view name) {

@@ -1,11 +1,11 @@
 // loom convert: from any readable model file to another, with a table of sizes and errors.
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "base/json.h"
 #include "command.h"
 #include "console.h"
-#include "convert_report.h"
+#include "models/convert_report.h"
 #include "grid/network.h"
-#include "model_file.h"
+#include "models/model_file.h"
 #include "onnx/import.h"
 #include "numeric/codec.h"
 

@@ -1,9 +1,9 @@
 // loom eval: how well a model predicts a text, and how far it is from another model or dtype.
+#include "base/files/source.h"
 #include "base/json.h"
-#include "base/source.h"
 #include "console.h"
 #include "llm/evaluate.h"
-#include "open_model.h"
+#include "models/open_model.h"
 
 namespace loom::cli {
 namespace {

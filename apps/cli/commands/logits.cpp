@@ -1,11 +1,11 @@
 // loom logits: what a model predicts after each position of a text.
+#include "base/files/sha256.h"
 #include "base/json.h"
-#include "base/sha256.h"
 #include "console.h"
 #include "formats/npy/npy.h"
 #include "llm/evaluate.h"
 #include "llm/generate/sampler.h"
-#include "open_model.h"
+#include "models/open_model.h"
 
 namespace loom::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include "checkpoint/entity.h"
 #include "command.h"
 #include "console.h"
-#include "open_model.h"
+#include "models/open_model.h"
+#include "models/trained_network.h"
 #include "planner.h"
 #include "train/data/tensor_data.h"
-#include "trained_network.h"
 
 namespace loom::cli {
 namespace {

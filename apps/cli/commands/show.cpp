@@ -1,6 +1,6 @@
 // loom show: what is in a file, without loading its weights: what it is, whether it would run, its topology, its tensors.
+#include "base/files/sha256.h"
 #include "base/json.h"
-#include "base/sha256.h"
 #include "command.h"
 #include "console.h"
 #include "exec/session.h"
@@ -8,8 +8,8 @@
 #include "llm/embedded_model.h"
 #include "llm/import/locate.h"
 #include "llm/model.h"
-#include "model_file.h"
-#include "show_onnx.h"
+#include "models/model_file.h"
+#include "models/show_onnx.h"
 
 namespace loom::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "console.h"
 #include "llm/model.h"
-#include "open_model.h"
+#include "models/open_model.h"
 
 namespace loom::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/json.h"
-#include "base/source.h"
+#include "base/files/source.h"
 #include "command.h"
 #include "checkpoint/adapter_file.h"
 #include "console.h"
@@ -12,7 +12,7 @@
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"
 #include "llm/import/locate.h"
-#include "open_model.h"
+#include "models/open_model.h"
 #include "telemetry/event_file.h"
 #include "train/checkpoint.h"
 #include "train/choose/choose.h"

@@ -1,12 +1,12 @@
 // loom verify: the numerics table of this machine, a hash per row and one for all.
 #include <algorithm>
 
+#include "base/files/source.h"
 #include "base/json.h"
 #include "base/numerics_version.h"
-#include "base/source.h"
 #include "command.h"
 #include "console.h"
-#include "open_model.h"
+#include "models/open_model.h"
 #include "verify/verify.h"
 
 namespace loom::cli {

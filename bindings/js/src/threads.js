@@ -1,4 +1,4 @@
-// Threads: workers that run kernels inside instances of the same module, on a memory that all share (src/base/thread_pool.cpp).
+// Threads: workers that run kernels inside instances of the same module, on a memory that all share (src/base/threads/thread_pool.cpp).
 import { inNode, newWorker } from './host.js';
 
 const PAGE = 65536;

@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "base/json.h"
 #include "formats/byte_reader.h"
 #include "formats/message.h"

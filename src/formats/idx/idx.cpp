@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/inflate.h"
+#include "base/files/inflate.h"
 #include "formats/npy/npy.h"
 
 namespace loom {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/inflate.h"
+#include "base/files/inflate.h"
 #include "support/data.h"
 
 namespace loom {

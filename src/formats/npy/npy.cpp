@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "formats/message.h"
 #include "formats/sniff.h"
 

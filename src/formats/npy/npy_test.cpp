@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/sha256.h"
+#include "base/files/sha256.h"
 #include "formats/test_files.h"
 
 namespace loom {

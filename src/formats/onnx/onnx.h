@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/source.h"
+#include "base/files/source.h"
 #include "base/status.h"
 #include "formats/tensor_file.h"
 

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "formats/message.h"
 
 namespace loom::onnx {

@@ -1,7 +1,7 @@
 // The types of elements and their values.
 #include <array>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "formats/message.h"
 #include "formats/onnx/onnx.h"
 #include "numeric/codec.h"

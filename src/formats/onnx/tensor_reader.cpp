@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "formats/message.h"
 
 namespace loom::onnx {

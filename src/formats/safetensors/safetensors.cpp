@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "base/json.h"
 #include "formats/message.h"
 #include "formats/sniff.h"

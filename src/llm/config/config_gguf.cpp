@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/exact_math.h"
+#include "base/math/exact_math.h"
 #include "llm/config/architecture.h"
 #include "llm/config/config.h"
 

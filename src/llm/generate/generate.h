@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "exec/session.h"
 #include "llm/generate/sampler.h"
 #include "llm/model.h"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "base/exact_math.h"
+#include "base/math/exact_math.h"
 #include "base/random.h"
 
 namespace loom {

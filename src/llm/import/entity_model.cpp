@@ -2,7 +2,7 @@
 // generation_config.json and config.json (docs/reference/entity.md).
 #include "llm/import/entity_model.h"
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "checkpoint/entity.h"
 #include "llm/config/architecture.h"
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/files/source.h"
 #include "base/json.h"
-#include "base/source.h"
 #include "checkpoint/entity.h"
 #include "llm/model.h"
 

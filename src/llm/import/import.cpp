@@ -4,7 +4,7 @@
 #include <new>
 #include <set>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "llm/config/architecture.h"
 
 namespace loom {

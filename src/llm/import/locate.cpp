@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "base/edit_distance.h"
-#include "base/source.h"
+#include "base/files/source.h"
 #include "formats/tensor_file.h"
 
 namespace loom {

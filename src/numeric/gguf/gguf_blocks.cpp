@@ -1,6 +1,6 @@
 #include "numeric/gguf/gguf_blocks.h"
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "numeric/codec.h"
 
 namespace loom {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "numeric/codec.h"
 #include "numeric/packed/native4.h"
 #include "numeric/packed/packed_view.h"

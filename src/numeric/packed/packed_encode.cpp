@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "numeric/packed/native4.h"
 #include "numeric/packed/packed_view.h"
 

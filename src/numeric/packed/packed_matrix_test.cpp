@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
+#include "base/files/sha256.h"
 #include "base/random.h"
-#include "base/sha256.h"
 #include "numeric/codec.h"
 #include "numeric/gguf/gguf_blocks.h"
 #include "numeric/packed/native4.h"

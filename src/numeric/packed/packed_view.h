@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "numeric/gguf/gguf_blocks.h"
 #include "numeric/packed/packed_matrix.h"
 #include "numeric/packed/panel.h"

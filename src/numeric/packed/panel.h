@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "numeric/packed/packed_matrix.h"
 
 namespace loom {

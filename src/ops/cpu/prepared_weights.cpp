@@ -4,14 +4,14 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "numeric/codec.h"
 #include "numeric/gguf/gguf_panels.h"
 
 namespace loom::cpu {
 namespace {
 
-#include "ops/cpu/kernels/turn.h"
+#include "ops/cpu/kernels/vectors/turn.h"
 
 static_assert(static_cast<int>(DType::f16) == kF16 && static_cast<int>(DType::bf16) == kBf16 && static_cast<int>(DType::fp8e4m3) == kFp8e4m3 && static_cast<int>(DType::fp8e5m2) == kFp8e5m2 &&
               static_cast<int>(DType::i16) == kI16 && static_cast<int>(DType::i8) == kI8 && static_cast<int>(DType::u16) == kU16 && static_cast<int>(DType::u8) == kU8 &&

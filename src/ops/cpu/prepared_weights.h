@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "numeric/weight_store.h"
 #include "ops/cpu/kernel_args.h"
 #include "ops/program.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "ops/cpu/kernel_args.h"
 #include "ops/cpu/prepared_weights.h"
 

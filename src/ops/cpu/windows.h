@@ -1,5 +1,5 @@
 // Convolutions on the CPU: unfolded rows hold each value once per tap, and rows of places must be turned into channels with places, so neither are made. A
-// program is rewritten for the kernels of kernels/conv.h:
+// program is rewritten for the kernels of kernels/products/conv.h:
 //
 //   unfold x -> r; matmul w, r -> z; reorder z -> y         r becomes the padded input, a row per item, and the product reads the taps in it and writes y
 //   reorder g -> gz; unfold x -> r; outer_add gz, r;        r likewise; the sums read g

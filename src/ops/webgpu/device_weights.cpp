@@ -1,6 +1,6 @@
 #include "ops/webgpu/device_weights.h"
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "numeric/gguf/gguf_panels.h"
 #include "ops/cpu/prepared_weights.h"
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "gpu/device.h"
 #include "numeric/weight_store.h"
 #include "ops/cpu/kernel_args.h"

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstring>
 
-#include "base/bytes.h"
-#include "base/fp_env.h"
+#include "base/files/bytes.h"
+#include "base/math/fp_env.h"
 #include "ops/cpu/prepared_weights.h"
 #include "ops/rope.h"
 #include "ops/tensor_ops.h"

@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstring>
 
-#include "base/exact_math.h"
-#include "base/fp_env.h"
+#include "base/math/exact_math.h"
+#include "base/math/fp_env.h"
 #include "base/random.h"
 #include "ops/cpu/kernel_args.h"
 #include "ops/webgpu/kernels.h"

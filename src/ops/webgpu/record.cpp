@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstring>
 
-#include "base/bytes.h"
-#include "base/fp_env.h"
+#include "base/files/bytes.h"
+#include "base/math/fp_env.h"
 #include "ops/webgpu/executor.h"
 #include "ops/webgpu/fusion.h"
 

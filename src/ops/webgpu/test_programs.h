@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "gpu/test_device.h"
 #include "ops/cpu/planner.h"
 #include "ops/emit.h"

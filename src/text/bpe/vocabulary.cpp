@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "text/unicode/utf8.h"
 
 namespace loom::text {

@@ -5,9 +5,9 @@
 #include <deque>
 #include <map>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
+#include "base/files/source.h"
 #include "base/json.h"
-#include "base/source.h"
 #include "text/forms/json_cursor.h"
 #include "text/pipeline/pipeline_json.h"
 #include "text/tokenizer.h"

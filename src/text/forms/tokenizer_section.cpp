@@ -1,6 +1,6 @@
 // The binary form of a tokenizer: docs/reference/tokenizer-section.md describes it to the byte.
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_data.h"
 #include "text/unicode/utf8.h"

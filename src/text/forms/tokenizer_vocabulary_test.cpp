@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "base/bytes.h"
-#include "base/source.h"
+#include "base/files/bytes.h"
+#include "base/files/source.h"
 #include "support/data.h"
 #include "text/tokenizer.h"
 

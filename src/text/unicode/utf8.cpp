@@ -1,6 +1,6 @@
 #include "text/unicode/utf8.h"
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 
 namespace loom::text {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/source.h"
+#include "base/files/source.h"
 #include "formats/idx/idx.h"
 #include "train/choose/parts.h"
 

@@ -8,8 +8,8 @@
 
 #include "base/json.h"
 #include "base/status.h"
-#include "train/data/columns.h"
-#include "train/data/picture.h"
+#include "train/data/pictures/picture.h"
+#include "train/data/tables/columns.h"
 #include "train/data/tensor_data.h"
 #include "train/spec.h"
 

@@ -1,8 +1,9 @@
 #include <algorithm>
 
-#include "base/source.h"
+#include "base/files/source.h"
 #include "train/choose/parts.h"
-#include "train/data/csv.h"
+#include "train/data/shown.h"
+#include "train/data/tables/csv.h"
 
 namespace loom::choosing {
 namespace {

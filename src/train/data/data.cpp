@@ -5,9 +5,9 @@
 #include <bit>
 #include <utility>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
+#include "base/files/sha256.h"
 #include "base/random.h"
-#include "base/sha256.h"
 
 namespace loom {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-#include "train/data/table.h"
+#include "train/data/tables/table.h"
 #include "train/spec.h"
 
 namespace loom {

@@ -9,7 +9,8 @@
 #include <cstring>
 
 #include "base/json.h"
-#include "train/data/csv.h"
+#include "train/data/shown.h"
+#include "train/data/tables/csv.h"
 
 namespace loom {
 namespace {
@@ -32,36 +33,16 @@ struct LeftOut {
   std::int64_t count = 0;
   std::string first;
   void add(const std::string& name) {
-    if (++count <= 3) first += (first.empty() ? "" : ", ") + shown_name(name);
+    if (++count <= 3) first += (first.empty() ? "" : ", ") + shown(name);
   }
   void say(const std::string& one, const std::string& many, const std::string& why, std::vector<std::string>& said) const {
     if (count > 0) said.push_back("left out: " + std::to_string(count) + " " + (count == 1 ? one : many) + why + ": " + first + (count > 3 ? ", ..." : ""));
   }
 };
 
-// JSON holds UTF-8 alone, and names of classes go into the file.
-bool is_utf8(const std::string& name) {
-  const auto read = Json::parse(Json(name).dump());
-  return read.ok() && read->is_string() && read->as_string() == name;
-}
-
 std::string joined(const std::string& folder, const std::string& name) { return folder.ends_with('/') ? folder + name : folder + "/" + name; }
 
 }  // namespace
-
-std::string shown_name(std::string_view name) {
-  if (!is_utf8(std::string(name))) return shown(name);
-  std::string text = "'";
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool begins = (static_cast<unsigned char>(name[i]) & 0xC0) != 0x80;
-    if (begins && i >= 80) return text + "...'";
-    const auto c = static_cast<unsigned char>(name[i]);
-    const bool control = c < ' ' || c == 127 || (c == 0xC2 && static_cast<unsigned char>(name[i + 1]) < 0xA0);  // UTF-8: a byte follows
-    text += control ? '?' : name[i];
-    i += control && c == 0xC2;
-  }
-  return text + "'";
-}
 
 std::string_view name(SampleKind kind) { return kind == SampleKind::pictures ? "image" : "text"; }
 std::string_view endings(SampleKind kind) { return kind == SampleKind::pictures ? ".png, .jpg, .jpeg, .bmp, .gif, .pgm, .ppm, .pnm" : ".txt"; }
@@ -129,8 +110,8 @@ Result<FolderParts> parts_of(const std::string& folder) {
     else folders.add(found[i]);
   }
   for (const std::string& name : names.files) files.add(name);
-  folders.say("folder", "folders", " beside " + shown_name(train), parts.said);
-  files.say("file", "files", " beside " + shown_name(train), parts.said);
+  folders.say("folder", "folders", " beside " + shown(train), parts.said);
+  files.say("file", "files", " beside " + shown(train), parts.said);
   return parts;
 }
 
@@ -175,9 +156,9 @@ Result<std::optional<ClassFiles>> read_classes(const std::string& folder, std::o
       empty.add(one.name);
       continue;
     }
-    if (!is_utf8(one.name)) return Status(Code::invalid_argument, joined(folder, shown_name(one.name)) + ": the name of a class must be UTF-8: rename the folder");
-    files.say("file", "files", " in " + shown_name(one.name) + ", by the name" + no_such, found.said);
-    folders.say("folder", "folders", " inside the class " + shown_name(one.name), found.said);
+    if (!is_utf8(one.name)) return Status(Code::invalid_argument, joined(folder, shown(one.name)) + ": the name of a class must be UTF-8: rename the folder");
+    files.say("file", "files", " in " + shown(one.name) + ", by the name" + no_such, found.said);
+    folders.say("folder", "folders", " inside the class " + shown(one.name), found.said);
     found.classes.push_back(std::move(one));
   }
   LeftOut others;

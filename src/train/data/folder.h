@@ -20,9 +20,6 @@ std::string_view endings(SampleKind kind);
 // What a file is by the end of its name, in upper case or lower.
 std::optional<SampleKind> kind_of(std::string_view file_name);
 
-// A name in quotes, for messages: UTF-8 as it is, without what a terminal should not see.
-std::string shown_name(std::string_view name);
-
 struct FolderNames {
   std::vector<std::string> folders, files;  // sorted
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "train/data/shown.h"
 #include "train/data/test_folder.h"
 
 namespace loom {
@@ -145,11 +146,11 @@ TEST(Folder, NamesOfClassesAreUtf8) {
 }
 
 TEST(Folder, NamesAreShownWithoutWhatATerminalObeys) {
-  EXPECT_EQ(shown_name("\xE7\x8C\xAB of 3"), "'\xE7\x8C\xAB of 3'");
-  EXPECT_EQ(shown_name("a\x1B[2J\n"), "'a?[2J?'");
-  EXPECT_EQ(shown_name("a\xC2\x9B" "2J"), "'a?2J'");
-  EXPECT_EQ(shown_name("\xE9"), "'?'");
-  EXPECT_EQ(shown_name(std::string(79, 'x') + "\xC3\xA9y"), "'" + std::string(79, 'x') + "\xC3\xA9...'");
+  EXPECT_EQ(shown("\xE7\x8C\xAB of 3"), "'\xE7\x8C\xAB of 3'");
+  EXPECT_EQ(shown("a\x1B[2J\n"), "'a?[2J?'");
+  EXPECT_EQ(shown("a\xC2\x9B" "2J"), "'a?2J'");
+  EXPECT_EQ(shown("\xE9"), "'?'");
+  EXPECT_EQ(shown(std::string(79, 'x') + "\xC3\xA9y"), "'" + std::string(79, 'x') + "\xC3\xA9...'");
 }
 
 }  // namespace

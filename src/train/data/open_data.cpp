@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <array>
 
-#include "base/bytes.h"
-#include "base/source.h"
+#include "base/files/bytes.h"
+#include "base/files/source.h"
 #include "formats/idx/idx.h"
 #include "formats/npy/npy.h"
-#include "train/data/table.h"
+#include "train/data/tables/table.h"
 #include "train/data/tensor_data.h"
 #include "train/spec.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/sha256.h"
+#include "base/files/sha256.h"
 
 namespace loom {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/exact_math.h"
-#include "base/sha256.h"
+#include "base/files/sha256.h"
+#include "base/math/exact_math.h"
 
 namespace loom {
 namespace {

@@ -1,7 +1,7 @@
 // Operators whose outputs have the (broadcast) shape of their inputs.
 #include <algorithm>
 
-#include "base/exact_math.h"
+#include "base/math/exact_math.h"
 #include "formats/onnx/infer/rule.h"
 
 namespace loom::onnx {

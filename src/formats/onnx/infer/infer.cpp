@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/bytes.h"
+#include "base/files/bytes.h"
 #include "formats/onnx/infer/rule.h"
 
 namespace loom::onnx {

@@ -6,10 +6,10 @@
 #define LOOM_FUSED
 namespace loom::cpu::LOOM_ISA {
 
-#include "ops/cpu/kernels/simd.h"
-#include "ops/cpu/kernels/gemm.h"
-#include "ops/cpu/kernels/window.h"
-#include "ops/cpu/kernels/conv.h"
+#include "ops/cpu/kernels/vectors/simd.h"
+#include "ops/cpu/kernels/products/gemm.h"
+#include "ops/cpu/kernels/products/window.h"
+#include "ops/cpu/kernels/products/conv.h"
 
 static void fuse(KernelTable& t) {
   t.f32[static_cast<int>(Op::matmul)] = &matmul<float>;

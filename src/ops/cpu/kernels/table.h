@@ -4,32 +4,32 @@
 #include "ops/cpu/kernel_table.h"
 
 #define LOOM_EXACT_NAMESPACE LOOM_ISA  // inline functions of this file's instruction set stay its own
-#include "base/exact_math.h"
+#include "base/math/exact_math.h"
 
 namespace loom::cpu::LOOM_ISA {
 
-#include "ops/cpu/kernels/simd.h"
-#include "ops/cpu/kernels/gemm.h"
+#include "ops/cpu/kernels/vectors/simd.h"
+#include "ops/cpu/kernels/products/gemm.h"
 #include "ops/cpu/kernels/elementwise.h"
 #include "ops/cpu/kernels/norm.h"
-#include "ops/cpu/kernels/window.h"
-#include "ops/cpu/kernels/conv.h"
+#include "ops/cpu/kernels/products/window.h"
+#include "ops/cpu/kernels/products/conv.h"
 #include "ops/cpu/kernels/tensor.h"
 #include "ops/cpu/kernels/cells.h"
 #include "ops/cpu/kernels/channels.h"
-#include "ops/cpu/kernels/noise.h"
+#include "ops/cpu/kernels/training/noise.h"
 #include "ops/cpu/kernels/attention.h"
-#include "ops/cpu/kernels/loss.h"
+#include "ops/cpu/kernels/training/loss.h"
 #include "ops/cpu/kernels/softmax.h"
 #include "ops/cpu/kernels/distances.h"
 #include "ops/cpu/kernels/routing.h"
-#include "ops/cpu/kernels/optim.h"
-#include "ops/cpu/kernels/unpack.h"
-#include "ops/cpu/kernels/integer.h"
-#include "ops/cpu/kernels/quantize.h"
-#include "ops/cpu/kernels/attention_q15.h"
-#include "ops/cpu/kernels/blocks.h"
-#include "ops/cpu/kernels/decoded.h"
+#include "ops/cpu/kernels/training/optim.h"
+#include "ops/cpu/kernels/integers/unpack.h"
+#include "ops/cpu/kernels/integers/integer.h"
+#include "ops/cpu/kernels/integers/quantize.h"
+#include "ops/cpu/kernels/integers/attention_q15.h"
+#include "ops/cpu/kernels/integers/blocks.h"
+#include "ops/cpu/kernels/products/decoded.h"
 
 #ifdef LOOM_FLOAT_TABLE
 static void fill_float(KernelTable& t) { t = LOOM_FLOAT_TABLE(); }

@@ -1,4 +1,4 @@
-// The elementary functions of src/base/exact_math_detail.h, operation for operation.
+// The elementary functions of src/base/math/exact_math_detail.h, operation for operation.
 
 struct Parts {
   m: f32,

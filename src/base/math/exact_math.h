@@ -1,0 +1,67 @@
+// Elementary functions made of + - * / sqrt and integer work on the bits only, in the arithmetic of their own type, so that
+// they give the same bits on every target (numerics rule 7). No libm, no tables but the digits of 2/pi, no state: any thread.
+//
+// Each comes for float and double from one template; only the coefficients differ (near-minimax fits). The largest errors,
+// measured over all 2^32 floats, are in docs/reference/exact-math.md: at most 2 ulp.
+// NaN in gives the canonical quiet NaN, infinities give the limits, and results below the smallest normal number are 0.
+// exp, log, sigmoid, tanh, erf and softplus are branch-free but for selects: loops over them vectorize.
+#pragma once
+
+#include <cstdint>
+
+#include "base/math/exact_math_detail.h"
+
+namespace loom::exact::inline LOOM_EXACT_NAMESPACE {
+
+// exp(x) = m * 2^k with m in [0.7, 1.42] and k an integer; m depends on x alone (numerics rule 6). x - k*ln2 is exact up to
+// rounding for |x| < 2800 (f32) or 2^20 (f64); above, the error grows as that of x itself does. Beyond the range:
+//   x < -2^20, -inf: m = 1, k = -2^30     x > 2^20: that of 2^20, +inf: m = inf, k = 0     NaN: m = NaN, k = 0
+using ExpParts32 = detail::ExpParts<float>;    // { float m; std::int32_t k; }
+using ExpParts64 = detail::ExpParts<double>;   // { double m; std::int32_t k; }
+inline ExpParts32 exp_parts(float x) { return detail::exp_parts(x); }
+inline ExpParts64 exp_parts(double x) { return detail::exp_parts(x); }
+
+// m * 2^k; 0 below the smallest normal number, infinite above the largest. m: finite, normal, not zero. |k| <= 2^30.
+inline float scale(float m, std::int32_t k) { return detail::scale(m, k); }
+inline double scale(double m, std::int32_t k) { return detail::scale(m, k); }
+
+inline float exp(float x) { return detail::exp(x); }
+inline double exp(double x) { return detail::exp(x); }
+
+// Natural logarithm; log(0) = -inf, log of a negative number is NaN. Subnormal arguments are taken at their value.
+inline float log(float x) { return detail::log(x); }
+inline double log(double x) { return detail::log(x); }
+
+// 1 / (1 + exp(-x))
+inline float sigmoid(float x) { return detail::sigmoid(x); }
+inline double sigmoid(double x) { return detail::sigmoid(x); }
+
+inline float tanh(float x) { return detail::tanh(x); }
+inline double tanh(double x) { return detail::tanh(x); }
+
+inline float erf(float x) { return detail::erf(x); }
+inline double erf(double x) { return detail::erf(x); }
+
+// log(1 + exp(x))
+inline float softplus(float x) { return detail::softplus(x); }
+inline double softplus(double x) { return detail::softplus(x); }
+
+// Any finite argument: the reduction by pi/2 is done in integers with as many digits of 2/pi as it takes (Payne and Hanek).
+inline float sin(float x) { return detail::sin_cos(x, 0); }
+inline double sin(double x) { return detail::sin_cos(x, 0); }
+inline float cos(float x) { return detail::sin_cos(x, 1); }
+inline double cos(double x) { return detail::sin_cos(x, 1); }
+
+// x^y for x >= 0; a negative x gives NaN. pow(x, 0) = 1 and pow(1, y) = 1 unless an argument is NaN.
+inline float pow(float x, float y) { return detail::pow(x, y); }
+inline double pow(double x, double y) { return detail::pow(x, y); }
+
+// Correctly rounded, as IEEE wants it; the builtin is one instruction.
+inline float sqrt(float x) { return detail::canonical(__builtin_sqrtf(x)); }
+inline double sqrt(double x) { return detail::canonical(__builtin_sqrt(x)); }
+
+// 1 / sqrt(x), two IEEE operations. rsqrt(0) = inf.
+inline float rsqrt(float x) { return detail::canonical(1.0f / __builtin_sqrtf(x)); }
+inline double rsqrt(double x) { return detail::canonical(1.0 / __builtin_sqrt(x)); }
+
+}  // namespace loom::exact

@@ -1,0 +1,245 @@
+#include "base/threads/thread_pool.h"
+
+#include "base/math/fp_env.h"
+
+#if !defined(__wasm__)
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <vector>
+#endif
+
+namespace loom {
+namespace {
+
+inline void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+#if !defined(__wasm__)
+// A pause is some 40 ns: what is longer away than one kernel's imbalance has probably lost its core, and yielding gives it ours. Where no
+// one else wants the core a yield returns at once, so their number covers the gap between two tokens, after which a worker sleeps.
+constexpr int kSpins = 300, kYields = 16;
+std::int64_t nanoseconds() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+void yield() { std::this_thread::yield(); }
+void sleep_while(std::atomic<unsigned>& value, unsigned seen) { value.wait(seen); }
+void wake_all(std::atomic<unsigned>& value) { value.notify_all(); }
+#else
+// WebAssembly can neither pause nor yield, and a sleep costs tens of microseconds: a tenth of a millisecond of looking comes first.
+constexpr int kSpins = 100000, kYields = 0;
+std::int64_t nanoseconds() { return 0; }  // nobody asks: the host's team always works together
+void yield() {}
+void sleep_while(std::atomic<unsigned>& value, unsigned seen) {
+  while (value.load() == seen) __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&value), static_cast<int>(seen), -1);
+}
+void wake_all(std::atomic<unsigned>& value) { __builtin_wasm_memory_atomic_notify(reinterpret_cast<int*>(&value), 0xFFFFFFFF); }
+#endif
+
+}  // namespace
+
+std::int64_t Turnstile::wait(unsigned seen) {
+  for (int spins = 0; spins < kSpins; ++spins) {
+    if (now() != seen) return 0;
+    relax();
+  }
+  const std::int64_t start = nanoseconds();
+  for (int yields = 0; yields < kYields; ++yields) {
+    if (now() != seen) return nanoseconds() - start;
+    yield();
+  }
+  // Sequentially consistent on both sides: either this thread reads the new value, or advance() sees that it sleeps.
+  sleepers_.fetch_add(1);
+  sleep_while(value_, seen);
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+  return nanoseconds() - start;
+}
+
+void Turnstile::advance() {
+  value_.fetch_add(1);
+  if (sleepers_.load() > 0) wake_all(value_);
+}
+
+std::int64_t SpinBarrier::wait() {
+  if (workers_ == 1) return 0;
+  const unsigned phase = phase_.now();
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 < workers_) return phase_.wait(phase);
+  arrived_.store(0, std::memory_order_relaxed);
+  phase_.advance();
+  return 0;
+}
+
+#if !defined(__wasm__)
+
+namespace {
+
+std::atomic<bool> together_always{false};
+
+// Whether the team is worth its waiting for the jobs of one context. Of a time T that they took, the caller lost L in waiting; alone it would have needed
+// at most size * (T - L). Where that is less than T it tries them alone, since others may hold the team's cores. Where they take longer so, the
+// waiting is how the work is cut, and the team goes on; otherwise the caller stays alone for as long as it was judged, and twice as long each time the team
+// fails again: threads of others that only look for work a while (OpenMP's, some 10 ms after a loop) are soon outlived, and those that stay cost little.
+class Pace {
+ public:
+  const void* context = nullptr;
+
+  bool alone(std::int64_t now) const { return (trial_ || now < alone_until_) && !together_always.load(std::memory_order_relaxed); }
+  void was_together(std::int64_t start, std::int64_t end, std::int64_t lost, int size) {
+    lost_ += lost;
+    if (!add(start, end)) return;
+    if (lost_ * size <= wall_ * (size - 1)) {
+      penalty_ = kShortest;
+    } else if (end >= trusted_until_) {
+      together_ = wall_ / runs_;
+      penalty_ = std::max(penalty_, wall_);
+      alone_until_ = end + penalty_;
+      penalty_ = std::min(2 * penalty_, std::max(kLongest, kRare * wall_));
+      trial_ = true;
+    }
+    wall_ = lost_ = runs_ = 0;
+  }
+  void was_alone(std::int64_t start, std::int64_t end) {
+    if (!trial_ || !add(start, end)) return;
+    trial_ = false;
+    if (wall_ / runs_ > together_) {
+      alone_until_ = 0;
+      trusted_until_ = end + kRare * wall_;
+    }
+    wall_ = runs_ = 0;
+  }
+
+ private:
+  // Whether there is enough to judge by.
+  bool add(std::int64_t start, std::int64_t end) {
+    wall_ += end - start;
+    ++runs_;
+    return wall_ >= kJudged;
+  }
+
+  static constexpr std::int64_t kMilli = 1'000'000, kJudged = 3 * kMilli, kShortest = 3 * kMilli, kLongest = 1000 * kMilli, kRare = 32;
+  std::int64_t wall_ = 0, lost_ = 0, runs_ = 0;  // since it was last judged; nanoseconds, as all here
+  std::int64_t together_ = 0;  // a job took so long when the team failed
+  std::int64_t alone_until_ = 0, trusted_until_ = 0, penalty_ = kShortest;
+  bool trial_ = false;         // the first jobs alone are compared with it
+};
+
+}  // namespace
+
+struct ThreadPool::Workers {
+  std::vector<std::thread> threads;
+  Turnstile ticket;  // advances once per job
+  Job job = nullptr;  // null: leave
+  void* context = nullptr;
+  Pace paces[8];
+
+  Pace& pace_of(const void* c) {
+    Pace& pace = paces[reinterpret_cast<std::uintptr_t>(c) / 64 % 8];
+    if (pace.context != c) pace = {};
+    pace.context = c;
+    return pace;
+  }
+
+  void loop(int worker, int size, SpinBarrier& finished) {
+    const FpEnvGuard fp;
+    for (unsigned seen = 0;; ++seen) {
+      ticket.wait(seen);
+      if (!job) return;
+      job(context, worker, size);
+      finished.wait();
+    }
+  }
+  void start(Job j, void* c) {
+    job = j;
+    context = c;
+    ticket.advance();
+  }
+};
+
+void ThreadPool::always_together(bool always) { together_always = always; }
+
+int ThreadPool::hardware_threads() {
+  const unsigned n = std::thread::hardware_concurrency();
+  return n == 0 ? 1 : static_cast<int>(n);
+}
+
+ThreadPool::ThreadPool(int threads) : size_(threads > 0 ? threads : hardware_threads()), barrier_(size_) {
+  if (size_ == 1) return;
+  workers_ = std::make_unique<Workers>();
+  for (int worker = 1; worker < size_; ++worker) workers_->threads.emplace_back([this, worker] { workers_->loop(worker, size_, barrier_); });
+}
+
+ThreadPool::~ThreadPool() {
+  if (!workers_) return;
+  workers_->start(nullptr, nullptr);
+  for (std::thread& t : workers_->threads) t.join();
+}
+
+void ThreadPool::run(Job job, void* context) {
+  if (!workers_) return job(context, 0, 1);
+  Pace& pace = workers_->pace_of(context);
+  const std::int64_t start = nanoseconds();
+  if (pace.alone(start)) {
+    job(context, 0, 1);
+    return pace.was_alone(start, nanoseconds());
+  }
+  lost_ = 0;
+  workers_->start(job, context);
+  job(context, 0, size_);
+  meet(0);
+  pace.was_together(start, nanoseconds(), lost_, size_);
+}
+
+void ThreadPool::run_allocating(Job job, void* context) { run(job, context); }
+
+#else
+
+// One team for all pools, since one thread alone, the first, calls into the module: workers of the host, each inside loom_wasm_join of
+// an instance of its own on the same memory. All of them meet for each job, so that none is a job behind; a smaller pool leaves some idle.
+struct ThreadPool::Workers {
+  const int members;  // the caller included
+  SpinBarrier finished{members};
+  Turnstile ticket;
+  Job job = nullptr;
+  void* context = nullptr;
+  int size = 0;  // of the pool whose job it is
+};
+
+namespace {
+ThreadPool::Workers* team = nullptr;
+}  // namespace
+
+int ThreadPool::hardware_threads() { return team ? team->members : 1; }
+ThreadPool::ThreadPool(int threads) : size_(threads > 0 && threads < hardware_threads() ? threads : hardware_threads()), barrier_(size_) {}
+ThreadPool::~ThreadPool() = default;
+
+void ThreadPool::always_together(bool) {}
+
+void ThreadPool::run(Job job, void* context) {
+  if (size_ == 1) return job(context, 0, 1);
+  team->job = job;
+  team->context = context;
+  team->size = size_;
+  team->ticket.advance();
+  job(context, 0, size_);
+  team->finished.wait();
+}
+
+// The workers' instances share a memory, but its allocator is not made for several threads.
+void ThreadPool::run_allocating(Job job, void* context) { job(context, 0, 1); }
+
+// For the host: once, before anything else, with the number of threads; then each worker calls loom_wasm_join, which never returns.
+extern "C" __attribute__((export_name("loom_wasm_team"))) void loom_wasm_team(int members) { team = new ThreadPool::Workers{members}; }
+extern "C" __attribute__((export_name("loom_wasm_join"))) void loom_wasm_join(int worker) {
+  for (unsigned seen = 0;; ++seen) {
+    team->ticket.wait(seen);
+    if (worker < team->size) team->job(team->context, worker, team->size);
+    team->finished.wait();
+  }
+}
+
+#endif
+
+}  // namespace loom

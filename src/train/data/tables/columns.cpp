@@ -1,0 +1,225 @@
+#include "train/data/tables/columns.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "train/data/shown.h"
+#include "train/data/tables/csv.h"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kMostWords = 100, kMostLabels = 1000, kMostIntegerClasses = 20;
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+constexpr std::string_view kKinds[] = {"number", "date", "words", "unused"};
+
+bool parse_value(std::string_view cell, double* v) {
+  return parse_number(cell, v) && *v <= static_cast<double>(std::numeric_limits<float>::max()) && *v >= static_cast<double>(std::numeric_limits<float>::lowest());
+}
+
+// YYYY-MM or YYYY-MM-DD as years, a month a twelfth and a day a 372nd.
+bool parse_date(std::string_view cell, double* years) {
+  const std::string_view t = trimmed(cell);
+  if ((t.size() != 7 && t.size() != 10) || t[4] != '-' || (t.size() == 10 && t[7] != '-')) return false;
+  auto digits = [&](std::size_t from, std::size_t n) {
+    int v = 0;
+    for (std::size_t i = from; i < from + n; ++i) {
+      if (t[i] < '0' || t[i] > '9') return -1;
+      v = 10 * v + (t[i] - '0');
+    }
+    return v;
+  };
+  const int year = digits(0, 4), month = digits(5, 2), day = t.size() == 10 ? digits(8, 2) : 1;
+  if (year < 0 || month < 1 || month > 12 || day < 1 || day > 31) return false;
+  *years = year + (month - 1) / 12.0 + (day - 1) / 372.0;
+  return true;
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string list;
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 20); ++i) list += (i ? ", " : "") + shown(names[i]);
+  return list;
+}
+
+Json texts(const std::vector<std::string>& list) {
+  Json json = Json::array();
+  for (const std::string& text : list) json.push(text);
+  return json;
+}
+
+Result<std::vector<std::string>> texts_of(const Json& json, std::string_view key) {
+  std::vector<std::string> list;
+  const Json* found = json.find(key);
+  if (!found) return list;
+  const bool strings = found->is_array() && std::all_of(found->as_array().begin(), found->as_array().end(), [](const Json& j) { return j.is_string(); });
+  if (!strings) return Status(Code::corrupt, "inputs: \"" + std::string(key) + "\": expected a list of strings");
+  for (const Json& j : found->as_array()) list.push_back(j.as_string());
+  return list;
+}
+
+}  // namespace
+
+bool is_missing(std::string_view cell) {
+  const std::string_view t = trimmed(cell);
+  return t.empty() || t == "NA" || t == "N/A" || t == "NaN" || t == "nan" || t == "null" || t == "NULL" || t == "None" || t == "?";
+}
+
+std::int64_t TableForm::width() const { return static_cast<std::int64_t>(measured().size()); }
+
+std::vector<bool> TableForm::measured() const {
+  std::vector<bool> list;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (static_cast<std::int64_t>(c) == target || columns[c].kind == Column::Kind::unused) continue;
+    const bool words = columns[c].kind == Column::Kind::words;
+    list.insert(list.end(), words ? columns[c].values.size() : 1, !words);
+  }
+  return list;
+}
+
+void TableForm::encode(const std::vector<std::string>& cells, const std::vector<std::int64_t>& places, std::vector<float>& x) const {
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const Column& column = columns[c];
+    if (static_cast<std::int64_t>(c) == target || column.kind == Column::Kind::unused) continue;
+    const bool there = places[c] >= 0 && static_cast<std::size_t>(places[c]) < cells.size() && !is_missing(cells[static_cast<std::size_t>(places[c])]);
+    const std::string_view cell = there ? trimmed(cells[static_cast<std::size_t>(places[c])]) : std::string_view();
+    if (column.kind == Column::Kind::words) {
+      for (const std::string& value : column.values) x.push_back(there && cell == value ? 1.0f : 0.0f);
+      continue;
+    }
+    double v = 0;
+    const bool known = there && (column.kind == Column::Kind::date ? parse_date(cell, &v) : parse_value(cell, &v));
+    x.push_back(known ? static_cast<float>(v) : kMissing);
+  }
+}
+
+std::int32_t TableForm::class_of(std::string_view cell) const {
+  const auto found = std::find(labels.begin(), labels.end(), trimmed(cell));
+  return found == labels.end() ? -1 : static_cast<std::int32_t>(found - labels.begin());
+}
+
+float TableForm::value_of(std::string_view cell) const {
+  double v = 0;
+  return !is_missing(cell) && parse_value(cell, &v) ? static_cast<float>(v) : kMissing;
+}
+
+Json TableForm::to_json() const {
+  Json json = Json::object(), list = Json::array();
+  for (const Column& column : columns) {
+    Json one = Json::object();
+    one.set("name", column.name);
+    one.set("kind", kKinds[static_cast<std::size_t>(column.kind)]);
+    if (column.kind == Column::Kind::words) one.set("values", texts(column.values));
+    list.push(std::move(one));
+  }
+  json.set("columns", std::move(list));
+  json.set("target", target);
+  if (classes) json.set("labels", texts(labels));
+  return json;
+}
+
+Result<TableForm> TableForm::from_json(const Json& json) {
+  TableForm form;
+  const Json* list = json.find("columns");
+  if (!list || !list->is_array()) return Status(Code::corrupt, "inputs: no \"columns\"");
+  for (const Json& one : list->as_array()) {
+    Column column;
+    LOOM_ASSIGN(column.name, one.get_string("name", ""));
+    LOOM_ASSIGN(const std::string kind, one.get_string("kind", "number"));
+    const auto found = std::find(std::begin(kKinds), std::end(kKinds), kind);
+    if (found == std::end(kKinds)) return Status(Code::corrupt, "inputs: column " + shown(column.name) + " is of the unknown kind " + shown(kind));
+    column.kind = static_cast<Column::Kind>(found - std::begin(kKinds));
+    LOOM_ASSIGN(column.values, texts_of(one, "values"));
+    form.columns.push_back(std::move(column));
+  }
+  LOOM_ASSIGN(form.target, json.get_integer("target", -1));
+  LOOM_ASSIGN(form.labels, texts_of(json, "labels"));
+  form.classes = !form.labels.empty();
+  return form;
+}
+
+Result<Table> read_cells(std::string_view text, const std::string& name) {
+  const std::string_view first = text.substr(0, text.find('\n'));
+  char separator = ',';
+  for (const char c : {';', '\t'})
+    if (std::count(first.begin(), first.end(), c) > std::count(first.begin(), first.end(), separator)) separator = c;
+  CsvReader reader(text, separator, name);
+  Table table;
+  std::vector<std::string> cells;
+  for (;;) {
+    LOOM_ASSIGN(const bool more, reader.next(cells));
+    if (!more) break;
+    if (!table.rows.empty() && cells.size() != table.rows[0].size()) return reader.error(cells.size(), "a row of " + std::to_string(cells.size()) + " cells, expected " + std::to_string(table.rows[0].size()));
+    table.rows.push_back(cells);
+  }
+  if (table.rows.empty()) return Status(Code::invalid_argument, name + ": no rows");
+  const std::vector<std::string>& top = table.rows[0];
+  table.header = std::all_of(top.begin(), top.end(), [](const std::string& cell) {
+    double v;
+    return !parse_number(cell, &v) && !trimmed(cell).empty();
+  });
+  for (std::size_t r = 1; r < table.rows.size() && table.header; ++r)
+    for (std::size_t c = 0; c < top.size(); ++c) table.header = table.header && table.rows[r][c] != top[c];
+  for (std::size_t c = 0; c < top.size(); ++c) table.names.push_back(table.header ? std::string(trimmed(top[c])) : std::to_string(c));
+  if (table.header) table.rows.erase(table.rows.begin());
+  if (table.rows.empty()) return Status(Code::invalid_argument, name + ": a header and no rows");
+  return table;
+}
+
+Result<TableForm> look(const Table& table, const std::string& target, const std::string& task, const std::string& name, std::vector<std::string>& notes) {
+  auto bad = [&](const std::string& what) { return Status(Code::invalid_argument, name + ": " + what); };
+  if (!task.empty() && task != "classes" && task != "numbers") return bad("unknown task " + shown(task) + ": one of classes, numbers");
+  TableForm form;
+  form.target = static_cast<std::int64_t>(table.names.size()) - 1;
+  if (!target.empty()) {
+    const auto found = std::find(table.names.begin(), table.names.end(), target);
+    if (found == table.names.end()) return Status(Code::not_found, name + ": no column " + shown(target) + ": the first are " + list_of(table.names));
+    form.target = found - table.names.begin();
+  }
+  for (std::size_t c = 0; c < table.names.size(); ++c) {
+    Column column{table.names[c], Column::Kind::number, {}};
+    bool numbers = true, dates = true, integers = true;
+    std::set<std::string> words;
+    for (const auto& row : table.rows) {
+      if (is_missing(row[c])) continue;
+      double v = 0;
+      numbers = numbers && parse_value(row[c], &v);
+      integers = integers && numbers && v >= -0x1p53 && v <= 0x1p53 && v == static_cast<double>(static_cast<std::int64_t>(v));
+      dates = dates && parse_date(row[c], &v);
+      if (words.size() <= kMostLabels) words.insert(std::string(trimmed(row[c])));
+    }
+    const bool is_target = static_cast<std::int64_t>(c) == form.target;
+    column.kind = numbers ? Column::Kind::number : dates ? Column::Kind::date : Column::Kind::words;
+    if (is_target) {
+      form.classes = task.empty() ? !numbers || (integers && words.size() <= kMostIntegerClasses) : task == "classes";
+      if (!form.classes && !numbers) return bad("the target " + shown(column.name) + " holds texts, no numbers");
+      if (words.empty()) return bad("the target " + shown(column.name) + " is empty");
+      if (form.classes) {
+        if (words.size() < 2) return bad("the target " + shown(column.name) + " is the same in every row");
+        if (words.size() > kMostLabels) return bad("the target " + shown(column.name) + " has more than " + std::to_string(kMostLabels) + " different texts: name another column with --target");
+        form.labels.assign(words.begin(), words.end());
+        if (numbers)
+          std::stable_sort(form.labels.begin(), form.labels.end(), [](const std::string& a, const std::string& b) {
+            double x = 0, y = 0;
+            (void)parse_number(a, &x), (void)parse_number(b, &y);
+            return x < y;
+          });
+      }
+    } else if (words.size() < 2) {
+      column.kind = Column::Kind::unused;
+      notes.push_back("left out: " + shown(column.name) + ", the same in every row");
+    } else if (column.kind == Column::Kind::words) {
+      if (words.size() > kMostWords || 2 * words.size() > table.rows.size()) {
+        column.kind = Column::Kind::unused;
+        notes.push_back("left out: " + shown(column.name) + ", " + (words.size() > kMostLabels ? "more than " + std::to_string(kMostLabels) : std::to_string(words.size())) + " different texts");
+      } else {
+        column.values.assign(words.begin(), words.end());
+      }
+    }
+    form.columns.push_back(std::move(column));
+  }
+  if (form.width() == 0) return bad("no column is left to learn from");
+  return form;
+}
+
+}  // namespace loom

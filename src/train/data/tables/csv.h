@@ -1,0 +1,36 @@
+// Walks over CSV text (RFC 4180), record by record, and what cells are: for tables of every kind.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace loom {
+
+class CsvReader {
+ public:
+  // Text and name are borrowed.
+  CsvReader(std::string_view text, char separator, const std::string& name);
+  // The next record that is no empty line; false at the end.
+  Result<bool> next(std::vector<std::string>& cells);
+  // invalid_argument with name, line and column (both from 1) of the last record.
+  Status error(std::size_t column, const std::string& what) const;
+
+ private:
+  Status cell(std::string& out, std::size_t column);
+  void end_line();
+
+  std::string_view text_;
+  char separator_;
+  const std::string& name_;
+  std::size_t at_ = 0, line_ = 1, record_line_ = 1;
+};
+
+// Without blanks at both ends.
+std::string_view trimmed(std::string_view s);
+// A JSON number with optional blanks around it, an optional plus sign, and digits on one side of the point enough (".5", "5.").
+bool parse_number(std::string_view cell, double* value);
+
+}  // namespace loom

@@ -1,0 +1,76 @@
+#include "train/data/tables/table.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "train/data/shown.h"
+#include "train/data/tables/csv.h"
+
+namespace loom {
+namespace {
+
+Result<float> number(const CsvReader& reader, std::size_t column, std::string_view cell) {
+  double v = 0;
+  if (!parse_number(cell, &v)) return reader.error(column, "expected a number, got " + shown(cell));
+  if (v > std::numeric_limits<float>::max() || v < std::numeric_limits<float>::lowest()) return reader.error(column, shown(cell) + " is too large for f32");
+  return static_cast<float>(v);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DataSource>> read_table(std::string_view text, const DataSpec& spec, const std::string& name) {
+  CsvReader reader(text, spec.separator.empty() ? ',' : spec.separator[0], name);
+  std::vector<std::string> cells, names;
+  LOOM_ASSIGN(bool more, reader.next(cells));
+  if (!more) return Status(Code::invalid_argument, name + ": no rows");
+  for (std::size_t c = 0; c < cells.size(); ++c) names.push_back(spec.header ? std::string(trimmed(cells[c])) : std::to_string(c));
+  if (spec.header) { LOOM_ASSIGN(more, reader.next(cells)); }
+
+  // target[c]: the place of column c among the targets, or -1 for an input.
+  std::vector<std::int64_t> target(names.size(), -1);
+  const std::vector<std::string> wanted = spec.class_column.empty() ? spec.targets : std::vector<std::string>{spec.class_column};
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto found = std::find(names.begin(), names.end(), wanted[i]);
+    if (found == names.end()) {
+      std::string list;
+      for (std::size_t c = 0; c < std::min<std::size_t>(names.size(), 20); ++c) list += (c ? ", " : "") + shown(names[c]);
+      return Status(Code::not_found, name + ": no column " + shown(wanted[i]) + ": the first are " + list);
+    }
+    if (std::find(found + 1, names.end(), wanted[i]) != names.end()) return Status(Code::invalid_argument, name + ": two columns are called " + shown(wanted[i]));
+    auto& place = target[static_cast<std::size_t>(found - names.begin())];
+    if (place >= 0) return Status(Code::invalid_argument, name + ": the target " + shown(wanted[i]) + " stands twice");
+    place = static_cast<std::int64_t>(i);
+  }
+  if (wanted.size() >= names.size()) return Status(Code::invalid_argument, name + ": all " + std::to_string(names.size()) + " columns are targets, none is an input");
+
+  std::vector<float> x, y;
+  std::vector<std::int32_t> classes;
+  while (more) {
+    if (cells.size() != names.size()) return reader.error(cells.size(), "a row of " + std::to_string(cells.size()) + " cells, expected " + std::to_string(names.size()));
+    std::vector<float> row_targets(wanted.size());
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      LOOM_ASSIGN(const float v, number(reader, c + 1, cells[c]));
+      if (target[c] < 0) {
+        x.push_back(v);
+      } else if (spec.class_column.empty()) {
+        row_targets[static_cast<std::size_t>(target[c])] = v;
+      } else {
+        // Above 2^24 an f32 no longer holds every integer.
+        if (!(v >= -1 && v < 0x1p24f) || v != static_cast<float>(static_cast<std::int32_t>(v))) return reader.error(c + 1, "a class is an integer from 0 (or -1: not counted), got " + shown(cells[c]));
+        classes.push_back(static_cast<std::int32_t>(v));
+      }
+    }
+    if (spec.class_column.empty()) y.insert(y.end(), row_targets.begin(), row_targets.end());
+    LOOM_ASSIGN(more, reader.next(cells));
+  }
+  if (x.empty()) return Status(Code::invalid_argument, name + ": a header and no rows");
+  const auto width = static_cast<std::int64_t>(names.size() - wanted.size());
+  if (spec.class_column.empty()) {
+    LOOM_ASSIGN(auto data, ArrayData::create(std::move(x), width, std::move(y), static_cast<std::int64_t>(wanted.size())));
+    return std::unique_ptr<DataSource>(std::move(data));
+  }
+  LOOM_ASSIGN(auto data, ArrayData::create(std::move(x), width, std::move(classes)));
+  return std::unique_ptr<DataSource>(std::move(data));
+}
+
+}  // namespace loom

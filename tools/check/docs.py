@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""tools/check/docs.py BUILD_DIR: runs what the documents show.
+
+Commands of blocks without a language that begin with `loom` are run in a scratch folder, with the placeholders below filled in; JSON
+blocks are shown or trained; Python blocks run with the package of this tree; C++ blocks are compiled (syntax alone), the CMake block is configured. Ends with 0 where all of it works.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").resolve()
+
+# What stands for something of the reader's own, first match wins: in commands that begin so, this for that.
+PLACEHOLDERS = [
+    ("loom show", {"FILE": "model.entity"}),
+    ("loom train SPEC", {"SPEC.json": "spec.json", "FILE": "table.csv"}),
+    ("loom eval", {"FILE": "text.txt"}),
+    ("loom convert", {"IN": "model.safetensors.entity", "OUT": "out"}),
+    ("", {}),
+]
+COMMON = {"MODEL": "embedded"}
+
+
+def blocks(path):
+    """(first line, language, text) of every fenced block."""
+    language, start, lines = None, 0, []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        fence = re.match(r"\s*```(\w*)\s*$", line)
+        if not fence:
+            lines.append(line)
+        elif language is None:
+            language, start, lines = fence[1], number, []
+        else:
+            yield start, language, "\n".join(lines) + "\n"
+            language = None
+
+
+def commands(text):
+    for line in text.splitlines():
+        line = re.sub(r"\s+#.*$", "", line).strip()
+        if not line.startswith("loom "):
+            continue
+        table = next(table for begin, table in PLACEHOLDERS if line.startswith(begin))
+        for name, value in {**table, **COMMON}.items():
+            line = re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w])", value, line)
+        yield line
+
+
+def run(what, arguments, folder, stdin=""):
+    done = subprocess.run(arguments, cwd=folder, input=stdin, capture_output=True, text=True, shell=isinstance(arguments, str), timeout=600)
+    if done.returncode != 0:
+        print(f"{what}: ends with {done.returncode}\n{done.stderr or done.stdout}")
+    return done.returncode == 0
+
+
+def compile_cpp(what, text, folder):
+    if not re.search(r"^\S.*\) \{$", text, re.M):  # statements: into a function
+        includes = "".join(line + "\n" for line in text.splitlines() if line.startswith("#include"))
+        body = "".join(line + "\n" for line in text.splitlines() if not line.startswith("#include"))
+        text = includes + "void snippet() {\n" + body + "}\n"
+    (folder / "snippet.cpp").write_text(text)
+    return run(what, ["c++", "-std=c++20", "-fsyntax-only", "-I", str(ROOT / "include"), "snippet.cpp"], folder)
+
+
+def show_json(what, text, folder):
+    data = json.loads(text)
+    if data["format"] == "loom-topology":
+        (folder / "topology.json").write_text(text)
+        return run(what, "loom show topology.json", folder)
+    if "network_file" in data:
+        print(f"{what}: read as JSON, not run: it names files of the reader's")
+        return True
+    (folder / "spec.json").write_text(text)
+    file, out = ("text.txt", "adapter") if "lora" in data else ("table.csv", "trained.entity")
+    if "lora" in data:
+        (folder / "lora.json").write_text(text)  # the commands after it name it
+    return run(what, f"loom train spec.json --data {file} --out {out}", folder)
+
+
+def run_python(what, text, folder):
+    if subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode != 0:
+        print(f"{what}: not run: needs numpy")
+        return True
+    (folder / "snippet.py").write_text(text)
+    return run(what, [sys.executable, "snippet.py"], folder)
+
+
+def configure(what, text, folder):
+    (folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\nproject(app CXX)\nfile(WRITE main.cpp \"int main() {}\")\nadd_executable(app main.cpp)\n" + text)
+    (folder / "loom").symlink_to(ROOT)
+    return run(what, ["cmake", "-S", ".", "-B", "configured"], folder)
+
+
+def main():
+    folder = pathlib.Path(tempfile.mkdtemp())
+    program = folder / "bin"
+    program.mkdir()
+    (program / "loom").symlink_to(BUILD / "loom")
+    os.environ["PATH"] = f"{program}:{os.environ['PATH']}"
+    os.environ["PYTHONPATH"] = str(ROOT / "bindings/python")
+    os.environ["LOOM_LIBRARY"] = str(BUILD / "libloom.so")
+    (folder / "table.csv").write_text("a,b,y\n" + "".join(f"{i % 7},{i % 5},{(i % 7) * 0.5 - (i % 5)}\n" for i in range(64)))
+    for number, (photo, mail) in enumerate((("cat", "spam"), ("dog", "ham"))):
+        for name in (photo, mail):
+            (folder / ("photos" if name == photo else "mails") / name).mkdir(parents=True)
+        for i in range(8):
+            (folder / "photos" / photo / f"{i}.ppm").write_bytes(b"P6 16 16 255\n" + bytes((x * (7 + i) * (1 + 9 * number)) % 256 for x in range(16 * 16 * 3)))
+            (folder / "mails" / mail / f"{i}.txt").write_text(f"{'win a prize' if number == 0 else 'see you at noon'} on day {i}\n")
+    (folder / "text.txt").write_text("Once upon a time there was a little dog who lived in a small house.\n")
+    documents = [p for p in sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/guide/*.md")) + sorted(ROOT.glob("docs/reference/*.md"))]
+    found = [(f"{p.relative_to(ROOT)}:{line}", language, text) for p in documents for line, language, text in blocks(p)]
+    good = run("loom convert", "loom convert embedded model.entity && loom convert embedded model.safetensors.entity", folder)
+    # JSON first: commands train with the files.
+    tried = 0
+    for what, language, text in sorted(found, key=lambda item: item[1] != "json"):
+        if language == "json":
+            good &= show_json(what, text, folder)
+        elif language == "cpp":
+            good &= compile_cpp(what, text, folder)
+        elif language == "python":
+            good &= run_python(what, text, folder)
+        elif language == "cmake":
+            good &= configure(what, text, folder)
+        elif language == "":
+            for command in commands(text):
+                tried += 1
+                good &= run(f"{what}: {command}", command, folder)
+        tried += language != "" and "network_file" not in text
+    shutil.rmtree(folder)
+    print(f"{tried} snippets of {len(documents)} documents")
+    return 0 if good and tried >= 10 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
