@@ -294,11 +294,13 @@ Ref scaled(StepCall& c, Ref x, const Ref* gain, const Ref* bias) {
 
 Result<Network> GraphBuilder::finish(const std::vector<Ref>& outputs, std::vector<std::int64_t>* firsts) {
   std::int64_t width = 0;
+  std::vector<Ref> held;
   for (const Ref& r : outputs) {
     firsts->push_back(width);
     width += elements(r.dims);
+    if (elements(r.dims) > 0) held.push_back(r);
   }
-  add(Json::object(), outputs, {width});
+  add(Json::object(), held, {width});
   LOOM_TRY(fault());
   Json t = Json::object(), in = Json::object();
   t.set("format", "loom-topology");

@@ -35,7 +35,7 @@ bool only_a_type(const Plan& plan, int id) {
 
 Rule find_rule(const Node& node) {
   const std::string full = node.domain.empty() || node.domain == "ai.onnx" ? node.op : node.domain + "." + node.op;
-  for (const auto find : {find_elementwise_rule, find_places_rule, find_choice_rule, find_layer_rule, find_recurrent_rule, find_attention_rule, find_loss_rule, find_resample_rule, find_einsum_rule})
+  for (const auto find : {find_elementwise_rule, find_places_rule, find_choice_rule, find_layer_rule, find_window_rule, find_integer_rule, find_signal_rule, find_recurrent_rule, find_attention_rule, find_linear_attention_rule, find_loss_rule, find_resample_rule, find_einsum_rule})
     if (Rule rule = find(full)) return rule;
   return nullptr;
 }
@@ -43,7 +43,7 @@ Rule find_rule(const Node& node) {
 // Operators whose rule knows of outputs behind the first.
 bool gives_more(std::string_view op) {
   for (const std::string_view one : {"Split", "MaxPool", "BatchNormalization", "LayerNormalization", "LSTM", "GRU", "RNN", "Attention", "EmbedLayerNormalization", "SkipLayerNormalization",
-                                     "SkipSimplifiedLayerNormalization", "SoftmaxCrossEntropyLoss", "TopK", "Dropout", "DynamicQuantizeLinear"})
+                                     "SkipSimplifiedLayerNormalization", "SoftmaxCrossEntropyLoss", "TopK", "Dropout", "DynamicQuantizeLinear", "CausalConvWithState", "LinearAttention"})
     if (op == one) return true;
   return false;
 }
@@ -51,6 +51,7 @@ bool may_leave_out_first(std::string_view op) { return gives_more(op) && op != "
 // Operators that take inputs without elements: of Attention the past alone.
 bool takes_nothing(const Node& node, std::size_t i) {
   if (node.op == "Attention") return i == 4 || (i == 5 && node.domain.empty());
+  if (node.op == "CausalConvWithState") return i == 3;
   return node.op == "Concat" || node.op.starts_with("Reduce");
 }
 // Integers and the like that rules read as settings: none may be given.

@@ -378,6 +378,11 @@ Result<bool> fold_cast(Call& call) {
   });
 }
 
+Status swiglu(Call& call) {
+  LOOM_TRY(same_as_first_of<2>(call));
+  return call.dims(1) == call.dims() ? Status() : wrong("gate ", call.dims(), " and values ", call.dims(1));
+}
+
 constexpr RuleRow kRows[] = {
     {"Abs", same_as_input, fold_abs}, {"Acos", same_as_input}, {"Acosh", same_as_input}, {"Asin", same_as_input}, {"Asinh", same_as_input},
     {"Atan", same_as_input}, {"Atanh", same_as_input}, {"Ceil", same_as_input, fold_ceil}, {"Celu", same_as_input}, {"Clip", clip},
@@ -389,7 +394,7 @@ constexpr RuleRow kRows[] = {
     {"Reciprocal", same_as_input, fold_reciprocal}, {"Relu", same_as_input}, {"Round", same_as_input}, {"Selu", same_as_input},
     {"Shrink", same_as_input}, {"Sigmoid", same_as_input}, {"Sign", same_as_input}, {"Sin", same_as_input}, {"Sinh", same_as_input},
     {"Softmax", softmax}, {"Softplus", same_as_input}, {"Softsign", same_as_input}, {"Sqrt", same_as_input, fold_sqrt},
-    {"Swish", same_as_input}, {"Tan", same_as_input}, {"Tanh", same_as_input}, {"ThresholdedRelu", same_as_input},
+    {"SwiGLU", swiglu}, {"Swish", same_as_input}, {"Tan", same_as_input}, {"Tanh", same_as_input}, {"ThresholdedRelu", same_as_input},
     {"com.microsoft.FastGelu", with_bias}, {"com.microsoft.Gelu", with_bias},
     {"com.microsoft.BiasGelu", with_bias}, {"com.microsoft.QuickGelu", same_as_input},
     {"BitwiseNot", same_as_input, fold_bit_not}, {"Not", same_as_input, fold_not}, {"IsInf", predicate}, {"IsNaN", predicate},

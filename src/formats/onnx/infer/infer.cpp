@@ -13,7 +13,7 @@ constexpr int kDeepest = 32;  // If and functions in each other
 
 const RuleRow* find_rule(std::string_view domain, std::string_view op) {
   const std::string full = domain.empty() ? std::string(op) : message(domain, ".", op);
-  for (const auto rows : {elementwise_rules(), layout_rules(), maker_rules(), window_rules(), layer_rules()}) {
+  for (const auto rows : {elementwise_rules(), layout_rules(), maker_rules(), window_rules(), layer_rules(), signal_rules()}) {
     for (const RuleRow& row : rows) {
       if (row.op == full) return &row;
     }

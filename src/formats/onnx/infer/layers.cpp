@@ -357,6 +357,30 @@ Status packed_attention(Call& call) {
   return {};
 }
 
+// src/onnx/rules/linear_attention.cpp has the shapes.
+Status linear_attention(Call& call) {
+  LOOM_TRY(call.need(3));
+  LOOM_ASSIGN(const std::int64_t heads, call.node.get_int("q_num_heads", 0));
+  LOOM_ASSIGN(const std::int64_t own, call.node.get_int("kv_num_heads", 0));
+  LOOM_ASSIGN(const std::string rule, call.node.get_string("update_rule", "gated_delta"));
+  const Dims &q = call.dims(), &k = call.dims(1), &v = call.dims(2);
+  const bool fits = q.size() == 3 && k.size() == 3 && v.size() == 3 && heads > 0 && own > 0 && heads % own == 0 && q[2] % heads == 0 && v[2] % own == 0;
+  if (!fits || heads > kMostDim || q[2] < heads || v[2] < own || k != Dims{q[0], q[1], q[2] / heads * own} || v[0] != q[0] || v[1] != q[1]) {
+    return wrong("query ", q, ", key ", k, ", value ", v, ", ", heads, " heads of queries, ", own, " of keys and values");
+  }
+  if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta") return wrong("update_rule is ", quoted(rule));
+  if (call.has(4) != rule.starts_with("gated") || call.has(5) != rule.ends_with("delta")) return wrong("update_rule ", quoted(rule), " for the inputs that are there");
+  const std::int64_t width = q[2] / heads;
+  LOOM_TRY(call.shaped(3, {q[0], own, width, v[2] / own}, "past_state"));
+  if (call.has(4) && (call.rank(4) != 3 || call.dims(4)[2] != own)) LOOM_TRY(call.shaped(4, {q[0], q[1], own * width}, "decay"));
+  if (call.has(4)) LOOM_TRY(call.shaped(4, {q[0], q[1], call.dims(4)[2]}, "decay"));
+  if (call.has(5) && (call.rank(5) != 3 || call.dims(5)[2] != 1)) LOOM_TRY(call.shaped(5, {q[0], q[1], own}, "beta"));
+  if (call.has(5)) LOOM_TRY(call.shaped(5, {q[0], q[1], call.dims(5)[2]}, "beta"));
+  call.set(1, call.has(3) ? call.x(3).type : call.x().type, {q[0], own, width, v[2] / own});
+  call.set(0, call.x().type, {q[0], q[1], heads * (v[2] / own)});
+  return {};
+}
+
 constexpr RuleRow kRows[] = {
     {"MatMul", matmul}, {"MatMulInteger", matmul_integer}, {"QLinearMatMul", qlinear_matmul}, {"Gemm", gemm}, {"Einsum", einsum},
     {"ReduceL1", reduce}, {"ReduceL2", reduce}, {"ReduceLogSum", reduce}, {"ReduceLogSumExp", reduce}, {"ReduceMean", reduce},
@@ -364,7 +388,7 @@ constexpr RuleRow kRows[] = {
     {"ReduceMax", reduce, fold_reduce_max}, {"ReduceMin", reduce, fold_reduce_min}, {"ArgMax", arg}, {"ArgMin", arg},
     {"BatchNormalization", batch_normalization}, {"LayerNormalization", layer_normalization}, {"InstanceNormalization", instance_normalization},
     {"GroupNormalization", group_normalization}, {"RMSNormalization", rms_normalization}, {"RotaryEmbedding", same_as_first_of<3>},
-    {"LSTM", recurrent}, {"GRU", recurrent}, {"RNN", recurrent}, {"Attention", attention},
+    {"LSTM", recurrent}, {"GRU", recurrent}, {"RNN", recurrent}, {"Attention", attention}, {"LinearAttention", linear_attention},
     {"NegativeLogLikelihoodLoss", loss}, {"SoftmaxCrossEntropyLoss", loss},
     {"com.microsoft.EmbedLayerNormalization", embed_layer_normalization},
     {"com.microsoft.SkipLayerNormalization", skip_layer_normalization}, {"com.microsoft.SkipSimplifiedLayerNormalization", skip_layer_normalization},

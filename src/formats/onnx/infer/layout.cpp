@@ -382,12 +382,30 @@ Status depth_to_space(Call& call, bool forward) {
   return {};
 }
 
+// The middle of what is too long, in the middle of zeros what is too short.
+Status center_crop_pad(Call& call) {
+  LOOM_TRY(call.need(2));
+  LOOM_ASSIGN(const Dims shape, call.ints(1, "shape"));
+  Dims all(call.rank());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+  LOOM_ASSIGN(const Dims axes, call.node.get_ints("axes", std::move(all)));
+  LOOM_TRY(axes_of(axes, call.rank()).status());
+  if (shape.size() != axes.size()) return wrong("shape ", shape, " for axes ", axes);
+  Dims out = call.dims();
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (shape[i] < 0 || shape[i] > kMostDim) return wrong("shape ", shape);
+    out[*axis_of(axes[i], call.rank())] = shape[i];
+  }
+  call.set(0, call.x().type, std::move(out));
+  return {};
+}
+
 constexpr RuleRow kRows[] = {
     {"Transpose", transpose, fold_transpose}, {"Reshape", reshape, fold_copy}, {"Flatten", flatten, fold_copy},
     {"Squeeze", squeeze, fold_copy}, {"Unsqueeze", unsqueeze, fold_copy}, {"Identity", same_as_input, fold_copy},
     {"Concat", concat, fold_concat},
     {"Split", split, fold_split}, {"Slice", slice, fold_slice}, {"Pad", pad}, {"Gather", gather, fold_gather},
-    {"GatherElements", gather_elements}, {"GatherND", gather_nd}, {"Expand", expand, fold_expand}, {"Tile", tile, fold_tile},
+    {"GatherElements", gather_elements}, {"GatherND", gather_nd}, {"CenterCropPad", center_crop_pad}, {"Expand", expand, fold_expand}, {"Tile", tile, fold_tile},
     {"DepthToSpace", [](Call& c) { return depth_to_space(c, true); }}, {"SpaceToDepth", [](Call& c) { return depth_to_space(c, false); }},
 };
 

@@ -86,6 +86,7 @@ std::span<const RuleRow> layout_rules();
 std::span<const RuleRow> maker_rules();
 std::span<const RuleRow> window_rules();
 std::span<const RuleRow> layer_rules();
+std::span<const RuleRow> signal_rules();
 
 inline std::int64_t int_of(std::integral auto n) { return static_cast<std::int64_t>(n); }
 // Makes the cells those of an output.

@@ -240,11 +240,68 @@ Status grid_sample(Call& call) {
   return {};
 }
 
+// Coordinates for GridSample: theta [N, 2, 3] or [N, 3, 4] times the places of size [N, C, H, W] or [N, C, D, H, W].
+Status affine_grid(Call& call) {
+  LOOM_TRY(call.need(2));
+  LOOM_ASSIGN(const Dims size, call.ints(1, "size"));
+  const std::size_t spatial = size.size() - 2;
+  if (size.size() != 4 && size.size() != 5) return wrong("size ", size);
+  LOOM_TRY(call.shaped(0, {size[0], int_of(spatial), int_of(spatial) + 1}, "theta"));
+  LOOM_ASSIGN(const std::int64_t align, call.node.get_int("align_corners", 0));
+  Dims out{size[0]};
+  for (std::size_t d = 2; d < size.size(); ++d) {
+    if (size[d] < 1 || size[d] > kMostDim) return wrong("size ", size);
+    if (align && size[d] == 1) return not_supported("corners of one place");
+    out.push_back(size[d]);
+  }
+  out.push_back(int_of(spatial));
+  call.set(0, call.x().type, std::move(out));
+  return {};
+}
+
+// Blocks [N, C times the values of a block, blocks] to images [N, C, image_shape].
+Status col2im(Call& call) {
+  LOOM_TRY(call.need(3));
+  LOOM_ASSIGN(const Dims image, call.ints(1, "image_shape"));
+  LOOM_ASSIGN(const Dims block, call.ints(2, "block_shape"));
+  const Dims& x = call.dims();
+  if (x.size() != 3 || image.empty() || image.size() != block.size()) return wrong("input ", x, ", image_shape ", image, ", block_shape ", block);
+  if (call.attribute("kernel_shape") || call.attribute("auto_pad")) return wrong("has attributes of another operator");
+  for (std::size_t d = 0; d < block.size(); ++d) {
+    if (block[d] < 1 || block[d] > kMostWindow || image[d] < 1 || image[d] > kMostWindow) return wrong("image_shape ", image, ", block_shape ", block);
+  }
+  LOOM_ASSIGN(const Window w, window(call, block));
+  const std::optional<std::uint64_t> values = element_count(block);
+  std::int64_t blocks = 1;
+  for (std::size_t d = 0; d < block.size(); ++d) {
+    LOOM_ASSIGN(const std::int64_t count, positions(w, d, image[d]));
+    blocks = blocks > kMostDim ? blocks : blocks * count;
+  }
+  if (!values || *values > static_cast<std::uint64_t>(x[1]) || x[1] % int_of(*values) != 0 || blocks != x[2]) return wrong("input ", x, " for blocks ", block, " of images ", image);
+  Dims out{x[0], x[1] / int_of(*values)};
+  out.insert(out.end(), image.begin(), image.end());
+  call.set(0, call.x().type, std::move(out));
+  return {};
+}
+
+// x [N, C, length], weights [C, 1, kernel], state [N, C, kernel - 1].
+Status causal_conv(Call& call) {
+  LOOM_TRY(call.need(2));
+  const Dims &x = call.dims(), &k = call.dims(1);
+  if (x.size() != 3 || k.size() != 3 || k[0] != x[1] || k[1] != 1 || k[2] < 1 || k[2] > kMostWindow) return wrong("input ", x, " and weights ", k);
+  LOOM_TRY(call.shaped(2, {x[1]}, "bias"));
+  LOOM_TRY(call.shaped(3, {x[0], x[1], k[2] - 1}, "past_state"));
+  call.set(1, call.x().type, {x[0], x[1], k[2] - 1});
+  call.set(0, call.x().type, x);
+  return {};
+}
+
 constexpr RuleRow kRows[] = {
     {"Conv", conv}, {"ConvInteger", conv_integer}, {"QLinearConv", qlinear_conv}, {"ConvTranspose", conv_transpose}, {"MaxPool", pool},
     {"AveragePool", pool}, {"LpPool", pool}, {"GlobalAveragePool", global_pool}, {"GlobalMaxPool", global_pool},
     {"GlobalLpPool", global_pool},
-    {"MaxUnpool", max_unpool}, {"Resize", resize}, {"Upsample", resize}, {"GridSample", grid_sample},
+    {"MaxUnpool", max_unpool}, {"Resize", resize}, {"Upsample", resize}, {"GridSample", grid_sample}, {"AffineGrid", affine_grid},
+    {"Col2Im", col2im}, {"CausalConvWithState", causal_conv},
 };
 
 }  // namespace

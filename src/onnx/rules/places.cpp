@@ -151,6 +151,20 @@ Status pad(StepCall& c) {
     return place;
   }, fill);
 }
+Status center_crop_pad(StepCall& c) {
+  const Dims &in = c.dims(), &out = c.result().dims, steps = steps_of(in);
+  Dims begin(in.size());
+  for (std::size_t d = 0; d < in.size(); ++d) begin[d] = out[d] < in[d] ? (in[d] - out[d]) / 2 : -((out[d] - in[d]) / 2);
+  return place_each(c, c.in(), [&](const Dims& at) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      const std::int64_t i = at[d] + begin[d];
+      if (i < 0 || i >= in[d]) return std::int64_t{-1};
+      place += i * steps[d];
+    }
+    return place;
+  });
+}
 Result<std::vector<std::int64_t>> indices(StepCall& c, std::int64_t limit) {
   LOOM_ASSIGN(std::vector<std::int64_t> list, c.ints(1));
   for (std::int64_t& i : list) {
@@ -233,7 +247,7 @@ Status depth_space(StepCall& c) {
 
 Rule find_places_rule(std::string_view op) {
   static const std::map<std::string_view, Rule> kRules = {{"Reshape", same}, {"Flatten", same}, {"Squeeze", same}, {"Unsqueeze", same}, {"Identity", same}, {"Dropout", dropout}, {"Transpose", transpose}, {"Concat", concat},
-                                                          {"Split", split}, {"Slice", slice}, {"Expand", expand}, {"Tile", expand}, {"Pad", pad}, {"Gather", gather}, {"GatherElements", gather_elements},
+                                                          {"Split", split}, {"Slice", slice}, {"Expand", expand}, {"Tile", expand}, {"Pad", pad}, {"CenterCropPad", center_crop_pad}, {"Gather", gather}, {"GatherElements", gather_elements},
                                                           {"Trilu", trilu}, {"DepthToSpace", depth_space}, {"SpaceToDepth", depth_space}};
   const auto found = kRules.find(op);
   return found == kRules.end() ? nullptr : found->second;

@@ -1,18 +1,12 @@
-// Operators that are layers: products, convolutions, pools, normalizations.
+// Products, normalizations, and sums and products along an axis.
 #include <algorithm>
 #include <map>
 
-#include "onnx/graph.h"
+#include "onnx/rules/layers.h"
 
 namespace loom::onnx {
 namespace {
 
-Json list_of(const Dims& dims) { return Json(Json::Array(dims.begin(), dims.end())); }
-Json typed(std::string_view type) {
-  Json cell = Json::object();
-  cell.set("type", type);
-  return cell;
-}
 Json reshape_to(const Dims& dims) {
   Json cell = typed("reshape");
   cell.set("dims", list_of(dims));
@@ -24,11 +18,16 @@ Json sequential(std::initializer_list<Json> layers) {
   cell.set("layers", std::move(list));
   return cell;
 }
-// One layer on each of the first dimension's items of x; its parameters then lie at "/1/0". One item needs no cut: "/1".
-struct Each {
-  Ref y;
-  std::string child;
-};
+
+}  // namespace
+
+Json list_of(const Dims& dims) { return Json(Json::Array(dims.begin(), dims.end())); }
+Json typed(std::string_view type) {
+  Json cell = Json::object();
+  cell.set("type", type);
+  return cell;
+}
+
 Each each(StepCall& c, const Ref& x, const Dims& item, Json layer, const Dims& out) {
   const std::int64_t count = elements(x.dims) / elements(item);
   if (count == 1) return {c.graph.add(sequential({reshape_to(item), std::move(layer)}), {x}, out), "/1"};
@@ -44,8 +43,6 @@ Each each(StepCall& c, const Ref& x, const Dims& item, Json layer, const Dims& o
   return {c.graph.add(std::move(parts), {x}, out), "/0/1"};
 }
 
-}  // namespace
-
 Ref known_product(StepCall& c, const Ref& x, std::int64_t k, std::int64_t n, std::vector<float> weight_nk, std::vector<float> bias, const Dims& out) {
   Json dense = typed("dense");
   dense.set("out", n);
@@ -55,6 +52,7 @@ Ref known_product(StepCall& c, const Ref& x, std::int64_t k, std::int64_t n, std
   if (!bias.empty()) c.graph.fill(e.y, e.child, "bias", std::move(bias));
   return e.y;
 }
+
 namespace {
 
 std::vector<float> turned(const std::vector<float>& m, std::int64_t rows, std::int64_t cols) {
@@ -116,202 +114,6 @@ Status gemm(StepCall& c) {
   return {};
 }
 
-// What convolutions and pools have in common, for `rank` dimensions of space.
-struct Space {
-  std::size_t rank = 0;
-  Dims kernel, strides, dilations, begin, end;
-};
-Result<Space> space_of(StepCall& c, const Dims& kernel_of_weights) {
-  Space s;
-  s.rank = c.dims().size() - 2;
-  if (s.rank < 1 || s.rank > 3) return StepCall::refuse("over " + std::to_string(s.rank) + " dimensions of space it is not mapped");
-  LOOM_ASSIGN(s.kernel, c.node().get_ints("kernel_shape", kernel_of_weights));
-  LOOM_ASSIGN(s.strides, c.node().get_ints("strides", Dims(s.rank, 1)));
-  LOOM_ASSIGN(s.dilations, c.node().get_ints("dilations", Dims(s.rank, 1)));
-  LOOM_ASSIGN(const Dims pads, c.node().get_ints("pads", Dims(2 * s.rank, 0)));
-  for (const std::int64_t p : pads)
-    if (p < 0) return StepCall::refuse("negative padding is not mapped");
-  s.begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(s.rank));
-  s.end.assign(pads.begin() + static_cast<std::ptrdiff_t>(s.rank), pads.end());
-  LOOM_ASSIGN(const std::string auto_pad, c.node().get_string("auto_pad", "NOTSET"));
-  if (auto_pad == "VALID") s.begin = s.end = Dims(s.rank, 0);
-  else if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
-    for (std::size_t d = 0; d < s.rank; ++d) {
-      const std::int64_t n = c.dims()[d + 2], places = (n + s.strides[d] - 1) / s.strides[d], reach = (s.kernel[d] - 1) * s.dilations[d] + 1;
-      const std::int64_t total = std::max<std::int64_t>(0, (places - 1) * s.strides[d] + reach - n);
-      s.begin[d] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
-      s.end[d] = total - s.begin[d];
-    }
-  }
-  return s;
-}
-void set_space(Json& layer, const Space& s) {
-  layer.set("kernel", list_of(s.kernel));
-  layer.set("stride", list_of(s.strides));
-  layer.set("dilation", list_of(s.dilations));
-  Dims padding = s.begin;
-  padding.insert(padding.end(), s.end.begin(), s.end.end());
-  layer.set("padding", list_of(padding));
-}
-Dims item_of(const Dims& dims) { return Dims(dims.begin() + 1, dims.end()); }
-
-Result<Ref> convolved(StepCall& c, const Ref& x, std::vector<float> weight, const Dims& shape, std::vector<float> bias) {
-  LOOM_ASSIGN(const std::int64_t groups, c.node().get_int("group", 1));
-  LOOM_ASSIGN(const Space s, space_of(c, Dims(shape.begin() + 2, shape.end())));
-  Json layer = typed("cnn" + std::to_string(s.rank));
-  layer.set("filters", shape[0]);
-  layer.set("groups", groups);
-  layer.set("bias", !bias.empty());
-  set_space(layer, s);
-  const Each e = each(c, x, item_of(c.dims()), std::move(layer), c.result().dims);
-  c.graph.fill(e.y, e.child, "weight", std::move(weight));
-  if (!bias.empty()) c.graph.fill(e.y, e.child, "bias", std::move(bias));
-  return e.y;
-}
-Status conv(StepCall& c) {
-  LOOM_ASSIGN(std::vector<float> w, c.floats(1));
-  std::vector<float> bias;
-  if (c.has(2)) {
-    LOOM_ASSIGN(bias, c.floats(2));
-  }
-  LOOM_ASSIGN(Ref y, convolved(c, c.graph.value(c.in()), std::move(w), c.dims(1), std::move(bias)));
-  c.set(std::move(y));
-  return {};
-}
-
-// Sums of k products of 8-bit integers less their zero points are exact in f32 up to here.
-Status exact_sums(StepCall& c, std::int64_t k, std::size_t a, std::size_t b) {
-  if (bits(c.value(a).type) > 8 || bits(c.value(b).type) > 8 || k * 255 * 255 >= 16777216) return StepCall::refuse("sums of " + std::to_string(k) + " products of integers may go beyond 2^24");
-  return {};
-}
-// x less its zero point, one for all or one for each row or column.
-Result<Ref> centered(StepCall& c, std::size_t at, std::size_t zero_at, bool rows) {
-  if (!c.has(zero_at)) return c.graph.value(c.in(at));
-  Ref zero = c.in(zero_at);
-  const Dims& dims = c.dims(at);
-  const std::int64_t n = elements(zero.dims), length = dims[dims.size() - (rows ? 2 : 1)];
-  if (n == 1) zero = GraphBuilder::reshape(zero, {1});
-  else if (zero.dims.size() == 1 && n == length) zero = GraphBuilder::reshape(zero, rows ? Dims{n, 1} : Dims{n});
-  else return StepCall::refuse("zero points of shape " + text_of(zero.dims) + " are not mapped");
-  return c.graph.binary(c.in(at), zero, "sub");
-}
-Status integer_matmul(StepCall& c) {
-  const bool scaled_result = c.node().op == "QLinearMatMul";
-  const std::size_t b = scaled_result ? 3 : 1;
-  const Dims &x = c.dims(0), &w = c.dims(b);
-  if (x.size() < 2 || w.size() < 2) return StepCall::refuse("of vectors it is not mapped");
-  LOOM_TRY(exact_sums(c, x.back(), 0, b));
-  LOOM_ASSIGN(const Ref left, centered(c, 0, 2, true));
-  LOOM_ASSIGN(const Ref right, centered(c, b, scaled_result ? 5 : 3, false));
-  Ref y = c.graph.matmul(left, right, c.result().dims);
-  if (!scaled_result) {
-    c.set(std::move(y));
-    return {};
-  }
-  for (const std::size_t i : {std::size_t{1}, std::size_t{4}, std::size_t{6}, std::size_t{7}})
-    if (elements(c.dims(i)) != 1 || (i != 7 && c.value(i).type != Type::f32)) return StepCall::refuse("with scales that are no single f32 it is not mapped");
-  const auto one = [&](std::size_t i) { return GraphBuilder::reshape(c.in(i), {1}); };
-  const Ref scale = c.graph.binary(c.graph.binary(one(1), one(4), "mul"), one(6), "div");
-  const auto [low, high] = range_of(c.result().type);
-  y = c.graph.binary(c.graph.unary(c.graph.binary(y, scale, "mul"), "round"), one(7), "add");
-  c.set(c.graph.unary(y, "clip", low, high));
-  return {};
-}
-Status integer_conv(StepCall& c) {
-  LOOM_ASSIGN(std::vector<float> w, c.floats(1));
-  const Dims& shape = c.dims(1);
-  LOOM_TRY(exact_sums(c, elements(shape) / shape[0], 0, 1));
-  Ref x = c.graph.value(c.in());
-  if (c.has(2)) {
-    if (elements(c.dims(2)) != 1) return StepCall::refuse("zero points of shape " + text_of(c.dims(2)) + " are not mapped");
-    x = c.graph.binary(x, GraphBuilder::reshape(c.in(2), {1}), "sub");
-  }
-  if (c.has(3)) {
-    LOOM_ASSIGN(const std::vector<float> zero, c.floats(3));
-    const std::size_t per_filter = w.size() / static_cast<std::size_t>(shape[0]);
-    if (zero.size() != 1 && zero.size() * per_filter != w.size()) return StepCall::refuse("zero points of shape " + text_of(c.dims(3)) + " are not mapped");
-    for (std::size_t i = 0; i < w.size(); ++i) w[i] -= zero[zero.size() == 1 ? 0 : i / per_filter];
-  }
-  LOOM_ASSIGN(Ref y, convolved(c, x, std::move(w), shape, {}));
-  c.set(std::move(y));
-  return {};
-}
-
-Status conv_transpose(StepCall& c) {
-  LOOM_ASSIGN(const std::vector<float> w, c.floats(1));
-  LOOM_ASSIGN(const std::int64_t groups, c.node().get_int("group", 1));
-  const Dims &shape = c.dims(1), &out = c.result().dims;
-  LOOM_ASSIGN(Space s, space_of(c, Dims(shape.begin() + 2, shape.end())));
-  LOOM_ASSIGN(Dims extra, c.node().get_ints("output_padding", Dims(s.rank, 0)));
-  // The padding follows from the shape of the result, which output_shape or auto_pad may have said.
-  LOOM_ASSIGN(const std::string auto_pad, c.node().get_string("auto_pad", "NOTSET"));
-  LOOM_ASSIGN(const Dims wanted, c.node().get_ints("output_shape", {}));
-  const bool stated = !wanted.empty();
-  for (std::size_t d = 0; d < s.rank; ++d) {
-    if (!stated && !auto_pad.starts_with("SAME")) break;
-    const std::int64_t full = (c.dims()[d + 2] - 1) * s.strides[d] + extra[d] + (s.kernel[d] - 1) * s.dilations[d] + 1, total = full - out[d + 2];
-    if (total < 0) {  // more than there is: it is added at the end
-      s.begin[d] = s.end[d] = 0;
-      extra[d] -= total;
-      continue;
-    }
-    s.begin[d] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
-    s.end[d] = total - s.begin[d];
-  }
-  // [channels, filters / groups, kernel] becomes [groups x filters / groups x kernel, channels / groups].
-  const std::int64_t channels = shape[0] / groups, per_group = elements(shape) / shape[0];
-  std::vector<float> weight(w.size());
-  for (std::int64_t g = 0; g < groups; ++g)
-    for (std::int64_t ch = 0; ch < channels; ++ch)
-      for (std::int64_t i = 0; i < per_group; ++i) weight[static_cast<std::size_t>((g * per_group + i) * channels + ch)] = w[static_cast<std::size_t>((g * channels + ch) * per_group + i)];
-  std::vector<float> bias;
-  if (c.has(2)) {
-    LOOM_ASSIGN(bias, c.floats(2));
-  }
-  Json layer = typed("conv_transposed" + std::to_string(s.rank));
-  layer.set("filters", out[1]);
-  layer.set("groups", groups);
-  layer.set("bias", !bias.empty());
-  layer.set("output_padding", list_of(extra));
-  set_space(layer, s);
-  const Each e = each(c, c.graph.value(c.in()), item_of(c.dims()), std::move(layer), out);
-  c.graph.fill(e.y, e.child, "weight", std::move(weight));
-  if (!bias.empty()) c.graph.fill(e.y, e.child, "bias", std::move(bias));
-  c.set(e.y);
-  return {};
-}
-
-Result<Ref> pooled(StepCall& c, const Ref& x, bool average, bool padding) {
-  LOOM_ASSIGN(const Space s, space_of(c, {}));
-  LOOM_ASSIGN(const std::int64_t ceil, c.node().get_int("ceil_mode", 0));
-  Json layer = typed((average ? "avg_pool" : "max_pool") + std::to_string(s.rank));
-  set_space(layer, s);
-  layer.set("ceil_mode", ceil != 0);
-  if (average) layer.set("count_include_pad", padding);
-  return each(c, x, item_of(c.dims()), std::move(layer), c.result().dims).y;
-}
-Status pool(StepCall& c) {
-  if (c.wants(1)) return StepCall::refuse("its second output (indices) is not mapped");
-  if (is_integer(c.value(0).type)) return StepCall::refuse("of integers it is not mapped");
-  LOOM_ASSIGN(const std::int64_t padding, c.node().get_int("count_include_pad", 0));
-  LOOM_ASSIGN(Ref y, pooled(c, c.graph.value(c.in()), c.node().op == "AveragePool", padding != 0));
-  c.set(std::move(y));
-  return {};
-}
-// The root of sums of powers: means over whole windows, times their size.
-Status lp_pool(StepCall& c) {
-  LOOM_ASSIGN(const std::int64_t p, c.node().get_int("p", 2));
-  LOOM_ASSIGN(const std::int64_t ceil, c.node().get_int("ceil_mode", 0));
-  if (p != 1 && p != 2) return StepCall::refuse("with p " + std::to_string(p) + " it is not mapped");
-  if (ceil) return StepCall::refuse("with ceil_mode it is not mapped");
-  LOOM_ASSIGN(const Dims kernel, c.node().get_ints("kernel_shape", {}));
-  LOOM_ASSIGN(const Ref mean, pooled(c, c.graph.unary(c.graph.value(c.in()), p == 2 ? "square" : "abs"), true, true));
-  double window = 1;
-  for (const std::int64_t k : kernel) window *= static_cast<double>(k);
-  const Ref sum = c.graph.binary(mean, GraphBuilder::number(window), "mul");
-  c.set(p == 2 ? c.graph.unary(sum, "sqrt") : sum);
-  return {};
-}
 // x / (bias + alpha / size * the squares of neighboring channels) ^ beta
 Status lrn(StepCall& c) {
   LOOM_ASSIGN(const float alpha, c.node().get_float("alpha", 1e-4f));
@@ -526,10 +328,10 @@ Status mean_variance_norm(StepCall& c) {
 }  // namespace
 
 Rule find_layer_rule(std::string_view op) {
-  static const std::map<std::string_view, Rule> kRules = {{"MatMul", matmul}, {"Gemm", gemm}, {"Conv", conv}, {"ConvTranspose", conv_transpose}, {"MaxPool", pool}, {"AveragePool", pool},
-                                                          {"GlobalAveragePool", global_pool}, {"GlobalMaxPool", global_pool}, {"BatchNormalization", batch_norm}, {"InstanceNormalization", instance_norm},
-                                                          {"GroupNormalization", group_norm}, {"LayerNormalization", layer_norm}, {"RMSNormalization", layer_norm}, {"MeanVarianceNormalization", mean_variance_norm}, {"LpNormalization", lp_norm}, {"CumSum", cum_sum}, {"CumProd", cum_prod}, {"LpPool", lp_pool}, {"LRN", lrn}, {"MatMulInteger", integer_matmul}, {"QLinearMatMul", integer_matmul},
-                                                          {"ConvInteger", integer_conv}};
+  static const std::map<std::string_view, Rule> kRules = {
+      {"MatMul", matmul}, {"Gemm", gemm}, {"GlobalAveragePool", global_pool}, {"GlobalMaxPool", global_pool}, {"BatchNormalization", batch_norm}, {"InstanceNormalization", instance_norm},
+      {"GroupNormalization", group_norm}, {"LayerNormalization", layer_norm}, {"RMSNormalization", layer_norm}, {"MeanVarianceNormalization", mean_variance_norm}, {"LpNormalization", lp_norm},
+      {"CumSum", cum_sum}, {"CumProd", cum_prod}, {"LRN", lrn}};
   const auto found = kRules.find(op);
   return found == kRules.end() ? nullptr : found->second;
 }

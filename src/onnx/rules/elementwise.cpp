@@ -70,6 +70,22 @@ Status gelu(StepCall& c) {
   c.set(c.graph.activation(c.in(), rough ? "gelu_tanh" : "gelu_erf"));
   return {};
 }
+Status swiglu(StepCall& c) {
+  LOOM_ASSIGN(const float alpha, c.node().get_float("alpha", 1));
+  return set_result(c, c.graph.binary(c.graph.unary(c.in(), "swish", alpha), c.in(1), "mul"));
+}
+Status tangent(StepCall& c) { return set_result(c, c.graph.binary(c.graph.unary(c.in(), "sin"), c.graph.unary(c.in(), "cos"), "div")); }
+// (e^x - e^-x) / 2; near 0, where that cancels, the first terms of its series.
+Status sinh(StepCall& c) {
+  GraphBuilder& g = c.graph;
+  const auto plus = [&](const Ref& x, double b) { return g.binary(x, GraphBuilder::number(b), "add"); };
+  const auto times = [&](const Ref& x, double b) { return g.binary(x, GraphBuilder::number(b), "mul"); };
+  const Ref x = g.value(c.in()), square = g.unary(x, "square");
+  Ref series = plus(times(square, 1.0 / 362880), 1.0 / 5040);
+  for (const double term : {1.0 / 120, 1.0 / 6, 1.0}) series = plus(g.binary(series, square, "mul"), term);
+  const Ref far = times(g.binary(g.unary(x, "exp"), g.unary(g.unary(x, "neg"), "exp"), "sub"), 0.5);
+  return set_result(c, g.select(g.binary(g.unary(x, "abs"), GraphBuilder::number(1), "less"), g.binary(series, x, "mul"), far));
+}
 Status is_inf(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t negative, c.node().get_int("detect_negative", 1));
   LOOM_ASSIGN(const std::int64_t positive, c.node().get_int("detect_positive", 1));
@@ -367,7 +383,7 @@ Status softmax(StepCall& c) {
 
 Rule find_elementwise_rule(std::string_view op) {
   static const std::map<std::string_view, Rule> kRules = [] {
-    std::map<std::string_view, Rule> m = {{"Relu", activation}, {"Tanh", activation}, {"Sigmoid", activation}, {"Softplus", activation}, {"Mish", activation}, {"Gelu", gelu}, {"IsInf", is_inf}, {"Clip", clip},
+    std::map<std::string_view, Rule> m = {{"Relu", activation}, {"Tanh", activation}, {"Sigmoid", activation}, {"Softplus", activation}, {"Mish", activation}, {"Gelu", gelu}, {"SwiGLU", swiglu}, {"Tan", tangent}, {"Sinh", sinh}, {"IsInf", is_inf}, {"Clip", clip},
                                           {"Cast", cast}, {"CastLike", cast}, {"Mod", mod}, {"QuantizeLinear", quantize}, {"DequantizeLinear", dequantize}, {"DynamicQuantizeLinear", dynamic_quantize}, {"Where", where}, {"ArgMax", arg}, {"ArgMin", arg}, {"Softmax", softmax}, {"LogSoftmax", softmax}, {"Hardmax", softmax}};
     for (const UnaryRow& row : kUnary) m[row.onnx] = unary;
     for (const auto& [name, kind] : kPairs) m[name] = pairs;

@@ -300,8 +300,29 @@ Status grid_sample(StepCall& c) {
   return {};
 }
 
+// Coordinates in [-1, 1] of every place, the last dimension's first, and 1: times theta.
+Status affine_grid(StepCall& c) {
+  LOOM_ASSIGN(const std::int64_t align, c.node().get_int("align_corners", 0));
+  const Dims& out = c.result().dims;  // [N, space, rank]
+  const std::int64_t rank = out.back(), columns = rank + 1, points = elements(out) / (out[0] * rank);
+  LOOM_TRY(c.lists(points * columns));
+  LOOM_TRY(c.graph.makes(points * columns));
+  std::vector<float> places(static_cast<std::size_t>(points * columns), 1.0f);
+  for (std::int64_t p = 0; p < points; ++p) {
+    std::int64_t rest = p;
+    for (std::int64_t d = 0; d < rank; ++d) {  // from the last dimension on
+      const std::int64_t n = out[static_cast<std::size_t>(rank - d)], i = rest % n;
+      rest /= n;
+      places[static_cast<std::size_t>(p * columns + d)] = static_cast<float>(align ? 2 * static_cast<double>(i) / static_cast<double>(n - 1) - 1 : static_cast<double>(2 * i + 1) / static_cast<double>(n) - 1);
+    }
+  }
+  const Ref y = known_product(c, c.graph.value(c.in()), columns, points, std::move(places), {}, {out[0], rank, points});
+  c.set(GraphBuilder::reshape(c.graph.permute(y, {0, 2, 1}), out));
+  return {};
+}
+
 }  // namespace
 
-Rule find_resample_rule(std::string_view op) { return op == "Resize" || op == "Upsample" ? resize : op == "GridSample" ? grid_sample : nullptr; }
+Rule find_resample_rule(std::string_view op) { return op == "Resize" || op == "Upsample" ? resize : op == "GridSample" ? grid_sample : op == "AffineGrid" ? affine_grid : nullptr; }
 
 }  // namespace loom::onnx

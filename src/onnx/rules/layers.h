@@ -1,0 +1,34 @@
+// Cells that rules of several files write.
+#pragma once
+
+#include "onnx/graph.h"
+
+namespace loom::onnx {
+
+// {"type": type}; a list of numbers.
+Json typed(std::string_view type);
+Json list_of(const Dims& dims);
+
+// One layer on each of the first dimension's items of x, which are of shape `item`; `child` says where its parameters lie.
+struct Each {
+  Ref y;
+  std::string child;
+};
+Each each(StepCall& c, const Ref& x, const Dims& item, Json layer, const Dims& out);
+
+// What convolutions and pools have in common, for each of one to three dimensions of space.
+struct Space {
+  Dims kernel, strides, dilations, begin, end;  // begin, end: padding
+};
+// As the node's attributes have it for input 0.
+Result<Space> space_of(StepCall& c, const Dims& kernel_of_weights);
+inline Dims item_of(const Dims& dims) { return Dims(dims.begin() + 1, dims.end()); }
+
+struct Filters {
+  std::int64_t count = 0, groups = 1;
+  std::vector<float> weight, bias;  // in the layer's order; the bias may be none
+};
+// x [N, C, space] to `out` [N, filters, space]; transposed where there is an output padding.
+Ref convolved(StepCall& c, const Ref& x, const Space& s, Filters filters, const Dims& out, const Dims* output_padding = nullptr);
+
+}  // namespace loom::onnx

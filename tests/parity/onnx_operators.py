@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""tests/parity/onnx_operators.py: random cases of operators that the backend cases of ONNX show only a few settings of, with the answers of ONNX's own reference
+evaluator, as tests/golden/onnx_operators.json. Needs the package onnx (1.23 made the file). src/onnx/operators_test.cpp runs them."""
+import json
+import pathlib
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+
+rng = np.random.default_rng(20261123)
+cases = []
+
+
+def array_json(a):
+    a = np.asarray(a)
+    kind = {"float32": "float", "int64": "int64", "int32": "int32", "int8": "int8", "uint8": "uint8"}[str(a.dtype)]
+    values = [float(np.format_float_positional(v, unique=True, trim="0")) for v in a.ravel()] if a.dtype == np.float32 else a.ravel().tolist()
+    return {"type": kind, "dims": list(a.shape), "values": values}
+
+
+def graph_case(name, nodes, feeds, initializers, outputs, opset):
+    graph_inputs = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in feeds.items()]
+    graph = helper.make_graph(nodes, name, graph_inputs, [helper.make_tensor_value_info(o, TensorProto.UNDEFINED, None) for o in outputs],
+                              [onnx.numpy_helper.from_array(a, n) for n, a in initializers.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    results = ReferenceEvaluator(model).run(None, feeds)
+    for value, result in zip(model.graph.output, results):
+        value.CopyFrom(helper.make_tensor_value_info(value.name, helper.np_dtype_to_tensor_dtype(np.asarray(result).dtype), np.asarray(result).shape))
+    cases.append({"name": name, "model": model.SerializeToString().hex(), "inputs": {n: array_json(a) for n, a in feeds.items()}, "outputs": [array_json(r) for r in results]})
+
+
+def case(name, op, inputs, constants=(), opset=22, outputs=1, **attributes):
+    """inputs: arrays, or None for one that is left out; constants: which of them are initializers."""
+    names = ["" if a is None else f"i{i}" for i, a in enumerate(inputs)]
+    given = {n: np.asarray(a) for n, a in zip(names, inputs) if a is not None}
+    initializers = {names[i]: given[names[i]] for i in constants if names[i]}
+    out = [f"o{i}" for i in range(outputs)]
+    node = helper.make_node(op, names, out, **{k: v for k, v in attributes.items() if v is not None})
+    graph_case(f"{op} {name}", [node], {n: a for n, a in given.items() if n not in initializers}, initializers, out, opset)
+
+
+def real(*shape):
+    return np.round(rng.standard_normal(shape), 3).astype(np.float32)
+
+
+def pick(*options):
+    return options[rng.integers(len(options))]
+
+
+def i64(*values):
+    return np.array(values, np.int64)
+
+
+def qlinear_convs(count):
+    for k in range(count):
+        rank = pick(1, 2, 2, 2, 3)
+        groups = pick(1, 1, 2)
+        channels, filters = groups * int(rng.integers(1, 4)), groups * int(rng.integers(1, 4))
+        large = k == 7  # sums could go beyond 2^24
+        if large:
+            rank, groups, channels, filters = 2, 1, 200, 2
+        kernel = [3] * rank if large else [int(rng.integers(1, 4)) for _ in range(rank)]
+        space = [int(rng.integers(4, 7)) for _ in range(rank)]
+        kind_x, kind_w = pick(np.uint8, np.int8), pick(np.uint8, np.int8)
+
+        def numbers(kind, *shape):
+            return rng.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, shape).astype(kind)
+
+        each = rng.integers(2) == 1 and rank == 2  # the evaluator spreads scales over images alone
+        scale_w = (0.01 + 0.02 * rng.random(filters if each else ())).astype(np.float32)
+        zero_w = numbers(kind_w, filters) if each and rng.integers(2) else numbers(kind_w)
+        bias = rng.integers(-3000, 3000, filters).astype(np.int32) if rng.integers(2) else None
+        # A result that uses its range: the deviation of a sum is about 74 * 74 * sqrt(terms).
+        spread = 74 * 74 * (channels / groups * np.prod(kernel)) ** 0.5 * 0.02 * 0.02
+        auto = pick(None, None, "SAME_UPPER", "SAME_LOWER", "VALID")
+        case(str(k), "QLinearConv",
+             [numbers(kind_x, 1 + (k % 4 == 0), channels, *space), np.float32(0.02), numbers(kind_x), numbers(kind_w, filters, channels // groups, *kernel), scale_w, zero_w, np.float32(spread / 60), numbers(kind_x), bias],
+             constants=(1, 2, 3, 4, 5, 6, 7, 8), group=groups, auto_pad=auto,
+             pads=None if auto else [int(rng.integers(0, 2)) for _ in range(2 * rank)], strides=[int(rng.integers(1, 3)) for _ in range(rank)],
+             dilations=None if auto else [int(rng.integers(1, 3)) if kernel[d] < 3 else 1 for d in range(rank)])
+
+
+def integer_matmuls():
+    for k in range(12):
+        depth = 700 if k == 11 else int(rng.integers(1, 40))
+        rows, columns = int(rng.integers(1, 5)), int(rng.integers(1, 5))
+        a, b = rng.integers(0, 256, (rows, depth)).astype(np.uint8), rng.integers(-128, 128, (depth, columns)).astype(np.int8)
+        zero_a, zero_b = np.uint8(rng.integers(256)), np.int8(rng.integers(-128, 128))
+        if k % 2:
+            scale = np.float32(74 * 74 * depth**0.5 * 0.01 * 0.02 / 50)
+            case(str(k), "QLinearMatMul", [a, np.float32(0.01), zero_a, b, np.float32(0.02), zero_b, scale, np.uint8(131)], constants=(1, 2, 3, 4, 5, 6, 7))
+        else:
+            case(str(k), "MatMulInteger", [a, b, zero_a, rng.integers(-128, 128, columns).astype(np.int8) if k % 4 else zero_b], constants=(1, 2, 3))
+
+
+def dynamic_quantization():
+    """As quantizers of whole models write it, with sums that could pass 2^24."""
+    depth = 900
+    nodes = [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), helper.make_node("MatMulInteger", ["q", "w", "z"], ["sums"]), helper.make_node("Cast", ["sums"], ["real"], to=TensorProto.FLOAT),
+             helper.make_node("Mul", ["s", "scale"], ["both"]), helper.make_node("Mul", ["real", "both"], ["y"])]
+    graph_case("dynamic quantization", nodes, {"x": real(2, depth)}, {"w": rng.integers(-128, 128, (depth, 2)).astype(np.int8), "scale": np.array(0.005, np.float32)}, ["y"], 17)
+
+
+def transforms():
+    for k in range(24):
+        rank = int(rng.integers(2, 5))
+        axis = int(rng.integers(0, rank - 1))
+        shape = [int(rng.integers(2, 9)) for _ in range(rank - 1)]
+        onesided = int(rng.integers(2))
+        inverse = onesided and int(rng.integers(2))
+        parts = 1 if onesided and not inverse else 2 if inverse else pick(1, 2)
+        length = i64(int(rng.integers(2, 12))).reshape(()) if rng.integers(2) else None
+        if k % 3 == 0:
+            case(f"17 {k}", "DFT", [real(*shape, parts), length], constants=(1,), opset=17, axis=axis, onesided=onesided, inverse=inverse)
+        else:
+            case(f"20 {k}", "DFT", [real(*shape, parts), length, i64(axis - (rank if rng.integers(2) else 0)).reshape(())], constants=(1, 2), opset=20, onesided=onesided, inverse=inverse)
+    for k in range(12):
+        onesided = int(rng.integers(2))
+        n, length = int(rng.integers(2, 9)), int(rng.integers(9, 25))
+        window = np.round(rng.random(n), 3).astype(np.float32) if rng.integers(2) else None
+        stated = i64(n).reshape(()) if window is None or rng.integers(2) else None
+        case(str(k), "STFT", [real(2, length, 1 if onesided else pick(1, 2)), i64(int(rng.integers(1, 5))).reshape(()), window, stated], constants=(1, 2, 3), onesided=onesided)
+    for op in ("HannWindow", "HammingWindow", "BlackmanWindow"):
+        for n, periodic in ((1, 1), (2, 0), (7, 0), (16, 1), (25, 1)):
+            case(f"{n} {periodic}", op, [i64(n).reshape(())], constants=(0,), periodic=periodic)
+    for bands, length, rate, low, high in ((8, 64, 8000, 0.0, 4000.0), (10, 128, 16000, 20.0, 7600.0), (3, 16, 16000, 100.0, 6000.0), (20, 200, 22050, 0.0, 8000.0)):
+        case(f"{bands} {length}", "MelWeightMatrix", [i64(bands).reshape(()), i64(length).reshape(()), i64(rate).reshape(()), np.float32(low), np.float32(high)], constants=(0, 1, 2, 3, 4))
+
+
+def images():
+    for k in range(14):
+        rank = pick(1, 2, 2, 3)
+        block = [int(rng.integers(1, 4)) for _ in range(rank)]
+        image = [int(rng.integers(5, 7)) for _ in range(rank)]
+        strides = [int(rng.integers(1, 3)) for _ in range(rank)]
+        dilations = [int(rng.integers(1, 3)) for _ in range(rank)]
+        pads = [int(rng.integers(0, 2)) for _ in range(2 * rank)]
+        blocks = [(image[d] + pads[d] + pads[rank + d] - dilations[d] * (block[d] - 1) - 1) // strides[d] + 1 for d in range(rank)]
+        channels = int(rng.integers(1, 4))
+        case(str(k), "Col2Im", [real(1 + k % 2, channels * int(np.prod(block)), int(np.prod(blocks))), i64(*image), i64(*block)], constants=(1, 2), strides=strides, dilations=dilations, pads=pads)
+    for k in range(10):
+        rank = int(rng.integers(1, 5))
+        axes = None if rng.integers(2) else sorted(int(a) for a in rng.choice(rank, int(rng.integers(1, rank + 1)), replace=False))
+        shape = [int(rng.integers(1, 8)) for _ in range(rank if axes is None else len(axes))]
+        case(str(k), "CenterCropPad", [real(*(int(rng.integers(1, 8)) for _ in range(rank))), i64(*shape)], constants=(1,), axes=axes)
+    for k in range(6):
+        space = [int(rng.integers(2, 6)) for _ in range(pick(2, 3))]
+        case(str(k), "AffineGrid", [real(2, len(space), len(space) + 1), i64(2, 3, *space)], constants=(1,), align_corners=k % 2)
+    for k in range(10):
+        rank = pick(1, 2, 3)
+        kernel = [int(rng.integers(2, 4)) for _ in range(rank)]
+        case(str(k), "LpPool", [real(2, 2, *(int(rng.integers(4, 7)) for _ in range(rank)))], kernel_shape=kernel, p=int(rng.integers(1, 6)), strides=[int(rng.integers(1, 3)) for _ in range(rank)],
+             pads=[int(rng.integers(0, 2)) for _ in range(2 * rank)])
+
+
+def sequences():
+    for k in range(12):
+        batch, channels, length, kernel = (int(rng.integers(1, m)) for m in (3, 4, 7, 5))
+        past = real(batch, channels, kernel - 1) if rng.integers(2) and kernel > 1 else None
+        case(str(k), "CausalConvWithState", [real(batch, channels, length), real(channels, 1, kernel), real(channels) if rng.integers(2) else None, past], constants=(1, 2), opset=27,
+             outputs=2 if kernel > 1 else 1, activation=pick("none", "silu", "swish"))
+    for k in range(12):
+        batch, steps, own, group, width, out = (int(rng.integers(1, m)) for m in (3, 6, 4, 4, 5, 5))
+        rule = ("linear", "gated", "delta", "gated_delta")[k % 4]
+        past = real(batch, own, width, out) if rng.integers(2) else None
+        decay = -np.abs(real(batch, steps, pick(own, own * width))) if "gated" in rule else None
+        beta = np.abs(real(batch, steps, pick(own, 1))) if "delta" in rule else None
+        case(f"{rule} {k}", "LinearAttention", [real(batch, steps, own * group * width), real(batch, steps, own * width), real(batch, steps, own * out), past, decay, beta], opset=27, outputs=2,
+             q_num_heads=own * group, kv_num_heads=own, update_rule=None if k == 3 else rule, scale=pick(None, 0.25))
+    for k, alpha in enumerate((None, 0.5, 1.702)):
+        case(str(k), "SwiGLU", [real(2, 5), real(2, 5)], opset=28, alpha=alpha)
+    x = np.concatenate([np.linspace(-12, 12, 97), [0, 1e-6, -1e-6, 1e-3, 0.999, 1.001, -0.5]]).astype(np.float32)
+    case("", "Sinh", [x])
+    case("", "Tan", [x])
+
+
+def main():
+    qlinear_convs(48)
+    integer_matmuls()
+    dynamic_quantization()
+    transforms()
+    images()
+    sequences()
+    path = pathlib.Path(__file__).resolve().parent.parent / "golden" / "onnx_operators.json"
+    path.write_text('{"made_by": "tests/parity/onnx_operators.py", "onnx": "%s", "cases": [\n' % onnx.__version__ + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]}\n")
+    print(len(cases), "cases,", path.stat().st_size, "bytes")
+
+
+if __name__ == "__main__":
+    main()
