@@ -132,6 +132,17 @@ TEST(OnnxLimits, WhatIsNotThereIsNotRead) {
   call.refused("output 'y'");
 }
 
+// What an importer does not know may change what an operator does, and what runtimes compute in different ways has no right answer.
+TEST(OnnxLimits, NothingIsGuessed) {
+  OneNode("Relu").integer("slope", 1).input("x", {2}).refused("attribute 'slope'");
+  OneNode("Reshape").text("mode", "own").input("x", {2}).known("shape", {1}, {2}, Type::i64).refused("attribute 'mode'");
+  OneNode("SpaceToDepth", 28).integer("blocksize", 1).text("mode", "DRC").input("x", {1, 1, 2, 2}).refused("expected DCR or CRD");
+  OneNode("Attention", 25).integer("left_window_size", -2).input("q", {1, 1, 2, 1}).input("k", {1, 1, 2, 1}).input("v", {1, 1, 2, 1}).refused("a window of -2");
+  OneNode("ConvTranspose").text("auto_pad", "SAME_UPPER").ints("strides", {2}).input("x", {1, 1, 4}).known("w", {1, 1, 1}, {1}).refused("shorter than its stride");
+  OneNode("MaxPool").text("auto_pad", "SAME_UPPER").ints("kernel_shape", {3}).ints("dilations", {2}).input("x", {1, 1, 7}).refused("pad differently");
+  OneNode("Resize").text("mode", "linear").text("coordinate_transformation_mode", "tf_crop_and_resize").input("x", {3}).known("roi", {2}, {0, 1}).known("scales", {1}, {0.5}).refused("no whole length");
+}
+
 // Optional forms near to what is refused.
 TEST(OnnxLimits, WhatIsOptionalStaysSo) {
   EXPECT_EQ(OneNode("BatchNormalization").input("x", {3}).known("g", {1}, {2}).known("b", {1}, {1}).known("m", {1}, {0}).known("v", {1}, {1}).integer("training_mode", 0).run({3}, {0, 0, 0}), (std::vector<double>{1, 1, 1}));

@@ -20,7 +20,7 @@ std::vector<std::byte> bytes_of(const std::string& hex) {
   return out;
 }
 Type type_of(const std::string& text) {
-  for (const Type t : {Type::f32, Type::i64, Type::i32, Type::i8, Type::u8})
+  for (const Type t : {Type::f32, Type::i64, Type::i32, Type::i8, Type::u8, Type::boolean})
     if (name(t) == text) return t;
   ADD_FAILURE() << "a type of the file: " << text;
   return Type::f32;

@@ -15,8 +15,8 @@ cases = []
 
 def array_json(a):
     a = np.asarray(a)
-    kind = {"float32": "float", "int64": "int64", "int32": "int32", "int8": "int8", "uint8": "uint8"}[str(a.dtype)]
-    values = [float(np.format_float_positional(v, unique=True, trim="0")) for v in a.ravel()] if a.dtype == np.float32 else a.ravel().tolist()
+    kind = {"bool": "bool", "float32": "float", "int64": "int64", "int32": "int32", "int8": "int8", "uint8": "uint8"}[str(a.dtype)]
+    values = [float(np.format_float_positional(v, unique=True, trim="0")) for v in a.ravel()] if a.dtype == np.float32 else (a.astype(np.int64) if a.dtype == bool else a).ravel().tolist()
     return {"type": kind, "dims": list(a.shape), "values": values}
 
 
@@ -176,6 +176,25 @@ def sequences():
     case("", "Tan", [x])
 
 
+def attentions():
+    for k in range(24):
+        batch, kv, group, length, width, out = (int(rng.integers(1, m)) for m in (3, 3, 3, 5, 4, 4))
+        total = length + int(rng.integers(0, 3))
+        past = int(rng.integers(0, 3))
+        filled = i64(*rng.integers(length, total + 1, batch)) if past == 0 and k % 3 == 0 else None
+        keys = [real(batch, kv, past, width), real(batch, kv, past, out)] if past else [None, None]
+        mask = pick(None, real(length, past + total), rng.integers(0, 3, (batch, 1, length, past + total)) > 0)
+        case(str(k), "Attention", [real(batch, kv * group, length, width), real(batch, kv, total, width), real(batch, kv, total, out), mask, *keys, filled], opset=25, outputs=3 if past else 1,
+             is_causal=pick(None, 1), left_window_size=pick(None, -1, 0, 1, 2), right_window_size=pick(None, -1, 0, 1), softcap=pick(None, 2.0))
+
+
+def places():
+    for k, mode in enumerate((None, "DCR", "CRD", "CRD")):
+        case(str(k), "SpaceToDepth", [real(2, 1 + k, 4, 6)], opset=28, blocksize=2, mode=mode)
+    for k in range(12):
+        case(str(k), "GridSample", [real(1, 2, 3, 4), np.round(1.4 * real(1, 2, 3, 2), 3)], mode="cubic", padding_mode=("border", "zeros", "reflection")[k % 3], align_corners=k % 2)
+
+
 def main():
     qlinear_convs(48)
     integer_matmuls()
@@ -183,6 +202,8 @@ def main():
     transforms()
     images()
     sequences()
+    attentions()
+    places()
     path = pathlib.Path(__file__).resolve().parent.parent / "golden" / "onnx_operators.json"
     path.write_text('{"made_by": "tests/parity/onnx_operators.py", "onnx": "%s", "cases": [\n' % onnx.__version__ + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]}\n")
     print(len(cases), "cases,", path.stat().st_size, "bytes")

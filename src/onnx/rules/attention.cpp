@@ -43,6 +43,10 @@ struct Bias {
 };
 Result<Bias> bias_of(StepCall& c, const Dims& scores, std::int64_t past) {
   LOOM_ASSIGN(const std::int64_t causal, c.node().get_int("is_causal", 0));
+  LOOM_ASSIGN(const std::int64_t left, c.node().get_int("left_window_size", -1));
+  LOOM_ASSIGN(std::int64_t right, c.node().get_int("right_window_size", -1));
+  if (left < -1 || right < -1) return Status(Code::invalid_argument, "a window of " + std::to_string(left) + " to the left and " + std::to_string(right) + " to the right; -1 is without limit");
+  if (causal) right = 0;
   const std::int64_t length = scores[2], total = scores[3];
   LOOM_TRY(c.graph.makes(length * total));
   Bias bias;
@@ -81,18 +85,24 @@ Result<Bias> bias_of(StepCall& c, const Dims& scores, std::int64_t past) {
     for (std::int64_t r = 0; r < length; ++r)
       for (std::int64_t i = 0; i < total; ++i) gaps.data.push_back(static_cast<float>(i - r + length));
     Ref hidden = c.graph.binary(columns, lengths, "greater_equal");
-    if (causal && past == 0) {
-      const Ref later = c.graph.binary(gaps, lengths, "greater");
-      hidden = c.graph.binary(hidden, later, "or");
-    }
+    const auto hide = [&](std::int64_t reach, const char* beyond) {
+      const Ref ends = c.graph.binary(lengths, GraphBuilder::number(static_cast<double>(reach)), "add");
+      hidden = c.graph.binary(hidden, c.graph.binary(gaps, ends, beyond), "or");
+    };
+    if (past == 0 && right >= 0) hide(right, "greater");
+    if (past == 0 && left >= 0) hide(-left, "less");
     LOOM_TRY(put(c.graph.select(hidden, GraphBuilder::number(-kInfinity), GraphBuilder::number(0))));
     bias.may_mask_all = true;
   }
-  if (causal && !(c.has(6) && past == 0)) {
-    Ref later = GraphBuilder::constant({length, total}, {});
+  if ((left >= 0 || right >= 0) && !(c.has(6) && past == 0)) {
+    Ref outside = GraphBuilder::constant({length, total}, {});
     for (std::int64_t r = 0; r < length; ++r)
-      for (std::int64_t i = 0; i < total; ++i) later.data.push_back(i > r + past ? -kInfinity : 0.0f);
-    LOOM_TRY(put(later));
+      for (std::int64_t i = 0; i < total; ++i) {
+        const std::int64_t gap = i - r - past;
+        outside.data.push_back((right >= 0 && gap > right) || (left >= 0 && gap < -left) ? -kInfinity : 0.0f);
+      }
+    LOOM_TRY(put(outside));
+    bias.may_mask_all |= left >= 0;
   }
   return bias;
 }

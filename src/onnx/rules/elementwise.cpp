@@ -301,7 +301,8 @@ Status reduce(StepCall& c) {
     const bool logs = kind == "log_sum" || kind == "log_sum_exp" || kind == "max";
     if (kind == "mean" || (is_integer(c.value(0).type) && (kind == "max" || kind == "min"))) return StepCall::refuse("of nothing it is not mapped");
     LOOM_TRY(c.graph.makes(elements(c.result().dims)));
-    const float one = kind == "prod" ? 1 : logs ? -kInfinity : kind == "min" ? kInfinity : 0;
+    const bool of_bools = c.value(0).type == Type::boolean;
+    const float one = kind == "prod" ? 1 : of_bools ? kind == "min" : logs ? -kInfinity : kind == "min" ? kInfinity : 0;
     c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(elements(c.result().dims)), one)));
     return {};
   }

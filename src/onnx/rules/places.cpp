@@ -230,10 +230,11 @@ Status trilu(StepCall& c) {
 Status depth_space(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t b, c.node().get_int("blocksize", 1));
   LOOM_ASSIGN(const std::string mode, c.node().get_string("mode", "DCR"));
+  if (mode != "DCR" && mode != "CRD") return Status(Code::invalid_argument, "mode '" + mode + "', expected DCR or CRD");
   const Dims &in = c.dims(), steps = steps_of(in);
   if (c.node().op == "SpaceToDepth")
     return place_each(c, c.in(), [&](const Dims& at) {
-      const std::int64_t block = at[1] / in[1], channel = at[1] % in[1];
+      const std::int64_t area = b * b, block = mode == "CRD" ? at[1] % area : at[1] / in[1], channel = mode == "CRD" ? at[1] / area : at[1] % in[1];
       return at[0] * steps[0] + channel * steps[1] + (at[2] * b + block / b) * steps[2] + at[3] * b + block % b;
     });
   const std::int64_t channels = in[1] / (b * b);

@@ -125,6 +125,8 @@ Status resize(StepCall& c) {
     if (!(x.scale > 0)) return Status(Code::invalid_argument, "a scale of " + std::to_string(x.scale));
     if (old && s.mode == "nearest" && x.scale < 1) return StepCall::refuse("to fewer values, before opset 11, it is not mapped");
     if (crops) {
+      const double rest = x.scale * static_cast<double>(x.in) - static_cast<double>(x.out);
+      if (rest > 1e-6 || rest < -1e-6) return StepCall::refuse("tf_crop_and_resize with a scale that gives no whole length is not mapped: runtimes crop differently");
       for (const float r : {roi[i], roi[i + axes.size()]})
         if (!(r > -1e6f && r < 1e6f)) return Status(Code::invalid_argument, "a roi of " + std::to_string(r));
       x.roi_begin = static_cast<double>(roi[i]);
@@ -185,7 +187,7 @@ Status resize(StepCall& c) {
 }
 
 // The coordinate of a grid in values of its dimension, brought inside as the padding says.
-Ref coordinate(StepCall& c, const Ref& g, std::int64_t n, bool align, bool nearest, const std::string& padding) {
+Ref coordinate(StepCall& c, const Ref& g, std::int64_t n, bool align, const std::string& mode, const std::string& padding) {
   GraphBuilder& b = c.graph;
   const double size = static_cast<double>(n);
   Ref x = b.binary(g, GraphBuilder::number(1), "add");
@@ -196,11 +198,17 @@ Ref coordinate(StepCall& c, const Ref& g, std::int64_t n, bool align, bool neare
     x = b.binary(x, GraphBuilder::number(1), "sub");
     x = b.binary(x, GraphBuilder::number(0.5), "mul");
   }
-  if (nearest) x = b.unary(x, "round");
-  if (padding == "border") return b.unary(x, "clip", 0, size - 1);
+  if (mode == "nearest") x = b.unary(x, "round");
   if (padding == "zeros") return x;
-  // Back and forth between the first and the last value, or their outer edges.
   const double low = align ? 0 : -0.5, span = align ? size - 1 : size;
+  if (padding == "border") {
+    const Ref inside = b.unary(x, "clip", 0, size - 1);
+    if (mode != "cubic") return inside;
+    // Up to the outer edges coordinates stay what they are; that matters where values beyond the ends have weights of their own.
+    const Ref outside = b.binary(b.binary(x, GraphBuilder::number(low), "less"), b.binary(x, GraphBuilder::number(low + span), "greater"), "or");
+    return b.select(outside, inside, x);
+  }
+  // Back and forth between the first and the last value, or their outer edges.
   if (span == 0) return b.binary(x, GraphBuilder::number(0), "mul");
   Ref u = b.binary(x, GraphBuilder::number(low), "sub");
   u = b.unary(u, "abs");
@@ -284,7 +292,7 @@ Status grid_sample(StepCall& c) {
     std::vector<std::int64_t> places;  // the last number of a point is its place along the last dimension, and so on
     for (std::int64_t p = 0; p < batch * points; ++p) places.push_back(p * grid.back() + static_cast<std::int64_t>(rank - 1 - d));
     const Ref g = c.graph.pick(all, places, {batch, points, 1});
-    const Ref x = coordinate(c, g, in[d + 2], align != 0, mode == "nearest", padding);
+    const Ref x = coordinate(c, g, in[d + 2], align != 0, mode, padding);
     // Coordinates behind the outer values weigh these alone.
     const bool inside = mode == "linear" && padding != "zeros";
     LOOM_ASSIGN(Ref w, grid_weights(c, inside ? c.graph.unary(x, "clip", 0, static_cast<double>(in[d + 2] - 1)) : x, in[d + 2], mode, padding));

@@ -84,6 +84,7 @@ Status conv_transpose(StepCall& c) {
   for (std::size_t d = 0; d < s.kernel.size(); ++d) {
     if (!stated && !auto_pad.starts_with("SAME")) break;
     const std::int64_t full = (c.dims()[d + 2] - 1) * s.strides[d] + extra[d] + (s.kernel[d] - 1) * s.dilations[d] + 1, total = full - out[d + 2];
+    if (total < 0 && !stated) return StepCall::refuse("with auto_pad and a kernel shorter than its stride it is not mapped: runtimes place the rest differently");
     if (total < 0) {  // more than there is: it is added at the end
       s.begin[d] = s.end[d] = 0;
       extra[d] -= total;
@@ -108,6 +109,8 @@ Status conv_transpose(StepCall& c) {
 Result<Ref> pooled(StepCall& c, const Ref& x, bool average, bool padding) {
   LOOM_ASSIGN(const Space s, space_of(c, {}));
   LOOM_ASSIGN(const std::int64_t ceil, c.node().get_int("ceil_mode", 0));
+  LOOM_ASSIGN(const std::string auto_pad, c.node().get_string("auto_pad", "NOTSET"));
+  if (auto_pad.starts_with("SAME") && s.dilations != Dims(s.kernel.size(), 1)) return StepCall::refuse("with auto_pad and dilations it is not mapped: runtimes pad differently");
   Json layer = typed((average ? "avg_pool" : "max_pool") + std::to_string(s.kernel.size()));
   set_space(layer, s);
   layer.set("ceil_mode", ceil != 0);

@@ -15,10 +15,21 @@ const RuleRow* find_rule(std::string_view domain, std::string_view op) {
   const std::string full = domain.empty() ? std::string(op) : message(domain, ".", op);
   for (const auto rows : {elementwise_rules(), layout_rules(), maker_rules(), window_rules(), layer_rules(), signal_rules()}) {
     for (const RuleRow& row : rows) {
-      if (row.op == full) return &row;
+      if (full == row.op) return &row;
     }
   }
   return nullptr;
+}
+
+// Known by the rule, or a hint of the first opsets.
+bool knows(const RuleRow& row, std::string_view attribute) {
+  if (attribute == "consumed_inputs") return true;
+  for (std::string_view list = row.attributes; !list.empty();) {
+    const std::size_t end = std::min(list.find(' '), list.size());
+    if (list.substr(0, end) == attribute) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
 }
 
 bool folds(Type type) {
@@ -156,6 +167,8 @@ class Inferrer {
     const RuleRow* row = find_rule(n.domain, n.op);
     if (!row) return not_supported("there is no rule for this operator");
     if (n.outputs.empty()) return wrong("has no outputs");
+    for (const Attribute& a : n.attributes)
+      if (!knows(*row, a.name)) return not_supported("there is no rule for its attribute ", quoted(a.name));
 
     Call call{n, step.opset, {}, {}, std::vector<Value>(n.outputs.size())};
     bool constant = row->fold != nullptr;

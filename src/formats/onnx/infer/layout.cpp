@@ -401,12 +401,12 @@ Status center_crop_pad(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-    {"Transpose", transpose, fold_transpose}, {"Reshape", reshape, fold_copy}, {"Flatten", flatten, fold_copy},
-    {"Squeeze", squeeze, fold_copy}, {"Unsqueeze", unsqueeze, fold_copy}, {"Identity", same_as_input, fold_copy},
-    {"Concat", concat, fold_concat},
-    {"Split", split, fold_split}, {"Slice", slice, fold_slice}, {"Pad", pad}, {"Gather", gather, fold_gather},
-    {"GatherElements", gather_elements}, {"GatherND", gather_nd}, {"CenterCropPad", center_crop_pad}, {"Expand", expand, fold_expand}, {"Tile", tile, fold_tile},
-    {"DepthToSpace", [](Call& c) { return depth_to_space(c, true); }}, {"SpaceToDepth", [](Call& c) { return depth_to_space(c, false); }},
+    {"Transpose", transpose, fold_transpose, "perm"}, {"Reshape", reshape, fold_copy, "allowzero shape"}, {"Flatten", flatten, fold_copy, "axis"},
+    {"Squeeze", squeeze, fold_copy, "axes"}, {"Unsqueeze", unsqueeze, fold_copy, "axes"}, {"Identity", same_as_input, fold_copy}, {"Concat", concat, fold_concat, "axis"},
+    {"Split", split, fold_split, "axis num_outputs split"}, {"Slice", slice, fold_slice, "axes ends starts"}, {"Pad", pad, "mode paddings pads value"},
+    {"Gather", gather, fold_gather, "axis"}, {"GatherElements", gather_elements, "axis"}, {"GatherND", gather_nd, "batch_dims"}, {"CenterCropPad", center_crop_pad, "axes"},
+    {"Expand", expand, fold_expand}, {"Tile", tile, fold_tile}, {"DepthToSpace", [](Call& c) { return depth_to_space(c, true); }, "blocksize mode"},
+    {"SpaceToDepth", [](Call& c) { return depth_to_space(c, false); }, "blocksize mode"},
 };
 
 }  // namespace

@@ -212,9 +212,9 @@ Result<bool> fold_non_zero(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-    {"Shape", shape, fold_shape}, {"Size", size_of, fold_size}, {"ConstantOfShape", constant_of_shape, fold_constant_of_shape},
-    {"Range", range, fold_range}, {"OneHot", one_hot}, {"TopK", top_k}, {"EyeLike", eye_like, fold_eye_like}, {"Compress", compress},
-    {"NonZero", non_zero, fold_non_zero},
+    {"Shape", shape, fold_shape, "end start"}, {"Size", size_of, fold_size}, {"ConstantOfShape", constant_of_shape, fold_constant_of_shape, "value"},
+    {"Range", range, fold_range, "stash_type"}, {"OneHot", one_hot, "axis"}, {"TopK", top_k, "axis k largest sorted"}, {"EyeLike", eye_like, fold_eye_like, "dtype k"},
+    {"Compress", compress, "axis"}, {"NonZero", non_zero, fold_non_zero},
 };
 
 }  // namespace

@@ -75,9 +75,13 @@ using Rule = Status (*)(Call&);
 using Fold = Result<bool> (*)(Call&);
 
 struct RuleRow {
-  std::string_view op;  // "com.microsoft.FastGelu" for a foreign domain
+  constexpr RuleRow(const char* op_, Rule rule_, const char* attributes_ = "") : op(op_), rule(rule_), attributes(attributes_) {}
+  constexpr RuleRow(const char* op_, Rule rule_, Fold fold_, const char* attributes_ = "") : op(op_), rule(rule_), fold(fold_), attributes(attributes_) {}
+
+  const char* op;  // "com.microsoft.FastGelu" for a foreign domain
   Rule rule;
   Fold fold = nullptr;
+  const char* attributes;  // that this importer knows; a node with another one is refused, since it may change what the operator does
 };
 
 // The tables, one per file of rules.

@@ -158,8 +158,9 @@ Status stft(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-    {"HannWindow", window, fold_window}, {"HammingWindow", window, fold_window}, {"BlackmanWindow", window, fold_window},
-    {"MelWeightMatrix", mel_weight_matrix, fold_mel_weight_matrix}, {"DFT", dft}, {"STFT", stft},
+    {"HannWindow", window, fold_window, "output_datatype periodic"}, {"HammingWindow", window, fold_window, "output_datatype periodic"},
+    {"BlackmanWindow", window, fold_window, "output_datatype periodic"}, {"MelWeightMatrix", mel_weight_matrix, fold_mel_weight_matrix, "output_datatype"},
+    {"DFT", dft, "axis inverse onesided"}, {"STFT", stft, "onesided"},
 };
 
 }  // namespace
