@@ -17,7 +17,16 @@ namespace {
 // Whole numbers up to here are exact in f32.
 constexpr double kMostWhole = 16777216;
 
+// Types whose values are computed with, in f32.
 bool carried(Type t) { return t == Type::f32 || t == Type::f64 || t == Type::f16 || t == Type::boolean || (is_integer(t) && t != Type::undefined); }
+
+// Types whose values, which f32 holds, are cast, scaled and moved: sums and products would be rounded at each step.
+bool moved(Type t) { return t == Type::bf16 || is_small(t); }
+bool moves(const Node& node) {
+  for (const std::string_view op : {"Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "Where", "Compress", "OneHot", "ReverseSequence"})
+    if (node.op == op) return true;
+  return find_places_rule(node.op) != nullptr;
+}
 
 // Whether all that take it take its type alone.
 bool only_a_type(const Plan& plan, int id) {
@@ -35,7 +44,8 @@ bool only_a_type(const Plan& plan, int id) {
 
 Rule find_rule(const Node& node) {
   const std::string full = node.domain.empty() || node.domain == "ai.onnx" ? node.op : node.domain + "." + node.op;
-  for (const auto find : {find_elementwise_rule, find_places_rule, find_choice_rule, find_layer_rule, find_window_rule, find_integer_rule, find_signal_rule, find_recurrent_rule, find_attention_rule, find_linear_attention_rule, find_loss_rule, find_resample_rule, find_einsum_rule})
+  for (const auto find : {find_elementwise_rule, find_circular_rule, find_places_rule, find_choice_rule, find_layer_rule, find_window_rule, find_integer_rule,
+                          find_signal_rule, find_recurrent_rule, find_attention_rule, find_linear_attention_rule, find_loss_rule, find_resample_rule, find_einsum_rule})
     if (Rule rule = find(full)) return rule;
   return nullptr;
 }
@@ -60,18 +70,28 @@ bool is_setting(const Node& node, std::size_t i) {
   return node.op == "ConstantOfShape" || (node.op == "CastLike" && i == 1) || (i > 0 && (find_places_rule(node.op) || find_choice_rule(node.op)));
 }
 
+// Whether a cast from another type made the value: what its type does not hold is infinite then.
+bool made_by_cast(const Plan& plan, int id) {
+  for (const Step& s : plan.steps)
+    if (std::find(s.outputs.begin(), s.outputs.end(), id) != s.outputs.end())
+      return s.node->op.starts_with("Cast") && plan.values[static_cast<std::size_t>(s.inputs[0])].type != plan.values[static_cast<std::size_t>(id)].type;
+  return false;
+}
+
 Status check_types(const StepCall& call) {
   const bool like = call.node().op == "CastLike";  // its second input is a type
   for (std::size_t i = 0; i < call.inputs(); ++i) {
     if (!call.has(i) || (like && i == 1)) continue;
     const Value& v = call.value(i);
-    if (!carried(v.type) && (!v.constant() || v.type == Type::string)) return StepCall::refuse("values of " + std::string(name(v.type)) + " are not mapped");
+    const bool held = carried(v.type) || (moved(v.type) && moves(call.node()));
+    if (!held && (!v.constant() || v.type == Type::string)) return StepCall::refuse("values of " + std::string(name(v.type)) + " are not mapped");
     if (elements(v.dims) == 0 && !v.constant() && !takes_nothing(call.node(), i)) return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds nothing");
     if (!v.constant() && elements(v.dims) > INT32_MAX) return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds more than 2^31-1 numbers");
   }
   for (std::size_t i = 0; i < call.step.outputs.size(); ++i)
     if (call.wants(i)) {
-      if (!carried(call.result(i).type)) return StepCall::refuse("values of " + std::string(name(call.result(i).type)) + " are not mapped");
+      const Type type = call.result(i).type;
+      if (!carried(type) && !(moved(type) && moves(call.node()))) return StepCall::refuse("values of " + std::string(name(type)) + " are not mapped");
       if (elements(call.result(i).dims) > INT32_MAX) return StepCall::refuse("a result of shape " + text_of(call.result(i).dims) + " holds more than 2^31-1 numbers");
     }
   return {};
@@ -145,7 +165,7 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
     sources[static_cast<std::size_t>(id)] = {v.name};
     // One that gives only its type is no value.
     if (only_a_type(plan, id)) continue;
-    if (!carried(v.type)) return Status(Code::unsupported, model.file + ": the input '" + v.name + "' of " + std::string(name(v.type)) + text_of(v.dims) + " is not mapped");
+    if (!carried(v.type) && !moved(v.type)) return Status(Code::unsupported, model.file + ": the input '" + v.name + "' of " + std::string(name(v.type)) + text_of(v.dims) + " is not mapped");
     inputs.push_back({v.name, v.type, v.dims, width});
     width += elements(v.dims);
     if (width > INT32_MAX) return Status(Code::unsupported, model.file + ": the inputs hold more than 2^31-1 values together");
@@ -202,11 +222,11 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
     const std::string& own = model.graph.outputs[i].name;  // a branch or function may have made it under another
     if (id < 0) return Status(Code::invalid_argument, model.file + ": the output '" + own + "' is made of an input that its function was called without");
     const Value& v = plan.values[static_cast<std::size_t>(id)];
-    if (!carried(v.type)) return Status(Code::unsupported, model.file + ": the output '" + own + "' of " + std::string(name(v.type)) + " is not mapped");
+    if (!carried(v.type) && !moved(v.type)) return Status(Code::unsupported, model.file + ": the output '" + own + "' of " + std::string(name(v.type)) + " is not mapped");
     LOOM_TRY(make_constant(id).at(own));
     results.push_back(refs[static_cast<std::size_t>(id)]);
     if (results.back().rounded) return Status(Code::unsupported, model.file + ": the output '" + own + "' holds integers beyond 2^24");
-    outputs.push_back({own, v.type, v.dims, 0});
+    outputs.push_back({own, v.type, v.dims, 0, made_by_cast(plan, id)});
   }
   if (std::all_of(results.begin(), results.end(), [](const Ref& r) { return elements(r.dims) == 0; })) return Status(Code::unsupported, model.file + ": no output of the graph holds anything");
   std::vector<std::int64_t> firsts;
@@ -224,16 +244,21 @@ Result<Tensor> make_tensor(std::string name, Type type, Dims dims, std::span<con
     count *= d;
   }
   if (count != static_cast<std::int64_t>(values.size())) return Status(Code::invalid_argument, what + ": " + text_of(dims) + " takes " + std::to_string(count) + " values, got " + std::to_string(values.size()));
-  if (!carried(type) || bits(type) < 8) return Status(Code::unsupported, what + ": values of " + std::string(loom::onnx::name(type)) + " cannot be given");
-  const std::size_t width = bits(type) / 8;
-  auto bytes = std::make_shared<std::vector<std::byte>>(values.size() * width);
+  if (!carried(type) && !moved(type)) return Status(Code::unsupported, what + ": values of " + std::string(loom::onnx::name(type)) + " cannot be given");
+  const std::size_t width = bits(type) / 8;  // 0 below a byte
+  auto bytes = std::make_shared<std::vector<std::byte>>((values.size() * bits(type) + 7) / 8);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double v = values[i];
     std::byte* to = bytes->data() + i * width;
     if (type == Type::f64) store_le<double>(to, v);
     else if (type == Type::f32) store_le<float>(to, static_cast<float>(v));
-    else if (type == Type::f16) store_le<std::uint16_t>(to, static_cast<std::uint16_t>(encode_small_float(v, kF16)));
-    else {
+    else if (type == Type::f16 || type == Type::bf16) store_le<std::uint16_t>(to, static_cast<std::uint16_t>(encode_small_float(v, type == Type::f16 ? kF16 : kBf16)));
+    else if (is_small(type)) {
+      const auto code = small_code(type, v);
+      if (!code) return Status(Code::out_of_range, what + ": " + std::to_string(v) + " is no " + std::string(loom::onnx::name(type)));
+      const std::size_t bit = i * bits(type);
+      (*bytes)[bit / 8] |= static_cast<std::byte>(*code << bit % 8);
+    } else {
       const auto [low, high] = range_of(type);
       if (!(v >= low && v <= high && v >= -9007199254740992.0 && v <= 9007199254740992.0) || static_cast<double>(static_cast<std::int64_t>(v)) != v) return Status(Code::out_of_range, what + ": " + std::to_string(v) + " is no " + std::string(loom::onnx::name(type)));
       const auto whole = static_cast<std::uint64_t>(static_cast<std::int64_t>(v));
@@ -321,9 +346,10 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
         if (!(v >= low && v <= high && v > -kMostWhole && v < kMostWhole)) return Status(Code::out_of_range, model_.file + ": the output '" + p.name + "' would hold " + std::to_string(v) + ", which " + std::string(name(p.type)) + " or f32 does not hold exactly");
       }
       // Doubles run in f32; f16 ends at 65504.
-      const bool lost = (p.type == Type::f64 && !(v - v == 0)) || (p.type == Type::f16 && (v > 65504 || v < -65504));
+      const bool lost = !p.cast && ((p.type == Type::f64 && !(v - v == 0)) || (p.type == Type::f16 && (v > 65504 || v < -65504)));
       if (lost) return Status(Code::out_of_range, model_.file + ": the output '" + p.name + "' would hold " + std::to_string(v) + ", which f32 or " + std::string(name(p.type)) + " does not hold");
-      o.values.push_back(p.type == Type::f16 ? decode_small_float(encode_small_float(v, kF16), kF16) : v);
+      const SmallFloat* form = p.type == Type::f16 ? &kF16 : p.type == Type::bf16 ? &kBf16 : nullptr;
+      o.values.push_back(form ? decode_small_float(encode_small_float(v, *form), *form) : v);
     }
     out.push_back(std::move(o));
   }

@@ -18,6 +18,7 @@ struct Port {
   Type type = Type::f32;
   Dims dims;
   std::int64_t first = 0;  // column
+  bool cast = false;       // of an output: a cast made it, and what its type does not hold is infinite
   std::int64_t count() const;
 };
 

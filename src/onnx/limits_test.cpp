@@ -62,6 +62,13 @@ struct OneNode {
     a.s = value;
     return *this;
   }
+  OneNode& body(const Graph& graph) {
+    Attribute& a = node().attributes.emplace_back();
+    a.name = "body";
+    a.type = AttributeType::graph;
+    a.graphs.push_back(graph);
+    return *this;
+  }
   OneNode& outputs(const std::vector<std::string>& names) {
     node().outputs = names;
     model.graph.outputs.clear();
@@ -141,6 +148,46 @@ TEST(OnnxLimits, NothingIsGuessed) {
   OneNode("ConvTranspose").text("auto_pad", "SAME_UPPER").ints("strides", {2}).input("x", {1, 1, 4}).known("w", {1, 1, 1}, {1}).refused("shorter than its stride");
   OneNode("MaxPool").text("auto_pad", "SAME_UPPER").ints("kernel_shape", {3}).ints("dilations", {2}).input("x", {1, 1, 7}).refused("pad differently");
   OneNode("Resize").text("mode", "linear").text("coordinate_transformation_mode", "tf_crop_and_resize").input("x", {3}).known("roi", {2}, {0, 1}).known("scales", {1}, {0.5}).refused("no whole length");
+}
+
+// A body that hands on the condition and one value.
+Graph idle_body() {
+  Graph g;
+  for (const char* name : {"i", "go", "v"}) g.inputs.emplace_back().name = name;
+  for (const char* name : {"go", "v"}) g.outputs.emplace_back().name = name;
+  return g;
+}
+TEST(OnnxLimits, LoopsEnd) {
+  const auto loop = [](double count) { return OneNode("Loop").known("m", {}, {count}, Type::i64).known("go", {}, {1}, Type::boolean); };
+  loop(1e12).input("x", {1}).body(idle_body()).refused("takes more than 4096 steps");
+  EXPECT_EQ(loop(3).input("x", {1}).body(idle_body()).run({1}, {7}), (std::vector<double>{7}));
+  EXPECT_EQ(loop(0).input("x", {1}).body(idle_body()).run({1}, {7}), (std::vector<double>{7}));
+  OneNode endless("Loop");
+  endless.node().inputs = {"", ""};
+  endless.input("x", {1}).body(idle_body()).refused("takes more than 4096 steps");
+  OneNode("Loop").input("m", {}, Type::i64).known("go", {}, {1}, Type::boolean).input("x", {1}).body(idle_body()).refused("depends on data");
+  OneNode("Loop").known("m", {}, {2}, Type::i64).input("go", {}, Type::boolean).input("x", {1}).body(idle_body()).refused("depends on data");
+  loop(2).input("x", {1}).input("z", {1}).body(idle_body()).refused("takes 3 values");
+  loop(2).input("x", {1}).integer("unroll", 1).body(idle_body()).refused("attribute 'unroll'");
+  // Loops in loops.
+  Graph outer = idle_body();
+  Node& inner = outer.nodes.emplace_back();
+  inner.op = "Loop";
+  inner.inputs = {"m", "go", "v"};
+  inner.outputs = {"w"};
+  Attribute& a = inner.attributes.emplace_back();
+  a.name = "body";
+  a.type = AttributeType::graph;
+  a.graphs.push_back(idle_body());
+  outer.outputs[1].name = "w";
+  loop(4096).input("x", {1}).body(outer).refused("takes more than 1048576 nodes");
+
+  Graph sums;
+  for (const char* name : {"a", "b"}) sums.inputs.emplace_back().name = name;
+  sums.outputs.emplace_back().name = "b";
+  OneNode("Scan").input("x", {2, 1}).input("z", {3, 1}).integer("num_scan_inputs", 2).body(sums).refused("another one 2");
+  OneNode("Scan").input("x", {2, 1}).input("z", {5000, 1}).integer("num_scan_inputs", 1).body(sums).refused("takes 5000 steps");
+  OneNode("Scan", 8).input("x", {2, 1}).input("z", {2, 1}).integer("num_scan_inputs", 1).body(sums).refused("opset 8");
 }
 
 // Optional forms near to what is refused.

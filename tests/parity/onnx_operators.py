@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""tests/parity/onnx_operators.py: random cases of operators that the backend cases of ONNX show only a few settings of, with the answers of ONNX's own reference
-evaluator, as tests/golden/onnx_operators.json. Needs the package onnx (1.23 made the file). src/onnx/operators_test.cpp runs them."""
+"""tests/parity/onnx_operators.py: random cases of operators that the backend cases of ONNX show few settings of, with the answers of ONNX's own reference
+evaluator, as tests/golden/onnx_operators.json. Needs the packages onnx (1.23 made the file) and onnxruntime (1.32). src/onnx/operators_test.cpp runs them."""
 import json
 import pathlib
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
@@ -20,12 +21,18 @@ def array_json(a):
     return {"type": kind, "dims": list(a.shape), "values": values}
 
 
+def reference(model, feeds):
+    if model.graph.node[0].op_type in ("Loop", "Scan"):  # the evaluator has neither the axes and directions of a Scan nor what a Loop stacks of one dimension
+        return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
+    return ReferenceEvaluator(model).run(None, feeds)
+
+
 def graph_case(name, nodes, feeds, initializers, outputs, opset):
     graph_inputs = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in feeds.items()]
-    graph = helper.make_graph(nodes, name, graph_inputs, [helper.make_tensor_value_info(o, TensorProto.UNDEFINED, None) for o in outputs],
+    graph = helper.make_graph(nodes, name, graph_inputs, [helper.make_tensor_value_info(o, TensorProto.FLOAT if nodes[0].op_type in ("Loop", "Scan") else TensorProto.UNDEFINED, None) for o in outputs],
                               [onnx.numpy_helper.from_array(a, n) for n, a in initializers.items()])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
-    results = ReferenceEvaluator(model).run(None, feeds)
+    results = reference(model, feeds)
     for value, result in zip(model.graph.output, results):
         value.CopyFrom(helper.make_tensor_value_info(value.name, helper.np_dtype_to_tensor_dtype(np.asarray(result).dtype), np.asarray(result).shape))
     cases.append({"name": name, "model": model.SerializeToString().hex(), "inputs": {n: array_json(a) for n, a in feeds.items()}, "outputs": [array_json(r) for r in results]})
@@ -172,8 +179,16 @@ def sequences():
     for k, alpha in enumerate((None, 0.5, 1.702)):
         case(str(k), "SwiGLU", [real(2, 5), real(2, 5)], opset=28, alpha=alpha)
     x = np.concatenate([np.linspace(-12, 12, 97), [0, 1e-6, -1e-6, 1e-3, 0.999, 1.001, -0.5]]).astype(np.float32)
-    case("", "Sinh", [x])
-    case("", "Tan", [x])
+    for op in ("Sinh", "Cosh", "Tan", "Atan", "Asinh"):
+        case("", op, [x])
+    case("far", "Atan", [np.array([1e20, -3e38, 4e-6], np.float32)])
+    case("far", "Asinh", [np.array([1e20, -3e38, 4096, -4097, 3e-5], np.float32)])
+    case("", "Acosh", [np.array([1, 1.0001, 1.01, 1.5, 2, 7.25, 4096, 4097, 1e20, 3e38], np.float32)])
+    x = np.concatenate([np.linspace(-0.99, 0.99, 67), [0, 3e-6, -4e-4, 0.9999, -0.9999]]).astype(np.float32)
+    for op in ("Asin", "Acos", "Atanh"):
+        case("", op, [x])
+    case("ends", "Asin", [np.array([1, -1], np.float32)])
+    case("ends", "Acos", [np.array([1, -1], np.float32)])
 
 
 def attentions():
@@ -195,6 +210,33 @@ def places():
         case(str(k), "GridSample", [real(1, 2, 3, 4), np.round(1.4 * real(1, 2, 3, 2), 3)], mode="cubic", padding_mode=("border", "zeros", "reflection")[k % 3], align_corners=k % 2)
 
 
+def value(name, kind=TensorProto.FLOAT, dims=None):
+    return helper.make_tensor_value_info(name, kind, dims)
+
+
+def loops():
+    """Scans and loops of steps that are known, along other axes, backward, and with a weight of the graph around."""
+    node = helper.make_node
+    for k in range(10):
+        steps, width, axis, back, out_axis, out_back = int(rng.integers(1, 5)), int(rng.integers(1, 4)), int(rng.integers(0, 2)), int(rng.integers(0, 2)), int(rng.integers(0, 2)), int(rng.integers(0, 2))
+        body = helper.make_graph([node("Mul", ["state", "w"], ["faded"]), node("Add", ["faded", "x"], ["next"]), node("Tanh", ["next"], ["y"]), node("Sub", ["y", "z"], ["d"])], "body",
+                                 [value("state"), value("x"), value("z")], [value("next"), value("y"), value("d")])
+        scan = node("Scan", ["s", "a", "b"], ["last", "ys", "ds"], body=body, num_scan_inputs=2, scan_input_axes=[axis, 0], scan_input_directions=[back, 0], scan_output_axes=[out_axis, 0],
+                    scan_output_directions=[out_back, 1 - out_back])
+        a = real(steps, width) if axis == 0 else real(width, steps)
+        graph_case(f"Scan {k}", [scan], {"s": real(width), "a": a, "b": real(steps, width)}, {"w": real(width)}, ["last", "ys", "ds"], 22)
+    for k in range(6):
+        width, steps = int(rng.integers(1, 4)), int(rng.integers(1, 6))
+        body = helper.make_graph([node("Cast", ["i"], ["at"], to=TensorProto.FLOAT), node("Mul", ["v", "w"], ["scaled"]), node("Add", ["scaled", "at"], ["next"]),
+                                  node("Less", ["i", "enough"], ["more"]), node("Identity", ["next"], ["given"])], "body",
+                                 [value("i", TensorProto.INT64, []), value("go", TensorProto.BOOL, []), value("v")], [value("more", TensorProto.BOOL), value("next"), value("given")])
+        loop = node("Loop", ["count", "" if k % 2 else "start", "v0"], ["last", "all"], body=body)
+        constants = {"count": np.array(steps), "w": real(width), "enough": np.array(9 if k % 2 else 2)}
+        if k % 2 == 0:
+            constants["start"] = np.array(True)
+        graph_case(f"Loop {k}", [loop], {"v0": real(width)}, constants, ["last", "all"], 22)
+
+
 def main():
     qlinear_convs(48)
     integer_matmuls()
@@ -204,6 +246,7 @@ def main():
     sequences()
     attentions()
     places()
+    loops()
     path = pathlib.Path(__file__).resolve().parent.parent / "golden" / "onnx_operators.json"
     path.write_text('{"made_by": "tests/parity/onnx_operators.py", "onnx": "%s", "cases": [\n' % onnx.__version__ + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]}\n")
     print(len(cases), "cases,", path.stat().st_size, "bytes")

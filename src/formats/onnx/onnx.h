@@ -28,6 +28,9 @@ std::string_view name(Type type);  // as ONNX writes them: "float", "int64", "fl
 std::uint32_t bits(Type type);     // of one element; 0 for string and undefined
 bool is_integer(Type type);        // signed or unsigned of any width, not bool
 bool is_float(Type type);          // real numbers of any width
+bool is_small(Type type);          // float8, float4, and integers below a byte
+// The code of the small type that has this value; none where it has not.
+std::optional<unsigned> small_code(Type type, double value);
 
 // Elements in row-major order, little-endian, as raw_data has them whatever field of the file they came from: types under 8 bits packed,
 // the lowest bits first. A bool is a byte.
@@ -46,7 +49,7 @@ struct Tensor {
 };
 
 // All elements. Floats and integers of every width convert to a float, rounded once to nearest even; f32 holds f16, bf16 and all below
-// exactly. Errors: unsupported for strings, complex numbers and the FNUZ forms, by name; what the source says.
+// exactly. Errors: unsupported for strings and complex numbers, by name; what the source says.
 Result<std::vector<float>> read_f32(const Tensor& tensor);
 Result<std::vector<double>> read_f64(const Tensor& tensor);
 // Integers and bool only; out_of_range for a uint64 beyond 2^63-1.

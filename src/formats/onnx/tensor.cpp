@@ -1,5 +1,6 @@
 // The types of elements and their values.
 #include <array>
+#include <cmath>
 
 #include "base/files/bytes.h"
 #include "formats/message.h"
@@ -65,27 +66,34 @@ float e8m0_to_f32(unsigned code) {
   return std::bit_cast<float>(code == 255 ? 0x7fc00000u : code == 0 ? 0x00400000u : static_cast<std::uint32_t>(code) << 23);
 }
 
-template <class T, class Decode>
-Result<std::vector<T>> decode_packed(const Tensor& tensor, Decode decode) {
-  LOOM_ASSIGN(const std::vector<std::byte> bytes, raw_bytes(tensor));
-  std::vector<T> out(static_cast<std::size_t>(tensor.elements()));
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(decode(packed_at(bytes, i, bits(tensor.type))));
-  return out;
+// Forms of float8 without infinities and negative zero: what would be that is NaN.
+constexpr SmallFloat kFp8e4m3fnuz{4, 3, 8, 0x7F, 0, 0x7F, 0x80}, kFp8e5m2fnuz{5, 2, 16, 0x7F, 0, 0x7F, 0x80};
+float fnuz_to_f32(unsigned code, const SmallFloat& form) { return code == 0x80 ? std::bit_cast<float>(0x7fc00000u) : decode_small_float(code, form); }
+
+// The real number of a code of a small type.
+float small_value(Type type, unsigned code) {
+  switch (type) {
+    case Type::u4:
+    case Type::u2: return static_cast<float>(code);
+    case Type::i4:
+    case Type::i2: return static_cast<float>(sign_extended(code, bits(type)));
+    case Type::f4_e2m1: return fp4_to_f32(static_cast<std::uint8_t>(code));
+    case Type::f8_e8m0: return e8m0_to_f32(code);
+    case Type::f8_e4m3fn: return decode_small_float(code, kFp8e4m3);
+    case Type::f8_e5m2: return decode_small_float(code, kFp8e5m2);
+    case Type::f8_e4m3fnuz: return fnuz_to_f32(code, kFp8e4m3fnuz);
+    default: return fnuz_to_f32(code, kFp8e5m2fnuz);
+  }
 }
 
-// The small types that tensor_file.h does not have; nothing for those without real values.
+// The types that tensor_file.h does not have; nothing for those without real values.
 template <class T>
 Result<std::vector<T>> read_small(const Tensor& tensor) {
-  const std::uint32_t width = bits(tensor.type);
-  switch (tensor.type) {
-    case Type::u4:
-    case Type::u2: return decode_packed<T>(tensor, [](unsigned code) { return code; });
-    case Type::i4:
-    case Type::i2: return decode_packed<T>(tensor, [width](unsigned code) { return sign_extended(code, width); });
-    case Type::f4_e2m1: return decode_packed<T>(tensor, [](unsigned code) { return fp4_to_f32(static_cast<std::uint8_t>(code)); });
-    case Type::f8_e8m0: return decode_packed<T>(tensor, e8m0_to_f32);
-    default: return refuse(tensor, "real numbers (the FNUZ forms of float8 are not read)");
-  }
+  if (!is_small(tensor.type)) return refuse(tensor, "real numbers");
+  LOOM_ASSIGN(const std::vector<std::byte> bytes, raw_bytes(tensor));
+  std::vector<T> out(static_cast<std::size_t>(tensor.elements()));
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(small_value(tensor.type, packed_at(bytes, i, bits(tensor.type))));
+  return out;
 }
 
 }  // namespace
@@ -109,6 +117,16 @@ bool is_integer(Type type) {
     case Type::i2: return true;
     default: return false;
   }
+}
+
+bool is_small(Type type) { return type >= Type::f8_e4m3fn && type <= Type::i2; }
+
+std::optional<unsigned> small_code(Type type, double value) {
+  for (unsigned code = 0; code < 1u << bits(type); ++code) {
+    const double v = static_cast<double>(small_value(type, code));
+    if ((v == value && std::signbit(v) == std::signbit(value)) || (v != v && value != value)) return code;
+  }
+  return std::nullopt;
 }
 
 bool is_float(Type type) {

@@ -74,18 +74,6 @@ Status swiglu(StepCall& c) {
   LOOM_ASSIGN(const float alpha, c.node().get_float("alpha", 1));
   return set_result(c, c.graph.binary(c.graph.unary(c.in(), "swish", alpha), c.in(1), "mul"));
 }
-Status tangent(StepCall& c) { return set_result(c, c.graph.binary(c.graph.unary(c.in(), "sin"), c.graph.unary(c.in(), "cos"), "div")); }
-// (e^x - e^-x) / 2; near 0, where that cancels, the first terms of its series.
-Status sinh(StepCall& c) {
-  GraphBuilder& g = c.graph;
-  const auto plus = [&](const Ref& x, double b) { return g.binary(x, GraphBuilder::number(b), "add"); };
-  const auto times = [&](const Ref& x, double b) { return g.binary(x, GraphBuilder::number(b), "mul"); };
-  const Ref x = g.value(c.in()), square = g.unary(x, "square");
-  Ref series = plus(times(square, 1.0 / 362880), 1.0 / 5040);
-  for (const double term : {1.0 / 120, 1.0 / 6, 1.0}) series = plus(g.binary(series, square, "mul"), term);
-  const Ref far = times(g.binary(g.unary(x, "exp"), g.unary(g.unary(x, "neg"), "exp"), "sub"), 0.5);
-  return set_result(c, g.select(g.binary(g.unary(x, "abs"), GraphBuilder::number(1), "less"), g.binary(series, x, "mul"), far));
-}
 Status is_inf(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t negative, c.node().get_int("detect_negative", 1));
   LOOM_ASSIGN(const std::int64_t positive, c.node().get_int("detect_positive", 1));
@@ -106,19 +94,68 @@ Status clip(StepCall& c) {
   c.set(c.graph.unary(c.in(), "clip", low, high));
   return {};
 }
+// x as a small float holds it, in f32: rounded to nearest even. What is too large becomes the largest, or with `saturate` off what the type has beyond it.
+Result<Ref> small_float(StepCall& c, const Ref& x, Type to, bool saturate) {
+  GraphBuilder& g = c.graph;
+  const auto times = [&](const Ref& v, double by) { return g.binary(v, GraphBuilder::number(by), "mul"); };
+  const Ref size = g.unary(g.value(x), "abs");
+  const auto or_nan = [&](const Ref& y, double from, const char* beyond) {
+    return saturate ? y : g.select(g.binary(size, GraphBuilder::number(from), beyond), GraphBuilder::number(static_cast<double>(__builtin_nanf(""))), y);
+  };
+  switch (to) {
+    case Type::f8_e4m3fn: return or_nan(g.unary(x, "fp8e4m3"), 464, "greater");
+    case Type::f8_e5m2: return g.unary(saturate ? g.unary(x, "clip", -57344, 57344) : x, "fp8e5m2");
+    // Their exponents reach one further down than those of the forms that cells round to, and that of e4m3fnuz has one more large number.
+    case Type::f8_e4m3fnuz: {
+      const Ref near = times(g.unary(times(g.unary(x, "clip", -240, 240), 2), "fp8e4m3"), 0.5);
+      return or_nan(g.select(g.binary(size, GraphBuilder::number(232), "greater"), times(g.unary(x, "sign"), 240), near), 248, "greater_equal");
+    }
+    case Type::f8_e5m2fnuz: {
+      const Ref within = g.unary(x, "clip", -57344, 57344), low = times(g.unary(times(g.unary(x, "clip", -1, 1), 2), "fp8e5m2"), 0.5);
+      return or_nan(g.select(g.binary(size, GraphBuilder::number(1), "less"), low, g.unary(within, "fp8e5m2")), 61440, "greater_equal");
+    }
+    case Type::f4_e2m1: {  // steps of 1/2 up to 2, of 1 up to 4, of 2 up to 6; no NaN, which becomes 0
+      const auto stepped = [&](double step) { return times(g.unary(times(size, 1 / step), "round"), step); };
+      const auto to_end = [&](double end, const Ref& y, const Ref& rest) { return g.select(g.binary(size, GraphBuilder::number(end), "less_equal"), y, rest); };
+      const Ref y = to_end(2, stepped(0.5), to_end(4, stepped(1), g.unary(stepped(2), "clip", 0, 6)));
+      return g.select(g.unary(x, "is_nan"), GraphBuilder::number(0), g.binary(y, g.unary(x, "sign"), "mul"));
+    }
+    default: return StepCall::refuse("to " + std::string(name(to)) + " it is not mapped");
+  }
+}
+// The lower bits of whole numbers below 2^24, as the type reads them.
+Ref lower_bits(StepCall& c, const Ref& x, Type to) {
+  GraphBuilder& g = c.graph;
+  const double count = 1 << bits(to);
+  Ref turns = g.binary(g.value(x), GraphBuilder::number(1 / count), "mul");
+  if (range_of(to).first < 0) turns = g.binary(turns, GraphBuilder::number(0.5), "add");
+  return g.binary(x, g.binary(g.unary(turns, "floor"), GraphBuilder::number(count), "mul"), "sub");
+}
 Status cast(StepCall& c) {
   const Type from = c.value(0).type, to = c.result().type;
   auto wide = [](Type t) { return t == Type::f32 || t == Type::f64; };
-  const bool number = wide(from) || from == Type::f16 || from == Type::boolean || is_integer(from);
-  if (!number) return StepCall::refuse("casts from " + std::string(name(from)) + " are not mapped");
+  const bool held = from == Type::bf16 || is_small(from);  // by f16, but for the ends of bf16 and float8e8m0
+  LOOM_ASSIGN(const std::int64_t saturate, c.node().get_int("saturate", 1));
   if (wide(to) || (to == Type::f16 && from == Type::boolean) || from == to) c.set(c.in());
+  else if (to == Type::f16 && held && from != Type::bf16 && from != Type::f8_e8m0) c.set(c.in());
   else if (to == Type::boolean) c.set(c.graph.unary(c.graph.unary(c.in(), "not"), "not"));  // a NaN is true, too
-  else if (is_integer(to) && (to == Type::i32 || to == Type::i64 || from == Type::boolean || c.final())) {
+  else if (is_integer(to) && bits(to) < 24 && (is_integer(from) || bits(to) < 8)) {
+    LOOM_TRY(exact_types(c));
+    const auto [low, high] = range_of(to);
+    const bool fits = is_integer(from) && range_of(from).first >= low && range_of(from).second <= high;
+    const Ref x = is_float(from) ? c.graph.unary(c.in(), "trunc") : c.in();
+    c.set(fits || from == Type::boolean ? x : lower_bits(c, x, to));
+  } else if (is_integer(to) && (to == Type::i32 || to == Type::i64 || from == Type::boolean || c.final())) {
     // As an output of the graph it is checked to fit.
     LOOM_TRY(exact_types(c));
     c.set(is_float(from) ? c.graph.unary(c.in(), "trunc") : c.in());
-  } else if (to == Type::f16 && c.final()) c.set(c.in());  // rounded where it leaves the graph
-  else return StepCall::refuse("casts to " + std::string(name(to)) + " are not mapped");
+  } else if ((to == Type::f16 || to == Type::bf16) && c.final()) {
+    c.set(c.in());  // rounded where it leaves the graph
+  } else if (is_small(to) && is_float(to)) {
+    LOOM_TRY(exact_types(c));
+    LOOM_ASSIGN(Ref y, small_float(c, c.in(), to, saturate != 0));
+    c.set(std::move(y));
+  } else return StepCall::refuse("casts to " + std::string(name(to)) + " are not mapped");
   return {};
 }
 
@@ -188,7 +225,10 @@ Status where(StepCall& c) {
 
 // Of integers, which f32 has exactly: what is left of the dividend; with fmod it has its sign, else that of the divisor.
 Status mod(StepCall& c) {
-  if (!is_integer(c.value(0).type)) return StepCall::refuse("of real numbers it is not mapped: a last digit would decide");
+  if (!is_integer(c.value(0).type)) {  // known before the run they are folded
+    for (const std::size_t i : {0, 1}) (void)c.need_constant(i);
+    return StepCall::refuse("of real numbers that depend on data it is not mapped: a last digit would decide");
+  }
   LOOM_ASSIGN(const std::int64_t fmod, c.node().get_int("fmod", 0));
   const Ref quotient = c.graph.binary(c.in(0), c.in(1), "div");
   const Ref whole = c.graph.binary(c.graph.unary(quotient, fmod ? "trunc" : "floor"), c.in(1), "mul");
@@ -226,6 +266,10 @@ Result<Ref> along_axis(StepCall& c, const Ref& scale, std::int64_t block) {
 }
 // round(x / scale) + zero point within the type; ties to even, as `round` has them.
 Result<Ref> quantized(StepCall& c, const Ref& x, const Ref& scale, const Ref* zero, Type to) {
+  if (is_small(to) && is_float(to)) {  // their zero point is 0
+    LOOM_ASSIGN(const std::int64_t saturate, c.node().get_int("saturate", 1));
+    return small_float(c, c.graph.binary(x, scale, "div"), to, saturate != 0);
+  }
   const auto [low, high] = range_of(to);
   if (!is_integer(to) || high > 65535) return StepCall::refuse("to " + std::string(name(to)) + " it is not mapped");
   const Ref steps = c.graph.binary(x, scale, "div");
@@ -384,7 +428,7 @@ Status softmax(StepCall& c) {
 
 Rule find_elementwise_rule(std::string_view op) {
   static const std::map<std::string_view, Rule> kRules = [] {
-    std::map<std::string_view, Rule> m = {{"Relu", activation}, {"Tanh", activation}, {"Sigmoid", activation}, {"Softplus", activation}, {"Mish", activation}, {"Gelu", gelu}, {"SwiGLU", swiglu}, {"Tan", tangent}, {"Sinh", sinh}, {"IsInf", is_inf}, {"Clip", clip},
+    std::map<std::string_view, Rule> m = {{"Relu", activation}, {"Tanh", activation}, {"Sigmoid", activation}, {"Softplus", activation}, {"Mish", activation}, {"Gelu", gelu}, {"SwiGLU", swiglu}, {"IsInf", is_inf}, {"Clip", clip},
                                           {"Cast", cast}, {"CastLike", cast}, {"Mod", mod}, {"QuantizeLinear", quantize}, {"DequantizeLinear", dequantize}, {"DynamicQuantizeLinear", dynamic_quantize}, {"Where", where}, {"ArgMax", arg}, {"ArgMin", arg}, {"Softmax", softmax}, {"LogSoftmax", softmax}, {"Hardmax", softmax}};
     for (const UnaryRow& row : kUnary) m[row.onnx] = unary;
     for (const auto& [name, kind] : kPairs) m[name] = pairs;

@@ -294,21 +294,16 @@ std::array<LaunchSpec, 2> pick_launches(const View& logits, const View& ids, con
 }
 
 Result<gpu::Handle> pipeline_of(gpu::Device& device, const Kernel& kernel) {
-  auto text_of = [](std::string_view name) {
-    for (const WgslSource& s : wgsl_sources())
-      if (s.name == name) return s.text;
-    return std::string_view();
-  };
   gpu::PipelineSource source;
   source.key = kernel.pieces + ":" + kernel.entry + "\n" + kernel.constants + (kernel.measured ? "measured" : "");
   const bool together = device.limits().subgroups && kernel.pieces.find("lanes") != std::string::npos;
   if (together) source.wgsl = "enable subgroups;\ndiagnostic(off, subgroup_uniformity);\n";
-  source.wgsl += text_of("base");
-  source.wgsl += text_of(kernel.measured ? "rows_measured" : "rows");
+  source.wgsl += wgsl_text("base");
+  source.wgsl += wgsl_text(kernel.measured ? "rows_measured" : "rows");
   source.wgsl += kernel.constants;
   for (std::string_view rest = kernel.pieces; !rest.empty();) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
-    const std::string_view name = rest.substr(0, end), text = text_of(name != "lanes" ? name : together ? "lanes_together" : "lanes_apart");
+    const std::string_view name = rest.substr(0, end), text = wgsl_text(name != "lanes" ? name : together ? "lanes_together" : "lanes_apart");
     if (text.empty()) return Status(Code::internal, "gpu: no kernel file " + std::string(name));
     source.wgsl += text;
     rest.remove_prefix(std::min(end + 1, rest.size()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,10 +14,10 @@
 
 namespace loom::webgpu {
 
-struct WgslSource {
-  std::string_view name, text;
-};
-std::span<const WgslSource> wgsl_sources();
+// The text of kernels/NAME.wgsl, without comments; empty where there is none.
+std::string_view wgsl_text(std::string_view name);
+// All of them as the library holds them: gzip of "//NAME\n" and the text, one behind the other.
+std::span<const std::byte> wgsl_gzip();
 
 struct Kernel {
   std::string pieces;     // files, separated by spaces; base is always first, "lanes" the one of two that the device can

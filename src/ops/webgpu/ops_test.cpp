@@ -1,8 +1,26 @@
 // Every op beside the products, forward and backward: the CPU's bits.
+#include <filesystem>
+
+#include "ops/webgpu/kernels.h"
 #include "ops/webgpu/test_programs.h"
+#include "support/places.h"
 
 namespace loom::webgpu {
 namespace {
+
+// No device is needed: each kernel file is in the library, up to its last line.
+TEST(WebGpuSources, EveryFileIsInTheLibrary) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(loom::test::source_dir() + "/src/ops/webgpu/kernels")) {
+    if (entry.path().extension() != ".wgsl") continue;
+    ++count;
+    const std::string_view text = wgsl_text(entry.path().stem().string());
+    EXPECT_TRUE(text.ends_with("}\n") || text.ends_with(";\n")) << entry.path() << " of " << text.size() << " bytes";
+    EXPECT_EQ(text.find("//"), std::string_view::npos) << entry.path();
+  }
+  EXPECT_GT(count, 40);
+  EXPECT_EQ(wgsl_text("none"), "");
+}
 
 TEST(WebGpuOps, ElementwiseEqualsTheCpu) {
   LOOM_TEST_DEVICE(device);

@@ -1,5 +1,6 @@
 // Operators whose outputs have the (broadcast) shape of their inputs.
 #include <algorithm>
+#include <cmath>
 
 #include "base/math/exact_math.h"
 #include "formats/onnx/infer/rule.h"
@@ -226,9 +227,8 @@ Result<bool> fold_div(Call& c) {
   };
   return fold_arithmetic(c, divide, [](double a, double b) { return a / b; });
 }
-// The sign of the divisor, as Python; with fmod that of the dividend, as C. Integers only.
+// The sign of the divisor, as Python; with fmod that of the dividend, as C. A remainder is exact.
 Result<bool> fold_mod(Call& c) {
-  if (is_float(c.x().type)) return false;
   LOOM_ASSIGN(const std::int64_t fmod, c.node.get_int("fmod", 0));
   const auto modulo = [fmod](std::int64_t a, std::int64_t b, std::int64_t* o) {
     if (b == 0) return false;
@@ -236,7 +236,11 @@ Result<bool> fold_mod(Call& c) {
     if (fmod == 0 && *o != 0 && (*o < 0) != (b < 0)) *o += b;
     return true;
   };
-  return fold_arithmetic(c, modulo, [](double, double) { return 0.0; });
+  return fold_arithmetic(c, modulo, [fmod](double a, double b) {
+    double rest = std::fmod(a, b);
+    if (fmod == 0 && rest != 0 && (rest < 0) != (b < 0)) rest += b;
+    return rest;
+  });
 }
 // A whole exponent of 0 or more of an integer, wrapping as the products do; a real exponent counts where it is whole.
 Result<bool> fold_pow(Call& c) {
@@ -345,6 +349,10 @@ Result<bool> fold_floor(Call& c) { return fold_real(c, floor_of); }
 Result<bool> fold_ceil(Call& c) { return fold_real(c, ceil_of); }
 Result<bool> fold_sqrt(Call& c) { return fold_real(c, [](double x) { return exact::sqrt(x); }); }  // one rounding to f32 is right as well
 Result<bool> fold_reciprocal(Call& c) { return fold_real(c, [](double x) { return 1 / x; }); }
+Result<bool> fold_relu(Call& c) {
+  if (!is_float(c.x().type)) return false;
+  return fold_real(c, [](double x) { return x < 0 ? 0 : x; });
+}
 Result<bool> fold_neg(Call& c) {
   const Type type = c.x().type;
   if (is_float(type)) return fold_real(c, [](double x) { return -x; });
@@ -392,7 +400,7 @@ constexpr RuleRow kRows[] = {
     {"HardSigmoid", same_as_input, "alpha beta"}, {"HardSwish", same_as_input}, {"Hardmax", softmax, "axis"}, {"LRN", same_as_input, "alpha beta bias size"},
     {"LeakyRelu", same_as_input, "alpha"}, {"Log", same_as_input}, {"LogSoftmax", softmax, "axis"}, {"LpNormalization", lp_normalization, "axis p"},
     {"MeanVarianceNormalization", mean_variance_normalization, "axes"}, {"Mish", same_as_input}, {"Neg", same_as_input, fold_neg}, {"Reciprocal", same_as_input, fold_reciprocal},
-    {"Relu", same_as_input}, {"Round", same_as_input}, {"Selu", same_as_input, "alpha gamma"}, {"Shrink", same_as_input, "bias lambd"}, {"Sigmoid", same_as_input},
+    {"Relu", same_as_input, fold_relu}, {"Round", same_as_input}, {"Selu", same_as_input, "alpha gamma"}, {"Shrink", same_as_input, "bias lambd"}, {"Sigmoid", same_as_input},
     {"Sign", same_as_input}, {"Sin", same_as_input}, {"Sinh", same_as_input}, {"Softmax", softmax, "axis"}, {"Softplus", same_as_input}, {"Softsign", same_as_input},
     {"Sqrt", same_as_input, fold_sqrt}, {"SwiGLU", swiglu, "alpha"}, {"Swish", same_as_input, "alpha"}, {"Tan", same_as_input}, {"Tanh", same_as_input},
     {"ThresholdedRelu", same_as_input, "alpha"}, {"com.microsoft.FastGelu", with_bias}, {"com.microsoft.Gelu", with_bias}, {"com.microsoft.BiasGelu", with_bias},

@@ -9,7 +9,8 @@
 namespace loom::onnx {
 namespace {
 
-constexpr int kDeepest = 32;  // If and functions in each other
+constexpr int kDeepest = 32;  // If, loops and functions in each other
+constexpr std::int64_t kMostSteps = 4096;
 
 const RuleRow* find_rule(std::string_view domain, std::string_view op) {
   const std::string full = domain.empty() ? std::string(op) : message(domain, ".", op);
@@ -21,15 +22,20 @@ const RuleRow* find_rule(std::string_view domain, std::string_view op) {
   return nullptr;
 }
 
-// Known by the rule, or a hint of the first opsets.
-bool knows(const RuleRow& row, std::string_view attribute) {
-  if (attribute == "consumed_inputs") return true;
-  for (std::string_view list = row.attributes; !list.empty();) {
-    const std::size_t end = std::min(list.find(' '), list.size());
-    if (list.substr(0, end) == attribute) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return false;
+// All are in the list, or a hint of the first opsets.
+Status check_attributes(const Node& node, std::string_view known) {
+  const auto is_known = [&](std::string_view attribute) {
+    if (attribute == "consumed_inputs") return true;
+    for (std::string_view list = known; !list.empty();) {
+      const std::size_t end = std::min(list.find(' '), list.size());
+      if (list.substr(0, end) == attribute) return true;
+      list.remove_prefix(std::min(end + 1, list.size()));
+    }
+    return false;
+  };
+  for (const Attribute& a : node.attributes)
+    if (!is_known(a.name)) return not_supported("there is no rule for its attribute ", quoted(a.name));
+  return {};
 }
 
 bool folds(Type type) {
@@ -133,10 +139,11 @@ class Inferrer {
     return count && *count <= (std::uint64_t{1} << 48) ? Status() : wrong("shape ", dims, " has more than 2^48 elements");
   }
 
+  Status visit() { return ++visited_ > options_.most_nodes ? not_supported("takes more than ", options_.most_nodes, " nodes") : Status(); }
   Status nodes(const std::vector<Node>& list, Names& names, const Opsets& opsets, int depth) {
     if (depth > kDeepest) return not_supported("functions and branches lie more than ", kDeepest, " deep");
     for (std::size_t i = 0; i < list.size(); ++i) {
-      if (++visited_ > options_.most_nodes) return not_supported("takes more than ", options_.most_nodes, " nodes");
+      LOOM_TRY(visit());
       Status status = node(list[i], i, names, opsets, depth);
       if (status.ok()) continue;
       if (located_) return status;
@@ -158,6 +165,8 @@ class Inferrer {
     if (n.domain.empty()) {
       if (n.op == "If") return branch(n, step, names, opsets, depth);
       if (n.op == "Constant") return constant(n, names);
+      if (n.op == "Loop") return loop(n, step, names, opsets, depth);
+      if (n.op == "Scan") return scan(n, step, names, opsets, depth);
     }
     LOOM_ASSIGN(const int same, alias(n, step));
     if (same >= 0) {
@@ -167,8 +176,7 @@ class Inferrer {
     const RuleRow* row = find_rule(n.domain, n.op);
     if (!row) return not_supported("there is no rule for this operator");
     if (n.outputs.empty()) return wrong("has no outputs");
-    for (const Attribute& a : n.attributes)
-      if (!knows(*row, a.name)) return not_supported("there is no rule for its attribute ", quoted(a.name));
+    LOOM_TRY(check_attributes(n, row->attributes));
 
     Call call{n, step.opset, {}, {}, std::vector<Value>(n.outputs.size())};
     bool constant = row->fold != nullptr;
@@ -263,6 +271,151 @@ class Inferrer {
     LOOM_TRY(nodes(graph.nodes, inner, opsets, depth + 1));
     if (graph.outputs.size() != n.outputs.size()) return wrong("has ", n.outputs.size(), " outputs, its branch ", graph.outputs.size());
     for (std::size_t i = 0; i < n.outputs.size(); ++i) names.ids[n.outputs[i]] = inner.find(graph.outputs[i].name);
+    return {};
+  }
+
+  // A graph that is run once more: what its inputs are, and its outputs in `out`.
+  Status iterate(const Graph& body, const std::vector<int>& inputs, Names& names, const Opsets& opsets, int depth, std::vector<int>* out) {
+    LOOM_TRY(visit());
+    Names inner{&names, {}};
+    LOOM_TRY(initializers(body, inner));
+    for (std::size_t i = 0; i < inputs.size(); ++i) inner.ids[body.inputs[i].name] = inputs[i];
+    LOOM_TRY(nodes(body.nodes, inner, opsets, depth + 1));
+    out->clear();
+    for (const ValueInfo& output : body.outputs) {
+      out->push_back(inner.find(output.name));
+      if (out->back() < 0) return wrong("its body makes no ", quoted(output.name));
+    }
+    return {};
+  }
+  int number(Type type, Dims dims, std::int64_t i) {
+    Value value{"", type, std::move(dims), nullptr, std::make_shared<const Cells>(Cells{Cell{.i = i}})};
+    return add(std::move(value));
+  }
+  // The result of an operator that the graph does not have, of opset 13.
+  Result<int> apply(std::string_view op, const std::vector<int>& inputs, std::int64_t axis, int depth) {
+    Node n;
+    n.op = op;
+    n.outputs = {"y"};
+    if (op != "Unsqueeze") {
+      Attribute& a = n.attributes.emplace_back();
+      a.name = "axis";
+      a.type = AttributeType::i;
+      a.i = axis;
+    }
+    Names own;
+    auto body = std::make_unique<std::vector<Node>>();
+    body->push_back(std::move(n));
+    Node& kept = body->front();
+    for (std::size_t i = 0; i < inputs.size(); ++i) kept.inputs.push_back("x" + std::to_string(i));
+    for (std::size_t i = 0; i < inputs.size(); ++i) own.ids[kept.inputs[i]] = inputs[i];
+    const std::vector<Node>& list = *plan_.bodies.emplace_back(std::move(body));
+    LOOM_TRY(nodes(list, own, {{"", 13}}, depth + 1));
+    return own.find("y");
+  }
+  // What each step gave, one behind the other along a new axis.
+  Result<int> stacked(const std::vector<int>& values, std::int64_t axis, bool reversed, int depth) {
+    if (values.empty()) return not_supported("over no steps");
+    std::vector<int> parts;
+    for (const int id : values) {
+      LOOM_ASSIGN(const int part, apply("Unsqueeze", {id, number(Type::i64, {1}, axis)}, 0, depth));
+      parts.push_back(part);
+    }
+    if (reversed) std::reverse(parts.begin(), parts.end());
+    return apply("Concat", parts, axis, depth);
+  }
+
+  // As many steps as are known before the run, one behind the other.
+  Status loop(const Node& n, const Step& step, Names& names, const Opsets& opsets, int depth) {
+    LOOM_TRY(check_attributes(n, "body"));
+    LOOM_ASSIGN(const Graph* body, n.get_graph("body"));
+    if (!body || step.inputs.size() < 2) return wrong("expects a body, a number of steps and a condition");
+    const std::size_t states = step.inputs.size() - 2;
+    if (body->inputs.size() != states + 2 || body->outputs.size() < states + 1 || n.outputs.size() > body->outputs.size() - 1) {
+      return wrong("its body takes ", body->inputs.size(), " values and gives ", body->outputs.size(), " for ", states, " that are carried");
+    }
+    std::int64_t most = INT64_MAX;
+    if (step.inputs[0] >= 0) {
+      LOOM_ASSIGN(const Cells* count, cells_of(step.inputs[0]));
+      if (!count || count->size() != 1 || is_float(plan_.at(step.inputs[0])->type)) return not_supported("its number of steps ", quoted(n.inputs[0]), " depends on data");
+      most = (*count)[0].i;
+    }
+    const bool has_condition = step.inputs[1] >= 0;
+    int condition = has_condition ? step.inputs[1] : number(Type::boolean, {}, 1);
+    std::vector<int> state(step.inputs.begin() + 2, step.inputs.end()), out;
+    std::vector<std::vector<int>> given(body->outputs.size() - 1 - states);
+    for (std::int64_t t = 0; t < most; ++t) {
+      LOOM_ASSIGN(const Cells* goes_on, cells_of(condition));
+      if (!goes_on || goes_on->size() != 1) return not_supported("whether it goes on after ", t, " steps depends on data");
+      if ((*goes_on)[0].i == 0) {
+        if (!has_condition) return not_supported("without a condition at the start it ends after ", t, " of ", most, " steps: runtimes do so, the specification does not");
+        break;
+      }
+      if (t >= kMostSteps) return not_supported("takes more than ", kMostSteps, " steps");
+      std::vector<int> inputs{number(Type::i64, {}, t), condition};
+      inputs.insert(inputs.end(), state.begin(), state.end());
+      LOOM_TRY(iterate(*body, inputs, names, opsets, depth, &out));
+      condition = out[0];
+      state.assign(out.begin() + 1, out.begin() + 1 + static_cast<std::ptrdiff_t>(states));
+      for (std::size_t k = 0; k < given.size(); ++k) given[k].push_back(out[1 + states + k]);
+    }
+    return results(n, state, given, {}, {}, names, depth);
+  }
+
+  Status scan(const Node& n, const Step& step, Names& names, const Opsets& opsets, int depth) {
+    LOOM_TRY(check_attributes(n, "body num_scan_inputs scan_input_axes scan_input_directions scan_output_axes scan_output_directions"));
+    if (step.opset < 9) return not_supported("of opset ", step.opset, ", with a batch");
+    LOOM_ASSIGN(const Graph* body, n.get_graph("body"));
+    LOOM_ASSIGN(const std::int64_t scanned, n.get_int("num_scan_inputs", 0));
+    if (!body || scanned < 1 || scanned > static_cast<std::int64_t>(step.inputs.size())) return wrong("expects a body and num_scan_inputs, of ", step.inputs.size(), " inputs");
+    const std::size_t many = static_cast<std::size_t>(scanned), states = step.inputs.size() - many;
+    if (body->inputs.size() != step.inputs.size() || body->outputs.size() < states || n.outputs.size() > body->outputs.size()) {
+      return wrong("its body takes ", body->inputs.size(), " values and gives ", body->outputs.size());
+    }
+    const std::size_t outputs = body->outputs.size() - states;
+    LOOM_ASSIGN(const Dims axes, n.get_ints("scan_input_axes", Dims(many, 0)));
+    LOOM_ASSIGN(const Dims directions, n.get_ints("scan_input_directions", Dims(many, 0)));
+    LOOM_ASSIGN(const Dims out_axes, n.get_ints("scan_output_axes", Dims(outputs, 0)));
+    LOOM_ASSIGN(const Dims out_directions, n.get_ints("scan_output_directions", Dims(outputs, 0)));
+    if (axes.size() != many || directions.size() != many || out_axes.size() != outputs || out_directions.size() != outputs) return wrong("axes and directions for ", many, " inputs and ", outputs, " outputs");
+    std::int64_t steps = -1;
+    for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+      if (step.inputs[i] < 0) return wrong("has no input ", i);
+      if (i < states) continue;
+      const Dims& dims = plan_.at(step.inputs[i])->dims;
+      LOOM_ASSIGN(const std::size_t axis, axis_of(axes[i - states], dims.size()));
+      if (steps >= 0 && dims[axis] != steps) return wrong("input ", i, " has ", dims[axis], " steps, another one ", steps);
+      steps = dims[axis];
+    }
+    if (steps > kMostSteps) return not_supported("takes ", steps, " steps, at most ", kMostSteps);
+    std::vector<int> state(step.inputs.begin(), step.inputs.begin() + static_cast<std::ptrdiff_t>(states)), out;
+    std::vector<std::vector<int>> given(outputs);
+    for (std::int64_t t = 0; t < steps; ++t) {
+      std::vector<int> inputs = state;
+      for (std::size_t i = 0; i < many; ++i) {
+        LOOM_ASSIGN(const int part, apply("Gather", {step.inputs[states + i], number(Type::i64, {}, directions[i] ? steps - 1 - t : t)}, axes[i], depth));
+        inputs.push_back(part);
+      }
+      LOOM_TRY(iterate(*body, inputs, names, opsets, depth, &out));
+      state.assign(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(states));
+      for (std::size_t k = 0; k < outputs; ++k) given[k].push_back(out[states + k]);
+    }
+    return results(n, state, given, out_axes, out_directions, names, depth);
+  }
+  // The outputs of a node of steps: what was carried, and what each step gave; along the first axis in order unless others are said.
+  Status results(const Node& n, const std::vector<int>& state, const std::vector<std::vector<int>>& given, const Dims& axes, const Dims& reversed, Names& names, int depth) {
+    for (std::size_t i = 0; i < n.outputs.size(); ++i) {
+      if (n.outputs[i].empty()) continue;
+      int id = -1;
+      if (i < state.size()) {
+        id = state[i];
+      } else {
+        const std::size_t k = i - state.size();
+        LOOM_ASSIGN(id, stacked(given[k], axes.empty() ? 0 : axes[k], !reversed.empty() && reversed[k] != 0, depth));
+      }
+      if (id < 0) return wrong("output ", i, " is made of an input that is left out");
+      names.ids[n.outputs[i]] = id;
+    }
     return {};
   }
 
@@ -362,7 +515,7 @@ class Inferrer {
 }  // namespace
 
 bool has_rule(std::string_view domain, std::string_view op) {
-  if (domain.empty() && (op == "If" || op == "Constant" || op == "Identity")) return true;
+  if (domain.empty() && (op == "If" || op == "Loop" || op == "Scan" || op == "Constant" || op == "Identity")) return true;
   return find_rule(domain, op) != nullptr;
 }
 

@@ -1,7 +1,8 @@
 // From a model and the shapes of its inputs to the list of steps that a run takes, with every type and shape known: what an importer
 // maps. Integer arithmetic on shapes, constants and what follows from them is folded away; If with a constant condition becomes its
-// branch, functions their bodies, Identity and inference Dropout another name of their input. Operators without a rule are refused by
-// the name of the operator and its node, and so is a shape that depends on data: nothing is guessed.
+// branch, Loop and Scan of as many steps as are known these steps, functions their bodies, Identity and inference Dropout another name
+// of their input. Operators without a rule are refused by the name of the operator and its node, and so are attributes that its rule
+// does not know and shapes that depend on data: nothing is guessed.
 // A Plan points into its Model, which must outlive it. Immutable when done; any thread may read.
 #pragma once
 
