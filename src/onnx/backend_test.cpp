@@ -66,11 +66,11 @@ std::string run_case(const test::OnnxCase& c) {
   return "";
 }
 
-// tests/golden/onnx_cases.txt: every case with "passed", or the operator that is refused. LOOM_ONNX_LIST=FILE writes the list as it is now.
+// tests/golden/onnx/cases.txt: every case with "passed", or the operator that is refused. LOOM_ONNX_LIST=FILE writes the list as it is now.
 TEST(OnnxBackend, CasesPassOrAreRefusedByName) {
   const auto cases = test::onnx_cases();
   if (cases.empty()) GTEST_SKIP() << "needs the test data beside the project";
-  std::ifstream golden(loom::test::source_dir() + "/tests/golden/onnx_cases.txt");
+  std::ifstream golden(loom::test::source_dir() + "/tests/golden/onnx/cases.txt");
   std::map<std::string, std::string> expected;
   for (std::string name, rest; golden >> name && std::getline(golden, rest);) expected[name] = rest.substr(1);
   const char* list = std::getenv("LOOM_ONNX_LIST");

@@ -1,4 +1,4 @@
-// Networks that PyTorch exported (tests/parity/onnx_exports.py): its outputs, and for the one trained on MNIST its count of right answers.
+// Networks that PyTorch exported (tests/parity/onnx/exports.py): its outputs, and for the one trained on MNIST its count of right answers.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -147,6 +147,7 @@ TEST(OnnxLimits, NothingIsGuessed) {
   OneNode("Attention", 25).integer("left_window_size", -2).input("q", {1, 1, 2, 1}).input("k", {1, 1, 2, 1}).input("v", {1, 1, 2, 1}).refused("a window of -2");
   OneNode("ConvTranspose").text("auto_pad", "SAME_UPPER").ints("strides", {2}).input("x", {1, 1, 4}).known("w", {1, 1, 1}, {1}).refused("shorter than its stride");
   OneNode("MaxPool").text("auto_pad", "SAME_UPPER").ints("kernel_shape", {3}).ints("dilations", {2}).input("x", {1, 1, 7}).refused("pad differently");
+  OneNode("MaxPool").text("auto_pad", "SAME_LOWER").ints("kernel_shape", {1}).ints("strides", {3}).input("x", {1, 1, 8}).refused("pad differently");
   OneNode("Resize").text("mode", "linear").text("coordinate_transformation_mode", "tf_crop_and_resize").input("x", {3}).known("roi", {2}, {0, 1}).known("scales", {1}, {0.5}).refused("no whole length");
 }
 

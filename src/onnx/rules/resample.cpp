@@ -36,8 +36,8 @@ double origin(const Settings& s, const Axis& x, std::int64_t i) {
   if (s.coordinates == "align_corners") return x.out == 1 ? 0 : at * (in - 1) / (out - 1);
   if (s.coordinates == "pytorch_half_pixel" && x.out <= 1) return 0;
   if (s.coordinates == "tf_crop_and_resize") return x.out > 1 ? x.roi_begin * (in - 1) + at * (x.roi_end - x.roi_begin) * (in - 1) / (out - 1) : 0.5 * (x.roi_begin + x.roi_end) * (in - 1);
-  const double half = (at + 0.5) / x.scale - 0.5;
-  return s.coordinates == "half_pixel_symmetric" ? in / 2 * (1 - static_cast<double>(x.out) / out) + half : half;
+  const double centered = s.coordinates == "half_pixel_symmetric" ? in / 2 * (1 - static_cast<double>(x.out) / out) : 0;
+  return centered + (at + 0.5) / x.scale - 0.5;  // in this order: whole places come out whole
 }
 std::int64_t nearest_place(const Settings& s, double at) {
   const std::int64_t low = floor_of(at);

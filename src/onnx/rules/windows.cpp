@@ -110,7 +110,10 @@ Result<Ref> pooled(StepCall& c, const Ref& x, bool average, bool padding) {
   LOOM_ASSIGN(const Space s, space_of(c, {}));
   LOOM_ASSIGN(const std::int64_t ceil, c.node().get_int("ceil_mode", 0));
   LOOM_ASSIGN(const std::string auto_pad, c.node().get_string("auto_pad", "NOTSET"));
-  if (auto_pad.starts_with("SAME") && s.dilations != Dims(s.kernel.size(), 1)) return StepCall::refuse("with auto_pad and dilations it is not mapped: runtimes pad differently");
+  for (std::size_t d = 0; auto_pad.starts_with("SAME") && d < s.kernel.size(); ++d) {
+    const std::int64_t n = c.dims()[d + 2], reach = (c.result().dims[d + 2] - 1) * s.strides[d] + s.kernel[d];
+    if (s.dilations[d] != 1 || reach < n) return StepCall::refuse("with auto_pad and dilations, or a kernel that passes over the last values, it is not mapped: runtimes pad differently");
+  }
   Json layer = typed((average ? "avg_pool" : "max_pool") + std::to_string(s.kernel.size()));
   set_space(layer, s);
   layer.set("ceil_mode", ceil != 0);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tests/parity/onnx_operators.py: random cases of operators that the backend cases of ONNX show few settings of, with the answers of ONNX's own reference
-evaluator, as tests/golden/onnx_operators.json. Needs the packages onnx (1.23 made the file) and onnxruntime (1.32). src/onnx/operators_test.cpp runs them."""
+"""tests/parity/onnx/operators.py: random cases of operators that the backend cases of ONNX show few settings of, with the answers of ONNX's own reference
+evaluator, as tests/golden/onnx/operators.json. Needs the packages onnx (1.23 made the file) and onnxruntime (1.32). src/onnx/operators_test.cpp runs them."""
 import json
 import pathlib
 
@@ -42,7 +42,7 @@ def case(name, op, inputs, constants=(), opset=22, outputs=1, **attributes):
     """inputs: arrays, or None for one that is left out; constants: which of them are initializers."""
     names = ["" if a is None else f"i{i}" for i, a in enumerate(inputs)]
     given = {n: np.asarray(a) for n, a in zip(names, inputs) if a is not None}
-    initializers = {names[i]: given[names[i]] for i in constants if names[i]}
+    initializers = {names[i]: given[names[i]] for i in constants if i < len(names) and names[i]}
     out = [f"o{i}" for i in range(outputs)]
     node = helper.make_node(op, names, out, **{k: v for k, v in attributes.items() if v is not None})
     graph_case(f"{op} {name}", [node], {n: a for n, a in given.items() if n not in initializers}, initializers, out, opset)
@@ -210,6 +210,12 @@ def places():
         case(str(k), "GridSample", [real(1, 2, 3, 4), np.round(1.4 * real(1, 2, 3, 2), 3)], mode="cubic", padding_mode=("border", "zeros", "reflection")[k % 3], align_corners=k % 2)
 
 
+def write(name):
+    path = pathlib.Path(__file__).resolve().parents[2] / "golden" / "onnx" / (name + ".json")
+    path.write_text('{"made_by": "tests/parity/onnx/%s.py", "onnx": "%s", "cases": [\n' % (name, onnx.__version__) + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]}\n")
+    print(len(cases), "cases,", path.stat().st_size, "bytes")
+
+
 def value(name, kind=TensorProto.FLOAT, dims=None):
     return helper.make_tensor_value_info(name, kind, dims)
 
@@ -247,9 +253,7 @@ def main():
     attentions()
     places()
     loops()
-    path = pathlib.Path(__file__).resolve().parent.parent / "golden" / "onnx_operators.json"
-    path.write_text('{"made_by": "tests/parity/onnx_operators.py", "onnx": "%s", "cases": [\n' % onnx.__version__ + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]}\n")
-    print(len(cases), "cases,", path.stat().st_size, "bytes")
+    write("operators")
 
 
 if __name__ == "__main__":

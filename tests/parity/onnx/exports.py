@@ -1,6 +1,6 @@
 """Writes tests/golden/onnx/: networks as torch.onnx.export gives them, each NAME.onnx with NAME.json, inputs and PyTorch's outputs.
 
-    python3 tests/parity/onnx_exports.py [FOLDER OF MNIST]
+    python3 tests/parity/onnx/exports.py [FOLDER OF MNIST]
 
 The outputs are computed in double from the float32 weights that the file holds. mnist_cnn is trained first, three passes over the 60,000 images of MNIST (idx files, .gz);
 its JSON also has the count of right answers among the 10,000 test images, of PyTorch in float32. The others keep their initial weights, which a seed decides.
@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 warnings.filterwarnings("ignore")
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 OUT = ROOT / "tests/golden/onnx"
 MNIST = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "../shared/data/mnist"
 
