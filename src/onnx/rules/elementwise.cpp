@@ -123,6 +123,34 @@ Result<Ref> small_float(StepCall& c, const Ref& x, Type to, bool saturate) {
     default: return StepCall::refuse("to " + std::string(name(to)) + " it is not mapped");
   }
 }
+// x as f16 or bf16 holds it, in f32: rounded to nearest even, infinite beyond.
+Ref half_float(StepCall& c, const Ref& value, Type to) {
+  GraphBuilder& g = c.graph;
+  const bool f16 = to == Type::f16;
+  const auto number = [](double v) { return GraphBuilder::number(v); };
+  const auto times = [&](const Ref& v, double by) { return g.binary(v, number(by), "mul"); };
+  const Ref whole = g.value(value), size = g.unary(whole, "abs");
+  const double largest = f16 ? 65520 : 0x1.ffp127;  // what rounds beyond the largest number
+  const Ref x = g.select(g.binary(size, number(largest), "less"), whole, number(0));
+  // To fewer bits (Veltkamp's splitting): nearest, of two as near either.
+  const auto split = [&](const Ref& v, int dropped) {
+    const Ref much = times(v, static_cast<double>((1 << dropped) + 1));
+    return g.binary(much, g.binary(much, v, "sub"), "sub");
+  };
+  const int dropped = f16 ? 13 : 16;
+  const Ref is_large = g.binary(size, number(0x1p100), "greater");  // products with 2^16 may overflow
+  const Ref small = f16 ? x : g.select(is_large, times(x, 0x1p-20), x);
+  const Ref near = split(small, dropped);
+  // Of two as near the other one is right, where it is one of these numbers and the first is odd.
+  const Ref other = g.binary(small, g.binary(small, near, "sub"), "add");
+  const Ref is_number = g.binary(split(other, dropped), other, "equal"), is_even = g.binary(split(near, dropped + 1), near, "equal");
+  Ref y = g.select(g.binary(is_number, g.unary(is_even, "not"), "and"), other, near);
+  if (f16) y = g.select(g.binary(size, number(0x1p-14), "less"), g.binary(g.binary(x, number(0.75), "add"), number(0.75), "sub"), y);  // in steps of 2^-24
+  else y = g.select(is_large, times(y, 0x1p20), y);
+  y = g.select(g.binary(whole, number(largest), "greater_equal"), number(static_cast<double>(__builtin_inff())), y);
+  y = g.select(g.binary(whole, number(-largest), "less_equal"), number(-static_cast<double>(__builtin_inff())), y);
+  return g.select(g.unary(whole, "is_nan"), whole, y);
+}
 // The lower bits of whole numbers below 2^24, as the type reads them.
 Ref lower_bits(StepCall& c, const Ref& x, Type to) {
   GraphBuilder& g = c.graph;
@@ -149,8 +177,8 @@ Status cast(StepCall& c) {
     // As an output of the graph it is checked to fit.
     LOOM_TRY(exact_types(c));
     c.set(is_float(from) ? c.graph.unary(c.in(), "trunc") : c.in());
-  } else if ((to == Type::f16 || to == Type::bf16) && c.final()) {
-    c.set(c.in());  // rounded where it leaves the graph
+  } else if (to == Type::f16 || to == Type::bf16) {
+    c.set(c.final() ? c.in() : half_float(c, c.in(), to));  // at its end a graph rounds
   } else if (is_small(to) && is_float(to)) {
     LOOM_TRY(exact_types(c));
     LOOM_ASSIGN(Ref y, small_float(c, c.in(), to, saturate != 0));

@@ -243,6 +243,18 @@ def loops():
         graph_case(f"Loop {k}", [loop], {"v0": real(width)}, constants, ["last", "all"], 22)
 
 
+def halves():
+    """There and back: ties to both sides, numbers below the normal ones and beyond the largest."""
+    ends = [65504, 65519, 65520, -65520, 1e9, 3e38, 2.0**-14, 2.0**-24, 2.0**-25, 1.5 * 2.0**-25, 5e-5, 6.1e-5, -3e-6, 3.39e38, -3.4e38, 0]
+    ties = [(2 * k + 1) * 2.0**e for k in (1024, 1025, 1026, 1500, 2047, 128, 129, 130, 254, 255) for e in (-9, -11, -1)]
+    x = np.array(ends + ties + [t * (1 + 2.0**-20) for t in ties] + [t * (1 - 2.0**-20) for t in ties] + real(40).tolist(), np.float32)
+    for kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
+        nodes = [helper.make_node("Cast", ["x"], ["half"], to=kind), helper.make_node("Cast", ["half"], ["wide"], to=TensorProto.FLOAT),
+                 helper.make_node("Clip", ["wide", "low", "high"], ["y"])]  # JSON has no infinity
+        with np.errstate(over="ignore"):
+            graph_case(f"Cast {kind}", nodes, {"x": x}, {"low": np.float32(-1e38), "high": np.float32(1e38)}, ["y"], 22)
+
+
 def main():
     qlinear_convs(48)
     integer_matmuls()
@@ -253,6 +265,7 @@ def main():
     attentions()
     places()
     loops()
+    halves()
     write("operators")
 
 
