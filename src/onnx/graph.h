@@ -142,6 +142,7 @@ Rule find_choice_rule(std::string_view op);
 Rule find_layer_rule(std::string_view op);
 Rule find_window_rule(std::string_view op);
 Rule find_integer_rule(std::string_view op);
+Rule find_type_rule(std::string_view op);
 Rule find_circular_rule(std::string_view op);
 Rule find_signal_rule(std::string_view op);
 Rule find_recurrent_rule(std::string_view op);

@@ -44,7 +44,7 @@ bool only_a_type(const Plan& plan, int id) {
 
 Rule find_rule(const Node& node) {
   const std::string full = node.domain.empty() || node.domain == "ai.onnx" ? node.op : node.domain + "." + node.op;
-  for (const auto find : {find_elementwise_rule, find_circular_rule, find_places_rule, find_choice_rule, find_layer_rule, find_window_rule, find_integer_rule,
+  for (const auto find : {find_elementwise_rule, find_type_rule, find_circular_rule, find_places_rule, find_choice_rule, find_layer_rule, find_window_rule, find_integer_rule,
                           find_signal_rule, find_recurrent_rule, find_attention_rule, find_linear_attention_rule, find_loss_rule, find_resample_rule, find_einsum_rule})
     if (Rule rule = find(full)) return rule;
   return nullptr;

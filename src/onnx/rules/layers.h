@@ -9,6 +9,9 @@ namespace loom::onnx {
 Json typed(std::string_view type);
 Json list_of(const Dims& dims);
 
+// Numbers that f32 rounds are not compared, rounded or ranked: a last digit would decide.
+Status exact_types(StepCall& c);
+
 // One layer on each of the first dimension's items of x, which are of shape `item`; `child` says where its parameters lie.
 struct Each {
   Ref y;
