@@ -149,6 +149,7 @@ TEST(OnnxLimits, NothingIsGuessed) {
   OneNode("MaxPool").text("auto_pad", "SAME_UPPER").ints("kernel_shape", {3}).ints("dilations", {2}).input("x", {1, 1, 7}).refused("pad differently");
   OneNode("MaxPool").text("auto_pad", "SAME_LOWER").ints("kernel_shape", {1}).ints("strides", {3}).input("x", {1, 1, 8}).refused("pad differently");
   OneNode("Resize").text("mode", "linear").text("coordinate_transformation_mode", "tf_crop_and_resize").input("x", {3}).known("roi", {2}, {0, 1}).known("scales", {1}, {0.5}).refused("no whole length");
+  OneNode("Resize").text("mode", "cubic").text("coordinate_transformation_mode", "pytorch_half_pixel").input("x", {3}).known("roi", {0}, {}).known("scales", {0}, {}).known("sizes", {1}, {1}, Type::i64).refused("runtimes differ");
 }
 
 // A body that hands on the condition and one value.

@@ -24,7 +24,15 @@ Status place_each(StepCall& c, const Ref& x, F f, double fill = 0) {
       at[d] = 0;
     }
   }
-  c.set(c.graph.pick(c.graph.value(x), places, out, fill));
+  const bool finite = fill - fill == 0;
+  Ref y = c.graph.pick(c.graph.value(x), places, out, finite ? fill : 0);
+  if (!finite) {  // settings are finite
+    LOOM_TRY(c.graph.makes(count));
+    Ref empty = GraphBuilder::constant(out, {});
+    for (const std::int64_t p : places) empty.data.push_back(p < 0);
+    y = c.graph.select(empty, GraphBuilder::number(fill), y);
+  }
+  c.set(std::move(y));
   return {};
 }
 

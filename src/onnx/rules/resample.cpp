@@ -124,6 +124,7 @@ Status resize(StepCall& c) {
     x.scale = sized ? common != 0 ? common : static_cast<double>(x.out) / static_cast<double>(x.in) : static_cast<double>(scales[i]);
     if (!(x.scale > 0)) return Status(Code::invalid_argument, "a scale of " + std::to_string(x.scale));
     if (old && s.mode == "nearest" && x.scale < 1) return StepCall::refuse("to fewer values, before opset 11, it is not mapped");
+    if (s.mode == "cubic" && s.coordinates == "pytorch_half_pixel" && x.out == 1 && x.in > 1) return StepCall::refuse("cubic pytorch_half_pixel to one value is not mapped: runtimes differ");
     if (crops) {
       const double rest = x.scale * static_cast<double>(x.in) - static_cast<double>(x.out);
       if (rest > 1e-6 || rest < -1e-6) return StepCall::refuse("tf_crop_and_resize with a scale that gives no whole length is not mapped: runtimes crop differently");

@@ -81,12 +81,12 @@ Ref lower_bits(StepCall& c, const Ref& x, Type to) {
 Status cast(StepCall& c) {
   const Type from = c.value(0).type, to = c.result().type;
   auto wide = [](Type t) { return t == Type::f32 || t == Type::f64; };
-  const bool held = from == Type::bf16 || is_small(from);  // by f16, but for the ends of bf16 and float8e8m0
   LOOM_ASSIGN(const std::int64_t saturate, c.node().get_int("saturate", 1));
   if (wide(to) || (to == Type::f16 && from == Type::boolean) || from == to) c.set(c.in());
-  else if (to == Type::f16 && held && from != Type::bf16 && from != Type::f8_e8m0) c.set(c.in());
+  else if (to == Type::f16 && is_small(from) && from != Type::f8_e8m0) c.set(c.in());
   else if (to == Type::boolean) c.set(c.graph.unary(c.graph.unary(c.in(), "not"), "not"));  // a NaN is true, too
-  else if (is_integer(to) && bits(to) < 24 && (is_integer(from) || bits(to) < 8)) {
+  else if (is_integer(to) && bits(to) < 24 && (is_integer(from) || bits(to) < 8 || !c.final())) {
+    // Of a real number beyond the type nothing is promised; where it leaves the graph it is an error.
     LOOM_TRY(exact_types(c));
     const auto [low, high] = range_of(to);
     const bool fits = is_integer(from) && range_of(from).first >= low && range_of(from).second <= high;

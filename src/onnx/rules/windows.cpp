@@ -122,7 +122,7 @@ Result<Ref> pooled(StepCall& c, const Ref& x, bool average, bool padding) {
 }
 Status pool(StepCall& c) {
   if (c.wants(1)) return StepCall::refuse("its second output (indices) is not mapped");
-  if (is_integer(c.value(0).type)) return StepCall::refuse("of integers it is not mapped");
+  if (is_integer(c.value(0).type) && c.node().op != "MaxPool") return StepCall::refuse("of integers it is not mapped");
   LOOM_ASSIGN(const std::int64_t padding, c.node().get_int("count_include_pad", 0));
   LOOM_ASSIGN(Ref y, pooled(c, c.graph.value(c.in()), c.node().op == "AveragePool", padding != 0));
   c.set(std::move(y));

@@ -117,6 +117,7 @@ def convolutions():
 def resizes():
     rank, mode = count(1, 2), pick("nearest", "linear", "cubic")
     x = real(1, count(1, 2), *counts(rank, 2, 6))
+    # To one value the evaluator takes the place -0.5 where the specification has 0 and PyTorch the middle.
     coordinates = pick("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric", "tf_crop_and_resize")
     settings = {"mode": mode, "coordinate_transformation_mode": coordinates}
     if mode == "nearest":
@@ -130,7 +131,8 @@ def resizes():
     if count(0, 1) and not crops:
         case("Resize", [x, roi, np.array([1, 1, *(pick(0.5, 0.7, 1.5, 2, 2.3) for _ in range(rank))], np.float32)], constants=(1, 2), opset=pick(18, 19), **settings)
     else:
-        case("Resize", [x, roi, None, i64(1, x.shape[1], *counts(rank, 1, 9))], constants=(1, 3), opset=pick(18, 19), **settings)
+        least = 2 if mode == "cubic" and coordinates == "pytorch_half_pixel" else 1
+        case("Resize", [x, roi, None, i64(1, x.shape[1], *counts(rank, least, 9))], constants=(1, 3), opset=pick(18, 19), **settings)
 
 
 def grids():

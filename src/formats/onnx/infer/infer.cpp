@@ -295,6 +295,7 @@ class Inferrer {
   // The result of an operator that the graph does not have, of opset 13.
   Result<int> apply(std::string_view op, const std::vector<int>& inputs, std::int64_t axis, int depth) {
     Node n;
+    n.name = "of a loop";
     n.op = op;
     n.outputs = {"y"};
     if (op != "Unsqueeze") {
@@ -308,9 +309,10 @@ class Inferrer {
     body->push_back(std::move(n));
     Node& kept = body->front();
     for (std::size_t i = 0; i < inputs.size(); ++i) kept.inputs.push_back("x" + std::to_string(i));
-    for (std::size_t i = 0; i < inputs.size(); ++i) own.ids[kept.inputs[i]] = inputs[i];
-    const std::vector<Node>& list = *plan_.bodies.emplace_back(std::move(body));
-    LOOM_TRY(nodes(list, own, {{"", 13}}, depth + 1));
+    for (std::size_t i = 0; i < inputs.size(); ++i) own.ids[kept.inputs[i]] = inputs[i];  // the names stay where they are now
+    plan_.bodies.push_back(std::move(body));
+    LOOM_TRY(visit());
+    LOOM_TRY(node(kept, 0, own, {{"", 13}}, depth + 1));
     return own.find("y");
   }
   // What each step gave, one behind the other along a new axis.
