@@ -57,7 +57,7 @@ bool gives_more(std::string_view op) {
     if (op == one) return true;
   return false;
 }
-bool may_leave_out_first(std::string_view op) { return gives_more(op) && op != "TopK" && op != "Split" && op != "EmbedLayerNormalization" && op != "DynamicQuantizeLinear" && op != "MaxPool" && op != "BatchNormalization"; }
+bool may_leave_out_first(std::string_view op) { return gives_more(op) && op != "Split" && op != "EmbedLayerNormalization" && op != "DynamicQuantizeLinear" && op != "MaxPool" && op != "BatchNormalization"; }
 // Operators that take inputs without elements: of Attention the past alone.
 bool takes_nothing(const Node& node, std::size_t i) {
   if (node.op == "Attention") return i == 4 || (i == 5 && node.domain.empty());

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "onnx/graph.h"
+#include "onnx/rules/layers.h"
 
 namespace loom::onnx {
 namespace {
@@ -14,7 +14,7 @@ Status top_k(StepCall& c) {
   LOOM_ASSIGN(std::int64_t axis, c.node().get_int("axis", -1));
   LOOM_ASSIGN(const std::int64_t largest, c.node().get_int("largest", 1));
   if (c.value(0).type == Type::f64) return StepCall::refuse("of doubles, which run in f32, it is not mapped");
-  const Dims dims = c.dims(), out = c.result().dims;
+  const Dims dims = c.dims(), out = c.result(c.step.outputs[0] < 0 ? 1 : 0).dims;
   axis = axis_of(axis, dims);
   const auto a = static_cast<std::size_t>(axis);
   const std::int64_t n = dims[a], k = out[a], rows = elements(dims) / n;
@@ -158,11 +158,12 @@ Status scatter_nd(StepCall& c) {
 }
 Status gather_nd(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t batch_dims, c.node().get_int("batch_dims", 0));
-  LOOM_ASSIGN(const auto list, c.ints(1));
   const Dims &in = c.dims(), &shape = c.dims(1);
-  LOOM_TRY(c.lists(elements(c.result().dims)));
   const auto first_dim = static_cast<std::size_t>(batch_dims);
   if (!std::equal(in.begin(), in.begin() + batch_dims, shape.begin())) return Status(Code::invalid_argument, "the first dimensions of " + text_of(in) + " and of indices " + text_of(shape) + " differ");
+  if (is_computed(c, 1)) return gather_nd_computed(c, first_dim);
+  LOOM_ASSIGN(const auto list, c.ints(1));
+  LOOM_TRY(c.lists(elements(c.result().dims)));
   LOOM_ASSIGN(const auto first, points(in, list, shape.back(), first_dim));
   const std::int64_t run = elements(Dims(in.begin() + batch_dims + shape.back(), in.end())), batches = elements(Dims(in.begin(), in.begin() + batch_dims));
   const std::int64_t each = elements(in) / batches, per_batch = static_cast<std::int64_t>(first.size()) / batches;

@@ -34,4 +34,11 @@ struct Filters {
 // x [N, C, space] to `out` [N, filters, space]; transposed where there is an output padding.
 Ref convolved(StepCall& c, const Ref& x, const Space& s, Filters filters, const Dims& out, const Dims* output_padding = nullptr);
 
+// Whether input i is made by the graph, from what a run brings.
+bool is_computed(const StepCall& c, std::size_t i);
+// Gather, GatherElements and GatherND where their indices are.
+Status gather_computed(StepCall& c, std::size_t axis);
+Status gather_elements_computed(StepCall& c, std::size_t axis);
+Status gather_nd_computed(StepCall& c, std::size_t batch_dims);
+
 }  // namespace loom::onnx

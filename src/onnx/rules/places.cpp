@@ -3,7 +3,7 @@
 #include <map>
 #include <numeric>
 
-#include "onnx/graph.h"
+#include "onnx/rules/layers.h"
 
 namespace loom::onnx {
 namespace {
@@ -193,6 +193,7 @@ Status gather(StepCall& c) {
     c.set(std::move(rows));
     return {};
   }
+  if (is_computed(c, 1)) return gather_computed(c, a);
   LOOM_ASSIGN(const auto list, indices(c, in[a]));
   const auto steps = steps_of(in);
   const Dims& shape = c.dims(1);
@@ -209,6 +210,7 @@ Status gather_elements(StepCall& c) {
   LOOM_ASSIGN(std::int64_t axis, c.node().get_int("axis", 0));
   const Dims& in = c.dims();
   const auto a = static_cast<std::size_t>(axis_of(axis, in));
+  if (is_computed(c, 1)) return gather_elements_computed(c, a);
   LOOM_ASSIGN(const auto list, indices(c, in[a]));
   const auto steps = steps_of(in);
   std::size_t next = 0;

@@ -243,6 +243,22 @@ def loops():
         graph_case(f"Loop {k}", [loop], {"v0": real(width)}, constants, ["last", "all"], 22)
 
 
+def computed():
+    """Values at places that the graph computes."""
+    node = helper.make_node
+    for k in range(6):
+        rows, width, depth, axis = int(rng.integers(1, 4)), int(rng.integers(2, 6)), int(rng.integers(1, 4)), k % 2
+        top = node("TopK", ["s", "two"], ["", "at"], axis=1)
+        best = node("ArgMax", ["s"], ["at"], axis=1, keepdims=0)
+        graph_case(f"GatherElements {k}", [top, node("GatherElements", ["x", "at"], ["y"], axis=1)], {"s": real(rows, width), "x": real(rows, width)}, {"two": i64(2)}, ["y"], 22)
+        graph_case(f"Gather {k}", [best, node("Gather", ["x", "at"], ["y"], axis=axis)], {"s": real(rows, width), "x": real(*(2, width, depth)[1 - axis:])}, {}, ["y"], 22)
+        tuples = node("Unsqueeze", ["at", "last"], ["tuples"])
+        graph_case(f"GatherND {k}", [best, tuples, node("GatherND", ["x", "tuples"], ["y"], batch_dims=1)], {"s": real(rows, width), "x": real(rows, width, depth)}, {"last": i64(1)}, ["y"], 22)
+        pairs = node("Concat", ["rows", "tuples"], ["pairs"], axis=1)
+        graph_case(f"GatherND of pairs {k}", [best, tuples, pairs, node("GatherND", ["x", "pairs"], ["y"])], {"s": real(rows, width), "x": real(rows, width, depth)},
+                   {"last": i64(1), "rows": np.arange(rows).reshape(-1, 1)}, ["y"], 22)
+
+
 def halves():
     """There and back: ties to both sides, numbers below the normal ones and beyond the largest."""
     ends = [65504, 65519, 65520, -65520, 1e9, 3e38, 2.0**-14, 2.0**-24, 2.0**-25, 1.5 * 2.0**-25, 5e-5, 6.1e-5, -3e-6, 3.39e38, -3.4e38, 0]
@@ -265,6 +281,7 @@ def main():
     attentions()
     places()
     loops()
+    computed()
     halves()
     write("operators")
 
