@@ -22,6 +22,7 @@ std::string text_of(const Dims& dims);
 inline constexpr std::int64_t kMostListed = std::int64_t{1} << 26;
 inline constexpr std::int64_t kMostMade = std::int64_t{1} << 29;   // numbers of one graph that its file does not hold: parameters that rules make
 inline constexpr std::int64_t kMostCells = std::int64_t{1} << 20;  // of a network
+inline constexpr double kMostWhole = 16777216;  // whole numbers below it are exact in f32
 
 // A value while a graph is built: columns of a cell's output, or numbers that are known.
 struct Ref {
@@ -30,6 +31,7 @@ struct Ref {
   Dims dims;
   std::vector<float> data;  // of a constant
   bool rounded = false;     // integers among them that f32 does not hold
+  double most = 0;          // of computed integers: none is beyond it in magnitude; 0 where that is not known
   bool constant() const { return cell < 0; }
 };
 

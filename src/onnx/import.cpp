@@ -14,9 +14,6 @@
 namespace loom::onnx {
 namespace {
 
-// Whole numbers up to here are exact in f32.
-constexpr double kMostWhole = 16777216;
-
 // Types whose values are computed with, in f32.
 bool carried(Type t) { return t == Type::f32 || t == Type::f64 || t == Type::f16 || t == Type::boolean || (is_integer(t) && t != Type::undefined); }
 

@@ -42,7 +42,9 @@ Status top_k(StepCall& c) {
   const Ref hits = c.graph.binary(rank, wanted, "equal");  // [rows, k, n]
   const auto give = [&](Ref y, std::size_t i) {
     y = GraphBuilder::reshape(std::move(y), turned);
-    c.set(dims.size() > 1 ? c.graph.permute(y, back) : y, i);
+    if (dims.size() > 1) y = c.graph.permute(y, back);
+    if (i == 1) y.most = static_cast<double>(n);
+    c.set(std::move(y), i);
   };
   if (c.wants(0)) give(c.graph.reduce(c.graph.select(hits, other, GraphBuilder::number(0)), "sum", {2}, false), 0);
   if (c.wants(1)) give(c.graph.reduce(hits, "argmax", {2}, false), 1);

@@ -1,5 +1,6 @@
 // Operators on single values, pairs and triples of them, and reductions.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "onnx/rules/layers.h"
@@ -12,9 +13,22 @@ Status set_result(StepCall& c, Ref r) {
   return {};
 }
 
-// Integers run in f32: results that go on could be rounded or wrap around unseen.
-Status whole_result(StepCall& c) {
-  if (!is_integer(c.result().type) || c.final()) return {};
+// How large computed integers are at most, as the result of sums or products.
+double most_of(const StepCall& c, std::string_view kind) {
+  if (!is_integer(c.result().type) || (kind != "add" && kind != "sub" && kind != "mul")) return 0;
+  double most = kind == "mul" ? 1 : 0;
+  for (std::size_t i = 0; i < c.inputs(); ++i) {
+    const Ref& x = c.in(i);
+    double own = x.constant() ? 1 : x.most;
+    for (const float v : x.data) own = std::max(own, std::fabs(static_cast<double>(v)));
+    if (own == 0) return 0;
+    most = kind == "mul" ? most * own : most + own;
+  }
+  return most;
+}
+// Integers run in f32: results that go on could be rounded or wrap around unseen, unless they are known to stay below 2^24.
+Status whole_result(StepCall& c, double most = 0) {
+  if (!is_integer(c.result().type) || c.final() || (most > 0 && most < kMostWhole)) return {};
   for (std::size_t i = 0; i < c.inputs(); ++i)  // known before the run they are folded
     if (c.has(i)) (void)c.need_constant(i);
   return StepCall::refuse("integers that are computed and used further are not mapped");
@@ -128,9 +142,11 @@ Status pairs(StepCall& c) {
       c.set(c.graph.unary(quotient, "trunc"));
       return {};
     }
-    const bool ranks = kind == "max" || kind == "min" || kind == "and" || kind == "or" || kind == "xor";
-    if (kind.starts_with("less") || kind.starts_with("greater") || kind == "equal") LOOM_TRY(exact_types(c));
-    else if (!ranks) LOOM_TRY(whole_result(c));
+    const bool compares = kind.starts_with("less") || kind.starts_with("greater") || kind == "equal";
+    const bool is_sum = !compares && kind != "max" && kind != "min" && kind != "and" && kind != "or" && kind != "xor";
+    if (compares) LOOM_TRY(exact_types(c));
+    const double most = most_of(c, kind);
+    if (is_sum) LOOM_TRY(whole_result(c, most));
     if (c.inputs() == 1) {
       c.set(c.in());
       return {};
@@ -141,6 +157,7 @@ Status pairs(StepCall& c) {
       y = c.graph.binary(y, c.in(i), kind);
     }
     if (op == "Mean") y = c.graph.binary(y, GraphBuilder::number(static_cast<double>(c.inputs())), "div");
+    y.most = most;
     c.set(std::move(y));
     return {};
   }
@@ -222,20 +239,23 @@ Status arg(StepCall& c) {
   const std::int64_t rank = static_cast<std::int64_t>(c.dims().size());
   if (axis < 0) axis += rank;
   const std::string_view kind = c.node().op == "ArgMax" ? "argmax" : "argmin";
+  const Dims& dims = c.dims();
+  const std::int64_t n = dims[static_cast<std::size_t>(axis)];
   if (!last) {
-    c.set(c.graph.reduce(c.graph.value(c.in()), kind, {axis}, true));
+    Ref y = c.graph.reduce(c.graph.value(c.in()), kind, {axis}, true);
+    y.most = static_cast<double>(n);
+    c.set(std::move(y));
     return {};
   }
   // The last one is the first from the other end.
-  const Dims& dims = c.dims();
   LOOM_TRY(c.lists(elements(dims)));
-  const std::int64_t n = dims[static_cast<std::size_t>(axis)];
   std::int64_t inner = 1;
   for (std::size_t d = static_cast<std::size_t>(axis) + 1; d < dims.size(); ++d) inner *= dims[d];
   std::vector<std::int64_t> places;
   for (std::int64_t i = 0; i < elements(dims); ++i) places.push_back(i / (inner * n) * inner * n + (n - 1 - i / inner % n) * inner + i % inner);
   const Ref turned = c.graph.pick(c.graph.value(c.in()), places, dims);
   Ref y = c.graph.binary(GraphBuilder::number(static_cast<double>(n - 1)), c.graph.reduce(turned, kind, {axis}, true), "sub");
+  y.most = static_cast<double>(n);
   c.set(std::move(y));
   return {};
 }

@@ -7,7 +7,7 @@
 namespace loom::onnx {
 namespace {
 
-constexpr double kMostSum = 16777216, kMostInteger = 2147483648.0;
+constexpr double kMostInteger = 2147483648.0;
 
 Status eight_bits(StepCall& c, std::size_t a, std::size_t b) {
   for (const std::size_t i : {a, b})
@@ -15,7 +15,7 @@ Status eight_bits(StepCall& c, std::size_t a, std::size_t b) {
   return {};
 }
 Status exact_sums(double most) {
-  return most < kMostSum ? Status() : StepCall::refuse("sums of its products of integers may go beyond 2^24");
+  return most < kMostWhole ? Status() : StepCall::refuse("sums of its products of integers may go beyond 2^24");
 }
 
 // Whether sums may be rounded as f32 where they pass 2^24: their next step makes floats or integers of 8 bits of them, and runtimes round them there.
@@ -41,7 +41,7 @@ Result<std::vector<std::int64_t>> exact_parts(const StepCall& c, std::int64_t te
       added[at] = sums[at] + largest(t, f);
       most = std::max(most, added[at]);
     }
-    if (most >= kMostSum && t > (ends.empty() ? 0 : ends.back())) {  // this term begins the next part
+    if (most >= kMostWhole && t > (ends.empty() ? 0 : ends.back())) {  // this term begins the next part
       ends.push_back(t);
       all += *std::max_element(sums.begin(), sums.end());
       std::fill(sums.begin(), sums.end(), 0.0);
