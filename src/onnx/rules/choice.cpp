@@ -19,14 +19,7 @@ Status top_k(StepCall& c) {
   const auto a = static_cast<std::size_t>(axis);
   const std::int64_t n = dims[a], k = out[a], rows = elements(dims) / n;
   if (rows * n * n > kMostListed) return StepCall::refuse("of " + std::to_string(n) + " values it is not mapped: it compares all pairs");
-  Dims order, back(dims.size()), turned;
-  for (std::size_t d = 0; d < dims.size(); ++d)
-    if (d != a) order.push_back(static_cast<std::int64_t>(d));
-  order.push_back(axis);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
-    turned.push_back(out[static_cast<std::size_t>(order[i])]);
-  }
+  const Dims order = with_last(dims.size(), a), back = order_back(order), turned = permuted(out, order);
   Ref x = c.graph.value(c.in());
   if (dims.size() > 1) x = c.graph.permute(x, order);
   const Ref own = GraphBuilder::reshape(x, {rows, n, 1}), other = GraphBuilder::reshape(x, {rows, 1, n});

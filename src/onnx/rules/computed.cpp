@@ -1,4 +1,7 @@
 // Values at places that a run computes: each place is compared with all numbers that it may be.
+#include <algorithm>
+#include <numeric>
+
 #include "onnx/rules/layers.h"
 
 namespace loom::onnx {
@@ -41,28 +44,12 @@ Status gather_elements_computed(StepCall& c, std::size_t axis) {
   Dims cut = shape;
   cut[axis] = in[axis];
   LOOM_TRY(c.lists(elements(cut)));
-  std::vector<std::int64_t> places;
-  Dims at(cut.size(), 0);
-  for (std::int64_t i = 0; i < elements(cut); ++i) {
-    std::int64_t place = 0;
-    for (std::size_t d = 0; d < at.size(); ++d) place += at[d] * steps[d];
-    places.push_back(place);
-    for (std::size_t d = at.size(); d-- > 0 && ++at[d] == cut[d];) at[d] = 0;
-  }
-  // The axis goes last, and back.
-  Dims order, back(in.size());
-  for (std::size_t d = 0; d < in.size(); ++d)
-    if (d != axis) order.push_back(static_cast<std::int64_t>(d));
-  order.push_back(static_cast<std::int64_t>(axis));
-  Dims turned;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
-    turned.push_back(shape[static_cast<std::size_t>(order[i])]);
-  }
+  const std::vector<std::int64_t> places = for_each_place(cut, [&](const Dims& at) { return std::inner_product(at.begin(), at.end(), steps.begin(), std::int64_t{0}); });
+  const Dims order = with_last(in.size(), axis);
   const std::int64_t rows = elements(shape) / shape[axis];
   const Ref x = GraphBuilder::reshape(c.graph.permute(c.graph.pick(c.graph.value(c.in()), places, cut), order), {rows, in[axis], 1});
   LOOM_ASSIGN(const Ref y, picked(c, x, GraphBuilder::reshape(c.graph.permute(c.graph.value(c.in(1)), order), {rows, shape[axis]}), true));
-  c.set(c.graph.permute(GraphBuilder::reshape(y, turned), back));
+  c.set(c.graph.permute(GraphBuilder::reshape(y, permuted(shape, order)), order_back(order)));
   return {};
 }
 

@@ -28,6 +28,24 @@ Json typed(std::string_view type) {
   return cell;
 }
 
+Dims with_last(std::size_t rank, std::size_t last) {
+  Dims order;
+  for (std::size_t d = 0; d < rank; ++d)
+    if (d != last) order.push_back(static_cast<std::int64_t>(d));
+  order.push_back(static_cast<std::int64_t>(last));
+  return order;
+}
+Dims order_back(const Dims& order) {
+  Dims back(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  return back;
+}
+Dims permuted(const Dims& dims, const Dims& order) {
+  Dims out;
+  for (const std::int64_t d : order) out.push_back(dims[static_cast<std::size_t>(d)]);
+  return out;
+}
+
 Each each(StepCall& c, const Ref& x, const Dims& item, Json layer, const Dims& out) {
   const std::int64_t count = elements(x.dims) / elements(item);
   if (count == 1) return {c.graph.add(sequential({reshape_to(item), std::move(layer)}), {x}, out), "/1"};
@@ -264,11 +282,7 @@ Status cum_sum(StepCall& c) {
   const std::int64_t n = dims[static_cast<std::size_t>(axis)];
   if (n > 4096) return StepCall::refuse("along more than 4096 values it is not mapped");
   LOOM_TRY(c.graph.makes(n * n));
-  Dims order, back(dims.size());
-  for (std::int64_t d = 0; d < rank; ++d)
-    if (d != axis) order.push_back(d);
-  order.push_back(axis);
-  for (std::size_t i = 0; i < order.size(); ++i) back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  const Dims order = with_last(dims.size(), static_cast<std::size_t>(axis));
   std::vector<float> ones(static_cast<std::size_t>(n * n), 0.0f);  // [to][from]
   for (std::int64_t to = 0; to < n; ++to)
     for (std::int64_t from = 0; from < n; ++from) {
@@ -278,7 +292,7 @@ Status cum_sum(StepCall& c) {
   Ref x = c.graph.value(c.in());
   if (rank > 1) x = c.graph.permute(x, order);
   Ref y = known_product(c, x, n, n, std::move(ones), {}, x.dims);
-  if (rank > 1) y = c.graph.permute(y, back);
+  if (rank > 1) y = c.graph.permute(y, order_back(order));
   c.set(std::move(y));
   return {};
 }
@@ -294,10 +308,10 @@ Status cum_prod(StepCall& c) {
   const auto axis = static_cast<std::size_t>(axis_of(list[0], dims));
   const std::int64_t n = dims[axis];
   if (n > 256) return StepCall::refuse("along more than 256 values it is not mapped");
-  Dims order = {static_cast<std::int64_t>(axis)}, back(dims.size());
+  Dims order = {static_cast<std::int64_t>(axis)};
   for (std::int64_t d = 0; d < rank; ++d)
     if (d != static_cast<std::int64_t>(axis)) order.push_back(d);
-  for (std::size_t i = 0; i < order.size(); ++i) back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  const Dims back = order_back(order);
   Ref x = c.graph.value(c.in());
   if (rank > 1) x = c.graph.permute(x, order);
   const Dims turned = x.dims, row(turned.begin() + 1, turned.end());

@@ -12,6 +12,25 @@ Json list_of(const Dims& dims);
 // Numbers that f32 rounds are not compared, rounded or ranked: a last digit would decide.
 Status exact_types(StepCall& c);
 
+// The dimensions in order with this one last, and the order that brings them back; dims in an order.
+Dims with_last(std::size_t rank, std::size_t last);
+Dims order_back(const Dims& order);
+Dims permuted(const Dims& dims, const Dims& order);
+// f(index in each dimension) of all places of a shape, row by row.
+template <class F>
+std::vector<std::int64_t> for_each_place(const Dims& dims, F f) {
+  std::vector<std::int64_t> list(static_cast<std::size_t>(elements(dims)));
+  Dims at(dims.size(), 0);
+  for (std::int64_t& value : list) {
+    value = f(at);
+    for (std::size_t d = dims.size(); d-- > 0;) {
+      if (++at[d] < dims[d]) break;
+      at[d] = 0;
+    }
+  }
+  return list;
+}
+
 // One layer on each of the first dimension's items of x, which are of shape `item`; `child` says where its parameters lie.
 struct Each {
   Ref y;

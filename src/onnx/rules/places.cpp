@@ -14,16 +14,7 @@ Status place_each(StepCall& c, const Ref& x, F f, double fill = 0) {
   const Dims& out = c.result().dims;
   const std::int64_t count = elements(out);
   if (count > kMostListed) return StepCall::refuse("moves more than 2^26 values");
-  std::vector<std::int64_t> places;
-  places.reserve(static_cast<std::size_t>(count));
-  Dims at(out.size(), 0);
-  for (std::int64_t i = 0; i < count; ++i) {
-    places.push_back(f(at));
-    for (std::size_t d = out.size(); d-- > 0;) {
-      if (++at[d] < out[d]) break;
-      at[d] = 0;
-    }
-  }
+  const std::vector<std::int64_t> places = for_each_place(out, f);
   const bool finite = fill - fill == 0;
   Ref y = c.graph.pick(c.graph.value(x), places, out, finite ? fill : 0);
   if (!finite) {  // settings are finite

@@ -74,17 +74,10 @@ Status dft(StepCall& c) {
   }
   LOOM_ASSIGN(std::vector<float> table, table_of(c, t));
   // The axis goes before the last, and back.
-  Dims order, turned, back(x.size());
-  for (std::size_t d = 0; d + 1 < x.size(); ++d)
-    if (d != axis) order.push_back(static_cast<std::int64_t>(d));
-  order.push_back(static_cast<std::int64_t>(axis));
+  Dims order = with_last(x.size() - 1, axis);
   order.push_back(static_cast<std::int64_t>(x.size()) - 1);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
-    turned.push_back(out[static_cast<std::size_t>(order[i])]);
-  }
-  const Ref y = known_product(c, c.graph.permute(c.graph.value(c.in()), order), t.values * t.parts, t.results(), std::move(table), {}, turned);
-  c.set(c.graph.permute(y, back));
+  const Ref y = known_product(c, c.graph.permute(c.graph.value(c.in()), order), t.values * t.parts, t.results(), std::move(table), {}, permuted(out, order));
+  c.set(c.graph.permute(y, order_back(order)));
   return {};
 }
 

@@ -57,7 +57,7 @@ Ref half_float(StepCall& c, const Ref& value, Type to) {
     return g.binary(much, g.binary(much, v, "sub"), "sub");
   };
   const int dropped = f16 ? 13 : 16;
-  const Ref is_large = g.binary(size, number(0x1p100), "greater");  // products with 2^16 may overflow
+  const Ref is_large = f16 ? Ref{} : g.binary(size, number(0x1p100), "greater");  // products with 2^16 may overflow
   const Ref small = f16 ? x : g.select(is_large, times(x, 0x1p-20), x);
   const Ref near = split(small, dropped);
   // Of two as near the other one is right, where it is one of these numbers and the first is odd.
