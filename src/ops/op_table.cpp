@@ -1,21 +1,9 @@
 // One row per op: operands with their roles, attributes, registers. Planner, verifier, dead-code removal, printing, saving and hashing work from these rows alone.
-#include <algorithm>
-
+#include "base/words.h"
 #include "ops/program.h"
 
 namespace loom {
 namespace {
-
-// The words of a text.
-std::vector<std::string_view> words(std::string_view text) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    out.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
 
 std::vector<OpInfo> make_table() {
   std::vector<OpInfo> t(kOpCount);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/words.h"
 #include "ops/tensor_ops.h"
 #include "ops/window.h"
 
@@ -301,12 +302,10 @@ Result<gpu::Handle> pipeline_of(gpu::Device& device, const Kernel& kernel) {
   source.wgsl += wgsl_text("base");
   source.wgsl += wgsl_text(kernel.measured ? "rows_measured" : "rows");
   source.wgsl += kernel.constants;
-  for (std::string_view rest = kernel.pieces; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    const std::string_view name = rest.substr(0, end), text = wgsl_text(name != "lanes" ? name : together ? "lanes_together" : "lanes_apart");
+  for (const std::string_view name : words(kernel.pieces)) {
+    const std::string_view text = wgsl_text(name != "lanes" ? name : together ? "lanes_together" : "lanes_apart");
     if (text.empty()) return Status(Code::internal, "gpu: no kernel file " + std::string(name));
     source.wgsl += text;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   source.entry = kernel.entry;
   const gpu::Access bindings[] = {gpu::Access::read, gpu::Access::read_write, kernel.weights};

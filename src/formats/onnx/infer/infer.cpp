@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/files/bytes.h"
+#include "base/words.h"
 #include "formats/onnx/infer/rule.h"
 
 namespace loom::onnx {
@@ -24,17 +25,9 @@ const RuleRow* find_rule(std::string_view domain, std::string_view op) {
 
 // All are in the list, or a hint of the first opsets.
 Status check_attributes(const Node& node, std::string_view known) {
-  const auto is_known = [&](std::string_view attribute) {
-    if (attribute == "consumed_inputs") return true;
-    for (std::string_view list = known; !list.empty();) {
-      const std::size_t end = std::min(list.find(' '), list.size());
-      if (list.substr(0, end) == attribute) return true;
-      list.remove_prefix(std::min(end + 1, list.size()));
-    }
-    return false;
-  };
+  const std::vector<std::string_view> list = words(known);
   for (const Attribute& a : node.attributes)
-    if (!is_known(a.name)) return not_supported("there is no rule for its attribute ", quoted(a.name));
+    if (a.name != "consumed_inputs" && std::find(list.begin(), list.end(), a.name) == list.end()) return not_supported("there is no rule for its attribute ", quoted(a.name));
   return {};
 }
 
