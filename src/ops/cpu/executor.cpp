@@ -50,7 +50,9 @@ std::int64_t scratch_of(const Program& p, const Instruction& ins, std::int64_t k
       const Window w = window_of(ins);
       const std::int64_t taps = w.taps() / w.channels, plane = padded_plane(w);
       const std::int64_t filters = ins.operands[1].cols / w.positions(), channels = fold_channels(taps, w.channels, plane);
-      return 4 * (filters * (kFoldPlaces + channels * taps) + channels * (taps * kFoldPlaces + plane));
+      const FoldPiece piece = fold_piece(w.in, w.kernel, w.stride, w.dilation, w.out, filters);
+      const std::int64_t spread = filters * (kFoldPlaces + channels * taps) + channels * (taps * kFoldPlaces + plane);
+      return 4 * (taps + 15 + std::max<std::int64_t>(spread, filters * (piece.stride + gather_channels(filters * taps, w.channels) * taps)));
     }
     case Op::matmul: case Op::gather: {
       if (in_window(ins)) return 4 * (16 * kPackedPanels + 1) * p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].cols;

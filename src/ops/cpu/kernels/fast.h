@@ -10,6 +10,7 @@ namespace loom::cpu::LOOM_ISA {
 #include "ops/cpu/kernels/products/gemm.h"
 #include "ops/cpu/kernels/products/window.h"
 #include "ops/cpu/kernels/products/conv.h"
+#include "ops/cpu/kernels/products/fold.h"
 
 static void fuse(KernelTable& t) {
   t.f32[static_cast<int>(Op::matmul)] = &matmul<float>;

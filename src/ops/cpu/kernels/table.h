@@ -14,6 +14,7 @@ namespace loom::cpu::LOOM_ISA {
 #include "ops/cpu/kernels/norm.h"
 #include "ops/cpu/kernels/products/window.h"
 #include "ops/cpu/kernels/products/conv.h"
+#include "ops/cpu/kernels/products/fold.h"
 #include "ops/cpu/kernels/tensor.h"
 #include "ops/cpu/kernels/cells.h"
 #include "ops/cpu/kernels/channels.h"

@@ -1,5 +1,5 @@
-// Convolutions without unfolded rows (cpu/windows.h): products that read the values under a window where they lie, and a fold that follows its product
-// place by place. Every element is the sum that unfold, matmul, matmul_t, outer_add and fold give, in the same order.
+// Convolutions without unfolded rows (cpu/windows.h): products that read the values under a window where they lie. Every element is the sum that unfold,
+// matmul and outer_add give, in the same order.
 
 // The input with its padding, as far as windows reach.
 struct Padded {
@@ -234,101 +234,4 @@ static void outer_add_window(const KernelArgs& k) {
   if constexpr (kTilePanels > 1)
     for (; filter + 16 * (kTilePanels - 1) < gw.rows; filter += 16 * kTilePanels) outer_window_taps<T, kTilePanels>(k, r, places, taps, rows, scratch, filter);
   for (; filter < gw.rows; filter += 16) outer_window_taps<T, 1>(k, r, places, taps, rows, scratch, filter);
-}
-
-// to[i * step] += from[i]
-template <class T>
-static inline void add_to_run(const T* __restrict from, i64 n, T* __restrict to, i64 step) {
-  using N = typename V<T>::Native;
-  constexpr i64 W = sizeof(N) / sizeof(T);
-  i64 i = 0;
-  for (; step == 1 && i + W <= n; i += W) {
-    N a, b;
-    __builtin_memcpy(&a, from + i, sizeof a);
-    __builtin_memcpy(&b, to + i, sizeof b);
-    b += a;
-    __builtin_memcpy(to + i, &b, sizeof b);
-  }
-  for (; i < n; ++i) to[i * step] += from[i];
-}
-// Adds rows of `values` (a row per tap of a channel, a column per place from `first`) where the taps stand in the padded channel. Of the places under which a
-// value lies the later one has the earlier tap, so taps descend.
-template <class T>
-static inline void fold_block(const Spatial& s, const Padded& padded, i64 first, i64 count, const T* values, T* to) {
-  const i64 begin_z = first / (s.out[2] * s.out[1]), begin_y = first / s.out[2] % s.out[1], begin_x = first % s.out[2];
-  for (i64 z = s.kernel[0]; z-- > 0;)
-    for (i64 y = s.kernel[1]; y-- > 0;)
-      for (i64 x = s.kernel[2]; x-- > 0;) {
-        const T* from = values + ((z * s.kernel[1] + y) * s.kernel[2] + x) * kFoldPlaces;
-        i64 oz = begin_z, oy = begin_y, ox = begin_x;
-        for (i64 o = 0; o < count;) {
-          const i64 n = least(s.out[2] - ox, count - o);
-          add_to_run(from + o, n, to + ((oz * s.stride[0] + z * s.dilation[0]) * padded.size[1] + oy * s.stride[1] + y * s.dilation[1]) * padded.size[2] + ox * s.stride[2] + x * s.dilation[2], s.stride[2]);
-          o += n;
-          ox = 0;
-          if (++oy == s.out[1]) oy = 0, ++oz;
-        }
-      }
-}
-// What lies inside of a padded channel; zero where no window reaches.
-template <class T>
-static inline void cut_padding(const Spatial& s, const Padded& padded, const T* from, T* to) {
-  for (i64 z = 0; z < s.in[0]; ++z)
-    for (i64 y = 0; y < s.in[1]; ++y) {
-      T* line = to + (z * s.in[1] + y) * s.in[2];
-      const i64 pz = z + s.pad[0], py = y + s.pad[1], width = pz < padded.size[0] && py < padded.size[1] ? least(s.in[2], padded.size[2] - s.pad[2]) : 0;
-      const T* a = from + (pz * padded.size[1] + py) * padded.size[2] + s.pad[2];
-      for (i64 x = 0; x < width; ++x) line[x] = stored(a[x]);
-      for (i64 x = width > 0 ? width : 0; x < s.in[2]; ++x) line[x] = 0;
-    }
-}
-
-// The weights of MR taps side by side, and their product.
-template <class T, int MR>
-static inline void pack_taps(const WeightArg& w, const T* weight, T* pack) {
-  for (i64 n = 0; n < w.rows; ++n) __builtin_memcpy(pack + n * MR, weight + n * w.dense_stride, MR * sizeof(T));
-}
-template <class T, int MR>
-static inline void fold_tiles(i64 filters, const T* pack, i64 columns, const T* gy, T* to) {
-  const Product<T> g{filters, {pack, 1, MR}, gy, filters * 16, 16, to, kFoldPlaces, columns, nullptr, false};
-  i64 panel = 0;
-  const i64 panels = (columns + 15) / 16;
-  for (; panel + kTilePanels <= panels; panel += kTilePanels) tile<T, MR, kTilePanels>(g, 0, panel);
-  for (; panel < panels; ++panel) tile<T, MR, 1>(g, 0, panel);
-}
-// gx = fold(gy W), gy a row per item, some channels and a block of places at a time. scratch: kFoldPlaces places of gy in panels of 16, the weights in tiles,
-// the product, and the padded channels that it is added to.
-template <class T>
-static void matmul_t_fold(const KernelArgs& k) {
-  const Spatial s(k);
-  const Padded padded(s);
-  const WeightArg& w = *k.weight;
-  const TensorArg &gy = k.t[1], &gx = k.t[2];
-  const i64 places = s.outputs(), taps = s.taps();
-  const i64 at_once = fold_channels(taps, s.channels, padded.plane), parts = gx.rows >= k.workers ? 1 : least(k.workers, s.channels);
-  T *block = reinterpret_cast<T*>(k.scratch), *pack = block + w.rows * kFoldPlaces, *values = pack + w.rows * at_once * taps, *sums = values + at_once * taps * kFoldPlaces;
-  const Range r = share(gx.rows * parts, 1, k.worker, k.workers);
-  for (i64 u = r.begin; u < r.end; ++u) {
-    const i64 item = u / parts;
-    const Range channels = share(s.channels, 1, static_cast<int>(u % parts), static_cast<int>(parts));
-    for (i64 c = channels.begin; c < channels.end; c += at_once) {
-      const i64 some = least(at_once, channels.end - c), rows = some * taps;
-      const T* weight = static_cast<const T*>(w.dense) + c * taps;
-      const i64 tiles = rows / kTileRows * kTileRows;
-      for (i64 m = 0; m < tiles; m += kTileRows) pack_taps<T, kTileRows>(w, weight + m, pack + m * w.rows);
-      for (i64 m = tiles; m < rows; ++m) pack_taps<T, 1>(w, weight + m, pack + m * w.rows);
-      for (i64 i = 0; i < some * padded.plane; ++i) sums[i] = 0;
-      for (i64 o = 0; o < places; o += kFoldPlaces) {
-        const i64 count = least(kFoldPlaces, places - o), columns = (count + 15) / 16 * 16;
-        for (i64 n = 0; n < w.rows; ++n) {
-          const T* from = row<T>(gy, item) + n * places + o;
-          for (i64 p = 0; p < columns; p += 16) store(block + p * w.rows + n * 16, load_lanes(from + p, count - p));
-        }
-        for (i64 m = 0; m < tiles; m += kTileRows) fold_tiles<T, kTileRows>(w.rows, pack + m * w.rows, columns, block, values + m * kFoldPlaces);
-        for (i64 m = tiles; m < rows; ++m) fold_tiles<T, 1>(w.rows, pack + m * w.rows, columns, block, values + m * kFoldPlaces);
-        for (i64 i = 0; i < some; ++i) fold_block(s, padded, o, count, values + i * taps * kFoldPlaces, sums + i * padded.plane);
-      }
-      for (i64 i = 0; i < some; ++i) cut_padding(s, padded, sums + i * padded.plane, row<T>(gx, item) + (c + i) * s.inputs());
-    }
-  }
 }
