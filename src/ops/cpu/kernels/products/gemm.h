@@ -137,6 +137,9 @@ struct Product {
 
 template <class T, int MR, int NP, class A>
 static inline void tile(const Product<T, A>& g, i64 m, i64 panel) {
+  // The lines that the results go to, rows apart, are on their way meanwhile: stores of others, to the stack even, would wait behind them.
+  if constexpr (MR > 2)
+    LOOM_UNROLL for (int i = 0; i < MR * NP; ++i) __builtin_prefetch(g.c + (m + i / NP) * g.cm + (panel + i % NP) * 16, 1);
   V<T> c[MR][NP];
   LOOM_UNROLL for (int i = 0; i < MR; ++i)
     LOOM_UNROLL for (int p = 0; p < NP; ++p) {
