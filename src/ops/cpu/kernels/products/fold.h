@@ -166,7 +166,7 @@ struct Gather {
       V<T> c[MR][NP];
       LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i) c[i / (NP * kParts)][i / kParts % NP].part[i % kParts] = N{};
       multiply<T, MR, NP>(filters, weights + t * filters * MR, 1, MR, from + offsets[t], 16, piece.stride, c);
-      LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i) sums[i / (NP * kParts)][i % (NP * kParts)] += stored_part<T>(c[i / (NP * kParts)][i / kParts % NP].part[i % kParts]);
+      LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i) sums[i / (NP * kParts)][i % (NP * kParts)] += flushed(c[i / (NP * kParts)][i / kParts % NP].part[i % kParts]);
     }
     LOOM_UNROLL for (int m = 0; m < MR; ++m)
       LOOM_UNROLL for (int q = 0; q < NP * kParts; ++q) {

@@ -135,11 +135,15 @@ struct Product {
   const T* row_bias = nullptr;  // init: one value for each row of C
 };
 
-template <class T, int MR, int NP, class A>
-static inline void tile(const Product<T, A>& g, i64 m, i64 panel) {
-  // The lines that the results go to, rows apart, are on their way meanwhile: stores of others, to the stack even, would wait behind them.
+// The lines that the results of a tile go to, rows apart, are on their way meanwhile: all stores, to the stack too, would wait behind them.
+template <int MR, int NP, class G>
+static inline void expect_results(const G& g, i64 m, i64 panel) {
   if constexpr (MR > 2)
     LOOM_UNROLL for (int i = 0; i < MR * NP; ++i) __builtin_prefetch(g.c + (m + i / NP) * g.cm + (panel + i % NP) * 16, 1);
+}
+template <class T, int MR, int NP, class A>
+static inline void tile(const Product<T, A>& g, i64 m, i64 panel) {
+  expect_results<MR, NP>(g, m, panel);
   V<T> c[MR][NP];
   LOOM_UNROLL for (int i = 0; i < MR; ++i)
     LOOM_UNROLL for (int p = 0; p < NP; ++p) {
@@ -174,6 +178,7 @@ static void copy_rows(const WeightArg& w, i64 panel, T* to) {
   const T* from = sizeof(T) == 4 && w.master ? reinterpret_cast<const T*>(w.master) : static_cast<const T*>(w.dense);
   const i64 step = from == w.dense ? w.dense_stride : w.cols;
   for (i64 r = 0; r < w.rows; ++r, to += 16) {
+    __builtin_prefetch(from + (r + 32) * step + col);  // rows lie pages apart
     if (from != w.dense && n < 16) {
       for (i64 c = 0; c < 16; ++c) to[c] = c < n ? stored(from[r * step + col + c]) : T(0);
       continue;
@@ -286,6 +291,7 @@ static inline void sum_blocks(i64 n, Tile<T, MR, NP>& t, F add) {
 // A tile of a weight gradient: sums over all rows from +0 in blocks of 1,024, added once to what is there.
 template <class T, int MR, int NP>
 static inline void outer_tile(const Product<T>& g, i64 m, i64 panel) {
+  expect_results<MR, NP>(g, m, panel);
   Tile<T, MR, NP> t;
   sum_blocks<T, MR, NP>(g.k, t, [&](i64 k, i64 n, auto& c) { multiply<T, MR, NP>(n, g.a.from(m, k), g.b + panel * g.bp + k * g.bk, g.bp, g.bk, c); });
   for (int i = 0; i < MR; ++i)
