@@ -144,6 +144,7 @@ void fields(V& v, TrainingSpec& t) {
   v("micro_batches", t.micro_batches);
   v("seed", t.seed);
   v("shuffle", t.shuffle);
+  v.later("shift", t.shift, std::int64_t{0});
   v.later("fp8", t.fp8, false);
   v.optional("quantize", t.quantize, !t.quantize.dtype.empty() || !t.quantize.keep.empty() || t.quantize.after > 0);
   v.optional("validation", t.validation, t.validation.share > 0);
@@ -320,6 +321,7 @@ Status TrainingSpec::check() const {
   LOOM_TRY(at_least("batch", batch, 1));
   LOOM_TRY(at_least("micro_batches", micro_batches, 1, 1 << 20));
   LOOM_TRY(at_least("seed", seed, 0, INT64_MAX));
+  LOOM_TRY(at_least("shift", shift, 0, 1 << 20));
   LOOM_TRY(at_least("checkpoint_every", checkpoint_every, 0));
   LOOM_TRY(at_least("log_every", log_every, 0));
   if ((steps > 0) == (epochs > 0)) return bad("give either \"steps\" or \"epochs\"");

@@ -72,8 +72,9 @@ struct TrainingSpec {
   std::int64_t epochs = 0;
   std::int64_t batch = 1;          // samples (sequences, rows) per step
   std::int64_t micro_batches = 1;  // parts that a step's samples are cut into; it belongs to the numbers, thread counts do not
-  std::int64_t seed = 0;           // of initial weights, of the shuffling, of dropout
+  std::int64_t seed = 0;           // of initial weights, of the shuffling, of shifts, of dropout
   bool shuffle = true;
+  std::int64_t shift = 0;          // pictures move by up to so many pixels, drawn for each sample taken (data/pictures/shift.h)
   bool fp8 = false;                // products in FP8, forward and backward, with a loss scale; "quantize" is then of the dtype fp8e4m3
   QuantizeSpec quantize;
   ValidationSpec validation;

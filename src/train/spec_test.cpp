@@ -12,7 +12,7 @@ const char* const kFull = R"({"format":"loom-training","version":1,"name":"stori
   "data":{"type":"tokens","file":"ids.npy","dtype":"u16","length":128,"document_end":2},
   "loss":"cross_entropy","optimizer":{"type":"adamw","beta1":0.8,"beta2":0.95,"eps":1e-7,"weight_decay":0.1,"clip_norm":1},
   "schedule":{"type":"cosine","rate":0.002,"warmup":100,"floor":0.0002},
-  "steps":5000,"batch":16,"micro_batches":2,"seed":7,"shuffle":false,"checkpoint_every":500,"log_every":50})";
+  "steps":5000,"batch":16,"micro_batches":2,"seed":7,"shuffle":false,"shift":2,"checkpoint_every":500,"log_every":50})";
 
 std::string refusal(std::string text, std::string_view from, std::string_view to) {
   const std::size_t at = text.find(from);
@@ -39,6 +39,7 @@ TEST(TrainingSpec, ReadsAndWritesEveryKey) {
   EXPECT_EQ(spec->micro_batches, 2);
   EXPECT_EQ(spec->seed, 7);
   EXPECT_FALSE(spec->shuffle);
+  EXPECT_EQ(spec->shift, 2);
   const auto again = parse_training_spec(spec->to_json());
   ASSERT_TRUE(again.ok()) << again.status().to_string();
   EXPECT_EQ(again->to_json().dump(), spec->to_json().dump());
@@ -47,7 +48,7 @@ TEST(TrainingSpec, ReadsAndWritesEveryKey) {
 TEST(TrainingSpec, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(refusal(kFull, "\"batch\"", "\"batches\""),
             "training spec: unknown key \"batches\": known are format, version, name, network, network_file, base, base_dtype, data, loss, delta, heads, lora, checkpoint, optimizer, schedule, steps, epochs, batch, micro_batches, seed, "
-            "shuffle, fp8, quantize, validation, checkpoint_every, log_every");
+            "shuffle, shift, fp8, quantize, validation, checkpoint_every, log_every");
   EXPECT_EQ(refusal(kFull, "\"beta1\"", "\"momentum\""), "training spec: optimizer: unknown key \"momentum\": known are type, beta1, beta2, eps, weight_decay, clip_norm");
   EXPECT_EQ(refusal(kFull, "\"floor\"", "\"every\""), "training spec: schedule: unknown key \"every\": known are type, rate, warmup, floor, steps");
   EXPECT_EQ(refusal(kFull, "\"dtype\":\"u16\"", "\"targets\":[]"), "training spec: data: unknown key \"targets\": known are type, file, dtype, length, document_end");

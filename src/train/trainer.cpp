@@ -5,6 +5,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
+#include "train/data/pictures/shift.h"
 
 namespace loom {
 namespace {
@@ -19,6 +20,7 @@ Status check_form(const DataSource::Form& form, Network& network, const Training
   if (in.ids > 0 && form.ids > in.ids) return bad("the data has ids up to " + std::to_string(form.ids - 1) + ", the network takes " + std::to_string(in.ids) + " ids");
   if (in.ids == 0 && form.width != in.width)
     return bad("the network takes rows of " + std::to_string(in.width) + " values, the data has " + (form.ids > 0 ? "ids" : "rows of " + std::to_string(form.width)));
+  if (spec.shift > 0 && (in.ids > 0 || in.dims.size() < 2)) return bad("\"shift\" moves pictures: the network's input must be [..., height, width], it is " + in.to_string());
   if (!spec.heads.empty()) {
     std::int64_t targets = 0;
     for (const HeadSpec& head : spec.heads) targets += head.targets();
@@ -194,7 +196,12 @@ Status Trainer::fill(std::int64_t first, std::int64_t count) {
   for (std::int64_t i = first; i < first + count;) {
     const std::int64_t epoch = i / samples, end = std::min(first + count, (epoch + 1) * samples);
     const Permutation order(samples, static_cast<std::uint64_t>(spec_.seed), static_cast<std::uint64_t>(epoch));
-    for (; i < end; ++i) data_.append(spec_.shuffle ? order(i % samples) : i % samples, batch_);
+    for (; i < end; ++i) {
+      data_.append(spec_.shuffle ? order(i % samples) : i % samples, batch_);
+      if (spec_.shift == 0) continue;
+      const Shape& in = network_.input();
+      shift_picture(std::span(batch_.x).last(static_cast<std::size_t>(in.width)), in.dims.end()[-2], in.dims.back(), spec_.shift, static_cast<std::uint64_t>(spec_.seed), static_cast<std::uint64_t>(i));
+    }
   }
   if (!batch_.ids.empty()) return learner_.batch(batch_.ids, batch_.positions, batch_.classes);
   if (spec_.heads.empty() && takes_classes(spec_.loss)) return learner_.batch(std::span<const float>(batch_.x), std::span<const std::int32_t>(batch_.classes));

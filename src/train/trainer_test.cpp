@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "ops/cpu/isa.h"
 #include "train/checkpoint.h"
+#include "train/data/pictures/shift.h"
 
 namespace loom {
 namespace {
@@ -276,6 +277,38 @@ TEST(Trainer, RefusesDataOfAnotherForm) {
   auto decoder = create_network(tokens);
   const auto large = TokenData::create({1, 2, 29, 3}, {}, 4);
   EXPECT_NE(Trainer::create(tokens, *decoder, **large, pool).status().message().find("ids up to 29, the network takes 29 ids"), std::string::npos);
+}
+
+// What is learned with shifts is what pictures that were moved before give.
+TEST(Trainer, ShiftsPicturesAsTheyAreTaken) {
+  constexpr std::int64_t kSamples = 24, kWidth = 2 * 4 * 5;
+  TrainingSpec spec;
+  spec.network = *Json::parse(R"({"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"dims":[2,4,5]},"cells":[
+    {"at":[0,0,0,0],"type":"cnn2","filters":3,"kernel":[3],"padding":[1]},{"at":[0,0,0,1],"type":"flatten"},{"at":[0,0,0,2],"type":"dense","out":2}]})");
+  spec.batch = 6;
+  spec.epochs = 1;
+  spec.shuffle = false;
+  spec.seed = 11;
+  spec.schedule.rate = 0.01;
+  std::vector<float> x, y(kSamples * 2, 0.5f);
+  for (std::uint64_t i = 0; i < kSamples * kWidth; ++i) x.push_back(RandomStream(2, 3).uniform(i));
+  std::vector<float> moved = x;
+  for (std::uint64_t i = 0; i < kSamples; ++i) shift_picture(std::span(moved).subspan(i * kWidth, kWidth), 4, 5, 2, 11, i);
+  const auto as_they_are = std::move(*ArrayData::create(std::move(x), kWidth, std::vector<float>(y), 2));
+  const auto before = std::move(*ArrayData::create(std::move(moved), kWidth, std::move(y), 2));
+  const std::string still = train(spec, *as_they_are).digest, want = train(spec, *before).digest;
+  spec.shift = 2;
+  EXPECT_EQ(train(spec, *as_they_are).digest, want);
+  EXPECT_EQ(train(spec, *as_they_are, 3).digest, want);
+  EXPECT_NE(still, want);
+
+  TrainingSpec rows = spec_of(kMlp);
+  rows.shift = 1;
+  auto network = create_network(rows);
+  ThreadPool pool(1);
+  const auto refused = Trainer::create(rows, *network, *data_for(kMlp), pool, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.status().message().find("\"shift\" moves pictures: the network's input must be [..., height, width]"), std::string::npos) << refused.status().message();
 }
 
 TEST(Trainer, StopsBeforeItRuinsTheWeights) {

@@ -36,7 +36,7 @@ bool is_weight_matrix(Op op) { return op == Op::matmul || op == Op::gather || re
 bool copies_panels(const Program& p, const Instruction& ins) {
   if (in_window(ins) || (ins.op != Op::matmul && ins.op != Op::matmul_t) || p.max_rows(ins.operands[1].buffer) < kPackedRows) return false;
   const Buffer& w = p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)];
-  return ins.operands[1].cols <= kPackedSums && (ins.op == Op::matmul_t || (w.type == ValueType::f32 && product_form(w.format) == kFloatForm));
+  return ins.op == Op::matmul_t || (w.type == ValueType::f32 && product_form(w.format) == kFloatForm);
 }
 
 // Scratch of one worker for one instruction, at register maxima; `updates`: of a program with masters.
@@ -46,7 +46,7 @@ std::int64_t scratch_of(const Program& p, const Instruction& ins, std::int64_t k
   switch (ins.op) {
     case Op::outer_add: return in_window(ins) ? outer_window_scratch(max_rows(0) * window_of(ins).positions(), ins.operands[2].cols) : value_size(0) * (kPackedOuterValues + 16 * kPackedPanels * std::min<std::int64_t>(max_rows(0), kPackedOuter));
     case Op::matmul_t: {
-      if (!in_window(ins)) return copies_panels(p, ins) ? 16 * kPackedPanels * value_size(1) * ins.operands[1].cols : 0;
+      if (!in_window(ins)) return copies_panels(p, ins) ? 16 * kPackedPanels * value_size(1) * std::min<std::int64_t>(ins.operands[1].cols, kPackedSums) : 0;
       const Window w = window_of(ins);
       const std::int64_t taps = w.taps() / w.channels, plane = padded_plane(w);
       const std::int64_t filters = ins.operands[1].cols / w.positions(), channels = fold_channels(taps, w.channels, plane);
@@ -57,7 +57,7 @@ std::int64_t scratch_of(const Program& p, const Instruction& ins, std::int64_t k
     case Op::matmul: case Op::gather: {
       if (in_window(ins)) return 4 * (16 * kPackedPanels + 1) * p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].cols;
       const Buffer& w = p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)];
-      if (updates && ins.op == Op::matmul && copies_panels(p, ins)) return 16 * kPackedPanels * 4 * w.cols;
+      if (updates && ins.op == Op::matmul && copies_panels(p, ins)) return 16 * kPackedPanels * 4 * std::min<std::int64_t>(w.cols, kPackedSums);
       return w.type == ValueType::f64 ? 0 : panel_scratch(w.format, w.cols);
     }
     case Op::gather_add: return 4 * max_rows(2) + 5 * max_rows(0) + 64;

@@ -98,7 +98,7 @@ static inline i64 gather_channels(i64 each, i64 channels) {
   return most >= channels ? channels : most < 12 ? (channels < 12 ? channels : 12) : most;
 }
 
-// Products copy panels whose values lie apart, where sums are no longer; of dense rows only for so many rows of results.
+// Products copy panels whose values lie apart, so much of their sums at a time; of dense rows only for so many rows of results.
 inline constexpr i64 kPackedSums = 2048, kPackedRows = 16, kPackedPanels = 2;  // panels at once, at most
 
 // Weight gradients over no more rows copy what they read: so many values of gy at once, and all rows of kPackedPanels panels of x.

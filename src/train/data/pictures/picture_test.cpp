@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "train/data/pictures/exif.h"
+#include "train/data/pictures/shift.h"
 
 namespace loom {
 namespace {
@@ -22,6 +23,30 @@ std::vector<int> fitted(const Picture& picture, const PictureForm& form) {
 }
 
 std::vector<int> values(const Picture& picture) { return {picture.values.begin(), picture.values.end()}; }
+
+// Two planes of 3 x 4 values move together, to each of nine places, and nowhere else.
+TEST(Shift, MovesUpToSoFarAndRepeatsTheEdge) {
+  const std::vector<float> picture = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
+  auto moved = [&](int down, int right) {
+    std::vector<float> v;
+    for (int plane = 0; plane < 2; ++plane)
+      for (int y = 0; y < 3; ++y)
+        for (int x = 0; x < 4; ++x) v.push_back(picture[static_cast<std::size_t>(12 * plane + 4 * std::clamp(y - down, 0, 2) + std::clamp(x - right, 0, 3))]);
+    return v;
+  };
+  EXPECT_EQ(moved(1, -1), (std::vector<float>{2, 3, 4, 4, 2, 3, 4, 4, 6, 7, 8, 8, 14, 15, 16, 16, 14, 15, 16, 16, 18, 19, 20, 20}));
+  std::vector<int> seen(9);
+  for (std::uint64_t sample = 0; sample < 900; ++sample) {
+    std::vector<float> v = picture;
+    shift_picture(v, 3, 4, 1, 7, sample);
+    int found = -1;
+    for (int place = 0; place < 9; ++place)
+      if (v == moved(place / 3 - 1, place % 3 - 1)) found = place;
+    ASSERT_GE(found, 0) << sample;
+    ++seen[static_cast<std::size_t>(found)];
+  }
+  for (const int times : seen) EXPECT_NEAR(times, 100, 40);
+}
 
 // Each expected number is a mean worked out by hand.
 TEST(Picture, IsScaledByTheMeansOfAreas) {

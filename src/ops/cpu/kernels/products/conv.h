@@ -17,16 +17,17 @@ static void unfold_padded(const KernelArgs& k) {
   const Padded padded(s);
   const TensorArg &x = k.t[0], &y = k.t[1];
   const Range r = share(y.rows * s.channels, 1, k.worker, k.workers);
-  const i64 width = least(s.in[2], padded.size[2] - s.pad[2]);
+  const i64 before = least(s.pad[2], padded.size[2]), width = least(s.in[2], padded.size[2] - before);
   for (i64 u = r.begin; u < r.end; ++u) {
     const T* from = row<T>(x, u / s.channels) + u % s.channels * s.inputs();
     T* to = row<T>(y, u / s.channels) + u % s.channels * padded.plane;
-    for (i64 i = 0; i < padded.plane; ++i) to[i] = 0;
-    for (i64 z = 0; z < s.in[0] && z + s.pad[0] < padded.size[0]; ++z)
-      for (i64 line = 0; line < s.in[1] && line + s.pad[1] < padded.size[1]; ++line) {
-        const T* a = from + (z * s.in[1] + line) * s.in[2];
-        T* b = to + ((z + s.pad[0]) * padded.size[1] + line + s.pad[1]) * padded.size[2] + s.pad[2];
-        for (i64 i = 0; i < width; ++i) b[i] = a[i];
+    for (i64 z = -s.pad[0]; z < padded.size[0] - s.pad[0]; ++z)
+      for (i64 line = -s.pad[1]; line < padded.size[1] - s.pad[1]; ++line, to += padded.size[2]) {
+        const bool inside = z >= 0 && z < s.in[0] && line >= 0 && line < s.in[1];
+        const i64 begin = inside ? before : padded.size[2], end = inside ? before + width : begin;
+        for (i64 i = 0; i < begin; ++i) to[i] = 0;
+        if (inside) __builtin_memcpy(to + begin, from + (z * s.in[1] + line) * s.in[2], static_cast<unsigned long>(width) * sizeof(T));
+        for (i64 i = end; i < padded.size[2]; ++i) to[i] = 0;
       }
   }
 }

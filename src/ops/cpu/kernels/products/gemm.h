@@ -133,6 +133,7 @@ struct Product {
   const T* bias;             // init: null is zero
   bool accumulate;           // init: what C holds
   const T* row_bias = nullptr;  // init: one value for each row of C
+  bool partial = false;         // more of the sums follows: C keeps them as they are
 };
 
 // The lines that the results of a tile go to, rows apart, are on their way meanwhile: all stores, to the stack too, would wait behind them.
@@ -157,7 +158,9 @@ static inline void tile(const Product<T, A>& g, i64 m, i64 panel) {
   for (int i = 0; i < MR; ++i)
     for (int p = 0; p < NP; ++p) {
       const i64 col = (panel + p) * 16;
-      put_tile(g.c + (m + i) * g.cm + col, c[i][p], g.lanes - col);
+      T* const to = g.c + (m + i) * g.cm + col;
+      if (g.partial) store_lanes(to, c[i][p], g.lanes - col);
+      else put_tile(to, c[i][p], g.lanes - col);
     }
 }
 
@@ -166,19 +169,19 @@ static inline void tile_rows(const Product<T, A>& g, i64 rows, i64 panel) {
   constexpr int kRows = kRowsOf<T>;
   i64 m = 0;
   for (; m + kRows <= rows; m += kRows) tile<T, kRows, NP>(g, m, panel);
-  if constexpr (kRows > 4 && NP == kTilePanels)
+  if constexpr (kRows > 4)
     for (; m + 2 <= rows; m += 2) tile<T, 2, NP>(g, m, panel);
   for (; m < rows; ++m) tile<T, 1, NP>(g, m, panel);
 }
 
-// Copies of panels, [k][16]. W row by row is B of gx = gy W, and column by column that of y = x W^T.
+// Copies of a part of a panel, [k][16]. W row by row is B of gx = gy W, and column by column that of y = x W^T.
 template <class T>
-static void copy_rows(const WeightArg& w, i64 panel, T* to) {
+static void copy_rows(const WeightArg& w, i64 panel, Range k, T* to) {
   const i64 col = panel * 16, n = w.cols - col;
   const T* from = sizeof(T) == 4 && w.master ? reinterpret_cast<const T*>(w.master) : static_cast<const T*>(w.dense);
   const i64 step = from == w.dense ? w.dense_stride : w.cols;
-  for (i64 r = 0; r < w.rows; ++r, to += 16) {
-    __builtin_prefetch(from + (r + 32) * step + col);  // rows lie pages apart
+  for (i64 r = k.begin; r < k.end; ++r, to += 16) {
+    __builtin_prefetch(from + least(r + 32, w.rows - 1) * step + col);  // rows lie pages apart
     if (from != w.dense && n < 16) {
       for (i64 c = 0; c < 16; ++c) to[c] = c < n ? stored(from[r * step + col + c]) : T(0);
       continue;
@@ -191,18 +194,19 @@ static void copy_rows(const WeightArg& w, i64 panel, T* to) {
     }
   }
 }
-static void turn_rows(const WeightArg& w, i64 panel, float* to) {
-  const i64 first = panel * 16, count = least(16, w.rows - first);
-  const float* from = w.master + first * w.cols;
-  const i64 whole = count == 16 ? w.cols / 4 * 4 : 0;
-  turn(from, w.cols, 16, whole, to, 16, [](auto v) __attribute__((always_inline)) { return flushed(v); });
-  for (i64 c = whole; c < w.cols; ++c)
-    for (i64 r = 0; r < 16; ++r) to[c * 16 + r] = r < count ? stored(from[r * w.cols + c]) : 0;
+static void turn_rows(const WeightArg& w, i64 panel, Range k, float* to) {
+  const i64 first = panel * 16, count = least(16, w.rows - first), n = k.end - k.begin;
+  const float* from = w.master + first * w.cols + k.begin;
+  const i64 whole_rows = count / 4 * 4, whole = n / 4 * 4;
+  turn(from, w.cols, whole_rows, whole, to, 16, [](auto v) __attribute__((always_inline)) { return flushed(v); });
+  for (i64 c = 0; c < n; ++c)
+    for (i64 r = c < whole ? whole_rows : 0; r < 16; ++r) to[c * 16 + r] = r < count ? stored(from[r * w.cols + c]) : 0;
 }
 
-// The worker's part of C: panels first, and rows too where there are few panels. Any cut gives the same bits. With `copy` panels of B come by it, into the scratch.
+// The worker's part of C: panels first, and rows too where there are few panels. Any cut gives the same bits. With `copy` panels of B come by it, into the scratch,
+// kPackedSums of their rows at a time.
 template <class T>
-static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k, void (*copy)(const WeightArg&, i64 panel, T* to) = nullptr) {
+static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k, void (*copy)(const WeightArg&, i64 panel, Range k, T* to) = nullptr) {
   if (rows == 0) return;  // none may have come
   const i64 panels = (g.lanes + 15) / 16;
   if (rows == 1 && !copy) {
@@ -215,27 +219,34 @@ static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k, v
     return;
   }
   const i64 groups = (panels + kTilePanels - 1) / kTilePanels;
+  const bool in_parts = copy && g.k > kPackedSums;  // whose copies serve one block of rows only
   i64 block = rows;
-  if (groups < 4 * k.workers) block = least(rows, groups * rows >= 16 * kTileRows * k.workers ? 16 * kTileRows : kTileRows);
+  if (groups < 4 * k.workers) {
+    if (in_parts) block = (rows + k.workers - 1) / k.workers;
+    else block = least(rows, groups * rows >= 16 * kTileRows * k.workers ? 16 * kTileRows : kTileRows);
+  }
   const i64 blocks = (rows + block - 1) / block;
   const Range r = share(groups * blocks, 1, k.worker, k.workers);
   for (i64 u = r.begin; u < r.end; ++u) {
-    const i64 first = u % blocks * block, count = least(block, rows - first);
+    const i64 first = u % blocks * block, count = least(block, rows - first), panel = u / blocks * kTilePanels, end = least(panel + kTilePanels, panels);
     Product<T> part = g;
-    part.a = g.a.from(first, 0);
     part.c += first * g.cm;
-    i64 panel = u / blocks * kTilePanels;
-    const i64 end = least(panel + kTilePanels, panels);
-    if (copy) {
-      T* const to = reinterpret_cast<T*>(k.scratch);
-      if (u == r.begin || u % blocks == 0)
-        for (i64 p = panel; p < end; ++p) copy(*k.weight, p, to + (p - panel) * g.k * 16);
-      part.bp = g.k * 16;
-      part.bk = 16;
-      part.b = to - panel * part.bp;
+    for (i64 at = 0; at < g.k || at == 0; at += part.k) {
+      part.a = g.a.from(first, at);
+      if (copy) {
+        T* const to = reinterpret_cast<T*>(k.scratch);
+        part.k = least(g.k - at, kPackedSums);
+        part.bp = part.k * 16;
+        part.bk = 16;
+        part.b = to - panel * part.bp;
+        part.partial = at + part.k < g.k;
+        part.accumulate = g.accumulate || at > 0;
+        if (in_parts || u == r.begin || u % blocks == 0)
+          for (i64 p = panel; p < end; ++p) copy(*k.weight, p, {at, at + part.k}, to + (p - panel) * part.bp);
+      }
+      if (end - panel == kTilePanels) tile_rows<T, kTilePanels>(part, count, panel);
+      else for (i64 p = panel; p < end; ++p) tile_rows<T, 1>(part, count, p);
     }
-    if (end - panel == kTilePanels) tile_rows<T, kTilePanels>(part, count, panel);
-    else for (; panel < end; ++panel) tile_rows<T, 1>(part, count, panel);
   }
 }
 
@@ -256,7 +267,7 @@ static void matmul_t(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const TensorArg &gy = k.t[1], &gx = k.t[2];
   const Product<T> g{w.rows, {row<T>(gy, 0), gy.stride, 1}, static_cast<const T*>(w.dense), 16, w.dense_stride, row<T>(gx, 0), gx.stride, w.cols, nullptr, false};
-  product(g, gx.rows, k, w.master || (gx.rows >= kPackedRows && w.rows <= kPackedSums) ? copy_rows<T> : nullptr);
+  product(g, gx.rows, k, w.master || gx.rows >= kPackedRows ? copy_rows<T> : nullptr);
 }
 
 template <class T, int MR, int NP>
@@ -332,9 +343,12 @@ template <class T>
 static void outer_add(const KernelArgs& k) {
   constexpr i64 kRows = kRowsOf<T>;
   const TensorArg &gy = k.t[0], &x = k.t[1], &gw = k.t[2];
-  Range r = share(gw.rows, kTileRows, k.worker, k.workers);
+  const i64 all_panels = (x.cols + 15) / 16;
+  // By rows; by columns where there are too few for the team.
+  const bool by_rows = gw.rows >= 2 * kTileRows * k.workers || gw.rows > x.cols;
+  Range r = by_rows ? share(gw.rows, kTileRows, k.worker, k.workers) : Range{0, gw.rows};
+  const Range panels = by_rows ? Range{0, all_panels} : share(all_panels, kTilePanels, k.worker, k.workers);
   const Product<T> g{gy.rows, {row<T>(gy, 0), 1, gy.stride}, row<T>(x, 0), 16, x.stride, row<T>(gw, 0), gw.stride, x.cols, nullptr, k.ints[0] != 0};
-  const i64 panels = (x.cols + 15) / 16;
   if (gy.rows <= kPackedOuter) {
     T *columns = reinterpret_cast<T*>(k.scratch), *lanes = columns + kPackedOuterValues;
     const i64 most = kPackedOuterValues / (gy.rows > 1 ? gy.rows * kRows : kRows);
@@ -344,17 +358,17 @@ static void outer_add(const KernelArgs& k) {
         for (i64 t = 0; t < tiles; ++t) __builtin_memcpy(columns + (t * gy.rows + i) * kRows, row<T>(gy, i) + r.begin + t * kRows, kRows * sizeof(T));
       Product<T> part = g;
       part.c += r.begin * g.cm;
-      i64 p = 0;
-      for (; p + kTilePanels <= panels; p += kTilePanels) outer_packed<T, kTilePanels>(part, p, tiles, columns, lanes);
-      for (; p < panels; ++p) outer_packed<T, 1>(part, p, tiles, columns, lanes);
+      i64 p = panels.begin;
+      for (; p + kTilePanels <= panels.end; p += kTilePanels) outer_packed<T, kTilePanels>(part, p, tiles, columns, lanes);
+      for (; p < panels.end; ++p) outer_packed<T, 1>(part, p, tiles, columns, lanes);
     }
   }
   // Some columns of gy at once, which all panels of x read.
   for (i64 m = r.begin; m < r.end; m += 16 * kTileRows) {
     const Range some{m, least(m + 16 * kTileRows, r.end)};
-    i64 p = 0;
-    for (; p + kTilePanels <= panels; p += kTilePanels) outer_rows<T, kTilePanels>(g, some, p);
-    for (; p < panels; ++p) outer_rows<T, 1>(g, some, p);
+    i64 p = panels.begin;
+    for (; p + kTilePanels <= panels.end; p += kTilePanels) outer_rows<T, kTilePanels>(g, some, p);
+    for (; p < panels.end; ++p) outer_rows<T, 1>(g, some, p);
   }
 }
 
