@@ -24,6 +24,10 @@ endif()
 file(GLOB loom_kernels ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_*.cpp)
 # Nothing that kernels call throws: without tables for that the library is smaller.
 optimize_sources("-fno-exceptions;-fno-asynchronous-unwind-tables" ${loom_kernels})
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # What must be inlined says so (LOOM_FLATTEN): left alone gcc inlines until a file has grown by 40 %, and a change anywhere decides what comes after that.
+  optimize_sources("--param=inline-unit-growth=20" ${loom_kernels})
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # Few machines lack AVX2, and most of what the others take from the baseline is seldom run.
   list(REMOVE_ITEM loom_kernels ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_generic.cpp)

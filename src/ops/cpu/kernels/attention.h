@@ -36,7 +36,7 @@ static inline Seen seen(i64 block, i64 p, i64 window, bool causal, i64 length) {
 
 // Turns scores into parts; masked positions get m = 0. Returns the largest k.
 template <class T>
-static inline int score_parts(const T* s, Seen see, T* m, int* k, int top) {
+LOOM_FLATTEN static inline int score_parts(const T* s, Seen see, T* m, int* k, int top) {
   for (i64 j = 0; j < kBlock; ++j) {
     const auto parts = exact::exp_parts(s[j]);
     const bool visible = j >= see.first && j <= see.last;
@@ -49,7 +49,7 @@ static inline int score_parts(const T* s, Seen see, T* m, int* k, int top) {
 
 // e over a block; returns its sum by rule 5 (64 lanes, one element each).
 template <class T>
-static inline T block_weights(const T* m, const int* k, int top, T* e) {
+LOOM_FLATTEN static inline T block_weights(const T* m, const int* k, int top, T* e) {
   for (i64 j = 0; j < kBlock; ++j) e[j] = rescale(m[j], k[j], top);
   RowReduce<T> sum;
   sum.add(load(e), load(e + 16), load(e + 32), load(e + 48));

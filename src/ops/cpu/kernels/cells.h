@@ -32,7 +32,7 @@ struct LstmGates {
 };
 // Of n units from j on. Not inlined, for size.
 template <class T>
-__attribute__((noinline)) static LstmGates<T> lstm_gates(const T* x, const T* s, i64 units, i64 j, i64 n) {
+LOOM_FLATTEN __attribute__((noinline)) static LstmGates<T> lstm_gates(const T* x, const T* s, i64 units, i64 j, i64 n) {
   Units<T> gate[4];
   for (i64 which = 0; which < 4; ++which) {
     const Units<T> a = take(x + which * units + j, n), b = take(s + which * units + j, n);
@@ -44,7 +44,7 @@ __attribute__((noinline)) static LstmGates<T> lstm_gates(const T* x, const T* s,
 
 // Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000: c' = f c + i g, h = o tanh(c').
 template <class T>
-static void lstm_cell(const KernelArgs& k) {
+LOOM_FLATTEN static void lstm_cell(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &s = k.t[1], &c = k.t[2], &h = k.t[3], &next = k.t[4];
   each_element<T>(k, h, [&](i64 r, i64 j0, i64 j1) {
     for (i64 j = j0; j < j1; j += 16) {
@@ -58,7 +58,7 @@ static void lstm_cell(const KernelArgs& k) {
   });
 }
 template <class T>
-static void lstm_cell_back(const KernelArgs& k) {
+LOOM_FLATTEN static void lstm_cell_back(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &s = k.t[1], &c = k.t[2], &next = k.t[3], &gh = k.t[4], &gnext = k.t[5], &gz = k.t[6], &gc = k.t[7];
   const i64 units = gc.cols;
   each_element<T>(k, gc, [&](i64 r, i64 j0, i64 j1) {

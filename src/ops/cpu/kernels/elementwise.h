@@ -166,7 +166,7 @@ static inline T act_slope(T x) {
 }
 
 template <class T, Act A>
-static inline void act_rows(const KernelArgs& k) {
+LOOM_FLATTEN static inline void act_rows(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &y = k.t[1];
   each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
     const T* a = row<T>(x, r);
@@ -175,7 +175,7 @@ static inline void act_rows(const KernelArgs& k) {
   });
 }
 template <class T, Act A>
-static inline void act_back_rows(const KernelArgs& k) {
+LOOM_FLATTEN static inline void act_back_rows(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &gy = k.t[1], &gx = k.t[2];
   each_element<T>(k, gx, [&](i64 r, i64 c0, i64 c1) {
     const T *a = row<T>(x, r), *g = row<T>(gy, r);
@@ -204,7 +204,7 @@ static void activation_back(const KernelArgs& k) { LOOM_ACT_SWITCH(act_back_rows
 #undef LOOM_ACT_SWITCH
 
 template <class T>
-static void silu_mul(const KernelArgs& k) {
+LOOM_FLATTEN static void silu_mul(const KernelArgs& k) {
   const TensorArg &gate = k.t[0], &up = k.t[1], &y = k.t[2];
   each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
     const T *a = row<T>(gate, r), *b = row<T>(up, r);

@@ -58,7 +58,7 @@ static void entmax_group(Simplex kind, const T* x, T* y, i64 n, T alpha) {
 }
 
 template <class T>
-static void softmax(const KernelArgs& k) {
+LOOM_FLATTEN static void softmax(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &y = k.t[1];
   const Simplex kind = static_cast<Simplex>(k.ints[0]);
   const i64 n = k.ints[1], groups = x.cols / n;

@@ -6,6 +6,13 @@
 #define LOOM_EXACT_NAMESPACE LOOM_ISA  // inline functions of this file's instruction set stay its own
 #include "base/math/exact_math.h"
 
+// Loops over elementary functions, which become vectors only where all of these are inlined. Not in the baseline of x86-64, which few machines need, for size.
+#if defined(__clang__) || (defined(LOOM_BASELINE) && defined(__x86_64__))
+#define LOOM_FLATTEN
+#else
+#define LOOM_FLATTEN __attribute__((flatten))
+#endif
+
 namespace loom::cpu::LOOM_ISA {
 
 #include "ops/cpu/kernels/vectors/simd.h"

@@ -48,21 +48,8 @@ static inline void cut_padding(const Spatial& s, const Padded& padded, const T* 
     }
 }
 
-// The weights of MR taps side by side, and their product.
-template <class T, int MR>
-static inline void pack_taps(const WeightArg& w, const T* weight, T* pack) {
-  for (i64 n = 0; n < w.rows; ++n) __builtin_memcpy(pack + n * MR, weight + n * w.dense_stride, MR * sizeof(T));
-}
-template <class T, int MR>
-static inline void fold_tiles(i64 filters, const T* pack, i64 columns, const T* gy, T* to) {
-  const Product<T> g{filters, {pack, 1, MR}, gy, filters * 16, 16, to, kFoldPlaces, columns, nullptr, false};
-  i64 panel = 0;
-  const i64 panels = (columns + 15) / 16;
-  for (; panel + kTilePanels <= panels; panel += kTilePanels) tile<T, MR, kTilePanels>(g, 0, panel);
-  for (; panel < panels; ++panel) tile<T, MR, 1>(g, 0, panel);
-}
 // Channels [channels.begin, channels.end) of an item's gx: some of them and a block of places at a time. scratch: kFoldPlaces places of gy in panels of 16, the
-// weights in tiles, the product, and the padded channels that it is added to.
+// weights turned, the product, and the padded channels that it is added to.
 template <class T>
 static void spread_item(const KernelArgs& k, const Spatial& s, const Padded& padded, i64 item, Range channels, T* scratch) {
   const WeightArg& w = *k.weight;
@@ -72,9 +59,7 @@ static void spread_item(const KernelArgs& k, const Spatial& s, const Padded& pad
   for (i64 c = channels.begin; c < channels.end; c += at_once) {
     const i64 some = least(at_once, channels.end - c), rows = some * taps;
     const T* weight = static_cast<const T*>(w.dense) + c * taps;
-    const i64 tiles = rows / kTileRows * kTileRows;
-    for (i64 m = 0; m < tiles; m += kTileRows) pack_taps<T, kTileRows>(w, weight + m, pack + m * w.rows);
-    for (i64 m = tiles; m < rows; ++m) pack_taps<T, 1>(w, weight + m, pack + m * w.rows);
+    turn(weight, w.dense_stride, w.rows, rows, pack, w.rows);
     for (i64 i = 0; i < some * padded.plane; ++i) sums[i] = 0;
     for (i64 o = 0; o < places; o += kFoldPlaces) {
       const i64 count = least(kFoldPlaces, places - o), columns = (count + 15) / 16 * 16;
@@ -82,8 +67,10 @@ static void spread_item(const KernelArgs& k, const Spatial& s, const Padded& pad
         const T* from = row<T>(gy, item) + n * places + o;
         for (i64 p = 0; p < columns; p += 16) store(block + p * w.rows + n * 16, load_lanes(from + p, count - p));
       }
-      for (i64 m = 0; m < tiles; m += kTileRows) fold_tiles<T, kTileRows>(w.rows, pack + m * w.rows, columns, block, values + m * kFoldPlaces);
-      for (i64 m = tiles; m < rows; ++m) fold_tiles<T, 1>(w.rows, pack + m * w.rows, columns, block, values + m * kFoldPlaces);
+      const Product<T> g{w.rows, {pack, w.rows, 1}, block, w.rows * 16, 16, values, kFoldPlaces, columns, nullptr, false};
+      i64 panel = 0;
+      for (; 16 * (panel + kTilePanels) <= columns; panel += kTilePanels) tile_rows<T, kTilePanels>(g, rows, panel);
+      for (; 16 * panel < columns; ++panel) tile_rows<T, 1>(g, rows, panel);
       for (i64 i = 0; i < some; ++i) fold_block(s, padded, o, count, values + i * taps * kFoldPlaces, sums + i * padded.plane);
     }
     for (i64 i = 0; i < some; ++i) cut_padding(s, padded, sums + i * padded.plane, row<T>(gx, item) + (c + i) * s.inputs());

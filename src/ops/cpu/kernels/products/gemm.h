@@ -164,8 +164,9 @@ static inline void tile(const Product<T, A>& g, i64 m, i64 panel) {
     }
 }
 
-template <class T, int NP, class A>
-static inline void tile_rows(const Product<T, A>& g, i64 rows, i64 panel) {
+// Not inlined, for size: its many tiles are made once.
+template <class T, int NP>
+__attribute__((noinline)) static void tile_rows(const Product<T>& g, i64 rows, i64 panel) {
   constexpr int kRows = kRowsOf<T>;
   i64 m = 0;
   for (; m + kRows <= rows; m += kRows) tile<T, kRows, NP>(g, m, panel);
