@@ -113,7 +113,7 @@ TEST(ChooseFolder, ReadsImagesOfEveryFormat) {
   const Folder folder;
   draw_folder(folder, "data", 0, 12);
   const std::string picture = folder.write("data/down/picture.png", png(halves(16, 12), 3));
-  const Outcome o = loom({"train", "--data", folder / "data", "--out", folder / "a.entity", "--steps", "10"});
+  const Outcome o = loom({"train", "--data", folder / "data", "--out", folder / "a.entity", "--steps", "30"});
   if (o.code == 3 && o.err.find("built without stb_image") != std::string::npos) GTEST_SKIP() << "this build has no stb_image (Debian: libstb-dev)";
   ASSERT_EQ(o.code, 0) << o.err;
   const auto probabilities = [&](const std::string& file) {

@@ -180,6 +180,8 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
   else s.schedule = {.kind = ScheduleKind::cosine, .rate = large || answers.words ? 0.001 : 0.003, .warmup = std::min<std::int64_t>(s.steps / 20, 200), .steps = s.steps};
   s.validation = {.share = share, .every = std::clamp<std::int64_t>(std::max(an_epoch, s.steps / 100), 1, s.steps), .patience = large ? 0 : 25};
   s.log_every = std::max<std::int64_t>(s.steps / 20, 1);
+  // Moved so little, a picture shows the same.
+  if (convolutional) s.shift = std::max<std::int64_t>(layers.dims[1] / 30, 1);
   if (!options.dtype.empty() && options.dtype != "f32") s.quantize.dtype = options.dtype;
 
   std::string chain = convolutional ? shape_text(layers.dims) : std::to_string(width);
@@ -188,7 +190,7 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
   LOOM_ASSIGN(Network network, t.network());
   t.said.push_back("network: " + chain + " -> " + std::to_string(outputs) + ", " + std::to_string(network.parameter_count()) + " parameters; inputs" + (classes ? "" : " and answers") + " are standardized by the network itself");
   t.said.push_back("training: adamw, " + std::string(classes ? "cross-entropy" : "mse") + ", rate " + format_double(s.schedule.rate) + (convolutional ? " reached and left in one cycle, " : " falling as a cosine, ") + count_of(s.steps, "step") + " of " + count_of(s.batch, "sample") +
-                   (s.validation.patience > 0 ? ", fewer where " + std::to_string(s.validation.patience * s.validation.every) + " of them bring nothing better" : "") + "; the best network is kept");
+                   (s.shift > 0 ? ", pictures moved by up to " + count_of(s.shift, "pixel") : "") + (s.validation.patience > 0 ? ", fewer where " + std::to_string(s.validation.patience * s.validation.every) + " of them bring nothing better" : "") + "; the best network is kept");
   if (!s.quantize.dtype.empty()) t.said.push_back("weights: " + s.quantize.dtype + " in all layers from the first step on: what learns are f32 masters, by the gradients of what they are rounded to; the file runs as it was trained");
   LOOM_TRY(s.check());
   return {};
