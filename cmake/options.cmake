@@ -2,7 +2,7 @@
 add_library(loom_usage INTERFACE)
 target_compile_features(loom_usage INTERFACE cxx_std_20)
 target_include_directories(loom_usage INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated> $<INSTALL_INTERFACE:include>)
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "wasm32")
   find_package(Threads REQUIRED)
   target_link_libraries(loom_usage INTERFACE Threads::Threads)

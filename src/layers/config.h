@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 #include "base/status.h"
-#include "ops/activation.h"
+#include "ops/elementwise/activation.h"
 
 namespace loom {
 

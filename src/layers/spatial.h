@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "layers/layer.h"
-#include "ops/window.h"
+#include "ops/windows/windows.h"
 
 namespace loom {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/tensor_ops.h"
+#include "ops/graph/kinds.h"
 
 namespace loom::onnx {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "ops/cpu/executor.h"
 #include "ops/cpu/kernel_args.h"
-#include "ops/cpu/planner.h"
+#include "ops/lowering/memory_planner.h"
 #include "ops/webgpu/executor.h"
 
 namespace loom {
@@ -56,32 +56,38 @@ Status Executor::plan_pages(std::int64_t sequences) {
 void Executor::plan_limits() {
   limits_.clear();
   for (const Instruction& ins : program_.code) {
-    auto limit = [&](int operand, std::int64_t value, BufferId rows_of = kNone, bool is_signed = false) {
-      const BufferId buffer = ins.operands[static_cast<std::size_t>(operand)].buffer;
-      if (program_.buffers[static_cast<std::size_t>(buffer)].kind != BufferKind::input) return;
-      for (Limit& l : limits_)
-        if (l.buffer == buffer && l.rows_of == rows_of) { l.limit = std::min(l.limit, value); return; }
-      limits_.push_back({buffer, value, rows_of, is_signed});
-    };
-    auto rows_of = [&](int operand) { return program_.max_rows(ins.operands[static_cast<std::size_t>(operand)].buffer); };
-    switch (ins.op) {
-      case Op::gather: limit(1, rows_of(0)); break;
-      case Op::gather_rows: limit(1, INT64_MAX, ins.operands[0].buffer); break;
-      case Op::state_read: limit(1, rows_of(0)); break;
-      case Op::state_write: limit(1, rows_of(2)); break;
-      case Op::scatter_rows: limit(1, INT64_MAX, ins.operands[2].buffer); break;
-      case Op::rope: limit(1, rows_of(2)); break;
-      case Op::kv_append: case Op::attention: limit(2, sequences_); limit(3, pages_per_sequence_ * 64); break;
-      case Op::cross_entropy: case Op::cross_entropy_back: limit(1, ins.operands[0].cols, kNone, true); break;
-      default: break;
-    }
+    const OpInfo& op = info(ins.op);
+    for (std::size_t i = 0; i < op.operands.size(); ++i)
+      if (!op.operands[i].below.empty() && ins.operands[i].valid()) add_limit(ins, ins.operands[i].buffer, op.operands[i].below);
   }
+}
+
+void Executor::add_limit(const Instruction& ins, BufferId indices, std::string_view below) {
+  if (program_.buffers[static_cast<std::size_t>(indices)].kind != BufferKind::input) return;
+  Limit limit{indices, INT64_MAX, kNone, false};
+  if (below == "sequences") limit.limit = sequences_;
+  else if (below == "positions") limit.limit = pages_per_sequence_ * 64;
+  else if (below == "classes") limit.limit = ins.operands[0].cols, limit.is_signed = true;
+  else {
+    const auto& operands = info(ins.op).operands;
+    const auto named = std::find_if(operands.begin(), operands.end(), [&](const OperandInfo& o) { return o.name == below; });
+    const BufferId of = ins.operands[static_cast<std::size_t>(named - operands.begin())].buffer;
+    const Rows& rows = program_.buffers[static_cast<std::size_t>(of)].rows;
+    if (rows.a == kNone && rows.b == kNone) limit.limit = rows.constant;
+    else limit.rows_of = of;  // those of the run
+  }
+  for (Limit& l : limits_)
+    if (l.buffer == indices && l.rows_of == limit.rows_of) {
+      l.limit = std::min(l.limit, limit.limit);
+      return;
+    }
+  limits_.push_back(limit);
 }
 
 Status Executor::check_inputs() {
   for (const Limit& l : limits_) {
     const auto b = static_cast<std::size_t>(l.buffer);
-    const std::int64_t rows = program_.rows(l.buffer, u32_), stride = cpu::row_stride(program_.buffers[b]);
+    const std::int64_t rows = program_.rows(l.buffer, u32_), stride = row_stride(program_.buffers[b]);
     const std::int64_t limit = l.rows_of == kNone ? l.limit : program_.rows(l.rows_of, u32_);
     const auto* values = reinterpret_cast<const std::uint32_t*>(row_bytes(l.buffer, 0));
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -101,7 +107,7 @@ void Executor::settle_inputs() {
     if (buffer.kind != BufferKind::input || buffer.type != ValueType::f32) continue;
     auto* values = reinterpret_cast<float*>(row_bytes(static_cast<BufferId>(b), 0));
     if (!values) continue;
-    const std::int64_t rows = program_.rows(static_cast<BufferId>(b), u32_), stride = cpu::row_stride(buffer);
+    const std::int64_t rows = program_.rows(static_cast<BufferId>(b), u32_), stride = row_stride(buffer);
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t c = 0; c < buffer.cols; ++c) values[r * stride + c] = cpu::stored(values[r * stride + c]);
   }

@@ -40,6 +40,8 @@ class Executor {
   virtual std::string_view target() const = 0;
   // What separates the instructions of a run, as the last one had it: barriers of the team, or dispatches.
   virtual std::int64_t barriers() const = 0;
+  // Instructions that it runs, after lowering.
+  virtual std::size_t instructions() const = 0;
   virtual std::int64_t arena_bytes() const = 0;
   virtual std::int64_t scratch_bytes() const { return 0; }  // beside the arena
   virtual std::int64_t state_bytes() const = 0;
@@ -83,6 +85,7 @@ class Executor {
   // The pages of the KV states, divided among the sequences, and the limits of the indices that the host writes.
   Status plan_pages(std::int64_t sequences);
   void plan_limits();
+  void add_limit(const Instruction& ins, BufferId indices, std::string_view below);
   Status check_inputs();
   // What the host wrote becomes what an instruction would have stored.
   void settle_inputs();

@@ -1,3 +1,4 @@
+include(${CMAKE_CURRENT_LIST_DIR}/families.cmake)
 # Kernel files are compiled for their instruction set; contraction stays off for all (rule 1).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # gcc copies a vector of several registers in pieces of 16 bytes unless told otherwise, and its next load waits for all of them.
@@ -16,7 +17,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # Of the fast profile alone: contraction.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_avx2_fast.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-ffp-contract=fast${moves_256}")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_avx512_fast.cpp PROPERTIES COMPILE_OPTIONS
-    "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mfma;-ffp-contract=fast;-mprefer-vector-width=512${moves_512}")
+    "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vnni;-mfma;-ffp-contract=fast;-mprefer-vector-width=512${moves_512}")
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_dotprod_fast.cpp PROPERTIES COMPILE_OPTIONS "-march=armv8.2-a+dotprod;-ffp-contract=fast")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_dotprod.cpp PROPERTIES COMPILE_OPTIONS "-march=armv8.2-a+dotprod")
@@ -34,18 +35,33 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   optimize_sources("-O2;-ftree-vectorize" ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_generic.cpp)
 endif()
 hot_sources(${loom_kernels})
-optimize_sources("-O2;-ftree-vectorize" ${PROJECT_SOURCE_DIR}/src/ops/cpu/prepared_weights.cpp)
+optimize_sources("-O2;-ftree-vectorize" ${PROJECT_SOURCE_DIR}/src/ops/lowering/prepared_weights.cpp)
 # What describes, checks and emits programs, and what records them for a device.
-file(GLOB loom_descriptions ${PROJECT_SOURCE_DIR}/src/ops/*.cpp ${PROJECT_SOURCE_DIR}/src/ops/webgpu/*.cpp)
-list(FILTER loom_descriptions EXCLUDE REGEX "_test\\.cpp$")
+file(GLOB loom_descriptions ${PROJECT_SOURCE_DIR}/src/ops/*.cpp ${PROJECT_SOURCE_DIR}/src/ops/*/*.cpp)
+list(FILTER loom_descriptions EXCLUDE REGEX "_test\\.cpp$|/cpu/|memory_planner.cpp$|prepared_weights.cpp$")
 cold_sources(${loom_descriptions})
 # The WGSL kernels, without comments and indentation, each behind its name; as bytes of gzip, a fifth of the text (webgpu/sources.cpp unpacks them).
-file(GLOB_RECURSE wgsl_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/webgpu/kernels/*.wgsl)
+file(GLOB_RECURSE wgsl_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/*.wgsl)
 set(wgsl_all "")
 foreach(file ${wgsl_files})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   get_filename_component(name ${file} NAME_WE)
   file(READ ${file} text)
+  # #kinds MACRO FILE PREFIX: a constant for each row MACRO(id, name, ...) of a list of kinds.
+  while(text MATCHES "\n#kinds ([A-Z_]+) ([a-z0-9_/.]+) ?([A-Z_]*)\n")
+    set(directive "${CMAKE_MATCH_0}")
+    set(macro ${CMAKE_MATCH_1})
+    set(prefix "${CMAKE_MATCH_3}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${CMAKE_MATCH_2})
+    file(STRINGS ${PROJECT_SOURCE_DIR}/src/${CMAKE_MATCH_2} rows REGEX "^${macro}\\([0-9]+, [a-z0-9_]+")
+    set(constants "\n")
+    foreach(row ${rows})
+      string(REGEX MATCH "^${macro}\\(([0-9]+), ([a-z0-9_]+)" row "${row}")
+      string(TOUPPER "${CMAKE_MATCH_2}" kind)
+      string(APPEND constants "const ${prefix}${kind} = ${CMAKE_MATCH_1}u;\n")
+    endforeach()
+    string(REPLACE "${directive}" "${constants}" text "${text}")
+  endwhile()
   string(REGEX REPLACE "[ \t]*//[^\n]*" "" text "${text}")
   string(REGEX REPLACE "\n[ \t\n]*" "\n" text "${text}")
   string(APPEND wgsl_all "//${name}\n${text}")
@@ -59,7 +75,7 @@ string(SUBSTRING ${wgsl_hex} 0 8 wgsl_start)
 string(SUBSTRING ${wgsl_hex} 16 -1 wgsl_hex)
 string(REGEX REPLACE "(..)" "0x\\1," wgsl_bytes "${wgsl_start}00000000${wgsl_hex}")
 set(wgsl_source ${wgsl_folder}/wgsl_sources.cpp)
-file(CONFIGURE OUTPUT ${wgsl_source} CONTENT "// Generated from src/ops/webgpu/kernels.
+file(CONFIGURE OUTPUT ${wgsl_source} CONTENT "// Generated from src/ops/**/*.wgsl.
 #include \"ops/webgpu/kernels.h\"
 
 namespace loom::webgpu {

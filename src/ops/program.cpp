@@ -74,19 +74,19 @@ std::string rows_text(const Program& p, const Rows& rows) {
 
 }  // namespace
 
-BufferId Program::find(BufferKind kind, std::string_view path, std::string_view role) const {
+BufferId ProgramFrame::find(BufferKind kind, std::string_view path, std::string_view role) const {
   for (std::size_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].kind == kind && buffers[i].path == path && buffers[i].role == role) return static_cast<BufferId>(i);
   return kNone;
 }
 
-RegisterId Program::find_register(std::string_view name) const {
+RegisterId ProgramFrame::find_register(std::string_view name) const {
   for (std::size_t i = 0; i < registers.size(); ++i)
     if (registers[i].name == name) return static_cast<RegisterId>(i);
   return kNone;
 }
 
-std::int64_t Program::rows(BufferId id, std::span<const std::uint32_t> values) const {
+std::int64_t ProgramFrame::rows(BufferId id, std::span<const std::uint32_t> values) const {
   const Rows& r = buffers[static_cast<std::size_t>(id)].rows;
   std::int64_t n = r.constant;
   if (r.a != kNone) n *= values[static_cast<std::size_t>(r.a)];
@@ -94,7 +94,7 @@ std::int64_t Program::rows(BufferId id, std::span<const std::uint32_t> values) c
   return n;
 }
 
-std::int64_t Program::max_rows(BufferId id) const {
+std::int64_t ProgramFrame::max_rows(BufferId id) const {
   const Rows& r = buffers[static_cast<std::size_t>(id)].rows;
   std::int64_t n = r.constant;
   if (r.a != kNone) n *= registers[static_cast<std::size_t>(r.a)].max;
@@ -102,7 +102,7 @@ std::int64_t Program::max_rows(BufferId id) const {
   return n;
 }
 
-RegisterId Program::measured(BufferId id) const {
+RegisterId ProgramFrame::measured(BufferId id) const {
   const Rows& r = buffers[static_cast<std::size_t>(id)].rows;
   for (const RegisterId reg : {r.a, r.b})
     if (reg != kNone && registers[static_cast<std::size_t>(reg)].type == RegisterType::measured) return reg;

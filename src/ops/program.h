@@ -89,12 +89,17 @@ struct OperandInfo {
   std::string_view name;
   Role role;
   bool optional;
+  // Of indices that a host writes, what they must stay below: the rows of another operand, by its
+  // name; "positions" or "sequences" of the session; "classes", the columns of the first operand,
+  // where values below 0 leave their row out. Empty: of no limit.
+  std::string_view below;
 };
 struct OpInfo {
   Op op;
   std::string_view name;
   std::vector<OperandInfo> operands;
   std::vector<std::string_view> ints, reals, registers;  // attribute names, in order
+  std::vector<RegisterType> register_types;
 };
 const OpInfo& info(Op op);
 
@@ -115,10 +120,10 @@ struct Instruction {
   std::array<RegisterId, kMaxRegisters> registers{kNone, kNone, kNone, kNone, kNone};
 };
 
-struct Program {
+// Buffers and registers, and the rows that follow from them.
+struct ProgramFrame {
   std::vector<Buffer> buffers;
   std::vector<Register> registers;
-  std::vector<Instruction> code;
 
   BufferId find(BufferKind kind, std::string_view path, std::string_view role) const;
   RegisterId find_register(std::string_view name) const;
@@ -127,6 +132,10 @@ struct Program {
   std::int64_t max_rows(BufferId id) const;
   // The measured register of a buffer's rows, or kNone.
   RegisterId measured(BufferId id) const;
+};
+
+struct Program : ProgramFrame {
+  std::vector<Instruction> code;
 
   // One line per buffer, register and instruction.
   std::string to_text() const;

@@ -1,4 +1,4 @@
-// Convolutions run without unfolded rows (ops/cpu/windows.h) and give the bits of the program as it is written: outputs and gradients, for windows of all kinds.
+// Convolutions run without unfolded rows (ops/lowering/fuse_convolutions.cpp) and give the bits of the program as it is written: outputs and gradients, for windows of all kinds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ Outcome run(Network& n, const Case& c, int threads, bool fuse, std::string_view 
       const auto row = learner->executor().row<float>(g.value.buffer, r);
       out.values.insert(out.values.end(), row.begin(), row.end());
     }
-  out.instructions = learner->executor().program().code.size();
+  out.instructions = learner->executor().instructions();
   return out;
 }
 

@@ -26,6 +26,33 @@ bad=$(
       } else if (!((module, path[1]) in allowed))
         print FILENAME ":" FNR ": " module " may not include " path[1] " (src/modules.txt)"
     }' src/modules.txt $(git ls-files --cached --others --exclude-standard 'src/*.h' 'src/*.cpp' 'src/*.inc')
+  # The rooms of src/ops.
+  awk '
+    function room_of(path, part, n) {
+      n = split(path, part, "/")
+      if (n == 2) return "core"
+      if (part[2] == "lowering" || part[2] == "cpu" || part[2] == "webgpu") return part[2]
+      return "family"
+    }
+    FILENAME == "src/ops/rooms.txt" {
+      if (/^#/ || !/:/) next
+      split($0, half, ":"); room = half[1]; named[room] = 1
+      n = split(half[2], word, " ")
+      for (i = 1; i <= n; i++) allowed[room, word[i]] = 1
+      next
+    }
+    /^[ \t]*#[ \t]*include[ \t]*"ops\// {
+      split($0, quoted, "\""); to = quoted[2]; from = FILENAME; sub(/^src\//, "", from)
+      if (from ~ /(_test\.cpp|\/test_[a-z_]*\.h)$/ || to ~ /^ops\/famil/) next
+      name = from; sub(/.*\//, "", name)
+      room = room_of(from) == "core" && (name in named) ? name : room_of(from)
+      target = to; sub(/^ops\//, "", target); folder = target; sub(/\/[^\/]*$/, "", folder)
+      if (!((room, room_of(to)) in allowed) && !((room, target) in allowed) && !((room, folder) in allowed))
+        print FILENAME ":" FNR ": the room " room " may not include " to " (src/ops/rooms.txt)"
+    }' src/ops/rooms.txt $(git ls-files --cached --others --exclude-standard 'src/ops/*.h' 'src/ops/*.cpp')
+  # src/ops is read most: functions of 60 lines, files of 400.
+  git ls-files --cached --others --exclude-standard 'src/ops/*.h' 'src/ops/*.cpp' 'src/ops/*.wgsl' 'src/ops/*.def' | grep -v _test.cpp | xargs wc -l |
+    awk '$2 != "total" && $1 > 400 { print $2 ": " $1 " lines, 400 are the limit in src/ops" }'
   git ls-files --cached --others --exclude-standard '*.h' '*.cpp' '*.sh' '*.py' '*.cmake' dev | grep -vE '/generated/|^third_party/' | xargs wc -l |
     awk '$2 != "total" && $1 > 800 { print $2 ": " $1 " lines, 800 are the limit" }'
 )

@@ -58,7 +58,7 @@ class Conv : public LayerWith<ConvConfig> {
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
     const ConvConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
-    const View rows = v.emit.unfold(x, w);
+    const View rows = v.emit.unfold(x, w, v.weight("weight"));
     const View sums = c.groups == 1 ? v.linear("weight", rows, c.bias ? "bias" : "") : v.emit.group_matmul(v.weight("weight"), rows, c.bias ? v.weight("bias") : View{}, c.groups);
     const View z = to_channels(v.emit, sums, w.positions(), c.filters);
     v.keep("x", x);
@@ -71,7 +71,7 @@ class Conv : public LayerWith<ConvConfig> {
     LOOM_ASSIGN(const Window w, window(c, v.in()));
     const View gz = to_places(v.emit, v.emit.activation_back(v.kept("z"), gy, c.activation), w.positions(), c.filters);
     // Unfolded again rather than kept: it holds the input once per tap.
-    const View rows = v.emit.unfold(v.kept("x"), w);
+    const View rows = v.emit.unfold(v.kept("x"), w, v.weight("weight"));
     if (c.groups == 1) return v.emit.fold(v.linear_back("weight", rows, gz, c.bias ? "bias" : ""), w);
     const auto gw = v.gradient("weight");
     v.emit.group_outer_add(gz, rows, gw.to, c.groups, gw.accumulate);
@@ -138,7 +138,7 @@ class ConvTransposed : public LayerWith<ConvConfig> {
       const auto gb = v.gradient("bias");
       v.emit.col_sum(to_places(v.emit, gz, Window::product(w.in), c.filters), gb.to, gb.accumulate);
     }
-    const View rows = v.emit.unfold(gz, w);
+    const View rows = v.emit.unfold(gz, w, v.weight("weight"), true);
     const auto gw = v.gradient("weight");
     if (c.groups == 1) v.emit.outer_add(rows, v.kept("places"), gw.to, gw.accumulate);
     else v.emit.group_outer_add(rows, v.kept("places"), gw.to, c.groups, gw.accumulate);

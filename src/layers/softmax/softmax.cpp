@@ -67,9 +67,9 @@ struct Tree {
   }
   std::int64_t leaves() const { return nodes.back(); }
   // A level's nodes with what stands above them, once per child.
-  Emit::Sizes sizes(std::size_t level) const { return {1, 1, 1, nodes[level - 1], children[level]}; }
-  static Emit::Sizes above() { return {0, 0, 0, 1, 0}; }
-  Emit::Sizes own(std::size_t level) const { return {0, 0, 0, children[level], 1}; }
+  Sizes sizes(std::size_t level) const { return {1, 1, 1, nodes[level - 1], children[level]}; }
+  static Sizes above() { return {0, 0, 0, 1, 0}; }
+  Sizes own(std::size_t level) const { return {0, 0, 0, children[level], 1}; }
 };
 
 class Softmax : public LayerWith<SoftmaxConfig> {

@@ -9,7 +9,7 @@ struct UnaryConfig : LayerConfig {
   double a = 0, b = 0;
   template <class V>
   void fields(V& v) {
-    v("op", op, "the function: ops/tensor_ops.h");
+    v("op", op, "the function: ops/graph/kinds.h");
     v("a", a, "its first parameter");
     v("b", b, "its second parameter");
   }
@@ -66,7 +66,7 @@ struct BinaryConfig : LayerConfig {
   bool constant_first = false;
   template <class V>
   void fields(V& v) {
-    v("op", op, "the function: ops/tensor_ops.h");
+    v("op", op, "the function: ops/graph/kinds.h");
     v("constant", constant, "shape of a learned operand, where only one arrives");
     v("constant_first", constant_first, "it is the first operand");
   }

@@ -12,7 +12,7 @@ struct ReduceConfig : LayerConfig {
   bool keep = true;
   template <class V>
   void fields(V& v) {
-    v("op", op, "sum, mean, max, ...: ops/tensor_ops.h");
+    v("op", op, "sum, mean, max, ...: ops/graph/kinds.h");
     v("dims", dims, "dimensions of the row; none: those it comes with");
     v("axes", axes, "which of them are reduced; none: all");
     v("keep", keep, "they stay, with size 1");
@@ -118,7 +118,7 @@ class ValueMatmul : public LayerWith<MatmulConfig> {
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     const MatmulConfig& c = of(config);
     LOOM_ASSIGN(const Plan p, plan_of(c));
-    const Emit::MatmulShape& s = p.shape;
+    const MatmulShape& s = p.shape;
     const View a = part(v.kept("x"), c.shapes, 0), b = part(v.kept("x"), c.shapes, 1);
     const std::int64_t g_outer = s.inner * s.m * s.n, g_inner = s.m * s.n;
     const View ga = v.emit.value_matmul(gy, b, {s.outer, s.inner, s.m, s.k, s.n, {g_outer, g_inner, s.n, 1}, {s.b[0], s.b[1], s.b[3], s.b[2]}});
@@ -134,7 +134,7 @@ class ValueMatmul : public LayerWith<MatmulConfig> {
  private:
   struct Plan {
     Dims out;
-    Emit::MatmulShape shape;
+    MatmulShape shape;
   };
   static Result<Plan> plan_of(const MatmulConfig& c) {
     const Dims &a = c.shapes.list[0], &b = c.shapes.list[1];

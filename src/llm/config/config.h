@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "formats/gguf/gguf.h"
-#include "ops/rope.h"
+#include "ops/attention/rope.h"
 
 namespace loom {
 

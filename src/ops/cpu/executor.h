@@ -10,13 +10,14 @@
 #include "base/status.h"
 #include "base/threads/thread_pool.h"
 #include "ops/cpu/isa.h"
-#include "ops/cpu/planner.h"
+#include "ops/lowering/memory_planner.h"
 #include "ops/cpu/schedule.h"
 #include "ops/executor.h"
 
+namespace loom { class PreparedWeights; }
 namespace loom::cpu {
 
-class PreparedWeights;
+
 
 class Executor final : public loom::Executor {
  public:
@@ -25,6 +26,7 @@ class Executor final : public loom::Executor {
   ~Executor() override;
 
   std::string_view target() const override { return kernels_->isa; }
+  std::size_t instructions() const override { return lowered_.code.size(); }
   std::int64_t arena_bytes() const override { return placement_.arena_bytes; }
   std::int64_t state_bytes() const override { return state_bytes_; }
   std::int64_t weight_bytes() const override;
@@ -46,12 +48,15 @@ class Executor final : public loom::Executor {
   Executor(Program program, WeightLookup weights, ThreadPool& pool);
   Status plan(const ExecutorOptions& options);
   Status plan_states(const ExecutorOptions& options);
+  Status plan_weights();
   Status resolve();
+  Status resolve_operands(const LoweredInstruction& ins, Step& step);
   void bind_registers();
   static void work(void* self, int worker, int workers);
 
   ThreadPool& pool_;
   const KernelTable* kernels_ = nullptr;
+  LoweredProgram lowered_;
   Placement placement_;
   Schedule schedule_;
   std::vector<std::byte*> data_;  // per buffer

@@ -9,12 +9,8 @@ namespace loom::cpu {
 struct KernelTable {
   const char* isa = "";
   bool portable = true;
-  Kernel f32[kOpCount] = {};  // by the type of the result
-  Kernel f64[kOpCount] = {};
-  Kernel q15[kOpCount] = {};  // of ops on a state of q15
-  Kernel matmul[kForms] = {};  // f32 results, by the form of the weights
-  Kernel unfold_padded = nullptr, matmul_window = nullptr, outer_add_window = nullptr, matmul_t_fold = nullptr;  // f32, of what windows.h rewrites
-  Kernel gather_packed = nullptr, gather_blocks = nullptr;
+  Kernel f32[kLoweredCount] = {};  // by the type of the result
+  Kernel f64[kLoweredCount] = {};
 };
 
 const KernelTable& kernels_generic();

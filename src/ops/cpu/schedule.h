@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "ops/cpu/planner.h"
-#include "ops/program.h"
+#include "ops/lowering/memory_planner.h"
+#include "ops/lowering/lowered.h"
 
 namespace loom::cpu {
 
@@ -16,7 +16,7 @@ class Schedule {
  public:
   Schedule() = default;
   // fuse = false: a barrier before every instruction and nothing private. The program must outlive the schedule.
-  Schedule(const Program& program, int workers, bool fuse);
+  Schedule(const LoweredProgram& program, int workers, bool fuse);
 
   // Bytes of private copies per worker, and where a buffer's copy lies in them (-1: it has none).
   std::int64_t private_bytes() const { return private_.arena_bytes; }
@@ -36,7 +36,7 @@ class Schedule {
   bool makes_private(std::size_t instruction) const;
   bool conflicts(std::size_t before, std::size_t after, std::span<std::byte* const> data) const;
 
-  const Program* program_ = nullptr;
+  const LoweredProgram* program_ = nullptr;
   int workers_ = 1;
   bool fuse_ = false;
   Placement private_;

@@ -2,7 +2,8 @@
 
 #include "base/files/bytes.h"
 #include "numeric/gguf/gguf_panels.h"
-#include "ops/cpu/prepared_weights.h"
+#include "ops/lowering/prepared_weights.h"
+#include "ops/lowering/weight_forms.h"
 
 namespace loom::webgpu {
 namespace {
@@ -15,29 +16,29 @@ std::uint64_t aligned(std::int64_t bytes) { return align_up(static_cast<std::uin
 Result<std::uint64_t> matrix_bytes(const WeightStore& store) {
   const WeightFormat& format = store.format();
   const std::int64_t panels = (store.rows() + 15) / 16, cols = store.cols();
-  if (cpu::product_form(format) == cpu::kFloatForm) return aligned(panels * 64 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 32)));
+  if (product_form(format) == kFloatForm) return aligned(panels * 64 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 32)));
   if (format.layout >= Layout::q4_0) {
     const GgufPanels form = gguf_panels(format.layout);
     const std::int64_t padded = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 64)), factors = panels * ((cols + form.block - 1) / form.block) * 16;
     return aligned(panels * padded * (form.dtype == DType::i8 ? 16 : 8)) + (form.minima ? 2 : 1) * aligned(factors * 4);
   }
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, store.rows(), cols));
-  const std::int64_t factors = cpu::product_form(format) == cpu::kBlockForm ? panels * layout.blocks * 16 : store.rows();
+  const std::int64_t factors = product_form(format) == kBlockForm ? panels * layout.blocks * 16 : store.rows();
   return aligned(panels * static_cast<std::int64_t>(layout.panel_bytes)) + (format.scale == ScaleKind::none ? 0 : aligned(factors * 4)) + (layout.zeros_size == 0 ? 0 : aligned(factors * 4));
 }
 
 Status upload_matrix(gpu::Device& device, gpu::Handle heap, WeightStore& store, DeviceMatrix& into) {
   ThreadPool alone(1);
-  cpu::PreparedWeights prepared(1);
+  PreparedWeights prepared(1);
   prepared.add(0, &store, ValueType::f32, {.panels = true});
   LOOM_TRY(prepared.refresh(alone));
   into.arg = *prepared.arg(0);
   into.format = store.format();
-  cpu::WeightArg& w = into.arg;
+  WeightArg& w = into.arg;
   const std::int64_t panels = (w.rows + 15) / 16;
-  if (w.form == cpu::kFloatForm) w.panel_bytes = w.padded_cols * 64;
+  if (w.form == kFloatForm) w.panel_bytes = w.padded_cols * 64;
   // Per row, or per block of every panel.
-  const auto factors = w.form == cpu::kBlockForm ? panels * w.blocks * 16 : w.rows;
+  const auto factors = w.form == kBlockForm ? panels * w.blocks * 16 : w.rows;
   struct Section {
     const void* data;
     std::int64_t bytes;

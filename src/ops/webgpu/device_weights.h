@@ -1,5 +1,5 @@
 // The weight matrices of a program on the device, one after the other in a few large buffers: each is [codes][scales][minima][zero points] as
-// cpu::PreparedWeights makes them, codes as they lie in files. Nothing of them stays with the host.
+// PreparedWeights makes them, codes as they lie in files. Nothing of them stays with the host.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct DeviceMatrix {
   std::uint64_t at = 0;      // bytes from its beginning
   std::uint64_t bytes = 0;
   WeightFormat format;
-  cpu::WeightArg arg;        // numbers; its pointers only say which sections there are
+  WeightArg arg;        // numbers; its pointers only say which sections there are
   std::uint32_t scales = 0, minima = 0, zeros = 0;  // words from the beginning of the buffer
 };
 

@@ -6,20 +6,12 @@
 
 #include "base/files/bytes.h"
 #include "base/math/fp_env.h"
-#include "ops/cpu/prepared_weights.h"
-#include "ops/rope.h"
-#include "ops/tensor_ops.h"
-#include "ops/webgpu/fusion.h"
+#include "ops/lowering/weight_forms.h"
+#include "ops/attention/rope.h"
+#include "ops/graph/kinds.h"
+#include "ops/lowering/fuse_decoding.h"
 
 namespace loom::webgpu {
-namespace {
-
-bool is_weight_matrix(Op op) {
-  return op == Op::matmul || op == Op::matmul_t || op == Op::gather || op == Op::group_matmul || op == Op::group_matmul_t || op == Op::distances || op == Op::distances_back || op == Op::distances_weight;
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup weights, gpu::Device& device, const ExecutorOptions& options) {
   LOOM_TRY(verify(program));
   std::unique_ptr<Executor> executor(new Executor(std::move(program), std::move(weights), device));
@@ -36,6 +28,7 @@ Status Executor::plan(const ExecutorOptions& options) {
   [[maybe_unused]] const FpEnvGuard fp;
   poison_ = options.poison;
   fuse_ = options.fuse;
+  lowered_ = lower(program_);
   LOOM_TRY(refuse_doubles());
   LOOM_TRY(plan_pages(options.sequences));
   plan_limits();
@@ -48,7 +41,7 @@ Status Executor::plan(const ExecutorOptions& options) {
 Status Executor::refuse_doubles() const {
   bool any = false;
   std::string where = "a cell";
-  for (const Buffer& b : program_.buffers) {
+  for (const Buffer& b : lowered_.buffers) {
     if (b.type != ValueType::f64) continue;
     any = true;
     if (!b.path.empty()) where = "the cell " + b.path;
@@ -58,7 +51,7 @@ Status Executor::refuse_doubles() const {
 
 std::int64_t Executor::stride_words(BufferId id) const {
   const std::int64_t stride = placement_.stride[static_cast<std::size_t>(id)];
-  return cpu::element_size(buffer(id).type) == 1 ? stride / 4 : stride;
+  return element_size(buffer(id).type) == 1 ? stride / 4 : stride;
 }
 
 std::uint32_t Executor::take_words(std::int64_t count) {
@@ -69,61 +62,80 @@ std::uint32_t Executor::take_words(std::int64_t count) {
 
 // Planned buffers first; then what lives as long as the executor.
 Status Executor::plan_arena() {
-  placement_ = cpu::place_buffers(program_, fuse_ ? 2 * kFusionReach : 0);  // one fusion may run later than planned, and the next earlier
-  place_.assign(program_.buffers.size(), 0);
-  mirrors_.resize(program_.buffers.size());
+  placement_ = place_buffers(lowered_, fuse_ ? 2 * kFusionReach : 0);  // one fusion may run later than planned, and the next earlier
+  place_.assign(lowered_.buffers.size(), 0);
+  mirrors_.resize(lowered_.buffers.size());
   arena_words_ = static_cast<std::uint64_t>(placement_.arena_bytes) / 4;
-  std::vector<bool> used(program_.buffers.size());
-  std::int64_t scratch = 0;
-  for (const Instruction& ins : program_.code) {
+  used_.assign(lowered_.buffers.size(), false);
+  for (const LoweredInstruction& ins : lowered_.code)
     for (const View& v : ins.operands)
-      if (v.valid()) used[static_cast<std::size_t>(v.buffer)] = true;
-    auto max_rows = [&](int i) { return program_.max_rows(ins.operands[static_cast<std::size_t>(i)].buffer); };
-    if (ins.op == Op::rms_norm_gain || ins.op == Op::layer_norm_gain) scratch = std::max(scratch, 2 * max_rows(0) * (ins.operands[0].cols / ins.ints[0]));
-    if (ins.op == Op::attention_rows || ins.op == Op::attention_back) {
-      const BufferId positions = ins.operands[3].buffer;
-      if (!sequences_of(positions)) {
-        std::int64_t limit = max_rows(0);
-        for (const Instruction& other : program_.code)
-          if (other.op == Op::rope && other.operands[1].buffer == positions) limit = std::min(limit, program_.max_rows(other.operands[2].buffer));
-        sequence_tables_.push_back({positions, take_words(2 * max_rows(0)), static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(limit), 64))});
-      }
-      if (ins.op == Op::attention_back) scratch = std::max(scratch, 2 * ins.ints[0] * max_rows(0) * sequences_of(positions)->limit);
-    }
+      if (v.valid()) used_[static_cast<std::size_t>(v.buffer)] = true;
+  const std::int64_t scratch = plan_sequences();
+  plan_lasting();
+  page_table_at_ = take_words(static_cast<std::int64_t>(page_table_.size()));
+  scratch_at_ = take_words(scratch);
+  registers_at_ = take_words(static_cast<std::int64_t>(lowered_.registers.size()));
+  picked_at_ = take_words(static_cast<std::int64_t>(1 + kMostPicked) + 2 * kPickParts);
+  const std::uint64_t limit = std::min(device_.limits().buffer_bytes, device_.limits().binding_bytes);
+  if (arena_words_ * 4 > limit || arena_words_ >= UINT32_MAX) {
+    return Status(Code::out_of_memory, "gpu: the session's values, states and masters take " + std::to_string(arena_words_ * 4) + " bytes, a binding of this adapter holds " +
+                                           std::to_string(limit) + ": fewer rows or positions may help");
   }
-  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
-    const Buffer& buffer = program_.buffers[b];
+  LOOM_ASSIGN(arena_, gpu::Buffer::create(device_, arena_words_ * 4, "arena"));
+  return write_constants();
+}
+
+// Places for the tables of sequences; returns the scratch of the largest instruction, in words.
+std::int64_t Executor::plan_sequences() {
+  std::int64_t scratch = 0;
+  for (const LoweredInstruction& ins : lowered_.code) {
+    const OpTraits& op = traits(ins.op);
+    ScratchQuery query{lowered_, ins};
+    if (op.sequences >= 0) {
+      const BufferId positions = ins.operands[static_cast<std::size_t>(op.sequences)].buffer;
+      if (!sequences_of(positions)) {
+        std::int64_t limit = query.max_rows(0);
+        for (const LoweredInstruction& other : lowered_.code)
+          if (other.op == LoweredOp::rope && other.operands[1].buffer == positions) limit = std::min(limit, lowered_.max_rows(other.operands[2].buffer));
+        sequence_tables_.push_back({positions, take_words(2 * query.max_rows(0)), static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(limit), 64))});
+      }
+      query.sequence_limit = sequences_of(positions)->limit;
+    }
+    if (op.scratch) scratch = std::max(scratch, op.scratch(query).device_words);
+  }
+  return scratch;
+}
+
+// Places for states, constants, masters and weights that are vectors; matrices have buffers of their own.
+void Executor::plan_lasting() {
+  std::vector<bool> vector(lowered_.buffers.size());
+  for (const LoweredInstruction& ins : lowered_.code)
+    for (std::size_t i = traits(ins.op).weight != WeightUse::none ? 1 : 0; i < ins.operands.size(); ++i)
+      if (ins.operands[i].valid()) vector[static_cast<std::size_t>(ins.operands[i].buffer)] = true;
+  for (std::size_t b = 0; b < lowered_.buffers.size(); ++b) {
+    const Buffer& buffer = lowered_.buffers[b];
     const auto id = static_cast<BufferId>(b);
     const bool lasting = buffer.kind == BufferKind::state || buffer.kind == BufferKind::constant || buffer.kind == BufferKind::master || buffer.kind == BufferKind::weight;
     if (placement_.offset[b] >= 0) place_[b] = static_cast<std::uint32_t>(placement_.offset[b] / 4);
-    if (!lasting || !used[b]) continue;
-    bool vector = buffer.kind != BufferKind::weight;  // matrices have buffers of their own
-    for (const Instruction& ins : program_.code)
-      for (std::size_t i = is_weight_matrix(ins.op) ? 1 : 0; i < ins.operands.size() && !vector; ++i) vector = ins.operands[i].buffer == id;
-    if (!vector) continue;
-    place_[b] = take_words(program_.max_rows(id) * stride_words(id));
-    if (buffer.kind == BufferKind::state) state_bytes_ += program_.max_rows(id) * stride_words(id) * 4;
+    if (!lasting || !used_[b] || (buffer.kind == BufferKind::weight && !vector[b])) continue;
+    place_[b] = take_words(lowered_.max_rows(id) * stride_words(id));
+    if (buffer.kind == BufferKind::state) state_bytes_ += lowered_.max_rows(id) * stride_words(id) * 4;
   }
-  page_table_at_ = take_words(static_cast<std::int64_t>(page_table_.size()));
-  scratch_at_ = take_words(scratch);
-  registers_at_ = take_words(static_cast<std::int64_t>(program_.registers.size()));
-  picked_at_ = take_words(static_cast<std::int64_t>(1 + kMostPicked) + 2 * kPickParts);
-  if (arena_words_ * 4 > std::min(device_.limits().buffer_bytes, device_.limits().binding_bytes) || arena_words_ >= UINT32_MAX) {
-    return Status(Code::out_of_memory, "gpu: the session's values, states and masters take " + std::to_string(arena_words_ * 4) + " bytes, a binding of this adapter holds " +
-                                           std::to_string(std::min(device_.limits().buffer_bytes, device_.limits().binding_bytes)) + ": fewer rows or positions may help");
-  }
-  LOOM_ASSIGN(arena_, gpu::Buffer::create(device_, arena_words_ * 4, "arena"));
-  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
-    const Buffer& buffer = program_.buffers[b];
-    if (buffer.kind != BufferKind::constant || !used[b]) continue;
+}
+
+Status Executor::write_constants() {
+  for (std::size_t b = 0; b < lowered_.buffers.size(); ++b) {
+    const Buffer& buffer = lowered_.buffers[b];
+    if (buffer.kind != BufferKind::constant || !used_[b]) continue;
     if (buffer.constant.kind != ConstantKind::rope) {
       const std::vector<std::int32_t> list = places_table(buffer.constant.reals, buffer.constant.kind == ConstantKind::uses);
       LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, std::as_bytes(std::span(list))));
       continue;
     }
     LOOM_ASSIGN(const RopeSpec spec, RopeSpec::from_reals(buffer.constant.reals));
-    std::vector<float> table(static_cast<std::size_t>(program_.max_rows(static_cast<BufferId>(b)) * buffer.cols));
-    fill_rope_table(spec, program_.max_rows(static_cast<BufferId>(b)), buffer.cols, buffer.cols, table.data());
+    const std::int64_t rows = lowered_.max_rows(static_cast<BufferId>(b));
+    std::vector<float> table(static_cast<std::size_t>(rows * buffer.cols));
+    fill_rope_table(spec, rows, buffer.cols, buffer.cols, table.data());
     LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, std::as_bytes(std::span(table))));
   }
   return {};
@@ -142,8 +154,8 @@ Executor::Parameter* Executor::matrix_of(BufferId id) {
 }
 
 Status Executor::plan_parameters() {
-  for (const Instruction& ins : program_.code) {
-    for (std::size_t i = 0; i < info(ins.op).operands.size(); ++i) {
+  for (const LoweredInstruction& ins : lowered_.code) {
+    for (std::size_t i = 0; i < operands(ins.op).size(); ++i) {
       const View& v = ins.operands[i];
       if (!v.valid() || (buffer(v.buffer).kind != BufferKind::weight && buffer(v.buffer).kind != BufferKind::master)) continue;
       const Buffer& b = buffer(v.buffer);
@@ -154,8 +166,8 @@ Status Executor::plan_parameters() {
         if (std::none_of(masters_.begin(), masters_.end(), [&](const Master& m) { return m.buffer == v.buffer; })) masters_.push_back({v.buffer, store});
         continue;
       }
-      const bool matrix = i == 0 && is_weight_matrix(ins.op);
-      if (matrix && cpu::product_form(store->format()) != cpu::product_form(b.format))
+      const bool matrix = i == 0 && traits(ins.op).weight != WeightUse::none;
+      if (matrix && product_form(store->format()) != product_form(b.format))
         return Status(Code::invalid_argument, "parameter " + name + ": the program multiplies " + to_string(b.format) + ", the network has " + to_string(store->format()));
       if (std::any_of(parameters_read_.begin(), parameters_read_.end(), [&](const Parameter& p) { return p.buffer == v.buffer && p.matrix == matrix; })) continue;
       Parameter p;
@@ -231,7 +243,7 @@ Status Executor::repack_on_device() {
   host_behind_ = true;
   device_ahead_ = false;
   bool encode = false;  // formats other than f32 are encoded by the host
-  for (Parameter& p : parameters_read_) encode = encode || (p.matrix && p.device.arg.form != cpu::kFloatForm) || (p.matrix && p.store->format().dtype != DType::f32);
+  for (Parameter& p : parameters_read_) encode = encode || (p.matrix && p.device.arg.form != kFloatForm) || (p.matrix && p.store->format().dtype != DType::f32);
   if (encode) {
     LOOM_TRY(sync());
     for (const Master& m : masters_) m.store->touch();
@@ -254,7 +266,7 @@ Status Executor::sync() {
 
 Executor::Mirror& Executor::mirror(BufferId id) {
   Mirror& m = mirrors_[static_cast<std::size_t>(id)];
-  if (m.bytes.empty()) m.bytes.resize(static_cast<std::size_t>(program_.max_rows(id) * stride_words(id) * 4));
+  if (m.bytes.empty()) m.bytes.resize(static_cast<std::size_t>(lowered_.max_rows(id) * stride_words(id) * 4));
   return m;
 }
 

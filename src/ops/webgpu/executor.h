@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "gpu/device.h"
-#include "ops/cpu/planner.h"
+#include "ops/lowering/memory_planner.h"
 #include "ops/executor.h"
+#include "ops/lowering/fuse_decoding.h"
 #include "ops/webgpu/device_weights.h"
 #include "ops/webgpu/kernels.h"
 
@@ -24,6 +25,7 @@ class Executor final : public loom::Executor {
 
   std::string_view target() const override { return device_.info().name; }
   std::int64_t barriers() const override { return dispatched_; }
+  std::size_t instructions() const override { return lowered_.code.size(); }
   std::int64_t arena_bytes() const override { return static_cast<std::int64_t>(arena_.bytes()); }
   std::int64_t state_bytes() const override { return state_bytes_; }
   std::int64_t weight_bytes() const override;
@@ -74,13 +76,16 @@ class Executor final : public loom::Executor {
   Status plan(const ExecutorOptions& options);
   Status refuse_doubles() const;
   Status plan_arena();
+  std::int64_t plan_sequences();
+  void plan_lasting();
+  Status write_constants();
   Status plan_parameters();
   Status record();
   Status add_launch(LaunchSpec spec);
   std::uint32_t take_words(std::int64_t count);
   std::uint32_t word_of(BufferId id) const { return place_[static_cast<std::size_t>(id)]; }
   std::int64_t stride_words(BufferId id) const;
-  const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<std::size_t>(id)]; }
+  const Buffer& buffer(BufferId id) const { return lowered_.buffers[static_cast<std::size_t>(id)]; }
   Parameter* matrix_of(BufferId id);
   const SequenceTable* sequences_of(BufferId positions) const;
   Status plan_heaps();
@@ -100,7 +105,10 @@ class Executor final : public loom::Executor {
   Status fetch(BufferId id);
 
   gpu::Device& device_;
-  cpu::Placement placement_;
+  LoweredProgram lowered_;
+  std::vector<Fusion> fusions_;  // of single rows
+  Placement placement_;
+  std::vector<bool> used_;            // per buffer: an instruction names it
   std::vector<std::uint32_t> place_;  // per buffer: its first word in the arena
   std::uint64_t arena_words_ = 0;
   gpu::Buffer arena_, parameters_;

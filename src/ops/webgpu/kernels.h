@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "gpu/device.h"
-#include "ops/cpu/kernel_args.h"
-#include "ops/program.h"
+#include "ops/lowering/lowered.h"
 
 namespace loom::webgpu {
 
@@ -43,21 +42,13 @@ struct LaunchSpec {
   std::int64_t threads = 1;  // units per workgroup
   std::int64_t most = 0;     // workgroups; 0: any number. Those of a kernel that loops over its units
   std::vector<WideKernel> wide{};  // rows ascending
-  // What its parameters say: of the instruction, or of several that one dispatch does.
-  const Instruction* instruction = nullptr;
+  // What its parameters say; no instruction: of a parameter made from its master.
+  const LoweredInstruction* instruction = nullptr;
   std::array<View, kMaxOperands> operands{};
   std::array<std::int64_t, kMaxInts> ints{};
   std::array<double, kMaxReals> reals{};
   std::array<BufferId, 3> matrices{kNone, kNone, kNone};  // that lie in one buffer
 };
-
-// The dispatches of an instruction of a verified program. `weight` is its matrix as prepared, null where it has none. Error: unsupported, where the
-// device cannot do it.
-Result<std::vector<LaunchSpec>> launches_of(const Program& program, const Instruction& instruction, const cpu::WeightArg* weight, const gpu::Limits& limits);
-
-std::string constant(std::string_view name, std::int64_t value);
-std::string flag(std::string_view name, bool value);
-std::string weight_constants(const cpu::WeightArg& weight, bool bias);
 
 // After an update: a master (operand 0) becomes float panels, or a vector.
 LaunchSpec master_to_panels(std::int64_t elements);

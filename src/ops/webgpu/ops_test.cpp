@@ -11,7 +11,7 @@ namespace {
 // No device is needed: each kernel file is in the library, up to its last line.
 TEST(WebGpuSources, EveryFileIsInTheLibrary) {
   int count = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(loom::test::source_dir() + "/src/ops/webgpu/kernels")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(loom::test::source_dir() + "/src/ops")) {
     if (entry.path().extension() != ".wgsl") continue;
     ++count;
     const std::string_view text = wgsl_text(entry.path().stem().string());
@@ -178,7 +178,7 @@ TEST(WebGpuOps, OpsOfWholeGraphsEqualTheCpu) {
     EXPECT_TRUE(c.equal(*device, {1, 5})) << "unary, spread " << spread;
     Case d;
     const View a = d.input(2 * 3 * 5, spread), b = d.input(4 * 5, spread), one = d.weight("one", 1, 20, {}), g = d.input(2 * 3 * 4 * 5);
-    for (int kind = 0; kind < static_cast<int>(Binary::count_); ++kind) {
+    for (int kind = 0; kind < kBinaryCount; ++kind) {
       if (kind == static_cast<int>(Binary::pow)) continue;
       for (const View& other : {b, one}) {
         d.output(d.emit.binary(a, other, static_cast<Binary>(kind), {1, 2, 3, 4, 5}, {0, 15, 5, 0, 1}, {0, 0, 0, 5, 1}, d.rows));
@@ -191,7 +191,7 @@ TEST(WebGpuOps, OpsOfWholeGraphsEqualTheCpu) {
     Case e;
     for (const std::int64_t n : {1, 7, 70}) {
       const View v = e.input(3 * n, spread), gv = e.input(3);
-      for (int kind = 0; kind < static_cast<int>(Reduce::count_); ++kind) {
+      for (int kind = 0; kind < kReduceCount; ++kind) {
         const View y = e.emit.reduce(v, static_cast<Reduce>(kind), n);
         e.output(y);
         e.output(e.emit.reduce_back(v, y, gv, static_cast<Reduce>(kind), n));
@@ -298,7 +298,7 @@ TEST(WebGpuOps, DistributionsEqualTheCpu) {
     for (int spread = 0; spread <= 2; ++spread) {
       Case c;
       const View x = c.emit.scale(c.input(3 * group, spread), 4), gy = c.input(3 * group);
-      for (int kind = 0; kind < static_cast<int>(Simplex::count_); ++kind) {
+      for (int kind = 0; kind < kSimplexCount; ++kind) {
         const View y = c.emit.softmax(x, static_cast<Simplex>(kind), group, kind == static_cast<int>(Simplex::sparsemax) ? 2 : kind == static_cast<int>(Simplex::entmax15) ? 1.5 : 1.3);
         c.output(y);
         if (kind != static_cast<int>(Simplex::hardmax)) c.output(c.emit.softmax_back(y, gy, static_cast<Simplex>(kind), group, 1.3));
@@ -415,7 +415,7 @@ TEST(WebGpuOps, AttentionOfRowsAndItsGradientsEqualTheCpu) {
     const AttentionShape shape{f.heads, f.kv_heads, f.head_dim, f.window, f.causal, 0.3};
     const View q = c.input(f.heads * f.head_dim), k = c.input(f.kv_heads * f.head_dim), v = c.input(f.kv_heads * f.head_dim);
     const View pos = c.emit.input("positions", ValueType::u32, c.rows, 1);
-    const Emit::Attended a = c.emit.attention_rows(q, k, v, pos, shape);
+    const Attended a = c.emit.attention_rows(q, k, v, pos, shape);
     c.output(a.y);
     c.output(a.stats);
     const auto g = c.emit.attention_back(q, k, v, pos, a, c.input(f.heads * f.head_dim), shape);

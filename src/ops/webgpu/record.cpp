@@ -6,7 +6,7 @@
 #include "base/files/bytes.h"
 #include "base/math/fp_env.h"
 #include "ops/webgpu/executor.h"
-#include "ops/webgpu/fusion.h"
+#include "ops/webgpu/launches.h"
 
 namespace loom::webgpu {
 namespace {
@@ -45,35 +45,33 @@ Status Executor::record() {
   // Every instruction by itself; for single rows, fusions in place of what they do; after an update, parameters from their masters.
   std::vector<LaunchSpec> specs;
   std::vector<std::pair<std::size_t, std::size_t>> of_instruction;  // ranges of specs
-  for (const Instruction& ins : program_.code) {
-    const Parameter* matrix = ins.operands[0].valid() ? matrix_of(ins.operands[0].buffer) : nullptr;
-    LOOM_ASSIGN(std::vector<LaunchSpec> list, launches_of(program_, ins, matrix ? &matrix->device.arg : nullptr, device_.limits()));
+  const MatrixLookup matrices = [this](BufferId id) {
+    const DeviceMatrix& m = matrix_of(id)->device;
+    return Matrix{&m.arg, m.heap};
+  };
+  for (const LoweredInstruction& ins : lowered_.code) {
+    LOOM_ASSIGN(std::vector<LaunchSpec> list, launches_of(lowered_, ins, matrices, device_.limits()));
     of_instruction.emplace_back(specs.size(), specs.size() + list.size());
     for (LaunchSpec& s : list) {
       in_order_.push_back(specs.size());
       specs.push_back(std::move(s));
     }
   }
-  std::vector<Fusion> fusions;
-  if (fuse_) {
-    const auto weight = [this](BufferId id) {
-      const DeviceMatrix& m = matrix_of(id)->device;
-      return FusedMatrix{&m.arg, m.heap};
-    };
-    fusions = find_fusions(program_, weight, device_.limits());
-  }
-  std::vector<std::size_t> fusion_at(program_.code.size(), kNowhere);  // that an instruction is part of
-  for (std::size_t f = 0; f < fusions.size(); ++f)
-    for (const std::size_t n : fusions[f].instructions) fusion_at[n] = f;
-  for (std::size_t n = 0; n < program_.code.size(); ++n) {
+  fusions_.clear();
+  if (fuse_) fusions_ = find_fusions(lowered_, matrices, device_.limits());
+  std::vector<std::size_t> fusion_at(lowered_.code.size(), kNowhere);  // that an instruction is part of
+  for (std::size_t f = 0; f < fusions_.size(); ++f)
+    for (const std::size_t n : fusions_[f].instructions) fusion_at[n] = f;
+  for (std::size_t n = 0; n < lowered_.code.size(); ++n) {
     if (fusion_at[n] == kNowhere) {
       for (std::size_t s = of_instruction[n].first; s < of_instruction[n].second; ++s) fused_.push_back(s);
-    } else if (fusions[fusion_at[n]].first == n) {
+    } else if (fusions_[fusion_at[n]].first == n) {
+      LOOM_ASSIGN(std::vector<LaunchSpec> list, launches_of(lowered_, fusions_[fusion_at[n]].fused, matrices, device_.limits()));
       fused_.push_back(specs.size());
-      specs.push_back(std::move(fusions[fusion_at[n]].launch));
+      specs.push_back(std::move(list[0]));
     }
   }
-  if (fusions.empty()) fused_.clear();
+  if (fusions_.empty()) fused_.clear();
   for (const Master& m : masters_)
     for (const Parameter& p : parameters_read_) {
       if (p.store != m.store || (p.matrix && p.store->format().dtype != DType::f32)) continue;
@@ -113,9 +111,9 @@ void Executor::fill_slot(std::size_t n) {
   for (std::size_t i = 0; i < spec.operands.size(); ++i) {
     const View& v = spec.operands[i];
     if (!v.valid()) continue;
-    const std::uint32_t operand[] = {word_of(v.buffer) + static_cast<std::uint32_t>(v.col), word(stride_words(v.buffer)), word(program_.rows(v.buffer, u32_)), word(v.cols)};
+    const std::uint32_t operand[] = {word_of(v.buffer) + static_cast<std::uint32_t>(v.col), word(stride_words(v.buffer)), word(lowered_.rows(v.buffer, u32_)), word(v.cols)};
     std::memcpy(slot + kOperands + 4 * i, operand, sizeof operand);
-    const RegisterId count = program_.measured(v.buffer);
+    const RegisterId count = lowered_.measured(v.buffer);
     if (count == kNone) continue;
     const Rows& r = buffer(v.buffer).rows;
     slot[kOperands + 4 * i + 2] = kMeasured | (registers_at_ + static_cast<std::uint32_t>(count));
@@ -136,18 +134,18 @@ void Executor::fill_slot(std::size_t n) {
   }
   if (!pick_.empty() && (n == pick_[0] || n == pick_[1])) slot[kExtra] = picked_at_, slot[kExtra + 1] = picked_at_ + 1 + word(kMostPicked);
   if (!spec.instruction) return;
-  const Instruction& ins = *spec.instruction;
-  if (ins.op == Op::fill) slot[kReals] = bits(cpu::stored(static_cast<float>(ins.reals[0])));
-  for (std::size_t i = 0; i < info(ins.op).registers.size(); ++i) {
+  const LoweredInstruction& ins = *spec.instruction;
+  for (std::size_t i = 0; i < ins.registers.size(); ++i) {
+    if (ins.registers[i] == kNone) continue;
     const auto reg = static_cast<std::size_t>(ins.registers[i]);
-    slot[kU32s + i] = program_.registers[reg].type == RegisterType::measured ? registers_at_ + word(ins.registers[i]) : u32_[reg];
+    slot[kU32s + i] = lowered_.registers[reg].type == RegisterType::measured ? registers_at_ + word(ins.registers[i]) : u32_[reg];
     slot[kF32s + i] = bits(f32_[static_cast<std::size_t>(ins.registers[i])]);
   }
-  if (ins.op == Op::attention_rows || ins.op == Op::attention_back) {
-    const SequenceTable& sequences = *sequences_of(ins.operands[3].buffer);
+  if (const int positions = traits(ins.op).sequences; positions >= 0) {
+    const SequenceTable& sequences = *sequences_of(ins.operands[static_cast<std::size_t>(positions)].buffer);
     slot[kExtra] = sequences.at;
     slot[kExtra + 1] = scratch_at_;
-    slot[kExtra + 2] = scratch_at_ + word(ins.ints[0] * program_.rows(ins.operands[0].buffer, u32_) * sequences.limit);
+    slot[kExtra + 2] = scratch_at_ + word(ins.ints[0] * lowered_.rows(ins.operands[0].buffer, u32_) * sequences.limit);
     slot[kExtra + 3] = word(sequences.limit);
   }
 }
@@ -159,7 +157,7 @@ Status Executor::bind_registers() {
   for (std::size_t n = 0; n < launches_.size(); ++n) {
     Launch& l = launches_[n];
     fill_slot(n);
-    const std::int64_t rows = l.spec.operand >= 0 ? program_.rows(l.spec.operands[static_cast<std::size_t>(l.spec.operand)].buffer, u32_) : 1;
+    const std::int64_t rows = l.spec.operand >= 0 ? lowered_.rows(l.spec.operands[static_cast<std::size_t>(l.spec.operand)].buffer, u32_) : 1;
     gpu::Handle pipeline = l.pipeline;
     std::int64_t tile = l.spec.tile, factor = l.spec.factor, threads = l.spec.threads;
     std::size_t wide = l.wide.size();
@@ -185,7 +183,7 @@ Status Executor::bind_registers() {
   }
   for (std::size_t n : fused_) {
     const LaunchSpec& s = launches_[n].spec;
-    single_rows_ = single_rows_ && (s.operand < 0 || program_.rows(s.operands[static_cast<std::size_t>(s.operand)].buffer, u32_) <= 1);
+    single_rows_ = single_rows_ && (s.operand < 0 || lowered_.rows(s.operands[static_cast<std::size_t>(s.operand)].buffer, u32_) <= 1);
   }
   LOOM_TRY(device_.write(parameters_.handle(), 0, std::as_bytes(std::span(slots_))));
   bound_u32_ = u32_;
@@ -196,11 +194,11 @@ Status Executor::bind_registers() {
 
 // What the host wrote: inputs of this run, and states and pages that changed.
 Status Executor::upload_inputs() {
-  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+  for (std::size_t b = 0; b < lowered_.buffers.size(); ++b) {
     Mirror& m = mirrors_[b];
     const auto id = static_cast<BufferId>(b);
     if (buffer(id).kind == BufferKind::input && placement_.offset[b] >= 0) {
-      const auto bytes = static_cast<std::size_t>(program_.rows(id, u32_) * stride_words(id) * 4);
+      const auto bytes = static_cast<std::size_t>(lowered_.rows(id, u32_) * stride_words(id) * 4);
       LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, std::span<const std::byte>(mirror(id).bytes).first(bytes)));
     } else if (m.dirty) {
       LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, m.bytes));
@@ -218,7 +216,7 @@ Status Executor::upload_inputs() {
 Status Executor::upload_sequences() {
   for (const SequenceTable& sequences : sequence_tables_) {
     const BufferId id = sequences.positions;
-    const std::int64_t rows = program_.rows(id, u32_);
+    const std::int64_t rows = lowered_.rows(id, u32_);
     auto position = [&](std::int64_t r) { return row<std::uint32_t>(id, r)[0]; };
     std::vector<std::uint32_t> table(static_cast<std::size_t>(2 * rows));
     for (std::int64_t begin = 0, end = 0; begin < rows; begin = end) {
@@ -234,9 +232,9 @@ Status Executor::upload_sequences() {
 }
 
 Status Executor::poison() {
-  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
-    if (program_.buffers[b].kind != BufferKind::temp || placement_.offset[b] < 0) continue;
-    const std::vector<std::byte> nan(static_cast<std::size_t>(program_.max_rows(static_cast<BufferId>(b)) * stride_words(static_cast<BufferId>(b)) * 4), std::byte{0xFF});
+  for (std::size_t b = 0; b < lowered_.buffers.size(); ++b) {
+    if (lowered_.buffers[b].kind != BufferKind::temp || placement_.offset[b] < 0) continue;
+    const std::vector<std::byte> nan(static_cast<std::size_t>(lowered_.max_rows(static_cast<BufferId>(b)) * stride_words(static_cast<BufferId>(b)) * 4), std::byte{0xFF});
     LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, nan));
   }
   return {};
@@ -245,7 +243,7 @@ Status Executor::poison() {
 Status Executor::submit(std::span<const std::size_t> order, Segment first, Segment last) {
   submitted_.clear();
   for (const std::size_t n : order) {
-    const Instruction* ins = launches_[n].spec.instruction;
+    const LoweredInstruction* ins = launches_[n].spec.instruction;
     if (list_[n].x != 0 && (!ins || (ins->segment >= first && ins->segment <= last))) submitted_.push_back(list_[n]);
   }
   dispatched_ = static_cast<std::int64_t>(submitted_.size());
@@ -254,10 +252,10 @@ Status Executor::submit(std::span<const std::size_t> order, Segment first, Segme
 
 Status Executor::read_outputs() {
   std::vector<gpu::ReadRange> ranges;
-  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+  for (std::size_t b = 0; b < lowered_.buffers.size(); ++b) {
     const auto id = static_cast<BufferId>(b);
     if (buffer(id).kind != BufferKind::output || placement_.offset[b] < 0) continue;
-    const auto bytes = static_cast<std::size_t>(program_.rows(id, u32_) * stride_words(id) * 4);
+    const auto bytes = static_cast<std::size_t>(lowered_.rows(id, u32_) * stride_words(id) * 4);
     if (bytes != 0) ranges.push_back({arena_.handle(), std::uint64_t{place_[b]} * 4, std::span<std::byte>(mirror(id).bytes).first(bytes)});
   }
   return device_.read(ranges);

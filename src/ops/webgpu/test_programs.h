@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "base/threads/thread_pool.h"
 #include "gpu/test_device.h"
-#include "ops/cpu/planner.h"
+#include "ops/lowering/memory_planner.h"
 #include "ops/emit.h"
 #include "ops/executor.h"
 

@@ -21,7 +21,7 @@ void check(std::int64_t width, const std::string& layer) {
 }
 
 TEST(TensorLayers, GradientsOfFunctions) {
-  for (int kind = 0; kind < static_cast<int>(Unary::count_); ++kind) {
+  for (int kind = 0; kind < kUnaryCount; ++kind) {
     const auto k = static_cast<Unary>(kind);
     if (!differentiable(k) || k == Unary::fp8e4m3 || k == Unary::fp8e5m2) continue;  // the gradient of steps goes through
     // Where the function wants positive values, of a sigmoid.
@@ -33,7 +33,7 @@ TEST(TensorLayers, GradientsOfFunctions) {
 }
 
 TEST(TensorLayers, GradientsOfPairs) {
-  for (int kind = 0; kind < static_cast<int>(Binary::count_); ++kind) {
+  for (int kind = 0; kind < kBinaryCount; ++kind) {
     const auto k = static_cast<Binary>(kind);
     if (!differentiable(k)) continue;
     const std::string op = std::string(R"("type":"binary","op":")") + std::string(name(k)) + "\"";
@@ -51,7 +51,7 @@ TEST(TensorLayers, GradientsOfPairs) {
 }
 
 TEST(TensorLayers, GradientsOfReductions) {
-  for (int kind = 0; kind < static_cast<int>(Reduce::count_); ++kind) {
+  for (int kind = 0; kind < kReduceCount; ++kind) {
     const auto k = static_cast<Reduce>(kind);
     if (!differentiable(k)) continue;
     const std::string op = std::string(R"("type":"reduce","op":")") + std::string(name(k)) + "\"";

@@ -1,0 +1,253 @@
+#include "ops/lowering/prepared_weights.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/files/bytes.h"
+#include "numeric/codec.h"
+#include "numeric/gguf/gguf_panels.h"
+#include "ops/cpu/kernel_args.h"
+#include "ops/lowering/weight_forms.h"
+
+#define LOOM_ISA isa_of_the_host
+#include "ops/cpu/vectors/turn.h"
+
+namespace loom {
+namespace {
+
+using cpu::i64, cpu::Range, cpu::share, cpu::stored;
+using cpu::LOOM_ISA::flushed, cpu::LOOM_ISA::turn;
+
+static_assert(static_cast<int>(DType::f16) == cpu::kF16 && static_cast<int>(DType::bf16) == cpu::kBf16 && static_cast<int>(DType::fp8e4m3) == cpu::kFp8e4m3 && static_cast<int>(DType::fp8e5m2) == cpu::kFp8e5m2 &&
+              static_cast<int>(DType::i16) == cpu::kI16 && static_cast<int>(DType::i8) == cpu::kI8 && static_cast<int>(DType::u16) == cpu::kU16 && static_cast<int>(DType::u8) == cpu::kU8 &&
+              static_cast<int>(DType::i4) == cpu::kI4 && static_cast<int>(DType::u4) == cpu::kU4 && static_cast<int>(DType::fp4) == cpu::kFp4 && static_cast<int>(DType::i2) == cpu::kI2 &&
+              static_cast<int>(DType::u2) == cpu::kU2 && static_cast<int>(DType::ternary) == cpu::kTernary && static_cast<int>(DType::binary) == cpu::kBinary);
+static_assert(static_cast<int>(Layout::plain) == cpu::kPlain && static_cast<int>(Layout::a4) == cpu::kA4 && static_cast<int>(Layout::s4) == cpu::kS4);
+
+template <const SmallFloat& Format>
+const float* code_table() {
+  static const std::vector<float> table = [] {
+    std::vector<float> t(std::size_t{1} << Format.bits());
+    for (std::size_t i = 0; i < t.size(); ++i) t[i] = decode_small_float(static_cast<std::uint32_t>(i), Format);
+    return t;
+  }();
+  return table.data();
+}
+
+void stored_run(const float* __restrict from, i64 n, float* __restrict to) {
+  for (i64 i = 0; i < n; ++i) to[i] = stored(from[i]);
+}
+
+}  // namespace
+
+std::unique_ptr<std::byte[], void (*)(std::byte*)> aligned_zeros(std::int64_t bytes) {
+  // calloc gives untouched zero pages for large blocks; the pointer is aligned by hand, its origin kept just before it.
+  const auto size = static_cast<std::size_t>(bytes);
+  auto* raw = static_cast<std::byte*>(std::calloc(size + 64 + sizeof(void*), 1));
+  if (!raw) return {nullptr, nullptr};
+  const auto address = reinterpret_cast<std::uintptr_t>(raw) + sizeof(void*);
+  auto* aligned = raw + sizeof(void*) + (64 - address % 64) % 64;
+  std::memcpy(aligned - sizeof(void*), &raw, sizeof raw);
+  return {aligned, [](std::byte* p) {
+            void* origin;
+            std::memcpy(&origin, p - sizeof(void*), sizeof origin);
+            std::free(origin);
+          }};
+}
+
+PreparedWeights::Block PreparedWeights::allocate(std::int64_t bytes) {
+  bytes_ += bytes;
+  return aligned_zeros(bytes + 128);
+}
+
+void PreparedWeights::add(BufferId id, WeightStore* store, ValueType type, Use use) {
+  Entry& e = entries_[static_cast<std::size_t>(id)];
+  e.store = store;
+  e.type = type;
+  // Steps of a recurrent layer would copy the same panels again and again.
+  e.copied &= use.copies && !(use.panels && e.use.panels) && !(use.dense && e.use.dense);
+  e.use.panels |= use.panels;
+  e.use.dense |= use.dense;
+  e.use.vector |= use.vector;
+}
+
+void PreparedWeights::updates(const WeightStore* store) {
+  for (Entry& e : entries_) e.updated |= e.store == store;
+}
+
+// Each worker takes every n-th stale parameter; a store stands in one entry only, so workers never meet.
+void PreparedWeights::refresh_share(void* context, int worker, int workers) {
+  auto* self = static_cast<PreparedWeights*>(context);
+  for (std::size_t i = static_cast<std::size_t>(worker); i < self->stale_.size(); i += static_cast<std::size_t>(workers)) {
+    Entry& e = *self->stale_[i];
+    const Status s = e.type == ValueType::f64 ? self->prepare<double>(e) : self->prepare<float>(e);
+    if (!s.ok()) self->failures_[static_cast<std::size_t>(worker)] = s;
+  }
+}
+void PreparedWeights::lay_out_share(void* context, int worker, int workers) {
+  auto* self = static_cast<PreparedWeights*>(context);
+  for (const Entry* e : self->masters_) lay_out(*e, share((e->arg.rows + 15) / 16 * ((e->arg.cols + kLayOut - 1) / kLayOut), 1, worker, workers));
+}
+
+bool PreparedWeights::is_plain_master(const Entry& e) {
+  return e.type == ValueType::f32 && e.store->format().dtype == DType::f32 && !e.store->master().empty();
+}
+
+Status PreparedWeights::refresh(ThreadPool& pool) {
+  failures_.assign(static_cast<std::size_t>(pool.size()), Status());
+  stale_.clear();
+  masters_.clear();
+  for (Entry& e : entries_) {
+    if (!e.store || e.epoch == e.store->epoch()) continue;
+    e.arg.master = nullptr;
+    if (is_plain_master(e) && e.updated && e.copied) {
+      e.arg.master = e.store->master().data();
+      e.arg.rows = e.store->rows();
+      e.arg.cols = e.store->cols();
+    } else if (is_plain_master(e)) {
+      LOOM_TRY(allocate_forms<float>(e, true));
+      masters_.push_back(&e);
+    } else {
+      // Encoding is most of the work, and one matrix may be most of the weights: the whole team takes each. f32 and f64 need none.
+      const DType dtype = e.store->format().dtype;
+      if (dtype != DType::f32 && dtype != DType::f64) LOOM_TRY(e.store->packed(&pool).status());
+      stale_.push_back(&e);
+    }
+  }
+  if (!stale_.empty()) pool.run_allocating(&PreparedWeights::refresh_share, this);
+  for (const Status& s : failures_) LOOM_TRY(s);
+  if (!masters_.empty()) pool.run(&PreparedWeights::lay_out_share, this);
+  for (Entry& e : entries_)
+    if (e.store) e.epoch = e.store->epoch();
+  return {};
+}
+
+void PreparedWeights::lay_out(const Entry& e, Range blocks) {
+  const i64 rows = e.arg.rows, cols = e.arg.cols, across = (cols + kLayOut - 1) / kLayOut;
+  const float* master = e.store->master().data();
+  for (i64 b = blocks.begin; b < blocks.end; ++b) {
+    const i64 first = b / across * 16, count = std::min<i64>(16, rows - first), begin = b % across * kLayOut, end = std::min(begin + kLayOut, cols);
+    for (i64 r = first; r < first + count; ++r) {
+      const float* from = master + r * cols + begin;
+      if (e.use.vector) stored_run(from, end - begin, reinterpret_cast<float*>(e.plain.get()) + r * cols + begin);
+      if (e.use.dense) stored_run(from, end - begin, reinterpret_cast<float*>(e.dense.get()) + r * e.arg.dense_stride + begin);
+    }
+    if (!e.use.panels) continue;
+    float* to = reinterpret_cast<float*>(e.panels.get()) + first * e.arg.padded_cols;
+    // A line of the cache of each row at a time: rows may lie a multiple of its period apart. Rows that are not there are 0 from the start.
+    const i64 whole_rows = count / 4 * 4;
+    for (i64 c = begin; c < end; c += 16) {
+      const i64 some = std::min<i64>(16, end - c), whole = some / 4 * 4;
+      const float* from = master + first * cols + c;
+      turn(from, cols, whole_rows, whole, to + c * 16, 16, [](auto v) __attribute__((always_inline)) { return flushed(v); });
+      for (i64 r = 0; r < count; ++r)
+        for (i64 i = r < whole_rows ? whole : 0; i < some; ++i) to[(c + i) * 16 + r] = stored(from[r * cols + i]);
+    }
+  }
+}
+
+// The packed bytes run as they lie; only scales and zero points are brought into the host's order.
+Status PreparedWeights::prepare_packed(Entry& e) {
+  LOOM_ASSIGN(e.packed, e.store->packed());
+  const WeightFormat& format = e.packed.format();
+  const PackedLayout& layout = e.packed.layout();
+  e.arg.rows = e.packed.rows();
+  e.arg.cols = e.packed.cols();
+  e.arg.padded_cols = layout.padded_cols;
+  e.arg.panel_bytes = static_cast<i64>(layout.panel_bytes);
+  e.arg.panels = e.packed.bytes().data() + layout.codes;
+  e.arg.dtype = static_cast<int>(format.dtype);
+  e.arg.layout = static_cast<int>(format.layout);
+  e.arg.form = product_form(format);
+  e.arg.table = format.dtype == DType::f16 ? code_table<loom::kF16>() : format.dtype == DType::fp8e4m3 ? code_table<loom::kFp8e4m3>() : format.dtype == DType::fp8e5m2 ? code_table<loom::kFp8e5m2>() : nullptr;
+  e.scales.clear();
+  e.zeros.clear();
+  if (e.arg.form == kBlockForm) return prepare_blocks(e);
+  if (format.scale != ScaleKind::none) {
+    for (std::int64_t r = 0; r < e.packed.rows(); ++r) e.scales.push_back(e.packed.row_scale(r));
+  }
+  for (std::uint64_t at = 0; at < layout.zeros_size && e.zeros.size() < static_cast<std::size_t>(e.packed.rows()); at += 4) e.zeros.push_back(load_le<std::uint32_t>(e.packed.bytes().data() + layout.zeros + at));
+  e.arg.scales = e.scales.empty() ? nullptr : e.scales.data();
+  e.arg.zeros = e.zeros.empty() ? nullptr : e.zeros.data();
+  return {};
+}
+
+// Scales per block. GGUF rows become panels.
+Status PreparedWeights::prepare_blocks(Entry& e) {
+  const WeightFormat& format = e.packed.format();
+  const PackedLayout& layout = e.packed.layout();
+  e.minima.clear();
+  if (format.layout == Layout::plain) {
+    e.arg.block = format.block;
+    e.arg.blocks = layout.blocks;
+    const std::byte* bytes = e.packed.bytes().data();
+    for (std::uint64_t at = 0; at < layout.sub_scales_size; at += 4) e.scales.push_back(load_le<float>(bytes + layout.sub_scales + at));
+    for (std::uint64_t at = 0; at < layout.zeros_size; at += 4) e.zeros.push_back(load_le<std::uint32_t>(bytes + layout.zeros + at));
+  } else {
+    const GgufPanels form = gguf_panels(format.layout);
+    const std::int64_t panels = (e.packed.rows() + 15) / 16;
+    e.arg.dtype = static_cast<int>(form.dtype);
+    e.arg.layout = cpu::kPlain;
+    e.arg.block = form.block;
+    e.arg.blocks = (e.packed.cols() + form.block - 1) / form.block;
+    e.arg.padded_cols = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(e.packed.cols()), 64));
+    e.arg.panel_bytes = e.arg.padded_cols * (form.dtype == DType::i8 ? 16 : 8);
+    if (!e.panels) e.panels = allocate(panels * e.arg.panel_bytes);
+    if (!e.panels) return Status(Code::out_of_memory, "weights: no memory for the panels of " + std::to_string(e.packed.rows()) + " x " + std::to_string(e.packed.cols()) + " codes");
+    std::memset(e.panels.get(), 0, static_cast<std::size_t>(panels * e.arg.panel_bytes));
+    const auto scales = static_cast<std::size_t>(panels * e.arg.blocks * 16);
+    e.scales.assign(scales, 0.0f);
+    if (form.minima) e.minima.assign(scales, 0.0f);
+    fill_gguf_panels(e.packed, e.panels.get(), e.scales.data(), form.minima ? e.minima.data() : nullptr);
+    e.arg.panels = e.panels.get();
+  }
+  e.arg.scales = e.scales.data();
+  e.arg.minima = e.minima.empty() ? nullptr : e.minima.data();
+  e.arg.zeros = e.zeros.empty() ? nullptr : e.zeros.data();
+  return {};
+}
+
+template <class T>
+Status PreparedWeights::allocate_forms(Entry& e, bool with_panels) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t rows = e.store->rows(), cols = e.store->cols();
+  e.arg.rows = rows;
+  e.arg.cols = cols;
+  e.arg.dense_stride = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 16));
+  if (with_panels) e.arg.padded_cols = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 32));
+  if (e.use.vector && !e.plain) e.plain = allocate(rows * cols * kSize);
+  if (e.use.dense && !e.dense) e.dense = allocate(rows * e.arg.dense_stride * kSize);
+  if (e.use.panels && with_panels && !e.panels) e.panels = allocate((rows + 15) / 16 * e.arg.padded_cols * 16 * kSize);
+  if ((e.use.vector && !e.plain) || (e.use.dense && !e.dense) || (e.use.panels && with_panels && !e.panels))
+    return Status(Code::out_of_memory, "weights: no memory for " + std::to_string(rows) + " x " + std::to_string(cols) + " values");
+  if (e.use.dense) e.arg.dense = e.dense.get();
+  if (e.use.panels && with_panels) e.arg.panels = e.panels.get();
+  return {};
+}
+
+template <class T>
+Status PreparedWeights::prepare(Entry& e) {
+  const bool packed = sizeof(T) == 4 && product_form(e.store->format()) != kFloatForm;
+  if (packed && e.use.panels) LOOM_TRY(prepare_packed(e));
+  if (packed && !e.use.dense && !e.use.vector) return {};
+  LOOM_TRY(allocate_forms<T>(e, !packed));
+  const std::int64_t rows = e.arg.rows, cols = e.arg.cols;
+  std::vector<T> values(static_cast<std::size_t>(rows * cols));
+  LOOM_TRY(e.store->values(std::span<T>(values)));
+  for (T& v : values) v = stored(v);
+  if (e.use.vector) std::memcpy(e.plain.get(), values.data(), values.size() * sizeof(T));
+  if (e.use.dense)
+    for (std::int64_t r = 0; r < rows; ++r) std::memcpy(reinterpret_cast<T*>(e.dense.get()) + r * e.arg.dense_stride, values.data() + r * cols, static_cast<std::size_t>(cols) * sizeof(T));
+  if (e.use.panels && !packed) {
+    T* to = reinterpret_cast<T*>(e.panels.get());
+    for (std::int64_t r = 0; r < rows; ++r) {
+      T* column = to + (r / 16) * e.arg.padded_cols * 16 + r % 16;
+      const T* from = values.data() + r * cols;
+      for (std::int64_t c = 0; c < cols; ++c) column[c * 16] = from[c];
+    }
+  }
+  return {};
+}
+
+}  // namespace loom

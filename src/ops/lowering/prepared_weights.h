@@ -1,0 +1,75 @@
+// The weights of one program in the forms its kernels read, made from the network's stores.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/status.h"
+#include "base/threads/thread_pool.h"
+#include "numeric/weight_store.h"
+#include "ops/cpu/kernel_args.h"
+#include "ops/program.h"
+
+namespace loom {
+
+class PreparedWeights {
+ public:
+  // Which forms of a weight buffer the program reads.
+  struct Use {
+    bool panels = false;  // matmul, gather
+    bool dense = false;   // matmul_t
+    bool vector = false;  // gains and biases: one row of plain values
+    bool copies = false;  // by a product that copies the panels it needs (kPackedSums)
+  };
+
+  explicit PreparedWeights(std::size_t buffers) : entries_(buffers) {}
+  void add(BufferId id, WeightStore* store, ValueType type, Use use);
+  // The program updates this store's master, which therefore stays where it is. Where products alone read it that copy panels, they do so from there.
+  void updates(const WeightStore* store);
+  // Makes the forms of every store that changed since the last call; the team shares the work.
+  Status refresh(ThreadPool& pool);
+  const WeightArg* arg(BufferId id) const { return &entries_[static_cast<std::size_t>(id)].arg; }
+  std::byte* vector(BufferId id) const { return entries_[static_cast<std::size_t>(id)].plain.get(); }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  using Block = std::unique_ptr<std::byte[], void (*)(std::byte*)>;
+  struct Entry {
+    WeightStore* store = nullptr;
+    ValueType type = ValueType::f32;
+    Use use;
+    bool copied = true, updated = false;  // read by products alone that copy, forward and backward once; by the program
+    std::uint64_t epoch = ~std::uint64_t{0};
+    WeightArg arg;
+    PackedMatrix packed;  // keeps the bytes alive while they run
+    std::vector<float> scales, minima;
+    std::vector<std::uint32_t> zeros;
+    Block panels{nullptr, nullptr}, dense{nullptr, nullptr}, plain{nullptr, nullptr};
+  };
+  template <class T>
+  Status prepare(Entry& entry);
+  Status prepare_packed(Entry& entry);
+  Status prepare_blocks(Entry& entry);
+  // Room for the float forms that are read.
+  template <class T>
+  Status allocate_forms(Entry& entry, bool panels);
+  // Of an f32 matrix with an f32 master, which is most of what an update changes: the team lays it out in blocks of 16 rows and kLayOut columns, without a
+  // copy between.
+  static constexpr std::int64_t kLayOut = 4096;
+  static bool is_plain_master(const Entry& entry);
+  static void lay_out(const Entry& entry, cpu::Range blocks);
+  Block allocate(std::int64_t bytes);
+  static void refresh_share(void* context, int worker, int workers);
+  static void lay_out_share(void* context, int worker, int workers);
+
+  std::vector<Entry> entries_;
+  std::vector<Entry*> stale_, masters_;  // of a refresh
+  std::atomic<std::int64_t> bytes_ = 0;
+  std::vector<Status> failures_;  // per worker, of the last refresh
+};
+
+// 64-byte aligned, zeroed lazily by the operating system where it can.
+std::unique_ptr<std::byte[], void (*)(std::byte*)> aligned_zeros(std::int64_t bytes);
+
+}  // namespace loom

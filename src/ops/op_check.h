@@ -1,0 +1,76 @@
+// What a family's shape rule sees of an instruction. Operands are numbered as the row lists them.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "ops/op_row.h"
+
+namespace loom {
+
+constexpr std::int64_t kMaxCols = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxAttentionRows = std::int64_t{1} << 20;  // scratch grows with their square
+
+// What the verifier knows of the instructions before.
+struct CheckedSoFar {
+  std::vector<bool> written, measured;  // buffers; registers
+  std::vector<BufferId> routed;         // of places: 1 + the share they were made of
+  bool filled = true;                   // what the instruction modifies was written before
+};
+
+class OpCheck {
+ public:
+  OpCheck(const Program& program, const Instruction& instruction, CheckedSoFar& before)
+      : program(program), ins(instruction), before_(before) {}
+
+  const Program& program;
+  const Instruction& ins;
+
+  // Rules return what this does; the first condition that fails is the error.
+  bool require(bool condition, const char* what) {
+    if (!condition) error_ = what;
+    return condition;
+  }
+  const char* error() const { return error_; }
+
+  bool has(int i) const { return view(i).valid(); }
+  const View& view(int i) const { return ins.operands[static_cast<std::size_t>(i)]; }
+  const Buffer& of(int i) const { return program.buffers[static_cast<std::size_t>(view(i).buffer)]; }
+  int count() const { return static_cast<int>(info(ins.op).operands.size()); }
+  std::int64_t integer(int i) const { return ins.ints[static_cast<std::size_t>(i)]; }
+  double number(int i) const { return ins.reals[static_cast<std::size_t>(i)]; }
+
+  ValueType type(int i) const { return of(i).type; }
+  std::int64_t cols(int i) const { return view(i).cols; }
+  bool real(int i) const { return type(i) == ValueType::f32 || type(i) == ValueType::f64; }
+  // All of one float type.
+  bool one_type(std::initializer_list<int> list) const;
+  bool rows_equal(int i, int j) const { return of(i).rows == of(j).rows; }
+  // Of one float type and shape.
+  bool alike(std::initializer_list<int> list) const;
+  bool vector_of(int i, std::int64_t n) const { return of(i).rows == Rows{} && cols(i) == n; }
+  bool is(int i, BufferKind kind) const { return of(i).kind == kind; }
+  // Rows of a parameter, -1 where they are no constant.
+  std::int64_t constant_rows(int i) const;
+  // Indices: the executor checks those that come from the host; others are places that route_rows made
+  // of rows like those of operand `of_rows`.
+  bool from_host(int i) const { return is(i, BufferKind::input) && cols(i) == 1; }
+  bool ids(int i) const { return type(i) == ValueType::u32 && from_host(i); }
+  bool targets(int i) const { return type(i) == ValueType::i32 && from_host(i); }
+  bool routed(int i, int of_rows) const;
+  // A KV state holds values of the type of operand `like`, or f32 values as q15.
+  bool kv_state(int i, int like) const;
+  // Int 0 is a number of columns that divides those of operand 0.
+  bool groups() const { return integer(0) >= 1 && cols(0) % integer(0) == 0; }
+  bool kind_below(std::int64_t count) const { return integer(0) >= 0 && integer(0) < count; }
+  bool filled() const { return before_.filled; }
+  // A count that this instruction measures, and the places it writes, made of operand `share`.
+  bool measures(int places, int share);
+
+ private:
+  CheckedSoFar& before_;
+  const char* error_ = "";
+};
+
+}  // namespace loom

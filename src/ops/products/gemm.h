@@ -1,0 +1,271 @@
+// Float matrix products in the canonical order (numerics rule 4, "AMX32"): chunks of 32 k; in a chunk one chain over even k and one
+// over odd k, each from +0; chunks are added in ascending order to C. Vectorized across outputs, so every tile shape gives the same bits.
+#pragma once
+
+#include "ops/cpu/vectors/simd.h"
+#include "ops/products/product_sizes.h"
+
+namespace loom::cpu::LOOM_ISA {
+
+#if LOOM_VECTOR_BYTES == 64 || defined(__aarch64__)
+static constexpr int kRegisters = 32;
+#else
+static constexpr int kRegisters = 16;
+#endif
+// What they hold of sums; half as many rows of doubles.
+static constexpr int kTileRows = LOOM_TILE_ROWS, kTilePanels = LOOM_TILE_PANELS;
+#ifdef LOOM_FUSED
+static constexpr int kWidePanels = 4;  // of a single row: one chain for each register
+#else
+static constexpr int kWidePanels = 2 * LOOM_TILE_PANELS;  // of a single row, whose registers have two chains
+#endif
+template <class T>
+static constexpr int kRowsOf = sizeof(T) == 4 || kTileRows == 1 ? kTileRows : kTileRows / 2;
+
+// A(m, k) of a product: at fixed steps, or where two tables say. rows<MR>(): the first MR rows, as a tile reads them.
+template <class T>
+struct Strided {
+  const T* a;
+  i64 m_step, k_step;
+  Strided from(i64 m, i64 k) const { return {a + m * m_step + k * k_step, m_step, k_step}; }
+  template <int MR>
+  Strided rows() const { return *this; }
+  const T& at(i64 m, i64 k) const { return a[m * m_step + k * k_step]; }
+};
+template <class T>
+struct Tabled {
+  const T* a;
+  const int *m_at, *k_at;
+  Tabled from(i64 m, i64 k) const { return {a, m_at + m, k_at + k}; }
+  template <int MR>
+  struct Rows {
+    const T* row[MR];
+    const int* k_at;
+    const T& at(i64 m, i64 k) const { return row[m][k_at[k]]; }
+  };
+  template <int MR>
+  Rows<MR> rows() const {
+    Rows<MR> r;
+    r.k_at = k_at;
+    LOOM_UNROLL for (int m = 0; m < MR; ++m) {
+      r.row[m] = a + m_at[m];
+      __asm__("" : "+r"(r.row[m]));  // an address of its own: gcc would add base and both offsets at each step
+    }
+    return r;
+  }
+};
+
+// c[m][p] += sum over k in [0, n) of A(m, k) * B(k, p), B(k, p) = 16 lanes at b + p*bp + k*bk.
+// Written on the registers' own vectors, all loops over them unrolled: a chain never leaves its registers. Both chains of a chunk grow at once where
+// there are registers for both, otherwise one after the other: a tile of twice the size reads half as much for each product.
+template <class T, int MR, int NP, class A>
+static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
+  using N = typename V<T>::Native;
+  const auto rows = a.template rows<MR>();
+  constexpr int kParts = V<T>::kParts, Q = NP * kParts, W = 16 / kParts;
+  [[maybe_unused]] constexpr bool kBoth = 2 * MR * Q <= kRegisters * 3 / 4;
+  auto add_products = [&](i64 k, N(&sum)[MR][Q]) __attribute__((always_inline)) {
+    N values[Q];
+    LOOM_UNROLL for (int q = 0; q < Q; ++q) {
+      __builtin_memcpy(&values[q], b + q / kParts * bp + q % kParts * W + k * bk, sizeof values[q]);
+#ifdef __x86_64__
+      __asm__("" : "+v"(values[q]));  // loaded once: gcc would read it again from memory for each of the MR products
+#endif
+    }
+    LOOM_UNROLL for (int m = 0; m < MR; ++m) {
+#if defined(__AVX512F__) && LOOM_VECTOR_BYTES == 64 && !defined(LOOM_FUSED) && !defined(__clang__)
+      if constexpr (sizeof(T) == 4) {
+        // The product spreads the value itself: to do so into a register takes one of the units that the sums keep busy (Zen 4: 38 and 54 GMAC/s).
+        LOOM_UNROLL for (int q = 0; q < Q; ++q) {
+          N product;
+          __asm__("vmulps %2%{1to16%}, %1, %0" : "=v"(product) : "v"(values[q]), "m"(rows.at(m, k)));
+          sum[m][q] += product;
+        }
+        continue;
+      }
+#endif
+      const T x = rows.at(m, k);
+      LOOM_UNROLL for (int q = 0; q < Q; ++q) sum[m][q] += x * values[q];
+    }
+  };
+  [[maybe_unused]] auto zero = [](N(&sum)[MR][Q]) __attribute__((always_inline)) {
+    LOOM_UNROLL for (int m = 0; m < MR; ++m)
+      LOOM_UNROLL for (int q = 0; q < Q; ++q) sum[m][q] = N{};
+  };
+#ifdef LOOM_FUSED
+  N sum[MR][Q];
+  LOOM_UNROLL for (int m = 0; m < MR; ++m)
+    LOOM_UNROLL for (int q = 0; q < Q; ++q) sum[m][q] = c[m][q / kParts].part[q % kParts];
+  i64 k = 0;
+  for (; k + 1 < n; k += 2) {
+    add_products(k, sum);
+    add_products(k + 1, sum);
+  }
+  if (k < n) add_products(k, sum);
+  LOOM_UNROLL for (int m = 0; m < MR; ++m)
+    LOOM_UNROLL for (int q = 0; q < Q; ++q) c[m][q / kParts].part[q % kParts] = sum[m][q];
+#else
+  for (i64 k0 = 0; k0 < n; k0 += 32) {
+    const i64 k1 = least(k0 + 32, n);
+    N even[MR][Q], odd[MR][Q];
+    zero(even);
+    i64 k = k0;
+    if constexpr (kBoth) {
+      zero(odd);
+      for (; k + 1 < k1; k += 2) {
+        add_products(k, even);
+        add_products(k + 1, odd);
+      }
+      if (k < k1) add_products(k, even);
+    } else {
+      for (; k < k1; k += 2) add_products(k, even);
+      // The first chain waits in memory: gcc would keep some of it and send sums of the second there instead, at every step.
+      N first[MR][Q];
+      LOOM_UNROLL for (int m = 0; m < MR; ++m)
+        LOOM_UNROLL for (int q = 0; q < Q; ++q) first[m][q] = even[m][q];
+      __asm__("" : "+m"(first));
+      zero(odd);
+      for (k = k0 + 1; k < k1; k += 2) add_products(k, odd);
+      LOOM_UNROLL for (int m = 0; m < MR; ++m)
+        LOOM_UNROLL for (int q = 0; q < Q; ++q) even[m][q] = first[m][q];
+    }
+    LOOM_UNROLL for (int m = 0; m < MR; ++m)
+      LOOM_UNROLL for (int q = 0; q < Q; ++q) c[m][q / kParts].part[q % kParts] += even[m][q] + odd[m][q];
+  }
+#endif
+}
+
+template <class T, int MR, int NP>
+static inline void multiply(i64 n, const T* a, i64 am, i64 ak, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
+  multiply<T, MR, NP>(n, Strided<T>{a, am, ak}, b, bp, bk, c);
+}
+
+// The operands of one product C[m][16 lanes of p] = init + A B, and where a tile of it begins.
+template <class T, class A = Strided<T>>
+struct Product {
+  i64 k;                     // length of the sums
+  A a;
+  const T* b; i64 bp, bk;
+  T* c; i64 cm; i64 lanes;   // valid outputs per row of C
+  const T* bias;             // init: null is zero
+  bool accumulate;           // init: what C holds
+  const T* row_bias = nullptr;  // init: one value for each row of C
+  bool partial = false;         // more of the sums follows: C keeps them as they are
+};
+
+// The lines that the results of a tile go to, rows apart, are on their way meanwhile: all stores, to the stack too, would wait behind them.
+template <int MR, int NP, class G>
+static inline void expect_results(const G& g, i64 m, i64 panel) {
+  if constexpr (MR > 2)
+    LOOM_UNROLL for (int i = 0; i < MR * NP; ++i) __builtin_prefetch(g.c + (m + i / NP) * g.cm + (panel + i % NP) * 16, 1);
+}
+template <class T, int MR, int NP, class A>
+static inline void tile(const Product<T, A>& g, i64 m, i64 panel) {
+  expect_results<MR, NP>(g, m, panel);
+  V<T> c[MR][NP];
+  LOOM_UNROLL for (int i = 0; i < MR; ++i)
+    LOOM_UNROLL for (int p = 0; p < NP; ++p) {
+      const i64 col = (panel + p) * 16, n = g.lanes - col;
+      if (g.accumulate) c[i][p] = load_lanes(g.c + (m + i) * g.cm + col, n);
+      else if (g.bias) c[i][p] = load_lanes(g.bias + col, n);
+      else if (g.row_bias) LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) c[i][p].part[q] = g.row_bias[m + i] - typename V<T>::Native{};  // -0 stays
+      else LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) c[i][p].part[q] = typename V<T>::Native{};  // gcc fills a whole V<T>{} by a slow instruction
+    }
+  multiply<T, MR, NP>(g.k, g.a.from(m, 0), g.b + panel * g.bp, g.bp, g.bk, c);
+  for (int i = 0; i < MR; ++i)
+    for (int p = 0; p < NP; ++p) {
+      const i64 col = (panel + p) * 16;
+      T* const to = g.c + (m + i) * g.cm + col;
+      if (g.partial) store_lanes(to, c[i][p], g.lanes - col);
+      else put_tile(to, c[i][p], g.lanes - col);
+    }
+}
+
+// Not inlined, for size: its many tiles are made once.
+template <class T, int NP>
+__attribute__((noinline)) static void tile_rows(const Product<T>& g, i64 rows, i64 panel) {
+  constexpr int kRows = kRowsOf<T>;
+  i64 m = 0;
+  for (; m + kRows <= rows; m += kRows) tile<T, kRows, NP>(g, m, panel);
+  if constexpr (kRows > 4)
+    for (; m + 2 <= rows; m += 2) tile<T, 2, NP>(g, m, panel);
+  for (; m < rows; ++m) tile<T, 1, NP>(g, m, panel);
+}
+
+// Copies of a part of a panel, [k][16]. W row by row is B of gx = gy W, and column by column that of y = x W^T.
+template <class T>
+static void copy_rows(const WeightArg& w, i64 panel, Range k, T* to) {
+  const i64 col = panel * 16, n = w.cols - col;
+  const T* from = sizeof(T) == 4 && w.master ? reinterpret_cast<const T*>(w.master) : static_cast<const T*>(w.dense);
+  const i64 step = from == w.dense ? w.dense_stride : w.cols;
+  for (i64 r = k.begin; r < k.end; ++r, to += 16) {
+    __builtin_prefetch(from + least(r + 32, w.rows - 1) * step + col);  // rows lie pages apart
+    if (from != w.dense && n < 16) {
+      for (i64 c = 0; c < 16; ++c) to[c] = c < n ? stored(from[r * step + col + c]) : T(0);
+      continue;
+    }
+    LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) {
+      typename V<T>::Native v;
+      __builtin_memcpy(&v, from + r * step + col + q * (16 / V<T>::kParts), sizeof v);
+      if constexpr (sizeof(T) == 4) v = flushed(v);
+      __builtin_memcpy(to + q * (16 / V<T>::kParts), &v, sizeof v);
+    }
+  }
+}
+static void turn_rows(const WeightArg& w, i64 panel, Range k, float* to) {
+  const i64 first = panel * 16, count = least(16, w.rows - first), n = k.end - k.begin;
+  const float* from = w.master + first * w.cols + k.begin;
+  const i64 whole_rows = count / 4 * 4, whole = n / 4 * 4;
+  turn(from, w.cols, whole_rows, whole, to, 16, [](auto v) __attribute__((always_inline)) { return flushed(v); });
+  for (i64 c = 0; c < n; ++c)
+    for (i64 r = c < whole ? whole_rows : 0; r < 16; ++r) to[c * 16 + r] = r < count ? stored(from[r * w.cols + c]) : 0;
+}
+
+// The worker's part of C: panels first, and rows too where there are few panels. Any cut gives the same bits. With `copy` panels of B come by it, into the scratch,
+// kPackedSums of their rows at a time.
+template <class T>
+static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k, void (*copy)(const WeightArg&, i64 panel, Range k, T* to) = nullptr) {
+  if (rows == 0) return;  // none may have come
+  const i64 panels = (g.lanes + 15) / 16;
+  if (rows == 1 && !copy) {
+    // Few chains in a row's panel: several panels at once keep the units busy.
+    const Range r = share((panels + kWidePanels - 1) / kWidePanels, 1, k.worker, k.workers);
+    for (i64 panel = r.begin * kWidePanels; panel < least(r.end * kWidePanels, panels);) {
+      if (panel + kWidePanels <= panels) tile<T, 1, kWidePanels>(g, 0, panel), panel += kWidePanels;
+      else tile<T, 1, 1>(g, 0, panel), ++panel;
+    }
+    return;
+  }
+  const i64 groups = (panels + kTilePanels - 1) / kTilePanels;
+  const bool in_parts = copy && g.k > kPackedSums;  // whose copies serve one block of rows only
+  i64 block = rows;
+  if (groups < 4 * k.workers) {
+    if (in_parts) block = (rows + k.workers - 1) / k.workers;
+    else block = least(rows, groups * rows >= 16 * kTileRows * k.workers ? 16 * kTileRows : kTileRows);
+  }
+  const i64 blocks = (rows + block - 1) / block;
+  const Range r = share(groups * blocks, 1, k.worker, k.workers);
+  for (i64 u = r.begin; u < r.end; ++u) {
+    const i64 first = u % blocks * block, count = least(block, rows - first), panel = u / blocks * kTilePanels, end = least(panel + kTilePanels, panels);
+    Product<T> part = g;
+    part.c += first * g.cm;
+    for (i64 at = 0; at < g.k || at == 0; at += part.k) {
+      part.a = g.a.from(first, at);
+      if (copy) {
+        T* const to = reinterpret_cast<T*>(k.scratch);
+        part.k = least(g.k - at, kPackedSums);
+        part.bp = part.k * 16;
+        part.bk = 16;
+        part.b = to - panel * part.bp;
+        part.partial = at + part.k < g.k;
+        part.accumulate = g.accumulate || at > 0;
+        if (in_parts || u == r.begin || u % blocks == 0)
+          for (i64 p = panel; p < end; ++p) copy(*k.weight, p, {at, at + part.k}, to + (p - panel) * part.bp);
+      }
+      if (end - panel == kTilePanels) tile_rows<T, kTilePanels>(part, count, panel);
+      else for (i64 p = panel; p < end; ++p) tile_rows<T, 1>(part, count, p);
+    }
+  }
+}
+
+}  // namespace loom::cpu::LOOM_ISA

@@ -1,0 +1,70 @@
+// Host side of quantization.def: shapes, memory, devices, calls.
+#include <algorithm>
+
+#include "ops/emit.h"
+#include "ops/op_check.h"
+#include "ops/webgpu/launches.h"
+
+namespace loom {
+namespace {
+
+using webgpu::Launches;
+
+bool quantize_shape(OpCheck& c) {
+  return c.require(c.type(0) == ValueType::f32 && c.type(1) == ValueType::q15 && c.cols(0) == c.cols(1) && c.rows_equal(0, 1), "x must be f32 and y q15 of one shape");
+}
+bool split_bf16_shape(OpCheck& c) {
+  return c.require(c.type(0) == ValueType::f32 && c.type(1) == ValueType::bf16x2 && c.cols(0) == c.cols(1) && c.rows_equal(0, 1), "x must be f32 and y bf16x2 of one shape");
+}
+Status quantize_launch(Launches& l) {
+  l.add("arena reduce q15 quantize", "quantize", 0, 1, 1);
+  return {};
+}
+
+bool writes(const Instruction& ins, BufferId buffer) {
+  const auto& operands = info(ins.op).operands;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (operands[i].role != Role::read && ins.operands[i].buffer == buffer) return true;
+  return false;
+}
+
+}  // namespace
+
+View Emit::quantized(View x, ArithClass arith) {
+  const auto key = std::make_pair(x.buffer, x.col);
+  const auto found = packed_.find(key);
+  if (found != packed_.end() && found->second.cols == x.cols) return found->second;
+  const bool integer = arith == ArithClass::integer;
+  const View packed = temp(integer ? ValueType::q15 : ValueType::bf16x2, rows(x), x.cols);
+  append(integer ? Op::quantize : Op::split_bf16, {x, packed});
+  return packed_[key] = packed;
+}
+
+// Of a weight itself, or of the gradient that has its name.
+bool Emit::in_fp8(View v) const {
+  if (!fp8_ || type(v) != ValueType::f32) return false;
+  const Buffer& b = of(v);
+  const BufferId id = b.kind == BufferKind::weight ? v.buffer : p_.find(BufferKind::weight, b.path, b.role);
+  return id != kNone && p_.buffers[static_cast<std::size_t>(id)].format.dtype == DType::fp8e4m3;
+}
+View Emit::rounded(View x, Unary kind) {
+  const auto key = std::make_tuple(x.buffer, x.col, x.cols, kind);
+  if (const auto found = rounded_.find(key); found != rounded_.end()) return found->second;
+  // Values that only change places are rounded before, where nothing has changed since.
+  const auto moved = std::find_if(p_.code.rbegin(), p_.code.rend(), [&](const Instruction& ins) { return writes(ins, x.buffer); });
+  const bool unchanged = moved != p_.code.rend() && moved->op == Op::reorder && moved->operands[1] == x &&
+                         std::none_of(p_.code.rbegin(), moved, [&](const Instruction& ins) { return writes(ins, moved->operands[0].buffer); });
+  if (!unchanged) return rounded_[key] = unary(x, kind);
+  const auto ints = moved->ints;
+  const View from = rounded(moved->operands[0], kind), y = like(x, x.cols);
+  append(Op::reorder, {from, y});
+  p_.code.back().ints = ints;
+  return rounded_[key] = y;
+}
+void Emit::is_rounded(View x, Unary kind) { rounded_[std::make_tuple(x.buffer, x.col, x.cols, kind)] = x; }
+
+#define LOOM_FAMILY quantization
+#define LOOM_FAMILY_ROWS "ops/quantization/quantization.def"
+#include "ops/op_rows.h"
+
+}  // namespace loom

@@ -1,0 +1,131 @@
+// Distributions over groups of columns, and one of noise. All but the logarithm have the gradient s * (g - mean of g weighted by s), where
+// s is a function of the result.
+#pragma once
+
+#include "ops/softmax/softmax.h"
+#include "ops/cpu/vectors/exp_sum.h"
+#include "ops/cpu/vectors/rows.h"
+
+namespace loom::cpu::LOOM_ISA {
+
+// max(z - tau, 0)^q with q = 1 / (alpha - 1).
+template <class T>
+static inline T entmax_value(Simplex kind, T above, T q) {
+  if (!(above > 0)) return T(0);
+  return kind == Simplex::sparsemax ? above : kind == Simplex::entmax15 ? above * above : exact::exp(q * exact::log(above));
+}
+
+// y = (z - tau)_+^q that sums to 1, where z = (alpha - 1) x: Martins and Astudillo 2016 (alpha 2), Peters et al. 2019. Without sorting:
+// from -1 below the largest on, tau grows by Newton's steps, which cannot overshoot (the sum is convex in tau); another alpha is bisected.
+template <class T>
+static void entmax_group(Simplex kind, const T* x, T* y, i64 n, T alpha) {
+  const T scale = alpha - T(1), q = T(1) / scale;
+  T top = x[0];
+  bool finite = true;
+  for (i64 i = 0; i < n; ++i) {
+    finite &= x[i] == x[i] && x[i] < static_cast<T>(__builtin_inff());
+    top = x[i] > top ? x[i] : top;
+  }
+  if (!finite || top == -static_cast<T>(__builtin_inff())) {
+    for (i64 i = 0; i < n; ++i) y[i] = static_cast<T>(__builtin_nanf(""));
+    return;
+  }
+  auto sum_of = [&](auto f) {
+    return reduce_row<T>(n, [&](i64 i, i64 lanes) {
+      T e[16];
+      for (i64 j = 0; j < 16; ++j) e[j] = j < lanes ? f(scale * (x[i + j] - top)) : T(0);
+      return load(e);
+    });
+  };
+  T tau = -1, total = 1;
+  if (kind != Simplex::entmax) {
+    const bool squares = kind == Simplex::entmax15;
+    for (int step = 0; step < 1000; ++step) {
+      const T over = sum_of([&](T z) { return entmax_value(kind, z - tau, q); }) - T(1);
+      const T slope = sum_of([&](T z) { return z > tau ? (squares ? T(2) * (z - tau) : T(1)) : T(0); });
+      const T next = tau + over / slope;
+      if (!(next > tau)) break;
+      tau = next;
+    }
+  } else {
+    T width = 1;
+    for (int step = 0; step < (sizeof(T) == 4 ? 26 : 55); ++step) {
+      width = width * T(0.5);
+      const T middle = tau + width;
+      if (sum_of([&](T z) { return entmax_value(kind, z - middle, q); }) >= T(1)) tau = middle;
+    }
+    total = sum_of([&](T z) { return entmax_value(kind, z - tau, q); });
+  }
+  for (i64 i = 0; i < n; ++i) {
+    const T p = entmax_value(kind, scale * (x[i] - top) - tau, q);
+    y[i] = stored(kind == Simplex::entmax ? p / total : p);
+  }
+}
+
+template <class T>
+LOOM_FLATTEN static void softmax(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &y = k.t[1];
+  const Simplex kind = static_cast<Simplex>(k.ints[0]);
+  const i64 n = k.ints[1], groups = x.cols / n;
+  const Range r = share(x.rows * groups, 1, k.worker, k.workers);
+  for (i64 u = r.begin; u < r.end; ++u) {
+    const T* a = row<T>(x, u / groups) + u % groups * n;
+    T* o = row<T>(y, u / groups) + u % groups * n;
+    if (kind == Simplex::hardmax) {
+      i64 best = 0;
+      for (i64 i = 1; i < n; ++i)
+        if (a[i] > a[best] || (a[i] != a[i] && a[best] == a[best])) best = i;
+      for (i64 i = 0; i < n; ++i) o[i] = i == best ? T(1) : T(0);
+    } else if (kind == Simplex::softmax || kind == Simplex::log_softmax) {
+      const ExpSum<T> s = exp_sum(a, n);
+      const T inverse = T(1) / s.sum, logarithm = kind == Simplex::softmax ? T(0) : exact::log(s.sum) + static_cast<T>(s.top) * kLn2<T>;
+      for (i64 i = 0; i < n; ++i) {
+        if (kind == Simplex::log_softmax) {
+          o[i] = stored(a[i] - logarithm);
+          continue;
+        }
+        const auto parts = exact::exp_parts(a[i]);
+        o[i] = stored(rescale(parts.m, parts.k, s.top) * inverse);
+      }
+    } else {
+      entmax_group(kind, a, o, n, static_cast<T>(k.reals[0]));
+    }
+  }
+}
+
+template <class T>
+static inline T simplex_weight(Simplex kind, T y, T alpha) {
+  if (kind == Simplex::softmax) return y;
+  if (kind == Simplex::log_softmax) return exact::exp(y);
+  if (!(y > 0)) return T(0);
+  return kind == Simplex::sparsemax ? T(1) : kind == Simplex::entmax15 ? exact::sqrt(y) : exact::exp((T(2) - alpha) * exact::log(y));
+}
+template <class T>
+static void softmax_back(const KernelArgs& k) {
+  const TensorArg &y = k.t[0], &gy = k.t[1], &gx = k.t[2];
+  const Simplex kind = static_cast<Simplex>(k.ints[0]);
+  const i64 n = k.ints[1], groups = y.cols / n;
+  const T alpha = static_cast<T>(k.reals[0]);
+  const bool logarithm = kind == Simplex::log_softmax, sums_to_one = kind == Simplex::softmax;
+  const Range r = share(y.rows * groups, 1, k.worker, k.workers);
+  for (i64 u = r.begin; u < r.end; ++u) {
+    const i64 col = u % groups * n;
+    const T *p = row<T>(y, u / groups) + col, *g = row<T>(gy, u / groups) + col;
+    T* o = row<T>(gx, u / groups) + col;
+    auto sum_of = [&](auto f) {
+      return reduce_row<T>(n, [&](i64 i, i64 lanes) {
+        T e[16];
+        for (i64 j = 0; j < 16; ++j) e[j] = j < lanes ? f(i + j) : T(0);
+        return load(e);
+      });
+    };
+    const T dot = sum_of([&](i64 i) { return logarithm ? g[i] : simplex_weight(kind, p[i], alpha) * g[i]; });
+    const T mean = logarithm || sums_to_one ? dot : dot / sum_of([&](i64 i) { return simplex_weight(kind, p[i], alpha); });
+    for (i64 i = 0; i < n; ++i) {
+      const T s = simplex_weight(kind, p[i], alpha);
+      o[i] = stored(logarithm ? g[i] - s * mean : s * (g[i] - mean));
+    }
+  }
+}
+
+}  // namespace loom::cpu::LOOM_ISA

@@ -1,0 +1,75 @@
+#include "ops/webgpu/launches.h"
+
+#include <algorithm>
+
+namespace loom::webgpu {
+
+Launches::Launches(const LoweredProgram& program, const LoweredInstruction& ins, const MatrixLookup& matrices, const gpu::Limits& limits)
+    : program(program), ins(ins), limits(limits), matrices_(matrices) {
+  measured = std::any_of(ins.operands.begin(), ins.operands.end(), [&](const View& v) { return v.valid() && program.measured(v.buffer) != kNone; });
+}
+
+void Launches::elements(std::string_view pieces, std::string_view entry, int operand, std::string constants) {
+  add(pieces, entry, operand, cols(operand), 64, std::move(constants));
+}
+
+void Launches::add(std::string_view pieces, std::string_view entry, int operand, std::int64_t factor, std::int64_t threads, std::string constants) {
+  LaunchSpec l;
+  l.kernel = {std::string(pieces), std::string(entry), std::move(constants)};
+  l.operand = operand;
+  l.factor = factor;
+  l.threads = threads;
+  l.instruction = &ins;
+  l.operands = ins.operands;
+  l.ints = ins.ints;
+  l.reals = ins.reals;
+  list.push_back(std::move(l));
+}
+
+void Launches::with_weights(std::string_view pieces, bool bias) {
+  LaunchSpec& s = last();
+  s.kernel.pieces = pieces;
+  s.kernel.constants = weight_constants(weight(), bias);
+  s.kernel.has_weights = true;
+  s.matrices[0] = view(0).buffer;
+}
+
+void Launches::in_tiles(std::string_view entry, std::int64_t outputs) {
+  WideKernel wide{last().kernel, 32, 64, tiles_of(outputs)};
+  wide.kernel.pieces = "arena weights tiles tiles_weights";
+  wide.kernel.entry = entry;
+  if (outputs >= 64 && max_rows(1) >= wide.rows) last().wide.push_back(std::move(wide));
+}
+
+Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program, const LoweredInstruction& ins, const MatrixLookup& matrices, const gpu::Limits& limits) {
+  Launches l(program, ins, matrices, limits);
+  const OpTraits& op = traits(ins.op);
+  if (op.gpu) {
+    LOOM_TRY(op.gpu(l));
+  } else if (op.element >= 0) {
+    l.elements(op.wgsl, op.entry ? op.entry : name(ins.op), op.element, op.constants ? op.constants(ins) : std::string());
+  } else {
+    return Status(Code::unsupported, "gpu: the op " + l.name() + " runs on the CPU only");
+  }
+  for (LaunchSpec& s : l.list) {
+    s.kernel.measured = l.measured;
+    for (WideKernel& w : s.wide) w.kernel.measured = l.measured;
+  }
+  return std::move(l.list);
+}
+
+std::string constant(std::string_view name, std::int64_t value) { return "const " + std::string(name) + " = " + std::to_string(value) + "u;\n"; }
+std::string flag(std::string_view name, bool value) { return "const " + std::string(name) + " = " + (value ? "true" : "false") + ";\n"; }
+
+std::string int_list(std::string_view name, const LoweredInstruction& ins, std::size_t first, std::size_t count) {
+  std::string text = "const " + std::string(name) + " = array<u32, " + std::to_string(count) + ">(";
+  for (std::size_t i = first; i < first + count; ++i) text += std::to_string(ins.ints[i]) + "u, ";
+  return text + ");\n";
+}
+
+std::string weight_constants(const WeightArg& w, bool bias) {
+  return constant("FORM", w.form) + constant("DTYPE", w.dtype) + constant("LAYOUT", w.layout) + flag("HAS_SCALES", w.scales) + flag("HAS_MINIMA", w.minima) + flag("HAS_ZEROS", w.zeros) +
+         flag("HAS_BIAS", bias);
+}
+
+}  // namespace loom::webgpu
