@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -55,16 +54,18 @@ struct OpTraits {
   Status (*gpu)(webgpu::Launches&) = nullptr;
 };
 
-// A row as it stands in a family's file: "name|operands|ints|reals|registers", or "name|operands" of what
-// only executors know.
-struct OpRow {
-  int id;  // -1: has none
-  const char* text;
-  OpTraits traits;
+// Takes the rows of a family's file one by one.
+class RowSink {
+ public:
+  // text: "name|operands|ints|reals|registers"; id -1: what only executors know.
+  virtual void add(int id, const char* text, const OpTraits& traits) = 0;
+
+ protected:
+  ~RowSink() = default;
 };
 
-// Each family defines both in <family>.cpp, by including op_rows.h.
-using Family = std::span<const OpRow>;
+// Each family defines one in <family>.cpp, by including op_rows.h.
+using Family = void (*)(RowSink&);
 
 const OpTraits& traits(Op op);
 const OpTraits& traits(LoweredOp op);

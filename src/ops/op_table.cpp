@@ -9,14 +9,14 @@
 namespace loom {
 
 namespace families {
-#define LOOM_FAMILY(family) Family family();
+#define LOOM_FAMILY(family) void family(RowSink&);
 #include "ops/family_list.def"
 #undef LOOM_FAMILY
 }  // namespace families
 
 namespace {
 
-constexpr Family (*kFamilies[])() = {
+constexpr Family kFamilies[] = {
 #define LOOM_FAMILY(family) &families::family,
 #include "ops/family_list.def"
 #undef LOOM_FAMILY
@@ -69,34 +69,36 @@ void parse_registers(std::string_view text, OpInfo& info) {
   }
 }
 
-struct Table {
+class Table final : public RowSink {
+ public:
   std::vector<OpInfo> ops = std::vector<OpInfo>(kOpCount);
   struct Lowered {
     std::string_view name;
     std::vector<OperandInfo> operands;
-    const OpTraits* traits = nullptr;
+    OpTraits traits;
   };
   std::vector<Lowered> lowered = std::vector<Lowered>(kLoweredCount);
 
   Table() {
-    std::size_t next = kOpCount;
-    for (const auto family : kFamilies)
-      for (const OpRow& row : family()) add(row, row.id < 0 ? next++ : static_cast<std::size_t>(row.id));
+    for (const Family family : kFamilies) family(*this);
   }
 
- private:
-  void add(const OpRow& row, std::size_t place) {
-    std::string_view rest = row.text, column[5];
+  void add(int id, const char* text, const OpTraits& traits) override {
+    const std::size_t place = id < 0 ? next_++ : static_cast<std::size_t>(id);
+    std::string_view rest = text, column[5];
     for (std::string_view& c : column) {
       c = rest.substr(0, rest.find('|'));
       rest.remove_prefix(std::min(c.size() + 1, rest.size()));
     }
-    lowered[place] = {column[0], parse_operands(column[1]), &row.traits};
-    if (row.id < 0) return;
+    lowered[place] = {column[0], parse_operands(column[1]), traits};
+    if (id < 0) return;
     OpInfo& info = ops[place];
-    info = {static_cast<Op>(row.id), column[0], lowered[place].operands, words(column[2]), words(column[3]), {}, {}};
+    info = {static_cast<Op>(id), column[0], lowered[place].operands, words(column[2]), words(column[3]), {}, {}};
     parse_registers(column[4], info);
   }
+
+ private:
+  std::size_t next_ = kOpCount;  // of what only executors know
 };
 
 const Table& table() {
@@ -108,8 +110,8 @@ const Table::Lowered& lowered(LoweredOp op) { return table().lowered[static_cast
 }  // namespace
 
 const OpInfo& info(Op op) { return table().ops[static_cast<std::size_t>(op)]; }
-const OpTraits& traits(Op op) { return *lowered(static_cast<LoweredOp>(op)).traits; }
-const OpTraits& traits(LoweredOp op) { return *lowered(op).traits; }
+const OpTraits& traits(Op op) { return lowered(static_cast<LoweredOp>(op)).traits; }
+const OpTraits& traits(LoweredOp op) { return lowered(op).traits; }
 std::string_view name(LoweredOp op) { return lowered(op).name; }
 const std::vector<OperandInfo>& operands(LoweredOp op) { return lowered(op).operands; }
 

@@ -83,7 +83,7 @@ class Finder {
     for (std::size_t i = 0; i < list.size(); ++i) {
       operands[2 + i] = list[i]->operands[3];
       operands[5 + i] = list[i]->operands[2];
-      d.matrices.push_back(list[i]->operands[0].buffer);
+      d.matrices[static_cast<std::size_t>(d.count++)] = list[i]->operands[0].buffer;
     }
     take_up(n, matmuls, f, d);
     if (list.size() == 3) heads(matmuls, f, d);

@@ -26,7 +26,8 @@ struct DecodeProducts {
   bool norm = false, bias = false;  // the row is normalized first; each product has a bias
   double eps = 0;
   std::int64_t jobs = 1;  // panels that a workgroup makes at a time
-  std::vector<BufferId> matrices;
+  std::array<BufferId, 3> matrices{kNone, kNone, kNone};
+  std::int64_t count = 0;  // of matrices
   HeadsOfRow row;
 };
 using Attributes = std::variant<std::monostate, ConvWindow, PlacesOfRow, HeadsOfRow, DecodeProducts>;

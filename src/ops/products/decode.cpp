@@ -13,8 +13,8 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 std::int64_t units_of(const LoweredProgram& p, const DecodeProducts& d) {
   if (d.epilogue == DecodeProducts::Epilogue::heads) return d.row.heads + 2 * d.row.kv_heads;
   std::int64_t units = 0;
-  for (const BufferId matrix : d.matrices) {
-    units += ceil_div(p.max_rows(matrix), 16);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(d.count); ++i) {
+    units += ceil_div(p.max_rows(d.matrices[i]), 16);
     if (d.epilogue == DecodeProducts::Epilogue::silu_mul) break;  // gate and value side by side
   }
   return units;

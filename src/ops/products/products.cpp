@@ -187,7 +187,7 @@ Status decode_products_launch(Launches& l) {
   using webgpu::constant, webgpu::flag;
   const bool heads = d.epilogue == DecodeProducts::Epilogue::heads;
   std::string constants = webgpu::weight_constants(w, d.bias) + flag("NORM", d.norm) + "const EPILOGUE = " + epilogue_name(d.epilogue) + ";\n";
-  constants += constant("MATRICES", static_cast<std::int64_t>(d.matrices.size())) + constant("COLS", w.cols) + constant("WORDS", g->words) + constant("PADDED", w.padded_cols);
+  constants += constant("MATRICES", d.count) + constant("COLS", w.cols) + constant("WORDS", g->words) + constant("PADDED", w.padded_cols);
   constants += constant("RUN", g->run) + constant("TURNS", g->turns) + flag("STAGED", g->staged) + constant("JOBS", d.jobs) + constant("THREADS", g->threads);
   constants += constant("HEAD_DIM", heads ? d.row.head_dim : 2);
   l.add("arena exact reduce q15 weights join append lanes gemv", "gemv", 0, g->units, 1, std::move(constants));
@@ -196,7 +196,7 @@ Status decode_products_launch(Launches& l) {
   s.most = g->groups;
   s.ints = {d.row.heads, d.row.kv_heads, d.row.head_dim};
   s.reals = {d.eps};
-  std::copy(d.matrices.begin(), d.matrices.end(), s.matrices.begin());
+  s.matrices = d.matrices;
   return {};
 }
 
