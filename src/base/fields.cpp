@@ -1,0 +1,63 @@
+#include "base/fields.h"
+
+namespace loom {
+namespace {
+
+std::string bound(double value, bool integer) {
+  if (value == Field::kNone || value == -Field::kNone) return {};
+  return integer ? std::to_string(static_cast<std::int64_t>(value)) : format_double(value);
+}
+
+// "must be at least 1", "must be in 1..8", "must be in [0, 1)"
+std::string must_be(std::string_view key, const Field& f, bool integer) {
+  std::string text = "\"" + std::string(key) + "\" must be ";
+  if (f.one_of) return text + "one of " + f.one_of;
+  const bool from = f.min > -Field::kNone, after = f.above > -Field::kNone;
+  const bool to = f.max < Field::kNone, before = f.below < Field::kNone;
+  const std::string low = bound(from ? f.min : f.above, integer);
+  const std::string high = bound(to ? f.max : f.below, integer);
+  if (!from && !after && !to && !before) return text + "given";
+  if (!to && !before) return text + (from ? "at least " : "above ") + low;
+  if (!from && !after) return text + (to ? "at most " : "below ") + high;
+  if (integer && from && to) return text + "in " + low + ".." + high;
+  return text + "in " + (from ? "[" : "(") + low + ", " + high + (to ? "]" : ")");
+}
+
+Status bad(std::string text) { return Status(Code::invalid_argument, std::move(text)); }
+
+}  // namespace
+
+bool in_range(double value, const Field& f) {
+  return value >= f.min && value <= f.max && (f.above == -Field::kNone || value > f.above) &&
+         (f.below == Field::kNone || value < f.below);
+}
+
+Status out_of_range(std::string_view key, const Field& f, bool integer, std::string_view got) {
+  return bad(must_be(key, f, integer) + ", got " + std::string(got));
+}
+
+Status not_one_of(std::string_view key, const Field& f, std::string_view got) {
+  return bad(must_be(key, f, false) + ", got \"" + std::string(got) + "\"");
+}
+
+Status missing(std::string_view key, const Field& f, bool integer) {
+  return bad(must_be(key, f, integer) + ", and is missing");
+}
+
+Status not_applicable(std::string_view key, const Field& f) {
+  return bad("\"" + std::string(key) + "\" goes with \"" + f.only.key + "\" " + f.only.values);
+}
+
+std::string nearest(std::string_view key, const std::vector<std::string_view>& known) {
+  std::string_view best;
+  std::size_t least = key.size();
+  for (const std::string_view name : known) {
+    const std::size_t distance = edit_distance(key, name);
+    if (3 * distance > std::max(key.size(), name.size()) || distance >= least) continue;
+    least = distance;
+    best = name;
+  }
+  return best.empty() ? std::string() : "; did you mean \"" + std::string(best) + "\"?";
+}
+
+}  // namespace loom
