@@ -14,6 +14,9 @@
 #include "base/status.h"
 
 namespace loom {
+#ifdef LOOM_DESCRIBE
+inline namespace described {  // its Field is another type: it holds the documentation
+#endif
 
 // Text for people. Only the program that describes (tools/describe) keeps it: in the library it is
 // empty, so that documentation costs no byte.
@@ -58,16 +61,19 @@ struct Field {
   const char* one_of = nullptr;  // the names that a text may be: "all, last"
   bool required = false;
   When only{};
-  bool written = true;  // false: a writer leaves it out, as networks had it before the field was there
+  bool written = true;  // false: a writer leaves it out, as before the field was there
 };
 
 // Errors of readers, which all say them alike.
 Status out_of_range(std::string_view key, const Field& field, bool integer, std::string_view got);
 bool in_range(double value, const Field& field);
 Status not_one_of(std::string_view key, const Field& field, std::string_view got);
-Status not_applicable(std::string_view key, const Field& field);
+Status not_applicable(std::string_view key, const When& only);
 Status missing(std::string_view key, const Field& field, bool integer);
 // "; did you mean ...?" where one of these is near.
 std::string nearest(std::string_view key, const std::vector<std::string_view>& known);
 
+#ifdef LOOM_DESCRIBE
+}  // namespace described
+#endif
 }  // namespace loom

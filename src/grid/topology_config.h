@@ -32,8 +32,8 @@ struct TopologyConfig {
     v("format", format, {.doc = "what the file is", .one_of = "loom-topology", .required = true});
     v("version", version, {.doc = "of the format", .min = 1, .max = 1, .required = true});
     v("name", name, {.doc = "for people"});
-    v("depth", depth, {.doc = "grid: z. Cell (z, y, x, l) has the index ((z * rows + y) * cols + x) "
-                              "* layers_per_cell + l", .min = 1});
+    v("depth", depth, {.doc = "grid: z. Cell (z, y, x, l) has the index ((z * rows + y) * cols + "
+                              "x) * layers_per_cell + l", .min = 1});
     v("rows", rows, {.doc = "grid: y", .min = 1});
     v("cols", cols, {.doc = "grid: x", .min = 1});
     v("layers_per_cell", layers_per_cell, {.doc = "grid: l", .min = 1});

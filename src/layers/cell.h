@@ -15,7 +15,8 @@ struct CellConfig {
   JsonPart at{"coordinate"}, layers{"layers"}, links{"links"};
   template <class V>
   void fields(V& v) {
-    v("at", at, {.doc = "where the cell is: `[z, y, x, l]`; a layer inside of a container has none"});
+    v("at", at, {.doc = "where the cell is: `[z, y, x, l]`; a layer inside of a container has "
+                        "none"});
     v("type", type, {.doc = "the layer type; absent for an empty cell, which passes its input on, "
                             "and for one that runs another"});
     v("dtype", dtype, {.doc = "weight format of its matrices: `f32`, `i8`, `i4`, `i4:s4`, "

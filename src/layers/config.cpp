@@ -51,7 +51,7 @@ bool FieldReader::begin(std::string_view key, const Field& field, bool integer) 
 bool FieldReader::counts(std::string_view key, const Field& field, bool same) {
   if (field.only.holds) return true;
   // Writers put the default there, too.
-  if (!same) status_ = not_applicable(key, field);
+  if (!same) status_ = not_applicable(key, field.only);
   return false;
 }
 

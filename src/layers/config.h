@@ -5,10 +5,10 @@
 //       v("out", out, {.doc = "outputs per row", .min = 1, .required = true});
 //     }
 //   };
-// FieldReader reads JSON by that list and checks what it says, FieldWriter writes it, the program of
-// tools/describe makes of it the schema, the reference and the bindings' types. A field is an int64,
-// double, bool, string, an enum with names, a list of int64 (in JSON a number or a list of them), or
-// a list of such lists.
+// FieldReader reads JSON by that list and checks what it says, FieldWriter writes it; what
+// tools/describe prints of it becomes the schema, the reference and the bindings' types. A field is
+// an int64, double, bool, string, an enum with names, a list of int64 (in JSON a number or a list of
+// them), or a list of such lists.
 #pragma once
 
 #include <cstdint>
@@ -87,16 +87,20 @@ class FieldWriter {
  public:
   explicit FieldWriter(Json& json) : json_(json) {}
   void about(FieldText) {}
+  // Inlined, so that no call makes a Field of which nothing is used.
   template <class T>
-  void operator()(std::string_view key, const T& value, const Field& field) {
-    if (!field.written) return;
+  [[gnu::always_inline]] void operator()(std::string_view key, const T& value, const Field& field) {
+    if (field.written) put(key, value);
+  }
+
+ private:
+  template <class T>
+  void put(std::string_view key, const T& value) {
     if constexpr (std::is_enum_v<T>) set(key, Json(name(value)));
     else if constexpr (std::is_same_v<T, JsonPart>) return;
     else if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string>) list(key, value);
     else set(key, Json(value));
   }
-
- private:
   void set(std::string_view key, Json value);
   void list(std::string_view key, const std::vector<std::int64_t>& value);
   void list(std::string_view key, const std::vector<std::vector<std::int64_t>>& value);
