@@ -129,9 +129,8 @@ void fields(V& v, HeadSpec& h) {
   v("columns", h.columns, {.doc = "outputs of this head", .min = 1, .max = INT32_MAX,
                            .required = true});
   v("loss", h.loss, {.doc = "as of the spec"});
-  v("delta", h.delta, {.doc = "where the loss turns from squares to a line", .min = 1e-6,
-                       .below = 1e12, .only = {"loss", name(h.loss), "huber"},
-                       .written = h.delta != 1.0});
+  v("delta", h.delta, {.doc = "of `huber`: where it turns from squares to a line", .min = 1e-6,
+                       .below = 1e12, .written = h.delta != 1.0});
   v("weight", h.weight, {.doc = "of its loss in the sum", .min = 0, .below = 1e6});
 }
 
@@ -161,9 +160,8 @@ void fields(V& v, TrainingSpec& t) {
             "`bce`: of -target log(s) - (1 - target) log(1 - s), s = sigmoid(y), targets in 0..1; "
             "`cross_entropy`: -log softmax(logits)[class]. A step's loss is the mean over its "
             "counted rows"});
-  v("delta", t.delta, {.doc = "where the loss turns from squares to a line", .min = 1e-6,
-                       .below = 1e12, .only = {"loss", name(t.loss), "huber"},
-                       .written = t.delta != 1.0});
+  v("delta", t.delta, {.doc = "of `huber`: where it turns from squares to a line", .min = 1e-6,
+                       .below = 1e12, .written = t.delta != 1.0});
   v("heads", t.heads, {.doc = "several losses in place of `loss`, see below"});
   v("lora", t.lora, {.doc = "an adapter learns in the network's place, see below",
                      .written = t.lora.rank > 0});

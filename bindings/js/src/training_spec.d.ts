@@ -278,8 +278,7 @@ export interface HeadSpec {
   columns: number;
   /** as of the spec; default mse */
   loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce';
-  /** where the loss turns from squares to a line; with `loss` `huber`; at least 1e-6, below
-   *  1e12; default 1 */
+  /** of `huber`: where it turns from squares to a line; at least 1e-6, below 1e12; default 1 */
   delta?: number;
   /** of its loss in the sum; at least 0, below 1e6; default 1 */
   weight?: number;
@@ -306,8 +305,7 @@ export interface TrainingSpec {
    *  `cross_entropy`: -log softmax(logits)[class]. A step's loss is the mean over its counted
    *  rows; default mse */
   loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce';
-  /** where the loss turns from squares to a line; with `loss` `huber`; at least 1e-6, below
-   *  1e12; default 1 */
+  /** of `huber`: where it turns from squares to a line; at least 1e-6, below 1e12; default 1 */
   delta?: number;
   /** several losses in place of `loss`, see below */
   heads?: HeadSpec[];
