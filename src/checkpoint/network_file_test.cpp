@@ -217,7 +217,7 @@ TEST(NetworkFile, TensorsMustBeThoseOfTheTopology) {
 TEST(NetworkFile, TopologyErrorsNameTheCell) {
   const TempFolder folder;
   const auto cell = [](const std::string& text) { return topology(R"("input":{"width":5})", R"({"at":[0,0,0,0],)" + text + "}"); };
-  LOOM_EXPECT_ERROR(load_made(folder, cell(R"("type":"dense")"), {}), Code::corrupt, "dense at 0.0.0.0: \"out\" must be at least 1");
+  LOOM_EXPECT_ERROR(load_made(folder, cell(R"("type":"dense")"), {}), Code::corrupt, "cell (0,0,0,0): dense: \"out\" must be at least 1, and is missing");
   LOOM_EXPECT_ERROR(load_made(folder, cell(R"("type":"nonsense")"), {}), Code::corrupt, "cell (0,0,0,0): unknown type \"nonsense\"");
   LOOM_EXPECT_ERROR(load_made(folder, cell(R"("links":[{"read":[0,0,0,0]}])"), {}), Code::corrupt, "cycle");
   LOOM_EXPECT_ERROR(load_made(folder, cell(R"("links":[{"read":[0,0,9,0]}])"), {}), Code::corrupt, "(0,0,0,0): links to (0,0,9,0)");

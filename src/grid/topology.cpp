@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "grid/network.h"
+#include "grid/topology_config.h"
+#include "layers/cell.h"
 
 namespace loom {
 namespace {
@@ -22,10 +24,14 @@ Json to_json(const Coordinate& c) { return Json(Json::Array{Json(c.z), Json(c.y)
 constexpr std::string_view kLinkNames[] = {"read", "send", "run"};
 constexpr std::string_view kMergeNames[] = {"concat", "add", "avg"};
 
-std::string names() {
+std::string unknown_type(const std::string& type) {
   std::string list;
-  for (const LayerType* t : layer_types()) list += (list.empty() ? "" : ", ") + std::string(t->name());
-  return list;
+  std::vector<std::string_view> names;
+  for (const LayerType* t : layer_types()) {
+    list += (list.empty() ? "" : ", ") + std::string(t->name());
+    names.push_back(t->name());
+  }
+  return "unknown type \"" + type + "\": known are " + list + nearest(type, names);
 }
 
 }  // namespace
@@ -34,17 +40,16 @@ Result<Node> Network::parse_node(const Json& cell, int depth) const {
   if (!cell.is_object()) return bad("expected an object");
   if (depth > kMaxNesting) return bad("layers nest deeper than " + std::to_string(kMaxNesting));
   Node node;
-  LOOM_ASSIGN(const std::string type, cell.get_string("type", ""));
-  LOOM_ASSIGN(node.enabled, cell.get_bool("enabled", true));
-  LOOM_ASSIGN(node.keep_previous, cell.get_bool("keep_previous", false));
-  LOOM_ASSIGN(node.tie, cell.get_string("tie", ""));
-  LOOM_ASSIGN(node.name, cell.get_string("name", ""));
-  LOOM_ASSIGN(const std::string dtype, cell.get_string("dtype", "f32"));
-  LOOM_ASSIGN(node.format, parse_weight_format(dtype));
-  LOOM_ASSIGN(const std::string merge, cell.get_string("merge", "concat"));
-  const auto found = std::find(std::begin(kMergeNames), std::end(kMergeNames), merge);
-  if (found == std::end(kMergeNames)) return bad("merge \"" + merge + "\": one of concat, add, avg");
-  node.merge = static_cast<Merge>(found - std::begin(kMergeNames));
+  CellConfig c;
+  FieldReader reader(cell);
+  c.fields(reader);
+  LOOM_TRY(reader.status());
+  node.enabled = c.enabled;
+  node.keep_previous = c.keep_previous;
+  node.tie = c.tie;
+  node.name = c.name;
+  LOOM_ASSIGN(node.format, parse_weight_format(c.dtype));
+  node.merge = static_cast<Merge>(std::find(std::begin(kMergeNames), std::end(kMergeNames), c.merge) - std::begin(kMergeNames));
   if (const Json* links = cell.find("links")) {
     if (!links->is_array()) return bad("\"links\": expected a list");
     for (const Json& link : links->as_array()) {
@@ -59,22 +64,25 @@ Result<Node> Network::parse_node(const Json& cell, int depth) const {
   const auto runs = std::count_if(node.links.begin(), node.links.end(), [](const Link& l) { return l.kind == LinkKind::run; });
   if (runs > 1) return bad("a cell runs at most one other");
   if (depth > 0 && !node.links.empty() && (runs != 1 || node.links.size() != 1)) return bad("a nested layer has no links but one {\"run\": [z,y,x,l]}: others belong to cells of the grid");
-  if (type.empty()) {
+  if (c.type.empty()) {
     if (const Json* layers = cell.find("layers"); layers) return bad("\"layers\" without a \"type\"");
+    if (depth == 0 || runs > 0) LOOM_TRY(reader.finish("a cell without a \"type\""));
     if (depth > 0) node.format = {};
     return node;  // an empty cell, or one that runs another
   }
   if (runs > 0) return bad("a cell that runs another has no type of its own");
-  node.type = find_layer_type(type);
-  if (!node.type) return bad("unknown type \"" + type + "\": known are " + names());
-  LOOM_ASSIGN(node.config, node.type->parse(cell));
+  node.type = find_layer_type(c.type);
+  if (!node.type) return bad(unknown_type(c.type));
+  auto config = node.type->parse(cell);
+  if (!config.ok()) return config.status().at(c.type);
+  node.config = std::move(*config);
   if (const Json* layers = cell.find("layers")) {
-    if (!node.type->is_container()) return bad(type + " holds no layers");
+    if (!node.type->is_container()) return bad(c.type + " holds no layers");
     if (!layers->is_array()) return bad("\"layers\": expected a list");
     for (std::size_t i = 0; i < layers->as_array().size(); ++i) {
       Json child = layers->as_array()[i];
       // A nested layer takes its container's dtype where it names none.
-      if (child.is_object() && !child.find("dtype")) child.set("dtype", dtype);
+      if (child.is_object() && !child.find("dtype")) child.set("dtype", c.dtype);
       auto parsed = parse_node(child, depth + 1);
       if (!parsed.ok()) return parsed.status().at("layer " + std::to_string(i));
       if (!parsed->type && parsed->links.empty()) return bad("layer " + std::to_string(i) + ": \"type\" is missing");
@@ -94,36 +102,29 @@ Status Network::set_cell(const Coordinate& at, const Json& cell) {
 
 Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   if (!t.is_object()) return bad("topology: expected a JSON object");
-  static constexpr std::string_view known[] = {"format", "version", "depth", "rows", "cols", "layers_per_cell", "input", "head", "cells", "name"};
-  for (const auto& [key, value] : t.as_object())
-    if (std::find(std::begin(known), std::end(known), key) == std::end(known)) return bad("topology: unknown key \"" + key + "\"");
   LOOM_ASSIGN(const std::string format, t.get_string("format", ""));
   if (format != "loom-topology") return bad("topology: \"format\" must be \"loom-topology\"");
   LOOM_ASSIGN(const std::int64_t version, t.get_integer("version", 0));
   if (version != 1) return Status(Code::unsupported, "topology: version " + std::to_string(version) + ", this library reads version 1");
-  LOOM_ASSIGN(const std::int64_t depth, t.get_integer("depth", 1));
-  LOOM_ASSIGN(const std::int64_t rows, t.get_integer("rows", 1));
-  LOOM_ASSIGN(const std::int64_t cols, t.get_integer("cols", 1));
-  LOOM_ASSIGN(const std::int64_t layers, t.get_integer("layers_per_cell", 1));
+  TopologyConfig c;
+  FieldReader reader(t);
+  c.fields(reader);
+  LOOM_TRY(reader.finish("a topology", false).at("topology"));
   const Json* in = t.find("input");
-  if (!in || !in->is_object() || in->as_object().size() != 1) return bad("topology: \"input\" is {\"width\": N}, {\"dims\": [N, ...]} or {\"ids\": N}");
-  Shape input;
-  LOOM_ASSIGN(input.width, in->get_integer("width", 0));
-  LOOM_ASSIGN(input.ids, in->get_integer("ids", 0));
-  if (const Json* dims = in->find("dims")) {
-    std::vector<std::int64_t> list;
-    if (!dims->is_array()) return bad("topology: input: \"dims\": expected a list of integers");
-    for (const Json& d : dims->as_array()) {
-      if (!d.is_integer()) return bad("topology: input: \"dims\": expected a list of integers");
-      list.push_back(d.as_integer());
-    }
-    auto shape = Shape::of(std::move(list));
+  if (!in->is_object() || in->as_object().size() != 1) return bad("topology: \"input\" is {\"width\": N}, {\"dims\": [N, ...]} or {\"ids\": N}");
+  InputConfig arrives;
+  FieldReader input_reader(*in);
+  arrives.fields(input_reader);
+  LOOM_TRY(input_reader.finish("an input", false).at("topology: input"));
+  Shape input{arrives.width, arrives.ids};
+  if (!arrives.dims.empty()) {
+    auto shape = Shape::of(std::move(arrives.dims));
     if (!shape.ok()) return shape.status().at("topology: input");
     input = std::move(*shape);
   }
-  LOOM_ASSIGN(Network n, create(depth, rows, cols, layers, input));
+  LOOM_ASSIGN(Network n, create(c.depth, c.rows, c.cols, c.layers_per_cell, input));
   const Json* cells = t.find("cells");
-  if (!cells || !cells->is_array()) return bad("topology: \"cells\" must be a list");
+  if (!cells->is_array()) return bad("topology: \"cells\" must be a list");
   std::vector<bool> set(n.size(), false);
   for (std::size_t i = 0; i < cells->as_array().size(); ++i) {
     const Json& cell = cells->as_array()[i];

@@ -1,6 +1,14 @@
-// A layer's configuration lists its fields once: `template <class V> void fields(V& v) { v("in", in, "inputs per row"); ... }`.
-// Reading JSON, writing it, documentation and hashing all visit that list. Field types: int64, double, bool, string, Activation, and lists of int64 (in
-// JSON a number or a list of them).
+// A layer's configuration lists its fields once (base/fields.h):
+//   struct DenseConfig : LayerConfig {
+//     template <class V> void fields(V& v) {
+//       v.about("activation(W x + b)");
+//       v("out", out, {.doc = "outputs per row", .min = 1, .required = true});
+//     }
+//   };
+// FieldReader reads JSON by that list and checks what it says, FieldWriter writes it; what
+// tools/describe prints of it becomes the schema, the reference and the bindings' types. A field is
+// an int64, double, bool, string, an enum with names, a list of int64 (in JSON a number or a list of
+// them), or a list of such lists.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +17,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/status.h"
 #include "ops/elementwise/activation.h"
+#include "ops/graph/kinds.h"
 
 namespace loom {
 
@@ -20,46 +30,80 @@ struct LayerConfig {
 };
 using ConfigPtr = std::shared_ptr<const LayerConfig>;
 
-// Keys of a cell's JSON that belong to the grid and not to its layer.
-bool is_grid_key(std::string_view key);
+// JSON that a field list names and another reader takes apart: its shape in words of the schema.
+struct JsonPart {
+  const char* shape;  // a definition of the schema: "coordinate", "links", "layers"
+};
+
+inline Result<Activation> parse_as(std::string_view text, Activation) {
+  return parse_activation(text);
+}
+inline Result<Unary> parse_as(std::string_view text, Unary) { return parse_unary(text); }
+inline Result<Binary> parse_as(std::string_view text, Binary) { return parse_binary(text); }
+inline Result<Reduce> parse_as(std::string_view text, Reduce) { return parse_reduce(text); }
 
 class FieldReader {
  public:
+  using Integers = std::vector<std::int64_t>;
   explicit FieldReader(const Json& json) : json_(json) {}
-  void operator()(std::string_view key, std::int64_t& value, std::string_view doc) { read(key, [&] { return json_.get_integer(key, value); }, value); (void)doc; }
-  void operator()(std::string_view key, double& value, std::string_view doc) { read(key, [&] { return json_.get_number(key, value); }, value); (void)doc; }
-  void operator()(std::string_view key, bool& value, std::string_view doc) { read(key, [&] { return json_.get_bool(key, value); }, value); (void)doc; }
-  void operator()(std::string_view key, std::string& value, std::string_view doc) { read(key, [&] { return json_.get_string(key, value); }, value); (void)doc; }
-  void operator()(std::string_view key, Activation& value, std::string_view doc);
-  void operator()(std::string_view key, std::vector<std::int64_t>& value, std::string_view doc);
-  // A key that the layer reads by itself.
-  void allow(std::string_view key) { known_.push_back(key); }
-  // The first error, or the first key that no field and no grid key has.
-  Status finish() const;
+
+  void about(FieldText) {}
+  void operator()(std::string_view key, std::int64_t& value, const Field& field);
+  void operator()(std::string_view key, double& value, const Field& field);
+  void operator()(std::string_view key, bool& value, const Field& field);
+  void operator()(std::string_view key, std::string& value, const Field& field);
+  void operator()(std::string_view key, Integers& value, const Field& field);
+  void operator()(std::string_view key, std::vector<Integers>& value, const Field& field);
+  void operator()(std::string_view key, JsonPart& part, const Field& field);
+  template <class E>
+    requires std::is_enum_v<E>
+  void operator()(std::string_view key, E& value, const Field& field) {
+    std::string text(name(value));
+    (*this)(key, text, {.required = field.required, .only = field.only});
+    if (!status_.ok() || text == name(value)) return;
+    const auto parsed = parse_as(text, value);
+    if (!parsed.ok()) status_ = parsed.status();
+    else if (field.one_of && !has_name(field.one_of, name(*parsed)))
+      status_ = not_one_of(key, field, text);
+    else value = *parsed;
+  }
+  Status status() const { return status_; }
+  // The first error; else a key that no list has; else a required key that is not there. `what` is
+  // read; in a cell the keys of the grid are there, too.
+  Status finish(std::string_view what = "this layer", bool cell = true) const;
 
  private:
-  template <class T, class F>
-  void read(std::string_view key, F get, T& value) {
-    known_.push_back(key);
-    if (!status_.ok()) return;
-    auto result = get();
-    if (!result.ok()) status_ = result.status();
-    else value = std::move(*result);
-  }
+  // Whether the key is there to be read.
+  bool begin(std::string_view key, const Field& field, bool integer);
+  // Whether a value that was read is to be taken; `same`: as before.
+  bool counts(std::string_view key, const Field& field, bool same);
+
   const Json& json_;
   std::vector<std::string_view> known_;
-  Status status_;
+  Status status_, missing_;
 };
 
 class FieldWriter {
  public:
   explicit FieldWriter(Json& json) : json_(json) {}
+  void about(FieldText) {}
+  // Inlined, so that no call makes a Field of which nothing is used.
   template <class T>
-  void operator()(std::string_view key, const T& value, std::string_view) { json_.set(std::string(key), Json(value)); }
-  void operator()(std::string_view key, const std::vector<std::int64_t>& value, std::string_view);
-  void operator()(std::string_view key, const Activation& value, std::string_view) { json_.set(std::string(key), Json(name(value))); }
+  [[gnu::always_inline]] void operator()(std::string_view key, const T& value, const Field& field) {
+    if (field.written) put(key, value);
+  }
 
  private:
+  template <class T>
+  void put(std::string_view key, const T& value) {
+    if constexpr (std::is_enum_v<T>) set(key, Json(name(value)));
+    else if constexpr (std::is_same_v<T, JsonPart>) return;
+    else if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string>) list(key, value);
+    else set(key, Json(value));
+  }
+  void set(std::string_view key, Json value);
+  void list(std::string_view key, const std::vector<std::int64_t>& value);
+  void list(std::string_view key, const std::vector<std::vector<std::int64_t>>& value);
   Json& json_;
 };
 

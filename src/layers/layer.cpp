@@ -24,6 +24,16 @@ Result<Shape> Shape::of(std::vector<std::int64_t> dims) {
   return s;
 }
 
+Status expect_values(const Shape& in) {
+  if (in.ids == 0) return {};
+  return Status(Code::invalid_argument, "expects real values, got " + in.to_string() + ": put an embedding first");
+}
+
+double initial_std(std::int64_t inputs, Activation after) {
+  const bool cuts = after == Activation::relu || after == Activation::leaky_relu || after == Activation::relu2;
+  return __builtin_sqrt((cuts ? 2.0 : 1.0) / static_cast<double>(inputs));
+}
+
 // The adapter follows Hu et al., arXiv 2106.09685, section 4.1; what is scaled is A x, the smaller of the two.
 View Visit::linear(const std::string& role, View x, std::string_view bias) {
   const View y = emit.matmul(weight(role), x, bias.empty() ? View{} : weight(bias));

@@ -13,6 +13,9 @@
 #include "base/status.h"
 #include "layers/config.h"
 #include "ops/emit.h"
+#ifdef LOOM_DESCRIBE  // tools/describe
+#include "layers/describe.h"
+#endif
 
 namespace loom {
 
@@ -117,7 +120,16 @@ class LayerType {
   // Why a row that this layer gives is not a function of its own row and the weights, whatever rows stand beside it: "attends to other rows". Empty: it is,
   // and the layer may run on some of the rows.
   virtual std::string_view crosses_rows(const LayerConfig&) const { return {}; }
+#ifdef LOOM_DESCRIBE
+  virtual void describe(FieldDescriber& describer) const = 0;
+#endif
 };
+
+// An error where ids arrive.
+Status expect_values(const Shape& in);
+// Standard deviation of the initial weights of a product with this many inputs: scaled normal of
+// LeCun, doubled variance where half of what comes out will be cut off (He et al., arXiv 1502.01852).
+double initial_std(std::int64_t inputs, Activation after = Activation::linear);
 
 // Reads and writes a configuration through its field list.
 template <class Config>
@@ -125,6 +137,7 @@ class LayerWith : public LayerType {
  public:
   Result<ConfigPtr> parse(const Json& cell) const override {
     auto config = std::make_shared<Config>();
+    prepare(*config);
     FieldReader reader(cell);
     config->fields(reader);
     LOOM_TRY(reader.finish());
@@ -135,7 +148,17 @@ class LayerWith : public LayerType {
     const_cast<Config&>(static_cast<const Config&>(config)).fields(writer);  // one field list serves both directions
   }
 
+#ifdef LOOM_DESCRIBE
+  void describe(FieldDescriber& describer) const override {
+    Config config;
+    prepare(config);
+    config.fields(describer);
+  }
+#endif
+
  protected:
+  // What the type decides of a configuration, before it is read.
+  virtual void prepare(Config&) const {}
   static const Config& of(const LayerConfig& config) { return static_cast<const Config&>(config); }
 };
 

@@ -13,11 +13,15 @@ struct SpatialConfig : LayerConfig {
   std::vector<std::int64_t> kernel{3}, stride{1}, padding{0}, dilation{1};
   template <class V>
   void spatial_fields(V& v) {
-    v("kernel", kernel, "size of the window: one number, or one per dimension");
-    v("stride", stride, "step of the window");
-    v("padding", padding, "zeros around the input: one number, one per dimension, or all begins and then all ends");
-    v("dilation", dilation, "step between the taps of the window");
+    v("kernel", kernel, {.doc = "size of the window: one number, or one per dimension", .min = 1});
+    v("stride", stride, {.doc = least_stride == 0 ? "step of the window; 0: the kernel"
+                                                  : "step of the window",
+                         .min = least_stride});
+    v("padding", padding, {.doc = "zeros around the input: one number, one per dimension, or all "
+                                  "begins and then all ends", .min = 0});
+    v("dilation", dilation, {.doc = "step between the taps of the window", .min = 1});
   }
+  double least_stride = 1;
 };
 
 // Of channels x 1 to 3 dimensions of space: the input's channels and space are filled in, `out` is not. Errors name the setting.

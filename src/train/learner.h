@@ -19,11 +19,14 @@ namespace loom {
 
 enum class Loss : std::uint8_t { mse, cross_entropy, mae, huber, bce };
 inline constexpr std::string_view kLossNames[] = {"mse", "cross_entropy", "mae", "huber", "bce"};
+inline std::string_view name(Loss loss) { return kLossNames[static_cast<std::size_t>(loss)]; }
 Result<Loss> parse_loss(std::string_view text);
 // The loss takes a class per row, not a value per column.
 constexpr bool takes_classes(Loss loss) { return loss == Loss::cross_entropy; }
 
 enum class OptimizerKind : std::uint8_t { sgd, adamw, rmsprop, lion };
+inline constexpr std::string_view kOptimizerNames[] = {"sgd", "adamw", "rmsprop", "lion"};
+inline std::string_view name(OptimizerKind kind) { return kOptimizerNames[static_cast<std::size_t>(kind)]; }
 struct OptimizerSpec {
   OptimizerKind kind = OptimizerKind::adamw;
   double momentum = 0.0;      // sgd, rmsprop

@@ -24,8 +24,10 @@ enum class ScheduleKind : std::uint8_t {
 constexpr bool has_end(ScheduleKind kind) {
   return kind == ScheduleKind::cosine || kind == ScheduleKind::linear || kind == ScheduleKind::one_cycle || kind == ScheduleKind::polynomial;
 }
+inline constexpr std::string_view kScheduleNames[] = {
+    "constant", "cosine", "step", "linear", "cosine_restarts", "multi_step", "exponential", "one_cycle", "polynomial"};
+inline std::string_view name(ScheduleKind kind) { return kScheduleNames[static_cast<std::size_t>(kind)]; }
 Result<ScheduleKind> parse_schedule_kind(std::string_view text);
-std::string_view name(ScheduleKind kind);
 
 struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;

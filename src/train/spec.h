@@ -25,6 +25,9 @@ enum class DataKind : std::uint8_t {
   text,    // bytes are ids
 };
 
+inline constexpr std::string_view kDataNames[] = {"caller", "tokens", "table", "arrays", "text"};
+inline std::string_view name(DataKind kind) { return kDataNames[static_cast<std::size_t>(kind)]; }
+
 struct DataSpec {
   DataKind kind = DataKind::caller;
   std::string file;

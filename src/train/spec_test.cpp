@@ -48,7 +48,7 @@ TEST(TrainingSpec, ReadsAndWritesEveryKey) {
 TEST(TrainingSpec, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(refusal(kFull, "\"batch\"", "\"batches\""),
             "training spec: unknown key \"batches\": known are format, version, name, network, network_file, base, base_dtype, data, loss, delta, heads, lora, checkpoint, optimizer, schedule, steps, epochs, batch, micro_batches, seed, "
-            "shuffle, shift, fp8, quantize, validation, checkpoint_every, log_every");
+            "shuffle, shift, fp8, quantize, validation, checkpoint_every, log_every; did you mean \"batch\"?");
   EXPECT_EQ(refusal(kFull, "\"beta1\"", "\"momentum\""), "training spec: optimizer: unknown key \"momentum\": known are type, beta1, beta2, eps, weight_decay, clip_norm");
   EXPECT_EQ(refusal(kFull, "\"floor\"", "\"every\""), "training spec: schedule: unknown key \"every\": known are type, rate, warmup, floor, steps");
   EXPECT_EQ(refusal(kFull, "\"dtype\":\"u16\"", "\"targets\":[]"), "training spec: data: unknown key \"targets\": known are type, file, dtype, length, document_end");
@@ -63,7 +63,7 @@ TEST(TrainingSpec, ChecksRanges) {
   EXPECT_NE(refusal(kFull, "\"steps\":5000", "\"steps\":5000,\"epochs\":2").find("either \"steps\" or \"epochs\""), std::string::npos);
   EXPECT_NE(refusal(kFull, "\"steps\":5000,", "").find("either \"steps\" or \"epochs\""), std::string::npos);
   EXPECT_NE(refusal(kFull, "\"batch\":16", "\"batch\":15").find("does not divide"), std::string::npos);
-  EXPECT_NE(refusal(kFull, "\"batch\":16", "\"batch\":0").find("\"batch\" must be in 1.."), std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"batch\":16", "\"batch\":0").find("\"batch\" must be at least 1 and below 2^31, got 0"), std::string::npos);
   EXPECT_NE(refusal(kFull, "1e-7", "1e-9").find("\"eps\""), std::string::npos);
   EXPECT_NE(refusal(kFull, "\"loss\":\"cross_entropy\"", "\"loss\":\"mse\"").find("cross_entropy"), std::string::npos);
   EXPECT_NE(refusal(kFull, "\"u16\"", "\"f32\"").find("one of u16, u32"), std::string::npos);

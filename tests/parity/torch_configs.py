@@ -66,6 +66,12 @@ def attention(r):
         c["window"] = r.randint(1, 5)
     if r.random() < 0.4:
         c.update({"rope_scaling": r.choice(["linear", "llama3"]), "rope_factor": r.choice([2.0, 8.0]), "rope_original_positions": r.choice([16, 64])})
+    # What does nothing is refused.
+    unused = ["rope_theta", "rope_scaling", "rope_factor", "rope_original_positions"]
+    if c.get("rope", True):
+        unused = [] if c.get("rope_scaling") == "llama3" else ["rope_original_positions"]
+    for key in unused:
+        c.pop(key, None)
     c["causal"] = r.random() < 0.6
     return ids(r, [heads * hd if r.random() < 0.5 else r.randint(3, 20), c], r.choice([9, 20]), causal=c["causal"])
 

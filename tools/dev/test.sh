@@ -219,6 +219,7 @@ run_all() {
   run_script modules tools/check/modules.sh
   build_preset release
   run_script api python3 api/generate.py --check
+  run_script generated python3 tools/check/generated.py build/release
   run_script docs python3 tools/check/docs.py build/release
   run_script package tools/check/package.sh build/release
   run_programs release ""

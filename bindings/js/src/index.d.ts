@@ -180,21 +180,12 @@ export class Tokenizer extends Handled {
   chat(messages: Message[], options?: { addGenerationPrompt?: boolean }): Int32Array;
 }
 
-/** docs/reference/topology.md */
-export type Topology = object;
-/** docs/reference/training-spec.md; keys may be written in camelCase. */
-export interface TrainingSpec {
-  loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce';
-  delta?: number;
-  steps?: number;
-  epochs?: number;
-  batch?: number;
-  microBatches?: number;
-  seed?: number | bigint;
-  shuffle?: boolean;
-  optimizer?: object;
-  schedule?: object;
-}
+// Topologies, their cells and all layer types: docs/reference/topology.md.
+import type { Topology } from './topology.js';
+export type * from './topology.js';
+// Training specs: docs/reference/training-spec.md; keys may be written in camelCase.
+import type { TrainingSpec } from './training_spec.js';
+export type * from './training_spec.js';
 export type TrainingData =
   | { x: Rows; y: Rows }
   | { x: Rows; classes: Numbers }

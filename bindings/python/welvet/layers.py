@@ -1,249 +1,522 @@
 """Layers in the field's terms: what builds a network's topology.
 
     from welvet import Network, layers
-    network = Network(layers.Sequential(layers.Input(784), layers.Dense(128, activation="relu"), layers.Dense(10)), seed=1)
+    network = Network(layers.Sequential(layers.Input(784),
+                                        layers.Dense(128, activation="relu"),
+                                        layers.Dense(10)), seed=1)
 
-Every function gives a cell as docs/reference/topology.md has it, a plain dict; widths follow from what arrives. Common to all are `dtype` (how matrices
-are stored and multiplied: "f32", "bf16", "i8", ...), `name` and `enabled`. Activations: linear, relu, relu2, leaky_relu, silu, gelu_tanh, gelu_erf, tanh,
-sigmoid, softplus, mish.
+Every function gives a cell as docs/reference/layers.md has it, a plain dict; widths
+follow from what arrives. Common to all are `dtype` (how matrices are stored and
+multiplied: "f32", "bf16", "i8", ...), `name`, `enabled` and `tie`.
+Activations: linear, relu, relu2, leaky_relu, silu, gelu_tanh, gelu_erf, tanh, sigmoid,
+softplus, mish, gelu, gelu_new, gelu_pytorch_tanh, swish.
+
+Made by tools/generate from the field lists in src: edit those.
 """
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, List, Optional, Sequence, Union
+
+from ._cells import Input, Layer, Residual, Sequential
 
 Size = Union[int, Sequence[int]]  # one number for all dimensions, or one for each
 
 __all__ = [
-    "Activation", "AdaptiveSoftmax", "Attention", "AvgPool1d", "AvgPool2d", "AvgPool3d", "BatchNorm", "Binary", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
-    "ConvTranspose3d", "Dense", "Dropout", "Each", "Embedding", "Flatten", "GRU", "GroupNorm", "Input", "InstanceNorm", "KMeans", "LSTM", "Layer", "LayerNorm", "LogSoftmax",
-    "MaxPool1d", "MaxPool2d", "MaxPool3d", "MixtureOfSoftmaxes", "Parallel", "Permute", "Pick", "RMSNorm", "RNN", "Reduce", "Reshape", "Residual", "Select", "Sequential", "Softmax",
-    "Standardize", "SwiGLU", "Unary", "ValueMatmul",
+    "Activation", "AdaptiveSoftmax", "Attention", "AvgPool1d", "AvgPool2d", "AvgPool3d",
+    "BatchNorm", "Binary", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
+    "ConvTranspose3d", "Dense", "Dropout", "Each", "Embedding", "Flatten", "GRU", "GroupNorm",
+    "Input", "InstanceNorm", "KMeans", "LSTM", "Layer", "LayerNorm", "LogSoftmax", "MaxPool1d",
+    "MaxPool2d", "MaxPool3d", "MixtureOfSoftmaxes", "Parallel", "Permute", "Pick", "RMSNorm",
+    "RNN", "Reduce", "Reshape", "Residual", "Select", "Sequential", "Softmax", "Standardize",
+    "SwiGLU", "Unary", "ValueMatmul",
 ]
 
 
-class Layer(Dict[str, Any]):
-    """A cell: its type and settings. Settings that stand at their defaults are left out."""
-
-    def __init__(self, type: str, settings: Dict[str, Any], common: Dict[str, Any]) -> None:
-        unknown = sorted(set(common) - {"dtype", "name", "enabled", "tie"})
-        if unknown:
-            raise TypeError("%s: no setting %r" % (type, unknown[0]))
-        super().__init__(type=type)
-        for key, value in {**settings, **common}.items():
-            if value is not None:
-                self[key] = list(value) if isinstance(value, tuple) else value
-
-
-class Input(Layer):
-    """What arrives at a network, the first of its Sequential: Input(784) values, Input(1, 28, 28) values with dimensions (channels first; steps, then
-    features), or Input(ids=512) ids below 512."""
-
-    def __init__(self, *dims: int, ids: int = 0) -> None:
-        if bool(dims) == bool(ids):
-            raise TypeError("Input: give sizes, or ids=")
-        super().__init__("input", {}, {})
-        self.described = {"ids": ids} if ids else {"width": dims[0]} if len(dims) == 1 else {"dims": list(dims)}
-
-
-class Sequential(Layer):
-    """Layers one after another: a network where the first is an Input, else a layer of another one."""
-
-    def __init__(self, *layers: Layer, **common: Any) -> None:
-        for i, layer in enumerate(layers):
-            if isinstance(layer, Input) and i > 0:
-                raise TypeError("Sequential: an Input is the first of a network's layers")
-        super().__init__("sequential", {"layers": list(layers)}, common)
-
-    def topology(self, input: Optional[Input] = None) -> Dict[str, Any]:
-        """The topology of a network of these layers: one cell each. `input`: in place of a first Input."""
-        cells: List[Layer] = self["layers"]
-        if cells and isinstance(cells[0], Input):
-            input, cells = cells[0], cells[1:]
-        if input is None:
-            raise TypeError("Sequential: a network begins with an Input: Sequential(Input(784), ...)")
-        return {"format": "loom-topology", "version": 1, "layers_per_cell": max(1, len(cells)), "input": input.described,
-                "cells": [{"at": [0, 0, 0, i], **cell} for i, cell in enumerate(cells)]}
-
-
-class Residual(Layer):
-    """x + block(x) for the layers of a block. Without any: adds, inside of a Sequential, the input of the layer before it to its output."""
-
-    def __init__(self, *block: Layer, **common: Any) -> None:
-        if not block:
-            super().__init__("residual", {}, common)
-            return
-        inner = block[0] if len(block) == 1 else Sequential(*block)
-        super().__init__("sequential", {"layers": [inner, Layer("residual", {}, {})]}, common)
+def _list(values: Optional[Sequence[int]]) -> Optional[List[int]]:
+    return None if values is None else list(values) or None
 
 
 # ---- products
 
 
 def Dense(out: int, activation: str = "linear", bias: bool = True, **common: Any) -> Layer:
-    """activation(W x + b) with `out` values: torch.nn.Linear(in, out) and an activation. Parameters: weight (out, in), bias."""
+    """activation(W x + b): `torch.nn.Linear(in, out)` and an activation. Parameters: `weight`
+    (out, in), `bias`.
+
+    * `out`: outputs per row; at least 1.
+    * `activation`: applied to the sum.
+    * `bias`: adds a learned vector.
+    """
     return Layer("dense", {"out": out, "activation": activation, "bias": bias}, common)
 
 
 def Embedding(out: int, std: float = 0.02, **common: Any) -> Layer:
-    """A row of `out` values per id; the input's ids say how many there are. `std` of the first values."""
+    """A row of `out` values per id; the input's ids say how many there are. Parameter: `weight`
+    (ids, out).
+
+    * `out`: values per id; at least 1.
+    * `std`: standard deviation of the initial table; at least 0.
+    """
     return Layer("embedding", {"out": out, "std": std}, common)
 
 
-def SwiGLU(hidden: int, bias: bool = False, out_std: float = 0.0, activation: str = "silu", sub_norm: bool = False, sub_norm_eps: float = 1e-5, **common: Any) -> Layer:
-    """down(silu(gate(x)) * up(x)), the feed-forward part of Llama (arXiv 2002.05202). `out_std` of the first down projection; 0: 1/sqrt(hidden). `sub_norm`: an RMSNorm before
-    the down projection."""
-    return Layer("swiglu", {"hidden": hidden, "bias": bias, "out_std": out_std, "activation": activation, "sub_norm": sub_norm, "sub_norm_eps": sub_norm_eps}, common)
+def SwiGLU(hidden: int, bias: bool = False, out_std: float = 0.0, activation: str = "silu",
+           sub_norm: bool = False, sub_norm_eps: float = 1e-05, **common: Any) -> Layer:
+    """down(silu(gate(x)) * up(x)), the feed-forward part of Llama (arXiv 2002.05202). Parameters:
+    `gate` and `up` (hidden, in), `down` (in, hidden).
+
+    * `hidden`: width between the projections; at least 1.
+    * `bias`: adds learned vectors to all three projections.
+    * `out_std`: standard deviation of the initial down projection; 0: 1/sqrt(hidden); at least
+      0.
+    * `activation`: of the gate.
+    * `sub_norm`: RMSNorm before the down projection (BitNet b1.58).
+    * `sub_norm_eps`: its eps; with `sub_norm`; 1e-8 to 1.
+    """
+    return Layer("swiglu", {
+        "hidden": hidden, "bias": bias, "out_std": out_std, "activation": activation,
+        "sub_norm": sub_norm, "sub_norm_eps": sub_norm_eps}, common)
 
 
-def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0, causal: bool = True, qkv_bias: bool = False, out_bias: bool = False, qk_norm: bool = False,
-              qk_norm_eps: float = 1e-6, rope: bool = True, rope_theta: float = 10000.0, rope_scaling: str = "none", rope_factor: float = 1.0, rope_low_freq_factor: float = 1.0,
-              rope_high_freq_factor: float = 4.0, rope_original_positions: int = 8192, sub_norm: bool = False, sub_norm_eps: float = 1e-5, out_std: float = 0.0,
-              **common: Any) -> Layer:
-    """Multi-head attention over the rows of a sequence (arXiv 1706.03762), with grouped keys (`kv_heads`), a sliding `window` and rotary positions. `sub_norm`: an RMSNorm before
-    the output projection.
-    `rope_scaling`: none, linear, llama3. Zeros mean: as many as heads, width / heads, no window."""
+def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
+              causal: bool = True, qkv_bias: bool = False, out_bias: bool = False,
+              qk_norm: bool = False, qk_norm_eps: float = 1e-06, rope: bool = True,
+              rope_theta: float = 10000.0, rope_scaling: str = "none", rope_factor: float = 1.0,
+              rope_low_freq_factor: float = 1.0, rope_high_freq_factor: float = 4.0,
+              rope_original_positions: float = 8192.0, sub_norm: bool = False,
+              sub_norm_eps: float = 1e-05, out_std: float = 0.0, **common: Any) -> Layer:
+    """Multi-head attention over the rows of a sequence (arXiv 1706.03762), with grouped keys, a
+    sliding window and rotary positions. Parameters: `q`, `k`, `v`, `o`.
+
+    * `heads`: query heads; 1 to 65536.
+    * `kv_heads`: key/value heads; 0: as many as heads; at least 0.
+    * `head_dim`: values per head; 0: width / heads; 0 to 65536.
+    * `window`: positions a query sees, its own included; 0: all; at least 0.
+    * `causal`: a query sees no later position.
+    * `qkv_bias`: adds learned vectors to queries, keys and values.
+    * `out_bias`: adds a learned vector to the output.
+    * `qk_norm`: RMSNorm of every query and key head before rotation.
+    * `qk_norm_eps`: its eps; without `qk_norm` it does nothing.
+    * `rope`: rotary positions.
+    * `rope_theta`: base of the rotary frequencies; with `rope`.
+    * `rope_scaling`: how frequencies are scaled to longer sequences; with `rope`; one of none,
+      linear, llama3.
+    * `rope_factor`: how many times as long they are; with `rope_scaling` `linear` or `llama3`.
+    * `rope_low_freq_factor`: frequencies below are scaled; with `rope_scaling` `llama3`.
+    * `rope_high_freq_factor`: frequencies above are not scaled; with `rope_scaling` `llama3`.
+    * `rope_original_positions`: positions the model was first trained on; with `rope_scaling`
+      `llama3`.
+    * `sub_norm`: RMSNorm before the output projection (BitNet b1.58).
+    * `sub_norm_eps`: its eps; with `sub_norm`; 1e-8 to 1.
+    * `out_std`: standard deviation of the initial output projection; 0: 1/sqrt(its inputs); at
+      least 0.
+    """
     return Layer("attention", {
-        "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "window": window, "causal": causal, "qkv_bias": qkv_bias, "out_bias": out_bias, "qk_norm": qk_norm,
-        "qk_norm_eps": qk_norm_eps, "rope": rope, "rope_theta": rope_theta, "rope_scaling": rope_scaling, "rope_factor": rope_factor, "rope_low_freq_factor": rope_low_freq_factor,
-        "rope_high_freq_factor": rope_high_freq_factor, "rope_original_positions": rope_original_positions, "sub_norm": sub_norm, "sub_norm_eps": sub_norm_eps,
-        "out_std": out_std}, common)
+        "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "window": window,
+        "causal": causal, "qkv_bias": qkv_bias, "out_bias": out_bias, "qk_norm": qk_norm,
+        "qk_norm_eps": qk_norm_eps, "rope": rope, "rope_theta": rope_theta,
+        "rope_scaling": rope_scaling, "rope_factor": rope_factor,
+        "rope_low_freq_factor": rope_low_freq_factor,
+        "rope_high_freq_factor": rope_high_freq_factor,
+        "rope_original_positions": rope_original_positions, "sub_norm": sub_norm,
+        "sub_norm_eps": sub_norm_eps, "out_std": out_std}, common)
 
 
 # ---- convolutions and pools, channels first
 
 
-def _conv(rank: int, filters: int, kernel: Size, stride: Size, padding: Size, dilation: Size, groups: int, bias: bool, activation: str, common: Dict[str, Any],
-          output_padding: Optional[Size] = None) -> Layer:
-    name = ("cnn%d" if output_padding is None else "conv_transposed%d") % rank
-    return Layer(name, {"filters": filters, "kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation, "groups": groups, "bias": bias, "activation": activation,
-                        "output_padding": output_padding}, common)
+def Conv1d(filters: int, kernel: Size = 3, stride: Size = 1, padding: Size = 0,
+           dilation: Size = 1, groups: int = 1, bias: bool = True, activation: str = "linear",
+           **common: Any) -> Layer:
+    """Convolution over (channels, length), (channels, height, width) or (channels, depth, height,
+    width). Parameters: `weight` (filters, channels / groups x kernel), PyTorch's order, `bias`.
+
+    * `filters`: channels of the output; at least 1.
+    * `kernel`: size of the window: one number, or one per dimension; at least 1.
+    * `stride`: step of the window; at least 1.
+    * `padding`: zeros around the input: one number, one per dimension, or all begins and then
+      all ends; at least 0.
+    * `dilation`: step between the taps of the window; at least 1.
+    * `groups`: number of groups, as in PyTorch; it divides channels and filters; at least 1.
+    * `bias`: adds a learned number per filter.
+    * `activation`: applied to the sum.
+    """
+    return Layer("cnn1", {
+        "filters": filters, "kernel": kernel, "stride": stride, "padding": padding,
+        "dilation": dilation, "groups": groups, "bias": bias, "activation": activation}, common)
 
 
-def Conv1d(filters: int, kernel: Size = 3, stride: Size = 1, padding: Size = 0, dilation: Size = 1, groups: int = 1, bias: bool = True, activation: str = "linear", **common: Any) -> Layer:
-    """Convolution over (channels, length). `padding`: a number, one per dimension, or all begins and then all ends."""
-    return _conv(1, filters, kernel, stride, padding, dilation, groups, bias, activation, common)
+def Conv2d(filters: int, kernel: Size = 3, stride: Size = 1, padding: Size = 0,
+           dilation: Size = 1, groups: int = 1, bias: bool = True, activation: str = "linear",
+           **common: Any) -> Layer:
+    """Convolution over (channels, length), (channels, height, width) or (channels, depth, height,
+    width). Parameters: `weight` (filters, channels / groups x kernel), PyTorch's order, `bias`.
+
+    * `filters`: channels of the output; at least 1.
+    * `kernel`: size of the window: one number, or one per dimension; at least 1.
+    * `stride`: step of the window; at least 1.
+    * `padding`: zeros around the input: one number, one per dimension, or all begins and then
+      all ends; at least 0.
+    * `dilation`: step between the taps of the window; at least 1.
+    * `groups`: number of groups, as in PyTorch; it divides channels and filters; at least 1.
+    * `bias`: adds a learned number per filter.
+    * `activation`: applied to the sum.
+    """
+    return Layer("cnn2", {
+        "filters": filters, "kernel": kernel, "stride": stride, "padding": padding,
+        "dilation": dilation, "groups": groups, "bias": bias, "activation": activation}, common)
 
 
-def Conv2d(filters: int, kernel: Size = 3, stride: Size = 1, padding: Size = 0, dilation: Size = 1, groups: int = 1, bias: bool = True, activation: str = "linear", **common: Any) -> Layer:
-    """Convolution over (channels, height, width)."""
-    return _conv(2, filters, kernel, stride, padding, dilation, groups, bias, activation, common)
+def Conv3d(filters: int, kernel: Size = 3, stride: Size = 1, padding: Size = 0,
+           dilation: Size = 1, groups: int = 1, bias: bool = True, activation: str = "linear",
+           **common: Any) -> Layer:
+    """Convolution over (channels, length), (channels, height, width) or (channels, depth, height,
+    width). Parameters: `weight` (filters, channels / groups x kernel), PyTorch's order, `bias`.
+
+    * `filters`: channels of the output; at least 1.
+    * `kernel`: size of the window: one number, or one per dimension; at least 1.
+    * `stride`: step of the window; at least 1.
+    * `padding`: zeros around the input: one number, one per dimension, or all begins and then
+      all ends; at least 0.
+    * `dilation`: step between the taps of the window; at least 1.
+    * `groups`: number of groups, as in PyTorch; it divides channels and filters; at least 1.
+    * `bias`: adds a learned number per filter.
+    * `activation`: applied to the sum.
+    """
+    return Layer("cnn3", {
+        "filters": filters, "kernel": kernel, "stride": stride, "padding": padding,
+        "dilation": dilation, "groups": groups, "bias": bias, "activation": activation}, common)
 
 
-def Conv3d(filters: int, kernel: Size = 3, stride: Size = 1, padding: Size = 0, dilation: Size = 1, groups: int = 1, bias: bool = True, activation: str = "linear", **common: Any) -> Layer:
-    """Convolution over (channels, depth, height, width)."""
-    return _conv(3, filters, kernel, stride, padding, dilation, groups, bias, activation, common)
+def ConvTranspose1d(filters: int, kernel: Size = 3, stride: Size = 1, padding: Size = 0,
+                    dilation: Size = 1, groups: int = 1, bias: bool = True,
+                    activation: str = "linear", output_padding: Size = 0,
+                    **common: Any) -> Layer:
+    """Transposed convolution over (channels, length), (channels, height, width) or (channels,
+    depth, height, width). Parameters: `weight` (filters x kernel, channels), with groups
+    (groups x filters / groups x kernel, channels / groups), `bias`.
+
+    * `filters`: channels of the output; at least 1.
+    * `kernel`: size of the window: one number, or one per dimension; at least 1.
+    * `stride`: step of the window; at least 1.
+    * `padding`: zeros around the input: one number, one per dimension, or all begins and then
+      all ends; at least 0.
+    * `dilation`: step between the taps of the window; at least 1.
+    * `groups`: number of groups, as in PyTorch; it divides channels and filters; at least 1.
+    * `bias`: adds a learned number per filter.
+    * `activation`: applied to the sum.
+    * `output_padding`: values added at the end of each dimension of the output, below the
+      stride or the dilation; at least 0.
+    """
+    return Layer("conv_transposed1", {
+        "filters": filters, "kernel": kernel, "stride": stride, "padding": padding,
+        "dilation": dilation, "groups": groups, "bias": bias, "activation": activation,
+        "output_padding": output_padding}, common)
 
 
-def ConvTranspose1d(filters: int, kernel: Size = 3, stride: Size = 1, padding: Size = 0, dilation: Size = 1, groups: int = 1, bias: bool = True, activation: str = "linear",
-                    output_padding: Size = 0, **common: Any) -> Layer:
-    """Transposed convolution over (channels, length)."""
-    return _conv(1, filters, kernel, stride, padding, dilation, groups, bias, activation, common, output_padding)
+def ConvTranspose2d(filters: int, kernel: Size = 3, stride: Size = 1, padding: Size = 0,
+                    dilation: Size = 1, groups: int = 1, bias: bool = True,
+                    activation: str = "linear", output_padding: Size = 0,
+                    **common: Any) -> Layer:
+    """Transposed convolution over (channels, length), (channels, height, width) or (channels,
+    depth, height, width). Parameters: `weight` (filters x kernel, channels), with groups
+    (groups x filters / groups x kernel, channels / groups), `bias`.
+
+    * `filters`: channels of the output; at least 1.
+    * `kernel`: size of the window: one number, or one per dimension; at least 1.
+    * `stride`: step of the window; at least 1.
+    * `padding`: zeros around the input: one number, one per dimension, or all begins and then
+      all ends; at least 0.
+    * `dilation`: step between the taps of the window; at least 1.
+    * `groups`: number of groups, as in PyTorch; it divides channels and filters; at least 1.
+    * `bias`: adds a learned number per filter.
+    * `activation`: applied to the sum.
+    * `output_padding`: values added at the end of each dimension of the output, below the
+      stride or the dilation; at least 0.
+    """
+    return Layer("conv_transposed2", {
+        "filters": filters, "kernel": kernel, "stride": stride, "padding": padding,
+        "dilation": dilation, "groups": groups, "bias": bias, "activation": activation,
+        "output_padding": output_padding}, common)
 
 
-def ConvTranspose2d(filters: int, kernel: Size = 3, stride: Size = 1, padding: Size = 0, dilation: Size = 1, groups: int = 1, bias: bool = True, activation: str = "linear",
-                    output_padding: Size = 0, **common: Any) -> Layer:
-    """Transposed convolution over (channels, height, width)."""
-    return _conv(2, filters, kernel, stride, padding, dilation, groups, bias, activation, common, output_padding)
+def ConvTranspose3d(filters: int, kernel: Size = 3, stride: Size = 1, padding: Size = 0,
+                    dilation: Size = 1, groups: int = 1, bias: bool = True,
+                    activation: str = "linear", output_padding: Size = 0,
+                    **common: Any) -> Layer:
+    """Transposed convolution over (channels, length), (channels, height, width) or (channels,
+    depth, height, width). Parameters: `weight` (filters x kernel, channels), with groups
+    (groups x filters / groups x kernel, channels / groups), `bias`.
+
+    * `filters`: channels of the output; at least 1.
+    * `kernel`: size of the window: one number, or one per dimension; at least 1.
+    * `stride`: step of the window; at least 1.
+    * `padding`: zeros around the input: one number, one per dimension, or all begins and then
+      all ends; at least 0.
+    * `dilation`: step between the taps of the window; at least 1.
+    * `groups`: number of groups, as in PyTorch; it divides channels and filters; at least 1.
+    * `bias`: adds a learned number per filter.
+    * `activation`: applied to the sum.
+    * `output_padding`: values added at the end of each dimension of the output, below the
+      stride or the dilation; at least 0.
+    """
+    return Layer("conv_transposed3", {
+        "filters": filters, "kernel": kernel, "stride": stride, "padding": padding,
+        "dilation": dilation, "groups": groups, "bias": bias, "activation": activation,
+        "output_padding": output_padding}, common)
 
 
-def ConvTranspose3d(filters: int, kernel: Size = 3, stride: Size = 1, padding: Size = 0, dilation: Size = 1, groups: int = 1, bias: bool = True, activation: str = "linear",
-                    output_padding: Size = 0, **common: Any) -> Layer:
-    """Transposed convolution over (channels, depth, height, width)."""
-    return _conv(3, filters, kernel, stride, padding, dilation, groups, bias, activation, common, output_padding)
+def MaxPool1d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: Size = 1,
+              ceil_mode: bool = False, whole: bool = False, **common: Any) -> Layer:
+    """The largest value of each window of (channels, length), (channels, height, width) or
+    (channels, depth, height, width).
+
+    * `kernel`: size of the window: one number, or one per dimension; at least 1.
+    * `stride`: step of the window; 0: the kernel; at least 0.
+    * `padding`: zeros around the input: one number, one per dimension, or all begins and then
+      all ends; at least 0.
+    * `dilation`: step between the taps of the window; at least 1.
+    * `ceil_mode`: a last window that is partly outside counts too.
+    * `whole`: the window is the whole space, whatever the window's keys say.
+    """
+    return Layer("max_pool1", {
+        "kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation,
+        "ceil_mode": ceil_mode, "global": whole}, common)
 
 
-def _pool(name: str, kernel: Size, stride: Size, padding: Size, dilation: Size, ceil_mode: bool, whole: bool, common: Dict[str, Any], count_include_pad: Optional[bool] = None) -> Layer:
-    return Layer(name, {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation, "ceil_mode": ceil_mode, "global": whole, "count_include_pad": count_include_pad}, common)
+def MaxPool2d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: Size = 1,
+              ceil_mode: bool = False, whole: bool = False, **common: Any) -> Layer:
+    """The largest value of each window of (channels, length), (channels, height, width) or
+    (channels, depth, height, width).
+
+    * `kernel`: size of the window: one number, or one per dimension; at least 1.
+    * `stride`: step of the window; 0: the kernel; at least 0.
+    * `padding`: zeros around the input: one number, one per dimension, or all begins and then
+      all ends; at least 0.
+    * `dilation`: step between the taps of the window; at least 1.
+    * `ceil_mode`: a last window that is partly outside counts too.
+    * `whole`: the window is the whole space, whatever the window's keys say.
+    """
+    return Layer("max_pool2", {
+        "kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation,
+        "ceil_mode": ceil_mode, "global": whole}, common)
 
 
-def MaxPool1d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: Size = 1, ceil_mode: bool = False, whole: bool = False, **common: Any) -> Layer:
-    """The largest value of each window. `stride` 0: the kernel. `whole`: the window is the whole space ("global" in files)."""
-    return _pool("max_pool1", kernel, stride, padding, dilation, ceil_mode, whole, common)
+def MaxPool3d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: Size = 1,
+              ceil_mode: bool = False, whole: bool = False, **common: Any) -> Layer:
+    """The largest value of each window of (channels, length), (channels, height, width) or
+    (channels, depth, height, width).
+
+    * `kernel`: size of the window: one number, or one per dimension; at least 1.
+    * `stride`: step of the window; 0: the kernel; at least 0.
+    * `padding`: zeros around the input: one number, one per dimension, or all begins and then
+      all ends; at least 0.
+    * `dilation`: step between the taps of the window; at least 1.
+    * `ceil_mode`: a last window that is partly outside counts too.
+    * `whole`: the window is the whole space, whatever the window's keys say.
+    """
+    return Layer("max_pool3", {
+        "kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation,
+        "ceil_mode": ceil_mode, "global": whole}, common)
 
 
-def MaxPool2d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: Size = 1, ceil_mode: bool = False, whole: bool = False, **common: Any) -> Layer:
-    """The largest value of each window of (height, width)."""
-    return _pool("max_pool2", kernel, stride, padding, dilation, ceil_mode, whole, common)
+def AvgPool1d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: Size = 1,
+              ceil_mode: bool = False, whole: bool = False, count_include_pad: bool = True,
+              **common: Any) -> Layer:
+    """The mean of each window of (channels, length), (channels, height, width) or (channels,
+    depth, height, width).
+
+    * `kernel`: size of the window: one number, or one per dimension; at least 1.
+    * `stride`: step of the window; 0: the kernel; at least 0.
+    * `padding`: zeros around the input: one number, one per dimension, or all begins and then
+      all ends; at least 0.
+    * `dilation`: step between the taps of the window; at least 1.
+    * `ceil_mode`: a last window that is partly outside counts too.
+    * `whole`: the window is the whole space, whatever the window's keys say.
+    * `count_include_pad`: padding counts in the divisor.
+    """
+    return Layer("avg_pool1", {
+        "kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation,
+        "ceil_mode": ceil_mode, "global": whole,
+        "count_include_pad": count_include_pad}, common)
 
 
-def MaxPool3d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: Size = 1, ceil_mode: bool = False, whole: bool = False, **common: Any) -> Layer:
-    """The largest value of each window of (depth, height, width)."""
-    return _pool("max_pool3", kernel, stride, padding, dilation, ceil_mode, whole, common)
+def AvgPool2d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: Size = 1,
+              ceil_mode: bool = False, whole: bool = False, count_include_pad: bool = True,
+              **common: Any) -> Layer:
+    """The mean of each window of (channels, length), (channels, height, width) or (channels,
+    depth, height, width).
+
+    * `kernel`: size of the window: one number, or one per dimension; at least 1.
+    * `stride`: step of the window; 0: the kernel; at least 0.
+    * `padding`: zeros around the input: one number, one per dimension, or all begins and then
+      all ends; at least 0.
+    * `dilation`: step between the taps of the window; at least 1.
+    * `ceil_mode`: a last window that is partly outside counts too.
+    * `whole`: the window is the whole space, whatever the window's keys say.
+    * `count_include_pad`: padding counts in the divisor.
+    """
+    return Layer("avg_pool2", {
+        "kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation,
+        "ceil_mode": ceil_mode, "global": whole,
+        "count_include_pad": count_include_pad}, common)
 
 
-def AvgPool1d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: Size = 1, ceil_mode: bool = False, whole: bool = False, count_include_pad: bool = True, **common: Any) -> Layer:
-    """The mean of each window. `count_include_pad`: padding counts in the divisor."""
-    return _pool("avg_pool1", kernel, stride, padding, dilation, ceil_mode, whole, common, count_include_pad)
+def AvgPool3d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: Size = 1,
+              ceil_mode: bool = False, whole: bool = False, count_include_pad: bool = True,
+              **common: Any) -> Layer:
+    """The mean of each window of (channels, length), (channels, height, width) or (channels,
+    depth, height, width).
 
-
-def AvgPool2d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: Size = 1, ceil_mode: bool = False, whole: bool = False, count_include_pad: bool = True, **common: Any) -> Layer:
-    """The mean of each window of (height, width)."""
-    return _pool("avg_pool2", kernel, stride, padding, dilation, ceil_mode, whole, common, count_include_pad)
-
-
-def AvgPool3d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: Size = 1, ceil_mode: bool = False, whole: bool = False, count_include_pad: bool = True, **common: Any) -> Layer:
-    """The mean of each window of (depth, height, width)."""
-    return _pool("avg_pool3", kernel, stride, padding, dilation, ceil_mode, whole, common, count_include_pad)
+    * `kernel`: size of the window: one number, or one per dimension; at least 1.
+    * `stride`: step of the window; 0: the kernel; at least 0.
+    * `padding`: zeros around the input: one number, one per dimension, or all begins and then
+      all ends; at least 0.
+    * `dilation`: step between the taps of the window; at least 1.
+    * `ceil_mode`: a last window that is partly outside counts too.
+    * `whole`: the window is the whole space, whatever the window's keys say.
+    * `count_include_pad`: padding counts in the divisor.
+    """
+    return Layer("avg_pool3", {
+        "kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation,
+        "ceil_mode": ceil_mode, "global": whole,
+        "count_include_pad": count_include_pad}, common)
 
 
 # ---- recurrent, over (steps, features)
 
 
-def _recurrent(name: str, hidden: int, stack: int, bias: bool, bidirectional: bool, returns: str, carry: bool, more: Dict[str, Any], common: Dict[str, Any]) -> Layer:
-    return Layer(name, {"hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional, "return": returns, "carry": carry, **more}, common)
+def RNN(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
+        returns: str = "all", carry: bool = False, activation: str = "tanh",
+        **common: Any) -> Layer:
+    """Elman's network over (steps, features); a row without dimensions is one step. Names, layouts
+    and gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are PyTorch's:
+    `weight_ih_l0` (gates x hidden, features), `weight_hh_l0` (gates x hidden, hidden),
+    `bias_ih_l0`, `bias_hh_l0`, then `..._l0_reverse`, `..._l1`.
+
+    * `hidden`: values of a state; at least 1.
+    * `stack`: layers on one another: each takes all steps of the one before; 1 to 32768.
+    * `bias`: adds learned numbers to both products.
+    * `bidirectional`: a second state runs from the last step to the first.
+    * `returns`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that
+      after the last, directions x hidden.
+    * `carry`: a run goes on from the state that the sequence's last run left, unless its
+      position is 0; inference alone, training begins at zero.
+    * `activation`: of the sum.
+    """
+    return Layer("rnn", {
+        "hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional,
+        "return": returns, "carry": carry, "activation": activation}, common)
 
 
-def RNN(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False, returns: str = "all", carry: bool = False, activation: str = "tanh", **common: Any) -> Layer:
-    """Elman's network. `stack`: layers on one another; `returns`: "all" states or the "last"; `carry`: a run goes on from the state of the one before.
-    `activation`: tanh or relu."""
-    return _recurrent("rnn", hidden, stack, bias, bidirectional, returns, carry, {"activation": activation}, common)
+def GRU(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
+        returns: str = "all", carry: bool = False, linear_before_reset: bool = True,
+        **common: Any) -> Layer:
+    """Gated recurrent units over (steps, features). Without `linear_before_reset` `weight_hh` and
+    `bias_hh` have r and z, `weight_hn` (hidden, hidden) and `bias_hn` the rest.
+
+    * `hidden`: values of a state; at least 1.
+    * `stack`: layers on one another: each takes all steps of the one before; 1 to 32768.
+    * `bias`: adds learned numbers to both products.
+    * `bidirectional`: a second state runs from the last step to the first.
+    * `returns`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that
+      after the last, directions x hidden.
+    * `carry`: a run goes on from the state that the sequence's last run left, unless its
+      position is 0; inference alone, training begins at zero.
+    * `linear_before_reset`: the reset gate acts on the state's product, as in PyTorch; false:
+      on the state, ONNX's default.
+    """
+    return Layer("gru", {
+        "hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional,
+        "return": returns, "carry": carry, "linear_before_reset": linear_before_reset}, common)
 
 
-def GRU(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False, returns: str = "all", carry: bool = False, linear_before_reset: bool = True, **common: Any) -> Layer:
-    """Gated recurrent units; `linear_before_reset` as PyTorch has them."""
-    return _recurrent("gru", hidden, stack, bias, bidirectional, returns, carry, {"linear_before_reset": linear_before_reset}, common)
+def LSTM(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
+         returns: str = "all", carry: bool = False, **common: Any) -> Layer:
+    """Long short-term memory over (steps, features).
 
-
-def LSTM(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False, returns: str = "all", carry: bool = False, **common: Any) -> Layer:
-    """Long short-term memory; weights and gates in PyTorch's order."""
-    return _recurrent("lstm", hidden, stack, bias, bidirectional, returns, carry, {}, common)
+    * `hidden`: values of a state; at least 1.
+    * `stack`: layers on one another: each takes all steps of the one before; 1 to 32768.
+    * `bias`: adds learned numbers to both products.
+    * `bidirectional`: a second state runs from the last step to the first.
+    * `returns`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that
+      after the last, directions x hidden.
+    * `carry`: a run goes on from the state that the sequence's last run left, unless its
+      position is 0; inference alone, training begins at zero.
+    """
+    return Layer("lstm", {
+        "hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional,
+        "return": returns, "carry": carry}, common)
 
 
 # ---- norms and noise
 
 
-def LayerNorm(eps: float = 1e-5, **common: Any) -> Layer:
-    """Mean 0 and variance 1 over the row, times a gain, plus a bias (arXiv 1607.06450)."""
+def LayerNorm(eps: float = 1e-05, **common: Any) -> Layer:
+    """Mean 0 and variance 1 over the row, times a gain, plus a bias (arXiv 1607.06450).
+
+    * `eps`: added to the mean square or variance before the root; 1e-8 to 1.
+    """
     return Layer("layer_norm", {"eps": eps}, common)
 
 
-def RMSNorm(eps: float = 1e-5, **common: Any) -> Layer:
-    """The row divided by the root of its mean square, times a gain (arXiv 1910.07467)."""
+def RMSNorm(eps: float = 1e-05, **common: Any) -> Layer:
+    """The row divided by the root of its mean square, times a gain (arXiv 1910.07467).
+
+    * `eps`: added to the mean square or variance before the root; 1e-8 to 1.
+    """
     return Layer("rms_norm", {"eps": eps}, common)
 
 
-def BatchNorm(eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, **common: Any) -> Layer:
-    """Channels normalized by the batch's statistics while training, by running ones otherwise (arXiv 1502.03167); of any number of dimensions."""
+def BatchNorm(eps: float = 1e-05, momentum: float = 0.1, affine: bool = True,
+              **common: Any) -> Layer:
+    """Channels of (channels, space...) normalized by the batch's statistics while training, by
+    running ones otherwise (arXiv 1502.03167); without dimensions each value is a channel.
+    Training takes the statistics of the micro-batch's rows, and each update moves
+    `running_mean` and `running_var` (of a sample, as PyTorch has it) towards those of the last
+    micro-batch.
+
+    * `eps`: added to the variance before the root; 1e-8 to 1.
+    * `momentum`: what a batch weighs in the running mean and variance; 0 to 1.
+    * `affine`: learns a gain and a bias per channel.
+    """
     return Layer("batch_norm", {"eps": eps, "momentum": momentum, "affine": affine}, common)
 
 
-def GroupNorm(groups: int = 1, eps: float = 1e-5, affine: bool = True, **common: Any) -> Layer:
-    """Each of `groups` of channels normalized by itself (arXiv 1803.08494)."""
+def GroupNorm(groups: int = 1, eps: float = 1e-05, affine: bool = True, **common: Any) -> Layer:
+    """Each of `groups` of channels normalized by itself (arXiv 1803.08494).
+
+    * `groups`: number of groups, which divides the channels; at least 1.
+    * `eps`: added to the variance before the root; 1e-8 to 1.
+    * `affine`: learns a gain and a bias per channel.
+    """
     return Layer("group_norm", {"groups": groups, "eps": eps, "affine": affine}, common)
 
 
-def InstanceNorm(eps: float = 1e-5, affine: bool = False, **common: Any) -> Layer:
-    """Each channel normalized by itself (arXiv 1607.08022)."""
+def InstanceNorm(eps: float = 1e-05, affine: bool = False, **common: Any) -> Layer:
+    """Each channel normalized by itself (arXiv 1607.08022).
+
+    * `eps`: added to the variance before the root; 1e-8 to 1.
+    * `affine`: learns a gain and a bias per channel.
+    """
     return Layer("instance_norm", {"eps": eps, "affine": affine}, common)
 
 
 def Standardize(missing: bool = False, **common: Any) -> Layer:
-    """(x - mean) * scale by columns; the two are set, not learned. `missing`: a NaN becomes 0."""
+    """(x - `mean`) * `scale` by columns; the two are set, not learned.
+
+    * `missing`: a value that is not a number becomes 0, as the mean does.
+    """
     return Layer("standardize", {"missing": missing}, common)
 
 
 def Dropout(rate: float = 0.5, **common: Any) -> Layer:
-    """While training, values are 0 with this probability and the others grow by 1 / (1 - rate)."""
+    """While training, values are 0 with a probability and the others grow by 1 / (1 - rate); a
+    function of the training's `seed`, the step and micro-batch, the layer's path and the
+    value's place.
+
+    * `rate`: probability of a 0 while training; at least 0, below 1.
+    """
     return Layer("dropout", {"rate": rate}, common)
 
 
@@ -256,32 +529,75 @@ def Flatten(**common: Any) -> Layer:
 
 
 def Reshape(*dims: int, **common: Any) -> Layer:
-    """The same values with other dimensions; one of them may be -1."""
-    return Layer("reshape", {"dims": list(dims)}, common)
+    """The same values, counted in the same order, with other dimensions.
+
+    * `dims`: the new dimensions of a row; one of them may be -1: what is left; at least -1.
+    """
+    return Layer("reshape", {"dims": _list(dims)}, common)
 
 
-def Parallel(*branches: Layer, input: str = "broadcast", combine: str = "concat", stitch: bool = False, temperature: float = 1.0, top_k: int = 0, grid: Sequence[int] = (),
-             places: Sequence[int] = (), **common: Any) -> Layer:
-    """Branches side by side. `input`: each sees the row (broadcast) or an equal part of it (split); `combine`: concat, add, avg, filter (a learned gate) or
-    grid_scatter. `stitch`: learned matrices bring all to one width. `top_k`: of filter, a row goes to its best so many branches alone."""
-    return Layer("parallel", {"layers": list(branches), "input": input, "combine": combine, "stitch": stitch, "temperature": temperature, "top_k": top_k or None,
-                              "grid": list(grid) or None, "places": list(places) or None}, common)
+def Parallel(*branches: Layer, input: str = "broadcast", combine: str = "concat",
+             stitch: bool = False, temperature: float = 1.0, top_k: int = 0,
+             grid: Optional[Sequence[int]] = (), places: Optional[Sequence[int]] = (),
+             **common: Any) -> Layer:
+    """Its layers are branches side by side. With `top_k` a row goes to the branches of its k
+    largest scores alone (of equal ones the first), the softmax is of these, and a branch runs
+    on the rows that go to it: layers that see other rows (attention, `batch_norm`, `dropout`,
+    gumbel noise, `carry`) are refused in it. Parameters: `gate` (branches, width), `gate_bias`,
+    `stitch1` ...
+
+    * `input`: `broadcast`: every branch sees the row; `split`: each an equal part of it.
+    * `combine`: how branches meet; `filter`: weighed by a learned gate, a mixture of experts.
+    * `stitch`: where widths must agree, a learned matrix brings each branch to the width of the
+      first; false: they must.
+    * `temperature`: of the gate; with `combine` `filter`; above 0, at most 1e6.
+    * `top_k`: branches that a row goes to; 0: all; with `combine` `filter`; at least 0.
+    * `grid`: rows and columns; with `combine` `grid_scatter`.
+    * `places`: row and column of each branch; empty places hold zeros; with `combine`
+      `grid_scatter`.
+    """
+    return Layer("parallel", {
+        "layers": list(branches), "input": input, "combine": combine, "stitch": stitch,
+        "temperature": temperature, "top_k": top_k or None, "grid": _list(grid),
+        "places": _list(places)}, common)
 
 
 def Each(layer: Layer, count: int = 0, **common: Any) -> Layer:
-    """One layer applied to every part of the row: `count` of them, 0: its first dimension."""
+    """One layer applied to every part of the row: a part is a row to it.
+
+    * `count`: parts; 0: the first dimension of the row; at least 0.
+    """
     return Layer("each", {"layers": [layer], "count": count}, common)
 
 
 # ---- probabilities
 
 
-def Softmax(kind: str = "standard", log: bool = False, temperature: float = 1.0, rows: int = 0, cols: int = 0, levels: Sequence[int] = (), mask: Sequence[int] = (), alpha: float = 1.5,
-            hard: bool = False, **common: Any) -> Layer:
-    """Distributions over the last dimension. `kind`: standard, temperature, grid (`rows` x `cols`), hierarchical (`levels`), gumbel (`hard`), masked (`mask`),
-    sparsemax, entmax (`alpha`)."""
-    return Layer("softmax", {"kind": kind, "log": log, "temperature": temperature, "rows": rows or None, "cols": cols or None, "levels": list(levels) or None, "mask": list(mask) or None,
-                             "alpha": alpha, "hard": hard}, common)
+def Softmax(kind: str = "standard", log: bool = False, temperature: float = 1.0, rows: int = 0,
+            cols: int = 0, levels: Optional[Sequence[int]] = (),
+            mask: Optional[Sequence[int]] = (), alpha: float = 1.5, hard: bool = False,
+            **common: Any) -> Layer:
+    """Distributions over the last dimension, or as the kind says.
+
+    * `kind`: `standard`; `temperature`: divided by it first; `grid`: `rows` x `cols`, each row
+      one; `hierarchical`: a tree by `levels`, takes logits of all nodes, level after level, and
+      gives the leaves' products along their paths; `gumbel`: Gumbel noise while training;
+      `masked`: over the places of `mask`; `sparsemax`; `entmax`.
+    * `log`: logarithms of the probabilities; with `kind` `standard` or `temperature` or `grid`.
+    * `temperature`: values are divided by it first; 1e-6 to 1e6.
+    * `rows`: distributions; with `kind` `grid`; at least 1.
+    * `cols`: values of each; with `kind` `grid`; at least 1.
+    * `levels`: children of a node, from the root on; with `kind` `hierarchical`; at least 1.
+    * `mask`: 1 for each place that counts; the others get 0; with `kind` `masked`.
+    * `alpha`: 1 is softmax, 2 is sparsemax; not between 1 and 1.01; with `kind` `entmax`; 1 to
+      8.
+    * `hard`: 1 at the largest and 0 elsewhere, with the gradient of what it stands for
+      (straight through); with `kind` `gumbel`.
+    """
+    return Layer("softmax", {
+        "kind": kind, "log": log, "temperature": temperature, "rows": rows or None,
+        "cols": cols or None, "levels": _list(levels), "mask": _list(mask), "alpha": alpha,
+        "hard": hard}, common)
 
 
 def LogSoftmax(**common: Any) -> Layer:
@@ -289,59 +605,132 @@ def LogSoftmax(**common: Any) -> Layer:
     return Layer("log_softmax", {}, common)
 
 
-def AdaptiveSoftmax(out: int, cutoffs: Sequence[int], divide: int = 4, bias: bool = False, log: bool = False, **common: Any) -> Layer:
-    """Many classes, rare ones through narrow projections (arXiv 1609.04309): torch.nn.AdaptiveLogSoftmaxWithLoss."""
-    return Layer("adaptive_softmax", {"out": out, "cutoffs": list(cutoffs), "divide": divide, "bias": bias, "log": log}, common)
+def AdaptiveSoftmax(out: int, cutoffs: Sequence[int], divide: float = 4.0, bias: bool = False,
+                    log: bool = False, **common: Any) -> Layer:
+    """Many classes, rare ones through narrow projections (arXiv 1609.04309):
+    `torch.nn.AdaptiveLogSoftmaxWithLoss`. Parameters: `head` (cutoffs(0) + clusters, in),
+    `tail0_down` (in / divide, in), `tail0_up` (classes, in / divide), ...
+
+    * `out`: classes, frequent ones first; 1 to 1073741823.
+    * `cutoffs`: classes at which a cluster begins, ascending; at least 1.
+    * `divide`: cluster i sees the input through so many values to the power of i + 1 fewer; 1
+      to 1e6.
+    * `bias`: adds learned numbers in the head.
+    * `log`: logarithms of the probabilities.
+    """
+    return Layer("adaptive_softmax", {
+        "out": out, "cutoffs": _list(cutoffs), "divide": divide, "bias": bias,
+        "log": log}, common)
 
 
-def MixtureOfSoftmaxes(out: int, mixtures: int, hidden: int = 0, bias: bool = True, log: bool = False, **common: Any) -> Layer:
-    """A weighted sum of softmaxes (arXiv 1711.03953). `hidden` 0: as many as arrive."""
-    return Layer("mixture_of_softmaxes", {"out": out, "mixtures": mixtures, "hidden": hidden, "bias": bias, "log": log}, common)
+def MixtureOfSoftmaxes(out: int, mixtures: int, hidden: int = 0, bias: bool = True,
+                       log: bool = False, **common: Any) -> Layer:
+    """A weighted sum of softmaxes (arXiv 1711.03953): the sum over k of `prior`_k softmax(`weight`
+    tanh(`latent`_k x)).
+
+    * `out`: classes; at least 1.
+    * `mixtures`: softmaxes that are mixed; at least 1.
+    * `hidden`: values that each sees; 0: as many as arrive; at least 0.
+    * `bias`: adds learned numbers to what each sees, and to the logits.
+    * `log`: logarithms of the probabilities, of at least 2^-40.
+    """
+    return Layer("mixture_of_softmaxes", {
+        "out": out, "mixtures": mixtures, "hidden": hidden, "bias": bias, "log": log}, common)
 
 
-def KMeans(clusters: int, temperature: float = 1.0, returns: str = "probabilities", **common: Any) -> Layer:
-    """Soft membership of learned centers; `returns`: "probabilities", or "features", the centers' mean under them."""
-    return Layer("kmeans", {"clusters": clusters, "temperature": temperature, "return": returns}, common)
+def KMeans(clusters: int, temperature: float = 1.0, returns: str = "probabilities",
+           **common: Any) -> Layer:
+    """Soft membership of learned centers: softmax(-distance^2 / (2 temperature^2)). Parameter:
+    `centers` (clusters, in).
+
+    * `clusters`: number of centers; at least 1.
+    * `temperature`: standard deviation of a cluster; 0.0001 to 10000.
+    * `returns`: `probabilities` of the clusters, or `features`: the centers' mean under them.
+    """
+    return Layer("kmeans", {
+        "clusters": clusters, "temperature": temperature, "return": returns}, common)
 
 
 # ---- functions of whole rows, as ONNX graphs become them
 
 
 def Activation(activation: str = "relu", **common: Any) -> Layer:
-    """A function of each value by itself."""
+    """A function of each value by itself.
+
+    * `activation`: the function.
+    """
     return Layer("activation", {"activation": activation}, common)
 
 
 def Unary(op: str, a: float = 0.0, b: float = 0.0, **common: Any) -> Layer:
-    """A function of single values, such as exp, log, sqrt, clip, with up to two parameters."""
+    """A function of single values, with up to two parameters.
+
+    * `op`: the function ([kinds](../../src/ops/graph/kinds.h)).
+    * `a`: its first parameter.
+    * `b`: its second parameter.
+    """
     return Layer("unary", {"op": op, "a": a, "b": b}, common)
 
 
-def Binary(op: str, shapes: Sequence[Sequence[int]], constant: Optional[Sequence[int]] = None, constant_first: bool = False, **common: Any) -> Layer:
-    """Two operands that arrive side by side, spread as NumPy does; or one, and a learned one of the shape `constant`."""
-    return Layer("binary", {"op": op, "shapes": [list(s) for s in shapes], "constant": None if constant is None else list(constant), "constant_first": constant_first or None}, common)
+def Binary(op: str, shapes: Sequence[Sequence[int]], constant: Optional[Sequence[int]] = (),
+           constant_first: bool = False, **common: Any) -> Layer:
+    """Two operands that arrive side by side, spread as NumPy does; or one, and a learned one, the
+    parameter `value`.
+
+    * `op`: the function ([kinds](../../src/ops/graph/kinds.h)).
+    * `shapes`: of both operands, or of the one; at least 1.
+    * `constant`: shape of the learned operand, where only one arrives; at least 1.
+    * `constant_first`: the learned operand is the first.
+    """
+    return Layer("binary", {
+        "op": op, "shapes": [list(s) for s in shapes], "constant": _list(constant),
+        "constant_first": constant_first}, common)
 
 
 def Select(shapes: Sequence[Sequence[int]], **common: Any) -> Layer:
-    """numpy.where of three operands that arrive side by side: condition, then, otherwise."""
+    """`numpy.where` of three operands that arrive side by side.
+
+    * `shapes`: of condition, then, otherwise; at least 1.
+    """
     return Layer("select", {"shapes": [list(s) for s in shapes]}, common)
 
 
-def Reduce(op: str, dims: Sequence[int] = (), axes: Sequence[int] = (), keep: bool = True, **common: Any) -> Layer:
-    """sum, mean, max, ... over axes (none: all); `keep`: they stay, with size 1."""
-    return Layer("reduce", {"op": op, "dims": list(dims) or None, "axes": list(axes) or None, "keep": keep}, common)
+def Reduce(op: str, dims: Optional[Sequence[int]] = (), axes: Optional[Sequence[int]] = (),
+           keep: bool = True, **common: Any) -> Layer:
+    """A sum, a mean, a maximum, ... over dimensions of the row.
+
+    * `op`: the function ([kinds](../../src/ops/graph/kinds.h)).
+    * `dims`: dimensions of the row; none: those it comes with; at least 1.
+    * `axes`: which of them are reduced; none: all; at least 0.
+    * `keep`: they stay, with size 1.
+    """
+    return Layer("reduce", {
+        "op": op, "dims": _list(dims), "axes": _list(axes), "keep": keep}, common)
 
 
-def Permute(order: Sequence[int], dims: Sequence[int] = (), **common: Any) -> Layer:
-    """Dimensions in another order: numpy.transpose."""
-    return Layer("permute", {"order": list(order), "dims": list(dims) or None}, common)
+def Permute(order: Sequence[int], dims: Optional[Sequence[int]] = (), **common: Any) -> Layer:
+    """Dimensions in another order: `numpy.transpose`.
+
+    * `order`: which of them becomes the first, the second, ...; at least 0.
+    * `dims`: dimensions of the row; none: those it comes with; at least 1.
+    """
+    return Layer("permute", {"order": _list(order), "dims": _list(dims)}, common)
 
 
 def Pick(dims: Sequence[int], runs: Sequence[int], fill: float = 0.0, **common: Any) -> Layer:
-    """Values by their places in the row, as runs of first, step, count (first -1: `fill`)."""
-    return Layer("pick", {"dims": list(dims), "runs": list(runs), "fill": fill}, common)
+    """Values by their places in the row.
+
+    * `dims`: dimensions of the result; none: one; at least 1.
+    * `runs`: places, as runs of first, step, count; first -1 with step 0: `fill`.
+    * `fill`: what stands where no place is.
+    """
+    return Layer("pick", {"dims": _list(dims), "runs": _list(runs), "fill": fill}, common)
 
 
 def ValueMatmul(shapes: Sequence[Sequence[int]], **common: Any) -> Layer:
-    """The product of two operands that arrive side by side: [..., M, K] and [..., K, N]."""
+    """The product of two operands that arrive side by side, NumPy's matmul for two dimensions or
+    more.
+
+    * `shapes`: of both: [..., M, K] and [..., K, N]; at least 1.
+    """
     return Layer("value_matmul", {"shapes": [list(s) for s in shapes]}, common)

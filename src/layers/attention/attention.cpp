@@ -12,26 +12,38 @@ struct AttentionConfig : LayerConfig {
   std::string rope_scaling = "none";
   template <class V>
   void fields(V& v) {
-    v("heads", heads, "query heads");
-    v("kv_heads", kv_heads, "key/value heads; 0: as many as heads");
-    v("head_dim", head_dim, "values per head; 0: width / heads");
-    v("window", window, "positions a query sees, its own included; 0: all");
-    v("causal", causal, "a query sees no later position");
-    v("qkv_bias", qkv_bias, "adds learned vectors to queries, keys and values");
-    v("out_bias", out_bias, "adds a learned vector to the output");
-    v("qk_norm", qk_norm, "RMSNorm of every query and key head before rotation");
-    v("qk_norm_eps", qk_norm_eps, "its eps");
-    v("rope", rope, "rotary positions");
-    v("rope_theta", rope_theta, "base of the rotary frequencies");
-    v("rope_scaling", rope_scaling, "none, linear or llama3");
-    v("rope_factor", rope_factor, "of linear and llama3 scaling");
-    v("rope_low_freq_factor", rope_low_freq_factor, "of llama3 scaling");
-    v("rope_high_freq_factor", rope_high_freq_factor, "of llama3 scaling");
-    v("rope_original_positions", rope_original_positions, "of llama3 scaling: positions the model was first trained on");
-    v("out_std", out_std, "standard deviation of the initial output projection; 0: 1/sqrt(its inputs)");
-    if (std::is_same_v<V, FieldWriter> && !sub_norm) return;  // a network of before has the topology it had
-    v("sub_norm", sub_norm, "RMSNorm before the output projection (BitNet b1.58)");
-    v("sub_norm_eps", sub_norm_eps, "its eps");
+    v.about("Multi-head attention over the rows of a sequence (arXiv 1706.03762), with grouped "
+            "keys, a sliding window and rotary positions. Parameters: `q`, `k`, `v`, `o`.");
+    v("heads", heads, {.doc = "query heads", .min = 1, .max = 65536});
+    v("kv_heads", kv_heads, {.doc = "key/value heads; 0: as many as heads", .min = 0});
+    v("head_dim", head_dim, {.doc = "values per head; 0: width / heads", .min = 0, .max = 65536});
+    v("window", window, {.doc = "positions a query sees, its own included; 0: all", .min = 0});
+    v("causal", causal, {.doc = "a query sees no later position"});
+    v("qkv_bias", qkv_bias, {.doc = "adds learned vectors to queries, keys and values"});
+    v("out_bias", out_bias, {.doc = "adds a learned vector to the output"});
+    v("qk_norm", qk_norm, {.doc = "RMSNorm of every query and key head before rotation"});
+    v("qk_norm_eps", qk_norm_eps, {.doc = "its eps; without `qk_norm` it does nothing"});
+    v("rope", rope, {.doc = "rotary positions"});
+    const When rotates{"rope", rope};
+    v("rope_theta", rope_theta, {.doc = "base of the rotary frequencies", .only = rotates});
+    v("rope_scaling", rope_scaling, {.doc = "how frequencies are scaled to longer sequences",
+                                     .one_of = "none, linear, llama3", .only = rotates});
+    const When llama3{"rope_scaling", rope_scaling, "llama3"};
+    v("rope_factor", rope_factor, {.doc = "how many times as long they are",
+                                   .only = {"rope_scaling", rope_scaling, "linear, llama3"}});
+    v("rope_low_freq_factor", rope_low_freq_factor, {.doc = "frequencies below are scaled",
+                                                     .only = llama3});
+    v("rope_high_freq_factor", rope_high_freq_factor, {.doc = "frequencies above are not scaled",
+                                                       .only = llama3});
+    v("rope_original_positions", rope_original_positions,
+      {.doc = "positions the model was first trained on", .only = llama3});
+    v("out_std", out_std, {.doc = "standard deviation of the initial output projection; 0: "
+                                  "1/sqrt(its inputs)", .min = 0});
+    // Not written where they change nothing: a network of before has the topology it had.
+    v("sub_norm", sub_norm, {.doc = "RMSNorm before the output projection (BitNet b1.58)",
+                             .written = sub_norm});
+    v("sub_norm_eps", sub_norm_eps, {.doc = "its eps", .min = 1e-8, .max = 1,
+                                     .only = {"sub_norm", sub_norm}, .written = sub_norm});
   }
 };
 
@@ -47,7 +59,6 @@ Result<RopeSpec> rope_spec(const AttentionConfig& c) {
   RopeSpec s{c.rope_theta, RopeScaling::none, c.rope_factor, c.rope_low_freq_factor, c.rope_high_freq_factor, c.rope_original_positions};
   if (c.rope_scaling == "linear") s.scaling = RopeScaling::linear;
   else if (c.rope_scaling == "llama3") s.scaling = RopeScaling::llama3;
-  else if (c.rope_scaling != "none") return Status(Code::unsupported, "rope_scaling '" + c.rope_scaling + "': known are none, linear, llama3");
   return RopeSpec::from_reals(s.to_reals());
 }
 
@@ -59,14 +70,12 @@ class Attention : public LayerWith<AttentionConfig> {
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const AttentionConfig& c = of(config);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
-    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
-    if (c.heads < 1 || c.heads > 65536) return bad("\"heads\" must be in 1..65536, got " + std::to_string(c.heads));
+    LOOM_TRY(expect_values(in));
     if (c.head_dim == 0 && in.width % c.heads != 0) return bad("width " + std::to_string(in.width) + " is not divisible by " + std::to_string(c.heads) + " heads: set \"head_dim\"");
     const Dims d = dims(c, in.width);
     if (d.kv_heads > d.heads || d.heads % d.kv_heads != 0) return bad(std::to_string(d.heads) + " heads cannot share " + std::to_string(d.kv_heads) + " kv_heads");
     if (d.head_dim < 1 || d.head_dim > 65536) return bad("\"head_dim\" must be in 1..65536, got " + std::to_string(d.head_dim));
     if (c.rope && d.head_dim % 2 != 0) return bad("rotary positions need an even head_dim, got " + std::to_string(d.head_dim));
-    if (c.window < 0) return bad("\"window\" must not be negative");
     if (c.rope) LOOM_TRY(rope_spec(c).status());
     const std::int64_t q = d.heads * d.head_dim, kv = d.kv_heads * d.head_dim;
     const double std = 1 / __builtin_sqrt(static_cast<double>(in.width)), out_std = c.out_std > 0 ? c.out_std : 1 / __builtin_sqrt(static_cast<double>(q));
@@ -77,10 +86,7 @@ class Attention : public LayerWith<AttentionConfig> {
       plan.params.push_back({"v_bias", 1, kv, Init::zeros, 0, false});
     }
     if (c.out_bias) plan.params.push_back({"o_bias", 1, in.width, Init::zeros, 0, false});
-    if (c.sub_norm) {
-      if (!(c.sub_norm_eps >= 1e-8 && c.sub_norm_eps <= 1)) return bad("\"sub_norm_eps\" must be in [1e-8, 1]");
-      plan.params.push_back({"sub_norm", 1, q, Init::ones, 0, false});
-    }
+    if (c.sub_norm) plan.params.push_back({"sub_norm", 1, q, Init::ones, 0, false});
     if (c.qk_norm) {
       plan.params.push_back({"q_norm", 1, d.head_dim, Init::ones, 0, false});
       plan.params.push_back({"k_norm", 1, d.head_dim, Init::ones, 0, false});

@@ -9,12 +9,6 @@ namespace {
 std::int64_t channels_of(const Shape& in) { return in.dims.empty() ? in.width : in.dims[0]; }
 std::int64_t space_of(const Shape& in) { return in.width / channels_of(in); }
 
-Status check(const Shape& in, double eps) {
-  if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
-  if (!(eps >= 1e-8 && eps <= 1)) return Status(Code::invalid_argument, "\"eps\" must be in [1e-8, 1]");
-  return {};
-}
-
 void add_affine(LayerPlan& plan, std::int64_t channels) {
   plan.params.push_back({"gain", 1, channels, Init::ones, 0, false});
   plan.params.push_back({"bias", 1, channels, Init::zeros, 0, false});
@@ -34,9 +28,15 @@ struct BatchNormConfig : LayerConfig {
   bool affine = true;
   template <class V>
   void fields(V& v) {
-    v("eps", eps, "added to the variance before the root");
-    v("momentum", momentum, "what a batch weighs in the running mean and variance");
-    v("affine", affine, "learns a gain and a bias per channel");
+    v.about("Channels of [channels, space...] normalized by the batch's statistics while training, "
+            "by running ones otherwise (arXiv 1502.03167); without dimensions each value is a "
+            "channel. Training takes the statistics of the micro-batch's rows, and each update "
+            "moves `running_mean` and `running_var` (of a sample, as PyTorch has it) towards those "
+            "of the last micro-batch.");
+    v("eps", eps, {.doc = "added to the variance before the root", .min = 1e-8, .max = 1});
+    v("momentum", momentum, {.doc = "what a batch weighs in the running mean and variance",
+                             .min = 0, .max = 1});
+    v("affine", affine, {.doc = "learns a gain and a bias per channel"});
   }
 };
 
@@ -47,8 +47,7 @@ class BatchNorm : public LayerWith<BatchNormConfig> {
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const BatchNormConfig& c = of(config);
-    LOOM_TRY(check(in, c.eps));
-    if (!(c.momentum >= 0 && c.momentum <= 1)) return Status(Code::invalid_argument, "\"momentum\" must be in [0, 1]");
+    LOOM_TRY(expect_values(in));
     LayerPlan plan{in, {}};
     if (c.affine) add_affine(plan, channels_of(in));
     plan.params.push_back({"running_mean", 1, channels_of(in), Init::zeros, 0, false});
@@ -99,9 +98,14 @@ struct GroupNormConfig : LayerConfig {
   double eps = 1e-5;
   template <class V>
   void fields(V& v) {
-    if (!instance) v("groups", groups, "the channels are cut into so many");
-    v("eps", eps, "added to the variance before the root");
-    v("affine", affine, "learns a gain and a bias per channel");
+    if (instance)
+      v.about("Each channel normalized by itself (arXiv 1607.08022).");
+    else {
+      v.about("Each of `groups` of channels normalized by itself (arXiv 1803.08494).");
+      v("groups", groups, {.doc = "number of groups, which divides the channels", .min = 1});
+    }
+    v("eps", eps, {.doc = "added to the variance before the root", .min = 1e-8, .max = 1});
+    v("affine", affine, {.doc = "learns a gain and a bias per channel"});
   }
 };
 
@@ -110,22 +114,17 @@ class GroupNorm : public LayerWith<GroupNormConfig> {
   explicit GroupNorm(bool instance) : instance_(instance) {}
   std::string_view name() const override { return instance_ ? "instance_norm" : "group_norm"; }
 
-  Result<ConfigPtr> parse(const Json& cell) const override {
-    auto config = std::make_shared<GroupNormConfig>();
-    config->instance = instance_;
-    config->affine = !instance_;  // PyTorch's defaults
-    FieldReader reader(cell);
-    config->fields(reader);
-    LOOM_TRY(reader.finish());
-    return ConfigPtr(std::move(config));
+  void prepare(GroupNormConfig& config) const override {
+    config.instance = instance_;
+    config.affine = !instance_;  // PyTorch's defaults
   }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const GroupNormConfig& c = of(config);
-    LOOM_TRY(check(in, c.eps));
+    LOOM_TRY(expect_values(in));
     const std::int64_t channels = channels_of(in);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
-    if (c.groups < 1 || channels % c.groups != 0)
+    if (channels % c.groups != 0)
       return bad("\"groups\" must divide " + std::to_string(channels) + " channels, got " + std::to_string(c.groups));
     if (size(c, in) == 1) return bad("a norm over one value is always 0: expects an input of [channels, space...], got " + in.to_string());
     LayerPlan plan{in, {}};

@@ -13,12 +13,25 @@ struct ConvConfig : SpatialConfig {
   bool transposed = false;
   template <class V>
   void fields(V& v) {
-    v("filters", filters, "channels of the output");
+    if (transposed)
+      v.about("Transposed convolution over [channels, length], [channels, height, width] or "
+              "[channels, depth, height, width]. Parameters: `weight` [filters x kernel, channels], "
+              "with groups [groups x filters / groups x kernel, channels / groups], `bias`.");
+    else
+      v.about("Convolution over [channels, length], [channels, height, width] or [channels, depth, "
+              "height, width]. Parameters: `weight` [filters, channels / groups x kernel], "
+              "PyTorch's order, `bias`.");
+    v("filters", filters, {.doc = "channels of the output", .min = 1, .max = INT32_MAX,
+                           .required = true});
     spatial_fields(v);
-    v("groups", groups, "channels and filters are cut into so many groups that do not see one another");
-    v("bias", bias, "adds a learned number per filter");
-    v("activation", activation, "applied to the sum");
-    if (transposed) v("output_padding", output_padding, "values added at the end of each dimension of the output, below the stride");
+    v("groups", groups, {.doc = "number of groups, as in PyTorch; it divides channels and filters",
+                         .min = 1});
+    v("bias", bias, {.doc = "adds a learned number per filter"});
+    v("activation", activation, {.doc = "applied to the sum"});
+    if (transposed)
+      v("output_padding", output_padding, {.doc = "values added at the end of each dimension of "
+                                                  "the output, below the stride or the dilation",
+                                           .min = 0});
   }
 };
 
@@ -28,14 +41,9 @@ View to_places(Emit& emit, View y, std::int64_t places, std::int64_t filters) { 
 
 Status check(const ConvConfig& c, std::int64_t channels) {
   auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
-  if (c.filters < 1 || c.filters > INT32_MAX) return bad("\"filters\" must be at least 1, got " + std::to_string(c.filters));
-  if (c.groups < 1 || channels % c.groups != 0 || c.filters % c.groups != 0)
+  if (channels % c.groups != 0 || c.filters % c.groups != 0)
     return bad("\"groups\" must divide " + std::to_string(channels) + " channels and " + std::to_string(c.filters) + " filters, got " + std::to_string(c.groups));
   return {};
-}
-double initial_std(const ConvConfig& c, std::int64_t inputs) {
-  const double gain = c.activation == Activation::relu || c.activation == Activation::leaky_relu || c.activation == Activation::relu2 ? 2.0 : 1.0;
-  return __builtin_sqrt(gain / static_cast<double>(inputs));
 }
 
 class Conv : public LayerWith<ConvConfig> {
@@ -49,7 +57,7 @@ class Conv : public LayerWith<ConvConfig> {
     LOOM_TRY(check(c, w.channels));
     if (c.filters > INT32_MAX / w.positions()) return Status(Code::invalid_argument, "gives more than 2^31-1 values");
     const std::int64_t inputs = w.taps() / c.groups;
-    LayerPlan plan{spatial_shape(c.filters, w.out, rank_), {ParamSpec::product("weight", c.filters, inputs, initial_std(c, inputs))}};
+    LayerPlan plan{spatial_shape(c.filters, w.out, rank_), {ParamSpec::product("weight", c.filters, inputs, initial_std(inputs, c.activation))}};
     plan.params[0].adapts = c.groups == 1;
     if (c.bias) plan.params.push_back({"bias", 1, c.filters, Init::zeros, 0, false});
     return plan;
@@ -99,21 +107,14 @@ class ConvTransposed : public LayerWith<ConvConfig> {
   ConvTransposed(std::string_view name, std::size_t rank) : name_(name), rank_(rank) {}
   std::string_view name() const override { return name_; }
 
-  Result<ConfigPtr> parse(const Json& cell) const override {
-    auto config = std::make_shared<ConvConfig>();
-    config->transposed = true;
-    FieldReader reader(cell);
-    config->fields(reader);
-    LOOM_TRY(reader.finish());
-    return ConfigPtr(std::move(config));
-  }
+  void prepare(ConvConfig& config) const override { config.transposed = true; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const ConvConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, in));
     const std::int64_t channels = in.dims[0];
     LOOM_TRY(check(c, channels));
-    LayerPlan plan{spatial_shape(c.filters, w.in, rank_), {{"weight", w.taps(), channels / c.groups, Init::normal, initial_std(c, channels / c.groups)}}};
+    LayerPlan plan{spatial_shape(c.filters, w.in, rank_), {{"weight", w.taps(), channels / c.groups, Init::normal, initial_std(channels / c.groups, c.activation)}}};
     if (c.bias) plan.params.push_back({"bias", 1, c.filters, Init::zeros, 0, false});
     return plan;
   }

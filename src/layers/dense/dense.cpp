@@ -10,9 +10,11 @@ struct DenseConfig : LayerConfig {
   Activation activation = Activation::linear;
   template <class V>
   void fields(V& v) {
-    v("out", out, "outputs per row");
-    v("bias", bias, "adds a learned vector");
-    v("activation", activation, "applied to the sum");
+    v.about("activation(W x + b): `torch.nn.Linear(in, out)` and an activation. Parameters: "
+            "`weight` [out, in], `bias`.");
+    v("out", out, {.doc = "outputs per row", .min = 1, .required = true});
+    v("bias", bias, {.doc = "adds a learned vector"});
+    v("activation", activation, {.doc = "applied to the sum"});
   }
 };
 
@@ -22,11 +24,8 @@ class Dense : public LayerWith<DenseConfig> {
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const DenseConfig& c = of(config);
-    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string() + ": put an embedding first");
-    if (c.out < 1) return Status(Code::invalid_argument, "\"out\" must be at least 1, got " + std::to_string(c.out));
-    // Scaled normal of LeCun, doubled where half of the inputs will be cut off (He et al., arXiv 1502.01852).
-    const double gain = c.activation == Activation::relu || c.activation == Activation::leaky_relu || c.activation == Activation::relu2 ? 2.0 : 1.0;
-    LayerPlan plan{{c.out}, {ParamSpec::product("weight", c.out, in.width, __builtin_sqrt(gain / static_cast<double>(in.width)))}};
+    LOOM_TRY(expect_values(in));
+    LayerPlan plan{{c.out}, {ParamSpec::product("weight", c.out, in.width, initial_std(in.width, c.activation))}};
     if (c.bias) plan.params.push_back({"bias", 1, c.out, Init::zeros, 0, false});
     return plan;
   }

@@ -8,7 +8,12 @@ namespace {
 struct DropoutConfig : LayerConfig {
   double rate = 0.5;
   template <class V>
-  void fields(V& v) { v("rate", rate, "probability of a 0 while learning"); }
+  void fields(V& v) {
+    v.about("While training, values are 0 with a probability and the others grow by 1 / (1 - rate); "
+            "a function of the training's `seed`, the step and micro-batch, the layer's path and "
+            "the value's place.");
+    v("rate", rate, {.doc = "probability of a 0 while training", .min = 0, .below = 1});
+  }
 };
 
 class Dropout : public LayerWith<DropoutConfig> {
@@ -16,10 +21,8 @@ class Dropout : public LayerWith<DropoutConfig> {
   std::string_view name() const override { return "dropout"; }
   std::string_view crosses_rows(const LayerConfig&) const override { return "draws its noise by a row's place"; }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
-    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
-    const double rate = of(config).rate;
-    if (!(rate >= 0 && rate < 1)) return Status(Code::invalid_argument, "\"rate\" must be in [0, 1), got " + format_double(rate));
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+    LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
   }
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override { return masked(of(config), v, x); }

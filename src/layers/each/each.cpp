@@ -9,7 +9,8 @@ struct EachConfig : LayerConfig {
   std::int64_t count = 0;
   template <class V>
   void fields(V& v) {
-    v("count", count, "parts; 0: the first dimension of the row");
+    v.about("One layer applied to every part of the row: a part is a row to it.");
+    v("count", count, {.doc = "parts; 0: the first dimension of the row", .min = 0});
   }
 };
 
@@ -21,7 +22,7 @@ class Each : public LayerWith<EachConfig> {
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner& children) const override {
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     if (children.count() != 1) return bad("holds one layer, got " + std::to_string(children.count()) + ": put several into a sequential");
-    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    LOOM_TRY(expect_values(in));
     const std::int64_t count = parts(of(config), in);
     if (count < 1 || in.width % count != 0) return bad("cannot cut " + in.to_string() + " values into " + std::to_string(count) + " parts: set \"count\", or give the row dimensions");
     Shape part{in.width / count};

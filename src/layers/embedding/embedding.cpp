@@ -9,8 +9,10 @@ struct EmbeddingConfig : LayerConfig {
   double std = 0.02;
   template <class V>
   void fields(V& v) {
-    v("out", out, "values per id");
-    v("std", std, "standard deviation of the initial table");
+    v.about("A row of `out` values per id; the input's ids say how many there are. Parameter: "
+            "`weight` [ids, out].");
+    v("out", out, {.doc = "values per id", .min = 1, .required = true});
+    v("std", std, {.doc = "standard deviation of the initial table", .min = 0});
   }
 };
 
@@ -21,7 +23,6 @@ class Embedding : public LayerWith<EmbeddingConfig> {
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const EmbeddingConfig& c = of(config);
     if (in.ids < 1) return Status(Code::invalid_argument, "expects ids, got rows of " + std::to_string(in.width) + " values");
-    if (c.out < 1) return Status(Code::invalid_argument, "\"out\" must be at least 1, got " + std::to_string(c.out));
     return LayerPlan{{c.out}, {{"weight", in.ids, c.out, Init::normal, c.std}}};
   }
 

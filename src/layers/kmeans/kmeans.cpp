@@ -11,9 +11,14 @@ struct KMeansConfig : LayerConfig {
   std::string give = "probabilities";
   template <class V>
   void fields(V& v) {
-    v("clusters", clusters, "centers");
-    v("temperature", temperature, "standard deviation of a cluster");
-    v("return", give, "\"probabilities\" of the clusters, or \"features\": the centers' mean under them");
+    v.about("Soft membership of learned centers: softmax(-distance^2 / (2 temperature^2)). "
+            "Parameter: `centers` [clusters, in].");
+    v("clusters", clusters, {.doc = "number of centers", .min = 1, .max = INT32_MAX,
+                             .required = true});
+    v("temperature", temperature, {.doc = "standard deviation of a cluster", .min = 1e-4,
+                                   .max = 1e4});
+    v("return", give, {.doc = "`probabilities` of the clusters, or `features`: the centers' mean "
+                              "under them", .one_of = "probabilities, features"});
   }
   double factor() const { return -1 / (2 * temperature * temperature); }
 };
@@ -24,12 +29,7 @@ class KMeans : public LayerWith<KMeansConfig> {
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const KMeansConfig& c = of(config);
-    auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
-    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
-    if (c.clusters < 1 || c.clusters > INT32_MAX) return bad("\"clusters\" must be at least 1, got " + std::to_string(c.clusters));
-    if (!(c.temperature >= 1e-4 && c.temperature <= 1e4)) return bad("\"temperature\" must be in 1e-4..1e4");
-    if (c.give != "probabilities" && c.give != "features")
-      return bad("\"return\" is \"probabilities\" or \"features\", got \"" + c.give + "\"");
+    LOOM_TRY(expect_values(in));
     return LayerPlan{c.give == "features" ? in : Shape{c.clusters}, {{"centers", c.clusters, in.width, Init::normal, 1}}};
   }
 

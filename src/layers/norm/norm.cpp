@@ -7,7 +7,14 @@ namespace {
 struct NormConfig : LayerConfig {
   double eps = 1e-5;
   template <class V>
-  void fields(V& v) { v("eps", eps, "added to the mean square or variance before the root"); }
+  void fields(V& v) {
+    if (centered)
+      v.about("Mean 0 and variance 1 over the row, times a gain, plus a bias (arXiv 1607.06450).");
+    else
+      v.about("The row divided by the root of its mean square, times a gain (arXiv 1910.07467).");
+    v("eps", eps, {.doc = "added to the mean square or variance before the root", .min = 1e-8, .max = 1});
+  }
+  bool centered = false;
 };
 
 template <bool Centered>
@@ -15,10 +22,10 @@ class Norm : public LayerWith<NormConfig> {
  public:
   std::string_view name() const override { return Centered ? "layer_norm" : "rms_norm"; }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
-    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
-    const double eps = LayerWith<NormConfig>::of(config).eps;
-    if (!(eps >= 1e-8 && eps <= 1)) return Status(Code::invalid_argument, "\"eps\" must be in [1e-8, 1]");
+  void prepare(NormConfig& config) const override { config.centered = Centered; }
+
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+    LOOM_TRY(expect_values(in));
     LayerPlan plan{in, {{"gain", 1, in.width, Init::ones, 0, false}}};
     if (Centered) plan.params.push_back({"bias", 1, in.width, Init::zeros, 0, false});
     return plan;

@@ -16,13 +16,26 @@ struct ParallelConfig : LayerConfig {
   std::vector<std::int64_t> grid, places;
   template <class V>
   void fields(V& v) {
-    v("input", input, "\"broadcast\": every branch sees the row, \"split\": each an equal part of it");
-    v("combine", combine, "concat, add, avg, filter or grid_scatter");
-    v("stitch", stitch, "where widths must agree, a learned matrix brings each branch to the width of the first; false: they must");
-    v("temperature", temperature, "of the gate of filter");
-    v("top_k", top_k, "filter: a row goes to so many branches, those of its largest scores, which the softmax is of; 0: to all");
-    v("grid", grid, "grid_scatter: rows and columns");
-    v("places", places, "grid_scatter: row and column of each branch; empty places hold zeros");
+    v.about("Its layers are branches side by side. With `top_k` a row goes to the branches of its k "
+            "largest scores alone (of equal ones the first), the softmax is of these, and a branch "
+            "runs on the rows that go to it: layers that see other rows (attention, `batch_norm`, "
+            "`dropout`, gumbel noise, `carry`) are refused in it. Parameters: `gate` [branches, "
+            "width], `gate_bias`, `stitch1` ...");
+    v("input", input, {.doc = "`broadcast`: every branch sees the row; `split`: each an equal part "
+                              "of it", .one_of = "broadcast, split"});
+    v("combine", combine, {.doc = "how branches meet; `filter`: weighed by a learned gate, a "
+                                  "mixture of experts",
+                           .one_of = "concat, add, avg, filter, grid_scatter"});
+    v("stitch", stitch, {.doc = "where widths must agree, a learned matrix brings each branch to "
+                                "the width of the first; false: they must"});
+    v("temperature", temperature, {.doc = "of the gate", .above = 0, .max = 1e6,
+                                   .only = {"combine", combine, "filter"}});
+    v("top_k", top_k, {.doc = "branches that a row goes to; 0: all", .min = 0,
+                       .only = {"combine", combine, "filter"}});
+    const When scatters{"combine", combine, "grid_scatter"};
+    v("grid", grid, {.doc = "rows and columns", .required = true, .only = scatters});
+    v("places", places, {.doc = "row and column of each branch; empty places hold zeros",
+                         .required = true, .only = scatters});
   }
   bool routes() const { return top_k > 0; }
   bool meets() const { return combine == "add" || combine == "avg" || combine == "filter" || combine == "grid_scatter"; }
@@ -39,15 +52,10 @@ class Parallel : public LayerWith<ParallelConfig> {
     const ParallelConfig& c = of(config);
     const auto count = static_cast<std::int64_t>(children.count());
     if (count == 0) return bad("\"layers\" is empty: a parallel needs at least one branch");
-    static constexpr std::string_view kWays[] = {"concat", "add", "avg", "filter", "grid_scatter"};
-    if (std::find(std::begin(kWays), std::end(kWays), c.combine) == std::end(kWays)) return bad("\"combine\" must be concat, add, avg, filter or grid_scatter, got \"" + c.combine + "\"");
-    if (c.input != "broadcast" && c.input != "split") return bad("\"input\" must be broadcast or split, got \"" + c.input + "\"");
     const bool split = c.input == "split";
     if (split && (in.ids > 0 || in.width % count != 0)) return bad("cannot split " + in.to_string() + " values among " + std::to_string(count) + " branches");
     if (c.combine == "filter" && in.ids > 0) return bad("the gate of filter expects real values, got " + in.to_string());
-    if (!(c.temperature > 0 && c.temperature <= 1e6)) return bad("\"temperature\" must be above 0");
-    if (c.top_k != 0 && c.combine != "filter") return bad("\"top_k\" is of the gate of filter");
-    if (c.top_k < 0 || c.top_k > count) return bad("\"top_k\" must be 1 to the " + std::to_string(count) + " branches, or 0 for all of them without routing, got " + std::to_string(c.top_k));
+    if (c.top_k > count) return bad("\"top_k\" must be 1 to the " + std::to_string(count) + " branches, or 0 for all of them without routing, got " + std::to_string(c.top_k));
     LayerPlan plan;
     std::vector<Shape> outs;
     for (std::int64_t i = 0; i < count; ++i) {

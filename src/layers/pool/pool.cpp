@@ -5,14 +5,21 @@ namespace loom {
 namespace {
 
 struct PoolConfig : SpatialConfig {
-  PoolConfig() { kernel = {2}, stride = {0}; }
+  PoolConfig() { kernel = {2}, stride = {0}, least_stride = 0; }
   bool ceil_mode = false, count_include_pad = true, global = false, average = false;
   template <class V>
   void fields(V& v) {
+    if (average)
+      v.about("The mean of each window of [channels, length], [channels, height, width] or "
+              "[channels, depth, height, width].");
+    else
+      v.about("The largest value of each window of [channels, length], [channels, height, width] "
+              "or [channels, depth, height, width].");
     spatial_fields(v);
-    v("ceil_mode", ceil_mode, "a last window that is partly outside counts too");
-    v("global", global, "the window is the whole space");
-    if (average) v("count_include_pad", count_include_pad, "padding counts in the divisor");
+    v("ceil_mode", ceil_mode, {.doc = "a last window that is partly outside counts too"});
+    v("global", global, {.doc = "the window is the whole space, whatever the window's keys say"});
+    if (average)
+      v("count_include_pad", count_include_pad, {.doc = "padding counts in the divisor"});
   }
 };
 
@@ -21,14 +28,7 @@ class Pool : public LayerWith<PoolConfig> {
   Pool(std::string_view name, std::size_t rank, bool average) : name_(name), rank_(rank), average_(average) {}
   std::string_view name() const override { return name_; }
 
-  Result<ConfigPtr> parse(const Json& cell) const override {
-    auto config = std::make_shared<PoolConfig>();
-    config->average = average_;
-    FieldReader reader(cell);
-    config->fields(reader);
-    LOOM_TRY(reader.finish());
-    return ConfigPtr(std::move(config));
-  }
+  void prepare(PoolConfig& config) const override { config.average = average_; }
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     LOOM_ASSIGN(const Window w, window(of(config), in));
     return LayerPlan{spatial_shape(w.channels, w.out, rank_), {}};

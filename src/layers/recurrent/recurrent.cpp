@@ -19,14 +19,34 @@ struct RecurrentConfig : LayerConfig {
   Activation activation = Activation::tanh;
   template <class V>
   void fields(V& v) {
-    v("hidden", hidden, "values of a state");
-    v("stack", stack, "stacked: each takes all steps of the one before");
-    v("bias", bias, "adds learned numbers to both products");
-    v("bidirectional", bidirectional, "a second state runs from the last step to the first");
-    v("return", give, "\"all\": the states of all steps, \"last\": that after the last");
-    v("carry", carry, "a run goes on from the state in which the sequence's last run ended, unless its position is 0; not while training");
-    if (kind == Kind::rnn) v("activation", activation, "of the sum: tanh or relu");
-    if (kind == Kind::gru) v("linear_before_reset", linear_before_reset, "the reset gate acts on the state's product; false: on the state");
+    if (kind == Kind::rnn)
+      v.about("Elman's network over [steps, features]; a row without dimensions is one step. "
+              "Names, layouts and gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are "
+              "PyTorch's: `weight_ih_l0` [gates x hidden, features], `weight_hh_l0` [gates x "
+              "hidden, hidden], `bias_ih_l0`, `bias_hh_l0`, then `..._l0_reverse`, `..._l1`.");
+    else if (kind == Kind::gru)
+      v.about("Gated recurrent units over [steps, features]. Without `linear_before_reset` "
+              "`weight_hh` and `bias_hh` have r and z, `weight_hn` [hidden, hidden] and `bias_hn` "
+              "the rest.");
+    else
+      v.about("Long short-term memory over [steps, features].");
+    v("hidden", hidden, {.doc = "values of a state", .min = 1, .max = INT32_MAX,
+                         .required = true});
+    v("stack", stack, {.doc = "layers on one another: each takes all steps of the one before",
+                       .min = 1, .max = kMostSteps});
+    v("bias", bias, {.doc = "adds learned numbers to both products"});
+    v("bidirectional", bidirectional, {.doc = "a second state runs from the last step to the first"});
+    v("return", give, {.doc = "`all`: the states of all steps, [steps, directions x hidden]; "
+                              "`last`: that after the last, directions x hidden",
+                       .one_of = "all, last"});
+    v("carry", carry, {.doc = "a run goes on from the state that the sequence's last run left, "
+                              "unless its position is 0; inference alone, training begins at zero"});
+    if (kind == Kind::rnn)
+      v("activation", activation, {.doc = "of the sum", .one_of = "tanh, relu"});
+    if (kind == Kind::gru)
+      v("linear_before_reset", linear_before_reset,
+        {.doc = "the reset gate acts on the state's product, as in PyTorch; false: on the state, "
+                "ONNX's default"});
   }
   std::int64_t directions() const { return bidirectional ? 2 : 1; }
   std::int64_t gates() const { return kind == Kind::rnn ? 1 : kind == Kind::gru ? 3 : 4; }
@@ -190,14 +210,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     return of(config).carry ? "goes on from a state that a sequence's rows leave" : "";
   }
 
-  Result<ConfigPtr> parse(const Json& cell) const override {
-    auto config = std::make_shared<RecurrentConfig>();
-    config->kind = kind_;
-    FieldReader reader(cell);
-    config->fields(reader);
-    LOOM_TRY(reader.finish());
-    return ConfigPtr(std::move(config));
-  }
+  void prepare(RecurrentConfig& config) const override { config.kind = kind_; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const RecurrentConfig& c = of(config);
@@ -205,14 +218,11 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     if (in.ids > 0 || (!in.dims.empty() && in.dims.size() != 2))
       return bad("expects an input of [steps, features], got " + in.to_string()
           + ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it");
-    if (c.hidden < 1 || c.hidden > INT32_MAX) return bad("\"hidden\" must be at least 1, got " + std::to_string(c.hidden));
-    if (c.give != "all" && c.give != "last") return bad("\"return\" is \"all\" or \"last\", got \"" + c.give + "\"");
-    if (c.activation != Activation::tanh && c.activation != Activation::relu) return bad("\"activation\" is tanh or relu");
     if (c.carry && c.bidirectional)
       return bad("\"carry\" is of one direction: the other would begin at the end of what has not arrived yet");
     const std::int64_t steps = steps_of(in);
-    if (c.stack < 1 || c.stack > kMostSteps || steps > kMostSteps / c.directions() / c.stack)
-      return bad("\"stack\" must be at least 1, steps x directions x layers at most " + std::to_string(kMostSteps) + ", got "
+    if (steps > kMostSteps / c.directions() / c.stack)
+      return bad("steps x directions x layers must be at most " + std::to_string(kMostSteps) + ", got "
           + std::to_string(steps) + " x " + std::to_string(c.directions()) + " x " + std::to_string(c.stack));
     if (c.hidden > INT32_MAX / c.gates() / (steps + 1) / c.directions()) return bad("gives more than 2^31-1 values");
 

@@ -8,7 +8,9 @@ struct ReshapeConfig : LayerConfig {
   std::vector<std::int64_t> dims;
   template <class V>
   void fields(V& v) {
-    v("dims", dims, "the new dimensions of a row; one of them may be -1: what is left");
+    v.about("The same values, counted in the same order, with other dimensions.");
+    v("dims", dims, {.doc = "the new dimensions of a row; one of them may be -1: what is left",
+                     .min = -1, .required = true});
   }
 };
 
@@ -17,7 +19,7 @@ class Reshape : public LayerWith<ReshapeConfig> {
   std::string_view name() const override { return "reshape"; }
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
-    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    LOOM_TRY(expect_values(in));
     std::vector<std::int64_t> dims = of(config).dims;
     std::int64_t known = 1, *open = nullptr;
     for (std::int64_t& d : dims) {
@@ -38,14 +40,16 @@ class Reshape : public LayerWith<ReshapeConfig> {
 
 struct FlattenConfig : LayerConfig {
   template <class V>
-  void fields(V&) {}
+  void fields(V& v) {
+    v.about("Forgets the dimensions of a row.");
+  }
 };
 
 class Flatten : public LayerWith<FlattenConfig> {
  public:
   std::string_view name() const override { return "flatten"; }
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
-    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
+    LOOM_TRY(expect_values(in));
     return LayerPlan{{in.width}, {}};
   }
   Result<View> forward(const LayerConfig&, Visit&, View x, View) const override { return x; }

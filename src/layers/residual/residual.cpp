@@ -6,7 +6,10 @@ namespace {
 
 struct ResidualConfig : LayerConfig {
   template <class V>
-  void fields(V&) {}
+  void fields(V& v) {
+    v.about("Adds the input of the layer before it in the same `sequential`: [A, residual] gives "
+            "A(x) + x.");
+  }
 };
 
 class Residual : public LayerWith<ResidualConfig> {

@@ -6,7 +6,9 @@ namespace {
 
 struct SequentialConfig : LayerConfig {
   template <class V>
-  void fields(V&) {}
+  void fields(V& v) {
+    v.about("Its layers one after another.");
+  }
 };
 
 class Sequential : public LayerWith<SequentialConfig> {

@@ -5,7 +5,6 @@ namespace loom {
 namespace {
 
 Status bad(const std::string& what) { return Status(Code::invalid_argument, what); }
-double initial_std(std::int64_t inputs) { return __builtin_sqrt(1.0 / static_cast<double>(inputs)); }
 
 struct AdaptiveConfig : LayerConfig {
   std::int64_t out = 0;
@@ -14,11 +13,17 @@ struct AdaptiveConfig : LayerConfig {
   bool bias = false, log = false;
   template <class V>
   void fields(V& v) {
-    v("out", out, "classes, frequent ones first");
-    v("cutoffs", cutoffs, "classes at which a cluster begins, ascending");
-    v("divide", divide, "cluster i sees the input through so many values to the power of i + 1 fewer");
-    v("bias", bias, "adds learned numbers in the head");
-    v("log", log, "logarithms of the probabilities");
+    v.about("Many classes, rare ones through narrow projections (arXiv 1609.04309): "
+            "`torch.nn.AdaptiveLogSoftmaxWithLoss`. Parameters: `head` [cutoffs[0] + clusters, in], "
+            "`tail0_down` [in / divide, in], `tail0_up` [classes, in / divide], ...");
+    v("out", out, {.doc = "classes, frequent ones first", .min = 1, .max = INT32_MAX / 2,
+                   .required = true});
+    v("cutoffs", cutoffs, {.doc = "classes at which a cluster begins, ascending", .min = 1,
+                           .required = true});
+    v("divide", divide, {.doc = "cluster i sees the input through so many values to the power of "
+                                "i + 1 fewer", .min = 1, .max = 1e6});
+    v("bias", bias, {.doc = "adds learned numbers in the head"});
+    v("log", log, {.doc = "logarithms of the probabilities"});
   }
 };
 
@@ -29,13 +34,11 @@ class Adaptive : public LayerWith<AdaptiveConfig> {
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const AdaptiveConfig& c = of(config);
-    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
-    if (c.out < 1 || c.out > INT32_MAX / 2) return bad("\"out\" must be in 1..2^30, got " + std::to_string(c.out));
+    LOOM_TRY(expect_values(in));
     if (c.cutoffs.empty()) return bad("\"cutoffs\" must list at least one class");
     for (std::size_t i = 0; i < c.cutoffs.size(); ++i)
       if (c.cutoffs[i] <= (i == 0 ? 0 : c.cutoffs[i - 1]) || c.cutoffs[i] >= c.out)
         return bad("\"cutoffs\" must ascend between 0 and " + std::to_string(c.out));
-    if (!(c.divide >= 1 && c.divide <= 1e6)) return bad("\"divide\" must be in 1..1e6");
     LayerPlan plan{{c.out}, {ParamSpec::product("head", head(c), in.width, initial_std(in.width))}};
     if (c.bias) plan.params.push_back({"head_bias", 1, head(c), Init::zeros, 0, false});
     double width = static_cast<double>(in.width);
@@ -104,11 +107,14 @@ struct MixtureConfig : LayerConfig {
   bool bias = true, log = false;
   template <class V>
   void fields(V& v) {
-    v("out", out, "classes");
-    v("mixtures", mixtures, "softmaxes that are mixed");
-    v("hidden", hidden, "values that each sees; 0: as many as arrive");
-    v("bias", bias, "adds learned numbers to what each sees, and to the logits");
-    v("log", log, "logarithms of the probabilities, of at least 2^-40");
+    v.about("A weighted sum of softmaxes (arXiv 1711.03953): the sum over k of `prior`_k "
+            "softmax(`weight` tanh(`latent`_k x)).");
+    v("out", out, {.doc = "classes", .min = 1, .max = INT32_MAX, .required = true});
+    v("mixtures", mixtures, {.doc = "softmaxes that are mixed", .min = 1, .max = INT32_MAX,
+                             .required = true});
+    v("hidden", hidden, {.doc = "values that each sees; 0: as many as arrive", .min = 0});
+    v("bias", bias, {.doc = "adds learned numbers to what each sees, and to the logits"});
+    v("log", log, {.doc = "logarithms of the probabilities, of at least 2^-40"});
   }
 };
 
@@ -119,10 +125,10 @@ class Mixture : public LayerWith<MixtureConfig> {
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const MixtureConfig& c = of(config);
-    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    LOOM_TRY(expect_values(in));
     const std::int64_t hidden = hidden_of(c, in);
-    if (c.out < 1 || c.mixtures < 1 || c.hidden < 0 || c.mixtures > INT32_MAX / hidden || c.out > INT32_MAX / c.mixtures)
-      return bad("\"out\" and \"mixtures\" must be at least 1, their product below 2^31");
+    if (c.mixtures > INT32_MAX / hidden || c.out > INT32_MAX / c.mixtures)
+      return bad("the product of \"out\" and \"mixtures\" must be below 2^31");
     LayerPlan plan{{c.out}, {ParamSpec::product("weight", c.out, hidden, initial_std(hidden)),
                              ParamSpec::product("latent", c.mixtures * hidden, in.width, initial_std(in.width)),
                              ParamSpec::product("prior", c.mixtures, in.width, initial_std(in.width))}};

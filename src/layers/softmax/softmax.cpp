@@ -15,15 +15,29 @@ struct SoftmaxConfig : LayerConfig {
   std::vector<std::int64_t> levels, mask;
   template <class V>
   void fields(V& v) {
-    v("kind", kind, "standard, grid, hierarchical, temperature, gumbel, masked, sparsemax or entmax");
-    v("log", log, "logarithms of the probabilities");
-    v("temperature", temperature, "values are divided by it first");
-    v("rows", rows, "grid: distributions");
-    v("cols", cols, "grid: values of each");
-    v("levels", levels, "hierarchical: children of a node, from the root on");
-    v("mask", mask, "masked: 1 for each place that counts; the others get 0");
-    v("alpha", alpha, "entmax: 1 is softmax, 2 is sparsemax");
-    v("hard", hard, "gumbel: 1 at the largest and 0 elsewhere, with the gradient of what it stands for (straight through)");
+    v.about("Distributions over the last dimension, or as the kind says.");
+    v("kind", kind, {.doc = "`standard`; `temperature`: divided by it first; `grid`: `rows` x "
+                            "`cols`, each row one; `hierarchical`: a tree by `levels`, takes logits "
+                            "of all nodes, level after level, and gives the leaves' products along "
+                            "their paths; `gumbel`: Gumbel noise while training; `masked`: over "
+                            "the places of `mask`; `sparsemax`; `entmax`",
+                     .one_of = "standard, grid, hierarchical, temperature, gumbel, masked, "
+                               "sparsemax, entmax"});
+    v("log", log, {.doc = "logarithms of the probabilities",
+                   .only = {"kind", kind, "standard, temperature, grid"}});
+    v("temperature", temperature, {.doc = "values are divided by it first", .min = 1e-6,
+                                   .max = 1e6});
+    const When grid{"kind", kind, "grid"};
+    v("rows", rows, {.doc = "distributions", .min = 1, .required = true, .only = grid});
+    v("cols", cols, {.doc = "values of each", .min = 1, .required = true, .only = grid});
+    v("levels", levels, {.doc = "children of a node, from the root on", .min = 1, .required = true,
+                         .only = {"kind", kind, "hierarchical"}});
+    v("mask", mask, {.doc = "1 for each place that counts; the others get 0", .required = true,
+                     .only = {"kind", kind, "masked"}});
+    v("alpha", alpha, {.doc = "1 is softmax, 2 is sparsemax; not between 1 and 1.01", .min = 1,
+                       .max = 8, .only = {"kind", kind, "entmax"}});
+    v("hard", hard, {.doc = "1 at the largest and 0 elsewhere, with the gradient of what it stands "
+                            "for (straight through)", .only = {"kind", kind, "gumbel"}});
   }
 
   bool is(std::string_view k) const { return kind == k; }
@@ -81,18 +95,9 @@ class Softmax : public LayerWith<SoftmaxConfig> {
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const SoftmaxConfig& c = of(config);
-    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
-    static constexpr std::string_view kKinds[] = {"standard", "grid", "hierarchical", "temperature", "gumbel", "masked", "sparsemax",
-        "entmax"};
-    bool known = false;
-    for (const std::string_view k : kKinds) known |= c.is(k);
-    if (!known) return bad("unknown \"kind\" \"" + c.kind
-        + "\": one of standard, grid, hierarchical, temperature, gumbel, masked, sparsemax, entmax");
-    if (!(c.temperature >= 1e-6 && c.temperature <= 1e6)) return bad("\"temperature\" must be in 1e-6..1e6");
-    if (!(c.alpha >= 1 && c.alpha <= 8) || (c.alpha > 1 && c.alpha < 1.01)) return bad("\"alpha\" must be 1, or in 1.01..8");
-    if (c.log && !(c.is("standard") || c.is("temperature") || c.is("grid")))
-      return bad("\"log\" is of the kinds standard, temperature and grid: others have probabilities of 0");
-    if (c.is("grid") && (c.rows < 1 || c.cols < 1 || c.rows > in.width || c.cols > in.width || c.rows * c.cols != in.width))
+    LOOM_TRY(expect_values(in));
+    if (c.alpha > 1 && c.alpha < 1.01) return bad("\"alpha\" must be 1, or in 1.01..8");
+    if (c.is("grid") && (c.rows > in.width || c.cols > in.width || c.rows * c.cols != in.width))
       return bad("\"rows\" x \"cols\" must be the " + std::to_string(in.width) + " values that arrive, got " + std::to_string(c.rows)
           + " x " + std::to_string(c.cols));
     if (c.is("masked")) {
@@ -180,14 +185,16 @@ class Softmax : public LayerWith<SoftmaxConfig> {
 
 struct LogSoftmaxConfig : LayerConfig {
   template <class V>
-  void fields(V&) {}
+  void fields(V& v) {
+    v.about("Logarithms of a softmax.");
+  }
 };
 
 class LogSoftmax : public LayerWith<LogSoftmaxConfig> {
  public:
   std::string_view name() const override { return "log_softmax"; }
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
-    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
   }
   Result<View> forward(const LayerConfig&, Visit& v, View x, View) const override {

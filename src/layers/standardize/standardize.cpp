@@ -8,7 +8,10 @@ namespace {
 struct StandardizeConfig : LayerConfig {
   bool missing = false;
   template <class V>
-  void fields(V& v) { v("missing", missing, "a value that is not a number becomes 0, as the mean does"); }
+  void fields(V& v) {
+    v.about("(x - `mean`) * `scale` by columns; the two are set, not learned.");
+    v("missing", missing, {.doc = "a value that is not a number becomes 0, as the mean does"});
+  }
 };
 
 class Standardize : public LayerWith<StandardizeConfig> {
@@ -16,7 +19,7 @@ class Standardize : public LayerWith<StandardizeConfig> {
   std::string_view name() const override { return "standardize"; }
 
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
-    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
+    LOOM_TRY(expect_values(in));
     return LayerPlan{in, {{"mean", 1, in.width, Init::zeros, 0, false}, {"scale", 1, in.width, Init::ones, 0, false}}};
   }
 

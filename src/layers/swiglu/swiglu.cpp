@@ -12,14 +12,18 @@ struct SwigluConfig : LayerConfig {
   Activation activation = Activation::silu;
   template <class V>
   void fields(V& v) {
-    v("hidden", hidden, "width between the projections");
-    v("bias", bias, "adds learned vectors to all three projections");
-    v("out_std", out_std, "standard deviation of the initial down projection; 0: 1/sqrt(hidden)");
+    v.about("down(silu(gate(x)) * up(x)), the feed-forward part of Llama (arXiv 2002.05202). "
+            "Parameters: `gate` and `up` [hidden, in], `down` [in, hidden].");
+    v("hidden", hidden, {.doc = "width between the projections", .min = 1, .required = true});
+    v("bias", bias, {.doc = "adds learned vectors to all three projections"});
+    v("out_std", out_std, {.doc = "standard deviation of the initial down projection; 0: "
+                                  "1/sqrt(hidden)", .min = 0});
     // Not written where they change nothing: a network of before has the topology it had.
-    if (!std::is_same_v<V, FieldWriter> || activation != Activation::silu) v("activation", activation, "of the gate");
-    if (std::is_same_v<V, FieldWriter> && !sub_norm) return;
-    v("sub_norm", sub_norm, "RMSNorm before the down projection");
-    v("sub_norm_eps", sub_norm_eps, "its eps");
+    v("activation", activation, {.doc = "of the gate", .written = activation != Activation::silu});
+    v("sub_norm", sub_norm, {.doc = "RMSNorm before the down projection (BitNet b1.58)",
+                             .written = sub_norm});
+    v("sub_norm_eps", sub_norm_eps, {.doc = "its eps", .min = 1e-8, .max = 1,
+                                     .only = {"sub_norm", sub_norm}, .written = sub_norm});
   }
 };
 
@@ -29,14 +33,10 @@ class Swiglu : public LayerWith<SwigluConfig> {
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const SwigluConfig& c = of(config);
-    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
-    if (c.hidden < 1) return Status(Code::invalid_argument, "\"hidden\" must be at least 1, got " + std::to_string(c.hidden));
+    LOOM_TRY(expect_values(in));
     const double in_std = 1 / __builtin_sqrt(static_cast<double>(in.width)), out_std = c.out_std > 0 ? c.out_std : 1 / __builtin_sqrt(static_cast<double>(c.hidden));
     LayerPlan plan{in, {ParamSpec::product("gate", c.hidden, in.width, in_std), ParamSpec::product("up", c.hidden, in.width, in_std), ParamSpec::product("down", in.width, c.hidden, out_std)}};
-    if (c.sub_norm) {
-      if (!(c.sub_norm_eps >= 1e-8 && c.sub_norm_eps <= 1)) return Status(Code::invalid_argument, "\"sub_norm_eps\" must be in [1e-8, 1]");
-      plan.params.push_back({"sub_norm", 1, c.hidden, Init::ones, 0, false});
-    }
+    if (c.sub_norm) plan.params.push_back({"sub_norm", 1, c.hidden, Init::ones, 0, false});
     if (c.bias) {
       plan.params.push_back({"gate_bias", 1, c.hidden, Init::zeros, 0, false});
       plan.params.push_back({"up_bias", 1, c.hidden, Init::zeros, 0, false});

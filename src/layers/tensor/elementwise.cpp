@@ -5,32 +5,32 @@ namespace loom {
 namespace {
 
 struct UnaryConfig : LayerConfig {
-  std::string op;
+  Unary op = Unary::abs;
   double a = 0, b = 0;
   template <class V>
   void fields(V& v) {
-    v("op", op, "the function: ops/graph/kinds.h");
-    v("a", a, "its first parameter");
-    v("b", b, "its second parameter");
+    v.about("A function of single values, with up to two parameters.");
+    v("op", op, {.doc = "the function ([kinds](../../src/ops/graph/kinds.h))", .required = true});
+    v("a", a, {.doc = "its first parameter"});
+    v("b", b, {.doc = "its second parameter"});
   }
 };
 
 class UnaryLayer : public LayerWith<UnaryConfig> {
  public:
   std::string_view name() const override { return "unary"; }
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
-    LOOM_TRY(parse_unary(of(config).op).status());
-    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+    LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
   }
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
     const UnaryConfig& c = of(config);
     v.keep("x", x);
-    return v.emit.unary(x, *parse_unary(c.op), c.a, c.b);
+    return v.emit.unary(x, c.op, c.a, c.b);
   }
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     const UnaryConfig& c = of(config);
-    const Unary kind = *parse_unary(c.op);
+    const Unary kind = c.op;
     if (!differentiable(kind)) return View{};
     return v.emit.unary_back(v.kept("x"), gy, kind, c.a, c.b);
   }
@@ -40,7 +40,8 @@ struct ActivationConfig : LayerConfig {
   Activation activation = Activation::relu;
   template <class V>
   void fields(V& v) {
-    v("activation", activation, "the function");
+    v.about("A function of each value by itself.");
+    v("activation", activation, {.doc = "the function"});
   }
 };
 
@@ -48,7 +49,7 @@ class ActivationLayer : public LayerWith<ActivationConfig> {
  public:
   std::string_view name() const override { return "activation"; }
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
-    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
+    LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
   }
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
@@ -60,15 +61,20 @@ class ActivationLayer : public LayerWith<ActivationConfig> {
 
 // With two shapes both operands arrive; with one the other is the parameter "value" of shape `constant`.
 struct BinaryConfig : LayerConfig {
-  std::string op;
+  Binary op = Binary::add;
   OperandShapes shapes;
   Dims constant;
   bool constant_first = false;
   template <class V>
   void fields(V& v) {
-    v("op", op, "the function: ops/graph/kinds.h");
-    v("constant", constant, "shape of a learned operand, where only one arrives");
-    v("constant_first", constant_first, "it is the first operand");
+    v.about("Two operands that arrive side by side, spread as NumPy does; or one, and a learned "
+            "one, the parameter `value`.");
+    v("op", op, {.doc = "the function ([kinds](../../src/ops/graph/kinds.h))", .required = true});
+    v("constant", constant, {.doc = "shape of the learned operand, where only one arrives",
+                             .min = 1});
+    v("constant_first", constant_first, {.doc = "the learned operand is the first"});
+    v("shapes", shapes.list, {.doc = "of both operands, or of the one", .min = 1,
+                              .required = true});
   }
   bool learned() const { return shapes.list.size() == 1; }
 };
@@ -76,19 +82,12 @@ struct BinaryConfig : LayerConfig {
 class BinaryLayer : public LayerWith<BinaryConfig> {
  public:
   std::string_view name() const override { return "binary"; }
-  Result<ConfigPtr> parse(const Json& cell) const override { return parse_with_shapes<BinaryConfig>(cell); }
-  void write(const LayerConfig& config, Json& cell) const override {
-    LayerWith::write(config, cell);
-    write_shapes(of(config).shapes, cell);
-  }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const BinaryConfig& c = of(config);
-    LOOM_TRY(parse_binary(c.op).status());
     LOOM_TRY(check_shapes(c.shapes, c.learned() ? 1 : 2, in));
     if (!c.learned() && !c.constant.empty()) return Status(Code::invalid_argument, "\"constant\" goes with one shape, two are given");
-    for (const std::int64_t d : c.constant)
-      if (d < 1) return Status(Code::invalid_argument, "\"constant\": each dimension must be at least 1");
+    LOOM_TRY(check_size("constant", c.constant));
     LOOM_ASSIGN(const Dims out, broadcast(first(c), second(c)));
     LOOM_TRY(spread(out, {first(c), second(c)}).status());
     LOOM_ASSIGN(Shape shape, shape_of(out));
@@ -102,11 +101,11 @@ class BinaryLayer : public LayerWith<BinaryConfig> {
     LOOM_ASSIGN(const Dims out, broadcast(first(c), second(c)));
     LOOM_ASSIGN(const Spread s, spread(out, {first(c), second(c)}));
     v.keep("x", x);
-    return v.emit.binary(a, b, *parse_binary(c.op), s.sizes, s.steps[0], s.steps[1], v.emit.rows(x));
+    return v.emit.binary(a, b, c.op, s.sizes, s.steps[0], s.steps[1], v.emit.rows(x));
   }
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     const BinaryConfig& c = of(config);
-    const Binary kind = *parse_binary(c.op);
+    const Binary kind = c.op;
     if (!differentiable(kind)) return View{};
     const auto [a, b] = operands(c, v, v.kept("x"));
     LOOM_ASSIGN(const Dims out, broadcast(first(c), second(c)));
@@ -136,14 +135,16 @@ class BinaryLayer : public LayerWith<BinaryConfig> {
 struct SelectConfig : LayerConfig {
   OperandShapes shapes;
   template <class V>
-  void fields(V&) {}
+  void fields(V& v) {
+    v.about("`numpy.where` of three operands that arrive side by side.");
+    v("shapes", shapes.list, {.doc = "of condition, then, otherwise", .min = 1,
+                              .required = true});
+  }
 };
 
 class SelectLayer : public LayerWith<SelectConfig> {
  public:
   std::string_view name() const override { return "select"; }
-  Result<ConfigPtr> parse(const Json& cell) const override { return parse_with_shapes<SelectConfig>(cell); }
-  void write(const LayerConfig& config, Json& cell) const override { write_shapes(of(config).shapes, cell); }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const SelectConfig& c = of(config);

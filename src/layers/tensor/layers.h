@@ -9,18 +9,6 @@ void register_elementwise(LayerList& layers);  // unary, activation, binary, sel
 void register_places(LayerList& layers);       // permute, pick
 void register_products(LayerList& layers);     // reduce, value_matmul
 
-// A configuration whose cell also has "shapes".
-template <class Config>
-Result<ConfigPtr> parse_with_shapes(const Json& cell) {
-  auto config = std::make_shared<Config>();
-  LOOM_TRY(read_shapes(cell, config->shapes));
-  FieldReader reader(cell);
-  config->fields(reader);
-  reader.allow("shapes");
-  LOOM_TRY(reader.finish());
-  return ConfigPtr(std::move(config));
-}
-
 // Operand i of those that arrive side by side.
 inline View part(View x, const OperandShapes& shapes, std::size_t i) {
   std::int64_t col = 0;

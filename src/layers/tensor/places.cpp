@@ -10,8 +10,10 @@ struct PermuteConfig : LayerConfig {
   std::vector<std::int64_t> dims, order;
   template <class V>
   void fields(V& v) {
-    v("dims", dims, "dimensions of the row; none: those it comes with");
-    v("order", order, "which of them becomes the first, the second, ...");
+    v.about("Dimensions in another order: `numpy.transpose`.");
+    v("dims", dims, {.doc = "dimensions of the row; none: those it comes with", .min = 1});
+    v("order", order, {.doc = "which of them becomes the first, the second, ...", .min = 0,
+                       .required = true});
   }
 };
 
@@ -48,7 +50,7 @@ class Permute : public LayerWith<PermuteConfig> {
 
  private:
   static Result<Dims> own_dims(const PermuteConfig& c, const Shape& in) {
-    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
+    LOOM_TRY(expect_values(in));
     const Dims& dims = c.dims.empty() ? in.dims : c.dims;
     std::int64_t left = in.width;
     for (const std::int64_t d : dims) {
@@ -77,9 +79,11 @@ struct PickConfig : LayerConfig {
   double fill = 0;
   template <class V>
   void fields(V& v) {
-    v("dims", dims, "dimensions of the result");
-    v("runs", runs, "places, as runs of first, step, count; first -1 with step 0: `fill`");
-    v("fill", fill, "what stands where no place is");
+    v.about("Values by their places in the row.");
+    v("dims", dims, {.doc = "dimensions of the result; none: one", .min = 1});
+    v("runs", runs, {.doc = "places, as runs of first, step, count; first -1 with step 0: `fill`",
+                     .required = true});
+    v("fill", fill, {.doc = "what stands where no place is"});
   }
 };
 
@@ -88,7 +92,7 @@ class Pick : public LayerWith<PickConfig> {
   std::string_view name() const override { return "pick"; }
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const PickConfig& c = of(config);
-    if (in.ids > 0) return Status(Code::invalid_argument, "expects real values, got " + in.to_string());
+    LOOM_TRY(expect_values(in));
     const auto list = Places::list(runs(c), in.width);
     if (!list.ok()) return Status(Code::invalid_argument, "\"runs\": " + list.status().message());
     Dims dims = c.dims;

@@ -7,15 +7,16 @@ namespace loom {
 namespace {
 
 struct ReduceConfig : LayerConfig {
-  std::string op;
+  Reduce op = Reduce::sum;
   std::vector<std::int64_t> dims, axes;
   bool keep = true;
   template <class V>
   void fields(V& v) {
-    v("op", op, "sum, mean, max, ...: ops/graph/kinds.h");
-    v("dims", dims, "dimensions of the row; none: those it comes with");
-    v("axes", axes, "which of them are reduced; none: all");
-    v("keep", keep, "they stay, with size 1");
+    v.about("A sum, a mean, a maximum, ... over dimensions of the row.");
+    v("op", op, {.doc = "the function ([kinds](../../src/ops/graph/kinds.h))", .required = true});
+    v("dims", dims, {.doc = "dimensions of the row; none: those it comes with", .min = 1});
+    v("axes", axes, {.doc = "which of them are reduced; none: all", .min = 0});
+    v("keep", keep, {.doc = "they stay, with size 1"});
   }
 };
 
@@ -30,13 +31,13 @@ class ReduceLayer : public LayerWith<ReduceConfig> {
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
     LOOM_ASSIGN(const Cut cut, cut_of(of(config), v.in()));
     const View turned = cut.there.same ? x : v.emit.transpose(x, cut.there.sizes, cut.there.order, x.cols);
-    const View y = v.emit.reduce(turned, *parse_reduce(of(config).op), cut.n);
+    const View y = v.emit.reduce(turned, of(config).op, cut.n);
     v.keep("x", turned);
     v.keep("y", y);
     return y;
   }
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
-    const Reduce kind = *parse_reduce(of(config).op);
+    const Reduce kind = of(config).op;
     if (!differentiable(kind)) return View{};
     LOOM_ASSIGN(const Cut cut, cut_of(of(config), v.in()));
     const View g = v.emit.reduce_back(v.kept("x"), v.kept("y"), gy, kind, cut.n);
@@ -52,8 +53,7 @@ class ReduceLayer : public LayerWith<ReduceConfig> {
   };
   static Result<Cut> cut_of(const ReduceConfig& c, const Shape& in) {
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
-    LOOM_TRY(parse_reduce(c.op).status());
-    if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+    LOOM_TRY(expect_values(in));
     Dims dims = !c.dims.empty() ? c.dims : !in.dims.empty() ? in.dims : Dims{in.width};
     std::int64_t left = in.width;
     for (const std::int64_t d : dims) {
@@ -94,14 +94,17 @@ class ReduceLayer : public LayerWith<ReduceConfig> {
 struct MatmulConfig : LayerConfig {
   OperandShapes shapes;
   template <class V>
-  void fields(V&) {}
+  void fields(V& v) {
+    v.about("The product of two operands that arrive side by side, NumPy's matmul for two "
+            "dimensions or more.");
+    v("shapes", shapes.list, {.doc = "of both: [..., M, K] and [..., K, N]", .min = 1,
+                              .required = true});
+  }
 };
 
 class ValueMatmul : public LayerWith<MatmulConfig> {
  public:
   std::string_view name() const override { return "value_matmul"; }
-  Result<ConfigPtr> parse(const Json& cell) const override { return parse_with_shapes<MatmulConfig>(cell); }
-  void write(const LayerConfig& config, Json& cell) const override { write_shapes(of(config).shapes, cell); }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     LOOM_TRY(check_shapes(of(config).shapes, 2, in));

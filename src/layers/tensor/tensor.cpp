@@ -20,34 +20,23 @@ std::string text_of(const Dims& dims) {
   return text + "]";
 }
 
-Status read_shapes(const Json& cell, OperandShapes& shapes) {
-  const Json* json = cell.find("shapes");
-  if (!json) return {};
-  if (!json->is_array()) return bad("\"shapes\": expected a list of lists of integers");
-  for (const Json& one : json->as_array()) {
-    if (!one.is_array() || one.as_array().size() > 16) return bad("\"shapes\": expected a list of lists of integers, at most 16 each");
-    Dims dims;
-    std::int64_t count = 1;
-    for (const Json& d : one.as_array()) {
-      if (!d.is_integer() || d.as_integer() < 1 || d.as_integer() > INT32_MAX / count) return bad("\"shapes\": each dimension is an integer of at least 1, a shape has at most 2^31-1 values");
-      dims.push_back(d.as_integer());
-      count *= d.as_integer();
-    }
-    shapes.list.push_back(std::move(dims));
+Status check_size(std::string_view key, const Dims& dims) {
+  std::int64_t count = 1;
+  for (const std::int64_t d : dims) {
+    if (dims.size() > 16 || d > INT32_MAX / count)
+      return bad("\"" + std::string(key) + "\": a shape has at most 16 dimensions and 2^31-1 values");
+    count *= d;
   }
   return {};
 }
-void write_shapes(const OperandShapes& shapes, Json& cell) {
-  if (shapes.list.empty()) return;
-  Json list = Json::array();
-  for (const Dims& dims : shapes.list) list.push(Json(Json::Array(dims.begin(), dims.end())));
-  cell.set("shapes", std::move(list));
-}
 Status check_shapes(const OperandShapes& shapes, std::size_t operands, const Shape& in) {
-  if (in.ids > 0) return bad("expects real values, got " + in.to_string());
+  LOOM_TRY(expect_values(in));
   if (shapes.list.size() != operands) return bad("\"shapes\": expected " + std::to_string(operands) + " of them, got " + std::to_string(shapes.list.size()));
   std::int64_t width = 0;
-  for (const Dims& d : shapes.list) width += elements(d);
+  for (const Dims& d : shapes.list) {
+    LOOM_TRY(check_size("shapes", d));
+    width += elements(d);
+  }
   if (width != in.width) return bad("\"shapes\" hold " + std::to_string(width) + " values together, " + in.to_string() + " arrive");
   return {};
 }

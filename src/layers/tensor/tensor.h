@@ -17,8 +17,8 @@ std::string text_of(const Dims& dims);
 struct OperandShapes {
   std::vector<Dims> list;
 };
-Status read_shapes(const Json& cell, OperandShapes& shapes);
-void write_shapes(const OperandShapes& shapes, Json& cell);
+// That a shape holds at most 2^31-1 values; `key` is the setting that an error names.
+Status check_size(std::string_view key, const Dims& dims);
 // Their number, and that they fill the row.
 Status check_shapes(const OperandShapes& shapes, std::size_t operands, const Shape& in);
 // A Shape of these dimensions; of more than four, or none, its width alone.

@@ -45,7 +45,7 @@ TEST(KMeans, WhatDoesNotFitIsNamed) {
   };
   EXPECT_NE(error("").find("\"clusters\" must be at least 1"), std::string::npos);
   EXPECT_NE(error(R"(,"clusters":2,"temperature":0)").find("\"temperature\" must be"), std::string::npos);
-  EXPECT_NE(error(R"(,"clusters":2,"return":"all")").find("\"return\" is \"probabilities\" or \"features\", got \"all\""),
+  EXPECT_NE(error(R"(,"clusters":2,"return":"all")").find("\"return\" must be one of probabilities, features, got \"all\""),
       std::string::npos);
 }
 

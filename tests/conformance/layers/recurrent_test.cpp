@@ -116,8 +116,8 @@ TEST(Recurrent, WhatDoesNotFitIsNamed) {
   EXPECT_NE(error(R"({"dims":[2,3,4]})", R"("type":"lstm","hidden":2)").find("[steps, features], got 2 x 3 x 4"), std::string::npos);
   EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"gru","hidden":2,"carry":true,"bidirectional":true)").find("\"carry\" is of one direction"), std::string::npos);
   EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"gru")").find("\"hidden\" must be at least 1"), std::string::npos);
-  EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"rnn","hidden":2,"return":"first")").find("\"return\" is \"all\" or \"last\", got \"first\""), std::string::npos);
-  EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"rnn","hidden":2,"activation":"silu")").find("\"activation\" is tanh or relu"),
+  EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"rnn","hidden":2,"return":"first")").find("\"return\" must be one of all, last, got \"first\""), std::string::npos);
+  EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"rnn","hidden":2,"activation":"silu")").find("\"activation\" must be one of tanh, relu, got \"silu\""),
       std::string::npos);
   EXPECT_NE(error(R"({"dims":[20000,1]})", R"("type":"rnn","hidden":2,"stack":2)").find("20000 x 1 x 2"), std::string::npos);
   EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"lstm","hidden":2,"linear_before_reset":true)").find("linear_before_reset"),

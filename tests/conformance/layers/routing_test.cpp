@@ -218,7 +218,7 @@ TEST(Routing, LayersThatSeeOtherRowsAreRefused) {
   refused(R"({"type":"gru","hidden":6,"carry":true})", "gru at 0.0.0.0/1/1 goes on from a state");
   EXPECT_NE(error(R"("combine":"filter","top_k":3)", dense(6) + "," + dense(6)).find("\"top_k\" must be 1 to the 2 branches"), std::string::npos);
   EXPECT_NE(error(R"("combine":"filter","top_k":-1)", dense(6)).find("\"top_k\" must be"), std::string::npos);
-  EXPECT_NE(error(R"("combine":"add","top_k":1)", dense(6)).find("\"top_k\" is of the gate of filter"), std::string::npos);
+  EXPECT_NE(error(R"("combine":"add","top_k":1)", dense(6)).find("\"top_k\" goes with \"combine\" filter"), std::string::npos);
 }
 
 // A program in which rows are routed, and what a verifier must see in it.

@@ -1,0 +1,652 @@
+// Made by tools/generate from the field lists in src: edit those.
+// Topologies: docs/reference/topology.md, docs/reference/layers.md.
+
+export type Activation =
+  'linear' | 'relu' | 'relu2' | 'leaky_relu' | 'silu' | 'gelu_tanh' | 'gelu_erf' | 'tanh' |
+  'sigmoid' | 'softplus' | 'mish' | 'gelu' | 'gelu_new' | 'gelu_pytorch_tanh' | 'swish';
+
+/** A cell: [z, y, x, l]. */
+export type Coordinate = [number, number, number, number];
+export type Link = { read: Coordinate } | { send: Coordinate } | { run: Coordinate };
+
+/** What arrives at a network: one of these. */
+export type Input = { width: number } | { dims: number[] } | { ids: number };
+
+/** What every cell may have. */
+export interface AnyCell {
+  /** where the cell is: `[z, y, x, l]`; a layer inside of a container has none */
+  at?: Coordinate;
+  /** weight format of its matrices: `f32`, `i8`, `i4`, `i4:s4`, `ternary`, ...; a layer inside
+   *  of a container inherits the container's; default f32 */
+  dtype?: string;
+  /** `{"read": cell}` takes that cell's output, `{"send": cell}` delivers this one's there,
+   *  `{"run": cell}` executes that cell's layer here with its weights, which fit one input: all
+   *  cells and nested layers that run it must get what it gets. Gradients of all places add up;
+   *  cells that run one another in a circle are refused and named */
+  links?: Link[];
+  /** how several arrivals meet; default concat */
+  merge?: 'concat' | 'add' | 'avg';
+  /** the previous cell still arrives although there is a `read`; default false */
+  keep_previous?: boolean;
+  /** false: the cell passes its input on; it keeps its weights, and has them where it would
+   *  fit. A cell that runs it passes on as well; default true */
+  enabled?: boolean;
+  /** `path:role`: the first matrix is that parameter, for example `0.0.0.0:weight` */
+  tie?: string;
+  /** for people */
+  name?: string;
+}
+
+/** An empty cell, which passes its input on, or one that runs another. */
+export interface EmptyCell extends AnyCell {
+  type?: undefined;
+}
+
+/** activation(W x + b): `torch.nn.Linear(in, out)` and an activation. Parameters: `weight`
+ *  [out, in], `bias`. */
+export interface DenseCell extends AnyCell {
+  type: 'dense';
+  /** outputs per row; at least 1 */
+  out: number;
+  /** adds a learned vector; default true */
+  bias?: boolean;
+  /** applied to the sum; default linear */
+  activation?: Activation;
+}
+
+/** A row of `out` values per id; the input's ids say how many there are. Parameter: `weight`
+ *  [ids, out]. */
+export interface EmbeddingCell extends AnyCell {
+  type: 'embedding';
+  /** values per id; at least 1 */
+  out: number;
+  /** standard deviation of the initial table; at least 0; default 0.02 */
+  std?: number;
+}
+
+/** down(silu(gate(x)) * up(x)), the feed-forward part of Llama (arXiv 2002.05202). Parameters:
+ *  `gate` and `up` [hidden, in], `down` [in, hidden]. */
+export interface SwigluCell extends AnyCell {
+  type: 'swiglu';
+  /** width between the projections; at least 1 */
+  hidden: number;
+  /** adds learned vectors to all three projections; default false */
+  bias?: boolean;
+  /** standard deviation of the initial down projection; 0: 1/sqrt(hidden); at least 0; default
+   *  0 */
+  out_std?: number;
+  /** of the gate; default silu */
+  activation?: Activation;
+  /** RMSNorm before the down projection (BitNet b1.58); default false */
+  sub_norm?: boolean;
+  /** its eps; with `sub_norm`; 1e-8 to 1; default 1e-5 */
+  sub_norm_eps?: number;
+}
+
+/** Multi-head attention over the rows of a sequence (arXiv 1706.03762), with grouped keys, a
+ *  sliding window and rotary positions. Parameters: `q`, `k`, `v`, `o`. */
+export interface AttentionCell extends AnyCell {
+  type: 'attention';
+  /** query heads; 1 to 65536; default 1 */
+  heads?: number;
+  /** key/value heads; 0: as many as heads; at least 0; default 0 */
+  kv_heads?: number;
+  /** values per head; 0: width / heads; 0 to 65536; default 0 */
+  head_dim?: number;
+  /** positions a query sees, its own included; 0: all; at least 0; default 0 */
+  window?: number;
+  /** a query sees no later position; default true */
+  causal?: boolean;
+  /** adds learned vectors to queries, keys and values; default false */
+  qkv_bias?: boolean;
+  /** adds a learned vector to the output; default false */
+  out_bias?: boolean;
+  /** RMSNorm of every query and key head before rotation; default false */
+  qk_norm?: boolean;
+  /** its eps; without `qk_norm` it does nothing; default 1e-6 */
+  qk_norm_eps?: number;
+  /** rotary positions; default true */
+  rope?: boolean;
+  /** base of the rotary frequencies; with `rope`; default 10000 */
+  rope_theta?: number;
+  /** how frequencies are scaled to longer sequences; with `rope`; default none */
+  rope_scaling?: 'none' | 'linear' | 'llama3';
+  /** how many times as long they are; with `rope_scaling` `linear` or `llama3`; default 1 */
+  rope_factor?: number;
+  /** frequencies below are scaled; with `rope_scaling` `llama3`; default 1 */
+  rope_low_freq_factor?: number;
+  /** frequencies above are not scaled; with `rope_scaling` `llama3`; default 4 */
+  rope_high_freq_factor?: number;
+  /** positions the model was first trained on; with `rope_scaling` `llama3`; default 8192 */
+  rope_original_positions?: number;
+  /** standard deviation of the initial output projection; 0: 1/sqrt(its inputs); at least 0;
+   *  default 0 */
+  out_std?: number;
+  /** RMSNorm before the output projection (BitNet b1.58); default false */
+  sub_norm?: boolean;
+  /** its eps; with `sub_norm`; 1e-8 to 1; default 1e-5 */
+  sub_norm_eps?: number;
+}
+
+/** Convolution over [channels, length], [channels, height, width] or [channels, depth, height,
+ *  width]. Parameters: `weight` [filters, channels / groups x kernel], PyTorch's order, `bias`. */
+export interface CnnCell extends AnyCell {
+  type: 'cnn1' | 'cnn2' | 'cnn3';
+  /** channels of the output; at least 1 */
+  filters: number;
+  /** size of the window: one number, or one per dimension; at least 1; default 3 */
+  kernel?: number | number[];
+  /** step of the window; at least 1; default 1 */
+  stride?: number | number[];
+  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
+   *  least 0; default 0 */
+  padding?: number | number[];
+  /** step between the taps of the window; at least 1; default 1 */
+  dilation?: number | number[];
+  /** number of groups, as in PyTorch; it divides channels and filters; at least 1; default 1 */
+  groups?: number;
+  /** adds a learned number per filter; default true */
+  bias?: boolean;
+  /** applied to the sum; default linear */
+  activation?: Activation;
+}
+
+/** Transposed convolution over [channels, length], [channels, height, width] or [channels,
+ *  depth, height, width]. Parameters: `weight` [filters x kernel, channels], with groups
+ *  [groups x filters / groups x kernel, channels / groups], `bias`. */
+export interface ConvTransposedCell extends AnyCell {
+  type: 'conv_transposed1' | 'conv_transposed2' | 'conv_transposed3';
+  /** channels of the output; at least 1 */
+  filters: number;
+  /** size of the window: one number, or one per dimension; at least 1; default 3 */
+  kernel?: number | number[];
+  /** step of the window; at least 1; default 1 */
+  stride?: number | number[];
+  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
+   *  least 0; default 0 */
+  padding?: number | number[];
+  /** step between the taps of the window; at least 1; default 1 */
+  dilation?: number | number[];
+  /** number of groups, as in PyTorch; it divides channels and filters; at least 1; default 1 */
+  groups?: number;
+  /** adds a learned number per filter; default true */
+  bias?: boolean;
+  /** applied to the sum; default linear */
+  activation?: Activation;
+  /** values added at the end of each dimension of the output, below the stride or the dilation;
+   *  at least 0; default 0 */
+  output_padding?: number | number[];
+}
+
+/** The largest value of each window of [channels, length], [channels, height, width] or
+ *  [channels, depth, height, width]. */
+export interface MaxPoolCell extends AnyCell {
+  type: 'max_pool1' | 'max_pool2' | 'max_pool3';
+  /** size of the window: one number, or one per dimension; at least 1; default 2 */
+  kernel?: number | number[];
+  /** step of the window; 0: the kernel; at least 0; default 0 */
+  stride?: number | number[];
+  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
+   *  least 0; default 0 */
+  padding?: number | number[];
+  /** step between the taps of the window; at least 1; default 1 */
+  dilation?: number | number[];
+  /** a last window that is partly outside counts too; default false */
+  ceil_mode?: boolean;
+  /** the window is the whole space, whatever the window's keys say; default false */
+  global?: boolean;
+}
+
+/** The mean of each window of [channels, length], [channels, height, width] or [channels,
+ *  depth, height, width]. */
+export interface AvgPoolCell extends AnyCell {
+  type: 'avg_pool1' | 'avg_pool2' | 'avg_pool3';
+  /** size of the window: one number, or one per dimension; at least 1; default 2 */
+  kernel?: number | number[];
+  /** step of the window; 0: the kernel; at least 0; default 0 */
+  stride?: number | number[];
+  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
+   *  least 0; default 0 */
+  padding?: number | number[];
+  /** step between the taps of the window; at least 1; default 1 */
+  dilation?: number | number[];
+  /** a last window that is partly outside counts too; default false */
+  ceil_mode?: boolean;
+  /** the window is the whole space, whatever the window's keys say; default false */
+  global?: boolean;
+  /** padding counts in the divisor; default true */
+  count_include_pad?: boolean;
+}
+
+/** Elman's network over [steps, features]; a row without dimensions is one step. Names, layouts
+ *  and gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are PyTorch's:
+ *  `weight_ih_l0` [gates x hidden, features], `weight_hh_l0` [gates x hidden, hidden],
+ *  `bias_ih_l0`, `bias_hh_l0`, then `..._l0_reverse`, `..._l1`. */
+export interface RnnCell extends AnyCell {
+  type: 'rnn';
+  /** values of a state; at least 1 */
+  hidden: number;
+  /** layers on one another: each takes all steps of the one before; 1 to 32768; default 1 */
+  stack?: number;
+  /** adds learned numbers to both products; default true */
+  bias?: boolean;
+  /** a second state runs from the last step to the first; default false */
+  bidirectional?: boolean;
+  /** `all`: the states of all steps, [steps, directions x hidden]; `last`: that after the last,
+   *  directions x hidden; default all */
+  return?: 'all' | 'last';
+  /** a run goes on from the state that the sequence's last run left, unless its position is 0;
+   *  inference alone, training begins at zero; default false */
+  carry?: boolean;
+  /** of the sum; default tanh */
+  activation?: 'tanh' | 'relu';
+}
+
+/** Gated recurrent units over [steps, features]. Without `linear_before_reset` `weight_hh` and
+ *  `bias_hh` have r and z, `weight_hn` [hidden, hidden] and `bias_hn` the rest. */
+export interface GruCell extends AnyCell {
+  type: 'gru';
+  /** values of a state; at least 1 */
+  hidden: number;
+  /** layers on one another: each takes all steps of the one before; 1 to 32768; default 1 */
+  stack?: number;
+  /** adds learned numbers to both products; default true */
+  bias?: boolean;
+  /** a second state runs from the last step to the first; default false */
+  bidirectional?: boolean;
+  /** `all`: the states of all steps, [steps, directions x hidden]; `last`: that after the last,
+   *  directions x hidden; default all */
+  return?: 'all' | 'last';
+  /** a run goes on from the state that the sequence's last run left, unless its position is 0;
+   *  inference alone, training begins at zero; default false */
+  carry?: boolean;
+  /** the reset gate acts on the state's product, as in PyTorch; false: on the state, ONNX's
+   *  default; default true */
+  linear_before_reset?: boolean;
+}
+
+/** Long short-term memory over [steps, features]. */
+export interface LstmCell extends AnyCell {
+  type: 'lstm';
+  /** values of a state; at least 1 */
+  hidden: number;
+  /** layers on one another: each takes all steps of the one before; 1 to 32768; default 1 */
+  stack?: number;
+  /** adds learned numbers to both products; default true */
+  bias?: boolean;
+  /** a second state runs from the last step to the first; default false */
+  bidirectional?: boolean;
+  /** `all`: the states of all steps, [steps, directions x hidden]; `last`: that after the last,
+   *  directions x hidden; default all */
+  return?: 'all' | 'last';
+  /** a run goes on from the state that the sequence's last run left, unless its position is 0;
+   *  inference alone, training begins at zero; default false */
+  carry?: boolean;
+}
+
+/** Mean 0 and variance 1 over the row, times a gain, plus a bias (arXiv 1607.06450). */
+export interface LayerNormCell extends AnyCell {
+  type: 'layer_norm';
+  /** added to the mean square or variance before the root; 1e-8 to 1; default 1e-5 */
+  eps?: number;
+}
+
+/** The row divided by the root of its mean square, times a gain (arXiv 1910.07467). */
+export interface RmsNormCell extends AnyCell {
+  type: 'rms_norm';
+  /** added to the mean square or variance before the root; 1e-8 to 1; default 1e-5 */
+  eps?: number;
+}
+
+/** Channels of [channels, space...] normalized by the batch's statistics while training, by
+ *  running ones otherwise (arXiv 1502.03167); without dimensions each value is a channel.
+ *  Training takes the statistics of the micro-batch's rows, and each update moves
+ *  `running_mean` and `running_var` (of a sample, as PyTorch has it) towards those of the last
+ *  micro-batch. */
+export interface BatchNormCell extends AnyCell {
+  type: 'batch_norm';
+  /** added to the variance before the root; 1e-8 to 1; default 1e-5 */
+  eps?: number;
+  /** what a batch weighs in the running mean and variance; 0 to 1; default 0.1 */
+  momentum?: number;
+  /** learns a gain and a bias per channel; default true */
+  affine?: boolean;
+}
+
+/** Each of `groups` of channels normalized by itself (arXiv 1803.08494). */
+export interface GroupNormCell extends AnyCell {
+  type: 'group_norm';
+  /** number of groups, which divides the channels; at least 1; default 1 */
+  groups?: number;
+  /** added to the variance before the root; 1e-8 to 1; default 1e-5 */
+  eps?: number;
+  /** learns a gain and a bias per channel; default true */
+  affine?: boolean;
+}
+
+/** Each channel normalized by itself (arXiv 1607.08022). */
+export interface InstanceNormCell extends AnyCell {
+  type: 'instance_norm';
+  /** added to the variance before the root; 1e-8 to 1; default 1e-5 */
+  eps?: number;
+  /** learns a gain and a bias per channel; default false */
+  affine?: boolean;
+}
+
+/** (x - `mean`) * `scale` by columns; the two are set, not learned. */
+export interface StandardizeCell extends AnyCell {
+  type: 'standardize';
+  /** a value that is not a number becomes 0, as the mean does; default false */
+  missing?: boolean;
+}
+
+/** While training, values are 0 with a probability and the others grow by 1 / (1 - rate); a
+ *  function of the training's `seed`, the step and micro-batch, the layer's path and the
+ *  value's place. */
+export interface DropoutCell extends AnyCell {
+  type: 'dropout';
+  /** probability of a 0 while training; at least 0, below 1; default 0.5 */
+  rate?: number;
+}
+
+/** Its layers one after another. */
+export interface SequentialCell extends AnyCell {
+  type: 'sequential';
+  /** of a container: its layers in order, each an object like a cell; or `{"links": [{"run":
+   *  cell}]}`, that cell's layer here */
+  layers: Cell[];
+}
+
+/** Adds the input of the layer before it in the same `sequential`: [A, residual] gives A(x) +
+ *  x. */
+export interface ResidualCell extends AnyCell {
+  type: 'residual';
+}
+
+/** Its layers are branches side by side. With `top_k` a row goes to the branches of its k
+ *  largest scores alone (of equal ones the first), the softmax is of these, and a branch runs
+ *  on the rows that go to it: layers that see other rows (attention, `batch_norm`, `dropout`,
+ *  gumbel noise, `carry`) are refused in it. Parameters: `gate` [branches, width], `gate_bias`,
+ *  `stitch1` ... */
+export interface ParallelCell extends AnyCell {
+  type: 'parallel';
+  /** `broadcast`: every branch sees the row; `split`: each an equal part of it; default
+   *  broadcast */
+  input?: 'broadcast' | 'split';
+  /** how branches meet; `filter`: weighed by a learned gate, a mixture of experts; default
+   *  concat */
+  combine?: 'concat' | 'add' | 'avg' | 'filter' | 'grid_scatter';
+  /** where widths must agree, a learned matrix brings each branch to the width of the first;
+   *  false: they must; default false */
+  stitch?: boolean;
+  /** of the gate; with `combine` `filter`; above 0, at most 1e6; default 1 */
+  temperature?: number;
+  /** branches that a row goes to; 0: all; with `combine` `filter`; at least 0; default 0 */
+  top_k?: number;
+  /** rows and columns; with `combine` `grid_scatter` */
+  grid?: number | number[];
+  /** row and column of each branch; empty places hold zeros; with `combine` `grid_scatter` */
+  places?: number | number[];
+  /** of a container: its layers in order, each an object like a cell; or `{"links": [{"run":
+   *  cell}]}`, that cell's layer here */
+  layers: Cell[];
+}
+
+/** One layer applied to every part of the row: a part is a row to it. */
+export interface EachCell extends AnyCell {
+  type: 'each';
+  /** parts; 0: the first dimension of the row; at least 0; default 0 */
+  count?: number;
+  /** of a container: its layers in order, each an object like a cell; or `{"links": [{"run":
+   *  cell}]}`, that cell's layer here */
+  layers: Cell[];
+}
+
+/** Forgets the dimensions of a row. */
+export interface FlattenCell extends AnyCell {
+  type: 'flatten';
+}
+
+/** The same values, counted in the same order, with other dimensions. */
+export interface ReshapeCell extends AnyCell {
+  type: 'reshape';
+  /** the new dimensions of a row; one of them may be -1: what is left; at least -1 */
+  dims: number | number[];
+}
+
+/** Distributions over the last dimension, or as the kind says. */
+export interface SoftmaxCell extends AnyCell {
+  type: 'softmax';
+  /** `standard`; `temperature`: divided by it first; `grid`: `rows` x `cols`, each row one;
+   *  `hierarchical`: a tree by `levels`, takes logits of all nodes, level after level, and
+   *  gives the leaves' products along their paths; `gumbel`: Gumbel noise while training;
+   *  `masked`: over the places of `mask`; `sparsemax`; `entmax`; default standard */
+  kind?:
+    'standard' | 'grid' | 'hierarchical' | 'temperature' | 'gumbel' | 'masked' | 'sparsemax' |
+    'entmax';
+  /** logarithms of the probabilities; with `kind` `standard` or `temperature` or `grid`;
+   *  default false */
+  log?: boolean;
+  /** values are divided by it first; 1e-6 to 1e6; default 1 */
+  temperature?: number;
+  /** distributions; with `kind` `grid`; at least 1 */
+  rows?: number;
+  /** values of each; with `kind` `grid`; at least 1 */
+  cols?: number;
+  /** children of a node, from the root on; with `kind` `hierarchical`; at least 1 */
+  levels?: number | number[];
+  /** 1 for each place that counts; the others get 0; with `kind` `masked` */
+  mask?: number | number[];
+  /** 1 is softmax, 2 is sparsemax; not between 1 and 1.01; with `kind` `entmax`; 1 to 8;
+   *  default 1.5 */
+  alpha?: number;
+  /** 1 at the largest and 0 elsewhere, with the gradient of what it stands for (straight
+   *  through); with `kind` `gumbel`; default false */
+  hard?: boolean;
+}
+
+/** Logarithms of a softmax. */
+export interface LogSoftmaxCell extends AnyCell {
+  type: 'log_softmax';
+}
+
+/** Many classes, rare ones through narrow projections (arXiv 1609.04309):
+ *  `torch.nn.AdaptiveLogSoftmaxWithLoss`. Parameters: `head` [cutoffs[0] + clusters, in],
+ *  `tail0_down` [in / divide, in], `tail0_up` [classes, in / divide], ... */
+export interface AdaptiveSoftmaxCell extends AnyCell {
+  type: 'adaptive_softmax';
+  /** classes, frequent ones first; 1 to 1073741823 */
+  out: number;
+  /** classes at which a cluster begins, ascending; at least 1 */
+  cutoffs: number | number[];
+  /** cluster i sees the input through so many values to the power of i + 1 fewer; 1 to 1e6;
+   *  default 4 */
+  divide?: number;
+  /** adds learned numbers in the head; default false */
+  bias?: boolean;
+  /** logarithms of the probabilities; default false */
+  log?: boolean;
+}
+
+/** A weighted sum of softmaxes (arXiv 1711.03953): the sum over k of `prior`_k softmax(`weight`
+ *  tanh(`latent`_k x)). */
+export interface MixtureOfSoftmaxesCell extends AnyCell {
+  type: 'mixture_of_softmaxes';
+  /** classes; at least 1 */
+  out: number;
+  /** softmaxes that are mixed; at least 1 */
+  mixtures: number;
+  /** values that each sees; 0: as many as arrive; at least 0; default 0 */
+  hidden?: number;
+  /** adds learned numbers to what each sees, and to the logits; default true */
+  bias?: boolean;
+  /** logarithms of the probabilities, of at least 2^-40; default false */
+  log?: boolean;
+}
+
+/** Soft membership of learned centers: softmax(-distance^2 / (2 temperature^2)). Parameter:
+ *  `centers` [clusters, in]. */
+export interface KmeansCell extends AnyCell {
+  type: 'kmeans';
+  /** number of centers; at least 1 */
+  clusters: number;
+  /** standard deviation of a cluster; 0.0001 to 10000; default 1 */
+  temperature?: number;
+  /** `probabilities` of the clusters, or `features`: the centers' mean under them; default
+   *  probabilities */
+  return?: 'probabilities' | 'features';
+}
+
+/** A function of each value by itself. */
+export interface ActivationCell extends AnyCell {
+  type: 'activation';
+  /** the function; default relu */
+  activation?: Activation;
+}
+
+/** A function of single values, with up to two parameters. */
+export interface UnaryCell extends AnyCell {
+  type: 'unary';
+  /** the function ([kinds](../../src/ops/graph/kinds.h)) */
+  op:
+    'abs' | 'neg' | 'sqrt' | 'reciprocal' | 'exp' | 'log' | 'floor' | 'ceil' | 'round' | 'sign' |
+    'erf' | 'elu' | 'selu' | 'celu' | 'hard_sigmoid' | 'hard_swish' | 'softsign' |
+    'thresholded_relu' | 'clip' | 'not' | 'is_nan' | 'is_inf' | 'leaky_relu' | 'shrink' | 'trunc'
+    | 'swish' | 'square' | 'fp8e4m3' | 'fp8e5m2' | 'sin' | 'cos';
+  /** its first parameter; default 0 */
+  a?: number;
+  /** its second parameter; default 0 */
+  b?: number;
+}
+
+/** Two operands that arrive side by side, spread as NumPy does; or one, and a learned one, the
+ *  parameter `value`. */
+export interface BinaryCell extends AnyCell {
+  type: 'binary';
+  /** the function ([kinds](../../src/ops/graph/kinds.h)) */
+  op:
+    'add' | 'sub' | 'mul' | 'div' | 'pow' | 'max' | 'min' | 'prelu' | 'less' | 'less_equal' |
+    'greater' | 'greater_equal' | 'equal' | 'and' | 'or' | 'xor';
+  /** shape of the learned operand, where only one arrives; at least 1 */
+  constant?: number | number[];
+  /** the learned operand is the first; default false */
+  constant_first?: boolean;
+  /** of both operands, or of the one; at least 1 */
+  shapes: number[][];
+}
+
+/** `numpy.where` of three operands that arrive side by side. */
+export interface SelectCell extends AnyCell {
+  type: 'select';
+  /** of condition, then, otherwise; at least 1 */
+  shapes: number[][];
+}
+
+/** A sum, a mean, a maximum, ... over dimensions of the row. */
+export interface ReduceCell extends AnyCell {
+  type: 'reduce';
+  /** the function ([kinds](../../src/ops/graph/kinds.h)) */
+  op:
+    'sum' | 'mean' | 'max' | 'min' | 'prod' | 'l1' | 'l2' | 'sum_square' | 'log_sum' |
+    'log_sum_exp' | 'argmax' | 'argmin';
+  /** dimensions of the row; none: those it comes with; at least 1 */
+  dims?: number | number[];
+  /** which of them are reduced; none: all; at least 0 */
+  axes?: number | number[];
+  /** they stay, with size 1; default true */
+  keep?: boolean;
+}
+
+/** Dimensions in another order: `numpy.transpose`. */
+export interface PermuteCell extends AnyCell {
+  type: 'permute';
+  /** dimensions of the row; none: those it comes with; at least 1 */
+  dims?: number | number[];
+  /** which of them becomes the first, the second, ...; at least 0 */
+  order: number | number[];
+}
+
+/** Values by their places in the row. */
+export interface PickCell extends AnyCell {
+  type: 'pick';
+  /** dimensions of the result; none: one; at least 1 */
+  dims?: number | number[];
+  /** places, as runs of first, step, count; first -1 with step 0: `fill` */
+  runs: number | number[];
+  /** what stands where no place is; default 0 */
+  fill?: number;
+}
+
+/** The product of two operands that arrive side by side, NumPy's matmul for two dimensions or
+ *  more. */
+export interface ValueMatmulCell extends AnyCell {
+  type: 'value_matmul';
+  /** of both: [..., M, K] and [..., K, N]; at least 1 */
+  shapes: number[][];
+}
+
+export type Cell =
+  | EmptyCell
+  | DenseCell
+  | EmbeddingCell
+  | SwigluCell
+  | AttentionCell
+  | CnnCell
+  | ConvTransposedCell
+  | MaxPoolCell
+  | AvgPoolCell
+  | RnnCell
+  | GruCell
+  | LstmCell
+  | LayerNormCell
+  | RmsNormCell
+  | BatchNormCell
+  | GroupNormCell
+  | InstanceNormCell
+  | StandardizeCell
+  | DropoutCell
+  | SequentialCell
+  | ResidualCell
+  | ParallelCell
+  | EachCell
+  | FlattenCell
+  | ReshapeCell
+  | SoftmaxCell
+  | LogSoftmaxCell
+  | AdaptiveSoftmaxCell
+  | MixtureOfSoftmaxesCell
+  | KmeansCell
+  | ActivationCell
+  | UnaryCell
+  | BinaryCell
+  | SelectCell
+  | ReduceCell
+  | PermuteCell
+  | PickCell
+  | ValueMatmulCell;
+
+/** A network without its weights. */
+export interface Topology {
+  /** what the file is */
+  format: 'loom-topology';
+  /** of the format; 1 */
+  version: number;
+  /** for people */
+  name?: string;
+  /** grid: z. Cell (z, y, x, l) has the index ((z * rows + y) * cols + x) * layers_per_cell +
+   *  l; at least 1; default 1 */
+  depth?: number;
+  /** grid: y; at least 1; default 1 */
+  rows?: number;
+  /** grid: x; at least 1; default 1 */
+  cols?: number;
+  /** grid: l; at least 1; default 1 */
+  layers_per_cell?: number;
+  /** what arrives: rows of values, or of ids */
+  input: Input;
+  /** from this cell on a session runs only the rows it was asked for (a language model's last
+   *  norm) */
+  head?: Coordinate;
+  /** those that are not empty; an empty cell passes its input on */
+  cells: (Cell & { at: Coordinate })[];
+}

@@ -1,0 +1,349 @@
+// Made by tools/generate from the field lists in src: edit those.
+// Training specs: docs/reference/training-spec.md. Keys in camelCase, as the package takes them.
+
+import type { Topology } from './topology.js';
+
+export interface CallerData {
+  type?: 'caller';
+}
+
+export interface TokensData {
+  type: 'tokens';
+  /** what holds them; `--data` names another */
+  file?: string;
+  /** of a bare file of little-endian ids; .npy files say their own; default u32 */
+  dtype?: 'u16' | 'u32';
+  /** rows of the longest sequence; at least 1; default 256 */
+  length?: number;
+  /** the id that ends each document; -1: all ids are one stream; at least -1; default -1 */
+  documentEnd?: number;
+}
+
+export interface TableData {
+  type: 'table';
+  /** what holds them; `--data` names another */
+  file?: string;
+  /** the first line names the columns; default true */
+  header?: boolean;
+  /** one character between two cells; default , */
+  separator?: string;
+  /** columns to predict, in the order of the network's outputs */
+  targets?: string[];
+  /** or the column that holds a class number */
+  class?: string;
+}
+
+export interface ArraysData {
+  type: 'arrays';
+  /** what holds them; `--data` names another */
+  file?: string;
+  /** classes or values of the samples: .npy or idx, also as .gz */
+  targetsFile: string;
+}
+
+export interface TextData {
+  type: 'text';
+  /** what holds them; `--data` names another */
+  file?: string;
+  /** rows of the longest sequence; at least 1; default 256 */
+  length?: number;
+}
+export type DataSpec =
+  CallerData | TokensData | TableData | ArraysData | TextData;
+
+export interface SgdOptimizer {
+  type: 'sgd';
+  /** `sgd`: velocity = momentum * velocity + gradient + weight_decay * w; w -= rate * velocity.
+   *  `rmsprop`: the same of the divided gradient; at least 0, below 1; default 0 */
+  momentum?: number;
+  /** w -= rate * (gradient + weight_decay * w + momentum * velocity); default false */
+  nesterov?: boolean;
+  /** of parameters with more than one row; norms and biases are not decayed; at least 0, below
+   *  1e6; default 0 */
+  weightDecay?: number;
+  /** the mean gradient is scaled down to this norm over all parameters; 0: never; at least 0,
+   *  below 1e30; default 0 */
+  clipNorm?: number;
+}
+
+export interface AdamwOptimizer {
+  type?: 'adamw';
+  /** decay of the first moment; of `lion` the momentum's share in a step's direction; at least
+   *  0, below 1; default 0.9 */
+  beta1?: number;
+  /** decay of the second moment; of `lion` that of the momentum; at least 0, below 1; default
+   *  0.999 */
+  beta2?: number;
+  /** added to the root of the second moment; at least 1e-8, below 1; default 1e-8 */
+  eps?: number;
+  /** of parameters with more than one row; norms and biases are not decayed; at least 0, below
+   *  1e6; default 0 */
+  weightDecay?: number;
+  /** the mean gradient is scaled down to this norm over all parameters; 0: never; at least 0,
+   *  below 1e30; default 0 */
+  clipNorm?: number;
+}
+
+export interface RmspropOptimizer {
+  type: 'rmsprop';
+  /** `sgd`: velocity = momentum * velocity + gradient + weight_decay * w; w -= rate * velocity.
+   *  `rmsprop`: the same of the divided gradient; at least 0, below 1; default 0 */
+  momentum?: number;
+  /** v = alpha * v + (1 - alpha) * gradient^2; the gradient is divided by sqrt(v) + eps; at
+   *  least 0, below 1; default 0.99 */
+  alpha?: number;
+  /** divides by the root of v less the square of the gradient's mean, not below 0; default
+   *  false */
+  centered?: boolean;
+  /** added to the root of the second moment; at least 1e-8, below 1; default 1e-8 */
+  eps?: number;
+  /** of parameters with more than one row; norms and biases are not decayed; at least 0, below
+   *  1e6; default 0 */
+  weightDecay?: number;
+  /** the mean gradient is scaled down to this norm over all parameters; 0: never; at least 0,
+   *  below 1e30; default 0 */
+  clipNorm?: number;
+}
+
+export interface LionOptimizer {
+  type: 'lion';
+  /** decay of the first moment; of `lion` the momentum's share in a step's direction; at least
+   *  0, below 1; default 0.9 */
+  beta1?: number;
+  /** decay of the second moment; of `lion` that of the momentum; at least 0, below 1; default
+   *  0.99 */
+  beta2?: number;
+  /** of parameters with more than one row; norms and biases are not decayed; at least 0, below
+   *  1e6; default 0 */
+  weightDecay?: number;
+  /** the mean gradient is scaled down to this norm over all parameters; 0: never; at least 0,
+   *  below 1e30; default 0 */
+  clipNorm?: number;
+}
+export type OptimizerSpec =
+  SgdOptimizer | AdamwOptimizer | RmspropOptimizer | LionOptimizer;
+
+export interface ConstantSchedule {
+  type?: 'constant';
+  /** the highest learning rate; above 0, at most 1e6; default 0.001 */
+  rate?: number;
+  /** first steps, in which the rate rises linearly; at least 0; default 0 */
+  warmup?: number;
+}
+
+export interface CosineSchedule {
+  type: 'cosine';
+  /** the highest learning rate; above 0, at most 1e6; default 0.001 */
+  rate?: number;
+  /** first steps, in which the rate rises linearly; at least 0; default 0 */
+  warmup?: number;
+  /** the rate at the end and after it; at most `rate`; at least 0; default 0 */
+  floor?: number;
+  /** where it ends, warm-up included; 0: the training's last step; at least 0; default 0 */
+  steps?: number;
+}
+
+export interface StepSchedule {
+  type: 'step';
+  /** the highest learning rate; above 0, at most 1e6; default 0.001 */
+  rate?: number;
+  /** first steps, in which the rate rises linearly; at least 0; default 0 */
+  warmup?: number;
+  /** `step`: steps between two drops; `cosine_restarts`: steps of the first cosine; at least 1 */
+  every: number;
+  /** of each drop; above 0, at most 1; default 0.1 */
+  factor?: number;
+}
+
+export interface LinearSchedule {
+  type: 'linear';
+  /** the highest learning rate; above 0, at most 1e6; default 0.001 */
+  rate?: number;
+  /** first steps, in which the rate rises linearly; at least 0; default 0 */
+  warmup?: number;
+  /** the rate at the end and after it; at most `rate`; at least 0; default 0 */
+  floor?: number;
+  /** where it ends, warm-up included; 0: the training's last step; at least 0; default 0 */
+  steps?: number;
+}
+
+export interface CosineRestartsSchedule {
+  type: 'cosine_restarts';
+  /** the highest learning rate; above 0, at most 1e6; default 0.001 */
+  rate?: number;
+  /** first steps, in which the rate rises linearly; at least 0; default 0 */
+  warmup?: number;
+  /** the rate at the end and after it; at most `rate`; at least 0; default 0 */
+  floor?: number;
+  /** `step`: steps between two drops; `cosine_restarts`: steps of the first cosine; at least 1 */
+  every: number;
+  /** each cosine is so many times as long as the one before; 1 to 1000; default 1 */
+  multiplier?: number;
+}
+
+export interface MultiStepSchedule {
+  type: 'multi_step';
+  /** the highest learning rate; above 0, at most 1e6; default 0.001 */
+  rate?: number;
+  /** first steps, in which the rate rises linearly; at least 0; default 0 */
+  warmup?: number;
+  /** steps after the warm-up, ascending, at which the rate drops; at least 1 */
+  milestones: number | number[];
+  /** of each drop; above 0, at most 1; default 0.1 */
+  factor?: number;
+}
+
+export interface ExponentialSchedule {
+  type: 'exponential';
+  /** the highest learning rate; above 0, at most 1e6; default 0.001 */
+  rate?: number;
+  /** first steps, in which the rate rises linearly; at least 0; default 0 */
+  warmup?: number;
+  /** of each drop; above 0, at most 1; default 0.1 */
+  factor?: number;
+}
+
+export interface OneCycleSchedule {
+  type: 'one_cycle';
+  /** the highest learning rate; above 0, at most 1e6; default 0.001 */
+  rate?: number;
+  /** first steps, in which the rate rises linearly; at least 0; default 0 */
+  warmup?: number;
+  /** where it ends, warm-up included; 0: the training's last step; at least 0; default 0 */
+  steps?: number;
+  /** of the steps in which the rate rises; above 0, below 1; default 0.3 */
+  share?: number;
+  /** `rate` / `div` is the first rate; at least 1; default 25 */
+  div?: number;
+  /** the first rate / `final_div` is the last rate; at least 1; default 10000 */
+  finalDiv?: number;
+}
+
+export interface PolynomialSchedule {
+  type: 'polynomial';
+  /** the highest learning rate; above 0, at most 1e6; default 0.001 */
+  rate?: number;
+  /** first steps, in which the rate rises linearly; at least 0; default 0 */
+  warmup?: number;
+  /** the rate at the end and after it; at most `rate`; at least 0; default 0 */
+  floor?: number;
+  /** where it ends, warm-up included; 0: the training's last step; at least 0; default 0 */
+  steps?: number;
+  /** of the falling line; above 0, at most 100; default 1 */
+  power?: number;
+}
+export type ScheduleSpec =
+  ConstantSchedule | CosineSchedule | StepSchedule | LinearSchedule | CosineRestartsSchedule |
+  MultiStepSchedule | ExponentialSchedule | OneCycleSchedule | PolynomialSchedule;
+
+export interface LoraSpec {
+  /** rows of A; 0: no adapter; 0 to 65536; default 8 */
+  rank?: number;
+  /** the adapter counts alpha / rank; at least 1e-6, below 1e6; default 16 */
+  alpha?: number;
+  /** a list of roles (`q`, `down`, `weight`), of last parts of module names (`q_proj`), or of
+   *  single weights (`0.0.1.0/0/1:q`); none: all but the last cell's */
+  targets?: string[];
+}
+
+export interface QuantizeSpec {
+  /** a [format](dtypes.md): `ternary`, `binary`, `i4:row`, `fp8e4m3:block32`, but f32 and those
+   *  that are computed in double; may be left out with `fp8` */
+  dtype?: string;
+  /** cells that stay as they are: `first` and `last` of those with matrices, or paths
+   *  (`0.0.0.1`); a matrix that several cells share stays where one of them does */
+  keep?: string[];
+  /** steps before it begins, in which the cells are as the topology says; moments go on.
+   *  `validation` then keeps the best network of those after it, and `patience` counts from
+   *  there; at least 0; default 0 */
+  after?: number;
+}
+
+export interface ValidationSpec {
+  /** of the samples is held back, picked by `seed`: it is never learned from; 0: none; at least
+   *  0, below 1; default 0 */
+  share?: number;
+  /** steps between two judgments by what is held back; 0: an epoch. The last step is judged,
+   *  too; at least 0; default 0 */
+  every?: number;
+  /** judgments in a row without a lower loss after which training stops; 0: never; at least 0;
+   *  default 0 */
+  patience?: number;
+}
+
+export interface HeadSpec {
+  /** in reports; its number where there is none */
+  name?: string;
+  /** outputs of this head; at least 1 */
+  columns: number;
+  /** as of the spec; default mse */
+  loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce';
+  /** of `huber`: where it turns from squares to a line; at least 1e-6, below 1e12; default 1 */
+  delta?: number;
+  /** of its loss in the sum; at least 0, below 1e6; default 1 */
+  weight?: number;
+}
+
+export interface TrainingSpec {
+  format?: 'loom-training';
+  version?: 1;
+  name?: string;
+  /** a topology; initial weights come from `seed` */
+  network?: Topology;
+  /** or the file that holds it, relative to the spec */
+  networkFile?: string;
+  /** or a network with its weights to go on from: a language model (a folder, a file, a name in
+   *  the local HuggingFace cache, `embedded`) or an `.entity` file */
+  base?: string;
+  /** how the matrices of `base` are held; as they are where not given */
+  baseDtype?: string;
+  /** what is learned from, see below */
+  data?: DataSpec;
+  /** with d = y - target: `mse`: mean over the columns of d^2; `mae`: of abs(d); `huber`: of
+   *  d^2 / 2 up to abs(d) = `delta` and of `delta` * (abs(d) - `delta` / 2) above; `bce`: of
+   *  -target log(s) - (1 - target) log(1 - s), s = sigmoid(y), targets in 0..1;
+   *  `cross_entropy`: -log softmax(logits)[class]. A step's loss is the mean over its counted
+   *  rows; default mse */
+  loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce';
+  /** of `huber`: where it turns from squares to a line; at least 1e-6, below 1e12; default 1 */
+  delta?: number;
+  /** several losses in place of `loss`, see below */
+  heads?: HeadSpec[];
+  /** an adapter learns in the network's place, see below */
+  lora?: LoraSpec;
+  /** what cells keep for backward is computed again there (gradient checkpointing): less
+   *  memory, the same bits; default false */
+  checkpoint?: boolean;
+  /** see below */
+  optimizer?: OptimizerSpec;
+  /** see below */
+  schedule?: ScheduleSpec;
+  /** optimizer steps; at least 0; default 0 */
+  steps?: number;
+  /** or passes over the data, rounded up to whole steps; at least 0; default 0 */
+  epochs?: number;
+  /** samples per step: sequences of tokens, rows of a table; at least 1; default 1 */
+  batch?: number;
+  /** equal parts that a step is cut into, to save memory; must divide `batch`; 1 to 1048576;
+   *  default 1 */
+  microBatches?: number;
+  /** of the initial weights, the shuffling, the shifts and the noise of dropout and Gumbel
+   *  softmax; at least 0; default 0 */
+  seed?: number | bigint;
+  /** each epoch in an order of its own; false: in the order of the file; default true */
+  shuffle?: boolean;
+  /** pictures, inputs of [..., height, width], move by up to so many pixels up or down and left
+   *  or right, drawn anew each time a sample is taken; what comes in repeats the edge. Not
+   *  while judging; 0 to 1048576; default 0 */
+  shift?: number;
+  /** products in FP8, forward and backward, see below; default false */
+  fp8?: boolean;
+  /** weights learn in the dtype in which they will run, see below */
+  quantize?: QuantizeSpec;
+  /** what is held back to judge by, see below */
+  validation?: ValidationSpec;
+  /** steps between checkpoints; 0: one at the end; at least 0; default 0 */
+  checkpointEvery?: number;
+  /** steps between reports; at least 0; default 10 */
+  logEvery?: number;
+}

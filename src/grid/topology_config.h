@@ -1,0 +1,48 @@
+// The keys of a topology beside its cells (layers/cell.h) and their layers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "layers/config.h"
+
+namespace loom {
+
+struct InputConfig {
+  std::int64_t width = 0, ids = 0;
+  std::vector<std::int64_t> dims;
+  template <class V>
+  void fields(V& v) {
+    v.about("What arrives at a network: one of these.");
+    v("width", width, {.doc = "rows of this many values", .min = 1});
+    v("dims", dims, {.doc = "rows of values arranged in these dimensions, slowest first: "
+                            "`[C, H, W]`, or steps and features", .min = 1});
+    v("ids", ids, {.doc = "rows of one id below this number", .min = 1});
+  }
+};
+
+struct TopologyConfig {
+  std::string format = "loom-topology", name;
+  std::int64_t version = 1, depth = 1, rows = 1, cols = 1, layers_per_cell = 1;
+  JsonPart input{"input"}, head{"coordinate"}, cells{"cells"};
+  template <class V>
+  void fields(V& v) {
+    v.about("A network without its weights.");
+    v("format", format, {.doc = "what the file is", .one_of = "loom-topology", .required = true});
+    v("version", version, {.doc = "of the format", .min = 1, .max = 1, .required = true});
+    v("name", name, {.doc = "for people"});
+    v("depth", depth, {.doc = "grid: z. Cell (z, y, x, l) has the index ((z * rows + y) * cols + "
+                              "x) * layers_per_cell + l", .min = 1});
+    v("rows", rows, {.doc = "grid: y", .min = 1});
+    v("cols", cols, {.doc = "grid: x", .min = 1});
+    v("layers_per_cell", layers_per_cell, {.doc = "grid: l", .min = 1});
+    v("input", input, {.doc = "what arrives: rows of values, or of ids", .required = true});
+    v("head", head, {.doc = "from this cell on a session runs only the rows it was asked for (a "
+                            "language model's last norm)"});
+    v("cells", cells, {.doc = "those that are not empty; an empty cell passes its input on",
+                       .required = true});
+  }
+};
+
+}  // namespace loom

@@ -1,0 +1,81 @@
+// describe: what every layer type, cell and topology takes, as JSON on stdout. tools/generate.py
+// makes of it the schemas, the reference and the types of the bindings. Built from the layers'
+// sources with LOOM_DESCRIBE, which keeps the documentation that the library leaves out.
+#include <cstdio>
+
+#include "grid/topology_config.h"
+#include "layers/cell.h"
+#include "layers/layer.h"
+#include "train/describe.h"
+#include "train/spec_fields.h"
+
+namespace loom {
+namespace {
+
+template <class Config>
+Json description() {
+  FieldDescriber describer;
+  Config().fields(describer);
+  return describer.take();
+}
+
+Json layers() {
+  Json list = Json::array();
+  for (const LayerType* type : layer_types()) {
+    FieldDescriber describer;
+    type->describe(describer);
+    Json one = Json::object();
+    one.set("type", type->name());
+    one.set("container", type->is_container());
+    const Json fields = describer.take();
+    for (const auto& [key, value] : fields.as_object()) one.set(key, value);
+    list.push(std::move(one));
+  }
+  return list;
+}
+
+template <class Spec>
+Json object_of(Spec spec, const char* about) {
+  FieldDescriber describer;
+  describer.about(about);
+  fields(describer, spec);
+  return describer.take();
+}
+
+// An object whose keys depend on its kind: one list for each.
+template <class Spec, std::size_t N>
+Json by_kind(const std::string_view (&names)[N]) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < N; ++i) {
+    Spec spec;
+    spec.kind = static_cast<decltype(spec.kind)>(i);
+    Json one = Json::object();
+    one.set("type", names[i]);
+    const Json fields = object_of(spec, "of this type");
+    for (const auto& [key, value] : fields.as_object()) one.set(key, value);
+    list.push(std::move(one));
+  }
+  return list;
+}
+
+}  // namespace
+}  // namespace loom
+
+int main() {
+  using namespace loom;
+  Json all = Json::object();
+  all.set("topology", description<TopologyConfig>());
+  all.set("input", description<InputConfig>());
+  all.set("cell", description<CellConfig>());
+  all.set("layers", layers());
+  all.set("training", object_of(TrainingSpec(), "What a network learns, from what, how long."));
+  all.set("head", object_of(HeadSpec(), "A loss of some columns of the output."));
+  all.set("lora", object_of(AdapterSpec(), "A low-rank adapter."));
+  all.set("quantize", object_of(QuantizeSpec(), "Weights learn in the dtype they run in."));
+  all.set("validation", object_of(ValidationSpec(), "What is held back to judge by."));
+  all.set("data", by_kind<DataSpec>(kDataNames));
+  all.set("optimizer", by_kind<OptimizerSpec>(kOptimizerNames));
+  all.set("schedule", by_kind<Schedule>(kScheduleNames));
+  std::printf("%s\n", all.dump(1).c_str());
+  return 0;
+}

@@ -1,0 +1,170 @@
+"""The layers of the Python package. What a setting is stands in the field lists; how Python spells
+a type and in which order its arguments come is said here."""
+import keyword
+import textwrap
+
+from description import NOTE, condition_text, range_text
+
+# Heading, then type: name of the function in Python.
+SECTIONS = (
+    ("products", {"dense": "Dense", "embedding": "Embedding", "swiglu": "SwiGLU",
+                  "attention": "Attention"}),
+    ("convolutions and pools, channels first",
+     {"cnn1": "Conv1d", "cnn2": "Conv2d", "cnn3": "Conv3d", "conv_transposed1": "ConvTranspose1d",
+      "conv_transposed2": "ConvTranspose2d", "conv_transposed3": "ConvTranspose3d",
+      "max_pool1": "MaxPool1d", "max_pool2": "MaxPool2d", "max_pool3": "MaxPool3d",
+      "avg_pool1": "AvgPool1d", "avg_pool2": "AvgPool2d", "avg_pool3": "AvgPool3d"}),
+    ("recurrent, over (steps, features)", {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}),
+    ("norms and noise", {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm",
+                         "batch_norm": "BatchNorm", "group_norm": "GroupNorm",
+                         "instance_norm": "InstanceNorm", "standardize": "Standardize",
+                         "dropout": "Dropout"}),
+    ("shapes and branches", {"flatten": "Flatten", "reshape": "Reshape", "parallel": "Parallel",
+                             "each": "Each"}),
+    ("probabilities", {"softmax": "Softmax", "log_softmax": "LogSoftmax",
+                       "adaptive_softmax": "AdaptiveSoftmax",
+                       "mixture_of_softmaxes": "MixtureOfSoftmaxes", "kmeans": "KMeans"}),
+    ("functions of whole rows, as ONNX graphs become them",
+     {"activation": "Activation", "unary": "Unary", "binary": "Binary", "select": "Select",
+      "reduce": "Reduce", "permute": "Permute", "pick": "Pick", "value_matmul": "ValueMatmul"}),
+)
+BY_HAND = ("sequential", "residual")  # _cells.py
+SPELLED = {"return": "returns", "global": "whole"}
+# Arguments that come first, where the list has another order; those before a required one have no
+# default.
+FIRST = {"dense": ("out", "activation"), "pick": ("dims", "runs"),
+         "attention": ("heads", "kv_heads", "head_dim", "window", "causal", "qkv_bias", "out_bias",
+                       "qk_norm", "qk_norm_eps", "rope", "rope_theta", "rope_scaling",
+                       "rope_factor", "rope_low_freq_factor", "rope_high_freq_factor",
+                       "rope_original_positions", "sub_norm", "sub_norm_eps", "out_std")}
+NEEDED = {"attention": ("heads",)}  # which a topology may leave out
+VARIADIC = {"reshape": "dims"}
+CHILDREN = {"parallel": "*branches: Layer", "each": "layer: Layer"}
+TYPES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "enum": "str",
+         "integer lists": "Sequence[Sequence[int]]"}
+
+
+def spelled(key):
+    name = SPELLED.get(key, key)
+    assert not keyword.iskeyword(name), "%s: say in SPELLED how Python spells it" % key
+    return name
+
+
+def type_of(field):
+    if field["type"] == "integers":
+        return "Size" if isinstance(field["default"], int) else "Sequence[int]"
+    return TYPES[field["type"]]
+
+
+def literal(field):
+    value = field["default"]
+    return '"%s"' % value if isinstance(value, str) else repr(tuple(value)) if isinstance(
+        value, list) else repr(value)
+
+
+def arguments(layer):
+    """Fields in the order of Python's arguments, each with whether it must be given."""
+    fields = layer["fields"]
+    first = FIRST.get(layer["type"], ())
+    needed = [f for f in fields if f.get("required") and "only" not in f]
+    needed += [f for f in fields if f["key"] in NEEDED.get(layer["type"], ())]
+    rank = {key: i for i, key in enumerate(first)}
+    ordered = sorted(fields, key=lambda f: (rank.get(f["key"], len(first)), f not in needed))
+    last = max([i for i, f in enumerate(ordered) if f in needed], default=-1)
+    return [(f, i <= last) for i, f in enumerate(ordered)]
+
+
+def parameter(layer, field, needed):
+    name = spelled(field["key"])
+    if VARIADIC.get(layer["type"]) == field["key"]:
+        return "*%s: int" % name
+    text = "%s: %s" % (name, type_of(field))
+    if needed:
+        return text
+    if field["type"] == "integers" and not isinstance(field["default"], int):
+        return "%s: Optional[Sequence[int]] = ()" % name
+    return text + " = " + literal(field)
+
+
+def value(field):
+    name = spelled(field["key"])
+    if type_of(field) == "Sequence[int]":
+        return "_list(%s)" % name
+    if field["type"] == "integer lists":
+        return "[list(s) for s in %s]" % name
+    if "only" in field and field["type"] == "integer":
+        return "%s or None" % name
+    return name
+
+
+def sentence(field):
+    words = "`%s`: %s" % (spelled(field["key"]), field["doc"])
+    rest = [condition_text(field), range_text(field)]
+    if field["type"] == "string" and "names" in field and "`" not in field["doc"]:
+        rest.append("one of " + ", ".join(field["names"]))
+    return "; ".join([words] + [r for r in rest if r]) + "."
+
+
+def wrapped(text, first, rest):
+    return "\n".join(textwrap.wrap(text, 96, initial_indent=first, subsequent_indent=rest,
+                                   break_long_words=False, break_on_hyphens=False)) + "\n"
+
+
+def listed(items, first, rest, end):
+    """Items joined by commas; no line ends within one."""
+    text = ", ".join(item.replace(" ", "\0") for item in items) + end.replace(" ", "\0")
+    return wrapped(text, first, rest).replace("\0", " ")
+
+
+def function(layer, name):
+    given = [] if layer["type"] not in CHILDREN else [CHILDREN[layer["type"]]]
+    given += [parameter(layer, f, needed) for f, needed in arguments(layer)]
+    head = "def %s(" % name
+    signature = listed(given + ["**common: Any"], head, " " * len(head), ") -> Layer:")
+    doc = textwrap.wrap(layer["about"].replace("[", "(").replace("]", ")"), 92)
+    lines = [wrapped(sentence(f), "    * ", "      ") for f, _ in arguments(layer)]
+    text = '    """' + "\n    ".join(doc)
+    text += '\n\n' + "".join(lines) + '    """\n' if lines else '"""\n'
+    settings = ['"%s": %s' % (f["key"], value(f)) for f, _ in arguments(layer)]
+    if layer["type"] in CHILDREN:
+        settings.insert(0, '"layers": %s' % ("list(branches)" if "*" in given[0] else "[layer]"))
+    call = '    return Layer("%s", {%s}, common)' % (layer["type"], ", ".join(settings))
+    if len(call) > 96:
+        inner = listed(settings, " " * 8, " " * 8, "}, common)")
+        call = '    return Layer("%s", {\n%s' % (layer["type"], inner)
+    return signature + text + call.rstrip("\n") + "\n"
+
+
+def layers(described, old):
+    by_type = {layer["type"]: layer for layer in described["layers"]}
+    names = [n for _, section in SECTIONS for n in section.values()]
+    unnamed = set(by_type) - {t for _, s in SECTIONS for t in s} - set(BY_HAND)
+    if unnamed:
+        raise SystemExit("tools/generate/python_layers.py: no name in Python for "
+                         + ", ".join(sorted(unnamed)))
+    dense = by_type["dense"]["fields"]
+    activations = next(f for f in dense if f["key"] == "activation")["names"]
+    out = ['"""Layers in the field\'s terms: what builds a network\'s topology.\n\n'
+           "    from welvet import Network, layers\n"
+           "    network = Network(layers.Sequential(layers.Input(784),\n"
+           "                                        layers.Dense(128, activation=\"relu\"),\n"
+           "                                        layers.Dense(10)), seed=1)\n\n"
+           "Every function gives a cell as docs/reference/layers.md has it, a plain dict; widths\n"
+           "follow from what arrives. Common to all are `dtype` (how matrices are stored and\n"
+           "multiplied: \"f32\", \"bf16\", \"i8\", ...), `name`, `enabled` and `tie`.\n"]
+    out.append(wrapped("Activations: " + ", ".join(activations) + ".", "", ""))
+    out.append("\n" + NOTE + '\n"""\nfrom __future__ import annotations\n\n'
+               "from typing import Any, List, Optional, Sequence, Union\n\n"
+               "from ._cells import Input, Layer, Residual, Sequential\n\n"
+               "Size = Union[int, Sequence[int]]  "
+               "# one number for all dimensions, or one for each\n\n__all__ = [\n")
+    every = sorted(names + ["Input", "Layer", "Residual", "Sequential"])
+    out.append(wrapped(", ".join('"%s"' % n for n in every) + ",", "    ", "    ") + "]\n")
+    out.append("\n\ndef _list(values: Optional[Sequence[int]]) -> Optional[List[int]]:\n"
+               "    return None if values is None else list(values) or None\n")
+    for heading, section in SECTIONS:
+        out.append("\n\n# ---- %s\n" % heading)
+        for kind, name in section.items():
+            if kind in by_type:
+                out.append("\n\n" + function(by_type[kind], name))
+    return "".join(out)
