@@ -129,10 +129,11 @@ Status apply(StepCall& call) {
 }  // namespace
 
 std::pair<double, double> range_of(Type t) {
-  const double top = __builtin_ldexp(1.0, static_cast<int>(bits(t)));
-  const bool is_unsigned = t == Type::u8 || t == Type::u16 || t == Type::u32 || t == Type::u64 || t == Type::u4 || t == Type::u2;
   if (t == Type::boolean) return {0, 1};
-  return is_unsigned ? std::pair{0.0, top - 1} : std::pair{-top / 2, top / 2 - 1};
+  const auto dtype = dtype_of(t);
+  const double top = __builtin_ldexp(1.0, static_cast<int>(bits(t)));
+  const bool is_signed = !dtype || info(*dtype).is_signed;
+  return is_signed ? std::pair{-top / 2, top / 2 - 1} : std::pair{0.0, top - 1};
 }
 
 std::int64_t Port::count() const { return elements(dims); }

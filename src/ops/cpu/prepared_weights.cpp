@@ -13,10 +13,6 @@ namespace {
 
 #include "ops/cpu/kernels/vectors/turn.h"
 
-static_assert(static_cast<int>(DType::f16) == kF16 && static_cast<int>(DType::bf16) == kBf16 && static_cast<int>(DType::fp8e4m3) == kFp8e4m3 && static_cast<int>(DType::fp8e5m2) == kFp8e5m2 &&
-              static_cast<int>(DType::i16) == kI16 && static_cast<int>(DType::i8) == kI8 && static_cast<int>(DType::u16) == kU16 && static_cast<int>(DType::u8) == kU8 &&
-              static_cast<int>(DType::i4) == kI4 && static_cast<int>(DType::u4) == kU4 && static_cast<int>(DType::fp4) == kFp4 && static_cast<int>(DType::i2) == kI2 &&
-              static_cast<int>(DType::u2) == kU2 && static_cast<int>(DType::ternary) == kTernary && static_cast<int>(DType::binary) == kBinary);
 static_assert(static_cast<int>(Layout::plain) == kPlain && static_cast<int>(Layout::a4) == kA4 && static_cast<int>(Layout::s4) == kS4);
 
 template <const SmallFloat& Format>
