@@ -31,7 +31,8 @@ double value_of(int code, int exponent_bits, int mantissa_bits, int bias) {
   const int field = code >> mantissa_bits & ((1 << exponent_bits) - 1);
   const int fraction = code & ((1 << mantissa_bits) - 1);
   const double v = field == 0 ? std::ldexp(fraction, 1 - bias - mantissa_bits)
-                              : std::ldexp((1 << mantissa_bits) + fraction, field - bias - mantissa_bits);
+                              : std::ldexp((1 << mantissa_bits) + fraction,
+                                           field - bias - mantissa_bits);
   return sign ? -v : v;
 }
 
@@ -91,7 +92,8 @@ void morph(const char* text, int exponent_bits, int mantissa_bits, int bias, int
   for (std::size_t row = 0; row < 24; ++row) {
     const double scale = static_cast<double>(packed->row_scale(static_cast<std::int64_t>(row)));
     double peak = 0;
-    for (std::size_t k = 0; k < 70; ++k) peak = std::max(peak, std::fabs(static_cast<double>(x[row * 70 + k])));
+    for (std::size_t k = row * 70; k < row * 70 + 70; ++k)
+      peak = std::max(peak, std::fabs(static_cast<double>(x[k])));
     expect(scale > 0 && scale <= peak, "the scale of a row");
     for (std::size_t k = row * 70; k < row * 70 + 70; ++k) {
       double least = 1e9;
@@ -101,7 +103,7 @@ void morph(const char* text, int exponent_bits, int mantissa_bits, int bias, int
         least = std::min(least, std::fabs(v - static_cast<double>(x[k])));
       }
       const double error = std::fabs(static_cast<double>(y[k]) - static_cast<double>(x[k]));
-      expect(error <= least * (1 + 1e-5) + peak * 1e-6, "the nearest value of " + std::string(text));
+      expect(error <= least * (1 + 1e-5) + peak * 1e-6, std::string("the nearest of ") + text);
     }
   }
   expect(store->morph(default_format(DType::f32)).ok() && store->values(y).ok(), "and back");
@@ -132,7 +134,8 @@ void integers() {
       const auto at = static_cast<std::size_t>(row * 32 + k);
       const double step = static_cast<double>(packed->row_scale(row));
       expect(std::fabs(static_cast<double>(y[at] - x[at])) <= step * 0.501, "half a step of s8");
-      expect(code == static_cast<int>(std::nearbyint(static_cast<double>(x[at]) / step)), "its code");
+      const double steps = std::nearbyint(static_cast<double>(x[at]) / step);
+      expect(code == static_cast<int>(steps), "its code");
     }
   expect(largest == 100, "s8 ends at 100");
 }

@@ -12,7 +12,7 @@ cp -r src/base src/numeric src/formats "$copy/src"
 
 table=$copy/src/numeric/dtypes.def
 row='LOOM_DTYPE(21, fp8e3m4, Fp8e3m4, 8, bfloat, small_float(3, 4, 3, 0x6F, 0x70, 0x6F, 0x78),\
-           largest, 0x1p-100, "F8_E3M4", 16, "<f1", 0, "e3m4 float8_e3m4")\
+           largest, 0x1p-100, "F8_E3M4", 16, "", 0, "e3m4 float8_e3m4")\
 LOOM_DTYPE(22, fp4e1m2, Fp4e1m2, 4, integer, small_float(1, 2, 1, 0x7, 0, 0x7, 0x7), least_error,\
            0x1p-100, "", 0, "", 0, "e1m2")\
 LOOM_DTYPE(23, s8, S8, 8, integer, integer(-100, 100, 128), largest, 0x1p-100, "", 0, "", 0, "")'
@@ -26,9 +26,9 @@ sources=$(find "$copy/src/base" "$copy/src/numeric" "$copy/src/formats/safetenso
   "$copy/src/formats/npy" -name '*.cpp' ! -name '*_test.cpp' ! -name 'wasm_*')
 mkdir "$copy/out"
 # shellcheck disable=SC2086
-printf '%s\n' $sources "$copy"/src/formats/{decode,tensor_file,sniff}.cpp tools/check/new_dtype.cpp |
-  xargs -P "${LOOM_JOBS:-2}" -I{} sh -c \
-    '${CXX:-g++} -std=c++20 -O1 -w -ffp-contract=off -I"$1/src" -c "$2" -o "$1/out/$(echo "$2" | tr / _).o"' \
-    build "$copy" {}
+printf '%s\n' $sources "$copy"/src/formats/{decode,tensor_file,sniff}.cpp \
+  tools/check/new_dtype.cpp | xargs -P "${LOOM_JOBS:-2}" -I{} sh -c '
+    ${CXX:-g++} -std=c++20 -O1 -w -ffp-contract=off -I"$1/src" -c "$2" \
+      -o "$1/out/$(echo "$2" | tr / _).o"' build "$copy" {}
 ${CXX:-g++} "$copy"/out/*.o -pthread -o "$copy/new_dtype"
 "$copy/new_dtype"
