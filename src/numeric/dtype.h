@@ -16,7 +16,7 @@ enum class DType : std::uint8_t {
 #include "numeric/dtypes.def"
 };
 
-// How a dtype multiplies; it decides the bits of every product (docs/reference/numerics.md, rule 0).
+// How a dtype multiplies: it decides the bits of products (docs/reference/numerics.md, rule 0).
 enum class ArithClass : std::uint8_t {
   integer,  // I: activations as q15, sums exact in int32, scale after the sum
   bfloat,   // B: activations as bf16 hi + lo, exact products, two chains
@@ -57,9 +57,9 @@ struct DTypeInfo {
   Codec codec;
   ScaleRule scale;
   double floor;           // magnitudes below become 0 when packed
-  std::string_view safetensors, numpy;  // names in files; empty: none
-  int safetensors_rank, onnx;           // TensorProto.DataType; 0: none
-  std::string_view synonyms;            // between spaces
+  char safetensors[12], numpy[4];      // names in files; empty: none
+  int safetensors_rank, onnx;          // TensorProto.DataType; 0: none
+  const char* synonyms;                // between spaces
   bool is_signed;         // false: codes are unsigned and a zero point keeps negative values
   bool is_float;          // codes carry their own exponent
   bool scaled;            // value = (code - zero) * scale; f64, f32, f16 and bf16 have no scale
@@ -106,7 +106,7 @@ constexpr std::string_view name(DType dtype) { return info(dtype).name; }
 
 // Error: corrupt for an id that no type has.
 Result<DType> dtype_from_id(std::uint32_t id);
-// Accepts the canonical names and the usual synonyms ("fp32", "float32", "bfloat16", "fp8", "int8"),
+// Accepts canonical names and usual synonyms ("fp32", "float32", "bfloat16", "fp8", "int8") in
 // any case.
 Result<DType> parse_dtype(std::string_view text);
 

@@ -105,9 +105,9 @@ struct StepCall;
 using Rule = Status (*)(StepCall&);
 // Of a row of operators.def, what the import needs.
 struct Operator {
-  std::string_view name;
+  const char* name;
   Rule rule;
-  std::string_view cell;
+  const char* cell;
   unsigned traits;
   bool is(Trait trait) const { return (traits & trait) != 0; }
 };

@@ -1,7 +1,6 @@
 #include "onnx/import.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -105,17 +104,14 @@ Status apply(StepCall& call) {
 }  // namespace
 
 const Operator* find_operator(const Node& node) {
-  static const std::map<std::string_view, const Operator*> kAll = [] {
-    std::map<std::string_view, const Operator*> all;
-#define LOOM_MAP_FILE(file) file##_mappings(),
-    for (const auto rows : {LOOM_MAP_FILES(LOOM_MAP_FILE)})
-      for (const Operator& op : rows) all[op.name] = &op;
-#undef LOOM_MAP_FILE
-    return all;
-  }();
   const bool own = node.domain.empty() || node.domain == "ai.onnx";
-  const auto found = kAll.find(own ? node.op : node.domain + "." + node.op);
-  return found == kAll.end() ? nullptr : found->second;
+  const std::string name = own ? node.op : node.domain + "." + node.op;
+#define LOOM_MAP_FILE(file) file##_mappings(),
+  for (const auto rows : {LOOM_MAP_FILES(LOOM_MAP_FILE)})
+    for (const Operator& op : rows)
+      if (name == op.name) return &op;
+#undef LOOM_MAP_FILE
+  return nullptr;
 }
 
 std::pair<double, double> range_of(Type t) {

@@ -126,7 +126,7 @@ class DictParser {
 Result<StorageType> find_type(const std::string& descr) {
   if (descr == "|b1") return StorageType::boolean;
   for (const DTypeInfo& row : kDTypes)
-    if (!descr.empty() && row.numpy == descr) return storage_type(row.id);
+    if (!descr.empty() && descr == row.numpy) return storage_type(row.id);
   if (descr.find('O') != descr.npos) return Status(Code::unsupported, "is an object array, which is a pickle: save numbers");
   if (descr.starts_with('>')) return Status(Code::unsupported, message("is big-endian (", quoted(descr), "): save it little-endian"));
   return Status(Code::unsupported,

@@ -1,4 +1,4 @@
-// What is true of operators besides their rules: the traits of operators.def, and the files that have
+// What is true of operators besides their rules: the traits of operators.def, and the files with
 // rules.
 #pragma once
 
@@ -11,7 +11,7 @@ enum Trait : unsigned {
   kFirstOptional = 1 << 2,    // the first output may be left out
   kCasts = 1 << 3,            // what the output's type does not hold is infinite
   kLikeSecond = 1 << 4,       // the second input gives its type alone
-  kMoves = 1 << 5,            // values are only cast, scaled and moved: types that are not computed with
+  kMoves = 1 << 5,            // values are cast, scaled and moved: types not computed with are fine
   kIntegerSettings = 1 << 6,  // inputs behind the first are read as integers, however large
   kSettings = 1 << 7,         // inputs behind the first are settings: constants may be empty
   kFirstIsSetting = 1 << 8,   // the first as well

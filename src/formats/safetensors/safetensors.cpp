@@ -31,7 +31,7 @@ Dtype dtype_of_file(StorageType type) {
 std::optional<StorageType> find_type(std::string_view text) {
   if (text == "BOOL") return StorageType::boolean;
   for (const DTypeInfo& row : kDTypes)
-    if (!text.empty() && row.safetensors == text) return storage_type(row.id);
+    if (!text.empty() && text == row.safetensors) return storage_type(row.id);
   return std::nullopt;
 }
 

@@ -146,7 +146,7 @@ Status pairs(StepCall& c) {
   LOOM_ASSIGN(const Ref b, second(c));
   Ref y = c.graph.binary(c.in(), b, kind);
   for (std::size_t i = 2; i < c.inputs(); ++i) y = c.graph.binary(y, c.in(i), kind);
-  if (c.op->name == "Mean") {
+  if (c.node().op == "Mean") {
     const auto count = static_cast<double>(c.inputs());
     y = c.graph.binary(y, GraphBuilder::number(count), "div");
   }
