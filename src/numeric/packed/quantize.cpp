@@ -248,25 +248,33 @@ inline void each(std::span<const double> x, std::uint64_t* __restrict out, Code&
 // Codes of encode_small_float(x / scale), with what is beyond the largest finite value brought back to it: a weight too large for f16
 // saturates, since an infinity would poison every sum it enters.
 //
-// With v = min(|x / scale|, largest) and p the power of two below it, not less than the least normal one, the codes around v are p * 2^-M
-// apart. c = p * 2^(52 - M) is a power of two whose last bit counts exactly those steps, and v < 2p <= c * 2^-M * 2 leaves v + c in its
-// binade: so the addition rounds v to nearest, ties to the even code, and the bits above those of c are the significand as kept: with its
-// leading bit where p is of v itself, without where v is subnormal. A carry steps the exponent field, which is what the sum does.
-void encode_floats(std::span<const double> x, double scale, const SmallFloat& f, std::uint64_t* out) {
+// With v = min(|x / scale|, largest) and p the power of two below it, not less than the least normal
+// one, the codes around v are p * 2^-M apart. c = p * 2^(52 - M) is a power of two whose last bit
+// counts exactly those steps, and v < 2p <= c * 2^-M * 2 leaves v + c in its binade: so the addition
+// rounds v to nearest, ties to the even code, and the bits above those of c are the significand as
+// kept: with its leading bit where p is of v itself, without where v is subnormal. A carry steps the
+// exponent field, which is what the sum does. The exponent of c is that of p and 52 - M.
+void encode_floats(std::span<const double> x, double scale, const SmallFloat& f,
+                   std::uint64_t* out) {
   const int mantissa = f.mantissa_bits, sign_shift = 64 - f.bits();
+  const auto power = [](int e) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + e) << 52);
+  };
   const double top = static_cast<double>(decode_small_float(f.max_code, f));
-  const std::uint64_t first = static_cast<std::uint64_t>(1024 - f.bias);
-  const double least = std::bit_cast<double>(first << 52), grid = std::bit_cast<double>(static_cast<std::uint64_t>(1023 + 52 - mantissa) << 52);
+  const double most = std::bit_cast<double>(std::bit_cast<std::uint64_t>(top) & kExponent);
+  const double least = power(1 - f.bias), grid = power(52 - mantissa);
+  const auto first = static_cast<std::uint64_t>(1024 - f.bias + 52 - mantissa);
   const std::uint64_t sign_bit = std::uint64_t{1} << (f.bits() - 1);
   each(x, out, [=](double value) {
     const std::uint64_t b = std::bit_cast<std::uint64_t>(value / scale);
-    double v = std::bit_cast<double>(b & ~kSign);
+    double v = std::bit_cast<double>(b & ~kSign), p = std::bit_cast<double>(b & kExponent);
     v = v < top ? v : top;
-    double p = std::bit_cast<double>(std::bit_cast<std::uint64_t>(v) & kExponent);
+    p = p < most ? p : most;
     p = p > least ? p : least;
     const double c = p * grid;
-    const std::uint64_t kept = std::bit_cast<std::uint64_t>(v + c) - std::bit_cast<std::uint64_t>(c);
-    return (((std::bit_cast<std::uint64_t>(p) >> 52) - first) << mantissa) + kept + (b >> sign_shift & sign_bit);
+    const auto bits_of_c = std::bit_cast<std::uint64_t>(c);
+    const std::uint64_t kept = std::bit_cast<std::uint64_t>(v + c) - bits_of_c;
+    return (((bits_of_c >> 52) - first) << mantissa) + kept + (b >> sign_shift & sign_bit);
   });
 }
 
