@@ -1,5 +1,7 @@
 #include "formats/decode.h"
 
+#include <type_traits>
+
 #include "base/files/bytes.h"
 #include "numeric/codec.h"
 #include "numeric/gguf/gguf_blocks.h"
@@ -17,41 +19,73 @@ void convert_codes(const std::byte* from, std::size_t count, T* out, Decode deco
   for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<T>(decode(load_le<Code>(from + i * sizeof(Code))));
 }
 
-inline int byte_at(const std::byte* p, std::size_t i) { return std::to_integer<int>(p[i]); }
+// Codes below a byte: the lowest bits come first.
+template <class T>
+void convert_packed(const DTypeInfo& type, const std::byte* from, std::size_t bytes, T* out) {
+  const int mask = (1 << type.bits) - 1;
+  for (std::size_t i = 0; i < bytes; ++i)
+    for (int bit = 0; bit < 8; bit += type.bits) {
+      const int code = std::to_integer<int>(from[i]) >> bit & mask;
+      *out++ = static_cast<T>(file_value(type, static_cast<std::uint32_t>(code)));
+    }
+}
+
+// The unsigned or signed integer of a size.
+template <int Bits, bool Signed>
+auto integer_of_size() {
+  if constexpr (Bits == 64) return std::conditional_t<Signed, std::int64_t, std::uint64_t>();
+  else if constexpr (Bits == 32) return std::conditional_t<Signed, std::int32_t, std::uint32_t>();
+  else if constexpr (Bits == 16) return std::conditional_t<Signed, std::int16_t, std::uint16_t>();
+  else return std::conditional_t<Signed, std::int8_t, std::uint8_t>();
+}
+
+template <DType D, class T>
+void decode_dtype(const std::byte* from, std::size_t blocks, T* out) {
+  constexpr const DTypeInfo& type = info(D);
+  if constexpr (type.bits < 8) {
+    convert_packed(type, from, blocks, out);
+  } else if constexpr (type.codec.family == CodecFamily::ieee) {
+    convert<std::conditional_t<type.bits == 64, double, float>>(from, blocks, out);
+  } else if constexpr (type.codec.family == CodecFamily::integer) {
+    convert<decltype(integer_of_size<type.bits, type.is_signed>())>(from, blocks, out);
+  } else if constexpr (D == DType::bf16) {  // the upper half of an f32
+    convert_codes<std::uint16_t>(from, blocks, out, bf16_to_f32);
+  } else {
+    convert_codes<decltype(integer_of_size<type.bits, false>())>(
+        from, blocks, out, [](auto code) { return decode_small_float(code, type.codec.small_float); });
+  }
+}
 
 }  // namespace
 
+float file_value(const DTypeInfo& type, std::uint32_t code) {
+  switch (type.codec.family) {
+    case CodecFamily::small_float: return decode_small_float(code, type.codec.small_float);
+    case CodecFamily::sign: return code != 0 ? 1.0f : -1.0f;
+    default: break;
+  }
+  const std::uint32_t sign = type.is_signed ? 1u << (type.bits - 1) : 0;
+  return static_cast<float>(static_cast<std::int32_t>(code ^ sign) - static_cast<std::int32_t>(sign));
+}
+
 template <class T>
 void decode_blocks(StorageType type, const std::byte* from, std::size_t blocks, T* out) {
-  const auto each = [&](auto decode) {
+  const auto each = [&](Layout layout) {
     const StorageTypeInfo& row = info(type);
-    for (std::size_t b = 0; b < blocks; ++b) decode(from + b * row.block_bytes, out + b * row.block);
+    for (std::size_t b = 0; b < blocks; ++b)
+      decode_gguf_block(layout, from + b * row.block_bytes, out + b * row.block);
   };
   switch (type) {
-    case StorageType::f64: return convert<double>(from, blocks, out);
-    case StorageType::f32: return convert<float>(from, blocks, out);
-    case StorageType::i64: return convert<std::int64_t>(from, blocks, out);
-    case StorageType::i32: return convert<std::int32_t>(from, blocks, out);
-    case StorageType::i16: return convert<std::int16_t>(from, blocks, out);
-    case StorageType::i8: return convert<std::int8_t>(from, blocks, out);
-    case StorageType::u64: return convert<std::uint64_t>(from, blocks, out);
-    case StorageType::u32: return convert<std::uint32_t>(from, blocks, out);
-    case StorageType::u16: return convert<std::uint16_t>(from, blocks, out);
-    case StorageType::u8: return convert<std::uint8_t>(from, blocks, out);
-    case StorageType::boolean: return convert_codes<std::uint8_t>(from, blocks, out, [](std::uint8_t c) { return c != 0 ? 1.0f : 0.0f; });
-    case StorageType::f16: return convert_codes<std::uint16_t>(from, blocks, out, f16_to_f32);
-    case StorageType::bf16: return convert_codes<std::uint16_t>(from, blocks, out, bf16_to_f32);
-    case StorageType::f8_e4m3: return convert_codes<std::uint8_t>(from, blocks, out, fp8e4m3_to_f32);
-    case StorageType::f8_e5m2: return convert_codes<std::uint8_t>(from, blocks, out, fp8e5m2_to_f32);
-    case StorageType::f4:  // the lower nibble comes first
-      return each([](const std::byte* p, T* o) {
-        o[0] = static_cast<T>(fp4_to_f32(static_cast<std::uint8_t>(byte_at(p, 0) & 15)));
-        o[1] = static_cast<T>(fp4_to_f32(static_cast<std::uint8_t>(byte_at(p, 0) >> 4)));
-      });
-    case StorageType::q4_0: return each([](const std::byte* p, T* o) { decode_gguf_block(Layout::q4_0, p, o); });
-    case StorageType::q8_0: return each([](const std::byte* p, T* o) { decode_gguf_block(Layout::q8_0, p, o); });
-    case StorageType::q4_k: return each([](const std::byte* p, T* o) { decode_gguf_block(Layout::q4_k, p, o); });
-    case StorageType::q6_k: return each([](const std::byte* p, T* o) { decode_gguf_block(Layout::q6_k, p, o); });
+#define LOOM_DTYPE(id, name, ...) \
+  case StorageType::name: return decode_dtype<DType::name>(from, blocks, out);
+#include "numeric/dtypes.def"
+    case StorageType::boolean:
+      return convert_codes<std::uint8_t>(from, blocks, out,
+                                         [](std::uint8_t c) { return c != 0 ? 1.0f : 0.0f; });
+    case StorageType::q4_0: return each(Layout::q4_0);
+    case StorageType::q8_0: return each(Layout::q8_0);
+    case StorageType::q4_k: return each(Layout::q4_k);
+    case StorageType::q6_k: return each(Layout::q6_k);
   }
 }
 

@@ -8,6 +8,9 @@
 
 namespace loom {
 
+// The value of a code of 16 bits or less, as files have it: integers in two's complement.
+float file_value(const DTypeInfo& type, std::uint32_t code);
+
 // Writes blocks * info(type).block values. T is float or double.
 template <class T>
 void decode_blocks(StorageType type, const std::byte* from, std::size_t blocks, T* out);

@@ -11,11 +11,18 @@
 namespace loom {
 namespace {
 
-constexpr std::array<StorageTypeInfo, kStorageTypeCount> kTypes = {{
-    {"f64", 1, 8}, {"f32", 1, 4}, {"f16", 1, 2}, {"bf16", 1, 2}, {"f8_e4m3", 1, 1}, {"f8_e5m2", 1, 1}, {"f4", 2, 1},
-    {"i64", 1, 8}, {"i32", 1, 4}, {"i16", 1, 2}, {"i8", 1, 1}, {"u64", 1, 8}, {"u32", 1, 4}, {"u16", 1, 2}, {"u8", 1, 1},
-    {"bool", 1, 1}, {"q4_0", 32, 18}, {"q8_0", 32, 34}, {"q4_k", 256, 144}, {"q6_k", 256, 210},
-}};
+constexpr std::array<StorageTypeInfo, kStorageTypeCount> list_types() {
+  std::array<StorageTypeInfo, kStorageTypeCount> all{};
+  for (std::size_t i = 0; i < kDTypeCount; ++i) {
+    const auto bits = static_cast<std::uint32_t>(kDTypes[i].bits);
+    all[i] = {kDTypes[i].name, bits < 8 ? 8 / bits : 1, bits < 8 ? 1 : bits / 8};
+  }
+  const StorageTypeInfo others[] = {
+      {"bool", 1, 1}, {"q4_0", 32, 18}, {"q8_0", 32, 34}, {"q4_k", 256, 144}, {"q6_k", 256, 210}};
+  std::copy(std::begin(others), std::end(others), all.begin() + kDTypeCount);
+  return all;
+}
+constexpr auto kTypes = list_types();
 constexpr std::size_t kLargestBlock = 256;
 
 template <class T>

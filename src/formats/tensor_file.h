@@ -11,18 +11,28 @@
 
 #include "base/files/source.h"
 #include "base/status.h"
+#include "numeric/dtype.h"
 
 namespace loom {
 
-// How elements are stored in the file. The q* types are the blocks of ggml (docs/reference/formats.md). In memory only, not on disk.
+// How elements are stored in the file: the dtypes, bool, and the q* blocks of ggml
+// (docs/reference/formats.md). In memory only, not on disk.
 enum class StorageType : std::uint8_t {
-  f64, f32, f16, bf16, f8_e4m3, f8_e5m2, f4, i64, i32, i16, i8, u64, u32, u16, u8, boolean, q4_0, q8_0, q4_k, q6_k,
+#define LOOM_DTYPE(id, name, ...) name = id,
+#include "numeric/dtypes.def"
+  boolean, q4_0, q8_0, q4_k, q6_k,
 };
-inline constexpr int kStorageTypeCount = 20;
+inline constexpr int kStorageTypeCount = kDTypeCount + 5;
+constexpr StorageType storage_type(DType dtype) { return static_cast<StorageType>(dtype); }
+// Nothing for bool and the blocks.
+constexpr std::optional<DType> dtype_of(StorageType type) {
+  if (static_cast<int>(type) < kDTypeCount) return static_cast<DType>(type);
+  return std::nullopt;
+}
 
 struct StorageTypeInfo {
-  std::string_view name;      // "f32", "f8_e4m3", "q4_k"
-  std::uint32_t block;        // elements per block: 1, 2 (f4), 32 or 256
+  std::string_view name;      // "f32", "fp8e4m3", "q4_k"
+  std::uint32_t block;        // elements per block: 1, 32 or 256; of types below a byte those in one
   std::uint32_t block_bytes;  // bytes per block
 };
 const StorageTypeInfo& info(StorageType type);

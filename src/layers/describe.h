@@ -13,9 +13,9 @@ inline Json::Array described_names(Activation) {
     if (parse_activation(other).ok()) names.emplace_back(other);
   return names;
 }
-inline Json::Array described_names(Unary) { return names_below(Unary::count_); }
-inline Json::Array described_names(Binary) { return names_below(Binary::count_); }
-inline Json::Array described_names(Reduce) { return names_below(Reduce::count_); }
+inline Json::Array described_names(Unary) { return names_below(static_cast<Unary>(kUnaryCount)); }
+inline Json::Array described_names(Binary) { return names_below(static_cast<Binary>(kBinaryCount)); }
+inline Json::Array described_names(Reduce) { return names_below(static_cast<Reduce>(kReduceCount)); }
 inline const char* described_shape(const JsonPart& part) { return part.shape; }
 
 }  // namespace loom

@@ -1,10 +1,14 @@
-// Scalar conversions between floats and the small float types: one integer routine each way for all five. Pure functions.
+// Scalar conversions between floats and the small float types of dtypes.def: one integer routine each
+// way for all of them. Pure functions.
 //
-// Encoding rounds to nearest, ties to even, once, from f32 or straight from f64. Beyond the largest finite value:
-//   f16, bf16              to infinity, as IEEE 754 says
-//   fp8e4m3, fp8e5m2       to the largest finite value (448, 57344), infinities too: the saturating mode of the OCP OFP8 1.0 table
-//   fp4 (e2m1)             to 6, infinities too
-// NaN becomes the canonical NaN code of the type, without sign; fp4 has none and takes +6, as saturation would.
+// Encoding rounds to nearest, ties to even, once, from f32 or straight from f64. Beyond the largest
+// finite value (the row's code of what is too large):
+//   f16, bf16          to infinity, as IEEE 754 says
+//   fp8e4m3, fp8e5m2   to the largest finite value (448, 57344), infinities too: the saturating mode
+//                      of the OCP OFP8 1.0 table
+//   fp4 (e2m1)         to 6, infinities too
+// NaN becomes the canonical NaN code of the type, without sign; fp4 has none and takes +6, as
+// saturation would.
 // Decoding is exact. A NaN code decodes to 0x7fc00000.
 #pragma once
 
@@ -15,20 +19,12 @@
 
 namespace loom {
 
-// What a small float type looks like. Codes are sign | exponent | mantissa, subnormals included.
-struct SmallFloat {
-  int exponent_bits, mantissa_bits, bias;
-  std::uint32_t max_code;       // of the largest finite value
-  std::uint32_t infinity_code;  // 0: the type has none
-  std::uint32_t over_code;      // what overflow and infinities become
-  std::uint32_t nan_code;       // what NaN becomes
-  constexpr int bits() const { return 1 + exponent_bits + mantissa_bits; }
-};
-inline constexpr SmallFloat kF16{5, 10, 15, 0x7BFF, 0x7C00, 0x7C00, 0x7E00};
-inline constexpr SmallFloat kBf16{8, 7, 127, 0x7F7F, 0x7F80, 0x7F80, 0x7FC0};
-inline constexpr SmallFloat kFp8e4m3{4, 3, 7, 0x7E, 0, 0x7E, 0x7F};
-inline constexpr SmallFloat kFp8e5m2{5, 2, 15, 0x7B, 0x7C, 0x7B, 0x7E};
-inline constexpr SmallFloat kFp4{2, 1, 1, 0x7, 0, 0x7, 0x7};
+// The forms that code names; all are rows of dtypes.def.
+inline constexpr SmallFloat kF16 = info(DType::f16).codec.small_float;
+inline constexpr SmallFloat kBf16 = info(DType::bf16).codec.small_float;
+inline constexpr SmallFloat kFp8e4m3 = info(DType::fp8e4m3).codec.small_float;
+inline constexpr SmallFloat kFp8e5m2 = info(DType::fp8e5m2).codec.small_float;
+inline constexpr SmallFloat kFp4 = info(DType::fp4).codec.small_float;
 
 namespace detail {
 
@@ -100,8 +96,9 @@ inline float fp8e4m3_to_f32(std::uint8_t code) { return decode_small_float(code,
 inline float fp8e5m2_to_f32(std::uint8_t code) { return decode_small_float(code, kFp8e5m2); }
 inline float fp4_to_f32(std::uint8_t code) { return decode_small_float(code, kFp4); }
 
-// Twice the value of an fp4 code: the integer that class I multiplies (0, 1, 2, 3, 4, 6, 8, 12 and their negatives).
-inline constexpr std::int8_t kFp4Twice[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+// What makes whole numbers of all values of a form: the integers that class I multiplies are values
+// times this (of fp4 twice: 0, 1, 2, 3, 4, 6, 8, 12 and their negatives).
+constexpr int integer_factor(const SmallFloat& f) { return 1 << (f.bias + f.mantissa_bits - 1); }
 
 // The nearest integer, ties to even, for |x| < 2^51; both operations are IEEE additions.
 inline double round_even(double x) { return (x + 0x1.8p52) - 0x1.8p52; }

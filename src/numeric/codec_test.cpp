@@ -136,7 +136,10 @@ TEST(Codec, SaturationAndNan) {
   EXPECT_EQ(f32_to_fp4(2.5f), 0x4);  // halfway between 2 and 3: even mantissa
   EXPECT_EQ(f32_to_fp4(5.0f), 0x6);
   EXPECT_EQ(f32_to_fp4(0.25f), 0x0);
-  for (int code = 0; code < 16; ++code) EXPECT_EQ(kFp4Twice[code], 2 * fp4_to_f32(static_cast<std::uint8_t>(code)));
+  const int twice[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+  EXPECT_EQ(integer_factor(kFp4), 2);
+  for (int code = 0; code < 16; ++code)
+    EXPECT_EQ(twice[code], 2 * fp4_to_f32(static_cast<std::uint8_t>(code)));
   for (std::uint32_t code = 0; code < 65536; ++code)
     EXPECT_EQ(std::bit_cast<std::uint32_t>(bf16_to_f32(static_cast<std::uint16_t>(code))),
               std::bit_cast<std::uint32_t>(decode_small_float(code, kBf16)));

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "formats/onnx/infer/infer.h"
+#include "formats/onnx/operators.h"
 #include "onnx/import.h"
 
 namespace loom::onnx {
@@ -100,6 +101,24 @@ class GraphBuilder {
   int zero_ = -1;
 };
 
+struct StepCall;
+using Rule = Status (*)(StepCall&);
+// Of a row of operators.def, what the import needs.
+struct Operator {
+  const char* name;
+  Rule rule;
+  const char* cell;
+  unsigned traits;
+  bool is(Trait trait) const { return (traits & trait) != 0; }
+};
+// nullptr where the operator is not mapped.
+const Operator* find_operator(const Node& node);
+
+// The tables, one per file of rules.
+#define LOOM_MAP_FILE(file) std::span<const Operator> file##_mappings();
+LOOM_MAP_FILES(LOOM_MAP_FILE)
+#undef LOOM_MAP_FILE
+
 // A step while it is mapped. (infer has a Call of its own in this namespace.)
 struct StepCall {
   GraphBuilder& graph;
@@ -109,6 +128,7 @@ struct StepCall {
   const std::vector<std::vector<std::string>>& sources;  // by value id: the graph inputs it comes from
   std::vector<std::string>* wanted;
   const std::vector<bool>& used;  // by value id: something takes it
+  const Operator* op = nullptr;   // nullptr where it is not mapped
 
   const Node& node() const { return *step.node; }
   std::size_t inputs() const { return step.inputs.size(); }
@@ -135,24 +155,6 @@ struct StepCall {
 
 // The range of an integer type.
 std::pair<double, double> range_of(Type t);
-
-using Rule = Status (*)(StepCall&);
-// By operator, of another domain than ai.onnx with it: "com.microsoft.Attention"; null where there is none.
-Rule find_elementwise_rule(std::string_view op);
-Rule find_places_rule(std::string_view op);
-Rule find_choice_rule(std::string_view op);
-Rule find_layer_rule(std::string_view op);
-Rule find_window_rule(std::string_view op);
-Rule find_integer_rule(std::string_view op);
-Rule find_type_rule(std::string_view op);
-Rule find_circular_rule(std::string_view op);
-Rule find_signal_rule(std::string_view op);
-Rule find_recurrent_rule(std::string_view op);
-Rule find_attention_rule(std::string_view op);
-Rule find_linear_attention_rule(std::string_view op);
-Rule find_loss_rule(std::string_view op);
-Rule find_resample_rule(std::string_view op);
-Rule find_einsum_rule(std::string_view op);
 
 // Row-major steps of dimensions; an axis counted from 0.
 std::vector<std::int64_t> steps_of(const Dims& dims);

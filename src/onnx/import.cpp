@@ -19,11 +19,6 @@ bool carried(Type t) { return t == Type::f32 || t == Type::f64 || t == Type::f16
 
 // Types whose values, which f32 holds, are cast, scaled and moved: sums and products would be rounded at each step.
 bool moved(Type t) { return t == Type::bf16 || is_small(t); }
-bool moves(const Node& node) {
-  for (const std::string_view op : {"Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "Where", "Compress", "OneHot", "ReverseSequence"})
-    if (node.op == op) return true;
-  return find_places_rule(node.op) != nullptr;
-}
 
 // Whether all that take it take its type alone.
 bool only_a_type(const Plan& plan, int id) {
@@ -33,87 +28,67 @@ bool only_a_type(const Plan& plan, int id) {
   for (const Step& s : plan.steps)
     for (std::size_t i = 0; i < s.inputs.size(); ++i)
       if (s.inputs[i] == id) {
-        if (s.node->op != "CastLike" || i != 1) return false;
+        const Operator* op = find_operator(*s.node);
+        if (!op || !op->is(kLikeSecond) || i != 1) return false;
         taken = true;
       }
   return taken;
 }
 
-Rule find_rule(const Node& node) {
-  const std::string full = node.domain.empty() || node.domain == "ai.onnx" ? node.op : node.domain + "." + node.op;
-  for (const auto find : {find_elementwise_rule, find_type_rule, find_circular_rule, find_places_rule, find_choice_rule, find_layer_rule, find_window_rule, find_integer_rule,
-                          find_signal_rule, find_recurrent_rule, find_attention_rule, find_linear_attention_rule, find_loss_rule, find_resample_rule, find_einsum_rule})
-    if (Rule rule = find(full)) return rule;
-  return nullptr;
-}
-
-// Operators whose rule knows of outputs behind the first.
-bool gives_more(std::string_view op) {
-  for (const std::string_view one : {"Split", "MaxPool", "BatchNormalization", "LayerNormalization", "LSTM", "GRU", "RNN", "Attention", "EmbedLayerNormalization", "SkipLayerNormalization",
-                                     "SkipSimplifiedLayerNormalization", "SoftmaxCrossEntropyLoss", "TopK", "Dropout", "DynamicQuantizeLinear", "CausalConvWithState", "LinearAttention"})
-    if (op == one) return true;
-  return false;
-}
-bool may_leave_out_first(std::string_view op) { return gives_more(op) && op != "Split" && op != "EmbedLayerNormalization" && op != "DynamicQuantizeLinear" && op != "MaxPool" && op != "BatchNormalization"; }
-// Operators that take inputs without elements: of Attention the past alone.
-bool takes_nothing(const Node& node, std::size_t i) {
-  if (node.op == "Attention") return i == 4 || (i == 5 && node.domain.empty());
-  if (node.op == "CausalConvWithState") return i == 3;
-  return node.op == "Concat" || node.op.starts_with("Reduce");
-}
 // Integers and the like that rules read as settings: none may be given.
-bool is_setting(const Node& node, std::size_t i) {
-  if (node.op == "Resize" || node.op == "Upsample") return i > 0;
-  return node.op == "ConstantOfShape" || (node.op == "CastLike" && i == 1) || (i > 0 && (find_places_rule(node.op) || find_choice_rule(node.op)));
+bool is_setting(const Operator& op, std::size_t i) {
+  return op.is(kFirstIsSetting) || (i > 0 && op.is(kSettings)) || (i == 1 && op.is(kLikeSecond));
 }
 
+bool casts(const Node& node) {
+  const Operator* op = find_operator(node);
+  return op && op->is(kCasts);
+}
 // Whether a cast from another type made the value: what its type does not hold is infinite then.
 bool made_by_cast(const Plan& plan, int id) {
   for (const Step& s : plan.steps)
     if (std::find(s.outputs.begin(), s.outputs.end(), id) != s.outputs.end())
-      return s.node->op.starts_with("Cast") && plan.values[static_cast<std::size_t>(s.inputs[0])].type != plan.values[static_cast<std::size_t>(id)].type;
+      return casts(*s.node) && plan.values[static_cast<std::size_t>(s.inputs[0])].type != plan.values[static_cast<std::size_t>(id)].type;
   return false;
 }
 
 Status check_types(const StepCall& call) {
-  const bool like = call.node().op == "CastLike";  // its second input is a type
+  const Operator& op = *call.op;
   for (std::size_t i = 0; i < call.inputs(); ++i) {
-    if (!call.has(i) || (like && i == 1)) continue;
+    if (!call.has(i) || (i == 1 && op.is(kLikeSecond))) continue;  // a type
     const Value& v = call.value(i);
-    const bool held = carried(v.type) || (moved(v.type) && moves(call.node()));
+    const bool held = carried(v.type) || (moved(v.type) && op.is(kMoves));
     if (!held && (!v.constant() || v.type == Type::string)) return StepCall::refuse("values of " + std::string(name(v.type)) + " are not mapped");
-    if (elements(v.dims) == 0 && !v.constant() && !takes_nothing(call.node(), i)) return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds nothing");
+    if (elements(v.dims) == 0 && !v.constant() && !may_be_empty(op.traits, i)) return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds nothing");
     if (!v.constant() && elements(v.dims) > INT32_MAX) return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds more than 2^31-1 numbers");
   }
   for (std::size_t i = 0; i < call.step.outputs.size(); ++i)
     if (call.wants(i)) {
       const Type type = call.result(i).type;
-      if (!carried(type) && !(moved(type) && moves(call.node()))) return StepCall::refuse("values of " + std::string(name(type)) + " are not mapped");
+      if (!carried(type) && !(moved(type) && op.is(kMoves))) return StepCall::refuse("values of " + std::string(name(type)) + " are not mapped");
       if (elements(call.result(i).dims) > INT32_MAX) return StepCall::refuse("a result of shape " + text_of(call.result(i).dims) + " holds more than 2^31-1 numbers");
     }
   return {};
 }
 
 Status apply(StepCall& call) {
-  const std::string& op = call.node().op;
-  const Rule rule = find_rule(call.node());
-  if (!rule) return StepCall::refuse("the operator is not mapped");
+  if (!call.op) return StepCall::refuse("the operator is not mapped");
+  const Operator& op = *call.op;
   for (std::size_t k = 1; k < call.step.outputs.size(); ++k)
-    if (call.wants(k) && !gives_more(op)) return StepCall::refuse("its further outputs are not mapped");
-  if (call.step.outputs.empty() || (call.step.outputs[0] < 0 && !may_leave_out_first(op))) return StepCall::refuse("its first output is left out");
+    if (call.wants(k) && !op.is(kMoreOutputs)) return StepCall::refuse("its further outputs are not mapped");
+  if (call.step.outputs.empty() || (call.step.outputs[0] < 0 && !op.is(kFirstOptional))) return StepCall::refuse("its first output is left out");
   LOOM_TRY(check_types(call));
   // Large integers are fine as ends, axes and shapes, which rules read as integers, not as values.
-  const bool settings = find_places_rule(op) || find_choice_rule(op) || op.starts_with("Reduce") || op == "CumSum" || op == "CumProd";
   for (std::size_t i = 0; i < call.inputs(); ++i)
-    if (call.has(i) && call.in(i).rounded && !(settings && i > 0)) return StepCall::refuse("its constant input '" + call.value(i).name + "' holds integers beyond 2^24");
+    if (call.has(i) && call.in(i).rounded && !(i > 0 && op.is(kIntegerSettings))) return StepCall::refuse("its constant input '" + call.value(i).name + "' holds integers beyond 2^24");
   // Where nothing comes out nothing is to be done.
   bool something = false;
   for (std::size_t k = 0; k < call.step.outputs.size(); ++k) something |= call.wants(k) && elements(call.result(k).dims) > 0;
   for (std::size_t i = 0; something && i < call.inputs(); ++i)
-    if (call.has(i) && call.value(i).constant() && elements(call.value(i).dims) == 0 && !takes_nothing(call.node(), i) && !is_setting(call.node(), i))
+    if (call.has(i) && call.value(i).constant() && elements(call.value(i).dims) == 0 && !may_be_empty(op.traits, i) && !is_setting(op, i))
       return StepCall::refuse("its constant input '" + call.value(i).name + "' of shape " + text_of(call.value(i).dims) + " holds nothing");
   if (something) {
-    LOOM_TRY(rule(call));
+    LOOM_TRY(op.rule(call));
     LOOM_TRY(call.graph.fault());
     for (std::size_t k = 0; k < call.step.outputs.size(); ++k) {
       if (!call.wants(k) || elements(call.result(k).dims) == 0) continue;
@@ -128,11 +103,23 @@ Status apply(StepCall& call) {
 
 }  // namespace
 
+const Operator* find_operator(const Node& node) {
+  const bool own = node.domain.empty() || node.domain == "ai.onnx";
+  const std::string name = own ? node.op : node.domain + "." + node.op;
+#define LOOM_MAP_FILE(file) file##_mappings(),
+  for (const auto rows : {LOOM_MAP_FILES(LOOM_MAP_FILE)})
+    for (const Operator& op : rows)
+      if (name == op.name) return &op;
+#undef LOOM_MAP_FILE
+  return nullptr;
+}
+
 std::pair<double, double> range_of(Type t) {
-  const double top = __builtin_ldexp(1.0, static_cast<int>(bits(t)));
-  const bool is_unsigned = t == Type::u8 || t == Type::u16 || t == Type::u32 || t == Type::u64 || t == Type::u4 || t == Type::u2;
   if (t == Type::boolean) return {0, 1};
-  return is_unsigned ? std::pair{0.0, top - 1} : std::pair{-top / 2, top / 2 - 1};
+  const auto dtype = dtype_of(t);
+  const double top = __builtin_ldexp(1.0, static_cast<int>(bits(t)));
+  const bool is_signed = !dtype || info(*dtype).is_signed;
+  return is_signed ? std::pair{-top / 2, top / 2 - 1} : std::pair{0.0, top - 1};
 }
 
 std::int64_t Port::count() const { return elements(dims); }
@@ -197,7 +184,7 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
     const std::string where = describe(*step.node, step.index);
     for (const int id : step.inputs)
       if (id >= 0) LOOM_TRY(make_constant(id).at(where));
-    StepCall call{graph, plan, step, refs, sources, wanted, used};
+    StepCall call{graph, plan, step, refs, sources, wanted, used, find_operator(*step.node)};
     const Status status = apply(call);
     if (!status.ok()) return status.at(model.file + ": " + where);
     for (const int out : step.outputs) {

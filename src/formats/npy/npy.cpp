@@ -14,16 +14,6 @@ namespace {
 constexpr std::uint64_t kMaxHeader = 1 << 20;  // NumPy itself writes a few hundred bytes and reads 10,000
 constexpr std::size_t kDataAlignment = 64;
 
-struct NpyType {
-  std::string_view descr;
-  StorageType type;
-};
-constexpr NpyType kTypes[] = {
-    {"|b1", StorageType::boolean}, {"|i1", StorageType::i8},  {"|u1", StorageType::u8},  {"<i2", StorageType::i16},
-    {"<u2", StorageType::u16},     {"<i4", StorageType::i32}, {"<u4", StorageType::u32}, {"<i8", StorageType::i64},
-    {"<u8", StorageType::u64},     {"<f2", StorageType::f16}, {"<f4", StorageType::f32}, {"<f8", StorageType::f64},
-};
-
 // The header is a Python dictionary literal of three keys; this reads exactly that and no more of Python.
 class DictParser {
  public:
@@ -134,8 +124,9 @@ class DictParser {
 };
 
 Result<StorageType> find_type(const std::string& descr) {
-  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NpyType& t) { return t.descr == descr; });
-  if (row != std::end(kTypes)) return row->type;
+  if (descr == "|b1") return StorageType::boolean;
+  for (const DTypeInfo& row : kDTypes)
+    if (!descr.empty() && descr == row.numpy) return storage_type(row.id);
   if (descr.find('O') != descr.npos) return Status(Code::unsupported, "is an object array, which is a pickle: save numbers");
   if (descr.starts_with('>')) return Status(Code::unsupported, message("is big-endian (", quoted(descr), "): save it little-endian"));
   return Status(Code::unsupported,
@@ -195,7 +186,7 @@ Status write_npy(const std::string& path, std::span<const std::int64_t> shape, s
   }
   std::string header = "\x93NUMPY\x01";
   header.append(3, '\0');  // minor version, header length
-  header += "{'descr': '<f4', 'fortran_order': False, 'shape': (";
+  header += "{'descr': '" + std::string(info(DType::f32).numpy) + "', 'fortran_order': False, 'shape': (";
   for (std::size_t i = 0; i < shape.size(); ++i) header += (i ? ", " : "") + std::to_string(shape[i]);
   header += shape.size() == 1 ? ",), }" : "), }";
   // NumPy leaves room for the first dimension to grow to 21 digits.

@@ -24,6 +24,7 @@ enum class Type : std::uint8_t {
   f8_e5m2, f8_e5m2fnuz, u4, i4, f4_e2m1, f8_e8m0, u2, i2,
 };
 inline constexpr int kTypeCount = 27;
+std::optional<DType> dtype_of(Type type);  // by its number in dtypes.def; nothing where it has none
 std::string_view name(Type type);  // as ONNX writes them: "float", "int64", "float8e4m3fnuz"
 std::uint32_t bits(Type type);     // of one element; 0 for string and undefined
 bool is_integer(Type type);        // signed or unsigned of any width, not bool

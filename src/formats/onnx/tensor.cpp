@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/files/bytes.h"
+#include "formats/decode.h"
 #include "formats/message.h"
 #include "formats/onnx/onnx.h"
 #include "numeric/codec.h"
@@ -12,34 +13,30 @@ namespace {
 
 struct TypeRow {
   std::string_view name;
-  std::uint32_t bits;
+  std::uint32_t bits = 0;  // of those that are no dtype
 };
 constexpr std::array<TypeRow, kTypeCount> kTypes = {{
-    {"undefined", 0}, {"float", 32}, {"uint8", 8}, {"int8", 8}, {"uint16", 16}, {"int16", 16}, {"int32", 32}, {"int64", 64},
-    {"string", 0}, {"bool", 8}, {"float16", 16}, {"double", 64}, {"uint32", 32}, {"uint64", 64}, {"complex64", 64}, {"complex128", 128},
-    {"bfloat16", 16}, {"float8e4m3fn", 8}, {"float8e4m3fnuz", 8}, {"float8e5m2", 8}, {"float8e5m2fnuz", 8}, {"uint4", 4}, {"int4", 4},
-    {"float4e2m1", 4}, {"float8e8m0", 8}, {"uint2", 2}, {"int2", 2},
+    {"undefined"}, {"float"}, {"uint8"}, {"int8"}, {"uint16"}, {"int16"}, {"int32"}, {"int64"},
+    {"string"}, {"bool", 8}, {"float16"}, {"double"}, {"uint32"}, {"uint64"}, {"complex64", 64},
+    {"complex128", 128}, {"bfloat16"}, {"float8e4m3fn"}, {"float8e4m3fnuz", 8}, {"float8e5m2"},
+    {"float8e5m2fnuz", 8}, {"uint4"}, {"int4"}, {"float4e2m1"}, {"float8e8m0", 8}, {"uint2"}, {"int2"},
 }};
 
+// The dtype of each number; -1: none.
+constexpr std::array<int, kTypeCount> kDtypeOf = [] {
+  std::array<int, kTypeCount> all{};
+  all.fill(-1);
+  for (const DTypeInfo& row : kDTypes)
+    if (row.onnx != 0) all[static_cast<std::size_t>(row.onnx)] = static_cast<int>(row.id);
+  return all;
+}();
+
+// Types below a byte do not fill whole blocks here.
 std::optional<StorageType> storage(Type type) {
-  switch (type) {
-    case Type::f32: return StorageType::f32;
-    case Type::f64: return StorageType::f64;
-    case Type::f16: return StorageType::f16;
-    case Type::bf16: return StorageType::bf16;
-    case Type::f8_e4m3fn: return StorageType::f8_e4m3;
-    case Type::f8_e5m2: return StorageType::f8_e5m2;
-    case Type::i64: return StorageType::i64;
-    case Type::i32: return StorageType::i32;
-    case Type::i16: return StorageType::i16;
-    case Type::i8: return StorageType::i8;
-    case Type::u64: return StorageType::u64;
-    case Type::u32: return StorageType::u32;
-    case Type::u16: return StorageType::u16;
-    case Type::u8: return StorageType::u8;
-    case Type::boolean: return StorageType::boolean;
-    default: return std::nullopt;
-  }
+  if (type == Type::boolean) return StorageType::boolean;
+  const auto dtype = dtype_of(type);
+  if (!dtype || info(*dtype).bits < 8) return std::nullopt;
+  return storage_type(*dtype);
 }
 
 Status refuse(const Tensor& tensor, std::string_view wanted) {
@@ -59,8 +56,6 @@ unsigned packed_at(const std::vector<std::byte>& bytes, std::size_t i, std::uint
   return std::to_integer<unsigned>(bytes[bit / 8]) >> bit % 8 & ((1u << width) - 1);
 }
 
-int sign_extended(unsigned code, std::uint32_t width) { return static_cast<int>(code ^ (1u << (width - 1))) - (1 << (width - 1)); }
-
 // 2^(code - 127), 255 is NaN (OCP microscaling formats). 2^-127 is subnormal as a float.
 float e8m0_to_f32(unsigned code) {
   return std::bit_cast<float>(code == 255 ? 0x7fc00000u : code == 0 ? 0x00400000u : static_cast<std::uint32_t>(code) << 23);
@@ -72,18 +67,9 @@ float fnuz_to_f32(unsigned code, const SmallFloat& form) { return code == 0x80 ?
 
 // The real number of a code of a small type.
 float small_value(Type type, unsigned code) {
-  switch (type) {
-    case Type::u4:
-    case Type::u2: return static_cast<float>(code);
-    case Type::i4:
-    case Type::i2: return static_cast<float>(sign_extended(code, bits(type)));
-    case Type::f4_e2m1: return fp4_to_f32(static_cast<std::uint8_t>(code));
-    case Type::f8_e8m0: return e8m0_to_f32(code);
-    case Type::f8_e4m3fn: return decode_small_float(code, kFp8e4m3);
-    case Type::f8_e5m2: return decode_small_float(code, kFp8e5m2);
-    case Type::f8_e4m3fnuz: return fnuz_to_f32(code, kFp8e4m3fnuz);
-    default: return fnuz_to_f32(code, kFp8e5m2fnuz);
-  }
+  if (const auto dtype = dtype_of(type)) return file_value(info(*dtype), code);
+  if (type == Type::f8_e8m0) return e8m0_to_f32(code);
+  return fnuz_to_f32(code, type == Type::f8_e4m3fnuz ? kFp8e4m3fnuz : kFp8e5m2fnuz);
 }
 
 // The types that tensor_file.h does not have; nothing for those without real values.
@@ -99,24 +85,19 @@ Result<std::vector<T>> read_small(const Tensor& tensor) {
 }  // namespace
 
 std::string_view name(Type type) { return kTypes[static_cast<std::size_t>(type)].name; }
-std::uint32_t bits(Type type) { return kTypes[static_cast<std::size_t>(type)].bits; }
+std::optional<DType> dtype_of(Type type) {
+  const int id = kDtypeOf[static_cast<std::size_t>(type)];
+  if (id < 0) return std::nullopt;
+  return static_cast<DType>(id);
+}
+std::uint32_t bits(Type type) {
+  const auto dtype = dtype_of(type);
+  return dtype ? static_cast<std::uint32_t>(info(*dtype).bits) : kTypes[static_cast<std::size_t>(type)].bits;
+}
 
 bool is_integer(Type type) {
-  switch (type) {
-    case Type::u8:
-    case Type::i8:
-    case Type::u16:
-    case Type::i16:
-    case Type::i32:
-    case Type::i64:
-    case Type::u32:
-    case Type::u64:
-    case Type::u4:
-    case Type::i4:
-    case Type::u2:
-    case Type::i2: return true;
-    default: return false;
-  }
+  const auto dtype = dtype_of(type);
+  return dtype && !info(*dtype).is_float;
 }
 
 bool is_small(Type type) { return type >= Type::f8_e4m3fn && type <= Type::i2; }
@@ -130,8 +111,9 @@ std::optional<unsigned> small_code(Type type, double value) {
 }
 
 bool is_float(Type type) {
-  return !is_integer(type) && type != Type::undefined && type != Type::string && type != Type::boolean && type != Type::complex64 &&
-         type != Type::complex128;
+  const auto dtype = dtype_of(type);
+  if (dtype) return info(*dtype).is_float;
+  return type == Type::f8_e4m3fnuz || type == Type::f8_e5m2fnuz || type == Type::f8_e8m0;
 }
 
 std::uint64_t Tensor::elements() const { return element_count(dims).value_or(0); }

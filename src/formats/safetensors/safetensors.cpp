@@ -15,23 +15,24 @@ namespace {
 constexpr std::string_view kMetadataKey = "__metadata__";
 constexpr std::string_view kIndexName = "model.safetensors.index.json";
 
-// In the order of the reference implementation: rising alignment. Writers lay tensors out in the reverse of it.
+// Writers lay tensors out in the reverse of the reference implementation's order of types: rising
+// alignment. bool is the first; dtypes.def has the others.
 struct Dtype {
-  std::string_view text;
-  StorageType type;
+  std::string_view text;  // empty for types that safetensors does not have
+  int rank = 0;
 };
-constexpr Dtype kDtypes[] = {
-    {"BOOL", StorageType::boolean}, {"F4", StorageType::f4},     {"U8", StorageType::u8},           {"I8", StorageType::i8},
-    {"F8_E5M2", StorageType::f8_e5m2}, {"F8_E4M3", StorageType::f8_e4m3}, {"I16", StorageType::i16}, {"U16", StorageType::u16},
-    {"F16", StorageType::f16},      {"BF16", StorageType::bf16}, {"I32", StorageType::i32},         {"U32", StorageType::u32},
-    {"F32", StorageType::f32},      {"F64", StorageType::f64},   {"I64", StorageType::i64},         {"U64", StorageType::u64},
-};
+Dtype dtype_of_file(StorageType type) {
+  if (type == StorageType::boolean) return {"BOOL", 0};
+  const auto dtype = dtype_of(type);
+  if (!dtype) return {};
+  return {info(*dtype).safetensors, info(*dtype).safetensors_rank};
+}
 
-// Rank in kDtypes, or -1 for types that safetensors does not have.
-int dtype_rank(StorageType type) {
-  for (std::size_t i = 0; i < std::size(kDtypes); ++i)
-    if (kDtypes[i].type == type) return static_cast<int>(i);
-  return -1;
+std::optional<StorageType> find_type(std::string_view text) {
+  if (text == "BOOL") return StorageType::boolean;
+  for (const DTypeInfo& row : kDTypes)
+    if (!text.empty() && text == row.safetensors) return storage_type(row.id);
+  return std::nullopt;
 }
 
 struct Header {
@@ -55,13 +56,13 @@ Result<TensorInfo> parse_tensor(const std::string& name, const Json& entry) {
     return corrupt("\"data_offsets\" must be an array of two integers");
   }
 
-  const auto* row = std::find_if(std::begin(kDtypes), std::end(kDtypes), [&](const Dtype& d) { return d.text == dtype->as_string(); });
-  if (row == std::end(kDtypes)) {
+  const auto type = find_type(dtype->as_string());
+  if (!type) {
     return Status(Code::unsupported, message("tensor ", quoted(name), ": has the unknown dtype ", quoted(dtype->as_string())));
   }
   TensorInfo tensor;
   tensor.name = name;
-  tensor.type = row->type;
+  tensor.type = *type;
   for (const Json& item : shape->as_array()) {
     const auto dimension = as_size(item);
     if (!dimension) return corrupt("\"shape\" holds ", quoted(item.dump()), ", expected an integer from 0 to 2^63-1");
@@ -73,9 +74,9 @@ Result<TensorInfo> parse_tensor(const std::string& name, const Json& entry) {
   }
   const auto count = element_count(tensor.shape);
   const auto bytes = count ? storage_bytes(tensor.type, *count) : std::nullopt;
-  if (!bytes) return corrupt("shape ", shape_text(tensor.shape), " of ", row->text, " is beyond 2^64 bytes or no whole number of bytes");
+  if (!bytes) return corrupt("shape ", shape_text(tensor.shape), " of ", dtype->as_string(), " is beyond 2^64 bytes or no whole number of bytes");
   if (*bytes != *end - *begin) {
-    return corrupt("shape ", shape_text(tensor.shape), " of ", row->text, " takes ", *bytes, " bytes, data_offsets [", *begin, ", ", *end,
+    return corrupt("shape ", shape_text(tensor.shape), " of ", dtype->as_string(), " takes ", *bytes, " bytes, data_offsets [", *begin, ", ", *end,
                    "] give ", *end - *begin);
   }
   tensor.offset = *begin;
@@ -178,7 +179,7 @@ std::string make_header(std::span<const TensorInfo* const> order, const Metadata
   std::uint64_t at = 0;
   for (const TensorInfo* tensor : order) {
     if (header.size() > 1) header += ',';
-    header += message(Json(tensor->name).dump(), ":{\"dtype\":\"", kDtypes[dtype_rank(tensor->type)].text, "\",\"shape\":[");
+    header += message(Json(tensor->name).dump(), ":{\"dtype\":\"", dtype_of_file(tensor->type).text, "\",\"shape\":[");
     for (std::size_t i = 0; i < tensor->shape.size(); ++i) header += message(i ? "," : "", tensor->shape[i]);
     header += message("],\"data_offsets\":[", at, ",", at + tensor->size, "]}");
     at += tensor->size;
@@ -286,7 +287,8 @@ Status write_safetensors(const std::string& path, std::span<const TensorInfo> te
     const auto refuse = [&](Code code, const auto&... what) {
       return Status(code, message(path, ": tensor ", quoted(tensor.name), ": ", what...));
     };
-    if (dtype_rank(tensor.type) < 0) return refuse(Code::unsupported, "safetensors has no type ", loom::name(tensor.type));
+    if (dtype_of_file(tensor.type).text.empty())
+      return refuse(Code::unsupported, "safetensors has no type ", loom::name(tensor.type));
     if (tensor.name == kMetadataKey) return refuse(Code::invalid_argument, "this name is reserved");
     if (!tensor.source) return refuse(Code::invalid_argument, "has no source");
     const auto total = checked_add(data_size, tensor.size);
@@ -295,7 +297,7 @@ Status write_safetensors(const std::string& path, std::span<const TensorInfo> te
     order.push_back(&tensor);
   }
   std::sort(order.begin(), order.end(), [](const TensorInfo* a, const TensorInfo* b) {
-    const int rank_a = dtype_rank(a->type), rank_b = dtype_rank(b->type);
+    const int rank_a = dtype_of_file(a->type).rank, rank_b = dtype_of_file(b->type).rank;
     return rank_a != rank_b ? rank_a > rank_b : a->name < b->name;
   });
   Metadata sorted = metadata;

@@ -10,6 +10,9 @@
 namespace loom {
 namespace {
 
+constexpr std::uint32_t kExponent = 0x7F800000;  // of an f32
+constexpr std::uint64_t kExponent64 = 0x7FF0000000000000;
+
 // True where any element of a section of U has all bits of `mask`: the exponent of an infinity or NaN.
 template <class U>
 bool any_with(std::span<const std::byte> section, U mask) {
@@ -18,11 +21,25 @@ bool any_with(std::span<const std::byte> section, U mask) {
   return found;
 }
 
+// True where any element of a section of U is more than `largest`; `bits` of each are looked at.
 template <class U>
-bool any_above(std::span<const std::byte> section, U largest) {
+bool any_above(std::span<const std::byte> section, U largest, U bits = static_cast<U>(-1)) {
   bool found = false;
-  for (std::size_t i = 0; i + sizeof(U) <= section.size(); i += sizeof(U)) found |= load_le<U>(section.data() + i) > largest;
+  for (std::size_t i = 0; i + sizeof(U) <= section.size(); i += sizeof(U))
+    found |= (load_le<U>(section.data() + i) & bits) > largest;
   return found;
+}
+
+// Whether no code is an infinity or NaN. Integers have none, nor do floats whose largest code is
+// finite, nor those below a byte.
+bool codes_are_finite(const DTypeInfo& type, std::span<const std::byte> codes) {
+  if (type.codec.family == CodecFamily::ieee)
+    return type.bits == 64 ? !any_with(codes, kExponent64) : !any_with(codes, kExponent);
+  if (type.codec.family != CodecFamily::small_float || type.bits < 8) return true;
+  const std::uint32_t largest = type.codec.small_float.max_code;
+  if (type.bits == 8)
+    return !any_above(codes, static_cast<std::uint8_t>(largest), std::uint8_t{0x7F});
+  return !any_above(codes, static_cast<std::uint16_t>(largest), std::uint16_t{0x7FFF});
 }
 
 // A4: w8 = code*s - 8*m4 rises with the code and is never below -120, so the largest code of an output and block decides. A superblock is
@@ -66,22 +83,12 @@ bool is_sound(const PackedMatrix& matrix) {
   const PackedLayout& layout = matrix.layout();
   if (is_gguf(format.layout)) return gguf_scales_finite(matrix);
   const auto section = [&](std::uint64_t at, std::uint64_t size) { return matrix.bytes().subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size)); };
-  constexpr std::uint32_t kExponent = 0x7F800000;
-  constexpr std::uint64_t kExponent64 = 0x7FF0000000000000;
   for (const auto scales : {section(layout.sub_scales, layout.sub_scales_size), section(layout.scales, layout.scales_size)})
     if (is_real(format) ? any_with(scales, kExponent64) : any_with(scales, kExponent)) return false;
   const int bits = info(format.dtype).bits;
   if (bits < 32 && any_above(section(layout.zeros, layout.zeros_size), (std::uint32_t{1} << bits) - 1)) return false;
   const auto codes = section(layout.codes, layout.codes_size);
-  switch (format.dtype) {
-    case DType::f64: return !any_with(codes, kExponent64);
-    case DType::f32: return !any_with(codes, kExponent);
-    case DType::f16: return !any_with(codes, std::uint16_t{0x7C00});
-    case DType::bf16: return !any_with(codes, std::uint16_t{0x7F80});
-    case DType::fp8e4m3: return !any_with(codes, std::uint8_t{0x7F});
-    case DType::fp8e5m2: return !any_with(codes, std::uint8_t{0x7C});
-    default: break;
-  }
+  if (!codes_are_finite(info(format.dtype), codes)) return false;
   if (format.layout != Layout::a4) return true;  // fp4 and S4 have no code that is wrong
   const PackedView view(format, layout);
   for (std::int64_t p = 0; p < layout.panels; ++p)

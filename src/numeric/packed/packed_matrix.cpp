@@ -53,7 +53,7 @@ Result<PackedLayout> packed_layout(const WeightFormat& format, std::int64_t rows
   section(*codes, &out.codes, &out.codes_size);
   section(blocks ? units * width : 0, &out.sub_scales, &out.sub_scales_size);
   section(blocks ? 0 : units * width, &out.scales, &out.scales_size);
-  section(info(format.dtype).is_signed ? 0 : units * (format.dtype == DType::u64 ? 8 : 4), &out.zeros, &out.zeros_size);
+  section(info(format.dtype).is_signed ? 0 : units * zero_bytes(format), &out.zeros, &out.zeros_size);
   // GGUF rows end where the file's tensor does.
   out.total = is_gguf(format.layout) ? *codes : at;
   return out;
@@ -169,7 +169,12 @@ std::int32_t code_at(const PackedMatrix& matrix, std::int64_t row, std::int64_t 
     const int sub = get_sub_scale(format.layout, panel, view.code_rows(), n, col / native4_block(format.layout));
     return native4_value(format.layout, static_cast<int>(code), sub);
   }
-  if (format.dtype == DType::fp4) return kFp4Twice[code];
+  const Codec& codec = info(format.dtype).codec;
+  if (codec.family == CodecFamily::small_float) {
+    const float value = decode_small_float(static_cast<std::uint32_t>(code), codec.small_float);
+    const int factor = integer_factor(codec.small_float);
+    return static_cast<std::int32_t>(value * static_cast<float>(factor));
+  }
   double value = 0;
   const std::int64_t block = format.scale == ScaleKind::block ? col / format.block : 0;
   decode_group(format.dtype, std::span(&code, 1), view.zero(bytes, row, block), &value);

@@ -15,6 +15,9 @@ inline bool is_gguf(Layout layout) { return gguf_block(layout).weights != 0; }
 inline bool is_native4(Layout layout) { return layout == Layout::a4 || layout == Layout::s4; }
 inline bool is_real(const WeightFormat& f) { return f.arith() == ArithClass::real; }
 
+// Bytes of a zero point: of codes of 64 bits as wide as they are.
+inline std::uint64_t zero_bytes(const WeightFormat& f) { return info(f.dtype).bits == 64 ? 8 : 4; }
+
 inline std::string shape_text(std::int64_t rows, std::int64_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); }
 
 // Reads and writes the sections of a matrix by row; `bytes` is the whole of it.
@@ -41,16 +44,17 @@ struct PackedView {
   }
   std::uint64_t zero(const std::byte* bytes, std::int64_t row, std::int64_t block) const {
     if (layout.zeros_size == 0) return 0;
-    const std::byte* at = bytes + layout.zeros + scale_index(row, block) * (format.dtype == DType::u64 ? 8 : 4);
-    return format.dtype == DType::u64 ? load_le<std::uint64_t>(at) : load_le<std::uint32_t>(at);
+    const std::byte* at = bytes + layout.zeros + scale_index(row, block) * zero_bytes(format);
+    return zero_bytes(format) == 8 ? load_le<std::uint64_t>(at) : load_le<std::uint32_t>(at);
   }
   void put_group(std::byte* bytes, std::int64_t row, std::int64_t block, const GroupScale& g) const {
     if (format.scale == ScaleKind::none) return;
     std::byte* at = bytes + scale_section() + scale_index(row, block) * (is_real(format) ? 8 : 4);
     if (is_real(format)) store_le(at, g.scale); else store_le(at, static_cast<float>(g.scale));
     if (layout.zeros_size == 0) return;
-    at = bytes + layout.zeros + scale_index(row, block) * (format.dtype == DType::u64 ? 8 : 4);
-    if (format.dtype == DType::u64) store_le(at, g.zero); else store_le(at, static_cast<std::uint32_t>(g.zero));
+    at = bytes + layout.zeros + scale_index(row, block) * zero_bytes(format);
+    if (zero_bytes(format) == 8) store_le(at, g.zero);
+    else store_le(at, static_cast<std::uint32_t>(g.zero));
   }
 };
 

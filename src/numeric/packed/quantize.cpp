@@ -17,38 +17,16 @@ constexpr std::uint64_t kSign = std::uint64_t{1} << 63, kExponent = std::uint64_
 
 double magnitude(double x) { return x < 0 ? -x : x; }
 
-// The range of integer codes around zero, and what is added when they are stored.
-struct IntegerCodes { double low, high; std::uint64_t bias; };
-IntegerCodes integer_codes(DType dtype) {
-  switch (dtype) {
-    case DType::i64: return {-0x1p63, 0x1p63, 0};
-    case DType::i32: return {-0x1p31 + 1, 0x1p31 - 1, 0};
-    case DType::i16: return {-32767, 32767, 0};
-    case DType::i8: return {-127, 127, 128};
-    case DType::i4: return {-8, 7, 8};
-    case DType::i2: return {-2, 1, 2};
-    case DType::ternary: return {-1, 1, 1};
-    case DType::u64: return {0, 0x1p64, 0};
-    case DType::u32: return {0, 0x1p32 - 1, 0};
-    case DType::u16: return {0, 65535, 0};
-    case DType::u8: return {0, 255, 0};
-    case DType::u4: return {0, 15, 0};
-    default: return {0, 3, 0};  // u2
-  }
-}
-
-const SmallFloat& small_float(DType dtype) {
-  switch (dtype) {
-    case DType::f16: return kF16;
-    case DType::bf16: return kBf16;
-    case DType::fp8e4m3: return kFp8e4m3;
-    case DType::fp8e5m2: return kFp8e5m2;
-    default: return kFp4;
-  }
-}
-
 // The nearest integer of a double of any size: from 2^52 on all are integers.
 double round_wide(double x) { return magnitude(x) < 0x1p51 ? round_even(x) : x; }
+
+// The greatest code, as far as a double has it, of which both signs (of unsigned types both ends)
+// may round outwards: those of 64 bits end at a power of two that no code reaches.
+double power_of_two_limit(const DTypeInfo& type) {
+  const double high = type.codec.integer.high;
+  if (type.bits == 64) return std::bit_cast<double>(std::bit_cast<std::uint64_t>(high) - 1);
+  return type.is_signed ? high : high - 2;
+}
 
 // The least power of two p with x <= limit * p, for x > 0.
 double power_of_two_scale(double x, double limit) {
@@ -106,12 +84,14 @@ std::uint64_t zero_point(const Range& r, double scale, double levels) {
 // Scale (and zero point) of the range shrunk to `part` of itself.
 GroupScale scale_of(DType dtype, const Range& r, double part) {
   GroupScale g;
-  if (info(dtype).is_signed) {
-    const SmallFloat f = info(dtype).is_float ? small_float(dtype) : SmallFloat{};
-    const double top = info(dtype).is_float ? static_cast<double>(decode_small_float(f.max_code, f)) : integer_codes(dtype).high;
+  const DTypeInfo& type = info(dtype);
+  const SmallFloat& f = type.codec.small_float;
+  if (type.is_signed) {
+    const double top = type.is_float ? static_cast<double>(decode_small_float(f.max_code, f))
+                                     : type.codec.integer.high;
     g.scale = to_f32(std::max(r.high, -r.low) * part / top);
   } else {
-    const double levels = integer_codes(dtype).high;
+    const double levels = type.codec.integer.high;
     g.scale = to_f32((r.high - r.low) * part / levels);
     g.zero = zero_point({r.low * part, r.high * part, 0}, g.scale, levels);
   }
@@ -125,37 +105,52 @@ struct Trial {
   Wide step[kLanes / 2], inverse[kLanes / 2], low[kLanes / 2], high[kLanes / 2], error[kLanes / 2];
 };
 
-inline Wide nearest_integer(Wide q, Wide low, Wide high) {
-  q = (q + 0x1.8p52) - 0x1.8p52;
-  q = q < low ? low : q;
-  return q > high ? high : q;
-}
-// The nearest fp4 value, ties to an even code: q through f32, as codes are made from it. Adding 2^52 steps of its exponent rounds.
-inline Wide nearest_fp4(Wide q, Wide, Wide) {
-  Bits b;
-  q = __builtin_convertvector(__builtin_convertvector(q, Half), Wide);
-  std::memcpy(&b, &q, sizeof b);
-  const Bits sign = b & kSign;
-  Bits e = b & kExponent;
-  b &= ~kSign;
-  Wide v, p;
-  std::memcpy(&v, &b, sizeof v);
-  std::memcpy(&p, &e, sizeof p);
-  v = v < 6.0 ? v : Wide{} + 6.0;
-  p = p > 4.0 ? Wide{} + 4.0 : p;
-  p = (p > 1.0 ? p : Wide{} + 1.0) * 0x1p51;
-  v = (v + p) - p;
-  std::memcpy(&b, &v, sizeof b);
-  b |= sign;
-  std::memcpy(&v, &b, sizeof v);
-  return v;
-}
-template <Wide (*Nearest)(Wide, Wide, Wide)>
-void add_errors(Trial& t, const double* x, std::size_t n) {
+// The nearest code's value of q, lane by lane; `low` and `high` bound integers.
+struct NearestInteger {
+  Wide operator()(Wide q, Wide low, Wide high) const {
+    q = (q + 0x1.8p52) - 0x1.8p52;
+    q = q < low ? low : q;
+    return q > high ? high : q;
+  }
+};
+// Of a small float, ties to an even code: q through f32, as codes are made from it. Adding 2^52
+// steps of its exponent rounds (encode_floats says why).
+struct NearestFloat {
+  double top, most, least, grid;  // largest value, powers of two below it and of normal values
+
+  explicit NearestFloat(const SmallFloat& f)
+      : top(static_cast<double>(decode_small_float(f.max_code, f))),
+        most(std::bit_cast<double>(std::bit_cast<std::uint64_t>(top) & kExponent)),
+        least(std::bit_cast<double>(static_cast<std::uint64_t>(1024 - f.bias) << 52)),
+        grid(std::bit_cast<double>(static_cast<std::uint64_t>(1023 + 52 - f.mantissa_bits) << 52)) {}
+
+  Wide operator()(Wide q, Wide, Wide) const {
+    Bits b;
+    q = __builtin_convertvector(__builtin_convertvector(q, Half), Wide);
+    std::memcpy(&b, &q, sizeof b);
+    const Bits sign = b & kSign;
+    Bits e = b & kExponent;
+    b &= ~kSign;
+    Wide v, p;
+    std::memcpy(&v, &b, sizeof v);
+    std::memcpy(&p, &e, sizeof p);
+    v = v < top ? v : Wide{} + top;
+    p = p > most ? Wide{} + most : p;
+    p = (p > least ? p : Wide{} + least) * grid;
+    v = (v + p) - p;
+    std::memcpy(&b, &v, sizeof b);
+    b |= sign;
+    std::memcpy(&v, &b, sizeof v);
+    return v;
+  }
+};
+template <class Nearest>
+void add_errors(Trial& t, const double* x, std::size_t n, const Nearest& nearest) {
   Trial local = t;  // in registers
   for (std::size_t i = 0; i < n; ++i)
     for (int j = 0; j < kLanes / 2; ++j) {
-      const Wide d = Nearest(x[i] * local.inverse[j], local.low[j], local.high[j]) * local.step[j] - x[i];
+      const Wide q = nearest(x[i] * local.inverse[j], local.low[j], local.high[j]);
+      const Wide d = q * local.step[j] - x[i];
       local.error[j] += d * d;
     }
   for (int j = 0; j < kLanes / 2; ++j) t.error[j] = local.error[j];
@@ -180,8 +175,10 @@ struct Source {
 };
 
 GroupScale search(DType dtype, const Range& r, const Source& source) {
-  const int steps = info(dtype).bits == 2 ? 48 : 24;
-  const IntegerCodes c = integer_codes(dtype);
+  const DTypeInfo& type = info(dtype);
+  const int steps = type.bits == 2 ? 48 : 24;
+  const IntegerCodes& c = type.codec.integer;
+  const NearestFloat nearest(type.codec.small_float);
   GroupScale best;
   double least = -1, part = 1;
   for (int first = 0; first < steps; first += kLanes) {
@@ -197,8 +194,9 @@ GroupScale search(DType dtype, const Range& r, const Source& source) {
     bool open = true;
     source.each([&](const double* x, std::size_t n) {
       for (std::size_t i = 0; i < n && open; i += 32) {
-        if (dtype == DType::fp4) add_errors<nearest_fp4>(t, x + i, std::min<std::size_t>(32, n - i));
-        else add_errors<nearest_integer>(t, x + i, std::min<std::size_t>(32, n - i));
+        const std::size_t some = std::min<std::size_t>(32, n - i);
+        if (type.is_float) add_errors(t, x + i, some, nearest);
+        else add_errors(t, x + i, some, NearestInteger());
         open = least < 0;
         for (int j = 0; j < kLanes; ++j) open |= t.error[j / 2][j % 2] < least;
       }
@@ -214,32 +212,33 @@ GroupScale search(DType dtype, const Range& r, const Source& source) {
 
 GroupScale choose(const Source& source) {
   const DType dtype = source.dtype;
-  if (!info(dtype).scaled) return {1, 0};
+  const DTypeInfo& type = info(dtype);
+  if (!type.scaled) return {1, 0};
   Range r;
-  const bool by_mean = dtype == DType::ternary || dtype == DType::binary;
+  const bool by_mean = type.scale == ScaleRule::mean;
   source.each([&](const double* x, std::size_t n) { return extend(r, x, n, by_mean), true; });
   const double peak = std::max(r.high, -r.low);
   if (peak == 0) return {0, 0};
   GroupScale g;
-  switch (dtype) {
-    case DType::i32: g.scale = power_of_two_scale(peak, 0x1p31 - 1); break;
-    case DType::i64: g.scale = power_of_two_scale(peak, 0x1.fffffffffffffp62); break;
-    case DType::u32:
-    case DType::u64: {
-      // Two codes less than there are: both ends may round outwards.
-      const double levels = dtype == DType::u32 ? 0x1p32 - 3 : 0x1.fffffffffffffp63;
-      g.scale = power_of_two_scale(r.high * 0.5 - r.low * 0.5, levels * 0.5);
-      g.zero = zero_point(r, g.scale, levels);
+  switch (type.scale) {
+    case ScaleRule::power_of_two: {
+      const double limit = power_of_two_limit(type);
+      if (type.is_signed) {
+        g.scale = power_of_two_scale(peak, limit);
+      } else {
+        g.scale = power_of_two_scale(r.high * 0.5 - r.low * 0.5, limit * 0.5);
+        g.zero = zero_point(r, g.scale, limit);
+      }
       break;
     }
-    case DType::i4: case DType::i2: case DType::u4: case DType::u2: case DType::fp4: g = search(dtype, r, source); break;
-    case DType::ternary: case DType::binary: g.scale = to_f32(r.sum / static_cast<double>(source.count)); break;
+    case ScaleRule::least_error: g = search(dtype, r, source); break;
+    case ScaleRule::mean: g.scale = to_f32(r.sum / static_cast<double>(source.count)); break;
     default: g = scale_of(dtype, r, 1); break;
   }
-  return g.scale < kTiniestScale && info(dtype).arith != ArithClass::real ? GroupScale{0, 0} : g;
+  return g.scale < kTiniestScale && type.arith != ArithClass::real ? GroupScale{0, 0} : g;
 }
 
-// out[i] = code_of(x[i]); loops without branches, which compilers turn into vectors.
+// out[i] = code_of(x[i]): loops without branches, which compilers turn into vectors.
 template <class Code>
 inline void each(std::span<const double> x, std::uint64_t* __restrict out, Code&& code_of) {
   const double* __restrict from = x.data();
@@ -249,25 +248,33 @@ inline void each(std::span<const double> x, std::uint64_t* __restrict out, Code&
 // Codes of encode_small_float(x / scale), with what is beyond the largest finite value brought back to it: a weight too large for f16
 // saturates, since an infinity would poison every sum it enters.
 //
-// With v = min(|x / scale|, largest) and p the power of two below it, not less than the least normal one, the codes around v are p * 2^-M
-// apart. c = p * 2^(52 - M) is a power of two whose last bit counts exactly those steps, and v < 2p <= c * 2^-M * 2 leaves v + c in its
-// binade: so the addition rounds v to nearest, ties to the even code, and the bits above those of c are the significand as kept: with its
-// leading bit where p is of v itself, without where v is subnormal. A carry steps the exponent field, which is what the sum does.
-void encode_floats(std::span<const double> x, double scale, const SmallFloat& f, std::uint64_t* out) {
+// With v = min(|x / scale|, largest) and p the power of two below it, not less than the least normal
+// one, the codes around v are p * 2^-M apart. c = p * 2^(52 - M) is a power of two whose last bit
+// counts exactly those steps, and v < 2p <= c * 2^-M * 2 leaves v + c in its binade: so the addition
+// rounds v to nearest, ties to the even code, and the bits above those of c are the significand as
+// kept: with its leading bit where p is of v itself, without where v is subnormal. A carry steps the
+// exponent field, which is what the sum does. The exponent of c is that of p and 52 - M.
+void encode_floats(std::span<const double> x, double scale, const SmallFloat& f,
+                   std::uint64_t* out) {
   const int mantissa = f.mantissa_bits, sign_shift = 64 - f.bits();
+  const auto power = [](int e) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + e) << 52);
+  };
   const double top = static_cast<double>(decode_small_float(f.max_code, f));
-  const std::uint64_t first = static_cast<std::uint64_t>(1024 - f.bias);
-  const double least = std::bit_cast<double>(first << 52), grid = std::bit_cast<double>(static_cast<std::uint64_t>(1023 + 52 - mantissa) << 52);
+  const double most = std::bit_cast<double>(std::bit_cast<std::uint64_t>(top) & kExponent);
+  const double least = power(1 - f.bias), grid = power(52 - mantissa);
+  const auto first = static_cast<std::uint64_t>(1024 - f.bias + 52 - mantissa);
   const std::uint64_t sign_bit = std::uint64_t{1} << (f.bits() - 1);
   each(x, out, [=](double value) {
     const std::uint64_t b = std::bit_cast<std::uint64_t>(value / scale);
-    double v = std::bit_cast<double>(b & ~kSign);
+    double v = std::bit_cast<double>(b & ~kSign), p = std::bit_cast<double>(b & kExponent);
     v = v < top ? v : top;
-    double p = std::bit_cast<double>(std::bit_cast<std::uint64_t>(v) & kExponent);
+    p = p < most ? p : most;
     p = p > least ? p : least;
     const double c = p * grid;
-    const std::uint64_t kept = std::bit_cast<std::uint64_t>(v + c) - std::bit_cast<std::uint64_t>(c);
-    return (((std::bit_cast<std::uint64_t>(p) >> 52) - first) << mantissa) + kept + (b >> sign_shift & sign_bit);
+    const auto bits_of_c = std::bit_cast<std::uint64_t>(c);
+    const std::uint64_t kept = std::bit_cast<std::uint64_t>(v + c) - bits_of_c;
+    return (((bits_of_c >> 52) - first) << mantissa) + kept + (b >> sign_shift & sign_bit);
   });
 }
 
@@ -286,10 +293,7 @@ void encode_integers(std::span<const double> x, const GroupScale& g, const Integ
 
 }  // namespace
 
-double flush_floor(DType dtype) {
-  if (info(dtype).arith == ArithClass::real) return 0;
-  return dtype == DType::f32 ? 0x1p-40 : dtype == DType::bf16 ? 0x1p-56 : kTiniest;
-}
+double flush_floor(DType dtype) { return info(dtype).floor; }
 
 template <class T>
 bool within(std::span<const T> values, T limit) {
@@ -321,31 +325,45 @@ GroupScale choose_tensor_scale(DType dtype, std::span<const T> values) {
 }
 
 std::uint64_t zero_code(DType dtype, std::uint64_t zero) {
-  if (info(dtype).is_float || dtype == DType::binary) return 0;
-  return info(dtype).is_signed ? integer_codes(dtype).bias : zero;
+  const DTypeInfo& type = info(dtype);
+  if (type.codec.family != CodecFamily::integer) return 0;
+  return type.is_signed ? type.codec.integer.bias : zero;
 }
 
 namespace {
-void codes_of(DType dtype, std::span<const double> x, const GroupScale& group, std::uint64_t* out) {
+// Integers of 64 bits: a double does not have all of them, and the ends saturate.
+void encode_wide(std::span<const double> x, const GroupScale& group, bool is_signed,
+                 std::uint64_t* out) {
   const double scale = group.scale;
-  switch (dtype) {
-    case DType::f64: return each(x, out, [](double v) { return std::bit_cast<std::uint64_t>(v); });
-    case DType::f32: return each(x, out, [](double v) { return std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(v))}; });
-    case DType::f16: case DType::bf16: case DType::fp8e4m3: case DType::fp8e5m2: case DType::fp4: return encode_floats(x, scale, small_float(dtype), out);
-    case DType::binary: return each(x, out, [](double v) { return std::uint64_t{v >= 0}; });
-    case DType::i64:
-      return each(x, out, [=](double v) {
-        const double q = round_wide(v / scale);
-        return q >= 0x1p63 ? ~std::uint64_t{0} >> 1 : static_cast<std::uint64_t>(static_cast<std::int64_t>(q));
+  if (is_signed)
+    return each(x, out, [=](double v) {
+      const double q = round_wide(v / scale);
+      return q >= 0x1p63 ? ~std::uint64_t{0} >> 1
+                         : static_cast<std::uint64_t>(static_cast<std::int64_t>(q));
+    });
+  return each(x, out, [=, zero = group.zero](double v) {
+    const double q = round_wide(v / scale);
+    const std::uint64_t m = static_cast<std::uint64_t>(magnitude(q));
+    if (q < 0) return m > zero ? 0 : zero - m;
+    return m > ~zero ? ~std::uint64_t{0} : zero + m;
+  });
+}
+
+void codes_of(DType dtype, std::span<const double> x, const GroupScale& group, std::uint64_t* out) {
+  const DTypeInfo& type = info(dtype);
+  switch (type.codec.family) {
+    case CodecFamily::ieee:
+      if (type.bits == 64)
+        return each(x, out, [](double v) { return std::bit_cast<std::uint64_t>(v); });
+      return each(x, out, [](double v) {
+        return std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(v))};
       });
-    case DType::u64:
-      return each(x, out, [=](double v) {
-        const double q = round_wide(v / scale);
-        const std::uint64_t m = static_cast<std::uint64_t>(magnitude(q));
-        if (q < 0) return m > group.zero ? 0 : group.zero - m;
-        return m > ~group.zero ? ~std::uint64_t{0} : group.zero + m;
-      });
-    default: return encode_integers(x, group, integer_codes(dtype), out);
+    case CodecFamily::small_float:
+      return encode_floats(x, group.scale, type.codec.small_float, out);
+    case CodecFamily::sign: return each(x, out, [](double v) { return std::uint64_t{v >= 0}; });
+    case CodecFamily::integer:
+      if (type.bits == 64) return encode_wide(x, group, type.is_signed, out);
+      return encode_integers(x, group, type.codec.integer, out);
   }
 }
 }  // namespace
@@ -374,27 +392,56 @@ void encode_bf16(std::span<const float> values, std::uint16_t* out) {
   }
 }
 
-void decode_group(DType dtype, std::span<const std::uint64_t> codes, std::uint64_t zero, double* out) {
-  const auto each = [&](auto&& value_of) {
-    for (std::size_t i = 0; i < codes.size(); ++i) out[i] = value_of(codes[i]);
-  };
-  switch (dtype) {
-    case DType::f64: return each([](std::uint64_t c) { return std::bit_cast<double>(c); });
-    case DType::f32: return each([](std::uint64_t c) { return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(c))); });
-    case DType::f16: case DType::bf16: case DType::fp8e4m3: case DType::fp8e5m2: case DType::fp4: {
-      const SmallFloat& f = small_float(dtype);
-      return each([&](std::uint64_t c) { return static_cast<double>(decode_small_float(static_cast<std::uint32_t>(c), f)); });
-    }
-    case DType::binary: return each([](std::uint64_t c) { return c != 0 ? 1.0 : -1.0; });
-    case DType::i64: return each([](std::uint64_t c) { return static_cast<double>(static_cast<std::int64_t>(c)); });
-    case DType::i32: return each([](std::uint64_t c) { return static_cast<double>(static_cast<std::int32_t>(c)); });
-    case DType::i16: return each([](std::uint64_t c) { return static_cast<double>(static_cast<std::int16_t>(c)); });
-    case DType::u64:
-      return each([&](std::uint64_t c) { return c >= zero ? static_cast<double>(c - zero) : -static_cast<double>(zero - c); });
-    default: {
-      const std::int64_t offset = static_cast<std::int64_t>(info(dtype).is_signed ? integer_codes(dtype).bias : zero);
-      return each([&](std::uint64_t c) { return static_cast<double>(static_cast<std::int64_t>(c) - offset); });
-    }
+namespace {
+// out[i] = value_of(codes[i]).
+template <class Value>
+inline void each_code(std::span<const std::uint64_t> codes, double* out, Value&& value_of) {
+  const std::uint64_t* from = codes.data();
+  for (std::size_t i = 0, n = codes.size(); i < n; ++i) out[i] = value_of(from[i]);
+}
+
+// code - zero, or what is stored of signed codes: in two's complement, or biased.
+void decode_integers(const DTypeInfo& type, std::span<const std::uint64_t> codes,
+                     std::uint64_t zero, double* out) {
+  const std::uint64_t offset = type.is_signed ? type.codec.integer.bias : zero;
+  if (type.is_signed && offset == 0) {
+    if (type.bits == 64)
+      return each_code(codes, out, [](std::uint64_t c) {
+        return static_cast<double>(static_cast<std::int64_t>(c));
+      });
+    const int unused = 32 - type.bits;
+    return each_code(codes, out, [=](std::uint64_t c) {
+      const auto high = static_cast<std::int32_t>(static_cast<std::uint32_t>(c) << unused);
+      return static_cast<double>(high >> unused);
+    });
+  }
+  if (type.bits == 64)
+    return each_code(codes, out, [=](std::uint64_t c) {
+      return c >= zero ? static_cast<double>(c - zero) : -static_cast<double>(zero - c);
+    });
+  each_code(codes, out, [=](std::uint64_t c) {
+    return static_cast<double>(static_cast<std::int64_t>(c) - static_cast<std::int64_t>(offset));
+  });
+}
+}  // namespace
+
+void decode_group(DType dtype, std::span<const std::uint64_t> codes, std::uint64_t zero,
+                  double* out) {
+  const DTypeInfo& type = info(dtype);
+  switch (type.codec.family) {
+    case CodecFamily::ieee:
+      if (type.bits == 64)
+        return each_code(codes, out, [](std::uint64_t c) { return std::bit_cast<double>(c); });
+      return each_code(codes, out, [](std::uint64_t c) {
+        return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(c)));
+      });
+    case CodecFamily::small_float:
+      return each_code(codes, out, [&f = type.codec.small_float](std::uint64_t c) {
+        return static_cast<double>(decode_small_float(static_cast<std::uint32_t>(c), f));
+      });
+    case CodecFamily::sign:
+      return each_code(codes, out, [](std::uint64_t c) { return c != 0 ? 1.0 : -1.0; });
+    case CodecFamily::integer: return decode_integers(type, codes, zero, out);
   }
 }
 

@@ -1,12 +1,15 @@
-// One group of weights that shares a scale (a tensor, a row or a block): how the scale is chosen, and values to codes and back.
+// One group of weights that shares a scale (a tensor, a row or a block): how the scale is chosen, and
+// values to codes and back. What differs between dtypes is in their rows of dtypes.def.
 //
 // value = (code - zero) * scale. Codes are the bits as they are stored: integers of up to 8 bits are
-// stored unsigned (i8 + 128, i4 + 8, i2 + 2, ternary + 1, binary 0 for -1 and 1 for +1), wider ones in two's complement,
-// floats as their own bits. Policies, all deterministic:
-//   i8 i16 fp8      largest magnitude / largest code          i32 i64     the same, rounded up to a power of two: scaling is exact
-//   u8 u16          the range with 0 in it, zero point within  u32 u64    the same with a power of two
-//   i4 i2 u4 u2 fp4 the least squared error over shrunken scales 0.96^j of the above, j ascending, ties to the first
-//   ternary binary  mean magnitude (BitNet b1.58, arXiv:2402.17764, eq. 1-3)
+// stored unsigned (i8 + 128, i4 + 8, i2 + 2, ternary + 1, binary 0 for -1 and 1 for +1), wider ones
+// in two's complement, floats as their own bits. Rules of scales, all deterministic:
+//   largest       largest magnitude / largest code; of unsigned types the range with 0 in it, the
+//                 zero point within
+//   power_of_two  the same, rounded up to a power of two: scaling is exact
+//   least_error   the least squared error over shrunken scales 0.96^j of the first, j ascending, ties
+//                 to the first
+//   mean          mean magnitude (BitNet b1.58, arXiv:2402.17764, eq. 1-3)
 // Pure functions, any thread.
 #pragma once
 

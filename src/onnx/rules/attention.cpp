@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "base/math/exact_math.h"
 #include "onnx/graph.h"
@@ -297,7 +296,7 @@ Status simplified_layer_norm(StepCall& c) {
 Status gelu_of_sum(StepCall& c) {
   Ref x = c.in();
   if (c.has(1)) x = c.graph.binary(x, c.in(1), "add");
-  c.set(c.graph.activation(c.graph.value(x), c.node().op == "FastGelu" ? "gelu_tanh" : "gelu_erf"));
+  c.set(c.graph.activation(c.graph.value(x), c.op->cell));
   return {};
 }
 Status quick_gelu(StepCall& c) {
@@ -406,14 +405,12 @@ Result<Ref> rows_by_id(StepCall& c, const Ref& ids, std::span<const float> table
   return GraphBuilder::reshape(std::move(y), out);
 }
 
-Rule find_attention_rule(std::string_view op) {
-  static const std::map<std::string_view, Rule> kRules = {{"Attention", attention}, {"RotaryEmbedding", rotary}, {"SimplifiedLayerNormalization", simplified_layer_norm},
-                                                          {"com.microsoft.Attention", packed_attention}, {"com.microsoft.EmbedLayerNormalization", embed_layer_norm},
-                                                          {"com.microsoft.SkipLayerNormalization", skip_layer_norm}, {"com.microsoft.SkipSimplifiedLayerNormalization", skip_layer_norm},
-                                                          {"com.microsoft.FastGelu", gelu_of_sum}, {"com.microsoft.Gelu", gelu_of_sum}, {"com.microsoft.BiasGelu", gelu_of_sum},
-                                                          {"com.microsoft.QuickGelu", quick_gelu}};
-  const auto found = kRules.find(op);
-  return found == kRules.end() ? nullptr : found->second;
+std::span<const Operator> attention_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_attention(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
 }
 
 }  // namespace loom::onnx

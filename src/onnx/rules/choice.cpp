@@ -1,6 +1,5 @@
 // Operators that choose among values: ranks, rows by index, places that others overwrite.
 #include <algorithm>
-#include <map>
 
 #include "onnx/rules/layers.h"
 
@@ -264,13 +263,12 @@ Status known_integers(StepCall& c) {
 
 }  // namespace
 
-Rule find_choice_rule(std::string_view op) {
-  static const std::map<std::string_view, Rule> kRules = {{"TopK", top_k}, {"OneHot", one_hot_values}, {"Scatter", scatter_elements}, {"ScatterElements", scatter_elements}, {"ScatterND", scatter_nd},
-                                                          {"GatherND", gather_nd}, {"Compress", compress}, {"ReverseSequence", reverse_sequence}, {"TensorScatter", tensor_scatter},
-                                                          {"ConstantOfShape", constant_of_shape}, {"BitShift", known_integers}, {"BitwiseAnd", known_integers}, {"BitwiseOr", known_integers},
-                                                          {"BitwiseXor", known_integers}, {"BitwiseNot", known_integers}, {"NonZero", known_integers}};
-  const auto found = kRules.find(op);
-  return found == kRules.end() ? nullptr : found->second;
+std::span<const Operator> choice_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_choice(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
 }
 
 }  // namespace loom::onnx

@@ -1,5 +1,4 @@
 // Circular and hyperbolic functions and their inverses, of arithmetic, roots, exponentials and logarithms.
-#include <map>
 
 #include "onnx/graph.h"
 
@@ -87,11 +86,12 @@ Status rule(StepCall& c) {
 
 }  // namespace
 
-Rule find_circular_rule(std::string_view op) {
-  static const std::map<std::string_view, Rule> kRules = {{"Tan", rule<tan>},   {"Cosh", rule<cosh>},   {"Sinh", rule<sinh>},   {"Atan", rule<atan>},  {"Asin", rule<asin>},
-                                                          {"Acos", rule<acos>}, {"Asinh", rule<asinh>}, {"Acosh", rule<acosh>}, {"Atanh", rule<atanh>}};
-  const auto found = kRules.find(op);
-  return found == kRules.end() ? nullptr : found->second;
+std::span<const Operator> circular_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_circular(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
 }
 
 }  // namespace loom::onnx

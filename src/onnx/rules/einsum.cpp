@@ -157,6 +157,12 @@ Status einsum(StepCall& c) {
 
 }  // namespace
 
-Rule find_einsum_rule(std::string_view op) { return op == "Einsum" ? einsum : nullptr; }
+std::span<const Operator> einsum_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_einsum(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
+}
 
 }  // namespace loom::onnx

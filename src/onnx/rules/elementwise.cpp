@@ -1,7 +1,6 @@
 // Operators on single values, pairs and triples of them, and reductions.
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "onnx/rules/layers.h"
 
@@ -34,43 +33,39 @@ Status whole_result(StepCall& c, double most = 0) {
   return StepCall::refuse("integers that are computed and used further are not mapped");
 }
 
-struct UnaryRow {
-  std::string_view onnx, op, a, b;  // names of attributes
+// The attributes that functions of cells take, and the defaults that ONNX gives them.
+struct UnarySettings {
+  std::string_view cell, a, b;  // names of attributes
   float a_default, b_default;
 };
-constexpr UnaryRow kUnary[] = {
-    {"Abs", "abs", "", "", 0, 0}, {"Neg", "neg", "", "", 0, 0}, {"Sqrt", "sqrt", "", "", 0, 0}, {"Reciprocal", "reciprocal", "", "", 0, 0}, {"Exp", "exp", "", "", 0, 0},
-    {"Log", "log", "", "", 0, 0}, {"Floor", "floor", "", "", 0, 0}, {"Ceil", "ceil", "", "", 0, 0}, {"Round", "round", "", "", 0, 0}, {"Sign", "sign", "", "", 0, 0},
-    {"Erf", "erf", "", "", 0, 0}, {"Elu", "elu", "alpha", "", 1, 0}, {"Selu", "selu", "alpha", "gamma", 1.67326319217681884765625f, 1.05070102214813232421875f},
-    {"Celu", "celu", "alpha", "", 1, 0}, {"HardSigmoid", "hard_sigmoid", "alpha", "beta", 0.2f, 0.5f}, {"HardSwish", "hard_swish", "", "", 0, 0}, {"Softsign", "softsign", "", "", 0, 0},
-    {"ThresholdedRelu", "thresholded_relu", "alpha", "", 1, 0}, {"Not", "not", "", "", 0, 0}, {"IsNaN", "is_nan", "", "", 0, 0}, {"LeakyRelu", "leaky_relu", "alpha", "", 0.01f, 0},
-    {"Shrink", "shrink", "lambd", "bias", 0.5f, 0}, {"Swish", "swish", "alpha", "", 1, 0}, {"Sin", "sin", "", "", 0, 0}, {"Cos", "cos", "", "", 0, 0}};
+constexpr UnarySettings kUnarySettings[] = {
+    {"elu", "alpha", "", 1, 0},
+    {"selu", "alpha", "gamma", 1.67326319217681884765625f, 1.05070102214813232421875f},
+    {"celu", "alpha", "", 1, 0},
+    {"hard_sigmoid", "alpha", "beta", 0.2f, 0.5f},
+    {"thresholded_relu", "alpha", "", 1, 0},
+    {"leaky_relu", "alpha", "", 0.01f, 0},
+    {"shrink", "lambd", "bias", 0.5f, 0},
+    {"swish", "alpha", "", 1, 0}};
 
 Status unary(StepCall& c) {
-  for (const UnaryRow& row : kUnary) {
-    if (row.onnx != c.node().op) continue;
-    for (const std::string_view cut : {"floor", "ceil", "round", "sign"})
-      if (row.op == cut) LOOM_TRY(exact_types(c));
-    if (row.op == "neg" || row.op == "abs") LOOM_TRY(whole_result(c));
-    double a = 0, b = 0;
-    if (!row.a.empty()) {
-      LOOM_ASSIGN(a, c.node().get_float(row.a, row.a_default));
-    }
+  const std::string_view cell = c.op->cell;
+  for (const std::string_view cut : {"floor", "ceil", "round", "sign"})
+    if (cell == cut) LOOM_TRY(exact_types(c));
+  if (cell == "neg" || cell == "abs") LOOM_TRY(whole_result(c));
+  double a = 0, b = 0;
+  for (const UnarySettings& row : kUnarySettings) {
+    if (row.cell != cell) continue;
+    LOOM_ASSIGN(a, c.node().get_float(row.a, row.a_default));
     if (!row.b.empty()) {
       LOOM_ASSIGN(b, c.node().get_float(row.b, row.b_default));
     }
-    c.set(c.graph.unary(c.in(), row.op, a, b));
-    return {};
   }
-  return Status(Code::internal, "no such function");
-}
-
-Status activation(StepCall& c) {
-  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"Relu", "relu"}, {"Tanh", "tanh"}, {"Sigmoid", "sigmoid"}, {"Softplus", "softplus"}, {"Mish", "mish"}};
-  for (const auto& [onnx, kind] : kNames)
-    if (onnx == c.node().op) c.set(c.graph.activation(c.in(), kind));
+  c.set(c.graph.unary(c.in(), cell, a, b));
   return {};
 }
+
+Status activation(StepCall& c) { return set_result(c, c.graph.activation(c.in(), c.op->cell)); }
 Status gelu(StepCall& c) {
   LOOM_ASSIGN(const std::string how, c.node().get_string("approximate", "none"));
   const bool rough = std::string_view(how) == std::string_view("tanh");
@@ -102,9 +97,6 @@ Status clip(StepCall& c) {
   c.set(c.graph.unary(c.in(), "clip", low, high));
   return {};
 }
-constexpr std::pair<std::string_view, std::string_view> kPairs[] = {
-    {"Add", "add"}, {"Sub", "sub"}, {"Mul", "mul"}, {"Div", "div"}, {"Pow", "pow"}, {"PRelu", "prelu"}, {"Less", "less"}, {"LessOrEqual", "less_equal"}, {"Greater", "greater"},
-    {"GreaterOrEqual", "greater_equal"}, {"Equal", "equal"}, {"And", "and"}, {"Or", "or"}, {"Xor", "xor"}, {"Max", "max"}, {"Min", "min"}, {"Sum", "add"}, {"Mean", "add"}};
 
 // The second operand of old opsets: `axis` says which dimension of the first its first one meets.
 Result<Ref> second(StepCall& c) {
@@ -129,39 +121,38 @@ Result<Ref> second(StepCall& c) {
 }
 
 Status pairs(StepCall& c) {
-  const std::string& op = c.node().op;
-  for (const auto& [onnx, kind] : kPairs) {
-    if (onnx != op) continue;
-    if (is_integer(c.value(0).type) && kind == "pow") {
-      for (std::size_t i = 0; i < c.inputs(); ++i) LOOM_TRY(c.need_constant(i));  // then it is folded
-      return StepCall::refuse("on these integers it is not mapped");
-    }
-    if (is_integer(c.value(0).type) && kind == "div" && c.step.opset >= 7) {
-      // Toward zero. Quotients of integers below 2^24 round to no whole number that they do not reach.
-      const Ref quotient = c.graph.binary(c.in(0), c.in(1), "div");
-      c.set(c.graph.unary(quotient, "trunc"));
-      return {};
-    }
-    const bool compares = kind.starts_with("less") || kind.starts_with("greater") || kind == "equal";
-    const bool is_sum = !compares && kind != "max" && kind != "min" && kind != "and" && kind != "or" && kind != "xor";
-    if (compares) LOOM_TRY(exact_types(c));
-    const double most = most_of(c, kind);
-    if (is_sum) LOOM_TRY(whole_result(c, most));
-    if (c.inputs() == 1) {
-      c.set(c.in());
-      return {};
-    }
-    LOOM_ASSIGN(const Ref b, second(c));
-    Ref y = c.graph.binary(c.in(), b, kind);
-    for (std::size_t i = 2; i < c.inputs(); ++i) {
-      y = c.graph.binary(y, c.in(i), kind);
-    }
-    if (op == "Mean") y = c.graph.binary(y, GraphBuilder::number(static_cast<double>(c.inputs())), "div");
-    y.most = most;
-    c.set(std::move(y));
+  const std::string_view kind = c.op->cell;
+  const bool of_integers = is_integer(c.value(0).type);
+  if (of_integers && kind == "pow") {
+    for (std::size_t i = 0; i < c.inputs(); ++i) LOOM_TRY(c.need_constant(i));  // then it is folded
+    return StepCall::refuse("on these integers it is not mapped");
+  }
+  if (of_integers && kind == "div" && c.step.opset >= 7) {
+    // Toward zero. Quotients of integers below 2^24 round to no whole number that they do not reach.
+    const Ref quotient = c.graph.binary(c.in(0), c.in(1), "div");
+    c.set(c.graph.unary(quotient, "trunc"));
     return {};
   }
-  return Status(Code::internal, "no such pair");
+  const bool compares = kind.starts_with("less") || kind.starts_with("greater") || kind == "equal";
+  const bool is_sum = !compares && kind != "max" && kind != "min" && kind != "and" &&
+                      kind != "or" && kind != "xor";
+  if (compares) LOOM_TRY(exact_types(c));
+  const double most = most_of(c, kind);
+  if (is_sum) LOOM_TRY(whole_result(c, most));
+  if (c.inputs() == 1) {
+    c.set(c.in());
+    return {};
+  }
+  LOOM_ASSIGN(const Ref b, second(c));
+  Ref y = c.graph.binary(c.in(), b, kind);
+  for (std::size_t i = 2; i < c.inputs(); ++i) y = c.graph.binary(y, c.in(i), kind);
+  if (c.node().op == "Mean") {
+    const auto count = static_cast<double>(c.inputs());
+    y = c.graph.binary(y, GraphBuilder::number(count), "div");
+  }
+  y.most = most;
+  c.set(std::move(y));
+  return {};
 }
 
 Status where(StepCall& c) {
@@ -202,9 +193,7 @@ Result<Dims> axes_of(StepCall& c, bool* none) {
 }
 
 Status reduce(StepCall& c) {
-  static const std::map<std::string_view, std::string_view> kNames = {{"ReduceSum", "sum"}, {"ReduceMean", "mean"}, {"ReduceMax", "max"}, {"ReduceMin", "min"}, {"ReduceProd", "prod"}, {"ReduceL1", "l1"},
-                                                                    {"ReduceL2", "l2"}, {"ReduceSumSquare", "sum_square"}, {"ReduceLogSum", "log_sum"}, {"ReduceLogSumExp", "log_sum_exp"}};
-  const std::string_view kind = kNames.find(c.node().op)->second;
+  const std::string_view kind = c.op->cell;
   if (is_integer(c.value(0).type) && kind != "sum" && kind != "max" && kind != "min") return StepCall::refuse("on integers it is not mapped");
   if (elements(c.dims()) == 0) {
     constexpr float kInfinity = __builtin_inff();
@@ -238,7 +227,7 @@ Status arg(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t last, c.node().get_int("select_last_index", 0));
   const std::int64_t rank = static_cast<std::int64_t>(c.dims().size());
   if (axis < 0) axis += rank;
-  const std::string_view kind = c.node().op == "ArgMax" ? "argmax" : "argmin";
+  const std::string_view kind = c.op->cell;
   const Dims& dims = c.dims();
   const std::int64_t n = dims[static_cast<std::size_t>(axis)];
   if (!last) {
@@ -295,17 +284,12 @@ Status softmax(StepCall& c) {
 
 }  // namespace
 
-Rule find_elementwise_rule(std::string_view op) {
-  static const std::map<std::string_view, Rule> kRules = [] {
-    std::map<std::string_view, Rule> m = {{"Relu", activation}, {"Tanh", activation}, {"Sigmoid", activation}, {"Softplus", activation}, {"Mish", activation}, {"Gelu", gelu}, {"SwiGLU", swiglu}, {"IsInf", is_inf}, {"Clip", clip},
-                                          {"Mod", mod}, {"Where", where}, {"ArgMax", arg}, {"ArgMin", arg}, {"Softmax", softmax}, {"LogSoftmax", softmax}, {"Hardmax", softmax}};
-    for (const UnaryRow& row : kUnary) m[row.onnx] = unary;
-    for (const auto& [name, kind] : kPairs) m[name] = pairs;
-    for (const std::string_view name : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"}) m[name] = reduce;
-    return m;
-  }();
-  const auto found = kRules.find(op);
-  return found == kRules.end() ? nullptr : found->second;
+std::span<const Operator> elementwise_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_elementwise(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
 }
 
 }  // namespace loom::onnx

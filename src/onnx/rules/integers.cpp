@@ -225,6 +225,12 @@ Status conv(StepCall& c) {
 
 }  // namespace
 
-Rule find_integer_rule(std::string_view op) { return op == "MatMulInteger" || op == "QLinearMatMul" ? matmul : op == "ConvInteger" || op == "QLinearConv" ? conv : nullptr; }
+std::span<const Operator> integers_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_integers(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
+}
 
 }  // namespace loom::onnx

@@ -1,6 +1,5 @@
 // Products, normalizations, and sums and products along an axis.
 #include <algorithm>
-#include <map>
 
 #include "onnx/rules/layers.h"
 
@@ -163,7 +162,7 @@ Status lrn(StepCall& c) {
 Status global_pool(StepCall& c) {
   Dims axes;
   for (std::size_t d = 2; d < c.dims().size(); ++d) axes.push_back(static_cast<std::int64_t>(d));
-  c.set(c.graph.reduce(c.graph.value(c.in()), c.node().op == "GlobalMaxPool" ? "max" : "mean", axes, true));
+  c.set(c.graph.reduce(c.graph.value(c.in()), c.op->cell, axes, true));
   return {};
 }
 
@@ -341,13 +340,12 @@ Status mean_variance_norm(StepCall& c) {
 
 }  // namespace
 
-Rule find_layer_rule(std::string_view op) {
-  static const std::map<std::string_view, Rule> kRules = {
-      {"MatMul", matmul}, {"Gemm", gemm}, {"GlobalAveragePool", global_pool}, {"GlobalMaxPool", global_pool}, {"BatchNormalization", batch_norm}, {"InstanceNormalization", instance_norm},
-      {"GroupNormalization", group_norm}, {"LayerNormalization", layer_norm}, {"RMSNormalization", layer_norm}, {"MeanVarianceNormalization", mean_variance_norm}, {"LpNormalization", lp_norm},
-      {"CumSum", cum_sum}, {"CumProd", cum_prod}, {"LRN", lrn}};
-  const auto found = kRules.find(op);
-  return found == kRules.end() ? nullptr : found->second;
+std::span<const Operator> layers_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_layers(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
 }
 
 }  // namespace loom::onnx

@@ -47,6 +47,12 @@ Status linear_attention(StepCall& c) {
 
 }  // namespace
 
-Rule find_linear_attention_rule(std::string_view op) { return op == "LinearAttention" ? linear_attention : nullptr; }
+std::span<const Operator> linear_attention_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_linear_attention(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
+}
 
 }  // namespace loom::onnx

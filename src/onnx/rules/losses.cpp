@@ -75,6 +75,12 @@ Status softmax_cross_entropy(StepCall& c) {
 
 }  // namespace
 
-Rule find_loss_rule(std::string_view op) { return op == "NegativeLogLikelihoodLoss" ? negative_log_likelihood : op == "SoftmaxCrossEntropyLoss" ? softmax_cross_entropy : nullptr; }
+std::span<const Operator> losses_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_losses(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
+}
 
 }  // namespace loom::onnx

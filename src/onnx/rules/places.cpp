@@ -1,6 +1,5 @@
 // Operators that move values: what they do is a list of places, worked out here once.
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 #include "onnx/rules/layers.h"
@@ -247,12 +246,12 @@ Status depth_space(StepCall& c) {
 
 }  // namespace
 
-Rule find_places_rule(std::string_view op) {
-  static const std::map<std::string_view, Rule> kRules = {{"Reshape", same}, {"Flatten", same}, {"Squeeze", same}, {"Unsqueeze", same}, {"Identity", same}, {"Dropout", dropout}, {"Transpose", transpose}, {"Concat", concat},
-                                                          {"Split", split}, {"Slice", slice}, {"Expand", expand}, {"Tile", expand}, {"Pad", pad}, {"CenterCropPad", center_crop_pad}, {"Gather", gather}, {"GatherElements", gather_elements},
-                                                          {"Trilu", trilu}, {"DepthToSpace", depth_space}, {"SpaceToDepth", depth_space}};
-  const auto found = kRules.find(op);
-  return found == kRules.end() ? nullptr : found->second;
+std::span<const Operator> places_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_places(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
 }
 
 }  // namespace loom::onnx

@@ -1,6 +1,5 @@
 // RNN, GRU, LSTM: the steps one after another as the operator defines them, with initial states, both directions, peepholes. Weights are known.
 #include <algorithm>
-#include <map>
 
 #include "onnx/graph.h"
 
@@ -198,6 +197,12 @@ Status lstm(StepCall& c) {
 
 }  // namespace
 
-Rule find_recurrent_rule(std::string_view op) { return op == "RNN" ? rnn : op == "GRU" ? gru : op == "LSTM" ? lstm : nullptr; }
+std::span<const Operator> recurrent_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_recurrent(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
+}
 
 }  // namespace loom::onnx

@@ -332,6 +332,12 @@ Status affine_grid(StepCall& c) {
 
 }  // namespace
 
-Rule find_resample_rule(std::string_view op) { return op == "Resize" || op == "Upsample" ? resize : op == "GridSample" ? grid_sample : op == "AffineGrid" ? affine_grid : nullptr; }
+std::span<const Operator> resample_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_resample(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
+}
 
 }  // namespace loom::onnx

@@ -112,6 +112,12 @@ Status stft(StepCall& c) {
 
 }  // namespace
 
-Rule find_signal_rule(std::string_view op) { return op == "DFT" ? dft : op == "STFT" ? stft : nullptr; }
+std::span<const Operator> signal_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_signal(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
+}
 
 }  // namespace loom::onnx

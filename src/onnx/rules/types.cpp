@@ -1,5 +1,4 @@
 // Values in another type: casts, and integers and small floats with a scale.
-#include <map>
 
 #include "onnx/rules/layers.h"
 
@@ -188,10 +187,12 @@ Status dynamic_quantize(StepCall& c) {
 
 }  // namespace
 
-Rule find_type_rule(std::string_view op) {
-  static const std::map<std::string_view, Rule> kRules = {{"Cast", cast}, {"CastLike", cast}, {"QuantizeLinear", quantize}, {"DequantizeLinear", dequantize}, {"DynamicQuantizeLinear", dynamic_quantize}};
-  const auto found = kRules.find(op);
-  return found == kRules.end() ? nullptr : found->second;
+std::span<const Operator> types_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_types(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
 }
 
 }  // namespace loom::onnx

@@ -1,6 +1,5 @@
 // Convolutions and pools.
 #include <algorithm>
-#include <map>
 
 #include "onnx/rules/layers.h"
 
@@ -195,11 +194,12 @@ Status causal_conv(StepCall& c) {
 
 }  // namespace
 
-Rule find_window_rule(std::string_view op) {
-  static const std::map<std::string_view, Rule> kRules = {{"Conv", conv}, {"ConvTranspose", conv_transpose}, {"MaxPool", pool}, {"AveragePool", pool}, {"LpPool", lp_pool},
-                                                          {"Col2Im", col2im}, {"CausalConvWithState", causal_conv}};
-  const auto found = kRules.find(op);
-  return found == kRules.end() ? nullptr : found->second;
+std::span<const Operator> windows_mappings() {
+  static constexpr Operator kRows[] = {
+#define LOOM_MAP_windows(op, map, cell, traits) {op, map, cell, traits},
+#include "formats/onnx/operators.def"
+  };
+  return kRows;
 }
 
 }  // namespace loom::onnx

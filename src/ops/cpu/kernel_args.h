@@ -2,6 +2,7 @@
 // function of a header compiled for AVX-512 must never be the copy that the linker keeps for everybody.
 #pragma once
 
+#include "numeric/dtype_ids.h"
 #include "ops/lowering/weight_arg.h"
 
 namespace loom::cpu {
@@ -15,8 +16,9 @@ struct TensorArg {
   i64 stride = 0;  // elements between rows; the view's first element is at data
 };
 
-// Ids of DType and Layout that kernels tell apart (numeric/dtype.h, numeric/weight_format.h; prepared_weights.cpp checks that they agree).
-enum : int { kF16 = 2, kBf16 = 3, kFp8e4m3 = 4, kFp8e5m2 = 5, kI16 = 8, kI8 = 9, kU16 = 12, kU8 = 13, kI4 = 14, kU4 = 15, kFp4 = 16, kI2 = 17, kU2 = 18, kTernary = 19, kBinary = 20 };
+// Ids of DType, and of Layout as far as kernels tell them apart (numeric/weight_format.h;
+// prepared_weights.cpp checks that they agree).
+using enum dtype_ids::Id;
 enum : int { kPlain = 0, kA4 = 1, kS4 = 2 };
 struct KernelArgs {
   TensorArg t[10];

@@ -394,30 +394,8 @@ Status swiglu(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-    {"Abs", same_as_input, fold_abs}, {"Acos", same_as_input}, {"Acosh", same_as_input}, {"Asin", same_as_input}, {"Asinh", same_as_input}, {"Atan", same_as_input},
-    {"Atanh", same_as_input}, {"Ceil", same_as_input, fold_ceil}, {"Celu", same_as_input, "alpha"}, {"Clip", clip, "max min"}, {"Cos", same_as_input}, {"Cosh", same_as_input},
-    {"Elu", same_as_input, "alpha"}, {"Erf", same_as_input}, {"Exp", same_as_input}, {"Floor", same_as_input, fold_floor}, {"Gelu", same_as_input, "approximate"},
-    {"HardSigmoid", same_as_input, "alpha beta"}, {"HardSwish", same_as_input}, {"Hardmax", softmax, "axis"}, {"LRN", same_as_input, "alpha beta bias size"},
-    {"LeakyRelu", same_as_input, "alpha"}, {"Log", same_as_input}, {"LogSoftmax", softmax, "axis"}, {"LpNormalization", lp_normalization, "axis p"},
-    {"MeanVarianceNormalization", mean_variance_normalization, "axes"}, {"Mish", same_as_input}, {"Neg", same_as_input, fold_neg}, {"Reciprocal", same_as_input, fold_reciprocal},
-    {"Relu", same_as_input, fold_relu}, {"Round", same_as_input}, {"Selu", same_as_input, "alpha gamma"}, {"Shrink", same_as_input, "bias lambd"}, {"Sigmoid", same_as_input},
-    {"Sign", same_as_input}, {"Sin", same_as_input}, {"Sinh", same_as_input}, {"Softmax", softmax, "axis"}, {"Softplus", same_as_input}, {"Softsign", same_as_input},
-    {"Sqrt", same_as_input, fold_sqrt}, {"SwiGLU", swiglu, "alpha"}, {"Swish", same_as_input, "alpha"}, {"Tan", same_as_input}, {"Tanh", same_as_input},
-    {"ThresholdedRelu", same_as_input, "alpha"}, {"com.microsoft.FastGelu", with_bias}, {"com.microsoft.Gelu", with_bias}, {"com.microsoft.BiasGelu", with_bias},
-    {"com.microsoft.QuickGelu", same_as_input, "alpha"}, {"BitwiseNot", same_as_input, fold_bit_not}, {"Not", same_as_input, fold_not},
-    {"IsInf", predicate, "detect_negative detect_positive"}, {"IsNaN", predicate}, {"CumSum", same_as_first_of<2>, "exclusive reverse"},
-    {"CumProd", same_as_first_of<2>, "exclusive reverse"}, {"Trilu", trilu, "upper"}, {"ReverseSequence", same_as_first_of<2>, "batch_axis time_axis"},
-    {"Scatter", same_as_first_of<3>, "axis"}, {"ScatterElements", same_as_first_of<3>, "axis reduction"}, {"ScatterND", same_as_first_of<3>, "reduction"},
-    {"TensorScatter", same_as_first_of<2>, "axis mode"}, {"Add", binary, fold_add, "axis broadcast"}, {"Sub", binary, fold_sub, "axis broadcast"},
-    {"Mul", binary, fold_mul, "axis broadcast"}, {"Div", binary, fold_div, "axis broadcast"}, {"Mod", binary, fold_mod, "fmod"}, {"Pow", binary, fold_pow, "axis broadcast"},
-    {"BitShift", binary, fold_bit_shift, "direction"}, {"BitwiseAnd", binary, fold_bit_and}, {"BitwiseOr", binary, fold_bit_or}, {"BitwiseXor", binary, fold_bit_xor},
-    {"And", comparison, fold_and, "axis broadcast"}, {"Or", comparison, fold_or, "axis broadcast"}, {"Xor", comparison, fold_xor, "axis broadcast"}, {"PRelu", prelu},
-    {"Equal", comparison, fold_equal, "axis broadcast"}, {"Less", comparison, fold_less, "axis broadcast"}, {"Greater", comparison, fold_greater, "axis broadcast"},
-    {"LessOrEqual", comparison, fold_less_equal}, {"GreaterOrEqual", comparison, fold_greater_equal}, {"Max", arithmetic, fold_max}, {"Min", arithmetic, fold_min},
-    {"Sum", arithmetic}, {"Mean", arithmetic}, {"Where", where, fold_where}, {"Cast", cast, fold_cast, "round_mode saturate to"},
-    {"CastLike", cast_like, fold_cast, "round_mode saturate"}, {"Dropout", dropout, "is_test ratio seed"},
-    {"QuantizeLinear", quantize, "axis block_size output_dtype precision saturate"}, {"DequantizeLinear", dequantize, "axis block_size output_dtype"},
-    {"DynamicQuantizeLinear", dynamic_quantize},
+#define LOOM_SHAPE_elementwise(op, attributes, shape, fold, traits) {op, shape, fold, attributes, traits},
+#include "formats/onnx/operators.def"
 };
 
 }  // namespace

@@ -15,11 +15,11 @@ constexpr std::int64_t kMostSteps = 4096;
 
 const RuleRow* find_rule(std::string_view domain, std::string_view op) {
   const std::string full = domain.empty() ? std::string(op) : message(domain, ".", op);
-  for (const auto rows : {elementwise_rules(), layout_rules(), maker_rules(), window_rules(), layer_rules(), signal_rules()}) {
-    for (const RuleRow& row : rows) {
+#define LOOM_SHAPE_FILE(file) file##_rules(),
+  for (const auto rows : {LOOM_SHAPE_FILES(LOOM_SHAPE_FILE)})
+    for (const RuleRow& row : rows)
       if (full == row.op) return &row;
-    }
-  }
+#undef LOOM_SHAPE_FILE
   return nullptr;
 }
 
@@ -177,7 +177,8 @@ class Inferrer {
       call.in.push_back(plan_.at(id));
       LOOM_ASSIGN(const Cells* cells, cells_of(id));
       call.cells.push_back(cells);
-      const bool a_type = n.domain.empty() && n.op == "CastLike" && call.in.size() == 2;  // what it is like need not be known
+      // What it is like need not be known.
+      const bool a_type = (row->traits & kLikeSecond) != 0 && call.in.size() == 2;
       constant &= id < 0 || cells != nullptr || a_type;
     }
     LOOM_TRY(row->rule(call));
@@ -190,7 +191,7 @@ class Inferrer {
       typed &= folds(call.out[i].type);
     }
     // A shape does not depend on the elements of what has it.
-    if (n.domain.empty() && (n.op == "Shape" || n.op == "Size" || n.op == "EyeLike")) constant = true;
+    if ((row->traits & kOfShape) != 0) constant = true;
     bool folded = false;
     if (constant && small && typed) {
       for (const Value& out : call.out) spent_ += static_cast<std::uint64_t>(product(out.dims)) + 1;
@@ -510,7 +511,7 @@ class Inferrer {
 }  // namespace
 
 bool has_rule(std::string_view domain, std::string_view op) {
-  if (domain.empty() && (op == "If" || op == "Loop" || op == "Scan" || op == "Constant" || op == "Identity")) return true;
+  if (domain.empty() && (op == "If" || op == "Loop" || op == "Scan" || op == "Constant")) return true;
   return find_rule(domain, op) != nullptr;
 }
 

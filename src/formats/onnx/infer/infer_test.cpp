@@ -38,6 +38,26 @@ bool every_operator_has_a_rule(const Graph& graph) {
 
 // Every backend case: where inference gives a plan, types and shapes of the outputs are those of the stored outputs, and what was folded
 // has the stored values. First with the inputs' shapes alone, then with their values.
+TEST(Infer, OperatorsStandOnce) {
+  const std::string_view names[] = {
+#define LOOM_SHAPE_elementwise(op, ...) op,
+#define LOOM_SHAPE_layout(op, ...) op,
+#define LOOM_SHAPE_makers(op, ...) op,
+#define LOOM_SHAPE_window(op, ...) op,
+#define LOOM_SHAPE_layers(op, ...) op,
+#define LOOM_SHAPE_signal(op, ...) op,
+#include "formats/onnx/operators.def"
+  };
+  EXPECT_EQ(std::size(names), 177u);
+  std::set<std::string_view> once;
+  for (const std::string_view name : names) {
+    EXPECT_TRUE(once.insert(name).second) << name;
+    const std::size_t dot = name.rfind('.');
+    const bool own = dot == name.npos;
+    EXPECT_TRUE(has_rule(own ? "" : name.substr(0, dot), own ? name : name.substr(dot + 1))) << name;
+  }
+}
+
 TEST(Infer, BackendCasesHaveTheStoredShapes) {
   const std::vector<OnnxCase> cases = onnx_cases();
   if (cases.empty()) GTEST_SKIP() << "test material is absent: onnx_backend_tests (expected in ../shared/data)";

@@ -382,29 +382,12 @@ Status linear_attention(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-    {"MatMul", matmul}, {"MatMulInteger", matmul_integer}, {"QLinearMatMul", qlinear_matmul}, {"Gemm", gemm, "alpha beta broadcast transA transB"}, {"Einsum", einsum, "equation"},
-    {"ReduceL1", reduce, "axes keepdims noop_with_empty_axes"}, {"ReduceL2", reduce, "axes keepdims noop_with_empty_axes"},
-    {"ReduceLogSum", reduce, "axes keepdims noop_with_empty_axes"}, {"ReduceLogSumExp", reduce, "axes keepdims noop_with_empty_axes"},
-    {"ReduceMean", reduce, "axes keepdims noop_with_empty_axes"}, {"ReduceSumSquare", reduce, "axes keepdims noop_with_empty_axes"},
-    {"ReduceSum", reduce, fold_reduce_sum, "axes keepdims noop_with_empty_axes"}, {"ReduceProd", reduce, fold_reduce_prod, "axes keepdims noop_with_empty_axes"},
-    {"ReduceMax", reduce, fold_reduce_max, "axes keepdims noop_with_empty_axes"}, {"ReduceMin", reduce, fold_reduce_min, "axes keepdims noop_with_empty_axes"},
-    {"ArgMax", arg, "axis keepdims select_last_index"}, {"ArgMin", arg, "axis keepdims select_last_index"},
-    {"BatchNormalization", batch_normalization, "epsilon is_test momentum spatial training_mode"}, {"LayerNormalization", layer_normalization, "axis epsilon stash_type"},
-    {"InstanceNormalization", instance_normalization, "epsilon"}, {"GroupNormalization", group_normalization, "epsilon num_groups stash_type"},
-    {"RMSNormalization", rms_normalization, "axis epsilon stash_type"}, {"RotaryEmbedding", same_as_first_of<3>, "interleaved num_heads rotary_embedding_dim"},
-    {"LSTM", recurrent, "activation_alpha activation_beta activations clip direction hidden_size input_forget layout output_sequence"},
-    {"GRU", recurrent, "activation_alpha activation_beta activations clip direction hidden_size layout linear_before_reset output_sequence"},
-    {"RNN", recurrent, "activation_alpha activation_beta activations clip direction hidden_size layout output_sequence"},
-    {"Attention", attention, "is_causal kv_num_heads left_window_size q_num_heads qk_matmul_output_mode right_window_size scale softcap softmax_precision"},
-    {"LinearAttention", linear_attention, "chunk_size kv_num_heads q_num_heads scale update_rule"}, {"NegativeLogLikelihoodLoss", loss, "ignore_index reduction"},
-    {"SoftmaxCrossEntropyLoss", loss, "ignore_index reduction"}, {"com.microsoft.EmbedLayerNormalization", embed_layer_normalization, "epsilon mask_index_type"},
-    {"com.microsoft.SkipLayerNormalization", skip_layer_normalization, "epsilon"}, {"com.microsoft.SkipSimplifiedLayerNormalization", skip_layer_normalization, "epsilon"},
-    {"SimplifiedLayerNormalization", rms_normalization, "axis epsilon stash_type"},
-    {"com.microsoft.Attention", packed_attention, "do_rotary mask_filter_value num_heads past_present_share_buffer qkv_hidden_sizes rotary_embedding_dim scale unidirectional"},
+#define LOOM_SHAPE_layers(op, attributes, shape, fold, traits) {op, shape, fold, attributes, traits},
+#include "formats/onnx/operators.def"
 };
 
 }  // namespace
 
-std::span<const RuleRow> layer_rules() { return kRows; }
+std::span<const RuleRow> layers_rules() { return kRows; }
 
 }  // namespace loom::onnx

@@ -370,7 +370,7 @@ Result<bool> fold_tile(Call& call) {
   return gather_strided(call, 0, dims, strides);
 }
 
-Status depth_to_space(Call& call, bool forward) {
+Status depth_space(Call& call, bool forward) {
   LOOM_TRY(call.need(1));
   LOOM_ASSIGN(const std::int64_t block, call.node.get_int("blocksize", 0));
   if (call.rank() != 4 || block < 1 || block > 32768) return wrong("blocksize ", block, " for shape ", call.dims());
@@ -400,13 +400,12 @@ Status center_crop_pad(Call& call) {
   return {};
 }
 
+Status depth_to_space(Call& call) { return depth_space(call, true); }
+Status space_to_depth(Call& call) { return depth_space(call, false); }
+
 constexpr RuleRow kRows[] = {
-    {"Transpose", transpose, fold_transpose, "perm"}, {"Reshape", reshape, fold_copy, "allowzero shape"}, {"Flatten", flatten, fold_copy, "axis"},
-    {"Squeeze", squeeze, fold_copy, "axes"}, {"Unsqueeze", unsqueeze, fold_copy, "axes"}, {"Identity", same_as_input, fold_copy}, {"Concat", concat, fold_concat, "axis"},
-    {"Split", split, fold_split, "axis num_outputs split"}, {"Slice", slice, fold_slice, "axes ends starts"}, {"Pad", pad, "mode paddings pads value"},
-    {"Gather", gather, fold_gather, "axis"}, {"GatherElements", gather_elements, "axis"}, {"GatherND", gather_nd, "batch_dims"}, {"CenterCropPad", center_crop_pad, "axes"},
-    {"Expand", expand, fold_expand}, {"Tile", tile, fold_tile}, {"DepthToSpace", [](Call& c) { return depth_to_space(c, true); }, "blocksize mode"},
-    {"SpaceToDepth", [](Call& c) { return depth_to_space(c, false); }, "blocksize mode"},
+#define LOOM_SHAPE_layout(op, attributes, shape, fold, traits) {op, shape, fold, attributes, traits},
+#include "formats/onnx/operators.def"
 };
 
 }  // namespace

@@ -212,13 +212,12 @@ Result<bool> fold_non_zero(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-    {"Shape", shape, fold_shape, "end start"}, {"Size", size_of, fold_size}, {"ConstantOfShape", constant_of_shape, fold_constant_of_shape, "value"},
-    {"Range", range, fold_range, "stash_type"}, {"OneHot", one_hot, "axis"}, {"TopK", top_k, "axis k largest sorted"}, {"EyeLike", eye_like, fold_eye_like, "dtype k"},
-    {"Compress", compress, "axis"}, {"NonZero", non_zero, fold_non_zero},
+#define LOOM_SHAPE_makers(op, attributes, shape, fold, traits) {op, shape, fold, attributes, traits},
+#include "formats/onnx/operators.def"
 };
 
 }  // namespace
 
-std::span<const RuleRow> maker_rules() { return kRows; }
+std::span<const RuleRow> makers_rules() { return kRows; }
 
 }  // namespace loom::onnx

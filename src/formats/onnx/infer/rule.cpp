@@ -135,7 +135,8 @@ std::int64_t wrap_to(Type type, std::int64_t value) {
   const std::uint32_t width = bits(type);
   if (width == 64) return value;
   const std::uint64_t mask = (std::uint64_t{1} << width) - 1, low = static_cast<std::uint64_t>(value) & mask;
-  const bool is_signed = type == Type::i32 || type == Type::i16 || type == Type::i8 || type == Type::i4 || type == Type::i2;
+  const auto dtype = dtype_of(type);
+  const bool is_signed = dtype && loom::info(*dtype).is_signed;
   return static_cast<std::int64_t>(is_signed && low >> (width - 1) ? low | ~mask : low);
 }
 

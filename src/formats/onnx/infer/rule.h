@@ -8,6 +8,7 @@
 
 #include "formats/message.h"
 #include "formats/onnx/infer/infer.h"
+#include "formats/onnx/operators.h"
 
 namespace loom::onnx {
 
@@ -74,23 +75,19 @@ using Rule = Status (*)(Call&);
 // Fills out[i].cells; called where all inputs are constants with cells. False where it cannot: then the node stays a step.
 using Fold = Result<bool> (*)(Call&);
 
+// Of a row of operators.def, what inference needs.
 struct RuleRow {
-  constexpr RuleRow(const char* op_, Rule rule_, const char* attributes_ = "") : op(op_), rule(rule_), attributes(attributes_) {}
-  constexpr RuleRow(const char* op_, Rule rule_, Fold fold_, const char* attributes_ = "") : op(op_), rule(rule_), fold(fold_), attributes(attributes_) {}
-
-  const char* op;  // "com.microsoft.FastGelu" for a foreign domain
+  const char* op;
   Rule rule;
-  Fold fold = nullptr;
-  const char* attributes;  // that this importer knows; a node with another one is refused, since it may change what the operator does
+  Fold fold;
+  const char* attributes;
+  unsigned traits;
 };
 
 // The tables, one per file of rules.
-std::span<const RuleRow> elementwise_rules();
-std::span<const RuleRow> layout_rules();
-std::span<const RuleRow> maker_rules();
-std::span<const RuleRow> window_rules();
-std::span<const RuleRow> layer_rules();
-std::span<const RuleRow> signal_rules();
+#define LOOM_SHAPE_FILE(file) std::span<const RuleRow> file##_rules();
+LOOM_SHAPE_FILES(LOOM_SHAPE_FILE)
+#undef LOOM_SHAPE_FILE
 
 inline std::int64_t int_of(std::integral auto n) { return static_cast<std::int64_t>(n); }
 // Makes the cells those of an output.

@@ -158,9 +158,8 @@ Status stft(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-    {"HannWindow", window, fold_window, "output_datatype periodic"}, {"HammingWindow", window, fold_window, "output_datatype periodic"},
-    {"BlackmanWindow", window, fold_window, "output_datatype periodic"}, {"MelWeightMatrix", mel_weight_matrix, fold_mel_weight_matrix, "output_datatype"},
-    {"DFT", dft, "axis inverse onesided"}, {"STFT", stft, "onesided"},
+#define LOOM_SHAPE_signal(op, attributes, shape, fold, traits) {op, shape, fold, attributes, traits},
+#include "formats/onnx/operators.def"
 };
 
 }  // namespace

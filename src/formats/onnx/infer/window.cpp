@@ -297,15 +297,8 @@ Status causal_conv(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-    {"Conv", conv, "auto_pad dilations group kernel_shape pads strides"}, {"ConvInteger", conv_integer, "auto_pad dilations group kernel_shape pads strides"},
-    {"QLinearConv", qlinear_conv, "auto_pad dilations group kernel_shape pads strides"},
-    {"ConvTranspose", conv_transpose, "auto_pad dilations group kernel_shape output_padding output_shape pads strides"},
-    {"MaxPool", pool, "auto_pad ceil_mode dilations kernel_shape pads storage_order strides"},
-    {"AveragePool", pool, "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"}, {"LpPool", pool, "auto_pad ceil_mode dilations kernel_shape p pads strides"},
-    {"GlobalAveragePool", global_pool}, {"GlobalMaxPool", global_pool}, {"GlobalLpPool", global_pool, "p"}, {"MaxUnpool", max_unpool, "kernel_shape pads strides"},
-    {"Resize", resize, "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside extrapolation_value keep_aspect_ratio_policy mode nearest_mode"},
-    {"Upsample", resize, "mode scales"}, {"GridSample", grid_sample, "align_corners mode padding_mode"}, {"AffineGrid", affine_grid, "align_corners"},
-    {"Col2Im", col2im, "dilations pads strides"}, {"CausalConvWithState", causal_conv, "activation"},
+#define LOOM_SHAPE_window(op, attributes, shape, fold, traits) {op, shape, fold, attributes, traits},
+#include "formats/onnx/operators.def"
 };
 
 }  // namespace

@@ -1,29 +1,11 @@
 // Packed weights (docs/reference/packing.md) as they lie: panels of 16 outputs, then scales, minima and zero points. FORM, DTYPE, LAYOUT and HAS_...
-// are those of this pipeline (src/ops/cpu/kernel_args.h has the numbers).
+// are those of this pipeline (src/ops/lowering/weight_arg.h has the numbers).
 
 @group(0) @binding(2) var<storage, read> W: array<u32>;
 
-const FLOAT_FORM = 0u;
-const INTEGER_FORM = 1u;
-const DECODED_FORM = 2u;
-const SPLIT_FORM = 3u;
-const BLOCK_FORM = 4u;
+#kinds LOOM_FORM ops/lowering/weight_forms.def "" _FORM
 
-const F16 = 2u;
-const BF16 = 3u;
-const FP8E4M3 = 4u;
-const FP8E5M2 = 5u;
-const I16 = 8u;
-const I8 = 9u;
-const U16 = 12u;
-const U8 = 13u;
-const I4 = 14u;
-const U4 = 15u;
-const FP4 = 16u;
-const I2 = 17u;
-const U2 = 18u;
-const TERNARY = 19u;
-const BINARY = 20u;
+#kinds LOOM_DTYPE numeric/dtypes.def
 
 const PLAIN = 0u;
 const A4 = 1u;

@@ -1,0 +1,24 @@
+// Of operators.def: undefines what it was included with.
+#undef LOOM_OPERATOR
+#undef LOOM_SHAPE_elementwise
+#undef LOOM_SHAPE_layout
+#undef LOOM_SHAPE_makers
+#undef LOOM_SHAPE_window
+#undef LOOM_SHAPE_layers
+#undef LOOM_SHAPE_signal
+#undef LOOM_MAP_attention
+#undef LOOM_MAP_choice
+#undef LOOM_MAP_circular
+#undef LOOM_MAP_einsum
+#undef LOOM_MAP_elementwise
+#undef LOOM_MAP_integers
+#undef LOOM_MAP_layers
+#undef LOOM_MAP_linear_attention
+#undef LOOM_MAP_losses
+#undef LOOM_MAP_places
+#undef LOOM_MAP_recurrent
+#undef LOOM_MAP_resample
+#undef LOOM_MAP_signal
+#undef LOOM_MAP_types
+#undef LOOM_MAP_windows
+#undef LOOM_MAP_none
