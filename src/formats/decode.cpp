@@ -52,7 +52,8 @@ void decode_dtype(const std::byte* from, std::size_t blocks, T* out) {
     convert_codes<std::uint16_t>(from, blocks, out, bf16_to_f32);
   } else {
     convert_codes<decltype(integer_of_size<type.bits, false>())>(
-        from, blocks, out, [](auto code) { return decode_small_float(code, type.codec.small_float); });
+        from, blocks, out,
+        [](auto code) { return decode_small_float(code, type.codec.small_float); });
   }
 }
 
@@ -64,8 +65,8 @@ float file_value(const DTypeInfo& type, std::uint32_t code) {
     case CodecFamily::sign: return code != 0 ? 1.0f : -1.0f;
     default: break;
   }
-  const std::uint32_t sign = type.is_signed ? 1u << (type.bits - 1) : 0;
-  return static_cast<float>(static_cast<std::int32_t>(code ^ sign) - static_cast<std::int32_t>(sign));
+  const std::int32_t sign = type.is_signed ? 1 << (type.bits - 1) : 0;
+  return static_cast<float>((static_cast<std::int32_t>(code) ^ sign) - sign);
 }
 
 template <class T>

@@ -86,7 +86,8 @@ TEST(Decode, SmallFloatsEqualTheOcpTables) {
   LOOM_TEST_FILE(path, "float_formats/gfloat_ocp_value_tables.csv");
   std::string codes(256, '\0');
   for (int i = 0; i < 256; ++i) codes[static_cast<std::size_t>(i)] = static_cast<char>(i);
-  const std::vector<float> e4m3 = decode_all(StorageType::fp8e4m3, codes), e5m2 = decode_all(StorageType::fp8e5m2, codes),
+  const std::vector<float> e4m3 = decode_all(StorageType::fp8e4m3, codes),
+      e5m2 = decode_all(StorageType::fp8e5m2, codes),
       pairs = decode_all(StorageType::fp4, codes);
   std::istringstream lines(file_text(path));
   int checked = 0;

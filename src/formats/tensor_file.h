@@ -32,7 +32,7 @@ constexpr std::optional<DType> dtype_of(StorageType type) {
 
 struct StorageTypeInfo {
   std::string_view name;      // "f32", "fp8e4m3", "q4_k"
-  std::uint32_t block;        // elements per block: 1, 32 or 256; of types below a byte those in one
+  std::uint32_t block;        // elements per block: 1, 32 or 256; below a byte those in one
   std::uint32_t block_bytes;  // bytes per block
 };
 const StorageTypeInfo& info(StorageType type);

@@ -1,11 +1,11 @@
-// Scalar conversions between floats and the small float types of dtypes.def: one integer routine each
-// way for all of them. Pure functions.
+// Scalar conversions between floats and the small float types of dtypes.def: one integer routine
+// each way for all of them. Pure functions.
 //
 // Encoding rounds to nearest, ties to even, once, from f32 or straight from f64. Beyond the largest
 // finite value (the row's code of what is too large):
 //   f16, bf16          to infinity, as IEEE 754 says
-//   fp8e4m3, fp8e5m2   to the largest finite value (448, 57344), infinities too: the saturating mode
-//                      of the OCP OFP8 1.0 table
+//   fp8e4m3, fp8e5m2   to the largest finite value (448, 57344), infinities too: the saturating
+//                      mode of the OCP OFP8 1.0 table
 //   fp4 (e2m1)         to 6, infinities too
 // NaN becomes the canonical NaN code of the type, without sign; fp4 has none and takes +6, as
 // saturation would.

@@ -48,7 +48,8 @@ bool casts(const Node& node) {
 bool made_by_cast(const Plan& plan, int id) {
   for (const Step& s : plan.steps)
     if (std::find(s.outputs.begin(), s.outputs.end(), id) != s.outputs.end())
-      return casts(*s.node) && plan.values[static_cast<std::size_t>(s.inputs[0])].type != plan.values[static_cast<std::size_t>(id)].type;
+      return casts(*s.node) && plan.values[static_cast<std::size_t>(s.inputs[0])].type !=
+                                   plan.values[static_cast<std::size_t>(id)].type;
   return false;
 }
 
@@ -59,13 +60,15 @@ Status check_types(const StepCall& call) {
     const Value& v = call.value(i);
     const bool held = carried(v.type) || (moved(v.type) && op.is(kMoves));
     if (!held && (!v.constant() || v.type == Type::string)) return StepCall::refuse("values of " + std::string(name(v.type)) + " are not mapped");
-    if (elements(v.dims) == 0 && !v.constant() && !may_be_empty(op.traits, i)) return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds nothing");
+    if (elements(v.dims) == 0 && !v.constant() && !may_be_empty(op.traits, i))
+      return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds nothing");
     if (!v.constant() && elements(v.dims) > INT32_MAX) return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds more than 2^31-1 numbers");
   }
   for (std::size_t i = 0; i < call.step.outputs.size(); ++i)
     if (call.wants(i)) {
       const Type type = call.result(i).type;
-      if (!carried(type) && !(moved(type) && op.is(kMoves))) return StepCall::refuse("values of " + std::string(name(type)) + " are not mapped");
+      if (!carried(type) && !(moved(type) && op.is(kMoves)))
+        return StepCall::refuse("values of " + std::string(name(type)) + " are not mapped");
       if (elements(call.result(i).dims) > INT32_MAX) return StepCall::refuse("a result of shape " + text_of(call.result(i).dims) + " holds more than 2^31-1 numbers");
     }
   return {};
@@ -75,17 +78,22 @@ Status apply(StepCall& call) {
   if (!call.op) return StepCall::refuse("the operator is not mapped");
   const Operator& op = *call.op;
   for (std::size_t k = 1; k < call.step.outputs.size(); ++k)
-    if (call.wants(k) && !op.is(kMoreOutputs)) return StepCall::refuse("its further outputs are not mapped");
-  if (call.step.outputs.empty() || (call.step.outputs[0] < 0 && !op.is(kFirstOptional))) return StepCall::refuse("its first output is left out");
+    if (call.wants(k) && !op.is(kMoreOutputs))
+      return StepCall::refuse("its further outputs are not mapped");
+  if (call.step.outputs.empty() || (call.step.outputs[0] < 0 && !op.is(kFirstOptional)))
+    return StepCall::refuse("its first output is left out");
   LOOM_TRY(check_types(call));
   // Large integers are fine as ends, axes and shapes, which rules read as integers, not as values.
   for (std::size_t i = 0; i < call.inputs(); ++i)
-    if (call.has(i) && call.in(i).rounded && !(i > 0 && op.is(kIntegerSettings))) return StepCall::refuse("its constant input '" + call.value(i).name + "' holds integers beyond 2^24");
+    if (call.has(i) && call.in(i).rounded && !(i > 0 && op.is(kIntegerSettings)))
+      return StepCall::refuse("its constant input '" + call.value(i).name +
+                              "' holds integers beyond 2^24");
   // Where nothing comes out nothing is to be done.
   bool something = false;
   for (std::size_t k = 0; k < call.step.outputs.size(); ++k) something |= call.wants(k) && elements(call.result(k).dims) > 0;
   for (std::size_t i = 0; something && i < call.inputs(); ++i)
-    if (call.has(i) && call.value(i).constant() && elements(call.value(i).dims) == 0 && !may_be_empty(op.traits, i) && !is_setting(op, i))
+    if (call.has(i) && call.value(i).constant() && elements(call.value(i).dims) == 0 &&
+        !may_be_empty(op.traits, i) && !is_setting(op, i))
       return StepCall::refuse("its constant input '" + call.value(i).name + "' of shape " + text_of(call.value(i).dims) + " holds nothing");
   if (something) {
     LOOM_TRY(op.rule(call));

@@ -186,7 +186,8 @@ Status write_npy(const std::string& path, std::span<const std::int64_t> shape, s
   }
   std::string header = "\x93NUMPY\x01";
   header.append(3, '\0');  // minor version, header length
-  header += "{'descr': '" + std::string(info(DType::f32).numpy) + "', 'fortran_order': False, 'shape': (";
+  header += "{'descr': '" + std::string(info(DType::f32).numpy);
+  header += "', 'fortran_order': False, 'shape': (";
   for (std::size_t i = 0; i < shape.size(); ++i) header += (i ? ", " : "") + std::to_string(shape[i]);
   header += shape.size() == 1 ? ",), }" : "), }";
   // NumPy leaves room for the first dimension to grow to 21 digits.

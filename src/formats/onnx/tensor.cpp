@@ -19,7 +19,8 @@ constexpr std::array<TypeRow, kTypeCount> kTypes = {{
     {"undefined"}, {"float"}, {"uint8"}, {"int8"}, {"uint16"}, {"int16"}, {"int32"}, {"int64"},
     {"string"}, {"bool", 8}, {"float16"}, {"double"}, {"uint32"}, {"uint64"}, {"complex64", 64},
     {"complex128", 128}, {"bfloat16"}, {"float8e4m3fn"}, {"float8e4m3fnuz", 8}, {"float8e5m2"},
-    {"float8e5m2fnuz", 8}, {"uint4"}, {"int4"}, {"float4e2m1"}, {"float8e8m0", 8}, {"uint2"}, {"int2"},
+    {"float8e5m2fnuz", 8}, {"uint4"}, {"int4"}, {"float4e2m1"}, {"float8e8m0", 8}, {"uint2"},
+    {"int2"},
 }};
 
 // The dtype of each number; -1: none.
@@ -92,7 +93,8 @@ std::optional<DType> dtype_of(Type type) {
 }
 std::uint32_t bits(Type type) {
   const auto dtype = dtype_of(type);
-  return dtype ? static_cast<std::uint32_t>(info(*dtype).bits) : kTypes[static_cast<std::size_t>(type)].bits;
+  if (dtype) return static_cast<std::uint32_t>(info(*dtype).bits);
+  return kTypes[static_cast<std::size_t>(type)].bits;
 }
 
 bool is_integer(Type type) {

@@ -74,9 +74,11 @@ Result<TensorInfo> parse_tensor(const std::string& name, const Json& entry) {
   }
   const auto count = element_count(tensor.shape);
   const auto bytes = count ? storage_bytes(tensor.type, *count) : std::nullopt;
-  if (!bytes) return corrupt("shape ", shape_text(tensor.shape), " of ", dtype->as_string(), " is beyond 2^64 bytes or no whole number of bytes");
+  if (!bytes) return corrupt("shape ", shape_text(tensor.shape), " of ", dtype->as_string(),
+                             " is beyond 2^64 bytes or no whole number of bytes");
   if (*bytes != *end - *begin) {
-    return corrupt("shape ", shape_text(tensor.shape), " of ", dtype->as_string(), " takes ", *bytes, " bytes, data_offsets [", *begin, ", ", *end,
+    return corrupt("shape ", shape_text(tensor.shape), " of ", dtype->as_string(), " takes ",
+                   *bytes, " bytes, data_offsets [", *begin, ", ", *end,
                    "] give ", *end - *begin);
   }
   tensor.offset = *begin;
@@ -179,7 +181,8 @@ std::string make_header(std::span<const TensorInfo* const> order, const Metadata
   std::uint64_t at = 0;
   for (const TensorInfo* tensor : order) {
     if (header.size() > 1) header += ',';
-    header += message(Json(tensor->name).dump(), ":{\"dtype\":\"", dtype_of_file(tensor->type).text, "\",\"shape\":[");
+    header += message(Json(tensor->name).dump(), ":{\"dtype\":\"",
+                      dtype_of_file(tensor->type).text, "\",\"shape\":[");
     for (std::size_t i = 0; i < tensor->shape.size(); ++i) header += message(i ? "," : "", tensor->shape[i]);
     header += message("],\"data_offsets\":[", at, ",", at + tensor->size, "]}");
     at += tensor->size;

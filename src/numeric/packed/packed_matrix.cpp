@@ -53,7 +53,8 @@ Result<PackedLayout> packed_layout(const WeightFormat& format, std::int64_t rows
   section(*codes, &out.codes, &out.codes_size);
   section(blocks ? units * width : 0, &out.sub_scales, &out.sub_scales_size);
   section(blocks ? 0 : units * width, &out.scales, &out.scales_size);
-  section(info(format.dtype).is_signed ? 0 : units * zero_bytes(format), &out.zeros, &out.zeros_size);
+  const bool is_signed = info(format.dtype).is_signed;
+  section(is_signed ? 0 : units * zero_bytes(format), &out.zeros, &out.zeros_size);
   // GGUF rows end where the file's tensor does.
   out.total = is_gguf(format.layout) ? *codes : at;
   return out;

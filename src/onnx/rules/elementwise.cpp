@@ -128,7 +128,7 @@ Status pairs(StepCall& c) {
     return StepCall::refuse("on these integers it is not mapped");
   }
   if (of_integers && kind == "div" && c.step.opset >= 7) {
-    // Toward zero. Quotients of integers below 2^24 round to no whole number that they do not reach.
+    // Toward zero. Quotients of integers below 2^24 round to no whole number they do not reach.
     const Ref quotient = c.graph.binary(c.in(0), c.in(1), "div");
     c.set(c.graph.unary(quotient, "trunc"));
     return {};

@@ -394,7 +394,8 @@ Status swiglu(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-#define LOOM_SHAPE_elementwise(op, attributes, shape, fold, traits) {op, shape, fold, attributes, traits},
+#define LOOM_SHAPE_elementwise(op, attributes, shape, fold, traits) \
+  {op, shape, fold, attributes, traits},
 #include "formats/onnx/operators.def"
 };
 

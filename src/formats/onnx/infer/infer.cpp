@@ -511,7 +511,9 @@ class Inferrer {
 }  // namespace
 
 bool has_rule(std::string_view domain, std::string_view op) {
-  if (domain.empty() && (op == "If" || op == "Loop" || op == "Scan" || op == "Constant")) return true;
+  if (domain.empty())
+    for (const std::string_view own : {"If", "Loop", "Scan", "Constant"})
+      if (op == own) return true;
   return find_rule(domain, op) != nullptr;
 }
 

@@ -54,7 +54,8 @@ TEST(Infer, OperatorsStandOnce) {
     EXPECT_TRUE(once.insert(name).second) << name;
     const std::size_t dot = name.rfind('.');
     const bool own = dot == name.npos;
-    EXPECT_TRUE(has_rule(own ? "" : name.substr(0, dot), own ? name : name.substr(dot + 1))) << name;
+    const std::string_view domain = own ? "" : name.substr(0, dot);
+    EXPECT_TRUE(has_rule(domain, own ? name : name.substr(dot + 1))) << name;
   }
 }
 

@@ -382,7 +382,8 @@ Status linear_attention(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-#define LOOM_SHAPE_layers(op, attributes, shape, fold, traits) {op, shape, fold, attributes, traits},
+#define LOOM_SHAPE_layers(op, attributes, shape, fold, traits) \
+  {op, shape, fold, attributes, traits},
 #include "formats/onnx/operators.def"
 };
 

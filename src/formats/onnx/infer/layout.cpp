@@ -404,7 +404,8 @@ Status depth_to_space(Call& call) { return depth_space(call, true); }
 Status space_to_depth(Call& call) { return depth_space(call, false); }
 
 constexpr RuleRow kRows[] = {
-#define LOOM_SHAPE_layout(op, attributes, shape, fold, traits) {op, shape, fold, attributes, traits},
+#define LOOM_SHAPE_layout(op, attributes, shape, fold, traits) \
+  {op, shape, fold, attributes, traits},
 #include "formats/onnx/operators.def"
 };
 

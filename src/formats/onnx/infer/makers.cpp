@@ -212,7 +212,8 @@ Result<bool> fold_non_zero(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-#define LOOM_SHAPE_makers(op, attributes, shape, fold, traits) {op, shape, fold, attributes, traits},
+#define LOOM_SHAPE_makers(op, attributes, shape, fold, traits) \
+  {op, shape, fold, attributes, traits},
 #include "formats/onnx/operators.def"
 };
 

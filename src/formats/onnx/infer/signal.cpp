@@ -158,7 +158,8 @@ Status stft(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-#define LOOM_SHAPE_signal(op, attributes, shape, fold, traits) {op, shape, fold, attributes, traits},
+#define LOOM_SHAPE_signal(op, attributes, shape, fold, traits) \
+  {op, shape, fold, attributes, traits},
 #include "formats/onnx/operators.def"
 };
 

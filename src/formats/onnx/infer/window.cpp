@@ -297,7 +297,8 @@ Status causal_conv(Call& call) {
 }
 
 constexpr RuleRow kRows[] = {
-#define LOOM_SHAPE_window(op, attributes, shape, fold, traits) {op, shape, fold, attributes, traits},
+#define LOOM_SHAPE_window(op, attributes, shape, fold, traits) \
+  {op, shape, fold, attributes, traits},
 #include "formats/onnx/operators.def"
 };
 
