@@ -251,6 +251,7 @@ run_all() {
   # Another compiler, another instruction set, the other order of bytes, and WebAssembly, whose modules JavaScript needs anyway. ./dev verify --all-targets has the rest.
   run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
   run_javascript
+  run_script new-op tests/tooling/new_op.sh
   run_script fused-instructions tools/check/fused.sh
   [ -z "$fuzzing" ] || wait "$fuzzing"
 }
