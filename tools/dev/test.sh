@@ -252,6 +252,7 @@ run_all() {
   run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
   run_javascript
   run_script new-op tests/tooling/new_op.sh
+  run_script kernels-parse tools/check/kernels_parse.sh
   run_script fused-instructions tools/check/fused.sh
   [ -z "$fuzzing" ] || wait "$fuzzing"
 }

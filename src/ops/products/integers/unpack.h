@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ops/cpu/vectors/dot.h"
+#include "ops/cpu/vectors/simd.h"
 
 namespace loom::cpu::LOOM_ISA {
 
