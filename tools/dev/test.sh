@@ -217,6 +217,7 @@ run_all() {
   local fuzz_seconds=$1 sanitize=$2 fuzzing= why
   (setup_for all) || say "going on without what could not be installed"
   run_script modules tools/check/modules.sh
+  run_script modules-planted tests/tooling/rooms.sh
   run_script functions python3 tools/check/functions.py
   run_script functions-planted python3 tools/check/functions.py --self-test
   run_script new-dtype tools/check/new_dtype.sh

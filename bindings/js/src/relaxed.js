@@ -1,5 +1,5 @@
 // Relaxed SIMD: whether this host has it, and multiplies codes of 7 bits by signed bytes exactly, which is all that the kernels ask of it
-// (src/ops/cpu/kernels/vectors/dot_relaxed.h). There are versions of V8 where an accumulator is lost.
+// (src/ops/cpu/vectors/dot_relaxed.h). There are versions of V8 where an accumulator is lost.
 
 // words(x, codes, acc): a lane of i32x4.relaxed_dot_i8x16_i7x16_add_s over splats; shorts(x, codes): the last of i16x8.relaxed_dot_i8x16_i7x16_s.
 const PROBE = Uint8Array.of(

@@ -1,4 +1,4 @@
-// Gradients of attention_rows (src/ops/cpu/kernels/attention.h): first weights P and slopes dS of every row, head and position, then the sums over
+// Gradients of attention_rows (attention_kernels.h): first weights P and slopes dS of every row, head and position, then the sums over
 // them. With attention.wgsl. extra: 0 the sequences of the rows, 1 P as [head][row][position], 2 dS likewise, 3 positions of a row of them.
 
 fn part_at(section: u32, head: u32, row: u32) -> u32 { return extra(section) + (head * rows(0u) + row) * extra(3u); }

@@ -1,4 +1,4 @@
-// Losses that are a mean over the columns of a term of (y, target), and their slopes (src/ops/cpu/kernels/training/loss.h). TERM is the loss of this pipeline. reals: delta.
+// Losses that are a mean over the columns of a term of (y, target), and their slopes (losses_kernels.h). TERM is the loss of this pipeline. reals: delta.
 
 const MAE = 0u;
 const HUBER = 1u;

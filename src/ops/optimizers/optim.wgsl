@@ -1,4 +1,4 @@
-// Gradient accumulation, clipping and the optimizers (src/ops/cpu/kernels/training/optim.h). `scale` is 1/N times the clip factor.
+// Gradient accumulation, clipping and the optimizers (optimizers_kernels.h). `scale` is 1/N times the clip factor.
 
 // A thread per element of g. ints: micro_batches; registers: micro.
 @compute @workgroup_size(64) fn grad_merge(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {

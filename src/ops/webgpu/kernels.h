@@ -1,4 +1,4 @@
-// Which kernels an instruction takes, and their WGSL: pieces of kernels/*.wgsl put together behind a few constants.
+// Which kernels an instruction takes, and their WGSL: pieces of WGSL put together behind a few constants.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace loom::webgpu {
 
-// The text of kernels/NAME.wgsl, without comments; empty where there is none.
+// The text of NAME.wgsl, without comments; empty where there is none.
 std::string_view wgsl_text(std::string_view name);
 // All of them as the library holds them: gzip of "//NAME\n" and the text, one behind the other.
 std::span<const std::byte> wgsl_gzip();

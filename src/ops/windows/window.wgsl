@@ -1,4 +1,4 @@
-// Ops that move values between places, and windows over them: src/ops/cpu/kernels/window.h. A thread per value of the result. The geometry is in
+// Ops that move values between places, and windows over them: windows_kernels.h. A thread per value of the result. The geometry is in
 // constants: CHANNELS, and for each of depth, height, width (0, 1, 2) IN, KERNEL, STRIDE, PAD, PAD_END, DILATION, OUT; COUNT_PAD.
 
 const INPUTS = IN[0] * IN[1] * IN[2];

@@ -1,6 +1,6 @@
 // What every kernel begins with: the parameters of its dispatch, and arithmetic that no compiler may change.
 //
-// Kernels are instructions of the program machine (src/ops/program.h) and give the bits of src/ops/cpu/kernels: docs/reference/numerics.md.
+// Kernels are instructions of the program machine (src/ops/program.h) and give the bits of the CPU kernels of their family: docs/reference/numerics.md.
 // WGSL permits contraction, reassociation, and inexact division, square roots and elementary functions. So a product that is added goes
 // through mul(), a sum that is multiplied or subtracted again through opaque(), and NaN and infinities are told by their bits.
 
