@@ -24,15 +24,15 @@ struct Args {
   bool plan = false, json = false, no_hash = false;
 };
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("FILE", a.file, "a model file or folder, a topology .json, or a name in the local HuggingFace cache");
-  c.add_option("--schema", a.schema, "print the JSON Schema of a topology or of a training spec, for editors")
-      ->check(CLI::IsMember({"topology", "training"}));
-  c.add_flag("--plan", a.plan, "print the program that a session runs, and its hash");
-  c.add_option("--ctx", a.context, "positions of the planned session (64)")->check(CLI::PositiveNumber);
-  c.add_option("--rows", a.rows, "rows per run of the planned session (64)")->check(CLI::PositiveNumber);
-  c.add_flag("--no-hash", a.no_hash, "do not read the tensors for their SHA-256");
-  c.add_flag("--json", a.json, "one JSON object on stdout");
+void bind(CommandLine& c, Args& a) {
+  c.add("FILE", a.file, "a model file or folder, a topology .json, or a name in the local HuggingFace cache");
+  c.add("--schema", a.schema, "print the JSON Schema of a topology or of a training spec, for editors")
+      .one_of({"topology", "training"});
+  c.flag("--plan", a.plan, "print the program that a session runs, and its hash");
+  c.add("--ctx", a.context, "positions of the planned session (64)").positive();
+  c.add("--rows", a.rows, "rows per run of the planned session (64)").positive();
+  c.flag("--no-hash", a.no_hash, "do not read the tensors for their SHA-256");
+  c.flag("--json", a.json, "one JSON object on stdout");
 }
 
 // What a file is before anyone tries to run it.
