@@ -39,6 +39,9 @@ inline bool has_name(std::string_view list, std::string_view name) {
   return false;
 }
 
+// Its names one by one.
+std::vector<std::string_view> listed(std::string_view list);
+
 // A field that counts only where another one has one of some values: {"sub_norm", sub_norm} or
 // {"kind", kind, "grid, masked"}.
 struct When {
@@ -56,6 +59,7 @@ struct Field {
   static constexpr double kNone = std::numeric_limits<double>::infinity();
 
   FieldText doc{};
+  FieldText names{};  // of a text that its reader alone checks: "cpu, gpu, auto"
   // Of a number, or of each number of a list; above and below are excluded themselves.
   double min = -kNone, above = -kNone, max = kNone, below = kNone;
   const char* one_of = nullptr;  // the names that a text may be: "all, last"

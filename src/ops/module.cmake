@@ -37,7 +37,7 @@ endif()
 hot_sources(${loom_kernels})
 optimize_sources("-O2;-ftree-vectorize" ${PROJECT_SOURCE_DIR}/src/ops/lowering/prepared_weights.cpp)
 # What describes, checks and emits programs, and what records them for a device.
-file(GLOB loom_descriptions ${PROJECT_SOURCE_DIR}/src/ops/*.cpp ${PROJECT_SOURCE_DIR}/src/ops/*/*.cpp)
+file(GLOB_RECURSE loom_descriptions ${PROJECT_SOURCE_DIR}/src/ops/*.cpp)
 list(FILTER loom_descriptions EXCLUDE REGEX "_test\\.cpp$|/cpu/[^i]|memory_planner.cpp$|prepared_weights.cpp$")
 cold_sources(${loom_descriptions})
 # The WGSL kernels, without comments and indentation, each behind its name; as bytes of gzip, a fifth of the text (webgpu/sources.cpp unpacks them).
