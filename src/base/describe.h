@@ -14,11 +14,12 @@
 
 #include "base/fields.h"
 #include "base/json.h"
+#include "base/words.h"
 
 namespace loom {
 
 inline Json::Array names_of(std::string_view list) {
-  const std::vector<std::string_view> names = listed(list);
+  const std::vector<std::string_view> names = split(list, ", ");
   return Json::Array(names.begin(), names.end());
 }
 

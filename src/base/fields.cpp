@@ -36,16 +36,6 @@ Status bad(std::string text) { return Status(Code::invalid_argument, std::move(t
 
 }  // namespace
 
-std::vector<std::string_view> listed(std::string_view list) {
-  std::vector<std::string_view> names;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(", "), list.size());
-    names.push_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 2, list.size()));
-  }
-  return names;
-}
-
 bool in_range(double value, const Field& f) {
   return value >= f.min && value <= f.max && (f.above == -Field::kNone || value > f.above) &&
          (f.below == Field::kNone || value < f.below);

@@ -39,9 +39,6 @@ inline bool has_name(std::string_view list, std::string_view name) {
   return false;
 }
 
-// Its names one by one.
-std::vector<std::string_view> listed(std::string_view list);
-
 // A field that counts only where another one has one of some values: {"sub_norm", sub_norm} or
 // {"kind", kind, "grid, masked"}.
 struct When {

@@ -1,10 +1,11 @@
 #include "exec/mode.h"
 
 #include "base/fields.h"
+#include "base/words.h"
 
 namespace loom {
 
-std::vector<std::string_view> mode_names() { return listed(kModeNames); }
+std::vector<std::string_view> mode_names() { return split(kModeNames, ", "); }
 
 Result<Mode> mode_of(std::string_view name, int threads, std::string_view device) {
   const auto bad = [](std::string what) { return Status(Code::invalid_argument, std::move(what)); };

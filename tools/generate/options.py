@@ -14,16 +14,20 @@ INTERFACES = {"session_create": "SessionOptions", "trainer_create": "TrainerOpti
               "model_create": "ModelOptions", "sampling": "Sampling",
               "tokenizer_train": "TokenizerOptions", "verify": "VerifyOptions"}
 SHAPES = {"id": "number | null", "ids": "number | number[] | null", "sampling": "Sampling",
-          "device": "Device", "mode": "Mode"}
+          "device": "Device", "mode": "Mode", "seed": "number | bigint"}
+# Keys whose type in JavaScript says more than their kind of value does.
+NAMED = ("device", "mode", "seed")
 ID = {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
 
 
 def reference(described, old):
     out = ["# Options\n\n<!-- %s -->\n\n" % NOTE]
-    out.append("What the `options` of the [C interface](c-api.md) hold, as JSON; Python takes them as "
-               "keyword\narguments, JavaScript in camelCase. An unknown key is refused, with the "
-               "nearest known one; so is a\nvalue out of its range. `null` is the default. "
-               "`loom show --schema options` prints all of it for\neditors and other programs.\n")
+    out += [line + "\n" for line in textwrap.wrap(
+        "What the `options` of the [C interface](c-api.md) hold, as JSON; Python takes them as "
+        "keyword arguments, JavaScript in camelCase. An unknown key is refused, with the nearest "
+        "known one; so is a value out of its range. `null` is the default, but where a table says "
+        "otherwise. `loom show --schema options` prints all of it for editors and other programs.",
+        100, break_on_hyphens=False)]
     for one in described["options"]:
         out.append("\n## %s\n\n" % one["type"])
         out.append("\n".join(textwrap.wrap(one["about"], 100)) + "\n\n" + table(one["fields"]))
@@ -43,12 +47,17 @@ def schema(described, old):
     return json_schema.text_of("Options of Loom's C interface", root, defs)
 
 
+def plain(text):
+    """Links of the reference, in a comment of code."""
+    return re.sub(r"\[([^]]*)\]\(([^)]*)\)", r"\1 (docs/reference/\2)", text)
+
+
 def member(field):
     shaped = {k: v for k, v in field.items() if k not in ("names", "default")}
-    shaped["doc"] = re.sub(r"\[([^]]*)\]\(([^)]*)\)", r"\1 (docs/reference/\2)", field["doc"])
-    if field["key"] in ("device", "mode"):
+    shaped["doc"] = plain(field["doc"])
+    if field["key"] in NAMED:
         shaped["type"] = field["key"]
-    return types.member(shaped, camel).replace("  seed?: number;", "  seed?: number | bigint;")
+    return types.member(shaped, camel)
 
 
 def typescript(described, old):
@@ -58,8 +67,7 @@ def typescript(described, old):
            "them.\n" % NOTE]
     for key, name in (("device", "Device"), ("mode", "Mode")):
         names = " | ".join("'%s'" % n for n in fields[key]["names"])
-        doc = re.sub(r"\[([^]]*)\]\(([^)]*)\)", r"\1 (docs/reference/\2)", fields[key]["doc"])
-        out.append("\n" + types.comment(doc) + "export type %s =\n  %s;\n" % (name, names))
+        out.append("\n" + types.comment(plain(fields[key]["doc"])) + "export type %s =\n  %s;\n" % (name, names))
     for one in described["options"]:
         out.append("\n" + types.comment(one["about"]))
         out.append("export interface %s {\n" % INTERFACES[one["type"]])
