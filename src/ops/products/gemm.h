@@ -81,7 +81,7 @@ __attribute__((always_inline)) static inline void add_products(const R& rows, i6
 
 #ifdef LOOM_FUSED
 template <class T, int MR, int NP, class A>
-static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
+__attribute__((always_inline)) static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
   using G = TileShape<T, MR, NP>;
   const auto rows = a.template rows<MR>();
   typename G::Sums sum;
@@ -98,7 +98,7 @@ static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (
 }
 #else
 template <class T, int MR, int NP, class A>
-static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
+__attribute__((always_inline)) static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
   using G = TileShape<T, MR, NP>;
   const auto rows = a.template rows<MR>();
   for (i64 k0 = 0; k0 < n; k0 += 32) {
