@@ -1,11 +1,11 @@
 // loom predict: the answers of a trained network to raw data.
+#include "base/escape.h"
 #include "base/json.h"
 #include "command.h"
 #include "console.h"
 #include "models/open_model.h"
 #include "models/trained_network.h"
 #include "train/data/folder.h"
-#include "train/data/shown.h"
 #include "train/metrics.h"
 
 namespace loom::cli {
@@ -43,7 +43,7 @@ std::string line_of(std::span<const float> y, bool classes, const Json& inputs, 
   Json line = Json::object();
   line.set("row", row);
   // JSON is UTF-8, names of files need not be.
-  if (!file.empty()) line.set("file", is_utf8(file) ? file : shown(file));
+  if (!file.empty()) line.set("file", is_utf8(file) ? file : quoted(file));
   std::string text;
   if (classes) {
     const std::int32_t best = best_class(y);
