@@ -203,7 +203,9 @@ int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_t path_si
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
     LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
-    return training(trainer, false, [&](Trainer& t) { return save_checkpoint(p, t, {}, nullptr, base_of(*object->shared)); });
+    return training(trainer, false, [&](Trainer& t) {
+      return save_checkpoint(p, t, object->shared->sections, nullptr, base_of(*object->shared));
+    });
   });
 }
 
@@ -211,7 +213,10 @@ int32_t loom_trainer_save_bytes(loom_trainer trainer, loom_bytes* bytes, loom_er
   return call(error, [&]() -> Status {
     LOOM_TRY(want(bytes));
     std::vector<std::byte> file;
-    LOOM_TRY(training(trainer, false, [&](Trainer& t) { return save_checkpoint(&file, t); }));
+    LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
+    LOOM_TRY(training(trainer, false, [&](Trainer& t) {
+      return save_checkpoint(&file, t, object->shared->sections);
+    }));
     *bytes = new_bytes(std::move(file));
     return {};
   });

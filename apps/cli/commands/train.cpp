@@ -275,7 +275,9 @@ int run(const Args& a) {
     LOOM_OR_EXIT(events, open_events(a.events, a.resume), kFailed);
   }
   EntitySections sections;
-  if (job.model && !adapter) sections = model_sections(*job.model);
+  if (job.model && !adapter) {
+    LOOM_OR_EXIT(sections, model_sections(*job.model), kRefused);
+  }
   if (!job.inputs.is_null()) sections.bytes["inputs"] = job.inputs.dump();
 
   const Interrupt interrupt;
