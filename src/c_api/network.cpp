@@ -5,6 +5,7 @@
 #include "checkpoint/entity.h"
 #include "exec/session.h"
 #include "llm/adapter.h"
+#include "llm/import/entity_model.h"
 
 using namespace loom;
 using namespace loom::c_api;
@@ -39,8 +40,10 @@ Status alone(loom_network handle, Change change, F body) {
 
 Status save(loom_network handle, const Destination& to) {
   LOOM_ASSIGN(const auto object, get<NetworkObject>(handle));
-  return alone(handle, Change::none,
-               [&](Network& n) { return save_network(to, n, object->shared->sections); });
+  return alone(handle, Change::none, [&](Network& n) -> Status {
+    LOOM_ASSIGN(const EntitySections sections, sections_of(*object->shared));
+    return save_network(to, n, sections);
+  });
 }
 
 Result<std::size_t> parse_cell(const Network& network, std::string_view text) {
@@ -122,11 +125,24 @@ Status set_cell(Network& network, std::size_t cell, const Json& json) {
   return restored.ok() ? status : restored;
 }
 
+EntitySections own_sections(const SharedNetwork& shared) {
+  EntitySections sections = shared.sections;
+  if (shared.values > 0) sections.bytes.erase("report");  // the figures of other weights
+  return sections;
+}
+
 Status no_adapter() { return Status(Code::invalid_argument, "the network has no adapter: network_load_adapter and a trainer with \"lora\" give it one"); }
 
 }  // namespace
 
 AdapterBase loom::c_api::base_of(const SharedNetwork& shared) { return shared.model ? AdapterBase{shared.model->name, true} : AdapterBase{}; }
+
+Result<EntitySections> loom::c_api::sections_of(SharedNetwork& shared) {
+  if (!shared.model) return own_sections(shared);
+  LOOM_ASSIGN(EntitySections sections, model_sections(*shared.model));
+  if (shared.values > 0) sections.bytes.erase("report");
+  return sections;
+}
 
 std::vector<AdapterPlace> loom::c_api::places_of(SharedNetwork& shared) { return shared.model ? adapter_places(*shared.model) : adapter_places(shared.network); }
 
@@ -198,7 +214,7 @@ int32_t loom_network_copy(loom_network network, loom_network* copy, loom_error* 
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
     return alone(network, Change::none, [&](Network& n) -> Status {
       LOOM_ASSIGN(Network made, copy_network(n));
-      *copy = new_network(std::move(made), object->shared->sections);
+      *copy = new_network(std::move(made), own_sections(*object->shared));
       return {};
     });
   });

@@ -325,6 +325,59 @@ TEST(Findings, G9_SectionsThatNobodyReadsStay) {
   EXPECT_EQ(again, file);
 }
 
+// Figures are those of the weights that they were measured with.
+TEST(Findings, G9_FiguresOfOtherWeightsAreNotKept) {
+  const TempFolder folder;
+  const std::string in = folder.path() + "/in.entity", out = folder.path() + "/out.entity";
+  Network network = small_network();
+  EntitySections sections;
+  sections.bytes["report"] = "{\"loss\":1}";
+  sections.bytes["inputs"] = "{}";
+  ASSERT_TRUE(save_network(in, network, sections).ok());
+  loom_network handle = 0;
+  ASSERT_EQ(loom_network_load(in.data(), in.size(), &handle, nullptr), LOOM_OK);
+  for (const bool report : {true, false}) {
+    ASSERT_EQ(loom_network_save(handle, out.data(), out.size(), nullptr), LOOM_OK);
+    const auto file = Entity::open(*open_source(out));
+    ASSERT_TRUE(file.ok());
+    EXPECT_EQ(file->find_section("report") != nullptr, report);
+    EXPECT_NE(file->find_section("inputs"), nullptr);
+    ASSERT_EQ(loom_network_initialize(handle, 2, nullptr), LOOM_OK);
+  }
+  EXPECT_EQ(loom_release(handle, nullptr), LOOM_OK);
+}
+
+// A model's weights are also saved through its network and through its trainer.
+TEST(Findings, G9_ATrainedModelHasItsTokenizer) {
+  const TempFolder folder;
+  const std::string path = folder.path() + "/out.entity", name = "embedded", format = "f32";
+  loom_model model = 0;
+  loom_network network = 0;
+  loom_data data = 0;
+  loom_trainer trainer = 0;
+  ASSERT_EQ(loom_model_load(name.data(), name.size(), format.data(), format.size(), &model, nullptr),
+            LOOM_OK);
+  ASSERT_EQ(loom_model_network(model, &network, nullptr), LOOM_OK);
+  const std::vector<std::int32_t> ids = {5, 6, 7, 8, 9, 10, 11, 12, 13};
+  ASSERT_EQ(loom_data_tokens(ids.data(), ids.size(), nullptr, 0, 4, &data, nullptr), LOOM_OK);
+  const std::string spec = R"({"loss":"cross_entropy","steps":1,"batch":1})",
+                    options = R"({"threads":1})";
+  ASSERT_EQ(loom_trainer_create(network, data, spec.data(), spec.size(), options.data(),
+                                options.size(), &trainer, nullptr),
+            LOOM_OK);
+  const std::string whole = load_model(name)->tokenizer->serialize();
+  ASSERT_EQ(loom_network_save(network, path.data(), path.size(), nullptr), LOOM_OK);
+  auto saved = load_model(path);
+  ASSERT_TRUE(saved.ok() && saved->tokenizer.ok()) << saved.status().to_string();
+  EXPECT_EQ(saved->tokenizer->serialize(), whole);
+  ASSERT_EQ(loom_trainer_save(trainer, path.data(), path.size(), nullptr), LOOM_OK);
+  saved = load_model(path);
+  ASSERT_TRUE(saved.ok() && saved->tokenizer.ok()) << saved.status().to_string();
+  EXPECT_EQ(saved->tokenizer->serialize(), whole);
+  for (const loom_handle handle : {trainer, data, network, model})
+    EXPECT_EQ(loom_release(handle, nullptr), LOOM_OK);
+}
+
 // org/name in a HuggingFace cache, whose files are links to blobs.
 struct Cache {
   explicit Cache(const std::string& root)

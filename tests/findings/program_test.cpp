@@ -453,6 +453,26 @@ TEST(Findings, G9_WhatIsLeftOutIsSaid) {
   EXPECT_TRUE(holds(o.err, "left out")) << o.err;
 }
 
+// A network that goes on learning by a spec still knows how raw data become its inputs.
+TEST(Findings, G9_ABaseNetworkKeepsItsInputs) {
+  const Folder folder;
+  const Trained net(folder);
+  std::string csv = "a,b,class\n";
+  for (int i = 0; i < 20; ++i)
+    csv += std::to_string(i * 0.1) + "," + std::to_string(i % 3) + "," + std::to_string(i % 2) + "\n";
+  const std::string numbers = folder.write("numbers.csv", csv);
+  const std::string file = folder.write(
+      "base.json", R"({"format":"loom-training","version":1,"base":")" + net.file +
+                       R"(","data":{"type":"table","class":"class"},
+        "loss":"cross_entropy","steps":2,"batch":4})");
+  const std::string out = folder / "out.entity";
+  const Outcome trained = loom({"train", file, "--data", numbers, "--out", out});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Outcome answers = loom({"predict", out, "--data", net.data});
+  EXPECT_EQ(answers.code, 0) << answers.err;
+  EXPECT_TRUE(holds(answers.out, "more,") || holds(answers.out, "less,")) << answers.out;
+}
+
 TEST(Findings, G10_LinksOutOfAModelAreRefused) {
   LOOM_TEST_FILE(stories, "stories260K/hf");
   const Folder folder;

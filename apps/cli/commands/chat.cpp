@@ -114,7 +114,7 @@ class Chat {
     if (!status.ok()) {
       if (generation.text.empty()) messages_.pop_back();
       else messages_.push_back({"assistant", generation.text});
-      say("loom: " + status.to_string());
+      fail(status, kFailed);
       return status.code() == Code::out_of_range || status.code() == Code::invalid_argument ? Status() : status;
     }
     messages_.push_back({"assistant", generation.text});

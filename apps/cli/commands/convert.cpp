@@ -102,7 +102,7 @@ Status from_entity(const Entity& entity, std::optional<StorageType> wanted, Outg
   std::string lost;
   for (const EntityEntry& e : entity.sections())
     if (e.name != "topology") lost += (lost.empty() ? "" : ", ") + e.name;
-  if (!lost.empty()) say("left out, since safetensors holds tensors alone: " + lost);
+  if (!lost.empty()) say("left out, since safetensors holds tensors alone: " + escaped(lost));
   const auto params = network.params();
   out.report.rows.resize(params.size());
   std::size_t row = 0;

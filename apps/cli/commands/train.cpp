@@ -77,7 +77,7 @@ bool report(const StepReport& r, const std::vector<HeadSpec>& heads, bool json) 
     const std::string name = heads[i].name.empty() ? std::to_string(i) : heads[i].name;
     char loss[32];
     std::snprintf(loss, sizeof loss, " %.6g", r.heads[i]);
-    of_heads += "  " + name + loss;
+    of_heads += "  " + escaped(name) + loss;
     losses.set(name, r.heads[i]);
   }
   if (!json) return print("step " + std::to_string(r.step) + "  " + numbers + of_heads + (r.skipped ? "  skipped: a gradient overflowed" : "") + "\n");
@@ -102,6 +102,7 @@ struct Job {
   Json inputs;
   std::optional<Network> network;
   std::optional<Model> model;  // in place of the network: a language model that goes on learning
+  EntitySections sections;     // of the file that the network came from
   std::vector<AdapterPlace> places;
   AdapterBase base;
   Network& net() { return model ? model->network : *network; }
@@ -127,6 +128,7 @@ Status open_base(const TrainingSpec& spec, Job& job) {
   LOOM_ASSIGN(SourcePtr source, open_source(spec.base));
   LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
   LOOM_ASSIGN(job.network, load_network(file));
+  LOOM_ASSIGN(job.sections, kept_sections(file));
   if (format) LOOM_TRY(job.network->morph(*format));
   return {};
 }
@@ -402,8 +404,10 @@ int train(const Args& a, Job job) {
       return fail(status, kRefused);
   const std::shared_ptr<Adapter>& adapter = trainer->adapter();
   if (job.model && !adapter) {
-    LOOM_OR_EXIT(course.sections, model_sections(*job.model), kRefused);
+    LOOM_OR_EXIT(job.sections, model_sections(*job.model), kRefused);
   }
+  course.sections = std::move(job.sections);
+  course.sections.bytes.erase("report");  // the figures of other weights
   if (!job.inputs.is_null()) course.sections.bytes["inputs"] = job.inputs.dump();
   say((adapter ? "an adapter of " + count_text(static_cast<double>(adapter->parameter_count())) + " parameters beside " : "") + count_text(static_cast<double>(network.parameter_count())) + " parameters  \u00b7  " + std::to_string(job.learned().samples()) + " samples  \u00b7  " + std::to_string(trainer->steps()) + " steps");
   if (!a.events.empty()) {
