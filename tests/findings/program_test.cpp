@@ -220,6 +220,17 @@ TEST(Findings, C4_SignalsSaveAndTheTrainingGoesOn) {
   }
 }
 
+TEST(Findings, C4_ATextEndsWithTheCodeOfItsSignal) {
+  LOOM_TEST_FILE(stories, "stories260K/hf");
+  const std::pair<int, int> codes[] = {{SIGTERM, 143}, {SIGHUP, 129}};
+  for (const auto& [signal, code] : codes) {
+    const Outcome o = loom(Call{
+        {"run", stories, "", "--greedy", "--tokens", "511", "--isa", "generic"}, "", {}, 1, {signal}});
+    EXPECT_EQ(o.code, code) << o.err;
+    EXPECT_TRUE(o.out.ends_with("\n")) << o.out;  // and what was written is whole
+  }
+}
+
 TEST(Findings, C4_ASecondSignalEndsAtOnce) {
   const Folder folder;
   const std::string data = folder.write("t.csv", table()),
