@@ -254,6 +254,8 @@ run_all() {
   # Another compiler, another instruction set, the other order of bytes, and WebAssembly, whose modules JavaScript needs anyway. ./dev verify --all-targets has the rest.
   run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
   run_javascript
+  run_script install tests/tooling/install.sh
+  run_script format tests/tooling/format.sh
   run_script new-op tests/tooling/new_op.sh
   run_script new-layer tests/tooling/new_layer.sh
   run_script kernels-parse tools/check/kernels_parse.sh
