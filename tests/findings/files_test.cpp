@@ -355,8 +355,9 @@ TEST(Findings, G9_ATrainedModelHasItsTokenizer) {
   loom_network network = 0;
   loom_data data = 0;
   loom_trainer trainer = 0;
-  ASSERT_EQ(loom_model_load(name.data(), name.size(), format.data(), format.size(), &model, nullptr),
-            LOOM_OK);
+  ASSERT_EQ(
+      loom_model_load(name.data(), name.size(), format.data(), format.size(), &model, nullptr),
+      LOOM_OK);
   ASSERT_EQ(loom_model_network(model, &network, nullptr), LOOM_OK);
   const std::vector<std::int32_t> ids = {5, 6, 7, 8, 9, 10, 11, 12, 13};
   ASSERT_EQ(loom_data_tokens(ids.data(), ids.size(), nullptr, 0, 4, &data, nullptr), LOOM_OK);

@@ -90,9 +90,9 @@ TEST(Findings, C1_TrainChecksItsOutputBeforeTheFirstStep) {
   }
   EXPECT_TRUE(fs::is_fifo(fifo));
   // Adapters go into a folder.
-  const std::string lora = folder.write(
-      "l.json",
-      R"({"format":"loom-training","version":1,"base":"embedded","lora":{"rank":2},
+  const std::string lora =
+      folder.write("l.json",
+                   R"({"format":"loom-training","version":1,"base":"embedded","lora":{"rank":2},
         "data":{"type":"text","length":8},"loss":"cross_entropy","steps":2,"batch":1})");
   const std::string text = folder.write("t.txt", "Once upon a time there was a girl named Nora.");
   LOOM_EXPECT_REFUSED(loom({"train", lora, "--data", text, "--out", there}), 2,
@@ -224,8 +224,12 @@ TEST(Findings, C4_ATextEndsWithTheCodeOfItsSignal) {
   LOOM_TEST_FILE(stories, "stories260K/hf");
   const std::pair<int, int> codes[] = {{SIGTERM, 143}, {SIGHUP, 129}};
   for (const auto& [signal, code] : codes) {
-    const Outcome o = loom(Call{
-        {"run", stories, "", "--greedy", "--tokens", "511", "--isa", "generic"}, "", {}, 1, {signal}});
+    const Outcome o =
+        loom(Call{{"run", stories, "", "--greedy", "--tokens", "511", "--isa", "generic"},
+                  "",
+                  {},
+                  1,
+                  {signal}});
     EXPECT_EQ(o.code, code) << o.err;
     EXPECT_TRUE(o.out.ends_with("\n")) << o.out;  // and what was written is whole
   }
@@ -470,11 +474,12 @@ TEST(Findings, G9_ABaseNetworkKeepsItsInputs) {
   const Trained net(folder);
   std::string csv = "a,b,class\n";
   for (int i = 0; i < 20; ++i)
-    csv += std::to_string(i * 0.1) + "," + std::to_string(i % 3) + "," + std::to_string(i % 2) + "\n";
+    csv +=
+        std::to_string(i * 0.1) + "," + std::to_string(i % 3) + "," + std::to_string(i % 2) + "\n";
   const std::string numbers = folder.write("numbers.csv", csv);
-  const std::string file = folder.write(
-      "base.json", R"({"format":"loom-training","version":1,"base":")" + net.file +
-                       R"(","data":{"type":"table","class":"class"},
+  const std::string file =
+      folder.write("base.json", R"({"format":"loom-training","version":1,"base":")" + net.file +
+                                    R"(","data":{"type":"table","class":"class"},
         "loss":"cross_entropy","steps":2,"batch":4})");
   const std::string out = folder / "out.entity";
   const Outcome trained = loom({"train", file, "--data", numbers, "--out", out});

@@ -19,7 +19,12 @@ struct Args {
 
 void bind(CommandLine& c, Args& a) {
   c.add("NETWORK", a.network, "the .entity file that loom train wrote").required();
-  c.add("--data", a.data, "raw data with its targets: a table (CSV), or a folder of idx or .npy files, of which the test files count where there are some").required().type_name("FILE").no_stdin();
+  c.add("--data", a.data,
+        "raw data with its targets: a table (CSV), or a folder of idx or .npy files, of which the "
+        "test files count where there are some")
+      .required()
+      .type_name("FILE")
+      .no_stdin();
   c.add("--threads", a.threads, "0: one per core").not_negative();
   c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
   c.flag("--json", a.json, "one JSON object on stdout");

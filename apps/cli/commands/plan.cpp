@@ -29,7 +29,11 @@ const std::vector<std::string> kCandidates = {"f32", "bf16", "i16", "i8:block32"
 
 void bind(CommandLine& c, Args& a) {
   c.add("NETWORK", a.network, "the .entity file that loom train wrote, its matrices in f32").required();
-  c.add("--data", a.data, "raw data as loom predict takes it, with targets: losses are measured on it").required().type_name("FILE").no_stdin();
+  c.add("--data", a.data,
+        "raw data as loom predict takes it, with targets: losses are measured on it")
+      .required()
+      .type_name("FILE")
+      .no_stdin();
   const Option bytes = c.add("--bytes", a.bytes, "the least loss within so many bytes of weights").positive();
   const Option ms = c.add("--ms", a.ms, "the least loss of what runs 64 rows (or all there are) in so many milliseconds here").positive().excludes(bytes);
   c.add("--loss", a.loss, "the fewest bytes with at most this loss").positive().excludes(bytes).excludes(ms);

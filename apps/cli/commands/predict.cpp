@@ -18,7 +18,13 @@ struct Args {
 
 void bind(CommandLine& c, Args& a) {
   c.add("NETWORK", a.network, "the .entity file that loom train wrote").required();
-  c.add("--data", a.data, "raw data as the network was trained on: a table (CSV, with its target column or without), an array (idx, .npy) or a folder of them; a folder of images or .txt files, in classes or not, or one such file").required().type_name("FILE").no_stdin();
+  c.add("--data", a.data,
+        "raw data as the network was trained on: a table (CSV, with its target column or without), "
+        "an array (idx, .npy) or a folder of them; a folder of images or .txt files, in classes or "
+        "not, or one such file")
+      .required()
+      .type_name("FILE")
+      .no_stdin();
   bind_machine_options(c, a.threads, a.isa, a.device, a.mode);
   c.flag("--json", a.json, "one JSON object on stdout for each row");
 }

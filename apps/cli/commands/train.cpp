@@ -31,8 +31,16 @@ struct Args {
 
 void bind(CommandLine& c, Args& a) {
   c.add("SPEC", a.spec, "the training spec, JSON; without one, what to learn and how is chosen by looking at the data");
-  c.add("--data", a.data, "what to learn from: a file as the spec says; without a spec a table (CSV), a folder of idx or .npy files, a folder with a folder of images or of .txt files for each class (also within train and test), or texts for the embedded language model (a .txt file, or a folder of them)").type_name("FILE").no_stdin();
-  c.add("--test", a.test, "data of the same form, judged at the end; without a spec").type_name("FILE").no_stdin();
+  c.add("--data", a.data,
+        "what to learn from: a file as the spec says; without a spec a table (CSV), a folder of "
+        "idx or .npy files, a folder with a folder of images or of .txt files for each class (also "
+        "within train and test), or texts for the embedded language model (a .txt file, or a "
+        "folder of them)")
+      .type_name("FILE")
+      .no_stdin();
+  c.add("--test", a.test, "data of the same form, judged at the end; without a spec")
+      .type_name("FILE")
+      .no_stdin();
   c.add("--target", a.target, "the column to predict, the last one where not given; without a spec").type_name("NAME");
   c.add("--task", a.task, "whether the target is a class or a number; without a spec").one_of({"classes", "numbers"});
   c.add("--network", a.network, "what to learn with, in place of convolutions for pictures and dense layers for all else; without a spec").one_of({"dense", "convolutional"});
@@ -40,7 +48,11 @@ void bind(CommandLine& c, Args& a) {
   c.flag("--fp8", a.fp8, "products in FP8, forward and backward; without a spec");
   c.add("--steps", a.steps, "in place of as many as the data suggests; without a spec").between(std::int64_t{1}, std::int64_t{1} << 40).type_name("N");
   c.add("--seed", a.seed, "of the first weights, the order and what is held back").between(std::int64_t{0}, INT64_MAX).type_name("N");
-  c.add("--out", a.out, "the .entity file to write, or the folder of an adapter; Ctrl-C, SIGTERM and SIGHUP write it too").required().type_name("FILE");
+  c.add("--out", a.out,
+        "the .entity file to write, or the folder of an adapter; Ctrl-C, SIGTERM and SIGHUP write "
+        "it too")
+      .required()
+      .type_name("FILE");
   c.flag("--resume", a.resume, "go on from the file of --out, with the same bits as if never stopped");
   c.add("--events", a.events, "write loss and rate to a TensorBoard event file in this folder").type_name("FOLDER");
   bind_machine_options(c, a.threads, a.isa, a.device, a.mode);

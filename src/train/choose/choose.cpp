@@ -141,7 +141,8 @@ std::string count_of(std::int64_t n, const std::string& what) { return std::to_s
 
 std::string first_of(const std::vector<std::string>& names) {
   std::string text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 6); ++i) text += (i ? ", " : "") + quoted(names[i]);
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 6); ++i)
+    text += (i ? ", " : "") + quoted(names[i]);
   return text + (names.size() > 6 ? ", ..." : "");
 }
 

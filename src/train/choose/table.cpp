@@ -56,7 +56,8 @@ Result<std::vector<std::int64_t>> places_in(const TableForm& form, const Table& 
     }
     const auto found = std::find(table.names.begin(), table.names.end(), form.columns[c].name);
     if (found != table.names.end()) places[c] = found - table.names.begin();
-    else if (!target && form.columns[c].kind != Column::Kind::unused) return Status(Code::not_found, name + ": no column " + quoted(form.columns[c].name));
+    else if (!target && form.columns[c].kind != Column::Kind::unused)
+      return Status(Code::not_found, name + ": no column " + quoted(form.columns[c].name));
   }
   return places;
 }
@@ -79,7 +80,10 @@ Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
   t.inputs = form.to_json();
   t.said.push_back("data: " + count_of(static_cast<std::int64_t>(table.rows.size()), "row") + " of " + count_of(static_cast<std::int64_t>(table.names.size()), "column") + (table.header ? ", named by a header" : ", no header: they are called 0, 1, ..."));
   const Column& target = form.columns[static_cast<std::size_t>(form.target)];
-  t.said.push_back("target: column " + quoted(target.name) + (form.classes ? ", " + std::to_string(form.labels.size()) + " classes: " + first_of(form.labels) : ", a number"));
+  t.said.push_back("target: column " + quoted(target.name) +
+                   (form.classes ? ", " + std::to_string(form.labels.size()) +
+                                       " classes: " + first_of(form.labels)
+                                 : ", a number"));
   std::int64_t numbers = 0, dates = 0, words = 0, values = 0;
   for (std::size_t c = 0; c < form.columns.size(); ++c) {
     if (static_cast<std::int64_t>(c) == form.target) continue;

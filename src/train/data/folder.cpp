@@ -156,7 +156,10 @@ Result<std::optional<ClassFiles>> read_classes(const std::string& folder, std::o
       empty.add(one.name);
       continue;
     }
-    if (!is_utf8(one.name)) return Status(Code::invalid_argument, joined(folder, quoted(one.name)) + ": the name of a class must be UTF-8: rename the folder");
+    if (!is_utf8(one.name))
+      return Status(Code::invalid_argument,
+                    joined(folder, quoted(one.name)) +
+                        ": the name of a class must be UTF-8: rename the folder");
     files.say("file", "files", " in " + quoted(one.name) + ", by the name" + no_such, found.said);
     folders.say("folder", "folders", " inside the class " + quoted(one.name), found.said);
     found.classes.push_back(std::move(one));

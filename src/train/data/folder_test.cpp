@@ -142,7 +142,9 @@ TEST(Folder, NamesOfClassesAreUtf8) {
   for (const char* name : {"a/1.png", "\xE9t\xE9/1.png"}) f.write(name);
   const auto found = read_classes(f.path());
   EXPECT_EQ(found.status().code(), Code::invalid_argument);
-  EXPECT_NE(found.status().message().find("'\\xe9t\\xe9': the name of a class must be UTF-8"), std::string::npos) << found.status().to_string();
+  EXPECT_NE(found.status().message().find("'\\xe9t\\xe9': the name of a class must be UTF-8"),
+            std::string::npos)
+      << found.status().to_string();
 }
 
 }  // namespace
