@@ -1,5 +1,6 @@
 // Files for the module in Node: the calls of WASI that Loom uses, on the real file system.
 import fs from 'node:fs';
+import paths from 'node:path';
 import { ERRNO } from './wasi.js';
 
 const ROOT = 3; // the descriptor of "/"; the C library makes all paths relative to it
@@ -15,6 +16,13 @@ export function nodeFiles(view) {
 
   const bytes = (at, size) => new Uint8Array(view().buffer, at, size);
   const path = (at, size) => `/${utf8.decode(bytes(at, size).slice())}`;
+  // Where a link leads, also to what is not there yet. The module sees no links and no modes
+  // (src/base/files/paths.h), so that what it saves keeps them here.
+  const linked = (name) => {
+    const link = fs.lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink();
+    if (!link) return name;
+    return fs.existsSync(name) ? fs.realpathSync(name) : paths.resolve(paths.dirname(name), fs.readlinkSync(name));
+  };
   // Answers the error's number instead of throwing.
   const guarded = (body) => (...args) => {
     try {
@@ -138,7 +146,12 @@ export function nodeFiles(view) {
       fs.mkdirSync(path(at, size));
     },
     path_rename(folder, at, size, toFolder, to, toSize) {
-      fs.renameSync(path(at, size), path(to, toSize));
+      const from = path(at, size);
+      const target = linked(path(to, toSize));
+      const old = fs.statSync(target, { throwIfNoEntry: false });
+      if (old && (old.mode & 0o222) === 0) throw Object.assign(new Error('read-only'), { code: 'EACCES' });
+      if (old) fs.chmodSync(from, old.mode & 0o777);
+      fs.renameSync(from, target);
     },
     path_unlink_file(folder, at, size) {
       fs.unlinkSync(path(at, size));

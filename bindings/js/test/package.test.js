@@ -186,6 +186,30 @@ test('files, in Node', async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
+test('what is saved keeps links and modes, and replaces files alone', { skip: process.platform === 'win32' }, () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'loom-'));
+  const [real, link, fresh, dangling] = ['real.entity', 'link.entity', 'fresh.entity', 'dangling.entity'].map((name) => path.join(folder, name));
+  const net = new Network(TOPOLOGY, { seed: 1 });
+  fs.writeFileSync(real, 'old', { mode: 0o600 });
+  fs.symlinkSync('real.entity', link);
+  fs.symlinkSync('fresh.entity', dangling);
+  for (const name of [link, dangling]) {
+    net.save(name);
+    assert.ok(fs.lstatSync(name).isSymbolicLink());
+  }
+  assert.deepEqual(new Uint8Array(fs.readFileSync(real)), net.save());
+  assert.deepEqual(new Uint8Array(fs.readFileSync(fresh)), net.save());
+  assert.equal(fs.statSync(real).mode & 0o777, 0o600);
+  fs.chmodSync(real, 0o444);
+  fs.writeFileSync(fresh, 'old');
+  assert.throws(() => net.save(link), LoomError);
+  assert.throws(() => net.save(folder), LoomError);
+  assert.throws(() => net.save(path.join(folder, 'missing', 'x.entity')), LoomError);
+  assert.deepEqual(fs.readdirSync(folder).sort(), ['dangling.entity', 'fresh.entity', 'link.entity', 'real.entity']);
+  net.dispose();
+  fs.rmSync(folder, { recursive: true });
+});
+
 test('what is disposed of is an error, and nothing is left', () => {
   const before = live();
   const net = new Network(TOPOLOGY);
