@@ -100,7 +100,7 @@ Result<std::vector<std::string>> Options::strings(std::string_view key) const {
 }
 
 Result<int> Options::threads() const {
-  LOOM_ASSIGN(const std::int64_t n, integer("threads", 0, 0, 1024));
+  LOOM_ASSIGN(const std::int64_t n, integer("threads", 0, 0, ThreadPool::kMaxThreads));
   return static_cast<int>(n);
 }
 

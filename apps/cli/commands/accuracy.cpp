@@ -20,7 +20,7 @@ struct Args {
 void bind(CLI::App& c, Args& a) {
   c.add_option("NETWORK", a.network, "the .entity file that loom train wrote")->required();
   c.add_option("--data", a.data, "raw data with its targets: a table (CSV), or a folder of idx or .npy files, of which the test files count where there are some")->required()->type_name("FILE");
-  c.add_option("--threads", a.threads, "0: one per core")->check(CLI::NonNegativeNumber);
+  c.add_option("--threads", a.threads, "0: one per core")->check(CLI::Range(0, ThreadPool::kMaxThreads));
   c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
   c.add_flag("--json", a.json, "one JSON object on stdout");
 }

@@ -46,7 +46,7 @@ void bind(CLI::App& c, Args& a) {
   c.add_option("--dtype", a.dtype, "weights, for example f32, i8, i4");
   c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
   bind_device_option(c, a.device);
-  c.add_option("--threads", a.threads, "0: one per core")->check(CLI::NonNegativeNumber);
+  c.add_option("--threads", a.threads, "0: one per core")->check(CLI::Range(0, ThreadPool::kMaxThreads));
   c.add_option("--context", a.context, "positions before the 64 decoded ones")->check(CLI::Range(0, 960));
   c.add_option("--repeats", a.repeats, "of which the median counts (5; 30 of layers)")->check(CLI::PositiveNumber);
   std::vector<std::string> names = bench_layer_names();
@@ -67,7 +67,7 @@ double read_bandwidth(ThreadPool& pool, int repeats) {
     std::atomic<std::uint64_t> sum{0};
   } job;
   const double seconds = median_seconds(repeats, [&] {
-    pool.run([](void* context, int worker, int workers) {
+    pool.run([](void* context, int worker, int workers) noexcept {
       auto& j = *static_cast<Job*>(context);
       const std::size_t begin = j.data.size() * static_cast<std::size_t>(worker) / static_cast<std::size_t>(workers), end = j.data.size() * static_cast<std::size_t>(worker + 1) / static_cast<std::size_t>(workers);
       std::uint64_t lanes[16] = {};

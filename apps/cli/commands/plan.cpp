@@ -36,7 +36,7 @@ void bind(CLI::App& c, Args& a) {
   c.add_option("--rows", a.rows, "rows of the data that losses are measured on (512)")->check(CLI::PositiveNumber);
   c.add_option("--seed", a.seed, "which rows: same seed, same plan (0)")->check(CLI::NonNegativeNumber);
   c.add_option("--out", a.out, "writes the network as planned: an .entity file for loom predict")->type_name("FILE");
-  c.add_option("--threads", a.threads, "threads (one per core); the plan is the same for any number, but for --ms")->check(CLI::Range(1, 1024));
+  c.add_option("--threads", a.threads, "threads (one per core); the plan is the same for any number, but for --ms")->check(CLI::Range(1, ThreadPool::kMaxThreads));
   c.add_option("--isa", a.isa, "the instruction set to use (the best here)");
   c.add_flag("--json", a.json, "one JSON object on stdout");
 }

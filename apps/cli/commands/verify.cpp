@@ -22,7 +22,7 @@ void bind(CLI::App& c, Args& a) {
   c.add_option("--against", a.against, "a table of another machine: names the first difference")->type_name("FILE");
   c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
   bind_device_option(c, a.device);
-  c.add_option("--threads", a.threads, "0: one per core")->check(CLI::NonNegativeNumber);
+  c.add_option("--threads", a.threads, "0: one per core")->check(CLI::Range(0, ThreadPool::kMaxThreads));
   c.add_flag("--json", a.json, "one JSON object on stdout");
 }
 

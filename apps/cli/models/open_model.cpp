@@ -46,7 +46,7 @@ void bind_machine_options(CLI::App& c, int& threads, std::string& isa, std::stri
   const auto modes = mode_names();
   c.add_option("--mode", mode, "cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, or auto: what is faster here, as measured; the answer is the same")
       ->check(CLI::IsMember(std::vector<std::string>(modes.begin(), modes.end())))->excludes(named);
-  c.add_option("--threads", threads, "threads (one per core); the answer is the same for any number")->check(CLI::Range(1, 1024));
+  c.add_option("--threads", threads, "threads (one per core); the answer is the same for any number")->check(CLI::Range(1, ThreadPool::kMaxThreads));
   c.add_option("--isa", isa, "the instruction set to use (the best here); fast: fused multiply-adds, other bits")->check(word_check("NAME", [](const std::string& text) { return cpu::select_kernels(text); }));
 }
 

@@ -190,7 +190,7 @@ std::span<std::byte> Executor::state(BufferId id) {
 }
 
 // The schedule is one for the whole team; a worker alone keeps to its order, and needs no barriers.
-void Executor::work(void* context, int worker, int workers) {
+void Executor::work(void* context, int worker, int workers) noexcept {
   auto* self = static_cast<Executor*>(context);
   char* copies = reinterpret_cast<char*>(self->arena_.get() + self->placement_.arena_bytes + worker * (self->scratch_bytes_ + self->schedule_.private_bytes()));
   for (std::size_t n = self->run_begin_; n < self->run_end_; ++n) {

@@ -60,13 +60,12 @@ class PreparedWeights {
   static bool is_plain_master(const Entry& entry);
   static void lay_out(const Entry& entry, cpu::Range blocks);
   Block allocate(std::int64_t bytes);
-  static void refresh_share(void* context, int worker, int workers);
-  static void lay_out_share(void* context, int worker, int workers);
+  static Status refresh_share(void* context, int worker, int workers);
+  static void lay_out_share(void* context, int worker, int workers) noexcept;
 
   std::vector<Entry> entries_;
   std::vector<Entry*> stale_, masters_;  // of a refresh
   std::atomic<std::int64_t> bytes_ = 0;
-  std::vector<Status> failures_;  // per worker, of the last refresh
 };
 
 // 64-byte aligned, zeroed lazily by the operating system where it can.
