@@ -122,7 +122,7 @@ int32_t loom_model_create(loom_network network, loom_tokenizer tokenizer, const 
     }
     LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"name", "architecture", "vocab_size", "max_positions", "bos", "eos", "sampling", "parameters"}));
     LOOM_ASSIGN(std::string name, o.string("name", "(made)"));
-    const locks::unique_lock lock(n->shared->mutex);
+    LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
     LOOM_ASSIGN(ModelConfig config, config_of(o, n->shared->network, t));
     LOOM_ASSIGN(Network copy, copy_network(n->shared->network));
     Result<Tokenizer> its = t ? Result<Tokenizer>(std::move(*t)) : Status(Code::not_found, "the model was made without a tokenizer");
@@ -143,7 +143,7 @@ int32_t loom_model_save(loom_model model, const char* path, size_t path_size, lo
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
-    const locks::unique_lock lock(m->shared->mutex);
+    LOOM_ASSIGN(const auto lock, m->shared->hold_alone());
     return save_model(p, m->model());
   });
 }
@@ -152,7 +152,7 @@ int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom_error* e
   return call(error, [&]() -> Status {
     LOOM_TRY(want(bytes));
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
-    const locks::unique_lock lock(m->shared->mutex);
+    LOOM_ASSIGN(const auto lock, m->shared->hold_alone());
     std::vector<std::byte> file;
     LOOM_TRY(save_model(&file, m->model()));
     *bytes = new_bytes(std::move(file));
@@ -164,7 +164,7 @@ int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(info));
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
-    const locks::unique_lock lock(m->shared->mutex);
+    LOOM_ASSIGN(const auto lock, m->shared->hold_alone());
     *info = new_json(info_json(m->model()));
     return {};
   });

@@ -30,7 +30,7 @@ template <class F>
 Status training(loom_trainer handle, bool changes, F body) {
   LOOM_ASSIGN(const auto t, get<TrainerObject>(handle));
   LOOM_ASSIGN(const auto inside, enter(*t));
-  const locks::unique_lock lock(t->shared->mutex);
+  LOOM_ASSIGN(const auto lock, t->shared->hold_alone());
   if (t->forms != t->shared->forms)
     return Status(Code::invalid_argument, "trainer: the network's topology or formats have changed since this trainer was made: make a new one");
   if (t->values != t->shared->values) LOOM_TRY(t->trainer->refresh());
@@ -128,7 +128,7 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     trainer_options.measured = machine.mode.measured;
     t->device = std::move(machine.choice);
     trainer_options.device = t->device.device.get();
-    const locks::unique_lock lock(n->shared->mutex);
+    LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
     trainer_options.places = places_of(*n->shared);
     LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool, trainer_options));
     if (t->trainer->adapter()) n->shared->adapter = t->trainer->adapter();

@@ -269,6 +269,7 @@ Result<Tensor> make_tensor(std::string name, Type type, Dims dims, std::span<con
 // The last import, and a session that runs it: for these shapes and known values.
 struct Runner::Ready {
   locks::mutex mutex;
+  bool left = false;  // held by a thread of the process that was forked
   std::string key;
   std::set<std::string> known;
   std::optional<ImportedGraph> graph;
@@ -279,6 +280,7 @@ struct Runner::Ready {
 Runner::Runner(Model model) : model_(std::move(model)), ready_(std::make_unique<Ready>()) {}
 Runner::Runner(Runner&&) noexcept = default;
 Runner::~Runner() = default;
+void Runner::forked() { ready_->left |= locks::held_by_the_parent(ready_->mutex); }
 
 namespace {
 
@@ -305,6 +307,7 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
   for (const Input& in : inputs)
     if (std::none_of(model_.graph.inputs.begin(), model_.graph.inputs.end(), [&](const ValueInfo& v) { return v.name == in.name; }))
       return Status(Code::invalid_argument, model_.file + ": has no input '" + in.name + "'");
+  if (ready_->left) return Status(Code::busy, model_.file + ": the process was forked while another thread ran this graph: load it again");
   const locks::unique_lock lock(ready_->mutex);
   LOOM_ASSIGN(std::string key, key_of(inputs, ready_->known));
   if (!ready_->session || ready_->key != key) LOOM_TRY(prepare(inputs));
