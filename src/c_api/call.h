@@ -15,8 +15,12 @@
 
 namespace loom::c_api {
 
-// Writes the error and returns its code.
+// Writes the error and returns its code. Allocates nothing.
 std::int32_t report(const Status& status, loom_error* error);
+#if defined(__cpp_exceptions)
+// The same of what is being thrown.
+std::int32_t report_exception(loom_error* error) noexcept;
+#endif
 
 // Runs a call. Nothing is thrown across the border: what the standard library throws becomes a code.
 template <class F>
@@ -24,12 +28,8 @@ std::int32_t call(loom_error* error, F body) {
 #if defined(__cpp_exceptions)
   try {
     return report(body(), error);
-  } catch (const std::bad_alloc&) {
-    return report(Status(Code::out_of_memory, "an allocation failed"), error);
-  } catch (const std::exception& e) {
-    return report(Status(Code::internal, e.what()), error);
   } catch (...) {
-    return report(Status(Code::internal, "an unknown exception"), error);
+    return report_exception(error);
   }
 #else
   return report(body(), error);

@@ -34,10 +34,18 @@ Status training(loom_trainer handle, bool changes, F body) {
   if (t->forms != t->shared->forms)
     return Status(Code::invalid_argument, "trainer: the network's topology or formats have changed since this trainer was made: make a new one");
   if (t->values != t->shared->values) LOOM_TRY(t->trainer->refresh());
-  const bool quantized = t->trainer->quantized();
-  const Status status = body(*t->trainer);
-  if (t->trainer->quantized() != quantized) t->forms = ++t->shared->forms;
   t->values = changes ? ++t->shared->values : t->shared->values;
+  // Also where the body ends by an exception, which may have begun to change the dtype.
+  struct Forms {
+    TrainerObject& t;
+    const bool quantized = t.trainer->quantized();
+    bool failed = true;
+    ~Forms() {
+      if (t.trainer->quantized() != quantized || (failed && t.trainer->quantizes())) t.forms = ++t.shared->forms;
+    }
+  } forms{*t};
+  const Status status = body(*t->trainer);
+  forms.failed = !status.ok();
   return status;
 }
 
