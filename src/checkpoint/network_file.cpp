@@ -59,7 +59,8 @@ Status add_parameter(EntityWriter& writer, const std::string& name, WeightStore&
   } else {
     LOOM_TRY(writer.tensor(name, TensorType::matrix(store.format()), shape, [&store](const EntityWriter::Sink& sink) -> Status {
       LOOM_ASSIGN(const PackedMatrix packed, store.packed());
-      return sink(packed.bytes());
+      LOOM_TRY(sink(packed.bytes()));
+      return packed.intact();
     }));
   }
   if (!keep_master || !store.has_master()) return {};

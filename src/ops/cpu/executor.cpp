@@ -267,7 +267,7 @@ Status Executor::run(Segment first, Segment last) {
       std::memset(arena_.get() + placement_.arena_bytes + worker * (scratch_bytes_ + schedule_.private_bytes()), 0xFF, static_cast<std::size_t>(schedule_.private_bytes()));
   }
   pool_.run(&Executor::work, this);
-  return {};
+  return prepared_->intact();
 }
 
 }  // namespace loom::cpu

@@ -97,6 +97,7 @@ Status PreparedWeights::refresh(ThreadPool& pool) {
   for (Entry& e : entries_) {
     if (!e.store || e.epoch == e.store->epoch()) continue;
     e.arg.master = nullptr;
+    e.packed = {};
     if (is_plain_master(e) && e.updated && e.copied) {
       e.arg.master = e.store->master().data();
       e.arg.rows = e.store->rows();
@@ -113,8 +114,19 @@ Status PreparedWeights::refresh(ThreadPool& pool) {
   }
   if (!stale_.empty()) LOOM_TRY(pool.run_allocating(&PreparedWeights::refresh_share, this));
   if (!masters_.empty()) pool.run(&PreparedWeights::lay_out_share, this);
+  files_.clear();
+  for (const Entry& e : entries_) {
+    const Mapping* file = e.packed.file();
+    if (file && std::find(files_.begin(), files_.end(), file) == files_.end()) files_.push_back(file);
+  }
+  LOOM_TRY(intact());
   for (Entry& e : entries_)
     if (e.store) e.epoch = e.store->epoch();
+  return {};
+}
+
+Status PreparedWeights::intact() const {
+  for (const Mapping* file : files_) LOOM_TRY(file->intact());
   return {};
 }
 
