@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes of loom.json everything that must agree about the C ABI: the header, the list of exported symbols, the reference page and the tables
-that the bindings call through. `generate.py` writes them, `generate.py --check` fails where one differs."""
+that the bindings call through. `generate.py` writes them, `generate.py --check` fails where one differs. The keys of options come from the schema
+that tools/generate makes of src/c_api/options.h."""
 import json
 import pathlib
 import sys
@@ -42,9 +43,25 @@ def load():
     for function in functions(api):
         assert function["name"] not in seen, function["name"] + " stands twice"
         seen.add(function["name"])
-        for _, kind, _ in function.get("params", []):
+        for parameter in function.get("params", []):
+            if parameter[2].startswith("@"):
+                parameter[2] = options_text(parameter[2][1:])
+            kind = parameter[1]
             assert kind in C_PARAMETERS, "%s: no kind of parameter %r" % (function["name"], kind)
     return api
+
+
+def options_text(name):
+    """The keys of an object of options, with their defaults, and where the rest stands."""
+    schema = json.loads((ROOT / "docs/reference/options.schema.json").read_text())
+    keys = []
+    for key, field in schema["$defs"][name]["properties"].items():
+        needed = key in schema["$defs"][name].get("required", [])
+        value = field.get("default")
+        text = "%g" % value if isinstance(value, float) else json.dumps(value)
+        default = " (must be given)" if needed else " (%s)" % text if "default" in field else ""
+        keys.append(key + default)
+    return ", ".join(keys) + ": docs/reference/options.md, " + name
 
 
 def functions(api):
@@ -147,7 +164,7 @@ def exports(api):
 def reference(api):
     out = ["# The C interface\n\n<!-- %s -->\n\n" % NOTE,
            "`#include <loom/loom.h>`. Functions return a code and fill the caller's `loom_error`; handles are numbers, 0 is none; texts go in as pointer and\n"
-           "size and come out as bytes objects. Options are JSON, unknown keys are refused. The header says the rest; `include/loom/loom.hpp` wraps it for C++.\n"]
+           "size and come out as bytes objects. [Options](options.md) are JSON, unknown keys are refused. The header says the rest; `include/loom/loom.hpp` wraps it for C++.\n"]
     for title, rows, prefix in (("Results", api["codes"], "LOOM_"), ("Kinds of objects", api["kinds"], "LOOM_KIND_"), ("Why a text ended", api["finish"], "LOOM_FINISH_")):
         out.append("\n## %s\n\n| | | |\n|---|---|---|\n" % title)
         out += ["| `%s%s` | %d | %s |\n" % (prefix, name.upper(), value, doc) for name, value, doc in rows]

@@ -2,12 +2,13 @@
 // take. Actions answer on stdout, say everything else on stderr, and return an exit code.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/status.h"
+#include "options.h"
 
 namespace loom::cli {
 
@@ -37,14 +38,16 @@ void add_bench(CLI::App& app, Action& action);
 // `loom` alone: the story of this seed.
 int welcome(std::uint64_t seed);
 
-// Adds a subcommand whose arguments live as long as its action: `bind` adds the options, `run` does the work.
+// Adds a subcommand: `bind` adds its options, `run` does the work where the command line calls it.
+void add_command(CLI::App& app, Action& action, const char* name, const char* about,
+                 const std::function<void(CommandLine&)>& bind, std::function<int()> run);
+// The same with arguments that live as long as its action.
 template <class Args>
-CLI::App* add_command(CLI::App& app, Action& action, const char* name, const char* about, void (*bind)(CLI::App&, Args&), int (*run)(const Args&)) {
-  auto args = std::make_shared<Args>();
-  CLI::App* command = app.add_subcommand(name, about);
-  bind(*command, *args);
-  command->final_callback([args, run, &action] { action = [args, run] { return run(*args); }; });
-  return command;
+void add_command(CLI::App& app, Action& action, const char* name, const char* about,
+                 void (*bind)(CommandLine&, Args&), int (*run)(const Args&)) {
+  const auto args = std::make_shared<Args>();
+  add_command(app, action, name, about, [&](CommandLine& line) { bind(line, *args); },
+              [args, run] { return run(*args); });
 }
 
 // Says what went wrong on stderr and returns the code.

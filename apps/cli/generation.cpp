@@ -22,16 +22,16 @@ std::string decode_text(const Statistics& s) { return std::to_string(s.decode_to
 
 }  // namespace
 
-void bind_sampling_options(CLI::App& c, SamplingOptions& o) {
-  c.add_option("--tokens", o.tokens, "tokens at most (256, or the end of the text)")->check(CLI::PositiveNumber);
-  auto* greedy = c.add_flag("--greedy", o.greedy, "always the most probable token");
-  c.add_option("--temperature", o.temperature, "0 is greedy (what the model recommends, else 0.7)")->check(CLI::NonNegativeNumber)->excludes(greedy);
-  c.add_option("--top-k", o.top_k, "of the K most probable tokens; 0: all")->check(CLI::NonNegativeNumber)->excludes(greedy);
-  c.add_option("--top-p", o.top_p, "of the most probable tokens that together have probability P")->check(CLI::Range(0.0, 1.0))->excludes(greedy);
-  c.add_option("--min-p", o.min_p, "of tokens at least P times as probable as the best")->check(CLI::Range(0.0, 1.0))->excludes(greedy);
-  c.add_option("--repetition-penalty", o.repetition_penalty, "above 1: tokens that were there become less probable")->check(CLI::PositiveNumber);
-  c.add_option("--seed", o.seed, "same seed, same answer (0)");
-  c.add_option("--stop", o.stop, "end before this text; may be given several times")->allow_extra_args(false);
+void bind_sampling_options(CommandLine& c, SamplingOptions& o) {
+  c.add("--tokens", o.tokens, "tokens at most (256, or the end of the text)").positive();
+  const Option greedy = c.flag("--greedy", o.greedy, "always the most probable token");
+  c.add("--temperature", o.temperature, "0 is greedy (what the model recommends, else 0.7)").not_negative().excludes(greedy);
+  c.add("--top-k", o.top_k, "of the K most probable tokens; 0: all").not_negative().excludes(greedy);
+  c.add("--top-p", o.top_p, "of the most probable tokens that together have probability P").within(0.0, 1.0).excludes(greedy);
+  c.add("--min-p", o.min_p, "of tokens at least P times as probable as the best").within(0.0, 1.0).excludes(greedy);
+  c.add("--repetition-penalty", o.repetition_penalty, "above 1: tokens that were there become less probable").positive();
+  c.add("--seed", o.seed, "same seed, same answer (0)");
+  c.add("--stop", o.stop, "end before this text; may be given several times").one_value();
 }
 
 GeneratorOptions generator_options_of(const ModelOptions& options, const OpenModel& opened) {

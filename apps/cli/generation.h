@@ -18,7 +18,7 @@ struct SamplingOptions {
   std::vector<std::string> stop;
 };
 
-void bind_sampling_options(CLI::App& command, SamplingOptions& options);
+void bind_sampling_options(CommandLine& command, SamplingOptions& options);
 
 // With a clock, and cancelled by Ctrl-C.
 GeneratorOptions generator_options_of(const ModelOptions& options, const OpenModel& opened);

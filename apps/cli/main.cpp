@@ -1,4 +1,5 @@
 // loom: the program. Parses the command line and runs one command; see command.h for the rules they keep.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "command.h"

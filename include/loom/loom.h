@@ -117,7 +117,7 @@ LOOM_API int32_t loom_simulate(const char* format, size_t format_size, int64_t r
 
 /* Runs the numerics table of docs/reference/numerics.md. Takes seconds. With a device, the rows that it runs
  * are its own; the others are the CPU's, and have a why.
- *   options: JSON: isa ("": the best here), threads (0: one per core), device ("cpu", "gpu", "auto")
+ *   options: JSON: threads (0), isa, device: docs/reference/options.md, verify
  *   report: JSON: numerics_version, target (what computed), numerics ("portable", or why a device is not),
  *     fingerprint, golden (the fingerprint every build must have), equal, rows: [{name, hash, why}] */
 LOOM_API int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report, loom_error* error);
@@ -248,7 +248,8 @@ LOOM_API int32_t loom_network_unload_adapter(loom_network network, loom_error* e
 LOOM_API int32_t loom_network_merge_adapter(loom_network network, loom_error* error);
 
 /* The program that a session of these options runs, a line per instruction.
- *   options: JSON: of session_create */
+ *   options: JSON: max_rows (64), max_head_rows, max_positions (512), sequences (1), threads (0), isa,
+ *     device, mode: docs/reference/options.md, session_create */
 LOOM_API int32_t loom_network_program(loom_network network, const char* options, size_t options_size, loom_bytes* program, loom_error* error);
 
 /* ---- session
@@ -256,9 +257,8 @@ LOOM_API int32_t loom_network_program(loom_network network, const char* options,
  * again; a change of topology or arithmetic empties its caches. */
 
 /* Plans all memory; runs allocate nothing.
- *   options: JSON: max_rows (64), max_head_rows (1 for networks of ids, else max_rows): rows whose output is
- *     wanted, max_positions (512), sequences (1), threads (0: one per core), isa ("": the best here), device
- *     ("cpu", "gpu", "auto"), mode (threads and device in one word: docs/reference/modes.md) */
+ *   options: JSON: max_rows (64), max_head_rows, max_positions (512), sequences (1), threads (0), isa,
+ *     device, mode: docs/reference/options.md, session_create */
 LOOM_API int32_t loom_session_create(loom_network network, const char* options, size_t options_size, loom_session* session, loom_error* error);
 
 /* Runs rows of values through a network without attention.
@@ -342,8 +342,7 @@ LOOM_API int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* er
 /* Nothing runs yet. Where the spec has "lora" the network has the trainer's adapter from now on, which learns
  * in its place.
  *   spec: JSON: docs/reference/training-spec.md; "network" and "data" are not read
- *   options: JSON: threads (0: one per core), isa ("": the best here), device ("cpu", "gpu", "auto"), mode
- *     (threads and device in one word: docs/reference/modes.md) */
+ *   options: JSON: threads (0), isa, device, mode: docs/reference/options.md, trainer_create */
 LOOM_API int32_t loom_trainer_create(loom_network network, loom_data data, const char* spec, size_t spec_size, const char* options, size_t options_size, loom_trainer* trainer, loom_error* error);
 
 /* Trains. Where a loss is not finite the weights stay as they are and the error names the step.
@@ -387,7 +386,8 @@ LOOM_API int32_t loom_tokenizer_parse(const char* json, size_t json_size, const 
 
 /* A byte-level BPE vocabulary learned from texts.
  *   texts: JSON: an array of strings
- *   options: JSON: vocab_size, special_tokens ([]), bos (""), eos (""), add_bos (false) */
+ *   options: JSON: vocab_size (4096), special_tokens ([]), bos, eos, add_bos (false):
+ *     docs/reference/options.md, tokenizer_train */
 LOOM_API int32_t loom_tokenizer_train(const char* texts, size_t texts_size, const char* options, size_t options_size, loom_tokenizer* tokenizer, loom_error* error);
 
 /* Sizes and special tokens.
@@ -444,9 +444,8 @@ LOOM_API int32_t loom_model_load_bytes(loom_bytes bytes, const char* format, siz
 /* A language model of a network that was trained here: it generates, and is saved as one file.
  *   network: reads ids and gives a value for each; copied
  *   tokenizer: 0: none, the model then runs by ids
- *   options: JSON: as model_info says them: max_positions (must be given), bos, eos (as the tokenizer has
- *     them; null: none), name ("(made)"), architecture (null), sampling ({}); vocab_size and parameters,
- *     where given, must be the network's */
+ *   options: JSON: name ("(made)"), architecture, vocab_size, max_positions (must be given), bos, eos,
+ *     sampling, parameters: docs/reference/options.md, model_create */
 LOOM_API int32_t loom_model_create(loom_network network, loom_tokenizer tokenizer, const char* options, size_t options_size, loom_model* model, loom_error* error);
 
 /* What model_load would refuse without looking at a weight. */
@@ -475,9 +474,8 @@ LOOM_API int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenize
  * with what the sequence holds is not run again. A change of the network empties the sequences. */
 
 /* A generator with the KV caches of one or more sequences.
- *   options: JSON: context (0: as trained, at most 4096), sequences (1), chunk (0: 64 rows of a prompt per
- *     run, 512 on a device), threads (0: one per core), isa (""), device ("cpu", "gpu", "auto"), mode
- *     (threads and device in one word: docs/reference/modes.md) */
+ *   options: JSON: context (0), sequences (1), chunk (0), threads (0), isa, device, mode:
+ *     docs/reference/options.md, generator_create */
 LOOM_API int32_t loom_generator_create(loom_model model, const char* options, size_t options_size, loom_generator* generator, loom_error* error);
 
 /* Makes ids the content of a sequence.
@@ -498,8 +496,8 @@ LOOM_API int32_t loom_generator_feed_chat(loom_generator generator, int64_t sequ
 LOOM_API int32_t loom_generator_logits(loom_generator generator, int64_t sequence, float* logits, size_t logits_count, loom_error* error);
 
 /* Begins a text after what was fed. A text that was not taken to its end is given up.
- *   options: JSON: max_tokens (0: until the context is full), temperature (0: greedy), top_k (0), top_p (1),
- *     min_p (0), repetition_penalty (1), seed (0), stop ([]), ignore_eos (false) */
+ *   options: JSON: max_tokens (0), temperature (0), top_k (0), top_p (1), min_p (0), repetition_penalty (1),
+ *     seed (0), stop ([]), ignore_eos (false): docs/reference/options.md, generator_start */
 LOOM_API int32_t loom_generator_start(loom_generator generator, int64_t sequence, const char* options, size_t options_size, loom_error* error);
 
 /* Picks the next token. Needs a text begun by generator_start.

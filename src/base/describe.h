@@ -6,6 +6,7 @@
 #endif
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -13,18 +14,19 @@
 
 #include "base/fields.h"
 #include "base/json.h"
+#include "base/words.h"
 
 namespace loom {
 
 inline Json::Array names_of(std::string_view list) {
-  Json::Array names;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(", "), list.size());
-    names.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 2, list.size()));
-  }
-  return names;
+  const std::vector<std::string_view> names = split(list, ", ");
+  return Json::Array(names.begin(), names.end());
 }
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
 
 // {"about", "fields": [{"key", "type", "default", "doc", "min", ..., "names", "required", "only"}]}
 // An enum needs `described_names(E)`, all of its names, and `name(E)`.
@@ -44,7 +46,8 @@ class FieldDescriber {
     bound(json, "above", field.above, value);
     bound(json, "max", field.max, value);
     bound(json, "below", field.below, value);
-    if (field.one_of) json.set("names", Json(names_of(field.one_of)));
+    const char* names = field.one_of ? field.one_of : field.names.text;
+    if (*names) json.set("names", Json(names_of(names)));
     if (field.required) json.set("required", true);
     if (field.only.key) {
       Json only = Json::object();
@@ -89,6 +92,10 @@ class FieldDescriber {
     } else if constexpr (std::is_same_v<T, std::vector<std::vector<std::int64_t>>>) {
       json.set("type", "integer lists");
       json.set("default", Json::array());
+    } else if constexpr (is_optional<T>) {
+      Json inner = Json::object();
+      type_of(typename T::value_type(), inner);
+      json.set("type", *inner.find("type"));
     } else {
       json.set("type", described_shape(value));
     }
@@ -101,7 +108,8 @@ class FieldDescriber {
   template <class T>
   static void bound(Json& json, const char* key, double value, const T&) {
     if (value == Field::kNone || value == -Field::kNone) return;
-    if constexpr (std::is_same_v<T, double>) json.set(key, value);
+    if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>)
+      json.set(key, value);
     else json.set(key, static_cast<std::int64_t>(value));
   }
 

@@ -28,13 +28,17 @@ class FieldChecker {
  private:
   template <class T>
   void check(std::string_view key, T& value, const Field& field) {
+    static_assert(!std::is_const_v<T>, "the comparisons below are of types that are not const");
     if (!status_.ok() || !field.only.holds) return;
     if constexpr (std::is_same_v<T, std::int64_t>) number(key, value, field);
     else if constexpr (std::is_same_v<T, double>) number(key, value, field);
     else if constexpr (std::is_same_v<T, std::string>) text(key, value, field);
     else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) numbers(key, value, field);
     else if constexpr (std::is_same_v<T, std::vector<std::string>> || std::is_same_v<T, Json>) {
-    } else if constexpr (!std::is_scalar_v<T>) inside(std::string(key), value);
+    } else {
+      static_assert(!std::is_scalar_v<T>, "a kind of number that is not checked yet");
+      inside(std::string(key), value);
+    }
   }
   void number(std::string_view key, std::int64_t value, const Field& field) {
     if (!in_range(static_cast<double>(value), field))

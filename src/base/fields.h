@@ -56,6 +56,7 @@ struct Field {
   static constexpr double kNone = std::numeric_limits<double>::infinity();
 
   FieldText doc{};
+  FieldText names{};  // of a text that its reader alone checks: "cpu, gpu, auto"
   // Of a number, or of each number of a list; above and below are excluded themselves.
   double min = -kNone, above = -kNone, max = kNone, below = kNone;
   const char* one_of = nullptr;  // the names that a text may be: "all, last"

@@ -7,15 +7,16 @@
 
 namespace loom {
 
-// What lies between single spaces: views of the text.
-inline std::vector<std::string_view> words(std::string_view text) {
-  std::vector<std::string_view> out;
+// What lies between separators: views of the text.
+inline std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
+  std::vector<std::string_view> parts;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    out.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t end = std::min(text.find(separator), text.size());
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + separator.size(), text.size()));
   }
-  return out;
+  return parts;
 }
+inline std::vector<std::string_view> words(std::string_view text) { return split(text, " "); }
 
 }  // namespace loom

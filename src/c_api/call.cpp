@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "base/files/bytes.h"
-#include "ops/cpu/isa.h"
 
 namespace loom::c_api {
 
@@ -78,62 +77,6 @@ Result<std::int64_t> product(std::string_view what, std::int64_t a, std::int64_t
   const auto p = checked_mul(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
   if (!p || *p > INT64_MAX) return Status(Code::out_of_range, std::string(what) + ": " + std::to_string(a) + " x " + std::to_string(b) + " values are too many");
   return static_cast<std::int64_t>(*p);
-}
-
-Result<Options> Options::parse(const char* data, std::size_t size, std::initializer_list<std::string_view> known) {
-  LOOM_ASSIGN(Json json, json_argument(data, size, "options"));
-  return of(std::move(json), known);
-}
-
-Result<Options> Options::of(Json json, std::initializer_list<std::string_view> known) {
-  Options options;
-  options.json_ = std::move(json);
-  if (!options.json_.is_object()) return Status(Code::invalid_argument, "options: expected a JSON object");
-  for (const auto& [key, value] : options.json_.as_object()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    std::string list;
-    for (const std::string_view k : known) list += (list.empty() ? "" : ", ") + std::string(k);
-    return Status(Code::invalid_argument, "options: unknown key \"" + key + "\": known are " + list);
-  }
-  return options;
-}
-
-Result<std::int64_t> Options::integer(std::string_view key, std::int64_t fallback, std::int64_t least, std::int64_t most) const {
-  LOOM_ASSIGN(const std::int64_t value, named(json_.get_integer(key, fallback)));
-  if (value >= least && value <= most) return value;
-  return Status(Code::invalid_argument,
-                "options: \"" + std::string(key) + "\" must be in " + std::to_string(least) + ".." + std::to_string(most) + ", got " + std::to_string(value));
-}
-
-Result<std::vector<std::string>> Options::strings(std::string_view key) const {
-  std::vector<std::string> out;
-  const Json* list = json_.find(key);
-  if (!list || list->is_null()) return out;
-  const Status wrong(Code::invalid_argument, "options: \"" + std::string(key) + "\" must be a list of strings");
-  if (!list->is_array()) return wrong;
-  for (const Json& item : list->as_array()) {
-    if (!item.is_string()) return wrong;
-    out.push_back(item.as_string());
-  }
-  return out;
-}
-
-Result<int> Options::threads() const {
-  LOOM_ASSIGN(const std::int64_t n, integer("threads", 0, 0, ThreadPool::kMaxThreads));
-  return static_cast<int>(n);
-}
-
-Result<webgpu::Choice> Options::device() const {
-  LOOM_ASSIGN(const std::string name, string("device", "cpu"));
-  return webgpu::choose_device(name);
-}
-
-Result<Machine> Options::machine() const {
-  LOOM_ASSIGN(const int count, threads());
-  LOOM_ASSIGN(const std::string mode, string("mode", ""));
-  LOOM_ASSIGN(const std::string device, string("device", ""));
-  LOOM_ASSIGN(const std::string isa, string("isa", ""));
-  return machine_of(mode, count, device, isa);
 }
 
 loom_handle new_bytes(std::vector<std::byte> bytes) {

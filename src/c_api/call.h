@@ -1,7 +1,6 @@
 // What every function of the C interface does with its arguments and its errors. Internal.
 #pragma once
 
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,32 +59,6 @@ Result<std::span<T>> span(T* data, std::size_t count, std::string_view what) {
 Status expect_count(std::string_view what, std::size_t got, std::int64_t expected);
 // count of a x b values; out_of_range where it overflows or is negative.
 Result<std::int64_t> product(std::string_view what, std::int64_t a, std::int64_t b);
-
-// An object of options whose keys are all known.
-class Options {
- public:
-  static Result<Options> parse(const char* data, std::size_t size, std::initializer_list<std::string_view> known);
-  static Result<Options> of(Json json, std::initializer_list<std::string_view> known);
-  const Json& json() const { return json_; }
-  Result<std::int64_t> integer(std::string_view key, std::int64_t fallback, std::int64_t least, std::int64_t most) const;
-  Result<double> number(std::string_view key, double fallback) const { return named(json_.get_number(key, fallback)); }
-  Result<bool> boolean(std::string_view key, bool fallback) const { return named(json_.get_bool(key, fallback)); }
-  Result<std::string> string(std::string_view key, std::string_view fallback) const { return named(json_.get_string(key, fallback)); }
-  Result<std::vector<std::string>> strings(std::string_view key) const;
-  // "threads": 0 is one per core.
-  Result<int> threads() const;
-  // "device", as choose_device reads it.
-  Result<webgpu::Choice> device() const;
-  // "threads", "device", "mode", which says both (exec/mode.h), and "isa".
-  Result<Machine> machine() const;
-
- private:
-  template <class T>
-  static Result<T> named(Result<T> r) {
-    return r.ok() ? std::move(r) : Result<T>(Status(Code::invalid_argument, "options: " + r.status().message()));
-  }
-  Json json_;
-};
 
 // The options of session_create.
 struct SessionSettings {

@@ -6,6 +6,7 @@
 #include "base/numerics_version.h"
 #include "c_api/call.h"
 #include "c_api/chat.h"
+#include "c_api/options.h"
 
 using namespace loom;
 using namespace loom::c_api;
@@ -61,23 +62,6 @@ Status check_sequence(const Inside& in, std::int64_t sequence) {
   return Status(Code::out_of_range, "sequence " + std::to_string(sequence) + ": the generator has " + std::to_string(in.object->options.sequences));
 }
 
-Result<GenerateOptions> generate_options(const char* data, std::size_t size) {
-  LOOM_ASSIGN(const Options o,
-              Options::parse(data, size, {"max_tokens", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed", "stop", "ignore_eos"}));
-  GenerateOptions g;
-  LOOM_ASSIGN(g.max_tokens, o.integer("max_tokens", 0, 0, INT64_MAX));
-  LOOM_ASSIGN(g.sampling.temperature, o.number("temperature", 0));
-  LOOM_ASSIGN(g.sampling.top_k, o.integer("top_k", 0, 0, INT64_MAX));
-  LOOM_ASSIGN(g.sampling.top_p, o.number("top_p", 1));
-  LOOM_ASSIGN(g.sampling.min_p, o.number("min_p", 0));
-  LOOM_ASSIGN(g.sampling.repetition_penalty, o.number("repetition_penalty", 1));
-  LOOM_ASSIGN(const std::int64_t seed, o.integer("seed", 0, INT64_MIN, INT64_MAX));
-  g.sampling.seed = static_cast<std::uint64_t>(seed);
-  LOOM_ASSIGN(g.stop, o.strings("stop"));
-  LOOM_ASSIGN(g.ignore_eos, o.boolean("ignore_eos", false));
-  return g;
-}
-
 std::int32_t finish_code(const std::optional<Finish>& finish) {
   if (!finish) return LOOM_FINISH_MORE;
   switch (*finish) {
@@ -97,17 +81,13 @@ int32_t loom_generator_create(loom_model model, const char* options, size_t opti
   return call(error, [&]() -> Status {
     LOOM_TRY(want(generator));
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
-    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"context", "sequences", "chunk", "threads", "isa", "device", "mode"}));
-    LOOM_ASSIGN(Machine machine, o.machine());
+    GeneratorCreate o;
+    LOOM_TRY(read_options(options, options_size, o));
+    LOOM_ASSIGN(Machine machine, machine_of(o.machine));
     auto g = std::make_shared<GeneratorObject>(m->shared, machine.mode.threads);
-    LOOM_ASSIGN(g->options.context, o.integer("context", 0, 0, INT32_MAX));
-    LOOM_ASSIGN(g->options.sequences, o.integer("sequences", 1, 1, INT32_MAX));
-    LOOM_ASSIGN(g->options.chunk, o.integer("chunk", 0, 0, INT32_MAX));
-    LOOM_ASSIGN(g->options.isa, o.string("isa", ""));
-    g->options.fuse = machine.mode.fuse;
-    g->options.measured = machine.mode.measured;
+    g->options = std::move(o.generator);
+    place(g->options, o.machine, machine);
     g->device = std::move(machine.choice);
-    g->options.device = g->device.device.get();
     g->options.seconds = seconds;
     g->options.cancel = &g->cancel;
     Inside in;
@@ -171,10 +151,12 @@ int32_t loom_generator_logits(loom_generator generator, int64_t sequence, float*
 
 int32_t loom_generator_start(loom_generator generator, int64_t sequence, const char* options, size_t options_size, loom_error* error) {
   return call(error, [&]() -> Status {
-    LOOM_ASSIGN(GenerateOptions o, generate_options(options, options_size));
+    GeneratorStart o;
+    LOOM_TRY(read_options(options, options_size, o));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
-    o.end = in.object->chat_end;
-    return in->start(o, sequence);
+    o.generate.sampling.seed = static_cast<std::uint64_t>(o.seed);
+    o.generate.end = in.object->chat_end;
+    return in->start(o.generate, sequence);
   });
 }
 

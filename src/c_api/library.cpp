@@ -4,6 +4,7 @@
 
 #include "base/numerics_version.h"
 #include "c_api/call.h"
+#include "c_api/options.h"
 #include "embedded/embedded.h"
 #include "layers/layer.h"
 #include "numeric/weight_store.h"
@@ -78,12 +79,13 @@ int32_t loom_simulate(const char* format, size_t format_size, int64_t rows, cons
 int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(report));
-    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"isa", "threads", "device"}));
-    LOOM_ASSIGN(const int threads, o.threads());
+    Verify o;
+    LOOM_TRY(read_options(options, options_size, o));
+    LOOM_ASSIGN(const Machine machine, machine_of(o.machine));
+    const webgpu::Choice& device = machine.choice;
     VerifyOptions verify;
-    LOOM_ASSIGN(verify.isa, o.string("isa", ""));
-    LOOM_ASSIGN(const webgpu::Choice device, o.device());
-    ThreadPool pool(threads);
+    verify.isa = o.machine.isa;
+    ThreadPool pool(machine.mode.threads);
     LOOM_ASSIGN(std::vector<VerifyRow> rows, run_verify(pool, verify));
     if (device.device) {
       verify.device = device.device.get();

@@ -1,5 +1,6 @@
 // Language models.
 #include "c_api/call.h"
+#include "c_api/options.h"
 #include "llm/config/architecture.h"
 #include "llm/import/entity_model.h"
 
@@ -31,57 +32,28 @@ Json info_json(Model& model) {
   return json;
 }
 
-// "bos" and "eos": an id, a list of them, or null for none; absent: what the tokenizer says.
-Result<std::vector<std::int32_t>> ids_option(const Json& options, std::string_view key, const std::optional<std::int32_t>& fallback) {
-  std::vector<std::int32_t> ids;
-  const Json* given = options.find(key);
-  if (!given && fallback) ids.push_back(*fallback);
-  if (!given || given->is_null()) return ids;
-  const Json::Array one{*given};
-  for (const Json& id : given->is_array() ? given->as_array() : one) {
-    if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() > INT32_MAX)
-      return Status(Code::invalid_argument, "options: \"" + std::string(key) + "\" must be an id, a list of ids, or null");
-    ids.push_back(static_cast<std::int32_t>(id.as_integer()));
-  }
-  return ids;
-}
-
 // What info_json writes. Sizes that the network says, too, must be its own.
-Result<ModelConfig> config_of(const Options& o, Network& network, const std::optional<Tokenizer>& tokenizer) {
+Result<ModelConfig> config_of(ModelCreate& o, Network& network, const std::optional<Tokenizer>& tokenizer) {
   ModelConfig c;
-  const auto is_its_own = [&](std::string_view key, std::int64_t own) -> Status {
-    LOOM_ASSIGN(const std::int64_t given, o.integer(key, own, INT64_MIN, INT64_MAX));
-    if (given == own) return {};
-    return Status(Code::invalid_argument, "options: \"" + std::string(key) + "\" is " + std::to_string(given) + ", the network's is " + std::to_string(own));
+  const auto is_its_own = [](const char* key, const std::optional<std::int64_t>& given, std::int64_t own) {
+    if (!given || *given == own) return Status();
+    return Status(Code::invalid_argument, std::string("options: \"") + key + "\" is " + std::to_string(*given) + ", the network's is " + std::to_string(own));
   };
-  LOOM_TRY(is_its_own("vocab_size", network.input().ids));
-  LOOM_TRY(is_its_own("parameters", network.parameter_count()));
-  if (const Json* name = o.json().find("architecture"); name && !name->is_null()) {
-    LOOM_ASSIGN(const std::string architecture, o.string("architecture", ""));
-    c.architecture = find_architecture(architecture);
-    if (!c.architecture) return Status(Code::invalid_argument, "options: " + unknown_architecture(architecture));
+  LOOM_TRY(is_its_own("vocab_size", o.vocab_size, network.input().ids));
+  LOOM_TRY(is_its_own("parameters", o.parameters, network.parameter_count()));
+  if (!o.architecture.empty()) {
+    c.architecture = find_architecture(o.architecture);
+    if (!c.architecture) return Status(Code::invalid_argument, "options: " + unknown_architecture(o.architecture));
   }
-  if (!o.json().find("max_positions")) return Status(Code::invalid_argument, "options: \"max_positions\" is missing: how many positions the network was trained for");
-  LOOM_ASSIGN(c.max_positions, o.integer("max_positions", 0, 1, INT32_MAX));
-  LOOM_ASSIGN(const std::vector<std::int32_t> bos, ids_option(o.json(), "bos", tokenizer ? tokenizer->bos() : std::nullopt));
-  if (bos.size() > 1) return Status(Code::invalid_argument, "options: \"bos\" must be one id");
+  c.max_positions = o.max_positions;
+  const auto its = [](TokenIds& given, const std::optional<std::int32_t>& id) {
+    if (!given.given && id) given.ids.push_back(*id);
+    return std::move(given.ids);
+  };
+  const std::vector<std::int32_t> bos = its(o.bos, tokenizer ? tokenizer->bos() : std::nullopt);
   if (!bos.empty()) c.bos = bos[0];
-  LOOM_ASSIGN(c.eos, ids_option(o.json(), "eos", tokenizer ? tokenizer->eos() : std::nullopt));
-  if (const Json* sampling = o.json().find("sampling"); sampling && !sampling->is_null()) {
-    LOOM_ASSIGN(const Options s, Options::of(*sampling, {"temperature", "top_k", "top_p", "min_p", "repetition_penalty"}));
-    const auto number = [&](std::string_view key, std::optional<double>* to) -> Status {
-      if (!s.json().find(key)) return {};
-      LOOM_ASSIGN(*to, s.number(key, 0));
-      return {};
-    };
-    LOOM_TRY(number("temperature", &c.temperature));
-    LOOM_TRY(number("top_p", &c.top_p));
-    LOOM_TRY(number("min_p", &c.min_p));
-    LOOM_TRY(number("repetition_penalty", &c.repetition_penalty));
-    if (s.json().find("top_k")) {
-      LOOM_ASSIGN(c.top_k, s.integer("top_k", 0, 0, INT64_MAX));
-    }
-  }
+  c.eos = its(o.eos, tokenizer ? tokenizer->eos() : std::nullopt);
+  static_cast<SamplingAdvice&>(c) = o.sampling;
   return c;
 }
 
@@ -120,13 +92,13 @@ int32_t loom_model_create(loom_network network, loom_tokenizer tokenizer, const 
       LOOM_ASSIGN(const auto object, get<TokenizerObject>(tokenizer));
       t = object->tokenizer;
     }
-    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"name", "architecture", "vocab_size", "max_positions", "bos", "eos", "sampling", "parameters"}));
-    LOOM_ASSIGN(std::string name, o.string("name", "(made)"));
+    ModelCreate o;
+    LOOM_TRY(read_options(options, options_size, o));
     LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
     LOOM_ASSIGN(ModelConfig config, config_of(o, n->shared->network, t));
     LOOM_ASSIGN(Network copy, copy_network(n->shared->network));
     Result<Tokenizer> its = t ? Result<Tokenizer>(std::move(*t)) : Status(Code::not_found, "the model was made without a tokenizer");
-    LOOM_ASSIGN(Model m, make_model(std::move(name), std::move(copy), std::move(its), std::move(config)));
+    LOOM_ASSIGN(Model m, make_model(std::move(o.name), std::move(copy), std::move(its), std::move(config)));
     *model = new_model(std::move(m));
     return {};
   });

@@ -18,7 +18,7 @@
 #include "llm/model.h"
 #include "onnx/import.h"
 #include <loom/loom.h>
-#include "ops/webgpu/probes.h"
+#include "ops/webgpu/probes/probes.h"
 #include "text/tokenizer.h"
 #include "train/trainer.h"
 

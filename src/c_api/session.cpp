@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "c_api/call.h"
+#include "c_api/options.h"
 
 using namespace loom;
 using namespace loom::c_api;
@@ -9,19 +10,16 @@ using namespace loom::c_api;
 namespace loom::c_api {
 
 Result<SessionSettings> session_settings(const char* options, std::size_t size, const SharedNetwork& network) {
-  LOOM_ASSIGN(const Options o, Options::parse(options, size, {"max_rows", "max_head_rows", "max_positions", "sequences", "threads", "isa", "device", "mode"}));
+  SessionCreate o;
+  LOOM_TRY(read_options(options, size, o));
+  LOOM_ASSIGN(Machine machine, machine_of(o.machine));
   SessionSettings s;
-  LOOM_ASSIGN(s.options.max_rows, o.integer("max_rows", 64, 1, INT32_MAX));
-  LOOM_ASSIGN(s.options.max_head_rows, o.integer("max_head_rows", network.network.input().ids > 0 ? 1 : s.options.max_rows, 1, INT32_MAX));
-  LOOM_ASSIGN(s.options.max_positions, o.integer("max_positions", 512, 1, INT32_MAX));
-  LOOM_ASSIGN(s.options.sequences, o.integer("sequences", 1, 1, INT32_MAX));
-  LOOM_ASSIGN(s.options.isa, o.string("isa", ""));
-  LOOM_ASSIGN(Machine machine, o.machine());
+  s.options = std::move(o.session);
+  const bool ids = network.network.input().ids > 0;
+  s.options.max_head_rows = o.max_head_rows.value_or(ids ? 1 : s.options.max_rows);
   s.threads = machine.mode.threads;
-  s.options.fuse = machine.mode.fuse;
-  s.options.measured = machine.mode.measured;
+  place(s.options, o.machine, machine);
   s.device = std::move(machine.choice);
-  s.options.device = s.device.device.get();
   return s;
 }
 

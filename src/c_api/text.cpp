@@ -1,7 +1,7 @@
 // Tokenizers and streaming decoders.
 #include "c_api/call.h"
 #include "c_api/chat.h"
-#include "text/bpe/bpe_trainer.h"
+#include "c_api/options.h"
 
 using namespace loom;
 using namespace loom::c_api;
@@ -58,15 +58,10 @@ int32_t loom_tokenizer_train(const char* texts, size_t texts_size, const char* o
       if (!item.is_string()) return wrong;
       views.push_back(item.as_string());
     }
-    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"vocab_size", "special_tokens", "bos", "eos", "add_bos"}));
-    BpeTrainerOptions trainer;
-    LOOM_ASSIGN(const std::int64_t vocab_size, o.integer("vocab_size", static_cast<std::int64_t>(trainer.vocab_size), 1, INT32_MAX));
-    trainer.vocab_size = static_cast<std::size_t>(vocab_size);
-    LOOM_ASSIGN(trainer.special_tokens, o.strings("special_tokens"));
-    LOOM_ASSIGN(trainer.bos, o.string("bos", ""));
-    LOOM_ASSIGN(trainer.eos, o.string("eos", ""));
-    LOOM_ASSIGN(trainer.add_bos, o.boolean("add_bos", false));
-    LOOM_ASSIGN(Tokenizer t, train_bpe(views, trainer));
+    TokenizerTrain o;
+    LOOM_TRY(read_options(options, options_size, o));
+    o.trainer.vocab_size = static_cast<std::size_t>(o.vocab_size);
+    LOOM_ASSIGN(Tokenizer t, train_bpe(views, o.trainer));
     *tokenizer = add(std::make_shared<TokenizerObject>(std::move(t)));
     return {};
   });

@@ -1,5 +1,6 @@
 // Data and trainers.
 #include "c_api/call.h"
+#include "c_api/options.h"
 #include "train/checkpoint.h"
 #include "train/data/data.h"
 #include "train/data/tables/table.h"
@@ -127,15 +128,13 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     if (s.is_object() && !s.find("format")) s.set("format", "loom-training");
     if (s.is_object() && !s.find("version")) s.set("version", 1);
     LOOM_ASSIGN(const TrainingSpec training_spec, parse_training_spec(s));
-    LOOM_ASSIGN(const Options o, Options::parse(options, options_size, {"threads", "isa", "device", "mode"}));
-    LOOM_ASSIGN(Machine machine, o.machine());
+    TrainerCreate o;
+    LOOM_TRY(read_options(options, options_size, o));
+    LOOM_ASSIGN(Machine machine, machine_of(o.machine));
     TrainerOptions trainer_options;
-    LOOM_ASSIGN(trainer_options.isa, o.string("isa", ""));
     auto t = std::make_shared<TrainerObject>(n->shared, d->data, machine.mode.threads);
-    trainer_options.fuse = machine.mode.fuse;
-    trainer_options.measured = machine.mode.measured;
+    place(trainer_options, o.machine, machine);
     t->device = std::move(machine.choice);
-    trainer_options.device = t->device.device.get();
     LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
     trainer_options.places = places_of(*n->shared);
     LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool, trainer_options));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exec/mode.h"
-#include "ops/webgpu/probes.h"
+#include "ops/webgpu/probes/probes.h"
 
 namespace loom {
 

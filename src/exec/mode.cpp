@@ -1,25 +1,18 @@
 #include "exec/mode.h"
 
-#include <algorithm>
+#include "base/fields.h"
+#include "base/words.h"
 
 namespace loom {
-namespace {
 
-constexpr std::string_view kNames[] = {"cpu-normal", "cpu-sc", "cpu-mc", "gpu-normal", "gpu-sc", "gpu-mc", "auto"};
-
-}  // namespace
-
-std::span<const std::string_view> mode_names() { return kNames; }
+std::vector<std::string_view> mode_names() { return split(kModeNames, ", "); }
 
 Result<Mode> mode_of(std::string_view name, int threads, std::string_view device) {
   const auto bad = [](std::string what) { return Status(Code::invalid_argument, std::move(what)); };
   Mode m{.device = std::string(device.empty() ? "cpu" : device), .threads = threads};
   if (name.empty()) return m;
-  if (std::find(std::begin(kNames), std::end(kNames), name) == std::end(kNames)) {
-    std::string known;
-    for (const std::string_view n : kNames) known += (known.empty() ? "" : ", ") + std::string(n);
-    return bad("mode: there is no '" + std::string(name) + "', known are " + known);
-  }
+  if (!has_name(kModeNames, name))
+    return bad("mode: there is no '" + std::string(name) + "', known are " + kModeNames);
   if (!device.empty()) return bad("mode: '" + std::string(name) + "' says the device, leave out '" + std::string(device) + "'");
   m.name = name == "gpu-sc" ? "gpu-mc" : name;  // no part of a device can be asked for
   m.measured = name == "auto";

@@ -1,9 +1,9 @@
 // How something runs, in one word: which machine, alone or with all its workers, fused or as defined. The bits are the same in every mode.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 
@@ -17,8 +17,10 @@ struct Mode {
   bool measured = false;       // the device, or the CPU where that is faster
 };
 
-// cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto; what they mean stands in docs/reference/modes.md.
-std::span<const std::string_view> mode_names();
+// What they mean stands in docs/reference/modes.md.
+inline constexpr const char* kModeNames =
+    "cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto";
+std::vector<std::string_view> mode_names();
 
 // The mode of that name ("": none) with what else was asked for, threads (0: nothing) and a device ("": nothing). invalid_argument: an unknown name, a
 // device beside a mode, several threads in a mode of one.

@@ -66,7 +66,7 @@ Result<Node> Network::parse_node(const Json& cell, int depth) const {
   if (depth > 0 && !node.links.empty() && (runs != 1 || node.links.size() != 1)) return bad("a nested layer has no links but one {\"run\": [z,y,x,l]}: others belong to cells of the grid");
   if (c.type.empty()) {
     if (const Json* layers = cell.find("layers"); layers) return bad("\"layers\" without a \"type\"");
-    if (depth == 0 || runs > 0) LOOM_TRY(reader.finish("a cell without a \"type\""));
+    if (depth == 0 || runs > 0) LOOM_TRY(reader.finish("a cell without a \"type\" has"));
     if (depth > 0) node.format = {};
     return node;  // an empty cell, or one that runs another
   }
@@ -109,13 +109,13 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   TopologyConfig c;
   FieldReader reader(t);
   c.fields(reader);
-  LOOM_TRY(reader.finish("a topology", false).at("topology"));
+  LOOM_TRY(reader.finish("a topology has").at("topology"));
   const Json* in = t.find("input");
   if (!in->is_object() || in->as_object().size() != 1) return bad("topology: \"input\" is {\"width\": N}, {\"dims\": [N, ...]} or {\"ids\": N}");
   InputConfig arrives;
   FieldReader input_reader(*in);
   arrives.fields(input_reader);
-  LOOM_TRY(input_reader.finish("an input", false).at("topology: input"));
+  LOOM_TRY(input_reader.finish("an input has").at("topology: input"));
   Shape input{arrives.width, arrives.ids};
   if (!arrives.dims.empty()) {
     auto shape = Shape::of(std::move(arrives.dims));

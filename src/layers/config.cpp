@@ -1,7 +1,5 @@
 #include "layers/config.h"
 
-#include <algorithm>
-
 #include "layers/cell.h"
 
 namespace loom {
@@ -15,19 +13,6 @@ struct Keys {
   void operator()(std::string_view key, T&, const Field&) { list.push_back(key); }
 };
 
-Status wrong(std::string_view key, const char* expected) {
-  return Status(Code::invalid_argument, "\"" + std::string(key) + "\": expected " + expected);
-}
-
-bool read_integers(const Json& json, std::vector<std::int64_t>* to) {
-  if (!json.is_array()) return false;
-  for (const Json& v : json.as_array()) {
-    if (!v.is_integer()) return false;
-    to->push_back(v.as_integer());
-  }
-  return true;
-}
-
 }  // namespace
 
 const std::vector<std::string_view>& grid_keys() {
@@ -39,112 +24,8 @@ const std::vector<std::string_view>& grid_keys() {
   return keys;
 }
 
-bool FieldReader::begin(std::string_view key, const Field& field, bool integer) {
-  known_.push_back(key);
-  if (!status_.ok()) return false;
-  const Json* json = json_.find(key);
-  if (json && !json->is_null()) return true;
-  if (field.required && field.only.holds && missing_.ok()) missing_ = missing(key, field, integer);
-  return false;
-}
-
-bool FieldReader::counts(std::string_view key, const Field& field, bool same) {
-  if (field.only.holds) return true;
-  // Writers put the default there, too.
-  if (!same) status_ = not_applicable(key, field.only);
-  return false;
-}
-
-void FieldReader::operator()(std::string_view key, std::int64_t& value, const Field& field) {
-  if (!begin(key, field, true)) return;
-  const auto got = json_.get_integer(key, value);
-  if (!got.ok()) status_ = got.status();
-  else if (!counts(key, field, *got == value)) return;
-  else if (!in_range(static_cast<double>(*got), field))
-    status_ = out_of_range(key, field, true, std::to_string(*got));
-  else value = *got;
-}
-
-void FieldReader::operator()(std::string_view key, double& value, const Field& field) {
-  if (!begin(key, field, false)) return;
-  const auto got = json_.get_number(key, value);
-  if (!got.ok()) status_ = got.status();
-  else if (!counts(key, field, *got == value)) return;
-  else if (!in_range(*got, field)) status_ = out_of_range(key, field, false, format_double(*got));
-  else value = *got;
-}
-
-void FieldReader::operator()(std::string_view key, bool& value, const Field& field) {
-  if (!begin(key, field, false)) return;
-  const auto got = json_.get_bool(key, value);
-  if (!got.ok()) status_ = got.status();
-  else if (counts(key, field, *got == value)) value = *got;
-}
-
-void FieldReader::operator()(std::string_view key, std::string& value, const Field& field) {
-  if (!begin(key, field, false)) return;
-  auto got = json_.get_string(key, value);
-  if (!got.ok()) status_ = got.status();
-  else if (!counts(key, field, *got == value)) return;
-  else if (field.one_of && !has_name(field.one_of, *got)) status_ = not_one_of(key, field, *got);
-  else value = std::move(*got);
-}
-
-void FieldReader::operator()(std::string_view key, Integers& value, const Field& field) {
-  if (!begin(key, field, true)) return;
-  const Json& json = *json_.find(key);
-  auto got = json.is_integer() ? Integers{json.as_integer()} : Integers();
-  if (!json.is_integer() && !read_integers(json, &got)) {
-    status_ = wrong(key, "an integer or a list of integers");
-    return;
-  }
-  if (!counts(key, field, got == value)) return;
-  for (const std::int64_t v : got) {
-    if (in_range(static_cast<double>(v), field)) continue;
-    status_ = out_of_range(key, field, true, std::to_string(v));
-    return;
-  }
-  value = std::move(got);
-}
-
-void FieldReader::operator()(std::string_view key, std::vector<Integers>& value,
-                             const Field& field) {
-  if (!begin(key, field, true)) return;
-  const Json& json = *json_.find(key);
-  bool lists = json.is_array();
-  std::vector<Integers> got;
-  for (std::size_t i = 0; lists && i < json.as_array().size(); ++i)
-    lists = read_integers(json.as_array()[i], &got.emplace_back());
-  if (!lists) {
-    status_ = wrong(key, "a list of lists of integers");
-    return;
-  }
-  for (const Integers& list : got)
-    for (const std::int64_t v : list)
-      if (!in_range(static_cast<double>(v), field) && status_.ok())
-        status_ = out_of_range(key, field, true, std::to_string(v));
-  value = std::move(got);
-}
-
-void FieldReader::operator()(std::string_view key, JsonPart&, const Field& field) {
-  begin(key, field, false);
-}
-
-Status FieldReader::finish(std::string_view what, bool cell) const {
-  if (!status_.ok()) return status_;
-  const auto has = [](const std::vector<std::string_view>& list, std::string_view key) {
-    return std::find(list.begin(), list.end(), key) != list.end();
-  };
-  for (const auto& [key, value] : json_.as_object()) {
-    if ((cell && has(grid_keys(), key)) || has(known_, key)) continue;
-    std::string list;
-    for (std::string_view k : known_) list += (list.empty() ? "" : ", ") + std::string(k);
-    std::vector<std::string_view> all = known_;
-    if (cell) all.insert(all.end(), grid_keys().begin(), grid_keys().end());
-    return Status(Code::invalid_argument, "unknown key \"" + key + "\": " + std::string(what) +
-        " has " + (list.empty() ? "no settings" : list) + nearest(key, all));
-  }
-  return missing_;
+Status finish_layer(const FieldReader& reader) {
+  return reader.finish("this layer has", grid_keys());
 }
 
 void FieldWriter::set(std::string_view key, Json value) {

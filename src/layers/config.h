@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fields.h"
+#include "base/field_reader.h"
 #include "base/json.h"
 #include "base/status.h"
 #include "ops/elementwise/activation.h"
@@ -34,6 +34,7 @@ using ConfigPtr = std::shared_ptr<const LayerConfig>;
 struct JsonPart {
   const char* shape;  // a definition of the schema: "coordinate", "links", "layers"
 };
+inline const char* read_field(const Json&, JsonPart&) { return nullptr; }
 
 inline Result<Activation> parse_as(std::string_view text, Activation) {
   return parse_activation(text);
@@ -42,46 +43,8 @@ inline Result<Unary> parse_as(std::string_view text, Unary) { return parse_unary
 inline Result<Binary> parse_as(std::string_view text, Binary) { return parse_binary(text); }
 inline Result<Reduce> parse_as(std::string_view text, Reduce) { return parse_reduce(text); }
 
-class FieldReader {
- public:
-  using Integers = std::vector<std::int64_t>;
-  explicit FieldReader(const Json& json) : json_(json) {}
-
-  void about(FieldText) {}
-  void operator()(std::string_view key, std::int64_t& value, const Field& field);
-  void operator()(std::string_view key, double& value, const Field& field);
-  void operator()(std::string_view key, bool& value, const Field& field);
-  void operator()(std::string_view key, std::string& value, const Field& field);
-  void operator()(std::string_view key, Integers& value, const Field& field);
-  void operator()(std::string_view key, std::vector<Integers>& value, const Field& field);
-  void operator()(std::string_view key, JsonPart& part, const Field& field);
-  template <class E>
-    requires std::is_enum_v<E>
-  void operator()(std::string_view key, E& value, const Field& field) {
-    std::string text(name(value));
-    (*this)(key, text, {.required = field.required, .only = field.only});
-    if (!status_.ok() || text == name(value)) return;
-    const auto parsed = parse_as(text, value);
-    if (!parsed.ok()) status_ = parsed.status();
-    else if (field.one_of && !has_name(field.one_of, name(*parsed)))
-      status_ = not_one_of(key, field, text);
-    else value = *parsed;
-  }
-  Status status() const { return status_; }
-  // The first error; else a key that no list has; else a required key that is not there. `what` is
-  // read; in a cell the keys of the grid are there, too.
-  Status finish(std::string_view what = "this layer", bool cell = true) const;
-
- private:
-  // Whether the key is there to be read.
-  bool begin(std::string_view key, const Field& field, bool integer);
-  // Whether a value that was read is to be taken; `same`: as before.
-  bool counts(std::string_view key, const Field& field, bool same);
-
-  const Json& json_;
-  std::vector<std::string_view> known_;
-  Status status_, missing_;
-};
+// The end of reading a layer: in a cell the keys of the grid are there, too.
+Status finish_layer(const FieldReader& reader);
 
 class FieldWriter {
  public:

@@ -140,7 +140,7 @@ class LayerWith : public LayerType {
     prepare(*config);
     FieldReader reader(cell);
     config->fields(reader);
-    LOOM_TRY(reader.finish());
+    LOOM_TRY(finish_layer(reader));
     return ConfigPtr(std::move(config));
   }
   void write(const LayerConfig& config, Json& cell) const override {

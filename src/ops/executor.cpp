@@ -101,6 +101,11 @@ Status Executor::check_inputs() {
   return {};
 }
 
+// Every value of every run goes through here: a loop that becomes vectors.
+static void settle(float* values, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) values[i] = cpu::stored(values[i]);
+}
+
 void Executor::settle_inputs() {
   for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
     const Buffer& buffer = program_.buffers[b];
@@ -108,8 +113,7 @@ void Executor::settle_inputs() {
     auto* values = reinterpret_cast<float*>(row_bytes(static_cast<BufferId>(b), 0));
     if (!values) continue;
     const std::int64_t rows = program_.rows(static_cast<BufferId>(b), u32_), stride = row_stride(buffer);
-    for (std::int64_t r = 0; r < rows; ++r)
-      for (std::int64_t c = 0; c < buffer.cols; ++c) values[r * stride + c] = cpu::stored(values[r * stride + c]);
+    for (std::int64_t r = 0; r < rows; ++r) settle(values + r * stride, buffer.cols);
   }
 }
 

@@ -35,10 +35,11 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   optimize_sources("-O2;-ftree-vectorize" ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_generic.cpp)
 endif()
 hot_sources(${loom_kernels})
-optimize_sources("-O2;-ftree-vectorize" ${PROJECT_SOURCE_DIR}/src/ops/lowering/prepared_weights.cpp)
+# A run's inputs pass through executor.cpp value by value.
+optimize_sources("-O2;-ftree-vectorize" ${PROJECT_SOURCE_DIR}/src/ops/lowering/prepared_weights.cpp ${PROJECT_SOURCE_DIR}/src/ops/executor.cpp)
 # What describes, checks and emits programs, and what records them for a device.
-file(GLOB loom_descriptions ${PROJECT_SOURCE_DIR}/src/ops/*.cpp ${PROJECT_SOURCE_DIR}/src/ops/*/*.cpp)
-list(FILTER loom_descriptions EXCLUDE REGEX "_test\\.cpp$|/cpu/[^i]|memory_planner.cpp$|prepared_weights.cpp$")
+file(GLOB_RECURSE loom_descriptions ${PROJECT_SOURCE_DIR}/src/ops/*.cpp)
+list(FILTER loom_descriptions EXCLUDE REGEX "_test\\.cpp$|/cpu/[^i]|src/ops/executor.cpp$|memory_planner.cpp$|prepared_weights.cpp$")
 cold_sources(${loom_descriptions})
 # The WGSL kernels, without comments and indentation, each behind its name; as bytes of gzip, a fifth of the text (webgpu/sources.cpp unpacks them).
 file(GLOB_RECURSE wgsl_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/*.wgsl)

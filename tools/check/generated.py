@@ -2,8 +2,10 @@
 """tools/check/generated.py BUILD_DIR: what is made of the field lists is up to date, and its checks
 fail where they should. A field without documentation, a list that contradicts itself, a file that
 was edited or forgotten: each is planted in a copy, and must be refused by name. The schema and the
-program must agree about topologies (where Python has jsonschema)."""
+program must agree about topologies, the schema and libloom.so about options (where Python has
+jsonschema)."""
 import copy
+import ctypes
 import importlib.util
 import json
 import pathlib
@@ -65,6 +67,12 @@ def plant_in_lists(described, scratch):
                                               "training_spec.d.ts"],
           lambda w: w["validation"]["fields"].append(
               {"key": "often", "type": "integer", "default": 0, "doc": "how often"}))
+    plant("a key that only the options have", ["options.schema.json", "options.md", "options.d.ts"],
+          lambda w: next(o for o in w["options"] if o["type"] == "verify")["fields"].append(
+              {"key": "often", "type": "integer", "default": 0, "doc": "how often"}))
+    plant("an option without documentation", ["options generator_start: \"stop\" has no doc"],
+          lambda w: next(f for o in w["options"] if o["type"] == "generator_start"
+                         for f in o["fields"] if f["key"] == "stop").update(doc=""))
     plant("a layer without a name in Python", ["no name in Python for gate"],
           lambda w: w["layers"].append({**layer(w, "dense"), "type": "gate"}))
 
@@ -80,7 +88,8 @@ def plant_in_files(scratch):
         shutil.copy(ROOT / path, tree / path)
     for path in outputs:
         whole = (tree / path).read_text()
-        made = ("| `log_every`", '"log_every"', "logEvery", "value_matmul")  # not by hand
+        made = ("| `log_every`", '"log_every"', "logEvery", "value_matmul",
+                "| `ignore_eos`", '"ignore_eos"', "ignoreEos")  # not by hand
         at = whole.rindex(next(text for text in made if text in whole))
         (tree / path).write_text(whole[:at] + "x" + whole[at:])
         expect("an edit of " + path, [path], "--root", tree, BUILD)
@@ -144,7 +153,7 @@ def schema_and_program(scratch):
         return
     import jsonschema
     folder = ROOT / "docs/reference"
-    for name in ("topology", "training-spec"):
+    for name in ("topology", "training-spec", "options"):
         schema = json.loads((folder / (name + ".schema.json")).read_text())
         jsonschema.Draft202012Validator.check_schema(schema)
         shown = subprocess.run([BUILD / "loom", "show", "--schema", name.split("-")[0]],
@@ -166,6 +175,75 @@ def schema_and_program(scratch):
                 json.dumps(cell), by_schema, shown.returncode == 0, shown.stderr))
 
 
+# Options of a function of the C interface, and whether they are right.
+OPTIONS = (
+    ("session_create", {}, True),
+    ("session_create", {"max_rows": 2, "threads": 1, "device": "", "mode": ""}, True),
+    ("session_create", {"max_rows": 0}, False),
+    ("session_create", {"threads": 1025}, False),
+    ("session_create", {"treads": 1}, False),
+    ("session_create", {"device": "abacus"}, False),
+    ("session_create", {"mode": "cpu-sc"}, True),
+    ("session_create", {"mode": "turbo"}, False),
+    ("tokenizer_train", {"vocab_size": 260, "special_tokens": ["<s>"], "bos": "<s>"}, True),
+    ("tokenizer_train", {"special_tokens": "<s>"}, False),
+    ("tokenizer_train", {"add_bos": 1}, False),
+    ("model_create", {"max_positions": 8, "bos": None, "eos": [1, 2]}, True),
+    ("model_create", {"max_positions": 8, "bos": [1, 2]}, False),
+    ("model_create", {"max_positions": 8, "eos": "2"}, False),
+    ("model_create", {"max_positions": 8, "sampling": {"temperature": 0.5, "top_k": 3}}, True),
+    ("model_create", {"max_positions": 8, "sampling": {"top_p": 0}}, False),
+    ("model_create", {"max_positions": 8, "sampling": {"heat": 1}}, False),
+    ("model_create", {"name": "x"}, False),
+    ("generator_create", {"context": 4, "chunk": 2}, True),
+    ("generator_create", {"context": -1}, False),
+    ("generator_create", {"contexts": 4}, False),
+    ("generator_start", {"temperature": 0.5, "stop": ["a"], "seed": -1, "ignore_eos": True}, True),
+    ("generator_start", {"min_p": 1.5}, False),
+    ("generator_start", {"stop": "a"}, False),
+)
+NETWORK = {"format": "loom-topology", "version": 1, "input": {"ids": 5}, "layers_per_cell": 2,
+           "cells": [{"at": [0, 0, 0, 0], "type": "embedding", "out": 4},
+                     {"at": [0, 0, 0, 1], "type": "dense", "out": 5}]}
+
+
+def options_and_library():
+    if importlib.util.find_spec("jsonschema") is None:
+        return
+    import jsonschema
+    library = ctypes.CDLL(str(BUILD / "libloom.so"))
+
+    def ask(name, *arguments):
+        """(code, message, new handle); a number is a handle, anything else goes as JSON."""
+        given, made, error = [], ctypes.c_uint64(), ctypes.create_string_buffer(1024)
+        for one in arguments:
+            text = one if isinstance(one, int) else json.dumps(one).encode()
+            given += [ctypes.c_uint64(one)] if isinstance(one, int) else [text, ctypes.c_size_t(
+                len(text))]
+        outputs = [] if name == "generator_start" else [ctypes.byref(made)]
+        code = getattr(library, "loom_" + name)(*given, *outputs, error)
+        return code, error.raw[4:].split(b"\0")[0].decode(), made.value
+
+    code, message, network = ask("network_create", NETWORK)
+    if code:
+        fail("network_create: " + message)
+    model = ask("model_create", network, 0, {"max_positions": 8, "bos": None, "eos": None})[2]
+    generator = ask("generator_create", model, {})[2]
+    ask("network_initialize", network, 1)
+    before = {"session_create": (network,), "model_create": (network, 0),
+              "generator_create": (model,), "generator_start": (generator, 0),
+              "tokenizer_train": (["to and fro"],)}
+    schema = json.loads((ROOT / "docs/reference/options.schema.json").read_text())
+    for name, given, right in OPTIONS:
+        one = jsonschema.Draft202012Validator({**schema, "anyOf": [{"$ref": "#/$defs/" + name}]})
+        code, message, _ = ask(name, *before[name], given)
+        # A text needs what was fed: its options are read before.
+        taken = code == 0 or name == "generator_start" and "options" not in message
+        if (one.is_valid(given), taken) != (right, right):
+            fail("%s %s: the schema says %s, the library %s: %s" % (
+                name, json.dumps(given), one.is_valid(given), taken, message))
+
+
 def main():
     subprocess.run(GENERATE + [str(BUILD)], check=True)
     described = json.loads(subprocess.run([BUILD / "tools/describe"], capture_output=True,
@@ -176,6 +254,7 @@ def main():
         plant_in_files(scratch)
         plant_in_source(scratch)
         schema_and_program(scratch)
+    options_and_library()
     print("up to date; %d planted faults are refused" % count)
 
 

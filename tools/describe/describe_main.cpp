@@ -3,6 +3,7 @@
 // sources with LOOM_DESCRIBE, which keeps the documentation that the library leaves out.
 #include <cstdio>
 
+#include "c_api/describe.h"
 #include "grid/topology_config.h"
 #include "layers/cell.h"
 #include "layers/layer.h"
@@ -58,6 +59,29 @@ Json by_kind(const std::string_view (&names)[N]) {
   return list;
 }
 
+// The options of the C interface, by the function that takes them.
+Json options() {
+  Json list = Json::array();
+  const auto add = [&](const char* function, auto options, const char* about) {
+    Json one = Json::object();
+    one.set("type", function);
+    const Json fields = object_of(std::move(options), about);
+    for (const auto& [key, value] : fields.as_object()) one.set(key, value);
+    list.push(std::move(one));
+  };
+  add("session_create", c_api::SessionCreate(),
+      "A session: a network that runs. `loom_network_program` takes the same.");
+  add("trainer_create", c_api::TrainerCreate(), "Where a trainer works.");
+  add("tokenizer_train", c_api::TokenizerTrain(), "A byte-level BPE vocabulary.");
+  add("model_create", c_api::ModelCreate(),
+      "A language model of a network that was trained here. `loom_model_info` says the same keys.");
+  add("sampling", SamplingAdvice(), "`sampling` of a model: what is not said is as it is usual.");
+  add("generator_create", c_api::GeneratorCreate(), "What writes text with a model.");
+  add("generator_start", c_api::GeneratorStart(), "A text: how its tokens are picked, and its end.");
+  add("verify", c_api::Verify(), "What computes the numerics table.");
+  return list;
+}
+
 }  // namespace
 }  // namespace loom
 
@@ -76,6 +100,7 @@ int main() {
   all.set("data", by_kind<DataSpec>(kDataNames));
   all.set("optimizer", by_kind<OptimizerSpec>(kOptimizerNames));
   all.set("schedule", by_kind<Schedule>(kScheduleNames));
+  all.set("options", options());
   std::printf("%s\n", all.dump(1).c_str());
   return 0;
 }

@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 import description
+import options
 import python_layers
 import reference
 import schema
@@ -26,11 +27,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 OUTPUTS = {
     "docs/reference/topology.schema.json": schema.topology,
     "docs/reference/training-spec.schema.json": training.schema,
+    "docs/reference/options.schema.json": options.schema,
+    "docs/reference/options.md": options.reference,
     "docs/reference/layers.md": reference.layers,
     "docs/reference/topology.md": reference.topology,
     "docs/reference/training-spec.md": training.reference,
     "bindings/js/src/topology.d.ts": typescript.topology,
     "bindings/js/src/training_spec.d.ts": training.typescript,
+    "bindings/js/src/options.d.ts": options.typescript,
     "bindings/python/welvet/layers.py": python_layers.layers,
 }
 

@@ -29,7 +29,8 @@ def kind(field):
 def allowed(field):
     """What its value may be, beside its type."""
     if "names" in field:
-        return {"enum": field["names"]}
+        none = [""] if field.get("default") == "" and not field.get("required") else []
+        return {"enum": field["names"] + none}
     one = {"type": "integer", **limits(field)}
     if field["type"] == "integers":
         return {"oneOf": [one, {"type": "array", "items": one}]}

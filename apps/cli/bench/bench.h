@@ -10,7 +10,7 @@
 #include "base/threads/thread_pool.h"
 #include "command.h"
 #include "exec/mode.h"
-#include "ops/webgpu/probes.h"
+#include "ops/webgpu/probes/probes.h"
 
 namespace loom::cli {
 

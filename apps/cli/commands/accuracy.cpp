@@ -17,12 +17,12 @@ struct Args {
   bool json = false;
 };
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("NETWORK", a.network, "the .entity file that loom train wrote")->required();
-  c.add_option("--data", a.data, "raw data with its targets: a table (CSV), or a folder of idx or .npy files, of which the test files count where there are some")->required()->type_name("FILE");
-  c.add_option("--threads", a.threads, "0: one per core")->check(CLI::Range(0, ThreadPool::kMaxThreads));
-  c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
-  c.add_flag("--json", a.json, "one JSON object on stdout");
+void bind(CommandLine& c, Args& a) {
+  c.add("NETWORK", a.network, "the .entity file that loom train wrote").required();
+  c.add("--data", a.data, "raw data with its targets: a table (CSV), or a folder of idx or .npy files, of which the test files count where there are some").required().type_name("FILE");
+  c.add("--threads", a.threads, "0: one per core").between(0, ThreadPool::kMaxThreads);
+  c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
+  c.flag("--json", a.json, "one JSON object on stdout");
 }
 
 // Each type in each granularity, as the formats are written; a type without scales takes none.

@@ -40,24 +40,24 @@ std::vector<std::string> shape_names() {
   return names;
 }
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("WHAT", a.what, "llm; ops; layers: forward and backward of each; training: six small networks; crossover: CPU, device and auto over the width of a layer; train: a decoder of 33 M parameters in f32")->check(CLI::IsMember({"ops", "llm", "train", "layers", "training", "crossover"}));
-  c.add_option("--model", a.model, "shape")->check(CLI::IsMember(shape_names()));
-  c.add_option("--dtype", a.dtype, "weights, for example f32, i8, i4");
-  c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
+void bind(CommandLine& c, Args& a) {
+  c.add("WHAT", a.what, "llm; ops; layers: forward and backward of each; training: six small networks; crossover: CPU, device and auto over the width of a layer; train: a decoder of 33 M parameters in f32").one_of({"ops", "llm", "train", "layers", "training", "crossover"});
+  c.add("--model", a.model, "shape").one_of(shape_names());
+  c.add("--dtype", a.dtype, "weights, for example f32, i8, i4");
+  c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
   bind_device_option(c, a.device);
-  c.add_option("--threads", a.threads, "0: one per core")->check(CLI::Range(0, ThreadPool::kMaxThreads));
-  c.add_option("--context", a.context, "positions before the 64 decoded ones")->check(CLI::Range(0, 960));
-  c.add_option("--repeats", a.repeats, "of which the median counts (5; 30 of layers)")->check(CLI::PositiveNumber);
+  c.add("--threads", a.threads, "0: one per core").between(0, ThreadPool::kMaxThreads);
+  c.add("--context", a.context, "positions before the 64 decoded ones").between(0, 960);
+  c.add("--repeats", a.repeats, "of which the median counts (5; 30 of layers)").positive();
   std::vector<std::string> names = bench_layer_names();
   for (const std::string& n : bench_network_names()) names.push_back(n);
   const auto modes = mode_names();
-  c.add_option("--layers", a.layers, "layers, or networks of training: these alone, with commas between")->delimiter(',')->check(CLI::IsMember(names, CLI::ignore_case))->type_name("NAMES");
-  c.add_option("--dtypes", a.dtypes, "layers: these dtypes alone")->delimiter(',')->type_name("NAMES");
-  c.add_option("--modes", a.modes, "layers, training: of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-mc (cpu-sc,cpu-mc,gpu-mc)")->delimiter(',')->check(CLI::IsMember(std::vector<std::string>(modes.begin(), modes.end())))->type_name("NAMES");
-  c.add_flag("--fp8", a.fp8, "training: products in FP8, and the loss beside that of f32");
-  c.add_flag("--quick", a.quick, "layers, training, crossover: a few runs, to see that they work");
-  c.add_flag("--json", a.json, "layers, training, crossover: one JSON object on stdout");
+  c.add("--layers", a.layers, "layers, or networks of training: these alone, with commas between").delimiter(',').one_of(names, true).type_name("NAMES");
+  c.add("--dtypes", a.dtypes, "layers: these dtypes alone").delimiter(',').type_name("NAMES");
+  c.add("--modes", a.modes, "layers, training: of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-mc (cpu-sc,cpu-mc,gpu-mc)").delimiter(',').one_of(std::vector<std::string>(modes.begin(), modes.end())).type_name("NAMES");
+  c.flag("--fp8", a.fp8, "training: products in FP8, and the loss beside that of f32");
+  c.flag("--quick", a.quick, "layers, training, crossover: a few runs, to see that they work");
+  c.flag("--json", a.json, "layers, training, crossover: one JSON object on stdout");
 }
 
 // Bytes per second that all threads together read from a block larger than the caches.

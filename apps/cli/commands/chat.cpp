@@ -25,9 +25,9 @@ constexpr const char* kHelp =
     "/undo          take back the last question and its answer\n"
     "/quit          leave (or Ctrl-D); Ctrl-C stops an answer";
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache; without it: the model inside the program, which continues stories");
-  c.add_option("--system", a.system, "instructions that stand before the conversation");
+void bind(CommandLine& c, Args& a) {
+  c.add("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache; without it: the model inside the program, which continues stories");
+  c.add("--system", a.system, "instructions that stand before the conversation");
   bind_sampling_options(c, a.sampling);
   bind_model_options(c, a.model);
 }

@@ -17,12 +17,12 @@ struct Args {
   bool json = false;
 };
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("IN", a.in, "a model: folder, .safetensors, .gguf, .onnx, .entity, or a name in the local HuggingFace cache")->required();
-  c.add_option("OUT", a.out, "what to write: a name that ends in .safetensors or .entity")->required();
-  c.add_option("--dtype", a.dtype, "of the weights (as they are); safetensors takes f64, f32, f16, bf16");
-  c.add_option("--adapter", a.adapter, "a LoRA adapter to add to the weights: a folder; OUT is then an .entity file")->type_name("FOLDER");
-  c.add_flag("--json", a.json, "the table as JSON");
+void bind(CommandLine& c, Args& a) {
+  c.add("IN", a.in, "a model: folder, .safetensors, .gguf, .onnx, .entity, or a name in the local HuggingFace cache").required();
+  c.add("OUT", a.out, "what to write: a name that ends in .safetensors or .entity").required();
+  c.add("--dtype", a.dtype, "of the weights (as they are); safetensors takes f64, f32, f16, bf16");
+  c.add("--adapter", a.adapter, "a LoRA adapter to add to the weights: a folder; OUT is then an .entity file").type_name("FOLDER");
+  c.flag("--json", a.json, "the table as JSON");
 }
 
 // Writes a value and gives back what a reader will see.

@@ -14,11 +14,11 @@ struct Args {
   bool json = false;
 };
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache")->required();
-  c.add_option("--text", a.text, "the text file to predict")->required()->type_name("FILE");
-  c.add_option("--against", a.against, "the reference: another model, or a dtype of this one; without the adapter");
-  c.add_flag("--json", a.json, "one JSON object on stdout");
+void bind(CommandLine& c, Args& a) {
+  c.add("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache").required();
+  c.add("--text", a.text, "the text file to predict").required().type_name("FILE");
+  c.add("--against", a.against, "the reference: another model, or a dtype of this one; without the adapter");
+  c.flag("--json", a.json, "one JSON object on stdout");
   bind_model_options(c, a.model);
 }
 

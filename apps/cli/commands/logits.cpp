@@ -14,21 +14,21 @@ struct Args {
   ModelOptions model;
   std::vector<std::int32_t> ids;
   std::string text, out;
-  CLI::Option* text_given = nullptr;
+  Option text_given;
   bool json = false;
 };
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache")->required();
-  auto* ids = c.add_option("--ids", a.ids, "token ids as they are: 1,2,3")->delimiter(',')->allow_extra_args(false);
-  a.text_given = c.add_option("--text", a.text, "text to tokenize; \"\" is the beginning-of-text token")->excludes(ids);
-  c.add_option("--out", a.out, "write all logits to this .npy file (positions x vocabulary, f32)");
-  c.add_flag("--json", a.json, "one JSON object on stdout");
+void bind(CommandLine& c, Args& a) {
+  c.add("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache").required();
+  const Option ids = c.add("--ids", a.ids, "token ids as they are: 1,2,3").delimiter(',').one_value();
+  a.text_given = c.add("--text", a.text, "text to tokenize; \"\" is the beginning-of-text token").excludes(ids);
+  c.add("--out", a.out, "write all logits to this .npy file (positions x vocabulary, f32)");
+  c.flag("--json", a.json, "one JSON object on stdout");
   bind_model_options(c, a.model);
 }
 
 int run(const Args& a) {
-  if (a.ids.empty() && a.text_given->count() == 0) {
+  if (a.ids.empty() && !a.text_given.given()) {
     say("loom: logits needs --ids or --text");
     return kUsage;
   }

@@ -26,19 +26,19 @@ struct Args {
 // One for each size that is worth having: those of a row or a tensor lose more and save next to nothing.
 const std::vector<std::string> kCandidates = {"f32", "bf16", "i16", "i8:block32", "i8", "u8", "i4:block16", "i4", "i4:block32", "i4:s4", "fp4:block32", "u4", "fp4", "i2:block32", "i2", "ternary:block32", "ternary", "binary"};
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("NETWORK", a.network, "the .entity file that loom train wrote, its matrices in f32")->required();
-  c.add_option("--data", a.data, "raw data as loom predict takes it, with targets: losses are measured on it")->required()->type_name("FILE");
-  auto* bytes = c.add_option("--bytes", a.bytes, "the least loss within so many bytes of weights")->check(CLI::PositiveNumber);
-  auto* ms = c.add_option("--ms", a.ms, "the least loss of what runs 64 rows (or all there are) in so many milliseconds here")->check(CLI::PositiveNumber)->excludes(bytes);
-  c.add_option("--loss", a.loss, "the fewest bytes with at most this loss")->check(CLI::PositiveNumber)->excludes(bytes)->excludes(ms);
-  c.add_option("--formats", a.formats, "candidates, with commas between (" + std::to_string(kCandidates.size()) + " from f32 to binary)")->delimiter(',')->type_name("NAMES");
-  c.add_option("--rows", a.rows, "rows of the data that losses are measured on (512)")->check(CLI::PositiveNumber);
-  c.add_option("--seed", a.seed, "which rows: same seed, same plan (0)")->check(CLI::NonNegativeNumber);
-  c.add_option("--out", a.out, "writes the network as planned: an .entity file for loom predict")->type_name("FILE");
-  c.add_option("--threads", a.threads, "threads (one per core); the plan is the same for any number, but for --ms")->check(CLI::Range(1, ThreadPool::kMaxThreads));
-  c.add_option("--isa", a.isa, "the instruction set to use (the best here)");
-  c.add_flag("--json", a.json, "one JSON object on stdout");
+void bind(CommandLine& c, Args& a) {
+  c.add("NETWORK", a.network, "the .entity file that loom train wrote, its matrices in f32").required();
+  c.add("--data", a.data, "raw data as loom predict takes it, with targets: losses are measured on it").required().type_name("FILE");
+  const Option bytes = c.add("--bytes", a.bytes, "the least loss within so many bytes of weights").positive();
+  const Option ms = c.add("--ms", a.ms, "the least loss of what runs 64 rows (or all there are) in so many milliseconds here").positive().excludes(bytes);
+  c.add("--loss", a.loss, "the fewest bytes with at most this loss").positive().excludes(bytes).excludes(ms);
+  c.add("--formats", a.formats, "candidates, with commas between (" + std::to_string(kCandidates.size()) + " from f32 to binary)").delimiter(',').type_name("NAMES");
+  c.add("--rows", a.rows, "rows of the data that losses are measured on (512)").positive();
+  c.add("--seed", a.seed, "which rows: same seed, same plan (0)").not_negative();
+  c.add("--out", a.out, "writes the network as planned: an .entity file for loom predict").type_name("FILE");
+  c.add("--threads", a.threads, "threads (one per core); the plan is the same for any number, but for --ms").between(1, ThreadPool::kMaxThreads);
+  c.add("--isa", a.isa, "the instruction set to use (the best here)");
+  c.flag("--json", a.json, "one JSON object on stdout");
 }
 
 std::string text_of(const Planner& planner, const Plan& plan) {

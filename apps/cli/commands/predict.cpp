@@ -17,11 +17,11 @@ struct Args {
   bool json = false;
 };
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("NETWORK", a.network, "the .entity file that loom train wrote")->required();
-  c.add_option("--data", a.data, "raw data as the network was trained on: a table (CSV, with its target column or without), an array (idx, .npy) or a folder of them; a folder of images or .txt files, in classes or not, or one such file")->required()->type_name("FILE");
+void bind(CommandLine& c, Args& a) {
+  c.add("NETWORK", a.network, "the .entity file that loom train wrote").required();
+  c.add("--data", a.data, "raw data as the network was trained on: a table (CSV, with its target column or without), an array (idx, .npy) or a folder of them; a folder of images or .txt files, in classes or not, or one such file").required().type_name("FILE");
   bind_machine_options(c, a.threads, a.isa, a.device, a.mode);
-  c.add_flag("--json", a.json, "one JSON object on stdout for each row");
+  c.flag("--json", a.json, "one JSON object on stdout for each row");
 }
 
 std::string label_of(const Json& inputs, std::int32_t number) {

@@ -12,18 +12,18 @@ struct Args {
   ModelOptions model;
   SamplingOptions sampling;
   std::string prompt;
-  CLI::Option* prompt_given = nullptr;
+  Option prompt_given;
   std::vector<std::int32_t> ids;
   bool json = false;
 };
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("MODEL", a.model.model, "a folder, a file, a name in the local HuggingFace cache, or embedded: the model inside the program")->required();
-  a.prompt_given = c.add_option("PROMPT", a.prompt, "what to go on from; without it: stdin; \"\" is the beginning-of-text token alone");
-  c.add_option("--ids", a.ids, "the prompt as token ids: 1,2,3; a model without a tokenizer answers in ids")->delimiter(',')->allow_extra_args(false)->excludes(a.prompt_given);
+void bind(CommandLine& c, Args& a) {
+  c.add("MODEL", a.model.model, "a folder, a file, a name in the local HuggingFace cache, or embedded: the model inside the program").required();
+  a.prompt_given = c.add("PROMPT", a.prompt, "what to go on from; without it: stdin; \"\" is the beginning-of-text token alone");
+  c.add("--ids", a.ids, "the prompt as token ids: 1,2,3; a model without a tokenizer answers in ids").delimiter(',').one_value().excludes(a.prompt_given);
   bind_sampling_options(c, a.sampling);
   bind_model_options(c, a.model);
-  c.add_flag("--json", a.json, "one JSON object on stdout, at the end");
+  c.flag("--json", a.json, "one JSON object on stdout, at the end");
 }
 
 // All of stdin, without the newline that ends its last line.
@@ -49,7 +49,7 @@ int run(const Args& a) {
   LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
   std::vector<std::int32_t> ids = a.ids;
   if (ids.empty()) {
-    LOOM_OR_EXIT(ids, prompt_ids(opened.model, a.prompt_given->count() > 0 ? a.prompt : read_stdin()), kFailed);
+    LOOM_OR_EXIT(ids, prompt_ids(opened.model, a.prompt_given.given() ? a.prompt : read_stdin()), kFailed);
   }
   const Interrupt interrupt;
   GeneratorOptions generator_options = generator_options_of(a.model, opened);

@@ -15,6 +15,7 @@ namespace loom::cli {
 
 extern const char* const topology_schema;       // apps/cli/CMakeLists.txt
 extern const char* const training_spec_schema;
+extern const char* const options_schema;
 
 namespace {
 
@@ -24,15 +25,15 @@ struct Args {
   bool plan = false, json = false, no_hash = false;
 };
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("FILE", a.file, "a model file or folder, a topology .json, or a name in the local HuggingFace cache");
-  c.add_option("--schema", a.schema, "print the JSON Schema of a topology or of a training spec, for editors")
-      ->check(CLI::IsMember({"topology", "training"}));
-  c.add_flag("--plan", a.plan, "print the program that a session runs, and its hash");
-  c.add_option("--ctx", a.context, "positions of the planned session (64)")->check(CLI::PositiveNumber);
-  c.add_option("--rows", a.rows, "rows per run of the planned session (64)")->check(CLI::PositiveNumber);
-  c.add_flag("--no-hash", a.no_hash, "do not read the tensors for their SHA-256");
-  c.add_flag("--json", a.json, "one JSON object on stdout");
+void bind(CommandLine& c, Args& a) {
+  c.add("FILE", a.file, "a model file or folder, a topology .json, or a name in the local HuggingFace cache");
+  c.add("--schema", a.schema, "print the JSON Schema of a topology, of a training spec, or of the options of the C interface")
+      .one_of({"topology", "training", "options"});
+  c.flag("--plan", a.plan, "print the program that a session runs, and its hash");
+  c.add("--ctx", a.context, "positions of the planned session (64)").positive();
+  c.add("--rows", a.rows, "rows per run of the planned session (64)").positive();
+  c.flag("--no-hash", a.no_hash, "do not read the tensors for their SHA-256");
+  c.flag("--json", a.json, "one JSON object on stdout");
 }
 
 // What a file is before anyone tries to run it.
@@ -162,7 +163,8 @@ std::optional<std::string> onnx_file(const std::string& name) {
 }
 
 int run(const Args& a) {
-  if (!a.schema.empty()) return print(a.schema == "topology" ? topology_schema : training_spec_schema) ? kOk : kFailed;
+  const char* schema = a.schema == "topology" ? topology_schema : a.schema == "training" ? training_spec_schema : options_schema;
+  if (!a.schema.empty()) return print(schema) ? kOk : kFailed;
   if (a.file.empty()) return fail(Status(Code::invalid_argument, "show: FILE is required"), kUsage);
   if (const auto onnx = onnx_file(a.file)) {
     if (a.plan) return fail(Status(Code::unsupported, *onnx + ": is ONNX: convert it to an .entity file to see a program"), kRefused);

@@ -16,11 +16,11 @@ struct Args {
   bool lines = false, decode = false, no_special = false;
 };
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("PATH", a.path, "a model, its folder, or a tokenizer.json")->required();
-  c.add_flag("--lines", a.lines, "one JSON string per line in, one JSON array per line out");
-  c.add_flag("--decode", a.decode, "the reverse: a JSON array of ids in, text out (--lines: a JSON string per line)");
-  c.add_flag("--no-special", a.no_special, "add no special tokens; with --decode: leave them out");
+void bind(CommandLine& c, Args& a) {
+  c.add("PATH", a.path, "a model, its folder, or a tokenizer.json").required();
+  c.flag("--lines", a.lines, "one JSON string per line in, one JSON array per line out");
+  c.flag("--decode", a.decode, "the reverse: a JSON array of ids in, text out (--lines: a JSON string per line)");
+  c.flag("--no-special", a.no_special, "add no special tokens; with --decode: leave them out");
 }
 
 Result<std::string> convert(const Tokenizer& tokenizer, const Args& a, const std::string& input) {

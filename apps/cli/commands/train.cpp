@@ -27,22 +27,22 @@ struct Args {
   bool fp8 = false, resume = false, json = false;
 };
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("SPEC", a.spec, "the training spec, JSON; without one, what to learn and how is chosen by looking at the data");
-  c.add_option("--data", a.data, "what to learn from: a file as the spec says; without a spec a table (CSV), a folder of idx or .npy files, a folder with a folder of images or of .txt files for each class (also within train and test), or texts for the embedded language model (a .txt file, or a folder of them)")->type_name("FILE");
-  c.add_option("--test", a.test, "data of the same form, judged at the end; without a spec")->type_name("FILE");
-  c.add_option("--target", a.target, "the column to predict, the last one where not given; without a spec")->type_name("NAME");
-  c.add_option("--task", a.task, "whether the target is a class or a number; without a spec")->check(CLI::IsMember({"classes", "numbers"}));
-  c.add_option("--network", a.network, "what to learn with, in place of convolutions for pictures and dense layers for all else; without a spec")->check(CLI::IsMember({"dense", "convolutional"}));
-  c.add_option("--dtype", a.dtype, "of the weights, for example ternary, binary, i4: learned as they will run; without a spec")->type_name("NAME");
-  c.add_flag("--fp8", a.fp8, "products in FP8, forward and backward; without a spec");
-  c.add_option("--steps", a.steps, "in place of as many as the data suggests; without a spec")->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))->type_name("N");
-  c.add_option("--seed", a.seed, "of the first weights, the order and what is held back")->check(CLI::Range(std::int64_t{0}, INT64_MAX))->type_name("N");
-  c.add_option("--out", a.out, "the .entity file to write, or the folder of an adapter; Ctrl-C writes it too")->required()->type_name("FILE");
-  c.add_flag("--resume", a.resume, "go on from the file of --out, with the same bits as if never stopped");
-  c.add_option("--events", a.events, "write loss and rate to a TensorBoard event file in this folder")->type_name("FOLDER");
+void bind(CommandLine& c, Args& a) {
+  c.add("SPEC", a.spec, "the training spec, JSON; without one, what to learn and how is chosen by looking at the data");
+  c.add("--data", a.data, "what to learn from: a file as the spec says; without a spec a table (CSV), a folder of idx or .npy files, a folder with a folder of images or of .txt files for each class (also within train and test), or texts for the embedded language model (a .txt file, or a folder of them)").type_name("FILE");
+  c.add("--test", a.test, "data of the same form, judged at the end; without a spec").type_name("FILE");
+  c.add("--target", a.target, "the column to predict, the last one where not given; without a spec").type_name("NAME");
+  c.add("--task", a.task, "whether the target is a class or a number; without a spec").one_of({"classes", "numbers"});
+  c.add("--network", a.network, "what to learn with, in place of convolutions for pictures and dense layers for all else; without a spec").one_of({"dense", "convolutional"});
+  c.add("--dtype", a.dtype, "of the weights, for example ternary, binary, i4: learned as they will run; without a spec").type_name("NAME");
+  c.flag("--fp8", a.fp8, "products in FP8, forward and backward; without a spec");
+  c.add("--steps", a.steps, "in place of as many as the data suggests; without a spec").between(std::int64_t{1}, std::int64_t{1} << 40).type_name("N");
+  c.add("--seed", a.seed, "of the first weights, the order and what is held back").between(std::int64_t{0}, INT64_MAX).type_name("N");
+  c.add("--out", a.out, "the .entity file to write, or the folder of an adapter; Ctrl-C writes it too").required().type_name("FILE");
+  c.flag("--resume", a.resume, "go on from the file of --out, with the same bits as if never stopped");
+  c.add("--events", a.events, "write loss and rate to a TensorBoard event file in this folder").type_name("FOLDER");
   bind_machine_options(c, a.threads, a.isa, a.device, a.mode);
-  c.add_flag("--json", a.json, "one JSON object on stdout for each report");
+  c.flag("--json", a.json, "one JSON object on stdout for each report");
 }
 
 std::string parent_of(const std::string& path) {

@@ -18,12 +18,12 @@ struct Args {
   bool json = false;
 };
 
-void bind(CLI::App& c, Args& a) {
-  c.add_option("--against", a.against, "a table of another machine: names the first difference")->type_name("FILE");
-  c.add_option("--isa", a.isa, "the instruction set to use")->type_name("NAME");
+void bind(CommandLine& c, Args& a) {
+  c.add("--against", a.against, "a table of another machine: names the first difference").type_name("FILE");
+  c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
   bind_device_option(c, a.device);
-  c.add_option("--threads", a.threads, "0: one per core")->check(CLI::Range(0, ThreadPool::kMaxThreads));
-  c.add_flag("--json", a.json, "one JSON object on stdout");
+  c.add("--threads", a.threads, "0: one per core").between(0, ThreadPool::kMaxThreads);
+  c.flag("--json", a.json, "one JSON object on stdout");
 }
 
 int run(const Args& a) {

@@ -9,24 +9,27 @@
 namespace loom::cli {
 namespace {
 
-// A word that `parse` refuses is a usage error with its message.
+// What is wrong with a word, by the function that reads it.
 template <class Parse>
-CLI::Validator word_check(const char* name, Parse parse) {
-  return CLI::Validator([parse](std::string& text) { const auto result = parse(text); return result.ok() ? std::string() : result.status().message(); }, name);
+std::function<std::string(const std::string&)> problem_of(Parse parse) {
+  return [parse](const std::string& text) {
+    const auto result = parse(text);
+    return result.ok() ? std::string() : result.status().message();
+  };
 }
 
 }  // namespace
 
-void bind_model_options(CLI::App& c, ModelOptions& o) {
-  c.add_option("--dtype", o.dtype, "how weights are held and multiplied: f32, bf16, i8, i4, ternary, ... (as stored)")
-      ->check(word_check("DTYPE", [](const std::string& text) { return parse_weight_format(text); }));
-  c.add_option("--adapter", o.adapter, "a LoRA adapter to run with: a folder, as loom train and PEFT write them")->type_name("FOLDER");
-  c.add_option("--ctx", o.context, "positions of the context (what the model was trained for, at most 4096)")->check(CLI::PositiveNumber);
+void bind_model_options(CommandLine& c, ModelOptions& o) {
+  c.add("--dtype", o.dtype, "how weights are held and multiplied: f32, bf16, i8, i4, ternary, ... (as stored)")
+      .check("DTYPE", problem_of([](const std::string& text) { return parse_weight_format(text); }));
+  c.add("--adapter", o.adapter, "a LoRA adapter to run with: a folder, as loom train and PEFT write them").type_name("FOLDER");
+  c.add("--ctx", o.context, "positions of the context (what the model was trained for, at most 4096)").positive();
   bind_machine_options(c, o.threads, o.isa, o.device, o.mode);
 }
 
-CLI::Option* bind_device_option(CLI::App& c, std::string& device) {
-  return c.add_option("--device", device, "cpu, gpu, or auto: the GPU where there is one; the answer is the same (cpu)")->check(CLI::IsMember({"cpu", "gpu", "auto"}));
+Option bind_device_option(CommandLine& c, std::string& device) {
+  return c.add("--device", device, "cpu, gpu, or auto: the GPU where there is one; the answer is the same (cpu)").one_of({"cpu", "gpu", "auto"});
 }
 
 Result<webgpu::Choice> device_of(const std::string& device) {
@@ -41,13 +44,13 @@ Result<Machine> open_machine(const std::string& mode, int threads, const std::st
   return m;
 }
 
-void bind_machine_options(CLI::App& c, int& threads, std::string& isa, std::string& device, std::string& mode) {
-  CLI::Option* const named = bind_device_option(c, device);
+void bind_machine_options(CommandLine& c, int& threads, std::string& isa, std::string& device, std::string& mode) {
+  const Option named = bind_device_option(c, device);
   const auto modes = mode_names();
-  c.add_option("--mode", mode, "cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, or auto: what is faster here, as measured; the answer is the same")
-      ->check(CLI::IsMember(std::vector<std::string>(modes.begin(), modes.end())))->excludes(named);
-  c.add_option("--threads", threads, "threads (one per core); the answer is the same for any number")->check(CLI::Range(1, ThreadPool::kMaxThreads));
-  c.add_option("--isa", isa, "the instruction set to use (the best here); fast: fused multiply-adds, other bits")->check(word_check("NAME", [](const std::string& text) { return cpu::select_kernels(text); }));
+  c.add("--mode", mode, "cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, or auto: what is faster here, as measured; the answer is the same")
+      .one_of(std::vector<std::string>(modes.begin(), modes.end())).excludes(named);
+  c.add("--threads", threads, "threads (one per core); the answer is the same for any number").between(1, ThreadPool::kMaxThreads);
+  c.add("--isa", isa, "the instruction set to use (the best here); fast: fused multiply-adds, other bits").check("NAME", problem_of([](const std::string& text) { return cpu::select_kernels(text); }));
 }
 
 Result<OpenModel> open_model(const ModelOptions& options) {

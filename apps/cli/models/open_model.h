@@ -21,11 +21,11 @@ struct ModelOptions {
 };
 
 // --dtype, --adapter, --ctx, --threads, --isa, --device and --mode; the positional MODEL is the caller's. Unknown values are usage errors.
-void bind_model_options(CLI::App& command, ModelOptions& options);
+void bind_model_options(CommandLine& command, ModelOptions& options);
 
 // The last four alone.
-void bind_machine_options(CLI::App& command, int& threads, std::string& isa, std::string& device, std::string& mode);
-CLI::Option* bind_device_option(CLI::App& command, std::string& device);
+void bind_machine_options(CommandLine& command, int& threads, std::string& isa, std::string& device, std::string& mode);
+Option bind_device_option(CommandLine& command, std::string& device);
 // The device of --device: null for the CPU. "gpu" fails where there is none, naming what is missing; "auto" says so and takes the CPU, which
 // it prefers to a software adapter as well.
 Result<webgpu::Choice> device_of(const std::string& device);

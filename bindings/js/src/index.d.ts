@@ -22,11 +22,9 @@ export type Source = string | URL | ArrayBuffer | ArrayBufferView | Blob | Respo
 export type Numbers = ArrayLike<number> & Iterable<number>;
 export type Rows = Numbers | Numbers[];
 
-/** What computes. "gpu": WebGPU, an error where there is none; "auto": WebGPU where there is a GPU, else the CPU. Always the same bits. Methods that return at
- *  once cannot wait for a GPU and refuse "gpu". */
-export type Device = 'cpu' | 'gpu' | 'auto';
-/** What runs a pass, in one word (docs/reference/modes.md), in place of a device. Always the same bits. */
-export type Mode = 'cpu-normal' | 'cpu-sc' | 'cpu-mc' | 'gpu-normal' | 'gpu-sc' | 'gpu-mc' | 'auto';
+// Options: docs/reference/options.md. A device and a mode give always the same bits; methods that return at once cannot wait for a GPU and refuse "gpu".
+import type { Device, GeneratorOptions, Mode, ModelOptions, Sampling, SessionOptions, TextOptions, TokenizerOptions, VerifyOptions } from './options.js';
+export type * from './options.js';
 
 export interface InitOptions {
   /** The module, where it does not lie beside the package. */
@@ -79,25 +77,8 @@ export interface Message {
   content: string;
 }
 export type Prompt = string | Message[] | Numbers;
-/** What is not given is as `info.sampling` of the model says. */
-export interface GenerateOptions {
-  /** 0: until the context is full. */
-  maxTokens?: number;
-  /** 0: the most probable token always. */
-  temperature?: number;
-  topK?: number;
-  topP?: number;
-  minP?: number;
-  repetitionPenalty?: number;
-  seed?: number | bigint;
-  stop?: string[];
-  ignoreEos?: boolean;
-  /** Positions of the caches; 0: as trained. */
-  context?: number;
-  /** As the model was loaded for. */
-  device?: Device;
-  /** In place of a device. */
-  mode?: Mode;
+/** What is not given of a `Sampling` is as `info.sampling` of the model says, device and mode as the model was loaded for. */
+export interface GenerateOptions extends TextOptions, Pick<GeneratorOptions, 'context' | 'device' | 'mode'> {
   signal?: AbortSignal;
 }
 export interface Generated {
@@ -115,7 +96,7 @@ export interface ModelInfo {
   bos: number | null;
   eos: number[];
   /** What the authors recommend, else temperature 0.7 and topP 0.9. */
-  sampling: { temperature: number; topK: number; topP: number; minP: number; repetitionPenalty: number };
+  sampling: Required<Sampling>;
   parameters: number;
 }
 export interface Stats {
@@ -145,7 +126,7 @@ export class Transformer extends Handled {
   readonly stats: Stats | null;
   readonly network: Network;
   readonly tokenizer: Tokenizer;
-  static fromNetwork(network: Network, tokenizer: Tokenizer | null, options: { maxPositions: number; bos?: number | null; eos?: number | number[] | null; name?: string; sampling?: Partial<ModelInfo['sampling']> }): Transformer;
+  static fromNetwork(network: Network, tokenizer: Tokenizer | null, options: ModelOptions): Transformer;
   generate(prompt: Prompt, options?: GenerateOptions): AsyncGenerator<string, Generated, void>;
   generateText(prompt: Prompt, options?: GenerateOptions): Promise<Generated>;
   generateSync(prompt: Prompt, options?: Omit<GenerateOptions, 'signal'>): Generated;
@@ -171,7 +152,7 @@ export class Tokenizer extends Handled {
   private constructor();
   static parse(json: string, config?: string): Tokenizer;
   static load(pathOrUrl: string): Promise<Tokenizer>;
-  static train(texts: string[], options?: { vocabSize?: number; specialTokens?: string[]; bos?: string; eos?: string; addBos?: boolean }): Tokenizer;
+  static train(texts: string[], options?: TokenizerOptions): Tokenizer;
   readonly info: TokenizerInfo;
   encode(text: string, options?: { special?: boolean; plain?: boolean }): Int32Array;
   decode(ids: Numbers, options?: { skipSpecial?: boolean }): string;
@@ -231,7 +212,7 @@ export class Network extends Handled {
   pack(format: string): void;
   get(path: string, role: string): Float32Array;
   set(path: string, role: string, values: Rows): void;
-  program(options?: object): string;
+  program(options?: SessionOptions): string;
   forward(x: Rows, options?: { head?: number[]; device?: Device; mode?: Mode }): Float32Array;
   forwardAsync(x: Rows, options?: { head?: number[]; device?: Device; mode?: Mode }): Promise<Float32Array>;
   train(data: TrainingData, spec: TrainingSpec, options?: { signal?: AbortSignal; every?: number; device?: Device; mode?: Mode }): AsyncGenerator<Step, void, void>;
@@ -268,7 +249,7 @@ export interface LoomWorker {
   info(): Promise<Info>;
   version(): Promise<string>;
   gpu(): Promise<Gpu>;
-  verify(options?: { device?: Device }): Promise<Report>;
+  verify(options?: Pick<VerifyOptions, 'device'>): Promise<Report>;
   terminate(): void;
 }
 
@@ -282,7 +263,7 @@ export interface Loom {
   version(): string;
   simulate(values: Numbers, format: string, options?: { rows?: number }): Float32Array;
   gpu(): Promise<Gpu>;
-  verify(options?: { device?: Device }): Promise<Report>;
+  verify(options?: Pick<VerifyOptions, 'device'>): Promise<Report>;
   LoadTransformer(source: 'embedded' | Source, options?: LoadOptions & { format?: string; device?: Device; mode?: Mode }): Promise<void>;
   Generate(prompt: Prompt, maxTokens?: number, options?: Omit<GenerateOptions, 'signal' | 'maxTokens'>): string;
 }
@@ -294,4 +275,4 @@ export function version(): string;
 /** What weights are once they are held in a format, so many rows of a matrix. */
 export function simulate(values: Numbers, format: string, options?: { rows?: number }): Float32Array;
 export function gpu(): Promise<Gpu>;
-export function verify(options?: { device?: Device }): Promise<Report>;
+export function verify(options?: Pick<VerifyOptions, 'device'>): Promise<Report>;

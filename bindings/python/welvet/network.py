@@ -36,8 +36,7 @@ class Session(Object):
     """Runs a network; holds its memory and its KV caches. One thread at a time (Busy otherwise). Where the network changes, the session
     follows.
 
-    Options: max_rows (64), max_head_rows (1 for networks of ids, else max_rows), max_positions (512), sequences (1), threads (0: one per
-    core), isa ("": the best here), device ("cpu", "gpu", "auto"), mode (threads and device in one word: docs/reference/modes.md).
+    Options: those of session_create in docs/reference/options.md.
     """
 
     _positions = 0  # what Network has asked for

@@ -24,7 +24,13 @@ enum class Ternary : std::uint8_t {
   divides,     // four to a byte, divided by it
 };
 
-struct ModelConfig {
+// What the model's authors recommend (generation_config.json).
+struct SamplingAdvice {
+  std::optional<double> temperature, top_p, min_p, repetition_penalty;
+  std::optional<std::int64_t> top_k;
+};
+
+struct ModelConfig : SamplingAdvice {
   const Architecture* architecture = nullptr;
   std::int64_t vocab_size = 0, hidden_size = 0, intermediate_size = 0, layers = 0;
   std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
@@ -39,9 +45,6 @@ struct ModelConfig {
 
   std::optional<std::int32_t> bos;
   std::vector<std::int32_t> eos;  // any of them ends a text
-  // What the model's authors recommend (generation_config.json).
-  std::optional<double> temperature, top_p, min_p, repetition_penalty;
-  std::optional<std::int64_t> top_k;
 };
 
 // From a HuggingFace config.json, in the older form (rope_theta, rope_scaling) or the newer (rope_parameters). A setting that changes the

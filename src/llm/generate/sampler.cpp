@@ -4,8 +4,10 @@
 #include <limits>
 #include <string>
 
+#include "base/field_checker.h"
 #include "base/math/exact_math.h"
 #include "base/random.h"
+#include "llm/generate/sampler_fields.h"
 
 namespace loom {
 namespace {
@@ -30,14 +32,9 @@ std::int32_t best_token(std::span<const float> logits) {
 }
 
 Result<Sampler> Sampler::create(const SamplerOptions& o) {
-  auto check = [](bool good, const char* what) {
-    return good ? Status() : Status(Code::invalid_argument, std::string("sampler: ") + what);
-  };
-  LOOM_TRY(check(o.temperature >= 0 && o.temperature <= 1e6, "temperature must be in 0..1e6"));
-  LOOM_TRY(check(o.top_k >= 0, "top_k must not be negative"));
-  LOOM_TRY(check(o.top_p > 0 && o.top_p <= 1, "top_p must be above 0 and at most 1"));
-  LOOM_TRY(check(o.min_p >= 0 && o.min_p <= 1, "min_p must be in 0..1"));
-  LOOM_TRY(check(o.repetition_penalty >= 1e-3 && o.repetition_penalty <= 1e3, "repetition_penalty must be in 0.001..1000"));
+  FieldChecker checker("sampler: ");
+  sampling_fields(checker, const_cast<SamplerOptions&>(o));  // a checker changes nothing
+  LOOM_TRY(checker.status());
   return Sampler(o);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "ops/products/decode.h"
+#include "ops/products/decode/decode.h"
 
 namespace loom {
 namespace {

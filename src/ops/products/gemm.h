@@ -2,7 +2,7 @@
 // over odd k, each from +0; chunks are added in ascending order to C. Vectorized across outputs, so every tile shape gives the same bits.
 #pragma once
 
-#include "ops/cpu/vectors/simd.h"
+#include "ops/cpu/vectors/registers.h"
 #include "ops/products/product_sizes.h"
 
 namespace loom::cpu::LOOM_ISA {
@@ -47,93 +47,88 @@ struct Tabled {
   Rows<MR> rows() const {
     Rows<MR> r;
     r.k_at = k_at;
-    LOOM_UNROLL for (int m = 0; m < MR; ++m) {
-      r.row[m] = a + m_at[m];
-      __asm__("" : "+r"(r.row[m]));  // an address of its own: gcc would add base and both offsets at each step
-    }
+    LOOM_UNROLL for (int m = 0; m < MR; ++m) r.row[m] = settled(a + m_at[m]);
     return r;
   }
 };
 
-// c[m][p] += sum over k in [0, n) of A(m, k) * B(k, p), B(k, p) = 16 lanes at b + p*bp + k*bk.
-// Written on the registers' own vectors, all loops over them unrolled: a chain never leaves its registers. Both chains of a chunk grow at once where
-// there are registers for both, otherwise one after the other: a tile of twice the size reads half as much for each product.
-template <class T, int MR, int NP, class A>
-static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
-  using N = typename V<T>::Native;
-  const auto rows = a.template rows<MR>();
-  constexpr int kParts = V<T>::kParts, Q = NP * kParts, W = 16 / kParts;
-  [[maybe_unused]] constexpr bool kBoth = 2 * MR * Q <= kRegisters * 3 / 4;
-  auto add_products = [&](i64 k, N(&sum)[MR][Q]) __attribute__((always_inline)) {
-    N values[Q];
-    LOOM_UNROLL for (int q = 0; q < Q; ++q) {
-      __builtin_memcpy(&values[q], b + q / kParts * bp + q % kParts * W + k * bk, sizeof values[q]);
-#ifdef __x86_64__
-      __asm__("" : "+v"(values[q]));  // loaded once: gcc would read it again from memory for each of the MR products
-#endif
-    }
-    LOOM_UNROLL for (int m = 0; m < MR; ++m) {
-#if defined(__AVX512F__) && LOOM_VECTOR_BYTES == 64 && !defined(LOOM_FUSED) && !defined(__clang__)
-      if constexpr (sizeof(T) == 4) {
-        // The product spreads the value itself: to do so into a register takes one of the units that the sums keep busy (Zen 4: 38 and 54 GMAC/s).
-        LOOM_UNROLL for (int q = 0; q < Q; ++q) {
-          N product;
-          __asm__("vmulps %2%{1to16%}, %1, %0" : "=v"(product) : "v"(values[q]), "m"(rows.at(m, k)));
-          sum[m][q] += product;
-        }
-        continue;
-      }
-#endif
-      const T x = rows.at(m, k);
-      LOOM_UNROLL for (int q = 0; q < Q; ++q) sum[m][q] += x * values[q];
-    }
-  };
-  [[maybe_unused]] auto zero = [](N(&sum)[MR][Q]) __attribute__((always_inline)) {
-    LOOM_UNROLL for (int m = 0; m < MR; ++m)
-      LOOM_UNROLL for (int q = 0; q < Q; ++q) sum[m][q] = N{};
-  };
-#ifdef LOOM_FUSED
-  N sum[MR][Q];
+// The micro-kernel: c[m][p] += sum over k in [0, n) of A(m, k) * B(k, p), B(k, p) = 16 lanes at b + p*bp + k*bk.
+//
+//            b: one row k of NP panels, 16 lanes each, in Q registers
+//               [q0][q1] ...
+//   A(0, k)   [ sum[0][0]  sum[0][1] ... ]      sum[m][q] += A(m, k) * b[q]
+//   A(1, k)   [ sum[1][0]  sum[1][1] ... ]
+//   ...         MR x Q registers; all loops over them are unrolled, so that a chain never leaves its own
+template <class T, int MR, int NP>
+struct TileShape {
+  static constexpr int kParts = V<T>::kParts, Q = NP * kParts, W = 16 / kParts;
+  // A chunk has two chains. They grow at once where there are registers for both, otherwise one after the
+  // other: a tile of twice the size reads half as much for each product.
+  static constexpr bool kBoth = 2 * MR * Q <= kRegisters * 3 / 4;
+  using Sums = Register<T>[MR][Q];
+};
+
+template <class T, int MR, int NP, class R>
+__attribute__((always_inline)) static inline void add_products(const R& rows, i64 k, const T* b, i64 bp, i64 bk,
+                                                               typename TileShape<T, MR, NP>::Sums& sum) {
+  using G = TileShape<T, MR, NP>;
+  Register<T> values[G::Q];
+  LOOM_UNROLL for (int q = 0; q < G::Q; ++q)
+    values[q] = load_register(b + q / G::kParts * bp + q % G::kParts * G::W + k * bk);
   LOOM_UNROLL for (int m = 0; m < MR; ++m)
-    LOOM_UNROLL for (int q = 0; q < Q; ++q) sum[m][q] = c[m][q / kParts].part[q % kParts];
+    LOOM_UNROLL for (int q = 0; q < G::Q; ++q) sum[m][q] += times(rows.at(m, k), values[q]);
+}
+
+#ifdef LOOM_FUSED
+template <class T, int MR, int NP, class A>
+__attribute__((always_inline)) static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
+  using G = TileShape<T, MR, NP>;
+  const auto rows = a.template rows<MR>();
+  typename G::Sums sum;
+  LOOM_UNROLL for (int m = 0; m < MR; ++m)
+    LOOM_UNROLL for (int q = 0; q < G::Q; ++q) sum[m][q] = c[m][q / G::kParts].part[q % G::kParts];
   i64 k = 0;
   for (; k + 1 < n; k += 2) {
-    add_products(k, sum);
-    add_products(k + 1, sum);
+    add_products<T, MR, NP>(rows, k, b, bp, bk, sum);
+    add_products<T, MR, NP>(rows, k + 1, b, bp, bk, sum);
   }
-  if (k < n) add_products(k, sum);
+  if (k < n) add_products<T, MR, NP>(rows, k, b, bp, bk, sum);
   LOOM_UNROLL for (int m = 0; m < MR; ++m)
-    LOOM_UNROLL for (int q = 0; q < Q; ++q) c[m][q / kParts].part[q % kParts] = sum[m][q];
+    LOOM_UNROLL for (int q = 0; q < G::Q; ++q) c[m][q / G::kParts].part[q % G::kParts] = sum[m][q];
+}
 #else
+template <class T, int MR, int NP, class A>
+__attribute__((always_inline)) static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
+  using G = TileShape<T, MR, NP>;
+  const auto rows = a.template rows<MR>();
   for (i64 k0 = 0; k0 < n; k0 += 32) {
     const i64 k1 = least(k0 + 32, n);
-    N even[MR][Q], odd[MR][Q];
-    zero(even);
+    typename G::Sums even, odd;
+    clear(even);
     i64 k = k0;
-    if constexpr (kBoth) {
-      zero(odd);
+    if constexpr (G::kBoth) {
+      clear(odd);
       for (; k + 1 < k1; k += 2) {
-        add_products(k, even);
-        add_products(k + 1, odd);
+        add_products<T, MR, NP>(rows, k, b, bp, bk, even);
+        add_products<T, MR, NP>(rows, k + 1, b, bp, bk, odd);
       }
-      if (k < k1) add_products(k, even);
+      if (k < k1) add_products<T, MR, NP>(rows, k, b, bp, bk, even);
     } else {
-      for (; k < k1; k += 2) add_products(k, even);
-      // The first chain waits in memory: gcc would keep some of it and send sums of the second there instead, at every step.
-      N first[MR][Q];
+      for (; k < k1; k += 2) add_products<T, MR, NP>(rows, k, b, bp, bk, even);
+      typename G::Sums first;
       LOOM_UNROLL for (int m = 0; m < MR; ++m)
-        LOOM_UNROLL for (int q = 0; q < Q; ++q) first[m][q] = even[m][q];
-      __asm__("" : "+m"(first));
-      zero(odd);
-      for (k = k0 + 1; k < k1; k += 2) add_products(k, odd);
+        LOOM_UNROLL for (int q = 0; q < G::Q; ++q) first[m][q] = even[m][q];
+      park(first);
+      clear(odd);
+      for (k = k0 + 1; k < k1; k += 2) add_products<T, MR, NP>(rows, k, b, bp, bk, odd);
       LOOM_UNROLL for (int m = 0; m < MR; ++m)
-        LOOM_UNROLL for (int q = 0; q < Q; ++q) even[m][q] = first[m][q];
+        LOOM_UNROLL for (int q = 0; q < G::Q; ++q) even[m][q] = first[m][q];
     }
     LOOM_UNROLL for (int m = 0; m < MR; ++m)
-      LOOM_UNROLL for (int q = 0; q < Q; ++q) c[m][q / kParts].part[q % kParts] += even[m][q] + odd[m][q];
+      LOOM_UNROLL for (int q = 0; q < G::Q; ++q) c[m][q / G::kParts].part[q % G::kParts] += even[m][q] + odd[m][q];
   }
-#endif
 }
+#endif
 
 template <class T, int MR, int NP>
 static inline void multiply(i64 n, const T* a, i64 am, i64 ak, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {

@@ -5,7 +5,7 @@
 #include "ops/emit.h"
 #include "ops/lowering/weight_forms.h"
 #include "ops/op_check.h"
-#include "ops/products/decode.h"
+#include "ops/products/decode/decode.h"
 #include "ops/products/product_sizes.h"
 #include "ops/webgpu/launches.h"
 

@@ -49,13 +49,24 @@ template <class T>
 static inline void store(T* p, const V<T>& v) {
   __builtin_memcpy(p, &v, sizeof v);
 }
+// The ends of rows that are no whole vector, by way of memory. Not inlined, for size: tiles of products
+// have one for each of their vectors.
+template <class T>
+__attribute__((noinline)) static void load_end(const T* p, i64 n, T (&lanes)[16]) {
+  for (i64 i = 0; i < 16; ++i) lanes[i] = i < n ? p[i] : T(0);
+}
+template <class T>
+__attribute__((noinline)) static void put_end(T* p, const T (&lanes)[16], i64 n, bool add) {
+  for (i64 i = 0; i < n; ++i) p[i] = stored(add ? p[i] + lanes[i] : lanes[i]);
+}
+
 // The first n lanes, zeros in the others.
 template <class T>
 static inline V<T> load_lanes(const T* p, i64 n) {
   if (n >= 16) return load(p);
-  V<T> v = {};
-  for (i64 i = 0; i < n; ++i) v.lane(i) = p[i];
-  return v;
+  T lanes[16];
+  load_end(p, n, lanes);
+  return load(lanes);
 }
 template <class T>
 static inline void store_lanes(T* p, V<T> v, i64 n) {
@@ -94,7 +105,7 @@ __attribute__((always_inline)) static inline void put_tile(T* p, const V<T>& v, 
   }
   T lanes[16];
   LOOM_UNROLL for (int q = 0; q < kParts; ++q) __builtin_memcpy(lanes + q * W, &v.part[q], sizeof v.part[q]);
-  for (i64 i = 0; i < n; ++i) p[i] = stored(add ? p[i] + lanes[i] : lanes[i]);
+  put_end(p, lanes, n, add);
 }
 template <class T>
 static inline void put_lanes(T* p, V<T> v, i64 n) { put_tile(p, v, n); }

@@ -1,4 +1,4 @@
-#include "ops/products/decode.h"
+#include "ops/products/decode/decode.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "ops/webgpu/kernels.h"
-#include "ops/webgpu/test_programs.h"
+#include "ops/webgpu/tests/test_programs.h"
 #include "support/places.h"
 
 namespace loom::webgpu {

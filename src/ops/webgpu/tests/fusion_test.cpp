@@ -1,5 +1,5 @@
 // Decoding does several instructions in a dispatch: the CPU's bits, and so few dispatches.
-#include "ops/webgpu/test_programs.h"
+#include "ops/webgpu/tests/test_programs.h"
 
 namespace loom::webgpu {
 namespace {

@@ -27,6 +27,7 @@ struct Choice {
   std::string numerics = "portable";    // label() of the device
   std::string note;                     // why "auto" took the CPU
 };
+inline constexpr const char* kDeviceNames = "cpu, gpu, auto";
 // "gpu" is an error where there is none, naming what is missing; "auto" takes the CPU there, and in place of a device that is software.
 Result<Choice> choose_device(std::string_view name);
 

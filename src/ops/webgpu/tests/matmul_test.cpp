@@ -1,5 +1,5 @@
 // Products, what feeds them, and the other readers of packed weights: the CPU's bits in every format.
-#include "ops/webgpu/test_programs.h"
+#include "ops/webgpu/tests/test_programs.h"
 
 namespace loom::webgpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "ops/webgpu/probes.h"
+#include "ops/webgpu/probes/probes.h"
 
 #include "gpu/test_device.h"
 

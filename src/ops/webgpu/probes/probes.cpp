@@ -1,8 +1,9 @@
-#include "ops/webgpu/probes.h"
+#include "ops/webgpu/probes/probes.h"
 
 #include <bit>
 #include <cstring>
 
+#include "base/fields.h"
 #include "base/math/exact_math.h"
 #include "base/math/fp_env.h"
 #include "base/random.h"
@@ -161,7 +162,8 @@ Result<SelfTest> self_test(gpu::Device& device) {
 Result<Choice> choose_device(std::string_view name) {
   Choice choice;
   if (name == "cpu") return choice;
-  if (name != "gpu" && name != "auto") return Status(Code::invalid_argument, "the device is \"cpu\", \"gpu\" or \"auto\", got \"" + std::string(name) + "\"");
+  if (!has_name(kDeviceNames, name))
+    return Status(Code::invalid_argument, "the device is one of " + std::string(kDeviceNames) + ", got \"" + std::string(name) + "\"");
   auto opened = gpu::open_device();
   if (name == "auto" && (!opened.ok() || (*opened)->info().software)) {
     choice.note = (opened.ok() ? "gpu: '" + (*opened)->info().name + "' is software" : opened.status().message()) + ": running on the CPU";

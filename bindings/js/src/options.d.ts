@@ -1,0 +1,155 @@
+// Made by tools/generate from the field lists in src: edit those.
+// Options: docs/reference/options.md. Keys in camelCase, as the package takes them.
+
+/** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+ *  CPU */
+export type Device =
+  'cpu' | 'gpu' | 'auto';
+
+/** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+ *  `device` */
+export type Mode =
+  'cpu-normal' | 'cpu-sc' | 'cpu-mc' | 'gpu-normal' | 'gpu-sc' | 'gpu-mc' | 'auto';
+
+/** A session: a network that runs. `loom_network_program` takes the same. */
+export interface SessionOptions {
+  /** rows (samples, tokens) of a run; at least 1 */
+  maxRows?: number;
+  /** rows of a run whose output is wanted; absent: 1 for networks of ids, else `max_rows`; at
+   *  least 1 */
+  maxHeadRows?: number;
+  /** of a sequence; at least 1 */
+  maxPositions?: number;
+  /** whose states (KV caches) are kept; at least 1 */
+  sequences?: number;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** Where a trainer works. */
+export interface TrainerOptions {
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** A byte-level BPE vocabulary. */
+export interface TokenizerOptions {
+  /** tokens at most, special ones and the 256 bytes included; at least 1 */
+  vocabSize?: number;
+  /** get the first ids, in this order; they are not looked for in the texts */
+  specialTokens?: string[];
+  /** the special token that begins a text */
+  bos?: string;
+  /** the special token that ends a text */
+  eos?: string;
+  /** encoding begins with `bos` */
+  addBos?: boolean;
+}
+
+/** A language model of a network that was trained here. `loom_model_info` says the same keys. */
+export interface ModelOptions {
+  /** for people */
+  name?: string;
+  /** the model family, as `loom_model_info` says it; empty: none */
+  architecture?: string;
+  /** where given: the network's own */
+  vocabSize?: number;
+  /** positions the network was trained for; at least 1 */
+  maxPositions: number;
+  /** the id that begins a text, null for none; absent: the tokenizer's */
+  bos?: number | null;
+  /** the id or ids that end a text, null for none; absent: the tokenizer's */
+  eos?: number | number[] | null;
+  /** settings that are recommended with the model */
+  sampling?: Sampling;
+  /** where given: the network's own */
+  parameters?: number;
+}
+
+/** `sampling` of a model: what is not said is as it is usual. */
+export interface Sampling {
+  /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
+  temperature?: number;
+  /** draws from the so many most probable tokens; 0: all; at least 0 */
+  topK?: number;
+  /** draws from the fewest tokens that together have this probability; above 0, at most 1 */
+  topP?: number;
+  /** draws from tokens at least this share as probable as the best; 0 to 1 */
+  minP?: number;
+  /** divides positive and multiplies negative logits of tokens seen before; 0.001 to 1000 */
+  repetitionPenalty?: number;
+}
+
+/** What writes text with a model. */
+export interface GeneratorOptions {
+  /** positions of a sequence; 0: as many as the model was trained for, at most 4096; at least 0 */
+  context?: number;
+  /** conversations whose KV caches are kept; at least 1 */
+  sequences?: number;
+  /** rows of a prompt that run at once; 0: 64, or 512 on a device. Every number gives the same
+   *  bits; at least 0 */
+  chunk?: number;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** A text: how its tokens are picked, and its end. */
+export interface TextOptions {
+  /** new tokens; 0: until the context is full; at least 0 */
+  maxTokens?: number;
+  /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
+  temperature?: number;
+  /** draws from the so many most probable tokens; 0: all; at least 0 */
+  topK?: number;
+  /** draws from the fewest tokens that together have this probability; above 0, at most 1 */
+  topP?: number;
+  /** draws from tokens at least this share as probable as the best; 0 to 1 */
+  minP?: number;
+  /** divides positive and multiplies negative logits of tokens seen before; 0.001 to 1000 */
+  repetitionPenalty?: number;
+  /** of the draws: a text is a function of its prompt, these settings and this number */
+  seed?: number | bigint;
+  /** texts that end the answer, and are no part of it */
+  stop?: string[];
+  /** the model's own ends of a text are tokens like others */
+  ignoreEos?: boolean;
+}
+
+/** What computes the numerics table. */
+export interface VerifyOptions {
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+}

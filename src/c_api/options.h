@@ -1,0 +1,180 @@
+// The options of the C interface: what each function's JSON object may hold, once (base/fields.h).
+// Reading and checking follow from these lists; tools/generate makes docs/reference/options.md, its
+// schema and the types of the JavaScript package of them, api/generate.py the header. Internal.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/field_reader.h"
+#include "exec/machine.h"
+#include "exec/session.h"
+#include "llm/config/config.h"
+#include "llm/generate/generate.h"
+#include "llm/generate/sampler_fields.h"
+#include "text/bpe/bpe_trainer.h"
+
+namespace loom {
+
+template <class V>
+void fields(V& v, SamplingAdvice& s) { sampling_fields(v, s); }
+
+}  // namespace loom
+
+namespace loom::c_api {
+
+// Where something runs.
+struct MachineOptions {
+  std::int64_t threads = 0;
+  std::string isa, device, mode;
+};
+template <class V>
+void machine_fields(V& v, MachineOptions& o) {
+  v("threads", o.threads, {.doc = "of the CPU; 0: one per core", .min = 0,
+                           .max = ThreadPool::kMaxThreads});
+  v("isa", o.isa, {.doc = "the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; "
+                          "empty: the best of `isas`"});
+  v("device", o.device, {.doc = "`gpu`: a WebGPU device, an error where there is none; `auto`: that, "
+                                "or the CPU; empty: the CPU", .names = webgpu::kDeviceNames});
+}
+template <class V>
+void place_fields(V& v, MachineOptions& o) {
+  machine_fields(v, o);
+  v("mode", o.mode, {.doc = "threads and device in one word: [modes](modes.md). Beside it there is "
+                            "no `device`", .names = kModeNames});
+}
+
+struct SessionCreate {
+  SessionOptions session;
+  std::optional<std::int64_t> max_head_rows;
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, SessionCreate& o) {
+  v("max_rows", o.session.max_rows, {.doc = "rows (samples, tokens) of a run", .min = 1,
+                                     .max = INT32_MAX});
+  v("max_head_rows", o.max_head_rows, {.doc = "rows of a run whose output is wanted; absent: 1 for "
+                                              "networks of ids, else `max_rows`", .min = 1,
+                                       .max = INT32_MAX});
+  v("max_positions", o.session.max_positions, {.doc = "of a sequence", .min = 1, .max = INT32_MAX});
+  v("sequences", o.session.sequences, {.doc = "whose states (KV caches) are kept", .min = 1,
+                                       .max = INT32_MAX});
+  place_fields(v, o.machine);
+}
+
+struct GeneratorCreate {
+  GeneratorOptions generator;
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, GeneratorCreate& o) {
+  v("context", o.generator.context, {.doc = "positions of a sequence; 0: as many as the model was "
+                                            "trained for, at most 4096", .min = 0,
+                                     .max = INT32_MAX});
+  v("sequences", o.generator.sequences, {.doc = "conversations whose KV caches are kept", .min = 1,
+                                         .max = INT32_MAX});
+  v("chunk", o.generator.chunk, {.doc = "rows of a prompt that run at once; 0: 64, or 512 on a "
+                                        "device. Every number gives the same bits", .min = 0,
+                                 .max = INT32_MAX});
+  place_fields(v, o.machine);
+}
+
+struct GeneratorStart {
+  GenerateOptions generate;
+  std::int64_t seed = 0;
+};
+template <class V>
+void fields(V& v, GeneratorStart& o) {
+  v("max_tokens", o.generate.max_tokens, {.doc = "new tokens; 0: until the context is full",
+                                          .min = 0});
+  sampling_fields(v, o.generate.sampling);
+  v("seed", o.seed, {.doc = "of the draws: a text is a function of its prompt, these settings and "
+                            "this number"});
+  v("stop", o.generate.stop, {.doc = "texts that end the answer, and are no part of it"});
+  v("ignore_eos", o.generate.ignore_eos, {.doc = "the model's own ends of a text are tokens like "
+                                                 "others"});
+}
+
+struct TrainerCreate {
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, TrainerCreate& o) { place_fields(v, o.machine); }
+
+struct Verify {
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, Verify& o) { machine_fields(v, o.machine); }
+
+struct TokenizerTrain {
+  BpeTrainerOptions trainer;
+  std::int64_t vocab_size = static_cast<std::int64_t>(trainer.vocab_size);
+};
+template <class V>
+void fields(V& v, TokenizerTrain& o) {
+  v("vocab_size", o.vocab_size, {.doc = "tokens at most, special ones and the 256 bytes included",
+                                 .min = 1, .max = INT32_MAX});
+  v("special_tokens", o.trainer.special_tokens, {.doc = "get the first ids, in this order; they are "
+                                                        "not looked for in the texts"});
+  v("bos", o.trainer.bos, {.doc = "the special token that begins a text"});
+  v("eos", o.trainer.eos, {.doc = "the special token that ends a text"});
+  v("add_bos", o.trainer.add_bos, {.doc = "encoding begins with `bos`"});
+}
+
+// Ids of tokens as JSON has them: one, a list, or null for none.
+struct TokenIds {
+  bool several;
+  bool given = false;
+  std::vector<std::int32_t> ids{};
+};
+const char* read_field(const Json& json, TokenIds& ids);
+
+struct ModelCreate {
+  std::string name = "(made)", architecture;
+  std::optional<std::int64_t> vocab_size, parameters;
+  std::int64_t max_positions = 0;
+  TokenIds bos{.several = false}, eos{.several = true};
+  SamplingAdvice sampling;
+};
+template <class V>
+void fields(V& v, ModelCreate& o) {
+  v("name", o.name, {.doc = "for people"});
+  v("architecture", o.architecture, {.doc = "the model family, as `loom_model_info` says it; empty: "
+                                            "none"});
+  v("vocab_size", o.vocab_size, {.doc = "where given: the network's own"});
+  v("max_positions", o.max_positions, {.doc = "positions the network was trained for", .min = 1,
+                                       .max = INT32_MAX, .required = true});
+  v("bos", o.bos, {.doc = "the id that begins a text, null for none; absent: the tokenizer's"});
+  v("eos", o.eos, {.doc = "the id or ids that end a text, null for none; absent: the tokenizer's"});
+  v("sampling", o.sampling, {.doc = "settings that are recommended with the model"});
+  v("parameters", o.parameters, {.doc = "where given: the network's own"});
+}
+
+// Reads the text of an object of options by its list. Every error begins with "options".
+template <class T>
+Status read_options(const char* data, std::size_t size, T& options);
+// Its part that is not the list.
+Result<Json> options_json(const char* data, std::size_t size);
+
+template <class T>
+Status read_options(const char* data, std::size_t size, T& options) {
+  LOOM_ASSIGN(const Json json, options_json(data, size));
+  FieldReader reader(json);
+  fields(reader, options);
+  return reader.finish("known are").at("options");
+}
+
+Result<Machine> machine_of(const MachineOptions& options);
+// What sessions, generators and trainers take of a machine, which stays with the object.
+template <class T>
+void place(T& options, const MachineOptions& given, const Machine& machine) {
+  options.isa = given.isa;
+  options.fuse = machine.mode.fuse;
+  options.measured = machine.mode.measured;
+  options.device = machine.choice.device.get();
+}
+
+}  // namespace loom::c_api
