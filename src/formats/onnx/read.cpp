@@ -312,6 +312,9 @@ Result<Model> read_model(SourcePtr source, const OpenExternal& external) {
   LOOM_TRY(source->intact());
   LOOM_TRY(parsed);
   LOOM_TRY(validate(model).at(source->name()));
+  model.bytes = source->size();
+  for (const Tensor& t : model.graph.initializers)
+    if (t.source && t.source != source) model.bytes += std::min(t.size, t.source->size());
   return model;
 }
 
