@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/json.h"
 #include "c_api/objects.h"
@@ -74,6 +75,21 @@ Result<Network> copy_network(Network& network);
 std::vector<AdapterPlace> places_of(SharedNetwork& shared);
 // What an adapter's file says of the network under it.
 AdapterBase base_of(const SharedNetwork& shared);
+
+// A handle that is released unless it is taken: what a call gives together, it gives whole.
+class NewHandle {
+ public:
+  explicit NewHandle(loom_handle handle) : handle_(handle) {}
+  NewHandle(const NewHandle&) = delete;
+  NewHandle& operator=(const NewHandle&) = delete;
+  ~NewHandle() {
+    if (handle_ != 0) remove(handle_);
+  }
+  loom_handle take() { return std::exchange(handle_, 0); }
+
+ private:
+  loom_handle handle_;
+};
 
 // New bytes objects: made whole before the handle is given out.
 loom_handle new_bytes(std::vector<std::byte> bytes);

@@ -138,11 +138,12 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
     trainer_options.places = places_of(*n->shared);
     LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool, trainer_options));
+    const loom_handle made = add(t);
     if (t->trainer->adapter()) n->shared->adapter = t->trainer->adapter();
     if (t->trainer->quantized()) ++n->shared->forms;
     t->forms = n->shared->forms;
     t->values = n->shared->values;
-    *trainer = add(std::move(t));
+    *trainer = made;
     return {};
   });
 }

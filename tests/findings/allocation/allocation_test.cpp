@@ -9,6 +9,7 @@
 
 #include "findings/allocation/failing_malloc.h"
 #include "findings/allocation/scenario.h"
+#include "support/places.h"
 
 namespace loom::test {
 namespace {
@@ -73,6 +74,48 @@ TEST_P(AllocationFailures, G3_AreTypedErrorsThatLeaveEverythingUsable) {
 
 INSTANTIATE_TEST_SUITE_P(Findings, AllocationFailures, testing::Values("network", "session", "trainer", "entity", "safetensors", "tokenizer", "generator", "onnx"),
                          [](const auto& info) { return std::string(info.param); });
+
+TEST(Findings, G14_ANetworkOfAGraphComesWithItsPortsOrNotAtAll) {
+  const std::string path = source_dir() + "/tests/golden/onnx/mlp.onnx";
+  static loom_error error;
+  loom_onnx graph = 0;
+  ASSERT_EQ(loom_onnx_load(path.data(), path.size(), &graph, &error), LOOM_OK) << error.message;
+  const std::int64_t handles = live_handles();
+  loom_network network = 0;
+  loom_bytes ports = 0;
+  const auto make = [&](std::int64_t fail, std::int64_t last) {
+    network = ports = 0;
+    fail_allocations(fail, last);
+    return loom_onnx_network(graph, &network, &ports, &error);
+  };
+  std::int64_t calls = 0, failed = 0;
+  for (int i = 0; i < 3; ++i) {  // caches fill
+    ASSERT_EQ(make(std::numeric_limits<std::int64_t>::max(), 0), LOOM_OK) << error.message;
+    calls = allow_allocations();
+    ASSERT_EQ(loom_release(network, &error), LOOM_OK);
+    ASSERT_EQ(loom_release(ports, &error), LOOM_OK);
+  }
+  ASSERT_GT(calls, 100);
+  // What is made last are the handles.
+  for (const bool only : {false, true}) {
+    for (std::int64_t n = calls - 100; n < calls; ++n) {
+      const std::int32_t code = make(n, only ? n : std::numeric_limits<std::int64_t>::max());
+      allow_allocations();
+      if (code == LOOM_OK) {
+        ASSERT_EQ(loom_release(network, &error), LOOM_OK);
+        ASSERT_EQ(loom_release(ports, &error), LOOM_OK);
+      } else {
+        ++failed;
+        ASSERT_EQ(code, LOOM_OUT_OF_MEMORY) << n << ": " << error.message;
+        ASSERT_EQ(network, 0) << n;
+        ASSERT_EQ(ports, 0) << n;
+      }
+      ASSERT_EQ(live_handles(), handles) << "after allocation " << n << " of " << calls;
+    }
+  }
+  EXPECT_GT(failed, 100);
+  EXPECT_EQ(loom_release(graph, &error), LOOM_OK);
+}
 
 }  // namespace
 }  // namespace loom::test
