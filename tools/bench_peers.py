@@ -25,7 +25,7 @@ def build():
         return
     PEERS.mkdir(parents=True, exist_ok=True)
     if not any(PEERS.glob("llama_cpp_python-*.tar.gz")):
-        subprocess.run([sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", ":all:", "-d", PEERS, "llama-cpp-python"], check=True)
+        subprocess.run([sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", "llama-cpp-python", "-d", PEERS, "llama-cpp-python"], check=True)
     package = next(PEERS.glob("llama_cpp_python-*.tar.gz"))
     subprocess.run(["tar", "xzf", package, "-C", PEERS], check=True)
     source = PEERS / package.name.removesuffix(".tar.gz") / "vendor" / "llama.cpp"

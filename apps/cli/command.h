@@ -14,10 +14,11 @@ namespace loom::cli {
 
 enum ExitCode : int {
   kOk = 0,
-  kFailed = 1,        // the run went wrong
-  kUsage = 2,         // the command line is wrong
-  kRefused = 3,       // a model or file cannot be read as what it should be
-  kInterrupted = 130,  // Ctrl-C
+  kFailed = 1,   // the run went wrong
+  kUsage = 2,    // the command line is wrong
+  kRefused = 3,  // a model or file cannot be read as what it should be
+  // Ended by a signal: 128 and its number, console.h (Interrupt::code).
+  // docs/reference/command-line.md has the table.
 };
 
 using Action = std::function<int()>;

@@ -1,30 +1,62 @@
 #include "console.h"
-#include "base/edit_distance.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 
 #include "base/edit_distance.h"
+#include "base/escape.h"
 
 namespace loom::cli {
 namespace {
 
 std::atomic<bool> g_pressed{false};
 static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal handler may set it
-struct sigaction g_before;
+std::atomic<int> g_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+struct sigaction g_before[std::size(kSignals)];
+int g_print_error = 0;  // errno of the first print() that failed
 
-extern "C" void on_interrupt(int) {
-  if (g_pressed.exchange(true)) _exit(130);
+extern "C" void on_interrupt(int signal) {
+  if (g_signal.exchange(signal) != 0) _exit(128 + signal);
+  g_pressed = true;
 }
 
 }  // namespace
 
-bool print(std::string_view text) { return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0; }
+bool print(std::string_view text) {
+  if (g_print_error != 0) return false;
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return true;
+  g_print_error = errno != 0 ? errno : EIO;
+  return false;
+}
+
+std::string print_problem() {
+  if (g_print_error == 0) return {};
+  return std::string("cannot write to standard output: ") +
+         (g_print_error == EBADF ? "it is closed" : std::strerror(g_print_error));
+}
+
+void prepare_streams() {
+  signal(SIGPIPE, SIG_IGN);
+  // Reading from what was stdin gives its end; writing to what was stdout is an error.
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+        open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) != fd)
+      _exit(1);
+}
+
+std::string json_text(const std::string& text) { return is_utf8(text) ? text : escaped(text); }
 
 void say(std::string_view line) { std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data()); }
 
@@ -127,14 +159,26 @@ void Progress::finish() {
 }
 
 Interrupt::Interrupt() {
-  g_pressed = false;
+  reset();
   struct sigaction action {};
   action.sa_handler = on_interrupt;  // without SA_RESTART: a read from the terminal ends
-  sigaction(SIGINT, &action, &g_before);
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    sigaction(kSignals[i], nullptr, &g_before[i]);
+    if (kSignals[i] == SIGHUP && g_before[i].sa_handler == SIG_IGN) continue;
+    sigaction(kSignals[i], &action, nullptr);
+  }
 }
-Interrupt::~Interrupt() { sigaction(SIGINT, &g_before, nullptr); }
+Interrupt::~Interrupt() {
+  for (std::size_t i = 0; i < std::size(kSignals); ++i)
+    sigaction(kSignals[i], &g_before[i], nullptr);
+}
 bool Interrupt::pressed() { return g_pressed; }
+int Interrupt::code() { return g_signal == 0 ? 0 : 128 + g_signal; }
+void Interrupt::give_up() { g_pressed = true; }
 const std::atomic<bool>* Interrupt::flag() { return &g_pressed; }
-void Interrupt::reset() { g_pressed = false; }
+void Interrupt::reset() {
+  g_pressed = false;
+  g_signal = 0;
+}
 
 }  // namespace loom::cli

@@ -10,8 +10,16 @@
 
 namespace loom::cli {
 
-// Writes to stdout and flushes; false where nobody reads any more (a closed pipe, a full disk).
+// Writes to stdout and flushes; false where nobody reads any more (a closed pipe, a full disk), and
+// at once from then on. The program says so at its end and does not end with 0.
 bool print(std::string_view text);
+// Why print() failed; "" where it did not.
+std::string print_problem();
+// At the begin of the program. A stream that the caller closed is opened on nothing, so that no
+// file takes its number and gets what is written to it; a closed pipe becomes an error of print().
+void prepare_streams();
+// Text of a file for a JSON string: as it is, escaped where it is no UTF-8.
+std::string json_text(const std::string& text);
 // A line on stderr.
 void say(std::string_view line);
 
@@ -61,7 +69,8 @@ class Progress {
   Stopwatch watch_;
 };
 
-// While one lives, the first Ctrl-C only sets pressed(); the second ends the program with code 130.
+// While one lives, the first SIGINT (Ctrl-C), SIGTERM or SIGHUP only sets pressed(); the second
+// ends the program at once. Where the caller ignores SIGHUP (nohup), it stays ignored.
 class Interrupt {
  public:
   Interrupt();
@@ -69,6 +78,11 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
   static bool pressed();
+  // 128 and the number of the signal that came first, the exit code: 130, 143 or 129; 0 without
+  // one.
+  static int code();
+  // As if a signal had come, for work whose result nobody takes.
+  static void give_up();
   // The same as a flag, for whoever stops at it.
   static const std::atomic<bool>* flag();
   // Forgets the first one, for the next answer.

@@ -23,7 +23,8 @@ std::string decode_text(const Statistics& s) { return std::to_string(s.decode_to
 }  // namespace
 
 void bind_sampling_options(CommandLine& c, SamplingOptions& o) {
-  c.add("--tokens", o.tokens, "tokens at most (256, or the end of the text)").positive();
+  c.add("--tokens", o.tokens, "tokens at most (256); a text also ends where the context is full")
+      .positive();
   const Option greedy = c.flag("--greedy", o.greedy, "always the most probable token");
   c.add("--temperature", o.temperature, "0 is greedy (what the model recommends, else 0.7)").not_negative().excludes(greedy);
   c.add("--top-k", o.top_k, "of the K most probable tokens; 0: all").not_negative().excludes(greedy);

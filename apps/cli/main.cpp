@@ -1,14 +1,15 @@
 // loom: the program. Parses the command line and runs one command; see command.h for the rules they keep.
 #include <CLI/CLI.hpp>
-#include <cstdio>
+#include <sstream>
 
+#include "base/escape.h"
 #include "command.h"
 #include "console.h"
 
 namespace loom::cli {
 
 int fail(const Status& status, ExitCode code) {
-  say("loom: " + status.to_string());
+  say("loom: " + escaped(status.to_string()));  // with names from files
   return code;
 }
 
@@ -68,7 +69,7 @@ int unknown_command(const CLI::App& app, const std::string& name) {
   return kUsage;
 }
 
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   std::uint64_t seed = 1;
   Action action = [&seed] { return welcome(seed); };
   CLI::App app("Loom trains and runs neural networks, bit for bit the same on every CPU.", "loom");
@@ -77,8 +78,11 @@ int main(int argc, char** argv) {
   app.set_help_all_flag("--help-all", "the options of all commands");
   app.require_subcommand(0, 1);
   CLI::Option* story = app.add_option("--seed", seed, "without a command: the story of this seed (1)");
-  app.footer("Answers go to stdout, all else to stderr. Every option is also an environment variable: --top-k is LOOM_TOP_K.\n"
-             "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 a model or file is refused, 130 interrupted.");
+  app.footer(
+      "Answers go to stdout, all else to stderr. Every option is also an environment variable: "
+      "--top-k is LOOM_TOP_K.\n"
+      "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 a model or file is refused, 130, "
+      "143, 129 ended by Ctrl-C, SIGTERM, SIGHUP.");
   for (auto* add : {add_run, add_chat, add_logits, add_eval, add_tokenize, add_show, add_convert, add_train, add_predict, add_accuracy, add_plan, add_verify, add_bench}) add(app, action);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) command->excludes(story);
 
@@ -90,11 +94,24 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {  // --help, --version
-    return app.exit(e);
+    std::ostringstream text;
+    const int code = app.exit(e, text, text);
+    print(text.str());
+    return code;
   } catch (const CLI::ParseError& e) {
     return usage_error(app, e);
   }
   return action();
+}
+
+int main(int argc, char** argv) {
+  prepare_streams();
+  const int code = run(argc, argv);
+  const std::string problem = print_problem();
+  if (problem.empty()) return code;
+  // Whatever the command went on with: its answer did not arrive.
+  say("loom: io: " + problem);
+  return code == kOk ? kFailed : code;
 }
 
 }  // namespace

@@ -1,18 +1,45 @@
 #include "options.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 
 #include "command.h"
 
 namespace loom::cli {
+namespace {
+
+// Text that is no number has the message of its conversion.
+CLI::Validator number_check(bool (*right)(double), const char* what) {
+  return CLI::Validator(
+      [right, what](std::string& text) {
+        char* end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        const bool number = !text.empty() && *end == '\0';
+        return number && !right(value) ? what + (", got " + text) : std::string();
+      },
+      "");
+}
+
+}  // namespace
 
 Option Option::required() const { return option_->required(), *this; }
 Option Option::excludes(const Option& other) const { return option_->excludes(other.option_), *this; }
 Option Option::type_name(const char* name) const { return option_->type_name(name), *this; }
 Option Option::delimiter(char between) const { return option_->delimiter(between), *this; }
 Option Option::one_value() const { return option_->allow_extra_args(false), *this; }
-Option Option::positive() const { return option_->check(CLI::PositiveNumber), *this; }
-Option Option::not_negative() const { return option_->check(CLI::NonNegativeNumber), *this; }
+Option Option::no_stdin() const {
+  return check("", [](const std::string& text) -> std::string {
+    return text == "-" ? "standard input is not read here: give a file" : "";
+  });
+}
+Option Option::positive() const {
+  option_->check(number_check([](double v) { return v > 0; }, "must be above 0"));
+  return *this;
+}
+Option Option::not_negative() const {
+  option_->check(number_check([](double v) { return v >= 0; }, "must not be below 0"));
+  return *this;
+}
 Option Option::within(double least, double most) const {
   return option_->check(CLI::Range(least, most)), *this;
 }

@@ -26,6 +26,7 @@ class Option {
   Option type_name(const char* name) const;     // what help calls its value
   Option delimiter(char between) const;         // several values in one word
   Option one_value() const;                     // per use of its name
+  Option no_stdin() const;  // "-", which other programs take for standard input, is refused
   Option positive() const;
   Option not_negative() const;
   Option within(double least, double most) const;

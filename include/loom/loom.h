@@ -63,7 +63,7 @@ enum {
 /* Why a text ended. */
 enum {
   LOOM_FINISH_MORE = 0, /* The text goes on. */
-  LOOM_FINISH_LENGTH = 1, /* max_tokens were generated, or the context is full where none was given. */
+  LOOM_FINISH_LENGTH = 1, /* max_tokens were generated, or the context is full before. */
   LOOM_FINISH_EOS = 2, /* A token that ends a text. */
   LOOM_FINISH_STOP = 3, /* A stop string. */
   LOOM_FINISH_CANCELLED = 4, /* generator_cancel was called. */

@@ -75,6 +75,9 @@ Result<Network> copy_network(Network& network);
 std::vector<AdapterPlace> places_of(SharedNetwork& shared);
 // What an adapter's file says of the network under it.
 AdapterBase base_of(const SharedNetwork& shared);
+// What lies beside the network in a file that is saved: of a language model its tokenizer and
+// settings, else what the file of the network had. The caller holds the network alone.
+Result<EntitySections> sections_of(SharedNetwork& shared);
 
 // A handle that is released unless it is taken: what a call gives together, it gives whole.
 class NewHandle {

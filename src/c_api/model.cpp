@@ -9,6 +9,12 @@ using namespace loom::c_api;
 
 namespace {
 
+Status save(SharedNetwork& shared, const Destination& to) {
+  LOOM_ASSIGN(const auto lock, shared.hold_alone());
+  LOOM_ASSIGN(const EntitySections sections, sections_of(shared));
+  return save_network(to, shared.network, sections);
+}
+
 loom_handle new_model(Model model) { return add(std::make_shared<ModelObject>(std::make_shared<SharedNetwork>(std::move(model)))); }
 
 Json info_json(Model& model) {
@@ -115,8 +121,7 @@ int32_t loom_model_save(loom_model model, const char* path, size_t path_size, lo
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
-    LOOM_ASSIGN(const auto lock, m->shared->hold_alone());
-    return save_model(p, m->model());
+    return save(*m->shared, p);
   });
 }
 
@@ -124,9 +129,8 @@ int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom_error* e
   return call(error, [&]() -> Status {
     LOOM_TRY(want(bytes));
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
-    LOOM_ASSIGN(const auto lock, m->shared->hold_alone());
     std::vector<std::byte> file;
-    LOOM_TRY(save_model(&file, m->model()));
+    LOOM_TRY(save(*m->shared, &file));
     *bytes = new_bytes(std::move(file));
     return {};
   });

@@ -5,13 +5,25 @@
 #include "checkpoint/entity.h"
 #include "exec/session.h"
 #include "llm/adapter.h"
+#include "llm/import/entity_model.h"
 
 using namespace loom;
 using namespace loom::c_api;
 
 namespace {
 
-loom_handle new_network(Network network) { return add(std::make_shared<NetworkObject>(std::make_shared<SharedNetwork>(std::move(network)))); }
+loom_handle new_network(Network network, EntitySections sections = {}) {
+  auto shared = std::make_shared<SharedNetwork>(std::move(network));
+  shared->sections = std::move(sections);
+  return add(std::make_shared<NetworkObject>(std::move(shared)));
+}
+
+Result<loom_handle> load(SourcePtr source) {
+  LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
+  LOOM_ASSIGN(Network network, load_network(file));
+  LOOM_ASSIGN(EntitySections sections, kept_sections(file));
+  return new_network(std::move(network), std::move(sections));
+}
 
 // Runs body(network) alone on it. `Change` says what it leaves behind, if it succeeds or not: a failed change may have begun.
 enum class Change { none, values, forms };
@@ -24,6 +36,14 @@ Status alone(loom_network handle, Change change, F body) {
   if (change != Change::none) ++shared.values;
   if (change == Change::forms) ++shared.forms;
   return body(shared.network);
+}
+
+Status save(loom_network handle, const Destination& to) {
+  LOOM_ASSIGN(const auto object, get<NetworkObject>(handle));
+  return alone(handle, Change::none, [&](Network& n) -> Status {
+    LOOM_ASSIGN(const EntitySections sections, sections_of(*object->shared));
+    return save_network(to, n, sections);
+  });
 }
 
 Result<std::size_t> parse_cell(const Network& network, std::string_view text) {
@@ -105,11 +125,24 @@ Status set_cell(Network& network, std::size_t cell, const Json& json) {
   return restored.ok() ? status : restored;
 }
 
+EntitySections own_sections(const SharedNetwork& shared) {
+  EntitySections sections = shared.sections;
+  if (shared.values > 0) sections.bytes.erase("report");  // the figures of other weights
+  return sections;
+}
+
 Status no_adapter() { return Status(Code::invalid_argument, "the network has no adapter: network_load_adapter and a trainer with \"lora\" give it one"); }
 
 }  // namespace
 
 AdapterBase loom::c_api::base_of(const SharedNetwork& shared) { return shared.model ? AdapterBase{shared.model->name, true} : AdapterBase{}; }
+
+Result<EntitySections> loom::c_api::sections_of(SharedNetwork& shared) {
+  if (!shared.model) return own_sections(shared);
+  LOOM_ASSIGN(EntitySections sections, model_sections(*shared.model));
+  if (shared.values > 0) sections.bytes.erase("report");
+  return sections;
+}
 
 std::vector<AdapterPlace> loom::c_api::places_of(SharedNetwork& shared) { return shared.model ? adapter_places(*shared.model) : adapter_places(shared.network); }
 
@@ -144,9 +177,7 @@ int32_t loom_network_load(const char* path, size_t path_size, loom_network* netw
     LOOM_TRY(want(network));
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
     LOOM_ASSIGN(SourcePtr source, open_source(p));
-    LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
-    LOOM_ASSIGN(Network n, load_network(file));
-    *network = new_network(std::move(n));
+    LOOM_ASSIGN(*network, load(std::move(source)));
     return {};
   });
 }
@@ -155,9 +186,7 @@ int32_t loom_network_load_bytes(loom_bytes bytes, loom_network* network, loom_er
   return call(error, [&]() -> Status {
     LOOM_TRY(want(network));
     LOOM_ASSIGN(const auto b, get<Bytes>(bytes));
-    LOOM_ASSIGN(const Entity file, Entity::open(b->source()));
-    LOOM_ASSIGN(Network n, load_network(file));
-    *network = new_network(std::move(n));
+    LOOM_ASSIGN(*network, load(b->source()));
     return {};
   });
 }
@@ -165,7 +194,7 @@ int32_t loom_network_load_bytes(loom_bytes bytes, loom_network* network, loom_er
 int32_t loom_network_save(loom_network network, const char* path, size_t path_size, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
-    return alone(network, Change::none, [&](Network& n) { return save_network(p, n); });
+    return save(network, p);
   });
 }
 
@@ -173,7 +202,7 @@ int32_t loom_network_save_bytes(loom_network network, loom_bytes* bytes, loom_er
   return call(error, [&]() -> Status {
     LOOM_TRY(want(bytes));
     std::vector<std::byte> file;
-    LOOM_TRY(alone(network, Change::none, [&](Network& n) { return save_network(&file, n); }));
+    LOOM_TRY(save(network, &file));
     *bytes = new_bytes(std::move(file));
     return {};
   });
@@ -182,9 +211,10 @@ int32_t loom_network_save_bytes(loom_network network, loom_bytes* bytes, loom_er
 int32_t loom_network_copy(loom_network network, loom_network* copy, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(copy));
+    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
     return alone(network, Change::none, [&](Network& n) -> Status {
       LOOM_ASSIGN(Network made, copy_network(n));
-      *copy = new_network(std::move(made));
+      *copy = new_network(std::move(made), own_sections(*object->shared));
       return {};
     });
   });

@@ -9,15 +9,16 @@
 #include <string>
 #include <vector>
 
+#include <loom/loom.h>
 #include "base/files/source.h"
 #include "base/status.h"
 #include "base/threads/locks.h"
 #include "base/threads/thread_pool.h"
+#include "checkpoint/entity.h"
 #include "exec/session.h"
 #include "llm/generate/generate.h"
 #include "llm/model.h"
 #include "onnx/import.h"
-#include <loom/loom.h>
 #include "ops/webgpu/probes/probes.h"
 #include "text/tokenizer.h"
 #include "train/trainer.h"
@@ -55,6 +56,7 @@ struct SharedNetwork {
   std::optional<Network> own;
   std::optional<Model> model;
   Network& network;
+  EntitySections sections;  // of the file that the network came from; they go into its next file
   std::shared_ptr<Adapter> adapter;  // that sessions and generators run it with; null: none
   // The lock; refused for ever in a child that was forked while another thread changed the network.
   Result<locks::unique_lock<locks::fair_mutex>> hold_alone();

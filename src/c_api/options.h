@@ -87,7 +87,8 @@ struct GeneratorStart {
 };
 template <class V>
 void fields(V& v, GeneratorStart& o) {
-  v("max_tokens", o.generate.max_tokens, {.doc = "new tokens; 0: until the context is full",
+  v("max_tokens", o.generate.max_tokens, {.doc = "new tokens; 0: until the context is full, which "
+                                                 "ends every text",
                                           .min = 0});
   sampling_fields(v, o.generate.sampling);
   v("seed", o.seed, {.doc = "of the draws: a text is a function of its prompt, these settings and "

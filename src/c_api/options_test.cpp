@@ -33,13 +33,17 @@ std::string keys() {
 }
 
 TEST(Options, KeysAreThePublishedOnes) {
-  EXPECT_EQ(keys<SessionCreate>(), "max_rows, max_head_rows, max_positions, sequences, threads, isa, device, mode");
+  EXPECT_EQ(keys<SessionCreate>(),
+            "max_rows, max_head_rows, max_positions, sequences, threads, isa, device, mode");
   EXPECT_EQ(keys<GeneratorCreate>(), "context, sequences, chunk, threads, isa, device, mode");
-  EXPECT_EQ(keys<GeneratorStart>(), "max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, ignore_eos");
+  EXPECT_EQ(keys<GeneratorStart>(),
+            "max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, "
+            "ignore_eos");
   EXPECT_EQ(keys<TrainerCreate>(), "threads, isa, device, mode");
   EXPECT_EQ(keys<Verify>(), "threads, isa, device");
   EXPECT_EQ(keys<TokenizerTrain>(), "vocab_size, special_tokens, bos, eos, add_bos");
-  EXPECT_EQ(keys<ModelCreate>(), "name, architecture, vocab_size, max_positions, bos, eos, sampling, parameters");
+  EXPECT_EQ(keys<ModelCreate>(),
+            "name, architecture, vocab_size, max_positions, bos, eos, sampling, parameters");
 }
 
 TEST(Options, DefaultsAreThePublishedOnes) {
@@ -77,7 +81,8 @@ TEST(Options, DefaultsAreThePublishedOnes) {
 }
 
 TEST(Options, EveryKeyIsTaken) {
-  const auto o = read<SessionCreate>(R"({"max_rows":2,"max_head_rows":3,"max_positions":4,"sequences":5,"threads":6,"isa":"a","device":"b","mode":"c"})");
+  const auto o = read<SessionCreate>(R"({"max_rows":2,"max_head_rows":3,"max_positions":4,
+    "sequences":5,"threads":6,"isa":"a","device":"b","mode":"c"})");
   EXPECT_EQ(o.session.max_rows, 2);
   EXPECT_EQ(o.max_head_rows, 3);
   EXPECT_EQ(o.session.max_positions, 4);
@@ -89,8 +94,8 @@ TEST(Options, EveryKeyIsTaken) {
   EXPECT_EQ(g.generator.sequences, 3);
   EXPECT_EQ(g.generator.chunk, 4);
   EXPECT_EQ(g.machine.threads, 5);
-  const auto s = read<GeneratorStart>(R"({"max_tokens":2,"temperature":0.5,"top_k":3,"top_p":0.25,"min_p":0.125,"repetition_penalty":1.5,
-    "seed":-9223372036854775808,"stop":["a","b"],"ignore_eos":true})");
+  const auto s = read<GeneratorStart>(R"({"max_tokens":2,"temperature":0.5,"top_k":3,"top_p":0.25,
+    "min_p":0.125,"repetition_penalty":1.5,"seed":-9223372036854775808,"stop":["a","b"],"ignore_eos":true})");
   EXPECT_EQ(s.generate.max_tokens, 2);
   EXPECT_EQ(s.generate.sampling.temperature, 0.5);
   EXPECT_EQ(s.generate.sampling.top_k, 3);
@@ -100,12 +105,15 @@ TEST(Options, EveryKeyIsTaken) {
   EXPECT_EQ(s.seed, INT64_MIN);
   EXPECT_EQ(s.generate.stop, (std::vector<std::string>{"a", "b"}));
   EXPECT_TRUE(s.generate.ignore_eos);
-  const auto t = read<TokenizerTrain>(R"({"vocab_size":300,"special_tokens":["<s>"],"bos":"<s>","eos":"e","add_bos":true})");
+  const auto t = read<TokenizerTrain>(R"({"vocab_size":300,"special_tokens":["<s>"],"bos":"<s>",
+    "eos":"e","add_bos":true})");
   EXPECT_EQ(t.vocab_size, 300);
   EXPECT_EQ(t.trainer.special_tokens, std::vector<std::string>{"<s>"});
   EXPECT_EQ(t.trainer.bos + t.trainer.eos, "<s>e");
   EXPECT_TRUE(t.trainer.add_bos);
-  const auto m = read<ModelCreate>(R"({"name":"n","architecture":"llama","vocab_size":9,"max_positions":8,"bos":null,"eos":[1,2],"sampling":{"temperature":0,"top_k":4},"parameters":7})");
+  const auto m = read<ModelCreate>(R"({"name":"n","architecture":"llama","vocab_size":9,
+    "max_positions":8,"bos":null,"eos":[1,2],"sampling":{"temperature":0,"top_k":4},
+    "parameters":7})");
   EXPECT_EQ(m.name + m.architecture, "nllama");
   EXPECT_EQ(m.vocab_size, 9);
   EXPECT_EQ(m.parameters, 7);
@@ -118,21 +126,34 @@ TEST(Options, EveryKeyIsTaken) {
 
 TEST(Options, ErrorsSayWhatWouldBeRight) {
   EXPECT_EQ(error_of<SessionCreate>(R"({"treads":2})"),
-            "options: unknown key \"treads\": known are max_rows, max_head_rows, max_positions, sequences, threads, isa, device, mode; did you mean \"threads\"?");
-  EXPECT_EQ(error_of<SessionCreate>(R"({"max_rows":0})"), "options: \"max_rows\" must be at least 1 and below 2^31, got 0");
-  EXPECT_EQ(error_of<SessionCreate>(R"({"threads":1025})"), "options: \"threads\" must be in 0..1024, got 1025");
-  EXPECT_EQ(error_of<SessionCreate>(R"({"max_rows":"many"})"), "options: \"max_rows\": expected an integer");
-  EXPECT_EQ(error_of<SessionCreate>(R"({"max_rows":1.5})"), "options: \"max_rows\": expected an integer");
+            "options: unknown key \"treads\": known are max_rows, max_head_rows, max_positions, "
+            "sequences, threads, isa, device, mode; did you mean \"threads\"?");
+  EXPECT_EQ(error_of<SessionCreate>(R"({"max_rows":0})"),
+            "options: \"max_rows\" must be at least 1 and below 2^31, got 0");
+  EXPECT_EQ(error_of<SessionCreate>(R"({"threads":1025})"),
+            "options: \"threads\" must be in 0..1024, got 1025");
+  EXPECT_EQ(error_of<SessionCreate>(R"({"max_rows":"many"})"),
+            "options: \"max_rows\": expected an integer");
+  EXPECT_EQ(error_of<SessionCreate>(R"({"max_rows":1.5})"),
+            "options: \"max_rows\": expected an integer");
   EXPECT_EQ(error_of<SessionCreate>("[1]"), "options: expected a JSON object");
-  EXPECT_EQ(error_of<TokenizerTrain>(R"({"special_tokens":["a",1]})"), "options: \"special_tokens\" must be a list of strings");
-  EXPECT_EQ(error_of<TokenizerTrain>(R"({"add_bos":1})"), "options: \"add_bos\": expected true or false");
-  EXPECT_EQ(error_of<ModelCreate>("{}"), "options: \"max_positions\" must be at least 1 and below 2^31, and is missing");
+  EXPECT_EQ(error_of<TokenizerTrain>(R"({"special_tokens":["a",1]})"),
+            "options: \"special_tokens\" must be a list of strings");
+  EXPECT_EQ(error_of<TokenizerTrain>(R"({"add_bos":1})"),
+            "options: \"add_bos\": expected true or false");
+  EXPECT_EQ(error_of<ModelCreate>("{}"),
+            "options: \"max_positions\" must be at least 1 and below 2^31, and is missing");
   EXPECT_EQ(error_of<ModelCreate>(R"({"max_positions":8,"sampling":{"top_q":1}})"),
-            "options: sampling: unknown key \"top_q\": known are temperature, top_k, top_p, min_p, repetition_penalty; did you mean \"top_k\"?");
-  EXPECT_EQ(error_of<ModelCreate>(R"({"max_positions":8,"sampling":1})"), "options: sampling: expected a JSON object");
-  EXPECT_EQ(error_of<ModelCreate>(R"({"max_positions":8,"bos":[0,1]})"), "options: \"bos\" must be one id, or null");
-  EXPECT_EQ(error_of<ModelCreate>(R"({"max_positions":8,"eos":[2147483648]})"), "options: \"eos\" must be an id, a list of ids, or null");
-  EXPECT_EQ(error_of<GeneratorStart>(R"({"max_tokens":-1})"), "options: \"max_tokens\" must be at least 0, got -1");
+            "options: sampling: unknown key \"top_q\": known are temperature, top_k, top_p, min_p, "
+            "repetition_penalty; did you mean \"top_k\"?");
+  EXPECT_EQ(error_of<ModelCreate>(R"({"max_positions":8,"sampling":1})"),
+            "options: sampling: expected a JSON object");
+  EXPECT_EQ(error_of<ModelCreate>(R"({"max_positions":8,"bos":[0,1]})"),
+            "options: \"bos\" must be one id, or null");
+  EXPECT_EQ(error_of<ModelCreate>(R"({"max_positions":8,"eos":[2147483648]})"),
+            "options: \"eos\" must be an id, a list of ids, or null");
+  EXPECT_EQ(error_of<GeneratorStart>(R"({"max_tokens":-1})"),
+            "options: \"max_tokens\" must be at least 0, got -1");
 }
 
 // The list says the sampler's ranges, not ones of its own: both sides of each end.

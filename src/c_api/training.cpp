@@ -26,6 +26,15 @@ Result<std::span<const float>> samples(const float* x, std::size_t count, std::i
   return in;
 }
 
+// An adapter's folder has no place for sections.
+Status save(TrainerObject& object, Trainer& trainer, const Destination& to) {
+  EntitySections sections;
+  if (!trainer.adapter()) {
+    LOOM_ASSIGN(sections, sections_of(*object.shared));
+  }
+  return save_checkpoint(to, trainer, sections, nullptr, base_of(*object.shared));
+}
+
 // Runs body(trainer) with the network held alone, as training left it.
 template <class F>
 Status training(loom_trainer handle, bool changes, F body) {
@@ -212,7 +221,7 @@ int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_t path_si
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
     LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
-    return training(trainer, false, [&](Trainer& t) { return save_checkpoint(p, t, {}, nullptr, base_of(*object->shared)); });
+    return training(trainer, false, [&](Trainer& t) { return save(*object, t, p); });
   });
 }
 
@@ -220,7 +229,8 @@ int32_t loom_trainer_save_bytes(loom_trainer trainer, loom_bytes* bytes, loom_er
   return call(error, [&]() -> Status {
     LOOM_TRY(want(bytes));
     std::vector<std::byte> file;
-    LOOM_TRY(training(trainer, false, [&](Trainer& t) { return save_checkpoint(&file, t); }));
+    LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
+    LOOM_TRY(training(trainer, false, [&](Trainer& t) { return save(*object, t, &file); }));
     *bytes = new_bytes(std::move(file));
     return {};
   });

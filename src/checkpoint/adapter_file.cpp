@@ -8,12 +8,13 @@
 #include <set>
 
 #include "base/files/bytes.h"
-#include "base/files/source.h"
+#include "base/files/paths.h"
 #include "formats/safetensors/safetensors.h"
 
 namespace loom {
 namespace {
 
+constexpr const char *kConfig = "adapter_config.json", *kTensors = "adapter_model.safetensors";
 constexpr std::string_view kPrefix = "base_model.model.", kA = ".lora_A.weight", kB = ".lora_B.weight";
 
 std::string_view last_part(std::string_view module) { return module.substr(module.rfind('.') + 1); }
@@ -121,14 +122,32 @@ Result<Adapter> read(const Json& config, const Safetensors& file, std::span<cons
 
 }  // namespace
 
+Status check_adapter_output(const std::string& folder) {
+  struct stat info{};
+  if (::stat(folder.c_str(), &info) != 0) {
+    // A folder is made as a file is: where the folder above it takes one.
+    std::string name = folder;
+    while (name.size() > 1 && name.ends_with('/')) name.pop_back();
+    return check_output(name);
+  }
+  if (!S_ISDIR(info.st_mode))
+    return Status(Code::invalid_argument,
+                  folder + ": cannot be written: it is a file, expected a folder");
+  for (const char* name : {kConfig, kTensors}) LOOM_TRY(check_output(folder + "/" + name));
+  return {};
+}
+
 Status save_adapter(const std::string& folder, const Adapter& adapter, std::span<const AdapterPlace> places, const AdapterBase& base) {
-  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return Status(Code::io, folder + ": " + std::strerror(errno));
+  LOOM_TRY(check_adapter_output(folder));
+  LOOM_ASSIGN(const std::string place, resolve_links(folder));
+  if (::mkdir(place.c_str(), 0777) != 0 && errno != EEXIST)
+    return Status(Code::io, folder + ": " + std::strerror(errno));
   std::vector<TensorInfo> tensors;
   for (const Adapter::Target& t : adapter.targets) {
     tensors.push_back(tensor_of(std::string(kPrefix) + t.module + std::string(kA), *t.a));
     tensors.push_back(tensor_of(std::string(kPrefix) + t.module + std::string(kB), *t.b));
   }
-  LOOM_TRY(write_safetensors(folder + "/adapter_model.safetensors", tensors, {{"format", "pt"}}));
+  LOOM_TRY(write_safetensors(folder + "/" + kTensors, tensors, {{"format", "pt"}}));
   Json config = Json::object();
   config.set("peft_type", "LORA");
   config.set("task_type", base.language_model ? Json("CAUSAL_LM") : Json());
@@ -144,17 +163,17 @@ Status save_adapter(const std::string& folder, const Adapter& adapter, std::span
   // Later keys ("use_rslora", "use_dora", "rank_pattern", "alpha_pattern") are left at their defaults: versions before them refuse keys they do not know.
   config.set("inference_mode", true);
   const std::string text = config.dump() + "\n";
-  return write_file(folder + "/adapter_config.json", as_bytes(text));
+  return write_file(folder + "/" + kConfig, as_bytes(text));
 }
 
 Result<Adapter> load_adapter(const std::string& folder, std::span<const AdapterPlace> places) {
-  const std::string config_path = folder + "/adapter_config.json", path = folder + "/adapter_model.safetensors";
-  auto text = read_text_file(config_path, std::uint64_t{16} << 20);
+  const std::string config_path = folder + "/" + kConfig;
+  auto text = read_text_within(folder, kConfig, std::uint64_t{16} << 20);
   if (!text.ok()) return text.status().at("an adapter is a folder with adapter_config.json and adapter_model.safetensors, as PEFT saves it");
   auto config = Json::parse(*text);
   if (!config.ok()) return config.status().at(config_path);
   if (!config->is_object()) return Status(Code::corrupt, config_path + ": expected a JSON object");
-  LOOM_ASSIGN(SourcePtr source, open_source(path));
+  LOOM_ASSIGN(SourcePtr source, open_within(folder, kTensors));
   LOOM_ASSIGN(const Safetensors file, Safetensors::open(std::move(source)));
   auto adapter = read(*config, file, places);
   if (!adapter.ok()) return adapter.status().at(folder);

@@ -21,6 +21,9 @@ struct AdapterBase {
 // is made where it is missing.
 Status save_adapter(const std::string& folder, const Adapter& adapter, std::span<const AdapterPlace> places, const AdapterBase& base = {});
 
+// The error that save_adapter would end with before its first byte.
+Status check_adapter_output(const std::string& folder);
+
 // For a network with these places. Every tensor is accounted for. Errors: not_found and corrupt with the name of what is missing or wrong; unsupported,
 // by its key, for what is no plain LoRA (DoRA, trained biases or whole modules, initializations that change the base).
 Result<Adapter> load_adapter(const std::string& folder, std::span<const AdapterPlace> places);

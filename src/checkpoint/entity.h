@@ -131,6 +131,9 @@ struct EntitySections {
 };
 // All sections of a file. Give them to save_network to keep those that nobody here knows.
 Result<EntitySections> read_sections(const Entity& entity);
+// Those that go with its network into another file: all but the topology, which is the network's
+// own, and "training", which says nothing without the moments that lie beside it.
+Result<EntitySections> kept_sections(const Entity& entity);
 
 // A tensor of training state, for example a moment of an optimizer. Borrowed while saving; one of the two is empty.
 struct StateTensor {

@@ -210,4 +210,11 @@ Result<EntitySections> read_sections(const Entity& entity) {
   return out;
 }
 
+Result<EntitySections> kept_sections(const Entity& entity) {
+  LOOM_ASSIGN(EntitySections kept, read_sections(entity));
+  kept.topology = Json();
+  kept.bytes.erase("training");
+  return kept;
+}
+
 }  // namespace loom

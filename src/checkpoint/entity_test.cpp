@@ -217,7 +217,8 @@ TEST(EntityWriter, RefusesWhatNoReaderWouldTake) {
     LOOM_EXPECT_ERROR(writer->finish(), Code::invalid_argument, "4 bytes were produced, its shape takes 24");
   }
   EXPECT_EQ(folder.files(), 0u);
-  LOOM_EXPECT_ERROR(EntityWriter::create(folder / "no/such/folder"), Code::not_found, "cannot create");
+  LOOM_EXPECT_ERROR(EntityWriter::create(folder / "no/such/folder"), Code::not_found,
+                    "no does not exist");
 }
 
 }  // namespace

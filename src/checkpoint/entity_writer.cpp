@@ -4,6 +4,7 @@
 #include "checkpoint/stale_files.h"
 
 #include "base/files/bytes.h"
+#include "base/files/paths.h"
 #include "formats/tensor_file.h"
 
 namespace loom {
@@ -18,7 +19,9 @@ EntityWriter::Producer borrowed(std::span<const std::byte> bytes) {
 }  // namespace
 
 Result<EntityWriter> EntityWriter::create(const Destination& to) {
-  if (!to.bytes) remove_stale_files(to.path);  // before this one takes space, so that they never add up
+  // Before this one takes space, so that they never add up.
+  if (const auto place = resolve_links(to.path); !to.bytes && place.ok())
+    remove_stale_files(*place);
   LOOM_ASSIGN(std::unique_ptr<ByteSink> file, open_sink(to));
   return EntityWriter(to.path, std::move(file));
 }

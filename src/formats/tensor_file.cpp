@@ -108,24 +108,6 @@ TensorInfo tensor_from_f32(std::string name, std::vector<std::int64_t> shape, st
   return tensor;
 }
 
-std::string quoted(std::string_view text, char quote) {
-  constexpr std::size_t kShown = 80;
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string out(1, quote);
-  for (const char c : text.substr(0, kShown)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f) {
-      out += c;
-    } else {
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    }
-  }
-  if (text.size() > kShown) out += "...";
-  return out += quote;
-}
-
 std::string shape_text(std::span<const std::int64_t> shape) {
   constexpr std::size_t kShown = 16;
   std::string out = "[";

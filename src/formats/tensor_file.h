@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/escape.h"  // quoted, for messages
 #include "base/files/source.h"
 #include "base/status.h"
 #include "numeric/dtype.h"
@@ -65,8 +66,6 @@ Status read_f64(const TensorInfo& tensor, std::uint64_t first, std::span<double>
 // A tensor over values in memory, for writers. Borrows the values on a little-endian host: they must outlive it.
 TensorInfo tensor_from_f32(std::string name, std::vector<std::int64_t> shape, std::span<const float> values);
 
-// Untrusted text for a message: in quotes, control and non-ASCII bytes as \xNN, cut at 80 bytes.
-std::string quoted(std::string_view text, char quote = '\'');
 // "[2, 3]"
 std::string shape_text(std::span<const std::int64_t> shape);
 

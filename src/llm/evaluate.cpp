@@ -76,6 +76,7 @@ Status all_logits(Model& model, ThreadPool& pool, std::span<const std::int32_t> 
   if (count == 0) return Status(Code::invalid_argument, "logits: give at least one id");
   LOOM_TRY(check_ids(model.config, ids));
   if (options.context > 0 && count > options.context) return context_too_small(ids.size(), options.context);
+  LOOM_TRY(check_context(model.config, std::max(options.context, count)).at("logits"));
   LOOM_ASSIGN(RowRunner runner, RowRunner::create(model, pool, options.context > 0 ? options.context : count, options, options.adapter));
   for (std::size_t at = 0; at < ids.size();) {
     const auto part = ids.subspan(at, std::min(ids.size() - at, static_cast<std::size_t>(options.chunk)));
@@ -89,6 +90,7 @@ Status all_logits(Model& model, ThreadPool& pool, std::span<const std::int32_t> 
 Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool, std::span<const std::int32_t> ids,
                             const EvaluateOptions& options) {
   if (options.context < 0) return Status(Code::invalid_argument, "evaluate: negative context " + std::to_string(options.context));
+  LOOM_TRY(check_context(model.config, options.context).at("evaluate"));
   if (ids.size() < 2) return Status(Code::invalid_argument, "evaluate: needs at least two tokens, got " + std::to_string(ids.size()));
   LOOM_TRY(check_ids(model.config, ids));
   if (reference && reference->config.vocab_size != model.config.vocab_size) {

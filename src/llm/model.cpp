@@ -1,6 +1,6 @@
 #include "llm/model.h"
 
-#include "base/files/source.h"
+#include "base/files/paths.h"
 #include "formats/safetensors/safetensors.h"
 #include "formats/sniff.h"
 #include "llm/embedded_model.h"
@@ -14,24 +14,25 @@ namespace {
 
 constexpr std::uint64_t kMaxJson = std::uint64_t{16} << 20;
 
-Result<Json> read_json(const std::string& path) {
-  LOOM_ASSIGN(const std::string text, read_text_file(path, kMaxJson));
+Result<Json> read_json(const std::string& folder, const std::string& name) {
+  LOOM_ASSIGN(const std::string text, read_text_within(folder, name, kMaxJson));
   auto json = Json::parse(text);
-  if (!json.ok()) return json.status().at(path);
+  if (!json.ok()) return json.status().at(folder + "/" + name);
   return json;
 }
 
 // config.json and, where it is there, generation_config.json.
 Result<ModelConfig> read_config(const std::string& folder) {
-  const std::string path = folder + "/config.json";
-  if (!is_file(path)) return Status(Code::not_found, folder + ": holds no config.json: expected a HuggingFace folder");
-  LOOM_ASSIGN(const Json json, read_json(path));
+  if (!anything_at(folder + "/config.json"))
+    return Status(Code::not_found,
+                  folder + ": holds no config.json: expected a HuggingFace folder");
+  LOOM_ASSIGN(const Json json, read_json(folder, "config.json"));
   auto config = config_from_hf(json);
   if (!config.ok()) return config.status().at(folder);
-  const std::string generation = folder + "/generation_config.json";
-  if (is_file(generation)) {
-    LOOM_ASSIGN(const Json g, read_json(generation));
-    LOOM_TRY(add_generation_config(g, &*config).at(generation));
+  const std::string generation = "generation_config.json";
+  if (anything_at(folder + "/" + generation)) {
+    LOOM_ASSIGN(const Json g, read_json(folder, generation));
+    LOOM_TRY(add_generation_config(g, &*config).at(folder + "/" + generation));
   }
   return config;
 }
@@ -41,11 +42,18 @@ std::string parent(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// not_found means that the model has none: of one that is there and cannot be opened, it is io.
 Result<Tokenizer> tokenizer_of_folder(const std::string& folder) {
-  if (is_file(folder + "/tokenizer.json")) return Tokenizer::load(folder);
-  const bool other = is_file(folder + "/tokenizer.model");
-  if (!other) return Status(Code::not_found, folder + ": holds no tokenizer.json");
-  return Status(Code::unsupported, folder + ": holds no tokenizer.json, and its tokenizer.model is not read: save it with transformers");
+  if (anything_at(folder + "/tokenizer.json")) {
+    auto tokenizer = Tokenizer::load(folder);
+    if (!tokenizer.ok() && tokenizer.status().code() == Code::not_found)
+      return Status(Code::io, tokenizer.status().message());
+    return tokenizer;
+  }
+  const std::string none = folder + ": holds no tokenizer.json";
+  if (!anything_at(folder + "/tokenizer.model")) return Status(Code::not_found, none);
+  return Status(Code::unsupported,
+                none + ", and its tokenizer.model is not read: save it with transformers");
 }
 
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {

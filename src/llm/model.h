@@ -2,6 +2,7 @@
 // network: keep the model where it is while they live.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -16,7 +17,11 @@ struct Model {
   std::string name;  // the path it came from
   ModelConfig config;
   Network network;
-  Result<Tokenizer> tokenizer;  // or why there is none; the model then runs by ids
+  // Or why there is none; the model then runs by ids. not_found: it was made without one. Other
+  // errors: it has one that cannot be read, and save_model refuses to write it without.
+  Result<Tokenizer> tokenizer;
+  // Of an .entity file: those that nothing here reads, which go into the next file as they are.
+  std::map<std::string, std::string, std::less<>> sections = {};
 };
 
 // `model` is a HuggingFace folder (config.json, *.safetensors, tokenizer.json), a .safetensors file beside its config.json, a .gguf or .entity file, the

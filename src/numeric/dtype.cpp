@@ -2,15 +2,18 @@
 
 #include <algorithm>
 
+#include "base/numbered.h"
+
 namespace loom {
 namespace {
 
-constexpr bool rows_are_in_order() {
-  for (int i = 0; i < kDTypeCount; ++i)
-    if (static_cast<int>(kDTypes[i].id) != i) return false;
-  return true;
-}
-static_assert(rows_are_in_order(), "dtypes.def: row i has the id i");
+constexpr int kIds[] = {
+#define LOOM_DTYPE(id, ...) id,
+#include "numeric/dtypes.def"
+};
+#define LOOM_DTYPE(id, name, ...) \
+  static_assert(in_order(kIds, id), "dtypes.def: row " #id " is not " #name);
+#include "numeric/dtypes.def"
 
 // Whether `word` is one of the words between spaces.
 bool is_among(std::string_view word, std::string_view words) {

@@ -3,8 +3,18 @@
 #include <array>
 #include <vector>
 
+#include "base/numbered.h"
+
 namespace loom {
 namespace {
+
+constexpr int kLayoutIds[] = {
+#define LOOM_LAYOUT(id, ...) id,
+#include "numeric/layouts.def"
+};
+#define LOOM_LAYOUT(id, name, Name) \
+  static_assert(in_order(kLayoutIds, id), "layouts.def: row " #id " is not " #name);
+#include "numeric/layouts.def"
 
 // The layouts other than plain: each fixes the rest of the format.
 struct Named { std::string_view text; WeightFormat format; };

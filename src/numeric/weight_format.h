@@ -13,13 +13,8 @@ namespace loom {
 
 // Ids are on disk: append only.
 enum class Layout : std::uint8_t {
-  plain = 0,  // P16x4 panels of codes, scales per tensor, row or block
-  a4 = 1,     // native 4.5 bits: blocks of 16, w8 = code*s - 8*m4, one f32 scale per row
-  s4 = 2,     // native 4.16 bits: blocks of 32, w8 = (code-8)*s, one f32 scale per row
-  q4_0 = 3,   // GGUF blocks as they lie in the file, row-major
-  q8_0 = 4,
-  q4_k = 5,
-  q6_k = 6,
+#define LOOM_LAYOUT(id, name, Name) name = id,
+#include "numeric/layouts.def"
 };
 
 enum class ScaleKind : std::uint8_t { none = 0, tensor = 1, row = 2, block = 3 };

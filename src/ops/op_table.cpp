@@ -1,8 +1,8 @@
 // The table of ops, made of the families' rows. Planner, verifier, dead-code removal, printing, saving
 // and hashing work from it alone.
 #include <algorithm>
-#include <array>
 
+#include "base/numbered.h"
 #include "base/words.h"
 #include "ops/op_row.h"
 
@@ -22,19 +22,15 @@ constexpr Family kFamilies[] = {
 #undef LOOM_FAMILY
 };
 
-// The ids of all rows, each once and none left out: they are places in tables.
-constexpr bool ids_are_dense() {
-  std::array<bool, kOpCount> seen{};
-  for (const int id : {
+// They are places in tables.
+constexpr int kIds[] = {
 #define LOOM_OP(id, ...) id,
 #include "ops/families.def"
-       }) {
-    if (id < 0 || id >= kOpCount || seen[static_cast<std::size_t>(id)]) return false;
-    seen[static_cast<std::size_t>(id)] = true;
-  }
-  return true;
-}
-static_assert(ids_are_dense(), "ids of ops: 0 to their count less one, each once; append, never renumber");
+};
+#define LOOM_OP(id, name, ...)                                                               \
+  static_assert(numbered(kIds, id), "op " #name ": ids are 0 to their count less one, each " \
+                                    "once; append, never renumber: " #id);
+#include "ops/families.def"
 
 // What is read -> what is written; ~ what is modified, ? what may be left out, x<y: values of x are
 // below what y has (OperandInfo::below).

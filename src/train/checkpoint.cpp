@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "base/files/bytes.h"
+#include "base/files/paths.h"
 #include "formats/safetensors/safetensors.h"
 
 namespace loom {
 namespace {
 
+constexpr const char* kAdapterTraining = "training.safetensors";  // in the folder of an adapter
 constexpr std::string_view kSection = "training", kFolder = "training/", kWeights = "weights/", kMoments = "moments/", kBest = "best/";
 
 Status read_tensor(const Entity& file, const EntityEntry& entry, std::string name, TrainingState& state) {
@@ -48,18 +50,29 @@ Status save_adapter_checkpoint(const Destination& to, Trainer& trainer, const Tr
   } else {
     LOOM_TRY(save_adapter(to.path, *trainer.adapter(), places, base));
   }
-  return save_adapter_training(to.path + "/training.safetensors", state, best);
+  return save_adapter_training(to.path + "/" + kAdapterTraining, state, best);
+}
+
+Result<Json> adapter_info(const Safetensors& file, const std::string& name) {
+  const auto section = std::find_if(file.metadata().begin(), file.metadata().end(), [](const auto& m) { return m.first == kSection; });
+  if (section == file.metadata().end()) return Status(Code::not_found, name + ": holds no training");
+  auto info = Json::parse(section->second);
+  if (!info.ok()) return info.status().at(name);
+  return info;
+}
+
+Result<Json> network_info(const Entity& file) {
+  if (!file.find_section(kSection))
+    return Status(Code::not_found, file.name() + ": holds no training: it has no section '" +
+                                       std::string(kSection) + "'");
+  return file.json(kSection);
 }
 
 Status resume_adapter(SourcePtr source, Trainer& trainer, Best* best) {
   const std::string name = source->name();
   LOOM_ASSIGN(const Safetensors file, Safetensors::open(std::move(source)));
-  const auto section = std::find_if(file.metadata().begin(), file.metadata().end(), [](const auto& m) { return m.first == kSection; });
-  if (section == file.metadata().end()) return Status(Code::not_found, name + ": holds no training");
   TrainingState state;
-  auto info = Json::parse(section->second);
-  if (!info.ok()) return info.status().at(name);
-  state.info = std::move(*info);
+  LOOM_ASSIGN(state.info, adapter_info(file, name));
   Best known;
   if (const Json* so_far = state.info.find("best")) {
     auto read = Best::from_json(*so_far);
@@ -117,16 +130,42 @@ Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySect
 }
 
 Status resume_checkpoint(const std::string& path, Trainer& trainer, Best* best) {
-  LOOM_ASSIGN(SourcePtr source, open_source(trainer.adapter() ? path + "/training.safetensors" : path));
+  LOOM_ASSIGN(SourcePtr source,
+              trainer.adapter() ? open_within(path, kAdapterTraining) : open_source(path));
   return resume_checkpoint(std::move(source), trainer, best);
+}
+
+Status check_checkpoint_output(const std::string& path, bool adapter) {
+  if (!adapter) return check_output(path);
+  LOOM_TRY(check_adapter_output(path));
+  const bool there = same_file(path, path);  // a link that leads nowhere is not
+  return there ? check_output(path + "/" + kAdapterTraining) : Status();
+}
+
+Result<std::int64_t> planned_steps(const std::string& path) {
+  Json info;
+  if (anything_at(path + "/" + kAdapterTraining)) {
+    LOOM_ASSIGN(SourcePtr source, open_within(path, kAdapterTraining));
+    LOOM_ASSIGN(const Safetensors file, Safetensors::open(std::move(source)));
+    LOOM_ASSIGN(info, adapter_info(file, path));
+  } else {
+    LOOM_ASSIGN(SourcePtr source, open_source(path));
+    LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
+    LOOM_ASSIGN(info, network_info(file));
+  }
+  const Json* spec = info.find("spec");
+  const Json* schedule = spec ? spec->find("schedule") : nullptr;
+  if (!schedule) return 0;
+  auto steps = schedule->get_integer("steps", 0);
+  if (!steps.ok()) return steps.status().at(path);
+  return steps;
 }
 
 Status resume_checkpoint(SourcePtr source, Trainer& trainer, Best* best) {
   if (trainer.adapter()) return resume_adapter(std::move(source), trainer, best);
   LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
-  if (!file.find_section(kSection)) return Status(Code::not_found, file.name() + ": holds no training: it has no section '" + std::string(kSection) + "'");
   TrainingState state, found;  // found: the file's network
-  LOOM_ASSIGN(state.info, file.json(kSection));
+  LOOM_ASSIGN(state.info, network_info(file));
   for (const Network::NamedParam& p : trainer.network().params()) {
     if (p.tied) continue;
     const std::string name = p.path + ":" + p.param->spec.role;

@@ -1,5 +1,5 @@
 // A small network, or several, for each layer type: what the matrices of the CPU (matrix_test.cpp) and of a device (gpu/layers_test.cpp) run. A type without
-// one fails both.
+// one fails both. Folders of layers bring their own: <folder>_samples.def, rows LOOM_SAMPLE(type, width, dims, cell, refusal).
 #pragma once
 
 #include <cstdint>
@@ -109,6 +109,9 @@ inline const std::vector<LayerSample>& layer_samples() {
       // Branches that run the cell after this one, one of them where it is routed to.
       {"parallel", 8, "", R"("type":"parallel","layers":[{"links":[{"run":[0,0,0,2]}]},{"type":"sequential","layers":[{"type":"dense","out":8,"activation":"tanh"},
           {"type":"parallel","combine":"filter","top_k":1,"layers":[{"links":[{"run":[0,0,0,2]}]},{"type":"dense","out":5}]},{"type":"dense","out":3}]}])", ""},
+#define LOOM_SAMPLE(...) {__VA_ARGS__},
+#include "layers/samples.def"
+#undef LOOM_SAMPLE
   };
   return kAll;
 }

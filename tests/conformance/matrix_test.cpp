@@ -38,7 +38,7 @@ class Matrix : public testing::TestWithParam<const LayerType*> {
   }
   void SetUp() override {
     samples_ = test::samples_of(*GetParam());
-    ASSERT_FALSE(samples_.empty()) << "no sample of the layer type " << GetParam()->name() << ": add one to tests/conformance/layer_samples.h";
+    ASSERT_FALSE(samples_.empty()) << "no sample of the layer type " << GetParam()->name() << ": add one to its folder, <folder>_samples.def (tests/conformance/layer_samples.h)";
     for (const LayerSample& s : samples_)
       ASSERT_NE(test::topology_of(s, "f32").find("\"type\":\"" + std::string(s.type) + "\""), std::string::npos) << s.cell << " is no sample of " << s.type;
   }
@@ -236,6 +236,11 @@ TEST_P(Matrix, ReadsBackFromItsTopologyAndItsFile) {
       std::filesystem::remove(path);
     }
   }
+}
+
+TEST(Layers, NamesStandOnce) {
+  std::set<std::string_view> once;
+  for (const LayerType* type : layer_types()) EXPECT_TRUE(once.insert(type->name()).second) << "two layers are called " << type->name();
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, Matrix, testing::ValuesIn(layer_types()), [](const auto& info) { return std::string(info.param->name()); });

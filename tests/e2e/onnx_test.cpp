@@ -30,7 +30,7 @@ TEST(OnnxFiles, OperatorsOfOtherDomainsAreShownWithIt) {
     EXPECT_NE(shown.out.find(part), std::string::npos) << part;
   }
   const Folder folder;
-  LOOM_EXPECT_REFUSED(loom({"convert", path, folder / "gpt2.entity"}), 2, "state its dimensions");
+  LOOM_EXPECT_REFUSED(loom({"convert", path, folder / "gpt2.entity"}), 3, "state its dimensions");
 }
 
 // What PyTorch exported becomes a file of Loom's own, masks of infinities included.

@@ -34,6 +34,18 @@ Outcome loom(const Call& call) {
     dup2(in[0], 0);
     dup2(out[1], 1);
     dup2(err[1], 2);
+    int unread[2];
+    if (call.out_to == "(broken)") {
+      if (pipe(unread) != 0) _exit(126);
+      dup2(unread[1], 1);
+      close(unread[0]);
+      close(unread[1]);
+    } else if (!call.out_to.empty() && call.out_to != "(closed)") {
+      const int to = open(call.out_to.c_str(), O_WRONLY);
+      if (to < 0) _exit(126);
+      dup2(to, 1);
+      close(to);
+    }
     for (const int* ends : {in, out, err}) {
       close(ends[0]);
       close(ends[1]);
@@ -41,7 +53,9 @@ Outcome loom(const Call& call) {
     // Where tests run beside builds, waiting for a second thread costs more than it brings; tests of threads say so.
     setenv("LOOM_THREADS", "1", 1);
     for (const auto& [name, value] : call.env) setenv(name.c_str(), value.c_str(), 1);
-    signal(SIGINT, SIG_DFL);
+    // As a shell starts it, whatever runs the tests.
+    for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(s, SIG_DFL);
+    if (call.out_to == "(closed)") close(1);
     execv(path.c_str(), argv.data());
     _exit(127);
   }
@@ -77,7 +91,7 @@ Outcome loom(const Call& call) {
     if (interrupts < call.interrupts && outcome.out.size() > seen) {
       seen = outcome.out.size();
       ++interrupts;
-      kill(child, SIGINT);
+      for (const int s : call.signals) kill(child, s);
     }
     if (fds[2].fd >= 0 && (fds[2].revents & (POLLERR | POLLHUP)) != 0) written = call.in.size();
     else if (fds[2].fd >= 0 && (fds[2].revents & POLLOUT) != 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <string>
 #include <utility>
@@ -21,6 +22,11 @@ struct Call {
   std::vector<std::pair<std::string, std::string>> env;
   // Ctrl-C this often, each time that stdout grew.
   int interrupts = 0;
+  // Which signals come in place of Ctrl-C, one right after the other.
+  std::vector<int> signals = {SIGINT};
+  // Where stdout goes in place of Outcome::out: a path, "(closed)": the program has none,
+  // "(broken)": a pipe that nobody reads.
+  std::string out_to = "";
 };
 
 // The path of the program of this build.

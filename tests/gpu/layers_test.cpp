@@ -28,7 +28,7 @@ class DeviceMatrix : public testing::TestWithParam<const LayerType*> {
 TEST_P(DeviceMatrix, EveryDtypeEqualsTheCpu) {
   LOOM_TEST_DEVICE(device);
   const auto samples = test::samples_of(*GetParam());
-  ASSERT_FALSE(samples.empty()) << "no sample of the layer type " << GetParam()->name() << ": add one to tests/conformance/layer_samples.h";
+  ASSERT_FALSE(samples.empty()) << "no sample of the layer type " << GetParam()->name() << ": add one to its folder, <folder>_samples.def (tests/conformance/layer_samples.h)";
   bool runs = false;
   for (int d = 0; d < kDTypeCount; ++d) {
     const WeightFormat format = default_format(static_cast<DType>(d));

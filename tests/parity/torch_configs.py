@@ -4,6 +4,8 @@ A configuration is JSON: `kind`, `topology`, `seed` of its values, `rows` (or `l
 compared), `positive` (of a learned operand), `special` (places and values of inputs).
 """
 import math
+import pathlib
+import runpy
 
 WIDTH = 6  # of the inputs of networks
 ACTIVATIONS = ["linear", "relu", "relu2", "leaky_relu", "silu", "gelu_tanh", "gelu_erf", "tanh", "sigmoid", "softplus", "mish"]
@@ -511,6 +513,10 @@ KINDS = {
     "permute": permute, "pick": pick, "value_matmul": value_matmul, "reshape": reshape, "flatten": flatten, "dropout": dropout,
     **{kind: of_container(kind) for kind in ("residual", "sequential", "parallel", "each")}, "containers": containers, "links": links,
 }
+# Layers whose folders say themselves what they are in PyTorch: {type: {"config": ..., "forward": ...}}.
+OWN = {path.stem[:-len("_torch")]: runpy.run_path(str(path))
+       for path in sorted(pathlib.Path(__file__).resolve().parents[2].glob("src/layers/*/*_torch.py"))}
+KINDS.update({kind: (lambda r, own=own: own["config"](r, behind_dense)) for kind, own in OWN.items()})
 ABSENT = {}  # layer types that cannot be written in PyTorch, and why
 
 

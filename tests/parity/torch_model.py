@@ -11,6 +11,8 @@ import math
 import torch
 import torch.nn.functional as F
 
+from torch_configs import OWN
+
 ACTIVATIONS = {
     "linear": lambda z: z, "relu": F.relu, "relu2": lambda z: F.relu(z) ** 2, "leaky_relu": F.leaky_relu, "silu": F.silu, "gelu_erf": F.gelu,
     "gelu_tanh": lambda z: z / 2 * (1 + torch.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3))), "tanh": torch.tanh, "sigmoid": torch.sigmoid,
@@ -181,6 +183,8 @@ class Model:
             named = next((c for c in self.topology["cells"] if c["at"] == target), {})
             return self.layer(named, ".".join(map(str, target)), x, dims) if "type" in named else (x, dims)
         kind = cell["type"]
+        if kind in OWN:
+            return OWN[kind]["forward"](self, cell, path, x, dims)
         rank = kind[-1]
         if rank in "123":
             return getattr(self, kind[:-1])(cell, path, x, dims, int(rank))

@@ -148,7 +148,7 @@ def main():
     if not args.only and not args.type:
         unknown = sorted(set(welvet.info()["layers"]) - set(KINDS) - set(ABSENT))
         if unknown:
-            print(f"FAILED: no configurations of the layer types {', '.join(unknown)}: add them to tests/parity/torch_configs.py")
+            print(f"FAILED: no configurations of the layer types {', '.join(unknown)}: add <folder>_torch.py to their folders in src/layers, or them to tests/parity/torch_configs.py")
             failed += 1
     for i in range(1 if args.only else args.count):
         kind = kinds[i % len(kinds)]

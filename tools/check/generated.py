@@ -73,8 +73,12 @@ def plant_in_lists(described, scratch):
     plant("an option without documentation", ["options generator_start: \"stop\" has no doc"],
           lambda w: next(f for o in w["options"] if o["type"] == "generator_start"
                          for f in o["fields"] if f["key"] == "stop").update(doc=""))
-    plant("a layer without a name in Python", ["no name in Python for gate"],
+    plant("a layer that is new", ["layers.md", "layers.py", "topology.d.ts", "topology.schema.json"],
           lambda w: w["layers"].append({**layer(w, "dense"), "type": "gate"}))
+    plant("a layer type that stands twice", ["layers dense: stands twice"],
+          lambda w: w["layers"].append(layer(w, "dense")))
+    plant("two layers of one name in Python", ["two layers are called Conv2d"],
+          lambda w: w["layers"].append({**layer(w, "dense"), "type": "conv2d"}))
 
 
 def plant_in_files(scratch):

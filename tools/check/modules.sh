@@ -31,7 +31,7 @@ bad=$(
     function room_of(path, part, n) {
       n = split(path, part, "/")
       if (n == 2) return "core"
-      if (part[2] == "lowering" || part[2] == "cpu" || part[2] == "webgpu") return part[2]
+      if (part[2] in named) return part[2]
       return "family"
     }
     FILENAME == "src/ops/rooms.txt" {

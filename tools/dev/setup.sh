@@ -25,6 +25,7 @@ all   file:/usr/lib/chromium/vk_swiftshader_icd.json  chromium-common
 all   loader:libvulkan.so.1                           libvulkan1
 all   command:npm                                     npm
 all   command:objdump                                 binutils
+all   command:clang-format-19|clang-format            clang-format-19
 all   command:ccache                                  ccache
 all   command:python3                                 python3
 all   python:numpy                                    python3-numpy

@@ -218,10 +218,12 @@ run_all() {
   (setup_for all) || say "going on without what could not be installed"
   run_script modules tools/check/modules.sh
   run_script modules-planted tests/tooling/rooms.sh
+  run_script kinds python3 tools/check/kinds.py
   run_script functions python3 tools/check/functions.py
   run_script functions-planted python3 tools/check/functions.py --self-test
   run_script new-dtype tools/check/new_dtype.sh
   build_preset release
+  run_script ids-planted tests/tooling/ids.sh
   run_script api python3 api/generate.py --check
   run_script generated python3 tools/check/generated.py build/release
   run_script docs python3 tools/check/docs.py build/release
@@ -252,7 +254,10 @@ run_all() {
   # Another compiler, another instruction set, the other order of bytes, and WebAssembly, whose modules JavaScript needs anyway. ./dev verify --all-targets has the rest.
   run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
   run_javascript
+  run_script install tests/tooling/install.sh
+  run_script format tests/tooling/format.sh
   run_script new-op tests/tooling/new_op.sh
+  run_script new-layer tests/tooling/new_layer.sh
   run_script kernels-parse tools/check/kernels_parse.sh
   run_script fused-instructions tools/check/fused.sh
   [ -z "$fuzzing" ] || wait "$fuzzing"

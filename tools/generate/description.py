@@ -15,6 +15,8 @@ def lists(described):
 def problems(described):
     """What is missing or does not agree, in words."""
     found = []
+    names = [name for name, _ in lists(described)]
+    found += ["%s: stands twice" % name for name in sorted(set(names)) if names.count(name) > 1]
     for name, one in lists(described):
         if not one["about"].strip() and name != "cell":
             found.append("%s: says nothing about itself: v.about(\"...\")" % name)

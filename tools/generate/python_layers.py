@@ -117,7 +117,8 @@ def listed(items, first, rest, end):
 
 
 def function(layer, name):
-    given = [] if layer["type"] not in CHILDREN else [CHILDREN[layer["type"]]]
+    children = CHILDREN.get(layer["type"], "*layers: Layer" if layer["container"] else None)
+    given = [children] if children else []
     given += [parameter(layer, f, needed) for f, needed in arguments(layer)]
     head = "def %s(" % name
     signature = listed(given + ["**common: Any"], head, " " * len(head), ") -> Layer:")
@@ -126,8 +127,9 @@ def function(layer, name):
     text = '    """' + "\n    ".join(doc)
     text += '\n\n' + "".join(lines) + '    """\n' if lines else '"""\n'
     settings = ['"%s": %s' % (f["key"], value(f)) for f, _ in arguments(layer)]
-    if layer["type"] in CHILDREN:
-        settings.insert(0, '"layers": %s' % ("list(branches)" if "*" in given[0] else "[layer]"))
+    if children:
+        one = children.split(":")[0]
+        settings.insert(0, '"layers": %s' % ("list(%s)" % one[1:] if "*" in one else "[%s]" % one))
     call = '    return Layer("%s", {%s}, common)' % (layer["type"], ", ".join(settings))
     if len(call) > 96:
         inner = listed(settings, " " * 8, " " * 8, "}, common)")
@@ -135,13 +137,22 @@ def function(layer, name):
     return signature + text + call.rstrip("\n") + "\n"
 
 
+def sections(described):
+    """SECTIONS, and behind them what stands in none: soft_gate is SoftGate."""
+    placed = {t for _, section in SECTIONS for t in section} | set(BY_HAND)
+    others = {layer["type"]: "".join(w.capitalize() for w in layer["type"].split("_"))
+              for layer in described["layers"] if layer["type"] not in placed}
+    return SECTIONS + ((("others", others),) if others else ())
+
+
 def layers(described, old):
     by_type = {layer["type"]: layer for layer in described["layers"]}
-    names = [n for _, section in SECTIONS for n in section.values()]
-    unnamed = set(by_type) - {t for _, s in SECTIONS for t in s} - set(BY_HAND)
-    if unnamed:
-        raise SystemExit("tools/generate/python_layers.py: no name in Python for "
-                         + ", ".join(sorted(unnamed)))
+    names = [n for _, section in sections(described) for n in section.values()]
+    every = sorted(names + ["Input", "Layer", "Residual", "Sequential"])
+    twice = sorted({n for n in every if every.count(n) > 1})
+    if twice:
+        raise SystemExit("tools/generate/python_layers.py: in Python two layers are called "
+                         + ", ".join(twice) + ": give one another name in SECTIONS")
     dense = by_type["dense"]["fields"]
     activations = next(f for f in dense if f["key"] == "activation")["names"]
     out = ['"""Layers in the field\'s terms: what builds a network\'s topology.\n\n'
@@ -158,11 +169,10 @@ def layers(described, old):
                "from ._cells import Input, Layer, Residual, Sequential\n\n"
                "Size = Union[int, Sequence[int]]  "
                "# one number for all dimensions, or one for each\n\n__all__ = [\n")
-    every = sorted(names + ["Input", "Layer", "Residual", "Sequential"])
     out.append(wrapped(", ".join('"%s"' % n for n in every) + ",", "    ", "    ") + "]\n")
     out.append("\n\ndef _list(values: Optional[Sequence[int]]) -> Optional[List[int]]:\n"
                "    return None if values is None else list(values) or None\n")
-    for heading, section in SECTIONS:
+    for heading, section in sections(described):
         out.append("\n\n# ---- %s\n" % heading)
         for kind, name in section.items():
             if kind in by_type:

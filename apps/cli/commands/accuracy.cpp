@@ -19,7 +19,7 @@ struct Args {
 
 void bind(CommandLine& c, Args& a) {
   c.add("NETWORK", a.network, "the .entity file that loom train wrote").required();
-  c.add("--data", a.data, "raw data with its targets: a table (CSV), or a folder of idx or .npy files, of which the test files count where there are some").required().type_name("FILE");
+  c.add("--data", a.data, "raw data with its targets: a table (CSV), or a folder of idx or .npy files, of which the test files count where there are some").required().type_name("FILE").no_stdin();
   c.add("--threads", a.threads, "0: one per core").between(0, ThreadPool::kMaxThreads);
   c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
   c.flag("--json", a.json, "one JSON object on stdout");
@@ -61,10 +61,10 @@ int run(const Args& a) {
   char line[160];
   if (!a.json) {
     std::snprintf(line, sizeof line, "%-16s %12s %10s %10s\n", "format", "bytes", classes ? "accuracy" : "rmse", "loss");
-    if (!print(line)) return fail(Status(Code::io, "stdout is closed"), kFailed);
+    if (!print(line)) return kFailed;
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (Interrupt::pressed()) return kInterrupted;
+    if (Interrupt::pressed()) return Interrupt::code();
     const auto format = parse_weight_format(all[i]);
     const Status taken = format.ok() ? network.morph(*format) : format.status();
     if (!taken.ok()) {
@@ -86,7 +86,7 @@ int run(const Args& a) {
     else entry.set("rmse", metrics.rmse);
     table.push(std::move(entry));
     std::snprintf(line, sizeof line, "%-16s %12" PRIu64 " %10.4f %10.4f\n", all[i].c_str(), bytes, classes ? metrics.accuracy : metrics.rmse, metrics.loss);
-    if (!a.json && !print(line)) return fail(Status(Code::io, "stdout is closed"), kFailed);
+    if (!a.json && !print(line)) return kFailed;
     progress.update(i + 1, all[i]);
   }
   progress.finish();

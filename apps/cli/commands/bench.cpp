@@ -11,9 +11,9 @@
 #include "bench/bench.h"
 #include "command.h"
 #include "console.h"
-#include "models/open_model.h"
 #include "exec/session.h"
 #include "llm/config/config.h"
+#include "models/open_model.h"
 #include "train/data/data.h"
 #include "train/trainer.h"
 

@@ -1,4 +1,5 @@
 // loom chat: a conversation. Answers go to stdout, the rest to stderr; the cache of what was said before is reused.
+#include <signal.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -44,6 +45,7 @@ class Chat {
       std::string line;
       if (!std::getline(std::cin, line)) {
         if (!Interrupt::pressed()) return kOk;
+        if (left()) return Interrupt::code();
         say("\n(/quit or Ctrl-C again to leave)");
         std::cin.clear();
         std::clearerr(stdin);
@@ -57,11 +59,15 @@ class Chat {
       } else if (const Status status = answer(line); !status.ok()) {
         return fail(status, kFailed);
       }
+      if (!print_problem().empty()) return kFailed;
+      if (left()) return Interrupt::code();
       Interrupt::reset();
     }
   }
 
  private:
+  // Ctrl-C stops an answer; the other signals end the program.
+  static bool left() { return Interrupt::pressed() && Interrupt::code() != 128 + SIGINT; }
   void reset(const std::string& system) {
     messages_.clear();
     if (!system.empty()) messages_.push_back({"system", system});
@@ -91,7 +97,9 @@ class Chat {
     messages_.push_back({"user", question});
     GenerateOptions options = generate_options_of(args_.sampling, model_);
     if (form_) options.end = chat_stop_ids(*model_.tokenizer, *form_);
-    options.on_text = [](std::string_view text) { print(text); };
+    options.on_text = [](std::string_view text) {
+      if (!print(text)) Interrupt::give_up();  // nobody reads it
+    };
     auto ids = form_ ? render_chat(*model_.tokenizer, *form_, messages_, true) : model_.tokenizer->encode(question);
     Status status = ids.status();
     Generation generation;
@@ -106,7 +114,7 @@ class Chat {
     if (!status.ok()) {
       if (generation.text.empty()) messages_.pop_back();
       else messages_.push_back({"assistant", generation.text});
-      say("loom: " + status.to_string());
+      fail(status, kFailed);
       return status.code() == Code::out_of_range || status.code() == Code::invalid_argument ? Status() : status;
     }
     messages_.push_back({"assistant", generation.text});
@@ -124,6 +132,8 @@ class Chat {
 int run(const Args& a) {
   LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
   if (!opened.model.tokenizer.ok()) return fail(opened.model.tokenizer.status(), kRefused);
+  if (const Status c = check_context(opened.model.config, a.model.context); !c.ok())
+    return fail(c.at("--ctx"), kUsage);
   std::optional<ChatForm> form;
   if (a.model.model != kEmbeddedModel) {
     LOOM_OR_EXIT(form, detect_chat_form(opened.model.tokenizer->chat_template()), kRefused);

@@ -1,20 +1,23 @@
 // loom convert: from any readable model file to another, with a table of sizes and errors.
+#include "base/escape.h"
 #include "base/files/bytes.h"
 #include "base/json.h"
 #include "command.h"
 #include "console.h"
-#include "models/convert_report.h"
 #include "grid/network.h"
+#include "llm/import/locate.h"
+#include "models/convert_report.h"
 #include "models/model_file.h"
-#include "onnx/import.h"
 #include "numeric/codec.h"
+#include "onnx/import.h"
+#include "outputs.h"
 
 namespace loom::cli {
 namespace {
 
 struct Args {
   std::string in, out, dtype, adapter;
-  bool json = false;
+  bool no_tokenizer = false, json = false;
 };
 
 void bind(CommandLine& c, Args& a) {
@@ -22,6 +25,8 @@ void bind(CommandLine& c, Args& a) {
   c.add("OUT", a.out, "what to write: a name that ends in .safetensors or .entity").required();
   c.add("--dtype", a.dtype, "of the weights (as they are); safetensors takes f64, f32, f16, bf16");
   c.add("--adapter", a.adapter, "a LoRA adapter to add to the weights: a folder; OUT is then an .entity file").type_name("FOLDER");
+  c.flag("--no-tokenizer", a.no_tokenizer,
+         "leave the tokenizer out of the .entity file: it then runs by ids");
   c.flag("--json", a.json, "the table as JSON");
 }
 
@@ -97,7 +102,7 @@ Status from_entity(const Entity& entity, std::optional<StorageType> wanted, Outg
   std::string lost;
   for (const EntityEntry& e : entity.sections())
     if (e.name != "topology") lost += (lost.empty() ? "" : ", ") + e.name;
-  if (!lost.empty()) say("left out, since safetensors holds tensors alone: " + lost);
+  if (!lost.empty()) say("left out, since safetensors holds tensors alone: " + escaped(lost));
   const auto params = network.params();
   out.report.rows.resize(params.size());
   std::size_t row = 0;
@@ -136,13 +141,24 @@ Status from_tensors(const ModelFile& in, std::optional<StorageType> wanted, Outg
   return {};
 }
 
+std::optional<StorageType> float_type(const std::string& dtype) {
+  for (const StorageType type :
+       {StorageType::f64, StorageType::f32, StorageType::f16, StorageType::bf16})
+    if (name(type) == dtype) return type;
+  return {};
+}
+
 Status to_safetensors(const Args& a, Report& report) {
   LOOM_ASSIGN(const ModelFile in, open_model_file(a.in));
-  std::optional<StorageType> wanted;
-  for (const StorageType type : {StorageType::f64, StorageType::f32, StorageType::f16, StorageType::bf16})
-    if (name(type) == a.dtype) wanted = type;
-  if (!a.dtype.empty() && !wanted) return Status(Code::invalid_argument, "safetensors files are written as f64, f32, f16 or bf16, not '" + a.dtype + "': --dtype, or write .entity");
+  const std::optional<StorageType> wanted = float_type(a.dtype);
   if (!in.entity && in.tensors.empty()) return Status(Code::unsupported, in.path + ": is " + std::string(name(in.kind)) + ", which convert cannot write as safetensors");
+  // What safetensors has no place for stays where it is.
+  if (in.gguf)
+    say("left out, since safetensors holds tensors alone: the metadata of the GGUF file, with "
+        "configuration and tokenizer");
+  else if (!in.entity && is_folder(in.path))
+    say("left out, since safetensors holds tensors alone: config.json, tokenizer.json and the "
+        "other files of the folder");
   Outgoing out;
   LOOM_TRY(in.entity ? from_entity(*in.entity, wanted, out) : from_tensors(in, wanted, out));
   LOOM_TRY(write_safetensors(a.out, out.tensors, out.metadata));
@@ -157,10 +173,9 @@ Status to_safetensors(const Args& a, Report& report) {
 
 // An ONNX graph as a network; what each of its nodes became goes to stderr.
 Status from_onnx(const Args& a, Report& report) {
-  if (!a.out.ends_with(".entity")) return Status(Code::invalid_argument, "an ONNX graph is written as .entity, got '" + a.out + "'");
   LOOM_ASSIGN(const onnx::Model model, onnx::open_model(a.in));
   LOOM_ASSIGN(onnx::ImportedGraph graph, onnx::import_graph(model));
-  for (const std::string& line : graph.report) say(line);
+  for (const std::string& line : graph.report) say(escaped(line));
   for (auto& p : graph.network.params()) {
     if (p.tied) continue;
     WeightStore& store = *p.param->store;
@@ -192,6 +207,24 @@ std::string scientific(double value) {
   return value == 0 ? "0" : text;
 }
 
+bool is_onnx(const std::string& in) { return in.ends_with(".onnx"); }
+
+// What is wrong with the command line, before IN is read.
+Status check_arguments(const Args& a) {
+  const auto wrong = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+  const bool entity = a.out.ends_with(".entity");
+  if (is_onnx(a.in) && !entity)
+    return wrong("an ONNX graph is written as .entity, got '" + a.out + "'");
+  if (!a.adapter.empty() && (!entity || is_onnx(a.in)))
+    return wrong("--adapter goes with a language model that is written as .entity");
+  if (!a.dtype.empty() && entity) LOOM_TRY(parse_weight_format(a.dtype).status());
+  if (!a.dtype.empty() && !entity && !float_type(a.dtype))
+    return wrong("safetensors files are written as f64, f32, f16 or bf16, not '" + a.dtype +
+                 "': --dtype, or write .entity");
+  const auto in = locate_model(a.in);
+  return check_file_output(a.out, {in.ok() ? *in : "", a.adapter}).at("OUT");
+}
+
 int run(const Args& a) {
   Report report;
   const bool entity = a.out.ends_with(".entity");
@@ -199,19 +232,23 @@ int run(const Args& a) {
     say("loom: OUT must end in .safetensors or .entity, got '" + a.out + "'");
     return kUsage;
   }
-  if (!a.adapter.empty() && (!entity || a.in.ends_with(".onnx"))) return fail(Status(Code::invalid_argument, "--adapter goes with a language model that is written as .entity"), kUsage);
-  const Status status = a.in.ends_with(".onnx") ? from_onnx(a, report) : entity ? convert_to_entity(a.in, a.out, a.dtype, a.adapter, report) : to_safetensors(a, report);
-  if (!status.ok()) return fail(status, status.code() == Code::invalid_argument ? kUsage : status.code() == Code::io ? kFailed : kRefused);
+  if (const Status wrong = check_arguments(a); !wrong.ok()) return fail(wrong, kUsage);
+  const Status status =
+      is_onnx(a.in) ? from_onnx(a, report)
+      : entity      ? convert_to_entity(a.in, a.out, a.dtype, a.adapter, !a.no_tokenizer, report)
+                    : to_safetensors(a, report);
+  if (!status.ok()) return fail(status, status.code() == Code::io ? kFailed : kRefused);
   Json rows = Json::array();
   std::string table = "tensor shape from to bytes bytes rms-error max-error\n";
   std::uint64_t before = 0, after = 0;
   for (const Report::Row& row : report.rows) {
     before += row.bytes_before;
     after += row.bytes_after;
-    table += row.name + " " + row.shape + " " + row.from + " " + row.to + " " + std::to_string(row.bytes_before) + " " + std::to_string(row.bytes_after) + " " + scientific(row.error.relative()) + " " +
-             scientific(row.error.largest) + "\n";
+    table += escaped(row.name) + " " + row.shape + " " + row.from + " " + row.to + " " +
+             std::to_string(row.bytes_before) + " " + std::to_string(row.bytes_after) + " " +
+             scientific(row.error.relative()) + " " + scientific(row.error.largest) + "\n";
     Json r = Json::object();
-    r.set("name", row.name);
+    r.set("name", json_text(row.name));
     r.set("shape", row.shape);
     r.set("from", row.from);
     r.set("to", row.to);

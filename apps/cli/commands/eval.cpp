@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "console.h"
 #include "llm/evaluate.h"
+#include "llm/generate/generate.h"
 #include "models/open_model.h"
 
 namespace loom::cli {
@@ -16,7 +17,7 @@ struct Args {
 
 void bind(CommandLine& c, Args& a) {
   c.add("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache").required();
-  c.add("--text", a.text, "the text file to predict").required().type_name("FILE");
+  c.add("--text", a.text, "the text file to predict").required().type_name("FILE").no_stdin();
   c.add("--against", a.against, "the reference: another model, or a dtype of this one; without the adapter");
   c.flag("--json", a.json, "one JSON object on stdout");
   bind_model_options(c, a.model);
@@ -25,6 +26,8 @@ void bind(CommandLine& c, Args& a) {
 int run(const Args& a) {
   LOOM_OR_EXIT(const std::string text, read_text_file(a.text), kRefused);
   LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
+  if (const Status c = check_context(opened.model.config, a.model.context); !c.ok())
+    return fail(c.at("--ctx"), kUsage);
   LOOM_OR_EXIT(const std::vector<std::int32_t> ids, prompt_ids(opened.model, text), kFailed);
   std::optional<OpenModel> reference;
   if (!a.against.empty()) {

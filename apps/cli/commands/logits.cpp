@@ -4,8 +4,11 @@
 #include "console.h"
 #include "formats/npy/npy.h"
 #include "llm/evaluate.h"
+#include "llm/generate/generate.h"
 #include "llm/generate/sampler.h"
+#include "llm/import/locate.h"
 #include "models/open_model.h"
+#include "outputs.h"
 
 namespace loom::cli {
 namespace {
@@ -32,7 +35,15 @@ int run(const Args& a) {
     say("loom: logits needs --ids or --text");
     return kUsage;
   }
+  if (!a.out.empty()) {
+    const auto model = locate_model(a.model.model);
+    if (const Status out = check_file_output(a.out, {model.ok() ? *model : "", a.model.adapter});
+        !out.ok())
+      return fail(out.at("--out"), kUsage);
+  }
   LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
+  if (const Status c = check_context(opened.model.config, a.model.context); !c.ok())
+    return fail(c.at("--ctx"), kUsage);
   say(status_line(a.model, opened));
   std::vector<std::int32_t> ids = a.ids;
   if (ids.empty()) {

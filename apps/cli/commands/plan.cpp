@@ -8,6 +8,7 @@
 #include "console.h"
 #include "models/open_model.h"
 #include "models/trained_network.h"
+#include "outputs.h"
 #include "planner.h"
 #include "train/data/tensor_data.h"
 
@@ -28,7 +29,7 @@ const std::vector<std::string> kCandidates = {"f32", "bf16", "i16", "i8:block32"
 
 void bind(CommandLine& c, Args& a) {
   c.add("NETWORK", a.network, "the .entity file that loom train wrote, its matrices in f32").required();
-  c.add("--data", a.data, "raw data as loom predict takes it, with targets: losses are measured on it").required().type_name("FILE");
+  c.add("--data", a.data, "raw data as loom predict takes it, with targets: losses are measured on it").required().type_name("FILE").no_stdin();
   const Option bytes = c.add("--bytes", a.bytes, "the least loss within so many bytes of weights").positive();
   const Option ms = c.add("--ms", a.ms, "the least loss of what runs 64 rows (or all there are) in so many milliseconds here").positive().excludes(bytes);
   c.add("--loss", a.loss, "the fewest bytes with at most this loss").positive().excludes(bytes).excludes(ms);
@@ -57,21 +58,34 @@ Json json_of(const Planner& planner, const Plan& plan) {
   return j;
 }
 
+Result<std::vector<WeightFormat>> candidates_of(const Args& a) {
+  std::vector<WeightFormat> candidates;
+  std::vector<std::string> names = a.formats.empty() ? kCandidates : a.formats;
+  if (names.front() != "f32") names.insert(names.begin(), "f32");
+  for (const std::string& name : names) {
+    LOOM_ASSIGN(const WeightFormat format, parse_weight_format(name));
+    if (format.dtype == DType::f64 || product_class(format) == ArithClass::real)
+      return Status(Code::invalid_argument,
+                    "--formats: '" + name + "' computes in f64, which no plan mixes with others");
+    if (std::find(candidates.begin(), candidates.end(), format) == candidates.end())
+      candidates.push_back(format);
+  }
+  return candidates;
+}
+
 int run(const Args& a) {
+  LOOM_OR_EXIT(const std::vector<WeightFormat> candidates, candidates_of(a), kUsage);
+  if (!a.out.empty()) {
+    Status out = check_not_input(a.out, {a.data}, Depth::all);
+    if (out.ok()) out = check_file_output(a.out, {a.network});
+    if (!out.ok()) return fail(out.at("--out"), kUsage);
+  }
   LOOM_OR_EXIT(TrainedNetwork trained, open_trained(a.network, a.data), kRefused);
   Network& network = trained.network;
   const RawRows& raw = trained.data;
   if (!raw.judged) return fail(Status(Code::invalid_argument, a.data + ": no row has a target, and without them there is no loss to measure"), kRefused);
   const bool classes = trained.classes;
   const Subset data(*raw.judged, 0, std::min(a.rows, raw.judged->samples()), static_cast<std::uint64_t>(a.seed));
-  std::vector<WeightFormat> candidates;
-  std::vector<std::string> names = a.formats.empty() ? kCandidates : a.formats;
-  if (names.front() != "f32") names.insert(names.begin(), "f32");
-  for (const std::string& name : names) {
-    LOOM_OR_EXIT(const WeightFormat format, parse_weight_format(name), kUsage);
-    if (format.dtype == DType::f64 || product_class(format) == ArithClass::real) return fail(Status(Code::invalid_argument, "--formats: '" + name + "' computes in f64, which no plan mixes with others"), kUsage);
-    if (std::find(candidates.begin(), candidates.end(), format) == candidates.end()) candidates.push_back(format);
-  }
   ThreadPool pool(a.threads);
   LOOM_OR_EXIT(Planner planner, Planner::create(network, data, classes ? Loss::cross_entropy : Loss::mse, candidates, pool, a.isa, a.ms > 0), kRefused);
   const bool asked = a.bytes > 0 || a.ms > 0 || a.loss > 0;
@@ -100,7 +114,7 @@ int run(const Args& a) {
   if (const Status s = planner.apply(chosen); !s.ok()) return fail(s, kFailed);
   say(std::to_string(planner.measured()) + " combinations measured on " + std::to_string(data.samples()) + " rows");
   if (!a.out.empty()) {
-    LOOM_OR_EXIT(const EntitySections sections, read_sections(trained.file), kFailed);
+    LOOM_OR_EXIT(const EntitySections sections, kept_sections(trained.file), kFailed);
     if (const Status s = save_network(a.out, network, sections); !s.ok()) return fail(s, kFailed);
   }
   if (a.json) {

@@ -5,7 +5,6 @@
 #include "models/open_model.h"
 #include "models/trained_network.h"
 #include "train/data/folder.h"
-#include "train/data/shown.h"
 #include "train/metrics.h"
 
 namespace loom::cli {
@@ -19,7 +18,7 @@ struct Args {
 
 void bind(CommandLine& c, Args& a) {
   c.add("NETWORK", a.network, "the .entity file that loom train wrote").required();
-  c.add("--data", a.data, "raw data as the network was trained on: a table (CSV, with its target column or without), an array (idx, .npy) or a folder of them; a folder of images or .txt files, in classes or not, or one such file").required().type_name("FILE");
+  c.add("--data", a.data, "raw data as the network was trained on: a table (CSV, with its target column or without), an array (idx, .npy) or a folder of them; a folder of images or .txt files, in classes or not, or one such file").required().type_name("FILE").no_stdin();
   bind_machine_options(c, a.threads, a.isa, a.device, a.mode);
   c.flag("--json", a.json, "one JSON object on stdout for each row");
 }
@@ -43,7 +42,7 @@ std::string line_of(std::span<const float> y, bool classes, const Json& inputs, 
   Json line = Json::object();
   line.set("row", row);
   // JSON is UTF-8, names of files need not be.
-  if (!file.empty()) line.set("file", is_utf8(file) ? file : shown(file));
+  if (!file.empty()) line.set("file", json_text(file));
   std::string text;
   if (classes) {
     const std::int32_t best = best_class(y);
@@ -90,7 +89,7 @@ int run(const Args& a) {
     if (const Status status = session.run(x, n).status(); !status.ok()) return fail(status, kFailed);
     std::string text;
     for (std::int64_t r = 0; r < n; ++r) text += line_of(session.output(r), classes, inputs, at + r + 1, rows.names.empty() ? std::string() : rows.names[static_cast<std::size_t>(at + r)], a.json);
-    if (!print(text)) return fail(Status(Code::io, "stdout is closed"), kFailed);
+    if (!print(text)) return kFailed;
   }
   if (!rows.judged) return kOk;
   LOOM_OR_EXIT(Evaluator evaluator, Evaluator::create(network, *rows.judged, classes ? Loss::cross_entropy : Loss::mse, 1, pool, a.isa), kRefused);

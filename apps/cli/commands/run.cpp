@@ -47,6 +47,8 @@ Json memory_json(const Memory& memory) {
 
 int run(const Args& a) {
   LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
+  if (const Status c = check_context(opened.model.config, a.model.context); !c.ok())
+    return fail(c.at("--ctx"), kUsage);
   std::vector<std::int32_t> ids = a.ids;
   if (ids.empty()) {
     LOOM_OR_EXIT(ids, prompt_ids(opened.model, a.prompt_given.given() ? a.prompt : read_stdin()), kFailed);
@@ -57,27 +59,33 @@ int run(const Args& a) {
   say(status_line(a.model, opened, &generator.session()));
 
   GenerateOptions options = generate_options_of(a.sampling, opened.model);
-  // The default length ends with the context; a length that was asked for is an error where it does not fit.
-  if (a.sampling.tokens == 0) options.max_tokens = std::min<std::int64_t>(kDefaultTokens, generator.context() - static_cast<std::int64_t>(ids.size()) + 1);
-  bool written = true;
-  bool first = true;
+  if (a.sampling.tokens == 0) options.max_tokens = kDefaultTokens;
+  bool first = true, begun = false;
+  const auto write = [&begun](std::string_view text) {
+    begun = true;
+    if (!print(text)) Interrupt::give_up();  // nobody reads it
+  };
   if (!a.json) {
-    if (opened.model.tokenizer.ok()) options.on_text = [&](std::string_view text) { written = written && print(text); };
-    else options.on_token = [&](std::int32_t id) { written = written && print((first ? "" : ",") + std::to_string(id)); first = false; };
+    if (opened.model.tokenizer.ok()) options.on_text = write;
+    else
+      options.on_token = [&](std::int32_t id) {
+        write((first ? "" : ",") + std::to_string(id));
+        first = false;
+      };
   }
   Generation answer;
   Status status = generator.feed(ids);
   if (status.ok()) status = generator.generate(options, &answer);
-  if (!a.json) print("\n");
+  if (!a.json && (begun || status.ok() || status.code() == Code::cancelled)) print("\n");
   if (!status.ok() && status.code() != Code::cancelled) return fail(status, kFailed);
   const bool stopped = status.code() == Code::cancelled || answer.finish == Finish::cancelled;
   say(summary_line(generator.statistics(), answer));
   if (a.json) {
     Json json = answer_json(generator.statistics(), answer);
     json.set("memory", memory_json(memory_of(opened.model, &generator.session())));
-    if (!print(json.dump() + "\n")) return kFailed;
+    print(json.dump() + "\n");
   }
-  return stopped ? kInterrupted : written ? kOk : kFailed;
+  return stopped ? Interrupt::code() : kOk;
 }
 
 }  // namespace

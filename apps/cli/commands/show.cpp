@@ -1,4 +1,5 @@
 // loom show: what is in a file, without loading its weights: what it is, whether it would run, its topology, its tensors.
+#include "base/escape.h"
 #include "base/files/sha256.h"
 #include "base/json.h"
 #include "command.h"
@@ -107,13 +108,13 @@ Result<std::string> hash_of(const TensorInfo& tensor, Progress& progress, std::u
 // "sequential[rms_norm, attention]"; a nested layer that runs a cell by its link
 std::string layer_text(const Json& cell) {
   const Json* type = cell.find("type");
-  std::string text = type ? type->as_string() : "(empty)";
+  std::string text = type && type->is_string() ? escaped(type->as_string()) : "(empty)";
   if (const Json* layers = cell.find("layers")) {
     text += "[";
     for (std::size_t i = 0; i < layers->as_array().size(); ++i) {
       const Json& layer = layers->as_array()[i];
       const Json* links = layer.find("links");
-      text += (i ? ", " : "") + (links ? links->dump() : layer_text(layer));
+      text += (i ? ", " : "") + (links ? escaped(links->dump()) : layer_text(layer));
     }
     text += "]";
   }
@@ -130,7 +131,7 @@ std::string cells_text(const Json& topology) {
   };
   for (const Json& cell : cells->as_array()) {
     const Json* at = cell.find("at");
-    const std::string place = at ? at->dump() : "?", text = layer_text(cell);
+    const std::string place = at ? escaped(at->dump()) : "?", text = layer_text(cell);
     if (text != layer) {
       flush();
       first = place;
@@ -184,16 +185,16 @@ int run(const Args& a) {
   }
   if (a.json) {
     Json out = Json::object(), tensors = Json::array();
-    out.set("path", file.path);
+    out.set("path", json_text(file.path));
     out.set("kind", found.kind);
     out.set("runs", found.runs.ok());
-    if (!found.runs.ok()) out.set("refused", found.runs.to_string());
-    if (!found.tokenizer.ok()) out.set("tokenizer", found.tokenizer.to_string());
+    if (!found.runs.ok()) out.set("refused", json_text(found.runs.to_string()));
+    if (!found.tokenizer.ok()) out.set("tokenizer", json_text(found.tokenizer.to_string()));
     out.set("topology", found.topology);
     for (const TensorRow& row : rows) {
       Json tensor = Json::object(), shape = Json::array();
       for (const std::int64_t d : row.shape) shape.push(d);
-      tensor.set("name", row.name);
+      tensor.set("name", json_text(row.name));
       tensor.set("dtype", row.type);
       tensor.set("shape", std::move(shape));
       tensor.set("bytes", row.bytes);
@@ -203,14 +204,19 @@ int run(const Args& a) {
     out.set("tensors", std::move(tensors));
     return print(out.dump(1) + "\n") ? kOk : kFailed;
   }
-  std::string out = file.path + "\n" + found.kind;
+  std::string out = escaped(file.path) + "\n" + found.kind;
   if (!rows.empty()) out += ", " + std::to_string(rows.size()) + " tensors, " + count_text(static_cast<double>(file.elements())) + " weights, " + bytes_text(file.bytes()) + ", mostly " + file.main_type();
   out += "\n" + (found.summary.empty() ? "" : found.summary + "\n");
-  out += found.runs.ok() ? "runs\n" : "does not run: " + found.runs.to_string() + "\n";
-  if (found.kind != "topology") out += found.tokenizer.ok() ? "has a tokenizer\n" : "no tokenizer: " + found.tokenizer.to_string() + "\n";
+  out += found.runs.ok() ? "runs\n" : "does not run: " + escaped(found.runs.to_string()) + "\n";
+  if (found.kind != "topology")
+    out += found.tokenizer.ok() ? "has a tokenizer\n"
+                                : "no tokenizer: " + escaped(found.tokenizer.to_string()) + "\n";
   if (!found.topology.is_null()) out += "cells:\n" + cells_text(found.topology);
   if (!rows.empty()) out += "tensors:\n";
-  for (const TensorRow& row : rows) out += "  " + row.name + "  " + row.type + "  " + shape_text(row.shape) + "  " + std::to_string(row.bytes) + (row.sha256.empty() ? "" : "  " + row.sha256.substr(0, 16)) + "\n";
+  for (const TensorRow& row : rows)
+    out += "  " + escaped(row.name) + "  " + row.type + "  " + shape_text(row.shape) + "  " +
+           std::to_string(row.bytes) + (row.sha256.empty() ? "" : "  " + row.sha256.substr(0, 16)) +
+           "\n";
   return print(out) ? kOk : kFailed;
 }
 

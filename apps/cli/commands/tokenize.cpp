@@ -50,13 +50,21 @@ int run(const Args& a) {
     return print(a.decode ? out : out + "\n") ? kOk : kFailed;
   }
   std::size_t number = 0;
+  std::string answers;
   for (std::string line; std::getline(std::cin, line);) {
     const auto out = convert(tokenizer, a, line);
     ++number;
-    if (!out.ok()) return fail(out.status().at("line " + std::to_string(number)), kFailed);
-    std::cout << *out << '\n';
+    if (!out.ok()) {
+      print(answers);
+      return fail(out.status().at("line " + std::to_string(number)), kFailed);
+    }
+    answers += *out + '\n';
+    // Who waits for an answer before the next line has it.
+    if (answers.size() < 1 << 16 && std::cin.rdbuf()->in_avail() > 0) continue;
+    if (!print(answers)) return kFailed;
+    answers.clear();
   }
-  return std::cout.flush() ? kOk : kFailed;
+  return print(answers) ? kOk : kFailed;
 }
 
 }  // namespace

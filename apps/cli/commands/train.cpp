@@ -3,16 +3,18 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/escape.h"
+#include "base/files/paths.h"
 #include "base/json.h"
-#include "base/files/source.h"
-#include "command.h"
 #include "checkpoint/adapter_file.h"
+#include "command.h"
 #include "console.h"
 #include "decode_picture.h"
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"
 #include "llm/import/locate.h"
 #include "models/open_model.h"
+#include "outputs.h"
 #include "telemetry/event_file.h"
 #include "train/checkpoint.h"
 #include "train/choose/choose.h"
@@ -29,8 +31,8 @@ struct Args {
 
 void bind(CommandLine& c, Args& a) {
   c.add("SPEC", a.spec, "the training spec, JSON; without one, what to learn and how is chosen by looking at the data");
-  c.add("--data", a.data, "what to learn from: a file as the spec says; without a spec a table (CSV), a folder of idx or .npy files, a folder with a folder of images or of .txt files for each class (also within train and test), or texts for the embedded language model (a .txt file, or a folder of them)").type_name("FILE");
-  c.add("--test", a.test, "data of the same form, judged at the end; without a spec").type_name("FILE");
+  c.add("--data", a.data, "what to learn from: a file as the spec says; without a spec a table (CSV), a folder of idx or .npy files, a folder with a folder of images or of .txt files for each class (also within train and test), or texts for the embedded language model (a .txt file, or a folder of them)").type_name("FILE").no_stdin();
+  c.add("--test", a.test, "data of the same form, judged at the end; without a spec").type_name("FILE").no_stdin();
   c.add("--target", a.target, "the column to predict, the last one where not given; without a spec").type_name("NAME");
   c.add("--task", a.task, "whether the target is a class or a number; without a spec").one_of({"classes", "numbers"});
   c.add("--network", a.network, "what to learn with, in place of convolutions for pictures and dense layers for all else; without a spec").one_of({"dense", "convolutional"});
@@ -38,7 +40,7 @@ void bind(CommandLine& c, Args& a) {
   c.flag("--fp8", a.fp8, "products in FP8, forward and backward; without a spec");
   c.add("--steps", a.steps, "in place of as many as the data suggests; without a spec").between(std::int64_t{1}, std::int64_t{1} << 40).type_name("N");
   c.add("--seed", a.seed, "of the first weights, the order and what is held back").between(std::int64_t{0}, INT64_MAX).type_name("N");
-  c.add("--out", a.out, "the .entity file to write, or the folder of an adapter; Ctrl-C writes it too").required().type_name("FILE");
+  c.add("--out", a.out, "the .entity file to write, or the folder of an adapter; Ctrl-C, SIGTERM and SIGHUP write it too").required().type_name("FILE");
   c.flag("--resume", a.resume, "go on from the file of --out, with the same bits as if never stopped");
   c.add("--events", a.events, "write loss and rate to a TensorBoard event file in this folder").type_name("FOLDER");
   bind_machine_options(c, a.threads, a.isa, a.device, a.mode);
@@ -75,7 +77,7 @@ bool report(const StepReport& r, const std::vector<HeadSpec>& heads, bool json) 
     const std::string name = heads[i].name.empty() ? std::to_string(i) : heads[i].name;
     char loss[32];
     std::snprintf(loss, sizeof loss, " %.6g", r.heads[i]);
-    of_heads += "  " + name + loss;
+    of_heads += "  " + escaped(name) + loss;
     losses.set(name, r.heads[i]);
   }
   if (!json) return print("step " + std::to_string(r.step) + "  " + numbers + of_heads + (r.skipped ? "  skipped: a gradient overflowed" : "") + "\n");
@@ -100,6 +102,7 @@ struct Job {
   Json inputs;
   std::optional<Network> network;
   std::optional<Model> model;  // in place of the network: a language model that goes on learning
+  EntitySections sections;     // of the file that the network came from
   std::vector<AdapterPlace> places;
   AdapterBase base;
   Network& net() { return model ? model->network : *network; }
@@ -125,6 +128,7 @@ Status open_base(const TrainingSpec& spec, Job& job) {
   LOOM_ASSIGN(SourcePtr source, open_source(spec.base));
   LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
   LOOM_ASSIGN(job.network, load_network(file));
+  LOOM_ASSIGN(job.sections, kept_sections(file));
   if (format) LOOM_TRY(job.network->morph(*format));
   return {};
 }
@@ -146,12 +150,41 @@ Result<std::unique_ptr<DataSource>> text_data(const Model& model, const std::vec
   return std::unique_ptr<DataSource>(std::move(data));
 }
 
-Result<Job> job_of_spec(const Args& a) {
+Result<TrainingSpec> read_spec(const Args& a) {
   LOOM_ASSIGN(const std::string text, read_text_file(a.spec));
-  Job job;
   auto spec = parse_training_spec(std::string_view(text));
   if (!spec.ok()) return spec.status().at(a.spec);
-  job.spec = std::move(*spec);
+  return spec;
+}
+
+// Before anything that takes time: what stands at the end can be written, and is nothing that the
+// training reads. `spec`: null where it is chosen; `texts`: of an adapter that learns them.
+Status check_out(const Args& a, const TrainingSpec* spec, const std::vector<std::string>& texts) {
+  std::vector<std::string> inputs = texts;
+  if (spec) {
+    const std::string folder = parent_of(a.spec), &network = spec->network_file;
+    const auto base = locate_model(spec->base);
+    inputs = {
+        a.spec, a.data.empty() ? spec->data.file : a.data, spec->data.targets_file,
+        base.ok() ? *base : "",
+        network.empty() || network[0] == '/' || folder.empty() ? network : folder + "/" + network};
+  }
+  const bool adapter = spec ? spec->lora.rank > 0 : !texts.empty();
+  std::vector<std::string> outputs = {a.out};
+  if (adapter)
+    for (const char* name :
+         {"/adapter_config.json", "/adapter_model.safetensors", "/training.safetensors"})
+      outputs.push_back(a.out + name);
+  for (const std::string& out : outputs) {
+    LOOM_TRY(check_not_input(out, inputs));
+    if (!spec && texts.empty()) LOOM_TRY(check_not_input(out, {a.data, a.test}, Depth::all));
+  }
+  return check_checkpoint_output(a.out, adapter);
+}
+
+Result<Job> job_of_spec(const Args& a, TrainingSpec spec) {
+  Job job;
+  job.spec = std::move(spec);
   if (a.seed >= 0) job.spec.seed = a.seed;
   if (job.spec.base.empty()) {
     LOOM_ASSIGN(job.network, create_network(job.spec, parent_of(a.spec)));
@@ -201,12 +234,8 @@ Result<Job> job_of_texts(const Args& a, const std::vector<std::string>& files) {
 }
 
 Result<Job> job_of_data(const Args& a) {
-  if (a.target.empty()) {
-    LOOM_ASSIGN(const std::vector<std::string> texts, texts_without_classes(a.data));
-    if (!texts.empty()) return job_of_texts(a, texts);
-  }
   LOOM_ASSIGN(ChosenTraining chosen, choose_training({a.data, a.test, a.target, a.task, a.network, a.fp8 && a.dtype.empty() ? "fp8e4m3" : a.dtype, std::max<std::int64_t>(a.seed, 0), a.steps, picture_decoder()}));
-  for (const std::string& line : chosen.said) say(line);
+  for (const std::string& line : chosen.said) say(escaped(line));
   Job job;
   LOOM_ASSIGN(job.network, chosen.network());
   job.spec = std::move(chosen.spec);
@@ -238,15 +267,120 @@ std::string confusion_text(const Metrics& m, const Json& inputs) {
       line += std::string(n.size() < 6 ? 6 - n.size() : 1, ' ') + n;
     }
     const bool named = labels && labels->is_array() && static_cast<std::size_t>(r) < labels->as_array().size();
-    text += line + "  " + (named ? labels->as_array()[static_cast<std::size_t>(r)].as_string() : std::to_string(r)) + "\n";
+    text += line + "  " +
+            (named ? escaped(labels->as_array()[static_cast<std::size_t>(r)].as_string())
+                   : std::to_string(r)) +
+            "\n";
   }
   return text;
 }
 
-int run(const Args& a) {
-  if (a.spec.empty() && a.data.empty()) return fail(Status(Code::invalid_argument, "give a SPEC, or --data FILE to have one chosen"), kUsage);
-  if (!a.spec.empty() && (!a.test.empty() || !a.target.empty() || !a.task.empty() || !a.network.empty() || !a.dtype.empty() || a.fp8 || a.steps > 0)) return fail(Status(Code::invalid_argument, "--test, --target, --task, --network, --dtype, --fp8 and --steps are for training without a SPEC, which says these things itself"), kUsage);
-  LOOM_OR_EXIT(Job job, a.spec.empty() ? job_of_data(a) : job_of_spec(a), kRefused);
+// A training under way, and what is told of it.
+struct Course {
+  const Args& args;
+  Job& job;
+  Trainer& trainer;
+  ThreadPool& pool;
+  Validation* validation = nullptr;
+  std::optional<EventFile> events = {};
+  EntitySections sections = {};
+  bool early = false;   // nothing better came for long
+  Status failure = {};  // of the events: the training is saved before it is told
+  Best* best() const { return validation ? &validation->best : nullptr; }
+  Status save() { return save_checkpoint(args.out, trainer, sections, best(), job.base); }
+};
+
+Status write_events(Course& course, const StepReport& r, const std::optional<Metrics>& metrics,
+                    bool told) {
+  if (!course.events) return {};
+  LOOM_TRY(course.events->scalar("loss", r.step, static_cast<float>(r.loss), now()));
+  LOOM_TRY(course.events->scalar("rate", r.step, static_cast<float>(r.rate), now()));
+  if (metrics)
+    LOOM_TRY(
+        course.events->scalar("validation loss", r.step, static_cast<float>(metrics->loss), now()));
+  return told ? course.events->flush() : Status();
+}
+
+// False: the training ends here, and is saved.
+Result<bool> after_step(Course& course, const StepReport& r) {
+  const TrainingSpec& spec = course.job.spec;
+  const bool told = (spec.log_every > 0 && r.step % spec.log_every == 0) || r.step == r.steps;
+  if (told) report(r, spec.heads, course.args.json);
+  std::optional<Metrics> metrics;
+  if (course.validation && course.validation->due()) {
+    LOOM_ASSIGN(metrics, course.validation->judge());
+    report("validation", r.step, *metrics, course.args.json);
+    course.early = course.validation->spent();
+  }
+  course.failure = write_events(course, r, metrics, told);
+  if (spec.checkpoint_every > 0 && r.step % spec.checkpoint_every == 0 && r.step < r.steps)
+    LOOM_TRY(course.save());
+  return !course.early && course.failure.ok() && !Interrupt::pressed() && print_problem().empty();
+}
+
+// The figures of the network that is kept: for the file, and in words.
+Result<Json> figures_of(Course& course, std::string& text) {
+  Trainer& trainer = course.trainer;
+  const Best& best = *course.best();
+  const Job& job = course.job;
+  Json figures = Json::object();
+  figures.set("step", trainer.done());
+  figures.set("best_step", best.step);
+  figures.set("validation", best.metrics);
+  text = "kept: step " + std::to_string(best.step) +
+         (course.early ? ", nothing better came after it" : "") + "\n";
+  const std::vector<TrainingTensor> last = trainer.weights();
+  LOOM_TRY(trainer.set_weights(best.weights));
+  const DataSource& judged = job.test ? *job.test : *job.split.held_back;
+  LOOM_ASSIGN(Evaluator evaluator,
+              Evaluator::create(course.job.net(), judged, job.spec.loss, job.spec.delta,
+                                course.pool, course.args.isa, trainer.adapter()));
+  LOOM_ASSIGN(const Metrics metrics, evaluator.measure());
+  if (job.test) figures.set("test", metrics.to_json());
+  text += std::string(job.test ? "test" : "validation") + ": " + metrics.to_text() + " over " +
+          std::to_string(metrics.rows) + " rows\n" + confusion_text(metrics, job.inputs);
+  LOOM_TRY(trainer.set_weights(last));
+  return figures;
+}
+
+// Learns, saves, and says how it ended.
+int learn(Course& course) {
+  Trainer& trainer = course.trainer;
+  const Args& a = course.args;
+  const Interrupt interrupt;
+  Progress progress("training", static_cast<std::uint64_t>(trainer.steps()), Progress::Unit::steps,
+                    static_cast<std::uint64_t>(trainer.done()));
+  course.early = course.validation && course.validation->spent();
+  Status status;
+  if (!course.early)
+    status = trainer.run([&](const StepReport& r) {
+      progress.update(static_cast<std::uint64_t>(r.step),
+                      "loss " + fixed(r.loss, 4) + "  rate " + fixed(r.rate, 6));
+      return after_step(course, r);
+    });
+  progress.finish();
+  const bool stopped = status.code() == Code::cancelled && !course.early;
+  if (!status.ok() && status.code() != Code::cancelled) return fail(status, kFailed);
+  std::string answer;
+  if (course.best() && course.best()->step > 0 && !stopped) {
+    LOOM_OR_EXIT(const Json figures, figures_of(course, answer), kFailed);
+    course.sections.bytes["report"] = figures.dump();
+    if (a.json) answer = figures.dump() + "\n";
+  }
+  if (const Status saved = course.save(); !saved.ok()) return fail(saved, kFailed);
+  print(answer);
+  say(a.out + ": step " + std::to_string(trainer.done()) + " of " +
+      std::to_string(trainer.steps()) +
+      (stopped        ? ", --resume goes on"
+       : course.early ? ", stopped early"
+                      : "") +
+      "  \u00b7  sha256 " + trainer.digest());
+  if (!course.failure.ok()) return fail(course.failure, kFailed);
+  return stopped && print_problem().empty() ? Interrupt::code()
+                                            : kOk;  // main() tells of the problem
+}
+
+int train(const Args& a, Job job) {
   Network& network = job.net();
   // Threads that wait for each other cost more than a small step; the bits are the same.
   const bool small = a.spec.empty() && network.parameter_count() * job.spec.batch < 1'000'000;
@@ -264,67 +398,61 @@ int run(const Args& a) {
   if (job.split.held_back) {
     LOOM_OR_EXIT(validation, Validation::create(*trainer, *job.split.held_back, pool, a.isa), kRefused);
   }
-  Best* best = validation ? &validation->best : nullptr;
+  Course course{a, job, *trainer, pool, validation.get()};
   if (a.resume)
-    if (const Status status = resume_checkpoint(a.out, *trainer, best); !status.ok()) return fail(status, kRefused);
+    if (const Status status = resume_checkpoint(a.out, *trainer, course.best()); !status.ok())
+      return fail(status, kRefused);
   const std::shared_ptr<Adapter>& adapter = trainer->adapter();
+  if (job.model && !adapter) {
+    LOOM_OR_EXIT(job.sections, model_sections(*job.model), kRefused);
+  }
+  course.sections = std::move(job.sections);
+  course.sections.bytes.erase("report");  // the figures of other weights
+  if (!job.inputs.is_null()) course.sections.bytes["inputs"] = job.inputs.dump();
   say((adapter ? "an adapter of " + count_text(static_cast<double>(adapter->parameter_count())) + " parameters beside " : "") + count_text(static_cast<double>(network.parameter_count())) + " parameters  \u00b7  " + std::to_string(job.learned().samples()) + " samples  \u00b7  " + std::to_string(trainer->steps()) + " steps");
-
-  std::optional<EventFile> events;
   if (!a.events.empty()) {
-    LOOM_OR_EXIT(events, open_events(a.events, a.resume), kFailed);
+    LOOM_OR_EXIT(course.events, open_events(a.events, a.resume), kFailed);
   }
-  EntitySections sections;
-  if (job.model && !adapter) sections = model_sections(*job.model);
-  if (!job.inputs.is_null()) sections.bytes["inputs"] = job.inputs.dump();
+  return learn(course);
+}
 
-  const Interrupt interrupt;
-  Progress progress("training", static_cast<std::uint64_t>(trainer->steps()), Progress::Unit::steps, static_cast<std::uint64_t>(trainer->done()));
-  bool early = validation && validation->spent();
-  Status status;
-  if (!early) status = trainer->run([&](const StepReport& r) -> Result<bool> {
-    progress.update(static_cast<std::uint64_t>(r.step), "loss " + fixed(r.loss, 4) + "  rate " + fixed(r.rate, 6));
-    const bool told = (job.spec.log_every > 0 && r.step % job.spec.log_every == 0) || r.step == r.steps;
-    if (told && !report(r, job.spec.heads, a.json)) return Status(Code::io, "stdout is closed");
-    if (events) {
-      LOOM_TRY(events->scalar("loss", r.step, static_cast<float>(r.loss), now()));
-      LOOM_TRY(events->scalar("rate", r.step, static_cast<float>(r.rate), now()));
-    }
-    if (validation && validation->due()) {
-      LOOM_ASSIGN(const Metrics metrics, validation->judge());
-      if (!report("validation", r.step, metrics, a.json)) return Status(Code::io, "stdout is closed");
-      if (events) LOOM_TRY(events->scalar("validation loss", r.step, static_cast<float>(metrics.loss), now()));
-      early = validation->spent();
-    }
-    if (events && told) LOOM_TRY(events->flush());
-    if (job.spec.checkpoint_every > 0 && r.step % job.spec.checkpoint_every == 0 && r.step < r.steps) LOOM_TRY(save_checkpoint(a.out, *trainer, sections, best, job.base));
-    return !early && !Interrupt::pressed();
-  });
-  progress.finish();
-  const bool stopped = status.code() == Code::cancelled && !early;
-  if (!status.ok() && status.code() != Code::cancelled) return fail(status, kFailed);
-
-  // The figures of the network that is kept, in the file and at the end of the output.
-  if (validation && best->step > 0 && !stopped) {
-    Json figures = Json::object();
-    figures.set("step", trainer->done());
-    figures.set("best_step", best->step);
-    figures.set("validation", best->metrics);
-    std::string text = "kept: step " + std::to_string(best->step) + (early ? ", nothing better came after it" : "") + "\n";
-    const std::vector<TrainingTensor> last = trainer->weights();
-    if (const Status set = trainer->set_weights(best->weights); !set.ok()) return fail(set, kFailed);
-    const DataSource& judged = job.test ? *job.test : *job.split.held_back;
-    LOOM_OR_EXIT(Evaluator evaluator, Evaluator::create(network, judged, job.spec.loss, job.spec.delta, pool, a.isa, adapter), kFailed);
-    LOOM_OR_EXIT(const Metrics metrics, evaluator.measure(), kFailed);
-    if (job.test) figures.set("test", metrics.to_json());
-    text += std::string(job.test ? "test" : "validation") + ": " + metrics.to_text() + " over " + std::to_string(metrics.rows) + " rows\n" + confusion_text(metrics, job.inputs);
-    if (const Status set = trainer->set_weights(last); !set.ok()) return fail(set, kFailed);
-    sections.bytes["report"] = figures.dump();
-    if (!print(a.json ? figures.dump() + "\n" : text)) return fail(Status(Code::io, "stdout is closed"), kFailed);
+int run(const Args& given) {
+  Args a = given;
+  if (a.spec.empty() && a.data.empty())
+    return fail(Status(Code::invalid_argument, "give a SPEC, or --data FILE to have one chosen"),
+                kUsage);
+  if (!a.spec.empty() && (!a.test.empty() || !a.target.empty() || !a.task.empty() ||
+                          !a.network.empty() || !a.dtype.empty() || a.fp8 || a.steps > 0))
+    return fail(Status(Code::invalid_argument,
+                       "--test, --target, --task, --network, --dtype, --fp8 and --steps are for "
+                       "training without a SPEC, which says these things itself"),
+                kUsage);
+  std::optional<TrainingSpec> spec;
+  std::vector<std::string> texts;
+  if (!a.spec.empty()) {
+    LOOM_OR_EXIT(spec, read_spec(a), kRefused);
+  } else if (a.target.empty()) {
+    LOOM_OR_EXIT(texts, texts_without_classes(a.data), kRefused);
   }
-  if (const Status saved = save_checkpoint(a.out, *trainer, sections, best, job.base); !saved.ok()) return fail(saved, kFailed);
-  say(a.out + ": step " + std::to_string(trainer->done()) + " of " + std::to_string(trainer->steps()) + (stopped ? ", --resume goes on" : early ? ", stopped early" : "") + "  \u00b7  sha256 " + trainer->digest());
-  return stopped ? kInterrupted : kOk;
+  if (const Status out = check_out(a, spec ? &*spec : nullptr, texts); !out.ok())
+    return fail(out.at("--out"), kUsage);
+  if (a.resume && !spec) {
+    // The schedule that is chosen hangs on the number of steps, so that it is the one of the file.
+    LOOM_OR_EXIT(const std::int64_t planned, planned_steps(a.out), kRefused);
+    if (a.steps > 0 && planned > 0 && a.steps != planned)
+      return fail(Status(Code::invalid_argument,
+                         "--steps " + std::to_string(a.steps) + ": the training in " + a.out +
+                             " was planned for " + std::to_string(planned) +
+                             ", and so were its rates: resume it without --steps"),
+                  kUsage);
+    if (planned > 0) a.steps = planned;
+  }
+  LOOM_OR_EXIT(Job job,
+               spec             ? job_of_spec(a, std::move(*spec))
+               : !texts.empty() ? job_of_texts(a, texts)
+                                : job_of_data(a),
+               kRefused);
+  return train(a, std::move(job));
 }
 
 }  // namespace

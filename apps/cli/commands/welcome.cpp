@@ -22,15 +22,18 @@ int welcome(std::uint64_t seed) {
   LOOM_OR_EXIT(OpenModel opened, open_model(options), kRefused);
   const Interrupt interrupt;
   LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options_of(options, opened)), kFailed);
-  bool written = true;
   Generation story;
-  const Status status = tell_story(generator, opened.model, seed, &story, [&](std::string_view text) { written = written && print(text); });
+  const Status status =
+      tell_story(generator, opened.model, seed, &story, [](std::string_view text) {
+        if (!print(text)) Interrupt::give_up();  // nobody reads it
+      });
   print("\n");
-  if (status.code() == Code::cancelled || story.finish == Finish::cancelled) return kInterrupted;
+  if (status.code() == Code::cancelled || story.finish == Finish::cancelled)
+    return Interrupt::code();
   if (!status.ok()) return fail(status, kFailed);
   say("\n" + story_line(generator.statistics(), story) + "\n");
   say(kMore);
-  return written ? kOk : kFailed;
+  return kOk;
 }
 
 }  // namespace loom::cli

@@ -1,3 +1,5 @@
+#include "base/escape.h"
+#include "console.h"
 #include "formats/tensor_file.h"
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"
@@ -16,12 +18,22 @@ std::uint64_t stored_bytes(const WeightStore& store) {
 
 }  // namespace
 
-Status convert_to_entity(const std::string& in, const std::string& out, const std::string& dtype, const std::string& adapter, Report& report) {
+Status convert_to_entity(const std::string& in, const std::string& out, const std::string& dtype,
+                         const std::string& adapter, bool tokenizer, Report& report) {
   std::optional<WeightFormat> format;
   if (!dtype.empty()) {
     LOOM_ASSIGN(format, parse_weight_format(dtype));
   }
   LOOM_ASSIGN(Model model, load_model(in));
+  if (const auto file = open_model_file(in);
+      file.ok() && file->entity && file->entity->find_section("training"))
+    say("left out: the state of its training, which goes on from " + in + " alone");
+  if (!tokenizer) model.tokenizer = Status(Code::not_found, "it was left out");
+  // Before the work that it would be in vain for.
+  if (const Status lost = model_sections(model).status(); !lost.ok())
+    return Status(lost.code(), lost.message() + "; --no-tokenizer leaves it out");
+  if (!model.tokenizer.ok())
+    say("without a tokenizer: " + escaped(model.tokenizer.status().message()));
   if (!adapter.empty()) {
     LOOM_ASSIGN(Adapter read, load_adapter(adapter, model));
     LOOM_TRY(read.merge(model.network));

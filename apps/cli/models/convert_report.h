@@ -30,7 +30,10 @@ struct Report {
   std::vector<Row> rows;
 };
 
-// Loads a model, merges an adapter into it ("": none), morphs its matrices to `dtype` ("": as they are) and saves it with its tokenizer.
-Status convert_to_entity(const std::string& in, const std::string& out, const std::string& dtype, const std::string& adapter, Report& report);
+// Loads a model, merges an adapter into it ("": none), morphs its matrices to `dtype` ("": as they
+// are) and saves it with its tokenizer, unless that is to be left out. A tokenizer that cannot be
+// read is an error.
+Status convert_to_entity(const std::string& in, const std::string& out, const std::string& dtype,
+                         const std::string& adapter, bool tokenizer, Report& report);
 
 }  // namespace loom::cli

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "base/escape.h"
 #include "base/json.h"
 #include "command.h"
 #include "console.h"
@@ -41,24 +42,27 @@ void add_nodes(const std::vector<Node>& nodes, Summary* out) {
 
 std::string opset_text(const Model& model) {
   std::string text;
-  for (const auto& [domain, version] : model.opsets) text += (text.empty() ? "" : ", ") + (domain.empty() ? "" : domain + " ") + std::to_string(version);
+  for (const auto& [domain, version] : model.opsets)
+    text += (text.empty() ? "" : ", ") + (domain.empty() ? "" : escaped(domain) + " ") +
+            std::to_string(version);
   return text;
 }
 
 Json to_json(const std::string& path, const Model& model, const Summary& sum) {
   Json out = Json::object(), opsets = Json::object(), operators = Json::object(), tensors = Json::array();
-  out.set("path", path);
+  out.set("path", json_text(path));
   out.set("kind", "ONNX");
   out.set("ir_version", model.ir_version);
-  out.set("producer", model.producer);
-  out.set("producer_version", model.producer_version);
-  for (const auto& [domain, version] : model.opsets) opsets.set(domain.empty() ? "ai.onnx" : domain, version);
+  out.set("producer", json_text(model.producer));
+  out.set("producer_version", json_text(model.producer_version));
+  for (const auto& [domain, version] : model.opsets)
+    opsets.set(domain.empty() ? "ai.onnx" : json_text(domain), version);
   out.set("opsets", std::move(opsets));
   const auto values = [&](const char* key, const std::vector<ValueInfo>& list) {
     Json array = Json::array();
     for (const ValueInfo& v : list) {
       Json value = Json::object();
-      value.set("name", v.name);
+      value.set("name", json_text(v.name));
       value.set("type", type_text(v));
       array.push(std::move(value));
     }
@@ -66,12 +70,12 @@ Json to_json(const std::string& path, const Model& model, const Summary& sum) {
   };
   values("inputs", model.graph.inputs);
   values("outputs", model.graph.outputs);
-  for (const auto& [op, count] : sum.operators) operators.as_object().emplace_back(op, Json(count));
+  for (const auto& [op, count] : sum.operators) operators.as_object().emplace_back(json_text(op), Json(count));
   out.set("operators", std::move(operators));
   for (const Tensor* t : sum.tensors) {
     Json tensor = Json::object(), shape = Json::array();
     for (const std::int64_t d : t->dims) shape.push(d);
-    tensor.set("name", t->name);
+    tensor.set("name", json_text(t->name));
     tensor.set("dtype", std::string(name(t->type)));
     tensor.set("shape", std::move(shape));
     tensor.set("bytes", t->size);
@@ -90,20 +94,26 @@ int show_onnx(const std::string& path, bool json) {
   for (const Function& f : model.functions) add_nodes(f.nodes, &sum);
   if (json) return print(to_json(path, model, sum).dump(1) + "\n") ? kOk : kFailed;
 
-  std::string out = path + "\nONNX, IR " + std::to_string(model.ir_version) + ", opset " + opset_text(model);
-  if (!model.producer.empty()) out += ", by " + model.producer + (model.producer_version.empty() ? "" : " " + model.producer_version);
+  std::string out = escaped(path) + "\nONNX, IR " + std::to_string(model.ir_version) + ", opset " +
+                    opset_text(model);
+  if (!model.producer.empty())
+    out += ", by " + escaped(model.producer) +
+           (model.producer_version.empty() ? "" : " " + escaped(model.producer_version));
   out += "\n" + std::to_string(sum.nodes) + " nodes, " + std::to_string(sum.tensors.size()) + " initializers, " + count_text(static_cast<double>(sum.elements)) + " elements, " + bytes_text(sum.bytes) + "\n";
   const auto values = [&](std::string_view title, const std::vector<ValueInfo>& list) {
     out += std::string(title) + ":\n";
-    for (const ValueInfo& v : list) out += "  " + v.name + "  " + type_text(v) + "\n";
+    for (const ValueInfo& v : list) out += "  " + escaped(v.name) + "  " + type_text(v) + "\n";
   };
   values("inputs", model.graph.inputs);
   values("outputs", model.graph.outputs);
   if (!model.functions.empty()) out += "functions: " + std::to_string(model.functions.size()) + "\n";
   out += "operators:\n";
-  for (const auto& [op, count] : sum.operators) out += "  " + op + "  " + std::to_string(count) + "\n";
+  for (const auto& [op, count] : sum.operators)
+    out += "  " + escaped(op) + "  " + std::to_string(count) + "\n";
   if (!sum.tensors.empty()) out += "initializers:\n";
-  for (const Tensor* t : sum.tensors) out += "  " + t->name + "  " + std::string(name(t->type)) + "  " + shape_text(t->dims) + "  " + std::to_string(t->size) + "\n";
+  for (const Tensor* t : sum.tensors)
+    out += "  " + escaped(t->name) + "  " + std::string(name(t->type)) + "  " +
+           shape_text(t->dims) + "  " + std::to_string(t->size) + "\n";
   return print(out) ? kOk : kFailed;
 }
 

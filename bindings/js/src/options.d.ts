@@ -122,7 +122,7 @@ export interface GeneratorOptions {
 
 /** A text: how its tokens are picked, and its end. */
 export interface TextOptions {
-  /** new tokens; 0: until the context is full; at least 0 */
+  /** new tokens; 0: until the context is full, which ends every text; at least 0 */
   maxTokens?: number;
   /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
   temperature?: number;

@@ -419,8 +419,8 @@ class Texts(unittest.TestCase):
             self.assertEqual(len(model.generate([1, 2, 3], temperature=0, ignore_eos=True).tokens), 6)
             with self.assertRaises(IndexError):
                 model.generate([1] * 9)
-            with self.assertRaises(IndexError):
-                model.generate([1, 2, 3], max_tokens=7, ignore_eos=True)
+            full = model.generate([1, 2, 3], max_tokens=7, temperature=0, ignore_eos=True)
+            self.assertEqual((len(full.tokens), full.finish), (6, "length"))
             with self.assertRaises(ValueError):
                 model.generate("x", temperature=-1)
             with self.assertRaises(ValueError):

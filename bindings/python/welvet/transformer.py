@@ -251,9 +251,9 @@ class Transformer(Object):
     ) -> Text:
         """What the model writes after a prompt: a text, ids, or "" for the beginning of a text.
 
-        max_tokens: at most (None: 256, less where the context ends before). temperature: 0 is greedy. What is None is as the model's
-        authors recommend, else temperature 0.7 and top_p 0.9. stop: texts that end it, and are not part of it. Equal arguments give
-        equal texts on every machine. Raises OutOfRange for more tokens than the context holds."""
+        max_tokens: at most (None: 256); a text also ends where the context is full, with finish "length". temperature: 0 is greedy. What
+        is None is as the model's authors recommend, else temperature 0.7 and top_p 0.9. stop: texts that end it, and are not part of it.
+        Equal arguments give equal texts on every machine. Raises OutOfRange for a prompt that is longer than the context."""
         stream = self._write(prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, ignore_eos)
         return _collect(stream)
 
@@ -306,8 +306,7 @@ class Transformer(Object):
         handle = generator._handle
         try:
             generator.feed(prompt)
-            fed = call("generator_ids", handle, 0).size
-            options["max_tokens"] = max_tokens if max_tokens is not None else min(_TOKENS, generator.context - fed + 1)
+            options["max_tokens"] = max_tokens if max_tokens is not None else _TOKENS
             call("generator_start", handle, 0, options)
             finish = 0
             while finish == 0:

@@ -11,6 +11,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/mapping.h"
+#include "base/files/paths.h"
 
 namespace loom {
 namespace {
@@ -179,20 +180,55 @@ Result<std::string> read_text_file(const std::string& path, std::uint64_t limit)
   return std::string(as_text(bytes));
 }
 
+namespace {
+
+#if !defined(__wasm__)
+// The new file is whose the old one was, and open to the same people.
+Status take_over(int fd, const OutputPlace& place, const std::string& path) {
+  const bool own = ::fchown(fd, place.owner, place.group) == 0;
+  // Without the owner, what runs with an owner's rights must not.
+  if (::fchmod(fd, place.mode & (own ? 07777 : 0777)) == 0) return {};
+  return system_error("cannot give the new file the mode of the old one", path);
+}
+
+// The rename is durable once the folder is.
+Status flush_folder(const std::string& path, const std::string& target) {
+  const std::string folder = target.substr(0, target.find_last_of('/') + 1);
+  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 && errno == EACCES) return {};  // a folder that takes files and shows none
+  const int error = fd < 0 || ::fsync(fd) != 0 ? errno : 0;
+  if (fd >= 0) ::close(fd);
+  // EINVAL: this file system has no such flush.
+  if (error == 0 || error == EINVAL) return {};
+  return Status(Code::io,
+                path + ": is written, but its folder cannot be flushed: " + std::strerror(error) +
+                    ": a power failure now may bring the old file back");
+}
+#endif
+
+}  // namespace
+
 Result<AtomicFile> AtomicFile::create(const std::string& path) {
+  LOOM_ASSIGN(const OutputPlace place, find_output(path));
   AtomicFile file;
   file.path_ = path;
+  file.target_ = place.path;
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    file.temp_ = path + ".tmp" + std::to_string(attempt);
+    file.temp_ = file.target_ + ".tmp" + std::to_string(attempt);
 #if !defined(__wasm__)
     file.temp_ += "-" + std::to_string(::getpid());
 #endif
     file.fd_ = ::open(file.temp_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (file.fd_ >= 0) return file;
-    if (errno != EEXIST) break;
+    if (file.fd_ >= 0) break;
+    if (errno == EEXIST && attempt < 999) continue;
+    const Status error = system_error("cannot create", path);
+    file.temp_.clear();
+    return error;
   }
-  file.temp_.clear();
-  return system_error("cannot create", path);
+#if !defined(__wasm__)
+  if (place.replaces) LOOM_TRY(take_over(file.fd_, place, path));
+#endif
+  return file;
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
@@ -201,6 +237,7 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   if (this != &other) {
     abandon();
     path_ = std::move(other.path_);
+    target_ = std::move(other.target_);
     temp_ = std::exchange(other.temp_, {});
     fd_ = std::exchange(other.fd_, -1);
     written_ = other.written_;
@@ -228,18 +265,14 @@ Status AtomicFile::commit() {
   if (fd_ < 0) return Status(Code::invalid_argument, path_ + ": the file was committed already");
   if (::fsync(fd_) != 0) return system_error("cannot flush", path_);
   if (::close(std::exchange(fd_, -1)) != 0) return system_error("cannot close", path_);
-  if (::rename(temp_.c_str(), path_.c_str()) != 0) return system_error("cannot rename the temporary file", path_);
+  if (::rename(temp_.c_str(), target_.c_str()) != 0)
+    return system_error("cannot rename the temporary file", path_);
   temp_.clear();
 #if !defined(__wasm__)
-  // The rename is durable once the folder is.
-  const std::size_t slash = path_.find_last_of('/');
-  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
-  if (const int fd = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC); fd >= 0) {
-    (void)::fsync(fd);
-    ::close(fd);
-  }
-#endif
+  return flush_folder(path_, target_);
+#else
   return {};
+#endif
 }
 
 namespace {

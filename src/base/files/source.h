@@ -63,8 +63,11 @@ class ByteSink {
   virtual Status commit() = 0;
 };
 
-// Writes a file so that readers see the old content or the new, never a part: temporary file beside it, fsync, rename, fsync of the folder.
-// A failed or abandoned writer leaves nothing behind.
+// Writes a file so that readers see the old content or the new, never a part: temporary file beside
+// it, fsync, rename, fsync of the folder. A failed or abandoned writer leaves nothing behind. Only
+// a regular file is replaced (base/files/paths.h, find_output, says what else is refused): links
+// are followed and stay, and so does the mode of the file, and its owner where this user may give
+// it.
 class AtomicFile final : public ByteSink {
  public:
   static Result<AtomicFile> create(const std::string& path);
@@ -73,13 +76,14 @@ class AtomicFile final : public ByteSink {
   ~AtomicFile() override;
   Status write(std::span<const std::byte> data) override;
   std::uint64_t written() const { return written_; }
-  // Makes it durable and visible under `path`.
+  // Makes it durable and visible under `path`. The error of the folder's fsync alone comes with the
+  // file in its place; its message says so.
   Status commit() override;
 
  private:
   AtomicFile() = default;
   void abandon();
-  std::string path_, temp_;
+  std::string path_, target_, temp_;  // target_: path_ with links followed
   int fd_ = -1;
   std::uint64_t written_ = 0;
 };

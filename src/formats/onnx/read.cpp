@@ -1,6 +1,7 @@
 // Protobuf messages to the structs of onnx.h. Field numbers are those of onnx.proto3.
 #include <algorithm>
 
+#include "base/files/paths.h"
 #include "formats/message.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/protobuf.h"
@@ -322,7 +323,9 @@ Result<Model> open_model(const std::string& path) {
   LOOM_ASSIGN(SourcePtr source, open_source(path));
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
-  return read_model(std::move(source), [folder](const std::string& location) { return open_source(folder + location); });
+  return read_model(std::move(source), [folder](const std::string& location) {
+    return open_within(folder, location);
+  });
 }
 
 Result<Tensor> read_tensor(SourcePtr source) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/files/bytes.h"
+#include "base/files/paths.h"
 #include "base/json.h"
 #include "formats/message.h"
 #include "formats/sniff.h"
@@ -145,8 +146,10 @@ struct Promise {
   std::string tensor, shard;
 };
 
-Result<std::vector<Promise>> read_index(const std::string& path) {
-  LOOM_ASSIGN(const std::string text, read_text_file(path, Safetensors::kMaxHeader));
+Result<std::vector<Promise>> read_index(const std::string& folder) {
+  const std::string path = message(folder, "/", kIndexName);
+  LOOM_ASSIGN(const std::string text,
+              read_text_within(folder, std::string(kIndexName), Safetensors::kMaxHeader));
   auto json = Json::parse(text, {.max_depth = 8});
   if (!json.ok()) return json.status().at(path);
   const Json* map = json->find("weight_map");
@@ -163,11 +166,6 @@ Result<std::vector<Promise>> read_index(const std::string& path) {
     return a.shard != b.shard ? a.shard < b.shard : a.tensor < b.tensor;
   });
   return promises;
-}
-
-bool exists(const std::string& path) {
-  const auto source = open_source(path, MapMode::read);
-  return source.ok() || source.status().code() != Code::not_found;
 }
 
 // The JSON text with the spaces that bring the data to a multiple of 8.
@@ -245,19 +243,18 @@ Result<Safetensors> Safetensors::open(SourcePtr source) {
 
 Result<Safetensors> Safetensors::open_folder(const std::string& folder, MapMode mode) {
   const std::string single = folder + "/model.safetensors", index = message(folder, "/", kIndexName);
-  if (exists(single) || !exists(index)) {
-    auto source = open_source(single, mode);
-    if (!source.ok() && source.status().code() == Code::not_found) {
-      return Status(Code::not_found, message(folder, ": holds neither model.safetensors nor ", kIndexName));
-    }
-    if (!source.ok()) return source.status();
-    return open(std::move(*source));
+  if (anything_at(single) || !anything_at(index)) {
+    if (!anything_at(single))
+      return Status(Code::not_found,
+                    message(folder, ": holds neither model.safetensors nor ", kIndexName));
+    LOOM_ASSIGN(SourcePtr source, open_within(folder, "model.safetensors", mode));
+    return open(std::move(source));
   }
-  LOOM_ASSIGN(const std::vector<Promise> promises, read_index(index));
+  LOOM_ASSIGN(const std::vector<Promise> promises, read_index(folder));
   Safetensors whole;
   for (std::size_t at = 0; at < promises.size();) {
     const std::string& shard = promises[at].shard;
-    auto source = open_source(folder + "/" + shard, mode);
+    auto source = open_within(folder, shard, mode);
     if (!source.ok()) return source.status().at(index);
     LOOM_ASSIGN(Safetensors part, open(std::move(*source)));
     for (; at < promises.size() && promises[at].shard == shard; ++at) {

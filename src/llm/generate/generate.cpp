@@ -27,6 +27,13 @@ Status context_too_small(std::size_t tokens, std::int64_t context) {
   return Status(Code::out_of_range, "the text has " + std::to_string(tokens) + " tokens, the context holds " + std::to_string(context));
 }
 
+Status check_context(const ModelConfig& config, std::int64_t context) {
+  if (context <= config.max_positions) return {};
+  return Status(Code::out_of_range, "a context of " + std::to_string(context) +
+                                        " positions: the model was made for " +
+                                        std::to_string(config.max_positions) + " at most");
+}
+
 namespace {
 
 constexpr std::int64_t kDefaultContext = 4096;
@@ -64,6 +71,7 @@ Generator::Generator(Model& model, Session session, const GeneratorOptions& opti
 
 Result<Generator> Generator::create(Model& model, ThreadPool& pool, const GeneratorOptions& options) {
   if (options.context < 0) return Status(Code::invalid_argument, "generator: negative context " + std::to_string(options.context));
+  LOOM_TRY(check_context(model.config, options.context).at("generator"));
   SessionOptions session_options;
   GeneratorOptions own = options;
   if (own.chunk == 0) own.chunk = own.device ? 512 : 64;
@@ -172,7 +180,6 @@ struct Generator::Text {
   std::int64_t sequence;
   Sampler sampler;
   std::optional<TextStream> stream;
-  std::size_t before;                 // ids that were fed
   std::int64_t picked = 0;
   std::optional<std::int32_t> pending;  // picked, not run yet
   std::deque<std::int32_t> ahead = {};  // what a device has picked after `pending`
@@ -197,7 +204,7 @@ Status Generator::start(const GenerateOptions& options, std::int64_t sequence) {
   const Result<Tokenizer>& tokenizer = model_->tokenizer;
   if ((!options.stop.empty() || options.on_text) && !tokenizer.ok()) return tokenizer.status();
   LOOM_ASSIGN(Sampler sampler, Sampler::create(options.sampling));
-  text_.reset(new Text{options, sequence, std::move(sampler), {}, s.ids.size()});
+  text_.reset(new Text{options, sequence, std::move(sampler), {}});
   if (tokenizer.ok()) {
     text_->stream.emplace(*tokenizer, options.stop);
     text_->stream->prime(s.ids);
@@ -256,9 +263,6 @@ Result<Piece> Generator::write(Text& text) {
   if (cancelled()) return end(Finish::cancelled);
   const std::int64_t max_tokens = text.options.max_tokens;
   if (text.pending) {
-    if (static_cast<std::int64_t>(s.ids.size()) >= context())
-      return Status(Code::out_of_range, "the context of " + std::to_string(context()) + " tokens is full: " + std::to_string(text.before) + " were given and " +
-                                            std::to_string(text.picked) + " of " + std::to_string(max_tokens) + " generated");
     const Status status = device_picks(text.options.sampling) ? run_ahead(text) : append({&*text.pending, 1}, text.sequence);
     if (status.code() == Code::cancelled) return end(Finish::cancelled);
     LOOM_TRY(status);
@@ -276,7 +280,8 @@ Result<Piece> Generator::write(Text& text) {
   if (text.stream) piece.text = text.stream->push(piece.id);
   if (text.stream && text.stream->stopped()) return end(Finish::stop);
   if (max_tokens > 0 && text.picked >= max_tokens) return end(Finish::length);
-  if (max_tokens == 0 && static_cast<std::int64_t>(s.ids.size()) >= context()) return end(Finish::length);
+  // No place for another one: what fits is the answer, however many were asked for.
+  if (static_cast<std::int64_t>(s.ids.size()) >= context()) return end(Finish::length);
   return piece;
 }
 

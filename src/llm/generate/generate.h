@@ -30,7 +30,7 @@ struct GeneratorOptions {
 };
 
 enum class Finish : std::uint8_t {
-  length,     // max_tokens, or the context is full where none was given
+  length,     // max_tokens, or the context is full before
   eos,        // a token that ends a text
   stop,       // a stop string
   cancelled,  // the flag
@@ -42,7 +42,7 @@ SamplerOptions recommended_sampling(const ModelConfig& config);
 
 struct GenerateOptions {
   SamplerOptions sampling;
-  std::int64_t max_tokens = 0;     // 0: until the context is full
+  std::int64_t max_tokens = 0;     // 0: until the context is full, which ends every text
   std::vector<std::string> stop;   // text from the first of them on is not delivered; need a tokenizer
   std::vector<std::int32_t> end;   // ids that end the answer besides the model's own
   bool ignore_eos = false;         // the model's own are tokens like others
@@ -69,6 +69,9 @@ Status check_ids(const ModelConfig& config, std::span<const std::int32_t> ids);
 // The error of a text that is longer than its context, with both numbers.
 Status context_too_small(std::size_t tokens, std::int64_t context);
 
+// The error of a context that is longer than the model's positions, with both numbers.
+Status check_context(const ModelConfig& config, std::int64_t context);
+
 // One step of a text.
 struct Piece {
   std::int32_t id = -1;  // the new token; -1 where none was picked
@@ -89,11 +92,11 @@ class Generator {
   // The prediction after the last id run for this sequence, of vocab_size values; settles. Empty before, or where that fails.
   std::span<const float> logits(std::int64_t sequence = 0);
 
-  // A text piece by piece: start it after a feed, then take pieces until one says why it ends. A feed or another start gives it up. The
-  // callbacks of the options are not called. The context running full before max_tokens is an error, after all pieces before it.
+  // A text piece by piece: start it after a feed, then take pieces until one says why it ends. A
+  // feed or another start gives it up. The callbacks of the options are not called.
   Status start(const GenerateOptions& options, std::int64_t sequence = 0);
   Result<Piece> next();
-  // The whole text, with callbacks. On an error *result holds what came before it; the context running full before max_tokens is one.
+  // The whole text, with callbacks. On an error *result holds what came before it.
   Status generate(const GenerateOptions& options, Generation* result, std::int64_t sequence = 0);
 
   // Ids in the cache of a sequence.

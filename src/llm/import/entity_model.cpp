@@ -2,12 +2,17 @@
 // generation_config.json and config.json (docs/reference/entity.md).
 #include "llm/import/entity_model.h"
 
+#include <algorithm>
+
 #include "base/files/bytes.h"
 #include "checkpoint/entity.h"
 #include "llm/config/architecture.h"
 
 namespace loom {
 namespace {
+
+// Sections that become the parts of a Model, and "training", which is no part of a model.
+constexpr std::string_view kRead[] = {"topology", "tokenizer", "generation", "training"};
 
 Json generation_section(const ModelConfig& c) {
   Json json = Json::object(), eos = Json::array();
@@ -79,7 +84,12 @@ Result<Model> model_from_entity(SourcePtr source) {
   options.masters = false;
   LOOM_ASSIGN(Network network, load_network(entity, options));
   LOOM_TRY(check_output(entity, network, config));
-  return Model{entity.name(), std::move(config), std::move(network), tokenizer_of(entity)};
+  Model model{entity.name(), std::move(config), std::move(network), tokenizer_of(entity)};
+  for (const EntityEntry& e : entity.sections()) {
+    if (std::find(std::begin(kRead), std::end(kRead), e.name) != std::end(kRead)) continue;
+    LOOM_ASSIGN(model.sections[e.name], entity.text(e.name));
+  }
+  return model;
 }
 
 Result<ModelConfig> config_from_entity(SourcePtr source) {
@@ -92,8 +102,12 @@ Result<Tokenizer> tokenizer_from_entity(SourcePtr source) {
   return tokenizer_of(entity);
 }
 
-EntitySections model_sections(Model& model, const Json& provenance) {
+Result<EntitySections> model_sections(Model& model, const Json& provenance) {
   EntitySections sections;
+  sections.bytes = model.sections;
+  const Status tokenizer = model.tokenizer.status();
+  if (!tokenizer.ok() && tokenizer.code() != Code::not_found)
+    return tokenizer.at(model.name + ": its tokenizer cannot be saved");
   if (model.tokenizer.ok()) sections.bytes["tokenizer"] = model.tokenizer->serialize();
   sections.bytes["generation"] = generation_section(model.config).dump();
   if (!provenance.is_null()) sections.bytes["provenance"] = provenance.dump();
@@ -101,7 +115,8 @@ EntitySections model_sections(Model& model, const Json& provenance) {
 }
 
 Status save_model(const Destination& to, Model& model, const Json& provenance) {
-  return save_network(to, model.network, model_sections(model, provenance));
+  LOOM_ASSIGN(const EntitySections sections, model_sections(model, provenance));
+  return save_network(to, model.network, sections);
 }
 
 }  // namespace loom

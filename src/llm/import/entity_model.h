@@ -10,11 +10,13 @@
 
 namespace loom {
 
-// `provenance`: where the model comes from; null writes no such section. Atomic: the file is whole, or as it was.
+// `provenance`: where the model comes from; null keeps what its own file says. Atomic: the file is
+// whole, or as it was. A tokenizer that is there and cannot be read is an error, and no file is
+// written: the model would look complete.
 Status save_model(const Destination& to, Model& model, const Json& provenance = {});
 
 // What makes a network's file that of a language model.
-EntitySections model_sections(Model& model, const Json& provenance = {});
+Result<EntitySections> model_sections(Model& model, const Json& provenance = {});
 
 // Errors: unsupported for a network that is no language model; those of load_network.
 Result<Model> model_from_entity(SourcePtr source);

@@ -11,9 +11,7 @@ Result<std::vector<std::string>> strings_or_none(const Gguf& file, std::string_v
   return file.get_strings(key);
 }
 
-}  // namespace
-
-Result<Tokenizer> tokenizer_from_gguf(const Gguf& file) {
+Result<Tokenizer> read_tokenizer(const Gguf& file) {
   VocabularySpec spec;
   LOOM_ASSIGN(spec.model, file.get_string("tokenizer.ggml.model"));
   LOOM_ASSIGN(spec.pre_tokenizer, file.get_string("tokenizer.ggml.pre", ""));
@@ -54,6 +52,22 @@ Result<Tokenizer> tokenizer_from_gguf(const Gguf& file) {
   LOOM_TRY(flag("tokenizer.ggml.add_eos_token", &spec.add_eos));
   LOOM_TRY(flag("tokenizer.ggml.add_space_prefix", &spec.add_space_prefix));
   return Tokenizer::from_vocabulary(spec);
+}
+
+}  // namespace
+
+Result<Tokenizer> tokenizer_from_gguf(const Gguf& file) {
+  constexpr std::string_view kModel = "tokenizer.ggml.model";
+  const auto model = file.get_string(kModel);
+  // llama.cpp writes "no_vocab" for none, and older files "none".
+  const bool none = model.ok() && (*model == "no_vocab" || *model == "none");
+  if (none || !file.find_key(kModel))
+    return Status(Code::not_found, "the GGUF file holds no tokenizer");
+  auto tokenizer = read_tokenizer(file);
+  // not_found is for models without a tokenizer, and this one lacks a part of it.
+  if (!tokenizer.ok() && tokenizer.status().code() == Code::not_found)
+    return Status(Code::corrupt, tokenizer.status().message());
+  return tokenizer;
 }
 
 }  // namespace loom

@@ -87,7 +87,19 @@ static inline QueryHead query_head(const KernelArgs& a, i64 u) {
           a.page_table + *row<unsigned>(a.t[2], i) * a.pages_per_sequence};
 }
 
-// The inference form. kv: pages of 64 positions, each [kv_heads][head_dim][64] keys, then [kv_heads][64][head_dim] values.
+// The inference form, one query of one head at a time. kv: pages of 64 positions, each
+// [kv_heads][head_dim][64] keys, then [kv_heads][64][head_dim] values.
+//
+//                block `first`       ...        block `last`
+//   K   d = 0   [ 64 positions ]            [ 64 positions ]     lanes: positions
+//       ...     [              ]            [     |p       ]     of them p is the last that is seen
+//                      |  q . K * scale            |
+//   s           [ 64 scores    ]            [ 64 scores    ]     all are kept, until the largest is known
+//                      |  exp(s - largest)         |
+//   e           [ 64 weights   ]  sum, sum: [ 64 weights   ]  -> den, blocks in ascending order
+//                      |  e . V                    |
+//   V   lanes:  [ 16 columns   ]  sum, sum: [ 16 columns   ]  -> y = num / den
+//
 // scratch: per position one T and one int, then 64 + 16 T.
 template <class T>
 static void attention(const KernelArgs& a) {

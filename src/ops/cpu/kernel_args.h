@@ -16,10 +16,8 @@ struct TensorArg {
   i64 stride = 0;  // elements between rows; the view's first element is at data
 };
 
-// Ids of DType, and of Layout as far as kernels tell them apart (numeric/weight_format.h;
-// prepared_weights.cpp checks that they agree).
 using enum dtype_ids::Id;
-enum : int { kPlain = 0, kA4 = 1, kS4 = 2 };
+using enum layout_ids::Id;
 struct KernelArgs {
   TensorArg t[10];
   bool has[10];

@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "base/numbered.h"
+
 namespace loom {
 namespace {
 
@@ -11,6 +13,16 @@ constexpr std::array<std::string_view, kActivationCount> kNames = {
 #include "ops/elementwise/activations.def"
 #undef LOOM_ACTIVATION
 };
+
+constexpr int kIds[] = {
+#define LOOM_ACTIVATION(id, name) id,
+#include "ops/elementwise/activations.def"
+#undef LOOM_ACTIVATION
+};
+#define LOOM_ACTIVATION(id, name) \
+  static_assert(in_order(kIds, id), "activations.def: row " #id " is not " #name);
+#include "ops/elementwise/activations.def"
+#undef LOOM_ACTIVATION
 
 struct Synonym { std::string_view text; Activation activation; };
 constexpr Synonym kSynonyms[] = {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/numbered.h"
+
 namespace loom {
 namespace {
 
@@ -18,6 +20,31 @@ constexpr std::string_view kReduce[] = {
 #define LOOM_REDUCE(id, name, text) text,
 #include "ops/graph/kinds.def"
 };
+
+constexpr int kUnaryIds[] = {
+#define LOOM_UNARY(id, name, text) id,
+#include "ops/graph/kinds.def"
+};
+#define LOOM_UNARY(id, name, text)                                                              \
+  static_assert(in_order(kUnaryIds, id), "graph/kinds.def: row " #id " is not " #name);         \
+  static_assert(stands_once(kUnary, text), "graph/kinds.def: two kinds are called " text);
+#include "ops/graph/kinds.def"
+constexpr int kBinaryIds[] = {
+#define LOOM_BINARY(id, name, text) id,
+#include "ops/graph/kinds.def"
+};
+#define LOOM_BINARY(id, name, text)                                                              \
+  static_assert(in_order(kBinaryIds, id), "graph/kinds.def: row " #id " is not " #name);         \
+  static_assert(stands_once(kBinary, text), "graph/kinds.def: two kinds are called " text);
+#include "ops/graph/kinds.def"
+constexpr int kReduceIds[] = {
+#define LOOM_REDUCE(id, name, text) id,
+#include "ops/graph/kinds.def"
+};
+#define LOOM_REDUCE(id, name, text)                                                              \
+  static_assert(in_order(kReduceIds, id), "graph/kinds.def: row " #id " is not " #name);         \
+  static_assert(stands_once(kReduce, text), "graph/kinds.def: two kinds are called " text);
+#include "ops/graph/kinds.def"
 
 template <class Kind, std::size_t N>
 Result<Kind> parse(const std::string_view (&names)[N], std::string_view text) {

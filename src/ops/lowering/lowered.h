@@ -21,7 +21,10 @@ struct HeadsOfRow {
 };
 // decode_products: up to three products of one row in a dispatch, and what takes them up.
 struct DecodeProducts {
-  enum class Epilogue : std::uint8_t { store, add, silu_mul, heads };
+  enum class Epilogue : std::uint8_t {
+#define LOOM_EPILOGUE(id, name) name = id,
+#include "ops/products/decode/epilogues.def"
+  };
   Epilogue epilogue = Epilogue::store;
   bool norm = false, bias = false;  // the row is normalized first; each product has a bias
   double eps = 0;

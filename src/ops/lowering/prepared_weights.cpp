@@ -19,17 +19,32 @@ namespace {
 using cpu::i64, cpu::Range, cpu::share, cpu::stored;
 using cpu::LOOM_ISA::flushed, cpu::LOOM_ISA::turn;
 
-static_assert(static_cast<int>(Layout::plain) == cpu::kPlain && static_cast<int>(Layout::a4) == cpu::kA4 &&
-              static_cast<int>(Layout::s4) == cpu::kS4);
-
-template <const SmallFloat& Format>
+// Codes of these types become f32 by a table; those of bf16 are its upper half.
+constexpr bool has_table(DType dtype) {
+  const DTypeInfo& i = info(dtype);
+  return i.codec.family == CodecFamily::small_float && i.arith != ArithClass::integer &&
+         dtype != DType::bf16;
+}
+template <DType Type>
 const float* code_table() {
-  static const std::vector<float> table = [] {
-    std::vector<float> t(std::size_t{1} << Format.bits());
-    for (std::size_t i = 0; i < t.size(); ++i) t[i] = decode_small_float(static_cast<std::uint32_t>(i), Format);
-    return t;
-  }();
-  return table.data();
+  if constexpr (!has_table(Type)) return nullptr;
+  else {
+    static const std::vector<float> table = [] {
+      constexpr SmallFloat format = info(Type).codec.small_float;
+      std::vector<float> t(std::size_t{1} << format.bits());
+      for (std::size_t i = 0; i < t.size(); ++i)
+        t[i] = decode_small_float(static_cast<std::uint32_t>(i), format);
+      return t;
+    }();
+    return table.data();
+  }
+}
+const float* code_table(DType dtype) {
+  switch (dtype) {
+#define LOOM_DTYPE(id, name, ...) case DType::name: return code_table<DType::name>();
+#include "numeric/dtypes.def"
+  }
+  return nullptr;
 }
 
 void stored_run(const float* __restrict from, i64 n, float* __restrict to) {
@@ -167,7 +182,9 @@ Status PreparedWeights::prepare_packed(Entry& e) {
   e.arg.dtype = static_cast<int>(format.dtype);
   e.arg.layout = static_cast<int>(format.layout);
   e.arg.form = product_form(format);
-  e.arg.table = format.dtype == DType::f16 ? code_table<loom::kF16>() : format.dtype == DType::fp8e4m3 ? code_table<loom::kFp8e4m3>() : format.dtype == DType::fp8e5m2 ? code_table<loom::kFp8e5m2>() : nullptr;
+  e.arg.table = code_table(format.dtype);
+  e.arg.bits = info(format.dtype).bits;
+  e.arg.offset = code_offset(format.dtype, format.layout);
   e.scales.clear();
   e.zeros.clear();
   if (e.arg.form == kBlockForm) return prepare_blocks(e);
@@ -196,6 +213,8 @@ Status PreparedWeights::prepare_blocks(Entry& e) {
     const std::int64_t panels = (e.packed.rows() + 15) / 16;
     e.arg.dtype = static_cast<int>(form.dtype);
     e.arg.layout = cpu::kPlain;
+    e.arg.bits = info(form.dtype).bits;
+    e.arg.offset = code_offset(form.dtype, Layout::plain);
     e.arg.block = form.block;
     e.arg.blocks = (e.packed.cols() + form.block - 1) / form.block;
     e.arg.padded_cols = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(e.packed.cols()), 64));

@@ -25,7 +25,9 @@ struct WeightArg {
   const float* minima = nullptr;    // kBlockForm: what is taken off every value of a block, placed as the scales; null: nothing
   const unsigned* zeros = nullptr;  // zero points, placed as the scales; null: none
   long long block = 0, blocks = 0;  // kBlockForm: k per scale, and scales per row
-  const float* table = nullptr;     // f32 of every f16 or fp8 code
+  const float* table = nullptr;     // f32 of every code, where dtypes need it
+  int bits = 0;                     // of a code
+  int offset = 0;  // class I: what an unpacked code has over its value, without zero points
   int dtype = 0, layout = 0, form = kFloatForm;
 };
 

@@ -9,7 +9,7 @@ namespace loom::cpu::LOOM_ISA {
 
 // f32 values of one panel of classes F and B, without the row scale, as [k][16].
 static inline void unpack_values(const WeightArg& w, const unsigned char* panel, i64 first_row, float* out) {
-  if (w.dtype == kFp8e4m3 || w.dtype == kFp8e5m2) {
+  if (w.bits == 8) {
     for (i64 g = 0; g < (w.cols + 3) / 4; ++g)
       for (i64 n = 0; n < 16; ++n)
         for (i64 i = 0; i < 4; ++i) out[(4 * g + i) * 16 + n] = w.table[panel[g * 64 + n * 4 + i]];
@@ -22,7 +22,7 @@ static inline void unpack_values(const WeightArg& w, const unsigned char* panel,
         const unsigned code = p[0] | static_cast<unsigned>(p[1]) << 8;
         float v;
         if (w.dtype == kBf16) v = __builtin_bit_cast(float, code << 16);
-        else if (w.dtype == kF16) v = w.table[code];
+        else if (w.table) v = w.table[code];
         else if (w.dtype == kI16) v = static_cast<float>(static_cast<short>(code));
         else v = static_cast<float>(static_cast<int>(code) - (first_row + n < w.rows ? static_cast<int>(w.zeros[first_row + n]) : 0));
         out[(2 * g + i) * 16 + n] = v;

@@ -174,11 +174,6 @@ Status group_matmul_t_launch(Launches& l) {
   return {};
 }
 
-// The epilogue's name in gemv.wgsl.
-const char* epilogue_name(DecodeProducts::Epilogue epilogue) {
-  using enum DecodeProducts::Epilogue;
-  return epilogue == add ? "ADD" : epilogue == silu_mul ? "SILU_MUL" : epilogue == heads ? "HEADS" : "STORE";
-}
 Status decode_products_launch(Launches& l) {
   const auto& d = std::get<DecodeProducts>(l.ins.attributes);
   const WeightArg& w = l.matrix(d.matrices[0]);
@@ -186,7 +181,8 @@ Status decode_products_launch(Launches& l) {
   if (!g) return Status(Code::internal, "gpu: decode_products beyond the device's limits");
   using webgpu::constant, webgpu::flag;
   const bool heads = d.epilogue == DecodeProducts::Epilogue::heads;
-  std::string constants = webgpu::weight_constants(w, d.bias) + flag("NORM", d.norm) + "const EPILOGUE = " + epilogue_name(d.epilogue) + ";\n";
+  std::string constants = webgpu::weight_constants(w, d.bias) + flag("NORM", d.norm);
+  constants += constant("EPILOGUE", static_cast<int>(d.epilogue));
   constants += constant("MATRICES", d.count) + constant("COLS", w.cols) + constant("WORDS", g->words) + constant("PADDED", w.padded_cols);
   constants += constant("RUN", g->run) + constant("TURNS", g->turns) + flag("STAGED", g->staged) + constant("JOBS", d.jobs) + constant("THREADS", g->threads);
   constants += constant("HEAD_DIM", heads ? d.row.head_dim : 2);

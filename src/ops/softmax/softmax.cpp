@@ -1,4 +1,5 @@
 // Host side of softmax.def: shapes, memory, devices, calls.
+#include "base/numbered.h"
 #include "ops/emit.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
@@ -7,6 +8,16 @@ namespace loom {
 namespace {
 
 using webgpu::Launches;
+
+constexpr int kIds[] = {
+#define LOOM_SIMPLEX(id, name) id,
+#include "ops/softmax/kinds.def"
+#undef LOOM_SIMPLEX
+};
+#define LOOM_SIMPLEX(id, name) \
+  static_assert(in_order(kIds, id), "softmax/kinds.def: row " #id " is not " #name);
+#include "ops/softmax/kinds.def"
+#undef LOOM_SIMPLEX
 
 bool softmax_shape(OpCheck& c) {
   if (!c.require(c.kind_below(kSimplexCount), "unknown kind")) return false;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "numeric/packed/panel.h"
+
 namespace loom::webgpu {
 
 Launches::Launches(const LoweredProgram& program, const LoweredInstruction& ins, const MatrixLookup& matrices, const gpu::Limits& limits)
@@ -68,7 +70,13 @@ std::string int_list(std::string_view name, const LoweredInstruction& ins, std::
 }
 
 std::string weight_constants(const WeightArg& w, bool bias) {
-  return constant("FORM", w.form) + constant("DTYPE", w.dtype) + constant("LAYOUT", w.layout) + flag("HAS_SCALES", w.scales) + flag("HAS_MINIMA", w.minima) + flag("HAS_ZEROS", w.zeros) +
+  const DTypeInfo& dtype = info(static_cast<DType>(w.dtype));
+  // bf16 is the upper half of an f32.
+  const SmallFloat code = dtype.id == DType::bf16 ? SmallFloat{} : dtype.codec.small_float;
+  const int layers = panel_geometry({dtype.id, static_cast<Layout>(w.layout)}).planes;
+  return constant("LAYERS", layers) + constant("BITS", std::min(dtype.bits, 32)) +
+         constant("MANTISSA", code.mantissa_bits) + constant("BIAS", code.bias) +
+         constant("OFFSET", w.offset) + constant("FORM", w.form) + constant("DTYPE", w.dtype) + constant("LAYOUT", w.layout) + flag("HAS_SCALES", w.scales) + flag("HAS_MINIMA", w.minima) + flag("HAS_ZEROS", w.zeros) +
          flag("HAS_BIAS", bias);
 }
 

@@ -108,7 +108,19 @@ struct LaneRuns {
   }
 };
 
-// y = bias + unfolded x W^T, turned: a row per item, each filter with its places. Places stand in the lanes, so nothing is turned, and W is read as it lies.
+// y = bias + unfolded x W^T, turned: a row per item, each filter with its places. Places stand in the
+// lanes, so nothing is turned, and W is read as it lies. A kernel of 3 over lines of 5, for instance:
+//
+//   padded x, a channel           lanes[tap][place]: a copy of a run for each tap
+//                                    place    0    1    2    3    4
+//    0  a  b  c  d  e  0          tap 0:      0    a    b    c    d
+//   |-------|  place 0            tap 1:      a    b    c    d    e      x W[filter][tap], summed
+//      |-------|  place 1         tap 2:      b    c    d    e    0      over taps as in gemm.h
+//      ...                        (the taps of further lines and channels follow)
+//                                             |    |    |    |    |
+//                                             v    v    v    v    v
+//                                 y[filter][place], as it lies
+//
 // scratch: what lies under the taps, then their table.
 template <class T>
 static void conv(const KernelArgs& k) {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/files/bytes.h"
-#include "base/files/source.h"
+#include "base/files/paths.h"
 #include "base/json.h"
 #include "text/forms/json_cursor.h"
 #include "text/pipeline/pipeline_json.h"
@@ -243,11 +243,11 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view json, std::string_view c
 
 namespace {
 
-// The text of a file that may be missing.
-Status read_optional(const std::string& path, std::string* out) {
-  auto text = read_text_file(path);
-  if (text.ok()) *out = std::move(*text);
-  return text.ok() || text.status().code() == Code::not_found ? Status() : text.status();
+// The text of a file of the folder that may be missing.
+Status read_optional(const std::string& folder, const std::string& name, std::string* out) {
+  if (!anything_at(folder + name)) return {};
+  LOOM_ASSIGN(*out, read_text_within(folder, name));
+  return {};
 }
 
 }  // namespace
@@ -259,17 +259,18 @@ Result<Tokenizer> Tokenizer::load(const std::string& path) {
   if (!source.ok()) {
     folder = path + "/";
     file = folder + "tokenizer.json";
-    source = open_source(file);
+    source = open_within(folder, "tokenizer.json");
   }
   if (!source.ok()) return source.status();
-  std::string storage, config, chat_template;
+  std::string config, chat_template;
+  std::vector<std::byte> storage;
   std::string_view json = as_text((*source)->view());
   if (json.empty()) {
-    LOOM_ASSIGN(storage, read_text_file(file));
-    json = storage;
+    LOOM_ASSIGN(storage, read_all(**source, std::uint64_t{1} << 30));
+    json = as_text(storage);
   }
-  LOOM_TRY(read_optional(folder + "tokenizer_config.json", &config));
-  LOOM_TRY(read_optional(folder + "chat_template.jinja", &chat_template));
+  LOOM_TRY(read_optional(folder, "tokenizer_config.json", &config));
+  LOOM_TRY(read_optional(folder, "chat_template.jinja", &chat_template));
   auto read = from_json(json, config, file);
   LOOM_TRY((*source)->intact());
   LOOM_TRY(read.status());

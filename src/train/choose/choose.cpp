@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "base/escape.h"
 #include "base/files/source.h"
 #include "base/math/exact_math.h"
 #include "train/choose/parts.h"
 #include "train/data/folder.h"
-#include "train/data/shown.h"
 
 namespace loom {
 namespace choosing {
@@ -141,7 +141,7 @@ std::string count_of(std::int64_t n, const std::string& what) { return std::to_s
 
 std::string first_of(const std::vector<std::string>& names) {
   std::string text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 6); ++i) text += (i ? ", " : "") + shown(names[i]);
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 6); ++i) text += (i ? ", " : "") + quoted(names[i]);
   return text + (names.size() > 6 ? ", ..." : "");
 }
 

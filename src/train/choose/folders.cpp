@@ -1,10 +1,10 @@
 // Folders of images and of texts: what is learned from them, and how new ones become rows.
 #include <algorithm>
 
+#include "base/escape.h"
 #include "base/files/source.h"
 #include "train/choose/parts.h"
 #include "train/data/folder.h"
-#include "train/data/shown.h"
 #include "train/data/words.h"
 
 namespace loom::choosing {
@@ -101,7 +101,7 @@ Result<Listed> test_files(ChosenTraining& t, const std::string& folder, SampleKi
   LOOM_ASSIGN(const auto found, read_classes(folder, kind));
   if (!found || found->classes.empty()) return Status(Code::not_found, folder + ": holds no folder with " + std::string(name(kind)) + " files for each class, which a test set does");
   for (const ClassFiles::Class& c : found->classes)
-    if (std::find(labels.begin(), labels.end(), c.name) == labels.end()) return bad(folder, "the class " + shown(c.name) + " is none of those that are learned: " + first_of(labels));
+    if (std::find(labels.begin(), labels.end(), c.name) == labels.end()) return bad(folder, "the class " + quoted(c.name) + " is none of those that are learned: " + first_of(labels));
   for (const std::string& line : found->said) t.said.push_back(folder + ": " + line);
   if (!found->files.empty()) t.said.push_back(folder + ": left out: " + count_of(static_cast<std::int64_t>(found->files.size()), "file") + " in no class");
   Listed listed = list(*found, labels);
@@ -180,7 +180,7 @@ Result<bool> choose_folder(ChosenTraining& t, const ChooseOptions& options) {
   if (!found->files.empty()) t.said.push_back("left out: " + count_of(static_cast<std::int64_t>(found->files.size()), kind + " file") + " in no class");
   if (!options.target.empty()) return bad(where, "holds " + kind + " files in classes, --target is for tables");
   if (options.task == "numbers") return bad(where, "holds " + kind + " files in classes, which are no numbers");
-  if (found->classes.size() < 2) return bad(where, "holds one class, " + shown(found->classes[0].name) + ": expected a folder for each of two classes or more");
+  if (found->classes.size() < 2) return bad(where, "holds one class, " + quoted(found->classes[0].name) + ": expected a folder for each of two classes or more");
 
   std::vector<std::string> labels;
   std::size_t fewest = found->classes[0].files.size(), most = fewest;

@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "base/escape.h"
 #include "base/files/source.h"
 #include "train/choose/parts.h"
-#include "train/data/shown.h"
 #include "train/data/tables/csv.h"
 
 namespace loom::choosing {
@@ -26,7 +26,7 @@ Result<std::unique_ptr<DataSource>> samples_of(const TableForm& form, const std:
       classes.push_back(form.class_of(cell));
     } else {
       const float v = form.value_of(cell);
-      if (v != v) return bad(name, "the target " + shown(cell) + " is no number");
+      if (v != v) return bad(name, "the target " + quoted(cell) + " is no number");
       y.push_back(v);
     }
     form.encode(row, places, x);
@@ -56,7 +56,7 @@ Result<std::vector<std::int64_t>> places_in(const TableForm& form, const Table& 
     }
     const auto found = std::find(table.names.begin(), table.names.end(), form.columns[c].name);
     if (found != table.names.end()) places[c] = found - table.names.begin();
-    else if (!target && form.columns[c].kind != Column::Kind::unused) return Status(Code::not_found, name + ": no column " + shown(form.columns[c].name));
+    else if (!target && form.columns[c].kind != Column::Kind::unused) return Status(Code::not_found, name + ": no column " + quoted(form.columns[c].name));
   }
   return places;
 }
@@ -79,7 +79,7 @@ Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
   t.inputs = form.to_json();
   t.said.push_back("data: " + count_of(static_cast<std::int64_t>(table.rows.size()), "row") + " of " + count_of(static_cast<std::int64_t>(table.names.size()), "column") + (table.header ? ", named by a header" : ", no header: they are called 0, 1, ..."));
   const Column& target = form.columns[static_cast<std::size_t>(form.target)];
-  t.said.push_back("target: column " + shown(target.name) + (form.classes ? ", " + std::to_string(form.labels.size()) + " classes: " + first_of(form.labels) : ", a number"));
+  t.said.push_back("target: column " + quoted(target.name) + (form.classes ? ", " + std::to_string(form.labels.size()) + " classes: " + first_of(form.labels) : ", a number"));
   std::int64_t numbers = 0, dates = 0, words = 0, values = 0;
   for (std::size_t c = 0; c < form.columns.size(); ++c) {
     if (static_cast<std::int64_t>(c) == form.target) continue;

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/escape.h"
 #include "base/json.h"
-#include "train/data/shown.h"
 #include "train/data/tables/csv.h"
 
 namespace loom {
@@ -33,7 +33,7 @@ struct LeftOut {
   std::int64_t count = 0;
   std::string first;
   void add(const std::string& name) {
-    if (++count <= 3) first += (first.empty() ? "" : ", ") + shown(name);
+    if (++count <= 3) first += (first.empty() ? "" : ", ") + quoted(name);
   }
   void say(const std::string& one, const std::string& many, const std::string& why, std::vector<std::string>& said) const {
     if (count > 0) said.push_back("left out: " + std::to_string(count) + " " + (count == 1 ? one : many) + why + ": " + first + (count > 3 ? ", ..." : ""));
@@ -110,8 +110,8 @@ Result<FolderParts> parts_of(const std::string& folder) {
     else folders.add(found[i]);
   }
   for (const std::string& name : names.files) files.add(name);
-  folders.say("folder", "folders", " beside " + shown(train), parts.said);
-  files.say("file", "files", " beside " + shown(train), parts.said);
+  folders.say("folder", "folders", " beside " + quoted(train), parts.said);
+  files.say("file", "files", " beside " + quoted(train), parts.said);
   return parts;
 }
 
@@ -156,9 +156,9 @@ Result<std::optional<ClassFiles>> read_classes(const std::string& folder, std::o
       empty.add(one.name);
       continue;
     }
-    if (!is_utf8(one.name)) return Status(Code::invalid_argument, joined(folder, shown(one.name)) + ": the name of a class must be UTF-8: rename the folder");
-    files.say("file", "files", " in " + shown(one.name) + ", by the name" + no_such, found.said);
-    folders.say("folder", "folders", " inside the class " + shown(one.name), found.said);
+    if (!is_utf8(one.name)) return Status(Code::invalid_argument, joined(folder, quoted(one.name)) + ": the name of a class must be UTF-8: rename the folder");
+    files.say("file", "files", " in " + quoted(one.name) + ", by the name" + no_such, found.said);
+    folders.say("folder", "folders", " inside the class " + quoted(one.name), found.said);
     found.classes.push_back(std::move(one));
   }
   LeftOut others;

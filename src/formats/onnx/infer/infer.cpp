@@ -6,11 +6,20 @@
 #include <type_traits>
 
 #include "base/files/bytes.h"
+#include "base/numbered.h"
 #include "base/words.h"
 #include "formats/onnx/infer/rule.h"
 
 namespace loom::onnx {
 namespace {
+
+constexpr std::string_view kOperators[] = {
+#define LOOM_OPERATOR(op, ...) op,
+#include "formats/onnx/operators.def"
+};
+#define LOOM_OPERATOR(op, ...) \
+  static_assert(stands_once(kOperators, op), "operators.def: " op " stands twice");
+#include "formats/onnx/operators.def"
 
 constexpr int kDeepest = 32;  // If, loops and functions in each other
 constexpr std::int64_t kMostSteps = 4096;

@@ -2,8 +2,18 @@
 
 #include <algorithm>
 
+#include "base/numbered.h"
+
 namespace loom {
 namespace {
+
+constexpr int kEpilogueIds[] = {
+#define LOOM_EPILOGUE(id, name) id,
+#include "ops/products/decode/epilogues.def"
+};
+#define LOOM_EPILOGUE(id, name) \
+  static_assert(in_order(kEpilogueIds, id), "epilogues.def: row " #id " is not " #name);
+#include "ops/products/decode/epilogues.def"
 
 // Threads of these kernels that a large device runs at once: workgroups beyond would only quantize the row again.
 constexpr std::int64_t kDeviceThreads = 132 * 1024;

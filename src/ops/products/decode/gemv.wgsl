@@ -4,10 +4,7 @@
 // A workgroup makes JOBS panels of 16 outputs at a time, TURNS times. Its threads are 16 lanes, one per output of a panel, times JOBS * SHARE: those of a
 // job share out the panel's byte rows, RUN at a time. COLS of the matrices, PADDED as packed, WORDS of a plane of x, NORM, MATRICES.
 
-const STORE = 0u;
-const ADD = 1u;
-const SILU_MUL = 2u;  // a job is the gate, the other the value
-const HEADS = 3u;     // the jobs are a head of queries, keys or values
+#kinds LOOM_EPILOGUE ops/products/decode/epilogues.def
 
 const SHARE = THREADS / (16u * JOBS);
 const FINISHED = 16u * select(JOBS, 1u, EPILOGUE == SILU_MUL);  // outputs of a unit

@@ -25,7 +25,7 @@ static inline Ints dot(Ints acc, Bytes codes, Ints x) {
 template <class F>
 static inline void with_small(const WeightArg& w, F f) {
   if constexpr (kSmallIsFaster)
-    if (w.layout == kPlain && w.dtype != kI8 && w.dtype != kU8) return f.template operator()<true>();
+    if (w.layout == kPlain && w.bits != 8) return f.template operator()<true>();
   f.template operator()<false>();
 }
 

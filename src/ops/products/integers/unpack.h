@@ -9,14 +9,7 @@ namespace loom::cpu::LOOM_ISA {
 
 // What is taken off per unit of activation.
 static inline int code_offset(const WeightArg& w, i64 n) {
-  switch (w.dtype) {
-    case kI8: return 128;
-    case kI4: return w.layout == kPlain ? 8 : 128;
-    case kI2: return 2;
-    case kFp4: return 12;
-    case kTernary: case kBinary: return 1;
-    default: return w.zeros ? static_cast<int>(w.zeros[n]) : 0;
-  }
+  return w.zeros ? static_cast<int>(w.zeros[n]) : w.offset;
 }
 
 // The same where zero points are per block.
@@ -71,12 +64,12 @@ static inline Bytes layer_codes(Bytes& row, int p) {
 // Calls f.template operator()<P>() for the plain layout of w.
 template <class F>
 static inline void with_plain(const WeightArg& w, F f) {
-  switch (w.dtype) {
-    case kI8: case kU8: return f.template operator()<Plain::byte>();
-    case kI4: case kU4: return f.template operator()<Plain::nibbles>();
-    case kFp4: return f.template operator()<Plain::fp4>();
-    case kTernary: return f.template operator()<Plain::trits>();
-    case kBinary: return f.template operator()<Plain::bits>();
+  if (w.dtype == kFp4) return f.template operator()<Plain::fp4>();
+  if (w.dtype == kTernary) return f.template operator()<Plain::trits>();
+  switch (w.bits) {
+    case 8: return f.template operator()<Plain::byte>();
+    case 4: return f.template operator()<Plain::nibbles>();
+    case 1: return f.template operator()<Plain::bits>();
     default: return f.template operator()<Plain::pairs>();
   }
 }

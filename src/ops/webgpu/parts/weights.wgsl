@@ -1,5 +1,7 @@
-// Packed weights (docs/reference/packing.md) as they lie: panels of 16 outputs, then scales, minima and zero points. FORM, DTYPE, LAYOUT and HAS_...
-// are those of this pipeline (src/ops/lowering/weight_arg.h has the numbers).
+// Packed weights (docs/reference/packing.md) as they lie: panels of 16 outputs, then scales, minima
+// and zero points. FORM, DTYPE, LAYOUT and HAS_... are those of this pipeline, numbered as in
+// src/ops/lowering/weight_arg.h. LAYERS of bits are in a byte row, BITS in a code; OFFSET is of
+// class I, MANTISSA and BIAS of small floats: webgpu/launches.cpp takes them from dtypes.def.
 
 @group(0) @binding(2) var<storage, read> W: array<u32>;
 
@@ -7,9 +9,7 @@
 
 #kinds LOOM_DTYPE numeric/dtypes.def
 
-const PLAIN = 0u;
-const A4 = 1u;
-const S4 = 2u;
+#kinds LOOM_LAYOUT numeric/layouts.def
 
 // Where the parameters of the matrix are: here, and 20 on for each further one of a kernel with several.
 const FIRST_MATRIX = 68u;
@@ -29,35 +29,28 @@ fn w_scale(at: u32) -> f32 { return bitcast<f32>(W[P[M + 4u] + at]); }
 fn w_zero(at: u32) -> i32 { return bitcast<i32>(W[P[M + 5u] + at]); }
 fn w_minimum(at: u32) -> f32 { return bitcast<f32>(W[P[M + 6u] + at]); }
 
-// Layers of bits in a byte row.
-const LAYERS = select(select(select(select(select(1u, 2u, DTYPE == I4 || DTYPE == U4 || DTYPE == FP4), 4u, DTYPE == I2 || DTYPE == U2), 5u, DTYPE == TERNARY), 8u, DTYPE == BINARY), 2u, LAYOUT != PLAIN);
-
-fn fp8_value(code: u32, mantissa: u32, bias: u32) -> f32 {
-  let sign = (code >> 7u) << 31u;
-  let e = (code & 0x7Fu) >> mantissa;
-  let f = code & ((1u << mantissa) - 1u);
-  if (e == 0u) { return bitcast<f32>(bitcast<u32>(f32(f) * bitcast<f32>((128u - bias - mantissa) << 23u)) | sign); }
-  return bitcast<f32>(sign | ((e + 127u - bias) << 23u) | (f << (23u - mantissa)));
-}
-fn f16_value(code: u32) -> f32 {
-  let sign = (code >> 15u) << 31u;
-  let e = (code >> 10u) & 31u;
-  let f = code & 1023u;
-  if (e == 0u) { return bitcast<f32>(bitcast<u32>(f32(f) * 0x1p-24f) | sign); }
-  return bitcast<f32>(sign | ((e + 112u) << 23u) | (f << 13u));
+// A float of BITS, among them MANTISSA (BIAS of its exponent), by its code.
+fn small_float(code: u32) -> f32 {
+  let sign = (code >> (BITS - 1u)) << 31u;
+  let e = (code & ((1u << (BITS - 1u)) - 1u)) >> MANTISSA;
+  let f = code & ((1u << MANTISSA) - 1u);
+  if (e == 0u) {  // f times the smallest value
+    let smallest = bitcast<f32>((128u - BIAS - MANTISSA) << 23u);
+    return bitcast<f32>(bitcast<u32>(f32(f) * smallest) | sign);
+  }
+  return bitcast<f32>(sign | ((e + 127u - BIAS) << 23u) | (f << (23u - MANTISSA)));
 }
 
 // The value of (n, k) without its row's scale, classes F and B.
 fn float_value(panel: u32, n: u32, k: u32) -> f32 {
   if (FORM == FLOAT_FORM) { return bitcast<f32>(W[panel + k * 16u + n % 16u]); }
-  if (DTYPE == FP8E4M3 || DTYPE == FP8E5M2) {
-    let code = (W[panel + k / 4u * 16u + n % 16u] >> (8u * (k % 4u))) & 255u;
-    if (DTYPE == FP8E4M3) { return fp8_value(code, 3u, 7u); }
-    return fp8_value(code, 2u, 15u);
+  if (BITS == 8u) {
+    let word = W[panel + k / 4u * 16u + n % 16u];
+    return small_float((word >> (8u * (k % 4u))) & 255u);
   }
   let code = (W[panel + k / 2u * 16u + n % 16u] >> (16u * (k % 2u))) & 0xFFFFu;
   if (DTYPE == BF16) { return bitcast<f32>(code << 16u); }
-  if (DTYPE == F16) { return f16_value(code); }
+  if (MANTISSA > 0u) { return small_float(code); }
   if (DTYPE == I16) { return f32(bitcast<i32>(code << 16u) >> 16u); }
   return f32(i32(code) - w_zero(n));
 }
@@ -94,40 +87,31 @@ fn sub_of(word: u32, r: u32) -> vec2<u32> {
 fn sub_scales(panel: u32, n: u32, r: u32) -> vec2<u32> { return sub_of(sub_word(panel, n, r), r); }
 fn layer_codes(row: u32, p: u32, sub: vec2<u32>) -> u32 {
   if (LAYOUT != PLAIN) { return (((row >> (4u * p)) & 0x0F0F0F0Fu) * sub.x + sub.y) ^ 0x80808080u; }
-  switch (DTYPE) {
-    case I4, U4: { return (row >> (4u * p)) & 0x0F0F0F0Fu; }
-    case FP4: {  // 12 + twice the value: magnitudes 0 1 2 3 4 6 8 12
-      let code = (row >> (4u * p)) & 0x0F0F0F0Fu;
-      let m = code & 0x07070707u;
-      let twice = m + (((m + 0x03030303u) >> 3u) & 0x01010101u) + (((m + 0x02020202u) >> 3u) & 0x01010101u) + (((m + 0x01010101u) >> 3u) & 0x01010101u) * 3u;
-      return 0x0C0C0C0Cu + twice - 2u * (twice & (((code >> 3u) & 0x01010101u) * 255u));
-    }
-    case I2, U2: { return (row >> (2u * p)) & 0x03030303u; }
-    case BINARY: { return ((row >> p) & 0x01010101u) << 1u; }
-    case TERNARY: {  // digit p of y is (3^p y mod 256) * 3 div 256
-      let powers = array<u32, 5>(1u, 3u, 9u, 27u, 81u);
-      let even = ((row & 0x00FF00FFu) * powers[p]) & 0x00FF00FFu;
-      let odd = (((row >> 8u) & 0x00FF00FFu) * powers[p]) & 0x00FF00FFu;
-      return (((even * 3u) >> 8u) & 0x00FF00FFu) | ((odd * 3u) & 0xFF00FF00u);
-    }
+  if (DTYPE == FP4) {  // 12 + twice the value: magnitudes 0 1 2 3 4 6 8 12
+    let code = (row >> (4u * p)) & 0x0F0F0F0Fu;
+    let m = code & 0x07070707u;
+    let twice = m + (((m + 0x03030303u) >> 3u) & 0x01010101u) + (((m + 0x02020202u) >> 3u) & 0x01010101u) + (((m + 0x01010101u) >> 3u) & 0x01010101u) * 3u;
+    return 0x0C0C0C0Cu + twice - 2u * (twice & (((code >> 3u) & 0x01010101u) * 255u));
+  }
+  if (DTYPE == TERNARY) {  // digit p of y is (3^p y mod 256) * 3 div 256
+    let powers = array<u32, 5>(1u, 3u, 9u, 27u, 81u);
+    let even = ((row & 0x00FF00FFu) * powers[p]) & 0x00FF00FFu;
+    let odd = (((row >> 8u) & 0x00FF00FFu) * powers[p]) & 0x00FF00FFu;
+    return (((even * 3u) >> 8u) & 0x00FF00FFu) | ((odd * 3u) & 0xFF00FF00u);
+  }
+  switch (BITS) {
+    case 4u: { return (row >> (4u * p)) & 0x0F0F0F0Fu; }
+    case 2u: { return (row >> (2u * p)) & 0x03030303u; }
+    case 1u: { return ((row >> p) & 0x01010101u) << 1u; }
     default: { return row ^ 0x80808080u; }
   }
 }
 // What the codes of output n have over their values.
 fn code_offset(at: u32) -> i32 {
   if (LAYOUT != PLAIN) { return 0; }
-  switch (DTYPE) {
-    case I8: { return 0; }
-    case I4: { return 8; }
-    case I2: { return 2; }
-    case FP4: { return 12; }
-    case TERNARY, BINARY: { return 1; }
-    case U8: { return w_zero(at) - 128; }
-    default: {
-      if (HAS_ZEROS) { return w_zero(at); }
-      return 0;
-    }
-  }
+  let signed_bytes = select(0, 128, BITS == 8u);
+  if (HAS_ZEROS) { return w_zero(at) - signed_bytes; }
+  return i32(OFFSET) - signed_bytes;
 }
 fn own_scale(at: u32) -> f32 { return select(w_scale(at), 0.5 * w_scale(at), DTYPE == FP4); }  // the codes are twice the values
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "train/data/shown.h"
+#include "base/escape.h"
 #include "train/data/tables/csv.h"
 
 namespace loom {
@@ -11,8 +11,8 @@ namespace {
 
 Result<float> number(const CsvReader& reader, std::size_t column, std::string_view cell) {
   double v = 0;
-  if (!parse_number(cell, &v)) return reader.error(column, "expected a number, got " + shown(cell));
-  if (v > std::numeric_limits<float>::max() || v < std::numeric_limits<float>::lowest()) return reader.error(column, shown(cell) + " is too large for f32");
+  if (!parse_number(cell, &v)) return reader.error(column, "expected a number, got " + quoted(cell));
+  if (v > std::numeric_limits<float>::max() || v < std::numeric_limits<float>::lowest()) return reader.error(column, quoted(cell) + " is too large for f32");
   return static_cast<float>(v);
 }
 
@@ -33,12 +33,12 @@ Result<std::unique_ptr<DataSource>> read_table(std::string_view text, const Data
     const auto found = std::find(names.begin(), names.end(), wanted[i]);
     if (found == names.end()) {
       std::string list;
-      for (std::size_t c = 0; c < std::min<std::size_t>(names.size(), 20); ++c) list += (c ? ", " : "") + shown(names[c]);
-      return Status(Code::not_found, name + ": no column " + shown(wanted[i]) + ": the first are " + list);
+      for (std::size_t c = 0; c < std::min<std::size_t>(names.size(), 20); ++c) list += (c ? ", " : "") + quoted(names[c]);
+      return Status(Code::not_found, name + ": no column " + quoted(wanted[i]) + ": the first are " + list);
     }
-    if (std::find(found + 1, names.end(), wanted[i]) != names.end()) return Status(Code::invalid_argument, name + ": two columns are called " + shown(wanted[i]));
+    if (std::find(found + 1, names.end(), wanted[i]) != names.end()) return Status(Code::invalid_argument, name + ": two columns are called " + quoted(wanted[i]));
     auto& place = target[static_cast<std::size_t>(found - names.begin())];
-    if (place >= 0) return Status(Code::invalid_argument, name + ": the target " + shown(wanted[i]) + " stands twice");
+    if (place >= 0) return Status(Code::invalid_argument, name + ": the target " + quoted(wanted[i]) + " stands twice");
     place = static_cast<std::int64_t>(i);
   }
   if (wanted.size() >= names.size()) return Status(Code::invalid_argument, name + ": all " + std::to_string(names.size()) + " columns are targets, none is an input");
@@ -56,7 +56,7 @@ Result<std::unique_ptr<DataSource>> read_table(std::string_view text, const Data
         row_targets[static_cast<std::size_t>(target[c])] = v;
       } else {
         // Above 2^24 an f32 no longer holds every integer.
-        if (!(v >= -1 && v < 0x1p24f) || v != static_cast<float>(static_cast<std::int32_t>(v))) return reader.error(c + 1, "a class is an integer from 0 (or -1: not counted), got " + shown(cells[c]));
+        if (!(v >= -1 && v < 0x1p24f) || v != static_cast<float>(static_cast<std::int32_t>(v))) return reader.error(c + 1, "a class is an integer from 0 (or -1: not counted), got " + quoted(cells[c]));
         classes.push_back(static_cast<std::int32_t>(v));
       }
     }
