@@ -107,7 +107,8 @@ def header(api):
  * Objects take JSON for their options: unknown keys are refused by name. An empty JSON text stands for {}.
  *
  * Threads: every function may be called from any thread. Which objects take several calls at a time stands with the kinds below; the others
- * answer LOOM_BUSY to a second one. */
+ * answer LOOM_BUSY to a second one. A child of fork() may go on with its parent's objects; what another thread was changing or running at that
+ * moment is LOOM_BUSY there for ever, and devices of a GPU are to be opened again. */
 #ifndef LOOM_LOOM_H
 #define LOOM_LOOM_H
 

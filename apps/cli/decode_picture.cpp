@@ -7,6 +7,17 @@
 #include <string>
 
 #if defined(LOOM_HAS_STB_IMAGE)
+namespace {
+// What one request may take while a picture is decoded: as much as its header justifies, set by whoever knows it.
+thread_local std::size_t most_bytes = 0;
+thread_local bool asked_for_more = false;
+bool may_take(std::size_t bytes) {
+  if (bytes <= most_bytes) return true;
+  asked_for_more = true;
+  return false;
+}
+}  // namespace
+
 // Whole numbers only, the same on every machine: no instruction sets, no floats. Files are read elsewhere; PGM and PPM, too.
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
@@ -21,9 +32,9 @@
 #define STBI_MAX_DIMENSIONS 65536
 #define STBI_FAILURE_USERMSG
 // A damaged file may leave tables and pixels unwritten: zeros, not what was in memory before, so that even such a file is the same picture every time.
-// And a small file may ask for much: the limit is 8 bytes for each of the most pixels (red, green, blue, alpha of 16 bits).
-#define STBI_MALLOC(size) (std::size_t(size) > 8u * std::size_t(loom::kMostPixels) ? nullptr : std::calloc(1, size))
-#define STBI_REALLOC(p, size) (std::size_t(size) > 8u * std::size_t(loom::kMostPixels) ? nullptr : std::realloc(p, size))
+// And a small file may hold much more than its picture takes: that is not even decoded.
+#define STBI_MALLOC(size) (may_take(std::size_t(size)) ? std::calloc(1, size) : nullptr)
+#define STBI_REALLOC(p, size) (may_take(std::size_t(size)) ? std::realloc(p, size) : nullptr)
 #define STBI_FREE(p) std::free(p)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -126,17 +137,34 @@ Status check(std::span<const std::byte> b) {
   return Status(Code::corrupt, "is no picture that can be read, expected PNG, JPEG, BMP or GIF");
 }
 
+// Tables and the like, of any picture.
+constexpr std::size_t kAlways = 1 << 20;
+
 Result<PictureSize> size_of(std::span<const std::byte> bytes) {
   LOOM_TRY(check(bytes));
+  most_bytes = kAlways + bytes.size();
   int width = 0, height = 0, channels = 0;
   if (!stbi_info_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height, &channels)) return refused();
   return PictureSize{height < 0 ? -std::int64_t{height} : height, width};  // a BMP whose rows begin at the top says so by its sign
 }
 
 Result<Picture> decode(std::span<const std::byte> bytes) {
-  LOOM_TRY(check(bytes));
+  LOOM_ASSIGN(const PictureSize size, size_of(bytes));
+  // The values as they lie in the file: of 16 bits twice as many bytes, and GIF is decoded with a background of its own beside.
+  const std::uint64_t pixels = static_cast<std::uint64_t>(size.height) * static_cast<std::uint64_t>(size.width);
+  const std::uint64_t each = stbi_is_16_bit_from_memory(data_of(bytes), static_cast<int>(bytes.size())) ? 8 : 4;
+  const auto named = [&] { return std::to_string(size.height) + " x " + std::to_string(size.width) + " pixels"; };
+  if (pixels * each > 4 * static_cast<std::uint64_t>(kMostPixels))
+    return Status(Code::out_of_range, named() + " of " + std::to_string(each) + " bytes, the most is " + std::to_string(kMostPixels) + " of 4");
+  // JPEG pads to whole blocks. Rows of a PNG begin with a byte of their own; where they are interlaced they have more of them than stb_image
+  // expects, and it then takes twice the room.
+  const bool interlaced = byte(bytes, 0) == 0x89 && byte(bytes, 28) != 0;
+  const std::uint64_t padded = (static_cast<std::uint64_t>(size.height) + 32) * (static_cast<std::uint64_t>(size.width) + 32);
+  most_bytes = kAlways + std::max<std::size_t>(2 * bytes.size(), static_cast<std::size_t>(padded * each * (interlaced ? 2 : 1)));
+  asked_for_more = false;
   int width = 0, height = 0, channels = 0;
   const std::unique_ptr<stbi_uc, void (*)(void*)> values(stbi_load_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height, &channels, 0), stbi_image_free);
+  if (!values && asked_for_more) return Status(Code::corrupt, "cannot be decoded: its data are more than " + named() + " take");
   if (!values) return refused();
   // A GIF says how many channels its file could have had.
   const bool gif = byte(bytes, 0) == 'G' && byte(bytes, 1) == 'I';

@@ -333,7 +333,16 @@ class Parser {
 void dump_string(std::string* out, std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
   out->push_back('"');
-  for (char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      // What is no text (a name in a file) is written as messages write it: JSON is UTF-8.
+      const std::size_t bytes = character_bytes(text.substr(i));
+      if (bytes > 0) out->append(text.substr(i, bytes));
+      else *out += {'\\', '\\', 'x', kHex[c >> 4 & 15], kHex[c & 15]};
+      i += std::max<std::size_t>(bytes, 1) - 1;
+      continue;
+    }
     switch (c) {
       case '"': *out += "\\\""; break;
       case '\\': *out += "\\\\"; break;

@@ -7,11 +7,12 @@
 
 namespace loom::c_api {
 
-std::int32_t report(const Status& status, loom_error* error) {
-  const auto code = static_cast<std::int32_t>(status.code());
+namespace {
+
+std::int32_t write(Code status, std::string_view message, loom_error* error) {
+  const auto code = static_cast<std::int32_t>(status);
   if (!error) return code;
   error->code = code;
-  const std::string& message = status.message();
   std::size_t size = std::min(message.size(), sizeof(error->message) - 1);
   // Not inside a character.
   if (size < message.size())
@@ -20,6 +21,24 @@ std::int32_t report(const Status& status, loom_error* error) {
   error->message[size] = '\0';
   return code;
 }
+
+}  // namespace
+
+std::int32_t report(const Status& status, loom_error* error) { return write(status.code(), status.message(), error); }
+
+#if defined(__cpp_exceptions)
+std::int32_t report_exception(loom_error* error) noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return write(Code::out_of_memory, "an allocation failed", error);
+  } catch (const std::exception& e) {
+    return write(Code::internal, e.what(), error);
+  } catch (...) {
+    return write(Code::internal, "an unknown exception", error);
+  }
+}
+#endif
 
 Result<std::string_view> text_argument(const char* data, std::size_t size, std::string_view what) {
   LOOM_ASSIGN(const std::span<const char> s, span(data, size, what));

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/json.h"
 #include "c_api/objects.h"
@@ -14,8 +15,12 @@
 
 namespace loom::c_api {
 
-// Writes the error and returns its code.
+// Writes the error and returns its code. Allocates nothing.
 std::int32_t report(const Status& status, loom_error* error);
+#if defined(__cpp_exceptions)
+// The same of what is being thrown.
+std::int32_t report_exception(loom_error* error) noexcept;
+#endif
 
 // Runs a call. Nothing is thrown across the border: what the standard library throws becomes a code.
 template <class F>
@@ -23,12 +28,8 @@ std::int32_t call(loom_error* error, F body) {
 #if defined(__cpp_exceptions)
   try {
     return report(body(), error);
-  } catch (const std::bad_alloc&) {
-    return report(Status(Code::out_of_memory, "an allocation failed"), error);
-  } catch (const std::exception& e) {
-    return report(Status(Code::internal, e.what()), error);
   } catch (...) {
-    return report(Status(Code::internal, "an unknown exception"), error);
+    return report_exception(error);
   }
 #else
   return report(body(), error);
@@ -77,6 +78,21 @@ AdapterBase base_of(const SharedNetwork& shared);
 // What lies beside the network in a file that is saved: of a language model its tokenizer and
 // settings, else what the file of the network had. The caller holds the network alone.
 Result<EntitySections> sections_of(SharedNetwork& shared);
+
+// A handle that is released unless it is taken: what a call gives together, it gives whole.
+class NewHandle {
+ public:
+  explicit NewHandle(loom_handle handle) : handle_(handle) {}
+  NewHandle(const NewHandle&) = delete;
+  NewHandle& operator=(const NewHandle&) = delete;
+  ~NewHandle() {
+    if (handle_ != 0) remove(handle_);
+  }
+  loom_handle take() { return std::exchange(handle_, 0); }
+
+ private:
+  loom_handle handle_;
+};
 
 // New bytes objects: made whole before the handle is given out.
 loom_handle new_bytes(std::vector<std::byte> bytes);

@@ -27,10 +27,10 @@ struct Inside {
 Status make_ready(Inside& in) {
   GeneratorObject& g = *in.object;
   SharedNetwork& n = *g.shared;
-  in.network = locks::shared_lock(n.mutex);
+  LOOM_ASSIGN(in.network, n.hold_shared());
   if (g.generator && g.values == n.values && g.forms == n.forms && g.options.adapter == n.adapter) return {};
   in.network.unlock();
-  locks::unique_lock alone(n.mutex);
+  LOOM_ASSIGN(auto alone, n.hold_alone());
   g.generator.reset();
   g.options.adapter = n.adapter;
   LOOM_ASSIGN(Generator generator, Generator::create(*n.model, g.pool, g.options));

@@ -10,7 +10,7 @@ using namespace loom::c_api;
 namespace {
 
 Status save(SharedNetwork& shared, const Destination& to) {
-  const locks::unique_lock lock(shared.mutex);
+  LOOM_ASSIGN(const auto lock, shared.hold_alone());
   LOOM_ASSIGN(const EntitySections sections, sections_of(shared));
   return save_network(to, shared.network, sections);
 }
@@ -100,7 +100,7 @@ int32_t loom_model_create(loom_network network, loom_tokenizer tokenizer, const 
     }
     ModelCreate o;
     LOOM_TRY(read_options(options, options_size, o));
-    const locks::unique_lock lock(n->shared->mutex);
+    LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
     LOOM_ASSIGN(ModelConfig config, config_of(o, n->shared->network, t));
     LOOM_ASSIGN(Network copy, copy_network(n->shared->network));
     Result<Tokenizer> its = t ? Result<Tokenizer>(std::move(*t)) : Status(Code::not_found, "the model was made without a tokenizer");
@@ -140,7 +140,7 @@ int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(info));
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
-    const locks::unique_lock lock(m->shared->mutex);
+    LOOM_ASSIGN(const auto lock, m->shared->hold_alone());
     *info = new_json(info_json(m->model()));
     return {};
   });

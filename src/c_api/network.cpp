@@ -32,7 +32,7 @@ template <class F>
 Status alone(loom_network handle, Change change, F body) {
   LOOM_ASSIGN(const auto object, get<NetworkObject>(handle));
   SharedNetwork& shared = *object->shared;
-  const locks::unique_lock lock(shared.mutex);
+  LOOM_ASSIGN(const auto lock, shared.hold_alone());
   if (change != Change::none) ++shared.values;
   if (change == Change::forms) ++shared.forms;
   return body(shared.network);
@@ -353,7 +353,7 @@ int32_t loom_network_load_adapter(loom_network network, const char* path, size_t
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
     SharedNetwork& shared = *object->shared;
-    const locks::unique_lock lock(shared.mutex);
+    LOOM_ASSIGN(const auto lock, shared.hold_alone());
     LOOM_ASSIGN(Adapter adapter, load_adapter(p, places_of(shared)));
     LOOM_TRY(adapter.fit(shared.network).at(p));
     shared.adapter = std::make_shared<Adapter>(std::move(adapter));
@@ -366,7 +366,7 @@ int32_t loom_network_save_adapter(loom_network network, const char* path, size_t
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
     SharedNetwork& shared = *object->shared;
-    const locks::unique_lock lock(shared.mutex);
+    LOOM_ASSIGN(const auto lock, shared.hold_alone());
     if (!shared.adapter) return no_adapter();
     return save_adapter(p, *shared.adapter, places_of(shared), base_of(shared));
   });
@@ -375,7 +375,7 @@ int32_t loom_network_save_adapter(loom_network network, const char* path, size_t
 int32_t loom_network_unload_adapter(loom_network network, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
-    const locks::unique_lock lock(object->shared->mutex);
+    LOOM_ASSIGN(const auto lock, object->shared->hold_alone());
     object->shared->adapter.reset();
     return {};
   });
@@ -385,7 +385,7 @@ int32_t loom_network_merge_adapter(loom_network network, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
     SharedNetwork& shared = *object->shared;
-    const locks::unique_lock lock(shared.mutex);
+    LOOM_ASSIGN(const auto lock, shared.hold_alone());
     if (!shared.adapter) return no_adapter();
     LOOM_TRY(shared.adapter->merge(shared.network));
     shared.adapter.reset();
@@ -400,7 +400,7 @@ int32_t loom_network_program(loom_network network, const char* options, size_t o
     LOOM_TRY(want(program));
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
     LOOM_ASSIGN(const SessionSettings settings, session_settings(options, options_size, *object->shared));
-    const locks::unique_lock lock(object->shared->mutex);
+    LOOM_ASSIGN(const auto lock, object->shared->hold_alone());
     LOOM_ASSIGN(const Program p, emit_program(object->shared->network, settings.options));
     *program = new_text(p.to_text());
     return {};

@@ -1,5 +1,10 @@
 #include "c_api/objects.h"
 
+#if !defined(__wasm__)
+#include <pthread.h>
+#endif
+
+#include <new>
 #include <unordered_map>
 
 namespace loom::c_api {
@@ -12,11 +17,24 @@ struct Registry {
   loom_handle last = 0;
 };
 
-// Never destroyed: threads may still call while the process ends.
+// Never destroyed: threads may still call while the process ends. A fork waits until no thread is inside the registry, and its child
+// tells all objects, before it can call anything.
 Registry& registry() {
-  static Registry* const r = new Registry;
+  static Registry* const r = [] {
+    static Registry* made = new Registry;
+#if !defined(__wasm__)
+    (void)pthread_atfork([] { made->mutex.lock(); }, [] { made->mutex.unlock(); },
+                         [] {
+                           new (&made->mutex) locks::shared_mutex;  // to unlock it is only for the thread that has locked it
+                           for (auto& [handle, object] : made->objects) object->forked();
+                         });
+#endif
+    return made;
+  }();
   return *r;
 }
+
+Status torn_network() { return Status(Code::busy, "the process was forked while another thread changed this network: load or copy it again"); }
 
 }  // namespace
 
@@ -49,6 +67,20 @@ std::int64_t count() {
   Registry& r = registry();
   const locks::shared_lock lock(r.mutex);
   return static_cast<std::int64_t>(r.objects.size());
+}
+
+Result<locks::unique_lock<locks::fair_mutex>> SharedNetwork::hold_alone() {
+  if (torn) return torn_network();
+  return locks::unique_lock(mutex);
+}
+Result<locks::shared_lock<locks::fair_mutex>> SharedNetwork::hold_shared() {
+  if (torn) return torn_network();
+  return locks::shared_lock(mutex);
+}
+void SharedNetwork::forked() {
+#if !defined(__wasm__)
+  torn |= mutex.forked();
+#endif
 }
 
 std::string_view kind_name(std::int32_t kind) {

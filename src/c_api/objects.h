@@ -28,6 +28,8 @@ namespace loom::c_api {
 struct Object {
   explicit Object(std::int32_t kind) : kind(kind) {}
   virtual ~Object() = default;
+  // In a child of fork(), before anything else: the threads that used the object are not here.
+  virtual void forked() {}
   const std::int32_t kind;
 };
 
@@ -56,7 +58,12 @@ struct SharedNetwork {
   Network& network;
   EntitySections sections;  // of the file that the network came from; they go into its next file
   std::shared_ptr<Adapter> adapter;  // that sessions and generators run it with; null: none
+  // The lock; refused for ever in a child that was forked while another thread changed the network.
+  Result<locks::unique_lock<locks::fair_mutex>> hold_alone();
+  Result<locks::shared_lock<locks::fair_mutex>> hold_shared();
+  void forked();
   locks::fair_mutex mutex;
+  bool torn = false;  // half changed when the process was forked
   std::uint64_t values = 0;  // under the lock: changes of weights
   std::uint64_t forms = 0;   // and of topology or formats, after which programs are emitted again
 };
@@ -64,11 +71,13 @@ using NetworkPtr = std::shared_ptr<SharedNetwork>;
 
 struct NetworkObject : ObjectOf<LOOM_KIND_NETWORK> {
   explicit NetworkObject(NetworkPtr n) : shared(std::move(n)) {}
+  void forked() override { shared->forked(); }
   NetworkPtr shared;
 };
 
 struct ModelObject : ObjectOf<LOOM_KIND_MODEL> {
   explicit ModelObject(NetworkPtr n) : shared(std::move(n)) {}
+  void forked() override { shared->forked(); }
   Model& model() const { return *shared->model; }
   NetworkPtr shared;
 };
@@ -76,17 +85,29 @@ struct ModelObject : ObjectOf<LOOM_KIND_MODEL> {
 // What one thread at a time may use.
 template <std::int32_t Kind>
 struct ExclusiveOf : ObjectOf<Kind> {
+  void forked() override { left |= locks::held_by_the_parent(mutex); }
   locks::mutex mutex;
+  bool left = false;  // held by a thread of the process that was forked
 };
 
-struct SessionObject : ExclusiveOf<LOOM_KIND_SESSION> {
-  SessionObject(NetworkPtr n, int threads) : shared(std::move(n)), pool(threads) {}
+// Of these, what works on a network.
+template <std::int32_t Kind>
+struct WorkerOf : ExclusiveOf<Kind> {
+  WorkerOf(NetworkPtr n, int threads) : shared(std::move(n)), pool(threads) {}
+  void forked() override {
+    ExclusiveOf<Kind>::forked();
+    shared->forked();
+  }
   NetworkPtr shared;
   ThreadPool pool;
   webgpu::Choice device;
+  std::uint64_t values = 0, forms = 0;  // of the network, when it was made ready
+};
+
+struct SessionObject : WorkerOf<LOOM_KIND_SESSION> {
+  using WorkerOf::WorkerOf;
   SessionOptions options;
   std::optional<Session> session;
-  std::uint64_t values = 0, forms = 0;  // of the network, when the session was made ready
 };
 
 struct DataObject : ObjectOf<LOOM_KIND_DATA> {
@@ -96,17 +117,14 @@ struct DataObject : ObjectOf<LOOM_KIND_DATA> {
 
 struct OnnxObject : ObjectOf<LOOM_KIND_ONNX> {
   explicit OnnxObject(onnx::Model m) : runner(std::move(m)) {}
+  void forked() override { runner.forked(); }
   onnx::Runner runner;
 };
 
-struct TrainerObject : ExclusiveOf<LOOM_KIND_TRAINER> {
-  TrainerObject(NetworkPtr n, std::shared_ptr<const DataSource> d, int threads) : shared(std::move(n)), data(std::move(d)), pool(threads) {}
-  NetworkPtr shared;
+struct TrainerObject : WorkerOf<LOOM_KIND_TRAINER> {
+  TrainerObject(NetworkPtr n, std::shared_ptr<const DataSource> d, int threads) : WorkerOf(std::move(n), threads), data(std::move(d)) {}
   std::shared_ptr<const DataSource> data;
-  ThreadPool pool;
-  webgpu::Choice device;
   std::unique_ptr<Trainer> trainer;
-  std::uint64_t values = 0, forms = 0;
 };
 
 struct TokenizerObject : ObjectOf<LOOM_KIND_TOKENIZER> {
@@ -119,16 +137,12 @@ struct DecoderObject : ExclusiveOf<LOOM_KIND_DECODER> {
   StreamDecoder decoder;
 };
 
-struct GeneratorObject : ExclusiveOf<LOOM_KIND_GENERATOR> {
-  GeneratorObject(NetworkPtr n, int threads) : shared(std::move(n)), pool(threads) {}
-  NetworkPtr shared;
-  ThreadPool pool;
-  webgpu::Choice device;
+struct GeneratorObject : WorkerOf<LOOM_KIND_GENERATOR> {
+  using WorkerOf::WorkerOf;
   GeneratorOptions options;
   std::optional<Generator> generator;
   std::vector<std::int32_t> chat_end;  // ids that end an answer, after generator_feed_chat
   std::atomic<bool> cancel{false};
-  std::uint64_t values = 0, forms = 0;
 };
 
 // The handle of an object; never 0.
@@ -153,6 +167,7 @@ Result<std::shared_ptr<T>> get(loom_handle handle) {
 template <class T>
 Result<locks::unique_lock<locks::mutex>> enter(T& object) {
   locks::unique_lock lock(object.mutex, locks::try_to_lock);
+  if (object.left) return Status(Code::busy, "the process was forked while another thread was inside a call on this " + std::string(kind_name(T::kKind)) + ": make a new one");
   if (!lock) return Status(Code::busy, "another thread is inside a call on this " + std::string(kind_name(T::kKind)));
   return lock;
 }

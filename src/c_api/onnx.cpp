@@ -1,6 +1,7 @@
 // ONNX graphs.
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "base/files/bytes.h"
 #include "c_api/call.h"
@@ -19,10 +20,10 @@ Json json_of(const std::string& name, onnx::Type type, const onnx::Dims& dims) {
 }
 Json declared(const std::vector<onnx::ValueInfo>& list, const std::vector<onnx::Tensor>& initializers) {
   Json out = Json::array();
+  std::set<std::string_view> initialized;
+  for (const onnx::Tensor& t : initializers) initialized.insert(t.name);
   for (const onnx::ValueInfo& v : list) {
-    bool initialized = false;
-    for (const onnx::Tensor& t : initializers) initialized |= t.name == v.name;
-    if (initialized) continue;
+    if (initialized.contains(v.name)) continue;
     onnx::Dims dims;
     for (const onnx::Dim& d : v.dims) dims.push_back(d.value);
     Json j = json_of(v.name, v.type, dims);
@@ -73,7 +74,7 @@ int32_t loom_onnx_info(loom_onnx onnx, loom_bytes* info, loom_error* error) {
     std::map<std::string, std::int64_t> counts;
     for (const onnx::Node& n : m.graph.nodes) ++counts[n.domain.empty() ? n.op : n.domain + "." + n.op];
     Json json = Json::object(), nodes = Json::object();
-    for (const auto& [op, count] : counts) nodes.set(op, count);
+    for (const auto& [op, count] : counts) nodes.as_object().emplace_back(op, count);
     json.set("producer", m.producer);
     json.set("opset", m.opset());
     json.set("nodes", std::move(nodes));
@@ -122,8 +123,9 @@ int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size, co
       bytes.resize(at + 8 * out.values.size());
       for (std::size_t i = 0; i < out.values.size(); ++i) store_le<double>(bytes.data() + at + 8 * i, out.values[i]);
     }
-    *outputs = new_json(names);
-    *results = new_bytes(std::move(bytes));
+    NewHandle text(new_json(names)), values_of(new_bytes(std::move(bytes)));
+    *outputs = text.take();
+    *results = values_of.take();
     return {};
   });
 }
@@ -139,8 +141,10 @@ int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* por
     json.set("outputs", ports(graph.outputs));
     for (const std::string& line : graph.report) report.push(Json(line));
     json.set("report", std::move(report));
-    *ports_out = new_json(json);
-    *network = add(std::make_shared<NetworkObject>(std::make_shared<SharedNetwork>(std::move(graph.network))));
+    auto object = std::make_shared<NetworkObject>(std::make_shared<SharedNetwork>(std::move(graph.network)));
+    NewHandle text(new_json(json)), made(add(std::move(object)));
+    *ports_out = text.take();
+    *network = made.take();
     return {};
   });
 }

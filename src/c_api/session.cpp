@@ -30,10 +30,10 @@ namespace {
 // Returns with the network held, and the session made for it as it is now.
 Result<locks::shared_lock<locks::fair_mutex>> ready(SessionObject& s) {
   SharedNetwork& n = *s.shared;
-  locks::shared_lock lock(n.mutex);
+  LOOM_ASSIGN(auto lock, n.hold_shared());
   if (s.session && s.values == n.values && s.forms == n.forms && s.options.adapter == n.adapter) return lock;
   lock.unlock();
-  locks::unique_lock alone(n.mutex);
+  LOOM_ASSIGN(auto alone, n.hold_alone());
   if (s.session && s.forms == n.forms && s.options.adapter == n.adapter) {
     LOOM_TRY(s.session->refresh());
   } else {

@@ -40,14 +40,22 @@ template <class F>
 Status training(loom_trainer handle, bool changes, F body) {
   LOOM_ASSIGN(const auto t, get<TrainerObject>(handle));
   LOOM_ASSIGN(const auto inside, enter(*t));
-  const locks::unique_lock lock(t->shared->mutex);
+  LOOM_ASSIGN(const auto lock, t->shared->hold_alone());
   if (t->forms != t->shared->forms)
     return Status(Code::invalid_argument, "trainer: the network's topology or formats have changed since this trainer was made: make a new one");
   if (t->values != t->shared->values) LOOM_TRY(t->trainer->refresh());
-  const bool quantized = t->trainer->quantized();
-  const Status status = body(*t->trainer);
-  if (t->trainer->quantized() != quantized) t->forms = ++t->shared->forms;
   t->values = changes ? ++t->shared->values : t->shared->values;
+  // Also where the body ends by an exception, which may have begun to change the dtype.
+  struct Forms {
+    TrainerObject& t;
+    const bool quantized = t.trainer->quantized();
+    bool failed = true;
+    ~Forms() {
+      if (t.trainer->quantized() != quantized || (failed && t.trainer->quantizes())) t.forms = ++t.shared->forms;
+    }
+  } forms{*t};
+  const Status status = body(*t->trainer);
+  forms.failed = !status.ok();
   return status;
 }
 
@@ -136,14 +144,15 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     auto t = std::make_shared<TrainerObject>(n->shared, d->data, machine.mode.threads);
     place(trainer_options, o.machine, machine);
     t->device = std::move(machine.choice);
-    const locks::unique_lock lock(n->shared->mutex);
+    LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
     trainer_options.places = places_of(*n->shared);
     LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool, trainer_options));
+    const loom_handle made = add(t);
     if (t->trainer->adapter()) n->shared->adapter = t->trainer->adapter();
     if (t->trainer->quantized()) ++n->shared->forms;
     t->forms = n->shared->forms;
     t->values = n->shared->values;
-    *trainer = add(std::move(t));
+    *trainer = made;
     return {};
   });
 }

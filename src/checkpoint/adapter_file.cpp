@@ -83,13 +83,16 @@ Result<std::shared_ptr<WeightStore>> read_store(const TensorInfo& t) {
   return std::make_shared<WeightStore>(std::move(*made));
 }
 
+constexpr std::int64_t kMaxRank = 65536;  // as training has it
+
 Result<Adapter> read(const Json& config, const Safetensors& file, std::span<const AdapterPlace> places) {
   LOOM_TRY(refuse_others(config));
   Adapter adapter;
   LOOM_ASSIGN(adapter.rank, config.get_integer("r", 8));
   LOOM_ASSIGN(adapter.alpha, config.get_number("lora_alpha", 8));
   LOOM_ASSIGN(const bool root, config.get_bool("use_rslora", false));
-  if (adapter.rank < 1 || !(adapter.alpha > 0)) return Status(Code::corrupt, "\"r\" and \"lora_alpha\" must be above 0");
+  if (adapter.rank < 1 || adapter.rank > kMaxRank) return Status(Code::corrupt, "\"r\" must be in 1.." + std::to_string(kMaxRank) + ", got " + std::to_string(adapter.rank));
+  if (!(adapter.alpha > 0)) return Status(Code::corrupt, "\"lora_alpha\" must be above 0");
   std::size_t used = 0;
   for (const AdapterPlace& place : places) {
     const std::string stem = std::string(kPrefix) + place.module;

@@ -56,7 +56,7 @@ template <class Use>
 Status for_bytes(const ByteSource& source, std::uint64_t offset, std::uint64_t size, const Use& use) {
   if (const auto view = source.view(); !view.empty()) {
     use(view.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size)));
-    return {};
+    return source.intact();
   }
   std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(size, kChunk)));
   while (size > 0) {
@@ -129,14 +129,19 @@ Result<EntityBytes> Entity::bytes_of(std::size_t index, const EntityEntry& entry
   if (!view.empty() && (!entry.is_tensor || reinterpret_cast<std::uintptr_t>(view.data()) % kAlignment == 0)) {
     out = {view.subspan(static_cast<std::size_t>(entry.offset), size), state_->source};
     checked = &state_->checked[index];
-    if (checked->load(std::memory_order_relaxed)) return out;
+    if (checked->load(std::memory_order_relaxed)) {
+      LOOM_TRY(state_->source->intact());
+      return out;
+    }
   } else {
     const std::shared_ptr<std::byte> buffer = aligned_buffer(size);
     if (!buffer) return state_->error(Code::out_of_memory, describe(entry) + ": no memory for its " + std::to_string(size) + " bytes");
     LOOM_TRY(state_->source->read(entry.offset, {buffer.get(), size}));
     out = {{buffer.get(), size}, buffer};
   }
-  if (Xxh64::of(out.bytes) != entry.checksum)
+  const bool same = Xxh64::of(out.bytes) == entry.checksum;
+  LOOM_TRY(state_->source->intact());
+  if (!same)
     return state_->error(Code::corrupt, describe(entry) + ": its " + std::to_string(entry.size) + " bytes at offset " + std::to_string(entry.offset) + " do not match their checksum");
   if (checked) checked->store(true, std::memory_order_relaxed);
   return out;

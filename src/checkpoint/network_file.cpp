@@ -59,7 +59,8 @@ Status add_parameter(EntityWriter& writer, const std::string& name, WeightStore&
   } else {
     LOOM_TRY(writer.tensor(name, TensorType::matrix(store.format()), shape, [&store](const EntityWriter::Sink& sink) -> Status {
       LOOM_ASSIGN(const PackedMatrix packed, store.packed());
-      return sink(packed.bytes());
+      LOOM_TRY(sink(packed.bytes()));
+      return packed.intact();
     }));
   }
   if (!keep_master || !store.has_master()) return {};
@@ -95,7 +96,6 @@ class Loader {
   // Everything is held against the table of contents before the first weight is read.
   Result<Network> plan() {
     LOOM_ASSIGN(const Json topology, entity_.json(kTopology));
-    LOOM_TRY(check_grid(topology));
     // Parameters take no memory before they are filled, and the file must hold each of them.
     auto planned = Network::from_json(topology, kMaxValues);
     if (!planned.ok()) return corrupt("section 'topology': " + planned.status().message());
@@ -123,23 +123,6 @@ class Loader {
   }
 
  private:
-  // Empty cells cost nothing in the file, so their number is bounded by this and the others.
-  Status check_grid(const Json& topology) const {
-    constexpr std::size_t kFreeCells = 4096;
-    const Json* cells = topology.find("cells");
-    const std::size_t listed = cells && cells->is_array() ? cells->as_array().size() : 0;
-    std::size_t grid = 1;
-    for (const char* key : {"depth", "rows", "cols", "layers_per_cell"}) {
-      const auto size = topology.get_integer(key, 1);
-      if (!size.ok()) return corrupt("section 'topology': " + size.status().message());
-      const std::int64_t n = *size;
-      if (n < 1 || static_cast<std::uint64_t>(n) > std::max(kFreeCells, 16 * listed) / grid)
-        return corrupt("section 'topology': depth x rows x cols x layers_per_cell is less than 1, or over " + std::to_string(kFreeCells) + " and 16 times the " + std::to_string(listed) + " cells listed");
-      grid *= static_cast<std::size_t>(n);
-    }
-    return {};
-  }
-
   // A tie to a cell that is switched off needs that cell's tensor.
   Status check_ties(Network& network, const std::vector<Network::NamedParam>& owners) const {
     std::set<const WeightStore*> owned;

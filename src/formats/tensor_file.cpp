@@ -63,7 +63,7 @@ Status read_values(const TensorInfo& tensor, std::uint64_t first, std::span<T> o
     first += done;
     out = out.subspan(done);
   }
-  return {};
+  return tensor.source->intact();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "base/threads/fork.h"
 #include "gpu/dawn_library.h"
 
 namespace loom::gpu {
@@ -66,6 +67,12 @@ class DawnDevice final : public Device {
   void fail(Status status) {
     if (status_.ok()) status_ = std::move(status);
   }
+  // A child of fork() has a copy of the device's memory and none of its threads: nothing of it may be called.
+  bool inherited() const { return born_ != forks(); }
+  Status usable() const {
+    if (inherited()) return Status(Code::unsupported, "gpu: the process was forked after it opened the device: open a new one");
+    return lost_ ? status_ : Status();
+  }
   Status take_status() {
     if (lost_ || status_.ok()) return status_;
     return std::exchange(status_, Status());
@@ -83,6 +90,7 @@ class DawnDevice final : public Device {
   }
 
   DawnLibrary w_;
+  const unsigned born_ = forks();
   WGPUInstance instance_ = nullptr;
   WGPUAdapter adapter_ = nullptr;
   WGPUDevice device_ = nullptr;
@@ -116,6 +124,7 @@ void DawnDevice::wait(const bool& done) {
 }
 
 Status DawnDevice::open(const DeviceOptions& options) {
+  if (!forks_are_seen()) return Status(Code::unsupported, "gpu: this system does not say when it forks");
   instance_ = w_.CreateInstance(nullptr);
   if (!instance_) return Status(Code::unsupported, "gpu: " + w_.path + " makes no instance");
   struct Answer {
@@ -206,6 +215,7 @@ Status DawnDevice::open(const DeviceOptions& options) {
 }
 
 DawnDevice::~DawnDevice() {
+  if (inherited()) return;
   closing_ = true;
   if (recording_) w_.CommandEncoderRelease(recording_);
   for (WGPUBindGroup g : groups_)
@@ -230,7 +240,7 @@ DawnDevice::~DawnDevice() {
 
 template <class F>
 Status DawnDevice::scoped(std::string_view what, F make) {
-  if (lost_) return status_;
+  LOOM_TRY(usable());
   struct Answer {
     bool done = false;
     Status status;
@@ -271,6 +281,7 @@ Result<Handle> DawnDevice::create_buffer(std::uint64_t bytes, std::string_view w
 }
 
 void DawnDevice::destroy_buffer(Handle handle) {
+  if (inherited()) return;
   if (Status s = flush(); !s.ok()) fail(std::move(s));
   OwnBuffer& b = buffers_[handle - 1];
   allocated_ -= b.bytes;
@@ -281,6 +292,7 @@ void DawnDevice::destroy_buffer(Handle handle) {
 }
 
 Status DawnDevice::write(Handle buffer, std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (inherited()) return usable();
   LOOM_TRY(flush());
   for (std::uint64_t at = 0; at < bytes.size(); at += kUploadPiece) {
     const std::uint64_t n = std::min<std::uint64_t>(kUploadPiece, bytes.size() - at);
@@ -329,6 +341,7 @@ bool DawnDevice::compiles(std::string_view wgsl) {
 }
 
 Result<Handle> DawnDevice::pipeline(const PipelineSource& source) {
+  if (inherited()) return usable();
   if (auto found = by_key_.find(source.key); found != by_key_.end()) return found->second;
   Pipeline p;
   LOOM_ASSIGN(p.layout, bind_layout(source.bindings));
@@ -353,6 +366,7 @@ Result<Handle> DawnDevice::pipeline(const PipelineSource& source) {
 }
 
 Result<Handle> DawnDevice::bind(Handle pipeline, std::span<const Binding> bindings) {
+  if (inherited()) return usable();
   std::vector<WGPUBindGroupEntry> entries(bindings.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const OwnBuffer& b = buffers_[bindings[i].buffer - 1];
@@ -371,12 +385,14 @@ Result<Handle> DawnDevice::bind(Handle pipeline, std::span<const Binding> bindin
 }
 
 void DawnDevice::destroy_bindings(Handle bindings) {
+  if (inherited()) return;
   w_.BindGroupRelease(std::exchange(groups_[bindings - 1], nullptr));
   free_groups_.push_back(bindings);
 }
 
 // What is recorded goes to the queue before anything else does.
 Status DawnDevice::flush() {
+  if (inherited()) return usable();
   if (!recording_) return {};
   WGPUCommandBuffer commands = w_.CommandEncoderFinish(recording_, nullptr);
   w_.QueueSubmit(queue_, 1, &commands);
@@ -392,7 +408,7 @@ WGPUCommandEncoder DawnDevice::recording() {
 
 // Waits in the recording for what follows: a read shares its way to the queue.
 Status DawnDevice::submit(std::span<const Dispatch> list) {
-  if (lost_) return status_;
+  LOOM_TRY(usable());
   WGPUComputePassEncoder pass = w_.CommandEncoderBeginComputePass(recording(), nullptr);
   Handle pipeline = 0;
   for (const Dispatch& d : list) {
@@ -420,7 +436,7 @@ Status DawnDevice::read(std::span<const ReadRange> ranges) {
       first = last;
       continue;
     }
-    if (lost_) return status_;
+    LOOM_TRY(usable());
     if (staging_bytes_ < total) {
       if (staging_) w_.BufferRelease(staging_);
       staging_ = nullptr;

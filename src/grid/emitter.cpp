@@ -32,11 +32,11 @@ class NodeVisit : public Visit {
   // Where the network does not learn its gradients are values that nobody reads, which are then not computed.
   Gradient gradient(std::string_view role) override {
     const Named p = named(role);
-    for (auto& sum : e_.sums_)
-      if (sum.store == p.store) return {sum.value, Accumulate::yes};
+    if (const auto known = e_.sum_of_.find(p.store); known != e_.sum_of_.end()) return {e_.sums_[known->second].value, Accumulate::yes};
     const BufferKind kind = e_.frozen() && !p.adapter ? BufferKind::temp : BufferKind::grad;
     const std::int64_t rows = p.store->rows(), cols = p.store->cols();
     const View to = emit.buffer({.type = type, .kind = kind, .rows = {rows}, .cols = cols, .path = p.path, .role = p.role});
+    e_.sum_of_[p.store] = e_.sums_.size();
     e_.sums_.push_back({p.store, p.path, p.role, to, true, rows, cols, type});
     return {to, Accumulate::no};
   }
@@ -217,17 +217,19 @@ Status NetworkEmitter::backward(View gy) {
 
 std::vector<NetworkEmitter::Gradient> NetworkEmitter::gradients() const {
   std::vector<Gradient> list;
+  const auto add = [&](const WeightStore* store) {
+    const auto at = sum_of_.find(store);
+    if (at == sum_of_.end()) return;
+    const Sum& s = sums_[at->second];
+    list.push_back({s.path, s.role, s.store, s.rows, s.cols, s.type, s.value});
+  };
   if (frozen()) {
     for (const Adapter::Target& t : options_.adapter->targets)
-      for (const WeightStore* store : {t.a.get(), t.b.get()})
-        for (const Sum& s : sums_)
-          if (s.store == store) list.push_back({s.path, s.role, s.store, s.rows, s.cols, s.type, s.value});
+      for (const WeightStore* store : {t.a.get(), t.b.get()}) add(store);
     return list;
   }
   for (const Network::NamedParam& p : network_.params()) {
-    if (p.tied) continue;
-    for (const Sum& s : sums_)
-      if (s.store == p.param->store.get()) list.push_back({s.path, s.role, s.store, s.rows, s.cols, s.type, s.value});
+    if (!p.tied) add(p.param->store.get());
   }
   return list;
 }

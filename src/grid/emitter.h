@@ -94,6 +94,7 @@ class NetworkEmitter {
   std::vector<std::vector<std::int64_t>> arrivals_;  // of each cell
   std::vector<Cell> cells_;
   std::vector<Sum> sums_;  // per store, in order of first use
+  std::map<const WeightStore*, std::size_t> sum_of_;  // where a store's is
   std::vector<Average> averages_;
   View input_, input_gradient_;
 };

@@ -34,6 +34,19 @@ std::string unknown_type(const std::string& type) {
   return "unknown type \"" + type + "\": known are " + list + nearest(type, names);
 }
 
+// Empty cells cost nothing in a file, so their number is bounded by this and by the others.
+Status check_grid(const TopologyConfig& c, const Json* cells) {
+  constexpr std::uint64_t kFreeCells = 4096;
+  const std::uint64_t listed = cells && cells->is_array() ? cells->as_array().size() : 0, most = std::max(kFreeCells, 16 * listed);
+  std::uint64_t grid = 1;
+  for (const std::int64_t n : {c.depth, c.rows, c.cols, c.layers_per_cell}) {
+    if (n < 1 || static_cast<std::uint64_t>(n) > most / grid)
+      return bad("topology: depth x rows x cols x layers_per_cell is less than 1, or over " + std::to_string(kFreeCells) + " and 16 times the " + std::to_string(listed) + " cells listed");
+    grid *= static_cast<std::uint64_t>(n);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Node> Network::parse_node(const Json& cell, int depth) const {
@@ -122,6 +135,7 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
     if (!shape.ok()) return shape.status().at("topology: input");
     input = std::move(*shape);
   }
+  LOOM_TRY(check_grid(c, t.find("cells")));
   LOOM_ASSIGN(Network n, create(c.depth, c.rows, c.cols, c.layers_per_cell, input));
   const Json* cells = t.find("cells");
   if (!cells->is_array()) return bad("topology: \"cells\" must be a list");

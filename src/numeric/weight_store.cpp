@@ -98,6 +98,7 @@ Status WeightStore::morph(const WeightFormat& format) {
       single.resize(count);
       packed_.decode(0, rows_, single);
     }
+    LOOM_TRY(packed_.intact());
   } else if (wants_f64(format) && !master_is_f64()) {
     replace = true;
     real.assign(master_.begin(), master_.end());
@@ -171,7 +172,7 @@ Status WeightStore::values_as(std::span<T> out) {
   }
   LOOM_ASSIGN(const PackedMatrix matrix, packed());
   matrix.decode(0, rows_, out);
-  return Status();
+  return matrix.intact();
 }
 Status WeightStore::values(std::span<float> out) { return values_as(out); }
 Status WeightStore::values(std::span<double> out) { return values_as(out); }

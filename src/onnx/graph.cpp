@@ -37,7 +37,7 @@ Dims GraphBuilder::spread(const Dims& a, const Dims& b) {
   }
   return out;
 }
-GraphBuilder::GraphBuilder(std::int64_t input_width) : input_width_(input_width), widths_{input_width} {}  // cell 0 is empty: the input
+GraphBuilder::GraphBuilder(std::int64_t input_width, std::uint64_t file_bytes) : input_width_(input_width), widths_{input_width}, file_bytes_(file_bytes) {}  // cell 0 is empty: the input
 
 // False, and a fault, where a network takes no more.
 bool GraphBuilder::takes(const Dims& out) {
@@ -234,7 +234,7 @@ Ref GraphBuilder::concat(const std::vector<Ref>& all, std::int64_t axis) {
   }
   std::int64_t outer = 1, first = 0;
   for (std::size_t d = 0; d < a; ++d) outer *= out[d];
-  if (const Status few = StepCall::lists(elements(out)); outer > 1 && !few.ok()) {
+  if (const Status few = outer > 1 ? lists(elements(out)) : Status(); !few.ok()) {
     fault_ = few;
     return parts[0];
   }
@@ -322,7 +322,18 @@ Result<Network> GraphBuilder::finish(const std::vector<Ref>& outputs, std::vecto
 
 Status GraphBuilder::makes(std::int64_t count) {
   made_ += count;
-  return made_ <= kMostMade ? Status() : StepCall::refuse("makes " + std::to_string(count) + " parameters, with those before more than 2^29");
+  if (made_ > kMostMade) return StepCall::refuse("makes " + std::to_string(count) + " parameters, with those before more than 2^29");
+  return justified(made_, kMadePerByte, "makes", count);
+}
+Status GraphBuilder::lists(std::int64_t count) {
+  if (count > kMostListed) return StepCall::refuse("lists " + std::to_string(count) + " values, the limit is 2^26");
+  listed_ += count;
+  return justified(listed_, kListedPerByte, "lists", count);
+}
+Status GraphBuilder::justified(std::int64_t all, std::uint64_t per_byte, std::string_view what, std::int64_t count) const {
+  const std::uint64_t most = kAlwaysJustified + per_byte * std::min(file_bytes_, std::uint64_t{1} << 40);
+  if (file_bytes_ == 0 || static_cast<std::uint64_t>(all) <= most) return {};
+  return StepCall::refuse(std::string(what) + " " + std::to_string(count) + " values, with those before more than the " + std::to_string(most) + " that a file of " + std::to_string(file_bytes_) + " bytes justifies");
 }
 bool GraphBuilder::holds(const Ref& x) const {
   const std::int64_t count = elements(x.dims);
@@ -372,9 +383,6 @@ Result<std::vector<std::int64_t>> StepCall::ints(std::size_t i) const {
 Result<std::vector<std::int64_t>> StepCall::ints_or(std::size_t i, std::string_view attribute, Dims fallback) const {
   if (has(i)) return ints(i);
   return node().get_ints(attribute, std::move(fallback));
-}
-Status StepCall::lists(std::int64_t count) {
-  return count <= kMostListed ? Status() : refuse("lists " + std::to_string(count) + " values, the limit is 2^26");
 }
 
 }  // namespace loom::onnx

@@ -22,6 +22,8 @@ std::string text_of(const Dims& dims);
 // Values that a rule lists one by one (places, masks, constants): a short file asks for no more memory than these take.
 inline constexpr std::int64_t kMostListed = std::int64_t{1} << 26;
 inline constexpr std::int64_t kMostMade = std::int64_t{1} << 29;   // numbers of one graph that its file does not hold: parameters that rules make
+// What files of any size may ask for, of both, and how much more for each byte: ONNX's own tests make the weights of VGG19 by files of 9 KB.
+inline constexpr std::uint64_t kAlwaysJustified = std::uint64_t{1} << 21, kListedPerByte = 64, kMadePerByte = std::uint64_t{1} << 16;
 inline constexpr std::int64_t kMostCells = std::int64_t{1} << 20;  // of a network
 inline constexpr double kMostWhole = 16777216;  // whole numbers below it are exact in f32
 
@@ -38,7 +40,8 @@ struct Ref {
 
 class GraphBuilder {
  public:
-  explicit GraphBuilder(std::int64_t input_width);
+  // `file_bytes`: of the file that asks for all this; 0: there is none.
+  explicit GraphBuilder(std::int64_t input_width, std::uint64_t file_bytes = 0);
 
   // Cells. `config` is the cell's JSON without place and links; values arrive side by side.
   Ref add(Json config, const std::vector<Ref>& in, Dims out);
@@ -78,8 +81,10 @@ class GraphBuilder {
   // What did not fit since it was asked last: operands that do not spread to each other, and the like.
   Status fault() { return std::exchange(fault_, Status()); }
   void note(Status fault) { fault_ = std::move(fault); }
-  // Counts parameters that a rule makes; unsupported beyond kMostMade.
+  // Counts parameters that a rule makes; unsupported beyond kMostMade, and beyond what the file justifies.
   Status makes(std::int64_t count);
+  // Counts values that a rule lists one by one; unsupported beyond kMostListed at once, and beyond what the file justifies.
+  Status lists(std::int64_t count);
   // Whether these are numbers that are known, or columns that its cell has.
   bool holds(const Ref& x) const;
 
@@ -97,7 +102,9 @@ class GraphBuilder {
   std::vector<std::int64_t> widths_;
   std::vector<ParamFill> fills_;
   Status fault_;
-  std::int64_t made_ = 0;
+  Status justified(std::int64_t all, std::uint64_t per_byte, std::string_view what, std::int64_t count) const;
+  std::int64_t made_ = 0, listed_ = 0;
+  std::uint64_t file_bytes_;
   int zero_ = -1;
 };
 
@@ -149,8 +156,7 @@ struct StepCall {
   Result<std::vector<std::int64_t>> ints_or(std::size_t i, std::string_view attribute, Dims fallback = {}) const;
   Status need_constant(std::size_t i) const;
   [[gnu::cold]] static Status refuse(const std::string& what) { return Status(Code::unsupported, what); }
-  // Refuses to list more than kMostListed values.
-  static Status lists(std::int64_t count);
+  Status lists(std::int64_t count) const { return graph.lists(count); }
 };
 
 // The range of an integer type.

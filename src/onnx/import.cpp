@@ -134,10 +134,11 @@ std::int64_t Port::count() const { return elements(dims); }
 
 Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding>& given, std::vector<std::string>* wanted) {
   std::vector<Binding> bindings = given;
-  std::set<std::string_view> initialized;
+  std::set<std::string_view> initialized;  // or bound
   for (const Tensor& t : model.graph.initializers) initialized.insert(t.name);
+  for (const Binding& b : given) initialized.insert(b.name);
   for (const ValueInfo& in : model.graph.inputs) {
-    if (initialized.contains(in.name) || std::any_of(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.name == in.name; })) continue;
+    if (initialized.contains(in.name)) continue;
     const bool open = in.has_shape && !in.dims.empty() && in.dims[0].value < 0 && std::all_of(in.dims.begin() + 1, in.dims.end(), [](const Dim& d) { return d.value >= 0; });
     if (!open) continue;
     Binding b{in.name, {}, nullptr};
@@ -162,7 +163,7 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
     width += elements(v.dims);
     if (width > INT32_MAX) return Status(Code::unsupported, model.file + ": the inputs hold more than 2^31-1 values together");
   }
-  GraphBuilder graph(std::max<std::int64_t>(width, 1));
+  GraphBuilder graph(std::max<std::int64_t>(width, 1), model.bytes);
   for (std::size_t i = 0, k = 0; i < plan.inputs.size(); ++i) {
     const auto id = static_cast<std::size_t>(plan.inputs[i]);
     if (plan.values[id].constant() || only_a_type(plan, plan.inputs[i])) continue;
@@ -269,6 +270,7 @@ Result<Tensor> make_tensor(std::string name, Type type, Dims dims, std::span<con
 // The last import, and a session that runs it: for these shapes and known values.
 struct Runner::Ready {
   locks::mutex mutex;
+  bool left = false;  // held by a thread of the process that was forked
   std::string key;
   std::set<std::string> known;
   std::optional<ImportedGraph> graph;
@@ -279,6 +281,7 @@ struct Runner::Ready {
 Runner::Runner(Model model) : model_(std::move(model)), ready_(std::make_unique<Ready>()) {}
 Runner::Runner(Runner&&) noexcept = default;
 Runner::~Runner() = default;
+void Runner::forked() { ready_->left |= locks::held_by_the_parent(ready_->mutex); }
 
 namespace {
 
@@ -305,6 +308,7 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
   for (const Input& in : inputs)
     if (std::none_of(model_.graph.inputs.begin(), model_.graph.inputs.end(), [&](const ValueInfo& v) { return v.name == in.name; }))
       return Status(Code::invalid_argument, model_.file + ": has no input '" + in.name + "'");
+  if (ready_->left) return Status(Code::busy, model_.file + ": the process was forked while another thread ran this graph: load it again");
   const locks::unique_lock lock(ready_->mutex);
   LOOM_ASSIGN(std::string key, key_of(inputs, ready_->known));
   if (!ready_->session || ready_->key != key) LOOM_TRY(prepare(inputs));

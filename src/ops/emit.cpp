@@ -4,6 +4,22 @@
 
 namespace loom {
 
+Emit::Emit(Program& program) : p_(program) {
+  for (std::size_t i = 0; i < p_.buffers.size(); ++i) know(static_cast<BufferId>(i));
+}
+
+// By its name, since programs have as many weights as networks have cells.
+void Emit::know(BufferId id) {
+  const Buffer& b = p_.buffers[static_cast<std::size_t>(id)];
+  if (b.kind == BufferKind::weight) weights_.try_emplace(b.path + '\0' + b.role, id);
+  if (b.kind == BufferKind::constant) constants_.push_back(id);
+  if (b.kind == BufferKind::input) inputs_.try_emplace(b.role, id);
+}
+BufferId Emit::find_weight(std::string_view path, std::string_view role) const {
+  const auto at = weights_.find(std::string(path) + '\0' + std::string(role));
+  return at == weights_.end() ? kNone : at->second;
+}
+
 void Emit::append(Op op, std::initializer_list<View> operands, Ints ints, Reals reals, Registers registers) {
   Instruction ins;
   ins.op = op;
@@ -16,8 +32,9 @@ void Emit::append(Op op, std::initializer_list<View> operands, Ints ints, Reals 
   const OpInfo& row = info(op);
   for (std::size_t i = 0; i < row.operands.size(); ++i) {
     if (row.operands[i].role == Role::read || !ins.operands[i].valid()) continue;
-    std::erase_if(packed_, [&](const auto& entry) { return entry.first.first == ins.operands[i].buffer; });
-    std::erase_if(rounded_, [&](const auto& entry) { return std::get<0>(entry.first) == ins.operands[i].buffer; });
+    const BufferId id = ins.operands[i].buffer;
+    packed_.erase(packed_.lower_bound({id, INT32_MIN}), packed_.lower_bound({id + 1, INT32_MIN}));
+    rounded_.erase(rounded_.lower_bound({id, INT32_MIN, INT32_MIN, Unary{}}), rounded_.lower_bound({id + 1, INT32_MIN, INT32_MIN, Unary{}}));
   }
   p_.code.push_back(ins);
 }
@@ -46,19 +63,20 @@ RegisterId Emit::measured_register(std::uint32_t max) {
 View Emit::buffer(Buffer description) {
   const auto cols = static_cast<std::int32_t>(description.cols);
   p_.buffers.push_back(std::move(description));
+  know(static_cast<BufferId>(p_.buffers.size() - 1));
   return {static_cast<BufferId>(p_.buffers.size() - 1), 0, cols};
 }
 
 View Emit::temp(ValueType type, Rows rows, std::int64_t cols) { return buffer({.type = type, .kind = BufferKind::temp, .rows = rows, .cols = cols}); }
 View Emit::input(std::string_view name, ValueType type, Rows rows, std::int64_t cols) {
-  if (const BufferId id = p_.find(BufferKind::input, "", name); id != kNone) return {id, 0, static_cast<std::int32_t>(cols)};
+  if (const auto at = inputs_.find(name); at != inputs_.end()) return {at->second, 0, static_cast<std::int32_t>(cols)};
   return buffer({.type = type, .kind = BufferKind::input, .rows = rows, .cols = cols, .role = std::string(name)});
 }
 View Emit::output(std::string_view name, ValueType type, Rows rows, std::int64_t cols) {
   return buffer({.type = type, .kind = BufferKind::output, .rows = rows, .cols = cols, .role = std::string(name)});
 }
 View Emit::weight(std::string_view path, std::string_view role, std::int64_t rows, std::int64_t cols, const WeightFormat& format, ValueType type) {
-  if (const BufferId id = p_.find(BufferKind::weight, path, role); id != kNone) return {id, 0, static_cast<std::int32_t>(cols)};
+  if (const BufferId id = find_weight(path, role); id != kNone) return {id, 0, static_cast<std::int32_t>(cols)};
   return buffer({.type = type, .kind = BufferKind::weight, .rows = {rows}, .cols = cols, .path = std::string(path), .role = std::string(role), .format = format});
 }
 View Emit::state(std::string_view path, std::string_view role, ValueType type, Rows rows, std::int64_t cols) {
@@ -67,10 +85,9 @@ View Emit::state(std::string_view path, std::string_view role, ValueType type, R
 
 View Emit::constant(Buffer description) {
   description.kind = BufferKind::constant;
-  for (std::size_t i = 0; i < p_.buffers.size(); ++i) {
-    const Buffer& b = p_.buffers[i];
-    if (b.kind == BufferKind::constant && b.type == description.type && b.rows == description.rows && b.cols == description.cols && b.constant == description.constant)
-      return {static_cast<BufferId>(i), 0, static_cast<std::int32_t>(b.cols)};
+  for (const BufferId id : constants_) {
+    const Buffer& b = p_.buffers[static_cast<std::size_t>(id)];
+    if (b.type == description.type && b.rows == description.rows && b.cols == description.cols && b.constant == description.constant) return {id, 0, static_cast<std::int32_t>(b.cols)};
   }
   return buffer(std::move(description));
 }

@@ -5,12 +5,14 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "ops/families.h"
 #include "ops/program.h"
@@ -22,7 +24,7 @@ using PairOfViews = std::pair<View, View>;
 
 class Emit {
  public:
-  explicit Emit(Program& program) : p_(program) {}
+  explicit Emit(Program& program);
 
   Program& program() { return p_; }
   void set_segment(Segment segment) { segment_ = segment; }
@@ -72,7 +74,12 @@ class Emit {
   View rounded(View x, Unary kind);
   void is_rounded(View x, Unary kind);
 
+  void know(BufferId id);
+  BufferId find_weight(std::string_view path, std::string_view role) const;
+
   Program& p_;
+  std::map<std::string, BufferId, std::less<>> weights_, inputs_;  // by path, a zero and role; by name
+  std::vector<BufferId> constants_;
   Segment segment_ = Segment::forward;
   std::map<std::pair<BufferId, std::int32_t>, View> packed_;  // (source, column) -> its q15 or bf16x2 form
   bool fp8_ = false;

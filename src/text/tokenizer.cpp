@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "text/pipeline/growth.h"
 #include "text/tokenizer_data.h"
 #include "text/unicode/utf8.h"
 
@@ -35,6 +36,10 @@ Result<Tokenizer> Tokenizer::build(TokenizerParts parts) {
   for (const AddedToken& t : parts.added) LOOM_TRY(check(t.id, "added token"));
 
   data->bpe = Bpe::build(vocabulary, parts.merges, std::move(parts.bpe));
+  std::vector<Step> on_text = parts.normalizer;
+  on_text.insert(on_text.end(), parts.pre_tokenizer.begin(), parts.pre_tokenizer.end());
+  LOOM_TRY(check_growth(on_text, "normalizer and pre-tokenizer"));
+  LOOM_TRY(check_growth(parts.decoder, "decoder"));
   LOOM_ASSIGN(data->normalizer, Normalizer::build(std::move(parts.normalizer)));
   LOOM_ASSIGN(data->pre_tokenizer, PreTokenizer::build(std::move(parts.pre_tokenizer)));
   LOOM_ASSIGN(data->decoder, Decoder::build(std::move(parts.decoder)));

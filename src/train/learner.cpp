@@ -303,6 +303,10 @@ Status Learner::accumulate(std::int64_t micro) {
   if (micro < 0 || micro >= options_.micro_batches) return bad("micro-batch " + std::to_string(micro) + " of " + std::to_string(options_.micro_batches));
   if (micro_ != kNone) LOOM_TRY(executor_->set(micro_, static_cast<std::uint32_t>(micro)));
   if (noise_ != kNone) LOOM_TRY(executor_->set(noise_, static_cast<std::uint32_t>(static_cast<std::uint64_t>(steps_ * options_.micro_batches + micro))));
+  if (updated_) {
+    LOOM_TRY(executor_->refresh());
+    updated_ = false;
+  }
   return executor_->run(Segment::forward, Segment::backward);
 }
 
@@ -336,7 +340,8 @@ Status Learner::update(double learning_rate, std::int64_t count, std::int64_t st
   steps_ = step;
   for (const NetworkEmitter::Gradient& g : gradients_) g.store->touch();
   for (const NetworkEmitter::Average& a : averages_) a.store->touch();
-  return executor_->refresh();
+  updated_ = true;
+  return {};
 }
 
 }  // namespace loom

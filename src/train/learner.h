@@ -92,6 +92,7 @@ class Learner {
   // Of one head, without its weight.
   double loss_sum(std::size_t head);
   // Applies the gradients times 1/count, as optimizer step number `step` (from 1; the noise of what follows counts on from it).
+  // Where it succeeds the step is done: the weights are prepared again by what reads them next.
   Status update(double learning_rate, std::int64_t count, std::int64_t step);
 
   // Brings the network's masters up to date with the updates: before they are saved, morphed or read. Nothing to do on the CPU.
@@ -124,6 +125,7 @@ class Learner {
   RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;
   BufferId x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone, scale_ = kNone, squares_ = kNone;
   std::int64_t width_ = 0, target_width_ = 0, steps_ = 0;
+  bool updated_ = false;  // since the weights were prepared
   double loss_scale_ = 1;
 };
 

@@ -76,6 +76,10 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
     if (!samples || *samples > (std::uint64_t{1} << 60)) return bad(std::to_string(spec.epochs) + " epochs are too many samples");
     resolved.steps = static_cast<std::int64_t>((*samples + static_cast<std::uint64_t>(spec.batch) - 1) / static_cast<std::uint64_t>(spec.batch));
   }
+  // A batch may hold a sample several times, but one of more is rather a slip, which would take its memory.
+  constexpr std::int64_t kFreeBatch = 1 << 16;
+  if (spec.batch > std::max(kFreeBatch, data.samples()))
+    return bad("\"batch\" is " + std::to_string(spec.batch) + " samples, the data has " + std::to_string(data.samples()) + ": at most as many, or " + std::to_string(kFreeBatch));
   // Samples are numbered through the whole training.
   if (resolved.steps > (std::int64_t{1} << 60) / spec.batch) return bad(std::to_string(resolved.steps) + " steps of " + std::to_string(spec.batch) + " samples are too many");
   if (spec.fp8 && resolved.quantize.dtype.empty()) resolved.quantize.dtype = "fp8e4m3";

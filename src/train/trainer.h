@@ -82,6 +82,8 @@ class Trainer {
 
   // The weights are seen in the dtype of the spec's "quantize" by now.
   bool quantized() const { return quantized_; }
+  // Or will be.
+  bool quantizes() const { return !matrices_.empty(); }
 
   // Brings the network's weights up to date where a device learns: before they are saved or read. Nothing to do on the CPU.
   Status sync() { return learner_.sync(); }

@@ -25,7 +25,7 @@ void bind(CommandLine& c, Args& a) {
       .required()
       .type_name("FILE")
       .no_stdin();
-  c.add("--threads", a.threads, "0: one per core").not_negative();
+  c.add("--threads", a.threads, "0: one per core").between(0, ThreadPool::kMaxThreads);
   c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
   c.flag("--json", a.json, "one JSON object on stdout");
 }

@@ -46,7 +46,7 @@ void bind(CommandLine& c, Args& a) {
   c.add("--dtype", a.dtype, "weights, for example f32, i8, i4");
   c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
   bind_device_option(c, a.device);
-  c.add("--threads", a.threads, "0: one per core").not_negative();
+  c.add("--threads", a.threads, "0: one per core").between(0, ThreadPool::kMaxThreads);
   c.add("--context", a.context, "positions before the 64 decoded ones").between(0, 960);
   c.add("--repeats", a.repeats, "of which the median counts (5; 30 of layers)").positive();
   std::vector<std::string> names = bench_layer_names();
@@ -67,7 +67,7 @@ double read_bandwidth(ThreadPool& pool, int repeats) {
     std::atomic<std::uint64_t> sum{0};
   } job;
   const double seconds = median_seconds(repeats, [&] {
-    pool.run([](void* context, int worker, int workers) {
+    pool.run([](void* context, int worker, int workers) noexcept {
       auto& j = *static_cast<Job*>(context);
       const std::size_t begin = j.data.size() * static_cast<std::size_t>(worker) / static_cast<std::size_t>(workers), end = j.data.size() * static_cast<std::size_t>(worker + 1) / static_cast<std::size_t>(workers);
       std::uint64_t lanes[16] = {};

@@ -22,7 +22,7 @@ void bind(CommandLine& c, Args& a) {
   c.add("--against", a.against, "a table of another machine: names the first difference").type_name("FILE");
   c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
   bind_device_option(c, a.device);
-  c.add("--threads", a.threads, "0: one per core").not_negative();
+  c.add("--threads", a.threads, "0: one per core").between(0, ThreadPool::kMaxThreads);
   c.flag("--json", a.json, "one JSON object on stdout");
 }
 

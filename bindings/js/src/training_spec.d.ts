@@ -322,7 +322,8 @@ export interface TrainingSpec {
   steps?: number;
   /** or passes over the data, rounded up to whole steps; at least 0; default 0 */
   epochs?: number;
-  /** samples per step: sequences of tokens, rows of a table; at least 1; default 1 */
+  /** samples per step: sequences of tokens, rows of a table; more than 65536 only where the
+   *  data has as many; at least 1; default 1 */
   batch?: number;
   /** equal parts that a step is cut into, to save memory; must divide `batch`; 1 to 1048576;
    *  default 1 */

@@ -49,6 +49,12 @@ class Object:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    _instead = "make it again where it is to be used"  # of a pickle or a copy
+
+    def __reduce__(self) -> Any:
+        """A handle is a number of this process, so only what has a form in bytes can be pickled or copied."""
+        raise TypeError("cannot pickle or copy a welvet.%s: %s" % (type(self).__name__.lstrip("_"), self._instead))
+
     def _describe(self) -> str:
         return ""
 

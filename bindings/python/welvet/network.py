@@ -40,6 +40,7 @@ class Session(Object):
     """
 
     _positions = 0  # what Network has asked for
+    _instead = "pickle the network, and make a session of it"
 
     def __init__(self, network: "Network", **options: Any) -> None:
         self._own(call("session_create", network._handle, options))

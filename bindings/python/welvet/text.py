@@ -36,6 +36,8 @@ class Tokenizer(Object):
     `path`: a model, a folder, a tokenizer.json, a name in the local HuggingFace cache, or "embedded".
     """
 
+    _instead = "load it again; a Transformer with it can be pickled"
+
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
         self._own(call("tokenizer_load", os.fspath(path)))
 

@@ -27,6 +27,8 @@ class Step(NamedTuple):
 class Data(Object):
     """Samples, copied into the library. Immutable; any thread."""
 
+    _instead = "pickle the arrays that it was made of"
+
     def __init__(self) -> None:
         raise TypeError("use Data.values, Data.classes, Data.tokens or Data.table")
 
@@ -77,6 +79,8 @@ def _rows(x: Any, name: str) -> np.ndarray:
 class Trainer(Object):
     """Trains a network on data by a spec (docs/reference/training-spec.md). Network, data and spec decide every bit of the result; threads
     and pauses do not, nor does `mode` (docs/reference/modes.md: "cpu-sc", "gpu-mc", "auto", ...). One thread at a time (Busy otherwise); others may run the network meanwhile."""
+
+    _instead = "to_bytes() is its checkpoint, which resume() of a new one takes"
 
     def __init__(self, network: Network, data: Data, spec: Dict[str, Any], threads: int = 0, isa: str = "", mode: str = "") -> None:
         self._own(call("trainer_create", network._handle, data._handle, spec, {"threads": threads, "isa": isa, "mode": mode}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 import functools
 import os
 import types
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Type, Union
 
 import numpy as np
 
@@ -215,6 +215,10 @@ class Transformer(Object):
         """The .entity file as bytes."""
         return library().take(call("model_save_bytes", self._handle))
 
+    def __reduce__(self) -> Any:
+        """By bytes, as save() writes it: without an adapter, which a copy loads itself."""
+        return _restored, (type(self), self.to_bytes(), self._options)
+
     # ---- text and ids
 
     @_shared
@@ -318,6 +322,10 @@ class Transformer(Object):
             self._generators.put(generator)
             raise
         self._generators.put(generator)
+
+
+def _restored(cls: Type[Transformer], data: bytes, options: Dict[str, Any]) -> Transformer:
+    return cls.from_bytes(data, **options)
 
 
 def _pieces(stream: Iterator[Any]) -> Iterator[Piece]:

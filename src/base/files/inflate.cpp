@@ -249,9 +249,14 @@ std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t crc) {
 
 bool is_gzip(std::span<const std::byte> bytes) { return bytes.size() >= 3 && bytes[0] == std::byte{0x1F} && bytes[1] == std::byte{0x8B} && bytes[2] == std::byte{8}; }
 
-Result<std::vector<std::byte>> gunzip(std::span<const std::byte> bytes, std::uint64_t limit, const std::string& name) {
+namespace {
+
+// Every member; or until `limit` is met, where that is no error.
+Result<std::vector<std::byte>> members(std::span<const std::byte> bytes, std::uint64_t limit, bool start_only, const std::string& name) {
   const Status cut(Code::truncated, name + ": the gzip data ends early");
   std::vector<std::byte> out;
+  // One byte holds 1,032 at most. So that what is known to come does not take twice its room on the way.
+  out.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(limit, 1032 * std::uint64_t{bytes.size()})));
   do {
     if (!is_gzip(bytes)) return Status(Code::corrupt, name + (out.empty() ? ": is no gzip file" : ": has bytes behind its gzip data"));
     if (bytes.size() < 18) return cut;
@@ -267,8 +272,10 @@ Result<std::vector<std::byte>> gunzip(std::span<const std::byte> bytes, std::uin
     if ((flags & 2) != 0) at += 2;
     if (at > bytes.size()) return cut;
     const std::size_t begin = out.size();
-    LOOM_ASSIGN(const std::size_t used, Inflater(bytes.subspan(at), out, limit, name).run());
-    at += used;
+    const auto used = Inflater(bytes.subspan(at), out, limit, name).run();
+    if (start_only && used.status().code() == Code::out_of_range) return out;
+    LOOM_TRY(used.status());
+    at += *used;
     if (bytes.size() - at < 8) return cut;
     auto word = [&](std::size_t from) {
       std::uint32_t v = 0;
@@ -280,6 +287,15 @@ Result<std::vector<std::byte>> gunzip(std::span<const std::byte> bytes, std::uin
     bytes = bytes.subspan(at + 8);
   } while (!bytes.empty());
   return out;
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> gunzip(std::span<const std::byte> bytes, std::uint64_t limit, const std::string& name) { return members(bytes, limit, false, name); }
+
+Result<std::vector<std::byte>> gunzip_start(std::span<const std::byte> bytes, std::uint64_t wanted, const std::string& name) {
+  // A step decodes 65,535 bytes at most, all or nothing.
+  return members(bytes, wanted + 65535, true, name);
 }
 
 }  // namespace loom

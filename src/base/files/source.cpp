@@ -3,9 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#if !defined(__wasm__)
-#include <sys/mman.h>
-#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +10,7 @@
 #include <cstring>
 
 #include "base/files/bytes.h"
+#include "base/files/mapping.h"
 #include "base/files/paths.h"
 
 namespace loom {
@@ -65,19 +63,28 @@ class CallbackSource : public ByteSource {
   ReadCallback read_;
 };
 
+// Closes what is not taken.
+struct Descriptor {
+  int fd = -1;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+  int take() { return std::exchange(fd, -1); }
+};
+
 class FileSource : public ByteSource {
  public:
-  FileSource(int fd, std::uint64_t size, std::string name) : fd_(fd) {
+  FileSource(Descriptor& file, std::uint64_t size, std::string name) {
     name_ = std::move(name);
     size_ = size;
+    file_.fd = file.take();
   }
-  ~FileSource() override { ::close(fd_); }
 
  protected:
   Status read_some(std::uint64_t offset, std::span<std::byte> out) const override {
     while (!out.empty()) {
       const std::size_t want = std::min<std::size_t>(out.size(), std::size_t{1} << 30);
-      const ssize_t got = ::pread(fd_, out.data(), want, static_cast<off_t>(offset));
+      const ssize_t got = ::pread(file_.fd, out.data(), want, static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return system_error("cannot read", name_);
       if (got == 0) return Status(Code::truncated, name_ + ": the file shrank while it was read: nothing at offset " + std::to_string(offset));
@@ -88,20 +95,23 @@ class FileSource : public ByteSource {
   }
 
  private:
-  int fd_;
+  Descriptor file_;
 };
 
-#if !defined(__wasm__)
 class MappedSource : public ViewSource {
  public:
-  MappedSource(void* data, std::size_t size, std::string name)
-      : ViewSource({static_cast<const std::byte*>(data), size}, std::move(name)), data_(data) {}
-  ~MappedSource() override { ::munmap(data_, static_cast<std::size_t>(size_)); }
+  MappedSource(std::unique_ptr<Mapping> mapping, std::string name) : ViewSource(mapping->bytes(), std::move(name)), mapping_(std::move(mapping)) {}
+  Status intact() const override { return mapping_->intact(); }
+
+ protected:
+  Status read_some(std::uint64_t offset, std::span<std::byte> out) const override {
+    LOOM_TRY(ViewSource::read_some(offset, out));
+    return intact();
+  }
 
  private:
-  void* data_;
+  std::unique_ptr<Mapping> mapping_;
 };
-#endif
 
 Status write_all(int fd, std::span<const std::byte> data, const std::string& path) {
   while (!data.empty()) {
@@ -127,31 +137,22 @@ Status ByteSource::read(std::uint64_t offset, std::span<std::byte> out) const {
 
 Result<SourcePtr> open_source(const std::string& path, MapMode mode) {
   // O_NONBLOCK: opening a FIFO must refuse, not wait for a writer.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0 && errno == ENOTDIR) return Status(Code::not_found, path + ": cannot open: " + std::strerror(errno));  // nothing can lie there
-  if (fd < 0) return system_error("cannot open", path);
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.fd < 0 && errno == ENOTDIR) return Status(Code::not_found, path + ": cannot open: " + std::strerror(errno));  // nothing can lie there
+  if (file.fd < 0) return system_error("cannot open", path);
   struct stat info {};
-  if (::fstat(fd, &info) != 0) {
-    const Status error = system_error("cannot stat", path);
-    ::close(fd);
-    return error;
-  }
+  if (::fstat(file.fd, &info) != 0) return system_error("cannot stat", path);
   if (!S_ISREG(info.st_mode)) {
-    ::close(fd);
     return Status(Code::invalid_argument, path + ": is " + (S_ISDIR(info.st_mode) ? "a folder" : "not a regular file") + ", expected a file");
   }
   const auto size = static_cast<std::uint64_t>(info.st_size);
-#if !defined(__wasm__)
-  if (mode == MapMode::map_if_possible && size > 0 && size <= SIZE_MAX) {
-    void* data = ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data != MAP_FAILED) {
-      ::close(fd);
-      return SourcePtr(std::make_shared<MappedSource>(data, static_cast<std::size_t>(size), path));
+  if (mode == MapMode::map_if_possible && size <= SIZE_MAX) {
+    if (auto mapping = map_file(file.fd, static_cast<std::size_t>(size), path)) {
+      file.take();
+      return SourcePtr(std::make_shared<MappedSource>(std::move(mapping), path));
     }
   }
-#endif
-  (void)mode;
-  return SourcePtr(std::make_shared<FileSource>(fd, size, path));
+  return SourcePtr(std::make_shared<FileSource>(file, size, path));
 }
 
 SourcePtr source_from_bytes(std::vector<std::byte> bytes, std::string name) {

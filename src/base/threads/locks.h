@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <new>
 #include <shared_mutex>
 
 namespace loom::locks {
@@ -55,6 +56,16 @@ class fair_mutex {
     sharers_.fetch_add(1);
     next_turn();
   }
+  // In a child of fork(), before anybody locks: those inside and those who wait are threads of the parent, so it is free. Returns
+  // whether one of them was alone inside, or just going in: what the lock protects may be half changed.
+  bool forked() {
+    const bool changing = sharers_.load() == kQueue;
+    new (&m_) std::mutex;
+    new (&changed_) std::condition_variable;
+    sharers_.store(0);
+    next_ = turn_ = 0;
+    return changing;
+  }
 
  private:
   static constexpr std::uint32_t kQueue = std::uint32_t{1} << 31;
@@ -72,6 +83,13 @@ inline shared_lock<fair_mutex> downgraded(unique_lock<fair_mutex> alone) {
   fair_mutex& m = *alone.release();
   m.downgrade();
   return {m, std::adopt_lock};
+}
+
+// Whether a thread of the parent holds it, in a child of fork(): then for ever.
+inline bool held_by_the_parent(mutex& m) {
+  if (!m.try_lock()) return true;
+  m.unlock();
+  return false;
 }
 }  // namespace loom::locks
 
@@ -107,6 +125,7 @@ template <class Mutex>
 shared_lock(Mutex&) -> shared_lock<Mutex>;
 
 inline shared_lock<fair_mutex> downgraded(const unique_lock<fair_mutex>&) { return {}; }
+inline bool held_by_the_parent(const mutex&) { return false; }
 }  // namespace loom::locks
 
 #endif

@@ -1,10 +1,15 @@
 #include "base/threads/thread_pool.h"
 
 #include "base/math/fp_env.h"
+#include "base/threads/fork.h"
+#include "base/threads/locks.h"
 
 #if !defined(__wasm__)
+#include <pthread.h>
+
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <thread>
 #include <vector>
 #endif
@@ -129,9 +134,20 @@ class Pace {
 }  // namespace
 
 struct ThreadPool::Workers {
-  std::vector<std::thread> threads;
+  struct Seat {
+    Workers* team;
+    int worker;
+    pthread_t thread;
+  };
+  Workers(int size, SpinBarrier& barrier) : members(size), size(size), finished(barrier), seats(static_cast<std::size_t>(size - 1)) {}
+
+  std::atomic<int> members;  // who has a number beyond them leaves
+  int size;                  // of the team, once all have started
+  SpinBarrier& finished;
+  std::vector<Seat> seats;   // the first size - 1 have threads
+  const unsigned born = forks();
   Turnstile ticket;  // advances once per job
-  Job job = nullptr;  // null: leave
+  Job job = nullptr;  // null: look who leaves
   void* context = nullptr;
   Pace paces[8];
 
@@ -142,12 +158,17 @@ struct ThreadPool::Workers {
     return pace;
   }
 
-  void loop(int worker, int size, SpinBarrier& finished) {
+  static void* enter(void* seat) {
+    const auto& s = *static_cast<const Seat*>(seat);
+    s.team->loop(s.worker);
+    return nullptr;
+  }
+  void loop(int worker) {
     const FpEnvGuard fp;
     for (unsigned seen = 0;; ++seen) {
       ticket.wait(seen);
-      if (!job) return;
-      job(context, worker, size);
+      if (worker >= members.load(std::memory_order_relaxed)) return;
+      if (job) job(context, worker, size);
       finished.wait();
     }
   }
@@ -156,28 +177,65 @@ struct ThreadPool::Workers {
     context = c;
     ticket.advance();
   }
+  // Those with a number of at least `left` leave; the others meet, so that none is a job behind.
+  void leave(int left) {
+    members.store(left, std::memory_order_relaxed);
+    finished.reset(left);
+    start(nullptr, nullptr);
+    finished.wait();
+    for (int worker = left; worker < size; ++worker) pthread_join(seats[static_cast<std::size_t>(worker - 1)].thread, nullptr);
+    size = left;
+  }
+  // The threads that can be had.
+  void recruit() {
+    for (int worker = 1; worker < size; ++worker) {
+      Seat& seat = seats[static_cast<std::size_t>(worker - 1)];
+      seat.team = this;
+      seat.worker = worker;
+      if (pthread_create(&seat.thread, nullptr, &Workers::enter, &seat) == 0) continue;
+      // The system has no more of them, and perhaps no more memory: that which half of them would take is left to others.
+      size = worker;
+      return leave(std::max(1, worker / 2));
+    }
+  }
 };
 
 void ThreadPool::always_together(bool always) { together_always = always; }
 
 int ThreadPool::hardware_threads() {
   const unsigned n = std::thread::hardware_concurrency();
-  return n == 0 ? 1 : static_cast<int>(n);
+  return n == 0 ? 1 : static_cast<int>(std::min<unsigned>(n, kMaxThreads));
 }
 
-ThreadPool::ThreadPool(int threads) : size_(threads > 0 ? threads : hardware_threads()), barrier_(size_) {
+ThreadPool::ThreadPool(int threads) : size_(threads > 0 ? std::min(threads, kMaxThreads) : hardware_threads()), barrier_(size_) {
+  if (!forks_are_seen()) size_ = 1;
+  start_team();
+  size_ = workers_ ? workers_->size : 1;
+}
+
+// A team of size_, or of those that start.
+void ThreadPool::start_team() {
   if (size_ == 1) return;
-  workers_ = std::make_unique<Workers>();
-  for (int worker = 1; worker < size_; ++worker) workers_->threads.emplace_back([this, worker] { workers_->loop(worker, size_, barrier_); });
+  auto team = std::make_unique<Workers>(size_, barrier_);
+  barrier_.reset(size_);
+  team->recruit();
+  if (team->size > 1) workers_ = std::move(team);
 }
 
 ThreadPool::~ThreadPool() {
-  if (!workers_) return;
-  workers_->start(nullptr, nullptr);
-  for (std::thread& t : workers_->threads) t.join();
+  if (workers_ && workers_->born == forks()) workers_->leave(1);
 }
 
 void ThreadPool::run(Job job, void* context) {
+  if (workers_ && workers_->born != forks()) {
+    workers_.reset();
+    start_team();
+    // What runs here is planned for the whole team or for one.
+    if (workers_ && workers_->size != size_) {
+      workers_->leave(1);
+      workers_.reset();
+    }
+  }
   if (!workers_) return job(context, 0, 1);
   Pace& pace = workers_->pace_of(context);
   const std::int64_t start = nanoseconds();
@@ -192,7 +250,43 @@ void ThreadPool::run(Job job, void* context) {
   pace.was_together(start, nanoseconds(), lost_, size_);
 }
 
-void ThreadPool::run_allocating(Job job, void* context) { run(job, context); }
+namespace {
+
+// A job that may fail, as one that does not.
+struct Fallible {
+  ThreadPool::AllocatingJob job;
+  void* context;
+  locks::mutex mutex;
+  int first = ThreadPool::kMaxThreads;  // who failed, of the lowest number
+  Status status;
+
+  void failed(int worker, Status s) {
+    const locks::unique_lock lock(mutex);
+    if (worker >= first) return;
+    first = worker;
+    status = std::move(s);
+  }
+  static void share(void* self, int worker, int workers) noexcept {
+    auto& f = *static_cast<Fallible*>(self);
+    try {
+      Status s = f.job(f.context, worker, workers);
+      if (!s.ok()) f.failed(worker, std::move(s));
+    } catch (const std::bad_alloc&) {
+      f.failed(worker, Status(Code::out_of_memory, {}));
+    } catch (...) {
+      f.failed(worker, Status(Code::internal, {}));
+    }
+  }
+};
+
+}  // namespace
+
+Status ThreadPool::run_allocating(AllocatingJob job, void* context) {
+  Fallible f{job, context, {}, kMaxThreads, {}};
+  run(&Fallible::share, &f);
+  if (f.status.ok() || !f.status.message().empty()) return f.status;
+  return Status(f.status.code(), f.status.code() == Code::out_of_memory ? "an allocation failed in a thread" : "an exception in a thread");
+}
 
 #else
 
@@ -228,7 +322,7 @@ void ThreadPool::run(Job job, void* context) {
 }
 
 // The workers' instances share a memory, but its allocator is not made for several threads.
-void ThreadPool::run_allocating(Job job, void* context) { job(context, 0, 1); }
+Status ThreadPool::run_allocating(AllocatingJob job, void* context) { return job(context, 0, 1); }
 
 // For the host: once, before anything else, with the number of threads; then each worker calls loom_wasm_join, which never returns.
 extern "C" __attribute__((export_name("loom_wasm_team"))) void loom_wasm_team(int members) { team = new ThreadPool::Workers{members}; }

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/status.h"
+
 namespace loom {
 
 // A counter that threads wait on: they spin briefly, yield a few times, then sleep, since a shared machine may have taken the core of
@@ -29,29 +31,40 @@ class SpinBarrier {
  public:
   explicit SpinBarrier(int workers) : workers_(workers) {}
   std::int64_t wait();  // nanoseconds as Turnstile's
+  // For so many workers, while none waits: before they start, or where a fork took those away that did.
+  void reset(int workers) {
+    workers_ = workers;
+    arrived_.store(0);
+  }
 
  private:
-  const int workers_;
+  int workers_;
   std::atomic<int> arrived_{0};
   Turnstile phase_;
 };
 
 class ThreadPool {
  public:
-  // threads >= 1, the caller included; 0: one per core.
+  // What hosts and programs take at most: far above any machine's cores, far below what a process may start.
+  static constexpr int kMaxThreads = 1024;
+  // threads >= 1, the caller included; 0: one per core. Never more than kMaxThreads, and fewer where the system starts no more:
+  // then half of those that it does, so that what comes after finds room too. Throws std::bad_alloc, before a thread starts.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int size() const { return size_; }
-  // Of `workers`, who are size() or the caller alone, the one with this number does its share.
-  using Job = void (*)(void* context, int worker, int workers);
+  // Of `workers`, who are size() or the caller alone, the one with this number does its share. Neither throws nor allocates: a
+  // worker that left would leave the others at the next barrier.
+  using Job = void (*)(void* context, int worker, int workers) noexcept;
   // Runs job(worker) for worker = 0..workers-1 (0 is the caller) and returns when all have finished. Must not be nested.
-  // The job must not throw. Nothing is allocated.
+  // Nothing is allocated, but in a forked child's first run, which starts the team again or goes on without.
   void run(Job job, void* context);
-  // The same for a job that allocates and has no barriers: one worker after the other where threads must not allocate.
-  void run_allocating(Job job, void* context);
+  // The same for a job without barriers that may allocate and fail: one worker after the other where threads must not allocate.
+  // Gives the error of the worker with the lowest number; an allocation that failed is Code::out_of_memory.
+  using AllocatingJob = Status (*)(void* context, int worker, int workers);
+  Status run_allocating(AllocatingJob job, void* context);
   // Inside a job with more than one worker: all arrive before any goes on.
   void meet(int worker) {
     const std::int64_t lost = barrier_.wait();
@@ -65,6 +78,7 @@ class ThreadPool {
   struct Workers;
 
  private:
+  void start_team();
   int size_;
   SpinBarrier barrier_;
   std::int64_t lost_ = 0;  // by the caller in the job at hand, nanoseconds

@@ -17,7 +17,7 @@ struct Rounds {
   int rounds;
   std::vector<std::uint64_t> sums;  // per worker
   bool agreed = true;
-  static void work(void* context, int worker, int) {
+  static void work(void* context, int worker, int) noexcept {
     auto& r = *static_cast<Rounds*>(context);
     const auto me = static_cast<std::size_t>(worker);
     for (int i = 0; i < r.rounds; ++i) {
@@ -55,7 +55,7 @@ TEST(ThreadPool, WorkersMeetAtEveryBarrier) {
 struct Straggler {
   std::chrono::milliseconds late{0};
   int last_workers = 0;
-  static void work(void* context, int worker, int workers) {
+  static void work(void* context, int worker, int workers) noexcept {
     auto& s = *static_cast<Straggler*>(context);
     if (worker == 0) s.last_workers = workers;
     else std::this_thread::sleep_for(s.late);

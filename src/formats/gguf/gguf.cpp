@@ -361,6 +361,7 @@ Result<std::vector<std::string>> Gguf::get_strings(std::string_view key) const {
   ByteReader reader(*source_, entry->offset);
   std::vector<std::string> items(static_cast<std::size_t>(entry->count));
   for (std::string& item : items) LOOM_TRY(reader.text(&item, "a string"));
+  LOOM_TRY(source_->intact());
   return items;
 }
 
@@ -377,6 +378,7 @@ Result<std::vector<std::int64_t>> Gguf::get_integers(std::string_view key) const
     }
     item = static_cast<std::int64_t>(value.bits);
   }
+  LOOM_TRY(source_->intact());
   return items;
 }
 
@@ -389,6 +391,7 @@ Result<std::vector<float>> Gguf::get_floats(std::string_view key) const {
     LOOM_ASSIGN(const double value, read_float(reader, entry->element));
     item = static_cast<float>(value);
   }
+  LOOM_TRY(source_->intact());
   return items;
 }
 

@@ -24,11 +24,14 @@ bool is_idx(std::span<const std::byte> b) {
          b[3] >= std::byte{1} && std::to_integer<std::size_t>(b[3]) <= kMaxDimensions;
 }
 
-Result<TensorInfo> open_idx(SourcePtr source) {
-  const std::string where = source->name();
+namespace {
+
+// The array that a header describes, where its elements begin and how many bytes they take.
+Result<TensorInfo> read_header(const ByteSource& source) {
+  const std::string& where = source.name();
   std::array<std::byte, 4 + 4 * kMaxDimensions> header{};
-  if (source->size() < 4) return Status(Code::truncated, where + ": has " + std::to_string(source->size()) + " bytes, an idx file at least 8");
-  LOOM_TRY(source->read(0, std::span(header).first(4)));
+  if (source.size() < 4) return Status(Code::truncated, where + ": has " + std::to_string(source.size()) + " bytes, an idx file at least 8");
+  LOOM_TRY(source.read(0, std::span(header).first(4)));
   if (header[0] != std::byte{0} || header[1] != std::byte{0}) return Status(Code::corrupt, where + ": is no idx file: it does not begin with two zeros");
   const unsigned code = std::to_integer<unsigned>(header[2]);
   const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const IdxType& t) { return t.code == code; });
@@ -36,8 +39,8 @@ Result<TensorInfo> open_idx(SourcePtr source) {
   const auto dimensions = std::to_integer<std::size_t>(header[3]);
   if (dimensions < 1 || dimensions > kMaxDimensions) return Status(Code::unsupported, where + ": an idx array of " + std::to_string(dimensions) + " dimensions, read are 1.." + std::to_string(kMaxDimensions));
   const std::uint64_t begin = 4 + 4 * dimensions;
-  if (source->size() < begin) return Status(Code::truncated, where + ": has " + std::to_string(source->size()) + " bytes, its idx header " + std::to_string(begin));
-  LOOM_TRY(source->read(4, std::span(header).subspan(4, 4 * dimensions)));
+  if (source.size() < begin) return Status(Code::truncated, where + ": has " + std::to_string(source.size()) + " bytes, its idx header " + std::to_string(begin));
+  LOOM_TRY(source.read(4, std::span(header).subspan(4, 4 * dimensions)));
   TensorInfo array;
   array.type = type->type;
   for (std::size_t d = 0; d < dimensions; ++d) {
@@ -47,16 +50,25 @@ Result<TensorInfo> open_idx(SourcePtr source) {
   }
   const auto elements = element_count(array.shape);
   const auto bytes = elements ? storage_bytes(array.type, *elements) : std::nullopt;
-  if (!bytes) return Status(Code::corrupt, where + ": the shape " + shape_text(array.shape) + " is too large");
-  if (*bytes != source->size() - begin)
-    return Status(*bytes > source->size() - begin ? Code::truncated : Code::corrupt,
-                  where + ": expects " + std::to_string(*bytes) + " bytes of shape " + shape_text(array.shape) + " at offset " + std::to_string(begin) + ", the file has " + std::to_string(source->size() - begin));
+  if (!bytes || *bytes > UINT64_MAX - begin) return Status(Code::corrupt, where + ": the shape " + shape_text(array.shape) + " is too large");
   array.offset = begin;
   array.size = *bytes;
+  return array;
+}
+
+}  // namespace
+
+Result<TensorInfo> open_idx(SourcePtr source) {
+  const std::string where = source->name();
+  LOOM_ASSIGN(TensorInfo array, read_header(*source));
+  const std::uint64_t begin = array.offset, room = source->size() - begin;
+  if (array.size != room)
+    return Status(array.size > room ? Code::truncated : Code::corrupt,
+                  where + ": expects " + std::to_string(array.size) + " bytes of shape " + shape_text(array.shape) + " at offset " + std::to_string(begin) + ", the file has " + std::to_string(room));
   array.source = source;
   const std::uint32_t width = info(array.type).block_bytes;
   if (width > 1) {
-    std::vector<std::byte> turned(static_cast<std::size_t>(*bytes));
+    std::vector<std::byte> turned(static_cast<std::size_t>(array.size));
     LOOM_TRY(source->read(begin, turned));
     for (std::size_t i = 0; i < turned.size(); i += width) std::reverse(turned.begin() + static_cast<std::ptrdiff_t>(i), turned.begin() + static_cast<std::ptrdiff_t>(i + width));
     array.offset = 0;
@@ -64,6 +76,28 @@ Result<TensorInfo> open_idx(SourcePtr source) {
   }
   return array;
 }
+
+namespace {
+
+// What a .gz with an array holds, decoded no further than the array's header says.
+Result<std::vector<std::byte>> unpacked_array(std::span<const std::byte> bytes, std::uint64_t limit, const std::string& name) {
+  LOOM_ASSIGN(std::vector<std::byte> start, gunzip_start(bytes, kNpyStart, name));
+  if (is_gzip(start)) return Status(Code::unsupported, name + ": is gzip within gzip");
+  const SourcePtr head = source_from_view(start, name);
+  std::uint64_t size = 0;
+  if (is_idx(start)) {
+    LOOM_ASSIGN(const TensorInfo array, read_header(*head));
+    size = array.offset + array.size;
+  } else {
+    LOOM_ASSIGN(size, npy_size(*head));
+  }
+  if (size > limit) return Status(Code::out_of_range, name + ": an array of " + std::to_string(size) + " bytes, the limit is " + std::to_string(limit));
+  auto content = gunzip(bytes, size, name);
+  if (content.status().code() != Code::out_of_range) return content;
+  return Status(Code::corrupt, name + ": holds more than the " + std::to_string(size) + " bytes that its header promises");
+}
+
+}  // namespace
 
 Result<TensorInfo> open_array(SourcePtr source, std::uint64_t limit) {
   std::array<std::byte, 6> first{};
@@ -76,9 +110,10 @@ Result<TensorInfo> open_array(SourcePtr source, std::uint64_t limit) {
       LOOM_ASSIGN(packed, read_all(*source, limit));
       bytes = packed;
     }
-    LOOM_ASSIGN(std::vector<std::byte> content, gunzip(bytes, limit, source->name()));
-    if (is_gzip(content)) return Status(Code::unsupported, source->name() + ": is gzip within gzip");
-    return open_array(source_from_bytes(std::move(content), source->name()), limit);
+    auto content = unpacked_array(bytes, limit, source->name());
+    LOOM_TRY(source->intact());
+    LOOM_TRY(content.status());
+    return open_array(source_from_bytes(std::move(*content), source->name()), limit);
   }
   if (is_idx(std::span(first).first(n))) return open_idx(std::move(source));
   return open_npy(std::move(source));

@@ -133,7 +133,12 @@ Result<StorageType> find_type(const std::string& descr) {
                 message("has the type ", quoted(descr), "; read are booleans, integers of 1 to 8 bytes and floats of 2 to 8"));
 }
 
-Result<TensorInfo> parse(const ByteSource& source) {
+struct Header {
+  TensorInfo tensor;
+  std::string descr;
+};
+
+Result<Header> read_header(const ByteSource& source) {
   std::array<std::byte, 12> start{};
   const std::span<std::byte> head(start.data(), static_cast<std::size_t>(std::min<std::uint64_t>(start.size(), source.size())));
   LOOM_TRY(source.read(0, head));
@@ -150,7 +155,8 @@ Result<TensorInfo> parse(const ByteSource& source) {
   DictParser dict(text);
   LOOM_TRY(dict.run());
 
-  TensorInfo tensor;
+  Header header;
+  TensorInfo& tensor = header.tensor;
   LOOM_ASSIGN(tensor.type, find_type(dict.descr));
   if (dict.fortran_order && dict.shape.size() > 1) {
     return Status(Code::unsupported, "is in Fortran order: save numpy.ascontiguousarray of it");
@@ -161,16 +167,32 @@ Result<TensorInfo> parse(const ByteSource& source) {
   if (!bytes) return Status(Code::corrupt, message("shape ", shape_text(tensor.shape), " passes 2^64 bytes"));
   tensor.offset = begin + size;
   tensor.size = *bytes;
+  header.descr = std::move(dict.descr);
+  return header;
+}
+
+Result<TensorInfo> parse(const ByteSource& source) {
+  LOOM_ASSIGN(Header header, read_header(source));
+  TensorInfo& tensor = header.tensor;
   const std::uint64_t room = source.size() - tensor.offset;
   if (tensor.size != room) {
     return Status(tensor.size > room ? Code::truncated : Code::corrupt,
-                  message("shape ", shape_text(tensor.shape), " of ", quoted(dict.descr), " takes ", tensor.size, " bytes at offset ",
+                  message("shape ", shape_text(tensor.shape), " of ", quoted(header.descr), " takes ", tensor.size, " bytes at offset ",
                           tensor.offset, ", the file has ", source.size()));
   }
-  return tensor;
+  return std::move(header.tensor);
 }
 
 }  // namespace
+
+Result<std::uint64_t> npy_size(const ByteSource& start) {
+  LOOM_TRY(expect_kind(start, FileKind::npy));
+  auto header = read_header(start);
+  if (!header.ok()) return header.status().at(start.name());
+  const auto size = checked_add(header->tensor.offset, header->tensor.size);
+  if (!size) return Status(Code::corrupt, message(start.name(), ": shape ", shape_text(header->tensor.shape), " passes 2^64 bytes"));
+  return *size;
+}
 
 Result<TensorInfo> open_npy(SourcePtr source) {
   LOOM_TRY(expect_kind(*source, FileKind::npy));

@@ -191,7 +191,10 @@ std::string make_header(std::span<const TensorInfo* const> order, const Metadata
 }
 
 Status copy_bytes(const TensorInfo& tensor, AtomicFile& file) {
-  if (const auto view = tensor.view(); !view.empty()) return file.write(view);
+  if (const auto view = tensor.view(); !view.empty()) {
+    LOOM_TRY(file.write(view));
+    return tensor.source->intact();
+  }
   std::vector<std::byte> buffer;
   for (std::uint64_t at = 0; at < tensor.size; at += buffer.size()) {
     buffer.resize(static_cast<std::size_t>(std::min<std::uint64_t>(tensor.size - at, std::uint64_t{1} << 20)));

@@ -164,13 +164,14 @@ struct Encoding {
     else if (is_native4(view.format.layout)) encode_native(view, some, bytes);
     else encode_plain(view, some, tensor, bytes);
   }
-  static void share(void* context, int worker, int workers) {
+  static Status share(void* context, int worker, int workers) {
     const auto* self = static_cast<const Encoding*>(context);
     const Part<T>& all = self->part;
     const std::int64_t count = all.count(), panels = (count + kPanel - 1) / kPanel;
     const std::int64_t begin = std::min(count, panels * worker / workers * kPanel), end = std::min(count, panels * (worker + 1) / workers * kPanel);
-    if (begin == end) return;
+    if (begin == end) return {};
     self->encode({all.rows, all.cols, all.first + begin, all.values.subspan(static_cast<std::size_t>(begin * all.cols), static_cast<std::size_t>((end - begin) * all.cols))});
+    return {};
   }
 };
 
@@ -192,7 +193,7 @@ Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows,
     using T = typename decltype(part)::Value;
     Encoding<T> encoding{view, part, GroupScale{1, 0}, bytes.get()};
     if (format.scale == ScaleKind::tensor) encoding.tensor = choose_tensor_scale<T>(format.dtype, part.values);
-    if (pool != nullptr && part.values.size() >= kWorthATeam) pool->run_allocating(&Encoding<T>::share, &encoding);
+    if (pool != nullptr && part.values.size() >= kWorthATeam) LOOM_TRY(pool->run_allocating(&Encoding<T>::share, &encoding));
     else encoding.encode(part);
     first = part.end();
   }

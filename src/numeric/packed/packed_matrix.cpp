@@ -76,6 +76,7 @@ Result<PackedMatrix> PackedMatrix::wrap(const WeightFormat& format, std::int64_t
   m.layout_ = layout;
   m.bytes_ = bytes;
   m.owner_ = std::move(owner);
+  m.file_ = mapping_of(bytes.data());
   return m;
 }
 

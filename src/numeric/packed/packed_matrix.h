@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "base/files/mapping.h"
 #include "base/status.h"
 #include "numeric/weight_format.h"
 
@@ -45,6 +46,9 @@ class PackedMatrix {
   const PackedLayout& layout() const { return layout_; }
   // All sections, 64-byte aligned: [panels of codes][block scales][row scales][zero points]; offsets from packed_layout().
   std::span<const std::byte> bytes() const { return bytes_; }
+  // The file that they lie in, null where it is none. Who has read them asks whether it is intact.
+  const Mapping* file() const { return file_; }
+  Status intact() const { return file_ ? file_->intact() : Status(); }
 
   // Encodes a row-major rows x cols matrix. Scales are chosen by the format's policy (quantize.h), deterministically.
   // Errors: invalid_argument for a wrong count of values, or a NaN or infinity, named by its index; out_of_range where a value
@@ -84,6 +88,7 @@ class PackedMatrix {
   PackedLayout layout_;
   std::span<const std::byte> bytes_;
   std::shared_ptr<const void> owner_;
+  const Mapping* file_ = nullptr;
 };
 
 // The integer that class I multiplies at (row, col): w8 for A4 and S4, code minus zero point for the plain layouts, twice the value

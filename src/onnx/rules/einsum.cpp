@@ -25,7 +25,7 @@ Term diagonal(StepCall& c, const Term& t) {
   for (const int name : t.names)
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   if (names.size() == t.names.size()) return t;
-  if (const Status few = StepCall::lists(elements(t.x.dims)); !few.ok()) {
+  if (const Status few = c.lists(elements(t.x.dims)); !few.ok()) {
     c.graph.note(few);
     return t;
   }

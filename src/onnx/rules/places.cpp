@@ -12,7 +12,7 @@ template <class F>
 Status place_each(StepCall& c, const Ref& x, F f, double fill = 0) {
   const Dims& out = c.result().dims;
   const std::int64_t count = elements(out);
-  if (count > kMostListed) return StepCall::refuse("moves more than 2^26 values");
+  LOOM_TRY(c.lists(count));
   const std::vector<std::int64_t> places = for_each_place(out, f);
   const bool finite = fill - fill == 0;
   Ref y = c.graph.pick(c.graph.value(x), places, out, finite ? fill : 0);
@@ -50,7 +50,6 @@ Status concat(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t axis, c.node().get_int("axis", 1));
   std::vector<Ref> in;
   for (std::size_t i = 0; i < c.inputs(); ++i) in.push_back(c.in(i));
-  if (elements(c.result().dims) > kMostListed) return StepCall::refuse("moves more than 2^26 values");
   c.set(c.graph.concat(in, axis_of(axis, c.result().dims)));
   return {};
 }

@@ -141,7 +141,7 @@ Status resize(StepCall& c) {
 
   const auto steps = steps_of(in);
   const std::int64_t count = elements(out);
-  if (count > kMostListed) return StepCall::refuse("makes more than 2^26 values");
+  LOOM_TRY(c.lists(count));
   const auto own = steps_of(out);
   Ref y = c.graph.value(c.in());
   if (s.mode == "nearest") {

@@ -190,7 +190,7 @@ std::span<std::byte> Executor::state(BufferId id) {
 }
 
 // The schedule is one for the whole team; a worker alone keeps to its order, and needs no barriers.
-void Executor::work(void* context, int worker, int workers) {
+void Executor::work(void* context, int worker, int workers) noexcept {
   auto* self = static_cast<Executor*>(context);
   char* copies = reinterpret_cast<char*>(self->arena_.get() + self->placement_.arena_bytes + worker * (self->scratch_bytes_ + self->schedule_.private_bytes()));
   for (std::size_t n = self->run_begin_; n < self->run_end_; ++n) {
@@ -267,7 +267,7 @@ Status Executor::run(Segment first, Segment last) {
       std::memset(arena_.get() + placement_.arena_bytes + worker * (scratch_bytes_ + schedule_.private_bytes()), 0xFF, static_cast<std::size_t>(schedule_.private_bytes()));
   }
   pool_.run(&Executor::work, this);
-  return {};
+  return prepared_->intact();
 }
 
 }  // namespace loom::cpu

@@ -52,7 +52,7 @@ class Executor final : public loom::Executor {
   Status resolve();
   Status resolve_operands(const LoweredInstruction& ins, Step& step);
   void bind_registers();
-  static void work(void* self, int worker, int workers);
+  static void work(void* self, int worker, int workers) noexcept;
 
   ThreadPool& pool_;
   const KernelTable* kernels_ = nullptr;

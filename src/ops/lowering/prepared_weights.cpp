@@ -89,15 +89,15 @@ void PreparedWeights::updates(const WeightStore* store) {
 }
 
 // Each worker takes every n-th stale parameter; a store stands in one entry only, so workers never meet.
-void PreparedWeights::refresh_share(void* context, int worker, int workers) {
+Status PreparedWeights::refresh_share(void* context, int worker, int workers) {
   auto* self = static_cast<PreparedWeights*>(context);
   for (std::size_t i = static_cast<std::size_t>(worker); i < self->stale_.size(); i += static_cast<std::size_t>(workers)) {
     Entry& e = *self->stale_[i];
-    const Status s = e.type == ValueType::f64 ? self->prepare<double>(e) : self->prepare<float>(e);
-    if (!s.ok()) self->failures_[static_cast<std::size_t>(worker)] = s;
+    LOOM_TRY(e.type == ValueType::f64 ? self->prepare<double>(e) : self->prepare<float>(e));
   }
+  return {};
 }
-void PreparedWeights::lay_out_share(void* context, int worker, int workers) {
+void PreparedWeights::lay_out_share(void* context, int worker, int workers) noexcept {
   auto* self = static_cast<PreparedWeights*>(context);
   for (const Entry* e : self->masters_) lay_out(*e, share((e->arg.rows + 15) / 16 * ((e->arg.cols + kLayOut - 1) / kLayOut), 1, worker, workers));
 }
@@ -107,12 +107,12 @@ bool PreparedWeights::is_plain_master(const Entry& e) {
 }
 
 Status PreparedWeights::refresh(ThreadPool& pool) {
-  failures_.assign(static_cast<std::size_t>(pool.size()), Status());
   stale_.clear();
   masters_.clear();
   for (Entry& e : entries_) {
     if (!e.store || e.epoch == e.store->epoch()) continue;
     e.arg.master = nullptr;
+    e.packed = {};
     if (is_plain_master(e) && e.updated && e.copied) {
       e.arg.master = e.store->master().data();
       e.arg.rows = e.store->rows();
@@ -127,11 +127,21 @@ Status PreparedWeights::refresh(ThreadPool& pool) {
       stale_.push_back(&e);
     }
   }
-  if (!stale_.empty()) pool.run_allocating(&PreparedWeights::refresh_share, this);
-  for (const Status& s : failures_) LOOM_TRY(s);
+  if (!stale_.empty()) LOOM_TRY(pool.run_allocating(&PreparedWeights::refresh_share, this));
   if (!masters_.empty()) pool.run(&PreparedWeights::lay_out_share, this);
+  files_.clear();
+  for (const Entry& e : entries_) {
+    const Mapping* file = e.packed.file();
+    if (file && std::find(files_.begin(), files_.end(), file) == files_.end()) files_.push_back(file);
+  }
+  LOOM_TRY(intact());
   for (Entry& e : entries_)
     if (e.store) e.epoch = e.store->epoch();
+  return {};
+}
+
+Status PreparedWeights::intact() const {
+  for (const Mapping* file : files_) LOOM_TRY(file->intact());
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/files/mapping.h"
 #include "base/status.h"
 #include "base/threads/thread_pool.h"
 #include "numeric/weight_store.h"
@@ -30,6 +31,8 @@ class PreparedWeights {
   // Makes the forms of every store that changed since the last call; the team shares the work.
   Status refresh(ThreadPool& pool);
   const WeightArg* arg(BufferId id) const { return &entries_[static_cast<std::size_t>(id)].arg; }
+  // Whether the files that weights lie in are what they were: after a run, which read them.
+  Status intact() const;
   std::byte* vector(BufferId id) const { return entries_[static_cast<std::size_t>(id)].plain.get(); }
   std::int64_t bytes() const { return bytes_; }
 
@@ -60,13 +63,13 @@ class PreparedWeights {
   static bool is_plain_master(const Entry& entry);
   static void lay_out(const Entry& entry, cpu::Range blocks);
   Block allocate(std::int64_t bytes);
-  static void refresh_share(void* context, int worker, int workers);
-  static void lay_out_share(void* context, int worker, int workers);
+  static Status refresh_share(void* context, int worker, int workers);
+  static void lay_out_share(void* context, int worker, int workers) noexcept;
 
   std::vector<Entry> entries_;
   std::vector<Entry*> stale_, masters_;  // of a refresh
+  std::vector<const Mapping*> files_;    // that packed forms lie in
   std::atomic<std::int64_t> bytes_ = 0;
-  std::vector<Status> failures_;  // per worker, of the last refresh
 };
 
 // 64-byte aligned, zeroed lazily by the operating system where it can.

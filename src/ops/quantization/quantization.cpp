@@ -44,7 +44,7 @@ View Emit::quantized(View x, ArithClass arith) {
 bool Emit::in_fp8(View v) const {
   if (!fp8_ || type(v) != ValueType::f32) return false;
   const Buffer& b = of(v);
-  const BufferId id = b.kind == BufferKind::weight ? v.buffer : p_.find(BufferKind::weight, b.path, b.role);
+  const BufferId id = b.kind == BufferKind::weight ? v.buffer : find_weight(b.path, b.role);
   return id != kNone && p_.buffers[static_cast<std::size_t>(id)].format.dtype == DType::fp8e4m3;
 }
 View Emit::rounded(View x, Unary kind) {

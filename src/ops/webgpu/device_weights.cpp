@@ -53,7 +53,7 @@ Status upload_matrix(gpu::Device& device, gpu::Handle heap, WeightStore& store, 
     LOOM_TRY(device.write(heap, at, {static_cast<const std::byte*>(s.data), static_cast<std::size_t>(s.bytes)}));
     at += aligned(s.bytes);
   }
-  return {};
+  return prepared.intact();
 }
 
 Result<std::vector<float>> vector_values(WeightStore& store) {

@@ -271,7 +271,10 @@ Result<Tokenizer> Tokenizer::load(const std::string& path) {
   }
   LOOM_TRY(read_optional(folder, "tokenizer_config.json", &config));
   LOOM_TRY(read_optional(folder, "chat_template.jinja", &chat_template));
-  LOOM_ASSIGN(Tokenizer tokenizer, from_json(json, config, file));
+  auto read = from_json(json, config, file);
+  LOOM_TRY((*source)->intact());
+  LOOM_TRY(read.status());
+  Tokenizer tokenizer = std::move(*read);
   if (!chat_template.empty()) {
     auto data = std::make_shared<TokenizerData>(*tokenizer.data_);
     data->chat_template = std::move(chat_template);

@@ -263,6 +263,13 @@ void Pattern::mark(Scratch& scratch) const {
   }
 }
 
+bool Pattern::may_be_empty() const {
+  if (follow_.empty()) return false;
+  for (std::uint32_t c = follow_[position_count_].first; c < follow_[position_count_].last; ++c)
+    if (choices_[c].target == position_count_) return true;
+  return false;
+}
+
 void Pattern::find_all(std::string_view text, std::vector<Span>& matches, Scratch& scratch) const {
   scratch.classes.clear();
   for (std::size_t at = 0; at < text.size();) scratch.classes.push_back(class_of(utf8_next(text, at)));

@@ -37,6 +37,8 @@ class Pattern {
   // Appends all matches of `text` (valid UTF-8) from left to right, not overlapping. After an empty match at the end of the
   // match before it the search moves on by a character, as Oniguruma's iteration does.
   void find_all(std::string_view text, std::vector<Span>& matches, Scratch& scratch) const;
+  // Whether a match can be empty.
+  bool may_be_empty() const;
 
  private:
   static constexpr std::size_t kMaxClasses = 255;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <type_traits>
 
 #include "base/files/bytes.h"
 #include "base/numbered.h"
@@ -62,7 +64,9 @@ using Opsets = std::vector<std::pair<std::string, std::int64_t>>;
 
 class Inferrer {
  public:
-  Inferrer(const Model& model, const InferOptions& options) : model_(model), options_(options) {}
+  Inferrer(const Model& model, const InferOptions& options) : model_(model), options_(options) {
+    for (const Function& f : model.functions) functions_.emplace(NameOf{f.domain, f.name, f.overload}, Called{&f, weight(f.nodes)});
+  }
 
   Result<Plan> run(const std::vector<Binding>& bindings) {
     Names names;
@@ -84,6 +88,7 @@ class Inferrer {
   static Value of_tensor(std::string name, const Tensor& tensor) { return {std::move(name), tensor.type, tensor.dims, &tensor, nullptr}; }
 
   Status initializers(const Graph& graph, Names& names) {
+    LOOM_TRY(visit(graph.initializers.size()));
     for (const Tensor& t : graph.initializers) {
       names.ids[t.name] = add(of_tensor(t.name, t));
       LOOM_TRY(check_dims(t.dims).at("initializer " + quoted(t.name)));
@@ -92,17 +97,18 @@ class Inferrer {
   }
 
   Status inputs(const std::vector<Binding>& bindings, Names& names) {
+    std::map<std::string_view, const Binding*> bound_to;
+    for (const ValueInfo& input : model_.graph.inputs) bound_to[input.name] = nullptr;
     for (const Binding& b : bindings) {
-      const auto& list = model_.graph.inputs;
-      if (std::none_of(list.begin(), list.end(), [&](const ValueInfo& v) { return v.name == b.name; })) {
-        return wrong("the model has no input ", quoted(b.name));
-      }
+      const auto at = bound_to.find(b.name);
+      if (at == bound_to.end()) return wrong("the model has no input ", quoted(b.name));
+      if (!at->second) at->second = &b;
     }
     for (const ValueInfo& input : model_.graph.inputs) {
-      const auto bound = std::find_if(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.name == input.name; });
+      const Binding* bound = bound_to[input.name];
       const bool is_default = names.ids.contains(input.name);
-      if (bound == bindings.end() && is_default) continue;
-      LOOM_ASSIGN(Value value, input_value(input, bound == bindings.end() ? nullptr : &*bound));
+      if (!bound && is_default) continue;
+      LOOM_ASSIGN(Value value, input_value(input, bound));
       LOOM_TRY(check_dims(value.dims).at("input " + quoted(input.name)));
       names.ids[input.name] = add(std::move(value));
       if (!is_default) plan_.inputs.push_back(names.ids[input.name]);
@@ -141,7 +147,22 @@ class Inferrer {
     return count && *count <= (std::uint64_t{1} << 48) ? Status() : wrong("shape ", dims, " has more than 2^48 elements");
   }
 
-  Status visit() { return ++visited_ > options_.most_nodes ? not_supported("takes more than ", options_.most_nodes, " nodes") : Status(); }
+  Status visit(std::size_t nodes = 1) {
+    visited_ += nodes;
+    return visited_ > options_.most_nodes ? not_supported("takes more than ", options_.most_nodes, " nodes, which its file does not justify") : Status();
+  }
+  // What copying nodes takes.
+  static std::size_t weight(const std::vector<Node>& nodes) {
+    std::size_t sum = 0;
+    for (const Node& n : nodes) {
+      sum += 1 + n.inputs.size() + n.outputs.size();
+      for (const Attribute& a : n.attributes) {
+        sum += 1 + a.s.size() / 16 + a.floats.size() + a.ints.size() + a.strings.size() + a.tensors.size();
+        for (const Graph& g : a.graphs) sum += weight(g.nodes) + g.initializers.size() + g.inputs.size() + g.outputs.size() + g.values.size();
+      }
+    }
+    return sum;
+  }
   Status nodes(const std::vector<Node>& list, Names& names, const Opsets& opsets, int depth) {
     if (depth > kDeepest) return not_supported("functions and branches lie more than ", kDeepest, " deep");
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -156,8 +177,10 @@ class Inferrer {
   }
 
   Status node(const Node& n, std::size_t index, Names& names, const Opsets& opsets, int depth) {
-    for (const Function& f : model_.functions) {
-      if (f.name == n.op && f.domain == n.domain && f.overload == n.overload) return call_function(f, n, names, depth);
+    if (const auto at = functions_.find(NameOf{n.domain, n.op, n.overload}); at != functions_.end()) {
+      copied_ += at->second.weight;
+      if (copied_ > options_.most_copied) return not_supported("calls functions that together are larger than its file justifies");
+      return call_function(*at->second.function, n, names, depth);
     }
     Step step{&n, index, 0, {}, {}};
     for (const auto& [domain, version] : opsets) {
@@ -512,7 +535,13 @@ class Inferrer {
   const InferOptions& options_;
   Plan plan_;
   std::vector<std::unique_ptr<Cells>> loaded_;  // of values that are tensors, by id
-  std::size_t visited_ = 0;
+  using NameOf = std::tuple<std::string_view, std::string_view, std::string_view>;  // domain, name, overload
+  struct Called {
+    const Function* function;
+    std::size_t weight;
+  };
+  std::map<NameOf, Called> functions_;
+  std::size_t visited_ = 0, copied_ = 0;
   std::uint64_t spent_ = 0;
   bool located_ = false;
 };
@@ -524,6 +553,21 @@ bool has_rule(std::string_view domain, std::string_view op) {
     for (const std::string_view own : {"If", "Loop", "Scan", "Constant"})
       if (op == own) return true;
   return find_rule(domain, op) != nullptr;
+}
+
+InferOptions justified_options(const Model& model) {
+  InferOptions options;
+  if (model.bytes == 0) return options;
+  // What lies in the file itself takes some bytes each; the rest is for loops of a few hundred steps and the like. ONNX's own tests fold
+  // 25 million weights of a ResNet-50 that ConstantOfShape makes, in a file of some KB.
+  const auto least = [&](auto& limit, std::uint64_t base, std::uint64_t per_byte) {
+    const std::uint64_t justified = base + per_byte * std::min(model.bytes, std::uint64_t{1} << 40);
+    if (justified < limit) limit = static_cast<std::remove_reference_t<decltype(limit)>>(justified);
+  };
+  least(options.fold_budget, std::uint64_t{1} << 22, std::uint64_t{1} << 14);
+  least(options.most_nodes, std::uint64_t{1} << 16, 4);
+  least(options.most_copied, std::uint64_t{1} << 19, 8);
+  return options;
 }
 
 Result<Plan> infer(const Model& model, const std::vector<Binding>& bindings, const InferOptions& options) {
