@@ -36,23 +36,30 @@ bool is_shown(std::uint32_t c) {
 
 }  // namespace
 
-std::string escaped(std::string_view text) {
+std::size_t escape_into(std::string_view text, std::span<char> out) {
   constexpr char kHex[] = "0123456789abcdef";
-  std::string out;
+  std::size_t size = 0;
   while (!text.empty()) {
-    const Character c = first_of(text);
-    const bool shown = c.bytes > 0 && is_shown(c.code);
-    const std::size_t bytes = c.bytes > 0 ? c.bytes : 1;
+    const Character next = first_of(text);
+    const bool shown = next.bytes > 0 && is_shown(next.code);
+    const std::size_t bytes = next.bytes > 0 ? next.bytes : 1;
+    if (out.size() - size < (shown ? bytes : 4 * bytes)) break;
     for (const char byte : text.substr(0, bytes)) {
       if (shown) {
-        out += byte;
+        out[size++] = byte;
         continue;
       }
       const auto value = static_cast<unsigned char>(byte);
-      out += {'\\', 'x', kHex[value >> 4], kHex[value & 15]};
+      for (const char c : {'\\', 'x', kHex[value >> 4], kHex[value & 15]}) out[size++] = c;
     }
     text.remove_prefix(bytes);
   }
+  return size;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out(4 * text.size(), '\0');
+  out.resize(escape_into(text, out));
   return out;
 }
 

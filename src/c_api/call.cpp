@@ -1,8 +1,8 @@
 #include "c_api/call.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "base/escape.h"
 #include "base/files/bytes.h"
 
 namespace loom::c_api {
@@ -13,12 +13,8 @@ std::int32_t write(Code status, std::string_view message, loom_error* error) {
   const auto code = static_cast<std::int32_t>(status);
   if (!error) return code;
   error->code = code;
-  std::size_t size = std::min(message.size(), sizeof(error->message) - 1);
-  // Not inside a character.
-  if (size < message.size())
-    while (size > 0 && (static_cast<unsigned char>(message[size]) & 0xC0) == 0x80) --size;
-  std::memcpy(error->message, message.data(), size);
-  error->message[size] = '\0';
+  // A message may have names from files in it.
+  error->message[escape_into(message, {error->message, sizeof(error->message) - 1})] = '\0';
   return code;
 }
 

@@ -1,7 +1,11 @@
 // Line G11 of the findings, at the library: names from files, made safe to print.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/escape.h"
+#include "formats/test_files.h"
+#include "loom/loom.h"
 
 namespace loom {
 namespace {
@@ -26,6 +30,26 @@ TEST(Findings, G11_NamesAreEscaped) {
             "'a\\x1b"
             "b\xC3\xA9'");
   EXPECT_EQ(loom::quoted(std::string(79, 'x') + "\xC3\xA9y"), "'" + std::string(79, 'x') + "...'");
+}
+
+TEST(Findings, G11_ErrorsOfTheCInterfaceAreSafeToPrint) {
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/tokenizer.json";
+  loom_error error{};
+  loom_tokenizer tokenizer = 0;
+  const auto message_of = [&](const std::string& type) {
+    std::ofstream(path, std::ios::binary) << R"({"model":{"type":")" + type + R"("}})";
+    EXPECT_EQ(loom_tokenizer_load(path.data(), path.size(), &tokenizer, &error), LOOM_UNSUPPORTED);
+    return std::string(error.message);
+  };
+  EXPECT_NE(message_of("\\u001b[2J\\n\xC3\xA9").find("'\\x1b[2J\\x0a\xC3\xA9'"), std::string::npos)
+      << error.message;
+  // Cut between characters, also between those that became longer.
+  std::string filler = "\\u001b";
+  for (int i = 0; i < 10; ++i) filler += filler;
+  const std::string cut = message_of(filler);
+  EXPECT_GT(cut.size(), 1000u);
+  EXPECT_TRUE(cut.ends_with("\\x1b")) << cut;
 }
 
 TEST(Findings, G11_WhatJsonCanHoldIsKnown) {
