@@ -183,7 +183,8 @@ LOOM_API int32_t loom_network_copy(loom_network network, loom_network* copy, loo
 LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topology, loom_error* error);
 
 /* Shapes and sizes.
- *   info: JSON: depth, rows, cols, layers_per_cell, input: {width or ids}, output: {width}, parameters */
+ *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), input: {width or ids, dims,
+ *     axis}, output: {width, dims, axis}, parameters */
 LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
 
 /* All parameters in the order of the grid.
@@ -262,11 +263,16 @@ LOOM_API int32_t loom_network_program(loom_network network, const char* options,
  *     device, mode: docs/reference/options.md, session_create */
 LOOM_API int32_t loom_session_create(loom_network network, const char* options, size_t options_size, loom_session* session, loom_error* error);
 
-/* Runs rows of values through a network without attention.
+/* Runs rows of values through a network that looks at no other rows.
  *   rows: at most max_rows
  *   x: rows x input width
  *   y: rows x output width */
 LOOM_API int32_t loom_session_run(loom_session session, int64_t rows, const float* x, size_t x_count, float* y, size_t y_count, loom_error* error);
+
+/* Runs rows of ids, each a sequence of its own.
+ *   ids: rows x the steps of the input
+ *   y: rows x output width */
+LOOM_API int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t ids_count, float* y, size_t y_count, loom_error* error);
 
 /* Runs token ids. Keys and values of earlier runs stay in the session's caches.
  *   ids: one per row
@@ -319,8 +325,20 @@ LOOM_API int32_t loom_data_values(const float* x, size_t x_count, int64_t width,
 
 /* Rows of values and their classes; copied.
  *   x: samples x width
- *   classes: one per sample; below 0: not counted */
+ *   classes: one per sample, or as many for each: a class for every step or pixel; below 0: not counted */
 LOOM_API int32_t loom_data_classes(const float* x, size_t x_count, int64_t width, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error);
+
+/* Rows of ids, each a sequence of its own, and their targets; copied.
+ *   ids: samples x steps
+ *   steps: ids of a sample
+ *   y: samples x targets */
+LOOM_API int32_t loom_data_id_values(const int32_t* ids, size_t ids_count, int64_t steps, const float* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error);
+
+/* Rows of ids, each a sequence of its own, and their classes; copied.
+ *   ids: samples x steps
+ *   steps: ids of a sample
+ *   classes: one per sample, or as many for each; below 0: not counted */
+LOOM_API int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error);
 
 /* Token ids to predict one by one; copied.
  *   ends: index after the last id of each document, ascending; empty: one stream
@@ -333,7 +351,8 @@ LOOM_API int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const in
 LOOM_API int32_t loom_data_table(const char* csv, size_t csv_size, const char* options, size_t options_size, loom_data* data, loom_error* error);
 
 /* Shape and identity.
- *   info: JSON: samples, max_rows, width or ids, targets or classes, sha256 */
+ *   info: JSON: samples, max_rows, width or ids, steps (ids of a row), targets or classes, places (classes
+ *     of a row, where they are several), sha256 */
 LOOM_API int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* error);
 
 /* ---- trainer

@@ -166,6 +166,8 @@ class Session : public Object {
       : Object(detail::made<Object>(loom_session_create, network.handle(), options.data(), options.size())) {}
 
   void run(std::int64_t rows, std::span<const float> x, std::span<float> y) { check(loom_session_run, handle(), rows, x.data(), x.size(), y.data(), y.size()); }
+  // Rows of ids, each a sequence of its own.
+  void run_ids(std::span<const std::int32_t> ids, std::span<float> y) { check(loom_session_run_ids, handle(), ids.data(), ids.size(), y.data(), y.size()); }
   // One sequence; y: the last row's output.
   void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions, std::span<float> y) { run(ids, positions, {}, {}, y); }
   void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions, std::span<const std::int32_t> sequences, std::span<const std::int32_t> head,
@@ -184,6 +186,13 @@ class Data : public Object {
   }
   static Data classes(std::span<const float> x, std::int64_t width, std::span<const std::int32_t> classes) {
     return detail::made<Data>(loom_data_classes, x.data(), x.size(), width, classes.data(), classes.size());
+  }
+  // Rows of `steps` ids.
+  static Data id_values(std::span<const std::int32_t> ids, std::int64_t steps, std::span<const float> y, std::int64_t targets) {
+    return detail::made<Data>(loom_data_id_values, ids.data(), ids.size(), steps, y.data(), y.size(), targets);
+  }
+  static Data id_classes(std::span<const std::int32_t> ids, std::int64_t steps, std::span<const std::int32_t> classes) {
+    return detail::made<Data>(loom_data_id_classes, ids.data(), ids.size(), steps, classes.data(), classes.size());
   }
   static Data tokens(std::span<const std::int32_t> ids, std::span<const std::int64_t> ends, std::int64_t length) {
     return detail::made<Data>(loom_data_tokens, ids.data(), ids.size(), ends.data(), ends.size(), length);

@@ -63,6 +63,14 @@ Result<std::optional<WeightFormat>> format_argument(const char* data, std::size_
   return std::optional<WeightFormat>(f);
 }
 
+Result<std::vector<std::uint32_t>> unsigned_values(const std::int32_t* data, std::size_t count, std::string_view what) {
+  LOOM_ASSIGN(const std::span<const std::int32_t> in, span(data, count, what));
+  for (std::size_t i = 0; i < in.size(); ++i)
+    if (in[i] < 0) return Status(Code::out_of_range, std::string(what) + "[" + std::to_string(i) + "] is " + std::to_string(in[i]) + ", expected at least 0");
+  return std::vector<std::uint32_t>(in.begin(), in.end());
+}
+
+
 Status expect_count(std::string_view what, std::size_t got, std::int64_t expected) {
   if (expected >= 0 && got == static_cast<std::uint64_t>(expected)) return {};
   return Status(Code::invalid_argument, std::string(what) + ": expects " + std::to_string(expected) + " values, got " + std::to_string(got));

@@ -47,14 +47,6 @@ Result<locks::shared_lock<locks::fair_mutex>> ready(SessionObject& s) {
   return locks::downgraded(std::move(alone));
 }
 
-// Ids, positions and the like go in as int32; the session checks them against their limits.
-Result<std::vector<std::uint32_t>> unsigned_values(const std::int32_t* data, std::size_t count, std::string_view what) {
-  LOOM_ASSIGN(const std::span<const std::int32_t> in, c_api::span(data, count, what));
-  for (std::size_t i = 0; i < in.size(); ++i)
-    if (in[i] < 0) return Status(Code::out_of_range, std::string(what) + "[" + std::to_string(i) + "] is " + std::to_string(in[i]) + ", expected at least 0");
-  return std::vector<std::uint32_t>(in.begin(), in.end());
-}
-
 }  // namespace
 
 extern "C" {
@@ -86,6 +78,27 @@ int32_t loom_session_run(loom_session session, int64_t rows, const float* x, siz
     if (n.input().ids == 0) LOOM_TRY(expect_count("x", x_count, x_expected));
     LOOM_TRY(expect_count("y", y_count, y_expected));
     LOOM_TRY(s->session->run(in, rows).status());
+    auto to = out.begin();
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const auto row = s->session->output(r);
+      to = std::copy(row.begin(), row.end(), to);
+    }
+    return {};
+  });
+}
+
+int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t ids_count, float* y, size_t y_count, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const auto s, get<SessionObject>(session));
+    LOOM_ASSIGN(const auto inside, enter(*s));
+    LOOM_ASSIGN(const auto in, unsigned_values(ids, ids_count, "ids"));
+    LOOM_ASSIGN(const std::span<float> out, c_api::span(y, y_count, "y"));
+    LOOM_ASSIGN(const auto held, ready(*s));
+    Network& n = s->shared->network;
+    const auto rows = static_cast<std::int64_t>(in.size()) / n.input().count();
+    LOOM_ASSIGN(const std::int64_t expected, product("y", rows, n.output().width));
+    LOOM_TRY(expect_count("y", y_count, expected));
+    LOOM_TRY(s->session->run_ids(in).status());
     auto to = out.begin();
     for (std::int64_t r = 0; r < rows; ++r) {
       const auto row = s->session->output(r);

@@ -42,7 +42,7 @@ Result<Program> emit_program(Network& network, const SessionOptions& options) {
     eo.head_rows = emit.input("head_rows", ValueType::u32, head, 1);
   }
   const Shape& in = network.input();
-  const View x = in.ids > 0 ? emit.input("ids", ValueType::u32, rows, 1) : emit.input("x", ValueType::f32, rows, in.width);
+  const View x = emit_input(emit, in, rows);
   NetworkEmitter emitter(network, emit, eo);
   LOOM_ASSIGN(const View last, emitter.forward(x));
   if (emit.type(last) == ValueType::u32) return Status(Code::invalid_argument, "session: the network has no layers");
@@ -74,6 +74,11 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   s.sequences_ = p.find(BufferKind::input, "", "sequences");
   s.head_rows_ = p.find(BufferKind::input, "", "head_rows");
   s.width_ = network.input().width;
+  s.recurs_ = network.recurs_over_rows();
+  const auto& all = p.buffers;
+  if (std::any_of(all.begin(), all.end(), [](const Buffer& b) { return b.kind == BufferKind::state; })) s.lengths_.assign(static_cast<std::size_t>(options.sequences), 0);
+  s.next_ = s.lengths_;
+  if (s.recurs_) s.collected_.resize(static_cast<std::size_t>((s.head_ == kNone ? options.max_rows : options.max_head_rows) * p.buffers[static_cast<std::size_t>(s.output_)].cols));
   if (options.measured && options.device) {
     SessionOptions here = options;
     here.device = nullptr;
@@ -96,6 +101,8 @@ Status Session::choose_once() {
       return s.run_tokens({&zero, 1}, {&zero, 1}, {&zero, 1}, {&zero, 1});
     }));
   }
+  std::fill(lengths_.begin(), lengths_.end(), 0);
+  if (twin_) std::fill(twin_->lengths_.begin(), twin_->lengths_.end(), 0);
   if (on_twin_) {
     Session chosen = std::move(*twin_);
     *this = std::move(chosen);
@@ -133,8 +140,88 @@ Status Session::adapt(std::shared_ptr<Adapter> adapter) {
 
 Result<std::span<const float>> Session::run(std::span<const float> x, std::int64_t rows) {
   if (twin_) return faster(static_cast<std::size_t>(rows), [&](Session& s) { return s.run(x, rows); });
-  if (positions_ != kNone) return Status(Code::invalid_argument, "session: this network has attention or carries states: give sequences and positions with its rows");
+  if (positions_ != kNone) return Status(Code::invalid_argument, "session: this network has attention over rows or carries states: give sequences and positions with its rows");
   return run_values(x, rows);
+}
+
+// Rows go on where their sequences are: from 0, from a position that they have, never from beyond it.
+Status Session::check_positions(const Tokens& tokens) {
+  if (lengths_.empty()) return {};
+  next_ = lengths_;
+  for (std::size_t r = 0; r < tokens.positions.size(); ++r) {
+    const std::uint32_t s = tokens.sequences[r], p = tokens.positions[r];
+    if (s >= next_.size()) return Status(Code::out_of_range, "session: sequences[" + std::to_string(r) + "] is " + std::to_string(s) + ", the limit is " + std::to_string(next_.size()));
+    const auto wrong = [&](const char* what) {
+      return Status(Code::out_of_range, "session: positions[" + std::to_string(r) + "] is " + std::to_string(p) + ", and sequence " + std::to_string(s) + " has " + std::to_string(next_[s]) + " so far: " + what);
+    };
+    if (p > next_[s]) return wrong("give the rows between");
+    if (recurs_ && p != 0 && p != next_[s]) return wrong("a recurrent state cannot go back but to 0");
+    next_[s] = std::int64_t{p} + 1;
+  }
+  return {};
+}
+
+template <class Put>
+Status Session::set_rows(const Tokens& tokens, const Put& put) {
+  LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(tokens.positions.size())));
+  for (std::size_t r = 0; r < tokens.positions.size(); ++r) {
+    const auto i = static_cast<std::int64_t>(r);
+    put(i, i);
+    if (positions_ != kNone) executor_->row<std::uint32_t>(positions_, i)[0] = tokens.positions[r];
+    if (sequences_ != kNone) executor_->row<std::uint32_t>(sequences_, i)[0] = tokens.sequences[r];
+  }
+  if (head_ == kNone) return {};
+  LOOM_TRY(executor_->set(head_, static_cast<std::uint32_t>(tokens.head.size())));
+  for (std::size_t r = 0; r < tokens.head.size(); ++r) executor_->row<std::uint32_t>(head_rows_, static_cast<std::int64_t>(r))[0] = tokens.head[r];
+  return {};
+}
+
+template <class Put>
+Status Session::run_rows(const Tokens& tokens, const Put& put) {
+  LOOM_TRY(check_positions(tokens));
+  if (recurs_) {
+    LOOM_TRY(run_in_turn(tokens, put));
+  } else {
+    LOOM_TRY(set_rows(tokens, put));
+    LOOM_TRY(executor_->run());
+  }
+  lengths_.swap(next_);
+  return {};
+}
+
+// The first rows of all sequences, then the second ones, and so on. Outputs go where a single run would have left them.
+template <class Put>
+Status Session::run_in_turn(const Tokens& tokens, const Put& put) {
+  const std::size_t rows = tokens.positions.size();
+  if (static_cast<std::int64_t>(rows) > options_.max_rows || static_cast<std::int64_t>(tokens.head.size()) > options_.max_head_rows)
+    return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows of which " + std::to_string(tokens.head.size()) + " are wanted, at most " + std::to_string(options_.max_rows) + " and " + std::to_string(options_.max_head_rows));
+  std::vector<std::size_t> turn(rows), seen(lengths_.size(), 0);
+  std::size_t turns = 0;
+  for (std::size_t r = 0; r < rows; ++r) turns = std::max(turns, 1 + (turn[r] = seen[tokens.sequences[r]]++));
+  std::vector<std::uint32_t> sequences, positions, head;
+  std::vector<std::size_t> from, wanted;
+  for (std::size_t n = 0; n < turns; ++n) {
+    sequences.clear(), positions.clear(), head.clear(), from.clear(), wanted.clear();
+    for (std::size_t r = 0, k = 0; r < rows; ++r) {
+      while (k < tokens.head.size() && tokens.head[k] < r) ++k;
+      if (turn[r] != n) continue;
+      if (head_ == kNone || (k < tokens.head.size() && tokens.head[k] == r)) {
+        head.push_back(static_cast<std::uint32_t>(from.size()));
+        wanted.push_back(head_ == kNone ? r : k);
+      }
+      from.push_back(r);
+      sequences.push_back(tokens.sequences[r]);
+      positions.push_back(tokens.positions[r]);
+    }
+    if (head_ != kNone && head.empty()) head.push_back(0);
+    LOOM_TRY(set_rows({sequences, positions, head}, [&](std::int64_t r, std::int64_t to) { put(static_cast<std::int64_t>(from[static_cast<std::size_t>(r)]), to); }));
+    LOOM_TRY(executor_->run());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const std::span<const float> y = executor_->row<float>(output_, static_cast<std::int64_t>(i));
+      std::copy(y.begin(), y.end(), collected_.begin() + static_cast<std::ptrdiff_t>(wanted[i] * y.size()));
+    }
+  }
+  return {};
 }
 
 Result<std::span<const float>> Session::run(std::span<const float> x, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions) {
@@ -142,19 +229,42 @@ Result<std::span<const float>> Session::run(std::span<const float> x, std::span<
   if (sequences.size() != positions.size()) return Status(Code::invalid_argument, "session: expects a sequence and a position for each row, got " + std::to_string(sequences.size()) + " and " + std::to_string(positions.size()));
   const auto rows = static_cast<std::int64_t>(positions.size());
   if (rows > options_.max_rows) return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows, at most " + std::to_string(options_.max_rows));
-  for (std::int64_t r = 0; r < rows; ++r) {
-    if (positions_ != kNone) executor_->row<std::uint32_t>(positions_, r)[0] = positions[static_cast<std::size_t>(r)];
-    if (sequences_ != kNone) executor_->row<std::uint32_t>(sequences_, r)[0] = sequences[static_cast<std::size_t>(r)];
-  }
-  return run_values(x, rows);
+  LOOM_TRY(check_values(x, rows));
+  std::vector<std::uint32_t> head(head_ == kNone ? 0 : positions.size());
+  for (std::size_t r = 0; r < head.size(); ++r) head[r] = static_cast<std::uint32_t>(r);
+  LOOM_TRY(run_rows({sequences, positions, head}, [&](std::int64_t r, std::int64_t to) { std::copy_n(x.data() + r * width_, width_, executor_->row<float>(input_, to).begin()); }));
+  return output(0);
 }
 
-Result<std::span<const float>> Session::run_values(std::span<const float> x, std::int64_t rows) {
+Result<std::span<const float>> Session::run_ids(std::span<const std::uint32_t> ids) {
+  const Shape& in = network_->input();
+  const auto steps = static_cast<std::size_t>(in.count());
+  if (in.ids == 0 || in.dims.empty()) return Status(Code::invalid_argument, "session: this network takes " + in.to_string() + ", not rows of ids");
+  if (ids.empty() || ids.size() % steps != 0)
+    return Status(Code::invalid_argument, "session: expects rows of " + std::to_string(steps) + " ids, got " + std::to_string(ids.size()) + " ids");
+  if (twin_) return faster(ids.size() / steps, [&](Session& s) { return s.run_ids(ids); });
+  const auto rows = static_cast<std::int64_t>(ids.size() / steps);
+  LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(rows)));
+  for (std::size_t i = 0; i < ids.size(); ++i) executor_->row<std::uint32_t>(input_, static_cast<std::int64_t>(i))[0] = ids[i];
+  return run_set(rows);
+}
+
+Status Session::check_values(std::span<const float> x, std::int64_t rows) const {
   if (width_ == 0) return Status(Code::invalid_argument, "session: this network takes ids, not values");
   if (rows < 1 || static_cast<std::int64_t>(x.size()) != rows * width_)
     return Status(Code::invalid_argument, "session: expects " + std::to_string(rows) + " rows of " + std::to_string(width_) + " values, got " + std::to_string(x.size()) + " values");
+  return {};
+}
+
+Result<std::span<const float>> Session::run_values(std::span<const float> x, std::int64_t rows) {
+  LOOM_TRY(check_values(x, rows));
   LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(rows)));
   for (std::int64_t r = 0; r < rows; ++r) std::copy_n(x.data() + r * width_, width_, executor_->row<float>(input_, r).begin());
+  return run_set(rows);
+}
+
+// What was set, as far as the head of every row.
+Result<std::span<const float>> Session::run_set(std::int64_t rows) {
   if (head_ != kNone) {
     LOOM_TRY(executor_->set(head_, static_cast<std::uint32_t>(rows)));
     for (std::int64_t r = 0; r < rows; ++r) executor_->row<std::uint32_t>(head_rows_, r)[0] = static_cast<std::uint32_t>(r);
@@ -164,28 +274,19 @@ Result<std::span<const float>> Session::run_values(std::span<const float> x, std
   return std::span<const float>(executor_->row<float>(output_, 0).data(), static_cast<std::size_t>(executor_->program().buffers[static_cast<std::size_t>(output_)].cols));
 }
 
-Status Session::set_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head) {
-  if (width_ != 0) return Status(Code::invalid_argument, "session: this network takes values, not ids");
-  if (ids.empty() || sequences.size() != ids.size() || positions.size() != ids.size())
+Status Session::check_ids(std::span<const std::uint32_t> ids, const Tokens& tokens) const {
+  if (width_ != 0 || !network_->input().dims.empty())
+    return Status(Code::invalid_argument, "session: this network takes " + network_->input().to_string() + ", not one id per row");
+  if (ids.empty() || tokens.sequences.size() != ids.size() || tokens.positions.size() != ids.size())
     return Status(Code::invalid_argument, "session: ids, sequences and positions must have the same length, at least 1");
-  LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(ids.size())));
-  for (std::size_t r = 0; r < ids.size(); ++r) {
-    const auto i = static_cast<std::int64_t>(r);
-    executor_->row<std::uint32_t>(input_, i)[0] = ids[r];
-    if (positions_ != kNone) executor_->row<std::uint32_t>(positions_, i)[0] = positions[r];
-    if (sequences_ != kNone) executor_->row<std::uint32_t>(sequences_, i)[0] = sequences[r];
-  }
-  if (head_ != kNone) {
-    LOOM_TRY(executor_->set(head_, static_cast<std::uint32_t>(head.size())));
-    for (std::size_t r = 0; r < head.size(); ++r) executor_->row<std::uint32_t>(head_rows_, static_cast<std::int64_t>(r))[0] = head[r];
-  }
   return {};
 }
 
 Status Session::run_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head) {
   if (twin_) return faster(ids.size(), [&](Session& s) { return s.run_tokens(ids, sequences, positions, head); });
-  LOOM_TRY(set_tokens(ids, sequences, positions, head));
-  return executor_->run();
+  const Tokens tokens{sequences, positions, head};
+  LOOM_TRY(check_ids(ids, tokens));
+  return run_rows(tokens, [&](std::int64_t r, std::int64_t to) { executor_->row<std::uint32_t>(input_, to)[0] = ids[static_cast<std::size_t>(r)]; });
 }
 
 Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position, std::span<std::uint32_t> picked) {
@@ -193,10 +294,21 @@ Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32
   const std::uint32_t row = 0;
   if (picked.empty() || static_cast<std::int64_t>(position) + static_cast<std::int64_t>(picked.size()) > options_.max_positions)
     return Status(Code::out_of_range, "session: " + std::to_string(picked.size()) + " ids from position " + std::to_string(position) + " on: wants at least one, and at most " + std::to_string(options_.max_positions) + " positions");
-  LOOM_TRY(set_tokens({&id, 1}, {&sequence, 1}, {&position, 1}, {&row, 1}));
-  return executor_->run_greedy(picked);
+  const Tokens tokens{{&sequence, 1}, {&position, 1}, {&row, 1}};
+  LOOM_TRY(check_ids({&id, 1}, tokens));
+  LOOM_TRY(check_positions(tokens));
+  LOOM_TRY(set_rows(tokens, [&](std::int64_t, std::int64_t to) { executor_->row<std::uint32_t>(input_, to)[0] = id; }));
+  LOOM_TRY(executor_->run_greedy(picked));
+  lengths_.swap(next_);
+  if (sequence < lengths_.size()) lengths_[sequence] = static_cast<std::int64_t>(position) + static_cast<std::int64_t>(picked.size());
+  return {};
 }
 
-std::span<const float> Session::output(std::int64_t i) { return active().executor_->row<float>(output_, i); }
+std::span<const float> Session::output(std::int64_t i) {
+  Session& s = active();
+  if (!s.recurs_) return s.executor_->row<float>(output_, i);
+  const auto cols = s.executor_->program().buffers[static_cast<std::size_t>(output_)].cols;
+  return std::span<const float>(s.collected_).subspan(static_cast<std::size_t>(i * cols), static_cast<std::size_t>(cols));
+}
 
 }  // namespace loom

@@ -38,7 +38,10 @@ class Session {
   // Runs rows x width inputs; the result is the first row of the output (f64 cells are converted), output(i) gives the others.
   Result<std::span<const float>> run(std::span<const float> x, std::int64_t rows);
 
-  // The same where the network has attention or carries states: each row with its sequence and position.
+  // The same of ids: those of a row one after the other, as many as the input has steps.
+  Result<std::span<const float>> run_ids(std::span<const std::uint32_t> ids);
+
+  // The same where the network has attention over rows or carries states: each row with its sequence and position.
   Result<std::span<const float>> run(std::span<const float> x, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions);
 
   // Token form: ids, each with its sequence and position; `head` lists the rows whose output is wanted, ascending.
@@ -47,7 +50,9 @@ class Session {
                     std::span<const std::uint32_t> head);
   // Where `resident`: `id` is run at `position` of a sequence, then the most probable id (ties to the lower) after it, and so on; picked are the ids so
   // found, at most Executor::kMostPicked, ~0 after a row without a number. On a device nothing else moves. output(0) is of the last run.
-  bool resident() const { return active().executor_->resident(); }
+  bool resident() const { return !recurs_ && active().executor_->resident(); }
+  // Whether a sequence can go back to an earlier position other than 0: recurrent states cannot.
+  bool rewinds() const { return !recurs_; }
   Status run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position, std::span<std::uint32_t> picked);
   // Row i of the last run's output.
   std::span<const float> output(std::int64_t i);
@@ -74,7 +79,20 @@ class Session {
   template <class Run>
   auto faster(std::size_t rows, const Run& run) -> decltype(run(*this));
   Result<std::span<const float>> run_values(std::span<const float> x, std::int64_t rows);
-  Status set_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head);
+  Result<std::span<const float>> run_set(std::int64_t rows);
+  Status check_values(std::span<const float> x, std::int64_t rows) const;
+  // Rows of a run by their sequences, positions and those whose output is wanted; put(r, to) sets what arrives at row `to` from the run's row r.
+  struct Tokens {
+    std::span<const std::uint32_t> sequences, positions, head;
+  };
+  template <class Put>
+  Status set_rows(const Tokens& tokens, const Put& put);
+  template <class Put>
+  Status run_rows(const Tokens& tokens, const Put& put);
+  template <class Put>
+  Status run_in_turn(const Tokens& tokens, const Put& put);
+  Status check_positions(const Tokens& tokens);
+  Status check_ids(std::span<const std::uint32_t> ids, const Tokens& tokens) const;
   Network* network_ = nullptr;
   ThreadPool* pool_ = nullptr;
   SessionOptions options_;
@@ -85,6 +103,10 @@ class Session {
   RegisterId rows_ = kNone, head_ = kNone;
   BufferId input_ = kNone, output_ = kNone, positions_ = kNone, sequences_ = kNone, head_rows_ = kNone;
   std::int64_t width_ = 0;
+  // Of sequences with states: positions that each has, and those that it will have after this run.
+  std::vector<std::int64_t> lengths_, next_;
+  bool recurs_ = false;           // layers go from row to row: a run takes one row of each sequence at a time
+  std::vector<float> collected_;  // then: the outputs of a run's rows
 };
 
 // The parameter lookup of a network and its adapter, for executors.

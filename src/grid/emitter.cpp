@@ -17,6 +17,7 @@ class NodeVisit : public Visit {
     frozen = emitter.frozen();
     max_positions = emitter.options_.max_positions;
     sequences = emitter.options_.sequences;
+    steps = emitter.options_.steps;
   }
 
   const Shape& in() const override { return tape_.node->in; }
@@ -100,21 +101,33 @@ class NodeVisit : public Visit {
   NetworkEmitter::Tape& tape_;
 };
 
+// A layer that works on the last dimension has a row for each place of the others.
 Result<View> NetworkEmitter::run_node(Tape& tape, View x, View skip) {
   if (!tape.node || !tape.node->enabled) return x;
   NodeVisit visit(*this, tape);
-  auto y = tape.node->type->forward(*tape.node->config, visit, x, skip);
+  const std::int64_t parts = tape.node->parts;
+  const auto cut = [&](View v) { return v.valid() && parts > 1 ? emit_.reshape(v, v.cols / parts) : v; };
+  auto y = tape.node->type->forward(*tape.node->config, visit, cut(x), cut(skip));
   if (!y.ok()) return y.status().at(std::string(tape.node->type->name()) + " at " + tape.path);
-  return y;
+  return parts > 1 ? emit_.reshape(*y, y->cols * parts) : *y;
 }
 
 // Without a gradient of its output (behind a rounding, or an index) a node has none to hand on either.
 Result<View> NetworkEmitter::run_node_back(Tape& tape, View gy, View* gskip) {
   if (!tape.node || !tape.node->enabled || !gy.valid()) return gy;
   NodeVisit visit(*this, tape);
-  auto gx = tape.node->type->backward(*tape.node->config, visit, gy, gskip);
+  const std::int64_t parts = tape.node->parts;
+  const auto join = [&](View v) { return v.valid() && parts > 1 ? emit_.reshape(v, v.cols * parts) : v; };
+  auto gx = tape.node->type->backward(*tape.node->config, visit, parts > 1 ? emit_.reshape(gy, gy.cols / parts) : gy, gskip);
   if (!gx.ok()) return gx.status().at(std::string(tape.node->type->name()) + " at " + tape.path);
-  return gx;
+  if (gskip) *gskip = join(*gskip);
+  return join(*gx);
+}
+
+View emit_input(Emit& emit, const Shape& in, Rows rows) {
+  if (in.ids == 0) return emit.input("x", ValueType::f32, rows, in.width);
+  rows.constant *= in.count();
+  return emit.input("ids", ValueType::u32, rows, 1);
 }
 
 Result<View> NetworkEmitter::forward(View x) {
@@ -141,14 +154,17 @@ Result<View> NetworkEmitter::forward(View x) {
     cell.x = cell.arrivals[0];
     if (cell.arrivals.size() > 1) {
       if (node.merge == Merge::concat) {
-        std::int64_t width = 0;
-        for (const View& v : cell.arrivals) width += v.cols;
-        cell.x = emit_.temp(type, emit_.rows(cell.arrivals[0]), width);
-        std::int64_t col = 0;
-        for (const View& v : cell.arrivals) {
-          emit_.copy_to(v, Emit::slice(cell.x, col, v.cols));
+        const std::int64_t parts = network_.joined_parts(arrivals_[i]);
+        std::int64_t width = 0, col = 0;
+        for (const View& v : cell.arrivals) width += v.cols / parts;
+        View joined;
+        for (const View& arrival : cell.arrivals) {
+          const View v = emit_.reshape(arrival, arrival.cols / parts);
+          if (!joined.valid()) joined = emit_.temp(type, emit_.rows(v), width);
+          emit_.copy_to(v, Emit::slice(joined, col, v.cols));
           col += v.cols;
         }
+        cell.x = emit_.reshape(joined, width * parts);
       } else {
         for (std::size_t k = 1; k < cell.arrivals.size(); ++k) cell.x = emit_.add(cell.x, cell.arrivals[k]);
         if (node.merge == Merge::avg) cell.x = emit_.scale(cell.x, 1.0 / static_cast<double>(cell.arrivals.size()));
@@ -198,12 +214,15 @@ Status NetworkEmitter::backward(View gy) {
     const std::vector<std::int64_t>& arrivals = arrivals_[i];
     std::int64_t col = 0;
     const Merge merge = network_.node(i).merge;
+    const std::int64_t parts = arrivals.size() > 1 && merge == Merge::concat ? network_.joined_parts(arrivals) : 1;
+    g = emit_.reshape(g, g.cols / parts);
     if (arrivals.size() > 1 && merge == Merge::avg) g = emit_.scale(g, 1.0 / static_cast<double>(arrivals.size()));
     for (std::size_t k = 0; k < arrivals.size(); ++k) {
       View part = g;
       if (arrivals.size() > 1 && merge == Merge::concat) {
-        part = Emit::slice(g, col, cell.arrivals[k].cols);
-        col += cell.arrivals[k].cols;
+        part = Emit::slice(g, col, cell.arrivals[k].cols / parts);
+        col += part.cols;
+        part = emit_.reshape(part, cell.arrivals[k].cols);
       }
       if (arrivals[k] < 0) {
         input_gradient_ = part;

@@ -11,12 +11,17 @@
 
 namespace loom {
 
+// Declares what arrives at a network in `rows`: "x" of values, or "ids", those of a row one below the
+// other.
+View emit_input(Emit& emit, const Shape& in, Rows rows);
+
 struct EmitOptions {
   bool training = false;           // attention over the rows of a run instead of a cache
   bool learning = false;           // gradients and an update follow
   std::uint64_t seed = 0;          // of the noise of layers that learn
   std::int64_t max_positions = 0;  // of attention: cache capacity per sequence, rotary tables
   std::int64_t sequences = 1;
+  std::int64_t steps = 0;          // training: rows of every sequence (Visit::steps)
   View head_rows;                  // inference: rows that go on from the network's head cell; invalid: all
   Adapter* adapter = nullptr;      // beside the weights; where it is there and the network learns, it learns in the network's place
   bool recompute = false;          // what cells keep for backward is computed again there: less memory, the same bits

@@ -49,7 +49,8 @@ bool computes_in_f64(const Node& node) {
   return !has_matrix && !has_layers && node.format.arith() == ArithClass::real;
 }
 
-Result<Network> Network::create(std::int64_t depth, std::int64_t rows, std::int64_t cols, std::int64_t layers_per_cell, Shape input) {
+Result<Network> Network::create(std::int64_t depth, std::int64_t rows, std::int64_t cols,
+                                std::int64_t layers_per_cell, Shape input, int version) {
   std::int64_t cells = 1;
   for (std::int64_t n : {depth, rows, cols, layers_per_cell}) {
     if (n < 1 || n > kMaxCells || cells > kMaxCells / n) return bad("grid: depth, rows, cols and layers_per_cell must be at least 1 and their product at most " + std::to_string(kMaxCells));
@@ -57,7 +58,9 @@ Result<Network> Network::create(std::int64_t depth, std::int64_t rows, std::int6
   }
   if (input.ids < 0 || input.width < 0 || (input.ids > 0) == (input.width > 0)) return bad("grid: the input is either \"width\" values or one of \"ids\" ids");
   if (input.ids > INT32_MAX || input.width > INT32_MAX) return bad("grid: the input is larger than 2^31-1");
+  if (version >= 2 && input.ids > 0 && input.dims.empty()) input.axis = Axis::positions;
   Network n;
+  n.version_ = version;
   n.depth_ = depth;
   n.rows_ = rows;
   n.cols_ = cols;
@@ -205,7 +208,7 @@ Result<Shape> Network::plan_run(std::size_t target, const Shape& in, const std::
   Planning::First& first = planning_->first[target];
   if (first.where.empty()) first = {in, where};
   if (first.in != in)
-    return bad(coordinate(target).to_string() + " is executed on " + first.in.to_string() + " values at " + first.where + " and on " + in.to_string() + " at " + where + ": a cell has weights for one input");
+    return bad(coordinate(target).to_string() + " is executed on " + first.in.to_string() + " at " + first.where + " and on " + in.to_string() + " at " + where + ": a cell has weights for one input");
   running.push_back(target);
   auto out = plan_node(nodes_[target], in, nullptr, path(target));
   running.pop_back();
@@ -216,10 +219,57 @@ Status Network::rows_alone(const Node& node, const std::string& path) const {
   std::string at = path;
   const Node* run = executed(node, at);
   if (!run || !run->enabled) return {};
-  const std::string_view why = run->type->crosses_rows(*run->config);
+  const std::string_view why = run->type->crosses_rows(*run->config, run->in);
   if (!why.empty()) return bad(std::string(run->type->name()) + " at " + at + " " + std::string(why) + ", so that it cannot run on some of the rows alone");
   for (std::size_t i = 0; i < run->children.size(); ++i) LOOM_TRY(rows_alone(run->children[i], at + "/" + std::to_string(i)));
   return {};
+}
+
+namespace {
+
+bool recurs(const Node& node) {
+  if (!node.enabled || !node.type) return false;  // what a nested layer runs stands in a cell
+  if (node.type->recurs_over_rows(*node.config, node.in)) return true;
+  return std::any_of(node.children.begin(), node.children.end(), recurs);
+}
+
+}  // namespace
+
+bool Network::recurs_over_rows() const { return std::any_of(nodes_.begin(), nodes_.end(), recurs); }
+
+// Whether a layer is planned and emitted for a row of the last dimension alone.
+bool Network::works_on_last(const Node& node, const Shape& in) const {
+  if (version_ == 1 || in.ids > 0 || in.dims.size() < 2) return false;
+  return node.type->works() == Works::on_last || (node.type->works() == Works::on_values && in.axis == Axis::steps);
+}
+
+// The layer's plan for rows of `in`, as the version of the topology has it.
+Result<LayerPlan> Network::plan_layer(const Node& node, const Shape& in, const Shape* skip, ChildPlanner& children) const {
+  const auto plan = [&](const Shape& row, const Shape* other) { return node.type->plan(*node.config, row, other, children); };
+  if (version_ == 1) {
+    // Widths that agree could be added, whatever their dimensions; a sequence was never in a row; and
+    // nobody asked what a first dimension counts.
+    if (skip && skip->ids == 0 && skip->width == in.width) skip = &in;
+    const bool whole = node.type->works() == Works::on_steps && in.ids == 0;
+    LOOM_ASSIGN(LayerPlan one, plan(whole ? Shape{in.width} : in, skip));
+    if (whole) one.out = in;
+    one.out.axis = Axis::none;
+    return one;
+  }
+  if (!works_on_last(node, in)) {
+    LOOM_ASSIGN(LayerPlan one, plan(in, skip));
+    if (in.axis == Axis::positions && one.out.dims.empty()) one.out.axis = in.axis;
+    return one;
+  }
+  if (in.axis == Axis::channels)
+    return bad("works on the last dimension, which of " + in.to_string() + " is of space: put a flatten before it, or a permute");
+  const Shape last{in.dims.back()};
+  LOOM_ASSIGN(LayerPlan one, plan(last, skip && skip->dims == in.dims ? &last : skip));
+  std::vector<std::int64_t> dims(in.dims.begin(), in.dims.end() - 1);
+  if (one.out.dims.empty()) dims.push_back(one.out.width);
+  dims.insert(dims.end(), one.out.dims.begin(), one.out.dims.end());
+  LOOM_ASSIGN(one.out, Shape::of(std::move(dims), in.axis));
+  return one;
 }
 
 // A node that is switched off has parameters where it fits, and hands on what it gets.
@@ -235,7 +285,7 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
   }
   if (planning_->running.size() > 1 && ++planning_->layers > kMaxRunLayers) return bad(path + ": nested layers run other cells of more than " + std::to_string(kMaxRunLayers) + " layers together");
   NodeChildren children(*this, node, path);
-  auto plan = node.type->plan(*node.config, in, skip, children);
+  auto plan = plan_layer(node, in, skip, children);
   if (!plan.ok() && !node.enabled) return in;
   const auto where = [&] { return std::string(node.type->name()) + " at " + path; };
   if (!plan.ok()) return plan.status().at(where());
@@ -249,7 +299,9 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
     params.push_back(std::move(p));
   }
   node.params = std::move(params);
-  node.in = in;
+  const bool last = works_on_last(node, in), whole = version_ == 1 && node.type->works() == Works::on_steps;
+  node.in = last ? Shape{in.dims.back()} : whole ? Shape{in.width, in.ids} : in;
+  node.parts = last ? in.width / in.dims.back() : 1;
   return node.enabled ? plan->out : in;
 }
 
@@ -301,6 +353,15 @@ Status Network::resolve_ties() {
   return {};
 }
 
+// Whether rows of these shapes can be joined: along their features where the first dimension is steps,
+// else along the first.
+bool joinable(const Shape& a, const Shape& b) {
+  if (a.dims.size() != b.dims.size() || (a.axis != b.axis && a.axis != Axis::none && b.axis != Axis::none)) return false;
+  const bool steps = a.axis == Axis::steps || b.axis == Axis::steps;
+  const std::size_t first = steps ? 0 : 1, end = a.dims.size() - (steps ? 1 : 0);
+  return std::equal(a.dims.begin() + static_cast<std::ptrdiff_t>(first), a.dims.begin() + static_cast<std::ptrdiff_t>(end), b.dims.begin() + static_cast<std::ptrdiff_t>(first));
+}
+
 // What the merge of a cell makes of its arrivals.
 Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>& arriving) const {
   if (arriving.empty()) return bad("nothing arrives");
@@ -310,15 +371,39 @@ Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>&
   for (std::size_t k = 1; k < arriving.size(); ++k) {
     const Shape& in = shape_of(arriving[k]);
     if (in.ids > 0 || shape.ids > 0) return bad("ids cannot be merged");
-    // Arrangements that agree but for their first dimension are joined along it.
-    const bool alike = !shape.dims.empty() && shape.dims.size() == in.dims.size() && std::equal(shape.dims.begin() + 1, shape.dims.end(), in.dims.begin() + 1);
-    if (node.merge == Merge::concat && alike) shape.dims[0] += in.dims[0];
+    const bool joins = node.merge == Merge::concat, flat = shape.dims.empty() && in.dims.empty();
+    if (version_ >= 2 && !flat) {
+      if (!(joins ? joinable(shape, in) : shape.dims == in.dims))
+        return bad(std::string("cannot ") + (joins ? "join " : node.merge == Merge::add ? "add " : "average ") + shape.to_string() + " and " + in.to_string()
+            + (joins ? ": all but one dimension must agree, the last of steps, else the first; or flatten them first" : ": they must have the same dimensions"));
+      if (shape.axis == Axis::none) shape.axis = in.axis;
+    }
+    // Arrangements that agree but for one dimension are joined along it.
+    const bool steps = version_ >= 2 && shape.axis == Axis::steps;
+    const bool alike = !shape.dims.empty() && shape.dims.size() == in.dims.size() && (steps || std::equal(shape.dims.begin() + 1, shape.dims.end(), in.dims.begin() + 1));
+    if (joins && alike) (steps ? shape.dims.back() += in.dims.back() : shape.dims[0] += in.dims[0]);
     else if (shape.dims != in.dims) shape.dims.clear();
     if (node.merge == Merge::concat) shape.width += in.width;
     else if (in.width != shape.width) return bad(std::string("cannot ") + (node.merge == Merge::add ? "add" : "average") + " widths " + std::to_string(shape.width) + " and " + std::to_string(in.width));
     if (shape.width > INT32_MAX) return bad(std::to_string(shape.width) + " values arrive, the limit is 2^31-1");
   }
   return shape;
+}
+
+ClassAxis Network::class_axis() const {
+  const Shape& out = output();
+  if (version_ == 1 || out.dims.size() < 2) return {1, out.width, false};
+  const bool first = out.axis == Axis::channels;
+  const std::int64_t classes = first ? out.dims.front() : out.dims.back();
+  return {out.width / classes, classes, first};
+}
+
+std::int64_t Network::joined_parts(const std::vector<std::int64_t>& arriving) const {
+  for (const std::int64_t from : arriving) {
+    const Shape& s = from < 0 ? input_ : outputs_[static_cast<std::size_t>(from)];
+    if (version_ >= 2 && s.axis == Axis::steps && s.width > 0) return s.width / s.dims.back();
+  }
+  return 1;
 }
 
 Status Network::plan(std::int64_t max_values) {

@@ -113,30 +113,42 @@ Status Network::set_cell(const Coordinate& at, const Json& cell) {
   return {};
 }
 
+namespace {
+
+Result<Shape> parse_input(const Json& json, int version) {
+  InputConfig c;
+  FieldReader reader(json);
+  c.fields(reader);
+  LOOM_TRY(reader.finish("an input has"));
+  const bool steps = c.ids > 0 && !c.dims.empty() && version >= 2;
+  if ((c.width > 0) + (c.ids > 0) + (!c.dims.empty() && !steps) != 1 || (!c.axis.empty() && c.dims.empty()))
+    return bad(version == 1 ? "one of {\"width\": N}, {\"dims\": [N, ...]} and {\"ids\": N}"
+                            : "one of {\"width\": N}, {\"dims\": [N, ...], \"axis\": \"steps\" or \"channels\"}, {\"ids\": N} and {\"ids\": N, \"dims\": [T]}");
+  if (version == 1 && !c.axis.empty()) return bad("\"axis\" is of version 2 of topologies");
+  if (c.dims.empty()) return Shape{c.width, c.ids};
+  LOOM_ASSIGN(Shape shape, Shape::of(std::move(c.dims), c.axis == "channels" ? Axis::channels : c.axis == "steps" ? Axis::steps : Axis::none));
+  if (!steps) return shape;
+  if (shape.dims.size() != 1 || c.axis == "channels") return bad("ids are of one dimension, their steps");
+  return Shape{0, c.ids, std::move(shape.dims), Axis::steps};
+}
+
+}  // namespace
+
 Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   if (!t.is_object()) return bad("topology: expected a JSON object");
   LOOM_ASSIGN(const std::string format, t.get_string("format", ""));
   if (format != "loom-topology") return bad("topology: \"format\" must be \"loom-topology\"");
   LOOM_ASSIGN(const std::int64_t version, t.get_integer("version", 0));
-  if (version != 1) return Status(Code::unsupported, "topology: version " + std::to_string(version) + ", this library reads version 1");
+  if (version < 1 || version > kVersion) return Status(Code::unsupported, "topology: version " + std::to_string(version) + ", this library reads versions 1 and 2");
   TopologyConfig c;
   FieldReader reader(t);
   c.fields(reader);
   LOOM_TRY(reader.finish("a topology has").at("topology"));
   const Json* in = t.find("input");
-  if (!in->is_object() || in->as_object().size() != 1) return bad("topology: \"input\" is {\"width\": N}, {\"dims\": [N, ...]} or {\"ids\": N}");
-  InputConfig arrives;
-  FieldReader input_reader(*in);
-  arrives.fields(input_reader);
-  LOOM_TRY(input_reader.finish("an input has").at("topology: input"));
-  Shape input{arrives.width, arrives.ids};
-  if (!arrives.dims.empty()) {
-    auto shape = Shape::of(std::move(arrives.dims));
-    if (!shape.ok()) return shape.status().at("topology: input");
-    input = std::move(*shape);
-  }
+  auto input = parse_input(*in, static_cast<int>(version));
+  if (!input.ok()) return input.status().at("topology: input");
   LOOM_TRY(check_grid(c, t.find("cells")));
-  LOOM_ASSIGN(Network n, create(c.depth, c.rows, c.cols, c.layers_per_cell, input));
+  LOOM_ASSIGN(Network n, create(c.depth, c.rows, c.cols, c.layers_per_cell, std::move(*input), static_cast<int>(version)));
   const Json* cells = t.find("cells");
   if (!cells->is_array()) return bad("topology: \"cells\" must be a list");
   std::vector<bool> set(n.size(), false);
@@ -213,14 +225,16 @@ Json Network::cell_json(std::size_t index) const {
 Json Network::to_json() const {
   Json t = Json::object();
   t.set("format", "loom-topology");
-  t.set("version", 1);
+  t.set("version", version_);
   t.set("depth", depth_);
   t.set("rows", rows_);
   t.set("cols", cols_);
   t.set("layers_per_cell", layers_);
   Json in = Json::object();
-  if (input_.dims.empty()) in.set(input_.ids > 0 ? "ids" : "width", input_.ids > 0 ? input_.ids : input_.width);
-  else in.set("dims", Json(Json::Array(input_.dims.begin(), input_.dims.end())));
+  if (input_.ids > 0) in.set("ids", input_.ids);
+  else if (input_.dims.empty()) in.set("width", input_.width);
+  if (!input_.dims.empty()) in.set("dims", Json(Json::Array(input_.dims.begin(), input_.dims.end())));
+  if (input_.ids == 0 && input_.axis != Axis::none) in.set("axis", input_.axis == Axis::steps ? "steps" : "channels");
   t.set("input", std::move(in));
   if (head >= 0) t.set("head", loom::to_json(coordinate(static_cast<std::size_t>(head))));
   Json cells = Json::array();

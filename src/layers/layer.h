@@ -19,14 +19,26 @@
 
 namespace loom {
 
-// What flows between cells: rows of `width` real values, or rows of one id below `ids`.
+// What the first of a row's dimensions counts, where that is known: steps of a sequence, or channels.
+// `positions`: rows are positions of sequences that go on in other rows, as a language model has them.
+enum class Axis : std::uint8_t { none, steps, channels, positions };
+
+// What flows between cells: rows of `width` real values, or rows of ids below `ids`: one, or those
+// of `dims` steps.
 struct Shape {
-  std::int64_t width = 0;
-  std::int64_t ids = 0;             // > 0: a row is one id in [0, ids)
-  std::vector<std::int64_t> dims{};  // how the values of a row are arranged, slowest first: channels and space, or steps and features; empty: not
+  std::int64_t width = 0;  // 0 of ids
+  std::int64_t ids = 0;    // > 0: a row is ids in [0, ids)
+  // How the values of a row are arranged, slowest first: channels and space, or steps and features;
+  // empty: not.
+  std::vector<std::int64_t> dims{};
+  Axis axis = Axis::none;
   // A row of these dimensions; an error where one is below 1 or they hold more than 2^31-1 values.
-  static Result<Shape> of(std::vector<std::int64_t> dims);
+  static Result<Shape> of(std::vector<std::int64_t> dims, Axis axis = Axis::none);
+  // Numbers of a row: values or ids.
+  std::int64_t count() const;
   friend bool operator==(const Shape&, const Shape&) = default;
+  // "[B, 8]", "[B, T=5, 8]", "[B, C=3, 28, 28]", "[B, T=5] of ids below 10": B are the rows; "[T, 8]",
+  // "[T] of ids below 10" where rows are positions.
   std::string to_string() const;
 };
 
@@ -74,6 +86,7 @@ class Visit {
   bool frozen = false;               // what learns is an adapter, and the network as it is: batch norms keep to their own statistics
   std::int64_t max_positions = 0;    // positions that tables and caches cover
   std::int64_t sequences = 1;
+  std::int64_t steps = 0;  // training: rows of every sequence, one sequence after another; 0: as many as it has
 
   // The product of x with the weight `role`, plus the parameter `bias` where one is named. With an adapter at this weight (grid/adapter.h)
   // y = W x + b + scale * B (A x).
@@ -103,6 +116,15 @@ class Visit {
   virtual Result<View> child_backward(std::size_t i, View gy, View* gskip) = 0;
 };
 
+// What a layer takes a row of several dimensions for (topologies of version 1: always for the whole row).
+enum class Works : std::uint8_t {
+  on_rows,    // for the whole, and looks at the dimensions itself
+  on_last,    // for vectors along the last dimension, as PyTorch's Linear and LayerNorm: the network
+              // plans and emits it for a row of that dimension alone, one for each place of the others
+  on_values,  // for values, each by itself; emitted as on_last where the first dimension is steps
+  on_steps,   // [steps, features] for a sequence
+};
+
 class LayerType {
  public:
   virtual ~LayerType() = default;
@@ -117,9 +139,12 @@ class LayerType {
   virtual Result<View> backward(const LayerConfig& config, Visit& visit, View gy, View* gskip) const = 0;
 
   virtual bool is_container() const { return false; }
+  virtual Works works() const { return Works::on_rows; }
   // Why a row that this layer gives is not a function of its own row and the weights, whatever rows stand beside it: "attends to other rows". Empty: it is,
   // and the layer may run on some of the rows.
-  virtual std::string_view crosses_rows(const LayerConfig&) const { return {}; }
+  virtual std::string_view crosses_rows(const LayerConfig&, const Shape& /*in*/) const { return {}; }
+  // Whether a row goes on from a state that the rows before it in its sequence left.
+  virtual bool recurs_over_rows(const LayerConfig&, const Shape& /*in*/) const { return false; }
 #ifdef LOOM_DESCRIBE
   virtual void describe(FieldDescriber& describer) const = 0;
 #endif

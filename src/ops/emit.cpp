@@ -28,13 +28,15 @@ void Emit::append(Op op, std::initializer_list<View> operands, Ints ints, Reals 
   std::copy(ints.begin(), ints.end(), ins.ints.begin());
   std::copy(reals.begin(), reals.end(), ins.reals.begin());
   std::copy(registers.begin(), registers.end(), ins.registers.begin());
-  // A buffer written again invalidates the packed forms made from it.
+  // A buffer written again invalidates the forms made from it.
   const OpInfo& row = info(op);
   for (std::size_t i = 0; i < row.operands.size(); ++i) {
     if (row.operands[i].role == Role::read || !ins.operands[i].valid()) continue;
     const BufferId id = ins.operands[i].buffer;
     packed_.erase(packed_.lower_bound({id, INT32_MIN}), packed_.lower_bound({id + 1, INT32_MIN}));
     rounded_.erase(rounded_.lower_bound({id, INT32_MIN, INT32_MIN, Unary{}}), rounded_.lower_bound({id + 1, INT32_MIN, INT32_MIN, Unary{}}));
+    if (static_cast<std::size_t>(id) >= writes_.size()) writes_.resize(p_.buffers.size(), 0);
+    ++writes_[static_cast<std::size_t>(id)];
   }
   p_.code.push_back(ins);
 }

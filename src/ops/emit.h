@@ -52,7 +52,7 @@ class Emit {
   // Deep Learning, arXiv 2209.05433).
   void round_products_to_fp8() { fp8_ = true; }
   // The quantized forms made so far are not used again: what follows makes its own.
-  void forget_packed() { packed_.clear(), rounded_.clear(); }
+  void forget_packed() { packed_.clear(), rounded_.clear(), reshaped_.clear(); }
 
 #define LOOM_CALL(result, name, parameters) result name parameters;
 #include "ops/families.def"
@@ -81,6 +81,14 @@ class Emit {
   std::map<std::string, BufferId, std::less<>> weights_, inputs_;  // by path, a zero and role; by name
   std::vector<BufferId> constants_;
   Segment segment_ = Segment::forward;
+  // What a reshape made -> of what, and how often both had been written then.
+  struct Reshaped {
+    View from;
+    std::uint32_t from_writes, writes;
+  };
+  std::uint32_t times_written(BufferId id) const { return static_cast<std::size_t>(id) < writes_.size() ? writes_[static_cast<std::size_t>(id)] : 0; }
+  std::map<BufferId, Reshaped> reshaped_;
+  std::vector<std::uint32_t> writes_;  // instructions that write a buffer, so far
   std::map<std::pair<BufferId, std::int32_t>, View> packed_;  // (source, column) -> its q15 or bf16x2 form
   bool fp8_ = false;
   std::map<std::tuple<BufferId, std::int32_t, std::int32_t, Unary>, View> rounded_;  // (source, column, columns, to what)

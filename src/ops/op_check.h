@@ -57,6 +57,8 @@ class OpCheck {
   // of rows like those of operand `of_rows`.
   bool from_host(int i) const { return is(i, BufferKind::input) && cols(i) == 1; }
   bool ids(int i) const { return type(i) == ValueType::u32 && from_host(i); }
+  // Positions: of the host, or steps.
+  bool positions(int i) const { return ids(i) || steps_of(of(i)) > 0; }
   bool targets(int i) const { return type(i) == ValueType::i32 && from_host(i); }
   bool routed(int i, int of_rows) const;
   // A KV state holds values of the type of operand `like`, or f32 values as q15.

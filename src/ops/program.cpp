@@ -226,7 +226,7 @@ Result<Program> Program::decode(std::string_view bytes) {
     b.format.layout = enumerated(Layout::q6_k);
     b.format.scale = enumerated(ScaleKind::block);
     b.format.block = r.value<std::uint16_t>();
-    b.constant.kind = enumerated(ConstantKind::uses);
+    b.constant.kind = enumerated(ConstantKind::steps);
     b.constant.reals.resize(r.count(8));
     for (double& v : b.constant.reals) v = r.value<double>();
   }

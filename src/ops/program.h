@@ -43,11 +43,13 @@ struct Rows {
 };
 
 // What a constant buffer holds. Tables are computed by the executor with exact functions, so they are the same bits everywhere.
-enum class ConstantKind : std::uint8_t { none = 0, rope = 1, places = 2, uses = 3 };
+enum class ConstantKind : std::uint8_t { none = 0, rope = 1, places = 2, uses = 3, steps = 4 };
 struct ConstantSpec {
   ConstantKind kind = ConstantKind::none;
   // rope: [positions, head_dim], per row cos of head_dim/2 angles, then sin. reals: theta, scaling kind and its parameters (rope.h).
   // places, uses (tensor_ops.h), i32: reals are the limit, then the runs.
+  // steps: a column of u32, row i holds i mod T: where rows are the T steps of one row after another
+  // (and `rows` a multiple of T, by registers or not). reals: T.
   std::vector<double> reals;
   friend bool operator==(const ConstantSpec&, const ConstantSpec&) = default;
 };
@@ -73,6 +75,11 @@ struct Register {
   RegisterType type = RegisterType::u32;
   std::uint32_t max = 0;  // the largest value a run may set or measure; none of f32
 };
+
+// T of a constant of steps; 0: it is none.
+inline std::int64_t steps_of(const Buffer& b) {
+  return b.kind == BufferKind::constant && b.constant.kind == ConstantKind::steps ? static_cast<std::int64_t>(b.constant.reals[0]) : 0;
+}
 
 // An operand: a buffer or a column slice of it (elements [col, col + cols) of each row).
 struct View {

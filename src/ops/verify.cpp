@@ -68,12 +68,23 @@ class Verifier {
     if (parameter && b.type != ValueType::f32 && b.type != ValueType::f64) return bad("a parameter is f32 or f64");
     if (parameter && (b.rows.a != kNone || b.rows.b != kNone)) return bad("a parameter's rows are constant");
     if (b.kind == BufferKind::constant) {
+      if (b.constant.kind == ConstantKind::steps) return steps(b, bad);
       if (b.rows.a != kNone || b.rows.b != kNone) return bad("a constant's rows are constant");
       if (b.constant.kind == ConstantKind::places || b.constant.kind == ConstantKind::uses) return places(b, bad);
       if (b.constant.kind != ConstantKind::rope) return bad("a constant without a description");
       if (b.type != ValueType::f32 && b.type != ValueType::f64) return bad("a rope table is f32 or f64");
       LOOM_TRY(RopeSpec::from_reals(b.constant.reals).status());
     }
+    return {};
+  }
+
+  template <class Bad>
+  static Status steps(const Buffer& b, Bad bad) {
+    const std::vector<double>& r = b.constant.reals;
+    if (b.type != ValueType::u32 || b.cols != 1) return bad("steps are a column of u32");
+    if (r.size() != 1 || !(r[0] >= 1 && r[0] <= 2147483647.0) || b.rows.constant % static_cast<std::int64_t>(r[0]) != 0 ||
+        static_cast<double>(static_cast<std::int64_t>(r[0])) != r[0])
+      return bad("steps whose number does not divide their rows");
     return {};
   }
 

@@ -60,10 +60,12 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   Program program;
   Emit emit(program);
   if (options.fp8) emit.round_products_to_fp8();
-  const Rows rows{1, emit.u32_register("R", static_cast<std::uint32_t>(options.max_rows)), kNone};
   const Shape& in = network.input();
-  const View x = in.ids > 0 ? emit.input("ids", ValueType::u32, rows, 1) : emit.input("x", ValueType::f32, rows, in.width);
-  NetworkEmitter emitter(network, emit, {.training = true, .learning = true, .seed = options.seed, .max_positions = options.max_positions,
+  if (network.recurs_over_rows()) learner.packed_ = options.max_positions;
+  const std::int64_t packed = std::max<std::int64_t>(learner.packed_, 1), most = (options.max_rows + packed - 1) / packed;
+  const Rows rows{packed, emit.u32_register("R", static_cast<std::uint32_t>(most)), kNone};
+  const View x = emit_input(emit, in, rows);
+  NetworkEmitter emitter(network, emit, {.training = true, .learning = true, .seed = options.seed, .max_positions = options.max_positions, .steps = learner.packed_,
                                          .adapter = options.adapter.get(), .recompute = options.recompute});
   LOOM_ASSIGN(const View y, emitter.forward(x));
   if (emit.type(y) != ValueType::f32 && emit.type(y) != ValueType::f64) return bad("the network has no layers");
@@ -135,6 +137,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
     learner.head_losses_.push_back(p.find(BufferKind::output, "", "loss" + std::to_string(i)));
   }
   learner.width_ = in.width;
+  learner.classes_ = network.class_axis();
   learner.target_width_ = network.output().width;
   if (!options.heads.empty()) learner.target_width_ = 0;
   for (const HeadSpec& head : options.heads) learner.target_width_ += head.targets();
@@ -156,10 +159,19 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
   };
   emit.set_segment(Segment::loss);
   if (heads.empty()) {
+    // A row of logits for each place that has a class.
+    const ClassAxis axis = takes_classes(only.loss) ? network_->class_axis() : ClassAxis{};
+    const std::int64_t cols = y.cols, places = axis.places, classes = axis.classes;
+    if (places > 1) {
+      rows.constant *= places;
+      y = axis.first ? emit.transpose(y, {1, 1, 1, classes, places}, {0, 1, 2, 4, 3}, classes) : emit.reshape(y, classes);
+    }
     const View target = target_of(only, "target");
     emit.sum_rows(loss_of(emit, only, y, target), emit.output("loss", type, Rows{}, 1));
     emit.set_segment(Segment::backward);
-    return slope_of(emit, only, y, target);
+    const View gy = slope_of(emit, only, y, target);
+    if (places == 1) return gy;
+    return axis.first ? emit.transpose(gy, {1, 1, 1, places, classes}, {0, 1, 2, 4, 3}, cols) : emit.reshape(gy, cols);
   }
   std::vector<View> outputs, targets;
   View total;
@@ -245,15 +257,30 @@ Status Learner::rows(std::int64_t n) {
   return executor_->set(rows_, static_cast<std::uint32_t>(n));
 }
 
-Status Learner::batch(std::span<const float> x, std::span<const float> target) {
-  const bool heads = !options_.heads.empty();
-  if (width_ == 0 || (!heads && takes_classes(options_.loss))) return bad("this network or loss takes other inputs or targets");
-  const auto n = static_cast<std::int64_t>(x.size()) / width_;
-  if (static_cast<std::int64_t>(x.size()) != n * width_ || static_cast<std::int64_t>(target.size()) != n * target_width_)
-    return bad("expects rows of " + std::to_string(width_) + " values and targets of " + std::to_string(target_width_) + ", got " + std::to_string(x.size()) + " and " + std::to_string(target.size()));
+Result<std::int64_t> Learner::put(std::span<const float> x) {
+  const auto n = width_ == 0 ? 0 : static_cast<std::int64_t>(x.size()) / width_;
+  if (n == 0 || static_cast<std::int64_t>(x.size()) != n * width_)
+    return bad("the network takes " + network_->input().to_string() + ", got " + std::to_string(x.size()) + " values");
   LOOM_TRY(rows(n));
+  for (std::int64_t r = 0; r < n; ++r) std::copy_n(x.data() + r * width_, width_, executor_->row<float>(x_, r).begin());
+  return n;
+}
+Result<std::int64_t> Learner::put(std::span<const std::uint32_t> ids) {
+  const Shape& in = network_->input();
+  const std::int64_t steps = in.count(), n = static_cast<std::int64_t>(ids.size()) / steps;
+  if (in.ids == 0 || in.dims.empty() || n == 0 || static_cast<std::int64_t>(ids.size()) != n * steps)
+    return bad("the network takes " + in.to_string() + ", got rows of " + std::to_string(ids.size()) + " ids in all");
+  LOOM_TRY(rows(n));
+  for (std::size_t i = 0; i < ids.size(); ++i) executor_->row<std::uint32_t>(x_, static_cast<std::int64_t>(i))[0] = ids[i];
+  return n;
+}
+
+Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
+  const bool heads = !options_.heads.empty();
+  if (!heads && takes_classes(options_.loss)) return bad("the loss takes classes, got target values");
+  if (static_cast<std::int64_t>(target.size()) != n * target_width_)
+    return bad("expects targets of " + std::to_string(target_width_) + " values for each of " + std::to_string(n) + " rows, got " + std::to_string(target.size()));
   for (std::int64_t r = 0; r < n; ++r) {
-    std::copy_n(x.data() + r * width_, width_, executor_->row<float>(x_, r).begin());
     const float* t = target.data() + r * target_width_;
     if (!heads) std::copy_n(t, target_width_, executor_->row<float>(target_, r).begin());
     for (std::size_t i = 0; i < options_.heads.size(); ++i) {
@@ -271,30 +298,43 @@ Status Learner::batch(std::span<const float> x, std::span<const float> target) {
   }
   return {};
 }
-
-Status Learner::batch(std::span<const float> x, std::span<const std::int32_t> target) {
-  if (width_ == 0 || !takes_classes(options_.loss) || !options_.heads.empty()) return bad("this network or loss takes other inputs or targets");
-  const auto n = static_cast<std::int64_t>(target.size());
-  if (static_cast<std::int64_t>(x.size()) != n * width_) return bad("expects " + std::to_string(n) + " rows of " + std::to_string(width_) + " values, got " + std::to_string(x.size()));
-  LOOM_TRY(rows(n));
-  for (std::int64_t r = 0; r < n; ++r) {
-    std::copy_n(x.data() + r * width_, width_, executor_->row<float>(x_, r).begin());
-    executor_->row<std::int32_t>(target_, r)[0] = target[static_cast<std::size_t>(r)];
-  }
+Status Learner::put_targets(std::int64_t n, std::span<const std::int32_t> target) {
+  if (!takes_classes(options_.loss) || !options_.heads.empty()) return bad("the loss takes target values, got classes");
+  if (static_cast<std::int64_t>(target.size()) != n * classes_.places)
+    return bad("expects " + std::to_string(classes_.places) + " classes for each of " + std::to_string(n) + " rows, got " + std::to_string(target.size()));
+  for (std::size_t i = 0; i < target.size(); ++i) executor_->row<std::int32_t>(target_, static_cast<std::int64_t>(i))[0] = target[i];
   return {};
 }
+
+template <class X, class Target>
+Status Learner::take(std::span<const X> x, std::span<const Target> target) {
+  LOOM_ASSIGN(const std::int64_t n, put(x));
+  return put_targets(n, target);
+}
+Status Learner::batch(std::span<const float> x, std::span<const float> target) { return take(x, target); }
+Status Learner::batch(std::span<const float> x, std::span<const std::int32_t> target) { return take(x, target); }
+Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const float> target) { return take(ids, target); }
+Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::int32_t> target) { return take(ids, target); }
 
 Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions, std::span<const std::int32_t> target) {
   if (width_ != 0 || !takes_classes(options_.loss) || !options_.heads.empty()) return bad("this network or loss takes other inputs or targets");
   if (ids.size() != positions.size() || ids.size() != target.size()) return bad("ids, positions and targets must have the same length");
   for (std::size_t r = 0; r < positions.size(); ++r)
     if (positions[r] != 0 && (r == 0 || positions[r] != positions[r - 1] + 1)) return bad("positions must ascend by one from 0 in each sequence: row " + std::to_string(r) + " has " + std::to_string(positions[r]));
-  LOOM_TRY(rows(static_cast<std::int64_t>(ids.size())));
+  const auto put = [&](std::int64_t row, std::uint32_t id, std::uint32_t position, std::int32_t class_of) {
+    executor_->row<std::uint32_t>(x_, row)[0] = id;
+    if (positions_ != kNone) executor_->row<std::uint32_t>(positions_, row)[0] = position;
+    executor_->row<std::int32_t>(target_, row)[0] = class_of;
+  };
+  const auto sequences = static_cast<std::int64_t>(std::count(positions.begin(), positions.end(), 0u));
+  LOOM_TRY(rows(packed_ > 0 ? sequences : static_cast<std::int64_t>(ids.size())));
+  // Behind the end of a shorter sequence stand rows without a target.
+  for (std::int64_t i = 0; i < sequences * packed_; ++i) put(i, 0, static_cast<std::uint32_t>(i % packed_), -1);
+  std::int64_t sequence = -1;
   for (std::size_t r = 0; r < ids.size(); ++r) {
-    const auto i = static_cast<std::int64_t>(r);
-    executor_->row<std::uint32_t>(x_, i)[0] = ids[r];
-    if (positions_ != kNone) executor_->row<std::uint32_t>(positions_, i)[0] = positions[r];
-    executor_->row<std::int32_t>(target_, i)[0] = target[r];
+    sequence += positions[r] == 0;
+    if (packed_ > 0 && positions[r] >= packed_) return bad("a sequence has at most " + std::to_string(packed_) + " rows, row " + std::to_string(r) + " is at position " + std::to_string(positions[r]));
+    put(packed_ > 0 ? sequence * packed_ + positions[r] : static_cast<std::int64_t>(r), ids[r], positions[r], target[r]);
   }
   return {};
 }

@@ -73,10 +73,13 @@ class Learner {
   // The network's matrices must have masters, but with an adapter. It and the pool must outlive the learner.
   static Result<Learner> create(Network& network, ThreadPool& pool, const LearnerOptions& options);
 
-  // One micro-batch of values: rows x input width, targets rows x output width (with heads: rows x their targets) or one class id per row
-  // (cross-entropy).
+  // One micro-batch of values: rows x input width, targets rows x output width (with heads: rows x their targets) or a class for each place
+  // of a row (cross-entropy; Network::class_axis).
   Status batch(std::span<const float> x, std::span<const float> target);
   Status batch(std::span<const float> x, std::span<const std::int32_t> target);
+  // The same of ids: rows x the steps of the input.
+  Status batch(std::span<const std::uint32_t> ids, std::span<const float> target);
+  Status batch(std::span<const std::uint32_t> ids, std::span<const std::int32_t> target);
   // One micro-batch of tokens: positions ascend from 0 in each sequence; a target below 0 is left out.
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions, std::span<const std::int32_t> target);
   // Forward, loss and backward of micro-batch number `micro`.
@@ -115,6 +118,12 @@ class Learner {
   Result<View> emit_heads(Emit& emit, View y, Rows rows);
   double read_loss(BufferId buffer);
   Status rows(std::int64_t n);
+  Result<std::int64_t> put(std::span<const float> x);
+  Result<std::int64_t> put(std::span<const std::uint32_t> ids);
+  Status put_targets(std::int64_t n, std::span<const float> target);
+  Status put_targets(std::int64_t n, std::span<const std::int32_t> target);
+  template <class X, class Target>
+  Status take(std::span<const X> x, std::span<const Target> target);
   Network* network_ = nullptr;
   LearnerOptions options_;
   std::unique_ptr<Executor> executor_;
@@ -125,6 +134,8 @@ class Learner {
   RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;
   BufferId x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone, scale_ = kNone, squares_ = kNone;
   std::int64_t width_ = 0, target_width_ = 0, steps_ = 0;
+  ClassAxis classes_;
+  std::int64_t packed_ = 0;  // rows of every sequence, where layers go from row to row; 0: as many as it has
   bool updated_ = false;  // since the weights were prepared
   double loss_scale_ = 1;
 };

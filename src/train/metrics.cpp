@@ -148,10 +148,28 @@ Result<Evaluator> Evaluator::create(Network& network, const DataSource& data, Lo
   options.max_rows = std::max(kRowsPerRun, data.max_rows());
   options.max_head_rows = options.max_rows;
   options.max_positions = data.max_rows();
-  options.whole_sequences = network.input().ids > 0;
+  const bool tokens = network.input().ids > 0 && network.input().dims.empty();
+  options.whole_sequences = tokens && !network.recurs_over_rows();
   options.isa = isa;
   LOOM_ASSIGN(Session session, Session::create(network, pool, options));
-  return Evaluator(std::move(session), data, loss, delta, network.output().width);
+  return Evaluator(std::move(session), data, loss, delta, network);
+}
+
+// Every place of every row of the last run.
+void Evaluator::count(MetricsCounter& counter, const Batch& batch) {
+  const auto columns = static_cast<std::size_t>(columns_), places = static_cast<std::size_t>(axis_.places);
+  std::vector<float> place(columns);
+  for (std::size_t r = 0; r < static_cast<std::size_t>(batch.rows); ++r) {
+    const std::span<const float> y = session_.output(static_cast<std::int64_t>(r));
+    if (!takes_classes(loss_)) {
+      counter.add(y, std::span<const float>(batch.values).subspan(r * columns, columns));
+      continue;
+    }
+    for (std::size_t p = 0; p < places; ++p) {
+      for (std::size_t c = 0; c < columns; ++c) place[c] = y[axis_.first ? c * places + p : p * columns + c];
+      counter.add(place, batch.classes[r * places + p]);
+    }
+  }
 }
 
 Result<Metrics> Evaluator::measure() {
@@ -159,10 +177,11 @@ Result<Metrics> Evaluator::measure() {
   MetricsCounter counter(loss_, delta_, columns_);
   Batch batch;
   std::vector<std::uint32_t> sequences, head;
-  const bool tokens = data_->form().ids > 0, classes = takes_classes(loss_);
+  const DataSource::Form form = data_->form();
+  const bool tokens = form.ids > 0 && form.steps == 0;
   for (std::int64_t sample = 0; sample < data_->samples();) {
     batch.clear();
-    // A sequence is a run of its own; rows of values go together.
+    // A sequence of rows is a run of its own; other rows go together.
     do data_->append(sample++, batch);
     while (!tokens && sample < data_->samples() && batch.rows < kRowsPerRun);
     const auto rows = static_cast<std::size_t>(batch.rows);
@@ -172,14 +191,9 @@ Result<Metrics> Evaluator::measure() {
       for (std::size_t r = 0; r < rows; ++r) head[r] = static_cast<std::uint32_t>(r);
       LOOM_TRY(session_.run_tokens(batch.ids, sequences, batch.positions, head));
     } else {
-      LOOM_TRY(session_.run(batch.x, batch.rows).status());
+      LOOM_TRY((form.ids > 0 ? session_.run_ids(batch.ids) : session_.run(batch.x, batch.rows)).status());
     }
-    for (std::size_t r = 0; r < rows; ++r) {
-      const std::span<const float> y = session_.output(static_cast<std::int64_t>(r));
-      const auto columns = static_cast<std::size_t>(columns_);
-      if (classes) counter.add(y, batch.classes[r]);
-      else counter.add(y, std::span<const float>(batch.values).subspan(r * columns, columns));
-    }
+    count(counter, batch);
   }
   return counter.finish();
 }

@@ -66,12 +66,14 @@ class Evaluator {
   Result<Metrics> measure();
 
  private:
-  Evaluator(Session session, const DataSource& data, Loss loss, double delta, std::int64_t columns)
-      : session_(std::move(session)), data_(&data), loss_(loss), delta_(delta), columns_(columns) {}
+  Evaluator(Session session, const DataSource& data, Loss loss, double delta, const Network& network)
+      : session_(std::move(session)), data_(&data), loss_(loss), delta_(delta), axis_(network.class_axis()), columns_(takes_classes(loss) ? axis_.classes : network.output().width) {}
+  void count(MetricsCounter& counter, const Batch& batch);
   Session session_;
   const DataSource* data_;
   Loss loss_;
   double delta_;
+  ClassAxis axis_;
   std::int64_t columns_;
 };
 

@@ -16,10 +16,14 @@ Status bad(std::string what) { return Status(Code::invalid_argument, "training: 
 Status check_form(const DataSource::Form& form, Network& network, const TrainingSpec& spec) {
   const Shape &in = network.input(), &out = network.output();
   const Loss loss = spec.loss;
-  if (in.ids > 0 && form.ids == 0) return bad("the network takes ids, the data has rows of " + std::to_string(form.width) + " values");
+  const ClassAxis axis = network.class_axis();
+  const std::string rows = form.ids == 0     ? "rows of " + std::to_string(form.width) + " values"
+                           : form.steps == 0 ? "one id per row"
+                                             : "rows of " + std::to_string(form.steps) + " ids";
+  if ((in.ids > 0) != (form.ids > 0) || (in.ids > 0 && (in.dims.empty() ? 0 : in.count()) != form.steps))
+    return bad("the network takes " + in.to_string() + ", the data has " + rows);
   if (in.ids > 0 && form.ids > in.ids) return bad("the data has ids up to " + std::to_string(form.ids - 1) + ", the network takes " + std::to_string(in.ids) + " ids");
-  if (in.ids == 0 && form.width != in.width)
-    return bad("the network takes rows of " + std::to_string(in.width) + " values, the data has " + (form.ids > 0 ? "ids" : "rows of " + std::to_string(form.width)));
+  if (in.ids == 0 && form.width != in.width) return bad("the network takes " + in.to_string() + ", the data has " + rows);
   if (spec.shift > 0 && (in.ids > 0 || in.dims.size() < 2)) return bad("\"shift\" moves pictures: the network's input must be [..., height, width], it is " + in.to_string());
   if (!spec.heads.empty()) {
     std::int64_t targets = 0;
@@ -30,8 +34,11 @@ Status check_form(const DataSource::Form& form, Network& network, const Training
   if (!takes_classes(loss) && form.targets != out.width)
     return bad("the network gives " + std::to_string(out.width) + " values per row, the data has " + std::to_string(form.targets) + " targets");
   if (takes_classes(loss) && form.targets > 0) return bad("the loss cross_entropy needs classes, the data has target values");
-  if (takes_classes(loss) && form.classes > out.width)
-    return bad("the data has classes up to " + std::to_string(form.classes - 1) + ", the network gives " + std::to_string(out.width) + " logits");
+  if (takes_classes(loss) && form.places != axis.places)
+    return bad("the network gives " + out.to_string() + ", logits for " + std::to_string(axis.places) + " classes a row, the data has " + std::to_string(form.places) +
+               (axis.places > 1 && form.places == 1 ? ": end with one step, by \"return\": \"last\" of a recurrent layer or a pool, or flatten" : ""));
+  if (takes_classes(loss) && form.classes > axis.classes)
+    return bad("the data has classes up to " + std::to_string(form.classes - 1) + ", the network gives " + std::to_string(axis.classes) + " logits");
   return {};
 }
 
@@ -207,9 +214,13 @@ Status Trainer::fill(std::int64_t first, std::int64_t count) {
       shift_picture(std::span(batch_.x).last(static_cast<std::size_t>(in.width)), in.dims.end()[-2], in.dims.back(), spec_.shift, static_cast<std::uint64_t>(spec_.seed), static_cast<std::uint64_t>(i));
     }
   }
-  if (!batch_.ids.empty()) return learner_.batch(batch_.ids, batch_.positions, batch_.classes);
-  if (spec_.heads.empty() && takes_classes(spec_.loss)) return learner_.batch(std::span<const float>(batch_.x), std::span<const std::int32_t>(batch_.classes));
-  return learner_.batch(std::span<const float>(batch_.x), std::span<const float>(batch_.values));
+  if (!batch_.positions.empty()) return learner_.batch(batch_.ids, batch_.positions, batch_.classes);
+  const std::span<const float> x(batch_.x), values(batch_.values);
+  const std::span<const std::uint32_t> ids(batch_.ids);
+  const std::span<const std::int32_t> classes(batch_.classes);
+  const bool by_class = spec_.heads.empty() && takes_classes(spec_.loss);
+  if (ids.empty()) return by_class ? learner_.batch(x, classes) : learner_.batch(x, values);
+  return by_class ? learner_.batch(ids, classes) : learner_.batch(ids, values);
 }
 
 Result<StepReport> Trainer::step() {

@@ -109,12 +109,19 @@ inline result network_program(handle h, text s, size n, handle* o, err e) { retu
 
 inline result session_create(handle h, text s, size n, handle* o, err e) { return gives(o, e, [&] { return Session(*As<Network>(h), sv(s, n)); }); }
 inline result session_run(handle h, std::int64_t rows, const float* x, size xn, float* y, size yn, err e) { return attempt(e, [&] { As<Session>(h)->run(rows, sp(x, xn), sp(y, yn)); }); }
+inline result session_run_ids(handle h, const std::int32_t* i, size in, float* y, size yn, err e) { return attempt(e, [&] { As<Session>(h)->run_ids(sp(i, in), sp(y, yn)); }); }
 inline result session_run_tokens(handle h, const std::int32_t* i, size in, const std::int32_t* p, size pn, const std::int32_t* q, size qn, const std::int32_t* r, size rn, float* y, size yn, err e) {
   return attempt(e, [&] { As<Session>(h)->run(sp(i, in), sp(p, pn), sp(q, qn), sp(r, rn), sp(y, yn)); });
 }
 inline result session_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Session>(h)->info(); }); }
 
 inline result data_values(const float* x, size n, std::int64_t w, const float* y, size yn, std::int64_t t, handle* o, err e) { return gives(o, e, [&] { return Data::values(sp(x, n), w, sp(y, yn), t); }); }
+inline result data_id_values(const std::int32_t* i, size n, std::int64_t s, const float* y, size yn, std::int64_t t, handle* o, err e) {
+  return gives(o, e, [&] { return Data::id_values(sp(i, n), s, sp(y, yn), t); });
+}
+inline result data_id_classes(const std::int32_t* i, size n, std::int64_t s, const std::int32_t* c, size cn, handle* o, err e) {
+  return gives(o, e, [&] { return Data::id_classes(sp(i, n), s, sp(c, cn)); });
+}
 inline result data_classes(const float* x, size n, std::int64_t w, const std::int32_t* c, size cn, handle* o, err e) { return gives(o, e, [&] { return Data::classes(sp(x, n), w, sp(c, cn)); }); }
 inline result data_tokens(const std::int32_t* i, size n, const std::int64_t* d, size dn, std::int64_t l, handle* o, err e) { return gives(o, e, [&] { return Data::tokens(sp(i, n), sp(d, dn), l); }); }
 inline result data_table(text c, size n, text s, size sn, handle* o, err e) { return gives(o, e, [&] { return Data::table(sv(c, n), sv(s, sn)); }); }

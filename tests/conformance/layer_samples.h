@@ -21,6 +21,7 @@ struct LayerSample {
   std::string_view type;
   int width;
   std::string_view dims, cell, refusal;
+  int version = 1;  // of the topology
 };
 
 inline const std::vector<LayerSample>& layer_samples() {
@@ -29,6 +30,8 @@ inline const std::vector<LayerSample>& layer_samples() {
       {"embedding", 0, "", R"("type":"sequential","layers":[{"type":"dense","out":8},{"type":"rms_norm"}])", ""},
       {"attention", 0, "", R"("type":"attention","heads":4,"kv_heads":2,"head_dim":4,"window":4,"qkv_bias":true,"out_bias":true,"qk_norm":true)", ""},
       {"attention", 0, "", R"("type":"attention","heads":2,"kv_heads":1,"head_dim":4,"sub_norm":true,"sub_norm_eps":0.001)", ""},
+      {"attention", 20, "5,4", R"("type":"attention","heads":2,"causal":false,"qkv_bias":true)", "", 2},
+      {"attention", 24, "3,8", R"("type":"attention","heads":4,"kv_heads":2,"window":2)", "", 2},
       {"layer_norm", 8, "", R"("type":"layer_norm","eps":0.001)", ""},
       {"rms_norm", 8, "", R"("type":"rms_norm","eps":0.001)", ""},
       {"standardize", 8, "", R"("type":"standardize","missing":true)", ""},
@@ -53,6 +56,8 @@ inline const std::vector<LayerSample>& layer_samples() {
       {"gru", 12, "3,4", R"("type":"gru","hidden":4,"bidirectional":true)", ""},
       {"gru", 9, "3,3", R"("type":"gru","hidden":4,"linear_before_reset":false,"return":"last")", ""},
       {"lstm", 12, "3,4", R"("type":"lstm","hidden":4,"stack":2)", ""},
+      {"lstm", 12, "3,4", R"("type":"sequential","layers":[{"type":"layer_norm"},{"type":"lstm","hidden":4},{"type":"residual"},
+          {"type":"swiglu","hidden":6},{"type":"residual"},{"type":"dropout","rate":0.5}])", "", 2},
       {"softmax", 12, "", R"("type":"parallel","layers":[{"type":"softmax","kind":"temperature","temperature":0.5},{"type":"softmax","kind":"grid","rows":3,"cols":4},
           {"type":"softmax","kind":"hierarchical","levels":[3,3]},{"type":"softmax","kind":"gumbel"},{"type":"softmax","kind":"masked","mask":[1,0,1,1,1,0,0,1,1,0,1,1]},
           {"type":"softmax","kind":"sparsemax"},{"type":"softmax","kind":"entmax"},{"type":"softmax","kind":"entmax","alpha":1.3},{"type":"softmax","log":true}])", ""},
@@ -128,8 +133,9 @@ inline std::string topology_of(const LayerSample& s, std::string_view dtype) {
   std::vector<std::string> cells = {s.width > 0 ? R"("type":"dense","activation":"tanh","out":)" + std::to_string(s.width) + f : R"("type":"embedding","out":16,"std":0.5)" + f};
   if (!s.dims.empty()) cells.push_back(R"("type":"reshape","dims":[)" + std::string(s.dims) + "]" + f);
   cells.push_back(cell);
+  if (s.version > 1) cells.push_back(R"("type":"flatten")");
   cells.push_back(R"("type":"dense","out":5)" + f);
-  std::string t = R"({"format":"loom-topology","version":1,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" + (s.width > 0 ? R"({"width":4})" : R"({"ids":5})") + R"(,"cells":[)";
+  std::string t = R"({"format":"loom-topology","version":)" + std::to_string(s.version) + R"(,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" + (s.width > 0 ? R"({"width":4})" : R"({"ids":5})") + R"(,"cells":[)";
   for (std::size_t l = 0; l < cells.size(); ++l) t += (l > 0 ? "," : "") + std::string(R"({"at":[0,0,0,)") + std::to_string(l) + "]," + cells[l] + "}";
   return t + "]}";
 }

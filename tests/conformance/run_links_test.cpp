@@ -126,7 +126,7 @@ TEST(RunLinks, WhatCannotRunIsNamed) {
   expect(error({branch(run(1)), branch(run(2)), branch(run(0))}), "the cells run one another in a circle: (0,0,0,0) -> (0,0,0,1) -> (0,0,0,2) -> (0,0,0,0)");
   expect(error({branch(run(7))}), "0.0.0.0/0: runs (0,0,0,7), which is outside of the grid");
   expect(error({branch(run(1)), R"("links":[{"run":[0,0,0,2]}])", R"("type":"dense","out":5)"}), "0.0.0.0/0: runs (0,0,0,1), which itself runs another");
-  expect(error({R"("type":"dense","out":4)", branch(run(0))}), "(0,0,0,0) is executed on 5 values at (0,0,0,0) and on 4 at 0.0.0.1/0: a cell has weights for one input");
+  expect(error({R"("type":"dense","out":4)", branch(run(0))}), "(0,0,0,0) is executed on [B, 5] at (0,0,0,0) and on [B, 4] at 0.0.0.1/0: a cell has weights for one input");
   expect(error({branch(R"({"links":[{"read":[0,0,0,1]}]})"), R"("type":"dense","out":5)"}), "a nested layer has no links but one {\"run\": [z,y,x,l]}");
   expect(error({branch(R"({"links":[{"run":[0,0,0,1]}],"type":"dense","out":5})"), R"("type":"dense","out":5)"}), "a cell that runs another has no type of its own");
   expect(error({branch(R"({"enabled":true})")}), "\"type\" is missing");

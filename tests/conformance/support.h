@@ -57,10 +57,13 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
   std::uint64_t at = 0;
   for (std::size_t i = 0; i < rows * static_cast<std::size_t>(network.input().width); ++i) b.x.push_back(2 * random.uniform(at++) - 1);
   for (std::size_t i = 0; i < rows * static_cast<std::size_t>(network.output().width); ++i) b.y.push_back(2 * random.uniform(at++) - 1);
+  const ClassAxis axis = network.class_axis();
+  const bool steps = network.input().ids > 0 && !network.input().dims.empty();
   for (std::size_t i = 0; i < rows; ++i) {
-    b.positions.push_back(static_cast<std::uint32_t>(i) % static_cast<std::uint32_t>(length));
-    if (network.input().ids > 0) b.ids.push_back(random.below(at++, static_cast<std::uint32_t>(network.input().ids)));
-    b.classes.push_back(static_cast<std::int32_t>(random.below(at++, static_cast<std::uint32_t>(network.output().width))));
+    if (!steps) b.positions.push_back(static_cast<std::uint32_t>(i) % static_cast<std::uint32_t>(length));
+    for (std::int64_t k = 0; network.input().ids > 0 && k < network.input().count(); ++k)
+      b.ids.push_back(random.below(at++, static_cast<std::uint32_t>(network.input().ids)));
+    for (std::int64_t p = 0; p < axis.places; ++p) b.classes.push_back(static_cast<std::int32_t>(random.below(at++, static_cast<std::uint32_t>(axis.classes))));
   }
   b.classes.back() = -1;  // one row is left out
   if (!options.heads.empty()) b.y.clear();
@@ -69,7 +72,9 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
       for (std::int64_t t = 0; t < head.targets(); ++t)
         b.y.push_back(takes_classes(head.loss) ? static_cast<float>(random.below(at++, static_cast<std::uint32_t>(head.columns + 1))) - 1 : 2 * random.uniform(at++) - 1);
   auto give = [&] {
-    if (network.input().ids > 0) return learner->batch(std::span<const std::uint32_t>(b.ids), b.positions, b.classes);
+    const std::span<const std::uint32_t> ids(b.ids);
+    if (steps) return classes ? learner->batch(ids, std::span<const std::int32_t>(b.classes)) : learner->batch(ids, std::span<const float>(b.y));
+    if (network.input().ids > 0) return learner->batch(ids, b.positions, b.classes);
     if (classes) return learner->batch(std::span<const float>(b.x), std::span<const std::int32_t>(b.classes));
     return learner->batch(std::span<const float>(b.x), std::span<const float>(b.y));
   };
@@ -77,7 +82,7 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
   ASSERT_TRUE(s.ok()) << s.to_string();
   // Attention over values takes its positions from the host too.
   const BufferId positions = learner->executor().program().find(BufferKind::input, "", "positions");
-  if (positions != kNone)
+  if (positions != kNone && network.input().width > 0)
     for (std::size_t r = 0; r < rows; ++r) learner->executor().row<std::uint32_t>(positions, static_cast<std::int64_t>(r))[0] = b.positions[r];
   auto loss = [&] {
     EXPECT_TRUE(learner->executor().refresh().ok());
@@ -118,8 +123,8 @@ inline void check_gradients(const std::string& topology, bool classes, int seque
 }
 
 // A topology of cells one after another; each is the inside of a JSON object.
-inline std::string chain(const std::string& input, const std::vector<std::string>& cells) {
-  std::string t = R"({"format":"loom-topology","version":1,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" + input + R"(,"cells":[)";
+inline std::string chain(const std::string& input, const std::vector<std::string>& cells, int version = 1) {
+  std::string t = R"({"format":"loom-topology","version":)" + std::to_string(version) + R"(,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" + input + R"(,"cells":[)";
   int l = 0;
   for (const std::string& c : cells) {
     t += (l > 0 ? "," : "") + std::string(R"({"at":[0,0,0,)") + std::to_string(l) + "]," + c + "}";

@@ -38,9 +38,9 @@ def behind_dense(kind, cell, dims, activation="linear", **more):
     return chain({"width": WIDTH}, cells, **more)
 
 
-def chain(given, cells, **more):
+def chain(given, cells, version=1, **more):
     cells = [{"at": [0, 0, 0, i], **cell} for i, cell in enumerate(cells)]
-    return {"topology": {"format": "loom-topology", "version": 1, "layers_per_cell": len(cells), "input": given, "cells": cells}, **more}
+    return {"topology": {"format": "loom-topology", "version": version, "layers_per_cell": len(cells), "input": given, "cells": cells}, **more}
 
 
 # ---- layers
@@ -53,6 +53,56 @@ def dense(r):
 def ids(r, cells, most=9, **more):
     return chain({"ids": 11}, [{"type": "embedding", "out": cells[0], "std": 0.5}] + cells[1:] + [{"type": "dense", "out": 11, "bias": r.random() < 0.5}],
                  lengths=[r.randint(1, most) for _ in range(r.randint(1, 5))], **more)
+
+
+def sequences(r):
+    """Layers over rows of steps, or of ids, one after another (topology version 2)."""
+    steps, width = r.randint(1, 8), 2 * r.randint(1, 4)
+    cells, given = [], {"dims": [steps, width]}
+    if r.random() < 0.5:
+        given, cells = {"ids": 11, "dims": [steps]}, [{"type": "embedding", "out": width, "std": 0.5}]
+    for _ in range(r.randint(1, 4)):
+        kind = r.choice(["dense", "layer_norm", "rms_norm", "swiglu", "attention", "rnn", "gru", "lstm", "residual"])
+        if kind == "layer_norm" and width < 4:
+            kind = "rms_norm"  # of two values little is left but their signs
+        if kind == "residual":
+            inner = r.choice([{"type": "swiglu", "hidden": 5}, {"type": "attention", "heads": 1}, {"type": "dense", "out": width}])
+            cells.append({"type": "sequential", "layers": [inner, {"type": "residual"}]})
+            continue
+        cell = {"type": kind}
+        if kind == "dense":
+            width = 2 * r.randint(1, 4)
+            cell["out"] = width
+        elif kind == "swiglu":
+            cell["hidden"] = r.randint(1, 8)
+        elif kind == "attention":
+            cell["heads"] = width // 2 if r.random() < 0.5 else 1
+            maybe(r, cell, causal=lambda: r.random() < 0.5, window=lambda: r.randint(1, 4), rope=lambda: r.random() < 0.5, qkv_bias=lambda: True)
+        elif kind in ("rnn", "gru", "lstm"):
+            cell["hidden"] = r.randint(1, 4)
+            both = r.random() < 0.3
+            maybe(r, cell, stack=lambda: 2)
+            if both:
+                cell["bidirectional"] = True
+            else:
+                cell["hidden"] *= 2  # an even width, for rotary positions
+            width = 2 * cell["hidden"] if both else cell["hidden"]
+        cells.append(cell)
+    if r.random() < 0.5:
+        cells.append({"type": "flatten"})
+    cells.append({"type": "dense", "out": r.randint(1, 5)})
+    return chain(given, cells, version=2, rows=r.randint(1, 4))
+
+
+def recurrent_tokens(r):
+    """Recurrent layers over rows that are positions of sequences of different lengths (version 2)."""
+    cells = [2 * r.randint(1, 4)]
+    for _ in range(r.randint(1, 3)):
+        kind = r.choice(["dense", "layer_norm", "attention", "rnn", "gru", "lstm", "lstm"])
+        cells.append({"type": kind, **({"out": 6} if kind == "dense" else {"hidden": 2 * r.randint(1, 3)} if kind in ("rnn", "gru", "lstm") else {"heads": 1} if kind == "attention" else {})})
+        if kind in ("gru", "lstm"):
+            maybe(r, cells[-1], stack=lambda: 2, bias=lambda: False)
+    return ids(r, cells, version=2)
 
 
 def embedding(r):
@@ -511,7 +561,7 @@ KINDS = {
     "softmax": softmax, "log_softmax": lambda r: behind_dense("log_softmax", {}, dims_of(r, r.randint(0, 2), r.randint(2, 12))), "adaptive_softmax": adaptive_softmax,
     "mixture_of_softmaxes": mixture_of_softmaxes, "kmeans": kmeans, "unary": unary, "activation": activation, "binary": binary, "select": select, "reduce": reduce,
     "permute": permute, "pick": pick, "value_matmul": value_matmul, "reshape": reshape, "flatten": flatten, "dropout": dropout,
-    **{kind: of_container(kind) for kind in ("residual", "sequential", "parallel", "each")}, "containers": containers, "links": links,
+    **{kind: of_container(kind) for kind in ("residual", "sequential", "parallel", "each")}, "sequences": sequences, "recurrent_tokens": recurrent_tokens, "containers": containers, "links": links,
 }
 # Layers whose folders say themselves what they are in PyTorch: {type: {"config": ..., "forward": ...}}.
 OWN = {path.stem[:-len("_torch")]: runpy.run_path(str(path))

@@ -49,6 +49,9 @@ REDUCTIONS = {
 }
 
 
+LAST = ("dense", "layer_norm", "rms_norm", "swiglu")  # work on the last dimension, from topology version 2 on
+
+
 def count(dims):
     return math.prod(dims)
 
@@ -185,6 +188,17 @@ class Model:
         kind = cell["type"]
         if kind in OWN:
             return OWN[kind]["forward"](self, cell, path, x, dims)
+        if self.topology["version"] > 1 and (len(dims) > 1 or kind == "embedding"):
+            if kind in LAST:  # of each place
+                y, _ = getattr(self, kind)(cell, path, x.reshape(-1, dims[-1]), [])
+                return y.reshape(len(x), -1), dims[:-1] + [y.shape[1]]
+            if kind == "attention":  # the steps of a row
+                self.lengths = [dims[0]] * len(x)
+                y, _ = self.attention(cell, path, x.reshape(-1, dims[1]), [])
+                return y.reshape(len(x), -1), dims
+            if kind == "embedding" and dims:
+                y, _ = self.embedding(cell, path, x.reshape(-1), [])
+                return y.reshape(len(x), -1), dims + [y.shape[1]]
         rank = kind[-1]
         if rank in "123":
             return getattr(self, kind[:-1])(cell, path, x, dims, int(rank))
@@ -360,6 +374,9 @@ class Model:
     # ---- recurrence
 
     def rnn(self, c, path, x, dims):
+        if self.topology["version"] > 1 and self.lengths and not dims:  # rows are positions
+            rows = torch.split(x, self.lengths)
+            return torch.cat([self.recurrent(c, path, r.reshape(1, -1), [len(r), x.shape[1]])[0].reshape(len(r), -1) for r in rows]), []
         return self.recurrent(c, path, x, dims)
 
     gru = lstm = rnn

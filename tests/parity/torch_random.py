@@ -103,8 +103,10 @@ def check(config):
 
 
 def run_values(config, network, model, values, errors):
-    rows, width = config["rows"], network.info["input"]["width"]
-    x = values.uniform(-1, 1, (rows, width)).astype(np.float32)
+    rows, given = config["rows"], network.info["input"]
+    if "ids" in given:
+        return run_ids(config, network, model, values.integers(0, given["ids"], (rows, *given["dims"])).astype(np.int32), values, errors)
+    x = values.uniform(-1, 1, (rows, given["width"])).astype(np.float32)
     for place, v in config.get("special", []):
         x.reshape(-1)[place % x.size] = float(v)
     tx = torch.tensor(x.astype(np.float64))
@@ -113,10 +115,23 @@ def run_values(config, network, model, values, errors):
     if config.get("inference"):
         return None, None
     y = model.values(tx, training=True)
+    target = target_of(y, values)
+    return ((y - torch.tensor(target.astype(np.float64))) ** 2).mean(), welvet.Data.values(x, target)
+
+
+def run_ids(config, network, model, ids, values, errors):
+    tx = torch.tensor(ids, dtype=torch.int64)
+    with torch.no_grad(), network.session(max_rows=len(ids), threads=1) as session:
+        errors["y"] = error(session.run_ids(ids), model.values(tx))
+    y = model.values(tx, training=True)
+    target = target_of(y, values)
+    return ((y - torch.tensor(target.astype(np.float64))) ** 2).mean(), welvet.Data.ids(ids, y=target)
+
+
+def target_of(y, values):
     # (y - target) * 2 / (rows * columns) is the gradient of y; where y is large, so is the distance, or the rounding of y would be seen in it.
     away = max(y.numel() / 2, float(y.detach().abs().max()))
-    target = (y.detach().numpy() + values.uniform(0.3, 1, y.shape) * values.choice([-1, 1], y.shape) * away).astype(np.float32)
-    return ((y - torch.tensor(target.astype(np.float64))) ** 2).mean(), welvet.Data.values(x, target)
+    return (y.detach().numpy() + values.uniform(0.3, 1, y.shape) * values.choice([-1, 1], y.shape) * away).astype(np.float32)
 
 
 def run_tokens(config, network, model, values, errors):

@@ -57,7 +57,7 @@ class Pass {
     Emit emit(program);
     const Rows rows{1, emit.u32_register("R", static_cast<std::uint32_t>(layer.rows)), kNone};
     const Shape& in = pass.network_->input();
-    const View x = in.ids > 0 ? emit.input("ids", ValueType::u32, rows, 1) : emit.input("x", ValueType::f32, rows, in.width);
+    const View x = emit_input(emit, in, rows);
     NetworkEmitter emitter(*pass.network_, emit, {.training = true, .learning = true, .max_positions = 64});
     LOOM_ASSIGN(const View y, emitter.forward(x));
     emit.copy_to(emit.convert(y, ValueType::f32), emit.output("y", ValueType::f32, rows, y.cols));

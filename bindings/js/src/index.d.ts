@@ -171,6 +171,8 @@ export type TrainingData =
   | { x: Rows; y: Rows }
   | { x: Rows; classes: Numbers }
   | { ids: Numbers; ends?: Numbers; length?: number }
+  | { ids: Numbers; y: Rows }
+  | { ids: Numbers; classes: Numbers }
   | { csv: string; targets?: string[]; class?: string; header?: boolean; separator?: string };
 export interface Step {
   step: number;
@@ -191,8 +193,10 @@ export interface NetworkInfo {
   rows: number;
   cols: number;
   layersPerCell: number;
-  input: { width?: number; ids?: number };
-  output: { width: number };
+  /** Of the topology. */
+  version: number;
+  input: { width?: number; ids?: number; dims?: number[]; axis?: 'steps' | 'channels' };
+  output: { width: number; dims?: number[]; axis?: 'steps' | 'channels' };
   parameters: number;
 }
 

@@ -13,6 +13,12 @@ function rowsOf(x) {
 
 /** Work: {name, arguments} of the call that makes data. */
 function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }) {
+  const steps = network.info.input.ids ? network.info.input.dims?.[0] : undefined;
+  if (ids !== undefined && steps !== undefined) {
+    if (classes !== undefined) return ['data_id_classes', { ids, steps, classes }];
+    if (y === undefined) throw errorNamed('invalid_argument', 'data: expected {ids, y} or {ids, classes}: the network takes rows of ids');
+    return ['data_id_values', { ids, steps, y: rowsOf(y), targets: network.info.output.width }];
+  }
   if (ids !== undefined) return ['data_tokens', { ids, ends, length: length ?? 256 }];
   if (csv !== undefined) return ['data_table', { csv, options: { type: 'table', ...snake(options) } }];
   if (x === undefined || (y === undefined && classes === undefined))
@@ -27,7 +33,7 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
 export class Trainer extends Handled {
   #place = 'cpu';
 
-  /** data: {x, y} rows and their targets, {x, classes}, {ids, ends, length} or {csv, targets, ...}. */
+  /** data: {x, y} rows and their targets, {x, classes}, {ids, ends, length}, {ids, y} or {ids, classes} for rows of ids, or {csv, targets, ...}. */
   constructor(network, data, spec) {
     const lib = network.library;
     super(lib, 'trainer', data instanceof Made ? data.handle : runNow(lib, Trainer.#make(network, data, spec, 'cpu')));
@@ -205,12 +211,13 @@ export class Network extends Handled {
   }
   *#forward(x, head, place) {
     const { input, output } = (this.#info ??= camel((yield ['network_info', { network: this.handle }]).info));
-    const values = input.ids ? x : rowsOf(x), rows = input.ids ? x.length : Math.ceil(values.length / input.width);
-    const heads = input.ids ? head ?? [rows - 1] : null, y = (heads?.length ?? rows) * output.width;
-    const session = yield* this.#borrow({ rows, heads: heads?.length ?? rows, positions: input.ids ? rows : 1, sequences: 1 }, place);
+    const values = input.ids ? x : rowsOf(x), steps = input.ids ? input.dims?.[0] : undefined;
+    const rows = input.ids ? Math.ceil(x.length / (steps ?? 1)) : Math.ceil(values.length / input.width);
+    const heads = input.ids && !steps ? head ?? [rows - 1] : null, y = (heads?.length ?? rows) * output.width;
+    const session = yield* this.#borrow({ rows, heads: heads?.length ?? rows, positions: heads ? rows : 1, sequences: 1 }, place);
     let keep = onCpu(place); // after an error a device may be lost: the next run opens another one
     try {
-      const call = input.ids
+      const call = steps ? ['session_run_ids', { session: session.handle, ids: x, y }] : input.ids
         ? ['session_run_tokens', { session: session.handle, ids: x, positions: Int32Array.from({ length: rows }, (_, i) => i), head: heads, y }]
         : ['session_run', { session: session.handle, rows, x: values, y }];
       const result = (yield call).y;
@@ -223,7 +230,7 @@ export class Network extends Handled {
   }
 
   /** Runs rows of values: a Float32Array, or an array of rows. Networks of ids: token ids of one text, with `head`: rows whose output is wanted
-   *  (the last). Returns rows of the output's width. */
+   *  (the last), or rows of ids, one after another, where the network takes those. Returns rows of the output's width. */
   forward(x, { head, ...where } = {}) {
     return runNow(this.library, this.#forward(x, head, placeOf(where)));
   }

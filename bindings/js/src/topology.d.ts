@@ -9,8 +9,8 @@ export type Activation =
 export type Coordinate = [number, number, number, number];
 export type Link = { read: Coordinate } | { send: Coordinate } | { run: Coordinate };
 
-/** What arrives at a network: one of these. */
-export type Input = { width: number } | { dims: number[] } | { ids: number };
+/** What arrives at a network: `width`, `dims`, `ids`, or `ids` with `dims`. */
+export type Input = { width: number } | { dims: number[] } | { axis: string } | { ids: number };
 
 /** What every cell may have. */
 export interface AnyCell {
@@ -54,8 +54,8 @@ export interface DenseCell extends AnyCell {
   activation?: Activation;
 }
 
-/** A row of `out` values per id; the input's ids say how many there are. Parameter: `weight`
- *  [ids, out]. */
+/** A row of `out` values per id, [steps, out] for a row of several; the input's ids say how
+ *  many there are. Parameter: `weight` [ids, out]. */
 export interface EmbeddingCell extends AnyCell {
   type: 'embedding';
   /** values per id; at least 1 */
@@ -83,8 +83,9 @@ export interface SwigluCell extends AnyCell {
   sub_norm_eps?: number;
 }
 
-/** Multi-head attention over the rows of a sequence (arXiv 1706.03762), with grouped keys, a
- *  sliding window and rotary positions. Parameters: `q`, `k`, `v`, `o`. */
+/** Multi-head attention (arXiv 1706.03762) over the steps of a row [steps, features], or over
+ *  the rows of a sequence where a row is one position, with grouped keys, a sliding window and
+ *  rotary positions. Parameters: `q`, `k`, `v`, `o`. */
 export interface AttentionCell extends AnyCell {
   type: 'attention';
   /** query heads; 1 to 65536; default 1 */
@@ -95,7 +96,8 @@ export interface AttentionCell extends AnyCell {
   head_dim?: number;
   /** positions a query sees, its own included; 0: all; at least 0; default 0 */
   window?: number;
-  /** a query sees no later position; default true */
+  /** a query sees no later position; where positions are rows, sessions of one that is false
+   *  run whole sequences, without a cache; default true */
   causal?: boolean;
   /** adds learned vectors to queries, keys and values; default false */
   qkv_bias?: boolean;
@@ -218,10 +220,11 @@ export interface AvgPoolCell extends AnyCell {
   count_include_pad?: boolean;
 }
 
-/** Elman's network over [steps, features]; a row without dimensions is one step. Names, layouts
- *  and gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are PyTorch's:
- *  `weight_ih_l0` [gates x hidden, features], `weight_hh_l0` [gates x hidden, hidden],
- *  `bias_ih_l0`, `bias_hh_l0`, then `..._l0_reverse`, `..._l1`. */
+/** Elman's network over [steps, features]; a row without dimensions is one step, and where rows
+ *  are positions of a sequence (behind single ids), the next step of that. Names, layouts and
+ *  gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are PyTorch's: `weight_ih_l0`
+ *  [gates x hidden, features], `weight_hh_l0` [gates x hidden, hidden], `bias_ih_l0`,
+ *  `bias_hh_l0`, then `..._l0_reverse`, `..._l1`. */
 export interface RnnCell extends AnyCell {
   type: 'rnn';
   /** values of a state; at least 1 */
@@ -629,7 +632,9 @@ export type Cell =
 export interface Topology {
   /** what the file is */
   format: 'loom-topology';
-  /** of the format; 1 */
+  /** of the format. In 2 layers that work on vectors (dense, norms, swiglu) take the last
+   *  dimension of a row, and attention and recurrent layers its steps, as in PyTorch and Keras;
+   *  in 1 all but recurrent layers took the row as one vector; 1 to 2 */
   version: number;
   /** for people */
   name?: string;

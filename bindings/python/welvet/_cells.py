@@ -19,14 +19,24 @@ class Layer(Dict[str, Any]):
 
 class Input(Layer):
     """What arrives at a network, the first of its Sequential: Input(784) values, Input(1, 28, 28)
-    values with dimensions (channels first; steps, then features), or Input(ids=512) ids below 512."""
+    values with dimensions (channels first; steps, then features), Input(40, ids=512) rows of 40 ids
+    below 512, or Input(ids=512) single ids, positions of sequences that go on in other rows, as
+    language models have them. `axis`: what the first dimension counts, "steps" or "channels"; None:
+    what the first layer takes it for."""
 
-    def __init__(self, *dims: int, ids: int = 0) -> None:
-        if bool(dims) == bool(ids):
+    def __init__(self, *dims: int, ids: int = 0, axis: Optional[str] = None) -> None:
+        if not dims and not ids:
             raise TypeError("Input: give sizes, or ids=")
+        if len(dims) > 1 and ids:
+            raise TypeError("Input: a row of ids has one dimension, its steps")
         super().__init__("input", {}, {})
-        values = {"width": dims[0]} if len(dims) == 1 else {"dims": list(dims)}
-        self.described = {"ids": ids} if ids else values
+        self.described: Dict[str, Any] = {"ids": ids} if ids else {}
+        if len(dims) == 1 and not ids:
+            self.described["width"] = dims[0]
+        elif dims:
+            self.described["dims"] = list(dims)
+        if axis is not None:
+            self.described["axis"] = axis
 
 
 class Sequential(Layer):
@@ -46,7 +56,7 @@ class Sequential(Layer):
             input, cells = cells[0], cells[1:]
         if input is None:
             raise TypeError("Sequential: a network begins with an Input: Sequential(Input(784), ...)")
-        return {"format": "loom-topology", "version": 1, "layers_per_cell": max(1, len(cells)),
+        return {"format": "loom-topology", "version": 2, "layers_per_cell": max(1, len(cells)),
                 "input": input.described, "cells": [{"at": [0, 0, 0, i], **cell} for i, cell in enumerate(cells)]}
 
 

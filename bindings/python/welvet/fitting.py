@@ -8,8 +8,8 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tu
 import numpy as np
 
 from ._call import array, call
-from .network import Network
-from .training import Data, Trainer, make_trainer
+from .network import Network, rows_of
+from .training import Data, Trainer, _flat, make_trainer
 
 
 class Progress(NamedTuple):
@@ -135,11 +135,12 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
     if not isinstance(x, Data):
         if y is None:
             raise TypeError("train: give y, the targets, or a Data object")
-        data, targets = _flat(x), _targets(y, loss)
+        info = network.info
+        data, targets = rows_of(x, info["input"])[0], _targets(y, loss, info)
         if len(data) != len(targets):
             raise ValueError("train: x has %d samples, y %d" % (len(data), len(targets)))
         if isinstance(validation, tuple):
-            held = _flat(validation[0]), _targets(validation[1], loss)
+            held = rows_of(validation[0], info["input"])[0], _targets(validation[1], loss, info)
         elif validation:
             data, targets, held = _hold_back(data, targets, float(validation), seed)
         classes, values = (targets, None) if targets.dtype == np.int32 else (None, targets)
@@ -195,16 +196,24 @@ def _asked(hook: Callable[[Any], Optional[bool]], what: Any) -> bool:
     return hook(what) is not False
 
 
-def _flat(x: Any) -> np.ndarray:
-    x = array(x, np.float32)
-    return x.reshape(len(x), -1) if x.ndim > 0 else x.reshape(1, 1)
+def _places(info: Dict[str, Any]) -> Tuple[int, ...]:
+    """The dimensions of a row's output that have a class each: all but that of the classes, which is the
+    last, or, behind a convolution, the first."""
+    gives = info["output"]
+    dims = tuple(gives.get("dims", ())) if info["version"] > 1 else ()
+    return dims[1:] if gives.get("axis") == "channels" else dims[:-1]
 
 
-def _targets(y: Any, loss: Optional[str]) -> np.ndarray:
-    """int32 classes or float32 rows."""
-    y = np.asarray(y)
-    if y.ndim == 1 and (loss == "cross_entropy" or (loss is None and np.issubdtype(y.dtype, np.integer))):
-        return y.astype(np.int32)
+def _targets(y: Any, loss: Optional[str], info: Dict[str, Any]) -> np.ndarray:
+    """int32 classes, one for each place of a row, or float32 rows."""
+    y, places = np.asarray(y), _places(info)
+    whole = np.issubdtype(y.dtype, np.integer)
+    by_place = y.size == len(y) * int(np.prod(places)) and (y.ndim == 1 or bool(places)) if y.ndim else False
+    if by_place and (loss == "cross_entropy" or (loss is None and whole)):
+        return y.reshape((len(y), -1) if places else -1).astype(np.int32)
+    if loss == "cross_entropy" or (loss is None and whole and places):
+        wanted = ", ".join(["samples", *("%d" % d for d in places)])
+        raise ValueError("y: expects classes of the shape (%s), got the shape %s" % (wanted, y.shape))
     return _flat(y)
 
 
@@ -224,17 +233,22 @@ def _judge(network: Network, held: Tuple[np.ndarray, np.ndarray], spec: Dict[str
     x, y = held
     out, loss = network.forward(x).astype(np.float64), spec["loss"]
     if loss == "cross_entropy":
+        if _places(network.info):
+            first = network.info["output"].get("axis") == "channels"
+            out = np.moveaxis(out, 1, -1) if first else out
+            out, y = out.reshape(-1, out.shape[-1]), y.reshape(-1)
         counted = y >= 0
         out, y = out[counted], y[counted]
         out -= out.max(axis=1, keepdims=True)
         right = out[np.arange(len(y)), y]
         return {"loss": float((np.log(np.exp(out).sum(axis=1)) - right).mean()), "accuracy": float((out.argmax(axis=1) == y).mean())}
-    d = out - y
+    d = out.reshape(len(out), -1) - y
     if loss == "mae":
         return {"loss": float(np.abs(d).mean())}
     if loss == "huber":
         delta = spec.get("delta", 1.0)
         return {"loss": float(np.where(np.abs(d) <= delta, d * d / 2, delta * (np.abs(d) - delta / 2)).mean())}
     if loss == "bce":
+        out = d + y
         return {"loss": float((np.logaddexp(0, out) - y * out).mean()), "accuracy": float(((out > 0) == (y > 0.5)).mean())}
     return {"loss": float((d * d).mean())}

@@ -51,8 +51,8 @@ def Dense(out: int, activation: str = "linear", bias: bool = True, **common: Any
 
 
 def Embedding(out: int, std: float = 0.02, **common: Any) -> Layer:
-    """A row of `out` values per id; the input's ids say how many there are. Parameter: `weight`
-    (ids, out).
+    """A row of `out` values per id, (steps, out) for a row of several; the input's ids say how
+    many there are. Parameter: `weight` (ids, out).
 
     * `out`: values per id; at least 1.
     * `std`: standard deviation of the initial table; at least 0.
@@ -85,14 +85,16 @@ def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
               rope_low_freq_factor: float = 1.0, rope_high_freq_factor: float = 4.0,
               rope_original_positions: float = 8192.0, sub_norm: bool = False,
               sub_norm_eps: float = 1e-05, out_std: float = 0.0, **common: Any) -> Layer:
-    """Multi-head attention over the rows of a sequence (arXiv 1706.03762), with grouped keys, a
-    sliding window and rotary positions. Parameters: `q`, `k`, `v`, `o`.
+    """Multi-head attention (arXiv 1706.03762) over the steps of a row (steps, features), or over
+    the rows of a sequence where a row is one position, with grouped keys, a sliding window and
+    rotary positions. Parameters: `q`, `k`, `v`, `o`.
 
     * `heads`: query heads; 1 to 65536.
     * `kv_heads`: key/value heads; 0: as many as heads; at least 0.
     * `head_dim`: values per head; 0: width / heads; 0 to 65536.
     * `window`: positions a query sees, its own included; 0: all; at least 0.
-    * `causal`: a query sees no later position.
+    * `causal`: a query sees no later position; where positions are rows, sessions of one that
+      is false run whole sequences, without a cache.
     * `qkv_bias`: adds learned vectors to queries, keys and values.
     * `out_bias`: adds a learned vector to the output.
     * `qk_norm`: RMSNorm of every query and key head before rotation.
@@ -389,10 +391,11 @@ def AvgPool3d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: S
 def RNN(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
         returns: str = "all", carry: bool = False, activation: str = "tanh",
         **common: Any) -> Layer:
-    """Elman's network over (steps, features); a row without dimensions is one step. Names, layouts
-    and gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are PyTorch's:
-    `weight_ih_l0` (gates x hidden, features), `weight_hh_l0` (gates x hidden, hidden),
-    `bias_ih_l0`, `bias_hh_l0`, then `..._l0_reverse`, `..._l1`.
+    """Elman's network over (steps, features); a row without dimensions is one step, and where rows
+    are positions of a sequence (behind single ids), the next step of that. Names, layouts and
+    gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are PyTorch's: `weight_ih_l0`
+    (gates x hidden, features), `weight_hh_l0` (gates x hidden, hidden), `bias_ih_l0`,
+    `bias_hh_l0`, then `..._l0_reverse`, `..._l1`.
 
     * `hidden`: values of a state; at least 1.
     * `stack`: layers on one another: each takes all steps of the one before; 1 to 32768.

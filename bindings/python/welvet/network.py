@@ -32,6 +32,23 @@ class Parameter(NamedTuple):
         return "%s:%s" % (self.path, self.role)
 
 
+def rows_of(x: Any, given: Dict[str, Any], name: str = "x") -> Tuple[np.ndarray, Tuple[int, ...]]:
+    """x as (rows, numbers of a row) for a network's input, and the shape of its rows."""
+    x = array(x, np.int32 if "ids" in given else np.float32)
+    dims = tuple(given.get("dims", ())) or (given["width"],)
+    flat = int(np.prod(dims))
+    if x.ndim >= len(dims) and x.shape[x.ndim - len(dims):] == dims:
+        lead = x.shape[:x.ndim - len(dims)]
+    elif x.ndim > 0 and x.shape[-1] == flat:
+        lead = x.shape[:-1]
+    elif x.ndim > 1 and len(dims) == 1 and int(np.prod(x.shape[1:])) == flat:
+        lead = x.shape[:1]  # samples with dimensions that the network does not know
+    else:
+        wanted = ", ".join("%d" % d for d in dims)
+        raise ValueError("%s: expects (..., %s), got the shape %s" % (name, wanted, x.shape))
+    return x.reshape(-1, flat), lead
+
+
 class Session(Object):
     """Runs a network; holds its memory and its KV caches. One thread at a time (Busy otherwise). Where the network changes, the session
     follows.
@@ -59,6 +76,16 @@ class Session(Object):
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
         y = place(out, np.float32, (x.shape[0], self.output_width))
         call("session_run", self._handle, x.shape[0], x, y)
+        return y if out is None else out  # type: ignore[no-any-return]
+
+    def run_ids(self, ids: Any, out: Any = None) -> np.ndarray:
+        """Rows of ids, each a sequence of its own: ids is (rows, steps of the input), the result (rows,
+        output width)."""
+        ids = array(ids, np.int32)
+        if ids.ndim != 2:
+            raise ValueError("ids: expects (rows, steps), got the shape %s" % (ids.shape,))
+        y = place(out, np.float32, (ids.shape[0], self.output_width))
+        call("session_run_ids", self._handle, ids, y)
         return y if out is None else out  # type: ignore[no-any-return]
 
     def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (), out: Any = None) -> np.ndarray:
@@ -239,22 +266,22 @@ class Network(Object):
         return Session(self, **options)
 
     def forward(self, x: Any, out: Any = None) -> np.ndarray:
-        """y of x. x: (..., input width), or (samples, dimensions of the input...), anything that NumPy or DLPack takes; y: (..., output width), float32; `out` takes it where
-        given. A network of ids takes integers, as forward_tokens does. Raises InvalidArgument for another width."""
+        """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (..., their
+        product); y: (..., dimensions of the output), float32; `out` takes it where given. A network of
+        ids takes integers: (..., steps), or, where a row is one id, one sequence, as forward_tokens
+        does. Raises ValueError for another shape."""
         info = self.info
-        if "ids" in info["input"]:
+        given, gives = info["input"], info["output"]
+        if "ids" in given and "dims" not in given:
             return self.forward_tokens(x, out=out)
-        x = array(x, np.float32)
-        width = info["input"]["width"]
-        if x.ndim > 1 and x.shape[-1] != width and int(np.prod(x.shape[1:])) == width:
-            x = x.reshape(len(x), width)  # samples with their dimensions
-        if x.ndim == 0 or x.shape[-1] != width:
-            raise ValueError("x: expects (..., %d), got the shape %s" % (width, x.shape))
-        y = place(out, np.float32, x.shape[:-1] + (info["output"]["width"],))
-        rows_in, rows_out = x.reshape(-1, width), y.reshape(-1, y.shape[-1])
+        x, lead = rows_of(x, given)
+        dims = tuple(gives.get("dims", ())) if info["version"] > 1 else ()
+        y = place(out, np.float32, lead + (dims or (gives["width"],)))
+        rows_out = y.reshape(-1, gives["width"])
         session = self._session(max_rows=_ROWS)
-        for begin in range(0, len(rows_in), _ROWS):
-            session.run(rows_in[begin:begin + _ROWS], out=rows_out[begin:begin + _ROWS])
+        run = session.run_ids if "ids" in given else session.run
+        for begin in range(0, len(x), _ROWS):
+            run(x[begin:begin + _ROWS], out=rows_out[begin:begin + _ROWS])
         self._sessions.put(session)
         return y if out is None else out  # type: ignore[no-any-return]
 

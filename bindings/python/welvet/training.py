@@ -9,7 +9,7 @@ import numpy as np
 
 from ._call import array, call, library, new_bytes
 from ._object import Object
-from .network import Network, Path
+from .network import Network, Path, rows_of
 
 _SLICE = 0.05  # seconds between looks at callbacks and Ctrl-C
 
@@ -40,9 +40,28 @@ class Data(Object):
 
     @classmethod
     def classes(cls, x: Any, classes: Any) -> "Data":
-        """Rows and their classes: x (samples, width), classes (samples,); below 0: not counted."""
-        x = _rows(x, "x")
-        return cls._of(call("data_classes", x, x.shape[1], classes))  # type: ignore[no-any-return]
+        """Rows and their classes: x (samples, width), classes (samples,), or (samples, places...): one
+        for every step or pixel; below 0: not counted."""
+        x, classes = _rows(x, "x"), array(classes, np.int32)
+        _same(x, classes)
+        return cls._of(call("data_classes", x, x.shape[1], classes.reshape(-1)))  # type: ignore[no-any-return]
+
+    @classmethod
+    def ids(cls, ids: Any, y: Any = None, classes: Any = None) -> "Data":
+        """Rows of ids, each a sequence of its own: ids (samples, steps), y (samples, targets) or classes
+        as Data.classes takes them."""
+        ids = array(ids, np.int32)
+        if ids.ndim != 2:
+            raise ValueError("ids: expects (samples, steps), got the shape %s" % (ids.shape,))
+        if (y is None) == (classes is None):
+            raise TypeError("Data.ids: give either y or classes")
+        if classes is None:
+            y = _rows(y, "y")
+            _same(ids, y)
+            return cls._of(call("data_id_values", ids, ids.shape[1], y, y.shape[1]))  # type: ignore[no-any-return]
+        classes = array(classes, np.int32)
+        _same(ids, classes)
+        return cls._of(call("data_id_classes", ids, ids.shape[1], classes.reshape(-1)))  # type: ignore[no-any-return]
 
     @classmethod
     def tokens(cls, ids: Any, length: int = 256) -> "Data":
@@ -65,6 +84,11 @@ class Data(Object):
 
     def _describe(self) -> str:
         return "%d samples" % self.info["samples"]
+
+
+def _same(x: np.ndarray, y: np.ndarray) -> None:
+    if len(x) != len(y):
+        raise ValueError("%d samples with targets of %d" % (len(x), len(y)))
 
 
 def _rows(x: Any, name: str) -> np.ndarray:
@@ -144,6 +168,22 @@ class Trainer(Object):
         return "step %d of %d" % (info["step"], info["steps"])
 
 
+def _data(network: Network, x: Any, y: Any, classes: Any) -> Data:
+    """Data of arrays for what the network takes."""
+    given = network.info["input"]
+    if "ids" in given and "dims" not in given:
+        raise TypeError("the network takes one id per row, positions of sequences: train it on Data.tokens")
+    x, _ = rows_of(x, given)
+    if "ids" in given:
+        return Data.ids(x, y=None if y is None else _flat(y), classes=classes)
+    return Data.values(x, _flat(y)) if classes is None else Data.classes(x, classes)
+
+
+def _flat(y: Any) -> np.ndarray:
+    y = array(y, np.float32)
+    return y.reshape(len(y), -1) if y.ndim > 0 else y.reshape(1, 1)
+
+
 def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[Dict[str, Any]], threads: int, isa: str, settings: Dict[str, Any], mode: str = "") -> Trainer:
     if isinstance(x, Data):
         if y is not None or classes is not None:
@@ -152,7 +192,7 @@ def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[
     elif (y is None) == (classes is None):
         raise TypeError("train: give either y or classes")
     else:
-        data = Data.values(x, y) if classes is None else Data.classes(x, classes)
+        data = _data(network, x, y, classes)
     info = data.info
     whole: Dict[str, Any] = {**(spec or {}), **settings}
     whole.setdefault("loss", "mse" if "targets" in info else "cross_entropy")

@@ -9,6 +9,12 @@ namespace {
 std::int64_t channels_of(const Shape& in) { return in.dims.empty() ? in.width : in.dims[0]; }
 std::int64_t space_of(const Shape& in) { return in.width / channels_of(in); }
 
+Status expect_channels(const Shape& in) {
+  LOOM_TRY(expect_values(in));
+  if (in.axis != Axis::steps) return {};
+  return Status(Code::invalid_argument, "works on [channels, space...], and the first dimension of " + in.to_string() + " is steps: put a permute before it");
+}
+
 void add_affine(LayerPlan& plan, std::int64_t channels) {
   plan.params.push_back({"gain", 1, channels, Init::ones, 0, false});
   plan.params.push_back({"bias", 1, channels, Init::zeros, 0, false});
@@ -43,11 +49,11 @@ struct BatchNormConfig : LayerConfig {
 class BatchNorm : public LayerWith<BatchNormConfig> {
  public:
   std::string_view name() const override { return "batch_norm"; }
-  std::string_view crosses_rows(const LayerConfig&) const override { return "takes statistics of all rows"; }
+  std::string_view crosses_rows(const LayerConfig&, const Shape&) const override { return "takes statistics of all rows"; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const BatchNormConfig& c = of(config);
-    LOOM_TRY(expect_values(in));
+    LOOM_TRY(expect_channels(in));
     LayerPlan plan{in, {}};
     if (c.affine) add_affine(plan, channels_of(in));
     plan.params.push_back({"running_mean", 1, channels_of(in), Init::zeros, 0, false});
@@ -121,7 +127,7 @@ class GroupNorm : public LayerWith<GroupNormConfig> {
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const GroupNormConfig& c = of(config);
-    LOOM_TRY(expect_values(in));
+    LOOM_TRY(expect_channels(in));
     const std::int64_t channels = channels_of(in);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     if (channels % c.groups != 0)

@@ -21,6 +21,7 @@ struct DenseConfig : LayerConfig {
 class Dense : public LayerWith<DenseConfig> {
  public:
   std::string_view name() const override { return "dense"; }
+  Works works() const override { return Works::on_last; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const DenseConfig& c = of(config);

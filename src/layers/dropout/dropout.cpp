@@ -19,7 +19,8 @@ struct DropoutConfig : LayerConfig {
 class Dropout : public LayerWith<DropoutConfig> {
  public:
   std::string_view name() const override { return "dropout"; }
-  std::string_view crosses_rows(const LayerConfig&) const override { return "draws its noise by a row's place"; }
+  Works works() const override { return Works::on_values; }
+  std::string_view crosses_rows(const LayerConfig&, const Shape&) const override { return "draws its noise by a row's place"; }
 
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));

@@ -24,12 +24,13 @@ class Each : public LayerWith<EachConfig> {
     if (children.count() != 1) return bad("holds one layer, got " + std::to_string(children.count()) + ": put several into a sequential");
     LOOM_TRY(expect_values(in));
     const std::int64_t count = parts(of(config), in);
-    if (count < 1 || in.width % count != 0) return bad("cannot cut " + in.to_string() + " values into " + std::to_string(count) + " parts: set \"count\", or give the row dimensions");
+    if (count < 1 || in.width % count != 0) return bad("cannot cut " + in.to_string() + " into " + std::to_string(count) + " parts: set \"count\", or give the row dimensions");
     Shape part{in.width / count};
     if (in.dims.size() > 1 && in.dims[0] == count) part.dims.assign(in.dims.begin() + 1, in.dims.end());
     LOOM_ASSIGN(const Shape out, children.plan(0, part, nullptr));
     if (out.width > INT32_MAX / count) return bad("gives more than 2^31-1 values");
     Shape whole{out.width * count, 0, {count}};
+    if (in.axis == Axis::steps && in.dims[0] == count) whole.axis = Axis::steps;
     if (out.dims.empty()) whole.dims.push_back(out.width);
     else whole.dims.insert(whole.dims.end(), out.dims.begin(), out.dims.end());
     return LayerPlan{whole, {}};

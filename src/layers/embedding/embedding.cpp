@@ -9,8 +9,8 @@ struct EmbeddingConfig : LayerConfig {
   double std = 0.02;
   template <class V>
   void fields(V& v) {
-    v.about("A row of `out` values per id; the input's ids say how many there are. Parameter: "
-            "`weight` [ids, out].");
+    v.about("A row of `out` values per id, [steps, out] for a row of several; the input's ids say "
+            "how many there are. Parameter: `weight` [ids, out].");
     v("out", out, {.doc = "values per id", .min = 1, .required = true});
     v("std", std, {.doc = "standard deviation of the initial table", .min = 0});
   }
@@ -22,18 +22,24 @@ class Embedding : public LayerWith<EmbeddingConfig> {
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const EmbeddingConfig& c = of(config);
-    if (in.ids < 1) return Status(Code::invalid_argument, "expects ids, got rows of " + std::to_string(in.width) + " values");
-    return LayerPlan{{c.out}, {{"weight", in.ids, c.out, Init::normal, c.std}}};
+    if (in.ids < 1) return Status(Code::invalid_argument, "expects ids, got values " + in.to_string());
+    LayerPlan plan{{c.out}, {{"weight", in.ids, c.out, Init::normal, c.std}}};
+    if (in.dims.empty()) return plan;
+    if (in.count() > INT32_MAX / c.out) return Status(Code::invalid_argument, "gives more than 2^31-1 values");
+    LOOM_ASSIGN(plan.out, Shape::of({in.count(), c.out}, Axis::steps));
+    return plan;
   }
 
   Result<View> forward(const LayerConfig&, Visit& v, View x, View) const override {
-    v.keep("ids", x);
-    return v.emit.gather(v.weight("weight"), x);
+    v.keep("ids", x);  // one below the other
+    const View y = v.emit.gather(v.weight("weight"), x);
+    return v.emit.reshape(y, y.cols * v.in().count());
   }
 
   Result<View> backward(const LayerConfig&, Visit& v, View gy, View*) const override {
     const auto gw = v.gradient("weight");
-    v.emit.gather_add(gy, v.kept("ids"), gw.to, gw.accumulate);
+    const std::int64_t steps = v.in().count();
+    v.emit.gather_add(v.emit.reshape(gy, gy.cols / steps), v.kept("ids"), gw.to, gw.accumulate);
     return View{};
   }
 };

@@ -21,6 +21,7 @@ template <bool Centered>
 class Norm : public LayerWith<NormConfig> {
  public:
   std::string_view name() const override { return Centered ? "layer_norm" : "rms_norm"; }
+  Works works() const override { return Works::on_last; }
 
   void prepare(NormConfig& config) const override { config.centered = Centered; }
 

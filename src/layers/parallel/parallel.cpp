@@ -53,7 +53,7 @@ class Parallel : public LayerWith<ParallelConfig> {
     const auto count = static_cast<std::int64_t>(children.count());
     if (count == 0) return bad("\"layers\" is empty: a parallel needs at least one branch");
     const bool split = c.input == "split";
-    if (split && (in.ids > 0 || in.width % count != 0)) return bad("cannot split " + in.to_string() + " values among " + std::to_string(count) + " branches");
+    if (split && (in.ids > 0 || in.width % count != 0)) return bad("cannot split " + in.to_string() + " among " + std::to_string(count) + " branches");
     if (c.combine == "filter" && in.ids > 0) return bad("the gate of filter expects real values, got " + in.to_string());
     if (c.top_k > count) return bad("\"top_k\" must be 1 to the " + std::to_string(count) + " branches, or 0 for all of them without routing, got " + std::to_string(c.top_k));
     LayerPlan plan;

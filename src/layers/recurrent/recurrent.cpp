@@ -1,4 +1,4 @@
-// Recurrent layers over rows of [steps, features]: RNN (Elman 1990), GRU (Cho et al. 2014), LSTM (Hochreiter and Schmidhuber 1997), stacked
+// Recurrent layers over rows of [steps, features], or over rows that are positions of sequences: RNN (Elman 1990), GRU (Cho et al. 2014), LSTM (Hochreiter and Schmidhuber 1997), stacked
 // and in both directions. The inputs of all steps are one product; each step multiplies the state before it in the arithmetic of the cell's
 // dtype. Weights, gate orders and names are PyTorch's: weight_ih_l0 [gates x hidden, features], weight_hh_l0, bias_ih_l0, bias_hh_l0, then
 // "_reverse", then layer 1.
@@ -20,7 +20,8 @@ struct RecurrentConfig : LayerConfig {
   template <class V>
   void fields(V& v) {
     if (kind == Kind::rnn)
-      v.about("Elman's network over [steps, features]; a row without dimensions is one step. "
+      v.about("Elman's network over [steps, features]; a row without dimensions is one step, and "
+              "where rows are positions of a sequence (behind single ids), the next step of that. "
               "Names, layouts and gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are "
               "PyTorch's: `weight_ih_l0` [gates x hidden, features], `weight_hh_l0` [gates x "
               "hidden, hidden], `bias_ih_l0`, `bias_hh_l0`, then `..._l0_reverse`, `..._l1`.");
@@ -77,13 +78,14 @@ struct Run {
   View kept(const std::string& name) const { return v.kept(name + suffix); }
   std::string numbered(const char* name, std::int64_t t) const { return name + std::to_string(t); }
 
-  Rows rows;  // of the layer's input
+  Rows rows;     // of the layer's input
+  bool carries;  // from one run to the next
 };
 
 // `role`: of what is kept for the sequence's next run.
 View begin(const Run& run, const char* role, View& kept) {
   const View all = run.per_row((run.steps + 1) * run.c.hidden), first = run.before(all, run.time(0));
-  if (run.c.carry && !run.v.training) {
+  if (run.carries && !run.v.training) {
     kept = run.v.state(run.role(role), run.v.type, {run.v.sequences}, run.c.hidden);
     run.v.emit.state_read(kept, run.v.sequence_ids(), run.v.positions(), first);
   } else {
@@ -206,9 +208,10 @@ class Recurrent : public LayerWith<RecurrentConfig> {
  public:
   Recurrent(std::string_view name, Kind kind) : name_(name), kind_(kind) {}
   std::string_view name() const override { return name_; }
-  std::string_view crosses_rows(const LayerConfig& config) const override {
-    return of(config).carry ? "goes on from a state that a sequence's rows leave" : "";
+  std::string_view crosses_rows(const LayerConfig& config, const Shape& in) const override {
+    return of(config).carry || recurs_over_rows(config, in) ? "goes on from a state that a sequence's rows leave" : "";
   }
+  bool recurs_over_rows(const LayerConfig&, const Shape& in) const override { return in.axis == Axis::positions; }
 
   void prepare(RecurrentConfig& config) const override { config.kind = kind_; }
 
@@ -218,9 +221,12 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     if (in.ids > 0 || (!in.dims.empty() && in.dims.size() != 2))
       return bad("expects an input of [steps, features], got " + in.to_string()
           + ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it");
-    if (c.carry && c.bidirectional)
-      return bad("\"carry\" is of one direction: the other would begin at the end of what has not arrived yet");
-    const std::int64_t steps = steps_of(in);
+    if (in.axis == Axis::channels)
+      return bad("runs over [steps, features], and the first dimension of " + in.to_string() + " is channels: put a permute before it, \"order\": [1, 0]");
+    if ((c.carry || in.axis == Axis::positions) && c.bidirectional)
+      return bad(std::string(c.carry ? "\"carry\"" : "a sequence that goes on in other rows") +
+                 " has one direction: the other would begin at the end of what has not arrived yet");
+    const std::int64_t steps = steps_of(in);  // of a row
     if (steps > kMostSteps / c.directions() / c.stack)
       return bad("steps x directions x layers must be at most " + std::to_string(kMostSteps) + ", got "
           + std::to_string(steps) + " x " + std::to_string(c.directions()) + " x " + std::to_string(c.stack));
@@ -247,57 +253,70 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       }
     }
     const std::int64_t out = c.directions() * c.hidden;
-    plan.out = {steps * out, 0, {steps, out}};
+    plan.out = {steps * out, 0, {steps, out}, Axis::steps};
     if (c.give == "last" || in.dims.empty()) plan.out = {out};
     return plan;
   }
 
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
     const RecurrentConfig& c = of(config);
-    const std::int64_t steps = steps_of(v.in()), width = c.directions() * c.hidden;
+    LOOM_ASSIGN(const std::int64_t steps, steps_of(v));
+    const bool over_rows = recurs_over_rows(config, v.in()), carries = c.carry || over_rows;
+    const std::int64_t width = c.directions() * c.hidden;
+    if (over_rows) x = v.emit.reshape(x, x.cols * steps);
     const Rows rows = v.emit.rows(x);
     for (std::int64_t l = 0; l < c.stack; ++l) {
       const View in = v.emit.reshape(x, x.cols / steps);
       v.keep("x" + std::to_string(l), in);
-      const bool last = l == c.stack - 1 && c.give == "last";
+      const bool last = l == c.stack - 1 && c.give == "last" && !over_rows;
       if (c.directions() == 1) {
-        const Run run{c, v, steps, false, suffix(l, 0), rows};
+        const Run run{c, v, steps, false, suffix(l, 0), rows, carries};
         x = forward_run(run, in);
         if (last) x = run.of_step(x, steps - 1, c.hidden);
         continue;
       }
       const View both = v.emit.temp(v.type, rows, last ? width : steps * width);
       for (std::int64_t d = 0; d < 2; ++d) {
-        const Run run{c, v, steps, d == 1, suffix(l, d), rows};
+        const Run run{c, v, steps, d == 1, suffix(l, d), rows, carries};
         const View h = forward_run(run, in);
         v.emit.copy_to(last ? run.of_step(h, run.time(steps - 1), c.hidden) : h, Emit::slice(both, d * both.cols / 2, both.cols / 2));
       }
       x = last || steps == 1 ? both : v.emit.transpose(both, {1, 1, 2, steps, c.hidden}, {0, 1, 3, 2, 4}, both.cols);
     }
-    return x;
+    return over_rows ? v.emit.reshape(x, x.cols / steps) : x;
   }
 
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     const RecurrentConfig& c = of(config);
-    const std::int64_t steps = steps_of(v.in());
+    LOOM_ASSIGN(const std::int64_t steps, steps_of(v));
+    const bool over_rows = recurs_over_rows(config, v.in());
+    if (over_rows) gy = v.emit.reshape(gy, gy.cols * steps);
     const Rows rows = v.emit.rows(gy);
     for (std::int64_t l = c.stack; l-- > 0;) {
-      const bool all = l < c.stack - 1 || c.give == "all";
+      const bool all = l < c.stack - 1 || c.give == "all" || over_rows;
       if (c.directions() == 2 && all && steps > 1) gy = v.emit.transpose(gy, {1, 1, steps, 2, c.hidden}, {0, 1, 3, 2, 4}, gy.cols);
       View gx;
       for (std::int64_t d = 0; d < c.directions(); ++d) {
-        const Run run{c, v, steps, d == 1, suffix(l, d), rows};
+        const Run run{c, v, steps, d == 1, suffix(l, d), rows, false};
         const std::int64_t part = gy.cols / c.directions();
         const View g = backward_run(run, v.kept("x" + std::to_string(l)), Emit::slice(gy, d * part, part), all);
         gx = gx.valid() ? v.emit.add(gx, g) : g;
       }
       gy = v.emit.reshape(gx, gx.cols * steps);
     }
-    return gy;
+    return over_rows ? v.emit.reshape(gy, gy.cols / steps) : gy;
   }
 
  private:
   static std::int64_t steps_of(const Shape& in) { return in.dims.empty() ? 1 : in.dims[0]; }
+  // Of what the layer sees in a run: where rows are positions, one of each sequence, or, in training, all.
+  static Result<std::int64_t> steps_of(const Visit& v) {
+    if (v.in().axis != Axis::positions) return steps_of(v.in());
+    if (!v.training) return 1;
+    if (v.steps == 0) return Status(Code::unsupported, "goes from row to row of a sequence: use a session with a cache");
+    if (v.steps > kMostSteps) return Status(Code::unsupported, "learns over at most " + std::to_string(kMostSteps) + " rows of a sequence, got " + std::to_string(v.steps));
+    return v.steps;
+  }
   static std::string suffix(std::int64_t layer, std::int64_t direction) {
     return "_l" + std::to_string(layer) + (direction == 1 ? "_reverse" : "");
   }

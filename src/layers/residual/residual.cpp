@@ -15,11 +15,15 @@ struct ResidualConfig : LayerConfig {
 class Residual : public LayerWith<ResidualConfig> {
  public:
   std::string_view name() const override { return "residual"; }
+  Works works() const override { return Works::on_values; }
 
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape* skip, ChildPlanner&) const override {
     if (!skip) return Status(Code::invalid_argument, "a residual needs a layer before it in the same sequential");
-    if (skip->ids > 0 || skip->width != in.width) return Status(Code::invalid_argument, "cannot add a skip of " + skip->to_string() + " to an input of " + in.to_string());
-    return LayerPlan{in, {}};
+    if (skip->ids > 0 || skip->width != in.width || skip->dims != in.dims)
+      return Status(Code::invalid_argument, "cannot add a skip of " + skip->to_string() + " to an input of " + in.to_string());
+    Shape out = in;
+    if (out.axis == Axis::none) out.axis = skip->axis;
+    return LayerPlan{std::move(out), {}};
   }
   Result<View> forward(const LayerConfig&, Visit& v, View x, View skip) const override { return v.emit.add(skip, x); }
   Result<View> backward(const LayerConfig&, Visit&, View gy, View* gskip) const override {

@@ -31,6 +31,7 @@ struct AdaptiveConfig : LayerConfig {
 class Adaptive : public LayerWith<AdaptiveConfig> {
  public:
   std::string_view name() const override { return "adaptive_softmax"; }
+  Works works() const override { return Works::on_last; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const AdaptiveConfig& c = of(config);
@@ -122,6 +123,7 @@ struct MixtureConfig : LayerConfig {
 class Mixture : public LayerWith<MixtureConfig> {
  public:
   std::string_view name() const override { return "mixture_of_softmaxes"; }
+  Works works() const override { return Works::on_last; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const MixtureConfig& c = of(config);

@@ -89,7 +89,7 @@ struct Tree {
 class Softmax : public LayerWith<SoftmaxConfig> {
  public:
   std::string_view name() const override { return "softmax"; }
-  std::string_view crosses_rows(const LayerConfig& config) const override {
+  std::string_view crosses_rows(const LayerConfig& config, const Shape&) const override {
     return of(config).is("gumbel") ? "draws its noise by a row's place" : "";
   }
 

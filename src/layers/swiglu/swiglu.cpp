@@ -30,6 +30,7 @@ struct SwigluConfig : LayerConfig {
 class Swiglu : public LayerWith<SwigluConfig> {
  public:
   std::string_view name() const override { return "swiglu"; }
+  Works works() const override { return Works::on_last; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const SwigluConfig& c = of(config);

@@ -19,6 +19,7 @@ struct UnaryConfig : LayerConfig {
 class UnaryLayer : public LayerWith<UnaryConfig> {
  public:
   std::string_view name() const override { return "unary"; }
+  Works works() const override { return Works::on_values; }
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
@@ -48,6 +49,7 @@ struct ActivationConfig : LayerConfig {
 class ActivationLayer : public LayerWith<ActivationConfig> {
  public:
   std::string_view name() const override { return "activation"; }
+  Works works() const override { return Works::on_values; }
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};

@@ -57,10 +57,10 @@ class ReduceLayer : public LayerWith<ReduceConfig> {
     Dims dims = !c.dims.empty() ? c.dims : !in.dims.empty() ? in.dims : Dims{in.width};
     std::int64_t left = in.width;
     for (const std::int64_t d : dims) {
-      if (d < 1 || left % d != 0) return bad("\"dims\" " + text_of(dims) + " do not arrange " + in.to_string() + " values");
+      if (d < 1 || left % d != 0) return bad("\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
       left /= d;
     }
-    if (left != 1) return bad("\"dims\" " + text_of(dims) + " do not arrange " + in.to_string() + " values");
+    if (left != 1) return bad("\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
     std::vector<bool> gone(dims.size(), c.axes.empty());
     for (const std::int64_t a : c.axes) {
       if (a < 0 || static_cast<std::size_t>(a) >= dims.size() || gone[static_cast<std::size_t>(a)]) return bad("\"axes\": each is one of 0 to " + std::to_string(dims.size() - 1) + ", once");

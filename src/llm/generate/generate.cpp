@@ -154,6 +154,7 @@ Status Generator::feed(std::span<const std::int32_t> ids, std::int64_t sequence)
   const bool known = same == ids.size() && same == s.ids.size() && (!s.logits.empty() || s.behind);
   if (!known) {
     same = std::min(same, ids.size() - 1);
+    if (same != s.ids.size() && !session_.rewinds()) same = 0;
     s.ids.resize(same);
     LOOM_TRY(append(ids.subspan(same), sequence));
   }

@@ -22,7 +22,7 @@ bool rope_shape(OpCheck& c) {
   const std::int64_t hd = c.integer(0);
   if (!c.require(hd >= 2 && hd % 2 == 0 && c.cols(0) % hd == 0, "head_dim must be even and divide the columns")) return false;
   if (!c.require(c.is(2, BufferKind::constant) && c.cols(2) == hd, "table must be a rope constant of head_dim columns")) return false;
-  return c.require(c.one_type({0, 2}) && c.ids(1) && c.alike({0, 3}) && c.rows_equal(1, 0), "operands do not agree");
+  return c.require(c.one_type({0, 2}) && c.positions(1) && c.alike({0, 3}) && c.rows_equal(1, 0), "operands do not agree");
 }
 bool kv_append_shape(OpCheck& c) {
   const std::int64_t heads = c.integer(0), hd = c.integer(1);
@@ -41,7 +41,7 @@ bool attention_shape(OpCheck& c) {
 bool attention_rows_shape(OpCheck& c) {
   if (!c.require(heads_agree(c.integer(0), c.integer(1), c.integer(2)) && c.integer(3) >= 0, "heads, kv_heads and head_dim do not agree")) return false;
   const std::int64_t q = c.integer(0) * c.integer(2), kv = c.integer(1) * c.integer(2);
-  if (!c.require(c.one_type({0, 1, 2, 4, 5}) && c.ids(3) && c.cols(0) == q && c.cols(1) == kv && c.cols(2) == kv && c.cols(4) == q && c.cols(5) == 2 * c.integer(0), "operands do not agree")) return false;
+  if (!c.require(c.one_type({0, 1, 2, 4, 5}) && c.positions(3) && c.cols(0) == q && c.cols(1) == kv && c.cols(2) == kv && c.cols(4) == q && c.cols(5) == 2 * c.integer(0), "operands do not agree")) return false;
   for (int i = 1; i <= 5; ++i) if (!c.require(c.rows_equal(0, i), "operands differ in rows")) return false;
   return c.require(c.program.max_rows(c.view(0).buffer) <= kMaxAttentionRows, "more than 2^20 rows in one run");
 }
@@ -67,15 +67,20 @@ Scratch attention_scratch(const ScratchQuery& q) {
   const std::int64_t size = q.value_size(0);
   return {q.kv_capacity * (size + 4) + 128 * size + 6 * padded_to(q.ins.ints[2], 16), 0};
 }
+// Rows of a sequence at most.
+std::int64_t longest_sequence(const ScratchQuery& q) {
+  const std::int64_t steps = steps_of(q.of(3));
+  return padded_to(steps > 0 ? steps : q.max_rows(0), 64);
+}
 // Keys of a head turned, scores with their exponents, a block's weights.
 Scratch attention_rows_scratch(const ScratchQuery& q) {
-  const std::int64_t n = padded_to(q.max_rows(0), 64), size = q.value_size(0);
+  const std::int64_t n = longest_sequence(q), size = q.value_size(0);
   return {n * (q.ins.ints[2] + 1) * size + 4 * n + 128 * size, 0};
 }
 // On a CPU keys and values of a head turned, weights and their slopes of a head; on a device weights and
 // slopes of all heads.
 Scratch attention_back_scratch(const ScratchQuery& q) {
-  const std::int64_t n = padded_to(q.max_rows(0), 64);
+  const std::int64_t n = longest_sequence(q);
   return {(2 * n * q.ins.ints[2] + 2 * n * n) * q.value_size(0), 2 * q.ins.ints[0] * q.max_rows(0) * q.sequence_limit};
 }
 
@@ -129,6 +134,9 @@ Status rope_append_launch(Launches& l) {
 
 }  // namespace
 
+View Emit::steps(Rows rows, std::int64_t count) {
+  return constant({.type = ValueType::u32, .rows = rows, .cols = 1, .role = "steps", .constant = {ConstantKind::steps, {static_cast<double>(count)}}});
+}
 View Emit::rope(View x, View pos, View table, std::int64_t head_dim, bool inverse) {
   const View y = like(x, x.cols);
   append(Op::rope, {x, pos, table, y}, {head_dim, inverse ? 1 : 0});

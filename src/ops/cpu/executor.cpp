@@ -112,7 +112,7 @@ Status Executor::plan_states(const ExecutorOptions& options) {
       if (!states_.back()) return Status(Code::out_of_memory, "session: no memory for a constant table");
       data_[b] = states_.back().get();
       if (buffer.constant.kind != ConstantKind::rope) {
-        const std::vector<std::int32_t> table = places_table(buffer.constant.reals, buffer.constant.kind == ConstantKind::uses);
+        const std::vector<std::int32_t> table = index_table(buffer.constant, lowered_.max_rows(id));
         std::memcpy(data_[b], table.data(), table.size() * sizeof table[0]);
         continue;
       }

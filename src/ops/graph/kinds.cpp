@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/numbered.h"
+#include "ops/program.h"
 
 namespace loom {
 namespace {
@@ -119,10 +120,15 @@ std::vector<std::int32_t> uses_of(std::span<const std::int32_t> places, std::int
   return out;
 }
 
-std::vector<std::int32_t> places_table(std::span<const double> reals, bool uses) {
-  const auto limit = static_cast<std::int64_t>(reals[0]);
-  std::vector<std::int32_t> list = *Places::list(reals.subspan(1), limit);
-  return uses ? uses_of(list, limit) : list;
+std::vector<std::int32_t> index_table(const ConstantSpec& constant, std::int64_t rows) {
+  const auto limit = static_cast<std::int64_t>(constant.reals[0]);
+  if (constant.kind == ConstantKind::steps) {
+    std::vector<std::int32_t> steps(static_cast<std::size_t>(rows));
+    for (std::int64_t i = 0; i < rows; ++i) steps[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(i % limit);
+    return steps;
+  }
+  std::vector<std::int32_t> list = *Places::list(std::span(constant.reals).subspan(1), limit);
+  return constant.kind == ConstantKind::uses ? uses_of(list, limit) : list;
 }
 
 }  // namespace loom

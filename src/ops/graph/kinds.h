@@ -32,7 +32,8 @@ struct Places {
 };
 // The inverse: for each of `limit` places where its uses begin in the list behind (limit + 1 numbers), then the uses, ascending.
 std::vector<std::int32_t> uses_of(std::span<const std::int32_t> places, std::int64_t limit);
-// What a verified constant of kind places or uses (`uses`) holds; reals: its limit, then the runs.
-std::vector<std::int32_t> places_table(std::span<const double> reals, bool uses);
+struct ConstantSpec;  // ops/program.h
+// What a verified constant of kind places, uses or steps holds, the last in so many rows.
+std::vector<std::int32_t> index_table(const ConstantSpec& constant, std::int64_t rows);
 
 }  // namespace loom

@@ -82,7 +82,14 @@ View Emit::scatter_rows(View x, View index, Rows to) {
 }
 View Emit::reshape(View x, std::int64_t cols) {
   if (cols == x.cols) return x;
-  return transpose(x, {1, 1, 1, 1, cols < x.cols ? x.cols : cols}, {0, 1, 2, 3, 4}, cols);
+  // Back to what it was made of.
+  if (const auto found = reshaped_.find(x.buffer); found != reshaped_.end() && x.cols == of(x).cols) {
+    const Reshaped& r = found->second;
+    if (r.from.cols == cols && r.writes == times_written(x.buffer) && r.from_writes == times_written(r.from.buffer)) return r.from;
+  }
+  const View y = transpose(x, {1, 1, 1, 1, cols < x.cols ? x.cols : cols}, {0, 1, 2, 3, 4}, cols);
+  reshaped_.insert_or_assign(y.buffer, Reshaped{x, times_written(x.buffer), times_written(y.buffer)});
+  return y;
 }
 View Emit::transpose(View x, std::array<std::int64_t, 5> sizes, std::array<int, 5> order, std::int64_t cols) {
   const View y = temp(type(x), rows_of(rows(x), x.cols, cols), cols);

@@ -97,6 +97,7 @@ std::int64_t Executor::plan_sequences() {
         std::int64_t limit = query.max_rows(0);
         for (const LoweredInstruction& other : lowered_.code)
           if (other.op == LoweredOp::rope && other.operands[1].buffer == positions) limit = std::min(limit, lowered_.max_rows(other.operands[2].buffer));
+        if (const std::int64_t steps = steps_of(lowered_.buffers[static_cast<std::size_t>(positions)]); steps > 0) limit = steps;
         sequence_tables_.push_back({positions, take_words(2 * query.max_rows(0)), static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(limit), 64))});
       }
       query.sequence_limit = sequences_of(positions)->limit;
@@ -128,7 +129,7 @@ Status Executor::write_constants() {
     const Buffer& buffer = lowered_.buffers[b];
     if (buffer.kind != BufferKind::constant || !used_[b]) continue;
     if (buffer.constant.kind != ConstantKind::rope) {
-      const std::vector<std::int32_t> list = places_table(buffer.constant.reals, buffer.constant.kind == ConstantKind::uses);
+      const std::vector<std::int32_t> list = index_table(buffer.constant, lowered_.max_rows(static_cast<BufferId>(b)));
       LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, std::as_bytes(std::span(list))));
       continue;
     }

@@ -217,7 +217,8 @@ Status Executor::upload_sequences() {
   for (const SequenceTable& sequences : sequence_tables_) {
     const BufferId id = sequences.positions;
     const std::int64_t rows = lowered_.rows(id, u32_);
-    auto position = [&](std::int64_t r) { return row<std::uint32_t>(id, r)[0]; };
+    const std::int64_t steps = steps_of(buffer(id));
+    auto position = [&](std::int64_t r) { return steps > 0 ? static_cast<std::uint32_t>(r % steps) : row<std::uint32_t>(id, r)[0]; };
     std::vector<std::uint32_t> table(static_cast<std::size_t>(2 * rows));
     for (std::int64_t begin = 0, end = 0; begin < rows; begin = end) {
       for (end = begin + 1; end < rows && position(end) == position(end - 1) + 1; ++end) {}

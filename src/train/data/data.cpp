@@ -92,52 +92,75 @@ std::vector<std::uint64_t> document_ends(std::span<const std::uint32_t> ids, std
   return ends;
 }
 
-Result<std::unique_ptr<ArrayData>> ArrayData::make(std::vector<float> x, std::int64_t width, std::vector<float> y, std::int64_t targets, std::vector<std::int32_t> classes) {
-  if (width < 1 || x.empty() || x.size() % static_cast<std::size_t>(width) != 0)
-    return bad("expects rows of " + std::to_string(width) + " values, got " + std::to_string(x.size()) + " values");
+Result<std::unique_ptr<ArrayData>> ArrayData::make(Arrays a, std::int64_t width, std::int64_t targets) {
+  const std::size_t values = a.x.size() + a.ids.size();
+  const std::string_view what = a.ids.empty() ? " values" : " ids";
+  if (width < 1 || values == 0 || values % static_cast<std::size_t>(width) != 0)
+    return bad("expects rows of " + std::to_string(width) + std::string(what) + ", got " + std::to_string(values) + std::string(what));
+  const std::size_t rows = values / static_cast<std::size_t>(width);
+  if (targets > 0 && a.y.size() != rows * static_cast<std::size_t>(targets))
+    return bad("expects " + std::to_string(rows) + " rows of " + std::to_string(targets) + " targets, got " + std::to_string(a.y.size()) + " values");
+  if (targets == 0 && (a.classes.empty() || a.classes.size() % rows != 0))
+    return bad("expects " + std::to_string(rows) + " classes, one per row, or as many for each, got " + std::to_string(a.classes.size()));
+  for (std::size_t i = 0; i < a.ids.size(); ++i)
+    if (a.ids[i] > INT32_MAX) return bad("id " + std::to_string(a.ids[i]) + " of row " + std::to_string(i / static_cast<std::size_t>(width)) + " is above 2^31-1");
   auto data = std::unique_ptr<ArrayData>(new ArrayData);
   data->width_ = width;
   data->targets_ = targets;
+  data->places_ = targets > 0 ? 1 : static_cast<std::int64_t>(a.classes.size() / rows);
   Sha256 sha;
-  sha.update_text("arrays");
+  sha.update_text(a.ids.empty() ? "arrays" : "ids");
   sha.update_u64(static_cast<std::uint64_t>(width));
   sha.update_u64(static_cast<std::uint64_t>(targets));
-  sha.update_f32(x);
-  sha.update_f32(y);
-  update_u32(sha, std::span<const std::int32_t>(classes));
+  if (a.ids.empty()) sha.update_f32(a.x);
+  else update_u32(sha, std::span<const std::uint32_t>(a.ids));
+  sha.update_f32(a.y);
+  update_u32(sha, std::span<const std::int32_t>(a.classes));
   data->hash_ = Sha256::hex(sha.finish());
-  data->x_ = std::move(x);
-  data->y_ = std::move(y);
-  data->classes_ = std::move(classes);
+  data->x_ = std::move(a.x);
+  data->ids_ = std::move(a.ids);
+  data->y_ = std::move(a.y);
+  data->classes_ = std::move(a.classes);
   return data;
 }
 
 Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<float> x, std::int64_t width, std::vector<float> y, std::int64_t targets) {
-  const std::size_t rows = width < 1 ? 0 : x.size() / static_cast<std::size_t>(width);
-  if (targets < 1 || y.size() != rows * static_cast<std::size_t>(targets))
-    return bad("expects " + std::to_string(rows) + " rows of " + std::to_string(targets) + " targets, got " + std::to_string(y.size()) + " values");
-  return make(std::move(x), width, std::move(y), targets, {});
+  if (targets < 1) return bad("expects targets, at least one per row");
+  return make({.x = std::move(x), .ids = {}, .y = std::move(y), .classes = {}}, width, targets);
 }
-
 Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<float> x, std::int64_t width, std::vector<std::int32_t> classes) {
-  const std::size_t rows = width < 1 ? 0 : x.size() / static_cast<std::size_t>(width);
-  if (classes.size() != rows) return bad("expects " + std::to_string(rows) + " classes, one per row, got " + std::to_string(classes.size()));
-  return make(std::move(x), width, {}, 0, std::move(classes));
+  return make({.x = std::move(x), .ids = {}, .y = {}, .classes = std::move(classes)}, width, 0);
+}
+Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<std::uint32_t> ids, std::int64_t steps, std::vector<float> y, std::int64_t targets) {
+  if (targets < 1) return bad("expects targets, at least one per row");
+  return make({.x = {}, .ids = std::move(ids), .y = std::move(y), .classes = {}}, steps, targets);
+}
+Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<std::uint32_t> ids, std::int64_t steps, std::vector<std::int32_t> classes) {
+  return make({.x = {}, .ids = std::move(ids), .y = {}, .classes = std::move(classes)}, steps, 0);
 }
 
 DataSource::Form ArrayData::form() const {
-  std::int64_t limit = 0;
+  std::int64_t limit = 0, known = 0;
   for (const std::int32_t c : classes_) limit = std::max<std::int64_t>(limit, std::int64_t{c} + 1);
-  return {.width = width_, .classes = limit, .targets = targets_};
+  for (const std::uint32_t id : ids_) known = std::max<std::int64_t>(known, std::int64_t{id} + 1);
+  Form form{.classes = limit, .targets = targets_, .places = places_};
+  if (ids_.empty()) form.width = width_;
+  else form.ids = known, form.steps = width_;
+  return form;
 }
 
 void ArrayData::append(std::int64_t sample, Batch& batch) const {
-  const auto i = static_cast<std::size_t>(sample), width = static_cast<std::size_t>(width_), targets = static_cast<std::size_t>(targets_);
-  batch.x.insert(batch.x.end(), x_.begin() + static_cast<std::ptrdiff_t>(i * width), x_.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
-  batch.values.insert(batch.values.end(), y_.begin() + static_cast<std::ptrdiff_t>(i * targets), y_.begin() + static_cast<std::ptrdiff_t>((i + 1) * targets));
-  if (!classes_.empty()) batch.classes.push_back(classes_[i]);
+  const auto add = [sample](const auto& all, std::int64_t count, auto& to) {
+    if (all.empty()) return;
+    const auto begin = all.begin() + sample * count;
+    to.insert(to.end(), begin, begin + count);
+  };
+  add(x_, width_, batch.x);
+  add(ids_, width_, batch.ids);
+  add(y_, targets_, batch.values);
+  add(classes_, places_, batch.classes);
   batch.rows += 1;
-  batch.counted += classes_.empty() || classes_[i] >= 0 ? 1 : 0;
+  batch.counted += classes_.empty() ? 1 : std::count_if(batch.classes.end() - places_, batch.classes.end(), [](std::int32_t c) { return c >= 0; });
 }
 
 Permutation::Permutation(std::int64_t count, std::uint64_t seed, std::uint64_t epoch)

@@ -14,11 +14,11 @@ namespace loom {
 
 // Rows of one micro-batch. Exactly one form of input and one of target is filled; the vectors keep their memory between batches.
 struct Batch {
-  std::vector<std::uint32_t> ids, positions;  // tokens: one id per row
+  std::vector<std::uint32_t> ids, positions;  // tokens: one id per row; without positions: Form::steps
   std::vector<float> x;                       // rows x input width
   std::vector<float> values;                  // rows x target width
-  std::vector<std::int32_t> classes;          // one per row; below 0: the row is not counted
-  std::int64_t rows = 0, counted = 0;         // counted: the rows that have a loss
+  std::vector<std::int32_t> classes;          // Form::places per row; below 0: not counted
+  std::int64_t rows = 0, counted = 0;         // counted: the rows, or places, that have a loss
 
   void clear();
 };
@@ -37,6 +37,8 @@ class DataSource {
   struct Form {
     std::int64_t ids = 0, width = 0;        // one of them
     std::int64_t classes = 0, targets = 0;  // one of them
+    std::int64_t steps = 0;                 // > 0: a row has so many ids, and is a sequence of its own
+    std::int64_t places = 1;                // classes of a row: one for each step or pixel
   };
   virtual Form form() const = 0;
   // Appends a sample's rows to the batch. 0 <= sample < samples().
@@ -80,18 +82,28 @@ class ArrayData : public DataSource {
  public:
   // x: rows x width, y: rows x targets.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<float> y, std::int64_t targets);
-  // One class per row; below 0: not counted.
+  // One class per row, or as many for each (a class for every step or pixel); below 0: not counted.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<std::int32_t> classes);
+  // The same of rows of `steps` ids.
+  static Result<std::unique_ptr<ArrayData>> create(std::vector<std::uint32_t> ids, std::int64_t steps, std::vector<float> y, std::int64_t targets);
+  static Result<std::unique_ptr<ArrayData>> create(std::vector<std::uint32_t> ids, std::int64_t steps, std::vector<std::int32_t> classes);
 
-  std::int64_t samples() const override { return static_cast<std::int64_t>(x_.size()) / width_; }
+  std::int64_t samples() const override { return static_cast<std::int64_t>(x_.size() + ids_.size()) / width_; }
   Form form() const override;
   void append(std::int64_t sample, Batch& batch) const override;
 
  private:
-  static Result<std::unique_ptr<ArrayData>> make(std::vector<float> x, std::int64_t width, std::vector<float> y, std::int64_t targets, std::vector<std::int32_t> classes);
+  struct Arrays {
+    std::vector<float> x;
+    std::vector<std::uint32_t> ids;  // one of them
+    std::vector<float> y;
+    std::vector<std::int32_t> classes;  // one of them
+  };
+  static Result<std::unique_ptr<ArrayData>> make(Arrays arrays, std::int64_t width, std::int64_t targets);
   std::vector<float> x_, y_;
+  std::vector<std::uint32_t> ids_;
   std::vector<std::int32_t> classes_;
-  std::int64_t width_ = 1, targets_ = 0;
+  std::int64_t width_ = 1, targets_ = 0, places_ = 1;
 };
 
 // A permutation of 0..count-1 that needs no memory: a Feistel network over Philox, walked until it lands inside (Black and Rogaway,

@@ -103,7 +103,7 @@ TEST(Parallel, WhatDoesNotMeetIsNamed) {
   };
   EXPECT_NE(error(R"("combine":"add")", dense(4) + "," + dense(5)).find("branch 0 gives 4 values and branch 1 5"), std::string::npos);
   EXPECT_NE(error(R"("combine":"sum")", dense(4)).find("\"combine\" must be"), std::string::npos);
-  EXPECT_NE(error(R"("input":"split")", dense(1) + "," + dense(1) + "," + dense(1) + "," + dense(1)).find("cannot split 6 values among 4"), std::string::npos);
+  EXPECT_NE(error(R"("input":"split")", dense(1) + "," + dense(1) + "," + dense(1) + "," + dense(1)).find("cannot split [B, 6] among 4"), std::string::npos);
   EXPECT_NE(error(R"("combine":"grid_scatter","grid":[1,2],"places":[0,0,0,0])", dense(2) + "," + dense(2)).find("stands on another"), std::string::npos);
 }
 

@@ -113,8 +113,8 @@ TEST(Recurrent, WhatDoesNotFitIsNamed) {
     const auto n = Network::from_json(std::string_view(chain(input, {layer})));
     return n.ok() ? std::string() : n.status().message();
   };
-  EXPECT_NE(error(R"({"dims":[2,3,4]})", R"("type":"lstm","hidden":2)").find("[steps, features], got 2 x 3 x 4"), std::string::npos);
-  EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"gru","hidden":2,"carry":true,"bidirectional":true)").find("\"carry\" is of one direction"), std::string::npos);
+  EXPECT_NE(error(R"({"dims":[2,3,4]})", R"("type":"lstm","hidden":2)").find("[steps, features], got [B, 2, 3, 4]"), std::string::npos);
+  EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"gru","hidden":2,"carry":true,"bidirectional":true)").find("\"carry\" has one direction"), std::string::npos);
   EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"gru")").find("\"hidden\" must be at least 1"), std::string::npos);
   EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"rnn","hidden":2,"return":"first")").find("\"return\" must be one of all, last, got \"first\""), std::string::npos);
   EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"rnn","hidden":2,"activation":"silu")").find("\"activation\" must be one of tanh, relu, got \"silu\""),

@@ -109,17 +109,17 @@ TEST(TensorLayers, ValuesByHand) {
   EXPECT_EQ(run(R"("type":"unary","op":"clip","a":-1,"b":2)", {-3, 0.5f, 7}), (Values{-1, 0.5f, 2}));
   std::string shape;
   EXPECT_EQ(run(R"("type":"binary","op":"sub","shapes":[[2,2],[2,1,1]])", {1, 2, 3, 4, 10, 20}, &shape), (Values{-9, -8, -7, -6, -19, -18, -17, -16}));
-  EXPECT_EQ(shape, "2 x 2 x 2");
+  EXPECT_EQ(shape, "[B, 2, 2, 2]");
   EXPECT_EQ(run(R"("type":"binary","op":"less","shapes":[[3],[1]])", {1, 2, 3, 2}), (Values{1, 0, 0}));
   EXPECT_EQ(run(R"("type":"select","shapes":[[2],[2],[1]])", {1, 0, 5, 6, 9}), (Values{5, 9}));
   EXPECT_EQ(run(R"("type":"reduce","op":"max","dims":[2,3],"axes":[0])", {1, 5, 2, 4, 0, 3}, &shape), (Values{4, 5, 3}));
-  EXPECT_EQ(shape, "1 x 3");
+  EXPECT_EQ(shape, "[B, 1, 3]");
   EXPECT_EQ(run(R"("type":"reduce","op":"argmin","dims":[2,3],"axes":[1],"keep":false)", {1, 5, 1, 4, 0, 3}), (Values{0, 1}));
   EXPECT_EQ(run(R"("type":"permute","dims":[2,3],"order":[1,0])", {1, 2, 3, 4, 5, 6}, &shape), (Values{1, 4, 2, 5, 3, 6}));
-  EXPECT_EQ(shape, "3 x 2");
+  EXPECT_EQ(shape, "[B, 3, 2]");
   EXPECT_EQ(run(R"("type":"pick","runs":[2,-1,3,-1,0,1,0,0,2],"fill":7)", {1, 2, 3}), (Values{3, 2, 1, 7, 1, 1}));
   EXPECT_EQ(run(R"("type":"value_matmul","shapes":[[2,2],[2,1]])", {1, 2, 3, 4, 5, 6}, &shape), (Values{17, 39}));
-  EXPECT_EQ(shape, "2 x 1");
+  EXPECT_EQ(shape, "[B, 2, 1]");
 }
 
 // Against the codec of stored weights, whose tables come from elsewhere: all codes, what lies between them, what lies beyond; in double too.
@@ -148,7 +148,7 @@ TEST(TensorLayers, WhatDoesNotFitIsNamed) {
   };
   EXPECT_NE(error(R"("type":"unary","op":"magic")").find("unknown op \"magic\": one of abs"), std::string::npos);
   EXPECT_NE(error(R"("type":"binary","op":"add","shapes":[[2],[4]])").find("shapes [2] and [4] do not spread"), std::string::npos);
-  EXPECT_NE(error(R"("type":"binary","op":"add","shapes":[[2],[2]])").find("hold 4 values together, 6 arrive"), std::string::npos);
+  EXPECT_NE(error(R"("type":"binary","op":"add","shapes":[[2],[2]])").find("hold 4 values together, [B, 6] arrive"), std::string::npos);
   EXPECT_NE(error(R"("type":"pick","runs":[0,1,7])").find("leaves the row"), std::string::npos);
   EXPECT_NE(error(R"("type":"permute","dims":[2,3],"order":[0,0])").find("\"order\" must name each"), std::string::npos);
   EXPECT_NE(error(R"("type":"value_matmul","shapes":[[1,2],[4,1]])").find("cannot multiply [1, 2] by [4, 1]"), std::string::npos);
