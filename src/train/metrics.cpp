@@ -88,7 +88,7 @@ void MetricsCounter::add(std::span<const float> y, std::int32_t target_class) {
   const double top = static_cast<double>(y[static_cast<std::size_t>(answer)]);
   double sum = 0;
   for (const float v : y) sum += exact::exp(static_cast<double>(v) - top);
-  total_ += exact::log(sum) + top - static_cast<double>(y[t]);
+  total_ += exact::log(sum) + (top - static_cast<double>(y[t]));
   right_ += answer == target_class;
   ++rows_;
   if (!confusion_.empty()) ++confusion_[t * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(answer)];

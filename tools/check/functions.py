@@ -10,7 +10,6 @@ import sys
 LIMIT = 60
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXCEPTIONS = {  # "path:name": reason
-    "src/ops/attention/attention_kernels.h:attention_back": "three passes over one head share its scratch",
 }
 START = re.compile(r"^( {0,4})(?! |\{|if\b|for\b|while\b|switch\b|else\b|do\b|case\b|return\b|namespace\b|struct\b|class\b|enum\b|union\b|#|//|\}).*\(.*\{$")
 

@@ -487,8 +487,9 @@ export interface MixtureOfSoftmaxesCell extends AnyCell {
   log?: boolean;
 }
 
-/** Soft membership of learned centers: softmax(-distance^2 / (2 temperature^2)). Parameter:
- *  `centers` [clusters, in]. */
+/** Soft membership of learned centers: softmax(-distance^2 / (2 temperature^2)). A row too far
+ *  from all centers for squares in its type belongs to all alike. Parameter: `centers`
+ *  [clusters, in]. */
 export interface KmeansCell extends AnyCell {
   type: 'kmeans';
   /** number of centers; at least 1 */

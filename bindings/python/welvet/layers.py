@@ -643,8 +643,9 @@ def MixtureOfSoftmaxes(out: int, mixtures: int, hidden: int = 0, bias: bool = Tr
 
 def KMeans(clusters: int, temperature: float = 1.0, returns: str = "probabilities",
            **common: Any) -> Layer:
-    """Soft membership of learned centers: softmax(-distance^2 / (2 temperature^2)). Parameter:
-    `centers` (clusters, in).
+    """Soft membership of learned centers: softmax(-distance^2 / (2 temperature^2)). A row too far
+    from all centers for squares in its type belongs to all alike. Parameter: `centers`
+    (clusters, in).
 
     * `clusters`: number of centers; at least 1.
     * `temperature`: standard deviation of a cluster; 0.0001 to 10000.

@@ -13,13 +13,11 @@
 
 namespace loom::exact::inline LOOM_EXACT_NAMESPACE {
 
-// exp(x) = m * 2^k with m in [0.7, 1.42] and k an integer; m depends on x alone (numerics rule 6). x - k*ln2 is exact up to
-// rounding for |x| < 2800 (f32) or 2^20 (f64); above, the error grows as that of x itself does. Beyond the range:
-//   x < -2^20, -inf: m = 1, k = -2^30     x > 2^20: that of 2^20, +inf: m = inf, k = 0     NaN: m = NaN, k = 0
-using ExpParts32 = detail::ExpParts<float>;    // { float m; std::int32_t k; }
-using ExpParts64 = detail::ExpParts<double>;   // { double m; std::int32_t k; }
-inline ExpParts32 exp_parts(float x) { return detail::exp_parts(x); }
-inline ExpParts64 exp_parts(double x) { return detail::exp_parts(x); }
+// exp(x - top) for x <= top, of the exact difference: normalized exponentials take it from the
+// largest of their numbers (numerics rule 6). Below 2^-60 (f32) or 2^-900 (f64) it is 0. -inf below
+// anything gives 0, beside a top of -inf 1; a top of +inf gives NaN.
+inline float exp_difference(float x, float top) { return detail::exp_difference(x, top); }
+inline double exp_difference(double x, double top) { return detail::exp_difference(x, top); }
 
 // m * 2^k; 0 below the smallest normal number, infinite above the largest. m: finite, normal, not zero. |k| <= 2^30.
 inline float scale(float m, std::int32_t k) { return detail::scale(m, k); }

@@ -35,6 +35,7 @@ struct Constants<float> {
   static constexpr float kLn2Low = -0x1.05c61p-29f;
   static constexpr float kLn2High12 = 0x1.62ep-1f;       // ln 2 = high + rest; k * high is exact for |k| < 2^12
   static constexpr float kLn2Rest = 0x1.0bfbe8p-15f;
+  static constexpr float kLeastDifference = -0x1.4cb5ecp+5f;  // -60 ln 2
   static constexpr float kTanhSmall = 0.625f;
   static constexpr float kErfTop = 4.0f;         // erf is 1 from here
   static constexpr float kErfCenter = 2.0f;
@@ -72,6 +73,7 @@ struct Constants<double> {
   static constexpr double kLn2Low = 0x1.abc9e3b39803fp-56;
   static constexpr double kLn2High12 = 0x1.62e42feep-1;  // 31 bits here: exact for |k| < 2^22
   static constexpr double kLn2Rest = 0x1.a39ef35793c76p-33;
+  static constexpr double kLeastDifference = -0x1.37ea8e219ecebp+9;  // -900 ln 2
   static constexpr double kTanhSmall = 0.55;
   static constexpr double kErfTop = 6.0;
   static constexpr double kErfCenter = 1.0;
@@ -122,6 +124,8 @@ inline T polynomial(T x, const T (&c)[N]) {
   return y;
 }
 
+// exp(x) = m * 2^k, m in [0.7, 1.42]. Beyond +-2^20, where exp has long been 0 or infinite, k no
+// longer follows x.
 template <class T>
 struct ExpParts { T m; std::int32_t k; };
 
@@ -160,6 +164,38 @@ inline T exp(T x) {
   const ExpParts<T> p = exp_parts(x);
   const T y = scale(p.m, p.k);
   return p.m < T{2} ? y : p.m;  // inf and NaN pass
+}
+
+// x - y and what rounding it lost (Knuth's two-sum, of x and -y). Where one is infinite, the second
+// number means nothing.
+template <class T>
+struct Difference { T high, low; };
+template <class T>
+inline Difference<T> difference(T x, T y) {
+  const T d = x - y, v = d - x;
+  return {d, (x - (d - v)) - (y + v)};
+}
+
+// exp_difference where top is not -inf.
+template <class T>
+inline T exp_below(T x, T top) {
+  using C = Constants<T>;
+  const Difference<T> d = difference(x, top);
+  const bool none = d.high < C::kLeastDifference;
+  const T c = none ? C::kLeastDifference : d.high;
+  const T t = c * C::kLog2e + C::kRound;
+  const T n = t - C::kRound;
+  // |d.low| is at most 2^-19 here, so it may be added where the reduction rounds anyway.
+  const T r = (c - n * C::kLn2High12) + (d.low - n * C::kLn2Rest);
+  const T m = T{1} + (r + r * r * polynomial(r, C::kExp));
+  const Bits<T> k = bits(t) - bits(C::kRound) + static_cast<Bits<T>>(C::kBias);
+  const T y = m * from_bits<T>(k << C::kMantissa);
+  return none ? T{0} : y;
+}
+template <class T>
+inline T exp_difference(T x, T top) {
+  if (top == -infinity<T>()) return x == x ? T{1} : nan<T>();
+  return canonical(exp_below(x, top));
 }
 
 // x > 0, finite: x = m * 2^k, m in [sqrt(1/2), sqrt(2)).

@@ -135,24 +135,48 @@ void check_limits() {
   for (auto f : {+[](T x) { return exact::exp(x); }, +[](T x) { return exact::log(x); }, +[](T x) { return exact::sigmoid(x); },
                  +[](T x) { return exact::tanh(x); }, +[](T x) { return exact::erf(x); }, +[](T x) { return exact::sin(x); },
                  +[](T x) { return exact::cos(x); }, +[](T x) { return exact::softplus(x); }, +[](T x) { return exact::pow(x, T{2}); },
-                 +[](T x) { return exact::pow(T{2}, x); }, +[](T x) { return exact::rsqrt(x); }, +[](T x) { return exact::exp_parts(x).m; }})
+                 +[](T x) { return exact::pow(T{2}, x); }, +[](T x) { return exact::rsqrt(x); },
+                 +[](T x) { return exact::exp_difference(x, T{1}); },
+                 +[](T x) { return exact::exp_difference(T{1}, x); }})
     expect_nan<T>(f);
 }
 TEST(ExactMath, LimitsAndNanFloat) { check_limits<float>(); }
 TEST(ExactMath, LimitsAndNanDouble) { check_limits<double>(); }
 
-TEST(ExactMath, ExpPartsRebuildTheExponentialFarBeyondTheRangeOfFloats) {
-  for (float x = -2800; x < 2800; x += 0.37f) {
-    const auto p = exact::exp_parts(x);
-    EXPECT_GT(p.m, 0.7f);
-    EXPECT_LT(p.m, 1.42f);
-    const long double rebuilt = std::log(static_cast<long double>(p.m)) + p.k * 0.693147180559945309417232121458L;
-    EXPECT_NEAR(static_cast<double>(rebuilt), static_cast<double>(x), 1.5e-7) << x;
+// Pairs of all sizes whose difference matters, against the exponential of their exact difference.
+template <class T, class Wide>
+double worst_difference(double least) {
+  const RandomStream random(21, 4);
+  double worst = 0;
+  for (std::uint64_t i = 0; i < 400000; ++i) {
+    const T size = std::ldexp(T{1}, static_cast<int>(i % 40) - 10);
+    const T top = (2 * random.uniform(2 * i) - 1) * size;
+    const T x = top - random.uniform(2 * i + 1) * static_cast<T>(i % 3 == 0 ? 2 : -least);
+    if (!(x <= top)) continue;
+    const Wide d = static_cast<Wide>(x) - static_cast<Wide>(top);
+    const T got = exact::exp_difference(x, top);
+    if (d < least - 1) EXPECT_EQ(got, T{0});
+    if (d < least + 1) continue;
+    worst = std::max(worst, ulps(got, std::exp(d)));
   }
-  EXPECT_EQ(exact::exp_parts(-kInf).k, -(1 << 30));
-  EXPECT_EQ(exact::exp_parts(-kInf).m, 1.0f);
-  EXPECT_EQ(exact::exp_parts(0.0f).k, 0);
-  EXPECT_EQ(exact::exp_parts(0.0f).m, 1.0f);
+  return worst;
+}
+TEST(ExactMath, ExponentialsOfDifferences) {
+  EXPECT_LT((worst_difference<float, double>(-60 * 0.6931471805599453)), 1.0);
+  if (std::numeric_limits<long double>::digits >= 64) {
+    EXPECT_LT((worst_difference<double, long double>(-900 * 0.6931471805599453)), 1.0);
+  }
+  // A subtraction that rounds costs 16 ulp here.
+  const double far = std::exp(static_cast<double>(-10.3f) - static_cast<double>(30.1f));
+  EXPECT_NEAR(exact::exp_difference(-10.3f, 30.1f) / far, 1, 2e-7);
+  for (const float x : {0.0f, -0.0f, 1e30f, -1e30f, 3e38f, 1e-30f})
+    EXPECT_EQ(exact::exp_difference(x, x), 1.0f);
+  EXPECT_EQ(exact::exp_difference(-3e38f, 3e38f), 0.0f);
+  EXPECT_EQ(exact::exp_difference(-kInf, -3e38f), 0.0f);
+  EXPECT_EQ(exact::exp_difference(-kInf, -kInf), 1.0f);
+  EXPECT_EQ(exact::exp_difference(-kInf64, -kInf64), 1.0);
+  EXPECT_EQ(exact::exp_difference(1.0f, kInf), 0.0f);
+  EXPECT_NE(exact::exp_difference(kInf, kInf), exact::exp_difference(kInf, kInf));
 }
 
 TEST(ExactMath, ScaleFlushesAndSaturates) {

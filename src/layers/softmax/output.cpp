@@ -56,46 +56,57 @@ class Adaptive : public LayerWith<AdaptiveConfig> {
     const AdaptiveConfig& c = of(config);
     const std::int64_t first = c.cutoffs[0];
     const View logits = v.linear("head", x, c.bias ? "head_bias" : "");
-    const View logs = v.emit.softmax(logits, Simplex::log_softmax, head(c), 2);
+    const View shares = v.emit.softmax(logits, kind(c), head(c), 2);
     const View y = v.emit.temp(v.type, v.emit.rows(x), c.out);
-    v.emit.copy_to(Emit::slice(logs, 0, first), Emit::slice(y, 0, first));
+    v.emit.copy_to(Emit::slice(shares, 0, first), Emit::slice(y, 0, first));
     for (std::size_t i = 0; i < c.cutoffs.size(); ++i) {
       const std::int64_t n = size(c, i);
       const View down = v.linear(tail(i, "_down"), x);
-      const View own = v.emit.softmax(v.linear(tail(i, "_up"), down), Simplex::log_softmax, n, 2);
-      const View cluster = Emit::slice(logs, first + static_cast<std::int64_t>(i), 1);
-      const View both = v.emit.binary(own, cluster, Binary::add, {1, 1, 1, 1, n}, {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0}, v.emit.rows(x));
+      const View own = v.emit.softmax(v.linear(tail(i, "_up"), down), kind(c), n, 2);
+      const View both = v.emit.binary(own, cluster(c, shares, i), joined(c), {1, 1, 1, 1, n},
+          {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0}, v.emit.rows(x));
       v.emit.copy_to(both, Emit::slice(y, c.cutoffs[i], n));
       v.keep(tail(i, "_down"), down);
       v.keep(tail(i, ""), own);
     }
     v.keep("x", x);
-    v.keep("logs", logs);
-    v.keep("y", y);
-    return c.log ? y : v.emit.unary(y, Unary::exp);
+    v.keep("shares", shares);
+    return y;
   }
 
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     const AdaptiveConfig& c = of(config);
     const std::int64_t first = c.cutoffs[0];
-    const View x = v.kept("x"), glogs = v.emit.temp(v.type, v.emit.rows(gy), head(c));
-    if (!c.log) gy = v.emit.unary_back(v.kept("y"), gy, Unary::exp, 0, 0);
-    v.emit.copy_to(Emit::slice(gy, 0, first), Emit::slice(glogs, 0, first));
+    const View x = v.kept("x"), shares = v.kept("shares");
+    const View gshares = v.emit.temp(v.type, v.emit.rows(gy), head(c));
+    v.emit.copy_to(Emit::slice(gy, 0, first), Emit::slice(gshares, 0, first));
     View gx;
     for (std::size_t i = 0; i < c.cutoffs.size(); ++i) {
       const std::int64_t n = size(c, i);
+      const View own = v.kept(tail(i, ""));
       const View part = Emit::slice(gy, c.cutoffs[i], n);
-      v.emit.copy_to(v.emit.reduce(part, Reduce::sum, n), Emit::slice(glogs, first + static_cast<std::int64_t>(i), 1));
-      const View gup = v.emit.softmax_back(v.kept(tail(i, "")), part, Simplex::log_softmax, n, 2);
+      const auto [gown, gcluster] = v.emit.binary_back(own, cluster(c, shares, i), part, joined(c),
+          {1, 1, 1, 1, n}, {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0});
+      v.emit.copy_to(v.emit.reduce(gcluster, Reduce::sum, n), cluster(c, gshares, i));
+      const View gup = v.emit.softmax_back(own, gown, kind(c), n, 2);
       const View gdown = v.linear_back(tail(i, "_up"), v.kept(tail(i, "_down")), gup);
       const View g = v.linear_back(tail(i, "_down"), x, gdown);
       gx = gx.valid() ? v.emit.add(gx, g) : g;
     }
-    const View ghead = v.emit.softmax_back(v.kept("logs"), glogs, Simplex::log_softmax, head(c), 2);
+    const View ghead = v.emit.softmax_back(shares, gshares, kind(c), head(c), 2);
     return v.emit.add(gx, v.linear_back("head", x, ghead, c.bias ? "head_bias" : ""));
   }
 
  private:
+  // A class of a cluster has the product of the cluster's share and its own in it; of logarithms
+  // the sum.
+  static Simplex kind(const AdaptiveConfig& c) {
+    return c.log ? Simplex::log_softmax : Simplex::softmax;
+  }
+  static Binary joined(const AdaptiveConfig& c) { return c.log ? Binary::add : Binary::mul; }
+  static View cluster(const AdaptiveConfig& c, View shares, std::size_t i) {
+    return Emit::slice(shares, c.cutoffs[0] + static_cast<std::int64_t>(i), 1);
+  }
   static std::int64_t head(const AdaptiveConfig& c) { return c.cutoffs[0] + static_cast<std::int64_t>(c.cutoffs.size()); }
   static std::int64_t size(const AdaptiveConfig& c, std::size_t i) {
     return (i + 1 < c.cutoffs.size() ? c.cutoffs[i + 1] : c.out) - c.cutoffs[i];

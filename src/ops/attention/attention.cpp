@@ -62,20 +62,19 @@ LoweredOp lower_attention(const Program& p, const Instruction& ins) {
 std::int64_t padded_to(std::int64_t n, std::uint64_t unit) { return static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(n), unit)); }
 // Both planes of a head.
 Scratch kv_append_scratch(const ScratchQuery& q) { return {2 * padded_to(q.ins.ints[1], 16), 0}; }
-// Scores of all positions with their exponents, a block's weights, and planes of a head.
+// Scores of all positions, a block's weights, and sums and planes of a head.
 Scratch attention_scratch(const ScratchQuery& q) {
   const std::int64_t size = q.value_size(0);
-  return {q.kv_capacity * (size + 4) + 128 * size + 6 * padded_to(q.ins.ints[2], 16), 0};
+  return {q.kv_capacity * size + 64 * size + 6 * padded_to(q.ins.ints[2], 16), 0};
 }
 // Rows of a sequence at most.
 std::int64_t longest_sequence(const ScratchQuery& q) {
   const std::int64_t steps = steps_of(q.of(3));
   return padded_to(steps > 0 ? steps : q.max_rows(0), 64);
 }
-// Keys of a head turned, scores with their exponents, a block's weights.
+// Keys of a head turned, and scores.
 Scratch attention_rows_scratch(const ScratchQuery& q) {
-  const std::int64_t n = longest_sequence(q), size = q.value_size(0);
-  return {n * (q.ins.ints[2] + 1) * size + 4 * n + 128 * size, 0};
+  return {longest_sequence(q) * (q.ins.ints[2] + 1) * q.value_size(0), 0};
 }
 // On a CPU keys and values of a head turned, weights and their slopes of a head; on a device weights and
 // slopes of all heads.

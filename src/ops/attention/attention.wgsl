@@ -1,5 +1,6 @@
-// Attention by exact rescaling (rule 6), class F: a workgroup of 64 per row and head, a lane per position of a block. One walk over the blocks finds
-// the largest exponent, a second one sums. ints: heads, kv_heads, head_dim, window, causal; reals: scale. TILES: head_dim in units of 64.
+// Attention (rule 6), class F: a workgroup of 64 per row and head, a lane per position of a block.
+// One walk over the blocks finds the largest score, a second one sums. ints: heads, kv_heads,
+// head_dim, window, causal; reals: scale. TILES: head_dim in units of 64.
 
 var<workgroup> weight: array<f32, 64>;
 
@@ -27,6 +28,51 @@ fn dot_chains(x: u32, y: u32, step: u32) -> f32 {
     c = c + (even + odd);
   }
   return c;
+}
+
+fn bounded(x: f32) -> f32 {
+  if (magnitude_bits(x) != INF_BITS) { return x; }
+  return from_bits(0x7F7FFFFFu | (bitcast<u32>(x) & 0x80000000u));
+}
+// Bits of the power of two p with |x| / p in [2, 4), x from its magnitude.
+fn power_under(magnitude: u32) -> u32 { return max((magnitude >> 23u) - 1u, 1u) << 23u; }
+fn inverse_power(power: u32) -> f32 { return bitcast<f32>((254u << 23u) - power); }
+// x, or 0 below 2^-60.
+fn large_part(x: f32) -> f32 { return select(x, zero(), magnitude_bits(x) < (67u << 23u)); }
+
+// A score that is not finite: far_score of attention_scores.h.
+fn far_score(q: u32, key: u32, step: u32, plain: f32) -> f32 {
+  var a = 0u;
+  var b = 0u;
+  for (var d = 0u; d < int_at(2u); d++) {
+    a = max(a, magnitude_bits(load(q + d)));
+    b = max(b, magnitude_bits(load(key + d * step)));
+  }
+  if (a >= INF_BITS || b >= INF_BITS || a == 0u || b == 0u) {
+    if (is_nan(plain)) { return nan(); }  // of either sign
+    return plain;
+  }
+  let pa = power_under(a);
+  let pb = power_under(b);
+  var sum = zero();
+  for (var d0 = 0u; d0 < int_at(2u); d0 += 32u) {
+    var even = zero();
+    var odd = zero();
+    for (var d = d0; d < min(d0 + 32u, int_at(2u)); d++) {
+      let product = mul(large_part(mul(load(q + d), inverse_power(pa))),
+          large_part(mul(load(key + d * step), inverse_power(pb))));
+      if ((d & 1u) != 0u) { odd = odd + product; } else { even = even + product; }
+    }
+    sum = sum + (even + odd);
+  }
+  let scaled = mul(large_part(opaque(sum)), real_at(0u));
+  return bounded(mul(mul(scaled, bitcast<f32>(min(pa, pb))), bitcast<f32>(max(pa, pb))));
+}
+// The score of a query and a key, which is finite where both are.
+fn score_of(q: u32, key: u32, step: u32) -> f32 {
+  let s = mul(dot_chains(q, key, step), real_at(0u));
+  if (magnitude_bits(s) < INF_BITS) { return s; }
+  return far_score(q, key, step, s);
 }
 
 // Adds to num[] what `count` positions of a block give, their weights in workgroup memory: lane d of each tile of head_dim.
@@ -76,12 +122,13 @@ fn store_result(num: ptr<function, array<f32, TILES>>, y: u32, inverse: f32, lan
   let own = place(1u, 0u) + at.kv_head * hd * 64u;
   let q = place(0u, at.row) + at.head * hd;
   let begin = first_seen(p);
-  var top = -1000000;
+  var key = NO_KEY;
   for (var b = begin / 64u; b <= p / 64u; b++) {
     let j = b * 64u + lane;
-    if (j >= begin && j <= p) { top = max(top, exp_parts(mul(dot_chains(q, own + A[table + b] * 2u * part + lane, 64u), real_at(0u))).k); }
+    if (j < begin || j > p) { continue; }
+    key = max(key, key_of(score_of(q, own + A[table + b] * 2u * part + lane, 64u)));
   }
-  top = lane_max(lane, top);
+  let top = of_key(lane_max(lane, key));
   var num: array<f32, TILES>;
   for (var t = 0u; t < TILES; t++) { num[t] = zero(); }
   var den = zero();
@@ -89,10 +136,7 @@ fn store_result(num: ptr<function, array<f32, TILES>>, y: u32, inverse: f32, lan
     let j = b * 64u + lane;
     let page = own + A[table + b] * 2u * part;
     var e = zero();
-    if (j >= begin && j <= p) {
-      let parts = exp_parts(mul(dot_chains(q, page + lane, 64u), real_at(0u)));
-      e = rescale(parts.m, parts.k, top);
-    }
+    if (j >= begin && j <= p) { e = exp_difference(score_of(q, page + lane, 64u), top); }
     den = den + tree_sum(lane, e);
     weight[lane] = e;
     workgroupBarrier();
@@ -121,11 +165,12 @@ fn sequence_of(lane: u32, row: u32) -> Sequence {
   let end = select(s.length - 1u, p, int_at(4u) != 0u);
   let q = place(0u, at.row) + at.head * hd;
   let begin = first_seen(p);
-  var top = -1000000;
+  var key = NO_KEY;
   for (var j = begin / 64u * 64u + lane; j <= end; j += 64u) {
-    if (j >= begin) { top = max(top, exp_parts(mul(dot_chains(q, place(1u, s.begin + j) + at.kv_head * hd, 1u), real_at(0u))).k); }
+    if (j < begin) { continue; }
+    key = max(key, key_of(score_of(q, place(1u, s.begin + j) + at.kv_head * hd, 1u)));
   }
-  top = lane_max(lane, top);
+  let top = of_key(lane_max(lane, key));
   var num: array<f32, TILES>;
   for (var t = 0u; t < TILES; t++) { num[t] = zero(); }
   var den = zero();
@@ -133,8 +178,7 @@ fn sequence_of(lane: u32, row: u32) -> Sequence {
     let j = b * 64u + lane;
     var e = zero();
     if (j >= begin && j <= end) {
-      let parts = exp_parts(mul(dot_chains(q, place(1u, s.begin + j) + at.kv_head * hd, 1u), real_at(0u)));
-      e = rescale(parts.m, parts.k, top);
+      e = exp_difference(score_of(q, place(1u, s.begin + j) + at.kv_head * hd, 1u), top);
     }
     den = den + tree_sum(lane, e);
     weight[lane] = e;
@@ -144,7 +188,8 @@ fn sequence_of(lane: u32, row: u32) -> Sequence {
   let inverse = div(1.0, den);
   store_result(&num, place(4u, at.row) + at.head * hd, inverse, lane);
   if (lane == 0u) {
-    A[place(5u, at.row) + 2u * at.head] = bitcast<u32>(f32(top));
-    A[place(5u, at.row) + 2u * at.head + 1u] = bitcast<u32>(inverse);
+    if (is_nan(den)) { store(place(5u, at.row) + 2u * at.head, den); }
+    else { store(place(5u, at.row) + 2u * at.head, top); }
+    store(place(5u, at.row) + 2u * at.head + 1u, inverse);
   }
 }

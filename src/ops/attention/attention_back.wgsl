@@ -13,7 +13,7 @@ fn part_at(section: u32, head: u32, row: u32) -> u32 { return extra(section) + (
   let end = select(A[extra(0u) + 2u * at.row + 1u] - 1u, p, int_at(4u) != 0u);
   let q = place(0u, at.row) + at.head * hd;
   let gy = place(6u, at.row) + at.head * hd;
-  let top = i32(load(place(5u, at.row) + 2u * at.head));
+  let top = load(place(5u, at.row) + 2u * at.head);
   let inverse = load(place(5u, at.row) + 2u * at.head + 1u);
   let inner = dot_chains(gy, place(4u, at.row) + at.head * hd, 1u);
   let begin = first_seen(p);
@@ -21,8 +21,8 @@ fn part_at(section: u32, head: u32, row: u32) -> u32 { return extra(section) + (
     var w = 0.0;
     var slope = 0.0;
     if (j >= begin && j <= end) {
-      let parts = exp_parts(mul(dot_chains(q, place(1u, begin_row + j) + at.kv_head * hd, 1u), real_at(0u)));
-      w = settled(rescale(parts.m, parts.k, top) * inverse);
+      w = settled(exp_difference(score_of(q, place(1u, begin_row + j) + at.kv_head * hd, 1u), top)
+          * inverse);
       slope = settled(w * opaque(dot_chains(gy, place(2u, begin_row + j) + at.kv_head * hd, 1u) - inner));
     }
     A[part_at(1u, at.head, at.row) + j] = bitcast<u32>(w);

@@ -1,9 +1,10 @@
-// Attention by exact rescaling (numerics rule 6), class F form. exp(s) = m * 2^k with m depending on s alone; with M = max k the weight of a
-// position is e = m * 2^(k - M). Sums run per block of 64 absolute positions from +0, blocks in ascending order, so prefill in any
-// chunks, decoding, and the training form give the same bits.
+// Attention (numerics rule 6), class F form. A walk over the keys finds the scores of a query and
+// their largest one, M; the weight of a position is e = exp(s - M). Sums run per block of 64
+// absolute positions from +0, blocks in ascending order, so prefill in any chunks, decoding, and
+// the training form give the same bits.
 #pragma once
 
-#include "ops/cpu/vectors/exp_sum.h"
+#include "ops/attention/attention_scores.h"
 #include "ops/cpu/vectors/rows.h"
 #include "ops/cpu/vectors/simd.h"
 #include "ops/products/gemm.h"
@@ -31,50 +32,6 @@ static void rope(const KernelArgs& k) {
   }
 }
 
-static constexpr i64 kBlock = 64;
-
-// One block's 64 scores of one query: dot products over head_dim in the canonical order, times scale. kt: [head_dim][64].
-template <class T>
-static inline void block_scores(const T* q, const T* kt, i64 kt_stride, i64 head_dim, T scale, T* s) {
-  V<T> c[1][4] = {};
-  multiply<T, 1, 4>(head_dim, q, 0, 1, kt, 16, kt_stride, c);
-  for (int p = 0; p < 4; ++p) store(s + 16 * p, c[0][p] * scale);
-}
-
-// Positions first..last of a block (0..63) that a query at position p may see.
-struct Seen {
-  i64 first, last;
-};
-static inline Seen seen(i64 block, i64 p, i64 window, bool causal, i64 length) {
-  const i64 end = causal ? p : length - 1, begin = window > 0 && p - window + 1 > 0 ? p - window + 1 : 0;
-  const i64 a = begin - block * kBlock, b = end - block * kBlock;
-  return {a < 0 ? 0 : a, b > kBlock - 1 ? kBlock - 1 : b};
-}
-
-// Turns scores into parts; masked positions get m = 0. Returns the largest k.
-template <class T>
-LOOM_FLATTEN static inline int score_parts(const T* s, Seen see, T* m, int* k, int top) {
-  for (i64 j = 0; j < kBlock; ++j) {
-    const auto parts = exact::exp_parts(s[j]);
-    const bool visible = j >= see.first && j <= see.last;
-    m[j] = visible ? parts.m : T(0);
-    k[j] = visible ? parts.k : -1000000;
-    top = k[j] > top ? k[j] : top;
-  }
-  return top;
-}
-
-// e over a block; returns its sum by rule 5 (64 lanes, one element each).
-template <class T>
-LOOM_FLATTEN static inline T block_weights(const T* m, const int* k, int top, T* e) {
-  for (i64 j = 0; j < kBlock; ++j) e[j] = rescale(m[j], k[j], top);
-  RowReduce<T> sum;
-  sum.add(load(e), load(e + 16), load(e + 32), load(e + 48));
-  return sum.total();
-}
-
-static constexpr int kLowest = -1000000;
-
 // One head of one query row, for both inference forms: unit u of rows x heads; blocks first..last hold the positions it may see.
 struct QueryHead {
   i64 row, head, kv_head, position, first, last;
@@ -100,39 +57,44 @@ static inline QueryHead query_head(const KernelArgs& a, i64 u) {
 //                      |  e . V                    |
 //   V   lanes:  [ 16 columns   ]  sum, sum: [ 16 columns   ]  -> y = num / den
 //
-// scratch: per position one T and one int, then 64 + 16 T.
+// scratch: a T per position.
 template <class T>
 static void attention(const KernelArgs& a) {
   const TensorArg &q = a.t[0], &kv = a.t[1], &y = a.t[4];
   const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3];
   const T scale = static_cast<T>(a.reals[0]);
-  const i64 plane = kv_heads * hd * kBlock, capacity = a.pages_per_sequence * kBlock;
-  T* m = reinterpret_cast<T*>(a.scratch);
-  T* e = m + capacity;
-  int* k = reinterpret_cast<int*>(e + 2 * kBlock);
+  const i64 plane = kv_heads * hd * kBlock;
+  T* e = reinterpret_cast<T*>(a.scratch);
   const Range r = share(y.rows * heads, 1, a.worker, a.workers);
   for (i64 u = r.begin; u < r.end; ++u) {
     const auto [i, h, kvh, p, first, last, table] = query_head(a, u);
-    int top = kLowest;
+    const T* query = row<T>(q, i) + h * hd;
+    auto keys_of = [&, kvh = kvh, table = table](i64 b) {
+      return reinterpret_cast<const T*>(kv.data) + table[b] * 2 * plane + kvh * hd * kBlock;
+    };
+    auto seen_of = [&, p = p](i64 b) { return seen(b, p, window, true, 0); };
+    ScoreWalk<T> walk;
     for (i64 b = first; b <= last; ++b) {
-      const T* keys = reinterpret_cast<const T*>(kv.data) + table[b] * 2 * plane + kvh * hd * kBlock;
-      block_scores(row<T>(q, i) + h * hd, keys, kBlock, hd, scale, e);
-      top = score_parts(e, seen(b, p, window, true, 0), m + b * kBlock, k + b * kBlock, top);
+      block_scores(query, keys_of(b), kBlock, hd, scale, e + b * kBlock);
+      walk.take(e + b * kBlock, seen_of(b));
+    }
+    T top = walk.largest();
+    if (!walk.finite()) {
+      top = -kInfinite<T>;
+      for (i64 b = first; b <= last; ++b)
+        top = settle_scores(e + b * kBlock, seen_of(b), top, [&](i64 j, T plain) {
+          return far_score(query, keys_of(b) + j, kBlock, hd, scale, plain);
+        });
     }
     T* out = row<T>(y, i) + h * hd;
     T den = 0;
-    for (i64 b = first; b <= last; ++b) {
-      const T sum = block_weights(m + b * kBlock, k + b * kBlock, top, e);
-      den = den + sum;
-      for (i64 j = 0; j < kBlock; ++j) m[b * kBlock + j] = e[j];
-    }
+    for (i64 b = first; b <= last; ++b) den = den + block_weights(e + b * kBlock, seen_of(b), top);
     const T inverse = T(1) / den;
     for (i64 d = 0; d < hd; d += 16) {
       V<T> num = {};
       for (i64 b = first; b <= last; ++b) {
-        const T* values = reinterpret_cast<const T*>(kv.data) + table[b] * 2 * plane + plane + kvh * hd * kBlock + d;
         V<T> c[1][1] = {};
-        multiply<T, 1, 1>(kBlock, m + b * kBlock, 0, 1, values, 0, hd, c);
+        multiply<T, 1, 1>(kBlock, e + b * kBlock, 0, 1, keys_of(b) + plane + d, 0, hd, c);
         num += c[0][0];
       }
       put_lanes(out + d, num * inverse, hd - d);
@@ -184,7 +146,57 @@ static inline void transpose(const TensorArg& x, i64 begin, i64 length, i64 col,
   }
 }
 
-// scratch: [hd][padded] keys, [padded] m, 128 e, [padded] k.
+// One head of a query of the training form, at position p of its sequence; keys: [hd][padded].
+template <class T>
+struct RowHead {
+  const T *query, *keys;
+  i64 padded, hd, p, window, length;
+  bool causal;
+  T scale;
+  i64 first() const { return window > 0 && p - window + 1 > 0 ? (p - window + 1) / kBlock : 0; }
+  i64 last() const { return (causal ? p : length - 1) / kBlock; }
+  Seen seen_of(i64 b) const { return seen(b, p, window, causal, length); }
+  void scores(i64 b, T* s) const { block_scores(query, keys + b * kBlock, padded, hd, scale, s); }
+  T settle(i64 b, T* s, T top) const {
+    return settle_scores(s, seen_of(b), top, [&](i64 j, T plain) {
+      return far_score(query, keys + b * kBlock + j, padded, hd, scale, plain);
+    });
+  }
+};
+
+// y of a query, its largest score and 1 / (the sum of its weights). e: [padded]; values: of the
+// sequence's first row.
+template <class T>
+static inline void attend(const RowHead<T>& head, const T* values, i64 stride, T* e, T* y,
+                          T* stats) {
+  ScoreWalk<T> walk;
+  for (i64 b = head.first(); b <= head.last(); ++b) {
+    head.scores(b, e + b * kBlock);
+    walk.take(e + b * kBlock, head.seen_of(b));
+  }
+  T top = walk.largest(), den = 0;
+  if (!walk.finite()) {
+    top = -kInfinite<T>;
+    for (i64 b = head.first(); b <= head.last(); ++b) top = head.settle(b, e + b * kBlock, top);
+  }
+  for (i64 b = head.first(); b <= head.last(); ++b)
+    den = den + block_weights(e + b * kBlock, head.seen_of(b), top);
+  const T inverse = T(1) / den;
+  for (i64 d = 0; d < head.hd; d += 16) {
+    V<T> num = {};
+    for (i64 b = head.first(); b <= head.last(); ++b) {
+      V<T> c[1][1] = {};
+      multiply<T, 1, 1>(least(kBlock, head.length - b * kBlock), e + b * kBlock, 0, 1,
+          values + b * kBlock * stride + d, 0, stride, c);
+      num += c[0][0];
+    }
+    put_lanes(y + d, num * inverse, head.hd - d);
+  }
+  stats[0] = stored(den == den ? top : den);
+  stats[1] = stored(inverse);
+}
+
+// scratch: [hd][padded] keys, [padded] e.
 template <class T>
 static void attention_rows(const KernelArgs& a) {
   const TensorArg &q = a.t[0], &key = a.t[1], &value = a.t[2], &pos = a.t[3], &y = a.t[4], &stats = a.t[5];
@@ -194,42 +206,70 @@ static void attention_rows(const KernelArgs& a) {
   i64 task = 0;
   for (Stretch s{0, 0}; next_sequence(pos, s);) {
     const i64 padded = (s.length + kBlock - 1) / kBlock * kBlock;
-    T* keys = reinterpret_cast<T*>(a.scratch);
-    T* m = keys + hd * padded;
-    T* e = m + padded;
-    int* k = reinterpret_cast<int*>(e + 2 * kBlock);
+    T *keys = reinterpret_cast<T*>(a.scratch), *e = keys + hd * padded;
     for (i64 kvh = 0; kvh < kv_heads; ++kvh) {
       if (task++ % a.workers != a.worker) continue;
       transpose(key, s.begin, s.length, kvh * hd, hd, padded, keys);
-      for (i64 h = kvh * (heads / kv_heads); h < (kvh + 1) * (heads / kv_heads); ++h) {
+      for (i64 h = kvh * (heads / kv_heads); h < (kvh + 1) * (heads / kv_heads); ++h)
         for (i64 p = 0; p < s.length; ++p) {
           const i64 i = s.begin + p;
-          const i64 first = window > 0 && p - window + 1 > 0 ? (p - window + 1) / kBlock : 0, last = (causal ? p : s.length - 1) / kBlock;
-          int top = kLowest;
-          for (i64 b = first; b <= last; ++b) {
-            block_scores(row<T>(q, i) + h * hd, keys + b * kBlock, padded, hd, scale, e);
-            top = score_parts(e, seen(b, p, window, causal, s.length), m + b * kBlock, k + b * kBlock, top);
-          }
-          T den = 0;
-          for (i64 b = first; b <= last; ++b) {
-            den = den + block_weights(m + b * kBlock, k + b * kBlock, top, e);
-            for (i64 j = 0; j < kBlock; ++j) m[b * kBlock + j] = e[j];
-          }
-          const T inverse = T(1) / den;
-          for (i64 d = 0; d < hd; d += 16) {
-            V<T> num = {};
-            for (i64 b = first; b <= last; ++b) {
-              V<T> c[1][1] = {};
-              multiply<T, 1, 1>(least(kBlock, s.length - b * kBlock), m + b * kBlock, 0, 1, row<T>(value, s.begin + b * kBlock) + kvh * hd + d, 0, value.stride, c);
-              num += c[0][0];
-            }
-            put_lanes(row<T>(y, i) + h * hd + d, num * inverse, hd - d);
-          }
-          row<T>(stats, i)[2 * h] = static_cast<T>(top);
-          row<T>(stats, i)[2 * h + 1] = inverse;
+          const RowHead<T> head{row<T>(q, i) + h * hd, keys, padded, hd, p, window, s.length,
+              causal, scale};
+          attend(head, row<T>(value, s.begin) + kvh * hd, value.stride, e, row<T>(y, i) + h * hd,
+              row<T>(stats, i) + 2 * h);
         }
-      }
     }
+  }
+}
+
+// The sum over d of g[d] * y[d] by rule 4.
+template <class T>
+static inline T dot_product(const T* g, const T* y, i64 n) {
+  T even = 0, odd = 0, dot = 0;
+  for (i64 d = 0; d < n; ++d) {
+    if (d & 1) odd = odd + g[d] * y[d]; else even = even + g[d] * y[d];
+    if ((d & 31) == 31 || d == n - 1) { dot = dot + (even + odd); even = odd = 0; }
+  }
+  return dot;
+}
+// P and dS of a query. values: [hd][padded]; g and y: gradient and result of the query; stats: as
+// attend left them.
+template <class T>
+static inline void query_slopes(const RowHead<T>& head, const T* values, const T* g, const T* y,
+                                const T* stats, T* probability, T* slope) {
+  const T top = stats[0], inverse = stats[1], dot = dot_product(g, y, head.hd);
+  for (i64 b = 0; b <= head.last(); ++b) {
+    T scores[kBlock], e[kBlock], dp[kBlock], *p = probability + b * kBlock, *s = slope + b * kBlock;
+    const Seen see = head.seen_of(b);
+    ScoreWalk<T> walk;
+    head.scores(b, scores);
+    walk.take(scores, see);
+    if (!walk.finite()) head.settle(b, scores, top);
+    exp_row(scores, kBlock, top, e);
+    block_scores(g, values + b * kBlock, head.padded, head.hd, T(1), dp);
+    for (i64 j = 0; j < kBlock; ++j) {
+      const T w = stored(e[j] * inverse);
+      p[j] = w;
+      s[j] = stored(w * (dp[j] - dot));
+    }
+    hide(p, see, T(0));
+    hide(s, see, T(0));
+  }
+}
+
+// The queries from..n of a sequence; `more`: their sums go on from what is there.
+struct Span {
+  i64 from, n, padded, hd;
+  bool more;
+};
+// to[d] = the sum over queries p of weight[p][j] * x[p][d]; `weight` stands at its column j.
+template <class T>
+static inline void over_queries(const Span& s, const T* weight, const T* x, i64 stride, T* to) {
+  for (i64 d = 0; d < s.hd; d += 16) {
+    V<T> c[1][1] = {{s.more ? load_lanes(to + d, s.hd - d) : V<T>{}}};
+    multiply<T, 1, 1>(s.n - s.from, weight + s.from * s.padded, 0, s.padded,
+        x + s.from * stride + d, 0, stride, c);
+    store_lanes(to + d, c[0][0], s.hd - d);
   }
 }
 
@@ -256,29 +296,12 @@ static void attention_back(const KernelArgs& a) {
       bool more = false;  // later heads of the group continue the chains
       for (i64 h = kvh * (heads / kv_heads); h < (kvh + 1) * (heads / kv_heads); ++h, more = true) {
         for (i64 p = 0; p < n; ++p) {
-          const i64 i = s.begin + p, end = causal ? p : n - 1, blocks = end / kBlock + 1;
-          const T *query = row<T>(q, i) + h * hd, *g = row<T>(gy, i) + h * hd, *out = row<T>(y, i) + h * hd;
-          const int top = static_cast<int>(row<T>(stats, i)[2 * h]);
-          const T inverse = row<T>(stats, i)[2 * h + 1];
-          T even = 0, odd = 0, dot = 0;
-          for (i64 d = 0; d < hd; ++d) {
-            if (d & 1) odd = odd + g[d] * out[d]; else even = even + g[d] * out[d];
-            if ((d & 31) == 31 || d == hd - 1) { dot = dot + (even + odd); even = odd = 0; }
-          }
+          const i64 i = s.begin + p, end = causal ? p : n - 1;
+          const RowHead<T> head{row<T>(q, i) + h * hd, keys, padded, hd, p, window, n, causal,
+              scale};
           T *prow = probability + p * padded, *srow = slope + p * padded;
-          for (i64 b = 0; b < blocks; ++b) {
-            T scores[64], dp[64];
-            block_scores(query, keys + b * kBlock, padded, hd, scale, scores);
-            block_scores(g, values + b * kBlock, padded, hd, T(1), dp);
-            const Seen see = seen(b, p, window, causal, n);
-            for (i64 j = 0; j < kBlock; ++j) {
-              const auto parts = exact::exp_parts(scores[j]);
-              const bool visible = j >= see.first && j <= see.last;
-              const T w = visible ? stored(rescale(parts.m, parts.k, top) * inverse) : T(0);
-              prow[b * kBlock + j] = w;
-              srow[b * kBlock + j] = stored(w * (dp[j] - dot));
-            }
-          }
+          query_slopes(head, values, row<T>(gy, i) + h * hd, row<T>(y, i) + h * hd,
+              row<T>(stats, i) + 2 * h, prow, srow);
           for (i64 d = 0; d < hd; d += 16) {
             V<T> c[1][1] = {};
             multiply<T, 1, 1>(end + 1, srow, 0, 1, row<T>(key, s.begin) + kvh * hd + d, 0, key.stride, c);
@@ -290,14 +313,11 @@ static void attention_back(const KernelArgs& a) {
           const i64 from = causal ? j / 32 * 32 : 0;
           if (causal)
             for (i64 p = from; p < j; ++p) probability[p * padded + j] = slope[p * padded + j] = 0;
-          for (i64 d = 0; d < hd; d += 16) {
-            T *to_v = row<T>(gv, s.begin + j) + kvh * hd + d, *to_k = row<T>(gk, s.begin + j) + kvh * hd + d;
-            V<T> cv[1][1] = {{more ? load_lanes(to_v, hd - d) : V<T>{}}}, ck[1][1] = {{more ? load_lanes(to_k, hd - d) : V<T>{}}};
-            multiply<T, 1, 1>(n - from, probability + from * padded + j, 0, padded, row<T>(gy, s.begin + from) + h * hd + d, 0, gy.stride, cv);
-            multiply<T, 1, 1>(n - from, slope + from * padded + j, 0, padded, row<T>(q, s.begin + from) + h * hd + d, 0, q.stride, ck);
-            store_lanes(to_v, cv[0][0], hd - d);
-            store_lanes(to_k, ck[0][0], hd - d);
-          }
+          const Span part{from, n, padded, hd, more};
+          over_queries(part, probability + j, row<T>(gy, s.begin) + h * hd, gy.stride,
+              row<T>(gv, s.begin + j) + kvh * hd);
+          over_queries(part, slope + j, row<T>(q, s.begin) + h * hd, q.stride,
+              row<T>(gk, s.begin + j) + kvh * hd);
         }
       }
       for (i64 j = 0; j < n; ++j) {

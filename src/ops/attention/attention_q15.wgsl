@@ -6,8 +6,7 @@ const SIGNS = 0x80808080u;
 
 var<workgroup> planes: array<vec2<u32>, TILES * 16u>;  // of the query
 var<workgroup> query_most: atomic<u32>;
-var<workgroup> top_found: atomic<u32>;  // exponents are counted from LOWEST, so that 0 is none
-const LOWEST = -1000000;
+var<workgroup> top_found: atomic<u32>;  // the key of the largest score; 0: none
 // Of a round, in which each team has a block:
 var<workgroup> weights: array<f32, TEAMS * 64u>;
 var<workgroup> eighth_sums: array<f32, TEAMS * 8u>;
@@ -35,7 +34,21 @@ fn score(part: u32, lane: u32, query_scale: f32) -> f32 {
     ll = ll + dot4I8Packed(lo, planes[w].y);
   }
   let key_scale = load(part + 64u * PADDED_DIM + lane);
-  return mul(mul(join_planes(hh, middle, ll), mul(query_scale, key_scale)), real_at(0u));
+  let joined = join_planes(hh, middle, ll);
+  let s = mul(mul(joined, mul(query_scale, key_scale)), real_at(0u));
+  if (magnitude_bits(s) < INF_BITS) { return s; }
+  if (is_nan(query_scale) || is_nan(key_scale)) { return nan(); }
+  let scaled = mul(mul(joined, real_at(0u)), min(query_scale, key_scale));
+  return bounded(mul(scaled, max(query_scale, key_scale)));
+}
+const HEADROOM = 0x1.02p-7f;  // above the largest score: attention_q15_kernels.h
+// Scores in the order of integers from 1 on, NaN above all.
+fn score_key(s: f32) -> u32 {
+  let b = bitcast<u32>(s);
+  return select(b | 0x80000000u, ~b, b >= 0x80000000u);
+}
+fn of_score_key(key: u32) -> f32 {
+  return bitcast<f32>(select(~key, key & 0x7FFFFFFFu, key >= 0x80000000u));
 }
 
 // Both planes of four positions' values, element d.
@@ -74,19 +87,19 @@ fn value_words(values: u32, four: u32, d: u32) -> vec2<u32> { return vec2<u32>(A
   }
   workgroupBarrier();
 
-  var parts = Parts(0.0, LOWEST);  // of the last block that this lane looked at
-  var top = LOWEST;
+  var own_score = zero();  // of the last block that this lane looked at
+  var own_key = 0u;
   for (var b = begin / 64u + team; b <= p / 64u; b += TEAMS) {
     let j = b * 64u + lane;
     if (j >= begin && j <= p) {
-      parts = exp_parts(score(page_part(b, table, at.kv_head), lane, query_scale));
-      top = max(top, parts.k);
+      own_score = score(page_part(b, table, at.kv_head), lane, query_scale);
+      own_key = max(own_key, score_key(own_score));
     }
   }
-  let most_found = most_of_lanes(u32(top - LOWEST));
+  let most_found = most_of_lanes(own_key);
   if (speaks_for_lanes()) { atomicMax(&top_found, most_found); }
   workgroupBarrier();
-  top = i32(atomicLoad(&top_found)) + LOWEST;
+  let top = opaque(of_score_key(atomicLoad(&top_found)) + HEADROOM);
   let one_round = p / 64u - begin / 64u < TEAMS;
   var num: array<f32, TILES>;  // of the first team
   for (var t = 0u; t < TILES; t++) { num[t] = zero(); }
@@ -102,8 +115,8 @@ fn value_words(values: u32, four: u32, d: u32) -> vec2<u32> { return vec2<u32>(A
     var e = zero();
     var w = zero();
     if (j >= begin && j <= p) {
-      if (!one_round) { parts = exp_parts(score(part, lane, query_scale)); }
-      e = rescale(parts.m, parts.k, top);
+      if (!one_round) { own_score = score(part, lane, query_scale); }
+      e = exp_difference(own_score, top);
       w = mul(e, load(part + 64u * PADDED_DIM + 64u + lane));
     }
     weights[thread] = e;

@@ -78,36 +78,81 @@ static void kv_append_q15(const KernelArgs& a) {
   }
 }
 
-// scratch: per position m and k, then e of two blocks, the query's planes, the sums over positions.
+// Weights are exponentials of differences to this much above the largest score: at most 16256 /
+// 2^14, so that a row of them does not need a coarser scale for its largest.
+static constexpr float kHeadroom = 0x1.02p-7f;
+
+// (joined * (query * key)) * scale where that is not finite: the scales of rows that are make the
+// largest number of its sign.
+__attribute__((noinline, cold)) static float far_score_q15(float joined, float query, float key,
+                                                           float scale) {
+  if (query != query || key != key) return query + key;
+  return bounded(((joined * scale) * (query < key ? query : key)) * (query < key ? key : query));
+}
+// The scores of a query with a block: sums over head_dim, exact, then scaled.
+struct Query15 {
+  const signed char *hi, *lo;
+  Q15 q;
+  float scale;
+  i64 padded;
+  void sums(const KvPart& part, float* s) const {
+    for (i64 j = 0; j < kBlock; j += 32)
+      dot_planes<2>(part.key[0] + 4 * j, part.key[1] + 4 * j, 4 * kBlock, padded, hi, lo, q, s + j);
+  }
+  void scores(const KvPart& part, float* s) const {
+    sums(part, s);
+    for (i64 j = 0; j < kBlock; ++j) s[j] = (s[j] * (q.scale * part.key_scale[j])) * scale;
+  }
+  __attribute__((noinline, cold)) float settle(const KvPart& part, Seen see, float top,
+                                               float* s) const {
+    float joined[kBlock];
+    sums(part, joined);
+    return settle_scores(s, see, top, [&](i64 j, float) {
+      return far_score_q15(joined[j], q.scale, part.key_scale[j], scale);
+    });
+  }
+};
+
+// scratch: per position a score, then a block's weights, the sums over positions, the query's
+// planes.
 static void attention_q15(const KernelArgs& a) {
   const TensorArg &q = a.t[0], &kv = a.t[1], &y = a.t[4];
   const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3], padded = kv_padded(hd);
-  const float scale = static_cast<float>(a.reals[0]);
-  const i64 capacity = a.pages_per_sequence * kBlock;
-  float* m = reinterpret_cast<float*>(a.scratch);
-  float* e = m + capacity;
-  float* num = e + 2 * kBlock;
-  int* k = reinterpret_cast<int*>(num + padded);
-  signed char *query_hi = reinterpret_cast<signed char*>(k + capacity), *query_lo = query_hi + padded;
+  float* scores = reinterpret_cast<float*>(a.scratch);
+  float* e = scores + a.pages_per_sequence * kBlock;
+  float* num = e + kBlock;
+  signed char* query_hi = reinterpret_cast<signed char*>(num + padded);
+  signed char* query_lo = query_hi + padded;
   for (i64 d = hd; d < padded; ++d) query_hi[d] = query_lo[d] = 0;
   const Range r = share(y.rows * heads, 1, a.worker, a.workers);
   for (i64 u = r.begin; u < r.end; ++u) {
     const auto [i, h, kv_head, p, first, last, table] = query_head(a, u);
-    const Q15 query = quantize_row(row<float>(q, i) + h * hd, hd, query_hi, query_lo);
-    int top = kLowest;
+    const Q15 planes = quantize_row(row<float>(q, i) + h * hd, hd, query_hi, query_lo);
+    const Query15 query{query_hi, query_lo, planes, static_cast<float>(a.reals[0]), padded};
+    auto part_of = [&, head = kv_head, table = table](i64 b) {
+      return kv_part(kv, table[b], head, kv_heads, hd);
+    };
+    auto seen_of = [&, p = p](i64 b) { return seen(b, p, window, true, 0); };
+    ScoreWalk<float> walk;
     for (i64 b = first; b <= last; ++b) {
-      const KvPart part = kv_part(kv, table[b], kv_head, kv_heads, hd);
-      for (i64 j = 0; j < kBlock; j += 32) dot_planes<2>(part.key[0] + 4 * j, part.key[1] + 4 * j, 4 * kBlock, padded, query_hi, query_lo, query, e + j);
-      for (i64 j = 0; j < kBlock; ++j) e[j] = (e[j] * (query.scale * part.key_scale[j])) * scale;
-      top = score_parts(e, seen(b, p, window, true, 0), m + b * kBlock, k + b * kBlock, top);
+      query.scores(part_of(b), scores + b * kBlock);
+      walk.take(scores + b * kBlock, seen_of(b));
     }
+    float top = walk.largest(), den = 0;
+    if (!walk.finite()) {
+      top = -kInfinite<float>;
+      for (i64 b = first; b <= last; ++b)
+        top = query.settle(part_of(b), seen_of(b), top, scores + b * kBlock);
+    }
+    top = top + kHeadroom;
     for (i64 d = 0; d < padded; ++d) num[d] = 0;
-    float den = 0;
     for (i64 b = first; b <= last; ++b) {
-      const KvPart part = kv_part(kv, table[b], kv_head, kv_heads, hd);
-      den = den + block_weights(m + b * kBlock, k + b * kBlock, top, e);
-      const Seen see = seen(b, p, window, true, 0);
-      for (i64 j = 0; j < kBlock; ++j) e[j] = j >= see.first && j <= see.last ? e[j] * part.value_scale[j] : 0.0f;
+      const KvPart part = part_of(b);
+      const Seen see = seen_of(b);
+      const float* weight = scores + b * kBlock;
+      den = den + block_weights(scores + b * kBlock, see, top);
+      for (i64 j = 0; j < kBlock; ++j) e[j] = weight[j] * part.value_scale[j];
+      hide(e, see, 0.0f);
       signed char hi[kBlock], lo[kBlock];
       const Q15 weights = quantize_row(e, kBlock, hi, lo);
       for (i64 d = 0; d < padded; d += 32) {

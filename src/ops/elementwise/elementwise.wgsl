@@ -39,9 +39,18 @@ const INV_SQRT_2_PI = 0x1.988454p-2f;
 const GELU_CUBE = 0x1.6e4e26p-5f;
 const GELU_CUBE_3 = 0x1.12ba9cp-3f;
 
+fn slope_at_nan() -> f32 {
+  switch (ACT) {
+    case RELU: { return 1.0; }
+    case LEAKY_RELU: { return LEAKY_SLOPE; }
+    default: { return nan(); }
+  }
+}
 fn gelu_inner(x: f32) -> f32 { return tanh_exact(SQRT_2_OVER_PI * opaque(x + mul(GELU_CUBE, mul(mul(x, x), x)))); }
 
+// A NaN goes through: compilers make clamps of selections, which lose it.
 fn act(x: f32) -> f32 {
+  if (is_nan(x)) { return nan(); }
   let positive = x > 0.0;
   switch (ACT) {
     case RELU: { return select(0.0, x, positive); }
@@ -59,6 +68,7 @@ fn act(x: f32) -> f32 {
 }
 
 fn act_slope(x: f32) -> f32 {
+  if (is_nan(x)) { return slope_at_nan(); }
   let positive = x > 0.0;
   switch (ACT) {
     case RELU: { return select(0.0, 1.0, positive); }

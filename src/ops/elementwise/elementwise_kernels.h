@@ -36,7 +36,8 @@ static void scale(const KernelArgs& k) {
   });
 }
 
-// Activations; derivatives are taken at the input x.
+// Activations; derivatives are taken at the input x. A NaN goes through, and so does the gradient
+// at one, as in PyTorch.
 template <class T>
 static constexpr T kSqrt2OverPi = static_cast<T>(0.7978845608028653558799);
 template <class T>
@@ -48,8 +49,8 @@ static constexpr T kGeluCube = static_cast<T>(0.044715);
 
 template <class T, Activation A>
 static inline T act(T x) {
-  if constexpr (A == Activation::relu) return x > 0 ? x : T(0);
-  else if constexpr (A == Activation::relu2) return x > 0 ? x * x : T(0);
+  if constexpr (A == Activation::relu) return x <= 0 ? T(0) : x;
+  else if constexpr (A == Activation::relu2) return x <= 0 ? T(0) : x * x;
   else if constexpr (A == Activation::leaky_relu) return x > 0 ? x : static_cast<T>(kLeakySlope) * x;
   else if constexpr (A == Activation::silu) return x * exact::sigmoid(x);
   else if constexpr (A == Activation::gelu_tanh) return (T(0.5) * x) * (T(1) + exact::tanh(kSqrt2OverPi<T> * (x + kGeluCube<T> * (x * x * x))));
@@ -62,8 +63,8 @@ static inline T act(T x) {
 }
 template <class T, Activation A>
 static inline T act_slope(T x) {
-  if constexpr (A == Activation::relu) return x > 0 ? T(1) : T(0);
-  else if constexpr (A == Activation::relu2) return x > 0 ? x + x : T(0);
+  if constexpr (A == Activation::relu) return x <= 0 ? T(0) : T(1);
+  else if constexpr (A == Activation::relu2) return x <= 0 ? T(0) : x + x;
   else if constexpr (A == Activation::leaky_relu) return x > 0 ? T(1) : static_cast<T>(kLeakySlope);
   else if constexpr (A == Activation::silu) {
     const T s = exact::sigmoid(x);

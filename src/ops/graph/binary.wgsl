@@ -68,8 +68,9 @@ fn pair_at(row: u32, col: u32) -> Pair {
     case B_MAX, B_MIN: {
       let ordered = !is_nan(p.a) && !is_nan(p.b);
       let first = ordered && select((p.a < p.b), (p.a > p.b), KIND == B_MAX);
+      let second = ordered && select((p.b < p.a), (p.b > p.a), KIND == B_MAX);
       let same = ordered && p.a == p.b;
-      ga = select(select(zero(), g, first), 0.5 * g, same);
+      ga = select(select(g, zero(), second), 0.5 * g, same);
       gb = select(select(g, zero(), first), 0.5 * g, same);
     }
     case B_PRELU: { ga = select(g * p.b, g, p.a > 0.0); gb = select(g * p.a, zero(), p.a > 0.0); }

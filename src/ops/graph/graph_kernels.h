@@ -80,13 +80,13 @@ static inline T unary_of(Unary kind, T x, T a, T b) {
     case Unary::hard_sigmoid: { const T y = a * x + b; return y < 0 ? T(0) : y > 1 ? T(1) : y; }
     case Unary::hard_swish: { const T y = x / T(6) + T(0.5); return x * (y < 0 ? T(0) : y > 1 ? T(1) : y); }
     case Unary::softsign: return x / (T(1) + (x < 0 ? -x : x));
-    case Unary::thresholded_relu: return x > a ? x : T(0);
+    case Unary::thresholded_relu: return x <= a ? T(0) : x;
     case Unary::clip: return x < a ? a : x > b ? b : x;
     case Unary::logical_not: return x == 0 ? T(1) : T(0);
     case Unary::is_nan: return x != x ? T(1) : T(0);
     case Unary::is_inf: return x == x && x - x != 0 && (x > 0 ? b : a) != 0 ? T(1) : T(0);
     case Unary::leaky_relu: return x > 0 ? x : a * x;
-    case Unary::shrink: return x < -a ? x + b : x > a ? x - b : T(0);
+    case Unary::shrink: return x < -a ? x + b : x <= a ? T(0) : x - b;
     case Unary::trunc: return truncated(x);
     case Unary::swish: return x * exact::sigmoid(a * x);
     case Unary::square: return x * x;
@@ -113,10 +113,10 @@ static inline T unary_slope(Unary kind, T x, T a, T b) {
     case Unary::hard_sigmoid: { const T y = a * x + b; return y > 0 && y < 1 ? a : T(0); }
     case Unary::hard_swish: { const T y = x / T(6) + T(0.5); return y <= 0 ? T(0) : y >= 1 ? T(1) : x / T(3) + T(0.5); }
     case Unary::softsign: { const T y = T(1) / (T(1) + (x < 0 ? -x : x)); return y * y; }
-    case Unary::thresholded_relu: return x > a ? T(1) : T(0);
+    case Unary::thresholded_relu: return x <= a ? T(0) : T(1);
     case Unary::clip: return x < a || x > b ? T(0) : T(1);
     case Unary::leaky_relu: return x > 0 ? T(1) : a;
-    case Unary::shrink: return x < -a || x > a ? T(1) : T(0);
+    case Unary::shrink: return x >= -a && x <= a ? T(0) : T(1);
     case Unary::swish: { const T s = exact::sigmoid(a * x); return s + (a * x) * (s * (T(1) - s)); }
     case Unary::square: return x + x;
     case Unary::fp8e4m3: return x < T(-448) || x > T(448) ? T(0) : T(1);
@@ -216,7 +216,8 @@ static void binary(const KernelArgs& k) {
   const TensorArg &a = k.t[0], &b = k.t[1], &y = k.t[2];
   each_pair<T>(k, y, [&](i64 r, i64 c, i64 i, i64 j) { row<T>(y, r)[c] = stored(binary_of(static_cast<Binary>(k.ints[0]), shared_row<T>(a, r)[i], shared_row<T>(b, r)[j])); });
 }
-// Gradients of both operands at each element of y. Of equal operands, max and min give each half.
+// Gradients of both operands at each element of y. Of equal operands, max and min give each half;
+// beside a NaN, each all of it.
 template <class T>
 static void binary_back(const KernelArgs& k) {
   const TensorArg &a = k.t[0], &b = k.t[1], &gy = k.t[2], &ga = k.t[3], &gb = k.t[4];
@@ -234,9 +235,9 @@ static void binary_back(const KernelArgs& k) {
         break;
       }
       case Binary::max: case Binary::min: {
-        const bool first = static_cast<Binary>(k.ints[0]) == Binary::max ? x > z : x < z;
-        p = x == z ? T(0.5) * g : first ? g : T(0);
-        q = x == z ? T(0.5) * g : first ? T(0) : g;
+        const bool most = static_cast<Binary>(k.ints[0]) == Binary::max;
+        p = x == z ? T(0.5) * g : (most ? x < z : x > z) ? T(0) : g;
+        q = x == z ? T(0.5) * g : (most ? z < x : z > x) ? T(0) : g;
         break;
       }
       case Binary::prelu: p = x > 0 ? g : g * z; q = x > 0 ? T(0) : g * x; break;
@@ -271,6 +272,10 @@ static inline i64 extreme(const T* x, i64 n, bool most) {
   return best;
 }
 template <class T>
+static inline T exp_chunks(const T* x, i64 n, T most) {
+  return chunk_sum<T>(n, [&](i64 i) { return exact::exp_difference(x[i], most); });
+}
+template <class T>
 static inline T reduced(Reduce kind, const T* x, i64 n) {
   switch (kind) {
     case Reduce::sum: return chunk_sum<T>(n, [&](i64 i) { return x[i]; });
@@ -289,7 +294,7 @@ static inline T reduced(Reduce kind, const T* x, i64 n) {
     case Reduce::log_sum_exp: {
       const T most = x[extreme(x, n, true)];
       if (most - most != 0) return most;
-      return most + exact::log(chunk_sum<T>(n, [&](i64 i) { return exact::exp(x[i] - most); }));
+      return most + exact::log(exp_chunks(x, n, most));
     }
     case Reduce::argmax: return static_cast<T>(extreme(x, n, true));
     case Reduce::argmin: return static_cast<T>(extreme(x, n, false));
@@ -311,7 +316,11 @@ static void reduce_back(const KernelArgs& k) {
       const T *a = row<T>(x, r) + c * n, g = row<T>(gy, r)[c], v = row<T>(y, r)[c];
       T* o = row<T>(gx, r) + c * n;
       const Reduce kind = static_cast<Reduce>(k.ints[0]);
-      const i64 best = kind == Reduce::max || kind == Reduce::min ? extreme(a, n, kind == Reduce::max) : -1;
+      const bool exponentials = kind == Reduce::log_sum_exp;
+      const bool picks = kind == Reduce::max || kind == Reduce::min || exponentials;
+      const i64 best = picks ? extreme(a, n, kind != Reduce::min) : -1;
+      const T most = exponentials ? a[best] : T(0);
+      const T inverse = exponentials ? T(1) / exp_chunks(a, n, most) : T(0);
       for (i64 i = 0; i < n; ++i) {
         T d = 0;
         switch (kind) {
@@ -329,7 +338,7 @@ static void reduce_back(const KernelArgs& k) {
           case Reduce::l2: d = v == 0 ? T(0) : g * (a[i] / v); break;
           case Reduce::sum_square: d = g * (a[i] + a[i]); break;
           case Reduce::log_sum: d = g / exact::exp(v); break;
-          case Reduce::log_sum_exp: d = g * exact::exp(a[i] - v); break;
+          case Reduce::log_sum_exp: d = g * (exact::exp_difference(a[i], most) * inverse); break;
           default: break;
         }
         o[i] = stored(d);

@@ -19,7 +19,7 @@ fn term(x: f32, most: f32) -> f32 {
   switch (KIND) {
     case R_L1: { return select(x, -x, x < 0.0); }
     case R_L2, R_SUM_SQUARE: { return mul(x, x); }
-    case R_LOG_SUM_EXP: { return exp_exact(opaque(x - most)); }
+    case R_LOG_SUM_EXP: { return exp_difference(x, most); }
     default: { return x; }
   }
 }
@@ -95,7 +95,10 @@ fn reduced(x: u32, n: u32) -> f32 {
     }
     case R_SUM_SQUARE: { d = g * opaque(x + x); }
     case R_LOG_SUM: { d = div(g, exp_exact(y)); }
-    case R_LOG_SUM_EXP: { d = g * exp_exact(opaque(x - y)); }
+    case R_LOG_SUM_EXP: {
+      let most = load(first + extreme(first, n, true));
+      d = g * mul(exp_difference(x, most), div(1.0, chunk_sum(first, n, most)));
+    }
     default: { }
   }
   store(place(3u, row) + c, d);

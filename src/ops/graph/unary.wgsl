@@ -40,7 +40,7 @@ fn to_fp8e5m2(x: f32) -> f32 {
 fn unary_of(x: f32, a: f32, b: f32) -> f32 {
   if (is_nan(x)) {
     switch (KIND) {
-      case U_THRESHOLDED_RELU, U_LOGICAL_NOT, U_IS_INF, U_SHRINK: { return 0.0; }
+      case U_LOGICAL_NOT, U_IS_INF: { return 0.0; }
       case U_IS_NAN: { return 1.0; }
       default: { return nan(); }
     }
@@ -92,7 +92,7 @@ fn unary_slope(x: f32, a: f32, b: f32) -> f32 {
   if (is_nan(x)) {
     switch (KIND) {
       case U_NEG: { return -1.0; }
-      case U_CLIP, U_FP8E4M3, U_FP8E5M2: { return 1.0; }
+      case U_CLIP, U_FP8E4M3, U_FP8E5M2, U_THRESHOLDED_RELU, U_SHRINK: { return 1.0; }
       case U_LEAKY_RELU: { return a; }
       case U_SQRT, U_RECIPROCAL, U_EXP, U_LOG, U_ERF, U_ELU, U_SELU, U_CELU, U_HARD_SWISH, U_SOFTSIGN, U_SWISH, U_SQUARE: { return nan(); }
       default: { return 0.0; }

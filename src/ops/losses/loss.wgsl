@@ -1,24 +1,5 @@
 // Losses per row, and the gradients of their sum over rows: a workgroup per row, 64 lanes.
 
-const LN2 = 0x1.62e43p-1f;
-
-struct ExpSum {
-  top: i32,
-  sum: f32,
-}
-// The largest k of a row and the sum of m * 2^(k - top).
-fn exp_sum(x: u32, n: u32, lane: u32) -> ExpSum {
-  var top = -1000000;
-  for (var i = lane; i < n; i += 64u) { top = max(top, exp_parts(load(x + i)).k); }
-  top = lane_max(lane, top);
-  var sum = zero();
-  for (var i = lane; i < n; i += 64u) {
-    let parts = exp_parts(load(x + i));
-    sum = sum + rescale(parts.m, parts.k, top);
-  }
-  return ExpSum(top, tree_sum(lane, sum));
-}
-
 // -log softmax(logits)[target]; 0 for a target below 0.
 @compute @workgroup_size(64) fn cross_entropy(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let r = group_unit(group, groups);
@@ -28,7 +9,10 @@ fn exp_sum(x: u32, n: u32, lane: u32) -> ExpSum {
   let s = exp_sum(place(0u, r), n, lane);
   if (lane != 0u) { return; }
   if (target_class >= n) { store(place(2u, r), 0.0); }
-  else { store(place(2u, r), (log_exact(s.sum) + mul(f32(s.top), LN2)) - load(place(0u, r) + target_class)); }
+  else {
+    let x = load(place(0u, r) + target_class);
+    store(place(2u, r), zero() - log_share(x, s.top, logarithm_of(s)));
+  }
 }
 @compute @workgroup_size(64) fn cross_entropy_back(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let r = group_unit(group, groups);
@@ -39,8 +23,7 @@ fn exp_sum(x: u32, n: u32, lane: u32) -> ExpSum {
   let s = exp_sum(x, n, lane);
   let inverse = div(1.0, s.sum);
   for (var c = lane; c < n; c += 64u) {
-    let parts = exp_parts(load(x + c));
-    var g = settled(rescale(parts.m, parts.k, s.top) * inverse);
+    var g = settled(exp_difference(load(x + c), s.top) * inverse);
     if (c == target_class) { g = g - 1.0; }
     if (target_class >= n) { g = 0.0; }
     store(place(2u, r) + c, g);

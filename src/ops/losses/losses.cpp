@@ -31,11 +31,11 @@ bool sum_rows_shape(OpCheck& c) {
 }
 
 Status row_loss_launch(Launches& l) {
-  l.add("arena exact reduce loss", l.name(), 0, 1, 1);
+  l.add("arena exact reduce exp_sum loss", l.name(), 0, 1, 1);
   return {};
 }
 Status sum_rows_launch(Launches& l) {
-  l.add("arena exact reduce loss", "sum_rows", -1, 1, 1);
+  l.add("arena exact reduce exp_sum loss", "sum_rows", -1, 1, 1);
   return {};
 }
 // Which of the piece's losses, by the name it has there.

@@ -14,8 +14,9 @@ static void cross_entropy(const KernelArgs& k) {
   for (i64 i = r.begin; i < r.end; ++i) {
     const i64 t = *row<int>(target, i);
     if (t < 0 || t >= logits.cols) { *row<T>(loss, i) = 0; continue; }
-    const ExpSum<T> s = exp_sum(row<T>(logits, i), logits.cols);
-    *row<T>(loss, i) = stored((exact::log(s.sum) + static_cast<T>(s.top) * kLn2<T>) - row<T>(logits, i)[t]);
+    const T* x = row<T>(logits, i);
+    const ExpSum<T> s = exp_sum(x, logits.cols);
+    *row<T>(loss, i) = stored(T(0) - log_share(x[t], s.top, s.logarithm()));
   }
 }
 template <class T>
@@ -30,12 +31,8 @@ static void cross_entropy_back(const KernelArgs& k) {
       for (i64 c = 0; c < n; ++c) o[c] = 0;
       continue;
     }
-    const ExpSum<T> s = exp_sum(x, n);
-    const T inverse = T(1) / s.sum;
-    for (i64 c = 0; c < n; ++c) {
-      const auto parts = exact::exp_parts(x[c]);
-      o[c] = stored(rescale(parts.m, parts.k, s.top) * inverse);
-    }
+    const T inverse = T(1) / exp_sum(x, n, o).sum;
+    for (i64 c = 0; c < n; ++c) o[c] = stored(o[c] * inverse);
     o[t] = stored(o[t] - T(1));
   }
 }

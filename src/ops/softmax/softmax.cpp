@@ -29,7 +29,8 @@ bool softmax_back_shape(OpCheck& c) {
   return softmax_shape(c);
 }
 Status softmax_launch(Launches& l) {
-  l.add("arena exact reduce softmax", l.name(), 0, l.cols(0) / l.integer(1), 1, webgpu::constant("KIND", l.integer(0)));
+  l.add("arena exact reduce exp_sum softmax", l.name(), 0, l.cols(0) / l.integer(1), 1,
+      webgpu::constant("KIND", l.integer(0)));
   return {};
 }
 

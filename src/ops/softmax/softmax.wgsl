@@ -1,20 +1,15 @@
 // Distributions over groups of columns: a workgroup per group, 64 lanes. KIND: ops/softmax.h. ints: kind, group; reals: alpha.
 
 #kinds LOOM_SIMPLEX ops/softmax/kinds.def
-const LN2 = 0x1.62e43p-1f;
-
 fn group_place(u: u32, operand: u32) -> u32 {
   let groups = cols(0u) / int_at(1u);
   return place(operand, u / groups) + u % groups * int_at(1u);
 }
 
-// Floats in the order of integers.
-fn key_of(x: f32) -> i32 {
-  let b = bitcast<i32>(x);
-  return b ^ ((b >> 31u) & 0x7FFFFFFF);
-}
+// Zeros of both signs are the same number.
+fn equal_keys(a: i32, b: i32) -> bool { return a == b || (max(a, b) == 0 && min(a, b) == -1); }
 fn largest(x: u32, n: u32, lane: u32) -> i32 {
-  var top = -0x7FFFFFFF;
+  var top = NO_KEY;
   for (var i = lane; i < n; i += 64u) { top = max(top, key_of(load(x + i))); }
   return lane_max(lane, top);
 }
@@ -55,7 +50,7 @@ fn entmax_group(x: u32, y: u32, n: u32, lane: u32) {
   let key = largest(x, n, lane);
   let alpha = real_at(0u);
   let scale = opaque(alpha - 1.0);
-  let l = Logits(x, n, lane, bitcast<f32>(key ^ ((key >> 31u) & 0x7FFFFFFF)), scale, div(1.0, scale));
+  let l = Logits(x, n, lane, of_key(key), scale, div(1.0, scale));
   var tau = opaque(zero() - 1.0);
   var total = 1.0;
   if (KIND != ENTMAX) {
@@ -93,28 +88,22 @@ fn entmax_group(x: u32, y: u32, n: u32, lane: u32) {
   let y = group_place(u, 1u);
   if (KIND == HARDMAX) {
     let key = largest(x, n, lane);
-    var first = -0x7FFFFFFF;
+    var first = NO_KEY;
     for (var i = lane; i < n; i += 64u) {
-      if (key_of(load(x + i)) == key) { first = max(first, -i32(i)); }
+      if (equal_keys(key_of(load(x + i)), key)) { first = max(first, -i32(i)); }
     }
     first = lane_max(lane, first);
-    for (var i = lane; i < n; i += 64u) { store(y + i, select(0.0, 1.0, -i32(i) == first)); }
-  } else if (KIND == SOFTMAX || KIND == LOG_SOFTMAX) {
-    var top = -1000000;
-    for (var i = lane; i < n; i += 64u) { top = max(top, exp_parts(load(x + i)).k); }
-    top = lane_max(lane, top);
-    var part = zero();
     for (var i = lane; i < n; i += 64u) {
-      let e = exp_parts(load(x + i));
-      part = part + rescale(e.m, e.k, top);
+      if (is_nan(of_key(key))) { store(y + i, nan()); }
+      else { store(y + i, select(0.0, 1.0, -i32(i) == first)); }
     }
-    let sum = tree_sum(lane, part);
-    let inverse = div(1.0, sum);
-    let logarithm = opaque(log_exact(sum) + mul(f32(top), LN2));
+  } else if (KIND == SOFTMAX || KIND == LOG_SOFTMAX) {
+    let row = exp_sum(x, n, lane);
+    let inverse = div(1.0, row.sum);
+    let logarithm = logarithm_of(row);
     for (var i = lane; i < n; i += 64u) {
-      let e = exp_parts(load(x + i));
-      if (KIND == LOG_SOFTMAX) { store(y + i, load(x + i) - logarithm); }
-      else { store(y + i, rescale(e.m, e.k, top) * inverse); }
+      if (KIND == LOG_SOFTMAX) { store(y + i, log_share(load(x + i), row.top, logarithm)); }
+      else { store(y + i, exp_difference(load(x + i), row.top) * inverse); }
     }
   } else {
     entmax_group(x, y, n, lane);

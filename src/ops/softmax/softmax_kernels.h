@@ -15,6 +15,23 @@ static inline T entmax_value(Simplex kind, T above, T q) {
   return kind == Simplex::sparsemax ? above : kind == Simplex::entmax15 ? above * above : exact::exp(q * exact::log(above));
 }
 
+// The sum of what entmax_value gives for z = scale (x - top), or of its slopes by z. One function for
+// all, which is large: several sums per row.
+template <class T>
+__attribute__((noinline)) static T entmax_sum(Simplex kind, bool slopes, const T* x, i64 n, T top,
+                                              T scale, T tau, T q) {
+  const bool squares = kind == Simplex::entmax15;
+  return reduce_row<T>(n, [&](i64 i, i64 lanes) {
+    T e[16];
+    for (i64 j = 0; j < 16; ++j) {
+      const T z = j < lanes ? scale * (x[i + j] - top) : tau;
+      if (slopes) e[j] = z > tau ? (squares ? T(2) * (z - tau) : T(1)) : T(0);
+      else e[j] = entmax_value(kind, z - tau, q);
+    }
+    return load(e);
+  });
+}
+
 // y = (z - tau)_+^q that sums to 1, where z = (alpha - 1) x: Martins and Astudillo 2016 (alpha 2), Peters et al. 2019. Without sorting:
 // from -1 below the largest on, tau grows by Newton's steps, which cannot overshoot (the sum is convex in tau); another alpha is bisected.
 template <class T>
@@ -30,20 +47,14 @@ static void entmax_group(Simplex kind, const T* x, T* y, i64 n, T alpha) {
     for (i64 i = 0; i < n; ++i) y[i] = static_cast<T>(__builtin_nanf(""));
     return;
   }
-  auto sum_of = [&](auto f) {
-    return reduce_row<T>(n, [&](i64 i, i64 lanes) {
-      T e[16];
-      for (i64 j = 0; j < 16; ++j) e[j] = j < lanes ? f(scale * (x[i + j] - top)) : T(0);
-      return load(e);
-    });
+  auto sum_at = [&](T tau, bool slopes) {
+    return entmax_sum(kind, slopes, x, n, top, scale, tau, q);
   };
   T tau = -1, total = 1;
   if (kind != Simplex::entmax) {
-    const bool squares = kind == Simplex::entmax15;
     for (int step = 0; step < 1000; ++step) {
-      const T over = sum_of([&](T z) { return entmax_value(kind, z - tau, q); }) - T(1);
-      const T slope = sum_of([&](T z) { return z > tau ? (squares ? T(2) * (z - tau) : T(1)) : T(0); });
-      const T next = tau + over / slope;
+      const T over = sum_at(tau, false) - T(1);
+      const T next = tau + over / sum_at(tau, true);
       if (!(next > tau)) break;
       tau = next;
     }
@@ -52,9 +63,9 @@ static void entmax_group(Simplex kind, const T* x, T* y, i64 n, T alpha) {
     for (int step = 0; step < (sizeof(T) == 4 ? 26 : 55); ++step) {
       width = width * T(0.5);
       const T middle = tau + width;
-      if (sum_of([&](T z) { return entmax_value(kind, z - middle, q); }) >= T(1)) tau = middle;
+      if (sum_at(middle, false) >= T(1)) tau = middle;
     }
-    total = sum_of([&](T z) { return entmax_value(kind, z - tau, q); });
+    total = sum_at(tau, false);
   }
   for (i64 i = 0; i < n; ++i) {
     const T p = entmax_value(kind, scale * (x[i] - top) - tau, q);
@@ -62,8 +73,33 @@ static void entmax_group(Simplex kind, const T* x, T* y, i64 n, T alpha) {
   }
 }
 
+// 1 at the first of the largest; a row with a NaN is NaN.
 template <class T>
-LOOM_FLATTEN static void softmax(const KernelArgs& k) {
+static void hardmax_group(const T* x, T* y, i64 n) {
+  i64 best = 0;
+  bool real = true;
+  for (i64 i = 0; i < n; ++i) {
+    real &= x[i] == x[i];
+    best = x[i] > x[best] ? i : best;
+  }
+  for (i64 i = 0; i < n; ++i) y[i] = i == best ? T(1) : T(0);
+  if (real) return;
+  for (i64 i = 0; i < n; ++i) y[i] = static_cast<T>(__builtin_nanf(""));
+}
+template <class T>
+LOOM_FLATTEN static void softmax_group(const T* x, T* y, i64 n) {
+  const T inverse = T(1) / exp_sum(x, n, y).sum;
+  for (i64 i = 0; i < n; ++i) y[i] = stored(y[i] * inverse);
+}
+template <class T>
+LOOM_FLATTEN static void log_softmax_group(const T* x, T* y, i64 n) {
+  const ExpSum<T> row = exp_sum(x, n);
+  const T logarithm = row.logarithm();
+  for (i64 i = 0; i < n; ++i) y[i] = stored(log_share(x[i], row.top, logarithm));
+}
+
+template <class T>
+static void softmax(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &y = k.t[1];
   const Simplex kind = static_cast<Simplex>(k.ints[0]);
   const i64 n = k.ints[1], groups = x.cols / n;
@@ -71,24 +107,11 @@ LOOM_FLATTEN static void softmax(const KernelArgs& k) {
   for (i64 u = r.begin; u < r.end; ++u) {
     const T* a = row<T>(x, u / groups) + u % groups * n;
     T* o = row<T>(y, u / groups) + u % groups * n;
-    if (kind == Simplex::hardmax) {
-      i64 best = 0;
-      for (i64 i = 1; i < n; ++i)
-        if (a[i] > a[best] || (a[i] != a[i] && a[best] == a[best])) best = i;
-      for (i64 i = 0; i < n; ++i) o[i] = i == best ? T(1) : T(0);
-    } else if (kind == Simplex::softmax || kind == Simplex::log_softmax) {
-      const ExpSum<T> s = exp_sum(a, n);
-      const T inverse = T(1) / s.sum, logarithm = kind == Simplex::softmax ? T(0) : exact::log(s.sum) + static_cast<T>(s.top) * kLn2<T>;
-      for (i64 i = 0; i < n; ++i) {
-        if (kind == Simplex::log_softmax) {
-          o[i] = stored(a[i] - logarithm);
-          continue;
-        }
-        const auto parts = exact::exp_parts(a[i]);
-        o[i] = stored(rescale(parts.m, parts.k, s.top) * inverse);
-      }
-    } else {
-      entmax_group(kind, a, o, n, static_cast<T>(k.reals[0]));
+    switch (kind) {
+      case Simplex::softmax: softmax_group(a, o, n); break;
+      case Simplex::log_softmax: log_softmax_group(a, o, n); break;
+      case Simplex::hardmax: hardmax_group(a, o, n); break;
+      default: entmax_group(kind, a, o, n, static_cast<T>(k.reals[0]));
     }
   }
 }

@@ -34,8 +34,6 @@ float joined(const Rows15& a, const std::vector<std::int8_t>& b_hi, const std::v
   return (static_cast<float>(hh) * 128.0f + static_cast<float>(mid)) * 128.0f + static_cast<float>(ll);
 }
 
-float power(int k) { return k < -60 ? 0.0f : std::ldexp(1.0f, k); }
-
 // Row i of the result, given all q, k, v rows of the sequence up to i.
 std::vector<float> reference(const Case& c, const std::vector<float>& q, const std::vector<float>& k, const std::vector<float>& v, std::int64_t i) {
   const auto& s = c.shape;
@@ -47,14 +45,15 @@ std::vector<float> reference(const Case& c, const std::vector<float>& q, const s
     auto at = [&](const std::vector<float>& x, std::int64_t row, std::int64_t heads, std::int64_t head) { return std::span(x).subspan(static_cast<std::size_t>((row * heads + head) * s.head_dim), hd); };
     const Rows15 query(at(q, i, s.heads, h));
     const std::int64_t begin = s.window > 0 ? std::max<std::int64_t>(0, i - s.window + 1) : 0;
-    std::vector<exact::ExpParts32> parts(static_cast<std::size_t>(i + 1));
-    int top = INT32_MIN;
+    std::vector<float> scores(static_cast<std::size_t>(i + 1));
+    float top = -INFINITY;
     for (std::int64_t j = begin; j <= i; ++j) {
       const Rows15 key(at(k, j, s.kv_heads, kvh));
       const float score = (joined(query, key.hi, key.lo) * (query.scale * key.scale)) * scale;
-      parts[static_cast<std::size_t>(j)] = exact::exp_parts(score);
-      top = std::max(top, static_cast<int>(parts[static_cast<std::size_t>(j)].k));
+      scores[static_cast<std::size_t>(j)] = score;
+      top = std::max(top, score);
     }
+    top += 0x1.02p-7f;
     std::vector<float> num(hd, 0.0f);
     float den = 0;
     for (std::int64_t b = begin / 64; b <= i / 64; ++b) {
@@ -64,7 +63,7 @@ std::vector<float> reference(const Case& c, const std::vector<float>& q, const s
         const std::int64_t j = b * 64 + n;
         values.emplace_back(at(v, std::min(j, i), s.kv_heads, kvh));
         if (j < begin || j > i) continue;
-        e[n] = parts[static_cast<std::size_t>(j)].m * power(static_cast<int>(parts[static_cast<std::size_t>(j)].k) - top);
+        e[n] = exact::exp_difference(scores[static_cast<std::size_t>(j)], top);
         weight[n] = e[n] * values.back().scale;
       }
       for (int half = 32; half >= 1; half /= 2)

@@ -38,11 +38,35 @@ fn scale_exact(m: f32, k: i32) -> f32 {
   return from_bits((b + (bitcast<u32>(k) << 23u)) | sign);
 }
 
-// The weight of a position (rule 6): m * 2^(k - top), 0 below 2^-60.
-fn rescale(m: f32, k: i32, top: i32) -> f32 {
-  let d = k - top;
-  if (d < -60) { return zero(); }
-  return m * bitcast<f32>(u32(d + 127) << 23u);
+// x - y and what rounding it lost.
+struct Difference {
+  high: f32,
+  low: f32,
+}
+fn difference(x: f32, y: f32) -> Difference {
+  let d = opaque(x - y);
+  let v = opaque(d - x);
+  return Difference(d, opaque(x - opaque(d - v)) - opaque(y + v));
+}
+// exp(x - top) for x <= top, 0 below 2^-60 (rule 6). Infinities are told by their bits.
+fn exp_difference(x: f32, top: f32) -> f32 {
+  let x_bits = bitcast<u32>(x);
+  let top_bits = bitcast<u32>(top);
+  if (is_nan(x) || is_nan(top)) { return nan(); }
+  if (top_bits == (INF_BITS | 0x80000000u)) { return 1.0; }
+  if (top_bits == INF_BITS) { return select(zero(), nan(), x_bits == INF_BITS); }
+  if (x_bits == (INF_BITS | 0x80000000u)) { return zero(); }
+  let d = difference(x, top);
+  if (d.high < -0x1.4cb5ecp+5f) { return zero(); }
+  let t = opaque(mul(d.high, 0x1.715476p+0f) + 0x1.8p23f);
+  let n = t - 0x1.8p23f;
+  let r = opaque(opaque(d.high - mul(n, LN2_HIGH)) + opaque(d.low - mul(n, LN2_REST)));
+  var y = mul(0x1.6a6238p-10f, r) + 0x1.123abcp-7f;
+  y = mul(y, r) + 0x1.55589ep-5f;
+  y = mul(y, r) + 0x1.55549p-3f;
+  y = mul(y, r) + 0x1.fffffcp-2f;
+  let m = 1.0 + opaque(r + mul(mul(r, r), y));
+  return m * bitcast<f32>(u32(bitcast<i32>(t) - 0x4B400000 + 127) << 23u);
 }
 
 fn exp_exact(x: f32) -> f32 {

@@ -38,3 +38,11 @@ fn lane_max(thread: u32, value: i32) -> i32 {
   for (var i = 1u; i < 8u; i++) { most = max(most, eighth_maxima[i]); }
   return most;
 }
+
+// Floats in the order of integers, NaN above all. of_key: back.
+fn key_of(x: f32) -> i32 {
+  let b = bitcast<i32>(x);
+  return b ^ ((b >> 31u) & 0x7FFFFFFF);
+}
+fn of_key(key: i32) -> f32 { return bitcast<f32>(key ^ ((key >> 31u) & 0x7FFFFFFF)); }
+const NO_KEY = -0x7FFFFFFF;

@@ -1,5 +1,6 @@
 #include "ops/webgpu/probes/probes.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -71,8 +72,12 @@ const Probe kProbes[] = {
     {"division", true, [](const Cases& v, std::uint32_t i) { return bits(flushed(flushed(v.a[i]) / flushed(v.b[i]))); }},
     {"square root", true, [](const Cases& v, std::uint32_t i) { return bits(exact::sqrt(flushed(v.a[i]))); }},
     {"inverse root", true, [](const Cases& v, std::uint32_t i) { return bits(exact::rsqrt(flushed(v.a[i]))); }},
-    {"exp, significand", true, [](const Cases& v, std::uint32_t i) { return bits(exact::exp_parts(v.a[i]).m); }},
-    {"exp, exponent", true, [](const Cases& v, std::uint32_t i) { return static_cast<std::uint32_t>(exact::exp_parts(v.a[i]).k); }},
+    {"exp of a difference", false, [](const Cases& v, std::uint32_t i) {
+       return bits(exact::exp_difference(std::min(v.a[i], v.b[i]), std::max(v.a[i], v.b[i])));
+     }},
+    {"what a difference loses", false, [](const Cases& v, std::uint32_t i) {
+       return bits(exact::detail::difference(v.a[i], v.b[i]).low);
+     }},
     {"exp", true, [](const Cases& v, std::uint32_t i) { return bits(exact::exp(v.a[i])); }},
     {"log", false, [](const Cases& v, std::uint32_t i) { return bits(exact::log(v.a[i])); }},
     {"sigmoid", true, [](const Cases& v, std::uint32_t i) { return bits(exact::sigmoid(v.a[i])); }},

@@ -30,8 +30,8 @@
     case 6u: { y = bitcast<u32>(div(a, b)); }
     case 7u: { y = bitcast<u32>(sqrt_exact(a)); }
     case 8u: { y = bitcast<u32>(rsqrt_exact(a)); }
-    case 9u: { y = bitcast<u32>(exp_parts(a).m); }
-    case 10u: { y = bitcast<u32>(exp_parts(a).k); }
+    case 9u: { y = bitcast<u32>(exp_difference(min(a, b), max(a, b))); }
+    case 10u: { y = bitcast<u32>(difference(a, b).low); }
     case 11u: { y = bitcast<u32>(exp_exact(a)); }
     case 12u: { y = bitcast<u32>(log_exact(a)); }
     case 13u: { y = bitcast<u32>(sigmoid_exact(a)); }
@@ -47,5 +47,6 @@
       y = (bitcast<u32>(v.x) << 16u) ^ bitcast<u32>(v.y) ^ q15_scale(magnitude_bits(a));
     }
   }
-  A[extra(3u) + i] = select(y, NAN_BITS, int_at(0u) != 18u && int_at(0u) != 10u && int_at(0u) < 20u && (y & 0x7FFFFFFFu) > INF_BITS);
+  let number = int_at(0u) != 18u && int_at(0u) < 20u;
+  A[extra(3u) + i] = select(y, NAN_BITS, number && (y & 0x7FFFFFFFu) > INF_BITS);
 }

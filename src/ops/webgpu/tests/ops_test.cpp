@@ -295,9 +295,9 @@ TEST(WebGpuOps, NoiseEqualsTheCpuAndTheStream) {
 TEST(WebGpuOps, DistributionsEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
   for (const std::int64_t group : {1, 7, 150}) {
-    for (int spread = 0; spread <= 2; ++spread) {
+    for (int spread = 0; spread <= 3; ++spread) {  // 3: far above the range of exponentials
       Case c;
-      const View x = c.emit.scale(c.input(3 * group, spread), 4), gy = c.input(3 * group);
+      const View x = c.emit.scale(c.input(3 * group, spread % 3), spread == 3 ? 1e30 : 4), gy = c.input(3 * group);
       for (int kind = 0; kind < kSimplexCount; ++kind) {
         const View y = c.emit.softmax(x, static_cast<Simplex>(kind), group, kind == static_cast<int>(Simplex::sparsemax) ? 2 : kind == static_cast<int>(Simplex::entmax15) ? 1.5 : 1.3);
         c.output(y);
@@ -391,15 +391,17 @@ TEST(WebGpuOps, AttentionFromTheCacheEqualsTheCpu) {
   struct Form { std::int64_t heads, kv_heads, head_dim, window; };
   for (const bool q15 : {false, true}) {
     for (const Form f : {Form{3, 1, 8, 0}, Form{2, 2, 70, 70}, Form{4, 2, 24, 5}}) {
-      for (int spread = 0; spread <= 2; ++spread) {
+      for (int spread = 0; spread <= 3; ++spread) {  // 3: scores beyond the range of floats
         Case c;
+        const double size = spread == 3 ? 1e25 : 1;
         const AttentionShape shape{f.heads, f.kv_heads, f.head_dim, f.window, true, 0.3};
         const ValueType type = q15 ? ValueType::q15 : ValueType::f32;
         const View kv = c.emit.state("cell", "kv", type, {256}, kv_columns(type, f.kv_heads, f.head_dim));
         const View pos = c.ids(0), seq = c.ids(1), table = c.emit.rope_table({}, 256, f.head_dim / 2 * 2, ValueType::f32);
-        const View q = c.emit.rope(c.input(f.heads * f.head_dim, spread), pos, table, f.head_dim, false);
-        const View k = c.emit.rope(c.input(f.kv_heads * f.head_dim, spread), pos, table, f.head_dim, true);
-        c.emit.kv_append(k, c.input(f.kv_heads * f.head_dim, spread), seq, pos, kv, shape);
+        auto rows = [&](std::int64_t heads) { return c.emit.scale(c.input(heads * f.head_dim, spread % 3), size); };
+        const View q = c.emit.rope(rows(f.heads), pos, table, f.head_dim, false);
+        const View k = c.emit.rope(rows(f.kv_heads), pos, table, f.head_dim, true);
+        c.emit.kv_append(k, c.input(f.kv_heads * f.head_dim, spread % 3), seq, pos, kv, shape);
         c.output(c.emit.attention(q, kv, seq, pos, shape));
         EXPECT_TRUE(c.equal(*device, {1, 5, 40, 1, 64, 1, 30})) << (q15 ? "q15 " : "f32 ") << f.heads << "/" << f.kv_heads << " x " << f.head_dim << " window " << f.window << " spread " << spread;
       }
@@ -410,23 +412,29 @@ TEST(WebGpuOps, AttentionFromTheCacheEqualsTheCpu) {
 TEST(WebGpuOps, AttentionOfRowsAndItsGradientsEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
   struct Form { std::int64_t heads, kv_heads, head_dim, window; bool causal; };
-  for (const Form f : {Form{3, 1, 8, 0, true}, Form{2, 2, 70, 0, false}, Form{4, 2, 24, 20, true}, Form{4, 2, 6, 20, false}}) {
-    Case c(200);
-    const AttentionShape shape{f.heads, f.kv_heads, f.head_dim, f.window, f.causal, 0.3};
-    const View q = c.input(f.heads * f.head_dim), k = c.input(f.kv_heads * f.head_dim), v = c.input(f.kv_heads * f.head_dim);
-    const View pos = c.emit.input("positions", ValueType::u32, c.rows, 1);
-    const Attended a = c.emit.attention_rows(q, k, v, pos, shape);
-    c.output(a.y);
-    c.output(a.stats);
-    const auto g = c.emit.attention_back(q, k, v, pos, a, c.input(f.heads * f.head_dim), shape);
-    c.output(g.q);
-    c.output(g.k);
-    c.output(g.v);
-    c.before_run = [&](Executor& e, std::int64_t rows) {  // sequences of 90, 33 and what is left
-      for (std::int64_t r = 0; r < rows; ++r) e.row<std::uint32_t>(pos.buffer, r)[0] = static_cast<std::uint32_t>(r < 90 ? r : r < 123 ? r - 90 : r - 123);
-    };
-    EXPECT_TRUE(c.equal(*device, {1, 150})) << f.heads << "/" << f.kv_heads << " x " << f.head_dim << " window " << f.window << (f.causal ? " causal" : "");
-  }
+  // Size 1e25: scores beyond the range of floats.
+  struct Values { int spread; double size; };
+  for (const Form f : {Form{3, 1, 8, 0, true}, Form{2, 2, 70, 0, false}, Form{4, 2, 24, 20, true}, Form{4, 2, 6, 20, false}})
+    for (const Values values : {Values{0, 1}, Values{0, 1e25}, Values{1, 1}, Values{2, 1}}) {
+      Case c(200);
+      const AttentionShape shape{f.heads, f.kv_heads, f.head_dim, f.window, f.causal, 0.3};
+      const View q = c.emit.scale(c.input(f.heads * f.head_dim, values.spread), values.size);
+      const View k = c.emit.scale(c.input(f.kv_heads * f.head_dim, values.spread), values.size);
+      const View v = c.input(f.kv_heads * f.head_dim);
+      const View pos = c.emit.input("positions", ValueType::u32, c.rows, 1);
+      const Attended a = c.emit.attention_rows(q, k, v, pos, shape);
+      c.output(a.y);
+      c.output(a.stats);
+      const auto g = c.emit.attention_back(q, k, v, pos, a, c.input(f.heads * f.head_dim), shape);
+      c.output(g.q);
+      c.output(g.k);
+      c.output(g.v);
+      c.before_run = [&](Executor& e, std::int64_t rows) {  // sequences of 90, 33 and what is left
+        for (std::int64_t r = 0; r < rows; ++r) e.row<std::uint32_t>(pos.buffer, r)[0] = static_cast<std::uint32_t>(r < 90 ? r : r < 123 ? r - 90 : r - 123);
+      };
+      EXPECT_TRUE(c.equal(*device, {1, 150})) << f.heads << "/" << f.kv_heads << " x " << f.head_dim << " window " << f.window << (f.causal ? " causal" : "")
+          << " spread " << values.spread << " size " << values.size;
+    }
 }
 
 TEST(WebGpuOps, OptimizersEqualTheCpuOverSteps) {
