@@ -49,6 +49,16 @@ bool computes_in_f64(const Node& node) {
   return !has_matrix && !has_layers && node.format.arith() == ArithClass::real;
 }
 
+bool takes_missing(const Network& network) {
+  const std::function<bool(const Node&)> takes = [&](const Node& node) {
+    return (node.type && node.type->takes_missing(*node.config))
+        || std::any_of(node.children.begin(), node.children.end(), takes);
+  };
+  for (std::size_t i = 0; i < network.size(); ++i)
+    if (takes(network.node(i))) return true;
+  return false;
+}
+
 Result<Network> Network::create(std::int64_t depth, std::int64_t rows, std::int64_t cols,
                                 std::int64_t layers_per_cell, Shape input, int version) {
   std::int64_t cells = 1;

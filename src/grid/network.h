@@ -182,5 +182,7 @@ float normal(const RandomStream& random, std::uint64_t k);
 
 // True where any matrix of the node or its children is of a class D type: the whole cell then computes in double.
 bool computes_in_f64(const Node& node);
+// True where a layer of the network takes a NaN for a missing value.
+bool takes_missing(const Network& network);
 
 }  // namespace loom

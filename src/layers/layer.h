@@ -140,6 +140,8 @@ class LayerType {
 
   virtual bool is_container() const { return false; }
   virtual Works works() const { return Works::on_rows; }
+  // A NaN that arrives is a value to it: a missing one.
+  virtual bool takes_missing(const LayerConfig&) const { return false; }
   // Why a row that this layer gives is not a function of its own row and the weights, whatever rows stand beside it: "attends to other rows". Empty: it is,
   // and the layer may run on some of the rows.
   virtual std::string_view crosses_rows(const LayerConfig&, const Shape& /*in*/) const { return {}; }

@@ -5,6 +5,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
+#include "base/numerics_version.h"
 #include "train/data/pictures/shift.h"
 
 namespace loom {
@@ -76,6 +77,7 @@ std::string moment_name(const Learner::Moment& m) { return "moments/" + m.name; 
 Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options) {
   LOOM_TRY(spec.check());
   LOOM_TRY(check_form(data.form(), network, spec));
+  LOOM_TRY(check_finite(data, takes_missing(network)));
   if (spec.validation.share > 0 && !options.judged) return bad("\"validation\" is for loom train, which holds samples back; here the caller judges");
   TrainingSpec resolved = spec;
   if (resolved.steps == 0) {
@@ -322,6 +324,7 @@ Status Trainer::set_weights(const std::vector<TrainingTensor>& weights) {
 TrainingState Trainer::state() {
   TrainingState state;
   state.info = Json::object();
+  state.info.set("numerics", LOOM_NUMERICS_VERSION);
   state.info.set("step", done_);
   state.info.set("spec", comparable_spec());
   state.info.set("data", data_.hash());
@@ -345,6 +348,15 @@ TrainingState Trainer::state() {
 
 Status Trainer::check_info(const Json& info) const {
   if (!info.is_object()) return Status(Code::corrupt, "training state: expected an object");
+  // Version 1 did not write it.
+  LOOM_ASSIGN(const std::int64_t numerics, info.get_integer("numerics", 1));
+  if (numerics != LOOM_NUMERICS_VERSION) {
+    std::string text = "training: the state was saved under numerics version ";
+    text += std::to_string(numerics) + ", this library has ";
+    text += std::to_string(LOOM_NUMERICS_VERSION);
+    text += " and would go on with other bits; its weights load and run: train from them anew";
+    return Status(Code::unsupported, std::move(text));
+  }
   const Json* spec = info.find("spec");
   if (!spec || !spec->is_object()) return Status(Code::corrupt, "training state: no spec");
   auto differs = [](const std::string& key, const Json* saved, const Json* now) {

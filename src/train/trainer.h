@@ -56,6 +56,8 @@ struct TrainerOptions {
 
 class Trainer {
  public:
+  // Data with a value that is NaN or infinite is refused, but for a NaN where a layer takes it for
+  // a missing one.
   // The spec's network and data fields are not read: the caller brings both (create_network and open_data make them of a spec).
   // Network, data and pool must outlive the trainer. Errors: a spec out of range, a form of data that the network does not take.
   static Result<std::unique_ptr<Trainer>> create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options = {});
@@ -89,7 +91,8 @@ class Trainer {
   Status sync() { return learner_.sync(); }
 
   // The state after the last step (and sync()), and back. `restore` changes nothing unless all fits; an error names what differs in spec,
-  // topology or data. "steps", "epochs", "checkpoint_every" and "log_every" may differ: a longer training goes on from a shorter one.
+  // topology, data or numerics version. "steps", "epochs", "checkpoint_every" and "log_every" may
+  // differ: a longer training goes on from a shorter one.
   TrainingState state();
   Status restore(const TrainingState& state);
   // After somebody else wrote to the weights.

@@ -23,6 +23,7 @@ Result<Best> Best::from_json(const Json& json) {
 
 Result<std::unique_ptr<Validation>> Validation::create(Trainer& trainer, const DataSource& data, ThreadPool& pool, const std::string& isa) {
   auto validation = std::unique_ptr<Validation>(new Validation(trainer, data, pool, isa));
+  LOOM_TRY(check_finite(data, takes_missing(trainer.network())).at("the samples held back"));
   validation->every_ = trainer.spec().validation.every;
   validation->patience_ = trainer.spec().validation.patience;
   LOOM_TRY(validation->evaluate());
@@ -41,6 +42,10 @@ Result<Metrics> Validation::judge() {
   if (quantized_ != trainer_.quantized()) LOOM_TRY(evaluate());
   if (trainer_.quantized() && best.step <= trainer_.spec().quantize.after) best = {};
   LOOM_ASSIGN(const Metrics metrics, evaluator_->measure());
+  if (!(metrics.loss - metrics.loss == 0))
+    return Status(Code::invalid_argument,
+                  "training: after step " + std::to_string(trainer_.done()) +
+                      " the loss of the samples held back is not finite; a lower rate may help");
   if (metrics.rows == 0) return Status(Code::invalid_argument, "training: no row that was held back has a target");
   if (best.step == 0 || metrics.loss < best.loss) {
     best.step = trainer_.done();

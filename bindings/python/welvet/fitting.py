@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tu
 import numpy as np
 
 from ._call import array, call
+from ._errors import InvalidArgument
 from .network import Network, rows_of
 from .training import Data, Trainer, _flat, make_trainer
 
@@ -126,8 +127,11 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
     hold back, picked by `seed`, or (x, y) of others. `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`: a bar on stderr;
     None: where that is a terminal. `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint, micro_batches, shuffle, ...).
 
-    The weights are a function of network, data and settings: no bit depends on threads or callbacks. Raises LoomError where something does not fit, and where
-    a loss is not finite; ValueError for arrays whose lengths differ. Ctrl-C stops between two steps; the weights are those of the last one."""
+    The weights are a function of network, data and settings: no bit depends on threads or
+    callbacks. Raises LoomError where something does not fit, where x or y has a value that is NaN
+    or infinite (a NaN in x is a missing value to Standardize(missing=True)), and where a loss is
+    not finite, that of the validation too; ValueError for arrays whose lengths differ. Ctrl-C
+    stops between two steps; the weights are those of the last one."""
     spec: Dict[str, Any] = dict(settings)
     held: Optional[Tuple[np.ndarray, np.ndarray]] = None
     classes = values = None
@@ -181,6 +185,9 @@ def _run(trainer: Trainer, network: Network, samples: int, spec: Dict[str, Any],
             if done < steps and done * spec["batch"] < epoch * samples and not history.stopped:
                 continue
             judged = _judge(network, held, spec) if held is not None else {}
+            if not np.isfinite(judged.get("loss", 0.0)):
+                raise InvalidArgument("train: after epoch %d the loss of the validation is %s"
+                    % (epoch, judged["loss"]))
             seconds, begun = time.perf_counter() - begun, time.perf_counter()
             report = Epoch(epoch, epochs, done, float(np.mean(of_epoch)), rate, seconds, judged, network)
             of_epoch = []

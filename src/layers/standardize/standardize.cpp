@@ -17,6 +17,7 @@ struct StandardizeConfig : LayerConfig {
 class Standardize : public LayerWith<StandardizeConfig> {
  public:
   std::string_view name() const override { return "standardize"; }
+  bool takes_missing(const LayerConfig& config) const override { return of(config).missing; }
 
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));

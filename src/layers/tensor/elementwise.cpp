@@ -20,6 +20,9 @@ class UnaryLayer : public LayerWith<UnaryConfig> {
  public:
   std::string_view name() const override { return "unary"; }
   Works works() const override { return Works::on_values; }
+  bool takes_missing(const LayerConfig& config) const override {
+    return of(config).op == Unary::is_nan;
+  }
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};

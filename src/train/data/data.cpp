@@ -163,6 +163,32 @@ void ArrayData::append(std::int64_t sample, Batch& batch) const {
   batch.counted += classes_.empty() ? 1 : std::count_if(batch.classes.end() - places_, batch.classes.end(), [](std::int32_t c) { return c >= 0; });
 }
 
+Status check_finite(const DataSource& data, bool missing) {
+  if (data.all_finite()) return {};
+  Batch batch;
+  auto check = [&](std::int64_t sample, const std::vector<float>& values, bool inputs) -> Status {
+    for (std::size_t c = 0; c < values.size(); ++c) {
+      const float v = values[c];
+      if (v - v == 0 || (inputs && missing && v != v)) continue;
+      std::string text = std::string(inputs ? "x" : "y") + ", row ";
+      text += std::to_string(data.row_of(sample)) + ", column " + std::to_string(c);
+      text += v != v ? " (from 0) is NaN" : v > 0 ? " (from 0) is infinity" : " (from 0) is -infinity";
+      text += ": a network learns from finite values; leave the row out";
+      if (inputs && v != v)
+        text += ", or begin with a \"standardize\" that has \"missing\": NaN is no value to it";
+      return bad(std::move(text));
+    }
+    return {};
+  };
+  for (std::int64_t i = 0; i < data.samples(); ++i) {
+    batch.clear();
+    data.append(i, batch);
+    LOOM_TRY(check(i, batch.x, true));
+    LOOM_TRY(check(i, batch.values, false));
+  }
+  return {};
+}
+
 Permutation::Permutation(std::int64_t count, std::uint64_t seed, std::uint64_t epoch)
     : count_(static_cast<std::uint64_t>(count)), seed_(seed), epoch_(epoch) {
   // At least 2^8 positions: a Feistel network on fewer bits reaches few permutations.

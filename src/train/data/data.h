@@ -43,12 +43,21 @@ class DataSource {
   virtual Form form() const = 0;
   // Appends a sample's rows to the batch. 0 <= sample < samples().
   virtual void append(std::int64_t sample, Batch& batch) const = 0;
+  // Values come from ids or integers: none is NaN or infinite.
+  virtual bool all_finite() const { return form().ids > 0; }
+  // Where a sample stands in what the caller gave.
+  virtual std::int64_t row_of(std::int64_t sample) const { return sample; }
   // SHA-256 of all values and their cut into samples, in hex: a checkpoint refuses to go on with other data.
   const std::string& hash() const { return hash_; }
 
  protected:
   std::string hash_;
 };
+
+// Nothing is learned from a value that is NaN or infinite: the error names its row and column.
+// `missing`: inputs may be NaN, which the network takes for values that are not there
+// (takes_missing of grid/network.h).
+Status check_finite(const DataSource& data, bool missing);
 
 // A stream of ids, or documents of ids, cut into sequences of at most `length` rows, positions from 0 in each. A row's target is
 // the id after it; a document's last id is a target only, so every row counts. A document of n ids thus has n - 1 rows.

@@ -17,6 +17,9 @@ class TensorData : public DataSource {
   std::int64_t samples() const override { return x_.shape[0]; }
   Form form() const override { return {.width = width_, .classes = limit_, .targets = targets_}; }
   void append(std::int64_t sample, Batch& batch) const override;
+  bool all_finite() const override {
+    return targets_ == 0 && (type() == StorageType::u8 || type() == StorageType::boolean);
+  }
   // Of a sample, without the first dimension.
   std::span<const std::int64_t> shape() const { return std::span(x_.shape).subspan(1); }
   StorageType type() const { return x_.type; }
@@ -37,6 +40,10 @@ class Subset : public DataSource {
   std::int64_t max_rows() const override { return whole_.max_rows(); }
   Form form() const override { return whole_.form(); }
   void append(std::int64_t sample, Batch& batch) const override { whole_.append(order_(begin_ + sample), batch); }
+  bool all_finite() const override { return whole_.all_finite(); }
+  std::int64_t row_of(std::int64_t sample) const override {
+    return whole_.row_of(order_(begin_ + sample));
+  }
 
  private:
   const DataSource& whole_;

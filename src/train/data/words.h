@@ -38,6 +38,7 @@ class SparseData : public DataSource {
   std::int64_t samples() const override { return static_cast<std::int64_t>(classes_.size()); }
   Form form() const override { return {.width = width_, .classes = limit_}; }
   void append(std::int64_t sample, Batch& batch) const override;
+  bool all_finite() const override { return true; }
 
  private:
   std::vector<std::uint16_t> places_;
