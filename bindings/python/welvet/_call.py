@@ -55,17 +55,39 @@ def _json(value: Any, out: List[Any]) -> None:
 def _plain(value: Any) -> Any:
     """NumPy's numbers and arrays inside of options."""
     if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
+        return unmasked(value, "an option").tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     raise TypeError("%s is no JSON" % type(value).__name__)
 
 
-def array(x: Any, dtype: Any) -> np.ndarray:
-    """x as a contiguous array of dtype: itself where it is one, a view of DLPack and buffer objects where they allow it, else a copy."""
+def unmasked(x: Any, name: str) -> Any:
+    """x, which is no masked array any more. Raises ValueError where values are masked: Loom knows of no mask."""
+    if isinstance(x, (list, tuple)):
+        masked = sum(int(np.ma.count_masked(part)) for part in x if isinstance(part, np.ma.MaskedArray))
+    elif isinstance(x, np.ma.MaskedArray):
+        masked, x = int(np.ma.count_masked(x)), x.data
+    else:
+        return x
+    if masked:
+        raise ValueError("%s: %d values are masked, and a mask would be lost: fill them (x.filled(0)) or leave their "
+                         "samples out" % (name, masked))
+    return x
+
+
+def plain(x: Any, name: str = "array") -> np.ndarray:
+    """x as an array of its own type. `name`: what messages call it."""
     if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__"):
         x = np.from_dlpack(x)
-    return np.ascontiguousarray(x, dtype=dtype)
+    return np.asarray(unmasked(x, name))
+
+
+def array(x: Any, dtype: Any, name: str = "array") -> np.ndarray:
+    """x as a contiguous array of dtype: itself where it is one, a view of DLPack and buffer objects where they allow it, else a
+    copy. `name`: what messages call it. Raises ValueError where values are masked."""
+    if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__"):
+        x = np.from_dlpack(x)
+    return np.ascontiguousarray(unmasked(x, name), dtype=dtype)
 
 
 def place(x: Any, dtype: Any, shape: Tuple[int, ...]) -> np.ndarray:
@@ -89,9 +111,9 @@ def place(x: Any, dtype: Any, shape: Tuple[int, ...]) -> np.ndarray:
     return a
 
 
-def _read(dtype: Any) -> Callable[[Any, List[Any]], None]:
+def _read(dtype: Any, name: str) -> Callable[[Any, List[Any]], None]:
     def encode(value: Any, out: List[Any]) -> None:
-        a = array(value, dtype)
+        a = array(value, dtype, name)
         out += [a.ctypes.data if a.size else None, a.size, a]  # the last is kept until the call is over
     return encode
 
@@ -131,14 +153,14 @@ class Library:
         function.restype = ctypes.c_char_p if returns == "cstr" else ctypes.c_int32
         steps: List[Tuple[Optional[Callable[[Any, List[Any]], None]], Any, Optional[Callable[[Any], Any]]]] = []
         types: List[Any] = []
-        for _, kind in params:
+        for parameter, kind in params:
             head, _, what = kind.partition(" ")
             if kind in ("text", "json"):
                 types += [ctypes.c_char_p, ctypes.c_size_t]
                 steps.append((_json if kind == "json" else _text, 2, None))
             elif head in ("read", "fill"):
                 types += [ctypes.c_void_p, ctypes.c_size_t]
-                steps.append(((_read if head == "read" else _fill)(_DTYPES[what]), 2, None))
+                steps.append((_read(_DTYPES[what], parameter) if head == "read" else _fill(_DTYPES[what]), 2, None))
             elif head == "out":
                 types.append(ctypes.c_void_p)
                 steps.append((None, _NUMBERS[what], None))

@@ -34,7 +34,7 @@ class Parameter(NamedTuple):
 
 def rows_of(x: Any, given: Dict[str, Any], name: str = "x") -> Tuple[np.ndarray, Tuple[int, ...]]:
     """x as (rows, numbers of a row) for a network's input, and the shape of its rows."""
-    x = array(x, np.int32 if "ids" in given else np.float32)
+    x = array(x, np.int32 if "ids" in given else np.float32, name)
     dims = tuple(given.get("dims", ())) or (given["width"],)
     flat = int(np.prod(dims))
     if x.ndim >= len(dims) and x.shape[x.ndim - len(dims):] == dims:
@@ -71,7 +71,7 @@ class Session(Object):
 
     def run(self, x: Any, out: Any = None) -> np.ndarray:
         """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out` takes it where given."""
-        x = array(x, np.float32)
+        x = array(x, np.float32, "x")
         if x.ndim != 2:
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
         y = place(out, np.float32, (x.shape[0], self.output_width))
@@ -81,7 +81,7 @@ class Session(Object):
     def run_ids(self, ids: Any, out: Any = None) -> np.ndarray:
         """Rows of ids, each a sequence of its own: ids is (rows, steps of the input), the result (rows,
         output width)."""
-        ids = array(ids, np.int32)
+        ids = array(ids, np.int32, "ids")
         if ids.ndim != 2:
             raise ValueError("ids: expects (rows, steps), got the shape %s" % (ids.shape,))
         y = place(out, np.float32, (ids.shape[0], self.output_width))
@@ -91,7 +91,7 @@ class Session(Object):
     def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (), out: Any = None) -> np.ndarray:
         """Token ids at positions of sequences (all 0 where empty). The result has one row of output width per row in `head` (the last
         one where empty). Keys and values of earlier runs stay in the caches."""
-        head = array(head, np.int32)
+        head = array(head, np.int32, "head")
         y = place(out, np.float32, (max(1, head.size), self.output_width))
         call("session_run_tokens", self._handle, ids, positions, sequences, head, y)
         return y if out is None else out  # type: ignore[no-any-return]
@@ -290,7 +290,7 @@ class Network(Object):
     def forward_tokens(self, ids: Any, last: bool = False, out: Any = None) -> np.ndarray:
         """The outputs after each id of a sequence from its beginning: (len(ids), output width); with last=True after the last alone:
         (output width,). Raises OutOfRange for ids that the network does not know."""
-        ids = array(ids, np.int32)
+        ids = array(ids, np.int32, "ids")
         if ids.ndim != 1 or ids.size == 0:
             raise ValueError("ids: expects (n,) with n at least 1, got the shape %s" % (ids.shape,))
         width = self.info["output"]["width"]
