@@ -222,7 +222,7 @@ def _targets(y: Any, loss: Optional[str], info: Dict[str, Any]) -> np.ndarray:
     whole = np.issubdtype(y.dtype, np.integer)
     by_place = y.size == len(y) * int(np.prod(places)) and (y.ndim == 1 or bool(places)) if y.ndim else False
     if by_place and (loss == "cross_entropy" or (loss is None and whole)):
-        return y.reshape((len(y), -1) if places else -1).astype(np.int32)
+        return array(y.reshape((len(y), -1) if places else -1), np.int32, "y")
     if loss == "cross_entropy" or (loss is None and whole and places):
         wanted = ", ".join(["samples", *("%d" % d for d in places)])
         raise ValueError("y: expects classes of the shape (%s), got the shape %s" % (wanted, y.shape))
