@@ -133,7 +133,7 @@ inline std::string topology_of(const LayerSample& s, std::string_view dtype) {
   std::vector<std::string> cells = {s.width > 0 ? R"("type":"dense","activation":"tanh","out":)" + std::to_string(s.width) + f : R"("type":"embedding","out":16,"std":0.5)" + f};
   if (!s.dims.empty()) cells.push_back(R"("type":"reshape","dims":[)" + std::string(s.dims) + "]" + f);
   cells.push_back(cell);
-  if (s.version > 1) cells.push_back(R"("type":"flatten")");
+  if (s.version > 1) cells.push_back(R"("type":"flatten")" + f);
   cells.push_back(R"("type":"dense","out":5)" + f);
   std::string t = R"({"format":"loom-topology","version":)" + std::to_string(s.version) + R"(,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" + (s.width > 0 ? R"({"width":4})" : R"({"ids":5})") + R"(,"cells":[)";
   for (std::size_t l = 0; l < cells.size(); ++l) t += (l > 0 ? "," : "") + std::string(R"({"at":[0,0,0,)") + std::to_string(l) + "]," + cells[l] + "}";
