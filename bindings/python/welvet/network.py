@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._call import array, call, library, new_bytes, place
+from ._call import array, call, library, new_bytes, place, plain
 from ._object import Idle, Object, cell_name
 from .layers import Sequential
 
@@ -212,10 +212,18 @@ class Network(Object):
         return values if out is None else out  # type: ignore[no-any-return]
 
     def set(self, name: str, values: Any) -> None:
-        """Sets parameter "path:role" from rows x cols values; its format stays. Float64 arrays go in as they are. Raises NotFound."""
-        path, _, role = name.rpartition(":")
-        wide = getattr(values, "dtype", None) == np.float64
-        call("network_set_f64" if wide else "network_set_f32", self._handle, path, role, values)
+        """Sets parameter "path:role" from values of the shape (rows, cols) that get() gives, or (cols,) where it has one row; its format
+        stays. Float64 arrays go in as they are. Raises NotFound, and ValueError for another shape."""
+        p = self._parameter(name)
+        values = plain(values, "values")
+        if p.rows and values.shape != (p.rows, p.cols) and (p.rows > 1 or values.shape != (p.cols,)):
+            hint = ""
+            if values.shape == (p.cols, p.rows):
+                hint = ": give its transpose, values.T"
+            elif values.size == p.rows * p.cols:
+                hint = ": where they are in that order, give values.reshape(%d, %d)" % (p.rows, p.cols)
+            raise ValueError("values: %s has the shape (%d, %d), got the shape %s%s" % (name, p.rows, p.cols, values.shape, hint))
+        call("network_set_f64" if values.dtype == np.float64 else "network_set_f32", self._handle, p.path, p.role, values)
 
     # ---- cells
 
