@@ -8,6 +8,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ._call import array, call, library, new_bytes, place, plain
+from ._cells import Layer, with_links
 from ._object import Idle, Object, cell_name
 from .layers import Sequential
 
@@ -233,6 +234,8 @@ class Network(Object):
 
     def set_cell(self, cell: Cell, layer: Dict[str, Any]) -> None:
         """Puts a layer into a cell. Other cells keep their values; on an error nothing has changed."""
+        if isinstance(layer, Layer):
+            layer = with_links([layer])[0]
         call("network_set_cell", self._handle, cell_name(cell), layer)
 
     def enable(self, cell: Cell, enabled: bool = True) -> None:
