@@ -94,7 +94,8 @@ class Input(Layer):
 class Sequential(Layer):
     """Layers one after another: a network where the first is an Input, else a layer of another one.
     One object in several places is one set of weights, as in PyTorch, where the first of them is on
-    the network's top level."""
+    the network's top level. `dtype` is that of all its layers which name none; `name`, `enabled` and
+    `tie` are of a layer in another one, not of a network."""
 
     def __init__(self, *layers: Layer, **common: Any) -> None:
         for i, layer in enumerate(layers):
@@ -110,8 +111,14 @@ class Sequential(Layer):
             input, cells = cells[0], cells[1:]
         if input is None:
             raise TypeError("Sequential: a network begins with an Input: Sequential(Input(784), ...)")
+        for key in ("name", "enabled", "tie"):
+            if key in self:
+                raise TypeError("Sequential: %r is of a layer, and this one is the whole network: give it to one of its layers" % key)
+        placed = with_links(cells)
+        if "dtype" in self:
+            placed = [cell if "links" in cell else {"dtype": self["dtype"], **cell} for cell in placed]
         return {"format": "loom-topology", "version": 2, "layers_per_cell": max(1, len(cells)),
-                "input": input.described, "cells": [{"at": [0, 0, 0, i], **cell} for i, cell in enumerate(with_links(cells))]}
+                "input": input.described, "cells": [{"at": [0, 0, 0, i], **cell} for i, cell in enumerate(placed)]}
 
 
 class Residual(Layer):
