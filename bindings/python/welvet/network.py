@@ -50,6 +50,14 @@ def rows_of(x: Any, given: Dict[str, Any], name: str = "x") -> Tuple[np.ndarray,
     return x.reshape(-1, flat), lead
 
 
+def one_sequence(ids: np.ndarray) -> np.ndarray:
+    """ids, which are of one sequence: rows are several, which have one memory each."""
+    if ids.ndim > 1:
+        raise TypeError("ids: expects one sequence, (n,), got the shape %s: give one row at a time, or run several at once "
+                        "in a Session(network, sequences=%d) by run_tokens" % (ids.shape, len(ids)))
+    return ids
+
+
 class Session(Object):
     """Runs a network; holds its memory and its KV caches. One thread at a time (Busy otherwise). Where the network changes, the session
     follows.
@@ -280,7 +288,7 @@ class Network(Object):
         """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (..., their
         product); y: (..., dimensions of the output), float32; `out` takes it where given. A network of
         ids takes integers: (..., steps), or, where a row is one id, one sequence, as forward_tokens
-        does. Raises ValueError for another shape."""
+        does. Raises ValueError for another shape, TypeError for several sequences of such a network."""
         info = self.info
         given, gives = info["input"], info["output"]
         if "ids" in given and "dims" not in given:
@@ -300,8 +308,8 @@ class Network(Object):
 
     def forward_tokens(self, ids: Any, last: bool = False, out: Any = None) -> np.ndarray:
         """The outputs after each id of a sequence from its beginning: (len(ids), output width); with last=True after the last alone:
-        (output width,). Raises OutOfRange for ids that the network does not know."""
-        ids = array(ids, np.int32, "ids")
+        (output width,). Raises OutOfRange for ids that the network does not know, and TypeError for several sequences at once."""
+        ids = one_sequence(array(ids, np.int32, "ids"))
         if ids.ndim != 1 or ids.size == 0:
             raise ValueError("ids: expects (n,) with n at least 1, got the shape %s" % (ids.shape,))
         width = self.info["output"]["width"]

@@ -65,11 +65,23 @@ class Data(Object):
 
     @classmethod
     def tokens(cls, ids: Any, length: int = 256) -> "Data":
-        """Token ids to predict one by one, cut into sequences of at most `length`: one stream (n,), or a list of documents."""
+        """Token ids to predict one by one, cut into sequences of at most `length`: one stream (n,), or documents, none of which
+        goes on in the next: (documents, n), or a list of them."""
         ends = []
-        if not hasattr(ids, "dtype") and len(ids) > 0 and hasattr(ids[0], "__len__"):
-            ends = np.cumsum([len(document) for document in ids])
-            ids = np.concatenate([array(document, np.int32, "ids") for document in ids])
+        if hasattr(ids, "dtype") or hasattr(ids, "__dlpack__"):
+            ids = array(ids, np.int32, "ids")
+            if ids.ndim == 2:
+                ends = np.arange(1, len(ids) + 1, dtype=np.int64) * ids.shape[1]
+            elif ids.ndim != 1:
+                raise ValueError("ids: expects (n,), or (documents, n), got the shape %s" % (ids.shape,))
+            ids = ids.reshape(-1)
+        elif len(ids) > 0 and hasattr(ids[0], "__len__"):
+            documents = [array(document, np.int32, "ids") for document in ids]
+            for i, document in enumerate(documents):
+                if document.ndim != 1:
+                    raise ValueError("ids: expects (n,) for a document, got the shape %s for document %d" % (document.shape, i))
+            ends = np.cumsum([len(document) for document in documents])
+            ids = np.concatenate(documents)
         return cls._of(call("data_tokens", ids, ends, length))  # type: ignore[no-any-return]
 
     @classmethod

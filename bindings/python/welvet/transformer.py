@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional,
 import numpy as np
 
 from . import _raw
-from ._call import call, interruptible, library, new_bytes, place
+from ._call import array, call, interruptible, library, new_bytes, place
 from ._object import Idle, Object
-from .network import Network, Path
+from .network import Network, Path, one_sequence
 from .text import Messages, Tokenizer, conversation
 
 Prompt = Union[str, Sequence[int], np.ndarray]
@@ -76,13 +76,13 @@ class _Generator(Object):
         self.context: int = call("generator_info", self._handle)["context"]
 
     def feed(self, prompt: Any) -> None:
-        """A text, ids, or a conversation (a list of dicts)."""
+        """A text, ids of one sequence, or a conversation (a list of dicts)."""
         if isinstance(prompt, str):
             name, value = "generator_feed_text", prompt
         elif len(prompt) > 0 and isinstance(prompt[0], dict):
             name, value = "generator_feed_chat", prompt
         else:
-            name, value = "generator_feed", prompt
+            name, value = "generator_feed", one_sequence(array(prompt, np.int32, "ids"))
         interruptible(lambda: call(name, self._handle, 0, value), cancel=lambda: call("generator_cancel", self._handle))
 
 
@@ -253,7 +253,8 @@ class Transformer(Object):
 
         max_tokens: at most (None: 256); a text also ends where the context is full, with finish "length". temperature: 0 is greedy. What
         is None is as the model's authors recommend, else temperature 0.7 and top_p 0.9. stop: texts that end it, and are not part of it.
-        Equal arguments give equal texts on every machine. Raises OutOfRange for a prompt that is longer than the context."""
+        Equal arguments give equal texts on every machine. Raises OutOfRange for a prompt that is longer than the context, and TypeError for
+        several prompts at once."""
         stream = self._write(prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, ignore_eos)
         return _collect(stream)
 
