@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Callable, Dict, NamedTuple, Optional
+from typing import Any, Callable, Dict, NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -85,8 +85,14 @@ class Data(Object):
         return cls._of(call("data_tokens", ids, ends, length))  # type: ignore[no-any-return]
 
     @classmethod
-    def table(cls, csv: str, **options: Any) -> "Data":
-        """CSV text; options: targets=["column", ...] or class="column" (as **{"class": ...}), header, separator."""
+    def table(cls, csv: Union[str, bytes, "os.PathLike[str]"], **options: Any) -> "Data":
+        """CSV: its text, or the path of a file (a text without a line break that is the name of one). Options: targets=["column", ...]
+        or class="column" (as **{"class": ...}), header, separator. Raises ValueError for a name of a .csv file that does not exist."""
+        if isinstance(csv, os.PathLike) or (isinstance(csv, str) and "\n" not in csv and "\r" not in csv and os.path.isfile(csv)):
+            with open(csv, "rb") as file:
+                csv = file.read()
+        elif isinstance(csv, str) and "\n" not in csv and csv.lower().endswith((".csv", ".tsv")):
+            raise ValueError("csv: there is no file %r: give the path of one that exists, or the table's text" % csv)
         return cls._of(call("data_table", csv, options))  # type: ignore[no-any-return]
 
     @property
