@@ -1,4 +1,5 @@
 """Arguments as users of llama-cpp-python and pandas give them (findings E)."""
+
 import inspect
 import os
 import pathlib
@@ -24,19 +25,41 @@ class Writing(unittest.TestCase):
 
     def test_E_none_is_the_default_of_stop_and_seed(self):
         want = self.model.generate("Once", max_tokens=6, seed=0, stop=(), temperature=1.0)
-        for settings in ({"seed": None}, {"stop": None}, {"seed": None, "stop": None}, {"stop": []}, {}):
+        for settings in (
+            {"seed": None},
+            {"stop": None},
+            {"seed": None, "stop": None},
+            {"stop": []},
+            {},
+        ):
             with self.subTest(settings):
                 got = self.model.generate("Once", max_tokens=6, temperature=1.0, **settings)
                 self.assertEqual((got, got.fingerprint), (want, want.fingerprint))
-                self.assertEqual("".join(self.model.generate_stream("Once", max_tokens=6, temperature=1.0, **settings)), want)
-        self.assertNotEqual(self.model.generate("Once", max_tokens=6, seed=1, temperature=1.0).fingerprint, want.fingerprint)
+                self.assertEqual(
+                    "".join(
+                        self.model.generate_stream(
+                            "Once", max_tokens=6, temperature=1.0, **settings
+                        )
+                    ),
+                    want,
+                )
+        self.assertNotEqual(
+            self.model.generate("Once", max_tokens=6, seed=1, temperature=1.0).fingerprint,
+            want.fingerprint,
+        )
         # A text that does end it: up to where it stands.
-        first = next(piece for piece in self.model.generate_stream("Once", max_tokens=6, temperature=1.0) if piece)
+        first = next(
+            piece
+            for piece in self.model.generate_stream("Once", max_tokens=6, temperature=1.0)
+            if piece
+        )
         stopped = self.model.generate("Once", max_tokens=6, temperature=1.0, stop=str(first))
         self.assertEqual((stopped, stopped.finish), ("", "stop"))
         for name in ("generate", "generate_stream", "chat", "chat_stream"):
             parameters = inspect.signature(getattr(Transformer, name)).parameters
-            self.assertEqual((parameters["stop"].default, parameters["seed"].default), (None, None), name)
+            self.assertEqual(
+                (parameters["stop"].default, parameters["seed"].default), (None, None), name
+            )
 
     def test_E_a_list_of_ids_is_a_prompt(self):
         want = self.model.generate(np.array([1, 2, 3], np.int32), max_tokens=4, temperature=0)
@@ -46,7 +69,10 @@ class Writing(unittest.TestCase):
                 got = self.model.generate(prompt, max_tokens=4, temperature=0)
                 self.assertEqual((got.tokens, got.fingerprint), (want.tokens, want.fingerprint))
         ids = self.model.tokenizer.encode("Once upon")
-        self.assertEqual(self.model.generate(ids, max_tokens=4, temperature=0).tokens, self.model.generate("Once upon", max_tokens=4, temperature=0).tokens)
+        self.assertEqual(
+            self.model.generate(ids, max_tokens=4, temperature=0).tokens,
+            self.model.generate("Once upon", max_tokens=4, temperature=0).tokens,
+        )
         with self.assertRaisesRegex(TypeError, "^ids: expects whole numbers"):
             self.model.generate(["Once", "upon"])
 
@@ -65,7 +91,10 @@ class Tables(unittest.TestCase):
                 for given in (path, pathlib.Path(path)):
                     with self.subTest(name, given=type(given).__name__):
                         self.assertEqual(Data.table(given, targets=["c"]).info, want)
-            with self.assertRaisesRegex(ValueError, r"^csv: there is no file '.*none\.csv': give the path of one that exists, or the table's text"):
+            with self.assertRaisesRegex(
+                ValueError,
+                r"^csv: there is no file '.*none\.csv': give the path of one that exists, or",
+            ):
                 Data.table(os.path.join(folder, "none.csv"), targets=["c"])
             with self.assertRaises(FileNotFoundError):
                 Data.table(pathlib.Path(folder) / "none.csv", targets=["c"])

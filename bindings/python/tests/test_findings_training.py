@@ -1,4 +1,5 @@
 """How people train: callbacks, counts and masks (findings D)."""
+
 import os
 import pathlib
 import sys
@@ -26,7 +27,9 @@ class Callbacks(unittest.TestCase):
     def test_D_false_of_numpy_stops(self):
         for answer in (False, np.bool_(False), np.array(False)):
             with self.subTest(repr(answer)):
-                history = welvet.train(small(), X, Y, epochs=5, batch=10, callbacks=[lambda p, a=answer: a])
+                history = welvet.train(
+                    small(), X, Y, epochs=5, batch=10, callbacks=[lambda p, a=answer: a]
+                )
                 self.assertEqual((history.stopped, history.steps), (True, [1]))
 
                 class Watch(welvet.Callback):
@@ -35,12 +38,16 @@ class Callbacks(unittest.TestCase):
 
                 history = welvet.train(small(), X, Y, epochs=5, batch=10, callbacks=[Watch()])
                 self.assertEqual((history.stopped, history["epoch"]), (True, [1]))
-                self.assertLess(small().train(X, Y, steps=10**6, callback=lambda s, a=answer: a).step, 100)
+                self.assertLess(
+                    small().train(X, Y, steps=10**6, callback=lambda s, a=answer: a).step, 100
+                )
 
     def test_D_nothing_else_stops(self):
         for answer in (None, True, np.bool_(True), 0, 0.0, "", np.array([])):
             with self.subTest(repr(answer)):
-                history = welvet.train(small(), X, Y, epochs=2, batch=10, callbacks=[lambda p, a=answer: a])
+                history = welvet.train(
+                    small(), X, Y, epochs=2, batch=10, callbacks=[lambda p, a=answer: a]
+                )
                 self.assertEqual((history.stopped, history.steps), (False, [1, 2, 3, 4]))
 
     def test_D_early_stopping_begins_anew(self):
@@ -57,10 +64,17 @@ class Counts(unittest.TestCase):
         for name, values in (("batch", (0, -5, 2.5, float("nan"), "8")), ("epochs", (0, -1, 1.5))):
             for value in values:
                 with self.subTest(name, value=value):
-                    for train in (lambda **s: welvet.train(small(), X, Y, **s), lambda **s: small().train(X, Y, **s)):
-                        with self.assertRaisesRegex(ValueError, r"^%s: expects a whole number of at least 1, got " % name):
+                    for train in (
+                        lambda **s: welvet.train(small(), X, Y, **s),
+                        lambda **s: small().train(X, Y, **s),
+                    ):
+                        with self.assertRaisesRegex(
+                            ValueError, r"^%s: expects a whole number of at least 1, got " % name
+                        ):
                             train(**{name: value})
-        self.assertEqual(welvet.train(small(), X, Y, epochs=np.int64(2), batch=np.int32(10)).steps, [1, 2, 3, 4])
+        self.assertEqual(
+            welvet.train(small(), X, Y, epochs=np.int64(2), batch=np.int32(10)).steps, [1, 2, 3, 4]
+        )
         self.assertEqual(small().train(X, Y, steps=3, batch=20).step, 3)
 
 

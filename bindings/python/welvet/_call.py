@@ -63,16 +63,18 @@ def _plain(value: Any) -> Any:
 
 
 def unmasked(x: Any, name: str) -> Any:
-    """x, which is no masked array any more. Raises ValueError where values are masked: Loom knows of no mask."""
+    """x, which is no masked array any more. Raises ValueError where values are masked: Loom knows
+    of no mask."""
     if isinstance(x, (list, tuple)):
-        masked = sum(int(np.ma.count_masked(part)) for part in x if isinstance(part, np.ma.MaskedArray))
+        parts = [part for part in x if isinstance(part, np.ma.MaskedArray)]
+        masked = sum(int(np.ma.count_masked(part)) for part in parts)
     elif isinstance(x, np.ma.MaskedArray):
         masked, x = int(np.ma.count_masked(x)), x.data
     else:
         return x
     if masked:
-        raise ValueError("%s: %d values are masked, and a mask would be lost: fill them (x.filled(0)) or leave their "
-                         "samples out" % (name, masked))
+        raise ValueError("%s: %d values are masked, and a mask would be lost: fill them "
+                         "(x.filled(0)) or leave their samples out" % (name, masked))
     return x
 
 
@@ -84,9 +86,9 @@ def plain(x: Any, name: str = "array") -> np.ndarray:
 
 
 def array(x: Any, dtype: Any, name: str = "array") -> np.ndarray:
-    """x as a contiguous array of dtype: itself where it is one, a view of DLPack and buffer objects where they allow it, else a
-    copy. `name`: what messages call it. Raises ValueError where values are masked, and where integers are wanted for what is no whole
-    number or beyond their range."""
+    """x as a contiguous array of dtype: itself where it is one, a view of DLPack and buffer objects
+    where they allow it, else a copy. `name`: what messages call it. Raises ValueError where values
+    are masked, and where integers are wanted for what is no whole number or beyond their range."""
     if np.issubdtype(dtype, np.integer):
         return np.ascontiguousarray(_integers(plain(x, name), np.dtype(dtype), name))
     if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__"):
@@ -114,7 +116,8 @@ def _integers(x: np.ndarray, dtype: Any, name: str) -> np.ndarray:
         at = np.unravel_index(int(np.argmin(fits)), x.shape)
         value = x[at].item() if isinstance(x[at], np.generic) else x[at]
         where = " at [%s]" % ", ".join("%d" % i for i in at) if at else ""
-        raise ValueError("%s: expects whole numbers from %d to %d, got %r%s" % (name, info.min, info.max, value, where))
+        raise ValueError("%s: expects whole numbers from %d to %d, got %r%s"
+                         % (name, info.min, info.max, value, where))
     return x.astype(dtype)
 
 
@@ -175,7 +178,8 @@ def _number(kind: str, name: str) -> Callable[[Any, List[Any]], None]:
         elif getattr(value, "ndim", 0) == 0 and hasattr(value, "item"):  # of NumPy, PyTorch, ...
             value = value.item()
         if not _whole(value, least, most):
-            raise ValueError("%s: expects a whole number from %d to %d, got %r" % (name, least, most, value))
+            raise ValueError("%s: expects a whole number from %d to %d, got %r"
+                             % (name, least, most, value))
         out.append(int(value))
     return encode
 
@@ -210,7 +214,9 @@ class Library:
                 steps.append((_json if kind == "json" else _text, 2, None))
             elif head in ("read", "fill"):
                 types += [ctypes.c_void_p, ctypes.c_size_t]
-                steps.append((_read(_DTYPES[what], parameter) if head == "read" else _fill(_DTYPES[what]), 2, None))
+                dtype = _DTYPES[what]
+                encoder = _read(dtype, parameter) if head == "read" else _fill(dtype)
+                steps.append((encoder, 2, None))
             elif head == "out":
                 types.append(ctypes.c_void_p)
                 steps.append((None, _NUMBERS[what], None))

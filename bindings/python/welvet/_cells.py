@@ -17,7 +17,7 @@ class Layer(Dict[str, Any]):
                 self[key] = list(value) if isinstance(value, tuple) else value
 
 
-# Types without weights: one object in several places is as many layers, as nothing is there to share.
+# Types without weights: an object in several places is as many layers.
 _WEIGHTLESS = {
     "activation", "avg_pool1", "avg_pool2", "avg_pool3", "binary", "dropout", "flatten",
     "log_softmax", "max_pool1", "max_pool2", "max_pool3", "permute", "pick", "reduce", "reshape",
@@ -48,8 +48,9 @@ def with_links(layers: List[Any]) -> List[Dict[str, Any]]:
         if id(layer) in cells:
             return {"links": [{"run": [0, 0, 0, cells[id(layer)]]}]}
         if id(layer) in nested:
-            raise TypeError("%s is used more than once, the first time inside of another layer: put it on the top level of "
-                            "the network before its other uses, or make a layer for each" % _called(layer))
+            raise TypeError("%s is used more than once, the first time inside of another layer: "
+                            "put it on the top level of the network before its other uses, or make "
+                            "a layer for each" % _called(layer))
         if cell >= 0:
             cells[id(layer)] = cell
         else:
@@ -65,8 +66,9 @@ def _called(layer: Dict[str, Any]) -> str:
     """A layer in messages: its name where it has one, else its settings."""
     if "name" in layer:
         return "the %s layer '%s'" % (layer["type"], layer["name"])
-    settings = ["%s=%r" % (key, value) for key, value in layer.items() if key not in ("type", "layers")]
-    return "the layer %s(%s)" % (layer["type"], ", ".join(settings[:3]))
+    settings = [item for item in layer.items() if item[0] not in ("type", "layers")]
+    shown = ", ".join("%s=%r" % item for item in settings[:3])
+    return "the layer %s(%s)" % (layer["type"], shown)
 
 
 class Input(Layer):
@@ -94,8 +96,8 @@ class Input(Layer):
 class Sequential(Layer):
     """Layers one after another: a network where the first is an Input, else a layer of another one.
     One object in several places is one set of weights, as in PyTorch, where the first of them is on
-    the network's top level. `dtype` is that of all its layers which name none; `name`, `enabled` and
-    `tie` are of a layer in another one, not of a network."""
+    the network's top level. `dtype` is that of all its layers which name none; `name`, `enabled`
+    and `tie` are of a layer in another one, not of a network."""
 
     def __init__(self, *layers: Layer, **common: Any) -> None:
         for i, layer in enumerate(layers):
@@ -113,12 +115,15 @@ class Sequential(Layer):
             raise TypeError("Sequential: a network begins with an Input: Sequential(Input(784), ...)")
         for key in ("name", "enabled", "tie"):
             if key in self:
-                raise TypeError("Sequential: %r is of a layer, and this one is the whole network: give it to one of its layers" % key)
+                raise TypeError("Sequential: %r is of a layer, and this one is the whole network: "
+                                "give it to one of its layers" % key)
         placed = with_links(cells)
         if "dtype" in self:
-            placed = [cell if "links" in cell else {"dtype": self["dtype"], **cell} for cell in placed]
+            common = {"dtype": self["dtype"]}
+            placed = [cell if "links" in cell else {**common, **cell} for cell in placed]
         return {"format": "loom-topology", "version": 2, "layers_per_cell": max(1, len(cells)),
-                "input": input.described, "cells": [{"at": [0, 0, 0, i], **cell} for i, cell in enumerate(placed)]}
+                "input": input.described,
+                "cells": [{"at": [0, 0, 0, i], **cell} for i, cell in enumerate(placed)]}
 
 
 class Residual(Layer):

@@ -39,8 +39,8 @@ class Epoch(NamedTuple):
 
 
 class Callback:
-    """Hooks of a training: override what is of interest. Returning False, Python's or NumPy's, stops the training after
-    this step."""
+    """Hooks of a training: override what is of interest. Returning False, Python's or NumPy's,
+    stops the training after this step."""
 
     def on_begin(self) -> None:
         """Before the first step: what earlier trainings left is forgotten here."""
@@ -53,8 +53,8 @@ class Callback:
 
 
 class EarlyStopping(Callback):
-    """Stops after `patience` epochs without a loss that is lower by more than `delta`: of what was held back, or, without that, of the epochs.
-    It begins anew in each training."""
+    """Stops after `patience` epochs without a loss that is lower by more than `delta`: of what was
+    held back, or, without that, of the epochs. It begins anew in each training."""
 
     def __init__(self, patience: int = 3, delta: float = 0.0) -> None:
         self.patience, self.delta, self.best, self.stale = patience, delta, float("inf"), 0
@@ -135,7 +135,9 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
     None: where that is a terminal. `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint, micro_batches, shuffle, ...).
 
     The weights are a function of network, data and settings: no bit depends on threads or callbacks. Raises LoomError where something does not fit, and where
-    a loss is not finite; ValueError for arrays whose lengths differ, for masked values, and where batch or epochs are no whole numbers above 0. Ctrl-C stops between two steps; the weights are those of the last one."""
+    a loss is not finite; ValueError for arrays whose lengths differ, for masked values, and where
+    batch or epochs are no whole numbers above 0. Ctrl-C stops between two steps; the weights are
+    those of the last one."""
     spec: Dict[str, Any] = dict(settings)
     batch, epochs = at_least_one("batch", batch), at_least_one("epochs", epochs)
     held: Optional[Tuple[np.ndarray, np.ndarray]] = None

@@ -53,8 +53,10 @@ def rows_of(x: Any, given: Dict[str, Any], name: str = "x") -> Tuple[np.ndarray,
 def one_sequence(ids: np.ndarray) -> np.ndarray:
     """ids, which are of one sequence: rows are several, which have one memory each."""
     if ids.ndim > 1:
-        raise TypeError("ids: expects one sequence, (n,), got the shape %s: give one row at a time, or run several at once "
-                        "in a Session(network, sequences=%d) by run_tokens" % (ids.shape, len(ids)))
+        raise TypeError("ids: expects one sequence, (n,), got the shape %s: give one row at a "
+                        "time, or run several at once in a Session(network, sequences=%d) by "
+                        "run_tokens"
+                        % (ids.shape, len(ids)))
     return ids
 
 
@@ -221,18 +223,22 @@ class Network(Object):
         return values if out is None else out  # type: ignore[no-any-return]
 
     def set(self, name: str, values: Any) -> None:
-        """Sets parameter "path:role" from values of the shape (rows, cols) that get() gives, or (cols,) where it has one row; its format
-        stays. Float64 arrays go in as they are. Raises NotFound, and ValueError for another shape."""
+        """Sets parameter "path:role" from values of the shape (rows, cols) that get() gives, or
+        (cols,) where it has one row; its format stays. Float64 arrays go in as they are. Raises
+        NotFound, and ValueError for another shape."""
         p = self._parameter(name)
         values = plain(values, "values")
-        if p.rows and values.shape != (p.rows, p.cols) and (p.rows > 1 or values.shape != (p.cols,)):
+        shapes = [(p.rows, p.cols)] + [(p.cols,)] * (p.rows == 1)
+        if p.rows and values.shape not in shapes:
             hint = ""
             if values.shape == (p.cols, p.rows):
                 hint = ": give its transpose, values.T"
             elif values.size == p.rows * p.cols:
-                hint = ": where they are in that order, give values.reshape(%d, %d)" % (p.rows, p.cols)
-            raise ValueError("values: %s has the shape (%d, %d), got the shape %s%s" % (name, p.rows, p.cols, values.shape, hint))
-        call("network_set_f64" if values.dtype == np.float64 else "network_set_f32", self._handle, p.path, p.role, values)
+                hint = ": where they are in that order, give values.reshape%s" % (shapes[0],)
+            raise ValueError("values: %s has the shape %s, got the shape %s%s"
+                             % (name, shapes[0], values.shape, hint))
+        function = "network_set_f64" if values.dtype == np.float64 else "network_set_f32"
+        call(function, self._handle, p.path, p.role, values)
 
     # ---- cells
 
@@ -288,7 +294,8 @@ class Network(Object):
         """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (..., their
         product); y: (..., dimensions of the output), float32; `out` takes it where given. A network of
         ids takes integers: (..., steps), or, where a row is one id, one sequence, as forward_tokens
-        does. Raises ValueError for another shape, TypeError for several sequences of such a network."""
+        does. Raises ValueError for another shape, TypeError for several sequences of such a
+        network."""
         info = self.info
         given, gives = info["input"], info["output"]
         if "ids" in given and "dims" not in given:
@@ -308,7 +315,8 @@ class Network(Object):
 
     def forward_tokens(self, ids: Any, last: bool = False, out: Any = None) -> np.ndarray:
         """The outputs after each id of a sequence from its beginning: (len(ids), output width); with last=True after the last alone:
-        (output width,). Raises OutOfRange for ids that the network does not know, and TypeError for several sequences at once."""
+        (output width,). Raises OutOfRange for ids that the network does not know, and TypeError for
+        several sequences at once."""
         ids = one_sequence(array(ids, np.int32, "ids"))
         if ids.ndim != 1 or ids.size == 0:
             raise ValueError("ids: expects (n,) with n at least 1, got the shape %s" % (ids.shape,))

@@ -65,34 +65,39 @@ class Data(Object):
 
     @classmethod
     def tokens(cls, ids: Any, length: int = 256) -> "Data":
-        """Token ids to predict one by one, cut into sequences of at most `length`: one stream (n,), or documents, none of which
-        goes on in the next: (documents, n), or a list of them."""
+        """Token ids to predict one by one, cut into sequences of at most `length`: one stream (n,),
+        or documents, none of which goes on in the next: (documents, n), or a list of them."""
         ends = []
         if hasattr(ids, "dtype") or hasattr(ids, "__dlpack__"):
             ids = array(ids, np.int32, "ids")
             if ids.ndim == 2:
                 ends = np.arange(1, len(ids) + 1, dtype=np.int64) * ids.shape[1]
             elif ids.ndim != 1:
-                raise ValueError("ids: expects (n,), or (documents, n), got the shape %s" % (ids.shape,))
+                raise ValueError("ids: expects (n,), or (documents, n), got the shape %s"
+                                 % (ids.shape,))
             ids = ids.reshape(-1)
         elif len(ids) > 0 and hasattr(ids[0], "__len__"):
             documents = [array(document, np.int32, "ids") for document in ids]
             for i, document in enumerate(documents):
                 if document.ndim != 1:
-                    raise ValueError("ids: expects (n,) for a document, got the shape %s for document %d" % (document.shape, i))
+                    raise ValueError("ids: expects (n,) for a document, got the shape %s for "
+                                     "document %d" % (document.shape, i))
             ends = np.cumsum([len(document) for document in documents])
             ids = np.concatenate(documents)
         return cls._of(call("data_tokens", ids, ends, length))  # type: ignore[no-any-return]
 
     @classmethod
     def table(cls, csv: Union[str, bytes, "os.PathLike[str]"], **options: Any) -> "Data":
-        """CSV: its text, or the path of a file (a text without a line break that is the name of one). Options: targets=["column", ...]
-        or class="column" (as **{"class": ...}), header, separator. Raises ValueError for a name of a .csv file that does not exist."""
-        if isinstance(csv, os.PathLike) or (isinstance(csv, str) and "\n" not in csv and "\r" not in csv and os.path.isfile(csv)):
+        """CSV: its text, or the path of a file (a text without a line break that is the name of
+        one). Options: targets=["column", ...] or class="column" (as **{"class": ...}), header,
+        separator. Raises ValueError for a name of a .csv file that does not exist."""
+        name = isinstance(csv, str) and "\n" not in csv and "\r" not in csv
+        if isinstance(csv, os.PathLike) or (name and os.path.isfile(csv)):
             with open(csv, "rb") as file:
                 csv = file.read()
-        elif isinstance(csv, str) and "\n" not in csv and csv.lower().endswith((".csv", ".tsv")):
-            raise ValueError("csv: there is no file %r: give the path of one that exists, or the table's text" % csv)
+        elif isinstance(csv, str) and name and csv.lower().endswith((".csv", ".tsv")):
+            raise ValueError("csv: there is no file %r: give the path of one that exists, or the "
+                             "table's text" % csv)
         return cls._of(call("data_table", csv, options))  # type: ignore[no-any-return]
 
     @property
@@ -105,15 +110,18 @@ class Data(Object):
 
 
 def stops(answer: Any) -> bool:
-    """Whether a callback's answer ends a training: False does, of whichever library; None, 0 and the like do not."""
+    """Whether a callback's answer ends a training: False does, of whichever library; None, 0 and
+    the like do not."""
     if isinstance(answer, (bool, np.bool_)):
         return not answer
-    return getattr(answer, "shape", None) == () and "bool" in str(getattr(answer, "dtype", "")) and not answer
+    kind = str(getattr(answer, "dtype", ""))  # of arrays without dimensions
+    return getattr(answer, "shape", None) == () and "bool" in kind and not answer
 
 
 def at_least_one(name: str, value: Any) -> int:
     """A count of a training. Raises ValueError for others than whole numbers above 0."""
-    if isinstance(value, (int, float, np.integer, np.floating)) and value >= 1 and value == value // 1:
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    if number and value >= 1 and value == value // 1:
         return int(value)
     raise ValueError("%s: expects a whole number of at least 1, got %r" % (name, value))
 
@@ -148,8 +156,8 @@ class Trainer(Object):
         return Step(done, self.info["steps"], loss, rate, rows)
 
     def run(self, callback: Optional[Callable[[Step], Optional[bool]]] = None) -> Step:
-        """To the end of the training. callback(step) is called a few times a second; False, Python's
-        or NumPy's, stops. Ctrl-C stops between steps."""
+        """To the end of the training. callback(step) is called a few times a second; False,
+        Python's or NumPy's, stops. Ctrl-C stops between steps."""
         steps, size = self.info["steps"], 1
         last = Step(self.done, steps, float("nan"), 0.0, 0)
         while last.step < steps:

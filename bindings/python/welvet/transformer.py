@@ -246,23 +246,25 @@ class Transformer(Object):
     @_shared
     def generate(
         self, prompt: Prompt = "", max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
-        top_p: Optional[float] = None, min_p: Optional[float] = None, repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
+        top_p: Optional[float] = None, min_p: Optional[float] = None,
+        repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
         stop: Union[str, Sequence[str], None] = None, ignore_eos: bool = False,
     ) -> Text:
         """What the model writes after a prompt: a text, ids, or "" for the beginning of a text.
 
         max_tokens: at most (None: 256); a text also ends where the context is full, with finish "length". temperature: 0 is greedy. What
-        is None is as the model's authors recommend, else temperature 0.7 and top_p 0.9. seed: None is 0. stop: a text or texts that end it,
-        and are not part of it; None for none.
-        Equal arguments give equal texts on every machine. Raises OutOfRange for a prompt that is longer than the context, and TypeError for
-        several prompts at once."""
+        is None is as the model's authors recommend, else temperature 0.7 and top_p 0.9. seed: None
+        is 0. stop: a text or texts that end it, and are not part of it; None for none.
+        Equal arguments give equal texts on every machine. Raises OutOfRange for a prompt that
+        is longer than the context, and TypeError for several prompts at once."""
         stream = self._write(prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, ignore_eos)
         return _collect(stream)
 
     @_shared
     def generate_stream(
         self, prompt: Prompt = "", max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
-        top_p: Optional[float] = None, min_p: Optional[float] = None, repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
+        top_p: Optional[float] = None, min_p: Optional[float] = None,
+        repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
         stop: Union[str, Sequence[str], None] = None, ignore_eos: bool = False,
     ) -> Iterator[Piece]:
         """The same piece by piece, one per token: whole characters, maybe none. The pieces together are what generate returns."""
@@ -271,7 +273,8 @@ class Transformer(Object):
     @_shared
     def chat(
         self, messages: Messages, max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
-        top_p: Optional[float] = None, min_p: Optional[float] = None, repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
+        top_p: Optional[float] = None, min_p: Optional[float] = None,
+        repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
         stop: Union[str, Sequence[str], None] = None,
     ) -> Text:
         """The answer in a conversation: [{"role": "user", "content": "..."}, ...], or what the user says. Give all that was said so
@@ -281,7 +284,8 @@ class Transformer(Object):
     @_shared
     def chat_stream(
         self, messages: Messages, max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
-        top_p: Optional[float] = None, min_p: Optional[float] = None, repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
+        top_p: Optional[float] = None, min_p: Optional[float] = None,
+        repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
         stop: Union[str, Sequence[str], None] = None,
     ) -> Iterator[Piece]:
         """The answer piece by piece."""
@@ -296,7 +300,11 @@ class Transformer(Object):
         given = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "repetition_penalty": repetition_penalty}
         return {**self.info["sampling"], **{key: value for key, value in given.items() if value is not None}}
 
-    def _write(self, prompt: Any, max_tokens: Optional[int], temperature: Any, top_k: Any, top_p: Any, min_p: Any, repetition_penalty: Any, seed: Optional[int], stop: Any, ignore_eos: bool) -> Iterator[Any]:
+    def _write(
+        self, prompt: Any, max_tokens: Optional[int], temperature: Any, top_k: Any,
+        top_p: Any, min_p: Any, repetition_penalty: Any, seed: Optional[int], stop: Any,
+        ignore_eos: bool,
+    ) -> Iterator[Any]:
         """Pieces, and at the end the fingerprint with the generator's info."""
         options = self._sampling(temperature, top_k, top_p, min_p, repetition_penalty)
         options["seed"] = ((0 if seed is None else int(seed)) + 2**63) % 2**64 - 2**63
