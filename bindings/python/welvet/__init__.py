@@ -60,7 +60,7 @@ def simulate(x: Any, format: str) -> np.ndarray:
     """What weights are once they are held in `format` ("i8", "i4:row", "ternary", "fp8e4m3:block32"): rounded, scaled and decoded, as a network
     sees them after `morph`. The first dimension of x counts the rows of the matrix, as in PyTorch's weights; one dimension is one row. Returns float32
     of the same shape. Raises InvalidArgument for an unknown format, or where x is empty."""
-    values = _call.array(x, np.float32)
+    values = _call.array(x, np.float32, "x")
     rounded = np.empty_like(values)
     _call.call("simulate", format, values.shape[0] if values.ndim > 1 else 1, values.reshape(-1), rounded.reshape(-1))
     return rounded

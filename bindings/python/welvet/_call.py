@@ -10,6 +10,7 @@ import _thread
 import atexit
 import ctypes
 import json
+import operator
 import os
 import threading
 from typing import Any, Callable, List, Optional, Set, Tuple
@@ -55,17 +56,78 @@ def _json(value: Any, out: List[Any]) -> None:
 def _plain(value: Any) -> Any:
     """NumPy's numbers and arrays inside of options."""
     if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
+        return unmasked(value, "an option").tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     raise TypeError("%s is no JSON" % type(value).__name__)
 
 
-def array(x: Any, dtype: Any) -> np.ndarray:
-    """x as a contiguous array of dtype: itself where it is one, a view of DLPack and buffer objects where they allow it, else a copy."""
+def unmasked(x: Any, name: str) -> Any:
+    """x, which is no masked array any more. Raises ValueError where values are masked: Loom knows
+    of no mask."""
+    if isinstance(x, (list, tuple)):
+        parts = [part for part in x if isinstance(part, np.ma.MaskedArray)]
+        masked = sum(int(np.ma.count_masked(part)) for part in parts)
+    elif isinstance(x, np.ma.MaskedArray):
+        masked, x = int(np.ma.count_masked(x)), x.data
+    else:
+        return x
+    if masked:
+        raise ValueError("%s: %d values are masked, and a mask would be lost: fill them "
+                         "(x.filled(0)) or leave their samples out" % (name, masked))
+    return x
+
+
+def plain(x: Any, name: str = "array") -> np.ndarray:
+    """x as an array of its own type. `name`: what messages call it."""
     if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__"):
         x = np.from_dlpack(x)
-    return np.ascontiguousarray(x, dtype=dtype)
+    return np.asarray(unmasked(x, name))
+
+
+def array(x: Any, dtype: Any, name: str = "array") -> np.ndarray:
+    """x as a contiguous array of dtype: itself where it is one, a view of DLPack and buffer objects
+    where they allow it, else a copy. `name`: what messages call it. Raises ValueError where values
+    are masked, and where integers are wanted for what is no whole number or beyond their range."""
+    if np.issubdtype(dtype, np.integer):
+        return np.ascontiguousarray(_integers(plain(x, name), np.dtype(dtype), name))
+    if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__"):
+        x = np.from_dlpack(x)
+    return np.ascontiguousarray(unmasked(x, name), dtype=dtype)
+
+
+def _integers(x: np.ndarray, dtype: Any, name: str) -> np.ndarray:
+    """x in an integer type: nothing wraps, and no fraction is cut off."""
+    if x.size == 0 or np.can_cast(x.dtype, dtype):
+        return x.astype(dtype, copy=False)
+    if x.dtype.kind not in "iufO":
+        raise TypeError("%s: expects whole numbers, got an array of %s" % (name, x.dtype))
+    info = np.iinfo(dtype)
+    if x.dtype.kind == "O":  # Python's integers beyond 64 bits, and what is no number
+        fits = np.array([_whole(v, info.min, info.max) for v in x.reshape(-1)]).reshape(x.shape)
+    elif x.dtype.kind == "f":
+        # Both ends as floats that no rounding moves: -2^n and 2^n. NaN is on neither side.
+        fits = (x >= float(info.min)) & (x < -float(info.min)) & (np.floor(x) == x)
+    else:
+        fits = x <= info.max
+        if x.dtype.kind == "i":
+            fits &= x >= info.min
+    if not fits.all():
+        at = np.unravel_index(int(np.argmin(fits)), x.shape)
+        value = x[at].item() if isinstance(x[at], np.generic) else x[at]
+        where = " at [%s]" % ", ".join("%d" % i for i in at) if at else ""
+        raise ValueError("%s: expects whole numbers from %d to %d, got %r%s"
+                         % (name, info.min, info.max, value, where))
+    return x.astype(dtype)
+
+
+def _whole(value: Any, least: int, most: int) -> bool:
+    if isinstance(value, (float, np.floating)):
+        return bool(np.floor(value) == value and least <= value <= most)
+    try:
+        return least <= operator.index(value) <= most
+    except TypeError:
+        return False
 
 
 def place(x: Any, dtype: Any, shape: Tuple[int, ...]) -> np.ndarray:
@@ -89,9 +151,9 @@ def place(x: Any, dtype: Any, shape: Tuple[int, ...]) -> np.ndarray:
     return a
 
 
-def _read(dtype: Any) -> Callable[[Any, List[Any]], None]:
+def _read(dtype: Any, name: str) -> Callable[[Any, List[Any]], None]:
     def encode(value: Any, out: List[Any]) -> None:
-        a = array(value, dtype)
+        a = array(value, dtype, name)
         out += [a.ctypes.data if a.size else None, a.size, a]  # the last is kept until the call is over
     return encode
 
@@ -104,8 +166,22 @@ def _fill(dtype: Any) -> Callable[[Any, List[Any]], None]:
     return encode
 
 
-def _number(value: Any, out: List[Any]) -> None:
-    out.append(int(value))
+_RANGES = {"i32": (-2**31, 2**31 - 1), "i64": (-2**63, 2**63 - 1), "u64": (0, 2**64 - 1)}
+
+
+def _number(kind: str, name: str) -> Callable[[Any, List[Any]], None]:
+    least, most = _RANGES.get(kind, _RANGES["u64"])  # handles
+
+    def encode(value: Any, out: List[Any]) -> None:
+        if kind == "bool":
+            value = bool(value)
+        elif getattr(value, "ndim", 0) == 0 and hasattr(value, "item"):  # of NumPy, PyTorch, ...
+            value = value.item()
+        if not _whole(value, least, most):
+            raise ValueError("%s: expects a whole number from %d to %d, got %r"
+                             % (name, least, most, value))
+        out.append(int(value))
+    return encode
 
 
 # ---- results
@@ -131,14 +207,16 @@ class Library:
         function.restype = ctypes.c_char_p if returns == "cstr" else ctypes.c_int32
         steps: List[Tuple[Optional[Callable[[Any, List[Any]], None]], Any, Optional[Callable[[Any], Any]]]] = []
         types: List[Any] = []
-        for _, kind in params:
+        for parameter, kind in params:
             head, _, what = kind.partition(" ")
             if kind in ("text", "json"):
                 types += [ctypes.c_char_p, ctypes.c_size_t]
                 steps.append((_json if kind == "json" else _text, 2, None))
             elif head in ("read", "fill"):
                 types += [ctypes.c_void_p, ctypes.c_size_t]
-                steps.append(((_read if head == "read" else _fill)(_DTYPES[what]), 2, None))
+                dtype = _DTYPES[what]
+                encoder = _read(dtype, parameter) if head == "read" else _fill(dtype)
+                steps.append((encoder, 2, None))
             elif head == "out":
                 types.append(ctypes.c_void_p)
                 steps.append((None, _NUMBERS[what], None))
@@ -147,7 +225,7 @@ class Library:
                 steps.append((None, ctypes.c_uint64, {"text": self.take_text, "json": self.take_json, "i32s": self.take_ids}.get(what)))
             else:  # handles and numbers
                 types.append(_NUMBERS.get(kind, ctypes.c_uint64))
-                steps.append((_number, 1, None))
+                steps.append((_number(kind, parameter), 1, None))
         if returns == "code":
             types.append(ctypes.c_void_p)
         function.argtypes = types

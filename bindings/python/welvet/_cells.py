@@ -17,6 +17,60 @@ class Layer(Dict[str, Any]):
                 self[key] = list(value) if isinstance(value, tuple) else value
 
 
+# Types without weights: an object in several places is as many layers.
+_WEIGHTLESS = {
+    "activation", "avg_pool1", "avg_pool2", "avg_pool3", "binary", "dropout", "flatten",
+    "log_softmax", "max_pool1", "max_pool2", "max_pool3", "permute", "pick", "reduce", "reshape",
+    "residual", "select", "softmax", "unary", "value_matmul",
+}
+
+
+def has_weights(layer: Dict[str, Any]) -> bool:
+    """Whether a layer, or one inside of it, may have weights."""
+    kind = layer.get("type")
+    if kind == "parallel" and (layer.get("combine") == "filter" or layer.get("stitch")):
+        return True
+    if "layers" in layer:
+        return any(has_weights(inner) for inner in layer["layers"])
+    return kind not in _WEIGHTLESS or bool(layer.get("constant"))
+
+
+def with_links(layers: List[Any]) -> List[Dict[str, Any]]:
+    """The cells of layers on the top level, with a link for each further use of an object: one
+    object is one set of weights, whose gradients add up. Raises TypeError where the first of
+    several uses is inside of another layer, for links lead to cells."""
+    cells: Dict[int, int] = {}  # of objects on the top level
+    nested: Dict[int, Any] = {}
+
+    def placed(layer: Any, cell: int) -> Dict[str, Any]:
+        if not has_weights(layer):
+            return dict(layer)
+        if id(layer) in cells:
+            return {"links": [{"run": [0, 0, 0, cells[id(layer)]]}]}
+        if id(layer) in nested:
+            raise TypeError("%s is used more than once, the first time inside of another layer: "
+                            "put it on the top level of the network before its other uses, or make "
+                            "a layer for each" % _called(layer))
+        if cell >= 0:
+            cells[id(layer)] = cell
+        else:
+            nested[id(layer)] = layer
+        if "layers" not in layer:
+            return dict(layer)
+        return {**layer, "layers": [placed(inner, -1) for inner in layer["layers"]]}
+
+    return [placed(layer, i) for i, layer in enumerate(layers)]
+
+
+def _called(layer: Dict[str, Any]) -> str:
+    """A layer in messages: its name where it has one, else its settings."""
+    if "name" in layer:
+        return "the %s layer '%s'" % (layer["type"], layer["name"])
+    settings = [item for item in layer.items() if item[0] not in ("type", "layers")]
+    shown = ", ".join("%s=%r" % item for item in settings[:3])
+    return "the layer %s(%s)" % (layer["type"], shown)
+
+
 class Input(Layer):
     """What arrives at a network, the first of its Sequential: Input(784) values, Input(1, 28, 28)
     values with dimensions (channels first; steps, then features), Input(40, ids=512) rows of 40 ids
@@ -40,7 +94,10 @@ class Input(Layer):
 
 
 class Sequential(Layer):
-    """Layers one after another: a network where the first is an Input, else a layer of another one."""
+    """Layers one after another: a network where the first is an Input, else a layer of another one.
+    One object in several places is one set of weights, as in PyTorch, where the first of them is on
+    the network's top level. `dtype` is that of all its layers which name none; `name`, `enabled`
+    and `tie` are of a layer in another one, not of a network."""
 
     def __init__(self, *layers: Layer, **common: Any) -> None:
         for i, layer in enumerate(layers):
@@ -56,8 +113,17 @@ class Sequential(Layer):
             input, cells = cells[0], cells[1:]
         if input is None:
             raise TypeError("Sequential: a network begins with an Input: Sequential(Input(784), ...)")
+        for key in ("name", "enabled", "tie"):
+            if key in self:
+                raise TypeError("Sequential: %r is of a layer, and this one is the whole network: "
+                                "give it to one of its layers" % key)
+        placed = with_links(cells)
+        if "dtype" in self:
+            common = {"dtype": self["dtype"]}
+            placed = [cell if "links" in cell else {**common, **cell} for cell in placed]
         return {"format": "loom-topology", "version": 2, "layers_per_cell": max(1, len(cells)),
-                "input": input.described, "cells": [{"at": [0, 0, 0, i], **cell} for i, cell in enumerate(cells)]}
+                "input": input.described,
+                "cells": [{"at": [0, 0, 0, i], **cell} for i, cell in enumerate(placed)]}
 
 
 class Residual(Layer):

@@ -7,10 +7,10 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tu
 
 import numpy as np
 
-from ._call import array, call
+from ._call import array, call, plain
 from ._errors import InvalidArgument
 from .network import Network, rows_of
-from .training import Data, Trainer, _flat, make_trainer
+from .training import Data, Trainer, _flat, at_least_one, make_trainer, stops
 
 
 class Progress(NamedTuple):
@@ -40,7 +40,11 @@ class Epoch(NamedTuple):
 
 
 class Callback:
-    """Hooks of a training: override what is of interest. Returning False stops the training after this step."""
+    """Hooks of a training: override what is of interest. Returning False, Python's or NumPy's,
+    stops the training after this step."""
+
+    def on_begin(self) -> None:
+        """Before the first step: what earlier trainings left is forgotten here."""
 
     def on_step(self, progress: Progress) -> Optional[bool]:
         """After each optimizer step."""
@@ -50,10 +54,14 @@ class Callback:
 
 
 class EarlyStopping(Callback):
-    """Stops after `patience` epochs without a loss that is lower by more than `delta`: of what was held back, or, without that, of the epochs."""
+    """Stops after `patience` epochs without a loss that is lower by more than `delta`: of what was
+    held back, or, without that, of the epochs. It begins anew in each training."""
 
     def __init__(self, patience: int = 3, delta: float = 0.0) -> None:
         self.patience, self.delta, self.best, self.stale = patience, delta, float("inf"), 0
+
+    def on_begin(self) -> None:
+        self.best, self.stale = float("inf"), 0
 
     def on_epoch(self, epoch: Epoch) -> Optional[bool]:
         loss = epoch.validation.get("loss", epoch.loss)
@@ -130,9 +138,11 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
     The weights are a function of network, data and settings: no bit depends on threads or
     callbacks. Raises LoomError where something does not fit, where x or y has a value that is NaN
     or infinite (a NaN in x is a missing value to Standardize(missing=True)), and where a loss is
-    not finite, that of the validation too; ValueError for arrays whose lengths differ. Ctrl-C
-    stops between two steps; the weights are those of the last one."""
+    not finite, that of the validation too; ValueError for arrays whose lengths differ, for masked
+    values, and where batch or epochs are no whole numbers above 0. Ctrl-C stops between two steps;
+    the weights are those of the last one."""
     spec: Dict[str, Any] = dict(settings)
+    batch, epochs = at_least_one("batch", batch), at_least_one("epochs", epochs)
     held: Optional[Tuple[np.ndarray, np.ndarray]] = None
     classes = values = None
     data: Any = x
@@ -164,7 +174,7 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
             spec["schedule"]["rate"] = rate
     spec.update(epochs=epochs, seed=seed)
     samples = data.info["samples"] if isinstance(data, Data) else len(data)
-    spec["batch"] = max(1, min(batch, samples))
+    spec["batch"] = min(batch, max(1, samples))
     with make_trainer(network, data, values, classes, None, threads, isa, spec) as trainer:
         return _run(trainer, network, samples, spec, held, list(callbacks), _Bar(progress))
 
@@ -172,6 +182,9 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
 def _run(trainer: Trainer, network: Network, samples: int, spec: Dict[str, Any], held: Optional[Tuple[np.ndarray, np.ndarray]], callbacks: List[Any], bar: _Bar) -> History:
     history, steps, epochs = History(), trainer.info["steps"], spec["epochs"]
     done, begun, of_epoch = 0, time.perf_counter(), []
+    for callback in callbacks:
+        if isinstance(callback, Callback):
+            callback.on_begin()
     try:
         while done < steps and not history.stopped:
             epoch = done * spec["batch"] // samples + 1
@@ -200,7 +213,7 @@ def _run(trainer: Trainer, network: Network, samples: int, spec: Dict[str, Any],
 
 
 def _asked(hook: Callable[[Any], Optional[bool]], what: Any) -> bool:
-    return hook(what) is not False
+    return not stops(hook(what))
 
 
 def _places(info: Dict[str, Any]) -> Tuple[int, ...]:
@@ -213,11 +226,11 @@ def _places(info: Dict[str, Any]) -> Tuple[int, ...]:
 
 def _targets(y: Any, loss: Optional[str], info: Dict[str, Any]) -> np.ndarray:
     """int32 classes, one for each place of a row, or float32 rows."""
-    y, places = np.asarray(y), _places(info)
+    y, places = plain(y, "y"), _places(info)
     whole = np.issubdtype(y.dtype, np.integer)
     by_place = y.size == len(y) * int(np.prod(places)) and (y.ndim == 1 or bool(places)) if y.ndim else False
     if by_place and (loss == "cross_entropy" or (loss is None and whole)):
-        return y.reshape((len(y), -1) if places else -1).astype(np.int32)
+        return array(y.reshape((len(y), -1) if places else -1), np.int32, "y")
     if loss == "cross_entropy" or (loss is None and whole and places):
         wanted = ", ".join(["samples", *("%d" % d for d in places)])
         raise ValueError("y: expects classes of the shape (%s), got the shape %s" % (wanted, y.shape))

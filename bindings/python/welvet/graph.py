@@ -6,7 +6,7 @@ from typing import Any, Dict, Tuple, Union
 
 import numpy as np
 
-from ._call import call, new_bytes
+from ._call import call, new_bytes, plain
 from ._errors import Unsupported
 from ._object import Object
 from .network import Network
@@ -47,7 +47,7 @@ class Graph(Object):
 
         It computes in float32. Raises Unsupported, with the name of the node, for what no layer does; OutOfRange for integers beyond 2^24.
         """
-        arrays = {name: np.asarray(value) for name, value in inputs.items()}
+        arrays = {name: plain(value, name) for name, value in inputs.items()}
         for name, a in arrays.items():
             if a.dtype.kind not in "biuf" and a.dtype.name not in (own for own, _ in _SMALL.values()):
                 raise Unsupported("the input '%s' of %s is not mapped: expects numbers" % (name, a.dtype))

@@ -7,7 +7,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._call import array, call, library, new_bytes, place
+from ._call import array, call, library, new_bytes, place, plain
+from ._cells import Layer, with_links
 from ._object import Idle, Object, cell_name
 from .layers import Sequential
 
@@ -34,7 +35,7 @@ class Parameter(NamedTuple):
 
 def rows_of(x: Any, given: Dict[str, Any], name: str = "x") -> Tuple[np.ndarray, Tuple[int, ...]]:
     """x as (rows, numbers of a row) for a network's input, and the shape of its rows."""
-    x = array(x, np.int32 if "ids" in given else np.float32)
+    x = array(x, np.int32 if "ids" in given else np.float32, name)
     dims = tuple(given.get("dims", ())) or (given["width"],)
     flat = int(np.prod(dims))
     if x.ndim >= len(dims) and x.shape[x.ndim - len(dims):] == dims:
@@ -47,6 +48,16 @@ def rows_of(x: Any, given: Dict[str, Any], name: str = "x") -> Tuple[np.ndarray,
         wanted = ", ".join("%d" % d for d in dims)
         raise ValueError("%s: expects (..., %s), got the shape %s" % (name, wanted, x.shape))
     return x.reshape(-1, flat), lead
+
+
+def one_sequence(ids: np.ndarray) -> np.ndarray:
+    """ids, which are of one sequence: rows are several, which have one memory each."""
+    if ids.ndim > 1:
+        raise TypeError("ids: expects one sequence, (n,), got the shape %s: give one row at a "
+                        "time, or run several at once in a Session(network, sequences=%d) by "
+                        "run_tokens"
+                        % (ids.shape, len(ids)))
+    return ids
 
 
 class Session(Object):
@@ -71,7 +82,7 @@ class Session(Object):
 
     def run(self, x: Any, out: Any = None) -> np.ndarray:
         """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out` takes it where given."""
-        x = array(x, np.float32)
+        x = array(x, np.float32, "x")
         if x.ndim != 2:
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
         y = place(out, np.float32, (x.shape[0], self.output_width))
@@ -81,7 +92,7 @@ class Session(Object):
     def run_ids(self, ids: Any, out: Any = None) -> np.ndarray:
         """Rows of ids, each a sequence of its own: ids is (rows, steps of the input), the result (rows,
         output width)."""
-        ids = array(ids, np.int32)
+        ids = array(ids, np.int32, "ids")
         if ids.ndim != 2:
             raise ValueError("ids: expects (rows, steps), got the shape %s" % (ids.shape,))
         y = place(out, np.float32, (ids.shape[0], self.output_width))
@@ -91,7 +102,7 @@ class Session(Object):
     def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (), out: Any = None) -> np.ndarray:
         """Token ids at positions of sequences (all 0 where empty). The result has one row of output width per row in `head` (the last
         one where empty). Keys and values of earlier runs stay in the caches."""
-        head = array(head, np.int32)
+        head = array(head, np.int32, "head")
         y = place(out, np.float32, (max(1, head.size), self.output_width))
         call("session_run_tokens", self._handle, ids, positions, sequences, head, y)
         return y if out is None else out  # type: ignore[no-any-return]
@@ -212,10 +223,22 @@ class Network(Object):
         return values if out is None else out  # type: ignore[no-any-return]
 
     def set(self, name: str, values: Any) -> None:
-        """Sets parameter "path:role" from rows x cols values; its format stays. Float64 arrays go in as they are. Raises NotFound."""
-        path, _, role = name.rpartition(":")
-        wide = getattr(values, "dtype", None) == np.float64
-        call("network_set_f64" if wide else "network_set_f32", self._handle, path, role, values)
+        """Sets parameter "path:role" from values of the shape (rows, cols) that get() gives, or
+        (cols,) where it has one row; its format stays. Float64 arrays go in as they are. Raises
+        NotFound, and ValueError for another shape."""
+        p = self._parameter(name)
+        values = plain(values, "values")
+        shapes = [(p.rows, p.cols)] + [(p.cols,)] * (p.rows == 1)
+        if p.rows and values.shape not in shapes:
+            hint = ""
+            if values.shape == (p.cols, p.rows):
+                hint = ": give its transpose, values.T"
+            elif values.size == p.rows * p.cols:
+                hint = ": where they are in that order, give values.reshape%s" % (shapes[0],)
+            raise ValueError("values: %s has the shape %s, got the shape %s%s"
+                             % (name, shapes[0], values.shape, hint))
+        function = "network_set_f64" if values.dtype == np.float64 else "network_set_f32"
+        call(function, self._handle, p.path, p.role, values)
 
     # ---- cells
 
@@ -225,6 +248,8 @@ class Network(Object):
 
     def set_cell(self, cell: Cell, layer: Dict[str, Any]) -> None:
         """Puts a layer into a cell. Other cells keep their values; on an error nothing has changed."""
+        if isinstance(layer, Layer):
+            layer = with_links([layer])[0]
         call("network_set_cell", self._handle, cell_name(cell), layer)
 
     def enable(self, cell: Cell, enabled: bool = True) -> None:
@@ -269,7 +294,8 @@ class Network(Object):
         """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (..., their
         product); y: (..., dimensions of the output), float32; `out` takes it where given. A network of
         ids takes integers: (..., steps), or, where a row is one id, one sequence, as forward_tokens
-        does. Raises ValueError for another shape."""
+        does. Raises ValueError for another shape, TypeError for several sequences of such a
+        network."""
         info = self.info
         given, gives = info["input"], info["output"]
         if "ids" in given and "dims" not in given:
@@ -289,8 +315,9 @@ class Network(Object):
 
     def forward_tokens(self, ids: Any, last: bool = False, out: Any = None) -> np.ndarray:
         """The outputs after each id of a sequence from its beginning: (len(ids), output width); with last=True after the last alone:
-        (output width,). Raises OutOfRange for ids that the network does not know."""
-        ids = array(ids, np.int32)
+        (output width,). Raises OutOfRange for ids that the network does not know, and TypeError for
+        several sequences at once."""
+        ids = one_sequence(array(ids, np.int32, "ids"))
         if ids.ndim != 1 or ids.size == 0:
             raise ValueError("ids: expects (n,) with n at least 1, got the shape %s" % (ids.shape,))
         width = self.info["output"]["width"]

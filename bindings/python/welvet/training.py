@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Callable, Dict, NamedTuple, Optional
+from typing import Any, Callable, Dict, NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Data(Object):
     def classes(cls, x: Any, classes: Any) -> "Data":
         """Rows and their classes: x (samples, width), classes (samples,), or (samples, places...): one
         for every step or pixel; below 0: not counted."""
-        x, classes = _rows(x, "x"), array(classes, np.int32)
+        x, classes = _rows(x, "x"), array(classes, np.int32, "classes")
         _same(x, classes)
         return cls._of(call("data_classes", x, x.shape[1], classes.reshape(-1)))  # type: ignore[no-any-return]
 
@@ -50,7 +50,7 @@ class Data(Object):
     def ids(cls, ids: Any, y: Any = None, classes: Any = None) -> "Data":
         """Rows of ids, each a sequence of its own: ids (samples, steps), y (samples, targets) or classes
         as Data.classes takes them."""
-        ids = array(ids, np.int32)
+        ids = array(ids, np.int32, "ids")
         if ids.ndim != 2:
             raise ValueError("ids: expects (samples, steps), got the shape %s" % (ids.shape,))
         if (y is None) == (classes is None):
@@ -59,22 +59,45 @@ class Data(Object):
             y = _rows(y, "y")
             _same(ids, y)
             return cls._of(call("data_id_values", ids, ids.shape[1], y, y.shape[1]))  # type: ignore[no-any-return]
-        classes = array(classes, np.int32)
+        classes = array(classes, np.int32, "classes")
         _same(ids, classes)
         return cls._of(call("data_id_classes", ids, ids.shape[1], classes.reshape(-1)))  # type: ignore[no-any-return]
 
     @classmethod
     def tokens(cls, ids: Any, length: int = 256) -> "Data":
-        """Token ids to predict one by one, cut into sequences of at most `length`: one stream (n,), or a list of documents."""
+        """Token ids to predict one by one, cut into sequences of at most `length`: one stream (n,),
+        or documents, none of which goes on in the next: (documents, n), or a list of them."""
         ends = []
-        if not hasattr(ids, "dtype") and len(ids) > 0 and hasattr(ids[0], "__len__"):
-            ends = np.cumsum([len(document) for document in ids])
-            ids = np.concatenate([array(document, np.int32) for document in ids])
+        if hasattr(ids, "dtype") or hasattr(ids, "__dlpack__"):
+            ids = array(ids, np.int32, "ids")
+            if ids.ndim == 2:
+                ends = np.arange(1, len(ids) + 1, dtype=np.int64) * ids.shape[1]
+            elif ids.ndim != 1:
+                raise ValueError("ids: expects (n,), or (documents, n), got the shape %s"
+                                 % (ids.shape,))
+            ids = ids.reshape(-1)
+        elif len(ids) > 0 and hasattr(ids[0], "__len__"):
+            documents = [array(document, np.int32, "ids") for document in ids]
+            for i, document in enumerate(documents):
+                if document.ndim != 1:
+                    raise ValueError("ids: expects (n,) for a document, got the shape %s for "
+                                     "document %d" % (document.shape, i))
+            ends = np.cumsum([len(document) for document in documents])
+            ids = np.concatenate(documents)
         return cls._of(call("data_tokens", ids, ends, length))  # type: ignore[no-any-return]
 
     @classmethod
-    def table(cls, csv: str, **options: Any) -> "Data":
-        """CSV text; options: targets=["column", ...] or class="column" (as **{"class": ...}), header, separator."""
+    def table(cls, csv: Union[str, bytes, "os.PathLike[str]"], **options: Any) -> "Data":
+        """CSV: its text, or the path of a file (a text without a line break that is the name of
+        one). Options: targets=["column", ...] or class="column" (as **{"class": ...}), header,
+        separator. Raises ValueError for a name of a .csv file that does not exist."""
+        name = isinstance(csv, str) and "\n" not in csv and "\r" not in csv
+        if isinstance(csv, os.PathLike) or (name and os.path.isfile(csv)):
+            with open(csv, "rb") as file:
+                csv = file.read()
+        elif isinstance(csv, str) and name and csv.lower().endswith((".csv", ".tsv")):
+            raise ValueError("csv: there is no file %r: give the path of one that exists, or the "
+                             "table's text" % csv)
         return cls._of(call("data_table", csv, options))  # type: ignore[no-any-return]
 
     @property
@@ -86,13 +109,30 @@ class Data(Object):
         return "%d samples" % self.info["samples"]
 
 
+def stops(answer: Any) -> bool:
+    """Whether a callback's answer ends a training: False does, of whichever library; None, 0 and
+    the like do not."""
+    if isinstance(answer, (bool, np.bool_)):
+        return not answer
+    kind = str(getattr(answer, "dtype", ""))  # of arrays without dimensions
+    return getattr(answer, "shape", None) == () and "bool" in kind and not answer
+
+
+def at_least_one(name: str, value: Any) -> int:
+    """A count of a training. Raises ValueError for others than whole numbers above 0."""
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    if number and value >= 1 and value == value // 1:
+        return int(value)
+    raise ValueError("%s: expects a whole number of at least 1, got %r" % (name, value))
+
+
 def _same(x: np.ndarray, y: np.ndarray) -> None:
     if len(x) != len(y):
         raise ValueError("%d samples with targets of %d" % (len(x), len(y)))
 
 
 def _rows(x: Any, name: str) -> np.ndarray:
-    x = array(x, np.float32)
+    x = array(x, np.float32, name)
     if x.ndim == 1:
         x = x.reshape(-1, 1)
     if x.ndim != 2:
@@ -116,7 +156,8 @@ class Trainer(Object):
         return Step(done, self.info["steps"], loss, rate, rows)
 
     def run(self, callback: Optional[Callable[[Step], Optional[bool]]] = None) -> Step:
-        """To the end of the training. callback(step) is called a few times a second; False stops. Ctrl-C stops between steps."""
+        """To the end of the training. callback(step) is called a few times a second; False,
+        Python's or NumPy's, stops. Ctrl-C stops between steps."""
         steps, size = self.info["steps"], 1
         last = Step(self.done, steps, float("nan"), 0.0, 0)
         while last.step < steps:
@@ -124,7 +165,7 @@ class Trainer(Object):
             done, loss, rate, rows = call("trainer_step", self._handle, size)
             seconds = time.perf_counter() - begin
             last = Step(done, steps, loss, rate, rows)
-            if callback is not None and callback(last) is False:
+            if callback is not None and stops(callback(last)):
                 break
             size = max(1, min(2 * size, int(size * _SLICE / max(seconds, 1e-9))))
         return last
@@ -180,7 +221,7 @@ def _data(network: Network, x: Any, y: Any, classes: Any) -> Data:
 
 
 def _flat(y: Any) -> np.ndarray:
-    y = array(y, np.float32)
+    y = array(y, np.float32, "y")
     return y.reshape(len(y), -1) if y.ndim > 0 else y.reshape(1, 1)
 
 
@@ -196,7 +237,9 @@ def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[
     info = data.info
     whole: Dict[str, Any] = {**(spec or {}), **settings}
     whole.setdefault("loss", "mse" if "targets" in info else "cross_entropy")
+    if "batch" in whole:
+        whole["batch"] = at_least_one("batch", whole["batch"])
     whole.setdefault("batch", max(1, min(32, info["samples"])))
     if "steps" not in whole:
-        whole.setdefault("epochs", 10)
+        whole["epochs"] = at_least_one("epochs", whole.get("epochs", 10))
     return Trainer(network, data, whole, threads, isa, mode)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional,
 import numpy as np
 
 from . import _raw
-from ._call import call, interruptible, library, new_bytes, place
+from ._call import array, call, interruptible, library, new_bytes, place
 from ._object import Idle, Object
-from .network import Network, Path
+from .network import Network, Path, one_sequence
 from .text import Messages, Tokenizer, conversation
 
 Prompt = Union[str, Sequence[int], np.ndarray]
@@ -76,13 +76,13 @@ class _Generator(Object):
         self.context: int = call("generator_info", self._handle)["context"]
 
     def feed(self, prompt: Any) -> None:
-        """A text, ids, or a conversation (a list of dicts)."""
+        """A text, ids of one sequence, or a conversation (a list of dicts)."""
         if isinstance(prompt, str):
             name, value = "generator_feed_text", prompt
         elif len(prompt) > 0 and isinstance(prompt[0], dict):
             name, value = "generator_feed_chat", prompt
         else:
-            name, value = "generator_feed", prompt
+            name, value = "generator_feed", one_sequence(array(prompt, np.int32, "ids"))
         interruptible(lambda: call(name, self._handle, 0, value), cancel=lambda: call("generator_cancel", self._handle))
 
 
@@ -246,22 +246,26 @@ class Transformer(Object):
     @_shared
     def generate(
         self, prompt: Prompt = "", max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
-        top_p: Optional[float] = None, min_p: Optional[float] = None, repetition_penalty: Optional[float] = None, seed: int = 0,
-        stop: Union[str, Sequence[str]] = (), ignore_eos: bool = False,
+        top_p: Optional[float] = None, min_p: Optional[float] = None,
+        repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
+        stop: Union[str, Sequence[str], None] = None, ignore_eos: bool = False,
     ) -> Text:
         """What the model writes after a prompt: a text, ids, or "" for the beginning of a text.
 
         max_tokens: at most (None: 256); a text also ends where the context is full, with finish "length". temperature: 0 is greedy. What
-        is None is as the model's authors recommend, else temperature 0.7 and top_p 0.9. stop: texts that end it, and are not part of it.
-        Equal arguments give equal texts on every machine. Raises OutOfRange for a prompt that is longer than the context."""
+        is None is as the model's authors recommend, else temperature 0.7 and top_p 0.9. seed: None
+        is 0. stop: a text or texts that end it, and are not part of it; None for none.
+        Equal arguments give equal texts on every machine. Raises OutOfRange for a prompt that
+        is longer than the context, and TypeError for several prompts at once."""
         stream = self._write(prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, ignore_eos)
         return _collect(stream)
 
     @_shared
     def generate_stream(
         self, prompt: Prompt = "", max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
-        top_p: Optional[float] = None, min_p: Optional[float] = None, repetition_penalty: Optional[float] = None, seed: int = 0,
-        stop: Union[str, Sequence[str]] = (), ignore_eos: bool = False,
+        top_p: Optional[float] = None, min_p: Optional[float] = None,
+        repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
+        stop: Union[str, Sequence[str], None] = None, ignore_eos: bool = False,
     ) -> Iterator[Piece]:
         """The same piece by piece, one per token: whole characters, maybe none. The pieces together are what generate returns."""
         return _pieces(self._write(prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, ignore_eos))
@@ -269,8 +273,9 @@ class Transformer(Object):
     @_shared
     def chat(
         self, messages: Messages, max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
-        top_p: Optional[float] = None, min_p: Optional[float] = None, repetition_penalty: Optional[float] = None, seed: int = 0,
-        stop: Union[str, Sequence[str]] = (),
+        top_p: Optional[float] = None, min_p: Optional[float] = None,
+        repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
+        stop: Union[str, Sequence[str], None] = None,
     ) -> Text:
         """The answer in a conversation: [{"role": "user", "content": "..."}, ...], or what the user says. Give all that was said so
         far: what is known already is not run again. Raises InvalidArgument or Unsupported where the model has no chat form."""
@@ -279,8 +284,9 @@ class Transformer(Object):
     @_shared
     def chat_stream(
         self, messages: Messages, max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
-        top_p: Optional[float] = None, min_p: Optional[float] = None, repetition_penalty: Optional[float] = None, seed: int = 0,
-        stop: Union[str, Sequence[str]] = (),
+        top_p: Optional[float] = None, min_p: Optional[float] = None,
+        repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
+        stop: Union[str, Sequence[str], None] = None,
     ) -> Iterator[Piece]:
         """The answer piece by piece."""
         return _pieces(self._write(conversation(messages), max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, False))
@@ -294,11 +300,15 @@ class Transformer(Object):
         given = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "repetition_penalty": repetition_penalty}
         return {**self.info["sampling"], **{key: value for key, value in given.items() if value is not None}}
 
-    def _write(self, prompt: Any, max_tokens: Optional[int], temperature: Any, top_k: Any, top_p: Any, min_p: Any, repetition_penalty: Any, seed: int, stop: Any, ignore_eos: bool) -> Iterator[Any]:
+    def _write(
+        self, prompt: Any, max_tokens: Optional[int], temperature: Any, top_k: Any,
+        top_p: Any, min_p: Any, repetition_penalty: Any, seed: Optional[int], stop: Any,
+        ignore_eos: bool,
+    ) -> Iterator[Any]:
         """Pieces, and at the end the fingerprint with the generator's info."""
         options = self._sampling(temperature, top_k, top_p, min_p, repetition_penalty)
-        options["seed"] = (int(seed) + 2**63) % 2**64 - 2**63
-        options["stop"] = [stop] if isinstance(stop, str) else list(stop)
+        options["seed"] = ((0 if seed is None else int(seed)) + 2**63) % 2**64 - 2**63
+        options["stop"] = [stop] if isinstance(stop, str) else list(stop or ())
         options["ignore_eos"] = ignore_eos
         if max_tokens is not None and max_tokens < 1:
             raise ValueError("max_tokens: must be at least 1, got %d" % max_tokens)

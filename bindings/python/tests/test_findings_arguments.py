@@ -1,0 +1,118 @@
+"""Arguments as users of llama-cpp-python and pandas give them (findings E)."""
+
+import inspect
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+if os.environ.get("WELVET_INSTALLED") != "1":
+    sys.path.insert(0, str(ROOT / "bindings/python"))
+
+from welvet import Data, LoomError, Transformer  # noqa: E402
+
+TINY = ROOT / "tests/cases/data/tiny.entity"
+MESSAGES = [{"role": "user", "content": "a"}]
+
+
+class Writing(unittest.TestCase):
+    def setUp(self):
+        self.model = Transformer(TINY, threads=1)
+
+    def test_E_none_is_the_default_of_stop_and_seed(self):
+        want = self.model.generate("Once", max_tokens=6, seed=0, stop=(), temperature=1.0)
+        for settings in (
+            {"seed": None},
+            {"stop": None},
+            {"seed": None, "stop": None},
+            {"stop": []},
+            {},
+        ):
+            with self.subTest(settings):
+                got = self.model.generate("Once", max_tokens=6, temperature=1.0, **settings)
+                self.assertEqual((got, got.fingerprint), (want, want.fingerprint))
+                self.assertEqual(
+                    "".join(
+                        self.model.generate_stream(
+                            "Once", max_tokens=6, temperature=1.0, **settings
+                        )
+                    ),
+                    want,
+                )
+        self.assertNotEqual(
+            self.model.generate("Once", max_tokens=6, seed=1, temperature=1.0).fingerprint,
+            want.fingerprint,
+        )
+        # A text that does end it: up to where it stands.
+        first = next(
+            piece
+            for piece in self.model.generate_stream("Once", max_tokens=6, temperature=1.0)
+            if piece
+        )
+        stopped = self.model.generate("Once", max_tokens=6, temperature=1.0, stop=str(first))
+        self.assertEqual((stopped, stopped.finish), ("", "stop"))
+        for name in ("generate", "generate_stream", "chat", "chat_stream"):
+            parameters = inspect.signature(getattr(Transformer, name)).parameters
+            self.assertEqual(
+                (parameters["stop"].default, parameters["seed"].default), (None, None), name
+            )
+
+    def test_E_a_list_of_ids_is_a_prompt(self):
+        want = self.model.generate(np.array([1, 2, 3], np.int32), max_tokens=4, temperature=0)
+        self.assertGreater(len(want.tokens), 0)
+        for prompt in ([1, 2, 3], (1, 2, 3), range(1, 4), np.array([1, 2, 3]), [np.int64(1), 2, 3]):
+            with self.subTest(repr(prompt)):
+                got = self.model.generate(prompt, max_tokens=4, temperature=0)
+                self.assertEqual((got.tokens, got.fingerprint), (want.tokens, want.fingerprint))
+        ids = self.model.tokenizer.encode("Once upon")
+        self.assertEqual(
+            self.model.generate(ids, max_tokens=4, temperature=0).tokens,
+            self.model.generate("Once upon", max_tokens=4, temperature=0).tokens,
+        )
+        with self.assertRaisesRegex(TypeError, "^ids: expects whole numbers"):
+            self.model.generate(["Once", "upon"])
+
+
+class Tables(unittest.TestCase):
+    TEXT = "a,b,c\n1,2,3\n4,5,7\n2,9,1\n"
+
+    def test_E_a_path_is_read(self):
+        want = Data.table(self.TEXT, targets=["c"]).info
+        self.assertEqual((want["samples"], want["width"]), (3, 2))
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("t.csv", "table", "T.CSV", "a,b"):
+                path = os.path.join(folder, name)
+                with open(path, "w", encoding="utf-8", newline="") as file:
+                    file.write(self.TEXT)
+                for given in (path, pathlib.Path(path)):
+                    with self.subTest(name, given=type(given).__name__):
+                        self.assertEqual(Data.table(given, targets=["c"]).info, want)
+            with self.assertRaisesRegex(
+                ValueError,
+                r"^csv: there is no file '.*none\.csv': give the path of one that exists, or",
+            ):
+                Data.table(os.path.join(folder, "none.csv"), targets=["c"])
+            with self.assertRaises(FileNotFoundError):
+                Data.table(pathlib.Path(folder) / "none.csv", targets=["c"])
+            # A text is a text, whatever files there are.
+            here = os.getcwd()
+            os.chdir(folder)
+            try:
+                with open("a,b\n1,2\n", "w", encoding="utf-8") as file:
+                    file.write(self.TEXT)
+                self.assertEqual(Data.table("a,b\n1,2\n", targets=["b"]).info["width"], 1)
+            finally:
+                os.chdir(here)
+        self.assertEqual(Data.table(self.TEXT.encode(), targets=["c"]).info, want)
+        with self.assertRaisesRegex(ValueError, "a header and no rows"):
+            Data.table("a,b,c", targets=["c"])
+        with self.assertRaises(LoomError):  # a text, as no name has a NUL
+            Data.table("a\0b", targets=["c"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,124 @@
+"""How people train: callbacks, counts and masks (findings D)."""
+
+import os
+import pathlib
+import sys
+import unittest
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+if os.environ.get("WELVET_INSTALLED") != "1":
+    sys.path.insert(0, str(ROOT / "bindings/python"))
+
+import welvet  # noqa: E402
+from welvet import Data, Network, Session, layers  # noqa: E402
+
+X = np.random.RandomState(0).rand(20, 3).astype(np.float32)
+Y = X.sum(axis=1, keepdims=True)
+CLASSES = (Y[:, 0] > 1.5).astype(np.int64)
+
+
+def small(out=1):
+    return Network(layers.Sequential(layers.Input(3), layers.Dense(out)), seed=1)
+
+
+class Callbacks(unittest.TestCase):
+    def test_D_false_of_numpy_stops(self):
+        for answer in (False, np.bool_(False), np.array(False)):
+            with self.subTest(repr(answer)):
+                history = welvet.train(
+                    small(), X, Y, epochs=5, batch=10, callbacks=[lambda p, a=answer: a]
+                )
+                self.assertEqual((history.stopped, history.steps), (True, [1]))
+
+                class Watch(welvet.Callback):
+                    def on_epoch(self, epoch, answer=answer):
+                        return answer
+
+                history = welvet.train(small(), X, Y, epochs=5, batch=10, callbacks=[Watch()])
+                self.assertEqual((history.stopped, history["epoch"]), (True, [1]))
+                self.assertLess(
+                    small().train(X, Y, steps=10**6, callback=lambda s, a=answer: a).step, 100
+                )
+
+    def test_D_nothing_else_stops(self):
+        for answer in (None, True, np.bool_(True), 0, 0.0, "", np.array([])):
+            with self.subTest(repr(answer)):
+                history = welvet.train(
+                    small(), X, Y, epochs=2, batch=10, callbacks=[lambda p, a=answer: a]
+                )
+                self.assertEqual((history.stopped, history.steps), (False, [1, 2, 3, 4]))
+
+    def test_D_early_stopping_begins_anew(self):
+        stopping = welvet.EarlyStopping(patience=2)
+        # A loss that hardly changes is never lower by 1: epoch 1 is the best, 2 and 3 are stale.
+        stopping.delta = 1.0
+        for _ in range(3):
+            history = welvet.train(small(), X, Y, epochs=9, rate=1e-9, callbacks=[stopping])
+            self.assertEqual((history.stopped, history["epoch"]), (True, [1, 2, 3]))
+
+
+class Counts(unittest.TestCase):
+    def test_D_batch_and_epochs_are_whole_and_above_0(self):
+        for name, values in (("batch", (0, -5, 2.5, float("nan"), "8")), ("epochs", (0, -1, 1.5))):
+            for value in values:
+                with self.subTest(name, value=value):
+                    for train in (
+                        lambda **s: welvet.train(small(), X, Y, **s),
+                        lambda **s: small().train(X, Y, **s),
+                    ):
+                        with self.assertRaisesRegex(
+                            ValueError, r"^%s: expects a whole number of at least 1, got " % name
+                        ):
+                            train(**{name: value})
+        self.assertEqual(
+            welvet.train(small(), X, Y, epochs=np.int64(2), batch=np.int32(10)).steps, [1, 2, 3, 4]
+        )
+        self.assertEqual(small().train(X, Y, steps=3, batch=20).step, 3)
+
+
+class Masks(unittest.TestCase):
+    """A mask was dropped, and what it hid was learned."""
+
+    def masked(self, a, count=2):
+        mask = np.zeros(a.shape, bool)
+        mask.reshape(-1)[:count] = True
+        return np.ma.array(a, mask=mask)
+
+    def test_D_masked_values_are_refused(self):
+        ids = np.arange(20).reshape(4, 5)
+        network = small()
+        reads = Network(layers.Sequential(layers.Input(ids=20), layers.Embedding(2)), seed=1)
+        for name, call in {
+            "x": lambda: welvet.train(network, self.masked(X), Y),
+            "y": lambda: welvet.train(network, X, self.masked(Y)),
+            "y of classes": lambda: welvet.train(small(2), X, self.masked(CLASSES)),
+            "validation": lambda: welvet.train(network, X, Y, validation=(self.masked(X), Y)),
+            "forward": lambda: network(self.masked(X)),
+            "list": lambda: network([self.masked(X[0]), X[1]]),
+            "session": lambda: Session(network).run(self.masked(X)),
+            "values": lambda: Data.values(X, self.masked(Y)),
+            "classes": lambda: Data.classes(X, self.masked(CLASSES)),
+            "ids": lambda: Data.ids(self.masked(ids), y=Y[:4]),
+            "tokens": lambda: Data.tokens(self.masked(ids[0])),
+            "documents": lambda: Data.tokens([self.masked(ids[0]), ids[1]]),
+            "forward_tokens": lambda: reads.forward_tokens(self.masked(ids[0])),
+            "set": lambda: network.set("0.0.0.0:weight", self.masked(np.ones((1, 3)))),
+            "simulate": lambda: welvet.simulate(self.masked(X), "i8"),
+        }.items():
+            with self.subTest(name):
+                with self.assertRaisesRegex(ValueError, r"^[a-z]+: 2 values are masked"):
+                    call()
+
+    def test_D_masked_arrays_without_masked_values_are_arrays(self):
+        np.testing.assert_array_equal(small()(np.ma.array(X)), small()(X))
+        np.testing.assert_array_equal(small()(self.masked(X, 0)), small()(X))
+        one, two = small(2), small(2)
+        welvet.train(one, np.ma.array(X), np.ma.array(CLASSES), epochs=2)
+        welvet.train(two, X, CLASSES, epochs=2)
+        self.assertEqual(one.digest(), two.digest())
+
+
+if __name__ == "__main__":
+    unittest.main()
