@@ -339,14 +339,24 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
   return {};
 }
 
+Status Learner::prepare() {
+  if (!updated_) return {};
+  LOOM_TRY(executor_->refresh());
+  updated_ = false;
+  return {};
+}
+
+// A device knows by the refresh that the host is behind.
+Status Learner::sync() {
+  LOOM_TRY(prepare());
+  return executor_->sync();
+}
+
 Status Learner::accumulate(std::int64_t micro) {
   if (micro < 0 || micro >= options_.micro_batches) return bad("micro-batch " + std::to_string(micro) + " of " + std::to_string(options_.micro_batches));
   if (micro_ != kNone) LOOM_TRY(executor_->set(micro_, static_cast<std::uint32_t>(micro)));
   if (noise_ != kNone) LOOM_TRY(executor_->set(noise_, static_cast<std::uint32_t>(static_cast<std::uint64_t>(steps_ * options_.micro_batches + micro))));
-  if (updated_) {
-    LOOM_TRY(executor_->refresh());
-    updated_ = false;
-  }
+  LOOM_TRY(prepare());
   return executor_->run(Segment::forward, Segment::backward);
 }
 

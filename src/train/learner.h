@@ -99,7 +99,7 @@ class Learner {
   Status update(double learning_rate, std::int64_t count, std::int64_t step);
 
   // Brings the network's masters up to date with the updates: before they are saved, morphed or read. Nothing to do on the CPU.
-  Status sync() { return executor_->sync(); }
+  Status sync();
 
   // Gradient of a parameter after accumulate(), row r; f32 or f64 as the cell computes.
   const std::vector<NetworkEmitter::Gradient>& gradients() const { return gradients_; }
@@ -117,6 +117,7 @@ class Learner {
   void emit_update(Emit& emit);
   Result<View> emit_heads(Emit& emit, View y, Rows rows);
   double read_loss(BufferId buffer);
+  Status prepare();  // the weights, where an update has moved them
   Status rows(std::int64_t n);
   Result<std::int64_t> put(std::span<const float> x);
   Result<std::int64_t> put(std::span<const std::uint32_t> ids);
