@@ -53,7 +53,8 @@ def main():
         planted = "void long_one(int a) {\n" + "  a = a + 1;\n" * LIMIT + "}\n"
         assert len(list(too_long("planted.cpp", planted, set()))) == 1, "a long function is not seen"
         assert not list(too_long("planted.cpp", planted.replace("  a = a + 1;\n", "", 2), set())), "a short one is"
-        assert len(unneeded(set())) == len(EXCEPTIONS) > 0, "an exception that nothing needs is not seen"
+        EXCEPTIONS["planted.cpp:short_one"] = "planted"
+        assert len(unneeded(set())) == len(EXCEPTIONS), "an exception that nothing needs is not seen"
         print("a long function is seen, and an exception that nothing needs")
         return 0
     used = set()
