@@ -156,7 +156,8 @@ Status Session::check_positions(const Tokens& tokens) {
     };
     if (p > next_[s]) return wrong("give the rows between");
     if (recurs_ && p != 0 && p != next_[s]) return wrong("a recurrent state cannot go back but to 0");
-    next_[s] = std::int64_t{p} + 1;
+    // Behind a position that is run again what a cache holds stays: the device's ids ahead of a text.
+    next_[s] = recurs_ ? std::int64_t{p} + 1 : std::max(next_[s], std::int64_t{p} + 1);
   }
   return {};
 }
@@ -300,7 +301,7 @@ Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32
   LOOM_TRY(set_rows(tokens, [&](std::int64_t, std::int64_t to) { executor_->row<std::uint32_t>(input_, to)[0] = id; }));
   LOOM_TRY(executor_->run_greedy(picked));
   lengths_.swap(next_);
-  if (sequence < lengths_.size()) lengths_[sequence] = static_cast<std::int64_t>(position) + static_cast<std::int64_t>(picked.size());
+  if (sequence < lengths_.size()) lengths_[sequence] = std::max(lengths_[sequence], static_cast<std::int64_t>(position) + static_cast<std::int64_t>(picked.size()));
   return {};
 }
 
