@@ -69,9 +69,10 @@ void Turnstile::advance() {
 }
 
 std::int64_t SpinBarrier::wait() {
-  if (workers_ == 1) return 0;
+  const int workers = workers_;  // before it arrives: then the last one may reset the barrier
+  if (workers == 1) return 0;
   const unsigned phase = phase_.now();
-  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 < workers_) return phase_.wait(phase);
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 < workers) return phase_.wait(phase);
   arrived_.store(0, std::memory_order_relaxed);
   phase_.advance();
   return 0;
