@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <numeric>
 
 #include "base/files/bytes.h"
 #include "grid/emitter.h"
@@ -78,6 +79,15 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   const auto& all = p.buffers;
   if (std::any_of(all.begin(), all.end(), [](const Buffer& b) { return b.kind == BufferKind::state; })) s.lengths_.assign(static_cast<std::size_t>(options.sequences), 0);
   s.next_ = s.lengths_;
+  if (s.head_ != kNone && s.width_ > 0) {
+    s.all_rows_.resize(static_cast<std::size_t>(options.max_rows));
+    std::iota(s.all_rows_.begin(), s.all_rows_.end(), 0u);
+  }
+  if (s.recurs_) {
+    s.turn_.reserve(static_cast<std::size_t>(options.max_rows));
+    s.turn_of_.resize(static_cast<std::size_t>(options.max_rows));
+    s.seen_.resize(s.lengths_.size());
+  }
   if (s.recurs_) s.collected_.resize(static_cast<std::size_t>((s.head_ == kNone ? options.max_rows : options.max_head_rows) * p.buffers[static_cast<std::size_t>(s.output_)].cols));
   if (options.measured && options.device) {
     SessionOptions here = options;
@@ -181,7 +191,11 @@ template <class Put>
 Status Session::run_rows(const Tokens& tokens, const Put& put) {
   LOOM_TRY(check_positions(tokens));
   if (recurs_) {
-    LOOM_TRY(run_in_turn(tokens, put));
+    if (const Status ran = run_in_turn(tokens, put); !ran.ok()) {
+      // Some states may have gone on: these sequences begin anew.
+      for (const std::uint32_t s : tokens.sequences) lengths_[s] = 0;
+      return ran;
+    }
   } else {
     LOOM_TRY(set_rows(tokens, put));
     LOOM_TRY(executor_->run());
@@ -190,36 +204,44 @@ Status Session::run_rows(const Tokens& tokens, const Put& put) {
   return {};
 }
 
+void Session::Turn::reserve(std::size_t rows) {
+  sequences.reserve(rows), positions.reserve(rows), head.reserve(rows), from.reserve(rows), to.reserve(rows);
+}
+void Session::Turn::clear() { sequences.clear(), positions.clear(), head.clear(), from.clear(), to.clear(); }
+
+// The n-th row of each sequence of a run.
+void Session::take_turn(const Tokens& tokens, std::size_t n) {
+  turn_.clear();
+  for (std::size_t r = 0, k = 0; r < tokens.positions.size(); ++r) {
+    while (k < tokens.head.size() && tokens.head[k] < r) ++k;
+    if (turn_of_[r] != n) continue;
+    if (head_ == kNone || (k < tokens.head.size() && tokens.head[k] == r)) {
+      turn_.head.push_back(static_cast<std::uint32_t>(turn_.from.size()));
+      turn_.to.push_back(head_ == kNone ? r : k);
+    }
+    turn_.from.push_back(r);
+    turn_.sequences.push_back(tokens.sequences[r]);
+    turn_.positions.push_back(tokens.positions[r]);
+  }
+  if (head_ != kNone && turn_.head.empty()) turn_.head.push_back(0);
+}
+
 // The first rows of all sequences, then the second ones, and so on. Outputs go where a single run would have left them.
 template <class Put>
 Status Session::run_in_turn(const Tokens& tokens, const Put& put) {
   const std::size_t rows = tokens.positions.size();
   if (static_cast<std::int64_t>(rows) > options_.max_rows || static_cast<std::int64_t>(tokens.head.size()) > options_.max_head_rows)
     return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows of which " + std::to_string(tokens.head.size()) + " are wanted, at most " + std::to_string(options_.max_rows) + " and " + std::to_string(options_.max_head_rows));
-  std::vector<std::size_t> turn(rows), seen(lengths_.size(), 0);
+  std::fill(seen_.begin(), seen_.end(), 0);
   std::size_t turns = 0;
-  for (std::size_t r = 0; r < rows; ++r) turns = std::max(turns, 1 + (turn[r] = seen[tokens.sequences[r]]++));
-  std::vector<std::uint32_t> sequences, positions, head;
-  std::vector<std::size_t> from, wanted;
+  for (std::size_t r = 0; r < rows; ++r) turns = std::max(turns, 1 + (turn_of_[r] = seen_[tokens.sequences[r]]++));
   for (std::size_t n = 0; n < turns; ++n) {
-    sequences.clear(), positions.clear(), head.clear(), from.clear(), wanted.clear();
-    for (std::size_t r = 0, k = 0; r < rows; ++r) {
-      while (k < tokens.head.size() && tokens.head[k] < r) ++k;
-      if (turn[r] != n) continue;
-      if (head_ == kNone || (k < tokens.head.size() && tokens.head[k] == r)) {
-        head.push_back(static_cast<std::uint32_t>(from.size()));
-        wanted.push_back(head_ == kNone ? r : k);
-      }
-      from.push_back(r);
-      sequences.push_back(tokens.sequences[r]);
-      positions.push_back(tokens.positions[r]);
-    }
-    if (head_ != kNone && head.empty()) head.push_back(0);
-    LOOM_TRY(set_rows({sequences, positions, head}, [&](std::int64_t r, std::int64_t to) { put(static_cast<std::int64_t>(from[static_cast<std::size_t>(r)]), to); }));
+    take_turn(tokens, n);
+    LOOM_TRY(set_rows({turn_.sequences, turn_.positions, turn_.head}, [&](std::int64_t r, std::int64_t to) { put(static_cast<std::int64_t>(turn_.from[static_cast<std::size_t>(r)]), to); }));
     LOOM_TRY(executor_->run());
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
+    for (std::size_t i = 0; i < turn_.to.size(); ++i) {
       const std::span<const float> y = executor_->row<float>(output_, static_cast<std::int64_t>(i));
-      std::copy(y.begin(), y.end(), collected_.begin() + static_cast<std::ptrdiff_t>(wanted[i] * y.size()));
+      std::copy(y.begin(), y.end(), collected_.begin() + static_cast<std::ptrdiff_t>(turn_.to[i] * y.size()));
     }
   }
   return {};
@@ -231,8 +253,7 @@ Result<std::span<const float>> Session::run(std::span<const float> x, std::span<
   const auto rows = static_cast<std::int64_t>(positions.size());
   if (rows > options_.max_rows) return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows, at most " + std::to_string(options_.max_rows));
   LOOM_TRY(check_values(x, rows));
-  std::vector<std::uint32_t> head(head_ == kNone ? 0 : positions.size());
-  for (std::size_t r = 0; r < head.size(); ++r) head[r] = static_cast<std::uint32_t>(r);
+  const std::span<const std::uint32_t> head = std::span(all_rows_).first(head_ == kNone ? 0 : positions.size());
   LOOM_TRY(run_rows({sequences, positions, head}, [&](std::int64_t r, std::int64_t to) { std::copy_n(x.data() + r * width_, width_, executor_->row<float>(input_, to).begin()); }));
   return output(0);
 }
@@ -280,6 +301,9 @@ Status Session::check_ids(std::span<const std::uint32_t> ids, const Tokens& toke
     return Status(Code::invalid_argument, "session: this network takes " + network_->input().to_string() + ", not one id per row");
   if (ids.empty() || tokens.sequences.size() != ids.size() || tokens.positions.size() != ids.size())
     return Status(Code::invalid_argument, "session: ids, sequences and positions must have the same length, at least 1");
+  // The executor looks at its own rows; of a run in turns none is to go ahead where another cannot.
+  for (std::size_t r = 0; recurs_ && r < ids.size(); ++r)
+    if (ids[r] >= network_->input().ids) return Status(Code::out_of_range, "ids[" + std::to_string(r) + "] is " + std::to_string(ids[r]) + ", the limit is " + std::to_string(network_->input().ids));
   return {};
 }
 

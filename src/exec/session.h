@@ -91,6 +91,7 @@ class Session {
   Status run_rows(const Tokens& tokens, const Put& put);
   template <class Put>
   Status run_in_turn(const Tokens& tokens, const Put& put);
+  void take_turn(const Tokens& tokens, std::size_t n);
   Status check_positions(const Tokens& tokens);
   Status check_ids(std::span<const std::uint32_t> ids, const Tokens& tokens) const;
   Network* network_ = nullptr;
@@ -107,6 +108,16 @@ class Session {
   std::vector<std::int64_t> lengths_, next_;
   bool recurs_ = false;           // layers go from row to row: a run takes one row of each sequence at a time
   std::vector<float> collected_;  // then: the outputs of a run's rows
+  // One turn of such a run: what its rows are, which of the run's rows they were, and where outputs go.
+  struct Turn {
+    std::vector<std::uint32_t> sequences, positions, head;
+    std::vector<std::size_t> from, to;
+    void reserve(std::size_t rows);
+    void clear();
+  };
+  Turn turn_;
+  std::vector<std::size_t> turn_of_, seen_;  // of a run's rows; of sequences
+  std::vector<std::uint32_t> all_rows_;      // 0, 1, 2, ...: rows of values are all wanted
 };
 
 // The parameter lookup of a network and its adapter, for executors.

@@ -49,16 +49,6 @@ bool computes_in_f64(const Node& node) {
   return !has_matrix && !has_layers && node.format.arith() == ArithClass::real;
 }
 
-bool takes_missing(const Network& network) {
-  const std::function<bool(const Node&)> takes = [&](const Node& node) {
-    return (node.type && node.type->takes_missing(*node.config))
-        || std::any_of(node.children.begin(), node.children.end(), takes);
-  };
-  for (std::size_t i = 0; i < network.size(); ++i)
-    if (takes(network.node(i))) return true;
-  return false;
-}
-
 Result<Network> Network::create(std::int64_t depth, std::int64_t rows, std::int64_t cols,
                                 std::int64_t layers_per_cell, Shape input, int version) {
   std::int64_t cells = 1;
@@ -182,6 +172,7 @@ class NodeChildren : public ChildPlanner {
  public:
   NodeChildren(Network& network, Node& node, const std::string& path) : network_(network), node_(node), path_(path) {}
   std::size_t count() const override { return node_.children.size(); }
+  int version() const override { return network_.version(); }
   Result<Shape> plan(std::size_t i, const Shape& in, const Shape* skip) override {
     return network_.plan_node(node_.children[i], in, skip, path_ + "/" + std::to_string(i));
   }
@@ -237,15 +228,24 @@ Status Network::rows_alone(const Node& node, const std::string& path) const {
 
 namespace {
 
-bool recurs(const Node& node) {
-  if (!node.enabled || !node.type) return false;  // what a nested layer runs stands in a cell
-  if (node.type->recurs_over_rows(*node.config, node.in)) return true;
-  return std::any_of(node.children.begin(), node.children.end(), recurs);
+// Whether a layer, or one in it, is so and switched on. What a nested layer runs stands in a cell.
+template <class So>
+bool any_layer(const Node& node, const So& so) {
+  if (!node.enabled || !node.type) return false;
+  return so(node) || std::any_of(node.children.begin(), node.children.end(), [&](const Node& child) { return any_layer(child, so); });
 }
 
 }  // namespace
 
-bool Network::recurs_over_rows() const { return std::any_of(nodes_.begin(), nodes_.end(), recurs); }
+bool Network::recurs_over_rows() const {
+  const auto so = [](const Node& node) { return node.type->recurs_over_rows(*node.config, node.in); };
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) { return any_layer(node, so); });
+}
+
+bool Network::takes_missing() const {
+  const auto so = [](const Node& node) { return node.type->takes_missing(*node.config); };
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) { return any_layer(node, so); });
+}
 
 // Whether a layer is planned and emitted for a row of the last dimension alone.
 bool Network::works_on_last(const Node& node, const Shape& in) const {
@@ -363,15 +363,6 @@ Status Network::resolve_ties() {
   return {};
 }
 
-// Whether rows of these shapes can be joined: along their features where the first dimension is steps,
-// else along the first.
-bool joinable(const Shape& a, const Shape& b) {
-  if (a.dims.size() != b.dims.size() || (a.axis != b.axis && a.axis != Axis::none && b.axis != Axis::none)) return false;
-  const bool steps = a.axis == Axis::steps || b.axis == Axis::steps;
-  const std::size_t first = steps ? 0 : 1, end = a.dims.size() - (steps ? 1 : 0);
-  return std::equal(a.dims.begin() + static_cast<std::ptrdiff_t>(first), a.dims.begin() + static_cast<std::ptrdiff_t>(end), b.dims.begin() + static_cast<std::ptrdiff_t>(first));
-}
-
 // What the merge of a cell makes of its arrivals.
 Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>& arriving) const {
   if (arriving.empty()) return bad("nothing arrives");
@@ -383,9 +374,9 @@ Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>&
     if (in.ids > 0 || shape.ids > 0) return bad("ids cannot be merged");
     const bool joins = node.merge == Merge::concat, flat = shape.dims.empty() && in.dims.empty();
     if (version_ >= 2 && !flat) {
-      if (!(joins ? joinable(shape, in) : shape.dims == in.dims))
+      if (!(joins ? joinable(shape, in) : shape.dims == in.dims && axes_agree(shape, in)))
         return bad(std::string("cannot ") + (joins ? "join " : node.merge == Merge::add ? "add " : "average ") + shape.to_string() + " and " + in.to_string()
-            + (joins ? ": all but one dimension must agree, the last of steps, else the first; or flatten them first" : ": they must have the same dimensions"));
+            + (joins ? ": all but one dimension must agree, the last of steps, else the first; or flatten them first" : ": they must have the same dimensions, of the same kind"));
       if (shape.axis == Axis::none) shape.axis = in.axis;
     }
     // Arrangements that agree but for one dimension are joined along it.

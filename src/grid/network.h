@@ -128,6 +128,8 @@ class Network {
 
   // Whether a layer goes from row to row of a sequence (LayerType::recurs_over_rows).
   bool recurs_over_rows() const;
+  // Whether a layer takes NaN for a value that is missing (LayerType::takes_missing).
+  bool takes_missing() const;
 
   // The cell from which on only selected rows matter (a language model's last norm); -1: none.
   std::int64_t head = -1;
@@ -182,7 +184,5 @@ float normal(const RandomStream& random, std::uint64_t k);
 
 // True where any matrix of the node or its children is of a class D type: the whole cell then computes in double.
 bool computes_in_f64(const Node& node);
-// True where a layer of the network takes a NaN for a missing value.
-bool takes_missing(const Network& network);
 
 }  // namespace loom

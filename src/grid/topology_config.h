@@ -21,7 +21,8 @@ struct InputConfig {
                             "`[C, H, W]`, or steps and features; with `ids` (version 2) `[T]`: a row "
                             "is the ids of T steps", .min = 1});
     v("axis", axis, {.doc = "what the first of `dims` counts, `steps` or `channels`; absent: what "
-                            "the first layer takes it for (version 2)"});
+                            "the first layer takes it for (version 2)",
+                     .one_of = "steps, channels"});
     v("ids", ids, {.doc = "ids below this number: a row is one, a position of a sequence that goes on "
                           "in other rows; with `dims` it has as many as those say", .min = 1});
   }

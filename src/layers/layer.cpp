@@ -33,6 +33,17 @@ Result<Shape> Shape::of(std::vector<std::int64_t> dims, Axis axis) {
   return s;
 }
 
+bool axes_agree(const Shape& a, const Shape& b) {
+  return a.axis == b.axis || a.axis == Axis::none || b.axis == Axis::none;
+}
+
+bool joinable(const Shape& a, const Shape& b) {
+  if (a.dims.size() != b.dims.size() || !axes_agree(a, b)) return false;
+  const bool steps = a.axis == Axis::steps || b.axis == Axis::steps;
+  const auto first = a.dims.begin() + (steps ? 0 : 1), end = a.dims.end() - (steps ? 1 : 0);
+  return std::equal(first, end, b.dims.begin() + (steps ? 0 : 1));
+}
+
 Status expect_values(const Shape& in) {
   if (in.ids == 0) return {};
   return Status(Code::invalid_argument, "expects real values, got " + in.to_string() + ": put an embedding first");

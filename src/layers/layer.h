@@ -42,6 +42,12 @@ struct Shape {
   std::string to_string() const;
 };
 
+// Whether the first dimensions count the same, as far as that is known.
+bool axes_agree(const Shape& a, const Shape& b);
+// Whether rows of these shapes can be joined: along their features where the first dimension is steps,
+// else along the first.
+bool joinable(const Shape& a, const Shape& b);
+
 enum class Init : std::uint8_t { zeros, ones, normal };
 
 struct ParamSpec {
@@ -66,6 +72,7 @@ class ChildPlanner {
  public:
   virtual ~ChildPlanner() = default;
   virtual std::size_t count() const = 0;
+  virtual int version() const = 0;  // of the topology
   // Output of child i for this input; `skip` is what a Residual child adds (null outside of a Sequential).
   virtual Result<Shape> plan(std::size_t i, const Shape& in, const Shape* skip) = 0;
   // After plan(i): an error that names the first layer in child i whose rows are not alone (LayerType::crosses_rows).

@@ -152,6 +152,8 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
   std::int64_t columns = 0;
   for (const HeadSpec& head : heads) columns += head.columns;
   if (!heads.empty() && columns != y.cols) return bad("the heads have " + std::to_string(columns) + " columns, the network gives " + std::to_string(y.cols));
+  if (!heads.empty() && network_->version() >= 2 && network_->output().dims.size() > 1)
+    return bad("heads are parts of a row of values, the network gives " + network_->output().to_string() + ": end with a flatten");
   auto target_of = [&](const HeadSpec& head, const std::string& name) {
     const bool classes = takes_classes(head.loss);
     const View target = emit.input(name, classes ? ValueType::i32 : ValueType::f32, rows, head.targets());
@@ -327,6 +329,9 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
     executor_->row<std::int32_t>(target_, row)[0] = class_of;
   };
   const auto sequences = static_cast<std::int64_t>(std::count(positions.begin(), positions.end(), 0u));
+  if (packed_ > 0 && sequences * packed_ >= options_.max_rows + packed_)
+    return bad("a micro-batch has at most " + std::to_string((options_.max_rows + packed_ - 1) / packed_) + " sequences of " + std::to_string(packed_) +
+               " rows, which layers that go from row to row take alike, got " + std::to_string(sequences));
   LOOM_TRY(rows(packed_ > 0 ? sequences : static_cast<std::int64_t>(ids.size())));
   // Behind the end of a shorter sequence stand rows without a target.
   for (std::int64_t i = 0; i < sequences * packed_; ++i) put(i, 0, static_cast<std::uint32_t>(i % packed_), -1);

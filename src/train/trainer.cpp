@@ -77,7 +77,7 @@ std::string moment_name(const Learner::Moment& m) { return "moments/" + m.name; 
 Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options) {
   LOOM_TRY(spec.check());
   LOOM_TRY(check_form(data.form(), network, spec));
-  LOOM_TRY(check_finite(data, takes_missing(network)));
+  LOOM_TRY(check_finite(data, network.takes_missing()));
   if (spec.validation.share > 0 && !options.judged) return bad("\"validation\" is for loom train, which holds samples back; here the caller judges");
   TrainingSpec resolved = spec;
   if (resolved.steps == 0) {

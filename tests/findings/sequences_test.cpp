@@ -78,6 +78,12 @@ TEST(Findings, D_ClassForEveryStepAndEveryPixel) {
   EXPECT_EQ(steps->class_axis().places, 6);
   EXPECT_EQ(steps->class_axis().classes, 3);
   EXPECT_FALSE(steps->class_axis().first);
+  ThreadPool pool(1);
+  Network& net = const_cast<Network&>(*steps);
+  ASSERT_TRUE(net.morph({}).ok());
+  LearnerOptions options;
+  options.heads = {{"a", 9, Loss::mse, 1, 1}, {"b", 9, Loss::mse, 1, 1}};
+  EXPECT_NE(Learner::create(net, pool, options).status().message().find("heads are parts of a row of values, the network gives [B, T=6, 3]"), std::string::npos);
 }
 
 // The same weights over a sequence in a row, and over one whose positions are rows: equal bits.
@@ -174,6 +180,38 @@ TEST(Findings, A9_RecurrenceOverRows) {
   expect_error(chain(R"({"ids":9})", {R"("type":"embedding","out":6)", R"("type":"lstm","hidden":5,"bidirectional":true)"}), "has one direction");
 }
 
+// An id that is none stops a run before a state has moved: the right one goes on.
+TEST(Findings, A9_AnErrorLeavesStatesWhereTheyWere) {
+  auto n = network_of(chain(R"({"ids":9})", {R"("type":"embedding","out":6)", R"("type":"gru","hidden":5)"}));
+  ASSERT_TRUE(n.ok());
+  ThreadPool pool(1);
+  auto session = Session::create(*n, pool), other = Session::create(*n, pool);
+  ASSERT_TRUE(session.ok() && other.ok());
+  const std::uint32_t wrong[] = {1, 2, 9}, ids[] = {1, 2, 3}, sequences[] = {0, 0, 0}, positions[] = {0, 1, 2};
+  ASSERT_TRUE(other->run_tokens(ids, sequences, positions, {}).ok());
+  const Status status = session->run_tokens(wrong, sequences, positions, {});
+  EXPECT_EQ(status.code(), Code::out_of_range);
+  EXPECT_NE(status.message().find("ids[2] is 9, the limit is 9"), std::string::npos) << status.message();
+  for (std::uint32_t p = 0; p < 3; ++p) ASSERT_TRUE(session->run_tokens({ids + p, 1}, {sequences, 1}, {positions + p, 1}, {}).ok());
+  EXPECT_TRUE(same(session->output(0), other->output(2)));
+}
+
+// The positions of steps are part of the program: saved, hashed and verified with it.
+TEST(Findings, A10_ProgramsKeepTheirSteps) {
+  auto n = network_of(chain(R"({"dims":[5,4]})", {R"("type":"attention","heads":2)"}));
+  ASSERT_TRUE(n.ok());
+  const auto program = emit_program(*n, {});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  auto read = Program::decode(program->encode());
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ(read->hash(), program->hash());
+  bool found = false;
+  for (Buffer& b : read->buffers)
+    if (steps_of(b) == 5) found = true, b.constant.reals[0] = 4;  // does not divide the rows
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(Program::decode(read->encode()).ok());
+}
+
 TEST(Findings, A11_NoPositionIsPassedOver) {
   auto n = network_of(chain(R"({"ids":9})", {R"("type":"embedding","out":6)", R"("type":"attention","heads":3)"}));
   ASSERT_TRUE(n.ok());
@@ -233,6 +271,25 @@ TEST(Findings, B11_OnlyEqualShapesAreAdded) {
   expect_error(chain(R"({"dims":[2,6]})", {same, other, merge + "\"add\""}), "cannot add [B, 3, 4] and [B, 2, 6]");
   expect_error(chain(R"({"dims":[2,6]})", {same, other, merge + "\"concat\""}), "cannot join [B, 3, 4] and [B, 2, 6]");
   EXPECT_EQ(error_of(test::chain(R"({"dims":[2,6]})", {residual})), "none");
+  // Steps and channels do not meet either, whatever their numbers.
+  expect_error(chain(R"({"dims":[8,8],"axis":"channels"})", {R"("type":"cnn1","filters":8,"padding":1)", R"("type":"permute","order":[1,0])", R"("type":"rnn","hidden":8)",
+                                                             R"("links":[{"read":[0,0,0,0]}],"keep_previous":true,"merge":"add")"}),
+               "cannot add [B, T=8, 8] and [B, C=8, 8]");
+  expect_error(chain(R"({"dims":[2,6],"axis":"time"})", {same}), "\"axis\" must be one of steps, channels, got \"time\"");
+}
+
+TEST(Findings, B11_BranchesMeetByTheirShapes) {
+  const std::string lstm = R"({"type":"lstm","hidden":4})", last = R"({"type":"lstm","hidden":4,"return":"last"})", conv = R"({"type":"cnn1","filters":2,"padding":1})",
+                    conv4 = R"({"type":"cnn1","filters":4,"padding":1})";
+  const auto parallel = [](const std::string& settings, const std::string& a, const std::string& b) { return R"("type":"parallel",)" + settings + R"("layers":[)" + a + "," + b + "]"; };
+  expect_error(chain(R"({"dims":[3,4]})", {parallel("", lstm, lstm)}), "cells of the grid join steps");
+  expect_error(chain(R"({"dims":[3,4]})", {parallel(R"("combine":"add",)", lstm, last)}), "branch 0 gives [B, T=3, 4] and branch 1 [B, 4]");
+  expect_error(chain(R"({"dims":[3,4]})", {parallel(R"("combine":"filter",)", lstm, lstm)}), "weighs whole rows, and [B, 3, 4] has dimensions");
+  expect_error(chain(R"({"dims":[4,4]})", {parallel(R"("input":"split",)", lstm, lstm)}), "splits whole rows");
+  EXPECT_EQ(error_of(chain(R"({"dims":[3,4]})", {R"("type":"each","layers":[{)" + parallel(R"("combine":"filter",)", R"({"type":"dense","out":2})", R"({"type":"dense","out":2})") + "}]"})), "none");
+  const auto n = network_of(chain(R"({"dims":[3,7]})", {parallel("", conv, conv4), R"("type":"max_pool1")"}));
+  ASSERT_TRUE(n.ok()) << n.status().to_string();
+  EXPECT_EQ(n->output().to_string(), "[B, C=6, 3]");
 }
 
 // Sequences are joined step by step.

@@ -5,26 +5,38 @@ import { inNode } from './host.js';
 import { download } from './module.js';
 import { Handled, breathe, camel, library, runLater, runNow, snake, start } from './runtime.js';
 
+/** Numbers in arrays in arrays, as one list. */
+function flat(x) {
+  return Array.isArray(x[0]) || ArrayBuffer.isView(x[0]) ? [].concat(...Array.from(x, (row) => Array.from(flat(row)))) : x;
+}
 /** Rows of numbers as one Float32Array. */
 function rowsOf(x) {
-  if (x instanceof Float32Array) return x;
-  return Float32Array.from(Array.isArray(x[0]) || ArrayBuffer.isView(x[0]) ? [].concat(...x.map((row) => Array.from(row))) : x);
+  return x instanceof Float32Array ? x : Float32Array.from(flat(x));
+}
+/** Steps of a row of ids; undefined where a row is one id, or values. */
+function stepsOf(input) {
+  return input.ids ? input.dims?.[0] : undefined;
 }
 
 /** Work: {name, arguments} of the call that makes data. */
 function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }) {
-  const steps = network.info.input.ids ? network.info.input.dims?.[0] : undefined;
+  const steps = stepsOf(network.info.input);
   if (ids !== undefined && steps !== undefined) {
-    if (classes !== undefined) return ['data_id_classes', { ids, steps, classes }];
-    if (y === undefined) throw errorNamed('invalid_argument', 'data: expected {ids, y} or {ids, classes}: the network takes rows of ids');
-    return ['data_id_values', { ids, steps, y: rowsOf(y), targets: network.info.output.width }];
+    if ((y === undefined) === (classes === undefined) || ends !== undefined || length !== undefined)
+      throw errorNamed('invalid_argument', 'data: expected {ids, y} or {ids, classes}: the network takes rows of ids');
+    if (classes !== undefined) return ['data_id_classes', { ids: flat(ids), steps, classes: flat(classes) }];
+    return ['data_id_values', { ids: flat(ids), steps, y: rowsOf(y), targets: network.info.output.width }];
   }
-  if (ids !== undefined) return ['data_tokens', { ids, ends, length: length ?? 256 }];
+  if (ids !== undefined) {
+    if (y !== undefined || classes !== undefined)
+      throw errorNamed('invalid_argument', 'data: expected {ids, length}: a row of the network is one id, and it learns the next one');
+    return ['data_tokens', { ids, ends, length: length ?? 256 }];
+  }
   if (csv !== undefined) return ['data_table', { csv, options: { type: 'table', ...snake(options) } }];
   if (x === undefined || (y === undefined && classes === undefined))
     throw errorNamed('invalid_argument', 'data: expected {x, y}, {x, classes}, {ids, length} or {csv}');
   const width = network.info.input.width, rows = rowsOf(x);
-  if (classes !== undefined) return ['data_classes', { x: rows, width, classes }];
+  if (classes !== undefined) return ['data_classes', { x: rows, width, classes: flat(classes) }];
   return ['data_values', { x: rows, width, y: rowsOf(y), targets: network.info.output.width }];
 }
 
@@ -211,13 +223,14 @@ export class Network extends Handled {
   }
   *#forward(x, head, place) {
     const { input, output } = (this.#info ??= camel((yield ['network_info', { network: this.handle }]).info));
-    const values = input.ids ? x : rowsOf(x), steps = input.ids ? input.dims?.[0] : undefined;
-    const rows = input.ids ? Math.ceil(x.length / (steps ?? 1)) : Math.ceil(values.length / input.width);
+    const steps = stepsOf(input), values = steps ? flat(x) : input.ids ? x : rowsOf(x);
+    const rows = Math.ceil(values.length / (input.ids ? steps ?? 1 : input.width));
+    if (head !== undefined && (steps || !input.ids)) throw errorNamed('invalid_argument', 'forward: "head" is of networks whose rows are single ids');
     const heads = input.ids && !steps ? head ?? [rows - 1] : null, y = (heads?.length ?? rows) * output.width;
     const session = yield* this.#borrow({ rows, heads: heads?.length ?? rows, positions: heads ? rows : 1, sequences: 1 }, place);
     let keep = onCpu(place); // after an error a device may be lost: the next run opens another one
     try {
-      const call = steps ? ['session_run_ids', { session: session.handle, ids: x, y }] : input.ids
+      const call = steps ? ['session_run_ids', { session: session.handle, ids: values, y }] : input.ids
         ? ['session_run_tokens', { session: session.handle, ids: x, positions: Int32Array.from({ length: rows }, (_, i) => i), head: heads, y }]
         : ['session_run', { session: session.handle, rows, x: values, y }];
       const result = (yield call).y;

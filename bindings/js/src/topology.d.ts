@@ -10,7 +10,7 @@ export type Coordinate = [number, number, number, number];
 export type Link = { read: Coordinate } | { send: Coordinate } | { run: Coordinate };
 
 /** What arrives at a network: `width`, `dims`, `ids`, or `ids` with `dims`. */
-export type Input = { width: number } | { dims: number[] } | { axis: string } | { ids: number };
+export type Input = { width: number } | { dims: number[] } | { axis: 'steps' | 'channels' } | { ids: number };
 
 /** What every cell may have. */
 export interface AnyCell {

@@ -134,6 +134,24 @@ test('Node has no GPU, and says so', async () => {
   assert.deepEqual(await model.logitsAsync('Once'), model.logits('Once'));
 });
 
+test('rows of ids are sequences, and what does not go with them is refused', async () => {
+  const network = new Network({
+    format: 'loom-topology', version: 2, layers_per_cell: 3, input: { ids: 5, dims: [3] },
+    cells: [{ at: [0, 0, 0, 0], type: 'embedding', out: 4 }, { at: [0, 0, 0, 1], type: 'gru', hidden: 6 }, { at: [0, 0, 0, 2], type: 'dense', out: 5 }],
+  });
+  const ids = [[1, 2, 3], [4, 0, 2]], spec = { loss: 'cross_entropy', steps: 80, batch: 2, schedule: { type: 'constant', rate: 0.05 } };
+  assert.deepEqual(network.info.output, { width: 15, dims: [3, 5], axis: 'steps' });
+  assert.equal(network.forward(ids).length, 2 * 15);
+  assert.deepEqual(network.forward(ids), network.forward(ids.flat()));
+  let last;
+  for await (const step of network.train({ ids, classes: ids }, spec)) last = step;
+  assert.ok(last.loss < 0.1, `loss ${last.loss}`);
+  assert.throws(() => network.forward(ids, { head: [0] }), InvalidArgumentError);
+  for (const data of [{ ids }, { ids, classes: ids, length: 3 }, { ids, classes: ids, y: ids }])
+    assert.throws(() => new Trainer(network, data, spec), /expected \{ids, y\} or \{ids, classes\}/);
+  network.dispose();
+});
+
 test('networks learn, are saved and morphed', async () => {
   const net = new Network(TOPOLOGY, { seed: 1 });
   const losses = [];

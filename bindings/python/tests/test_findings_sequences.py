@@ -100,6 +100,31 @@ class Sequences(unittest.TestCase):
         for row, out in zip(IDS, y):
             np.testing.assert_array_equal(self.network.forward_tokens(row), out)
 
+    def test_A9_single_ids_are_not_learned_from_arrays(self):
+        from welvet import train
+
+        with self.assertRaisesRegex(TypeError, "one id per row.*Data.tokens"):
+            train(self.network, IDS, np.array([0, 1, 0]), epochs=1, progress=False)
+        with self.assertRaisesRegex(TypeError, "one id per row"):
+            self.network.trainer(IDS, classes=np.array([0, 1, 0]))
+
+    def test_B3_a_class_for_every_step_and_one_for_the_row(self):
+        from welvet import train
+
+        tagger = Network(
+            layers.Sequential(
+                layers.Input(4, ids=8), layers.Embedding(4), layers.GRU(6), layers.Dense(8)
+            ),
+            seed=1,
+        )
+        self.assertEqual(tagger(IDS).shape, (3, 4, 8))
+        history = train(tagger, IDS, IDS, epochs=30, rate=0.05, progress=False)
+        self.assertLess(history["loss"][-1], 0.5 * history["loss"][0])
+        with self.assertRaisesRegex(ValueError, r"classes of the shape \(samples, 4\)"):
+            train(tagger, IDS, np.array([0, 1, 0]), epochs=1, progress=False)
+        with self.assertRaisesRegex(ValueError, r"x: expects \(..., 4\), got the shape \(3, 3\)"):
+            tagger(IDS[:, :3])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -35,6 +35,9 @@ class Parameter(NamedTuple):
 
 def rows_of(x: Any, given: Dict[str, Any], name: str = "x") -> Tuple[np.ndarray, Tuple[int, ...]]:
     """x as (rows, numbers of a row) for a network's input, and the shape of its rows."""
+    if "ids" in given and "dims" not in given:
+        raise TypeError("%s: the network takes one id per row, positions of sequences: train it on "
+                        "Data.tokens, or give its Input the steps of a row" % name)
     x = array(x, np.int32 if "ids" in given else np.float32, name)
     dims = tuple(given.get("dims", ())) or (given["width"],)
     flat = int(np.prod(dims))

@@ -30,7 +30,7 @@ class Data(Object):
     _instead = "pickle the arrays that it was made of"
 
     def __init__(self) -> None:
-        raise TypeError("use Data.values, Data.classes, Data.tokens or Data.table")
+        raise TypeError("use Data.values, Data.classes, Data.ids, Data.tokens or Data.table")
 
     @classmethod
     def values(cls, x: Any, y: Any) -> "Data":
@@ -212,8 +212,6 @@ class Trainer(Object):
 def _data(network: Network, x: Any, y: Any, classes: Any) -> Data:
     """Data of arrays for what the network takes."""
     given = network.info["input"]
-    if "ids" in given and "dims" not in given:
-        raise TypeError("the network takes one id per row, positions of sequences: train it on Data.tokens")
     x, _ = rows_of(x, given)
     if "ids" in given:
         return Data.ids(x, y=None if y is None else _flat(y), classes=classes)

@@ -28,6 +28,7 @@ class KMeans : public LayerWith<KMeansConfig> {
  public:
   std::string_view name() const override { return "kmeans"; }
 
+  Works works() const override { return Works::on_last; }
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const KMeansConfig& c = of(config);
     LOOM_TRY(expect_values(in));
