@@ -8,7 +8,8 @@
 
 #if defined(LOOM_HAS_STB_IMAGE)
 namespace {
-// What one request may take while a picture is decoded: as much as its header justifies, set by whoever knows it.
+// What one request may take while a picture is decoded: as much as its header justifies, set by
+// whoever knows it.
 thread_local std::size_t most_bytes = 0;
 thread_local bool asked_for_more = false;
 bool may_take(std::size_t bytes) {
@@ -31,15 +32,17 @@ bool may_take(std::size_t bytes) {
 #define STBI_ONLY_GIF
 #define STBI_MAX_DIMENSIONS 65536
 #define STBI_FAILURE_USERMSG
-// A damaged file may leave tables and pixels unwritten: zeros, not what was in memory before, so that even such a file is the same picture every time.
-// And a small file may hold much more than its picture takes: that is not even decoded.
+// A damaged file may leave tables and pixels unwritten: zeros, not what was in memory before, so
+// that even such a file is the same picture every time. And a small file may hold much more than
+// its picture takes: that is not even decoded.
 #define STBI_MALLOC(size) (may_take(std::size_t(size)) ? std::calloc(1, size) : nullptr)
 #define STBI_REALLOC(p, size) (may_take(std::size_t(size)) ? std::realloc(p, size) : nullptr)
 #define STBI_FREE(p) std::free(p)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable"
-// Where a JPEG's data ends early it reads zeros, and before version 2.28 shifts them by 32 and more: undefined by the letter, and zero on every machine.
+// Where a JPEG's data ends early it reads zeros, and before version 2.28 shifts them by 32 and
+// more: undefined by the letter, and zero on every machine.
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((no_sanitize("shift-exponent"))), apply_to = function)
 #endif
@@ -150,21 +153,32 @@ Result<PictureSize> size_of(std::span<const std::byte> bytes) {
 
 Result<Picture> decode(std::span<const std::byte> bytes) {
   LOOM_ASSIGN(const PictureSize size, size_of(bytes));
-  // The values as they lie in the file: of 16 bits twice as many bytes, and GIF is decoded with a background of its own beside.
-  const std::uint64_t pixels = static_cast<std::uint64_t>(size.height) * static_cast<std::uint64_t>(size.width);
-  const std::uint64_t each = stbi_is_16_bit_from_memory(data_of(bytes), static_cast<int>(bytes.size())) ? 8 : 4;
-  const auto named = [&] { return std::to_string(size.height) + " x " + std::to_string(size.width) + " pixels"; };
+  // The values as they lie in the file: of 16 bits twice as many bytes, and GIF is decoded with a
+  // background of its own beside.
+  const std::uint64_t pixels =
+      static_cast<std::uint64_t>(size.height) * static_cast<std::uint64_t>(size.width);
+  const std::uint64_t each =
+      stbi_is_16_bit_from_memory(data_of(bytes), static_cast<int>(bytes.size())) ? 8 : 4;
+  const auto named = [&] {
+    return std::to_string(size.height) + " x " + std::to_string(size.width) + " pixels";
+  };
   if (pixels * each > 4 * static_cast<std::uint64_t>(kMostPixels))
-    return Status(Code::out_of_range, named() + " of " + std::to_string(each) + " bytes, the most is " + std::to_string(kMostPixels) + " of 4");
-  // JPEG pads to whole blocks. Rows of a PNG begin with a byte of their own; where they are interlaced they have more of them than stb_image
-  // expects, and it then takes twice the room.
+    return Status(Code::out_of_range, named() + " of " + std::to_string(each) +
+                                          " bytes, the most is " + std::to_string(kMostPixels) +
+                                          " of 4");
+  // JPEG pads to whole blocks. Rows of a PNG begin with a byte of their own; where they are
+  // interlaced they have more of them than stb_image expects, and it then takes twice the room.
   const bool interlaced = byte(bytes, 0) == 0x89 && byte(bytes, 28) != 0;
-  const std::uint64_t padded = (static_cast<std::uint64_t>(size.height) + 32) * (static_cast<std::uint64_t>(size.width) + 32);
-  most_bytes = kAlways + std::max<std::size_t>(2 * bytes.size(), static_cast<std::size_t>(padded * each * (interlaced ? 2 : 1)));
+  const std::uint64_t padded = (static_cast<std::uint64_t>(size.height) + 32) *
+                               (static_cast<std::uint64_t>(size.width) + 32);
+  most_bytes = kAlways + std::max<std::size_t>(
+                             2 * bytes.size(),
+                             static_cast<std::size_t>(padded * each * (interlaced ? 2 : 1)));
   asked_for_more = false;
   int width = 0, height = 0, channels = 0;
   const std::unique_ptr<stbi_uc, void (*)(void*)> values(stbi_load_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height, &channels, 0), stbi_image_free);
-  if (!values && asked_for_more) return Status(Code::corrupt, "cannot be decoded: its data are more than " + named() + " take");
+  if (!values && asked_for_more)
+    return Status(Code::corrupt, "cannot be decoded: its data are more than " + named() + " take");
   if (!values) return refused();
   // A GIF says how many channels its file could have had.
   const bool gif = byte(bytes, 0) == 'G' && byte(bytes, 1) == 'I';

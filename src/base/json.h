@@ -47,8 +47,8 @@ class Json {
   ~Json();
 
   static Result<Json> parse(std::string_view text, const JsonLimits& limits = {});
-  // Compact when indent is 0. Reals are written so that they read back to the same bits. Always UTF-8: a byte of a string that is none is
-  // written as \\x80, four characters.
+  // Compact when indent is 0. Reals are written so that they read back to the same bits. Always
+  // UTF-8: a byte of a string that is none is written as \\x80, four characters.
   std::string dump(int indent = 0) const;
 
   Type type() const { return type_; }

@@ -1,5 +1,5 @@
-// Checks of lists whose rows have numbers or names (.def files), for a static_assert in the one file
-// that owns a list: a row that stands twice, a gap, a name that stands twice.
+// Checks of lists whose rows have numbers or names (.def files), for a static_assert in the one
+// file that owns a list: a row that stands twice, a gap, a name that stands twice.
 #pragma once
 
 #include <cstddef>

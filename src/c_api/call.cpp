@@ -20,7 +20,9 @@ std::int32_t write(Code status, std::string_view message, loom_error* error) {
 
 }  // namespace
 
-std::int32_t report(const Status& status, loom_error* error) { return write(status.code(), status.message(), error); }
+std::int32_t report(const Status& status, loom_error* error) {
+  return write(status.code(), status.message(), error);
+}
 
 #if defined(__cpp_exceptions)
 std::int32_t report_exception(loom_error* error) noexcept {
@@ -63,13 +65,15 @@ Result<std::optional<WeightFormat>> format_argument(const char* data, std::size_
   return std::optional<WeightFormat>(f);
 }
 
-Result<std::vector<std::uint32_t>> unsigned_values(const std::int32_t* data, std::size_t count, std::string_view what) {
+Result<std::vector<std::uint32_t>> unsigned_values(const std::int32_t* data, std::size_t count,
+                                                   std::string_view what) {
   LOOM_ASSIGN(const std::span<const std::int32_t> in, span(data, count, what));
   for (std::size_t i = 0; i < in.size(); ++i)
-    if (in[i] < 0) return Status(Code::out_of_range, std::string(what) + "[" + std::to_string(i) + "] is " + std::to_string(in[i]) + ", expected at least 0");
+    if (in[i] < 0)
+      return Status(Code::out_of_range, std::string(what) + "[" + std::to_string(i) + "] is " +
+                                            std::to_string(in[i]) + ", expected at least 0");
   return std::vector<std::uint32_t>(in.begin(), in.end());
 }
-
 
 Status expect_count(std::string_view what, std::size_t got, std::int64_t expected) {
   if (expected >= 0 && got == static_cast<std::uint64_t>(expected)) return {};

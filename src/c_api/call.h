@@ -58,7 +58,8 @@ Result<std::span<T>> span(T* data, std::size_t count, std::string_view what) {
   return std::span<T>(data, count);
 }
 // Ids, positions and the like go in as int32; what is below 0 is an error.
-Result<std::vector<std::uint32_t>> unsigned_values(const std::int32_t* data, std::size_t count, std::string_view what);
+Result<std::vector<std::uint32_t>> unsigned_values(const std::int32_t* data, std::size_t count,
+                                                   std::string_view what);
 Status expect_count(std::string_view what, std::size_t got, std::int64_t expected);
 // count of a x b values; out_of_range where it overflows or is negative.
 Result<std::int64_t> product(std::string_view what, std::int64_t a, std::int64_t b);

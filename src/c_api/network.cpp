@@ -236,8 +236,10 @@ int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* er
     return alone(network, Change::none, [&](Network& n) {
       Json json = Json::object(), input = Json::object(), output = Json::object();
       const auto dims = [](Json& json, const Shape& shape) {
-        if (!shape.dims.empty()) json.set("dims", Json(Json::Array(shape.dims.begin(), shape.dims.end())));
-        if (shape.axis == Axis::steps || shape.axis == Axis::channels) json.set("axis", shape.axis == Axis::steps ? "steps" : "channels");
+        if (!shape.dims.empty())
+          json.set("dims", Json(Json::Array(shape.dims.begin(), shape.dims.end())));
+        if (shape.axis == Axis::steps || shape.axis == Axis::channels)
+          json.set("axis", shape.axis == Axis::steps ? "steps" : "channels");
       };
       if (n.input().ids > 0) input.set("ids", n.input().ids);
       else input.set("width", n.input().width);

@@ -17,24 +17,30 @@ struct Registry {
   loom_handle last = 0;
 };
 
-// Never destroyed: threads may still call while the process ends. A fork waits until no thread is inside the registry, and its child
-// tells all objects, before it can call anything.
+// Never destroyed: threads may still call while the process ends. A fork waits until no thread is
+// inside the registry, and its child tells all objects, before it can call anything.
 Registry& registry() {
   static Registry* const r = [] {
     static Registry* made = new Registry;
 #if !defined(__wasm__)
-    (void)pthread_atfork([] { made->mutex.lock(); }, [] { made->mutex.unlock(); },
-                         [] {
-                           new (&made->mutex) locks::shared_mutex;  // to unlock it is only for the thread that has locked it
-                           for (auto& [handle, object] : made->objects) object->forked();
-                         });
+    (void)pthread_atfork(
+        [] { made->mutex.lock(); }, [] { made->mutex.unlock(); },
+        [] {
+          new (&made->mutex)
+              locks::shared_mutex;  // to unlock it is only for the thread that has locked it
+          for (auto& [handle, object] : made->objects) object->forked();
+        });
 #endif
     return made;
   }();
   return *r;
 }
 
-Status torn_network() { return Status(Code::busy, "the process was forked while another thread changed this network: load or copy it again"); }
+Status torn_network() {
+  return Status(
+      Code::busy,
+      "the process was forked while another thread changed this network: load or copy it again");
+}
 
 }  // namespace
 

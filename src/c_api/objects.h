@@ -63,7 +63,7 @@ struct SharedNetwork {
   Result<locks::shared_lock<locks::fair_mutex>> hold_shared();
   void forked();
   locks::fair_mutex mutex;
-  bool torn = false;  // half changed when the process was forked
+  bool torn = false;         // half changed when the process was forked
   std::uint64_t values = 0;  // under the lock: changes of weights
   std::uint64_t forms = 0;   // and of topology or formats, after which programs are emitted again
 };
@@ -122,7 +122,8 @@ struct OnnxObject : ObjectOf<LOOM_KIND_ONNX> {
 };
 
 struct TrainerObject : WorkerOf<LOOM_KIND_TRAINER> {
-  TrainerObject(NetworkPtr n, std::shared_ptr<const DataSource> d, int threads) : WorkerOf(std::move(n), threads), data(std::move(d)) {}
+  TrainerObject(NetworkPtr n, std::shared_ptr<const DataSource> d, int threads)
+      : WorkerOf(std::move(n), threads), data(std::move(d)) {}
   std::shared_ptr<const DataSource> data;
   std::unique_ptr<Trainer> trainer;
 };
@@ -167,7 +168,10 @@ Result<std::shared_ptr<T>> get(loom_handle handle) {
 template <class T>
 Result<locks::unique_lock<locks::mutex>> enter(T& object) {
   locks::unique_lock lock(object.mutex, locks::try_to_lock);
-  if (object.left) return Status(Code::busy, "the process was forked while another thread was inside a call on this " + std::string(kind_name(T::kKind)) + ": make a new one");
+  if (object.left)
+    return Status(Code::busy,
+                  "the process was forked while another thread was inside a call on this " +
+                      std::string(kind_name(T::kKind)) + ": make a new one");
   if (!lock) return Status(Code::busy, "another thread is inside a call on this " + std::string(kind_name(T::kKind)));
   return lock;
 }

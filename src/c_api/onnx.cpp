@@ -141,7 +141,8 @@ int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* por
     json.set("outputs", ports(graph.outputs));
     for (const std::string& line : graph.report) report.push(Json(line));
     json.set("report", std::move(report));
-    auto object = std::make_shared<NetworkObject>(std::make_shared<SharedNetwork>(std::move(graph.network)));
+    auto object =
+        std::make_shared<NetworkObject>(std::make_shared<SharedNetwork>(std::move(graph.network)));
     NewHandle text(new_json(json)), made(add(std::move(object)));
     *ports_out = text.take();
     *network = made.take();

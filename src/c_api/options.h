@@ -32,8 +32,8 @@ struct MachineOptions {
 };
 template <class V>
 void machine_fields(V& v, MachineOptions& o) {
-  v("threads", o.threads, {.doc = "of the CPU; 0: one per core", .min = 0,
-                           .max = ThreadPool::kMaxThreads});
+  v("threads", o.threads,
+    {.doc = "of the CPU; 0: one per core", .min = 0, .max = ThreadPool::kMaxThreads});
   v("isa", o.isa, {.doc = "the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; "
                           "empty: the best of `isas`"});
   v("device", o.device, {.doc = "`gpu`: a WebGPU device, an error where there is none; `auto`: that, "

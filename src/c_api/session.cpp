@@ -87,7 +87,8 @@ int32_t loom_session_run(loom_session session, int64_t rows, const float* x, siz
   });
 }
 
-int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t ids_count, float* y, size_t y_count, loom_error* error) {
+int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t ids_count, float* y,
+                             size_t y_count, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const auto s, get<SessionObject>(session));
     LOOM_ASSIGN(const auto inside, enter(*s));

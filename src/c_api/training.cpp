@@ -51,7 +51,8 @@ Status training(loom_trainer handle, bool changes, F body) {
     const bool quantized = t.trainer->quantized();
     bool failed = true;
     ~Forms() {
-      if (t.trainer->quantized() != quantized || (failed && t.trainer->quantizes())) t.forms = ++t.shared->forms;
+      if (t.trainer->quantized() != quantized || (failed && t.trainer->quantizes()))
+        t.forms = ++t.shared->forms;
     }
   } forms{*t};
   const Status status = body(*t->trainer);
@@ -70,7 +71,9 @@ int32_t loom_data_values(const float* x, size_t x_count, int64_t width, const fl
     LOOM_ASSIGN(const std::span<const float> out, c_api::span(y, y_count, "y"));
     LOOM_ASSIGN(const std::int64_t expected, product("y", static_cast<std::int64_t>(x_count) / width, targets));
     LOOM_TRY(expect_count("y", y_count, expected));
-    return give(ArrayData::create(std::vector<float>(in.begin(), in.end()), width, std::vector<float>(out.begin(), out.end()), targets), data);
+    return give(ArrayData::create(std::vector<float>(in.begin(), in.end()), width,
+                                  std::vector<float>(out.begin(), out.end()), targets),
+                data);
   });
 }
 
@@ -79,25 +82,35 @@ int32_t loom_data_classes(const float* x, size_t x_count, int64_t width, const i
     LOOM_TRY(want(data));
     LOOM_ASSIGN(const auto in, samples(x, x_count, width));
     LOOM_ASSIGN(const std::span<const std::int32_t> c, c_api::span(classes, classes_count, "classes"));
-    return give(ArrayData::create(std::vector<float>(in.begin(), in.end()), width, std::vector<std::int32_t>(c.begin(), c.end())), data);
+    return give(ArrayData::create(std::vector<float>(in.begin(), in.end()), width,
+                                  std::vector<std::int32_t>(c.begin(), c.end())),
+                data);
   });
 }
 
-int32_t loom_data_id_values(const int32_t* ids, size_t ids_count, int64_t steps, const float* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error) {
+int32_t loom_data_id_values(const int32_t* ids, size_t ids_count, int64_t steps, const float* y,
+                            size_t y_count, int64_t targets, loom_data* data, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(data));
     LOOM_ASSIGN(auto in, unsigned_values(ids, ids_count, "ids"));
     LOOM_ASSIGN(const std::span<const float> out, c_api::span(y, y_count, "y"));
-    return give(ArrayData::create(std::move(in), steps, std::vector<float>(out.begin(), out.end()), targets), data);
+    return give(ArrayData::create(std::move(in), steps, std::vector<float>(out.begin(), out.end()),
+                                  targets),
+                data);
   });
 }
 
-int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error) {
+int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps,
+                             const int32_t* classes, size_t classes_count, loom_data* data,
+                             loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(data));
     LOOM_ASSIGN(auto in, unsigned_values(ids, ids_count, "ids"));
-    LOOM_ASSIGN(const std::span<const std::int32_t> c, c_api::span(classes, classes_count, "classes"));
-    return give(ArrayData::create(std::move(in), steps, std::vector<std::int32_t>(c.begin(), c.end())), data);
+    LOOM_ASSIGN(const std::span<const std::int32_t> c,
+                c_api::span(classes, classes_count, "classes"));
+    return give(
+        ArrayData::create(std::move(in), steps, std::vector<std::int32_t>(c.begin(), c.end())),
+        data);
   });
 }
 

@@ -91,7 +91,9 @@ Result<Adapter> read(const Json& config, const Safetensors& file, std::span<cons
   LOOM_ASSIGN(adapter.rank, config.get_integer("r", 8));
   LOOM_ASSIGN(adapter.alpha, config.get_number("lora_alpha", 8));
   LOOM_ASSIGN(const bool root, config.get_bool("use_rslora", false));
-  if (adapter.rank < 1 || adapter.rank > kMaxRank) return Status(Code::corrupt, "\"r\" must be in 1.." + std::to_string(kMaxRank) + ", got " + std::to_string(adapter.rank));
+  if (adapter.rank < 1 || adapter.rank > kMaxRank)
+    return Status(Code::corrupt, "\"r\" must be in 1.." + std::to_string(kMaxRank) + ", got " +
+                                     std::to_string(adapter.rank));
   if (!(adapter.alpha > 0)) return Status(Code::corrupt, "\"lora_alpha\" must be above 0");
   std::size_t used = 0;
   for (const AdapterPlace& place : places) {

@@ -77,7 +77,9 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   s.width_ = network.input().width;
   s.recurs_ = network.recurs_over_rows();
   const auto& all = p.buffers;
-  if (std::any_of(all.begin(), all.end(), [](const Buffer& b) { return b.kind == BufferKind::state; })) s.lengths_.assign(static_cast<std::size_t>(options.sequences), 0);
+  if (std::any_of(all.begin(), all.end(),
+                  [](const Buffer& b) { return b.kind == BufferKind::state; }))
+    s.lengths_.assign(static_cast<std::size_t>(options.sequences), 0);
   s.next_ = s.lengths_;
   if (s.head_ != kNone && s.width_ > 0) {
     s.all_rows_.resize(static_cast<std::size_t>(options.max_rows));
@@ -88,7 +90,10 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
     s.turn_of_.resize(static_cast<std::size_t>(options.max_rows));
     s.seen_.resize(s.lengths_.size());
   }
-  if (s.recurs_) s.collected_.resize(static_cast<std::size_t>((s.head_ == kNone ? options.max_rows : options.max_head_rows) * p.buffers[static_cast<std::size_t>(s.output_)].cols));
+  if (s.recurs_)
+    s.collected_.resize(
+        static_cast<std::size_t>((s.head_ == kNone ? options.max_rows : options.max_head_rows) *
+                                 p.buffers[static_cast<std::size_t>(s.output_)].cols));
   if (options.measured && options.device) {
     SessionOptions here = options;
     here.device = nullptr;
@@ -150,23 +155,35 @@ Status Session::adapt(std::shared_ptr<Adapter> adapter) {
 
 Result<std::span<const float>> Session::run(std::span<const float> x, std::int64_t rows) {
   if (twin_) return faster(static_cast<std::size_t>(rows), [&](Session& s) { return s.run(x, rows); });
-  if (positions_ != kNone) return Status(Code::invalid_argument, "session: this network has attention over rows or carries states: give sequences and positions with its rows");
+  if (positions_ != kNone)
+    return Status(Code::invalid_argument,
+                  "session: this network has attention over rows or carries states: give sequences "
+                  "and positions with its rows");
   return run_values(x, rows);
 }
 
-// Rows go on where their sequences are: from 0, from a position that they have, never from beyond it.
+// Rows go on where their sequences are: from 0, from a position that they have, never from beyond
+// it.
 Status Session::check_positions(const Tokens& tokens) {
   if (lengths_.empty()) return {};
   next_ = lengths_;
   for (std::size_t r = 0; r < tokens.positions.size(); ++r) {
     const std::uint32_t s = tokens.sequences[r], p = tokens.positions[r];
-    if (s >= next_.size()) return Status(Code::out_of_range, "session: sequences[" + std::to_string(r) + "] is " + std::to_string(s) + ", the limit is " + std::to_string(next_.size()));
+    if (s >= next_.size())
+      return Status(Code::out_of_range, "session: sequences[" + std::to_string(r) + "] is " +
+                                            std::to_string(s) + ", the limit is " +
+                                            std::to_string(next_.size()));
     const auto wrong = [&](const char* what) {
-      return Status(Code::out_of_range, "session: positions[" + std::to_string(r) + "] is " + std::to_string(p) + ", and sequence " + std::to_string(s) + " has " + std::to_string(next_[s]) + " so far: " + what);
+      return Status(Code::out_of_range, "session: positions[" + std::to_string(r) + "] is " +
+                                            std::to_string(p) + ", and sequence " +
+                                            std::to_string(s) + " has " + std::to_string(next_[s]) +
+                                            " so far: " + what);
     };
     if (p > next_[s]) return wrong("give the rows between");
-    if (recurs_ && p != 0 && p != next_[s]) return wrong("a recurrent state cannot go back but to 0");
-    // Behind a position that is run again what a cache holds stays: the device's ids ahead of a text.
+    if (recurs_ && p != 0 && p != next_[s])
+      return wrong("a recurrent state cannot go back but to 0");
+    // Behind a position that is run again what a cache holds stays: the device's ids ahead of a
+    // text.
     next_[s] = recurs_ ? std::int64_t{p} + 1 : std::max(next_[s], std::int64_t{p} + 1);
   }
   return {};
@@ -183,7 +200,8 @@ Status Session::set_rows(const Tokens& tokens, const Put& put) {
   }
   if (head_ == kNone) return {};
   LOOM_TRY(executor_->set(head_, static_cast<std::uint32_t>(tokens.head.size())));
-  for (std::size_t r = 0; r < tokens.head.size(); ++r) executor_->row<std::uint32_t>(head_rows_, static_cast<std::int64_t>(r))[0] = tokens.head[r];
+  for (std::size_t r = 0; r < tokens.head.size(); ++r)
+    executor_->row<std::uint32_t>(head_rows_, static_cast<std::int64_t>(r))[0] = tokens.head[r];
   return {};
 }
 
@@ -205,9 +223,12 @@ Status Session::run_rows(const Tokens& tokens, const Put& put) {
 }
 
 void Session::Turn::reserve(std::size_t rows) {
-  sequences.reserve(rows), positions.reserve(rows), head.reserve(rows), from.reserve(rows), to.reserve(rows);
+  sequences.reserve(rows), positions.reserve(rows), head.reserve(rows), from.reserve(rows),
+      to.reserve(rows);
 }
-void Session::Turn::clear() { sequences.clear(), positions.clear(), head.clear(), from.clear(), to.clear(); }
+void Session::Turn::clear() {
+  sequences.clear(), positions.clear(), head.clear(), from.clear(), to.clear();
+}
 
 // The n-th row of each sequence of a run.
 void Session::take_turn(const Tokens& tokens, std::size_t n) {
@@ -226,22 +247,33 @@ void Session::take_turn(const Tokens& tokens, std::size_t n) {
   if (head_ != kNone && turn_.head.empty()) turn_.head.push_back(0);
 }
 
-// The first rows of all sequences, then the second ones, and so on. Outputs go where a single run would have left them.
+// The first rows of all sequences, then the second ones, and so on. Outputs go where a single run
+// would have left them.
 template <class Put>
 Status Session::run_in_turn(const Tokens& tokens, const Put& put) {
   const std::size_t rows = tokens.positions.size();
-  if (static_cast<std::int64_t>(rows) > options_.max_rows || static_cast<std::int64_t>(tokens.head.size()) > options_.max_head_rows)
-    return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows of which " + std::to_string(tokens.head.size()) + " are wanted, at most " + std::to_string(options_.max_rows) + " and " + std::to_string(options_.max_head_rows));
+  if (static_cast<std::int64_t>(rows) > options_.max_rows ||
+      static_cast<std::int64_t>(tokens.head.size()) > options_.max_head_rows)
+    return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows of which " +
+                                          std::to_string(tokens.head.size()) +
+                                          " are wanted, at most " +
+                                          std::to_string(options_.max_rows) + " and " +
+                                          std::to_string(options_.max_head_rows));
   std::fill(seen_.begin(), seen_.end(), 0);
   std::size_t turns = 0;
-  for (std::size_t r = 0; r < rows; ++r) turns = std::max(turns, 1 + (turn_of_[r] = seen_[tokens.sequences[r]]++));
+  for (std::size_t r = 0; r < rows; ++r)
+    turns = std::max(turns, 1 + (turn_of_[r] = seen_[tokens.sequences[r]]++));
   for (std::size_t n = 0; n < turns; ++n) {
     take_turn(tokens, n);
-    LOOM_TRY(set_rows({turn_.sequences, turn_.positions, turn_.head}, [&](std::int64_t r, std::int64_t to) { put(static_cast<std::int64_t>(turn_.from[static_cast<std::size_t>(r)]), to); }));
+    LOOM_TRY(set_rows({turn_.sequences, turn_.positions, turn_.head},
+                      [&](std::int64_t r, std::int64_t to) {
+                        put(static_cast<std::int64_t>(turn_.from[static_cast<std::size_t>(r)]), to);
+                      }));
     LOOM_TRY(executor_->run());
     for (std::size_t i = 0; i < turn_.to.size(); ++i) {
       const std::span<const float> y = executor_->row<float>(output_, static_cast<std::int64_t>(i));
-      std::copy(y.begin(), y.end(), collected_.begin() + static_cast<std::ptrdiff_t>(turn_.to[i] * y.size()));
+      std::copy(y.begin(), y.end(),
+                collected_.begin() + static_cast<std::ptrdiff_t>(turn_.to[i] * y.size()));
     }
   }
   return {};
@@ -253,21 +285,28 @@ Result<std::span<const float>> Session::run(std::span<const float> x, std::span<
   const auto rows = static_cast<std::int64_t>(positions.size());
   if (rows > options_.max_rows) return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows, at most " + std::to_string(options_.max_rows));
   LOOM_TRY(check_values(x, rows));
-  const std::span<const std::uint32_t> head = std::span(all_rows_).first(head_ == kNone ? 0 : positions.size());
-  LOOM_TRY(run_rows({sequences, positions, head}, [&](std::int64_t r, std::int64_t to) { std::copy_n(x.data() + r * width_, width_, executor_->row<float>(input_, to).begin()); }));
+  const std::span<const std::uint32_t> head =
+      std::span(all_rows_).first(head_ == kNone ? 0 : positions.size());
+  LOOM_TRY(run_rows({sequences, positions, head}, [&](std::int64_t r, std::int64_t to) {
+    std::copy_n(x.data() + r * width_, width_, executor_->row<float>(input_, to).begin());
+  }));
   return output(0);
 }
 
 Result<std::span<const float>> Session::run_ids(std::span<const std::uint32_t> ids) {
   const Shape& in = network_->input();
   const auto steps = static_cast<std::size_t>(in.count());
-  if (in.ids == 0 || in.dims.empty()) return Status(Code::invalid_argument, "session: this network takes " + in.to_string() + ", not rows of ids");
+  if (in.ids == 0 || in.dims.empty())
+    return Status(Code::invalid_argument,
+                  "session: this network takes " + in.to_string() + ", not rows of ids");
   if (ids.empty() || ids.size() % steps != 0)
-    return Status(Code::invalid_argument, "session: expects rows of " + std::to_string(steps) + " ids, got " + std::to_string(ids.size()) + " ids");
+    return Status(Code::invalid_argument, "session: expects rows of " + std::to_string(steps) +
+                                              " ids, got " + std::to_string(ids.size()) + " ids");
   if (twin_) return faster(ids.size() / steps, [&](Session& s) { return s.run_ids(ids); });
   const auto rows = static_cast<std::int64_t>(ids.size() / steps);
   LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(rows)));
-  for (std::size_t i = 0; i < ids.size(); ++i) executor_->row<std::uint32_t>(input_, static_cast<std::int64_t>(i))[0] = ids[i];
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    executor_->row<std::uint32_t>(input_, static_cast<std::int64_t>(i))[0] = ids[i];
   return run_set(rows);
 }
 
@@ -298,12 +337,17 @@ Result<std::span<const float>> Session::run_set(std::int64_t rows) {
 
 Status Session::check_ids(std::span<const std::uint32_t> ids, const Tokens& tokens) const {
   if (width_ != 0 || !network_->input().dims.empty())
-    return Status(Code::invalid_argument, "session: this network takes " + network_->input().to_string() + ", not one id per row");
+    return Status(
+        Code::invalid_argument,
+        "session: this network takes " + network_->input().to_string() + ", not one id per row");
   if (ids.empty() || tokens.sequences.size() != ids.size() || tokens.positions.size() != ids.size())
     return Status(Code::invalid_argument, "session: ids, sequences and positions must have the same length, at least 1");
   // The executor looks at its own rows; of a run in turns none is to go ahead where another cannot.
   for (std::size_t r = 0; recurs_ && r < ids.size(); ++r)
-    if (ids[r] >= network_->input().ids) return Status(Code::out_of_range, "ids[" + std::to_string(r) + "] is " + std::to_string(ids[r]) + ", the limit is " + std::to_string(network_->input().ids));
+    if (ids[r] >= network_->input().ids)
+      return Status(Code::out_of_range, "ids[" + std::to_string(r) + "] is " +
+                                            std::to_string(ids[r]) + ", the limit is " +
+                                            std::to_string(network_->input().ids));
   return {};
 }
 
@@ -311,7 +355,9 @@ Status Session::run_tokens(std::span<const std::uint32_t> ids, std::span<const s
   if (twin_) return faster(ids.size(), [&](Session& s) { return s.run_tokens(ids, sequences, positions, head); });
   const Tokens tokens{sequences, positions, head};
   LOOM_TRY(check_ids(ids, tokens));
-  return run_rows(tokens, [&](std::int64_t r, std::int64_t to) { executor_->row<std::uint32_t>(input_, to)[0] = ids[static_cast<std::size_t>(r)]; });
+  return run_rows(tokens, [&](std::int64_t r, std::int64_t to) {
+    executor_->row<std::uint32_t>(input_, to)[0] = ids[static_cast<std::size_t>(r)];
+  });
 }
 
 Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position, std::span<std::uint32_t> picked) {
@@ -322,10 +368,14 @@ Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32
   const Tokens tokens{{&sequence, 1}, {&position, 1}, {&row, 1}};
   LOOM_TRY(check_ids({&id, 1}, tokens));
   LOOM_TRY(check_positions(tokens));
-  LOOM_TRY(set_rows(tokens, [&](std::int64_t, std::int64_t to) { executor_->row<std::uint32_t>(input_, to)[0] = id; }));
+  LOOM_TRY(set_rows(tokens, [&](std::int64_t, std::int64_t to) {
+    executor_->row<std::uint32_t>(input_, to)[0] = id;
+  }));
   LOOM_TRY(executor_->run_greedy(picked));
   lengths_.swap(next_);
-  if (sequence < lengths_.size()) lengths_[sequence] = std::max(lengths_[sequence], static_cast<std::int64_t>(position) + static_cast<std::int64_t>(picked.size()));
+  if (sequence < lengths_.size())
+    lengths_[sequence] = std::max(lengths_[sequence], static_cast<std::int64_t>(position) +
+                                                          static_cast<std::int64_t>(picked.size()));
   return {};
 }
 
@@ -333,7 +383,8 @@ std::span<const float> Session::output(std::int64_t i) {
   Session& s = active();
   if (!s.recurs_) return s.executor_->row<float>(output_, i);
   const auto cols = s.executor_->program().buffers[static_cast<std::size_t>(output_)].cols;
-  return std::span<const float>(s.collected_).subspan(static_cast<std::size_t>(i * cols), static_cast<std::size_t>(cols));
+  return std::span<const float>(s.collected_)
+      .subspan(static_cast<std::size_t>(i * cols), static_cast<std::size_t>(cols));
 }
 
 }  // namespace loom

@@ -41,7 +41,8 @@ class Session {
   // The same of ids: those of a row one after the other, as many as the input has steps.
   Result<std::span<const float>> run_ids(std::span<const std::uint32_t> ids);
 
-  // The same where the network has attention over rows or carries states: each row with its sequence and position.
+  // The same where the network has attention over rows or carries states: each row with its
+  // sequence and position.
   Result<std::span<const float>> run(std::span<const float> x, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions);
 
   // Token form: ids, each with its sequence and position; `head` lists the rows whose output is wanted, ascending.
@@ -81,7 +82,8 @@ class Session {
   Result<std::span<const float>> run_values(std::span<const float> x, std::int64_t rows);
   Result<std::span<const float>> run_set(std::int64_t rows);
   Status check_values(std::span<const float> x, std::int64_t rows) const;
-  // Rows of a run by their sequences, positions and those whose output is wanted; put(r, to) sets what arrives at row `to` from the run's row r.
+  // Rows of a run by their sequences, positions and those whose output is wanted; put(r, to) sets
+  // what arrives at row `to` from the run's row r.
   struct Tokens {
     std::span<const std::uint32_t> sequences, positions, head;
   };
@@ -106,9 +108,11 @@ class Session {
   std::int64_t width_ = 0;
   // Of sequences with states: positions that each has, and those that it will have after this run.
   std::vector<std::int64_t> lengths_, next_;
-  bool recurs_ = false;           // layers go from row to row: a run takes one row of each sequence at a time
+  bool recurs_ =
+      false;  // layers go from row to row: a run takes one row of each sequence at a time
   std::vector<float> collected_;  // then: the outputs of a run's rows
-  // One turn of such a run: what its rows are, which of the run's rows they were, and where outputs go.
+  // One turn of such a run: what its rows are, which of the run's rows they were, and where outputs
+  // go.
   struct Turn {
     std::vector<std::uint32_t> sequences, positions, head;
     std::vector<std::size_t> from, to;

@@ -67,10 +67,13 @@ class DawnDevice final : public Device {
   void fail(Status status) {
     if (status_.ok()) status_ = std::move(status);
   }
-  // A child of fork() has a copy of the device's memory and none of its threads: nothing of it may be called.
+  // A child of fork() has a copy of the device's memory and none of its threads: nothing of it may
+  // be called.
   bool inherited() const { return born_ != forks(); }
   Status usable() const {
-    if (inherited()) return Status(Code::unsupported, "gpu: the process was forked after it opened the device: open a new one");
+    if (inherited())
+      return Status(Code::unsupported,
+                    "gpu: the process was forked after it opened the device: open a new one");
     return lost_ ? status_ : Status();
   }
   Status take_status() {
@@ -124,7 +127,8 @@ void DawnDevice::wait(const bool& done) {
 }
 
 Status DawnDevice::open(const DeviceOptions& options) {
-  if (!forks_are_seen()) return Status(Code::unsupported, "gpu: this system does not say when it forks");
+  if (!forks_are_seen())
+    return Status(Code::unsupported, "gpu: this system does not say when it forks");
   instance_ = w_.CreateInstance(nullptr);
   if (!instance_) return Status(Code::unsupported, "gpu: " + w_.path + " makes no instance");
   struct Answer {

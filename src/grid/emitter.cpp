@@ -33,7 +33,8 @@ class NodeVisit : public Visit {
   // Where the network does not learn its gradients are values that nobody reads, which are then not computed.
   Gradient gradient(std::string_view role) override {
     const Named p = named(role);
-    if (const auto known = e_.sum_of_.find(p.store); known != e_.sum_of_.end()) return {e_.sums_[known->second].value, Accumulate::yes};
+    if (const auto known = e_.sum_of_.find(p.store); known != e_.sum_of_.end())
+      return {e_.sums_[known->second].value, Accumulate::yes};
     const BufferKind kind = e_.frozen() && !p.adapter ? BufferKind::temp : BufferKind::grad;
     const std::int64_t rows = p.store->rows(), cols = p.store->cols();
     const View to = emit.buffer({.type = type, .kind = kind, .rows = {rows}, .cols = cols, .path = p.path, .role = p.role});
@@ -106,7 +107,9 @@ Result<View> NetworkEmitter::run_node(Tape& tape, View x, View skip) {
   if (!tape.node || !tape.node->enabled) return x;
   NodeVisit visit(*this, tape);
   const std::int64_t parts = tape.node->parts;
-  const auto cut = [&](View v) { return v.valid() && parts > 1 ? emit_.reshape(v, v.cols / parts) : v; };
+  const auto cut = [&](View v) {
+    return v.valid() && parts > 1 ? emit_.reshape(v, v.cols / parts) : v;
+  };
   auto y = tape.node->type->forward(*tape.node->config, visit, cut(x), cut(skip));
   if (!y.ok()) return y.status().at(std::string(tape.node->type->name()) + " at " + tape.path);
   return parts > 1 ? emit_.reshape(*y, y->cols * parts) : *y;
@@ -117,8 +120,11 @@ Result<View> NetworkEmitter::run_node_back(Tape& tape, View gy, View* gskip) {
   if (!tape.node || !tape.node->enabled || !gy.valid()) return gy;
   NodeVisit visit(*this, tape);
   const std::int64_t parts = tape.node->parts;
-  const auto join = [&](View v) { return v.valid() && parts > 1 ? emit_.reshape(v, v.cols * parts) : v; };
-  auto gx = tape.node->type->backward(*tape.node->config, visit, parts > 1 ? emit_.reshape(gy, gy.cols / parts) : gy, gskip);
+  const auto join = [&](View v) {
+    return v.valid() && parts > 1 ? emit_.reshape(v, v.cols * parts) : v;
+  };
+  auto gx = tape.node->type->backward(*tape.node->config, visit,
+                                      parts > 1 ? emit_.reshape(gy, gy.cols / parts) : gy, gskip);
   if (!gx.ok()) return gx.status().at(std::string(tape.node->type->name()) + " at " + tape.path);
   if (gskip) *gskip = join(*gskip);
   return join(*gx);
@@ -214,7 +220,8 @@ Status NetworkEmitter::backward(View gy) {
     const std::vector<std::int64_t>& arrivals = arrivals_[i];
     std::int64_t col = 0;
     const Merge merge = network_.node(i).merge;
-    const std::int64_t parts = arrivals.size() > 1 && merge == Merge::concat ? network_.joined_parts(arrivals) : 1;
+    const std::int64_t parts =
+        arrivals.size() > 1 && merge == Merge::concat ? network_.joined_parts(arrivals) : 1;
     g = emit_.reshape(g, g.cols / parts);
     if (arrivals.size() > 1 && merge == Merge::avg) g = emit_.scale(g, 1.0 / static_cast<double>(arrivals.size()));
     for (std::size_t k = 0; k < arrivals.size(); ++k) {

@@ -11,8 +11,8 @@
 
 namespace loom {
 
-// Declares what arrives at a network in `rows`: "x" of values, or "ids", those of a row one below the
-// other.
+// Declares what arrives at a network in `rows`: "x" of values, or "ids", those of a row one below
+// the other.
 View emit_input(Emit& emit, const Shape& in, Rows rows);
 
 struct EmitOptions {

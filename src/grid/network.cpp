@@ -209,7 +209,9 @@ Result<Shape> Network::plan_run(std::size_t target, const Shape& in, const std::
   Planning::First& first = planning_->first[target];
   if (first.where.empty()) first = {in, where};
   if (first.in != in)
-    return bad(coordinate(target).to_string() + " is executed on " + first.in.to_string() + " at " + first.where + " and on " + in.to_string() + " at " + where + ": a cell has weights for one input");
+    return bad(coordinate(target).to_string() + " is executed on " + first.in.to_string() + " at " +
+               first.where + " and on " + in.to_string() + " at " + where +
+               ": a cell has weights for one input");
   running.push_back(target);
   auto out = plan_node(nodes_[target], in, nullptr, path(target));
   running.pop_back();
@@ -232,33 +234,42 @@ namespace {
 template <class So>
 bool any_layer(const Node& node, const So& so) {
   if (!node.enabled || !node.type) return false;
-  return so(node) || std::any_of(node.children.begin(), node.children.end(), [&](const Node& child) { return any_layer(child, so); });
+  return so(node) || std::any_of(node.children.begin(), node.children.end(),
+                                 [&](const Node& child) { return any_layer(child, so); });
 }
 
 }  // namespace
 
 bool Network::recurs_over_rows() const {
-  const auto so = [](const Node& node) { return node.type->recurs_over_rows(*node.config, node.in); };
-  return std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) { return any_layer(node, so); });
+  const auto so = [](const Node& node) {
+    return node.type->recurs_over_rows(*node.config, node.in);
+  };
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [&](const Node& node) { return any_layer(node, so); });
 }
 
 bool Network::takes_missing() const {
   const auto so = [](const Node& node) { return node.type->takes_missing(*node.config); };
-  return std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) { return any_layer(node, so); });
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [&](const Node& node) { return any_layer(node, so); });
 }
 
 // Whether a layer is planned and emitted for a row of the last dimension alone.
 bool Network::works_on_last(const Node& node, const Shape& in) const {
   if (version_ == 1 || in.ids > 0 || in.dims.size() < 2) return false;
-  return node.type->works() == Works::on_last || (node.type->works() == Works::on_values && in.axis == Axis::steps);
+  return node.type->works() == Works::on_last ||
+         (node.type->works() == Works::on_values && in.axis == Axis::steps);
 }
 
 // The layer's plan for rows of `in`, as the version of the topology has it.
-Result<LayerPlan> Network::plan_layer(const Node& node, const Shape& in, const Shape* skip, ChildPlanner& children) const {
-  const auto plan = [&](const Shape& row, const Shape* other) { return node.type->plan(*node.config, row, other, children); };
+Result<LayerPlan> Network::plan_layer(const Node& node, const Shape& in, const Shape* skip,
+                                      ChildPlanner& children) const {
+  const auto plan = [&](const Shape& row, const Shape* other) {
+    return node.type->plan(*node.config, row, other, children);
+  };
   if (version_ == 1) {
-    // Widths that agree could be added, whatever their dimensions; a sequence was never in a row; and
-    // nobody asked what a first dimension counts.
+    // Widths that agree could be added, whatever their dimensions; a sequence was never in a row;
+    // and nobody asked what a first dimension counts.
     if (skip && skip->ids == 0 && skip->width == in.width) skip = &in;
     const bool whole = node.type->works() == Works::on_steps && in.ids == 0;
     LOOM_ASSIGN(LayerPlan one, plan(whole ? Shape{in.width} : in, skip));
@@ -272,7 +283,8 @@ Result<LayerPlan> Network::plan_layer(const Node& node, const Shape& in, const S
     return one;
   }
   if (in.axis == Axis::channels)
-    return bad("works on the last dimension, which of " + in.to_string() + " is of space: put a flatten before it, or a permute");
+    return bad("works on the last dimension, which of " + in.to_string() +
+               " is of space: put a flatten before it, or a permute");
   const Shape last{in.dims.back()};
   LOOM_ASSIGN(LayerPlan one, plan(last, skip && skip->dims == in.dims ? &last : skip));
   std::vector<std::int64_t> dims(in.dims.begin(), in.dims.end() - 1);
@@ -309,7 +321,8 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
     params.push_back(std::move(p));
   }
   node.params = std::move(params);
-  const bool last = works_on_last(node, in), whole = version_ == 1 && node.type->works() == Works::on_steps;
+  const bool last = works_on_last(node, in),
+             whole = version_ == 1 && node.type->works() == Works::on_steps;
   node.in = last ? Shape{in.dims.back()} : whole ? Shape{in.width, in.ids} : in;
   node.parts = last ? in.width / in.dims.back() : 1;
   return node.enabled ? plan->out : in;
@@ -375,13 +388,21 @@ Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>&
     const bool joins = node.merge == Merge::concat, flat = shape.dims.empty() && in.dims.empty();
     if (version_ >= 2 && !flat) {
       if (!(joins ? joinable(shape, in) : shape.dims == in.dims && axes_agree(shape, in)))
-        return bad(std::string("cannot ") + (joins ? "join " : node.merge == Merge::add ? "add " : "average ") + shape.to_string() + " and " + in.to_string()
-            + (joins ? ": all but one dimension must agree, the last of steps, else the first; or flatten them first" : ": they must have the same dimensions, of the same kind"));
+        return bad(std::string("cannot ") +
+                   (joins                      ? "join "
+                    : node.merge == Merge::add ? "add "
+                                               : "average ") +
+                   shape.to_string() + " and " + in.to_string() +
+                   (joins ? ": all but one dimension must agree, the last of steps, else the "
+                            "first; or flatten them first"
+                          : ": they must have the same dimensions, of the same kind"));
       if (shape.axis == Axis::none) shape.axis = in.axis;
     }
     // Arrangements that agree but for one dimension are joined along it.
     const bool steps = version_ >= 2 && shape.axis == Axis::steps;
-    const bool alike = !shape.dims.empty() && shape.dims.size() == in.dims.size() && (steps || std::equal(shape.dims.begin() + 1, shape.dims.end(), in.dims.begin() + 1));
+    const bool alike =
+        !shape.dims.empty() && shape.dims.size() == in.dims.size() &&
+        (steps || std::equal(shape.dims.begin() + 1, shape.dims.end(), in.dims.begin() + 1));
     if (joins && alike) (steps ? shape.dims.back() += in.dims.back() : shape.dims[0] += in.dims[0]);
     else if (shape.dims != in.dims) shape.dims.clear();
     if (node.merge == Merge::concat) shape.width += in.width;

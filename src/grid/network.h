@@ -45,7 +45,7 @@ struct Node {
   std::vector<Param> params;
   std::vector<Node> children;
   Shape in;  // what plan() found to arrive; of a layer that works on the last dimension, that alone
-  std::int64_t parts = 1;  // places of the dimensions before it: the layer's rows of one row
+  std::int64_t parts = 1;   // places of the dimensions before it: the layer's rows of one row
   std::vector<Link> links;  // of a nested layer: one `run`, in place of a type
   Merge merge = Merge::concat;
   bool keep_previous = false;  // the previous cell still arrives although a `read` exists
@@ -57,8 +57,8 @@ struct Node {
   const Param* find(std::string_view role) const;
 };
 
-// Where a row's logits of classes lie: `places` of `classes` each (a class for every step or pixel), a
-// place's side by side, or, where channels come first, one in each channel.
+// Where a row's logits of classes lie: `places` of `classes` each (a class for every step or
+// pixel), a place's side by side, or, where channels come first, one in each channel.
 struct ClassAxis {
   std::int64_t places = 1, classes = 0;
   bool first = false;
@@ -68,7 +68,8 @@ class Network {
  public:
   static constexpr std::int64_t kMaxValues = std::int64_t{1} << 33;  // parameters that planning makes unless told otherwise: 32 GiB of f32
 
-  // Of topologies: in 1 layers that work on the last dimension take the row as one, in 2 they do not.
+  // Of topologies: in 1 layers that work on the last dimension take the row as one, in 2 they do
+  // not.
   static constexpr int kVersion = 2;
 
   // A grid of empty cells. `input`: what arrives at the first cell.
@@ -95,8 +96,8 @@ class Network {
   // Of the last cell.
   const Shape& output() const { return outputs_.back(); }
   const Shape& output(std::size_t cell) const { return outputs_[cell]; }
-  // Of the output: the last dimension holds the classes, of channels the first (in topologies of version
-  // 1 the whole row did).
+  // Of the output: the last dimension holds the classes, of channels the first (in topologies of
+  // version 1 the whole row did).
   ClassAxis class_axis() const;
 
   std::size_t index(const Coordinate& c) const { return static_cast<std::size_t>(((c.z * rows_ + c.y) * cols_ + c.x) * layers_ + c.l); }
@@ -121,7 +122,7 @@ class Network {
   std::size_t executed(std::size_t cell) const;
   // What a nested layer executes and where it stands: itself at `path`, or the cell of its `run` link; null where that hands on what it gets.
   const Node* executed(const Node& nested, std::string& path) const;
-  // What meets by concat is joined in so many parts of a row: the steps of sequences, else 1.
+  // Parts of a row in which what meets by concat is joined: the steps of sequences, else 1.
   std::int64_t joined_parts(const std::vector<std::int64_t>& arriving) const;
   // True where a cell hands on what arrives: it is empty, or it or the cell it runs is switched off.
   bool passes(std::size_t cell) const;
@@ -161,7 +162,8 @@ class Network {
   struct Planning;
   Result<Shape> plan_node(Node& node, const Shape& in, const Shape* skip, const std::string& path);
   bool works_on_last(const Node& node, const Shape& in) const;
-  Result<LayerPlan> plan_layer(const Node& node, const Shape& in, const Shape* skip, ChildPlanner& children) const;
+  Result<LayerPlan> plan_layer(const Node& node, const Shape& in, const Shape* skip,
+                               ChildPlanner& children) const;
   // A cell's node where cell, or the nested layer, at `where` runs it.
   Result<Shape> plan_run(std::size_t target, const Shape& in, const std::string& where);
   Status rows_alone(const Node& node, const std::string& path) const;

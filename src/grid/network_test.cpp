@@ -25,7 +25,9 @@ TEST(Network, ACellRunsOnOneWidth) {
   EXPECT_TRUE(planned(head, first + "4}," + second + R"({"at":[0,0,0,2],"links":[{"run":[0,0,0,0]}]})").ok());
   const Status refused = planned(head, first + "6}," + R"({"at":[0,0,0,1],"links":[{"run":[0,0,0,0]}]})").status();
   EXPECT_EQ(refused.code(), Code::invalid_argument);
-  EXPECT_EQ(refused.message(), "(0,0,0,0) is executed on [B, 4] at (0,0,0,0) and on [B, 6] at (0,0,0,1): a cell has weights for one input");
+  EXPECT_EQ(refused.message(),
+            "(0,0,0,0) is executed on [B, 4] at (0,0,0,0) and on [B, 6] at (0,0,0,1): a cell has "
+            "weights for one input");
   // A cell that is switched off runs nothing, whichever of the two it is.
   EXPECT_TRUE(planned(head, first + "6}," + R"({"at":[0,0,0,1],"enabled":false,"links":[{"run":[0,0,0,0]}]})").ok());
   const auto off = planned(head, R"({"at":[0,0,0,0],"type":"dense","out":6,"enabled":false},{"at":[0,0,0,1],"links":[{"run":[0,0,0,0]}]})");

@@ -37,11 +37,14 @@ std::string unknown_type(const std::string& type) {
 // Empty cells cost nothing in a file, so their number is bounded by this and by the others.
 Status check_grid(const TopologyConfig& c, const Json* cells) {
   constexpr std::uint64_t kFreeCells = 4096;
-  const std::uint64_t listed = cells && cells->is_array() ? cells->as_array().size() : 0, most = std::max(kFreeCells, 16 * listed);
+  const std::uint64_t listed = cells && cells->is_array() ? cells->as_array().size() : 0,
+                      most = std::max(kFreeCells, 16 * listed);
   std::uint64_t grid = 1;
   for (const std::int64_t n : {c.depth, c.rows, c.cols, c.layers_per_cell}) {
     if (n < 1 || static_cast<std::uint64_t>(n) > most / grid)
-      return bad("topology: depth x rows x cols x layers_per_cell is less than 1, or over " + std::to_string(kFreeCells) + " and 16 times the " + std::to_string(listed) + " cells listed");
+      return bad("topology: depth x rows x cols x layers_per_cell is less than 1, or over " +
+                 std::to_string(kFreeCells) + " and 16 times the " + std::to_string(listed) +
+                 " cells listed");
     grid *= static_cast<std::uint64_t>(n);
   }
   return {};
@@ -121,14 +124,19 @@ Result<Shape> parse_input(const Json& json, int version) {
   c.fields(reader);
   LOOM_TRY(reader.finish("an input has"));
   const bool steps = c.ids > 0 && !c.dims.empty() && version >= 2;
-  if ((c.width > 0) + (c.ids > 0) + (!c.dims.empty() && !steps) != 1 || (!c.axis.empty() && c.dims.empty()))
+  if ((c.width > 0) + (c.ids > 0) + (!c.dims.empty() && !steps) != 1 ||
+      (!c.axis.empty() && c.dims.empty()))
     return bad(version == 1 ? "one of {\"width\": N}, {\"dims\": [N, ...]} and {\"ids\": N}"
-                            : "one of {\"width\": N}, {\"dims\": [N, ...], \"axis\": \"steps\" or \"channels\"}, {\"ids\": N} and {\"ids\": N, \"dims\": [T]}");
+                            : "one of {\"width\": N}, {\"dims\": [N, ...], \"axis\": \"steps\" or "
+                              "\"channels\"}, {\"ids\": N} and {\"ids\": N, \"dims\": [T]}");
   if (version == 1 && !c.axis.empty()) return bad("\"axis\" is of version 2 of topologies");
   if (c.dims.empty()) return Shape{c.width, c.ids};
-  LOOM_ASSIGN(Shape shape, Shape::of(std::move(c.dims), c.axis == "channels" ? Axis::channels : c.axis == "steps" ? Axis::steps : Axis::none));
+  LOOM_ASSIGN(Shape shape, Shape::of(std::move(c.dims), c.axis == "channels" ? Axis::channels
+                                                        : c.axis == "steps"  ? Axis::steps
+                                                                             : Axis::none));
   if (!steps) return shape;
-  if (shape.dims.size() != 1 || c.axis == "channels") return bad("ids are of one dimension, their steps");
+  if (shape.dims.size() != 1 || c.axis == "channels")
+    return bad("ids are of one dimension, their steps");
   return Shape{0, c.ids, std::move(shape.dims), Axis::steps};
 }
 
@@ -139,7 +147,9 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   LOOM_ASSIGN(const std::string format, t.get_string("format", ""));
   if (format != "loom-topology") return bad("topology: \"format\" must be \"loom-topology\"");
   LOOM_ASSIGN(const std::int64_t version, t.get_integer("version", 0));
-  if (version < 1 || version > kVersion) return Status(Code::unsupported, "topology: version " + std::to_string(version) + ", this library reads versions 1 and 2");
+  if (version < 1 || version > kVersion)
+    return Status(Code::unsupported, "topology: version " + std::to_string(version) +
+                                         ", this library reads versions 1 and 2");
   TopologyConfig c;
   FieldReader reader(t);
   c.fields(reader);
@@ -148,7 +158,8 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   auto input = parse_input(*in, static_cast<int>(version));
   if (!input.ok()) return input.status().at("topology: input");
   LOOM_TRY(check_grid(c, t.find("cells")));
-  LOOM_ASSIGN(Network n, create(c.depth, c.rows, c.cols, c.layers_per_cell, std::move(*input), static_cast<int>(version)));
+  LOOM_ASSIGN(Network n, create(c.depth, c.rows, c.cols, c.layers_per_cell, std::move(*input),
+                                static_cast<int>(version)));
   const Json* cells = t.find("cells");
   if (!cells->is_array()) return bad("topology: \"cells\" must be a list");
   std::vector<bool> set(n.size(), false);
@@ -233,8 +244,10 @@ Json Network::to_json() const {
   Json in = Json::object();
   if (input_.ids > 0) in.set("ids", input_.ids);
   else if (input_.dims.empty()) in.set("width", input_.width);
-  if (!input_.dims.empty()) in.set("dims", Json(Json::Array(input_.dims.begin(), input_.dims.end())));
-  if (input_.ids == 0 && input_.axis != Axis::none) in.set("axis", input_.axis == Axis::steps ? "steps" : "channels");
+  if (!input_.dims.empty())
+    in.set("dims", Json(Json::Array(input_.dims.begin(), input_.dims.end())));
+  if (input_.ids == 0 && input_.axis != Axis::none)
+    in.set("axis", input_.axis == Axis::steps ? "steps" : "channels");
   t.set("input", std::move(in));
   if (head >= 0) t.set("head", loom::to_json(coordinate(static_cast<std::size_t>(head))));
   Json cells = Json::array();

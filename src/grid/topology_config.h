@@ -17,14 +17,19 @@ struct InputConfig {
   void fields(V& v) {
     v.about("What arrives at a network: `width`, `dims`, `ids`, or `ids` with `dims`.");
     v("width", width, {.doc = "rows of this many values", .min = 1});
-    v("dims", dims, {.doc = "rows of values arranged in these dimensions, slowest first: "
-                            "`[C, H, W]`, or steps and features; with `ids` (version 2) `[T]`: a row "
-                            "is the ids of T steps", .min = 1});
-    v("axis", axis, {.doc = "what the first of `dims` counts, `steps` or `channels`; absent: what "
-                            "the first layer takes it for (version 2)",
-                     .one_of = "steps, channels"});
-    v("ids", ids, {.doc = "ids below this number: a row is one, a position of a sequence that goes on "
-                          "in other rows; with `dims` it has as many as those say", .min = 1});
+    v("dims", dims,
+      {.doc = "rows of values arranged in these dimensions, slowest first: "
+              "`[C, H, W]`, or steps and features; with `ids` (version 2) `[T]`: a row "
+              "is the ids of T steps",
+       .min = 1});
+    v("axis", axis,
+      {.doc = "what the first of `dims` counts, `steps` or `channels`; absent: what "
+              "the first layer takes it for (version 2)",
+       .one_of = "steps, channels"});
+    v("ids", ids,
+      {.doc = "ids below this number: a row is one, a position of a sequence that goes on "
+              "in other rows; with `dims` it has as many as those say",
+       .min = 1});
   }
 };
 
@@ -36,11 +41,14 @@ struct TopologyConfig {
   void fields(V& v) {
     v.about("A network without its weights.");
     v("format", format, {.doc = "what the file is", .one_of = "loom-topology", .required = true});
-    v("version", version, {.doc = "of the format. In 2 layers that work on vectors (dense, norms, "
-                                  "swiglu) take the last dimension of a row, and attention and "
-                                  "recurrent layers its steps, as in PyTorch and Keras; in 1 all but "
-                                  "recurrent layers took the row as one vector",
-                           .min = 1, .max = 2, .required = true});
+    v("version", version,
+      {.doc = "of the format. In 2 layers that work on vectors (dense, norms, "
+              "swiglu) take the last dimension of a row, and attention and "
+              "recurrent layers its steps, as in PyTorch and Keras; in 1 all but "
+              "recurrent layers took the row as one vector",
+       .min = 1,
+       .max = 2,
+       .required = true});
     v("name", name, {.doc = "for people"});
     v("depth", depth, {.doc = "grid: z. Cell (z, y, x, l) has the index ((z * rows + y) * cols + "
                               "x) * layers_per_cell + l", .min = 1});

@@ -19,8 +19,9 @@
 
 namespace loom {
 
-// What the first of a row's dimensions counts, where that is known: steps of a sequence, or channels.
-// `positions`: rows are positions of sequences that go on in other rows, as a language model has them.
+// What the first of a row's dimensions counts, where that is known: steps of a sequence, or
+// channels. `positions`: rows are positions of sequences that go on in other rows, as a language
+// model has them.
 enum class Axis : std::uint8_t { none, steps, channels, positions };
 
 // What flows between cells: rows of `width` real values, or rows of ids below `ids`: one, or those
@@ -37,15 +38,16 @@ struct Shape {
   // Numbers of a row: values or ids.
   std::int64_t count() const;
   friend bool operator==(const Shape&, const Shape&) = default;
-  // "[B, 8]", "[B, T=5, 8]", "[B, C=3, 28, 28]", "[B, T=5] of ids below 10": B are the rows; "[T, 8]",
+  // "[B, 8]", "[B, T=5, 8]", "[B, C=3, 28, 28]", "[B, T=5] of ids below 10": B are the rows; "[T,
+  // 8]",
   // "[T] of ids below 10" where rows are positions.
   std::string to_string() const;
 };
 
 // Whether the first dimensions count the same, as far as that is known.
 bool axes_agree(const Shape& a, const Shape& b);
-// Whether rows of these shapes can be joined: along their features where the first dimension is steps,
-// else along the first.
+// Whether rows of these shapes can be joined: along their features where the first dimension is
+// steps, else along the first.
 bool joinable(const Shape& a, const Shape& b);
 
 enum class Init : std::uint8_t { zeros, ones, normal };
@@ -73,7 +75,8 @@ class ChildPlanner {
   virtual ~ChildPlanner() = default;
   virtual std::size_t count() const = 0;
   virtual int version() const = 0;  // of the topology
-  // Output of child i for this input; `skip` is what a Residual child adds (null outside of a Sequential).
+  // Output of child i for this input; `skip` is what a Residual child adds (null outside of a
+  // Sequential).
   virtual Result<Shape> plan(std::size_t i, const Shape& in, const Shape* skip) = 0;
   // After plan(i): an error that names the first layer in child i whose rows are not alone (LayerType::crosses_rows).
   virtual Status rows_alone(std::size_t i) const = 0;
@@ -93,7 +96,8 @@ class Visit {
   bool frozen = false;               // what learns is an adapter, and the network as it is: batch norms keep to their own statistics
   std::int64_t max_positions = 0;    // positions that tables and caches cover
   std::int64_t sequences = 1;
-  std::int64_t steps = 0;  // training: rows of every sequence, one sequence after another; 0: as many as it has
+  std::int64_t steps =
+      0;  // training: rows of every sequence, one sequence after another; 0: as many as it has
 
   // The product of x with the weight `role`, plus the parameter `bias` where one is named. With an adapter at this weight (grid/adapter.h)
   // y = W x + b + scale * B (A x).
@@ -123,11 +127,13 @@ class Visit {
   virtual Result<View> child_backward(std::size_t i, View gy, View* gskip) = 0;
 };
 
-// What a layer takes a row of several dimensions for (topologies of version 1: always for the whole row).
+// What a layer takes a row of several dimensions for (topologies of version 1: always for the whole
+// row).
 enum class Works : std::uint8_t {
-  on_rows,    // for the whole, and looks at the dimensions itself
-  on_last,    // for vectors along the last dimension, as PyTorch's Linear and LayerNorm: the network
-              // plans and emits it for a row of that dimension alone, one for each place of the others
+  on_rows,  // for the whole, and looks at the dimensions itself
+  on_last,  // for vectors along the last dimension, as PyTorch's Linear and LayerNorm: the network
+            // plans and emits it for a row of that dimension alone, one for each place of the
+            // others
   on_values,  // for values, each by itself; emitted as on_last where the first dimension is steps
   on_steps,   // [steps, features] for a sequence
 };
@@ -151,8 +157,10 @@ class LayerType {
   virtual bool takes_missing(const LayerConfig&) const { return false; }
   // Why a row that this layer gives is not a function of its own row and the weights, whatever rows stand beside it: "attends to other rows". Empty: it is,
   // and the layer may run on some of the rows.
-  virtual std::string_view crosses_rows(const LayerConfig&, const Shape& /*in*/) const { return {}; }
-  // Whether a row goes on from a state that the rows before it in its sequence left.
+  virtual std::string_view crosses_rows(const LayerConfig&, const Shape& /*in*/) const {
+    return {};
+  }
+  // Whether a row continues from the state of the rows before it in its sequence.
   virtual bool recurs_over_rows(const LayerConfig&, const Shape& /*in*/) const { return false; }
 #ifdef LOOM_DESCRIBE
   virtual void describe(FieldDescriber& describer) const = 0;

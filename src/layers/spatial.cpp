@@ -24,7 +24,8 @@ Result<Window> window_of(const SpatialConfig& c, const Shape& in, std::size_t ra
     return bad("expects an input of [channels, " + std::string(kSpace[rank - 1]) + "], got " + in.to_string() + ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it");
   }
   if (in.axis == Axis::steps)
-    return bad("runs over [channels, space], and the first dimension of " + in.to_string() + " is steps: put a permute before it, \"order\": [1, 0]");
+    return bad("runs over [channels, space], and the first dimension of " + in.to_string() +
+               " is steps: put a permute before it, \"order\": [1, 0]");
   Window w;
   w.channels = in.dims[0];
   for (std::size_t i = 0; i < rank; ++i) w.in[3 - rank + i] = in.dims[i + 1];

@@ -159,7 +159,9 @@ Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& fo
 Result<Model> make_model(std::string name, Network network, Result<Tokenizer> tokenizer, ModelConfig config) {
   const std::int64_t vocab = config.vocab_size = network.input().ids, width = network.output().width;
   if (vocab == 0) return Status(Code::unsupported, "the network does not read token ids: it is no language model");
-  if (!network.input().dims.empty()) return Status(Code::unsupported, "the network reads " + network.input().to_string() + ": a language model reads one id per row");
+  if (!network.input().dims.empty())
+    return Status(Code::unsupported, "the network reads " + network.input().to_string() +
+                                         ": a language model reads one id per row");
   if (width != vocab) return Status(Code::unsupported, "the network gives " + std::to_string(width) + " values for a vocabulary of " + std::to_string(vocab));
   if (config.max_positions < 1 || config.max_positions > INT32_MAX)
     return Status(Code::invalid_argument, "\"max_positions\" must be in 1..2^31-1, got " + std::to_string(config.max_positions));

@@ -37,7 +37,10 @@ Dims GraphBuilder::spread(const Dims& a, const Dims& b) {
   }
   return out;
 }
-GraphBuilder::GraphBuilder(std::int64_t input_width, std::uint64_t file_bytes) : input_width_(input_width), widths_{input_width}, file_bytes_(file_bytes) {}  // cell 0 is empty: the input
+GraphBuilder::GraphBuilder(std::int64_t input_width, std::uint64_t file_bytes)
+    : input_width_(input_width),
+      widths_{input_width},
+      file_bytes_(file_bytes) {}  // cell 0 is empty: the input
 
 // False, and a fault, where a network takes no more.
 bool GraphBuilder::takes(const Dims& out) {
@@ -322,18 +325,25 @@ Result<Network> GraphBuilder::finish(const std::vector<Ref>& outputs, std::vecto
 
 Status GraphBuilder::makes(std::int64_t count) {
   made_ += count;
-  if (made_ > kMostMade) return StepCall::refuse("makes " + std::to_string(count) + " parameters, with those before more than 2^29");
+  if (made_ > kMostMade)
+    return StepCall::refuse("makes " + std::to_string(count) +
+                            " parameters, with those before more than 2^29");
   return justified(made_, kMadePerByte, "makes", count);
 }
 Status GraphBuilder::lists(std::int64_t count) {
-  if (count > kMostListed) return StepCall::refuse("lists " + std::to_string(count) + " values, the limit is 2^26");
+  if (count > kMostListed)
+    return StepCall::refuse("lists " + std::to_string(count) + " values, the limit is 2^26");
   listed_ += count;
   return justified(listed_, kListedPerByte, "lists", count);
 }
-Status GraphBuilder::justified(std::int64_t all, std::uint64_t per_byte, std::string_view what, std::int64_t count) const {
-  const std::uint64_t most = kAlwaysJustified + per_byte * std::min(file_bytes_, std::uint64_t{1} << 40);
+Status GraphBuilder::justified(std::int64_t all, std::uint64_t per_byte, std::string_view what,
+                               std::int64_t count) const {
+  const std::uint64_t most =
+      kAlwaysJustified + per_byte * std::min(file_bytes_, std::uint64_t{1} << 40);
   if (file_bytes_ == 0 || static_cast<std::uint64_t>(all) <= most) return {};
-  return StepCall::refuse(std::string(what) + " " + std::to_string(count) + " values, with those before more than the " + std::to_string(most) + " that a file of " + std::to_string(file_bytes_) + " bytes justifies");
+  return StepCall::refuse(std::string(what) + " " + std::to_string(count) +
+                          " values, with those before more than the " + std::to_string(most) +
+                          " that a file of " + std::to_string(file_bytes_) + " bytes justifies");
 }
 bool GraphBuilder::holds(const Ref& x) const {
   const std::int64_t count = elements(x.dims);

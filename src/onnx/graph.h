@@ -22,8 +22,10 @@ std::string text_of(const Dims& dims);
 // Values that a rule lists one by one (places, masks, constants): a short file asks for no more memory than these take.
 inline constexpr std::int64_t kMostListed = std::int64_t{1} << 26;
 inline constexpr std::int64_t kMostMade = std::int64_t{1} << 29;   // numbers of one graph that its file does not hold: parameters that rules make
-// What files of any size may ask for, of both, and how much more for each byte: ONNX's own tests make the weights of VGG19 by files of 9 KB.
-inline constexpr std::uint64_t kAlwaysJustified = std::uint64_t{1} << 21, kListedPerByte = 64, kMadePerByte = std::uint64_t{1} << 16;
+// What files of any size may ask for, of both, and how much more for each byte: ONNX's own tests
+// make the weights of VGG19 by files of 9 KB.
+inline constexpr std::uint64_t kAlwaysJustified = std::uint64_t{1} << 21, kListedPerByte = 64,
+                               kMadePerByte = std::uint64_t{1} << 16;
 inline constexpr std::int64_t kMostCells = std::int64_t{1} << 20;  // of a network
 inline constexpr double kMostWhole = 16777216;  // whole numbers below it are exact in f32
 
@@ -81,9 +83,11 @@ class GraphBuilder {
   // What did not fit since it was asked last: operands that do not spread to each other, and the like.
   Status fault() { return std::exchange(fault_, Status()); }
   void note(Status fault) { fault_ = std::move(fault); }
-  // Counts parameters that a rule makes; unsupported beyond kMostMade, and beyond what the file justifies.
+  // Counts parameters that a rule makes; unsupported beyond kMostMade, and beyond what the file
+  // justifies.
   Status makes(std::int64_t count);
-  // Counts values that a rule lists one by one; unsupported beyond kMostListed at once, and beyond what the file justifies.
+  // Counts values that a rule lists one by one; unsupported beyond kMostListed at once, and beyond
+  // what the file justifies.
   Status lists(std::int64_t count);
   // Whether these are numbers that are known, or columns that its cell has.
   bool holds(const Ref& x) const;
@@ -102,7 +106,8 @@ class GraphBuilder {
   std::vector<std::int64_t> widths_;
   std::vector<ParamFill> fills_;
   Status fault_;
-  Status justified(std::int64_t all, std::uint64_t per_byte, std::string_view what, std::int64_t count) const;
+  Status justified(std::int64_t all, std::uint64_t per_byte, std::string_view what,
+                   std::int64_t count) const;
   std::int64_t made_ = 0, listed_ = 0;
   std::uint64_t file_bytes_;
   int zero_ = -1;

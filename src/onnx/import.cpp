@@ -308,7 +308,11 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
   for (const Input& in : inputs)
     if (std::none_of(model_.graph.inputs.begin(), model_.graph.inputs.end(), [&](const ValueInfo& v) { return v.name == in.name; }))
       return Status(Code::invalid_argument, model_.file + ": has no input '" + in.name + "'");
-  if (ready_->left) return Status(Code::busy, model_.file + ": the process was forked while another thread ran this graph: load it again");
+  if (ready_->left)
+    return Status(
+        Code::busy,
+        model_.file +
+            ": the process was forked while another thread ran this graph: load it again");
   const locks::unique_lock lock(ready_->mutex);
   LOOM_ASSIGN(std::string key, key_of(inputs, ready_->known));
   if (!ready_->session || ready_->key != key) LOOM_TRY(prepare(inputs));

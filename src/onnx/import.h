@@ -57,7 +57,8 @@ class Runner {
   // Errors: those of import_graph; invalid_argument for a missing or unknown input; out_of_range for integers that f32 does not hold.
   Result<std::vector<Output>> run(const std::vector<Input>& inputs) const;
   const Model& model() const { return model_; }
-  // In a child of fork(), before anything else: a run of the parent's that was going on does not end here, and all are refused.
+  // In a child of fork(), before anything else: a run of the parent's that was going on does not
+  // end here, and all are refused.
   void forked();
 
  private:

@@ -62,11 +62,18 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   if (options.fp8) emit.round_products_to_fp8();
   const Shape& in = network.input();
   if (network.recurs_over_rows()) learner.packed_ = options.max_positions;
-  const std::int64_t packed = std::max<std::int64_t>(learner.packed_, 1), most = (options.max_rows + packed - 1) / packed;
+  const std::int64_t packed = std::max<std::int64_t>(learner.packed_, 1),
+                     most = (options.max_rows + packed - 1) / packed;
   const Rows rows{packed, emit.u32_register("R", static_cast<std::uint32_t>(most)), kNone};
   const View x = emit_input(emit, in, rows);
-  NetworkEmitter emitter(network, emit, {.training = true, .learning = true, .seed = options.seed, .max_positions = options.max_positions, .steps = learner.packed_,
-                                         .adapter = options.adapter.get(), .recompute = options.recompute});
+  NetworkEmitter emitter(network, emit,
+                         {.training = true,
+                          .learning = true,
+                          .seed = options.seed,
+                          .max_positions = options.max_positions,
+                          .steps = learner.packed_,
+                          .adapter = options.adapter.get(),
+                          .recompute = options.recompute});
   LOOM_ASSIGN(const View y, emitter.forward(x));
   if (emit.type(y) != ValueType::f32 && emit.type(y) != ValueType::f64) return bad("the network has no layers");
 
@@ -153,7 +160,8 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
   for (const HeadSpec& head : heads) columns += head.columns;
   if (!heads.empty() && columns != y.cols) return bad("the heads have " + std::to_string(columns) + " columns, the network gives " + std::to_string(y.cols));
   if (!heads.empty() && network_->version() >= 2 && network_->output().dims.size() > 1)
-    return bad("heads are parts of a row of values, the network gives " + network_->output().to_string() + ": end with a flatten");
+    return bad("heads are parts of a row of values, the network gives " +
+               network_->output().to_string() + ": end with a flatten");
   auto target_of = [&](const HeadSpec& head, const std::string& name) {
     const bool classes = takes_classes(head.loss);
     const View target = emit.input(name, classes ? ValueType::i32 : ValueType::f32, rows, head.targets());
@@ -166,14 +174,16 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
     const std::int64_t cols = y.cols, places = axis.places, classes = axis.classes;
     if (places > 1) {
       rows.constant *= places;
-      y = axis.first ? emit.transpose(y, {1, 1, 1, classes, places}, {0, 1, 2, 4, 3}, classes) : emit.reshape(y, classes);
+      y = axis.first ? emit.transpose(y, {1, 1, 1, classes, places}, {0, 1, 2, 4, 3}, classes)
+                     : emit.reshape(y, classes);
     }
     const View target = target_of(only, "target");
     emit.sum_rows(loss_of(emit, only, y, target), emit.output("loss", type, Rows{}, 1));
     emit.set_segment(Segment::backward);
     const View gy = slope_of(emit, only, y, target);
     if (places == 1) return gy;
-    return axis.first ? emit.transpose(gy, {1, 1, 1, places, classes}, {0, 1, 2, 4, 3}, cols) : emit.reshape(gy, cols);
+    return axis.first ? emit.transpose(gy, {1, 1, 1, places, classes}, {0, 1, 2, 4, 3}, cols)
+                      : emit.reshape(gy, cols);
   }
   std::vector<View> outputs, targets;
   View total;
@@ -262,26 +272,33 @@ Status Learner::rows(std::int64_t n) {
 Result<std::int64_t> Learner::put(std::span<const float> x) {
   const auto n = width_ == 0 ? 0 : static_cast<std::int64_t>(x.size()) / width_;
   if (n == 0 || static_cast<std::int64_t>(x.size()) != n * width_)
-    return bad("the network takes " + network_->input().to_string() + ", got " + std::to_string(x.size()) + " values");
+    return bad("the network takes " + network_->input().to_string() + ", got " +
+               std::to_string(x.size()) + " values");
   LOOM_TRY(rows(n));
-  for (std::int64_t r = 0; r < n; ++r) std::copy_n(x.data() + r * width_, width_, executor_->row<float>(x_, r).begin());
+  for (std::int64_t r = 0; r < n; ++r)
+    std::copy_n(x.data() + r * width_, width_, executor_->row<float>(x_, r).begin());
   return n;
 }
 Result<std::int64_t> Learner::put(std::span<const std::uint32_t> ids) {
   const Shape& in = network_->input();
   const std::int64_t steps = in.count(), n = static_cast<std::int64_t>(ids.size()) / steps;
-  if (in.ids == 0 || in.dims.empty() || n == 0 || static_cast<std::int64_t>(ids.size()) != n * steps)
-    return bad("the network takes " + in.to_string() + ", got rows of " + std::to_string(ids.size()) + " ids in all");
+  if (in.ids == 0 || in.dims.empty() || n == 0 ||
+      static_cast<std::int64_t>(ids.size()) != n * steps)
+    return bad("the network takes " + in.to_string() + ", got rows of " +
+               std::to_string(ids.size()) + " ids in all");
   LOOM_TRY(rows(n));
-  for (std::size_t i = 0; i < ids.size(); ++i) executor_->row<std::uint32_t>(x_, static_cast<std::int64_t>(i))[0] = ids[i];
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    executor_->row<std::uint32_t>(x_, static_cast<std::int64_t>(i))[0] = ids[i];
   return n;
 }
 
 Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
   const bool heads = !options_.heads.empty();
-  if (!heads && takes_classes(options_.loss)) return bad("the loss takes classes, got target values");
+  if (!heads && takes_classes(options_.loss))
+    return bad("the loss takes classes, got target values");
   if (static_cast<std::int64_t>(target.size()) != n * target_width_)
-    return bad("expects targets of " + std::to_string(target_width_) + " values for each of " + std::to_string(n) + " rows, got " + std::to_string(target.size()));
+    return bad("expects targets of " + std::to_string(target_width_) + " values for each of " +
+               std::to_string(n) + " rows, got " + std::to_string(target.size()));
   for (std::int64_t r = 0; r < n; ++r) {
     const float* t = target.data() + r * target_width_;
     if (!heads) std::copy_n(t, target_width_, executor_->row<float>(target_, r).begin());
@@ -301,10 +318,13 @@ Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
   return {};
 }
 Status Learner::put_targets(std::int64_t n, std::span<const std::int32_t> target) {
-  if (!takes_classes(options_.loss) || !options_.heads.empty()) return bad("the loss takes target values, got classes");
+  if (!takes_classes(options_.loss) || !options_.heads.empty())
+    return bad("the loss takes target values, got classes");
   if (static_cast<std::int64_t>(target.size()) != n * classes_.places)
-    return bad("expects " + std::to_string(classes_.places) + " classes for each of " + std::to_string(n) + " rows, got " + std::to_string(target.size()));
-  for (std::size_t i = 0; i < target.size(); ++i) executor_->row<std::int32_t>(target_, static_cast<std::int64_t>(i))[0] = target[i];
+    return bad("expects " + std::to_string(classes_.places) + " classes for each of " +
+               std::to_string(n) + " rows, got " + std::to_string(target.size()));
+  for (std::size_t i = 0; i < target.size(); ++i)
+    executor_->row<std::int32_t>(target_, static_cast<std::int64_t>(i))[0] = target[i];
   return {};
 }
 
@@ -313,33 +333,49 @@ Status Learner::take(std::span<const X> x, std::span<const Target> target) {
   LOOM_ASSIGN(const std::int64_t n, put(x));
   return put_targets(n, target);
 }
-Status Learner::batch(std::span<const float> x, std::span<const float> target) { return take(x, target); }
-Status Learner::batch(std::span<const float> x, std::span<const std::int32_t> target) { return take(x, target); }
-Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const float> target) { return take(ids, target); }
-Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::int32_t> target) { return take(ids, target); }
+Status Learner::batch(std::span<const float> x, std::span<const float> target) {
+  return take(x, target);
+}
+Status Learner::batch(std::span<const float> x, std::span<const std::int32_t> target) {
+  return take(x, target);
+}
+Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const float> target) {
+  return take(ids, target);
+}
+Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::int32_t> target) {
+  return take(ids, target);
+}
 
 Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions, std::span<const std::int32_t> target) {
   if (width_ != 0 || !takes_classes(options_.loss) || !options_.heads.empty()) return bad("this network or loss takes other inputs or targets");
   if (ids.size() != positions.size() || ids.size() != target.size()) return bad("ids, positions and targets must have the same length");
   for (std::size_t r = 0; r < positions.size(); ++r)
     if (positions[r] != 0 && (r == 0 || positions[r] != positions[r - 1] + 1)) return bad("positions must ascend by one from 0 in each sequence: row " + std::to_string(r) + " has " + std::to_string(positions[r]));
-  const auto put = [&](std::int64_t row, std::uint32_t id, std::uint32_t position, std::int32_t class_of) {
+  const auto put = [&](std::int64_t row, std::uint32_t id, std::uint32_t position,
+                       std::int32_t class_of) {
     executor_->row<std::uint32_t>(x_, row)[0] = id;
     if (positions_ != kNone) executor_->row<std::uint32_t>(positions_, row)[0] = position;
     executor_->row<std::int32_t>(target_, row)[0] = class_of;
   };
-  const auto sequences = static_cast<std::int64_t>(std::count(positions.begin(), positions.end(), 0u));
+  const auto sequences =
+      static_cast<std::int64_t>(std::count(positions.begin(), positions.end(), 0u));
   if (packed_ > 0 && sequences * packed_ >= options_.max_rows + packed_)
-    return bad("a micro-batch has at most " + std::to_string((options_.max_rows + packed_ - 1) / packed_) + " sequences of " + std::to_string(packed_) +
-               " rows, which layers that go from row to row take alike, got " + std::to_string(sequences));
+    return bad(
+        "a micro-batch has at most " + std::to_string((options_.max_rows + packed_ - 1) / packed_) +
+        " sequences of " + std::to_string(packed_) +
+        " rows, which layers that go from row to row take alike, got " + std::to_string(sequences));
   LOOM_TRY(rows(packed_ > 0 ? sequences : static_cast<std::int64_t>(ids.size())));
   // Behind the end of a shorter sequence stand rows without a target.
-  for (std::int64_t i = 0; i < sequences * packed_; ++i) put(i, 0, static_cast<std::uint32_t>(i % packed_), -1);
+  for (std::int64_t i = 0; i < sequences * packed_; ++i)
+    put(i, 0, static_cast<std::uint32_t>(i % packed_), -1);
   std::int64_t sequence = -1;
   for (std::size_t r = 0; r < ids.size(); ++r) {
     sequence += positions[r] == 0;
-    if (packed_ > 0 && positions[r] >= packed_) return bad("a sequence has at most " + std::to_string(packed_) + " rows, row " + std::to_string(r) + " is at position " + std::to_string(positions[r]));
-    put(packed_ > 0 ? sequence * packed_ + positions[r] : static_cast<std::int64_t>(r), ids[r], positions[r], target[r]);
+    if (packed_ > 0 && positions[r] >= packed_)
+      return bad("a sequence has at most " + std::to_string(packed_) + " rows, row " +
+                 std::to_string(r) + " is at position " + std::to_string(positions[r]));
+    put(packed_ > 0 ? sequence * packed_ + positions[r] : static_cast<std::int64_t>(r), ids[r],
+        positions[r], target[r]);
   }
   return {};
 }

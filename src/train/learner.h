@@ -73,8 +73,8 @@ class Learner {
   // The network's matrices must have masters, but with an adapter. It and the pool must outlive the learner.
   static Result<Learner> create(Network& network, ThreadPool& pool, const LearnerOptions& options);
 
-  // One micro-batch of values: rows x input width, targets rows x output width (with heads: rows x their targets) or a class for each place
-  // of a row (cross-entropy; Network::class_axis).
+  // One micro-batch of values: rows x input width, targets rows x output width (with heads: rows x
+  // their targets) or a class for each place of a row (cross-entropy; Network::class_axis).
   Status batch(std::span<const float> x, std::span<const float> target);
   Status batch(std::span<const float> x, std::span<const std::int32_t> target);
   // The same of ids: rows x the steps of the input.
@@ -94,8 +94,9 @@ class Learner {
   double loss_sum();
   // Of one head, without its weight.
   double loss_sum(std::size_t head);
-  // Applies the gradients times 1/count, as optimizer step number `step` (from 1; the noise of what follows counts on from it).
-  // Where it succeeds the step is done: the weights are prepared again by what reads them next.
+  // Applies the gradients times 1/count, as optimizer step number `step` (from 1; the noise of what
+  // follows counts on from it). Where it succeeds the step is done: the weights are prepared again
+  // by what reads them next.
   Status update(double learning_rate, std::int64_t count, std::int64_t step);
 
   // Brings the network's masters up to date with the updates: before they are saved, morphed or read. Nothing to do on the CPU.
@@ -136,7 +137,8 @@ class Learner {
   BufferId x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone, scale_ = kNone, squares_ = kNone;
   std::int64_t width_ = 0, target_width_ = 0, steps_ = 0;
   ClassAxis classes_;
-  std::int64_t packed_ = 0;  // rows of every sequence, where layers go from row to row; 0: as many as it has
+  std::int64_t packed_ =
+      0;  // rows of every sequence, where layers go from row to row; 0: as many as it has
   bool updated_ = false;  // since the weights were prepared
   double loss_scale_ = 1;
 };

@@ -157,7 +157,8 @@ Result<Evaluator> Evaluator::create(Network& network, const DataSource& data, Lo
 
 // Every place of every row of the last run.
 void Evaluator::count(MetricsCounter& counter, const Batch& batch) {
-  const auto columns = static_cast<std::size_t>(columns_), places = static_cast<std::size_t>(axis_.places);
+  const auto columns = static_cast<std::size_t>(columns_),
+             places = static_cast<std::size_t>(axis_.places);
   std::vector<float> place(columns);
   for (std::size_t r = 0; r < static_cast<std::size_t>(batch.rows); ++r) {
     const std::span<const float> y = session_.output(static_cast<std::int64_t>(r));
@@ -166,7 +167,8 @@ void Evaluator::count(MetricsCounter& counter, const Batch& batch) {
       continue;
     }
     for (std::size_t p = 0; p < places; ++p) {
-      for (std::size_t c = 0; c < columns; ++c) place[c] = y[axis_.first ? c * places + p : p * columns + c];
+      for (std::size_t c = 0; c < columns; ++c)
+        place[c] = y[axis_.first ? c * places + p : p * columns + c];
       counter.add(place, batch.classes[r * places + p]);
     }
   }
@@ -191,7 +193,8 @@ Result<Metrics> Evaluator::measure() {
       for (std::size_t r = 0; r < rows; ++r) head[r] = static_cast<std::uint32_t>(r);
       LOOM_TRY(session_.run_tokens(batch.ids, sequences, batch.positions, head));
     } else {
-      LOOM_TRY((form.ids > 0 ? session_.run_ids(batch.ids) : session_.run(batch.x, batch.rows)).status());
+      LOOM_TRY((form.ids > 0 ? session_.run_ids(batch.ids) : session_.run(batch.x, batch.rows))
+                   .status());
     }
     count(counter, batch);
   }

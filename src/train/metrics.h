@@ -66,8 +66,14 @@ class Evaluator {
   Result<Metrics> measure();
 
  private:
-  Evaluator(Session session, const DataSource& data, Loss loss, double delta, const Network& network)
-      : session_(std::move(session)), data_(&data), loss_(loss), delta_(delta), axis_(network.class_axis()), columns_(takes_classes(loss) ? axis_.classes : network.output().width) {}
+  Evaluator(Session session, const DataSource& data, Loss loss, double delta,
+            const Network& network)
+      : session_(std::move(session)),
+        data_(&data),
+        loss_(loss),
+        delta_(delta),
+        axis_(network.class_axis()),
+        columns_(takes_classes(loss) ? axis_.classes : network.output().width) {}
   void count(MetricsCounter& counter, const Batch& batch);
   Session session_;
   const DataSource* data_;

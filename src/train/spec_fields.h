@@ -173,8 +173,11 @@ void fields(V& v, TrainingSpec& t) {
   v("steps", t.steps, {.doc = "optimizer steps", .min = 0, .max = 0x1p40});
   v("epochs", t.epochs, {.doc = "or passes over the data, rounded up to whole steps", .min = 0,
                          .max = INT32_MAX});
-  v("batch", t.batch, {.doc = "samples per step: sequences of tokens, rows of a table; more than "
-                              "65536 only where the data has as many", .min = 1, .max = INT32_MAX});
+  v("batch", t.batch,
+    {.doc = "samples per step: sequences of tokens, rows of a table; more than "
+            "65536 only where the data has as many",
+     .min = 1,
+     .max = INT32_MAX});
   v("micro_batches", t.micro_batches, {.doc = "equal parts that a step is cut into, to save "
                                               "memory; must divide `batch`", .min = 1, .max = 1 << 20});
   v("seed", t.seed, {.doc = "of the initial weights, the shuffling, the shifts and the noise of "

@@ -21,10 +21,12 @@ Status check_form(const DataSource::Form& form, Network& network, const Training
   const std::string rows = form.ids == 0     ? "rows of " + std::to_string(form.width) + " values"
                            : form.steps == 0 ? "one id per row"
                                              : "rows of " + std::to_string(form.steps) + " ids";
-  if ((in.ids > 0) != (form.ids > 0) || (in.ids > 0 && (in.dims.empty() ? 0 : in.count()) != form.steps))
+  if ((in.ids > 0) != (form.ids > 0) ||
+      (in.ids > 0 && (in.dims.empty() ? 0 : in.count()) != form.steps))
     return bad("the network takes " + in.to_string() + ", the data has " + rows);
   if (in.ids > 0 && form.ids > in.ids) return bad("the data has ids up to " + std::to_string(form.ids - 1) + ", the network takes " + std::to_string(in.ids) + " ids");
-  if (in.ids == 0 && form.width != in.width) return bad("the network takes " + in.to_string() + ", the data has " + rows);
+  if (in.ids == 0 && form.width != in.width)
+    return bad("the network takes " + in.to_string() + ", the data has " + rows);
   if (spec.shift > 0 && (in.ids > 0 || in.dims.size() < 2)) return bad("\"shift\" moves pictures: the network's input must be [..., height, width], it is " + in.to_string());
   if (!spec.heads.empty()) {
     std::int64_t targets = 0;
@@ -36,10 +38,15 @@ Status check_form(const DataSource::Form& form, Network& network, const Training
     return bad("the network gives " + std::to_string(out.width) + " values per row, the data has " + std::to_string(form.targets) + " targets");
   if (takes_classes(loss) && form.targets > 0) return bad("the loss cross_entropy needs classes, the data has target values");
   if (takes_classes(loss) && form.places != axis.places)
-    return bad("the network gives " + out.to_string() + ", logits for " + std::to_string(axis.places) + " classes a row, the data has " + std::to_string(form.places) +
-               (axis.places > 1 && form.places == 1 ? ": end with one step, by \"return\": \"last\" of a recurrent layer or a pool, or flatten" : ""));
+    return bad(
+        "the network gives " + out.to_string() + ", logits for " + std::to_string(axis.places) +
+        " classes a row, the data has " + std::to_string(form.places) +
+        (axis.places > 1 && form.places == 1 ? ": end with one step, by \"return\": \"last\" of a "
+                                               "recurrent layer or a pool, or flatten"
+                                             : ""));
   if (takes_classes(loss) && form.classes > axis.classes)
-    return bad("the data has classes up to " + std::to_string(form.classes - 1) + ", the network gives " + std::to_string(axis.classes) + " logits");
+    return bad("the data has classes up to " + std::to_string(form.classes - 1) +
+               ", the network gives " + std::to_string(axis.classes) + " logits");
   return {};
 }
 
@@ -85,10 +92,13 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
     if (!samples || *samples > (std::uint64_t{1} << 60)) return bad(std::to_string(spec.epochs) + " epochs are too many samples");
     resolved.steps = static_cast<std::int64_t>((*samples + static_cast<std::uint64_t>(spec.batch) - 1) / static_cast<std::uint64_t>(spec.batch));
   }
-  // A batch may hold a sample several times, but one of more is rather a slip, which would take its memory.
+  // A batch may hold a sample several times, but one of more is rather a slip, which would take its
+  // memory.
   constexpr std::int64_t kFreeBatch = 1 << 16;
   if (spec.batch > std::max(kFreeBatch, data.samples()))
-    return bad("\"batch\" is " + std::to_string(spec.batch) + " samples, the data has " + std::to_string(data.samples()) + ": at most as many, or " + std::to_string(kFreeBatch));
+    return bad("\"batch\" is " + std::to_string(spec.batch) + " samples, the data has " +
+               std::to_string(data.samples()) + ": at most as many, or " +
+               std::to_string(kFreeBatch));
   // Samples are numbered through the whole training.
   if (resolved.steps > (std::int64_t{1} << 60) / spec.batch) return bad(std::to_string(resolved.steps) + " steps of " + std::to_string(spec.batch) + " samples are too many");
   if (spec.fp8 && resolved.quantize.dtype.empty()) resolved.quantize.dtype = "fp8e4m3";
@@ -216,7 +226,8 @@ Status Trainer::fill(std::int64_t first, std::int64_t count) {
       shift_picture(std::span(batch_.x).last(static_cast<std::size_t>(in.width)), in.dims.end()[-2], in.dims.back(), spec_.shift, static_cast<std::uint64_t>(spec_.seed), static_cast<std::uint64_t>(i));
     }
   }
-  if (!batch_.positions.empty()) return learner_.batch(batch_.ids, batch_.positions, batch_.classes);
+  if (!batch_.positions.empty())
+    return learner_.batch(batch_.ids, batch_.positions, batch_.classes);
   const std::span<const float> x(batch_.x), values(batch_.values);
   const std::span<const std::uint32_t> ids(batch_.ids);
   const std::span<const std::int32_t> classes(batch_.classes);

@@ -58,8 +58,9 @@ class Trainer {
  public:
   // Data with a value that is NaN or infinite is refused, but for a NaN where a layer takes it for
   // a missing one.
-  // The spec's network and data fields are not read: the caller brings both (create_network and open_data make them of a spec).
-  // Network, data and pool must outlive the trainer. Errors: a spec out of range, a form of data that the network does not take.
+  // The spec's network and data fields are not read: the caller brings both (create_network and
+  // open_data make them of a spec). Network, data and pool must outlive the trainer. Errors: a spec
+  // out of range, a form of data that the network does not take.
   static Result<std::unique_ptr<Trainer>> create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options = {});
 
   // One optimizer step. Where the loss is not finite the weights stay as they are and the error names the step. With "fp8" a step whose gradients overflow
@@ -90,9 +91,10 @@ class Trainer {
   // Brings the network's weights up to date where a device learns: before they are saved or read. Nothing to do on the CPU.
   Status sync() { return learner_.sync(); }
 
-  // The state after the last step (and sync()), and back. `restore` changes nothing unless all fits; an error names what differs in spec,
-  // topology, data or numerics version. "steps", "epochs", "checkpoint_every" and "log_every" may
-  // differ: a longer training goes on from a shorter one.
+  // The state after the last step (and sync()), and back. `restore` changes nothing unless all
+  // fits; an error names what differs in spec, topology, data or numerics version. "steps",
+  // "epochs", "checkpoint_every" and "log_every" may differ: a longer training goes on from a
+  // shorter one.
   TrainingState state();
   Status restore(const TrainingState& state);
   // After somebody else wrote to the weights.

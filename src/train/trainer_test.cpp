@@ -272,7 +272,11 @@ TEST(Trainer, RefusesDataOfAnotherForm) {
   std::vector<float> x(60), y(20);
   const auto narrow = ArrayData::create(x, 6, y, 2), wide = ArrayData::create(x, 5, std::vector<float>(36), 3);
   EXPECT_NE(Trainer::create(spec, *network, **narrow, pool).status().message().find("gives 3 values per row, the data has 2 targets"), std::string::npos);
-  EXPECT_NE(Trainer::create(spec, *network, **wide, pool).status().message().find("the network takes [B, 6], the data has rows of 5 values"), std::string::npos);
+  EXPECT_NE(Trainer::create(spec, *network, **wide, pool)
+                .status()
+                .message()
+                .find("the network takes [B, 6], the data has rows of 5 values"),
+            std::string::npos);
   TrainingSpec tokens = spec_of(kDecoder);
   auto decoder = create_network(tokens);
   const auto large = TokenData::create({1, 2, 29, 3}, {}, 4);

@@ -18,7 +18,9 @@ std::uint64_t pages(int n) {
   return value * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-double seconds_of(const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); }
+double seconds_of(const timeval& t) {
+  return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+}
 
 }  // namespace
 
@@ -47,7 +49,8 @@ ChildEnd in_child(const std::function<bool(std::string&)>& body, const ChildLimi
   }
   close(ends[1]);
   char buffer[4096];
-  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) end.text.append(buffer, static_cast<std::size_t>(n));
+  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
+    end.text.append(buffer, static_cast<std::size_t>(n));
   close(ends[0]);
   int status = 0;
   rusage used{};

@@ -1,4 +1,5 @@
-// Compressed data for the tests: zeros by the thousand, as dense as deflate's fixed codes make them (some 160 to 1).
+// Compressed data for the tests: zeros by the thousand, as dense as deflate's fixed codes make them
+// (some 160 to 1).
 #pragma once
 
 #include <cstdint>
@@ -55,23 +56,35 @@ class Deflate {
   int count_ = 0;
 };
 
-inline std::string big_endian(std::uint32_t v) { return {static_cast<char>(v >> 24), static_cast<char>(v >> 16), static_cast<char>(v >> 8), static_cast<char>(v)}; }
+inline std::string big_endian(std::uint32_t v) {
+  return {static_cast<char>(v >> 24), static_cast<char>(v >> 16), static_cast<char>(v >> 8),
+          static_cast<char>(v)};
+}
 
 // A .gz of one member. Its checksum is right for no zeros only.
 inline std::string gzip(const std::string& head, std::uint64_t zeros) {
   std::string end(8, '\0');
   store_le<std::uint32_t>(reinterpret_cast<std::byte*>(end.data()), crc32(as_bytes(head)));
-  store_le<std::uint32_t>(reinterpret_cast<std::byte*>(end.data()) + 4, static_cast<std::uint32_t>(head.size() + zeros));
+  store_le<std::uint32_t>(reinterpret_cast<std::byte*>(end.data()) + 4,
+                          static_cast<std::uint32_t>(head.size() + zeros));
   return std::string("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10) + Deflate::of(head, zeros) + end;
 }
 
 // A PNG whose data are zeros.
-inline std::string png(std::uint32_t width, std::uint32_t height, int depth, int color, bool interlaced, std::uint64_t zeros) {
-  const auto chunk = [](const std::string& type, const std::string& data) { return big_endian(static_cast<std::uint32_t>(data.size())) + type + data + big_endian(crc32(as_bytes(type + data))); };
-  const std::string header = big_endian(width) + big_endian(height) + std::string{static_cast<char>(depth), static_cast<char>(color), 0, 0, static_cast<char>(interlaced)};
+inline std::string png(std::uint32_t width, std::uint32_t height, int depth, int color,
+                       bool interlaced, std::uint64_t zeros) {
+  const auto chunk = [](const std::string& type, const std::string& data) {
+    return big_endian(static_cast<std::uint32_t>(data.size())) + type + data +
+           big_endian(crc32(as_bytes(type + data)));
+  };
+  const std::string header = big_endian(width) + big_endian(height) +
+                             std::string{static_cast<char>(depth), static_cast<char>(color), 0, 0,
+                                         static_cast<char>(interlaced)};
   // Adler-32 of zeros: the low half stays 1, the high half counts them.
-  const std::string data = std::string("\x78\x01", 2) + Deflate::of("", zeros) + big_endian(static_cast<std::uint32_t>(zeros % 65521) << 16 | 1);
-  return std::string("\x89PNG\r\n\x1a\n", 8) + chunk("IHDR", header) + chunk("IDAT", data) + chunk("IEND", "");
+  const std::string data = std::string("\x78\x01", 2) + Deflate::of("", zeros) +
+                           big_endian(static_cast<std::uint32_t>(zeros % 65521) << 16 | 1);
+  return std::string("\x89PNG\r\n\x1a\n", 8) + chunk("IHDR", header) + chunk("IDAT", data) +
+         chunk("IEND", "");
 }
 
 }  // namespace loom::test

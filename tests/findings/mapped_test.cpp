@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include <loom/loom.h>
 #include "base/files/source.h"
 #include "findings/child.h"
-#include <loom/loom.h>
 
 namespace loom {
 namespace {
@@ -25,7 +25,8 @@ using test::in_child;
 #define TEXT(s) (s), std::strlen(s)
 
 // Weights of some hundred pages that run from the file.
-constexpr const char* kNetwork = R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":512},"cells":[
+constexpr const char* kNetwork =
+    R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":512},"cells":[
   {"at":[0,0,0,0],"type":"dense","out":1024,"dtype":"i8"},{"at":[0,0,0,1],"type":"dense","out":16,"dtype":"i8"}]})";
 
 class FindingsMapped : public testing::Test {
@@ -49,7 +50,9 @@ class FindingsMapped : public testing::Test {
   }
   // A session on the file, which has run once.
   bool open(loom_network& n, loom_session& s) {
-    return loom_network_load(path_.data(), path_.size(), &n, &error) == LOOM_OK && loom_session_create(n, TEXT("{\"threads\":2}"), &s, &error) == LOOM_OK && run(s) == LOOM_OK;
+    return loom_network_load(path_.data(), path_.size(), &n, &error) == LOOM_OK &&
+           loom_session_create(n, TEXT("{\"threads\":2}"), &s, &error) == LOOM_OK &&
+           run(s) == LOOM_OK;
   }
   std::int32_t run(loom_session s) {
     static const std::vector<float> x(512, 0.5f);
@@ -57,7 +60,8 @@ class FindingsMapped : public testing::Test {
   }
   // The error names the file.
   bool refused(std::int32_t code) const {
-    return (code == LOOM_TRUNCATED || code == LOOM_IO) && std::string(error.message).find("net.entity: was c") != std::string::npos;
+    return (code == LOOM_TRUNCATED || code == LOOM_IO) &&
+           std::string(error.message).find("net.entity: was c") != std::string::npos;
   }
 
   std::string folder_, path_;
@@ -67,7 +71,8 @@ class FindingsMapped : public testing::Test {
 };
 
 TEST_F(FindingsMapped, G4_AFileThatIsCutWhileItRunsIsATypedError) {
-  for (const std::uint64_t left : {std::uint64_t{0}, std::uint64_t{4096}, size_ / 2, size_ - 5000, size_ - 1}) {
+  for (const std::uint64_t left :
+       {std::uint64_t{0}, std::uint64_t{4096}, size_ / 2, size_ - 5000, size_ - 1}) {
     const auto end = in_child([&](std::string& text) {
       loom_network n = 0;
       loom_session s = 0;
@@ -84,7 +89,10 @@ TEST_F(FindingsMapped, G4_AFileThatIsCutWhileItRunsIsATypedError) {
       return good && loom_release(s, &error) == LOOM_OK && loom_release(n, &error) == LOOM_OK;
     });
     EXPECT_EQ(end.code, 0) << left << ": " << end.text;
-    EXPECT_NE(end.text.find("was cut from " + std::to_string(size_) + " to " + std::to_string(left)), std::string::npos) << end.text;
+    EXPECT_NE(
+        end.text.find("was cut from " + std::to_string(size_) + " to " + std::to_string(left)),
+        std::string::npos)
+        << end.text;
     TearDown();
     SetUp();
   }
@@ -126,7 +134,8 @@ TEST_F(FindingsMapped, G4_AFileThatIsCutWhileItLoadsIsATypedError) {
     text = read.to_string();
     unsigned sum = 0;
     for (const std::byte b : (*source)->view()) sum += std::to_integer<unsigned>(b);
-    return read.code() == Code::truncated && sum > 0 && (*source)->intact().code() == Code::truncated;
+    return read.code() == Code::truncated && sum > 0 &&
+           (*source)->intact().code() == Code::truncated;
   });
   EXPECT_EQ(end.code, 0) << end.text;
 }
@@ -136,7 +145,8 @@ volatile sig_atomic_t g_caught = 0;
 int touch_cut_file(const std::string& path) {
   std::ofstream(path) << std::string(8192, 'x');
   std::FILE* file = std::fopen(path.c_str(), "rb");
-  const auto* data = static_cast<const volatile char*>(mmap(nullptr, 8192, PROT_READ, MAP_PRIVATE, fileno(file), 0));
+  const auto* data = static_cast<const volatile char*>(
+      mmap(nullptr, 8192, PROT_READ, MAP_PRIVATE, fileno(file), 0));
   if (truncate(path.c_str(), 0) != 0) return -1;
   return data[5000];
 }
@@ -144,7 +154,7 @@ int touch_cut_file(const std::string& path) {
 TEST_F(FindingsMapped, G4_SignalsOfOthersGoToThoseWhoHadThemBefore) {
   LOOM_SKIP_FORKS();
   const auto handled = in_child([&](std::string&) {
-    struct sigaction own {};
+    struct sigaction own{};
     own.sa_handler = [](int) { _exit(77); };
     sigaction(SIGBUS, &own, nullptr);
     loom_network n = 0;

@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include <loom/loom.h>
 #include "base/threads/thread_pool.h"
 #include "findings/child.h"
-#include <loom/loom.h>
 
 namespace loom {
 namespace {
@@ -22,7 +22,8 @@ using test::in_child;
 
 #define TEXT(s) (s), std::strlen(s)
 
-constexpr const char* kNetwork = R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
+constexpr const char* kNetwork =
+    R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
   {"at":[0,0,0,0],"type":"dense","out":64,"activation":"tanh"},{"at":[0,0,0,1],"type":"dense","out":2}]})";
 constexpr float kX[] = {0.5f, -1, 2, 1, 1, 0, -2, 0.25f, 1, 3, 2, 1};
 constexpr float kY[] = {1, 0, 0, 1, 1, 1, 0.5f, 0.5f};
@@ -37,10 +38,14 @@ struct Work {
 
   bool make(int threads) {
     const std::string options = "{\"threads\":" + std::to_string(threads) + "}";
-    const char* spec = R"({"steps":1000000,"batch":4,"seed":1,"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.001}})";
-    return loom_network_create(TEXT(kNetwork), &network, &error) == LOOM_OK && loom_network_initialize(network, 3, &error) == LOOM_OK &&
-           loom_data_values(kX, 12, 3, kY, 8, 2, &data, &error) == LOOM_OK && loom_session_create(network, TEXT(options.c_str()), &session, &error) == LOOM_OK &&
-           loom_trainer_create(network, data, TEXT(spec), TEXT(options.c_str()), &trainer, &error) == LOOM_OK;
+    const char* spec =
+        R"({"steps":1000000,"batch":4,"seed":1,"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.001}})";
+    return loom_network_create(TEXT(kNetwork), &network, &error) == LOOM_OK &&
+           loom_network_initialize(network, 3, &error) == LOOM_OK &&
+           loom_data_values(kX, 12, 3, kY, 8, 2, &data, &error) == LOOM_OK &&
+           loom_session_create(network, TEXT(options.c_str()), &session, &error) == LOOM_OK &&
+           loom_trainer_create(network, data, TEXT(spec), TEXT(options.c_str()), &trainer,
+                               &error) == LOOM_OK;
   }
   bool run(std::vector<float>& y) {
     y.assign(8, 0);
@@ -78,13 +83,16 @@ bool counts(int wanted, std::string& text) {
 
 TEST(Findings, G1_ThreadsThatMemoryDoesNotAllowAreLeftOut) {
   LOOM_SKIP_FORKS();
-  if (!test::kMeasured) GTEST_SKIP() << "a sanitizer needs the address space that the test takes away";
-  const auto end = in_child([](std::string& text) { return counts(1000, text); }, {.more_bytes = std::uint64_t{400} << 20});
+  if (!test::kMeasured)
+    GTEST_SKIP() << "a sanitizer needs the address space that the test takes away";
+  const auto end = in_child([](std::string& text) { return counts(1000, text); },
+                            {.more_bytes = std::uint64_t{400} << 20});
   ASSERT_EQ(end.code, 0) << end.text;
   EXPECT_GT(std::stoi(end.text), 1);  // some of the 50 stacks of 8 MiB that fit
   EXPECT_LT(std::stoi(end.text), 1000);
   // Not one more.
-  const auto none = in_child([](std::string& text) { return counts(4, text); }, {.more_bytes = std::uint64_t{4} << 20});
+  const auto none = in_child([](std::string& text) { return counts(4, text); },
+                             {.more_bytes = std::uint64_t{4} << 20});
   ASSERT_EQ(none.code, 0) << none.text;
   EXPECT_EQ(none.text, "1");
 }
@@ -103,15 +111,18 @@ TEST(Findings, G1_ThreadsThatTheSystemRefusesAreLeftOut) {
 
 TEST(Findings, G1_AThousandThreadsInLittleMemoryWorkOrAreATypedError) {
   LOOM_SKIP_FORKS();
-  if (!test::kMeasured) GTEST_SKIP() << "a sanitizer needs the address space that the test takes away";
+  if (!test::kMeasured)
+    GTEST_SKIP() << "a sanitizer needs the address space that the test takes away";
   for (const std::uint64_t mib : {100, 200, 500, 1500}) {
-    const auto end = in_child([](std::string& text) {
-      Work w;
-      std::vector<float> y;
-      const bool made = w.make(1000) && w.run(y) && w.step(3);
-      text = w.error.message;
-      return made || w.error.code == LOOM_OUT_OF_MEMORY;
-    }, {.more_bytes = mib << 20});
+    const auto end = in_child(
+        [](std::string& text) {
+          Work w;
+          std::vector<float> y;
+          const bool made = w.make(1000) && w.run(y) && w.step(3);
+          text = w.error.message;
+          return made || w.error.code == LOOM_OUT_OF_MEMORY;
+        },
+        {.more_bytes = mib << 20});
     EXPECT_EQ(end.code, 0) << mib << " MiB: " << end.text;
   }
 }
@@ -119,9 +130,13 @@ TEST(Findings, G1_AThousandThreadsInLittleMemoryWorkOrAreATypedError) {
 TEST(Findings, G1_MoreThreadsThanTheLimitAreRefusedByName) {
   Work w;
   ASSERT_EQ(loom_network_create(TEXT(kNetwork), &w.network, &w.error), LOOM_OK);
-  for (const char* options : {"{\"threads\":1025}", "{\"threads\":9000000000}", "{\"threads\":-1}"}) {
-    EXPECT_EQ(loom_session_create(w.network, TEXT(options), &w.session, &w.error), LOOM_INVALID_ARGUMENT);
-    EXPECT_NE(std::string(w.error.message).find("\"threads\" must be in 0..1024"), std::string::npos) << w.error.message;
+  for (const char* options :
+       {"{\"threads\":1025}", "{\"threads\":9000000000}", "{\"threads\":-1}"}) {
+    EXPECT_EQ(loom_session_create(w.network, TEXT(options), &w.session, &w.error),
+              LOOM_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(w.error.message).find("\"threads\" must be in 0..1024"),
+              std::string::npos)
+        << w.error.message;
   }
   EXPECT_EQ(loom_release(w.network, nullptr), LOOM_OK);
 }
@@ -146,7 +161,8 @@ TEST(Findings, G2_AJobThatFailsInAThreadIsAnErrorOfTheRun) {
       Failing f{who, throws};
       const Status s = pool.run_allocating(&Failing::share, &f);
       EXPECT_EQ(s.code(), throws ? Code::out_of_memory : Code::corrupt);
-      EXPECT_EQ(s.message(), throws ? "an allocation failed in a thread" : "worker " + std::to_string(who));
+      EXPECT_EQ(s.message(),
+                throws ? "an allocation failed in a thread" : "worker " + std::to_string(who));
       Count c;
       pool.run(&Count::share, &c);
       EXPECT_EQ(c.sum, 10000);
@@ -163,20 +179,24 @@ TEST(Findings, G13_AChildGoesOnWithWhatItsParentUsed) {
   std::vector<float> before, after;
   ASSERT_TRUE(w.make(3)) << w.error.message;
   ASSERT_TRUE(w.step(2) && w.run(before)) << w.error.message;
-  const auto end = in_child([&](std::string& text) {
-    std::vector<float> y;
-    const bool good = w.run(y) && y == before && w.step(5) && w.run(y) && y != before;
-    text = w.error.message;
-    // A child's child, too.
-    const auto next = in_child([&](std::string&) { return w.run(after) && after == y && w.step(1); }, {.seconds = 15});
-    return good && next.code == 0;
-  }, {.seconds = 30});
+  const auto end = in_child(
+      [&](std::string& text) {
+        std::vector<float> y;
+        const bool good = w.run(y) && y == before && w.step(5) && w.run(y) && y != before;
+        text = w.error.message;
+        // A child's child, too.
+        const auto next = in_child(
+            [&](std::string&) { return w.run(after) && after == y && w.step(1); }, {.seconds = 15});
+        return good && next.code == 0;
+      },
+      {.seconds = 30});
   EXPECT_EQ(end.code, 0) << end.text;
   // What the child did is not the parent's.
   ASSERT_TRUE(w.run(after)) << w.error.message;
   EXPECT_EQ(after, before);
   ThreadPool::always_together(false);
-  for (const loom_handle h : {w.trainer, w.session, w.data, w.network}) EXPECT_EQ(loom_release(h, nullptr), LOOM_OK);
+  for (const loom_handle h : {w.trainer, w.session, w.data, w.network})
+    EXPECT_EQ(loom_release(h, nullptr), LOOM_OK);
 }
 
 TEST(Findings, G13_AForkWhileAnotherThreadIsInsideNeverHangsTheChild) {
@@ -190,20 +210,22 @@ TEST(Findings, G13_AForkWhileAnotherThreadIsInsideNeverHangsTheChild) {
   });
   int refused = 0;
   for (int i = 0; i < 30; ++i) {
-    const auto end = in_child([&](std::string& text) {
-      // Each of these works, or says at once that the other thread was inside.
-      Work other;
-      std::vector<float> y;
-      loom_bytes sha = 0;
-      const auto fair = [&](bool good, const loom_error& e) {
-        if (!good) text = e.message;
-        return good || e.code == LOOM_BUSY;
-      };
-      bool good = fair(loom_network_digest(w.network, &sha, &w.error) == LOOM_OK, w.error);
-      good &= fair(w.run(y), w.error);
-      good &= fair(w.step(1), w.error);
-      return good && other.make(2) && other.run(y) && other.step(2);
-    }, {.seconds = 20});
+    const auto end = in_child(
+        [&](std::string& text) {
+          // Each of these works, or says at once that the other thread was inside.
+          Work other;
+          std::vector<float> y;
+          loom_bytes sha = 0;
+          const auto fair = [&](bool good, const loom_error& e) {
+            if (!good) text = e.message;
+            return good || e.code == LOOM_BUSY;
+          };
+          bool good = fair(loom_network_digest(w.network, &sha, &w.error) == LOOM_OK, w.error);
+          good &= fair(w.run(y), w.error);
+          good &= fair(w.step(1), w.error);
+          return good && other.make(2) && other.run(y) && other.step(2);
+        },
+        {.seconds = 20});
     ASSERT_EQ(end.code, 0) << end.text;
     if (!end.text.empty()) {
       ++refused;
@@ -214,7 +236,8 @@ TEST(Findings, G13_AForkWhileAnotherThreadIsInsideNeverHangsTheChild) {
   trains.join();
   EXPECT_FALSE(trouble);
   EXPECT_GT(refused, 0) << "no fork met the other thread inside";
-  for (const loom_handle h : {w.trainer, w.session, w.data, w.network}) EXPECT_EQ(loom_release(h, nullptr), LOOM_OK);
+  for (const loom_handle h : {w.trainer, w.session, w.data, w.network})
+    EXPECT_EQ(loom_release(h, nullptr), LOOM_OK);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ std::vector<float> run(Network& network, const std::vector<float>& x, std::int64
 std::vector<float> run(const std::string& layer, const std::vector<float>& x,
                        const std::string& dtype = "f32") {
   Network n = network_of(chain(R"({"width":)" + std::to_string(x.size()) + "}",
-      {layer + R"(,"dtype":")" + dtype + "\""}));
+                               {layer + R"(,"dtype":")" + dtype + "\""}));
   return run(n, x);
 }
 // exp(x) of a row as shares of their sum.
@@ -78,7 +78,8 @@ TEST(Findings, A1_SoftmaxOfAnyFiniteRow) {
 TEST(Findings, A1_LogSoftmaxOfAnyFiniteRow) {
   for (const std::string dtype : {"f32", "f64"}) {
     EXPECT_EQ(run(R"("type":"log_softmax")", {2e6f, 0, 1e6f}, dtype),
-              (std::vector<float>{0, -2e6f, -1e6f})) << dtype;
+              (std::vector<float>{0, -2e6f, -1e6f}))
+        << dtype;
     for (const float y : run(R"("type":"log_softmax")", {-3e7f, -3e7f}, dtype))
       EXPECT_FLOAT_EQ(y, -0.69314718f) << dtype;
   }
@@ -94,10 +95,10 @@ TEST(Findings, A1_MaskedPlacesStayMasked) {
 
 double cross_entropy(const std::vector<float>& logits, std::int32_t target) {
   Network n = network_of(chain(R"({"width":)" + std::to_string(logits.size()) + "}",
-      {R"("type":"activation","activation":"linear")"}));
+                               {R"("type":"activation","activation":"linear")"}));
   ThreadPool pool(1);
-  const LearnerOptions options{.loss = Loss::cross_entropy, .max_rows = 1, .update = false,
-                               .poison = true};
+  const LearnerOptions options{
+      .loss = Loss::cross_entropy, .max_rows = 1, .update = false, .poison = true};
   auto learner = Learner::create(n, pool, options);
   EXPECT_TRUE(learner.ok()) << learner.status().to_string();
   const std::span<const float> x(logits);
@@ -139,11 +140,13 @@ TEST(Findings, A1_LearnsFromInputsOfSizeOneMillion) {
   auto trainer = Trainer::create(spec, n, **data, pool, {.poison = true});
   ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
   double last = 1;
-  ASSERT_TRUE((*trainer)->run([&](const StepReport& r) -> Result<bool> {
-    EXPECT_GE(r.loss, 0);
-    last = r.loss;
-    return true;
-  }).ok());
+  ASSERT_TRUE((*trainer)
+                  ->run([&](const StepReport& r) -> Result<bool> {
+                    EXPECT_GE(r.loss, 0);
+                    last = r.loss;
+                    return true;
+                  })
+                  .ok());
   EXPECT_LT(last, 1e-6);
 }
 
@@ -151,8 +154,8 @@ TEST(Findings, A1_AttentionScoresOfMillions) {
   for (const std::string dtype : {"f32", "i8", "f64"})
     for (const bool negative : {false, true}) {
       SCOPED_TRACE(dtype + (negative ? ", negative" : ", positive"));
-      Network n = network_of(chain(
-          R"({"width":1})", {R"("type":"attention","heads":1,"head_dim":1,"rope":false)"}));
+      Network n = network_of(
+          chain(R"({"width":1})", {R"("type":"attention","heads":1,"head_dim":1,"rope":false)"}));
       for (const char* role : {"q", "k", "v", "o"}) {
         WeightStore* store = n.find("0.0.0.0", role);
         store->mutable_master()[0] = negative && role[0] == 'k' ? -1.0f : 1.0f;
@@ -309,13 +312,13 @@ TEST(Findings, A2_TrainingRefusesWhatIsNotFiniteByRowAndColumn) {
   EXPECT_NE(refusal(*samples(7, 2)).find("x, row 7, column 2 (from 0) is NaN"), std::string::npos)
       << refusal(*samples(7, 2));
   EXPECT_NE(refusal(*samples(19, 0, -kInf)).find("x, row 19, column 0 (from 0) is -infinity"),
-      std::string::npos);
+            std::string::npos);
   EXPECT_NE(refusal(*samples(3, 0, kNan, true)).find("y, row 3, column 0 (from 0) is NaN"),
-      std::string::npos);
+            std::string::npos);
   EXPECT_NE(refusal(*samples(3, 0, kInf, true)).find("is infinity"), std::string::npos);
   // Where NaN means that a value is missing, it is one; infinity never is.
-  const std::string holes = chain(R"({"width":3})", {R"("type":"standardize","missing":true)",
-                                                     R"("type":"dense","out":1)"});
+  const std::string holes = chain(
+      R"({"width":3})", {R"("type":"standardize","missing":true)", R"("type":"dense","out":1)"});
   EXPECT_EQ(refusal(*samples(7, 2), holes), "");
   EXPECT_NE(refusal(*samples(7, 2, kInf), holes).find("is infinity"), std::string::npos);
   EXPECT_NE(refusal(*samples(7, 2, kNan, true), holes).find("is NaN"), std::string::npos);

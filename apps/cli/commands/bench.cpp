@@ -67,16 +67,21 @@ double read_bandwidth(ThreadPool& pool, int repeats) {
     std::atomic<std::uint64_t> sum{0};
   } job;
   const double seconds = median_seconds(repeats, [&] {
-    pool.run([](void* context, int worker, int workers) noexcept {
-      auto& j = *static_cast<Job*>(context);
-      const std::size_t begin = j.data.size() * static_cast<std::size_t>(worker) / static_cast<std::size_t>(workers), end = j.data.size() * static_cast<std::size_t>(worker + 1) / static_cast<std::size_t>(workers);
-      std::uint64_t lanes[16] = {};
-      for (std::size_t i = begin; i + 16 <= end; i += 16)
-        for (std::size_t k = 0; k < 16; ++k) lanes[k] += j.data[i + k];
-      std::uint64_t total = 0;
-      for (std::uint64_t v : lanes) total += v;
-      j.sum += total;
-    }, &job);
+    pool.run(
+        [](void* context, int worker, int workers) noexcept {
+          auto& j = *static_cast<Job*>(context);
+          const std::size_t begin = j.data.size() * static_cast<std::size_t>(worker) /
+                                    static_cast<std::size_t>(workers),
+                            end = j.data.size() * static_cast<std::size_t>(worker + 1) /
+                                  static_cast<std::size_t>(workers);
+          std::uint64_t lanes[16] = {};
+          for (std::size_t i = begin; i + 16 <= end; i += 16)
+            for (std::size_t k = 0; k < 16; ++k) lanes[k] += j.data[i + k];
+          std::uint64_t total = 0;
+          for (std::uint64_t v : lanes) total += v;
+          j.sum += total;
+        },
+        &job);
   });
   return static_cast<double>(job.data.size() * 8) / seconds;
 }

@@ -41,7 +41,9 @@ void bind(CommandLine& c, Args& a) {
   c.add("--rows", a.rows, "rows of the data that losses are measured on (512)").positive();
   c.add("--seed", a.seed, "which rows: same seed, same plan (0)").not_negative();
   c.add("--out", a.out, "writes the network as planned: an .entity file for loom predict").type_name("FILE");
-  c.add("--threads", a.threads, "threads (one per core); the plan is the same for any number, but for --ms").between(1, ThreadPool::kMaxThreads);
+  c.add("--threads", a.threads,
+        "threads (one per core); the plan is the same for any number, but for --ms")
+      .between(1, ThreadPool::kMaxThreads);
   c.add("--isa", a.isa, "the instruction set to use (the best here)");
   c.flag("--json", a.json, "one JSON object on stdout");
 }

@@ -95,7 +95,8 @@ Result<Found> look_at(const std::string& name_or_path) {
 
 Result<std::string> hash_of(const TensorInfo& tensor, Progress& progress, std::uint64_t* done) {
   Sha256 hash;
-  std::vector<std::byte> part(static_cast<std::size_t>(std::min<std::uint64_t>(1 << 20, tensor.size)));
+  std::vector<std::byte> part(
+      static_cast<std::size_t>(std::min<std::uint64_t>(1 << 20, tensor.size)));
   for (std::uint64_t at = 0; at < tensor.size; at += part.size()) {
     part.resize(std::min<std::uint64_t>(part.size(), tensor.size - at));
     LOOM_TRY(tensor.source->read(tensor.offset + at, part));

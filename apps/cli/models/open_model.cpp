@@ -49,7 +49,8 @@ void bind_machine_options(CommandLine& c, int& threads, std::string& isa, std::s
   const auto modes = mode_names();
   c.add("--mode", mode, "cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, or auto: what is faster here, as measured; the answer is the same")
       .one_of(std::vector<std::string>(modes.begin(), modes.end())).excludes(named);
-  c.add("--threads", threads, "threads (one per core); the answer is the same for any number").between(1, ThreadPool::kMaxThreads);
+  c.add("--threads", threads, "threads (one per core); the answer is the same for any number")
+      .between(1, ThreadPool::kMaxThreads);
   c.add("--isa", isa, "the instruction set to use (the best here); fast: fused multiply-adds, other bits").check("NAME", problem_of([](const std::string& text) { return cpu::select_kernels(text); }));
 }
 

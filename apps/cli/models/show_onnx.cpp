@@ -70,7 +70,8 @@ Json to_json(const std::string& path, const Model& model, const Summary& sum) {
   };
   values("inputs", model.graph.inputs);
   values("outputs", model.graph.outputs);
-  for (const auto& [op, count] : sum.operators) operators.as_object().emplace_back(json_text(op), Json(count));
+  for (const auto& [op, count] : sum.operators)
+    operators.as_object().emplace_back(json_text(op), Json(count));
   out.set("operators", std::move(operators));
   for (const Tensor* t : sum.tensors) {
     Json tensor = Json::object(), shape = Json::array();

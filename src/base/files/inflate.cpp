@@ -252,11 +252,14 @@ bool is_gzip(std::span<const std::byte> bytes) { return bytes.size() >= 3 && byt
 namespace {
 
 // Every member; or until `limit` is met, where that is no error.
-Result<std::vector<std::byte>> members(std::span<const std::byte> bytes, std::uint64_t limit, bool start_only, const std::string& name) {
+Result<std::vector<std::byte>> members(std::span<const std::byte> bytes, std::uint64_t limit,
+                                       bool start_only, const std::string& name) {
   const Status cut(Code::truncated, name + ": the gzip data ends early");
   std::vector<std::byte> out;
-  // One byte holds 1,032 at most. So that what is known to come does not take twice its room on the way.
-  out.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(limit, 1032 * std::uint64_t{bytes.size()})));
+  // One byte holds 1,032 at most. So that what is known to come does not take twice its room on the
+  // way.
+  out.reserve(
+      static_cast<std::size_t>(std::min<std::uint64_t>(limit, 1032 * std::uint64_t{bytes.size()})));
   do {
     if (!is_gzip(bytes)) return Status(Code::corrupt, name + (out.empty() ? ": is no gzip file" : ": has bytes behind its gzip data"));
     if (bytes.size() < 18) return cut;
@@ -291,9 +294,13 @@ Result<std::vector<std::byte>> members(std::span<const std::byte> bytes, std::ui
 
 }  // namespace
 
-Result<std::vector<std::byte>> gunzip(std::span<const std::byte> bytes, std::uint64_t limit, const std::string& name) { return members(bytes, limit, false, name); }
+Result<std::vector<std::byte>> gunzip(std::span<const std::byte> bytes, std::uint64_t limit,
+                                      const std::string& name) {
+  return members(bytes, limit, false, name);
+}
 
-Result<std::vector<std::byte>> gunzip_start(std::span<const std::byte> bytes, std::uint64_t wanted, const std::string& name) {
+Result<std::vector<std::byte>> gunzip_start(std::span<const std::byte> bytes, std::uint64_t wanted,
+                                            const std::string& name) {
   // A step decodes 65,535 bytes at most, all or nothing.
   return members(bytes, wanted + 65535, true, name);
 }

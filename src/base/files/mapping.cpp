@@ -23,7 +23,8 @@ namespace {
 
 class FileMapping;
 
-// Where files lie, for a signal handler: a fixed table without locks. A slot is taken while its end is not 0.
+// Where files lie, for a signal handler: a fixed table without locks. A slot is taken while its end
+// is not 0.
 struct Slot {
   std::atomic<std::uintptr_t> begin{0}, end{0};
   std::atomic<const FileMapping*> file{nullptr};
@@ -53,7 +54,7 @@ class FileMapping final : public Mapping {
   }
   // False: not mapped, and the descriptor is still the caller's.
   bool open(int fd) {
-    struct stat info {};
+    struct stat info{};
     if (::fstat(fd, &info) != 0) return false;
     changed_at_ = time_of(info);
     const FileMapping* none = nullptr;
@@ -61,7 +62,8 @@ class FileMapping final : public Mapping {
     while (i < kSlots && !slots[i].file.compare_exchange_strong(none, this)) none = nullptr, ++i;
     if (i == kSlots) return false;
     slot_ = &slots[i];
-    for (int n = used.load(); n <= i && !used.compare_exchange_weak(n, i + 1);) {}
+    for (int n = used.load(); n <= i && !used.compare_exchange_weak(n, i + 1);) {
+    }
     data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data_ == MAP_FAILED) return false;
     const auto at = reinterpret_cast<std::uintptr_t>(data_);
@@ -70,20 +72,26 @@ class FileMapping final : public Mapping {
     fd_ = fd;
     return true;
   }
-  std::span<const std::byte> bytes() const override { return {static_cast<const std::byte*>(data_), size_}; }
+  std::span<const std::byte> bytes() const override {
+    return {static_cast<const std::byte*>(data_), size_};
+  }
   void lose() const { lost_.store(true); }
 
   Status intact() const override {
-    struct stat info {};
+    struct stat info{};
     const bool known = ::fstat(fd_, &info) == 0;
     // Less than a page that is cut off is zeros without a signal.
     if (known && static_cast<std::uint64_t>(info.st_size) < size_) {
       lose();
-      return Status(Code::truncated, name_ + ": was cut from " + std::to_string(size_) + " to " + std::to_string(info.st_size) + " bytes while it was in use: load it again");
+      return Status(Code::truncated, name_ + ": was cut from " + std::to_string(size_) + " to " +
+                                         std::to_string(info.st_size) +
+                                         " bytes while it was in use: load it again");
     }
     if (known && time_of(info) != changed_at_) lose();
     if (!lost_.load()) return {};
-    return Status(Code::io, name_ + ": was changed, or could not be read, while it was in use: load it again");
+    return Status(
+        Code::io,
+        name_ + ": was changed, or could not be read, while it was in use: load it again");
   }
 
  private:
@@ -93,7 +101,8 @@ class FileMapping final : public Mapping {
 #else
     const timespec& t = info.st_mtim;
 #endif
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec));
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
+                                     static_cast<std::uint64_t>(t.tv_nsec));
   }
 
   const std::string name_;
@@ -105,10 +114,12 @@ class FileMapping final : public Mapping {
   mutable std::atomic<bool> lost_{false};
 };
 
-static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+static_assert(std::atomic<std::uintptr_t>::is_always_lock_free &&
+              std::atomic<bool>::is_always_lock_free);
 
-// An access to a page that the file no longer has, or that could not be read: it and those after it become zeros, and the access is
-// tried again. What is not ours goes to whoever had the signal before.
+// An access to a page that the file no longer has, or that could not be read: it and those after it
+// become zeros, and the access is tried again. What is not ours goes to whoever had the signal
+// before.
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   if (const Slot* slot = info->si_code > 0 ? slot_of(address) : nullptr) {
@@ -118,13 +129,15 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
     const FileMapping* file = slot->file.load();
     if (file && page < end) {
       file->lose();
-      void* const zeros = ::mmap(reinterpret_cast<void*>(page), end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+      void* const zeros = ::mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
       errno = error;
       if (zeros != MAP_FAILED) return;
     }
   }
   if ((earlier.sa_flags & SA_SIGINFO) != 0) return earlier.sa_sigaction(signal, info, context);
-  if (earlier.sa_handler != SIG_DFL && earlier.sa_handler != SIG_IGN) return earlier.sa_handler(signal);
+  if (earlier.sa_handler != SIG_DFL && earlier.sa_handler != SIG_IGN)
+    return earlier.sa_handler(signal);
   // As without us: the access is tried again, or the signal sent again, and ends the process.
   ::sigaction(signal, &earlier, nullptr);
   if (info->si_code <= 0) ::raise(signal);
@@ -133,11 +146,12 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
 bool watching() {
   static const bool installed = [] {
     page_size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = on_bus_error;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
-    return ::sigaction(SIGBUS, nullptr, &earlier) == 0 && ::sigaction(SIGBUS, &action, nullptr) == 0;
+    return ::sigaction(SIGBUS, nullptr, &earlier) == 0 &&
+           ::sigaction(SIGBUS, &action, nullptr) == 0;
   }();
   return installed;
 }

@@ -1,5 +1,5 @@
-// A file as memory. Another program may cut the file meanwhile: then the pages that are gone are zeros, instead of a signal that ends
-// the process, and intact() says so. Decision 15 says why.
+// A file as memory. Another program may cut the file meanwhile: then the pages that are gone are
+// zeros, instead of a signal that ends the process, and intact() says so. Decision 15 says why.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ class Mapping {
  public:
   virtual ~Mapping() = default;
   virtual std::span<const std::byte> bytes() const = 0;
-  // Whether the file is what it was when it was mapped, so that what was read is what it held. Once not, never again. A system call.
+  // Whether the file is what it was when it was mapped, so that what was read is what it held. Once
+  // not, never again. A system call.
   virtual Status intact() const = 0;
 };
 

@@ -100,7 +100,8 @@ class FileSource : public ByteSource {
 
 class MappedSource : public ViewSource {
  public:
-  MappedSource(std::unique_ptr<Mapping> mapping, std::string name) : ViewSource(mapping->bytes(), std::move(name)), mapping_(std::move(mapping)) {}
+  MappedSource(std::unique_ptr<Mapping> mapping, std::string name)
+      : ViewSource(mapping->bytes(), std::move(name)), mapping_(std::move(mapping)) {}
   Status intact() const override { return mapping_->intact(); }
 
  protected:
@@ -138,7 +139,9 @@ Status ByteSource::read(std::uint64_t offset, std::span<std::byte> out) const {
 Result<SourcePtr> open_source(const std::string& path, MapMode mode) {
   // O_NONBLOCK: opening a FIFO must refuse, not wait for a writer.
   Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0 && errno == ENOTDIR) return Status(Code::not_found, path + ": cannot open: " + std::strerror(errno));  // nothing can lie there
+  if (file.fd < 0 && errno == ENOTDIR)
+    return Status(Code::not_found,
+                  path + ": cannot open: " + std::strerror(errno));  // nothing can lie there
   if (file.fd < 0) return system_error("cannot open", path);
   struct stat info {};
   if (::fstat(file.fd, &info) != 0) return system_error("cannot stat", path);

@@ -28,7 +28,8 @@ class ByteSource {
   virtual std::span<const std::byte> view() const { return {}; }
   // Fills `out` from `offset`; `truncated` with both sizes where the source is shorter.
   Status read(std::uint64_t offset, std::span<std::byte> out) const;
-  // For users of view(), after they have read: whether what they saw is what the file held. Another program may have cut a mapped file.
+  // For users of view(), after they have read: whether what they saw is what the file held. Another
+  // program may have cut a mapped file.
   virtual Status intact() const { return {}; }
 
  protected:

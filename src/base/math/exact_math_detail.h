@@ -169,7 +169,9 @@ inline T exp(T x) {
 // x - y and what rounding it lost (Knuth's two-sum, of x and -y). Where one is infinite, the second
 // number means nothing.
 template <class T>
-struct Difference { T high, low; };
+struct Difference {
+  T high, low;
+};
 template <class T>
 inline Difference<T> difference(T x, T y) {
   const T d = x - y, v = d - x;

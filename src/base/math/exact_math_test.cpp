@@ -132,12 +132,14 @@ void check_limits() {
   EXPECT_EQ(exact::pow(T{0.5}, inf), T{0});
   EXPECT_EQ(exact::pow(T{2}, T{10}), T{1024});
   EXPECT_NE(exact::pow(T{-2}, T{2}), exact::pow(T{-2}, T{2}));
-  for (auto f : {+[](T x) { return exact::exp(x); }, +[](T x) { return exact::log(x); }, +[](T x) { return exact::sigmoid(x); },
-                 +[](T x) { return exact::tanh(x); }, +[](T x) { return exact::erf(x); }, +[](T x) { return exact::sin(x); },
-                 +[](T x) { return exact::cos(x); }, +[](T x) { return exact::softplus(x); }, +[](T x) { return exact::pow(x, T{2}); },
-                 +[](T x) { return exact::pow(T{2}, x); }, +[](T x) { return exact::rsqrt(x); },
-                 +[](T x) { return exact::exp_difference(x, T{1}); },
-                 +[](T x) { return exact::exp_difference(T{1}, x); }})
+  for (auto f :
+       {+[](T x) { return exact::exp(x); }, +[](T x) { return exact::log(x); },
+        +[](T x) { return exact::sigmoid(x); }, +[](T x) { return exact::tanh(x); },
+        +[](T x) { return exact::erf(x); }, +[](T x) { return exact::sin(x); },
+        +[](T x) { return exact::cos(x); }, +[](T x) { return exact::softplus(x); },
+        +[](T x) { return exact::pow(x, T{2}); }, +[](T x) { return exact::pow(T{2}, x); },
+        +[](T x) { return exact::rsqrt(x); }, +[](T x) { return exact::exp_difference(x, T{1}); },
+        +[](T x) { return exact::exp_difference(T{1}, x); }})
     expect_nan<T>(f);
 }
 TEST(ExactMath, LimitsAndNanFloat) { check_limits<float>(); }

@@ -16,7 +16,8 @@ std::atomic<unsigned> number{0};
 unsigned forks() { return number.load(std::memory_order_relaxed); }
 
 bool forks_are_seen() {
-  static const bool seen = pthread_atfork(nullptr, nullptr, [] { number.fetch_add(1, std::memory_order_relaxed); }) == 0;
+  static const bool seen =
+      pthread_atfork(nullptr, nullptr, [] { number.fetch_add(1, std::memory_order_relaxed); }) == 0;
   return seen;
 }
 #else

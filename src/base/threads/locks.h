@@ -56,8 +56,9 @@ class fair_mutex {
     sharers_.fetch_add(1);
     next_turn();
   }
-  // In a child of fork(), before anybody locks: those inside and those who wait are threads of the parent, so it is free. Returns
-  // whether one of them was alone inside, or just going in: what the lock protects may be half changed.
+  // In a child of fork(), before anybody locks: those inside and those who wait are threads of the
+  // parent, so it is free. Returns whether one of them was alone inside, or just going in: what the
+  // lock protects may be half changed.
   bool forked() {
     const bool changing = sharers_.load() == kQueue;
     new (&m_) std::mutex;

@@ -140,12 +140,13 @@ struct ThreadPool::Workers {
     int worker;
     pthread_t thread;
   };
-  Workers(int size, SpinBarrier& barrier) : members(size), size(size), finished(barrier), seats(static_cast<std::size_t>(size - 1)) {}
+  Workers(int size, SpinBarrier& barrier)
+      : members(size), size(size), finished(barrier), seats(static_cast<std::size_t>(size - 1)) {}
 
   std::atomic<int> members;  // who has a number beyond them leaves
   int size;                  // of the team, once all have started
   SpinBarrier& finished;
-  std::vector<Seat> seats;   // the first size - 1 have threads
+  std::vector<Seat> seats;  // the first size - 1 have threads
   const unsigned born = forks();
   Turnstile ticket;  // advances once per job
   Job job = nullptr;  // null: look who leaves
@@ -184,7 +185,8 @@ struct ThreadPool::Workers {
     finished.reset(left);
     start(nullptr, nullptr);
     finished.wait();
-    for (int worker = left; worker < size; ++worker) pthread_join(seats[static_cast<std::size_t>(worker - 1)].thread, nullptr);
+    for (int worker = left; worker < size; ++worker)
+      pthread_join(seats[static_cast<std::size_t>(worker - 1)].thread, nullptr);
     size = left;
   }
   // The threads that can be had.
@@ -194,7 +196,8 @@ struct ThreadPool::Workers {
       seat.team = this;
       seat.worker = worker;
       if (pthread_create(&seat.thread, nullptr, &Workers::enter, &seat) == 0) continue;
-      // The system has no more of them, and perhaps no more memory: that which half of them would take is left to others.
+      // The system has no more of them, and perhaps no more memory: that which half of them would
+      // take is left to others.
       size = worker;
       return leave(std::max(1, worker / 2));
     }
@@ -208,7 +211,8 @@ int ThreadPool::hardware_threads() {
   return n == 0 ? 1 : static_cast<int>(std::min<unsigned>(n, kMaxThreads));
 }
 
-ThreadPool::ThreadPool(int threads) : size_(threads > 0 ? std::min(threads, kMaxThreads) : hardware_threads()), barrier_(size_) {
+ThreadPool::ThreadPool(int threads)
+    : size_(threads > 0 ? std::min(threads, kMaxThreads) : hardware_threads()), barrier_(size_) {
   if (!forks_are_seen()) size_ = 1;
   start_team();
   size_ = workers_ ? workers_->size : 1;
@@ -286,7 +290,9 @@ Status ThreadPool::run_allocating(AllocatingJob job, void* context) {
   Fallible f{job, context, {}, kMaxThreads, {}};
   run(&Fallible::share, &f);
   if (f.status.ok() || !f.status.message().empty()) return f.status;
-  return Status(f.status.code(), f.status.code() == Code::out_of_memory ? "an allocation failed in a thread" : "an exception in a thread");
+  return Status(f.status.code(), f.status.code() == Code::out_of_memory
+                                     ? "an allocation failed in a thread"
+                                     : "an exception in a thread");
 }
 
 #else

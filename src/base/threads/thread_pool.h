@@ -31,7 +31,8 @@ class SpinBarrier {
  public:
   explicit SpinBarrier(int workers) : workers_(workers) {}
   std::int64_t wait();  // nanoseconds as Turnstile's
-  // For so many workers, while none waits: before they start, or where a fork took those away that did.
+  // For so many workers, while none waits: before they start, or where a fork took those away that
+  // did.
   void reset(int workers) {
     workers_ = workers;
     arrived_.store(0);
@@ -45,24 +46,28 @@ class SpinBarrier {
 
 class ThreadPool {
  public:
-  // What hosts and programs take at most: far above any machine's cores, far below what a process may start.
+  // What hosts and programs take at most: far above any machine's cores, far below what a process
+  // may start.
   static constexpr int kMaxThreads = 1024;
-  // threads >= 1, the caller included; 0: one per core. Never more than kMaxThreads, and fewer where the system starts no more:
-  // then half of those that it does, so that what comes after finds room too. Throws std::bad_alloc, before a thread starts.
+  // threads >= 1, the caller included; 0: one per core. Never more than kMaxThreads, and fewer
+  // where the system starts no more: then half of those that it does, so that what comes after
+  // finds room too. Throws std::bad_alloc, before a thread starts.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int size() const { return size_; }
-  // Of `workers`, who are size() or the caller alone, the one with this number does its share. Neither throws nor allocates: a
-  // worker that left would leave the others at the next barrier.
+  // Of `workers`, who are size() or the caller alone, the one with this number does its share.
+  // Neither throws nor allocates: a worker that left would leave the others at the next barrier.
   using Job = void (*)(void* context, int worker, int workers) noexcept;
-  // Runs job(worker) for worker = 0..workers-1 (0 is the caller) and returns when all have finished. Must not be nested.
-  // Nothing is allocated, but in a forked child's first run, which starts the team again or goes on without.
+  // Runs job(worker) for worker = 0..workers-1 (0 is the caller) and returns when all have
+  // finished. Must not be nested. Nothing is allocated, but in a forked child's first run, which
+  // starts the team again or goes on without.
   void run(Job job, void* context);
-  // The same for a job without barriers that may allocate and fail: one worker after the other where threads must not allocate.
-  // Gives the error of the worker with the lowest number; an allocation that failed is Code::out_of_memory.
+  // The same for a job without barriers that may allocate and fail: one worker after the other
+  // where threads must not allocate. Gives the error of the worker with the lowest number; an
+  // allocation that failed is Code::out_of_memory.
   using AllocatingJob = Status (*)(void* context, int worker, int workers);
   Status run_allocating(AllocatingJob job, void* context);
   // Inside a job with more than one worker: all arrive before any goes on.

@@ -30,7 +30,9 @@ namespace {
 Result<TensorInfo> read_header(const ByteSource& source) {
   const std::string& where = source.name();
   std::array<std::byte, 4 + 4 * kMaxDimensions> header{};
-  if (source.size() < 4) return Status(Code::truncated, where + ": has " + std::to_string(source.size()) + " bytes, an idx file at least 8");
+  if (source.size() < 4)
+    return Status(Code::truncated, where + ": has " + std::to_string(source.size()) +
+                                       " bytes, an idx file at least 8");
   LOOM_TRY(source.read(0, std::span(header).first(4)));
   if (header[0] != std::byte{0} || header[1] != std::byte{0}) return Status(Code::corrupt, where + ": is no idx file: it does not begin with two zeros");
   const unsigned code = std::to_integer<unsigned>(header[2]);
@@ -39,7 +41,9 @@ Result<TensorInfo> read_header(const ByteSource& source) {
   const auto dimensions = std::to_integer<std::size_t>(header[3]);
   if (dimensions < 1 || dimensions > kMaxDimensions) return Status(Code::unsupported, where + ": an idx array of " + std::to_string(dimensions) + " dimensions, read are 1.." + std::to_string(kMaxDimensions));
   const std::uint64_t begin = 4 + 4 * dimensions;
-  if (source.size() < begin) return Status(Code::truncated, where + ": has " + std::to_string(source.size()) + " bytes, its idx header " + std::to_string(begin));
+  if (source.size() < begin)
+    return Status(Code::truncated, where + ": has " + std::to_string(source.size()) +
+                                       " bytes, its idx header " + std::to_string(begin));
   LOOM_TRY(source.read(4, std::span(header).subspan(4, 4 * dimensions)));
   TensorInfo array;
   array.type = type->type;
@@ -50,7 +54,9 @@ Result<TensorInfo> read_header(const ByteSource& source) {
   }
   const auto elements = element_count(array.shape);
   const auto bytes = elements ? storage_bytes(array.type, *elements) : std::nullopt;
-  if (!bytes || *bytes > UINT64_MAX - begin) return Status(Code::corrupt, where + ": the shape " + shape_text(array.shape) + " is too large");
+  if (!bytes || *bytes > UINT64_MAX - begin)
+    return Status(Code::corrupt,
+                  where + ": the shape " + shape_text(array.shape) + " is too large");
   array.offset = begin;
   array.size = *bytes;
   return array;
@@ -64,7 +70,9 @@ Result<TensorInfo> open_idx(SourcePtr source) {
   const std::uint64_t begin = array.offset, room = source->size() - begin;
   if (array.size != room)
     return Status(array.size > room ? Code::truncated : Code::corrupt,
-                  where + ": expects " + std::to_string(array.size) + " bytes of shape " + shape_text(array.shape) + " at offset " + std::to_string(begin) + ", the file has " + std::to_string(room));
+                  where + ": expects " + std::to_string(array.size) + " bytes of shape " +
+                      shape_text(array.shape) + " at offset " + std::to_string(begin) +
+                      ", the file has " + std::to_string(room));
   array.source = source;
   const std::uint32_t width = info(array.type).block_bytes;
   if (width > 1) {
@@ -80,7 +88,8 @@ Result<TensorInfo> open_idx(SourcePtr source) {
 namespace {
 
 // What a .gz with an array holds, decoded no further than the array's header says.
-Result<std::vector<std::byte>> unpacked_array(std::span<const std::byte> bytes, std::uint64_t limit, const std::string& name) {
+Result<std::vector<std::byte>> unpacked_array(std::span<const std::byte> bytes, std::uint64_t limit,
+                                              const std::string& name) {
   LOOM_ASSIGN(std::vector<std::byte> start, gunzip_start(bytes, kNpyStart, name));
   if (is_gzip(start)) return Status(Code::unsupported, name + ": is gzip within gzip");
   const SourcePtr head = source_from_view(start, name);
@@ -91,10 +100,13 @@ Result<std::vector<std::byte>> unpacked_array(std::span<const std::byte> bytes, 
   } else {
     LOOM_ASSIGN(size, npy_size(*head));
   }
-  if (size > limit) return Status(Code::out_of_range, name + ": an array of " + std::to_string(size) + " bytes, the limit is " + std::to_string(limit));
+  if (size > limit)
+    return Status(Code::out_of_range, name + ": an array of " + std::to_string(size) +
+                                          " bytes, the limit is " + std::to_string(limit));
   auto content = gunzip(bytes, size, name);
   if (content.status().code() != Code::out_of_range) return content;
-  return Status(Code::corrupt, name + ": holds more than the " + std::to_string(size) + " bytes that its header promises");
+  return Status(Code::corrupt, name + ": holds more than the " + std::to_string(size) +
+                                   " bytes that its header promises");
 }
 
 }  // namespace

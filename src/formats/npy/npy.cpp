@@ -176,9 +176,10 @@ Result<TensorInfo> parse(const ByteSource& source) {
   TensorInfo& tensor = header.tensor;
   const std::uint64_t room = source.size() - tensor.offset;
   if (tensor.size != room) {
-    return Status(tensor.size > room ? Code::truncated : Code::corrupt,
-                  message("shape ", shape_text(tensor.shape), " of ", quoted(header.descr), " takes ", tensor.size, " bytes at offset ",
-                          tensor.offset, ", the file has ", source.size()));
+    return Status(
+        tensor.size > room ? Code::truncated : Code::corrupt,
+        message("shape ", shape_text(tensor.shape), " of ", quoted(header.descr), " takes ",
+                tensor.size, " bytes at offset ", tensor.offset, ", the file has ", source.size()));
   }
   return std::move(header.tensor);
 }
@@ -190,7 +191,9 @@ Result<std::uint64_t> npy_size(const ByteSource& start) {
   auto header = read_header(start);
   if (!header.ok()) return header.status().at(start.name());
   const auto size = checked_add(header->tensor.offset, header->tensor.size);
-  if (!size) return Status(Code::corrupt, message(start.name(), ": shape ", shape_text(header->tensor.shape), " passes 2^64 bytes"));
+  if (!size)
+    return Status(Code::corrupt, message(start.name(), ": shape ", shape_text(header->tensor.shape),
+                                         " passes 2^64 bytes"));
   return *size;
 }
 

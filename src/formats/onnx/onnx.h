@@ -150,7 +150,8 @@ struct Model {
   Graph graph;
   std::vector<Function> functions;
   bool has_training_info = false;  // read over
-  // Of the file and of the tensors beside it: what it may ask for grows with them. 0: made in memory.
+  // Of the file and of the tensors beside it: what it may ask for grows with them. 0: made in
+  // memory.
   std::uint64_t bytes = 0;
 
   std::int64_t opset(std::string_view domain = "") const;  // 0 where it is not imported

@@ -309,7 +309,8 @@ Result<Model> read_model(SourcePtr source, const OpenExternal& external) {
   LOOM_ASSIGN(source, in_memory(std::move(source)));
   Model model;
   model.file = source->name();
-  const Status parsed = Parser(source, external).model(Cursor(source->view(), 0), &model).at(source->name());
+  const Status parsed =
+      Parser(source, external).model(Cursor(source->view(), 0), &model).at(source->name());
   LOOM_TRY(source->intact());
   LOOM_TRY(parsed);
   LOOM_TRY(validate(model).at(source->name()));

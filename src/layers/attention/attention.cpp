@@ -12,15 +12,17 @@ struct AttentionConfig : LayerConfig {
   std::string rope_scaling = "none";
   template <class V>
   void fields(V& v) {
-    v.about("Multi-head attention (arXiv 1706.03762) over the steps of a row [steps, features], or "
-            "over the rows of a sequence where a row is one position, with grouped keys, a sliding "
-            "window and rotary positions. Parameters: `q`, `k`, `v`, `o`.");
+    v.about(
+        "Multi-head attention (arXiv 1706.03762) over the steps of a row [steps, features], or "
+        "over the rows of a sequence where a row is one position, with grouped keys, a sliding "
+        "window and rotary positions. Parameters: `q`, `k`, `v`, `o`.");
     v("heads", heads, {.doc = "query heads", .min = 1, .max = 65536});
     v("kv_heads", kv_heads, {.doc = "key/value heads; 0: as many as heads", .min = 0});
     v("head_dim", head_dim, {.doc = "values per head; 0: width / heads", .min = 0, .max = 65536});
     v("window", window, {.doc = "positions a query sees, its own included; 0: all", .min = 0});
-    v("causal", causal, {.doc = "a query sees no later position; where positions are rows, sessions of "
-                                "one that is false run whole sequences, without a cache"});
+    v("causal", causal,
+      {.doc = "a query sees no later position; where positions are rows, sessions of "
+              "one that is false run whole sequences, without a cache"});
     v("qkv_bias", qkv_bias, {.doc = "adds learned vectors to queries, keys and values"});
     v("out_bias", out_bias, {.doc = "adds a learned vector to the output"});
     v("qk_norm", qk_norm, {.doc = "RMSNorm of every query and key head before rotation"});
@@ -77,11 +79,12 @@ class Attention : public LayerWith<AttentionConfig> {
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     LOOM_TRY(expect_values(in));
     if (in.dims.size() > 2 || in.axis == Axis::channels)
-      return bad("expects rows of [steps, features], or of one position, got " + in.to_string()
-          + ": put a reshape or a permute before it");
+      return bad("expects rows of [steps, features], or of one position, got " + in.to_string() +
+                 ": put a reshape or a permute before it");
     const std::int64_t width = in.dims.empty() ? in.width : in.dims.back();
     if (c.head_dim == 0 && width % c.heads != 0)
-      return bad("width " + std::to_string(width) + " is not divisible by " + std::to_string(c.heads) + " heads: set \"head_dim\"");
+      return bad("width " + std::to_string(width) + " is not divisible by " +
+                 std::to_string(c.heads) + " heads: set \"head_dim\"");
     const Dims d = dims(c, width);
     if (d.kv_heads > d.heads || d.heads % d.kv_heads != 0) return bad(std::to_string(d.heads) + " heads cannot share " + std::to_string(d.kv_heads) + " kv_heads");
     if (d.head_dim < 1 || d.head_dim > 65536) return bad("\"head_dim\" must be in 1..65536, got " + std::to_string(d.head_dim));
@@ -90,8 +93,10 @@ class Attention : public LayerWith<AttentionConfig> {
     const std::int64_t q = d.heads * d.head_dim, kv = d.kv_heads * d.head_dim;
     const double std = 1 / __builtin_sqrt(static_cast<double>(width));
     const double out_std = c.out_std > 0 ? c.out_std : 1 / __builtin_sqrt(static_cast<double>(q));
-    LayerPlan plan{in, {ParamSpec::product("q", q, width, std), ParamSpec::product("k", kv, width, std),
-                        ParamSpec::product("v", kv, width, std), ParamSpec::product("o", width, q, out_std)}};
+    LayerPlan plan{
+        in,
+        {ParamSpec::product("q", q, width, std), ParamSpec::product("k", kv, width, std),
+         ParamSpec::product("v", kv, width, std), ParamSpec::product("o", width, q, out_std)}};
     if (in_row(in)) plan.out.axis = Axis::steps;
     if (c.qkv_bias) {
       plan.params.push_back({"q_bias", 1, q, Init::zeros, 0, false});
@@ -115,7 +120,8 @@ class Attention : public LayerWith<AttentionConfig> {
     const AttentionShape shape = attention_shape(c, d);
     LOOM_ASSIGN(const Places places, places_of(v, x));
     v.keep("x", x);
-    const View q = project(c, v, "q", x, d.head_dim, places), k = project(c, v, "k", x, d.head_dim, places);
+    const View q = project(c, v, "q", x, d.head_dim, places),
+               k = project(c, v, "k", x, d.head_dim, places);
     const View value = v.linear("v", x, c.qkv_bias ? "v_bias" : "");
     v.keep("value", value);
     View y;
@@ -124,7 +130,10 @@ class Attention : public LayerWith<AttentionConfig> {
       v.keep("stats", out.stats);
       y = out.y;
     } else {
-      if (!c.causal) return Status(Code::unsupported, "attention that is not causal runs on whole sequences: use a session without a cache");
+      if (!c.causal)
+        return Status(
+            Code::unsupported,
+            "attention that is not causal runs on whole sequences: use a session without a cache");
       const ArithClass arith = v.emit.product_class_of(v.weight("v"));
       const bool packed = (arith == ArithClass::integer || arith == ArithClass::bfloat) && d.head_dim <= kMaxQ15HeadDim;
       const ValueType type = packed ? ValueType::q15 : v.type;
@@ -154,9 +163,13 @@ class Attention : public LayerWith<AttentionConfig> {
       v.emit.rms_norm_gain(y, g, gg.to, y.cols, c.sub_norm_eps, gg.accumulate);
       g = v.emit.rms_norm_back(y, v.weight("sub_norm"), g, y.cols, c.sub_norm_eps);
     }
-    const auto grads = v.emit.attention_back(v.kept("q"), v.kept("k"), v.kept("value"), places.positions, {y, v.kept("stats")}, g, attention_shape(c, d));
-    const View gq = project_back(c, v, "q", grads.q, x, d.head_dim, places), gk = project_back(c, v, "k", grads.k, x, d.head_dim, places);
-    const View gx = v.emit.add(v.emit.add(gq, gk), v.linear_back("v", x, grads.v, c.qkv_bias ? "v_bias" : ""));
+    const auto grads =
+        v.emit.attention_back(v.kept("q"), v.kept("k"), v.kept("value"), places.positions,
+                              {y, v.kept("stats")}, g, attention_shape(c, d));
+    const View gq = project_back(c, v, "q", grads.q, x, d.head_dim, places),
+               gk = project_back(c, v, "k", grads.k, x, d.head_dim, places);
+    const View gx =
+        v.emit.add(v.emit.add(gq, gk), v.linear_back("v", x, grads.v, c.qkv_bias ? "v_bias" : ""));
     return v.emit.reshape(gx, gx.cols * steps);
   }
 
@@ -176,23 +189,29 @@ class Attention : public LayerWith<AttentionConfig> {
     if (in_row(in)) return Places{v.emit.steps(v.emit.rows(x), in.dims[0]), in.dims[0]};
     const View positions = v.positions();
     if (v.emit.rows(positions) != v.emit.rows(x))
-      return Status(Code::invalid_argument, "attends to the network's rows, and parts of them arrive: give the parts steps, [steps, features]");
+      return Status(Code::invalid_argument,
+                    "attends to the network's rows, and parts of them arrive: give the parts "
+                    "steps, [steps, features]");
     return Places{positions, v.max_positions};
   }
-  static View table(const AttentionConfig& c, Visit& v, std::int64_t head_dim, const Places& places) {
+  static View table(const AttentionConfig& c, Visit& v, std::int64_t head_dim,
+                    const Places& places) {
     return v.emit.rope_table(*rope_spec(c), places.most, head_dim, v.type);
   }
 
   // Queries or keys: projection, norm, rotation.
-  static View project(const AttentionConfig& c, Visit& v, const std::string& role, View x, std::int64_t head_dim, const Places& places) {
+  static View project(const AttentionConfig& c, Visit& v, const std::string& role, View x,
+                      std::int64_t head_dim, const Places& places) {
     View h = v.linear(role, x, c.qkv_bias ? role + "_bias" : "");
     v.keep(role + "_raw", h);
     if (c.qk_norm) h = v.emit.rms_norm(h, v.weight(role + "_norm"), head_dim, c.qk_norm_eps);
-    if (c.rope) h = v.emit.rope(h, places.positions, table(c, v, head_dim, places), head_dim, false);
+    if (c.rope)
+      h = v.emit.rope(h, places.positions, table(c, v, head_dim, places), head_dim, false);
     v.keep(role, h);
     return h;
   }
-  static View project_back(const AttentionConfig& c, Visit& v, const std::string& role, View g, View x, std::int64_t head_dim, const Places& places) {
+  static View project_back(const AttentionConfig& c, Visit& v, const std::string& role, View g,
+                           View x, std::int64_t head_dim, const Places& places) {
     if (c.rope) g = v.emit.rope(g, places.positions, table(c, v, head_dim, places), head_dim, true);
     if (c.qk_norm) {
       const View raw = v.kept(role + "_raw");

@@ -12,7 +12,9 @@ std::int64_t space_of(const Shape& in) { return in.width / channels_of(in); }
 Status expect_channels(const Shape& in) {
   LOOM_TRY(expect_values(in));
   if (in.axis != Axis::steps) return {};
-  return Status(Code::invalid_argument, "works on [channels, space...], and the first dimension of " + in.to_string() + " is steps: put a permute before it");
+  return Status(Code::invalid_argument,
+                "works on [channels, space...], and the first dimension of " + in.to_string() +
+                    " is steps: put a permute before it");
 }
 
 void add_affine(LayerPlan& plan, std::int64_t channels) {
@@ -49,7 +51,9 @@ struct BatchNormConfig : LayerConfig {
 class BatchNorm : public LayerWith<BatchNormConfig> {
  public:
   std::string_view name() const override { return "batch_norm"; }
-  std::string_view crosses_rows(const LayerConfig&, const Shape&) const override { return "takes statistics of all rows"; }
+  std::string_view crosses_rows(const LayerConfig&, const Shape&) const override {
+    return "takes statistics of all rows";
+  }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const BatchNormConfig& c = of(config);

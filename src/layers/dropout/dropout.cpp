@@ -20,7 +20,9 @@ class Dropout : public LayerWith<DropoutConfig> {
  public:
   std::string_view name() const override { return "dropout"; }
   Works works() const override { return Works::on_values; }
-  std::string_view crosses_rows(const LayerConfig&, const Shape&) const override { return "draws its noise by a row's place"; }
+  std::string_view crosses_rows(const LayerConfig&, const Shape&) const override {
+    return "draws its noise by a row's place";
+  }
 
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));

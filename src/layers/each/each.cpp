@@ -24,7 +24,9 @@ class Each : public LayerWith<EachConfig> {
     if (children.count() != 1) return bad("holds one layer, got " + std::to_string(children.count()) + ": put several into a sequential");
     LOOM_TRY(expect_values(in));
     const std::int64_t count = parts(of(config), in);
-    if (count < 1 || in.width % count != 0) return bad("cannot cut " + in.to_string() + " into " + std::to_string(count) + " parts: set \"count\", or give the row dimensions");
+    if (count < 1 || in.width % count != 0)
+      return bad("cannot cut " + in.to_string() + " into " + std::to_string(count) +
+                 " parts: set \"count\", or give the row dimensions");
     Shape part{in.width / count};
     if (in.dims.size() > 1 && in.dims[0] == count) part.dims.assign(in.dims.begin() + 1, in.dims.end());
     LOOM_ASSIGN(const Shape out, children.plan(0, part, nullptr));

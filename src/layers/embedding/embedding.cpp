@@ -9,8 +9,9 @@ struct EmbeddingConfig : LayerConfig {
   double std = 0.02;
   template <class V>
   void fields(V& v) {
-    v.about("A row of `out` values per id, [steps, out] for a row of several; the input's ids say "
-            "how many there are. Parameter: `weight` [ids, out].");
+    v.about(
+        "A row of `out` values per id, [steps, out] for a row of several; the input's ids say "
+        "how many there are. Parameter: `weight` [ids, out].");
     v("out", out, {.doc = "values per id", .min = 1, .required = true});
     v("std", std, {.doc = "standard deviation of the initial table", .min = 0});
   }
@@ -22,10 +23,12 @@ class Embedding : public LayerWith<EmbeddingConfig> {
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const EmbeddingConfig& c = of(config);
-    if (in.ids < 1) return Status(Code::invalid_argument, "expects ids, got values " + in.to_string());
+    if (in.ids < 1)
+      return Status(Code::invalid_argument, "expects ids, got values " + in.to_string());
     LayerPlan plan{{c.out}, {{"weight", in.ids, c.out, Init::normal, c.std}}};
     if (in.dims.empty()) return plan;
-    if (in.count() > INT32_MAX / c.out) return Status(Code::invalid_argument, "gives more than 2^31-1 values");
+    if (in.count() > INT32_MAX / c.out)
+      return Status(Code::invalid_argument, "gives more than 2^31-1 values");
     LOOM_ASSIGN(plan.out, Shape::of({in.count(), c.out}, Axis::steps));
     return plan;
   }

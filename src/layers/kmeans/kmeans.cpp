@@ -11,9 +11,10 @@ struct KMeansConfig : LayerConfig {
   std::string give = "probabilities";
   template <class V>
   void fields(V& v) {
-    v.about("Soft membership of learned centers: softmax(-distance^2 / (2 temperature^2)). A row "
-            "too far from all centers for squares in its type belongs to all alike. Parameter: "
-            "`centers` [clusters, in].");
+    v.about(
+        "Soft membership of learned centers: softmax(-distance^2 / (2 temperature^2)). A row "
+        "too far from all centers for squares in its type belongs to all alike. Parameter: "
+        "`centers` [clusters, in].");
     v("clusters", clusters, {.doc = "number of centers", .min = 1, .max = INT32_MAX,
                              .required = true});
     v("temperature", temperature, {.doc = "standard deviation of a cluster", .min = 1e-4,

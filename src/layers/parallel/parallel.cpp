@@ -53,7 +53,9 @@ class Parallel : public LayerWith<ParallelConfig> {
     const auto count = static_cast<std::int64_t>(children.count());
     if (count == 0) return bad("\"layers\" is empty: a parallel needs at least one branch");
     const bool split = c.input == "split";
-    if (split && (in.ids > 0 || in.width % count != 0)) return bad("cannot split " + in.to_string() + " among " + std::to_string(count) + " branches");
+    if (split && (in.ids > 0 || in.width % count != 0))
+      return bad("cannot split " + in.to_string() + " among " + std::to_string(count) +
+                 " branches");
     if (c.combine == "filter" && in.ids > 0) return bad("the gate of filter expects real values, got " + in.to_string());
     if (c.top_k > count) return bad("\"top_k\" must be 1 to the " + std::to_string(count) + " branches, or 0 for all of them without routing, got " + std::to_string(c.top_k));
     const bool shaped = children.version() >= 2;  // dimensions of branches mean something
@@ -72,8 +74,10 @@ class Parallel : public LayerWith<ParallelConfig> {
     for (std::int64_t i = 1; i < count && c.meets(); ++i) {
       const std::int64_t own = outs[static_cast<std::size_t>(i)].width;
       const Shape& other = outs[static_cast<std::size_t>(i)];
-      if (shaped && (other.dims != outs[0].dims || !axes_agree(other, outs[0])) && (other.dims.size() > 1 || outs[0].dims.size() > 1))
-        return bad("branch 0 gives " + outs[0].to_string() + " and branch " + std::to_string(i) + " " + other.to_string() + ": for " + c.combine + " they must agree");
+      if (shaped && (other.dims != outs[0].dims || !axes_agree(other, outs[0])) &&
+          (other.dims.size() > 1 || outs[0].dims.size() > 1))
+        return bad("branch 0 gives " + outs[0].to_string() + " and branch " + std::to_string(i) +
+                   " " + other.to_string() + ": for " + c.combine + " they must agree");
       if (own == width) continue;
       if (!c.stitch) return bad("branch 0 gives " + std::to_string(width) + " values and branch " + std::to_string(i) + " " + std::to_string(own) + ": for " + c.combine + " they must agree, or set \"stitch\"");
       plan.params.push_back(ParamSpec::product(stitch_role(i), width, own, 1 / __builtin_sqrt(static_cast<double>(own))));
@@ -249,16 +253,21 @@ class Parallel : public LayerWith<ParallelConfig> {
     for (std::size_t i = 0; i < parts.size(); ++i) emit.copy_to(parts[i], Emit::slice(all, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * width, width));
     return all;
   }
-  // Branches that give dimensions lie side by side as they are where they are joined along the first one.
+  // Branches that give dimensions lie side by side as they are where they are joined along the
+  // first one.
   static Status join_first(const std::vector<Shape>& outs, Shape& joined) {
-    if (std::all_of(outs.begin(), outs.end(), [](const Shape& s) { return s.dims.size() < 2; })) return {};
+    if (std::all_of(outs.begin(), outs.end(), [](const Shape& s) { return s.dims.size() < 2; }))
+      return {};
     Shape all = outs[0];
     all.width = joined.width;
     for (std::size_t i = 1; i < outs.size(); ++i) {
       const bool steps = outs[0].axis == Axis::steps || outs[i].axis == Axis::steps;
       if (steps || !joinable(outs[0], outs[i]))
-        return bad("cannot join " + outs[0].to_string() + " of branch 0 and " + outs[i].to_string() + " of branch " + std::to_string(i) +
-                   (steps ? ": cells of the grid join steps, by \"merge\"; or put a flatten at the end of each" : ": all but the first dimension must agree"));
+        return bad("cannot join " + outs[0].to_string() + " of branch 0 and " +
+                   outs[i].to_string() + " of branch " + std::to_string(i) +
+                   (steps ? ": cells of the grid join steps, by \"merge\"; or put a flatten at the "
+                            "end of each"
+                          : ": all but the first dimension must agree"));
       all.dims[0] += outs[i].dims[0];
     }
     joined = std::move(all);

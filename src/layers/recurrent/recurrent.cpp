@@ -1,6 +1,8 @@
-// Recurrent layers over rows of [steps, features], or over rows that are positions of sequences: RNN (Elman 1990), GRU (Cho et al. 2014), LSTM (Hochreiter and Schmidhuber 1997), stacked
-// and in both directions. The inputs of all steps are one product; each step multiplies the state before it in the arithmetic of the cell's
-// dtype. Weights, gate orders and names are PyTorch's: weight_ih_l0 [gates x hidden, features], weight_hh_l0, bias_ih_l0, bias_hh_l0, then
+// Recurrent layers over rows of [steps, features], or over rows that are positions of sequences:
+// RNN (Elman 1990), GRU (Cho et al. 2014), LSTM (Hochreiter and Schmidhuber 1997), stacked and in
+// both directions. The inputs of all steps are one product; each step multiplies the state before
+// it in the arithmetic of the cell's dtype. Weights, gate orders and names are PyTorch's:
+// weight_ih_l0 [gates x hidden, features], weight_hh_l0, bias_ih_l0, bias_hh_l0, then
 // "_reverse", then layer 1.
 #include "layers/layer.h"
 
@@ -20,11 +22,12 @@ struct RecurrentConfig : LayerConfig {
   template <class V>
   void fields(V& v) {
     if (kind == Kind::rnn)
-      v.about("Elman's network over [steps, features]; a row without dimensions is one step, and "
-              "where rows are positions of a sequence (behind single ids), the next step of that. "
-              "Names, layouts and gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are "
-              "PyTorch's: `weight_ih_l0` [gates x hidden, features], `weight_hh_l0` [gates x "
-              "hidden, hidden], `bias_ih_l0`, `bias_hh_l0`, then `..._l0_reverse`, `..._l1`.");
+      v.about(
+          "Elman's network over [steps, features]; a row without dimensions is one step, and "
+          "where rows are positions of a sequence (behind single ids), the next step of that. "
+          "Names, layouts and gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are "
+          "PyTorch's: `weight_ih_l0` [gates x hidden, features], `weight_hh_l0` [gates x "
+          "hidden, hidden], `bias_ih_l0`, `bias_hh_l0`, then `..._l0_reverse`, `..._l1`.");
     else if (kind == Kind::gru)
       v.about("Gated recurrent units over [steps, features]. Without `linear_before_reset` "
               "`weight_hh` and `bias_hh` have r and z, `weight_hn` [hidden, hidden] and `bias_hn` "
@@ -209,9 +212,13 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   Recurrent(std::string_view name, Kind kind) : name_(name), kind_(kind) {}
   std::string_view name() const override { return name_; }
   std::string_view crosses_rows(const LayerConfig& config, const Shape& in) const override {
-    return of(config).carry || recurs_over_rows(config, in) ? "goes on from a state that a sequence's rows leave" : "";
+    return of(config).carry || recurs_over_rows(config, in)
+               ? "goes on from a state that a sequence's rows leave"
+               : "";
   }
-  bool recurs_over_rows(const LayerConfig&, const Shape& in) const override { return in.axis == Axis::positions; }
+  bool recurs_over_rows(const LayerConfig&, const Shape& in) const override {
+    return in.axis == Axis::positions;
+  }
 
   void prepare(RecurrentConfig& config) const override { config.kind = kind_; }
 
@@ -222,10 +229,12 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       return bad("expects an input of [steps, features], got " + in.to_string()
           + ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it");
     if (in.axis == Axis::channels)
-      return bad("runs over [steps, features], and the first dimension of " + in.to_string() + " is channels: put a permute before it, \"order\": [1, 0]");
+      return bad("runs over [steps, features], and the first dimension of " + in.to_string() +
+                 " is channels: put a permute before it, \"order\": [1, 0]");
     if ((c.carry || in.axis == Axis::positions) && c.bidirectional)
-      return bad(std::string(c.carry ? "\"carry\"" : "a sequence that goes on in other rows") +
-                 " has one direction: the other would begin at the end of what has not arrived yet");
+      return bad(
+          std::string(c.carry ? "\"carry\"" : "a sequence that goes on in other rows") +
+          " has one direction: the other would begin at the end of what has not arrived yet");
     const std::int64_t steps = steps_of(in);  // of a row
     if (steps > kMostSteps / c.directions() / c.stack)
       return bad("steps x directions x layers must be at most " + std::to_string(kMostSteps) + ", got "
@@ -309,12 +318,17 @@ class Recurrent : public LayerWith<RecurrentConfig> {
 
  private:
   static std::int64_t steps_of(const Shape& in) { return in.dims.empty() ? 1 : in.dims[0]; }
-  // Of what the layer sees in a run: where rows are positions, one of each sequence, or, in training, all.
+  // Of what the layer sees in a run: where rows are positions, one of each sequence, or, in
+  // training, all.
   static Result<std::int64_t> steps_of(const Visit& v) {
     if (v.in().axis != Axis::positions) return steps_of(v.in());
     if (!v.training) return 1;
-    if (v.steps == 0) return Status(Code::unsupported, "goes from row to row of a sequence: use a session with a cache");
-    if (v.steps > kMostSteps) return Status(Code::unsupported, "learns over at most " + std::to_string(kMostSteps) + " rows of a sequence, got " + std::to_string(v.steps));
+    if (v.steps == 0)
+      return Status(Code::unsupported,
+                    "goes from row to row of a sequence: use a session with a cache");
+    if (v.steps > kMostSteps)
+      return Status(Code::unsupported, "learns over at most " + std::to_string(kMostSteps) +
+                                           " rows of a sequence, got " + std::to_string(v.steps));
     return v.steps;
   }
   static std::string suffix(std::int64_t layer, std::int64_t direction) {

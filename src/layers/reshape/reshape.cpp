@@ -28,7 +28,9 @@ class Reshape : public LayerWith<ReshapeConfig> {
       else known *= d;
     }
     if (open && in.width % known == 0) *open = in.width / known;
-    const auto cannot = [&](const std::string& as) { return bad("cannot arrange " + in.to_string() + " as " + as); };
+    const auto cannot = [&](const std::string& as) {
+      return bad("cannot arrange " + in.to_string() + " as " + as);
+    };
     if (open && *open == -1) return cannot("blocks of " + std::to_string(known));
     LOOM_ASSIGN(Shape out, Shape::of(dims));
     if (out.width != in.width) return cannot(out.to_string());

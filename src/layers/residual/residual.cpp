@@ -20,7 +20,8 @@ class Residual : public LayerWith<ResidualConfig> {
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape* skip, ChildPlanner&) const override {
     if (!skip) return Status(Code::invalid_argument, "a residual needs a layer before it in the same sequential");
     if (skip->ids > 0 || skip->width != in.width || skip->dims != in.dims || !axes_agree(*skip, in))
-      return Status(Code::invalid_argument, "cannot add a skip of " + skip->to_string() + " to an input of " + in.to_string());
+      return Status(Code::invalid_argument, "cannot add a skip of " + skip->to_string() +
+                                                " to an input of " + in.to_string());
     Shape out = in;
     if (out.axis == Axis::none) out.axis = skip->axis;
     return LayerPlan{std::move(out), {}};

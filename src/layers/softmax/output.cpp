@@ -64,7 +64,7 @@ class Adaptive : public LayerWith<AdaptiveConfig> {
       const View down = v.linear(tail(i, "_down"), x);
       const View own = v.emit.softmax(v.linear(tail(i, "_up"), down), kind(c), n, 2);
       const View both = v.emit.binary(own, cluster(c, shares, i), joined(c), {1, 1, 1, 1, n},
-          {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0}, v.emit.rows(x));
+                                      {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0}, v.emit.rows(x));
       v.emit.copy_to(both, Emit::slice(y, c.cutoffs[i], n));
       v.keep(tail(i, "_down"), down);
       v.keep(tail(i, ""), own);
@@ -85,8 +85,9 @@ class Adaptive : public LayerWith<AdaptiveConfig> {
       const std::int64_t n = size(c, i);
       const View own = v.kept(tail(i, ""));
       const View part = Emit::slice(gy, c.cutoffs[i], n);
-      const auto [gown, gcluster] = v.emit.binary_back(own, cluster(c, shares, i), part, joined(c),
-          {1, 1, 1, 1, n}, {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0});
+      const auto [gown, gcluster] =
+          v.emit.binary_back(own, cluster(c, shares, i), part, joined(c), {1, 1, 1, 1, n},
+                             {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0});
       v.emit.copy_to(v.emit.reduce(gcluster, Reduce::sum, n), cluster(c, gshares, i));
       const View gup = v.emit.softmax_back(own, gown, kind(c), n, 2);
       const View gdown = v.linear_back(tail(i, "_up"), v.kept(tail(i, "_down")), gup);

@@ -54,10 +54,14 @@ class Permute : public LayerWith<PermuteConfig> {
     const Dims& dims = c.dims.empty() ? in.dims : c.dims;
     std::int64_t left = in.width;
     for (const std::int64_t d : dims) {
-      if (d < 1 || left % d != 0) return Status(Code::invalid_argument, "\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
+      if (d < 1 || left % d != 0)
+        return Status(Code::invalid_argument,
+                      "\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
       left /= d;
     }
-    if (left != 1) return Status(Code::invalid_argument, "\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
+    if (left != 1)
+      return Status(Code::invalid_argument,
+                    "\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
     return dims;
   }
   static Result<std::vector<std::size_t>> order_of(const PermuteConfig& c, std::size_t rank) {

@@ -57,7 +57,8 @@ class ReduceLayer : public LayerWith<ReduceConfig> {
     Dims dims = !c.dims.empty() ? c.dims : !in.dims.empty() ? in.dims : Dims{in.width};
     std::int64_t left = in.width;
     for (const std::int64_t d : dims) {
-      if (d < 1 || left % d != 0) return bad("\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
+      if (d < 1 || left % d != 0)
+        return bad("\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
       left /= d;
     }
     if (left != 1) return bad("\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());

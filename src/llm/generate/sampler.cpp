@@ -66,7 +66,9 @@ Result<std::int32_t> Sampler::pick(std::span<const float> logits, std::span<cons
   const std::int32_t best = best_token(logits_);
   const float top = best < 0 ? -kInfinity : logits_[static_cast<std::size_t>(best)];
   if (!(top > -kInfinity && top < kInfinity))
-    return Status(Code::invalid_argument, "sampler: the " + std::to_string(logits.size()) + " logits have no finite maximum: the model's weights hold NaN or infinities, or are too large");
+    return Status(Code::invalid_argument, "sampler: the " + std::to_string(logits.size()) +
+                                              " logits have no finite maximum: the model's weights "
+                                              "hold NaN or infinities, or are too large");
   if (options_.temperature == 0) return best;
 
   const auto temperature = static_cast<float>(options_.temperature);

@@ -209,8 +209,15 @@ class Importer {
     std::vector<float> values(static_cast<std::size_t>(spec.rows) * static_cast<std::size_t>(spec.cols));
     LOOM_TRY(read_f32(tensor, 0, values));
     // Packing looks for itself.
-    const auto lost = std::find_if(values.begin(), values.end(), [](float v) { return !(v - v == 0); });
-    if (lost != values.end()) return Status(Code::invalid_argument, "value " + std::to_string(lost - values.begin()) + " is " + (*lost != *lost ? "NaN" : *lost > 0 ? "infinite" : "-infinite") + "; weights are finite numbers");
+    const auto lost =
+        std::find_if(values.begin(), values.end(), [](float v) { return !(v - v == 0); });
+    if (lost != values.end())
+      return Status(Code::invalid_argument, "value " + std::to_string(lost - values.begin()) +
+                                                " is " +
+                                                (*lost != *lost ? "NaN"
+                                                 : *lost > 0    ? "infinite"
+                                                                : "-infinite") +
+                                                "; weights are finite numbers");
     if (interleaved) deinterleave(values, spec.quantized ? spec.rows : spec.cols, config_.head_dim);
     LOOM_ASSIGN(WeightStore loaded, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
     LOOM_TRY(loaded.morph(format));

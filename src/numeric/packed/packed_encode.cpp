@@ -193,7 +193,8 @@ Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows,
     using T = typename decltype(part)::Value;
     Encoding<T> encoding{view, part, GroupScale{1, 0}, bytes.get()};
     if (format.scale == ScaleKind::tensor) encoding.tensor = choose_tensor_scale<T>(format.dtype, part.values);
-    if (pool != nullptr && part.values.size() >= kWorthATeam) LOOM_TRY(pool->run_allocating(&Encoding<T>::share, &encoding));
+    if (pool != nullptr && part.values.size() >= kWorthATeam)
+      LOOM_TRY(pool->run_allocating(&Encoding<T>::share, &encoding));
     else encoding.encode(part);
     first = part.end();
   }

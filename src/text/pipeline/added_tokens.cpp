@@ -51,7 +51,9 @@ const AddedTokenFinder::Entry* AddedTokenFinder::longest_at(std::string_view tex
 
 void AddedTokenFinder::split(std::string_view text, bool skip_special, std::vector<Piece>& pieces) const {
   std::size_t open = 0;  // end of the last token
-  std::size_t white = 0, white_end = 0;  // white space that was seen: it is not looked at again for each token in it
+  std::size_t white = 0,
+              white_end =
+                  0;  // white space that was seen: it is not looked at again for each token in it
   for (std::size_t at = 0; at < text.size();) {
     const auto byte = static_cast<unsigned char>(text[at]);
     const Entry* found = first_[byte] == first_[byte + 1u] ? nullptr : longest_at(text, at);
@@ -67,7 +69,9 @@ void AddedTokenFinder::split(std::string_view text, bool skip_special, std::vect
     if (found->token.rstrip) {
       if (end < white || end > white_end) {
         white = white_end = end;
-        for (std::size_t next = end; white_end < text.size() && is_whitespace(utf8_next(text, next)); white_end = next) {}
+        for (std::size_t next = end;
+             white_end < text.size() && is_whitespace(utf8_next(text, next)); white_end = next) {
+        }
       }
       end = white_end;
     }

@@ -1,4 +1,5 @@
-// How long a pipeline can make a text. Its steps come from a file, and forty that double every letter are a line each.
+// How long a pipeline can make a text. Its steps come from a file, and forty that double every
+// letter are a line each.
 #pragma once
 
 #include <span>
@@ -13,7 +14,8 @@ namespace loom::text {
 inline constexpr std::size_t kMaxSteps = 256;
 inline constexpr std::uint64_t kMaxGrowth = 1024;
 
-// Refuses, by the step and both numbers, what may pass the limits: out_of_range. `what` names the pipeline in the error.
+// Refuses, by the step and both numbers, what may pass the limits: out_of_range. `what` names the
+// pipeline in the error.
 Status check_growth(std::span<const Step> steps, std::string_view what);
 
 }  // namespace loom::text

@@ -92,18 +92,25 @@ std::vector<std::uint64_t> document_ends(std::span<const std::uint32_t> ids, std
   return ends;
 }
 
-Result<std::unique_ptr<ArrayData>> ArrayData::make(Arrays a, std::int64_t width, std::int64_t targets) {
+Result<std::unique_ptr<ArrayData>> ArrayData::make(Arrays a, std::int64_t width,
+                                                   std::int64_t targets) {
   const std::size_t values = a.x.size() + a.ids.size();
   const std::string_view what = a.ids.empty() ? " values" : " ids";
   if (width < 1 || values == 0 || values % static_cast<std::size_t>(width) != 0)
-    return bad("expects rows of " + std::to_string(width) + std::string(what) + ", got " + std::to_string(values) + std::string(what));
+    return bad("expects rows of " + std::to_string(width) + std::string(what) + ", got " +
+               std::to_string(values) + std::string(what));
   const std::size_t rows = values / static_cast<std::size_t>(width);
   if (targets > 0 && a.y.size() != rows * static_cast<std::size_t>(targets))
-    return bad("expects " + std::to_string(rows) + " rows of " + std::to_string(targets) + " targets, got " + std::to_string(a.y.size()) + " values");
+    return bad("expects " + std::to_string(rows) + " rows of " + std::to_string(targets) +
+               " targets, got " + std::to_string(a.y.size()) + " values");
   if (targets == 0 && (a.classes.empty() || a.classes.size() % rows != 0))
-    return bad("expects " + std::to_string(rows) + " classes, one per row, or as many for each, got " + std::to_string(a.classes.size()));
+    return bad("expects " + std::to_string(rows) +
+               " classes, one per row, or as many for each, got " +
+               std::to_string(a.classes.size()));
   for (std::size_t i = 0; i < a.ids.size(); ++i)
-    if (a.ids[i] > INT32_MAX) return bad("id " + std::to_string(a.ids[i]) + " of row " + std::to_string(i / static_cast<std::size_t>(width)) + " is above 2^31-1");
+    if (a.ids[i] > INT32_MAX)
+      return bad("id " + std::to_string(a.ids[i]) + " of row " +
+                 std::to_string(i / static_cast<std::size_t>(width)) + " is above 2^31-1");
   auto data = std::unique_ptr<ArrayData>(new ArrayData);
   data->width_ = width;
   data->targets_ = targets;
@@ -131,11 +138,15 @@ Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<float> x, std::
 Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<float> x, std::int64_t width, std::vector<std::int32_t> classes) {
   return make({.x = std::move(x), .ids = {}, .y = {}, .classes = std::move(classes)}, width, 0);
 }
-Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<std::uint32_t> ids, std::int64_t steps, std::vector<float> y, std::int64_t targets) {
+Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<std::uint32_t> ids,
+                                                     std::int64_t steps, std::vector<float> y,
+                                                     std::int64_t targets) {
   if (targets < 1) return bad("expects targets, at least one per row");
   return make({.x = {}, .ids = std::move(ids), .y = std::move(y), .classes = {}}, steps, targets);
 }
-Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<std::uint32_t> ids, std::int64_t steps, std::vector<std::int32_t> classes) {
+Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<std::uint32_t> ids,
+                                                     std::int64_t steps,
+                                                     std::vector<std::int32_t> classes) {
   return make({.x = {}, .ids = std::move(ids), .y = {}, .classes = std::move(classes)}, steps, 0);
 }
 
@@ -160,7 +171,10 @@ void ArrayData::append(std::int64_t sample, Batch& batch) const {
   add(y_, targets_, batch.values);
   add(classes_, places_, batch.classes);
   batch.rows += 1;
-  batch.counted += classes_.empty() ? 1 : std::count_if(batch.classes.end() - places_, batch.classes.end(), [](std::int32_t c) { return c >= 0; });
+  batch.counted += classes_.empty()
+                       ? 1
+                       : std::count_if(batch.classes.end() - places_, batch.classes.end(),
+                                       [](std::int32_t c) { return c >= 0; });
 }
 
 Status check_finite(const DataSource& data, bool missing) {
@@ -172,7 +186,9 @@ Status check_finite(const DataSource& data, bool missing) {
       if (v - v == 0 || (inputs && missing && v != v)) continue;
       std::string text = std::string(inputs ? "x" : "y") + ", row ";
       text += std::to_string(data.row_of(sample)) + ", column " + std::to_string(c);
-      text += v != v ? " (from 0) is NaN" : v > 0 ? " (from 0) is infinity" : " (from 0) is -infinity";
+      text += v != v  ? " (from 0) is NaN"
+              : v > 0 ? " (from 0) is infinity"
+                      : " (from 0) is -infinity";
       text += ": a network learns from finite values; leave the row out";
       if (inputs && v != v)
         text += ", or begin with a \"standardize\" that has \"missing\": NaN is no value to it";

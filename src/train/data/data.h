@@ -14,7 +14,8 @@ namespace loom {
 
 // Rows of one micro-batch. Exactly one form of input and one of target is filled; the vectors keep their memory between batches.
 struct Batch {
-  std::vector<std::uint32_t> ids, positions;  // tokens: one id per row; without positions: Form::steps
+  std::vector<std::uint32_t> ids,
+      positions;  // tokens: one id per row; without positions: Form::steps
   std::vector<float> x;                       // rows x input width
   std::vector<float> values;                  // rows x target width
   std::vector<std::int32_t> classes;          // Form::places per row; below 0: not counted
@@ -37,8 +38,8 @@ class DataSource {
   struct Form {
     std::int64_t ids = 0, width = 0;        // one of them
     std::int64_t classes = 0, targets = 0;  // one of them
-    std::int64_t steps = 0;                 // > 0: a row has so many ids, and is a sequence of its own
-    std::int64_t places = 1;                // classes of a row: one for each step or pixel
+    std::int64_t steps = 0;   // > 0: ids of a row, which is a sequence of its own
+    std::int64_t places = 1;  // classes of a row: one for each step or pixel
   };
   virtual Form form() const = 0;
   // Appends a sample's rows to the batch. 0 <= sample < samples().
@@ -94,10 +95,16 @@ class ArrayData : public DataSource {
   // One class per row, or as many for each (a class for every step or pixel); below 0: not counted.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<std::int32_t> classes);
   // The same of rows of `steps` ids.
-  static Result<std::unique_ptr<ArrayData>> create(std::vector<std::uint32_t> ids, std::int64_t steps, std::vector<float> y, std::int64_t targets);
-  static Result<std::unique_ptr<ArrayData>> create(std::vector<std::uint32_t> ids, std::int64_t steps, std::vector<std::int32_t> classes);
+  static Result<std::unique_ptr<ArrayData>> create(std::vector<std::uint32_t> ids,
+                                                   std::int64_t steps, std::vector<float> y,
+                                                   std::int64_t targets);
+  static Result<std::unique_ptr<ArrayData>> create(std::vector<std::uint32_t> ids,
+                                                   std::int64_t steps,
+                                                   std::vector<std::int32_t> classes);
 
-  std::int64_t samples() const override { return static_cast<std::int64_t>(x_.size() + ids_.size()) / width_; }
+  std::int64_t samples() const override {
+    return static_cast<std::int64_t>(x_.size() + ids_.size()) / width_;
+  }
   Form form() const override;
   void append(std::int64_t sample, Batch& batch) const override;
 
@@ -108,7 +115,8 @@ class ArrayData : public DataSource {
     std::vector<float> y;
     std::vector<std::int32_t> classes;  // one of them
   };
-  static Result<std::unique_ptr<ArrayData>> make(Arrays arrays, std::int64_t width, std::int64_t targets);
+  static Result<std::unique_ptr<ArrayData>> make(Arrays arrays, std::int64_t width,
+                                                 std::int64_t targets);
   std::vector<float> x_, y_;
   std::vector<std::uint32_t> ids_;
   std::vector<std::int32_t> classes_;

@@ -1,5 +1,6 @@
-// Every allocation of eight scenarios fails, alone and with all that follow: each call is LOOM_OUT_OF_MEMORY or succeeds, nothing is
-// lost, and the next call succeeds. LOOM_ALL_ALLOCATIONS=1 takes every number, otherwise every k-th, so that it ends in seconds.
+// Every allocation of eight scenarios fails, alone and with all that follow: each call is
+// LOOM_OUT_OF_MEMORY or succeeds, nothing is lost, and the next call succeeds.
+// LOOM_ALL_ALLOCATIONS=1 takes every number, otherwise every k-th, so that it ends in seconds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,26 +54,35 @@ TEST_P(AllocationFailures, G3_AreTypedErrorsThatLeaveEverythingUsable) {
         const std::int32_t code = scenario->act(taken, error);
         allow_allocations();
         ++runs;
-        ASSERT_TRUE(code == LOOM_OK || code == LOOM_OUT_OF_MEMORY) << "allocation " << n << ": " << error.message;
+        ASSERT_TRUE(code == LOOM_OK || code == LOOM_OUT_OF_MEMORY)
+            << "allocation " << n << ": " << error.message;
         if (code != LOOM_OK) {
           ++failed;
           ASSERT_EQ(error.code, code) << n;
           ASSERT_NE(error.message[0], '\0') << n;
         }
-        ASSERT_EQ(live_handles(), handles) << "after allocation " << n << (only ? " alone" : " and all that follow");
+        ASSERT_EQ(live_handles(), handles)
+            << "after allocation " << n << (only ? " alone" : " and all that follow");
         taken.size = 0;
-        ASSERT_EQ(scenario->act(taken, error), LOOM_OK) << "after allocation " << n << ": " << error.message;
-        ASSERT_TRUE(scenario->right(taken, expected)) << "other results after allocation " << n << (only ? " alone" : " and all that follow");
-        ASSERT_EQ(live_allocations(), live) << "lost memory after allocation " << n << (only ? " alone" : " and all that follow");
+        ASSERT_EQ(scenario->act(taken, error), LOOM_OK)
+            << "after allocation " << n << ": " << error.message;
+        ASSERT_TRUE(scenario->right(taken, expected))
+            << "other results after allocation " << n << (only ? " alone" : " and all that follow");
+        ASSERT_EQ(live_allocations(), live)
+            << "lost memory after allocation " << n << (only ? " alone" : " and all that follow");
       }
     }
     EXPECT_GT(failed, runs / 4) << "hardly any allocation failed";
-    std::printf("%s: %lld allocations, %lld runs, %lld failed\n", GetParam(), static_cast<long long>(calls), static_cast<long long>(runs), static_cast<long long>(failed));
+    std::printf("%s: %lld allocations, %lld runs, %lld failed\n", GetParam(),
+                static_cast<long long>(calls), static_cast<long long>(runs),
+                static_cast<long long>(failed));
   }
   EXPECT_EQ(live_handles(), handles_before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Findings, AllocationFailures, testing::Values("network", "session", "trainer", "entity", "safetensors", "tokenizer", "generator", "onnx"),
+INSTANTIATE_TEST_SUITE_P(Findings, AllocationFailures,
+                         testing::Values("network", "session", "trainer", "entity", "safetensors",
+                                         "tokenizer", "generator", "onnx"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Findings, G14_ANetworkOfAGraphComesWithItsPortsOrNotAtAll) {

@@ -8,11 +8,13 @@
 
 namespace {
 
-std::atomic<std::int64_t> g_count{0}, g_first{std::numeric_limits<std::int64_t>::max()}, g_last{0}, g_live{0};
+std::atomic<std::int64_t> g_count{0}, g_first{std::numeric_limits<std::int64_t>::max()}, g_last{0},
+    g_live{0};
 
 bool fails() {
   const std::int64_t n = g_count.fetch_add(1, std::memory_order_relaxed);
-  return n >= g_first.load(std::memory_order_relaxed) && n <= g_last.load(std::memory_order_relaxed);
+  return n >= g_first.load(std::memory_order_relaxed) &&
+         n <= g_last.load(std::memory_order_relaxed);
 }
 template <class Allocate>
 void* counted(Allocate allocate) {
@@ -41,7 +43,8 @@ std::int64_t live_allocations() { return g_live; }
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-// All of the C library's, so that operator new is the real one, and exceptions come from memory set aside.
+// All of the C library's, so that operator new is the real one, and exceptions come from memory set
+// aside.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -87,7 +90,8 @@ namespace {
 void* made(std::size_t size, std::size_t align) {
   void* p = counted([=] {
     void* q = nullptr;
-    return posix_memalign(&q, align < sizeof(void*) ? sizeof(void*) : align, size) == 0 ? q : nullptr;
+    return posix_memalign(&q, align < sizeof(void*) ? sizeof(void*) : align, size) == 0 ? q
+                                                                                        : nullptr;
   });
   if (!p) throw std::bad_alloc();
   return p;
@@ -99,7 +103,9 @@ void gone(void* p) {
 }  // namespace
 
 void* operator new(std::size_t size) { return made(size, 2 * sizeof(void*)); }
-void* operator new(std::size_t size, std::align_val_t align) { return made(size, static_cast<std::size_t>(align)); }
+void* operator new(std::size_t size, std::align_val_t align) {
+  return made(size, static_cast<std::size_t>(align));
+}
 void operator delete(void* p) noexcept { gone(p); }
 void operator delete(void* p, std::size_t) noexcept { gone(p); }
 void operator delete(void* p, std::align_val_t) noexcept { gone(p); }

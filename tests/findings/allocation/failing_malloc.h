@@ -1,4 +1,5 @@
-// The program's allocations, counted, and failing where a test says so. One program only: it defines malloc.
+// The program's allocations, counted, and failing where a test says so. One program only: it
+// defines malloc.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@
 
 namespace loom::test {
 
-// What a scenario's calls give: bytes in a place of their own, since they are taken while nothing can be allocated.
+// What a scenario's calls give: bytes in a place of their own, since they are taken while nothing
+// can be allocated.
 struct Taken {
   unsigned char bytes[4096];
   std::size_t size = 0;
@@ -21,8 +22,12 @@ struct Taken {
     size += n;
   }
   template <class T>
-  void add(const T& value) { add(&value, sizeof value); }
-  bool operator==(const Taken& o) const { return size == o.size && std::memcmp(bytes, o.bytes, size) == 0; }
+  void add(const T& value) {
+    add(&value, sizeof value);
+  }
+  bool operator==(const Taken& o) const {
+    return size == o.size && std::memcmp(bytes, o.bytes, size) == 0;
+  }
 };
 
 // Handles that are released at the end, or one by one.
@@ -52,8 +57,8 @@ Scenario* make_scenario(const std::string& name);
 }  // namespace loom::test
 
 // In act(): one call of the interface.
-#define LOOM_CALL(call)                        \
-  do {                                         \
-    const std::int32_t loom_code = (call);     \
+#define LOOM_CALL(call)                         \
+  do {                                          \
+    const std::int32_t loom_code = (call);      \
     if (loom_code != LOOM_OK) return loom_code; \
   } while (0)

@@ -16,15 +16,18 @@ namespace {
 #define TEXT(s) (s), std::strlen(s)
 
 // Two matrices, one of which is large enough for a team to encode.
-constexpr const char* kNetwork = R"({"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"width":16},"cells":[
+constexpr const char* kNetwork =
+    R"({"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"width":16},"cells":[
   {"at":[0,0,0,0],"type":"dense","out":1024,"activation":"tanh","dtype":"i4"},{"at":[0,0,0,1],"type":"dense","out":24,"dtype":"i8"},
   {"at":[0,0,0,2],"type":"dense","out":2}]})";
-constexpr const char* kSmall = R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":4},"cells":[
+constexpr const char* kSmall =
+    R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":4},"cells":[
   {"at":[0,0,0,0],"type":"dense","out":8,"activation":"tanh"},{"at":[0,0,0,1],"type":"dense","out":2}]})";
 
 float g_x[256];
 void fill_x() {
-  for (std::size_t i = 0; i < 256; ++i) g_x[i] = static_cast<float>(static_cast<int>(i * 37 % 41) - 20) / 16;
+  for (std::size_t i = 0; i < 256; ++i)
+    g_x[i] = static_cast<float>(static_cast<int>(i * 37 % 41) - 20) / 16;
 }
 
 // Text or bytes of a handle, which is released.
@@ -86,7 +89,8 @@ class SessionScenario final : public Scenario {
   loom_session* session_ = nullptr;
 };
 
-// A trainer that lasts, with two threads. What failures leave behind it is judged by another trainer that never met one.
+// A trainer that lasts, with two threads. What failures leave behind it is judged by another
+// trainer that never met one.
 class TrainerScenario final : public Scenario {
   struct Pair {
     loom_network network = 0;
@@ -94,17 +98,20 @@ class TrainerScenario final : public Scenario {
     loom_trainer trainer = 0;
   };
   std::int32_t make(Pair& p, loom_error& error) {
-    constexpr const char* kSpec = R"({"steps":1000000000,"batch":8,"micro_batches":2,"seed":1,"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.01}})";
+    constexpr const char* kSpec =
+        R"({"steps":1000000000,"batch":8,"micro_batches":2,"seed":1,"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.01}})";
     LOOM_CALL(loom_network_create(TEXT(kNetwork), &p.network, &error));
     *handles_.next() = p.network;
     LOOM_CALL(loom_network_initialize(p.network, 5, &error));
     LOOM_CALL(loom_data_values(g_x, 256, 16, g_x, 32, 2, &p.data, &error));
     *handles_.next() = p.data;
-    LOOM_CALL(loom_trainer_create(p.network, p.data, TEXT(kSpec), TEXT("{\"threads\":2}"), &p.trainer, &error));
+    LOOM_CALL(loom_trainer_create(p.network, p.data, TEXT(kSpec), TEXT("{\"threads\":2}"),
+                                  &p.trainer, &error));
     *handles_.next() = p.trainer;
     return LOOM_OK;
   }
-  std::int32_t step(const Pair& p, std::int64_t steps, std::int64_t& done, double& loss, loom_error& error) {
+  std::int32_t step(const Pair& p, std::int64_t steps, std::int64_t& done, double& loss,
+                    loom_error& error) {
     double rate = 0;
     std::int64_t rows = 0;
     return loom_trainer_step(p.trainer, steps, &done, &loss, &rate, &rows, &error);
@@ -132,9 +139,12 @@ class TrainerScenario final : public Scenario {
     while (at < done_)
       if (step(calm_, 1, at, loss, error) != LOOM_OK) return false;
     if (std::memcmp(taken.bytes, &loss, sizeof loss) != 0) return false;
-    return loom_network_digest(tried_.network, &sha, &error) == LOOM_OK && take(sha, a, error) == LOOM_OK && loom_network_digest(calm_.network, &sha, &error) == LOOM_OK &&
+    return loom_network_digest(tried_.network, &sha, &error) == LOOM_OK &&
+           take(sha, a, error) == LOOM_OK &&
+           loom_network_digest(calm_.network, &sha, &error) == LOOM_OK &&
            take(sha, b, error) == LOOM_OK && a == b;
   }
+
  public:
   ~TrainerScenario() override { ThreadPool::always_together(false); }
 
@@ -159,7 +169,9 @@ class FolderScenario : public Scenario {
     folder_ = name;
     return true;
   }
-  void write(const std::string& name, const std::string& bytes) const { std::ofstream(folder_ + "/" + name, std::ios::binary) << bytes; }
+  void write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(folder_ + "/" + name, std::ios::binary) << bytes;
+  }
   std::string folder_;
 };
 
@@ -193,16 +205,25 @@ class EntityScenario final : public FolderScenario {
 class SafetensorsScenario final : public FolderScenario {
   std::int32_t prepare(loom_error&) override {
     if (!make_folder()) return LOOM_IO;
-    write("config.json", R"({"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":16,"intermediate_size":24,"num_hidden_layers":1,"num_attention_heads":2,
+    write(
+        "config.json",
+        R"({"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":16,"intermediate_size":24,"num_hidden_layers":1,"num_attention_heads":2,
       "num_key_value_heads":1,"vocab_size":320,"max_position_embeddings":64,"rms_norm_eps":1e-5,"rope_theta":10000.0,"tie_word_embeddings":true,"bos_token_id":0,"eos_token_id":2,"hidden_act":"silu"})");
     struct Tensor {
       const char* name;
       std::vector<std::size_t> shape;
     };
-    const std::vector<Tensor> tensors = {{"model.embed_tokens.weight", {320, 16}}, {"model.layers.0.input_layernorm.weight", {16}}, {"model.layers.0.mlp.down_proj.weight", {16, 24}},
-                                         {"model.layers.0.mlp.gate_proj.weight", {24, 16}}, {"model.layers.0.mlp.up_proj.weight", {24, 16}}, {"model.layers.0.post_attention_layernorm.weight", {16}},
-                                         {"model.layers.0.self_attn.k_proj.weight", {8, 16}}, {"model.layers.0.self_attn.o_proj.weight", {16, 16}}, {"model.layers.0.self_attn.q_proj.weight", {16, 16}},
-                                         {"model.layers.0.self_attn.v_proj.weight", {8, 16}}, {"model.norm.weight", {16}}};
+    const std::vector<Tensor> tensors = {{"model.embed_tokens.weight", {320, 16}},
+                                         {"model.layers.0.input_layernorm.weight", {16}},
+                                         {"model.layers.0.mlp.down_proj.weight", {16, 24}},
+                                         {"model.layers.0.mlp.gate_proj.weight", {24, 16}},
+                                         {"model.layers.0.mlp.up_proj.weight", {24, 16}},
+                                         {"model.layers.0.post_attention_layernorm.weight", {16}},
+                                         {"model.layers.0.self_attn.k_proj.weight", {8, 16}},
+                                         {"model.layers.0.self_attn.o_proj.weight", {16, 16}},
+                                         {"model.layers.0.self_attn.q_proj.weight", {16, 16}},
+                                         {"model.layers.0.self_attn.v_proj.weight", {8, 16}},
+                                         {"model.norm.weight", {16}}};
     std::string header = "{", data;
     for (const Tensor& t : tensors) {
       std::size_t n = 1;
@@ -211,10 +232,13 @@ class SafetensorsScenario final : public FolderScenario {
         n *= d;
         shape += (shape.empty() ? "" : ",") + std::to_string(d);
       }
-      header += std::string(header.size() > 1 ? "," : "") + "\"" + t.name + "\":{\"dtype\":\"F32\",\"shape\":[" + shape + "],\"data_offsets\":[" + std::to_string(data.size()) + "," + std::to_string(data.size() + 4 * n) + "]}";
+      header += std::string(header.size() > 1 ? "," : "") + "\"" + t.name +
+                "\":{\"dtype\":\"F32\",\"shape\":[" + shape + "],\"data_offsets\":[" +
+                std::to_string(data.size()) + "," + std::to_string(data.size() + 4 * n) + "]}";
       for (std::size_t i = 0; i < n; ++i) {
         char bytes[4];
-        store_le<float>(reinterpret_cast<std::byte*>(bytes), static_cast<float>(static_cast<int>((i * 31 + n) % 23) - 11) / 32);
+        store_le<float>(reinterpret_cast<std::byte*>(bytes),
+                        static_cast<float>(static_cast<int>((i * 31 + n) % 23) - 11) / 32);
         data.append(bytes, 4);
       }
     }
@@ -224,8 +248,10 @@ class SafetensorsScenario final : public FolderScenario {
     store_le<std::uint64_t>(reinterpret_cast<std::byte*>(size), header.size());
     write("model.safetensors", std::string(size, 8) + header + data);
     std::error_code failed;
-    std::filesystem::copy_file(data_file("tiny.tokenizer.json"), folder_ + "/tokenizer.json", failed);
-    std::filesystem::copy_file(data_file("tiny.tokenizer_config.json"), folder_ + "/tokenizer_config.json", failed);
+    std::filesystem::copy_file(data_file("tiny.tokenizer.json"), folder_ + "/tokenizer.json",
+                               failed);
+    std::filesystem::copy_file(data_file("tiny.tokenizer_config.json"),
+                               folder_ + "/tokenizer_config.json", failed);
     return failed ? LOOM_IO : LOOM_OK;
   }
   std::int32_t act(Taken& taken, loom_error& error) override {
@@ -237,7 +263,8 @@ class SafetensorsScenario final : public FolderScenario {
     LOOM_CALL(loom_model_network(m, &n, &error));
     *h.next() = n;
     loom_tokenizer t = 0;
-    LOOM_CALL(loom_model_tokenizer(m, &t, &error));  // a tokenizer that was dropped on the way would be missed here
+    LOOM_CALL(loom_model_tokenizer(
+        m, &t, &error));  // a tokenizer that was dropped on the way would be missed here
     *h.next() = t;
     loom_bytes sha = 0;
     LOOM_CALL(loom_network_digest(n, &sha, &error));
@@ -256,14 +283,16 @@ class TokenizerScenario final : public Scenario {
     LOOM_CALL(loom_tokenizer_load(path_.data(), path_.size(), &t, &error));
     *h.next() = t;
     loom_bytes bytes = 0;
-    LOOM_CALL(loom_tokenizer_encode(t, TEXT("Once upon a time, in a land of \xC3\xA4pples"), 1, &bytes, &error));
+    LOOM_CALL(loom_tokenizer_encode(t, TEXT("Once upon a time, in a land of \xC3\xA4pples"), 1,
+                                    &bytes, &error));
     *h.next() = bytes;
     void* data = nullptr;
     std::uint64_t size = 0;
     LOOM_CALL(loom_bytes_data(bytes, &data, &size, &error));
     taken.add(data, size);
     loom_bytes text = 0;
-    LOOM_CALL(loom_tokenizer_decode(t, static_cast<const std::int32_t*>(data), size / 4, 1, &text, &error));
+    LOOM_CALL(loom_tokenizer_decode(t, static_cast<const std::int32_t*>(data), size / 4, 1, &text,
+                                    &error));
     LOOM_CALL(take(text, taken, error));
     LOOM_CALL(loom_tokenizer_info(t, &text, &error));
     return take(text, taken, error);
@@ -278,11 +307,16 @@ class GeneratorScenario final : public Scenario {
     model_ = handles_.next();
     LOOM_CALL(loom_model_load(path.data(), path.size(), "", 0, model_, &error));
     generator_ = handles_.next();
-    return loom_generator_create(*model_, TEXT("{\"threads\":2,\"sequences\":2}"), generator_, &error);
+    return loom_generator_create(*model_, TEXT("{\"threads\":2,\"sequences\":2}"), generator_,
+                                 &error);
   }
   std::int32_t talk(loom_generator g, Taken& taken, loom_error& error) {
     LOOM_CALL(loom_generator_feed_text(g, 1, TEXT("Once upon a time"), &error));
-    LOOM_CALL(loom_generator_start(g, 1, TEXT("{\"max_tokens\":5,\"temperature\":0.8,\"top_k\":30,\"top_p\":0.95,\"repetition_penalty\":1.1,\"seed\":3,\"stop\":[\"zzzz\"]}"), &error));
+    LOOM_CALL(
+        loom_generator_start(g, 1,
+                             TEXT("{\"max_tokens\":5,\"temperature\":0.8,\"top_k\":30,\"top_p\":0."
+                                  "95,\"repetition_penalty\":1.1,\"seed\":3,\"stop\":[\"zzzz\"]}"),
+                             &error));
     for (std::int32_t finish = 0; finish == 0;) {
       std::int32_t id = 0;
       loom_bytes text = 0;
@@ -330,9 +364,11 @@ class OnnxScenario final : public Scenario {
     LOOM_CALL(take(text, taken, error));
     // A graph that runs for other shapes each time.
     const double values[6] = {1, 2, 3, -1, 0, 1};
-    for (const char* inputs : {R"([{"name":"x","dims":[2,3]}])", R"([{"name":"x","dims":[1,3]}])"}) {
+    for (const char* inputs :
+         {R"([{"name":"x","dims":[2,3]}])", R"([{"name":"x","dims":[1,3]}])"}) {
       loom_bytes outputs = 0, results = 0;
-      LOOM_CALL(loom_onnx_run(*lasting_, TEXT(inputs), values, inputs[21] == '2' ? 6 : 3, &outputs, &results, &error));
+      LOOM_CALL(loom_onnx_run(*lasting_, TEXT(inputs), values, inputs[21] == '2' ? 6 : 3, &outputs,
+                              &results, &error));
       *h.next() = outputs;
       *h.next() = results;
       void* data = nullptr;

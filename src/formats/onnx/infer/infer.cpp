@@ -65,7 +65,8 @@ using Opsets = std::vector<std::pair<std::string, std::int64_t>>;
 class Inferrer {
  public:
   Inferrer(const Model& model, const InferOptions& options) : model_(model), options_(options) {
-    for (const Function& f : model.functions) functions_.emplace(NameOf{f.domain, f.name, f.overload}, Called{&f, weight(f.nodes)});
+    for (const Function& f : model.functions)
+      functions_.emplace(NameOf{f.domain, f.name, f.overload}, Called{&f, weight(f.nodes)});
   }
 
   Result<Plan> run(const std::vector<Binding>& bindings) {
@@ -149,7 +150,9 @@ class Inferrer {
 
   Status visit(std::size_t nodes = 1) {
     visited_ += nodes;
-    return visited_ > options_.most_nodes ? not_supported("takes more than ", options_.most_nodes, " nodes, which its file does not justify") : Status();
+    return visited_ > options_.most_nodes ? not_supported("takes more than ", options_.most_nodes,
+                                                          " nodes, which its file does not justify")
+                                          : Status();
   }
   // What copying nodes takes.
   static std::size_t weight(const std::vector<Node>& nodes) {
@@ -157,8 +160,11 @@ class Inferrer {
     for (const Node& n : nodes) {
       sum += 1 + n.inputs.size() + n.outputs.size();
       for (const Attribute& a : n.attributes) {
-        sum += 1 + a.s.size() / 16 + a.floats.size() + a.ints.size() + a.strings.size() + a.tensors.size();
-        for (const Graph& g : a.graphs) sum += weight(g.nodes) + g.initializers.size() + g.inputs.size() + g.outputs.size() + g.values.size();
+        sum += 1 + a.s.size() / 16 + a.floats.size() + a.ints.size() + a.strings.size() +
+               a.tensors.size();
+        for (const Graph& g : a.graphs)
+          sum += weight(g.nodes) + g.initializers.size() + g.inputs.size() + g.outputs.size() +
+                 g.values.size();
       }
     }
     return sum;
@@ -177,9 +183,11 @@ class Inferrer {
   }
 
   Status node(const Node& n, std::size_t index, Names& names, const Opsets& opsets, int depth) {
-    if (const auto at = functions_.find(NameOf{n.domain, n.op, n.overload}); at != functions_.end()) {
+    if (const auto at = functions_.find(NameOf{n.domain, n.op, n.overload});
+        at != functions_.end()) {
       copied_ += at->second.weight;
-      if (copied_ > options_.most_copied) return not_supported("calls functions that together are larger than its file justifies");
+      if (copied_ > options_.most_copied)
+        return not_supported("calls functions that together are larger than its file justifies");
       return call_function(*at->second.function, n, names, depth);
     }
     Step step{&n, index, 0, {}, {}};
@@ -535,7 +543,8 @@ class Inferrer {
   const InferOptions& options_;
   Plan plan_;
   std::vector<std::unique_ptr<Cells>> loaded_;  // of values that are tensors, by id
-  using NameOf = std::tuple<std::string_view, std::string_view, std::string_view>;  // domain, name, overload
+  using NameOf =
+      std::tuple<std::string_view, std::string_view, std::string_view>;  // domain, name, overload
   struct Called {
     const Function* function;
     std::size_t weight;
@@ -558,8 +567,9 @@ bool has_rule(std::string_view domain, std::string_view op) {
 InferOptions justified_options(const Model& model) {
   InferOptions options;
   if (model.bytes == 0) return options;
-  // What lies in the file itself takes some bytes each; the rest is for loops of a few hundred steps and the like. ONNX's own tests fold
-  // 25 million weights of a ResNet-50 that ConstantOfShape makes, in a file of some KB.
+  // What lies in the file itself takes some bytes each; the rest is for loops of a few hundred
+  // steps and the like. ONNX's own tests fold 25 million weights of a ResNet-50 that
+  // ConstantOfShape makes, in a file of some KB.
   const auto least = [&](auto& limit, std::uint64_t base, std::uint64_t per_byte) {
     const std::uint64_t justified = base + per_byte * std::min(model.bytes, std::uint64_t{1} << 40);
     if (justified < limit) limit = static_cast<std::remove_reference_t<decltype(limit)>>(justified);

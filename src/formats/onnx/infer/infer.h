@@ -64,17 +64,22 @@ struct Binding {
 struct InferOptions {
   std::uint64_t fold_limit = std::uint64_t{1} << 22;    // elements of one folded constant; larger ones stay steps
   std::uint64_t fold_budget = std::uint64_t{1} << 26;   // elements of all
-  std::size_t most_nodes = std::size_t{1} << 20;        // visited, functions inlined and loops unrolled
-  std::size_t most_copied = std::size_t{1} << 24;       // names, numbers and nodes of functions, copied by their calls
+  std::size_t most_nodes = std::size_t{1} << 20;  // visited, functions inlined and loops unrolled
+  std::size_t most_copied = std::size_t{1}
+                            << 24;  // names, numbers and nodes of functions, copied by their calls
 };
-// What a file of the model's size justifies: a few bytes can ask for loops in loops, and functions that call one another twice.
+// What a file of the model's size justifies: a few bytes can ask for loops in loops, and functions
+// that call one another twice.
 InferOptions justified_options(const Model& model);
 
 // An input without a binding has its declared shape, where that names all dimensions, or its initializer.
 // Errors: invalid_argument for a binding that the model does not have or that contradicts the declared shape, an input without a shape,
 // shapes that an operator cannot take; unsupported for operators without a rule and for shapes that depend on data; all name the node.
-Result<Plan> infer(const Model& model, const std::vector<Binding>& bindings, const InferOptions& options);
-inline Result<Plan> infer(const Model& model, const std::vector<Binding>& bindings) { return infer(model, bindings, justified_options(model)); }
+Result<Plan> infer(const Model& model, const std::vector<Binding>& bindings,
+                   const InferOptions& options);
+inline Result<Plan> infer(const Model& model, const std::vector<Binding>& bindings) {
+  return infer(model, bindings, justified_options(model));
+}
 
 // Whether infer has a rule for the operator: "Conv", "com.microsoft.FastGelu".
 bool has_rule(std::string_view domain, std::string_view op);

@@ -38,7 +38,8 @@ bool parse_date(std::string_view cell, double* years) {
 
 std::string list_of(const std::vector<std::string>& names) {
   std::string list;
-  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 20); ++i) list += (i ? ", " : "") + quoted(names[i]);
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 20); ++i)
+    list += (i ? ", " : "") + quoted(names[i]);
   return list;
 }
 
@@ -127,7 +128,9 @@ Result<TableForm> TableForm::from_json(const Json& json) {
     LOOM_ASSIGN(column.name, one.get_string("name", ""));
     LOOM_ASSIGN(const std::string kind, one.get_string("kind", "number"));
     const auto found = std::find(std::begin(kKinds), std::end(kKinds), kind);
-    if (found == std::end(kKinds)) return Status(Code::corrupt, "inputs: column " + quoted(column.name) + " is of the unknown kind " + quoted(kind));
+    if (found == std::end(kKinds))
+      return Status(Code::corrupt, "inputs: column " + quoted(column.name) +
+                                       " is of the unknown kind " + quoted(kind));
     column.kind = static_cast<Column::Kind>(found - std::begin(kKinds));
     LOOM_ASSIGN(column.values, texts_of(one, "values"));
     form.columns.push_back(std::move(column));
@@ -168,12 +171,15 @@ Result<Table> read_cells(std::string_view text, const std::string& name) {
 
 Result<TableForm> look(const Table& table, const std::string& target, const std::string& task, const std::string& name, std::vector<std::string>& notes) {
   auto bad = [&](const std::string& what) { return Status(Code::invalid_argument, name + ": " + what); };
-  if (!task.empty() && task != "classes" && task != "numbers") return bad("unknown task " + quoted(task) + ": one of classes, numbers");
+  if (!task.empty() && task != "classes" && task != "numbers")
+    return bad("unknown task " + quoted(task) + ": one of classes, numbers");
   TableForm form;
   form.target = static_cast<std::int64_t>(table.names.size()) - 1;
   if (!target.empty()) {
     const auto found = std::find(table.names.begin(), table.names.end(), target);
-    if (found == table.names.end()) return Status(Code::not_found, name + ": no column " + quoted(target) + ": the first are " + list_of(table.names));
+    if (found == table.names.end())
+      return Status(Code::not_found, name + ": no column " + quoted(target) + ": the first are " +
+                                         list_of(table.names));
     form.target = found - table.names.begin();
   }
   for (std::size_t c = 0; c < table.names.size(); ++c) {
@@ -192,11 +198,16 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
     column.kind = numbers ? Column::Kind::number : dates ? Column::Kind::date : Column::Kind::words;
     if (is_target) {
       form.classes = task.empty() ? !numbers || (integers && words.size() <= kMostIntegerClasses) : task == "classes";
-      if (!form.classes && !numbers) return bad("the target " + quoted(column.name) + " holds texts, no numbers");
+      if (!form.classes && !numbers)
+        return bad("the target " + quoted(column.name) + " holds texts, no numbers");
       if (words.empty()) return bad("the target " + quoted(column.name) + " is empty");
       if (form.classes) {
-        if (words.size() < 2) return bad("the target " + quoted(column.name) + " is the same in every row");
-        if (words.size() > kMostLabels) return bad("the target " + quoted(column.name) + " has more than " + std::to_string(kMostLabels) + " different texts: name another column with --target");
+        if (words.size() < 2)
+          return bad("the target " + quoted(column.name) + " is the same in every row");
+        if (words.size() > kMostLabels)
+          return bad("the target " + quoted(column.name) + " has more than " +
+                     std::to_string(kMostLabels) +
+                     " different texts: name another column with --target");
         form.labels.assign(words.begin(), words.end());
         if (numbers)
           std::stable_sort(form.labels.begin(), form.labels.end(), [](const std::string& a, const std::string& b) {
@@ -211,7 +222,10 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
     } else if (column.kind == Column::Kind::words) {
       if (words.size() > kMostWords || 2 * words.size() > table.rows.size()) {
         column.kind = Column::Kind::unused;
-        notes.push_back("left out: " + quoted(column.name) + ", " + (words.size() > kMostLabels ? "more than " + std::to_string(kMostLabels) : std::to_string(words.size())) + " different texts");
+        notes.push_back("left out: " + quoted(column.name) + ", " +
+                        (words.size() > kMostLabels ? "more than " + std::to_string(kMostLabels)
+                                                    : std::to_string(words.size())) +
+                        " different texts");
       } else {
         column.values.assign(words.begin(), words.end());
       }
