@@ -10,7 +10,7 @@ namespace loom {
 namespace {
 
 // Its first 64 greedy tokens; changes with the model and with LOOM_NUMERICS_VERSION alone.
-constexpr const char* kGreedy64 = "906765096cfd8369666fcc4cdab65125ad3455537ca9a261cb7af8bc37bc2b14";
+constexpr const char* kGreedy64 = "19d1b7e4b3f9199365bdf85b0391b142bd69b2a3b3d714964595ea5da8ae9846";
 
 TEST(EmbeddedModel, greedy_ids_are_pinned_for_every_isa_and_number_of_threads) {
   auto model = load_model("embedded");
