@@ -1,6 +1,8 @@
 # Encoders try many codes per weight.
 file(GLOB loom_encoders ${PROJECT_SOURCE_DIR}/src/numeric/packed/*.cpp ${PROJECT_SOURCE_DIR}/src/numeric/q15.cpp)
-# Shapes, parts and errors; the loops over values are in the other files.
-list(REMOVE_ITEM loom_encoders ${PROJECT_SOURCE_DIR}/src/numeric/packed/packed_encode.cpp)
-cold_sources(${PROJECT_SOURCE_DIR}/src/numeric/packed/packed_encode.cpp)
+# Shapes, parts, names and errors; the loops over values are in the other files.
+set(loom_numeric_cold packed/packed_encode.cpp weight_store.cpp weight_format.cpp dtype.cpp)
+list(TRANSFORM loom_numeric_cold PREPEND ${PROJECT_SOURCE_DIR}/src/numeric/)
+list(REMOVE_ITEM loom_encoders ${loom_numeric_cold})
+cold_sources(${loom_numeric_cold})
 hot_sources(${loom_encoders})
