@@ -14,8 +14,10 @@ constexpr std::size_t kMostWords = 100, kMostLabels = 1000, kMostIntegerClasses 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 constexpr std::string_view kKinds[] = {"number", "date", "words", "unused"};
 
-bool parse_value(std::string_view cell, double* v) {
-  return parse_number(cell, v) && *v <= static_cast<double>(std::numeric_limits<float>::max()) && *v >= static_cast<double>(std::numeric_limits<float>::lowest());
+bool parse_value(std::string_view cell, char decimal, double* v) {
+  return parse_written(cell, decimal, v) &&
+         *v <= static_cast<double>(std::numeric_limits<float>::max()) &&
+         *v >= static_cast<double>(std::numeric_limits<float>::lowest());
 }
 
 // YYYY-MM or YYYY-MM-DD as years, a month a twelfth and a day a 372nd.
@@ -59,6 +61,48 @@ Result<std::vector<std::string>> texts_of(const Json& json, std::string_view key
   return list;
 }
 
+// How a column reads as numbers.
+struct Numbers {
+  char decimal = '.';
+  std::size_t count = 0,
+              others = 0;  // cells that are numbers; that are neither numbers nor missing
+  std::size_t row = 0;     // the first of the others
+  // Up to one in a hundred is a slip of the pen in a column of numbers.
+  bool few_others() const {
+    return others == 0 || (count >= 10 && 100 * others <= count + others) ||
+           (others == 1 && count >= 30);
+  }
+};
+
+Numbers numbers_as(const Table& table, std::size_t column, char decimal) {
+  Numbers n{decimal};
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    double v = 0;
+    const std::string& cell = table.rows[r][column];
+    if (is_missing(cell)) continue;
+    if (parse_value(cell, decimal, &v)) {
+      ++n.count;
+    } else if (n.others++ == 0) {
+      n.row = r;
+    }
+  }
+  return n;
+}
+
+// With points, where every cell is a plain number; else as the separator lets expect, commas where
+// the fields of a row are parted by semicolons; else the other way, where that reads more cells.
+Numbers numbers_of(const Table& table, std::size_t column) {
+  const bool plain = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+    double v;
+    return is_missing(row[column]) || parse_number(row[column], &v);
+  });
+  const char first = !plain && table.separator == ';' ? ',' : '.';
+  const Numbers expected = numbers_as(table, column, first);
+  if (plain || expected.others == 0) return expected;
+  const Numbers other = numbers_as(table, column, first == ',' ? '.' : ',');
+  return other.others < expected.others ? other : expected;
+}
+
 }  // namespace
 
 bool is_missing(std::string_view cell) {
@@ -89,7 +133,9 @@ void TableForm::encode(const std::vector<std::string>& cells, const std::vector<
       continue;
     }
     double v = 0;
-    const bool known = there && (column.kind == Column::Kind::date ? parse_date(cell, &v) : parse_value(cell, &v));
+    const bool known =
+        there && (column.kind == Column::Kind::date ? parse_date(cell, &v)
+                                                    : parse_value(cell, column.decimal, &v));
     x.push_back(known ? static_cast<float>(v) : kMissing);
   }
 }
@@ -101,7 +147,8 @@ std::int32_t TableForm::class_of(std::string_view cell) const {
 
 float TableForm::value_of(std::string_view cell) const {
   double v = 0;
-  return !is_missing(cell) && parse_value(cell, &v) ? static_cast<float>(v) : kMissing;
+  const char decimal = target < 0 ? '.' : columns[static_cast<std::size_t>(target)].decimal;
+  return !is_missing(cell) && parse_value(cell, decimal, &v) ? static_cast<float>(v) : kMissing;
 }
 
 Json TableForm::to_json() const {
@@ -111,6 +158,7 @@ Json TableForm::to_json() const {
     one.set("name", column.name);
     one.set("kind", kKinds[static_cast<std::size_t>(column.kind)]);
     if (column.kind == Column::Kind::words) one.set("values", texts(column.values));
+    if (column.decimal != '.') one.set("decimal", std::string(1, column.decimal));
     list.push(std::move(one));
   }
   json.set("columns", std::move(list));
@@ -133,6 +181,11 @@ Result<TableForm> TableForm::from_json(const Json& json) {
                                        " is of the unknown kind " + quoted(kind));
     column.kind = static_cast<Column::Kind>(found - std::begin(kKinds));
     LOOM_ASSIGN(column.values, texts_of(one, "values"));
+    LOOM_ASSIGN(const std::string decimal, one.get_string("decimal", "."));
+    if (decimal != "." && decimal != ",")
+      return Status(Code::corrupt, "inputs: column " + quoted(column.name) +
+                                       ": \"decimal\" is \".\" or \",\", got " + quoted(decimal));
+    column.decimal = decimal[0];
     form.columns.push_back(std::move(column));
   }
   LOOM_ASSIGN(form.target, json.get_integer("target", -1));
@@ -148,6 +201,7 @@ Result<Table> read_cells(std::string_view text, const std::string& name) {
     if (std::count(first.begin(), first.end(), c) > std::count(first.begin(), first.end(), separator)) separator = c;
   CsvReader reader(text, separator, name);
   Table table;
+  table.separator = separator;
   std::vector<std::string> cells;
   for (;;) {
     LOOM_ASSIGN(const bool more, reader.next(cells));
@@ -159,7 +213,7 @@ Result<Table> read_cells(std::string_view text, const std::string& name) {
   const std::vector<std::string>& top = table.rows[0];
   table.header = std::all_of(top.begin(), top.end(), [](const std::string& cell) {
     double v;
-    return !parse_number(cell, &v) && !trimmed(cell).empty();
+    return !parse_written(cell, '.', &v) && !parse_written(cell, ',', &v) && !trimmed(cell).empty();
   });
   for (std::size_t r = 1; r < table.rows.size() && table.header; ++r)
     for (std::size_t c = 0; c < top.size(); ++c) table.header = table.header && table.rows[r][c] != top[c];
@@ -184,17 +238,31 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
   }
   for (std::size_t c = 0; c < table.names.size(); ++c) {
     Column column{table.names[c], Column::Kind::number, {}};
-    bool numbers = true, dates = true, integers = true;
+    const Numbers found = numbers_of(table, c);
+    column.decimal = found.decimal;
+    const bool numbers = found.few_others();
+    bool dates = true, integers = found.others == 0;
     std::set<std::string> words;
     for (const auto& row : table.rows) {
       if (is_missing(row[c])) continue;
       double v = 0;
-      numbers = numbers && parse_value(row[c], &v);
-      integers = integers && numbers && v >= -0x1p53 && v <= 0x1p53 && v == static_cast<double>(static_cast<std::int64_t>(v));
+      integers = integers && parse_value(row[c], column.decimal, &v) && v >= -0x1p53 &&
+                 v <= 0x1p53 && v == static_cast<double>(static_cast<std::int64_t>(v));
       dates = dates && parse_date(row[c], &v);
       if (words.size() <= kMostLabels) words.insert(std::string(trimmed(row[c])));
     }
     const bool is_target = static_cast<std::int64_t>(c) == form.target;
+    if (numbers && found.others > 0) {
+      const std::string cell = "column " + quoted(column.name) + ": row " +
+                               std::to_string(found.row + 1) + " holds " +
+                               quoted(table.rows[found.row][c]) + ", no number";
+      if (is_target && task != "classes")
+        return bad(cell +
+                   ": mend it, leave it empty, or take texts as classes with --task classes");
+      if (!is_target)
+        notes.push_back(cell + ", as " + std::to_string(found.others) + " of " +
+                        std::to_string(found.count + found.others) + " cells: counted as missing");
+    }
     column.kind = numbers ? Column::Kind::number : dates ? Column::Kind::date : Column::Kind::words;
     if (is_target) {
       form.classes = task.empty() ? !numbers || (integers && words.size() <= kMostIntegerClasses) : task == "classes";
@@ -210,11 +278,13 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
                      " different texts: name another column with --target");
         form.labels.assign(words.begin(), words.end());
         if (numbers)
-          std::stable_sort(form.labels.begin(), form.labels.end(), [](const std::string& a, const std::string& b) {
-            double x = 0, y = 0;
-            (void)parse_number(a, &x), (void)parse_number(b, &y);
-            return x < y;
-          });
+          std::stable_sort(form.labels.begin(), form.labels.end(),
+                           [&](const std::string& a, const std::string& b) {
+                             double x = 0, y = 0;
+                             (void)parse_value(a, column.decimal, &x),
+                                 (void)parse_value(b, column.decimal, &y);
+                             return x < y;
+                           });
       }
     } else if (words.size() < 2) {
       column.kind = Column::Kind::unused;

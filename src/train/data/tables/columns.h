@@ -21,6 +21,7 @@ struct Column {
   std::string name;
   Kind kind = Kind::number;
   std::vector<std::string> values;  // of words, sorted
+  char decimal = '.';               // of numbers: what parts the whole from its fraction
 };
 
 struct TableForm {
@@ -49,13 +50,18 @@ bool is_missing(std::string_view cell);
 struct Table {
   std::vector<std::string> names;  // "0", "1" where there is no header
   bool header = false;
+  char separator = ',';
   std::vector<std::vector<std::string>> rows;
 };
 // Separator (comma, semicolon or tab) and header are found out: a header's cells are no numbers and occur in no row below. Errors as read_table.
 Result<Table> read_cells(std::string_view text, const std::string& name);
 
-// What the columns are. `target`: a name, "" the last one. `task`: "classes", "numbers" or "": words are classes, and so are up to 20 different
-// integers. `notes` gets a line for each column that is left out. Errors: an unknown target or task, nothing to learn from.
+// What the columns are. `target`: a name, "" the last one. `task`: "classes", "numbers" or "":
+// words are classes, and so are up to 20 different integers. Numbers may be written with decimal
+// commas, thousands, currencies and percents (parse_written). A cell that is no number in a column
+// of numbers (up to one in a hundred) counts as missing. `notes` gets a line for each such column
+// and for each that is left out. Errors: an unknown target or task, a target's cell that is no
+// number, nothing to learn from.
 Result<TableForm> look(const Table& table, const std::string& target, const std::string& task, const std::string& name, std::vector<std::string>& notes);
 
 }  // namespace loom

@@ -7,7 +7,19 @@
 namespace loom {
 namespace {
 
-constexpr std::size_t kMaxColumns = 1 << 20;
+constexpr std::size_t kMaxColumns = 1 << 20, kLongestNumber = 100;
+constexpr std::string_view kUnits[] = {"%", "$", "\u20AC", "\u00A3", "\u00A5"};  // euro, pound, yen
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// "$5", "5 %" without their signs.
+std::string_view without_unit(std::string_view t) {
+  for (const std::string_view unit : kUnits) {
+    if (t.starts_with(unit)) return trimmed(t.substr(unit.size()));
+    if (t.ends_with(unit)) return trimmed(t.substr(0, t.size() - unit.size()));
+  }
+  return t;
+}
 
 }  // namespace
 
@@ -79,6 +91,42 @@ bool parse_number(std::string_view cell, double* value) {
   std::string full(t);
   full.insert(before ? point + 1 : point, 1, '0');
   return parse_double(full, value);
+}
+
+bool parse_written(std::string_view cell, char decimal, double* value) {
+  std::string_view t = trimmed(cell);
+  if (t.size() > kLongestNumber) return parse_number(t, value);
+  std::string plain;
+  if (t.starts_with('-') && t.size() > 1 && !is_digit(t[1])) {  // "-$5"
+    plain = "-";
+    t.remove_prefix(1);
+  }
+  t = without_unit(t);
+  if (t.starts_with('-') && plain.empty()) {
+    plain = "-";
+    t.remove_prefix(1);
+  }
+  const std::string_view whole = t.substr(0, t.find_first_not_of("0123456789.,' "));
+  const std::size_t point = std::min(whole.find(decimal), whole.size());
+  const char other = decimal == '.' ? ',' : '.';
+  std::size_t digits = 0;  // of the group
+  char parting = 0;
+  for (std::size_t i = 0; i < point; ++i) {
+    if (is_digit(t[i])) {
+      plain += t[i];
+      ++digits;
+      continue;
+    }
+    const bool first = parting == 0;
+    if (first ? t[i] != other && t[i] != '\'' && t[i] != ' ' : t[i] != parting) return false;
+    if (first ? digits < 1 || digits > 3 : digits != 3) return false;
+    parting = t[i];
+    digits = 0;
+  }
+  if (parting != 0 && digits != 3) return false;
+  if (point < t.size()) plain += t[point] == decimal ? '.' : t[point];
+  if (point + 1 < t.size()) plain += t.substr(point + 1);
+  return parse_number(plain, value);
 }
 
 }  // namespace loom

@@ -1,0 +1,148 @@
+// Tables as people write them: findings.md, E.
+#include <gtest/gtest.h>
+
+#include "train/data/tables/columns.h"
+#include "train/data/tables/csv.h"
+
+namespace loom {
+namespace {
+
+struct Read {
+  Table table;
+  Result<TableForm> form;
+  std::vector<std::string> notes;
+};
+
+Read read(const std::string& text, const std::string& task = "") {
+  auto table = read_cells(text, "t.csv");
+  EXPECT_TRUE(table.ok()) << table.status().to_string();
+  std::vector<std::string> notes;
+  auto form = look(*table, "", task, "t.csv", notes);
+  return {std::move(*table), std::move(form), notes};
+}
+
+TEST(Findings, E_NumbersAsPeopleWriteThem) {
+  struct Case {
+    const char* text;
+    char decimal;
+    double value;  // NaN: none
+  };
+  const double none = __builtin_nan("");
+  const Case cases[] = {
+      {"1.5", '.', 1.5},
+      {"1,5", ',', 1.5},
+      {"1,000", '.', 1000},
+      {"1.000", ',', 1000},
+      {"12,345,678.9", '.', 12345678.9},
+      {"12.345.678,9", ',', 12345678.9},
+      {"1 234,5", ',', 1234.5},
+      {"1'234.5", '.', 1234.5},
+      {"$5", '.', 5},
+      {"-$1,000.50", '.', -1000.5},
+      {"$-5", '.', -5},
+      {"12 %", '.', 12},
+      {"\u20AC 3,20", ',', 3.2},
+      {"3,20 \u20AC", ',', 3.2},
+      {"\u00A3.5", '.', 0.5},
+      {"1e5", '.', 1e5},
+      {"-2,5e-3", ',', -2.5e-3},
+      {"+7", '.', 7},
+      {"5.", '.', 5},
+      {"1,5", '.', none},
+      {"1,0000", '.', none},
+      {"1,000,00", '.', none},
+      {",000", '.', none},
+      {"1,000 000", '.', none},
+      {"1.2.3.4", ',', none},
+      {"12,345.6", ',', none},
+      {"inf", '.', none},
+      {"$", '.', none},
+      {"%", '.', none},
+      {"--5", '.', none},
+      {"-$-5", '.', none},
+      {"", '.', none},
+      {"2020-01", '.', none},
+      {"1 2", '.', none},
+      {"5 USD", '.', none},
+      {"$5%", '.', none},
+  };
+  for (const Case& c : cases) {
+    double v = 0;
+    const bool is = parse_written(c.text, c.decimal, &v);
+    EXPECT_EQ(is, c.value == c.value) << c.text << " with " << c.decimal;
+    if (is) {
+      EXPECT_EQ(v, c.value) << c.text << " with " << c.decimal;
+    }
+  }
+}
+
+TEST(Findings, E_DecimalCommasAreNumbersNotClasses) {
+  std::string text = "weight;price\n";
+  for (int i = 0; i < 60; ++i) text += std::to_string(i) + ",25;" + std::to_string(3 * i) + ",5\n";
+  const Read r = read(text);
+  ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
+  EXPECT_FALSE(r.form->classes);
+  EXPECT_EQ(r.form->value_of("4,5"), 4.5f);
+  std::vector<float> x;
+  r.form->encode(r.table.rows[7], {0, 1}, x);
+  EXPECT_EQ(x, (std::vector<float>{7.25f}));
+  // What the file keeps of it.
+  const auto again = TableForm::from_json(r.form->to_json());
+  ASSERT_TRUE(again.ok()) << again.status().to_string();
+  EXPECT_EQ(again->value_of("4,5"), 4.5f);
+  Json wrong = r.form->to_json();
+  const_cast<Json&>(wrong.find("columns")->as_array()[0]).set("decimal", ";");
+  EXPECT_NE(TableForm::from_json(wrong).status().message().find("\"decimal\""), std::string::npos);
+}
+
+TEST(Findings, E_PointsStayPointsBesideSemicolons) {
+  // Three digits behind every point: plain numbers, whatever parts the cells.
+  const Read r = read("a;b\n1.234;2\n5.678;3\n", "numbers");
+  ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
+  std::vector<float> x;
+  r.form->encode(r.table.rows[0], {0, 1}, x);
+  EXPECT_EQ(x, (std::vector<float>{1.234f}));
+}
+
+TEST(Findings, E_CurrenciesPercentsAndThousands) {
+  std::string text = "rate,price\n";
+  for (int i = 1; i < 60; ++i)
+    text += std::to_string(i) + "%,\"$" + std::to_string(i) + ",000.50\"\n";
+  const Read r = read(text);
+  ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
+  EXPECT_FALSE(r.form->classes);
+  std::vector<float> x;
+  r.form->encode(r.table.rows[4], {0, 1}, x);
+  EXPECT_EQ(x, (std::vector<float>{5}));
+  EXPECT_EQ(r.form->value_of("$2,000.50"), 2000.5f);
+}
+
+TEST(Findings, E_OneBadCellIsNamed) {
+  std::string text = "a,b\n";
+  for (int i = 0; i < 99; ++i) text += std::to_string(i) + "," + std::to_string(i * 2) + ".5\n";
+  const Read input = read(text + "inf,1.5\n");
+  ASSERT_TRUE(input.form.ok()) << input.form.status().to_string();
+  ASSERT_EQ(input.notes.size(), 1u);
+  EXPECT_EQ(input.notes[0],
+            "column 'a': row 100 holds 'inf', no number, as 1 of 100 cells: counted as missing");
+  std::vector<float> x;
+  input.form->encode(input.table.rows[99], {0, 1}, x);
+  ASSERT_EQ(x.size(), 1u);
+  EXPECT_TRUE(x[0] != x[0]);
+
+  const Read target = read(text + "3,abc\n");
+  EXPECT_NE(target.form.status().message().find("column 'b': row 100 holds 'abc', no number"),
+            std::string::npos)
+      << target.form.status().to_string();
+  // Codes of which one in seven is a word are words.
+  std::string codes = "a,b\n";
+  for (int i = 0; i < 70; ++i)
+    codes += (i % 7 ? std::to_string(i % 7) : "6+") + std::string(i % 2 ? ",x\n" : ",y\n");
+  const Read words = read(codes);
+  ASSERT_TRUE(words.form.ok()) << words.form.status().to_string();
+  EXPECT_EQ(words.form->columns[0].kind, Column::Kind::words);
+  EXPECT_EQ(words.form->columns[0].values.size(), 7u);
+}
+
+}  // namespace
+}  // namespace loom
