@@ -223,7 +223,28 @@ def _flat(y: Any) -> np.ndarray:
     return y.reshape(len(y), -1) if y.ndim > 0 else y.reshape(1, 1)
 
 
+# Keys of a training spec that say what arguments say here, or what only the program does.
+_ELSEWHERE = {
+    "checkpoint_every": "no path is named here to write to: call network.save(path) in a callback, "
+                        "or save(path) of a welvet.Trainer, which resume(path) goes on from",
+    "log_every": "callbacks see each step, and progress=True draws a bar",
+    "data": "x and y are the data",
+    "network": "the network is the one that is given",
+    "network_file": "the network is the one that is given: Network.load(path) reads one",
+    "base": "the network is the one that is given: Network.load(path) reads one",
+    "base_dtype": "the network is the one that is given",
+}
+
+
+def check_settings(settings: Dict[str, Any]) -> None:
+    """Raises ValueError for settings that would have no effect."""
+    for key, instead in _ELSEWHERE.items():
+        if key in settings:
+            raise ValueError("train: %r has no effect here: %s" % (key, instead))
+
+
 def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[Dict[str, Any]], threads: int, isa: str, settings: Dict[str, Any], mode: str = "") -> Trainer:
+    check_settings(settings)
     if isinstance(x, Data):
         if y is not None or classes is not None:
             raise TypeError("train: a Data object has its targets")
