@@ -134,6 +134,50 @@ class Settings(unittest.TestCase):
                 self.assertNotEqual(digest(**settings), plain)
 
 
+class GoingOn(unittest.TestCase):
+    def noisy(self):
+        return Network(
+            layers.Sequential(
+                layers.Input(3),
+                layers.Dense(8, activation="tanh"),
+                layers.Dropout(0.5),
+                layers.Dense(1),
+            ),
+            seed=1,
+        )
+
+    def test_D_a_longer_trainer_goes_on_as_one_training(self):
+        # 20 samples by 8: order, masks and moments are those of one training of 3 epochs.
+        one, many = self.noisy(), self.noisy()
+        whole = one.trainer(X, Y, epochs=3, batch=8, seed=5)
+        whole.run()
+        trainer = many.trainer(X, Y, epochs=1, batch=8, seed=5)
+        self.assertEqual(trainer.run().step, 3)
+        for steps in (5, 8):
+            trainer.extend(epochs=1)
+            self.assertEqual(trainer.run().step, steps)
+        self.assertEqual(trainer.digest(), whole.digest())
+        self.assertEqual(many.digest(), one.digest())
+        trainer.extend(steps=2)
+        self.assertEqual((trainer.step().step, trainer.info["steps"]), (9, 10))
+        # Trainings of their own begin again each time: other weights.
+        again = self.noisy()
+        for _ in range(3):
+            again.train(X, Y, epochs=1, batch=8, seed=5)
+        self.assertNotEqual(again.digest(), one.digest())
+
+    def test_D_extend_refuses(self):
+        trainer = small().trainer(X, Y, epochs=1)
+        for settings in ({}, {"epochs": 1, "steps": 1}):
+            with self.assertRaisesRegex(TypeError, "either epochs or steps"):
+                trainer.extend(**settings)
+        with self.assertRaisesRegex(ValueError, "^steps: expects a whole number"):
+            trainer.extend(steps=0)
+        trainer.close()
+        with self.assertRaises(welvet.LoomError):
+            trainer.extend(epochs=1)
+
+
 class Masks(unittest.TestCase):
     """A mask was dropped, and what it hid was learned."""
 
