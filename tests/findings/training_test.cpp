@@ -1,4 +1,5 @@
-// Training that was silently something else: statistics of a single value (A6).
+// Training that was silently something else: statistics of a single value (A6), probabilities that
+// are none (A8).
 #include <gtest/gtest.h>
 
 #include "base/random.h"
@@ -57,6 +58,35 @@ TEST(Findings, A6_BatchNormOfOneValueIsRefused) {
   const std::string places = chain(R"({"dims":[2,2,2]})", {R"("type":"batch_norm")",
                                                            R"("type":"dense","out":1)"});
   EXPECT_EQ(first_step(places, 8, 1), "");
+}
+
+// torch.nn.functional.binary_cross_entropy of such targets raises "all elements of target should be
+// between 0 and 1"; with logits the loss has no lower bound.
+TEST(Findings, A8_TargetsOfBceAreProbabilities) {
+  const std::vector<float> x(12, 0.5f);
+  auto refusal = [&](std::vector<float> y, const std::vector<HeadSpec>& heads) {
+    const auto data = ArrayData::create(x, 3, std::move(y), 2);
+    EXPECT_TRUE(data.ok());
+    TrainingSpec spec;
+    if (heads.empty()) spec.loss = Loss::bce;
+    spec.heads = heads;
+    spec.steps = 1;
+    Network n = network_of(chain(R"({"width":3})", {R"("type":"dense","out":2)"}));
+    ThreadPool pool(1);
+    const auto trainer = Trainer::create(spec, n, **data, pool);
+    return trainer.ok() ? std::string() : trainer.status().message();
+  };
+  EXPECT_EQ(refusal({0, 1, 0.5f, 1, 1, 0, 0, 0}, {}), "");
+  const std::string said = refusal({0, 1, 0, 1, 1, 255, 0, 0}, {});
+  EXPECT_NE(said.find("y, row 2, column 1 (from 0) is 255"), std::string::npos) << said;
+  EXPECT_NE(refusal({0, 1, -0.25f, 1, 1, 0, 0, 0}, {}).find("row 1, column 0 (from 0) is -0.25"),
+            std::string::npos);
+  // Of several heads those of "bce" alone.
+  const std::vector<HeadSpec> heads{{.name = "a", .columns = 1, .loss = Loss::mse},
+                                    {.name = "b", .columns = 1, .loss = Loss::bce}};
+  EXPECT_EQ(refusal({9, 1, 0, 1, -9, 0, 0, 0}, heads), "");
+  EXPECT_NE(refusal({9, 1, 0, 2, 1, 0, 0, 0}, heads).find("row 1, column 1 (from 0) is 2"),
+            std::string::npos);
 }
 
 }  // namespace
