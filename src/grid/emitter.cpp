@@ -43,10 +43,11 @@ class NodeVisit : public Visit {
     return {to, Accumulate::no};
   }
 
-  void learn_average(std::string_view role, View value, double momentum) override {
+  void learn_average(std::string_view role, View value, double momentum,
+                     std::int64_t places) override {
     if (tape_.again) return;
     const Named p = named(role);
-    e_.averages_.push_back({p.path, p.role, p.store, type, value, momentum});
+    e_.averages_.push_back({p.path, p.role, p.store, type, value, momentum, places});
   }
 
   Noise noise(std::string_view name) override {

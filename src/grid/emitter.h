@@ -56,6 +56,7 @@ class NetworkEmitter {
     ValueType type;
     View value;
     double momentum;
+    std::int64_t places;  // values per channel behind `value`, for each unit of the row register
   };
   const std::vector<Average>& averages() const { return averages_; }
 

@@ -112,7 +112,8 @@ class Visit {
   struct Gradient { View to; Accumulate accumulate; };
   virtual Gradient gradient(std::string_view role) = 0;
   // A parameter without a gradient: an update moves it towards this value by so much of the way.
-  virtual void learn_average(std::string_view role, View value, double momentum) = 0;
+  virtual void learn_average(std::string_view role, View value, double momentum,
+                             std::int64_t places) = 0;
   // Noise of this layer, by name: of the training's seed, the node's path and the micro-batch.
   virtual Noise noise(std::string_view name) = 0;
   virtual View positions() = 0;

@@ -263,6 +263,12 @@ void Learner::emit_update(Emit& emit) {
 
 Status Learner::rows(std::int64_t n) {
   if (n < 1 || n > options_.max_rows) return bad("a micro-batch has 1.." + std::to_string(options_.max_rows) + " rows, got " + std::to_string(n));
+  // The variance of one value is 0: everything becomes 0, and no gradient passes.
+  for (const NetworkEmitter::Average& a : averages_)
+    if (a.places * n == 1)
+      return bad("batch_norm of cell " + a.path + " takes statistics of a micro-batch's rows, " +
+                 "and this one has 1 row with 1 value per channel: it needs 2 rows or more " +
+                 "(\"batch\" over \"micro_batches\")");
   // Rows of values are samples of their own: attention sees a sequence of one position.
   if (width_ > 0 && positions_ != kNone)
     for (std::int64_t r = 0; r < n; ++r) executor_->row<std::uint32_t>(positions_, r)[0] = 0;

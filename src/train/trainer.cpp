@@ -5,6 +5,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
+#include "base/json.h"
 #include "base/numerics_version.h"
 #include "train/data/pictures/shift.h"
 
@@ -77,6 +78,33 @@ Status morph(const List& matrices, const std::string& dtype = "") {
   return {};
 }
 
+// Targets of "bce" are probabilities: others have losses below 0 and no end.
+Status check_probabilities(const DataSource& data, const TrainingSpec& spec) {
+  const HeadSpec only{"", data.form().targets, spec.loss, spec.delta, 1};
+  const std::span<const HeadSpec> heads =
+      spec.heads.empty() ? std::span(&only, 1) : std::span<const HeadSpec>(spec.heads);
+  if (std::none_of(heads.begin(), heads.end(), [](auto& h) { return h.loss == Loss::bce; }))
+    return {};
+  Batch batch;
+  for (std::int64_t i = 0; i < data.samples(); ++i) {
+    batch.clear();
+    data.append(i, batch);
+    std::size_t column = 0;
+    for (const HeadSpec& head : heads) {
+      const std::size_t end = column + static_cast<std::size_t>(head.targets());
+      for (; column < end; ++column) {
+        const float v = batch.values[column];
+        if (head.loss != Loss::bce || (v >= 0 && v <= 1)) continue;
+        return bad("y, row " + std::to_string(data.row_of(i)) + ", column " +
+                   std::to_string(column) + " (from 0) is " +
+                   format_double(static_cast<double>(v)) +
+                   ": \"bce\" takes probabilities, from 0 to 1");
+      }
+    }
+  }
+  return {};
+}
+
 std::string moment_name(const Learner::Moment& m) { return "moments/" + m.name; }
 
 }  // namespace
@@ -85,6 +113,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   LOOM_TRY(spec.check());
   LOOM_TRY(check_form(data.form(), network, spec));
   LOOM_TRY(check_finite(data, network.takes_missing()));
+  LOOM_TRY(check_probabilities(data, spec));
   if (spec.validation.share > 0 && !options.judged) return bad("\"validation\" is for loom train, which holds samples back; here the caller judges");
   TrainingSpec resolved = spec;
   if (resolved.steps == 0) {

@@ -114,7 +114,11 @@ TEST(Trainer, SameBitsForThreadsAndInstructionSets) {
 }
 
 TEST(Trainer, EveryLossAndOptimizerHasTheSameBitsForThreadsAndInstructionSets) {
-  const auto data = data_for(kMlp);
+  const auto values = data_for(kMlp);
+  Batch all;
+  for (std::int64_t i = 0; i < values->samples(); ++i) values->append(i, all);
+  for (float& y : all.values) y = y > 0 ? 0.75f : 0;
+  const auto odds = std::move(*ArrayData::create(all.x, 6, all.values, 3));
   const std::pair<Loss, OptimizerSpec> pairs[] = {{Loss::mae, {.kind = OptimizerKind::sgd, .momentum = 0.9, .nesterov = true}},
                                                   {Loss::huber, {.kind = OptimizerKind::rmsprop, .momentum = 0.5, .centered = true}},
                                                   {Loss::bce, {.kind = OptimizerKind::lion}}};
@@ -126,6 +130,7 @@ TEST(Trainer, EveryLossAndOptimizerHasTheSameBitsForThreadsAndInstructionSets) {
     spec.loss = loss;
     spec.delta = 0.2;
     spec.steps = 3;
+    const DataSource* data = loss == Loss::bce ? odds.get() : values.get();
     for (const std::int64_t batch : {2, 12}) {  // fewer rows than workers, and more
       spec.batch = batch;
       const Outcome want = train(spec, *data, 1, "generic");

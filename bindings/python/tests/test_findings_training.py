@@ -78,6 +78,106 @@ class Counts(unittest.TestCase):
         self.assertEqual(small().train(X, Y, steps=3, batch=20).step, 3)
 
 
+class Settings(unittest.TestCase):
+    def test_C5_settings_without_an_effect_are_refused_by_name(self):
+        for key, value in {
+            "checkpoint_every": 1,
+            "log_every": 1,
+            "data": {"type": "table", "file": "t.csv", "targets": ["y"]},
+            "network_file": "n.json",
+            "base": "embedded",
+            "base_dtype": "i8",
+        }.items():
+            for train in (welvet.train, Network.train):
+                with self.subTest(key, train=train):
+                    with self.assertRaisesRegex(ValueError, "'%s' has no effect here" % key):
+                        train(small(), X, Y, **{key: value})
+        with self.assertRaisesRegex(ValueError, "'network' has no effect here"):
+            small().train(X, Y, network={})
+        with self.assertRaisesRegex(TypeError, "argument 'network'"):
+            welvet.train(small(), X, Y, network={})
+        with self.assertRaisesRegex(welvet.LoomError, "unknown key \"stepz\""):
+            welvet.train(small(), X, Y, stepz=1)
+
+    def test_C5_steps_in_place_of_epochs(self):
+        # 20 samples by 8: epochs end after steps 3 (24 of 20), 5 (40 of 40) and, the last, 7.
+        history = welvet.train(small(), X, Y, steps=7, batch=8, rate=0.01)
+        self.assertEqual(history.steps, [1, 2, 3, 4, 5, 6, 7])
+        self.assertEqual((history["epoch"], history["step"]), ([1, 2, 3], [3, 5, 7]))
+        one, two = small(), small()
+        welvet.train(one, X, Y, steps=6, batch=10)
+        welvet.train(two, X, Y, epochs=3, batch=10)
+        self.assertEqual(one.digest(), two.digest())
+        with self.assertRaisesRegex(TypeError, "either epochs or steps"):
+            welvet.train(small(), X, Y, steps=1, epochs=1)
+        with self.assertRaisesRegex(ValueError, "^steps: expects a whole number of at least 1"):
+            welvet.train(small(), X, Y, steps=0)
+
+    def test_C5_other_settings_work(self):
+        # Each changes the weights, or, where bits are to stay the same, is taken.
+        def digest(**settings):
+            network = small()
+            welvet.train(network, X, Y, epochs=2, batch=10, **settings)
+            return network.digest()
+
+        plain = digest()
+        self.assertEqual(digest(checkpoint=True), plain)
+        for settings in (
+            {"shuffle": False},
+            {"loss": "huber", "delta": 0.1},
+            {"heads": [{"columns": 1, "loss": "mae"}]},
+            {"quantize": {"dtype": "i8"}},
+            {"fp8": True},
+            {"seed": 4},
+        ):
+            with self.subTest(settings=settings):
+                self.assertNotEqual(digest(**settings), plain)
+
+
+class GoingOn(unittest.TestCase):
+    def noisy(self):
+        return Network(
+            layers.Sequential(
+                layers.Input(3),
+                layers.Dense(8, activation="tanh"),
+                layers.Dropout(0.5),
+                layers.Dense(1),
+            ),
+            seed=1,
+        )
+
+    def test_D_a_longer_trainer_goes_on_as_one_training(self):
+        # 20 samples by 8: order, masks and moments are those of one training of 3 epochs.
+        one, many = self.noisy(), self.noisy()
+        whole = one.trainer(X, Y, epochs=3, batch=8, seed=5)
+        whole.run()
+        trainer = many.trainer(X, Y, epochs=1, batch=8, seed=5)
+        self.assertEqual(trainer.run().step, 3)
+        for steps in (5, 8):
+            trainer.extend(epochs=1)
+            self.assertEqual(trainer.run().step, steps)
+        self.assertEqual(trainer.digest(), whole.digest())
+        self.assertEqual(many.digest(), one.digest())
+        trainer.extend(steps=2)
+        self.assertEqual((trainer.step().step, trainer.info["steps"]), (9, 10))
+        # Trainings of their own begin again each time: other weights.
+        again = self.noisy()
+        for _ in range(3):
+            again.train(X, Y, epochs=1, batch=8, seed=5)
+        self.assertNotEqual(again.digest(), one.digest())
+
+    def test_D_extend_refuses(self):
+        trainer = small().trainer(X, Y, epochs=1)
+        for settings in ({}, {"epochs": 1, "steps": 1}):
+            with self.assertRaisesRegex(TypeError, "either epochs or steps"):
+                trainer.extend(**settings)
+        with self.assertRaisesRegex(ValueError, "^steps: expects a whole number"):
+            trainer.extend(steps=0)
+        trainer.close()
+        with self.assertRaises(welvet.LoomError):
+            trainer.extend(epochs=1)
+
+
 class Masks(unittest.TestCase):
     """A mask was dropped, and what it hid was learned."""
 

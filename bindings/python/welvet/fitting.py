@@ -10,7 +10,7 @@ import numpy as np
 from ._call import array, call, plain
 from ._errors import InvalidArgument
 from .network import Network, rows_of
-from .training import Data, Trainer, _flat, at_least_one, make_trainer, stops
+from .training import Data, Trainer, _flat, at_least_one, check_settings, make_trainer, stops
 
 
 class Progress(NamedTuple):
@@ -125,7 +125,8 @@ Callbacks = Iterable[Union[Callback, Callable[[Progress], Optional[bool]]]]
 
 
 def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None, optimizer: Union[str, Dict[str, Any], None] = None, schedule: Union[str, Dict[str, Any], None] = None,
-          rate: Optional[float] = None, epochs: int = 10, batch: int = 32, callbacks: Callbacks = (), validation: Union[float, Tuple[Any, Any], None] = None, seed: int = 0,
+          rate: Optional[float] = None, epochs: Optional[int] = None,
+          steps: Optional[int] = None, batch: int = 32, callbacks: Callbacks = (), validation: Union[float, Tuple[Any, Any], None] = None, seed: int = 0,
           progress: Optional[bool] = None, threads: int = 0, isa: str = "", **settings: Any) -> History:
     """Trains a network and returns its History.
 
@@ -133,7 +134,9 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
     targets) values. `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for integers, mse for values. `optimizer`: a name
     (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule` likewise, `rate` is its learning rate (0.001). `validation`: a share of the samples to
     hold back, picked by `seed`, or (x, y) of others. `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`: a bar on stderr;
-    None: where that is a terminal. `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint, micro_batches, shuffle, ...).
+    None: where that is a terminal. `epochs` (10), or `steps`,
+    optimizer steps, in their place. `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint, micro_batches, shuffle, ...);
+    those that have no effect here (checkpoint_every, log_every, data, network, ...) are a ValueError.
 
     The weights are a function of network, data and settings: no bit depends on threads or
     callbacks. Raises LoomError where something does not fit, where x or y has a value that is NaN
@@ -142,7 +145,12 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
     values, and where batch or epochs are no whole numbers above 0. Ctrl-C stops between two steps;
     the weights are those of the last one."""
     spec: Dict[str, Any] = dict(settings)
-    batch, epochs = at_least_one("batch", batch), at_least_one("epochs", epochs)
+    check_settings(settings)
+    if epochs is not None and steps is not None:
+        raise TypeError("train: give either epochs or steps")
+    batch = at_least_one("batch", batch)
+    length = ({"epochs": at_least_one("epochs", 10 if epochs is None else epochs)}
+              if steps is None else {"steps": at_least_one("steps", steps)})
     held: Optional[Tuple[np.ndarray, np.ndarray]] = None
     classes = values = None
     data: Any = x
@@ -172,7 +180,7 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
         spec["schedule"] = {"type": schedule or "constant"} if schedule is None or isinstance(schedule, str) else dict(schedule)
         if rate is not None:
             spec["schedule"]["rate"] = rate
-    spec.update(epochs=epochs, seed=seed)
+    spec.update(length, seed=seed)
     samples = data.info["samples"] if isinstance(data, Data) else len(data)
     spec["batch"] = min(batch, max(1, samples))
     with make_trainer(network, data, values, classes, None, threads, isa, spec) as trainer:
@@ -180,7 +188,9 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
 
 
 def _run(trainer: Trainer, network: Network, samples: int, spec: Dict[str, Any], held: Optional[Tuple[np.ndarray, np.ndarray]], callbacks: List[Any], bar: _Bar) -> History:
-    history, steps, epochs = History(), trainer.info["steps"], spec["epochs"]
+    history, steps, epochs = History(), trainer.info["steps"], spec.get("epochs")
+    if epochs is None:
+        epochs = -(-steps * spec["batch"] // samples)
     done, begun, of_epoch = 0, time.perf_counter(), []
     for callback in callbacks:
         if isinstance(callback, Callback):

@@ -147,7 +147,13 @@ class Trainer(Object):
     _instead = "to_bytes() is its checkpoint, which resume() of a new one takes"
 
     def __init__(self, network: Network, data: Data, spec: Dict[str, Any], threads: int = 0, isa: str = "", mode: str = "") -> None:
-        self._own(call("trainer_create", network._handle, data._handle, spec, {"threads": threads, "isa": isa, "mode": mode}))
+        self._network, self._data = network, data
+        self._options = {"threads": threads, "isa": isa, "mode": mode}
+        self._own(self._create(spec))
+
+    def _create(self, spec: Dict[str, Any]) -> int:
+        return call("trainer_create", self._network._handle, self._data._handle, spec,  # type: ignore[no-any-return]
+                    self._options)
 
     def step(self, steps: int = 1) -> Step:
         """This many optimizer steps, fewer at the end of the training. Raises LoomError where a loss is not finite; the weights then are
@@ -174,6 +180,34 @@ class Trainer(Object):
     def info(self) -> Dict[str, Any]:
         """step, steps, spec: the spec with everything resolved."""
         return call("trainer_info", self._handle)  # type: ignore[no-any-return]
+
+    def extend(self, *, epochs: Optional[int] = None, steps: Optional[int] = None) -> None:
+        """Makes the training longer, by epochs or by steps: run() then goes on with the order of
+        samples, the noise and the optimizer's moments, and gives the bits of one training of that
+        length. The schedule ends where it ended: to reach beyond, give it `steps` at the beginning.
+        Not where an adapter learns. Raises TypeError unless one of the two is given."""
+        if (epochs is None) == (steps is None):
+            raise TypeError("extend: give either epochs or steps")
+        info = self.info
+        spec, total = dict(info["spec"]), info["steps"]
+        if "lora" in spec:
+            raise ValueError("extend: an adapter learns here: make a trainer with more steps, and "
+                             "resume(path) of what save(path) wrote")
+        if steps is not None:
+            total += at_least_one("steps", steps)
+        else:
+            samples = self._data.info["samples"]
+            whole = total * spec["batch"] // samples + at_least_one("epochs", epochs)
+            total = -(-whole * samples // spec["batch"])
+        spec.pop("epochs", None)
+        spec.pop("data", None)
+        spec["steps"] = total
+        checkpoint = self.to_bytes()
+        longer = Trainer(self._network, self._data, spec, **self._options)
+        longer.resume(checkpoint)
+        longer._finalizer.detach()  # its handle becomes this object's
+        self.close()
+        self._own(longer._handle)
 
     @property
     def done(self) -> int:
@@ -223,7 +257,28 @@ def _flat(y: Any) -> np.ndarray:
     return y.reshape(len(y), -1) if y.ndim > 0 else y.reshape(1, 1)
 
 
+# Keys of a training spec that say what arguments say here, or what only the program does.
+_ELSEWHERE = {
+    "checkpoint_every": "no path is named here to write to: call network.save(path) in a callback, "
+                        "or save(path) of a welvet.Trainer, which resume(path) goes on from",
+    "log_every": "callbacks see each step, and progress=True draws a bar",
+    "data": "x and y are the data",
+    "network": "the network is the one that is given",
+    "network_file": "the network is the one that is given: Network.load(path) reads one",
+    "base": "the network is the one that is given: Network.load(path) reads one",
+    "base_dtype": "the network is the one that is given",
+}
+
+
+def check_settings(settings: Dict[str, Any]) -> None:
+    """Raises ValueError for settings that would have no effect."""
+    for key, instead in _ELSEWHERE.items():
+        if key in settings:
+            raise ValueError("train: %r has no effect here: %s" % (key, instead))
+
+
 def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[Dict[str, Any]], threads: int, isa: str, settings: Dict[str, Any], mode: str = "") -> Trainer:
+    check_settings(settings)
     if isinstance(x, Data):
         if y is not None or classes is not None:
             raise TypeError("train: a Data object has its targets")

@@ -77,8 +77,10 @@ class BatchNorm : public LayerWith<BatchNormConfig> {
     const View moments = v.emit.channel_moments(x, space);
     const View mean = Emit::slice(moments, 0, channels);
     const auto [scale, shift] = v.emit.fold_norm(mean, Emit::slice(moments, channels, channels), {}, {}, c.eps);
-    v.learn_average("running_mean", mean, c.momentum);
-    v.learn_average("running_var", Emit::slice(moments, 2 * channels, channels), c.momentum);
+    const std::int64_t places = v.emit.rows(x).constant * space;
+    v.learn_average("running_mean", mean, c.momentum, places);
+    v.learn_average("running_var", Emit::slice(moments, 2 * channels, channels), c.momentum,
+                    places);
     const View normal = v.emit.channel_affine(x, scale, shift, space);
     v.keep("scale", scale);
     v.keep("normal", normal);
