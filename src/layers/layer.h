@@ -112,6 +112,7 @@ class Visit {
   struct Gradient { View to; Accumulate accumulate; };
   virtual Gradient gradient(std::string_view role) = 0;
   // A parameter without a gradient: an update moves it towards this value by so much of the way.
+  // The value is a statistic of `places` values per row, which may not be one value in all.
   virtual void learn_average(std::string_view role, View value, double momentum,
                              std::int64_t places) = 0;
   // Noise of this layer, by name: of the training's seed, the node's path and the micro-batch.

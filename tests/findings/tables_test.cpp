@@ -1,6 +1,8 @@
 // Tables as people write them: findings.md, E.
 #include <gtest/gtest.h>
 
+#include "e2e/process.h"
+#include "train/choose/choose.h"
 #include "train/data/tables/columns.h"
 #include "train/data/tables/csv.h"
 
@@ -142,6 +144,35 @@ TEST(Findings, E_OneBadCellIsNamed) {
   ASSERT_TRUE(words.form.ok()) << words.form.status().to_string();
   EXPECT_EQ(words.form->columns[0].kind, Column::Kind::words);
   EXPECT_EQ(words.form->columns[0].values.size(), 7u);
+}
+
+TEST(Findings, E_WhatTrainingNeverSawIsNamedWhenItIsPredicted) {
+  std::string text = "color,size,kind\n";
+  for (int i = 0; i < 30; ++i)
+    text += std::string(i % 2 ? "red," : "blue,") + std::to_string(i) + (i % 3 ? ",a\n" : ",b\n");
+  const Read learned = read(text);
+  ASSERT_TRUE(learned.form.ok()) << learned.form.status().to_string();
+  Json inputs = learned.form->to_json();
+  const test::Folder folder;
+  auto said = [&](const char* table) {
+    const auto rows = read_rows(inputs, learned.form->width(), folder.write("p.csv", table));
+    std::string all = rows.ok() ? "" : "refused: " + rows.status().message();
+    if (rows.ok())
+      for (const std::string& line : rows->said) all += line + "\n";
+    return all;
+  };
+  EXPECT_EQ(said("color,size\nred,1\nblue,2\n"), "");
+  EXPECT_EQ(said("color,size\nred,\n,2\n"), "");
+  EXPECT_EQ(
+      said("color,size\nred,1\ngreen,2\npink,big\n"),
+      "column 'color': 2 cells are nothing that was learned, and count as missing: row 2 holds "
+      "'green'\ncolumn 'size': 1 cell is nothing that was learned, and counts as missing: row 3 "
+      "holds 'big'\n");
+  EXPECT_EQ(said("color,size,kind\nred,1,a\nred,1,c\n"),
+            "column 'kind': 1 cell is nothing that was learned, and counts as missing: row 2 holds "
+            "'c'\n");
+  EXPECT_NE(said("color,size\ngreen,big\npink,small\n").find("is it another table?"),
+            std::string::npos);
 }
 
 }  // namespace

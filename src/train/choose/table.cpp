@@ -62,6 +62,36 @@ Result<std::vector<std::int64_t>> places_in(const TableForm& form, const Table& 
   return places;
 }
 
+// A line for each column with cells that training did not know and that count as missing; an error
+// where there is nothing else.
+Result<std::vector<std::string>> unknown_cells(const TableForm& form, const Table& table,
+                                               const std::vector<std::int64_t>& places,
+                                               const std::string& name) {
+  std::vector<std::string> said;
+  bool any = false;
+  for (std::size_t c = 0; c < form.columns.size(); ++c) {
+    if (places[c] < 0 || form.columns[c].kind == Column::Kind::unused) continue;
+    const auto place = static_cast<std::size_t>(places[c]);
+    const bool target = static_cast<std::int64_t>(c) == form.target;
+    std::size_t unknown = 0, first = 0;
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      const std::string& cell = table.rows[r][place];
+      if (is_missing(cell)) continue;
+      if (target ? form.knows_target(cell) : form.columns[c].knows(cell)) any = any || !target;
+      else if (unknown++ == 0) first = r;
+    }
+    if (unknown > 0)
+      said.push_back("column " + quoted(form.columns[c].name) + ": " +
+                     count_of(static_cast<std::int64_t>(unknown), "cell") +
+                     (unknown == 1 ? " is" : " are") + " nothing that was learned, and " +
+                     (unknown == 1 ? "counts" : "count") + " as missing: row " +
+                     std::to_string(first + 1) + " holds " + quoted(table.rows[first][place]));
+  }
+  if (!any && !said.empty())
+    return bad(name, "no cell of it is anything that was learned: is it another table? " + said[0]);
+  return said;
+}
+
 Result<Table> open_table(const std::string& file) {
   LOOM_ASSIGN(const std::string text, read_text_file(file));
   if (text.find('\0') != std::string::npos) return bad(file, "is neither a table nor a folder of arrays (idx, .npy), images or texts");
@@ -115,6 +145,7 @@ Result<RawRows> read_table_rows(const Json& inputs, std::int64_t width, const st
   if (form.width() != width) return Status(Code::corrupt, "inputs: the columns are " + std::to_string(form.width()) + " values, the network takes " + std::to_string(width));
   LOOM_ASSIGN(const Table table, open_table(file));
   LOOM_ASSIGN(const std::vector<std::int64_t> places, places_in(form, table, file));
+  LOOM_ASSIGN(raw.said, unknown_cells(form, table, places, file));
   for (const auto& row : table.rows) form.encode(row, places, raw.x);
   raw.rows = static_cast<std::int64_t>(table.rows.size());
   const bool has_target = form.target >= 0 && static_cast<std::size_t>(form.target) < places.size() && places[static_cast<std::size_t>(form.target)] >= 0;

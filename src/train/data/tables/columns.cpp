@@ -110,6 +110,13 @@ bool is_missing(std::string_view cell) {
   return t.empty() || t == "NA" || t == "N/A" || t == "NaN" || t == "nan" || t == "null" || t == "NULL" || t == "None" || t == "?";
 }
 
+bool Column::knows(std::string_view cell) const {
+  double v = 0;
+  if (kind == Kind::number) return parse_value(cell, decimal, &v);
+  if (kind == Kind::date) return parse_date(cell, &v);
+  return std::find(values.begin(), values.end(), trimmed(cell)) != values.end();
+}
+
 std::int64_t TableForm::width() const { return static_cast<std::int64_t>(measured().size()); }
 
 std::vector<bool> TableForm::measured() const {
@@ -149,6 +156,12 @@ float TableForm::value_of(std::string_view cell) const {
   double v = 0;
   const char decimal = target < 0 ? '.' : columns[static_cast<std::size_t>(target)].decimal;
   return !is_missing(cell) && parse_value(cell, decimal, &v) ? static_cast<float>(v) : kMissing;
+}
+
+bool TableForm::knows_target(std::string_view cell) const {
+  if (classes) return class_of(cell) >= 0;
+  const float v = value_of(cell);
+  return v == v;
 }
 
 Json TableForm::to_json() const {

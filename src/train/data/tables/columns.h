@@ -22,6 +22,8 @@ struct Column {
   Kind kind = Kind::number;
   std::vector<std::string> values;  // of words, sorted
   char decimal = '.';               // of numbers: what parts the whole from its fraction
+  // Whether a cell that is not missing is a number, a date or one of the words.
+  bool knows(std::string_view cell) const;
 };
 
 struct TableForm {
@@ -39,6 +41,7 @@ struct TableForm {
   // The class of a cell, -1 where it is none; the value of one, NaN where it is missing.
   std::int32_t class_of(std::string_view cell) const;
   float value_of(std::string_view cell) const;
+  bool knows_target(std::string_view cell) const;
 
   Json to_json() const;
   static Result<TableForm> from_json(const Json& json);
