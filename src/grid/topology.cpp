@@ -34,6 +34,18 @@ std::string unknown_type(const std::string& type) {
   return "unknown type \"" + type + "\": known are " + list + nearest(type, names);
 }
 
+// What only cells of the grid have.
+Status check_nested(const CellConfig& c) {
+  if (!c.tie.empty())
+    return bad(
+        "\"tie\": a nested layer has weights of its own: tie a cell of the grid, or have the "
+        "layer run one: {\"links\": [{\"run\": [z,y,x,l]}]}");
+  if (c.merge != CellConfig().merge)
+    return bad("\"merge\": a nested layer has one input, and no others to merge it with");
+  if (c.keep_previous) return bad("\"keep_previous\": of cells of the grid, not of a nested layer");
+  return {};
+}
+
 // Empty cells cost nothing in a file, so their number is bounded by this and by the others.
 Status check_grid(const TopologyConfig& c, const Json* cells) {
   constexpr std::uint64_t kFreeCells = 4096;
@@ -80,9 +92,11 @@ Result<Node> Network::parse_node(const Json& cell, int depth) const {
   const auto runs = std::count_if(node.links.begin(), node.links.end(), [](const Link& l) { return l.kind == LinkKind::run; });
   if (runs > 1) return bad("a cell runs at most one other");
   if (depth > 0 && !node.links.empty() && (runs != 1 || node.links.size() != 1)) return bad("a nested layer has no links but one {\"run\": [z,y,x,l]}: others belong to cells of the grid");
+  // Files of version 1 keep what they passed over.
+  if (depth > 0 && version_ >= 2) LOOM_TRY(check_nested(c));
   if (c.type.empty()) {
     if (const Json* layers = cell.find("layers"); layers) return bad("\"layers\" without a \"type\"");
-    if (depth == 0 || runs > 0) LOOM_TRY(reader.finish("a cell without a \"type\" has"));
+    LOOM_TRY(reader.finish("a cell without a \"type\" has"));
     if (depth > 0) node.format = {};
     return node;  // an empty cell, or one that runs another
   }

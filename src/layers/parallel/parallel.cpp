@@ -59,6 +59,8 @@ class Parallel : public LayerWith<ParallelConfig> {
     if (c.combine == "filter" && in.ids > 0) return bad("the gate of filter expects real values, got " + in.to_string());
     if (c.top_k > count) return bad("\"top_k\" must be 1 to the " + std::to_string(count) + " branches, or 0 for all of them without routing, got " + std::to_string(c.top_k));
     const bool shaped = children.version() >= 2;  // dimensions of branches mean something
+    if (shaped && c.stitch && !c.meets())
+      return bad("\"stitch\" has no effect on " + c.combine + ", whose branches keep their widths");
     if (shaped && in.dims.size() > 1 && (split || c.combine == "filter"))
       return bad(std::string(split ? "splits" : "weighs") + " whole rows, and " + in.to_string() +
                  " has dimensions: put it into an each, for every step, or a flatten before it");
