@@ -30,14 +30,18 @@ struct CellConfig {
                               "nested layers that run it must get what it gets. Gradients of all "
                               "places add up; cells that run one another in a circle are refused "
                               "and named"});
-    v("merge", merge, {.doc = "how several arrivals meet", .one_of = "concat, add, avg"});
-    v("keep_previous", keep_previous, {.doc = "the previous cell still arrives although there is "
-                                              "a `read`"});
+    v("merge", merge,
+      {.doc = "how several arrivals meet; of cells of the grid alone",
+       .one_of = "concat, add, avg"});
+    v("keep_previous", keep_previous,
+      {.doc = "the previous cell still arrives although there is "
+              "a `read`; of cells of the grid alone"});
     v("enabled", enabled, {.doc = "false: the cell passes its input on; it keeps its weights, and "
                                   "has them where it would fit. A cell that runs it passes on as "
                                   "well"});
-    v("tie", tie, {.doc = "`path:role`: the first matrix is that parameter, for example "
-                          "`0.0.0.0:weight`"});
+    v("tie", tie,
+      {.doc = "`path:role`: the first matrix is that parameter, for example "
+              "`0.0.0.0:weight`; of cells of the grid alone"});
     v("name", name, {.doc = "for people"});
   }
 };

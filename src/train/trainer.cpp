@@ -78,7 +78,10 @@ Status morph(const List& matrices, const std::string& dtype = "") {
   return {};
 }
 
-// Targets of "bce" are probabilities: others have losses below 0 and no end.
+std::string moment_name(const Learner::Moment& m) { return "moments/" + m.name; }
+
+}  // namespace
+
 Status check_probabilities(const DataSource& data, const TrainingSpec& spec) {
   const HeadSpec only{"", data.form().targets, spec.loss, spec.delta, 1};
   const std::span<const HeadSpec> heads =
@@ -104,10 +107,6 @@ Status check_probabilities(const DataSource& data, const TrainingSpec& spec) {
   }
   return {};
 }
-
-std::string moment_name(const Learner::Moment& m) { return "moments/" + m.name; }
-
-}  // namespace
 
 Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options) {
   LOOM_TRY(spec.check());

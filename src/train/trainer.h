@@ -54,6 +54,10 @@ struct TrainerOptions {
   bool poison = false;  // tests: NaN in what was not written
 };
 
+// Targets of "bce" are probabilities: others have losses below 0 and no end. The error names value,
+// row and column.
+Status check_probabilities(const DataSource& data, const TrainingSpec& spec);
+
 class Trainer {
  public:
   // Data with a value that is NaN or infinite is refused, but for a NaN where a layer takes it for

@@ -24,6 +24,7 @@ Result<Best> Best::from_json(const Json& json) {
 Result<std::unique_ptr<Validation>> Validation::create(Trainer& trainer, const DataSource& data, ThreadPool& pool, const std::string& isa) {
   auto validation = std::unique_ptr<Validation>(new Validation(trainer, data, pool, isa));
   LOOM_TRY(check_finite(data, trainer.network().takes_missing()).at("the samples held back"));
+  LOOM_TRY(check_probabilities(data, trainer.spec()).at("the samples held back"));
   validation->every_ = trainer.spec().validation.every;
   validation->patience_ = trainer.spec().validation.patience;
   LOOM_TRY(validation->evaluate());

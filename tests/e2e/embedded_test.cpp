@@ -3,6 +3,7 @@
 
 #include "e2e/process.h"
 #include "stories/stories.h"
+#include "support/places.h"
 
 namespace loom::test {
 namespace {
@@ -39,6 +40,13 @@ TEST(Embedded, TheProgramAloneTellsAStory) {
   const Outcome o = loom(Call{});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.out, story.text + "\n");
+  // The README quotes its beginning.
+  const std::string readme = file_bytes(source_dir() + "/README.md");
+  const std::size_t from = readme.find("\n> ") + 3, to = readme.find(" [...]", from);
+  ASSERT_LT(from, to);
+  std::string quote = readme.substr(from, to - from);
+  for (std::size_t i; (i = quote.find("\n> ")) != std::string::npos;) quote.replace(i, 3, " ");
+  EXPECT_TRUE(story.text.starts_with(quote)) << quote;
   EXPECT_NE(o.err.find("numerics: portable v"), std::string::npos) << o.err;
   EXPECT_NE(o.err.find("ids sha256 "), std::string::npos) << o.err;
   EXPECT_NE(o.err.find("loom --help"), std::string::npos) << o.err;

@@ -95,6 +95,12 @@ TEST(Findings, E_DecimalCommasAreNumbersNotClasses) {
   Json wrong = r.form->to_json();
   const_cast<Json&>(wrong.find("columns")->as_array()[0]).set("decimal", ";");
   EXPECT_NE(TableForm::from_json(wrong).status().message().find("\"decimal\""), std::string::npos);
+  for (const std::int64_t target : {-2, 2}) {
+    wrong = r.form->to_json();
+    wrong.set("target", target);
+    EXPECT_NE(TableForm::from_json(wrong).status().message().find("\"target\" is column"),
+              std::string::npos);
+  }
 }
 
 TEST(Findings, E_PointsStayPointsBesideSemicolons) {
@@ -136,6 +142,15 @@ TEST(Findings, E_OneBadCellIsNamed) {
   EXPECT_NE(target.form.status().message().find("column 'b': row 100 holds 'abc', no number"),
             std::string::npos)
       << target.form.status().to_string();
+  // One in fifty, and not one in forty.
+  for (const int rows : {50, 40}) {
+    std::string few = "a,b\nx,0\n";
+    for (int i = 0; i < rows; ++i)
+      few += std::to_string(i % 9) + "," + std::to_string(i % 7) + ".5\n";
+    const Read r = read(few);
+    ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
+    EXPECT_EQ(r.form->columns[0].kind, rows == 50 ? Column::Kind::number : Column::Kind::words);
+  }
   // Codes of which one in seven is a word are words.
   std::string codes = "a,b\n";
   for (int i = 0; i < 70; ++i)
@@ -171,6 +186,8 @@ TEST(Findings, E_WhatTrainingNeverSawIsNamedWhenItIsPredicted) {
   EXPECT_EQ(said("color,size,kind\nred,1,a\nred,1,c\n"),
             "column 'kind': 1 cell is nothing that was learned, and counts as missing: row 2 holds "
             "'c'\n");
+  EXPECT_EQ(said("color,size,kind\nred,1,\n"),
+            "not measured: " + (folder / "p.csv") + ": no row has a target\n");
   EXPECT_NE(said("color,size\ngreen,big\npink,small\n").find("is it another table?"),
             std::string::npos);
 }

@@ -6,6 +6,7 @@
 #include "conformance/support.h"
 #include "train/data/data.h"
 #include "train/trainer.h"
+#include "train/validation.h"
 
 namespace loom {
 namespace {
@@ -81,6 +82,20 @@ TEST(Findings, A8_TargetsOfBceAreProbabilities) {
   EXPECT_NE(said.find("y, row 2, column 1 (from 0) is 255"), std::string::npos) << said;
   EXPECT_NE(refusal({0, 1, -0.25f, 1, 1, 0, 0, 0}, {}).find("row 1, column 0 (from 0) is -0.25"),
             std::string::npos);
+  // Samples held back as well.
+  const auto good = ArrayData::create(x, 3, std::vector<float>{0, 1, 0.5f, 1, 1, 0, 0, 0}, 2);
+  const auto held = ArrayData::create(x, 3, std::vector<float>{0, 1, 0, 1, 1, 255, 0, 0}, 2);
+  TrainingSpec spec;
+  spec.loss = Loss::bce;
+  spec.steps = 1;
+  Network n = network_of(chain(R"({"width":3})", {R"("type":"dense","out":2)"}));
+  ThreadPool pool(1);
+  auto trainer = Trainer::create(spec, n, **good, pool);
+  ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
+  const std::string judged = Validation::create(**trainer, **held, pool).status().message();
+  EXPECT_NE(judged.find("the samples held back: training: y, row 2, column 1 (from 0) is 255"),
+            std::string::npos)
+      << judged;
   // Of several heads those of "bce" alone.
   const std::vector<HeadSpec> heads{{.name = "a", .columns = 1, .loss = Loss::mse},
                                     {.name = "b", .columns = 1, .loss = Loss::bce}};

@@ -24,14 +24,16 @@ export interface AnyCell {
    *  cells and nested layers that run it must get what it gets. Gradients of all places add up;
    *  cells that run one another in a circle are refused and named */
   links?: Link[];
-  /** how several arrivals meet; default concat */
+  /** how several arrivals meet; of cells of the grid alone; default concat */
   merge?: 'concat' | 'add' | 'avg';
-  /** the previous cell still arrives although there is a `read`; default false */
+  /** the previous cell still arrives although there is a `read`; of cells of the grid alone;
+   *  default false */
   keep_previous?: boolean;
   /** false: the cell passes its input on; it keeps its weights, and has them where it would
    *  fit. A cell that runs it passes on as well; default true */
   enabled?: boolean;
-  /** `path:role`: the first matrix is that parameter, for example `0.0.0.0:weight` */
+  /** `path:role`: the first matrix is that parameter, for example `0.0.0.0:weight`; of cells of
+   *  the grid alone */
   tie?: string;
   /** for people */
   name?: string;
@@ -380,7 +382,7 @@ export interface ParallelCell extends AnyCell {
    *  concat */
   combine?: 'concat' | 'add' | 'avg' | 'filter' | 'grid_scatter';
   /** where widths must agree, a learned matrix brings each branch to the width of the first;
-   *  false: they must; default false */
+   *  false: they must. Not of `concat`; default false */
   stitch?: boolean;
   /** of the gate; with `combine` `filter`; above 0, at most 1e6; default 1 */
   temperature?: number;

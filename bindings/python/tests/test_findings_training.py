@@ -166,6 +166,21 @@ class GoingOn(unittest.TestCase):
             again.train(X, Y, epochs=1, batch=8, seed=5)
         self.assertNotEqual(again.digest(), one.digest())
 
+    def test_D_extend_beyond_the_end_of_a_schedule(self):
+        # At the end of a cosine the rate is 0: nothing would be learned, without a word.
+        trainer = small().trainer(X, Y, epochs=1, batch=10, schedule={"type": "cosine", "rate": 0.1})
+        trainer.run()
+        with self.assertRaisesRegex(ValueError, "'cosine' ends at step 2, this would be step 4"):
+            trainer.extend(epochs=1)
+        longer = {"type": "cosine", "rate": 0.1, "steps": 4}
+        one, two = small(), small()
+        one.trainer(X, Y, epochs=2, batch=10, schedule=longer).run()
+        trainer = two.trainer(X, Y, epochs=1, batch=10, schedule=longer)
+        trainer.run()
+        trainer.extend(epochs=1)
+        trainer.run()
+        self.assertEqual(one.digest(), two.digest())
+
     def test_D_extend_refuses(self):
         trainer = small().trainer(X, Y, epochs=1)
         for settings in ({}, {"epochs": 1, "steps": 1}):

@@ -552,7 +552,7 @@ def Parallel(*branches: Layer, input: str = "broadcast", combine: str = "concat"
     * `input`: `broadcast`: every branch sees the row; `split`: each an equal part of it.
     * `combine`: how branches meet; `filter`: weighed by a learned gate, a mixture of experts.
     * `stitch`: where widths must agree, a learned matrix brings each branch to the width of the
-      first; false: they must.
+      first; false: they must. Not of `concat`.
     * `temperature`: of the gate; with `combine` `filter`; above 0, at most 1e6.
     * `top_k`: branches that a row goes to; 0: all; with `combine` `filter`; at least 0.
     * `grid`: rows and columns; with `combine` `grid_scatter`.

@@ -184,8 +184,9 @@ class Trainer(Object):
     def extend(self, *, epochs: Optional[int] = None, steps: Optional[int] = None) -> None:
         """Makes the training longer, by epochs or by steps: run() then goes on with the order of
         samples, the noise and the optimizer's moments, and gives the bits of one training of that
-        length. The schedule ends where it ended: to reach beyond, give it `steps` at the beginning.
-        Not where an adapter learns. Raises TypeError unless one of the two is given."""
+        length with that schedule. Raises TypeError unless one of the two is given, and ValueError
+        where an adapter learns, or where the schedule ends before: give it its `steps` at the
+        beginning (`schedule={"type": "cosine", "steps": 1000}`)."""
         if (epochs is None) == (steps is None):
             raise TypeError("extend: give either epochs or steps")
         info = self.info
@@ -199,6 +200,10 @@ class Trainer(Object):
             samples = self._data.info["samples"]
             whole = total * spec["batch"] // samples + at_least_one("epochs", epochs)
             total = -(-whole * samples // spec["batch"])
+        end = spec["schedule"].get("steps", total)
+        if end < total:
+            raise ValueError("extend: the schedule %r ends at step %d, this would be step %d: give "
+                             "it \"steps\" at the beginning" % (spec["schedule"]["type"], end, total))
         spec.pop("epochs", None)
         spec.pop("data", None)
         spec["steps"] = total
@@ -260,7 +265,7 @@ def _flat(y: Any) -> np.ndarray:
 # Keys of a training spec that say what arguments say here, or what only the program does.
 _ELSEWHERE = {
     "checkpoint_every": "no path is named here to write to: call network.save(path) in a callback, "
-                        "or save(path) of a welvet.Trainer, which resume(path) goes on from",
+                        "or save(path) of a welvet.Trainer, which resume(path) continues",
     "log_every": "callbacks see each step, and progress=True draws a bar",
     "data": "x and y are the data",
     "network": "the network is the one that is given",

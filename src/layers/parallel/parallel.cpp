@@ -26,8 +26,9 @@ struct ParallelConfig : LayerConfig {
     v("combine", combine, {.doc = "how branches meet; `filter`: weighed by a learned gate, a "
                                   "mixture of experts",
                            .one_of = "concat, add, avg, filter, grid_scatter"});
-    v("stitch", stitch, {.doc = "where widths must agree, a learned matrix brings each branch to "
-                                "the width of the first; false: they must"});
+    v("stitch", stitch,
+      {.doc = "where widths must agree, a learned matrix brings each branch to "
+              "the width of the first; false: they must. Not of `concat`"});
     v("temperature", temperature, {.doc = "of the gate", .above = 0, .max = 1e6,
                                    .only = {"combine", combine, "filter"}});
     v("top_k", top_k, {.doc = "branches that a row goes to; 0: all", .min = 0,

@@ -77,7 +77,8 @@ Result<std::vector<std::string>> unknown_cells(const TableForm& form, const Tabl
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
       const std::string& cell = table.rows[r][place];
       if (is_missing(cell)) continue;
-      if (target ? form.knows_target(cell) : form.columns[c].knows(cell)) any = any || !target;
+      double v = 0;
+      if (target ? form.knows_target(cell) : form.columns[c].knows(cell, &v)) any = any || !target;
       else if (unknown++ == 0) first = r;
     }
     if (unknown > 0)
@@ -152,6 +153,7 @@ Result<RawRows> read_table_rows(const Json& inputs, std::int64_t width, const st
   if (has_target) {
     auto judged = samples_of(form, table.rows, places, file);
     if (judged.ok()) raw.judged = std::move(*judged);
+    else raw.said.push_back("not measured: " + judged.status().message());
   }
   return raw;
 }

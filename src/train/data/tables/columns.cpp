@@ -67,11 +67,9 @@ struct Numbers {
   std::size_t count = 0,
               others = 0;  // cells that are numbers; that are neither numbers nor missing
   std::size_t row = 0;     // the first of the others
-  // Up to one in a hundred is a slip of the pen in a column of numbers.
-  bool few_others() const {
-    return others == 0 || (count >= 10 && 100 * others <= count + others) ||
-           (others == 1 && count >= 30);
-  }
+  bool integers = true;
+  // Up to one cell in fifty is a slip of the pen in a column of numbers.
+  bool few_others() const { return others == 0 || 50 * others <= count; }
 };
 
 Numbers numbers_as(const Table& table, std::size_t column, char decimal) {
@@ -82,24 +80,26 @@ Numbers numbers_as(const Table& table, std::size_t column, char decimal) {
     if (is_missing(cell)) continue;
     if (parse_value(cell, decimal, &v)) {
       ++n.count;
+      n.integers = n.integers && v >= -0x1p53 && v <= 0x1p53 &&
+                   v == static_cast<double>(static_cast<std::int64_t>(v));
     } else if (n.others++ == 0) {
       n.row = r;
     }
   }
+  n.integers = n.integers && n.others == 0;
   return n;
 }
 
-// With points, where every cell is a plain number; else as the separator lets expect, commas where
-// the fields of a row are parted by semicolons; else the other way, where that reads more cells.
+// With decimal points, or commas in a column that has some, of a table parted by semicolons; the
+// other way where that reads more cells.
 Numbers numbers_of(const Table& table, std::size_t column) {
-  const bool plain = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-    double v;
-    return is_missing(row[column]) || parse_number(row[column], &v);
-  });
-  const char first = !plain && table.separator == ';' ? ',' : '.';
-  const Numbers expected = numbers_as(table, column, first);
-  if (plain || expected.others == 0) return expected;
-  const Numbers other = numbers_as(table, column, first == ',' ? '.' : ',');
+  const bool commas = table.separator == ';' &&
+                      std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+                        return row[column].find(',') != std::string::npos;
+                      });
+  const Numbers expected = numbers_as(table, column, commas ? ',' : '.');
+  if (expected.others == 0) return expected;
+  const Numbers other = numbers_as(table, column, commas ? '.' : ',');
   return other.others < expected.others ? other : expected;
 }
 
@@ -110,10 +110,9 @@ bool is_missing(std::string_view cell) {
   return t.empty() || t == "NA" || t == "N/A" || t == "NaN" || t == "nan" || t == "null" || t == "NULL" || t == "None" || t == "?";
 }
 
-bool Column::knows(std::string_view cell) const {
-  double v = 0;
-  if (kind == Kind::number) return parse_value(cell, decimal, &v);
-  if (kind == Kind::date) return parse_date(cell, &v);
+bool Column::knows(std::string_view cell, double* value) const {
+  if (kind == Kind::number) return parse_value(cell, decimal, value);
+  if (kind == Kind::date) return parse_date(cell, value);
   return std::find(values.begin(), values.end(), trimmed(cell)) != values.end();
 }
 
@@ -140,10 +139,7 @@ void TableForm::encode(const std::vector<std::string>& cells, const std::vector<
       continue;
     }
     double v = 0;
-    const bool known =
-        there && (column.kind == Column::Kind::date ? parse_date(cell, &v)
-                                                    : parse_value(cell, column.decimal, &v));
-    x.push_back(known ? static_cast<float>(v) : kMissing);
+    x.push_back(there && column.knows(cell, &v) ? static_cast<float>(v) : kMissing);
   }
 }
 
@@ -202,6 +198,10 @@ Result<TableForm> TableForm::from_json(const Json& json) {
     form.columns.push_back(std::move(column));
   }
   LOOM_ASSIGN(form.target, json.get_integer("target", -1));
+  const auto count = static_cast<std::int64_t>(form.columns.size());
+  if (form.target < -1 || form.target >= count)
+    return Status(Code::corrupt, "inputs: \"target\" is column " + std::to_string(form.target) +
+                                     " of " + std::to_string(count));
   LOOM_ASSIGN(form.labels, texts_of(json, "labels"));
   form.classes = !form.labels.empty();
   return form;
@@ -252,15 +252,13 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
   for (std::size_t c = 0; c < table.names.size(); ++c) {
     Column column{table.names[c], Column::Kind::number, {}};
     const Numbers found = numbers_of(table, c);
-    column.decimal = found.decimal;
     const bool numbers = found.few_others();
-    bool dates = true, integers = found.others == 0;
+    if (numbers) column.decimal = found.decimal;
+    bool dates = true;
     std::set<std::string> words;
     for (const auto& row : table.rows) {
       if (is_missing(row[c])) continue;
       double v = 0;
-      integers = integers && parse_value(row[c], column.decimal, &v) && v >= -0x1p53 &&
-                 v <= 0x1p53 && v == static_cast<double>(static_cast<std::int64_t>(v));
       dates = dates && parse_date(row[c], &v);
       if (words.size() <= kMostLabels) words.insert(std::string(trimmed(row[c])));
     }
@@ -278,7 +276,9 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
     }
     column.kind = numbers ? Column::Kind::number : dates ? Column::Kind::date : Column::Kind::words;
     if (is_target) {
-      form.classes = task.empty() ? !numbers || (integers && words.size() <= kMostIntegerClasses) : task == "classes";
+      form.classes = task.empty()
+                         ? !numbers || (found.integers && words.size() <= kMostIntegerClasses)
+                         : task == "classes";
       if (!form.classes && !numbers)
         return bad("the target " + quoted(column.name) + " holds texts, no numbers");
       if (words.empty()) return bad("the target " + quoted(column.name) + " is empty");

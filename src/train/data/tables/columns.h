@@ -22,8 +22,8 @@ struct Column {
   Kind kind = Kind::number;
   std::vector<std::string> values;  // of words, sorted
   char decimal = '.';               // of numbers: what parts the whole from its fraction
-  // Whether a cell that is not missing is a number, a date or one of the words.
-  bool knows(std::string_view cell) const;
+  // Whether a cell that is not missing is a number, a date (then *value is it) or one of the words.
+  bool knows(std::string_view cell, double* value) const;
 };
 
 struct TableForm {
@@ -62,7 +62,7 @@ Result<Table> read_cells(std::string_view text, const std::string& name);
 // What the columns are. `target`: a name, "" the last one. `task`: "classes", "numbers" or "":
 // words are classes, and so are up to 20 different integers. Numbers may be written with decimal
 // commas, thousands, currencies and percents (parse_written). A cell that is no number in a column
-// of numbers (up to one in a hundred) counts as missing. `notes` gets a line for each such column
+// of numbers (up to one in fifty) counts as missing. `notes` gets a line for each such column
 // and for each that is left out. Errors: an unknown target or task, a target's cell that is no
 // number, nothing to learn from.
 Result<TableForm> look(const Table& table, const std::string& target, const std::string& task, const std::string& name, std::vector<std::string>& notes);

@@ -84,7 +84,7 @@ bool parse_number(std::string_view cell, double* value) {
   if (parse_double(t, value)) return true;
   // JSON wants digits on both sides of the point.
   const std::size_t point = t.find('.');
-  if (point == std::string_view::npos || t.size() < 2 || t.size() > 100) return false;
+  if (point == std::string_view::npos || t.size() < 2 || t.size() > kLongestNumber) return false;
   auto digit = [&](std::size_t i) { return i < t.size() && t[i] >= '0' && t[i] <= '9'; };
   const bool before = point > 0 && digit(point - 1), after = digit(point + 1);
   if (before == after) return false;
@@ -94,8 +94,9 @@ bool parse_number(std::string_view cell, double* value) {
 }
 
 bool parse_written(std::string_view cell, char decimal, double* value) {
+  if (decimal == '.' && parse_number(cell, value)) return true;
   std::string_view t = trimmed(cell);
-  if (t.size() > kLongestNumber) return parse_number(t, value);
+  if (t.size() > kLongestNumber) return false;
   std::string plain;
   if (t.starts_with('-') && t.size() > 1 && !is_digit(t[1])) {  // "-$5"
     plain = "-";
