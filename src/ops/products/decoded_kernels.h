@@ -7,26 +7,31 @@
 
 namespace loom::cpu::LOOM_ISA {
 
+// Codes lie in words of four bytes, [k / Codes][16][Codes]: value(code, output) of all, as [k][16]. A
+// loop of its own for every format, which compilers turn into vectors.
+template <int Codes, class F>
+static inline void unpack_words(i64 cols, const unsigned char* panel, float* out, F value) {
+  constexpr int kBits = 32 / Codes;
+  for (i64 g = 0; g < (cols + Codes - 1) / Codes; ++g, panel += 64, out += 16 * Codes)
+    for (i64 n = 0; n < 16; ++n) {
+      const unsigned char* p = panel + n * 4;
+      const unsigned word = p[0] | static_cast<unsigned>(p[1]) << 8 | static_cast<unsigned>(p[2]) << 16 | static_cast<unsigned>(p[3]) << 24;
+      LOOM_UNROLL for (int i = 0; i < Codes; ++i) out[16 * i + n] = value(word >> kBits * i & ((1u << kBits) - 1), n);
+    }
+}
+
 // f32 values of one panel of classes F and B, without the row scale, as [k][16].
 static inline void unpack_values(const WeightArg& w, const unsigned char* panel, i64 first_row, float* out) {
-  if (w.bits == 8) {
-    for (i64 g = 0; g < (w.cols + 3) / 4; ++g)
-      for (i64 n = 0; n < 16; ++n)
-        for (i64 i = 0; i < 4; ++i) out[(4 * g + i) * 16 + n] = w.table[panel[g * 64 + n * 4 + i]];
-    return;
-  }
-  for (i64 g = 0; g < (w.cols + 1) / 2; ++g)
-    for (i64 n = 0; n < 16; ++n)
-      for (i64 i = 0; i < 2; ++i) {
-        const unsigned char* p = panel + g * 64 + (n * 2 + i) * 2;
-        const unsigned code = p[0] | static_cast<unsigned>(p[1]) << 8;
-        float v;
-        if (w.dtype == kBf16) v = __builtin_bit_cast(float, code << 16);
-        else if (w.table) v = w.table[code];
-        else if (w.dtype == kI16) v = static_cast<float>(static_cast<short>(code));
-        else v = static_cast<float>(static_cast<int>(code) - (first_row + n < w.rows ? static_cast<int>(w.zeros[first_row + n]) : 0));
-        out[(2 * g + i) * 16 + n] = v;
-      }
+  const float* const table = w.table;
+  const auto listed = [table](unsigned code, i64) { return table[code]; };
+  if (w.bits == 8) return unpack_words<4>(w.cols, panel, out, listed);
+  if (w.dtype == kBf16) return unpack_words<2>(w.cols, panel, out, [](unsigned code, i64) { return __builtin_bit_cast(float, code << 16); });
+  if (table) return unpack_words<2>(w.cols, panel, out, listed);
+  if (w.dtype == kI16)
+    return unpack_words<2>(w.cols, panel, out, [](unsigned code, i64) { return static_cast<float>(static_cast<int>(code ^ 0x8000) - 0x8000); });
+  int zeros[16] = {};
+  for (i64 n = 0; n < least(16, w.rows - first_row); ++n) zeros[n] = static_cast<int>(w.zeros[first_row + n]);
+  unpack_words<2>(w.cols, panel, out, [&zeros](unsigned code, i64 n) { return static_cast<float>(static_cast<int>(code) - zeros[n]); });
 }
 
 // Sums of MR rows with one panel, whose values are then read once for all of them; each from `start`.
