@@ -8,7 +8,26 @@
 namespace loom::text {
 namespace {
 
+// Fills a table from its differences (tools/generate_unicode.py).
+template <std::size_t B, std::size_t N>
+void unpack(const unsigned char (&bytes)[B], std::uint32_t (&table)[N], std::size_t stride) {
+  const unsigned char* at = bytes;
+  for (std::size_t i = 0; i < N; ++i) {
+    std::uint32_t code = 0;
+    for (int shift = 0;; shift += 7) {
+      code |= static_cast<std::uint32_t>(*at & 127) << shift;
+      if (*at++ < 128) break;
+    }
+    const std::uint32_t difference = code & 1 ? ~(code >> 1) : code >> 1;
+    table[i] = (i >= stride ? table[i - stride] : 0) + difference;
+  }
+}
 #include "text/unicode/generated/unicode_tables.inc"
+// Unpacked at their first use, into memory that is there: nothing can fail.
+const Tables& tables() {
+  static const Tables all;
+  return all;
+}
 
 // Index of the last run that starts at or before `point`.
 template <std::size_t N>
@@ -23,7 +42,7 @@ constexpr std::string_view kCategoryNames[] = {
 
 }  // namespace
 
-std::uint32_t attributes(char32_t point) { return run_at(kAttributeRuns, point, 10) & 1023; }
+std::uint32_t attributes(char32_t point) { return run_at(tables().attribute_runs, point, 10) & 1023; }
 
 bool is_whitespace(char32_t c) {
   if (c < 0x80) return c == ' ' || (c >= 9 && c <= 13);
@@ -31,7 +50,7 @@ bool is_whitespace(char32_t c) {
          c == 0x205F || c == 0x3000;
 }
 
-std::span<const std::uint32_t> attribute_runs() { return kAttributeRuns; }
+std::span<const std::uint32_t> attribute_runs() { return tables().attribute_runs; }
 
 std::optional<std::uint32_t> category_bits(std::string_view name) {
   std::uint32_t bits = 0;
@@ -44,23 +63,23 @@ std::optional<std::uint32_t> category_bits(std::string_view name) {
 void append_lower(std::u32string& out, char32_t point) {
   if (point < 0x80) { out.push_back(point >= 'A' && point <= 'Z' ? point + 32 : point); return; }
   if (point == 0x130) { out += U"i\u0307"; return; }
-  std::size_t low = 0, high = std::size(kLower) / 2;
+  std::size_t low = 0, high = std::size(tables().lower) / 2;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    if (kLower[2 * middle] < point) low = middle + 1; else high = middle;
+    if (tables().lower[2 * middle] < point) low = middle + 1; else high = middle;
   }
-  out.push_back(low < std::size(kLower) / 2 && kLower[2 * low] == point ? kLower[2 * low + 1] : point);
+  out.push_back(low < std::size(tables().lower) / 2 && tables().lower[2 * low] == point ? tables().lower[2 * low + 1] : point);
 }
 
-std::span<const std::uint32_t> case_foldings() { return kFold; }
+std::span<const std::uint32_t> case_foldings() { return tables().fold; }
 
 std::vector<char32_t> case_variants(char32_t point) {
   char32_t folded = point;
-  for (std::size_t i = 0; i < std::size(kFold); i += 2)
-    if (kFold[i] == point) folded = kFold[i + 1];
+  for (std::size_t i = 0; i < std::size(tables().fold); i += 2)
+    if (tables().fold[i] == point) folded = tables().fold[i + 1];
   std::vector<char32_t> out{folded};
-  for (std::size_t i = 0; i < std::size(kFold); i += 2)
-    if (kFold[i + 1] == folded) out.push_back(kFold[i]);
+  for (std::size_t i = 0; i < std::size(tables().fold); i += 2)
+    if (tables().fold[i + 1] == folded) out.push_back(tables().fold[i]);
   return out;
 }
 
@@ -71,7 +90,7 @@ constexpr char32_t kS = 0xAC00, kL = 0x1100, kV = 0x1161, kT = 0x11A7;
 constexpr char32_t kLCount = 19, kVCount = 21, kTCount = 28, kSCount = kLCount * kVCount * kTCount;
 
 template <std::size_t N, std::size_t M, std::size_t K>
-bool append_from(const std::uint32_t (&keys)[N], const std::uint16_t (&starts)[M], const std::uint32_t (&text)[K], char32_t point,
+bool append_from(const std::uint32_t (&keys)[N], const std::uint32_t (&starts)[M], const std::uint32_t (&text)[K], char32_t point,
                  std::u32string& out) {
   const auto* found = std::lower_bound(keys, keys + N, point);
   if (found == keys + N || *found != point) return false;
@@ -80,7 +99,7 @@ bool append_from(const std::uint32_t (&keys)[N], const std::uint16_t (&starts)[M
   return true;
 }
 
-std::uint32_t combining_class(char32_t point) { return point < 0x300 ? 0 : run_at(kCombiningRuns, point, 8) & 255; }
+std::uint32_t combining_class(char32_t point) { return point < 0x300 ? 0 : run_at(tables().combining_runs, point, 8) & 255; }
 
 void decompose(char32_t c, bool compatible, std::u32string& out) {
   if (c < 0xA0) { out.push_back(c); return; }
@@ -91,8 +110,8 @@ void decompose(char32_t c, bool compatible, std::u32string& out) {
     if (s % kTCount != 0) out.push_back(kT + s % kTCount);
     return;
   }
-  if (compatible && append_from(kCompatibleKeys, kCompatibleStarts, kCompatibleText, c, out)) return;
-  if (!append_from(kCanonicalKeys, kCanonicalStarts, kCanonicalText, c, out)) out.push_back(c);
+  if (compatible && append_from(tables().compatible_keys, tables().compatible_starts, tables().compatible_text, c, out)) return;
+  if (!append_from(tables().canonical_keys, tables().canonical_starts, tables().canonical_text, c, out)) out.push_back(c);
 }
 
 // Marks between two starters are put in the order of their classes, stably.
@@ -112,14 +131,14 @@ void order_marks(std::u32string& points) {
 char32_t composed(char32_t a, char32_t b) {
   if (a - kL < kLCount && b - kV < kVCount) return kS + ((a - kL) * kVCount + (b - kV)) * kTCount;
   if (a - kS < kSCount && (a - kS) % kTCount == 0 && b - kT - 1 < kTCount - 1) return a + (b - kT);
-  std::size_t low = 0, high = std::size(kCompose) / 3;
+  std::size_t low = 0, high = std::size(tables().pairs) / 3;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    const std::uint32_t* p = kCompose + 3 * middle;
+    const std::uint32_t* p = tables().pairs + 3 * middle;
     if (p[0] < a || (p[0] == a && p[1] < b)) low = middle + 1; else high = middle;
   }
-  const std::uint32_t* p = kCompose + 3 * low;
-  return low < std::size(kCompose) / 3 && p[0] == a && p[1] == b ? p[2] : 0;
+  const std::uint32_t* p = tables().pairs + 3 * low;
+  return low < std::size(tables().pairs) / 3 && p[0] == a && p[1] == b ? p[2] : 0;
 }
 
 void compose(std::u32string& points) {
