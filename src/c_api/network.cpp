@@ -235,17 +235,26 @@ int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* er
     LOOM_TRY(want(info));
     return alone(network, Change::none, [&](Network& n) {
       Json json = Json::object(), input = Json::object(), output = Json::object();
-      const auto dims = [](Json& json, const Shape& shape) {
+      const auto described = [](Json& json, const Shape& shape) {
+        if (shape.ids > 0) json.set("ids", shape.ids);
+        else json.set("width", shape.width);
         if (!shape.dims.empty())
           json.set("dims", Json(Json::Array(shape.dims.begin(), shape.dims.end())));
         if (shape.axis == Axis::steps || shape.axis == Axis::channels)
           json.set("axis", shape.axis == Axis::steps ? "steps" : "channels");
       };
-      if (n.input().ids > 0) input.set("ids", n.input().ids);
-      else input.set("width", n.input().width);
-      dims(input, n.input());
-      output.set("width", n.output().width);
-      dims(output, n.output());
+      described(input, n.input());
+      if (!n.input().parts.empty()) {
+        Json parts = Json::array();
+        for (const Shape& part : n.input().parts) {
+          Json one = Json::object();
+          one.set("name", part.name);
+          described(one, part);
+          parts.push(std::move(one));
+        }
+        input.set("parts", std::move(parts));
+      }
+      described(output, n.output());
       json.set("version", n.version());
       json.set("depth", n.depth());
       json.set("rows", n.rows());

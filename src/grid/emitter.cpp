@@ -160,8 +160,8 @@ Result<View> NetworkEmitter::forward(View x) {
     }
     cell.x = cell.arrivals[0];
     if (cell.arrivals.size() > 1) {
-      if (node.merge == Merge::concat) {
-        const std::int64_t parts = network_.joined_parts(arrivals_[i]);
+      if (side_by_side(node.merge)) {
+        const std::int64_t parts = network_.joined_parts(i, arrivals_[i]);
         std::int64_t width = 0, col = 0;
         for (const View& v : cell.arrivals) width += v.cols / parts;
         View joined;
@@ -221,13 +221,13 @@ Status NetworkEmitter::backward(View gy) {
     const std::vector<std::int64_t>& arrivals = arrivals_[i];
     std::int64_t col = 0;
     const Merge merge = network_.node(i).merge;
-    const std::int64_t parts =
-        arrivals.size() > 1 && merge == Merge::concat ? network_.joined_parts(arrivals) : 1;
+    const bool beside = arrivals.size() > 1 && side_by_side(merge);
+    const std::int64_t parts = beside ? network_.joined_parts(i, arrivals) : 1;
     g = emit_.reshape(g, g.cols / parts);
     if (arrivals.size() > 1 && merge == Merge::avg) g = emit_.scale(g, 1.0 / static_cast<double>(arrivals.size()));
     for (std::size_t k = 0; k < arrivals.size(); ++k) {
       View part = g;
-      if (arrivals.size() > 1 && merge == Merge::concat) {
+      if (beside) {
         part = Emit::slice(g, col, cell.arrivals[k].cols / parts);
         col += part.cols;
         part = emit_.reshape(part, cell.arrivals[k].cols);

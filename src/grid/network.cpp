@@ -267,6 +267,9 @@ Result<LayerPlan> Network::plan_layer(const Node& node, const Shape& in, const S
   const auto plan = [&](const Shape& row, const Shape* other) {
     return node.type->plan(*node.config, row, other, children);
   };
+  if (!in.parts.empty() && !node.type->takes_operands())
+    return bad("takes one operand, and " + in.to_string() +
+               " arrive: put a \"part\" before it, or merge what it reads by concat or add");
   if (version_ == 1) {
     // Widths that agree could be added, whatever their dimensions; a sequence was never in a row;
     // and nobody asked what a first dimension counts.
@@ -376,15 +379,34 @@ Status Network::resolve_ties() {
   return {};
 }
 
+// Arrivals side by side, each with its shape.
+Result<Shape> Network::operands(const std::vector<std::int64_t>& arriving) const {
+  if (version_ == 1) return bad("\"merge\": operands are of version 2 of topologies");
+  Shape all;
+  for (const std::int64_t from : arriving) {
+    const Shape& in = from < 0 ? input_ : outputs_[static_cast<std::size_t>(from)];
+    if (in.ids > 0) return bad("ids are no operands: put an embedding before them");
+    if (!in.parts.empty()) return bad("operands in operands: " + in.to_string() + " arrive as one");
+    if (in.width > INT32_MAX - all.width) return bad("operands of more than 2^31-1 values arrive");
+    all.width += in.width;
+    all.parts.push_back(in);
+  }
+  return all;
+}
+
 // What the merge of a cell makes of its arrivals.
 Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>& arriving) const {
   if (arriving.empty()) return bad("nothing arrives");
   const Node& node = nodes_[cell];
   const auto shape_of = [this](std::int64_t from) -> const Shape& { return from < 0 ? input_ : outputs_[static_cast<std::size_t>(from)]; };
   Shape shape = shape_of(arriving[0]);
+  if (node.merge == Merge::operands) return operands(arriving);
   for (std::size_t k = 1; k < arriving.size(); ++k) {
     const Shape& in = shape_of(arriving[k]);
     if (in.ids > 0 || shape.ids > 0) return bad("ids cannot be merged");
+    if (!in.parts.empty() || !shape.parts.empty())
+      return bad("rows of several operands are not merged, got " + shape.to_string() + " and " +
+                 in.to_string());
     const bool joins = node.merge == Merge::concat, flat = shape.dims.empty() && in.dims.empty();
     if (version_ >= 2 && !flat) {
       if (!(joins ? joinable(shape, in) : shape.dims == in.dims && axes_agree(shape, in)))
@@ -420,7 +442,9 @@ ClassAxis Network::class_axis() const {
   return {out.width / classes, classes, first};
 }
 
-std::int64_t Network::joined_parts(const std::vector<std::int64_t>& arriving) const {
+std::int64_t Network::joined_parts(std::size_t cell,
+                                   const std::vector<std::int64_t>& arriving) const {
+  if (nodes_[cell].merge != Merge::concat) return 1;
   for (const std::int64_t from : arriving) {
     const Shape& s = from < 0 ? input_ : outputs_[static_cast<std::size_t>(from)];
     if (version_ >= 2 && s.axis == Axis::steps && s.width > 0) return s.width / s.dims.back();
@@ -446,6 +470,9 @@ Status Network::plan(std::int64_t max_values) {
     if (!nodes_[target].type || (target != i && passes(i))) continue;
     LOOM_ASSIGN(outputs_[i], plan_run(target, *shape, where()));
   }
+  if (!output().parts.empty())
+    return bad("the network's output are several operands, " + output().to_string() +
+               ": a row of an output is one; join them by concat");
   if (head >= static_cast<std::int64_t>(nodes_.size())) return bad("head: cell " + std::to_string(head) + " is outside of the grid");
   std::int64_t left = max_values;
   for (const NamedParam& p : params()) {

@@ -32,7 +32,14 @@ struct Link {
   LinkKind kind = LinkKind::read;
   Coordinate cell;
 };
-enum class Merge : std::uint8_t { concat, add, avg };
+enum class Merge : std::uint8_t {
+  concat,
+  add,
+  avg,
+  operands,  // side by side, each with its own shape: for layers that take several
+};
+// Whether arrivals stand side by side in the row that they become.
+inline bool side_by_side(Merge merge) { return merge == Merge::concat || merge == Merge::operands; }
 
 struct Param {
   ParamSpec spec;
@@ -122,8 +129,9 @@ class Network {
   std::size_t executed(std::size_t cell) const;
   // What a nested layer executes and where it stands: itself at `path`, or the cell of its `run` link; null where that hands on what it gets.
   const Node* executed(const Node& nested, std::string& path) const;
-  // Parts of a row in which what meets by concat is joined: the steps of sequences, else 1.
-  std::int64_t joined_parts(const std::vector<std::int64_t>& arriving) const;
+  // Parts of a cell's row in which what arrives is joined: the steps of sequences that meet by
+  // concat, else 1.
+  std::int64_t joined_parts(std::size_t cell, const std::vector<std::int64_t>& arriving) const;
   // True where a cell hands on what arrives: it is empty, or it or the cell it runs is switched off.
   bool passes(std::size_t cell) const;
 
@@ -167,6 +175,7 @@ class Network {
   // A cell's node where cell, or the nested layer, at `where` runs it.
   Result<Shape> plan_run(std::size_t target, const Shape& in, const std::string& where);
   Status rows_alone(const Node& node, const std::string& path) const;
+  Result<Shape> operands(const std::vector<std::int64_t>& arriving) const;
   Result<Shape> merged(std::size_t cell, const std::vector<std::int64_t>& arrivals) const;
   Node* find_node(std::string_view path);
   Status resolve_ties();

@@ -22,7 +22,7 @@ Result<Coordinate> parse_coordinate(const Json& json, std::string_view what) {
 Json to_json(const Coordinate& c) { return Json(Json::Array{Json(c.z), Json(c.y), Json(c.x), Json(c.l)}); }
 
 constexpr std::string_view kLinkNames[] = {"read", "send", "run"};
-constexpr std::string_view kMergeNames[] = {"concat", "add", "avg"};
+constexpr std::string_view kMergeNames[] = {"concat", "add", "avg", "operands"};
 
 std::string unknown_type(const std::string& type) {
   std::string list;
@@ -132,26 +132,85 @@ Status Network::set_cell(const Coordinate& at, const Json& cell) {
 
 namespace {
 
-Result<Shape> parse_input(const Json& json, int version) {
-  InputConfig c;
-  FieldReader reader(json);
-  c.fields(reader);
-  LOOM_TRY(reader.finish("an input has"));
+Result<Shape> parse_input(const InputConfig& c, int version) {
   const bool steps = c.ids > 0 && !c.dims.empty() && version >= 2;
   if ((c.width > 0) + (c.ids > 0) + (!c.dims.empty() && !steps) != 1 ||
       (!c.axis.empty() && c.dims.empty()))
     return bad(version == 1 ? "one of {\"width\": N}, {\"dims\": [N, ...]} and {\"ids\": N}"
                             : "one of {\"width\": N}, {\"dims\": [N, ...], \"axis\": \"steps\" or "
-                              "\"channels\"}, {\"ids\": N} and {\"ids\": N, \"dims\": [T]}");
+                              "\"channels\"}, {\"ids\": N}, {\"ids\": N, \"dims\": [T]} and "
+                              "{\"parts\": [...]}");
   if (version == 1 && !c.axis.empty()) return bad("\"axis\" is of version 2 of topologies");
   if (c.dims.empty()) return Shape{c.width, c.ids};
-  LOOM_ASSIGN(Shape shape, Shape::of(std::move(c.dims), c.axis == "channels" ? Axis::channels
-                                                        : c.axis == "steps"  ? Axis::steps
-                                                                             : Axis::none));
+  LOOM_ASSIGN(Shape shape, Shape::of(c.dims, c.axis == "channels" ? Axis::channels
+                                             : c.axis == "steps"  ? Axis::steps
+                                                                  : Axis::none));
   if (!steps) return shape;
   if (shape.dims.size() != 1 || c.axis == "channels")
     return bad("ids are of one dimension, their steps");
   return Shape{0, c.ids, std::move(shape.dims), Axis::steps};
+}
+
+Result<InputConfig> read_input(const Json& json) {
+  InputConfig c;
+  FieldReader reader(json);
+  c.fields(reader);
+  LOOM_TRY(reader.finish("an input has"));
+  return c;
+}
+
+// Inputs by name, side by side in a row.
+Result<Shape> parse_parts(const Json& list, int version) {
+  if (version == 1) return bad("\"parts\" are of version 2 of topologies");
+  if (!list.is_array() || list.as_array().empty())
+    return bad("\"parts\": expected a list of inputs, each with a \"name\"");
+  Shape all;
+  for (const Json& json : list.as_array()) {
+    LOOM_ASSIGN(const InputConfig c, read_input(json));
+    if (c.name.empty() || json.find("parts")) return bad("parts: each has a \"name\", and no parts");
+    for (const Shape& other : all.parts)
+      if (other.name == c.name) return bad("parts: two are named \"" + c.name + "\"");
+    auto parsed = parse_input(c, version);
+    if (!parsed.ok()) return parsed.status().at("part " + c.name);
+    Shape part = std::move(*parsed);
+    if (part.ids > 0)
+      return bad("part " + c.name + ": ids stand in no part yet, their input is theirs alone: give "
+                 "the values of an embedding, or rows of zeros with a one");
+    if (part.width > INT32_MAX - all.width) return bad("parts of more than 2^31-1 values");
+    all.width += part.width;
+    part.name = c.name;
+    all.parts.push_back(std::move(part));
+  }
+  return all;
+}
+
+Result<Shape> parse_input(const Json& json, int version) {
+  LOOM_ASSIGN(const InputConfig c, read_input(json));
+  if (!c.name.empty()) return bad("\"name\" is of an input's parts");
+  const Json* parts = json.find("parts");
+  if (!parts) return parse_input(c, version);
+  if (json.as_object().size() > 1) return bad("\"parts\" say what arrives, and nothing beside them");
+  return parse_parts(*parts, version);
+}
+
+Json input_json(const Shape& input) {
+  Json in = Json::object();
+  if (!input.parts.empty()) {
+    Json parts = Json::array();
+    for (const Shape& part : input.parts) {
+      Json one = input_json(part);
+      one.set("name", part.name);
+      parts.push(std::move(one));
+    }
+    in.set("parts", std::move(parts));
+    return in;
+  }
+  if (input.ids > 0) in.set("ids", input.ids);
+  else if (input.dims.empty()) in.set("width", input.width);
+  if (!input.dims.empty()) in.set("dims", Json(Json::Array(input.dims.begin(), input.dims.end())));
+  if (input.ids == 0 && input.axis != Axis::none)
+    in.set("axis", input.axis == Axis::steps ? "steps" : "channels");
+  return in;
 }
 
 }  // namespace
@@ -255,14 +314,7 @@ Json Network::to_json() const {
   t.set("rows", rows_);
   t.set("cols", cols_);
   t.set("layers_per_cell", layers_);
-  Json in = Json::object();
-  if (input_.ids > 0) in.set("ids", input_.ids);
-  else if (input_.dims.empty()) in.set("width", input_.width);
-  if (!input_.dims.empty())
-    in.set("dims", Json(Json::Array(input_.dims.begin(), input_.dims.end())));
-  if (input_.ids == 0 && input_.axis != Axis::none)
-    in.set("axis", input_.axis == Axis::steps ? "steps" : "channels");
-  t.set("input", std::move(in));
+  t.set("input", input_json(input_));
   if (head >= 0) t.set("head", loom::to_json(coordinate(static_cast<std::size_t>(head))));
   Json cells = Json::array();
   for (std::size_t i = 0; i < nodes_.size(); ++i) {

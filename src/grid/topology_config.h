@@ -12,10 +12,11 @@ namespace loom {
 struct InputConfig {
   std::int64_t width = 0, ids = 0;
   std::vector<std::int64_t> dims;
-  std::string axis;
+  std::string axis, name;
+  JsonPart parts{"inputs"};
   template <class V>
   void fields(V& v) {
-    v.about("What arrives at a network: `width`, `dims`, `ids`, or `ids` with `dims`.");
+    v.about("What arrives at a network: `width`, `dims`, `ids`, `ids` with `dims`, or `parts`.");
     v("width", width, {.doc = "rows of this many values", .min = 1});
     v("dims", dims,
       {.doc = "rows of values arranged in these dimensions, slowest first: "
@@ -30,6 +31,11 @@ struct InputConfig {
       {.doc = "ids below this number: a row is one, a position of a sequence that goes on "
               "in other rows; with `dims` it has as many as those say",
        .min = 1});
+    v("parts", parts,
+      {.doc = "several inputs by name, each an object like this with a `name` and `width` or "
+              "`dims`: they lie side by side in a row, in this order, and layers take them by "
+              "`part` (version 2)"});
+    v("name", name, {.doc = "of a part"});
   }
 };
 

@@ -33,14 +33,17 @@ struct Shape {
   // empty: not.
   std::vector<std::int64_t> dims{};
   Axis axis = Axis::none;
+  // The operands of which a row consists, one behind the other: the parts of an input, or what a
+  // merge by `operands` brings. Empty: it is one.
+  std::vector<Shape> parts{};
+  std::string name{};  // of a part of an input
   // A row of these dimensions; an error where one is below 1 or they hold more than 2^31-1 values.
   static Result<Shape> of(std::vector<std::int64_t> dims, Axis axis = Axis::none);
   // Numbers of a row: values or ids.
   std::int64_t count() const;
   friend bool operator==(const Shape&, const Shape&) = default;
   // "[B, 8]", "[B, T=5, 8]", "[B, C=3, 28, 28]", "[B, T=5] of ids below 10": B are the rows; "[T,
-  // 8]",
-  // "[T] of ids below 10" where rows are positions.
+  // 8]", "[T] of ids below 10" where rows are positions; "image [B, 28, 28] and table [B, 5]".
   std::string to_string() const;
 };
 
@@ -155,6 +158,8 @@ class LayerType {
 
   virtual bool is_container() const { return false; }
   virtual Works works() const { return Works::on_rows; }
+  // Takes rows of several operands (Shape::parts).
+  virtual bool takes_operands() const { return false; }
   // A NaN that arrives is a value to it: a missing one.
   virtual bool takes_missing(const LayerConfig&) const { return false; }
   // Why a row that this layer gives is not a function of its own row and the weights, whatever rows stand beside it: "attends to other rows". Empty: it is,

@@ -59,6 +59,11 @@ class OpCheck {
   bool ids(int i) const { return type(i) == ValueType::u32 && from_host(i); }
   // Positions: of the host, or steps.
   bool positions(int i) const { return ids(i) || steps_of(of(i)) > 0; }
+  // Rows of operand `of_rows`, a parameter: indices of the host, or steps that it has.
+  bool indices(int i, int of_rows) const {
+    const std::int64_t steps = steps_of(of(i));
+    return ids(i) || (steps > 0 && steps <= constant_rows(of_rows));
+  }
   bool targets(int i) const { return type(i) == ValueType::i32 && from_host(i); }
   bool routed(int i, int of_rows) const;
   // A KV state holds values of the type of operand `like`, or f32 values as q15.

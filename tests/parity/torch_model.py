@@ -154,7 +154,9 @@ class Model:
         cell = cells[i]
         merge = cell.get("merge", "concat")
         x, dims = arriving[0]
-        if len(arriving) > 1:
+        if merge == "operands":
+            x, dims = torch.cat([a for a, _ in arriving], 1), [d for _, d in arriving]
+        elif len(arriving) > 1:
             for _, other in arriving[1:]:
                 if merge == "concat" and dims and len(dims) == len(other) and dims[1:] == other[1:]:
                     dims = [dims[0] + other[0]] + dims[1:]

@@ -8,7 +8,8 @@ from description import NOTE, condition_text, range_text
 # Heading, then type: name of the function in Python.
 SECTIONS = (
     ("products", {"dense": "Dense", "embedding": "Embedding", "swiglu": "SwiGLU",
-                  "attention": "Attention"}),
+                  "attention": "Attention", "cross_attention": "CrossAttention",
+                  "positions": "Positions"}),
     ("convolutions and pools, channels first",
      {"cnn1": "Conv1d", "cnn2": "Conv2d", "cnn3": "Conv3d", "conv_transposed1": "ConvTranspose1d",
       "conv_transposed2": "ConvTranspose2d", "conv_transposed3": "ConvTranspose3d",
@@ -20,7 +21,7 @@ SECTIONS = (
                          "instance_norm": "InstanceNorm", "standardize": "Standardize",
                          "dropout": "Dropout"}),
     ("shapes and branches", {"flatten": "Flatten", "reshape": "Reshape", "parallel": "Parallel",
-                             "each": "Each"}),
+                             "each": "Each", "part": "Part"}),
     ("probabilities", {"softmax": "Softmax", "log_softmax": "LogSoftmax",
                        "adaptive_softmax": "AdaptiveSoftmax",
                        "mixture_of_softmaxes": "MixtureOfSoftmaxes", "kmeans": "KMeans"}),

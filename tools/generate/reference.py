@@ -6,13 +6,13 @@ from description import NOTE, condition_text, number, range_text, replaced
 # Headings of the page, and the types under them in the order in which people look for them. A type
 # that stands nowhere comes last.
 SECTIONS = (
-    ("Products", "dense embedding swiglu attention"),
+    ("Products", "dense embedding swiglu attention cross_attention positions"),
     ("Convolutions and pools", "cnn1 cnn2 cnn3 conv_transposed1 conv_transposed2 conv_transposed3 "
      "max_pool1 max_pool2 max_pool3 avg_pool1 avg_pool2 avg_pool3"),
     ("Recurrent layers", "rnn gru lstm"),
     ("Norms and noise", "layer_norm rms_norm batch_norm group_norm instance_norm standardize "
      "dropout"),
-    ("Containers and shapes", "sequential residual parallel each flatten reshape"),
+    ("Containers and shapes", "sequential residual parallel part each flatten reshape"),
     ("Probabilities", "softmax log_softmax adaptive_softmax mixture_of_softmaxes kmeans"),
     ("Functions of whole rows", "activation unary binary select reduce permute pick value_matmul"),
 )

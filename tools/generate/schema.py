@@ -114,12 +114,12 @@ def topology(described, old):
     untyped["properties"] = {f["key"]: {"$ref": "#/$defs/any_cell/properties/" + f["key"]}
                              for f in cell if f["key"] not in ("type", "layers")}
     names = [layer["type"] for layer in described["layers"]]
-    inputs = [object_of({"fields": [{**f, "required": True}]})
-              for f in described["input"]["fields"]]
+    inputs = {**object_of(described["input"]), "minProperties": 1}
     cells = {"type": "array", "items": {"allOf": [{"required": ["at"]}, {"$ref": "#/$defs/cell"}]}}
     defs = {
         "coordinate": coordinate(),
-        "input": {"description": described["input"]["about"], "oneOf": inputs},
+        "input": inputs,
+        "inputs": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/input"}},
         "links": {"type": "array", "items": link(["read", "send", "run"])},
         "layers": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/cell"}},
         "cells": cells,

@@ -6,7 +6,7 @@ from reference import sections
 
 KINDS = {"integer": "number", "number": "number", "boolean": "boolean", "string": "string",
          "integers": "number | number[]", "integer lists": "number[][]", "strings": "string[]",
-         "coordinate": "Coordinate", "input": "Input", "links": "Link[]", "layers": "Cell[]",
+         "coordinate": "Coordinate", "input": "Input", "inputs": "Input[]", "links": "Link[]", "layers": "Cell[]",
          "cells": "(Cell & { at: Coordinate })[]"}
 
 
@@ -63,9 +63,9 @@ def topology(described, old):
                "export type Link = { read: Coordinate } | { send: Coordinate } | "
                "{ run: Coordinate };\n\n")
     out.append(comment(described["input"]["about"]))
-    inputs = ["{ %s: %s }" % (f["key"], "number[]" if f["type"] == "integers" else type_of(f))
-              for f in described["input"]["fields"]]
-    out.append("export type Input = %s;\n\n" % " | ".join(inputs))
+    out.append("export interface Input {\n")
+    out += [member(f) for f in described["input"]["fields"]]
+    out.append("}\n\n")
     out.append("/** What every cell may have. */\nexport interface AnyCell {\n")
     out += [member(f) for f in cell]
     out.append("}\n")

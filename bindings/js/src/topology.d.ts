@@ -9,8 +9,25 @@ export type Activation =
 export type Coordinate = [number, number, number, number];
 export type Link = { read: Coordinate } | { send: Coordinate } | { run: Coordinate };
 
-/** What arrives at a network: `width`, `dims`, `ids`, or `ids` with `dims`. */
-export type Input = { width: number } | { dims: number[] } | { axis: 'steps' | 'channels' } | { ids: number };
+/** What arrives at a network: `width`, `dims`, `ids`, `ids` with `dims`, or `parts`. */
+export interface Input {
+  /** rows of this many values; at least 1; default 0 */
+  width?: number;
+  /** rows of values arranged in these dimensions, slowest first: `[C, H, W]`, or steps and
+   *  features; with `ids` (version 2) `[T]`: a row is the ids of T steps; at least 1 */
+  dims?: number | number[];
+  /** what the first of `dims` counts, `steps` or `channels`; absent: what the first layer takes
+   *  it for (version 2) */
+  axis?: 'steps' | 'channels';
+  /** ids below this number: a row is one, a position of a sequence that goes on in other rows;
+   *  with `dims` it has as many as those say; at least 1; default 0 */
+  ids?: number;
+  /** several inputs by name, each an object like this with a `name` and `width` or `dims`: they
+   *  lie side by side in a row, in this order, and layers take them by `part` (version 2) */
+  parts?: Input[];
+  /** of a part */
+  name?: string;
+}
 
 /** What every cell may have. */
 export interface AnyCell {
@@ -24,8 +41,9 @@ export interface AnyCell {
    *  cells and nested layers that run it must get what it gets. Gradients of all places add up;
    *  cells that run one another in a circle are refused and named */
   links?: Link[];
-  /** how several arrivals meet; of cells of the grid alone; default concat */
-  merge?: 'concat' | 'add' | 'avg';
+  /** how several arrivals meet; `operands`: for a layer that takes several, `cross_attention`
+   *  (version 2); of cells of the grid alone; default concat */
+  merge?: 'concat' | 'add' | 'avg' | 'operands';
   /** the previous cell still arrives although there is a `read`; of cells of the grid alone;
    *  default false */
   keep_previous?: boolean;
@@ -130,6 +148,35 @@ export interface AttentionCell extends AnyCell {
   sub_norm?: boolean;
   /** its eps; with `sub_norm`; 1e-8 to 1; default 1e-5 */
   sub_norm_eps?: number;
+}
+
+/** Multi-head attention of the steps of one operand [steps, features] to those of a second,
+ *  [steps, features] (arXiv 1706.03762), without positions: every step sees all of them but
+ *  those that a third operand, [steps], masks by a value other than 0, as `True` does in
+ *  PyTorch's `key_padding_mask`. A step that sees none gets what the output adds alone,
+ *  `o_bias` or 0. Operands come by `merge` or `combine`: `operands`. Parameters: `q`, `k`, `v`,
+ *  `o`. */
+export interface CrossAttentionCell extends AnyCell {
+  type: 'cross_attention';
+  /** heads; 1 to 65536; default 1 */
+  heads?: number;
+  /** values per head; 0: width / heads; 0 to 65536; default 0 */
+  head_dim?: number;
+  /** adds learned vectors to queries, keys and values; default false */
+  qkv_bias?: boolean;
+  /** adds a learned vector to the output; default false */
+  out_bias?: boolean;
+}
+
+/** Adds a learned vector per position to the steps of a row [steps, features], or to rows that
+ *  are positions of sequences, as language models have them. Parameter: `weight` [count,
+ *  features]. */
+export interface PositionsCell extends AnyCell {
+  type: 'positions';
+  /** positions; 0: the steps of a row; at least 0; default 0 */
+  count?: number;
+  /** standard deviation of the initial vectors; at least 0; default 0.02 */
+  std?: number;
 }
 
 /** Convolution over [channels, length], [channels, height, width] or [channels, depth, height,
@@ -378,9 +425,9 @@ export interface ParallelCell extends AnyCell {
   /** `broadcast`: every branch sees the row; `split`: each an equal part of it; default
    *  broadcast */
   input?: 'broadcast' | 'split';
-  /** how branches meet; `filter`: weighed by a learned gate, a mixture of experts; default
-   *  concat */
-  combine?: 'concat' | 'add' | 'avg' | 'filter' | 'grid_scatter';
+  /** how branches meet; `filter`: weighed by a learned gate, a mixture of experts; `operands`:
+   *  for a layer behind it that takes several (version 2); default concat */
+  combine?: 'concat' | 'add' | 'avg' | 'filter' | 'grid_scatter' | 'operands';
   /** where widths must agree, a learned matrix brings each branch to the width of the first;
    *  false: they must. Not of `concat`; default false */
   stitch?: boolean;
@@ -395,6 +442,16 @@ export interface ParallelCell extends AnyCell {
   /** of a container: its layers in order, each an object like a cell; or `{"links": [{"run":
    *  cell}]}`, that cell's layer here */
   layers: Cell[];
+}
+
+/** One of several operands of a row: `of` names a part of the network's input, or `index`
+ *  counts. */
+export interface PartCell extends AnyCell {
+  type: 'part';
+  /** its name */
+  of?: string;
+  /** which one, from 0; -1: that of the name `of`; at least -1; default -1 */
+  index?: number;
 }
 
 /** One layer applied to every part of the row: a part is a row to it. */
@@ -597,6 +654,8 @@ export type Cell =
   | EmbeddingCell
   | SwigluCell
   | AttentionCell
+  | CrossAttentionCell
+  | PositionsCell
   | CnnCell
   | ConvTransposedCell
   | MaxPoolCell
@@ -614,6 +673,7 @@ export type Cell =
   | SequentialCell
   | ResidualCell
   | ParallelCell
+  | PartCell
   | EachCell
   | FlattenCell
   | ReshapeCell

@@ -20,7 +20,7 @@ class Layer(Dict[str, Any]):
 # Types without weights: an object in several places is as many layers.
 _WEIGHTLESS = {
     "activation", "avg_pool1", "avg_pool2", "avg_pool3", "binary", "dropout", "flatten",
-    "log_softmax", "max_pool1", "max_pool2", "max_pool3", "permute", "pick", "reduce", "reshape",
+    "log_softmax", "max_pool1", "max_pool2", "max_pool3", "part", "permute", "pick", "reduce", "reshape",
     "residual", "select", "softmax", "unary", "value_matmul",
 }
 

@@ -24,11 +24,11 @@ Size = Union[int, Sequence[int]]  # one number for all dimensions, or one for ea
 __all__ = [
     "Activation", "AdaptiveSoftmax", "Attention", "AvgPool1d", "AvgPool2d", "AvgPool3d",
     "BatchNorm", "Binary", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
-    "ConvTranspose3d", "Dense", "Dropout", "Each", "Embedding", "Flatten", "GRU", "GroupNorm",
-    "Input", "InstanceNorm", "KMeans", "LSTM", "Layer", "LayerNorm", "LogSoftmax", "MaxPool1d",
-    "MaxPool2d", "MaxPool3d", "MixtureOfSoftmaxes", "Parallel", "Permute", "Pick", "RMSNorm",
-    "RNN", "Reduce", "Reshape", "Residual", "Select", "Sequential", "Softmax", "Standardize",
-    "SwiGLU", "Unary", "ValueMatmul",
+    "ConvTranspose3d", "CrossAttention", "Dense", "Dropout", "Each", "Embedding", "Flatten",
+    "GRU", "GroupNorm", "Input", "InstanceNorm", "KMeans", "LSTM", "Layer", "LayerNorm",
+    "LogSoftmax", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MixtureOfSoftmaxes", "Parallel",
+    "Part", "Permute", "Pick", "Positions", "RMSNorm", "RNN", "Reduce", "Reshape", "Residual",
+    "Select", "Sequential", "Softmax", "Standardize", "SwiGLU", "Unary", "ValueMatmul",
 ]
 
 
@@ -122,6 +122,36 @@ def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
         "rope_high_freq_factor": rope_high_freq_factor,
         "rope_original_positions": rope_original_positions, "sub_norm": sub_norm,
         "sub_norm_eps": sub_norm_eps, "out_std": out_std}, common)
+
+
+def CrossAttention(heads: int = 1, head_dim: int = 0, qkv_bias: bool = False,
+                   out_bias: bool = False, **common: Any) -> Layer:
+    """Multi-head attention of the steps of one operand (steps, features) to those of a second,
+    (steps, features) (arXiv 1706.03762), without positions: every step sees all of them but
+    those that a third operand, (steps), masks by a value other than 0, as `True` does in
+    PyTorch's `key_padding_mask`. A step that sees none gets what the output adds alone,
+    `o_bias` or 0. Operands come by `merge` or `combine`: `operands`. Parameters: `q`, `k`, `v`,
+    `o`.
+
+    * `heads`: heads; 1 to 65536.
+    * `head_dim`: values per head; 0: width / heads; 0 to 65536.
+    * `qkv_bias`: adds learned vectors to queries, keys and values.
+    * `out_bias`: adds a learned vector to the output.
+    """
+    return Layer("cross_attention", {
+        "heads": heads, "head_dim": head_dim, "qkv_bias": qkv_bias,
+        "out_bias": out_bias}, common)
+
+
+def Positions(count: int = 0, std: float = 0.02, **common: Any) -> Layer:
+    """Adds a learned vector per position to the steps of a row (steps, features), or to rows that
+    are positions of sequences, as language models have them. Parameter: `weight` (count,
+    features).
+
+    * `count`: positions; 0: the steps of a row; at least 0.
+    * `std`: standard deviation of the initial vectors; at least 0.
+    """
+    return Layer("positions", {"count": count, "std": std}, common)
 
 
 # ---- convolutions and pools, channels first
@@ -550,7 +580,8 @@ def Parallel(*branches: Layer, input: str = "broadcast", combine: str = "concat"
     `stitch1` ...
 
     * `input`: `broadcast`: every branch sees the row; `split`: each an equal part of it.
-    * `combine`: how branches meet; `filter`: weighed by a learned gate, a mixture of experts.
+    * `combine`: how branches meet; `filter`: weighed by a learned gate, a mixture of experts;
+      `operands`: for a layer behind it that takes several (version 2).
     * `stitch`: where widths must agree, a learned matrix brings each branch to the width of the
       first; false: they must. Not of `concat`.
     * `temperature`: of the gate; with `combine` `filter`; above 0, at most 1e6.
@@ -571,6 +602,16 @@ def Each(layer: Layer, count: int = 0, **common: Any) -> Layer:
     * `count`: parts; 0: the first dimension of the row; at least 0.
     """
     return Layer("each", {"layers": [layer], "count": count}, common)
+
+
+def Part(of: str = "", index: int = -1, **common: Any) -> Layer:
+    """One of several operands of a row: `of` names a part of the network's input, or `index`
+    counts.
+
+    * `of`: its name.
+    * `index`: which one, from 0; -1: that of the name `of`; at least -1.
+    """
+    return Layer("part", {"of": of, "index": index}, common)
 
 
 # ---- probabilities

@@ -24,8 +24,9 @@ struct ParallelConfig : LayerConfig {
     v("input", input, {.doc = "`broadcast`: every branch sees the row; `split`: each an equal part "
                               "of it", .one_of = "broadcast, split"});
     v("combine", combine, {.doc = "how branches meet; `filter`: weighed by a learned gate, a "
-                                  "mixture of experts",
-                           .one_of = "concat, add, avg, filter, grid_scatter"});
+                                  "mixture of experts; `operands`: for a layer behind it that "
+                                  "takes several (version 2)",
+                           .one_of = "concat, add, avg, filter, grid_scatter, operands"});
     v("stitch", stitch,
       {.doc = "where widths must agree, a learned matrix brings each branch to "
               "the width of the first; false: they must. Not of `concat`"});
@@ -39,6 +40,7 @@ struct ParallelConfig : LayerConfig {
                          .required = true, .only = scatters});
   }
   bool routes() const { return top_k > 0; }
+  bool joins() const { return combine == "concat" || combine == "operands"; }  // side by side
   bool meets() const { return combine == "add" || combine == "avg" || combine == "filter" || combine == "grid_scatter"; }
 };
 
@@ -48,6 +50,7 @@ class Parallel : public LayerWith<ParallelConfig> {
  public:
   std::string_view name() const override { return "parallel"; }
   bool is_container() const override { return true; }
+  bool takes_operands() const override { return true; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner& children) const override {
     const ParallelConfig& c = of(config);
@@ -85,12 +88,17 @@ class Parallel : public LayerWith<ParallelConfig> {
       if (!c.stitch) return bad("branch 0 gives " + std::to_string(width) + " values and branch " + std::to_string(i) + " " + std::to_string(own) + ": for " + c.combine + " they must agree, or set \"stitch\"");
       plan.params.push_back(ParamSpec::product(stitch_role(i), width, own, 1 / __builtin_sqrt(static_cast<double>(own))));
     }
-    if (c.combine == "concat") {
+    if (c.joins()) {
       width = 0;
       for (const Shape& s : outs) width += s.width;
       if (width > INT32_MAX) return bad("gives more than 2^31-1 values");
       plan.out = {width};
-      if (shaped) LOOM_TRY(join_first(outs, plan.out));
+      if (c.combine == "operands") {
+        if (!shaped) return bad("\"combine\": operands are of version 2 of topologies");
+        plan.out.parts = std::move(outs);
+      } else if (shaped) {
+        LOOM_TRY(join_first(outs, plan.out));
+      }
     } else if (c.combine == "grid_scatter") {
       LOOM_TRY(check_places(c, count));
       LOOM_ASSIGN(plan.out, Shape::of({c.grid[0], c.grid[1], width}));
@@ -116,7 +124,7 @@ class Parallel : public LayerWith<ParallelConfig> {
       v.keep(numbered("y", i), y);
       parts.push_back(y);
     }
-    if (c.combine == "concat") return side_by_side(v.emit, parts);
+    if (c.joins()) return side_by_side(v.emit, parts);
     if (c.combine == "grid_scatter") return scattered(c, v.emit, parts);
     if (c.combine == "filter") {
       const View shares = gate(c, v, x);
@@ -145,7 +153,7 @@ class Parallel : public LayerWith<ParallelConfig> {
     for (std::size_t i = 0; i < count; ++i) {
       const View y = v.kept(numbered("y", i));
       View g = gy;
-      if (c.combine == "concat") {
+      if (c.joins()) {
         g = Emit::slice(gy, col, y.cols);
         col += y.cols;
       } else if (c.combine == "grid_scatter") {

@@ -15,6 +15,7 @@ class Sequential : public LayerWith<SequentialConfig> {
  public:
   std::string_view name() const override { return "sequential"; }
   bool is_container() const override { return true; }
+  bool takes_operands() const override { return true; }
 
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner& children) const override {
     if (children.count() == 0) return Status(Code::invalid_argument, "\"layers\" is empty: a sequential needs at least one");

@@ -20,8 +20,8 @@ static inline void unpack_words(i64 cols, const unsigned char* panel, float* out
     }
 }
 
-// f32 values of one panel of classes F and B, without the row scale, as [k][16].
-static inline void unpack_values(const WeightArg& w, const unsigned char* panel, i64 first_row, float* out) {
+// f32 values of one panel of classes F and B, without the row scale, as [k][16]. Not inlined, for size.
+__attribute__((noinline)) static void unpack_values(const WeightArg& w, const unsigned char* panel, i64 first_row, float* out) {
   const float* const table = w.table;
   const auto listed = [table](unsigned code, i64) { return table[code]; };
   if (w.bits == 8) return unpack_words<4>(w.cols, panel, out, listed);

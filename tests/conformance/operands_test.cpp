@@ -1,0 +1,148 @@
+// Rows of several operands: inputs by name, attention to another sequence, what is refused.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/threads/thread_pool.h"
+#include "conformance/support.h"
+#include "exec/session.h"
+
+namespace loom {
+namespace {
+
+std::string topology(const std::string& input, const std::vector<std::string>& cells,
+                     int version = 2) {
+  std::string text = R"({"format":"loom-topology","version":)" + std::to_string(version) +
+                     R"(,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" +
+                     input + R"(,"cells":[)";
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    text += (i > 0 ? "," : "") + (R"({"at":[0,0,0,)" + std::to_string(i)) + "]," + cells[i] + "}";
+  return text + "]}";
+}
+std::string refusal(const std::string& text) {
+  const auto network = Network::from_json(std::string_view(text));
+  return network.ok() ? std::string() : network.status().message();
+}
+void expect_refused(const std::string& text, const std::string& part) {
+  const std::string said = refusal(text);
+  EXPECT_NE(said.find(part), std::string::npos) << text << "\n" << said;
+}
+
+const std::string kTwo = R"({"parts":[{"name":"image","dims":[1,2,2]},{"name":"table","width":3}]})";
+const std::string kAttends = R"("links":[{"read":[0,0,0,1]},{"read":[0,0,0,2]},{"read":[0,0,0,3]}],"merge":"operands")";
+// The input in three parts, and what attends from the first to the second.
+std::vector<std::string> attending(const std::string& settings = "") {
+  const std::string from = R"("links":[{"read":[0,0,0,0]}])";
+  return {R"("enabled":false)", R"("type":"part","of":"own",)" + from,
+          R"("type":"part","of":"memory",)" + from, R"("type":"part","of":"mask",)" + from,
+          R"("type":"cross_attention","heads":2,"out_bias":true,)" + settings + kAttends};
+}
+const std::string kThree =
+    R"({"parts":[{"name":"own","dims":[2,4]},{"name":"memory","dims":[3,6]},{"name":"mask","width":3}]})";
+
+std::vector<float> outputs(Network& network, std::span<const float> x, std::int64_t rows) {
+  ThreadPool pool(1);
+  auto session = Session::create(network, pool, {.max_rows = 8});
+  EXPECT_TRUE(session.ok()) << session.status().message();
+  const auto y = session->run(x, rows);
+  EXPECT_TRUE(y.ok()) << y.status().message();
+  return y.ok() ? std::vector<float>(y->begin(), y->end()) : std::vector<float>();
+}
+std::vector<float> row_of(const Network& network, std::uint64_t seed) {
+  std::vector<float> x(static_cast<std::size_t>(network.input().width));
+  const RandomStream random(seed, 0);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = normal(random, i);
+  return x;
+}
+
+TEST(Operands, InputsHaveNamesThatComeBack) {
+  const std::string text =
+      topology(kTwo, {R"("type":"parallel","layers":[{"type":"part","of":"table"},{"type":"sequential",
+          "layers":[{"type":"part","of":"image"},{"type":"cnn2","filters":2,"kernel":2},{"type":"flatten"}]}])"});
+  Network network = test::network_of(text);
+  EXPECT_EQ(network.input().width, 7);
+  EXPECT_EQ(network.input().to_string(), "image [B, 1, 2, 2] and table [B, 3]");
+  EXPECT_EQ(network.output().width, 5);
+  auto again = Network::from_json(network.to_json());
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(again->input(), network.input());
+  EXPECT_EQ(again->to_json().dump(), network.to_json().dump());
+  const std::vector<float> y = outputs(network, std::vector<float>{0, 0, 0, 0, 1, 2, 3}, 1);
+  EXPECT_EQ(std::vector<float>(y.begin(), y.begin() + 3), (std::vector<float>{1, 2, 3}));
+}
+
+TEST(Operands, WhatIsMaskedChangesNothing) {
+  Network network = test::network_of(topology(kThree, attending()));
+  ASSERT_TRUE(network.initialize(3).ok());
+  WeightStore& bias = *network.find("0.0.0.4", "o_bias");
+  for (double& value : bias.mutable_master64()) value = 0.25;
+  bias.touch();
+  std::vector<float> x = row_of(network, 7);
+  for (std::size_t i = 26; i < 29; ++i) x[i] = i == 27 ? 1.0f : 0.0f;
+  const std::vector<float> masked = outputs(network, x, 1);
+  for (std::size_t i = 14; i < 20; ++i) x[i] = 1e4f;  // the step that nobody sees
+  EXPECT_EQ(outputs(network, x, 1), masked);
+  x[27] = 0;
+  EXPECT_NE(outputs(network, x, 1), masked);
+  for (std::size_t i = 26; i < 29; ++i) x[i] = 1;  // none is seen: what the output adds alone
+  EXPECT_EQ(outputs(network, x, 1), std::vector<float>(8, 0.25f));
+}
+
+TEST(Operands, RefusalsSayWhatArrives) {
+  expect_refused(topology(kTwo, {R"("type":"dense","out":2)"}),
+                 "takes one operand, and image [B, 1, 2, 2] and table [B, 3] arrive");
+  expect_refused(topology(kTwo, {R"("type":"part","of":"tables")"}), "did you mean \"table\"");
+  expect_refused(topology(kTwo, {R"("type":"part")"}), "\"of\"");
+  expect_refused(topology(kTwo, {R"("type":"part","of":"table","index":1)"}), "\"of\"");
+  expect_refused(topology(kTwo, {R"("type":"part","index":2)"}), "\"index\" 2");
+  expect_refused(topology(R"({"width":3})", {R"("type":"part","index":0)"}), "several operands");
+  expect_refused(topology(kTwo, {R"("type":"sequential","layers":[{"type":"each","layers":[{"type":"dense","out":1}]}])"}),
+                 "takes one operand");
+  expect_refused(topology(kTwo, {R"("enabled":false)"}), "output are several operands");
+  expect_refused(topology(R"({"width":3})", {R"("type":"cross_attention")"}), "expects two operands");
+  expect_refused(topology(kThree, attending(R"("head_dim":0,"dtype":"f32","hedas":1,)")), "hedas");
+  std::vector<std::string> cells = attending();
+  cells[3] = R"("type":"part","of":"own","links":[{"read":[0,0,0,0]}])";
+  expect_refused(topology(kThree, cells), "the mask has a value for each of the 3 steps");
+  cells = attending();
+  cells[2] = R"("type":"part","of":"mask","links":[{"read":[0,0,0,0]}])";
+  expect_refused(topology(kThree, cells), "operand 1 must be [steps, features], got [B, 3]");
+}
+
+TEST(Operands, PartsOfAnInputAreCheckedByName) {
+  const std::vector<std::string> cell = {R"("type":"part","index":0)"};
+  const auto input = [&](const std::string& parts) { return topology(R"({"parts":)" + parts + "}", cell); };
+  expect_refused(input("[]"), "expected a list");
+  expect_refused(input(R"([{"width":2}])"), "\"name\"");
+  expect_refused(input(R"([{"name":"a","width":2},{"name":"a","width":3}])"), "two are named \"a\"");
+  expect_refused(input(R"([{"name":"a","dims":[0]}])"), "dims");
+  expect_refused(input(R"([{"name":"a"}])"), "part a");
+  expect_refused(input(R"([{"name":"a","ids":5,"dims":[3]}])"), "part a: ids");
+  expect_refused(input(R"([{"name":"a","width":2,"parts":[]}])"), "no parts");
+  expect_refused(input(R"([{"name":"a","width":2147483647},{"name":"b","width":9}])"), "2^31-1");
+  expect_refused(topology(R"({"width":2,"name":"a"})", cell), "\"name\"");
+  expect_refused(topology(R"({"width":2,"parts":[{"name":"a","width":2}]})", cell), "\"parts\"");
+  expect_refused(topology(kTwo, cell, 1), "version 2");
+  const std::string merged = R"("type":"dense","out":2,"links":[{"read":[0,0,0,0]},{"read":[0,0,0,1]}],"merge":"operands")";
+  expect_refused(topology(R"({"width":2})", {R"("type":"dense","out":2)", R"("type":"dense","out":2)", merged}, 1), "version 2");
+  expect_refused(topology(R"({"width":2})", {R"("type":"dense","out":2)", R"("type":"dense","out":2)", merged}), "takes one operand");
+}
+
+// A table of positions is an index limit of runs, as a vocabulary is.
+TEST(Operands, PositionsBeyondTheirTableAreRefused) {
+  Network network = test::network_of(topology(R"({"ids":5})", {R"("type":"embedding","out":4)", R"("type":"positions","count":3)",
+                                                               R"("type":"attention","heads":2)"}));
+  ASSERT_TRUE(network.initialize(1).ok());
+  ThreadPool pool(1);
+  auto session = Session::create(network, pool, {.max_rows = 8, .max_positions = 16});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const std::vector<std::uint32_t> ids{1, 2, 3, 4}, sequences(4, 0), positions{0, 1, 2, 3};
+  const auto first = [](const auto& list, std::size_t n) { return std::span(list).first(n); };
+  EXPECT_TRUE(session->run_tokens(first(ids, 3), first(sequences, 3), first(positions, 3), {}).ok());
+  const Status status = session->run_tokens(ids, sequences, positions, {});
+  EXPECT_EQ(status.code(), Code::out_of_range) << status.message();
+  EXPECT_NE(status.message().find("positions"), std::string::npos) << status.message();
+}
+
+}  // namespace
+}  // namespace loom
