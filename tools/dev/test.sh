@@ -134,8 +134,10 @@ run_parity() {
     # shellcheck disable=SC2086
     run_script "parity/$name" ${command//PYTHON/$python}
   done < <(parity_checks)
-  if python=$(torch_python); then run_script parity/torch-random "$python" tests/parity/torch_random.py
-  else skip_script parity/torch-random "needs Python 3 with PyTorch and NumPy: Debian's python3-torch"; fi
+  for name in torch-random torch-natural; do
+    if python=$(torch_python); then run_script "parity/$name" "$python" "tests/parity/${name/-/_}.py"
+    else skip_script "parity/$name" "needs Python 3 with PyTorch and NumPy: Debian's python3-torch"; fi
+  done
   if python=$(peft_python); then run_script parity/peft "$python" tests/parity/peft_adapter.py build/release/loom
   else skip_script parity/peft "needs Python 3 with PyTorch, transformers and peft"; fi
 }

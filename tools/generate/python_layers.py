@@ -149,7 +149,8 @@ def sections(described):
 def layers(described, old):
     by_type = {layer["type"]: layer for layer in described["layers"]}
     names = [n for _, section in sections(described) for n in section.values()]
-    every = sorted(names + ["Input", "Layer", "Residual", "Sequential"])
+    every = sorted(names + ["Input", "Layer", "Model", "Residual", "Sequential", "add", "average",
+                            "concat"])
     twice = sorted({n for n in every if every.count(n) > 1})
     if twice:
         raise SystemExit("tools/generate/python_layers.py: in Python two layers are called "
@@ -167,7 +168,8 @@ def layers(described, old):
     out.append(wrapped("Activations: " + ", ".join(activations) + ".", "", ""))
     out.append("\n" + NOTE + '\n"""\nfrom __future__ import annotations\n\n'
                "from typing import Any, List, Optional, Sequence, Union\n\n"
-               "from ._cells import Input, Layer, Residual, Sequential\n\n"
+               "from ._cells import Input, Layer, Residual, Sequential\n"
+               "from ._model import Model, add, average, concat\n\n"
                "Size = Union[int, Sequence[int]]  "
                "# one number for all dimensions, or one for each\n\n__all__ = [\n")
     out.append(wrapped(", ".join('"%s"' % n for n in every) + ",", "    ", "    ") + "]\n")

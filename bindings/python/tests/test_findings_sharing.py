@@ -172,7 +172,8 @@ class Sharing(unittest.TestCase):
         cells = {
             name: make(*NEEDED.get(name, ()))
             for name, make in constructors().items()
-            if name not in ("Select", "ValueMatmul", "Binary", "Permute", "Residual")
+            if name not in ("Select", "ValueMatmul", "Binary", "Permute", "Residual", "Part",
+                            "CrossAttention")
         }
         cells.update(
             Select=L.Select([[1], [1], [2]]),
@@ -194,7 +195,7 @@ class Sharing(unittest.TestCase):
                     if name.endswith("d")
                     else (
                         L.Input(2, 8)
-                        if name in ("Each", "RNN", "GRU", "LSTM", "InstanceNorm")
+                        if name in ("Each", "RNN", "GRU", "LSTM", "InstanceNorm", "Positions")
                         else L.Input(4)
                     )
                 )

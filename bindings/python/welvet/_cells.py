@@ -16,12 +16,19 @@ class Layer(Dict[str, Any]):
             if value is not None:
                 self[key] = list(value) if isinstance(value, tuple) else value
 
+    def __call__(self, *values: Any) -> Any:
+        """What the layer gives for an Input, or for what another layer gave; several are its
+        operands (layers.Model)."""
+        from ._model import call
+
+        return call(self, values)
+
 
 # Types without weights: an object in several places is as many layers.
 _WEIGHTLESS = {
     "activation", "avg_pool1", "avg_pool2", "avg_pool3", "binary", "dropout", "flatten",
-    "log_softmax", "max_pool1", "max_pool2", "max_pool3", "part", "permute", "pick", "reduce", "reshape",
-    "residual", "select", "softmax", "unary", "value_matmul",
+    "log_softmax", "max_pool1", "max_pool2", "max_pool3", "part", "permute", "pick", "reduce",
+    "reshape", "residual", "select", "softmax", "unary", "value_matmul",
 }
 
 
@@ -35,9 +42,9 @@ def has_weights(layer: Dict[str, Any]) -> bool:
     return kind not in _WEIGHTLESS or bool(layer.get("constant"))
 
 
-def with_links(layers: List[Any]) -> List[Dict[str, Any]]:
-    """The cells of layers on the top level, with a link for each further use of an object: one
-    object is one set of weights, whose gradients add up. Raises TypeError where the first of
+def with_links(layers: List[Any], first: int = 0) -> List[Dict[str, Any]]:
+    """The cells of layers on the top level, from the cell `first` on, with a link for each further
+    use of an object: one object is one set of weights, whose gradients add up. Raises TypeError where the first of
     several uses is inside of another layer, for links lead to cells."""
     cells: Dict[int, int] = {}  # of objects on the top level
     nested: Dict[int, Any] = {}
@@ -59,7 +66,7 @@ def with_links(layers: List[Any]) -> List[Dict[str, Any]]:
             return dict(layer)
         return {**layer, "layers": [placed(inner, -1) for inner in layer["layers"]]}
 
-    return [placed(layer, i) for i, layer in enumerate(layers)]
+    return [placed(layer, first + i) for i, layer in enumerate(layers)]
 
 
 def _called(layer: Dict[str, Any]) -> str:
@@ -76,9 +83,10 @@ class Input(Layer):
     values with dimensions (channels first; steps, then features), Input(40, ids=512) rows of 40 ids
     below 512, or Input(ids=512) single ids, positions of sequences that go on in other rows, as
     language models have them. `axis`: what the first dimension counts, "steps" or "channels"; None:
-    what the first layer takes it for."""
+    what the first layer takes it for. `name`: of one of several inputs of a Model."""
 
-    def __init__(self, *dims: int, ids: int = 0, axis: Optional[str] = None) -> None:
+    def __init__(self, *dims: int, ids: int = 0, axis: Optional[str] = None,
+                 name: Optional[str] = None) -> None:
         if not dims and not ids:
             raise TypeError("Input: give sizes, or ids=")
         if len(dims) > 1 and ids:
@@ -91,6 +99,21 @@ class Input(Layer):
             self.described["dims"] = list(dims)
         if axis is not None:
             self.described["axis"] = axis
+        if name is not None and (not isinstance(name, str) or not name):
+            raise TypeError("Input: a name is a text, got %r" % (name,))
+        self.name = name
+        self._value: Any = None
+
+    def value(self) -> Any:
+        """The value that stands for it in a Model: one, however many layers take it."""
+        from ._model import InputValue
+
+        if self._value is None:
+            self._value = InputValue(self)
+        return self._value
+
+    def __add__(self, other: Any) -> Any:
+        return self.value() + other
 
 
 class Sequential(Layer):
@@ -103,6 +126,9 @@ class Sequential(Layer):
         for i, layer in enumerate(layers):
             if isinstance(layer, Input) and i > 0:
                 raise TypeError("Sequential: an Input is the first of a network's layers")
+            if isinstance(layer, Input) and layer.name is not None:
+                raise TypeError("Sequential: takes one Input, without a name: several by name are "
+                                "those of a Model")
         super().__init__("sequential", {"layers": list(layers)}, common)
 
     def topology(self, input: Optional[Input] = None) -> Dict[str, Any]:

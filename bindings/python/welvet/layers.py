@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Any, List, Optional, Sequence, Union
 
 from ._cells import Input, Layer, Residual, Sequential
+from ._model import Model, add, average, concat
 
 Size = Union[int, Sequence[int]]  # one number for all dimensions, or one for each
 
@@ -26,9 +27,10 @@ __all__ = [
     "BatchNorm", "Binary", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
     "ConvTranspose3d", "CrossAttention", "Dense", "Dropout", "Each", "Embedding", "Flatten",
     "GRU", "GroupNorm", "Input", "InstanceNorm", "KMeans", "LSTM", "Layer", "LayerNorm",
-    "LogSoftmax", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MixtureOfSoftmaxes", "Parallel",
-    "Part", "Permute", "Pick", "Positions", "RMSNorm", "RNN", "Reduce", "Reshape", "Residual",
-    "Select", "Sequential", "Softmax", "Standardize", "SwiGLU", "Unary", "ValueMatmul",
+    "LogSoftmax", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MixtureOfSoftmaxes", "Model",
+    "Parallel", "Part", "Permute", "Pick", "Positions", "RMSNorm", "RNN", "Reduce", "Reshape",
+    "Residual", "Select", "Sequential", "Softmax", "Standardize", "SwiGLU", "Unary",
+    "ValueMatmul", "add", "average", "concat",
 ]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._call import array, call, library, new_bytes, place, plain
 from ._cells import Layer, with_links
+from ._model import Model
 from ._object import Idle, Object, cell_name
 from .layers import Sequential
 
@@ -33,8 +34,28 @@ class Parameter(NamedTuple):
         return "%s:%s" % (self.path, self.role)
 
 
+def _joined(x: Dict[str, Any], given: Dict[str, Any], name: str) -> Tuple[np.ndarray, Tuple[int, ...]]:
+    """Arrays by the names of a network's inputs, side by side."""
+    known = [part["name"] for part in given.get("parts", [])]
+    if not known:
+        raise TypeError("%s: the network takes one array, and has no inputs by name" % name)
+    wrong = [key for key in x if key not in known] or [key for key in known if key not in x]
+    if wrong:
+        raise TypeError("%s: %r is %s: expects an array for each of %s"
+                        % (name, wrong[0], "missing" if wrong[0] in known else "no input of the network",
+                           ", ".join(known)))
+    rows = [rows_of(x[part["name"]], part, "%s[%r]" % (name, part["name"])) for part in given["parts"]]
+    for key, (_, lead) in zip(known, rows):
+        if lead != rows[0][1]:
+            raise ValueError("%s: %r has %s samples and %r %s"
+                             % (name, known[0], rows[0][1], key, lead))
+    return np.concatenate([part for part, _ in rows], axis=1), rows[0][1]
+
+
 def rows_of(x: Any, given: Dict[str, Any], name: str = "x") -> Tuple[np.ndarray, Tuple[int, ...]]:
     """x as (rows, numbers of a row) for a network's input, and the shape of its rows."""
+    if isinstance(x, dict):
+        return _joined(x, given, name)
     if "ids" in given and "dims" not in given:
         raise TypeError("%s: the network takes one id per row, positions of sequences: train it on "
                         "Data.tokens, or give its Input the steps of a row" % name)
@@ -114,13 +135,13 @@ class Session(Object):
 class Network(Object):
     """A grid of layers with its weights. Any number of threads may use one.
 
-    `spec` is layers.Sequential(layers.Input(...), ...), a topology (docs/reference/topology.md) as a dict, or the path of a .json file with one, or of an .entity file with the
+    `spec` is layers.Sequential(layers.Input(...), ...), a layers.Model, a topology (docs/reference/topology.md) as a dict, or the path of a .json file with one, or of an .entity file with the
     weights. A topology's parameters are random, a function of `seed` alone; seed=None leaves them zero.
     """
 
-    def __init__(self, spec: Union[Dict[str, Any], Path], seed: Optional[int] = 0) -> None:
+    def __init__(self, spec: Union[Dict[str, Any], Model, Path], seed: Optional[int] = 0) -> None:
         self._sessions = Idle()
-        if isinstance(spec, Sequential):
+        if isinstance(spec, (Sequential, Model)):
             spec = spec.topology()
         if not isinstance(spec, dict):
             path = os.fspath(spec)
@@ -295,7 +316,7 @@ class Network(Object):
 
     def forward(self, x: Any, out: Any = None) -> np.ndarray:
         """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (..., their
-        product); y: (..., dimensions of the output), float32; `out` takes it where given. A network of
+        product); where inputs have names, a dict of such arrays by name; y: (..., dimensions of the output), float32; `out` takes it where given. A network of
         ids takes integers: (..., steps), or, where a row is one id, one sequence, as forward_tokens
         does. Raises ValueError for another shape, TypeError for several sequences of such a
         network."""

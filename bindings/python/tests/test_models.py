@@ -1,0 +1,110 @@
+"""Networks of values: several inputs by name, shared layers, what is refused."""
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import welvet
+from welvet import Network, layers as L
+
+
+def twins():
+    left, right = L.Input(4, name="left"), L.Input(4, name="right")
+    tower = L.Sequential(L.Dense(6, activation="tanh"), L.Dense(3))
+    return L.Model([left, right], L.Dense(2)(L.concat(tower(left), tower(right))))
+
+
+class Models(unittest.TestCase):
+    def setUp(self):
+        r = np.random.default_rng(1)
+        self.x = {"left": r.normal(size=(40, 4)), "right": r.normal(size=(40, 4))}
+        self.y = (self.x["left"][:, 0] > self.x["right"][:, 0]).astype(int)
+
+    def test_a_layer_that_is_called_twice_is_one_set_of_weights(self):
+        net = Network(twins(), seed=1)
+        self.assertEqual(len(net.parameters), 6)
+        swapped = {"left": self.x["right"], "right": self.x["left"]}
+        net.set("0.0.0.6:weight", np.tile([[1, 2, 3]], (2, 2)))  # the same for both twins
+        np.testing.assert_allclose(net(self.x), net(swapped), rtol=1e-5)
+
+    def test_arrays_by_name_are_rows_side_by_side(self):
+        net = Network(twins(), seed=1)
+        rows = np.concatenate([self.x["left"], self.x["right"]], axis=1)
+        np.testing.assert_array_equal(net(self.x), net(rows))
+        turned = {"right": self.x["right"], "left": self.x["left"]}
+        np.testing.assert_array_equal(net(self.x), net(turned))
+        self.assertEqual([p["name"] for p in net.info["input"]["parts"]], ["left", "right"])
+
+    def test_it_learns_is_saved_and_goes_on(self):
+        net = Network(twins(), seed=1)
+        history = welvet.train(net, self.x, self.y, epochs=30, rate=0.01, validation=0.2)
+        self.assertLess(history["loss"][-1], history["loss"][0] / 2)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "twins.entity")
+            net.save(path)
+            again = Network(path)
+        np.testing.assert_array_equal(net(self.x), again(self.x))
+        self.assertEqual(net.topology, again.topology)
+        with net.trainer(self.x, classes=self.y, epochs=2) as trainer:
+            trainer.run()
+            trainer.extend(epochs=2)
+            self.assertEqual(trainer.run().step, 5)  # four times 40 samples, 32 a step
+
+    def test_the_sum_and_the_mean_of_values(self):
+        x = L.Input(3)
+        doubled, same = Network(L.Model(x, x + x)), Network(L.Model(x, L.average(x, x)))
+        np.testing.assert_array_equal(doubled([[1, 2, 3]]), [[2, 4, 6]])
+        np.testing.assert_array_equal(same([[1, 2, 3]]), [[1, 2, 3]])
+        with self.assertRaisesRegex(welvet.InvalidArgument, "cannot add"):
+            Network(L.Model(x, L.add(x, L.Dense(2)(x))))
+
+    def test_dtype_of_all_layers_that_name_none(self):
+        x = L.Input(4)
+        net = Network(L.Model(x, L.Dense(2)(L.Dense(4, dtype="bf16")(x)), dtype="i8"))
+        self.assertEqual([p.format for p in net.parameters if p.role == "weight"], ["bf16", "i8"])
+
+    def test_arrays_that_do_not_fit_are_refused_by_name(self):
+        net = Network(twins())
+        left, right = self.x["left"], self.x["right"]
+        for x, error, said in (({"left": left}, TypeError, "'right' is missing"),
+                               ({**self.x, "centre": left}, TypeError, "'centre' is no input"),
+                               ({"left": left, "right": right[:3]}, ValueError, "samples"),
+                               ({"left": left, "right": right[:, :2]}, ValueError, r"x\['right'\]"),
+                               (left, ValueError, "expects")):
+            with self.assertRaisesRegex(error, said):
+                net(x)
+        with self.assertRaisesRegex(TypeError, "no inputs by name"):
+            Network(L.Sequential(L.Input(4), L.Dense(1)))({"x": left})
+
+    def test_what_is_no_model_is_refused(self):
+        a, b, named = L.Input(3), L.Input(3), L.Input(3, name="a")
+        for make, said in ((lambda: L.Model([a, b], L.Dense(1)(L.concat(a, b))), "have a name each"),
+                           (lambda: L.Model([named, named], L.Dense(1)(named)), "have a name each"),
+                           (lambda: L.Model(a, L.Dense(1)(b)).topology(), "not among"),
+                           (lambda: L.Model([named, L.Input(2, name="b")], L.Dense(1)(named)).topology(), "no layer takes"),
+                           (lambda: L.Model(a, [L.Dense(1)(a), L.Dense(1)(a)]), "one output"),
+                           (lambda: L.Model(L.Dense(1)(a), L.Dense(1)(a)), "inputs are Inputs"),
+                           (lambda: L.Dense(1)(np.zeros(3)), "ndarray"),
+                           (lambda: L.Dense(1)(), "give the values"),
+                           (lambda: L.Residual()(a), "x \\+ y"),
+                           (lambda: a(a), "no layer"),
+                           (lambda: L.Sequential(named, L.Dense(1)), "without a name"),
+                           (lambda: L.Input(3, name=""), "name"),
+                           (lambda: bool(a + b), "neither true nor false"),
+                           (lambda: list(a + b), "no items")):
+            with self.assertRaisesRegex(TypeError, said):
+                make()
+        with self.assertRaisesRegex(welvet.InvalidArgument, "takes one operand"):
+            Network(L.Model(a, L.Dense(1)(a, L.Dense(2)(a))))
+
+    def test_deep_networks_need_no_recursion(self):
+        x = L.Input(2)
+        h = L.Dense(2)(x)
+        for _ in range(3000):
+            h = L.Activation("relu")(h)
+        self.assertEqual(len(L.Model(x, h).topology()["cells"]), 3001)
+
+
+if __name__ == "__main__":
+    unittest.main()

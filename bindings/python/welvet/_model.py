@@ -1,0 +1,169 @@
+"""Networks as values that layers are called with: several inputs, shared layers, branches that meet."""
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from ._cells import Input, Layer, has_weights, with_links
+
+_JOINS = {"concat": "concat", "add": "add", "average": "avg"}
+
+
+class Value:
+    """What a layer gives for other values, or an input. Layers are called with it; + adds two."""
+
+    def __init__(self, layer: Optional[Layer], operands: Tuple["Value", ...], merge: str = "") -> None:
+        self.layer, self.operands, self.merge = layer, operands, merge
+
+    def __add__(self, other: Any) -> "Value":
+        return add(self, other)
+
+    def __iter__(self) -> Any:
+        raise TypeError("a value of a network has no items: it is known when the network runs")
+
+    def __bool__(self) -> bool:
+        raise TypeError("a value of a network is neither true nor false: it is known when the network runs")
+
+
+class InputValue(Value):
+    """An Input that layers are called with."""
+
+    def __init__(self, given: Input) -> None:
+        super().__init__(None, ())
+        self.given = given
+
+
+def values_of(what: str, given: Sequence[Any]) -> Tuple[Value, ...]:
+    """Values from inputs and values, or from one list of them, as Keras takes them."""
+    if len(given) == 1 and isinstance(given[0], (list, tuple)):
+        given = given[0]
+    if not given:
+        raise TypeError("%s: give the values that it takes" % what)
+    made = []
+    for value in given:
+        if isinstance(value, Input):
+            value = value.value()
+        if not isinstance(value, Value):
+            raise TypeError("%s: expects an Input, or what another layer gave, got %s: arrays go "
+                            "through the network that is made of it" % (what, type(value).__name__))
+        made.append(value)
+    return tuple(made)
+
+
+def call(layer: Layer, given: Sequence[Any]) -> Value:
+    """What a layer gives for values: several are its operands."""
+    kind = str(layer["type"])
+    if kind == "input":
+        raise TypeError("an Input is a value, no layer: call a layer with it")
+    if kind == "residual":
+        raise TypeError("Residual() adds inside of a Sequential: here x + y does")
+    operands = values_of(kind, given)
+    return Value(layer, operands, "operands" if len(operands) > 1 else "")
+
+
+def _join(how: str, given: Sequence[Any]) -> Value:
+    operands = values_of(how, given)
+    return operands[0] if len(operands) == 1 else Value(None, operands, _JOINS[how])
+
+
+def concat(*values: Any) -> Value:
+    """Values side by side: features of steps, channels, or numbers of rows without dimensions."""
+    return _join("concat", values)
+
+
+def add(*values: Any) -> Value:
+    """The sum of values of the same dimensions: x + y."""
+    return _join("add", values)
+
+
+def average(*values: Any) -> Value:
+    """The mean of values of the same dimensions."""
+    return _join("average", values)
+
+
+class Model:
+    """A network of values: Model(inputs, outputs), as in Keras.
+
+        image, table = L.Input(1, 8, 8, name="image"), L.Input(5, name="table")
+        x = L.Flatten()(L.Conv2d(8, 3, activation="relu")(image))
+        network = Network(L.Model([image, table], L.Dense(2)(L.concat(x, table))))
+        network({"image": ..., "table": ...})
+
+    A layer that is called twice is one set of weights. Several inputs have names, by which arrays
+    are given; one alone needs none. `dtype` is that of all layers which name none.
+    """
+
+    def __init__(self, inputs: Any, outputs: Any, dtype: Optional[str] = None) -> None:
+        self.inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+        for given in self.inputs:
+            if not isinstance(given, Input):
+                raise TypeError("Model: inputs are Inputs, got %s" % type(given).__name__)
+        names = [given.name for given in self.inputs]
+        if len(names) > 1 and (None in names or len(set(names)) < len(names)):
+            raise TypeError("Model: several inputs have a name each, one of its own: L.Input(5, name=\"table\")")
+        found = values_of("Model", [outputs])
+        if len(found) > 1:
+            raise TypeError("Model: a network has one output: join several by layers.concat, and "
+                            "cut what it gives")
+        self.output, self.dtype = found[0], dtype
+
+    def _ordered(self) -> List[Value]:
+        """All values, each behind its operands, without recursion: networks are deep."""
+        order: List[Value] = []
+        done: Dict[int, bool] = {}
+        waiting: List[Tuple[Value, bool]] = [(self.output, False)]
+        while waiting:
+            value, ready = waiting.pop()
+            if id(value) in done:
+                continue
+            if ready:
+                done[id(value)] = True
+                order.append(value)
+                continue
+            waiting.append((value, True))
+            waiting.extend((operand, False) for operand in reversed(value.operands))
+        return order
+
+    def _inputs_used(self, order: List[Value]) -> None:
+        used = {id(value.given) for value in order if isinstance(value, InputValue)}
+        known = {id(given) for given in self.inputs}
+        if used - known:
+            raise TypeError("Model: a layer takes an Input that is not among the model's inputs")
+        for given in self.inputs:
+            if id(given) not in used:
+                raise TypeError("Model: no layer takes the input %s" % (given.name or given.described))
+
+    def topology(self) -> Dict[str, Any]:
+        """The topology of this network: the first cell hands on what arrives, each value is a cell."""
+        order = self._ordered()
+        self._inputs_used(order)
+        named = self.inputs[0].name is not None
+        cells: List[Layer] = []
+        at: Dict[int, int] = {}  # of values
+        links: List[Tuple[List[int], str]] = []
+        for value in order:
+            if isinstance(value, InputValue) and not named:
+                at[id(value)] = 0
+                continue
+            if isinstance(value, InputValue):
+                layer, reads = Layer("part", {"of": value.given.name}, {}), [0]
+            else:
+                layer, reads = value.layer, [at[id(operand)] for operand in value.operands]  # type: ignore[assignment]
+            cells.append(layer if layer is not None else Layer("", {}, {}))
+            links.append((reads, value.merge))
+            at[id(value)] = len(cells)
+        placed = with_links(cells, 1)
+        for i, (cell, (reads, merge)) in enumerate(zip(placed, links)):
+            if not cell.get("type"):
+                cell.pop("type", None)
+            elif self.dtype is not None and "dtype" not in cell and (has_weights(cell) or "layers" in cell):
+                cell["dtype"] = self.dtype
+            if reads != [i]:  # not what stands before it alone
+                cell["links"] = [{"read": [0, 0, 0, r]} for r in reads] + cell.get("links", [])
+            if merge not in ("", "concat"):
+                cell["merge"] = merge
+        given: Dict[str, Any] = self.inputs[0].described
+        if named:
+            given = {"parts": [{"name": one.name, **one.described} for one in self.inputs]}
+        return {"format": "loom-topology", "version": 2, "layers_per_cell": len(placed) + 1,
+                "input": given,
+                "cells": [{"at": [0, 0, 0, i + 1], **cell} for i, cell in enumerate(placed)]}
