@@ -314,7 +314,7 @@ Status Session::check_values(std::span<const float> x, std::int64_t rows) const 
   if (width_ == 0) return Status(Code::invalid_argument, "session: this network takes ids, not values");
   if (rows < 1 || static_cast<std::int64_t>(x.size()) != rows * width_)
     return Status(Code::invalid_argument, "session: expects " + std::to_string(rows) + " rows of " + std::to_string(width_) + " values, got " + std::to_string(x.size()) + " values");
-  return {};
+  return network_->input().check_ids(x).at("session");
 }
 
 Result<std::span<const float>> Session::run_values(std::span<const float> x, std::int64_t rows) {

@@ -173,11 +173,10 @@ Result<Shape> parse_parts(const Json& list, int version) {
     auto parsed = parse_input(c, version);
     if (!parsed.ok()) return parsed.status().at("part " + c.name);
     Shape part = std::move(*parsed);
-    if (part.ids > 0)
-      return bad("part " + c.name + ": ids stand in no part yet, their input is theirs alone: give "
-                 "the values of an embedding, or rows of zeros with a one");
-    if (part.width > INT32_MAX - all.width) return bad("parts of more than 2^31-1 values");
-    all.width += part.width;
+    if (part.ids > std::int64_t{1} << 24)
+      return bad("part " + c.name + ": ids beside values are below 2^24, as f32 has them");
+    if (part.count() > INT32_MAX - all.width) return bad("parts of more than 2^31-1 values");
+    all.width += part.count();
     part.name = c.name;
     all.parts.push_back(std::move(part));
   }

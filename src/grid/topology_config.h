@@ -32,9 +32,9 @@ struct InputConfig {
               "in other rows; with `dims` it has as many as those say",
        .min = 1});
     v("parts", parts,
-      {.doc = "several inputs by name, each an object like this with a `name` and `width` or "
-              "`dims`: they lie side by side in a row, in this order, and layers take them by "
-              "`part` (version 2)"});
+      {.doc = "several inputs by name, each an object like this with a `name`: they lie side by "
+              "side in a row of values, in this order, ids below 2^24 as whole numbers, and "
+              "layers take them by `part` (version 2)"});
     v("name", name, {.doc = "of a part"});
   }
 };

@@ -10,12 +10,14 @@
 namespace loom {
 
 constexpr std::int64_t kMaxCols = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxIdsOfValues = std::int64_t{1} << 24;  // f32 has all whole numbers up to it
 constexpr std::int64_t kMaxAttentionRows = std::int64_t{1} << 20;  // scratch grows with their square
 
 // What the verifier knows of the instructions before.
 struct CheckedSoFar {
   std::vector<bool> written, measured;  // buffers; registers
   std::vector<BufferId> routed;         // of places: 1 + the share they were made of
+  std::vector<std::int64_t> ids;        // of ids made of values: their count
   bool filled = true;                   // what the instruction modifies was written before
 };
 
@@ -59,11 +61,14 @@ class OpCheck {
   bool ids(int i) const { return type(i) == ValueType::u32 && from_host(i); }
   // Positions: of the host, or steps.
   bool positions(int i) const { return ids(i) || steps_of(of(i)) > 0; }
-  // Rows of operand `of_rows`, a parameter: indices of the host, or steps that it has.
+  // Rows of operand `of_rows`, a parameter: indices of the host, or steps or ids that it has.
   bool indices(int i, int of_rows) const {
     const std::int64_t steps = steps_of(of(i));
-    return ids(i) || (steps > 0 && steps <= constant_rows(of_rows));
+    const std::int64_t most = steps > 0 ? steps : before_.ids[static_cast<std::size_t>(view(i).buffer)];
+    return ids(i) || (most > 0 && most <= constant_rows(of_rows));
   }
+  // Operand i holds ids in [0, count) from here on.
+  void makes_ids(int i, std::int64_t count);
   bool targets(int i) const { return type(i) == ValueType::i32 && from_host(i); }
   bool routed(int i, int of_rows) const;
   // A KV state holds values of the type of operand `like`, or f32 values as q15.

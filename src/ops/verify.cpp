@@ -21,6 +21,7 @@ class Verifier {
     for (std::size_t i = 0; i < p_.buffers.size(); ++i) LOOM_TRY(buffer(i));
     before_.written.resize(p_.buffers.size());
     before_.routed.resize(p_.buffers.size());
+    before_.ids.resize(p_.buffers.size());
     before_.measured.resize(p_.registers.size());
     for (std::size_t n = 0; n < p_.code.size(); ++n) {
       at_ = n;
@@ -212,7 +213,13 @@ bool OpCheck::measures(int places, int share) {
     return false;
   before_.measured[count] = true;
   before_.routed[static_cast<std::size_t>(view(places).buffer)] = view(share).buffer + 1;
+  before_.ids[static_cast<std::size_t>(view(places).buffer)] = 0;
   return true;
+}
+
+void OpCheck::makes_ids(int i, std::int64_t count) {
+  before_.ids[static_cast<std::size_t>(view(i).buffer)] = count;
+  before_.routed[static_cast<std::size_t>(view(i).buffer)] = 0;
 }
 
 Status verify(const Program& program) { return Verifier(program).run(); }

@@ -280,6 +280,7 @@ Result<std::int64_t> Learner::put(std::span<const float> x) {
   if (n == 0 || static_cast<std::int64_t>(x.size()) != n * width_)
     return bad("the network takes " + network_->input().to_string() + ", got " +
                std::to_string(x.size()) + " values");
+  LOOM_TRY(network_->input().check_ids(x));
   LOOM_TRY(rows(n));
   for (std::int64_t r = 0; r < n; ++r)
     std::copy_n(x.data() + r * width_, width_, executor_->row<float>(x_, r).begin());

@@ -1,6 +1,7 @@
 // Rows of several operands: inputs by name, attention to another sequence, what is refused.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "base/threads/thread_pool.h"
@@ -117,7 +118,8 @@ TEST(Operands, PartsOfAnInputAreCheckedByName) {
   expect_refused(input(R"([{"name":"a","width":2},{"name":"a","width":3}])"), "two are named \"a\"");
   expect_refused(input(R"([{"name":"a","dims":[0]}])"), "dims");
   expect_refused(input(R"([{"name":"a"}])"), "part a");
-  expect_refused(input(R"([{"name":"a","ids":5,"dims":[3]}])"), "part a: ids");
+  expect_refused(input(R"([{"name":"a","ids":20000000,"dims":[3]}])"), "below 2^24");
+  expect_refused(topology(R"({"parts":[{"name":"a","ids":5,"dims":[3]}]})", {R"("type":"part","index":0)", R"("type":"dense","out":2)"}), "put an embedding first");
   expect_refused(input(R"([{"name":"a","width":2,"parts":[]}])"), "no parts");
   expect_refused(input(R"([{"name":"a","width":2147483647},{"name":"b","width":9}])"), "2^31-1");
   expect_refused(topology(R"({"width":2,"name":"a"})", cell), "\"name\"");
@@ -126,6 +128,46 @@ TEST(Operands, PartsOfAnInputAreCheckedByName) {
   const std::string merged = R"("type":"dense","out":2,"links":[{"read":[0,0,0,0]},{"read":[0,0,0,1]}],"merge":"operands")";
   expect_refused(topology(R"({"width":2})", {R"("type":"dense","out":2)", R"("type":"dense","out":2)", merged}, 1), "version 2");
   expect_refused(topology(R"({"width":2})", {R"("type":"dense","out":2)", R"("type":"dense","out":2)", merged}), "takes one operand");
+}
+
+// Ids beside values, and a single one.
+TEST(Operands, IdsAmongTheParts) {
+  const auto branch = [](const std::string& of, const std::string& rest) {
+    return R"({"type":"sequential","layers":[{"type":"part","of":")" + of + R"("})" + rest + "]}";
+  };
+  Network network = test::network_of(topology(
+      R"({"parts":[{"name":"text","ids":5,"dims":[3]},{"name":"price","width":1},{"name":"country","ids":7}]})",
+      {R"("type":"parallel","layers":[)" + branch("text", R"(,{"type":"embedding","out":2},{"type":"flatten"})") + "," +
+       branch("price", "") + "," + branch("country", R"(,{"type":"embedding","out":4})") + "]"}));
+  EXPECT_EQ(network.input().to_string(), "text [B, T=3] of ids below 5 and price [B, 1] and country [B] of ids below 7");
+  EXPECT_EQ(network.input().width, 5);
+  const std::vector<float> y = outputs(network, std::vector<float>{0, 4, 2, 1.5f, 6}, 1);
+  ASSERT_EQ(y.size(), 11u);
+  const auto text = network.find("0.0.0.0/0/1", "weight")->master64(), country = network.find("0.0.0.0/2/1", "weight")->master64();
+  EXPECT_EQ(y[2], static_cast<float>(text[2 * 4]));
+  EXPECT_EQ(y[6], 1.5f);
+  EXPECT_EQ(y[7], static_cast<float>(country[4 * 6]));
+  ThreadPool pool(1);
+  auto session = Session::create(network, pool, {.max_rows = 8});
+  ASSERT_TRUE(session.ok());
+  for (const float id : {5.0f, -1.0f, 1.5f, NAN, 4294967297.0f}) {
+    const auto refused = session->run(std::vector<float>{0, 1, 2, 0, 0, 0, id, 2, 0, 0}, 2);
+    EXPECT_EQ(refused.status().code(), Code::out_of_range);
+    EXPECT_NE(refused.status().message().find("row 1: text takes ids, whole numbers below 5"), std::string::npos) << refused.status().message();
+  }
+}
+
+// A program that gathers what no check has bounded is refused.
+TEST(Operands, IdsOfAProgramAreBounded) {
+  for (const std::int64_t count : {4, 5}) {
+    Program program;
+    Emit emit(program);
+    const View x = emit.input("x", ValueType::f32, {1, emit.u32_register("R", 8)}, 1);
+    const View w = emit.weight("w", "weight", 4, 3, {}, ValueType::f32);
+    const View y = emit.gather(w, emit.to_ids(x, count));
+    emit.copy_to(y, emit.output("y", ValueType::f32, emit.rows(y), 3));
+    EXPECT_EQ(verify(program).ok(), count == 4) << verify(program).message();
+  }
 }
 
 // A table of positions is an index limit of runs, as a vocabulary is.

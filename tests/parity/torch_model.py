@@ -217,7 +217,7 @@ class Model:
         return None if p is None else p.reshape(-1)
 
     def embedding(self, c, path, x, dims):
-        return F.embedding(x, self.p(path, "weight")), []
+        return F.embedding(x.long(), self.p(path, "weight")), []
 
     def layer_norm(self, c, path, x, dims):
         return F.layer_norm(x, x.shape[-1:], self.flat(path, "gain"), self.flat(path, "bias"), c.get("eps", 1e-5)), dims

@@ -76,12 +76,12 @@ def causal(n):
 
 @network
 def transformer_with_a_mask(r):
-    x, mask = L.Input(6, 5, name="x"), L.Input(6, name="mask")
-    h = L.Positions()(L.Dense(8)(x))
+    x, mask = L.Input(6, ids=9, name="x"), L.Input(6, name="mask")
+    h = L.Positions()(L.Embedding(8, std=0.5)(x))
     h = L.LayerNorm()(h + L.CrossAttention(2, **ATTENTION)(h, h, mask))
     h = L.LayerNorm()(h + L.Dense(8)(L.Dense(16, activation="gelu_erf")(h)))
     model = L.Model([x, mask], L.Dense(3)(L.Flatten()(h)))
-    p = {"in": nn.Linear(5, 8), "positions": nn.Embedding(6, 8), "attention": attention(8, 2), "norm": nn.LayerNorm(8),
+    p = {"in": nn.Embedding(9, 8), "positions": nn.Embedding(6, 8), "attention": attention(8, 2), "norm": nn.LayerNorm(8),
          "up": nn.Linear(8, 16), "down": nn.Linear(16, 8), "norm2": nn.LayerNorm(8), "out": nn.Linear(48, 3)}
 
     def forward(p, x, mask):
@@ -91,18 +91,18 @@ def transformer_with_a_mask(r):
         return p["out"](h.flatten(1))
 
     lengths = r.integers(1, 7, 24)
-    return Case(model, p, forward, {"x": r.normal(size=(24, 6, 5)), "mask": np.arange(6) >= lengths[:, None]}, r.integers(0, 3, 24))
+    return Case(model, p, forward, {"x": r.integers(0, 9, (24, 6)), "mask": np.arange(6) >= lengths[:, None]}, r.integers(0, 3, 24))
 
 
 @network
 def seq2seq_with_cross_attention(r):
-    source, mask, target = L.Input(7, 3, name="source"), L.Input(7, name="mask"), L.Input(5, 4, name="target")
+    source, mask, target = L.Input(7, 3, name="source"), L.Input(7, name="mask"), L.Input(5, ids=6, name="target")
     memory = L.GRU(8)(source)
-    h = L.Dense(8)(target)
+    h = L.Embedding(8)(target)
     h = h + L.Attention(2, rope=False, **ATTENTION)(h)
     h = h + L.CrossAttention(2, **ATTENTION)(h, memory, mask)
     model = L.Model([source, mask, target], L.Dense(6)(h))
-    p = {"in": nn.Linear(4, 8), "own": attention(8, 2), "encoder": nn.GRU(3, 8, batch_first=True), "other": attention(8, 2), "out": nn.Linear(8, 6)}
+    p = {"in": nn.Embedding(6, 8), "own": attention(8, 2), "encoder": nn.GRU(3, 8, batch_first=True), "other": attention(8, 2), "out": nn.Linear(8, 6)}
 
     def forward(p, source, mask, target):
         memory, _ = p["encoder"](source)
@@ -111,8 +111,8 @@ def seq2seq_with_cross_attention(r):
         return p["out"](h + p["other"](h, memory, memory, key_padding_mask=mask != 0)[0])
 
     lengths = r.integers(1, 8, 16)
-    x = {"source": r.normal(size=(16, 7, 3)), "mask": np.arange(7) >= lengths[:, None], "target": r.normal(size=(16, 5, 4))}
-    return Case(model, p, forward, x, r.integers(0, 6, (16, 5)))
+    x = {"source": r.normal(size=(16, 7, 3)), "mask": np.arange(7) >= lengths[:, None], "target": r.integers(0, 6, (16, 5))}
+    return Case(model, p, forward, x, np.roll(x["target"], -1, axis=1))
 
 
 @network

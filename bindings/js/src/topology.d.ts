@@ -22,8 +22,9 @@ export interface Input {
   /** ids below this number: a row is one, a position of a sequence that goes on in other rows;
    *  with `dims` it has as many as those say; at least 1; default 0 */
   ids?: number;
-  /** several inputs by name, each an object like this with a `name` and `width` or `dims`: they
-   *  lie side by side in a row, in this order, and layers take them by `part` (version 2) */
+  /** several inputs by name, each an object like this with a `name`: they lie side by side in a
+   *  row of values, in this order, ids below 2^24 as whole numbers, and layers take them by
+   *  `part` (version 2) */
   parts?: Input[];
   /** of a part */
   name?: string;

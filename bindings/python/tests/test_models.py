@@ -98,6 +98,24 @@ class Models(unittest.TestCase):
         with self.assertRaisesRegex(welvet.InvalidArgument, "takes one operand"):
             Network(L.Model(a, L.Dense(1)(a, L.Dense(2)(a))))
 
+    def test_ids_stand_beside_values(self):
+        text, price, country = L.Input(5, ids=9, name="text"), L.Input(1, name="price"), L.Input(ids=4, name="country")
+        joined = L.concat(L.LSTM(4, returns="last")(L.Embedding(3)(text)), price, L.Embedding(2)(country))
+        net = Network(L.Model([text, price, country], L.Dense(2)(joined)), seed=1)
+        r = np.random.default_rng(2)
+        x = {"text": r.integers(0, 9, (30, 5)), "price": r.normal(size=30), "country": r.integers(0, 4, 30)}
+        history = welvet.train(net, x, x["country"] % 2, epochs=30, rate=0.05)
+        self.assertLess(history["loss"][-1], 0.1)
+        self.assertEqual(net(x).shape, (30, 2))
+        for name, wrong in (("text", 9), ("text", -1), ("country", 4)):
+            bad = {**x, name: np.full_like(x[name], wrong)}
+            with self.assertRaisesRegex(welvet.OutOfRange, "row 0: %s takes ids" % name):
+                net(bad)
+            with self.assertRaisesRegex(welvet.OutOfRange, "row 0: %s takes ids" % name):
+                welvet.train(net, bad, x["country"] % 2, epochs=1, shuffle=False)
+        with self.assertRaises(ValueError):
+            net({**x, "text": x["text"] + 0.5})
+
     def test_deep_networks_need_no_recursion(self):
         x = L.Input(2)
         h = L.Dense(2)(x)

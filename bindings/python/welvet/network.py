@@ -44,7 +44,12 @@ def _joined(x: Dict[str, Any], given: Dict[str, Any], name: str) -> Tuple[np.nda
         raise TypeError("%s: %r is %s: expects an array for each of %s"
                         % (name, wrong[0], "missing" if wrong[0] in known else "no input of the network",
                            ", ".join(known)))
-    rows = [rows_of(x[part["name"]], part, "%s[%r]" % (name, part["name"])) for part in given["parts"]]
+    rows = []
+    for part in given["parts"]:
+        called, values = "%s[%r]" % (name, part["name"]), plain(x[part["name"]], name)
+        if values.ndim == 1 and "dims" not in part and part.get("width", 1) == 1:
+            values = values[:, None]  # a number for each sample
+        rows.append(rows_of(values, part, called))
     for key, (_, lead) in zip(known, rows):
         if lead != rows[0][1]:
             raise ValueError("%s: %r has %s samples and %r %s"
@@ -56,11 +61,11 @@ def rows_of(x: Any, given: Dict[str, Any], name: str = "x") -> Tuple[np.ndarray,
     """x as (rows, numbers of a row) for a network's input, and the shape of its rows."""
     if isinstance(x, dict):
         return _joined(x, given, name)
-    if "ids" in given and "dims" not in given:
+    if "ids" in given and "dims" not in given and "name" not in given:
         raise TypeError("%s: the network takes one id per row, positions of sequences: train it on "
                         "Data.tokens, or give its Input the steps of a row" % name)
     x = array(x, np.int32 if "ids" in given else np.float32, name)
-    dims = tuple(given.get("dims", ())) or (given["width"],)
+    dims = tuple(given.get("dims", ())) or (given.get("width", 1),)
     flat = int(np.prod(dims))
     if x.ndim >= len(dims) and x.shape[x.ndim - len(dims):] == dims:
         lead = x.shape[:x.ndim - len(dims)]

@@ -34,7 +34,9 @@ class Embedding : public LayerWith<EmbeddingConfig> {
   }
 
   Result<View> forward(const LayerConfig&, Visit& v, View x, View) const override {
-    v.keep("ids", x);  // one below the other
+    // Ids lie one below the other; those of a part of a row are values.
+    if (v.emit.type(x) != ValueType::u32) x = v.emit.to_ids(v.emit.reshape(x, 1), v.in().ids);
+    v.keep("ids", x);
     const View y = v.emit.gather(v.weight("weight"), x);
     return v.emit.reshape(y, y.cols * v.in().count());
   }

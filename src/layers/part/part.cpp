@@ -31,7 +31,7 @@ class Part : public LayerWith<PartConfig> {
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
     LOOM_ASSIGN(const Place place, place_of(of(config), v.in()));
     v.keep("x", x);
-    return Emit::slice(x, place.column, v.in().parts[place.index].width);
+    return Emit::slice(x, place.column, v.in().parts[place.index].count());
   }
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     LOOM_ASSIGN(const Place place, place_of(of(config), v.in()));
@@ -57,7 +57,7 @@ class Part : public LayerWith<PartConfig> {
       if (c.of.empty() ? c.index == static_cast<std::int64_t>(place.index) : c.of == part.name)
         return place;
       names.push_back(part.name);
-      place.column += part.width;
+      place.column += part.count();
     }
     const std::string got = in.to_string() + " arrive";
     if (c.of.empty()) return bad("\"index\" " + std::to_string(c.index) + ": " + got);

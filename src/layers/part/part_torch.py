@@ -2,15 +2,31 @@
 import math
 
 
+def count(part):
+    return math.prod(part.get("dims", [1]))
+
+
 def config(r, behind_dense):
-    """A random configuration (tests/parity/torch_configs.py): inputs by name, each with a layer of its own."""
-    named = [("n%d" % i, [r.randint(1, 5) for _ in range(r.randint(1, 3))]) for i in range(r.randint(1, 4))]
-    branches = [{"type": "sequential", "layers": [{"type": "part", "of": name}, {"type": "flatten"}, {"type": "dense", "out": r.randint(1, 5)}]}
-                for name, _ in r.sample(named, len(named))]
+    """A random configuration (tests/parity/torch_configs.py): inputs by name, values or ids, each with a layer of its own."""
+    rows, parts, branches, ids, column = r.randint(1, 5), [], [], [], 0
+    for i in range(r.randint(1, 4)):
+        part = {"name": "n%d" % i}
+        if r.random() < 0.7:
+            part["dims"] = [r.randint(1, 5)]
+        layers = [{"type": "part", "of": part["name"]}]
+        if r.random() < 0.4:
+            part["ids"] = r.randint(1, 9)
+            layers.append({"type": "embedding", "out": r.randint(1, 4), "std": 0.5})
+            ids += [(row, column + c, r.randrange(part["ids"])) for row in range(rows) for c in range(count(part))]
+        else:
+            part["dims"] = part.get("dims", []) + [r.randint(1, 4) for _ in range(r.randint(0 if "dims" in part else 1, 2))]
+        column += count(part)
+        parts.append(part)
+        branches.append({"type": "sequential", "layers": layers + [{"type": "flatten"}, {"type": "dense", "out": r.randint(1, 5)}]})
+    r.shuffle(branches)
     cells = [{"type": "parallel", "layers": branches}, {"type": "dense", "out": 3}]
-    return {"rows": r.randint(1, 5),
-            "topology": {"format": "loom-topology", "version": 2, "layers_per_cell": 2,
-                         "input": {"parts": [{"name": name, "dims": dims} for name, dims in named]},
+    return {"rows": rows, "special": [[row * column + at, float(v)] for row, at, v in ids],
+            "topology": {"format": "loom-topology", "version": 2, "layers_per_cell": 2, "input": {"parts": parts},
                          "cells": [{"at": [0, 0, 0, i], **c} for i, c in enumerate(cells)]}}
 
 
@@ -18,5 +34,6 @@ def forward(model, cell, path, x, dims):
     """Output and its dimensions."""
     parts = model.topology["input"]["parts"]
     index = next(i for i, part in enumerate(parts) if part["name"] == cell["of"])
-    begin = sum(math.prod(part["dims"]) for part in parts[:index])
-    return x[:, begin:begin + math.prod(parts[index]["dims"])], list(parts[index]["dims"])
+    begin = sum(count(part) for part in parts[:index])
+    x = x[:, begin:begin + count(parts[index])]
+    return (x if "dims" in parts[index] else x.reshape(-1)), list(parts[index].get("dims", []))

@@ -14,6 +14,13 @@ bool copy_shape(OpCheck& c) { return c.require(c.alike({0, 1}), "x and y differ 
 bool convert_shape(OpCheck& c) {
   return c.require(c.real(0) && c.real(1) && c.cols(0) == c.cols(1) && c.rows_equal(0, 1), "x and y differ in shape");
 }
+bool to_ids_shape(OpCheck& c) {
+  if (!c.require(c.type(0) == ValueType::f32 && c.cols(0) == 1 && c.rows_equal(0, 1), "x must be a column of f32")) return false;
+  if (!c.require(c.integer(0) >= 1 && c.integer(0) <= kMaxIdsOfValues, "count must be 1 to 2^24")) return false;
+  if (!c.require(c.type(1) == ValueType::u32 && c.is(1, BufferKind::temp) && c.of(1).cols == 1, "ids must be a u32 temporary")) return false;
+  c.makes_ids(1, c.integer(0));
+  return true;
+}
 // Rows of operand `moved` are those of the index, the others the index's places.
 bool indexed_shape(OpCheck& c, int places, int moved) {
   return c.require(c.one_type({0, 2}) && (c.ids(1) || c.routed(1, places)) && c.cols(0) == c.cols(2) && c.rows_equal(1, moved),
@@ -69,6 +76,11 @@ View Emit::convert(View x, ValueType to) {
   const View y = temp(to, rows(x), x.cols);
   append(Op::convert, {x, y});
   return y;
+}
+View Emit::to_ids(View x, std::int64_t count) {
+  const View ids = temp(ValueType::u32, rows(x), 1);
+  append(Op::to_ids, {convert(x, ValueType::f32), ids}, {count});
+  return ids;
 }
 View Emit::gather_rows(View x, View index) {
   const View y = temp(type(x), rows(index), x.cols);

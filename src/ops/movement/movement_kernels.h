@@ -37,6 +37,16 @@ static void convert(const KernelArgs& k) {
   });
 }
 template <class T>
+static void to_ids(const KernelArgs& k) {
+  const TensorArg &x = k.t[0], &ids = k.t[1];
+  const T last = static_cast<T>(k.ints[0] - 1);
+  const Range r = share(ids.rows, 1, k.worker, k.workers);
+  for (i64 i = r.begin; i < r.end; ++i) {
+    const T v = *row<T>(x, i);
+    *row<unsigned>(ids, i) = static_cast<unsigned>(v > 0 ? (v < last ? v : last) : T(0));
+  }
+}
+template <class T>
 static void gather_rows(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &index = k.t[1], &y = k.t[2];
   each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
