@@ -29,12 +29,6 @@ void bind(CommandLine& c, Args& a) {
   c.flag("--json", a.json, "one JSON object on stdout for each row");
 }
 
-std::string label_of(const Json& inputs, std::int32_t number) {
-  const Json* labels = inputs.find("labels");
-  const auto i = static_cast<std::size_t>(number);
-  return labels && labels->is_array() && i < labels->as_array().size() && labels->as_array()[i].is_string() ? labels->as_array()[i].as_string() : std::to_string(number);
-}
-
 // A cell of CSV: in quotes where it needs them.
 std::string cell_of(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;

@@ -206,7 +206,12 @@ Result<Job> job_of_spec(const Args& a, TrainingSpec spec) {
   const bool words = job.model && job.spec.data.kind == DataKind::text;
   const std::string& file = a.data.empty() ? job.spec.data.file : a.data;
   LOOM_ASSIGN(job.whole, words ? text_data(*job.model, {file}, job.spec.data.length) : open_data(job.spec, a.data));
-  if (job.spec.validation.share > 0) { LOOM_ASSIGN(job.split, split(*job.whole, job.spec.validation.share, static_cast<std::uint64_t>(job.spec.seed))); }
+  if (job.spec.validation.share > 0) {
+    LOOM_ASSIGN(job.split, split(*job.whole, job.spec.validation.share,
+                                 static_cast<std::uint64_t>(job.spec.seed)));
+    const std::string single = single_text(job.split, job.inputs);
+    if (!single.empty()) say(single);
+  }
   return job;
 }
 
@@ -270,7 +275,6 @@ bool report(const char* what, std::int64_t step, const Metrics& metrics, bool js
 // Rows are truths, columns answers.
 std::string confusion_text(const Metrics& m, const Json& inputs) {
   if (m.confusion.empty() || m.classes > 20) return "";
-  const Json* labels = inputs.find("labels");
   std::string text = "truth (rows) and answers (columns):\n";
   for (std::int64_t r = 0; r < m.classes; ++r) {
     std::string line;
@@ -278,11 +282,7 @@ std::string confusion_text(const Metrics& m, const Json& inputs) {
       const std::string n = std::to_string(m.confusion[static_cast<std::size_t>(r * m.classes + c)]);
       line += std::string(n.size() < 6 ? 6 - n.size() : 1, ' ') + n;
     }
-    const bool named = labels && labels->is_array() && static_cast<std::size_t>(r) < labels->as_array().size();
-    text += line + "  " +
-            (named ? escaped(labels->as_array()[static_cast<std::size_t>(r)].as_string())
-                   : std::to_string(r)) +
-            "\n";
+    text += line + "  " + escaped(label_of(inputs, r)) + "\n";
   }
   return text;
 }

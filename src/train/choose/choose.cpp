@@ -158,9 +158,11 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
   const std::int64_t n = t.whole->samples();
   const double share = std::min(n < 1000 ? 0.2 : 0.1, static_cast<double>(kMostHeldBack) / static_cast<double>(n));
   LOOM_ASSIGN(t.split, split(*t.whole, share, static_cast<std::uint64_t>(options.seed)));
+  const std::string single = single_text(t.split, t.inputs);
   measure(t, answers.measured);
   const std::int64_t learned = t.split.learned->samples(), width = t.whole->form().width;
   t.said.push_back("split: " + count_of(learned, "sample") + " to learn from, " + std::to_string(n - learned) + " held back to judge by (seed " + std::to_string(options.seed) + ")");
+  if (!single.empty()) t.said.push_back(single);
 
   const bool large = learned >= 20000;
   Layers layers = large ? Layers{{512, 128}, "relu"} : Layers{learned < 1000 ? std::vector<std::int64_t>{32, 32} : std::vector<std::int64_t>{64, 64}, "silu"};
@@ -198,6 +200,24 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
 }
 
 }  // namespace choosing
+
+std::string label_of(const Json& inputs, std::int64_t number) {
+  const Json* labels = inputs.find("labels");
+  const auto i = static_cast<std::size_t>(number);
+  const bool named = labels && labels->is_array() && i < labels->as_array().size() &&
+                     labels->as_array()[i].is_string();
+  return named ? labels->as_array()[i].as_string() : std::to_string(number);
+}
+
+std::string single_text(const Split& split, const Json& inputs) {
+  if (split.single.empty()) return "";
+  std::vector<std::string> names;
+  for (const std::int32_t c : split.single) names.push_back(label_of(inputs, c));
+  const bool one = names.size() == 1;
+  return (one ? "the class " : "the classes ") + choosing::first_of(names) +
+         (one ? " has" : " have") + " one sample" + (one ? "" : " each") +
+         ", which is learned: nothing judges it";
+}
 
 Result<Network> ChosenTraining::network() const {
   LOOM_ASSIGN(Network network, create_network(spec));

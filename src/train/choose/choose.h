@@ -61,6 +61,11 @@ struct RawRows {
 // file. Errors name the file.
 Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file, const PictureDecoder& decoder = {});
 
+// The name of a class: a label of the section "inputs", or the number where it has none.
+std::string label_of(const Json& inputs, std::int64_t number);
+// A line on the classes of one sample; "" where there are none.
+std::string single_text(const Split& split, const Json& inputs);
+
 // The .txt files of a text without classes: `path` itself where it is one and no table of two or more columns, or those of a folder without classes
 // and without arrays, most of whose files they are. Empty: it is none of that.
 Result<std::vector<std::string>> texts_without_classes(const std::string& path);
