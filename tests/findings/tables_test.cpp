@@ -237,7 +237,11 @@ TEST(Findings, E_TablesAreReadInTheirEncoding) {
   EXPECT_EQ(decoded(plain, &note), plain);
   EXPECT_EQ(decoded("\xEF\xBB\xBF" + plain, &note), plain);
   EXPECT_EQ(note, "");
-  EXPECT_EQ(decoded("stra\xDF" "e,pr\xED" "s\nM\xFCnchen,1\n", &note), plain);
+  EXPECT_EQ(decoded("stra\xDF"
+                    "e,pr\xED"
+                    "s\nM\xFCnchen,1\n",
+                    &note),
+            plain);
   EXPECT_EQ(note, "encoding: no UTF-8 from line 1 on, read as Windows-1252");
   EXPECT_EQ(decoded("a\n\x80 5\n\x9C\xFF\n"), "a\n\u20AC 5\n\u0153\u00FF\n");
   for (const bool big : {false, true}) {
@@ -247,7 +251,9 @@ TEST(Findings, E_TablesAreReadInTheirEncoding) {
     EXPECT_EQ(note, "encoding: UTF-16, by its byte order mark");
     EXPECT_EQ(decoded(utf16(u"\uFEFFa\nb\xD83D", big)),
               "refused: t.csv: line 2: holds half a character of UTF-16");
-    EXPECT_EQ(decoded(utf16(u"\uFEFFa\n\xDC00" u"b", big)),
+    EXPECT_EQ(decoded(utf16(u"\uFEFFa\n\xDC00"
+                            u"b",
+                            big)),
               "refused: t.csv: line 2: holds half a character of UTF-16");
     EXPECT_EQ(decoded(utf16(u"\uFEFFa\n", big) + "b"),
               "refused: t.csv: line 2: holds half a character of UTF-16");
@@ -264,14 +270,18 @@ TEST(Findings, E_TablesAreReadInTheirEncoding) {
 
 // Trained from one encoding, asked in another: the file holds UTF-8.
 TEST(Findings, E_TheEncodingIsNoPartOfWhatIsLearned) {
-  std::string latin = "st\xE4" "dte,y\n", utf8 = "st\u00E4" "dte,y\n";
+  std::string latin =
+                  "st\xE4"
+                  "dte,y\n",
+              utf8 =
+                  "st\u00E4"
+                  "dte,y\n";
   for (int i = 0; i < 40; ++i) {
     latin += i % 2 ? "K\xF6ln,1.5\n" : "M\xFCnchen,2.5\n";
     utf8 += i % 2 ? "K\u00F6ln,1.5\n" : "M\u00FCnchen,2.5\n";
   }
   const test::Folder folder;
-  const auto learned =
-      choose_training({.data = folder.write("l.csv", latin), .task = "numbers"});
+  const auto learned = choose_training({.data = folder.write("l.csv", latin), .task = "numbers"});
   ASSERT_TRUE(learned.ok()) << learned.status().to_string();
   EXPECT_EQ(learned->said[0], "encoding: no UTF-8 from line 1 on, read as Windows-1252");
   EXPECT_NE(learned->inputs.dump().find("K\u00F6ln"), std::string::npos) << learned->inputs.dump();
@@ -283,7 +293,9 @@ TEST(Findings, E_TheEncodingIsNoPartOfWhatIsLearned) {
   DataSpec spec;
   spec.kind = DataKind::table;
   spec.targets = {"gr\u00F6\u00DFe"};
-  for (const char* text : {"a,gr\u00F6\u00DFe\n1,2\n", "a,gr\xF6\xDF" "e\n1,2\n",
+  for (const char* text : {"a,gr\u00F6\u00DFe\n1,2\n",
+                           "a,gr\xF6\xDF"
+                           "e\n1,2\n",
                            "\xEF\xBB\xBFgr\u00F6\u00DFe,a\n1,2\n"})
     EXPECT_TRUE(read_table(text, spec).ok()) << text;
 }

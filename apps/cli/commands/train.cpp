@@ -14,6 +14,7 @@
 #include "llm/import/entity_model.h"
 #include "llm/import/locate.h"
 #include "models/open_model.h"
+#include "models/trained_network.h"
 #include "outputs.h"
 #include "telemetry/event_file.h"
 #include "train/checkpoint.h"
@@ -26,7 +27,8 @@ struct Args {
   std::string spec, data, test, target, task, network, dtype, out, events, isa, device = "cpu", mode;
   std::int64_t seed = -1, steps = 0;
   int threads = 0;
-  bool fp8 = false, resume = false, json = false;
+  std::optional<std::int64_t> horizon;
+  bool fp8 = false, resume = false, json = false, series = false, no_series = false;
 };
 
 void bind(CommandLine& c, Args& a) {
@@ -45,6 +47,15 @@ void bind(CommandLine& c, Args& a) {
   c.add("--task", a.task, "whether the target is a class or a number; without a spec").one_of({"classes", "numbers"});
   c.add("--network", a.network, "what to learn with, in place of convolutions for pictures and dense layers for all else; without a spec").one_of({"dense", "convolutional"});
   c.add("--dtype", a.dtype, "of the weights, for example ternary, binary, i4: learned as they will run; without a spec").type_name("NAME");
+  const Option series = c.flag(
+      "--series", a.series,
+      "the table is a time series, also where it has more columns than dates and numbers, or their "
+      "names say too little; without a spec");
+  c.flag("--no-series", a.no_series, "the table is learned row by row; without a spec")
+      .excludes(series);
+  c.add("--horizon", a.horizon, "of a time series: steps ahead that are judged, 12 where not given")
+      .positive()
+      .type_name("N");
   c.flag("--fp8", a.fp8, "products in FP8, forward and backward; without a spec");
   c.add("--steps", a.steps, "in place of as many as the data suggests; without a spec").between(std::int64_t{1}, std::int64_t{1} << 40).type_name("N");
   c.add("--seed", a.seed, "of the first weights, the order and what is held back").between(std::int64_t{0}, INT64_MAX).type_name("N");
@@ -111,6 +122,7 @@ struct Job {
   TrainingSpec spec;
   std::unique_ptr<DataSource> whole, test;
   Split split;  // where something is held back
+  std::optional<ChosenSeries> series;
   Json inputs;
   std::optional<Network> network;
   std::optional<Model> model;  // in place of the network: a language model that goes on learning
@@ -217,8 +229,13 @@ Result<Job> job_of_spec(const Args& a, TrainingSpec spec) {
 
 // Texts without classes: an adapter of the embedded model learns them, as the guide does by hand.
 Result<Job> job_of_texts(const Args& a, const std::vector<std::string>& files) {
-  if (!a.test.empty() || !a.task.empty() || !a.network.empty() || a.fp8)
-    return Status(Code::invalid_argument, a.data + ": is text without classes, which an adapter of the embedded model learns: --test, --task, --network and --fp8 are for other data");
+  if (!a.test.empty() || !a.task.empty() || !a.network.empty() || a.fp8 || a.series ||
+      a.no_series || a.horizon)
+    return Status(
+        Code::invalid_argument,
+        a.data +
+            ": is text without classes, which an adapter of the embedded model learns: --test, "
+            "--task, --network, --fp8, --series, --no-series and --horizon are for other data");
   Job job;
   TrainingSpec& s = job.spec;
   s.base = "embedded";
@@ -251,7 +268,20 @@ Result<Job> job_of_texts(const Args& a, const std::vector<std::string>& files) {
 }
 
 Result<Job> job_of_data(const Args& a) {
-  LOOM_ASSIGN(ChosenTraining chosen, choose_training({a.data, a.test, a.target, a.task, a.network, a.fp8 && a.dtype.empty() ? "fp8e4m3" : a.dtype, std::max<std::int64_t>(a.seed, 0), a.steps, picture_decoder()}));
+  LOOM_ASSIGN(ChosenTraining chosen,
+              choose_training({.data = a.data,
+                               .test = a.test,
+                               .target = a.target,
+                               .task = a.task,
+                               .network = a.network,
+                               .dtype = a.fp8 && a.dtype.empty() ? "fp8e4m3" : a.dtype,
+                               .seed = std::max<std::int64_t>(a.seed, 0),
+                               .steps = a.steps,
+                               .series = a.series      ? "yes"
+                                         : a.no_series ? "no"
+                                                       : "",
+                               .horizon = a.horizon.value_or(kDefaultHorizon),
+                               .decoder = picture_decoder()}));
   for (const std::string& line : chosen.said) say(escaped(line));
   Job job;
   LOOM_ASSIGN(job.network, chosen.network());
@@ -260,6 +290,10 @@ Result<Job> job_of_data(const Args& a) {
   job.whole = std::move(chosen.whole);
   job.test = std::move(chosen.test);
   job.split = std::move(chosen.split);
+  job.series = std::move(chosen.series);
+  if (a.horizon && !job.series)
+    return Status(Code::invalid_argument,
+                  "--horizon: " + a.data + " is not learned as a time series");
   job.inputs = std::move(chosen.inputs);
   return job;
 }
@@ -330,6 +364,33 @@ Result<bool> after_step(Course& course, const StepReport& r) {
   return !course.early && course.failure.ok() && !Interrupt::pressed() && print_problem().empty();
 }
 
+// How the network that is kept forecasts; the file gets the intervals.
+Status judge_forecasts(Course& course, Json& figures, std::string& text) {
+  ChosenSeries& series = *course.job.series;
+  LOOM_ASSIGN(Session session, Session::create(course.job.net(), course.pool,
+                                               {.max_rows = 256, .isa = course.args.isa}));
+  LOOM_ASSIGN(const SeriesJudgment judged,
+              judge_series(series.form, series.values, series.held_back, series.horizon,
+                           [&](const auto& x, std::int64_t rows, auto& y) {
+                             return run_rows(session, x, rows, y);
+                           }));
+  course.sections.bytes["inputs"] = series.form.to_json().dump();
+  Json json = Json::object();
+  json.set("mae", judged.mae);
+  json.set("naive_mae", judged.naive);
+  json.set("horizon", series.horizon);
+  json.set("origins", judged.origins);
+  json.set("forecasts", judged.forecasts);
+  figures.set("forecasts", std::move(json));
+  const std::int64_t season = series.form.season;
+  text += "forecasts of 1 to " + std::to_string(series.horizon) + " steps from each of the last " +
+          std::to_string(judged.origins) + " dates: mean absolute error " +
+          significant(judged.mae) + "; the value " +
+          (season > 1 ? std::to_string(season) + " steps before: " : "before: ") +
+          significant(judged.naive) + "\n";
+  return {};
+}
+
 // The figures of the network that is kept: for the file, and in words.
 Result<Json> figures_of(Course& course, std::string& text) {
   Trainer& trainer = course.trainer;
@@ -349,8 +410,12 @@ Result<Json> figures_of(Course& course, std::string& text) {
                                 course.pool, course.args.isa, trainer.adapter()));
   LOOM_ASSIGN(const Metrics metrics, evaluator.measure());
   if (job.test) figures.set("test", metrics.to_json());
-  text += std::string(job.test ? "test" : "validation") + ": " + metrics.to_text() + " over " +
-          std::to_string(metrics.rows) + " rows\n" + confusion_text(metrics, job.inputs);
+  text += std::string(job.test     ? "test"
+                      : job.series ? "one step ahead, as it is learned"
+                                   : "validation") +
+          ": " + metrics.to_text() + " over " + std::to_string(metrics.rows) + " rows\n" +
+          confusion_text(metrics, job.inputs);
+  if (job.series) LOOM_TRY(judge_forecasts(course, figures, text));
   LOOM_TRY(trainer.set_weights(last));
   return figures;
 }
@@ -433,11 +498,13 @@ int run(const Args& given) {
   if (a.spec.empty() && a.data.empty())
     return fail(Status(Code::invalid_argument, "give a SPEC, or --data FILE to have one chosen"),
                 kUsage);
-  if (!a.spec.empty() && (!a.test.empty() || !a.target.empty() || !a.task.empty() ||
-                          !a.network.empty() || !a.dtype.empty() || a.fp8 || a.steps > 0))
+  if (!a.spec.empty() &&
+      (!a.test.empty() || !a.target.empty() || !a.task.empty() || !a.network.empty() ||
+       !a.dtype.empty() || a.fp8 || a.steps > 0 || a.series || a.no_series || a.horizon))
     return fail(Status(Code::invalid_argument,
-                       "--test, --target, --task, --network, --dtype, --fp8 and --steps are for "
-                       "training without a SPEC, which says these things itself"),
+                       "--test, --target, --task, --network, --dtype, --fp8, --steps, --series, "
+                       "--no-series and --horizon are for training without a SPEC, which says "
+                       "these things itself"),
                 kUsage);
   std::optional<TrainingSpec> spec;
   std::vector<std::string> texts;

@@ -17,6 +17,9 @@ constexpr std::int64_t kMostHeldBack = 5000;
 constexpr double kDropout = 0.5;  // before the last layer of pictures and texts
 // Samples to learn from, all epochs together, where there are few: of pictures of this many pixels, and fewer of larger ones, which take longer.
 constexpr std::int64_t kSamplesSeen = 400000, kPixels = 28 * 28;
+// Of time series, whose networks are a line: they learn fast, and to the end.
+constexpr std::int64_t kSeriesSteps = 3000;
+constexpr double kSeriesRate = 0.01;
 constexpr std::int64_t kTextsSeen = 20000;  // and of texts, whose networks know a few thousand by heart after some epochs
 
 // "x -> 32 -> 3", for pictures after convolutions, each halved.
@@ -156,18 +159,27 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
   const bool classes = answers.classes;
   const std::int64_t outputs = answers.outputs;
   const std::int64_t n = t.whole->samples();
-  const double share = std::min(n < 1000 ? 0.2 : 0.1, static_cast<double>(kMostHeldBack) / static_cast<double>(n));
-  LOOM_ASSIGN(t.split, split(*t.whole, share, static_cast<std::uint64_t>(options.seed)));
+  const double share = answers.series
+                           ? kSeriesHeldBack
+                           : std::min(n < 1000 ? 0.2 : 0.1,
+                                      static_cast<double>(kMostHeldBack) / static_cast<double>(n));
+  if (!answers.series) {
+    LOOM_ASSIGN(t.split, split(*t.whole, share, static_cast<std::uint64_t>(options.seed)));
+  }
   const std::string single = single_text(t.split, t.inputs);
   measure(t, answers.measured);
   const std::int64_t learned = t.split.learned->samples(), width = t.whole->form().width;
-  t.said.push_back("split: " + count_of(learned, "sample") + " to learn from, " + std::to_string(n - learned) + " held back to judge by (seed " + std::to_string(options.seed) + ")");
+  if (!answers.series)
+    t.said.push_back("split: " + count_of(learned, "sample") + " to learn from, " +
+                     std::to_string(n - learned) + " held back to judge by (seed " +
+                     std::to_string(options.seed) + ")");
   if (!single.empty()) t.said.push_back(single);
 
   const bool large = learned >= 20000;
   Layers layers = large ? Layers{{512, 128}, "relu"} : Layers{learned < 1000 ? std::vector<std::int64_t>{32, 32} : std::vector<std::int64_t>{64, 64}, "silu"};
   const bool convolutional = !answers.picture.empty();
   if (convolutional) layers = {{128}, "relu", std::move(answers.picture), {16, 32}, true};
+  else if (answers.series && options.network.empty()) layers.hidden.clear();
   else if (answers.words) layers = {{64}, "relu", {}, {}, true};
   TrainingSpec& s = t.spec;
   s.network = topology(width, layers, outputs, !classes);
@@ -177,11 +189,20 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
   const std::int64_t an_epoch = (learned + s.batch - 1) / s.batch;
   const std::int64_t seen = convolutional ? kSamplesSeen * kPixels / (layers.dims[1] * layers.dims[2]) : kSamplesSeen;
   const std::int64_t epochs = large ? (convolutional ? 8 : 10) : answers.words ? std::clamp<std::int64_t>(kTextsSeen / learned, 20, 100) : std::clamp<std::int64_t>(seen / learned, 20, 300);
-  s.steps = options.steps > 0 ? options.steps : epochs * an_epoch;
+  const std::int64_t chosen_steps = answers.series ? kSeriesSteps : epochs * an_epoch;
+  s.steps = options.steps > 0 ? options.steps : chosen_steps;
   s.optimizer = {.kind = OptimizerKind::adamw, .weight_decay = 0.01};
   if (convolutional) s.schedule = {.kind = ScheduleKind::one_cycle, .rate = 0.004, .steps = s.steps};
-  else s.schedule = {.kind = ScheduleKind::cosine, .rate = large || answers.words ? 0.001 : 0.003, .warmup = std::min<std::int64_t>(s.steps / 20, 200), .steps = s.steps};
-  s.validation = {.share = share, .every = std::clamp<std::int64_t>(std::max(an_epoch, s.steps / 100), 1, s.steps), .patience = large ? 0 : 25};
+  else
+    s.schedule = {.kind = ScheduleKind::cosine,
+                  .rate = answers.series           ? kSeriesRate
+                          : large || answers.words ? 0.001
+                                                   : 0.003,
+                  .warmup = std::min<std::int64_t>(s.steps / 20, 200),
+                  .steps = s.steps};
+  s.validation = {.share = share,
+                  .every = std::clamp<std::int64_t>(std::max(an_epoch, s.steps / 100), 1, s.steps),
+                  .patience = large || answers.series ? 0 : 25};
   s.log_every = std::max<std::int64_t>(s.steps / 20, 1);
   // Moved so little, a picture shows the same.
   if (convolutional) s.shift = std::max<std::int64_t>(layers.dims[1] / 30, 1);
@@ -255,6 +276,7 @@ Result<ChosenTraining> choose_training(const ChooseOptions& options) {
 }
 
 Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file, const PictureDecoder& decoder) {
+  if (inputs.find("series")) return choosing::read_series_rows(inputs, width, file);
   if (inputs.find("columns")) return choosing::read_table_rows(inputs, width, file);
   if (inputs.find("images") || inputs.find("words")) return choosing::read_folder_rows(inputs, width, file, decoder);
   return choosing::read_array_rows(inputs, width, file);

@@ -94,7 +94,8 @@ Result<std::vector<std::string>> unknown_cells(const TableForm& form, const Tabl
   return said;
 }
 
-// `said` gets a line on an encoding that is not UTF-8.
+}  // namespace
+
 Result<Table> open_table(const std::string& file, std::vector<std::string>& said) {
   LOOM_ASSIGN(std::string bytes, read_text_file(file));
   std::string note;
@@ -104,12 +105,12 @@ Result<Table> open_table(const std::string& file, std::vector<std::string>& said
   return read_cells(text, file);
 }
 
-}  // namespace
-
 Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
   if (options.network == "convolutional") return bad(options.data, "a convolutional network is for pictures, this is a table");
   LOOM_ASSIGN(const Table table, open_table(options.data, t.said));
   std::vector<std::string> notes;
+  LOOM_ASSIGN(const bool series, choose_series(t, options, table, notes));
+  if (series) return {};
   LOOM_ASSIGN(const TableForm form, look(table, options.target, options.task, options.data, notes));
   const std::vector<std::int64_t> places = in_order(table.names.size());
   LOOM_ASSIGN(t.whole, samples_of(form, table.rows, places, options.data));

@@ -132,7 +132,8 @@ TEST(Split, KeepsTheProportionsOfClasses) {
     std::sort(batch.x.begin(), batch.x.end());
     EXPECT_EQ(batch.x, x);
   }
-  const auto alone = ArrayData::create(std::vector<float>{1, 2, 3}, 1, std::vector<std::int32_t>{0, 1, 2});
+  const auto alone =
+      ArrayData::create(std::vector<float>{1, 2, 3}, 1, std::vector<std::int32_t>{0, 1, 2});
   EXPECT_NE(split(**alone, 0.2, 0).status().message().find("no class has two samples"),
             std::string::npos);
 }

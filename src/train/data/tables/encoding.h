@@ -12,6 +12,7 @@ namespace loom {
 // then, and of UTF-16, `note` gets a line. Errors name `name` and the line: UTF-32, half a
 // character, bytes that Windows-1252 does not have, and text that is UTF-8 in some lines and not in
 // others.
-Result<std::string> table_text(std::string text, const std::string& name, std::string* note = nullptr);
+Result<std::string> table_text(std::string text, const std::string& name,
+                               std::string* note = nullptr);
 
 }  // namespace loom

@@ -21,7 +21,8 @@ Result<float> number(const CsvReader& reader, std::size_t column, std::string_vi
 
 }  // namespace
 
-Result<std::unique_ptr<DataSource>> read_table(std::string_view bytes, const DataSpec& spec, const std::string& name) {
+Result<std::unique_ptr<DataSource>> read_table(std::string_view bytes, const DataSpec& spec,
+                                               const std::string& name) {
   LOOM_ASSIGN(const std::string text, table_text(std::string(bytes), name));
   CsvReader reader(text, spec.separator.empty() ? ',' : spec.separator[0], name);
   std::vector<std::string> cells, names;
