@@ -46,6 +46,9 @@ struct ChosenTraining {
   TrainingSpec spec;
   std::unique_ptr<DataSource> whole, test;  // test: null where there is none
   Split split;                              // of whole
+  // Of a table: where the samples of whole and test stand in their files, rows from 1; of a series,
+  // steps from its first.
+  std::vector<std::int64_t> rows, test_rows;
   std::optional<ChosenSeries> series;
   Json inputs;                              // the .entity's section "inputs": how raw data becomes rows, and what answers mean
   std::vector<std::string> said;            // "target: column 'species', 3 classes"

@@ -234,11 +234,8 @@ std::string describe(const SeriesForm& form) {
                                                : count_of(form.season, "step") + " before") +
             ", ";
   text += "from the last " + count_of(form.lags, "value");
-  for (const Calendar c : form.calendar)
-    text += c == Calendar::month     ? ", the month"
-            : c == Calendar::weekday ? ", the weekday"
-            : c == Calendar::hour    ? ", the hour"
-                                     : ", the time of the year as waves";
+  for (const auto& [name, values] : form.inputs())
+    if (values > 1) text += ", " + name;
   return text;
 }
 
@@ -317,6 +314,7 @@ Status plan_series(ChosenTraining& t, const ChooseOptions& options, const Series
   LOOM_ASSIGN(t.whole, ArrayData::create(std::move(x), form.width(), std::move(y), 1));
   t.split.learned = std::make_unique<Subset>(*t.whole, before);
   t.split.held_back = std::make_unique<Subset>(*t.whole, after);
+  t.rows = std::move(places);
   t.inputs = form.to_json();
   const Steps& s = form.steps;
   t.said.push_back("data: a time series: " + quoted(columns.target) + " in " + s.text() + " from " +
@@ -328,7 +326,10 @@ Status plan_series(ChosenTraining& t, const ChooseOptions& options, const Series
       "split: " + std::to_string(learned) + " steps to learn from, the last " +
       std::to_string(held) + ", from " + s.at(learned).text() + " on, held back to judge by" +
       (horizon < options.horizon ? ", by forecasts of up to " + count_of(horizon, "step") : ""));
-  Answers answers{.classes = false, .outputs = 1, .measured = form.measured(), .series = true};
+  Answers answers{.classes = false,
+                  .outputs = 1,
+                  .measured = std::vector<bool>(static_cast<std::size_t>(form.width()), true),
+                  .series = true};
   t.series.emplace(ChosenSeries{std::move(form), std::move(series), learned, horizon});
   return complete(t, options, std::move(answers));
 }

@@ -15,14 +15,21 @@ std::vector<std::int64_t> in_order(std::size_t n) {
   return places;
 }
 
-// Rows without a target are left out.
-Result<std::unique_ptr<DataSource>> samples_of(const TableForm& form, const std::vector<std::vector<std::string>>& rows, const std::vector<std::int64_t>& places, const std::string& name) {
+// Rows without a target are left out; `kept` gets the others, from 1.
+Result<std::unique_ptr<DataSource>> samples_of(const TableForm& form,
+                                               const std::vector<std::vector<std::string>>& rows,
+                                               const std::vector<std::int64_t>& places,
+                                               const std::string& name,
+                                               std::vector<std::int64_t>* kept = nullptr) {
   std::vector<float> x, y;
   std::vector<std::int32_t> classes;
   const std::int64_t target = places[static_cast<std::size_t>(form.target)];
+  std::int64_t number = 0;
   for (const auto& row : rows) {
     const std::string& cell = row[static_cast<std::size_t>(target)];
+    ++number;
     if (is_missing(cell)) continue;
+    if (kept) kept->push_back(number);
     if (form.classes) {
       classes.push_back(form.class_of(cell));
     } else {
@@ -113,7 +120,7 @@ Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
   if (series) return {};
   LOOM_ASSIGN(const TableForm form, look(table, options.target, options.task, options.data, notes));
   const std::vector<std::int64_t> places = in_order(table.names.size());
-  LOOM_ASSIGN(t.whole, samples_of(form, table.rows, places, options.data));
+  LOOM_ASSIGN(t.whole, samples_of(form, table.rows, places, options.data, &t.rows));
   t.inputs = form.to_json();
   t.said.push_back("data: " + count_of(static_cast<std::int64_t>(table.rows.size()), "row") + " of " + count_of(static_cast<std::int64_t>(table.names.size()), "column") + (table.header ? ", named by a header" : ", no header: they are called 0, 1, ..."));
   const Column& target = form.columns[static_cast<std::size_t>(form.target)];
@@ -141,7 +148,7 @@ Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
     LOOM_ASSIGN(const Table other, open_table(options.test, t.said));
     LOOM_ASSIGN(const std::vector<std::int64_t> there, places_in(form, other, options.test));
     if (there[static_cast<std::size_t>(form.target)] < 0) return bad(options.test, "has no target column");
-    LOOM_ASSIGN(t.test, samples_of(form, other.rows, there, options.test));
+    LOOM_ASSIGN(t.test, samples_of(form, other.rows, there, options.test, &t.test_rows));
   }
   return complete(t, options, {.classes = form.classes, .outputs = form.classes ? static_cast<std::int64_t>(form.labels.size()) : 1, .measured = form.measured()});
 }

@@ -98,14 +98,22 @@ std::int64_t SeriesForm::before() const {
   return std::max<std::int64_t>(reference == Reference::season ? lags + season : lags, 1);
 }
 
-std::int64_t SeriesForm::width() const { return static_cast<std::int64_t>(measured().size()); }
-
-std::vector<bool> SeriesForm::measured() const {
-  std::vector<bool> list(static_cast<std::size_t>(reference == Reference::last ? lags - 1 : lags),
-                         true);
+std::vector<std::pair<std::string, std::int64_t>> SeriesForm::inputs() const {
+  constexpr std::string_view kNames[] = {"the month", "the weekday", "the hour",
+                                         "the time of the year"};
+  std::vector<std::pair<std::string, std::int64_t>> list;
+  for (std::int64_t k = reference == Reference::last ? 2 : 1; k <= lags; ++k)
+    list.emplace_back("the value " + std::to_string(k) + (k == 1 ? " step" : " steps") + " before",
+                      1);
   for (const Calendar c : calendar)
-    list.insert(list.end(), static_cast<std::size_t>(inputs_of(c)), true);
+    list.emplace_back(kNames[static_cast<std::size_t>(c)], inputs_of(c));
   return list;
+}
+
+std::int64_t SeriesForm::width() const {
+  std::int64_t width = 0;
+  for (const auto& [name, values] : inputs()) width += values;
+  return width;
 }
 
 double SeriesForm::base(std::span<const double> z) const {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -72,8 +73,9 @@ struct SeriesForm {
   double to_z(double value) const;
   double to_value(double z) const;
   std::int64_t before() const;  // values that a row looks back on
+  // What a row holds: names, and how many inputs each is.
+  std::vector<std::pair<std::string, std::int64_t>> inputs() const;
   std::int64_t width() const;
-  std::vector<bool> measured() const;
   // Appends the inputs of the value at `place`; `z` are those before it, the latest last.
   void row(std::span<const double> z, std::int64_t place, std::vector<float>& x) const;
   // What the network's answer is added to.
