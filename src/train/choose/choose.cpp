@@ -155,6 +155,56 @@ std::vector<std::int64_t> picture_of(std::span<const std::int64_t> sample) {
   return dims.size() == 3 && dims[0] <= 4 && dims[1] >= 8 && dims[2] >= 8 ? dims : std::vector<std::int64_t>();
 }
 
+namespace {
+
+// Holds samples back, where a series has not yet, and says so.
+Status hold_back(ChosenTraining& t, const ChooseOptions& options, double share) {
+  const std::int64_t n = t.whole->samples();
+  LOOM_ASSIGN(t.split, split(*t.whole, share, static_cast<std::uint64_t>(options.seed)));
+  const std::int64_t learned = t.split.learned->samples();
+  t.said.push_back("split: " + count_of(learned, "sample") + " to learn from, " +
+                   std::to_string(n - learned) + " held back to judge by (seed " +
+                   std::to_string(options.seed) + ")");
+  const std::string single = single_text(t.split, t.inputs);
+  if (!single.empty()) t.said.push_back(single);
+  return {};
+}
+
+// What was chosen, in lines.
+Status tell(ChosenTraining& t, const Layers& layers, std::int64_t outputs) {
+  const TrainingSpec& s = t.spec;
+  const bool convolutional = !layers.dims.empty(), classes = s.loss == Loss::cross_entropy;
+  std::string chain =
+      convolutional ? shape_text(layers.dims) : std::to_string(t.whole->form().width);
+  for (const std::int64_t filters : layers.filters)
+    chain +=
+        " -> 3x3 convolution to " + std::to_string(filters) + " " + layers.activation + ", halved";
+  for (const std::int64_t hidden : layers.hidden)
+    chain += " -> " + std::to_string(hidden) + " " + layers.activation;
+  LOOM_ASSIGN(Network network, t.network());
+  t.said.push_back("network: " + chain + " -> " + std::to_string(outputs) + ", " +
+                   std::to_string(network.parameter_count()) + " parameters; inputs" +
+                   (classes ? "" : " and answers") + " are standardized by the network itself");
+  t.said.push_back("training: adamw, " + std::string(classes ? "cross-entropy" : "mse") +
+                   ", rate " + format_double(s.schedule.rate) +
+                   (convolutional ? " reached and left in one cycle, " : " falling as a cosine, ") +
+                   count_of(s.steps, "step") + " of " + count_of(s.batch, "sample") +
+                   (s.shift > 0 ? ", pictures moved by up to " + count_of(s.shift, "pixel") : "") +
+                   (s.validation.patience > 0
+                        ? ", fewer where " +
+                              std::to_string(s.validation.patience * s.validation.every) +
+                              " of them bring nothing better"
+                        : "") +
+                   "; the best network is kept");
+  if (!s.quantize.dtype.empty())
+    t.said.push_back("weights: " + s.quantize.dtype +
+                     " in all layers from the first step on: what learns are f32 masters, by the "
+                     "gradients of what they are rounded to; the file runs as it was trained");
+  return {};
+}
+
+}  // namespace
+
 Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers) {
   const bool classes = answers.classes;
   const std::int64_t outputs = answers.outputs;
@@ -163,18 +213,9 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
                            ? kSeriesHeldBack
                            : std::min(n < 1000 ? 0.2 : 0.1,
                                       static_cast<double>(kMostHeldBack) / static_cast<double>(n));
-  if (!answers.series) {
-    LOOM_ASSIGN(t.split, split(*t.whole, share, static_cast<std::uint64_t>(options.seed)));
-  }
-  const std::string single = single_text(t.split, t.inputs);
+  if (!answers.series) LOOM_TRY(hold_back(t, options, share));
   measure(t, answers.measured);
   const std::int64_t learned = t.split.learned->samples(), width = t.whole->form().width;
-  if (!answers.series)
-    t.said.push_back("split: " + count_of(learned, "sample") + " to learn from, " +
-                     std::to_string(n - learned) + " held back to judge by (seed " +
-                     std::to_string(options.seed) + ")");
-  if (!single.empty()) t.said.push_back(single);
-
   const bool large = learned >= 20000;
   Layers layers = large ? Layers{{512, 128}, "relu"} : Layers{learned < 1000 ? std::vector<std::int64_t>{32, 32} : std::vector<std::int64_t>{64, 64}, "silu"};
   const bool convolutional = !answers.picture.empty();
@@ -208,16 +249,8 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
   if (convolutional) s.shift = std::max<std::int64_t>(layers.dims[1] / 30, 1);
   if (!options.dtype.empty() && options.dtype != "f32") s.quantize.dtype = options.dtype;
 
-  std::string chain = convolutional ? shape_text(layers.dims) : std::to_string(width);
-  for (const std::int64_t filters : layers.filters) chain += " -> 3x3 convolution to " + std::to_string(filters) + " " + layers.activation + ", halved";
-  for (const std::int64_t hidden : layers.hidden) chain += " -> " + std::to_string(hidden) + " " + layers.activation;
-  LOOM_ASSIGN(Network network, t.network());
-  t.said.push_back("network: " + chain + " -> " + std::to_string(outputs) + ", " + std::to_string(network.parameter_count()) + " parameters; inputs" + (classes ? "" : " and answers") + " are standardized by the network itself");
-  t.said.push_back("training: adamw, " + std::string(classes ? "cross-entropy" : "mse") + ", rate " + format_double(s.schedule.rate) + (convolutional ? " reached and left in one cycle, " : " falling as a cosine, ") + count_of(s.steps, "step") + " of " + count_of(s.batch, "sample") +
-                   (s.shift > 0 ? ", pictures moved by up to " + count_of(s.shift, "pixel") : "") + (s.validation.patience > 0 ? ", fewer where " + std::to_string(s.validation.patience * s.validation.every) + " of them bring nothing better" : "") + "; the best network is kept");
-  if (!s.quantize.dtype.empty()) t.said.push_back("weights: " + s.quantize.dtype + " in all layers from the first step on: what learns are f32 masters, by the gradients of what they are rounded to; the file runs as it was trained");
-  LOOM_TRY(s.check());
-  return {};
+  LOOM_TRY(tell(t, layers, outputs));
+  return s.check();
 }
 
 }  // namespace choosing

@@ -12,7 +12,7 @@ namespace {
 using Calendar = SeriesForm::Calendar;
 using Reference = SeriesForm::Reference;
 using Unit = Steps::Unit;
-constexpr std::int64_t kFewestSteps = 20, kMostTried = 200, kMostFitted = 5000;
+constexpr std::int64_t kFewestSteps = 20, kMostTried = 200, kMostFitted = 5000, kMostSeason = 60;
 constexpr double kRidge = 0.01;  // of the variance of an input
 // Logarithms where the spread grows with the level, which then changes by half at least.
 constexpr double kSteadier = 0.9, kLevels = 1.5;
@@ -102,19 +102,22 @@ bool wants_logarithm(std::span<const double> values, std::int64_t season) {
          ratio.deviation * spread.mean < kSteadier * spread.deviation * ratio.mean;
 }
 
+// What of the calendar came twice in what is learned.
 std::vector<Calendar> calendar_of(const Steps& steps, std::int64_t learned) {
+  constexpr std::int64_t kDay = 86400;
   std::vector<Calendar> list;
-  const std::int64_t season = steps.season();
-  if (season < 2 || learned < 2 * season) return list;
-  if (steps.unit == Unit::month) return {Calendar::month};
-  if (steps.unit == Unit::second && steps.count % 3600 == 0 && steps.count < 86400)
-    list.push_back(Calendar::hour);
-  const std::int64_t per_day = steps.unit == Unit::second && steps.count < 86400 ? season : 1;
-  if (season != 52 && learned >= 14 * per_day) list.push_back(Calendar::weekday);
-  const std::int64_t per_year = steps.unit == Unit::weekday ? 261
-                                : season == 52              ? 52
-                                                            : 365 * per_day;
-  if (learned >= 2 * per_year) list.push_back(Calendar::year);
+  if (steps.unit == Unit::month)
+    return steps.season() > 1 && learned >= 2 * steps.season() ? std::vector{Calendar::month}
+                                                               : list;
+  const bool parts = steps.unit == Unit::second && steps.count < kDay;
+  const bool days = steps.unit != Unit::second ? steps.count == 1 : steps.count <= kDay;
+  const std::int64_t a_day = parts ? kDay / steps.count : 1;
+  const std::int64_t a_year = steps.season() == 52          ? 52
+                              : steps.unit == Unit::weekday ? 261
+                                                            : 365 * a_day;
+  if (parts && learned >= 2 * a_day) list.push_back(Calendar::hour);
+  if (days && learned >= 14 * a_day) list.push_back(Calendar::weekday);
+  if ((days || steps.season() == 52) && learned >= 2 * a_year) list.push_back(Calendar::year);
   return list;
 }
 
@@ -253,7 +256,8 @@ Status choose_form(SeriesForm& form, const SeriesValues& series, std::int64_t le
   const std::int64_t begin = learned * 3 / 5;
   const std::vector<Calendar> calendar = calendar_of(form.steps, learned);
   std::vector<std::int64_t> lags = {3, 6};
-  if (form.season > 0) lags.insert(lags.end(), {form.season + 2, 2 * form.season + 1});
+  if (form.season > 0 && form.season <= kMostSeason)
+    lags.insert(lags.end(), {form.season + 2, 2 * form.season + 1});
   else lags.insert(lags.end(), {12, 24});
   double best = -1;
   SeriesForm found = form;

@@ -14,7 +14,7 @@ constexpr std::string_view kUnits[] = {"month", "day", "weekday", "second"};
 constexpr std::string_view kPrecisions[] = {"year", "quarter", "month", "day", "second"};
 constexpr std::string_view kReferences[] = {"none", "last", "season"};
 constexpr std::string_view kCalendars[] = {"month", "weekday", "hour", "year"};
-constexpr std::int64_t kMostLags = 4096;
+constexpr std::int64_t kMostLags = 4096, kMostOrigins = 2000;
 constexpr int kYearWaves = 3;
 constexpr std::size_t kFewest = 10;  // errors that make an interval
 
@@ -201,12 +201,16 @@ Result<SeriesForm> SeriesForm::from_json(const Json& all) {
     LOOM_ASSIGN(const Calendar c, one_of<Calendar>(one, "calendar", kCalendars));
     f.calendar.push_back(c);
   }
-  constexpr std::int64_t kFar = std::int64_t{1} << 40;
-  const bool right = f.lags >= (f.reference == Reference::last ? 2 : 1) && f.lags <= kMostLags &&
-                     f.season >= (f.reference == Reference::season ? 1 : 0) &&
-                     f.season <= kMostLags && f.steps.count > 0 && f.steps.count < kFar &&
-                     f.steps.first > -kFar && f.steps.first < kFar && f.end >= 0 && f.end < kFar &&
-                     f.scale > 0 && f.scale - f.scale == 0 && f.half80.size() == f.half95.size() &&
+  constexpr std::int64_t kFar = std::int64_t{1} << 40, kLargestStep = std::int64_t{1} << 31;
+  constexpr std::int64_t kLongest = std::int64_t{1} << 24;
+  const auto within = [](std::int64_t v, std::int64_t least, std::int64_t most) {
+    return v >= least && v <= most;
+  };
+  const bool right = within(f.lags, f.reference == Reference::last ? 2 : 1, kMostLags) &&
+                     within(f.season, f.reference == Reference::season ? 1 : 0, kMostLags) &&
+                     within(f.steps.count, 1, kLargestStep) && within(f.steps.first, -kFar, kFar) &&
+                     within(f.end, 0, kLongest) && f.scale > 0 && f.scale - f.scale == 0 &&
+                     f.half80.size() == f.half95.size() &&
                      f.history.size() == static_cast<std::size_t>(f.before());
   if (!right) return bad("its numbers do not fit together");
   return f;
@@ -237,7 +241,9 @@ Result<SeriesJudgment> judge_series(SeriesForm& form, const SeriesValues& series
   std::vector<double> z;
   std::vector<std::int64_t> origins;
   for (const double v : series.values) z.push_back(form.to_z(v));
-  for (std::int64_t o = std::max(begin, form.before()); o < n; ++o) origins.push_back(o);
+  const std::int64_t stride =
+      std::max<std::int64_t>((n - begin + kMostOrigins - 1) / kMostOrigins, 1);
+  for (std::int64_t o = std::max(begin, form.before()); o < n; o += stride) origins.push_back(o);
   SeriesJudgment judgment;
   judgment.origins = static_cast<std::int64_t>(origins.size());
   LOOM_ASSIGN(const auto forecasts, roll(form, z, origins, horizon, network));

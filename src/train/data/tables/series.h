@@ -29,8 +29,9 @@ struct Steps {
 
   std::int64_t units(const Moment& moment) const;
   Moment at(std::int64_t place) const;
-  std::string text() const;     // "months", "steps of 7 days"
-  std::int64_t season() const;  // steps of a year of months or weeks, week of days, or day; 0: none
+  std::string text() const;  // "months", "steps of 7 days"
+  // Steps of a year of months or weeks, of a week of days, or of a day of up to 288; 0: none.
+  std::int64_t season() const;
 };
 
 // The values of a table in order, none missing.
@@ -95,7 +96,8 @@ Result<std::vector<std::vector<double>>> roll(const SeriesForm& form, const std:
                                               const std::vector<std::int64_t>& origins,
                                               std::int64_t horizon, const SeriesNetwork& network);
 
-// How forecasts did that begin at each place from `begin` on, up to `horizon` steps ahead.
+// How forecasts did that begin at each place from `begin` on, up to `horizon` steps ahead; of more
+// than 2,000 places, at every second, third, ...
 struct SeriesJudgment {
   double mae = 0, naive = 0;  // in the values' own unit; naive: the value a season (or step) before
   std::int64_t origins = 0, forecasts = 0;

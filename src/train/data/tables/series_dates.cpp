@@ -11,7 +11,7 @@ namespace loom {
 namespace {
 
 using Unit = Steps::Unit;
-constexpr std::int64_t kDay = 86400, kMostGaps = 20, kLongestSeries = 10'000'000;
+constexpr std::int64_t kDay = 86400, kMostGaps = 20, kMostOfADay = 288, kLongestSeries = 10'000'000;
 
 struct Row {
   Moment moment;
@@ -232,7 +232,8 @@ std::int64_t Steps::season() const {
   if (unit == Unit::month) return count < 12 && 12 % count == 0 ? 12 / count : 0;
   if (unit == Unit::weekday) return count == 1 ? 5 : 0;
   if (unit == Unit::day) return count == 1 ? 7 : count == 7 ? 52 : 0;
-  return count < kDay && kDay % count == 0 ? kDay / count : count == kDay ? 7 : 0;
+  if (count == kDay) return 7;
+  return count < kDay && kDay % count == 0 && kDay / count <= kMostOfADay ? kDay / count : 0;
 }
 
 Result<SeriesValues> read_series(const Table& table, const SeriesColumns& columns,

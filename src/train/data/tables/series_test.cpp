@@ -138,7 +138,7 @@ TEST(Series, StepsAreFoundAndGoOn) {
       {{"1969-12-31 23:59:58", "1969-12-31 23:59:59", "1970-01-01 00:00:00"},
        "seconds",
        "1970-01-01 00:00:01",
-       86400},
+       0},
   };
   for (const auto& c : cases) {
     const auto read = series(numbered(c.dates));
@@ -319,6 +319,28 @@ TEST(Series, TheFileKeepsTheForm) {
     const auto read = SeriesForm::from_json(wrong);
     EXPECT_FALSE(read.ok()) << key;
   }
+}
+
+TEST(Series, AnyBytesAreAnAnswerOrAnError) {
+  std::string text = "d,y\n";
+  for (int i = 0; i < 6; ++i) text += "2020-01-0" + std::to_string(i + 1) + " 06:30,1.5\n";
+  std::size_t read = 0;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string bad = text;
+      bad[i] = static_cast<char>(bad[i] ^ (1 << bit));
+      const auto table = read_cells(bad, "t.csv");
+      if (!table.ok() || table->names.size() != 2) continue;
+      const auto values = read_series(*table, {table->names[0], table->names[1]}, "t.csv");
+      if (!values.ok()) {
+        EXPECT_EQ(values.status().message().rfind("t.csv: ", 0), 0u) << values.status().message();
+        continue;
+      }
+      ++read;
+      EXPECT_EQ(values->values.size(), values->filled.size());
+      EXPECT_FALSE(values->steps.at(1000).text().empty());
+    }
+  EXPECT_GT(read, 50u);
 }
 
 }  // namespace
