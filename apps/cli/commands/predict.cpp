@@ -120,17 +120,13 @@ int run_series(const Args& a, TrainedNetwork& trained, Session& session) {
 int run(const Args& a) {
   LOOM_OR_EXIT(TrainedNetwork trained, open_trained(a.network), kRefused);
   const bool series = trained.inputs.find("series");
-  if (!series && a.horizon)
-    return fail(Status(Code::invalid_argument,
-                       "--horizon: " + a.network + " is no network of a time series"),
-                kUsage);
-  if (!series) {
-    if (a.data.empty())
-      return fail(Status(Code::invalid_argument,
-                         "--data is required: " + a.network + " is no network of a time series"),
-                  kUsage);
-    LOOM_OR_EXIT(trained, open_trained(a.network, a.data), kRefused);
-  }
+  if (!series && (a.horizon || a.data.empty()))
+    return fail(
+        Status(Code::invalid_argument, std::string(a.horizon ? "--horizon" : "--data is required") +
+                                           ": " + a.network + " is no network of a time series"),
+        kUsage);
+  if (!series)
+    if (const Status read = read_data(trained, a.data); !read.ok()) return fail(read, kRefused);
   Network& network = trained.network;
   const Json& inputs = trained.inputs;
   const RawRows& rows = trained.data;

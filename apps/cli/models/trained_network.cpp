@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/escape.h"
 #include "base/files/source.h"
 #include "console.h"
 #include "decode_picture.h"
@@ -20,11 +21,16 @@ Result<TrainedNetwork> open_trained(const std::string& path) {
   return TrainedNetwork{std::move(file), std::move(network), std::move(inputs), {}, classes};
 }
 
-Result<TrainedNetwork> open_trained(const std::string& path, const std::string& data) {
-  LOOM_ASSIGN(TrainedNetwork trained, open_trained(path));
+Status read_data(TrainedNetwork& trained, const std::string& data) {
   LOOM_ASSIGN(trained.data,
               read_rows(trained.inputs, trained.network.input().width, data, picture_decoder()));
-  for (const std::string& line : trained.data.said) say(line);
+  for (const std::string& line : trained.data.said) say(escaped(line));
+  return {};
+}
+
+Result<TrainedNetwork> open_trained(const std::string& path, const std::string& data) {
+  LOOM_ASSIGN(TrainedNetwork trained, open_trained(path));
+  LOOM_TRY(read_data(trained, data));
   return trained;
 }
 

@@ -23,8 +23,9 @@ struct TrainedNetwork {
 
 // unsupported: the file says nothing of raw data; corrupt: its section is none; else what the readers say.
 Result<TrainedNetwork> open_trained(const std::string& network, const std::string& data);
-// The same without data.
+// The same in two steps: without data, and its data. What was left out is said.
 Result<TrainedNetwork> open_trained(const std::string& network);
+Status read_data(TrainedNetwork& trained, const std::string& data);
 
 // All rows, whatever their number; y gets the outputs one after the other.
 Status run_rows(Session& session, std::span<const float> x, std::int64_t rows,

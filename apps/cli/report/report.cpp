@@ -1,7 +1,6 @@
 #include "report/report.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/escape.h"
 #include "base/math/exact_math.h"
