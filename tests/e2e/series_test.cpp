@@ -258,5 +258,32 @@ TEST(Series, WhatIsNoneIsSaidOrRefused) {
                       3, "is no time series: no column holds a date in every row");
 }
 
+// Numbers of four digits are years only where they are asked for, and no other column has dates.
+TEST(Series, YearsAndNumbersOfFourDigits) {
+  const Folder folder;
+  std::string sales = "when,sales\n", harvest = "jahrgang,tonnes\n", flat = "year,y\n";
+  for (int i = 0; i < 48; ++i) {
+    sales += moment_of(i, 0).text() + "," + std::to_string(1900 + 7 * i % 40) + "\n";
+    harvest += std::to_string(1950 + i) + "," + std::to_string(1200 + 3 * i) + "\n";
+    flat += std::to_string(1950 + i) + ",5\n";
+  }
+  const std::string out = folder / "x.entity";
+  Outcome o = loom({"train", "--data", folder.write("s.csv", sales), "--series", "--out", out});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.err.find("'sales' in days"), std::string::npos) << o.err;
+  const std::string years = folder.write("h.csv", harvest);
+  o = loom({"train", "--data", years, "--out", out, "--steps", "20"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.err.find("a time series"), std::string::npos) << o.err;
+  o = loom({"train", "--data", years, "--series", "--out", out});
+  ASSERT_EQ(o.code, 0) << o.err;
+  o = loom({"predict", out, "--horizon", "1"});
+  EXPECT_EQ(o.out.substr(o.out.find('\n') + 1, 7), "1998,13") << o.out;
+  o = loom({"train", "--data", folder.write("f.csv", flat), "--out", out});
+  ASSERT_EQ(o.code, 0) << o.err;
+  o = loom({"predict", out, "--horizon", "1"});
+  EXPECT_EQ(o.out.substr(o.out.find('\n') + 1), "1998,5,5,5,5,5\n") << o.out;
+}
+
 }  // namespace
 }  // namespace loom::test

@@ -25,13 +25,14 @@ bool is_year_name(std::string_view name) {
          lower == "jahr";
 }
 
-bool is_date_column(const Table& table, std::size_t column, bool asked) {
+// `digits`: also numbers that could be anything else, as 1949.
+bool is_date_column(const Table& table, std::size_t column, bool digits) {
   std::vector<std::string_view> cells;
   for (const auto& row : table.rows) cells.push_back(row[column]);
   bool ambiguous = false;
   if (!order_of(cells, &ambiguous)) return false;
-  // Digits alone: YYYYMMDD, or years by their name.
-  return asked || !decimal_of(table, column) || trimmed(cells[0]).size() == 8 ||
+  // YYYYMMDD, or years by their name.
+  return digits || !decimal_of(table, column) || trimmed(cells[0]).size() == 8 ||
          is_year_name(table.names[column]);
 }
 
@@ -40,21 +41,21 @@ SeriesColumns find_columns(const Table& table, const ChooseOptions& options, boo
                            std::string& why) {
   SeriesColumns columns;
   std::vector<std::string> dates, numbers;
-  std::optional<char> decimal;
-  const std::string target = options.target.empty() ? table.names.back() : options.target;
+  columns.target = options.target.empty() ? table.names.back() : options.target;
   for (std::size_t c = 0; c < table.names.size(); ++c) {
-    const bool date = is_date_column(table, c, asked && table.names[c] != options.target);
-    if (date) dates.push_back(table.names[c]);
+    if (is_date_column(table, c, false)) dates.push_back(table.names[c]);
     else if (decimal_of(table, c)) numbers.push_back(table.names[c]);
   }
   const auto is_number = [&](const std::string& name) {
     return std::find(numbers.begin(), numbers.end(), name) != numbers.end();
   };
-  columns.target = target;
   // The dates may stand last.
-  if (options.target.empty() && numbers.size() == 1 && !is_number(target))
+  if (options.target.empty() && numbers.size() == 1 && !is_number(columns.target))
     columns.target = numbers[0];
   std::erase(dates, columns.target);
+  for (std::size_t c = 0; asked && dates.empty() && c < table.names.size(); ++c)
+    if (table.names[c] != columns.target && is_date_column(table, c, true))
+      dates.push_back(table.names[c]);
   if (dates.size() != 1)
     why = dates.empty() ? "no column holds a date in every row"
                         : "the columns " + first_of(dates) + " hold dates";
@@ -63,9 +64,10 @@ SeriesColumns find_columns(const Table& table, const ChooseOptions& options, boo
   else if (std::count(table.names.begin(), table.names.end(), columns.target) > 1)
     why = "two columns are called " + quoted(columns.target);
   else columns.date = dates[0];
-  for (std::size_t c = 0; c < table.names.size(); ++c)
-    if (table.names[c] == columns.target) decimal = decimal_of(table, c);
-  columns.decimal = decimal.value_or('.');
+  const auto at = std::find(table.names.begin(), table.names.end(), columns.target);
+  if (at != table.names.end())
+    columns.decimal =
+        decimal_of(table, static_cast<std::size_t>(at - table.names.begin())).value_or('.');
   return columns;
 }
 
