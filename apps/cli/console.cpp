@@ -66,6 +66,12 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
+std::string significant(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   static constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB"};
   if (bytes < 1000) return std::to_string(bytes) + " B";

@@ -26,6 +26,7 @@ void say(std::string_view line);
 std::string bytes_text(std::uint64_t bytes);  // "1.2 MB"
 std::string count_text(double count);         // "134.5 M"
 std::string fixed(double value, int digits);
+std::string significant(double value);        // six digits
 std::string duration_text(double seconds);    // "1:05"
 
 // Bytes of memory of this machine, 0 where unknown.

@@ -32,7 +32,8 @@ TEST(Choose, LearnsTables) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.file);
     LOOM_TEST_FILE(data, std::string("tabular/") + c.file);
-    const Outcome o = loom({"train", "--data", data, "--out", folder / "a.entity", "--json"});
+    const Outcome o =
+        loom({"train", "--data", data, "--out", folder / "a.entity", "--json", "--no-series"});
     ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_NE(o.err.find(c.said), std::string::npos) << o.err;
     const Json report = last_line(o.out);
@@ -217,7 +218,8 @@ TEST(Choose, AccuracyInEveryType) {
   EXPECT_EQ(rows.size() + table.find("refused")->as_array().size(), 21u * 4u + 4u + 6u);
   auto number = [&](const char* format, const char* key) { return rows[format].find(key)->as_number(); };
   char plain_figures[64];
-  std::snprintf(plain_figures, sizeof plain_figures, "loss %.4f  accuracy %.4f ", number("f32", "loss"), number("f32", "accuracy"));
+  std::snprintf(plain_figures, sizeof plain_figures, "loss %.4g  accuracy %.4g ",
+                number("f32", "loss"), number("f32", "accuracy"));
   EXPECT_NE(predicted.err.find(plain_figures), std::string::npos) << predicted.err;
   for (const char* exact : {"f64", "i64:row", "u64:block16", "i32:row"}) EXPECT_NEAR(number(exact, "loss"), number("f32", "loss"), 1e-5) << exact;
   for (const char* near : {"f16", "bf16", "i16:tensor", "i8:row", "i8:block32", "u8:row"}) {

@@ -1,10 +1,14 @@
 // Tables as people write them: findings.md, E.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "e2e/process.h"
 #include "train/choose/choose.h"
 #include "train/data/tables/columns.h"
 #include "train/data/tables/csv.h"
+#include "train/data/tables/encoding.h"
+#include "train/data/tables/table.h"
 
 namespace loom {
 namespace {
@@ -189,6 +193,176 @@ TEST(Findings, E_WhatTrainingNeverSawIsNamedWhenItIsPredicted) {
   EXPECT_EQ(said("color,size,kind\nred,1,\n"),
             "not measured: " + (folder / "p.csv") + ": no row has a target\n");
   EXPECT_NE(said("color,size\ngreen,big\npink,small\n").find("is it another table?"),
+            std::string::npos);
+}
+
+TEST(Findings, E_RareClassesAreOnBothSides) {
+  // 3 of 300: without strata, one seed in two holds none of them back.
+  std::string text = "a,kind\n";
+  for (int i = 0; i < 300; ++i) text += std::to_string(i % 17) + (i % 100 ? ",often\n" : ",rare\n");
+  const test::Folder folder;
+  const std::string file = folder.write("t.csv", text + "3,once\n");
+  for (const std::int64_t seed : {0, 1, 2, 3}) {
+    const auto chosen = choose_training({.data = file, .seed = seed});
+    ASSERT_TRUE(chosen.ok()) << chosen.status().to_string();
+    std::vector<int> counts(3);
+    Batch batch;
+    for (std::int64_t i = 0; i < chosen->split.held_back->samples(); ++i)
+      chosen->split.held_back->append(i, batch);
+    for (const std::int32_t c : batch.classes) ++counts[static_cast<std::size_t>(c)];
+    EXPECT_EQ(counts, (std::vector<int>{59, 0, 1}));  // often, once, rare
+    EXPECT_NE(std::find(chosen->said.begin(), chosen->said.end(),
+                        "the class 'once' has one sample, which is learned: nothing judges it"),
+              chosen->said.end());
+  }
+}
+
+std::string decoded(const std::string& text, std::string* note = nullptr) {
+  std::string said;
+  const auto read = table_text(text, "t.csv", note ? note : &said);
+  return read.ok() ? *read : "refused: " + read.status().message();
+}
+
+std::string utf16(std::u16string_view text, bool big_endian) {
+  std::string bytes;
+  for (const char16_t c : text)
+    for (const int shift : {big_endian ? 8 : 0, big_endian ? 0 : 8})
+      bytes += static_cast<char>(c >> shift & 0xFF);
+  return bytes;
+}
+
+TEST(Findings, E_TablesAreReadInTheirEncoding) {
+  const std::string plain = "stra\u00DFe,pr\u00EDs\nM\u00FCnchen,1\n";
+  std::string note;
+  EXPECT_EQ(decoded(plain, &note), plain);
+  EXPECT_EQ(decoded("\xEF\xBB\xBF" + plain, &note), plain);
+  EXPECT_EQ(note, "");
+  EXPECT_EQ(decoded("stra\xDF"
+                    "e,pr\xED"
+                    "s\nM\xFCnchen,1\n",
+                    &note),
+            plain);
+  EXPECT_EQ(note, "encoding: no UTF-8 from line 1 on, read as Windows-1252");
+  EXPECT_EQ(decoded("a\n\x80 5\n\x9C\xFF\n"), "a\n\u20AC 5\n\u0153\u00FF\n");
+  for (const bool big : {false, true}) {
+    note.clear();
+    EXPECT_EQ(decoded(utf16(u"\uFEFFa,\u00FC\n\U0001F600,\u20AC\n", big), &note),
+              "a,\u00FC\n\U0001F600,\u20AC\n");
+    EXPECT_EQ(note, "encoding: UTF-16, by its byte order mark");
+    EXPECT_EQ(decoded(utf16(u"\uFEFFa\nb\xD83D", big)),
+              "refused: t.csv: line 2: holds half a character of UTF-16");
+    EXPECT_EQ(decoded(utf16(u"\uFEFFa\n\xDC00"
+                            u"b",
+                            big)),
+              "refused: t.csv: line 2: holds half a character of UTF-16");
+    EXPECT_EQ(decoded(utf16(u"\uFEFFa\n", big) + "b"),
+              "refused: t.csv: line 2: holds half a character of UTF-16");
+  }
+  EXPECT_EQ(decoded(std::string("\xFF\xFE\0\0a\0\0\0", 8)),
+            "refused: t.csv: is UTF-32: save the table as UTF-8");
+  EXPECT_EQ(decoded("a\nM\u00FCnchen\nK\xF6ln\n"),
+            "refused: t.csv: line 3: is no UTF-8, while line 2 is: save the whole table in one "
+            "encoding, UTF-8");
+  EXPECT_EQ(decoded("a\nb\n\x81\n"),
+            "refused: t.csv: line 3: the byte 129 is neither UTF-8 nor Windows-1252: save the "
+            "table as UTF-8");
+}
+
+// Trained from one encoding, asked in another: the file holds UTF-8.
+TEST(Findings, E_TheEncodingIsNoPartOfWhatIsLearned) {
+  std::string latin =
+                  "st\xE4"
+                  "dte,y\n",
+              utf8 =
+                  "st\u00E4"
+                  "dte,y\n";
+  for (int i = 0; i < 40; ++i) {
+    latin += i % 2 ? "K\xF6ln,1.5\n" : "M\xFCnchen,2.5\n";
+    utf8 += i % 2 ? "K\u00F6ln,1.5\n" : "M\u00FCnchen,2.5\n";
+  }
+  const test::Folder folder;
+  const auto learned = choose_training({.data = folder.write("l.csv", latin), .task = "numbers"});
+  ASSERT_TRUE(learned.ok()) << learned.status().to_string();
+  EXPECT_EQ(learned->said[0], "encoding: no UTF-8 from line 1 on, read as Windows-1252");
+  EXPECT_NE(learned->inputs.dump().find("K\u00F6ln"), std::string::npos) << learned->inputs.dump();
+  const auto rows = read_rows(learned->inputs, 2, folder.write("u.csv", utf8));
+  ASSERT_TRUE(rows.ok()) << rows.status().to_string();
+  EXPECT_TRUE(rows->said.empty());
+  EXPECT_EQ(rows->judged->hash(), learned->whole->hash());
+  // With a spec, too.
+  DataSpec spec;
+  spec.kind = DataKind::table;
+  spec.targets = {"gr\u00F6\u00DFe"};
+  for (const char* text : {"a,gr\u00F6\u00DFe\n1,2\n",
+                           "a,gr\xF6\xDF"
+                           "e\n1,2\n",
+                           "\xEF\xBB\xBFgr\u00F6\u00DFe,a\n1,2\n"})
+    EXPECT_TRUE(read_table(text, spec).ok()) << text;
+}
+
+// Months and numbers were refused, days a number that explained nothing.
+TEST(Findings, E_DatesInRegularStepsAreATimeSeries) {
+  const test::Folder folder;
+  std::string text = "when,y\n", late = text;
+  for (int i = 0; i < 120; ++i) {
+    const std::string row = std::to_string(i / 12 + 1) + (i % 12 < 9 ? "-0" : "-") +
+                            std::to_string(i % 12 + 1) + "," +
+                            std::to_string(100 + i + 10 * (i % 12)) + "\n";
+    text += row;
+    if (i >= 60) late += row;
+  }
+  const std::string file = folder.write("t.csv", text);
+  const auto chosen = choose_training({.data = file});
+  ASSERT_TRUE(chosen.ok()) << chosen.status().to_string();
+  ASSERT_TRUE(chosen->series.has_value());
+  EXPECT_EQ(chosen->series->held_back, 96);
+  // The last fifth is held back, in order.
+  for (std::int64_t i = 0; i < chosen->split.held_back->samples(); ++i)
+    EXPECT_EQ(chosen->rows[static_cast<std::size_t>(chosen->split.held_back->row_of(i))], 96 + i);
+  // Read again, rows are what was learned; those of a part of the table are the same rows.
+  const std::int64_t width = chosen->whole->form().width;
+  const auto again = read_rows(chosen->inputs, width, file);
+  ASSERT_TRUE(again.ok()) << again.status().to_string();
+  EXPECT_EQ(again->judged->hash(), chosen->whole->hash());
+  const auto part = read_rows(chosen->inputs, width, folder.write("late.csv", late));
+  ASSERT_TRUE(part.ok()) << part.status().to_string();
+  EXPECT_TRUE(std::equal(part->x.rbegin(), part->x.rend(), again->x.rbegin()));
+  EXPECT_LT(part->rows, again->rows);
+  EXPECT_FALSE(choose_training({.data = file, .series = "no"})->series.has_value());
+}
+
+TEST(Findings, E_DatesInTheUsualFormsAreDates) {
+  const struct {
+    const char *date, *other;
+    double years;
+  } cases[] = {{"31.01.2020", "28.02.2019", 2020 + 30 / 372.0},
+               {"01/31/2020", "02/28/2019", 2020 + 30 / 372.0},
+               {"31 Jan 2020 12:00", "28 Feb 2019 06:00", 2020 + 30.5 / 372.0},
+               {"2020Q3", "2019Q1", 2020.5},
+               {"2020-01", "2019-02", 2020}};
+  for (const auto& [date, other, years] : cases) {
+    const Read two = read("when,y\n" + std::string(date) + ",1.5\n" + other + ",2.5\n", "numbers");
+    ASSERT_TRUE(two.form.ok()) << date << two.form.status().to_string();
+    EXPECT_EQ(two.form->columns[0].kind, Column::Kind::date) << date;
+    const auto again = TableForm::from_json(two.form->to_json());
+    ASSERT_TRUE(again.ok()) << again.status().to_string();
+    std::vector<float> x;
+    again->encode(two.table.rows[0], {0, 1}, x);
+    EXPECT_EQ(x, (std::vector<float>{static_cast<float>(years)})) << date;
+  }
+  std::string text = "when,n,y\n";
+  for (int i = 1; i < 9; ++i)
+    text += "0" + std::to_string(i) + "/0" + std::to_string(9 - i) + "/2020," + std::to_string(i) +
+            ",1.5\n";
+  const Read r = read(text, "numbers");
+  ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
+  EXPECT_NE(r.form->columns[0].kind, Column::Kind::date);
+  EXPECT_EQ(r.notes[0],
+            "column 'when': its dates may be day/month or month/day, and are taken as texts: write "
+            "them as YYYY-MM-DD");
+  Json wrong = read("when,y\n31.1.2020,1\n1.2.2020,2\n", "numbers").form->to_json();
+  const_cast<Json&>(wrong.find("columns")->as_array()[0]).set("order", "ydm");
+  EXPECT_NE(TableForm::from_json(wrong).status().message().find("\"order\" is ymd, dmy or mdy"),
             std::string::npos);
 }
 

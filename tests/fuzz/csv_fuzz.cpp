@@ -1,5 +1,8 @@
 // Tables: as the spec reads them, and as they are looked at where there is none.
+#include "base/escape.h"
 #include "train/data/tables/columns.h"
+#include "train/data/tables/encoding.h"
+#include "train/data/tables/series.h"
 #include "train/data/tables/table.h"
 
 #include "fuzz.h"
@@ -24,10 +27,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       FUZZ_CHECK(batch.rows == (*read)->samples() && batch.x.size() == static_cast<std::size_t>(batch.rows * (*read)->form().width));
     }
   }
+  const auto decoded = table_text(std::string(text), "input");
+  if (!decoded.ok()) refused(decoded.status());
+  else FUZZ_CHECK(is_utf8(*decoded));
   const auto table = read_cells(text, "input");
   if (!table.ok()) {
     refused(table.status());
     return 0;
+  }
+  for (const std::string& date : table->names) {
+    const auto series = read_series(*table, {date, table->names.back()}, "input");
+    if (!series.ok()) refused(series.status());
+    else FUZZ_CHECK(series->values.size() == series->filled.size());
   }
   std::vector<std::string> notes;
   const auto form = look(*table, "", "", "input", notes);

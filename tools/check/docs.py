@@ -105,6 +105,7 @@ def main():
     os.environ["PATH"] = f"{program}:{os.environ['PATH']}"
     os.environ["PYTHONPATH"] = str(ROOT / "bindings/python")
     os.environ["LOOM_LIBRARY"] = str(BUILD / "libloom.so")
+    (folder / "series.csv").write_text("month,y\n" + "".join(f"{2000 + i // 12}-{i % 12 + 1:02},{i + (i % 12) ** 2}\n" for i in range(96)))
     (folder / "table.csv").write_text("a,b,y\n" + "".join(f"{i % 7},{i % 5},{(i % 7) * 0.5 - (i % 5)}\n" for i in range(64)))
     for number, (photo, mail) in enumerate((("cat", "spam"), ("dog", "ham"))):
         for name in (photo, mail):

@@ -1,4 +1,7 @@
 // loom predict: the answers of a trained network to raw data.
+#include <optional>
+
+#include "base/escape.h"
 #include "base/json.h"
 #include "command.h"
 #include "console.h"
@@ -12,6 +15,7 @@ namespace {
 
 struct Args {
   std::string network, data, isa, device = "cpu", mode;
+  std::optional<std::int64_t> horizon;
   int threads = 0;
   bool json = false;
 };
@@ -21,18 +25,15 @@ void bind(CommandLine& c, Args& a) {
   c.add("--data", a.data,
         "raw data as the network was trained on: a table (CSV, with its target column or without), "
         "an array (idx, .npy) or a folder of them; a folder of images or .txt files, in classes or "
-        "not, or one such file")
-      .required()
+        "not, or one such file; of a time series, which needs none: a table that goes on, after "
+        "which it is forecast")
       .type_name("FILE")
       .no_stdin();
+  c.add("--horizon", a.horizon, "of a time series: steps to forecast, 12 where not given")
+      .positive()
+      .type_name("N");
   bind_machine_options(c, a.threads, a.isa, a.device, a.mode);
   c.flag("--json", a.json, "one JSON object on stdout for each row");
-}
-
-std::string label_of(const Json& inputs, std::int32_t number) {
-  const Json* labels = inputs.find("labels");
-  const auto i = static_cast<std::size_t>(number);
-  return labels && labels->is_array() && i < labels->as_array().size() && labels->as_array()[i].is_string() ? labels->as_array()[i].as_string() : std::to_string(number);
 }
 
 // A cell of CSV: in quotes where it needs them.
@@ -73,8 +74,59 @@ std::string line_of(std::span<const float> y, bool classes, const Json& inputs, 
   return json ? line.dump() + "\n" : text + "\n";
 }
 
+std::string line_of(const Forecast& f, bool json) {
+  const std::pair<const char*, double> columns[] = {{"forecast", f.value},
+                                                    {"low80", f.low80},
+                                                    {"high80", f.high80},
+                                                    {"low95", f.low95},
+                                                    {"high95", f.high95}};
+  Json line = Json::object();
+  line.set("date", f.date);
+  std::string text = f.date;
+  for (const auto& [name, value] : columns) {
+    line.set(name, value);
+    text += "," + significant(value);
+  }
+  line.set("measured", f.measured);
+  return (json ? line.dump() : text) + "\n";
+}
+
+// Dates, forecasts and their intervals: what comes after the table of training, or after --data.
+int run_series(const Args& a, TrainedNetwork& trained, Session& session) {
+  std::vector<std::string> said;
+  LOOM_OR_EXIT(const SeriesForm form,
+               a.data.empty() ? SeriesForm::from_json(trained.inputs)
+                              : continue_series(trained.inputs, a.data, said),
+               kRefused);
+  for (const std::string& line : said) say(escaped(line));
+  if (form.width() != trained.network.input().width)
+    return fail(Status(Code::corrupt, a.network + ": its section 'inputs' is of another network"),
+                kRefused);
+  auto list = forecast(
+      form, a.horizon.value_or(kDefaultHorizon),
+      [&](const auto& x, std::int64_t rows, auto& y) { return run_rows(session, x, rows, y); });
+  if (!list.ok())
+    return fail(list.status(), list.status().code() == Code::unsupported ? kRefused : kFailed);
+  std::string text = a.json ? "" : "date,forecast,low80,high80,low95,high95\n";
+  for (const Forecast& f : *list) text += line_of(f, a.json);
+  if (!print(text)) return kFailed;
+  if (!list->back().measured)
+    say("forecasts of up to " + std::to_string(form.half80.size()) +
+        " steps were judged in training: the intervals of later ones are wider by the root of the "
+        "steps");
+  return kOk;
+}
+
 int run(const Args& a) {
-  LOOM_OR_EXIT(TrainedNetwork trained, open_trained(a.network, a.data), kRefused);
+  LOOM_OR_EXIT(TrainedNetwork trained, open_trained(a.network), kRefused);
+  const bool series = trained.inputs.find("series");
+  if (!series && (a.horizon || a.data.empty()))
+    return fail(
+        Status(Code::invalid_argument, std::string(a.horizon ? "--horizon" : "--data is required") +
+                                           ": " + a.network + " is no network of a time series"),
+        kUsage);
+  if (!series)
+    if (const Status read = read_data(trained, a.data); !read.ok()) return fail(read, kRefused);
   Network& network = trained.network;
   const Json& inputs = trained.inputs;
   const RawRows& rows = trained.data;
@@ -82,12 +134,13 @@ int run(const Args& a) {
   LOOM_OR_EXIT(const Machine machine, open_machine(a.mode, a.threads, a.device, a.isa), kRefused);
   ThreadPool pool(machine.mode.threads);
   SessionOptions options;
-  options.max_rows = std::min<std::int64_t>(rows.rows, 256);
+  options.max_rows = series ? 1 : std::min<std::int64_t>(rows.rows, 256);
   options.device = machine.choice.device.get();
   options.fuse = machine.mode.fuse;
   options.measured = machine.mode.measured;
   options.isa = a.isa;
   LOOM_OR_EXIT(Session session, Session::create(network, pool, options), kRefused);
+  if (series) return run_series(a, trained, session);
   std::vector<float> x;
   for (std::int64_t at = 0; at < rows.rows; at += options.max_rows) {
     const std::int64_t n = std::min(options.max_rows, rows.rows - at);

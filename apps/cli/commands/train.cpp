@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/escape.h"
+#include "base/files/bytes.h"
 #include "base/files/paths.h"
 #include "base/json.h"
 #include "checkpoint/adapter_file.h"
@@ -14,7 +15,9 @@
 #include "llm/import/entity_model.h"
 #include "llm/import/locate.h"
 #include "models/open_model.h"
+#include "models/trained_network.h"
 #include "outputs.h"
+#include "report/report.h"
 #include "telemetry/event_file.h"
 #include "train/checkpoint.h"
 #include "train/choose/choose.h"
@@ -23,10 +26,12 @@ namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string spec, data, test, target, task, network, dtype, out, events, isa, device = "cpu", mode;
+  std::string spec, data, test, target, task, network, dtype, out, report, events, isa,
+      device = "cpu", mode;
   std::int64_t seed = -1, steps = 0;
   int threads = 0;
-  bool fp8 = false, resume = false, json = false;
+  std::optional<std::int64_t> horizon;
+  bool fp8 = false, resume = false, json = false, series = false, no_series = false;
 };
 
 void bind(CommandLine& c, Args& a) {
@@ -45,6 +50,15 @@ void bind(CommandLine& c, Args& a) {
   c.add("--task", a.task, "whether the target is a class or a number; without a spec").one_of({"classes", "numbers"});
   c.add("--network", a.network, "what to learn with, in place of convolutions for pictures and dense layers for all else; without a spec").one_of({"dense", "convolutional"});
   c.add("--dtype", a.dtype, "of the weights, for example ternary, binary, i4: learned as they will run; without a spec").type_name("NAME");
+  const Option series = c.flag(
+      "--series", a.series,
+      "the table is a time series, also where it has more columns than dates and numbers, or their "
+      "names say too little; without a spec");
+  c.flag("--no-series", a.no_series, "the table is learned row by row; without a spec")
+      .excludes(series);
+  c.add("--horizon", a.horizon, "of a time series: steps ahead that are judged, 12 where not given")
+      .positive()
+      .type_name("N");
   c.flag("--fp8", a.fp8, "products in FP8, forward and backward; without a spec");
   c.add("--steps", a.steps, "in place of as many as the data suggests; without a spec").between(std::int64_t{1}, std::int64_t{1} << 40).type_name("N");
   c.add("--seed", a.seed, "of the first weights, the order and what is held back").between(std::int64_t{0}, INT64_MAX).type_name("N");
@@ -52,6 +66,16 @@ void bind(CommandLine& c, Args& a) {
         "the .entity file to write, or the folder of an adapter; Ctrl-C, SIGTERM and SIGHUP write "
         "it too")
       .required()
+      .type_name("FILE");
+  c.add("--report", a.report,
+        "of a table: write which columns the answers rest on and which rows went worst, as a "
+        "picture (.svg) or as text (.txt)")
+      .check("",
+             [](const std::string& name) -> std::string {
+               return name.ends_with(".svg") || name.ends_with(".txt")
+                          ? ""
+                          : "a report is a .svg or a .txt file";
+             })
       .type_name("FILE");
   c.flag("--resume", a.resume, "go on from the file of --out, with the same bits as if never stopped");
   c.add("--events", a.events, "write loss and rate to a TensorBoard event file in this folder").type_name("FOLDER");
@@ -111,6 +135,8 @@ struct Job {
   TrainingSpec spec;
   std::unique_ptr<DataSource> whole, test;
   Split split;  // where something is held back
+  std::optional<ChosenSeries> series;
+  std::vector<std::int64_t> rows, test_rows;  // of a table, where its samples stand
   Json inputs;
   std::optional<Network> network;
   std::optional<Model> model;  // in place of the network: a language model that goes on learning
@@ -206,14 +232,25 @@ Result<Job> job_of_spec(const Args& a, TrainingSpec spec) {
   const bool words = job.model && job.spec.data.kind == DataKind::text;
   const std::string& file = a.data.empty() ? job.spec.data.file : a.data;
   LOOM_ASSIGN(job.whole, words ? text_data(*job.model, {file}, job.spec.data.length) : open_data(job.spec, a.data));
-  if (job.spec.validation.share > 0) { LOOM_ASSIGN(job.split, split(*job.whole, job.spec.validation.share, static_cast<std::uint64_t>(job.spec.seed))); }
+  if (job.spec.validation.share > 0) {
+    LOOM_ASSIGN(job.split, split(*job.whole, job.spec.validation.share,
+                                 static_cast<std::uint64_t>(job.spec.seed)));
+    const std::string single = single_text(job.split, job.inputs);
+    if (!single.empty()) say(single);
+  }
   return job;
 }
 
 // Texts without classes: an adapter of the embedded model learns them, as the guide does by hand.
 Result<Job> job_of_texts(const Args& a, const std::vector<std::string>& files) {
-  if (!a.test.empty() || !a.task.empty() || !a.network.empty() || a.fp8)
-    return Status(Code::invalid_argument, a.data + ": is text without classes, which an adapter of the embedded model learns: --test, --task, --network and --fp8 are for other data");
+  if (!a.test.empty() || !a.task.empty() || !a.network.empty() || a.fp8 || a.series ||
+      a.no_series || a.horizon || !a.report.empty())
+    return Status(
+        Code::invalid_argument,
+        a.data +
+            ": is text without classes, which an adapter of the embedded model learns: --test, "
+            "--task, --network, --fp8, --series, --no-series, --horizon and --report are for other "
+            "data");
   Job job;
   TrainingSpec& s = job.spec;
   s.base = "embedded";
@@ -246,7 +283,20 @@ Result<Job> job_of_texts(const Args& a, const std::vector<std::string>& files) {
 }
 
 Result<Job> job_of_data(const Args& a) {
-  LOOM_ASSIGN(ChosenTraining chosen, choose_training({a.data, a.test, a.target, a.task, a.network, a.fp8 && a.dtype.empty() ? "fp8e4m3" : a.dtype, std::max<std::int64_t>(a.seed, 0), a.steps, picture_decoder()}));
+  LOOM_ASSIGN(ChosenTraining chosen,
+              choose_training({.data = a.data,
+                               .test = a.test,
+                               .target = a.target,
+                               .task = a.task,
+                               .network = a.network,
+                               .dtype = a.fp8 && a.dtype.empty() ? "fp8e4m3" : a.dtype,
+                               .seed = std::max<std::int64_t>(a.seed, 0),
+                               .steps = a.steps,
+                               .series = a.series      ? "yes"
+                                         : a.no_series ? "no"
+                                                       : "",
+                               .horizon = a.horizon.value_or(kDefaultHorizon),
+                               .decoder = picture_decoder()}));
   for (const std::string& line : chosen.said) say(escaped(line));
   Job job;
   LOOM_ASSIGN(job.network, chosen.network());
@@ -255,6 +305,14 @@ Result<Job> job_of_data(const Args& a) {
   job.whole = std::move(chosen.whole);
   job.test = std::move(chosen.test);
   job.split = std::move(chosen.split);
+  job.series = std::move(chosen.series);
+  job.rows = std::move(chosen.rows);
+  job.test_rows = std::move(chosen.test_rows);
+  if (!a.report.empty() && job.rows.empty())
+    return Status(Code::invalid_argument, "--report is of tables, and " + a.data + " is none");
+  if (a.horizon && !job.series)
+    return Status(Code::invalid_argument,
+                  "--horizon: " + a.data + " is not learned as a time series");
   job.inputs = std::move(chosen.inputs);
   return job;
 }
@@ -267,26 +325,6 @@ bool report(const char* what, std::int64_t step, const Metrics& metrics, bool js
   return print(line.dump() + "\n");
 }
 
-// Rows are truths, columns answers.
-std::string confusion_text(const Metrics& m, const Json& inputs) {
-  if (m.confusion.empty() || m.classes > 20) return "";
-  const Json* labels = inputs.find("labels");
-  std::string text = "truth (rows) and answers (columns):\n";
-  for (std::int64_t r = 0; r < m.classes; ++r) {
-    std::string line;
-    for (std::int64_t c = 0; c < m.classes; ++c) {
-      const std::string n = std::to_string(m.confusion[static_cast<std::size_t>(r * m.classes + c)]);
-      line += std::string(n.size() < 6 ? 6 - n.size() : 1, ' ') + n;
-    }
-    const bool named = labels && labels->is_array() && static_cast<std::size_t>(r) < labels->as_array().size();
-    text += line + "  " +
-            (named ? escaped(labels->as_array()[static_cast<std::size_t>(r)].as_string())
-                   : std::to_string(r)) +
-            "\n";
-  }
-  return text;
-}
-
 // A training under way, and what is told of it.
 struct Course {
   const Args& args;
@@ -296,6 +334,7 @@ struct Course {
   Validation* validation = nullptr;
   std::optional<EventFile> events = {};
   EntitySections sections = {};
+  std::string report = {};  // the file of --report
   bool early = false;   // nothing better came for long
   Status failure = {};  // of the events: the training is saved before it is told
   Best* best() const { return validation ? &validation->best : nullptr; }
@@ -330,6 +369,97 @@ Result<bool> after_step(Course& course, const StepReport& r) {
   return !course.early && course.failure.ok() && !Interrupt::pressed() && print_problem().empty();
 }
 
+// How the network that is kept forecasts; the file gets the intervals.
+Status judge_forecasts(Course& course, Json& figures, std::string& text) {
+  ChosenSeries& series = *course.job.series;
+  LOOM_ASSIGN(Session session, Session::create(course.job.net(), course.pool,
+                                               {.max_rows = 256, .isa = course.args.isa}));
+  LOOM_ASSIGN(const SeriesJudgment judged,
+              judge_series(series.form, series.values, series.held_back, series.horizon,
+                           [&](const auto& x, std::int64_t rows, auto& y) {
+                             return run_rows(session, x, rows, y);
+                           }));
+  course.sections.bytes["inputs"] = series.form.to_json().dump();
+  Json json = Json::object();
+  json.set("mae", judged.mae);
+  json.set("naive_mae", judged.naive);
+  json.set("horizon", series.horizon);
+  json.set("origins", judged.origins);
+  json.set("forecasts", judged.forecasts);
+  figures.set("forecasts", std::move(json));
+  const std::int64_t season = series.form.season;
+  text += "forecasts of 1 to " + std::to_string(series.horizon) + " steps from each of the last " +
+          std::to_string(judged.origins) + " dates: mean absolute error " +
+          significant(judged.mae) + "; the value " +
+          (season > 1 ? std::to_string(season) + " steps before: " : "before: ") +
+          significant(judged.naive) + "\n";
+  return {};
+}
+
+// How the rows of the table that judge are told of.
+Result<ReportForm> report_form(const Course& course) {
+  const Job& job = course.job;
+  const bool test = job.test != nullptr;
+  const DataSource* judged = test ? job.test.get() : job.split.held_back.get();
+  const std::vector<std::int64_t>* places = test ? &job.test_rows : &job.rows;
+  const auto place = [judged, places](std::int64_t sample) {
+    return (*places)[static_cast<std::size_t>(judged->row_of(sample))];
+  };
+  ReportForm form;
+  if (job.series) {
+    const ChosenSeries* series = &*job.series;
+    form.title = "forecasts one step ahead of " + loom::quoted(series->form.columns.target);
+    for (auto& [name, values] : series->form.inputs()) form.inputs.push_back({name, values});
+    form.name = [=](std::int64_t sample) { return series->form.steps.at(place(sample)).text(); };
+    form.value = [=](std::int64_t sample, float v) {
+      std::vector<double> z;
+      const std::int64_t end = place(sample), begin = end - series->form.before();
+      for (std::int64_t p = begin; p < end; ++p)
+        z.push_back(series->form.to_z(series->values.values[static_cast<std::size_t>(p)]));
+      return series->form.to_value(series->form.base(z) + static_cast<double>(v));
+    };
+    return form;
+  }
+  LOOM_ASSIGN(const TableForm table, TableForm::from_json(job.inputs));
+  form.title =
+      "answers for " + loom::quoted(table.columns[static_cast<std::size_t>(table.target)].name);
+  if (table.classes) form.labels = table.labels;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const Column& column = table.columns[c];
+    if (static_cast<std::int64_t>(c) == table.target || column.kind == Column::Kind::unused)
+      continue;
+    const bool words = column.kind == Column::Kind::words;
+    form.inputs.push_back(
+        {column.name, words ? static_cast<std::int64_t>(column.values.size()) : 1});
+  }
+  form.name = [=](std::int64_t sample) { return "row " + std::to_string(place(sample)); };
+  form.value = [](std::int64_t, float v) { return static_cast<double>(v); };
+  return form;
+}
+
+// What the answers of the network that is kept rest on, and where they fail.
+Status report_table(Course& course, Json& figures, std::string& text) {
+  LOOM_ASSIGN(const ReportForm form, report_form(course));
+  LOOM_ASSIGN(Session session, Session::create(course.job.net(), course.pool,
+                                               {.max_rows = 256, .isa = course.args.isa}));
+  const Job& job = course.job;
+  LOOM_ASSIGN(const Report report,
+              make_report(session, job.test ? *job.test : *job.split.held_back, form));
+  figures.set("report", report.to_json());
+  text += report.to_text(true);
+  const std::string& file = course.args.report;
+  if (!file.empty())
+    course.report = file.ends_with(".svg") ? report.to_svg() : report.to_text(false);
+  return {};
+}
+
+// Names of classes, for a network that answers with some.
+std::vector<std::string> labels_of(const Job& job, std::int64_t classes) {
+  std::vector<std::string> labels;
+  for (std::int64_t c = 0; c < classes; ++c) labels.push_back(label_of(job.inputs, c));
+  return labels;
+}
+
 // The figures of the network that is kept: for the file, and in words.
 Result<Json> figures_of(Course& course, std::string& text) {
   Trainer& trainer = course.trainer;
@@ -349,8 +479,13 @@ Result<Json> figures_of(Course& course, std::string& text) {
                                 course.pool, course.args.isa, trainer.adapter()));
   LOOM_ASSIGN(const Metrics metrics, evaluator.measure());
   if (job.test) figures.set("test", metrics.to_json());
-  text += std::string(job.test ? "test" : "validation") + ": " + metrics.to_text() + " over " +
-          std::to_string(metrics.rows) + " rows\n" + confusion_text(metrics, job.inputs);
+  text += std::string(job.test     ? "test"
+                      : job.series ? "one step ahead, as it is learned"
+                                   : "validation") +
+          ": " + metrics.to_text() + " over " + std::to_string(metrics.rows) + " rows\n" +
+          confusion_text(metrics.confusion, labels_of(job, metrics.classes));
+  if (job.series) LOOM_TRY(judge_forecasts(course, figures, text));
+  if (!job.rows.empty()) LOOM_TRY(report_table(course, figures, text));
   LOOM_TRY(trainer.set_weights(last));
   return figures;
 }
@@ -380,6 +515,11 @@ int learn(Course& course) {
     if (a.json) answer = figures.dump() + "\n";
   }
   if (const Status saved = course.save(); !saved.ok()) return fail(saved, kFailed);
+  if (!course.report.empty())
+    if (const Status told = write_file(a.report, as_bytes(course.report)); !told.ok())
+      return fail(told, kFailed);
+  if (!a.report.empty() && course.report.empty())
+    say(a.report + ": not written, as the training did not end");
   print(answer);
   say(a.out + ": step " + std::to_string(trainer.done()) + " of " +
       std::to_string(trainer.steps()) +
@@ -434,10 +574,12 @@ int run(const Args& given) {
     return fail(Status(Code::invalid_argument, "give a SPEC, or --data FILE to have one chosen"),
                 kUsage);
   if (!a.spec.empty() && (!a.test.empty() || !a.target.empty() || !a.task.empty() ||
-                          !a.network.empty() || !a.dtype.empty() || a.fp8 || a.steps > 0))
+                          !a.network.empty() || !a.dtype.empty() || a.fp8 || a.steps > 0 ||
+                          a.series || a.no_series || a.horizon || !a.report.empty()))
     return fail(Status(Code::invalid_argument,
-                       "--test, --target, --task, --network, --dtype, --fp8 and --steps are for "
-                       "training without a SPEC, which says these things itself"),
+                       "--test, --target, --task, --network, --dtype, --fp8, --steps, --series, "
+                       "--no-series, --horizon and --report are for training without a SPEC, which "
+                       "says these things itself"),
                 kUsage);
   std::optional<TrainingSpec> spec;
   std::vector<std::string> texts;
@@ -448,6 +590,12 @@ int run(const Args& given) {
   }
   if (const Status out = check_out(a, spec ? &*spec : nullptr, texts); !out.ok())
     return fail(out.at("--out"), kUsage);
+  if (!a.report.empty()) {
+    Status report = check_file_output(a.report, {a.data, a.test, a.out});
+    if (report.ok() && a.report == a.out)
+      report = Status(Code::invalid_argument, a.out + ": is the file of --out, too");
+    if (!report.ok()) return fail(report.at("--report"), kUsage);
+  }
   if (a.resume && !spec) {
     // The schedule that is chosen hangs on the number of steps, so that it is the one of the file.
     LOOM_OR_EXIT(const std::int64_t planned, planned_steps(a.out), kRefused);

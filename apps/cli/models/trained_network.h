@@ -1,10 +1,13 @@
 // A network that loom train wrote for raw data, and such data: what predict, accuracy and plan begin with.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "checkpoint/entity.h"
+#include "exec/session.h"
 #include "grid/network.h"
 #include "train/choose/choose.h"
 
@@ -20,5 +23,12 @@ struct TrainedNetwork {
 
 // unsupported: the file says nothing of raw data; corrupt: its section is none; else what the readers say.
 Result<TrainedNetwork> open_trained(const std::string& network, const std::string& data);
+// The same in two steps: without data, and its data. What was left out is said.
+Result<TrainedNetwork> open_trained(const std::string& network);
+Status read_data(TrainedNetwork& trained, const std::string& data);
+
+// All rows, whatever their number; y gets the outputs one after the other.
+Status run_rows(Session& session, std::span<const float> x, std::int64_t rows,
+                std::vector<float>& y);
 
 }  // namespace loom::cli

@@ -108,6 +108,17 @@ class Tables(unittest.TestCase):
             finally:
                 os.chdir(here)
         self.assertEqual(Data.table(self.TEXT.encode(), targets=["c"]).info, want)
+
+    def test_E_every_encoding_is_the_same_table(self):
+        text = "a,gr\u00f6\u00dfe\n1,2\n4,5\n"
+        want = Data.table(text, targets=["gr\u00f6\u00dfe"]).info
+        for encoding in ("utf-8", "utf-8-sig", "utf-16", "cp1252"):
+            with self.subTest(encoding):
+                given = text.encode(encoding)
+                self.assertEqual(Data.table(given, targets=["gr\u00f6\u00dfe"]).info, want)
+        mixed = text.encode() + "5,\u00e4\n".encode("cp1252")
+        with self.assertRaisesRegex(Exception, "line 4: is no UTF-8, while line 1 is"):
+            Data.table(mixed, targets=["gr\u00f6\u00dfe"])
         with self.assertRaisesRegex(ValueError, "a header and no rows"):
             Data.table("a,b,c", targets=["c"])
         with self.assertRaises(LoomError):  # a text, as no name has a NUL

@@ -17,6 +17,9 @@ constexpr std::int64_t kMostHeldBack = 5000;
 constexpr double kDropout = 0.5;  // before the last layer of pictures and texts
 // Samples to learn from, all epochs together, where there are few: of pictures of this many pixels, and fewer of larger ones, which take longer.
 constexpr std::int64_t kSamplesSeen = 400000, kPixels = 28 * 28;
+// Of time series, whose networks are a line: they learn fast, and to the end.
+constexpr std::int64_t kSeriesSteps = 3000;
+constexpr double kSeriesRate = 0.01;
 constexpr std::int64_t kTextsSeen = 20000;  // and of texts, whose networks know a few thousand by heart after some epochs
 
 // "x -> 32 -> 3", for pictures after convolutions, each halved.
@@ -152,20 +155,72 @@ std::vector<std::int64_t> picture_of(std::span<const std::int64_t> sample) {
   return dims.size() == 3 && dims[0] <= 4 && dims[1] >= 8 && dims[2] >= 8 ? dims : std::vector<std::int64_t>();
 }
 
+namespace {
+
+// Holds samples back, where a series has not yet, and says so.
+Status hold_back(ChosenTraining& t, const ChooseOptions& options, double share) {
+  const std::int64_t n = t.whole->samples();
+  LOOM_ASSIGN(t.split, split(*t.whole, share, static_cast<std::uint64_t>(options.seed)));
+  const std::int64_t learned = t.split.learned->samples();
+  t.said.push_back("split: " + count_of(learned, "sample") + " to learn from, " +
+                   std::to_string(n - learned) + " held back to judge by (seed " +
+                   std::to_string(options.seed) + ")");
+  const std::string single = single_text(t.split, t.inputs);
+  if (!single.empty()) t.said.push_back(single);
+  return {};
+}
+
+// What was chosen, in lines.
+Status tell(ChosenTraining& t, const Layers& layers, std::int64_t outputs) {
+  const TrainingSpec& s = t.spec;
+  const bool convolutional = !layers.dims.empty(), classes = s.loss == Loss::cross_entropy;
+  std::string chain =
+      convolutional ? shape_text(layers.dims) : std::to_string(t.whole->form().width);
+  for (const std::int64_t filters : layers.filters)
+    chain +=
+        " -> 3x3 convolution to " + std::to_string(filters) + " " + layers.activation + ", halved";
+  for (const std::int64_t hidden : layers.hidden)
+    chain += " -> " + std::to_string(hidden) + " " + layers.activation;
+  LOOM_ASSIGN(Network network, t.network());
+  t.said.push_back("network: " + chain + " -> " + std::to_string(outputs) + ", " +
+                   std::to_string(network.parameter_count()) + " parameters; inputs" +
+                   (classes ? "" : " and answers") + " are standardized by the network itself");
+  t.said.push_back("training: adamw, " + std::string(classes ? "cross-entropy" : "mse") +
+                   ", rate " + format_double(s.schedule.rate) +
+                   (convolutional ? " reached and left in one cycle, " : " falling as a cosine, ") +
+                   count_of(s.steps, "step") + " of " + count_of(s.batch, "sample") +
+                   (s.shift > 0 ? ", pictures moved by up to " + count_of(s.shift, "pixel") : "") +
+                   (s.validation.patience > 0
+                        ? ", fewer where " +
+                              std::to_string(s.validation.patience * s.validation.every) +
+                              " of them bring nothing better"
+                        : "") +
+                   "; the best network is kept");
+  if (!s.quantize.dtype.empty())
+    t.said.push_back("weights: " + s.quantize.dtype +
+                     " in all layers from the first step on: what learns are f32 masters, by the "
+                     "gradients of what they are rounded to; the file runs as it was trained");
+  return {};
+}
+
+}  // namespace
+
 Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers) {
   const bool classes = answers.classes;
   const std::int64_t outputs = answers.outputs;
   const std::int64_t n = t.whole->samples();
-  const double share = std::min(n < 1000 ? 0.2 : 0.1, static_cast<double>(kMostHeldBack) / static_cast<double>(n));
-  LOOM_ASSIGN(t.split, split(*t.whole, share, static_cast<std::uint64_t>(options.seed)));
+  const double share = answers.series
+                           ? kSeriesHeldBack
+                           : std::min(n < 1000 ? 0.2 : 0.1,
+                                      static_cast<double>(kMostHeldBack) / static_cast<double>(n));
+  if (!answers.series) LOOM_TRY(hold_back(t, options, share));
   measure(t, answers.measured);
   const std::int64_t learned = t.split.learned->samples(), width = t.whole->form().width;
-  t.said.push_back("split: " + count_of(learned, "sample") + " to learn from, " + std::to_string(n - learned) + " held back to judge by (seed " + std::to_string(options.seed) + ")");
-
   const bool large = learned >= 20000;
   Layers layers = large ? Layers{{512, 128}, "relu"} : Layers{learned < 1000 ? std::vector<std::int64_t>{32, 32} : std::vector<std::int64_t>{64, 64}, "silu"};
   const bool convolutional = !answers.picture.empty();
   if (convolutional) layers = {{128}, "relu", std::move(answers.picture), {16, 32}, true};
+  else if (answers.series && options.network.empty()) layers.hidden.clear();
   else if (answers.words) layers = {{64}, "relu", {}, {}, true};
   TrainingSpec& s = t.spec;
   s.network = topology(width, layers, outputs, !classes);
@@ -175,29 +230,48 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
   const std::int64_t an_epoch = (learned + s.batch - 1) / s.batch;
   const std::int64_t seen = convolutional ? kSamplesSeen * kPixels / (layers.dims[1] * layers.dims[2]) : kSamplesSeen;
   const std::int64_t epochs = large ? (convolutional ? 8 : 10) : answers.words ? std::clamp<std::int64_t>(kTextsSeen / learned, 20, 100) : std::clamp<std::int64_t>(seen / learned, 20, 300);
-  s.steps = options.steps > 0 ? options.steps : epochs * an_epoch;
+  const std::int64_t chosen_steps = answers.series ? kSeriesSteps : epochs * an_epoch;
+  s.steps = options.steps > 0 ? options.steps : chosen_steps;
   s.optimizer = {.kind = OptimizerKind::adamw, .weight_decay = 0.01};
   if (convolutional) s.schedule = {.kind = ScheduleKind::one_cycle, .rate = 0.004, .steps = s.steps};
-  else s.schedule = {.kind = ScheduleKind::cosine, .rate = large || answers.words ? 0.001 : 0.003, .warmup = std::min<std::int64_t>(s.steps / 20, 200), .steps = s.steps};
-  s.validation = {.share = share, .every = std::clamp<std::int64_t>(std::max(an_epoch, s.steps / 100), 1, s.steps), .patience = large ? 0 : 25};
+  else
+    s.schedule = {.kind = ScheduleKind::cosine,
+                  .rate = answers.series           ? kSeriesRate
+                          : large || answers.words ? 0.001
+                                                   : 0.003,
+                  .warmup = std::min<std::int64_t>(s.steps / 20, 200),
+                  .steps = s.steps};
+  s.validation = {.share = share,
+                  .every = std::clamp<std::int64_t>(std::max(an_epoch, s.steps / 100), 1, s.steps),
+                  .patience = large || answers.series ? 0 : 25};
   s.log_every = std::max<std::int64_t>(s.steps / 20, 1);
   // Moved so little, a picture shows the same.
   if (convolutional) s.shift = std::max<std::int64_t>(layers.dims[1] / 30, 1);
   if (!options.dtype.empty() && options.dtype != "f32") s.quantize.dtype = options.dtype;
 
-  std::string chain = convolutional ? shape_text(layers.dims) : std::to_string(width);
-  for (const std::int64_t filters : layers.filters) chain += " -> 3x3 convolution to " + std::to_string(filters) + " " + layers.activation + ", halved";
-  for (const std::int64_t hidden : layers.hidden) chain += " -> " + std::to_string(hidden) + " " + layers.activation;
-  LOOM_ASSIGN(Network network, t.network());
-  t.said.push_back("network: " + chain + " -> " + std::to_string(outputs) + ", " + std::to_string(network.parameter_count()) + " parameters; inputs" + (classes ? "" : " and answers") + " are standardized by the network itself");
-  t.said.push_back("training: adamw, " + std::string(classes ? "cross-entropy" : "mse") + ", rate " + format_double(s.schedule.rate) + (convolutional ? " reached and left in one cycle, " : " falling as a cosine, ") + count_of(s.steps, "step") + " of " + count_of(s.batch, "sample") +
-                   (s.shift > 0 ? ", pictures moved by up to " + count_of(s.shift, "pixel") : "") + (s.validation.patience > 0 ? ", fewer where " + std::to_string(s.validation.patience * s.validation.every) + " of them bring nothing better" : "") + "; the best network is kept");
-  if (!s.quantize.dtype.empty()) t.said.push_back("weights: " + s.quantize.dtype + " in all layers from the first step on: what learns are f32 masters, by the gradients of what they are rounded to; the file runs as it was trained");
-  LOOM_TRY(s.check());
-  return {};
+  LOOM_TRY(tell(t, layers, outputs));
+  return s.check();
 }
 
 }  // namespace choosing
+
+std::string label_of(const Json& inputs, std::int64_t number) {
+  const Json* labels = inputs.find("labels");
+  const auto i = static_cast<std::size_t>(number);
+  const bool named = labels && labels->is_array() && i < labels->as_array().size() &&
+                     labels->as_array()[i].is_string();
+  return named ? labels->as_array()[i].as_string() : std::to_string(number);
+}
+
+std::string single_text(const Split& split, const Json& inputs) {
+  if (split.single.empty()) return "";
+  std::vector<std::string> names;
+  for (const std::int32_t c : split.single) names.push_back(label_of(inputs, c));
+  const bool one = names.size() == 1;
+  return (one ? "the class " : "the classes ") + choosing::first_of(names) +
+         (one ? " has" : " have") + " one sample" + (one ? "" : " each") +
+         ", which is learned: nothing judges it";
+}
 
 Result<Network> ChosenTraining::network() const {
   LOOM_ASSIGN(Network network, create_network(spec));
@@ -235,6 +309,7 @@ Result<ChosenTraining> choose_training(const ChooseOptions& options) {
 }
 
 Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file, const PictureDecoder& decoder) {
+  if (inputs.find("series")) return choosing::read_series_rows(inputs, width, file);
   if (inputs.find("columns")) return choosing::read_table_rows(inputs, width, file);
   if (inputs.find("images") || inputs.find("words")) return choosing::read_folder_rows(inputs, width, file, decoder);
   return choosing::read_array_rows(inputs, width, file);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "base/status.h"
 #include "train/data/pictures/picture.h"
 #include "train/data/tables/columns.h"
+#include "train/data/tables/series.h"
 #include "train/data/tensor_data.h"
 #include "train/spec.h"
 
@@ -26,13 +28,28 @@ struct ChooseOptions {
   std::string dtype;    // of the weights, which are learned in it; "": f32
   std::int64_t seed = 0;
   std::int64_t steps = 0;  // 0: chosen
+  // Of a table: "yes" learns it as a time series, "no" row by row; "": the former where it is a
+  // column of numbers at dates in regular steps, and nothing else.
+  std::string series;
+  std::int64_t horizon = kDefaultHorizon;  // of a series: steps ahead that are judged
   PictureDecoder decoder{};  // of what is no PGM or PPM; empty: such files are refused
+};
+
+// A table that is learned as a time series: judge_series judges it, and completes the form.
+struct ChosenSeries {
+  SeriesForm form;
+  SeriesValues values;
+  std::int64_t held_back = 0, horizon = 0;  // the first place that is held back
 };
 
 struct ChosenTraining {
   TrainingSpec spec;
   std::unique_ptr<DataSource> whole, test;  // test: null where there is none
   Split split;                              // of whole
+  // Of a table: where the samples of whole and test stand in their files, rows from 1; of a series,
+  // steps from its first.
+  std::vector<std::int64_t> rows, test_rows;
+  std::optional<ChosenSeries> series;
   Json inputs;                              // the .entity's section "inputs": how raw data becomes rows, and what answers mean
   std::vector<std::string> said;            // "target: column 'species', 3 classes"
 
@@ -57,9 +74,19 @@ struct RawRows {
   // Fills out with n rows of `width` values from row `at` on. out_of_range: they are not there.
   Status read(std::int64_t at, std::int64_t n, std::int64_t width, std::vector<float>& out) const;
 };
-// `inputs`: the section of the file; `file`: data of the form that the network learned from; of images and texts also a folder without classes, or one
-// file. Errors name the file.
+// `inputs`: the section of the file; `file`: data of the form that the network learned from; of
+// images and texts also a folder without classes, or one file. Errors name the file. Of a series
+// the rows are steps, each with the values before it.
 Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file, const PictureDecoder& decoder = {});
+
+// The form with the end and the history of a table that goes on where the one of training began.
+Result<SeriesForm> continue_series(const Json& inputs, const std::string& file,
+                                   std::vector<std::string>& said);
+
+// The name of a class: a label of the section "inputs", or the number where it has none.
+std::string label_of(const Json& inputs, std::int64_t number);
+// A line on the classes of one sample; "" where there are none.
+std::string single_text(const Split& split, const Json& inputs);
 
 // The .txt files of a text without classes: `path` itself where it is one and no table of two or more columns, or those of a folder without classes
 // and without arrays, most of whose files they are. Empty: it is none of that.

@@ -5,6 +5,7 @@
 #include "base/files/source.h"
 #include "train/choose/parts.h"
 #include "train/data/folder.h"
+#include "train/data/tables/encoding.h"
 #include "train/data/words.h"
 
 namespace loom::choosing {
@@ -288,8 +289,9 @@ Result<std::vector<std::string>> texts_without_classes(const std::string& path) 
     return found->files;
   }
   if (kind_of(path) != SampleKind::texts) return std::vector<std::string>();
-  LOOM_ASSIGN(const std::string text, read_text_file(path));
-  const auto table = read_cells(text, path);
+  LOOM_ASSIGN(std::string bytes, read_text_file(path));
+  const auto text = table_text(std::move(bytes), path);
+  const auto table = text.ok() ? read_cells(*text, path) : Result<Table>(text.status());
   return table.ok() && table->names.size() > 1 ? std::vector<std::string>() : std::vector<std::string>{path};
 }
 

@@ -4,6 +4,7 @@
 #include "base/files/source.h"
 #include "train/choose/parts.h"
 #include "train/data/tables/csv.h"
+#include "train/data/tables/encoding.h"
 
 namespace loom::choosing {
 namespace {
@@ -14,14 +15,21 @@ std::vector<std::int64_t> in_order(std::size_t n) {
   return places;
 }
 
-// Rows without a target are left out.
-Result<std::unique_ptr<DataSource>> samples_of(const TableForm& form, const std::vector<std::vector<std::string>>& rows, const std::vector<std::int64_t>& places, const std::string& name) {
+// Rows without a target are left out; `kept` gets the others, from 1.
+Result<std::unique_ptr<DataSource>> samples_of(const TableForm& form,
+                                               const std::vector<std::vector<std::string>>& rows,
+                                               const std::vector<std::int64_t>& places,
+                                               const std::string& name,
+                                               std::vector<std::int64_t>* kept = nullptr) {
   std::vector<float> x, y;
   std::vector<std::int32_t> classes;
   const std::int64_t target = places[static_cast<std::size_t>(form.target)];
+  std::int64_t number = 0;
   for (const auto& row : rows) {
     const std::string& cell = row[static_cast<std::size_t>(target)];
+    ++number;
     if (is_missing(cell)) continue;
+    if (kept) kept->push_back(number);
     if (form.classes) {
       classes.push_back(form.class_of(cell));
     } else {
@@ -93,21 +101,26 @@ Result<std::vector<std::string>> unknown_cells(const TableForm& form, const Tabl
   return said;
 }
 
-Result<Table> open_table(const std::string& file) {
-  LOOM_ASSIGN(const std::string text, read_text_file(file));
+}  // namespace
+
+Result<Table> open_table(const std::string& file, std::vector<std::string>& said) {
+  LOOM_ASSIGN(std::string bytes, read_text_file(file));
+  std::string note;
+  LOOM_ASSIGN(const std::string text, table_text(std::move(bytes), file, &note));
+  if (!note.empty()) said.push_back(std::move(note));
   if (text.find('\0') != std::string::npos) return bad(file, "is neither a table nor a folder of arrays (idx, .npy), images or texts");
   return read_cells(text, file);
 }
 
-}  // namespace
-
 Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
   if (options.network == "convolutional") return bad(options.data, "a convolutional network is for pictures, this is a table");
-  LOOM_ASSIGN(const Table table, open_table(options.data));
+  LOOM_ASSIGN(const Table table, open_table(options.data, t.said));
   std::vector<std::string> notes;
+  LOOM_ASSIGN(const bool series, choose_series(t, options, table, notes));
+  if (series) return {};
   LOOM_ASSIGN(const TableForm form, look(table, options.target, options.task, options.data, notes));
   const std::vector<std::int64_t> places = in_order(table.names.size());
-  LOOM_ASSIGN(t.whole, samples_of(form, table.rows, places, options.data));
+  LOOM_ASSIGN(t.whole, samples_of(form, table.rows, places, options.data, &t.rows));
   t.inputs = form.to_json();
   t.said.push_back("data: " + count_of(static_cast<std::int64_t>(table.rows.size()), "row") + " of " + count_of(static_cast<std::int64_t>(table.names.size()), "column") + (table.header ? ", named by a header" : ", no header: they are called 0, 1, ..."));
   const Column& target = form.columns[static_cast<std::size_t>(form.target)];
@@ -132,10 +145,10 @@ Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
   t.said.push_back("inputs: " + inputs);
   for (std::string& note : notes) t.said.push_back(std::move(note));
   if (!options.test.empty()) {
-    LOOM_ASSIGN(const Table other, open_table(options.test));
+    LOOM_ASSIGN(const Table other, open_table(options.test, t.said));
     LOOM_ASSIGN(const std::vector<std::int64_t> there, places_in(form, other, options.test));
     if (there[static_cast<std::size_t>(form.target)] < 0) return bad(options.test, "has no target column");
-    LOOM_ASSIGN(t.test, samples_of(form, other.rows, there, options.test));
+    LOOM_ASSIGN(t.test, samples_of(form, other.rows, there, options.test, &t.test_rows));
   }
   return complete(t, options, {.classes = form.classes, .outputs = form.classes ? static_cast<std::int64_t>(form.labels.size()) : 1, .measured = form.measured()});
 }
@@ -144,9 +157,10 @@ Result<RawRows> read_table_rows(const Json& inputs, std::int64_t width, const st
   RawRows raw;
   LOOM_ASSIGN(const TableForm form, TableForm::from_json(inputs));
   if (form.width() != width) return Status(Code::corrupt, "inputs: the columns are " + std::to_string(form.width()) + " values, the network takes " + std::to_string(width));
-  LOOM_ASSIGN(const Table table, open_table(file));
+  LOOM_ASSIGN(const Table table, open_table(file, raw.said));
   LOOM_ASSIGN(const std::vector<std::int64_t> places, places_in(form, table, file));
-  LOOM_ASSIGN(raw.said, unknown_cells(form, table, places, file));
+  LOOM_ASSIGN(const std::vector<std::string> unknown, unknown_cells(form, table, places, file));
+  raw.said.insert(raw.said.end(), unknown.begin(), unknown.end());
   for (const auto& row : table.rows) form.encode(row, places, raw.x);
   raw.rows = static_cast<std::int64_t>(table.rows.size());
   const bool has_target = form.target >= 0 && static_cast<std::size_t>(form.target) < places.size() && places[static_cast<std::size_t>(form.target)] >= 0;

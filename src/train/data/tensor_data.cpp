@@ -1,6 +1,7 @@
 #include "train/data/tensor_data.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/files/sha256.h"
 
@@ -67,17 +68,97 @@ void TensorData::append(std::int64_t sample, Batch& batch) const {
 }
 
 Subset::Subset(const DataSource& whole, std::int64_t begin, std::int64_t count, std::uint64_t seed)
-    : whole_(whole), order_(whole.samples(), seed, kSplitEpoch), begin_(begin), count_(count) {
+    : whole_(whole) {
+  const Permutation order(whole.samples(), seed, kSplitEpoch);
+  samples_.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t i = begin; i < begin + count; ++i) samples_.push_back(order(i));
   Sha256 sha;
   sha.update_text("subset " + whole.hash());
   for (const std::uint64_t v : {static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(count), seed}) sha.update_u64(v);
   hash_ = Sha256::hex(sha.finish());
 }
 
+Subset::Subset(const DataSource& whole, std::vector<std::int64_t> samples)
+    : whole_(whole), samples_(std::move(samples)) {
+  Sha256 sha;
+  sha.update_text("selection " + whole.hash());
+  for (const std::int64_t s : samples_) sha.update_u64(static_cast<std::uint64_t>(s));
+  hash_ = Sha256::hex(sha.finish());
+}
+
+namespace {
+
+// The class of each sample, below 0 where it does not count; empty where samples have no class of
+// their own.
+std::vector<std::int32_t> sample_classes(const DataSource& data) {
+  const DataSource::Form form = data.form();
+  std::vector<std::int32_t> classes;
+  // Ids without steps are texts, whose rows have classes.
+  if (form.classes < 1 || form.places != 1 || (form.ids > 0 && form.steps == 0)) return classes;
+  Batch batch;
+  for (std::int64_t s = 0; s < data.samples(); ++s) {
+    batch.clear();
+    data.append(s, batch);
+    classes.push_back(std::max(batch.classes[0], -1));
+  }
+  return classes;
+}
+
+// How many samples of each class are held back: its share of `held` by largest remainders (ties:
+// the lower class), one at least and all but one at most. The last entry is of the samples that do
+// not count.
+std::vector<std::int64_t> held_of_class(const std::vector<std::int64_t>& counts, std::int64_t held,
+                                        std::int64_t samples) {
+  std::vector<std::int64_t> quota(counts.size());
+  std::vector<std::pair<std::int64_t, std::size_t>> remainders;
+  std::int64_t left = held;
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    quota[c] = held * counts[c] / samples;
+    left -= quota[c];
+    remainders.emplace_back(-(held * counts[c] % samples), c);
+  }
+  std::sort(remainders.begin(), remainders.end());
+  for (std::int64_t i = 0; i < left; ++i) ++quota[remainders[static_cast<std::size_t>(i)].second];
+  for (std::size_t c = 0; c + 1 < counts.size(); ++c)
+    quota[c] = counts[c] < 2 ? 0 : std::clamp<std::int64_t>(quota[c], 1, counts[c] - 1);
+  return quota;
+}
+
+Result<Split> stratified(const DataSource& whole, const std::vector<std::int32_t>& classes,
+                         std::int64_t held, std::uint64_t seed) {
+  const auto n = static_cast<std::int64_t>(classes.size());
+  const auto limit = static_cast<std::size_t>(whole.form().classes);
+  const auto place = [&](std::int64_t sample) {
+    const std::int32_t c = classes[static_cast<std::size_t>(sample)];
+    return c < 0 ? limit : static_cast<std::size_t>(c);
+  };
+  std::vector<std::int64_t> counts(limit + 1);
+  for (std::int64_t s = 0; s < n; ++s) ++counts[place(s)];
+  if (std::none_of(counts.begin(), counts.end() - 1, [](std::int64_t c) { return c > 1; }))
+    return Status(Code::invalid_argument,
+                  "data: no class has two samples, so that none can be held back to judge by");
+  Split split;
+  for (std::size_t c = 0; c < limit; ++c)
+    if (counts[c] == 1) split.single.push_back(static_cast<std::int32_t>(c));
+  std::vector<std::int64_t> quota = held_of_class(counts, held, n), learned, judged;
+  const Permutation order(n, seed, kSplitEpoch);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t sample = order(i);
+    (quota[place(sample)]-- > 0 ? judged : learned).push_back(sample);
+  }
+  split.learned = std::make_unique<Subset>(whole, std::move(learned));
+  split.held_back = std::make_unique<Subset>(whole, std::move(judged));
+  return split;
+}
+
+}  // namespace
+
 Result<Split> split(const DataSource& whole, double share, std::uint64_t seed) {
   const std::int64_t n = whole.samples();
   if (n < 2) return Status(Code::invalid_argument, "data: one sample is not enough to hold some back");
   const std::int64_t held = std::clamp<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(n) + 0.5), 1, n - 1);
+  const std::vector<std::int32_t> classes = sample_classes(whole);
+  if (!classes.empty()) return stratified(whole, classes, held, seed);
   return Split{std::make_unique<Subset>(whole, held, n - held, seed), std::make_unique<Subset>(whole, 0, held, seed)};
 }
 

@@ -31,30 +31,39 @@ class TensorData : public DataSource {
   std::int64_t width_ = 1, targets_ = 0, limit_ = 0;
 };
 
-// A part of another source, which must outlive it: samples that a permutation of the seed picks.
+// A part of another source, which must outlive it: a list of its samples.
 class Subset : public DataSource {
  public:
-  // The samples at begin..begin+count-1 of the permutation. Preconditions: they are there, count > 0.
+  // The samples at begin..begin+count-1 of the permutation of the seed. Preconditions: they are
+  // there, count > 0.
   Subset(const DataSource& whole, std::int64_t begin, std::int64_t count, std::uint64_t seed);
-  std::int64_t samples() const override { return count_; }
+  // These, in this order.
+  Subset(const DataSource& whole, std::vector<std::int64_t> samples);
+  std::int64_t samples() const override { return static_cast<std::int64_t>(samples_.size()); }
   std::int64_t max_rows() const override { return whole_.max_rows(); }
   Form form() const override { return whole_.form(); }
-  void append(std::int64_t sample, Batch& batch) const override { whole_.append(order_(begin_ + sample), batch); }
+  void append(std::int64_t sample, Batch& batch) const override {
+    whole_.append(samples_[static_cast<std::size_t>(sample)], batch);
+  }
   bool all_finite() const override { return whole_.all_finite(); }
   std::int64_t row_of(std::int64_t sample) const override {
-    return whole_.row_of(order_(begin_ + sample));
+    return whole_.row_of(samples_[static_cast<std::size_t>(sample)]);
   }
 
  private:
   const DataSource& whole_;
-  Permutation order_;
-  std::int64_t begin_, count_;
+  std::vector<std::int64_t> samples_;
 };
 
-// What is learned and what is held back to judge by: a share of the samples, at least one of each, picked by the seed.
+// What is learned and what is held back to judge by.
 struct Split {
   std::unique_ptr<DataSource> learned, held_back;
+  std::vector<std::int32_t> single{};  // classes of one sample, which is learned
 };
+// Holds back a share of the samples, at least one, picked by the seed. Where each sample has one
+// class, the classes keep their proportions on both sides (largest remainders), and a class of two
+// samples or more has at least one on each side; a class of one sample is learned. Errors: fewer
+// than two samples, no class of two.
 Result<Split> split(const DataSource& whole, double share, std::uint64_t seed);
 
 }  // namespace loom

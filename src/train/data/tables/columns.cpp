@@ -20,21 +20,11 @@ bool parse_value(std::string_view cell, char decimal, double* v) {
          *v >= static_cast<double>(std::numeric_limits<float>::lowest());
 }
 
-// YYYY-MM or YYYY-MM-DD as years, a month a twelfth and a day a 372nd.
-bool parse_date(std::string_view cell, double* years) {
-  const std::string_view t = trimmed(cell);
-  if ((t.size() != 7 && t.size() != 10) || t[4] != '-' || (t.size() == 10 && t[7] != '-')) return false;
-  auto digits = [&](std::size_t from, std::size_t n) {
-    int v = 0;
-    for (std::size_t i = from; i < from + n; ++i) {
-      if (t[i] < '0' || t[i] > '9') return -1;
-      v = 10 * v + (t[i] - '0');
-    }
-    return v;
-  };
-  const int year = digits(0, 4), month = digits(5, 2), day = t.size() == 10 ? digits(8, 2) : 1;
-  if (year < 0 || month < 1 || month > 12 || day < 1 || day > 31) return false;
-  *years = year + (month - 1) / 12.0 + (day - 1) / 372.0;
+// Years of fewer than four digits are of codes like "3-12".
+bool parse_date(std::string_view cell, DateOrder order, double* years) {
+  Moment moment;
+  if (!parse_moment(cell, order, &moment) || moment.year < 1000) return false;
+  *years = moment.years();
   return true;
 }
 
@@ -103,7 +93,33 @@ Numbers numbers_of(const Table& table, std::size_t column) {
   return other.others < expected.others ? other : expected;
 }
 
+// Sets the order of the column's dates. A note where that cannot be told.
+bool are_dates(const Table& table, std::size_t column, Column& form,
+               std::vector<std::string>& notes) {
+  std::vector<std::string_view> cells;
+  for (const auto& row : table.rows)
+    if (!is_missing(row[column])) cells.push_back(row[column]);
+  bool ambiguous = false;
+  const auto order = order_of(cells, &ambiguous);
+  double years = 0;
+  const bool dates = order && std::all_of(cells.begin(), cells.end(), [&](std::string_view cell) {
+                       return parse_date(cell, *order, &years);
+                     });
+  if (dates && ambiguous)
+    notes.push_back("column " + quoted(form.name) +
+                    ": its dates may be day/month or month/day, and are taken as texts: write "
+                    "them as YYYY-MM-DD");
+  if (dates) form.order = *order;
+  return dates && !ambiguous;
+}
+
 }  // namespace
+
+std::optional<char> decimal_of(const Table& table, std::size_t column) {
+  const Numbers numbers = numbers_of(table, column);
+  if (numbers.others > 0 || numbers.count == 0) return {};
+  return numbers.decimal;
+}
 
 bool is_missing(std::string_view cell) {
   const std::string_view t = trimmed(cell);
@@ -112,7 +128,7 @@ bool is_missing(std::string_view cell) {
 
 bool Column::knows(std::string_view cell, double* value) const {
   if (kind == Kind::number) return parse_value(cell, decimal, value);
-  if (kind == Kind::date) return parse_date(cell, value);
+  if (kind == Kind::date) return parse_date(cell, order, value);
   return std::find(values.begin(), values.end(), trimmed(cell)) != values.end();
 }
 
@@ -168,6 +184,8 @@ Json TableForm::to_json() const {
     one.set("kind", kKinds[static_cast<std::size_t>(column.kind)]);
     if (column.kind == Column::Kind::words) one.set("values", texts(column.values));
     if (column.decimal != '.') one.set("decimal", std::string(1, column.decimal));
+    if (column.order != DateOrder::ymd)
+      one.set("order", kDateOrders[static_cast<std::size_t>(column.order)]);
     list.push(std::move(one));
   }
   json.set("columns", std::move(list));
@@ -195,6 +213,12 @@ Result<TableForm> TableForm::from_json(const Json& json) {
       return Status(Code::corrupt, "inputs: column " + quoted(column.name) +
                                        ": \"decimal\" is \".\" or \",\", got " + quoted(decimal));
     column.decimal = decimal[0];
+    LOOM_ASSIGN(const std::string order, one.get_string("order", kDateOrders[0]));
+    const auto known = std::find(std::begin(kDateOrders), std::end(kDateOrders), order);
+    if (known == std::end(kDateOrders))
+      return Status(Code::corrupt, "inputs: column " + quoted(column.name) +
+                                       ": \"order\" is ymd, dmy or mdy, got " + quoted(order));
+    column.order = static_cast<DateOrder>(known - std::begin(kDateOrders));
     form.columns.push_back(std::move(column));
   }
   LOOM_ASSIGN(form.target, json.get_integer("target", -1));
@@ -254,15 +278,13 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
     const Numbers found = numbers_of(table, c);
     const bool numbers = found.few_others();
     if (numbers) column.decimal = found.decimal;
-    bool dates = true;
     std::set<std::string> words;
     for (const auto& row : table.rows) {
       if (is_missing(row[c])) continue;
-      double v = 0;
-      dates = dates && parse_date(row[c], &v);
       if (words.size() <= kMostLabels) words.insert(std::string(trimmed(row[c])));
     }
     const bool is_target = static_cast<std::int64_t>(c) == form.target;
+    const bool dates = !numbers && !is_target && are_dates(table, c, column, notes);
     if (numbers && found.others > 0) {
       const std::string cell = "column " + quoted(column.name) + ": row " +
                                std::to_string(found.row + 1) + " holds " +

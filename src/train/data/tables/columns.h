@@ -2,19 +2,21 @@
 // turns the cells of a row into what a network takes, the same way in training and after it. Plain data.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json.h"
 #include "base/status.h"
+#include "train/data/tables/dates.h"
 
 namespace loom {
 
 struct Column {
   enum class Kind : std::uint8_t {
     number,  // one value; NaN where it is missing
-    date,    // YYYY-MM or YYYY-MM-DD as years
+    date,    // as years, a month a twelfth and a day a 372nd (dates.h)
     words,   // a value of 0 or 1 for each of `values`; all 0 where it is missing or new
     unused,
   };
@@ -22,6 +24,7 @@ struct Column {
   Kind kind = Kind::number;
   std::vector<std::string> values;  // of words, sorted
   char decimal = '.';               // of numbers: what parts the whole from its fraction
+  DateOrder order = DateOrder::ymd;  // of dates
   // Whether a cell that is not missing is a number, a date (then *value is it) or one of the words.
   bool knows(std::string_view cell, double* value) const;
 };
@@ -58,6 +61,10 @@ struct Table {
 };
 // Separator (comma, semicolon or tab) and header are found out: a header's cells are no numbers and occur in no row below. Errors as read_table.
 Result<Table> read_cells(std::string_view text, const std::string& name);
+
+// How the numbers of a column are written: their decimal point, '.' or ','. Empty: it holds
+// something else, too.
+std::optional<char> decimal_of(const Table& table, std::size_t column);
 
 // What the columns are. `target`: a name, "" the last one. `task`: "classes", "numbers" or "":
 // words are classes, and so are up to 20 different integers. Numbers may be written with decimal

@@ -97,5 +97,46 @@ TEST(Split, IsAPartition) {
   EXPECT_EQ(batch.x, x);
 }
 
+std::vector<std::int64_t> count_classes(const DataSource& part, std::size_t classes) {
+  std::vector<std::int64_t> counts(classes);
+  Batch batch;
+  for (std::int64_t i = 0; i < part.samples(); ++i) part.append(i, batch);
+  for (const std::int32_t c : batch.classes)
+    if (c >= 0) ++counts[static_cast<std::size_t>(c)];
+  return counts;
+}
+
+TEST(Split, KeepsTheProportionsOfClasses) {
+  std::vector<float> x;
+  std::vector<std::int32_t> y;
+  // 90, 20, 7, 2, 1 and 0 samples of the classes 0 to 5, then 4 that do not count.
+  for (const auto& [c, n] : {std::pair{0, 90}, {1, 20}, {2, 7}, {3, 2}, {4, 1}, {-1, 4}})
+    for (int i = 0; i < n; ++i) y.push_back(c);
+  for (std::size_t i = 0; i < y.size(); ++i) x.push_back(static_cast<float>(i));
+  const auto whole = ArrayData::create(x, 1, y);
+  ASSERT_TRUE(whole.ok());
+  for (const std::uint64_t seed : {0, 1, 2}) {
+    const auto cut = split(**whole, 0.2, seed), again = split(**whole, 0.2, seed);
+    ASSERT_TRUE(cut.ok() && again.ok());
+    EXPECT_EQ(count_classes(*cut->held_back, 5), (std::vector<std::int64_t>{18, 4, 2, 1, 0}));
+    EXPECT_EQ(count_classes(*cut->learned, 5), (std::vector<std::int64_t>{72, 16, 5, 1, 1}));
+    EXPECT_EQ(cut->single, (std::vector<std::int32_t>{4}));
+    EXPECT_EQ(cut->learned->hash(), again->learned->hash());
+    EXPECT_NE(cut->learned->hash(), split(**whole, 0.2, seed + 1)->learned->hash());
+    Batch batch;
+    for (const auto* part : {cut->held_back.get(), cut->learned.get()})
+      for (std::int64_t i = 0; i < part->samples(); ++i) {
+        part->append(i, batch);
+        EXPECT_EQ(batch.x.back(), static_cast<float>(part->row_of(i)));
+      }
+    std::sort(batch.x.begin(), batch.x.end());
+    EXPECT_EQ(batch.x, x);
+  }
+  const auto alone =
+      ArrayData::create(std::vector<float>{1, 2, 3}, 1, std::vector<std::int32_t>{0, 1, 2});
+  EXPECT_NE(split(**alone, 0.2, 0).status().message().find("no class has two samples"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace loom

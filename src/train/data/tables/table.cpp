@@ -5,6 +5,7 @@
 
 #include "base/escape.h"
 #include "train/data/tables/csv.h"
+#include "train/data/tables/encoding.h"
 
 namespace loom {
 namespace {
@@ -18,9 +19,8 @@ Result<float> number(const CsvReader& reader, std::size_t column, std::string_vi
   return static_cast<float>(v);
 }
 
-}  // namespace
-
-Result<std::unique_ptr<DataSource>> read_table(std::string_view text, const DataSpec& spec, const std::string& name) {
+Result<std::unique_ptr<DataSource>> read_utf8(std::string_view text, const DataSpec& spec,
+                                              const std::string& name) {
   CsvReader reader(text, spec.separator.empty() ? ',' : spec.separator[0], name);
   std::vector<std::string> cells, names;
   LOOM_ASSIGN(bool more, reader.next(cells));
@@ -80,6 +80,15 @@ Result<std::unique_ptr<DataSource>> read_table(std::string_view text, const Data
   }
   LOOM_ASSIGN(auto data, ArrayData::create(std::move(x), width, std::move(classes)));
   return std::unique_ptr<DataSource>(std::move(data));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DataSource>> read_table(std::string_view bytes, const DataSpec& spec,
+                                               const std::string& name) {
+  if (is_utf8(bytes)) return read_utf8(bytes, spec, name);
+  LOOM_ASSIGN(const std::string text, table_text(std::string(bytes), name));
+  return read_utf8(text, spec, name);
 }
 
 }  // namespace loom
