@@ -221,6 +221,12 @@ LOOM_API int32_t loom_network_cell(loom_network network, const char* cell, size_
  *   json: JSON: a cell of the topology: type, settings, links */
 LOOM_API int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cell_size, const char* json, size_t json_size, loom_error* error);
 
+/* Gives a cell other links. All weights stay; links with which one would need another size are refused, and on
+ * an error nothing has changed.
+ *   cell: "z.y.x.l"
+ *   links: JSON: [{read: [z, y, x, l]}, ...]; the kinds are read, send and run */
+LOOM_API int32_t loom_network_set_links(loom_network network, const char* cell, size_t cell_size, const char* links, size_t links_size, loom_error* error);
+
 /* Switches a cell on or off.
  *   cell: "z.y.x.l"
  *   enabled: false: the cell hands on what arrives */

@@ -212,6 +212,7 @@ export class Network extends Handled {
   copy(): Network;
   cell(at: string): object;
   setCell(at: string, json: object): void;
+  setLinks(at: string, links: { read?: number[]; send?: number[]; run?: number[] }[]): void;
   enable(at: string, enabled?: boolean): void;
   morph(cell: string, format: string): void;
   pack(format: string): void;
