@@ -10,11 +10,36 @@ namespace {
 
 #include "text/unicode/generated/unicode_tables.inc"
 
+using Numbers = std::span<const std::uint32_t>;
+
+// What `packed` of tools/generate_unicode.py wrote.
+std::vector<std::uint32_t> unpacked(std::span<const std::uint8_t> bytes) {
+  std::vector<std::uint32_t> out;
+  std::uint32_t last = 0, code = 0;
+  int shift = 0;
+  for (const std::uint8_t byte : bytes) {
+    code |= static_cast<std::uint32_t>(byte & 127) << shift;
+    shift += 7;
+    if (byte > 127) continue;
+    last += code & 1 ? ~(code >> 1) : code >> 1;
+    out.push_back(last);
+    code = 0;
+    shift = 0;
+  }
+  return out;
+}
+// Unpacked when it is first asked for. The attributes alone, which all texts need, lie as they are
+// used.
+template <const auto& bytes>
+Numbers table() {
+  static const std::vector<std::uint32_t> numbers = unpacked(bytes);
+  return numbers;
+}
+
 // Index of the last run that starts at or before `point`.
-template <std::size_t N>
-std::uint32_t run_at(const std::uint32_t (&runs)[N], char32_t point, int shift) {
+std::uint32_t run_at(Numbers runs, char32_t point, int shift) {
   const std::uint32_t key = (point << shift) | ((1u << shift) - 1);
-  return *(std::upper_bound(runs, runs + N, key) - 1);
+  return *(std::upper_bound(runs.begin(), runs.end(), key) - 1);
 }
 
 constexpr std::string_view kCategoryNames[] = {
@@ -44,23 +69,25 @@ std::optional<std::uint32_t> category_bits(std::string_view name) {
 void append_lower(std::u32string& out, char32_t point) {
   if (point < 0x80) { out.push_back(point >= 'A' && point <= 'Z' ? point + 32 : point); return; }
   if (point == 0x130) { out += U"i\u0307"; return; }
-  std::size_t low = 0, high = std::size(kLower) / 2;
+  const Numbers lower = table<kLower>();
+  std::size_t low = 0, high = lower.size() / 2;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    if (kLower[2 * middle] < point) low = middle + 1; else high = middle;
+    if (lower[2 * middle] < point) low = middle + 1; else high = middle;
   }
-  out.push_back(low < std::size(kLower) / 2 && kLower[2 * low] == point ? kLower[2 * low + 1] : point);
+  out.push_back(low < lower.size() / 2 && lower[2 * low] == point ? lower[2 * low + 1] : point);
 }
 
-std::span<const std::uint32_t> case_foldings() { return kFold; }
+std::span<const std::uint32_t> case_foldings() { return table<kFold>(); }
 
 std::vector<char32_t> case_variants(char32_t point) {
+  const Numbers fold = table<kFold>();
   char32_t folded = point;
-  for (std::size_t i = 0; i < std::size(kFold); i += 2)
-    if (kFold[i] == point) folded = kFold[i + 1];
+  for (std::size_t i = 0; i < fold.size(); i += 2)
+    if (fold[i] == point) folded = fold[i + 1];
   std::vector<char32_t> out{folded};
-  for (std::size_t i = 0; i < std::size(kFold); i += 2)
-    if (kFold[i + 1] == folded) out.push_back(kFold[i]);
+  for (std::size_t i = 0; i < fold.size(); i += 2)
+    if (fold[i + 1] == folded) out.push_back(fold[i]);
   return out;
 }
 
@@ -70,17 +97,15 @@ namespace {
 constexpr char32_t kS = 0xAC00, kL = 0x1100, kV = 0x1161, kT = 0x11A7;
 constexpr char32_t kLCount = 19, kVCount = 21, kTCount = 28, kSCount = kLCount * kVCount * kTCount;
 
-template <std::size_t N, std::size_t M, std::size_t K>
-bool append_from(const std::uint32_t (&keys)[N], const std::uint16_t (&starts)[M], const std::uint32_t (&text)[K], char32_t point,
-                 std::u32string& out) {
-  const auto* found = std::lower_bound(keys, keys + N, point);
-  if (found == keys + N || *found != point) return false;
-  const std::size_t i = static_cast<std::size_t>(found - keys);
+bool append_from(Numbers keys, Numbers starts, Numbers text, char32_t point, std::u32string& out) {
+  const auto found = std::lower_bound(keys.begin(), keys.end(), point);
+  if (found == keys.end() || *found != point) return false;
+  const std::size_t i = static_cast<std::size_t>(found - keys.begin());
   for (std::size_t j = starts[i]; j < starts[i + 1]; ++j) out.push_back(text[j]);
   return true;
 }
 
-std::uint32_t combining_class(char32_t point) { return point < 0x300 ? 0 : run_at(kCombiningRuns, point, 8) & 255; }
+std::uint32_t combining_class(char32_t point) { return point < 0x300 ? 0 : run_at(table<kCombiningRuns>(), point, 8) & 255; }
 
 void decompose(char32_t c, bool compatible, std::u32string& out) {
   if (c < 0xA0) { out.push_back(c); return; }
@@ -91,8 +116,10 @@ void decompose(char32_t c, bool compatible, std::u32string& out) {
     if (s % kTCount != 0) out.push_back(kT + s % kTCount);
     return;
   }
-  if (compatible && append_from(kCompatibleKeys, kCompatibleStarts, kCompatibleText, c, out)) return;
-  if (!append_from(kCanonicalKeys, kCanonicalStarts, kCanonicalText, c, out)) out.push_back(c);
+  if (compatible && append_from(table<kCompatibleKeys>(), table<kCompatibleStarts>(),
+                                table<kCompatibleText>(), c, out)) return;
+  if (!append_from(table<kCanonicalKeys>(), table<kCanonicalStarts>(), table<kCanonicalText>(), c,
+                   out)) out.push_back(c);
 }
 
 // Marks between two starters are put in the order of their classes, stably.
@@ -112,14 +139,15 @@ void order_marks(std::u32string& points) {
 char32_t composed(char32_t a, char32_t b) {
   if (a - kL < kLCount && b - kV < kVCount) return kS + ((a - kL) * kVCount + (b - kV)) * kTCount;
   if (a - kS < kSCount && (a - kS) % kTCount == 0 && b - kT - 1 < kTCount - 1) return a + (b - kT);
-  std::size_t low = 0, high = std::size(kCompose) / 3;
+  const Numbers pairs = table<kCompose>();
+  std::size_t low = 0, high = pairs.size() / 3;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    const std::uint32_t* p = kCompose + 3 * middle;
+    const std::uint32_t* p = pairs.data() + 3 * middle;
     if (p[0] < a || (p[0] == a && p[1] < b)) low = middle + 1; else high = middle;
   }
-  const std::uint32_t* p = kCompose + 3 * low;
-  return low < std::size(kCompose) / 3 && p[0] == a && p[1] == b ? p[2] : 0;
+  const std::uint32_t* p = pairs.data() + 3 * low;
+  return low < pairs.size() / 3 && p[0] == a && p[1] == b ? p[2] : 0;
 }
 
 void compose(std::u32string& points) {
