@@ -1,6 +1,7 @@
 // Topology JSON: docs/reference/topology.md. Unknown keys, types and sizes that do not agree are errors that name the cell.
 #include <algorithm>
 
+#include "grid/builder.h"
 #include "grid/network.h"
 #include "grid/topology_config.h"
 #include "layers/cell.h"
@@ -216,6 +217,10 @@ Result<Shape> parse_input(const Json& json, int version) {
 
 Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   if (!t.is_object()) return bad("topology: expected a JSON object");
+  if (is_builder_json(t)) {
+    LOOM_ASSIGN(const Json ours, topology_of_builder(t));
+    return from_json(ours, max_values);
+  }
   LOOM_ASSIGN(const std::string format, t.get_string("format", ""));
   if (format != "loom-topology") return bad("topology: \"format\" must be \"loom-topology\"");
   LOOM_ASSIGN(const std::int64_t version, t.get_integer("version", 0));
