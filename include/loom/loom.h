@@ -221,6 +221,12 @@ LOOM_API int32_t loom_network_cell(loom_network network, const char* cell, size_
  *   json: JSON: a cell of the topology: type, settings, links */
 LOOM_API int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cell_size, const char* json, size_t json_size, loom_error* error);
 
+/* Gives a cell other links. All weights stay; links with which one would need another size are refused, and on
+ * an error nothing has changed.
+ *   cell: "z.y.x.l"
+ *   links: JSON: [{read: [z, y, x, l]}, ...]; the kinds are read, send and run */
+LOOM_API int32_t loom_network_set_links(loom_network network, const char* cell, size_t cell_size, const char* links, size_t links_size, loom_error* error);
+
 /* Switches a cell on or off.
  *   cell: "z.y.x.l"
  *   enabled: false: the cell hands on what arrives */
@@ -411,8 +417,8 @@ LOOM_API int32_t loom_tokenizer_parse(const char* json, size_t json_size, const 
 LOOM_API int32_t loom_tokenizer_train(const char* texts, size_t texts_size, const char* options, size_t options_size, loom_tokenizer* tokenizer, loom_error* error);
 
 /* Sizes and special tokens.
- *   info: JSON: vocab_size, bos, eos (null where there is none), chat_form ("ChatML", "Llama 2", "Llama 3"
- *     or null), chat_template */
+ *   info: JSON: vocab_size, bos, eos (null where there is none), chat (whether the model has a chat template
+ *     that this build can read), chat_template */
 LOOM_API int32_t loom_tokenizer_info(loom_tokenizer tokenizer, loom_bytes* info, loom_error* error);
 
 /* Ids of a text. Special tokens in it are recognized.
@@ -433,8 +439,10 @@ LOOM_API int32_t loom_tokenizer_token(loom_tokenizer tokenizer, int32_t id, loom
  *   id: -1 where there is none */
 LOOM_API int32_t loom_tokenizer_id(loom_tokenizer tokenizer, const char* token, size_t token_size, int32_t* id, loom_error* error);
 
-/* A conversation in the model's own form.
- *   messages: JSON: [{role, content}]; roles: system (first only), user, assistant
+/* A conversation as the model's chat template writes it. What messages say is plain text: special tokens in it
+ * stay text.
+ *   messages: JSON: [{role, content}], roles: system, developer, user, assistant, tool; or {messages,
+ *     variables}: variables of the template, such as {enable_thinking: false}
  *   add_generation_prompt: with the beginning of an answer */
 LOOM_API int32_t loom_tokenizer_chat(loom_tokenizer tokenizer, const char* messages, size_t messages_size, int32_t add_generation_prompt, loom_bytes* ids, loom_error* error);
 

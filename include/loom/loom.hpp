@@ -148,6 +148,10 @@ class Network : public Object {
   }
   std::string cell(std::string_view at) const { return detail::text(loom_network_cell, handle(), at.data(), at.size()); }
   void set_cell(std::string_view at, std::string_view json) { check(loom_network_set_cell, handle(), at.data(), at.size(), json.data(), json.size()); }
+  // All weights stay; links with which one would need another size are refused.
+  void set_links(std::string_view at, std::string_view json) {
+    check(loom_network_set_links, handle(), at.data(), at.size(), json.data(), json.size());
+  }
   void enable(std::string_view at, bool enabled) { check(loom_network_enable, handle(), at.data(), at.size(), std::int32_t{enabled}); }
   void morph(std::string_view format, std::string_view cell = {}) { check(loom_network_morph, handle(), cell.data(), cell.size(), format.data(), format.size()); }
   void pack(std::string_view format) { check(loom_network_pack, handle(), format.data(), format.size()); }

@@ -8,7 +8,11 @@
 
 namespace loom::c_api {
 
-// [{"role": text, "content": text}, ...]
-Result<std::vector<ChatMessage>> chat_messages(const char* data, std::size_t size);
+struct Conversation {
+  std::vector<ChatMessage> messages;
+  ChatOptions options;
+};
+// [{"role": text, "content": text}, ...], or {"messages": the same, "variables": {...}}.
+Result<Conversation> conversation(const char* data, std::size_t size);
 
 }  // namespace loom::c_api

@@ -123,14 +123,13 @@ int32_t loom_generator_feed_text(loom_generator generator, int64_t sequence, con
 
 int32_t loom_generator_feed_chat(loom_generator generator, int64_t sequence, const char* messages, size_t messages_size, loom_error* error) {
   return call(error, [&]() -> Status {
-    LOOM_ASSIGN(const auto list, chat_messages(messages, messages_size));
+    LOOM_ASSIGN(const Conversation chat, conversation(messages, messages_size));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
     LOOM_TRY(check_sequence(in, sequence));
     LOOM_TRY(in.model().tokenizer.status());
     const Tokenizer& tokenizer = *in.model().tokenizer;
-    LOOM_ASSIGN(const ChatForm form, detect_chat_form(tokenizer.chat_template()));
-    LOOM_ASSIGN(const auto ids, render_chat(tokenizer, form, list, true));
-    in.object->chat_end = chat_stop_ids(tokenizer, form);
+    LOOM_ASSIGN(const auto ids, render_chat(tokenizer, chat.messages, chat.options));
+    in.object->chat_end = chat_stop_ids(tokenizer, chat.messages, chat.options);
     return feed(in, sequence, ids);
   });
 }

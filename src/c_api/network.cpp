@@ -112,19 +112,6 @@ Json parameters_json(Network& network) {
   return list;
 }
 
-// A cell replaced, or everything as it was.
-Status set_cell(Network& network, std::size_t cell, const Json& json) {
-  std::vector<Node> before;  // shares the stores
-  for (std::size_t i = 0; i < network.size(); ++i) before.push_back(network.node(i));
-  Status status = network.set_cell(network.coordinate(cell), json);
-  if (status.ok()) status = network.plan();
-  if (status.ok()) status = network.order().status();
-  if (status.ok()) return status;
-  for (std::size_t i = 0; i < network.size(); ++i) network.node(i) = std::move(before[i]);
-  const Status restored = network.plan();
-  return restored.ok() ? status : restored;
-}
-
 EntitySections own_sections(const SharedNetwork& shared) {
   EntitySections sections = shared.sections;
   if (shared.values > 0) sections.bytes.erase("report");  // the figures of other weights
@@ -324,7 +311,18 @@ int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cel
     LOOM_ASSIGN(const Json j, json_argument(json, json_size, "cell"));
     return alone(network, Change::forms, [&](Network& n) -> Status {
       LOOM_ASSIGN(const std::size_t index, parse_cell(n, c));
-      return set_cell(n, index, j);
+      return n.change([&] { return n.set_cell(n.coordinate(index), j); });
+    });
+  });
+}
+
+int32_t loom_network_set_links(loom_network network, const char* cell, size_t cell_size, const char* links, size_t links_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
+    LOOM_ASSIGN(const Json j, json_argument(links, links_size, "links"));
+    return alone(network, Change::forms, [&](Network& n) -> Status {
+      LOOM_ASSIGN(const std::size_t index, parse_cell(n, c));
+      return n.set_links(n.coordinate(index), j);
     });
   });
 }
@@ -334,13 +332,10 @@ int32_t loom_network_enable(loom_network network, const char* cell, size_t cell_
     LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
     return alone(network, Change::forms, [&](Network& n) -> Status {
       LOOM_ASSIGN(const std::size_t index, parse_cell(n, c));
-      const bool before = n.node(index).enabled;
-      n.node(index).enabled = enabled != 0;
-      const Status planned = n.plan();
-      if (planned.ok()) return planned;
-      n.node(index).enabled = before;
-      const Status restored = n.plan();
-      return restored.ok() ? planned : restored;
+      return n.change([&]() -> Status {
+        n.node(index).enabled = enabled != 0;
+        return {};
+      });
     });
   });
 }

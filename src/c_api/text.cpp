@@ -1,4 +1,5 @@
 // Tokenizers and streaming decoders.
+#include "base/escape.h"
 #include "c_api/call.h"
 #include "c_api/chat.h"
 #include "c_api/options.h"
@@ -8,18 +9,28 @@ using namespace loom::c_api;
 
 namespace loom::c_api {
 
-Result<std::vector<ChatMessage>> chat_messages(const char* data, std::size_t size) {
-  LOOM_ASSIGN(const Json list, json_argument(data, size, "messages"));
+Result<Conversation> conversation(const char* data, std::size_t size) {
+  LOOM_ASSIGN(const Json json, json_argument(data, size, "messages"));
   const Status wrong(Code::invalid_argument, "messages: expected a list of {\"role\": text, \"content\": text}");
-  if (!list.is_array()) return wrong;
-  std::vector<ChatMessage> messages;
-  for (const Json& item : list.as_array()) {
+  Conversation out;
+  const Json *list = json.find("messages"), *variables = json.find("variables");
+  if (json.is_object() && list) {
+    for (const auto& [key, value] : json.as_object())
+      if (key != "messages" && key != "variables")
+        return Status(Code::invalid_argument, "messages: unknown key " + quoted(key) +
+                                                  "; known are \"messages\" and \"variables\"");
+    if (variables) out.options.variables = *variables;
+  } else {
+    list = &json;
+  }
+  if (!list || !list->is_array()) return wrong;
+  for (const Json& item : list->as_array()) {
     if (!item.is_object() || item.as_object().size() != 2) return wrong;
     const Json *role = item.find("role"), *content = item.find("content");
     if (!role || !role->is_string() || !content || !content->is_string()) return wrong;
-    messages.push_back({role->as_string(), content->as_string()});
+    out.messages.push_back({role->as_string(), content->as_string()});
   }
-  return messages;
+  return out;
 }
 
 }  // namespace loom::c_api
@@ -71,12 +82,11 @@ int32_t loom_tokenizer_info(loom_tokenizer tokenizer, loom_bytes* info, loom_err
   return call(error, [&]() -> Status {
     LOOM_TRY(want(info));
     LOOM_ASSIGN(const auto t, get<TokenizerObject>(tokenizer));
-    const auto form = detect_chat_form(t->tokenizer.chat_template());
     Json json = Json::object();
     json.set("vocab_size", static_cast<std::int64_t>(t->tokenizer.vocab_size()));
     json.set("bos", optional_id(t->tokenizer.bos()));
     json.set("eos", optional_id(t->tokenizer.eos()));
-    json.set("chat_form", form.ok() ? Json(chat_form_name(*form)) : Json());
+    json.set("chat", check_chat_template(t->tokenizer.chat_template()).ok());
     json.set("chat_template", t->tokenizer.chat_template());
     *info = new_json(json);
     return {};
@@ -138,9 +148,9 @@ int32_t loom_tokenizer_chat(loom_tokenizer tokenizer, const char* messages, size
   return call(error, [&]() -> Status {
     LOOM_TRY(want(ids));
     LOOM_ASSIGN(const auto t, get<TokenizerObject>(tokenizer));
-    LOOM_ASSIGN(const auto list, chat_messages(messages, messages_size));
-    LOOM_ASSIGN(const ChatForm form, detect_chat_form(t->tokenizer.chat_template()));
-    LOOM_ASSIGN(const auto rendered, render_chat(t->tokenizer, form, list, add_generation_prompt != 0));
+    LOOM_ASSIGN(Conversation chat, conversation(messages, messages_size));
+    chat.options.add_generation_prompt = add_generation_prompt != 0;
+    LOOM_ASSIGN(const auto rendered, render_chat(t->tokenizer, chat.messages, chat.options));
     *ids = new_ids(rendered);
     return {};
   });

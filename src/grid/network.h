@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -117,6 +118,11 @@ class Network {
 
   // Puts a layer into a cell from its JSON (type, settings, links, nested layers).
   Status set_cell(const Coordinate& at, const Json& cell);
+  // Other links for a cell, from their JSON: [{"read": [z, y, x, l]}, ...]. All weights stay; where
+  // one would need another size, and on any other error, nothing has changed.
+  Status set_links(const Coordinate& at, const Json& links);
+  // Edits nodes and plans; on an error all is as it was.
+  Status change(const std::function<Status()>& edit);
   // Plans all shapes and creates missing parameters, in time linear in the cells. Errors name the cell. Called by from_json; call it after
   // edits.
   Status plan(std::int64_t max_values = kMaxValues);

@@ -76,6 +76,35 @@ TEST(Network, APlanTakesNoMemoryForItsWeights) {
   EXPECT_NE(refused.message().find("0.0.0.0:weight: with its 8589953124 values the parameters hold more than the limit of 8589934592"), std::string::npos) << refused.message();
 }
 
+// Stores are the same objects; the refused edit leaves links, shapes and stores.
+TEST(Network, LinksChangeAndWeightsStay) {
+  auto n = planned(R"("layers_per_cell":3,"input":{"width":3})",
+                   R"({"at":[0,0,0,0],"type":"dense","out":4},{"at":[0,0,0,1],"type":"dense",)"
+                   R"("out":4},{"at":[0,0,0,2],"type":"dense","out":2})");
+  ASSERT_TRUE(n.ok()) << n.status().to_string();
+  ASSERT_TRUE(n->initialize(1).ok());
+  const auto stores = [&] {
+    std::vector<WeightStore*> out;
+    for (const auto& p : n->params()) out.push_back(p.param->store.get());
+    return out;
+  };
+  const auto links = [&](Coordinate at, const char* json) {
+    return n->set_links(at, *Json::parse(json));
+  };
+  const auto before = stores();
+  EXPECT_TRUE(links({0, 0, 0, 2}, R"([{"read":[0,0,0,0]}])").ok());
+  EXPECT_EQ(stores(), before);
+  EXPECT_EQ(n->arrivals()[2], (std::vector<std::int64_t>{0}));
+  const std::string json = n->to_json().dump();
+  for (const char* wrong : {R"([{"read":[0,0,0,0]},{"read":[0,0,0,1]}])", R"([{"read":[9,0,0,0]}])",
+                            R"([{"run":[0,0,0,0]}])", R"([{"read":[0,0,0]}])", R"([1])", "{}"})
+    EXPECT_EQ(links({0, 0, 0, 2}, wrong).code(), Code::invalid_argument) << wrong;
+  EXPECT_EQ(links({0, 0, 0, 1}, R"([{"read":[0,0,0,2]}])").code(), Code::invalid_argument);
+  EXPECT_EQ(links({0, 0, 0, 3}, "[]").code(), Code::invalid_argument);
+  EXPECT_EQ(stores(), before);
+  EXPECT_EQ(n->to_json().dump(), json);
+}
+
 // What was quadratic took hours at this size.
 TEST(Network, LargeGridsArePlannedInLinearTime) {
   constexpr std::int64_t kSide = 64, kCells = kSide * kSide * kSide;

@@ -1,6 +1,7 @@
 // Topology JSON: docs/reference/topology.md. Unknown keys, types and sizes that do not agree are errors that name the cell.
 #include <algorithm>
 
+#include "grid/builder.h"
 #include "grid/network.h"
 #include "grid/topology_config.h"
 #include "layers/cell.h"
@@ -32,6 +33,46 @@ std::string unknown_type(const std::string& type) {
     names.push_back(t->name());
   }
   return "unknown type \"" + type + "\": known are " + list + nearest(type, names);
+}
+
+std::ptrdiff_t count_runs(const std::vector<Link>& links) {
+  return std::count_if(links.begin(), links.end(),
+                       [](const Link& l) { return l.kind == LinkKind::run; });
+}
+
+constexpr std::string_view kRunsAlone = "a cell that runs another has no type of its own";
+
+Result<std::vector<Link>> parse_links(const Json& links) {
+  if (!links.is_array()) return bad("\"links\": expected a list");
+  std::vector<Link> out;
+  for (const Json& link : links.as_array()) {
+    if (!link.is_object() || link.as_object().size() != 1)
+      return bad("\"links\": each is one of {\"read\": [z,y,x,l]}, {\"send\": ...}, {\"run\": ...}");
+    const auto& [kind, target] = link.as_object()[0];
+    const auto k = std::find(std::begin(kLinkNames), std::end(kLinkNames), kind);
+    if (k == std::end(kLinkNames)) return bad("link \"" + kind + "\": one of read, send, run");
+    LOOM_ASSIGN(const Coordinate at, parse_coordinate(target, kind));
+    out.push_back({static_cast<LinkKind>(k - std::begin(kLinkNames)), at});
+  }
+  if (count_runs(out) > 1) return bad("a cell runs at most one other");
+  return out;
+}
+
+// Weights that were there and are not any more, since what arrives has another size.
+Status weights_stay(const Node& before, const Node& after, const std::string& where) {
+  for (const Param& p : before.params) {
+    const Param* now = after.find(p.spec.role);
+    if (!p.store || (now && now->store == p.store)) continue;
+    const auto size = [](const ParamSpec& s) {
+      return "[" + std::to_string(s.rows) + ", " + std::to_string(s.cols) + "]";
+    };
+    return bad("with these links the " + p.spec.role + " of cell " + where + " would be " +
+               (now ? size(now->spec) : "none") + ", and it is " + size(p.spec) +
+               ": links change, weights stay");
+  }
+  for (std::size_t i = 0; i < std::min(before.children.size(), after.children.size()); ++i)
+    LOOM_TRY(weights_stay(before.children[i], after.children[i], where + "/" + std::to_string(i)));
+  return {};
 }
 
 // What only cells of the grid have.
@@ -79,18 +120,9 @@ Result<Node> Network::parse_node(const Json& cell, int depth) const {
   LOOM_ASSIGN(node.format, parse_weight_format(c.dtype));
   node.merge = static_cast<Merge>(std::find(std::begin(kMergeNames), std::end(kMergeNames), c.merge) - std::begin(kMergeNames));
   if (const Json* links = cell.find("links")) {
-    if (!links->is_array()) return bad("\"links\": expected a list");
-    for (const Json& link : links->as_array()) {
-      if (!link.is_object() || link.as_object().size() != 1) return bad("\"links\": each is one of {\"read\": [z,y,x,l]}, {\"send\": ...}, {\"run\": ...}");
-      const auto& [kind, target] = link.as_object()[0];
-      const auto k = std::find(std::begin(kLinkNames), std::end(kLinkNames), kind);
-      if (k == std::end(kLinkNames)) return bad("link \"" + kind + "\": one of read, send, run");
-      LOOM_ASSIGN(const Coordinate at, parse_coordinate(target, kind));
-      node.links.push_back({static_cast<LinkKind>(k - std::begin(kLinkNames)), at});
-    }
+    LOOM_ASSIGN(node.links, parse_links(*links));
   }
-  const auto runs = std::count_if(node.links.begin(), node.links.end(), [](const Link& l) { return l.kind == LinkKind::run; });
-  if (runs > 1) return bad("a cell runs at most one other");
+  const auto runs = count_runs(node.links);
   if (depth > 0 && !node.links.empty() && (runs != 1 || node.links.size() != 1)) return bad("a nested layer has no links but one {\"run\": [z,y,x,l]}: others belong to cells of the grid");
   // Files of version 1 keep what they passed over.
   if (depth > 0 && version_ >= 2) LOOM_TRY(check_nested(c));
@@ -100,7 +132,7 @@ Result<Node> Network::parse_node(const Json& cell, int depth) const {
     if (depth > 0) node.format = {};
     return node;  // an empty cell, or one that runs another
   }
-  if (runs > 0) return bad("a cell that runs another has no type of its own");
+  if (runs > 0) return bad(std::string(kRunsAlone));
   node.type = find_layer_type(c.type);
   if (!node.type) return bad(unknown_type(c.type));
   auto config = node.type->parse(cell);
@@ -128,6 +160,33 @@ Status Network::set_cell(const Coordinate& at, const Json& cell) {
   if (!node.ok()) return node.status().at("cell " + at.to_string());
   nodes_[index(at)] = std::move(*node);
   return {};
+}
+
+Status Network::change(const std::function<Status()>& edit) {
+  const std::vector<Node> before = nodes_;  // shares the stores
+  Status status = edit();
+  if (status.ok()) status = plan();
+  if (status.ok()) status = order().status();
+  if (status.ok()) return status;
+  nodes_ = before;
+  const Status restored = plan();
+  return restored.ok() ? status : restored;
+}
+
+Status Network::set_links(const Coordinate& at, const Json& links) {
+  if (!contains(at)) return bad("cell " + at.to_string() + " is outside of the grid");
+  auto parsed = parse_links(links);
+  if (!parsed.ok()) return parsed.status().at("cell " + at.to_string());
+  if (count_runs(*parsed) > 0 && nodes_[index(at)].type)
+    return bad(std::string(kRunsAlone)).at("cell " + at.to_string());
+  return change([&]() -> Status {
+    const std::vector<Node> before = nodes_;
+    nodes_[index(at)].links = std::move(*parsed);
+    LOOM_TRY(plan());
+    for (std::size_t i = 0; i < before.size(); ++i)
+      LOOM_TRY(weights_stay(before[i], nodes_[i], path(i)));
+    return {};
+  });
 }
 
 namespace {
@@ -216,6 +275,10 @@ Json input_json(const Shape& input) {
 
 Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   if (!t.is_object()) return bad("topology: expected a JSON object");
+  if (is_builder_json(t)) {
+    LOOM_ASSIGN(const Json ours, topology_of_builder(t));
+    return from_json(ours, max_values);
+  }
   LOOM_ASSIGN(const std::string format, t.get_string("format", ""));
   if (format != "loom-topology") return bad("topology: \"format\" must be \"loom-topology\"");
   LOOM_ASSIGN(const std::int64_t version, t.get_integer("version", 0));

@@ -68,12 +68,13 @@ class Encoding {
  public:
   Encoding(const TokenizerData& data, bool skip_special, std::vector<std::int32_t>& out) : data_(data), skip_special_(skip_special), out_(out) {}
 
-  void text(std::string_view text) {
+  // `first`: it begins the whole.
+  void text(std::string_view text, bool first = true) {
     std::vector<AddedTokenFinder::Piece> pieces;
     data_.raw_finder.split(text, skip_special_, pieces);
     for (const auto& p : pieces) {
       if (p.id >= 0) out_.push_back(static_cast<std::int32_t>(p.id));
-      else segment(text.substr(p.begin, p.end - p.begin), p.begin == 0);
+      else segment(text.substr(p.begin, p.end - p.begin), first && p.begin == 0);
     }
   }
 
@@ -140,6 +141,28 @@ std::vector<std::int32_t> Tokenizer::encode_plain(std::string_view text) const {
   std::vector<std::int32_t> out;
   std::string storage;
   Encoding(*data_, true, out).text(utf8_lossy(text, storage));
+  return out;
+}
+
+std::vector<std::int32_t> Tokenizer::encode_typed(std::string_view text,
+                                                  std::span<const TextRange> typed) const {
+  // Made anew each time, since conversations are few beside texts.
+  AddedTokenFinder specials;
+  std::vector<AddedToken> tokens;
+  std::vector<std::string> content;
+  for (const AddedToken& token : data_->added) {
+    if (!token.special) continue;
+    tokens.push_back(token);
+    content.push_back(token.content);
+  }
+  specials.build(tokens, content);
+  std::vector<AddedTokenFinder::Piece> pieces;
+  specials.split(text, false, pieces, typed);
+  std::vector<std::int32_t> out;
+  for (const auto& p : pieces) {
+    if (p.id >= 0) out.push_back(static_cast<std::int32_t>(p.id));
+    else Encoding(*data_, true, out).text(text.substr(p.begin, p.end - p.begin), p.begin == 0);
+  }
   return out;
 }
 

@@ -16,6 +16,7 @@ namespace loom {
 namespace text {
 struct TokenizerParts;
 struct TokenizerData;
+struct TextRange;
 }  // namespace text
 
 // What the tokenizer.ggml.* metadata of a GGUF file hold. Views: they must live until from_vocabulary() returns.
@@ -51,6 +52,10 @@ class Tokenizer {
   std::vector<std::int32_t> encode(std::string_view text, bool add_special = true) const;
   // Ids of a text in which special tokens are plain characters: for what a user typed. Nothing is added.
   std::vector<std::int32_t> encode_plain(std::string_view text) const;
+  // Ids of a conversation: special tokens are plain characters where they touch a `typed` range of
+  // bytes, and no word ends because a range does. The ranges go up. Nothing is added.
+  std::vector<std::int32_t> encode_typed(std::string_view text,
+                                         std::span<const text::TextRange> typed) const;
   // The text of ids, valid UTF-8. Ids that do not exist are passed over.
   std::string decode(std::span<const std::int32_t> ids, bool skip_special = false) const;
 

@@ -98,6 +98,7 @@ inline result network_set_f64(handle h, text p, size pn, text r, size rn, const 
 }
 inline result network_cell(handle h, text c, size n, handle* o, err e) { return gives(o, e, [&] { return As<Network>(h)->cell(sv(c, n)); }); }
 inline result network_set_cell(handle h, text c, size n, text j, size jn, err e) { return attempt(e, [&] { As<Network>(h)->set_cell(sv(c, n), sv(j, jn)); }); }
+inline result network_set_links(handle h, text c, size n, text j, size jn, err e) { return attempt(e, [&] { As<Network>(h)->set_links(sv(c, n), sv(j, jn)); }); }
 inline result network_enable(handle h, text c, size n, std::int32_t on, err e) { return attempt(e, [&] { As<Network>(h)->enable(sv(c, n), on != 0); }); }
 inline result network_morph(handle h, text c, size n, text f, size fn, err e) { return attempt(e, [&] { As<Network>(h)->morph(sv(f, fn), sv(c, n)); }); }
 inline result network_load_adapter(handle h, text p, size n, err e) { return attempt(e, [&] { As<Network>(h)->load_adapter(sv(p, n)); }); }

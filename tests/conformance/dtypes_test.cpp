@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "base/files/bytes.h"
 #include "base/random.h"
@@ -11,6 +12,7 @@
 #include "numeric/gguf/gguf_panels.h"
 #include "numeric/q15.h"
 #include "ops/cpu/isa.h"
+#include "ops/lowering/lowered.h"
 
 namespace loom {
 namespace {
@@ -155,6 +157,19 @@ TEST(Dtypes, EveryFormatEqualsItsReference) {
     for (std::string_view isa : cpu::available_isas()) EXPECT_EQ(run(n, x, 1, std::string(isa), kRows), y) << isa;
     for (int threads = 2; threads <= 5; ++threads) EXPECT_EQ(run(n, x, threads, "", kRows), y) << threads;
     for (std::int64_t cut : {1, 2, 3}) EXPECT_EQ(run(n, x, 2, "", cut), y) << cut;
+  }
+}
+
+// tools/check/integer_products.sh looks into these kernels for the instructions of their sets.
+TEST(Dtypes, InstructionSetsHaveIntegerProductsOfTheirOwn) {
+  std::set<cpu::Kernel> products;
+  for (std::string_view isa : cpu::available_isas()) {
+    const auto table = cpu::select_kernels(isa);
+    ASSERT_TRUE(table.ok());
+    EXPECT_EQ((*table)->isa, isa);
+    EXPECT_TRUE(
+        products.insert((*table)->f32[static_cast<std::size_t>(LoweredOp::matmul_integer)]).second)
+        << isa << " runs the integer products of another instruction set";
   }
 }
 

@@ -66,8 +66,9 @@ TEST(Bench, CrossoverDrawsEverySize) {
   LOOM_EXPECT_REFUSED(loom({"bench", "crossover", "--modes", "cpu-sc"}), 2, "no --modes");
 }
 
-// Six networks of a published table, 160 steps: in FP8 the loss of the last epoch is that of f32 within a hundredth of the first loss. (Of itself it differs more
-// where a network has learned its samples by heart, as the small cnn3 has: 0.002 of 0.52.)
+// Six networks of a published table, 160 steps: in FP8 the loss of the last epoch is that of f32
+// within 1 % of itself, but for cnn3. That has learned its samples by heart, 0.0014 of 0.52, and what
+// is left is of the size of FP8's steps: 12 % more.
 TEST(Bench, TrainingInFp8EndsWhereF32Does) {
   const Outcome o = loom({"bench", "training", "--fp8", "--json", "--modes", "cpu-mc"});
   ASSERT_EQ(o.code, 0) << o.err;
@@ -77,7 +78,9 @@ TEST(Bench, TrainingInFp8EndsWhereF32Does) {
   for (const Json& row : rows_of(*report)) {
     const double first = number(row, "first_loss"), last = number(row, "last_epoch_loss"), plain = number(row, "last_epoch_loss_f32");
     EXPECT_LT(last, 0.7 * first) << text(row, "network");
-    EXPECT_NEAR(last, plain, 0.01 * first) << text(row, "network");
+    const bool by_heart = text(row, "network") == "cnn3";
+    EXPECT_EQ(plain < 0.01 * first, by_heart) << text(row, "network");
+    EXPECT_NEAR(last, plain, (by_heart ? 0.12 : 0.01) * plain) << text(row, "network");
     EXPECT_NE(last, plain) << text(row, "network");
   }
 }

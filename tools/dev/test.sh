@@ -262,6 +262,7 @@ run_all() {
   run_script new-layer tests/tooling/new_layer.sh
   run_script kernels-parse tools/check/kernels_parse.sh
   run_script fused-instructions tools/check/fused.sh
+  run_script integer-products tools/check/integer_products.sh
   [ -z "$fuzzing" ] || wait "$fuzzing"
 }
 

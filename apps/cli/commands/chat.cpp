@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <iostream>
-#include <optional>
 
 #include "console.h"
 #include "generation.h"
@@ -16,7 +15,7 @@ namespace {
 struct Args {
   ModelOptions model{.model = std::string(kEmbeddedModel)};
   SamplingOptions sampling;
-  std::string system;
+  std::string system, variables;
 };
 
 constexpr const char* kHelp =
@@ -29,13 +28,17 @@ constexpr const char* kHelp =
 void bind(CommandLine& c, Args& a) {
   c.add("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache; without it: the model inside the program, which continues stories");
   c.add("--system", a.system, "instructions that stand before the conversation");
+  c.add("--variables", a.variables,
+        "variables of the model's chat template, an object in JSON, such as "
+        "'{\"enable_thinking\": false}'");
   bind_sampling_options(c, a.sampling);
   bind_model_options(c, a.model);
 }
 
 class Chat {
  public:
-  Chat(const Args& a, OpenModel& opened, std::optional<ChatForm> form, Generator generator) : args_(a), model_(opened.model), form_(form), generator_(std::move(generator)) { reset(a.system); }
+  Chat(const Args& a, OpenModel& opened, bool chat, ChatOptions template_options, Generator generator)
+      : args_(a), model_(opened.model), chat_(chat), template_options_(std::move(template_options)), generator_(std::move(generator)) { reset(a.system); }
 
   int loop() {
     const Interrupt interrupt;
@@ -96,11 +99,11 @@ class Chat {
   Status answer(const std::string& question) {
     messages_.push_back({"user", question});
     GenerateOptions options = generate_options_of(args_.sampling, model_);
-    if (form_) options.end = chat_stop_ids(*model_.tokenizer, *form_);
+    if (chat_) options.end = chat_stop_ids(*model_.tokenizer, messages_, template_options_);
     options.on_text = [](std::string_view text) {
       if (!print(text)) Interrupt::give_up();  // nobody reads it
     };
-    auto ids = form_ ? render_chat(*model_.tokenizer, *form_, messages_, true) : model_.tokenizer->encode(question);
+    auto ids = chat_ ? render_chat(*model_.tokenizer, messages_, template_options_) : model_.tokenizer->encode(question);
     Status status = ids.status();
     Generation generation;
     if (ids.ok()) status = generator_.feed(*ids);
@@ -124,7 +127,8 @@ class Chat {
 
   const Args& args_;
   Model& model_;
-  std::optional<ChatForm> form_;  // none: every line begins a story
+  bool chat_;  // false: every line begins a story
+  ChatOptions template_options_;
   Generator generator_;
   std::vector<ChatMessage> messages_;
 };
@@ -134,16 +138,22 @@ int run(const Args& a) {
   if (!opened.model.tokenizer.ok()) return fail(opened.model.tokenizer.status(), kRefused);
   if (const Status c = check_context(opened.model.config, a.model.context); !c.ok())
     return fail(c.at("--ctx"), kUsage);
-  std::optional<ChatForm> form;
-  if (a.model.model != kEmbeddedModel) {
-    LOOM_OR_EXIT(form, detect_chat_form(opened.model.tokenizer->chat_template()), kRefused);
-  } else if (!a.system.empty()) {
-    return fail(Status(Code::invalid_argument, "the embedded model continues stories and takes no instructions: leave --system out"), kUsage);
+  const bool chat = a.model.model != kEmbeddedModel;
+  ChatOptions options;
+  if (chat) {
+    if (const Status c = check_chat_template(opened.model.tokenizer->chat_template()); !c.ok())
+      return fail(c, kRefused);
+    if (!a.variables.empty()) {
+      LOOM_OR_EXIT(options.variables, Json::parse(a.variables), kUsage);
+    }
+  } else if (!a.system.empty() || !a.variables.empty()) {
+    const std::string option = a.system.empty() ? "--variables" : "--system";
+    return fail(Status(Code::invalid_argument, "the embedded model continues stories and takes no instructions: leave " + option + " out"), kUsage);
   }
   LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options_of(a.model, opened)), kFailed);
-  say(status_line(a.model, opened, &generator.session()) + "  \u00b7  " + (form ? std::string(chat_form_name(*form)) : "no chat: it continues the story that you begin"));
+  say(status_line(a.model, opened, &generator.session()) + "  \u00b7  " + (chat ? "the model's chat template" : "no chat: it continues the story that you begin"));
   say("/help lists the commands");
-  return Chat(a, opened, form, std::move(generator)).loop();
+  return Chat(a, opened, chat, std::move(options), std::move(generator)).loop();
 }
 
 }  // namespace

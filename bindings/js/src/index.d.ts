@@ -130,7 +130,7 @@ export class Transformer extends Handled {
   generate(prompt: Prompt, options?: GenerateOptions): AsyncGenerator<string, Generated, void>;
   generateText(prompt: Prompt, options?: GenerateOptions): Promise<Generated>;
   generateSync(prompt: Prompt, options?: Omit<GenerateOptions, 'signal'>): Generated;
-  chat(messages: Message[], options?: GenerateOptions): AsyncGenerator<string, Generated, void>;
+  chat(messages: Message[], options?: GenerateOptions & { variables?: Record<string, unknown> }): AsyncGenerator<string, Generated, void>;
   tokenize(text: string, options?: { special?: boolean; plain?: boolean }): Int32Array;
   detokenize(ids: Numbers, options?: { skipSpecial?: boolean }): string;
   logits(prompt: Prompt, options?: { device?: Device; mode?: Mode }): Float32Array;
@@ -145,7 +145,8 @@ export interface TokenizerInfo {
   vocabSize: number;
   bos: number | null;
   eos: number | null;
-  chatForm: 'chatml' | 'llama2' | 'llama3' | null;
+  /** Whether the chat template is one that this build can read. */
+  chat: boolean;
   chatTemplate: string;
 }
 export class Tokenizer extends Handled {
@@ -158,7 +159,7 @@ export class Tokenizer extends Handled {
   decode(ids: Numbers, options?: { skipSpecial?: boolean }): string;
   token(id: number): string;
   id(token: string): number;
-  chat(messages: Message[], options?: { addGenerationPrompt?: boolean }): Int32Array;
+  chat(messages: Message[], options?: { addGenerationPrompt?: boolean; variables?: Record<string, unknown> }): Int32Array;
 }
 
 // Topologies, their cells and all layer types: docs/reference/topology.md.
@@ -211,6 +212,7 @@ export class Network extends Handled {
   copy(): Network;
   cell(at: string): object;
   setCell(at: string, json: object): void;
+  setLinks(at: string, links: { read?: number[]; send?: number[]; run?: number[] }[]): void;
   enable(at: string, enabled?: boolean): void;
   morph(cell: string, format: string): void;
   pack(format: string): void;

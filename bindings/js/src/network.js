@@ -185,6 +185,11 @@ export class Network extends Handled {
     this.#info = null;
     this.call('set_cell', { cell: at, json });
   }
+  /** Gives a cell other links, [{read: [z, y, x, l]}, ...]; all weights stay. */
+  setLinks(at, links) {
+    this.#info = null;
+    this.call('set_links', { cell: at, links });
+  }
   enable(at, enabled = true) {
     this.call('enable', { cell: at, enabled });
   }

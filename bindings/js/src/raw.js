@@ -34,6 +34,7 @@ export const FUNCTIONS = {
   network_set_f64: ["code", [["network", "handle network"], ["path", "text"], ["role", "text"], ["values", "read f64"]]],
   network_cell: ["code", [["network", "handle network"], ["cell", "text"], ["json", "new json"]]],
   network_set_cell: ["code", [["network", "handle network"], ["cell", "text"], ["json", "json"]]],
+  network_set_links: ["code", [["network", "handle network"], ["cell", "text"], ["links", "json"]]],
   network_enable: ["code", [["network", "handle network"], ["cell", "text"], ["enabled", "bool"]]],
   network_morph: ["code", [["network", "handle network"], ["cell", "text"], ["format", "text"]]],
   network_pack: ["code", [["network", "handle network"], ["format", "text"]]],

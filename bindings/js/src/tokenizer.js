@@ -43,8 +43,10 @@ export class Tokenizer extends Handled {
   id(token) {
     return this.call('id', { token }).id;
   }
-  /** Ids of a conversation, [{role, content}], in the model's own form. */
-  chat(messages, { addGenerationPrompt = true } = {}) {
-    return this.call('chat', { messages, add_generation_prompt: addGenerationPrompt }).ids;
+  /** Ids of a conversation, [{role, content}], as the model's chat template writes it. `variables`
+   *  are the template's, such as {enable_thinking: false}. */
+  chat(messages, { addGenerationPrompt = true, variables } = {}) {
+    const said = variables === undefined ? messages : { messages, variables };
+    return this.call('chat', { messages: said, add_generation_prompt: addGenerationPrompt }).ids;
   }
 }

@@ -21,6 +21,7 @@ class Generator extends Handled {
   *feed(prompt) {
     const generator = this.handle;
     if (typeof prompt === 'string') yield ['generator_feed_text', { generator, text: prompt }];
+    else if (prompt.messages) yield ['generator_feed_chat', { generator, messages: prompt }];
     else if (!Array.isArray(prompt) || typeof prompt[0] === 'number') yield ['generator_feed', { generator, ids: prompt }];
     else yield ['generator_feed_chat', { generator, messages: prompt }];
   }
@@ -141,10 +142,10 @@ export class Transformer extends Handled {
     return runNow(this.library, this.#write(prompt, placeOf({ device, mode }), options));
   }
 
-  /** Streams the answer to a conversation. */
-  chat(messages, options) {
+  /** Streams the answer to a conversation. `variables`: as Tokenizer.chat. */
+  chat(messages, { variables, ...options } = {}) {
     if (!Array.isArray(messages)) throw errorNamed('invalid_argument', 'messages: expected [{role, content}]');
-    return this.generate(messages, options);
+    return this.generate(variables === undefined ? messages : { messages, variables }, options);
   }
 
   /** Ids of a text. */

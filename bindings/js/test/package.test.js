@@ -84,6 +84,16 @@ test('a model of its parts', async () => {
   for (const object of [made, network, tokenizer]) object.dispose();
 });
 
+test('variables of chat templates', () => {
+  const file = (name) => fs.readFileSync(new URL('../../../tests/cases/data/' + name, import.meta.url), 'utf8');
+  const template = '{{ messages[0].content }}{% if think is defined %}{{ think }}{% endif %}';
+  const tokenizer = Tokenizer.parse(file('tiny.tokenizer.json'), JSON.stringify({ chat_template: template }));
+  const messages = [{ role: 'user', content: 'hello' }];
+  assert.equal(tokenizer.info.chat, true);
+  assert.equal(tokenizer.decode(tokenizer.chat(messages)), 'hello');
+  assert.equal(tokenizer.decode(tokenizer.chat(messages, { variables: { think: ' more' } })), 'hello more');
+});
+
 test('tokens and back', () => {
   const ids = model.tokenize('Once upon a time', { special: false });
   assert.ok(ids instanceof Int32Array);

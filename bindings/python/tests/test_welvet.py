@@ -434,6 +434,20 @@ class Texts(unittest.TestCase):
         self.assertGreater(again.info["reused_tokens"], 20)
         self.assertEqual(self.model.chat("hello", max_tokens=3, temperature=0), self.model.chat([{"role": "user", "content": "hello"}], max_tokens=3, temperature=0))
 
+    def test_variables_of_chat_templates(self):
+        template = "{{ messages[0].content }}{% if think is defined %}{{ think }}{% endif %}"
+        data = ROOT / "tests/cases/data"
+        tokenizer = Tokenizer.parse((data / "tiny.tokenizer.json").read_text(encoding="utf-8"),
+                                    json.dumps({"chat_template": template}))
+        self.assertTrue(tokenizer.info["chat"])
+        self.assertEqual(tokenizer.decode(tokenizer.chat("hello")), "hello")
+        self.assertEqual(tokenizer.decode(tokenizer.chat("hello", think=" more")), "hello more")
+        plain = self.model.chat("hello", max_tokens=3, temperature=0)
+        same = self.model.chat("hello", max_tokens=3, temperature=0, variables={"think": False})
+        self.assertEqual(plain, same)
+        with self.assertRaisesRegex(welvet.InvalidArgument, "not one to set"):
+            self.model.chat("hello", variables={"messages": []})
+
     def test_tokenizers(self):
         tokenizer = self.model.tokenizer
         text = "Once upon a time caf\u00e9 \U0001f600 <|im_end|>"

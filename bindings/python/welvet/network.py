@@ -281,6 +281,12 @@ class Network(Object):
             layer = with_links([layer])[0]
         call("network_set_cell", self._handle, cell_name(cell), layer)
 
+    def set_links(self, cell: Cell, links: Sequence[Dict[str, Sequence[int]]]) -> None:
+        """Gives a cell other links: [{"read": [z, y, x, l]}, ...] ("read", "send", "run"). All
+        weights stay: links with which one would need another size are refused. On an error nothing
+        has changed."""
+        call("network_set_links", self._handle, cell_name(cell), list(links))
+
     def enable(self, cell: Cell, enabled: bool = True) -> None:
         """Switches a cell on or off; off, it hands on what arrives."""
         call("network_enable", self._handle, cell_name(cell), enabled)

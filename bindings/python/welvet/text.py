@@ -10,9 +10,10 @@ from ._object import Object
 Messages = Union[str, Sequence[Dict[str, str]]]
 
 
-def conversation(messages: Messages) -> Sequence[Dict[str, str]]:
+def conversation(messages: Messages, variables: Optional[Dict[str, Any]] = None) -> Any:
     """A text alone is what the user says."""
-    return [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+    said = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+    return {"messages": said, "variables": variables} if variables else said
 
 
 class Decoder(Object):
@@ -56,7 +57,8 @@ class Tokenizer(Object):
 
     @property
     def info(self) -> Dict[str, Any]:
-        """vocab_size, bos, eos (None where there is none), chat_form ("ChatML", "Llama 2", "Llama 3" or None), chat_template."""
+        """vocab_size, bos, eos (None where there is none), chat (whether the chat template is one that
+        this build can read), chat_template."""
         return call("tokenizer_info", self._handle)  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
@@ -86,10 +88,18 @@ class Tokenizer(Object):
         found: int = call("tokenizer_id", self._handle, token)
         return None if found < 0 else found
 
-    def chat(self, messages: Messages, add_generation_prompt: bool = True) -> List[int]:
-        """A conversation in the model's own form: [{"role": "user", "content": "..."}, ...], or what the user says. Raises
-        InvalidArgument or Unsupported where the model has no form that is known."""
-        return call("tokenizer_chat", self._handle, conversation(messages), add_generation_prompt).tolist()  # type: ignore[no-any-return]
+    def chat(
+        self, messages: Messages, add_generation_prompt: bool = True, **variables: Any
+    ) -> List[int]:
+        """A conversation as the model's chat template writes it, as apply_chat_template of
+        transformers: [{"role": "user", "content": "..."}, ...], or what the user says. Special
+        tokens in what messages say stay text. `variables` are the template's, such as
+        enable_thinking=False; strftime_now="2026-11-24" is today for templates that write it.
+        Raises InvalidArgument where there is no template or it refuses the messages, Unsupported
+        where this build lacks something that it uses."""
+        said = conversation(messages, variables)
+        ids = call("tokenizer_chat", self._handle, said, add_generation_prompt)
+        return ids.tolist()  # type: ignore[no-any-return]
 
     def decoder(self, skip_special: bool = True) -> Decoder:
         """For ids that come one by one."""

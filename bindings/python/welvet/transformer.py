@@ -79,7 +79,7 @@ class _Generator(Object):
         """A text, ids of one sequence, or a conversation (a list of dicts)."""
         if isinstance(prompt, str):
             name, value = "generator_feed_text", prompt
-        elif len(prompt) > 0 and isinstance(prompt[0], dict):
+        elif isinstance(prompt, dict) or (len(prompt) > 0 and isinstance(prompt[0], dict)):
             name, value = "generator_feed_chat", prompt
         else:
             name, value = "generator_feed", one_sequence(array(prompt, np.int32, "ids"))
@@ -276,10 +276,11 @@ class Transformer(Object):
         top_p: Optional[float] = None, min_p: Optional[float] = None,
         repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
         stop: Union[str, Sequence[str], None] = None,
+        variables: Optional[Dict[str, Any]] = None,
     ) -> Text:
         """The answer in a conversation: [{"role": "user", "content": "..."}, ...], or what the user says. Give all that was said so
-        far: what is known already is not run again. Raises InvalidArgument or Unsupported where the model has no chat form."""
-        return _collect(self._write(conversation(messages), max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, False))
+        far: what is known already is not run again. `variables` and errors: as Tokenizer.chat."""
+        return _collect(self._write(conversation(messages, variables), max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, False))
 
     @_shared
     def chat_stream(
@@ -287,9 +288,10 @@ class Transformer(Object):
         top_p: Optional[float] = None, min_p: Optional[float] = None,
         repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
         stop: Union[str, Sequence[str], None] = None,
+        variables: Optional[Dict[str, Any]] = None,
     ) -> Iterator[Piece]:
         """The answer piece by piece."""
-        return _pieces(self._write(conversation(messages), max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, False))
+        return _pieces(self._write(conversation(messages, variables), max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, False))
 
     def _generator(self) -> _Generator:
         """An idle one, or a new one. Who takes it puts it back when all went well."""

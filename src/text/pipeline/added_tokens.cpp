@@ -14,6 +14,11 @@ std::size_t previous(std::string_view text, std::size_t at) {
   return at;
 }
 char32_t point_at(std::string_view text, std::size_t at) { return utf8_next(text, at); }
+bool touches(std::span<const TextRange> ranges, std::size_t begin, std::size_t end) {
+  const auto after = std::partition_point(ranges.begin(), ranges.end(),
+                                          [&](const TextRange& r) { return r.end <= begin; });
+  return after != ranges.end() && after->begin < end;
+}
 bool is_word(char32_t point) { return (attributes(point) & kWord) != 0; }
 
 }  // namespace
@@ -49,7 +54,8 @@ const AddedTokenFinder::Entry* AddedTokenFinder::longest_at(std::string_view tex
   return best;
 }
 
-void AddedTokenFinder::split(std::string_view text, bool skip_special, std::vector<Piece>& pieces) const {
+void AddedTokenFinder::split(std::string_view text, bool skip_special, std::vector<Piece>& pieces,
+                             std::span<const TextRange> typed) const {
   std::size_t open = 0;  // end of the last token
   std::size_t white = 0,
               white_end =
@@ -60,7 +66,7 @@ void AddedTokenFinder::split(std::string_view text, bool skip_special, std::vect
     if (!found) { ++at; continue; }
     std::size_t begin = at, end = at + found->content.size();
     at = end;  // the search goes on here, also where the token does not count
-    if (skip_special && found->token.special) continue;
+    if (found->token.special && (skip_special || touches(typed, begin, end))) continue;
     if (found->token.single_word && ((begin > 0 && is_word(point_at(text, previous(text, begin)))) ||
                                      (end < text.size() && is_word(point_at(text, end)))))
       continue;

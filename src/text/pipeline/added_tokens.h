@@ -3,11 +3,16 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace loom::text {
+
+struct TextRange {
+  std::size_t begin, end;
+};
 
 struct AddedToken {
   std::uint32_t id = 0;
@@ -29,8 +34,10 @@ class AddedTokenFinder {
 
   // `content[i]` is what is looked for in place of tokens[i]. Empty ones are never found.
   void build(const std::vector<AddedToken>& tokens, const std::vector<std::string>& content);
-  // Appends the pieces that make up `text`. `skip_special`: special tokens are text.
-  void split(std::string_view text, bool skip_special, std::vector<Piece>& pieces) const;
+  // Appends the pieces that make up `text`. `skip_special`: special tokens are text; they are, too,
+  // where they touch one of the `typed` ranges, which go up.
+  void split(std::string_view text, bool skip_special, std::vector<Piece>& pieces,
+             std::span<const TextRange> typed = {}) const;
   bool empty() const { return entries_.empty(); }
 
  private:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "base/fields.h"
 #include "base/math/exact_math.h"
@@ -164,6 +166,20 @@ Result<SelfTest> self_test(gpu::Device& device) {
   return test;
 }
 
+Result<SelfTest> known_self_test(gpu::Device& device) {
+  static std::mutex mutex;
+  static std::map<std::string, SelfTest> known;
+  const gpu::DeviceInfo& info = device.info();
+  std::string key;
+  for (const std::string* part : {&info.name, &info.vendor, &info.driver, &info.library})
+    key += *part + '\0';
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  LOOM_ASSIGN(const SelfTest test, self_test(device));
+  known.emplace(std::move(key), test);
+  return test;
+}
+
 Result<Choice> choose_device(std::string_view name) {
   Choice choice;
   if (name == "cpu") return choice;
@@ -176,7 +192,7 @@ Result<Choice> choose_device(std::string_view name) {
   }
   LOOM_TRY(opened.status());
   choice.device = std::move(*opened);
-  LOOM_ASSIGN(const SelfTest test, self_test(*choice.device));
+  LOOM_ASSIGN(const SelfTest test, known_self_test(*choice.device));
   choice.numerics = test.label();
   return choice;
 }

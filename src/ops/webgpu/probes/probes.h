@@ -20,6 +20,8 @@ struct SelfTest {
 };
 
 Result<SelfTest> self_test(gpu::Device& device);
+// The same, run once in a process for each adapter and driver; an error is not kept. Any thread.
+Result<SelfTest> known_self_test(gpu::Device& device);
 
 // What a user's "cpu", "gpu" or "auto" means, with the numerics that the choice may claim.
 struct Choice {
