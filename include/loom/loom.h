@@ -325,7 +325,8 @@ LOOM_API int32_t loom_data_values(const float* x, size_t x_count, int64_t width,
 
 /* Rows of values and their classes; copied.
  *   x: samples x width
- *   classes: one per sample, or as many for each: a class for every step or pixel; below 0: not counted */
+ *   classes: one per sample, or as many for each: a class for every step or pixel; the training's "ignore"
+ *     (-100) is not counted */
 LOOM_API int32_t loom_data_classes(const float* x, size_t x_count, int64_t width, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error);
 
 /* Rows of ids, each a sequence of its own, and their targets; copied.
@@ -337,7 +338,7 @@ LOOM_API int32_t loom_data_id_values(const int32_t* ids, size_t ids_count, int64
 /* Rows of ids, each a sequence of its own, and their classes; copied.
  *   ids: samples x steps
  *   steps: ids of a sample
- *   classes: one per sample, or as many for each; below 0: not counted */
+ *   classes: one per sample, or as many for each; the training's "ignore" (-100) is not counted */
 LOOM_API int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error);
 
 /* Token ids to predict one by one; copied.

@@ -49,6 +49,17 @@ Result<Loss> parse_loss(std::string_view text) {
   return bad("unknown loss \"" + std::string(text) + "\": one of mse, cross_entropy, mae, huber, bce");
 }
 
+std::string class_refusal(double value, std::int64_t classes, std::int64_t ignored) {
+  std::string text = " is " + (is_class(value) ? std::to_string(static_cast<std::int64_t>(value))
+                                               : format_double(value));
+  text += ": a class is a whole number from 0 to ";
+  text += std::to_string(classes - 1) + ", or " + std::to_string(ignored);
+  text += ", which is not counted (\"ignore\")";
+  if (value == -1)
+    text += "; make labels -1 and +1 the classes 0 and 1, or give \"ignore\": -1";
+  return text;
+}
+
 Result<Learner> Learner::create(Network& network, ThreadPool& pool, const LearnerOptions& options) {
   if (options.max_rows < 1 || options.max_rows > INT32_MAX) return bad("max_rows must be in 1..2^31-1");
   if (options.micro_batches < 1 || options.micro_batches > (1 << 20)) return bad("micro_batches must be in 1..2^20");
@@ -285,6 +296,14 @@ Result<std::int64_t> Learner::put(std::span<const float> x) {
     std::copy_n(x.data() + r * width_, width_, executor_->row<float>(x_, r).begin());
   return n;
 }
+Status Learner::check_ids(std::span<const std::uint32_t> ids) const {
+  const std::int64_t known = network_->input().ids;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] >= known)
+      return bad("id " + std::to_string(i) + " is " + std::to_string(ids[i]) +
+                 ": the network takes ids below " + std::to_string(known));
+  return {};
+}
 Result<std::int64_t> Learner::put(std::span<const std::uint32_t> ids) {
   const Shape& in = network_->input();
   const std::int64_t steps = in.count(), n = static_cast<std::int64_t>(ids.size()) / steps;
@@ -292,6 +311,7 @@ Result<std::int64_t> Learner::put(std::span<const std::uint32_t> ids) {
       static_cast<std::int64_t>(ids.size()) != n * steps)
     return bad("the network takes " + in.to_string() + ", got rows of " +
                std::to_string(ids.size()) + " ids in all");
+  LOOM_TRY(check_ids(ids));
   LOOM_TRY(rows(n));
   for (std::size_t i = 0; i < ids.size(); ++i)
     executor_->row<std::uint32_t>(x_, static_cast<std::int64_t>(i))[0] = ids[i];
@@ -313,24 +333,40 @@ Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
       if (!takes_classes(head.loss)) {
         std::copy_n(t, head.columns, executor_->row<float>(head_targets_[i], r).begin());
       } else {
-        const auto number = *t >= -1 && *t < static_cast<float>(head.columns) ? static_cast<std::int32_t>(*t) : INT32_MIN;
-        if (static_cast<float>(number) != *t)
-          return bad("head " + quoted_name(head, i) + " takes the number of a class, -1.." + std::to_string(head.columns - 1) + ", got " + format_double(static_cast<double>(*t)));
-        executor_->row<std::int32_t>(head_targets_[i], r)[0] = number;
+        auto number = class_of(static_cast<double>(*t), head.columns);
+        if (!number.ok())
+          return bad("head " + quoted_name(head, i) + ", row " + std::to_string(r) +
+                     number.status().message());
+        executor_->row<std::int32_t>(head_targets_[i], r)[0] = *number;
       }
       t += head.targets();
     }
   }
+  counted_ = n;
   return {};
 }
+
+// As the program has it: -1 is not counted.
+Result<std::int32_t> Learner::class_of(double value, std::int64_t classes) const {
+  if (value == static_cast<double>(options_.ignore)) return -1;
+  if (is_class(value) && value >= 0 && value < static_cast<double>(classes))
+    return static_cast<std::int32_t>(value);
+  return Status(Code::invalid_argument, class_refusal(value, classes, options_.ignore));
+}
+
 Status Learner::put_targets(std::int64_t n, std::span<const std::int32_t> target) {
   if (!takes_classes(options_.loss) || !options_.heads.empty())
     return bad("the loss takes target values, got classes");
   if (static_cast<std::int64_t>(target.size()) != n * classes_.places)
     return bad("expects " + std::to_string(classes_.places) + " classes for each of " +
                std::to_string(n) + " rows, got " + std::to_string(target.size()));
-  for (std::size_t i = 0; i < target.size(); ++i)
-    executor_->row<std::int32_t>(target_, static_cast<std::int64_t>(i))[0] = target[i];
+  counted_ = 0;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    auto number = class_of(target[i], classes_.classes);
+    if (!number.ok()) return bad("target " + std::to_string(i) + number.status().message());
+    executor_->row<std::int32_t>(target_, static_cast<std::int64_t>(i))[0] = *number;
+    counted_ += *number >= 0;
+  }
   return {};
 }
 
@@ -357,6 +393,7 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
   if (ids.size() != positions.size() || ids.size() != target.size()) return bad("ids, positions and targets must have the same length");
   for (std::size_t r = 0; r < positions.size(); ++r)
     if (positions[r] != 0 && (r == 0 || positions[r] != positions[r - 1] + 1)) return bad("positions must ascend by one from 0 in each sequence: row " + std::to_string(r) + " has " + std::to_string(positions[r]));
+  LOOM_TRY(check_ids(ids));
   const auto put = [&](std::int64_t row, std::uint32_t id, std::uint32_t position,
                        std::int32_t class_of) {
     executor_->row<std::uint32_t>(x_, row)[0] = id;
@@ -375,13 +412,17 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
   for (std::int64_t i = 0; i < sequences * packed_; ++i)
     put(i, 0, static_cast<std::uint32_t>(i % packed_), -1);
   std::int64_t sequence = -1;
+  counted_ = 0;
   for (std::size_t r = 0; r < ids.size(); ++r) {
+    auto number = class_of(target[r], classes_.classes);
+    if (!number.ok()) return bad("target " + std::to_string(r) + number.status().message());
+    counted_ += *number >= 0;
     sequence += positions[r] == 0;
     if (packed_ > 0 && positions[r] >= packed_)
       return bad("a sequence has at most " + std::to_string(packed_) + " rows, row " +
                  std::to_string(r) + " is at position " + std::to_string(positions[r]));
     put(packed_ > 0 ? sequence * packed_ + positions[r] : static_cast<std::int64_t>(r), ids[r],
-        positions[r], target[r]);
+        positions[r], *number);
   }
   return {};
 }

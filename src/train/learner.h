@@ -14,6 +14,7 @@
 #include "grid/emitter.h"
 #include "grid/network.h"
 #include "ops/executor.h"
+#include "train/data/data.h"
 
 namespace loom {
 
@@ -40,7 +41,7 @@ struct OptimizerSpec {
 };
 
 // One of several losses: of so many columns of the output, in their order. Targets are values, side by side in the order of the heads: as many as
-// the columns, or one, the number of the class (below 0: none), for cross_entropy.
+// the columns, or one, the number of the class, for cross_entropy.
 struct HeadSpec {
   std::string name;
   std::int64_t columns = 0;
@@ -49,8 +50,12 @@ struct HeadSpec {
   std::int64_t targets() const { return takes_classes(loss) ? 1 : columns; }
 };
 
+// Why a class is none, to stand behind its place: " is -1: a class is a whole number ...".
+std::string class_refusal(double value, std::int64_t classes, std::int64_t ignored);
+
 struct LearnerOptions {
   Loss loss = Loss::mse;
+  std::int64_t ignore = kIgnoredClass;  // the class that is not counted
   double delta = 1.0;                // huber: where it turns from squares to a line
   std::vector<HeadSpec> heads;       // in place of loss and delta: the loss is the sum of theirs, each times its weight
   bool fp8 = false;                  // Emit::round_products_to_fp8, and gradients times loss_scale() on their way
@@ -80,7 +85,7 @@ class Learner {
   // The same of ids: rows x the steps of the input.
   Status batch(std::span<const std::uint32_t> ids, std::span<const float> target);
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::int32_t> target);
-  // One micro-batch of tokens: positions ascend from 0 in each sequence; a target below 0 is left out.
+  // One micro-batch of tokens: positions ascend from 0 in each sequence.
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions, std::span<const std::int32_t> target);
   // Forward, loss and backward of micro-batch number `micro`.
   Status accumulate(std::int64_t micro = 0);
@@ -90,6 +95,8 @@ class Learner {
   // micro-batch, as update() needs them.
   void set_loss_scale(double scale);
   bool gradients_finite();
+  // Rows, or places, of the last micro-batch that have a loss: all but those of the class `ignore`.
+  std::int64_t counted() const { return counted_; }
   // Sum of the losses of the last micro-batch's rows.
   double loss_sum();
   // Of one head, without its weight.
@@ -123,6 +130,8 @@ class Learner {
   Result<std::int64_t> put(std::span<const float> x);
   Result<std::int64_t> put(std::span<const std::uint32_t> ids);
   Status put_targets(std::int64_t n, std::span<const float> target);
+  Status check_ids(std::span<const std::uint32_t> ids) const;
+  Result<std::int32_t> class_of(double value, std::int64_t classes) const;
   Status put_targets(std::int64_t n, std::span<const std::int32_t> target);
   template <class X, class Target>
   Status take(std::span<const X> x, std::span<const Target> target);
@@ -135,7 +144,7 @@ class Learner {
   std::vector<BufferId> head_targets_, head_losses_;
   RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;
   BufferId x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone, scale_ = kNone, squares_ = kNone;
-  std::int64_t width_ = 0, target_width_ = 0, steps_ = 0;
+  std::int64_t width_ = 0, target_width_ = 0, steps_ = 0, counted_ = 0;
   ClassAxis classes_;
   std::int64_t packed_ =
       0;  // rows of every sequence, where layers go from row to row; 0: as many as it has

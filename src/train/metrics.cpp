@@ -82,7 +82,6 @@ MetricsCounter::MetricsCounter(Loss loss, double delta, std::int64_t columns) : 
 }
 
 void MetricsCounter::add(std::span<const float> y, std::int32_t target_class) {
-  if (target_class < 0 || target_class >= columns_) return;
   const auto t = static_cast<std::size_t>(target_class);
   const std::int32_t answer = best_class(y);
   const double top = static_cast<double>(y[static_cast<std::size_t>(answer)]);
@@ -142,47 +141,59 @@ Metrics MetricsCounter::finish() const {
   return m;
 }
 
-Result<Evaluator> Evaluator::create(Network& network, const DataSource& data, Loss loss, double delta, ThreadPool& pool, const std::string& isa, std::shared_ptr<Adapter> adapter) {
+Result<Evaluator> Evaluator::create(Network& network, const DataSource& data, ThreadPool& pool,
+                                    const EvaluatorOptions& judged) {
   SessionOptions options;
-  options.adapter = std::move(adapter);
+  options.adapter = judged.adapter;
   options.max_rows = std::max(kRowsPerRun, data.max_rows());
   options.max_head_rows = options.max_rows;
   options.max_positions = data.max_rows();
   const bool tokens = network.input().ids > 0 && network.input().dims.empty();
   options.whole_sequences = tokens && !network.recurs_over_rows();
-  options.isa = isa;
+  options.isa = judged.isa;
   LOOM_ASSIGN(Session session, Session::create(network, pool, options));
-  return Evaluator(std::move(session), data, loss, delta, network);
+  return Evaluator(std::move(session), data, judged, network);
 }
 
-// Every place of every row of the last run.
-void Evaluator::count(MetricsCounter& counter, const Batch& batch) {
+// Every place of every row of the last run, of the samples from `first` on.
+Status Evaluator::count(MetricsCounter& counter, const Batch& batch, std::int64_t first) {
   const auto columns = static_cast<std::size_t>(columns_),
              places = static_cast<std::size_t>(axis_.places);
   std::vector<float> place(columns);
   for (std::size_t r = 0; r < static_cast<std::size_t>(batch.rows); ++r) {
     const std::span<const float> y = session_.output(static_cast<std::int64_t>(r));
-    if (!takes_classes(loss_)) {
+    if (!takes_classes(options_.loss)) {
       counter.add(y, std::span<const float>(batch.values).subspan(r * columns, columns));
       continue;
     }
     for (std::size_t p = 0; p < places; ++p) {
+      const std::int32_t number = batch.classes[r * places + p];
+      if (number == options_.ignore) continue;
+      if (number < 0 || number >= columns_) {
+        // A sequence of tokens is a run of its own.
+        const std::int64_t sample = batch.positions.empty() ? first + static_cast<std::int64_t>(r) : first;
+        return Status(Code::invalid_argument,
+                      "classes, row " + std::to_string(data_->row_of(sample)) +
+                          class_refusal(number, columns_, options_.ignore));
+      }
       for (std::size_t c = 0; c < columns; ++c)
         place[c] = y[axis_.first ? c * places + p : p * columns + c];
-      counter.add(place, batch.classes[r * places + p]);
+      counter.add(place, number);
     }
   }
+  return {};
 }
 
 Result<Metrics> Evaluator::measure() {
   LOOM_TRY(session_.refresh());
-  MetricsCounter counter(loss_, delta_, columns_);
+  MetricsCounter counter(options_.loss, options_.delta, columns_);
   Batch batch;
   std::vector<std::uint32_t> sequences, head;
   const DataSource::Form form = data_->form();
   const bool tokens = form.ids > 0 && form.steps == 0;
   for (std::int64_t sample = 0; sample < data_->samples();) {
     batch.clear();
+    const std::int64_t first = sample;
     // A sequence of rows is a run of its own; other rows go together.
     do data_->append(sample++, batch);
     while (!tokens && sample < data_->samples() && batch.rows < kRowsPerRun);
@@ -196,7 +207,7 @@ Result<Metrics> Evaluator::measure() {
       LOOM_TRY((form.ids > 0 ? session_.run_ids(batch.ids) : session_.run(batch.x, batch.rows))
                    .status());
     }
-    count(counter, batch);
+    LOOM_TRY(count(counter, batch, first));
   }
   return counter.finish();
 }

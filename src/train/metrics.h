@@ -37,7 +37,7 @@ struct Metrics {
 class MetricsCounter {
  public:
   MetricsCounter(Loss loss, double delta, std::int64_t columns);
-  void add(std::span<const float> y, std::int32_t target_class);  // below 0: not counted
+  void add(std::span<const float> y, std::int32_t target_class);  // one of the columns
   void add(std::span<const float> y, std::span<const float> target);
   Metrics finish() const;
 
@@ -58,27 +58,34 @@ std::int32_t best_class(std::span<const float> y);
 // Probabilities of logits.
 std::vector<double> softmax(std::span<const float> y);
 
+struct EvaluatorOptions {
+  Loss loss = Loss::mse;
+  double delta = 1;                      // of huber
+  std::int64_t ignore = kIgnoredClass;   // the class that is not counted
+  std::string isa{};                     // "": the best here
+  std::shared_ptr<Adapter> adapter{};    // that the network runs with
+};
+
 // Runs a network over data, forward only, and judges the answers. Network, data and pool must outlive it.
 class Evaluator {
  public:
-  static Result<Evaluator> create(Network& network, const DataSource& data, Loss loss, double delta, ThreadPool& pool, const std::string& isa = "", std::shared_ptr<Adapter> adapter = {});
-  // With the weights as they are now.
+  static Result<Evaluator> create(Network& network, const DataSource& data, ThreadPool& pool,
+                                  const EvaluatorOptions& options);
+  // With the weights as they are now. Errors: a class that the network does not have.
   Result<Metrics> measure();
 
  private:
-  Evaluator(Session session, const DataSource& data, Loss loss, double delta,
+  Evaluator(Session session, const DataSource& data, const EvaluatorOptions& options,
             const Network& network)
       : session_(std::move(session)),
         data_(&data),
-        loss_(loss),
-        delta_(delta),
+        options_(options),
         axis_(network.class_axis()),
-        columns_(takes_classes(loss) ? axis_.classes : network.output().width) {}
-  void count(MetricsCounter& counter, const Batch& batch);
+        columns_(takes_classes(options.loss) ? axis_.classes : network.output().width) {}
+  Status count(MetricsCounter& counter, const Batch& batch, std::int64_t first);
   Session session_;
   const DataSource* data_;
-  Loss loss_;
-  double delta_;
+  EvaluatorOptions options_;
   ClassAxis axis_;
   std::int64_t columns_;
 };

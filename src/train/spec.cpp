@@ -194,6 +194,9 @@ Status TrainingSpec::check() const {
   if (!heads.empty() && (data.kind == DataKind::tokens || data.kind == DataKind::text)) return bad("\"heads\" learn values and classes of rows, not tokens");
   if (!heads.empty() && data.kind == DataKind::table && data.targets.empty()) return bad("data: with \"heads\" give \"targets\", the columns of all heads");
   if (!heads.empty() && loss != Loss::mse) return bad("give either \"loss\" or \"heads\"");
+  if (ignore != kIgnoredClass && !takes_classes(loss) &&
+      std::none_of(heads.begin(), heads.end(), [](auto& h) { return takes_classes(h.loss); }))
+    return bad("\"ignore\" is a class: it goes with the loss \"cross_entropy\"");
   if (!heads.empty() && validation.share > 0) return bad("\"validation\" judges one loss, not \"heads\"");
   if (lora.rank == 0 && !lora.targets.empty()) return bad("lora: \"rank\" must be at least 1");
   if (!quantize.dtype.empty()) {

@@ -163,6 +163,11 @@ void fields(V& v, TrainingSpec& t) {
   v("delta", t.delta, {.doc = "of `huber`: where it turns from squares to a line", .min = 1e-6,
                        .below = 1e12, .written = t.delta != 1.0});
   v("heads", t.heads, {.doc = "several losses in place of `loss`, see below"});
+  v("ignore", t.ignore, {.doc = "the class of rows, steps or pixels that have no target and are "
+                                "not counted; any other negative class, or one that the network "
+                                "does not have, is refused by row and value",
+                         .min = INT32_MIN, .max = INT32_MAX,
+                         .written = t.ignore != kIgnoredClass});
   v("lora", t.lora, {.doc = "an adapter learns in the network's place, see below",
                      .written = t.lora.rank > 0});
   v("checkpoint", t.checkpoint, {.doc = "what cells keep for backward is computed again there "

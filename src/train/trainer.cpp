@@ -7,49 +7,13 @@
 #include "base/files/sha256.h"
 #include "base/json.h"
 #include "base/numerics_version.h"
+#include "train/check_data.h"
 #include "train/data/pictures/shift.h"
 
 namespace loom {
 namespace {
 
 Status bad(std::string what) { return Status(Code::invalid_argument, "training: " + std::move(what)); }
-
-// What the network takes must be what the data has.
-Status check_form(const DataSource::Form& form, Network& network, const TrainingSpec& spec) {
-  const Shape &in = network.input(), &out = network.output();
-  const Loss loss = spec.loss;
-  const ClassAxis axis = network.class_axis();
-  const std::string rows = form.ids == 0     ? "rows of " + std::to_string(form.width) + " values"
-                           : form.steps == 0 ? "one id per row"
-                                             : "rows of " + std::to_string(form.steps) + " ids";
-  if ((in.ids > 0) != (form.ids > 0) ||
-      (in.ids > 0 && (in.dims.empty() ? 0 : in.count()) != form.steps))
-    return bad("the network takes " + in.to_string() + ", the data has " + rows);
-  if (in.ids > 0 && form.ids > in.ids) return bad("the data has ids up to " + std::to_string(form.ids - 1) + ", the network takes " + std::to_string(in.ids) + " ids");
-  if (in.ids == 0 && form.width != in.width)
-    return bad("the network takes " + in.to_string() + ", the data has " + rows);
-  if (spec.shift > 0 && (in.ids > 0 || in.dims.size() < 2)) return bad("\"shift\" moves pictures: the network's input must be [..., height, width], it is " + in.to_string());
-  if (!spec.heads.empty()) {
-    std::int64_t targets = 0;
-    for (const HeadSpec& head : spec.heads) targets += head.targets();
-    if (form.targets == targets) return {};
-    return bad("the heads take " + std::to_string(targets) + " target values per row, the data has " + (form.targets > 0 ? std::to_string(form.targets) : "classes"));
-  }
-  if (!takes_classes(loss) && form.targets != out.width)
-    return bad("the network gives " + std::to_string(out.width) + " values per row, the data has " + std::to_string(form.targets) + " targets");
-  if (takes_classes(loss) && form.targets > 0) return bad("the loss cross_entropy needs classes, the data has target values");
-  if (takes_classes(loss) && form.places != axis.places)
-    return bad(
-        "the network gives " + out.to_string() + ", logits for " + std::to_string(axis.places) +
-        " classes a row, the data has " + std::to_string(form.places) +
-        (axis.places > 1 && form.places == 1 ? ": end with one step, by \"return\": \"last\" of a "
-                                               "recurrent layer or a pool, or flatten"
-                                             : ""));
-  if (takes_classes(loss) && form.classes > axis.classes)
-    return bad("the data has classes up to " + std::to_string(form.classes - 1) +
-               ", the network gives " + std::to_string(axis.classes) + " logits");
-  return {};
-}
 
 // Calls f(row of a float or double matrix) for each row of a moment.
 template <class F>
@@ -82,37 +46,9 @@ std::string moment_name(const Learner::Moment& m) { return "moments/" + m.name; 
 
 }  // namespace
 
-Status check_probabilities(const DataSource& data, const TrainingSpec& spec) {
-  const HeadSpec only{"", data.form().targets, spec.loss, spec.delta, 1};
-  const std::span<const HeadSpec> heads =
-      spec.heads.empty() ? std::span(&only, 1) : std::span<const HeadSpec>(spec.heads);
-  if (std::none_of(heads.begin(), heads.end(), [](auto& h) { return h.loss == Loss::bce; }))
-    return {};
-  Batch batch;
-  for (std::int64_t i = 0; i < data.samples(); ++i) {
-    batch.clear();
-    data.append(i, batch);
-    std::size_t column = 0;
-    for (const HeadSpec& head : heads) {
-      const std::size_t end = column + static_cast<std::size_t>(head.targets());
-      for (; column < end; ++column) {
-        const float v = batch.values[column];
-        if (head.loss != Loss::bce || (v >= 0 && v <= 1)) continue;
-        return bad("y, row " + std::to_string(data.row_of(i)) + ", column " +
-                   std::to_string(column) + " (from 0) is " +
-                   format_double(static_cast<double>(v)) +
-                   ": \"bce\" takes probabilities, from 0 to 1");
-      }
-    }
-  }
-  return {};
-}
-
 Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options) {
   LOOM_TRY(spec.check());
-  LOOM_TRY(check_form(data.form(), network, spec));
-  LOOM_TRY(check_finite(data, network.takes_missing()));
-  LOOM_TRY(check_probabilities(data, spec));
+  LOOM_TRY(check_data(data, network, spec));
   if (spec.validation.share > 0 && !options.judged) return bad("\"validation\" is for loom train, which holds samples back; here the caller judges");
   TrainingSpec resolved = spec;
   if (resolved.steps == 0) {
@@ -140,6 +76,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   LearnerOptions learning;
   learning.loss = spec.loss;
   learning.delta = spec.delta;
+  learning.ignore = spec.ignore;
   learning.heads = spec.heads;
   learning.fp8 = spec.fp8;
   learning.recompute = spec.checkpoint;
@@ -276,7 +213,7 @@ Result<StepReport> Trainer::step() {
     report.loss += learner_.loss_sum();
     for (std::size_t i = 0; i < report.heads.size(); ++i) report.heads[i] += learner_.loss_sum(i);
     report.rows += batch_.rows;
-    report.counted += batch_.counted;
+    report.counted += learner_.counted();
   }
   if (report.counted == 0) return bad("step " + std::to_string(number) + ": no row has a target");
   report.loss /= static_cast<double>(report.counted);

@@ -54,14 +54,9 @@ struct TrainerOptions {
   bool poison = false;  // tests: NaN in what was not written
 };
 
-// Targets of "bce" are probabilities: others have losses below 0 and no end. The error names value,
-// row and column.
-Status check_probabilities(const DataSource& data, const TrainingSpec& spec);
-
 class Trainer {
  public:
-  // Data with a value that is NaN or infinite is refused, but for a NaN where a layer takes it for
-  // a missing one.
+  // Data that cannot be learned from is refused by place and value (check_data.h).
   // The spec's network and data fields are not read: the caller brings both (create_network and
   // open_data make them of a spec). Network, data and pool must outlive the trainer. Errors: a spec
   // out of range, a form of data that the network does not take.

@@ -82,6 +82,29 @@ TEST(Choose, PredictsFromRawValues) {
   EXPECT_EQ(loom({"show", net}).code, 0);
 }
 
+// Labels as scikit-learn's users write them: of a table classes by their value; where a class is a
+// number by itself -1 is none (finding A3).
+TEST(Choose, LabelsOfMinusOneAreAClass) {
+  std::string csv = "a,b,y\n";
+  for (int i = 0; i < 80; ++i)
+    csv += std::to_string(i) + "," + std::to_string(i % 7) + (i < 40 ? ",-1\n" : ",1\n");
+  const Folder folder;
+  const std::string data = folder.write("t.csv", csv), net = folder / "t.entity";
+  Outcome o = loom({"train", "--data", data, "--out", net});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE((o.out + o.err).find("target: column 'y', 2 classes: '-1', '1'"), std::string::npos)
+      << o.out << o.err;
+  o = loom({"predict", net, "--data", folder.write("new.csv", "a,b\n3,1\n77,2\n")});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out.substr(0, 3), "-1,") << o.out;
+  EXPECT_NE(o.out.find("\n1,"), std::string::npos) << o.out;
+
+  folder.write("f/train-images-idx3-ubyte", std::string("\0\0\x08\2\0\0\0\4\0\0\0\1\1\2\3\4", 16));
+  folder.write("f/train-labels-idx1-ubyte", std::string("\0\0\x09\1\0\0\0\4\1\xff\1\xff", 12));
+  LOOM_EXPECT_REFUSED(loom({"train", "--data", folder / "f", "--out", folder / "x.entity"}), 3,
+                      "the target of sample 1 is -1: classes are whole numbers from 0");
+}
+
 TEST(Choose, AnswersAreInTheUnitsOfTheTarget) {
   std::string csv;
   for (int i = 0; i < 300; ++i) csv += std::to_string(i) + "," + std::to_string(i % 7) + "," + std::to_string(1'000'000 + 2000 * i) + "\n";

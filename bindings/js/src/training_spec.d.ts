@@ -309,6 +309,10 @@ export interface TrainingSpec {
   delta?: number;
   /** several losses in place of `loss`, see below */
   heads?: HeadSpec[];
+  /** the class of rows, steps or pixels that have no target and are not counted; any other
+   *  negative class, or one that the network does not have, is refused by row and value; at
+   *  least -2147483648; default -100 */
+  ignore?: number;
   /** an adapter learns in the network's place, see below */
   lora?: LoraSpec;
   /** what cells keep for backward is computed again there (gradient checkpointing): less

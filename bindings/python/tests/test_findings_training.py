@@ -193,6 +193,78 @@ class GoingOn(unittest.TestCase):
             trainer.extend(epochs=1)
 
 
+class Classes(unittest.TestCase):
+    """-1 was "no class": half of the labels -1 and +1 were dropped, and the accuracy was 1.0."""
+
+    def test_A3_labels_of_minus_one_are_refused(self):
+        labels = np.where(CLASSES == 1, 1, -1)
+        row = int(np.argmax(labels == -1))
+        steps = Network(layers.Sequential(layers.Input(2, 3), layers.Dense(2)), seed=1)
+        words = Network(
+            layers.Sequential(layers.Input(2, ids=9), layers.Embedding(4), layers.Dense(2)),
+            seed=1,
+        )
+        for name, call in {
+            "train": lambda: welvet.train(small(2), X, labels),
+            "floats": lambda: welvet.train(small(2), X, labels * 1.0, loss="cross_entropy"),
+            "Network.train": lambda: small(2).train(X, classes=labels),
+            "Data": lambda: small(2).train(Data.classes(X, labels)),
+            "a class for every step": lambda: welvet.train(
+                steps, np.zeros((10, 2, 3)), np.reshape(labels, (10, 2))
+            ),
+            "ids": lambda: welvet.train(words, np.ones((10, 2), int), np.reshape(labels, (10, 2))),
+        }.items():
+            with self.subTest(name):
+                with self.assertRaisesRegex(
+                    welvet.LoomError, r"classes, row \d+.* is -1: .*labels -1 and \+1 the classes 0"
+                ):
+                    call()
+        with self.assertRaisesRegex(welvet.LoomError, "classes, row %d is -1: " % row):
+            welvet.train(small(2), X, labels)
+        with self.assertRaisesRegex(ValueError, "validation: y, row %d has the class -1" % row):
+            welvet.train(small(2), X, CLASSES, validation=(X, labels))
+
+    def test_A3_one_class_is_left_out(self):
+        part = CLASSES.copy()
+        part[10:] = -100
+        one, two, three = small(2), small(2), small(2)
+        settings = {"epochs": 3, "batch": 10, "shuffle": False, "optimizer": "sgd"}
+        h = welvet.train(one, X[:10], CLASSES[:10], **settings)
+        # Steps of ten rows that all count, and others of which none does.
+        rows = np.stack([X[:10], X[10:]], axis=1).reshape(20, 3)
+        both = np.stack([part[:10], part[10:]], axis=1).reshape(20)
+        settings["batch"] = 20
+        self.assertEqual(welvet.train(two, rows, both, **settings).losses, h.losses)
+        self.assertEqual(one.digest(), two.digest())
+        both[both == -100] = 255
+        with self.assertRaisesRegex(welvet.LoomError, "classes, row 1 is 255: "):
+            welvet.train(three, rows, both, **settings)
+        held = welvet.train(
+            three, rows, both, ignore=255, validation=(rows, both), **settings
+        )["validation_loss"]
+        self.assertEqual(one.digest(), three.digest())
+        only = welvet.train(small(2), X[:10], CLASSES[:10], validation=(X[:10], CLASSES[:10]),
+                            **{**settings, "batch": 10})["validation_loss"]
+        np.testing.assert_allclose(held, only, rtol=1e-12)
+
+    def test_A3_tables_of_class_numbers(self):
+        table = "a,b,c,y\n" + "".join("%g,%g,%g,%d\n" % (*x, 2 * c - 1) for x, c in zip(X, CLASSES))
+        data = Data.table(table, **{"class": "y"})
+        with self.assertRaisesRegex(welvet.LoomError, r"classes, row \d+ is -1: "):
+            small(2).train(data, loss="cross_entropy")
+        small(2).train(data, loss="cross_entropy", ignore=-1, batch=20)
+
+    def test_A8_ids_beyond_the_vocabulary(self):
+        words = Network(layers.Sequential(layers.Input(ids=9), layers.Embedding(4), layers.Dense(9)),
+                        seed=1)
+        with self.assertRaisesRegex(
+            welvet.LoomError, r"ids, sequence 0, position 2 \(from 0\) is 9: .* ids below 9"
+        ):
+            words.train(Data.tokens([1, 2, 9, 3]))
+        with self.assertRaisesRegex(welvet.LoomError, r"classes, sequence 0, position 1 .* is 9: "):
+            words.train(Data.tokens([1, 2, 9]))
+
+
 class Masks(unittest.TestCase):
     """A mask was dropped, and what it hid was learned."""
 

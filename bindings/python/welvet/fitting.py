@@ -10,7 +10,7 @@ import numpy as np
 from ._call import array, call, plain
 from ._errors import InvalidArgument
 from .network import Network, rows_of
-from .training import Data, Trainer, _flat, at_least_one, check_settings, make_trainer, stops
+from .training import IGNORED, Data, Trainer, _flat, at_least_one, check_settings, make_trainer, stops
 
 
 class Progress(NamedTuple):
@@ -126,12 +126,12 @@ Callbacks = Iterable[Union[Callback, Callable[[Progress], Optional[bool]]]]
 
 def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None, optimizer: Union[str, Dict[str, Any], None] = None, schedule: Union[str, Dict[str, Any], None] = None,
           rate: Optional[float] = None, epochs: Optional[int] = None,
-          steps: Optional[int] = None, batch: int = 32, callbacks: Callbacks = (), validation: Union[float, Tuple[Any, Any], None] = None, seed: int = 0,
+          steps: Optional[int] = None, batch: int = 32, ignore: Optional[int] = None, callbacks: Callbacks = (), validation: Union[float, Tuple[Any, Any], None] = None, seed: int = 0,
           progress: Optional[bool] = None, threads: int = 0, isa: str = "", **settings: Any) -> History:
     """Trains a network and returns its History.
 
     x: (samples, width) or with the dimensions of the network's input; or a Data object, without y. y: (samples,) integers, the classes, or (samples,
-    targets) values. `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for integers, mse for values. `optimizer`: a name
+    targets) values. `ignore` (-100): the class of rows, steps or pixels that are not counted; any other below 0 is refused. `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for integers, mse for values. `optimizer`: a name
     (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule` likewise, `rate` is its learning rate (0.001). `validation`: a share of the samples to
     hold back, picked by `seed`, or (x, y) of others. `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`: a bar on stderr;
     None: where that is a terminal. `epochs` (10), or `steps`,
@@ -172,8 +172,12 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
         raise TypeError("train: a Data object has its targets, and nothing of it is held back")
     if held is not None and "heads" in spec:
         raise TypeError("train: validation judges one loss, not heads")
+    if held is not None and held[1].dtype == np.int32:
+        _check_classes(held[1], info, IGNORED if ignore is None else ignore)
     if loss is not None:
         spec["loss"] = loss
+    if ignore is not None:
+        spec["ignore"] = ignore
     if optimizer is not None:
         spec["optimizer"] = {"type": optimizer} if isinstance(optimizer, str) else dict(optimizer)
     if schedule is not None or rate is not None:
@@ -247,6 +251,17 @@ def _targets(y: Any, loss: Optional[str], info: Dict[str, Any]) -> np.ndarray:
     return _flat(y)
 
 
+def _check_classes(y: np.ndarray, info: Dict[str, Any], ignore: int) -> None:
+    """Raises ValueError for classes to judge by that the network does not have."""
+    classes = info["output"]["width"] // int(np.prod(_places(info)))
+    wrong = (y != ignore) & ((y < 0) | (y >= classes))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise ValueError("validation: y, row %d has the class %d: expects 0 to %d, or %d, which is "
+                         "not counted (ignore)" % (at // (y.size // len(y)), y.reshape(-1)[at],
+                                                   classes - 1, ignore))
+
+
 def _hold_back(x: np.ndarray, y: np.ndarray, share: float, seed: int) -> Tuple[np.ndarray, np.ndarray, Tuple[np.ndarray, np.ndarray]]:
     if not 0 < share < 1:
         raise ValueError("validation: a share is above 0 and below 1, got %r" % share)
@@ -267,7 +282,7 @@ def _judge(network: Network, held: Tuple[np.ndarray, np.ndarray], spec: Dict[str
             first = network.info["output"].get("axis") == "channels"
             out = np.moveaxis(out, 1, -1) if first else out
             out, y = out.reshape(-1, out.shape[-1]), y.reshape(-1)
-        counted = y >= 0
+        counted = y != spec.get("ignore", IGNORED)
         out, y = out[counted], y[counted]
         out -= out.max(axis=1, keepdims=True)
         right = out[np.arange(len(y)), y]

@@ -11,6 +11,7 @@ from ._call import array, call, library, new_bytes
 from ._object import Object
 from .network import Network, Path, rows_of
 
+IGNORED = -100  # the class that is not counted, where a spec names no other
 _SLICE = 0.05  # seconds between looks at callbacks and Ctrl-C
 
 
@@ -41,7 +42,8 @@ class Data(Object):
     @classmethod
     def classes(cls, x: Any, classes: Any) -> "Data":
         """Rows and their classes: x (samples, width), classes (samples,), or (samples, places...): one
-        for every step or pixel; below 0: not counted."""
+        for every step or pixel; the number that a training's `ignore` names, -100, is not
+        counted."""
         x, classes = _rows(x, "x"), array(classes, np.int32, "classes")
         _same(x, classes)
         return cls._of(call("data_classes", x, x.shape[1], classes.reshape(-1)))  # type: ignore[no-any-return]

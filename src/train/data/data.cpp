@@ -35,7 +35,7 @@ void Batch::clear() {
   x.clear();
   values.clear();
   classes.clear();
-  rows = counted = 0;
+  rows = 0;
 }
 
 Result<std::unique_ptr<TokenData>> TokenData::create(std::vector<std::uint32_t> ids, std::span<const std::uint64_t> document_ends, std::int64_t length) {
@@ -81,7 +81,6 @@ void TokenData::append(std::int64_t sample, Batch& batch) const {
     batch.classes.push_back(static_cast<std::int32_t>(ids_[p.begin + r + 1]));
   }
   batch.rows += p.rows;
-  batch.counted += p.rows;
 }
 
 std::vector<std::uint64_t> document_ends(std::span<const std::uint32_t> ids, std::uint32_t id) {
@@ -171,10 +170,6 @@ void ArrayData::append(std::int64_t sample, Batch& batch) const {
   add(y_, targets_, batch.values);
   add(classes_, places_, batch.classes);
   batch.rows += 1;
-  batch.counted += classes_.empty()
-                       ? 1
-                       : std::count_if(batch.classes.end() - places_, batch.classes.end(),
-                                       [](std::int32_t c) { return c >= 0; });
 }
 
 Status check_finite(const DataSource& data, bool missing) {

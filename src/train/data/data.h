@@ -12,17 +12,25 @@
 
 namespace loom {
 
+// The class of what is not counted, unless a training says another ("ignore"), as in PyTorch.
+inline constexpr std::int32_t kIgnoredClass = -100;
+
 // Rows of one micro-batch. Exactly one form of input and one of target is filled; the vectors keep their memory between batches.
 struct Batch {
   std::vector<std::uint32_t> ids,
       positions;  // tokens: one id per row; without positions: Form::steps
   std::vector<float> x;                       // rows x input width
   std::vector<float> values;                  // rows x target width
-  std::vector<std::int32_t> classes;          // Form::places per row; below 0: not counted
-  std::int64_t rows = 0, counted = 0;         // counted: the rows, or places, that have a loss
+  std::vector<std::int32_t> classes;          // Form::places per row, as they were given
+  std::int64_t rows = 0;
 
   void clear();
 };
+
+// Whether a number can be that of a class: above 2^24 an f32 no longer holds every integer.
+constexpr bool is_class(double v) {
+  return v > -0x1p24 && v < 0x1p24 && v == static_cast<double>(static_cast<std::int32_t>(v));
+}
 
 class DataSource {
  public:
@@ -92,7 +100,8 @@ class ArrayData : public DataSource {
  public:
   // x: rows x width, y: rows x targets.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<float> y, std::int64_t targets);
-  // One class per row, or as many for each (a class for every step or pixel); below 0: not counted.
+  // One class per row, or as many for each (a class for every step or pixel). A training checks them
+  // (check_data.h): it knows the network's classes, and which number is not counted.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<std::int32_t> classes);
   // The same of rows of `steps` ids.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<std::uint32_t> ids,

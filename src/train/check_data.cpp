@@ -1,0 +1,130 @@
+#include "train/check_data.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+
+namespace loom {
+namespace {
+
+Status bad(std::string what) { return Status(Code::invalid_argument, "training: " + std::move(what)); }
+
+// What the network takes must be what the data has.
+Status check_form(const DataSource::Form& form, const Network& network, const TrainingSpec& spec) {
+  const Shape &in = network.input(), &out = network.output();
+  const Loss loss = spec.loss;
+  const ClassAxis axis = network.class_axis();
+  const std::string rows = form.ids == 0     ? "rows of " + std::to_string(form.width) + " values"
+                           : form.steps == 0 ? "one id per row"
+                                             : "rows of " + std::to_string(form.steps) + " ids";
+  if ((in.ids > 0) != (form.ids > 0) ||
+      (in.ids > 0 && (in.dims.empty() ? 0 : in.count()) != form.steps))
+    return bad("the network takes " + in.to_string() + ", the data has " + rows);
+  if (in.ids == 0 && form.width != in.width)
+    return bad("the network takes " + in.to_string() + ", the data has " + rows);
+  if (spec.shift > 0 && (in.ids > 0 || in.dims.size() < 2)) return bad("\"shift\" moves pictures: the network's input must be [..., height, width], it is " + in.to_string());
+  if (!spec.heads.empty()) {
+    std::int64_t targets = 0;
+    for (const HeadSpec& head : spec.heads) targets += head.targets();
+    if (form.targets == targets) return {};
+    return bad("the heads take " + std::to_string(targets) + " target values per row, the data has " + (form.targets > 0 ? std::to_string(form.targets) : "classes"));
+  }
+  if (!takes_classes(loss) && form.targets != out.width)
+    return bad("the network gives " + std::to_string(out.width) + " values per row, the data has " + std::to_string(form.targets) + " targets");
+  if (takes_classes(loss) && form.targets > 0) return bad("the loss cross_entropy needs classes, the data has target values");
+  if (takes_classes(loss) && form.places != axis.places)
+    return bad(
+        "the network gives " + out.to_string() + ", logits for " + std::to_string(axis.places) +
+        " classes a row, the data has " + std::to_string(form.places) +
+        (axis.places > 1 && form.places == 1 ? ": end with one step, by \"return\": \"last\" of a "
+                                               "recurrent layer or a pool, or flatten"
+                                             : ""));
+  return {};
+}
+
+// "row 3, column 1 (from 0)" of rows of so many values, or, in sequences of tokens, their place.
+std::string place(const DataSource& data, std::int64_t sample, std::size_t at, std::int64_t width) {
+  const DataSource::Form form = data.form();
+  const bool tokens = form.ids > 0 && form.steps == 0;
+  const std::string row =
+      (tokens ? "sequence " : "row ") + std::to_string(data.row_of(sample));
+  if (width == 1 && !tokens) return row;
+  return row + (tokens ? ", position " : ", column ") + std::to_string(at) + " (from 0)";
+}
+
+// Ids and targets of a sample.
+class SampleCheck {
+ public:
+  SampleCheck(const DataSource& data, const Network& network, const TrainingSpec& spec)
+      : data_(data), spec_(spec), ids_(network.input().ids), axis_(network.class_axis()) {
+    if (!spec.heads.empty()) heads_ = spec.heads;
+    else if (!takes_classes(spec.loss))
+      heads_.push_back({.name = "", .columns = data.form().targets, .loss = spec.loss});
+  }
+
+  // Where the data's own account of itself leaves nothing to look for.
+  bool needed() const {
+    return ids_ > 0 || heads_.empty() ||
+           std::any_of(heads_.begin(), heads_.end(), [](const HeadSpec& h) {
+             return h.loss == Loss::bce || takes_classes(h.loss);
+           });
+  }
+
+  Status check(std::int64_t sample) {
+    batch_.clear();
+    data_.append(sample, batch_);
+    const auto width = static_cast<std::int64_t>(batch_.ids.size());
+    for (std::size_t i = 0; i < batch_.ids.size(); ++i)
+      if (batch_.ids[i] >= ids_)
+        return bad("ids, " + place(data_, sample, i, width) + " is " +
+                   std::to_string(batch_.ids[i]) + ": the network takes ids below " +
+                   std::to_string(ids_));
+    const auto classes = static_cast<std::int64_t>(batch_.classes.size());
+    for (std::size_t i = 0; i < batch_.classes.size() && heads_.empty(); ++i)
+      if (!known(batch_.classes[i], axis_.classes))
+        return bad("classes, " + place(data_, sample, i, classes) +
+                   class_refusal(batch_.classes[i], axis_.classes, spec_.ignore));
+    std::size_t column = 0;
+    for (const HeadSpec& head : heads_)
+      for (std::int64_t i = 0; i < head.targets(); ++i, ++column)
+        LOOM_TRY(check_target(head, sample, column));
+    return {};
+  }
+
+ private:
+  bool known(double value, std::int64_t classes) const {
+    return value == static_cast<double>(spec_.ignore) ||
+           (is_class(value) && value >= 0 && value < static_cast<double>(classes));
+  }
+  Status check_target(const HeadSpec& head, std::int64_t sample, std::size_t column) const {
+    const auto value = static_cast<double>(batch_.values[column]);
+    const bool classes = takes_classes(head.loss);
+    if (classes ? known(value, head.columns)
+                : head.loss != Loss::bce || (value >= 0 && value <= 1))
+      return {};
+    return bad("y, " + place(data_, sample, column, 0) +
+               (classes ? class_refusal(value, head.columns, spec_.ignore)
+                        : " is " + format_double(value) +
+                              ": \"bce\" takes probabilities, from 0 to 1"));
+  }
+
+  const DataSource& data_;
+  const TrainingSpec& spec_;
+  std::int64_t ids_;
+  ClassAxis axis_;
+  std::vector<HeadSpec> heads_;
+  Batch batch_;
+};
+
+}  // namespace
+
+Status check_data(const DataSource& data, const Network& network, const TrainingSpec& spec) {
+  LOOM_TRY(check_form(data.form(), network, spec));
+  LOOM_TRY(check_finite(data, network.takes_missing()));
+  SampleCheck samples(data, network, spec);
+  if (!samples.needed()) return {};
+  for (std::int64_t i = 0; i < data.samples(); ++i) LOOM_TRY(samples.check(i));
+  return {};
+}
+
+}  // namespace loom
