@@ -184,7 +184,7 @@ LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topolog
 
 /* Shapes and sizes.
  *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), input: {width or ids, dims,
- *     axis}, output: {width, dims, axis}, parameters */
+ *     axis, dtype: f64 where the network takes that}, output: {width, dims, axis}, parameters */
 LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
 
 /* All parameters in the order of the grid.
@@ -268,6 +268,13 @@ LOOM_API int32_t loom_session_create(loom_network network, const char* options, 
  *   x: rows x input width
  *   y: rows x output width */
 LOOM_API int32_t loom_session_run(loom_session session, int64_t rows, const float* x, size_t x_count, float* y, size_t y_count, loom_error* error);
+
+/* session_run for a network whose cells compute in f64 (network_info says so of its input): nothing is rounded
+ * to f32. Refused where the input is f32.
+ *   rows: at most max_rows
+ *   x: rows x input width
+ *   y: rows x output width */
+LOOM_API int32_t loom_session_run_f64(loom_session session, int64_t rows, const double* x, size_t x_count, double* y, size_t y_count, loom_error* error);
 
 /* Runs rows of ids, each a sequence of its own.
  *   ids: rows x the steps of the input

@@ -167,6 +167,8 @@ class Session : public Object {
 
   void run(std::int64_t rows, std::span<const float> x, std::span<float> y) { check(loom_session_run, handle(), rows, x.data(), x.size(), y.data(), y.size()); }
   // Rows of ids, each a sequence of its own.
+  // Of a network that computes in f64.
+  void run(std::int64_t rows, std::span<const double> x, std::span<double> y) { check(loom_session_run_f64, handle(), rows, x.data(), x.size(), y.data(), y.size()); }
   void run_ids(std::span<const std::int32_t> ids, std::span<float> y) { check(loom_session_run_ids, handle(), ids.data(), ids.size(), y.data(), y.size()); }
   // One sequence; y: the last row's output.
   void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions, std::span<float> y) { run(ids, positions, {}, {}, y); }

@@ -4,6 +4,7 @@
 #include "c_api/call.h"
 #include "checkpoint/entity.h"
 #include "exec/session.h"
+#include "grid/emitter.h"
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"
 
@@ -243,6 +244,7 @@ int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* er
       };
       if (n.input().ids > 0) input.set("ids", n.input().ids);
       else input.set("width", n.input().width);
+      if (n.input().ids == 0 && input_type(n) == ValueType::f64) input.set("dtype", "f64");
       dims(input, n.input());
       output.set("width", n.output().width);
       dims(output, n.output());

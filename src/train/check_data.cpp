@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "grid/emitter.h"
 
 namespace loom {
 namespace {
@@ -52,11 +53,39 @@ std::string place(const DataSource& data, std::int64_t sample, std::size_t at, s
   return row + (tokens ? ", position " : ", column ") + std::to_string(at) + " (from 0)";
 }
 
+// Columns of values of which f32 holds none: a network of f32 takes and gives 0 below kFloor.
+class TinyColumns {
+ public:
+  static constexpr float kFloor = 0x1p-40f;
+  void add(const std::vector<float>& row) {
+    largest_.resize(row.size());
+    for (std::size_t c = 0; c < row.size(); ++c)
+      largest_[c] = std::max(largest_[c], row[c] < 0 ? -row[c] : row[c]);
+  }
+  Status check(const std::string& name, const std::string& cell) const {
+    for (std::size_t c = 0; c < largest_.size(); ++c)
+      if (largest_[c] > 0 && largest_[c] < kFloor)
+        return bad(name + ", column " + std::to_string(c) + " (from 0) is nowhere above " +
+                   format_double(static_cast<double>(largest_[c])) +
+                   ", and f32 is 0 below 2^-40, 9.1e-13: scale it, or " + cell +
+                   " a \"standardize\" of the dtype f64");
+    return {};
+  }
+
+ private:
+  std::vector<float> largest_;
+};
+
 // Ids and targets of a sample.
 class SampleCheck {
  public:
   SampleCheck(const DataSource& data, const Network& network, const TrainingSpec& spec)
-      : data_(data), spec_(spec), ids_(network.input().ids), axis_(network.class_axis()) {
+      : data_(data),
+        spec_(spec),
+        ids_(network.input().ids),
+        axis_(network.class_axis()),
+        takes_f64_(input_type(network) == ValueType::f64),
+        gives_f64_(computes_in_f64(network.node(network.executed(network.size() - 1)))) {
     if (!spec.heads.empty()) heads_ = spec.heads;
     else if (!takes_classes(spec.loss))
       heads_.push_back({.name = "", .columns = data.form().targets, .loss = spec.loss});
@@ -64,7 +93,7 @@ class SampleCheck {
 
   // Where the data's own account of itself leaves nothing to look for.
   bool needed() const {
-    return ids_ > 0 || heads_.empty() ||
+    return ids_ > 0 || heads_.empty() || !data_.all_finite() ||
            std::any_of(heads_.begin(), heads_.end(), [](const HeadSpec& h) {
              return h.loss == Loss::bce || takes_classes(h.loss);
            });
@@ -88,7 +117,13 @@ class SampleCheck {
     for (const HeadSpec& head : heads_)
       for (std::int64_t i = 0; i < head.targets(); ++i, ++column)
         LOOM_TRY(check_target(head, sample, column));
+    if (!takes_f64_) inputs_.add(batch_.x);
+    if (!gives_f64_) targets_.add(batch_.values);
     return {};
+  }
+  Status finish() const {
+    LOOM_TRY(inputs_.check("x", "begin with"));
+    return targets_.check("y", "end with");
   }
 
  private:
@@ -112,8 +147,10 @@ class SampleCheck {
   const TrainingSpec& spec_;
   std::int64_t ids_;
   ClassAxis axis_;
+  bool takes_f64_, gives_f64_;
   std::vector<HeadSpec> heads_;
   Batch batch_;
+  TinyColumns inputs_, targets_;
 };
 
 }  // namespace
@@ -124,7 +161,7 @@ Status check_data(const DataSource& data, const Network& network, const Training
   SampleCheck samples(data, network, spec);
   if (!samples.needed()) return {};
   for (std::int64_t i = 0; i < data.samples(); ++i) LOOM_TRY(samples.check(i));
-  return {};
+  return samples.finish();
 }
 
 }  // namespace loom

@@ -76,7 +76,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   const std::int64_t packed = std::max<std::int64_t>(learner.packed_, 1),
                      most = (options.max_rows + packed - 1) / packed;
   const Rows rows{packed, emit.u32_register("R", static_cast<std::uint32_t>(most)), kNone};
-  const View x = emit_input(emit, in, rows);
+  const View x = emit_input(emit, network, rows);
   NetworkEmitter emitter(network, emit,
                          {.training = true,
                           .learning = true,
@@ -175,8 +175,7 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
                network_->output().to_string() + ": end with a flatten");
   auto target_of = [&](const HeadSpec& head, const std::string& name) {
     const bool classes = takes_classes(head.loss);
-    const View target = emit.input(name, classes ? ValueType::i32 : ValueType::f32, rows, head.targets());
-    return classes ? target : emit.convert(target, type);
+    return emit.input(name, classes ? ValueType::i32 : type, rows, head.targets());
   };
   emit.set_segment(Segment::loss);
   if (heads.empty()) {
@@ -191,7 +190,8 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
     const View target = target_of(only, "target");
     emit.sum_rows(loss_of(emit, only, y, target), emit.output("loss", type, Rows{}, 1));
     emit.set_segment(Segment::backward);
-    const View gy = slope_of(emit, only, y, target);
+    View gy = slope_of(emit, only, y, target);
+    if (options_.loss_weight != 1) gy = emit.scale(gy, options_.loss_weight);
     if (places == 1) return gy;
     return axis.first ? emit.transpose(gy, {1, 1, 1, places, classes}, {0, 1, 2, 4, 3}, cols)
                       : emit.reshape(gy, cols);
@@ -293,8 +293,15 @@ Result<std::int64_t> Learner::put(std::span<const float> x) {
                std::to_string(x.size()) + " values");
   LOOM_TRY(rows(n));
   for (std::int64_t r = 0; r < n; ++r)
-    std::copy_n(x.data() + r * width_, width_, executor_->row<float>(x_, r).begin());
+    put_row(x_, r, x.subspan(static_cast<std::size_t>(r * width_), static_cast<std::size_t>(width_)));
   return n;
+}
+
+// Of a program that takes f32 or f64 there.
+void Learner::put_row(BufferId buffer, std::int64_t row, std::span<const float> values) {
+  if (executor_->program().buffers[static_cast<std::size_t>(buffer)].type == ValueType::f64)
+    std::ranges::copy(values, executor_->row<double>(buffer, row).begin());
+  else std::ranges::copy(values, executor_->row<float>(buffer, row).begin());
 }
 Status Learner::check_ids(std::span<const std::uint32_t> ids) const {
   const std::int64_t known = network_->input().ids;
@@ -327,11 +334,11 @@ Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
                std::to_string(n) + " rows, got " + std::to_string(target.size()));
   for (std::int64_t r = 0; r < n; ++r) {
     const float* t = target.data() + r * target_width_;
-    if (!heads) std::copy_n(t, target_width_, executor_->row<float>(target_, r).begin());
+    if (!heads) put_row(target_, r, {t, static_cast<std::size_t>(target_width_)});
     for (std::size_t i = 0; i < options_.heads.size(); ++i) {
       const HeadSpec& head = options_.heads[i];
       if (!takes_classes(head.loss)) {
-        std::copy_n(t, head.columns, executor_->row<float>(head_targets_[i], r).begin());
+        put_row(head_targets_[i], r, {t, static_cast<std::size_t>(head.columns)});
       } else {
         auto number = class_of(static_cast<double>(*t), head.columns);
         if (!number.ok())

@@ -55,6 +55,7 @@ std::string class_refusal(double value, std::int64_t classes, std::int64_t ignor
 
 struct LearnerOptions {
   Loss loss = Loss::mse;
+  double loss_weight = 1;            // of the loss in the gradients
   std::int64_t ignore = kIgnoredClass;  // the class that is not counted
   double delta = 1.0;                // huber: where it turns from squares to a line
   std::vector<HeadSpec> heads;       // in place of loss and delta: the loss is the sum of theirs, each times its weight
@@ -133,6 +134,7 @@ class Learner {
   Status check_ids(std::span<const std::uint32_t> ids) const;
   Result<std::int32_t> class_of(double value, std::int64_t classes) const;
   Status put_targets(std::int64_t n, std::span<const std::int32_t> target);
+  void put_row(BufferId buffer, std::int64_t row, std::span<const float> values);
   template <class X, class Target>
   Status take(std::span<const X> x, std::span<const Target> target);
   Network* network_ = nullptr;

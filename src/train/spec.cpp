@@ -193,6 +193,8 @@ Status TrainingSpec::check() const {
   if (base.empty() && !base_dtype.empty()) return bad("\"base_dtype\" is of a \"base\"");
   if (!heads.empty() && (data.kind == DataKind::tokens || data.kind == DataKind::text)) return bad("\"heads\" learn values and classes of rows, not tokens");
   if (!heads.empty() && data.kind == DataKind::table && data.targets.empty()) return bad("data: with \"heads\" give \"targets\", the columns of all heads");
+  if (!heads.empty() && loss_weight != 1)
+    return bad("\"loss_weight\" is of one loss: \"heads\" have a \"weight\" each");
   if (!heads.empty() && loss != Loss::mse) return bad("give either \"loss\" or \"heads\"");
   if (ignore != kIgnoredClass && !takes_classes(loss) &&
       std::none_of(heads.begin(), heads.end(), [](auto& h) { return takes_classes(h.loss); }))

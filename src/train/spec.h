@@ -67,6 +67,7 @@ struct TrainingSpec {
   Loss loss = Loss::mse;
   double delta = 1.0;  // of the loss huber
   std::vector<HeadSpec> heads;  // in place of both
+  double loss_weight = 1;       // of the loss in what is learned; reports are without it
   std::int64_t ignore = kIgnoredClass;  // the class that is not counted
   AdapterSpec lora;             // of rank 0: the network itself learns
   bool checkpoint = false;      // gradient checkpointing: cells' activations are computed again for backward

@@ -76,6 +76,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   LearnerOptions learning;
   learning.loss = spec.loss;
   learning.delta = spec.delta;
+  learning.loss_weight = spec.loss_weight;
   learning.ignore = spec.ignore;
   learning.heads = spec.heads;
   learning.fp8 = spec.fp8;

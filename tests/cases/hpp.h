@@ -108,6 +108,7 @@ inline result network_pack(handle h, text f, size n, err e) { return attempt(e, 
 inline result network_program(handle h, text s, size n, handle* o, err e) { return gives(o, e, [&] { return As<Network>(h)->program(sv(s, n)); }); }
 
 inline result session_create(handle h, text s, size n, handle* o, err e) { return gives(o, e, [&] { return Session(*As<Network>(h), sv(s, n)); }); }
+inline result session_run_f64(handle h, std::int64_t rows, const double* x, size xn, double* y, size yn, err e) { return attempt(e, [&] { As<Session>(h)->run(rows, sp(x, xn), sp(y, yn)); }); }
 inline result session_run(handle h, std::int64_t rows, const float* x, size xn, float* y, size yn, err e) { return attempt(e, [&] { As<Session>(h)->run(rows, sp(x, xn), sp(y, yn)); }); }
 inline result session_run_ids(handle h, const std::int32_t* i, size in, float* y, size yn, err e) { return attempt(e, [&] { As<Session>(h)->run_ids(sp(i, in), sp(y, yn)); }); }
 inline result session_run_tokens(handle h, const std::int32_t* i, size in, const std::int32_t* p, size pn, const std::int32_t* q, size qn, const std::int32_t* r, size rn, float* y, size yn, err e) {

@@ -118,6 +118,32 @@ TEST(Choose, AnswersAreInTheUnitsOfTheTarget) {
   EXPECT_NEAR(std::stod(p.out), 1'300'000, 15'000);
 }
 
+// A unit changes nothing: what is of size 1e-13 is learned as what is of size 1 (finding A5), and a
+// constant stays one.
+TEST(Choose, TinyNumbersAreLearned) {
+  const Folder folder;
+  const auto learned = [&](double unit, const std::string& name) {
+    std::string csv = "a,b,c,y\n";
+    for (int i = 0; i < 300; ++i) {
+      const double a = i % 17, b = (i * 7) % 23;
+      csv += format_double(a * unit) + "," + format_double(b * unit) + "," +
+             format_double(5 * unit) + "," + format_double((a * a - 3 * b + 40) * unit) + "\n";
+    }
+    const std::string data = folder.write(name + ".csv", csv), net = folder / (name + ".entity");
+    const Outcome o = loom({"train", "--data", data, "--out", net, "--json"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    const Outcome p = loom({"predict", net, "--data", folder.write("x.csv", "a,b,c\n" + format_double(3 * unit) + "," + format_double(20 * unit) + "," + format_double(5 * unit) + "\n")});
+    EXPECT_EQ(p.code, 0) << p.err;
+    return std::pair{figure(last_line(o.out), "validation", "r2"), std::stod(p.out) / unit};
+  };
+  const auto [r2, answer] = learned(1, "plain");
+  EXPECT_GT(r2, 0.99);
+  EXPECT_NEAR(answer, -11, 3);
+  const auto [tiny_r2, tiny_answer] = learned(1e-13, "tiny");
+  EXPECT_NEAR(tiny_r2, r2, 0.005);
+  EXPECT_NEAR(tiny_answer, answer, 1.5);
+}
+
 TEST(Choose, GoesOnWhereItStopped) {
   LOOM_TEST_FILE(data, "tabular/abalone.csv");
   const Folder folder;

@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "conformance/support.h"
+#include "exec/session.h"
 #include "train/data/data.h"
 #include "train/trainer.h"
 #include "train/validation.h"
@@ -216,6 +217,77 @@ TEST(Findings, A8_IdsThatTheNetworkDoesNotTakeAreNamed) {
   EXPECT_NE(learner->batch(std::span(bad), std::span(classes)).message().find("id 1 is 7"),
             std::string::npos);
   EXPECT_NE(learner->batch(std::span(good), std::span(none)).message().find("target 1 is 3"),
+            std::string::npos);
+}
+
+// What an f32 network would take for 0 is refused by its column.
+TEST(Findings, A5_ColumnsBelowWhatF32HoldsAreNamed) {
+  const auto refusal = [](const std::string& first, const std::string& last, float x, float y) {
+    std::vector<float> in, out;
+    for (int i = 0; i < 4; ++i) {
+      in.insert(in.end(), {static_cast<float>(i), x * static_cast<float>(i)});
+      out.push_back(y * static_cast<float>(i));
+    }
+    const auto data = ArrayData::create(in, 2, out, 1);
+    TrainingSpec spec;
+    spec.steps = 1;
+    Network n = network_of(chain(R"({"width":2})", {R"("type":"standardize")" + first,
+                                                    R"("type":"dense","out":1)",
+                                                    R"("type":"standardize")" + last}));
+    ThreadPool pool(1);
+    const auto trainer = Trainer::create(spec, n, **data, pool);
+    return trainer.ok() ? std::string() : trainer.status().message();
+  };
+  const std::string f64 = R"(,"dtype":"f64")";
+  EXPECT_EQ(refusal("", "", 1, 1), "");
+  EXPECT_EQ(refusal("", "", 0, 0), "");
+  std::string said = refusal("", "", 1e-13f, 1);
+  EXPECT_NE(said.find("x, column 1 (from 0) is nowhere above"), std::string::npos) << said;
+  said = refusal("", "", 1, 1e-13f);
+  EXPECT_NE(said.find("y, column 0 (from 0) is nowhere above"), std::string::npos) << said;
+  EXPECT_EQ(refusal(f64, f64, 1e-13f, 1e-13f), "");
+}
+
+// Cells of f64 take what comes as it is, and give it so: 64 numbers from 1e9 on were one answer.
+TEST(Findings, A7_DoublesGoThroughAsTheyAre) {
+  Network n = network_of(chain(R"({"width":1})", {R"("type":"standardize","dtype":"f64")",
+                                                  R"("type":"dense","out":1,"dtype":"f64")"}));
+  WeightStore* mean = n.find("0.0.0.0", "mean");
+  ASSERT_TRUE(mean->master_is_f64());
+  mean->mutable_master64()[0] = 1e9 + 1;
+  mean->touch();
+  WeightStore *weight = n.find("0.0.0.1", "weight"), *bias = n.find("0.0.0.1", "bias");
+  ASSERT_TRUE(bias->master_is_f64());
+  weight->mutable_master64()[0] = 1 + 0x1p-40;
+  weight->touch();
+  bias->mutable_master64()[0] = 1e9 + 7;
+  bias->touch();
+  ThreadPool pool(1);
+  auto session = Session::create(n, pool);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  EXPECT_TRUE(session->takes_f64());
+  std::vector<double> x;
+  for (int i = 0; i < 64; ++i) x.push_back(1e9 + i);
+  ASSERT_TRUE(session->run(std::span<const double>(x), 64).ok());
+  for (int i = 0; i < 64; ++i) {
+    EXPECT_EQ(session->output_f64(i)[0], (i - 1) * (1 + 0x1p-40) + (1e9 + 7)) << i;
+    EXPECT_EQ(session->output(i)[0], static_cast<float>(session->output_f64(i)[0]));
+  }
+  // What is tiny is no 0, of f32 either.
+  bias->mutable_master64()[0] = 0;
+  mean->mutable_master64()[0] = 0;
+  bias->touch();
+  mean->touch();
+  ASSERT_TRUE(session->refresh().ok());
+  const float tiny = 1e-13f;
+  ASSERT_TRUE(session->run(std::span<const float>(&tiny, 1), 1).ok());
+  EXPECT_EQ(session->output(0)[0], static_cast<float>(static_cast<double>(tiny) * (1 + 0x1p-40)));
+  // A network of f32 says that it takes f32.
+  ASSERT_TRUE(n.morph({}).ok());
+  auto plain = Session::create(n, pool);
+  ASSERT_TRUE(plain.ok());
+  EXPECT_FALSE(plain->takes_f64());
+  EXPECT_NE(plain->run(std::span<const double>(x), 64).message().find("computes in f32"),
             std::string::npos);
 }
 

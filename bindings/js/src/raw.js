@@ -44,6 +44,7 @@ export const FUNCTIONS = {
   network_program: ["code", [["network", "handle network"], ["options", "json"], ["program", "new text"]]],
   session_create: ["code", [["network", "handle network"], ["options", "json"], ["session", "new session"]]],
   session_run: ["code", [["session", "handle session"], ["rows", "i64"], ["x", "read f32"], ["y", "fill f32"]]],
+  session_run_f64: ["code", [["session", "handle session"], ["rows", "i64"], ["x", "read f64"], ["y", "fill f64"]]],
   session_run_ids: ["code", [["session", "handle session"], ["ids", "read i32"], ["y", "fill f32"]]],
   session_run_tokens: ["code", [["session", "handle session"], ["ids", "read i32"], ["positions", "read i32"], ["sequences", "read i32"], ["head", "read i32"], ["y", "fill f32"]]],
   session_info: ["code", [["session", "handle session"], ["info", "new json"]]],

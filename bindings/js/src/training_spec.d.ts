@@ -307,6 +307,9 @@ export interface TrainingSpec {
   loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce';
   /** of `huber`: where it turns from squares to a line; at least 1e-6, below 1e12; default 1 */
   delta?: number;
+  /** gradients are those of the loss times this, as of a head's `weight`; reports are of the
+   *  loss itself; above 0; default 1 */
+  lossWeight?: number;
   /** several losses in place of `loss`, see below */
   heads?: HeadSpec[];
   /** the class of rows, steps or pixels that have no target and are not counted; any other

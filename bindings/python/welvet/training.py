@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Union
 
 import numpy as np
 
-from ._call import array, call, library, new_bytes
+from ._call import array, call, library, new_bytes, plain
 from ._object import Object
 from .network import Network, Path, rows_of
 
@@ -128,13 +128,34 @@ def at_least_one(name: str, value: Any) -> int:
     raise ValueError("%s: expects a whole number of at least 1, got %r" % (name, value))
 
 
+def single(x: Any, name: str) -> np.ndarray:
+    """x in float32, which data are. Raises ValueError where that makes values of a column the same
+    that are not: 1e9 + 1 and 1e9."""
+    given = plain(x, name)
+    if given.dtype != np.float64 or given.ndim == 0 or len(given) < 2:
+        return array(given, np.float32, name)
+    rounded = array(given, np.float32, name)
+    columns = given.reshape(len(given), -1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        spread = np.fmax.reduce(columns, axis=0) - np.fmin.reduce(columns, axis=0)
+        lost = np.fmax.reduce(np.abs(rounded.reshape(columns.shape) - columns), axis=0)
+        wrong = (lost > 1e-2 * spread) & (spread > 0) & np.isfinite(spread)
+    if wrong.any():
+        column = int(np.argmax(wrong))
+        raise ValueError("%s: column %d (from 0) lies between %r and %r, and float32, which data to "
+                         "learn from are, rounds by %.3g there: take an offset off it"
+                         % (name, column, columns[:, column].min().item(),
+                            columns[:, column].max().item(), lost[column]))
+    return rounded
+
+
 def _same(x: np.ndarray, y: np.ndarray) -> None:
     if len(x) != len(y):
         raise ValueError("%d samples with targets of %d" % (len(x), len(y)))
 
 
 def _rows(x: Any, name: str) -> np.ndarray:
-    x = array(x, np.float32, name)
+    x = single(x, name)
     if x.ndim == 1:
         x = x.reshape(-1, 1)
     if x.ndim != 2:
@@ -260,7 +281,7 @@ def _data(network: Network, x: Any, y: Any, classes: Any) -> Data:
 
 
 def _flat(y: Any) -> np.ndarray:
-    y = array(y, np.float32, "y")
+    y = single(y, "y")
     return y.reshape(len(y), -1) if y.ndim > 0 else y.reshape(1, 1)
 
 
