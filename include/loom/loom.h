@@ -358,9 +358,13 @@ LOOM_API int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const in
  *   options: JSON: the "data" object of docs/reference/training-spec.md */
 LOOM_API int32_t loom_data_table(const char* csv, size_t csv_size, const char* options, size_t options_size, loom_data* data, loom_error* error);
 
+/* The same samples, not copied, each with a weight of its loss: a step's loss is the mean by weights.
+ *   weights: one for each sample, at least 0 */
+LOOM_API int32_t loom_data_weighted(loom_data samples, const float* weights, size_t weights_count, loom_data* data, loom_error* error);
+
 /* Shape and identity.
  *   info: JSON: samples, max_rows, width or ids, steps (ids of a row), targets or classes, places (classes
- *     of a row, where they are several), sha256 */
+ *     of a row, where they are several), weighted (true, where samples have weights), sha256 */
 LOOM_API int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* error);
 
 /* ---- trainer
@@ -380,6 +384,13 @@ LOOM_API int32_t loom_trainer_create(loom_network network, loom_data data, const
  *   rate: learning rate of the last step
  *   rows: rows seen in these steps */
 LOOM_API int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, double* loss, double* rate, int64_t* rows, loom_error* error);
+
+/* Makes the training longer: it goes on with the bits of one training of that length. Refused beyond the end
+ * of a schedule that has one.
+ *   steps: how many more; 0 with epochs
+ *   epochs: or how many more passes over the data, to the end of the last; 0 with steps
+ *   total: steps that the training has now */
+LOOM_API int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_t epochs, int64_t* total, loom_error* error);
 
 /* Where the training stands, and its spec with everything resolved.
  *   info: JSON: step, steps, spec */

@@ -200,6 +200,8 @@ class Data : public Object {
     return detail::made<Data>(loom_data_tokens, ids.data(), ids.size(), ends.data(), ends.size(), length);
   }
   static Data table(std::string_view csv, std::string_view options) { return detail::made<Data>(loom_data_table, csv.data(), csv.size(), options.data(), options.size()); }
+  // The same samples, each with a weight of its loss.
+  Data weighted(std::span<const float> weights) const { return detail::made<Data>(loom_data_weighted, handle(), weights.data(), weights.size()); }
   std::string info() const { return detail::text(loom_data_info, handle()); }
 };
 
@@ -246,6 +248,12 @@ class Trainer : public Object {
   Trainer(Network& network, const Data& data, std::string_view spec, std::string_view options = {})
       : Object(detail::made<Object>(loom_trainer_create, network.handle(), data.handle(), spec.data(), spec.size(), options.data(), options.size())) {}
 
+  // More steps, or more epochs (the other is 0); returns the steps that the training has then.
+  std::int64_t extend(std::int64_t steps, std::int64_t epochs = 0) {
+    std::int64_t total = 0;
+    check(loom_trainer_extend, handle(), steps, epochs, &total);
+    return total;
+  }
   Report step(std::int64_t steps = 1) {
     Report r;
     check(loom_trainer_step, handle(), steps, &r.step, &r.loss, &r.rate, &r.rows);

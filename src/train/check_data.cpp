@@ -32,6 +32,10 @@ Status check_form(const DataSource::Form& form, const Network& network, const Tr
   }
   if (!takes_classes(loss) && form.targets != out.width)
     return bad("the network gives " + std::to_string(out.width) + " values per row, the data has " + std::to_string(form.targets) + " targets");
+  if (const std::size_t n = spec.weights_of_classes().size();
+      n > 0 && static_cast<std::int64_t>(n) != axis.classes)
+    return bad("\"class_weights\" has " + std::to_string(n) + " weights, the network gives " +
+               std::to_string(axis.classes) + " logits");
   if (takes_classes(loss) && form.targets > 0) return bad("the loss cross_entropy needs classes, the data has target values");
   if (takes_classes(loss) && form.places != axis.places)
     return bad(
@@ -154,6 +158,24 @@ class SampleCheck {
 };
 
 }  // namespace
+
+Json balanced_weights(const DataSource& data, const Network& network, std::int64_t ignore) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(network.class_axis().classes));
+  Batch batch;
+  for (std::int64_t i = 0; i < data.samples(); ++i) {
+    batch.clear();
+    data.append(i, batch);
+    for (const std::int32_t c : batch.classes)
+      if (c != ignore) ++counts[static_cast<std::size_t>(c)];
+  }
+  std::int64_t all = 0, occur = 0;
+  for (const std::int64_t n : counts) all += n, occur += n > 0;
+  Json list = Json::array();
+  for (const std::int64_t n : counts)
+    list.push(n == 0 ? 1.0
+                     : static_cast<double>(all) / (static_cast<double>(occur) * static_cast<double>(n)));
+  return list;
+}
 
 Status check_data(const DataSource& data, const Network& network, const TrainingSpec& spec) {
   LOOM_TRY(check_form(data.form(), network, spec));

@@ -145,6 +145,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   learner.correction2_ = p.find_register("correction2");
   learner.x_ = p.find(BufferKind::input, "", in.ids > 0 ? "ids" : "x");
   learner.target_ = p.find(BufferKind::input, "", "target");
+  learner.weights_ = p.find(BufferKind::input, "", "weights");
   learner.positions_ = p.find(BufferKind::input, "", "positions");
   learner.loss_ = p.find(BufferKind::output, "", "loss");
   learner.scale_ = p.find(BufferKind::input, "", "loss_scale");
@@ -177,6 +178,10 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
     const bool classes = takes_classes(head.loss);
     return emit.input(name, classes ? ValueType::i32 : type, rows, head.targets());
   };
+  const auto weights_of_rows = [&] {
+    const bool any = options_.weighted || !options_.class_weights.empty();
+    return any ? emit.input("weights", type, rows, 1) : View{};
+  };
   emit.set_segment(Segment::loss);
   if (heads.empty()) {
     // A row of logits for each place that has a class.
@@ -187,10 +192,11 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
       y = axis.first ? emit.transpose(y, {1, 1, 1, classes, places}, {0, 1, 2, 4, 3}, classes)
                      : emit.reshape(y, classes);
     }
-    const View target = target_of(only, "target");
-    emit.sum_rows(loss_of(emit, only, y, target), emit.output("loss", type, Rows{}, 1));
+    const View target = target_of(only, "target"), weights = weights_of_rows();
+    emit.sum_rows(weighed(emit, loss_of(emit, only, y, target), weights),
+                  emit.output("loss", type, Rows{}, 1));
     emit.set_segment(Segment::backward);
-    View gy = slope_of(emit, only, y, target);
+    View gy = weighed(emit, slope_of(emit, only, y, target), weights);
     if (options_.loss_weight != 1) gy = emit.scale(gy, options_.loss_weight);
     if (places == 1) return gy;
     return axis.first ? emit.transpose(gy, {1, 1, 1, places, classes}, {0, 1, 2, 4, 3}, cols)
@@ -198,12 +204,13 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
   }
   std::vector<View> outputs, targets;
   View total;
+  const View weights = weights_of_rows();
   std::int64_t column = 0;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     outputs.push_back(Emit::slice(y, column, heads[i].columns));
     targets.push_back(target_of(heads[i], "target" + std::to_string(i)));
     column += heads[i].columns;
-    const View losses = loss_of(emit, heads[i], outputs[i], targets[i]);
+    const View losses = weighed(emit, loss_of(emit, heads[i], outputs[i], targets[i]), weights);
     emit.sum_rows(losses, emit.output("loss" + std::to_string(i), type, Rows{}, 1));
     const View weighted = emit.scale(losses, heads[i].weight);
     total = total.valid() ? emit.add(total, weighted) : weighted;
@@ -213,10 +220,17 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
   const View gy = emit.temp(type, rows, y.cols);
   column = 0;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    emit.copy_to(emit.scale(slope_of(emit, heads[i], outputs[i], targets[i]), heads[i].weight), Emit::slice(gy, column, heads[i].columns));
+    const View slope = weighed(emit, slope_of(emit, heads[i], outputs[i], targets[i]), weights);
+    emit.copy_to(emit.scale(slope, heads[i].weight), Emit::slice(gy, column, heads[i].columns));
     column += heads[i].columns;
   }
   return gy;
+}
+
+// Each row of x times its weight.
+View Learner::weighed(Emit& emit, View x, View weights) const {
+  if (!weights.valid()) return x;
+  return emit.binary(x, weights, Binary::mul, {1, 1, 1, 1, x.cols}, {0, 0, 0, 0, 1}, {}, emit.rows(x));
 }
 
 void Learner::emit_update(Emit& emit) {
@@ -325,6 +339,29 @@ Result<std::int64_t> Learner::put(std::span<const std::uint32_t> ids) {
   return n;
 }
 
+Status Learner::check_weights(std::size_t rows) const {
+  if (given_weights_.empty() || (options_.weighted && given_weights_.size() == rows)) return {};
+  return bad(options_.weighted ? "expects a weight for each of " + std::to_string(rows) +
+                                     " rows, got " + std::to_string(given_weights_.size())
+                               : "this learner was made for rows without weights");
+}
+
+// Row `at` of the program is a row that was given, with its class where it has one: -1 has none.
+void Learner::count(std::int64_t at, std::size_t row, std::int32_t class_of) {
+  const std::vector<double>& of_class = options_.class_weights;
+  double weight = given_weights_.empty() ? 1.0 : static_cast<double>(given_weights_[row]);
+  if (class_of < 0) weight = 0;
+  else if (!of_class.empty()) weight *= of_class[static_cast<std::size_t>(class_of)];
+  counted_ += class_of >= 0;
+  if (weights_ == kNone) {
+    weight_ += weight;
+    return;
+  }
+  const float rounded = static_cast<float>(weight);
+  put_row(weights_, at, {&rounded, 1});
+  weight_ += static_cast<double>(rounded);
+}
+
 Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
   const bool heads = !options_.heads.empty();
   if (!heads && takes_classes(options_.loss))
@@ -332,8 +369,11 @@ Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
   if (static_cast<std::int64_t>(target.size()) != n * target_width_)
     return bad("expects targets of " + std::to_string(target_width_) + " values for each of " +
                std::to_string(n) + " rows, got " + std::to_string(target.size()));
+  LOOM_TRY(check_weights(static_cast<std::size_t>(n)));
+  counted_ = 0, weight_ = 0;
   for (std::int64_t r = 0; r < n; ++r) {
     const float* t = target.data() + r * target_width_;
+    count(r, static_cast<std::size_t>(r), 0);
     if (!heads) put_row(target_, r, {t, static_cast<std::size_t>(target_width_)});
     for (std::size_t i = 0; i < options_.heads.size(); ++i) {
       const HeadSpec& head = options_.heads[i];
@@ -349,7 +389,6 @@ Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
       t += head.targets();
     }
   }
-  counted_ = n;
   return {};
 }
 
@@ -367,12 +406,13 @@ Status Learner::put_targets(std::int64_t n, std::span<const std::int32_t> target
   if (static_cast<std::int64_t>(target.size()) != n * classes_.places)
     return bad("expects " + std::to_string(classes_.places) + " classes for each of " +
                std::to_string(n) + " rows, got " + std::to_string(target.size()));
-  counted_ = 0;
+  LOOM_TRY(check_weights(static_cast<std::size_t>(n)));
+  counted_ = 0, weight_ = 0;
   for (std::size_t i = 0; i < target.size(); ++i) {
     auto number = class_of(target[i], classes_.classes);
     if (!number.ok()) return bad("target " + std::to_string(i) + number.status().message());
     executor_->row<std::int32_t>(target_, static_cast<std::int64_t>(i))[0] = *number;
-    counted_ += *number >= 0;
+    count(static_cast<std::int64_t>(i), i / static_cast<std::size_t>(classes_.places), *number);
   }
   return {};
 }
@@ -416,20 +456,24 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
         " rows, which layers that go from row to row take alike, got " + std::to_string(sequences));
   LOOM_TRY(rows(packed_ > 0 ? sequences : static_cast<std::int64_t>(ids.size())));
   // Behind the end of a shorter sequence stand rows without a target.
-  for (std::int64_t i = 0; i < sequences * packed_; ++i)
+  LOOM_TRY(check_weights(ids.size()));
+  for (std::int64_t i = 0; i < sequences * packed_; ++i) {
     put(i, 0, static_cast<std::uint32_t>(i % packed_), -1);
+    if (weights_ != kNone) count(i, 0, -1);
+  }
   std::int64_t sequence = -1;
-  counted_ = 0;
+  counted_ = 0, weight_ = 0;
   for (std::size_t r = 0; r < ids.size(); ++r) {
     auto number = class_of(target[r], classes_.classes);
     if (!number.ok()) return bad("target " + std::to_string(r) + number.status().message());
-    counted_ += *number >= 0;
     sequence += positions[r] == 0;
     if (packed_ > 0 && positions[r] >= packed_)
       return bad("a sequence has at most " + std::to_string(packed_) + " rows, row " +
                  std::to_string(r) + " is at position " + std::to_string(positions[r]));
-    put(packed_ > 0 ? sequence * packed_ + positions[r] : static_cast<std::int64_t>(r), ids[r],
-        positions[r], *number);
+    const std::int64_t at =
+        packed_ > 0 ? sequence * packed_ + positions[r] : static_cast<std::int64_t>(r);
+    put(at, ids[r], positions[r], *number);
+    count(at, r, *number);
   }
   return {};
 }
@@ -472,11 +516,12 @@ double Learner::read_loss(BufferId buffer) {
 double Learner::loss_sum() { return read_loss(loss_); }
 double Learner::loss_sum(std::size_t head) { return read_loss(head_losses_[head]); }
 
-Status Learner::update(double learning_rate, std::int64_t count, std::int64_t step) {
+Status Learner::update(double learning_rate, double weight, std::int64_t step) {
   if (lr_ == kNone) return bad("this learner was made for gradients only");
-  if (count < 1 || step < 1) return bad("an update needs at least one row and a step from 1 on");
+  if (!(weight > 0) || step < 1)
+    return bad("an update needs rows with a weight and a step from 1 on");
   executor_->set_f32(lr_, static_cast<float>(learning_rate));
-  executor_->set_f32(inv_n_, static_cast<float>(1.0 / (static_cast<double>(count) * loss_scale_)));
+  executor_->set_f32(inv_n_, static_cast<float>(1.0 / (weight * loss_scale_)));
   if (correction1_ != kNone) {
     executor_->set_f32(correction1_, static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta1, step))));
     executor_->set_f32(correction2_, static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta2, step))));

@@ -56,6 +56,8 @@ std::string class_refusal(double value, std::int64_t classes, std::int64_t ignor
 struct LearnerOptions {
   Loss loss = Loss::mse;
   double loss_weight = 1;            // of the loss in the gradients
+  std::vector<double> class_weights;  // of a row's loss, by its class; none: 1 each
+  bool weighted = false;              // rows have weights (weigh)
   std::int64_t ignore = kIgnoredClass;  // the class that is not counted
   double delta = 1.0;                // huber: where it turns from squares to a line
   std::vector<HeadSpec> heads;       // in place of loss and delta: the loss is the sum of theirs, each times its weight
@@ -79,6 +81,8 @@ class Learner {
   // The network's matrices must have masters, but with an adapter. It and the pool must outlive the learner.
   static Result<Learner> create(Network& network, ThreadPool& pool, const LearnerOptions& options);
 
+  // The weights of the next micro-batch's rows, which must live until it is taken; none: 1 each.
+  void weigh(std::span<const float> weights) { given_weights_ = weights; }
   // One micro-batch of values: rows x input width, targets rows x output width (with heads: rows x
   // their targets) or a class for each place of a row (cross-entropy; Network::class_axis).
   Status batch(std::span<const float> x, std::span<const float> target);
@@ -98,14 +102,16 @@ class Learner {
   bool gradients_finite();
   // Rows, or places, of the last micro-batch that have a loss: all but those of the class `ignore`.
   std::int64_t counted() const { return counted_; }
-  // Sum of the losses of the last micro-batch's rows.
+  // The sum of their weights, by which the sum of their losses is divided; counted() without.
+  double weight() const { return weight_; }
+  // Sum of the losses of the last micro-batch's rows, each times its weight.
   double loss_sum();
   // Of one head, without its weight.
   double loss_sum(std::size_t head);
-  // Applies the gradients times 1/count, as optimizer step number `step` (from 1; the noise of what
+  // Applies the gradients times 1/weight, as optimizer step number `step` (from 1; the noise of what
   // follows counts on from it). Where it succeeds the step is done: the weights are prepared again
   // by what reads them next.
-  Status update(double learning_rate, std::int64_t count, std::int64_t step);
+  Status update(double learning_rate, double weight, std::int64_t step);
 
   // Brings the network's masters up to date with the updates: before they are saved, morphed or read. Nothing to do on the CPU.
   Status sync();
@@ -130,6 +136,9 @@ class Learner {
   Status rows(std::int64_t n);
   Result<std::int64_t> put(std::span<const float> x);
   Result<std::int64_t> put(std::span<const std::uint32_t> ids);
+  Status check_weights(std::size_t rows) const;
+  void count(std::int64_t at, std::size_t row, std::int32_t class_of);
+  View weighed(Emit& emit, View x, View weights) const;
   Status put_targets(std::int64_t n, std::span<const float> target);
   Status check_ids(std::span<const std::uint32_t> ids) const;
   Result<std::int32_t> class_of(double value, std::int64_t classes) const;
@@ -145,13 +154,14 @@ class Learner {
   std::vector<Moment> moments_;
   std::vector<BufferId> head_targets_, head_losses_;
   RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;
-  BufferId x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone, scale_ = kNone, squares_ = kNone;
+  BufferId weights_ = kNone, x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone, scale_ = kNone, squares_ = kNone;
   std::int64_t width_ = 0, target_width_ = 0, steps_ = 0, counted_ = 0;
   ClassAxis classes_;
   std::int64_t packed_ =
       0;  // rows of every sequence, where layers go from row to row; 0: as many as it has
   bool updated_ = false;  // since the weights were prepared
-  double loss_scale_ = 1;
+  double loss_scale_ = 1, weight_ = 0;
+  std::span<const float> given_weights_;
 };
 
 }  // namespace loom

@@ -20,6 +20,7 @@ namespace loom {
 struct Metrics {
   std::int64_t rows = 0;
   double loss = 0;           // mean over the rows, of the loss that is learned
+  bool weighted = false;     // the loss is a mean by weights; the other figures count each row once
   std::int64_t classes = 0;  // 0: values
   // Of classes, and of bce, where every column is right or wrong by itself.
   double accuracy = 0;
@@ -37,8 +38,9 @@ struct Metrics {
 class MetricsCounter {
  public:
   MetricsCounter(Loss loss, double delta, std::int64_t columns);
-  void add(std::span<const float> y, std::int32_t target_class);  // one of the columns
-  void add(std::span<const float> y, std::span<const float> target);
+  // target_class: one of the columns. weight: of the row's loss.
+  void add(std::span<const float> y, std::int32_t target_class, double weight = 1);
+  void add(std::span<const float> y, std::span<const float> target, double weight = 1);
   Metrics finish() const;
 
  private:
@@ -48,7 +50,7 @@ class MetricsCounter {
   Loss loss_;
   double delta_;
   std::int64_t columns_, rows_ = 0, right_ = 0;
-  double total_ = 0, absolute_ = 0;
+  double total_ = 0, absolute_ = 0, weight_ = 0;
   std::vector<Column> spread_;
   std::vector<std::int64_t> confusion_;
 };
@@ -62,6 +64,7 @@ struct EvaluatorOptions {
   Loss loss = Loss::mse;
   double delta = 1;                      // of huber
   std::int64_t ignore = kIgnoredClass;   // the class that is not counted
+  std::vector<double> class_weights{};   // of rows' losses, by their class
   std::string isa{};                     // "": the best here
   std::shared_ptr<Adapter> adapter{};    // that the network runs with
 };

@@ -166,6 +166,10 @@ void fields(V& v, TrainingSpec& t) {
                                           "head's `weight`; reports are of the loss itself",
                                    .above = 0, .max = 1e80, .written = t.loss_weight != 1});
   v("heads", t.heads, {.doc = "several losses in place of `loss`, see below"});
+  v("class_weights", t.class_weights,
+    {.doc = "of `cross_entropy`: a list with the weight of each class, or `balanced`: rows / "
+            "(classes that occur * rows of the class), see below",
+     .names = "balanced"});
   v("ignore", t.ignore, {.doc = "the class of rows, steps or pixels that have no target and are "
                                 "not counted; any other negative class, or one that the network "
                                 "does not have, is refused by row and value",

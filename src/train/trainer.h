@@ -22,7 +22,7 @@ namespace loom {
 struct StepReport {
   std::int64_t step = 0;   // done, from 1
   std::int64_t steps = 0;  // of the whole training
-  double loss = 0;         // mean over the counted rows, before the update
+  double loss = 0;         // mean over the counted rows, by their weights, before the update
   std::vector<double> heads;  // where there are several: the mean of each, without its weight
   double rate = 0;         // learning rate of the update
   double loss_scale = 0;   // with "fp8": of this step
@@ -67,6 +67,10 @@ class Trainer {
   Result<StepReport> step();
   // Steps until the end; after each the callback says whether to go on (then `cancelled`).
   Status run(const std::function<Result<bool>(const StepReport&)>& after_step);
+
+  // Makes the training longer, by steps, or by epochs to their end (the other is 0): it goes on
+  // with the bits of one training of that length. Errors: the schedule ends before.
+  Status extend(std::int64_t steps, std::int64_t epochs);
 
   // Masters of the weights alone, and back.
   std::vector<TrainingTensor> weights() const;

@@ -367,7 +367,7 @@ TEST(Learner, ReadsWeightsBelowTheSmallestValueAsZero) {
     ASSERT_TRUE(learner.ok()) << learner.status().to_string();
     ASSERT_TRUE(learner->batch(std::span<const float>(x), std::span<const float>(target)).ok());
     ASSERT_TRUE(learner->accumulate().ok());
-    ASSERT_TRUE(learner->update(1, kRows, 1).ok());
+    ASSERT_TRUE(learner->update(1, static_cast<double>(kRows), 1).ok());
     const auto after = n->find("0.0.0.0", "weight")->master();
     EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin(), after.end())) << out;
     EXPECT_NE(tiny.master()[0], 0x1p-60f);  // it learned itself

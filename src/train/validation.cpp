@@ -28,6 +28,7 @@ EvaluatorOptions judging(const Trainer& trainer, const std::string& isa) {
   return {.loss = spec.loss,
           .delta = spec.delta,
           .ignore = spec.ignore,
+          .class_weights = spec.weights_of_classes(),
           .isa = isa,
           .adapter = trainer.adapter()};
 }
@@ -57,7 +58,7 @@ Result<Metrics> Validation::judge() {
     return Status(Code::invalid_argument,
                   "training: after step " + std::to_string(trainer_.done()) +
                       " the loss of the samples held back is not finite; a lower rate may help");
-  if (metrics.rows == 0) return Status(Code::invalid_argument, "training: no row that was held back has a target");
+  if (metrics.rows == 0) return Status(Code::invalid_argument, "training: no row that was held back has a target and a weight above 0");
   if (best.step == 0 || metrics.loss < best.loss) {
     best.step = trainer_.done();
     best.stale = 0;

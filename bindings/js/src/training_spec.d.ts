@@ -312,6 +312,9 @@ export interface TrainingSpec {
   lossWeight?: number;
   /** several losses in place of `loss`, see below */
   heads?: HeadSpec[];
+  /** of `cross_entropy`: a list with the weight of each class, or `balanced`: rows / (classes
+   *  that occur * rows of the class), see below */
+  classWeights?: number[] | 'balanced';
   /** the class of rows, steps or pixels that have no target and are not counted; any other
    *  negative class, or one that the network does not have, is refused by row and value; at
    *  least -2147483648; default -100 */

@@ -166,6 +166,27 @@ test('only one class is left out, and what is no class is refused by row', () =>
   network.dispose();
 });
 
+test('samples and classes have weights, and a training becomes longer', () => {
+  const net = () => new Network({
+    format: 'loom-topology', version: 1, layers_per_cell: 1, input: { width: 1 },
+    cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 2 }],
+  }, { seed: 3 });
+  const x = [[0], [1], [2]], classes = [0, 1, 1], spec = { loss: 'cross_entropy', steps: 4, batch: 3 };
+  const digest = (data, settings, more = 0) => {
+    const network = net(), trainer = new Trainer(network, data, settings);
+    if (more) assert.equal(trainer.extend({ steps: more }), 4);
+    trainer.step(100);
+    const found = trainer.digest;
+    trainer.dispose(), network.dispose();
+    return found;
+  };
+  const plain = digest({ x, classes }, spec), weighted = digest({ x, classes, weights: [3, 1, 1] }, spec);
+  assert.notEqual(weighted, plain);
+  assert.equal(digest({ x, classes }, { ...spec, classWeights: [3, 1] }), weighted);
+  assert.equal(digest({ x, classes }, { ...spec, steps: 1 }, 3), plain);
+  assert.throws(() => digest({ x, classes, weights: [1] }, spec), /a weight for each of 3 samples, got 1/);
+});
+
 test('networks learn, are saved and morphed', async () => {
   const net = new Network(TOPOLOGY, { seed: 1 });
   const losses = [];

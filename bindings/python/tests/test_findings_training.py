@@ -170,7 +170,7 @@ class GoingOn(unittest.TestCase):
         # At the end of a cosine the rate is 0: nothing would be learned, without a word.
         trainer = small().trainer(X, Y, epochs=1, batch=10, schedule={"type": "cosine", "rate": 0.1})
         trainer.run()
-        with self.assertRaisesRegex(ValueError, "'cosine' ends at step 2, this would be step 4"):
+        with self.assertRaisesRegex(ValueError, '"cosine" ends at step 2, this would be step 4'):
             trainer.extend(epochs=1)
         longer = {"type": "cosine", "rate": 0.1, "steps": 4}
         one, two = small(), small()
@@ -180,6 +180,18 @@ class GoingOn(unittest.TestCase):
         trainer.extend(epochs=1)
         trainer.run()
         self.assertEqual(one.digest(), two.digest())
+
+    def test_D_adapters_go_on_too(self):
+        one, two = small(), small()
+        whole = one.trainer(X, Y, steps=6, batch=5, lora={"rank": 1, "targets": ["weight"]})
+        whole.run()
+        trainer = two.trainer(X, Y, steps=2, batch=5, lora={"rank": 1, "targets": ["weight"]})
+        trainer.run()
+        trainer.extend(epochs=1)
+        self.assertEqual(trainer.run().step, 4)
+        trainer.extend(steps=2)
+        trainer.run()
+        self.assertEqual(trainer.digest(), whole.digest())
 
     def test_D_extend_refuses(self):
         trainer = small().trainer(X, Y, epochs=1)
@@ -263,6 +275,78 @@ class Classes(unittest.TestCase):
             words.train(Data.tokens([1, 2, 9, 3]))
         with self.assertRaisesRegex(welvet.LoomError, r"classes, sequence 0, position 1 .* is 9: "):
             words.train(Data.tokens([1, 2, 9]))
+
+
+class Weights(unittest.TestCase):
+    """sample_weight and class_weight, as Keras and scikit-learn name them (finding D)."""
+
+    W = np.where(np.arange(20) % 3 == 0, 2.0, 0.5)
+
+    def digest(self, y=CLASSES, x=X, **settings):
+        network = small(2)
+        h = welvet.train(network, x, y, epochs=3, batch=5, rate=0.1, **settings)
+        return network.digest(), h
+
+    def test_D_classes_and_samples_have_weights(self):
+        plain = self.digest()[0]
+        want = self.digest(class_weight={1: 4.0})[0]
+        self.assertNotEqual(plain, want)
+        self.assertEqual(self.digest(class_weight=[1, 4])[0], want)
+        self.assertEqual(self.digest(class_weights=[1, 4])[0], want)
+        self.assertEqual(self.digest(sample_weight=np.where(CLASSES == 1, 4, 1))[0], want)
+        counts = np.bincount(CLASSES)
+        balanced = self.digest(class_weight="balanced")[0]
+        self.assertEqual(self.digest(class_weight=20 / (2 * counts))[0], balanced)
+        network = small(2)
+        network.train(X, classes=CLASSES, epochs=3, batch=5, class_weight={1: 4},
+                      schedule={"type": "constant", "rate": 0.1})
+        self.assertEqual(network.digest(), want)
+        data = Data.classes(X, CLASSES).weighted(np.where(CLASSES == 1, 4, 1))
+        self.assertTrue(data.info["weighted"])
+        network = small(2)
+        welvet.train(network, data, epochs=3, batch=5, rate=0.1)
+        self.assertEqual(network.digest(), want)
+
+    def test_D_validation_is_judged_by_weights(self):
+        def judged(network, x, y, w):
+            out = network(x).astype(np.float64)
+            losses = np.log(np.exp(out).sum(1)) - out[np.arange(len(y)), y]
+            return (losses * w).sum() / w.sum(), (out.argmax(1) == y).mean()
+
+        of_class = np.array([1.0, 4.0])
+        for settings, w in (
+            ({}, np.ones(20)),
+            ({"class_weight": {1: 4}}, of_class[CLASSES]),
+            ({"sample_weight": self.W}, np.ones(20)),
+        ):
+            network = small(2)
+            h = welvet.train(network, X, CLASSES, epochs=1, validation=(X, CLASSES), **settings)
+            loss, accuracy = judged(network, X, CLASSES, w)
+            np.testing.assert_allclose(h["validation_loss"], [loss], rtol=1e-6)
+            np.testing.assert_allclose(h["validation_accuracy"], [accuracy])
+        network = small(2)
+        h = welvet.train(network, X, CLASSES, epochs=1, validation=(X, CLASSES, self.W))
+        np.testing.assert_allclose(h["validation_loss"], [judged(network, X, CLASSES, self.W)[0]],
+                                   rtol=1e-6)
+        network = small()
+        h = welvet.train(network, X, Y, epochs=1, sample_weight=self.W, validation=0.25, seed=4)
+        back = np.sort(np.random.RandomState(4).permutation(20)[:5])
+        want = (((network(X[back]) - Y[back]) ** 2)[:, 0] * self.W[back]).sum() / self.W[back].sum()
+        np.testing.assert_allclose(h["validation_loss"], [want], rtol=1e-6)
+
+    def test_D_weights_that_are_none(self):
+        for settings, said in (
+            ({"sample_weight": [1, 2]}, "sample_weight: expects a weight for each of 20"),
+            ({"sample_weight": -self.W}, "sample_weight: weights are at least 0"),
+            ({"class_weight": {2: 1}}, "class_weight: names the class 2, the network has 0 to 1"),
+            ({"class_weight": [1, 2, 3]}, "has 3 weights, the network gives 2 logits"),
+            ({"class_weight": "heavy"}, "expected .balanced., or a list"),
+        ):
+            with self.subTest(settings=settings):
+                with self.assertRaisesRegex(ValueError, said):
+                    self.digest(**settings)
+        with self.assertRaisesRegex(ValueError, "go with the loss"):
+            welvet.train(small(), X, Y, class_weight=[1])
 
 
 class Masks(unittest.TestCase):

@@ -22,6 +22,7 @@ struct Batch {
   std::vector<float> x;                       // rows x input width
   std::vector<float> values;                  // rows x target width
   std::vector<std::int32_t> classes;          // Form::places per row, as they were given
+  std::vector<float> weights;                 // one per row, of a source that has them
   std::int64_t rows = 0;
 
   void clear();
@@ -48,6 +49,7 @@ class DataSource {
     std::int64_t classes = 0, targets = 0;  // one of them
     std::int64_t steps = 0;   // > 0: ids of a row, which is a sequence of its own
     std::int64_t places = 1;  // classes of a row: one for each step or pixel
+    bool weighted = false;    // samples have weights
   };
   virtual Form form() const = 0;
   // Appends a sample's rows to the batch. 0 <= sample < samples().
@@ -130,6 +132,24 @@ class ArrayData : public DataSource {
   std::vector<std::uint32_t> ids_;
   std::vector<std::int32_t> classes_;
   std::int64_t width_ = 1, targets_ = 0, places_ = 1;
+};
+
+// Samples of another source, each with a weight of its loss.
+class WeightedData : public DataSource {
+ public:
+  // Errors: not one weight for each sample, one that is negative or not finite, none above 0.
+  static Result<std::unique_ptr<WeightedData>> create(std::shared_ptr<const DataSource> samples,
+                                                      std::vector<float> weights);
+  std::int64_t samples() const override { return of_->samples(); }
+  std::int64_t max_rows() const override { return of_->max_rows(); }
+  Form form() const override;
+  void append(std::int64_t sample, Batch& batch) const override;
+  bool all_finite() const override { return of_->all_finite(); }
+  std::int64_t row_of(std::int64_t sample) const override { return of_->row_of(sample); }
+
+ private:
+  std::shared_ptr<const DataSource> of_;
+  std::vector<float> weights_;
 };
 
 // A permutation of 0..count-1 that needs no memory: a Feistel network over Philox, walked until it lands inside (Black and Rogaway,
