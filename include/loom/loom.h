@@ -184,7 +184,7 @@ LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topolog
 
 /* Shapes and sizes.
  *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), input: {width or ids, dims,
- *     axis}, output: {width, dims, axis}, parameters */
+ *     axis, dtype: f64 where the network takes that}, output: {width, dims, axis}, parameters */
 LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
 
 /* All parameters in the order of the grid.
@@ -275,6 +275,13 @@ LOOM_API int32_t loom_session_create(loom_network network, const char* options, 
  *   y: rows x output width */
 LOOM_API int32_t loom_session_run(loom_session session, int64_t rows, const float* x, size_t x_count, float* y, size_t y_count, loom_error* error);
 
+/* session_run for a network whose cells compute in f64 (network_info says so of its input): nothing is rounded
+ * to f32. Refused where the input is f32.
+ *   rows: at most max_rows
+ *   x: rows x input width
+ *   y: rows x output width */
+LOOM_API int32_t loom_session_run_f64(loom_session session, int64_t rows, const double* x, size_t x_count, double* y, size_t y_count, loom_error* error);
+
 /* Runs rows of ids, each a sequence of its own.
  *   ids: rows x the steps of the input
  *   y: rows x output width */
@@ -331,7 +338,8 @@ LOOM_API int32_t loom_data_values(const float* x, size_t x_count, int64_t width,
 
 /* Rows of values and their classes; copied.
  *   x: samples x width
- *   classes: one per sample, or as many for each: a class for every step or pixel; below 0: not counted */
+ *   classes: one per sample, or as many for each: a class for every step or pixel; the training's "ignore"
+ *     (-100) is not counted */
 LOOM_API int32_t loom_data_classes(const float* x, size_t x_count, int64_t width, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error);
 
 /* Rows of ids, each a sequence of its own, and their targets; copied.
@@ -343,7 +351,7 @@ LOOM_API int32_t loom_data_id_values(const int32_t* ids, size_t ids_count, int64
 /* Rows of ids, each a sequence of its own, and their classes; copied.
  *   ids: samples x steps
  *   steps: ids of a sample
- *   classes: one per sample, or as many for each; below 0: not counted */
+ *   classes: one per sample, or as many for each; the training's "ignore" (-100) is not counted */
 LOOM_API int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error);
 
 /* Token ids to predict one by one; copied.
@@ -356,9 +364,13 @@ LOOM_API int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const in
  *   options: JSON: the "data" object of docs/reference/training-spec.md */
 LOOM_API int32_t loom_data_table(const char* csv, size_t csv_size, const char* options, size_t options_size, loom_data* data, loom_error* error);
 
+/* The same samples, not copied, each with a weight of its loss: a step's loss is the mean by weights.
+ *   weights: one for each sample, at least 0 */
+LOOM_API int32_t loom_data_weighted(loom_data samples, const float* weights, size_t weights_count, loom_data* data, loom_error* error);
+
 /* Shape and identity.
  *   info: JSON: samples, max_rows, width or ids, steps (ids of a row), targets or classes, places (classes
- *     of a row, where they are several), sha256 */
+ *     of a row, where they are several), weighted (true, where samples have weights), sha256 */
 LOOM_API int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* error);
 
 /* ---- trainer
@@ -378,6 +390,13 @@ LOOM_API int32_t loom_trainer_create(loom_network network, loom_data data, const
  *   rate: learning rate of the last step
  *   rows: rows seen in these steps */
 LOOM_API int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, double* loss, double* rate, int64_t* rows, loom_error* error);
+
+/* Makes the training longer: it goes on with the bits of one training of that length. Refused beyond the end
+ * of a schedule that has one.
+ *   steps: how many more; 0 with epochs
+ *   epochs: or how many more passes over the data, to the end of the last; 0 with steps
+ *   total: steps that the training has now */
+LOOM_API int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_t epochs, int64_t* total, loom_error* error);
 
 /* Where the training stands, and its spec with everything resolved.
  *   info: JSON: step, steps, spec */

@@ -171,6 +171,8 @@ class Session : public Object {
 
   void run(std::int64_t rows, std::span<const float> x, std::span<float> y) { check(loom_session_run, handle(), rows, x.data(), x.size(), y.data(), y.size()); }
   // Rows of ids, each a sequence of its own.
+  // Of a network that computes in f64.
+  void run(std::int64_t rows, std::span<const double> x, std::span<double> y) { check(loom_session_run_f64, handle(), rows, x.data(), x.size(), y.data(), y.size()); }
   void run_ids(std::span<const std::int32_t> ids, std::span<float> y) { check(loom_session_run_ids, handle(), ids.data(), ids.size(), y.data(), y.size()); }
   // One sequence; y: the last row's output.
   void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions, std::span<float> y) { run(ids, positions, {}, {}, y); }
@@ -202,6 +204,8 @@ class Data : public Object {
     return detail::made<Data>(loom_data_tokens, ids.data(), ids.size(), ends.data(), ends.size(), length);
   }
   static Data table(std::string_view csv, std::string_view options) { return detail::made<Data>(loom_data_table, csv.data(), csv.size(), options.data(), options.size()); }
+  // The same samples, each with a weight of its loss.
+  Data weighted(std::span<const float> weights) const { return detail::made<Data>(loom_data_weighted, handle(), weights.data(), weights.size()); }
   std::string info() const { return detail::text(loom_data_info, handle()); }
 };
 
@@ -248,6 +252,12 @@ class Trainer : public Object {
   Trainer(Network& network, const Data& data, std::string_view spec, std::string_view options = {})
       : Object(detail::made<Object>(loom_trainer_create, network.handle(), data.handle(), spec.data(), spec.size(), options.data(), options.size())) {}
 
+  // More steps, or more epochs (the other is 0); returns the steps that the training has then.
+  std::int64_t extend(std::int64_t steps, std::int64_t epochs = 0) {
+    std::int64_t total = 0;
+    check(loom_trainer_extend, handle(), steps, epochs, &total);
+    return total;
+  }
   Report step(std::int64_t steps = 1) {
     Report r;
     check(loom_trainer_step, handle(), steps, &r.step, &r.loss, &r.rate, &r.rows);

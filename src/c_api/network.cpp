@@ -4,6 +4,7 @@
 #include "c_api/call.h"
 #include "checkpoint/entity.h"
 #include "exec/session.h"
+#include "grid/emitter.h"
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"
 
@@ -231,6 +232,7 @@ int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* er
           json.set("axis", shape.axis == Axis::steps ? "steps" : "channels");
       };
       described(input, n.input());
+      if (n.input().ids == 0 && input_type(n) == ValueType::f64) input.set("dtype", "f64");
       if (!n.input().parts.empty()) {
         Json parts = Json::array();
         for (const Shape& part : n.input().parts) {

@@ -47,6 +47,37 @@ Result<locks::shared_lock<locks::fair_mutex>> ready(SessionObject& s) {
   return locks::downgraded(std::move(alone));
 }
 
+// Rows of values, of the type that the network takes.
+template <class T>
+Status run_rows(loom_session session, std::int64_t rows, const T* x, std::size_t x_count, T* y,
+                std::size_t y_count) {
+  LOOM_ASSIGN(const auto s, get<SessionObject>(session));
+  LOOM_ASSIGN(const auto inside, enter(*s));
+  LOOM_ASSIGN(const std::span<const T> in, c_api::span(x, x_count, "x"));
+  LOOM_ASSIGN(const std::span<T> out, c_api::span(y, y_count, "y"));
+  LOOM_ASSIGN(const auto held, ready(*s));
+  Network& n = s->shared->network;
+  LOOM_ASSIGN(const std::int64_t x_expected, product("x", rows, n.input().width));
+  LOOM_ASSIGN(const std::int64_t y_expected, product("y", rows, n.output().width));
+  if (n.input().ids == 0) LOOM_TRY(expect_count("x", x_count, x_expected));
+  LOOM_TRY(expect_count("y", y_count, y_expected));
+  if constexpr (sizeof(T) == 8) LOOM_TRY(s->session->run(in, rows));
+  else LOOM_TRY(s->session->run(in, rows).status());
+  auto to = out.begin();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    if constexpr (sizeof(T) == 8) {
+      const auto wide = s->session->output_f64(r);
+      if (!wide.empty()) {
+        to = std::copy(wide.begin(), wide.end(), to);
+        continue;
+      }
+    }
+    const auto row = s->session->output(r);
+    to = std::copy(row.begin(), row.end(), to);
+  }
+  return {};
+}
+
 }  // namespace
 
 extern "C" {
@@ -66,25 +97,12 @@ int32_t loom_session_create(loom_network network, const char* options, size_t op
 }
 
 int32_t loom_session_run(loom_session session, int64_t rows, const float* x, size_t x_count, float* y, size_t y_count, loom_error* error) {
-  return call(error, [&]() -> Status {
-    LOOM_ASSIGN(const auto s, get<SessionObject>(session));
-    LOOM_ASSIGN(const auto inside, enter(*s));
-    LOOM_ASSIGN(const std::span<const float> in, c_api::span(x, x_count, "x"));
-    LOOM_ASSIGN(const std::span<float> out, c_api::span(y, y_count, "y"));
-    LOOM_ASSIGN(const auto held, ready(*s));
-    Network& n = s->shared->network;
-    LOOM_ASSIGN(const std::int64_t x_expected, product("x", rows, n.input().width));
-    LOOM_ASSIGN(const std::int64_t y_expected, product("y", rows, n.output().width));
-    if (n.input().ids == 0) LOOM_TRY(expect_count("x", x_count, x_expected));
-    LOOM_TRY(expect_count("y", y_count, y_expected));
-    LOOM_TRY(s->session->run(in, rows).status());
-    auto to = out.begin();
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const auto row = s->session->output(r);
-      to = std::copy(row.begin(), row.end(), to);
-    }
-    return {};
-  });
+  return call(error, [&] { return run_rows(session, rows, x, x_count, y, y_count); });
+}
+
+int32_t loom_session_run_f64(loom_session session, int64_t rows, const double* x, size_t x_count,
+                             double* y, size_t y_count, loom_error* error) {
+  return call(error, [&] { return run_rows(session, rows, x, x_count, y, y_count); });
 }
 
 int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t ids_count, float* y,

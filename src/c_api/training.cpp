@@ -140,6 +140,16 @@ int32_t loom_data_table(const char* csv, size_t csv_size, const char* options, s
   });
 }
 
+int32_t loom_data_weighted(loom_data samples, const float* weights, size_t weights_count,
+                           loom_data* data, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(data));
+    LOOM_ASSIGN(const auto d, get<DataObject>(samples));
+    LOOM_ASSIGN(const std::span<const float> w, c_api::span(weights, weights_count, "weights"));
+    return give(WeightedData::create(d->data, std::vector<float>(w.begin(), w.end())), data);
+  });
+}
+
 int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(info));
@@ -152,6 +162,7 @@ int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* error) {
     else json.set("width", form.width);
     if (form.steps > 0) json.set("steps", form.steps);
     if (form.places != 1) json.set("places", form.places);
+    if (form.weighted) json.set("weighted", true);
     if (form.targets > 0) json.set("targets", form.targets);
     else json.set("classes", form.classes);
     json.set("sha256", d->data->hash());
@@ -219,6 +230,18 @@ int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, do
     *rate = last.rate;
     *rows = seen;
     return {};
+  });
+}
+
+int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_t epochs, int64_t* total,
+                            loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(total));
+    return training(trainer, false, [&](Trainer& t) -> Status {
+      LOOM_TRY(t.extend(steps, epochs));
+      *total = t.steps();
+      return {};
+    });
   });
 }
 

@@ -42,13 +42,11 @@ Result<Program> emit_program(Network& network, const SessionOptions& options) {
     const Rows head{1, emit.u32_register("L", static_cast<std::uint32_t>(options.max_head_rows)), kNone};
     eo.head_rows = emit.input("head_rows", ValueType::u32, head, 1);
   }
-  const Shape& in = network.input();
-  const View x = emit_input(emit, in, rows);
+  const View x = emit_input(emit, network, rows);
   NetworkEmitter emitter(network, emit, eo);
   LOOM_ASSIGN(const View last, emitter.forward(x));
   if (emit.type(last) == ValueType::u32) return Status(Code::invalid_argument, "session: the network has no layers");
-  const View y = emit.convert(last, ValueType::f32);
-  emit.copy_to(y, emit.output("y", ValueType::f32, emit.rows(y), y.cols));
+  emit.copy_to(last, emit.output("y", emit.type(last), emit.rows(last), last.cols));
   remove_dead_code(program);
   return program;
 }
@@ -90,10 +88,13 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
     s.turn_of_.resize(static_cast<std::size_t>(options.max_rows));
     s.seen_.resize(s.lengths_.size());
   }
-  if (s.recurs_)
-    s.collected_.resize(
-        static_cast<std::size_t>((s.head_ == kNone ? options.max_rows : options.max_head_rows) *
-                                 p.buffers[static_cast<std::size_t>(s.output_)].cols));
+  const Buffer& output = p.buffers[static_cast<std::size_t>(s.output_)];
+  s.wide_input_ = p.buffers[static_cast<std::size_t>(s.input_)].type == ValueType::f64;
+  s.wide_output_ = output.type == ValueType::f64;
+  const auto outputs = static_cast<std::size_t>(
+      (s.head_ == kNone ? options.max_rows : options.max_head_rows) * output.cols);
+  if (s.recurs_) s.wide_output_ ? s.collected_f64_.resize(outputs) : s.collected_.resize(outputs);
+  if (s.wide_output_) s.rounded_.resize(outputs);
   if (options.measured && options.device) {
     SessionOptions here = options;
     here.device = nullptr;
@@ -160,6 +161,14 @@ Result<std::span<const float>> Session::run(std::span<const float> x, std::int64
                   "session: this network has attention over rows or carries states: give sequences "
                   "and positions with its rows");
   return run_values(x, rows);
+}
+Status Session::run(std::span<const double> x, std::int64_t rows) {
+  if (!wide_input_)
+    return Status(Code::invalid_argument,
+                  "session: this network computes in f32, and takes f32: doubles are for networks "
+                  "whose first cells have the dtype f64");
+  if (positions_ != kNone) return run(std::span<const float>(), 0).status();
+  return run_values(x, rows).status();
 }
 
 // Rows go on where their sequences are: from 0, from a position that they have, never from beyond
@@ -270,11 +279,15 @@ Status Session::run_in_turn(const Tokens& tokens, const Put& put) {
                         put(static_cast<std::int64_t>(turn_.from[static_cast<std::size_t>(r)]), to);
                       }));
     LOOM_TRY(executor_->run());
-    for (std::size_t i = 0; i < turn_.to.size(); ++i) {
-      const std::span<const float> y = executor_->row<float>(output_, static_cast<std::int64_t>(i));
-      std::copy(y.begin(), y.end(),
-                collected_.begin() + static_cast<std::ptrdiff_t>(turn_.to[i] * y.size()));
-    }
+    const auto collect = [&]<class T>(std::vector<T>& into) {
+      for (std::size_t i = 0; i < turn_.to.size(); ++i) {
+        const std::span<const T> y = executor_->row<T>(output_, static_cast<std::int64_t>(i));
+        std::copy(y.begin(), y.end(),
+                  into.begin() + static_cast<std::ptrdiff_t>(turn_.to[i] * y.size()));
+      }
+    };
+    if (wide_output_) collect(collected_f64_);
+    else collect(collected_);
   }
   return {};
 }
@@ -284,11 +297,12 @@ Result<std::span<const float>> Session::run(std::span<const float> x, std::span<
   if (sequences.size() != positions.size()) return Status(Code::invalid_argument, "session: expects a sequence and a position for each row, got " + std::to_string(sequences.size()) + " and " + std::to_string(positions.size()));
   const auto rows = static_cast<std::int64_t>(positions.size());
   if (rows > options_.max_rows) return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows, at most " + std::to_string(options_.max_rows));
-  LOOM_TRY(check_values(x, rows));
+  LOOM_TRY(check_values(x.size(), rows));
+  LOOM_TRY(network_->input().check_ids(x).at("session"));
   const std::span<const std::uint32_t> head =
       std::span(all_rows_).first(head_ == kNone ? 0 : positions.size());
   LOOM_TRY(run_rows({sequences, positions, head}, [&](std::int64_t r, std::int64_t to) {
-    std::copy_n(x.data() + r * width_, width_, executor_->row<float>(input_, to).begin());
+    put_values(to, x.data() + r * width_);
   }));
   return output(0);
 }
@@ -310,17 +324,25 @@ Result<std::span<const float>> Session::run_ids(std::span<const std::uint32_t> i
   return run_set(rows);
 }
 
-Status Session::check_values(std::span<const float> x, std::int64_t rows) const {
+Status Session::check_values(std::size_t values, std::int64_t rows) const {
   if (width_ == 0) return Status(Code::invalid_argument, "session: this network takes ids, not values");
-  if (rows < 1 || static_cast<std::int64_t>(x.size()) != rows * width_)
-    return Status(Code::invalid_argument, "session: expects " + std::to_string(rows) + " rows of " + std::to_string(width_) + " values, got " + std::to_string(x.size()) + " values");
-  return network_->input().check_ids(x).at("session");
+  if (rows < 1 || static_cast<std::int64_t>(values) != rows * width_)
+    return Status(Code::invalid_argument, "session: expects " + std::to_string(rows) + " rows of " + std::to_string(width_) + " values, got " + std::to_string(values) + " values");
+  return {};
 }
 
-Result<std::span<const float>> Session::run_values(std::span<const float> x, std::int64_t rows) {
-  LOOM_TRY(check_values(x, rows));
+template <class T>
+void Session::put_values(std::int64_t row, const T* x) {
+  if (wide_input_) std::copy_n(x, width_, executor_->row<double>(input_, row).begin());
+  else if constexpr (sizeof(T) == 4) std::copy_n(x, width_, executor_->row<float>(input_, row).begin());
+}
+
+template <class T>
+Result<std::span<const float>> Session::run_values(std::span<const T> x, std::int64_t rows) {
+  LOOM_TRY(check_values(x.size(), rows));
+  LOOM_TRY(network_->input().check_ids(x).at("session"));
   LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(rows)));
-  for (std::int64_t r = 0; r < rows; ++r) std::copy_n(x.data() + r * width_, width_, executor_->row<float>(input_, r).begin());
+  for (std::int64_t r = 0; r < rows; ++r) put_values(r, x.data() + r * width_);
   return run_set(rows);
 }
 
@@ -331,8 +353,7 @@ Result<std::span<const float>> Session::run_set(std::int64_t rows) {
     for (std::int64_t r = 0; r < rows; ++r) executor_->row<std::uint32_t>(head_rows_, r)[0] = static_cast<std::uint32_t>(r);
   }
   LOOM_TRY(executor_->run());
-  // Rows are padded to 16 in the arena; the caller gets them through output() when the width is not a multiple.
-  return std::span<const float>(executor_->row<float>(output_, 0).data(), static_cast<std::size_t>(executor_->program().buffers[static_cast<std::size_t>(output_)].cols));
+  return output(0);
 }
 
 Status Session::check_ids(std::span<const std::uint32_t> ids, const Tokens& tokens) const {
@@ -379,12 +400,27 @@ Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32
   return {};
 }
 
+template <class T>
+std::span<const T> Session::answer(std::vector<T>& collected, std::int64_t i) {
+  if (!recurs_) return executor_->row<T>(output_, i);
+  const auto cols = executor_->program().buffers[static_cast<std::size_t>(output_)].cols;
+  return std::span<const T>(collected).subspan(static_cast<std::size_t>(i * cols),
+                                               static_cast<std::size_t>(cols));
+}
+
+std::span<const double> Session::output_f64(std::int64_t i) {
+  Session& s = active();
+  if (!s.wide_output_) return {};
+  return s.answer(s.collected_f64_, i);
+}
+
 std::span<const float> Session::output(std::int64_t i) {
   Session& s = active();
-  if (!s.recurs_) return s.executor_->row<float>(output_, i);
-  const auto cols = s.executor_->program().buffers[static_cast<std::size_t>(output_)].cols;
-  return std::span<const float>(s.collected_)
-      .subspan(static_cast<std::size_t>(i * cols), static_cast<std::size_t>(cols));
+  if (!s.wide_output_) return s.answer(s.collected_, i);
+  const std::span<const double> y = s.output_f64(i);
+  const auto row = std::span(s.rounded_).subspan(static_cast<std::size_t>(i) * y.size(), y.size());
+  std::transform(y.begin(), y.end(), row.begin(), [](double v) { return static_cast<float>(v); });
+  return row;
 }
 
 }  // namespace loom

@@ -35,8 +35,11 @@ class Session {
   // The network and the pool must outlive the session.
   static Result<Session> create(Network& network, ThreadPool& pool, const SessionOptions& options = {});
 
-  // Runs rows x width inputs; the result is the first row of the output (f64 cells are converted), output(i) gives the others.
+  // Runs rows x width inputs; the result is the first row of the output, output(i) gives the others.
   Result<std::span<const float>> run(std::span<const float> x, std::int64_t rows);
+  // The same of doubles, for a network that takes them as they are (takes_f64).
+  Status run(std::span<const double> x, std::int64_t rows);
+  bool takes_f64() const { return wide_input_; }
 
   // The same of ids: those of a row one after the other, as many as the input has steps.
   Result<std::span<const float>> run_ids(std::span<const std::uint32_t> ids);
@@ -55,8 +58,10 @@ class Session {
   // Whether a sequence can go back to an earlier position other than 0: recurrent states cannot.
   bool rewinds() const { return !recurs_; }
   Status run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position, std::span<std::uint32_t> picked);
-  // Row i of the last run's output.
+  // Row i of the last run's output; rounded to f32 where the network's last cells compute in f64.
   std::span<const float> output(std::int64_t i);
+  // There unrounded; empty where they compute in f32.
+  std::span<const double> output_f64(std::int64_t i);
 
   // Runs with another adapter, or with none, from now on. States (KV caches) begin anew: they were another network's.
   Status adapt(std::shared_ptr<Adapter> adapter);
@@ -79,9 +84,14 @@ class Session {
   const Session& active() const { return on_twin_ ? *twin_ : *this; }
   template <class Run>
   auto faster(std::size_t rows, const Run& run) -> decltype(run(*this));
-  Result<std::span<const float>> run_values(std::span<const float> x, std::int64_t rows);
+  template <class T>
+  void put_values(std::int64_t row, const T* x);
+  template <class T>
+  Result<std::span<const float>> run_values(std::span<const T> x, std::int64_t rows);
+  template <class T>
+  std::span<const T> answer(std::vector<T>& collected, std::int64_t i);
   Result<std::span<const float>> run_set(std::int64_t rows);
-  Status check_values(std::span<const float> x, std::int64_t rows) const;
+  Status check_values(std::size_t values, std::int64_t rows) const;
   // Rows of a run by their sequences, positions and those whose output is wanted; put(r, to) sets
   // what arrives at row `to` from the run's row r.
   struct Tokens {
@@ -111,6 +121,9 @@ class Session {
   bool recurs_ =
       false;  // layers go from row to row: a run takes one row of each sequence at a time
   std::vector<float> collected_;  // then: the outputs of a run's rows
+  std::vector<double> collected_f64_;
+  bool wide_input_ = false, wide_output_ = false;  // f64
+  std::vector<float> rounded_;  // then: the outputs that somebody asked for in f32
   // One turn of such a run: what its rows are, which of the run's rows they were, and where outputs
   // go.
   struct Turn {

@@ -191,7 +191,10 @@ Result<std::string> digest(Network& network) {
     if (p.tied) continue;
     if (p.param->store->format().arith() == ArithClass::real) {
       LOOM_ASSIGN(const std::vector<double> f64, values<double>(*p.param->store));
-      sha.update_f64(f64);
+      const std::vector<float> f32(f64.begin(), f64.end());
+      // Vectors that lose nothing count as f32, which they were before they followed their cell.
+      if (!p.param->spec.quantized && std::ranges::equal(f32, f64)) sha.update_f32(f32);
+      else sha.update_f64(f64);
     } else {
       LOOM_ASSIGN(const std::vector<float> f32, values<float>(*p.param->store));
       sha.update_f32(f32);

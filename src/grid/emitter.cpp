@@ -131,8 +131,32 @@ Result<View> NetworkEmitter::run_node_back(Tape& tape, View gy, View* gskip) {
   return join(*gx);
 }
 
-View emit_input(Emit& emit, const Shape& in, Rows rows) {
-  if (in.ids == 0) return emit.input("x", ValueType::f32, rows, in.width);
+ValueType input_type(const Network& network) {
+  auto order = network.order();
+  if (!order.ok()) return ValueType::f32;  // to emit it says why
+  const std::vector<std::vector<std::int64_t>> arrivals = network.arrivals();
+  std::vector<bool> reads(arrivals.size());  // the input as it is
+  bool any = false;
+  for (const std::size_t i : *order) {
+    const auto from_input = [&](std::int64_t from) {
+      return from < 0 || reads[static_cast<std::size_t>(from)];
+    };
+    if (std::none_of(arrivals[i].begin(), arrivals[i].end(), from_input)) continue;
+    if (network.passes(i)) {
+      if (arrivals[i].size() > 1) return ValueType::f32;
+      reads[i] = true;
+    } else if (computes_in_f64(network.node(network.executed(i)))) {
+      any = true;
+    } else {
+      return ValueType::f32;
+    }
+  }
+  return any ? ValueType::f64 : ValueType::f32;
+}
+
+View emit_input(Emit& emit, const Network& network, Rows rows) {
+  const Shape& in = network.input();
+  if (in.ids == 0) return emit.input("x", input_type(network), rows, in.width);
   rows.constant *= in.count();
   return emit.input("ids", ValueType::u32, rows, 1);
 }

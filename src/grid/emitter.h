@@ -13,7 +13,9 @@ namespace loom {
 
 // Declares what arrives at a network in `rows`: "x" of values, or "ids", those of a row one below
 // the other.
-View emit_input(Emit& emit, const Shape& in, Rows rows);
+View emit_input(Emit& emit, const Network& network, Rows rows);
+// Of its values: f64 where every cell that they reach computes in f64, so that none is rounded.
+ValueType input_type(const Network& network);
 
 struct EmitOptions {
   bool training = false;           // attention over the rows of a run instead of a cache

@@ -37,6 +37,14 @@ const Param* Node::find(std::string_view role) const {
   return nullptr;
 }
 
+// How a cell's parameter is held: its matrices in the cell's format, vectors in f64 with a cell that
+// computes in f64, so that a mean of 1e9 + 1 is one.
+static WeightFormat format_of(const Node& node, const Param& param) {
+  if (param.spec.quantized) return node.format;
+  return node.format.arith() == ArithClass::real ? WeightFormat{.dtype = DType::f64}
+                                                 : WeightFormat{};
+}
+
 bool computes_in_f64(const Node& node) {
   for (const Param& p : node.params)
     if (p.spec.quantized && p.store && p.store->format().arith() == ArithClass::real) return true;
@@ -488,7 +496,7 @@ Status Network::plan(std::int64_t max_values) {
     visit_params(nodes_[i], path(i), [&](const std::string& p, Node& node, Param& param) {
       if (param.store || !status.ok()) return;
       param.store = std::make_shared<WeightStore>(param.spec.rows, param.spec.cols);
-      if (param.spec.quantized && node.format != WeightFormat{}) status = param.store->morph(node.format).at(p + ":" + param.spec.role);
+      status = param.store->morph(format_of(node, param)).at(p + ":" + param.spec.role);
     });
     LOOM_TRY(status);
   }
@@ -549,7 +557,8 @@ Status Network::morph(std::size_t cell, const WeightFormat& format) {
   Status status;
   visit_params(nodes_[cell], path(cell), [&](const std::string& p, Node& node, Param& param) {
     node.format = format;
-    if (param.spec.quantized && status.ok()) status = param.store->morph(format).at(p + ":" + param.spec.role);
+    if (status.ok())
+      status = param.store->morph(format_of(node, param)).at(p + ":" + param.spec.role);
   });
   return status;
 }

@@ -37,20 +37,23 @@ bool Shape::has_id_parts() const {
   return std::any_of(parts.begin(), parts.end(), [](const Shape& part) { return part.ids > 0; });
 }
 
-Status Shape::check_ids(std::span<const float> rows) const {
+template <class T>
+Status Shape::check_ids(std::span<const T> rows) const {
   if (!has_id_parts()) return {};
   for (std::size_t row = 0, at = 0; at < rows.size(); ++row)
     for (const Shape& part : parts) {
       const auto values = rows.subspan(at, static_cast<std::size_t>(part.count()));
       at += values.size();
       if (part.ids == 0) continue;
-      for (const float v : values)
-        if (!(v >= 0 && v < static_cast<float>(part.ids)) || static_cast<float>(static_cast<std::int64_t>(v)) != v)
+      for (const T v : values)
+        if (!(v >= 0 && v < static_cast<T>(part.ids)) || static_cast<T>(static_cast<std::int64_t>(v)) != v)
           return Status(Code::out_of_range, "row " + std::to_string(row) + ": " + part.name + " takes ids, whole numbers below " +
                                                 std::to_string(part.ids) + ", got " + format_double(static_cast<double>(v)));
     }
   return {};
 }
+template Status Shape::check_ids(std::span<const float>) const;
+template Status Shape::check_ids(std::span<const double>) const;
 
 Result<Shape> Shape::of(std::vector<std::int64_t> dims, Axis axis) {
   Shape s{1, 0, std::move(dims), axis};

@@ -44,7 +44,8 @@ struct Shape {
   // Whether values are ids: those of a part among values, as its row has them.
   bool has_id_parts() const;
   // Of rows of values: an error where what stands for an id is none, by row, part and value.
-  Status check_ids(std::span<const float> rows) const;
+  template <class T>  // float, double
+  Status check_ids(std::span<const T> rows) const;
   friend bool operator==(const Shape&, const Shape&) = default;
   // "[B, 8]", "[B, T=5, 8]", "[B, C=3, 28, 28]", "[B, T=5] of ids below 10": B are the rows; "[T,
   // 8]", "[T] of ids below 10" where rows are positions; "image [B, 28, 28] and table [B, 5]".

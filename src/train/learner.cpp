@@ -49,6 +49,17 @@ Result<Loss> parse_loss(std::string_view text) {
   return bad("unknown loss \"" + std::string(text) + "\": one of mse, cross_entropy, mae, huber, bce");
 }
 
+std::string class_refusal(double value, std::int64_t classes, std::int64_t ignored) {
+  std::string text = " is " + (is_class(value) ? std::to_string(static_cast<std::int64_t>(value))
+                                               : format_double(value));
+  text += ": a class is a whole number from 0 to ";
+  text += std::to_string(classes - 1) + ", or " + std::to_string(ignored);
+  text += ", which is not counted (\"ignore\")";
+  if (value == -1)
+    text += "; make labels -1 and +1 the classes 0 and 1, or give \"ignore\": -1";
+  return text;
+}
+
 Result<Learner> Learner::create(Network& network, ThreadPool& pool, const LearnerOptions& options) {
   if (options.max_rows < 1 || options.max_rows > INT32_MAX) return bad("max_rows must be in 1..2^31-1");
   if (options.micro_batches < 1 || options.micro_batches > (1 << 20)) return bad("micro_batches must be in 1..2^20");
@@ -65,7 +76,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   const std::int64_t packed = std::max<std::int64_t>(learner.packed_, 1),
                      most = (options.max_rows + packed - 1) / packed;
   const Rows rows{packed, emit.u32_register("R", static_cast<std::uint32_t>(most)), kNone};
-  const View x = emit_input(emit, in, rows);
+  const View x = emit_input(emit, network, rows);
   NetworkEmitter emitter(network, emit,
                          {.training = true,
                           .learning = true,
@@ -134,6 +145,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   learner.correction2_ = p.find_register("correction2");
   learner.x_ = p.find(BufferKind::input, "", in.ids > 0 ? "ids" : "x");
   learner.target_ = p.find(BufferKind::input, "", "target");
+  learner.weights_ = p.find(BufferKind::input, "", "weights");
   learner.positions_ = p.find(BufferKind::input, "", "positions");
   learner.loss_ = p.find(BufferKind::output, "", "loss");
   learner.scale_ = p.find(BufferKind::input, "", "loss_scale");
@@ -164,8 +176,11 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
                network_->output().to_string() + ": end with a flatten");
   auto target_of = [&](const HeadSpec& head, const std::string& name) {
     const bool classes = takes_classes(head.loss);
-    const View target = emit.input(name, classes ? ValueType::i32 : ValueType::f32, rows, head.targets());
-    return classes ? target : emit.convert(target, type);
+    return emit.input(name, classes ? ValueType::i32 : type, rows, head.targets());
+  };
+  const auto weights_of_rows = [&] {
+    const bool any = options_.weighted || !options_.class_weights.empty();
+    return any ? emit.input("weights", type, rows, 1) : View{};
   };
   emit.set_segment(Segment::loss);
   if (heads.empty()) {
@@ -177,22 +192,25 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
       y = axis.first ? emit.transpose(y, {1, 1, 1, classes, places}, {0, 1, 2, 4, 3}, classes)
                      : emit.reshape(y, classes);
     }
-    const View target = target_of(only, "target");
-    emit.sum_rows(loss_of(emit, only, y, target), emit.output("loss", type, Rows{}, 1));
+    const View target = target_of(only, "target"), weights = weights_of_rows();
+    emit.sum_rows(weighed(emit, loss_of(emit, only, y, target), weights),
+                  emit.output("loss", type, Rows{}, 1));
     emit.set_segment(Segment::backward);
-    const View gy = slope_of(emit, only, y, target);
+    View gy = weighed(emit, slope_of(emit, only, y, target), weights);
+    if (options_.loss_weight != 1) gy = emit.scale(gy, options_.loss_weight);
     if (places == 1) return gy;
     return axis.first ? emit.transpose(gy, {1, 1, 1, places, classes}, {0, 1, 2, 4, 3}, cols)
                       : emit.reshape(gy, cols);
   }
   std::vector<View> outputs, targets;
   View total;
+  const View weights = weights_of_rows();
   std::int64_t column = 0;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     outputs.push_back(Emit::slice(y, column, heads[i].columns));
     targets.push_back(target_of(heads[i], "target" + std::to_string(i)));
     column += heads[i].columns;
-    const View losses = loss_of(emit, heads[i], outputs[i], targets[i]);
+    const View losses = weighed(emit, loss_of(emit, heads[i], outputs[i], targets[i]), weights);
     emit.sum_rows(losses, emit.output("loss" + std::to_string(i), type, Rows{}, 1));
     const View weighted = emit.scale(losses, heads[i].weight);
     total = total.valid() ? emit.add(total, weighted) : weighted;
@@ -202,10 +220,17 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
   const View gy = emit.temp(type, rows, y.cols);
   column = 0;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    emit.copy_to(emit.scale(slope_of(emit, heads[i], outputs[i], targets[i]), heads[i].weight), Emit::slice(gy, column, heads[i].columns));
+    const View slope = weighed(emit, slope_of(emit, heads[i], outputs[i], targets[i]), weights);
+    emit.copy_to(emit.scale(slope, heads[i].weight), Emit::slice(gy, column, heads[i].columns));
     column += heads[i].columns;
   }
   return gy;
+}
+
+// Each row of x times its weight.
+View Learner::weighed(Emit& emit, View x, View weights) const {
+  if (!weights.valid()) return x;
+  return emit.binary(x, weights, Binary::mul, {1, 1, 1, 1, x.cols}, {0, 0, 0, 0, 1}, {}, emit.rows(x));
 }
 
 void Learner::emit_update(Emit& emit) {
@@ -283,8 +308,23 @@ Result<std::int64_t> Learner::put(std::span<const float> x) {
   LOOM_TRY(network_->input().check_ids(x));
   LOOM_TRY(rows(n));
   for (std::int64_t r = 0; r < n; ++r)
-    std::copy_n(x.data() + r * width_, width_, executor_->row<float>(x_, r).begin());
+    put_row(x_, r, x.subspan(static_cast<std::size_t>(r * width_), static_cast<std::size_t>(width_)));
   return n;
+}
+
+// Of a program that takes f32 or f64 there.
+void Learner::put_row(BufferId buffer, std::int64_t row, std::span<const float> values) {
+  if (executor_->program().buffers[static_cast<std::size_t>(buffer)].type == ValueType::f64)
+    std::ranges::copy(values, executor_->row<double>(buffer, row).begin());
+  else std::ranges::copy(values, executor_->row<float>(buffer, row).begin());
+}
+Status Learner::check_ids(std::span<const std::uint32_t> ids) const {
+  const std::int64_t known = network_->input().ids;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] >= known)
+      return bad("id " + std::to_string(i) + " is " + std::to_string(ids[i]) +
+                 ": the network takes ids below " + std::to_string(known));
+  return {};
 }
 Result<std::int64_t> Learner::put(std::span<const std::uint32_t> ids) {
   const Shape& in = network_->input();
@@ -293,10 +333,34 @@ Result<std::int64_t> Learner::put(std::span<const std::uint32_t> ids) {
       static_cast<std::int64_t>(ids.size()) != n * steps)
     return bad("the network takes " + in.to_string() + ", got rows of " +
                std::to_string(ids.size()) + " ids in all");
+  LOOM_TRY(check_ids(ids));
   LOOM_TRY(rows(n));
   for (std::size_t i = 0; i < ids.size(); ++i)
     executor_->row<std::uint32_t>(x_, static_cast<std::int64_t>(i))[0] = ids[i];
   return n;
+}
+
+Status Learner::check_weights(std::size_t rows) const {
+  if (given_weights_.empty() || (options_.weighted && given_weights_.size() == rows)) return {};
+  return bad(options_.weighted ? "expects a weight for each of " + std::to_string(rows) +
+                                     " rows, got " + std::to_string(given_weights_.size())
+                               : "this learner was made for rows without weights");
+}
+
+// Row `at` of the program is a row that was given, with its class where it has one: -1 has none.
+void Learner::count(std::int64_t at, std::size_t row, std::int32_t class_of) {
+  const std::vector<double>& of_class = options_.class_weights;
+  double weight = given_weights_.empty() ? 1.0 : static_cast<double>(given_weights_[row]);
+  if (class_of < 0) weight = 0;
+  else if (!of_class.empty()) weight *= of_class[static_cast<std::size_t>(class_of)];
+  counted_ += class_of >= 0;
+  if (weights_ == kNone) {
+    weight_ += weight;
+    return;
+  }
+  const float rounded = static_cast<float>(weight);
+  put_row(weights_, at, {&rounded, 1});
+  weight_ += static_cast<double>(rounded);
 }
 
 Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
@@ -306,32 +370,51 @@ Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
   if (static_cast<std::int64_t>(target.size()) != n * target_width_)
     return bad("expects targets of " + std::to_string(target_width_) + " values for each of " +
                std::to_string(n) + " rows, got " + std::to_string(target.size()));
+  LOOM_TRY(check_weights(static_cast<std::size_t>(n)));
+  counted_ = 0, weight_ = 0;
   for (std::int64_t r = 0; r < n; ++r) {
     const float* t = target.data() + r * target_width_;
-    if (!heads) std::copy_n(t, target_width_, executor_->row<float>(target_, r).begin());
+    count(r, static_cast<std::size_t>(r), 0);
+    if (!heads) put_row(target_, r, {t, static_cast<std::size_t>(target_width_)});
     for (std::size_t i = 0; i < options_.heads.size(); ++i) {
       const HeadSpec& head = options_.heads[i];
       if (!takes_classes(head.loss)) {
-        std::copy_n(t, head.columns, executor_->row<float>(head_targets_[i], r).begin());
+        put_row(head_targets_[i], r, {t, static_cast<std::size_t>(head.columns)});
       } else {
-        const auto number = *t >= -1 && *t < static_cast<float>(head.columns) ? static_cast<std::int32_t>(*t) : INT32_MIN;
-        if (static_cast<float>(number) != *t)
-          return bad("head " + quoted_name(head, i) + " takes the number of a class, -1.." + std::to_string(head.columns - 1) + ", got " + format_double(static_cast<double>(*t)));
-        executor_->row<std::int32_t>(head_targets_[i], r)[0] = number;
+        auto number = class_of(static_cast<double>(*t), head.columns);
+        if (!number.ok())
+          return bad("head " + quoted_name(head, i) + ", row " + std::to_string(r) +
+                     number.status().message());
+        executor_->row<std::int32_t>(head_targets_[i], r)[0] = *number;
       }
       t += head.targets();
     }
   }
   return {};
 }
+
+// As the program has it: -1 is not counted.
+Result<std::int32_t> Learner::class_of(double value, std::int64_t classes) const {
+  if (value == static_cast<double>(options_.ignore)) return -1;
+  if (is_class(value) && value >= 0 && value < static_cast<double>(classes))
+    return static_cast<std::int32_t>(value);
+  return Status(Code::invalid_argument, class_refusal(value, classes, options_.ignore));
+}
+
 Status Learner::put_targets(std::int64_t n, std::span<const std::int32_t> target) {
   if (!takes_classes(options_.loss) || !options_.heads.empty())
     return bad("the loss takes target values, got classes");
   if (static_cast<std::int64_t>(target.size()) != n * classes_.places)
     return bad("expects " + std::to_string(classes_.places) + " classes for each of " +
                std::to_string(n) + " rows, got " + std::to_string(target.size()));
-  for (std::size_t i = 0; i < target.size(); ++i)
-    executor_->row<std::int32_t>(target_, static_cast<std::int64_t>(i))[0] = target[i];
+  LOOM_TRY(check_weights(static_cast<std::size_t>(n)));
+  counted_ = 0, weight_ = 0;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    auto number = class_of(target[i], classes_.classes);
+    if (!number.ok()) return bad("target " + std::to_string(i) + number.status().message());
+    executor_->row<std::int32_t>(target_, static_cast<std::int64_t>(i))[0] = *number;
+    count(static_cast<std::int64_t>(i), i / static_cast<std::size_t>(classes_.places), *number);
+  }
   return {};
 }
 
@@ -358,6 +441,7 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
   if (ids.size() != positions.size() || ids.size() != target.size()) return bad("ids, positions and targets must have the same length");
   for (std::size_t r = 0; r < positions.size(); ++r)
     if (positions[r] != 0 && (r == 0 || positions[r] != positions[r - 1] + 1)) return bad("positions must ascend by one from 0 in each sequence: row " + std::to_string(r) + " has " + std::to_string(positions[r]));
+  LOOM_TRY(check_ids(ids));
   const auto put = [&](std::int64_t row, std::uint32_t id, std::uint32_t position,
                        std::int32_t class_of) {
     executor_->row<std::uint32_t>(x_, row)[0] = id;
@@ -373,16 +457,24 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
         " rows, which layers that go from row to row take alike, got " + std::to_string(sequences));
   LOOM_TRY(rows(packed_ > 0 ? sequences : static_cast<std::int64_t>(ids.size())));
   // Behind the end of a shorter sequence stand rows without a target.
-  for (std::int64_t i = 0; i < sequences * packed_; ++i)
+  LOOM_TRY(check_weights(ids.size()));
+  for (std::int64_t i = 0; i < sequences * packed_; ++i) {
     put(i, 0, static_cast<std::uint32_t>(i % packed_), -1);
+    if (weights_ != kNone) count(i, 0, -1);
+  }
   std::int64_t sequence = -1;
+  counted_ = 0, weight_ = 0;
   for (std::size_t r = 0; r < ids.size(); ++r) {
+    auto number = class_of(target[r], classes_.classes);
+    if (!number.ok()) return bad("target " + std::to_string(r) + number.status().message());
     sequence += positions[r] == 0;
     if (packed_ > 0 && positions[r] >= packed_)
       return bad("a sequence has at most " + std::to_string(packed_) + " rows, row " +
                  std::to_string(r) + " is at position " + std::to_string(positions[r]));
-    put(packed_ > 0 ? sequence * packed_ + positions[r] : static_cast<std::int64_t>(r), ids[r],
-        positions[r], target[r]);
+    const std::int64_t at =
+        packed_ > 0 ? sequence * packed_ + positions[r] : static_cast<std::int64_t>(r);
+    put(at, ids[r], positions[r], *number);
+    count(at, r, *number);
   }
   return {};
 }
@@ -425,11 +517,12 @@ double Learner::read_loss(BufferId buffer) {
 double Learner::loss_sum() { return read_loss(loss_); }
 double Learner::loss_sum(std::size_t head) { return read_loss(head_losses_[head]); }
 
-Status Learner::update(double learning_rate, std::int64_t count, std::int64_t step) {
+Status Learner::update(double learning_rate, double weight, std::int64_t step) {
   if (lr_ == kNone) return bad("this learner was made for gradients only");
-  if (count < 1 || step < 1) return bad("an update needs at least one row and a step from 1 on");
+  if (!(weight > 0) || step < 1)
+    return bad("an update needs rows with a weight and a step from 1 on");
   executor_->set_f32(lr_, static_cast<float>(learning_rate));
-  executor_->set_f32(inv_n_, static_cast<float>(1.0 / (static_cast<double>(count) * loss_scale_)));
+  executor_->set_f32(inv_n_, static_cast<float>(1.0 / (weight * loss_scale_)));
   if (correction1_ != kNone) {
     executor_->set_f32(correction1_, static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta1, step))));
     executor_->set_f32(correction2_, static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta2, step))));

@@ -14,6 +14,7 @@
 #include "grid/emitter.h"
 #include "grid/network.h"
 #include "ops/executor.h"
+#include "train/data/data.h"
 
 namespace loom {
 
@@ -40,7 +41,7 @@ struct OptimizerSpec {
 };
 
 // One of several losses: of so many columns of the output, in their order. Targets are values, side by side in the order of the heads: as many as
-// the columns, or one, the number of the class (below 0: none), for cross_entropy.
+// the columns, or one, the number of the class, for cross_entropy.
 struct HeadSpec {
   std::string name;
   std::int64_t columns = 0;
@@ -49,8 +50,15 @@ struct HeadSpec {
   std::int64_t targets() const { return takes_classes(loss) ? 1 : columns; }
 };
 
+// Why a class is none, to stand behind its place: " is -1: a class is a whole number ...".
+std::string class_refusal(double value, std::int64_t classes, std::int64_t ignored);
+
 struct LearnerOptions {
   Loss loss = Loss::mse;
+  double loss_weight = 1;            // of the loss in the gradients
+  std::vector<double> class_weights;  // of a row's loss, by its class; none: 1 each
+  bool weighted = false;              // rows have weights (weigh)
+  std::int64_t ignore = kIgnoredClass;  // the class that is not counted
   double delta = 1.0;                // huber: where it turns from squares to a line
   std::vector<HeadSpec> heads;       // in place of loss and delta: the loss is the sum of theirs, each times its weight
   bool fp8 = false;                  // Emit::round_products_to_fp8, and gradients times loss_scale() on their way
@@ -73,6 +81,8 @@ class Learner {
   // The network's matrices must have masters, but with an adapter. It and the pool must outlive the learner.
   static Result<Learner> create(Network& network, ThreadPool& pool, const LearnerOptions& options);
 
+  // The weights of the next micro-batch's rows, which must live until it is taken; none: 1 each.
+  void weigh(std::span<const float> weights) { given_weights_ = weights; }
   // One micro-batch of values: rows x input width, targets rows x output width (with heads: rows x
   // their targets) or a class for each place of a row (cross-entropy; Network::class_axis).
   Status batch(std::span<const float> x, std::span<const float> target);
@@ -80,7 +90,7 @@ class Learner {
   // The same of ids: rows x the steps of the input.
   Status batch(std::span<const std::uint32_t> ids, std::span<const float> target);
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::int32_t> target);
-  // One micro-batch of tokens: positions ascend from 0 in each sequence; a target below 0 is left out.
+  // One micro-batch of tokens: positions ascend from 0 in each sequence.
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions, std::span<const std::int32_t> target);
   // Forward, loss and backward of micro-batch number `micro`.
   Status accumulate(std::int64_t micro = 0);
@@ -90,14 +100,18 @@ class Learner {
   // micro-batch, as update() needs them.
   void set_loss_scale(double scale);
   bool gradients_finite();
-  // Sum of the losses of the last micro-batch's rows.
+  // Rows, or places, of the last micro-batch that have a loss: all but those of the class `ignore`.
+  std::int64_t counted() const { return counted_; }
+  // The sum of their weights, by which the sum of their losses is divided; counted() without.
+  double weight() const { return weight_; }
+  // Sum of the losses of the last micro-batch's rows, each times its weight.
   double loss_sum();
   // Of one head, without its weight.
   double loss_sum(std::size_t head);
-  // Applies the gradients times 1/count, as optimizer step number `step` (from 1; the noise of what
+  // Applies the gradients times 1/weight, as optimizer step number `step` (from 1; the noise of what
   // follows counts on from it). Where it succeeds the step is done: the weights are prepared again
   // by what reads them next.
-  Status update(double learning_rate, std::int64_t count, std::int64_t step);
+  Status update(double learning_rate, double weight, std::int64_t step);
 
   // Brings the network's masters up to date with the updates: before they are saved, morphed or read. Nothing to do on the CPU.
   Status sync();
@@ -122,8 +136,14 @@ class Learner {
   Status rows(std::int64_t n);
   Result<std::int64_t> put(std::span<const float> x);
   Result<std::int64_t> put(std::span<const std::uint32_t> ids);
+  Status check_weights(std::size_t rows) const;
+  void count(std::int64_t at, std::size_t row, std::int32_t class_of);
+  View weighed(Emit& emit, View x, View weights) const;
   Status put_targets(std::int64_t n, std::span<const float> target);
+  Status check_ids(std::span<const std::uint32_t> ids) const;
+  Result<std::int32_t> class_of(double value, std::int64_t classes) const;
   Status put_targets(std::int64_t n, std::span<const std::int32_t> target);
+  void put_row(BufferId buffer, std::int64_t row, std::span<const float> values);
   template <class X, class Target>
   Status take(std::span<const X> x, std::span<const Target> target);
   Network* network_ = nullptr;
@@ -134,13 +154,14 @@ class Learner {
   std::vector<Moment> moments_;
   std::vector<BufferId> head_targets_, head_losses_;
   RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;
-  BufferId x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone, scale_ = kNone, squares_ = kNone;
-  std::int64_t width_ = 0, target_width_ = 0, steps_ = 0;
+  BufferId weights_ = kNone, x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone, scale_ = kNone, squares_ = kNone;
+  std::int64_t width_ = 0, target_width_ = 0, steps_ = 0, counted_ = 0;
   ClassAxis classes_;
   std::int64_t packed_ =
       0;  // rows of every sequence, where layers go from row to row; 0: as many as it has
   bool updated_ = false;  // since the weights were prepared
-  double loss_scale_ = 1;
+  double loss_scale_ = 1, weight_ = 0;
+  std::span<const float> given_weights_;
 };
 
 }  // namespace loom

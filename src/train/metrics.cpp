@@ -50,6 +50,7 @@ Json Metrics::to_json() const {
   Json json = Json::object();
   json.set("rows", rows);
   json.set("loss", loss);
+  if (weighted) json.set("weighted", true);
   if (has_accuracy) json.set("accuracy", accuracy);
   if (has_errors) {
     json.set("mae", mae);
@@ -69,7 +70,7 @@ Json Metrics::to_json() const {
 }
 
 std::string Metrics::to_text() const {
-  std::string text = "loss " + short_number(loss);
+  std::string text = "loss " + short_number(loss) + (weighted ? " (weighted)" : "");
   if (has_accuracy) text += "  accuracy " + short_number(accuracy);
   if (has_errors) text += "  mae " + short_number(mae);
   if (has_r2) text += "  r2 " + short_number(r2);
@@ -81,20 +82,20 @@ MetricsCounter::MetricsCounter(Loss loss, double delta, std::int64_t columns) : 
   else if (columns <= Metrics::kMostConfused) confusion_.resize(static_cast<std::size_t>(columns * columns));
 }
 
-void MetricsCounter::add(std::span<const float> y, std::int32_t target_class) {
-  if (target_class < 0 || target_class >= columns_) return;
+void MetricsCounter::add(std::span<const float> y, std::int32_t target_class, double weight) {
   const auto t = static_cast<std::size_t>(target_class);
   const std::int32_t answer = best_class(y);
   const double top = static_cast<double>(y[static_cast<std::size_t>(answer)]);
   double sum = 0;
   for (const float v : y) sum += exact::exp(static_cast<double>(v) - top);
-  total_ += exact::log(sum) + (top - static_cast<double>(y[t]));
+  total_ += weight * (exact::log(sum) + (top - static_cast<double>(y[t])));
+  weight_ += weight;
   right_ += answer == target_class;
   ++rows_;
   if (!confusion_.empty()) ++confusion_[t * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(answer)];
 }
 
-void MetricsCounter::add(std::span<const float> y, std::span<const float> target) {
+void MetricsCounter::add(std::span<const float> y, std::span<const float> target, double weight) {
   double sum = 0;
   for (std::size_t c = 0; c < spread_.size(); ++c) {
     const double a = static_cast<double>(y[c]), t = static_cast<double>(target[c]), d = a - t;
@@ -107,16 +108,17 @@ void MetricsCounter::add(std::span<const float> y, std::span<const float> target
     absolute_ += absolute(d);
     right_ += (a > 0) == (t > 0.5);
   }
-  total_ += sum / static_cast<double>(columns_);
+  total_ += weight * (sum / static_cast<double>(columns_));
+  weight_ += weight;
   ++rows_;
 }
 
 Metrics MetricsCounter::finish() const {
   Metrics m;
+  if (!(weight_ > 0)) return m;
   m.rows = rows_;
-  if (rows_ == 0) return m;
   const double n = static_cast<double>(rows_), cells = n * static_cast<double>(takes_classes(loss_) ? 1 : columns_);
-  m.loss = total_ / n;
+  m.loss = total_ / weight_;
   m.has_accuracy = takes_classes(loss_) || loss_ == Loss::bce;
   m.accuracy = static_cast<double>(right_) / cells;
   if (takes_classes(loss_)) {
@@ -142,47 +144,64 @@ Metrics MetricsCounter::finish() const {
   return m;
 }
 
-Result<Evaluator> Evaluator::create(Network& network, const DataSource& data, Loss loss, double delta, ThreadPool& pool, const std::string& isa, std::shared_ptr<Adapter> adapter) {
+Result<Evaluator> Evaluator::create(Network& network, const DataSource& data, ThreadPool& pool,
+                                    const EvaluatorOptions& judged) {
   SessionOptions options;
-  options.adapter = std::move(adapter);
+  options.adapter = judged.adapter;
   options.max_rows = std::max(kRowsPerRun, data.max_rows());
   options.max_head_rows = options.max_rows;
   options.max_positions = data.max_rows();
   const bool tokens = network.input().ids > 0 && network.input().dims.empty();
   options.whole_sequences = tokens && !network.recurs_over_rows();
-  options.isa = isa;
+  options.isa = judged.isa;
   LOOM_ASSIGN(Session session, Session::create(network, pool, options));
-  return Evaluator(std::move(session), data, loss, delta, network);
+  return Evaluator(std::move(session), data, judged, network);
 }
 
-// Every place of every row of the last run.
-void Evaluator::count(MetricsCounter& counter, const Batch& batch) {
+// Every place of every row of the last run, of the samples from `first` on.
+Status Evaluator::count(MetricsCounter& counter, const Batch& batch, std::int64_t first) {
   const auto columns = static_cast<std::size_t>(columns_),
              places = static_cast<std::size_t>(axis_.places);
   std::vector<float> place(columns);
   for (std::size_t r = 0; r < static_cast<std::size_t>(batch.rows); ++r) {
     const std::span<const float> y = session_.output(static_cast<std::int64_t>(r));
-    if (!takes_classes(loss_)) {
-      counter.add(y, std::span<const float>(batch.values).subspan(r * columns, columns));
+    const double of_row = batch.weights.empty() ? 1.0 : static_cast<double>(batch.weights[r]);
+    if (!takes_classes(options_.loss)) {
+      counter.add(y, std::span<const float>(batch.values).subspan(r * columns, columns), of_row);
       continue;
     }
     for (std::size_t p = 0; p < places; ++p) {
+      const std::int32_t number = batch.classes[r * places + p];
+      if (number == options_.ignore) continue;
+      if (number < 0 || number >= columns_) {
+        // A sequence of tokens is a run of its own.
+        const std::int64_t sample = batch.positions.empty() ? first + static_cast<std::int64_t>(r) : first;
+        return Status(Code::invalid_argument,
+                      "classes, row " + std::to_string(data_->row_of(sample)) +
+                          class_refusal(number, columns_, options_.ignore));
+      }
       for (std::size_t c = 0; c < columns; ++c)
         place[c] = y[axis_.first ? c * places + p : p * columns + c];
-      counter.add(place, batch.classes[r * places + p]);
+      const double weight =
+          options_.class_weights.empty()
+              ? of_row
+              : of_row * options_.class_weights[static_cast<std::size_t>(number)];
+      counter.add(place, number, weight);
     }
   }
+  return {};
 }
 
 Result<Metrics> Evaluator::measure() {
   LOOM_TRY(session_.refresh());
-  MetricsCounter counter(loss_, delta_, columns_);
+  MetricsCounter counter(options_.loss, options_.delta, columns_);
   Batch batch;
   std::vector<std::uint32_t> sequences, head;
   const DataSource::Form form = data_->form();
   const bool tokens = form.ids > 0 && form.steps == 0;
   for (std::int64_t sample = 0; sample < data_->samples();) {
     batch.clear();
+    const std::int64_t first = sample;
     // A sequence of rows is a run of its own; other rows go together.
     do data_->append(sample++, batch);
     while (!tokens && sample < data_->samples() && batch.rows < kRowsPerRun);
@@ -196,9 +215,11 @@ Result<Metrics> Evaluator::measure() {
       LOOM_TRY((form.ids > 0 ? session_.run_ids(batch.ids) : session_.run(batch.x, batch.rows))
                    .status());
     }
-    count(counter, batch);
+    LOOM_TRY(count(counter, batch, first));
   }
-  return counter.finish();
+  Metrics metrics = counter.finish();
+  metrics.weighted = form.weighted || !options_.class_weights.empty();
+  return metrics;
 }
 
 }  // namespace loom

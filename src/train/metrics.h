@@ -20,6 +20,7 @@ namespace loom {
 struct Metrics {
   std::int64_t rows = 0;
   double loss = 0;           // mean over the rows, of the loss that is learned
+  bool weighted = false;     // the loss is a mean by weights; the other figures count each row once
   std::int64_t classes = 0;  // 0: values
   // Of classes, and of bce, where every column is right or wrong by itself.
   double accuracy = 0;
@@ -37,8 +38,9 @@ struct Metrics {
 class MetricsCounter {
  public:
   MetricsCounter(Loss loss, double delta, std::int64_t columns);
-  void add(std::span<const float> y, std::int32_t target_class);  // below 0: not counted
-  void add(std::span<const float> y, std::span<const float> target);
+  // target_class: one of the columns. weight: of the row's loss.
+  void add(std::span<const float> y, std::int32_t target_class, double weight = 1);
+  void add(std::span<const float> y, std::span<const float> target, double weight = 1);
   Metrics finish() const;
 
  private:
@@ -48,7 +50,7 @@ class MetricsCounter {
   Loss loss_;
   double delta_;
   std::int64_t columns_, rows_ = 0, right_ = 0;
-  double total_ = 0, absolute_ = 0;
+  double total_ = 0, absolute_ = 0, weight_ = 0;
   std::vector<Column> spread_;
   std::vector<std::int64_t> confusion_;
 };
@@ -58,27 +60,35 @@ std::int32_t best_class(std::span<const float> y);
 // Probabilities of logits.
 std::vector<double> softmax(std::span<const float> y);
 
+struct EvaluatorOptions {
+  Loss loss = Loss::mse;
+  double delta = 1;                      // of huber
+  std::int64_t ignore = kIgnoredClass;   // the class that is not counted
+  std::vector<double> class_weights{};   // of rows' losses, by their class
+  std::string isa{};                     // "": the best here
+  std::shared_ptr<Adapter> adapter{};    // that the network runs with
+};
+
 // Runs a network over data, forward only, and judges the answers. Network, data and pool must outlive it.
 class Evaluator {
  public:
-  static Result<Evaluator> create(Network& network, const DataSource& data, Loss loss, double delta, ThreadPool& pool, const std::string& isa = "", std::shared_ptr<Adapter> adapter = {});
-  // With the weights as they are now.
+  static Result<Evaluator> create(Network& network, const DataSource& data, ThreadPool& pool,
+                                  const EvaluatorOptions& options);
+  // With the weights as they are now. Errors: a class that the network does not have.
   Result<Metrics> measure();
 
  private:
-  Evaluator(Session session, const DataSource& data, Loss loss, double delta,
+  Evaluator(Session session, const DataSource& data, const EvaluatorOptions& options,
             const Network& network)
       : session_(std::move(session)),
         data_(&data),
-        loss_(loss),
-        delta_(delta),
+        options_(options),
         axis_(network.class_axis()),
-        columns_(takes_classes(loss) ? axis_.classes : network.output().width) {}
-  void count(MetricsCounter& counter, const Batch& batch);
+        columns_(takes_classes(options.loss) ? axis_.classes : network.output().width) {}
+  Status count(MetricsCounter& counter, const Batch& batch, std::int64_t first);
   Session session_;
   const DataSource* data_;
-  Loss loss_;
-  double delta_;
+  EvaluatorOptions options_;
   ClassAxis axis_;
   std::int64_t columns_;
 };

@@ -14,7 +14,6 @@ TEST(Metrics, OfClasses) {
   counter.add(a, 0);
   counter.add(b, 2);  // a tie goes to the lower: 1
   counter.add(c, 2);
-  counter.add(c, -1);  // not counted
   const Metrics m = counter.finish();
   EXPECT_EQ(m.rows, 3);
   EXPECT_DOUBLE_EQ(m.accuracy, 2.0 / 3);

@@ -181,7 +181,32 @@ class Writer {
   Json& json_;
 };
 
+
+Status check_class_weights(const TrainingSpec& spec) {
+  const Json& weights = spec.class_weights;
+  if (weights.is_null()) return {};
+  if (!spec.heads.empty() || !takes_classes(spec.loss))
+    return bad("\"class_weights\" go with the loss \"cross_entropy\"");
+  if (weights.is_string() && weights.as_string() == "balanced") return {};
+  const auto good = [](const Json& w) {
+    return w.is_number() && w.as_number() >= 0 && w.as_number() <= 0x1p40;
+  };
+  const auto above = [](const Json& w) { return w.as_number() > 0; };
+  if (!weights.is_array() || !std::ranges::all_of(weights.as_array(), good) ||
+      std::ranges::none_of(weights.as_array(), above))
+    return bad("\"class_weights\": expected \"balanced\", or a list with a number in 0..2^40 for "
+               "each class, one of them above 0");
+  return {};
+}
+
 }  // namespace
+
+std::vector<double> TrainingSpec::weights_of_classes() const {
+  std::vector<double> list;
+  if (class_weights.is_array())
+    for (const Json& w : class_weights.as_array()) list.push_back(w.as_number());
+  return list;
+}
 
 Status TrainingSpec::check() const {
   FieldChecker checker("training spec: ");
@@ -193,7 +218,13 @@ Status TrainingSpec::check() const {
   if (base.empty() && !base_dtype.empty()) return bad("\"base_dtype\" is of a \"base\"");
   if (!heads.empty() && (data.kind == DataKind::tokens || data.kind == DataKind::text)) return bad("\"heads\" learn values and classes of rows, not tokens");
   if (!heads.empty() && data.kind == DataKind::table && data.targets.empty()) return bad("data: with \"heads\" give \"targets\", the columns of all heads");
+  LOOM_TRY(check_class_weights(*this));
+  if (!heads.empty() && loss_weight != 1)
+    return bad("\"loss_weight\" is of one loss: \"heads\" have a \"weight\" each");
   if (!heads.empty() && loss != Loss::mse) return bad("give either \"loss\" or \"heads\"");
+  if (ignore != kIgnoredClass && !takes_classes(loss) &&
+      std::none_of(heads.begin(), heads.end(), [](auto& h) { return takes_classes(h.loss); }))
+    return bad("\"ignore\" is a class: it goes with the loss \"cross_entropy\"");
   if (!heads.empty() && validation.share > 0) return bad("\"validation\" judges one loss, not \"heads\"");
   if (lora.rank == 0 && !lora.targets.empty()) return bad("lora: \"rank\" must be at least 1");
   if (!quantize.dtype.empty()) {

@@ -67,6 +67,9 @@ struct TrainingSpec {
   Loss loss = Loss::mse;
   double delta = 1.0;  // of the loss huber
   std::vector<HeadSpec> heads;  // in place of both
+  double loss_weight = 1;       // of the loss in what is learned; reports are without it
+  Json class_weights;           // of rows, by their class: a list, "balanced", or null for 1 each
+  std::int64_t ignore = kIgnoredClass;  // the class that is not counted
   AdapterSpec lora;             // of rank 0: the network itself learns
   bool checkpoint = false;      // gradient checkpointing: cells' activations are computed again for backward
   OptimizerSpec optimizer;
@@ -86,6 +89,8 @@ struct TrainingSpec {
 
   Status check() const;
   Json to_json() const;
+  // None where there are none, or where they are "balanced" and no data was looked at.
+  std::vector<double> weights_of_classes() const;
 };
 
 // Errors name the key and list the known ones.

@@ -162,7 +162,19 @@ void fields(V& v, TrainingSpec& t) {
             "counted rows"});
   v("delta", t.delta, {.doc = "of `huber`: where it turns from squares to a line", .min = 1e-6,
                        .below = 1e12, .written = t.delta != 1.0});
+  v("loss_weight", t.loss_weight, {.doc = "gradients are those of the loss times this, as of a "
+                                          "head's `weight`; reports are of the loss itself",
+                                   .above = 0, .max = 1e80, .written = t.loss_weight != 1});
   v("heads", t.heads, {.doc = "several losses in place of `loss`, see below"});
+  v("class_weights", t.class_weights,
+    {.doc = "of `cross_entropy`: a list with the weight of each class, or `balanced`: rows / "
+            "(classes that occur * rows of the class), see below",
+     .names = "balanced"});
+  v("ignore", t.ignore, {.doc = "the class of rows, steps or pixels that have no target and are "
+                                "not counted; any other negative class, or one that the network "
+                                "does not have, is refused by row and value",
+                         .min = INT32_MIN, .max = INT32_MAX,
+                         .written = t.ignore != kIgnoredClass});
   v("lora", t.lora, {.doc = "an adapter learns in the network's place, see below",
                      .written = t.lora.rank > 0});
   v("checkpoint", t.checkpoint, {.doc = "what cells keep for backward is computed again there "

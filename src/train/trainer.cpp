@@ -7,49 +7,13 @@
 #include "base/files/sha256.h"
 #include "base/json.h"
 #include "base/numerics_version.h"
+#include "train/check_data.h"
 #include "train/data/pictures/shift.h"
 
 namespace loom {
 namespace {
 
 Status bad(std::string what) { return Status(Code::invalid_argument, "training: " + std::move(what)); }
-
-// What the network takes must be what the data has.
-Status check_form(const DataSource::Form& form, Network& network, const TrainingSpec& spec) {
-  const Shape &in = network.input(), &out = network.output();
-  const Loss loss = spec.loss;
-  const ClassAxis axis = network.class_axis();
-  const std::string rows = form.ids == 0     ? "rows of " + std::to_string(form.width) + " values"
-                           : form.steps == 0 ? "one id per row"
-                                             : "rows of " + std::to_string(form.steps) + " ids";
-  if ((in.ids > 0) != (form.ids > 0) ||
-      (in.ids > 0 && (in.dims.empty() ? 0 : in.count()) != form.steps))
-    return bad("the network takes " + in.to_string() + ", the data has " + rows);
-  if (in.ids > 0 && form.ids > in.ids) return bad("the data has ids up to " + std::to_string(form.ids - 1) + ", the network takes " + std::to_string(in.ids) + " ids");
-  if (in.ids == 0 && form.width != in.width)
-    return bad("the network takes " + in.to_string() + ", the data has " + rows);
-  if (spec.shift > 0 && (in.ids > 0 || in.dims.size() < 2)) return bad("\"shift\" moves pictures: the network's input must be [..., height, width], it is " + in.to_string());
-  if (!spec.heads.empty()) {
-    std::int64_t targets = 0;
-    for (const HeadSpec& head : spec.heads) targets += head.targets();
-    if (form.targets == targets) return {};
-    return bad("the heads take " + std::to_string(targets) + " target values per row, the data has " + (form.targets > 0 ? std::to_string(form.targets) : "classes"));
-  }
-  if (!takes_classes(loss) && form.targets != out.width)
-    return bad("the network gives " + std::to_string(out.width) + " values per row, the data has " + std::to_string(form.targets) + " targets");
-  if (takes_classes(loss) && form.targets > 0) return bad("the loss cross_entropy needs classes, the data has target values");
-  if (takes_classes(loss) && form.places != axis.places)
-    return bad(
-        "the network gives " + out.to_string() + ", logits for " + std::to_string(axis.places) +
-        " classes a row, the data has " + std::to_string(form.places) +
-        (axis.places > 1 && form.places == 1 ? ": end with one step, by \"return\": \"last\" of a "
-                                               "recurrent layer or a pool, or flatten"
-                                             : ""));
-  if (takes_classes(loss) && form.classes > axis.classes)
-    return bad("the data has classes up to " + std::to_string(form.classes - 1) +
-               ", the network gives " + std::to_string(axis.classes) + " logits");
-  return {};
-}
 
 // Calls f(row of a float or double matrix) for each row of a moment.
 template <class F>
@@ -82,39 +46,13 @@ std::string moment_name(const Learner::Moment& m) { return "moments/" + m.name; 
 
 }  // namespace
 
-Status check_probabilities(const DataSource& data, const TrainingSpec& spec) {
-  const HeadSpec only{"", data.form().targets, spec.loss, spec.delta, 1};
-  const std::span<const HeadSpec> heads =
-      spec.heads.empty() ? std::span(&only, 1) : std::span<const HeadSpec>(spec.heads);
-  if (std::none_of(heads.begin(), heads.end(), [](auto& h) { return h.loss == Loss::bce; }))
-    return {};
-  Batch batch;
-  for (std::int64_t i = 0; i < data.samples(); ++i) {
-    batch.clear();
-    data.append(i, batch);
-    std::size_t column = 0;
-    for (const HeadSpec& head : heads) {
-      const std::size_t end = column + static_cast<std::size_t>(head.targets());
-      for (; column < end; ++column) {
-        const float v = batch.values[column];
-        if (head.loss != Loss::bce || (v >= 0 && v <= 1)) continue;
-        return bad("y, row " + std::to_string(data.row_of(i)) + ", column " +
-                   std::to_string(column) + " (from 0) is " +
-                   format_double(static_cast<double>(v)) +
-                   ": \"bce\" takes probabilities, from 0 to 1");
-      }
-    }
-  }
-  return {};
-}
-
 Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options) {
   LOOM_TRY(spec.check());
-  LOOM_TRY(check_form(data.form(), network, spec));
-  LOOM_TRY(check_finite(data, network.takes_missing()));
-  LOOM_TRY(check_probabilities(data, spec));
+  LOOM_TRY(check_data(data, network, spec));
   if (spec.validation.share > 0 && !options.judged) return bad("\"validation\" is for loom train, which holds samples back; here the caller judges");
   TrainingSpec resolved = spec;
+  if (spec.class_weights.is_string())
+    resolved.class_weights = balanced_weights(data, network, spec.ignore);
   if (resolved.steps == 0) {
     const auto samples = checked_mul(static_cast<std::uint64_t>(data.samples()), static_cast<std::uint64_t>(spec.epochs));
     if (!samples || *samples > (std::uint64_t{1} << 60)) return bad(std::to_string(spec.epochs) + " epochs are too many samples");
@@ -140,6 +78,10 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   LearnerOptions learning;
   learning.loss = spec.loss;
   learning.delta = spec.delta;
+  learning.loss_weight = spec.loss_weight;
+  learning.ignore = spec.ignore;
+  learning.class_weights = resolved.weights_of_classes();
+  learning.weighted = data.form().weighted;
   learning.heads = spec.heads;
   learning.fp8 = spec.fp8;
   learning.recompute = spec.checkpoint;
@@ -254,6 +196,7 @@ Status Trainer::fill(std::int64_t first, std::int64_t count) {
       shift_picture(std::span(batch_.x).last(static_cast<std::size_t>(in.width)), in.dims.end()[-2], in.dims.back(), spec_.shift, static_cast<std::uint64_t>(spec_.seed), static_cast<std::uint64_t>(i));
     }
   }
+  learner_.weigh(batch_.weights);
   if (!batch_.positions.empty())
     return learner_.batch(batch_.ids, batch_.positions, batch_.classes);
   const std::span<const float> x(batch_.x), values(batch_.values);
@@ -269,6 +212,7 @@ Result<StepReport> Trainer::step() {
   if (!matrices_.empty() && done_ >= spec_.quantize.after) LOOM_TRY(set_quantized(true));
   const std::int64_t number = done_ + 1, part = spec_.batch / spec_.micro_batches;
   StepReport report{.step = number, .steps = spec_.steps, .heads = std::vector<double>(spec_.heads.size()), .rate = spec_.schedule.at(number)};
+  double weight = 0;
   for (std::int64_t micro = 0; micro < spec_.micro_batches; ++micro) {
     LOOM_TRY(fill(done_ * spec_.batch + micro * part, part));
     if (spec_.fp8) learner_.set_loss_scale(scale_.value());
@@ -276,18 +220,20 @@ Result<StepReport> Trainer::step() {
     report.loss += learner_.loss_sum();
     for (std::size_t i = 0; i < report.heads.size(); ++i) report.heads[i] += learner_.loss_sum(i);
     report.rows += batch_.rows;
-    report.counted += batch_.counted;
+    report.counted += learner_.counted();
+    weight += learner_.weight();
   }
   if (report.counted == 0) return bad("step " + std::to_string(number) + ": no row has a target");
-  report.loss /= static_cast<double>(report.counted);
-  for (double& loss : report.heads) loss /= static_cast<double>(report.counted);
+  if (!(weight > 0)) return bad("step " + std::to_string(number) + ": all of its rows have the weight 0");
+  report.loss /= weight;
+  for (double& loss : report.heads) loss /= weight;
   if (!(report.loss - report.loss == 0)) return bad("step " + std::to_string(number) + ": the loss is not finite; a lower rate, a longer warm-up or \"clip_norm\" may help");
   if (spec_.fp8) {
     report.loss_scale = scale_.value();
     report.skipped = !learner_.gradients_finite();
   }
   if (!report.skipped) {
-    LOOM_TRY(learner_.update(report.rate, report.counted, number - scale_.skipped));
+    LOOM_TRY(learner_.update(report.rate, weight, number - scale_.skipped));
     if (++scale_.since >= kScaleGrowth && scale_.exponent < kMostScale) scale_.exponent += 1, scale_.since = 0;
   } else {
     if (scale_.exponent == kLeastScale) return bad("step " + std::to_string(number) + ": gradients are not finite in fp8 at any loss scale; a lower rate, or \"fp8\" off, may help");
@@ -306,6 +252,31 @@ Status Trainer::run(const std::function<Result<bool>(const StepReport&)>& after_
     if (!go_on || done_ == spec_.steps) LOOM_TRY(sync());
     if (!go_on) return Status(Code::cancelled, "training: stopped after step " + std::to_string(done_) + " of " + std::to_string(spec_.steps));
   }
+  return {};
+}
+
+Status Trainer::extend(std::int64_t steps, std::int64_t epochs) {
+  if (steps < 0 || epochs < 0 || (steps > 0) == (epochs > 0))
+    return bad("extend: give either steps or epochs, at least 1");
+  // Samples are numbered through the whole training.
+  const auto most = std::uint64_t{1} << 60;
+  const auto batch = static_cast<std::uint64_t>(spec_.batch),
+             samples = static_cast<std::uint64_t>(data_.samples());
+  auto total = checked_add(static_cast<std::uint64_t>(spec_.steps), static_cast<std::uint64_t>(steps));
+  if (epochs > 0) {
+    const std::uint64_t whole = static_cast<std::uint64_t>(spec_.steps) * batch / samples;
+    total = checked_mul(whole + static_cast<std::uint64_t>(epochs), samples);
+    if (total) total = (*total + batch - 1) / batch;
+  }
+  if (!total || *total > most / batch)
+    return bad("extend: that is more than 2^60 samples");
+  const auto end = static_cast<std::uint64_t>(spec_.schedule.steps);
+  if (has_end(spec_.schedule.kind) && end < *total)
+    return bad("extend: the schedule \"" + std::string(name(spec_.schedule.kind)) +
+               "\" ends at step " + std::to_string(end) + ", this would be step " +
+               std::to_string(*total) + ": give it \"steps\" at the beginning");
+  spec_.steps = static_cast<std::int64_t>(*total);
+  spec_.epochs = 0;
   return {};
 }
 

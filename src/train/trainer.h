@@ -22,7 +22,7 @@ namespace loom {
 struct StepReport {
   std::int64_t step = 0;   // done, from 1
   std::int64_t steps = 0;  // of the whole training
-  double loss = 0;         // mean over the counted rows, before the update
+  double loss = 0;         // mean over the counted rows, by their weights, before the update
   std::vector<double> heads;  // where there are several: the mean of each, without its weight
   double rate = 0;         // learning rate of the update
   double loss_scale = 0;   // with "fp8": of this step
@@ -54,14 +54,9 @@ struct TrainerOptions {
   bool poison = false;  // tests: NaN in what was not written
 };
 
-// Targets of "bce" are probabilities: others have losses below 0 and no end. The error names value,
-// row and column.
-Status check_probabilities(const DataSource& data, const TrainingSpec& spec);
-
 class Trainer {
  public:
-  // Data with a value that is NaN or infinite is refused, but for a NaN where a layer takes it for
-  // a missing one.
+  // Data that cannot be learned from is refused by place and value (check_data.h).
   // The spec's network and data fields are not read: the caller brings both (create_network and
   // open_data make them of a spec). Network, data and pool must outlive the trainer. Errors: a spec
   // out of range, a form of data that the network does not take.
@@ -72,6 +67,10 @@ class Trainer {
   Result<StepReport> step();
   // Steps until the end; after each the callback says whether to go on (then `cancelled`).
   Status run(const std::function<Result<bool>(const StepReport&)>& after_step);
+
+  // Makes the training longer, by steps, or by epochs to their end (the other is 0): it goes on
+  // with the bits of one training of that length. Errors: the schedule ends before.
+  Status extend(std::int64_t steps, std::int64_t epochs);
 
   // Masters of the weights alone, and back.
   std::vector<TrainingTensor> weights() const;

@@ -1,5 +1,7 @@
 #include "train/validation.h"
 
+#include "train/check_data.h"
+
 namespace loom {
 
 Json Best::to_json() const {
@@ -21,10 +23,19 @@ Result<Best> Best::from_json(const Json& json) {
   return best;
 }
 
+EvaluatorOptions judging(const Trainer& trainer, const std::string& isa) {
+  const TrainingSpec& spec = trainer.spec();
+  return {.loss = spec.loss,
+          .delta = spec.delta,
+          .ignore = spec.ignore,
+          .class_weights = spec.weights_of_classes(),
+          .isa = isa,
+          .adapter = trainer.adapter()};
+}
+
 Result<std::unique_ptr<Validation>> Validation::create(Trainer& trainer, const DataSource& data, ThreadPool& pool, const std::string& isa) {
   auto validation = std::unique_ptr<Validation>(new Validation(trainer, data, pool, isa));
-  LOOM_TRY(check_finite(data, trainer.network().takes_missing()).at("the samples held back"));
-  LOOM_TRY(check_probabilities(data, trainer.spec()).at("the samples held back"));
+  LOOM_TRY(check_data(data, trainer.network(), trainer.spec()).at("the samples held back"));
   validation->every_ = trainer.spec().validation.every;
   validation->patience_ = trainer.spec().validation.patience;
   LOOM_TRY(validation->evaluate());
@@ -34,7 +45,7 @@ Result<std::unique_ptr<Validation>> Validation::create(Trainer& trainer, const D
 // Made for the dtypes that the network has.
 Status Validation::evaluate() {
   quantized_ = trainer_.quantized();
-  LOOM_ASSIGN(evaluator_, Evaluator::create(trainer_.network(), data_, trainer_.spec().loss, trainer_.spec().delta, pool_, isa_, trainer_.adapter()));
+  LOOM_ASSIGN(evaluator_, Evaluator::create(trainer_.network(), data_, pool_, judging(trainer_, isa_)));
   return {};
 }
 
@@ -47,7 +58,7 @@ Result<Metrics> Validation::judge() {
     return Status(Code::invalid_argument,
                   "training: after step " + std::to_string(trainer_.done()) +
                       " the loss of the samples held back is not finite; a lower rate may help");
-  if (metrics.rows == 0) return Status(Code::invalid_argument, "training: no row that was held back has a target");
+  if (metrics.rows == 0) return Status(Code::invalid_argument, "training: no row that was held back has a target and a weight above 0");
   if (best.step == 0 || metrics.loss < best.loss) {
     best.step = trainer_.done();
     best.stale = 0;

@@ -23,6 +23,9 @@ struct Best {
   static Result<Best> from_json(const Json& json);
 };
 
+// By the loss that the trainer learns, with the adapter that learns.
+EvaluatorOptions judging(const Trainer& trainer, const std::string& isa);
+
 class Validation {
  public:
   // `spec` is the trainer's, `learned` the samples of its training. Trainer, data and pool must outlive it.

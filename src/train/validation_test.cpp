@@ -68,7 +68,7 @@ TEST(Validation, StopsEarlyAndKeepsTheBest) {
   ASSERT_TRUE(entity.ok());
   auto kept = load_network(*entity);
   ASSERT_TRUE(kept.ok()) << kept.status().to_string();
-  auto evaluator = Evaluator::create(*kept, *run.split_.held_back, Loss::mse, 1, run.pool);
+  auto evaluator = Evaluator::create(*kept, *run.split_.held_back, run.pool, {});
   ASSERT_TRUE(evaluator.ok());
   EXPECT_EQ(evaluator->measure()->loss, *best);
 }

@@ -243,7 +243,7 @@ class Suite {
             LOOM_TRY(learner.accumulate(micro));
             loss = learner.loss_sum();
           }
-          LOOM_TRY(learner.update(kind == OptimizerKind::sgd ? 0.05 : 0.003, 2 * c.sequences * c.length, step));
+          LOOM_TRY(learner.update(kind == OptimizerKind::sgd ? 0.05 : 0.003, static_cast<double>(2 * c.sequences * c.length), step));
         }
         LOOM_TRY(learner.sync());
         Sha256 sha;
@@ -284,7 +284,7 @@ class Suite {
         LOOM_TRY(learner.batch(std::span<const float>(x), std::span<const float>(y)));
         LOOM_TRY(learner.accumulate());
         loss = learner.loss_sum();
-        LOOM_TRY(learner.update(c.rate, kRows, step));
+        LOOM_TRY(learner.update(c.rate, static_cast<double>(kRows), step));
       }
       LOOM_TRY(learner.sync());
       Sha256 sha;

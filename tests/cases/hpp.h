@@ -109,6 +109,7 @@ inline result network_pack(handle h, text f, size n, err e) { return attempt(e, 
 inline result network_program(handle h, text s, size n, handle* o, err e) { return gives(o, e, [&] { return As<Network>(h)->program(sv(s, n)); }); }
 
 inline result session_create(handle h, text s, size n, handle* o, err e) { return gives(o, e, [&] { return Session(*As<Network>(h), sv(s, n)); }); }
+inline result session_run_f64(handle h, std::int64_t rows, const double* x, size xn, double* y, size yn, err e) { return attempt(e, [&] { As<Session>(h)->run(rows, sp(x, xn), sp(y, yn)); }); }
 inline result session_run(handle h, std::int64_t rows, const float* x, size xn, float* y, size yn, err e) { return attempt(e, [&] { As<Session>(h)->run(rows, sp(x, xn), sp(y, yn)); }); }
 inline result session_run_ids(handle h, const std::int32_t* i, size in, float* y, size yn, err e) { return attempt(e, [&] { As<Session>(h)->run_ids(sp(i, in), sp(y, yn)); }); }
 inline result session_run_tokens(handle h, const std::int32_t* i, size in, const std::int32_t* p, size pn, const std::int32_t* q, size qn, const std::int32_t* r, size rn, float* y, size yn, err e) {
@@ -143,6 +144,7 @@ inline result onnx_network(handle h, handle* network, handle* ports, err e) {
     *ports = kept(t.ports);
   });
 }
+inline result data_weighted(handle h, const float* w, size n, handle* o, err e) { return gives(o, e, [&] { return As<Data>(h)->weighted(sp(w, n)); }); }
 inline result data_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Data>(h)->info(); }); }
 
 inline result trainer_create(handle h, handle d, text s, size n, text p, size pn, handle* o, err e) { return gives(o, e, [&] { return Trainer(*As<Network>(h), *As<Data>(d), sv(s, n), sv(p, pn)); }); }
@@ -152,6 +154,7 @@ inline result trainer_step(handle h, std::int64_t steps, std::int64_t* step, dou
     *step = r.step, *loss = r.loss, *rate = r.rate, *rows = r.rows;
   });
 }
+inline result trainer_extend(handle h, std::int64_t steps, std::int64_t epochs, std::int64_t* total, err e) { return attempt(e, [&] { *total = As<Trainer>(h)->extend(steps, epochs); }); }
 inline result trainer_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Trainer>(h)->info(); }); }
 inline result trainer_digest(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Trainer>(h)->digest(); }); }
 inline result trainer_save(handle h, text s, size n, err e) { return attempt(e, [&] { As<Trainer>(h)->save(sv(s, n)); }); }

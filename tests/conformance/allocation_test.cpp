@@ -69,7 +69,7 @@ TEST_P(Allocation, NoneWhileALearnerLearns) {
   auto learner = Learner::create(n, pool, {.loss = Loss::cross_entropy, .max_rows = 8, .max_positions = 8, .micro_batches = 2});
   ASSERT_TRUE(learner.ok()) << learner.status().to_string();
   const std::uint32_t ids[] = {1, 2, 3, 4, 5}, positions[] = {0, 1, 0, 1, 2};
-  const std::int32_t target[] = {2, 3, 4, 5, -1};
+  const std::int32_t target[] = {2, 3, 4, 5, kIgnoredClass};
   ASSERT_TRUE(learner->batch(std::span(ids), std::span(positions), std::span(target)).ok());
   ASSERT_TRUE(learner->accumulate().ok());
   const long before = allocations.load();

@@ -65,12 +65,18 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
       b.ids.push_back(random.below(at++, static_cast<std::uint32_t>(network.input().ids)));
     for (std::int64_t p = 0; p < axis.places; ++p) b.classes.push_back(static_cast<std::int32_t>(random.below(at++, static_cast<std::uint32_t>(axis.classes))));
   }
-  b.classes.back() = -1;  // one row is left out
+  b.classes.back() = kIgnoredClass;  // one row is left out
   if (!options.heads.empty()) b.y.clear();
   for (std::size_t i = 0; i < rows; ++i)
     for (const HeadSpec& head : options.heads)
       for (std::int64_t t = 0; t < head.targets(); ++t)
-        b.y.push_back(takes_classes(head.loss) ? static_cast<float>(random.below(at++, static_cast<std::uint32_t>(head.columns + 1))) - 1 : 2 * random.uniform(at++) - 1);
+        if (!takes_classes(head.loss)) {
+          b.y.push_back(2 * random.uniform(at++) - 1);
+        } else {
+          const std::uint32_t drawn =
+              random.below(at++, static_cast<std::uint32_t>(head.columns + 1));
+          b.y.push_back(static_cast<float>(drawn == 0 ? kIgnoredClass : static_cast<std::int32_t>(drawn) - 1));
+        }
   auto give = [&] {
     const std::span<const std::uint32_t> ids(b.ids);
     if (steps) return classes ? learner->batch(ids, std::span<const std::int32_t>(b.classes)) : learner->batch(ids, std::span<const float>(b.y));

@@ -69,7 +69,7 @@ TEST(TorchLayers, LayersGiveItsNumbersAndGradients) {
       expect_close(got, numbers(*want), g.path + ":" + g.role);
     }
     // An update without a rate: what changes, does so by itself.
-    ASSERT_TRUE(learner->update(0, rows, 1).ok());
+    ASSERT_TRUE(learner->update(0, static_cast<double>(rows), 1).ok());
     for (const auto& [name, want] : c.find("after")->as_object()) {
       const std::size_t colon = name.find(':');
       expect_close(network->find(name.substr(0, colon), name.substr(colon + 1))->master(), numbers(want), name);

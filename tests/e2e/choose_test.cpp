@@ -83,6 +83,29 @@ TEST(Choose, PredictsFromRawValues) {
   EXPECT_EQ(loom({"show", net}).code, 0);
 }
 
+// Labels as scikit-learn's users write them: of a table classes by their value; where a class is a
+// number by itself -1 is none (finding A3).
+TEST(Choose, LabelsOfMinusOneAreAClass) {
+  std::string csv = "a,b,y\n";
+  for (int i = 0; i < 80; ++i)
+    csv += std::to_string(i) + "," + std::to_string(i % 7) + (i < 40 ? ",-1\n" : ",1\n");
+  const Folder folder;
+  const std::string data = folder.write("t.csv", csv), net = folder / "t.entity";
+  Outcome o = loom({"train", "--data", data, "--out", net});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE((o.out + o.err).find("target: column 'y', 2 classes: '-1', '1'"), std::string::npos)
+      << o.out << o.err;
+  o = loom({"predict", net, "--data", folder.write("new.csv", "a,b\n3,1\n77,2\n")});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out.substr(0, 3), "-1,") << o.out;
+  EXPECT_NE(o.out.find("\n1,"), std::string::npos) << o.out;
+
+  folder.write("f/train-images-idx3-ubyte", std::string("\0\0\x08\2\0\0\0\4\0\0\0\1\1\2\3\4", 16));
+  folder.write("f/train-labels-idx1-ubyte", std::string("\0\0\x09\1\0\0\0\4\1\xff\1\xff", 12));
+  LOOM_EXPECT_REFUSED(loom({"train", "--data", folder / "f", "--out", folder / "x.entity"}), 3,
+                      "the target of sample 1 is -1: classes are whole numbers from 0");
+}
+
 TEST(Choose, AnswersAreInTheUnitsOfTheTarget) {
   std::string csv;
   for (int i = 0; i < 300; ++i) csv += std::to_string(i) + "," + std::to_string(i % 7) + "," + std::to_string(1'000'000 + 2000 * i) + "\n";
@@ -94,6 +117,32 @@ TEST(Choose, AnswersAreInTheUnitsOfTheTarget) {
   const Outcome p = loom({"predict", net, "--data", folder.write("x.csv", "150,3\n20,1\n")});
   ASSERT_EQ(p.code, 0) << p.err;
   EXPECT_NEAR(std::stod(p.out), 1'300'000, 15'000);
+}
+
+// A unit changes nothing: what is of size 1e-13 is learned as what is of size 1 (finding A5), and a
+// constant stays one.
+TEST(Choose, TinyNumbersAreLearned) {
+  const Folder folder;
+  const auto learned = [&](double unit, const std::string& name) {
+    std::string csv = "a,b,c,y\n";
+    for (int i = 0; i < 300; ++i) {
+      const double a = i % 17, b = (i * 7) % 23;
+      csv += format_double(a * unit) + "," + format_double(b * unit) + "," +
+             format_double(5 * unit) + "," + format_double((a * a - 3 * b + 40) * unit) + "\n";
+    }
+    const std::string data = folder.write(name + ".csv", csv), net = folder / (name + ".entity");
+    const Outcome o = loom({"train", "--data", data, "--out", net, "--json"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    const Outcome p = loom({"predict", net, "--data", folder.write("x.csv", "a,b,c\n" + format_double(3 * unit) + "," + format_double(20 * unit) + "," + format_double(5 * unit) + "\n")});
+    EXPECT_EQ(p.code, 0) << p.err;
+    return std::pair{figure(last_line(o.out), "validation", "r2"), std::stod(p.out) / unit};
+  };
+  const auto [r2, answer] = learned(1, "plain");
+  EXPECT_GT(r2, 0.99);
+  EXPECT_NEAR(answer, -11, 3);
+  const auto [tiny_r2, tiny_answer] = learned(1e-13, "tiny");
+  EXPECT_NEAR(tiny_r2, r2, 0.005);
+  EXPECT_NEAR(tiny_answer, answer, 1.5);
 }
 
 TEST(Choose, GoesOnWhereItStopped) {

@@ -1,6 +1,7 @@
 // Trains what a JSON file says and prints initial weights and losses: the other half of tests/parity/train_curves.py and torch_curves.py.
 //   train_curves_driver FILE    {"spec": training spec, "data": {"x": [...], "width": N, "y": [...], "targets": M}, "classes": [...] in place of y and
-//                               targets, or {"ids": [...], "length": N}}; or a list of such jobs, which gives a list
+//                               targets, or {"ids": [...], "length": N}, and "weights": [...] of the samples};
+//                               or a list of such jobs, which gives a list
 #include <cstdio>
 
 #include "base/files/source.h"
@@ -17,7 +18,7 @@ Result<std::vector<float>> reals(const Json& data, std::string_view key) {
   return values;
 }
 
-Result<std::unique_ptr<DataSource>> source(const Json& data) {
+Result<std::unique_ptr<DataSource>> unweighted(const Json& data) {
   if (data.find("ids")) {
     LOOM_ASSIGN(const std::vector<float> ids, reals(data, "ids"));
     LOOM_ASSIGN(const std::int64_t length, data.get_integer("length", 1));
@@ -35,6 +36,14 @@ Result<std::unique_ptr<DataSource>> source(const Json& data) {
   LOOM_ASSIGN(const std::int64_t targets, data.get_integer("targets", 1));
   LOOM_ASSIGN(auto arrays, ArrayData::create(std::move(x), width, std::move(y), targets));
   return std::unique_ptr<DataSource>(std::move(arrays));
+}
+
+Result<std::unique_ptr<DataSource>> source(const Json& data) {
+  LOOM_ASSIGN(std::unique_ptr<DataSource> samples, unweighted(data));
+  if (!data.find("weights")) return samples;
+  LOOM_ASSIGN(std::vector<float> of_samples, reals(data, "weights"));
+  LOOM_ASSIGN(auto weighted, WeightedData::create(std::move(samples), std::move(of_samples)));
+  return std::unique_ptr<DataSource>(std::move(weighted));
 }
 
 Json weights(Network& network) {

@@ -22,12 +22,15 @@ def kind(field):
     if field["type"] in ("integers", "integer lists", "strings"):
         return {}
     if field["type"] == "object":
-        return {"type": "object"}
+        return {} if "names" in field else {"type": "object"}
     return {"$ref": "#/$defs/" + field["type"]}
 
 
 def allowed(field):
     """What its value may be, beside its type."""
+    if "names" in field and field["type"] == "object":  # a name, or numbers
+        return {"oneOf": [{"enum": field["names"]},
+                          {"type": "array", "items": {"type": "number", "minimum": 0}}]}
     if "names" in field:
         none = [""] if field.get("default") == "" and not field.get("required") else []
         return {"enum": field["names"] + none}

@@ -15,7 +15,8 @@ def type_of(field):
         return KINDS[field["type"]]
     if field["key"] == "activation" and field["type"] == "enum" and len(field["names"]) > 2:
         return "Activation"
-    return " | ".join("'%s'" % n for n in field["names"])
+    names = " | ".join("'%s'" % n for n in field["names"])
+    return "number[] | " + names if field["type"] == "object" else names
 
 
 def comment(text, indent=""):

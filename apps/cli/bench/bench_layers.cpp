@@ -57,7 +57,7 @@ class Pass {
     Emit emit(program);
     const Rows rows{1, emit.u32_register("R", static_cast<std::uint32_t>(layer.rows)), kNone};
     const Shape& in = pass.network_->input();
-    const View x = emit_input(emit, in, rows);
+    const View x = emit_input(emit, *pass.network_, rows);
     NetworkEmitter emitter(*pass.network_, emit, {.training = true, .learning = true, .max_positions = 64});
     LOOM_ASSIGN(const View y, emitter.forward(x));
     emit.copy_to(emit.convert(y, ValueType::f32), emit.output("y", ValueType::f32, rows, y.cols));
@@ -92,6 +92,7 @@ class Pass {
       for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t c = 0; c < buffer.cols; ++c) {
           if (buffer.type == ValueType::u32) executor_->row<std::uint32_t>(id, r)[static_cast<std::size_t>(c)] = static_cast<std::uint32_t>(in.ids > 0 && buffer.role == "ids" ? r * 11 % in.ids : buffer.role == "positions" ? r : 0);
+          else if (buffer.type == ValueType::f64) executor_->row<double>(id, r)[static_cast<std::size_t>(c)] = static_cast<double>(wave(r * buffer.cols + c));
           else executor_->row<float>(id, r)[static_cast<std::size_t>(c)] = wave(r * buffer.cols + c);
         }
     }

@@ -19,6 +19,7 @@
 #include "outputs.h"
 #include "report/report.h"
 #include "telemetry/event_file.h"
+#include "train/check_data.h"
 #include "train/checkpoint.h"
 #include "train/choose/choose.h"
 
@@ -475,8 +476,8 @@ Result<Json> figures_of(Course& course, std::string& text) {
   LOOM_TRY(trainer.set_weights(best.weights));
   const DataSource& judged = job.test ? *job.test : *job.split.held_back;
   LOOM_ASSIGN(Evaluator evaluator,
-              Evaluator::create(course.job.net(), judged, job.spec.loss, job.spec.delta,
-                                course.pool, course.args.isa, trainer.adapter()));
+              Evaluator::create(course.job.net(), judged, course.pool,
+                                judging(trainer, course.args.isa)));
   LOOM_ASSIGN(const Metrics metrics, evaluator.measure());
   if (job.test) figures.set("test", metrics.to_json());
   text += std::string(job.test     ? "test"
@@ -549,6 +550,10 @@ int train(const Args& a, Job job) {
   std::unique_ptr<Validation> validation;
   if (job.split.held_back) {
     LOOM_OR_EXIT(validation, Validation::create(*trainer, *job.split.held_back, pool, a.isa), kRefused);
+  }
+  if (job.test) {
+    const Status good = check_data(*job.test, network, trainer->spec()).at("the test samples");
+    if (!good.ok()) return fail(good, kRefused);
   }
   Course course{a, job, *trainer, pool, validation.get()};
   if (a.resume)

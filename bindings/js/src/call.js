@@ -53,7 +53,15 @@ function arrayOf(name, value, type) {
   if (value === undefined) return new Type(0);
   if (value === null || typeof value === 'string' || typeof value[Symbol.iterator] !== 'function')
     throw errorNamed('invalid_argument', `${name}: expected an array of numbers`);
-  return type === 'i64' ? Type.from(value, BigInt) : Type.from(value);
+  if (type === 'i64') return Type.from(value, BigInt);
+  const array = Type.from(value);
+  // An Int32Array cuts fractions off and wraps what is too large.
+  if (type === 'i32') {
+    const given = Array.isArray(value) || ArrayBuffer.isView(value) ? value : [...value];
+    const at = array.findIndex((v, i) => v !== Number(given[i]));
+    if (at >= 0) throw errorNamed('invalid_argument', `${name}[${at}]: expected a whole number of 32 bits, got ${String(given[at])}`);
+  }
+  return array;
 }
 
 function integer(name, value, least, most) {

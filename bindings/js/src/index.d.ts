@@ -169,12 +169,15 @@ export type * from './topology.js';
 import type { TrainingSpec } from './training_spec.js';
 export type * from './training_spec.js';
 export type TrainingData =
-  | { x: Rows; y: Rows }
-  | { x: Rows; classes: Numbers }
-  | { ids: Numbers; ends?: Numbers; length?: number }
-  | { ids: Numbers; y: Rows }
-  | { ids: Numbers; classes: Numbers }
-  | { csv: string; targets?: string[]; class?: string; header?: boolean; separator?: string };
+  /** Of the samples' losses. */
+  { weights?: Numbers } & (
+    | { x: Rows; y: Rows }
+    | { x: Rows; classes: Numbers }
+    | { ids: Numbers; ends?: Numbers; length?: number }
+    | { ids: Numbers; y: Rows }
+    | { ids: Numbers; classes: Numbers }
+    | { csv: string; targets?: string[]; class?: string; header?: boolean; separator?: string }
+  );
 export interface Step {
   step: number;
   loss: number;
@@ -235,6 +238,8 @@ export class Trainer extends Handled {
   digestAsync(): Promise<string>;
   step(steps?: number): Step;
   stepAsync(steps?: number): Promise<Step>;
+  /** Makes the training longer, with the bits of one training of that length; returns its steps. */
+  extend(more: { steps: number } | { epochs: number }): number;
   save(): Uint8Array;
   save(path: string): void;
   saveAsync(): Promise<Uint8Array>;

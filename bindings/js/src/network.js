@@ -45,7 +45,7 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
 export class Trainer extends Handled {
   #place = 'cpu';
 
-  /** data: {x, y} rows and their targets, {x, classes}, {ids, ends, length}, {ids, y} or {ids, classes} for rows of ids, or {csv, targets, ...}. */
+  /** data: {x, y} rows and their targets, {x, classes}, {ids, ends, length}, {ids, y} or {ids, classes} for rows of ids, or {csv, targets, ...}; with `weights` a weight for each sample. */
   constructor(network, data, spec) {
     const lib = network.library;
     super(lib, 'trainer', data instanceof Made ? data.handle : runNow(lib, Trainer.#make(network, data, spec, 'cpu')));
@@ -57,11 +57,13 @@ export class Trainer extends Handled {
     return new Trainer(network, new Made(handle, place));
   }
   static *#make(network, data, spec, place) {
-    const { data: given } = yield dataCall(network, data);
+    const { weights, ...samples } = data;
+    const made = [(yield dataCall(network, samples)).data];
     try {
-      return (yield ['trainer_create', { network: network.handle, data: given, spec: snake(spec), options: optionsOf(place) }]).trainer;
+      if (weights !== undefined) made.push((yield ['data_weighted', { samples: made[0], weights: rowsOf(weights) }]).data);
+      return (yield ['trainer_create', { network: network.handle, data: made.at(-1), spec: snake(spec), options: optionsOf(place) }]).trainer;
     } finally {
-      network.library.release(given);
+      for (const handle of made) network.library.release(handle);
     }
   }
   call(name, args) {
@@ -87,6 +89,10 @@ export class Trainer extends Handled {
   }
   stepAsync(steps = 1) {
     return this.#ask('step', { steps });
+  }
+  /** Makes the training longer, by {steps} or by {epochs}: the bits of one training of that length. Returns its steps. */
+  extend({ steps = 0, epochs = 0 }) {
+    return this.call('extend', { steps, epochs }).total;
   }
   /** A checkpoint, which is an .entity file; in Node also to a path. */
   save(path) {

@@ -307,8 +307,18 @@ export interface TrainingSpec {
   loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce';
   /** of `huber`: where it turns from squares to a line; at least 1e-6, below 1e12; default 1 */
   delta?: number;
+  /** gradients are those of the loss times this, as of a head's `weight`; reports are of the
+   *  loss itself; above 0; default 1 */
+  lossWeight?: number;
   /** several losses in place of `loss`, see below */
   heads?: HeadSpec[];
+  /** of `cross_entropy`: a list with the weight of each class, or `balanced`: rows / (classes
+   *  that occur * rows of the class), see below */
+  classWeights?: number[] | 'balanced';
+  /** the class of rows, steps or pixels that have no target and are not counted; any other
+   *  negative class, or one that the network does not have, is refused by row and value; at
+   *  least -2147483648; default -100 */
+  ignore?: number;
   /** an adapter learns in the network's place, see below */
   lora?: LoraSpec;
   /** what cells keep for backward is computed again there (gradient checkpointing): less

@@ -162,6 +162,41 @@ test('rows of ids are sequences, and what does not go with them is refused', asy
   network.dispose();
 });
 
+test('only one class is left out, and what is no class is refused by row', () => {
+  const network = new Network({
+    format: 'loom-topology', version: 1, layers_per_cell: 1, input: { width: 1 },
+    cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 2 }],
+  });
+  const x = [[0], [1], [2]], spec = { loss: 'cross_entropy', steps: 1, batch: 3 };
+  assert.throws(() => new Trainer(network, { x, classes: [1, -1, 1] }, spec), /classes, row 1 is -1: .*labels -1 and \+1/);
+  new Trainer(network, { x, classes: [1, -1, 1] }, { ...spec, ignore: -1 }).dispose();
+  new Trainer(network, { x, classes: [1, -100, 0] }, spec).dispose();
+  for (const value of [0.9, NaN, 2 ** 32 + 1])
+    assert.throws(() => new Trainer(network, { x, classes: [0, value, 1] }, spec), /classes\[1\]: expected a whole number of 32 bits, got /);
+  network.dispose();
+});
+
+test('samples and classes have weights, and a training becomes longer', () => {
+  const net = () => new Network({
+    format: 'loom-topology', version: 1, layers_per_cell: 1, input: { width: 1 },
+    cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 2 }],
+  }, { seed: 3 });
+  const x = [[0], [1], [2]], classes = [0, 1, 1], spec = { loss: 'cross_entropy', steps: 4, batch: 3 };
+  const digest = (data, settings, more = 0) => {
+    const network = net(), trainer = new Trainer(network, data, settings);
+    if (more) assert.equal(trainer.extend({ steps: more }), 4);
+    trainer.step(100);
+    const found = trainer.digest;
+    trainer.dispose(), network.dispose();
+    return found;
+  };
+  const plain = digest({ x, classes }, spec), weighted = digest({ x, classes, weights: [3, 1, 1] }, spec);
+  assert.notEqual(weighted, plain);
+  assert.equal(digest({ x, classes }, { ...spec, classWeights: [3, 1] }), weighted);
+  assert.equal(digest({ x, classes }, { ...spec, steps: 1 }, 3), plain);
+  assert.throws(() => digest({ x, classes, weights: [1] }, spec), /a weight for each of 3 samples, got 1/);
+});
+
 test('networks learn, are saved and morphed', async () => {
   const net = new Network(TOPOLOGY, { seed: 1 });
   const losses = [];

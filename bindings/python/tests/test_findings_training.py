@@ -170,7 +170,7 @@ class GoingOn(unittest.TestCase):
         # At the end of a cosine the rate is 0: nothing would be learned, without a word.
         trainer = small().trainer(X, Y, epochs=1, batch=10, schedule={"type": "cosine", "rate": 0.1})
         trainer.run()
-        with self.assertRaisesRegex(ValueError, "'cosine' ends at step 2, this would be step 4"):
+        with self.assertRaisesRegex(ValueError, '"cosine" ends at step 2, this would be step 4'):
             trainer.extend(epochs=1)
         longer = {"type": "cosine", "rate": 0.1, "steps": 4}
         one, two = small(), small()
@@ -180,6 +180,18 @@ class GoingOn(unittest.TestCase):
         trainer.extend(epochs=1)
         trainer.run()
         self.assertEqual(one.digest(), two.digest())
+
+    def test_D_adapters_go_on_too(self):
+        one, two = small(), small()
+        whole = one.trainer(X, Y, steps=6, batch=5, lora={"rank": 1, "targets": ["weight"]})
+        whole.run()
+        trainer = two.trainer(X, Y, steps=2, batch=5, lora={"rank": 1, "targets": ["weight"]})
+        trainer.run()
+        trainer.extend(epochs=1)
+        self.assertEqual(trainer.run().step, 4)
+        trainer.extend(steps=2)
+        trainer.run()
+        self.assertEqual(trainer.digest(), whole.digest())
 
     def test_D_extend_refuses(self):
         trainer = small().trainer(X, Y, epochs=1)
@@ -197,16 +209,13 @@ class HeldBack(unittest.TestCase):
     @staticmethod
     def parts(y, seed=0, share=0.2):
         y = np.array(y, np.int32)
-        x = np.arange(len(y), dtype=np.float32)[:, None]
-        learned, known, (held, judged) = fitting._hold_back(x, y, share, seed)
-        rows = np.concatenate([learned, held])[:, 0].astype(int)
-        assert sorted(rows) == list(range(len(y)))  # each sample is on one side
-        assert (np.concatenate([known, judged]) == y[rows]).all()
-        return [[int((part == c).sum()) for c in np.unique(y)] for part in (judged, known)]
+        learned, held = fitting._hold_back(y, share, seed, -100)
+        assert sorted([*learned, *held]) == list(range(len(y)))  # each sample is on one side
+        return [[int((y[part] == c).sum()) for c in np.unique(y)] for part in (held, learned)]
 
     def test_E_classes_keep_their_proportions(self):
         # As Loom's own split: tests of Split in src/train.
-        y = [0] * 90 + [1] * 20 + [2] * 7 + [3] * 2 + [4] + [-1] * 4
+        y = [0] * 90 + [1] * 20 + [2] * 7 + [3] * 2 + [4] + [-100] * 4
         for seed in range(3):
             with self.assertWarnsRegex(UserWarning, "of one sample are learned.*: 4$"):
                 held, learned = self.parts(y, seed)
@@ -218,10 +227,154 @@ class HeldBack(unittest.TestCase):
 
     def test_E_values_and_maps_are_split_as_they_were(self):
         for y in (X[:, :1], np.zeros((20, 2), np.int32)):
-            held = fitting._hold_back(X, y, 0.2, 3)[2]
-            self.assertEqual((len(held[0]), len(held[1])), (4, 4))
+            learned, held = fitting._hold_back(y, 0.2, 3, -100)
+            self.assertEqual((len(learned), len(held)), (16, 4))
         history = welvet.train(small(2), X, CLASSES, epochs=1, validation=0.2)
         self.assertEqual(len(history["validation_accuracy"]), 1)
+
+
+class Classes(unittest.TestCase):
+    """-1 was "no class": half of the labels -1 and +1 were dropped, and the accuracy was 1.0."""
+
+    def test_A3_labels_of_minus_one_are_refused(self):
+        labels = np.where(CLASSES == 1, 1, -1)
+        row = int(np.argmax(labels == -1))
+        steps = Network(layers.Sequential(layers.Input(2, 3), layers.Dense(2)), seed=1)
+        words = Network(
+            layers.Sequential(layers.Input(2, ids=9), layers.Embedding(4), layers.Dense(2)),
+            seed=1,
+        )
+        for name, call in {
+            "train": lambda: welvet.train(small(2), X, labels),
+            "floats": lambda: welvet.train(small(2), X, labels * 1.0, loss="cross_entropy"),
+            "Network.train": lambda: small(2).train(X, classes=labels),
+            "Data": lambda: small(2).train(Data.classes(X, labels)),
+            "a class for every step": lambda: welvet.train(
+                steps, np.zeros((10, 2, 3)), np.reshape(labels, (10, 2))
+            ),
+            "ids": lambda: welvet.train(words, np.ones((10, 2), int), np.reshape(labels, (10, 2))),
+        }.items():
+            with self.subTest(name):
+                with self.assertRaisesRegex(
+                    welvet.LoomError, r"classes, row \d+.* is -1: .*labels -1 and \+1 the classes 0"
+                ):
+                    call()
+        with self.assertRaisesRegex(welvet.LoomError, "classes, row %d is -1: " % row):
+            welvet.train(small(2), X, labels)
+        with self.assertRaisesRegex(ValueError, "validation: y, row %d has the class -1" % row):
+            welvet.train(small(2), X, CLASSES, validation=(X, labels))
+
+    def test_A3_one_class_is_left_out(self):
+        part = CLASSES.copy()
+        part[10:] = -100
+        one, two, three = small(2), small(2), small(2)
+        settings = {"epochs": 3, "batch": 10, "shuffle": False, "optimizer": "sgd"}
+        h = welvet.train(one, X[:10], CLASSES[:10], **settings)
+        # Steps of ten rows that all count, and others of which none does.
+        rows = np.stack([X[:10], X[10:]], axis=1).reshape(20, 3)
+        both = np.stack([part[:10], part[10:]], axis=1).reshape(20)
+        settings["batch"] = 20
+        self.assertEqual(welvet.train(two, rows, both, **settings).losses, h.losses)
+        self.assertEqual(one.digest(), two.digest())
+        both[both == -100] = 255
+        with self.assertRaisesRegex(welvet.LoomError, "classes, row 1 is 255: "):
+            welvet.train(three, rows, both, **settings)
+        held = welvet.train(
+            three, rows, both, ignore=255, validation=(rows, both), **settings
+        )["validation_loss"]
+        self.assertEqual(one.digest(), three.digest())
+        only = welvet.train(small(2), X[:10], CLASSES[:10], validation=(X[:10], CLASSES[:10]),
+                            **{**settings, "batch": 10})["validation_loss"]
+        np.testing.assert_allclose(held, only, rtol=1e-12)
+
+    def test_A3_tables_of_class_numbers(self):
+        table = "a,b,c,y\n" + "".join("%g,%g,%g,%d\n" % (*x, 2 * c - 1) for x, c in zip(X, CLASSES))
+        data = Data.table(table, **{"class": "y"})
+        with self.assertRaisesRegex(welvet.LoomError, r"classes, row \d+ is -1: "):
+            small(2).train(data, loss="cross_entropy")
+        small(2).train(data, loss="cross_entropy", ignore=-1, batch=20)
+
+    def test_A8_ids_beyond_the_vocabulary(self):
+        words = Network(layers.Sequential(layers.Input(ids=9), layers.Embedding(4), layers.Dense(9)),
+                        seed=1)
+        with self.assertRaisesRegex(
+            welvet.LoomError, r"ids, sequence 0, position 2 \(from 0\) is 9: .* ids below 9"
+        ):
+            words.train(Data.tokens([1, 2, 9, 3]))
+        with self.assertRaisesRegex(welvet.LoomError, r"classes, sequence 0, position 1 .* is 9: "):
+            words.train(Data.tokens([1, 2, 9]))
+
+
+class Weights(unittest.TestCase):
+    """sample_weight and class_weight, as Keras and scikit-learn name them (finding D)."""
+
+    W = np.where(np.arange(20) % 3 == 0, 2.0, 0.5)
+
+    def digest(self, y=CLASSES, x=X, **settings):
+        network = small(2)
+        h = welvet.train(network, x, y, epochs=3, batch=5, rate=0.1, **settings)
+        return network.digest(), h
+
+    def test_D_classes_and_samples_have_weights(self):
+        plain = self.digest()[0]
+        want = self.digest(class_weight={1: 4.0})[0]
+        self.assertNotEqual(plain, want)
+        self.assertEqual(self.digest(class_weight=[1, 4])[0], want)
+        self.assertEqual(self.digest(class_weights=[1, 4])[0], want)
+        self.assertEqual(self.digest(sample_weight=np.where(CLASSES == 1, 4, 1))[0], want)
+        counts = np.bincount(CLASSES)
+        balanced = self.digest(class_weight="balanced")[0]
+        self.assertEqual(self.digest(class_weight=20 / (2 * counts))[0], balanced)
+        network = small(2)
+        network.train(X, classes=CLASSES, epochs=3, batch=5, class_weight={1: 4},
+                      schedule={"type": "constant", "rate": 0.1})
+        self.assertEqual(network.digest(), want)
+        data = Data.classes(X, CLASSES).weighted(np.where(CLASSES == 1, 4, 1))
+        self.assertTrue(data.info["weighted"])
+        network = small(2)
+        welvet.train(network, data, epochs=3, batch=5, rate=0.1)
+        self.assertEqual(network.digest(), want)
+
+    def test_D_validation_is_judged_by_weights(self):
+        def judged(network, x, y, w):
+            out = network(x).astype(np.float64)
+            losses = np.log(np.exp(out).sum(1)) - out[np.arange(len(y)), y]
+            return (losses * w).sum() / w.sum(), (out.argmax(1) == y).mean()
+
+        of_class = np.array([1.0, 4.0])
+        for settings, w in (
+            ({}, np.ones(20)),
+            ({"class_weight": {1: 4}}, of_class[CLASSES]),
+            ({"sample_weight": self.W}, np.ones(20)),
+        ):
+            network = small(2)
+            h = welvet.train(network, X, CLASSES, epochs=1, validation=(X, CLASSES), **settings)
+            loss, accuracy = judged(network, X, CLASSES, w)
+            np.testing.assert_allclose(h["validation_loss"], [loss], rtol=1e-6)
+            np.testing.assert_allclose(h["validation_accuracy"], [accuracy])
+        network = small(2)
+        h = welvet.train(network, X, CLASSES, epochs=1, validation=(X, CLASSES, self.W))
+        np.testing.assert_allclose(h["validation_loss"], [judged(network, X, CLASSES, self.W)[0]],
+                                   rtol=1e-6)
+        network = small()
+        h = welvet.train(network, X, Y, epochs=1, sample_weight=self.W, validation=0.25, seed=4)
+        back = np.sort(np.random.RandomState(4).permutation(20)[:5])
+        want = (((network(X[back]) - Y[back]) ** 2)[:, 0] * self.W[back]).sum() / self.W[back].sum()
+        np.testing.assert_allclose(h["validation_loss"], [want], rtol=1e-6)
+
+    def test_D_weights_that_are_none(self):
+        for settings, said in (
+            ({"sample_weight": [1, 2]}, "sample_weight: expects a weight for each of 20"),
+            ({"sample_weight": -self.W}, "sample_weight: weights are at least 0"),
+            ({"class_weight": {2: 1}}, "class_weight: names the class 2, the network has 0 to 1"),
+            ({"class_weight": [1, 2, 3]}, "has 3 weights, the network gives 2 logits"),
+            ({"class_weight": "heavy"}, "expected .balanced., or a list"),
+        ):
+            with self.subTest(settings=settings):
+                with self.assertRaisesRegex(ValueError, said):
+                    self.digest(**settings)
+        with self.assertRaisesRegex(ValueError, "go with the loss"):
+            welvet.train(small(), X, Y, class_weight=[1])
 
 
 class Masks(unittest.TestCase):

@@ -68,5 +68,34 @@ class NotANumber(unittest.TestCase):
         self.assertTrue(np.isfinite(welvet.train(holes, bad, y, epochs=1).losses).all())
 
 
+class Doubles(unittest.TestCase):
+    """Line A7: inputs, biases, standardize and outputs of f64 networks were float32."""
+
+    def network(self):
+        return Network(S(L.Input(1), L.Standardize(dtype="f64"), L.Dense(1, dtype="f64")), seed=0)
+
+    def test_a7_doubles_go_through(self):
+        network, x = self.network(), 1e9 + np.arange(64.0)[:, None]
+        self.assertEqual(network.info["input"]["dtype"], "f64")
+        network.set("0.0.0.0:mean", np.array([[1e9 + 1]]))
+        network.set("0.0.0.1:weight", np.array([[1 + 2.0**-40]]))
+        network.set("0.0.0.1:bias", np.array([[1e9 + 7]]))
+        want = (x - (1e9 + 1)) * (1 + 2.0**-40) + (1e9 + 7)
+        for run in (network, welvet.Session(network).run, Network.from_bytes(network.to_bytes())):
+            y = run(x)
+            self.assertEqual(y.dtype, np.float64)
+            np.testing.assert_array_equal(y, want)
+        self.assertEqual(welvet.Session(network).run(x.astype(np.float32)).dtype, np.float32)
+        self.assertEqual(Network(S(L.Input(1), L.Dense(1)))(x).dtype, np.float32)
+
+    def test_a7_training_data_are_float32_and_say_so(self):
+        x = 1e9 + np.arange(64.0)[:, None]
+        with self.assertRaisesRegex(ValueError, r"^x: column 0 \(from 0\) lies between .* take an offset"):
+            welvet.train(self.network(), x, x - 1e9, epochs=1)
+        with self.assertRaisesRegex(ValueError, r"^y: column 0 .* float32"):
+            welvet.train(self.network(), x - 1e9, x, epochs=1)
+        welvet.train(self.network(), x - 1e9, x - 1e9, epochs=1)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -11,7 +11,7 @@ import numpy as np
 from ._call import array, call, plain
 from ._errors import InvalidArgument
 from .network import Network, rows_of
-from .training import Data, Trainer, _flat, at_least_one, check_settings, make_trainer, stops
+from .training import IGNORED, Data, Trainer, _flat, at_least_one, check_settings, make_trainer, stops
 
 
 class Progress(NamedTuple):
@@ -122,20 +122,23 @@ def _clock(seconds: float) -> str:
     return "%d:%02d:%02d" % (hours, minutes, seconds) if hours else "%02d:%02d" % (minutes, seconds)
 
 
+_Held = Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]  # x, y and the weights of samples
 Callbacks = Iterable[Union[Callback, Callable[[Progress], Optional[bool]]]]
 
 
 def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None, optimizer: Union[str, Dict[str, Any], None] = None, schedule: Union[str, Dict[str, Any], None] = None,
           rate: Optional[float] = None, epochs: Optional[int] = None,
-          steps: Optional[int] = None, batch: int = 32, callbacks: Callbacks = (), validation: Union[float, Tuple[Any, Any], None] = None, seed: int = 0,
+          steps: Optional[int] = None, batch: int = 32, ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None, callbacks: Callbacks = (), validation: Union[float, Tuple[Any, ...], None] = None, seed: int = 0,
           progress: Optional[bool] = None, threads: int = 0, isa: str = "", **settings: Any) -> History:
     """Trains a network and returns its History.
 
     x: (samples, width) or with the dimensions of the network's input; or a Data object, without y. y: (samples,) integers, the classes, or (samples,
-    targets) values. `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for integers, mse for values. `optimizer`: a name
+    targets) values. `ignore` (-100): the class of rows, steps or pixels that are not counted; any other below 0 is refused. `sample_weight`: (samples,), of the
+    losses of rows; `class_weight`: {class: weight}, a list, or "balanced", of rows by their class: a step's loss is the mean by weights, and so is that of the
+    validation, whose accuracy counts each row once. `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for integers, mse for values. `optimizer`: a name
     (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule` likewise, `rate` is its learning rate (0.001). `validation`: a share of the samples to
-    hold back, picked by `seed` in the proportions of the classes, or (x, y) of others. `callbacks`:
-    Callback objects, or functions of a step's Progress; False stops. `progress`: a bar on stderr;
+    hold back, picked by `seed` in the proportions of the classes, or (x, y) or (x, y, sample_weight)
+    of others. `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`: a bar on stderr;
     None: where that is a terminal. `epochs` (10), or `steps`,
     optimizer steps, in their place. `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint, micro_batches, shuffle, ...);
     those that have no effect here (checkpoint_every, log_every, data, network, ...) are a ValueError.
@@ -153,7 +156,7 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
     batch = at_least_one("batch", batch)
     length = ({"epochs": at_least_one("epochs", 10 if epochs is None else epochs)}
               if steps is None else {"steps": at_least_one("steps", steps)})
-    held: Optional[Tuple[np.ndarray, np.ndarray]] = None
+    held: Optional[_Held] = None
     classes = values = None
     data: Any = x
     if not isinstance(x, Data):
@@ -163,10 +166,16 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
         data, targets = rows_of(x, info["input"])[0], _targets(y, loss, info)
         if len(data) != len(targets):
             raise ValueError("train: x has %d samples, y %d" % (len(data), len(targets)))
+        sample_weight = _weights(sample_weight, len(data), "sample_weight")
         if isinstance(validation, tuple):
-            held = rows_of(validation[0], info["input"])[0], _targets(validation[1], loss, info)
+            rows = rows_of(validation[0], info["input"])[0]
+            held = (rows, _targets(validation[1], loss, info),
+                    _weights(validation[2] if len(validation) > 2 else None, len(rows), "validation"))
         elif validation:
-            data, targets, held = _hold_back(data, targets, float(validation), seed)
+            learned, back = _hold_back(targets, float(validation), seed, IGNORED if ignore is None else ignore)
+            held = data[back], targets[back], None if sample_weight is None else sample_weight[back]
+            data, targets = data[learned], targets[learned]
+            sample_weight = None if sample_weight is None else sample_weight[learned]
         classes, values = (targets, None) if targets.dtype == np.int32 else (None, targets)
         if loss is None and "heads" not in spec:
             loss = "cross_entropy" if classes is not None else "mse"
@@ -174,8 +183,13 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
         raise TypeError("train: a Data object has its targets, and nothing of it is held back")
     if held is not None and "heads" in spec:
         raise TypeError("train: validation judges one loss, not heads")
+    if held is not None and held[1].dtype == np.int32:
+        _check_classes(held[1], info, IGNORED if ignore is None else ignore)
     if loss is not None:
         spec["loss"] = loss
+    for key, value in (("ignore", ignore), ("sample_weight", sample_weight), ("class_weight", class_weight)):
+        if value is not None:
+            spec[key] = value
     if optimizer is not None:
         spec["optimizer"] = {"type": optimizer} if isinstance(optimizer, str) else dict(optimizer)
     if schedule is not None or rate is not None:
@@ -189,7 +203,7 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
         return _run(trainer, network, samples, spec, held, list(callbacks), _Bar(progress))
 
 
-def _run(trainer: Trainer, network: Network, samples: int, spec: Dict[str, Any], held: Optional[Tuple[np.ndarray, np.ndarray]], callbacks: List[Any], bar: _Bar) -> History:
+def _run(trainer: Trainer, network: Network, samples: int, spec: Dict[str, Any], held: Optional[_Held], callbacks: List[Any], bar: _Bar) -> History:
     history, steps, epochs = History(), trainer.info["steps"], spec.get("epochs")
     if epochs is None:
         epochs = -(-steps * spec["batch"] // samples)
@@ -209,7 +223,7 @@ def _run(trainer: Trainer, network: Network, samples: int, spec: Dict[str, Any],
             bar.update(now, force=done == steps)
             if done < steps and done * spec["batch"] < epoch * samples and not history.stopped:
                 continue
-            judged = _judge(network, held, spec) if held is not None else {}
+            judged = _judge(network, held, trainer.info["spec"]) if held is not None else {}
             if not np.isfinite(judged.get("loss", 0.0)):
                 raise InvalidArgument("train: after epoch %d the loss of the validation is %s"
                     % (epoch, judged["loss"]))
@@ -249,28 +263,53 @@ def _targets(y: Any, loss: Optional[str], info: Dict[str, Any]) -> np.ndarray:
     return _flat(y)
 
 
-def _hold_back(x: np.ndarray, y: np.ndarray, share: float, seed: int) -> Tuple[np.ndarray, np.ndarray, Tuple[np.ndarray, np.ndarray]]:
+def _check_classes(y: np.ndarray, info: Dict[str, Any], ignore: int) -> None:
+    """Raises ValueError for classes to judge by that the network does not have."""
+    classes = info["output"]["width"] // int(np.prod(_places(info)))
+    wrong = (y != ignore) & ((y < 0) | (y >= classes))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise ValueError("validation: y, row %d has the class %d: expects 0 to %d, or %d, which is "
+                         "not counted (ignore)" % (at // (y.size // len(y)), y.reshape(-1)[at],
+                                                   classes - 1, ignore))
+
+
+def _weights(weights: Any, samples: int, name: str) -> Optional[np.ndarray]:
+    if weights is None:
+        return None
+    weights = array(weights, np.float32, name)
+    if weights.shape != (samples,):
+        raise ValueError("%s: expects a weight for each of %d samples, got the shape %s"
+                         % (name, samples, weights.shape))
+    if not (weights >= 0).all() or not np.isfinite(weights).all() or not weights.any():
+        raise ValueError("%s: weights are at least 0, and not all 0" % name)
+    return weights
+
+
+def _hold_back(y: np.ndarray, share: float, seed: int, ignore: int) -> Tuple[np.ndarray, np.ndarray]:
+    """The places of what is learned and of what is held back, classes in proportion."""
+    samples = len(y)
     if not 0 < share < 1:
         raise ValueError("validation: a share is above 0 and below 1, got %r" % share)
-    count = min(len(x) - 1, max(1, round(share * len(x))))
+    count = min(samples - 1, max(1, round(share * samples)))
     if count < 1:
-        raise ValueError("validation: %d samples are too few to hold any back" % len(x))
-    order = np.random.RandomState(seed & 0xFFFFFFFF).permutation(len(x))  # noqa: NPY002: its numbers never change
+        raise ValueError("validation: %d samples are too few to hold any back" % samples)
+    order = np.random.RandomState(seed & 0xFFFFFFFF).permutation(samples)  # noqa: NPY002: its numbers never change
     classes = y.dtype == np.int32 and y.ndim == 1
-    held = np.sort(_stratified(order, y, count) if classes else order[:count])
-    learned = np.setdiff1d(order, held)
-    return x[learned], y[learned], (x[held], y[held])
+    held = np.sort(_stratified(order, y, count, ignore) if classes else order[:count])
+    return np.setdiff1d(order, held), held
 
 
-def _stratified(order: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
+def _stratified(order: np.ndarray, y: np.ndarray, count: int, ignore: int) -> np.ndarray:
     """The first of the order, in the proportions of the classes (largest remainders), with one of
-    each on both sides where there are two. Those below 0, which do not count, are a class, too."""
+    each on both sides where there are two. What is not counted is a class, too."""
     classes, sizes = np.unique(y, return_counts=True)
     quota, left = np.divmod(count * sizes, len(y))
     quota[np.argsort(-left, kind="stable")[:count - quota.sum()]] += 1
-    quota = np.where(classes < 0, quota, np.clip(quota, np.minimum(sizes - 1, 1), sizes - 1))
-    single = classes[(sizes == 1) & (classes >= 0)]
-    if not quota[classes >= 0].any():
+    counted = classes != ignore
+    quota = np.where(counted, np.clip(quota, np.minimum(sizes - 1, 1), sizes - 1), quota)
+    single = classes[(sizes == 1) & counted]
+    if not quota[counted].any():
         raise ValueError("validation: no class has two samples, so that none can be held back")
     if len(single):
         names = ", ".join(map(str, single[:6])) + (", ..." if len(single) > 6 else "")
@@ -279,27 +318,36 @@ def _stratified(order: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
     return np.concatenate([order[y[order] == c][:n] for c, n in zip(classes, quota)])
 
 
-def _judge(network: Network, held: Tuple[np.ndarray, np.ndarray], spec: Dict[str, Any]) -> Dict[str, float]:
-    """The loss, in f64, of what was held back."""
-    x, y = held
+def _judge(network: Network, held: _Held, spec: Dict[str, Any]) -> Dict[str, float]:
+    """The loss, in f64, of what was held back, by weights where there are some."""
+    x, y, weights = held
+    w = np.ones(len(x)) if weights is None else weights.astype(np.float64)
     out, loss = network.forward(x).astype(np.float64), spec["loss"]
     if loss == "cross_entropy":
         if _places(network.info):
             first = network.info["output"].get("axis") == "channels"
             out = np.moveaxis(out, 1, -1) if first else out
+            w = np.repeat(w, y.size // len(y))
             out, y = out.reshape(-1, out.shape[-1]), y.reshape(-1)
-        counted = y >= 0
-        out, y = out[counted], y[counted]
+        counted = y != spec.get("ignore", IGNORED)
+        out, y, w = out[counted], y[counted], w[counted]
+        if "class_weights" in spec:
+            w = w * np.asarray(spec["class_weights"])[y]
         out -= out.max(axis=1, keepdims=True)
         right = out[np.arange(len(y)), y]
-        return {"loss": float((np.log(np.exp(out).sum(axis=1)) - right).mean()), "accuracy": float((out.argmax(axis=1) == y).mean())}
+        return {"loss": _mean(np.log(np.exp(out).sum(axis=1)) - right, w), "accuracy": float((out.argmax(axis=1) == y).mean())}
     d = out.reshape(len(out), -1) - y
     if loss == "mae":
-        return {"loss": float(np.abs(d).mean())}
+        return {"loss": _mean(np.abs(d).mean(axis=1), w)}
     if loss == "huber":
         delta = spec.get("delta", 1.0)
-        return {"loss": float(np.where(np.abs(d) <= delta, d * d / 2, delta * (np.abs(d) - delta / 2)).mean())}
+        terms = np.where(np.abs(d) <= delta, d * d / 2, delta * (np.abs(d) - delta / 2))
+        return {"loss": _mean(terms.mean(axis=1), w)}
     if loss == "bce":
         out = d + y
-        return {"loss": float((np.logaddexp(0, out) - y * out).mean()), "accuracy": float(((out > 0) == (y > 0.5)).mean())}
-    return {"loss": float((d * d).mean())}
+        return {"loss": _mean((np.logaddexp(0, out) - y * out).mean(axis=1), w), "accuracy": float(((out > 0) == (y > 0.5)).mean())}
+    return {"loss": _mean((d * d).mean(axis=1), w)}
+
+
+def _mean(losses: np.ndarray, weights: np.ndarray) -> float:
+    return float((losses * weights).sum() / weights.sum())

@@ -49,7 +49,7 @@ def _joined(x: Dict[str, Any], given: Dict[str, Any], name: str) -> Tuple[np.nda
         called, values = "%s[%r]" % (name, part["name"]), plain(x[part["name"]], name)
         if values.ndim == 1 and "dims" not in part and part.get("width", 1) == 1:
             values = values[:, None]  # a number for each sample
-        rows.append(rows_of(values, part, called))
+        rows.append(rows_of(values, {**part, "dtype": given.get("dtype")}, called))
     for key, (_, lead) in zip(known, rows):
         if lead != rows[0][1]:
             raise ValueError("%s: %r has %s samples and %r %s"
@@ -64,7 +64,7 @@ def rows_of(x: Any, given: Dict[str, Any], name: str = "x") -> Tuple[np.ndarray,
     if "ids" in given and "dims" not in given and "name" not in given:
         raise TypeError("%s: the network takes one id per row, positions of sequences: train it on "
                         "Data.tokens, or give its Input the steps of a row" % name)
-    x = array(x, np.int32 if "ids" in given else np.float32, name)
+    x = array(x, np.int32 if "ids" in given else number_type(given), name)
     dims = tuple(given.get("dims", ())) or (given.get("width", 1),)
     flat = int(np.prod(dims))
     if x.ndim >= len(dims) and x.shape[x.ndim - len(dims):] == dims:
@@ -77,6 +77,12 @@ def rows_of(x: Any, given: Dict[str, Any], name: str = "x") -> Tuple[np.ndarray,
         wanted = ", ".join("%d" % d for d in dims)
         raise ValueError("%s: expects (..., %s), got the shape %s" % (name, wanted, x.shape))
     return x.reshape(-1, flat), lead
+
+
+def number_type(given: Dict[str, Any]) -> Any:
+    """The type of the numbers that a network takes and gives: float64 where all that reads its input
+    computes in f64."""
+    return np.float64 if given.get("dtype") == "f64" else np.float32
 
 
 def one_sequence(ids: np.ndarray) -> np.ndarray:
@@ -100,6 +106,7 @@ class Session(Object):
     _instead = "pickle the network, and make a session of it"
 
     def __init__(self, network: "Network", **options: Any) -> None:
+        self._network = network
         self._own(call("session_create", network._handle, options))
         info = self.info
         self.input_width, self.output_width = info["input_width"], info["output_width"]
@@ -110,12 +117,16 @@ class Session(Object):
         return call("session_info", self._handle)  # type: ignore[no-any-return]
 
     def run(self, x: Any, out: Any = None) -> np.ndarray:
-        """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out` takes it where given."""
-        x = array(x, np.float32, "x")
+        """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out` takes it where given.
+        float64 goes in and comes out as it is where x has that type and the network takes it."""
+        x = plain(x, "x")
+        wide = x.dtype == np.float64 and number_type(self._network.info["input"]) == np.float64
+        kind = np.float64 if wide else np.float32
+        x = array(x, kind, "x")
         if x.ndim != 2:
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
-        y = place(out, np.float32, (x.shape[0], self.output_width))
-        call("session_run", self._handle, x.shape[0], x, y)
+        y = place(out, kind, (x.shape[0], self.output_width))
+        call("session_run_f64" if wide else "session_run", self._handle, x.shape[0], x, y)
         return y if out is None else out  # type: ignore[no-any-return]
 
     def run_ids(self, ids: Any, out: Any = None) -> np.ndarray:
@@ -327,7 +338,8 @@ class Network(Object):
 
     def forward(self, x: Any, out: Any = None) -> np.ndarray:
         """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (..., their
-        product); where inputs have names, a dict of such arrays by name; y: (..., dimensions of the output), float32; `out` takes it where given. A network of
+        product); where inputs have names, a dict of such arrays by name; y: (..., dimensions of the output), float32, or
+        float64 of a network whose cells compute in f64, which x then is, too; `out` takes it where given. A network of
         ids takes integers: (..., steps), or, where a row is one id, one sequence, as forward_tokens
         does. Raises ValueError for another shape, TypeError for several sequences of such a
         network."""
@@ -337,7 +349,7 @@ class Network(Object):
             return self.forward_tokens(x, out=out)
         x, lead = rows_of(x, given)
         dims = tuple(gives.get("dims", ())) if info["version"] > 1 else ()
-        y = place(out, np.float32, lead + (dims or (gives["width"],)))
+        y = place(out, number_type(given), lead + (dims or (gives["width"],)))
         rows_out = y.reshape(-1, gives["width"])
         session = self._session(max_rows=_ROWS)
         run = session.run_ids if "ids" in given else session.run

@@ -7,10 +7,11 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Union
 
 import numpy as np
 
-from ._call import array, call, library, new_bytes
+from ._call import array, call, library, new_bytes, plain
 from ._object import Object
 from .network import Network, Path, rows_of
 
+IGNORED = -100  # the class that is not counted, where a spec names no other
 _SLICE = 0.05  # seconds between looks at callbacks and Ctrl-C
 
 
@@ -41,7 +42,8 @@ class Data(Object):
     @classmethod
     def classes(cls, x: Any, classes: Any) -> "Data":
         """Rows and their classes: x (samples, width), classes (samples,), or (samples, places...): one
-        for every step or pixel; below 0: not counted."""
+        for every step or pixel; the number that a training's `ignore` names, -100, is not
+        counted."""
         x, classes = _rows(x, "x"), array(classes, np.int32, "classes")
         _same(x, classes)
         return cls._of(call("data_classes", x, x.shape[1], classes.reshape(-1)))  # type: ignore[no-any-return]
@@ -100,9 +102,17 @@ class Data(Object):
                              "table's text" % csv)
         return cls._of(call("data_table", csv, options))  # type: ignore[no-any-return]
 
+    def weighted(self, weights: Any) -> "Data":
+        """The same samples, each with a weight of its loss: (samples,), at least 0. A step's loss is the
+        mean by weights."""
+        weights = array(weights, np.float32, "weights")
+        if weights.ndim != 1:
+            raise ValueError("weights: expects (samples,), got the shape %s" % (weights.shape,))
+        return Data._of(call("data_weighted", self._handle, weights))  # type: ignore[no-any-return]
+
     @property
     def info(self) -> Dict[str, Any]:
-        """samples, max_rows, width or ids, targets or classes, sha256."""
+        """samples, max_rows, width or ids, targets or classes, weighted, sha256."""
         return call("data_info", self._handle)  # type: ignore[no-any-return]
 
     def _describe(self) -> str:
@@ -126,13 +136,34 @@ def at_least_one(name: str, value: Any) -> int:
     raise ValueError("%s: expects a whole number of at least 1, got %r" % (name, value))
 
 
+def single(x: Any, name: str) -> np.ndarray:
+    """x in float32, which data are. Raises ValueError where that makes values of a column the same
+    that are not: 1e9 + 1 and 1e9."""
+    given = plain(x, name)
+    if given.dtype != np.float64 or given.ndim == 0 or len(given) < 2:
+        return array(given, np.float32, name)
+    rounded = array(given, np.float32, name)
+    columns = given.reshape(len(given), -1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        spread = np.fmax.reduce(columns, axis=0) - np.fmin.reduce(columns, axis=0)
+        lost = np.fmax.reduce(np.abs(rounded.reshape(columns.shape) - columns), axis=0)
+        wrong = (lost > 1e-2 * spread) & (spread > 0) & np.isfinite(spread)
+    if wrong.any():
+        column = int(np.argmax(wrong))
+        raise ValueError("%s: column %d (from 0) lies between %r and %r, and float32, which data to "
+                         "learn from are, rounds by %.3g there: take an offset off it"
+                         % (name, column, columns[:, column].min().item(),
+                            columns[:, column].max().item(), lost[column]))
+    return rounded
+
+
 def _same(x: np.ndarray, y: np.ndarray) -> None:
     if len(x) != len(y):
         raise ValueError("%d samples with targets of %d" % (len(x), len(y)))
 
 
 def _rows(x: Any, name: str) -> np.ndarray:
-    x = array(x, np.float32, name)
+    x = single(x, name)
     if x.ndim == 1:
         x = x.reshape(-1, 1)
     if x.ndim != 2:
@@ -147,13 +178,8 @@ class Trainer(Object):
     _instead = "to_bytes() is its checkpoint, which resume() of a new one takes"
 
     def __init__(self, network: Network, data: Data, spec: Dict[str, Any], threads: int = 0, isa: str = "", mode: str = "") -> None:
-        self._network, self._data = network, data
-        self._options = {"threads": threads, "isa": isa, "mode": mode}
-        self._own(self._create(spec))
-
-    def _create(self, spec: Dict[str, Any]) -> int:
-        return call("trainer_create", self._network._handle, self._data._handle, spec,  # type: ignore[no-any-return]
-                    self._options)
+        options = {"threads": threads, "isa": isa, "mode": mode}
+        self._own(call("trainer_create", network._handle, data._handle, spec, options))
 
     def step(self, steps: int = 1) -> Step:
         """This many optimizer steps, fewer at the end of the training. Raises LoomError where a loss is not finite; the weights then are
@@ -184,35 +210,13 @@ class Trainer(Object):
     def extend(self, *, epochs: Optional[int] = None, steps: Optional[int] = None) -> None:
         """Makes the training longer, by epochs or by steps: run() then goes on with the order of
         samples, the noise and the optimizer's moments, and gives the bits of one training of that
-        length with that schedule. Raises TypeError unless one of the two is given, and ValueError
-        where an adapter learns, or where the schedule ends before: give it its `steps` at the
-        beginning (`schedule={"type": "cosine", "steps": 1000}`)."""
+        length with that schedule. Raises TypeError unless one of the two is given, and LoomError
+        where the schedule ends before: give it its `steps` at the beginning
+        (`schedule={"type": "cosine", "steps": 1000}`)."""
         if (epochs is None) == (steps is None):
             raise TypeError("extend: give either epochs or steps")
-        info = self.info
-        spec, total = dict(info["spec"]), info["steps"]
-        if "lora" in spec:
-            raise ValueError("extend: an adapter learns here: make a trainer with more steps, and "
-                             "resume(path) of what save(path) wrote")
-        if steps is not None:
-            total += at_least_one("steps", steps)
-        else:
-            samples = self._data.info["samples"]
-            whole = total * spec["batch"] // samples + at_least_one("epochs", epochs)
-            total = -(-whole * samples // spec["batch"])
-        end = spec["schedule"].get("steps", total)
-        if end < total:
-            raise ValueError("extend: the schedule %r ends at step %d, this would be step %d: give "
-                             "it \"steps\" at the beginning" % (spec["schedule"]["type"], end, total))
-        spec.pop("epochs", None)
-        spec.pop("data", None)
-        spec["steps"] = total
-        checkpoint = self.to_bytes()
-        longer = Trainer(self._network, self._data, spec, **self._options)
-        longer.resume(checkpoint)
-        longer._finalizer.detach()  # its handle becomes this object's
-        self.close()
-        self._own(longer._handle)
+        call("trainer_extend", self._handle, 0 if steps is None else at_least_one("steps", steps),
+             0 if epochs is None else at_least_one("epochs", epochs))
 
     @property
     def done(self) -> int:
@@ -258,7 +262,7 @@ def _data(network: Network, x: Any, y: Any, classes: Any) -> Data:
 
 
 def _flat(y: Any) -> np.ndarray:
-    y = array(y, np.float32, "y")
+    y = single(y, "y")
     return y.reshape(len(y), -1) if y.ndim > 0 else y.reshape(1, 1)
 
 
@@ -282,6 +286,26 @@ def check_settings(settings: Dict[str, Any]) -> None:
             raise ValueError("train: %r has no effect here: %s" % (key, instead))
 
 
+def class_weights(weights: Any, info: Dict[str, Any]) -> Any:
+    """The spec's "class_weights" of what Keras and scikit-learn take: a dict of classes, those that are
+    not named having 1, "balanced", or a weight for each class."""
+    if weights is None or isinstance(weights, str):
+        return weights
+    if not isinstance(weights, dict):
+        return array(weights, np.float64, "class_weight").reshape(-1).tolist()
+    dims = info["output"].get("dims") or [info["output"]["width"]]
+    channels = info["output"].get("axis") == "channels"
+    classes = (dims[0] if channels else dims[-1]) if info["version"] > 1 else info["output"]["width"]
+    named = array(list(weights), np.int32, "class_weight")
+    if named.size and (named.min() < 0 or named.max() >= classes):
+        raise ValueError("class_weight: names the class %d, the network has 0 to %d"
+                         % (named.min() if named.min() < 0 else named.max(), classes - 1))
+    whole = [1.0] * classes
+    for number, weight in weights.items():
+        whole[int(number)] = float(weight)
+    return whole
+
+
 def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[Dict[str, Any]], threads: int, isa: str, settings: Dict[str, Any], mode: str = "") -> Trainer:
     check_settings(settings)
     if isinstance(x, Data):
@@ -292,8 +316,14 @@ def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[
         raise TypeError("train: give either y or classes")
     else:
         data = _data(network, x, y, classes)
-    info = data.info
     whole: Dict[str, Any] = {**(spec or {}), **settings}
+    weights = whole.pop("sample_weight", None)
+    if weights is not None:
+        data = data.weighted(weights)
+    weights = whole.pop("class_weight", None)
+    if weights is not None:
+        whole["class_weights"] = class_weights(weights, network.info)
+    info = data.info
     whole.setdefault("loss", "mse" if "targets" in info else "cross_entropy")
     if "batch" in whole:
         whole["batch"] = at_least_one("batch", whole["batch"])

@@ -14,14 +14,25 @@ Result<TensorInfo> open_one(const std::string& path) {
   return open_array(std::move(source));
 }
 
-// Classes are integers that are few beside the samples.
-Result<bool> are_classes(const TensorInfo& y, const std::string& task) {
+// Classes are small integers, none of them negative. Labels -1 and +1 are neither that nor numbers
+// to learn: they are refused.
+Result<bool> are_classes(const std::string& file, const TensorInfo& y, const std::string& task) {
   if (!task.empty()) return task == "classes";
   if (y.type == StorageType::f32 || y.type == StorageType::f64 || y.type == StorageType::f16) return false;
   if (y.shape.empty() || static_cast<std::int64_t>(y.elements()) != y.shape[0]) return false;
   std::vector<double> values(y.elements());
   LOOM_TRY(read_f64(y, 0, values));
-  return std::all_of(values.begin(), values.end(), [](double v) { return v >= -1 && v < kLargestClass; });
+  std::size_t label = values.size();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == kIgnoredClass || (values[i] >= 0 && values[i] < kLargestClass)) continue;
+    if (values[i] != -1) return false;
+    label = std::min(label, i);
+  }
+  if (label == values.size()) return true;
+  return bad(file, "the target of sample " + std::to_string(label) + " is -1: classes are whole " +
+                       "numbers from 0, and " + std::to_string(kIgnoredClass) +
+                       " is not counted: make labels -1 and +1 the classes 0 and 1, or have " +
+                       "numbers learned with --task numbers");
 }
 
 }  // namespace
@@ -46,7 +57,7 @@ Result<Arrays> open_pair(const std::string& folder, bool test) {
 
 Status choose_arrays(ChosenTraining& t, const ChooseOptions& options, Arrays arrays) {
   if (!options.target.empty()) return bad(options.data, "holds arrays, --target is for tables");
-  LOOM_ASSIGN(const bool classes, are_classes(arrays.y, options.task));
+  LOOM_ASSIGN(const bool classes, are_classes(options.data, arrays.y, options.task));
   const std::vector<std::int64_t> shape = arrays.x.shape;
   const std::string type(name(arrays.x.type));
   LOOM_ASSIGN(std::unique_ptr<TensorData> data, TensorData::create(std::move(arrays.x), arrays.y, classes));

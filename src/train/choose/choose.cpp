@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::int64_t kMostMeasured = 20000;  // samples from which means and scales are taken
 constexpr std::int64_t kMostHeldBack = 5000;
+// f32 gives 0 below 2^-40, squared errors among it (numerics rule 8): what has such deviations is
+// standardized in f64.
+constexpr double kTinyInput = 0x1p-30, kTinyTarget = 0x1p-16;
 constexpr double kDropout = 0.5;  // before the last layer of pictures and texts
 // Samples to learn from, all epochs together, where there are few: of pictures of this many pixels, and fewer of larger ones, which take longer.
 constexpr std::int64_t kSamplesSeen = 400000, kPixels = 28 * 28;
@@ -44,7 +47,9 @@ struct Spread {
   float mean() const { return n > 0 ? static_cast<float>(first + sum / n) : 0.0f; }
   double deviation() const {
     const double variance = n > 0 ? (squares - sum * sum / n) / n : 0;
-    return variance > 1e-12 * (first * first + 1e-12) ? exact::sqrt(variance) : 1.0;
+    // Differences to the first value are exact: a constant has none, at any size. Its inverse is an
+    // f32.
+    return variance > 1e-12 * squares / n ? std::max(exact::sqrt(variance), 1e-37) : 1.0;
   }
 };
 
@@ -63,14 +68,23 @@ void measure(ChosenTraining& t, const std::vector<bool>& measured) {
   for (std::size_t i = 0; i < width; ++i) {
     const Spread& spread = inputs[measured.empty() ? 0 : i];
     const bool plain = !measured.empty() && !measured[i];
+    t.tiny_inputs = t.tiny_inputs || (!plain && spread.deviation() < kTinyInput);
     t.mean.push_back(plain ? 0.0f : spread.mean());
     t.scale.push_back(plain ? 1.0f : static_cast<float>(1 / spread.deviation()));
   }
   // Backwards: y = (x + mean / deviation) * deviation.
+  double smallest = 1;
   for (const Spread& spread : values) {
+    smallest = std::min(smallest, spread.deviation());
     t.target_mean.push_back(static_cast<float>(-static_cast<double>(spread.mean()) / spread.deviation()));
     t.target_scale.push_back(static_cast<float>(spread.deviation()));
   }
+  // The slope of the loss is as small as the square of the deviation: as large again, as a power of
+  // two.
+  if (smallest >= kTinyTarget) return;
+  int exponent = 0;
+  (void)__builtin_frexp(smallest, &exponent);
+  t.spec.loss_weight = __builtin_ldexp(1.0, -2 * exponent);
 }
 
 Json cell(std::int64_t at, std::string_view type) {
@@ -87,11 +101,13 @@ Json numbers(std::initializer_list<std::int64_t> values) {
   return list;
 }
 
-Json topology(std::int64_t width, const Layers& layers, std::int64_t out, bool values) {
+Json topology(std::int64_t width, const Layers& layers, std::int64_t out, bool values,
+              const ChosenTraining& t) {
   Json cells = Json::array();
   std::int64_t at = 0;
   Json first = cell(at++, "standardize");
   first.set("missing", true);
+  if (t.tiny_inputs) first.set("dtype", "f64");
   cells.push(std::move(first));
   for (const std::int64_t filters : layers.filters) {
     Json conv = cell(at++, "cnn2");
@@ -119,7 +135,11 @@ Json topology(std::int64_t width, const Layers& layers, std::int64_t out, bool v
   Json last = cell(at++, "dense");
   last.set("out", out);
   cells.push(std::move(last));
-  if (values) cells.push(cell(at++, "standardize"));
+  if (values) {
+    Json back = cell(at++, "standardize");
+    if (t.spec.loss_weight != 1) back.set("dtype", "f64");
+    cells.push(std::move(back));
+  }
   Json json = Json::object(), input = Json::object();
   json.set("format", "loom-topology");
   json.set("version", 1);
@@ -196,6 +216,9 @@ Status tell(ChosenTraining& t, const Layers& layers, std::int64_t outputs) {
                               " of them bring nothing better"
                         : "") +
                    "; the best network is kept");
+  if (t.tiny_inputs || s.loss_weight != 1)
+    t.said.push_back("tiny " + std::string(s.loss_weight == 1 ? "inputs" : t.tiny_inputs ? "inputs and answers" : "answers") +
+                     ", which f32 would take for 0, are standardized in f64");
   if (!s.quantize.dtype.empty())
     t.said.push_back("weights: " + s.quantize.dtype +
                      " in all layers from the first step on: what learns are f32 masters, by the "
@@ -223,7 +246,7 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
   else if (answers.series && options.network.empty()) layers.hidden.clear();
   else if (answers.words) layers = {{64}, "relu", {}, {}, true};
   TrainingSpec& s = t.spec;
-  s.network = topology(width, layers, outputs, !classes);
+  s.network = topology(width, layers, outputs, !classes, t);
   s.loss = classes ? Loss::cross_entropy : Loss::mse;
   s.seed = options.seed;
   s.batch = std::min<std::int64_t>(convolutional ? 64 : large ? 128 : 32, learned);
@@ -277,7 +300,8 @@ Result<Network> ChosenTraining::network() const {
   LOOM_ASSIGN(Network network, create_network(spec));
   auto set = [&](std::int64_t at, const char* role, const std::vector<float>& values) {
     WeightStore* store = network.find("0.0.0." + std::to_string(at), role);
-    std::copy(values.begin(), values.end(), store->mutable_master().begin());
+    if (store->master_is_f64()) std::ranges::copy(values, store->mutable_master64().begin());
+    else std::ranges::copy(values, store->mutable_master().begin());
     store->touch();
   };
   set(0, "mean", mean);

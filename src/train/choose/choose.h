@@ -56,6 +56,7 @@ struct ChosenTraining {
   // With random weights, and the means and scales of the data in its standardize cells.
   Result<Network> network() const;
 
+  bool tiny_inputs = false;                      // some vary by less than f32 holds
   std::vector<float> mean, scale;                // of inputs
   std::vector<float> target_mean, target_scale;  // of values; empty for classes
 };

@@ -123,8 +123,7 @@ TEST(ChooseFolders, RowsComeFromFoldersAndFiles) {
   ASSERT_TRUE(raw->judged);
   Batch batch;
   for (std::int64_t i = 0; i < 4; ++i) raw->judged->append(i, batch);
-  EXPECT_EQ(batch.classes, (std::vector<std::int32_t>{0, 1, -1, -1}));
-  EXPECT_EQ(batch.counted, 2);
+  EXPECT_EQ(batch.classes, (std::vector<std::int32_t>{0, 1, kIgnoredClass, kIgnoredClass}));
   std::vector<float> x;
   ASSERT_TRUE(raw->read(1, 2, 4, x).ok());
   EXPECT_EQ(x, std::vector<float>(8, 'a'));

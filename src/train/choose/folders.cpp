@@ -15,7 +15,7 @@ constexpr std::uint64_t kMostPixelBytes = std::uint64_t{2} << 30;  // of all pic
 constexpr std::uint64_t kMostWords = 200'000'000;                 // of all texts together, different ones of a text
 constexpr std::uint64_t kLargestImage = std::uint64_t{256} << 20, kLargestText = std::uint64_t{64} << 20;  // bytes of one file
 
-// Files and the numbers of their classes, -1 where they have none.
+// Files and the numbers of their classes, kIgnoredClass where they have none.
 struct Listed {
   std::vector<std::string> files;
   std::vector<std::int32_t> classes;
@@ -25,7 +25,9 @@ Listed list(const ClassFiles& found, const std::vector<std::string>& labels) {
   Listed listed;
   for (const ClassFiles::Class& c : found.classes) {
     const auto label = std::find(labels.begin(), labels.end(), c.name);
-    const auto number = label == labels.end() ? -1 : static_cast<std::int32_t>(label - labels.begin());
+    const auto number = label == labels.end()
+                            ? kIgnoredClass
+                            : static_cast<std::int32_t>(label - labels.begin());
     listed.files.insert(listed.files.end(), c.files.begin(), c.files.end());
     listed.classes.insert(listed.classes.end(), c.files.size(), number);
   }
@@ -242,7 +244,7 @@ Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const s
   }
 
   RawRows raw;
-  Listed listed{{file}, {-1}};
+  Listed listed{{file}, {kIgnoredClass}};
   if (is_a_folder(file)) {
     LOOM_ASSIGN(const FolderParts parts, parts_of(file));
     const std::string& where = parts.test.empty() ? parts.learned : parts.test;
@@ -255,7 +257,7 @@ Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const s
       if (std::find(labels.begin(), labels.end(), c.name) == labels.end()) unknown.push_back(c.name);
     if (!unknown.empty()) raw.said.push_back("not judged: what is in " + first_of(unknown) + ", no class of the network's, which are " + first_of(labels));
     listed.files.insert(listed.files.end(), found->files.begin(), found->files.end());
-    listed.classes.resize(listed.files.size(), -1);
+    listed.classes.resize(listed.files.size(), kIgnoredClass);
   }
   const bool judged = std::any_of(listed.classes.begin(), listed.classes.end(), [](std::int32_t c) { return c >= 0; });
   if (images) {

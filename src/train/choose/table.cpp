@@ -31,7 +31,8 @@ Result<std::unique_ptr<DataSource>> samples_of(const TableForm& form,
     if (is_missing(cell)) continue;
     if (kept) kept->push_back(number);
     if (form.classes) {
-      classes.push_back(form.class_of(cell));
+      const std::int32_t label = form.class_of(cell);
+      classes.push_back(label < 0 ? kIgnoredClass : label);
     } else {
       const float v = form.value_of(cell);
       if (v != v) return bad(name, "the target " + quoted(cell) + " is no number");

@@ -7,6 +7,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
+#include "base/json.h"
 #include "base/random.h"
 
 namespace loom {
@@ -35,7 +36,8 @@ void Batch::clear() {
   x.clear();
   values.clear();
   classes.clear();
-  rows = counted = 0;
+  weights.clear();
+  rows = 0;
 }
 
 Result<std::unique_ptr<TokenData>> TokenData::create(std::vector<std::uint32_t> ids, std::span<const std::uint64_t> document_ends, std::int64_t length) {
@@ -81,7 +83,6 @@ void TokenData::append(std::int64_t sample, Batch& batch) const {
     batch.classes.push_back(static_cast<std::int32_t>(ids_[p.begin + r + 1]));
   }
   batch.rows += p.rows;
-  batch.counted += p.rows;
 }
 
 std::vector<std::uint64_t> document_ends(std::span<const std::uint32_t> ids, std::uint32_t id) {
@@ -171,10 +172,43 @@ void ArrayData::append(std::int64_t sample, Batch& batch) const {
   add(y_, targets_, batch.values);
   add(classes_, places_, batch.classes);
   batch.rows += 1;
-  batch.counted += classes_.empty()
-                       ? 1
-                       : std::count_if(batch.classes.end() - places_, batch.classes.end(),
-                                       [](std::int32_t c) { return c >= 0; });
+}
+
+Result<std::unique_ptr<WeightedData>> WeightedData::create(
+    std::shared_ptr<const DataSource> samples, std::vector<float> weights) {
+  if (static_cast<std::int64_t>(weights.size()) != samples->samples())
+    return bad("expects a weight for each of " + std::to_string(samples->samples()) +
+               " samples, got " + std::to_string(weights.size()));
+  if (samples->form().weighted) return bad("these samples have weights");
+  bool any = false;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (!(weights[i] >= 0 && weights[i] <= 0x1p40f))
+      return bad("weights, sample " + std::to_string(samples->row_of(static_cast<std::int64_t>(i))) +
+                 " has " + format_double(static_cast<double>(weights[i])) +
+                 ": a weight is in 0..2^40");
+    any = any || weights[i] > 0;
+  }
+  if (!any) return bad("the weights of all samples are 0");
+  auto data = std::unique_ptr<WeightedData>(new WeightedData);
+  Sha256 sha;
+  sha.update_text("weighted " + samples->hash());
+  sha.update_f32(weights);
+  data->hash_ = Sha256::hex(sha.finish());
+  data->of_ = std::move(samples);
+  data->weights_ = std::move(weights);
+  return data;
+}
+
+DataSource::Form WeightedData::form() const {
+  Form form = of_->form();
+  form.weighted = true;
+  return form;
+}
+
+void WeightedData::append(std::int64_t sample, Batch& batch) const {
+  of_->append(sample, batch);
+  batch.weights.resize(static_cast<std::size_t>(batch.rows),
+                       weights_[static_cast<std::size_t>(sample)]);
 }
 
 Status check_finite(const DataSource& data, bool missing) {

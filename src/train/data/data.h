@@ -12,17 +12,26 @@
 
 namespace loom {
 
+// The class of what is not counted, unless a training says another ("ignore"), as in PyTorch.
+inline constexpr std::int32_t kIgnoredClass = -100;
+
 // Rows of one micro-batch. Exactly one form of input and one of target is filled; the vectors keep their memory between batches.
 struct Batch {
   std::vector<std::uint32_t> ids,
       positions;  // tokens: one id per row; without positions: Form::steps
   std::vector<float> x;                       // rows x input width
   std::vector<float> values;                  // rows x target width
-  std::vector<std::int32_t> classes;          // Form::places per row; below 0: not counted
-  std::int64_t rows = 0, counted = 0;         // counted: the rows, or places, that have a loss
+  std::vector<std::int32_t> classes;          // Form::places per row, as they were given
+  std::vector<float> weights;                 // one per row, of a source that has them
+  std::int64_t rows = 0;
 
   void clear();
 };
+
+// Whether a number can be that of a class: above 2^24 an f32 no longer holds every integer.
+constexpr bool is_class(double v) {
+  return v > -0x1p24 && v < 0x1p24 && v == static_cast<double>(static_cast<std::int32_t>(v));
+}
 
 class DataSource {
  public:
@@ -40,6 +49,7 @@ class DataSource {
     std::int64_t classes = 0, targets = 0;  // one of them
     std::int64_t steps = 0;   // > 0: ids of a row, which is a sequence of its own
     std::int64_t places = 1;  // classes of a row: one for each step or pixel
+    bool weighted = false;    // samples have weights
   };
   virtual Form form() const = 0;
   // Appends a sample's rows to the batch. 0 <= sample < samples().
@@ -92,7 +102,8 @@ class ArrayData : public DataSource {
  public:
   // x: rows x width, y: rows x targets.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<float> y, std::int64_t targets);
-  // One class per row, or as many for each (a class for every step or pixel); below 0: not counted.
+  // One class per row, or as many for each (a class for every step or pixel). A training checks them
+  // (check_data.h): it knows the network's classes, and which number is not counted.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<std::int32_t> classes);
   // The same of rows of `steps` ids.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<std::uint32_t> ids,
@@ -121,6 +132,24 @@ class ArrayData : public DataSource {
   std::vector<std::uint32_t> ids_;
   std::vector<std::int32_t> classes_;
   std::int64_t width_ = 1, targets_ = 0, places_ = 1;
+};
+
+// Samples of another source, each with a weight of its loss.
+class WeightedData : public DataSource {
+ public:
+  // Errors: not one weight for each sample, one that is negative or not finite, none above 0.
+  static Result<std::unique_ptr<WeightedData>> create(std::shared_ptr<const DataSource> samples,
+                                                      std::vector<float> weights);
+  std::int64_t samples() const override { return of_->samples(); }
+  std::int64_t max_rows() const override { return of_->max_rows(); }
+  Form form() const override;
+  void append(std::int64_t sample, Batch& batch) const override;
+  bool all_finite() const override { return of_->all_finite(); }
+  std::int64_t row_of(std::int64_t sample) const override { return of_->row_of(sample); }
+
+ private:
+  std::shared_ptr<const DataSource> of_;
+  std::vector<float> weights_;
 };
 
 // A permutation of 0..count-1 that needs no memory: a Feistel network over Philox, walked until it lands inside (Black and Rogaway,

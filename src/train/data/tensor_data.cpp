@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/files/sha256.h"
+#include "base/json.h"
 
 namespace loom {
 namespace {
@@ -37,8 +38,9 @@ Result<std::unique_ptr<TensorData>> TensorData::create(TensorInfo x, const Tenso
     std::vector<double> values(y.elements());
     LOOM_TRY(read_f64(y, 0, values));
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!(values[i] >= -1 && values[i] < 0x1p24) || values[i] != static_cast<double>(static_cast<std::int32_t>(values[i])))
-        return bad(answers, "sample " + std::to_string(i) + ": a class is an integer from 0 (or -1: not counted)");
+      if (!is_class(values[i]))
+        return bad(answers, "sample " + std::to_string(i) + " is " + format_double(values[i]) +
+                                ": a class is a whole number");
       data->classes_.push_back(static_cast<std::int32_t>(values[i]));
       data->limit_ = std::max<std::int64_t>(data->limit_, data->classes_.back() + 1);
     }
@@ -64,7 +66,6 @@ void TensorData::append(std::int64_t sample, Batch& batch) const {
   batch.values.insert(batch.values.end(), y_.begin() + static_cast<std::ptrdiff_t>(i * targets), y_.begin() + static_cast<std::ptrdiff_t>((i + 1) * targets));
   if (!classes_.empty()) batch.classes.push_back(classes_[i]);
   batch.rows += 1;
-  batch.counted += classes_.empty() || classes_[i] >= 0 ? 1 : 0;
 }
 
 Subset::Subset(const DataSource& whole, std::int64_t begin, std::int64_t count, std::uint64_t seed)

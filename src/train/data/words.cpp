@@ -119,7 +119,6 @@ void SparseData::append(std::int64_t sample, Batch& batch) const {
   for (std::size_t at = i == 0 ? 0 : ends_[i - 1]; at < ends_[i]; ++at) batch.x[row + places_[at]] = values_[at];
   batch.classes.push_back(classes_[i]);
   batch.rows += 1;
-  batch.counted += classes_[i] >= 0 ? 1 : 0;
 }
 
 }  // namespace loom

@@ -62,7 +62,6 @@ TEST(Words, ValuesAreLogarithmsOfLengthOne) {
   EXPECT_NEAR(sum, 1, 1e-6);
   EXPECT_EQ(batch.classes, (std::vector<std::int32_t>{1, -1}));
   EXPECT_EQ(batch.rows, 2);
-  EXPECT_EQ(batch.counted, 1);
   EXPECT_NE((*data)->hash(), (*SparseData::create(texts, 4096, {0, -1}))->hash());
   EXPECT_NE((*data)->hash(), (*SparseData::create(texts, 8192, {1, -1}))->hash());
   EXPECT_FALSE(SparseData::create({}, 4096, {}).ok());

@@ -62,10 +62,8 @@ Result<std::unique_ptr<DataSource>> read_utf8(std::string_view text, const DataS
       } else if (spec.class_column.empty()) {
         row_targets[static_cast<std::size_t>(target[c])] = v;
       } else {
-        // Above 2^24 an f32 no longer holds every integer.
-        if (!(v >= -1 && v < 0x1p24f) || v != static_cast<float>(static_cast<std::int32_t>(v)))
-          return reader.error(
-              c + 1, "a class is an integer from 0 (or -1: not counted), got " + quoted(cells[c]));
+        if (!is_class(static_cast<double>(v)))
+          return reader.error(c + 1, "a class is a whole number, got " + quoted(cells[c]));
         classes.push_back(static_cast<std::int32_t>(v));
       }
     }

@@ -1,0 +1,189 @@
+#include "train/check_data.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "grid/emitter.h"
+
+namespace loom {
+namespace {
+
+Status bad(std::string what) { return Status(Code::invalid_argument, "training: " + std::move(what)); }
+
+// What the network takes must be what the data has.
+Status check_form(const DataSource::Form& form, const Network& network, const TrainingSpec& spec) {
+  const Shape &in = network.input(), &out = network.output();
+  const Loss loss = spec.loss;
+  const ClassAxis axis = network.class_axis();
+  const std::string rows = form.ids == 0     ? "rows of " + std::to_string(form.width) + " values"
+                           : form.steps == 0 ? "one id per row"
+                                             : "rows of " + std::to_string(form.steps) + " ids";
+  if ((in.ids > 0) != (form.ids > 0) ||
+      (in.ids > 0 && (in.dims.empty() ? 0 : in.count()) != form.steps))
+    return bad("the network takes " + in.to_string() + ", the data has " + rows);
+  if (in.ids == 0 && form.width != in.width)
+    return bad("the network takes " + in.to_string() + ", the data has " + rows);
+  if (spec.shift > 0 && (in.ids > 0 || in.dims.size() < 2)) return bad("\"shift\" moves pictures: the network's input must be [..., height, width], it is " + in.to_string());
+  if (!spec.heads.empty()) {
+    std::int64_t targets = 0;
+    for (const HeadSpec& head : spec.heads) targets += head.targets();
+    if (form.targets == targets) return {};
+    return bad("the heads take " + std::to_string(targets) + " target values per row, the data has " + (form.targets > 0 ? std::to_string(form.targets) : "classes"));
+  }
+  if (!takes_classes(loss) && form.targets != out.width)
+    return bad("the network gives " + std::to_string(out.width) + " values per row, the data has " + std::to_string(form.targets) + " targets");
+  if (const std::size_t n = spec.weights_of_classes().size();
+      n > 0 && static_cast<std::int64_t>(n) != axis.classes)
+    return bad("\"class_weights\" has " + std::to_string(n) + " weights, the network gives " +
+               std::to_string(axis.classes) + " logits");
+  if (takes_classes(loss) && form.targets > 0) return bad("the loss cross_entropy needs classes, the data has target values");
+  if (takes_classes(loss) && form.places != axis.places)
+    return bad(
+        "the network gives " + out.to_string() + ", logits for " + std::to_string(axis.places) +
+        " classes a row, the data has " + std::to_string(form.places) +
+        (axis.places > 1 && form.places == 1 ? ": end with one step, by \"return\": \"last\" of a "
+                                               "recurrent layer or a pool, or flatten"
+                                             : ""));
+  return {};
+}
+
+// "row 3, column 1 (from 0)" of rows of so many values, or, in sequences of tokens, their place.
+std::string place(const DataSource& data, std::int64_t sample, std::size_t at, std::int64_t width) {
+  const DataSource::Form form = data.form();
+  const bool tokens = form.ids > 0 && form.steps == 0;
+  const std::string row =
+      (tokens ? "sequence " : "row ") + std::to_string(data.row_of(sample));
+  if (width == 1 && !tokens) return row;
+  return row + (tokens ? ", position " : ", column ") + std::to_string(at) + " (from 0)";
+}
+
+// Columns of values of which f32 holds none: a network of f32 takes and gives 0 below kFloor.
+class TinyColumns {
+ public:
+  static constexpr float kFloor = 0x1p-40f;
+  void add(const std::vector<float>& row) {
+    largest_.resize(row.size());
+    for (std::size_t c = 0; c < row.size(); ++c)
+      largest_[c] = std::max(largest_[c], row[c] < 0 ? -row[c] : row[c]);
+  }
+  Status check(const std::string& name, const std::string& cell) const {
+    for (std::size_t c = 0; c < largest_.size(); ++c)
+      if (largest_[c] > 0 && largest_[c] < kFloor)
+        return bad(name + ", column " + std::to_string(c) + " (from 0) is nowhere above " +
+                   format_double(static_cast<double>(largest_[c])) +
+                   ", and f32 is 0 below 2^-40, 9.1e-13: scale it, or " + cell +
+                   " a \"standardize\" of the dtype f64");
+    return {};
+  }
+
+ private:
+  std::vector<float> largest_;
+};
+
+// Ids and targets of a sample.
+class SampleCheck {
+ public:
+  SampleCheck(const DataSource& data, const Network& network, const TrainingSpec& spec)
+      : data_(data),
+        spec_(spec),
+        ids_(network.input().ids),
+        axis_(network.class_axis()),
+        takes_f64_(input_type(network) == ValueType::f64),
+        gives_f64_(computes_in_f64(network.node(network.executed(network.size() - 1)))) {
+    if (!spec.heads.empty()) heads_ = spec.heads;
+    else if (!takes_classes(spec.loss))
+      heads_.push_back({.name = "", .columns = data.form().targets, .loss = spec.loss});
+  }
+
+  // Where the data's own account of itself leaves nothing to look for.
+  bool needed() const {
+    return ids_ > 0 || heads_.empty() || !data_.all_finite() ||
+           std::any_of(heads_.begin(), heads_.end(), [](const HeadSpec& h) {
+             return h.loss == Loss::bce || takes_classes(h.loss);
+           });
+  }
+
+  Status check(std::int64_t sample) {
+    batch_.clear();
+    data_.append(sample, batch_);
+    const auto width = static_cast<std::int64_t>(batch_.ids.size());
+    for (std::size_t i = 0; i < batch_.ids.size(); ++i)
+      if (batch_.ids[i] >= ids_)
+        return bad("ids, " + place(data_, sample, i, width) + " is " +
+                   std::to_string(batch_.ids[i]) + ": the network takes ids below " +
+                   std::to_string(ids_));
+    const auto classes = static_cast<std::int64_t>(batch_.classes.size());
+    for (std::size_t i = 0; i < batch_.classes.size() && heads_.empty(); ++i)
+      if (!known(batch_.classes[i], axis_.classes))
+        return bad("classes, " + place(data_, sample, i, classes) +
+                   class_refusal(batch_.classes[i], axis_.classes, spec_.ignore));
+    std::size_t column = 0;
+    for (const HeadSpec& head : heads_)
+      for (std::int64_t i = 0; i < head.targets(); ++i, ++column)
+        LOOM_TRY(check_target(head, sample, column));
+    if (!takes_f64_) inputs_.add(batch_.x);
+    if (!gives_f64_) targets_.add(batch_.values);
+    return {};
+  }
+  Status finish() const {
+    LOOM_TRY(inputs_.check("x", "begin with"));
+    return targets_.check("y", "end with");
+  }
+
+ private:
+  bool known(double value, std::int64_t classes) const {
+    return value == static_cast<double>(spec_.ignore) ||
+           (is_class(value) && value >= 0 && value < static_cast<double>(classes));
+  }
+  Status check_target(const HeadSpec& head, std::int64_t sample, std::size_t column) const {
+    const auto value = static_cast<double>(batch_.values[column]);
+    const bool classes = takes_classes(head.loss);
+    if (classes ? known(value, head.columns)
+                : head.loss != Loss::bce || (value >= 0 && value <= 1))
+      return {};
+    return bad("y, " + place(data_, sample, column, 0) +
+               (classes ? class_refusal(value, head.columns, spec_.ignore)
+                        : " is " + format_double(value) +
+                              ": \"bce\" takes probabilities, from 0 to 1"));
+  }
+
+  const DataSource& data_;
+  const TrainingSpec& spec_;
+  std::int64_t ids_;
+  ClassAxis axis_;
+  bool takes_f64_, gives_f64_;
+  std::vector<HeadSpec> heads_;
+  Batch batch_;
+  TinyColumns inputs_, targets_;
+};
+
+}  // namespace
+
+Json balanced_weights(const DataSource& data, const Network& network, std::int64_t ignore) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(network.class_axis().classes));
+  Batch batch;
+  for (std::int64_t i = 0; i < data.samples(); ++i) {
+    batch.clear();
+    data.append(i, batch);
+    for (const std::int32_t c : batch.classes)
+      if (c != ignore) ++counts[static_cast<std::size_t>(c)];
+  }
+  std::int64_t all = 0, occur = 0;
+  for (const std::int64_t n : counts) all += n, occur += n > 0;
+  Json list = Json::array();
+  for (const std::int64_t n : counts)
+    list.push(n == 0 ? 1.0
+                     : static_cast<double>(all) / (static_cast<double>(occur) * static_cast<double>(n)));
+  return list;
+}
+
+Status check_data(const DataSource& data, const Network& network, const TrainingSpec& spec) {
+  LOOM_TRY(check_form(data.form(), network, spec));
+  LOOM_TRY(check_finite(data, network.takes_missing()));
+  SampleCheck samples(data, network, spec);
+  if (!samples.needed()) return {};
+  for (std::int64_t i = 0; i < data.samples(); ++i) LOOM_TRY(samples.check(i));
+  return samples.finish();
+}
+
+}  // namespace loom
