@@ -12,7 +12,7 @@ if os.environ.get("WELVET_INSTALLED") != "1":
     sys.path.insert(0, str(ROOT / "bindings/python"))
 
 import welvet  # noqa: E402
-from welvet import Data, Network, Session, layers  # noqa: E402
+from welvet import Data, Network, Session, fitting, layers  # noqa: E402
 
 X = np.random.RandomState(0).rand(20, 3).astype(np.float32)
 Y = X.sum(axis=1, keepdims=True)
@@ -191,6 +191,37 @@ class GoingOn(unittest.TestCase):
         trainer.close()
         with self.assertRaises(welvet.LoomError):
             trainer.extend(epochs=1)
+
+
+class HeldBack(unittest.TestCase):
+    @staticmethod
+    def parts(y, seed=0, share=0.2):
+        y = np.array(y, np.int32)
+        x = np.arange(len(y), dtype=np.float32)[:, None]
+        learned, known, (held, judged) = fitting._hold_back(x, y, share, seed)
+        rows = np.concatenate([learned, held])[:, 0].astype(int)
+        assert sorted(rows) == list(range(len(y)))  # each sample is on one side
+        assert (np.concatenate([known, judged]) == y[rows]).all()
+        return [[int((part == c).sum()) for c in np.unique(y)] for part in (judged, known)]
+
+    def test_E_classes_keep_their_proportions(self):
+        # As Loom's own split: tests of Split in src/train.
+        y = [0] * 90 + [1] * 20 + [2] * 7 + [3] * 2 + [4] + [-1] * 4
+        for seed in range(3):
+            with self.assertWarnsRegex(UserWarning, "of one sample are learned.*: 4$"):
+                held, learned = self.parts(y, seed)
+            self.assertEqual(held[1:], [18, 4, 2, 1, 0])
+            self.assertEqual(learned[1:], [72, 16, 5, 1, 1])
+        self.assertEqual(self.parts([0, 0, 1, 1], share=0.9), [[1, 1], [1, 1]])
+        with self.assertRaisesRegex(ValueError, "no class has two samples"):
+            self.parts([0, 1, 2])
+
+    def test_E_values_and_maps_are_split_as_they_were(self):
+        for y in (X[:, :1], np.zeros((20, 2), np.int32)):
+            held = fitting._hold_back(X, y, 0.2, 3)[2]
+            self.assertEqual((len(held[0]), len(held[1])), (4, 4))
+        history = welvet.train(small(2), X, CLASSES, epochs=1, validation=0.2)
+        self.assertEqual(len(history["validation_accuracy"]), 1)
 
 
 class Masks(unittest.TestCase):

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
@@ -133,7 +134,8 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
     x: (samples, width) or with the dimensions of the network's input; or a Data object, without y. y: (samples,) integers, the classes, or (samples,
     targets) values. `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for integers, mse for values. `optimizer`: a name
     (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule` likewise, `rate` is its learning rate (0.001). `validation`: a share of the samples to
-    hold back, picked by `seed`, or (x, y) of others. `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`: a bar on stderr;
+    hold back, picked by `seed` in the proportions of the classes, or (x, y) of others. `callbacks`:
+    Callback objects, or functions of a step's Progress; False stops. `progress`: a bar on stderr;
     None: where that is a terminal. `epochs` (10), or `steps`,
     optimizer steps, in their place. `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint, micro_batches, shuffle, ...);
     those that have no effect here (checkpoint_every, log_every, data, network, ...) are a ValueError.
@@ -254,8 +256,27 @@ def _hold_back(x: np.ndarray, y: np.ndarray, share: float, seed: int) -> Tuple[n
     if count < 1:
         raise ValueError("validation: %d samples are too few to hold any back" % len(x))
     order = np.random.RandomState(seed & 0xFFFFFFFF).permutation(len(x))  # noqa: NPY002: its numbers never change
-    held, learned = np.sort(order[:count]), np.sort(order[count:])
+    classes = y.dtype == np.int32 and y.ndim == 1
+    held = np.sort(_stratified(order, y, count) if classes else order[:count])
+    learned = np.setdiff1d(order, held)
     return x[learned], y[learned], (x[held], y[held])
+
+
+def _stratified(order: np.ndarray, y: np.ndarray, count: int) -> np.ndarray:
+    """The first of the order, in the proportions of the classes (largest remainders), with one of
+    each on both sides where there are two. Those below 0, which do not count, are a class, too."""
+    classes, sizes = np.unique(y, return_counts=True)
+    quota, left = np.divmod(count * sizes, len(y))
+    quota[np.argsort(-left, kind="stable")[:count - quota.sum()]] += 1
+    quota = np.where(classes < 0, quota, np.clip(quota, np.minimum(sizes - 1, 1), sizes - 1))
+    single = classes[(sizes == 1) & (classes >= 0)]
+    if not quota[classes >= 0].any():
+        raise ValueError("validation: no class has two samples, so that none can be held back")
+    if len(single):
+        names = ", ".join(map(str, single[:6])) + (", ..." if len(single) > 6 else "")
+        warnings.warn("validation: classes of one sample are learned, and nothing judges them: "
+                      + names, stacklevel=4)
+    return np.concatenate([order[y[order] == c][:n] for c, n in zip(classes, quota)])
 
 
 def _judge(network: Network, held: Tuple[np.ndarray, np.ndarray], spec: Dict[str, Any]) -> Dict[str, float]:
