@@ -198,7 +198,7 @@ void rows_of(const SeriesForm& form, const SeriesValues& series, std::int64_t be
   for (std::int64_t p = std::max(begin, form.before()); p < end; ++p) {
     if (series.filled[static_cast<std::size_t>(p)]) continue;
     const auto known = std::span(z).first(static_cast<std::size_t>(p));
-    form.row(known, p, x);
+    form.row(known, series.begin + p, x);
     y.push_back(static_cast<float>(z[static_cast<std::size_t>(p)] - form.base(known)));
     if (places) places->push_back(p);
   }
@@ -240,8 +240,28 @@ std::string describe(const SeriesForm& form) {
             ", ";
   text += "from the last " + count_of(form.lags, "value");
   for (const auto& [name, values] : form.inputs())
-    if (values > 1) text += ", " + name;
+    if (!name.ends_with(" before")) text += ", " + name;
   return text;
+}
+
+// All that are tried. Differences know of a trend by themselves.
+std::vector<SeriesForm> forms_of(const SeriesForm& form, const std::vector<std::int64_t>& lags,
+                                 const std::vector<Calendar>& calendar) {
+  std::vector<SeriesForm> list;
+  for (const Reference reference : {Reference::none, Reference::last, Reference::season})
+    for (const std::int64_t l : lags)
+      for (const bool dated : {false, true})
+        for (const bool trend : {false, true}) {
+          if ((dated && calendar.empty()) || (trend && reference != Reference::none) ||
+              (reference == Reference::season && form.season < 2))
+            continue;
+          list.push_back(form);
+          list.back().reference = reference;
+          list.back().lags = l;
+          if (dated) list.back().calendar = calendar;
+          if (trend) list.back().calendar.push_back(Calendar::trend);
+        }
+  return list;
 }
 
 // The form of which a line forecasts the last two fifths of what is learned best.
@@ -256,29 +276,20 @@ Status choose_form(SeriesForm& form, const SeriesValues& series, std::int64_t le
   form.center = m.mean;
   form.scale = m.deviation > 0 ? m.deviation : 1;
   const std::int64_t begin = learned * 3 / 5;
-  const std::vector<Calendar> calendar = calendar_of(form.steps, learned);
-  std::vector<std::int64_t> lags = {3, 6};
+  std::vector<std::int64_t> lags = {3, 6, 48};
   if (form.season > 0 && form.season <= kMostSeason)
     lags.insert(lags.end(), {form.season + 2, 2 * form.season + 1});
   else lags.insert(lags.end(), {12, 24});
   double best = -1;
   SeriesForm found = form;
-  for (const Reference reference : {Reference::none, Reference::last, Reference::season})
-    for (const std::int64_t l : lags)
-      for (const bool dated : {false, true}) {
-        SeriesForm one = form;
-        one.reference = reference;
-        one.lags = l;
-        if (dated) one.calendar = calendar;
-        if ((dated && calendar.empty()) || (reference == Reference::season && form.season < 2) ||
-            one.before() >= begin)
-          continue;
-        LOOM_ASSIGN(const double error,
-                    try_form(one, series, begin, learned, std::min(horizon, learned - begin)));
-        if (error < 0 || (best >= 0 && error >= best)) continue;
-        best = error;
-        found = std::move(one);
-      }
+  for (SeriesForm& one : forms_of(form, lags, calendar_of(form.steps, learned))) {
+    if (one.before() >= begin) continue;
+    LOOM_ASSIGN(const double error,
+                try_form(one, series, begin, learned, std::min(horizon, learned - begin)));
+    if (error < 0 || (best >= 0 && error >= best)) continue;
+    best = error;
+    found = std::move(one);
+  }
   if (best < 0) return Status(Code::invalid_argument, "is too short to be learned as a series");
   form = std::move(found);
   said = "inputs: " + describe(form) +
@@ -289,8 +300,8 @@ Status choose_form(SeriesForm& form, const SeriesValues& series, std::int64_t le
 }
 
 // Keeps the last values, from which forecasts go on.
-void end_at(SeriesForm& form, const SeriesValues& series, std::int64_t end) {
-  form.end = end;
+void end_at(SeriesForm& form, const SeriesValues& series) {
+  form.end = series.begin + static_cast<std::int64_t>(series.values.size());
   form.history.assign(series.values.end() - static_cast<std::ptrdiff_t>(form.before()),
                       series.values.end());
 }
@@ -309,7 +320,7 @@ Status plan_series(ChosenTraining& t, const ChooseOptions& options, const Series
   const std::int64_t horizon = std::min(options.horizon, held);
   std::string said;
   LOOM_TRY(choose_form(form, series, learned, horizon, said).at(options.data));
-  end_at(form, series, n);
+  end_at(form, series);
   std::vector<float> x, y;
   std::vector<std::int64_t> places, before, after;
   rows_of(form, series, 0, n, x, y, &places);
@@ -395,15 +406,14 @@ Result<SeriesValues> read_again(const SeriesForm& form, const std::string& file,
   known.order = form.order;
   LOOM_ASSIGN(SeriesValues series, read_series(table, form.columns, file, &known));
   said.insert(said.end(), series.notes.begin(), series.notes.end());
-  series.steps.day = form.steps.day;
   const auto n = static_cast<std::int64_t>(series.values.size());
   if (n < form.before())
     return bad(file, "has " + count_of(n, "step") + ", a forecast looks back on " +
                          std::to_string(form.before()));
   for (std::int64_t i = 0; i < n && form.logarithm; ++i)
     if (!(series.values[static_cast<std::size_t>(i)] > 0))
-      return bad(file,
-                 series.steps.at(i).text() + " is not above 0, and the network learned logarithms");
+      return bad(file, series.steps.at(series.begin + i).text() +
+                           " is not above 0, and the network learned logarithms");
   return series;
 }
 
@@ -411,12 +421,11 @@ Result<SeriesValues> read_again(const SeriesForm& form, const std::string& file,
 
 Result<RawRows> read_series_rows(const Json& inputs, std::int64_t width, const std::string& file) {
   RawRows raw;
-  LOOM_ASSIGN(SeriesForm form, SeriesForm::from_json(inputs));
+  LOOM_ASSIGN(const SeriesForm form, SeriesForm::from_json(inputs));
   if (form.width() != width)
     return Status(Code::corrupt, "inputs: the series has rows of " + std::to_string(form.width()) +
                                      " values, the network takes " + std::to_string(width));
   LOOM_ASSIGN(const SeriesValues series, read_again(form, file, raw.said));
-  form.steps = series.steps;
   std::vector<float> y;
   rows_of(form, series, 0, static_cast<std::int64_t>(series.values.size()), raw.x, y);
   if (y.empty()) return bad(file, "has no step that can be judged");
@@ -435,8 +444,7 @@ Result<SeriesForm> continue_series(const Json& inputs, const std::string& file,
                                    std::vector<std::string>& said) {
   LOOM_ASSIGN(SeriesForm form, SeriesForm::from_json(inputs));
   LOOM_ASSIGN(const SeriesValues series, choosing::read_again(form, file, said));
-  form.steps = series.steps;
-  choosing::end_at(form, series, static_cast<std::int64_t>(series.values.size()));
+  choosing::end_at(form, series);
   return form;
 }
 

@@ -13,7 +13,7 @@ using Reference = SeriesForm::Reference;
 constexpr std::string_view kUnits[] = {"month", "day", "weekday", "second"};
 constexpr std::string_view kPrecisions[] = {"year", "quarter", "month", "day", "second"};
 constexpr std::string_view kReferences[] = {"none", "last", "season"};
-constexpr std::string_view kCalendars[] = {"month", "weekday", "hour", "year"};
+constexpr std::string_view kCalendars[] = {"month", "weekday", "hour", "year", "trend"};
 constexpr std::int64_t kMostLags = 4096, kMostOrigins = 2000;
 constexpr int kYearWaves = 3;
 constexpr std::size_t kFewest = 10;  // errors that make an interval
@@ -22,10 +22,14 @@ std::int64_t inputs_of(Calendar c) {
   return c == Calendar::month     ? 12
          : c == Calendar::weekday ? 7
          : c == Calendar::hour    ? 24
+         : c == Calendar::trend   ? 1
                                   : 2 * kYearWaves;
 }
 
-void append_calendar(Calendar c, const Moment& m, std::vector<float>& x) {
+void append_calendar(Calendar c, const Moment& m, std::int64_t place, std::vector<float>& x) {
+  // Thousands of steps: small, so that f32 tells neighbors apart.
+  if (c == Calendar::trend)
+    return x.push_back(static_cast<float>(static_cast<double>(place) / 1000));
   if (c == Calendar::year) {
     const double angle = 6.283185307179586 * static_cast<double>(m.days()) / 365.2425;
     for (int k = 1; k <= kYearWaves; ++k) {
@@ -100,7 +104,7 @@ std::int64_t SeriesForm::before() const {
 
 std::vector<std::pair<std::string, std::int64_t>> SeriesForm::inputs() const {
   constexpr std::string_view kNames[] = {"the month", "the weekday", "the hour",
-                                         "the time of the year"};
+                                         "the time of the year", "the step's number"};
   std::vector<std::pair<std::string, std::int64_t>> list;
   for (std::int64_t k = reference == Reference::last ? 2 : 1; k <= lags; ++k)
     list.emplace_back("the value " + std::to_string(k) + (k == 1 ? " step" : " steps") + " before",
@@ -130,7 +134,7 @@ void SeriesForm::row(std::span<const double> z, std::int64_t place, std::vector<
     x.push_back(static_cast<float>(back(k) - less));
   }
   const Moment moment = steps.at(place);
-  for (const Calendar c : calendar) append_calendar(c, moment, x);
+  for (const Calendar c : calendar) append_calendar(c, moment, place, x);
 }
 
 Json SeriesForm::to_json() const {
@@ -193,7 +197,7 @@ Result<SeriesForm> SeriesForm::from_json(const Json& all) {
   LOOM_ASSIGN(f.half80, numbers_of(json, "half80"));
   LOOM_ASSIGN(f.half95, numbers_of(json, "half95"));
   const Json* names = json.find("calendar");
-  if (!names || !names->is_array() || names->as_array().size() > 4)
+  if (!names || !names->is_array() || names->as_array().size() > std::size(kCalendars))
     return bad("\"calendar\" is no list");
   for (const Json& name : names->as_array()) {
     Json one = Json::object();
@@ -218,14 +222,15 @@ Result<SeriesForm> SeriesForm::from_json(const Json& all) {
 
 Result<std::vector<std::vector<double>>> roll(const SeriesForm& form, const std::vector<double>& z,
                                               const std::vector<std::int64_t>& origins,
-                                              std::int64_t horizon, const SeriesNetwork& network) {
+                                              std::int64_t horizon, const SeriesNetwork& network,
+                                              std::int64_t begin) {
   const std::int64_t before = form.before();
   std::vector<std::vector<double>> known;  // what each origin sees, and then its forecasts
   for (const std::int64_t o : origins) known.emplace_back(z.begin() + (o - before), z.begin() + o);
   std::vector<float> x, y;
   for (std::int64_t h = 0; h < horizon; ++h) {
     x.clear();
-    for (std::size_t i = 0; i < origins.size(); ++i) form.row(known[i], origins[i] + h, x);
+    for (std::size_t i = 0; i < origins.size(); ++i) form.row(known[i], begin + origins[i] + h, x);
     LOOM_TRY(network(x, static_cast<std::int64_t>(origins.size()), y));
     for (std::size_t i = 0; i < origins.size(); ++i)
       known[i].push_back(form.base(known[i]) + static_cast<double>(y[i]));
@@ -288,9 +293,8 @@ Result<std::vector<Forecast>> forecast(const SeriesForm& form, std::int64_t hori
     return Status(Code::unsupported, "the training of this series has not ended: --resume goes on");
   std::vector<double> z;
   for (const double v : form.history) z.push_back(form.to_z(v));
-  SeriesForm at_end = form;
-  at_end.steps.first += (form.end - form.before()) * form.steps.count;
-  LOOM_ASSIGN(const auto steps, roll(at_end, z, {form.before()}, horizon, network));
+  const std::int64_t before = form.before();
+  LOOM_ASSIGN(const auto steps, roll(form, z, {before}, horizon, network, form.end - before));
   std::vector<Forecast> list;
   for (std::size_t h = 0; h < steps[0].size(); ++h) {
     const double z80 = half_at(form.half80, h), z95 = half_at(form.half95, h), at = steps[0][h];

@@ -38,6 +38,7 @@ struct Steps {
 struct SeriesValues {
   Steps steps;
   DateOrder order = DateOrder::ymd;
+  std::int64_t begin = 0;  // the place of the first value
   std::vector<double> values;
   std::vector<bool> filled;  // made up between its neighbors: never judged
   std::vector<std::string> notes;
@@ -51,13 +52,13 @@ struct SeriesColumns {
 
 // Errors: invalid_argument, naming the row, where dates are none, are ambiguous, stand twice or in
 // irregular steps, and where values are missing: up to one step in twenty may be, within the
-// series. `known`: steps that the dates must follow.
+// series. `known`: steps that the dates must follow, whose places the values then have.
 Result<SeriesValues> read_series(const Table& table, const SeriesColumns& columns,
                                  const std::string& name, const SeriesValues* known = nullptr);
 
 struct SeriesForm {
   enum class Reference : std::uint8_t { none, last, season };  // what a step is told beside
-  enum class Calendar : std::uint8_t { month, weekday, hour, year };
+  enum class Calendar : std::uint8_t { month, weekday, hour, year, trend };
   SeriesColumns columns;
   Steps steps;
   DateOrder order = DateOrder::ymd;
@@ -90,11 +91,12 @@ struct SeriesForm {
 using SeriesNetwork =
     std::function<Status(const std::vector<float>& x, std::int64_t rows, std::vector<float>& y)>;
 
-// [origin][h]: z at origin + h, forecast from z before the origin and the forecasts before. Origins
-// are at least before().
+// [origin][h]: z[origin + h], forecast from z before the origin and the forecasts before. z[0]
+// stands at the place `begin`. Origins are at least before().
 Result<std::vector<std::vector<double>>> roll(const SeriesForm& form, const std::vector<double>& z,
                                               const std::vector<std::int64_t>& origins,
-                                              std::int64_t horizon, const SeriesNetwork& network);
+                                              std::int64_t horizon, const SeriesNetwork& network,
+                                              std::int64_t begin = 0);
 
 // How forecasts did that begin at each place from `begin` on, up to `horizon` steps ahead; of more
 // than 2,000 places, at every second, third, ...

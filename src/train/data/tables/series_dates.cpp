@@ -263,6 +263,10 @@ Result<SeriesValues> read_series(const Table& table, const SeriesColumns& column
     return tell(bad("its dates are " + steps.text() + " from " + steps.at(0).text() +
                     ", the network learned " + known->steps.text() + " from " +
                     known->steps.at(0).text()));
+  if (known) {
+    (*found)->begin = from / steps.count;
+    (*found)->steps = known->steps;
+  }
   return std::move(*found);
 }
 

@@ -252,6 +252,36 @@ TEST(Series, RowsAreLagsAndTheCalendar) {
   EXPECT_EQ(form.base(z), 4);
 }
 
+// Places count from the first date of training, whatever a table begins with.
+TEST(Series, PlacesGoOnInOtherTables) {
+  SeriesForm form = form_of();
+  form.calendar = {SeriesForm::Calendar::trend};
+  form.end = 2000;
+  const SeriesNetwork trend = [](const std::vector<float>& x, std::int64_t rows,
+                                 std::vector<float>& y) {
+    EXPECT_EQ(x.size(), static_cast<std::size_t>(3 * rows));
+    y.assign(1, x[2]);
+    return Status();
+  };
+  const auto list = forecast(form, 2, trend);
+  ASSERT_TRUE(list.ok()) << list.status().to_string();
+  EXPECT_EQ((*list)[0].value, 2.0);
+  EXPECT_EQ((*list)[1].value, static_cast<double>(2.001f));
+  const auto known = series(numbered({"1990-01", "1990-02", "1990-03"}));
+  ASSERT_TRUE(known.ok());
+  Table table;
+  table.names = {"d", "y"};
+  for (const char* date : {"1/4/1990", "1/5/1990"}) table.rows.push_back({date, "1"});
+  EXPECT_FALSE(read_series(table, {"d", "y"}, "t.csv", &*known).ok());  // of another order
+  table.rows = {{"1990-04-01", "1"}, {"1990-05-01", "2"}};
+  const auto later = read_series(table, {"d", "y"}, "t.csv", &*known);
+  ASSERT_TRUE(later.ok()) << later.status().to_string();
+  EXPECT_EQ(later->begin, 3);
+  EXPECT_EQ(later->steps.at(later->begin).text(), "1990-04");
+  table.rows = {{"1989-11", "1"}, {"1989-12", "2"}};
+  EXPECT_EQ(read_series(table, {"d", "y"}, "t.csv", &*known)->begin, -2);
+}
+
 // What the network adds to is known here: every value is 1 above the one before.
 TEST(Series, ForecastsGoOnFromForecasts) {
   SeriesForm form = form_of();
@@ -308,7 +338,8 @@ TEST(Series, TheFileKeepsTheForm) {
   SeriesForm form = form_of();
   form.logarithm = true;
   form.reference = SeriesForm::Reference::last;
-  form.calendar = {SeriesForm::Calendar::month, SeriesForm::Calendar::year};
+  form.calendar = {SeriesForm::Calendar::month, SeriesForm::Calendar::year,
+                   SeriesForm::Calendar::trend};
   const auto again = SeriesForm::from_json(form.to_json());
   ASSERT_TRUE(again.ok()) << again.status().to_string();
   EXPECT_EQ(again->to_json().dump(), form.to_json().dump());
