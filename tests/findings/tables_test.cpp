@@ -300,5 +300,36 @@ TEST(Findings, E_TheEncodingIsNoPartOfWhatIsLearned) {
     EXPECT_TRUE(read_table(text, spec).ok()) << text;
 }
 
+// Months and numbers were refused, days a number that explained nothing.
+TEST(Findings, E_DatesInRegularStepsAreATimeSeries) {
+  const test::Folder folder;
+  std::string text = "when,y\n", late = text;
+  for (int i = 0; i < 120; ++i) {
+    const std::string row = std::to_string(i / 12 + 1) + (i % 12 < 9 ? "-0" : "-") +
+                            std::to_string(i % 12 + 1) + "," +
+                            std::to_string(100 + i + 10 * (i % 12)) + "\n";
+    text += row;
+    if (i >= 60) late += row;
+  }
+  const std::string file = folder.write("t.csv", text);
+  const auto chosen = choose_training({.data = file});
+  ASSERT_TRUE(chosen.ok()) << chosen.status().to_string();
+  ASSERT_TRUE(chosen->series.has_value());
+  EXPECT_EQ(chosen->series->held_back, 96);
+  // The last fifth is held back, in order.
+  for (std::int64_t i = 0; i < chosen->split.held_back->samples(); ++i)
+    EXPECT_EQ(chosen->rows[static_cast<std::size_t>(chosen->split.held_back->row_of(i))], 96 + i);
+  // Read again, rows are what was learned; those of a part of the table are the same rows.
+  const std::int64_t width = chosen->whole->form().width;
+  const auto again = read_rows(chosen->inputs, width, file);
+  ASSERT_TRUE(again.ok()) << again.status().to_string();
+  EXPECT_EQ(again->judged->hash(), chosen->whole->hash());
+  const auto part = read_rows(chosen->inputs, width, folder.write("late.csv", late));
+  ASSERT_TRUE(part.ok()) << part.status().to_string();
+  EXPECT_TRUE(std::equal(part->x.rbegin(), part->x.rend(), again->x.rbegin()));
+  EXPECT_LT(part->rows, again->rows);
+  EXPECT_FALSE(choose_training({.data = file, .series = "no"})->series.has_value());
+}
+
 }  // namespace
 }  // namespace loom

@@ -10,7 +10,8 @@
 namespace loom::cli {
 namespace {
 
-constexpr std::uint64_t kShuffles = 5, kSeed = 0x7265706f7274;  // "report"
+constexpr std::uint64_t kSeed = 0x7265706f7274;  // "report"
+constexpr std::int64_t kShuffles = 5;
 // Rows that are shuffled: fewer where there are many columns.
 constexpr std::int64_t kMostShuffled = 2000, kFewestShuffled = 100, kMostRuns = 200000;
 constexpr std::size_t kBriefColumns = 5, kBriefSamples = 3, kMostSamples = 20, kMostLabels = 20;
@@ -70,8 +71,8 @@ double mean_error(const Rows& rows, std::size_t n, const std::vector<float>& y,
 Status shuffle(Session& session, const Rows& rows, const ReportForm& form,
                const std::vector<float>& y, Report& report) {
   const auto inputs = static_cast<std::int64_t>(form.inputs.size());
-  const std::int64_t fit =
-      std::clamp(kMostRuns / std::max<std::int64_t>(inputs, 1), kFewestShuffled, kMostShuffled);
+  const std::int64_t runs = std::max<std::int64_t>(inputs, 1) * kShuffles;
+  const std::int64_t fit = std::clamp(kMostRuns / runs, kFewestShuffled, kMostShuffled);
   report.shuffled_rows = std::min(report.rows, fit);
   const auto n = static_cast<std::size_t>(report.shuffled_rows);
   const std::size_t outputs = y.size() / rows.samples.size();
@@ -82,8 +83,8 @@ Status shuffle(Session& session, const Rows& rows, const ReportForm& form,
   for (const ReportForm::Input& input : form.inputs) {
     const auto values = static_cast<std::size_t>(input.values);
     double after = 0;
-    for (std::uint64_t k = 0; k < kShuffles; ++k) {
-      const Permutation order(report.shuffled_rows, kSeed, k);
+    for (std::int64_t k = 0; k < kShuffles; ++k) {
+      const Permutation order(report.shuffled_rows, kSeed, static_cast<std::uint64_t>(k));
       x.assign(rows.x.begin(), rows.x.begin() + static_cast<std::ptrdiff_t>(n * rows.width));
       for (std::size_t i = 0; i < n; ++i) {
         const auto other = static_cast<std::size_t>(order(static_cast<std::int64_t>(i)));
