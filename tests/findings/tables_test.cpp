@@ -331,5 +331,40 @@ TEST(Findings, E_DatesInRegularStepsAreATimeSeries) {
   EXPECT_FALSE(choose_training({.data = file, .series = "no"})->series.has_value());
 }
 
+TEST(Findings, E_DatesInTheUsualFormsAreDates) {
+  const struct {
+    const char *date, *other;
+    double years;
+  } cases[] = {{"31.01.2020", "28.02.2019", 2020 + 30 / 372.0},
+               {"01/31/2020", "02/28/2019", 2020 + 30 / 372.0},
+               {"31 Jan 2020 12:00", "28 Feb 2019 06:00", 2020 + 30.5 / 372.0},
+               {"2020Q3", "2019Q1", 2020.5},
+               {"2020-01", "2019-02", 2020}};
+  for (const auto& [date, other, years] : cases) {
+    const Read two = read("when,y\n" + std::string(date) + ",1.5\n" + other + ",2.5\n", "numbers");
+    ASSERT_TRUE(two.form.ok()) << date << two.form.status().to_string();
+    EXPECT_EQ(two.form->columns[0].kind, Column::Kind::date) << date;
+    const auto again = TableForm::from_json(two.form->to_json());
+    ASSERT_TRUE(again.ok()) << again.status().to_string();
+    std::vector<float> x;
+    again->encode(two.table.rows[0], {0, 1}, x);
+    EXPECT_EQ(x, (std::vector<float>{static_cast<float>(years)})) << date;
+  }
+  std::string text = "when,n,y\n";
+  for (int i = 1; i < 9; ++i)
+    text += "0" + std::to_string(i) + "/0" + std::to_string(9 - i) + "/2020," + std::to_string(i) +
+            ",1.5\n";
+  const Read r = read(text, "numbers");
+  ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
+  EXPECT_NE(r.form->columns[0].kind, Column::Kind::date);
+  EXPECT_EQ(r.notes[0],
+            "column 'when': its dates may be day/month or month/day, and are taken as texts: write "
+            "them as YYYY-MM-DD");
+  Json wrong = read("when,y\n31.1.2020,1\n1.2.2020,2\n", "numbers").form->to_json();
+  const_cast<Json&>(wrong.find("columns")->as_array()[0]).set("order", "ydm");
+  EXPECT_NE(TableForm::from_json(wrong).status().message().find("\"order\" is ymd, dmy or mdy"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace loom
