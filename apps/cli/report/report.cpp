@@ -31,7 +31,7 @@ Rows rows_of(const DataSource& judged) {
   for (std::int64_t s = 0; s < judged.samples(); ++s) {
     batch.clear();
     judged.append(s, batch);
-    if (batch.counted == 0) continue;
+    if (!batch.classes.empty() && batch.classes[0] == kIgnoredClass) continue;
     rows.samples.push_back(s);
     rows.x.insert(rows.x.end(), batch.x.begin(), batch.x.end());
     rows.values.insert(rows.values.end(), batch.values.begin(), batch.values.end());
