@@ -31,6 +31,13 @@ Result<Text> Template::render(Variables variables) const {
   return machine.take();
 }
 
+std::vector<std::string_view> Template::names() const {
+  std::vector<std::string_view> out;
+  for (const Node& node : nodes_)
+    if (node.op == Op::name) out.push_back(node.name);
+  return out;
+}
+
 Machine::Machine(const std::vector<Node>& nodes, Variables variables)
     : nodes_(nodes), limit_(kWork) {
   for (const auto& [name, value] : variables) limit_ += kWorkPerCharacter * size_of(value);
