@@ -206,8 +206,8 @@ void Machine::assign(const Node& node, Value value) {
            Code::invalid_argument);
       return;
     }
-    check_nesting(value);
-    space->set(decode(node.names[0]), std::move(value));
+    check_nesting(value);  // a namespace that held itself would never be given back
+    if (status_.ok()) space->set(decode(node.names[0]), std::move(value));
     return;
   }
   Variables& variables = frames_.back().variables;
