@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/escape.h"
+#include "base/fields.h"
 #include "text/jinja/jinja.h"
 #include "text/pipeline/added_tokens.h"
 
@@ -68,7 +69,11 @@ Result<Text> render(const Tokenizer& tokenizer, std::span<const ChatMessage> mes
                              {"documents", Value(Value::Kind::none)}};
   if (!options.variables.is_object())
     return Status(Code::invalid_argument, "variables: expected an object");
+  const std::vector<std::string_view> read = chat.names();
   for (const auto& [name, value] : options.variables.as_object()) {
+    if (std::find(read.begin(), read.end(), name) == read.end())
+      return Status(Code::invalid_argument, "variables: the template does not read " +
+                                                quoted(name) + nearest(name, read));
     for (std::size_t i = 0; i < 4; ++i)
       if (variables[i].first == name)
         return Status(Code::invalid_argument, "variables: " + quoted(name) + " is not one to set");

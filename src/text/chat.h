@@ -23,7 +23,8 @@ struct ChatMessage {
 struct ChatOptions {
   bool add_generation_prompt = true;  // with the beginning of an answer
   // An object: variables of the template, such as {"enable_thinking": false}, plain text where they
-  // are written. "strftime_now" is the date, YYYY-MM-DD, which templates that write it ask for.
+  // are written. "strftime_now" is the date, YYYY-MM-DD, which templates that write it ask for. One
+  // that the template does not read is refused.
   Json variables = Json::object();
 };
 

@@ -135,7 +135,11 @@ TEST(Chat, Variables) {
   };
   EXPECT_EQ(with(R"({"think": "deep"})"), "</s>deep");
   EXPECT_EQ(with("{}"), "");
-  EXPECT_NE(with(R"({"messages": []})").find("'messages'"), std::string::npos);
+  EXPECT_NE(with(R"({"thinks": 1})").find("does not read 'thinks'; did you mean \"think\"?"),
+            std::string::npos);
+  EXPECT_NE(rendered(kChatml, {}, {.variables = *Json::parse(R"({"messages": []})")})
+                .find("'messages' is not one to set"),
+            std::string::npos);
   EXPECT_NE(with(R"({"think": [1.5]})").find("fraction"), std::string::npos);
   EXPECT_NE(with("[]").find("object"), std::string::npos);
 }

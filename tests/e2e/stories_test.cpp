@@ -175,6 +175,11 @@ TEST(Chat, AnswersAndTakesCommands) {
   EXPECT_NE(one.err.find("system: Be kind.\nuser: Hello\nassistant: "), std::string::npos) << one.err;
   EXPECT_NE(one.err.find("there is no command /nonsense"), std::string::npos) << one.err;
   EXPECT_FALSE(one.out.empty());
+  LOOM_EXPECT_REFUSED(loom({"chat", folder / "", "--variables", "[1]"}, "Hello\n"), 2, "--variables");
+  LOOM_EXPECT_REFUSED(loom({"chat", "--variables", "{}"}, "Hello\n"), 2, "--variables");
+  const Outcome unread =
+      loom({"chat", folder / "", "--variables", R"({"enable_thinking": false})"}, "Hello\n");
+  EXPECT_NE(unread.err.find("does not read 'enable_thinking'"), std::string::npos) << unread.err;
   // Taking a question back leaves no trace of it: the cache goes back too.
   const Outcome undone = loom(args, "What?\n/undo\nHello\n/quit\nnever read\n");
   EXPECT_EQ(undone.code, 0) << undone.err;

@@ -255,6 +255,21 @@ def seeds():
     yield "csv", b"\xef\xbb\xbfM\t.5\t1e3\nF\t5.\t-2\nM\t+1\tNA\n"
 
     # Sequences of calls are made of any bytes; these are long from the beginning.
+    yield "template", (
+        b"{%- set ns = namespace(n=0, text='') -%}\n{{ bos_token }}{% for m in messages %}\n"
+        b"  {%- if m['role'] == 'system' and loop.first %}<|{{ m.role | upper }}|>{{ m.content | trim }}"
+        b"{% elif m.role is defined and not loop.last %}{% set ns.n = ns.n + 1 %}"
+        b"{{ m.content.split('</think>')[-1].lstrip('\\n') ~ ns.n }}{% else %}{{ m | tojson }}{% endif %}"
+        b"{% endfor %}{% if add_generation_prompt %}{{ '<|a|>' if ns.n > 1 else messages[::-1][0].content }}"
+        b"{% endif %}")
+    yield "template", (
+        b"{% macro say(who, text='') %}{{ who }}: {{ text.replace('a', 'b').strip() }}{% endmacro %}"
+        b"{% if tools is not none and tools | length > 0 %}{{ raise_exception('no') }}{% endif %}"
+        b"{% for m in messages | selectattr('role', 'equalto', 'user') | list %}{% if loop.index0 % 2 %}"
+        b"{% continue %}{% endif %}{{ say(m.role, text=m.content) }}{% endfor %}"
+        b"{% set x %}{{ strftime_now('%d %B %Y') }}{% endset %}{{ x[2:-1:1] }}"
+        b"{% for k, v in {'a': 1, 'b': [2, none]}.items() %}{{ k }}{{ v is iterable }}{% endfor %}"
+        b"{{ range(3) | join(', ') }}{{ ('x' in 'xyz') and (1 not in [2]) or -1 // 2 }}")
     for seed in range(12):
         yield "abi", random.Random(seed).randbytes(3000)
 

@@ -145,6 +145,8 @@ int run(const Args& a) {
       return fail(c, kRefused);
     if (!a.variables.empty()) {
       LOOM_OR_EXIT(options.variables, Json::parse(a.variables), kUsage);
+      if (!options.variables.is_object())
+        return fail(Status(Code::invalid_argument, "--variables: expected an object in JSON"), kUsage);
     }
   } else if (!a.system.empty() || !a.variables.empty()) {
     const std::string option = a.system.empty() ? "--variables" : "--system";

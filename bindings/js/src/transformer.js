@@ -21,7 +21,7 @@ class Generator extends Handled {
   *feed(prompt) {
     const generator = this.handle;
     if (typeof prompt === 'string') yield ['generator_feed_text', { generator, text: prompt }];
-    else if (prompt.messages) yield ['generator_feed_chat', { generator, messages: prompt }];
+    else if (prompt?.messages) yield ['generator_feed_chat', { generator, messages: prompt }];
     else if (!Array.isArray(prompt) || typeof prompt[0] === 'number') yield ['generator_feed', { generator, ids: prompt }];
     else yield ['generator_feed_chat', { generator, messages: prompt }];
   }

@@ -442,9 +442,10 @@ class Texts(unittest.TestCase):
         self.assertTrue(tokenizer.info["chat"])
         self.assertEqual(tokenizer.decode(tokenizer.chat("hello")), "hello")
         self.assertEqual(tokenizer.decode(tokenizer.chat("hello", think=" more")), "hello more")
-        plain = self.model.chat("hello", max_tokens=3, temperature=0)
-        same = self.model.chat("hello", max_tokens=3, temperature=0, variables={"think": False})
-        self.assertEqual(plain, same)
+        with self.assertRaisesRegex(welvet.InvalidArgument, "does not read 'tokenize'"):
+            tokenizer.chat("hello", tokenize=False)
+        with self.assertRaisesRegex(welvet.InvalidArgument, "does not read 'think'"):
+            self.model.chat("hello", variables={"think": False})
         with self.assertRaisesRegex(welvet.InvalidArgument, "not one to set"):
             self.model.chat("hello", variables={"messages": []})
 

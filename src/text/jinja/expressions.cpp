@@ -197,8 +197,8 @@ Value Machine::comparison(const Node& node) {
   if (!status_.ok()) return {};
   const std::string& op = node.name;
   if (op == "in") return contains(b, a);
-  if (op == "==") return equal(a, b);
-  if (op == "!=") return !equal(a, b);
+  if (op == "==") return same(a, b);
+  if (op == "!=") return !same(a, b);
   std::int64_t order = 0;
   if (a.is(Kind::string) && b.is(Kind::string)) order = compare(a.text(), b.text());
   else if (is_number(a) && is_number(b)) order = a.number < b.number ? -1 : a.number > b.number;
@@ -212,13 +212,13 @@ Value Machine::comparison(const Node& node) {
 bool Machine::contains(const Value& container, const Value& value) {
   if (container.is(Kind::string) && value.is(Kind::string)) {
     spend(container.text().size());
-    return jinja::find(container.text(), value.text()) != Text::npos;
+    return search(container.text(), value.text()) != Text::npos;
   }
   if (container.is(Kind::dict)) return container.find(value) != nullptr;
   if (container.is(Kind::list)) {
     spend(container.items().size());
     return std::any_of(container.items().begin(), container.items().end(),
-                       [&](const Value& item) { return equal(item, value); });
+                       [&](const Value& item) { return same(item, value); });
   }
   if (!container.is(Kind::undefined))
     fail({kind_name(value), " in ", kind_name(container)},

@@ -1,7 +1,6 @@
 // What stands behind a bar, behind "is" and behind a dot.
 #include <algorithm>
 
-#include "base/escape.h"
 #include "text/jinja/machine.h"
 
 namespace loom::jinja {
@@ -65,6 +64,7 @@ Value Machine::text_filter(const std::string& name, const Value& value, const Ar
   if (name == "string" || name == "safe") return made(std::move(text));
   if (name != "trim") return cased(name, std::move(text));
   const Text set = a.values.empty() ? Text() : text_of(a.values[0]);
+  spend(text.size() / 64 * set.size());
   return made(stripped(text, a.values.empty() ? nullptr : &set, true, true));
 }
 
@@ -87,7 +87,7 @@ Value Machine::replaced(const Text& text, const Text& from, const Text& to) {
   Text out;
   std::size_t at = 0;
   while (status_.ok()) {
-    const std::size_t found = jinja::find(text, from, at);
+    const std::size_t found = search(text, from, at);
     if (found == Text::npos) break;
     out.append(text, at, found - at);
     out += to;
@@ -189,7 +189,7 @@ bool Machine::test(const std::string& name, const Value& value, std::span<const 
     fail({"the test '", name, "' with ", std::to_string(arguments.size()), " arguments"});
   if (!status_.ok()) return false;
   if (name == "in") return contains(arguments[0], value);
-  if (compares) return equal(value, arguments[0]) == (name[0] != 'n' && name[0] != '!');
+  if (compares) return same(value, arguments[0]) == (name[0] != 'n' && name[0] != '!');
   const bool integer = value.is(Kind::integer);
   if (name == "defined") return !value.is(Kind::undefined);
   if (name == "undefined") return value.is(Kind::undefined);
@@ -240,6 +240,7 @@ Value Machine::text_method(const std::string& name, const Text& text, const Argu
   if (!a.values.empty() && !a.values[0].is(Kind::string))
     return refuse(a, " by no text");
   const Text* by = a.values.empty() ? nullptr : &a.values[0].text();
+  if (strips && by) spend(text.size() / 64 * by->size());
   if (strips) return made(stripped(text, by, name[0] != 'r', name[0] != 'l'));
   if (ends) {
     if (by->size() > text.size()) return false;
@@ -261,7 +262,7 @@ Value Machine::split(const Text& text, const Arguments& a) {
   std::vector<Value> out;
   std::size_t at = 0;
   for (; most != 0; --most) {
-    const std::size_t found = jinja::find(text, by, at);
+    const std::size_t found = search(text, by, at);
     if (found == Text::npos) break;
     out.push_back(made(text.substr(at, found - at)));
     at = found + by.size();

@@ -26,6 +26,8 @@ class Template {
   // The variable "strftime_now" is a date, YYYY-MM-DD, or is left out: then there is no such
   // function.
   Result<Text> render(Variables variables) const;
+  // The names that it reads, its own among them.
+  std::vector<std::string_view> names() const;
 
  private:
   explicit Template(std::vector<Node> nodes) : nodes_(std::move(nodes)) {}

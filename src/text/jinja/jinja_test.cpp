@@ -167,6 +167,14 @@ TEST(Jinja, WorkAndDepthAreBounded) {
       "{% set ns = namespace(x=[1]) %}{% for i in range(99) %}{% set ns.x = [ns.x, ns.x] %}"
       "{% endfor %}",
       "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+      "{% set ns = namespace(x='aaaaaaaa', l=[]) %}{% for i in range(18) %}"
+      "{% set ns.x = ns.x + ns.x %}{% endfor %}{% for i in range(99) %}"
+      "{% set ns.l = ns.l + [ns.x + 'b'] %}{% endfor %}",
+      "{% set ns = namespace(x='aaaaaaaa') %}{% for i in range(16) %}{% set ns.x = ns.x + ns.x %}"
+      "{% endfor %}{{ (ns.x + 'b') in (ns.x + ns.x) }}",
+      "{% set ns = namespace(x='aaaaaaaa') %}{% for i in range(16) %}{% set ns.x = ns.x + ns.x %}"
+      "{% endfor %}{% set y = ns.x + 'b' %}{% set z = ns.x + 'c' %}{% for i in range(99999) %}"
+      "{{ y == z }}{% endfor %}",
   };
   for (const std::string& source : bounded)
     EXPECT_TRUE(rendered(source).starts_with("out of range")) << source << rendered(source);

@@ -1,11 +1,12 @@
 #include "text/jinja/machine.h"
 
-#include "base/escape.h"
+#include <algorithm>
 
 namespace loom::jinja {
 namespace {
 
-constexpr std::size_t kWork = std::size_t{1} << 23;  // steps and characters of a short conversation
+// Steps, characters written, and characters kept, of a short conversation.
+constexpr std::size_t kWork = std::size_t{1} << 23;
 constexpr std::size_t kWorkPerCharacter = 64;
 
 std::size_t size_of(const Value& value) {
@@ -28,6 +29,13 @@ Result<Text> Template::render(Variables variables) const {
   machine.run();
   if (!machine.status().ok()) return machine.status();
   return machine.take();
+}
+
+std::vector<std::string_view> Template::names() const {
+  std::vector<std::string_view> out;
+  for (const Node& node : nodes_)
+    if (node.op == Op::name) out.push_back(node.name);
+  return out;
 }
 
 Machine::Machine(const std::vector<Node>& nodes, Variables variables)
@@ -55,6 +63,23 @@ void Machine::spend(std::size_t work) {
   work_ += work;
   if (work_ > limit_) fail("the template does more than this conversation calls for",
                            Code::out_of_range);
+}
+
+bool Machine::same(const Value& a, const Value& b) {
+  std::size_t work = 0;
+  const bool out = equal(a, b, &work);
+  spend(work);
+  return out;
+}
+
+// At worst every character up to where the part is found is compared with every one of the part.
+std::size_t Machine::search(const Text& text, const Text& part, std::size_t from) {
+  const auto cost = [&](std::size_t characters) { return characters / 64 * part.size(); };
+  if (cost(text.size() - from) > limit_) spend(limit_);
+  if (!status_.ok()) return Text::npos;
+  const std::size_t found = jinja::find(text, part, from);
+  spend(cost(std::min(found, text.size()) - from));
+  return found;
 }
 
 void Machine::execute(int number) {
@@ -181,8 +206,8 @@ void Machine::assign(const Node& node, Value value) {
            Code::invalid_argument);
       return;
     }
-    check_nesting(value);
-    space->set(decode(node.names[0]), std::move(value));
+    check_nesting(value);  // a namespace that held itself would never be given back
+    if (status_.ok()) space->set(decode(node.names[0]), std::move(value));
     return;
   }
   Variables& variables = frames_.back().variables;
@@ -264,9 +289,15 @@ Value Machine::generator(std::vector<Value> items) {
   return out;
 }
 
+// Copies are quick, and templates that append to one text make many: memory is counted apart.
 Value Machine::made(Text text) {
-  spend(text.size());
-  return Value(std::move(text));
+  spend(1 + text.size() / 16);
+  live_ += text.size();
+  if (live_ > limit_) fail("the template keeps more text than this conversation calls for",
+                           Code::out_of_range);
+  Value out(std::move(text));
+  out.object->live = &live_;
+  return out;
 }
 
 Text Machine::text_of(const Value& value) {

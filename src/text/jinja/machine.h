@@ -82,12 +82,14 @@ class Machine {
   std::vector<Value> iterate(const Value& value);
   Value list(std::vector<Value> items);
   Value generator(std::vector<Value> items);
-  Value made(Text text);  // a string, its cost counted
+  Value made(Text text);  // a string, its time and memory counted
   Text text_of(const Value& value);
   bool take(const Arguments& arguments, std::size_t least, std::size_t most,
             std::string_view name = {});
   void check_nesting(const Value& value);
   void spend(std::size_t work);
+  bool same(const Value& a, const Value& b);
+  std::size_t search(const Text& text, const Text& part, std::size_t from = 0);
   Value refuse(const Arguments& arguments, std::string_view why,
                Code code = Code::unsupported);  // "the filter 'trim'" and why
   using Words = std::initializer_list<std::string_view>;
@@ -95,6 +97,7 @@ class Machine {
   Value fail(Words what, Code code = Code::unsupported);  // put together
 
   const std::vector<Node>& nodes_;
+  std::size_t live_ = 0;  // characters of what made() gave and is still there; outlives all values
   std::vector<Frame> frames_;
   Text out_;
   Value piped_;  // what the first filter of a block gets

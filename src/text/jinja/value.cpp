@@ -29,7 +29,9 @@ Value& Value::operator=(Value other) noexcept {
   return *this;
 }
 Value::~Value() {
-  if (object && --object->references == 0) delete object;
+  if (!object || --object->references > 0) return;
+  if (object->live) *object->live -= object->text.size();
+  delete object;
 }
 const Text& Value::text() const { return object->text; }
 std::vector<Value>& Value::items() const { return object->items; }
@@ -77,20 +79,24 @@ int compare(const Text& a, const Text& b) {
   return a.size() == b.size() ? 0 : a.size() < b.size() ? -1 : 1;
 }
 
-bool equal(const Value& a, const Value& b) {
+bool equal(const Value& a, const Value& b, std::size_t* work) {
   using Kind = Value::Kind;
   const auto number = [](const Value& v) { return v.is(Kind::boolean) || v.is(Kind::integer); };
   if (number(a) && number(b)) return a.number == b.number;  // True == 1 in Python
   if (a.kind != b.kind) return false;
-  if (a.is(Kind::string)) return compare(a.text(), b.text()) == 0;
+  if (a.is(Kind::string)) {
+    if (work) *work += std::min(a.text().size(), b.text().size()) / 16;
+    return compare(a.text(), b.text()) == 0;
+  }
   if (a.is(Kind::macro)) return a.number == b.number;
   if (!a.object || a.object == b.object) return true;
   if (a.generator() || b.generator()) return false;
   if (a.items().size() != b.items().size()) return false;
+  if (work) *work += a.items().size();
   for (std::size_t i = 0; i < a.items().size(); ++i) {
     const Value* other = &b.items()[i];
     if (a.has_keys()) other = b.find(a.keys()[i]);
-    if (!other || !equal(a.items()[i], *other)) return false;
+    if (!other || !equal(a.items()[i], *other, work)) return false;
   }
   return true;
 }

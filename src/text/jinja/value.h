@@ -54,6 +54,7 @@ struct Value {
 };
 struct Object {
   std::size_t references = 1;
+  std::size_t* live = nullptr;  // counts the characters of such texts that are there
   Text text;
   bool used = false;  // of a generator
   std::vector<Value> keys, items;
@@ -65,7 +66,8 @@ std::string encode(const Text& text);
 bool is_space(char32_t character);  // as Python's str.isspace
 // As Python compares text: by code points.
 int compare(const Text& a, const Text& b);
-bool equal(const Value& a, const Value& b);
+// `work`: grows by what was looked at.
+bool equal(const Value& a, const Value& b, std::size_t* work = nullptr);
 std::size_t find(const Text& text, const Text& part, std::size_t from = 0);
 bool truth(const Value& value);
 std::string_view kind_name(const Value& value);
