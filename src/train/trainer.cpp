@@ -238,7 +238,8 @@ Result<StepReport> Trainer::step_on(const DataSource& batch) {
   room.max_positions = std::max(room.max_positions, batch.max_rows());
   room.max_rows = std::max(room.max_rows, batch.samples() * batch.max_rows());
   room.weighted = room.weighted || batch.form().weighted;
-  if (room.max_rows > INT32_MAX) return bad("a batch of " + std::to_string(room.max_rows) + " rows is too large");
+  if (room.max_rows > INT32_MAX)
+    return bad("a batch of " + std::to_string(room.max_rows) + " rows is too large");
   if (room.max_rows != learning_.max_rows || room.max_positions != learning_.max_positions ||
       room.weighted != learning_.weighted)
     LOOM_TRY(remake(room));
@@ -264,7 +265,8 @@ Result<StepReport> Trainer::do_step(
     weight += learner_.weight();
   }
   if (report.counted == 0) return bad("step " + std::to_string(number) + ": no row has a target");
-  if (!(weight > 0)) return bad("step " + std::to_string(number) + ": all of its rows have the weight 0");
+  if (!(weight > 0))
+    return bad("step " + std::to_string(number) + ": all of its rows have the weight 0");
   report.loss /= weight;
   for (double& loss : report.heads) loss /= weight;
   if (!(report.loss - report.loss == 0)) return bad("step " + std::to_string(number) + ": the loss is not finite; a lower rate, a longer warm-up or \"clip_norm\" may help");

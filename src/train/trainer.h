@@ -66,8 +66,8 @@ class Trainer {
   // counts, is skipped and halves the loss scale; kScaleGrowth steps without one double it.
   Result<StepReport> step();
   // The same on all samples of other data, in their order, whatever their number: batches that come
-  // one by one. It is checked as the trainer's own; a checkpoint does not know it. Errors: "micro_batches" or "shift", which are of
-  // the trainer's data.
+  // one by one. It is checked as the trainer's own; a checkpoint does not know it. Errors:
+  // "micro_batches" or "shift", which are of the trainer's data.
   Result<StepReport> step_on(const DataSource& batch);
   // Steps until the end; after each the callback says whether to go on (then `cancelled`).
   Status run(const std::function<Result<bool>(const StepReport&)>& after_step);

@@ -264,10 +264,10 @@ TEST(StepOn, GivesTheBitsOfDataInOrder) {
     Course given(spec, classes_data());
     for (std::size_t step = 0; step < 6; ++step) {
       const std::size_t first = step % 3 * 4;
-      const auto batch = ArrayData::create(
-          std::vector<float>(all.begin() + static_cast<std::ptrdiff_t>(first * kWidth),
-                             all.begin() + static_cast<std::ptrdiff_t>((first + 4) * kWidth)),
-          kWidth, std::vector<std::int32_t>(kClasses.begin() + static_cast<std::ptrdiff_t>(first), kClasses.begin() + static_cast<std::ptrdiff_t>(first + 4)));
+      const auto x = std::span(all).subspan(first * kWidth, 4 * kWidth);
+      const auto c = std::span(kClasses).subspan(first, 4);
+      const auto batch = ArrayData::create(std::vector<float>(x.begin(), x.end()), kWidth,
+                                           std::vector<std::int32_t>(c.begin(), c.end()));
       ASSERT_TRUE(batch.ok());
       const auto report = given.trainer->step_on(**batch);
       ASSERT_TRUE(report.ok()) << report.status().to_string();
@@ -286,10 +286,11 @@ TEST(StepOn, TakesBatchesOfAnySize) {
     TrainingSpec s = spec;
     s.batch = room;
     Course course(s, classes_data());
-    std::vector<std::string> said;
-    for (const auto& [rows, weighted] : {std::pair<std::size_t, bool>{2, false}, {12, false}, {1, true}, {7, false}}) {
+    using Batch = std::pair<std::size_t, bool>;
+    for (const auto& [rows, weighted] : {Batch{2, false}, {12, false}, {1, true}, {7, false}}) {
+      const auto c = std::span(kClasses).first(rows);
       std::shared_ptr<const DataSource> batch = std::move(*ArrayData::create(
-          inputs(rows), kWidth, std::vector<std::int32_t>(kClasses.begin(), kClasses.begin() + static_cast<std::ptrdiff_t>(rows))));
+          inputs(rows), kWidth, std::vector<std::int32_t>(c.begin(), c.end())));
       if (weighted) batch = std::move(*WeightedData::create(batch, std::vector<float>(rows, 2)));
       const auto report = course.trainer->step_on(*batch);
       EXPECT_TRUE(report.ok()) << report.status().to_string();

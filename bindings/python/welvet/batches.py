@@ -1,5 +1,5 @@
-"""Batches that come one by one, for welvet.train: from a generator, an iterator, or what can be iterated again and again (a PyTorch DataLoader, a Keras
-Sequence with __iter__)."""
+"""Batches that come one by one, for welvet.train: from a generator, an iterator, or what can be
+iterated again and again, as a PyTorch DataLoader."""
 from __future__ import annotations
 
 import array as _array

@@ -128,23 +128,28 @@ Callbacks = Iterable[Union[Callback, Callable[[Progress], Optional[bool]]]]
 
 
 def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None, optimizer: Union[str, Dict[str, Any], None] = None, schedule: Union[str, Dict[str, Any], None] = None,
-          rate: Optional[float] = None, epochs: Optional[int] = None,
-          steps: Optional[int] = None, steps_per_epoch: Optional[int] = None, batch: Optional[int] = None, ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None, callbacks: Callbacks = (), validation: Union[float, Tuple[Any, ...], None] = None, seed: int = 0,
+          rate: Optional[float] = None, epochs: Optional[int] = None, steps: Optional[int] = None,
+          steps_per_epoch: Optional[int] = None, batch: Optional[int] = None,
+          ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None,
+          callbacks: Callbacks = (), validation: Union[float, Tuple[Any, ...], None] = None, seed: int = 0,
           progress: Optional[bool] = None, threads: int = 0, isa: str = "", **settings: Any) -> History:
     """Trains a network and returns its History.
 
     x: (samples, width) or with the dimensions of the network's input; or a Data object, without y. y: (samples,) integers, the classes, or (samples,
-    targets) values. `ignore` (-100): the class of rows, steps or pixels that are not counted; any other below 0 is refused. `sample_weight`: (samples,), of the
-    losses of rows; `class_weight`: {class: weight}, a list, or "balanced", of rows by their class: a step's loss is the mean by weights, and so is that of the
-    validation, whose accuracy counts each row once. `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for integers, mse for values. `optimizer`: a name
+    targets) values. `ignore` (-100): the class of rows, steps or pixels that are not counted; any other
+    below 0 is refused. `sample_weight`: (samples,), of the losses of rows; `class_weight`: {class:
+    weight}, a list, or "balanced", of rows by their class: a step's loss is the mean by weights, and so
+    is that of the validation, whose accuracy counts each row once. `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for integers, mse for values. `optimizer`: a name
     (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule` likewise, `rate` is its learning rate (0.001). `validation`: a share of the samples to
     hold back, picked by `seed`, or (x, y) or (x, y, sample_weight) of others. `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`: a bar on stderr;
     None: where that is a terminal. `epochs` (10), or `steps`,
     optimizer steps, in their place.
 
-    x may also give batches (x, y) or (x, y, sample_weight) of any size, one a step, in their order: a generator, an iterator, or what can be iterated again,
-    as PyTorch's DataLoader. How long it trains is `steps`, or `epochs` of `steps_per_epoch` (where x has a length: that). What cannot be known of them is refused:
-    a share for validation, shuffle, batch, "balanced".
+    x may also give batches (x, y) or (x, y, sample_weight) of any size, one a step, in their order: a
+    generator, an iterator, or what can be iterated again, as PyTorch's DataLoader. How long it trains
+    is `steps`, or `epochs` of `steps_per_epoch` (where x has a length: that). What cannot be known of
+    them is refused: a share for validation, shuffle, batch, "balanced".
+
     `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint, micro_batches, shuffle, ...);
     those that have no effect here (checkpoint_every, log_every, data, network, ...) are a ValueError.
 
@@ -178,9 +183,11 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
         first = batches.next()
         spec.update(steps=batches.steps, batch=first.info["samples"])
         with make_trainer(network, first, None, None, None, threads, isa, fit.resolved()) as trainer:
-            return _run(trainer, network, 1, batches.per_epoch, fit.held, hooks, bar, _steps_on(trainer, first, batches))
+            return _run(trainer, network, 1, batches.per_epoch, fit.held, hooks, bar,
+                        _steps_on(trainer, first, batches))
     if steps_per_epoch is not None:
-        raise ValueError("train: steps_per_epoch is for batches from an iterator: here an epoch is all samples once")
+        raise ValueError("train: steps_per_epoch is for batches from an iterator: here an epoch is all "
+                         "samples once")
     batch = at_least_one("batch", 32 if batch is None else batch)
     if steps is None:
         spec["epochs"] = at_least_one("epochs", 10 if epochs is None else epochs)
@@ -208,7 +215,8 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
     samples = data.info["samples"] if isinstance(data, Data) else len(data)
     spec["batch"] = min(batch, max(1, samples))
     with make_trainer(network, data, values, classes, None, threads, isa, fit.resolved()) as trainer:
-        return _run(trainer, network, spec["batch"], samples, fit.held, hooks, bar, lambda: call("trainer_step", trainer._handle, 1))
+        return _run(trainer, network, spec["batch"], samples, fit.held, hooks, bar,
+                    lambda: call("trainer_step", trainer._handle, 1))
 
 
 class _Fit:
@@ -266,8 +274,8 @@ def _steps_on(trainer: Trainer, first: Data, batches: Batches) -> Callable[[], T
     return step
 
 
-def _run(trainer: Trainer, network: Network, batch: int, samples: int, held: Optional[_Held], callbacks: List[Any], bar: _Bar,
-         step: Callable[[], Tuple[int, float, float, int]]) -> History:
+def _run(trainer: Trainer, network: Network, batch: int, samples: int, held: Optional[_Held],
+         callbacks: List[Any], bar: _Bar, step: Callable[[], Tuple[int, float, float, int]]) -> History:
     """An epoch is `samples`, of which a step takes `batch`."""
     history, info = History(), trainer.info
     steps, epochs = info["steps"], info["spec"].get("epochs") or -(-info["steps"] * batch // samples)

@@ -213,7 +213,10 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
   t.said.push_back("training: adamw, " + std::string(classes ? "cross-entropy" : "mse") + ", rate " + format_double(s.schedule.rate) + (convolutional ? " reached and left in one cycle, " : " falling as a cosine, ") + count_of(s.steps, "step") + " of " + count_of(s.batch, "sample") +
                    (s.shift > 0 ? ", pictures moved by up to " + count_of(s.shift, "pixel") : "") + (s.validation.patience > 0 ? ", fewer where " + std::to_string(s.validation.patience * s.validation.every) + " of them bring nothing better" : "") + "; the best network is kept");
   if (t.tiny_inputs || s.loss_weight != 1)
-    t.said.push_back("tiny " + std::string(s.loss_weight == 1 ? "inputs" : t.tiny_inputs ? "inputs and answers" : "answers") +
+    t.said.push_back("tiny " +
+                     std::string(s.loss_weight == 1 ? "inputs"
+                                 : t.tiny_inputs    ? "inputs and answers"
+                                                    : "answers") +
                      ", which f32 would take for 0, are standardized in f64");
   if (!s.quantize.dtype.empty()) t.said.push_back("weights: " + s.quantize.dtype + " in all layers from the first step on: what learns are f32 masters, by the gradients of what they are rounded to; the file runs as it was trained");
   LOOM_TRY(s.check());
