@@ -252,6 +252,12 @@ class Trainer : public Object {
   Trainer(Network& network, const Data& data, std::string_view spec, std::string_view options = {})
       : Object(detail::made<Object>(loom_trainer_create, network.handle(), data.handle(), spec.data(), spec.size(), options.data(), options.size())) {}
 
+  // One step on a batch that is given, of any number of samples.
+  Report step_on(const Data& batch) {
+    Report r;
+    check(loom_trainer_step_on, handle(), batch.handle(), &r.step, &r.loss, &r.rate, &r.rows);
+    return r;
+  }
   // More steps, or more epochs (the other is 0); returns the steps that the training has then.
   std::int64_t extend(std::int64_t steps, std::int64_t epochs = 0) {
     std::int64_t total = 0;

@@ -233,6 +233,23 @@ int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, do
   });
 }
 
+int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step, double* loss,
+                             double* rate, int64_t* rows, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(step, loss, rate, rows));
+    LOOM_ASSIGN(const auto batch, get<DataObject>(data));
+    return training(trainer, true, [&](Trainer& t) -> Status {
+      LOOM_ASSIGN(const StepReport report, t.step_on(*batch->data));
+      LOOM_TRY(t.sync());
+      *step = report.step;
+      *loss = report.loss;
+      *rate = report.rate;
+      *rows = report.rows;
+      return {};
+    });
+  });
+}
+
 int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_t epochs, int64_t* total,
                             loom_error* error) {
   return call(error, [&]() -> Status {

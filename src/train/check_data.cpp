@@ -88,8 +88,8 @@ class SampleCheck {
         spec_(spec),
         ids_(network.input().ids),
         axis_(network.class_axis()),
-        takes_f64_(input_type(network) == ValueType::f64),
-        gives_f64_(computes_in_f64(network.node(network.executed(network.size() - 1)))) {
+        scales_inputs_(!data.all_finite() && input_type(network) == ValueType::f32),
+        scales_targets_(!computes_in_f64(network.node(network.executed(network.size() - 1)))) {
     if (!spec.heads.empty()) heads_ = spec.heads;
     else if (!takes_classes(spec.loss))
       heads_.push_back({.name = "", .columns = data.form().targets, .loss = spec.loss});
@@ -121,8 +121,8 @@ class SampleCheck {
     for (const HeadSpec& head : heads_)
       for (std::int64_t i = 0; i < head.targets(); ++i, ++column)
         LOOM_TRY(check_target(head, sample, column));
-    if (!takes_f64_) inputs_.add(batch_.x);
-    if (!gives_f64_) targets_.add(batch_.values);
+    if (scales_inputs_) inputs_.add(batch_.x);
+    if (scales_targets_) targets_.add(batch_.values);
     return {};
   }
   Status finish() const {
@@ -151,7 +151,7 @@ class SampleCheck {
   const TrainingSpec& spec_;
   std::int64_t ids_;
   ClassAxis axis_;
-  bool takes_f64_, gives_f64_;
+  bool scales_inputs_, scales_targets_;  // f32 there: a column may be below what that holds
   std::vector<HeadSpec> heads_;
   Batch batch_;
   TinyColumns inputs_, targets_;

@@ -175,7 +175,8 @@ Status Evaluator::count(MetricsCounter& counter, const Batch& batch, std::int64_
       if (number == options_.ignore) continue;
       if (number < 0 || number >= columns_) {
         // A sequence of tokens is a run of its own.
-        const std::int64_t sample = batch.positions.empty() ? first + static_cast<std::int64_t>(r) : first;
+        const std::int64_t sample =
+            first + (batch.positions.empty() ? static_cast<std::int64_t>(r) : 0);
         return Status(Code::invalid_argument,
                       "classes, row " + std::to_string(data_->row_of(sample)) +
                           class_refusal(number, columns_, options_.ignore));

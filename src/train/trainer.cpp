@@ -152,18 +152,25 @@ Result<std::vector<Trainer::Quantized>> Trainer::find_quantized(const QuantizeSp
 Status Trainer::set_quantized(bool quantized) {
   if (quantized == quantized_) return {};
   LOOM_TRY(sync());
-  const TrainingState now = state();
   LOOM_TRY(morph(matrices_, quantized ? spec_.quantize.dtype : ""));
-  auto next = Learner::create(network_, pool_, learning_);
-  if (!next.ok()) {
+  if (const Status made = remake(learning_); !made.ok()) {
     LOOM_TRY(morph(matrices_, quantized ? "" : spec_.quantize.dtype));
-    return next.status();
+    return made;
   }
-  const std::size_t weights = now.tensors.size() - next->moments().size();
-  learner_ = std::move(*next);
+  quantized_ = quantized;
+  return {};
+}
+
+// Another program with the same moments.
+Status Trainer::remake(const LearnerOptions& learning) {
+  LOOM_TRY(sync());
+  const TrainingState now = state();
+  LOOM_ASSIGN(Learner next, Learner::create(network_, pool_, learning));
+  const std::size_t weights = now.tensors.size() - next.moments().size();
+  learner_ = std::move(next);
+  learning_ = learning;
   learner_.resume(done_);
   for (std::size_t i = 0; i < learner_.moments().size(); ++i) write(learner_.moments()[i], now.tensors[weights + i]);
-  quantized_ = quantized;
   return {};
 }
 
@@ -196,6 +203,11 @@ Status Trainer::fill(std::int64_t first, std::int64_t count) {
       shift_picture(std::span(batch_.x).last(static_cast<std::size_t>(in.width)), in.dims.end()[-2], in.dims.back(), spec_.shift, static_cast<std::uint64_t>(spec_.seed), static_cast<std::uint64_t>(i));
     }
   }
+  return give();
+}
+
+// What was read becomes the learner's micro-batch.
+Status Trainer::give() {
   learner_.weigh(batch_.weights);
   if (!batch_.positions.empty())
     return learner_.batch(batch_.ids, batch_.positions, batch_.classes);
@@ -208,13 +220,42 @@ Status Trainer::fill(std::int64_t first, std::int64_t count) {
 }
 
 Result<StepReport> Trainer::step() {
+  const std::int64_t part = spec_.batch / spec_.micro_batches;
+  return do_step(spec_.micro_batches, [&](std::int64_t micro) {
+    return fill(done_ * spec_.batch + micro * part, part);
+  });
+}
+
+Result<StepReport> Trainer::step_on(const DataSource& batch) {
+  if (spec_.micro_batches != 1 || spec_.shift != 0)
+    return bad("\"micro_batches\" and \"shift\" are of data that the trainer reads, not of batches "
+               "that are given");
+  LOOM_TRY(check_data(batch, network_, spec_));
+  batch_.clear();
+  for (std::int64_t i = 0; i < batch.samples(); ++i) batch.append(i, batch_);
+  // A program has room for so many rows; no bit depends on it.
+  LearnerOptions room = learning_;
+  room.max_positions = std::max(room.max_positions, batch.max_rows());
+  room.max_rows = std::max(room.max_rows, batch.samples() * batch.max_rows());
+  room.weighted = room.weighted || batch.form().weighted;
+  if (room.max_rows > INT32_MAX)
+    return bad("a batch of " + std::to_string(room.max_rows) + " rows is too large");
+  if (room.max_rows != learning_.max_rows || room.max_positions != learning_.max_positions ||
+      room.weighted != learning_.weighted)
+    LOOM_TRY(remake(room));
+  return do_step(1, [&](std::int64_t) { return give(); });
+}
+
+// Of so many micro-batches, each of which `fill_micro_batch` gives to the learner.
+Result<StepReport> Trainer::do_step(
+    std::int64_t micro_batches, const std::function<Status(std::int64_t)>& fill_micro_batch) {
   if (done_ >= spec_.steps) return bad("all " + std::to_string(spec_.steps) + " steps are done");
   if (!matrices_.empty() && done_ >= spec_.quantize.after) LOOM_TRY(set_quantized(true));
-  const std::int64_t number = done_ + 1, part = spec_.batch / spec_.micro_batches;
+  const std::int64_t number = done_ + 1;
   StepReport report{.step = number, .steps = spec_.steps, .heads = std::vector<double>(spec_.heads.size()), .rate = spec_.schedule.at(number)};
   double weight = 0;
-  for (std::int64_t micro = 0; micro < spec_.micro_batches; ++micro) {
-    LOOM_TRY(fill(done_ * spec_.batch + micro * part, part));
+  for (std::int64_t micro = 0; micro < micro_batches; ++micro) {
+    LOOM_TRY(fill_micro_batch(micro));
     if (spec_.fp8) learner_.set_loss_scale(scale_.value());
     LOOM_TRY(learner_.accumulate(micro));
     report.loss += learner_.loss_sum();
@@ -224,7 +265,8 @@ Result<StepReport> Trainer::step() {
     weight += learner_.weight();
   }
   if (report.counted == 0) return bad("step " + std::to_string(number) + ": no row has a target");
-  if (!(weight > 0)) return bad("step " + std::to_string(number) + ": all of its rows have the weight 0");
+  if (!(weight > 0))
+    return bad("step " + std::to_string(number) + ": all of its rows have the weight 0");
   report.loss /= weight;
   for (double& loss : report.heads) loss /= weight;
   if (!(report.loss - report.loss == 0)) return bad("step " + std::to_string(number) + ": the loss is not finite; a lower rate, a longer warm-up or \"clip_norm\" may help");

@@ -65,6 +65,10 @@ class Trainer {
   // One optimizer step. Where the loss is not finite the weights stay as they are and the error names the step. With "fp8" a step whose gradients overflow
   // counts, is skipped and halves the loss scale; kScaleGrowth steps without one double it.
   Result<StepReport> step();
+  // The same on all samples of other data, in their order, whatever their number: batches that come
+  // one by one. It is checked as the trainer's own; a checkpoint does not know it. Errors:
+  // "micro_batches" or "shift", which are of the trainer's data.
+  Result<StepReport> step_on(const DataSource& batch);
   // Steps until the end; after each the callback says whether to go on (then `cancelled`).
   Status run(const std::function<Result<bool>(const StepReport&)>& after_step);
 
@@ -127,6 +131,10 @@ class Trainer {
   };
   static Result<std::vector<Quantized>> find_quantized(const QuantizeSpec& spec, Network& network);
   Status set_quantized(bool quantized);
+  Status remake(const LearnerOptions& learning);
+  Result<StepReport> do_step(std::int64_t micro_batches,
+                             const std::function<Status(std::int64_t)>& fill_micro_batch);
+  Status give();
   void write(const Learner::Moment& moment, const TrainingTensor& tensor);
   Status fill(std::int64_t first, std::int64_t count);
   Result<double> first_seconds();

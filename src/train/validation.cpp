@@ -58,7 +58,9 @@ Result<Metrics> Validation::judge() {
     return Status(Code::invalid_argument,
                   "training: after step " + std::to_string(trainer_.done()) +
                       " the loss of the samples held back is not finite; a lower rate may help");
-  if (metrics.rows == 0) return Status(Code::invalid_argument, "training: no row that was held back has a target and a weight above 0");
+  if (metrics.rows == 0)
+    return Status(Code::invalid_argument,
+                  "training: no row that was held back has a target and a weight above 0");
   if (best.step == 0 || metrics.loss < best.loss) {
     best.step = trainer_.done();
     best.stale = 0;

@@ -254,5 +254,68 @@ TEST(Extend, RefusesWhatHasAnEnd) {
   EXPECT_NE(plain.trainer->extend(INT64_MAX, 0).message().find("more than 2^60"), std::string::npos);
 }
 
+// Batches that are given are steps as those that are read, whatever their size.
+TEST(StepOn, GivesTheBitsOfDataInOrder) {
+  for (const char* more : {"", R"(,"class_weights":[1,2,3])"}) {
+    TrainingSpec spec = spec_of(more);
+    spec.shuffle = false;
+    const std::vector<float> all = inputs(12);
+    const std::string want = Course(spec, classes_data()).digest();
+    Course given(spec, classes_data());
+    for (std::size_t step = 0; step < 6; ++step) {
+      const std::size_t first = step % 3 * 4;
+      const auto x = std::span(all).subspan(first * kWidth, 4 * kWidth);
+      const auto c = std::span(kClasses).subspan(first, 4);
+      const auto batch = ArrayData::create(std::vector<float>(x.begin(), x.end()), kWidth,
+                                           std::vector<std::int32_t>(c.begin(), c.end()));
+      ASSERT_TRUE(batch.ok());
+      const auto report = given.trainer->step_on(**batch);
+      ASSERT_TRUE(report.ok()) << report.status().to_string();
+      EXPECT_EQ(report->rows, 4);
+    }
+    EXPECT_EQ(given.trainer->digest(), want);
+  }
+}
+
+// One that is larger than those before, or the first with weights, takes another program with the
+// same moments.
+TEST(StepOn, TakesBatchesOfAnySize) {
+  TrainingSpec spec = spec_of();
+  spec.shuffle = false;
+  const auto run = [&](std::int64_t room) {
+    TrainingSpec s = spec;
+    s.batch = room;
+    Course course(s, classes_data());
+    using Batch = std::pair<std::size_t, bool>;
+    for (const auto& [rows, weighted] : {Batch{2, false}, {12, false}, {1, true}, {7, false}}) {
+      const auto c = std::span(kClasses).first(rows);
+      std::shared_ptr<const DataSource> batch = std::move(*ArrayData::create(
+          inputs(rows), kWidth, std::vector<std::int32_t>(c.begin(), c.end())));
+      if (weighted) batch = std::move(*WeightedData::create(batch, std::vector<float>(rows, 2)));
+      const auto report = course.trainer->step_on(*batch);
+      EXPECT_TRUE(report.ok()) << report.status().to_string();
+    }
+    return course.trainer->digest();
+  };
+  EXPECT_EQ(run(2), run(12));
+}
+
+TEST(StepOn, RefusesWhatDoesNotFit) {
+  Course course(spec_of(), classes_data());
+  const auto wide = ArrayData::create(inputs(2), 2, std::vector<std::int32_t>{0, 1, 1});
+  EXPECT_NE(course.trainer->step_on(**wide).status().message().find("the data has rows of 2 values"),
+            std::string::npos);
+  const auto none = ArrayData::create(inputs(2), kWidth, std::vector<std::int32_t>{0, 3});
+  EXPECT_NE(course.trainer->step_on(**none).status().message().find("classes, row 1 is 3"),
+            std::string::npos);
+  EXPECT_EQ(course.trainer->done(), 0);
+  course.digest();
+  EXPECT_NE(course.trainer->step_on(*course.data).status().message().find("all 6 steps are done"),
+            std::string::npos);
+  Course parts(spec_of(R"(,"micro_batches":2)"), classes_data());
+  EXPECT_NE(parts.trainer->step_on(*parts.data).status().message().find("\"micro_batches\""),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace loom

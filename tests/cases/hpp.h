@@ -154,6 +154,12 @@ inline result trainer_step(handle h, std::int64_t steps, std::int64_t* step, dou
     *step = r.step, *loss = r.loss, *rate = r.rate, *rows = r.rows;
   });
 }
+inline result trainer_step_on(handle h, handle d, std::int64_t* step, double* loss, double* rate, std::int64_t* rows, err e) {
+  return attempt(e, [&] {
+    const Trainer::Report r = As<Trainer>(h)->step_on(*As<Data>(d));
+    *step = r.step, *loss = r.loss, *rate = r.rate, *rows = r.rows;
+  });
+}
 inline result trainer_extend(handle h, std::int64_t steps, std::int64_t epochs, std::int64_t* total, err e) { return attempt(e, [&] { *total = As<Trainer>(h)->extend(steps, epochs); }); }
 inline result trainer_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Trainer>(h)->info(); }); }
 inline result trainer_digest(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Trainer>(h)->digest(); }); }

@@ -220,6 +220,24 @@ TEST(Findings, A8_IdsThatTheNetworkDoesNotTakeAreNamed) {
             std::string::npos);
 }
 
+// Rows of ids have no value that is not finite, but their targets may.
+TEST(Findings, A2_TargetsOfIdsAreFinite) {
+  const std::string topology =
+      R"({"format":"loom-topology","version":2,"layers_per_cell":3,"input":{"ids":5,"dims":[2]},"cells":[
+      {"at":[0,0,0,0],"type":"embedding","out":4},{"at":[0,0,0,1],"type":"flatten"},
+      {"at":[0,0,0,2],"type":"dense","out":1}]})";
+  const auto data =
+      ArrayData::create(std::vector<std::uint32_t>{0, 1, 4, 3}, 2,
+                        std::vector<float>{1, std::numeric_limits<float>::quiet_NaN()}, 1);
+  ASSERT_TRUE(data.ok());
+  TrainingSpec spec;
+  spec.steps = 1;
+  Network n = network_of(topology);
+  ThreadPool pool(1);
+  const std::string said = Trainer::create(spec, n, **data, pool).status().message();
+  EXPECT_NE(said.find("y, row 1, column 0 (from 0) is NaN"), std::string::npos) << said;
+}
+
 // What an f32 network would take for 0 is refused by its column.
 TEST(Findings, A5_ColumnsBelowWhatF32HoldsAreNamed) {
   const auto refusal = [](const std::string& first, const std::string& last, float x, float y) {

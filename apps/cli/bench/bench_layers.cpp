@@ -92,7 +92,9 @@ class Pass {
       for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t c = 0; c < buffer.cols; ++c) {
           if (buffer.type == ValueType::u32) executor_->row<std::uint32_t>(id, r)[static_cast<std::size_t>(c)] = static_cast<std::uint32_t>(in.ids > 0 && buffer.role == "ids" ? r * 11 % in.ids : buffer.role == "positions" ? r : 0);
-          else if (buffer.type == ValueType::f64) executor_->row<double>(id, r)[static_cast<std::size_t>(c)] = static_cast<double>(wave(r * buffer.cols + c));
+          else if (buffer.type == ValueType::f64)
+            executor_->row<double>(id, r)[static_cast<std::size_t>(c)] =
+                static_cast<double>(wave(r * buffer.cols + c));
           else executor_->row<float>(id, r)[static_cast<std::size_t>(c)] = wave(r * buffer.cols + c);
         }
     }

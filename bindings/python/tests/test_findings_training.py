@@ -377,6 +377,103 @@ class Weights(unittest.TestCase):
             welvet.train(small(), X, Y, class_weight=[1])
 
 
+class Batches(unittest.TestCase):
+    """Batches from generators and iterators, as Keras' fit takes them (finding D)."""
+
+    class Loader:
+        """As PyTorch's DataLoader: it has a length, and begins again; a batch is a list."""
+
+        def __init__(self, size=5):
+            self.size = size
+
+        def __len__(self):
+            return -(-20 // self.size)
+
+        def __iter__(self):
+            for i in range(0, 20, self.size):
+                yield [X[i:i + self.size], CLASSES[i:i + self.size]]
+
+    def forever(self, sizes=(5, 5, 5, 5)):
+        while True:
+            at = 0
+            for size in sizes:
+                yield X[at:at + size], CLASSES[at:at + size]
+                at += size
+
+    def test_D_batches_are_steps_in_their_order(self):
+        one, two, three = small(2), small(2), small(2)
+        want = welvet.train(one, X, CLASSES, epochs=3, batch=5, shuffle=False)
+        got = welvet.train(two, self.forever(), epochs=3, steps_per_epoch=4)
+        self.assertEqual((got.losses, two.digest()), (want.losses, one.digest()))
+        self.assertEqual((got["epoch"], got["step"]), (want["epoch"], want["step"]))
+        got = welvet.train(three, self.Loader(), epochs=3, validation=(X, CLASSES))
+        self.assertEqual((got.losses, three.digest()), (want.losses, one.digest()))
+        self.assertEqual(len(got["validation_accuracy"]), 3)
+
+    def test_D_batches_of_any_size(self):
+        sizes = (1, 12, 3, 4)
+        network = small(2)
+        h = welvet.train(network, self.forever(sizes), steps=6, rate=0.1, optimizer="sgd")
+        self.assertEqual((h.steps, h["epoch"]), ([1, 2, 3, 4, 5, 6], [1]))
+        # What PyTorch's SGD makes of the same batches, in f64.
+        w = small(2).get("0.0.0.0:weight").astype(np.float64)
+        b = np.zeros(2)
+        batches = self.forever(sizes)
+        for _ in range(6):
+            x, y = next(batches)
+            out = x @ w.T + b
+            p = np.exp(out) / np.exp(out).sum(1, keepdims=True)
+            p[np.arange(len(y)), y] -= 1
+            w, b = w - 0.1 * p.T @ x / len(y), b - 0.1 * p.mean(0)
+        np.testing.assert_allclose(network.get("0.0.0.0:weight"), w, atol=1e-5)
+
+    def test_D_batches_with_weights_values_and_data(self):
+        w = np.where(CLASSES == 1, 4.0, 1.0)
+        one, two = small(2), small(2)
+        welvet.train(one, X, CLASSES, epochs=2, batch=20, shuffle=False, sample_weight=w)
+        welvet.train(two, iter([(X, CLASSES, w)] * 2), steps=2)
+        self.assertEqual(one.digest(), two.digest())
+        # Weights may begin later, and values and Data are batches too.
+        welvet.train(small(2), iter([(X, CLASSES), (X, CLASSES, w)]), steps=2)
+        one, two = small(), small()
+        welvet.train(one, X, Y, epochs=2, batch=20, shuffle=False)
+        data = Data.values(X, Y)
+        welvet.train(two, iter([data, data]), steps=2)
+        self.assertEqual(one.digest(), two.digest())
+        self.assertEqual(data.info["samples"], 20)
+
+    def test_D_what_an_iterator_does_not_tell_is_refused(self):
+        for settings, error, said in (
+            ({}, TypeError, "give steps_per_epoch, or steps"),
+            ({"epochs": 3}, TypeError, "give steps_per_epoch, or steps"),
+            ({"steps": 2, "validation": 0.2}, ValueError, "nothing of an iterator can be held back"),
+            ({"steps": 2, "shuffle": True}, ValueError, "'shuffle' is not for batches"),
+            ({"steps": 2, "batch": 4}, ValueError, "'batch' is not for batches"),
+            ({"steps": 2, "micro_batches": 2}, ValueError, "'micro_batches' is not for batches"),
+            ({"steps": 2, "sample_weight": [1]}, ValueError, "give .x, y, sample_weight."),
+            ({"steps": 2, "class_weight": "balanced"}, ValueError, "needs all samples"),
+        ):
+            with self.subTest(settings=settings):
+                with self.assertRaisesRegex(error, said):
+                    welvet.train(small(2), self.forever(), **settings)
+        with self.assertRaisesRegex(ValueError, "ended after 3 batches, 5 steps are to be done"):
+            welvet.train(small(2), iter([(X, CLASSES)] * 3), steps=5)
+        with self.assertRaisesRegex(ValueError, "ended after 0 batches"):
+            welvet.train(small(2), iter([]), steps=5)
+        for batch, said in (((X,), "batch 1: expects .* got a tuple of 1"),
+                            (3, "batch 1: expects .* got a int")):
+            with self.assertRaisesRegex(TypeError, said):
+                welvet.train(small(2), iter([batch]), steps=1)
+        with self.assertRaisesRegex(ValueError, "batch 2: x has 20 samples, y 3"):
+            welvet.train(small(2), iter([(X, CLASSES), (X, CLASSES[:3])]), steps=2)
+        with self.assertRaisesRegex(welvet.LoomError, r"classes, row \d+ is -1"):
+            welvet.train(small(2), iter([(X, CLASSES), (X, CLASSES - 1)]), steps=2)
+        with self.assertRaisesRegex(ValueError, "steps_per_epoch is for batches"):
+            welvet.train(small(2), X, CLASSES, steps_per_epoch=2)
+        with self.assertRaisesRegex(TypeError, "are for welvet.train"):
+            small(2).train(self.forever(), steps=2)
+
+
 class Masks(unittest.TestCase):
     """A mask was dropped, and what it hid was learned."""
 

@@ -100,6 +100,7 @@ FUNCTIONS = {
     "data_info": ("code", (("data", "handle data"), ("info", "new json"),)),
     "trainer_create": ("code", (("network", "handle network"), ("data", "handle data"), ("spec", "json"), ("options", "json"), ("trainer", "new trainer"),)),
     "trainer_step": ("code", (("trainer", "handle trainer"), ("steps", "i64"), ("step", "out i64"), ("loss", "out f64"), ("rate", "out f64"), ("rows", "out i64"),)),
+    "trainer_step_on": ("code", (("trainer", "handle trainer"), ("data", "handle data"), ("step", "out i64"), ("loss", "out f64"), ("rate", "out f64"), ("rows", "out i64"),)),
     "trainer_extend": ("code", (("trainer", "handle trainer"), ("steps", "i64"), ("epochs", "i64"), ("total", "out i64"),)),
     "trainer_info": ("code", (("trainer", "handle trainer"), ("info", "new json"),)),
     "trainer_digest": ("code", (("trainer", "handle trainer"), ("sha256", "new text"),)),

@@ -11,7 +11,9 @@ import numpy as np
 from ._call import array, call, plain
 from ._errors import InvalidArgument
 from .network import Network, rows_of
-from .training import IGNORED, Data, Trainer, _flat, at_least_one, check_settings, make_trainer, stops
+from .batches import Batches, check as check_batches, come_one_by_one, parts_of
+from .training import (IGNORED, Data, Trainer, _flat, at_least_one, check_settings, data_of_arrays,
+                       make_trainer, stops)
 
 
 class Progress(NamedTuple):
@@ -127,20 +129,30 @@ Callbacks = Iterable[Union[Callback, Callable[[Progress], Optional[bool]]]]
 
 
 def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None, optimizer: Union[str, Dict[str, Any], None] = None, schedule: Union[str, Dict[str, Any], None] = None,
-          rate: Optional[float] = None, epochs: Optional[int] = None,
-          steps: Optional[int] = None, batch: int = 32, ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None, callbacks: Callbacks = (), validation: Union[float, Tuple[Any, ...], None] = None, seed: int = 0,
+          rate: Optional[float] = None, epochs: Optional[int] = None, steps: Optional[int] = None,
+          steps_per_epoch: Optional[int] = None, batch: Optional[int] = None,
+          ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None,
+          callbacks: Callbacks = (), validation: Union[float, Tuple[Any, ...], None] = None, seed: int = 0,
           progress: Optional[bool] = None, threads: int = 0, isa: str = "", **settings: Any) -> History:
     """Trains a network and returns its History.
 
     x: (samples, width) or with the dimensions of the network's input; or a Data object, without y. y: (samples,) integers, the classes, or (samples,
-    targets) values. `ignore` (-100): the class of rows, steps or pixels that are not counted; any other below 0 is refused. `sample_weight`: (samples,), of the
-    losses of rows; `class_weight`: {class: weight}, a list, or "balanced", of rows by their class: a step's loss is the mean by weights, and so is that of the
-    validation, whose accuracy counts each row once. `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for integers, mse for values. `optimizer`: a name
+    targets) values. `ignore` (-100): the class of rows, steps or pixels that are not counted; any other
+    below 0 is refused. `sample_weight`: (samples,), of the losses of rows; `class_weight`: {class:
+    weight}, a list, or "balanced", of rows by their class: a step's loss is the mean by weights, and so
+    is that of the validation, whose accuracy counts each row once. `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for integers, mse for values. `optimizer`: a name
     (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule` likewise, `rate` is its learning rate (0.001). `validation`: a share of the samples to
     hold back, picked by `seed` in the proportions of the classes, or (x, y) or (x, y, sample_weight)
     of others. `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`: a bar on stderr;
     None: where that is a terminal. `epochs` (10), or `steps`,
-    optimizer steps, in their place. `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint, micro_batches, shuffle, ...);
+    optimizer steps, in their place.
+
+    x may also give batches (x, y) or (x, y, sample_weight) of any size, one a step, in their order: a
+    generator, an iterator, or what can be iterated again, as PyTorch's DataLoader. How long it trains
+    is `steps`, or `epochs` of `steps_per_epoch` (where x has a length: that). What cannot be known of
+    them is refused: a share for validation, shuffle, batch, "balanced".
+
+    `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint, micro_batches, shuffle, ...);
     those that have no effect here (checkpoint_every, log_every, data, network, ...) are a ValueError.
 
     The weights are a function of network, data and settings: no bit depends on threads or
@@ -149,45 +161,11 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
     not finite, that of the validation too; ValueError for arrays whose lengths differ, for masked
     values, and where batch or epochs are no whole numbers above 0. Ctrl-C stops between two steps;
     the weights are those of the last one."""
-    spec: Dict[str, Any] = dict(settings)
     check_settings(settings)
     if epochs is not None and steps is not None:
         raise TypeError("train: give either epochs or steps")
-    batch = at_least_one("batch", batch)
-    length = ({"epochs": at_least_one("epochs", 10 if epochs is None else epochs)}
-              if steps is None else {"steps": at_least_one("steps", steps)})
-    held: Optional[_Held] = None
-    classes = values = None
-    data: Any = x
-    if not isinstance(x, Data):
-        if y is None:
-            raise TypeError("train: give y, the targets, or a Data object")
-        info = network.info
-        data, targets = rows_of(x, info["input"])[0], _targets(y, loss, info)
-        if len(data) != len(targets):
-            raise ValueError("train: x has %d samples, y %d" % (len(data), len(targets)))
-        sample_weight = _weights(sample_weight, len(data), "sample_weight")
-        if isinstance(validation, tuple):
-            rows = rows_of(validation[0], info["input"])[0]
-            held = (rows, _targets(validation[1], loss, info),
-                    _weights(validation[2] if len(validation) > 2 else None, len(rows), "validation"))
-        elif validation:
-            learned, back = _hold_back(targets, float(validation), seed, IGNORED if ignore is None else ignore)
-            held = data[back], targets[back], None if sample_weight is None else sample_weight[back]
-            data, targets = data[learned], targets[learned]
-            sample_weight = None if sample_weight is None else sample_weight[learned]
-        classes, values = (targets, None) if targets.dtype == np.int32 else (None, targets)
-        if loss is None and "heads" not in spec:
-            loss = "cross_entropy" if classes is not None else "mse"
-    elif y is not None or validation is not None:
-        raise TypeError("train: a Data object has its targets, and nothing of it is held back")
-    if held is not None and "heads" in spec:
-        raise TypeError("train: validation judges one loss, not heads")
-    if held is not None and held[1].dtype == np.int32:
-        _check_classes(held[1], info, IGNORED if ignore is None else ignore)
-    if loss is not None:
-        spec["loss"] = loss
-    for key, value in (("ignore", ignore), ("sample_weight", sample_weight), ("class_weight", class_weight)):
+    spec: Dict[str, Any] = {**settings, "seed": seed}
+    for key, value in (("ignore", ignore), ("class_weight", class_weight)):
         if value is not None:
             spec[key] = value
     if optimizer is not None:
@@ -196,34 +174,130 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
         spec["schedule"] = {"type": schedule or "constant"} if schedule is None or isinstance(schedule, str) else dict(schedule)
         if rate is not None:
             spec["schedule"]["rate"] = rate
-    spec.update(length, seed=seed)
+    info = network.info
+    fit = _Fit(network, info, spec, loss, IGNORED if ignore is None else ignore)
+    if isinstance(validation, tuple):
+        fit.hold(validation)
+    bar, hooks = _Bar(progress), list(callbacks)
+    if y is None and come_one_by_one(x):
+        check_batches({**spec, "batch": batch, "sample_weight": sample_weight, "validation": validation})
+        batches = Batches(x, fit.data_of, steps, epochs, steps_per_epoch)
+        first = batches.next()
+        spec.update(steps=batches.steps, batch=first.info["samples"])
+        with make_trainer(network, first, None, None, None, threads, isa, fit.resolved()) as trainer:
+            return _run(trainer, network, 1, batches.per_epoch, fit.held, hooks, bar,
+                        _steps_on(trainer, first, batches))
+    if steps_per_epoch is not None:
+        raise ValueError("train: steps_per_epoch is for batches from an iterator: here an epoch is all "
+                         "samples once")
+    batch = at_least_one("batch", 32 if batch is None else batch)
+    if steps is None:
+        spec["epochs"] = at_least_one("epochs", 10 if epochs is None else epochs)
+    else:
+        spec["steps"] = at_least_one("steps", steps)
+    data: Any = x
+    classes = values = None
+    if not isinstance(x, Data):
+        if y is None:
+            raise TypeError("train: give y, the targets, or a Data object")
+        data, targets = rows_of(x, info["input"])[0], fit.targets(y)
+        if len(data) != len(targets):
+            raise ValueError("train: x has %d samples, y %d" % (len(data), len(targets)))
+        sample_weight = _weights(sample_weight, len(data), "sample_weight")
+        if validation and not isinstance(validation, tuple):
+            learned, back = _hold_back(targets, float(validation), seed, IGNORED if ignore is None else ignore)
+            fit.held = data[back], targets[back], None if sample_weight is None else sample_weight[back]
+            data, targets = data[learned], targets[learned]
+            sample_weight = None if sample_weight is None else sample_weight[learned]
+        classes, values = (targets, None) if targets.dtype == np.int32 else (None, targets)
+    elif y is not None or validation is not None:
+        raise TypeError("train: a Data object has its targets, and nothing of it is held back")
+    if sample_weight is not None:
+        spec["sample_weight"] = sample_weight
     samples = data.info["samples"] if isinstance(data, Data) else len(data)
     spec["batch"] = min(batch, max(1, samples))
-    with make_trainer(network, data, values, classes, None, threads, isa, spec) as trainer:
-        return _run(trainer, network, samples, spec, held, list(callbacks), _Bar(progress))
+    with make_trainer(network, data, values, classes, None, threads, isa, fit.resolved()) as trainer:
+        return _run(trainer, network, spec["batch"], samples, fit.held, hooks, bar,
+                    lambda: call("trainer_step", trainer._handle, 1))
 
 
-def _run(trainer: Trainer, network: Network, samples: int, spec: Dict[str, Any], held: Optional[_Held], callbacks: List[Any], bar: _Bar) -> History:
-    history, steps, epochs = History(), trainer.info["steps"], spec.get("epochs")
-    if epochs is None:
-        epochs = -(-steps * spec["batch"] // samples)
+class _Fit:
+    """What a training makes of arrays, and what it is judged by."""
+
+    def __init__(self, network: Network, info: Dict[str, Any], spec: Dict[str, Any],
+                 loss: Optional[str], ignore: int) -> None:
+        self.network, self.info, self.spec, self.loss, self.ignore = network, info, spec, loss, ignore
+        self.held: Optional[_Held] = None
+
+    def targets(self, y: Any) -> np.ndarray:
+        """Classes in int32, or values in float32; the first ones choose the loss."""
+        targets = _targets(y, self.loss, self.info)
+        if self.loss is None and "heads" not in self.spec:
+            self.loss = "cross_entropy" if targets.dtype == np.int32 else "mse"
+        return targets
+
+    def hold(self, validation: Tuple[Any, ...]) -> None:
+        rows = rows_of(validation[0], self.info["input"])[0]
+        y = _targets(validation[1], self.loss, self.info)
+        weights = validation[2] if len(validation) > 2 else None
+        self.held = rows, y, _weights(weights, len(rows), "validation")
+
+    def data_of(self, number: int, batch: Any) -> Data:
+        """The data of a batch."""
+        if isinstance(batch, Data):
+            return batch
+        x, y, weights = parts_of(number, batch)
+        rows, targets = rows_of(x, self.info["input"])[0], self.targets(y)
+        if len(rows) != len(targets):
+            raise ValueError("train: batch %d: x has %d samples, y %d" % (number, len(rows), len(targets)))
+        whole = targets.dtype == np.int32
+        data = data_of_arrays(self.network, rows, None if whole else targets, targets if whole else None)
+        return data if weights is None else data.weighted(weights)
+
+    def resolved(self) -> Dict[str, Any]:
+        """The spec. Raises where what is held back cannot be judged."""
+        if self.loss is not None:
+            self.spec["loss"] = self.loss
+        if self.held is not None and "heads" in self.spec:
+            raise TypeError("train: validation judges one loss, not heads")
+        if self.held is not None and self.held[1].dtype == np.int32:
+            _check_classes(self.held[1], self.info, self.ignore)
+        return self.spec
+
+
+def _steps_on(trainer: Trainer, first: Data, batches: Batches) -> Callable[[], Tuple[int, float, float, int]]:
+    """Steps on batches that come one by one, of which the first is here already."""
+    waiting = [first]
+
+    def step() -> Tuple[int, float, float, int]:
+        data = waiting.pop() if waiting else batches.next()  # maybe the caller's: not closed
+        return call("trainer_step_on", trainer._handle, data._handle)  # type: ignore[no-any-return]
+
+    return step
+
+
+def _run(trainer: Trainer, network: Network, batch: int, samples: int, held: Optional[_Held],
+         callbacks: List[Any], bar: _Bar, step: Callable[[], Tuple[int, float, float, int]]) -> History:
+    """An epoch is `samples`, of which a step takes `batch`."""
+    history, info = History(), trainer.info
+    steps, epochs = info["steps"], info["spec"].get("epochs") or -(-info["steps"] * batch // samples)
     done, begun, of_epoch = 0, time.perf_counter(), []
     for callback in callbacks:
         if isinstance(callback, Callback):
             callback.on_begin()
     try:
         while done < steps and not history.stopped:
-            epoch = done * spec["batch"] // samples + 1
-            done, loss, rate, rows = call("trainer_step", trainer._handle, 1)
+            epoch = done * batch // samples + 1
+            done, loss, rate, rows = step()
             history.steps.append(done)
             history.losses.append(loss)
             of_epoch.append(loss)
             now = Progress(done, steps, epoch, epochs, loss, rate, rows, network)
             history.stopped = not all([_asked(c.on_step if isinstance(c, Callback) else c, now) for c in callbacks])
             bar.update(now, force=done == steps)
-            if done < steps and done * spec["batch"] < epoch * samples and not history.stopped:
+            if done < steps and done * batch < epoch * samples and not history.stopped:
                 continue
-            judged = _judge(network, held, trainer.info["spec"]) if held is not None else {}
+            judged = _judge(network, held, info["spec"]) if held is not None else {}
             if not np.isfinite(judged.get("loss", 0.0)):
                 raise InvalidArgument("train: after epoch %d the loss of the validation is %s"
                     % (epoch, judged["loss"]))

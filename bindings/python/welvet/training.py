@@ -252,7 +252,7 @@ class Trainer(Object):
         return "step %d of %d" % (info["step"], info["steps"])
 
 
-def _data(network: Network, x: Any, y: Any, classes: Any) -> Data:
+def data_of_arrays(network: Network, x: Any, y: Any, classes: Any) -> Data:
     """Data of arrays for what the network takes."""
     given = network.info["input"]
     x, _ = rows_of(x, given)
@@ -313,9 +313,14 @@ def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[
             raise TypeError("train: a Data object has its targets")
         data = x
     elif (y is None) == (classes is None):
+        from .batches import come_one_by_one
+
+        if y is None and come_one_by_one(x):
+            raise TypeError("train: batches that come one by one are for welvet.train(network, x, "
+                            "steps=...)")
         raise TypeError("train: give either y or classes")
     else:
-        data = _data(network, x, y, classes)
+        data = data_of_arrays(network, x, y, classes)
     whole: Dict[str, Any] = {**(spec or {}), **settings}
     weights = whole.pop("sample_weight", None)
     if weights is not None:

@@ -55,7 +55,10 @@ class DataSource {
   // Appends a sample's rows to the batch. 0 <= sample < samples().
   virtual void append(std::int64_t sample, Batch& batch) const = 0;
   // Values come from ids or integers: none is NaN or infinite.
-  virtual bool all_finite() const { return form().ids > 0; }
+  virtual bool all_finite() const {
+    const Form f = form();
+    return f.ids > 0 && f.targets == 0;
+  }
   // Where a sample stands in what the caller gave.
   virtual std::int64_t row_of(std::int64_t sample) const { return sample; }
   // SHA-256 of all values and their cut into samples, in hex: a checkpoint refuses to go on with other data.
