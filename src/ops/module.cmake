@@ -33,6 +33,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # Few machines lack AVX2, and most of what the others take from the baseline is seldom run.
   list(REMOVE_ITEM loom_kernels ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_generic.cpp)
   optimize_sources("-O2;-ftree-vectorize" ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_generic.cpp)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Behind a loop of vectors gcc makes another of half as long ones, for what is left.
+    optimize_sources("--param=vect-epilogues-nomask=0" ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_generic.cpp)
+  endif()
 endif()
 hot_sources(${loom_kernels})
 # A run's inputs pass through executor.cpp value by value.
