@@ -227,7 +227,8 @@ LOOM_API int32_t loom_network_set_cell(loom_network network, const char* cell, s
  *   links: JSON: [{read: [z, y, x, l]}, ...]; the kinds are read, send and run */
 LOOM_API int32_t loom_network_set_links(loom_network network, const char* cell, size_t cell_size, const char* links, size_t links_size, loom_error* error);
 
-/* Switches a cell on or off.
+/* Switches a cell on or off. All weights stay; where another cell's would need another size it is refused, and
+ * on an error nothing has changed.
  *   cell: "z.y.x.l"
  *   enabled: false: the cell hands on what arrives */
 LOOM_API int32_t loom_network_enable(loom_network network, const char* cell, size_t cell_size, int32_t enabled, loom_error* error);

@@ -334,10 +334,7 @@ int32_t loom_network_enable(loom_network network, const char* cell, size_t cell_
     LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
     return alone(network, Change::forms, [&](Network& n) -> Status {
       LOOM_ASSIGN(const std::size_t index, parse_cell(n, c));
-      return n.change([&]() -> Status {
-        n.node(index).enabled = enabled != 0;
-        return {};
-      });
+      return n.enable(index, enabled != 0);
     });
   });
 }

@@ -121,6 +121,8 @@ class Network {
   // Other links for a cell, from their JSON: [{"read": [z, y, x, l]}, ...]. All weights stay; where
   // one would need another size, and on any other error, nothing has changed.
   Status set_links(const Coordinate& at, const Json& links);
+  // Switches a cell on or off; likewise.
+  Status enable(std::size_t cell, bool enabled);
   // Edits nodes and plans; on an error all is as it was.
   Status change(const std::function<Status()>& edit);
   // Plans all shapes and creates missing parameters, in time linear in the cells. Errors name the cell. Called by from_json; call it after
@@ -172,6 +174,7 @@ class Network {
 
  private:
   Network() = default;
+  Status keeping_weights(std::string_view with, const std::function<void()>& edit);
   Result<Node> parse_node(const Json& cell, int depth) const;
   struct Planning;
   Result<Shape> plan_node(Node& node, const Shape& in, const Shape* skip, const std::string& path);

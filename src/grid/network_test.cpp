@@ -105,6 +105,21 @@ TEST(Network, LinksChangeAndWeightsStay) {
   EXPECT_EQ(n->to_json().dump(), json);
 }
 
+// It made the weights of the cells behind it anew, without a word.
+TEST(Network, SwitchingACellOffKeepsTheWeightsOfOthers) {
+  auto n = Network::from_json(std::string_view(
+      R"({"format":"loom-topology","version":2,"layers_per_cell":3,"input":{"width":3},"cells":[{"at":[0,0,0,0],"type":"dense","out":3},
+{"at":[0,0,0,1],"type":"dense","out":5},{"at":[0,0,0,2],"type":"dense","out":2}]})"));
+  ASSERT_TRUE(n.ok());
+  const WeightStore* kept = n->find("0.0.0.2", "weight");
+  EXPECT_TRUE(n->enable(0, false).ok());
+  EXPECT_TRUE(n->enable(0, true).ok());
+  const Status refused = n->enable(1, false);
+  EXPECT_EQ(refused.message(), "with the cell off the weight of cell 0.0.0.2 would be [2, 3], and it is [2, 5]: weights stay");
+  EXPECT_EQ(n->find("0.0.0.2", "weight"), kept);
+  EXPECT_TRUE(n->node(1).enabled);
+}
+
 // What was quadratic took hours at this size.
 TEST(Network, LargeGridsArePlannedInLinearTime) {
   constexpr std::int64_t kSide = 64, kCells = kSide * kSide * kSide;

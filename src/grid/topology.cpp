@@ -59,19 +59,21 @@ Result<std::vector<Link>> parse_links(const Json& links) {
 }
 
 // Weights that were there and are not any more, since what arrives has another size.
-Status weights_stay(const Node& before, const Node& after, const std::string& where) {
+Status weights_stay(const Node& before, const Node& after, const std::string& where,
+                    std::string_view with) {
   for (const Param& p : before.params) {
     const Param* now = after.find(p.spec.role);
     if (!p.store || (now && now->store == p.store)) continue;
     const auto size = [](const ParamSpec& s) {
       return "[" + std::to_string(s.rows) + ", " + std::to_string(s.cols) + "]";
     };
-    return bad("with these links the " + p.spec.role + " of cell " + where + " would be " +
-               (now ? size(now->spec) : "none") + ", and it is " + size(p.spec) +
-               ": links change, weights stay");
+    return bad("with " + std::string(with) + " the " + p.spec.role + " of cell " + where +
+               " would be " + (now ? size(now->spec) : "none") + ", and it is " + size(p.spec) +
+               ": weights stay");
   }
   for (std::size_t i = 0; i < std::min(before.children.size(), after.children.size()); ++i)
-    LOOM_TRY(weights_stay(before.children[i], after.children[i], where + "/" + std::to_string(i)));
+    LOOM_TRY(weights_stay(before.children[i], after.children[i], where + "/" + std::to_string(i),
+                          with));
   return {};
 }
 
@@ -179,12 +181,22 @@ Status Network::set_links(const Coordinate& at, const Json& links) {
   if (!parsed.ok()) return parsed.status().at("cell " + at.to_string());
   if (count_runs(*parsed) > 0 && nodes_[index(at)].type)
     return bad(std::string(kRunsAlone)).at("cell " + at.to_string());
+  return keeping_weights("these links",
+                         [&] { nodes_[index(at)].links = std::move(*parsed); });
+}
+
+Status Network::enable(std::size_t cell, bool enabled) {
+  return keeping_weights(enabled ? "the cell on" : "the cell off",
+                         [&] { nodes_[cell].enabled = enabled; });
+}
+
+Status Network::keeping_weights(std::string_view with, const std::function<void()>& edit) {
   return change([&]() -> Status {
     const std::vector<Node> before = nodes_;
-    nodes_[index(at)].links = std::move(*parsed);
+    edit();
     LOOM_TRY(plan());
     for (std::size_t i = 0; i < before.size(); ++i)
-      LOOM_TRY(weights_stay(before[i], nodes_[i], path(i)));
+      LOOM_TRY(weights_stay(before[i], nodes_[i], path(i), with));
     return {};
   });
 }
