@@ -171,8 +171,8 @@ export type * from './training_spec.js';
 export type TrainingData =
   /** Of the samples' losses. */
   { weights?: Numbers } & (
-    | { x: Rows; y: Rows }
-    | { x: Rows; classes: Numbers }
+    | { x: Rows | Record<string, Rows>; y: Rows }
+    | { x: Rows | Record<string, Rows>; classes: Numbers }
     | { ids: Numbers; ends?: Numbers; length?: number }
     | { ids: Numbers; y: Rows }
     | { ids: Numbers; classes: Numbers }
@@ -199,7 +199,7 @@ export interface NetworkInfo {
   layersPerCell: number;
   /** Of the topology. */
   version: number;
-  input: { width?: number; ids?: number; dims?: number[]; axis?: 'steps' | 'channels' };
+  input: { width?: number; ids?: number; dims?: number[]; axis?: 'steps' | 'channels'; parts?: { name: string; width?: number; ids?: number; dims?: number[] }[] };
   output: { width: number; dims?: number[]; axis?: 'steps' | 'channels' };
   parameters: number;
 }
@@ -222,8 +222,9 @@ export class Network extends Handled {
   get(path: string, role: string): Float32Array;
   set(path: string, role: string, values: Rows): void;
   program(options?: SessionOptions): string;
-  forward(x: Rows, options?: { head?: number[]; device?: Device; mode?: Mode }): Float32Array;
-  forwardAsync(x: Rows, options?: { head?: number[]; device?: Device; mode?: Mode }): Promise<Float32Array>;
+  /** x: rows; where the input has parts also the rows of each by its name. */
+  forward(x: Rows | Record<string, Rows>, options?: { head?: number[]; device?: Device; mode?: Mode }): Float32Array;
+  forwardAsync(x: Rows | Record<string, Rows>, options?: { head?: number[]; device?: Device; mode?: Mode }): Promise<Float32Array>;
   train(data: TrainingData, spec: TrainingSpec, options?: { signal?: AbortSignal; every?: number; device?: Device; mode?: Mode }): AsyncGenerator<Step, void, void>;
   save(): Uint8Array;
   save(path: string): void;

@@ -13,6 +13,29 @@ function flat(x) {
 function rowsOf(x) {
   return x instanceof Float32Array ? x : Float32Array.from(flat(x));
 }
+/** Rows for a network's input; where it has parts also from an object with the numbers of each by its name. */
+function inputRows(x, input) {
+  const named = x !== null && typeof x === 'object' && !Array.isArray(x) && !ArrayBuffer.isView(x);
+  if (!named) return rowsOf(x);
+  const parts = input.parts ?? [], known = parts.map((part) => part.name);
+  const wrong = Object.keys(x).find((name) => !known.includes(name)) ?? known.find((name) => !(name in x));
+  if (!parts.length || wrong !== undefined)
+    throw errorNamed('invalid_argument', parts.length ? `x: ${JSON.stringify(wrong)} is ${known.includes(wrong) ? 'missing' : 'no input of the network'}: expected numbers for each of ${known.join(', ')}`
+      : 'x: the network takes one list of rows, and has no inputs by name');
+  const widths = parts.map((part) => part.width ?? (part.dims ?? []).reduce((n, d) => n * d, 1));
+  const lists = parts.map((part) => rowsOf(x[part.name])), rows = lists[0].length / widths[0];
+  parts.forEach((part, i) => {
+    if (lists[i].length !== rows * widths[i] || rows % 1 !== 0)
+      throw errorNamed('invalid_argument', `x: ${part.name} has ${lists[i].length} numbers: expected ${widths[i]} for each row, as many rows as ${known[0]}`);
+  });
+  const all = new Float32Array(rows * input.width);
+  let column = 0;
+  lists.forEach((list, i) => {
+    for (let r = 0; r < rows; r++) all.set(list.subarray(r * widths[i], (r + 1) * widths[i]), r * input.width + column);
+    column += widths[i];
+  });
+  return all;
+}
 /** Steps of a row of ids; undefined where a row is one id, or values. */
 function stepsOf(input) {
   return input.ids ? input.dims?.[0] : undefined;
@@ -35,7 +58,7 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
   if (csv !== undefined) return ['data_table', { csv, options: { type: 'table', ...snake(options) } }];
   if (x === undefined || (y === undefined && classes === undefined))
     throw errorNamed('invalid_argument', 'data: expected {x, y}, {x, classes}, {ids, length} or {csv}');
-  const width = network.info.input.width, rows = rowsOf(x);
+  const { input } = network.info, { width } = input, rows = inputRows(x, input);
   if (classes !== undefined) return ['data_classes', { x: rows, width, classes: flat(classes) }];
   return ['data_values', { x: rows, width, y: rowsOf(y), targets: network.info.output.width }];
 }
@@ -234,7 +257,7 @@ export class Network extends Handled {
   }
   *#forward(x, head, place) {
     const { input, output } = (this.#info ??= camel((yield ['network_info', { network: this.handle }]).info));
-    const steps = stepsOf(input), values = steps ? flat(x) : input.ids ? x : rowsOf(x);
+    const steps = stepsOf(input), values = steps ? flat(x) : input.ids ? x : inputRows(x, input);
     const rows = Math.ceil(values.length / (input.ids ? steps ?? 1 : input.width));
     if (head !== undefined && (steps || !input.ids)) throw errorNamed('invalid_argument', 'forward: "head" is of networks whose rows are single ids');
     const heads = input.ids && !steps ? head ?? [rows - 1] : null, y = (heads?.length ?? rows) * output.width;

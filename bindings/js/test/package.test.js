@@ -162,6 +162,26 @@ test('rows of ids are sequences, and what does not go with them is refused', asy
   network.dispose();
 });
 
+test('several inputs are given by name', () => {
+  const part = (of, ...layers) => ({ type: 'sequential', layers: [{ type: 'part', of }, ...layers] });
+  const network = new Network({
+    format: 'loom-topology', version: 2, layers_per_cell: 2, input: { parts: [{ name: 'text', ids: 5, dims: [2] }, { name: 'price', width: 1 }] },
+    cells: [{ at: [0, 0, 0, 0], type: 'parallel', layers: [part('text', { type: 'embedding', out: 3 }, { type: 'flatten' }), part('price')] }, { at: [0, 0, 0, 1], type: 'dense', out: 1 }],
+  }, { seed: 1 });
+  const named = { text: [[0, 4], [3, 3]], price: [1.5, -1] };
+  assert.deepEqual(network.forward(named), network.forward([[0, 4, 1.5], [3, 3, -1]]));
+  assert.deepEqual(network.info.input.parts.map((one) => one.name), ['text', 'price']);
+  assert.throws(() => network.forward({ text: [[0, 4]] }), /"price" is missing/);
+  assert.throws(() => network.forward({ ...named, prise: [1] }), /"prise" is no input/);
+  assert.throws(() => network.forward({ ...named, price: [1] }), /price has 1 numbers: expected 1 for each row/);
+  assert.throws(() => network.forward({ ...named, text: [[0, 5], [1, 1]] }), /row 0: text takes ids, whole numbers below 5, got 5/);
+  const trainer = new Trainer(network, { x: named, y: [0, 1] }, { loss: 'mse', steps: 60, batch: 2, schedule: { type: 'constant', rate: 0.05 } });
+  const first = trainer.step().loss, last = trainer.step(59).loss;
+  assert.ok(last < first / 4, `${first} to ${last}`);
+  trainer.dispose();
+  network.dispose();
+});
+
 test('only one class is left out, and what is no class is refused by row', () => {
   const network = new Network({
     format: 'loom-topology', version: 1, layers_per_cell: 1, input: { width: 1 },
