@@ -169,14 +169,17 @@ export interface CrossAttentionCell extends AnyCell {
   out_bias?: boolean;
 }
 
-/** Adds a learned vector per position to the steps of a row [steps, features], or to rows that
- *  are positions of sequences, as language models have them. Parameter: `weight` [count,
- *  features]. */
+/** Adds a vector per position to the steps of a row [steps, features], or to rows that are
+ *  positions of sequences, as language models have them. Parameter of those learned: `weight`
+ *  [count, features]. */
 export interface PositionsCell extends AnyCell {
   type: 'positions';
-  /** positions; 0: the steps of a row; at least 0; default 0 */
+  /** `learned`, or `sinusoidal`: sin(p / 10000^(2i / features)) at feature 2i of position p,
+   *  and its cosine at 2i + 1; default learned */
+  kind?: 'learned' | 'sinusoidal';
+  /** positions; 0: the steps of a row; with `kind` `learned`; at least 0; default 0 */
   count?: number;
-  /** standard deviation of the initial vectors; at least 0; default 0.02 */
+  /** standard deviation of the initial vectors; with `kind` `learned`; at least 0; default 0.02 */
   std?: number;
 }
 

@@ -145,15 +145,17 @@ def CrossAttention(heads: int = 1, head_dim: int = 0, qkv_bias: bool = False,
         "out_bias": out_bias}, common)
 
 
-def Positions(count: int = 0, std: float = 0.02, **common: Any) -> Layer:
-    """Adds a learned vector per position to the steps of a row (steps, features), or to rows that
-    are positions of sequences, as language models have them. Parameter: `weight` (count,
-    features).
+def Positions(kind: str = "learned", count: int = 0, std: float = 0.02, **common: Any) -> Layer:
+    """Adds a vector per position to the steps of a row (steps, features), or to rows that are
+    positions of sequences, as language models have them. Parameter of those learned: `weight`
+    (count, features).
 
-    * `count`: positions; 0: the steps of a row; at least 0.
-    * `std`: standard deviation of the initial vectors; at least 0.
+    * `kind`: `learned`, or `sinusoidal`: sin(p / 10000^(2i / features)) at feature 2i of
+      position p, and its cosine at 2i + 1.
+    * `count`: positions; 0: the steps of a row; with `kind` `learned`; at least 0.
+    * `std`: standard deviation of the initial vectors; with `kind` `learned`; at least 0.
     """
-    return Layer("positions", {"count": count, "std": std}, common)
+    return Layer("positions", {"kind": kind, "count": count or None, "std": std}, common)
 
 
 # ---- convolutions and pools, channels first

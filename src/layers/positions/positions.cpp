@@ -1,19 +1,25 @@
-// Positions: a learned vector for every step of a sequence is added to it (Gehring et al., arXiv 1705.03122, section 3.1).
+// Positions: a vector for every step of a sequence is added to it, learned (Gehring et al., arXiv 1705.03122, section 3.1) or of sines and cosines
+// (Vaswani et al., arXiv 1706.03762, section 3.5).
 #include "layers/layer.h"
 
 namespace loom {
 namespace {
 
 struct PositionsConfig : LayerConfig {
+  std::string kind = "learned";
   std::int64_t count = 0;
   double std = 0.02;
   template <class V>
   void fields(V& v) {
-    v.about("Adds a learned vector per position to the steps of a row [steps, features], or to rows "
-            "that are positions of sequences, as language models have them. Parameter: `weight` "
-            "[count, features].");
-    v("count", count, {.doc = "positions; 0: the steps of a row", .min = 0});
-    v("std", std, {.doc = "standard deviation of the initial vectors", .min = 0});
+    v.about("Adds a vector per position to the steps of a row [steps, features], or to rows that are "
+            "positions of sequences, as language models have them. Parameter of those learned: "
+            "`weight` [count, features].");
+    v("kind", kind, {.doc = "`learned`, or `sinusoidal`: sin(p / 10000^(2i / features)) at feature 2i "
+                            "of position p, and its cosine at 2i + 1",
+                     .one_of = "learned, sinusoidal"});
+    const When learned{"kind", kind, "learned"};
+    v("count", count, {.doc = "positions; 0: the steps of a row", .min = 0, .only = learned});
+    v("std", std, {.doc = "standard deviation of the initial vectors", .min = 0, .only = learned});
   }
 };
 
@@ -30,24 +36,33 @@ class Positions : public LayerWith<PositionsConfig> {
     const bool in_row = in.dims.size() == 2 && in.axis != Axis::channels;
     if (!in_row && in.axis != Axis::positions)
       return bad("expects rows of [steps, features], or of one position, got " + in.to_string());
+    LayerPlan plan{in, {}};
+    if (in_row) plan.out.axis = Axis::steps;
+    const std::int64_t features = in_row ? in.dims[1] : in.width;
+    if (sinusoidal(c)) {
+      if (features % 2 != 0 || features > 65536)
+        return bad("sines and cosines need an even number of features, at most 65536, got " + in.to_string());
+      return plan;
+    }
     if (!in_row && c.count == 0)
       return bad("\"count\": rows are single positions here, say how many there are at most");
     const std::int64_t steps = in_row ? in.dims[0] : c.count, count = c.count > 0 ? c.count : steps;
     if (count < steps)
       return bad("\"count\": " + std::to_string(count) + " positions for the " +
                  std::to_string(steps) + " steps of " + in.to_string());
-    LayerPlan plan{in, {{"weight", count, in_row ? in.dims[1] : in.width, Init::normal, c.std}}};
-    if (in_row) plan.out.axis = Axis::steps;
+    plan.params.push_back({"weight", count, features, Init::normal, c.std});
     return plan;
   }
-  Result<View> forward(const LayerConfig&, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
     const std::int64_t steps = in_row(v) ? v.in().dims[0] : 1;
     const View rows = v.emit.reshape(x, x.cols / steps), places = places_of(v, rows);
     v.keep("places", places);
-    const View y = v.emit.add(rows, v.emit.gather(v.weight("weight"), places));
+    const View y = v.emit.add(rows, sinusoidal(of(config)) ? waves(v, rows, places)
+                                                           : v.emit.gather(v.weight("weight"), places));
     return v.emit.reshape(y, y.cols * steps);
   }
-  Result<View> backward(const LayerConfig&, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    if (sinusoidal(of(config))) return gy;
     const auto gw = v.gradient("weight");
     const std::int64_t steps = in_row(v) ? v.in().dims[0] : 1;
     v.emit.gather_add(v.emit.reshape(gy, gy.cols / steps), v.kept("places"), gw.to, gw.accumulate);
@@ -55,6 +70,17 @@ class Positions : public LayerWith<PositionsConfig> {
   }
 
  private:
+  static bool sinusoidal(const PositionsConfig& c) { return c.kind == "sinusoidal"; }
+  // Rotary positions turn (0, 1) into (sin, cos): halves of a row, which are then interleaved.
+  static View waves(Visit& v, View rows, View places) {
+    Emit& e = v.emit;
+    const std::int64_t n = rows.cols, most = in_row(v) ? v.in().dims[0] : v.max_positions;
+    const View units = e.like(rows, n);
+    e.fill(Emit::slice(units, 0, n / 2), 0);
+    e.fill(Emit::slice(units, n / 2, n / 2), 1);
+    const View halves = e.rope(units, places, e.rope_table(RopeSpec{}, most, n, v.type), n, true);
+    return e.transpose(halves, {1, 1, 1, 2, n / 2}, {0, 1, 2, 4, 3}, n);
+  }
   static bool in_row(const Visit& v) { return v.in().dims.size() == 2; }
   static View places_of(Visit& v, View rows) {
     return in_row(v) ? v.emit.steps(v.emit.rows(rows), v.in().dims[0]) : v.positions();
