@@ -102,6 +102,10 @@ TEST(Operands, RefusalsSayWhatArrives) {
   expect_refused(topology(kTwo, {R"("enabled":false)"}), "output are several operands");
   expect_refused(topology(R"({"width":3})", {R"("type":"cross_attention")"}), "expects two operands");
   expect_refused(topology(kThree, attending(R"("head_dim":0,"dtype":"f32","hedas":1,)")), "hedas");
+  expect_refused(topology(kTwo, {R"("type":"binary","op":"mul","shapes":[[4],[3]])"}), "which have their own");
+  expect_refused(topology(kTwo, {R"("type":"binary","op":"mul")"}), "[1, 2, 2] and [3] do not spread");
+  expect_refused(topology(R"({"width":3})", {R"("type":"binary","op":"mul")"}), "\"shapes\"");
+  expect_refused(topology(kThree, {R"("type":"select")"}), "[2, 4] and [3, 6] do not spread");
   std::vector<std::string> cells = attending();
   cells[3] = R"("type":"part","of":"own","links":[{"read":[0,0,0,0]}])";
   expect_refused(topology(kThree, cells), "the mask has a value for each of the 3 steps");

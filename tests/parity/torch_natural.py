@@ -95,6 +95,26 @@ def transformer_with_a_mask(r):
 
 
 @network
+def mean_over_what_is_not_masked(r):
+    """And a gate: what users compose of products and quotients."""
+    x, mask = L.Input(6, ids=9, name="x"), L.Input(6, name="mask")
+    h = L.Embedding(8, std=0.5)(x)
+    h = h * L.Activation("sigmoid")(L.Dense(1)(h))
+    keep = L.Unary("not")(mask)
+    mean = L.Reshape(8)(L.ValueMatmul()(L.Reshape(1, 6)(keep), h)) / L.Reduce("sum")(keep)
+    model = L.Model([x, mask], L.Dense(3)(mean))
+    p = {"in": nn.Embedding(9, 8), "gate": nn.Linear(8, 1), "out": nn.Linear(8, 3)}
+
+    def forward(p, x, mask):
+        h = p["in"](x)
+        h, keep = h * torch.sigmoid(p["gate"](h)), (mask == 0).to(h.dtype)
+        return p["out"]((h * keep[:, :, None]).sum(1) / keep.sum(1, keepdim=True))
+
+    lengths = r.integers(1, 7, 24)
+    return Case(model, p, forward, {"x": r.integers(0, 9, (24, 6)), "mask": np.arange(6) >= lengths[:, None]}, r.integers(0, 3, 24))
+
+
+@network
 def seq2seq_with_cross_attention(r):
     source, mask, target = L.Input(7, 3, name="source"), L.Input(7, name="mask"), L.Input(5, ids=6, name="target")
     memory = L.GRU(8)(source)

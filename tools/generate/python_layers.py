@@ -33,7 +33,7 @@ BY_HAND = ("sequential", "residual")  # _cells.py
 SPELLED = {"return": "returns", "global": "whole"}
 # Arguments that come first, where the list has another order; those before a required one have no
 # default.
-FIRST = {"dense": ("out", "activation"), "pick": ("dims", "runs"),
+FIRST = {"dense": ("out", "activation"), "pick": ("dims", "runs"), "binary": ("op", "shapes"),
          "attention": ("heads", "kv_heads", "head_dim", "window", "causal", "qkv_bias", "out_bias",
                        "qk_norm", "qk_norm_eps", "rope", "rope_theta", "rope_scaling",
                        "rope_factor", "rope_low_freq_factor", "rope_high_freq_factor",

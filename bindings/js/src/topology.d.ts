@@ -598,15 +598,15 @@ export interface BinaryCell extends AnyCell {
   constant?: number | number[];
   /** the learned operand is the first; default false */
   constant_first?: boolean;
-  /** of both operands, or of the one; at least 1 */
-  shapes: number[][];
+  /** of both operands, or of the one; none: two that come as `operands`; at least 1 */
+  shapes?: number[][];
 }
 
 /** `numpy.where` of three operands that arrive side by side. */
 export interface SelectCell extends AnyCell {
   type: 'select';
-  /** of condition, then, otherwise; at least 1 */
-  shapes: number[][];
+  /** of condition, then, otherwise; none: three that come as `operands`; at least 1 */
+  shapes?: number[][];
 }
 
 /** A sum, a mean, a maximum, ... over dimensions of the row. */
@@ -648,8 +648,8 @@ export interface PickCell extends AnyCell {
  *  more. */
 export interface ValueMatmulCell extends AnyCell {
   type: 'value_matmul';
-  /** of both: [..., M, K] and [..., K, N]; at least 1 */
-  shapes: number[][];
+  /** of both: [..., M, K] and [..., K, N]; none: two that come as `operands`; at least 1 */
+  shapes?: number[][];
 }
 
 export type Cell =

@@ -56,6 +56,11 @@ class Models(unittest.TestCase):
         doubled, same = Network(L.Model(x, x + x)), Network(L.Model(x, L.average(x, x)))
         np.testing.assert_array_equal(doubled([[1, 2, 3]]), [[2, 4, 6]])
         np.testing.assert_array_equal(same([[1, 2, 3]]), [[1, 2, 3]])
+        for value, want in ((x - x, [[0, 0, 0]]), (x * x, [[1, 4, 9]]), (x / x, [[1, 1, 1]]),
+                            (x * L.Reduce("sum")(x), [[6, 12, 18]])):
+            np.testing.assert_array_equal(Network(L.Model(x, value))([[1, 2, 3]]), want)
+        with self.assertRaisesRegex(TypeError, "float"):
+            x * 2.0
         with self.assertRaisesRegex(welvet.InvalidArgument, "cannot add"):
             Network(L.Model(x, L.add(x, L.Dense(2)(x))))
 

@@ -115,6 +115,15 @@ class Input(Layer):
     def __add__(self, other: Any) -> Any:
         return self.value() + other
 
+    def __sub__(self, other: Any) -> Any:
+        return self.value() - other
+
+    def __mul__(self, other: Any) -> Any:
+        return self.value() * other
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.value() / other
+
 
 class Sequential(Layer):
     """Layers one after another: a network where the first is an Input, else a layer of another one.

@@ -9,13 +9,23 @@ _JOINS = {"concat": "concat", "add": "add", "average": "avg"}
 
 
 class Value:
-    """What a layer gives for other values, or an input. Layers are called with it; + adds two."""
+    """What a layer gives for other values, or an input. Layers are called with it; + adds two of the
+    same dimensions, - * / spread them as NumPy does."""
 
     def __init__(self, layer: Optional[Layer], operands: Tuple["Value", ...], merge: str = "") -> None:
         self.layer, self.operands, self.merge = layer, operands, merge
 
     def __add__(self, other: Any) -> "Value":
         return add(self, other)
+
+    def __sub__(self, other: Any) -> "Value":
+        return _both("sub", self, other)
+
+    def __mul__(self, other: Any) -> "Value":
+        return _both("mul", self, other)
+
+    def __truediv__(self, other: Any) -> "Value":
+        return _both("div", self, other)
 
     def __iter__(self) -> Any:
         raise TypeError("a value of a network has no items: it is known when the network runs")
@@ -58,6 +68,10 @@ def call(layer: Layer, given: Sequence[Any]) -> Value:
         raise TypeError("Residual() adds inside of a Sequential: here x + y does")
     operands = values_of(kind, given)
     return Value(layer, operands, "operands" if len(operands) > 1 else "")
+
+
+def _both(op: str, a: Any, b: Any) -> Value:
+    return call(Layer("binary", {"op": op}, {}), (a, b))
 
 
 def _join(how: str, given: Sequence[Any]) -> Value:

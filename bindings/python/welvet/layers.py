@@ -721,13 +721,14 @@ def Unary(op: str, a: float = 0.0, b: float = 0.0, **common: Any) -> Layer:
     return Layer("unary", {"op": op, "a": a, "b": b}, common)
 
 
-def Binary(op: str, shapes: Sequence[Sequence[int]], constant: Optional[Sequence[int]] = (),
-           constant_first: bool = False, **common: Any) -> Layer:
+def Binary(op: str, shapes: Sequence[Sequence[int]] = (),
+           constant: Optional[Sequence[int]] = (), constant_first: bool = False,
+           **common: Any) -> Layer:
     """Two operands that arrive side by side, spread as NumPy does; or one, and a learned one, the
     parameter `value`.
 
     * `op`: the function ([kinds](../../src/ops/graph/kinds.h)).
-    * `shapes`: of both operands, or of the one; at least 1.
+    * `shapes`: of both operands, or of the one; none: two that come as `operands`; at least 1.
     * `constant`: shape of the learned operand, where only one arrives; at least 1.
     * `constant_first`: the learned operand is the first.
     """
@@ -736,10 +737,10 @@ def Binary(op: str, shapes: Sequence[Sequence[int]], constant: Optional[Sequence
         "constant_first": constant_first}, common)
 
 
-def Select(shapes: Sequence[Sequence[int]], **common: Any) -> Layer:
+def Select(shapes: Sequence[Sequence[int]] = (), **common: Any) -> Layer:
     """`numpy.where` of three operands that arrive side by side.
 
-    * `shapes`: of condition, then, otherwise; at least 1.
+    * `shapes`: of condition, then, otherwise; none: three that come as `operands`; at least 1.
     """
     return Layer("select", {"shapes": [list(s) for s in shapes]}, common)
 
@@ -776,10 +777,11 @@ def Pick(dims: Sequence[int], runs: Sequence[int], fill: float = 0.0, **common: 
     return Layer("pick", {"dims": _list(dims), "runs": _list(runs), "fill": fill}, common)
 
 
-def ValueMatmul(shapes: Sequence[Sequence[int]], **common: Any) -> Layer:
+def ValueMatmul(shapes: Sequence[Sequence[int]] = (), **common: Any) -> Layer:
     """The product of two operands that arrive side by side, NumPy's matmul for two dimensions or
     more.
 
-    * `shapes`: of both: [..., M, K] and [..., K, N]; at least 1.
+    * `shapes`: of both: [..., M, K] and [..., K, N]; none: two that come as `operands`; at
+      least 1.
     """
     return Layer("value_matmul", {"shapes": [list(s) for s in shapes]}, common)

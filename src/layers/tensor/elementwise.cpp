@@ -78,8 +78,9 @@ struct BinaryConfig : LayerConfig {
     v("constant", constant, {.doc = "shape of the learned operand, where only one arrives",
                              .min = 1});
     v("constant_first", constant_first, {.doc = "the learned operand is the first"});
-    v("shapes", shapes.list, {.doc = "of both operands, or of the one", .min = 1,
-                              .required = true});
+    v("shapes", shapes.list, {.doc = "of both operands, or of the one; none: two that come as "
+                                     "`operands`", .min = 1,
+                              .written = !shapes.list.empty()});
   }
   bool learned() const { return shapes.list.size() == 1; }
 };
@@ -87,21 +88,23 @@ struct BinaryConfig : LayerConfig {
 class BinaryLayer : public LayerWith<BinaryConfig> {
  public:
   std::string_view name() const override { return "binary"; }
+  bool takes_operands() const override { return true; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
-    const BinaryConfig& c = of(config);
+    LOOM_TRY(check_operands(of(config).shapes, in));
+    const BinaryConfig c = with_shapes(of(config), in);
     LOOM_TRY(check_shapes(c.shapes, c.learned() ? 1 : 2, in));
     if (!c.learned() && !c.constant.empty()) return Status(Code::invalid_argument, "\"constant\" goes with one shape, two are given");
     LOOM_TRY(check_size("constant", c.constant));
     LOOM_ASSIGN(const Dims out, broadcast(first(c), second(c)));
     LOOM_TRY(spread(out, {first(c), second(c)}).status());
-    LOOM_ASSIGN(Shape shape, shape_of(out));
+    LOOM_ASSIGN(Shape shape, shape_of(out, in.parts));
     LayerPlan plan{std::move(shape), {}};
     if (c.learned()) plan.params.push_back({"value", 1, elements(c.constant), Init::zeros, 0, false});
     return plan;
   }
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
-    const BinaryConfig& c = of(config);
+    const BinaryConfig c = with_shapes(of(config), v.in());
     const auto [a, b] = operands(c, v, x);
     LOOM_ASSIGN(const Dims out, broadcast(first(c), second(c)));
     LOOM_ASSIGN(const Spread s, spread(out, {first(c), second(c)}));
@@ -109,7 +112,7 @@ class BinaryLayer : public LayerWith<BinaryConfig> {
     return v.emit.binary(a, b, c.op, s.sizes, s.steps[0], s.steps[1], v.emit.rows(x));
   }
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
-    const BinaryConfig& c = of(config);
+    const BinaryConfig c = with_shapes(of(config), v.in());
     const Binary kind = c.op;
     if (!differentiable(kind)) return View{};
     const auto [a, b] = operands(c, v, v.kept("x"));
@@ -142,25 +145,28 @@ struct SelectConfig : LayerConfig {
   template <class V>
   void fields(V& v) {
     v.about("`numpy.where` of three operands that arrive side by side.");
-    v("shapes", shapes.list, {.doc = "of condition, then, otherwise", .min = 1,
-                              .required = true});
+    v("shapes", shapes.list, {.doc = "of condition, then, otherwise; none: three that come as "
+                                     "`operands`", .min = 1,
+                              .written = !shapes.list.empty()});
   }
 };
 
 class SelectLayer : public LayerWith<SelectConfig> {
  public:
   std::string_view name() const override { return "select"; }
+  bool takes_operands() const override { return true; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
-    const SelectConfig& c = of(config);
+    LOOM_TRY(check_operands(of(config).shapes, in));
+    const SelectConfig c = with_shapes(of(config), in);
     LOOM_TRY(check_shapes(c.shapes, 3, in));
     LOOM_ASSIGN(const Dims out, result(c));
     LOOM_TRY(spread(out, c.shapes.list).status());
-    LOOM_ASSIGN(Shape shape, shape_of(out));
+    LOOM_ASSIGN(Shape shape, shape_of(out, in.parts));
     return LayerPlan{std::move(shape), {}};
   }
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
-    const SelectConfig& c = of(config);
+    const SelectConfig c = with_shapes(of(config), v.in());
     LOOM_ASSIGN(const View condition, spread_part(c, v.emit, x, 0));
     LOOM_ASSIGN(const View a, spread_part(c, v.emit, x, 1));
     LOOM_ASSIGN(const View b, spread_part(c, v.emit, x, 2));
@@ -168,7 +174,7 @@ class SelectLayer : public LayerWith<SelectConfig> {
     return v.emit.select(condition, a, b);
   }
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
-    const SelectConfig& c = of(config);
+    const SelectConfig c = with_shapes(of(config), v.in());
     LOOM_ASSIGN(const Dims out, result(c));
     const View none = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), gy.cols), nothing = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), elements(c.shapes.list[0]));
     v.emit.fill(none, 0);

@@ -98,29 +98,34 @@ struct MatmulConfig : LayerConfig {
   void fields(V& v) {
     v.about("The product of two operands that arrive side by side, NumPy's matmul for two "
             "dimensions or more.");
-    v("shapes", shapes.list, {.doc = "of both: [..., M, K] and [..., K, N]", .min = 1,
-                              .required = true});
+    v("shapes", shapes.list, {.doc = "of both: [..., M, K] and [..., K, N]; none: two that come as "
+                                     "`operands`", .min = 1,
+                              .written = !shapes.list.empty()});
   }
 };
 
 class ValueMatmul : public LayerWith<MatmulConfig> {
  public:
   std::string_view name() const override { return "value_matmul"; }
+  bool takes_operands() const override { return true; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
-    LOOM_TRY(check_shapes(of(config).shapes, 2, in));
-    LOOM_ASSIGN(const Plan p, plan_of(of(config)));
-    LOOM_ASSIGN(Shape shape, shape_of(p.out));
+    LOOM_TRY(check_operands(of(config).shapes, in));
+    const MatmulConfig c = with_shapes(of(config), in);
+    LOOM_TRY(check_shapes(c.shapes, 2, in));
+    LOOM_ASSIGN(const Plan p, plan_of(c));
+    LOOM_ASSIGN(Shape shape, shape_of(p.out, in.parts));
     return LayerPlan{std::move(shape), {}};
   }
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
-    LOOM_ASSIGN(const Plan p, plan_of(of(config)));
+    const MatmulConfig c = with_shapes(of(config), v.in());
+    LOOM_ASSIGN(const Plan p, plan_of(c));
     v.keep("x", x);
-    return v.emit.value_matmul(part(x, of(config).shapes, 0), part(x, of(config).shapes, 1), p.shape);
+    return v.emit.value_matmul(part(x, c.shapes, 0), part(x, c.shapes, 1), p.shape);
   }
   // ga = gy b^T and gb = a^T gy for every matrix of the result, then summed over what was spread.
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
-    const MatmulConfig& c = of(config);
+    const MatmulConfig c = with_shapes(of(config), v.in());
     LOOM_ASSIGN(const Plan p, plan_of(c));
     const MatmulShape& s = p.shape;
     const View a = part(v.kept("x"), c.shapes, 0), b = part(v.kept("x"), c.shapes, 1);

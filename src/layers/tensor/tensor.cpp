@@ -29,8 +29,13 @@ Status check_size(std::string_view key, const Dims& dims) {
   }
   return {};
 }
+Status check_operands(const OperandShapes& set, const Shape& in) {
+  if (in.parts.empty() || set.list.empty()) return {};
+  return bad("\"shapes\" are of operands in one row, and " + in.to_string() + " arrive, which have their own");
+}
 Status check_shapes(const OperandShapes& shapes, std::size_t operands, const Shape& in) {
   LOOM_TRY(expect_values(in));
+  for (const Shape& part : in.parts) LOOM_TRY(expect_values(part));
   if (shapes.list.size() != operands) return bad("\"shapes\": expected " + std::to_string(operands) + " of them, got " + std::to_string(shapes.list.size()));
   std::int64_t width = 0;
   for (const Dims& d : shapes.list) {
@@ -43,6 +48,13 @@ Status check_shapes(const OperandShapes& shapes, std::size_t operands, const Sha
 Result<Shape> shape_of(const Dims& dims) {
   if (!dims.empty() && dims.size() <= 4) return Shape::of(dims);
   return Shape{elements(dims)};
+}
+
+Result<Shape> shape_of(const Dims& dims, const std::vector<Shape>& operands) {
+  LOOM_ASSIGN(Shape shape, shape_of(dims));
+  for (const Shape& operand : operands)
+    if (shape.axis == Axis::none && operand.dims == shape.dims) shape.axis = operand.axis;
+  return shape;
 }
 
 Result<Dims> broadcast(const Dims& a, const Dims& b) {

@@ -19,10 +19,21 @@ struct OperandShapes {
 };
 // That a shape holds at most 2^31-1 values; `key` is the setting that an error names.
 Status check_size(std::string_view key, const Dims& dims);
+// A configuration with the shapes of the operands that arrive, where it has none of its own.
+template <class Config>
+Config with_shapes(Config config, const Shape& in) {
+  if (config.shapes.list.empty())
+    for (const Shape& part : in.parts) config.shapes.list.push_back(part.dims.empty() ? Dims{part.width} : part.dims);
+  return config;
+}
+// That operands which arrive say their shapes alone.
+Status check_operands(const OperandShapes& set, const Shape& in);
 // Their number, and that they fill the row.
 Status check_shapes(const OperandShapes& shapes, std::size_t operands, const Shape& in);
 // A Shape of these dimensions; of more than four, or none, its width alone.
 Result<Shape> shape_of(const Dims& dims);
+// The same; its first dimension counts what that of an operand of these dimensions does.
+Result<Shape> shape_of(const Dims& dims, const std::vector<Shape>& operands);
 
 // The shape that both spread to; an error names them.
 Result<Dims> broadcast(const Dims& a, const Dims& b);
