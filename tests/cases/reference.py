@@ -59,6 +59,8 @@ class Network:
     """Cells in their order; each reads the one before it, or what its links say."""
 
     def __init__(self, topology):
+        if topology.get("format") != "loom-topology":  # the Go engine's
+            raise Unknown
         self.cells = topology["cells"]
         if "width" not in topology["input"] or "dtype" in json.dumps(topology):
             raise Unknown
@@ -112,21 +114,29 @@ class Network:
 
 class Trainer:
     def __init__(self, network, data, spec):
-        self.network, (self.x, self.y) = network.known(), data
+        self.network = network.known()
         self.spec, self.done, self.state = spec, 0, {}
+        self.take(data)
         self.optimizer = {"type": "adamw", **spec.get("optimizer", {})}
         self.steps = spec.get("steps", spec.get("epochs"))
         if spec.get("batch", 1) != len(self.x):
             raise Unknown
 
+    def take(self, data):
+        """Samples, and the weight of each: its own times that of its class."""
+        self.x, self.y, *weights = data
+        self.w = weights[0] if weights else np.ones(len(self.x))
+        if "class_weights" in self.spec:
+            self.w = self.w * np.array(self.spec["class_weights"], float)[self.y]
+
     def loss(self, params):
         y = self.network.forward(self.x, params)
         if self.spec.get("loss", "mse") == "mse":
-            return ((y - self.y) ** 2).mean()
+            return (((y - self.y) ** 2).mean(-1) * self.w).sum() / self.w.sum()
         counted = np.flatnonzero(self.y >= 0)
-        y = y[counted]
+        y, w = y[counted], self.w[counted]
         y = y - y.real.max(-1, keepdims=True)
-        return (np.log(np.exp(y).sum(-1)) - y[np.arange(len(y)), self.y[counted]]).mean()
+        return ((np.log(np.exp(y).sum(-1)) - y[np.arange(len(y)), self.y[counted]]) * w).sum() / w.sum()
 
     def rate(self):
         s = {"type": "constant", "rate": 0.001, "warmup": 0, **self.spec.get("schedule", {})}
@@ -244,6 +254,17 @@ class Case:
             return {"data": (np.array(a["x"], float).reshape(-1, a["width"]), np.array(a["y"], float).reshape(-1, a["targets"]))}
         elif function == "data_classes":
             return {"data": (np.array(a["x"], float).reshape(-1, a["width"]), np.array(a["classes"]))}
+        elif function == "data_weighted":
+            return {"data": (*a["samples"], np.array(a["weights"], float))}
+        elif function == "trainer_extend":
+            a["trainer"].steps += a["steps"] or a["epochs"]
+            return {"total": a["trainer"].steps}
+        elif function == "trainer_step_on":
+            trainer, own = a["trainer"], (a["trainer"].x, a["trainer"].y, a["trainer"].w)
+            trainer.take(a["data"])
+            loss, rate = trainer.step()
+            trainer.x, trainer.y, trainer.w = own
+            return {"step": trainer.done, "rows": len(a["data"][0]), "loss": loss, "rate": rate}
         elif function == "trainer_create":
             return {"trainer": Trainer(network, a["data"], a["spec"])}
         elif function == "trainer_step":

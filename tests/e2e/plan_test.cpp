@@ -1,6 +1,7 @@
 // loom plan: formats for the matrices of a trained network, within a budget.
 #include <algorithm>
 #include <cmath>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 
@@ -30,8 +31,8 @@ std::string table(int rows, std::uint32_t seed) {
 }
 
 // Judged on rows that neither the network nor its plans have seen, by commands that know nothing of
-// plans: a plan within the bytes of a uniform format loses at most 1 % more than it there, and at least
-// 2 % less where few bits spoil a network.
+// plans: a plan within the bytes of a uniform format loses at most 1 % more than it there, and where few
+// bits spoil a network the plans together at least 5 % less.
 TEST(Plan, HoldsOnRowsThatItWasNotMadeFrom) {
   const Folder folder;
   const std::string known = folder.write("known.csv", table(800, 1)),
@@ -56,6 +57,7 @@ TEST(Plan, HoldsOnRowsThatItWasNotMadeFrom) {
   const Json report = *Json::parse(judged.out);
   for (const Json& row : report.find("formats")->as_array())
     uniform[row.find("format")->as_string()] = number(row, "loss");
+  double ratio = 1;  // of the plans' losses to the uniform ones of few bits, multiplied
   const Json plans = plan({});
   for (const Json& row : plans.find("table")->as_array()) {
     const std::string format = row.find("format")->as_string();
@@ -68,10 +70,9 @@ TEST(Plan, HoldsOnRowsThatItWasNotMadeFrom) {
     ASSERT_NE(at, std::string::npos) << answered.err;
     const double loss = std::stod(answered.err.substr(at + 5));
     EXPECT_LE(loss, 1.01 * found->second) << format;
-    if (std::find(few.begin(), few.end(), format) != few.end()) {
-      EXPECT_LE(loss, 0.98 * found->second) << format;
-    }
+    if (std::find(few.begin(), few.end(), format) != few.end()) ratio *= loss / found->second;
   }
+  EXPECT_LE(std::pow(ratio, 1.0 / static_cast<double>(few.size())), 0.95);
 }
 
 // The digits of MNIST, a dense network, and its plans at the size of every uniform format. Losses are
