@@ -38,9 +38,10 @@ bool Shape::has_id_parts() const {
 }
 
 template <class T>
-Status Shape::check_ids(std::span<const T> rows) const {
+Status Shape::check_ids(std::span<const T> rows, std::int64_t first) const {
   if (!has_id_parts()) return {};
-  for (std::size_t row = 0, at = 0; at < rows.size(); ++row)
+  std::size_t at = 0;
+  for (std::int64_t row = first; at < rows.size(); ++row)
     for (const Shape& part : parts) {
       const auto values = rows.subspan(at, static_cast<std::size_t>(part.count()));
       at += values.size();
@@ -52,8 +53,8 @@ Status Shape::check_ids(std::span<const T> rows) const {
     }
   return {};
 }
-template Status Shape::check_ids(std::span<const float>) const;
-template Status Shape::check_ids(std::span<const double>) const;
+template Status Shape::check_ids(std::span<const float>, std::int64_t) const;
+template Status Shape::check_ids(std::span<const double>, std::int64_t) const;
 
 Result<Shape> Shape::of(std::vector<std::int64_t> dims, Axis axis) {
   Shape s{1, 0, std::move(dims), axis};

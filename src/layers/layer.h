@@ -43,9 +43,10 @@ struct Shape {
   std::int64_t count() const;
   // Whether values are ids: those of a part among values, as its row has them.
   bool has_id_parts() const;
-  // Of rows of values: an error where what stands for an id is none, by row, part and value.
+  // Of rows of values, the first of which is number `first`: an error where what stands for an id is
+  // none, by row, part and value.
   template <class T>  // float, double
-  Status check_ids(std::span<const T> rows) const;
+  Status check_ids(std::span<const T> rows, std::int64_t first = 0) const;
   friend bool operator==(const Shape&, const Shape&) = default;
   // "[B, 8]", "[B, T=5, 8]", "[B, C=3, 28, 28]", "[B, T=5] of ids below 10": B are the rows; "[T,
   // 8]", "[T] of ids below 10" where rows are positions; "image [B, 28, 28] and table [B, 5]".

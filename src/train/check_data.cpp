@@ -86,6 +86,7 @@ class SampleCheck {
   SampleCheck(const DataSource& data, const Network& network, const TrainingSpec& spec)
       : data_(data),
         spec_(spec),
+        input_(network.input()),
         ids_(network.input().ids),
         axis_(network.class_axis()),
         scales_inputs_(!data.all_finite() && input_type(network) == ValueType::f32),
@@ -97,7 +98,7 @@ class SampleCheck {
 
   // Where the data's own account of itself leaves nothing to look for.
   bool needed() const {
-    return ids_ > 0 || heads_.empty() || !data_.all_finite() ||
+    return ids_ > 0 || input_.has_id_parts() || heads_.empty() || !data_.all_finite() ||
            std::any_of(heads_.begin(), heads_.end(), [](const HeadSpec& h) {
              return h.loss == Loss::bce || takes_classes(h.loss);
            });
@@ -106,6 +107,8 @@ class SampleCheck {
   Status check(std::int64_t sample) {
     batch_.clear();
     data_.append(sample, batch_);
+    if (Status ids = input_.check_ids(std::span<const float>(batch_.x), data_.row_of(sample)); !ids.ok())
+      return ids.at("training");
     const auto width = static_cast<std::int64_t>(batch_.ids.size());
     for (std::size_t i = 0; i < batch_.ids.size(); ++i)
       if (batch_.ids[i] >= ids_)
@@ -149,6 +152,7 @@ class SampleCheck {
 
   const DataSource& data_;
   const TrainingSpec& spec_;
+  const Shape& input_;
   std::int64_t ids_;
   ClassAxis axis_;
   bool scales_inputs_, scales_targets_;  // f32 there: a column may be below what that holds

@@ -117,7 +117,7 @@ class Models(unittest.TestCase):
             with self.assertRaisesRegex(welvet.OutOfRange, "row 0: %s takes ids" % name):
                 net(bad)
             with self.assertRaisesRegex(welvet.OutOfRange, "row 0: %s takes ids" % name):
-                welvet.train(net, bad, x["country"] % 2, epochs=1, shuffle=False)
+                welvet.train(net, bad, x["country"] % 2, epochs=1)
         with self.assertRaises(ValueError):
             net({**x, "text": x["text"] + 0.5})
 
