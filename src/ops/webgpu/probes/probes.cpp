@@ -4,12 +4,12 @@
 #include <bit>
 #include <cstring>
 #include <map>
-#include <mutex>
 
 #include "base/fields.h"
 #include "base/math/exact_math.h"
 #include "base/math/fp_env.h"
 #include "base/random.h"
+#include "base/threads/locks.h"
 #include "ops/cpu/kernel_args.h"
 #include "ops/webgpu/kernels.h"
 
@@ -167,13 +167,13 @@ Result<SelfTest> self_test(gpu::Device& device) {
 }
 
 Result<SelfTest> known_self_test(gpu::Device& device) {
-  static std::mutex mutex;
+  static locks::mutex mutex;
   static std::map<std::string, SelfTest> known;
   const gpu::DeviceInfo& info = device.info();
   std::string key;
   for (const std::string* part : {&info.name, &info.vendor, &info.driver, &info.library})
     key += *part + '\0';
-  const std::lock_guard lock(mutex);
+  const locks::unique_lock lock(mutex);
   if (const auto found = known.find(key); found != known.end()) return found->second;
   LOOM_ASSIGN(const SelfTest test, self_test(device));
   known.emplace(std::move(key), test);
