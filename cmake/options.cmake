@@ -15,7 +15,7 @@ add_library(loom_options INTERFACE)
 target_link_libraries(loom_options INTERFACE loom_usage)
 target_compile_options(loom_options INTERFACE
   -ffp-contract=off -fno-fast-math -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-missing-field-initializers -Wno-psabi)
-# -O3 where time is spent (hot_sources), -Os where none is (the modules of cold_modules), -O2 elsewhere: as fast, and the library is a third smaller.
+# -O3 where time is spent (hot_sources), -Oz or -Os where none is (the modules of cold_modules), -O2 elsewhere: as fast, and the library is a third smaller.
 # For WebAssembly nothing is gained beyond -O2: decoding is a fifth slower.
 set(LOOM_HOT -O3)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "wasm32")
@@ -29,7 +29,7 @@ function(optimize_sources option)
   endif()
 endfunction()
 set(LOOM_COLD -Os)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" OR CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
   set(LOOM_COLD -Oz)
 endif()
 macro(cold_sources)
