@@ -216,7 +216,9 @@ LOOM_API int32_t loom_network_set_f64(loom_network network, const char* path, si
  *   cell: "z.y.x.l" */
 LOOM_API int32_t loom_network_cell(loom_network network, const char* cell, size_t cell_size, loom_bytes* json, loom_error* error);
 
-/* Puts a layer into a cell. Parameters of other cells keep their values; on an error nothing has changed.
+/* Puts a layer into a cell, with all parameters zero (network_initialize). Those of other cells keep their
+ * values where they keep their size; where what arrives there has another one, they are zero, too. On an error
+ * nothing has changed.
  *   cell: "z.y.x.l"
  *   json: JSON: a cell of the topology: type, settings, links */
 LOOM_API int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cell_size, const char* json, size_t json_size, loom_error* error);

@@ -143,8 +143,8 @@ ValueType input_type(const Network& network) {
     };
     if (std::none_of(arrivals[i].begin(), arrivals[i].end(), from_input)) continue;
     if (network.passes(i)) {
-      if (arrivals[i].size() > 1) return ValueType::f32;
-      reads[i] = true;
+      if (arrivals[i].size() == 1) reads[i] = true;
+      else if (network.version() == 1) return ValueType::f32;  // merges in it
     } else if (computes_in_f64(network.node(network.executed(i)))) {
       any = true;
     } else {
@@ -173,9 +173,19 @@ Result<View> NetworkEmitter::forward(View x) {
     const Node& node = network_.node(i);
     const Node& run = network_.node(network_.executed(i));
     const bool passes = network_.passes(i);
-    const ValueType type = !passes && computes_in_f64(run) ? ValueType::f64 : ValueType::f32;
+    const auto arriving = [&](std::int64_t from) {
+      return from < 0 ? x : cells_[static_cast<std::size_t>(from)].y;
+    };
+    const auto arrives_wide = [&](std::int64_t from) {
+      return emit_.type(arriving(from)) == ValueType::f64;
+    };
+    // An empty cell merges in f64 what has f64 in it; in version 1 it merged in f32.
+    const bool wide = !passes ? computes_in_f64(run)
+                              : network_.version() >= 2 &&
+                                    std::ranges::any_of(arrivals_[i], arrives_wide);
+    const ValueType type = wide ? ValueType::f64 : ValueType::f32;
     for (std::int64_t from : arrivals_[i]) {
-      const View v = from < 0 ? x : cells_[static_cast<std::size_t>(from)].y;
+      const View v = arriving(from);
       const ValueType t = emit_.type(v);
       cell.arrival_types.push_back(t);
       // Ids stay ids. An empty cell passes its single arrival as it is.

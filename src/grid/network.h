@@ -123,8 +123,9 @@ class Network {
   Status set_links(const Coordinate& at, const Json& links);
   // Switches a cell on or off; likewise.
   Status enable(std::size_t cell, bool enabled);
-  // Edits nodes and plans; on an error all is as it was.
-  Status change(const std::function<Status()>& edit);
+  // Edits nodes and plans; on an error all is as it was. Where weights would need another size they
+  // are made anew, or, where `with` says what would be the reason, that is an error.
+  Status change(const std::function<Status()>& edit, std::string_view with = {});
   // Plans all shapes and creates missing parameters, in time linear in the cells. Errors name the cell. Called by from_json; call it after
   // edits.
   Status plan(std::int64_t max_values = kMaxValues);
@@ -174,7 +175,6 @@ class Network {
 
  private:
   Network() = default;
-  Status keeping_weights(std::string_view with, const std::function<void()>& edit);
   Result<Node> parse_node(const Json& cell, int depth) const;
   struct Planning;
   Result<Shape> plan_node(Node& node, const Shape& in, const Shape* skip, const std::string& path);

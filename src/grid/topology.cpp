@@ -164,11 +164,13 @@ Status Network::set_cell(const Coordinate& at, const Json& cell) {
   return {};
 }
 
-Status Network::change(const std::function<Status()>& edit) {
+Status Network::change(const std::function<Status()>& edit, std::string_view with) {
   const std::vector<Node> before = nodes_;  // shares the stores
   Status status = edit();
   if (status.ok()) status = plan();
   if (status.ok()) status = order().status();
+  for (std::size_t i = 0; i < before.size() && status.ok() && !with.empty(); ++i)
+    status = weights_stay(before[i], nodes_[i], path(i), with);
   if (status.ok()) return status;
   nodes_ = before;
   const Status restored = plan();
@@ -181,24 +183,21 @@ Status Network::set_links(const Coordinate& at, const Json& links) {
   if (!parsed.ok()) return parsed.status().at("cell " + at.to_string());
   if (count_runs(*parsed) > 0 && nodes_[index(at)].type)
     return bad(std::string(kRunsAlone)).at("cell " + at.to_string());
-  return keeping_weights("these links",
-                         [&] { nodes_[index(at)].links = std::move(*parsed); });
+  return change(
+      [&]() -> Status {
+        nodes_[index(at)].links = std::move(*parsed);
+        return {};
+      },
+      "these links");
 }
 
 Status Network::enable(std::size_t cell, bool enabled) {
-  return keeping_weights(enabled ? "the cell on" : "the cell off",
-                         [&] { nodes_[cell].enabled = enabled; });
-}
-
-Status Network::keeping_weights(std::string_view with, const std::function<void()>& edit) {
-  return change([&]() -> Status {
-    const std::vector<Node> before = nodes_;
-    edit();
-    LOOM_TRY(plan());
-    for (std::size_t i = 0; i < before.size(); ++i)
-      LOOM_TRY(weights_stay(before[i], nodes_[i], path(i), with));
-    return {};
-  });
+  return change(
+      [&]() -> Status {
+        nodes_[cell].enabled = enabled;
+        return {};
+      },
+      enabled ? "the cell on" : "the cell off");
 }
 
 namespace {

@@ -47,7 +47,7 @@ Status check_form(const DataSource::Form& form, const Network& network, const Tr
   return {};
 }
 
-// "row 3, column 1 (from 0)" of rows of so many values, or, in sequences of tokens, their place.
+// "row 3, column 1 (from 0)" of rows of `width` values, or a place in a sequence of tokens.
 std::string place(const DataSource& data, std::int64_t sample, std::size_t at, std::int64_t width) {
   const DataSource::Form form = data.form();
   const bool tokens = form.ids > 0 && form.steps == 0;

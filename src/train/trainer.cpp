@@ -233,7 +233,7 @@ Result<StepReport> Trainer::step_on(const DataSource& batch) {
   LOOM_TRY(check_data(batch, network_, spec_));
   batch_.clear();
   for (std::int64_t i = 0; i < batch.samples(); ++i) batch.append(i, batch_);
-  // A program has room for so many rows; no bit depends on it.
+  // The program is made again where a batch has more rows than it has room for; no bit changes.
   LearnerOptions room = learning_;
   room.max_positions = std::max(room.max_positions, batch.max_rows());
   room.max_rows = std::max(room.max_rows, batch.samples() * batch.max_rows());
@@ -246,7 +246,7 @@ Result<StepReport> Trainer::step_on(const DataSource& batch) {
   return do_step(1, [&](std::int64_t) { return give(); });
 }
 
-// Of so many micro-batches, each of which `fill_micro_batch` gives to the learner.
+// One step of `micro_batches`, which `fill_micro_batch` hands to the learner one by one.
 Result<StepReport> Trainer::do_step(
     std::int64_t micro_batches, const std::function<Status(std::int64_t)>& fill_micro_batch) {
   if (done_ >= spec_.steps) return bad("all " + std::to_string(spec_.steps) + " steps are done");

@@ -52,7 +52,7 @@ TEST(Report, NamesWhatTheAnswersRestOnAndTheWorstRows) {
   EXPECT_EQ(part->find("worst")->as_array()[0].find("name")->as_string(), "row 41");
 }
 
-TEST(Report, ThePictureIsEscapedAndTheSameForEveryThreadCount) {
+TEST(Report, TheImageIsEscapedAndTheSameForEveryThreadCount) {
   const Folder folder;
   std::string csv = "size,kind\n";
   for (int i = 0; i < 90; ++i)

@@ -248,7 +248,7 @@ def loss_of(out, y):
     if y.dtype.kind == "f":
         return F.mse_loss(out, torch.tensor(y).reshape(out.shape))
     classes = torch.tensor(y)
-    if classes.ndim > 1 and out.shape[1:-1] == classes.shape[1:]:  # steps; of pictures PyTorch has classes first, too
+    if classes.ndim > 1 and out.shape[1:-1] == classes.shape[1:]:  # steps; of images PyTorch has classes first, too
         out = out.movedim(-1, 1)
     return F.cross_entropy(out, classes)
 

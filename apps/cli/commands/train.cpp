@@ -69,8 +69,8 @@ void bind(CommandLine& c, Args& a) {
       .required()
       .type_name("FILE");
   c.add("--report", a.report,
-        "of a table: write which columns the answers rest on and which rows went worst, as a "
-        "picture (.svg) or as text (.txt)")
+        "of a table: write which columns the answers rest on and which rows went worst, as an "
+        "image (.svg) or as text (.txt)")
       .check("",
              [](const std::string& name) -> std::string {
                return name.ends_with(".svg") || name.ends_with(".txt")

@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t kSeed = 0x7265706f7274;  // "report"
 constexpr std::int64_t kShuffles = 5;
 // Rows that are shuffled: fewer where there are many columns.
-constexpr std::int64_t kMostShuffled = 2000, kFewestShuffled = 100, kMostRuns = 200000;
-constexpr std::size_t kBriefColumns = 5, kBriefSamples = 3, kMostSamples = 20, kMostLabels = 20;
+constexpr std::int64_t kMaxShuffled = 2000, kMinShuffled = 100, kMaxRuns = 200000;
+constexpr std::size_t kBriefColumns = 5, kBriefSamples = 3, kMaxSamples = 20, kMaxLabels = 20;
 
 // The rows that have a target.
 struct Rows {
@@ -72,7 +72,7 @@ Status shuffle(Session& session, const Rows& rows, const ReportForm& form,
                const std::vector<float>& y, Report& report) {
   const auto inputs = static_cast<std::int64_t>(form.inputs.size());
   const std::int64_t runs = std::max<std::int64_t>(inputs, 1) * kShuffles;
-  const std::int64_t fit = std::clamp(kMostRuns / runs, kFewestShuffled, kMostShuffled);
+  const std::int64_t fit = std::clamp(kMaxRuns / runs, kMinShuffled, kMaxShuffled);
   report.shuffled_rows = std::min(report.rows, fit);
   const auto n = static_cast<std::size_t>(report.shuffled_rows);
   const std::size_t outputs = y.size() / rows.samples.size();
@@ -113,7 +113,7 @@ std::string signed_text(double v) { return (v < 0 ? "" : "+") + significant(v); 
 std::string confusion_text(const std::vector<std::int64_t>& confusion,
                            const std::vector<std::string>& labels) {
   const std::size_t n = labels.size();
-  if (n == 0 || n > kMostLabels || confusion.size() != n * n) return "";
+  if (n == 0 || n > kMaxLabels || confusion.size() != n * n) return "";
   std::string text = "truth (rows) and answers (columns):\n";
   for (std::size_t t = 0; t < n; ++t) {
     for (std::size_t a = 0; a < n; ++a) {
@@ -216,7 +216,7 @@ std::string Report::to_text(bool brief) const {
     text += "  " + signed_text(columns[i].harm) + "  " + escaped(columns[i].name) + "\n";
   if (shown < columns.size()) text += "  and " + std::to_string(columns.size() - shown) + " more\n";
   text += std::string(brief ? "" : "\n") + "worst:\n";
-  for (std::size_t i = 0; i < std::min(samples.size(), brief ? kBriefSamples : kMostSamples); ++i)
+  for (std::size_t i = 0; i < std::min(samples.size(), brief ? kBriefSamples : kMaxSamples); ++i)
     text += "  " + sample_text(*this, samples[i]) + "\n";
   return text;
 }

@@ -51,7 +51,7 @@ struct Report {
   Json to_json() const;
   // All of it, or (`brief`) what fits on a screen beside the figures of the training.
   std::string to_text(bool brief) const;
-  // A picture that needs nothing else.
+  // An SVG that needs nothing else.
   std::string to_svg() const;
 };
 

@@ -1,4 +1,4 @@
-// The report as a picture: sections one below the other, no scripts, no fonts, nothing fetched.
+// The report as an image (SVG): sections one below the other, no scripts, no fonts, nothing fetched.
 #include <algorithm>
 
 #include "base/escape.h"
@@ -10,7 +10,7 @@ namespace loom::cli {
 namespace {
 
 constexpr double kWidth = 760, kLeft = 20, kLine = 18, kChart = 300;
-constexpr std::size_t kMostBars = 20, kMostSamples = 10, kMostLabels = 20, kMostPoints = 2000,
+constexpr std::size_t kMaxBars = 20, kMaxSamples = 10, kMaxLabels = 20, kMaxPoints = 2000,
                       kLongest = 40;
 
 // For XML: what a terminal would obey is spelled out, and what XML would is, too.
@@ -37,7 +37,7 @@ std::string short_name(std::string_view text) {
 
 std::string number(double v) { return fixed(v, 1); }
 
-class Picture {
+class Drawing {
  public:
   double y = 30;
 
@@ -79,7 +79,7 @@ std::string shade(std::int64_t n, std::int64_t all) {
          std::to_string(255 - share * 120 / 255) + ",255)";
 }
 
-void draw_confusion(Picture& p, const Report& r) {
+void draw_confusion(Drawing& p, const Report& r) {
   const std::size_t n = r.labels.size();
   p.heading("Truth (rows) and answers (columns)");
   const double side = std::min(48.0, 420.0 / static_cast<double>(n));
@@ -99,7 +99,7 @@ void draw_confusion(Picture& p, const Report& r) {
   p.y += kLine;
 }
 
-void draw_scatter(Picture& p, const Report& r) {
+void draw_scatter(Drawing& p, const Report& r) {
   p.heading("Answers (upwards) against truths (to the right)");
   double low = r.samples[0].truth, high = low;
   for (const Report::Sample& s : r.samples) {
@@ -112,7 +112,7 @@ void draw_scatter(Picture& p, const Report& r) {
   p.box(kLeft, p.y, kChart, kChart, "#f3f5f8");
   p.raw("<line x1=\"" + number(kLeft) + "\" y1=\"" + number(p.y + kChart) + "\" x2=\"" +
         number(kLeft + kChart) + "\" y2=\"" + number(p.y) + "\" stroke=\"#999\"/>\n");
-  const std::size_t stride = (r.samples.size() + kMostPoints - 1) / kMostPoints;
+  const std::size_t stride = (r.samples.size() + kMaxPoints - 1) / kMaxPoints;
   for (std::size_t i = 0; i < r.samples.size(); i += stride)
     p.raw("<circle cx=\"" + number(across(r.samples[i].truth)) + "\" cy=\"" +
           number(up(r.samples[i].answer)) + "\" r=\"2\" fill=\"#3b6fb5\" fill-opacity=\"0.6\"/>\n");
@@ -120,11 +120,11 @@ void draw_scatter(Picture& p, const Report& r) {
   p.line(significant(low) + " to " + significant(high));
 }
 
-void draw_columns(Picture& p, const Report& r) {
+void draw_columns(Drawing& p, const Report& r) {
   p.heading("Columns: what shuffling their values adds to the " +
             std::string(r.labels.empty() ? "mean absolute error" : "cross-entropy"));
   const double most = r.columns.empty() ? 0 : r.columns[0].harm;
-  const std::size_t shown = std::min(r.columns.size(), kMostBars);
+  const std::size_t shown = std::min(r.columns.size(), kMaxBars);
   for (std::size_t i = 0; i < shown; ++i) {
     const double harm = r.columns[i].harm;
     p.box(kLeft, p.y - 12, most > 0 && harm > 0 ? std::max(harm / most * 300, 1.0) : 1.0, 14,
@@ -139,7 +139,7 @@ void draw_columns(Picture& p, const Report& r) {
 }  // namespace
 
 std::string Report::to_svg() const {
-  Picture p;
+  Drawing p;
   p.line(short_name(title), " font-size=\"17\" font-weight=\"bold\"");
   const std::string figure = labels.empty() ? "mean absolute error " + significant(mean_error)
                                             : std::to_string(right) + " of them right";
@@ -148,10 +148,10 @@ std::string Report::to_svg() const {
     p.line("errors: half of them up to " + significant(half) + ", nine of ten up to " +
            significant(most) + ", the largest " + significant(largest));
   if (labels.empty()) draw_scatter(p, *this);
-  else if (labels.size() <= kMostLabels) draw_confusion(p, *this);
+  else if (labels.size() <= kMaxLabels) draw_confusion(p, *this);
   draw_columns(p, *this);
   p.heading("Worst");
-  for (std::size_t i = 0; i < std::min(samples.size(), kMostSamples); ++i)
+  for (std::size_t i = 0; i < std::min(samples.size(), kMaxSamples); ++i)
     p.line(sample_text(*this, samples[i]));
   return p.finish(title);
 }

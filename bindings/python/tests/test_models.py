@@ -69,6 +69,34 @@ class Models(unittest.TestCase):
         net = Network(L.Model(x, L.Dense(2)(L.Dense(4, dtype="bf16")(x)), dtype="i8"))
         self.assertEqual([p.format for p in net.parameters if p.role == "weight"], ["bf16", "i8"])
 
+    def test_f64_goes_through_parts_and_merges(self):
+        a, b = L.Input(1, name="a"), L.Input(1, name="b")
+        net = Network(L.Model([a, b], L.concat(a, b) + L.concat(b, a), dtype="f64"))
+        self.assertEqual(net.info["input"]["dtype"], "f64")
+        big = 1e9 + np.arange(3.0)
+        y = net({"a": big, "b": np.zeros(3)})
+        self.assertEqual(y.dtype, np.float64)
+        np.testing.assert_array_equal(y, np.stack([big, big], axis=1))
+        rows = np.stack([big, np.zeros(3)], axis=1)
+        np.testing.assert_array_equal(net.session().run(rows), y)
+        dense = Network(L.Sequential(L.Input(2), L.Dense(2), dtype="f64"))
+        session = dense.session()
+        self.assertEqual(session.run(rows).dtype, np.float64)
+        dense.morph(None, "f32")  # the session follows, and takes float32
+        self.assertEqual(session.run(rows).dtype, np.float32)
+
+    def test_what_float32_would_merge_is_not_learned(self):
+        big = 1e9 + np.arange(20.0)
+        net = Network(L.Sequential(L.Input(1), L.Dense(1)))
+        for call in (lambda: welvet.train(net, big[:, None], big * 0, epochs=1),
+                     lambda: net.train(big[:, None], (big * 0)[:, None], epochs=1),
+                     lambda: welvet.train(net, iter([(big[:, None], big * 0)]), steps=1)):
+            with self.assertRaisesRegex(ValueError, "x: column 0 .*take an offset off"):
+                call()
+        a = L.Input(1, name="a")
+        with self.assertRaisesRegex(ValueError, r"x\['a'\]: column 0"):
+            welvet.train(Network(L.Model(a, L.Dense(1)(a))), {"a": big}, big * 0, epochs=1)
+
     def test_arrays_that_do_not_fit_are_refused_by_name(self):
         net = Network(twins())
         left, right = self.x["left"], self.x["right"]

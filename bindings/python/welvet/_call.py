@@ -96,6 +96,27 @@ def array(x: Any, dtype: Any, name: str = "array") -> np.ndarray:
     return np.ascontiguousarray(unmasked(x, name), dtype=dtype)
 
 
+def single(x: Any, name: str) -> np.ndarray:
+    """x in float32, which data are. Raises ValueError where that makes values of a column the same
+    that are not: 1e9 + 1 and 1e9."""
+    given = plain(x, name)
+    if given.dtype != np.float64 or given.ndim == 0 or len(given) < 2:
+        return array(given, np.float32, name)
+    rounded = array(given, np.float32, name)
+    columns = given.reshape(len(given), -1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        spread = np.fmax.reduce(columns, axis=0) - np.fmin.reduce(columns, axis=0)
+        lost = np.fmax.reduce(np.abs(rounded.reshape(columns.shape) - columns), axis=0)
+        wrong = (lost > 1e-2 * spread) & (spread > 0) & np.isfinite(spread)
+    if wrong.any():
+        column = int(np.argmax(wrong))
+        raise ValueError("%s: column %d (from 0) lies between %r and %r, and float32, which data to "
+                         "learn from are, rounds by %.3g there: take an offset off it"
+                         % (name, column, columns[:, column].min().item(),
+                            columns[:, column].max().item(), lost[column]))
+    return rounded
+
+
 def _integers(x: np.ndarray, dtype: Any, name: str) -> np.ndarray:
     """x in an integer type: nothing wraps, and no fraction is cut off."""
     if x.size == 0 or np.can_cast(x.dtype, dtype):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from ._cells import Input, Layer, has_weights, with_links
+from ._cells import Input, Layer, with_links
 
 _JOINS = {"concat": "concat", "add": "add", "average": "avg"}
 
@@ -169,7 +169,7 @@ class Model:
         for i, (cell, (reads, merge)) in enumerate(zip(placed, links)):
             if not cell.get("type"):
                 cell.pop("type", None)
-            elif self.dtype is not None and "dtype" not in cell and (has_weights(cell) or "layers" in cell):
+            elif self.dtype is not None and "dtype" not in cell:
                 cell["dtype"] = self.dtype
             if reads != [i]:  # not what stands before it alone
                 cell["links"] = [{"read": [0, 0, 0, r]} for r in reads] + cell.get("links", [])

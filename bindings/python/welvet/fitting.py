@@ -12,8 +12,8 @@ from ._call import array, call, plain
 from ._errors import InvalidArgument
 from .network import Network, rows_of
 from .batches import Batches, check as check_batches, come_one_by_one, parts_of
-from .training import (IGNORED, Data, Trainer, _flat, at_least_one, check_settings, data_of_arrays,
-                       make_trainer, stops)
+from .training import (IGNORED, Data, Trainer, _flat, at_least_one, check_settings, classes_of,
+                       data_of_arrays, make_trainer, stops)
 
 
 class Progress(NamedTuple):
@@ -200,7 +200,7 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
     if not isinstance(x, Data):
         if y is None:
             raise TypeError("train: give y, the targets, or a Data object")
-        data, targets = rows_of(x, info["input"])[0], fit.targets(y)
+        data, targets = rows_of(x, info["input"], to_learn=True)[0], fit.targets(y)
         if len(data) != len(targets):
             raise ValueError("train: x has %d samples, y %d" % (len(data), len(targets)))
         sample_weight = _weights(sample_weight, len(data), "sample_weight")
@@ -237,7 +237,7 @@ class _Fit:
         return targets
 
     def hold(self, validation: Tuple[Any, ...]) -> None:
-        rows = rows_of(validation[0], self.info["input"])[0]
+        rows = rows_of(validation[0], self.info["input"], to_learn=True)[0]
         y = _targets(validation[1], self.loss, self.info)
         weights = validation[2] if len(validation) > 2 else None
         self.held = rows, y, _weights(weights, len(rows), "validation")
@@ -247,7 +247,7 @@ class _Fit:
         if isinstance(batch, Data):
             return batch
         x, y, weights = parts_of(number, batch)
-        rows, targets = rows_of(x, self.info["input"])[0], self.targets(y)
+        rows, targets = rows_of(x, self.info["input"], to_learn=True)[0], self.targets(y)
         if len(rows) != len(targets):
             raise ValueError("train: batch %d: x has %d samples, y %d" % (number, len(rows), len(targets)))
         whole = targets.dtype == np.int32
@@ -339,7 +339,7 @@ def _targets(y: Any, loss: Optional[str], info: Dict[str, Any]) -> np.ndarray:
 
 def _check_classes(y: np.ndarray, info: Dict[str, Any], ignore: int) -> None:
     """Raises ValueError for classes to judge by that the network does not have."""
-    classes = info["output"]["width"] // int(np.prod(_places(info)))
+    classes = classes_of(info)
     wrong = (y != ignore) & ((y < 0) | (y >= classes))
     if wrong.any():
         at = int(np.argmax(wrong))

@@ -7,8 +7,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._call import array, call, library, new_bytes, place, plain
+from ._call import array, call, library, new_bytes, place, plain, single
 from ._cells import Layer, with_links
+from ._errors import InvalidArgument
 from ._model import Model
 from ._object import Idle, Object, cell_name
 from .layers import Sequential
@@ -34,7 +35,8 @@ class Parameter(NamedTuple):
         return "%s:%s" % (self.path, self.role)
 
 
-def _joined(x: Dict[str, Any], given: Dict[str, Any], name: str) -> Tuple[np.ndarray, Tuple[int, ...]]:
+def _joined(x: Dict[str, Any], given: Dict[str, Any], name: str,
+            to_learn: bool) -> Tuple[np.ndarray, Tuple[int, ...]]:
     """Arrays by the names of a network's inputs, side by side."""
     known = [part["name"] for part in given.get("parts", [])]
     if not known:
@@ -49,7 +51,8 @@ def _joined(x: Dict[str, Any], given: Dict[str, Any], name: str) -> Tuple[np.nda
         called, values = "%s[%r]" % (name, part["name"]), plain(x[part["name"]], name)
         if values.ndim == 1 and "dims" not in part and part.get("width", 1) == 1:
             values = values[:, None]  # a number for each sample
-        rows.append(rows_of(values, {**part, "dtype": given.get("dtype")}, called))
+        row, lead = rows_of(values, {**part, "dtype": given.get("dtype")}, called, to_learn)
+        rows.append((row.astype(number_type(given), copy=False), lead))
     for key, (_, lead) in zip(known, rows):
         if lead != rows[0][1]:
             raise ValueError("%s: %r has %s samples and %r %s"
@@ -57,13 +60,17 @@ def _joined(x: Dict[str, Any], given: Dict[str, Any], name: str) -> Tuple[np.nda
     return np.concatenate([part for part, _ in rows], axis=1), rows[0][1]
 
 
-def rows_of(x: Any, given: Dict[str, Any], name: str = "x") -> Tuple[np.ndarray, Tuple[int, ...]]:
-    """x as (rows, numbers of a row) for a network's input, and the shape of its rows."""
+def rows_of(x: Any, given: Dict[str, Any], name: str = "x",
+            to_learn: bool = False) -> Tuple[np.ndarray, Tuple[int, ...]]:
+    """x as (rows, numbers of a row) for a network's input, and the shape of its rows. `to_learn`:
+    refuses what float32, which data to learn from are, would merge."""
     if isinstance(x, dict):
-        return _joined(x, given, name)
+        return _joined(x, given, name, to_learn)
     if "ids" in given and "dims" not in given and "name" not in given:
         raise TypeError("%s: the network takes one id per row, positions of sequences: train it on "
                         "Data.tokens, or give its Input the steps of a row" % name)
+    if to_learn and "ids" not in given:
+        x = single(x, name)
     x = array(x, np.int32 if "ids" in given else number_type(given), name)
     dims = tuple(given.get("dims", ())) or (given.get("width", 1),)
     flat = int(np.prod(dims))
@@ -120,13 +127,19 @@ class Session(Object):
         """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out` takes it where given.
         float64 goes in and comes out as it is where x has that type and the network takes it."""
         x = plain(x, "x")
-        wide = x.dtype == np.float64 and number_type(self._network.info["input"]) == np.float64
+        wide = x.dtype == np.float64 and self._network._takes_f64()
         kind = np.float64 if wide else np.float32
         x = array(x, kind, "x")
         if x.ndim != 2:
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
         y = place(out, kind, (x.shape[0], self.output_width))
-        call("session_run_f64" if wide else "session_run", self._handle, x.shape[0], x, y)
+        try:
+            call("session_run_f64" if wide else "session_run", self._handle, x.shape[0], x, y)
+        except InvalidArgument:
+            self._network._wide = None  # a training has given the cells another type
+            if not wide or self._network._takes_f64():
+                raise
+            return self.run(x.astype(np.float32), out)
         return y if out is None else out  # type: ignore[no-any-return]
 
     def run_ids(self, ids: Any, out: Any = None) -> np.ndarray:
@@ -194,6 +207,14 @@ class Network(Object):
     def close(self) -> None:
         self._sessions.close()
         super().close()
+
+    _wide: Optional[bool] = None
+
+    def _takes_f64(self) -> bool:
+        """Whether numbers go in as float64: asked once, until a cell changes."""
+        if self._wide is None:
+            self._wide = number_type(self.info["input"]) == np.float64
+        return self._wide
 
     def _describe(self) -> str:
         info = self.info
@@ -287,29 +308,36 @@ class Network(Object):
         return call("network_cell", self._handle, cell_name(cell))  # type: ignore[no-any-return]
 
     def set_cell(self, cell: Cell, layer: Dict[str, Any]) -> None:
-        """Puts a layer into a cell. Other cells keep their values; on an error nothing has changed."""
+        """Puts a layer into a cell, with all parameters zero (initialize, set). Other cells keep
+        their values where they keep their size; where what arrives there has another one, they are
+        zero, too. On an error nothing has changed."""
         if isinstance(layer, Layer):
             layer = with_links([layer])[0]
         call("network_set_cell", self._handle, cell_name(cell), layer)
+        self._wide = None
 
     def set_links(self, cell: Cell, links: Sequence[Dict[str, Sequence[int]]]) -> None:
         """Gives a cell other links: [{"read": [z, y, x, l]}, ...] ("read", "send", "run"). All
         weights stay: links with which one would need another size are refused. On an error nothing
         has changed."""
         call("network_set_links", self._handle, cell_name(cell), list(links))
+        self._wide = None
 
     def enable(self, cell: Cell, enabled: bool = True) -> None:
         """Switches a cell on or off; off, it hands on what arrives."""
         call("network_enable", self._handle, cell_name(cell), enabled)
+        self._wide = None
 
     def morph(self, cell: Optional[Cell], dtype: str) -> None:
         """Changes how the matrices of a cell (None: of all) are stored and multiplied: "f32", "bf16", "i8", "i4", "ternary", "q4_0", ...
         The master values stay, so that morphing back loses nothing."""
         call("network_morph", self._handle, "" if cell is None else cell_name(cell), dtype)
+        self._wide = None
 
     def pack(self, dtype: str) -> None:
         """The same for all cells, for running alone: the masters go."""
         call("network_pack", self._handle, dtype)
+        self._wide = None
 
     # ---- adapters
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Union
 
 import numpy as np
 
-from ._call import array, call, library, new_bytes, plain
+from ._call import array, call, library, new_bytes, single
 from ._object import Object
 from .network import Network, Path, rows_of
 
@@ -136,27 +136,6 @@ def at_least_one(name: str, value: Any) -> int:
     raise ValueError("%s: expects a whole number of at least 1, got %r" % (name, value))
 
 
-def single(x: Any, name: str) -> np.ndarray:
-    """x in float32, which data are. Raises ValueError where that makes values of a column the same
-    that are not: 1e9 + 1 and 1e9."""
-    given = plain(x, name)
-    if given.dtype != np.float64 or given.ndim == 0 or len(given) < 2:
-        return array(given, np.float32, name)
-    rounded = array(given, np.float32, name)
-    columns = given.reshape(len(given), -1)
-    with np.errstate(invalid="ignore", over="ignore"):
-        spread = np.fmax.reduce(columns, axis=0) - np.fmin.reduce(columns, axis=0)
-        lost = np.fmax.reduce(np.abs(rounded.reshape(columns.shape) - columns), axis=0)
-        wrong = (lost > 1e-2 * spread) & (spread > 0) & np.isfinite(spread)
-    if wrong.any():
-        column = int(np.argmax(wrong))
-        raise ValueError("%s: column %d (from 0) lies between %r and %r, and float32, which data to "
-                         "learn from are, rounds by %.3g there: take an offset off it"
-                         % (name, column, columns[:, column].min().item(),
-                            columns[:, column].max().item(), lost[column]))
-    return rounded
-
-
 def _same(x: np.ndarray, y: np.ndarray) -> None:
     if len(x) != len(y):
         raise ValueError("%d samples with targets of %d" % (len(x), len(y)))
@@ -255,7 +234,7 @@ class Trainer(Object):
 def data_of_arrays(network: Network, x: Any, y: Any, classes: Any) -> Data:
     """Data of arrays for what the network takes."""
     given = network.info["input"]
-    x, _ = rows_of(x, given)
+    x, _ = rows_of(x, given, to_learn=True)
     if "ids" in given:
         return Data.ids(x, y=None if y is None else _flat(y), classes=classes)
     return Data.values(x, _flat(y)) if classes is None else Data.classes(x, classes)
@@ -286,6 +265,15 @@ def check_settings(settings: Dict[str, Any]) -> None:
             raise ValueError("train: %r has no effect here: %s" % (key, instead))
 
 
+def classes_of(info: Dict[str, Any]) -> int:
+    """The classes of a network's output, of each of its steps or pixels."""
+    output = info["output"]
+    dims = output.get("dims") if info["version"] > 1 else None
+    if not dims:
+        return int(output["width"])
+    return int(dims[0] if output.get("axis") == "channels" else dims[-1])
+
+
 def class_weights(weights: Any, info: Dict[str, Any]) -> Any:
     """The spec's "class_weights" of what Keras and scikit-learn take: a dict of classes, those that are
     not named having 1, "balanced", or a weight for each class."""
@@ -293,9 +281,7 @@ def class_weights(weights: Any, info: Dict[str, Any]) -> Any:
         return weights
     if not isinstance(weights, dict):
         return array(weights, np.float64, "class_weight").reshape(-1).tolist()
-    dims = info["output"].get("dims") or [info["output"]["width"]]
-    channels = info["output"].get("axis") == "channels"
-    classes = (dims[0] if channels else dims[-1]) if info["version"] > 1 else info["output"]["width"]
+    classes = classes_of(info)
     named = array(list(weights), np.int32, "class_weight")
     if named.size and (named.min() < 0 or named.max() >= classes):
         raise ValueError("class_weight: names the class %d, the network has 0 to %d"

@@ -181,8 +181,8 @@ Value Machine::arithmetic(const Node& node) {
                 known ? Code::unsupported : Code::invalid_argument);
   }
   const std::int64_t x = a.number, y = b.number;
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;  // no product or sum of these overflows
-  if (x > kMost || x < -kMost || y > kMost || y < -kMost) return fail("numbers over 31 bits");
+  constexpr std::int64_t kMax = std::int64_t{1} << 31;  // no product or sum of these overflows
+  if (x > kMax || x < -kMax || y > kMax || y < -kMax) return fail("numbers over 31 bits");
   if (op == "+") return x + y;
   if (op == "-") return x - y;
   if (op == "*") return x * y;
@@ -283,9 +283,9 @@ Value Machine::call_macro(const Node& macro, const Arguments& a) {
 
 Value Machine::range(const Arguments& a) {
   if (!take(a, 1, 3)) return {};
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  constexpr std::int64_t kMax = std::int64_t{1} << 31;
   for (const Value& v : a.values)
-    if (!is_number(v) || v.number > kMost || v.number < -kMost)
+    if (!is_number(v) || v.number > kMax || v.number < -kMax)
       return fail({"a range of ", kind_name(v)}, Code::invalid_argument);
   const bool one = a.values.size() == 1;
   const std::int64_t to = a.values[one ? 0 : 1].number;

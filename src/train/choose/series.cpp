@@ -12,7 +12,7 @@ namespace {
 using Calendar = SeriesForm::Calendar;
 using Reference = SeriesForm::Reference;
 using Unit = Steps::Unit;
-constexpr std::int64_t kFewestSteps = 20, kMostTried = 200, kMostFitted = 5000, kMostSeason = 60;
+constexpr std::int64_t kMinSteps = 20, kMaxTried = 200, kMaxFitted = 5000, kMaxSeason = 60;
 constexpr double kRidge = 0.01;  // of the variance of an input
 // Logarithms where the spread grows with the level, which then changes by half at least.
 constexpr double kSteadier = 0.9, kLevels = 1.5;
@@ -209,10 +209,10 @@ void rows_of(const SeriesForm& form, const SeriesValues& series, std::int64_t be
 Result<double> try_form(SeriesForm form, const SeriesValues& series, std::int64_t begin,
                         std::int64_t end, std::int64_t horizon) {
   std::vector<float> x, y;
-  rows_of(form, series, std::max<std::int64_t>(begin - kMostFitted, 0), begin, x, y);
+  rows_of(form, series, std::max<std::int64_t>(begin - kMaxFitted, 0), begin, x, y);
   if (static_cast<std::int64_t>(y.size()) < 3 * form.width()) return -1.0;
   const Line line = fit(x, y);
-  const std::int64_t stride = std::max<std::int64_t>((end - begin) / kMostTried, 1);
+  const std::int64_t stride = std::max<std::int64_t>((end - begin) / kMaxTried, 1);
   std::vector<std::int64_t> origins;
   for (std::int64_t o = begin; o < end; o += stride) origins.push_back(o);
   LOOM_ASSIGN(const auto forecasts,
@@ -277,7 +277,7 @@ Status choose_form(SeriesForm& form, const SeriesValues& series, std::int64_t le
   form.scale = m.deviation > 0 ? m.deviation : 1;
   const std::int64_t begin = learned * 3 / 5;
   std::vector<std::int64_t> lags = {3, 6, 48};
-  if (form.season > 0 && form.season <= kMostSeason)
+  if (form.season > 0 && form.season <= kMaxSeason)
     lags.insert(lags.end(), {form.season + 2, 2 * form.season + 1});
   else lags.insert(lags.end(), {12, 24});
   double best = -1;
@@ -358,8 +358,8 @@ Result<bool> choose_series(ChosenTraining& t, const ChooseOptions& options, cons
   const bool asked = options.series == "yes";
   if (options.series == "no" || (options.task == "classes" && !asked)) return false;
   if (options.task == "classes") return bad(options.data, "a time series has numbers, no classes");
-  if (options.horizon < 1 || options.horizon > kMostForecasts)
-    return bad(options.data, "a horizon is 1 to " + std::to_string(kMostForecasts) +
+  if (options.horizon < 1 || options.horizon > kMaxForecasts)
+    return bad(options.data, "a horizon is 1 to " + std::to_string(kMaxForecasts) +
                                  " steps, got " + std::to_string(options.horizon));
   std::string why;
   const SeriesColumns columns = find_columns(table, options, asked, why);
@@ -368,9 +368,9 @@ Result<bool> choose_series(ChosenTraining& t, const ChooseOptions& options, cons
     return false;
   }
   auto series = read_series(table, columns, options.data);
-  if (series.ok() && static_cast<std::int64_t>(series->values.size()) < kFewestSteps)
+  if (series.ok() && static_cast<std::int64_t>(series->values.size()) < kMinSteps)
     series =
-        bad(options.data, "a time series has " + std::to_string(kFewestSteps) +
+        bad(options.data, "a time series has " + std::to_string(kMinSteps) +
                               " steps or more, this one " + std::to_string(series->values.size()));
   if (!series.ok()) {
     if (asked) return series.status();

@@ -14,7 +14,7 @@ constexpr std::string_view kUnits[] = {"month", "day", "weekday", "second"};
 constexpr std::string_view kPrecisions[] = {"year", "quarter", "month", "day", "second"};
 constexpr std::string_view kReferences[] = {"none", "last", "season"};
 constexpr std::string_view kCalendars[] = {"month", "weekday", "hour", "year", "trend"};
-constexpr std::int64_t kMostLags = 4096, kMostOrigins = 2000;
+constexpr std::int64_t kMaxLags = 4096, kMaxOrigins = 2000;
 constexpr int kYearWaves = 3;
 constexpr std::size_t kFewest = 10;  // errors that make an interval
 
@@ -210,8 +210,8 @@ Result<SeriesForm> SeriesForm::from_json(const Json& all) {
   const auto within = [](std::int64_t v, std::int64_t least, std::int64_t most) {
     return v >= least && v <= most;
   };
-  const bool right = within(f.lags, f.reference == Reference::last ? 2 : 1, kMostLags) &&
-                     within(f.season, f.reference == Reference::season ? 1 : 0, kMostLags) &&
+  const bool right = within(f.lags, f.reference == Reference::last ? 2 : 1, kMaxLags) &&
+                     within(f.season, f.reference == Reference::season ? 1 : 0, kMaxLags) &&
                      within(f.steps.count, 1, kLargestStep) && within(f.steps.first, -kFar, kFar) &&
                      within(f.end, 0, kLongest) && f.scale > 0 && f.scale - f.scale == 0 &&
                      f.half80.size() == f.half95.size() &&
@@ -247,7 +247,7 @@ Result<SeriesJudgment> judge_series(SeriesForm& form, const SeriesValues& series
   std::vector<std::int64_t> origins;
   for (const double v : series.values) z.push_back(form.to_z(v));
   const std::int64_t stride =
-      std::max<std::int64_t>((n - begin + kMostOrigins - 1) / kMostOrigins, 1);
+      std::max<std::int64_t>((n - begin + kMaxOrigins - 1) / kMaxOrigins, 1);
   for (std::int64_t o = std::max(begin, form.before()); o < n; o += stride) origins.push_back(o);
   SeriesJudgment judgment;
   judgment.origins = static_cast<std::int64_t>(origins.size());
@@ -286,8 +286,8 @@ Result<SeriesJudgment> judge_series(SeriesForm& form, const SeriesValues& series
 
 Result<std::vector<Forecast>> forecast(const SeriesForm& form, std::int64_t horizon,
                                        const SeriesNetwork& network) {
-  if (horizon < 1 || horizon > kMostForecasts)
-    return Status(Code::out_of_range, "a horizon is 1 to " + std::to_string(kMostForecasts) +
+  if (horizon < 1 || horizon > kMaxForecasts)
+    return Status(Code::out_of_range, "a horizon is 1 to " + std::to_string(kMaxForecasts) +
                                           " steps, got " + std::to_string(horizon));
   if (form.half80.empty())
     return Status(Code::unsupported, "the training of this series has not ended: --resume goes on");

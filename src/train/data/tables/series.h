@@ -114,8 +114,8 @@ struct Forecast {
   double value = 0, low80 = 0, high80 = 0, low95 = 0, high95 = 0;
   bool measured = false;  // the interval: as many steps ahead were judged
 };
-constexpr std::int64_t kMostForecasts = 100000, kDefaultHorizon = 12;
-// After the values of form.history. Errors: a horizon out of 1..kMostForecasts, forecasts that
+constexpr std::int64_t kMaxForecasts = 100000, kDefaultHorizon = 12;
+// After the values of form.history. Errors: a horizon out of 1..kMaxForecasts, forecasts that
 // leave the finite numbers.
 Result<std::vector<Forecast>> forecast(const SeriesForm& form, std::int64_t horizon,
                                        const SeriesNetwork& network);

@@ -11,7 +11,7 @@ namespace loom {
 namespace {
 
 using Unit = Steps::Unit;
-constexpr std::int64_t kDay = 86400, kMostGaps = 20, kMostOfADay = 288, kLongestSeries = 10'000'000;
+constexpr std::int64_t kDay = 86400, kMaxGaps = 20, kMaxOfADay = 288, kLongestSeries = 10'000'000;
 
 struct Row {
   Moment moment;
@@ -77,7 +77,7 @@ std::string follow(const std::vector<Row>& rows, Steps& steps, std::int64_t* mis
     *missing += d / steps.count - 1;
   }
   const auto n = static_cast<std::int64_t>(rows.size());
-  if (*missing > (n + *missing) / kMostGaps || n + *missing > kLongestSeries)
+  if (*missing > (n + *missing) / kMaxGaps || n + *missing > kLongestSeries)
     return std::to_string(*missing) + " of " + std::to_string(n + *missing) + " " + steps.text() +
            " are missing, the first between " + first_gap;
   return "";
@@ -154,7 +154,7 @@ Status fill(const std::vector<Row>& rows, SeriesValues& out) {
     at = place;
   }
   const auto n = static_cast<std::int64_t>(out.values.size());
-  if (missing > n / kMostGaps)
+  if (missing > n / kMaxGaps)
     return bad(std::to_string(missing) + " of " + std::to_string(n) + " values are missing");
   return {};
 }
@@ -233,7 +233,7 @@ std::int64_t Steps::season() const {
   if (unit == Unit::weekday) return count == 1 ? 5 : 0;
   if (unit == Unit::day) return count == 1 ? 7 : count == 7 ? 52 : 0;
   if (count == kDay) return 7;
-  return count < kDay && kDay % count == 0 && kDay / count <= kMostOfADay ? kDay / count : 0;
+  return count < kDay && kDay % count == 0 && kDay / count <= kMaxOfADay ? kDay / count : 0;
 }
 
 Result<SeriesValues> read_series(const Table& table, const SeriesColumns& columns,
