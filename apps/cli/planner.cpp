@@ -68,7 +68,8 @@ Result<Plan> Planner::measure(const std::vector<std::uint8_t>& formats) {
     const WeightStore& store = *param.param->store;
     if (!param.tied) plan.bytes += store.format().dtype == DType::f32 ? static_cast<std::uint64_t>(store.rows() * store.cols()) * sizeof(float) : store.packed_bytes();
   }
-  LOOM_ASSIGN(Evaluator evaluator, Evaluator::create(*network_, *data_, *pool_, {.loss = loss_, .isa = isa_}));
+  LOOM_ASSIGN(Evaluator evaluator,
+              Evaluator::create(*network_, *data_, *pool_, {.loss = loss_, .isa = isa_}));
   LOOM_ASSIGN(const Metrics metrics, evaluator.measure());
   plan.loss = metrics.loss - metrics.loss == 0 ? metrics.loss : std::numeric_limits<double>::infinity();
   if (timed_) {

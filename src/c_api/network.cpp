@@ -318,7 +318,8 @@ int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cel
   });
 }
 
-int32_t loom_network_set_links(loom_network network, const char* cell, size_t cell_size, const char* links, size_t links_size, loom_error* error) {
+int32_t loom_network_set_links(loom_network network, const char* cell, size_t cell_size,
+                               const char* links, size_t links_size, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
     LOOM_ASSIGN(const Json j, json_argument(links, links_size, "links"));

@@ -327,14 +327,17 @@ Result<std::span<const float>> Session::run_ids(std::span<const std::uint32_t> i
 Status Session::check_values(std::size_t values, std::int64_t rows) const {
   if (width_ == 0) return Status(Code::invalid_argument, "session: this network takes ids, not values");
   if (rows < 1 || static_cast<std::int64_t>(values) != rows * width_)
-    return Status(Code::invalid_argument, "session: expects " + std::to_string(rows) + " rows of " + std::to_string(width_) + " values, got " + std::to_string(values) + " values");
+    return Status(Code::invalid_argument, "session: expects " + std::to_string(rows) + " rows of " +
+                                              std::to_string(width_) + " values, got " +
+                                              std::to_string(values) + " values");
   return {};
 }
 
 template <class T>
 void Session::put_values(std::int64_t row, const T* x) {
   if (wide_input_) std::copy_n(x, width_, executor_->row<double>(input_, row).begin());
-  else if constexpr (sizeof(T) == 4) std::copy_n(x, width_, executor_->row<float>(input_, row).begin());
+  else if constexpr (sizeof(T) == 4)
+    std::copy_n(x, width_, executor_->row<float>(input_, row).begin());
 }
 
 template <class T>

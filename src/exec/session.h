@@ -35,7 +35,8 @@ class Session {
   // The network and the pool must outlive the session.
   static Result<Session> create(Network& network, ThreadPool& pool, const SessionOptions& options = {});
 
-  // Runs rows x width inputs; the result is the first row of the output, output(i) gives the others.
+  // Runs rows x width inputs; the result is the first row of the output, output(i) gives the
+  // others.
   Result<std::span<const float>> run(std::span<const float> x, std::int64_t rows);
   // The same of doubles, for a network that takes them as they are (takes_f64).
   Status run(std::span<const double> x, std::int64_t rows);

@@ -86,19 +86,38 @@ struct Layer {
     v("dtype", dtype, {});
     v("combine_mode", combine_mode, {});
     v("output_mode", output_mode, {.one_of = "probabilities, features"});
-    const std::pair<const char*, std::int64_t*> sizes[] = {
-        {"z", &z}, {"y", &y}, {"x", &x}, {"l", &l}, {"input_height", &input_height},
-        {"input_width", &input_width}, {"input_depth", &input_depth},
-        {"output_height", &output_height}, {"output_width", &output_width},
-        {"output_depth", &output_depth}, {"input_channels", &input_channels},
-        {"filters", &filters}, {"kernel_size", &kernel_size}, {"stride", &stride},
-        {"padding", &padding}, {"output_padding", &output_padding}, {"num_heads", &num_heads},
-        {"num_kv_heads", &num_kv_heads}, {"head_dim", &head_dim}, {"d_model", &d_model},
-        {"seq_length", &seq_length}, {"vocab_size", &vocab_size},
-        {"embedding_dim", &embedding_dim}, {"num_clusters", &num_clusters},
-        {"target_z", &target_z}, {"target_y", &target_y}, {"target_x", &target_x},
-        {"target_l", &target_l}, {"tile_size", &tile_size}, {"softmax_type", &softmax_type},
-        {"softmax_rows", &softmax_rows}, {"softmax_cols", &softmax_cols}};
+    const std::pair<const char*, std::int64_t*> sizes[] = {{"z", &z},
+                                                           {"y", &y},
+                                                           {"x", &x},
+                                                           {"l", &l},
+                                                           {"input_height", &input_height},
+                                                           {"input_width", &input_width},
+                                                           {"input_depth", &input_depth},
+                                                           {"output_height", &output_height},
+                                                           {"output_width", &output_width},
+                                                           {"output_depth", &output_depth},
+                                                           {"input_channels", &input_channels},
+                                                           {"filters", &filters},
+                                                           {"kernel_size", &kernel_size},
+                                                           {"stride", &stride},
+                                                           {"padding", &padding},
+                                                           {"output_padding", &output_padding},
+                                                           {"num_heads", &num_heads},
+                                                           {"num_kv_heads", &num_kv_heads},
+                                                           {"head_dim", &head_dim},
+                                                           {"d_model", &d_model},
+                                                           {"seq_length", &seq_length},
+                                                           {"vocab_size", &vocab_size},
+                                                           {"embedding_dim", &embedding_dim},
+                                                           {"num_clusters", &num_clusters},
+                                                           {"target_z", &target_z},
+                                                           {"target_y", &target_y},
+                                                           {"target_x", &target_x},
+                                                           {"target_l", &target_l},
+                                                           {"tile_size", &tile_size},
+                                                           {"softmax_type", &softmax_type},
+                                                           {"softmax_rows", &softmax_rows},
+                                                           {"softmax_cols", &softmax_cols}};
     for (const auto& [key, value] : sizes) v(key, *value, {.min = 0, .max = 0x1p31});
     v("temperature", temperature, {});
     v("entmax_alpha", entmax_alpha, {});
@@ -147,8 +166,8 @@ class Translation {
   Status flatten();
   Json with_shape(Json layer);
 
-  Dims dims_;          // what arrives; empty before the first layer, which says it
-  Json input_;         // of the network
+  Dims dims_;                  // what arrives; empty before the first layer, which says it
+  Json input_;                 // of the network
   std::optional<Json> shape_;  // the layer that has to stand before the one at hand
 };
 
@@ -196,28 +215,32 @@ Result<Json> Translation::layer(const Json& json, bool nested, int depth) {
   for (const char* key : {"weights", "native", "scale", "gumbel_noise", "query_dim", "meta_rules",
                           "meta_observed_layer"})
     if (json.find(key))
-      return cannot({"the key \"", key, "\" is of a saved network: this build reads "
-                    "what the builder reads, without weights"});
+      return cannot({"the key \"", key,
+                     "\" is of a saved network: this build reads "
+                     "what the builder reads, without weights"});
   Layer c;
   FieldReader reader(json);
   c.fields(reader);
   LOOM_TRY(reader.finish("a layer of the Go builder has",
                          {"parallel_branches", "sequential_layers", "mask"}));
   if (c.is_remote_link)
-    return cannot({"is_remote_link: in a cell that engine passes over it, in a container it does not "
-                   "say what size comes back; in a topology it is a link, {\"read\": [z, y, x, l]} or "
-                   "{\"run\": [z, y, x, l]}"});
+    return cannot(
+        {"is_remote_link: in a cell that engine passes over it, in a container it does not "
+         "say what size comes back; in a topology it is a link, {\"read\": [z, y, x, l]} or "
+         "{\"run\": [z, y, x, l]}"});
   if (c.type.empty()) return bad({"\"type\" is missing"});
   LOOM_ASSIGN(const std::string type, translated(kTypes, "type", c.type));
   if (type == "metacognition") return cannot({"the type METACOGNITION"});
   LOOM_ASSIGN(std::string dtype, translated(kDTypes, "dtype", c.dtype.empty() ? "F32" : c.dtype));
-  LOOM_ASSIGN(const std::string activation, translated(kActivations, "activation",
-                                                       c.activation.empty() ? "LINEAR" : c.activation));
+  LOOM_ASSIGN(
+      const std::string activation,
+      translated(kActivations, "activation", c.activation.empty() ? "LINEAR" : c.activation));
   const bool activates = type == "dense" || type.starts_with("cn") || type.starts_with("conv");
   const std::string_view fixed = type == "rnn" ? "tanh" : type == "swiglu" ? "silu" : "linear";
   if (!activates && activation != "linear" && activation != fixed)
-    return cannot({"the activation ", quoted(c.activation), " of ", type, ", where the builder's "
-                  "network has none of it"});
+    return cannot({"the activation ", quoted(c.activation), " of ", type,
+                   ", where the builder's "
+                   "network has none of it"});
   auto out = own(c, type, json, depth);
   if (!out.ok()) return out.status().at(type);
   const bool empty = out->as_object().empty();  // a residual with nothing to add
@@ -314,8 +337,10 @@ Result<Json> Translation::convolution(const Layer& c, std::string_view type) {
     if (size < 1 || (!transposed && in[i] + 2 * c.padding < c.kernel_size))
       return bad({"the kernel does not fit into ", text(in)});
     if (given[i - 1] > 0 && given[i - 1] != size)
-      return bad({"its output has ", std::to_string(size), " places by its input, kernel, stride "
-                 "and padding, and the JSON says ", std::to_string(given[i - 1])});
+      return bad({"its output has ", std::to_string(size),
+                  " places by its input, kernel, stride "
+                  "and padding, and the JSON says ",
+                  std::to_string(given[i - 1])});
     out.push_back(size);
   }
   dims_ = std::move(out);
@@ -334,8 +359,8 @@ Result<Json> Translation::sequence(const Layer& c, std::string_view type) {
   const bool attention = type == "attention";
   const std::int64_t features = attention ? c.d_model : c.input_height;
   LOOM_TRY(want(features, attention ? "d_model" : "input_height"));
-  const bool steps = dims_.size() == 2 && dims_[1] == features &&
-                     (c.seq_length == 0 || dims_[0] == c.seq_length);
+  const bool steps =
+      dims_.size() == 2 && dims_[1] == features && (c.seq_length == 0 || dims_[0] == c.seq_length);
   if (c.seq_length > 1) LOOM_TRY(arrive({c.seq_length, features}, type));
   else if (!steps) LOOM_TRY(arrive({features}, type));
   Json out = object(type);
@@ -395,8 +420,9 @@ Result<Json> Translation::softmax(const Layer& c, const Json& json) {
   } else if (kind == 6 || (kind == 9 && c.entmax_alpha == 2)) {
     put_text(out, "kind", "sparsemax");
   } else if (kind == 9 && c.entmax_alpha != 1) {
-    return cannot({"softmax_type 9 with an entmax_alpha besides 1 and 2: the builder's is a mixture "
-                   "of softmax and sparsemax, entmax is another function"});
+    return cannot(
+        {"softmax_type 9 with an entmax_alpha besides 1 and 2: the builder's is a mixture "
+         "of softmax and sparsemax, entmax is another function"});
   } else if (kind > 9) {
     return bad({"softmax_type ", std::to_string(kind), ": there are 0 to 9"});
   }
@@ -515,8 +541,10 @@ Result<Json> Translation::run(const Json& json) {
   put_text(out, "format", "loom-topology");
   put(out, "version", std::int64_t{2});
   if (!grid.id.empty()) put_text(out, "name", grid.id);
-  for (const auto& [key, value] : {std::pair{"depth", grid.depth}, {"rows", grid.rows},
-                                   {"cols", grid.cols}, {"layers_per_cell", grid.layers_per_cell}})
+  for (const auto& [key, value] : {std::pair{"depth", grid.depth},
+                                   {"rows", grid.rows},
+                                   {"cols", grid.cols},
+                                   {"layers_per_cell", grid.layers_per_cell}})
     out.set(key, value);
   put_json(out, "input", std::move(input_));
   put_json(out, "cells", std::move(list));

@@ -37,8 +37,8 @@ const Param* Node::find(std::string_view role) const {
   return nullptr;
 }
 
-// How a cell's parameter is held: its matrices in the cell's format, vectors in f64 with a cell that
-// computes in f64, so that a mean of 1e9 + 1 is one.
+// How a cell's parameter is held: its matrices in the cell's format, vectors in f64 with a cell
+// that computes in f64, so that a mean of 1e9 + 1 is one.
 static WeightFormat format_of(const Node& node, const Param& param) {
   if (param.spec.quantized) return node.format;
   return node.format.arith() == ArithClass::real ? WeightFormat{.dtype = DType::f64}

@@ -115,7 +115,9 @@ TEST(Network, SwitchingACellOffKeepsTheWeightsOfOthers) {
   EXPECT_TRUE(n->enable(0, false).ok());
   EXPECT_TRUE(n->enable(0, true).ok());
   const Status refused = n->enable(1, false);
-  EXPECT_EQ(refused.message(), "with the cell off the weight of cell 0.0.0.2 would be [2, 3], and it is [2, 5]: weights stay");
+  EXPECT_EQ(refused.message(),
+            "with the cell off the weight of cell 0.0.0.2 would be [2, 3], and it is [2, 5]: "
+            "weights stay");
   EXPECT_EQ(n->find("0.0.0.2", "weight"), kept);
   EXPECT_TRUE(n->node(1).enabled);
 }

@@ -47,7 +47,8 @@ Result<std::vector<Link>> parse_links(const Json& links) {
   std::vector<Link> out;
   for (const Json& link : links.as_array()) {
     if (!link.is_object() || link.as_object().size() != 1)
-      return bad("\"links\": each is one of {\"read\": [z,y,x,l]}, {\"send\": ...}, {\"run\": ...}");
+      return bad(
+          "\"links\": each is one of {\"read\": [z,y,x,l]}, {\"send\": ...}, {\"run\": ...}");
     const auto& [kind, target] = link.as_object()[0];
     const auto k = std::find(std::begin(kLinkNames), std::end(kLinkNames), kind);
     if (k == std::end(kLinkNames)) return bad("link \"" + kind + "\": one of read, send, run");
@@ -72,8 +73,8 @@ Status weights_stay(const Node& before, const Node& after, const std::string& wh
                ": weights stay");
   }
   for (std::size_t i = 0; i < std::min(before.children.size(), after.children.size()); ++i)
-    LOOM_TRY(weights_stay(before.children[i], after.children[i], where + "/" + std::to_string(i),
-                          with));
+    LOOM_TRY(
+        weights_stay(before.children[i], after.children[i], where + "/" + std::to_string(i), with));
   return {};
 }
 
@@ -237,7 +238,8 @@ Result<Shape> parse_parts(const Json& list, int version) {
   Shape all;
   for (const Json& json : list.as_array()) {
     LOOM_ASSIGN(const InputConfig c, read_input(json));
-    if (c.name.empty() || json.find("parts")) return bad("parts: each has a \"name\", and no parts");
+    if (c.name.empty() || json.find("parts"))
+      return bad("parts: each has a \"name\", and no parts");
     for (const Shape& other : all.parts)
       if (other.name == c.name) return bad("parts: two are named \"" + c.name + "\"");
     auto parsed = parse_input(c, version);
@@ -258,7 +260,8 @@ Result<Shape> parse_input(const Json& json, int version) {
   if (!c.name.empty()) return bad("\"name\" is of an input's parts");
   const Json* parts = json.find("parts");
   if (!parts) return parse_input(c, version);
-  if (json.as_object().size() > 1) return bad("\"parts\" say what arrives, and nothing beside them");
+  if (json.as_object().size() > 1)
+    return bad("\"parts\" say what arrives, and nothing beside them");
   return parse_parts(*parts, version);
 }
 

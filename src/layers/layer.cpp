@@ -47,9 +47,12 @@ Status Shape::check_ids(std::span<const T> rows, std::int64_t first) const {
       at += values.size();
       if (part.ids == 0) continue;
       for (const T v : values)
-        if (!(v >= 0 && v < static_cast<T>(part.ids)) || static_cast<T>(static_cast<std::int64_t>(v)) != v)
-          return Status(Code::out_of_range, "row " + std::to_string(row) + ": " + part.name + " takes ids, whole numbers below " +
-                                                std::to_string(part.ids) + ", got " + format_double(static_cast<double>(v)));
+        if (!(v >= 0 && v < static_cast<T>(part.ids)) ||
+            static_cast<T>(static_cast<std::int64_t>(v)) != v)
+          return Status(Code::out_of_range, "row " + std::to_string(row) + ": " + part.name +
+                                                " takes ids, whole numbers below " +
+                                                std::to_string(part.ids) + ", got " +
+                                                format_double(static_cast<double>(v)));
     }
   return {};
 }

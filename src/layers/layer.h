@@ -43,8 +43,8 @@ struct Shape {
   std::int64_t count() const;
   // Whether values are ids: those of a part among values, as its row has them.
   bool has_id_parts() const;
-  // Of rows of values, the first of which is number `first`: an error where what stands for an id is
-  // none, by row, part and value.
+  // Of rows of values, the first of which is number `first`: an error where what stands for an id
+  // is none, by row, part and value.
   template <class T>  // float, double
   Status check_ids(std::span<const T> rows, std::int64_t first = 0) const;
   friend bool operator==(const Shape&, const Shape&) = default;

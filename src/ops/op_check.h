@@ -10,7 +10,8 @@
 namespace loom {
 
 constexpr std::int64_t kMaxCols = std::int64_t{1} << 31;
-constexpr std::int64_t kMaxIdsOfValues = std::int64_t{1} << 24;  // f32 has all whole numbers up to it
+constexpr std::int64_t kMaxIdsOfValues = std::int64_t{1}
+                                         << 24;  // f32 has all whole numbers up to it
 constexpr std::int64_t kMaxAttentionRows = std::int64_t{1} << 20;  // scratch grows with their square
 
 // What the verifier knows of the instructions before.
@@ -64,7 +65,8 @@ class OpCheck {
   // Rows of operand `of_rows`, a parameter: indices of the host, or steps or ids that it has.
   bool indices(int i, int of_rows) const {
     const std::int64_t steps = steps_of(of(i));
-    const std::int64_t most = steps > 0 ? steps : before_.ids[static_cast<std::size_t>(view(i).buffer)];
+    const std::int64_t most =
+        steps > 0 ? steps : before_.ids[static_cast<std::size_t>(view(i).buffer)];
     return ids(i) || (most > 0 && most <= constant_rows(of_rows));
   }
   // Operand i holds ids in [0, count) from here on.

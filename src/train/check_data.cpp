@@ -8,7 +8,9 @@
 namespace loom {
 namespace {
 
-Status bad(std::string what) { return Status(Code::invalid_argument, "training: " + std::move(what)); }
+Status bad(std::string what) {
+  return Status(Code::invalid_argument, "training: " + std::move(what));
+}
 
 // What the network takes must be what the data has.
 Status check_form(const DataSource::Form& form, const Network& network, const TrainingSpec& spec) {
@@ -23,20 +25,27 @@ Status check_form(const DataSource::Form& form, const Network& network, const Tr
     return bad("the network takes " + in.to_string() + ", the data has " + rows);
   if (in.ids == 0 && form.width != in.width)
     return bad("the network takes " + in.to_string() + ", the data has " + rows);
-  if (spec.shift > 0 && (in.ids > 0 || in.dims.size() < 2)) return bad("\"shift\" moves pictures: the network's input must be [..., height, width], it is " + in.to_string());
+  if (spec.shift > 0 && (in.ids > 0 || in.dims.size() < 2))
+    return bad(
+        "\"shift\" moves pictures: the network's input must be [..., height, width], it is " +
+        in.to_string());
   if (!spec.heads.empty()) {
     std::int64_t targets = 0;
     for (const HeadSpec& head : spec.heads) targets += head.targets();
     if (form.targets == targets) return {};
-    return bad("the heads take " + std::to_string(targets) + " target values per row, the data has " + (form.targets > 0 ? std::to_string(form.targets) : "classes"));
+    return bad("the heads take " + std::to_string(targets) +
+               " target values per row, the data has " +
+               (form.targets > 0 ? std::to_string(form.targets) : "classes"));
   }
   if (!takes_classes(loss) && form.targets != out.width)
-    return bad("the network gives " + std::to_string(out.width) + " values per row, the data has " + std::to_string(form.targets) + " targets");
+    return bad("the network gives " + std::to_string(out.width) + " values per row, the data has " +
+               std::to_string(form.targets) + " targets");
   if (const std::size_t n = spec.weights_of_classes().size();
       n > 0 && static_cast<std::int64_t>(n) != axis.classes)
     return bad("\"class_weights\" has " + std::to_string(n) + " weights, the network gives " +
                std::to_string(axis.classes) + " logits");
-  if (takes_classes(loss) && form.targets > 0) return bad("the loss cross_entropy needs classes, the data has target values");
+  if (takes_classes(loss) && form.targets > 0)
+    return bad("the loss cross_entropy needs classes, the data has target values");
   if (takes_classes(loss) && form.places != axis.places)
     return bad(
         "the network gives " + out.to_string() + ", logits for " + std::to_string(axis.places) +
@@ -51,8 +60,7 @@ Status check_form(const DataSource::Form& form, const Network& network, const Tr
 std::string place(const DataSource& data, std::int64_t sample, std::size_t at, std::int64_t width) {
   const DataSource::Form form = data.form();
   const bool tokens = form.ids > 0 && form.steps == 0;
-  const std::string row =
-      (tokens ? "sequence " : "row ") + std::to_string(data.row_of(sample));
+  const std::string row = (tokens ? "sequence " : "row ") + std::to_string(data.row_of(sample));
   if (width == 1 && !tokens) return row;
   return row + (tokens ? ", position " : ", column ") + std::to_string(at) + " (from 0)";
 }
@@ -107,7 +115,8 @@ class SampleCheck {
   Status check(std::int64_t sample) {
     batch_.clear();
     data_.append(sample, batch_);
-    if (Status ids = input_.check_ids(std::span<const float>(batch_.x), data_.row_of(sample)); !ids.ok())
+    if (Status ids = input_.check_ids(std::span<const float>(batch_.x), data_.row_of(sample));
+        !ids.ok())
       return ids.at("training");
     const auto width = static_cast<std::int64_t>(batch_.ids.size());
     for (std::size_t i = 0; i < batch_.ids.size(); ++i)
@@ -141,13 +150,12 @@ class SampleCheck {
   Status check_target(const HeadSpec& head, std::int64_t sample, std::size_t column) const {
     const auto value = static_cast<double>(batch_.values[column]);
     const bool classes = takes_classes(head.loss);
-    if (classes ? known(value, head.columns)
-                : head.loss != Loss::bce || (value >= 0 && value <= 1))
+    if (classes ? known(value, head.columns) : head.loss != Loss::bce || (value >= 0 && value <= 1))
       return {};
-    return bad("y, " + place(data_, sample, column, 0) +
-               (classes ? class_refusal(value, head.columns, spec_.ignore)
-                        : " is " + format_double(value) +
-                              ": \"bce\" takes probabilities, from 0 to 1"));
+    return bad(
+        "y, " + place(data_, sample, column, 0) +
+        (classes ? class_refusal(value, head.columns, spec_.ignore)
+                 : " is " + format_double(value) + ": \"bce\" takes probabilities, from 0 to 1"));
   }
 
   const DataSource& data_;
@@ -177,7 +185,8 @@ Json balanced_weights(const DataSource& data, const Network& network, std::int64
   Json list = Json::array();
   for (const std::int64_t n : counts)
     list.push(n == 0 ? 1.0
-                     : static_cast<double>(all) / (static_cast<double>(occur) * static_cast<double>(n)));
+                     : static_cast<double>(all) /
+                           (static_cast<double>(occur) * static_cast<double>(n)));
   return list;
 }
 

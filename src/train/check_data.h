@@ -13,8 +13,8 @@ namespace loom {
 // targets of "bce", whose loss would have no lower end, are probabilities.
 Status check_data(const DataSource& data, const Network& network, const TrainingSpec& spec);
 
-// What "balanced" class weights are, as a list: rows / (classes that occur * rows of the class), and
-// 1 for a class that does not occur. The data was checked.
+// What "balanced" class weights are, as a list: rows / (classes that occur * rows of the class),
+// and 1 for a class that does not occur. The data was checked.
 Json balanced_weights(const DataSource& data, const Network& network, std::int64_t ignore);
 
 }  // namespace loom

@@ -55,8 +55,7 @@ std::string class_refusal(double value, std::int64_t classes, std::int64_t ignor
   text += ": a class is a whole number from 0 to ";
   text += std::to_string(classes - 1) + ", or " + std::to_string(ignored);
   text += ", which is not counted (\"ignore\")";
-  if (value == -1)
-    text += "; make labels -1 and +1 the classes 0 and 1, or give \"ignore\": -1";
+  if (value == -1) text += "; make labels -1 and +1 the classes 0 and 1, or give \"ignore\": -1";
   return text;
 }
 
@@ -230,7 +229,8 @@ Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
 // Each row of x times its weight.
 View Learner::weighed(Emit& emit, View x, View weights) const {
   if (!weights.valid()) return x;
-  return emit.binary(x, weights, Binary::mul, {1, 1, 1, 1, x.cols}, {0, 0, 0, 0, 1}, {}, emit.rows(x));
+  return emit.binary(x, weights, Binary::mul, {1, 1, 1, 1, x.cols}, {0, 0, 0, 0, 1}, {},
+                     emit.rows(x));
 }
 
 void Learner::emit_update(Emit& emit) {
@@ -308,7 +308,8 @@ Result<std::int64_t> Learner::put(std::span<const float> x) {
   LOOM_TRY(network_->input().check_ids(x));
   LOOM_TRY(rows(n));
   for (std::int64_t r = 0; r < n; ++r)
-    put_row(x_, r, x.subspan(static_cast<std::size_t>(r * width_), static_cast<std::size_t>(width_)));
+    put_row(x_, r,
+            x.subspan(static_cast<std::size_t>(r * width_), static_cast<std::size_t>(width_)));
   return n;
 }
 

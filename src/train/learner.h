@@ -40,8 +40,9 @@ struct OptimizerSpec {
   double clip_norm = 0.0;     // of the mean gradient; 0: none
 };
 
-// One of several losses: of so many columns of the output, in their order. Targets are values, side by side in the order of the heads: as many as
-// the columns, or one, the number of the class, for cross_entropy.
+// One of several losses: of so many columns of the output, in their order. Targets are values, side
+// by side in the order of the heads: as many as the columns, or one, the number of the class, for
+// cross_entropy.
 struct HeadSpec {
   std::string name;
   std::int64_t columns = 0;
@@ -55,9 +56,9 @@ std::string class_refusal(double value, std::int64_t classes, std::int64_t ignor
 
 struct LearnerOptions {
   Loss loss = Loss::mse;
-  double loss_weight = 1;            // of the loss in the gradients
-  std::vector<double> class_weights;  // of a row's loss, by its class; none: 1 each
-  bool weighted = false;              // rows have weights (weigh)
+  double loss_weight = 1;               // of the loss in the gradients
+  std::vector<double> class_weights;    // of a row's loss, by its class; none: 1 each
+  bool weighted = false;                // rows have weights (weigh)
   std::int64_t ignore = kIgnoredClass;  // the class that is not counted
   double delta = 1.0;                // huber: where it turns from squares to a line
   std::vector<HeadSpec> heads;       // in place of loss and delta: the loss is the sum of theirs, each times its weight
@@ -108,9 +109,9 @@ class Learner {
   double loss_sum();
   // Of one head, without its weight.
   double loss_sum(std::size_t head);
-  // Applies the gradients times 1/weight, as optimizer step number `step` (from 1; the noise of what
-  // follows counts on from it). Where it succeeds the step is done: the weights are prepared again
-  // by what reads them next.
+  // Applies the gradients times 1/weight, as optimizer step number `step` (from 1; the noise of
+  // what follows counts on from it). Where it succeeds the step is done: the weights are prepared
+  // again by what reads them next.
   Status update(double learning_rate, double weight, std::int64_t step);
 
   // Brings the network's masters up to date with the updates: before they are saved, morphed or read. Nothing to do on the CPU.
@@ -154,7 +155,8 @@ class Learner {
   std::vector<Moment> moments_;
   std::vector<BufferId> head_targets_, head_losses_;
   RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;
-  BufferId weights_ = kNone, x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone, scale_ = kNone, squares_ = kNone;
+  BufferId weights_ = kNone, x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone,
+           scale_ = kNone, squares_ = kNone;
   std::int64_t width_ = 0, target_width_ = 0, steps_ = 0, counted_ = 0;
   ClassAxis classes_;
   std::int64_t packed_ =

@@ -46,9 +46,13 @@ TEST(TrainingSpec, ReadsAndWritesEveryKey) {
 }
 
 TEST(TrainingSpec, RefusesWhatItDoesNotKnow) {
-  EXPECT_EQ(refusal(kFull, "\"batch\"", "\"batches\""),
-            "training spec: unknown key \"batches\": known are format, version, name, network, network_file, base, base_dtype, data, loss, delta, loss_weight, heads, class_weights, ignore, lora, checkpoint, optimizer, schedule, steps, epochs, batch, micro_batches, seed, "
-            "shuffle, shift, fp8, quantize, validation, checkpoint_every, log_every; did you mean \"batch\"?");
+  EXPECT_EQ(
+      refusal(kFull, "\"batch\"", "\"batches\""),
+      "training spec: unknown key \"batches\": known are format, version, name, network, "
+      "network_file, base, base_dtype, data, loss, delta, loss_weight, heads, class_weights, "
+      "ignore, lora, checkpoint, optimizer, schedule, steps, epochs, batch, micro_batches, seed, "
+      "shuffle, shift, fp8, quantize, validation, checkpoint_every, log_every; did you mean "
+      "\"batch\"?");
   EXPECT_EQ(refusal(kFull, "\"beta1\"", "\"momentum\""), "training spec: optimizer: unknown key \"momentum\": known are type, beta1, beta2, eps, weight_decay, clip_norm");
   EXPECT_EQ(refusal(kFull, "\"floor\"", "\"every\""), "training spec: schedule: unknown key \"every\": known are type, rate, warmup, floor, steps");
   EXPECT_EQ(refusal(kFull, "\"dtype\":\"u16\"", "\"targets\":[]"), "training spec: data: unknown key \"targets\": known are type, file, dtype, length, document_end");

@@ -228,8 +228,9 @@ Result<StepReport> Trainer::step() {
 
 Result<StepReport> Trainer::step_on(const DataSource& batch) {
   if (spec_.micro_batches != 1 || spec_.shift != 0)
-    return bad("\"micro_batches\" and \"shift\" are of data that the trainer reads, not of batches "
-               "that are given");
+    return bad(
+        "\"micro_batches\" and \"shift\" are of data that the trainer reads, not of batches "
+        "that are given");
   LOOM_TRY(check_data(batch, network_, spec_));
   batch_.clear();
   for (std::int64_t i = 0; i < batch.samples(); ++i) batch.append(i, batch_);
@@ -247,8 +248,8 @@ Result<StepReport> Trainer::step_on(const DataSource& batch) {
 }
 
 // One step of `micro_batches`, which `fill_micro_batch` hands to the learner one by one.
-Result<StepReport> Trainer::do_step(
-    std::int64_t micro_batches, const std::function<Status(std::int64_t)>& fill_micro_batch) {
+Result<StepReport> Trainer::do_step(std::int64_t micro_batches,
+                                    const std::function<Status(std::int64_t)>& fill_micro_batch) {
   if (done_ >= spec_.steps) return bad("all " + std::to_string(spec_.steps) + " steps are done");
   if (!matrices_.empty() && done_ >= spec_.quantize.after) LOOM_TRY(set_quantized(true));
   const std::int64_t number = done_ + 1;
@@ -304,14 +305,14 @@ Status Trainer::extend(std::int64_t steps, std::int64_t epochs) {
   const auto most = std::uint64_t{1} << 60;
   const auto batch = static_cast<std::uint64_t>(spec_.batch),
              samples = static_cast<std::uint64_t>(data_.samples());
-  auto total = checked_add(static_cast<std::uint64_t>(spec_.steps), static_cast<std::uint64_t>(steps));
+  auto total =
+      checked_add(static_cast<std::uint64_t>(spec_.steps), static_cast<std::uint64_t>(steps));
   if (epochs > 0) {
     const std::uint64_t whole = static_cast<std::uint64_t>(spec_.steps) * batch / samples;
     total = checked_mul(whole + static_cast<std::uint64_t>(epochs), samples);
     if (total) total = (*total + batch - 1) / batch;
   }
-  if (!total || *total > most / batch)
-    return bad("extend: that is more than 2^60 samples");
+  if (!total || *total > most / batch) return bad("extend: that is more than 2^60 samples");
   const auto end = static_cast<std::uint64_t>(spec_.schedule.steps);
   if (has_end(spec_.schedule.kind) && end < *total)
     return bad("extend: the schedule \"" + std::string(name(spec_.schedule.kind)) +

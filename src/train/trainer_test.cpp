@@ -285,7 +285,11 @@ TEST(Trainer, RefusesDataOfAnotherForm) {
   TrainingSpec tokens = spec_of(kDecoder);
   auto decoder = create_network(tokens);
   const auto large = TokenData::create({1, 2, 29, 3}, {}, 4);
-  EXPECT_NE(Trainer::create(tokens, *decoder, **large, pool).status().message().find("ids, sequence 0, position 2 (from 0) is 29: the network takes ids below 29"), std::string::npos);
+  EXPECT_NE(Trainer::create(tokens, *decoder, **large, pool)
+                .status()
+                .message()
+                .find("ids, sequence 0, position 2 (from 0) is 29: the network takes ids below 29"),
+            std::string::npos);
 }
 
 // What is learned with shifts is what pictures that were moved before give.

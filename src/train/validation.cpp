@@ -45,7 +45,8 @@ Result<std::unique_ptr<Validation>> Validation::create(Trainer& trainer, const D
 // Made for the dtypes that the network has.
 Status Validation::evaluate() {
   quantized_ = trainer_.quantized();
-  LOOM_ASSIGN(evaluator_, Evaluator::create(trainer_.network(), data_, pool_, judging(trainer_, isa_)));
+  LOOM_ASSIGN(evaluator_,
+              Evaluator::create(trainer_.network(), data_, pool_, judging(trainer_, isa_)));
   return {};
 }
 

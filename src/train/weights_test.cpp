@@ -55,8 +55,8 @@ struct Course {
     if (made.ok()) trainer = std::move(*made);
   }
   std::string digest(std::int64_t steps = 1000) {
-    const Status s = trainer->run(
-        [&](const StepReport& r) -> Result<bool> { return r.step < steps; });
+    const Status s =
+        trainer->run([&](const StepReport& r) -> Result<bool> { return r.step < steps; });
     EXPECT_TRUE(s.ok() || s.code() == Code::cancelled) << s.to_string();
     return trainer->digest();
   }
@@ -72,8 +72,10 @@ std::string refusal(const TrainingSpec& spec, const DataSource& data) {
 TEST(Weights, OfAClassAreThoseOfItsSamples) {
   const double of_class[] = {3, 0.25, 1};
   std::vector<float> weights;
-  for (const std::int32_t c : kClasses) weights.push_back(c < 0 ? 9 : static_cast<float>(of_class[c]));
-  const std::string want = Course(spec_of(R"(,"class_weights":[3,0.25,1])"), classes_data()).digest();
+  for (const std::int32_t c : kClasses)
+    weights.push_back(c < 0 ? 9 : static_cast<float>(of_class[c]));
+  const std::string want =
+      Course(spec_of(R"(,"class_weights":[3,0.25,1])"), classes_data()).digest();
   EXPECT_EQ(Course(spec_of(), classes_data(weights)).digest(), want);
   EXPECT_NE(Course(spec_of(), classes_data()).digest(), want);
   // Both multiply; ones change no bit; only proportions count, up to the last place.
@@ -174,7 +176,8 @@ TEST(Weights, OfEveryLoss) {
       std::move(*ArrayData::create(inputs(8), kWidth, inputs(8), kWidth));
   const std::vector<float> weights = {1, 2, 1, 0, 3, 1, 1, 2}, ones(8, 1);
   const auto weighed = [&](const TrainingSpec& s, const std::vector<float>& w) {
-    return Course(s, std::shared_ptr<DataSource>(std::move(*WeightedData::create(values, w)))).digest();
+    return Course(s, std::shared_ptr<DataSource>(std::move(*WeightedData::create(values, w))))
+        .digest();
   };
   const std::string plain = Course(spec, values).digest();
   EXPECT_EQ(weighed(spec, ones), plain);
@@ -251,7 +254,8 @@ TEST(Extend, RefusesWhatHasAnEnd) {
     EXPECT_NE(run.trainer->extend(steps, epochs).message().find("either steps or epochs"),
               std::string::npos);
   Course plain(spec_of(), classes_data());
-  EXPECT_NE(plain.trainer->extend(INT64_MAX, 0).message().find("more than 2^60"), std::string::npos);
+  EXPECT_NE(plain.trainer->extend(INT64_MAX, 0).message().find("more than 2^60"),
+            std::string::npos);
 }
 
 // Batches that are given are steps as those that are read, whatever their size.
@@ -289,8 +293,8 @@ TEST(StepOn, TakesBatchesOfAnySize) {
     using Batch = std::pair<std::size_t, bool>;
     for (const auto& [rows, weighted] : {Batch{2, false}, {12, false}, {1, true}, {7, false}}) {
       const auto c = std::span(kClasses).first(rows);
-      std::shared_ptr<const DataSource> batch = std::move(*ArrayData::create(
-          inputs(rows), kWidth, std::vector<std::int32_t>(c.begin(), c.end())));
+      std::shared_ptr<const DataSource> batch = std::move(
+          *ArrayData::create(inputs(rows), kWidth, std::vector<std::int32_t>(c.begin(), c.end())));
       if (weighted) batch = std::move(*WeightedData::create(batch, std::vector<float>(rows, 2)));
       const auto report = course.trainer->step_on(*batch);
       EXPECT_TRUE(report.ok()) << report.status().to_string();
@@ -303,8 +307,9 @@ TEST(StepOn, TakesBatchesOfAnySize) {
 TEST(StepOn, RefusesWhatDoesNotFit) {
   Course course(spec_of(), classes_data());
   const auto wide = ArrayData::create(inputs(2), 2, std::vector<std::int32_t>{0, 1, 1});
-  EXPECT_NE(course.trainer->step_on(**wide).status().message().find("the data has rows of 2 values"),
-            std::string::npos);
+  EXPECT_NE(
+      course.trainer->step_on(**wide).status().message().find("the data has rows of 2 values"),
+      std::string::npos);
   const auto none = ArrayData::create(inputs(2), kWidth, std::vector<std::int32_t>{0, 3});
   EXPECT_NE(course.trainer->step_on(**none).status().message().find("classes, row 1 is 3"),
             std::string::npos);

@@ -243,7 +243,8 @@ class Suite {
             LOOM_TRY(learner.accumulate(micro));
             loss = learner.loss_sum();
           }
-          LOOM_TRY(learner.update(kind == OptimizerKind::sgd ? 0.05 : 0.003, static_cast<double>(2 * c.sequences * c.length), step));
+          LOOM_TRY(learner.update(kind == OptimizerKind::sgd ? 0.05 : 0.003,
+                                  static_cast<double>(2 * c.sequences * c.length), step));
         }
         LOOM_TRY(learner.sync());
         Sha256 sha;

@@ -29,8 +29,10 @@ void expect_refused(const std::string& text, const std::string& part) {
   EXPECT_NE(said.find(part), std::string::npos) << text << "\n" << said;
 }
 
-const std::string kTwo = R"({"parts":[{"name":"image","dims":[1,2,2]},{"name":"table","width":3}]})";
-const std::string kAttends = R"("links":[{"read":[0,0,0,1]},{"read":[0,0,0,2]},{"read":[0,0,0,3]}],"merge":"operands")";
+const std::string kTwo =
+    R"({"parts":[{"name":"image","dims":[1,2,2]},{"name":"table","width":3}]})";
+const std::string kAttends =
+    R"("links":[{"read":[0,0,0,1]},{"read":[0,0,0,2]},{"read":[0,0,0,3]}],"merge":"operands")";
 // The input in three parts, and what attends from the first to the second.
 std::vector<std::string> attending(const std::string& settings = "") {
   const std::string from = R"("links":[{"read":[0,0,0,0]}])";
@@ -57,8 +59,8 @@ std::vector<float> row_of(const Network& network, std::uint64_t seed) {
 }
 
 TEST(Operands, InputsHaveNamesThatComeBack) {
-  const std::string text =
-      topology(kTwo, {R"("type":"parallel","layers":[{"type":"part","of":"table"},{"type":"sequential",
+  const std::string text = topology(
+      kTwo, {R"("type":"parallel","layers":[{"type":"part","of":"table"},{"type":"sequential",
           "layers":[{"type":"part","of":"image"},{"type":"cnn2","filters":2,"kernel":2},{"type":"flatten"}]}])"});
   Network network = test::network_of(text);
   EXPECT_EQ(network.input().width, 7);
@@ -97,13 +99,19 @@ TEST(Operands, RefusalsSayWhatArrives) {
   expect_refused(topology(kTwo, {R"("type":"part","of":"table","index":1)"}), "\"of\"");
   expect_refused(topology(kTwo, {R"("type":"part","index":2)"}), "\"index\" 2");
   expect_refused(topology(R"({"width":3})", {R"("type":"part","index":0)"}), "several operands");
-  expect_refused(topology(kTwo, {R"("type":"sequential","layers":[{"type":"each","layers":[{"type":"dense","out":1}]}])"}),
-                 "takes one operand");
+  expect_refused(
+      topology(
+          kTwo,
+          {R"("type":"sequential","layers":[{"type":"each","layers":[{"type":"dense","out":1}]}])"}),
+      "takes one operand");
   expect_refused(topology(kTwo, {R"("enabled":false)"}), "output are several operands");
-  expect_refused(topology(R"({"width":3})", {R"("type":"cross_attention")"}), "expects two operands");
+  expect_refused(topology(R"({"width":3})", {R"("type":"cross_attention")"}),
+                 "expects two operands");
   expect_refused(topology(kThree, attending(R"("head_dim":0,"dtype":"f32","hedas":1,)")), "hedas");
-  expect_refused(topology(kTwo, {R"("type":"binary","op":"mul","shapes":[[4],[3]])"}), "which have their own");
-  expect_refused(topology(kTwo, {R"("type":"binary","op":"mul")"}), "[1, 2, 2] and [3] do not spread");
+  expect_refused(topology(kTwo, {R"("type":"binary","op":"mul","shapes":[[4],[3]])"}),
+                 "which have their own");
+  expect_refused(topology(kTwo, {R"("type":"binary","op":"mul")"}),
+                 "[1, 2, 2] and [3] do not spread");
   expect_refused(topology(R"({"width":3})", {R"("type":"binary","op":"mul")"}), "\"shapes\"");
   expect_refused(topology(kThree, {R"("type":"select")"}), "[2, 4] and [3, 6] do not spread");
   std::vector<std::string> cells = attending();
@@ -116,22 +124,32 @@ TEST(Operands, RefusalsSayWhatArrives) {
 
 TEST(Operands, PartsOfAnInputAreCheckedByName) {
   const std::vector<std::string> cell = {R"("type":"part","index":0)"};
-  const auto input = [&](const std::string& parts) { return topology(R"({"parts":)" + parts + "}", cell); };
+  const auto input = [&](const std::string& parts) {
+    return topology(R"({"parts":)" + parts + "}", cell);
+  };
   expect_refused(input("[]"), "expected a list");
   expect_refused(input(R"([{"width":2}])"), "\"name\"");
-  expect_refused(input(R"([{"name":"a","width":2},{"name":"a","width":3}])"), "two are named \"a\"");
+  expect_refused(input(R"([{"name":"a","width":2},{"name":"a","width":3}])"),
+                 "two are named \"a\"");
   expect_refused(input(R"([{"name":"a","dims":[0]}])"), "dims");
   expect_refused(input(R"([{"name":"a"}])"), "part a");
   expect_refused(input(R"([{"name":"a","ids":20000000,"dims":[3]}])"), "below 2^24");
-  expect_refused(topology(R"({"parts":[{"name":"a","ids":5,"dims":[3]}]})", {R"("type":"part","index":0)", R"("type":"dense","out":2)"}), "put an embedding first");
+  expect_refused(topology(R"({"parts":[{"name":"a","ids":5,"dims":[3]}]})",
+                          {R"("type":"part","index":0)", R"("type":"dense","out":2)"}),
+                 "put an embedding first");
   expect_refused(input(R"([{"name":"a","width":2,"parts":[]}])"), "no parts");
   expect_refused(input(R"([{"name":"a","width":2147483647},{"name":"b","width":9}])"), "2^31-1");
   expect_refused(topology(R"({"width":2,"name":"a"})", cell), "\"name\"");
   expect_refused(topology(R"({"width":2,"parts":[{"name":"a","width":2}]})", cell), "\"parts\"");
   expect_refused(topology(kTwo, cell, 1), "version 2");
-  const std::string merged = R"("type":"dense","out":2,"links":[{"read":[0,0,0,0]},{"read":[0,0,0,1]}],"merge":"operands")";
-  expect_refused(topology(R"({"width":2})", {R"("type":"dense","out":2)", R"("type":"dense","out":2)", merged}, 1), "version 2");
-  expect_refused(topology(R"({"width":2})", {R"("type":"dense","out":2)", R"("type":"dense","out":2)", merged}), "takes one operand");
+  const std::string merged =
+      R"("type":"dense","out":2,"links":[{"read":[0,0,0,0]},{"read":[0,0,0,1]}],"merge":"operands")";
+  expect_refused(topology(R"({"width":2})",
+                          {R"("type":"dense","out":2)", R"("type":"dense","out":2)", merged}, 1),
+                 "version 2");
+  expect_refused(topology(R"({"width":2})",
+                          {R"("type":"dense","out":2)", R"("type":"dense","out":2)", merged}),
+                 "takes one operand");
 }
 
 // Ids beside values, and a single one.
@@ -141,13 +159,16 @@ TEST(Operands, IdsAmongTheParts) {
   };
   Network network = test::network_of(topology(
       R"({"parts":[{"name":"text","ids":5,"dims":[3]},{"name":"price","width":1},{"name":"country","ids":7}]})",
-      {R"("type":"parallel","layers":[)" + branch("text", R"(,{"type":"embedding","out":2},{"type":"flatten"})") + "," +
+      {R"("type":"parallel","layers":[)" +
+       branch("text", R"(,{"type":"embedding","out":2},{"type":"flatten"})") + "," +
        branch("price", "") + "," + branch("country", R"(,{"type":"embedding","out":4})") + "]"}));
-  EXPECT_EQ(network.input().to_string(), "text [B, T=3] of ids below 5 and price [B, 1] and country [B] of ids below 7");
+  EXPECT_EQ(network.input().to_string(),
+            "text [B, T=3] of ids below 5 and price [B, 1] and country [B] of ids below 7");
   EXPECT_EQ(network.input().width, 5);
   const std::vector<float> y = outputs(network, std::vector<float>{0, 4, 2, 1.5f, 6}, 1);
   ASSERT_EQ(y.size(), 11u);
-  const auto text = network.find("0.0.0.0/0/1", "weight")->master64(), country = network.find("0.0.0.0/2/1", "weight")->master64();
+  const auto text = network.find("0.0.0.0/0/1", "weight")->master64(),
+             country = network.find("0.0.0.0/2/1", "weight")->master64();
   EXPECT_EQ(y[2], static_cast<float>(text[2 * 4]));
   EXPECT_EQ(y[6], 1.5f);
   EXPECT_EQ(y[7], static_cast<float>(country[4 * 6]));
@@ -157,7 +178,9 @@ TEST(Operands, IdsAmongTheParts) {
   for (const float id : {5.0f, -1.0f, 1.5f, NAN, 4294967297.0f}) {
     const auto refused = session->run(std::vector<float>{0, 1, 2, 0, 0, 0, id, 2, 0, 0}, 2);
     EXPECT_EQ(refused.status().code(), Code::out_of_range);
-    EXPECT_NE(refused.status().message().find("row 1: text takes ids, whole numbers below 5"), std::string::npos) << refused.status().message();
+    EXPECT_NE(refused.status().message().find("row 1: text takes ids, whole numbers below 5"),
+              std::string::npos)
+        << refused.status().message();
   }
 }
 
@@ -176,15 +199,17 @@ TEST(Operands, IdsOfAProgramAreBounded) {
 
 // A table of positions is an index limit of runs, as a vocabulary is.
 TEST(Operands, PositionsBeyondTheirTableAreRefused) {
-  Network network = test::network_of(topology(R"({"ids":5})", {R"("type":"embedding","out":4)", R"("type":"positions","count":3)",
-                                                               R"("type":"attention","heads":2)"}));
+  Network network = test::network_of(
+      topology(R"({"ids":5})", {R"("type":"embedding","out":4)", R"("type":"positions","count":3)",
+                                R"("type":"attention","heads":2)"}));
   ASSERT_TRUE(network.initialize(1).ok());
   ThreadPool pool(1);
   auto session = Session::create(network, pool, {.max_rows = 8, .max_positions = 16});
   ASSERT_TRUE(session.ok()) << session.status().message();
   const std::vector<std::uint32_t> ids{1, 2, 3, 4}, sequences(4, 0), positions{0, 1, 2, 3};
   const auto first = [](const auto& list, std::size_t n) { return std::span(list).first(n); };
-  EXPECT_TRUE(session->run_tokens(first(ids, 3), first(sequences, 3), first(positions, 3), {}).ok());
+  EXPECT_TRUE(
+      session->run_tokens(first(ids, 3), first(sequences, 3), first(positions, 3), {}).ok());
   const Status status = session->run_tokens(ids, sequences, positions, {});
   EXPECT_EQ(status.code(), Code::out_of_range) << status.message();
   EXPECT_NE(status.message().find("positions"), std::string::npos) << status.message();

@@ -27,13 +27,14 @@ TEST(RunLinks, GradientsEqualFiniteDifferences) {
 }
 
 // A cell of another type among f32 ones: what goes in and comes out is converted. The gradients are
-// those of the same network in f64 throughout, up to the rounding of what passes through f32: two ulp
-// of the parameter's largest gradient.
+// those of the same network in f64 throughout, up to the rounding of what passes through f32: two
+// ulp of the parameter's largest gradient.
 TEST(RunLinks, GradientsThroughACellOfAnotherType) {
   const auto topology = [](const std::string& dtype) {
     return chain(R"({"width":4})",
-                 {kFirst, R"("type":"parallel","combine":"add","dtype":")" + dtype +
-                              R"(","layers":[)" + run(2) + "," + run(2) + "]",
+                 {kFirst,
+                  R"("type":"parallel","combine":"add","dtype":")" + dtype + R"(","layers":[)" +
+                      run(2) + "," + run(2) + "]",
                   R"("type":"dense","out":6,"dtype":"f64","activation":"silu")", kLast});
   };
   const std::vector<float> x = {0.5f, -1, 0.25f, 2, 1, 0, -0.5f, 0.75f, -2, 1, 1, 0.5f}, y(9, 0.5f);

@@ -75,7 +75,8 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
         } else {
           const std::uint32_t drawn =
               random.below(at++, static_cast<std::uint32_t>(head.columns + 1));
-          b.y.push_back(static_cast<float>(drawn == 0 ? kIgnoredClass : static_cast<std::int32_t>(drawn) - 1));
+          b.y.push_back(static_cast<float>(drawn == 0 ? kIgnoredClass
+                                                      : static_cast<std::int32_t>(drawn) - 1));
         }
   auto give = [&] {
     const std::span<const std::uint32_t> ids(b.ids);

@@ -133,7 +133,10 @@ TEST(Choose, TinyNumbersAreLearned) {
     const std::string data = folder.write(name + ".csv", csv), net = folder / (name + ".entity");
     const Outcome o = loom({"train", "--data", data, "--out", net, "--json"});
     EXPECT_EQ(o.code, 0) << o.err;
-    const Outcome p = loom({"predict", net, "--data", folder.write("x.csv", "a,b,c\n" + format_double(3 * unit) + "," + format_double(20 * unit) + "," + format_double(5 * unit) + "\n")});
+    const Outcome p = loom({"predict", net, "--data",
+                            folder.write("x.csv", "a,b,c\n" + format_double(3 * unit) + "," +
+                                                      format_double(20 * unit) + "," +
+                                                      format_double(5 * unit) + "\n")});
     EXPECT_EQ(p.code, 0) << p.err;
     return std::pair{figure(last_line(o.out), "validation", "r2"), std::stod(p.out) / unit};
   };

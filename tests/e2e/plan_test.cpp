@@ -1,7 +1,6 @@
 // loom plan: formats for the matrices of a trained network, within a budget.
 #include <algorithm>
 #include <cmath>
-#include <cmath>
 #include <cstdlib>
 #include <map>
 
@@ -31,8 +30,8 @@ std::string table(int rows, std::uint32_t seed) {
 }
 
 // Judged on rows that neither the network nor its plans have seen, by commands that know nothing of
-// plans: a plan within the bytes of a uniform format loses at most 1 % more than it there, and where few
-// bits spoil a network the plans together at least 5 % less.
+// plans: a plan within the bytes of a uniform format loses at most 1 % more than it there, and
+// where few bits spoil a network the plans together at least 5 % less.
 TEST(Plan, HoldsOnRowsThatItWasNotMadeFrom) {
   const Folder folder;
   const std::string known = folder.write("known.csv", table(800, 1)),
@@ -44,8 +43,9 @@ TEST(Plan, HoldsOnRowsThatItWasNotMadeFrom) {
   ASSERT_EQ(trained.code, 0) << trained.err;
   const auto plan = [&](std::vector<std::string> more) {
     std::vector<std::string> args = {
-        "plan", net, "--data", known, "--rows", "300", "--json", "--formats",
-        "f32,bf16,i8,i4,i4:s4,i2,ternary,binary"};
+        "plan",   net,         "--data",
+        known,    "--rows",    "300",
+        "--json", "--formats", "f32,bf16,i8,i4,i4:s4,i2,ternary,binary"};
     args.insert(args.end(), more.begin(), more.end());
     const Outcome o = loom(args);
     EXPECT_EQ(o.code, 0) << o.err;
@@ -75,9 +75,9 @@ TEST(Plan, HoldsOnRowsThatItWasNotMadeFrom) {
   EXPECT_LE(std::pow(ratio, 1.0 / static_cast<double>(few.size())), 0.95);
 }
 
-// The digits of MNIST, a dense network, and its plans at the size of every uniform format. Losses are
-// of the rows that the plans are made from, where a plan that is worse than one it could have chosen
-// is a mistake of the search.
+// The digits of MNIST, a dense network, and its plans at the size of every uniform format. Losses
+// are of the rows that the plans are made from, where a plan that is worse than one it could have
+// chosen is a mistake of the search.
 TEST(Plan, IsNoWorseThanAnyUniformDtypeOfItsSizeOnMnistAndMostlyBetter) {
   LOOM_TEST_FILE(file, "mnist/t10k-images-idx3-ubyte.gz");
   const std::string mnist = file.substr(0, file.rfind('/'));

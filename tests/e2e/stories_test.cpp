@@ -175,7 +175,8 @@ TEST(Chat, AnswersAndTakesCommands) {
   EXPECT_NE(one.err.find("system: Be kind.\nuser: Hello\nassistant: "), std::string::npos) << one.err;
   EXPECT_NE(one.err.find("there is no command /nonsense"), std::string::npos) << one.err;
   EXPECT_FALSE(one.out.empty());
-  LOOM_EXPECT_REFUSED(loom({"chat", folder / "", "--variables", "[1]"}, "Hello\n"), 2, "--variables");
+  LOOM_EXPECT_REFUSED(loom({"chat", folder / "", "--variables", "[1]"}, "Hello\n"), 2,
+                      "--variables");
   LOOM_EXPECT_REFUSED(loom({"chat", "--variables", "{}"}, "Hello\n"), 2, "--variables");
   const Outcome unread =
       loom({"chat", folder / "", "--variables", R"({"enable_thinking": false})"}, "Hello\n");

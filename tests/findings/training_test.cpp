@@ -184,13 +184,15 @@ TEST(Findings, A8_ClassesOfHeadsAreWholeNumbersInRange) {
     return trainer.ok() ? std::string() : trainer.status().message();
   };
   for (const float good : {0.0f, 1.0f, -100.0f}) EXPECT_EQ(refusal(good), "") << good;
-  for (const auto& [bad, text] : {std::pair{0.75f, "0.75"}, {2.0f, "2"}, {-1.0f, "-1"}, {4294967297.0f, "4294967296"}}) {
+  for (const auto& [bad, text] :
+       {std::pair{0.75f, "0.75"}, {2.0f, "2"}, {-1.0f, "-1"}, {4294967297.0f, "4294967296"}}) {
     const std::string said = refusal(bad);
     EXPECT_NE(said.find("y, row 1, column 1 (from 0) is " + std::string(text)), std::string::npos)
         << said;
   }
-  EXPECT_NE(refusal(std::numeric_limits<float>::quiet_NaN()).find("row 1, column 1 (from 0) is NaN"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal(std::numeric_limits<float>::quiet_NaN()).find("row 1, column 1 (from 0) is NaN"),
+      std::string::npos);
 }
 
 TEST(Findings, A8_IdsThatTheNetworkDoesNotTakeAreNamed) {
@@ -249,9 +251,9 @@ TEST(Findings, A5_ColumnsBelowWhatF32HoldsAreNamed) {
     const auto data = ArrayData::create(in, 2, out, 1);
     TrainingSpec spec;
     spec.steps = 1;
-    Network n = network_of(chain(R"({"width":2})", {R"("type":"standardize")" + first,
-                                                    R"("type":"dense","out":1)",
-                                                    R"("type":"standardize")" + last}));
+    Network n = network_of(
+        chain(R"({"width":2})", {R"("type":"standardize")" + first, R"("type":"dense","out":1)",
+                                 R"("type":"standardize")" + last}));
     ThreadPool pool(1);
     const auto trainer = Trainer::create(spec, n, **data, pool);
     return trainer.ok() ? std::string() : trainer.status().message();

@@ -1,5 +1,5 @@
-// Chat templates are untrusted input: any text is a template that renders, or a refusal with words; in
-// bounded time and memory, and what a message says never becomes a template's own character.
+// Chat templates are untrusted input: any text is a template that renders, or a refusal with words;
+// in bounded time and memory, and what a message says never becomes a template's own character.
 #include <algorithm>
 #include <string>
 

@@ -14,18 +14,21 @@ constexpr std::string_view kNetwork =
 
 TEST(Parts, IdsBesideValuesGiveTheBitsOfTheCpu) {
   LOOM_TEST_DEVICE(device);
-  const std::vector<float> x{0, 4, 2, 0.5f, -1, 3, 3, 1, 2, 0.25f, 1, 0, 4, -2, 1}, y{1, 0, -1, 0.5f, 2, 1, 0, 0, 1};
+  const std::vector<float> x{0, 4, 2, 0.5f, -1, 3, 3, 1, 2, 0.25f, 1, 0, 4, -2, 1},
+      y{1, 0, -1, 0.5f, 2, 1, 0, 0, 1};
   std::vector<std::vector<float>> answers, learned;
   for (const bool on_device : {false, true}) {
     auto n = Network::from_json(kNetwork);
     ASSERT_TRUE(n.ok()) << n.status().to_string();
     ASSERT_TRUE(n->initialize(3).ok());
-    auto session = Session::create(*n, test::pool_of(1), {.max_rows = 4, .device = on_device ? device : nullptr});
+    auto session = Session::create(*n, test::pool_of(1),
+                                   {.max_rows = 4, .device = on_device ? device : nullptr});
     ASSERT_TRUE(session.ok()) << session.status().to_string();
     const auto out = session->run(x, 3);
     ASSERT_TRUE(out.ok()) << out.status().to_string();
     answers.emplace_back(out->begin(), out->end());
-    EXPECT_EQ(session->run(std::vector<float>{0, 5, 2, 0, 0}, 1).status().code(), Code::out_of_range);
+    EXPECT_EQ(session->run(std::vector<float>{0, 5, 2, 0, 0}, 1).status().code(),
+              Code::out_of_range);
     LearnerOptions options{.max_rows = 4};
     options.device = on_device ? device : nullptr;
     auto learner = Learner::create(*n, test::pool_of(1), options);
@@ -41,7 +44,8 @@ TEST(Parts, IdsBesideValuesGiveTheBitsOfTheCpu) {
   }
   for (const auto* both : {&answers, &learned}) {
     ASSERT_EQ((*both)[0].size(), (*both)[1].size());
-    EXPECT_EQ(std::memcmp((*both)[0].data(), (*both)[1].data(), (*both)[0].size() * sizeof(float)), 0);
+    EXPECT_EQ(std::memcmp((*both)[0].data(), (*both)[1].data(), (*both)[0].size() * sizeof(float)),
+              0);
   }
 }
 

@@ -1,7 +1,9 @@
-// Trains what a JSON file says and prints initial weights and losses: the other half of tests/parity/train_curves.py and torch_curves.py.
-//   train_curves_driver FILE    {"spec": training spec, "data": {"x": [...], "width": N, "y": [...], "targets": M}, "classes": [...] in place of y and
-//                               targets, or {"ids": [...], "length": N}, and "weights": [...] of the samples};
-//                               or a list of such jobs, which gives a list
+// Trains what a JSON file says and prints initial weights and losses: the other half of
+// tests/parity/train_curves.py and torch_curves.py.
+//   train_curves_driver FILE    {"spec": training spec, "data": {"x": [...], "width": N, "y":
+//   [...], "targets": M}, "classes": [...] in place of y and
+//                               targets, or {"ids": [...], "length": N}, and "weights": [...] of
+//                               the samples}; or a list of such jobs, which gives a list
 #include <cstdio>
 
 #include "base/files/source.h"

@@ -80,7 +80,11 @@ int run(const Args& a) {
       refusals += "refused: " + taken.message() + "\n";
       continue;
     }
-    LOOM_OR_EXIT(Evaluator evaluator, Evaluator::create(network, *rows.judged, pool, {.loss = classes ? Loss::cross_entropy : Loss::mse, .isa = a.isa}), kFailed);
+    LOOM_OR_EXIT(
+        Evaluator evaluator,
+        Evaluator::create(network, *rows.judged, pool,
+                          {.loss = classes ? Loss::cross_entropy : Loss::mse, .isa = a.isa}),
+        kFailed);
     LOOM_OR_EXIT(const Metrics metrics, evaluator.measure(), kFailed);
     const std::uint64_t bytes = bytes_of(network);
     Json entry = Json::object();

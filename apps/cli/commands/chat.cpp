@@ -37,8 +37,15 @@ void bind(CommandLine& c, Args& a) {
 
 class Chat {
  public:
-  Chat(const Args& a, OpenModel& opened, bool chat, ChatOptions template_options, Generator generator)
-      : args_(a), model_(opened.model), chat_(chat), template_options_(std::move(template_options)), generator_(std::move(generator)) { reset(a.system); }
+  Chat(const Args& a, OpenModel& opened, bool chat, ChatOptions template_options,
+       Generator generator)
+      : args_(a),
+        model_(opened.model),
+        chat_(chat),
+        template_options_(std::move(template_options)),
+        generator_(std::move(generator)) {
+    reset(a.system);
+  }
 
   int loop() {
     const Interrupt interrupt;
@@ -103,7 +110,8 @@ class Chat {
     options.on_text = [](std::string_view text) {
       if (!print(text)) Interrupt::give_up();  // nobody reads it
     };
-    auto ids = chat_ ? render_chat(*model_.tokenizer, messages_, template_options_) : model_.tokenizer->encode(question);
+    auto ids = chat_ ? render_chat(*model_.tokenizer, messages_, template_options_)
+                     : model_.tokenizer->encode(question);
     Status status = ids.status();
     Generation generation;
     if (ids.ok()) status = generator_.feed(*ids);
@@ -146,14 +154,19 @@ int run(const Args& a) {
     if (!a.variables.empty()) {
       LOOM_OR_EXIT(options.variables, Json::parse(a.variables), kUsage);
       if (!options.variables.is_object())
-        return fail(Status(Code::invalid_argument, "--variables: expected an object in JSON"), kUsage);
+        return fail(Status(Code::invalid_argument, "--variables: expected an object in JSON"),
+                    kUsage);
     }
   } else if (!a.system.empty() || !a.variables.empty()) {
     const std::string option = a.system.empty() ? "--variables" : "--system";
-    return fail(Status(Code::invalid_argument, "the embedded model continues stories and takes no instructions: leave " + option + " out"), kUsage);
+    return fail(Status(Code::invalid_argument,
+                       "the embedded model continues stories and takes no instructions: leave " +
+                           option + " out"),
+                kUsage);
   }
   LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options_of(a.model, opened)), kFailed);
-  say(status_line(a.model, opened, &generator.session()) + "  \u00b7  " + (chat ? "the model's chat template" : "no chat: it continues the story that you begin"));
+  say(status_line(a.model, opened, &generator.session()) + "  \u00b7  " +
+      (chat ? "the model's chat template" : "no chat: it continues the story that you begin"));
   say("/help lists the commands");
   return Chat(a, opened, chat, std::move(options), std::move(generator)).loop();
 }

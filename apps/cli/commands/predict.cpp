@@ -151,7 +151,10 @@ int run(const Args& a) {
     if (!print(text)) return kFailed;
   }
   if (!rows.judged) return kOk;
-  LOOM_OR_EXIT(Evaluator evaluator, Evaluator::create(network, *rows.judged, pool, {.loss = classes ? Loss::cross_entropy : Loss::mse, .isa = a.isa}), kRefused);
+  LOOM_OR_EXIT(Evaluator evaluator,
+               Evaluator::create(network, *rows.judged, pool,
+                                 {.loss = classes ? Loss::cross_entropy : Loss::mse, .isa = a.isa}),
+               kRefused);
   LOOM_OR_EXIT(const Metrics metrics, evaluator.measure(), kFailed);
   say("against the targets of the data: " + metrics.to_text() + " over " + std::to_string(metrics.rows) + " rows");
   return kOk;

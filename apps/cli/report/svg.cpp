@@ -1,4 +1,5 @@
-// The report as an image (SVG): sections one below the other, no scripts, no fonts, nothing fetched.
+// The report as an image (SVG): sections one below the other, no scripts, no fonts, nothing
+// fetched.
 #include <algorithm>
 
 #include "base/escape.h"

@@ -1,4 +1,5 @@
-// Multi-head attention of one sequence to another (Vaswani et al., arXiv 1706.03762, section 3.2.3), or to itself, with a mask of keys.
+// Multi-head attention of one sequence to another (Vaswani et al., arXiv 1706.03762,
+// section 3.2.3), or to itself, with a mask of keys.
 #include <algorithm>
 
 #include "layers/layer.h"
@@ -35,9 +36,10 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
     const CrossAttentionConfig& c = of(config);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     if (in.parts.size() < 2 || in.parts.size() > 3)
-      return bad("expects two operands, [steps, features] that attend and [steps, features] that "
-                 "are attended to, and a mask [steps] as a third where there is one, got " +
-                 in.to_string() + ": bring them by \"merge\": \"operands\"");
+      return bad(
+          "expects two operands, [steps, features] that attend and [steps, features] that "
+          "are attended to, and a mask [steps] as a third where there is one, got " +
+          in.to_string() + ": bring them by \"merge\": \"operands\"");
     for (std::size_t i = 0; i < 2; ++i)
       if (in.parts[i].dims.size() != 2 || in.parts[i].axis == Axis::channels)
         return bad("operand " + std::to_string(i) + " must be [steps, features], got " +
@@ -68,10 +70,12 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
     };
     const View q = e.scale(project("q", own), s.scale()), k = project("k", memory),
                value = project("v", memory);
-    const View q_row = e.reshape(q, s.queries * s.inner()), k_row = e.reshape(k, s.keys * s.inner()),
+    const View q_row = e.reshape(q, s.queries * s.inner()),
+               k_row = e.reshape(k, s.keys * s.inner()),
                v_row = e.reshape(value, s.keys * s.inner());
-    View scores = e.value_matmul(q_row, k_row, s.product(s.queries, s.keys, s.head_dim,
-                                                        s.of_steps(false), s.of_steps(true)));
+    View scores = e.value_matmul(
+        q_row, k_row,
+        s.product(s.queries, s.keys, s.head_dim, s.of_steps(false), s.of_steps(true)));
     View keep;
     if (v.in().parts.size() == 3) {
       const View mask = Emit::slice(x, x.cols - s.keys, s.keys);
@@ -83,8 +87,9 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
     }
     const View shares = e.softmax(scores, Simplex::softmax, s.keys, 2);
     const View seen = keep.valid() ? s.over_keys(e, shares, keep, Binary::mul) : shares;
-    const View by_head = e.value_matmul(seen, v_row, s.product(s.queries, s.head_dim, s.keys,
-                                                              s.of_scores(false), s.of_steps(false)));
+    const View by_head = e.value_matmul(
+        seen, v_row,
+        s.product(s.queries, s.head_dim, s.keys, s.of_scores(false), s.of_steps(false)));
     const View y = e.reshape(s.to_steps(e, by_head, s.queries), s.inner());
     v.keep("q", q_row);
     v.keep("k", k_row);
@@ -100,27 +105,32 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
     const CrossAttentionConfig& c = of(config);
     const Geometry s = sizes(c, v.in());
     Emit& e = v.emit;
-    const View g = v.linear_back("o", v.kept("y"), e.reshape(gy, s.width), c.out_bias ? "o_bias" : "");
+    const View g =
+        v.linear_back("o", v.kept("y"), e.reshape(gy, s.width), c.out_bias ? "o_bias" : "");
     const View g_head = s.to_heads(e, e.reshape(g, s.queries * s.inner()), s.queries);
-    View g_shares = e.value_matmul(g_head, v.kept("v"), s.product(s.queries, s.keys, s.head_dim,
-                                                                 s.of_heads(s.queries, false), s.of_steps(true)));
+    View g_shares = e.value_matmul(
+        g_head, v.kept("v"),
+        s.product(s.queries, s.keys, s.head_dim, s.of_heads(s.queries, false), s.of_steps(true)));
     const bool masked = v.in().parts.size() == 3;
     if (masked) g_shares = s.over_keys(e, g_shares, v.kept("keep"), Binary::mul);
     const View g_scores = e.softmax_back(v.kept("shares"), g_shares, Simplex::softmax, s.keys, 2);
-    const View gq = e.value_matmul(g_scores, v.kept("k"), s.product(s.queries, s.head_dim, s.keys,
-                                                                   s.of_scores(false), s.of_steps(false))),
-               gk = e.value_matmul(g_scores, v.kept("q"), s.product(s.keys, s.head_dim, s.queries,
-                                                                   s.of_scores(true), s.of_steps(false))),
-               gv = e.value_matmul(v.kept("seen"), g_head, s.product(s.keys, s.head_dim, s.queries,
-                                                                    s.of_scores(true), s.of_heads(s.queries, false)));
+    const View gq = e.value_matmul(
+                   g_scores, v.kept("k"),
+                   s.product(s.queries, s.head_dim, s.keys, s.of_scores(false), s.of_steps(false))),
+               gk = e.value_matmul(
+                   g_scores, v.kept("q"),
+                   s.product(s.keys, s.head_dim, s.queries, s.of_scores(true), s.of_steps(false))),
+               gv = e.value_matmul(v.kept("seen"), g_head,
+                                   s.product(s.keys, s.head_dim, s.queries, s.of_scores(true),
+                                             s.of_heads(s.queries, false)));
     const auto back = [&](const char* role, View from, View by_head, std::int64_t steps) {
       const View rows = e.reshape(s.to_steps(e, by_head, steps), s.inner());
       return v.linear_back(role, from, role[0] == 'q' ? e.scale(rows, s.scale()) : rows,
                            c.qkv_bias ? std::string(role) + "_bias" : "");
     };
     const View own = back("q", v.kept("own"), gq, s.queries);
-    const View memory = e.add(back("k", v.kept("memory"), gk, s.keys),
-                              back("v", v.kept("memory"), gv, s.keys));
+    const View memory =
+        e.add(back("k", v.kept("memory"), gk, s.keys), back("v", v.kept("memory"), gv, s.keys));
     return joined(e, e.reshape(own, s.queries * s.width), e.reshape(memory, s.keys * s.memory),
                   masked ? s.keys : 0);
   }
@@ -135,7 +145,8 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
     MatmulShape product(std::int64_t m, std::int64_t n, std::int64_t k, Steps a, Steps b) const {
       return {heads, 1, m, n, k, a, b};
     }
-    // Where the matrices lie: [steps, heads, head_dim], [heads, steps, head_dim] or [heads, queries, keys]; `turned`: transposed.
+    // Where the matrices lie: [steps, heads, head_dim], [heads, steps, head_dim] or [heads,
+    // queries, keys]; `turned`: transposed.
     Steps of_steps(bool turned) const { return laid(head_dim, inner(), turned); }
     Steps of_heads(std::int64_t steps, bool turned) const {
       return laid(steps * head_dim, head_dim, turned);
@@ -159,8 +170,9 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
   static Geometry sizes(const CrossAttentionConfig& c, const Shape& in) {
     const Shape &own = in.parts[0], &memory = in.parts[1];
     const std::int64_t width = own.dims[1];
-    return {own.dims[0], memory.dims[0], width, memory.dims[1], c.heads,
-            c.head_dim > 0 ? c.head_dim : std::max<std::int64_t>(1, width / c.heads)};
+    return {own.dims[0], memory.dims[0],
+            width,       memory.dims[1],
+            c.heads,     c.head_dim > 0 ? c.head_dim : std::max<std::int64_t>(1, width / c.heads)};
   }
   static Shape out_of(const Shape& in) {
     Shape out = in.parts[0];

@@ -9,8 +9,9 @@ struct PartConfig : LayerConfig {
   std::int64_t index = -1;
   template <class V>
   void fields(V& v) {
-    v.about("One of several operands of a row: `of` names a part of the network's input, or "
-            "`index` counts.");
+    v.about(
+        "One of several operands of a row: `of` names a part of the network's input, or "
+        "`index` counts.");
     v("of", of, {.doc = "its name"});
     v("index", index, {.doc = "which one, from 0; -1: that of the name `of`", .min = -1});
   }
@@ -49,7 +50,8 @@ class Part : public LayerWith<PartConfig> {
   static Result<Place> place_of(const PartConfig& c, const Shape& in) {
     auto bad = [](std::string what) { return Status(Code::invalid_argument, std::move(what)); };
     if (in.parts.empty()) return bad("expects a row of several operands, got " + in.to_string());
-    if (c.of.empty() == (c.index < 0)) return bad("give \"of\", the name of a part, or its \"index\"");
+    if (c.of.empty() == (c.index < 0))
+      return bad("give \"of\", the name of a part, or its \"index\"");
     Place place;
     std::vector<std::string_view> names;
     for (; place.index < in.parts.size(); ++place.index) {

@@ -1,5 +1,5 @@
-// Positions: a vector for every step of a sequence is added to it, learned (Gehring et al., arXiv 1705.03122, section 3.1) or of sines and cosines
-// (Vaswani et al., arXiv 1706.03762, section 3.5).
+// Positions: a vector for every step of a sequence is added to it, learned (Gehring et al., arXiv
+// 1705.03122, section 3.1) or of sines and cosines (Vaswani et al., arXiv 1706.03762, section 3.5).
 #include "layers/layer.h"
 
 namespace loom {
@@ -11,12 +11,14 @@ struct PositionsConfig : LayerConfig {
   double std = 0.02;
   template <class V>
   void fields(V& v) {
-    v.about("Adds a vector per position to the steps of a row [steps, features], or to rows that are "
-            "positions of sequences, as language models have them. Parameter of those learned: "
-            "`weight` [count, features].");
-    v("kind", kind, {.doc = "`learned`, or `sinusoidal`: sin(p / 10000^(2i / features)) at feature 2i "
-                            "of position p, and its cosine at 2i + 1",
-                     .one_of = "learned, sinusoidal"});
+    v.about(
+        "Adds a vector per position to the steps of a row [steps, features], or to rows that are "
+        "positions of sequences, as language models have them. Parameter of those learned: "
+        "`weight` [count, features].");
+    v("kind", kind,
+      {.doc = "`learned`, or `sinusoidal`: sin(p / 10000^(2i / features)) at feature 2i "
+              "of position p, and its cosine at 2i + 1",
+       .one_of = "learned, sinusoidal"});
     const When learned{"kind", kind, "learned"};
     v("count", count, {.doc = "positions; 0: the steps of a row", .min = 0, .only = learned});
     v("std", std, {.doc = "standard deviation of the initial vectors", .min = 0, .only = learned});
@@ -41,7 +43,8 @@ class Positions : public LayerWith<PositionsConfig> {
     const std::int64_t features = in_row ? in.dims[1] : in.width;
     if (sinusoidal(c)) {
       if (features % 2 != 0 || features > 65536)
-        return bad("sines and cosines need an even number of features, at most 65536, got " + in.to_string());
+        return bad("sines and cosines need an even number of features, at most 65536, got " +
+                   in.to_string());
       return plan;
     }
     if (!in_row && c.count == 0)
@@ -57,8 +60,9 @@ class Positions : public LayerWith<PositionsConfig> {
     const std::int64_t steps = in_row(v) ? v.in().dims[0] : 1;
     const View rows = v.emit.reshape(x, x.cols / steps), places = places_of(v, rows);
     v.keep("places", places);
-    const View y = v.emit.add(rows, sinusoidal(of(config)) ? waves(v, rows, places)
-                                                           : v.emit.gather(v.weight("weight"), places));
+    const View y =
+        v.emit.add(rows, sinusoidal(of(config)) ? waves(v, rows, places)
+                                                : v.emit.gather(v.weight("weight"), places));
     return v.emit.reshape(y, y.cols * steps);
   }
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {

@@ -31,7 +31,8 @@ Status check_size(std::string_view key, const Dims& dims) {
 }
 Status check_operands(const OperandShapes& set, const Shape& in) {
   if (in.parts.empty() || set.list.empty()) return {};
-  return bad("\"shapes\" are of operands in one row, and " + in.to_string() + " arrive, which have their own");
+  return bad("\"shapes\" are of operands in one row, and " + in.to_string() +
+             " arrive, which have their own");
 }
 Status check_shapes(const OperandShapes& shapes, std::size_t operands, const Shape& in) {
   LOOM_TRY(expect_values(in));

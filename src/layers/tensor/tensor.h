@@ -23,7 +23,8 @@ Status check_size(std::string_view key, const Dims& dims);
 template <class Config>
 Config with_shapes(Config config, const Shape& in) {
   if (config.shapes.list.empty())
-    for (const Shape& part : in.parts) config.shapes.list.push_back(part.dims.empty() ? Dims{part.width} : part.dims);
+    for (const Shape& part : in.parts)
+      config.shapes.list.push_back(part.dims.empty() ? Dims{part.width} : part.dims);
   return config;
 }
 // That operands which arrive say their shapes alone.

@@ -34,10 +34,13 @@ bool kv_append_shape(OpCheck& c) {
 bool attention_shape(OpCheck& c) {
   const std::int64_t kv_heads = c.integer(1), hd = c.integer(2);
   // First: a cache of heads without bounds has more columns than an integer holds.
-  if (!c.require(heads_agree(c.integer(0), kv_heads, hd), "heads, kv_heads and head_dim do not agree")) return false;
+  if (!c.require(heads_agree(c.integer(0), kv_heads, hd),
+                 "heads, kv_heads and head_dim do not agree"))
+    return false;
   const bool cache = c.kv_state(1, 0) && c.cols(1) == kv_columns(c.type(1), kv_heads, hd) && (c.type(1) != ValueType::q15 || hd <= kMaxQ15HeadDim);
   return c.require(c.integer(3) >= 0 && c.alike({0, 4}) && c.ids(2) && c.ids(3) &&
-                       c.cols(0) == c.integer(0) * hd && cache && c.rows_equal(2, 0) && c.rows_equal(3, 0),
+                       c.cols(0) == c.integer(0) * hd && cache && c.rows_equal(2, 0) &&
+                       c.rows_equal(3, 0),
                    "operands do not agree");
 }
 bool attention_rows_shape(OpCheck& c) {

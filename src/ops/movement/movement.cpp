@@ -15,9 +15,14 @@ bool convert_shape(OpCheck& c) {
   return c.require(c.real(0) && c.real(1) && c.cols(0) == c.cols(1) && c.rows_equal(0, 1), "x and y differ in shape");
 }
 bool to_ids_shape(OpCheck& c) {
-  if (!c.require(c.type(0) == ValueType::f32 && c.cols(0) == 1 && c.rows_equal(0, 1), "x must be a column of f32")) return false;
-  if (!c.require(c.integer(0) >= 1 && c.integer(0) <= kMaxIdsOfValues, "count must be 1 to 2^24")) return false;
-  if (!c.require(c.type(1) == ValueType::u32 && c.is(1, BufferKind::temp) && c.of(1).cols == 1, "ids must be a u32 temporary")) return false;
+  if (!c.require(c.type(0) == ValueType::f32 && c.cols(0) == 1 && c.rows_equal(0, 1),
+                 "x must be a column of f32"))
+    return false;
+  if (!c.require(c.integer(0) >= 1 && c.integer(0) <= kMaxIdsOfValues, "count must be 1 to 2^24"))
+    return false;
+  if (!c.require(c.type(1) == ValueType::u32 && c.is(1, BufferKind::temp) && c.of(1).cols == 1,
+                 "ids must be a u32 temporary"))
+    return false;
   c.makes_ids(1, c.integer(0));
   return true;
 }

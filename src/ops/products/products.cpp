@@ -15,7 +15,8 @@ namespace {
 using webgpu::Launches;
 
 bool gather_shape(OpCheck& c) {
-  return c.require(c.is(0, BufferKind::weight) && c.indices(1, 0) && c.one_type({0, 2}) && c.cols(0) == c.cols(2) && c.rows_equal(1, 2),
+  return c.require(c.is(0, BufferKind::weight) && c.indices(1, 0) && c.one_type({0, 2}) &&
+                       c.cols(0) == c.cols(2) && c.rows_equal(1, 2),
                    "w [V,E], ids [R], y [R,E] do not agree");
 }
 bool matmul_shape(OpCheck& c) {
@@ -39,7 +40,8 @@ bool outer_add_shape(OpCheck& c) {
 }
 bool col_sum_shape(OpCheck& c) { return c.require(c.one_type({0, 1}) && c.vector_of(1, c.cols(0)), "gb must have N elements"); }
 bool gather_add_shape(OpCheck& c) {
-  return c.require(c.one_type({0, 2}) && c.indices(1, 2) && c.rows_equal(0, 1) && c.constant_rows(2) > 0 && c.cols(0) == c.cols(2),
+  return c.require(c.one_type({0, 2}) && c.indices(1, 2) && c.rows_equal(0, 1) &&
+                       c.constant_rows(2) > 0 && c.cols(0) == c.cols(2),
                    "gy [R,E], ids [R], gw [V,E] do not agree");
 }
 // Of y = x W^T or gx = gy W by groups: x has the columns of all groups, y a column per row of w.

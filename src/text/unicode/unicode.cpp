@@ -42,7 +42,9 @@ constexpr std::string_view kCategoryNames[] = {
 
 }  // namespace
 
-std::uint32_t attributes(char32_t point) { return run_at(tables().attribute_runs, point, 10) & 1023; }
+std::uint32_t attributes(char32_t point) {
+  return run_at(tables().attribute_runs, point, 10) & 1023;
+}
 
 bool is_whitespace(char32_t c) {
   if (c < 0x80) return c == ' ' || (c >= 9 && c <= 13);
@@ -66,9 +68,12 @@ void append_lower(std::u32string& out, char32_t point) {
   std::size_t low = 0, high = std::size(tables().lower) / 2;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    if (tables().lower[2 * middle] < point) low = middle + 1; else high = middle;
+    if (tables().lower[2 * middle] < point) low = middle + 1;
+    else high = middle;
   }
-  out.push_back(low < std::size(tables().lower) / 2 && tables().lower[2 * low] == point ? tables().lower[2 * low + 1] : point);
+  out.push_back(low < std::size(tables().lower) / 2 && tables().lower[2 * low] == point
+                    ? tables().lower[2 * low + 1]
+                    : point);
 }
 
 std::span<const std::uint32_t> case_foldings() { return tables().fold; }
@@ -90,8 +95,8 @@ constexpr char32_t kS = 0xAC00, kL = 0x1100, kV = 0x1161, kT = 0x11A7;
 constexpr char32_t kLCount = 19, kVCount = 21, kTCount = 28, kSCount = kLCount * kVCount * kTCount;
 
 template <std::size_t N, std::size_t M, std::size_t K>
-bool append_from(const std::uint32_t (&keys)[N], const std::uint32_t (&starts)[M], const std::uint32_t (&text)[K], char32_t point,
-                 std::u32string& out) {
+bool append_from(const std::uint32_t (&keys)[N], const std::uint32_t (&starts)[M],
+                 const std::uint32_t (&text)[K], char32_t point, std::u32string& out) {
   const auto* found = std::lower_bound(keys, keys + N, point);
   if (found == keys + N || *found != point) return false;
   const std::size_t i = static_cast<std::size_t>(found - keys);
@@ -99,7 +104,9 @@ bool append_from(const std::uint32_t (&keys)[N], const std::uint32_t (&starts)[M
   return true;
 }
 
-std::uint32_t combining_class(char32_t point) { return point < 0x300 ? 0 : run_at(tables().combining_runs, point, 8) & 255; }
+std::uint32_t combining_class(char32_t point) {
+  return point < 0x300 ? 0 : run_at(tables().combining_runs, point, 8) & 255;
+}
 
 void decompose(char32_t c, bool compatible, std::u32string& out) {
   if (c < 0xA0) { out.push_back(c); return; }
@@ -110,8 +117,12 @@ void decompose(char32_t c, bool compatible, std::u32string& out) {
     if (s % kTCount != 0) out.push_back(kT + s % kTCount);
     return;
   }
-  if (compatible && append_from(tables().compatible_keys, tables().compatible_starts, tables().compatible_text, c, out)) return;
-  if (!append_from(tables().canonical_keys, tables().canonical_starts, tables().canonical_text, c, out)) out.push_back(c);
+  if (compatible && append_from(tables().compatible_keys, tables().compatible_starts,
+                                tables().compatible_text, c, out))
+    return;
+  if (!append_from(tables().canonical_keys, tables().canonical_starts, tables().canonical_text, c,
+                   out))
+    out.push_back(c);
 }
 
 // Marks between two starters are put in the order of their classes, stably.

@@ -217,7 +217,10 @@ Status tell(ChosenTraining& t, const Layers& layers, std::int64_t outputs) {
                         : "") +
                    "; the best network is kept");
   if (t.tiny_inputs || s.loss_weight != 1)
-    t.said.push_back("tiny " + std::string(s.loss_weight == 1 ? "inputs" : t.tiny_inputs ? "inputs and answers" : "answers") +
+    t.said.push_back("tiny " +
+                     std::string(s.loss_weight == 1 ? "inputs"
+                                 : t.tiny_inputs    ? "inputs and answers"
+                                                    : "answers") +
                      ", which f32 would take for 0, are standardized in f64");
   if (!s.quantize.dtype.empty())
     t.said.push_back("weights: " + s.quantize.dtype +

@@ -183,9 +183,9 @@ Result<std::unique_ptr<WeightedData>> WeightedData::create(
   bool any = false;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] >= 0 && weights[i] <= 0x1p40f))
-      return bad("weights, sample " + std::to_string(samples->row_of(static_cast<std::int64_t>(i))) +
-                 " has " + format_double(static_cast<double>(weights[i])) +
-                 ": a weight is in 0..2^40");
+      return bad("weights, sample " +
+                 std::to_string(samples->row_of(static_cast<std::int64_t>(i))) + " has " +
+                 format_double(static_cast<double>(weights[i])) + ": a weight is in 0..2^40");
     any = any || weights[i] > 0;
   }
   if (!any) return bad("the weights of all samples are 0");

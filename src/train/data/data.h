@@ -105,8 +105,8 @@ class ArrayData : public DataSource {
  public:
   // x: rows x width, y: rows x targets.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<float> y, std::int64_t targets);
-  // One class per row, or as many for each (a class for every step or pixel). A training checks them
-  // (check_data.h): it knows the network's classes, and which number is not counted.
+  // One class per row, or as many for each (a class for every step or pixel). A training checks
+  // them (check_data.h): it knows the network's classes, and which number is not counted.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<std::int32_t> classes);
   // The same of rows of `steps` ids.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<std::uint32_t> ids,

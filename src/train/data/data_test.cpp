@@ -136,7 +136,8 @@ TEST(Table, ErrorsNameLineAndColumn) {
   EXPECT_EQ(refusal("a,b\n1\"2,2\n", table({"b"})), "t.csv: line 2, column 1: a quote inside of a cell that does not start with one");
   EXPECT_EQ(refusal("a,b\n1,1e39\n", table({"b"})), "t.csv: line 2, column 2: '1e39' is too large for f32");
   EXPECT_EQ(refusal("\"a\nc\",b\n1,2\n3,nan\n", table({"b"})), "t.csv: line 4, column 2: expected a number, got 'nan'");
-  EXPECT_EQ(refusal("a,b\n1,1.5\n", table({}, "b")), "t.csv: line 2, column 2: a class is a whole number, got '1.5'");
+  EXPECT_EQ(refusal("a,b\n1,1.5\n", table({}, "b")),
+            "t.csv: line 2, column 2: a class is a whole number, got '1.5'");
   EXPECT_EQ(refusal("a,b\n1,2\n", table({"z"})), "t.csv: no column 'z': the first are 'a', 'b'");
   EXPECT_EQ(refusal("a,b\n1,2\n", table({"a", "b"})), "t.csv: all 2 columns are targets, none is an input");
   EXPECT_EQ(refusal("a,a\n1,2\n", table({"a"})), "t.csv: two columns are called 'a'");

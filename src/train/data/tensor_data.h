@@ -10,8 +10,9 @@ namespace loom {
 
 class TensorData : public DataSource {
  public:
-  // x: [samples, ...], a row is all of the rest; y: [samples, ...] of values, or, with `classes`, one whole number per sample.
-  // Errors name the file: shapes that do not agree, no sample, a class that is none.
+  // x: [samples, ...], a row is all of the rest; y: [samples, ...] of values, or, with `classes`,
+  // one whole number per sample. Errors name the file: shapes that do not agree, no sample, a class
+  // that is none.
   static Result<std::unique_ptr<TensorData>> create(TensorInfo x, const TensorInfo& y, bool classes);
 
   std::int64_t samples() const override { return x_.shape[0]; }

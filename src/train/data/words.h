@@ -32,7 +32,8 @@ std::int64_t places_for(const std::vector<std::vector<WordCount>>& texts);
 // Rows of few values that are not 0, in memory as those alone.
 class SparseData : public DataSource {
  public:
-  // One class per text. Preconditions: as many of both; places is a power of two up to 2^16. Errors: no text.
+  // One class per text. Preconditions: as many of both; places is a power of two up to 2^16.
+  // Errors: no text.
   static Result<std::unique_ptr<SparseData>> create(const std::vector<std::vector<WordCount>>& texts, std::int64_t places, std::vector<std::int32_t> classes);
 
   std::int64_t samples() const override { return static_cast<std::int64_t>(classes_.size()); }

@@ -61,7 +61,8 @@ double multiplications(Executor& executor, std::uint32_t rows) {
   double sum = 0;
   for (const Instruction& instruction : program.code) {
     if (instruction.op != Op::matmul) continue;
-    const Buffer& weight = program.buffers[static_cast<std::size_t>(instruction.operands[0].buffer)];
+    const Buffer& weight =
+        program.buffers[static_cast<std::size_t>(instruction.operands[0].buffer)];
     sum += static_cast<double>(weight.rows.constant * weight.cols) *
            static_cast<double>(program.rows(instruction.operands[1].buffer, values));
   }
@@ -148,9 +149,9 @@ TEST(Routing, TiesGoToTheFirstBranches) {
   EXPECT_EQ(y[1], 4.5f);
 }
 
-// Top 2 of 8: a quarter of the rows of all branches, and with the gate's at most 0.4 of the products,
-// as counted in the program with what the run measured. The time is printed: it says nothing on a busy
-// machine.
+// Top 2 of 8: a quarter of the rows of all branches, and with the gate's at most 0.4 of the
+// products, as counted in the program with what the run measured. The time is printed: it says
+// nothing on a busy machine.
 TEST(Routing, TwoOfEightComputeAQuarterOfTheRows) {
   constexpr std::int64_t kRows = 256, kWidth = 256;
   std::string experts;
