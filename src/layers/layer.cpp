@@ -80,6 +80,18 @@ bool joinable(const Shape& a, const Shape& b) {
   return std::equal(first, end, b.dims.begin() + (steps ? 0 : 1));
 }
 
+View joined(Emit& emit, const std::vector<View>& parts) {
+  if (parts.size() == 1) return parts[0];
+  std::int64_t width = 0, col = 0;
+  for (const View& p : parts) width += p.cols;
+  const View all = emit.temp(emit.type(parts[0]), emit.rows(parts[0]), width);
+  for (const View& p : parts) {
+    emit.copy_to(p, Emit::slice(all, col, p.cols));
+    col += p.cols;
+  }
+  return all;
+}
+
 Status expect_values(const Shape& in) {
   if (in.ids == 0) return {};
   return Status(Code::invalid_argument, "expects real values, got " + in.to_string() + ": put an embedding first");

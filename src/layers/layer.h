@@ -180,6 +180,8 @@ class LayerType {
 #endif
 };
 
+// Views of the same rows, side by side.
+View joined(Emit& emit, const std::vector<View>& parts);
 // An error where ids arrive.
 Status expect_values(const Shape& in);
 // Standard deviation of the initial weights of a product with this many inputs: scaled normal of

@@ -131,8 +131,13 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
     const View own = back("q", v.kept("own"), gq, s.queries);
     const View memory =
         e.add(back("k", v.kept("memory"), gk, s.keys), back("v", v.kept("memory"), gv, s.keys));
-    return joined(e, e.reshape(own, s.queries * s.width), e.reshape(memory, s.keys * s.memory),
-                  masked ? s.keys : 0);
+    std::vector<View> gradients{e.reshape(own, s.queries * s.width),
+                                e.reshape(memory, s.keys * s.memory)};
+    if (masked) {  // which has none
+      gradients.push_back(e.like(gradients[0], s.keys));
+      e.fill(gradients[2], 0);
+    }
+    return joined(e, gradients);
   }
 
  private:
@@ -191,14 +196,6 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
         list.push_back({role, 1, s.inner(), Init::zeros, 0, false});
     if (c.out_bias) list.push_back({"o_bias", 1, s.width, Init::zeros, 0, false});
     return list;
-  }
-  // The gradients of both operands, and of a mask, which has none.
-  static View joined(Emit& e, View own, View memory, std::int64_t mask) {
-    const View all = e.temp(e.type(own), e.rows(own), own.cols + memory.cols + mask);
-    e.copy_to(own, Emit::slice(all, 0, own.cols));
-    e.copy_to(memory, Emit::slice(all, own.cols, memory.cols));
-    if (mask > 0) e.fill(Emit::slice(all, own.cols + memory.cols, mask), 0);
-    return all;
   }
 };
 

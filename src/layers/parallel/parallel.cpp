@@ -124,7 +124,7 @@ class Parallel : public LayerWith<ParallelConfig> {
       v.keep(numbered("y", i), y);
       parts.push_back(y);
     }
-    if (c.joins()) return side_by_side(v.emit, parts);
+    if (c.joins()) return joined(v.emit, parts);
     if (c.combine == "grid_scatter") return scattered(c, v.emit, parts);
     if (c.combine == "filter") {
       const View shares = gate(c, v, x);
@@ -176,7 +176,7 @@ class Parallel : public LayerWith<ParallelConfig> {
         s = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), x.cols / static_cast<std::int64_t>(count));
         v.emit.fill(s, 0);
       }
-      gx = side_by_side(v.emit, splits);
+      gx = joined(v.emit, splits);
     }
     if (c.combine == "filter") {
       const View through = gate_back(c, v, gshares);
@@ -246,17 +246,6 @@ class Parallel : public LayerWith<ParallelConfig> {
     const std::int64_t width = x.cols / static_cast<std::int64_t>(v.child_count());
     return Emit::slice(x, static_cast<std::int64_t>(i) * width, width);
   }
-  static View side_by_side(Emit& emit, const std::vector<View>& parts) {
-    if (parts.size() == 1) return parts[0];
-    std::int64_t width = 0, col = 0;
-    for (const View& p : parts) width += p.cols;
-    const View all = emit.temp(emit.type(parts[0]), emit.rows(parts[0]), width);
-    for (const View& p : parts) {
-      emit.copy_to(p, Emit::slice(all, col, p.cols));
-      col += p.cols;
-    }
-    return all;
-  }
   static View scattered(const ParallelConfig& c, Emit& emit, const std::vector<View>& parts) {
     const std::int64_t width = parts[0].cols;
     const View all = emit.temp(emit.type(parts[0]), emit.rows(parts[0]), c.grid[0] * c.grid[1] * width);
@@ -266,11 +255,11 @@ class Parallel : public LayerWith<ParallelConfig> {
   }
   // Branches that give dimensions lie side by side as they are where they are joined along the
   // first one.
-  static Status join_first(const std::vector<Shape>& outs, Shape& joined) {
+  static Status join_first(const std::vector<Shape>& outs, Shape& whole) {
     if (std::all_of(outs.begin(), outs.end(), [](const Shape& s) { return s.dims.size() < 2; }))
       return {};
     Shape all = outs[0];
-    all.width = joined.width;
+    all.width = whole.width;
     for (std::size_t i = 1; i < outs.size(); ++i) {
       const bool steps = outs[0].axis == Axis::steps || outs[i].axis == Axis::steps;
       if (steps || !joinable(outs[0], outs[i]))
@@ -281,7 +270,7 @@ class Parallel : public LayerWith<ParallelConfig> {
                           : ": all but the first dimension must agree"));
       all.dims[0] += outs[i].dims[0];
     }
-    joined = std::move(all);
+    whole = std::move(all);
     return {};
   }
   static Status check_places(const ParallelConfig& c, std::int64_t count) {

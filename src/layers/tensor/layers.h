@@ -15,16 +15,5 @@ inline View part(View x, const OperandShapes& shapes, std::size_t i) {
   for (std::size_t k = 0; k < i; ++k) col += elements(shapes.list[k]);
   return Emit::slice(x, col, elements(shapes.list[i]));
 }
-inline View joined(Emit& emit, std::initializer_list<View> parts) {
-  std::int64_t cols = 0;
-  for (const View& p : parts) cols += p.cols;
-  const View all = emit.temp(emit.type(*parts.begin()), emit.rows(*parts.begin()), cols);
-  std::int64_t col = 0;
-  for (const View& p : parts) {
-    emit.copy_to(p, Emit::slice(all, col, p.cols));
-    col += p.cols;
-  }
-  return all;
-}
 
 }  // namespace loom
