@@ -393,10 +393,12 @@ Result<Shape> Network::operands(const std::vector<std::int64_t>& arriving) const
   Shape all;
   for (const std::int64_t from : arriving) {
     const Shape& in = from < 0 ? input_ : outputs_[static_cast<std::size_t>(from)];
-    if (in.ids > 0) return bad("ids are no operands: put an embedding before them");
+    // Those of a part of the input are values, one of them such as a length.
+    if (in.ids > 0 && (input_.parts.empty() || in.count() > 1))
+      return bad("ids are no operands: put an embedding before them");
     if (!in.parts.empty()) return bad("operands in operands: " + in.to_string() + " arrive as one");
-    if (in.width > INT32_MAX - all.width) return bad("operands of more than 2^31-1 values arrive");
-    all.width += in.width;
+    if (in.count() > INT32_MAX - all.width) return bad("operands of more than 2^31-1 values arrive");
+    all.width += in.count();
     all.parts.push_back(in);
   }
   return all;

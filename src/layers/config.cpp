@@ -44,4 +44,8 @@ void FieldWriter::list(std::string_view key, const std::vector<std::vector<std::
   set(key, std::move(lists));
 }
 
+void FieldWriter::list(std::string_view key, const std::vector<std::string>& value) {
+  set(key, Json(Json::Array(value.begin(), value.end())));
+}
+
 }  // namespace loom

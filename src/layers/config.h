@@ -67,6 +67,7 @@ class FieldWriter {
   void set(std::string_view key, Json value);
   void list(std::string_view key, const std::vector<std::int64_t>& value);
   void list(std::string_view key, const std::vector<std::vector<std::int64_t>>& value);
+  void list(std::string_view key, const std::vector<std::string>& value);
   Json& json_;
 };
 

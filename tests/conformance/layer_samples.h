@@ -16,7 +16,8 @@
 namespace loom::test {
 
 // The cell stands between dense layers, behind one of `width` values that are arranged as `dims` (behind an embedding where `width` is 0: the rows are then a
-// sequence of ids). `refusal`: why a device cannot run it; empty where it can.
+// sequence of ids; below 0 it is alone, and its input are parts: `x`, three values, and `n`, an id
+// below 4). `refusal`: why a device cannot run it; empty where it can.
 struct LayerSample {
   std::string_view type;
   int width;
@@ -131,11 +132,14 @@ inline std::vector<LayerSample> samples_of(const LayerType& type) {
 inline std::string topology_of(const LayerSample& s, std::string_view dtype) {
   const std::string f = R"(,"dtype":")" + std::string(dtype) + "\"", cell = std::string(s.cell) + f;
   std::vector<std::string> cells = {s.width > 0 ? R"("type":"dense","activation":"tanh","out":)" + std::to_string(s.width) + f : R"("type":"embedding","out":16,"std":0.5)" + f};
-  if (!s.dims.empty()) cells.push_back(R"("type":"reshape","dims":[)" + std::string(s.dims) + "]" + f);
+  if (s.width < 0) cells.clear();
+  else if (!s.dims.empty()) cells.push_back(R"("type":"reshape","dims":[)" + std::string(s.dims) + "]" + f);
   cells.push_back(cell);
   if (s.version > 1) cells.push_back(R"("type":"flatten")" + f);
   cells.push_back(R"("type":"dense","out":5)" + f);
-  std::string t = R"({"format":"loom-topology","version":)" + std::to_string(s.version) + R"(,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" + (s.width > 0 ? R"({"width":4})" : R"({"ids":5})") + R"(,"cells":[)";
+  std::string t = R"({"format":"loom-topology","version":)" + std::to_string(s.version) + R"(,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" +
+      (s.width > 0 ? R"({"width":4})" : s.width == 0 ? R"({"ids":5})" : R"({"parts":[{"name":"x","width":3},{"name":"n","ids":4}]})") +
+      R"(,"cells":[)";
   for (std::size_t l = 0; l < cells.size(); ++l) t += (l > 0 ? "," : "") + std::string(R"({"at":[0,0,0,)") + std::to_string(l) + "]," + cells[l] + "}";
   return t + "]}";
 }
@@ -167,7 +171,7 @@ struct How {
 
 // What everything is run on: rows of values in -1..1, ids and classes below 5.
 struct SampleRows {
-  std::vector<float> x, y;
+  std::vector<float> x, parts, y;  // parts: the same with an id below 4 as the last of a row's values
   std::vector<std::uint32_t> ids, positions, sequences;
   std::vector<std::int32_t> classes;
 
@@ -176,12 +180,18 @@ struct SampleRows {
     for (std::uint32_t r = 0; r < kSampleRows; ++r) {
       for (std::uint32_t c = 0; c < 4; ++c) x.push_back(2 * random.uniform(r * 9 + c) - 1);
       for (std::uint32_t c = 4; c < 9; ++c) y.push_back(2 * random.uniform(r * 9 + c) - 1);
+      parts.insert(parts.end(), x.end() - 4, x.end());
+      parts.back() = static_cast<float>(r % 4);
       ids.push_back(r * 3 % 5);
       classes.push_back(static_cast<std::int32_t>((r * 7 + 2) % 5));
       positions.push_back(r);
     }
   }
 };
+
+inline std::span<const float> values_of(const SampleRows& rows, const Network& n) {
+  return n.input().has_id_parts() ? rows.parts : rows.x;
+}
 
 inline ThreadPool& pool_of(int threads) {
   static ThreadPool one(1), two(2), three(3);
@@ -200,7 +210,7 @@ inline Result<std::vector<float>> outputs_of(Network& n, const How& how) {
     if (n.input().ids > 0) {
       LOOM_TRY(s.run_tokens(std::span(kRows.ids).subspan(first, count), sequences, positions, std::span(kRows.positions).first(count)));
     } else {
-      LOOM_TRY(s.run(std::span(kRows.x).subspan(4 * first, 4 * count), static_cast<std::int64_t>(count)).status());
+      LOOM_TRY(s.run(values_of(kRows, n).subspan(4 * first, 4 * count), static_cast<std::int64_t>(count)).status());
     }
     for (std::size_t r = 0; r < count; ++r) y.insert(y.end(), s.output(static_cast<std::int64_t>(r)).begin(), s.output(static_cast<std::int64_t>(r)).end());
   }
@@ -225,7 +235,7 @@ inline Result<std::vector<Slope>> slopes_of(Network& n, const How& how) {
   if (ids) {
     LOOM_TRY(learner.batch(std::span<const std::uint32_t>(kRows.ids), kRows.positions, kRows.classes));
   } else {
-    LOOM_TRY(learner.batch(std::span<const float>(kRows.x), std::span<const float>(kRows.y)));
+    LOOM_TRY(learner.batch(values_of(kRows, n), std::span<const float>(kRows.y)));
   }
   LOOM_TRY(learner.accumulate());
   std::vector<Slope> list = {{"loss", {learner.loss_sum()}}};

@@ -57,6 +57,11 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
   std::uint64_t at = 0;
   for (std::size_t i = 0; i < rows * static_cast<std::size_t>(network.input().width); ++i) b.x.push_back(2 * random.uniform(at++) - 1);
   for (std::size_t i = 0; i < rows * static_cast<std::size_t>(network.output().width); ++i) b.y.push_back(2 * random.uniform(at++) - 1);
+  // What stands for an id is one.
+  for (std::size_t i = 0, row = 0; network.input().has_id_parts() && i < b.x.size(); ++row)
+    for (const Shape& part : network.input().parts)
+      for (std::int64_t k = 0; k < part.count(); ++k, ++i)
+        if (part.ids > 0) b.x[i] = static_cast<float>(row % static_cast<std::size_t>(part.ids));
   const ClassAxis axis = network.class_axis();
   const bool steps = network.input().ids > 0 && !network.input().dims.empty();
   for (std::size_t i = 0; i < rows; ++i) {

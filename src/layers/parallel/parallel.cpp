@@ -72,7 +72,8 @@ class Parallel : public LayerWith<ParallelConfig> {
     std::vector<Shape> outs;
     for (std::int64_t i = 0; i < count; ++i) {
       LOOM_ASSIGN(Shape out, children.plan(static_cast<std::size_t>(i), split ? Shape{in.width / count} : in, nullptr));
-      if (out.ids > 0) return bad("branch " + std::to_string(i) + " gives ids, which do not meet");
+      const bool operand = c.combine == "operands" && !in.parts.empty() && out.count() == 1;
+      if (out.ids > 0 && !operand) return bad("branch " + std::to_string(i) + " gives ids, which do not meet");
       outs.push_back(std::move(out));
       if (c.routes()) LOOM_TRY(children.rows_alone(static_cast<std::size_t>(i)).at("branch " + std::to_string(i)));
     }
@@ -90,7 +91,7 @@ class Parallel : public LayerWith<ParallelConfig> {
     }
     if (c.joins()) {
       width = 0;
-      for (const Shape& s : outs) width += s.width;
+      for (const Shape& s : outs) width += s.count();
       if (width > INT32_MAX) return bad("gives more than 2^31-1 values");
       plan.out = {width};
       if (c.combine == "operands") {

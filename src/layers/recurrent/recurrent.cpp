@@ -4,7 +4,7 @@
 // it in the arithmetic of the cell's dtype. Weights, gate orders and names are PyTorch's:
 // weight_ih_l0 [gates x hidden, features], weight_hh_l0, bias_ih_l0, bias_hh_l0, then
 // "_reverse", then layer 1.
-#include "layers/layer.h"
+#include "layers/takes.h"
 
 namespace loom {
 namespace {
@@ -17,7 +17,9 @@ struct RecurrentConfig : LayerConfig {
   Kind kind = Kind::rnn;
   std::int64_t hidden = 0, stack = 1;
   bool bias = true, bidirectional = false, carry = false, linear_before_reset = true;
+  bool return_state = false;
   std::string give = "all";
+  Names takes;
   Activation activation = Activation::tanh;
   template <class V>
   void fields(V& v) {
@@ -43,6 +45,24 @@ struct RecurrentConfig : LayerConfig {
     v("return", give, {.doc = "`all`: the states of all steps, [steps, directions x hidden]; "
                               "`last`: that after the last, directions x hidden",
                        .one_of = "all, last"});
+    v("takes", takes,
+      {.doc = kind == Kind::lstm
+                  ? "operands behind the first, in their order: `lengths`, steps that a row has, "
+                    "an input of one id; behind them outputs are 0, states stay, and the "
+                    "reverse direction begins at the last of them. `h0`, `c0`: states before the "
+                    "first step, [stack x directions, hidden]; 0 where none are taken"
+                  : "operands behind the first, in their order: `lengths`, steps that a row has, "
+                    "an input of one id; behind them outputs are 0, states stay, and the "
+                    "reverse direction begins at the last of them. `h0`: states before the "
+                    "first step, [stack x directions, hidden]; 0 where none are taken",
+       .written = !takes.empty()});
+    v("return_state", return_state,
+      {.doc = kind == Kind::lstm
+                  ? "the states after the last step, `h` and `c`, [stack x directions, hidden], "
+                    "are further operands of the output: `part` has them"
+                  : "the states after the last step, `h`, [stack x directions, hidden], are a "
+                    "further operand of the output: `part` has it",
+       .written = return_state});
     v("carry", carry, {.doc = "a run goes on from the state that the sequence's last run left, "
                               "unless its position is 0; inference alone, training begins at zero"});
     if (kind == Kind::rnn)
@@ -52,6 +72,8 @@ struct RecurrentConfig : LayerConfig {
         {.doc = "the reset gate acts on the state's product, as in PyTorch; false: on the state, "
                 "ONNX's default"});
   }
+  std::string_view known() const { return kind == Kind::lstm ? "lengths, h0, c0" : "lengths, h0"; }
+  std::int64_t runs() const { return stack * directions(); }  // each with a state of its own
   std::int64_t directions() const { return bidirectional ? 2 : 1; }
   std::int64_t gates() const { return kind == Kind::rnn ? 1 : kind == Kind::gru ? 3 : 4; }
   bool reset_first() const { return kind == Kind::gru && !linear_before_reset; }
@@ -83,14 +105,27 @@ struct Run {
 
   Rows rows;     // of the layer's input
   bool carries;  // from one run to the next
+  // Not 0 at the values of steps within a row's length; invalid: all rows have all steps.
+  View wide;
+  View h0, c0;  // before the first step; invalid: 0
+  // One of two by whether step t counts.
+  void choose(View counts, View otherwise, View to, std::int64_t t) const {
+    v.emit.append(Op::select, {of_step(wide, t, c.hidden), counts, otherwise, to});
+  }
+};
+// States of the last step that counts, in the order of the runs.
+struct States {
+  std::vector<View> h, c;
 };
 
 // `role`: of what is kept for the sequence's next run.
-View begin(const Run& run, const char* role, View& kept) {
+View begin(const Run& run, const char* role, View given, View& kept) {
   const View all = run.per_row((run.steps + 1) * run.c.hidden), first = run.before(all, run.time(0));
   if (run.carries && !run.v.training) {
     kept = run.v.state(run.role(role), run.v.type, {run.v.sequences}, run.c.hidden);
     run.v.emit.state_read(kept, run.v.sequence_ids(), run.v.positions(), first);
+  } else if (given.valid()) {
+    run.v.emit.copy_to(given, first);
   } else {
     run.v.emit.fill(first, 0);
   }
@@ -100,13 +135,11 @@ void end(const Run& run, View all, View kept) {
   if (kept.valid()) run.v.emit.state_write(run.after(all, run.time(run.steps - 1)), run.v.sequence_ids(), kept);
 }
 
-void step(const Run& run, View x, View h, View c, View resets, std::int64_t t) {
+// One step of an RNN or GRU: x and s are its sums.
+void step_of(const Run& run, View xt, View s, View before, View after, View resets,
+             std::int64_t t) {
   Emit& emit = run.v.emit;
   const std::int64_t n = run.c.hidden;
-  const View xt = run.of_step(x, t, run.width()), before = run.before(h, t), after = run.after(h, t);
-  const View s = emit.matmul(run.v.weight(run.role("weight_hh")), before, run.bias("bias_hh"));
-  run.keep(run.numbered("s", t), s);
-  if (run.c.kind == Kind::lstm) return emit.lstm_cell(xt, s, run.before(c, t), after, run.after(c, t));
   if (run.c.kind == Kind::rnn) {
     const View z = emit.add(xt, s);
     run.keep(run.numbered("z", t), z);
@@ -125,12 +158,33 @@ void step(const Run& run, View x, View h, View c, View resets, std::int64_t t) {
   for (const auto& [name, value] : kept) run.keep(run.numbered(name, t), value);
 }
 
-// Emits one direction over x [R x steps, features]; returns the states of all steps.
-View forward_run(const Run& run, View x) {
+void step(const Run& run, View x, View h, View c, View resets, std::int64_t t) {
+  Emit& emit = run.v.emit;
+  const std::int64_t n = run.c.hidden;
+  const View xt = run.of_step(x, t, run.width()), before = run.before(h, t);
+  const View after = run.wide.valid() ? run.per_row(n) : run.after(h, t);
+  const View s = emit.matmul(run.v.weight(run.role("weight_hh")), before, run.bias("bias_hh"));
+  run.keep(run.numbered("s", t), s);
+  if (run.c.kind == Kind::lstm) {
+    const View next = run.wide.valid() ? run.per_row(n) : run.after(c, t);
+    emit.lstm_cell(xt, s, run.before(c, t), after, next);
+    if (run.wide.valid()) run.choose(next, run.before(c, t), run.after(c, t), t);
+  } else {
+    step_of(run, xt, s, before, after, resets, t);
+  }
+  // Behind its length a row keeps its state: the last one is that of its last step, and in reverse
+  // the first step that counts finds the initial one.
+  if (run.wide.valid()) run.choose(after, before, run.after(h, t), t);
+}
+
+// Emits one direction over x [R x steps, features]; returns the states of all steps, 0 behind a
+// row's length, and adds those of the last.
+View forward_run(const Run& run, View x, States& last) {
   Emit& emit = run.v.emit;
   const View sums = emit.reshape(emit.matmul(run.v.weight(run.role("weight_ih")), x, run.bias("bias_ih")), run.steps * run.width());
   View kept_h, kept_c;
-  const View h = begin(run, "h", kept_h), c = run.c.kind == Kind::lstm ? begin(run, "c", kept_c) : View{};
+  const View h = begin(run, "h", run.h0, kept_h),
+             c = run.c.kind == Kind::lstm ? begin(run, "c", run.c0, kept_c) : View{};
   const View resets = run.c.reset_first() ? run.per_row(run.steps * run.c.hidden) : View{};
   run.keep("sums", sums);
   run.keep("h", h);
@@ -139,7 +193,11 @@ View forward_run(const Run& run, View x) {
   for (std::int64_t i = 0; i < run.steps; ++i) step(run, sums, h, c, resets, run.time(i));
   end(run, h, kept_h);
   end(run, c, kept_c);
-  return run.all_after(h);
+  const std::int64_t t = run.time(run.steps - 1);
+  last.h.push_back(run.after(h, t));
+  if (c.valid()) last.c.push_back(run.after(c, t));
+  const View all = run.all_after(h);
+  return run.wide.valid() ? only_seen(emit, run.wide, all) : all;
 }
 
 // The gradients of one step: gx and gs get those of the sums, the result is that of the state before it, but for what goes through
@@ -181,30 +239,53 @@ void learn(const Run& run, const char* weight, const char* bias, View g, View x)
   run.v.emit.col_sum(g, gb.to, gb.accumulate);
 }
 
-// Back through time from the gradient of all states, or of the last alone; returns that of x [R x steps, features].
-View backward_run(const Run& run, View x, View gy, bool all) {
+// The gradients of a run: those of its states of all steps and of its last ones come in, any of which
+// may be missing; those of its input [R x steps, features] and of its initial states go out.
+struct RunGradients {
+  View all, h, c;
+};
+RunGradients backward_run(const Run& run, View x, RunGradients g, bool initial) {
   Emit& emit = run.v.emit;
   const std::int64_t n = run.c.hidden, width = run.width(), through = run.c.reset_first() ? 2 * n : width;
   const bool two = run.c.kind == Kind::gru && !run.c.reset_first();  // the reset gate makes them differ
   const View gx = run.per_row(run.steps * width), gs = two ? run.per_row(run.steps * width) : gx;
-  View later, gc;
+  const bool ragged = run.wide.valid();
+  View nothing;
+  if (ragged) {
+    emit.fill(nothing = run.per_row(n), 0);
+    if (g.all.valid()) g.all = only_seen(emit, run.wide, g.all);
+  }
   for (std::int64_t i = run.steps; i-- > 0;) {
     const std::int64_t t = run.time(i);
-    View g = all ? run.of_step(gy, t, n) : i == run.steps - 1 ? gy : View{};
-    if (later.valid()) g = g.valid() ? emit.add(g, later) : later;
+    View gh = g.all.valid() ? run.of_step(g.all, t, n) : View{};
+    if (g.h.valid()) gh = gh.valid() ? emit.add(gh, g.h) : g.h;
+    // What a row without this step hands on as it is.
+    View past_h, past_c;
+    const auto part = [&](View& all, View& past) {
+      if (!ragged || !all.valid()) return;
+      const View counts = run.per_row(n);
+      past = run.per_row(n);
+      run.choose(all, nothing, counts, t);
+      run.choose(nothing, all, past, t);
+      all = counts;
+    };
+    part(gh, past_h);
+    part(g.c, past_c);
     const View gx_t = run.of_step(gx, t, width), gs_t = run.of_step(gs, t, width);
     const View gc_before = run.c.kind == Kind::lstm ? run.per_row(n) : View{};
-    const View direct = step_back(run, g, gc, gx_t, gs_t, gc_before, t);
-    gc = gc_before;
-    if (i == 0) break;
-    later = emit.matmul_t(run.v.weight(run.role("weight_hh")), Emit::slice(gs_t, 0, through));
-    if (direct.valid()) later = emit.add(direct, later);
+    const View direct = step_back(run, gh, g.c, gx_t, gs_t, gc_before, t);
+    g.c = past_c.valid() ? emit.add(gc_before, past_c) : gc_before;
+    if (i == 0 && !initial) break;
+    g.h = emit.matmul_t(run.v.weight(run.role("weight_hh")), Emit::slice(gs_t, 0, through));
+    if (direct.valid()) g.h = emit.add(direct, g.h);
+    if (past_h.valid()) g.h = emit.add(g.h, past_h);
   }
   const View gx_rows = emit.reshape(gx, width), gs_rows = two ? emit.reshape(gs, width) : gx_rows;
   learn(run, "weight_ih", "bias_ih", gx_rows, x);
   learn(run, "weight_hh", "bias_hh", Emit::slice(gs_rows, 0, through), emit.reshape(run.all_before(run.kept("h")), n));
   if (run.c.reset_first()) learn(run, "weight_hn", "bias_hn", Emit::slice(gx_rows, 2 * n, n), emit.reshape(run.kept("resets"), n));
-  return emit.matmul_t(run.v.weight(run.role("weight_ih")), gx_rows);
+  g.all = emit.matmul_t(run.v.weight(run.role("weight_ih")), gx_rows);
+  return g;
 }
 
 class Recurrent : public LayerWith<RecurrentConfig> {
@@ -221,9 +302,11 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   }
 
   void prepare(RecurrentConfig& config) const override { config.kind = kind_; }
+  bool takes_operands() const override { return true; }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& row, const Shape*, ChildPlanner&) const override {
     const RecurrentConfig& c = of(config);
+    const Shape& in = first_operand(row);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     if (in.ids > 0 || (!in.dims.empty() && in.dims.size() != 2))
       return bad("expects an input of [steps, features], got " + in.to_string()
@@ -236,22 +319,123 @@ class Recurrent : public LayerWith<RecurrentConfig> {
           std::string(c.carry ? "\"carry\"" : "a sequence that goes on in other rows") +
           " has one direction: the other would begin at the end of what has not arrived yet");
     const std::int64_t steps = steps_of(in);  // of a row
+    LOOM_TRY(check_operands(c, row, steps));
     if (steps > kMostSteps / c.directions() / c.stack)
       return bad("steps x directions x layers must be at most " + std::to_string(kMostSteps) + ", got "
           + std::to_string(steps) + " x " + std::to_string(c.directions()) + " x " + std::to_string(c.stack));
     if (c.hidden > INT32_MAX / c.gates() / (steps + 1) / c.directions()) return bad("gives more than 2^31-1 values");
 
-    LayerPlan plan;
+    LayerPlan plan{{}, params_of(c, in.width / steps)};
+    const std::int64_t out = c.directions() * c.hidden;
+    plan.out = {steps * out, 0, {steps, out}, Axis::steps};
+    if (c.give == "last" || in.dims.empty()) plan.out = {out};
+    if (c.return_state) add_states(c, plan.out);
+    return plan;
+  }
+
+  Result<View> forward(const LayerConfig& config, Visit& v, View row, View) const override {
+    const RecurrentConfig& c = of(config);
+    LOOM_ASSIGN(const std::int64_t steps, steps_of(v));
+    const bool over_rows = recurs_over_rows(config, v.in()), carries = c.carry || over_rows;
+    const std::int64_t width = c.directions() * c.hidden;
+    const View h0 = taken(c, v, row, "h0"), c0 = taken(c, v, row, "c0");
+    const View lengths = taken(c, v, row, "lengths");
+    View wide;
+    if (lengths.valid()) wide = spread_steps(v.emit, seen_steps(v.emit, lengths, steps), c.hidden);
+    v.keep("wide", wide);
+    View x = operand(v.in(), row, 0);
+    if (over_rows) x = v.emit.reshape(x, x.cols * steps);
+    const Rows rows = v.emit.rows(x);
+    States ends;
+    for (std::int64_t l = 0; l < c.stack; ++l) {
+      const View in = v.emit.reshape(x, x.cols / steps);
+      v.keep("x" + std::to_string(l), in);
+      const bool last = l == c.stack - 1 && c.give == "last" && !over_rows;
+      const auto ran = [&](std::int64_t d) {
+        const std::int64_t i = l * c.directions() + d;
+        const Run run{c,    v,       steps, d == 1,      suffix(l, d),
+                      rows, carries, wide,  state(c, h0, i), state(c, c0, i)};
+        const View all = forward_run(run, in, ends);
+        return last ? ends.h.back() : all;
+      };
+      if (c.directions() == 1) {
+        x = ran(0);
+        continue;
+      }
+      const View both = v.emit.temp(v.type, rows, last ? width : steps * width);
+      for (std::int64_t d = 0; d < 2; ++d)
+        v.emit.copy_to(ran(d), Emit::slice(both, d * both.cols / 2, both.cols / 2));
+      x = last || steps == 1 ? both : v.emit.transpose(both, {1, 1, 2, steps, c.hidden}, {0, 1, 3, 2, 4}, both.cols);
+    }
+    if (over_rows) return v.emit.reshape(x, x.cols / steps);
+    if (!c.return_state) return x;
+    std::vector<View> parts{x};
+    for (const auto* more : {&ends.h, &ends.c}) parts.insert(parts.end(), more->begin(), more->end());
+    return joined(v.emit, parts);
+  }
+
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    const RecurrentConfig& c = of(config);
+    LOOM_ASSIGN(const std::int64_t steps, steps_of(v));
+    const bool over_rows = recurs_over_rows(config, v.in());
+    if (over_rows) gy = v.emit.reshape(gy, gy.cols * steps);
+    const Rows rows = v.emit.rows(gy);
+    View gh, gc;  // of the last states
+    if (c.return_state) {
+      const std::int64_t states = c.runs() * c.hidden, cells = c.kind == Kind::lstm ? states : 0;
+      const std::int64_t y = gy.cols - states - cells;
+      gh = Emit::slice(gy, y, states);
+      if (cells > 0) gc = Emit::slice(gy, y + states, cells);
+      gy = Emit::slice(gy, 0, y);
+    }
+    const bool initial = place_of(c.takes, "h0") + place_of(c.takes, "c0") > 0;
+    States firsts{std::vector<View>(static_cast<std::size_t>(c.runs())),
+                  std::vector<View>(static_cast<std::size_t>(c.runs()))};
+    for (std::int64_t l = c.stack; l-- > 0;) {
+      const bool all = l < c.stack - 1 || c.give == "all" || over_rows;
+      if (c.directions() == 2 && all && steps > 1) gy = v.emit.transpose(gy, {1, 1, steps, 2, c.hidden}, {0, 1, 3, 2, 4}, gy.cols);
+      View gx;
+      for (std::int64_t d = 0; d < c.directions(); ++d) {
+        const std::int64_t i = l * c.directions() + d, part = gy.cols / c.directions();
+        const Run run{c, v, steps, d == 1, suffix(l, d), rows, false, v.kept("wide"), {}, {}};
+        const View own = Emit::slice(gy, d * part, part);
+        RunGradients g{all ? own : View{}, state(c, gh, i), state(c, gc, i)};
+        if (!all) g.h = g.h.valid() ? v.emit.add(own, g.h) : own;
+        g = backward_run(run, v.kept("x" + std::to_string(l)), g, initial);
+        firsts.h[static_cast<std::size_t>(i)] = g.h;
+        firsts.c[static_cast<std::size_t>(i)] = g.c;
+        gx = gx.valid() ? v.emit.add(gx, g.all) : g.all;
+      }
+      gy = v.emit.reshape(gx, gx.cols * steps);
+    }
+    if (over_rows) return v.emit.reshape(gy, gy.cols / steps);
+    std::vector<View> gradients(1 + c.takes.size());
+    gradients[0] = gy;
+    if (const std::size_t i = place_of(c.takes, "h0")) gradients[i] = joined(v.emit, firsts.h);
+    if (const std::size_t i = place_of(c.takes, "c0")) gradients[i] = joined(v.emit, firsts.c);
+    return joined_gradients(v.emit, v.in(), std::move(gradients));
+  }
+
+ private:
+  static std::int64_t steps_of(const Shape& in) {
+    const Shape& x = first_operand(in);
+    return x.dims.empty() ? 1 : x.dims[0];
+  }
+  static View taken(const RecurrentConfig& c, const Visit& v, View row, std::string_view name) {
+    const std::size_t i = place_of(c.takes, name);
+    return i > 0 ? operand(v.in(), row, i) : View{};
+  }
+  static std::vector<ParamSpec> params_of(const RecurrentConfig& c, std::int64_t features) {
+    std::vector<ParamSpec> list;
     const double std = __builtin_sqrt(1.0 / (3.0 * static_cast<double>(c.hidden)));  // that of PyTorch's uniform numbers
-    std::int64_t features = in.width / steps;
     for (std::int64_t l = 0; l < c.stack; ++l, features = c.directions() * c.hidden) {
       for (std::int64_t d = 0; d < c.directions(); ++d) {
         const std::int64_t through = c.reset_first() ? 2 : c.gates();
         auto matrix = [&](const char* role, std::int64_t gates, std::int64_t cols) {
-          plan.params.push_back({role + suffix(l, d), gates * c.hidden, cols, Init::normal, std});
+          list.push_back({role + suffix(l, d), gates * c.hidden, cols, Init::normal, std});
         };
         auto vector = [&](const char* role, std::int64_t gates) {
-          if (c.bias) plan.params.push_back({role + suffix(l, d), 1, gates * c.hidden, Init::zeros, 0, false});
+          if (c.bias) list.push_back({role + suffix(l, d), 1, gates * c.hidden, Init::zeros, 0, false});
         };
         matrix("weight_ih", c.gates(), features);
         matrix("weight_hh", through, c.hidden);
@@ -261,63 +445,44 @@ class Recurrent : public LayerWith<RecurrentConfig> {
         if (c.reset_first()) vector("bias_hn", 1);
       }
     }
-    const std::int64_t out = c.directions() * c.hidden;
-    plan.out = {steps * out, 0, {steps, out}, Axis::steps};
-    if (c.give == "last" || in.dims.empty()) plan.out = {out};
-    return plan;
+    return list;
   }
-
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
-    const RecurrentConfig& c = of(config);
-    LOOM_ASSIGN(const std::int64_t steps, steps_of(v));
-    const bool over_rows = recurs_over_rows(config, v.in()), carries = c.carry || over_rows;
-    const std::int64_t width = c.directions() * c.hidden;
-    if (over_rows) x = v.emit.reshape(x, x.cols * steps);
-    const Rows rows = v.emit.rows(x);
-    for (std::int64_t l = 0; l < c.stack; ++l) {
-      const View in = v.emit.reshape(x, x.cols / steps);
-      v.keep("x" + std::to_string(l), in);
-      const bool last = l == c.stack - 1 && c.give == "last" && !over_rows;
-      if (c.directions() == 1) {
-        const Run run{c, v, steps, false, suffix(l, 0), rows, carries};
-        x = forward_run(run, in);
-        if (last) x = run.of_step(x, steps - 1, c.hidden);
+  // The row of several operands that `return_state` makes of an output.
+  static void add_states(const RecurrentConfig& c, Shape& out) {
+    Shape all, state{c.runs() * c.hidden};
+    if (c.runs() > 1) state.dims = {c.runs(), c.hidden};
+    all.parts = {out, state};
+    if (c.kind == Kind::lstm) all.parts.push_back(state);
+    for (std::size_t i = 0; i < all.parts.size(); ++i) {
+      all.parts[i].name = i == 0 ? "output" : i == 1 ? "h" : "c";
+      all.width += all.parts[i].width;
+    }
+    out = std::move(all);
+  }
+  // That of a run, from those of all.
+  static View state(const RecurrentConfig& c, View all, std::int64_t run) {
+    return all.valid() ? Emit::slice(all, run * c.hidden, c.hidden) : View{};
+  }
+  // The operands beside the first, and what goes with states.
+  static Status check_operands(const RecurrentConfig& c, const Shape& in, std::int64_t steps) {
+    auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+    LOOM_TRY(check_takes(c.takes, c.known(), in));
+    if ((c.carry || in.axis == Axis::positions) && (c.return_state || !c.takes.empty()))
+      return bad(std::string(c.carry ? "\"carry\"" : "a sequence that goes on in other rows") +
+                 " keeps its states by itself: it has no \"takes\" and no \"return_state\"");
+    LOOM_TRY(check_lengths(in, place_of(c.takes, "lengths"), steps));
+    for (const char* name : {"h0", "c0"}) {
+      const std::size_t i = place_of(c.takes, name);
+      const std::vector<std::int64_t> dims{c.runs(), c.hidden};
+      if (i == 0 || (in.parts[i].width == c.runs() * c.hidden &&
+                     (in.parts[i].dims.size() < 2 || in.parts[i].dims == dims)))
         continue;
-      }
-      const View both = v.emit.temp(v.type, rows, last ? width : steps * width);
-      for (std::int64_t d = 0; d < 2; ++d) {
-        const Run run{c, v, steps, d == 1, suffix(l, d), rows, carries};
-        const View h = forward_run(run, in);
-        v.emit.copy_to(last ? run.of_step(h, run.time(steps - 1), c.hidden) : h, Emit::slice(both, d * both.cols / 2, both.cols / 2));
-      }
-      x = last || steps == 1 ? both : v.emit.transpose(both, {1, 1, 2, steps, c.hidden}, {0, 1, 3, 2, 4}, both.cols);
+      return bad(std::string(name) + " is [stack x directions, hidden], [" +
+                 std::to_string(dims[0]) + ", " + std::to_string(dims[1]) + "], got " +
+                 in.parts[i].to_string());
     }
-    return over_rows ? v.emit.reshape(x, x.cols / steps) : x;
+    return {};
   }
-
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
-    const RecurrentConfig& c = of(config);
-    LOOM_ASSIGN(const std::int64_t steps, steps_of(v));
-    const bool over_rows = recurs_over_rows(config, v.in());
-    if (over_rows) gy = v.emit.reshape(gy, gy.cols * steps);
-    const Rows rows = v.emit.rows(gy);
-    for (std::int64_t l = c.stack; l-- > 0;) {
-      const bool all = l < c.stack - 1 || c.give == "all" || over_rows;
-      if (c.directions() == 2 && all && steps > 1) gy = v.emit.transpose(gy, {1, 1, steps, 2, c.hidden}, {0, 1, 3, 2, 4}, gy.cols);
-      View gx;
-      for (std::int64_t d = 0; d < c.directions(); ++d) {
-        const Run run{c, v, steps, d == 1, suffix(l, d), rows, false};
-        const std::int64_t part = gy.cols / c.directions();
-        const View g = backward_run(run, v.kept("x" + std::to_string(l)), Emit::slice(gy, d * part, part), all);
-        gx = gx.valid() ? v.emit.add(gx, g) : g;
-      }
-      gy = v.emit.reshape(gx, gx.cols * steps);
-    }
-    return over_rows ? v.emit.reshape(gy, gy.cols / steps) : gy;
-  }
-
- private:
-  static std::int64_t steps_of(const Shape& in) { return in.dims.empty() ? 1 : in.dims[0]; }
   // Of what the layer sees in a run: where rows are positions, one of each sequence, or, in
   // training, all.
   static Result<std::int64_t> steps_of(const Visit& v) {
