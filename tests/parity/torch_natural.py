@@ -166,6 +166,72 @@ def bidirectional_tagger(r):
     return Case(model, p, lambda p, x: p["out"](p["lstm"](p["embedding"](x))[0]), r.integers(0, 9, (14, 8)), tags)
 
 
+def packed(module, x, lengths, *state):
+    """What a recurrent module gives for sequences of these lengths, none of which is 0, and its last states."""
+    given = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+    out, states = module(given, *state)
+    return nn.utils.rnn.pad_packed_sequence(out, batch_first=True, total_length=x.shape[1])[0], states
+
+
+@network
+def packed_bidirectional_tagger(r):
+    """Of two layers, over sequences of unequal lengths."""
+    x, n = L.Input(8, ids=9, name="x"), L.Input(ids=9, name="n")
+    h = L.LSTM(4, stack=2, bidirectional=True)(L.Embedding(5, std=0.5)(x), lengths=n)
+    model = L.Model([x, n], L.Dense(4)(h))
+    p = {"in": nn.Embedding(9, 5), "lstm": nn.LSTM(5, 4, 2, batch_first=True, bidirectional=True), "out": nn.Linear(8, 4)}
+    lengths, tags = r.integers(1, 9, 14), r.integers(0, 4, (14, 8))
+    tags[np.arange(8) >= lengths[:, None]] = -100
+    return Case(model, p, lambda p, x, n: p["out"](packed(p["lstm"], p["in"](x), n)[0]), {"x": r.integers(0, 9, (14, 8)), "n": lengths}, tags, rate=0.5)
+
+
+@network
+def packed_rnn_and_its_last_state(r):
+    x, n = L.Input(7, 3, name="x"), L.Input(ids=8, name="n")
+    model = L.Model([x, n], L.Dense(2)(L.RNN(5, bidirectional=True, returns="last")(x, lengths=n)))
+    p = {"rnn": nn.RNN(3, 5, batch_first=True, bidirectional=True), "out": nn.Linear(10, 2)}
+    return Case(model, p, lambda p, x, n: p["out"](packed(p["rnn"], x, n)[1].transpose(0, 1).flatten(1)),
+                {"x": r.normal(size=(16, 7, 3)), "n": r.integers(1, 8, 16)}, r.integers(0, 2, 16))
+
+
+@network
+def gru_and_the_mean_of_its_steps(r):
+    x, n = L.Input(7, 3, name="x"), L.Input(ids=8, name="n")
+    h = L.GRU(6)(x, lengths=n)
+    pooled = L.concat(L.PoolSteps("mean")(h, lengths=n), L.PoolSteps("max")(h, lengths=n), L.PoolSteps("last")(h, lengths=n))
+    model = L.Model([x, n], L.Dense(2)(pooled))
+    p = {"gru": nn.GRU(3, 6, batch_first=True), "out": nn.Linear(18, 2)}
+
+    def forward(p, x, n):
+        h = packed(p["gru"], x, n)[0]
+        seen = (torch.arange(7) < n[:, None])[:, :, None]
+        last = h[torch.arange(len(n)), n - 1]
+        return p["out"](torch.cat([h.sum(1) / n[:, None], h.masked_fill(~seen, -1e300).amax(1), last], 1))
+
+    return Case(model, p, forward, {"x": r.normal(size=(16, 7, 3)), "n": r.integers(1, 8, 16)}, r.integers(0, 2, 16))
+
+
+@network
+def seq2seq_by_states(r):
+    """An encoder over sources of unequal lengths, the states of which are the decoder's first: both layers', h alone or h and c."""
+    source, n, target = L.Input(7, 3, name="source"), L.Input(ids=8, name="n"), L.Input(5, ids=6, name="target")
+    _, h = L.GRU(8, stack=2, return_state=True)(source, lengths=n)
+    memory, s, c = L.LSTM(8, return_state=True)(source, lengths=n)
+    start = L.Embedding(8)(target)
+    decoded = L.GRU(8, stack=2)(start, h0=h) + L.LSTM(8)(start, c0=c, h0=s)
+    model = L.Model([source, n, target], L.Dense(6)(decoded))
+    p = {"in": nn.Embedding(6, 8), "encoder": nn.GRU(3, 8, 2, batch_first=True), "decoder": nn.GRU(8, 8, 2, batch_first=True),
+         "encoder2": nn.LSTM(3, 8, batch_first=True), "decoder2": nn.LSTM(8, 8, batch_first=True), "out": nn.Linear(8, 6)}
+
+    def forward(p, source, n, target):
+        start = p["in"](target)
+        a = p["decoder"](start, packed(p["encoder"], source, n)[1])[0]
+        return p["out"](a + p["decoder2"](start, packed(p["encoder2"], source, n)[1])[0])
+
+    x = {"source": r.normal(size=(16, 7, 3)), "n": r.integers(1, 8, 16), "target": r.integers(0, 6, (16, 5))}
+    return Case(model, p, forward, x, np.roll(x["target"], -1, axis=1))
+
+
 @network
 def gru_on_a_series(r):
     model = L.Sequential(L.Input(12, 1), L.GRU(6, returns="last"), L.Dense(1))

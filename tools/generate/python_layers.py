@@ -15,7 +15,8 @@ SECTIONS = (
       "conv_transposed2": "ConvTranspose2d", "conv_transposed3": "ConvTranspose3d",
       "max_pool1": "MaxPool1d", "max_pool2": "MaxPool2d", "max_pool3": "MaxPool3d",
       "avg_pool1": "AvgPool1d", "avg_pool2": "AvgPool2d", "avg_pool3": "AvgPool3d"}),
-    ("recurrent, over (steps, features)", {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}),
+    ("recurrent, and pools, over (steps, features)",
+     {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "pool_steps": "PoolSteps"}),
     ("norms and noise", {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm",
                          "batch_norm": "BatchNorm", "group_norm": "GroupNorm",
                          "instance_norm": "InstanceNorm", "standardize": "Standardize",
@@ -42,7 +43,7 @@ NEEDED = {"attention": ("heads",)}  # which a topology may leave out
 VARIADIC = {"reshape": "dims"}
 CHILDREN = {"parallel": "*branches: Layer", "each": "layer: Layer"}
 TYPES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "enum": "str",
-         "integer lists": "Sequence[Sequence[int]]"}
+         "integer lists": "Sequence[Sequence[int]]", "strings": "Sequence[str]"}
 
 
 def spelled(key):

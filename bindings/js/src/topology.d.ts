@@ -296,6 +296,14 @@ export interface RnnCell extends AnyCell {
   carry?: boolean;
   /** of the sum; default tanh */
   activation?: 'tanh' | 'relu';
+  /** operands behind the first, in their order: `lengths`, steps that a row has, an input of
+   *  one id; behind them outputs are 0, states stay, and the reverse direction begins at the
+   *  last of them. `h0`: states before the first step, [stack x directions, hidden]; 0 where
+   *  none are taken */
+  takes?: string[];
+  /** the states after the last step, `h`, [stack x directions, hidden], are a further operand
+   *  of the output: `part` has it; default false */
+  return_state?: boolean;
 }
 
 /** Gated recurrent units over [steps, features]. Without `linear_before_reset` `weight_hh` and
@@ -319,6 +327,14 @@ export interface GruCell extends AnyCell {
   /** the reset gate acts on the state's product, as in PyTorch; false: on the state, ONNX's
    *  default; default true */
   linear_before_reset?: boolean;
+  /** operands behind the first, in their order: `lengths`, steps that a row has, an input of
+   *  one id; behind them outputs are 0, states stay, and the reverse direction begins at the
+   *  last of them. `h0`: states before the first step, [stack x directions, hidden]; 0 where
+   *  none are taken */
+  takes?: string[];
+  /** the states after the last step, `h`, [stack x directions, hidden], are a further operand
+   *  of the output: `part` has it; default false */
+  return_state?: boolean;
 }
 
 /** Long short-term memory over [steps, features]. */
@@ -338,6 +354,14 @@ export interface LstmCell extends AnyCell {
   /** a run goes on from the state that the sequence's last run left, unless its position is 0;
    *  inference alone, training begins at zero; default false */
   carry?: boolean;
+  /** operands behind the first, in their order: `lengths`, steps that a row has, an input of
+   *  one id; behind them outputs are 0, states stay, and the reverse direction begins at the
+   *  last of them. `h0`, `c0`: states before the first step, [stack x directions, hidden]; 0
+   *  where none are taken */
+  takes?: string[];
+  /** the states after the last step, `h` and `c`, [stack x directions, hidden], are further
+   *  operands of the output: `part` has them; default false */
+  return_state?: boolean;
 }
 
 /** Mean 0 and variance 1 over the row, times a gain, plus a bias (arXiv 1607.06450). */
@@ -652,6 +676,17 @@ export interface ValueMatmulCell extends AnyCell {
   shapes?: number[][];
 }
 
+/** One vector from the steps of a row [steps, features]: their mean, maximum or sum, or the
+ *  last of them. */
+export interface PoolStepsCell extends AnyCell {
+  type: 'pool_steps';
+  /** which; default mean */
+  op?: 'mean' | 'max' | 'sum' | 'last';
+  /** operands behind the first: `lengths`, steps that a row has, an input of one id; those
+   *  behind them do not count, and a row without steps gives 0 */
+  takes?: string[];
+}
+
 export type Cell =
   | EmptyCell
   | DenseCell
@@ -693,7 +728,8 @@ export type Cell =
   | ReduceCell
   | PermuteCell
   | PickCell
-  | ValueMatmulCell;
+  | ValueMatmulCell
+  | PoolStepsCell;
 
 /** A network without its weights. */
 export interface Topology {

@@ -12,23 +12,24 @@ class Layer(Dict[str, Any]):
         if unknown:
             raise TypeError("%s: no setting %r" % (type, unknown[0]))
         super().__init__(type=type)
+        self.called = False  # with values, whose names it then keeps
         for key, value in {**settings, **common}.items():
             if value is not None:
                 self[key] = list(value) if isinstance(value, tuple) else value
 
-    def __call__(self, *values: Any) -> Any:
+    def __call__(self, *values: Any, **named: Any) -> Any:
         """What the layer gives for an Input, or for what another layer gave; several are its
-        operands (layers.Model)."""
+        operands (layers.Model). By name those that it `takes`: LSTM(8)(x, lengths=n)."""
         from ._model import call
 
-        return call(self, values)
+        return call(self, values, named)
 
 
 # Types without weights: an object in several places is as many layers.
 _WEIGHTLESS = {
     "activation", "avg_pool1", "avg_pool2", "avg_pool3", "binary", "dropout", "flatten",
-    "log_softmax", "max_pool1", "max_pool2", "max_pool3", "part", "permute", "pick", "reduce",
-    "reshape", "residual", "select", "softmax", "unary", "value_matmul",
+    "log_softmax", "max_pool1", "max_pool2", "max_pool3", "part", "permute", "pick", "pool_steps",
+    "reduce", "reshape", "residual", "select", "softmax", "unary", "value_matmul",
 }
 
 

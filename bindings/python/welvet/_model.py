@@ -59,15 +59,46 @@ def values_of(what: str, given: Sequence[Any]) -> Tuple[Value, ...]:
     return tuple(made)
 
 
-def call(layer: Layer, given: Sequence[Any]) -> Value:
-    """What a layer gives for values: several are its operands."""
+# Operands that a layer takes by name, and the states that `return_state` gives.
+_TAKES = {"rnn": ("lengths", "h0"), "gru": ("lengths", "h0"), "lstm": ("lengths", "h0", "c0"),
+          "attention": ("lengths", "mask"), "cross_attention": ("lengths", "mask"),
+          "pool_steps": ("lengths",)}
+_STATES = {"rnn": 1, "gru": 1, "lstm": 2}
+
+
+def _take(layer: Layer, named: Dict[str, Any]) -> None:
+    """Notes the operands by name of a layer, which are the same wherever it is called."""
+    kind = str(layer["type"])
+    known = _TAKES.get(kind, ())
+    for name in named:
+        if name not in known:
+            raise TypeError("%s: takes no operand %r%s" % (
+                kind, name, ": it takes " + ", ".join(known) if known else
+                ": values alone, layer(x); what is inside of it is called by itself"))
+    before = list(layer.get("takes", ())) if layer.called or layer.get("takes") else list(named)
+    if named and before != list(named):
+        raise TypeError("%s: takes %s elsewhere, %s here: a layer takes the same everywhere, in "
+                        "one order" % (kind, ", ".join(before) or "nothing by name", ", ".join(named)))
+    layer.called = True
+    if named:
+        layer["takes"] = before
+
+
+def call(layer: Layer, given: Sequence[Any], named: Optional[Dict[str, Any]] = None) -> Any:
+    """What a layer gives for values: several are its operands, the last of which come by name."""
     kind = str(layer["type"])
     if kind == "input":
         raise TypeError("an Input is a value, no layer: call a layer with it")
     if kind == "residual":
         raise TypeError("Residual() adds inside of a Sequential: here x + y does")
     operands = values_of(kind, given)
-    return Value(layer, operands, "operands" if len(operands) > 1 else "")
+    _take(layer, named or {})
+    for name, value in (named or {}).items():
+        operands += values_of("%s: %s" % (kind, name), (value,))
+    value = Value(layer, operands, "operands" if len(operands) > 1 else "")
+    if not layer.get("return_state"):
+        return value
+    return tuple(Value(Layer("part", {"index": i}, {}), (value,)) for i in range(1 + _STATES[kind]))
 
 
 def _both(op: str, a: Any, b: Any) -> Value:

@@ -28,8 +28,8 @@ __all__ = [
     "ConvTranspose3d", "CrossAttention", "Dense", "Dropout", "Each", "Embedding", "Flatten",
     "GRU", "GroupNorm", "Input", "InstanceNorm", "KMeans", "LSTM", "Layer", "LayerNorm",
     "LogSoftmax", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MixtureOfSoftmaxes", "Model",
-    "Parallel", "Part", "Permute", "Pick", "Positions", "RMSNorm", "RNN", "Reduce", "Reshape",
-    "Residual", "Select", "Sequential", "Softmax", "Standardize", "SwiGLU", "Unary",
+    "Parallel", "Part", "Permute", "Pick", "PoolSteps", "Positions", "RMSNorm", "RNN", "Reduce",
+    "Reshape", "Residual", "Select", "Sequential", "Softmax", "Standardize", "SwiGLU", "Unary",
     "ValueMatmul", "add", "average", "concat",
 ]
 
@@ -419,12 +419,12 @@ def AvgPool3d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: S
         "count_include_pad": count_include_pad}, common)
 
 
-# ---- recurrent, over (steps, features)
+# ---- recurrent, and pools, over (steps, features)
 
 
 def RNN(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
         returns: str = "all", carry: bool = False, activation: str = "tanh",
-        **common: Any) -> Layer:
+        takes: Sequence[str] = (), return_state: bool = False, **common: Any) -> Layer:
     """Elman's network over (steps, features); a row without dimensions is one step, and where rows
     are positions of a sequence (behind single ids), the next step of that. Names, layouts and
     gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are PyTorch's: `weight_ih_l0`
@@ -440,15 +440,22 @@ def RNN(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = Fa
     * `carry`: a run goes on from the state that the sequence's last run left, unless its
       position is 0; inference alone, training begins at zero.
     * `activation`: of the sum.
+    * `takes`: operands behind the first, in their order: `lengths`, steps that a row has, an
+      input of one id; behind them outputs are 0, states stay, and the reverse direction begins
+      at the last of them. `h0`: states before the first step, [stack x directions, hidden]; 0
+      where none are taken.
+    * `return_state`: the states after the last step, `h`, [stack x directions, hidden], are a
+      further operand of the output: `part` has it.
     """
     return Layer("rnn", {
         "hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional,
-        "return": returns, "carry": carry, "activation": activation}, common)
+        "return": returns, "carry": carry, "activation": activation, "takes": takes,
+        "return_state": return_state}, common)
 
 
 def GRU(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
         returns: str = "all", carry: bool = False, linear_before_reset: bool = True,
-        **common: Any) -> Layer:
+        takes: Sequence[str] = (), return_state: bool = False, **common: Any) -> Layer:
     """Gated recurrent units over (steps, features). Without `linear_before_reset` `weight_hh` and
     `bias_hh` have r and z, `weight_hn` (hidden, hidden) and `bias_hn` the rest.
 
@@ -462,14 +469,22 @@ def GRU(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = Fa
       position is 0; inference alone, training begins at zero.
     * `linear_before_reset`: the reset gate acts on the state's product, as in PyTorch; false:
       on the state, ONNX's default.
+    * `takes`: operands behind the first, in their order: `lengths`, steps that a row has, an
+      input of one id; behind them outputs are 0, states stay, and the reverse direction begins
+      at the last of them. `h0`: states before the first step, [stack x directions, hidden]; 0
+      where none are taken.
+    * `return_state`: the states after the last step, `h`, [stack x directions, hidden], are a
+      further operand of the output: `part` has it.
     """
     return Layer("gru", {
         "hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional,
-        "return": returns, "carry": carry, "linear_before_reset": linear_before_reset}, common)
+        "return": returns, "carry": carry, "linear_before_reset": linear_before_reset,
+        "takes": takes, "return_state": return_state}, common)
 
 
 def LSTM(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
-         returns: str = "all", carry: bool = False, **common: Any) -> Layer:
+         returns: str = "all", carry: bool = False, takes: Sequence[str] = (),
+         return_state: bool = False, **common: Any) -> Layer:
     """Long short-term memory over (steps, features).
 
     * `hidden`: values of a state; at least 1.
@@ -480,10 +495,28 @@ def LSTM(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = F
       after the last, directions x hidden.
     * `carry`: a run goes on from the state that the sequence's last run left, unless its
       position is 0; inference alone, training begins at zero.
+    * `takes`: operands behind the first, in their order: `lengths`, steps that a row has, an
+      input of one id; behind them outputs are 0, states stay, and the reverse direction begins
+      at the last of them. `h0`, `c0`: states before the first step, [stack x directions,
+      hidden]; 0 where none are taken.
+    * `return_state`: the states after the last step, `h` and `c`, [stack x directions, hidden],
+      are further operands of the output: `part` has them.
     """
     return Layer("lstm", {
         "hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional,
-        "return": returns, "carry": carry}, common)
+        "return": returns, "carry": carry, "takes": takes,
+        "return_state": return_state}, common)
+
+
+def PoolSteps(op: str = "mean", takes: Sequence[str] = (), **common: Any) -> Layer:
+    """One vector from the steps of a row (steps, features): their mean, maximum or sum, or the
+    last of them.
+
+    * `op`: which; one of mean, max, sum, last.
+    * `takes`: operands behind the first: `lengths`, steps that a row has, an input of one id;
+      those behind them do not count, and a row without steps gives 0.
+    """
+    return Layer("pool_steps", {"op": op, "takes": takes}, common)
 
 
 # ---- norms and noise

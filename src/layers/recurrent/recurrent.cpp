@@ -45,6 +45,15 @@ struct RecurrentConfig : LayerConfig {
     v("return", give, {.doc = "`all`: the states of all steps, [steps, directions x hidden]; "
                               "`last`: that after the last, directions x hidden",
                        .one_of = "all, last"});
+    v("carry", carry, {.doc = "a run goes on from the state that the sequence's last run left, "
+                              "unless its position is 0; inference alone, training begins at zero"});
+    if (kind == Kind::rnn)
+      v("activation", activation, {.doc = "of the sum", .one_of = "tanh, relu"});
+    if (kind == Kind::gru)
+      v("linear_before_reset", linear_before_reset,
+        {.doc = "the reset gate acts on the state's product, as in PyTorch; false: on the state, "
+                "ONNX's default"});
+    // Not written where they change nothing: a network of before has the topology it had.
     v("takes", takes,
       {.doc = kind == Kind::lstm
                   ? "operands behind the first, in their order: `lengths`, steps that a row has, "
@@ -63,14 +72,6 @@ struct RecurrentConfig : LayerConfig {
                   : "the states after the last step, `h`, [stack x directions, hidden], are a "
                     "further operand of the output: `part` has it",
        .written = return_state});
-    v("carry", carry, {.doc = "a run goes on from the state that the sequence's last run left, "
-                              "unless its position is 0; inference alone, training begins at zero"});
-    if (kind == Kind::rnn)
-      v("activation", activation, {.doc = "of the sum", .one_of = "tanh, relu"});
-    if (kind == Kind::gru)
-      v("linear_before_reset", linear_before_reset,
-        {.doc = "the reset gate acts on the state's product, as in PyTorch; false: on the state, "
-                "ONNX's default"});
   }
   std::string_view known() const { return kind == Kind::lstm ? "lengths, h0, c0" : "lengths, h0"; }
   std::int64_t runs() const { return stack * directions(); }  // each with a state of its own
