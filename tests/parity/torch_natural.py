@@ -233,6 +233,50 @@ def seq2seq_by_states(r):
 
 
 @network
+def transformer_classifier_with_lengths(r):
+    """Two blocks, the mean of the steps within the length."""
+    x, n = L.Input(6, ids=9, name="x"), L.Input(ids=7, name="n")
+    h = L.Positions()(L.Embedding(8, std=0.5)(x))
+    h = L.LayerNorm()(h + L.Attention(2, causal=False, rope=False, **ATTENTION)(h, lengths=n))
+    h = L.LayerNorm()(h + L.Attention(2, causal=True, rope=False, **ATTENTION)(h, lengths=n))
+    h = h + L.CrossAttention(2, **ATTENTION)(h, h, lengths=n)
+    model = L.Model([x, n], L.Dense(3)(L.PoolSteps()(h, lengths=n)))
+    p = {"in": nn.Embedding(9, 8), "positions": nn.Embedding(6, 8), "a": attention(8, 2), "norm_a": nn.LayerNorm(8),
+         "b": attention(8, 2), "norm_b": nn.LayerNorm(8), "c": attention(8, 2), "out": nn.Linear(8, 3)}
+
+    def forward(p, x, n):
+        hidden = torch.arange(6) >= n[:, None]
+        h = p["in"](x) + p["positions"].weight
+        h = p["norm_a"](h + p["a"](h, h, h, key_padding_mask=hidden)[0])
+        h = p["norm_b"](h + p["b"](h, h, h, key_padding_mask=hidden, attn_mask=causal(6))[0])
+        h = h + p["c"](h, h, h, key_padding_mask=hidden)[0]
+        return p["out"](h.masked_fill(hidden[:, :, None], 0).sum(1) / n[:, None])
+
+    return Case(model, p, forward, {"x": r.integers(0, 9, (24, 6)), "n": r.integers(1, 7, 24)}, r.integers(0, 3, 24))
+
+
+@network
+def causal_attention_with_a_mask(r):
+    """Of grouped keys, and of a window."""
+    x, mask = L.Input(6, 8, name="x"), L.Input(6, name="mask")
+    model = L.Model([x, mask], L.Dense(3)(L.Attention(4, kv_heads=2, window=4, rope=False)(x, mask=mask)))
+    p = {"attention": nn.ParameterDict({role: nn.Parameter(torch.zeros(rows, 8)) for role, rows in (("q", 8), ("k", 4), ("v", 4), ("o", 8))}), "out": nn.Linear(8, 3)}
+
+    def forward(p, x, mask):
+        q, k, v = (F.linear(x, p["attention"][role]).reshape(len(x), 6, -1, 2).transpose(1, 2) for role in "qkv")
+        near = torch.arange(6)[:, None] - torch.arange(6) < 4
+        seen = (mask == 0)[:, None, None, :] & ~causal(6) & near
+        k, v = k.repeat_interleave(2, 1), v.repeat_interleave(2, 1)
+        y = torch.softmax((q @ k.transpose(2, 3) / 2**0.5).masked_fill(~seen, -1e300), -1) @ v
+        return p["out"](F.linear(y.transpose(1, 2).flatten(2), p["attention"]["o"]))
+
+    mask = r.integers(0, 2, (16, 6))
+    mask[:, 0] = 0  # a query that sees nothing has NaN in PyTorch
+    mask[:, 3] = 0
+    return Case(model, p, forward, {"x": r.normal(size=(16, 6, 8)), "mask": mask}, r.normal(size=(16, 6, 3)))
+
+
+@network
 def gru_on_a_series(r):
     model = L.Sequential(L.Input(12, 1), L.GRU(6, returns="last"), L.Dense(1))
     p = {"gru": nn.GRU(1, 6, batch_first=True), "out": nn.Linear(6, 1)}

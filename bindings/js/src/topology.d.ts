@@ -149,6 +149,14 @@ export interface AttentionCell extends AnyCell {
   sub_norm?: boolean;
   /** its eps; with `sub_norm`; 1e-8 to 1; default 1e-5 */
   sub_norm_eps?: number;
+  /** probability by which a weight of a key is 0 while training, as `dropout` has it; of steps
+   *  in a row; at least 0, below 1; default 0 */
+  dropout?: number;
+  /** operands behind the first, in their order: `lengths`, steps that a row has, an input of
+   *  one id; keys behind them are not seen, and outputs are 0 there. `mask` [steps] hides keys
+   *  by a value other than 0, as `True` does in PyTorch's `key_padding_mask`; a step that sees
+   *  none gets what the output adds alone */
+  takes?: string[];
 }
 
 /** Multi-head attention of the steps of one operand [steps, features] to those of a second,
@@ -167,6 +175,12 @@ export interface CrossAttentionCell extends AnyCell {
   qkv_bias?: boolean;
   /** adds a learned vector to the output; default false */
   out_bias?: boolean;
+  /** probability by which a weight of a key is 0 while training, as `dropout` has it; at least
+   *  0, below 1; default 0 */
+  dropout?: number;
+  /** what the operands behind the second are, in their order: `mask`, or `lengths`, steps that
+   *  are attended to, an input of one id; none: a third is a `mask` */
+  takes?: string[];
 }
 
 /** Adds a vector per position to the steps of a row [steps, features], or to rows that are

@@ -86,7 +86,8 @@ def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
               rope_theta: float = 10000.0, rope_scaling: str = "none", rope_factor: float = 1.0,
               rope_low_freq_factor: float = 1.0, rope_high_freq_factor: float = 4.0,
               rope_original_positions: float = 8192.0, sub_norm: bool = False,
-              sub_norm_eps: float = 1e-05, out_std: float = 0.0, **common: Any) -> Layer:
+              sub_norm_eps: float = 1e-05, out_std: float = 0.0, dropout: float = 0.0,
+              takes: Sequence[str] = (), **common: Any) -> Layer:
     """Multi-head attention (arXiv 1706.03762) over the steps of a row (steps, features), or over
     the rows of a sequence where a row is one position, with grouped keys, a sliding window and
     rotary positions. Parameters: `q`, `k`, `v`, `o`.
@@ -114,6 +115,12 @@ def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
     * `sub_norm_eps`: its eps; with `sub_norm`; 1e-8 to 1.
     * `out_std`: standard deviation of the initial output projection; 0: 1/sqrt(its inputs); at
       least 0.
+    * `dropout`: probability by which a weight of a key is 0 while training, as `dropout` has
+      it; of steps in a row; at least 0, below 1.
+    * `takes`: operands behind the first, in their order: `lengths`, steps that a row has, an
+      input of one id; keys behind them are not seen, and outputs are 0 there. `mask` [steps]
+      hides keys by a value other than 0, as `True` does in PyTorch's `key_padding_mask`; a step
+      that sees none gets what the output adds alone.
     """
     return Layer("attention", {
         "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "window": window,
@@ -123,11 +130,13 @@ def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
         "rope_low_freq_factor": rope_low_freq_factor,
         "rope_high_freq_factor": rope_high_freq_factor,
         "rope_original_positions": rope_original_positions, "sub_norm": sub_norm,
-        "sub_norm_eps": sub_norm_eps, "out_std": out_std}, common)
+        "sub_norm_eps": sub_norm_eps, "out_std": out_std, "dropout": dropout,
+        "takes": takes}, common)
 
 
 def CrossAttention(heads: int = 1, head_dim: int = 0, qkv_bias: bool = False,
-                   out_bias: bool = False, **common: Any) -> Layer:
+                   out_bias: bool = False, dropout: float = 0.0, takes: Sequence[str] = (),
+                   **common: Any) -> Layer:
     """Multi-head attention of the steps of one operand (steps, features) to those of a second,
     (steps, features) (arXiv 1706.03762), without positions: every step sees all of them but
     those that a third operand, (steps), masks by a value other than 0, as `True` does in
@@ -139,10 +148,14 @@ def CrossAttention(heads: int = 1, head_dim: int = 0, qkv_bias: bool = False,
     * `head_dim`: values per head; 0: width / heads; 0 to 65536.
     * `qkv_bias`: adds learned vectors to queries, keys and values.
     * `out_bias`: adds a learned vector to the output.
+    * `dropout`: probability by which a weight of a key is 0 while training, as `dropout` has
+      it; at least 0, below 1.
+    * `takes`: what the operands behind the second are, in their order: `mask`, or `lengths`,
+      steps that are attended to, an input of one id; none: a third is a `mask`.
     """
     return Layer("cross_attention", {
-        "heads": heads, "head_dim": head_dim, "qkv_bias": qkv_bias,
-        "out_bias": out_bias}, common)
+        "heads": heads, "head_dim": head_dim, "qkv_bias": qkv_bias, "out_bias": out_bias,
+        "dropout": dropout, "takes": takes}, common)
 
 
 def Positions(kind: str = "learned", count: int = 0, std: float = 0.02, **common: Any) -> Layer:

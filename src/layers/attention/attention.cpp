@@ -1,5 +1,5 @@
 // Multi-head attention (Vaswani et al., arXiv 1706.03762) with grouped key/value heads, rotary positions, sliding window, q/k norm, biases.
-#include "layers/layer.h"
+#include "layers/attention/scores.h"
 
 namespace loom {
 namespace {
@@ -8,6 +8,8 @@ struct AttentionConfig : LayerConfig {
   std::int64_t heads = 1, kv_heads = 0, head_dim = 0, window = 0;
   bool causal = true, qkv_bias = false, out_bias = false, qk_norm = false, rope = true;
   bool sub_norm = false;
+  double dropout = 0;
+  Names takes;
   double sub_norm_eps = 1e-5, qk_norm_eps = 1e-6, rope_theta = 10000.0, rope_factor = 1.0, rope_low_freq_factor = 1.0, rope_high_freq_factor = 4.0, rope_original_positions = 8192, out_std = 0;
   std::string rope_scaling = "none";
   template <class V>
@@ -48,6 +50,16 @@ struct AttentionConfig : LayerConfig {
                              .written = sub_norm});
     v("sub_norm_eps", sub_norm_eps, {.doc = "its eps", .min = 1e-8, .max = 1,
                                      .only = {"sub_norm", sub_norm}, .written = sub_norm});
+    v("dropout", dropout,
+      {.doc = "probability by which a weight of a key is 0 while training, as `dropout` has it; of "
+              "steps in a row",
+       .min = 0, .below = 1, .written = dropout > 0});
+    v("takes", takes,
+      {.doc = "operands behind the first, in their order: `lengths`, steps that a row has, an "
+              "input of one id; keys behind them are not seen, and outputs are 0 there. `mask` "
+              "[steps] hides keys by a value other than 0, as `True` does in PyTorch's "
+              "`key_padding_mask`; a step that sees none gets what the output adds alone",
+       .written = !takes.empty()});
   }
 };
 
@@ -70,13 +82,18 @@ class Attention : public LayerWith<AttentionConfig> {
  public:
   std::string_view name() const override { return "attention"; }
   Works works() const override { return Works::on_steps; }
-  std::string_view crosses_rows(const LayerConfig&, const Shape& in) const override {
-    return in_row(in) ? "" : "attends to other rows";
+  bool takes_operands() const override { return true; }
+  std::string_view crosses_rows(const LayerConfig& config, const Shape& in) const override {
+    return !in_row(first_operand(in)) ? "attends to other rows"
+           : of(config).dropout > 0 ? "draws its noise by a row's place"
+                                    : "";
   }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& row, const Shape*, ChildPlanner&) const override {
     const AttentionConfig& c = of(config);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+    LOOM_TRY(check_takes(c.takes, kKeyOperands, row));
+    const Shape& in = first_operand(row);
     LOOM_TRY(expect_values(in));
     if (in.dims.size() > 2 || in.axis == Axis::channels)
       return bad("expects rows of [steps, features], or of one position, got " + in.to_string() +
@@ -90,6 +107,11 @@ class Attention : public LayerWith<AttentionConfig> {
     if (d.head_dim < 1 || d.head_dim > 65536) return bad("\"head_dim\" must be in 1..65536, got " + std::to_string(d.head_dim));
     if (c.rope && d.head_dim % 2 != 0) return bad("rotary positions need an even head_dim, got " + std::to_string(d.head_dim));
     if (c.rope) LOOM_TRY(rope_spec(c).status());
+    if (!in_row(in) && (c.dropout > 0 || !c.takes.empty()))
+      return bad(std::string(c.dropout > 0 ? "\"dropout\"" : "\"takes\"") +
+                 " is of rows of [steps, features], and rows are single positions here");
+    if (in_row(in)) LOOM_TRY(check_keys(c.takes, row, 1, in.dims[0]));
+    if (in_row(in) && by_scores(c, true)) LOOM_TRY(scores(c, d, in.dims[0]).check());
     const std::int64_t q = d.heads * d.head_dim, kv = d.kv_heads * d.head_dim;
     const double std = 1 / __builtin_sqrt(static_cast<double>(width));
     const double out_std = c.out_std > 0 ? c.out_std : 1 / __builtin_sqrt(static_cast<double>(q));
@@ -98,6 +120,7 @@ class Attention : public LayerWith<AttentionConfig> {
         {ParamSpec::product("q", q, width, std), ParamSpec::product("k", kv, width, std),
          ParamSpec::product("v", kv, width, std), ParamSpec::product("o", width, q, out_std)}};
     if (in_row(in)) plan.out.axis = Axis::steps;
+    plan.out.name.clear();
     if (c.qkv_bias) {
       plan.params.push_back({"q_bias", 1, q, Init::zeros, 0, false});
       plan.params.push_back({"k_bias", 1, kv, Init::zeros, 0, false});
@@ -112,9 +135,11 @@ class Attention : public LayerWith<AttentionConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, Visit& v, View row, View) const override {
     const AttentionConfig& c = of(config);
-    const std::int64_t steps = in_row(v.in()) ? v.in().dims[0] : 1;
+    const Shape& in = first_operand(v.in());
+    const std::int64_t steps = in_row(in) ? in.dims[0] : 1;
+    View x = operand(v.in(), row, 0);
     x = v.emit.reshape(x, x.cols / steps);
     const Dims d = dims(c, x.cols);
     const AttentionShape shape = attention_shape(c, d);
@@ -125,7 +150,12 @@ class Attention : public LayerWith<AttentionConfig> {
     const View value = v.linear("v", x, c.qkv_bias ? "v_bias" : "");
     v.keep("value", value);
     View y;
-    if (v.training || in_row(v.in())) {
+    if (in_row(in) && by_scores(c, v.learning)) {
+      const auto in_rows = [&](View all) { return v.emit.reshape(all, all.cols * steps); };
+      y = scores(c, d, steps).forward(v, in_rows(v.emit.scale(q, shape.scale)), in_rows(k),
+                                      in_rows(value), c.takes, row, 1);
+      y = v.emit.reshape(y, q.cols);
+    } else if (v.training || in_row(in)) {
       const auto out = v.emit.attention_rows(q, k, value, places.positions, shape);
       v.keep("stats", out.stats);
       y = out.y;
@@ -146,16 +176,24 @@ class Attention : public LayerWith<AttentionConfig> {
       y = v.emit.rms_norm(y, v.weight("sub_norm"), y.cols, c.sub_norm_eps);
       v.keep("normed", y);
     }
-    const View out = v.linear("o", y, c.out_bias ? "o_bias" : "");
-    return v.emit.reshape(out, out.cols * steps);
+    View out = v.linear("o", y, c.out_bias ? "o_bias" : "");
+    out = v.emit.reshape(out, out.cols * steps);
+    const std::size_t lengths = place_of(c.takes, "lengths");
+    if (lengths == 0) return out;
+    const View wide = spread_steps(v.emit, seen_steps(v.emit, operand(v.in(), row, lengths), steps),
+                                   out.cols / steps);
+    v.keep("wide", wide);
+    return only_seen(v.emit, wide, out);
   }
 
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     const AttentionConfig& c = of(config);
     const View x = v.kept("x"), y = v.kept("y");
     const Dims d = dims(c, x.cols);
-    const std::int64_t steps = in_row(v.in()) ? v.in().dims[0] : 1;
+    const Shape& in = first_operand(v.in());
+    const std::int64_t steps = in_row(in) ? in.dims[0] : 1;
     LOOM_ASSIGN(const Places places, places_of(v, x));
+    if (place_of(c.takes, "lengths") > 0) gy = only_seen(v.emit, v.kept("wide"), gy);
     gy = v.emit.reshape(gy, gy.cols / steps);
     View g = v.linear_back("o", c.sub_norm ? v.kept("normed") : y, gy, c.out_bias ? "o_bias" : "");
     if (c.sub_norm) {
@@ -163,17 +201,24 @@ class Attention : public LayerWith<AttentionConfig> {
       v.emit.rms_norm_gain(y, g, gg.to, y.cols, c.sub_norm_eps, gg.accumulate);
       g = v.emit.rms_norm_back(y, v.weight("sub_norm"), g, y.cols, c.sub_norm_eps);
     }
-    const auto grads =
-        v.emit.attention_back(v.kept("q"), v.kept("k"), v.kept("value"), places.positions,
-                              {y, v.kept("stats")}, g, attention_shape(c, d));
+    const AttentionGradients grads = attended_back(c, v, g, places, d, steps);
     const View gq = project_back(c, v, "q", grads.q, x, d.head_dim, places),
                gk = project_back(c, v, "k", grads.k, x, d.head_dim, places);
     const View gx =
         v.emit.add(v.emit.add(gq, gk), v.linear_back("v", x, grads.v, c.qkv_bias ? "v_bias" : ""));
-    return v.emit.reshape(gx, gx.cols * steps);
+    return joined_gradients(v.emit, v.in(), {v.emit.reshape(gx, gx.cols * steps)});
   }
 
  private:
+  // Whether what is seen is more than the fused attention knows: behind its own position a query
+  // sees none, whatever the length.
+  static bool by_scores(const AttentionConfig& c, bool learning) {
+    return place_of(c.takes, "mask") > 0 || (place_of(c.takes, "lengths") > 0 && !c.causal) ||
+           (learning && c.dropout > 0);
+  }
+  static Scores scores(const AttentionConfig& c, const Dims& d, std::int64_t steps) {
+    return {steps, steps, d.heads, d.kv_heads, d.head_dim, c.causal, c.window, c.dropout};
+  }
   static AttentionShape attention_shape(const AttentionConfig& c, const Dims& d) {
     return {d.heads, d.kv_heads, d.head_dim, c.window, c.causal, 1 / __builtin_sqrt(static_cast<double>(d.head_dim))};
   }
@@ -184,8 +229,23 @@ class Attention : public LayerWith<AttentionConfig> {
     View positions;
     std::int64_t most;
   };
+  static AttentionGradients attended_back(const AttentionConfig& c, Visit& v, View g,
+                                          const Places& places, const Dims& d,
+                                          std::int64_t steps) {
+    const AttentionShape shape = attention_shape(c, d);
+    if (!in_row(first_operand(v.in())) || !by_scores(c, v.learning))
+      return v.emit.attention_back(v.kept("q"), v.kept("k"), v.kept("value"), places.positions,
+                                   {v.kept("y"), v.kept("stats")}, g, shape);
+    const Scores s = scores(c, d, steps);
+    const AttentionGradients by_head = s.backward(v, v.emit.reshape(g, g.cols * steps));
+    const auto rows = [&](View one, std::int64_t heads) {
+      return v.emit.reshape(s.to_steps(v.emit, one, steps, heads), one.cols / steps);
+    };
+    return {v.emit.scale(rows(by_head.q, d.heads), shape.scale), rows(by_head.k, d.kv_heads),
+            rows(by_head.v, d.kv_heads)};
+  }
   static Result<Places> places_of(Visit& v, View x) {
-    const Shape& in = v.in();
+    const Shape& in = first_operand(v.in());
     if (in_row(in)) return Places{v.emit.steps(v.emit.rows(x), in.dims[0]), in.dims[0]};
     const View positions = v.positions();
     if (v.emit.rows(positions) != v.emit.rows(x))
