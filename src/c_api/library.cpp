@@ -56,7 +56,7 @@ int32_t loom_info(loom_bytes* info, loom_error* error) {
     json.set("dtypes", std::move(dtypes));
     json.set("formats", std::move(formats));
     json.set("layers", std::move(layers));
-    json.set("embedded_model", !embedded_model().empty());
+    json.set("embedded_model", has_embedded_model());
     *info = new_json(json);
     return {};
   });

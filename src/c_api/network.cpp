@@ -231,19 +231,21 @@ int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* er
         if (shape.axis == Axis::steps || shape.axis == Axis::channels)
           json.set("axis", shape.axis == Axis::steps ? "steps" : "channels");
       };
-      described(input, n.input());
-      if (n.input().ids == 0 && input_type(n) == ValueType::f64) input.set("dtype", "f64");
-      if (!n.input().parts.empty()) {
+      const auto with_parts = [&](Json& json, const Shape& shape) {
+        described(json, shape);
+        if (shape.parts.empty()) return;
         Json parts = Json::array();
-        for (const Shape& part : n.input().parts) {
+        for (const Shape& part : shape.parts) {
           Json one = Json::object();
           one.set("name", part.name);
           described(one, part);
           parts.push(std::move(one));
         }
-        input.set("parts", std::move(parts));
-      }
-      described(output, n.output());
+        json.set("parts", std::move(parts));
+      };
+      with_parts(input, n.input());
+      if (n.input().ids == 0 && input_type(n) == ValueType::f64) input.set("dtype", "f64");
+      with_parts(output, n.output());
       json.set("version", n.version());
       json.set("depth", n.depth());
       json.set("rows", n.rows());

@@ -445,8 +445,11 @@ Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>&
 }
 
 ClassAxis Network::class_axis() const {
-  const Shape& out = output();
-  if (version_ == 1 || out.dims.size() < 2) return {1, out.width, false};
+  return version_ == 1 ? ClassAxis{1, output().width, false} : loom::class_axis(output());
+}
+
+ClassAxis class_axis(const Shape& out) {
+  if (out.dims.size() < 2) return {1, out.width, false};
   const bool first = out.axis == Axis::channels;
   const std::int64_t classes = first ? out.dims.front() : out.dims.back();
   return {out.width / classes, classes, first};
@@ -460,6 +463,25 @@ std::int64_t Network::joined_parts(std::size_t cell,
     if (version_ >= 2 && s.axis == Axis::steps && s.width > 0) return s.width / s.dims.back();
   }
   return 1;
+}
+
+// The names of the output's parts, one for each.
+Status Network::name_outputs() {
+  const std::vector<std::string>& names = outputs_by_name;
+  Shape& out = outputs_.back();
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i].empty() || std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i),
+                                      names[i]) != names.begin() + static_cast<std::ptrdiff_t>(i))
+      return bad("outputs: each has a name of its own, got \"" + names[i] + "\"" +
+                 (names[i].empty() ? "" : " twice"));
+  if (names.empty() && !out.parts.empty())
+    return bad("the network's output are several operands, " + out.to_string() +
+               ": name them by \"outputs\", or join them by concat");
+  if (names.size() != out.parts.size())
+    return bad("outputs: " + std::to_string(names.size()) + " names, and the last cell hands on " +
+               out.to_string() + ": give one for each operand of its \"merge\"");
+  for (std::size_t i = 0; i < names.size(); ++i) out.parts[i].name = names[i];
+  return {};
 }
 
 Status Network::plan(std::int64_t max_values) {
@@ -480,9 +502,7 @@ Status Network::plan(std::int64_t max_values) {
     if (!nodes_[target].type || (target != i && passes(i))) continue;
     LOOM_ASSIGN(outputs_[i], plan_run(target, *shape, where()));
   }
-  if (!output().parts.empty())
-    return bad("the network's output are several operands, " + output().to_string() +
-               ": a row of an output is one; join them by concat");
+  LOOM_TRY(name_outputs());
   if (head >= static_cast<std::int64_t>(nodes_.size())) return bad("head: cell " + std::to_string(head) + " is outside of the grid");
   std::int64_t left = max_values;
   for (const NamedParam& p : params()) {

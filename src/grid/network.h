@@ -71,6 +71,9 @@ struct ClassAxis {
   std::int64_t places = 1, classes = 0;
   bool first = false;
 };
+// Of an output, or of one of its parts: the last dimension holds the classes, of channels the
+// first.
+ClassAxis class_axis(const Shape& out);
 
 class Network {
  public:
@@ -104,8 +107,7 @@ class Network {
   // Of the last cell.
   const Shape& output() const { return outputs_.back(); }
   const Shape& output(std::size_t cell) const { return outputs_[cell]; }
-  // Of the output: the last dimension holds the classes, of channels the first (in topologies of
-  // version 1 the whole row did).
+  // Of the output (in topologies of version 1 the whole row are the classes).
   ClassAxis class_axis() const;
 
   std::size_t index(const Coordinate& c) const { return static_cast<std::size_t>(((c.z * rows_ + c.y) * cols_ + c.x) * layers_ + c.l); }
@@ -151,6 +153,8 @@ class Network {
 
   // The cell from which on only selected rows matter (a language model's last norm); -1: none.
   std::int64_t head = -1;
+  // Names of the output's parts (Shape::parts), where it has several. plan() checks them.
+  std::vector<std::string> outputs_by_name;
 
   // Random parameters from a seed: each element depends on (seed, path, index) alone.
   Status initialize(std::uint64_t seed);
@@ -188,6 +192,7 @@ class Network {
   Result<Shape> merged(std::size_t cell, const std::vector<std::int64_t>& arrivals) const;
   Node* find_node(std::string_view path);
   Status resolve_ties();
+  Status name_outputs();
   Json node_json(const Node& node) const;
 
   std::int64_t depth_ = 0, rows_ = 0, cols_ = 0, layers_ = 0;

@@ -327,6 +327,9 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
     if (!n.contains(at)) return bad("topology: head " + at.to_string() + " is outside of the grid");
     n.head = static_cast<std::int64_t>(n.index(at));
   }
+  if (!c.outputs.empty() && version == 1)
+    return bad("topology: \"outputs\" are of version 2 of topologies");
+  n.outputs_by_name = c.outputs;
   LOOM_TRY(n.plan(max_values));
   return n;
 }
@@ -392,6 +395,8 @@ Json Network::to_json() const {
   t.set("layers_per_cell", layers_);
   t.set("input", input_json(input_));
   if (head >= 0) t.set("head", loom::to_json(coordinate(static_cast<std::size_t>(head))));
+  if (!outputs_by_name.empty())
+    t.set("outputs", Json(Json::Array(outputs_by_name.begin(), outputs_by_name.end())));
   Json cells = Json::array();
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];

@@ -41,6 +41,7 @@ struct InputConfig {
 
 struct TopologyConfig {
   std::string format = "loom-topology", name;
+  std::vector<std::string> outputs;
   std::int64_t version = 1, depth = 1, rows = 1, cols = 1, layers_per_cell = 1;
   JsonPart input{"input"}, head{"coordinate"}, cells{"cells"};
   template <class V>
@@ -64,6 +65,10 @@ struct TopologyConfig {
     v("input", input, {.doc = "what arrives: rows of values, or of ids", .required = true});
     v("head", head, {.doc = "from this cell on a session runs only the rows it was asked for (a "
                             "language model's last norm)"});
+    v("outputs", outputs,
+      {.doc = "names of the operands that arrive at the last cell, which hands them on (its `merge` "
+              "is `operands`): a row of the output is all of them side by side, in this order, and "
+              "each has a loss of its own (version 2)"});
     v("cells", cells, {.doc = "those that are not empty; an empty cell passes its input on",
                        .required = true});
   }

@@ -5,8 +5,7 @@
 namespace loom {
 
 Result<SourcePtr> embedded_source() {
-  const auto bytes = embedded_model();
-  if (bytes.empty()) return Status(Code::not_found, "this build has no embedded model: models/embedded.entity was absent when it was configured");
+  LOOM_ASSIGN(const auto bytes, embedded_model());
   return source_from_view(bytes, std::string(kEmbeddedModel));
 }
 

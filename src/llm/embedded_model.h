@@ -13,7 +13,7 @@ namespace loom {
 // What load_model and its kin know it by; a folder of this name is "./embedded".
 inline constexpr std::string_view kEmbeddedModel = "embedded";
 
-// Its .entity file, where it lies in memory. not_found in a build without one.
+// Its .entity file. not_found in a build without one.
 Result<SourcePtr> embedded_source();
 
 // A story from its beginning: temperature 0.7 and nothing else, to its end or 300 tokens. Same seed, same story, everywhere. `on_text`, where

@@ -37,10 +37,10 @@ TEST(EmbeddedModel, greedy_ids_are_pinned_for_every_isa_and_number_of_threads) {
   }
 }
 
-TEST(EmbeddedModel, runs_from_where_it_lies) {
+TEST(EmbeddedModel, runs_from_where_it_was_unpacked) {
   auto model = load_model("embedded");
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  const auto file = embedded_model();
+  const auto file = *embedded_model();
   int packed = 0;
   for (const Network::NamedParam& p : model->network.params()) {
     if (p.tied || p.param->store->has_master()) continue;

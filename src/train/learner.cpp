@@ -41,23 +41,21 @@ View slope_of(Emit& emit, const HeadSpec& head, View y, View target) {
   return emit.mse_back(y, target);
 }
 
+// A row of logits for each place that has a class, and back.
+View by_place(Emit& emit, View y, const HeadSpec& head) {
+  const auto [places, classes, first] = head.axis;
+  if (head.places() == 1) return y;
+  return first ? emit.transpose(y, {1, 1, 1, classes, places}, {0, 1, 2, 4, 3}, classes)
+               : emit.reshape(y, classes);
+}
+View by_row(Emit& emit, View gy, const HeadSpec& head, std::int64_t cols) {
+  const auto [places, classes, first] = head.axis;
+  if (head.places() == 1) return gy;
+  return first ? emit.transpose(gy, {1, 1, 1, places, classes}, {0, 1, 2, 4, 3}, cols)
+               : emit.reshape(gy, cols);
+}
+
 }  // namespace
-
-Result<Loss> parse_loss(std::string_view text) {
-  const auto found = std::find(std::begin(kLossNames), std::end(kLossNames), text);
-  if (found != std::end(kLossNames)) return static_cast<Loss>(found - std::begin(kLossNames));
-  return bad("unknown loss \"" + std::string(text) + "\": one of mse, cross_entropy, mae, huber, bce");
-}
-
-std::string class_refusal(double value, std::int64_t classes, std::int64_t ignored) {
-  std::string text = " is " + (is_class(value) ? std::to_string(static_cast<std::int64_t>(value))
-                                               : format_double(value));
-  text += ": a class is a whole number from 0 to ";
-  text += std::to_string(classes - 1) + ", or " + std::to_string(ignored);
-  text += ", which is not counted (\"ignore\")";
-  if (value == -1) text += "; make labels -1 and +1 the classes 0 and 1, or give \"ignore\": -1";
-  return text;
-}
 
 Result<Learner> Learner::create(Network& network, ThreadPool& pool, const LearnerOptions& options) {
   if (options.max_rows < 1 || options.max_rows > INT32_MAX) return bad("max_rows must be in 1..2^31-1");
@@ -87,7 +85,8 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   LOOM_ASSIGN(const View y, emitter.forward(x));
   if (emit.type(y) != ValueType::f32 && emit.type(y) != ValueType::f64) return bad("the network has no layers");
 
-  LOOM_ASSIGN(View gy, learner.emit_heads(emit, y, rows));
+  LOOM_TRY(resolve_heads(network, learner.options_.heads));
+  LOOM_ASSIGN(View gy, learner.emit_losses(emit, y, rows));
   if (options.fp8) gy = emit.channel_affine(gy, emit.convert(emit.input("loss_scale", ValueType::f32, Rows{}, 1), emit.type(gy)), {}, gy.cols);
   LOOM_TRY(emitter.backward(gy));
   learner.gradients_ = emitter.gradients();
@@ -151,77 +150,95 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   learner.squares_ = p.find(BufferKind::output, "", "gradient_squares");
   learner.set_loss_scale(1);
   for (std::size_t i = 0; i < options.heads.size(); ++i) {
-    learner.head_targets_.push_back(p.find(BufferKind::input, "", "target" + std::to_string(i)));
-    learner.head_losses_.push_back(p.find(BufferKind::output, "", "loss" + std::to_string(i)));
+    const std::string number = std::to_string(i);
+    learner.head_targets_.push_back(p.find(BufferKind::input, "", "target" + number));
+    learner.head_losses_.push_back(p.find(BufferKind::output, "", "loss" + number));
+    learner.head_weights_.push_back(p.find(BufferKind::input, "", "weights" + number));
   }
   learner.width_ = in.width;
   learner.classes_ = network.class_axis();
   learner.target_width_ = network.output().width;
   if (!options.heads.empty()) learner.target_width_ = 0;
-  for (const HeadSpec& head : options.heads) learner.target_width_ += head.targets();
+  for (const HeadSpec& head : learner.options_.heads) learner.target_width_ += head.targets();
   return learner;
 }
 
-// The losses of all heads and what a step reports of them; returns the gradient of the output.
-Result<View> Learner::emit_heads(Emit& emit, View y, Rows rows) {
+// The losses and what a step reports of them; returns the gradient of the output.
+Result<View> Learner::emit_losses(Emit& emit, View y, Rows rows) {
+  const ValueType type = emit.type(y);
+  emit.set_segment(Segment::loss);
+  if (!options_.heads.empty()) return emit_heads(emit, y, rows);
+  const HeadSpec only{"",
+                      y.cols,
+                      options_.loss,
+                      options_.delta,
+                      1,
+                      takes_classes(options_.loss) ? network_->class_axis() : ClassAxis{}};
+  const std::int64_t cols = y.cols;
+  y = by_place(emit, y, only);
+  rows.constant *= only.places();
+  const View target = emit.input("target", takes_classes(only.loss) ? ValueType::i32 : type, rows,
+                                 takes_classes(only.loss) ? 1 : cols);
+  const bool any = options_.weighted || !options_.class_weights.empty();
+  const View weights = any ? emit.input("weights", type, rows, 1) : View{};
+  emit.sum_rows(weighed(emit, loss_of(emit, only, y, target), weights),
+                emit.output("loss", type, Rows{}, 1));
+  emit.set_segment(Segment::backward);
+  View gy = weighed(emit, slope_of(emit, only, y, target), weights);
+  if (options_.loss_weight != 1) gy = emit.scale(gy, options_.loss_weight);
+  return by_row(emit, gy, only, cols);
+}
+
+// Of one head, whose part of y begins at a column. Classes have weights: what is not counted leaves
+// the mean to the others (put_head).
+Learner::LossViews Learner::emit_head(Emit& emit, View y, Rows rows, std::size_t head,
+                                      std::int64_t column) {
+  const HeadSpec& h = options_.heads[head];
+  const ValueType type = emit.type(y);
+  const bool classes = takes_classes(h.loss);
+  const std::string number = std::to_string(head);
+  rows.constant *= h.places();
+  LossViews views{by_place(emit, Emit::slice(y, column, h.columns), h), {}, {}, column};
+  views.target = emit.input("target" + number, classes ? ValueType::i32 : type, rows,
+                            classes ? 1 : h.columns);
+  if (classes || options_.weighted)
+    views.weights = emit.input("weights" + number, type, rows, 1);
+  return views;
+}
+
+View Learner::emit_heads(Emit& emit, View y, Rows rows) {
   const ValueType type = emit.type(y);
   const std::vector<HeadSpec>& heads = options_.heads;
-  const HeadSpec only{"", y.cols, options_.loss, options_.delta, 1};
-  std::int64_t columns = 0;
-  for (const HeadSpec& head : heads) columns += head.columns;
-  if (!heads.empty() && columns != y.cols) return bad("the heads have " + std::to_string(columns) + " columns, the network gives " + std::to_string(y.cols));
-  if (!heads.empty() && network_->version() >= 2 && network_->output().dims.size() > 1)
-    return bad("heads are parts of a row of values, the network gives " +
-               network_->output().to_string() + ": end with a flatten");
-  auto target_of = [&](const HeadSpec& head, const std::string& name) {
-    const bool classes = takes_classes(head.loss);
-    return emit.input(name, classes ? ValueType::i32 : type, rows, head.targets());
-  };
-  const auto weights_of_rows = [&] {
-    const bool any = options_.weighted || !options_.class_weights.empty();
-    return any ? emit.input("weights", type, rows, 1) : View{};
-  };
-  emit.set_segment(Segment::loss);
-  if (heads.empty()) {
-    // A row of logits for each place that has a class.
-    const ClassAxis axis = takes_classes(only.loss) ? network_->class_axis() : ClassAxis{};
-    const std::int64_t cols = y.cols, places = axis.places, classes = axis.classes;
-    if (places > 1) {
-      rows.constant *= places;
-      y = axis.first ? emit.transpose(y, {1, 1, 1, classes, places}, {0, 1, 2, 4, 3}, classes)
-                     : emit.reshape(y, classes);
-    }
-    const View target = target_of(only, "target"), weights = weights_of_rows();
-    emit.sum_rows(weighed(emit, loss_of(emit, only, y, target), weights),
-                  emit.output("loss", type, Rows{}, 1));
-    emit.set_segment(Segment::backward);
-    View gy = weighed(emit, slope_of(emit, only, y, target), weights);
-    if (options_.loss_weight != 1) gy = emit.scale(gy, options_.loss_weight);
-    if (places == 1) return gy;
-    return axis.first ? emit.transpose(gy, {1, 1, 1, places, classes}, {0, 1, 2, 4, 3}, cols)
-                      : emit.reshape(gy, cols);
-  }
-  std::vector<View> outputs, targets;
-  View total;
-  const View weights = weights_of_rows();
-  std::int64_t column = 0;
+  std::vector<LossViews> views;
+  View of_rows, of_places;  // sums of heads with one place a row, row by row, and of the others
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    outputs.push_back(Emit::slice(y, column, heads[i].columns));
-    targets.push_back(target_of(heads[i], "target" + std::to_string(i)));
-    column += heads[i].columns;
-    const View losses = weighed(emit, loss_of(emit, heads[i], outputs[i], targets[i]), weights);
-    emit.sum_rows(losses, emit.output("loss" + std::to_string(i), type, Rows{}, 1));
-    const View weighted = emit.scale(losses, heads[i].weight);
-    total = total.valid() ? emit.add(total, weighted) : weighted;
+    const LossViews v = emit_head(emit, y, rows, i, i ? views[i - 1].column + heads[i - 1].columns : 0);
+    views.push_back(v);
+    const View losses = weighed(emit, loss_of(emit, heads[i], v.y, v.target), v.weights);
+    const View sum = emit.output("loss" + std::to_string(i), type, Rows{}, 1);
+    emit.sum_rows(losses, sum);
+    View& total = heads[i].places() == 1 ? of_rows : of_places;
+    const View share = emit.scale(heads[i].places() == 1 ? losses : sum, heads[i].weight);
+    total = total.valid() ? emit.add(total, share) : share;
   }
-  emit.sum_rows(total, emit.output("loss", type, Rows{}, 1));
+  const View all = emit.output("loss", type, Rows{}, 1);
+  if (!of_places.valid()) {
+    emit.sum_rows(of_rows, all);
+  } else {
+    if (of_rows.valid()) {
+      const View sum = emit.temp(type, Rows{}, 1);
+      emit.sum_rows(of_rows, sum);
+      of_places = emit.add(of_places, sum);
+    }
+    emit.copy_to(of_places, all);
+  }
   emit.set_segment(Segment::backward);
   const View gy = emit.temp(type, rows, y.cols);
-  column = 0;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    const View slope = weighed(emit, slope_of(emit, heads[i], outputs[i], targets[i]), weights);
-    emit.copy_to(emit.scale(slope, heads[i].weight), Emit::slice(gy, column, heads[i].columns));
-    column += heads[i].columns;
+    const LossViews& v = views[i];
+    const View slope = weighed(emit, slope_of(emit, heads[i], v.y, v.target), v.weights);
+    emit.copy_to(emit.scale(by_row(emit, slope, heads[i], heads[i].columns), heads[i].weight),
+                 Emit::slice(gy, v.column, heads[i].columns));
   }
   return gy;
 }
@@ -365,33 +382,69 @@ void Learner::count(std::int64_t at, std::size_t row, std::int32_t class_of) {
 }
 
 Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
-  const bool heads = !options_.heads.empty();
-  if (!heads && takes_classes(options_.loss))
+  const std::vector<HeadSpec>& heads = options_.heads;
+  if (heads.empty() && takes_classes(options_.loss))
     return bad("the loss takes classes, got target values");
   if (static_cast<std::int64_t>(target.size()) != n * target_width_)
     return bad("expects targets of " + std::to_string(target_width_) + " values for each of " +
                std::to_string(n) + " rows, got " + std::to_string(target.size()));
   LOOM_TRY(check_weights(static_cast<std::size_t>(n)));
   counted_ = 0, weight_ = 0;
+  HeadSums sums = sums_;
+  if (sums.heads.empty()) add_to(sums, target, given_weights_);
   for (std::int64_t r = 0; r < n; ++r) {
     const float* t = target.data() + r * target_width_;
     count(r, static_cast<std::size_t>(r), 0);
-    if (!heads) put_row(target_, r, {t, static_cast<std::size_t>(target_width_)});
-    for (std::size_t i = 0; i < options_.heads.size(); ++i) {
-      const HeadSpec& head = options_.heads[i];
-      if (!takes_classes(head.loss)) {
-        put_row(head_targets_[i], r, {t, static_cast<std::size_t>(head.columns)});
-      } else {
-        auto number = class_of(static_cast<double>(*t), head.columns);
-        if (!number.ok())
-          return bad("head " + quoted_name(head, i) + ", row " + std::to_string(r) +
-                     number.status().message());
-        executor_->row<std::int32_t>(head_targets_[i], r)[0] = *number;
-      }
-      t += head.targets();
-    }
+    if (heads.empty()) put_row(target_, r, {t, static_cast<std::size_t>(target_width_)});
+    for (std::size_t i = 0; i < heads.size(); t += heads[i++].targets())
+      LOOM_TRY(put_head(i, r, t, sums.heads[i] > 0 ? sums.rows / sums.heads[i] : 0));
   }
   return {};
+}
+
+// A head's targets of a row. `share`: the rows' weights over those of the head's places that count,
+// so that the sum of its losses over the rows' weights is its mean.
+Status Learner::put_head(std::size_t head, std::int64_t row, const float* target, double share) {
+  const HeadSpec& h = options_.heads[head];
+  const double weight =
+      given_weights_.empty() ? 1.0 : static_cast<double>(given_weights_[static_cast<std::size_t>(row)]);
+  const auto weigh = [&](std::int64_t at, double by) {
+    const float rounded = static_cast<float>(by);
+    if (head_weights_[head] != kNone) put_row(head_weights_[head], at, {&rounded, 1});
+  };
+  if (!takes_classes(h.loss)) {
+    put_row(head_targets_[head], row, {target, static_cast<std::size_t>(h.columns)});
+    weigh(row, weight);
+    return {};
+  }
+  for (std::int64_t p = 0; p < h.axis.places; ++p) {
+    auto number = class_of(static_cast<double>(target[p]), h.axis.classes);
+    if (!number.ok())
+      return bad("head " + quoted_name(h, head) + ", row " + std::to_string(row) +
+                 number.status().message());
+    const std::int64_t at = row * h.axis.places + p;
+    executor_->row<std::int32_t>(head_targets_[head], at)[0] = *number;
+    weigh(at, *number < 0 ? 0 : weight * share);
+  }
+  return {};
+}
+
+void Learner::add_to(HeadSums& sums, std::span<const float> target,
+                     std::span<const float> weights) const {
+  sums.heads.resize(options_.heads.size());
+  const std::size_t width = static_cast<std::size_t>(target_width_);
+  for (std::size_t r = 0; r * width < target.size() && !sums.heads.empty(); ++r) {
+    const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[r]);
+    const float* t = target.data() + r * width;
+    sums.rows += weight;
+    for (std::size_t i = 0; i < sums.heads.size(); ++i) {
+      const HeadSpec& h = options_.heads[i];
+      for (std::int64_t p = 0; p < h.places(); ++p)
+        if (!takes_classes(h.loss) || t[p] != static_cast<float>(options_.ignore))
+          sums.heads[i] += weight;
+      t += h.targets();
+    }
+  }
 }
 
 // As the program has it: -1 is not counted.

@@ -15,15 +15,9 @@
 #include "grid/network.h"
 #include "ops/executor.h"
 #include "train/data/data.h"
+#include "train/loss.h"
 
 namespace loom {
-
-enum class Loss : std::uint8_t { mse, cross_entropy, mae, huber, bce };
-inline constexpr std::string_view kLossNames[] = {"mse", "cross_entropy", "mae", "huber", "bce"};
-inline std::string_view name(Loss loss) { return kLossNames[static_cast<std::size_t>(loss)]; }
-Result<Loss> parse_loss(std::string_view text);
-// The loss takes a class per row, not a value per column.
-constexpr bool takes_classes(Loss loss) { return loss == Loss::cross_entropy; }
 
 enum class OptimizerKind : std::uint8_t { sgd, adamw, rmsprop, lion };
 inline constexpr std::string_view kOptimizerNames[] = {"sgd", "adamw", "rmsprop", "lion"};
@@ -40,19 +34,11 @@ struct OptimizerSpec {
   double clip_norm = 0.0;     // of the mean gradient; 0: none
 };
 
-// One of several losses: of so many columns of the output, in their order. Targets are values, side
-// by side in the order of the heads: as many as the columns, or one, the number of the class, for
-// cross_entropy.
-struct HeadSpec {
-  std::string name;
-  std::int64_t columns = 0;
-  Loss loss = Loss::mse;
-  double delta = 1.0, weight = 1.0;
-  std::int64_t targets() const { return takes_classes(loss) ? 1 : columns; }
+// Weights of rows, and of each head's places that have a loss, by which its mean is taken.
+struct HeadSums {
+  double rows = 0;
+  std::vector<double> heads;
 };
-
-// Why a class is none, to stand behind its place: " is -1: a class is a whole number ...".
-std::string class_refusal(double value, std::int64_t classes, std::int64_t ignored);
 
 struct LearnerOptions {
   Loss loss = Loss::mse;
@@ -93,6 +79,10 @@ class Learner {
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::int32_t> target);
   // One micro-batch of tokens: positions ascend from 0 in each sequence.
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions, std::span<const std::int32_t> target);
+  // Adds rows' targets, as batch() takes them, to sums; and the sums of the whole step of which the
+  // next micro-batches are parts. None: a micro-batch is the step.
+  void add_to(HeadSums& sums, std::span<const float> target, std::span<const float> weights) const;
+  void set_sums(HeadSums sums) { sums_ = std::move(sums); }
   // Forward, loss and backward of micro-batch number `micro`.
   Status accumulate(std::int64_t micro = 0);
   // So many updates are done already (a training goes on): noise of the next ones.
@@ -131,7 +121,13 @@ class Learner {
  private:
   Learner() = default;
   void emit_update(Emit& emit);
-  Result<View> emit_heads(Emit& emit, View y, Rows rows);
+  struct LossViews {
+    View y, target, weights;  // a row for each place that has a loss
+    std::int64_t column;
+  };
+  Result<View> emit_losses(Emit& emit, View y, Rows rows);
+  View emit_heads(Emit& emit, View y, Rows rows);
+  LossViews emit_head(Emit& emit, View y, Rows rows, std::size_t head, std::int64_t column);
   double read_loss(BufferId buffer);
   Status prepare();  // the weights, where an update has moved them
   Status rows(std::int64_t n);
@@ -141,6 +137,7 @@ class Learner {
   void count(std::int64_t at, std::size_t row, std::int32_t class_of);
   View weighed(Emit& emit, View x, View weights) const;
   Status put_targets(std::int64_t n, std::span<const float> target);
+  Status put_head(std::size_t head, std::int64_t row, const float* target, double share);
   Status check_ids(std::span<const std::uint32_t> ids) const;
   Result<std::int32_t> class_of(double value, std::int64_t classes) const;
   Status put_targets(std::int64_t n, std::span<const std::int32_t> target);
@@ -153,7 +150,8 @@ class Learner {
   std::vector<NetworkEmitter::Gradient> gradients_;
   std::vector<NetworkEmitter::Average> averages_;
   std::vector<Moment> moments_;
-  std::vector<BufferId> head_targets_, head_losses_;
+  std::vector<BufferId> head_targets_, head_losses_, head_weights_;
+  HeadSums sums_;
   RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;
   BufferId weights_ = kNone, x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone,
            scale_ = kNone, squares_ = kNone;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/escape.h"
 #include "base/math/exact_math.h"
 
 namespace loom {
@@ -66,6 +67,11 @@ Json Metrics::to_json() const {
     }
     json.set("confusion", std::move(table));
   }
+  if (!heads.empty()) {
+    Json by_name = Json::object();
+    for (const auto& [name, metrics] : heads) by_name.set(name, metrics.to_json());
+    json.set("heads", std::move(by_name));
+  }
   return json;
 }
 
@@ -74,6 +80,7 @@ std::string Metrics::to_text() const {
   if (has_accuracy) text += "  accuracy " + short_number(accuracy);
   if (has_errors) text += "  mae " + short_number(mae);
   if (has_r2) text += "  r2 " + short_number(r2);
+  for (const auto& [name, metrics] : heads) text += "  " + escaped(name) + ": " + metrics.to_text();
   return text;
 }
 
@@ -158,44 +165,64 @@ Result<Evaluator> Evaluator::create(Network& network, const DataSource& data, Th
   return Evaluator(std::move(session), data, judged, network);
 }
 
-// Every place of every row of the last run, of the samples from `first` on.
-Status Evaluator::count(MetricsCounter& counter, const Batch& batch, std::int64_t first) {
-  const auto columns = static_cast<std::size_t>(columns_),
-             places = static_cast<std::size_t>(axis_.places);
-  std::vector<float> place(columns);
+// Every head of every row of the last run, of the samples from `first` on.
+Status Evaluator::count(std::vector<MetricsCounter>& counters, const Batch& batch,
+                        std::int64_t first) {
+  const std::span<const float> values(batch.values);
+  std::size_t target = 0;
   for (std::size_t r = 0; r < static_cast<std::size_t>(batch.rows); ++r) {
-    const std::span<const float> y = session_.output(static_cast<std::int64_t>(r));
-    const double of_row = batch.weights.empty() ? 1.0 : static_cast<double>(batch.weights[r]);
-    if (!takes_classes(options_.loss)) {
-      counter.add(y, std::span<const float>(batch.values).subspan(r * columns, columns), of_row);
-      continue;
+    std::span<const float> y = session_.output(static_cast<std::int64_t>(r));
+    const double weight = batch.weights.empty() ? 1.0 : static_cast<double>(batch.weights[r]);
+    // A sequence of tokens is a run of its own.
+    const std::int64_t sample = first + (batch.positions.empty() ? static_cast<std::int64_t>(r) : 0);
+    for (std::size_t i = 0; i < heads_.size(); ++i) {
+      const HeadSpec& head = heads_[i];
+      const auto columns = static_cast<std::size_t>(head.columns);
+      const auto class_at = [&](std::size_t p) -> std::int64_t {
+        return options_.heads.empty() ? batch.classes[target + p]
+                                      : static_cast<std::int64_t>(values[target + p]);
+      };
+      if (takes_classes(head.loss))
+        LOOM_TRY(count_classes(counters[i], head, y.first(columns), class_at, weight, sample));
+      else
+        counters[i].add(y.first(columns), values.subspan(target, columns), weight);
+      y = y.subspan(columns);
+      target += static_cast<std::size_t>(head.targets());
     }
-    for (std::size_t p = 0; p < places; ++p) {
-      const std::int32_t number = batch.classes[r * places + p];
-      if (number == options_.ignore) continue;
-      if (number < 0 || number >= columns_) {
-        // A sequence of tokens is a run of its own.
-        const std::int64_t sample =
-            first + (batch.positions.empty() ? static_cast<std::int64_t>(r) : 0);
-        return Status(Code::invalid_argument,
-                      "classes, row " + std::to_string(data_->row_of(sample)) +
-                          class_refusal(number, columns_, options_.ignore));
-      }
-      for (std::size_t c = 0; c < columns; ++c)
-        place[c] = y[axis_.first ? c * places + p : p * columns + c];
-      const double weight =
-          options_.class_weights.empty()
-              ? of_row
-              : of_row * options_.class_weights[static_cast<std::size_t>(number)];
-      counter.add(place, number, weight);
-    }
+  }
+  return {};
+}
+
+// Every place of a head's row.
+Status Evaluator::count_classes(MetricsCounter& counter, const HeadSpec& head,
+                                std::span<const float> y,
+                                const std::function<std::int64_t(std::size_t)>& target,
+                                double weight, std::int64_t sample) {
+  const auto places = static_cast<std::size_t>(head.axis.places),
+             classes = static_cast<std::size_t>(head.axis.classes);
+  std::vector<float> place(classes);
+  for (std::size_t p = 0; p < places; ++p) {
+    const std::int64_t number = target(p);
+    if (number == options_.ignore) continue;
+    if (number < 0 || number >= head.axis.classes)
+      return Status(Code::invalid_argument,
+                    "classes, row " + std::to_string(data_->row_of(sample)) +
+                        class_refusal(static_cast<double>(number), head.axis.classes, options_.ignore));
+    for (std::size_t c = 0; c < classes; ++c)
+      place[c] = y[head.axis.first ? c * places + p : p * classes + c];
+    const std::vector<double>& of_class = options_.class_weights;
+    counter.add(place, static_cast<std::int32_t>(number),
+                of_class.empty() ? weight : weight * of_class[static_cast<std::size_t>(number)]);
   }
   return {};
 }
 
 Result<Metrics> Evaluator::measure() {
   LOOM_TRY(session_.refresh());
-  MetricsCounter counter(options_.loss, options_.delta, columns_);
+  std::vector<MetricsCounter> counters;
+  for (const HeadSpec& head : heads_)
+    counters.emplace_back(head.loss, head.delta,
+                          takes_classes(head.loss) ? head.axis.classes : head.columns);
   Batch batch;
   std::vector<std::uint32_t> sequences, head;
   const DataSource::Form form = data_->form();
@@ -216,11 +243,20 @@ Result<Metrics> Evaluator::measure() {
       LOOM_TRY((form.ids > 0 ? session_.run_ids(batch.ids) : session_.run(batch.x, batch.rows))
                    .status());
     }
-    LOOM_TRY(count(counter, batch, first));
+    LOOM_TRY(count(counters, batch, first));
   }
-  Metrics metrics = counter.finish();
-  metrics.weighted = form.weighted || !options_.class_weights.empty();
-  return metrics;
+  Metrics all;
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    Metrics metrics = counters[i].finish();
+    metrics.weighted = form.weighted || !options_.class_weights.empty();
+    if (options_.heads.empty()) return metrics;
+    all.rows = std::max(all.rows, metrics.rows);
+    all.loss += heads_[i].weight * metrics.loss;
+    all.weighted = metrics.weighted;
+    all.heads.emplace_back(heads_[i].name.empty() ? std::to_string(i) : heads_[i].name,
+                           std::move(metrics));
+  }
+  return all;
 }
 
 }  // namespace loom

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include "grid/network.h"
 #include "train/data/data.h"
 #include "train/learner.h"
+#include "train/loss.h"
 
 namespace loom {
 
@@ -28,6 +30,9 @@ struct Metrics {
   // Of values. r2: 1 - sum of squared errors / sum of squared distances to the mean, the mean over columns that have a spread.
   double mae = 0, rmse = 0, r2 = 0;
   bool has_accuracy = false, has_errors = false, has_r2 = false;
+  // Of several heads, by name: then only rows and loss, the sum of theirs by their weights, are
+  // those of all.
+  std::vector<std::pair<std::string, Metrics>> heads;
 
   static constexpr std::int64_t kMostConfused = 100;
   Json to_json() const;
@@ -65,6 +70,7 @@ struct EvaluatorOptions {
   double delta = 1;                      // of huber
   std::int64_t ignore = kIgnoredClass;   // the class that is not counted
   std::vector<double> class_weights{};   // of rows' losses, by their class
+  std::vector<HeadSpec> heads{};         // in place of loss and delta, as resolve_heads gives them
   std::string isa{};                     // "": the best here
   std::shared_ptr<Adapter> adapter{};    // that the network runs with
 };
@@ -83,14 +89,19 @@ class Evaluator {
       : session_(std::move(session)),
         data_(&data),
         options_(options),
-        axis_(network.class_axis()),
-        columns_(takes_classes(options.loss) ? axis_.classes : network.output().width) {}
-  Status count(MetricsCounter& counter, const Batch& batch, std::int64_t first);
+        heads_(options.heads) {
+    if (heads_.empty())
+      heads_.push_back({"", network.output().width, options.loss, options.delta, 1,
+                        network.class_axis()});
+  }
+  Status count(std::vector<MetricsCounter>& counters, const Batch& batch, std::int64_t first);
+  Status count_classes(MetricsCounter& counter, const HeadSpec& head, std::span<const float> y,
+                       const std::function<std::int64_t(std::size_t)>& target, double weight,
+                       std::int64_t sample);
   Session session_;
   const DataSource* data_;
   EvaluatorOptions options_;
-  ClassAxis axis_;
-  std::int64_t columns_;
+  std::vector<HeadSpec> heads_;  // one where there is one loss
 };
 
 }  // namespace loom

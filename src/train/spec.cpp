@@ -225,7 +225,6 @@ Status TrainingSpec::check() const {
   if (ignore != kIgnoredClass && !takes_classes(loss) &&
       std::none_of(heads.begin(), heads.end(), [](auto& h) { return takes_classes(h.loss); }))
     return bad("\"ignore\" is a class: it goes with the loss \"cross_entropy\"");
-  if (!heads.empty() && validation.share > 0) return bad("\"validation\" judges one loss, not \"heads\"");
   if (lora.rank == 0 && !lora.targets.empty()) return bad("lora: \"rank\" must be at least 1");
   if (!quantize.dtype.empty()) {
     auto format = parse_weight_format(quantize.dtype);

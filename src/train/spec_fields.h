@@ -125,9 +125,11 @@ void fields(V& v, QuantizeSpec& q) {
 
 template <class V>
 void fields(V& v, HeadSpec& h) {
-  v("name", h.name, {.doc = "in reports; its number where there is none"});
-  v("columns", h.columns, {.doc = "outputs of this head", .min = 1, .max = INT32_MAX,
-                           .required = true});
+  v("name", h.name, {.doc = "in reports; its number where there is none. Of a network with several "
+                            "`outputs`: the name of one"});
+  v("columns", h.columns, {.doc = "columns of the output that are this head's; 0: those of the "
+                                  "network's output of its name",
+                           .min = 0, .max = INT32_MAX, .written = h.columns != 0});
   v("loss", h.loss, {.doc = "as of the spec"});
   v("delta", h.delta, {.doc = "of `huber`: where it turns from squares to a line", .min = 1e-6,
                        .below = 1e12, .written = h.delta != 1.0});

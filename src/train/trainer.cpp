@@ -48,9 +48,10 @@ std::string moment_name(const Learner::Moment& m) { return "moments/" + m.name; 
 
 Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options) {
   LOOM_TRY(spec.check());
-  LOOM_TRY(check_data(data, network, spec));
-  if (spec.validation.share > 0 && !options.judged) return bad("\"validation\" is for loom train, which holds samples back; here the caller judges");
   TrainingSpec resolved = spec;
+  LOOM_TRY(resolve_heads(network, resolved.heads));
+  LOOM_TRY(check_data(data, network, resolved));
+  if (spec.validation.share > 0 && !options.judged) return bad("\"validation\" is for loom train, which holds samples back; here the caller judges");
   if (spec.class_weights.is_string())
     resolved.class_weights = balanced_weights(data, network, spec.ignore);
   if (resolved.steps == 0) {
@@ -82,7 +83,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.ignore = spec.ignore;
   learning.class_weights = resolved.weights_of_classes();
   learning.weighted = data.form().weighted;
-  learning.heads = spec.heads;
+  learning.heads = resolved.heads;
   learning.fp8 = spec.fp8;
   learning.recompute = spec.checkpoint;
   learning.optimizer = spec.optimizer;
@@ -189,8 +190,13 @@ Result<double> Trainer::first_seconds() {
   return shortest;
 }
 
-// Samples first..first+count-1 of the training: epoch after epoch, each in an order of its own.
 Status Trainer::fill(std::int64_t first, std::int64_t count) {
+  read(first, count);
+  return give();
+}
+
+// Samples first..first+count-1 of the training: epoch after epoch, each in an order of its own.
+void Trainer::read(std::int64_t first, std::int64_t count) {
   batch_.clear();
   const std::int64_t samples = data_.samples();
   for (std::int64_t i = first; i < first + count;) {
@@ -203,7 +209,6 @@ Status Trainer::fill(std::int64_t first, std::int64_t count) {
       shift_picture(std::span(batch_.x).last(static_cast<std::size_t>(in.width)), in.dims.end()[-2], in.dims.back(), spec_.shift, static_cast<std::uint64_t>(spec_.seed), static_cast<std::uint64_t>(i));
     }
   }
-  return give();
 }
 
 // What was read becomes the learner's micro-batch.
@@ -221,6 +226,15 @@ Status Trainer::give() {
 
 Result<StepReport> Trainer::step() {
   const std::int64_t part = spec_.batch / spec_.micro_batches;
+  const auto has_classes = [](const HeadSpec& head) { return takes_classes(head.loss); };
+  if (spec_.micro_batches > 1 && std::ranges::any_of(spec_.heads, has_classes)) {
+    HeadSums sums;
+    for (std::int64_t micro = 0; micro < spec_.micro_batches; ++micro) {
+      read(done_ * spec_.batch + micro * part, part);
+      learner_.add_to(sums, batch_.values, batch_.weights);
+    }
+    learner_.set_sums(std::move(sums));
+  }
   return do_step(spec_.micro_batches, [&](std::int64_t micro) {
     return fill(done_ * spec_.batch + micro * part, part);
   });

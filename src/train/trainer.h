@@ -136,6 +136,7 @@ class Trainer {
                              const std::function<Status(std::int64_t)>& fill_micro_batch);
   Status give();
   void write(const Learner::Moment& moment, const TrainingTensor& tensor);
+  void read(std::int64_t first, std::int64_t count);
   Status fill(std::int64_t first, std::int64_t count);
   Result<double> first_seconds();
   Status check_info(const Json& info) const;

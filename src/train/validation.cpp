@@ -29,6 +29,7 @@ EvaluatorOptions judging(const Trainer& trainer, const std::string& isa) {
           .delta = spec.delta,
           .ignore = spec.ignore,
           .class_weights = spec.weights_of_classes(),
+          .heads = spec.heads,
           .isa = isa,
           .adapter = trainer.adapter()};
 }

@@ -51,6 +51,47 @@ struct Course {
   }
 };
 
+// Two outputs by name: each is judged, and the sum of their losses by their weights decides.
+TEST(Validation, JudgesEachOutput) {
+  constexpr std::string_view kTwo =
+      R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":2,)"
+      R"("layers_per_cell":3,"input":{"width":3},"outputs":["kind","size"],"cells":[)"
+      R"({"at":[0,0,0,0],"type":"dense","out":3},)"
+      R"({"at":[0,0,0,1],"type":"dense","out":1,"links":[{"read":[0,0,0,0]}]},)"
+      R"({"at":[0,0,0,2],"merge":"operands","links":[{"read":[0,0,0,0]},{"read":[0,0,0,1]}]}]},)"
+      R"("heads":[{"name":"kind","loss":"cross_entropy"},{"name":"size","loss":"mae","weight":2}],)"
+      R"("validation":{"share":0.25,"every":5},"steps":10,"batch":8})";
+  const auto spec = parse_training_spec(kTwo);
+  ASSERT_TRUE(spec.ok()) << spec.status().to_string();
+  std::vector<float> x, y;
+  for (int i = 0; i < 120; ++i) x.push_back(static_cast<float>(i * 37 % 101) / 50 - 1);
+  for (int i = 0; i < 40; ++i) y.push_back(i % 5 == 0 ? -100.0f : i % 3), y.push_back(0.25f);
+  const auto data = ArrayData::create(x, 3, y, 2);
+  const auto halves = split(**data, spec->validation.share, 0);
+  ASSERT_TRUE(halves.ok());
+  auto network = create_network(*spec);
+  ASSERT_TRUE(network.ok());
+  ThreadPool pool(1);
+  auto trainer = Trainer::create(*spec, *network, *halves->learned, pool, {.judged = true});
+  ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
+  auto validation = Validation::create(**trainer, *halves->held_back, pool);
+  ASSERT_TRUE(validation.ok()) << validation.status().to_string();
+  const auto metrics = (*validation)->judge();
+  ASSERT_TRUE(metrics.ok()) << metrics.status().to_string();
+  ASSERT_EQ(metrics->heads.size(), 2u);
+  EXPECT_EQ(metrics->heads[0].first, "kind");
+  EXPECT_LT(metrics->heads[0].second.rows, 10);  // some have no class
+  EXPECT_EQ(metrics->heads[1].second.rows, 10);
+  EXPECT_EQ(metrics->loss, metrics->heads[0].second.loss + 2 * metrics->heads[1].second.loss);
+  EXPECT_NE(metrics->to_text().find("  kind: loss "), std::string::npos) << metrics->to_text();
+
+  auto other = *spec;
+  std::swap(other.heads[0], other.heads[1]);
+  const auto refused = Trainer::create(other, *network, **data, pool, {.judged = true});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.status().message().find("the outputs kind, size"), std::string::npos);
+}
+
 TEST(Validation, StopsEarlyAndKeepsTheBest) {
   Course run;
   const std::vector<double> losses = run.go(400);

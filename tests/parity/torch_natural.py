@@ -351,10 +351,31 @@ def table_and_image(r):
     return Case(model, p, forward, {"image": r.normal(size=(16, 1, 8, 8)), "table": r.normal(size=(16, 5))}, r.integers(0, 2, 16))
 
 
+@network
+def tags_box_and_kind(r):
+    """Three outputs by name, with classes that are not counted."""
+    x = L.Input(6, 4)
+    h = L.LSTM(8)(x)
+    rows = L.Flatten()(h)
+    model = L.Model(x, {"tag": L.Dense(5)(h), "box": L.Dense(3)(rows), "kind": L.Dense(4)(rows)})
+    p = {"lstm": nn.LSTM(4, 8, batch_first=True), "tag": nn.Linear(8, 5), "box": nn.Linear(48, 3), "kind": nn.Linear(48, 4)}
+
+    def forward(p, x):
+        h = p["lstm"](x)[0]
+        return {"tag": p["tag"](h), "box": p["box"](h.flatten(1)), "kind": p["kind"](h.flatten(1))}
+
+    tags, kinds = r.integers(0, 5, (16, 6)), r.integers(0, 4, 16)
+    tags[r.random((16, 6)) < 0.3] = -100
+    kinds[:5] = -100
+    return Case(model, p, forward, r.normal(size=(16, 6, 4)), {"tag": tags, "box": r.normal(size=(16, 3)), "kind": kinds})
+
+
 # ---- the comparison
 
 
 def loss_of(out, y):
+    if isinstance(y, dict):
+        return sum(loss_of(out[key], one) for key, one in y.items())
     if y.dtype.kind == "f":
         return F.mse_loss(out, torch.tensor(y).reshape(out.shape))
     classes = torch.tensor(y)
@@ -384,18 +405,21 @@ def compare(name):
         return case.forward(case.parts, **x) if "" not in x else case.forward(case.parts, x[""])
 
     case.parts.eval()
-    want = forward().detach().numpy()
-    got = net(case.x).reshape(want.shape)
-    output = float(np.max(np.abs(got - want)) / max(1.0, np.max(np.abs(want))))
+    want, got = forward(), net(case.x)
+    pairs = [(want[key], got[key]) for key in want] if isinstance(want, dict) else [(want, got)]
+    pairs = [(w.detach().numpy(), g.reshape(w.shape)) for w, g in pairs]
+    output = max(float(np.max(np.abs(g - w)) / max(1.0, np.max(np.abs(w)))) for w, g in pairs)
     case.parts.train()
+    rounded = lambda y: y.astype(np.float32).astype(np.float64) if y.dtype.kind == "f" else y  # noqa: E731
+    targets = {key: rounded(one) for key, one in case.y.items()} if isinstance(case.y, dict) else rounded(case.y)
     optimizer, losses = torch.optim.SGD(case.parts.parameters(), case.rate), []
     for _ in range(STEPS):
-        loss = loss_of(forward(), case.y.astype(np.float32).astype(np.float64) if case.y.dtype.kind == "f" else case.y)
+        loss = loss_of(forward(), targets)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         losses.append(float(loss))
-    history = welvet.train(net, case.x, case.y, optimizer="sgd", rate=case.rate, epochs=STEPS, batch=len(case.y), progress=False)
+    history = welvet.train(net, case.x, case.y, optimizer="sgd", rate=case.rate, epochs=STEPS, batch=len(next(iter(x.values()))), progress=False)
     curve = float(np.max(np.abs(np.array(history.losses) - np.array(losses))) / max(losses[0], 1e-9))
     wrong = not (output <= BOUND and curve <= BOUND and losses[-1] < losses[0])
     print("%-30s output %.1e, fifty losses %.1e (%.4f to %.4f)%s" % (name, output, curve, losses[0], losses[-1], "   WRONG" if wrong else ""))

@@ -171,10 +171,11 @@ export type * from './training_spec.js';
 export type TrainingData =
   /** Of the samples' losses. */
   { weights?: Numbers } & (
-    | { x: Rows | Record<string, Rows>; y: Rows }
+    /** y: of a network with several outputs those of each by its name: values, or a class for each of its places. */
+    | { x: Rows | Record<string, Rows>; y: Rows | Record<string, Rows> | Rows[] }
     | { x: Rows | Record<string, Rows>; classes: Numbers }
     | { ids: Numbers; ends?: Numbers; length?: number }
-    | { ids: Numbers; y: Rows }
+    | { ids: Numbers; y: Rows | Record<string, Rows> | Rows[] }
     | { ids: Numbers; classes: Numbers }
     | { csv: string; targets?: string[]; class?: string; header?: boolean; separator?: string }
   );
@@ -200,9 +201,11 @@ export interface NetworkInfo {
   /** Of the topology. */
   version: number;
   input: { width?: number; ids?: number; dims?: number[]; axis?: 'steps' | 'channels'; parts?: { name: string; width?: number; ids?: number; dims?: number[] }[] };
-  output: { width: number; dims?: number[]; axis?: 'steps' | 'channels' };
+  output: { width: number; dims?: number[]; axis?: 'steps' | 'channels'; parts?: { name: string; width: number; dims?: number[] }[] };
   parameters: number;
 }
+
+export type Outputs = Float32Array | Record<string, Float32Array> | Float32Array[];
 
 export class Network extends Handled {
   constructor(spec: Topology | string, options?: { seed?: number | bigint | null });
@@ -222,9 +225,10 @@ export class Network extends Handled {
   get(path: string, role: string): Float32Array;
   set(path: string, role: string, values: Rows): void;
   program(options?: SessionOptions): string;
-  /** x: rows; where the input has parts also the rows of each by its name. */
-  forward(x: Rows | Record<string, Rows>, options?: { head?: number[]; device?: Device; mode?: Mode }): Float32Array;
-  forwardAsync(x: Rows | Record<string, Rows>, options?: { head?: number[]; device?: Device; mode?: Mode }): Promise<Float32Array>;
+  /** x: rows; where the input has parts also the rows of each by its name. Gives the rows of the output; where the network has several, those of
+   *  each by its name, in an array where a list of them was given to it. */
+  forward<Y extends Outputs = Float32Array>(x: Rows | Record<string, Rows>, options?: { head?: number[]; device?: Device; mode?: Mode }): Y;
+  forwardAsync<Y extends Outputs = Float32Array>(x: Rows | Record<string, Rows>, options?: { head?: number[]; device?: Device; mode?: Mode }): Promise<Y>;
   train(data: TrainingData, spec: TrainingSpec, options?: { signal?: AbortSignal; every?: number; device?: Device; mode?: Mode }): AsyncGenerator<Step, void, void>;
   save(): Uint8Array;
   save(path: string): void;

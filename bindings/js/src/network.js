@@ -28,13 +28,48 @@ function inputRows(x, input) {
     if (lists[i].length !== rows * widths[i] || rows % 1 !== 0)
       throw errorNamed('invalid_argument', `x: ${part.name} has ${lists[i].length} numbers: expected ${widths[i]} for each row, as many rows as ${known[0]}`);
   });
-  const all = new Float32Array(rows * input.width);
+  return joined(lists, widths, rows);
+}
+/** Rows of several lists side by side. */
+function joined(lists, widths, rows) {
+  const width = widths.reduce((a, b) => a + b, 0), all = new Float32Array(rows * width);
   let column = 0;
   lists.forEach((list, i) => {
-    for (let r = 0; r < rows; r++) all.set(list.subarray(r * widths[i], (r + 1) * widths[i]), r * input.width + column);
+    for (let r = 0; r < rows; r++) all.set(list.subarray(r * widths[i], (r + 1) * widths[i]), r * width + column);
     column += widths[i];
   });
   return all;
+}
+/** Targets as rows, and how many a row has; of several outputs from an object with those of each by its name, or an array in their order. */
+function targetRows(y, output, rows) {
+  const names = (output.parts ?? []).map((part) => part.name);
+  if (!names.length) {
+    const all = rowsOf(y), targets = all.length / rows;
+    if (!Number.isInteger(targets)) throw errorNamed('invalid_argument', `y: ${all.length} numbers for ${rows} rows`);
+    return { y: all, targets };
+  }
+  const list = Array.isArray(y) && y.length === names.length, given = list ? Object.fromEntries(y.map((one, i) => [names[i], one])) : y;
+  const object = given !== null && typeof given === 'object' && !Array.isArray(given) && !ArrayBuffer.isView(given);
+  const wrong = object ? Object.keys(given).find((name) => !names.includes(name)) ?? names.find((name) => !(name in given)) : names[0];
+  if (wrong !== undefined)
+    throw errorNamed('invalid_argument', `y: ${object ? `${JSON.stringify(wrong)} is ${names.includes(wrong) ? 'missing' : 'no output of the network'}: ` : ''}expected an object with targets for each of ${names.join(', ')}`);
+  const lists = names.map((name) => rowsOf(given[name])), widths = lists.map((one) => one.length / rows);
+  const bad = widths.findIndex((width) => !Number.isInteger(width));
+  if (bad >= 0) throw errorNamed('invalid_argument', `y: ${names[bad]} has ${lists[bad].length} numbers for ${rows} rows`);
+  return { y: joined(lists, widths, rows), targets: widths.reduce((a, b) => a + b, 0) };
+}
+/** What a network gives by its outputs: an object, an array where they are a list ("0", "1", ...), and as it is where it is one. */
+function outputsOf(y, output) {
+  const parts = output.parts ?? [], rows = y.length / output.width;
+  if (!parts.length) return y;
+  let column = 0;
+  const views = parts.map(({ width }) => {
+    const view = new Float32Array(rows * width);
+    for (let r = 0; r < rows; r++) view.set(y.subarray(r * output.width + column, r * output.width + column + width), r * width);
+    column += width;
+    return view;
+  });
+  return parts.every((part, i) => part.name === String(i)) ? views : Object.fromEntries(views.map((view, i) => [parts[i].name, view]));
 }
 /** Steps of a row of ids; undefined where a row is one id, or values. */
 function stepsOf(input) {
@@ -48,7 +83,8 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
     if ((y === undefined) === (classes === undefined) || ends !== undefined || length !== undefined)
       throw errorNamed('invalid_argument', 'data: expected {ids, y} or {ids, classes}: the network takes rows of ids');
     if (classes !== undefined) return ['data_id_classes', { ids: flat(ids), steps, classes: flat(classes) }];
-    return ['data_id_values', { ids: flat(ids), steps, y: rowsOf(y), targets: network.info.output.width }];
+    const rows = flat(ids);
+    return ['data_id_values', { ids: rows, steps, ...targetRows(y, network.info.output, rows.length / steps) }];
   }
   if (ids !== undefined) {
     if (y !== undefined || classes !== undefined)
@@ -60,7 +96,7 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
     throw errorNamed('invalid_argument', 'data: expected {x, y}, {x, classes}, {ids, length} or {csv}');
   const { input } = network.info, { width } = input, rows = inputRows(x, input);
   if (classes !== undefined) return ['data_classes', { x: rows, width, classes: flat(classes) }];
-  return ['data_values', { x: rows, width, y: rowsOf(y), targets: network.info.output.width }];
+  return ['data_values', { x: rows, width, ...targetRows(y, network.info.output, rows.length / width) }];
 }
 
 /** A training that may be paused, saved and resumed. On the CPU its methods return at once; on a device, made by Trainer.create, those named
@@ -267,7 +303,7 @@ export class Network extends Handled {
       const call = steps ? ['session_run_ids', { session: session.handle, ids: values, y }] : input.ids
         ? ['session_run_tokens', { session: session.handle, ids: x, positions: Int32Array.from({ length: rows }, (_, i) => i), head: heads, y }]
         : ['session_run', { session: session.handle, rows, x: values, y }];
-      const result = (yield call).y;
+      const result = outputsOf((yield call).y, output);
       keep = true;
       return result;
     } finally {
@@ -277,7 +313,8 @@ export class Network extends Handled {
   }
 
   /** Runs rows of values: a Float32Array, or an array of rows. Networks of ids: token ids of one text, with `head`: rows whose output is wanted
-   *  (the last), or rows of ids, one after another, where the network takes those. Returns rows of the output's width. */
+   *  (the last), or rows of ids, one after another, where the network takes those. Returns rows of the output's width; of a network
+   *  with several outputs those of each, by its name. */
   forward(x, { head, ...where } = {}) {
     return runNow(this.library, this.#forward(x, head, placeOf(where)));
   }

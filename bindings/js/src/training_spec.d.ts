@@ -272,10 +272,12 @@ export interface ValidationSpec {
 }
 
 export interface HeadSpec {
-  /** in reports; its number where there is none */
+  /** in reports; its number where there is none. Of a network with several `outputs`: the name
+   *  of one */
   name?: string;
-  /** outputs of this head; at least 1 */
-  columns: number;
+  /** columns of the output that are this head's; 0: those of the network's output of its name;
+   *  at least 0; default 0 */
+  columns?: number;
   /** as of the spec; default mse */
   loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce';
   /** of `huber`: where it turns from squares to a line; at least 1e-6, below 1e12; default 1 */

@@ -182,6 +182,28 @@ test('several inputs are given by name', () => {
   network.dispose();
 });
 
+test('several outputs have names and losses', () => {
+  const network = new Network({
+    format: 'loom-topology', version: 2, layers_per_cell: 4, input: { width: 3 }, outputs: ['kind', 'box'],
+    cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 8 }, { at: [0, 0, 0, 1], type: 'dense', out: 4 }, { at: [0, 0, 0, 2], type: 'dense', out: 2, links: [{ read: [0, 0, 0, 0] }] },
+      { at: [0, 0, 0, 3], merge: 'operands', links: [{ read: [0, 0, 0, 1] }, { read: [0, 0, 0, 2] }] }],
+  }, { seed: 1 });
+  const x = [[0, 1, 2], [1, 0, 1]], y = { kind: [3, -100], box: [[0, 1], [1, 0]] };
+  const before = network.forward(x);
+  assert.deepEqual([before.kind.length, before.box.length], [8, 4]);
+  const heads = [{ name: 'kind', loss: 'cross_entropy' }, { name: 'box', loss: 'mse' }], spec = { heads, steps: 40, batch: 2, schedule: { type: 'constant', rate: 0.05 } };
+  const trainer = new Trainer(network, { x, y }, spec);
+  const logits = Array.from(before.kind.subarray(0, 4)), box = [0, 1, 1, 0].reduce((sum, t, i) => sum + (t - before.box[i]) ** 2 / 4, 0);
+  assert.ok(Math.abs(trainer.step().loss - (Math.log(logits.reduce((sum, v) => sum + Math.exp(v), 0)) - logits[3] + box)) < 1e-5);
+  assert.ok(trainer.step(39).loss < 0.2);
+  trainer.dispose();
+  assert.throws(() => new Trainer(network, { x, y: { kind: [3, 1] } }, spec), /"box" is missing/);
+  assert.throws(() => new Trainer(network, { x, y: { ...y, bax: [1] } }, spec), /"bax" is no output/);
+  assert.throws(() => new Trainer(network, { x, y: [[0, 1, 2], [1, 2, 3], [1, 1, 1]] }, spec), /targets for each of kind, box/);
+  assert.throws(() => new Trainer(network, { x, y }, { ...spec, heads: undefined, loss: 'mse' }), /give "heads" with a loss for each/);
+  network.dispose();
+});
+
 test('only one class is left out, and what is no class is refused by row', () => {
   const network = new Network({
     format: 'loom-topology', version: 1, layers_per_cell: 1, input: { width: 1 },

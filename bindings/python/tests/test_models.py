@@ -110,13 +110,64 @@ class Models(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "no inputs by name"):
             Network(L.Sequential(L.Input(4), L.Dense(1)))({"x": left})
 
+    def test_several_outputs_have_names_and_losses(self):
+        x = L.Input(6, 4)
+        h = L.GRU(8)(x)
+        model = L.Model(x, {"tag": L.Dense(5)(h), "box": L.Dense(3)(L.Flatten()(h))})
+        net = Network(model, seed=3)
+        r = np.random.RandomState(0)
+        rows, boxes = r.rand(24, 6, 4), r.rand(24, 3)
+        tags = np.where(r.rand(24, 6) < 0.3, -100, r.randint(0, 5, (24, 6)))
+        y = {"tag": tags, "box": boxes}
+        before = net(rows)
+        self.assertEqual({key: v.shape for key, v in before.items()}, {"tag": (24, 6, 5), "box": (24, 3)})
+        again = Network.from_bytes(net.to_bytes())(rows)
+        for key in before:
+            np.testing.assert_array_equal(again[key], before[key])
+        history = welvet.train(net.copy(), rows, y, loss_weights={"tag": 1, "box": 2}, epochs=2,
+                               batch=24, validation=(rows, y))
+        scores = before["tag"].astype(np.float64)
+        losses = np.log(np.exp(scores).sum(-1)) - np.take_along_axis(scores, np.maximum(tags, 0)[..., None], -1)[..., 0]
+        want = losses[tags != -100].mean() + 2 * ((before["box"] - boxes) ** 2).mean()
+        self.assertAlmostEqual(history.losses[0], want, places=5)
+        self.assertAlmostEqual(history["validation_tag_loss"][0] + 2 * history["validation_box_loss"][0],
+                               history["validation_loss"][0], places=6)
+        parts = [net.copy(), net.copy()]  # however a step is cut, it means the same
+        for part, micro in zip(parts, (1, 4)):
+            welvet.train(part, rows, y, epochs=2, batch=24, micro_batches=micro)
+        for key, v in parts[0](rows).items():
+            np.testing.assert_allclose(parts[1](rows)[key], v, rtol=0, atol=1e-5)
+        for given, said in ((boxes, "has the outputs tag, box"), ({"tag": tags}, "'box' is missing"),
+                            ({**y, "bax": 1}, "'bax' is no output"), ({**y, "box": boxes[:, :2]}, "3 values"),
+                            ({**y, "box": boxes[:3]}, "24 samples and 'box' 3"), ({**y, "tag": tags + 9}, "is -91|is 13|is 1[0-3]")):
+            with self.assertRaisesRegex((TypeError, ValueError, welvet.LoomError), said):
+                welvet.train(net.copy(), rows, given, epochs=1)
+        with self.assertRaisesRegex(TypeError, "'box' is missing"):
+            welvet.train(net.copy(), rows, y, loss={"tag": "cross_entropy"}, epochs=1)
+        with self.assertRaisesRegex(TypeError, "one output"):
+            welvet.train(Network(L.Sequential(L.Input(3), L.Dense(1))), np.zeros((2, 3)), {"y": [0, 1]}, epochs=1)
+
+    def test_a_list_of_outputs_gives_a_tuple(self):
+        x = L.Input(3)
+        net = Network(L.Model(x, [L.Dense(2)(x), L.Dense(1)(x)]), seed=1)
+        self.assertEqual([v.shape for v in net(np.zeros((5, 3)))], [(5, 2), (5, 1)])
+        welvet.train(net, np.zeros((5, 3)), [np.zeros(5, int), np.zeros((5, 1))], epochs=1)
+        with self.assertRaisesRegex(welvet.InvalidArgument, "give \"heads\""):
+            net.train(np.zeros((5, 3)), np.zeros((5, 3)), epochs=1)
+        with self.assertRaisesRegex(TypeError, "out: takes one output"):
+            net(np.zeros((5, 3)), out=np.zeros((5, 3)))
+        topology = net.topology
+        for outputs, said in ((["a"], "1 names, and the last cell hands on"), (["a", "a"], "twice"), ([], "name them by")):
+            with self.assertRaisesRegex(welvet.InvalidArgument, said):
+                Network({**topology, "outputs": outputs})
+
     def test_what_is_no_model_is_refused(self):
         a, b, named = L.Input(3), L.Input(3), L.Input(3, name="a")
         for make, said in ((lambda: L.Model([a, b], L.Dense(1)(L.concat(a, b))), "have a name each"),
                            (lambda: L.Model([named, named], L.Dense(1)(named)), "have a name each"),
                            (lambda: L.Model(a, L.Dense(1)(b)).topology(), "not among"),
                            (lambda: L.Model([named, L.Input(2, name="b")], L.Dense(1)(named)).topology(), "no layer takes"),
-                           (lambda: L.Model(a, [L.Dense(1)(a), L.Dense(1)(a)]), "one output"),
+                           (lambda: L.Model(a, {"y": L.Dense(1)(a)}), "give it alone"),
                            (lambda: L.Model(L.Dense(1)(a), L.Dense(1)(a)), "inputs are Inputs"),
                            (lambda: L.Dense(1)(np.zeros(3)), "ndarray"),
                            (lambda: L.Dense(1)(), "give the values"),

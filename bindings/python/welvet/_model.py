@@ -134,7 +134,8 @@ class Model:
         network({"image": ..., "table": ...})
 
     A layer that is called twice is one set of weights. Several inputs have names, by which arrays
-    are given; one alone needs none. `dtype` is that of all layers which name none.
+    are given; one alone needs none. Several outputs are a dict by their names, and so is then what
+    the network gives, or a list, of which it gives a tuple. `dtype` is that of all layers which name none.
     """
 
     def __init__(self, inputs: Any, outputs: Any, dtype: Optional[str] = None) -> None:
@@ -145,11 +146,15 @@ class Model:
         names = [given.name for given in self.inputs]
         if len(names) > 1 and (None in names or len(set(names)) < len(names)):
             raise TypeError("Model: several inputs have a name each, one of its own: L.Input(5, name=\"table\")")
+        self.names: List[str] = []
+        if isinstance(outputs, (list, tuple)) and len(outputs) > 1:
+            outputs = {"%d" % i: value for i, value in enumerate(outputs)}
+        if isinstance(outputs, dict) and len(outputs) > 1:
+            self.names, outputs = [str(name) for name in outputs], list(outputs.values())
+        elif isinstance(outputs, dict):
+            raise TypeError("Model: one output has no name: give it alone")
         found = values_of("Model", [outputs])
-        if len(found) > 1:
-            raise TypeError("Model: a network has one output: join several by layers.concat, and "
-                            "cut what it gives")
-        self.output, self.dtype = found[0], dtype
+        self.output, self.dtype = found[0] if len(found) == 1 else Value(None, found, "operands"), dtype
 
     def _ordered(self) -> List[Value]:
         """All values, each behind its operands, without recursion: networks are deep."""
@@ -210,5 +215,5 @@ class Model:
         if named:
             given = {"parts": [{"name": one.name, **one.described} for one in self.inputs]}
         return {"format": "loom-topology", "version": 2, "layers_per_cell": len(placed) + 1,
-                "input": given,
+                "input": given, **({"outputs": self.names} if self.names else {}),
                 "cells": [{"at": [0, 0, 0, i + 1], **cell} for i, cell in enumerate(placed)]}

@@ -10,10 +10,12 @@ import numpy as np
 
 from ._call import array, call, plain
 from ._errors import InvalidArgument
+from ._outputs import (heads_of, joined, joined_targets, judge, judge_heads, names_of, outputs_of,
+                       targets_of)
 from .network import Network, rows_of
 from .batches import Batches, check as check_batches, come_one_by_one, parts_of
-from .training import (IGNORED, Data, Trainer, _flat, at_least_one, check_settings, classes_of,
-                       data_of_arrays, make_trainer, stops)
+from .training import (IGNORED, Data, Trainer, at_least_one, check_settings, classes_of, data_of_arrays,
+                       make_trainer, stops)
 
 
 class Progress(NamedTuple):
@@ -128,7 +130,7 @@ _Held = Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]  # x, y and the weig
 Callbacks = Iterable[Union[Callback, Callable[[Progress], Optional[bool]]]]
 
 
-def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None, optimizer: Union[str, Dict[str, Any], None] = None, schedule: Union[str, Dict[str, Any], None] = None,
+def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_weights: Any = None, optimizer: Union[str, Dict[str, Any], None] = None, schedule: Union[str, Dict[str, Any], None] = None,
           rate: Optional[float] = None, epochs: Optional[int] = None, steps: Optional[int] = None,
           steps_per_epoch: Optional[int] = None, batch: Optional[int] = None,
           ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None,
@@ -144,7 +146,9 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
     (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule` likewise, `rate` is its learning rate (0.001). `validation`: a share of the samples to
     hold back, picked by `seed` in the proportions of the classes, or (x, y) or (x, y, sample_weight)
     of others. `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`: a bar on stderr;
-    None: where that is a terminal. `epochs` (10), or `steps`,
+    None: where that is a terminal. A network with several outputs takes y, and loss and loss_weights
+    where they are given, as a dict by their names (or a list in their order); the loss is the sum of
+    theirs, each times its weight (1), and what is held back is judged by each. `epochs` (10), or `steps`,
     optimizer steps, in their place.
 
     x may also give batches (x, y) or (x, y, sample_weight) of any size, one a step, in their order: a
@@ -175,7 +179,7 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
         if rate is not None:
             spec["schedule"]["rate"] = rate
     info = network.info
-    fit = _Fit(network, info, spec, loss, IGNORED if ignore is None else ignore)
+    fit = _Fit(network, info, spec, loss, loss_weights, IGNORED if ignore is None else ignore)
     if isinstance(validation, tuple):
         fit.hold(validation)
     bar, hooks = _Bar(progress), list(callbacks)
@@ -224,21 +228,34 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Optional[str] = None
 class _Fit:
     """What a training makes of arrays, and what it is judged by."""
 
-    def __init__(self, network: Network, info: Dict[str, Any], spec: Dict[str, Any],
-                 loss: Optional[str], ignore: int) -> None:
+    def __init__(self, network: Network, info: Dict[str, Any], spec: Dict[str, Any], loss: Any,
+                 loss_weights: Any, ignore: int) -> None:
         self.network, self.info, self.spec, self.loss, self.ignore = network, info, spec, loss, ignore
         self.held: Optional[_Held] = None
+        several = outputs_of(info)
+        if several and "heads" in spec and (loss is not None or loss_weights is not None):
+            raise TypeError("train: give either heads or loss and loss_weights")
+        if several and "heads" not in spec:
+            spec["heads"] = heads_of(info, loss, loss_weights)
+            self.loss = None
+        elif loss_weights is not None or isinstance(loss, (dict, list, tuple)):
+            raise TypeError("train: losses by name are for a network with several outputs: this one has "
+                            "one, %s" % (info["output"],))
 
     def targets(self, y: Any) -> np.ndarray:
         """Classes in int32, or values in float32; the first ones choose the loss."""
-        targets = _targets(y, self.loss, self.info)
+        if outputs_of(self.info):
+            return joined_targets(y, self.spec["heads"], self.info)
+        targets = targets_of(y, self.loss, self.info)
         if self.loss is None and "heads" not in self.spec:
             self.loss = "cross_entropy" if targets.dtype == np.int32 else "mse"
         return targets
 
     def hold(self, validation: Tuple[Any, ...]) -> None:
         rows = rows_of(validation[0], self.info["input"], to_learn=True)[0]
-        y = _targets(validation[1], self.loss, self.info)
+        y = self.targets(validation[1])
+        if len(y) != len(rows):
+            raise ValueError("validation: x has %d samples, y %d" % (len(rows), len(y)))
         weights = validation[2] if len(validation) > 2 else None
         self.held = rows, y, _weights(weights, len(rows), "validation")
 
@@ -258,8 +275,6 @@ class _Fit:
         """The spec. Raises where what is held back cannot be judged."""
         if self.loss is not None:
             self.spec["loss"] = self.loss
-        if self.held is not None and "heads" in self.spec:
-            raise TypeError("train: validation judges one loss, not heads")
         if self.held is not None and self.held[1].dtype == np.int32:
             _check_classes(self.held[1], self.info, self.ignore)
         return self.spec
@@ -314,27 +329,6 @@ def _run(trainer: Trainer, network: Network, batch: int, samples: int, held: Opt
 
 def _asked(hook: Callable[[Any], Optional[bool]], what: Any) -> bool:
     return not stops(hook(what))
-
-
-def _places(info: Dict[str, Any]) -> Tuple[int, ...]:
-    """The dimensions of a row's output that have a class each: all but that of the classes, which is the
-    last, or, behind a convolution, the first."""
-    gives = info["output"]
-    dims = tuple(gives.get("dims", ())) if info["version"] > 1 else ()
-    return dims[1:] if gives.get("axis") == "channels" else dims[:-1]
-
-
-def _targets(y: Any, loss: Optional[str], info: Dict[str, Any]) -> np.ndarray:
-    """int32 classes, one for each place of a row, or float32 rows."""
-    y, places = plain(y, "y"), _places(info)
-    whole = np.issubdtype(y.dtype, np.integer)
-    by_place = y.size == len(y) * int(np.prod(places)) and (y.ndim == 1 or bool(places)) if y.ndim else False
-    if by_place and (loss == "cross_entropy" or (loss is None and whole)):
-        return array(y.reshape((len(y), -1) if places else -1), np.int32, "y")
-    if loss == "cross_entropy" or (loss is None and whole and places):
-        wanted = ", ".join(["samples", *("%d" % d for d in places)])
-        raise ValueError("y: expects classes of the shape (%s), got the shape %s" % (wanted, y.shape))
-    return _flat(y)
 
 
 def _check_classes(y: np.ndarray, info: Dict[str, Any], ignore: int) -> None:
@@ -396,32 +390,7 @@ def _judge(network: Network, held: _Held, spec: Dict[str, Any]) -> Dict[str, flo
     """The loss, in f64, of what was held back, by weights where there are some."""
     x, y, weights = held
     w = np.ones(len(x)) if weights is None else weights.astype(np.float64)
-    out, loss = network.forward(x).astype(np.float64), spec["loss"]
-    if loss == "cross_entropy":
-        if _places(network.info):
-            first = network.info["output"].get("axis") == "channels"
-            out = np.moveaxis(out, 1, -1) if first else out
-            w = np.repeat(w, y.size // len(y))
-            out, y = out.reshape(-1, out.shape[-1]), y.reshape(-1)
-        counted = y != spec.get("ignore", IGNORED)
-        out, y, w = out[counted], y[counted], w[counted]
-        if "class_weights" in spec:
-            w = w * np.asarray(spec["class_weights"])[y]
-        out -= out.max(axis=1, keepdims=True)
-        right = out[np.arange(len(y)), y]
-        return {"loss": _mean(np.log(np.exp(out).sum(axis=1)) - right, w), "accuracy": float((out.argmax(axis=1) == y).mean())}
-    d = out.reshape(len(out), -1) - y
-    if loss == "mae":
-        return {"loss": _mean(np.abs(d).mean(axis=1), w)}
-    if loss == "huber":
-        delta = spec.get("delta", 1.0)
-        terms = np.where(np.abs(d) <= delta, d * d / 2, delta * (np.abs(d) - delta / 2))
-        return {"loss": _mean(terms.mean(axis=1), w)}
-    if loss == "bce":
-        out = d + y
-        return {"loss": _mean((np.logaddexp(0, out) - y * out).mean(axis=1), w), "accuracy": float(((out > 0) == (y > 0.5)).mean())}
-    return {"loss": _mean((d * d).mean(axis=1), w)}
-
-
-def _mean(losses: np.ndarray, weights: np.ndarray) -> float:
-    return float((losses * weights).sum() / weights.sum())
+    info, spec = network.info, {"ignore": IGNORED, **spec}
+    if spec.get("heads"):
+        return judge_heads(joined(network.forward(x), len(x)), y, w, info, spec)
+    return judge(network.forward(x).astype(np.float64), y, w, info, spec)  # type: ignore[union-attr]

@@ -11,6 +11,7 @@ from ._call import array, call, library, new_bytes, place, plain, single
 from ._cells import Layer, with_links
 from ._errors import InvalidArgument
 from ._model import Model
+from ._outputs import Outputs, outputs_of, split
 from ._object import Idle, Object, cell_name
 from .layers import Sequential
 
@@ -364,9 +365,10 @@ class Network(Object):
         """A Session of its own: for token ids in several sequences, or a number of threads."""
         return Session(self, **options)
 
-    def forward(self, x: Any, out: Any = None) -> np.ndarray:
+    def forward(self, x: Any, out: Any = None) -> Outputs:
         """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (..., their
-        product); where inputs have names, a dict of such arrays by name; y: (..., dimensions of the output), float32, or
+        product); where inputs have names, a dict of such arrays by name; y: (..., dimensions of the output), a dict of
+        such arrays by name where the network has several outputs (a tuple where the Model was given a list); float32, or
         float64 of a network whose cells compute in f64, which x then is, too; `out` takes it where given. A network of
         ids takes integers: (..., steps), or, where a row is one id, one sequence, as forward_tokens
         does. Raises ValueError for another shape, TypeError for several sequences of such a
@@ -375,6 +377,8 @@ class Network(Object):
         given, gives = info["input"], info["output"]
         if "ids" in given and "dims" not in given:
             return self.forward_tokens(x, out=out)
+        if out is not None and outputs_of(info):
+            raise TypeError("out: takes one output, the network has several")
         x, lead = rows_of(x, given)
         dims = tuple(gives.get("dims", ())) if info["version"] > 1 else ()
         y = place(out, number_type(given), lead + (dims or (gives["width"],)))
@@ -384,17 +388,19 @@ class Network(Object):
         for begin in range(0, len(x), _ROWS):
             run(x[begin:begin + _ROWS], out=rows_out[begin:begin + _ROWS])
         self._sessions.put(session)
-        return y if out is None else out  # type: ignore[no-any-return]
+        return split(y, info) if out is None else out
 
     __call__ = forward
 
-    def forward_tokens(self, ids: Any, last: bool = False, out: Any = None) -> np.ndarray:
+    def forward_tokens(self, ids: Any, last: bool = False, out: Any = None) -> Outputs:
         """The outputs after each id of a sequence from its beginning: (len(ids), output width); with last=True after the last alone:
         (output width,). Raises OutOfRange for ids that the network does not know, and TypeError for
         several sequences at once."""
         ids = one_sequence(array(ids, np.int32, "ids"))
         if ids.ndim != 1 or ids.size == 0:
             raise ValueError("ids: expects (n,) with n at least 1, got the shape %s" % (ids.shape,))
+        if out is not None and outputs_of(self.info):
+            raise TypeError("out: takes one output, the network has several")
         width = self.info["output"]["width"]
         y = place(out, np.float32, (width,) if last else (ids.size, width))
         positions = np.arange(ids.size, dtype=np.int32)
@@ -405,7 +411,7 @@ class Network(Object):
             target = y.reshape(1, -1) if last else y[begin:end]
             session.run_tokens(ids[begin:end], positions[begin:end], head=head, out=target)
         self._sessions.put(session)
-        return y if out is None else out  # type: ignore[no-any-return]
+        return split(y, self.info) if out is None else out
 
     def _session(self, **options: Any) -> Session:
         """An idle session that is large enough, or a new one. The caller puts it back when all went well."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._call import array, call, library, new_bytes, single
 from ._object import Object
+from ._outputs import flat, heads_of, joined_targets, outputs_of
 from .network import Network, Path, rows_of
 
 IGNORED = -100  # the class that is not counted, where a spec names no other
@@ -236,13 +237,8 @@ def data_of_arrays(network: Network, x: Any, y: Any, classes: Any) -> Data:
     given = network.info["input"]
     x, _ = rows_of(x, given, to_learn=True)
     if "ids" in given:
-        return Data.ids(x, y=None if y is None else _flat(y), classes=classes)
-    return Data.values(x, _flat(y)) if classes is None else Data.classes(x, classes)
-
-
-def _flat(y: Any) -> np.ndarray:
-    y = single(y, "y")
-    return y.reshape(len(y), -1) if y.ndim > 0 else y.reshape(1, 1)
+        return Data.ids(x, y=None if y is None else flat(y), classes=classes)
+    return Data.values(x, flat(y)) if classes is None else Data.classes(x, classes)
 
 
 # Keys of a training spec that say what arguments say here, or what only the program does.
@@ -305,9 +301,12 @@ def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[
             raise TypeError("train: batches that come one by one are for welvet.train(network, x, "
                             "steps=...)")
         raise TypeError("train: give either y or classes")
-    else:
-        data = data_of_arrays(network, x, y, classes)
     whole: Dict[str, Any] = {**(spec or {}), **settings}
+    if not isinstance(x, Data):
+        if isinstance(y, (dict, list, tuple)) and outputs_of(network.info):
+            whole.setdefault("heads", heads_of(network.info, whole.pop("loss", None), None))
+            y = joined_targets(y, whole["heads"], network.info)
+        data = data_of_arrays(network, x, y, classes)
     weights = whole.pop("sample_weight", None)
     if weights is not None:
         data = data.weighted(weights)

@@ -1,0 +1,78 @@
+#include "train/loss.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "train/data/data.h"
+
+namespace loom {
+namespace {
+
+Status bad(std::string what) {
+  return Status(Code::invalid_argument, "training: " + std::move(what));
+}
+
+std::string listed(const std::vector<Shape>& outputs) {
+  std::string names;
+  for (const Shape& out : outputs) names += (names.empty() ? "" : ", ") + out.name;
+  return names;
+}
+
+// Heads of an output that consists of several, each of one.
+Status resolve_named(const std::vector<Shape>& outputs, std::vector<HeadSpec>& heads) {
+  bool same = heads.size() == outputs.size();
+  for (std::size_t i = 0; same && i < heads.size(); ++i) same = heads[i].name == outputs[i].name;
+  if (!same)
+    return bad("the network has the outputs " + listed(outputs) +
+               ": give \"heads\" with a loss for each, by their \"name\" and in this order");
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (heads[i].columns > 0 && heads[i].columns != outputs[i].width)
+      return bad("head \"" + heads[i].name + "\" has " + std::to_string(heads[i].columns) +
+                 " columns, the output of this name " + std::to_string(outputs[i].width));
+    heads[i].columns = outputs[i].width;
+    heads[i].axis = class_axis(outputs[i]);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Loss> parse_loss(std::string_view text) {
+  const auto found = std::find(std::begin(kLossNames), std::end(kLossNames), text);
+  if (found != std::end(kLossNames)) return static_cast<Loss>(found - std::begin(kLossNames));
+  return bad("unknown loss \"" + std::string(text) +
+             "\": one of mse, cross_entropy, mae, huber, bce");
+}
+
+std::string class_refusal(double value, std::int64_t classes, std::int64_t ignored) {
+  std::string text = " is " + (is_class(value) ? std::to_string(static_cast<std::int64_t>(value))
+                                               : format_double(value));
+  text += ": a class is a whole number from 0 to ";
+  text += std::to_string(classes - 1) + ", or " + std::to_string(ignored);
+  text += ", which is not counted (\"ignore\")";
+  if (value == -1) text += "; make labels -1 and +1 the classes 0 and 1, or give \"ignore\": -1";
+  return text;
+}
+
+Status resolve_heads(const Network& network, std::vector<HeadSpec>& heads) {
+  const Shape& out = network.output();
+  if (!out.parts.empty()) return resolve_named(out.parts, heads);
+  if (heads.empty()) return {};
+  std::int64_t columns = 0;
+  for (HeadSpec& head : heads) {
+    if (head.columns == 0)
+      return bad("head \"" + head.name + "\": give its \"columns\": the network has one output, " +
+                 out.to_string());
+    columns += head.columns;
+    head.axis = {1, head.columns, false};
+  }
+  if (columns != out.width)
+    return bad("the heads have " + std::to_string(columns) + " columns, the network gives " +
+               std::to_string(out.width));
+  if (network.version() >= 2 && out.dims.size() > 1)
+    return bad("heads are parts of a row of values, the network gives " + out.to_string() +
+               ": end with a flatten, or give the network several \"outputs\"");
+  return {};
+}
+
+}  // namespace loom

@@ -1,0 +1,38 @@
+// Losses, and several of them over parts of an output.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "grid/network.h"
+
+namespace loom {
+
+enum class Loss : std::uint8_t { mse, cross_entropy, mae, huber, bce };
+inline constexpr std::string_view kLossNames[] = {"mse", "cross_entropy", "mae", "huber", "bce"};
+inline std::string_view name(Loss loss) { return kLossNames[static_cast<std::size_t>(loss)]; }
+Result<Loss> parse_loss(std::string_view text);
+// The loss takes a class per row, not a value per column.
+constexpr bool takes_classes(Loss loss) { return loss == Loss::cross_entropy; }
+// Why a class is none, to stand behind its place: " is -1: a class is a whole number ...".
+std::string class_refusal(double value, std::int64_t classes, std::int64_t ignored);
+
+// One of several losses: of so many columns of the output, in their order, or of the output of its
+// name. Targets are values, side by side in the order of the heads: as many as the columns, or, for
+// cross_entropy, the number of a class for each of its places.
+struct HeadSpec {
+  std::string name;
+  std::int64_t columns = 0;  // 0: those of the output of this name
+  Loss loss = Loss::mse;
+  double delta = 1.0, weight = 1.0;
+  ClassAxis axis{};  // where its logits lie; from resolve_heads
+  std::int64_t places() const { return takes_classes(loss) ? axis.places : 1; }
+  std::int64_t targets() const { return takes_classes(loss) ? axis.places : columns; }
+};
+// The columns and axes of heads. Errors: they are not all of the network's outputs in their order.
+Status resolve_heads(const Network& network, std::vector<HeadSpec>& heads);
+
+}  // namespace loom
