@@ -134,10 +134,15 @@ run_parity() {
     # shellcheck disable=SC2086
     run_script "parity/$name" ${command//PYTHON/$python}
   done < <(parity_checks)
-  for name in torch-random torch-natural; do
-    if python=$(torch_python); then run_script "parity/$name" "$python" "tests/parity/${name/-/_}.py"
+  while read -r name command; do
+    # shellcheck disable=SC2086
+    if python=$(torch_python); then run_script "parity/$name" "$python" $command
     else skip_script "parity/$name" "needs Python 3 with PyTorch and NumPy: Debian's python3-torch"; fi
-  done
+  done <<'TABLE'
+torch-random    tests/parity/torch_random.py
+torch-natural   tests/parity/torch_natural.py
+torch-naturals  tests/parity/torch_natural.py --random 30
+TABLE
   if python=$(peft_python); then run_script parity/peft "$python" tests/parity/peft_adapter.py build/release/loom
   else skip_script parity/peft "needs Python 3 with PyTorch, transformers and peft"; fi
 }
