@@ -480,7 +480,12 @@ Status Network::name_outputs() {
   if (names.size() != out.parts.size())
     return bad("outputs: " + std::to_string(names.size()) + " names, and the last cell hands on " +
                out.to_string() + ": give one for each operand of its \"merge\"");
-  for (std::size_t i = 0; i < names.size(); ++i) out.parts[i].name = names[i];
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (out.parts[i].ids > 0)
+      return bad("outputs: " + names[i] + " is of ids, " + out.parts[i].to_string() +
+                 ", which are no outputs");
+    out.parts[i].name = names[i];
+  }
   return {};
 }
 

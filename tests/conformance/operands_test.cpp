@@ -122,6 +122,81 @@ TEST(Operands, RefusalsSayWhatArrives) {
   expect_refused(topology(kThree, cells), "operand 1 must be [steps, features], got [B, 3]");
 }
 
+const std::string kSteps =
+    R"({"parts":[{"name":"x","dims":[4,2]},{"name":"n","ids":5},{"name":"h","width":3},{"name":"mask","width":4}]})";
+// A layer behind the parts x and `others`, joined to one row.
+std::string taking(const std::string& layer, const std::string& others) {
+  std::string parts = R"({"type":"part","of":"x"})";
+  for (std::size_t at = 0; at < others.size();) {
+    const std::size_t end = std::min(others.find(',', at), others.size());
+    parts += R"(,{"type":"part","of":")" + others.substr(at, end - at) + R"("})";
+    at = end + 1;
+  }
+  return topology(kSteps, {R"("type":"parallel","combine":"operands","layers":[)" + parts + "]", layer});
+}
+
+TEST(Operands, WhatALayerTakesIsNamed) {
+  const std::string lstm = R"("type":"lstm","hidden":3,)";
+  EXPECT_EQ(refusal(taking(lstm + R"("takes":["h0","lengths","c0"])", "h,n,h")), "");
+  expect_refused(taking(lstm + R"("bias":true)", "n"), "\"takes\": lengths, h0, c0");
+  expect_refused(taking(lstm + R"("takes":["lengths"])", ""), "\"takes\" lengths behind the first");
+  expect_refused(taking(lstm + R"("takes":["lengths","h0"])", "n"), "\"takes\" lengths, h0");
+  expect_refused(taking(lstm + R"("takes":["lenghts"])", "n"), "got \"lenghts\"");
+  expect_refused(taking(lstm + R"("takes":["mask"])", "mask"), "known are lengths, h0, c0");
+  expect_refused(taking(lstm + R"("takes":["h0","h0"])", "h,h"), "names h0 twice");
+  expect_refused(taking(lstm + R"("takes":"lengths")", "n"), "must be a list of strings");
+  expect_refused(taking(R"("type":"gru","hidden":3,"takes":["c0"])", "h"), "known are lengths, h0");
+  expect_refused(taking(lstm + R"("takes":["lengths"])", "h"), "one id below 5");
+  expect_refused(taking(lstm + R"("stack":2,"takes":["h0"])", "h"), "[2, 3], got [B, 3]");
+  expect_refused(taking(lstm + R"("carry":true,"takes":["h0"])", "h"), "\"carry\" keeps");
+  expect_refused(taking(lstm + R"("carry":true,"return_state":true)", ""), "\"carry\" keeps");
+  expect_refused(taking(R"("type":"attention","rope":false,"takes":["mask"])", "h"),
+                 "the mask has a value for each of the 4 steps");
+  expect_refused(taking(R"("type":"pool_steps","takes":["mask"])", "mask"), "known are lengths");
+  expect_refused(taking(R"("type":"pool_steps","op":"median")", ""), "mean, max, sum, last");
+  expect_refused(taking(R"("type":"dense","out":2)", "n"), "takes one operand");
+  const std::string tokens = R"({"ids":5})", embedding = R"("type":"embedding","out":4)";
+  expect_refused(topology(tokens, {embedding, R"("type":"attention","dropout":0.1)"}),
+                 "\"dropout\" is of rows of [steps, features]");
+  expect_refused(topology(tokens, {embedding, R"("type":"gru","hidden":4,"return_state":true)"}),
+                 "goes on in other rows keeps its states");
+}
+
+// 0 and no -0 behind the length, from every layer, and everywhere where it is 0.
+TEST(Operands, NothingIsBehindALength) {
+  const std::string flat = R"({"type":"flatten"}])";
+  std::vector<float> row(16);
+  for (std::size_t i = 0; i < row.size(); ++i) row[i] = normal(RandomStream(3, 0), i);
+  for (const std::string layer :
+       {R"({"type":"rnn","hidden":2,"bidirectional":true,"takes":["lengths"]})",
+        R"({"type":"gru","hidden":2,"stack":2,"takes":["lengths"]})",
+        R"({"type":"lstm","hidden":2,"bidirectional":true,"takes":["lengths"]})",
+        R"({"type":"attention","causal":false,"rope":false,"out_bias":true,"takes":["lengths"]})",
+        R"({"type":"attention","heads":1,"takes":["lengths"]})",
+        R"({"type":"pool_steps","op":"mean","takes":["lengths"]})",
+        R"({"type":"pool_steps","op":"max","takes":["lengths"]})",
+        R"({"type":"pool_steps","op":"last","takes":["lengths"]})"}) {
+    SCOPED_TRACE(layer);
+    Network network = test::network_of(
+        taking(R"("type":"sequential","layers":[)" + layer + "," + flat, "n"));
+    for (std::int64_t length = 0; length <= 4; ++length) {
+      std::vector<float> x = row;
+      x[8] = static_cast<float>(length);
+      const std::vector<float> y = outputs(network, x, 1);
+      for (std::size_t i = static_cast<std::size_t>(2 * length); i < 8; ++i) x[i] += 1e6f;
+      const std::vector<float> same = outputs(network, x, 1);
+      ASSERT_EQ(y.size() % 2, 0u);
+      const std::size_t step = y.size() / (y.size() > 2 ? 4 : 1);
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        EXPECT_EQ(y[i], same[i]) << "what stands behind the length " << length << " is seen";
+        const bool behind = length == 0 || (step < y.size() && i >= step * static_cast<std::size_t>(length));
+        EXPECT_EQ(y[i] == 0, behind) << length << " at " << i;
+        EXPECT_FALSE(behind && std::signbit(y[i]));
+      }
+    }
+  }
+}
+
 TEST(Operands, PartsOfAnInputAreCheckedByName) {
   const std::vector<std::string> cell = {R"("type":"part","index":0)"};
   const auto input = [&](const std::string& parts) {

@@ -155,7 +155,7 @@ class Model:
         merge = cell.get("merge", "concat")
         x, dims = arriving[0]
         if merge == "operands":
-            x, dims = torch.cat([a for a, _ in arriving], 1), [d for _, d in arriving]
+            x, dims = torch.cat([a if a.ndim > 1 else a[:, None] for a, _ in arriving], 1), [d for _, d in arriving]
         elif len(arriving) > 1:
             for _, other in arriving[1:]:
                 if merge == "concat" and dims and len(dims) == len(other) and dims[1:] == other[1:]:

@@ -31,6 +31,8 @@ SECTIONS = (
       "reduce": "Reduce", "permute": "Permute", "pick": "Pick", "value_matmul": "ValueMatmul"}),
 )
 BY_HAND = ("sequential", "residual")  # _cells.py
+BY_CALL = "takes"  # said where a layer is called: LSTM(8)(x, lengths=n)
+BY_NAME = "By name, when called"
 SPELLED = {"return": "returns", "global": "whole"}
 # Arguments that come first, where the list has another order; those before a required one have no
 # default.
@@ -43,7 +45,7 @@ NEEDED = {"attention": ("heads",)}  # which a topology may leave out
 VARIADIC = {"reshape": "dims"}
 CHILDREN = {"parallel": "*branches: Layer", "each": "layer: Layer"}
 TYPES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "enum": "str",
-         "integer lists": "Sequence[Sequence[int]]", "strings": "Sequence[str]"}
+         "integer lists": "Sequence[Sequence[int]]"}
 
 
 def spelled(key):
@@ -66,7 +68,7 @@ def literal(field):
 
 def arguments(layer):
     """Fields in the order of Python's arguments, each with whether it must be given."""
-    fields = layer["fields"]
+    fields = [f for f in layer["fields"] if f["key"] != BY_CALL]
     first = FIRST.get(layer["type"], ())
     needed = [f for f in fields if f.get("required") and "only" not in f]
     needed += [f for f in fields if f["key"] in NEEDED.get(layer["type"], ())]
@@ -126,6 +128,9 @@ def function(layer, name):
     signature = listed(given + ["**common: Any"], head, " " * len(head), ") -> Layer:")
     doc = textwrap.wrap(layer["about"].replace("[", "(").replace("]", ")"), 92)
     lines = [wrapped(sentence(f), "    * ", "      ") for f, _ in arguments(layer)]
+    lines += [wrapped(f["doc"].replace("operands behind the first, in their order", BY_NAME).replace(
+                  "operands behind the second, in their order", BY_NAME) + ".", "    * ", "      ")
+              for f in layer["fields"] if f["key"] == BY_CALL]
     text = '    """' + "\n    ".join(doc)
     text += '\n\n' + "".join(lines) + '    """\n' if lines else '"""\n'
     settings = ['"%s": %s' % (f["key"], value(f)) for f, _ in arguments(layer)]

@@ -9,7 +9,12 @@ std::span<const std::byte> model;
 
 }  // namespace
 
-std::span<const std::byte> embedded_model() { return model; }
+bool has_embedded_model() { return !model.empty(); }
+
+Result<std::span<const std::byte>> embedded_model() {
+  if (model.empty()) return Status(Code::not_found, "the host has handed over no embedded model");
+  return model;
+}
 
 }  // namespace loom
 

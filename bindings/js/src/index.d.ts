@@ -225,7 +225,8 @@ export class Network extends Handled {
   get(path: string, role: string): Float32Array;
   set(path: string, role: string, values: Rows): void;
   program(options?: SessionOptions): string;
-  /** x: rows; where the input has parts also the rows of each by its name. Gives the rows of the output; where the network has several, those of
+  /** x: rows; where the input has parts also the rows of each by its name: sequences of unequal length are padded, where a part "lengths" or
+   *  "<name>_lengths", which is then filled in, is not given. Gives the rows of the output; where the network has several, those of
    *  each by its name, in an array where a list of them was given to it. */
   forward<Y extends Outputs = Float32Array>(x: Rows | Record<string, Rows>, options?: { head?: number[]; device?: Device; mode?: Mode }): Y;
   forwardAsync<Y extends Outputs = Float32Array>(x: Rows | Record<string, Rows>, options?: { head?: number[]; device?: Device; mode?: Mode }): Promise<Y>;

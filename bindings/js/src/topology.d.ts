@@ -42,8 +42,9 @@ export interface AnyCell {
    *  cells and nested layers that run it must get what it gets. Gradients of all places add up;
    *  cells that run one another in a circle are refused and named */
   links?: Link[];
-  /** how several arrivals meet; `operands`: for a layer that takes several, `cross_attention`
-   *  (version 2); of cells of the grid alone; default concat */
+  /** how several arrivals meet; `operands`: for a layer that takes several, as
+   *  `cross_attention` and those with `takes` do (version 2); of cells of the grid alone;
+   *  default concat */
   merge?: 'concat' | 'add' | 'avg' | 'operands';
   /** the previous cell still arrives although there is a `read`; of cells of the grid alone;
    *  default false */
@@ -149,13 +150,12 @@ export interface AttentionCell extends AnyCell {
   sub_norm?: boolean;
   /** its eps; with `sub_norm`; 1e-8 to 1; default 1e-5 */
   sub_norm_eps?: number;
-  /** probability by which a weight of a key is 0 while training, as `dropout` has it; of steps
-   *  in a row; at least 0, below 1; default 0 */
+  /** of the weights of keys while training, as the layer `dropout`; of steps in a row; at least
+   *  0, below 1; default 0 */
   dropout?: number;
-  /** operands behind the first, in their order: `lengths`, steps that a row has, an input of
-   *  one id; keys behind them are not seen, and outputs are 0 there. `mask` [steps] hides keys
-   *  by a value other than 0, as `True` does in PyTorch's `key_padding_mask`; a step that sees
-   *  none gets what the output adds alone */
+  /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id:
+   *  keys behind them are not seen, outputs are 0; `mask` [steps] hides keys by a value other
+   *  than 0, as PyTorch's `key_padding_mask` */
   takes?: string[];
 }
 
@@ -175,11 +175,11 @@ export interface CrossAttentionCell extends AnyCell {
   qkv_bias?: boolean;
   /** adds a learned vector to the output; default false */
   out_bias?: boolean;
-  /** probability by which a weight of a key is 0 while training, as `dropout` has it; at least
-   *  0, below 1; default 0 */
+  /** of the weights of keys while training, as the layer `dropout`; at least 0, below 1;
+   *  default 0 */
   dropout?: number;
-  /** what the operands behind the second are, in their order: `mask`, or `lengths`, steps that
-   *  are attended to, an input of one id; none: a third is a `mask` */
+  /** operands behind the second, in their order: `mask`, or `lengths`, steps that are attended
+   *  to, an input of one id; none: a third is a `mask` */
   takes?: string[];
 }
 
@@ -291,7 +291,8 @@ export interface AvgPoolCell extends AnyCell {
  *  are positions of a sequence (behind single ids), the next step of that. Names, layouts and
  *  gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are PyTorch's: `weight_ih_l0`
  *  [gates x hidden, features], `weight_hh_l0` [gates x hidden, hidden], `bias_ih_l0`,
- *  `bias_hh_l0`, then `..._l0_reverse`, `..._l1`. */
+ *  `bias_hh_l0`, then `..._l0_reverse`, `..._l1`. Behind the length of a row outputs are 0 and
+ *  states stay; the reverse direction begins at its last step. */
 export interface RnnCell extends AnyCell {
   type: 'rnn';
   /** values of a state; at least 1 */
@@ -310,13 +311,10 @@ export interface RnnCell extends AnyCell {
   carry?: boolean;
   /** of the sum; default tanh */
   activation?: 'tanh' | 'relu';
-  /** operands behind the first, in their order: `lengths`, steps that a row has, an input of
-   *  one id; behind them outputs are 0, states stay, and the reverse direction begins at the
-   *  last of them. `h0`: states before the first step, [stack x directions, hidden]; 0 where
-   *  none are taken */
+  /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id;
+   *  `h0`, states before the first step, [stack x directions, hidden], else 0 */
   takes?: string[];
-  /** the states after the last step, `h`, [stack x directions, hidden], are a further operand
-   *  of the output: `part` has it; default false */
+  /** the last states are a further operand of the output, `h`, as `h0` is; default false */
   return_state?: boolean;
 }
 
@@ -341,13 +339,10 @@ export interface GruCell extends AnyCell {
   /** the reset gate acts on the state's product, as in PyTorch; false: on the state, ONNX's
    *  default; default true */
   linear_before_reset?: boolean;
-  /** operands behind the first, in their order: `lengths`, steps that a row has, an input of
-   *  one id; behind them outputs are 0, states stay, and the reverse direction begins at the
-   *  last of them. `h0`: states before the first step, [stack x directions, hidden]; 0 where
-   *  none are taken */
+  /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id;
+   *  `h0`, states before the first step, [stack x directions, hidden], else 0 */
   takes?: string[];
-  /** the states after the last step, `h`, [stack x directions, hidden], are a further operand
-   *  of the output: `part` has it; default false */
+  /** the last states are a further operand of the output, `h`, as `h0` is; default false */
   return_state?: boolean;
 }
 
@@ -368,13 +363,11 @@ export interface LstmCell extends AnyCell {
   /** a run goes on from the state that the sequence's last run left, unless its position is 0;
    *  inference alone, training begins at zero; default false */
   carry?: boolean;
-  /** operands behind the first, in their order: `lengths`, steps that a row has, an input of
-   *  one id; behind them outputs are 0, states stay, and the reverse direction begins at the
-   *  last of them. `h0`, `c0`: states before the first step, [stack x directions, hidden]; 0
-   *  where none are taken */
+  /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id;
+   *  `h0`, `c0`, states before the first step, [stack x directions, hidden], else 0 */
   takes?: string[];
-  /** the states after the last step, `h` and `c`, [stack x directions, hidden], are further
-   *  operands of the output: `part` has them; default false */
+  /** the last states are further operands of the output, `h` and `c`, as `h0` and `c0` are;
+   *  default false */
   return_state?: boolean;
 }
 
@@ -696,8 +689,8 @@ export interface PoolStepsCell extends AnyCell {
   type: 'pool_steps';
   /** which; default mean */
   op?: 'mean' | 'max' | 'sum' | 'last';
-  /** operands behind the first: `lengths`, steps that a row has, an input of one id; those
-   *  behind them do not count, and a row without steps gives 0 */
+  /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id:
+   *  those behind do not count, and without any it gives 0 */
   takes?: string[];
 }
 

@@ -182,6 +182,26 @@ test('several inputs are given by name', () => {
   network.dispose();
 });
 
+test('sequences of unequal length are padded, and their lengths filled in', () => {
+  const part = (of, ...layers) => ({ type: 'sequential', layers: [{ type: 'part', of }, ...layers] });
+  const network = new Network({
+    format: 'loom-topology', version: 2, layers_per_cell: 3, input: { parts: [{ name: 'steps', dims: [3, 2] }, { name: 'lengths', ids: 4 }] },
+    cells: [{ at: [0, 0, 0, 0], type: 'parallel', combine: 'operands', layers: [part('steps'), { type: 'part', of: 'lengths' }] },
+      { at: [0, 0, 0, 1], type: 'gru', hidden: 3, bidirectional: true, takes: ['lengths'] }, { at: [0, 0, 0, 2], type: 'dense', out: 1 }],
+  }, { seed: 1 });
+  const steps = [[[1, 2], [3, 4]], [[5, 6], [7, 8], [9, 1]], [[2, 2]]], padded = [[1, 2, 3, 4, 0, 0], [5, 6, 7, 8, 9, 1], [2, 2, 0, 0, 0, 0]];
+  const want = network.forward({ steps: padded, lengths: [2, 3, 1] });
+  assert.deepEqual(network.forward({ steps }), want);
+  assert.deepEqual(network.forward({ steps: steps.map((row) => Float32Array.from(row.flat())) }), want);
+  assert.throws(() => network.forward({ steps: [[[1, 2], [3, 4], [5, 6], [7, 8]]] }), /sequence 0 has 8 numbers: expected 2 for each of at most 3 steps/);
+  assert.throws(() => network.forward({ steps, lengths: [2, 3, 1] }), /rows of 4 and of 6 numbers/);
+  assert.throws(() => network.forward({ steps: padded, lengths: [2, 4, 1] }), /row 1: lengths takes ids, whole numbers below 4, got 4/);
+  const trainer = new Trainer(network, { x: { steps }, y: [[0, 0, 0], [0, 1, 0], [1, 0, 0]] }, { loss: 'mse', steps: 9, batch: 3 });
+  assert.ok(trainer.step(9).loss > 0);
+  trainer.dispose();
+  network.dispose();
+});
+
 test('several outputs have names and losses', () => {
   const network = new Network({
     format: 'loom-topology', version: 2, layers_per_cell: 4, input: { width: 3 }, outputs: ['kind', 'box'],

@@ -195,7 +195,8 @@ class Sharing(unittest.TestCase):
                     if name.endswith("d")
                     else (
                         L.Input(2, 8)
-                        if name in ("Each", "RNN", "GRU", "LSTM", "InstanceNorm", "Positions")
+                        if name
+                        in ("Each", "RNN", "GRU", "LSTM", "PoolSteps", "InstanceNorm", "Positions")
                         else L.Input(4)
                     )
                 )

@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ._call import array, plain, single
+from ._padding import padded_targets
 
 Outputs = Union[np.ndarray, Dict[str, np.ndarray], Tuple[np.ndarray, ...]]
 
@@ -66,11 +67,14 @@ def places_of(info: Dict[str, Any]) -> Tuple[int, ...]:
     return dims[1:] if gives.get("axis") == "channels" else dims[:-1]
 
 
-def targets_of(y: Any, loss: Optional[str], info: Dict[str, Any], name: str = "y") -> np.ndarray:
-    """int32 classes, one for each place of a row, or float32 rows."""
+def targets_of(y: Any, loss: Optional[str], info: Dict[str, Any], name: str = "y",
+               ignore: int = -100) -> np.ndarray:
+    """int32 classes, one for each place of a row, or float32 rows. Classes of sequences of unequal
+    length are `ignore` behind their ends."""
     if isinstance(y, dict):
         raise TypeError("%s: the network has one output: give the array of its targets" % name)
-    y, places = plain(y, name), places_of(info)
+    places = places_of(info)
+    y = plain(padded_targets(y, places, info["input"], ignore, name), name)
     whole = np.issubdtype(y.dtype, np.integer)
     by_place = y.size == len(y) * int(np.prod(places)) and (y.ndim == 1 or bool(places)) if y.ndim else False
     if by_place and (loss == "cross_entropy" or (loss is None and whole)):
@@ -86,14 +90,15 @@ def flat(y: Any, name: str = "y") -> np.ndarray:
     return y.reshape(len(y), -1) if y.ndim > 0 else y.reshape(1, 1)
 
 
-def joined_targets(y: Any, heads: List[Dict[str, Any]], info: Dict[str, Any]) -> np.ndarray:
+def joined_targets(y: Any, heads: List[Dict[str, Any]], info: Dict[str, Any],
+                   ignore: int = -100) -> np.ndarray:
     """Targets of each output side by side in float32, as data of heads have them: a number for each
     class. Fills in the loss of heads which have none: cross_entropy for integers, mse for values."""
     given = by_name("y", y, names_of(info))
     rows: List[np.ndarray] = []
     for part, head in zip(outputs_of(info), heads):
         name = part["name"]
-        one = targets_of(given[name], head.get("loss"), {**info, "output": part}, "y[%r]" % name)
+        one = targets_of(given[name], head.get("loss"), {**info, "output": part}, "y[%r]" % name, ignore)
         head.setdefault("loss", "cross_entropy" if one.dtype == np.int32 else "mse")
         one = one.reshape(len(one), -1)
         if one.dtype != np.int32 and one.shape[1] != part["width"]:

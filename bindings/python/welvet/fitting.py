@@ -245,8 +245,8 @@ class _Fit:
     def targets(self, y: Any) -> np.ndarray:
         """Classes in int32, or values in float32; the first ones choose the loss."""
         if outputs_of(self.info):
-            return joined_targets(y, self.spec["heads"], self.info)
-        targets = targets_of(y, self.loss, self.info)
+            return joined_targets(y, self.spec["heads"], self.info, self.ignore)
+        targets = targets_of(y, self.loss, self.info, ignore=self.ignore)
         if self.loss is None and "heads" not in self.spec:
             self.loss = "cross_entropy" if targets.dtype == np.int32 else "mse"
         return targets

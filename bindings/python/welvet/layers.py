@@ -87,7 +87,7 @@ def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
               rope_low_freq_factor: float = 1.0, rope_high_freq_factor: float = 4.0,
               rope_original_positions: float = 8192.0, sub_norm: bool = False,
               sub_norm_eps: float = 1e-05, out_std: float = 0.0, dropout: float = 0.0,
-              takes: Sequence[str] = (), **common: Any) -> Layer:
+              **common: Any) -> Layer:
     """Multi-head attention (arXiv 1706.03762) over the steps of a row (steps, features), or over
     the rows of a sequence where a row is one position, with grouped keys, a sliding window and
     rotary positions. Parameters: `q`, `k`, `v`, `o`.
@@ -115,12 +115,11 @@ def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
     * `sub_norm_eps`: its eps; with `sub_norm`; 1e-8 to 1.
     * `out_std`: standard deviation of the initial output projection; 0: 1/sqrt(its inputs); at
       least 0.
-    * `dropout`: probability by which a weight of a key is 0 while training, as `dropout` has
-      it; of steps in a row; at least 0, below 1.
-    * `takes`: operands behind the first, in their order: `lengths`, steps that a row has, an
-      input of one id; keys behind them are not seen, and outputs are 0 there. `mask` [steps]
-      hides keys by a value other than 0, as `True` does in PyTorch's `key_padding_mask`; a step
-      that sees none gets what the output adds alone.
+    * `dropout`: of the weights of keys while training, as the layer `dropout`; of steps in a
+      row; at least 0, below 1.
+    * By name, when called: `lengths`, steps of a row, an input of one id: keys behind them are
+      not seen, outputs are 0; `mask` [steps] hides keys by a value other than 0, as PyTorch's
+      `key_padding_mask`.
     """
     return Layer("attention", {
         "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "window": window,
@@ -130,13 +129,11 @@ def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
         "rope_low_freq_factor": rope_low_freq_factor,
         "rope_high_freq_factor": rope_high_freq_factor,
         "rope_original_positions": rope_original_positions, "sub_norm": sub_norm,
-        "sub_norm_eps": sub_norm_eps, "out_std": out_std, "dropout": dropout,
-        "takes": takes}, common)
+        "sub_norm_eps": sub_norm_eps, "out_std": out_std, "dropout": dropout}, common)
 
 
 def CrossAttention(heads: int = 1, head_dim: int = 0, qkv_bias: bool = False,
-                   out_bias: bool = False, dropout: float = 0.0, takes: Sequence[str] = (),
-                   **common: Any) -> Layer:
+                   out_bias: bool = False, dropout: float = 0.0, **common: Any) -> Layer:
     """Multi-head attention of the steps of one operand (steps, features) to those of a second,
     (steps, features) (arXiv 1706.03762), without positions: every step sees all of them but
     those that a third operand, (steps), masks by a value other than 0, as `True` does in
@@ -148,14 +145,14 @@ def CrossAttention(heads: int = 1, head_dim: int = 0, qkv_bias: bool = False,
     * `head_dim`: values per head; 0: width / heads; 0 to 65536.
     * `qkv_bias`: adds learned vectors to queries, keys and values.
     * `out_bias`: adds a learned vector to the output.
-    * `dropout`: probability by which a weight of a key is 0 while training, as `dropout` has
-      it; at least 0, below 1.
-    * `takes`: what the operands behind the second are, in their order: `mask`, or `lengths`,
-      steps that are attended to, an input of one id; none: a third is a `mask`.
+    * `dropout`: of the weights of keys while training, as the layer `dropout`; at least 0,
+      below 1.
+    * By name, when called: `mask`, or `lengths`, steps that are attended to, an input of one
+      id; none: a third is a `mask`.
     """
     return Layer("cross_attention", {
         "heads": heads, "head_dim": head_dim, "qkv_bias": qkv_bias, "out_bias": out_bias,
-        "dropout": dropout, "takes": takes}, common)
+        "dropout": dropout}, common)
 
 
 def Positions(kind: str = "learned", count: int = 0, std: float = 0.02, **common: Any) -> Layer:
@@ -437,12 +434,13 @@ def AvgPool3d(kernel: Size = 2, stride: Size = 0, padding: Size = 0, dilation: S
 
 def RNN(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
         returns: str = "all", carry: bool = False, activation: str = "tanh",
-        takes: Sequence[str] = (), return_state: bool = False, **common: Any) -> Layer:
+        return_state: bool = False, **common: Any) -> Layer:
     """Elman's network over (steps, features); a row without dimensions is one step, and where rows
     are positions of a sequence (behind single ids), the next step of that. Names, layouts and
     gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are PyTorch's: `weight_ih_l0`
     (gates x hidden, features), `weight_hh_l0` (gates x hidden, hidden), `bias_ih_l0`,
-    `bias_hh_l0`, then `..._l0_reverse`, `..._l1`.
+    `bias_hh_l0`, then `..._l0_reverse`, `..._l1`. Behind the length of a row outputs are 0 and
+    states stay; the reverse direction begins at its last step.
 
     * `hidden`: values of a state; at least 1.
     * `stack`: layers on one another: each takes all steps of the one before; 1 to 32768.
@@ -453,22 +451,19 @@ def RNN(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = Fa
     * `carry`: a run goes on from the state that the sequence's last run left, unless its
       position is 0; inference alone, training begins at zero.
     * `activation`: of the sum.
-    * `takes`: operands behind the first, in their order: `lengths`, steps that a row has, an
-      input of one id; behind them outputs are 0, states stay, and the reverse direction begins
-      at the last of them. `h0`: states before the first step, [stack x directions, hidden]; 0
-      where none are taken.
-    * `return_state`: the states after the last step, `h`, [stack x directions, hidden], are a
-      further operand of the output: `part` has it.
+    * `return_state`: the last states are a further operand of the output, `h`, as `h0` is.
+    * By name, when called: `lengths`, steps of a row, an input of one id; `h0`, states before
+      the first step, [stack x directions, hidden], else 0.
     """
     return Layer("rnn", {
         "hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional,
-        "return": returns, "carry": carry, "activation": activation, "takes": takes,
+        "return": returns, "carry": carry, "activation": activation,
         "return_state": return_state}, common)
 
 
 def GRU(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
         returns: str = "all", carry: bool = False, linear_before_reset: bool = True,
-        takes: Sequence[str] = (), return_state: bool = False, **common: Any) -> Layer:
+        return_state: bool = False, **common: Any) -> Layer:
     """Gated recurrent units over (steps, features). Without `linear_before_reset` `weight_hh` and
     `bias_hh` have r and z, `weight_hn` (hidden, hidden) and `bias_hn` the rest.
 
@@ -482,22 +477,19 @@ def GRU(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = Fa
       position is 0; inference alone, training begins at zero.
     * `linear_before_reset`: the reset gate acts on the state's product, as in PyTorch; false:
       on the state, ONNX's default.
-    * `takes`: operands behind the first, in their order: `lengths`, steps that a row has, an
-      input of one id; behind them outputs are 0, states stay, and the reverse direction begins
-      at the last of them. `h0`: states before the first step, [stack x directions, hidden]; 0
-      where none are taken.
-    * `return_state`: the states after the last step, `h`, [stack x directions, hidden], are a
-      further operand of the output: `part` has it.
+    * `return_state`: the last states are a further operand of the output, `h`, as `h0` is.
+    * By name, when called: `lengths`, steps of a row, an input of one id; `h0`, states before
+      the first step, [stack x directions, hidden], else 0.
     """
     return Layer("gru", {
         "hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional,
         "return": returns, "carry": carry, "linear_before_reset": linear_before_reset,
-        "takes": takes, "return_state": return_state}, common)
+        "return_state": return_state}, common)
 
 
 def LSTM(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
-         returns: str = "all", carry: bool = False, takes: Sequence[str] = (),
-         return_state: bool = False, **common: Any) -> Layer:
+         returns: str = "all", carry: bool = False, return_state: bool = False,
+         **common: Any) -> Layer:
     """Long short-term memory over (steps, features).
 
     * `hidden`: values of a state; at least 1.
@@ -508,28 +500,25 @@ def LSTM(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = F
       after the last, directions x hidden.
     * `carry`: a run goes on from the state that the sequence's last run left, unless its
       position is 0; inference alone, training begins at zero.
-    * `takes`: operands behind the first, in their order: `lengths`, steps that a row has, an
-      input of one id; behind them outputs are 0, states stay, and the reverse direction begins
-      at the last of them. `h0`, `c0`: states before the first step, [stack x directions,
-      hidden]; 0 where none are taken.
-    * `return_state`: the states after the last step, `h` and `c`, [stack x directions, hidden],
-      are further operands of the output: `part` has them.
+    * `return_state`: the last states are further operands of the output, `h` and `c`, as `h0`
+      and `c0` are.
+    * By name, when called: `lengths`, steps of a row, an input of one id; `h0`, `c0`, states
+      before the first step, [stack x directions, hidden], else 0.
     """
     return Layer("lstm", {
         "hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional,
-        "return": returns, "carry": carry, "takes": takes,
-        "return_state": return_state}, common)
+        "return": returns, "carry": carry, "return_state": return_state}, common)
 
 
-def PoolSteps(op: str = "mean", takes: Sequence[str] = (), **common: Any) -> Layer:
+def PoolSteps(op: str = "mean", **common: Any) -> Layer:
     """One vector from the steps of a row (steps, features): their mean, maximum or sum, or the
     last of them.
 
     * `op`: which; one of mean, max, sum, last.
-    * `takes`: operands behind the first: `lengths`, steps that a row has, an input of one id;
-      those behind them do not count, and a row without steps gives 0.
+    * By name, when called: `lengths`, steps of a row, an input of one id: those behind do not
+      count, and without any it gives 0.
     """
-    return Layer("pool_steps", {"op": op, "takes": takes}, common)
+    return Layer("pool_steps", {"op": op}, common)
 
 
 # ---- norms and noise

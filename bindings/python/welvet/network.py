@@ -13,6 +13,7 @@ from ._errors import InvalidArgument
 from ._model import Model
 from ._outputs import Outputs, outputs_of, split
 from ._object import Idle, Object, cell_name
+from ._padding import padded
 from .layers import Sequential
 
 Path = Union[str, "os.PathLike[str]"]
@@ -65,6 +66,8 @@ def rows_of(x: Any, given: Dict[str, Any], name: str = "x",
             to_learn: bool = False) -> Tuple[np.ndarray, Tuple[int, ...]]:
     """x as (rows, numbers of a row) for a network's input, and the shape of its rows. `to_learn`:
     refuses what float32, which data to learn from are, would merge."""
+    if "name" not in given:
+        x = padded(x, given, name)
     if isinstance(x, dict):
         return _joined(x, given, name, to_learn)
     if "ids" in given and "dims" not in given and "name" not in given:

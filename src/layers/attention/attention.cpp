@@ -51,14 +51,12 @@ struct AttentionConfig : LayerConfig {
     v("sub_norm_eps", sub_norm_eps, {.doc = "its eps", .min = 1e-8, .max = 1,
                                      .only = {"sub_norm", sub_norm}, .written = sub_norm});
     v("dropout", dropout,
-      {.doc = "probability by which a weight of a key is 0 while training, as `dropout` has it; of "
-              "steps in a row",
+      {.doc = "of the weights of keys while training, as the layer `dropout`; of steps in a row",
        .min = 0, .below = 1, .written = dropout > 0});
     v("takes", takes,
-      {.doc = "operands behind the first, in their order: `lengths`, steps that a row has, an "
-              "input of one id; keys behind them are not seen, and outputs are 0 there. `mask` "
-              "[steps] hides keys by a value other than 0, as `True` does in PyTorch's "
-              "`key_padding_mask`; a step that sees none gets what the output adds alone",
+      {.doc = "operands behind the first, in their order: `lengths`, steps of a row, an input of "
+              "one id: keys behind them are not seen, outputs are 0; `mask` [steps] hides keys "
+              "by a value other than 0, as PyTorch's `key_padding_mask`",
        .written = !takes.empty()});
   }
 };

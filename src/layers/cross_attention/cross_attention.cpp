@@ -26,11 +26,11 @@ struct CrossAttentionConfig : LayerConfig {
     v("qkv_bias", qkv_bias, {.doc = "adds learned vectors to queries, keys and values"});
     v("out_bias", out_bias, {.doc = "adds a learned vector to the output"});
     v("dropout", dropout,
-      {.doc = "probability by which a weight of a key is 0 while training, as `dropout` has it",
+      {.doc = "of the weights of keys while training, as the layer `dropout`",
        .min = 0, .below = 1, .written = dropout > 0});
     v("takes", takes,
-      {.doc = "what the operands behind the second are, in their order: `mask`, or `lengths`, "
-              "steps that are attended to, an input of one id; none: a third is a `mask`",
+      {.doc = "operands behind the second, in their order: `mask`, or `lengths`, steps that are "
+              "attended to, an input of one id; none: a third is a `mask`",
        .written = !takes.empty()});
   }
 };

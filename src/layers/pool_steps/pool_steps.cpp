@@ -14,8 +14,8 @@ struct PoolStepsConfig : LayerConfig {
         "last of them.");
     v("op", op, {.doc = "which", .one_of = "mean, max, sum, last"});
     v("takes", takes,
-      {.doc = "operands behind the first: `lengths`, steps that a row has, an input of one id; "
-              "those behind them do not count, and a row without steps gives 0",
+      {.doc = "operands behind the first, in their order: `lengths`, steps of a row, an input of "
+              "one id: those behind do not count, and without any it gives 0",
        .written = !takes.empty()});
   }
 };

@@ -29,7 +29,9 @@ struct RecurrentConfig : LayerConfig {
           "where rows are positions of a sequence (behind single ids), the next step of that. "
           "Names, layouts and gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are "
           "PyTorch's: `weight_ih_l0` [gates x hidden, features], `weight_hh_l0` [gates x "
-          "hidden, hidden], `bias_ih_l0`, `bias_hh_l0`, then `..._l0_reverse`, `..._l1`.");
+          "hidden, hidden], `bias_ih_l0`, `bias_hh_l0`, then `..._l0_reverse`, `..._l1`. Behind "
+          "the length of a row outputs are 0 and states stay; the reverse direction begins at its "
+          "last step.");
     else if (kind == Kind::gru)
       v.about("Gated recurrent units over [steps, features]. Without `linear_before_reset` "
               "`weight_hh` and `bias_hh` have r and z, `weight_hn` [hidden, hidden] and `bias_hn` "
@@ -56,21 +58,18 @@ struct RecurrentConfig : LayerConfig {
     // Not written where they change nothing: a network of before has the topology it had.
     v("takes", takes,
       {.doc = kind == Kind::lstm
-                  ? "operands behind the first, in their order: `lengths`, steps that a row has, "
-                    "an input of one id; behind them outputs are 0, states stay, and the "
-                    "reverse direction begins at the last of them. `h0`, `c0`: states before the "
-                    "first step, [stack x directions, hidden]; 0 where none are taken"
-                  : "operands behind the first, in their order: `lengths`, steps that a row has, "
-                    "an input of one id; behind them outputs are 0, states stay, and the "
-                    "reverse direction begins at the last of them. `h0`: states before the "
-                    "first step, [stack x directions, hidden]; 0 where none are taken",
+                  ? "operands behind the first, in their order: `lengths`, steps of a row, an input "
+                    "of one id; `h0`, `c0`, states before the first step, [stack x directions, "
+                    "hidden], else 0"
+                  : "operands behind the first, in their order: `lengths`, steps of a row, an input "
+                    "of one id; `h0`, states before the first step, [stack x directions, hidden], "
+                    "else 0",
        .written = !takes.empty()});
     v("return_state", return_state,
       {.doc = kind == Kind::lstm
-                  ? "the states after the last step, `h` and `c`, [stack x directions, hidden], "
-                    "are further operands of the output: `part` has them"
-                  : "the states after the last step, `h`, [stack x directions, hidden], are a "
-                    "further operand of the output: `part` has it",
+                  ? "the last states are further operands of the output, `h` and `c`, as `h0` and "
+                    "`c0` are"
+                  : "the last states are a further operand of the output, `h`, as `h0` is",
        .written = return_state});
   }
   std::string_view known() const { return kind == Kind::lstm ? "lengths, h0, c0" : "lengths, h0"; }
