@@ -102,6 +102,7 @@ class SampleCheck {
     if (!spec.heads.empty()) heads_ = spec.heads;
     else if (!takes_classes(spec.loss))
       heads_.push_back({.name = "", .columns = data.form().targets, .loss = spec.loss});
+    counted_.resize(heads_.size());
   }
 
   // Where the data's own account of itself leaves nothing to look for.
@@ -130,14 +131,19 @@ class SampleCheck {
         return bad("classes, " + place(data_, sample, i, classes) +
                    class_refusal(batch_.classes[i], axis_.classes, spec_.ignore));
     std::size_t column = 0;
-    for (const HeadSpec& head : heads_)
-      for (std::int64_t i = 0; i < head.targets(); ++i, ++column)
-        LOOM_TRY(check_target(head, sample, column));
+    for (std::size_t h = 0; h < heads_.size(); ++h)
+      for (std::int64_t i = 0; i < heads_[h].targets(); ++i, ++column) {
+        LOOM_TRY(check_target(heads_[h], sample, column));
+        if (batch_.values[column] != static_cast<float>(spec_.ignore)) counted_[h] = true;
+      }
     if (scales_inputs_) inputs_.add(batch_.x);
     if (scales_targets_) targets_.add(batch_.values);
     return {};
   }
-  Status finish() const {
+  Status finish(bool batch) const {
+    for (std::size_t i = 0; i < heads_.size() && !batch; ++i)
+      if (takes_classes(heads_[i].loss) && !counted_[i])
+        return bad("head \"" + heads_[i].name + "\": no row has a class that is counted");
     LOOM_TRY(inputs_.check("x", "begin with"));
     return targets_.check("y", "end with");
   }
@@ -165,6 +171,7 @@ class SampleCheck {
   ClassAxis axis_;
   bool scales_inputs_, scales_targets_;  // f32 there: a column may be below what that holds
   std::vector<HeadSpec> heads_;
+  std::vector<bool> counted_;  // of heads: whether a place has a target
   Batch batch_;
   TinyColumns inputs_, targets_;
 };
@@ -190,13 +197,14 @@ Json balanced_weights(const DataSource& data, const Network& network, std::int64
   return list;
 }
 
-Status check_data(const DataSource& data, const Network& network, const TrainingSpec& spec) {
+Status check_data(const DataSource& data, const Network& network, const TrainingSpec& spec,
+                  bool batch) {
   LOOM_TRY(check_form(data.form(), network, spec));
   LOOM_TRY(check_finite(data, network.takes_missing()));
   SampleCheck samples(data, network, spec);
   if (!samples.needed()) return {};
   for (std::int64_t i = 0; i < data.samples(); ++i) LOOM_TRY(samples.check(i));
-  return samples.finish();
+  return samples.finish(batch);
 }
 
 }  // namespace loom

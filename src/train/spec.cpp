@@ -186,7 +186,8 @@ Status check_class_weights(const TrainingSpec& spec) {
   const Json& weights = spec.class_weights;
   if (weights.is_null()) return {};
   if (!spec.heads.empty() || !takes_classes(spec.loss))
-    return bad("\"class_weights\" go with the loss \"cross_entropy\"");
+    return bad(std::string("\"class_weights\" go with the loss \"cross_entropy\"") +
+               (spec.heads.empty() ? "" : ", not with \"heads\": give samples weights"));
   if (weights.is_string() && weights.as_string() == "balanced") return {};
   const auto good = [](const Json& w) {
     return w.is_number() && w.as_number() >= 0 && w.as_number() <= 0x1p40;

@@ -245,7 +245,7 @@ Result<StepReport> Trainer::step_on(const DataSource& batch) {
     return bad(
         "\"micro_batches\" and \"shift\" are of data that the trainer reads, not of batches "
         "that are given");
-  LOOM_TRY(check_data(batch, network_, spec_));
+  LOOM_TRY(check_data(batch, network_, spec_, true));
   batch_.clear();
   for (std::int64_t i = 0; i < batch.samples(); ++i) batch.append(i, batch_);
   // The program is made again where a batch has more rows than it has room for; no bit changes.

@@ -139,9 +139,11 @@ class Models(unittest.TestCase):
             np.testing.assert_allclose(parts[1](rows)[key], v, rtol=0, atol=1e-5)
         for given, said in ((boxes, "has the outputs tag, box"), ({"tag": tags}, "'box' is missing"),
                             ({**y, "bax": 1}, "'bax' is no output"), ({**y, "box": boxes[:, :2]}, "3 values"),
-                            ({**y, "box": boxes[:3]}, "24 samples and 'box' 3"), ({**y, "tag": tags + 9}, "is -91|is 13|is 1[0-3]")):
+                            ({**y, "box": boxes[:3]}, "24 samples and 'box' 3"), ({**y, "tag": tags * 0 - 100}, "\"tag\": no row has a class"), ({**y, "tag": tags + 9}, "is -91|is 13|is 1[0-3]")):
             with self.assertRaisesRegex((TypeError, ValueError, welvet.LoomError), said):
                 welvet.train(net.copy(), rows, given, epochs=1)
+        with self.assertRaisesRegex(TypeError, "in this order"):
+            welvet.train(net.copy(), rows, y, heads=[{"name": "box"}, {"name": "tag", "loss": "cross_entropy"}], epochs=1)
         with self.assertRaisesRegex(TypeError, "'box' is missing"):
             welvet.train(net.copy(), rows, y, loss={"tag": "cross_entropy"}, epochs=1)
         with self.assertRaisesRegex(TypeError, "one output"):

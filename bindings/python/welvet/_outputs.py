@@ -95,6 +95,9 @@ def joined_targets(y: Any, heads: List[Dict[str, Any]], info: Dict[str, Any],
     """Targets of each output side by side in float32, as data of heads have them: a number for each
     class. Fills in the loss of heads which have none: cross_entropy for integers, mse for values."""
     given = by_name("y", y, names_of(info))
+    if [head.get("name") for head in heads] != names_of(info):
+        raise TypeError("heads: the network has the outputs %s: give a head for each, by its name and "
+                        "in this order" % ", ".join(names_of(info)))
     rows: List[np.ndarray] = []
     for part, head in zip(outputs_of(info), heads):
         name = part["name"]

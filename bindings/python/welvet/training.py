@@ -314,7 +314,8 @@ def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[
     if weights is not None:
         whole["class_weights"] = class_weights(weights, network.info)
     info = data.info
-    whole.setdefault("loss", "mse" if "targets" in info else "cross_entropy")
+    if not whole.get("heads"):
+        whole.setdefault("loss", "mse" if "targets" in info else "cross_entropy")
     if "batch" in whole:
         whole["batch"] = at_least_one("batch", whole["batch"])
     whole.setdefault("batch", max(1, min(32, info["samples"])))
