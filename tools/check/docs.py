@@ -2,7 +2,7 @@
 """tools/check/docs.py BUILD_DIR: runs what the documents show.
 
 Commands of blocks without a language that begin with `loom` are run in a scratch folder, with the placeholders below filled in; JSON
-blocks are shown or trained; Python blocks run with the package of this tree; C++ blocks are compiled (syntax alone), the CMake block is configured. Ends with 0 where all of it works.
+blocks are shown or trained; Python blocks run with the package of this tree; C++ blocks are compiled (syntax alone, but for one that makes a network, whose digest is compared), the CMake block is configured. Ends with 0 where all of it works.
 """
 import json
 import os
@@ -64,8 +64,16 @@ def compile_cpp(what, text, folder):
         includes = "".join(line + "\n" for line in text.splitlines() if line.startswith("#include"))
         body = "".join(line + "\n" for line in text.splitlines() if not line.startswith("#include"))
         text = includes + "void snippet() {\n" + body + "}\n"
-    (folder / "snippet.cpp").write_text(text)
-    return run(what, ["c++", "-std=c++20", "-fsyntax-only", "-I", str(ROOT / "include"), "snippet.cpp"], folder)
+    compiler = ["c++", "-std=c++20", "-I", str(ROOT / "include"), "snippet.cpp"]
+    if "loom::Network make() {" not in text:
+        (folder / "snippet.cpp").write_text(text)
+        return run(what, [*compiler, "-fsyntax-only"], folder)
+    # A network that the document has in other languages, too: it prints its digest.
+    (folder / "snippet.cpp").write_text(text + "#include <cstdio>\nint main() { std::puts(make().digest().c_str()); }\n")
+    document = (ROOT / what.rpartition(":")[0]).read_text()
+    digest = re.search(r'digest\(\)\.startswith\("(\w+)"\)', document)[1]
+    library = [f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lloom", "-o", "snippet"]
+    return run(what, [*compiler, *library], folder) and run(what, f"./snippet | grep ^{digest}", folder)
 
 
 def show_json(what, text, folder):

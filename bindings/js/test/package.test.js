@@ -202,6 +202,14 @@ test('sequences of unequal length are padded, and their lengths filled in', () =
   network.dispose();
 });
 
+test('the layer of the guide is the same network in every language', () => {
+  const guide = fs.readFileSync(new URL('../../../docs/guide/own-layers.md', import.meta.url), 'utf8');
+  const [, code] = guide.match(/```js\n([^]*?)```/), [, digest] = guide.match(/digest\(\)\.startswith\("(\w+)"\)/);
+  const network = new Function('Network', `${code}; return network;`)(Network);
+  assert.equal(network.digest.slice(0, digest.length), digest);
+  network.dispose();
+});
+
 test('several outputs have names and losses', () => {
   const network = new Network({
     format: 'loom-topology', version: 2, layers_per_cell: 4, input: { width: 3 }, outputs: ['kind', 'box'],
