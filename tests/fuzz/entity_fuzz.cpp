@@ -15,7 +15,7 @@ namespace {
 using namespace loom;
 using namespace loom::entity_layout;
 
-constexpr std::uint64_t kLargest = 1 << 20;  // bytes of the tensors a topology may ask for here
+constexpr std::uint64_t kLargest = 1 << 16;  // bytes of the tensors a topology may ask for here
 
 constexpr std::string_view kDecoder = R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":11},"head":[0,0,0,2],"cells":[
 {"at":[0,0,0,0],"type":"embedding","out":8,"dtype":"i8"},
@@ -131,13 +131,13 @@ void check(const std::string& file) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   if (input.starts_with('{')) {
     std::string file = build(input);
     repair(file);
     check(file);
-    return 0;
+    return;
   }
   std::string file;
   if (input.starts_with(kMagic)) {
@@ -157,5 +157,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   repair(file);
   check(file);
-  return 0;
 }

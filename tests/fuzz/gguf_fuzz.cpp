@@ -22,16 +22,15 @@ static void check_values(const loom::Gguf& a, const loom::Gguf& b) {
   }
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   using namespace loom;
   const auto mapped = Gguf::open(fuzz::view_source(data, size)), called = Gguf::open(fuzz::callback_source(data, size));
   FUZZ_CHECK(mapped.status().to_string() == called.status().to_string());
   if (!mapped.ok()) {
     fuzz::check_refusal(mapped.status());
-    return 0;
+    return;
   }
   fuzz::check_tensors(mapped->tensors(), called->tensors(), size);
   check_values(*mapped, *called);
   for (const TensorInfo& tensor : mapped->tensors()) FUZZ_CHECK(mapped->find(tensor.name) == &tensor);
-  return 0;
 }

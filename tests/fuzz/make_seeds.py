@@ -5,6 +5,7 @@ import gzip
 import json
 import pathlib
 import random
+import re
 import struct
 import sys
 import zlib
@@ -279,12 +280,35 @@ def seeds():
     yield "json", b"[" * 20 + b"]" * 20
 
 
+def kept_seeds():
+    """What the tree has anyway: topologies of the cases, a model, a tokenizer, graphs."""
+    tests = pathlib.Path(__file__).resolve().parent.parent
+    for path in sorted(tests.glob("cases/**/*.json")):
+        found = path.read_bytes()
+        if b'"loom-topology"' in found and len(found) < 20000:
+            yield "topology", found
+            yield "entity", found
+    source = (tests / "fuzz/abi_fuzz.cpp").read_text() + (tests / "fuzz/entity_fuzz.cpp").read_text()
+    for found in re.findall(r'R"\((\{"format":"loom-topology".*?)\)"', source, re.S):
+        yield "topology", found.encode()
+        yield "entity", found.encode()
+    yield "entity", (tests / "cases/data/tiny.entity").read_bytes()[:65536]
+    tokenizer = (tests / "cases/data/tiny.tokenizer.json").read_bytes()
+    if len(tokenizer) < 65000:
+        yield "tokenizer", b"\0" + struct.pack("<H", len(tokenizer)) + tokenizer + b" Once upon a time, \xc3\xa4"
+    for pattern in (rb"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+(?!\S)", rb"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+"):
+        yield "tokenizer", b"\2" + struct.pack("<H", len(pattern)) + pattern + b"It's 1234 o'clock\n\n  in \xe6\x97\xa5"
+    for path in sorted(tests.glob("golden/onnx/*.onnx")):
+        if path.stat().st_size < 65536:
+            yield "onnx", path.read_bytes()
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
-    for number, (target, data) in enumerate(seeds()):
+    for number, (target, data) in enumerate([*seeds(), *kept_seeds()]):
         folder = root / target
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"seed{number:02}").write_bytes(data)
+        (folder / f"seed{number:03}").write_bytes(data)
 
 
 if __name__ == "__main__":

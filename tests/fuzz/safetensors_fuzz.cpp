@@ -2,16 +2,15 @@
 
 #include "fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   using namespace loom;
   const auto mapped = Safetensors::open(fuzz::view_source(data, size)), called = Safetensors::open(fuzz::callback_source(data, size));
   FUZZ_CHECK(mapped.status().to_string() == called.status().to_string());
   if (!mapped.ok()) {
     fuzz::check_refusal(mapped.status());
-    return 0;
+    return;
   }
   fuzz::check_tensors(mapped->tensors(), called->tensors(), size);
   FUZZ_CHECK(mapped->metadata() == called->metadata());
   for (const TensorInfo& tensor : mapped->tensors()) FUZZ_CHECK(mapped->find(tensor.name) == &tensor);
-  return 0;
 }
