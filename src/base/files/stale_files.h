@@ -1,4 +1,5 @@
-// What a killed writer leaves: its temporary file, "<path>.tmp<n>-<process id>" as AtomicFile names it. Internal to this module.
+// What a killed writer leaves: its temporary file, "<path>.tmp<n>-<process id>" as AtomicFile names
+// it. Internal to this folder.
 #pragma once
 
 #include <string>
