@@ -56,7 +56,7 @@ while [ $worker -lt "$jobs" ]; do
   worker=$((worker + 1))
 done
 wait
-rm -rf /tmp/loom_abi_fuzz.*
+rm -rf /tmp/loom_abi_fuzz.* /tmp/loom_adapter_fuzz.* /dev/shm/loom_adapter_fuzz.*
 
 failed=0
 printf '%-14s %14s %9s %8s  %s\n' target executions edges runs findings

@@ -4,6 +4,7 @@
 
 #include "fuzz.h"
 #include "grid/network.h"
+#include "mutate.h"
 
 FUZZ_TARGET(data, size) {
   using namespace loom;
@@ -26,4 +27,9 @@ FUZZ_TARGET(data, size) {
   const std::string text = network->to_json().dump();
   const auto again = Network::from_json(std::string_view(text), kLargest);
   FUZZ_CHECK(again.ok() && again->to_json().dump() == text);
+}
+
+FUZZ_MUTATOR(file, dice) {
+  if (dice.one_in(3)) loom::fuzz::mutate_number(file, dice);
+  else loom::fuzz::mutate_part(file, 0, file.size());
 }

@@ -1,6 +1,7 @@
-// Every file call of two dozen saves and loads fails, alone and with all that follow, is interrupted or
-// does less than it was asked for: what it does is done, or a typed error; every file is the old one
-// or the new one, no other is left, and the next call succeeds with the same bits.
+// Every file call of two dozen saves and loads fails, alone and with all that follow, is
+// interrupted or does less than it was asked for: what it does is done, or a typed error; every
+// file is the old one or the new one, no other is left, and the next call succeeds with the same
+// bits.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -65,8 +66,9 @@ Result<std::string> model_text(const std::string& path) {
 
 Act read_gguf(const std::string& folder) {
   const std::string path = folder + "/x.gguf";
-  write(path, gguf_bytes(3, 1, 1, gguf_entry("general.architecture", 8, gguf_text("none")) +
-                                      gguf_tensor("x", {4, 2}, 0, 0),
+  write(path, gguf_bytes(3, 1, 1,
+                         gguf_entry("general.architecture", 8, gguf_text("none")) +
+                             gguf_tensor("x", {4, 2}, 0, 0),
                          std::string(32, '\1')));
   return [=]() -> Result<std::string> {
     LOOM_ASSIGN(SourcePtr source, open_source(path, MapMode::read));
@@ -183,10 +185,16 @@ Act read_spec(const std::string& folder) {
 
 const std::map<std::string, std::function<Act(const std::string&)>>& readers() {
   static const std::map<std::string, std::function<Act(const std::string&)>> kAll = {
-      {"gguf", read_gguf},           {"shards", read_shards},   {"csv", read_csv},
-      {"arrays", read_arrays},       {"tokenizer", read_tokenizer},
-      {"folder_model", read_model_folder}, {"cached_model", read_model_cache},
-      {"onnx", read_onnx},           {"folder", read_folder},   {"spec", read_spec}};
+      {"gguf", read_gguf},
+      {"shards", read_shards},
+      {"csv", read_csv},
+      {"arrays", read_arrays},
+      {"tokenizer", read_tokenizer},
+      {"folder_model", read_model_folder},
+      {"cached_model", read_model_cache},
+      {"onnx", read_onnx},
+      {"folder", read_folder},
+      {"spec", read_spec}};
   return kAll;
 }
 
@@ -272,7 +280,8 @@ TEST_P(FileErrors, AreTypedErrorsThatLeaveOldOrNewFiles) {
           ASSERT_FALSE(harmless) << got.status().to_string();
           ASSERT_EQ(got.status().code(), Code::io) << got.status().to_string();
           const std::string& said = got.status().message();
-          ASSERT_TRUE(said.find(folder_) != said.npos || said.find("loom/tiny") != said.npos) << said;
+          ASSERT_TRUE(said.find(folder_) != said.npos || said.find("loom/tiny") != said.npos)
+              << said;
         }
         for (const auto& [path, bytes] : files_of(folder_)) {
           const auto old_one = before.find(path), new_one = after.find(path);

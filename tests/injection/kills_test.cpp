@@ -1,6 +1,6 @@
-// SIGKILL at any moment of endless saves: the last that was acknowledged is there with the same bits,
-// or the one that was under way, and the next save leaves no temporary file.
-// LOOM_KILLS kills of all kinds together (500; 10,000 with LOOM_SOAK=1), from LOOM_SEED (1).
+// SIGKILL at any moment of endless saves: the last that was acknowledged is there with the same
+// bits, or the one that was under way, and the next save leaves no temporary file. LOOM_KILLS kills
+// of all kinds together (500; 10,000 with LOOM_SOAK=1), from LOOM_SEED (1).
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -16,8 +16,8 @@
 #include <set>
 
 #include "base/random.h"
-#include "injection/settings.h"
 #include "injection/savers.h"
+#include "injection/settings.h"
 
 namespace loom::test {
 namespace {
@@ -41,8 +41,8 @@ class Kills : public testing::TestWithParam<std::string> {
   void SetUp() override {
     std::filesystem::create_directories(folder_);
     saver_ = make_saver(GetParam(), folder_);
-    void* const page = ::mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const page =
+        ::mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(page, MAP_FAILED);
     told_ = new (page) Told;
   }
@@ -76,7 +76,8 @@ TEST_P(Kills, LeaveWhatWasAcknowledged) {
   std::string last = saver_->digest();
   const auto begin = Clock::now();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(saver_->save().ok());
-  const auto save_us = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin) / 3;
+  const auto save_us =
+      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin) / 3;
   const std::uint64_t seed = number_of("LOOM_SEED", 1);
   const std::uint64_t kills =
       number_of("LOOM_KILLS", std::getenv("LOOM_SOAK") ? 10'000 : 500) / saver_kinds().size() + 1;

@@ -1,7 +1,7 @@
 // Power fails at any moment of three saves in a row: what was not flushed is lost, comes in another
-// order or in part. The last save that was acknowledged is there with the same bits, or the one that
-// was under way; before the first, nothing or a file that is refused.
-// LOOM_STATES states of all kinds together (2,000; 50,000 with LOOM_SOAK=1), from LOOM_SEED (1).
+// order or in part. The last save that was acknowledged is there with the same bits, or the one
+// that was under way; before the first, nothing or a file that is refused. LOOM_STATES states of
+// all kinds together (2,000; 50,000 with LOOM_SOAK=1), from LOOM_SEED (1).
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,8 +14,8 @@
 
 #include "base/random.h"
 #include "injection/file_calls.h"
-#include "injection/settings.h"
 #include "injection/savers.h"
+#include "injection/settings.h"
 
 namespace loom::test {
 namespace {
@@ -122,8 +122,9 @@ TEST_P(PowerLoss, LeavesWhatWasAcknowledged) {
     ASSERT_EQ(*saver->load(), digests.back());
   }
   const std::uint64_t seed = number_of("LOOM_SEED", 1);
-  const std::uint64_t states = number_of("LOOM_STATES", std::getenv("LOOM_SOAK") ? 50'000 : 2'000) /
-                                   saver_kinds().size() + 1;
+  const std::uint64_t states =
+      number_of("LOOM_STATES", std::getenv("LOOM_SOAK") ? 50'000 : 2'000) / saver_kinds().size() +
+      1;
   std::uint64_t old_ones = 0, new_ones = 0, none = 0;
   for (std::uint64_t state = 0; state < states; ++state) {
     const RandomStream random(seed, state);

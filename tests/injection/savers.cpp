@@ -62,12 +62,12 @@ class EntitySaver final : public Saver {
 class CheckpointSaver final : public Saver {
  public:
   CheckpointSaver(const std::string& folder, bool adapter)
-      : Saver(folder), spec_(spec_of(adapter)), training_(make()) {}
+      : Saver(folder), spec_(spec_of(adapter)), training_(made(make())) {}
   Status advance() override { return training_.trainer->step().status(); }
   Status save() override { return save_checkpoint(path(), *training_.trainer); }
   std::string digest() override { return training_.trainer->digest(); }
   Result<std::string> load() const override {
-    Training other = make();
+    LOOM_ASSIGN(const Training other, make());
     LOOM_TRY(resume_checkpoint(path(), *other.trainer));
     return other.trainer->digest();
   }
@@ -92,16 +92,17 @@ class CheckpointSaver final : public Saver {
   std::string path() const {
     return folder_ + (spec_.lora.rank > 0 ? "/adapter" : "/training.entity");
   }
-  Training make() const {
+  Result<Training> make() const {
     Training t;
     const RandomStream random(4, 0);
     std::vector<float> x, y;
     for (std::uint64_t i = 0; i < 20 * 3; ++i) x.push_back(random.uniform(i));
     for (std::uint64_t i = 0; i < 20 * 2; ++i) y.push_back(random.uniform(1000 + i));
-    t.data = made(ArrayData::create(std::move(x), 3, std::move(y), 2));
-    t.network = std::make_unique<Network>(made(create_network(spec_)));
+    LOOM_ASSIGN(t.data, ArrayData::create(std::move(x), 3, std::move(y), 2));
+    LOOM_ASSIGN(Network network, create_network(spec_));
+    t.network = std::make_unique<Network>(std::move(network));
     t.pool = std::make_unique<ThreadPool>(1);
-    t.trainer = made(Trainer::create(spec_, *t.network, *t.data, *t.pool));
+    LOOM_ASSIGN(t.trainer, Trainer::create(spec_, *t.network, *t.data, *t.pool));
     return t;
   }
   const TrainingSpec spec_;
@@ -115,7 +116,8 @@ class AdapterSaver final : public Saver {
         network_(made(Network::from_json(std::string_view(kMlp)))),
         places_(adapter_places(network_)) {}
   Status advance() override {
-    LOOM_ASSIGN(adapter_, Adapter::create(network_, places_, {.rank = 2, .targets = {}}, ++version_));
+    LOOM_ASSIGN(adapter_,
+                Adapter::create(network_, places_, {.rank = 2, .targets = {}}, ++version_));
     return {};
   }
   Status save() override { return save_adapter(folder_ + "/adapter", adapter_, places_); }

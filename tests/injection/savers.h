@@ -12,9 +12,9 @@ namespace loom::test {
 class Saver {
  public:
   virtual ~Saver() = default;
-  virtual Status advance() = 0;  // to the next version; before it there is none
-  virtual Status save() = 0;     // the version
-  virtual std::string digest() = 0;            // of the version
+  virtual Status advance() = 0;                  // to the next version; before it there is none
+  virtual Status save() = 0;                     // the version
+  virtual std::string digest() = 0;              // of the version
   virtual Result<std::string> load() const = 0;  // digest of what lies there
   const std::string& folder() const { return folder_; }
 

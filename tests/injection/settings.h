@@ -18,7 +18,8 @@ inline std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
 // Of this process; does not exist yet.
 inline std::string scratch_folder(const std::string& name) {
   const bool memory = ::access("/dev/shm", W_OK) == 0;
-  const auto root = memory ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path();
+  const auto root =
+      memory ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path();
   return (root / ("loom_" + name + "_" + std::to_string(::getpid()))).string();
 }
 

@@ -17,9 +17,8 @@ void write(const std::string& path, const std::string& bytes) {
 }  // namespace
 
 bool write_tiny_llama(const std::string& folder) {
-  write(
-      folder + "/config.json",
-      R"({"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":16,
+  write(folder + "/config.json",
+        R"({"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":16,
         "intermediate_size":24,"num_hidden_layers":1,"num_attention_heads":2,
         "num_key_value_heads":1,"vocab_size":320,"max_position_embeddings":64,"rms_norm_eps":1e-5,
         "rope_theta":10000.0,"tie_word_embeddings":true,"bos_token_id":0,"eos_token_id":2,

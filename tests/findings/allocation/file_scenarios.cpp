@@ -60,12 +60,12 @@ Scenario* gguf() {
   return new Guarded(
       [](const std::string& folder) {
         write(folder + "/x.gguf",
-              gguf_bytes(3, 1, 2,
-                         gguf_entry("general.architecture", 8, gguf_text("none")) +
-                             gguf_entry("tokens", 9,
-                                        gguf_array(8, 2, gguf_text("<s>") + gguf_text("a"))) +
-                             gguf_tensor("x", {32, 2}, 2, 0),
-                         std::string(36, '\1')));
+              gguf_bytes(
+                  3, 1, 2,
+                  gguf_entry("general.architecture", 8, gguf_text("none")) +
+                      gguf_entry("tokens", 9, gguf_array(8, 2, gguf_text("<s>") + gguf_text("a"))) +
+                      gguf_tensor("x", {32, 2}, 2, 0),
+                  std::string(36, '\1')));
       },
       [](const std::string& folder, Taken& taken) -> Status {
         LOOM_ASSIGN(SourcePtr source, open_source(folder + "/x.gguf"));
@@ -119,8 +119,10 @@ Scenario* spec() {
   return new Guarded(
       [](const std::string&) {},
       [](const std::string&, Taken& taken) -> Status {
-        LOOM_ASSIGN(const TrainingSpec spec, parse_training_spec(std::string_view(
-            R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"input":{"width":3},"cells":[
+        LOOM_ASSIGN(
+            const TrainingSpec spec,
+            parse_training_spec(std::string_view(
+                R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"input":{"width":3},"cells":[
               {"at":[0,0,0,0],"type":"dense","out":2}]},"data":{"type":"table","file":"a.csv",
               "targets":["y"]},"loss":"mse","steps":5,"batch":2,"optimizer":{"type":"sgd",
               "momentum":0.9},"schedule":{"type":"cosine","rate":0.1,"warmup":2}})")));

@@ -62,7 +62,7 @@ std::int32_t copies(Handles& h, Taken& taken, loom_error& error) {
   LOOM_TRY_CALL(loom_network_cell(copy, LOOM_TEXT("0.0.0.1"), &text, &error));
   LOOM_TRY_CALL(take(text, taken, error));
   LOOM_TRY_CALL(loom_network_set_cell(copy, LOOM_TEXT("0.0.0.1"),
-                                  LOOM_TEXT(R"({"type":"rms_norm"})"), &error));
+                                      LOOM_TEXT(R"({"type":"rms_norm"})"), &error));
   LOOM_TRY_CALL(loom_network_topology(copy, &text, &error));
   LOOM_TRY_CALL(take(text, taken, error));
   LOOM_TRY_CALL(take_digest(n, taken, error));
@@ -72,8 +72,8 @@ std::int32_t copies(Handles& h, Taken& taken, loom_error& error) {
 std::int32_t links(Handles& h, Taken& taken, loom_error& error) {
   loom_network n = 0;
   LOOM_TRY_CALL(network(h, kGrid, &n, error));
-  LOOM_TRY_CALL(loom_network_set_links(n, LOOM_TEXT("0.0.0.1"), LOOM_TEXT(R"([{"read":[0,0,0,0]}])"),
-                                   &error));
+  LOOM_TRY_CALL(loom_network_set_links(n, LOOM_TEXT("0.0.0.1"),
+                                       LOOM_TEXT(R"([{"read":[0,0,0,0]}])"), &error));
   LOOM_TRY_CALL(loom_network_enable(n, LOOM_TEXT("0.0.0.1"), 0, &error));
   LOOM_TRY_CALL(loom_network_enable(n, LOOM_TEXT("0.0.0.1"), 1, &error));
   loom_bytes text = 0;
@@ -98,12 +98,16 @@ std::int32_t values(Handles& h, Taken& taken, loom_error& error) {
   LOOM_TRY_CALL(network(h, kGrid, &n, error));
   float small[16];
   double wide[16];
-  LOOM_TRY_CALL(loom_network_get_f32(n, LOOM_TEXT("0.0.0.0"), LOOM_TEXT("weight"), small, 16, &error));
+  LOOM_TRY_CALL(
+      loom_network_get_f32(n, LOOM_TEXT("0.0.0.0"), LOOM_TEXT("weight"), small, 16, &error));
   for (float& v : small) v += 1;
-  LOOM_TRY_CALL(loom_network_set_f32(n, LOOM_TEXT("0.0.0.1"), LOOM_TEXT("weight"), small, 16, &error));
-  LOOM_TRY_CALL(loom_network_get_f64(n, LOOM_TEXT("0.0.0.1"), LOOM_TEXT("weight"), wide, 16, &error));
+  LOOM_TRY_CALL(
+      loom_network_set_f32(n, LOOM_TEXT("0.0.0.1"), LOOM_TEXT("weight"), small, 16, &error));
+  LOOM_TRY_CALL(
+      loom_network_get_f64(n, LOOM_TEXT("0.0.0.1"), LOOM_TEXT("weight"), wide, 16, &error));
   taken.add(wide);
-  LOOM_TRY_CALL(loom_network_set_f64(n, LOOM_TEXT("0.0.0.0"), LOOM_TEXT("weight"), wide, 16, &error));
+  LOOM_TRY_CALL(
+      loom_network_set_f64(n, LOOM_TEXT("0.0.0.0"), LOOM_TEXT("weight"), wide, 16, &error));
   loom_bytes text = 0;
   LOOM_TRY_CALL(loom_network_parameters(n, &text, &error));
   LOOM_TRY_CALL(take(text, taken, error));
@@ -131,8 +135,8 @@ std::int32_t tokens(Handles& h, Taken& taken, loom_error& error) {
   const std::int32_t ids[2] = {3, 300};
   static float y[320];
   const std::int32_t positions[2] = {0, 0}, sequences[2] = {0, 0};
-  LOOM_TRY_CALL(loom_session_run_tokens(s, ids, 2, positions, 2, sequences, 2, nullptr, 0, y,
-                                        320, &error));
+  LOOM_TRY_CALL(
+      loom_session_run_tokens(s, ids, 2, positions, 2, sequences, 2, nullptr, 0, y, 320, &error));
   taken.add(y, 512);
   return LOOM_OK;
 }
@@ -149,8 +153,9 @@ std::int32_t weighted(Handles& h, Taken& taken, loom_error& error) {
   *h.next() = plain;
   LOOM_TRY_CALL(loom_data_weighted(plain, weights, 2, &data, &error));
   *h.next() = data;
-  LOOM_TRY_CALL(loom_trainer_create(n, data, LOOM_TEXT(R"({"steps":2,"batch":2,"loss":"cross_entropy"})"),
-                                LOOM_TEXT(kOneThread), &t, &error));
+  LOOM_TRY_CALL(loom_trainer_create(n, data,
+                                    LOOM_TEXT(R"({"steps":2,"batch":2,"loss":"cross_entropy"})"),
+                                    LOOM_TEXT(kOneThread), &t, &error));
   *h.next() = t;
   std::int64_t step = 0, rows = 0, total = 0;
   double loss = 0, rate = 0;
@@ -170,14 +175,14 @@ std::int32_t table(Handles& h, Taken& taken, loom_error& error) {
   loom_data data = 0;
   loom_trainer t = 0;
   LOOM_TRY_CALL(loom_data_table(LOOM_TEXT("a,b,c,d,y,z\n1,2,3,4,5,6\n2,3,4,5,6,7\n3,4,5,6,7,8\n"),
-                            LOOM_TEXT(R"({"targets":["y","z"]})"), &data, &error));
+                                LOOM_TEXT(R"({"targets":["y","z"]})"), &data, &error));
   *h.next() = data;
   loom_bytes text = 0;
   LOOM_TRY_CALL(loom_data_info(data, &text, &error));
   LOOM_TRY_CALL(take(text, taken, error));
   LOOM_TRY_CALL(network(h, kGrid, &n, error));
   LOOM_TRY_CALL(loom_trainer_create(n, data, LOOM_TEXT(R"({"steps":2,"batch":2,"loss":"mse"})"),
-                                LOOM_TEXT(kOneThread), &t, &error));
+                                    LOOM_TEXT(kOneThread), &t, &error));
   *h.next() = t;
   std::int64_t step = 0, rows = 0;
   double loss = 0, rate = 0;
@@ -198,7 +203,7 @@ std::int32_t resumed(Handles& h, Taken& taken, loom_error& error) {
     loom_trainer t = 0;
     LOOM_TRY_CALL(network(h, kGrid, &n, error));
     LOOM_TRY_CALL(loom_trainer_create(n, data, LOOM_TEXT(R"({"steps":4,"batch":2,"loss":"mse"})"),
-                                  LOOM_TEXT(kOneThread), &t, &error));
+                                      LOOM_TEXT(kOneThread), &t, &error));
     *h.next() = t;
     if (file) LOOM_TRY_CALL(loom_trainer_resume_bytes(t, file, &error));
     std::int64_t step = 0, rows = 0;
@@ -215,8 +220,8 @@ std::int32_t resumed(Handles& h, Taken& taken, loom_error& error) {
 std::int32_t vocabulary(Handles& h, Taken& taken, loom_error& error) {
   loom_tokenizer t = 0;
   LOOM_TRY_CALL(loom_tokenizer_train(LOOM_TEXT(R"(["a loom, a loom","a thread and a thread"])"),
-                                 LOOM_TEXT(R"({"vocab_size":262,"special_tokens":["<s>"]})"), &t,
-                                 &error));
+                                     LOOM_TEXT(R"({"vocab_size":262,"special_tokens":["<s>"]})"),
+                                     &t, &error));
   *h.next() = t;
   loom_bytes ids = 0;
   LOOM_TRY_CALL(loom_tokenizer_encode_plain(t, LOOM_TEXT("a thread"), &ids, &error));
@@ -240,8 +245,8 @@ std::int32_t chat(Handles& h, Taken& taken, loom_error& error) {
   static const std::string json = file_text("tiny.tokenizer.json"),
                            config = file_text("tiny.tokenizer_config.json");
   loom_tokenizer t = 0;
-  LOOM_TRY_CALL(loom_tokenizer_parse(json.data(), json.size(), config.data(), config.size(), &t,
-                                 &error));
+  LOOM_TRY_CALL(
+      loom_tokenizer_parse(json.data(), json.size(), config.data(), config.size(), &t, &error));
   *h.next() = t;
   loom_bytes ids = 0;
   LOOM_TRY_CALL(loom_tokenizer_chat(
@@ -279,9 +284,9 @@ std::int32_t model(Handles& h, Taken& taken, loom_error& error) {
 const std::map<std::string, MakeScenario>& object_scenarios() {
   static const std::map<std::string, MakeScenario> kAll = {
 #define LOOM_SCENARIO(name) {#name, [] { return static_cast<Scenario*>(new Calls(name)); }}
-      LOOM_SCENARIO(about),   LOOM_SCENARIO(copies),   LOOM_SCENARIO(links),
-      LOOM_SCENARIO(morphs),  LOOM_SCENARIO(values),   LOOM_SCENARIO(bytes),
-      LOOM_SCENARIO(tokens),  LOOM_SCENARIO(weighted), LOOM_SCENARIO(table),
+      LOOM_SCENARIO(about),   LOOM_SCENARIO(copies),     LOOM_SCENARIO(links),
+      LOOM_SCENARIO(morphs),  LOOM_SCENARIO(values),     LOOM_SCENARIO(bytes),
+      LOOM_SCENARIO(tokens),  LOOM_SCENARIO(weighted),   LOOM_SCENARIO(table),
       LOOM_SCENARIO(resumed), LOOM_SCENARIO(vocabulary), LOOM_SCENARIO(chat),
       LOOM_SCENARIO(model),
 #undef LOOM_SCENARIO

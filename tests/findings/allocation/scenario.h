@@ -67,7 +67,7 @@ std::string file_text(const char* name);
 #define LOOM_TEXT(s) (s), std::strlen(s)
 
 // In act(): one call of the interface.
-#define LOOM_TRY_CALL(call)                         \
+#define LOOM_TRY_CALL(call)                     \
   do {                                          \
     const std::int32_t loom_code = (call);      \
     if (loom_code != LOOM_OK) return loom_code; \
