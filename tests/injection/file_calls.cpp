@@ -38,7 +38,10 @@ int failure(unsigned risks, bool* less = nullptr) {
   if (n < first || (n > first && !g_following)) return 0;
   switch (g_kind) {
     case FileFailure::io: return EIO;
-    case FileFailure::full: return risks & 1u << takes_space ? ENOSPC : EIO;
+    case FileFailure::full:
+      // A disk that fills takes what there is room for.
+      if (less && n == first && g_following) return *less = true, 0;
+      return risks & 1u << takes_space ? ENOSPC : EIO;
     case FileFailure::interrupted: return risks & 1u << interruptible ? EINTR : 0;
     case FileFailure::brief:
       if (less) *less = true;
@@ -120,11 +123,8 @@ ssize_t pread(int fd, void* to, size_t n, off_t at) {
 ssize_t write(int fd, const void* data, size_t n) {
   const auto place = g_open.find(fd);
   bool less = false;
-  if (const int error = failure(1u << takes_space | 1u << interruptible, &less)) {
-    // A disk that fills takes what there is room for.
-    if (error == ENOSPC && n > 1 && !g_following) less = true;
-    else return errno = error, -1;
-  }
+  if (const int error = failure(1u << takes_space | 1u << interruptible, &less))
+    return errno = error, -1;
   const iovec part{const_cast<void*>(data), less && n > 1 ? (n + 1) / 2 : n};
   const ssize_t put = writev(fd, &part, 1);
   if (put > 0 && place != g_open.end())

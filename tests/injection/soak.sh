@@ -12,14 +12,18 @@ export LOOM_SOAK=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+kills=$((${KILLS:-10000} / jobs + 1))
+states=$((${STATES:-50000} / jobs + 1))
 list() {
   echo "injection_test --gtest_filter=*FileErrors*"
-  # Every allocation: a program for each scenario.
+  # Every allocation: four programs for each scenario.
   "$tests/allocation_failures_test" --gtest_list_tests | awk '
-    /^[^ ]/ { suite = $1 } /^ / { print "allocation_failures_test --gtest_filter=" suite $1 }'
+    /^[^ ]/ { suite = $1 } /^ / { for (i = 0; i < 4; ++i)
+      print "env LOOM_PARTS=4 LOOM_PART=" i " allocation_failures_test --gtest_filter=" suite $1 }'
   seed=1
   while [ $seed -le "$jobs" ]; do
-    echo "env LOOM_SEED=$seed LOOM_KILLS=$((${KILLS:-10000} / jobs + 1)) LOOM_STATES=$((${STATES:-50000} / jobs + 1)) injection_test --gtest_filter=*Kills*:*PowerLoss*"
+    echo "env LOOM_SEED=$seed LOOM_KILLS=$kills LOOM_STATES=$states injection_test" \
+      "--gtest_filter=*Kills*:*PowerLoss*"
     seed=$((seed + 1))
   done
 }
@@ -34,7 +38,8 @@ awk '
   $3 == "kills:" { kills[$1] += $2; k += $2 }
   $3 == "states:" { states[$1] += $2; s += $2 }
   END {
-    for (kind in kills) printf "%s %d kills, %d states after a loss of power\n", kind, kills[kind], states[kind]
+    for (kind in kills)
+      printf "%s %d kills, %d states after a loss of power\n", kind, kills[kind], states[kind]
     printf "%d kills, %d states\n", k, s
   }' "$work/report"
 [ ! -e "$work/failed" ]

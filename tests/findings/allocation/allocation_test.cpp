@@ -1,6 +1,7 @@
 // Every allocation of 28 scenarios fails, alone and with all that follow: each call is
 // LOOM_OUT_OF_MEMORY or succeeds, nothing is lost, and the next call succeeds.
-// LOOM_SOAK=1 takes every number, otherwise every k-th, so that it ends in seconds.
+// LOOM_SOAK=1 takes every number, otherwise every k-th, so that it ends in seconds; LOOM_PART=i of
+// LOOM_PARTS=n every n-th of them, so that n programs share them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "findings/allocation/failing_malloc.h"
 #include "findings/allocation/scenario.h"
+#include "injection/settings.h"
 #include "support/places.h"
 
 namespace loom::test {
@@ -56,10 +58,12 @@ TEST_P(AllocationFailures, G3_AreTypedErrorsThatLeaveEverythingUsable) {
     const std::int64_t live = live_allocations(), handles = live_handles();
     constexpr std::int64_t kPoints = 30;
     const bool all = std::getenv("LOOM_SOAK") != nullptr;
-    const std::int64_t step = all ? 1 : std::max<std::int64_t>(1, calls / kPoints);
+    const auto parts = static_cast<std::int64_t>(number_of("LOOM_PARTS", 1)),
+               part = static_cast<std::int64_t>(number_of("LOOM_PART", 0));
+    const std::int64_t step = all ? parts : std::max<std::int64_t>(1, calls / kPoints);
     std::int64_t failed = 0, runs = 0;
     for (const bool only : {false, true}) {
-      for (std::int64_t n = 0; n < calls + step; n += step) {
+      for (std::int64_t n = part; n < calls + step; n += step) {
         taken.size = 0;
         error = {};
         fail_allocations(n, only ? n : std::numeric_limits<std::int64_t>::max());
