@@ -1,10 +1,6 @@
 #include "checkpoint/adapter_file.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <set>
 
 #include "base/files/bytes.h"
@@ -125,14 +121,14 @@ Result<Adapter> read(const Json& config, const Safetensors& file, std::span<cons
 }  // namespace
 
 Status check_adapter_output(const std::string& folder) {
-  struct stat info{};
-  if (::stat(folder.c_str(), &info) != 0) {
+  LOOM_ASSIGN(const PathKind kind, kind_at(folder));
+  if (kind == PathKind::nothing) {
     // A folder is made as a file is: where the folder above it takes one.
     std::string name = folder;
     while (name.size() > 1 && name.ends_with('/')) name.pop_back();
     return check_output(name);
   }
-  if (!S_ISDIR(info.st_mode))
+  if (kind != PathKind::folder)
     return Status(Code::invalid_argument,
                   folder + ": cannot be written: it is a file, expected a folder");
   for (const char* name : {kConfig, kTensors}) LOOM_TRY(check_output(folder + "/" + name));
@@ -141,9 +137,7 @@ Status check_adapter_output(const std::string& folder) {
 
 Status save_adapter(const std::string& folder, const Adapter& adapter, std::span<const AdapterPlace> places, const AdapterBase& base) {
   LOOM_TRY(check_adapter_output(folder));
-  LOOM_ASSIGN(const std::string place, resolve_links(folder));
-  if (::mkdir(place.c_str(), 0777) != 0 && errno != EEXIST)
-    return Status(Code::io, folder + ": " + std::strerror(errno));
+  LOOM_TRY(make_folder(folder));
   std::vector<TensorInfo> tensors;
   for (const Adapter::Target& t : adapter.targets) {
     tensors.push_back(tensor_of(std::string(kPrefix) + t.module + std::string(kA), *t.a));

@@ -1,7 +1,6 @@
 #include "checkpoint/checksum.h"
 #include "checkpoint/entity.h"
 #include "checkpoint/layout.h"
-#include "checkpoint/stale_files.h"
 
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
@@ -19,9 +18,6 @@ EntityWriter::Producer borrowed(std::span<const std::byte> bytes) {
 }  // namespace
 
 Result<EntityWriter> EntityWriter::create(const Destination& to) {
-  // Before this one takes space, so that they never add up.
-  if (const auto place = resolve_links(to.path); !to.bytes && place.ok())
-    remove_stale_files(*place);
   LOOM_ASSIGN(std::unique_ptr<ByteSink> file, open_sink(to));
   return EntityWriter(to.path, std::move(file));
 }

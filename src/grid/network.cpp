@@ -65,7 +65,8 @@ Result<Network> Network::create(std::int64_t depth, std::int64_t rows, std::int6
     cells *= n;
   }
   if (input.ids < 0 || input.width < 0 || (input.ids > 0) == (input.width > 0)) return bad("grid: the input is either \"width\" values or one of \"ids\" ids");
-  if (input.ids > INT32_MAX || input.width > INT32_MAX) return bad("grid: the input is larger than 2^31-1");
+  if (input.ids > INT32_MAX) return bad("grid: the input: \"ids\" is larger than 2^31-1");
+  if (input.width > INT32_MAX) return bad("grid: the input: \"width\" is larger than 2^31-1");
   if (version >= 2 && input.ids > 0 && input.dims.empty()) input.axis = Axis::positions;
   Network n;
   n.version_ = version;

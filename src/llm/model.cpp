@@ -23,14 +23,16 @@ Result<Json> read_json(const std::string& folder, const std::string& name) {
 
 // config.json and, where it is there, generation_config.json.
 Result<ModelConfig> read_config(const std::string& folder) {
-  if (!anything_at(folder + "/config.json"))
+  LOOM_ASSIGN(const bool there, anything_at(folder + "/config.json"));
+  if (!there)
     return Status(Code::not_found,
                   folder + ": holds no config.json: expected a HuggingFace folder");
   LOOM_ASSIGN(const Json json, read_json(folder, "config.json"));
   auto config = config_from_hf(json);
   if (!config.ok()) return config.status().at(folder);
   const std::string generation = "generation_config.json";
-  if (anything_at(folder + "/" + generation)) {
+  LOOM_ASSIGN(const bool generates, anything_at(folder + "/" + generation));
+  if (generates) {
     LOOM_ASSIGN(const Json g, read_json(folder, generation));
     LOOM_TRY(add_generation_config(g, &*config).at(folder + "/" + generation));
   }
@@ -44,14 +46,16 @@ std::string parent(const std::string& path) {
 
 // not_found means that the model has none: of one that is there and cannot be opened, it is io.
 Result<Tokenizer> tokenizer_of_folder(const std::string& folder) {
-  if (anything_at(folder + "/tokenizer.json")) {
+  LOOM_ASSIGN(const bool there, anything_at(folder + "/tokenizer.json"));
+  if (there) {
     auto tokenizer = Tokenizer::load(folder);
     if (!tokenizer.ok() && tokenizer.status().code() == Code::not_found)
       return Status(Code::io, tokenizer.status().message());
     return tokenizer;
   }
   const std::string none = folder + ": holds no tokenizer.json";
-  if (!anything_at(folder + "/tokenizer.model")) return Status(Code::not_found, none);
+  LOOM_ASSIGN(const bool other, anything_at(folder + "/tokenizer.model"));
+  if (!other) return Status(Code::not_found, none);
   return Status(Code::unsupported,
                 none + ", and its tokenizer.model is not read: save it with transformers");
 }
@@ -118,7 +122,8 @@ Result<Found> find_model(const std::string& model) {
     return found;
   }
   LOOM_ASSIGN(found.name, locate_model(model));
-  if (is_folder(found.name)) {
+  LOOM_ASSIGN(const bool folder, is_folder(found.name));
+  if (folder) {
     found.folder = found.name;
     LOOM_ASSIGN(found.config, read_config(found.folder));
     LOOM_ASSIGN(const Safetensors weights, Safetensors::open_folder(found.folder, MapMode::read));
@@ -186,7 +191,8 @@ Result<ModelConfig> load_config(const std::string& model) {
     return config_from_entity(std::move(source));
   }
   LOOM_ASSIGN(const std::string path, locate_model(model));
-  if (is_folder(path)) return read_config(path);
+  LOOM_ASSIGN(const bool folder, is_folder(path));
+  if (folder) return read_config(path);
   LOOM_ASSIGN(Opened file, open_model(path));
   if (file.kind == FileKind::safetensors) return read_config(parent(path));
   if (file.kind == FileKind::entity) return config_from_entity(std::move(file.source));
@@ -201,7 +207,8 @@ Result<Tokenizer> load_tokenizer(const std::string& model) {
     return tokenizer_from_entity(std::move(source));
   }
   LOOM_ASSIGN(const std::string path, locate_model(model));
-  if (is_folder(path)) return tokenizer_of_folder(path);
+  LOOM_ASSIGN(const bool folder, is_folder(path));
+  if (folder) return tokenizer_of_folder(path);
   LOOM_ASSIGN(Opened file, open_model(path));
   if (file.kind == FileKind::json) return Tokenizer::load(path);
   if (file.kind == FileKind::safetensors) return tokenizer_of_folder(parent(path));

@@ -138,13 +138,14 @@ Status resume_checkpoint(const std::string& path, Trainer& trainer, Best* best) 
 Status check_checkpoint_output(const std::string& path, bool adapter) {
   if (!adapter) return check_output(path);
   LOOM_TRY(check_adapter_output(path));
-  const bool there = same_file(path, path);  // a link that leads nowhere is not
-  return there ? check_output(path + "/" + kAdapterTraining) : Status();
+  LOOM_ASSIGN(const PathKind kind, kind_at(path));
+  return kind != PathKind::nothing ? check_output(path + "/" + kAdapterTraining) : Status();
 }
 
 Result<std::int64_t> planned_steps(const std::string& path) {
   Json info;
-  if (anything_at(path + "/" + kAdapterTraining)) {
+  LOOM_ASSIGN(const bool adapter, anything_at(path + "/" + kAdapterTraining));
+  if (adapter) {
     LOOM_ASSIGN(SourcePtr source, open_within(path, kAdapterTraining));
     LOOM_ASSIGN(const Safetensors file, Safetensors::open(std::move(source)));
     LOOM_ASSIGN(info, adapter_info(file, path));

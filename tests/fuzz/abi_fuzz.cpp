@@ -1,9 +1,11 @@
 // Random call sequences over the whole C interface: right, wrong, released and made-up handles, NULL, negative and huge sizes, texts that are
 // almost right. Nothing crashes or leaks; an error has its code and a message, and writes nothing through the pointers of results.
 #include <loom/loom.h>
+#include <unistd.h>
 
 #include <array>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -16,7 +18,11 @@
 namespace {
 
 constexpr std::uint64_t kUnwritten = 0x5a5a5a5a5a5a5a5a;
-constexpr const char* kScratch = "/tmp/loom_abi_fuzz";
+// Files of this process alone: campaigns run many of them.
+const std::string& scratch() {
+  static const std::string folder = "/tmp/loom_abi_fuzz." + std::to_string(::getpid());
+  return folder;
+}
 
 // Small networks, alike in widths so that what fits one often fits another.
 constexpr std::string_view kTopologies[] = {
@@ -41,7 +47,7 @@ constexpr std::string_view kTexts[] = {R"(["a loom","a thread"])", R"([])", R"([
 constexpr std::string_view kModels[] = {R"({"max_positions":8})", R"({"max_positions":64,"bos":null,"eos":[1,2],"sampling":{"top_k":3}})", R"({"max_positions":8,"vocab_size":20,"name":"a"})",
                                         R"({"max_positions":8,"eos":-1})", R"({"sampling":{"temperature":-1},"max_positions":1})"};
 constexpr std::string_view kCellNames[] = {"0.0.0.0", "0.0.0.1", "0.1.1.0", "0.0.0.9", "", "0.0.0", "0.0.0.1.layers.0"};
-constexpr std::string_view kFiles[] = {"/tmp/loom_abi_fuzz/a", "/tmp/loom_abi_fuzz/b", "/tmp/loom_abi_fuzz/no/b", "/tmp/loom_abi_fuzz", "/", ""};
+constexpr std::string_view kFiles[] = {"a", "b", "no/b", "."};  // in the scratch folder, or / or nothing
 constexpr std::string_view kRoles[] = {"weight", "bias", "gain", ""};
 constexpr std::string_view kFormats[] = {"f32", "f64", "bf16", "f16", "i8", "i4", "ternary", "q4_0", "u2", "", "i8:t", "i4:s4", "nonsense", "fp8_e4m3", "u64"};
 constexpr std::string_view kPlain[] = {"Once upon a time", "", "a,b\n1,2\n3,4\n", "<|im_start|>", "\xff\xfe\xc3", "e"};
@@ -87,7 +93,10 @@ class Caller {
     if (name == "format") return pick(kFormats);
     if (name == "path" || name == "name") {  // files are written nowhere else
       const std::uint8_t how = byte();
-      return how == 255 ? Span<const char>{nullptr, how} : text_of(kFiles[how % std::size(kFiles)]);
+      if (how == 255) return {nullptr, how};
+      const std::size_t which = how % (std::size(kFiles) + 2);
+      if (which < std::size(kFiles)) return text_of(scratch() + "/" + std::string(kFiles[which]));
+      return text_of(which == std::size(kFiles) ? "/" : "");
     }
     if (name == "config" || function_ == "tokenizer_parse") return byte() % 2 ? Span<const char>{tokenizer_.data(), tokenizer_.size()} : pick(kPlain);
     return pick(kPlain);
@@ -315,10 +324,11 @@ std::string file(const char* name) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   static const std::string model = file("tiny.entity"), tokenizer = file("tiny.tokenizer.json");
-  static const bool scratch = std::system((std::string("mkdir -p ") + kScratch).c_str()) == 0;
-  FUZZ_CHECK(scratch);
+  static const bool made =
+      std::filesystem::create_directories(scratch()) || std::filesystem::is_directory(scratch());
+  FUZZ_CHECK(made);
   Caller c(data, size, model, tokenizer);
   c.start(c.byte());
   for (int calls = 0; calls < 100 && !c.done(); ++calls) {
@@ -333,5 +343,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     c.returned(f.call(c));
   }
   c.release_all();
-  return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   using namespace loom;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   auto refused = [](const Status& s) {
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto table = read_cells(text, "input");
   if (!table.ok()) {
     refused(table.status());
-    return 0;
+    return;
   }
   for (const std::string& date : table->names) {
     const auto series = read_series(*table, {date, table->names.back()}, "input");
@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto form = look(*table, "", "", "input", notes);
   if (!form.ok()) {
     refused(form.status());
-    return 0;
+    return;
   }
   std::vector<std::int64_t> places;
   for (std::size_t c = 0; c < form->columns.size(); ++c) places.push_back(static_cast<std::int64_t>(c));
@@ -59,5 +59,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string& cell = row[static_cast<std::size_t>(form->target)];
     FUZZ_CHECK(!form->classes || is_missing(cell) || form->class_of(cell) >= 0);
   }
-  return 0;
 }

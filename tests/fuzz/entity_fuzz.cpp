@@ -1,21 +1,21 @@
 // The .entity reader and the loading of networks. Hashes would stop a fuzzer at once, so this one makes them right again behind each
 // mutation. Three kinds of input: a whole file ("LOOMENT2..."); a topology ("{..."), which becomes a file with the tensors it asks for,
 // all zero; and anything else: patches of 12 bytes (u32 place, u8 width, 3 unused, u32 value) to the file of a small decoder.
-#include <array>
 #include <string>
 
 #include "base/files/bytes.h"
-#include "checkpoint/checksum.h"
 #include "checkpoint/entity.h"
 #include "checkpoint/layout.h"
+#include "entity_repair.h"
 #include "fuzz.h"
+#include "mutate.h"
 
 namespace {
 
 using namespace loom;
 using namespace loom::entity_layout;
 
-constexpr std::uint64_t kLargest = 1 << 20;  // bytes of the tensors a topology may ask for here
+constexpr std::uint64_t kLargest = 1 << 16;  // bytes of the tensors a topology may ask for here
 
 constexpr std::string_view kDecoder = R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":11},"head":[0,0,0,2],"cells":[
 {"at":[0,0,0,0],"type":"embedding","out":8,"dtype":"i8"},
@@ -68,31 +68,6 @@ std::string build(std::string_view topology) {
   return build(topology, std::move(tensors));
 }
 
-// Gives header, table and everything the table can be made to name the hashes of what is there.
-void repair(std::string& file) {
-  if (file.size() < kHeader) return;
-  store_le(file.data() + 56, Xxh64::of(as_bytes(std::string_view(file).substr(0, 56))));
-  const auto header = parse_header(std::span<const std::byte, kHeader>(as_bytes(file).first(kHeader)), file.size());
-  if (!header.ok()) return;
-  const auto at = static_cast<std::size_t>(header->toc_offset), size = static_cast<std::size_t>(header->toc_size) - sizeof(Sha256::Digest);
-  const auto sign = [&] {
-    const auto digest = Sha256::of(as_bytes(std::string_view(file).substr(at, size)));
-    std::memcpy(file.data() + at + size, digest.data(), digest.size());
-  };
-  sign();
-  auto entries = parse_toc(as_bytes(std::string_view(file).substr(at)), *header);
-  if (!entries.ok()) return;
-  std::size_t row = at;
-  for (const EntityEntry& e : *entries) {
-    const auto bytes = as_bytes(std::string_view(file).substr(static_cast<std::size_t>(e.offset), static_cast<std::size_t>(e.size)));
-    store_le(file.data() + row + 32, Xxh64::of(bytes));
-    const auto digest = Sha256::of(bytes);
-    std::memcpy(file.data() + row + 40, digest.data(), digest.size());
-    row += static_cast<std::size_t>(entry_size(e));
-  }
-  sign();
-}
-
 void check(const std::string& file) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(file.data());
   const auto mapped = Entity::open(fuzz::view_source(data, file.size())), called = Entity::open(fuzz::callback_source(data, file.size()));
@@ -131,13 +106,13 @@ void check(const std::string& file) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   if (input.starts_with('{')) {
     std::string file = build(input);
-    repair(file);
+    fuzz::repair(file);
     check(file);
-    return 0;
+    return;
   }
   std::string file;
   if (input.starts_with(kMagic)) {
@@ -146,16 +121,29 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else {
     static const std::string base = build(kDecoder);
     file = base;
-    for (std::size_t at = 0; at + 12 <= size; at += 12) {
-      // Places from 2^31 count from the end, where the table is.
-      const auto place = load_le<std::uint32_t>(data + at), value = load_le<std::uint32_t>(data + at + 8);
-      const std::size_t to = place >> 31 ? file.size() - 1 - place % 4096 % file.size() : place % file.size();
-      std::array<std::byte, 4> bytes;
-      store_le(bytes.data(), value);
-      std::memcpy(file.data() + to, bytes.data(), std::min<std::size_t>(1 + data[at + 4] % 4, file.size() - to));
-    }
+    fuzz::patch(file, data, size);
   }
-  repair(file);
+  fuzz::repair(file);
   check(file);
-  return 0;
+}
+
+// Fields of the header and of the table become hostile numbers, what lies between them changes in
+// place; the hashes of all are made right above.
+FUZZ_MUTATOR(file, dice) {
+  if (!file.starts_with(kMagic) || file.size() < kHeader + 64)
+    return fuzz::mutate_part(file, 0, file.size());
+  const auto toc = static_cast<std::size_t>(load_le<std::uint64_t>(file.data() + 24) % file.size());
+  switch (dice.below(3)) {
+    case 0: {
+      const bool header = dice.one_in(4);
+      const std::size_t begin = header ? 8 : toc, size = header ? 48 : file.size() - toc;
+      const std::size_t width = dice.one_in(3) ? 4 : 8, at = begin + dice.below(size / 4) * 4;
+      char bytes[8];
+      store_le<std::uint64_t>(bytes, dice.number());
+      if (at + width <= file.size()) std::memcpy(file.data() + at, bytes, width);
+      break;
+    }
+    case 1: fuzz::mutate_in_place(file, kHeader, std::min<std::size_t>(1024, file.size() - kHeader)); break;
+    default: fuzz::mutate_in_place(file, toc, file.size() - toc);
+  }
 }

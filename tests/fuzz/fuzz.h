@@ -1,5 +1,8 @@
-// What the fuzz targets share: a check that stops the fuzzer, sources over its bytes, and the promises every reader of tensors makes.
+// What the fuzz targets share: a check that stops the fuzzer, a limit of CPU time for each input,
+// sources over its bytes, and the promises every reader of tensors makes.
 #pragma once
+
+#include <time.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +20,42 @@
     }                                                                               \
   } while (0)
 
+// The body of LLVMFuzzerTestOneInput, under the limit of CPU time.
+#define FUZZ_TARGET(data, size)                                                             \
+  static void fuzz_input(const std::uint8_t* data, std::size_t size);                       \
+  extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t input_size) { \
+    const loom::fuzz::CpuLimit limit;                                                       \
+    fuzz_input(input, input_size);                                                          \
+    return 0;                                                                               \
+  }                                                                                         \
+  static void fuzz_input(const std::uint8_t* data, std::size_t size)
+
 namespace loom::fuzz {
+
+// No input takes more than a second of CPU time of all threads, sanitizers included. Time on the
+// wall would blame an input for what else the machine does. The first input also pays for tables
+// that are made once.
+class CpuLimit {
+ public:
+  CpuLimit() : begin_(milliseconds()) {}
+  ~CpuLimit() {
+    static constexpr std::int64_t kMost = 1000;
+    static bool first = true;
+    const std::int64_t taken = milliseconds() - begin_;
+    if (taken > kMost && !first)
+      std::fprintf(stderr, "took %lld ms of CPU time\n", static_cast<long long>(taken));
+    FUZZ_CHECK(taken <= kMost || first);
+    first = false;
+  }
+
+ private:
+  static std::int64_t milliseconds() {
+    timespec t{};
+    FUZZ_CHECK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0);
+    return std::int64_t{1000} * t.tv_sec + t.tv_nsec / 1'000'000;
+  }
+  const std::int64_t begin_;
+};
 
 inline SourcePtr view_source(const std::uint8_t* data, std::size_t size) {
   return source_from_view({reinterpret_cast<const std::byte*>(data), size}, "input");

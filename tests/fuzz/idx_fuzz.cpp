@@ -4,7 +4,7 @@
 #include "base/files/inflate.h"
 #include "fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   using namespace loom;
   constexpr std::uint64_t kLimit = 1 << 20;
   const auto mapped = open_array(fuzz::view_source(data, size), kLimit), called = open_array(fuzz::callback_source(data, size), kLimit);
@@ -21,5 +21,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto content = gunzip(file, kLimit, "input");
   if (content.ok()) FUZZ_CHECK(content->size() <= kLimit);
   else fuzz::check_refusal(content.status());
-  return 0;
 }

@@ -4,12 +4,12 @@
 
 #include "fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   using namespace loom;
   const auto value = Json::parse({reinterpret_cast<const char*>(data), size});
   if (!value.ok()) {
     FUZZ_CHECK(value.status().code() == Code::corrupt && value.status().message().find("offset") != std::string::npos);
-    return 0;
+    return;
   }
   // What is written reads back, compact and indented, to the same text.
   const std::string text = value->dump();
@@ -18,5 +18,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FUZZ_CHECK(indented.ok() && indented->dump() == text);
   const Json copy = *value;
   FUZZ_CHECK(copy.dump() == text);
-  return 0;
 }

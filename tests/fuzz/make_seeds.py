@@ -5,6 +5,7 @@ import gzip
 import json
 import pathlib
 import random
+import re
 import struct
 import sys
 import zlib
@@ -279,12 +280,76 @@ def seeds():
     yield "json", b"[" * 20 + b"]" * 20
 
 
+def llama():
+    """A small llama: its config.json and its tensors by their names in HuggingFace and GGUF files."""
+    config = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 8, "intermediate_size": 12,
+              "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": 20, "max_position_embeddings": 64,
+              "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": True, "bos_token_id": 0, "eos_token_id": 2, "hidden_act": "silu"}
+    names = [("model.embed_tokens", "token_embd", [20, 8]), ("model.norm", "output_norm", [8])]
+    for hf, ours, shape in (("input_layernorm", "attn_norm", [8]), ("post_attention_layernorm", "ffn_norm", [8]), ("mlp.down_proj", "ffn_down", [8, 12]),
+                            ("mlp.gate_proj", "ffn_gate", [12, 8]), ("mlp.up_proj", "ffn_up", [12, 8]), ("self_attn.k_proj", "attn_k", [4, 8]),
+                            ("self_attn.o_proj", "attn_output", [8, 8]), ("self_attn.q_proj", "attn_q", [8, 8]), ("self_attn.v_proj", "attn_v", [4, 8])):
+        names.append((f"model.layers.0.{hf}", f"blk.0.{ours}", shape))
+    data = lambda shape: struct.pack(f"<{shape[0] * (shape + [1])[1]}f", *[i % 7 / 8 for i in range(shape[0] * (shape + [1])[1])])
+    tensors = safetensors([(f"{hf}.weight", "F32", shape, data(shape)) for hf, _, shape in names])
+    u32, key = lambda v: struct.pack("<I", v), "llama."
+    tokens = ["<s>", "</s>", "<unk>"] + [chr(97 + i) for i in range(17)]
+    entries = [("general.architecture", 8, text("llama")), (key + "embedding_length", 4, u32(8)), (key + "feed_forward_length", 4, u32(12)),
+               (key + "block_count", 4, u32(1)), (key + "attention.head_count", 4, u32(2)), (key + "attention.head_count_kv", 4, u32(1)),
+               (key + "context_length", 4, u32(64)), (key + "vocab_size", 4, u32(20)), (key + "attention.layer_norm_rms_epsilon", 6, struct.pack("<f", 1e-5)),
+               ("tokenizer.ggml.model", 8, text("llama")), ("tokenizer.ggml.tokens", 9, struct.pack("<IQ", 8, 20) + b"".join(map(text, tokens))),
+               ("tokenizer.ggml.scores", 9, struct.pack("<IQ20f", 6, 20, *range(20))), ("tokenizer.ggml.token_type", 9, struct.pack("<IQ20i", 5, 20, *[3] * 3 + [1] * 17))]
+    yield "model", gguf(entries, [(f"{ours}.weight", shape[::-1], 0, data(shape)) for _, ours, shape in names])
+    yield "gguf", gguf(entries, [])
+    head = json.dumps(config).encode()
+    yield "model", struct.pack("<H", len(head)) + head + tensors
+
+
+def more_seeds():
+    yield from llama()
+    yield "spec", json.dumps({"format": "loom-training", "version": 1, "network": {"format": "loom-topology", "version": 1, "input": {"width": 3},
+                              "cells": [{"at": [0, 0, 0, 0], "type": "dense", "out": 2}]}, "data": {"type": "table", "file": "a.csv", "targets": ["y"]},
+                              "loss": "mse", "steps": 5, "batch": 2, "micro_batches": 1, "seed": 7, "optimizer": {"type": "sgd", "momentum": 0.9},
+                              "schedule": {"type": "cosine", "rate": 0.1, "warmup": 2}, "validation": {"share": 0.2, "every": 4}}).encode()
+    yield "spec", json.dumps({"format": "loom-training", "version": 1, "data": {"type": "tokens", "file": "a.npy", "length": 12},
+                              "network_file": "net.json", "loss": "cross_entropy", "epochs": 2, "lora": {"rank": 4, "alpha": 8},
+                              "optimizer": {"type": "adamw", "weight_decay": 0.1, "clip_norm": 1}}).encode()
+    half = [("A", [2, 3]), ("B", [4, 2])]
+    tensors = safetensors([(f"base_model.model.0.0.0.0.weight.lora_{ab}.weight", "F32", shape, bytes(4 * shape[0] * shape[1])) for ab, shape in half])
+    config = json.dumps({"peft_type": "LORA", "r": 2, "lora_alpha": 4, "target_modules": ["0.0.0.0.weight"], "bias": "none"}).encode()
+    yield "adapter", struct.pack("<H", len(config)) + config + tensors
+    yield "checkpoint", struct.pack("<IIIIII", 100, 1, 7, 1 << 31 | 40, 3, 9)
+
+
+def kept_seeds():
+    """What the tree has anyway: topologies of the cases, a model, a tokenizer, graphs."""
+    tests = pathlib.Path(__file__).resolve().parent.parent
+    for path in sorted(tests.glob("cases/**/*.json")):
+        found = path.read_bytes()
+        if b'"loom-topology"' in found and len(found) < 20000:
+            yield "topology", found
+            yield "entity", found
+    source = (tests / "fuzz/abi_fuzz.cpp").read_text() + (tests / "fuzz/entity_fuzz.cpp").read_text()
+    for found in re.findall(r'R"\((\{"format":"loom-topology".*?)\)"', source, re.S):
+        yield "topology", found.encode()
+        yield "entity", found.encode()
+    yield "entity", (tests / "cases/data/tiny.entity").read_bytes()[:65536]
+    tokenizer = (tests / "cases/data/tiny.tokenizer.json").read_bytes()
+    if len(tokenizer) < 65000:
+        yield "tokenizer", b"\0" + struct.pack("<H", len(tokenizer)) + tokenizer + b" Once upon a time, \xc3\xa4"
+    for pattern in (rb"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+(?!\S)", rb"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+"):
+        yield "tokenizer", b"\2" + struct.pack("<H", len(pattern)) + pattern + b"It's 1234 o'clock\n\n  in \xe6\x97\xa5"
+    for path in sorted(tests.glob("golden/onnx/*.onnx")):
+        if path.stat().st_size < 65536:
+            yield "onnx", path.read_bytes()
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
-    for number, (target, data) in enumerate(seeds()):
+    for number, (target, data) in enumerate([*seeds(), *more_seeds(), *kept_seeds()]):
         folder = root / target
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"seed{number:02}").write_bytes(data)
+        (folder / f"seed{number:03}").write_bytes(data)
 
 
 if __name__ == "__main__":

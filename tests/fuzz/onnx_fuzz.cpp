@@ -97,7 +97,7 @@ static void check_plan(const onnx::Model& model) {
   check_network(model, bindings, *plan);
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   const auto mapped = onnx::read_model(fuzz::view_source(data, size)), called = onnx::read_model(fuzz::callback_source(data, size));
   FUZZ_CHECK(mapped.status().to_string() == called.status().to_string());
   if (mapped.ok()) {
@@ -111,5 +111,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FUZZ_CHECK(one.status().to_string() == other.status().to_string());
   if (one.ok()) check_tensor(*one, *other, size);
   else fuzz::check_refusal(one.status());
-  return 0;
 }

@@ -10,22 +10,22 @@
 #endif
 #include "../../apps/cli/decode_picture.cpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   using namespace loom;
   const std::vector<std::byte> bytes(reinterpret_cast<const std::byte*>(data), reinterpret_cast<const std::byte*>(data) + size);
   const PictureDecoder decoder = cli::picture_decoder();
   const auto said = picture_size(bytes, decoder);
   if (!said.ok()) {
     fuzz::check_refusal(said.status().at("input"));
-    return 0;
+    return;
   }
   FUZZ_CHECK(said->height > 0 && said->width > 0 && said->height <= kMostPixels / said->width);
-  if (said->height * said->width > 1 << 18) return 0;  // memory is what the picture takes, however small the file
+  if (said->height * said->width > 1 << 18) return;  // memory is what the picture takes, however small the file
   const auto picture = read_picture(bytes, decoder), again = read_picture(bytes, decoder);
   FUZZ_CHECK(picture.status().to_string() == again.status().to_string());
   if (!picture.ok()) {
     fuzz::check_refusal(picture.status().at("input"));
-    return 0;
+    return;
   }
   FUZZ_CHECK(picture->values == again->values && picture->height == said->height && picture->width == said->width);
   FUZZ_CHECK(static_cast<std::int64_t>(picture->values.size()) == picture->height * picture->width * picture->channels);
@@ -34,5 +34,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Means lie between the least and the largest.
   FUZZ_CHECK(*std::max_element(out.begin(), out.end()) <= *std::max_element(picture->values.begin(), picture->values.end()));
   FUZZ_CHECK(*std::min_element(out.begin(), out.end()) >= *std::min_element(picture->values.begin(), picture->values.end()));
-  return 0;
 }

@@ -73,7 +73,7 @@ std::string patched(std::string program, const std::uint8_t* data, std::size_t s
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   static const std::vector<std::string> real = real_programs();
   std::string bytes(reinterpret_cast<const char*>(data), size);
   if (!bytes.starts_with("LOOMPRG1") && size > 0) bytes = patched(real[data[0] % real.size()], data + 1, size - 1);
@@ -81,30 +81,29 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!program.ok()) {
     const Code code = program.status().code();
     FUZZ_CHECK((code == Code::corrupt || code == Code::unsupported || code == Code::invalid_argument) && program.status().message().size() < 2000);
-    return 0;
+    return;
   }
   FUZZ_CHECK(program->encode() == bytes);
   (void)program->to_text();
   // Smaller maxima keep what was verified.
   for (Register& r : program->registers) r.max = std::min(r.max, kRegister);
-  if (!verify(*program).ok()) return 0;
+  if (!verify(*program).ok()) return;
   std::int64_t values = 0;
   for (std::size_t b = 0; b < program->buffers.size(); ++b) {
     const std::int64_t rows = program->max_rows(static_cast<BufferId>(b));
     const Buffer& buffer = program->buffers[b];
-    if (rows > kLargest || buffer.cols > kLargest || buffer.rows.constant > kLargest || (values += std::max(rows, buffer.rows.constant) * (buffer.cols + 64)) > kLargest) return 0;
+    if (rows > kLargest || buffer.cols > kLargest || buffer.rows.constant > kLargest || (values += std::max(rows, buffer.rows.constant) * (buffer.cols + 64)) > kLargest) return;
   }
   for (const Instruction& ins : program->code)
-    if ((ins.op == Op::attention_rows || ins.op == Op::attention_back) && program->max_rows(ins.operands[0].buffer) > 256) return 0;
+    if ((ins.op == Op::attention_rows || ins.op == Op::attention_back) && program->max_rows(ins.operands[0].buffer) > 256) return;
   Parameters parameters(*program);
   ThreadPool pool(1);
   const Program copy = *program;
   auto executor = cpu::Executor::create(std::move(*program), [&](std::string_view path, std::string_view role) { return parameters.find(path, role); }, pool);
-  if (!executor.ok()) return 0;
+  if (!executor.ok()) return;
   for (const std::uint32_t value : {kRegister, std::uint32_t{0}, std::uint32_t{1}}) {
     for (std::size_t r = 0; r < copy.registers.size(); ++r)
       if (copy.registers[r].type == RegisterType::u32) (void)(*executor)->set(static_cast<RegisterId>(r), std::min(value, copy.registers[r].max));
     (void)(*executor)->run();
   }
-  return 0;
 }

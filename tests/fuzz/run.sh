@@ -23,7 +23,7 @@ for target in "$@"; do
   status=0
   time=$seconds
   [ "$target" != abi ] || time=$((30 * seconds))
-  "$build/fuzz/${target}_fuzz" -max_total_time="$time" -rss_limit_mb=512 -timeout=20 -max_len=65536 -print_final_stats=1 \
+  "$build/fuzz/${target}_fuzz" -max_total_time="$time" -rss_limit_mb=512 -malloc_limit_mb=256 -timeout=60 -max_len=65536 -print_final_stats=1 \
     -artifact_prefix="$build/findings/$target-" $([ -f "$dictionary" ] && echo "-dict=$dictionary") \
     "$build/corpus/$target" "$build/seeds/$target" >"$log" 2>&1 || status=$?
   runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")

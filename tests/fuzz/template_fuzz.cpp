@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kTypedAlone = "\xf0\x90\x80\x81";  // U+10001, of messages
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   using namespace loom;
   const std::string_view source(reinterpret_cast<const char*>(data), size);
   const auto parsed = jinja::Template::parse(source);
@@ -36,5 +36,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       FUZZ_CHECK(std::find(text->begin(), text->end(), char32_t{0x10001}) == text->end());
   }
   FUZZ_CHECK(status.code() != Code::internal && (status.ok() || !status.message().empty()));
-  return 0;
 }

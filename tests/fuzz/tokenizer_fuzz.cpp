@@ -3,36 +3,32 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
 #include "base/files/bytes.h"
+#include "fuzz.h"
 #include "text/pattern/pattern.h"
 #include "text/tokenizer.h"
 #include "text/unicode/utf8.h"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
 void use(const loom::Tokenizer& tokenizer, std::string_view text) {
   const auto ids = tokenizer.encode(text);
   (void)tokenizer.encode_plain(text);
   const std::string decoded = tokenizer.decode(ids);
-  require(loom::text::utf8_valid(decoded));
+  FUZZ_CHECK(loom::text::utf8_valid(decoded));
   std::vector<std::int32_t> raw;
   for (const char c : text) raw.push_back(static_cast<signed char>(c));
   loom::StreamDecoder stream(tokenizer, true);
   std::string streamed;
   for (const std::int32_t id : raw) {
     const std::string part = stream.push(id);
-    require(loom::text::utf8_valid(part));
+    FUZZ_CHECK(loom::text::utf8_valid(part));
     streamed += part;
   }
-  require(streamed + stream.finish() == tokenizer.decode(raw, true));
+  FUZZ_CHECK(streamed + stream.finish() == tokenizer.decode(raw, true));
 }
 
 void use_pattern(std::string_view expression, std::string_view bytes) {
@@ -45,28 +41,27 @@ void use_pattern(std::string_view expression, std::string_view bytes) {
   pattern->find_all(text, spans, scratch);
   std::size_t at = 0;
   for (const auto& s : spans) {
-    require(s.begin >= at && s.end >= s.begin && s.end <= text.size());
+    FUZZ_CHECK(s.begin >= at && s.end >= s.begin && s.end <= text.size());
     at = s.end;
   }
 }
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 3) return 0;
+FUZZ_TARGET(data, size) {
+  if (size < 3) return;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const std::size_t length = std::min<std::size_t>(loom::load_le<std::uint16_t>(data + 1), size - 3);
   const std::string_view definition = input.substr(3, length), text = input.substr(3 + length);
   if (data[0] % 3 == 2) {
     use_pattern(definition, text);
-    return 0;
+    return;
   }
   const auto tokenizer = data[0] % 3 == 0 ? loom::Tokenizer::from_json(definition) : loom::Tokenizer::deserialize(definition);
-  if (!tokenizer.ok()) return 0;
+  if (!tokenizer.ok()) return;
   use(*tokenizer, text);
   const std::string section = tokenizer->serialize();
   const auto back = loom::Tokenizer::deserialize(section);
-  require(back.ok() && back->serialize() == section);
-  require(back->encode(text) == tokenizer->encode(text));
-  return 0;
+  FUZZ_CHECK(back.ok() && back->serialize() == section);
+  FUZZ_CHECK(back->encode(text) == tokenizer->encode(text));
 }

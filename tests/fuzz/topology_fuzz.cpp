@@ -4,27 +4,32 @@
 
 #include "fuzz.h"
 #include "grid/network.h"
+#include "mutate.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(data, size) {
   using namespace loom;
   constexpr std::int64_t kLargest = 1 << 20, kCells = 4096;
   const auto json = Json::parse({reinterpret_cast<const char*>(data), size});
-  if (!json.ok()) return 0;
+  if (!json.ok()) return;
   // Empty cells cost nothing in the text: large grids of them only take time here.
   std::int64_t cells = 1;
   for (const char* key : {"depth", "rows", "cols", "layers_per_cell"}) {
     const auto n = json->is_object() ? json->get_integer(key, 1) : Result<std::int64_t>(1);
-    if (n.ok() && *n > 0 && (*n > kCells || (cells *= *n) > kCells)) return 0;
+    if (n.ok() && *n > 0 && (*n > kCells || (cells *= *n) > kCells)) return;
   }
   auto network = Network::from_json(*json, kLargest);
   if (!network.ok()) {
     const Code code = network.status().code();
     FUZZ_CHECK((code == Code::invalid_argument || code == Code::unsupported || code == Code::corrupt || code == Code::out_of_range) && !network.status().message().empty());
-    return 0;
+    return;
   }
   FUZZ_CHECK(network->parameter_count() <= kLargest);
   const std::string text = network->to_json().dump();
   const auto again = Network::from_json(std::string_view(text), kLargest);
   FUZZ_CHECK(again.ok() && again->to_json().dump() == text);
-  return 0;
+}
+
+FUZZ_MUTATOR(file, dice) {
+  if (dice.one_in(3)) loom::fuzz::mutate_number(file, dice);
+  else loom::fuzz::mutate_part(file, 0, file.size());
 }

@@ -153,10 +153,11 @@ Status to_safetensors(const Args& a, Report& report) {
   const std::optional<StorageType> wanted = float_type(a.dtype);
   if (!in.entity && in.tensors.empty()) return Status(Code::unsupported, in.path + ": is " + std::string(name(in.kind)) + ", which convert cannot write as safetensors");
   // What safetensors has no place for stays where it is.
+  LOOM_ASSIGN(const bool folder, is_folder(in.path));
   if (in.gguf)
     say("left out, since safetensors holds tensors alone: the metadata of the GGUF file, with "
         "configuration and tokenizer");
-  else if (!in.entity && is_folder(in.path))
+  else if (!in.entity && folder)
     say("left out, since safetensors holds tensors alone: config.json, tokenizer.json and the "
         "other files of the folder");
   Outgoing out;

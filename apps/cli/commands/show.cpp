@@ -60,10 +60,12 @@ Result<Found> look_at(const std::string& name_or_path) {
   Found found;
   std::string path = name_or_path;
   const bool embedded = path == kEmbeddedModel;
+  bool folder = false;
   if (!embedded) {
     LOOM_ASSIGN(path, locate_model(name_or_path));
+    LOOM_ASSIGN(folder, is_folder(path));
   }
-  if (!embedded && !is_folder(path)) {
+  if (!embedded && !folder) {
     LOOM_ASSIGN(const SourcePtr source, open_source(path));
     LOOM_ASSIGN(const FileKind kind, sniff(*source));
     if (kind == FileKind::json) {
@@ -77,7 +79,7 @@ Result<Found> look_at(const std::string& name_or_path) {
     }
   }
   LOOM_ASSIGN(found.file, open_model_file(path));
-  found.kind = std::string(name(found.file.kind)) + (!embedded && is_folder(path) ? " folder" : "");
+  found.kind = std::string(name(found.file.kind)) + (folder ? " folder" : "");
   const auto config = load_config(path);
   found.runs = config.ok() ? check_model(path) : config.status();
   if (found.file.entity) {
@@ -157,7 +159,7 @@ int plan(const Found& found, const Args& a) {
 // Of an ONNX file, its path.
 std::optional<std::string> onnx_file(const std::string& name) {
   const auto path = locate_model(name);
-  if (!path.ok() || is_folder(*path)) return {};
+  if (!path.ok()) return {};
   const auto source = open_source(*path);
   if (!source.ok()) return {};
   const auto kind = sniff(**source);

@@ -163,7 +163,8 @@ Status open_base(const TrainingSpec& spec, Job& job) {
     return {};
   }
   // An .entity that is no language model is a network.
-  if (model.status().code() != Code::unsupported || !is_file(spec.base)) return model.status();
+  LOOM_ASSIGN(const PathKind kind, kind_at(spec.base));
+  if (model.status().code() != Code::unsupported || kind != PathKind::file) return model.status();
   LOOM_ASSIGN(SourcePtr source, open_source(spec.base));
   LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
   LOOM_ASSIGN(job.network, load_network(file));

@@ -60,7 +60,11 @@ Result<ModelFile> open_model_file(const std::string& name) {
     LOOM_ASSIGN(file.path, locate_model(name));
   }
   file.title = title_of(file.path);
-  if (!source && is_folder(file.path)) {
+  bool folder = false;
+  if (!source) {
+    LOOM_ASSIGN(folder, is_folder(file.path));
+  }
+  if (folder) {
     LOOM_ASSIGN(const Safetensors tensors, Safetensors::open_folder(file.path));
     file.metadata = tensors.metadata();
     return with_tensors(std::move(file), tensors.tensors());

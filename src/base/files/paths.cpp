@@ -71,9 +71,31 @@ Status check_within(const std::string& folder, const std::string& name) {
 
 }  // namespace
 
-bool anything_at(const std::string& path) {
+namespace {
+
+// After a look that failed: true if nothing has the name, which such a name cannot have either.
+Result<bool> is_missing(const std::string& path) {
+  if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP) return true;
+  return Status(Code::io, path + ": cannot look at it: " + std::strerror(errno));
+}
+
+}  // namespace
+
+Result<bool> anything_at(const std::string& path) {
   struct stat info{};
-  return ::lstat(path.c_str(), &info) == 0;
+  if (::lstat(path.c_str(), &info) == 0) return true;
+  LOOM_TRY(is_missing(path).status());
+  return false;
+}
+
+Result<PathKind> kind_at(const std::string& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) == 0)
+    return S_ISDIR(info.st_mode)   ? PathKind::folder
+           : S_ISREG(info.st_mode) ? PathKind::file
+                                   : PathKind::other;
+  LOOM_TRY(is_missing(path).status());
+  return PathKind::nothing;
 }
 
 bool same_file(const std::string& a, const std::string& b) {

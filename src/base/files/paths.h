@@ -9,8 +9,12 @@
 
 namespace loom {
 
-// True if anything has this name, also a link that leads nowhere.
-bool anything_at(const std::string& path);
+// True if anything has this name, also a link that leads nowhere. Error: io, where the system cannot
+// say; what is not known to be missing is not left out.
+Result<bool> anything_at(const std::string& path);
+// What a name leads to; nothing also where a link leads nowhere. Errors as above.
+enum class PathKind { nothing, file, folder, other };
+Result<PathKind> kind_at(const std::string& path);
 // True if both names lead to one file or folder: the same device and inode.
 bool same_file(const std::string& a, const std::string& b);
 

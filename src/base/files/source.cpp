@@ -12,6 +12,7 @@
 #include "base/files/bytes.h"
 #include "base/files/mapping.h"
 #include "base/files/paths.h"
+#include "base/files/stale_files.h"
 
 namespace loom {
 namespace {
@@ -19,6 +20,14 @@ namespace {
 Status system_error(const std::string& what, const std::string& path) {
   const Code code = errno == ENOENT ? Code::not_found : Code::io;
   return Status(code, path + ": " + what + ": " + std::strerror(errno));
+}
+
+// A call of the system, again where a signal interrupted it.
+template <class Call>
+auto uninterrupted(const Call& call) {
+  auto done = call();
+  while (done < 0 && errno == EINTR) done = call();
+  return done;
 }
 
 class ViewSource : public ByteSource {
@@ -84,8 +93,8 @@ class FileSource : public ByteSource {
   Status read_some(std::uint64_t offset, std::span<std::byte> out) const override {
     while (!out.empty()) {
       const std::size_t want = std::min<std::size_t>(out.size(), std::size_t{1} << 30);
-      const ssize_t got = ::pread(file_.fd, out.data(), want, static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR) continue;
+      const ssize_t got = uninterrupted(
+          [&] { return ::pread(file_.fd, out.data(), want, static_cast<off_t>(offset)); });
       if (got < 0) return system_error("cannot read", name_);
       if (got == 0) return Status(Code::truncated, name_ + ": the file shrank while it was read: nothing at offset " + std::to_string(offset));
       offset += static_cast<std::uint64_t>(got);
@@ -116,9 +125,10 @@ class MappedSource : public ViewSource {
 
 Status write_all(int fd, std::span<const std::byte> data, const std::string& path) {
   while (!data.empty()) {
-    const ssize_t put = ::write(fd, data.data(), std::min<std::size_t>(data.size(), std::size_t{1} << 30));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return system_error("cannot write", path);
+    const std::size_t part = std::min<std::size_t>(data.size(), std::size_t{1} << 30);
+    const ssize_t put = uninterrupted([&] { return ::write(fd, data.data(), part); });
+    if (put == 0) errno = EIO;  // no file says so; a loop that waits for it would not end
+    if (put <= 0) return system_error("cannot write", path);
     data = data.subspan(static_cast<std::size_t>(put));
   }
   return {};
@@ -138,7 +148,8 @@ Status ByteSource::read(std::uint64_t offset, std::span<std::byte> out) const {
 
 Result<SourcePtr> open_source(const std::string& path, MapMode mode) {
   // O_NONBLOCK: opening a FIFO must refuse, not wait for a writer.
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  Descriptor file{uninterrupted(
+      [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })};
   if (file.fd < 0 && errno == ENOTDIR)
     return Status(Code::not_found,
                   path + ": cannot open: " + std::strerror(errno));  // nothing can lie there
@@ -197,9 +208,10 @@ Status take_over(int fd, const OutputPlace& place, const std::string& path) {
 // The rename is durable once the folder is.
 Status flush_folder(const std::string& path, const std::string& target) {
   const std::string folder = target.substr(0, target.find_last_of('/') + 1);
-  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = uninterrupted(
+      [&] { return ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC); });
   if (fd < 0 && errno == EACCES) return {};  // a folder that takes files and shows none
-  const int error = fd < 0 || ::fsync(fd) != 0 ? errno : 0;
+  const int error = fd < 0 || uninterrupted([&] { return ::fsync(fd); }) != 0 ? errno : 0;
   if (fd >= 0) ::close(fd);
   // EINVAL: this file system has no such flush.
   if (error == 0 || error == EINVAL) return {};
@@ -216,12 +228,16 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
   AtomicFile file;
   file.path_ = path;
   file.target_ = place.path;
+  // Before this one takes space, so that they never add up.
+  remove_stale_files(file.target_);
   for (int attempt = 0; attempt < 1000; ++attempt) {
     file.temp_ = file.target_ + ".tmp" + std::to_string(attempt);
 #if !defined(__wasm__)
     file.temp_ += "-" + std::to_string(::getpid());
 #endif
-    file.fd_ = ::open(file.temp_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    file.fd_ = uninterrupted([&] {
+      return ::open(file.temp_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    });
     if (file.fd_ >= 0) break;
     if (errno == EEXIST && attempt < 999) continue;
     const Status error = system_error("cannot create", path);
@@ -232,6 +248,17 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
   if (place.replaces) LOOM_TRY(take_over(file.fd_, place, path));
 #endif
   return file;
+}
+
+Status make_folder(const std::string& path) {
+  LOOM_ASSIGN(const std::string place, resolve_links(path));
+  if (::mkdir(place.c_str(), 0777) != 0 && errno != EEXIST)
+    return system_error("cannot make the folder", path);
+#if !defined(__wasm__)
+  return flush_folder(path, place);
+#else
+  return {};
+#endif
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
@@ -266,7 +293,7 @@ Status AtomicFile::write(std::span<const std::byte> data) {
 
 Status AtomicFile::commit() {
   if (fd_ < 0) return Status(Code::invalid_argument, path_ + ": the file was committed already");
-  if (::fsync(fd_) != 0) return system_error("cannot flush", path_);
+  if (uninterrupted([&] { return ::fsync(fd_); }) != 0) return system_error("cannot flush", path_);
   if (::close(std::exchange(fd_, -1)) != 0) return system_error("cannot close", path_);
   if (::rename(temp_.c_str(), target_.c_str()) != 0)
     return system_error("cannot rename the temporary file", path_);

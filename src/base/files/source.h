@@ -64,6 +64,9 @@ class ByteSink {
   virtual Status commit() = 0;
 };
 
+// A folder at `path`, which may be one already; durable, as files in it are.
+Status make_folder(const std::string& path);
+
 // Writes a file so that readers see the old content or the new, never a part: temporary file beside
 // it, fsync, rename, fsync of the folder. A failed or abandoned writer leaves nothing behind. Only
 // a regular file is replaced (base/files/paths.h, find_output, says what else is refused): links

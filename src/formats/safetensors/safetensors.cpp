@@ -243,8 +243,10 @@ Result<Safetensors> Safetensors::open(SourcePtr source) {
 
 Result<Safetensors> Safetensors::open_folder(const std::string& folder, MapMode mode) {
   const std::string single = folder + "/model.safetensors", index = message(folder, "/", kIndexName);
-  if (anything_at(single) || !anything_at(index)) {
-    if (!anything_at(single))
+  LOOM_ASSIGN(const bool whole_file, anything_at(single));
+  LOOM_ASSIGN(const bool shards, anything_at(index));
+  if (whole_file || !shards) {
+    if (!whole_file)
       return Status(Code::not_found,
                     message(folder, ": holds neither model.safetensors nor ", kIndexName));
     LOOM_ASSIGN(SourcePtr source, open_within(folder, "model.safetensors", mode));

@@ -1,12 +1,15 @@
 #include "llm/import/locate.h"
 
 #include <dirent.h>
-#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 
 #include "base/edit_distance.h"
+#include "base/files/paths.h"
 #include "base/files/source.h"
 #include "formats/tensor_file.h"
 
@@ -20,13 +23,22 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-std::vector<std::string> entries(const std::string& folder) {
+// Of no folder: none.
+Result<std::vector<std::string>> entries(const std::string& folder) {
   std::vector<std::string> names;
-  DIR* dir = ::opendir(folder.c_str());
-  if (!dir) return names;
-  while (const dirent* e = ::readdir(dir))
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), &::closedir);
+  const auto refused = [&] {
+    const Code code = errno == ENOMEM ? Code::out_of_memory : Code::io;
+    return Status(code, folder + ": cannot be read: " + std::strerror(errno));
+  };
+  if (!dir && (errno == ENOENT || errno == ENOTDIR)) return names;
+  if (!dir) return refused();
+  errno = 0;
+  while (const dirent* e = ::readdir(dir.get())) {
     if (e->d_name[0] != '.') names.emplace_back(e->d_name);
-  ::closedir(dir);
+    errno = 0;
+  }
+  if (errno != 0) return refused();
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -54,14 +66,9 @@ std::string nearest(const std::vector<std::string>& names, const std::string& wa
 
 }  // namespace
 
-bool is_folder(const std::string& path) {
-  struct stat s;
-  return ::stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode);
-}
-
-bool is_file(const std::string& path) {
-  struct stat s;
-  return ::stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode);
+Result<bool> is_folder(const std::string& path) {
+  LOOM_ASSIGN(const PathKind kind, kind_at(path));
+  return kind == PathKind::folder;
 }
 
 std::string huggingface_cache() {
@@ -75,31 +82,36 @@ std::string huggingface_cache() {
 
 Result<std::string> find_in_cache(const std::string& cache, const std::string& name) {
   const std::string folder = cache + "/" + std::string(kPrefix) + replaced(name, "/", "--");
-  if (!is_folder(folder)) {
+  LOOM_ASSIGN(const bool known, is_folder(folder));
+  if (!known) {
     std::vector<std::string> names;
-    for (const std::string& e : entries(cache))
+    LOOM_ASSIGN(const std::vector<std::string> all, entries(cache));
+    for (const std::string& e : all)
       if (e.starts_with(kPrefix)) names.push_back(replaced(e.substr(kPrefix.size()), "--", "/"));
     const std::string near = nearest(names, name), what = quoted(name) + " is neither a file nor a folder";
     if (near.empty()) return Status(Code::not_found, what + ", and the HuggingFace cache " + quoted(cache) + " holds no models");
     return Status(Code::not_found, what + ", and not in the HuggingFace cache " + quoted(cache) + "; nearest: " + near);
   }
   auto main = read_text_file(folder + "/refs/main", 4096);
+  if (!main.ok() && main.status().code() != Code::not_found) return main.status();
   std::string revision = main.ok() ? *main : "";
   while (!revision.empty() && static_cast<unsigned char>(revision.back()) <= ' ') revision.pop_back();
   if (revision.empty()) {
-    const std::vector<std::string> all = entries(folder + "/snapshots");
+    LOOM_ASSIGN(const std::vector<std::string> all, entries(folder + "/snapshots"));
     if (all.size() != 1)
       return Status(Code::not_found, folder + ": has no refs/main and " + std::to_string(all.size()) + " snapshots: give the path of one");
     revision = all[0];
   }
   const std::string snapshot = folder + "/snapshots/" + revision;
-  if (revision.find('/') != std::string::npos || !is_folder(snapshot))
+  LOOM_ASSIGN(const bool there, is_folder(snapshot));
+  if (revision.find('/') != std::string::npos || !there)
     return Status(Code::not_found, folder + ": refs/main names the snapshot " + quoted(revision) + ", which is not there");
   return snapshot;
 }
 
 Result<std::string> locate_model(const std::string& model) {
-  if (is_folder(model) || is_file(model)) return model;
+  LOOM_ASSIGN(const PathKind kind, kind_at(model));
+  if (kind == PathKind::folder || kind == PathKind::file) return model;
   const auto slashes = std::count(model.begin(), model.end(), '/');
   bool name = !model.empty() && model.front() != '/' && model.front() != '.' && slashes <= 1;
   for (const std::string_view suffix : {".gguf", ".safetensors", ".entity", ".json"}) name = name && !model.ends_with(suffix);

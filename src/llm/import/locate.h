@@ -8,8 +8,8 @@
 
 namespace loom {
 
-bool is_folder(const std::string& path);
-bool is_file(const std::string& path);
+// Errors: of kind_at.
+Result<bool> is_folder(const std::string& path);
 
 // The folder that HuggingFace's libraries download to: $HF_HUB_CACHE, $HF_HOME/hub, or ~/.cache/huggingface/hub. "" where none is known.
 std::string huggingface_cache();

@@ -245,7 +245,8 @@ namespace {
 
 // The text of a file of the folder that may be missing.
 Status read_optional(const std::string& folder, const std::string& name, std::string* out) {
-  if (!anything_at(folder + name)) return {};
+  LOOM_ASSIGN(const bool there, anything_at(folder + name));
+  if (!there) return {};
   LOOM_ASSIGN(*out, read_text_within(folder, name));
   return {};
 }
@@ -255,8 +256,9 @@ Status read_optional(const std::string& folder, const std::string& name, std::st
 Result<Tokenizer> Tokenizer::load(const std::string& path) {
   // A file, or else a folder with the file in it.
   std::string file = path, folder = path.substr(0, path.rfind('/') + 1);
-  auto source = open_source(file);
-  if (!source.ok()) {
+  LOOM_ASSIGN(const PathKind kind, kind_at(path));
+  auto source = kind == PathKind::folder ? Result<SourcePtr>(SourcePtr()) : open_source(file);
+  if (kind == PathKind::folder) {
     folder = path + "/";
     file = folder + "tokenizer.json";
     source = open_within(folder, "tokenizer.json");

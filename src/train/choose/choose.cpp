@@ -325,7 +325,8 @@ Result<ChosenTraining> choose_training(const ChooseOptions& options) {
     return t;
   }
   if (arrays.status().code() != Code::not_found) return arrays.status();
-  if (is_a_folder(options.data)) {
+  LOOM_ASSIGN(const bool folder, is_a_folder(options.data));
+  if (folder) {
     LOOM_ASSIGN(const bool chosen, choosing::choose_folder(t, options));
     if (chosen) return t;
     return Status(Code::not_found, arrays.status().message() + "; or a folder of images (" + std::string(endings(SampleKind::pictures)) + ") or of .txt files for each class");

@@ -245,7 +245,8 @@ Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const s
 
   RawRows raw;
   Listed listed{{file}, {kIgnoredClass}};
-  if (is_a_folder(file)) {
+  LOOM_ASSIGN(const bool folder, is_a_folder(file));
+  if (folder) {
     LOOM_ASSIGN(const FolderParts parts, parts_of(file));
     const std::string& where = parts.test.empty() ? parts.learned : parts.test;
     LOOM_ASSIGN(const auto found, read_classes(where, kind));
@@ -281,7 +282,8 @@ Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const s
 namespace loom {
 
 Result<std::vector<std::string>> texts_without_classes(const std::string& path) {
-  if (is_a_folder(path)) {
+  LOOM_ASSIGN(const bool folder, is_a_folder(path));
+  if (folder) {
     LOOM_ASSIGN(const FolderNames names, read_names(path));
     LOOM_ASSIGN(const auto found, read_classes(path));
     const bool texts = found && found->kind == SampleKind::texts && found->classes.empty() && found->files.size() * 2 > names.files.size();

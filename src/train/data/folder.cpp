@@ -7,8 +7,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "base/escape.h"
+#include "base/files/paths.h"
 #include "base/json.h"
 #include "train/data/tables/csv.h"
 
@@ -18,7 +20,10 @@ namespace {
 constexpr std::int64_t kMostFiles = 1'000'000;
 
 Status refused(const std::string& path, int error) {
-  return Status(error == ENOENT ? Code::not_found : Code::io, path + ": cannot be read: " + std::strerror(error));
+  const Code code = error == ENOENT   ? Code::not_found
+                    : error == ENOMEM ? Code::out_of_memory
+                                      : Code::io;
+  return Status(code, path + ": cannot be read: " + std::strerror(error));
 }
 
 std::string lower(std::string_view text) {
@@ -56,23 +61,22 @@ std::optional<SampleKind> kind_of(std::string_view file_name) {
   return end == ".txt" ? std::optional(SampleKind::texts) : std::nullopt;
 }
 
-bool is_a_folder(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+Result<bool> is_a_folder(const std::string& path) {
+  LOOM_ASSIGN(const PathKind kind, kind_at(path));
+  return kind == PathKind::folder;
 }
 
 Result<FolderNames> read_names(const std::string& folder) {
-  DIR* dir = ::opendir(folder.c_str());
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), &::closedir);
   if (!dir) return refused(folder, errno);
   std::vector<std::string> all;
   errno = 0;
-  while (const dirent* entry = ::readdir(dir)) {
+  while (const dirent* entry = ::readdir(dir.get())) {
     if (entry->d_name[0] != '.') all.emplace_back(entry->d_name);
     if (static_cast<std::int64_t>(all.size()) > kMostFiles) break;
     errno = 0;
   }
   const int error = errno;
-  ::closedir(dir);
   if (static_cast<std::int64_t>(all.size()) > kMostFiles) return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMostFiles) + " names, which is the limit");
   if (error != 0) return refused(folder, error);
   std::sort(all.begin(), all.end());

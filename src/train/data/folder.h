@@ -25,7 +25,7 @@ struct FolderNames {
 };
 // Errors: no folder, one that may not be read, a name that leads nowhere (a broken link, a circle of links).
 Result<FolderNames> read_names(const std::string& folder);
-bool is_a_folder(const std::string& path);
+Result<bool> is_a_folder(const std::string& path);  // errors: of kind_at
 
 // Where the samples lie: the folder itself, or its train and its test (or else val), in upper case or lower.
 struct FolderParts {

@@ -1,6 +1,7 @@
-// Every allocation of eight scenarios fails, alone and with all that follow: each call is
+// Every allocation of 28 scenarios fails, alone and with all that follow: each call is
 // LOOM_OUT_OF_MEMORY or succeeds, nothing is lost, and the next call succeeds.
-// LOOM_ALL_ALLOCATIONS=1 takes every number, otherwise every k-th, so that it ends in seconds.
+// LOOM_SOAK=1 takes every number, otherwise every k-th, so that it ends in seconds; LOOM_PART=i of
+// LOOM_PARTS=n every n-th of them, so that n programs share them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "findings/allocation/failing_malloc.h"
 #include "findings/allocation/scenario.h"
+#include "injection/settings.h"
 #include "support/places.h"
 
 namespace loom::test {
@@ -21,12 +23,24 @@ std::int64_t live_handles() {
   return n;
 }
 
-class AllocationFailures : public testing::TestWithParam<const char*> {};
+std::map<std::string, MakeScenario> scenarios() {
+  std::map<std::string, MakeScenario> all = lasting_scenarios();
+  all.insert(object_scenarios().begin(), object_scenarios().end());
+  all.insert(file_scenarios().begin(), file_scenarios().end());
+  return all;
+}
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const auto& [name, make] : scenarios()) all.push_back(name);
+  return all;
+}
+
+class AllocationFailures : public testing::TestWithParam<std::string> {};
 
 TEST_P(AllocationFailures, G3_AreTypedErrorsThatLeaveEverythingUsable) {
   const std::int64_t handles_before = live_handles();
   {
-    const std::unique_ptr<Scenario> scenario(make_scenario(GetParam()));
+    const std::unique_ptr<Scenario> scenario(scenarios().at(GetParam())());
     static loom_error error;
     static Taken taken, expected;
     ASSERT_EQ(scenario->prepare(error), LOOM_OK) << error.message;
@@ -42,12 +56,14 @@ TEST_P(AllocationFailures, G3_AreTypedErrorsThatLeaveEverythingUsable) {
     }
     ASSERT_GT(calls, 0) << "the counter does not count";
     const std::int64_t live = live_allocations(), handles = live_handles();
-    constexpr std::int64_t kPoints = 50;
-    const bool all = std::getenv("LOOM_ALL_ALLOCATIONS") != nullptr;
-    const std::int64_t step = all ? 1 : std::max<std::int64_t>(1, calls / kPoints);
+    constexpr std::int64_t kPoints = 30;
+    const bool all = std::getenv("LOOM_SOAK") != nullptr;
+    const auto parts = static_cast<std::int64_t>(number_of("LOOM_PARTS", 1)),
+               part = static_cast<std::int64_t>(number_of("LOOM_PART", 0));
+    const std::int64_t step = all ? parts : std::max<std::int64_t>(1, calls / kPoints);
     std::int64_t failed = 0, runs = 0;
     for (const bool only : {false, true}) {
-      for (std::int64_t n = 0; n < calls + step; n += step) {
+      for (std::int64_t n = part; n < calls + step; n += step) {
         taken.size = 0;
         error = {};
         fail_allocations(n, only ? n : std::numeric_limits<std::int64_t>::max());
@@ -73,7 +89,7 @@ TEST_P(AllocationFailures, G3_AreTypedErrorsThatLeaveEverythingUsable) {
       }
     }
     EXPECT_GT(failed, runs / 4) << "hardly any allocation failed";
-    std::printf("%s: %lld allocations, %lld runs, %lld failed\n", GetParam(),
+    std::printf("%s: %lld allocations, %lld runs, %lld failed\n", GetParam().c_str(),
                 static_cast<long long>(calls), static_cast<long long>(runs),
                 static_cast<long long>(failed));
   }
@@ -81,9 +97,8 @@ TEST_P(AllocationFailures, G3_AreTypedErrorsThatLeaveEverythingUsable) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Findings, AllocationFailures,
-                         testing::Values("network", "session", "trainer", "entity", "safetensors",
-                                         "tokenizer", "generator", "onnx"),
-                         [](const auto& info) { return std::string(info.param); });
+                         testing::ValuesIn(names()),
+                         [](const auto& info) { return info.param; });
 
 TEST(Findings, G14_ANetworkOfAGraphComesWithItsPortsOrNotAtAll) {
   const std::string path = source_dir() + "/tests/golden/onnx/mlp.onnx";

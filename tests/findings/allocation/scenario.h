@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -51,14 +53,35 @@ class Scenario {
   virtual bool right(const Taken& taken, const Taken& expected) { return taken == expected; }
 };
 
-// The eight of docs: network, session, trainer, entity, safetensors, tokenizer, generator, onnx.
-Scenario* make_scenario(const std::string& name);
+// By name: what lasts over calls, what does not, and files.
+using MakeScenario = std::function<Scenario*()>;
+const std::map<std::string, MakeScenario>& lasting_scenarios();
+const std::map<std::string, MakeScenario>& object_scenarios();
+const std::map<std::string, MakeScenario>& file_scenarios();
+
+// A file of tests/cases/data.
+std::string file_text(const char* name);
 
 }  // namespace loom::test
 
+#define LOOM_TEXT(s) (s), std::strlen(s)
+
 // In act(): one call of the interface.
-#define LOOM_CALL(call)                         \
+#define LOOM_TRY_CALL(call)                     \
   do {                                          \
     const std::int32_t loom_code = (call);      \
     if (loom_code != LOOM_OK) return loom_code; \
   } while (0)
+
+namespace loom::test {
+
+// Text or bytes of a handle, which is released.
+inline std::int32_t take(loom_bytes bytes, Taken& taken, loom_error& error) {
+  void* data = nullptr;
+  std::uint64_t size = 0;
+  LOOM_TRY_CALL(loom_bytes_data(bytes, &data, &size, &error));
+  taken.add(data, size);
+  return loom_release(bytes, &error);
+}
+
+}  // namespace loom::test

@@ -5,15 +5,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/files/bytes.h"
 #include "base/threads/thread_pool.h"
 #include "findings/allocation/scenario.h"
 #include "support/places.h"
+#include "support/tiny_llama.h"
 
 namespace loom::test {
 namespace {
-
-#define TEXT(s) (s), std::strlen(s)
 
 // Two matrices, one of which is large enough for a team to encode.
 constexpr const char* kNetwork =
@@ -30,15 +28,6 @@ void fill_x() {
     g_x[i] = static_cast<float>(static_cast<int>(i * 37 % 41) - 20) / 16;
 }
 
-// Text or bytes of a handle, which is released.
-std::int32_t take(loom_bytes bytes, Taken& taken, loom_error& error) {
-  void* data = nullptr;
-  std::uint64_t size = 0;
-  LOOM_CALL(loom_bytes_data(bytes, &data, &size, &error));
-  taken.add(data, size);
-  return loom_release(bytes, &error);
-}
-
 class NetworkScenario final : public Scenario {
   std::int32_t prepare(loom_error&) override {
     fill_x();
@@ -47,17 +36,17 @@ class NetworkScenario final : public Scenario {
   std::int32_t act(Taken& taken, loom_error& error) override {
     Handles h;
     loom_network n = 0;
-    LOOM_CALL(loom_network_create(TEXT(kSmall), &n, &error));
+    LOOM_TRY_CALL(loom_network_create(LOOM_TEXT(kSmall), &n, &error));
     *h.next() = n;
-    LOOM_CALL(loom_network_initialize(n, 5, &error));
+    LOOM_TRY_CALL(loom_network_initialize(n, 5, &error));
     loom_session s = 0;
-    LOOM_CALL(loom_session_create(n, TEXT("{\"threads\":2}"), &s, &error));
+    LOOM_TRY_CALL(loom_session_create(n, LOOM_TEXT("{\"threads\":2}"), &s, &error));
     *h.next() = s;
     float y[8] = {};
-    LOOM_CALL(loom_session_run(s, 4, g_x, 16, y, 8, &error));
+    LOOM_TRY_CALL(loom_session_run(s, 4, g_x, 16, y, 8, &error));
     taken.add(y);
     loom_bytes info = 0;
-    LOOM_CALL(loom_network_parameters(n, &info, &error));
+    LOOM_TRY_CALL(loom_network_parameters(n, &info, &error));
     return take(info, taken, error);
   }
 };
@@ -67,21 +56,21 @@ class SessionScenario final : public Scenario {
   std::int32_t prepare(loom_error& error) override {
     fill_x();
     network_ = handles_.next();
-    LOOM_CALL(loom_network_create(TEXT(kNetwork), network_, &error));
-    LOOM_CALL(loom_network_initialize(*network_, 5, &error));
+    LOOM_TRY_CALL(loom_network_create(LOOM_TEXT(kNetwork), network_, &error));
+    LOOM_TRY_CALL(loom_network_initialize(*network_, 5, &error));
     session_ = handles_.next();
-    return loom_session_create(*network_, TEXT("{\"threads\":2}"), session_, &error);
+    return loom_session_create(*network_, LOOM_TEXT("{\"threads\":2}"), session_, &error);
   }
   std::int32_t act(Taken& taken, loom_error& error) override {
-    LOOM_CALL(loom_network_initialize(*network_, 6, &error));
+    LOOM_TRY_CALL(loom_network_initialize(*network_, 6, &error));
     float y[8] = {};
-    LOOM_CALL(loom_session_run(*session_, 4, g_x, 64, y, 8, &error));
-    LOOM_CALL(loom_network_initialize(*network_, 5, &error));
+    LOOM_TRY_CALL(loom_session_run(*session_, 4, g_x, 64, y, 8, &error));
+    LOOM_TRY_CALL(loom_network_initialize(*network_, 5, &error));
     taken.add(y);
-    LOOM_CALL(loom_session_run(*session_, 4, g_x, 64, y, 8, &error));
+    LOOM_TRY_CALL(loom_session_run(*session_, 4, g_x, 64, y, 8, &error));
     taken.add(y);
     loom_bytes info = 0;
-    LOOM_CALL(loom_session_info(*session_, &info, &error));
+    LOOM_TRY_CALL(loom_session_info(*session_, &info, &error));
     return loom_release(info, &error);
   }
   Handles handles_;
@@ -100,12 +89,12 @@ class TrainerScenario final : public Scenario {
   std::int32_t make(Pair& p, loom_error& error) {
     constexpr const char* kSpec =
         R"({"steps":1000000000,"batch":8,"micro_batches":2,"seed":1,"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.01}})";
-    LOOM_CALL(loom_network_create(TEXT(kNetwork), &p.network, &error));
+    LOOM_TRY_CALL(loom_network_create(LOOM_TEXT(kNetwork), &p.network, &error));
     *handles_.next() = p.network;
-    LOOM_CALL(loom_network_initialize(p.network, 5, &error));
-    LOOM_CALL(loom_data_values(g_x, 256, 16, g_x, 32, 2, &p.data, &error));
+    LOOM_TRY_CALL(loom_network_initialize(p.network, 5, &error));
+    LOOM_TRY_CALL(loom_data_values(g_x, 256, 16, g_x, 32, 2, &p.data, &error));
     *handles_.next() = p.data;
-    LOOM_CALL(loom_trainer_create(p.network, p.data, TEXT(kSpec), TEXT("{\"threads\":2}"),
+    LOOM_TRY_CALL(loom_trainer_create(p.network, p.data, LOOM_TEXT(kSpec), LOOM_TEXT("{\"threads\":2}"),
                                   &p.trainer, &error));
     *handles_.next() = p.trainer;
     return LOOM_OK;
@@ -119,15 +108,15 @@ class TrainerScenario final : public Scenario {
   std::int32_t prepare(loom_error& error) override {
     fill_x();
     ThreadPool::always_together(true);
-    LOOM_CALL(make(tried_, error));
+    LOOM_TRY_CALL(make(tried_, error));
     return make(calm_, error);
   }
   std::int32_t act(Taken& taken, loom_error& error) override {
     double loss = 0;
-    LOOM_CALL(step(tried_, 1, done_, loss, error));
+    LOOM_TRY_CALL(step(tried_, 1, done_, loss, error));
     taken.add(loss);
     loom_bytes file = 0;
-    LOOM_CALL(loom_trainer_save_bytes(tried_.trainer, &file, &error));
+    LOOM_TRY_CALL(loom_trainer_save_bytes(tried_.trainer, &file, &error));
     return loom_release(file, &error);
   }
   bool right(const Taken& taken, const Taken&) override {
@@ -169,9 +158,6 @@ class FolderScenario : public Scenario {
     folder_ = name;
     return true;
   }
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(folder_ + "/" + name, std::ios::binary) << bytes;
-  }
   std::string folder_;
 };
 
@@ -182,8 +168,8 @@ class EntityScenario final : public FolderScenario {
     if (!make_folder()) return LOOM_IO;
     fill_x();
     Handles h;
-    LOOM_CALL(loom_network_create(TEXT(kNetwork), h.next(), &error));
-    LOOM_CALL(loom_network_initialize(h.list[0], 5, &error));
+    LOOM_TRY_CALL(loom_network_create(LOOM_TEXT(kNetwork), h.next(), &error));
+    LOOM_TRY_CALL(loom_network_initialize(h.list[0], 5, &error));
     path_ = folder_ + "/a.entity";
     again_ = folder_ + "/b.entity";
     return loom_network_save(h.list[0], path_.data(), path_.size(), &error);
@@ -191,83 +177,35 @@ class EntityScenario final : public FolderScenario {
   std::int32_t act(Taken& taken, loom_error& error) override {
     Handles h;
     loom_network n = 0;
-    LOOM_CALL(loom_network_load(path_.data(), path_.size(), &n, &error));
+    LOOM_TRY_CALL(loom_network_load(path_.data(), path_.size(), &n, &error));
     *h.next() = n;
     loom_bytes sha = 0;
-    LOOM_CALL(loom_network_digest(n, &sha, &error));
-    LOOM_CALL(take(sha, taken, error));
+    LOOM_TRY_CALL(loom_network_digest(n, &sha, &error));
+    LOOM_TRY_CALL(take(sha, taken, error));
     return loom_network_save(n, again_.data(), again_.size(), &error);
   }
   std::string path_, again_;
 };
 
-// A small llama as a folder: config.json, model.safetensors, tokenizer.json.
 class SafetensorsScenario final : public FolderScenario {
   std::int32_t prepare(loom_error&) override {
     if (!make_folder()) return LOOM_IO;
-    write(
-        "config.json",
-        R"({"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":16,"intermediate_size":24,"num_hidden_layers":1,"num_attention_heads":2,
-      "num_key_value_heads":1,"vocab_size":320,"max_position_embeddings":64,"rms_norm_eps":1e-5,"rope_theta":10000.0,"tie_word_embeddings":true,"bos_token_id":0,"eos_token_id":2,"hidden_act":"silu"})");
-    struct Tensor {
-      const char* name;
-      std::vector<std::size_t> shape;
-    };
-    const std::vector<Tensor> tensors = {{"model.embed_tokens.weight", {320, 16}},
-                                         {"model.layers.0.input_layernorm.weight", {16}},
-                                         {"model.layers.0.mlp.down_proj.weight", {16, 24}},
-                                         {"model.layers.0.mlp.gate_proj.weight", {24, 16}},
-                                         {"model.layers.0.mlp.up_proj.weight", {24, 16}},
-                                         {"model.layers.0.post_attention_layernorm.weight", {16}},
-                                         {"model.layers.0.self_attn.k_proj.weight", {8, 16}},
-                                         {"model.layers.0.self_attn.o_proj.weight", {16, 16}},
-                                         {"model.layers.0.self_attn.q_proj.weight", {16, 16}},
-                                         {"model.layers.0.self_attn.v_proj.weight", {8, 16}},
-                                         {"model.norm.weight", {16}}};
-    std::string header = "{", data;
-    for (const Tensor& t : tensors) {
-      std::size_t n = 1;
-      std::string shape;
-      for (const std::size_t d : t.shape) {
-        n *= d;
-        shape += (shape.empty() ? "" : ",") + std::to_string(d);
-      }
-      header += std::string(header.size() > 1 ? "," : "") + "\"" + t.name +
-                "\":{\"dtype\":\"F32\",\"shape\":[" + shape + "],\"data_offsets\":[" +
-                std::to_string(data.size()) + "," + std::to_string(data.size() + 4 * n) + "]}";
-      for (std::size_t i = 0; i < n; ++i) {
-        char bytes[4];
-        store_le<float>(reinterpret_cast<std::byte*>(bytes),
-                        static_cast<float>(static_cast<int>((i * 31 + n) % 23) - 11) / 32);
-        data.append(bytes, 4);
-      }
-    }
-    header += "}";
-    while (header.size() % 8 != 0) header += " ";
-    char size[8];
-    store_le<std::uint64_t>(reinterpret_cast<std::byte*>(size), header.size());
-    write("model.safetensors", std::string(size, 8) + header + data);
-    std::error_code failed;
-    std::filesystem::copy_file(data_file("tiny.tokenizer.json"), folder_ + "/tokenizer.json",
-                               failed);
-    std::filesystem::copy_file(data_file("tiny.tokenizer_config.json"),
-                               folder_ + "/tokenizer_config.json", failed);
-    return failed ? LOOM_IO : LOOM_OK;
+    return write_tiny_llama(folder_) ? LOOM_OK : LOOM_IO;
   }
   std::int32_t act(Taken& taken, loom_error& error) override {
     Handles h;
     loom_model m = 0;
-    LOOM_CALL(loom_model_load(folder_.data(), folder_.size(), TEXT("i8"), &m, &error));
+    LOOM_TRY_CALL(loom_model_load(folder_.data(), folder_.size(), LOOM_TEXT("i8"), &m, &error));
     *h.next() = m;
     loom_network n = 0;
-    LOOM_CALL(loom_model_network(m, &n, &error));
+    LOOM_TRY_CALL(loom_model_network(m, &n, &error));
     *h.next() = n;
     loom_tokenizer t = 0;
-    LOOM_CALL(loom_model_tokenizer(
+    LOOM_TRY_CALL(loom_model_tokenizer(
         m, &t, &error));  // a tokenizer that was dropped on the way would be missed here
     *h.next() = t;
     loom_bytes sha = 0;
-    LOOM_CALL(loom_network_digest(n, &sha, &error));
+    LOOM_TRY_CALL(loom_network_digest(n, &sha, &error));
     return take(sha, taken, error);
   }
 };
@@ -280,21 +218,21 @@ class TokenizerScenario final : public Scenario {
   std::int32_t act(Taken& taken, loom_error& error) override {
     Handles h;
     loom_tokenizer t = 0;
-    LOOM_CALL(loom_tokenizer_load(path_.data(), path_.size(), &t, &error));
+    LOOM_TRY_CALL(loom_tokenizer_load(path_.data(), path_.size(), &t, &error));
     *h.next() = t;
     loom_bytes bytes = 0;
-    LOOM_CALL(loom_tokenizer_encode(t, TEXT("Once upon a time, in a land of \xC3\xA4pples"), 1,
+    LOOM_TRY_CALL(loom_tokenizer_encode(t, LOOM_TEXT("Once upon a time, in a land of \xC3\xA4pples"), 1,
                                     &bytes, &error));
     *h.next() = bytes;
     void* data = nullptr;
     std::uint64_t size = 0;
-    LOOM_CALL(loom_bytes_data(bytes, &data, &size, &error));
+    LOOM_TRY_CALL(loom_bytes_data(bytes, &data, &size, &error));
     taken.add(data, size);
     loom_bytes text = 0;
-    LOOM_CALL(loom_tokenizer_decode(t, static_cast<const std::int32_t*>(data), size / 4, 1, &text,
+    LOOM_TRY_CALL(loom_tokenizer_decode(t, static_cast<const std::int32_t*>(data), size / 4, 1, &text,
                                     &error));
-    LOOM_CALL(take(text, taken, error));
-    LOOM_CALL(loom_tokenizer_info(t, &text, &error));
+    LOOM_TRY_CALL(take(text, taken, error));
+    LOOM_TRY_CALL(loom_tokenizer_info(t, &text, &error));
     return take(text, taken, error);
   }
   std::string path_;
@@ -305,34 +243,34 @@ class GeneratorScenario final : public Scenario {
   std::int32_t prepare(loom_error& error) override {
     const std::string path = data_file("tiny.entity");
     model_ = handles_.next();
-    LOOM_CALL(loom_model_load(path.data(), path.size(), "", 0, model_, &error));
+    LOOM_TRY_CALL(loom_model_load(path.data(), path.size(), "", 0, model_, &error));
     generator_ = handles_.next();
-    return loom_generator_create(*model_, TEXT("{\"threads\":2,\"sequences\":2}"), generator_,
+    return loom_generator_create(*model_, LOOM_TEXT("{\"threads\":2,\"sequences\":2}"), generator_,
                                  &error);
   }
   std::int32_t talk(loom_generator g, Taken& taken, loom_error& error) {
-    LOOM_CALL(loom_generator_feed_text(g, 1, TEXT("Once upon a time"), &error));
-    LOOM_CALL(
+    LOOM_TRY_CALL(loom_generator_feed_text(g, 1, LOOM_TEXT("Once upon a time"), &error));
+    LOOM_TRY_CALL(
         loom_generator_start(g, 1,
-                             TEXT("{\"max_tokens\":5,\"temperature\":0.8,\"top_k\":30,\"top_p\":0."
+                             LOOM_TEXT("{\"max_tokens\":5,\"temperature\":0.8,\"top_k\":30,\"top_p\":0."
                                   "95,\"repetition_penalty\":1.1,\"seed\":3,\"stop\":[\"zzzz\"]}"),
                              &error));
     for (std::int32_t finish = 0; finish == 0;) {
       std::int32_t id = 0;
       loom_bytes text = 0;
-      LOOM_CALL(loom_generator_next(g, &finish, &id, &text, &error));
+      LOOM_TRY_CALL(loom_generator_next(g, &finish, &id, &text, &error));
       taken.add(id);
-      LOOM_CALL(take(text, taken, error));
+      LOOM_TRY_CALL(take(text, taken, error));
     }
     loom_bytes sha = 0;
-    LOOM_CALL(loom_generator_fingerprint(g, 1, &sha, &error));
+    LOOM_TRY_CALL(loom_generator_fingerprint(g, 1, &sha, &error));
     return take(sha, taken, error);
   }
   std::int32_t act(Taken& taken, loom_error& error) override {
-    LOOM_CALL(talk(*generator_, taken, error));
+    LOOM_TRY_CALL(talk(*generator_, taken, error));
     Handles h;
     loom_generator g = 0;
-    LOOM_CALL(loom_generator_create(*model_, TEXT("{\"threads\":1,\"sequences\":2}"), &g, &error));
+    LOOM_TRY_CALL(loom_generator_create(*model_, LOOM_TEXT("{\"threads\":1,\"sequences\":2}"), &g, &error));
     *h.next() = g;
     return talk(g, taken, error);
   }
@@ -351,29 +289,29 @@ class OnnxScenario final : public Scenario {
   std::int32_t act(Taken& taken, loom_error& error) override {
     Handles h;
     loom_onnx o = 0;
-    LOOM_CALL(loom_onnx_load(path_.data(), path_.size(), &o, &error));
+    LOOM_TRY_CALL(loom_onnx_load(path_.data(), path_.size(), &o, &error));
     *h.next() = o;
     loom_bytes text = 0;
-    LOOM_CALL(loom_onnx_info(o, &text, &error));
-    LOOM_CALL(take(text, taken, error));
+    LOOM_TRY_CALL(loom_onnx_info(o, &text, &error));
+    LOOM_TRY_CALL(take(text, taken, error));
     loom_network n = 0;
-    LOOM_CALL(loom_onnx_network(o, &n, &text, &error));
+    LOOM_TRY_CALL(loom_onnx_network(o, &n, &text, &error));
     *h.next() = n;
-    LOOM_CALL(take(text, taken, error));
-    LOOM_CALL(loom_network_digest(n, &text, &error));
-    LOOM_CALL(take(text, taken, error));
+    LOOM_TRY_CALL(take(text, taken, error));
+    LOOM_TRY_CALL(loom_network_digest(n, &text, &error));
+    LOOM_TRY_CALL(take(text, taken, error));
     // A graph that runs for other shapes each time.
     const double values[6] = {1, 2, 3, -1, 0, 1};
     for (const char* inputs :
          {R"([{"name":"x","dims":[2,3]}])", R"([{"name":"x","dims":[1,3]}])"}) {
       loom_bytes outputs = 0, results = 0;
-      LOOM_CALL(loom_onnx_run(*lasting_, TEXT(inputs), values, inputs[21] == '2' ? 6 : 3, &outputs,
+      LOOM_TRY_CALL(loom_onnx_run(*lasting_, LOOM_TEXT(inputs), values, inputs[21] == '2' ? 6 : 3, &outputs,
                               &results, &error));
       *h.next() = outputs;
       *h.next() = results;
       void* data = nullptr;
       std::uint64_t size = 0;
-      LOOM_CALL(loom_bytes_data(results, &data, &size, &error));
+      LOOM_TRY_CALL(loom_bytes_data(results, &data, &size, &error));
       taken.add(data, size);
     }
     return LOOM_OK;
@@ -385,15 +323,23 @@ class OnnxScenario final : public Scenario {
 
 }  // namespace
 
-Scenario* make_scenario(const std::string& name) {
-  if (name == "network") return new NetworkScenario;
-  if (name == "session") return new SessionScenario;
-  if (name == "trainer") return new TrainerScenario;
-  if (name == "entity") return new EntityScenario;
-  if (name == "safetensors") return new SafetensorsScenario;
-  if (name == "tokenizer") return new TokenizerScenario;
-  if (name == "generator") return new GeneratorScenario;
-  return new OnnxScenario;
+const std::map<std::string, MakeScenario>& lasting_scenarios() {
+  static const std::map<std::string, MakeScenario> kAll = {
+      {"network", [] { return new NetworkScenario; }},
+      {"session", [] { return new SessionScenario; }},
+      {"trainer", [] { return new TrainerScenario; }},
+      {"entity", [] { return new EntityScenario; }},
+      {"safetensors", [] { return new SafetensorsScenario; }},
+      {"tokenizer", [] { return new TokenizerScenario; }},
+      {"generator", [] { return new GeneratorScenario; }},
+      {"onnx", [] { return new OnnxScenario; }},
+  };
+  return kAll;
+}
+
+std::string file_text(const char* name) {
+  std::ifstream in(data_file(name), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace loom::test

@@ -1,4 +1,4 @@
-#include "checkpoint/stale_files.h"
+#include "base/files/stale_files.h"
 
 #if !defined(__wasm__)
 #include <dirent.h>
@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -30,16 +31,15 @@ void remove_stale_files(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
   const std::string folder = slash == std::string::npos ? "./" : path.substr(0, slash + 1);
   const std::string prefix = path.substr(slash == std::string::npos ? 0 : slash + 1) + ".tmp";
-  DIR* dir = ::opendir(folder.c_str());
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), &::closedir);
   if (!dir) return;
   std::vector<std::string> stale;
-  while (const dirent* entry = ::readdir(dir)) {
+  while (const dirent* entry = ::readdir(dir.get())) {
     const std::string_view file = entry->d_name;
     if (!file.starts_with(prefix)) continue;
     const pid_t writer = writer_of(file.substr(prefix.size()));
     if (writer > 0 && ::kill(writer, 0) != 0 && errno == ESRCH) stale.emplace_back(file);
   }
-  ::closedir(dir);
   for (const std::string& file : stale) (void)::unlink((folder + file).c_str());
 }
 

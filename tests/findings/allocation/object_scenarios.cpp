@@ -1,0 +1,297 @@
+// Objects of the C interface that are made, changed and written into memory.
+#include "findings/allocation/scenario.h"
+#include "support/places.h"
+
+namespace loom::test {
+namespace {
+
+// A function of handles that starts from nothing each time.
+using Act = std::int32_t (*)(Handles& h, Taken& taken, loom_error& error);
+
+class Calls final : public Scenario {
+ public:
+  explicit Calls(Act calls) : calls_(calls) {}
+
+ private:
+  std::int32_t prepare(loom_error&) override { return LOOM_OK; }
+  std::int32_t act(Taken& taken, loom_error& error) override {
+    Handles h;
+    return calls_(h, taken, error);
+  }
+  const Act calls_;
+};
+
+constexpr const char* kGrid =
+    R"({"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"width":4},"cells":[
+  {"at":[0,0,0,0],"type":"dense","out":4,"activation":"tanh"},
+  {"at":[0,0,0,1],"type":"dense","out":4},{"at":[0,0,0,2],"type":"dense","out":2}]})";
+constexpr const char* kIds =
+    R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"ids":320},"cells":[
+  {"at":[0,0,0,0],"type":"embedding","out":8},{"at":[0,0,0,1],"type":"dense","out":320}]})";
+constexpr const char* kOneThread = "{\"threads\":1}";
+
+// Of a result in *out that the list gives back.
+std::int32_t network(Handles& h, const char* topology, loom_network* out, loom_error& error) {
+  LOOM_TRY_CALL(loom_network_create(LOOM_TEXT(topology), out, &error));
+  *h.next() = *out;
+  return loom_network_initialize(*out, 5, &error);
+}
+std::int32_t take_digest(loom_network n, Taken& taken, loom_error& error) {
+  loom_bytes sha = 0;
+  LOOM_TRY_CALL(loom_network_digest(n, &sha, &error));
+  return take(sha, taken, error);
+}
+
+std::int32_t about(Handles&, Taken& taken, loom_error& error) {
+  loom_bytes info = 0;
+  LOOM_TRY_CALL(loom_info(&info, &error));
+  LOOM_TRY_CALL(loom_release(info, &error));  // what this build and machine are, no result
+  const float x[8] = {1, -2, 3, 0.25F, 5, 6, -7, 8};
+  float rounded[8] = {};
+  LOOM_TRY_CALL(loom_simulate(LOOM_TEXT("i4"), 2, x, 8, rounded, 8, &error));
+  taken.add(rounded);
+  return LOOM_OK;
+}
+
+std::int32_t copies(Handles& h, Taken& taken, loom_error& error) {
+  loom_network n = 0, copy = 0;
+  LOOM_TRY_CALL(network(h, kGrid, &n, error));
+  LOOM_TRY_CALL(loom_network_copy(n, &copy, &error));
+  *h.next() = copy;
+  loom_bytes text = 0;
+  LOOM_TRY_CALL(loom_network_cell(copy, LOOM_TEXT("0.0.0.1"), &text, &error));
+  LOOM_TRY_CALL(take(text, taken, error));
+  LOOM_TRY_CALL(loom_network_set_cell(copy, LOOM_TEXT("0.0.0.1"),
+                                      LOOM_TEXT(R"({"type":"rms_norm"})"), &error));
+  LOOM_TRY_CALL(loom_network_topology(copy, &text, &error));
+  LOOM_TRY_CALL(take(text, taken, error));
+  LOOM_TRY_CALL(take_digest(n, taken, error));
+  return take_digest(copy, taken, error);
+}
+
+std::int32_t links(Handles& h, Taken& taken, loom_error& error) {
+  loom_network n = 0;
+  LOOM_TRY_CALL(network(h, kGrid, &n, error));
+  LOOM_TRY_CALL(loom_network_set_links(n, LOOM_TEXT("0.0.0.1"),
+                                       LOOM_TEXT(R"([{"read":[0,0,0,0]}])"), &error));
+  LOOM_TRY_CALL(loom_network_enable(n, LOOM_TEXT("0.0.0.1"), 0, &error));
+  LOOM_TRY_CALL(loom_network_enable(n, LOOM_TEXT("0.0.0.1"), 1, &error));
+  loom_bytes text = 0;
+  LOOM_TRY_CALL(loom_network_info(n, &text, &error));
+  LOOM_TRY_CALL(take(text, taken, error));
+  return take_digest(n, taken, error);
+}
+
+std::int32_t morphs(Handles& h, Taken& taken, loom_error& error) {
+  loom_network n = 0;
+  LOOM_TRY_CALL(network(h, kGrid, &n, error));
+  LOOM_TRY_CALL(loom_network_morph(n, LOOM_TEXT("0.0.0.0"), LOOM_TEXT("i8"), &error));
+  LOOM_TRY_CALL(loom_network_pack(n, LOOM_TEXT("q4_0"), &error));
+  loom_bytes program = 0;
+  LOOM_TRY_CALL(loom_network_program(n, LOOM_TEXT("{\"max_rows\":2}"), &program, &error));
+  LOOM_TRY_CALL(take(program, taken, error));
+  return take_digest(n, taken, error);
+}
+
+std::int32_t values(Handles& h, Taken& taken, loom_error& error) {
+  loom_network n = 0;
+  LOOM_TRY_CALL(network(h, kGrid, &n, error));
+  float small[16];
+  double wide[16];
+  LOOM_TRY_CALL(
+      loom_network_get_f32(n, LOOM_TEXT("0.0.0.0"), LOOM_TEXT("weight"), small, 16, &error));
+  for (float& v : small) v += 1;
+  LOOM_TRY_CALL(
+      loom_network_set_f32(n, LOOM_TEXT("0.0.0.1"), LOOM_TEXT("weight"), small, 16, &error));
+  LOOM_TRY_CALL(
+      loom_network_get_f64(n, LOOM_TEXT("0.0.0.1"), LOOM_TEXT("weight"), wide, 16, &error));
+  taken.add(wide);
+  LOOM_TRY_CALL(
+      loom_network_set_f64(n, LOOM_TEXT("0.0.0.0"), LOOM_TEXT("weight"), wide, 16, &error));
+  loom_bytes text = 0;
+  LOOM_TRY_CALL(loom_network_parameters(n, &text, &error));
+  LOOM_TRY_CALL(take(text, taken, error));
+  return take_digest(n, taken, error);
+}
+
+std::int32_t bytes(Handles& h, Taken& taken, loom_error& error) {
+  loom_network n = 0, again = 0;
+  LOOM_TRY_CALL(network(h, kGrid, &n, error));
+  loom_bytes file = 0;
+  LOOM_TRY_CALL(loom_network_save_bytes(n, &file, &error));
+  *h.next() = file;
+  LOOM_TRY_CALL(loom_network_load_bytes(file, &again, &error));
+  *h.next() = again;
+  return take_digest(again, taken, error);
+}
+
+// Rows of ids, by position and sequence.
+std::int32_t tokens(Handles& h, Taken& taken, loom_error& error) {
+  loom_network n = 0;
+  loom_session s = 0;
+  LOOM_TRY_CALL(network(h, kIds, &n, error));
+  LOOM_TRY_CALL(loom_session_create(n, LOOM_TEXT("{\"threads\":2,\"max_rows\":4}"), &s, &error));
+  *h.next() = s;
+  const std::int32_t ids[2] = {3, 300};
+  static float y[320];
+  const std::int32_t positions[2] = {0, 0}, sequences[2] = {0, 0};
+  LOOM_TRY_CALL(
+      loom_session_run_tokens(s, ids, 2, positions, 2, sequences, 2, nullptr, 0, y, 320, &error));
+  taken.add(y, 512);
+  return LOOM_OK;
+}
+
+// What learns from samples with weights, and goes on for longer.
+std::int32_t weighted(Handles& h, Taken& taken, loom_error& error) {
+  const float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, weights[2] = {1, 2};
+  const std::int32_t classes[2] = {0, 1};
+  loom_network n = 0;
+  loom_data plain = 0, data = 0;
+  loom_trainer t = 0;
+  LOOM_TRY_CALL(network(h, kGrid, &n, error));
+  LOOM_TRY_CALL(loom_data_classes(x, 8, 4, classes, 2, &plain, &error));
+  *h.next() = plain;
+  LOOM_TRY_CALL(loom_data_weighted(plain, weights, 2, &data, &error));
+  *h.next() = data;
+  LOOM_TRY_CALL(loom_trainer_create(n, data,
+                                    LOOM_TEXT(R"({"steps":2,"batch":2,"loss":"cross_entropy"})"),
+                                    LOOM_TEXT(kOneThread), &t, &error));
+  *h.next() = t;
+  std::int64_t step = 0, rows = 0, total = 0;
+  double loss = 0, rate = 0;
+  LOOM_TRY_CALL(loom_trainer_step(t, 1, &step, &loss, &rate, &rows, &error));
+  LOOM_TRY_CALL(loom_trainer_extend(t, 4, 0, &total, &error));
+  LOOM_TRY_CALL(loom_trainer_step_on(t, data, &step, &loss, &rate, &rows, &error));
+  taken.add(loss);
+  loom_bytes text = 0;
+  LOOM_TRY_CALL(loom_trainer_info(t, &text, &error));
+  LOOM_TRY_CALL(loom_release(text, &error));
+  LOOM_TRY_CALL(loom_trainer_digest(t, &text, &error));
+  return take(text, taken, error);
+}
+
+std::int32_t table(Handles& h, Taken& taken, loom_error& error) {
+  loom_network n = 0;
+  loom_data data = 0;
+  loom_trainer t = 0;
+  LOOM_TRY_CALL(loom_data_table(LOOM_TEXT("a,b,c,d,y,z\n1,2,3,4,5,6\n2,3,4,5,6,7\n3,4,5,6,7,8\n"),
+                                LOOM_TEXT(R"({"targets":["y","z"]})"), &data, &error));
+  *h.next() = data;
+  loom_bytes text = 0;
+  LOOM_TRY_CALL(loom_data_info(data, &text, &error));
+  LOOM_TRY_CALL(take(text, taken, error));
+  LOOM_TRY_CALL(network(h, kGrid, &n, error));
+  LOOM_TRY_CALL(loom_trainer_create(n, data, LOOM_TEXT(R"({"steps":2,"batch":2,"loss":"mse"})"),
+                                    LOOM_TEXT(kOneThread), &t, &error));
+  *h.next() = t;
+  std::int64_t step = 0, rows = 0;
+  double loss = 0, rate = 0;
+  LOOM_TRY_CALL(loom_trainer_step(t, 2, &step, &loss, &rate, &rows, &error));
+  taken.add(loss);
+  return take_digest(n, taken, error);
+}
+
+// A training in memory, saved and taken up again by another trainer.
+std::int32_t resumed(Handles& h, Taken& taken, loom_error& error) {
+  const float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, y[4] = {1, 0, 0, 1};
+  loom_data data = 0;
+  LOOM_TRY_CALL(loom_data_values(x, 8, 4, y, 4, 2, &data, &error));
+  *h.next() = data;
+  loom_bytes file = 0, sha = 0;
+  for (int i = 0; i < 2; ++i) {
+    loom_network n = 0;
+    loom_trainer t = 0;
+    LOOM_TRY_CALL(network(h, kGrid, &n, error));
+    LOOM_TRY_CALL(loom_trainer_create(n, data, LOOM_TEXT(R"({"steps":4,"batch":2,"loss":"mse"})"),
+                                      LOOM_TEXT(kOneThread), &t, &error));
+    *h.next() = t;
+    if (file) LOOM_TRY_CALL(loom_trainer_resume_bytes(t, file, &error));
+    std::int64_t step = 0, rows = 0;
+    double loss = 0, rate = 0;
+    LOOM_TRY_CALL(loom_trainer_step(t, 1, &step, &loss, &rate, &rows, &error));
+    if (file) LOOM_TRY_CALL(loom_trainer_digest(t, &sha, &error));
+    if (file) return take(sha, taken, error);
+    LOOM_TRY_CALL(loom_trainer_save_bytes(t, &file, &error));
+    *h.next() = file;
+  }
+  return LOOM_OK;
+}
+
+std::int32_t vocabulary(Handles& h, Taken& taken, loom_error& error) {
+  loom_tokenizer t = 0;
+  LOOM_TRY_CALL(loom_tokenizer_train(LOOM_TEXT(R"(["a loom, a loom","a thread and a thread"])"),
+                                     LOOM_TEXT(R"({"vocab_size":262,"special_tokens":["<s>"]})"),
+                                     &t, &error));
+  *h.next() = t;
+  loom_bytes ids = 0;
+  LOOM_TRY_CALL(loom_tokenizer_encode_plain(t, LOOM_TEXT("a thread"), &ids, &error));
+  LOOM_TRY_CALL(take(ids, taken, error));
+  loom_bytes text = 0;
+  LOOM_TRY_CALL(loom_tokenizer_token(t, 258, &text, &error));
+  LOOM_TRY_CALL(take(text, taken, error));
+  loom_decoder d = 0;
+  LOOM_TRY_CALL(loom_decoder_create(t, 0, &d, &error));
+  *h.next() = d;
+  for (const std::int32_t id : {0xe6, 97, 98}) {
+    LOOM_TRY_CALL(loom_decoder_push(d, id, &text, &error));
+    LOOM_TRY_CALL(take(text, taken, error));
+  }
+  LOOM_TRY_CALL(loom_decoder_finish(d, &text, &error));
+  return take(text, taken, error);
+}
+
+// A template of its own, run over messages.
+std::int32_t chat(Handles& h, Taken& taken, loom_error& error) {
+  static const std::string json = file_text("tiny.tokenizer.json"),
+                           config = file_text("tiny.tokenizer_config.json");
+  loom_tokenizer t = 0;
+  LOOM_TRY_CALL(
+      loom_tokenizer_parse(json.data(), json.size(), config.data(), config.size(), &t, &error));
+  *h.next() = t;
+  loom_bytes ids = 0;
+  LOOM_TRY_CALL(loom_tokenizer_chat(
+      t, LOOM_TEXT(R"([{"role":"system","content":"x"},{"role":"user","content":"hello"}])"), 1,
+      &ids, &error));
+  return take(ids, taken, error);
+}
+
+// A language model of parts, written and read again.
+std::int32_t model(Handles& h, Taken& taken, loom_error& error) {
+  static const std::string json = file_text("tiny.tokenizer.json");
+  loom_network n = 0, inside = 0;
+  loom_tokenizer t = 0;
+  loom_model m = 0, again = 0;
+  LOOM_TRY_CALL(network(h, kIds, &n, error));
+  LOOM_TRY_CALL(loom_tokenizer_parse(json.data(), json.size(), nullptr, 0, &t, &error));
+  *h.next() = t;
+  LOOM_TRY_CALL(loom_model_create(n, t, LOOM_TEXT("{\"max_positions\":8}"), &m, &error));
+  *h.next() = m;
+  loom_bytes file = 0;
+  LOOM_TRY_CALL(loom_model_save_bytes(m, &file, &error));
+  *h.next() = file;
+  LOOM_TRY_CALL(loom_model_load_bytes(file, nullptr, 0, &again, &error));
+  *h.next() = again;
+  loom_bytes text = 0;
+  LOOM_TRY_CALL(loom_model_info(again, &text, &error));
+  LOOM_TRY_CALL(take(text, taken, error));
+  LOOM_TRY_CALL(loom_model_network(again, &inside, &error));
+  *h.next() = inside;
+  return take_digest(inside, taken, error);
+}
+
+}  // namespace
+
+const std::map<std::string, MakeScenario>& object_scenarios() {
+  static const std::map<std::string, MakeScenario> kAll = {
+#define LOOM_SCENARIO(name) {#name, [] { return static_cast<Scenario*>(new Calls(name)); }}
+      LOOM_SCENARIO(about),   LOOM_SCENARIO(copies),     LOOM_SCENARIO(links),
+      LOOM_SCENARIO(morphs),  LOOM_SCENARIO(values),     LOOM_SCENARIO(bytes),
+      LOOM_SCENARIO(tokens),  LOOM_SCENARIO(weighted),   LOOM_SCENARIO(table),
+      LOOM_SCENARIO(resumed), LOOM_SCENARIO(vocabulary), LOOM_SCENARIO(chat),
+      LOOM_SCENARIO(model),
+#undef LOOM_SCENARIO
+  };
+  return kAll;
+}
+
+}  // namespace loom::test
