@@ -67,7 +67,8 @@ View Scores::seen_pairs(Emit& e, ValueType type) const {
   }
   return seen;
 }
-// 1 for what is seen, else 0: of keys [R, keys], or of pairs [R, or 1, queries x keys]; invalid: all.
+// 1 for what is seen, else 0: of keys [R, keys], or of pairs [R, or 1, queries x keys]; invalid:
+// all.
 View Scores::seen_of(Visit& v, ValueType type, const Names& takes, View row,
                      std::size_t first) const {
   Emit& e = v.emit;
@@ -100,7 +101,8 @@ View Scores::forward(Visit& v, View q, View k, View value, const Names& takes, V
   const View shares = e.softmax(scores, Simplex::softmax, keys, 2);
   const View seen = dropped(v, keep.valid() ? over(e, shares, keep, Binary::mul) : shares);
   const View by_head =
-      e.value_matmul(seen, value, product(queries, head_dim, keys, of_scores(false), of_keys(false)));
+      e.value_matmul(seen, value,
+                     product(queries, head_dim, keys, of_scores(false), of_keys(false)));
   v.keep("keep", keep);
   v.keep("row_q", q);
   v.keep("row_k", k);
@@ -113,8 +115,8 @@ View Scores::forward(Visit& v, View q, View k, View value, const Names& takes, V
 AttentionGradients Scores::backward(Visit& v, View g) const {
   Emit& e = v.emit;
   const View g_head = to_heads(e, g), keep = v.kept("keep");
-  View g_shares = dropped(v, e.value_matmul(g_head, v.kept("row_v"),
-                                            product(queries, keys, head_dim, of_heads(), of_keys(true))));
+  const MatmulShape by_keys = product(queries, keys, head_dim, of_heads(), of_keys(true));
+  View g_shares = dropped(v, e.value_matmul(g_head, v.kept("row_v"), by_keys));
   if (keep.valid()) g_shares = over(e, g_shares, keep, Binary::mul);
   const View g_scores = e.softmax_back(v.kept("shares"), g_shares, Simplex::softmax, keys, 2);
   const View gq = e.value_matmul(
