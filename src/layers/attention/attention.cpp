@@ -87,7 +87,8 @@ class Attention : public LayerWith<AttentionConfig> {
                                     : "";
   }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& row, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& row, const Shape*,
+                         ChildPlanner&) const override {
     const AttentionConfig& c = of(config);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     LOOM_TRY(check_takes(c.takes, kKeyOperands, row));
