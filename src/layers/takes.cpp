@@ -9,13 +9,11 @@ Status bad(std::string what) { return Status(Code::invalid_argument, std::move(w
 
 }  // namespace
 
-Status check_takes(const Names& takes, std::string_view known, const Shape& in,
-                   std::size_t first) {
+Status check_takes(const Names& takes, std::string_view known, const Shape& in, std::size_t first) {
   for (std::size_t i = 0; i < takes.size(); ++i) {
     if (!has_name(known, takes[i]))
       return bad("\"takes\": known are " + std::string(known) + ", got \"" + takes[i] + "\"");
-    if (place_of(takes, takes[i], 0) != i)
-      return bad("\"takes\" names " + takes[i] + " twice");
+    if (place_of(takes, takes[i], 0) != i) return bad("\"takes\" names " + takes[i] + " twice");
   }
   const std::size_t arrive = in.parts.empty() ? 1 : in.parts.size();
   if (arrive == first + takes.size()) return {};

@@ -123,7 +123,8 @@ TEST(Operands, RefusalsSayWhatArrives) {
 }
 
 const std::string kSteps =
-    R"({"parts":[{"name":"x","dims":[4,2]},{"name":"n","ids":5},{"name":"h","width":3},{"name":"mask","width":4}]})";
+    R"({"parts":[{"name":"x","dims":[4,2]},{"name":"n","ids":5},{"name":"h","width":3},)"
+    R"({"name":"mask","width":4}]})";
 // A layer behind the parts x and `others`, joined to one row.
 std::string taking(const std::string& layer, const std::string& others) {
   std::string parts = R"({"type":"part","of":"x"})";
@@ -132,7 +133,8 @@ std::string taking(const std::string& layer, const std::string& others) {
     parts += R"(,{"type":"part","of":")" + others.substr(at, end - at) + R"("})";
     at = end + 1;
   }
-  return topology(kSteps, {R"("type":"parallel","combine":"operands","layers":[)" + parts + "]", layer});
+  return topology(kSteps,
+                  {R"("type":"parallel","combine":"operands","layers":[)" + parts + "]", layer});
 }
 
 TEST(Operands, WhatALayerTakesIsNamed) {
@@ -189,7 +191,8 @@ TEST(Operands, NothingIsBehindALength) {
       const std::size_t step = y.size() / (y.size() > 2 ? 4 : 1);
       for (std::size_t i = 0; i < y.size(); ++i) {
         EXPECT_EQ(y[i], same[i]) << "what stands behind the length " << length << " is seen";
-        const bool behind = length == 0 || (step < y.size() && i >= step * static_cast<std::size_t>(length));
+        const bool behind =
+            length == 0 || (step < y.size() && i >= step * static_cast<std::size_t>(length));
         EXPECT_EQ(y[i] == 0, behind) << length << " at " << i;
         EXPECT_FALSE(behind && std::signbit(y[i]));
       }

@@ -9,23 +9,34 @@ const isList = (x) => Array.isArray(x) || ArrayBuffer.isView(x);
 /** Numbers in arrays in arrays, as one list. Rows of unequal length are refused. */
 function flat(x) {
   if (!isList(x[0])) return x;
-  const rows = Array.from(x, (row) => Array.from(flat(row))), odd = rows.find((row) => row.length !== rows[0].length);
+  const rows = Array.from(x, (row) => Array.from(flat(row)));
+  const odd = rows.find((row) => row.length !== rows[0].length);
   if (odd)
-    throw errorNamed('invalid_argument', `rows of ${rows[0].length} and of ${odd.length} numbers: sequences of unequal length are padded where a network has an input of their lengths, {"name": "lengths", "ids": steps + 1}, and they come by name: {x: [...]}; classes behind an end are -100`);
+    throw errorNamed('invalid_argument', `rows of ${rows[0].length} and of ${odd.length} numbers: ` +
+      'sequences of unequal length are padded where a network has an input of their lengths, ' +
+      '{"name": "lengths", "ids": steps + 1}, and they come by name: {x: [...]}; ' +
+      'classes behind an end are -100');
   return [].concat(...rows);
 }
-/** Inputs by name with sequences of unequal length padded by zeros, and their lengths in "<name>_lengths" or "lengths" where that is not given. */
+/** Inputs by name with sequences of unequal length padded by zeros, and their lengths in
+ *  "<name>_lengths" or "lengths" where that is not given. */
 function padded(x, parts) {
   const all = { ...x };
   for (const { name, dims } of parts) {
-    const lengths = [`${name}_lengths`, 'lengths'].find((wanted) => parts.some((part) => part.name === wanted && part.ids && !part.dims));
-    if (lengths === undefined || lengths in x || !dims || !Array.isArray(x[name]) || !isList(x[name][0])) continue;
-    const [steps, ...of] = dims, step = of.reduce((n, d) => n * d, 1), rows = x[name].map((row) => Array.from(flat(row)));
+    const lengths = [`${name}_lengths`, 'lengths'].find(
+      (wanted) => parts.some((part) => part.name === wanted && part.ids && !part.dims));
+    if (lengths === undefined || lengths in x || !dims) continue;
+    if (!Array.isArray(x[name]) || !isList(x[name][0])) continue;
+    const [steps, ...of] = dims, step = of.reduce((n, d) => n * d, 1);
+    const rows = x[name].map((row) => Array.from(flat(row)));
     const long = rows.findIndex((row) => row.length % step !== 0 || row.length > steps * step);
-    if (long >= 0) throw errorNamed('invalid_argument', `x: ${name}: sequence ${long} has ${rows[long].length} numbers: expected ${step} for each of at most ${steps} steps`);
+    if (long >= 0)
+      throw errorNamed('invalid_argument', `x: ${name}: sequence ${long} has ${rows[long].length} ` +
+        `numbers: expected ${step} for each of at most ${steps} steps`);
     const counts = rows.map((row) => row.length / step);
     if (all[lengths]?.some((count, i) => count !== counts[i]))
-      throw errorNamed('invalid_argument', `x: ${name} has other lengths than another input: name an input "${name}_lengths"`);
+      throw errorNamed('invalid_argument', `x: ${name} has other lengths than another input: ` +
+        `name an input "${name}_lengths"`);
     all[lengths] = counts;
     all[name] = rows.map((row) => row.concat(Array(steps * step - row.length).fill(0)));
   }

@@ -86,6 +86,8 @@ class Lengths(unittest.TestCase):
             layer(value, lengths=n)
         with self.assertRaisesRegex(TypeError, "takes no operand 'length'"):
             L.GRU(2)(value, length=n)
+        with self.assertRaisesRegex(welvet.LoomError, "outputs: 1 is of ids"):
+            Network(L.Model([value, n], [L.GRU(2)(value, lengths=n), n]))
         with self.assertRaisesRegex(welvet.LoomError, "one id below 9.*below 30"):
             k = L.Input(ids=30, name="k")
             Network(L.Model([value, k], L.GRU(2)(value, lengths=k)))

@@ -87,7 +87,8 @@ class Attention : public LayerWith<AttentionConfig> {
                                     : "";
   }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& row, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& row, const Shape*,
+                         ChildPlanner&) const override {
     const AttentionConfig& c = of(config);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     LOOM_TRY(check_takes(c.takes, kKeyOperands, row));
@@ -102,6 +103,8 @@ class Attention : public LayerWith<AttentionConfig> {
                  std::to_string(c.heads) + " heads: set \"head_dim\"");
     const Dims d = dims(c, width);
     if (d.kv_heads > d.heads || d.heads % d.kv_heads != 0) return bad(std::to_string(d.heads) + " heads cannot share " + std::to_string(d.kv_heads) + " kv_heads");
+    if (!c.takes.empty() && d.head_dim == 65536)
+      return bad("\"head_dim\" is at most 65535 with \"takes\"");
     if (d.head_dim < 1 || d.head_dim > 65536) return bad("\"head_dim\" must be in 1..65536, got " + std::to_string(d.head_dim));
     if (c.rope && d.head_dim % 2 != 0) return bad("rotary positions need an even head_dim, got " + std::to_string(d.head_dim));
     if (c.rope) LOOM_TRY(rope_spec(c).status());
@@ -148,7 +151,10 @@ class Attention : public LayerWith<AttentionConfig> {
     const View value = v.linear("v", x, c.qkv_bias ? "v_bias" : "");
     v.keep("value", value);
     View y;
-    if (in_row(in) && by_scores(c, v.learning)) {
+    if (hides_keys(c, v)) {
+      const View lengths = operand(v.in(), row, place_of(c.takes, "lengths"));
+      y = Hidden(v.emit, d).forward(v, q, k, value, lengths, places.positions, shape);
+    } else if (in_row(in) && by_scores(c, v.learning)) {
       const auto in_rows = [&](View all) { return v.emit.reshape(all, all.cols * steps); };
       y = scores(c, d, steps).forward(v, in_rows(v.emit.scale(q, shape.scale)), in_rows(k),
                                       in_rows(value), c.takes, row, 1);
@@ -211,9 +217,69 @@ class Attention : public LayerWith<AttentionConfig> {
   // Whether what is seen is more than the fused attention knows: behind its own position a query
   // sees none, whatever the length.
   static bool by_scores(const AttentionConfig& c, bool learning) {
-    return place_of(c.takes, "mask") > 0 || (place_of(c.takes, "lengths") > 0 && !c.causal) ||
-           (learning && c.dropout > 0);
+    return place_of(c.takes, "mask") > 0 || (learning && c.dropout > 0);
   }
+  // Whether a row's length hides keys from the fused attention. Behind its own position a causal
+  // query sees none, whatever the length.
+  static bool hides_keys(const AttentionConfig& c, const Visit& v) {
+    return place_of(c.takes, "lengths") > 0 && !c.causal && !by_scores(c, v.learning);
+  }
+  // Keys behind a length, far below every score by a value more in each head: 1 of a query, and 0
+  // or -1e38 of a key. A query within the length sees itself, others give nothing.
+  class Hidden {
+   public:
+    Hidden(Emit& emit, const Dims& dims) : e(emit), d(dims) {}
+    View forward(Visit& v, View q, View k, View value, View lengths, View positions,
+                 const AttentionShape& s) const {
+      q = wider(q, d.heads, 1);
+      k = keys(k, lengths, first_operand(v.in()).dims[0]);
+      value = wider(value, d.kv_heads, 0);
+      const Attended out = e.attention_rows(q, k, value, positions, shape(s));
+      v.keep("wide_q", q);
+      v.keep("wide_k", k);
+      v.keep("wide_v", value);
+      v.keep("wide_y", out.y);
+      v.keep("stats", out.stats);
+      return narrow(out.y, d.heads);
+    }
+    AttentionGradients backward(Visit& v, View g, View positions, const AttentionShape& s) const {
+      const AttentionGradients wide =
+          e.attention_back(v.kept("wide_q"), v.kept("wide_k"), v.kept("wide_v"), positions,
+                           {v.kept("wide_y"), v.kept("stats")}, wider(g, d.heads, 0), shape(s));
+      return {narrow(wide.q, d.heads), narrow(wide.k, d.kv_heads), narrow(wide.v, d.kv_heads)};
+    }
+
+   private:
+    AttentionShape shape(AttentionShape s) const {
+      ++s.head_dim;
+      return s;
+    }
+    // Every head with one value more: that of a column of x behind the heads, or `last`.
+    View wider(View x, std::int64_t heads, double last) const {
+      std::vector<double> runs;
+      const bool column = x.cols > heads * d.head_dim;
+      for (std::int64_t h = 0; h < heads; ++h) {
+        const double at = static_cast<double>(h * d.head_dim);
+        const double more = column ? static_cast<double>(heads * d.head_dim) : -1;
+        runs.insert(runs.end(), {at, 1, static_cast<double>(d.head_dim), more, 0, 1});
+      }
+      return e.pick(x, runs, heads * (d.head_dim + 1), last);
+    }
+    View narrow(View x, std::int64_t heads) const {
+      std::vector<double> runs;
+      for (std::int64_t h = 0; h < heads; ++h)
+        runs.insert(runs.end(), {static_cast<double>(h * (d.head_dim + 1)), 1,
+                                 static_cast<double>(d.head_dim)});
+      return e.pick(x, runs, heads * d.head_dim, 0);
+    }
+    View keys(View k, View lengths, std::int64_t steps) const {
+      const View seen = seen_steps(e, lengths, steps);
+      const View low = e.scale(e.unary(seen, Unary::logical_not), -1e38);
+      return wider(joined(e, {k, e.reshape(low, 1)}), d.kv_heads, 0);
+    }
+    Emit& e;
+    const Dims& d;
+  };
   static Scores scores(const AttentionConfig& c, const Dims& d, std::int64_t steps) {
     return {steps, steps, d.heads, d.kv_heads, d.head_dim, c.causal, c.window, c.dropout};
   }
@@ -231,6 +297,7 @@ class Attention : public LayerWith<AttentionConfig> {
                                           const Places& places, const Dims& d,
                                           std::int64_t steps) {
     const AttentionShape shape = attention_shape(c, d);
+    if (hides_keys(c, v)) return Hidden(v.emit, d).backward(v, g, places.positions, shape);
     if (!in_row(first_operand(v.in())) || !by_scores(c, v.learning))
       return v.emit.attention_back(v.kept("q"), v.kept("k"), v.kept("value"), places.positions,
                                    {v.kept("y"), v.kept("stats")}, g, shape);

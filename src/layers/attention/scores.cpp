@@ -30,8 +30,7 @@ MatmulShape Scores::product(std::int64_t m, std::int64_t n, std::int64_t k, Step
 }
 // Where the matrices lie: [steps, heads, head_dim], [heads, steps, head_dim] or [heads, queries,
 // keys]; `turned`: transposed.
-Scores::Steps Scores::laid(std::int64_t matrix, std::int64_t row, bool turned,
-                           bool of_keys) const {
+Scores::Steps Scores::laid(std::int64_t matrix, std::int64_t row, bool turned, bool of_keys) const {
   const std::int64_t of_group = of_keys ? matrix : group() * matrix,
                      in_group = of_keys || group() == 1 ? 0 : matrix;
   return turned ? Steps{of_group, in_group, 1, row} : Steps{of_group, in_group, row, 1};
@@ -67,7 +66,8 @@ View Scores::seen_pairs(Emit& e, ValueType type) const {
   }
   return seen;
 }
-// 1 for what is seen, else 0: of keys [R, keys], or of pairs [R, or 1, queries x keys]; invalid: all.
+// 1 for what is seen, else 0: of keys [R, keys], or of pairs [R, or 1, queries x keys]; invalid:
+// all.
 View Scores::seen_of(Visit& v, ValueType type, const Names& takes, View row,
                      std::size_t first) const {
   Emit& e = v.emit;
@@ -99,8 +99,8 @@ View Scores::forward(Visit& v, View q, View k, View value, const Names& takes, V
   }
   const View shares = e.softmax(scores, Simplex::softmax, keys, 2);
   const View seen = dropped(v, keep.valid() ? over(e, shares, keep, Binary::mul) : shares);
-  const View by_head =
-      e.value_matmul(seen, value, product(queries, head_dim, keys, of_scores(false), of_keys(false)));
+  const View by_head = e.value_matmul(
+      seen, value, product(queries, head_dim, keys, of_scores(false), of_keys(false)));
   v.keep("keep", keep);
   v.keep("row_q", q);
   v.keep("row_k", k);
@@ -113,12 +113,13 @@ View Scores::forward(Visit& v, View q, View k, View value, const Names& takes, V
 AttentionGradients Scores::backward(Visit& v, View g) const {
   Emit& e = v.emit;
   const View g_head = to_heads(e, g), keep = v.kept("keep");
-  View g_shares = dropped(v, e.value_matmul(g_head, v.kept("row_v"),
-                                            product(queries, keys, head_dim, of_heads(), of_keys(true))));
+  const MatmulShape by_keys = product(queries, keys, head_dim, of_heads(), of_keys(true));
+  View g_shares = dropped(v, e.value_matmul(g_head, v.kept("row_v"), by_keys));
   if (keep.valid()) g_shares = over(e, g_shares, keep, Binary::mul);
   const View g_scores = e.softmax_back(v.kept("shares"), g_shares, Simplex::softmax, keys, 2);
-  const View gq = e.value_matmul(
-      g_scores, v.kept("row_k"), product(queries, head_dim, keys, of_scores(false), of_keys(false)));
+  const View gq =
+      e.value_matmul(g_scores, v.kept("row_k"),
+                     product(queries, head_dim, keys, of_scores(false), of_keys(false)));
   const View gk = gradient_of_keys(e, g_scores, v.kept("row_q"), false);
   const View gv = gradient_of_keys(e, v.kept("seen"), g_head, true);
   return {gq, gk, gv};
@@ -127,13 +128,18 @@ AttentionGradients Scores::backward(Visit& v, View g) const {
 // Sums over the queries of a group's heads, which lie one behind the other by head.
 View Scores::gradient_of_keys(Emit& e, View scores, View of_query, bool by_head) const {
   if (group() == 1)
-    return e.value_matmul(scores, of_query,
-                          product(keys, head_dim, queries, of_scores(true),
-                                  by_head ? of_heads() : of_queries()));
+    return e.value_matmul(
+        scores, of_query,
+        product(keys, head_dim, queries, of_scores(true), by_head ? of_heads() : of_queries()));
   if (!by_head) of_query = to_heads(e, of_query);
   const std::int64_t all = group() * queries;
   return e.value_matmul(scores, of_query,
-                        {kv_heads, 1, keys, head_dim, all, {all * keys, 0, 1, keys},
+                        {kv_heads,
+                         1,
+                         keys,
+                         head_dim,
+                         all,
+                         {all * keys, 0, 1, keys},
                          {all * head_dim, 0, head_dim, 1}});
 }
 

@@ -1,5 +1,5 @@
-// Attention in a row by ops that exist: the scores of all pairs of queries and keys, what is seen of
-// them, and their softmax. For masks and dropout, which the fused attention has not.
+// Attention in a row by ops that exist: the scores of all pairs of queries and keys, what is seen
+// of them, and their softmax. For masks and dropout, which the fused attention has not.
 #pragma once
 
 #include "layers/takes.h"

@@ -45,7 +45,8 @@ class PoolSteps : public LayerWith<PoolStepsConfig> {
     if (op == "max") return largest(v, x, lengths);
     const View shares = shares_of(op, e, x, lengths, s.steps);
     v.keep("shares", shares);
-    const View y = e.value_matmul(shares, x, {1, 1, 1, s.features, s.steps, {0, 0, 0, 1}, {0, 0, s.features, 1}});
+    const View y = e.value_matmul(
+        shares, x, {1, 1, 1, s.features, s.steps, {0, 0, 0, 1}, {0, 0, s.features, 1}});
     return op == "mean" ? divided(v, y, lengths) : y;
   }
 
@@ -92,9 +93,10 @@ class PoolSteps : public LayerWith<PoolStepsConfig> {
   // By the number of steps, which is kept.
   static View divided(Visit& v, View y, View lengths) {
     Emit& e = v.emit;
-    const View count = e.temp(e.type(y), lengths.valid() ? e.rows(y) : Rows{}, 1);
-    e.fill(count, lengths.valid() ? 1 : static_cast<double>(sizes(v).steps));
-    const View by = lengths.valid() ? e.binary(lengths, count, Binary::max, {1, 1, 1, 1, 1}, {}, {}, e.rows(y)) : count;
+    View by = e.temp(e.type(y), {}, 1);
+    e.fill(by, lengths.valid() ? 1 : static_cast<double>(sizes(v).steps));
+    if (lengths.valid())
+      by = e.binary(lengths, by, Binary::max, {1, 1, 1, 1, 1}, {}, {}, e.rows(y));
     v.keep("count", lengths);
     return e.binary(y, by, Binary::div, {1, 1, 1, 1, y.cols}, {0, 0, 0, 0, 1}, {}, e.rows(y));
   }

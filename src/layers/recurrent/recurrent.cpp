@@ -239,8 +239,8 @@ void learn(const Run& run, const char* weight, const char* bias, View g, View x)
   run.v.emit.col_sum(g, gb.to, gb.accumulate);
 }
 
-// The gradients of a run: those of its states of all steps and of its last ones come in, any of which
-// may be missing; those of its input [R x steps, features] and of its initial states go out.
+// The gradients of a run: those of its states of all steps and of its last ones come in, any of
+// which may be missing; those of its input [R x steps, features] and of its initial states go out.
 struct RunGradients {
   View all, h, c;
 };
@@ -304,7 +304,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   void prepare(RecurrentConfig& config) const override { config.kind = kind_; }
   bool takes_operands() const override { return true; }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& row, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& row, const Shape*,
+                         ChildPlanner&) const override {
     const RecurrentConfig& c = of(config);
     const Shape& in = first_operand(row);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
@@ -370,7 +371,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     if (over_rows) return v.emit.reshape(x, x.cols / steps);
     if (!c.return_state) return x;
     std::vector<View> parts{x};
-    for (const auto* more : {&ends.h, &ends.c}) parts.insert(parts.end(), more->begin(), more->end());
+    parts.insert(parts.end(), ends.h.begin(), ends.h.end());
+    parts.insert(parts.end(), ends.c.begin(), ends.c.end());
     return joined(v.emit, parts);
   }
 
