@@ -24,6 +24,7 @@ std::atomic<std::int64_t> g_count{0}, g_first{kNever};
 std::atomic<bool> g_following{false};
 FileFailure g_kind = FileFailure::io;
 
+// Of the one thread that saves while they are written down.
 std::vector<FileChange>* g_changes = nullptr;
 std::map<int, std::pair<std::string, int>> g_open;  // path and file of a descriptor; -1: a folder
 std::map<std::string, int> g_files;                 // by path
@@ -107,7 +108,7 @@ int open(const char* path, int flags, ...) {
 }
 int close(int fd) {
   const int error = failure(1u << takes_space);
-  g_open.erase(fd);
+  if (g_changes) g_open.erase(fd);
   // A descriptor is gone even where its close fails.
   if (syscall(SYS_close, fd) != 0) return -1;
   if (error == 0) return 0;
@@ -121,13 +122,12 @@ ssize_t pread(int fd, void* to, size_t n, off_t at) {
   return preadv(fd, &part, 1, at);
 }
 ssize_t write(int fd, const void* data, size_t n) {
-  const auto place = g_open.find(fd);
   bool less = false;
   if (const int error = failure(1u << takes_space | 1u << interruptible, &less))
     return errno = error, -1;
   const iovec part{const_cast<void*>(data), less && n > 1 ? (n + 1) / 2 : n};
   const ssize_t put = writev(fd, &part, 1);
-  if (put > 0 && place != g_open.end())
+  if (const auto place = g_open.find(fd); g_changes && put > 0 && place != g_open.end())
     note({FileChange::write, place->second.first, "", place->second.second,
           std::string(static_cast<const char*>(data), static_cast<size_t>(put))});
   return put;

@@ -11,7 +11,7 @@ build_soak() {
   python3 tests/fuzz/make_seeds.py build/fuzz/seeds
 }
 
-# What campaign.sh and injection.sh need, without symbols, in FOLDER.
+# What campaign.sh and soak.sh need, without symbols, in FOLDER.
 pack_soak() {
   local to=${1:?"./dev soak pack FOLDER"} file
   rm -rf "$to"

@@ -69,13 +69,9 @@ Status check_within(const std::string& folder, const std::string& name) {
 }
 #endif
 
-}  // namespace
-
-namespace {
-
-// After a look that failed: true if nothing has the name, which such a name cannot have either.
-Result<bool> is_missing(const std::string& path) {
-  if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP) return true;
+// After a look that failed: ok where nothing has the name, or can have it.
+Status nothing_there(const std::string& path) {
+  if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP) return {};
   return Status(Code::io, path + ": cannot look at it: " + std::strerror(errno));
 }
 
@@ -84,7 +80,7 @@ Result<bool> is_missing(const std::string& path) {
 Result<bool> anything_at(const std::string& path) {
   struct stat info{};
   if (::lstat(path.c_str(), &info) == 0) return true;
-  LOOM_TRY(is_missing(path).status());
+  LOOM_TRY(nothing_there(path));
   return false;
 }
 
@@ -94,7 +90,7 @@ Result<PathKind> kind_at(const std::string& path) {
     return S_ISDIR(info.st_mode)   ? PathKind::folder
            : S_ISREG(info.st_mode) ? PathKind::file
                                    : PathKind::other;
-  LOOM_TRY(is_missing(path).status());
+  LOOM_TRY(nothing_there(path));
   return PathKind::nothing;
 }
 

@@ -254,15 +254,12 @@ Status read_optional(const std::string& folder, const std::string& name, std::st
 }  // namespace
 
 Result<Tokenizer> Tokenizer::load(const std::string& path) {
-  // A file, or else a folder with the file in it.
-  std::string file = path, folder = path.substr(0, path.rfind('/') + 1);
+  // A folder with the file in it, or the file.
   LOOM_ASSIGN(const PathKind kind, kind_at(path));
-  auto source = kind == PathKind::folder ? Result<SourcePtr>(SourcePtr()) : open_source(file);
-  if (kind == PathKind::folder) {
-    folder = path + "/";
-    file = folder + "tokenizer.json";
-    source = open_within(folder, "tokenizer.json");
-  }
+  const bool inside = kind == PathKind::folder;
+  const std::string folder = inside ? path + "/" : path.substr(0, path.rfind('/') + 1);
+  const std::string file = inside ? folder + "tokenizer.json" : path;
+  const auto source = inside ? open_within(folder, "tokenizer.json") : open_source(file);
   if (!source.ok()) return source.status();
   std::string config, chat_template;
   std::vector<std::byte> storage;
