@@ -298,6 +298,16 @@ LOOM_API int32_t loom_session_run_ids(loom_session session, const int32_t* ids, 
  *   y: one row of output width per wanted row */
 LOOM_API int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t ids_count, const int32_t* positions, size_t positions_count, const int32_t* sequences, size_t sequences_count, const int32_t* head, size_t head_count, float* y, size_t y_count, loom_error* error);
 
+/* Forecasts a time series that `loom train` learned (docs/guide/your-data.md), after the values of training,
+ * or after others. Refused where the network's file has no plan of a series, and for dates that are none of
+ * its steps.
+ *   options: JSON: horizon (12), last: docs/reference/options.md, session_forecast
+ *   history: values in the steps of the series, the latest last; empty: those that training ended with
+ *   forecasts: JSON: [{date, forecast, low80, high80, low95, high95, measured}], a step each: the intervals
+ *     hold 80 and 95 of 100 values; measured: they come from forecasts of as many steps that training
+ *     judged, and the weights are still those */
+LOOM_API int32_t loom_session_forecast(loom_session session, const char* options, size_t options_size, const double* history, size_t history_count, loom_bytes* forecasts, loom_error* error);
+
 /* Sizes, and what computes.
  *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or why a
  *     device is not), threads, input_width, output_width, arena_bytes, state_bytes, weight_bytes */

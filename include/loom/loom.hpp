@@ -181,6 +181,11 @@ class Session : public Object {
     check(loom_session_run_tokens, handle(), ids.data(), ids.size(), positions.data(), positions.size(), sequences.data(), sequences.size(), head.data(), head.size(), y.data(),
           y.size());
   }
+  // Of a network that loom train learned from a time series: JSON, docs/reference/c-api.md.
+  std::string forecast(std::string_view options = {}, std::span<const double> history = {}) {
+    return detail::text(loom_session_forecast, handle(), options.data(), options.size(),
+                        history.data(), history.size());
+  }
   std::string info() const { return detail::text(loom_session_info, handle()); }
 };
 

@@ -15,6 +15,7 @@
 #include "llm/generate/generate.h"
 #include "llm/generate/sampler_fields.h"
 #include "text/bpe/bpe_trainer.h"
+#include "train/data/tables/series.h"
 
 namespace loom {
 
@@ -62,6 +63,17 @@ void fields(V& v, SessionCreate& o) {
   v("sequences", o.session.sequences, {.doc = "whose states (KV caches) are kept", .min = 1,
                                        .max = INT32_MAX});
   place_fields(v, o.machine);
+}
+
+struct SessionForecast {
+  std::int64_t horizon = kDefaultHorizon;
+  std::string last;
+};
+template <class V>
+void fields(V& v, SessionForecast& o) {
+  v("horizon", o.horizon, {.doc = "steps to forecast", .min = 1, .max = kMaxForecasts});
+  v("last", o.last, {.doc = "the date of the last value of the history, as `1960-12`; only beside a "
+                            "history, which needs it"});
 }
 
 struct GeneratorCreate {

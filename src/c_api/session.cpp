@@ -78,6 +78,48 @@ Status run_rows(loom_session session, std::int64_t rows, const T* x, std::size_t
   return {};
 }
 
+// The session as a network that forecasts a series: rows of values, an answer each.
+Status answer_rows(Session& session, const std::vector<float>& x, std::int64_t rows,
+                   std::vector<float>& y) {
+  LOOM_TRY(session.run(x, rows).status());
+  y.clear();
+  for (std::int64_t r = 0; r < rows; ++r) y.push_back(session.output(r)[0]);
+  return {};
+}
+
+// How the network of a file of loom train forecasts. Called with the network held.
+Result<SeriesForm> series_form(const SharedNetwork& shared) {
+  const auto found = shared.sections.bytes.find("inputs");
+  const Json none = Json::object();
+  LOOM_ASSIGN(const Json inputs,
+              found == shared.sections.bytes.end() ? Result<Json>(none) : Json::parse(found->second));
+  if (!inputs.find("series"))
+    return Status(Code::unsupported,
+                  "the network is of no time series: forecasts need a network that loom train "
+                  "learned from a table of dates and numbers");
+  LOOM_ASSIGN(SeriesForm form, SeriesForm::from_json(inputs));
+  if (form.width() != shared.network.input().width || shared.network.output().width != 1)
+    return Status(Code::corrupt, "inputs: the series is of another network");
+  return form;
+}
+
+// Whether the intervals are those of the network as it is now.
+bool is_judged(const SharedNetwork& shared) {
+  return shared.values == 0 && shared.sections.bytes.contains("report");
+}
+
+Json forecast_json(const Forecast& f, bool judged) {
+  Json json = Json::object();
+  json.set("date", f.date);
+  json.set("forecast", f.value);
+  json.set("low80", f.low80);
+  json.set("high80", f.high80);
+  json.set("low95", f.low95);
+  json.set("high95", f.high95);
+  json.set("measured", f.measured && judged);
+  return json;
+}
+
 }  // namespace
 
 extern "C" {
@@ -154,6 +196,31 @@ int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t
       const auto row = s->session->output(n.head >= 0 ? static_cast<std::int64_t>(k) : h[k]);
       to = std::copy(row.begin(), row.end(), to);
     }
+    return {};
+  });
+}
+
+int32_t loom_session_forecast(loom_session session, const char* options, size_t options_size,
+                              const double* history, size_t history_count, loom_bytes* forecasts,
+                              loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(forecasts));
+    LOOM_ASSIGN(const auto s, get<SessionObject>(session));
+    LOOM_ASSIGN(const auto inside, enter(*s));
+    SessionForecast o;
+    LOOM_TRY(read_options(options, options_size, o));
+    LOOM_ASSIGN(const std::span<const double> values,
+                c_api::span(history, history_count, "history"));
+    LOOM_ASSIGN(const auto held, ready(*s));
+    LOOM_ASSIGN(SeriesForm form, series_form(*s->shared));
+    LOOM_TRY(continue_after(form, values, o.last));
+    LOOM_ASSIGN(const std::vector<Forecast> list,
+                forecast(form, o.horizon, [&](const auto& x, std::int64_t rows, auto& y) {
+                  return answer_rows(*s->session, x, rows, y);
+                }));
+    Json json = Json::array();
+    for (const Forecast& f : list) json.push(forecast_json(f, is_judged(*s->shared)));
+    *forecasts = new_json(json);
     return {};
   });
 }

@@ -196,6 +196,87 @@ TEST(Findings, E_WhatTrainingNeverSawIsNamedWhenItIsPredicted) {
             std::string::npos);
 }
 
+std::string refused(const std::string& text, const std::string& task = "") {
+  const auto table = read_cells(text, "t.csv");
+  if (!table.ok()) return table.status().message();
+  std::vector<std::string> notes;
+  const auto form = look(*table, "", task, "t.csv", notes);
+  return form.ok() ? "" : form.status().message();
+}
+
+// What pandas writes: a column of row numbers without a name.
+TEST(Findings, E_ColumnsWithoutANameAndRowNumbers) {
+  const Read r = read(",a,kind\n0,1.5,x\n1,2.5,y\n2,3.5,x\n3,4.5,y\n");
+  ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
+  EXPECT_TRUE(r.table.header);
+  EXPECT_EQ(r.table.names, (std::vector<std::string>{"Unnamed: 0", "a", "kind"}));
+  EXPECT_EQ(r.form->labels, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(r.form->width(), 1);
+  EXPECT_EQ(r.notes, std::vector<std::string>{"left out: 'Unnamed: 0', the numbers of the rows"});
+  const Read other = read(",a,kind\n3,1.5,x\n1,2.5,y\n2,3.5,x\n3,4.5,y\n");
+  EXPECT_EQ(other.form->width(), 2);
+  EXPECT_FALSE(read_cells("1,,x\n2,3,y\n", "t.csv")->header);
+}
+
+TEST(Findings, E_TwoColumnsOfOneNameAreRefused) {
+  EXPECT_EQ(refused("a,a,y\n1,2,3\n4,5,6.5\n"),
+            "t.csv: two columns are called 'a': rename one of them");
+  EXPECT_EQ(refused("1,1,3\n4,5,6.5\n"), "");
+}
+
+TEST(Findings, E_NumbersAreOneClassHoweverTheyAreWritten) {
+  const Read r = read("a,y\n1,1\n2,1.0\n3,01\n4,2\n5,2.0\n");
+  ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
+  EXPECT_EQ(r.form->labels.size(), 2u);
+  for (const char* one : {"1", "1.0", "01", " 1 ", "1.00"}) EXPECT_EQ(r.form->class_of(one), 0);
+  EXPECT_EQ(r.form->class_of("2.000"), 1);
+  EXPECT_EQ(r.form->class_of("3"), -1);
+  EXPECT_EQ(refused("a,y\n1,1\n2,1.0\n", "classes"),
+            "t.csv: the target 'y' is the same in every row");
+  // Texts are what they are, and the case of their letters is told.
+  const Read texts = read("a,y\n1,Yes\n2,yes\n3,no\n4,1\n5,1.0\n");
+  EXPECT_EQ(texts.form->labels.size(), 5u);
+  ASSERT_EQ(texts.notes.size(), 1u);
+  EXPECT_EQ(texts.notes[0],
+            "column 'y': 'Yes' and 'yes' are two classes: write them alike if they are one");
+}
+
+TEST(Findings, E_ATargetOfOneNumberIsRefused) {
+  for (const char* text : {"a,y\n1,2.5\n2,2.5\n", "a,y\n1,2\n2,2\n", "a,y\n1,x\n2,x\n"})
+    EXPECT_EQ(refused(text), "t.csv: the target 'y' is the same in every row");
+  EXPECT_EQ(refused("a,y\n1,2\n2,2\n", "numbers"),
+            "t.csv: the target 'y' is the same in every row");
+}
+
+TEST(Findings, E_OtherSeparatorsAndMissingCells) {
+  const Read r = read("a|b|y\n1|2|3.5\n4|5|6.5\n7|9|8.5\n");
+  ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
+  EXPECT_EQ(r.form->width(), 2);
+  EXPECT_NE(refused("a b y\n1 2 3.5\n4 5 6.5\n").find("has one column, 'a b y': "),
+            std::string::npos);
+  for (const char* missing : {"", "n/a", "#N/A", "<NA>", "-nan", " NA "})
+    EXPECT_TRUE(is_missing(missing)) << missing;
+  EXPECT_FALSE(is_missing("none of them"));
+}
+
+// Rows of the class that is not counted are a group of their own.
+TEST(Findings, E_IgnoredRowsAreNoClassOfASplit) {
+  std::vector<float> x(64, 1.0f);
+  std::vector<std::int32_t> classes(64);
+  for (std::size_t i = 0; i < 64; ++i) classes[i] = i == 0 ? 3 : i < 4 ? 1 : i % 2 ? 0 : 2;
+  const auto whole = ArrayData::create(x, 1, classes);
+  for (const std::int64_t ignore : {std::int64_t{kIgnoredClass}, std::int64_t{3}}) {
+    const auto parts = split(**whole, 0.25, 1, ignore);
+    ASSERT_TRUE(parts.ok());
+    EXPECT_EQ(parts->single, ignore == 3 ? std::vector<std::int32_t>{} : std::vector{3});
+  }
+  // None of two samples is left that counts.
+  classes = {5, 5, 5, 0};
+  const auto two = ArrayData::create(std::vector<float>(4), 1, classes);
+  EXPECT_TRUE(split(**two, 0.5, 1).ok());
+  EXPECT_FALSE(split(**two, 0.5, 1, 5).ok());
+}
+
 TEST(Findings, E_RareClassesAreOnBothSides) {
   // 3 of 300: without strata, one seed in two holds none of them back.
   std::string text = "a,kind\n";
@@ -353,7 +434,7 @@ TEST(Findings, E_DatesInTheUsualFormsAreDates) {
   std::string text = "when,n,y\n";
   for (int i = 1; i < 9; ++i)
     text += "0" + std::to_string(i) + "/0" + std::to_string(9 - i) + "/2020," + std::to_string(i) +
-            ",1.5\n";
+            "," + std::to_string(i) + ".5\n";
   const Read r = read(text, "numbers");
   ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
   EXPECT_NE(r.form->columns[0].kind, Column::Kind::date);

@@ -189,6 +189,9 @@ OPTIONS = (
     ("session_create", {"device": "abacus"}, False),
     ("session_create", {"mode": "cpu-sc"}, True),
     ("session_create", {"mode": "turbo"}, False),
+    ("session_forecast", {"horizon": 3, "last": "1960-12"}, True),
+    ("session_forecast", {"horizon": 0}, False),
+    ("session_forecast", {"steps": 3}, False),
     ("tokenizer_train", {"vocab_size": 260, "special_tokens": ["<s>"], "bos": "<s>"}, True),
     ("tokenizer_train", {"special_tokens": "<s>"}, False),
     ("tokenizer_train", {"add_bos": 1}, False),
@@ -206,6 +209,7 @@ OPTIONS = (
     ("generator_start", {"min_p": 1.5}, False),
     ("generator_start", {"stop": "a"}, False),
 )
+LATER = ("generator_start", "session_forecast")
 NETWORK = {"format": "loom-topology", "version": 1, "input": {"ids": 5}, "layers_per_cell": 2,
            "cells": [{"at": [0, 0, 0, 0], "type": "embedding", "out": 4},
                      {"at": [0, 0, 0, 1], "type": "dense", "out": 5}]}
@@ -224,6 +228,8 @@ def options_and_library():
             text = one if isinstance(one, int) else json.dumps(one).encode()
             given += [ctypes.c_uint64(one)] if isinstance(one, int) else [text, ctypes.c_size_t(
                 len(text))]
+        if name == "session_forecast":
+            given += [None, ctypes.c_size_t(0)]  # no history
         outputs = [] if name == "generator_start" else [ctypes.byref(made)]
         code = getattr(library, "loom_" + name)(*given, *outputs, error)
         return code, error.raw[4:].split(b"\0")[0].decode(), made.value
@@ -234,15 +240,16 @@ def options_and_library():
     model = ask("model_create", network, 0, {"max_positions": 8, "bos": None, "eos": None})[2]
     generator = ask("generator_create", model, {})[2]
     ask("network_initialize", network, 1)
-    before = {"session_create": (network,), "model_create": (network, 0),
+    session = ask("session_create", network, {})[2]
+    before = {"session_create": (network,), "session_forecast": (session,), "model_create": (network, 0),
               "generator_create": (model,), "generator_start": (generator, 0),
               "tokenizer_train": (["to and fro"],)}
     schema = json.loads((ROOT / "docs/reference/options.schema.json").read_text())
     for name, given, right in OPTIONS:
         one = jsonschema.Draft202012Validator({**schema, "anyOf": [{"$ref": "#/$defs/" + name}]})
         code, message, _ = ask(name, *before[name], given)
-        # A text needs what was fed: its options are read before.
-        taken = code == 0 or name == "generator_start" and "options" not in message
+        # A text needs what was fed, a forecast a series: their options are read before.
+        taken = code == 0 or name in LATER and "options" not in message
         if (one.is_valid(given), taken) != (right, right):
             fail("%s %s: the schema says %s, the library %s: %s" % (
                 name, json.dumps(given), one.is_valid(given), taken, message))

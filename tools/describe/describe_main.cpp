@@ -71,6 +71,7 @@ Json options() {
   };
   add("session_create", c_api::SessionCreate(),
       "A session: a network that runs. `loom_network_program` takes the same.");
+  add("session_forecast", c_api::SessionForecast(), "Forecasts of a time series.");
   add("trainer_create", c_api::TrainerCreate(), "Where a trainer works.");
   add("tokenizer_train", c_api::TokenizerTrain(), "A byte-level BPE vocabulary.");
   add("model_create", c_api::ModelCreate(),

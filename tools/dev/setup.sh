@@ -31,6 +31,7 @@ all   command:python3                                 python3
 all   python:numpy                                    python3-numpy
 all   python:venv                                     python3-venv
 all   torch                                           python3-torch
+all   python:sklearn                                  python3-sklearn
 TABLE
 }
 

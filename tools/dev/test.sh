@@ -83,6 +83,17 @@ torch_python() {
   return 1
 }
 
+# The same of Debian's python3-sklearn; in CI it is made where the system has none.
+sklearn_python() {
+  local python
+  for python in python3 /usr/bin/python3 build/venv/bin/python; do
+    "$python" -c 'import sklearn, numpy' 2>/dev/null && { echo "$python"; return 0; }
+  done
+  [ -n "${LOOM_CI:-}" ] || return 1
+  { python3 -m venv --system-site-packages build/venv && build/venv/bin/pip install --quiet scikit-learn; } >&2 || return 1
+  echo build/venv/bin/python
+}
+
 # A Python with what opens LoRA adapters as others do; in CI it is made beside Debian's PyTorch, in versions that go with that one.
 peft_python() {
   local python
@@ -122,6 +133,7 @@ sampler      table_holds src/llm/generate/sampler_test.cpp PYTHON tests/parity/s
 cases        PYTHON tests/cases/reference.py
 packing      PYTHON tools/check/packing.py build/release
 train-curves PYTHON tests/parity/train_curves.py build/release/tests/train_curves_driver
+series       PYTHON tests/parity/series.py build/release/loom
 torch-curves /usr/bin/python3 tests/parity/torch_curves.py build/release/tests/train_curves_driver
 TABLE
 }
@@ -143,6 +155,8 @@ torch-random    tests/parity/torch_random.py
 torch-natural   tests/parity/torch_natural.py
 torch-naturals  tests/parity/torch_natural.py --random 30
 TABLE
+  if python=$(sklearn_python); then run_script parity/tables "$python" tests/parity/tables.py build/release/loom --short
+  else skip_script parity/tables "needs Python 3 with scikit-learn: Debian's python3-sklearn"; fi
   if python=$(peft_python); then run_script parity/peft "$python" tests/parity/peft_adapter.py build/release/loom
   else skip_script parity/peft "needs Python 3 with PyTorch, transformers and peft"; fi
 }

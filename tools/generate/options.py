@@ -9,7 +9,8 @@ from reference import table
 from training import camel
 
 # Function of the C interface: its type in JavaScript.
-INTERFACES = {"session_create": "SessionOptions", "trainer_create": "TrainerOptions",
+INTERFACES = {"session_create": "SessionOptions", "session_forecast": "ForecastOptions",
+              "trainer_create": "TrainerOptions",
               "generator_create": "GeneratorOptions", "generator_start": "TextOptions",
               "model_create": "ModelOptions", "sampling": "Sampling",
               "tokenizer_train": "TokenizerOptions", "verify": "VerifyOptions"}

@@ -236,7 +236,7 @@ Result<Job> job_of_spec(const Args& a, TrainingSpec spec) {
   LOOM_ASSIGN(job.whole, words ? text_data(*job.model, {file}, job.spec.data.length) : open_data(job.spec, a.data));
   if (job.spec.validation.share > 0) {
     LOOM_ASSIGN(job.split, split(*job.whole, job.spec.validation.share,
-                                 static_cast<std::uint64_t>(job.spec.seed)));
+                                 static_cast<std::uint64_t>(job.spec.seed), job.spec.ignore));
     const std::string single = single_text(job.split, job.inputs);
     if (!single.empty()) say(single);
   }

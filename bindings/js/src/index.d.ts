@@ -23,7 +23,7 @@ export type Numbers = ArrayLike<number> & Iterable<number>;
 export type Rows = Numbers | Numbers[];
 
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that return at once cannot wait for a GPU and refuse "gpu".
-import type { Device, GeneratorOptions, Mode, ModelOptions, Sampling, SessionOptions, TextOptions, TokenizerOptions, VerifyOptions } from './options.js';
+import type { Device, ForecastOptions, GeneratorOptions, Mode, ModelOptions, Sampling, SessionOptions, TextOptions, TokenizerOptions, VerifyOptions } from './options.js';
 export type * from './options.js';
 
 export interface InitOptions {
@@ -207,6 +207,18 @@ export interface NetworkInfo {
 
 export type Outputs = Float32Array | Record<string, Float32Array> | Float32Array[];
 
+export interface Forecast {
+  date: string;
+  forecast: number;
+  /** 80 and 95 of 100 values lie between these. */
+  low80: number;
+  high80: number;
+  low95: number;
+  high95: number;
+  /** The intervals come from forecasts of as many steps that training judged, with these weights. */
+  measured: boolean;
+}
+
 export class Network extends Handled {
   constructor(spec: Topology | string, options?: { seed?: number | bigint | null });
   static load(source: Source, options?: LoadOptions): Promise<Network>;
@@ -230,6 +242,8 @@ export class Network extends Handled {
    *  each by its name, in an array where a list of them was given to it. */
   forward<Y extends Outputs = Float32Array>(x: Rows | Record<string, Rows>, options?: { head?: number[]; device?: Device; mode?: Mode }): Y;
   forwardAsync<Y extends Outputs = Float32Array>(x: Rows | Record<string, Rows>, options?: { head?: number[]; device?: Device; mode?: Mode }): Promise<Y>;
+  /** The next steps of a time series that `loom train` learned, after the values of training or of `history`. */
+  forecast(options?: ForecastOptions & { history?: ArrayLike<number> }): Forecast[];
   train(data: TrainingData, spec: TrainingSpec, options?: { signal?: AbortSignal; every?: number; device?: Device; mode?: Mode }): AsyncGenerator<Step, void, void>;
   save(): Uint8Array;
   save(path: string): void;

@@ -357,6 +357,20 @@ export class Network extends Handled {
     return runLater(this.library, this.#forward(x, head, place), place);
   }
 
+  /** The next steps of a time series that `loom train` learned, after the values of training, or after `history` (numbers in the same
+   *  steps, the latest last), of which `last` is the date of the last one, "1960-12". */
+  forecast({ history = [], ...options } = {}) {
+    return runNow(this.library, this.#forecast(history, options));
+  }
+  *#forecast(history, options) {
+    const session = yield* this.#borrow({ rows: 1, heads: 1, positions: 1, sequences: 1 }, placeOf({}));
+    try {
+      return (yield ['session_forecast', { session: session.handle, options: snake(options), history }]).forecasts;
+    } finally {
+      session.dispose();
+    }
+  }
+
   /** Trains, a step at a time, or `every` so many: yields {step, loss, rate, rows}. */
   async *train(data, spec, { signal, every = 1, ...where } = {}) {
     signal?.throwIfAborted();

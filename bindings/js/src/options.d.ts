@@ -35,6 +35,15 @@ export interface SessionOptions {
   mode?: Mode;
 }
 
+/** Forecasts of a time series. */
+export interface ForecastOptions {
+  /** steps to forecast; 1 to 100000 */
+  horizon?: number;
+  /** the date of the last value of the history, as `1960-12`; only beside a history, which
+   *  needs it */
+  last?: string;
+}
+
 /** Where a trainer works. */
 export interface TrainerOptions {
   /** of the CPU; 0: one per core; 0 to 1024 */

@@ -48,6 +48,7 @@ export const FUNCTIONS = {
   session_run_f64: ["code", [["session", "handle session"], ["rows", "i64"], ["x", "read f64"], ["y", "fill f64"]]],
   session_run_ids: ["code", [["session", "handle session"], ["ids", "read i32"], ["y", "fill f32"]]],
   session_run_tokens: ["code", [["session", "handle session"], ["ids", "read i32"], ["positions", "read i32"], ["sequences", "read i32"], ["head", "read i32"], ["y", "fill f32"]]],
+  session_forecast: ["code", [["session", "handle session"], ["options", "json"], ["history", "read f64"], ["forecasts", "new json"]]],
   session_info: ["code", [["session", "handle session"], ["info", "new json"]]],
   onnx_load: ["code", [["path", "text"], ["onnx", "new onnx"]]],
   onnx_load_bytes: ["code", [["bytes", "handle bytes"], ["onnx", "new onnx"]]],

@@ -9,7 +9,7 @@ export const REMOTE = {
   Network: {
     makers: ['create', 'load'],
     getters: ['info', 'topology', 'parameters', 'digest'],
-    methods: ['initialize', 'copy', 'cell', 'setCell', 'setLinks', 'enable', 'morph', 'pack', 'get', 'set', 'program', 'forward', 'save'],
+    methods: ['initialize', 'copy', 'cell', 'setCell', 'setLinks', 'enable', 'morph', 'pack', 'get', 'set', 'program', 'forward', 'forecast', 'save'],
     streams: ['train'],
   },
   Tokenizer: {

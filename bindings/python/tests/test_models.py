@@ -1,4 +1,5 @@
 """Networks of values: several inputs by name, shared layers, what is refused."""
+import datetime
 import os
 import tempfile
 import unittest
@@ -201,6 +202,28 @@ class Models(unittest.TestCase):
                 welvet.train(net, bad, x["country"] % 2, epochs=1)
         with self.assertRaises(ValueError):
             net({**x, "text": x["text"] + 0.5})
+
+    def test_forecasts_of_a_series(self):
+        cases = os.path.join(os.path.dirname(__file__), "../../../tests/cases/data/series.entity")
+        net = Network(cases)
+        steps = net.forecast(14)
+        self.assertEqual([s.date for s in (steps[0], steps[13])], ["1961-01", "1962-02"])
+        self.assertEqual([s.measured for s in steps], [True] * 12 + [False] * 2)
+        self.assertTrue(all(s.low95 < s.low80 < s.forecast < s.high80 < s.high95 for s in steps))
+        history = [400 + i for i in range(15)]
+        later = net.forecast(1, history=history, last=datetime.date(1965, 3, 1))
+        self.assertEqual(later, net.forecast(1, history=[0] + history, last="1965-03"))
+        self.assertEqual(later[0].date, "1965-04")
+        for wrong in ({"history": history}, {"last": "1965-03"}, {"history": history[1:], "last": "1965-03"},
+                      {"history": history, "last": "1965"}, {"horizon": 0}):
+            with self.assertRaises(welvet.InvalidArgument):
+                net.forecast(**wrong)
+        with self.assertRaisesRegex(ValueError, "history"):
+            net.forecast(history=[history], last="1965-03")
+        net.morph(None, "i8")
+        self.assertFalse(net.forecast(1)[0].measured)
+        with self.assertRaisesRegex(welvet.Unsupported, "no time series"):
+            Network(L.Sequential(L.Input(3), L.Dense(1))).forecast()
 
     def test_deep_networks_need_no_recursion(self):
         x = L.Input(2)

@@ -17,13 +17,13 @@ from ._errors import (
 )
 from .fitting import Callback, EarlyStopping, Epoch, History, Progress, train
 from .graph import Graph, from_onnx
-from .network import Network, Parameter, Session
+from .network import Forecast, Network, Parameter, Session
 from .text import Decoder, Tokenizer
 from .training import Data, Step, Trainer
 from .transformer import Piece, Text, Transformer
 
 __all__ = [
-    "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch", "Graph", "History", "Internal", "InvalidArgument", "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
+    "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch", "Forecast", "Graph", "History", "Internal", "InvalidArgument", "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
     "OutOfRange", "Parameter", "Piece", "Progress", "Session", "Step", "Text", "Tokenizer", "Trainer", "Transformer", "Truncated", "Unsupported", "Verification", "from_onnx", "info",
     "layers", "live_handles", "numerics_version", "simulate", "train", "verify", "version",
 ]

@@ -106,6 +106,19 @@ def one_sequence(ids: np.ndarray) -> np.ndarray:
     return ids
 
 
+class Forecast(NamedTuple):
+    """One step of Network.forecast. 80 (95) of 100 values lie between `low80` and `high80` (`low95`
+    and `high95`); `measured`: training judged forecasts of as many steps, with these weights."""
+
+    date: str
+    forecast: float
+    low80: float
+    high80: float
+    low95: float
+    high95: float
+    measured: bool
+
+
 class Session(Object):
     """Runs a network; holds its memory and its KV caches. One thread at a time (Busy otherwise). Where the network changes, the session
     follows.
@@ -394,6 +407,22 @@ class Network(Object):
         return split(y, info) if out is None else out
 
     __call__ = forward
+
+    def forecast(self, horizon: int = 12, history: Any = None, last: Any = None) -> List[Forecast]:
+        """The next `horizon` steps of a time series that `loom train` learned, after the values of
+        training, or after `history`: numbers in the same steps, the latest last, of which `last` is
+        the date of the last one ("1960-12", a datetime.date). Raises Unsupported where the network
+        learned no series, InvalidArgument for dates that are none of its steps and for too few
+        values."""
+        if history is not None:
+            history = array(history, np.float64, "history")
+            if history.ndim != 1 or history.size == 0:
+                raise ValueError("history: expects (values,), got the shape %s" % (history.shape,))
+        options = {"horizon": horizon, "last": "" if last is None else str(last)}
+        session = self._session(max_rows=_ROWS)
+        steps = call("session_forecast", session._handle, options, () if history is None else history)
+        self._sessions.put(session)
+        return [Forecast(**step) for step in steps]
 
     def forward_tokens(self, ids: Any, last: bool = False, out: Any = None) -> Outputs:
         """The outputs after each id of a sequence from its beginning: (len(ids), output width); with last=True after the last alone:

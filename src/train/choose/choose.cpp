@@ -301,10 +301,12 @@ std::string single_text(const Split& split, const Json& inputs) {
 
 Result<Network> ChosenTraining::network() const {
   LOOM_ASSIGN(Network network, create_network(spec));
-  auto set = [&](std::int64_t at, const char* role, const std::vector<float>& values) {
+  auto set = [&](std::int64_t at, const char* role, const auto& values) {
     WeightStore* store = network.find("0.0.0." + std::to_string(at), role);
     if (store->master_is_f64()) std::ranges::copy(values, store->mutable_master64().begin());
-    else std::ranges::copy(values, store->mutable_master().begin());
+    else
+      std::ranges::transform(values, store->mutable_master().begin(),
+                             [](auto v) { return static_cast<float>(v); });
     store->touch();
   };
   set(0, "mean", mean);
@@ -314,6 +316,17 @@ Result<Network> ChosenTraining::network() const {
     set(last, "mean", target_mean);
     set(last, "scale", target_scale);
   }
+  if (line.empty()) return network;
+  // Between inputs and target as the standardize cells make them.
+  const auto deviation = static_cast<double>(target_scale[0]);
+  std::vector<double> weights(line.begin(), line.end() - 1);
+  double bias = line.back() / deviation + static_cast<double>(target_mean[0]);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    bias += weights[i] * static_cast<double>(mean[i]) / deviation;
+    weights[i] /= static_cast<double>(scale[i]) * deviation;
+  }
+  set(1, "weight", weights);
+  set(1, "bias", std::vector<double>{bias});
   return network;
 }
 

@@ -59,6 +59,9 @@ struct ChosenTraining {
   bool tiny_inputs = false;                      // some vary by less than f32 holds
   std::vector<float> mean, scale;                // of inputs
   std::vector<float> target_mean, target_scale;  // of values; empty for classes
+  // Of a network that is a line: the weights that training begins with, and its bias behind them;
+  // empty: random ones.
+  std::vector<double> line;
 };
 
 Result<ChosenTraining> choose_training(const ChooseOptions& options);

@@ -299,6 +299,28 @@ Status choose_form(SeriesForm& form, const SeriesValues& series, std::int64_t le
   return {};
 }
 
+// The line through the last kMaxFitted of the first rows: weights of the inputs as they are, and
+// what it adds to them.
+std::vector<double> line_of(const std::vector<float>& x, const std::vector<float>& y,
+                            std::size_t rows) {
+  const std::size_t width = x.size() / y.size(), begin = rows - std::min<std::size_t>(rows, kMaxFitted);
+  const auto part = [&](const std::vector<float>& of, std::size_t values) {
+    const auto at = [&](std::size_t row) {
+      return of.begin() + static_cast<std::ptrdiff_t>(row * values);
+    };
+    return std::vector<float>(at(begin), at(rows));
+  };
+  const Line line = fit(part(x, width), part(y, 1));
+  std::vector<double> weights;
+  double offset = line.offset;
+  for (std::size_t c = 0; c < line.weight.size(); ++c) {
+    weights.push_back(line.weight[c] * line.scale[c]);
+    offset -= weights[c] * line.mean[c];
+  }
+  weights.push_back(offset);
+  return weights;
+}
+
 // Keeps the last values, from which forecasts go on.
 void end_at(SeriesForm& form, const SeriesValues& series) {
   form.end = series.begin + static_cast<std::int64_t>(series.values.size());
@@ -328,6 +350,7 @@ Status plan_series(ChosenTraining& t, const ChooseOptions& options, const Series
     (places[i] < learned ? before : after).push_back(static_cast<std::int64_t>(i));
   if (before.empty() || after.empty())
     return bad(options.data, "is too short to be learned as a series");
+  if (options.network.empty()) t.line = line_of(x, y, before.size());
   LOOM_ASSIGN(t.whole, ArrayData::create(std::move(x), form.width(), std::move(y), 1));
   t.split.learned = std::make_unique<Subset>(*t.whole, before);
   t.split.held_back = std::make_unique<Subset>(*t.whole, after);

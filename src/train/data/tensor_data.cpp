@@ -89,9 +89,9 @@ Subset::Subset(const DataSource& whole, std::vector<std::int64_t> samples)
 
 namespace {
 
-// The class of each sample, below 0 where it does not count; empty where samples have no class of
-// their own.
-std::vector<std::int32_t> sample_classes(const DataSource& data) {
+// The class of each sample, -1 where it does not count; empty where samples have no class of their
+// own.
+std::vector<std::int32_t> sample_classes(const DataSource& data, std::int64_t ignore) {
   const DataSource::Form form = data.form();
   std::vector<std::int32_t> classes;
   // Ids without steps are texts, whose rows have classes.
@@ -100,7 +100,7 @@ std::vector<std::int32_t> sample_classes(const DataSource& data) {
   for (std::int64_t s = 0; s < data.samples(); ++s) {
     batch.clear();
     data.append(s, batch);
-    classes.push_back(std::max(batch.classes[0], -1));
+    classes.push_back(batch.classes[0] == ignore ? -1 : std::max(batch.classes[0], -1));
   }
   return classes;
 }
@@ -154,11 +154,12 @@ Result<Split> stratified(const DataSource& whole, const std::vector<std::int32_t
 
 }  // namespace
 
-Result<Split> split(const DataSource& whole, double share, std::uint64_t seed) {
+Result<Split> split(const DataSource& whole, double share, std::uint64_t seed,
+                    std::int64_t ignore) {
   const std::int64_t n = whole.samples();
   if (n < 2) return Status(Code::invalid_argument, "data: one sample is not enough to hold some back");
   const std::int64_t held = std::clamp<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(n) + 0.5), 1, n - 1);
-  const std::vector<std::int32_t> classes = sample_classes(whole);
+  const std::vector<std::int32_t> classes = sample_classes(whole, ignore);
   if (!classes.empty()) return stratified(whole, classes, held, seed);
   return Split{std::make_unique<Subset>(whole, held, n - held, seed), std::make_unique<Subset>(whole, 0, held, seed)};
 }

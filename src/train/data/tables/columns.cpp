@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "base/escape.h"
@@ -113,6 +114,90 @@ bool are_dates(const Table& table, std::size_t column, Column& form,
   return dates && !ambiguous;
 }
 
+// Cells that are no numbers and occur in no row below; some may be empty, not all.
+bool is_header(const std::vector<std::vector<std::string>>& rows) {
+  bool named = false;
+  for (std::size_t c = 0; c < rows[0].size(); ++c) {
+    const std::string& cell = rows[0][c];
+    double v = 0;
+    if (parse_written(cell, '.', &v) || parse_written(cell, ',', &v)) return false;
+    if (trimmed(cell).empty()) continue;
+    named = true;
+    for (std::size_t r = 1; r < rows.size(); ++r)
+      if (rows[r][c] == cell) return false;
+  }
+  return named;
+}
+
+// 0, 1, 2, ... below no name: the numbers of the rows, as pandas writes them.
+bool are_row_numbers(const Table& table, std::size_t column) {
+  if (!table.names[column].starts_with("Unnamed: ")) return false;
+  double first = 0, v = 0;
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    if (!parse_number(table.rows[r][column], &v)) return false;
+    if (r == 0) first = v;
+    if (v != first + static_cast<double>(r)) return false;
+  }
+  return true;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower;
+  for (const char c : text) lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c | 32 : c);
+  return lower;
+}
+
+// The classes: texts in their order, or numbers in theirs, each in the first way it is written.
+std::vector<std::string> labels_of(const std::set<std::string>& words, bool numbers, char decimal) {
+  std::vector<std::string> labels(words.begin(), words.end());
+  if (!numbers) return labels;
+  const auto value = [&](const std::string& text) {
+    double v = 0;
+    (void)parse_value(text, decimal, &v);
+    return v;
+  };
+  std::stable_sort(labels.begin(), labels.end(), [&](const std::string& a, const std::string& b) {
+    return value(a) < value(b);
+  });
+  const auto same = [&](const std::string& a, const std::string& b) { return value(a) == value(b); };
+  labels.erase(std::unique(labels.begin(), labels.end(), same), labels.end());
+  return labels;
+}
+
+// A note where classes are told apart by the case of their letters alone.
+void note_case(const Column& target, const std::vector<std::string>& labels,
+               std::vector<std::string>& notes) {
+  std::map<std::string, std::string> seen;
+  for (const std::string& label : labels) {
+    const auto [at, fresh] = seen.emplace(lower_case(label), label);
+    if (fresh) continue;
+    notes.push_back("column " + quoted(target.name) + ": " + quoted(at->second) + " and " +
+                    quoted(label) + " are two classes: write them alike if they are one");
+    return;
+  }
+}
+
+// What the target is, of which `words` are the different texts.
+Status look_at_target(TableForm& form, const Column& column, const Numbers& found,
+                      const std::set<std::string>& words, const std::string& task,
+                      std::vector<std::string>& notes) {
+  const bool numbers = found.few_others();
+  const std::string target = "the target " + quoted(column.name);
+  const auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+  form.classes = task.empty() ? !numbers || (found.integers && words.size() <= kMostIntegerClasses)
+                              : task == "classes";
+  if (!form.classes && !numbers) return bad(target + " holds texts, no numbers");
+  if (words.empty()) return bad(target + " is empty");
+  if (form.classes) form.labels = labels_of(words, numbers, column.decimal);
+  if (words.size() < 2 || (form.classes && form.labels.size() < 2))
+    return bad(target + " is the same in every row");
+  if (form.classes && words.size() > kMostLabels)
+    return bad(target + " has more than " + std::to_string(kMostLabels) +
+               " different texts: name another column with --target");
+  note_case(column, form.labels, notes);
+  return {};
+}
+
 }  // namespace
 
 std::optional<char> decimal_of(const Table& table, std::size_t column) {
@@ -123,7 +208,9 @@ std::optional<char> decimal_of(const Table& table, std::size_t column) {
 
 bool is_missing(std::string_view cell) {
   const std::string_view t = trimmed(cell);
-  return t.empty() || t == "NA" || t == "N/A" || t == "NaN" || t == "nan" || t == "null" || t == "NULL" || t == "None" || t == "?";
+  constexpr std::string_view kWords[] = {"NA",   "N/A",  "n/a",  "NaN", "nan", "-NaN", "-nan", "null",
+                                         "NULL", "None", "<NA>", "#NA", "#N/A", "?"};
+  return t.empty() || std::find(std::begin(kWords), std::end(kWords), t) != std::end(kWords);
 }
 
 bool Column::knows(std::string_view cell, double* value) const {
@@ -160,7 +247,15 @@ void TableForm::encode(const std::vector<std::string>& cells, const std::vector<
 }
 
 std::int32_t TableForm::class_of(std::string_view cell) const {
-  const auto found = std::find(labels.begin(), labels.end(), trimmed(cell));
+  auto found = std::find(labels.begin(), labels.end(), trimmed(cell));
+  const Column* column = target < 0 ? nullptr : &columns[static_cast<std::size_t>(target)];
+  double v = 0, w = 0;
+  // Numbers are one class however they are written: 1, 1.0, 01.
+  if (found == labels.end() && column && column->kind == Column::Kind::number &&
+      parse_value(cell, column->decimal, &v))
+    found = std::find_if(labels.begin(), labels.end(), [&](const std::string& label) {
+      return parse_value(label, column->decimal, &w) && w == v;
+    });
   return found == labels.end() ? -1 : static_cast<std::int32_t>(found - labels.begin());
 }
 
@@ -234,7 +329,7 @@ Result<TableForm> TableForm::from_json(const Json& json) {
 Result<Table> read_cells(std::string_view text, const std::string& name) {
   const std::string_view first = text.substr(0, text.find('\n'));
   char separator = ',';
-  for (const char c : {';', '\t'})
+  for (const char c : {';', '\t', '|'})
     if (std::count(first.begin(), first.end(), c) > std::count(first.begin(), first.end(), separator)) separator = c;
   CsvReader reader(text, separator, name);
   Table table;
@@ -248,13 +343,18 @@ Result<Table> read_cells(std::string_view text, const std::string& name) {
   }
   if (table.rows.empty()) return Status(Code::invalid_argument, name + ": no rows");
   const std::vector<std::string>& top = table.rows[0];
-  table.header = std::all_of(top.begin(), top.end(), [](const std::string& cell) {
-    double v;
-    return !parse_written(cell, '.', &v) && !parse_written(cell, ',', &v) && !trimmed(cell).empty();
-  });
-  for (std::size_t r = 1; r < table.rows.size() && table.header; ++r)
-    for (std::size_t c = 0; c < top.size(); ++c) table.header = table.header && table.rows[r][c] != top[c];
-  for (std::size_t c = 0; c < top.size(); ++c) table.names.push_back(table.header ? std::string(trimmed(top[c])) : std::to_string(c));
+  table.header = is_header(table.rows);
+  for (std::size_t c = 0; c < top.size(); ++c) {
+    std::string column(trimmed(top[c]));
+    // As pandas calls a column without a name, which its own row numbers have.
+    if (column.empty()) column = "Unnamed: " + std::to_string(c);
+    table.names.push_back(table.header ? std::move(column) : std::to_string(c));
+  }
+  std::set<std::string_view> once;
+  for (const std::string& column : table.names)
+    if (!once.insert(column).second)
+      return Status(Code::invalid_argument,
+                    name + ": two columns are called " + quoted(column) + ": rename one of them");
   if (table.header) table.rows.erase(table.rows.begin());
   if (table.rows.empty()) return Status(Code::invalid_argument, name + ": a header and no rows");
   return table;
@@ -298,29 +398,10 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
     }
     column.kind = numbers ? Column::Kind::number : dates ? Column::Kind::date : Column::Kind::words;
     if (is_target) {
-      form.classes = task.empty()
-                         ? !numbers || (found.integers && words.size() <= kMostIntegerClasses)
-                         : task == "classes";
-      if (!form.classes && !numbers)
-        return bad("the target " + quoted(column.name) + " holds texts, no numbers");
-      if (words.empty()) return bad("the target " + quoted(column.name) + " is empty");
-      if (form.classes) {
-        if (words.size() < 2)
-          return bad("the target " + quoted(column.name) + " is the same in every row");
-        if (words.size() > kMostLabels)
-          return bad("the target " + quoted(column.name) + " has more than " +
-                     std::to_string(kMostLabels) +
-                     " different texts: name another column with --target");
-        form.labels.assign(words.begin(), words.end());
-        if (numbers)
-          std::stable_sort(form.labels.begin(), form.labels.end(),
-                           [&](const std::string& a, const std::string& b) {
-                             double x = 0, y = 0;
-                             (void)parse_value(a, column.decimal, &x),
-                                 (void)parse_value(b, column.decimal, &y);
-                             return x < y;
-                           });
-      }
+      LOOM_TRY(look_at_target(form, column, found, words, task, notes).at(name));
+    } else if (are_row_numbers(table, c)) {
+      column.kind = Column::Kind::unused;
+      notes.push_back("left out: " + quoted(column.name) + ", the numbers of the rows");
     } else if (words.size() < 2) {
       column.kind = Column::Kind::unused;
       notes.push_back("left out: " + quoted(column.name) + ", the same in every row");
@@ -337,6 +418,10 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
     }
     form.columns.push_back(std::move(column));
   }
+  if (table.names.size() == 1)
+    return bad("has one column, " + quoted(table.names[0]) +
+               ": a target and what it is learned from are two; cells are parted by a comma, a "
+               "semicolon, a tab or |");
   if (form.width() == 0) return bad("no column is left to learn from");
   return form;
 }

@@ -284,6 +284,39 @@ Result<SeriesJudgment> judge_series(SeriesForm& form, const SeriesValues& series
   return judgment;
 }
 
+Status continue_after(SeriesForm& form, std::span<const double> history, std::string_view last) {
+  const auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+  const std::string example = quoted(form.steps.at(form.end - 1).text());
+  if (history.empty() && last.empty()) return {};
+  if (history.empty()) return bad("last: is the date of a history's last value: give the history");
+  if (last.empty())
+    return bad("history: give the date of its last value, too, as last: " + example +
+               ", say, where the values of training end");
+  Moment moment;
+  if (!parse_moment(last, form.order, &moment) && !parse_moment(last, DateOrder::ymd, &moment))
+    return bad("last: " + quoted(last) + " is no date, as " + example + " is one");
+  const std::int64_t units = form.steps.units(moment) - form.steps.first,
+                     place = units / form.steps.count;
+  const Moment there = form.steps.at(place);
+  if (moment.precision < form.steps.precision || there.days() != moment.days() ||
+      there.second != moment.second)
+    return bad("last: " + quoted(last) + " is none of the " + form.steps.text() + " from " +
+               form.steps.at(0).text() + " on that the network learned, as " + example + " is one");
+  const auto before = static_cast<std::size_t>(form.before());
+  if (history.size() < before)
+    return bad("history: has " + std::to_string(history.size()) +
+               " values, a forecast looks back on " + std::to_string(before));
+  for (std::size_t i = history.size() - before; i < history.size(); ++i)
+    if (!(history[i] - history[i] == 0) || (form.logarithm && !(history[i] > 0)))
+      return bad("history[" + std::to_string(i) + "] is " +
+                 (history[i] - history[i] == 0
+                      ? "not above 0, and the network learned logarithms"
+                      : "not finite: fill in what is missing"));
+  form.history.assign(history.end() - static_cast<std::ptrdiff_t>(before), history.end());
+  form.end = place + 1;
+  return {};
+}
+
 Result<std::vector<Forecast>> forecast(const SeriesForm& form, std::int64_t horizon,
                                        const SeriesNetwork& network) {
   if (horizon < 1 || horizon > kMaxForecasts)
