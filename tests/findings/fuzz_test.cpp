@@ -7,9 +7,19 @@
 
 #include <loom/loom.h>
 #include "base/json.h"
+#include "findings/child.h"
+#include "text/pattern/pattern.h"
 
 namespace loom {
 namespace {
+
+using test::in_child;
+
+std::string repeated(const std::string& item, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += item;
+  return text;
+}
 
 TEST(Findings, Fuzz_AWeightThatIsNoNumberIsNamed) {
   EXPECT_EQ(format_double(__builtin_nan("")), "nan");
@@ -30,6 +40,45 @@ TEST(Findings, Fuzz_AWeightThatIsNoNumberIsNamed) {
     EXPECT_NE(std::strstr(error.message, part), nullptr) << error.message;
   }
   EXPECT_EQ(loom_release(plain, nullptr), LOOM_OK);
+}
+
+// Whether it is refused as too large.
+bool pattern_refused(const std::string& expression, std::string& text) {
+  text = text::Pattern::compile(expression).status().to_string();
+  return text.find("too large") != std::string::npos;
+}
+
+TEST(Findings, Fuzz_PatternsOfManyClassesTakeTimeLinearInTheirLength) {
+  const std::string refused[] = {
+      "[" + repeated("\\W", 32000) + "]",  // found: each was united with all before it
+      repeated("\\W|", 20000),
+      repeated("\\s", 32000),
+      "(?!" + repeated("\\W|", 20000) + "a)",
+      "[\\W" + repeated("&&[^a]", 10000) + "]",
+      "(?i)" + repeated("a", 60000),
+      "(?i)[a" + repeated("&&a", 20000) + "]",
+      "(?:" + repeated("(?:(?!a)|(?!b)|(?!c)|(?!d)|(?!e))", 240) + "(?:x" + repeated("|x", 29) +
+          "))*",
+  };
+  for (const std::string& expression : refused)
+    LOOM_EXPECT_BOUNDED(
+        in_child([&](std::string& text) { return pattern_refused(expression, text); },
+                 {.seconds = 20}),
+        0.25, 64);
+  // Long classes of single characters are taken, and quickly.
+  LOOM_EXPECT_BOUNDED(in_child(
+                          [](std::string& text) {
+                            std::string e = "(?i)[\\W";
+                            for (int i = 0; i < 16000; ++i) e += {'\\', 'x', '4', '1'};
+                            const auto pattern = text::Pattern::compile(e + "]");
+                            text = pattern.status().to_string();
+                            text::Pattern::Scratch scratch;
+                            std::vector<text::Span> spans;
+                            if (pattern.ok()) pattern->find_all("aAb.", spans, scratch);
+                            return spans.size() == 3;
+                          },
+                          {.seconds = 20}),
+                      0.25, 64);
 }
 
 }  // namespace
