@@ -8,6 +8,7 @@
 #include <loom/loom.h>
 #include "base/json.h"
 #include "findings/child.h"
+#include "text/jinja/jinja.h"
 #include "text/pattern/pattern.h"
 
 namespace loom {
@@ -79,6 +80,39 @@ TEST(Findings, Fuzz_PatternsOfManyClassesTakeTimeLinearInTheirLength) {
                           },
                           {.seconds = 20}),
                       0.25, 64);
+}
+
+TEST(Findings, Fuzz_EveryStepOfATemplateIsCounted) {
+  std::string dict = "{";
+  for (int i = 0; i < 3000; ++i) dict += "'k" + std::to_string(i) + "':1,";
+  std::string variables;
+  for (int i = 0; i < 3000; ++i) variables += "{% set v" + std::to_string(i) + " = 1 %}";
+  const std::string loop = "{% for i in range(1000000) %}", end = "{% endfor %}";
+  const std::string doubled =
+      "{% set ns = namespace(x=' ') %}{% for i in range(18) %}{% set ns.x = ns.x + ns.x %}" + end;
+  const std::string templates[] = {
+      // Found: rounds of loops in loops, and what each of them writes.
+      repeated("{% for m in range(9) %}", 9) + "{{ loop | tojson }}" + repeated(end, 9),
+      "{% set d = " + dict + "} %}" + loop + "{% if d.z %}{% endif %}" + end,
+      variables + loop + "{% if none_of_them %}{% endif %}" + end,
+      "{% set a = range(500000) | list %}{% set b = [" + repeated("a,", 5000) + "] %}",
+      doubled + loop + "{% if ns.x.strip() %}{% endif %}" + end,
+      doubled + loop + "{% if ns.x < ns.x %}{% endif %}" + end,
+      doubled + loop + "{% if [] | join(ns.x) %}{% endif %}" + end,
+      doubled + "{% set b = [" + repeated("ns.x,", 5000) + "] | tojson %}",
+      doubled + repeated("{% for c in ns.x %}" + end, 100),
+  };
+  for (const std::string& source : templates)
+    LOOM_EXPECT_BOUNDED(in_child(
+                            [&](std::string& text) {
+                              const auto parsed = jinja::Template::parse(source);
+                              if (!parsed.ok()) return text = parsed.status().to_string(), false;
+                              const Status status = parsed->render({}).status();
+                              text = status.to_string() + source.substr(0, 200);
+                              return status.code() == Code::out_of_range;
+                            },
+                            {.seconds = 20}),
+                        1.0, 400);
 }
 
 }  // namespace
