@@ -8,6 +8,8 @@
 #include <loom/loom.h>
 #include "base/json.h"
 #include "findings/child.h"
+#include "formats/onnx/test_protobuf.h"
+#include "onnx/import.h"
 #include "text/jinja/jinja.h"
 #include "text/pattern/pattern.h"
 
@@ -113,6 +115,81 @@ TEST(Findings, Fuzz_EveryStepOfATemplateIsCounted) {
                             },
                             {.seconds = 20}),
                         1.0, 400);
+}
+
+std::string scalar(const std::string& name, std::int64_t value) {
+  return test::pb_tensor(name, 7, {}, test::pb_bytes(9, test::le(value)));
+}
+std::string real(const std::string& name, float value) {
+  return test::pb_tensor(name, 1, {}, test::pb_bytes(9, test::le(value)));
+}
+Result<onnx::Model> read(const std::string& bytes) {
+  const auto b = as_bytes(bytes);
+  return onnx::read_model(source_from_bytes({b.begin(), b.end()}, "small.onnx"));
+}
+
+TEST(Findings, Fuzz_SlowConstantsAreJustifiedByTheirFile) {
+  using namespace test;
+  const auto mel = [](std::int64_t bands) {
+    return pb_model(pb_graph({pb_node("MelWeightMatrix", {"n", "l", "r", "a", "b"}, {"y"})}, {},
+                             {pb_value("y", 1, {})},
+                             {scalar("n", bands), scalar("l", 64), scalar("r", 8000),
+                              real("a", 0.0f), real("b", 4000.0f)}),
+                    18);
+  };
+  const auto window = [](std::int64_t size) {
+    return pb_model(pb_graph({pb_node("HannWindow", {"n"}, {"y"})}, {}, {pb_value("y", 1, {})},
+                             {scalar("n", size)}),
+                    18);
+  };
+  std::vector<std::string> sums;
+  sums.push_back(pb_node("ConstantOfShape", {"n"}, {"x"}));
+  for (int i = 0; i < 2000; ++i)
+    sums.push_back(pb_node("ReduceSum", {"x"}, {"y" + std::to_string(i)}));
+  const std::string reduced =
+      pb_model(pb_graph(sums, {}, {pb_value("y0", 1, {})},
+                        {pb_tensor("n", 7, {1}, pb_bytes(9, le(std::int64_t{1} << 21)))}),
+               18);
+  const std::pair<std::string, const char*> kCases[] = {
+      {mel(1 << 24), "num_mel_bins is [16777216], expected a number from 1 to 4096"},
+      {window(1 << 22), "not mapped"},
+      {reduced, ""}};
+  for (const auto& [bytes, part] : kCases)
+    LOOM_EXPECT_BOUNDED(in_child(
+                            [&, part = part](std::string& text) {
+                              const auto model = read(bytes);
+                              if (!model.ok()) return text = model.status().to_string(), false;
+                              text = onnx::import_graph(*model).status().to_string();
+                              return text.find(part) != std::string::npos;
+                            },
+                            {.seconds = 30}),
+                        1.0, 256);
+  for (const std::string& bytes : {mel(128), window(4096)}) {
+    const auto model = read(bytes);
+    ASSERT_TRUE(model.ok()) << model.status().to_string();
+    const auto plan = onnx::infer(*model, {});
+    ASSERT_TRUE(plan.ok()) << plan.status().to_string();
+    EXPECT_TRUE(plan->at(plan->outputs.at(0))->constant());
+  }
+}
+
+TEST(Findings, Fuzz_AnInputThatTakesThePlaceOfItsInitializerIsAnInput) {
+  using namespace test;
+  const auto model =
+      read(pb_model(pb_graph({pb_node("Transpose", {"x"}, {"y"})}, {pb_value("x", 1, {2, 3})},
+                             {pb_value("y", 1, {})},
+                             {pb_tensor("x", 1, {2, 3}, pb_bytes(9, std::string(24, '\0')))}),
+                    18));
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  const auto graph = onnx::import_graph(*model, {{"x", {2, 3}, nullptr}});
+  ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+  ASSERT_EQ(graph->inputs.size(), 1u);
+  EXPECT_EQ(graph->inputs[0].name, "x");
+  EXPECT_EQ(graph->outputs.at(0).dims, (onnx::Dims{3, 2}));
+  // Without one the initializer stays.
+  const auto plan = onnx::infer(*model, {});
+  ASSERT_TRUE(plan.ok()) << plan.status().to_string();
+  EXPECT_TRUE(plan->inputs.empty());
 }
 
 }  // namespace
