@@ -12,8 +12,7 @@ constexpr int kMaxDepth = 64;
 constexpr std::uint32_t kMaxRepeat = 1000;
 constexpr std::size_t kMaxPatternBytes = 1 << 16;
 // Ranges that sets are put together from and sets that are compared, of the whole pattern. Two
-// bytes
-// (\W) ask for 800 ranges, and their tables are read anew for each class.
+// bytes (\W) ask for 800 ranges, and their tables are read anew for each class.
 constexpr std::size_t kMaxWork = 1 << 19, kWorkOfClass = 1024, kWorkOfFolding = 64;
 
 class Parser {
@@ -300,7 +299,7 @@ class Parser {
   Result<CharSet> bracket(int depth) {
     if (depth > kMaxDepth) return refuse("classes nested deeper than 64");
     const bool negated = take("^");
-    // Of the part up to the next &&, put in order at its end; only letters have case variants.
+    // Of the part up to the next &&, put in order at its end. (?i) folds `letters` alone, no classes.
     CharSet all, set, letters;
     bool intersecting = false, first = true;
     const auto close_part = [&] {
