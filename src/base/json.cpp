@@ -365,7 +365,9 @@ void dump_value(std::string* out, const Json& v, int indent, int level) {
     case Json::Type::null: *out += "null"; break;
     case Json::Type::boolean: *out += v.as_bool() ? "true" : "false"; break;
     case Json::Type::integer: *out += std::to_string(v.as_integer()); break;
-    case Json::Type::real: *out += format_double(v.as_number()); break;
+    case Json::Type::real:  // JSON has no text for NaN and infinity
+      *out += v.as_number() - v.as_number() == 0 ? format_double(v.as_number()) : "null";
+      break;
     case Json::Type::string: dump_string(out, v.as_string()); break;
     case Json::Type::array: {
       out->push_back('[');

@@ -97,9 +97,9 @@ class Json {
 
 // Correctly rounded decimal to double (round to nearest even). The whole text must be a JSON number; false otherwise or on overflow.
 bool parse_double(std::string_view text, double* out);
-// Shortest text that parse_double reads back to the same bits. Not for NaN or infinity.
+// Shortest text that parse_double reads back to the same bits; "nan", "inf" or "-inf" otherwise.
 std::string format_double(double value);
-// The same text without the standard library's conversions, which some targets lack; slow.
+// The same of finite numbers without std::to_chars, which some targets lack; slow.
 std::string format_double_portable(double value);
 
 }  // namespace loom

@@ -235,6 +235,8 @@ std::string format_double_portable(double value) {
 }
 
 std::string format_double(double value) {
+  // Messages show what a user gave, whatever it is; neither text is JSON.
+  if (!(value - value == 0)) return value != value ? "nan" : value < 0 ? "-inf" : "inf";
 #if defined(__cpp_lib_to_chars)
   if (is_plain(value)) {
     // "d.ddde-05": thirty times as fast as the code above.

@@ -271,6 +271,11 @@ def seeds():
         b"{% set x %}{{ strftime_now('%d %B %Y') }}{% endset %}{{ x[2:-1:1] }}"
         b"{% for k, v in {'a': 1, 'b': [2, none]}.items() %}{{ k }}{{ v is iterable }}{% endfor %}"
         b"{{ range(3) | join(', ') }}{{ ('x' in 'xyz') and (1 not in [2]) or -1 // 2 }}")
+    # What campaigns found: much work of few bytes.
+    yield "template", (b"{% for m in messages %}{{ m | tojson }}" * 9) + b"{% endfor %}" * 9
+    yield "onnx", onnx_model(pb(
+        (1, onnx_node("Transpose", ["x"], ["y"])), (5, onnx_tensor("x", 1, [2, 3], (9, bytes(24)))),
+        (11, onnx_value("x", 1, [2, 3])), (12, onnx_value("y", 1, []))))
     for seed in range(12):
         yield "abi", random.Random(seed).randbytes(3000)
 
@@ -337,7 +342,8 @@ def kept_seeds():
     tokenizer = (tests / "cases/data/tiny.tokenizer.json").read_bytes()
     if len(tokenizer) < 65000:
         yield "tokenizer", b"\0" + struct.pack("<H", len(tokenizer)) + tokenizer + b" Once upon a time, \xc3\xa4"
-    for pattern in (rb"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+(?!\S)", rb"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+"):
+    for pattern in (rb"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+(?!\S)", rb"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+",
+                    b"[" + rb"\W(a" * 600 + b"]"):
         yield "tokenizer", b"\2" + struct.pack("<H", len(pattern)) + pattern + b"It's 1234 o'clock\n\n  in \xe6\x97\xa5"
     for path in sorted(tests.glob("golden/onnx/*.onnx")):
         if path.stat().st_size < 65536:

@@ -16,6 +16,8 @@ enum Trait : unsigned {
   kSettings = 1 << 7,         // inputs behind the first are settings: constants may be empty
   kFirstIsSetting = 1 << 8,   // the first as well
   kMayBeEmpty = 1 << 9,       // all inputs may be without elements
+  kReadsAll = 1 << 10,        // folding reads more elements than it makes
+  kSlow = 1 << 11,            // folding takes exact functions for each element
 };
 // Input i may be without elements.
 constexpr unsigned empty_input(unsigned i) { return 1u << (16 + i); }

@@ -20,7 +20,7 @@ Value Machine::evaluate(int number) {
   if (number < 0) return piped_;
   const Node& node = nodes_[static_cast<std::size_t>(number)];
   line_ = node.line;
-  spend(1);
+  spend(kWorkOfNode);
   if (++depth_ > kMaxNesting) fail("macros or expressions too deep", Code::out_of_range);
   Value out;
   switch (node.op) {
@@ -92,6 +92,7 @@ Value Machine::parts(const Node& node) {
     const Value key = evaluate(node.kids[i]);
     if (key.kind > Kind::string || key.is(Kind::undefined))
       return fail({"a dict with ", kind_name(key), " as a key"});
+    spend(i / 16);
     dict.set(key, evaluate(node.kids[i + 1]));
   }
   check_nesting(dict);
@@ -102,7 +103,7 @@ Value Machine::attribute(const Value& object, const std::string& name) {
   if (object.is(Kind::undefined) && status_.ok())
     return fail({"reads '", name, "' of a value that is not there"}, Code::invalid_argument);
   if (!object.has_keys()) return {};
-  const Value* found = object.find(decode(name));
+  const Value* found = member(object, decode(name));
   // Python finds the method of a dict first.
   for (const std::string_view method : {"items", "keys", "values", "get", "pop", "copy", "update"})
     if (object.is(Kind::dict) && name == method)
@@ -115,7 +116,7 @@ Value Machine::item(const Value& object, const Value& key) {
   if (object.generator() || object.is(Kind::undefined) || object.is(Kind::none))
     return fail({"reads an item of ", kind_name(object)}, Code::invalid_argument);
   if (object.has_keys()) {
-    const Value* found = object.find(key);
+    const Value* found = member(object, key);
     return found ? *found : Value();
   }
   if (!is_number(key) || !(object.is(Kind::list) || object.is(Kind::string))) return {};
@@ -200,8 +201,10 @@ Value Machine::comparison(const Node& node) {
   if (op == "==") return same(a, b);
   if (op == "!=") return !same(a, b);
   std::int64_t order = 0;
-  if (a.is(Kind::string) && b.is(Kind::string)) order = compare(a.text(), b.text());
-  else if (is_number(a) && is_number(b)) order = a.number < b.number ? -1 : a.number > b.number;
+  if (a.is(Kind::string) && b.is(Kind::string)) {
+    spend_on(a.text());
+    order = compare(a.text(), b.text());
+  } else if (is_number(a) && is_number(b)) order = a.number < b.number ? -1 : a.number > b.number;
   else
     return fail({kind_name(a), " ", op, " ", kind_name(b)},
                 Code::invalid_argument);
@@ -214,7 +217,7 @@ bool Machine::contains(const Value& container, const Value& value) {
     spend(container.text().size());
     return search(container.text(), value.text()) != Text::npos;
   }
-  if (container.is(Kind::dict)) return container.find(value) != nullptr;
+  if (container.is(Kind::dict)) return member(container, value) != nullptr;
   if (container.is(Kind::list)) {
     spend(container.items().size());
     return std::any_of(container.items().begin(), container.items().end(),
@@ -228,6 +231,7 @@ bool Machine::contains(const Value& container, const Value& value) {
 
 Machine::Arguments Machine::arguments(const Node& node, std::string_view kind,
                                       std::string_view name, std::string_view of) {
+  spend(kWorkOfCall);
   Arguments out{kind, name, of, {}, {}};
   for (std::size_t i = 1; i < node.kids.size(); ++i) out.values.push_back(evaluate(node.kids[i]));
   out.names = node.names;

@@ -103,8 +103,10 @@ Value Machine::list_filter(const std::string& name, const Value& value, const Ar
     if (!take(a, 0, 0, "attribute")) return {};
     if (!key || !key->is(Kind::string)) return refuse(a, " without an attribute");
     std::vector<Value> out;
-    for (const Value& item : iterate(truth(value) ? value : Value()))
+    for (const Value& item : iterate(truth(value) ? value : Value())) {
+      spend(kWorkOfNode);
       out.push_back(this->item(item, *key));
+    }
     return generator(std::move(out));
   }
   if (!take(a, 0, 0)) return {};
@@ -138,6 +140,7 @@ Value Machine::sorted(const Value& pairs) {
       return fail({"an order of ", kind_name(key)});
     for (; at > 0; --at) {
       const bool text = key.is(Kind::string);
+      if (text) spend_on(key.text());
       if (text ? compare(keys[at - 1].text(), key.text()) <= 0 : keys[at - 1].number <= key.number)
         break;
       spend(10);
@@ -160,6 +163,7 @@ Value Machine::select(const std::string& name, const Value& value, const Argumen
   const std::span<const Value> rest = std::span(a.values).subspan(by_attribute);
   std::vector<Value> out;
   for (const Value& item : iterate(truth(value) ? value : Value())) {
+    spend(kWorkOfNode);
     const Value v = by_attribute ? this->item(item, a.values[0]) : item;
     const bool holds = rest.empty() ? truth(v) : test(encode(rest[0].text()), v, rest.subspan(1));
     if (holds == wanted) out.push_back(item);
@@ -225,6 +229,7 @@ Value Machine::method(const Node& node) {
 }
 
 Value Machine::text_method(const std::string& name, const Text& text, const Arguments& a) {
+  spend_on(text);
   const bool bare = one_of(name, {"lower", "upper", "title", "capitalize"});
   const bool strips = one_of(name, {"strip", "lstrip", "rstrip"});
   const bool ends = one_of(name, {"startswith", "endswith"});
@@ -274,7 +279,7 @@ Value Machine::split(const Text& text, const Arguments& a) {
 Value Machine::dict_method(const std::string& name, const Value& dict, const Arguments& a) {
   if (name == "get") {
     if (!take(a, 1, 2)) return {};
-    const Value* found = dict.find(a.values[0]);
+    const Value* found = member(dict, a.values[0]);
     return found ? *found : a.values.size() == 2 ? a.values[1] : Value(Kind::none);
   }
   if (!one_of(name, {"items", "keys", "values"})) return refuse(a, {});
@@ -289,7 +294,8 @@ Value Machine::dict_method(const std::string& name, const Value& dict, const Arg
 
 // As json.dumps with ensure_ascii=False.
 void Machine::to_json(const Value& value, Text& out) {
-  spend(1);
+  spend(value.is(Kind::string) ? 1 + value.text().size() : 1);
+  if (!status_.ok()) return;  // one long string may stand in a list many times
   if (value.is(Kind::none)) out += U"null";
   else if (value.is(Kind::boolean)) out += value.number ? U"true" : U"false";
   else if (value.is(Kind::integer)) out += decode(std::to_string(value.number));

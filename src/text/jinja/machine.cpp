@@ -5,9 +5,12 @@
 namespace loom::jinja {
 namespace {
 
-// Steps, characters written, and characters kept, of a short conversation.
+// Steps, characters written, and characters kept, of a short conversation. A unit takes some 10 to
+// 100 ns, whatever the template spends it on.
 constexpr std::size_t kWork = std::size_t{1} << 23;
 constexpr std::size_t kWorkPerCharacter = 64;
+constexpr std::size_t kWorkOfRound = 64;  // of a loop, which has names of its own
+constexpr std::size_t kWorkOfItem = 16;   // a character that becomes a string
 
 std::size_t size_of(const Value& value) {
   if (value.is(Value::Kind::string)) return value.text().size();
@@ -65,6 +68,12 @@ void Machine::spend(std::size_t work) {
                            Code::out_of_range);
 }
 
+// Dicts are lists of pairs, and short.
+const Value* Machine::member(const Value& dict, const Value& key) {
+  spend(dict.keys().size() / 8);
+  return dict.find(key);
+}
+
 bool Machine::same(const Value& a, const Value& b) {
   std::size_t work = 0;
   const bool out = equal(a, b, &work);
@@ -86,14 +95,14 @@ void Machine::execute(int number) {
   if (number < 0 || !status_.ok() || leave_ != Leave::no) return;
   const Node& node = nodes_[static_cast<std::size_t>(number)];
   line_ = node.line;
-  spend(1);
+  spend(kWorkOfNode);
   if (++depth_ > kMaxNesting) fail("macros or blocks too deep", Code::out_of_range);
   switch (node.op) {
     case Op::data:
       out_ += node.value.text();
       spend(node.value.text().size());
       break;
-    case Op::print: print(node); break;
+    case Op::print: write(evaluate(node.kids[0])); break;
     case Op::body:
       for (const int kid : node.kids) execute(kid);
       break;
@@ -101,9 +110,7 @@ void Machine::execute(int number) {
     case Op::for_each: for_each(node); break;
     case Op::set: assign(node, evaluate(node.kids[0])); break;
     case Op::set_block: assign(node, filtered(node.kids[1], captured(node.kids[0]))); break;
-    case Op::filter_block:
-      out_ += text_of(filtered(node.kids[1], captured(node.kids[0])));
-      break;
+    case Op::filter_block: write(filtered(node.kids[1], captured(node.kids[0]))); break;
     case Op::scope:
       frames_.push_back({false, {}});
       execute(node.kids[0]);
@@ -122,8 +129,8 @@ void Machine::execute(int number) {
   --depth_;
 }
 
-void Machine::print(const Node& node) {
-  const Text text = text_of(evaluate(node.kids[0]));
+void Machine::write(const Value& value) {
+  const Text text = text_of(value);
   spend(text.size());
   out_ += text;
 }
@@ -172,22 +179,25 @@ void Machine::for_each(const Node& node) {
 
 void Machine::iterate_over(const Node& node, const std::vector<Value>& items) {
   const auto size = static_cast<std::int64_t>(items.size());
+  std::vector<Value> names;
+  for (const char32_t* name :
+       {U"index", U"index0", U"first", U"last", U"length", U"revindex", U"revindex0"})
+    names.push_back(Text(name));
+  const Value previous = Text(U"previtem"), next = Text(U"nextitem");
   for (std::int64_t i = 0; i < size && status_.ok(); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    spend(10);
+    spend(kWorkOfRound);
     const Value loop(Kind::dict);
-    const auto set = [&](const char32_t* key, Value value) {
-      loop.set(Text(key), std::move(value));
+    loop.keys().reserve(9);
+    loop.items().reserve(9);
+    loop.keys() = names;
+    loop.items() = {i + 1, i, i == 0, i + 1 == size, size, size - i, size - i - 1};
+    const auto add = [&](const Value& key, const Value& value) {
+      loop.keys().push_back(key);
+      loop.items().push_back(value);
     };
-    set(U"index", i + 1);
-    set(U"index0", i);
-    set(U"first", i == 0);
-    set(U"last", i + 1 == size);
-    set(U"length", size);
-    set(U"revindex", size - i);
-    set(U"revindex0", size - i - 1);
-    if (i > 0) set(U"previtem", items[at - 1]);
-    if (i + 1 < size) set(U"nextitem", items[at + 1]);
+    if (i > 0) add(previous, items[at - 1]);
+    if (i + 1 < size) add(next, items[at + 1]);
     frames_.push_back({false, {{"loop", loop}}});
     if (bind(node, items[at])) execute(node.kids[1]);
     frames_.pop_back();
@@ -207,10 +217,12 @@ void Machine::assign(const Node& node, Value value) {
       return;
     }
     check_nesting(value);  // a namespace that held itself would never be given back
+    spend(space->keys().size() / 8);
     if (status_.ok()) space->set(decode(node.names[0]), std::move(value));
     return;
   }
   Variables& variables = frames_.back().variables;
+  spend(variables.size() / 8);
   for (auto& [name, old] : variables)
     if (name == node.name) {
       old = std::move(value);
@@ -234,8 +246,10 @@ Value Machine::filtered(int filters, Text text) {
 }
 
 Value* Machine::find(std::string_view name) {
+  spend(frames_.size() / 8);
   for (std::size_t i = frames_.size(); i-- > 0;) {
     Variables& variables = frames_[i].variables;
+    spend(variables.size() / 8);
     // What was set last hides what was set before it, such as a loop's own name.
     for (std::size_t k = variables.size(); k-- > 0;)
       if (variables[k].first == name) return &variables[k].second;
@@ -250,9 +264,11 @@ std::vector<Value> Machine::iterate(const Value& value) {
   if (value.generator()) value.object->used = true;
   if (value.is(Kind::list)) out = value.items();
   else if (value.is(Kind::dict)) out = value.keys();
-  else if (value.is(Kind::string))
-    for (const char32_t c : value.text()) out.push_back(Value(Text(1, c)));
-  else if (!value.is(Kind::undefined))
+  else if (value.is(Kind::string)) {
+    spend(kWorkOfItem * value.text().size());
+    for (std::size_t i = 0; i < value.text().size() && status_.ok(); ++i)
+      out.push_back(Value(Text(1, value.text()[i])));
+  } else if (!value.is(Kind::undefined))
     fail({"a loop over ", kind_name(value)}, Code::invalid_argument);
   spend(out.size());
   return out;
@@ -267,10 +283,11 @@ void Machine::check_nesting(const Value& value) {
     next.clear();
     for (const Value* v : level) {
       if (v->is(Kind::name_space)) fail("a namespace inside of another value");
-      if (v->is(Kind::list) || v->is(Kind::dict))
-        for (const Value& item : v->items()) next.push_back(&item);
+      if (!v->is(Kind::list) && !v->is(Kind::dict)) continue;
+      spend(v->items().size());
+      if (!status_.ok()) return;  // before a short list of one long list becomes many pointers
+      for (const Value& item : v->items()) next.push_back(&item);
     }
-    spend(next.size());
     level.swap(next);
   }
 }
@@ -306,7 +323,7 @@ Text Machine::text_of(const Value& value) {
     case Kind::none: return U"None";
     case Kind::boolean: return value.number ? U"True" : U"False";
     case Kind::integer: return decode(std::to_string(value.number));
-    case Kind::string: return value.text();
+    case Kind::string: spend_on(value.text()); return value.text();
     default: fail({"writes ", kind_name(value), " as text"});
   }
   return {};

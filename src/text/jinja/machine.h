@@ -20,6 +20,7 @@ class Machine {
  private:
   using Kind = Value::Kind;
   static constexpr int kMaxNesting = 150;  // of nodes in evaluation, macros included
+  static constexpr std::size_t kWorkOfNode = 8, kWorkOfCall = 16;
   struct Frame {
     bool opaque;  // a macro's: below it only the first frame is seen
     Variables variables;
@@ -36,7 +37,7 @@ class Machine {
 
   // Statements (machine.cpp)
   void execute(int node);
-  void print(const Node& node);
+  void write(const Value& value);
   void if_else(const Node& node);
   void for_each(const Node& node);
   void iterate_over(const Node& node, const std::vector<Value>& items);
@@ -88,6 +89,8 @@ class Machine {
             std::string_view name = {});
   void check_nesting(const Value& value);
   void spend(std::size_t work);
+  void spend_on(const Text& text) { spend(text.size() / 16); }  // looked at or copied
+  const Value* member(const Value& dict, const Value& key);
   bool same(const Value& a, const Value& b);
   std::size_t search(const Text& text, const Text& part, std::size_t from = 0);
   Value refuse(const Arguments& arguments, std::string_view why,

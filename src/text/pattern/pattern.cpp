@@ -11,6 +11,7 @@ namespace loom::text {
 namespace {
 
 constexpr std::size_t kMaxInstructions = 4096, kMaxPositions = 512, kMaxChoices = 1 << 16, kMaxConditions = 64;
+constexpr std::size_t kMaxWalks = 1 << 20;  // through choices and lookahead, of all
 
 Status too_large(std::string_view what) { return Status(Code::unsupported, "pattern: too large: " + std::string(what)); }
 
@@ -183,6 +184,7 @@ Status Pattern::build_follow(const Program& program) {
 
   std::vector<std::array<std::uint32_t, 2>> stack;  // instruction, condition
   std::vector<bool> seen;
+  std::size_t walks = 0;
   for (std::size_t p = 0; p <= position_count_; ++p) {
     Follow follow{static_cast<std::uint32_t>(choices_.size()), 0, static_cast<std::uint32_t>(groups_.size()), 0};
     seen.assign(program.code.size() * kMaxConditions, false);
@@ -190,6 +192,8 @@ Status Pattern::build_follow(const Program& program) {
     while (!stack.empty()) {
       const auto [at, condition] = stack.back();
       stack.pop_back();
+      if (++walks > kMaxWalks)
+        return too_large("more than 2^20 ways through choices and lookahead");
       // An earlier way here under no condition, or under the same one, has all that this way could offer.
       if (seen[at * kMaxConditions] || seen[at * kMaxConditions + condition]) continue;
       seen[at * kMaxConditions + condition] = true;

@@ -11,6 +11,9 @@ namespace {
 constexpr int kMaxDepth = 64;
 constexpr std::uint32_t kMaxRepeat = 1000;
 constexpr std::size_t kMaxPatternBytes = 1 << 16;
+// Ranges that sets are put together from and sets that are compared, of the whole pattern. Two
+// bytes (\W) ask for 800 ranges, and their tables are read anew for each class.
+constexpr std::size_t kMaxWork = 1 << 19, kWorkOfClass = 1024, kWorkOfFolding = 64;
 
 class Parser {
  public:
@@ -47,16 +50,23 @@ class Parser {
     tree_.nodes.push_back(std::move(node));
     return static_cast<std::int32_t>(tree_.nodes.size() - 1);
   }
+  bool too_much() const { return work_ > kMaxWork; }
+  Status refuse_work() const {
+    return refuse("too large: its character classes take more than " + std::to_string(kMaxWork) +
+                  " steps to put together");
+  }
   std::int32_t set_index(CharSet set) {
+    work_ += tree_.sets.size();
     for (std::size_t i = 0; i < tree_.sets.size(); ++i)
       if (tree_.sets[i] == set) return static_cast<std::int32_t>(i);
     tree_.sets.push_back(std::move(set));
     return static_cast<std::int32_t>(tree_.sets.size() - 1);
   }
   std::int32_t set_node(CharSet set) { return add({.kind = Kind::set, .set = set_index(std::move(set))}); }
-  CharSet literal(char32_t first, char32_t last) const {
-    CharSet set(first, last);
-    return fold_ ? set.with_case_variants() : set;
+  CharSet folded(CharSet set) {
+    if (!fold_) return set;
+    work_ += kWorkOfFolding;
+    return set.with_case_variants();
   }
 
   Node choice(int depth) {
@@ -74,6 +84,7 @@ class Parser {
   Node sequence(int depth) {
     std::vector<std::int32_t> items;
     while (!end() && text_[at_] != '|' && text_[at_] != ')') {
+      if (too_much()) return refuse_work();
       LOOM_ASSIGN(const std::int32_t item, atom(depth));
       LOOM_ASSIGN(items.emplace_back(), quantified(item));
     }
@@ -141,12 +152,12 @@ class Parser {
     if (starts("\\")) {
       LOOM_ASSIGN(Escape e, escape());
       if (e.is_class) return set_node(std::move(e.set));
-      return set_node(literal(e.point, e.point));
+      return set_node(folded(CharSet(e.point, e.point)));
     }
     if (starts("^")) return refuse("the anchor ^");
     if (starts("*") || starts("+") || starts("?")) return malformed("a quantifier without something to repeat");
     const char32_t c = next();
-    return set_node(literal(c, c));
+    return set_node(folded(CharSet(c, c)));
   }
 
   Node group(int depth) {
@@ -188,10 +199,17 @@ class Parser {
     for (const std::int32_t option : top.kind == Kind::choice ? top.children : std::vector<std::int32_t>{node}) {
       const PatternNode& leaf = tree_.nodes[static_cast<std::size_t>(option)];
       if (leaf.kind != Kind::set) return refuse("lookahead at more than one character");
-      set = set.united(tree_.sets[static_cast<std::size_t>(leaf.set)]);
+      gather(tree_.sets[static_cast<std::size_t>(leaf.set)], set);
+      if (too_much()) return refuse_work();
     }
+    set.normalize();
     if (negative) set = set.complement();
     return add({.kind = Kind::look, .accepts_end = negative, .set = set_index(std::move(set))});
+  }
+
+  void gather(const CharSet& from, CharSet& into) {
+    work_ += from.ranges().size();
+    into.add(from);
   }
 
   struct Escape {
@@ -205,7 +223,10 @@ class Parser {
     if (end()) return malformed("a backslash at the end");
     const char32_t c = next();
     const auto point = [](char32_t p) { return Escape{false, p, {}}; };
-    const auto cls = [](CharSet set, bool negated) { return Escape{true, 0, negated ? set.complement() : std::move(set)}; };
+    const auto cls = [this](CharSet set, bool negated) {
+      work_ += kWorkOfClass;
+      return Escape{true, 0, negated ? set.complement() : std::move(set)};
+    };
     switch (c) {
       case 'n': return point('\n');
       case 'r': return point('\r');
@@ -270,6 +291,7 @@ class Parser {
     const auto bits = category_bits(name);
     if (!bits) return refuse("property \\p{" + std::string(name) + "}");
     CharSet set = CharSet::with_attributes(*bits, 0);
+    work_ += kWorkOfClass;
     return Escape{true, 0, negated ? set.complement() : std::move(set)};
   }
 
@@ -277,25 +299,33 @@ class Parser {
   Result<CharSet> bracket(int depth) {
     if (depth > kMaxDepth) return refuse("classes nested deeper than 64");
     const bool negated = take("^");
-    CharSet all, set;
+    // Of the part up to the next &&, put in order at its end. (?i) folds `letters` alone, no classes.
+    CharSet all, set, letters;
     bool intersecting = false, first = true;
     const auto close_part = [&] {
+      letters.normalize();
+      gather(folded(std::move(letters)), set);
       set.normalize();
+      work_ += set.ranges().size() + all.ranges().size();
       all = intersecting ? all.intersected(set) : std::move(set);
-      set = CharSet();
+      set = letters = CharSet();
     };
     for (;; first = false) {
+      if (too_much()) return refuse_work();
       if (end()) return malformed("a class without ]");
       if (starts("]") && !first) { ++at_; break; }
       if (take("&&")) { close_part(); intersecting = true; continue; }
       if (starts("[:")) return refuse("POSIX class");
       if (take("[")) {
         LOOM_ASSIGN(const CharSet inner, bracket(depth + 1));
-        set = set.united(inner);
+        gather(inner, set);
         continue;
       }
       LOOM_ASSIGN(Escape low, class_point());
-      if (low.is_class) { set = set.united(low.set); continue; }
+      if (low.is_class) {
+        gather(low.set, set);
+        continue;
+      }
       char32_t last = low.point;
       if (starts("-") && at_ + 1 < text_.size() && text_[at_ + 1] != ']') {
         const std::size_t dash = at_++;
@@ -307,7 +337,7 @@ class Parser {
           last = high.point;
         }
       }
-      set = set.united(literal(low.point, last));
+      letters.add(low.point, last);
     }
     close_part();
     return negated ? all.complement() : all;
@@ -324,6 +354,7 @@ class Parser {
   std::string_view text_;
   std::size_t at_ = 0;
   bool fold_ = false;
+  std::size_t work_ = 0;
   PatternTree tree_;
 };
 

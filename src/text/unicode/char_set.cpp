@@ -13,6 +13,10 @@ bool CharSet::contains(char32_t point) const {
 
 void CharSet::add(char32_t first, char32_t last) { ranges_.push_back({first, last}); }
 
+void CharSet::add(const CharSet& other) {
+  ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end());
+}
+
 void CharSet::normalize() {
   std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) { return a.first != b.first ? a.first < b.first : a.last < b.last; });
   std::vector<Range> merged;
@@ -36,7 +40,7 @@ CharSet CharSet::complement() const {
 
 CharSet CharSet::united(const CharSet& other) const {
   CharSet out = *this;
-  out.ranges_.insert(out.ranges_.end(), other.ranges_.begin(), other.ranges_.end());
+  out.add(other);
   out.normalize();
   return out;
 }

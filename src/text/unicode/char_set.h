@@ -22,7 +22,9 @@ class CharSet {
   bool contains(char32_t point) const;
   bool operator==(const CharSet&) const = default;
 
-  void add(char32_t first, char32_t last);  // amortized: call normalize() after the last one
+  // Amortized: call normalize() after the last one.
+  void add(char32_t first, char32_t last);
+  void add(const CharSet& other);
   void normalize();
   CharSet complement() const;
   CharSet united(const CharSet& other) const;

@@ -23,6 +23,7 @@ constexpr std::string_view kOperators[] = {
 
 constexpr int kDeepest = 32;  // If, loops and functions in each other
 constexpr std::int64_t kMostSteps = 4096;
+constexpr std::uint64_t kSlowness = 64;  // of an exact cosine or exponential, in copied elements
 
 const RuleRow* find_rule(std::string_view domain, std::string_view op) {
   const std::string full = domain.empty() ? std::string(op) : message(domain, ".", op);
@@ -107,12 +108,11 @@ class Inferrer {
     }
     for (const ValueInfo& input : model_.graph.inputs) {
       const Binding* bound = bound_to[input.name];
-      const bool is_default = names.ids.contains(input.name);
-      if (!bound && is_default) continue;
+      if (!bound && names.ids.contains(input.name)) continue;  // its initializer
       LOOM_ASSIGN(Value value, input_value(input, bound));
       LOOM_TRY(check_dims(value.dims).at("input " + quoted(input.name)));
       names.ids[input.name] = add(std::move(value));
-      if (!is_default) plan_.inputs.push_back(names.ids[input.name]);
+      plan_.inputs.push_back(names.ids[input.name]);
     }
     return {};
   }
@@ -148,6 +148,11 @@ class Inferrer {
     return count && *count <= (std::uint64_t{1} << 48) ? Status() : wrong("shape ", dims, " has more than 2^48 elements");
   }
 
+  // Whether the file justifies folding that makes or reads so many elements more.
+  bool spend(std::uint64_t elements) {
+    spent_ += elements;
+    return spent_ <= options_.fold_budget;
+  }
   Status visit(std::size_t nodes = 1) {
     visited_ += nodes;
     return visited_ > options_.most_nodes ? not_supported("takes more than ", options_.most_nodes,
@@ -221,6 +226,11 @@ class Inferrer {
       const bool a_type = (row->traits & kLikeSecond) != 0 && call.in.size() == 2;
       constant &= id < 0 || cells != nullptr || a_type;
     }
+    if (constant && (row->traits & kReadsAll) != 0 && !call.cells.empty() && call.cells[0] &&
+        !spend(call.cells[0]->size())) {
+      constant = false;
+      call.cells[0] = nullptr;
+    }
     LOOM_TRY(row->rule(call));
     bool small = true, typed = true;
     for (std::size_t i = 0; i < call.out.size(); ++i) {
@@ -234,8 +244,11 @@ class Inferrer {
     if ((row->traits & kOfShape) != 0) constant = true;
     bool folded = false;
     if (constant && small && typed) {
-      for (const Value& out : call.out) spent_ += static_cast<std::uint64_t>(product(out.dims)) + 1;
-      if (spent_ <= options_.fold_budget) {
+      const std::uint64_t each = (row->traits & kSlow) != 0 ? kSlowness : 1;
+      bool justified = true;
+      for (const Value& out : call.out)
+        justified = spend(each * static_cast<std::uint64_t>(product(out.dims)) + 1);
+      if (justified) {
         LOOM_ASSIGN(folded, row->fold(call));
       }
     }

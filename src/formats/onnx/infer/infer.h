@@ -47,7 +47,8 @@ struct Step {
 struct Plan {
   std::vector<Value> values;
   std::vector<Step> steps;   // in an order that runs; all of them lead to an output
-  std::vector<int> inputs;   // of the graph, by position, without those that are initializers
+  // Of the graph, by position, without those that keep their initializers.
+  std::vector<int> inputs;
   std::vector<int> outputs;  // of the graph, by position; may be inputs or constants
   std::vector<std::unique_ptr<std::vector<Node>>> bodies;  // of functions, with the attributes of their calls filled in
 
@@ -63,7 +64,7 @@ struct Binding {
 
 struct InferOptions {
   std::uint64_t fold_limit = std::uint64_t{1} << 22;    // elements of one folded constant; larger ones stay steps
-  std::uint64_t fold_budget = std::uint64_t{1} << 26;   // elements of all
+  std::uint64_t fold_budget = std::uint64_t{1} << 26;   // elements of all, made or read
   std::size_t most_nodes = std::size_t{1} << 20;  // visited, functions inlined and loops unrolled
   std::size_t most_copied = std::size_t{1}
                             << 24;  // names, numbers and nodes of functions, copied by their calls

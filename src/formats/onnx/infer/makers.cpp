@@ -182,7 +182,8 @@ Status compress(Call& call) {
 
 Status non_zero(Call& call) {
   LOOM_TRY(call.need(1));
-  if (!call.cells[0]) return not_supported("its shape depends on data");
+  if (!call.cells[0])
+    return not_supported("its shape depends on data, or on more of it than its file justifies");
   const bool real = is_float(call.x().type);
   const auto found = std::count_if(call.cells[0]->begin(), call.cells[0]->end(), [&](Cell c) { return real ? c.r != 0 : c.i != 0; });
   call.set(0, Type::i64, {int_of(std::max<std::size_t>(call.rank(), 1)), int_of(found)});

@@ -7,12 +7,16 @@
 namespace loom::onnx {
 namespace {
 
+// Of mel scales in use 128 is much; each edge takes an exact exponential.
+constexpr std::int64_t kMostBands = 4096;
 constexpr double kTurn = 6.283185307179586476925;
 
 // A setting that is one positive number.
-Result<std::int64_t> length_of(const Call& call, std::size_t i, std::string_view what) {
+Result<std::int64_t> length_of(const Call& call, std::size_t i, std::string_view what,
+                               std::int64_t most = kMostWindow) {
   LOOM_ASSIGN(const Dims list, call.ints(i, what));
-  if (list.size() != 1 || list[0] < 1 || list[0] > kMostWindow) return wrong(what, " is ", list, ", expected a number from 1 to ", kMostWindow);
+  if (list.size() != 1 || list[0] < 1 || list[0] > most)
+    return wrong(what, " is ", list, ", expected a number from 1 to ", most);
   return list[0];
 }
 Result<Type> asked_type(const Call& call) {
@@ -53,31 +57,38 @@ Result<bool> fold_window(Call& call) {
 }
 
 struct MelBank {
-  std::int64_t bands = 0, bins = 0;
-  std::vector<std::int64_t> edges;  // of triangles: bins where one begins, peaks and ends
+  std::int64_t bands = 0, bins = 0, length = 0, rate = 0;
+  double mel[2];  // the lowest and the highest edge
 };
-// Edges lie at equal distances on the scale of 2595 log10(1 + f / 700).
 Result<MelBank> mel_bank(const Call& call) {
   MelBank bank;
-  LOOM_ASSIGN(bank.bands, length_of(call, 0, "num_mel_bins"));
-  LOOM_ASSIGN(const std::int64_t length, length_of(call, 1, "dft_length"));
-  LOOM_ASSIGN(const std::int64_t rate, length_of(call, 2, "sample_rate"));
-  double mel[2];
+  LOOM_ASSIGN(bank.bands, length_of(call, 0, "num_mel_bins", kMostBands));
+  LOOM_ASSIGN(bank.length, length_of(call, 1, "dft_length"));
+  LOOM_ASSIGN(bank.rate, length_of(call, 2, "sample_rate"));
   for (std::size_t i = 0; i < 2; ++i) {
     const Cells* cells = call.cells[3 + i];
     if (!cells || cells->size() != 1 || !is_float(call.x(3 + i).type)) return not_supported("its edges depend on data");
-    if (!((*cells)[0].r >= 0 && (*cells)[0].r <= static_cast<double>(rate))) return wrong("an edge is no frequency up to the sample rate");
-    mel[i] = exact::log(1 + (*cells)[0].r / 700);
+    if (!((*cells)[0].r >= 0 && (*cells)[0].r <= static_cast<double>(bank.rate)))
+      return wrong("an edge is no frequency up to the sample rate");
+    bank.mel[i] = exact::log(1 + (*cells)[0].r / 700);
   }
-  bank.bins = length / 2 + 1;
-  const double step = (mel[1] - mel[0]) / static_cast<double>(bank.bands + 2);
-  for (std::int64_t i = 0; i < bank.bands + 2; ++i) {
-    const double hertz = 700 * (exact::exp(mel[0] + step * static_cast<double>(i)) - 1);
-    const auto bin = static_cast<std::int64_t>(static_cast<double>(length + 1) * hertz / static_cast<double>(rate));
-    if (bin >= bank.bins || (!bank.edges.empty() && bin < bank.edges.back())) return wrong("edge ", i, " of its bands is at bin ", bin, " of ", bank.bins);
-    bank.edges.push_back(bin);
-  }
+  bank.bins = bank.length / 2 + 1;
   return bank;
+}
+// The edges of triangles: bins where one begins, peaks and ends. They lie at equal distances on the
+// scale of 2595 log10(1 + f / 700).
+Result<std::vector<std::int64_t>> edges_of(const MelBank& bank) {
+  std::vector<std::int64_t> edges;
+  const double step = (bank.mel[1] - bank.mel[0]) / static_cast<double>(bank.bands + 2);
+  for (std::int64_t i = 0; i < bank.bands + 2; ++i) {
+    const double hertz = 700 * (exact::exp(bank.mel[0] + step * static_cast<double>(i)) - 1);
+    const auto bin = static_cast<std::int64_t>(static_cast<double>(bank.length + 1) * hertz /
+                                               static_cast<double>(bank.rate));
+    if (bin >= bank.bins || (!edges.empty() && bin < edges.back()))
+      return wrong("edge ", i, " of its bands is at bin ", bin, " of ", bank.bins);
+    edges.push_back(bin);
+  }
+  return edges;
 }
 Status mel_weight_matrix(Call& call) {
   LOOM_TRY(call.need(5));
@@ -88,11 +99,13 @@ Status mel_weight_matrix(Call& call) {
 }
 Result<bool> fold_mel_weight_matrix(Call& call) {
   LOOM_ASSIGN(const MelBank bank, mel_bank(call));
+  LOOM_ASSIGN(const std::vector<std::int64_t> edges, edges_of(bank));
   Cells out(static_cast<std::size_t>(bank.bins * bank.bands));
   for (Cell& c : out) c.r = 0;
   for (std::int64_t band = 0; band < bank.bands; ++band) {
     const auto at = [&](std::int64_t bin) -> double& { return out[static_cast<std::size_t>(bin * bank.bands + band)].r; };
-    const std::int64_t low = bank.edges[static_cast<std::size_t>(band)], peak = bank.edges[static_cast<std::size_t>(band) + 1], high = bank.edges[static_cast<std::size_t>(band) + 2];
+    const std::int64_t* edge = &edges[static_cast<std::size_t>(band)];
+    const std::int64_t low = edge[0], peak = edge[1], high = edge[2];
     for (std::int64_t bin = low; bin < peak; ++bin) at(bin) = static_cast<double>(bin - low) / static_cast<double>(peak - low);
     for (std::int64_t bin = peak; bin < high; ++bin) at(bin) = static_cast<double>(high - bin) / static_cast<double>(high - peak);
     at(peak) = 1;
