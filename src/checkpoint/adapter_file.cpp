@@ -1,16 +1,25 @@
 #include "checkpoint/adapter_file.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
 
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
+#include "base/files/sha256.h"
 #include "formats/safetensors/safetensors.h"
 
 namespace loom {
 namespace {
 
 constexpr const char *kConfig = "adapter_config.json", *kTensors = "adapter_model.safetensors";
+// A save that changes both files is written down first: the tensors and the configuration cannot be
+// replaced in one step, and either beside the other's predecessor is another adapter. Read only as
+// long as the tensors are those of that save and the configuration is still the one before it.
+constexpr const char* kPending = "adapter_save.json";
+constexpr const char* kSave = "loom.save";  // in the tensors' metadata: which save they are of
+constexpr std::uint64_t kMostConfig = std::uint64_t{16} << 20;
 constexpr std::string_view kPrefix = "base_model.model.", kA = ".lora_A.weight", kB = ".lora_B.weight";
 
 std::string_view last_part(std::string_view module) { return module.substr(module.rfind('.') + 1); }
@@ -131,19 +140,35 @@ Status check_adapter_output(const std::string& folder) {
   if (kind != PathKind::folder)
     return Status(Code::invalid_argument,
                   folder + ": cannot be written: it is a file, expected a folder");
-  for (const char* name : {kConfig, kTensors}) LOOM_TRY(check_output(folder + "/" + name));
+  for (const char* name : {kConfig, kTensors, kPending}) LOOM_TRY(check_output(folder + "/" + name));
   return {};
 }
 
-Status save_adapter(const std::string& folder, const Adapter& adapter, std::span<const AdapterPlace> places, const AdapterBase& base) {
-  LOOM_TRY(check_adapter_output(folder));
-  LOOM_TRY(make_folder(folder));
-  std::vector<TensorInfo> tensors;
-  for (const Adapter::Target& t : adapter.targets) {
-    tensors.push_back(tensor_of(std::string(kPrefix) + t.module + std::string(kA), *t.a));
-    tensors.push_back(tensor_of(std::string(kPrefix) + t.module + std::string(kB), *t.b));
-  }
-  LOOM_TRY(write_safetensors(folder + "/" + kTensors, tensors, {{"format", "pt"}}));
+namespace {
+
+std::string hash_of(std::string_view text) { return Sha256::hex(Sha256::of(as_bytes(text))); }
+
+// The configuration of a folder; "" where it has none.
+Result<std::string> config_in(const std::string& folder) {
+  LOOM_ASSIGN(const bool there, anything_at(folder + "/" + kConfig));
+  if (!there) return std::string();
+  return read_text_within(folder, kConfig, kMostConfig);
+}
+
+std::string save_of(const Adapter& adapter, std::string_view config) {
+  Sha256 hash;
+  hash.update_text(config);
+  for (const Adapter::Target& t : adapter.targets)
+    for (const auto& store : {t.a, t.b}) {
+      hash.update_text(t.module);
+      if (store->master_is_f64()) hash.update_f64(store->master64());
+      else hash.update_f32(store->master());
+    }
+  return Sha256::hex(hash.finish());
+}
+
+std::string config_text(const Adapter& adapter, std::span<const AdapterPlace> places,
+                        const AdapterBase& base) {
   Json config = Json::object();
   config.set("peft_type", "LORA");
   config.set("task_type", base.language_model ? Json("CAUSAL_LM") : Json());
@@ -158,15 +183,74 @@ Status save_adapter(const std::string& folder, const Adapter& adapter, std::span
   config.set("modules_to_save", Json());
   // Later keys ("use_rslora", "use_dora", "rank_pattern", "alpha_pattern") are left at their defaults: versions before them refuse keys they do not know.
   config.set("inference_mode", true);
-  const std::string text = config.dump() + "\n";
-  return write_file(folder + "/" + kConfig, as_bytes(text));
+  return config.dump() + "\n";
+}
+
+// The configuration that belongs to the tensors of a folder: that of the folder, unless a save was
+// interrupted between the two.
+Result<std::string> config_of(const std::string& folder, std::string config) {
+  const std::string path = folder + "/" + kPending;
+  LOOM_ASSIGN(const bool there, anything_at(path));
+  if (!there) return config;
+  LOOM_ASSIGN(const std::string text, read_text_within(folder, kPending, kMostConfig));
+  const auto pending = Json::parse(text);
+  if (!pending.ok()) return pending.status().at(path);
+  LOOM_ASSIGN(const std::string before, pending->get_string("before", ""));
+  LOOM_ASSIGN(const std::string save, pending->get_string("save", ""));
+  LOOM_ASSIGN(const std::string after, pending->get_string("config", ""));
+  LOOM_ASSIGN(const SourcePtr source, open_within(folder, kTensors));
+  LOOM_ASSIGN(const Safetensors tensors, Safetensors::open(source));
+  const Metadata& metadata = tensors.metadata();
+  const bool arrived = std::find(metadata.begin(), metadata.end(),
+                                 Metadata::value_type(kSave, save)) != metadata.end();
+  return arrived && hash_of(config) == before ? after : config;
+}
+
+}  // namespace
+
+Status save_adapter(const std::string& folder, const Adapter& adapter,
+                    std::span<const AdapterPlace> places, const AdapterBase& base) {
+  LOOM_TRY(check_adapter_output(folder));
+  LOOM_TRY(make_folder(folder));
+  const std::string config = config_text(adapter, places, base), save = save_of(adapter, config);
+  LOOM_ASSIGN(std::string before, config_in(folder));
+  if (!before.empty()) {  // a save that was interrupted ends first: its note is about to go
+    LOOM_ASSIGN(const std::string whole, config_of(folder, before));
+    if (whole != before) LOOM_TRY(write_file(folder + "/" + kConfig, as_bytes(whole)));
+    before = whole;
+  }
+  if (!before.empty() && before != config) {
+    Json pending = Json::object();
+    pending.set("save", save);
+    pending.set("before", hash_of(before));
+    pending.set("config", config);
+    if (const Status status = write_file(folder + "/" + kPending, as_bytes(pending.dump() + "\n"));
+        !status.ok()) {
+      (void)::unlink((folder + "/" + kPending).c_str());
+      return status;
+    }
+  }
+  std::vector<TensorInfo> tensors;
+  for (const Adapter::Target& t : adapter.targets) {
+    tensors.push_back(tensor_of(std::string(kPrefix) + t.module + std::string(kA), *t.a));
+    tensors.push_back(tensor_of(std::string(kPrefix) + t.module + std::string(kB), *t.b));
+  }
+  Status status =
+      write_safetensors(folder + "/" + kTensors, tensors, {{"format", "pt"}, {kSave, save}});
+  if (status.ok() && before != config) {
+    status = write_file(folder + "/" + kConfig, as_bytes(config));
+    if (!status.ok()) return status;
+  }
+  (void)::unlink((folder + "/" + kPending).c_str());  // both are of one save: it says nothing more
+  return status;
 }
 
 Result<Adapter> load_adapter(const std::string& folder, std::span<const AdapterPlace> places) {
   const std::string config_path = folder + "/" + kConfig;
-  auto text = read_text_within(folder, kConfig, std::uint64_t{16} << 20);
+  auto text = read_text_within(folder, kConfig, kMostConfig);
   if (!text.ok()) return text.status().at("an adapter is a folder with adapter_config.json and adapter_model.safetensors, as PEFT saves it");
-  auto config = Json::parse(*text);
+  LOOM_ASSIGN(const std::string of_tensors, config_of(folder, std::move(*text)));
+  auto config = Json::parse(of_tensors);
   if (!config.ok()) return config.status().at(config_path);
   if (!config->is_object()) return Status(Code::corrupt, config_path + ": expected a JSON object");
   LOOM_ASSIGN(SourcePtr source, open_within(folder, kTensors));

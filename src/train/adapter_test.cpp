@@ -1,8 +1,10 @@
 // Adapters that learn: the network under them stays as it is, packed or not, and a training goes on from its folder with the same bits.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
+#include "base/files/sha256.h"
 #include "base/random.h"
 #include "checkpoint/entity.h"
 #include "formats/safetensors/safetensors.h"
@@ -221,6 +223,52 @@ TEST_F(AdapterTraining, FolderIsWhatPeftReads) {
     EXPECT_TRUE(std::equal(a.a->master().begin(), a.a->master().end(), b.a->master().begin(), b.a->master().end()));
     EXPECT_TRUE(std::equal(a.b->master().begin(), a.b->master().end(), b.b->master().begin(), b.b->master().end()));
   }
+}
+
+// Between the two files of a save the folder is the new adapter, whose configuration waits beside them.
+TEST_F(AdapterTraining, ASaveThatWasInterruptedIsReadAsItWas) {
+  auto network = create_network(spec_of(1));
+  const auto places = adapter_places(*network);
+  const auto scale = [&] {
+    const auto adapter = load_adapter(folder, places);
+    return adapter.ok() ? adapter->targets[0].scale : -1;
+  };
+  const auto save = [&](double alpha, std::uint64_t seed) {
+    const auto adapter =
+        Adapter::create(*network, places, {.rank = 2, .alpha = alpha, .targets = {"q"}}, seed);
+    ASSERT_TRUE(save_adapter(folder, *adapter, places).ok());
+  };
+  const std::string config = folder + "/adapter_config.json", pending = folder + "/adapter_save.json";
+  save(2, 1);
+  const std::string before = test::file_text(config);
+  save(8, 2);
+  const std::string after = test::file_text(config);
+  EXPECT_EQ(scale(), 4);
+  const auto tensors = Safetensors::open(*open_source(folder + "/adapter_model.safetensors"));
+  ASSERT_TRUE(tensors.ok());
+  std::string mark;
+  for (const auto& [key, value] : tensors->metadata())
+    if (key == "loom.save") mark = value;
+  Json journal = Json::object();
+  journal.set("save", mark);
+  journal.set("before", Sha256::hex(Sha256::of(as_bytes(before))));
+  journal.set("config", after);
+  ASSERT_TRUE(write_file(pending, as_bytes(journal.dump())).ok());
+  ASSERT_TRUE(write_file(config, as_bytes(before)).ok());
+  EXPECT_EQ(scale(), 4);
+  // Not where the configuration was written by somebody else since, nor for other tensors.
+  std::string edited = before;
+  edited.replace(edited.find("\"lora_alpha\":2"), 14, "\"lora_alpha\":6");
+  ASSERT_TRUE(write_file(config, as_bytes(edited)).ok());
+  EXPECT_EQ(scale(), 3);
+  journal.set("save", "another");
+  ASSERT_TRUE(write_file(pending, as_bytes(journal.dump())).ok());
+  ASSERT_TRUE(write_file(config, as_bytes(before)).ok());
+  EXPECT_EQ(scale(), 1);
+  // The next save ends it.
+  save(2, 3);
+  EXPECT_NE(::access(pending.c_str(), F_OK), 0);
+  EXPECT_EQ(scale(), 1);
 }
 
 TEST_F(AdapterTraining, RefusesByName) {

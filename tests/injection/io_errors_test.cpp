@@ -252,9 +252,15 @@ class FileErrors : public testing::TestWithParam<std::string> {
       const auto at = files.find(file.first);
       return at != files.end() && at->second == file.second;
     };
-    for (const auto& file : now)
+    for (const auto& file : now) {
+      if (file.first.ends_with("/adapter_save.json")) {  // the tensors are there, and only they
+        const auto loaded = saver_->load();
+        ASSERT_TRUE(loaded.ok() && *loaded == expected) << "neither the old adapter nor the new one";
+        continue;
+      }
       ASSERT_TRUE(has(before, file) || has(after, file))
           << file.first << " is neither the old file nor the new one";
+    }
   }
   void restore(const Files& files) const {
     if (files_of(folder_) == files) return;

@@ -117,7 +117,10 @@ class AdapterSaver final : public Saver {
         places_(adapter_places(network_)) {}
   Status advance() override {
     LOOM_ASSIGN(adapter_,
-                Adapter::create(network_, places_, {.rank = 2, .targets = {}}, ++version_));
+                Adapter::create(network_, places_,
+                                {.rank = 2, .alpha = static_cast<double>(version_ + 1), .targets = {}},
+                                version_ + 1));
+    ++version_;
     return {};
   }
   Status save() override { return save_adapter(folder_ + "/adapter", adapter_, places_); }
@@ -134,7 +137,7 @@ class AdapterSaver final : public Saver {
       for (const auto& store : {t.a, t.b}) {
         std::vector<double> values(static_cast<std::size_t>(store->rows() * store->cols()));
         if (!store->values(std::span<double>(values)).ok()) std::abort();
-        all += t.module;
+        all += t.module + std::to_string(t.scale);
         all += as_text(std::as_bytes(std::span(values)));
       }
     return hex_of(all);
