@@ -35,6 +35,7 @@ class Models(unittest.TestCase):
         np.testing.assert_array_equal(net(self.x), net(rows))
         turned = {"right": self.x["right"], "left": self.x["left"]}
         np.testing.assert_array_equal(net(self.x), net(turned))
+        np.testing.assert_array_equal(net(self.x), net((self.x["left"], self.x["right"])))
         self.assertEqual([p["name"] for p in net.info["input"]["parts"]], ["left", "right"])
 
     def test_it_learns_is_saved_and_goes_on(self):

@@ -66,6 +66,8 @@ def rows_of(x: Any, given: Dict[str, Any], name: str = "x",
             to_learn: bool = False) -> Tuple[np.ndarray, Tuple[int, ...]]:
     """x as (rows, numbers of a row) for a network's input, and the shape of its rows. `to_learn`:
     refuses what float32, which data to learn from are, would merge."""
+    if isinstance(x, tuple) and len(x) == len(given.get("parts", ())):
+        x = dict(zip((part["name"] for part in given["parts"]), x))  # in their order
     if "name" not in given:
         x = padded(x, given, name)
     if isinstance(x, dict):
@@ -383,7 +385,7 @@ class Network(Object):
 
     def forward(self, x: Any, out: Any = None) -> Outputs:
         """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (..., their
-        product); where inputs have names, a dict of such arrays by name; y: (..., dimensions of the output), a dict of
+        product); where inputs have names, a dict of such arrays by name, or a tuple in their order; y: (..., dimensions of the output), a dict of
         such arrays by name where the network has several outputs (a tuple where the Model was given a list); float32, or
         float64 of a network whose cells compute in f64, which x then is, too; `out` takes it where given. A network of
         ids takes integers: (..., steps), or, where a row is one id, one sequence, as forward_tokens
