@@ -26,8 +26,8 @@ def counted(names: Sequence[str]) -> bool:
 
 
 def split(y: np.ndarray, info: Dict[str, Any]) -> Outputs:
-    """What a network gives, of the shape (..., width), by its outputs: views. A tuple where they are a
-    list, y where it has one."""
+    """What a network gives, of the shape (..., width), by its outputs: views. A tuple where they
+    are a list, y where it has one."""
     parts = outputs_of(info)
     if not parts:
         return y
@@ -40,7 +40,9 @@ def split(y: np.ndarray, info: Dict[str, Any]) -> Outputs:
 
 def joined(given: Outputs, rows: int) -> np.ndarray:
     """What split() cut, as (rows, width) in float64."""
-    parts = given if isinstance(given, tuple) else given.values() if isinstance(given, dict) else (given,)
+    if isinstance(given, np.ndarray):
+        given = (given,)
+    parts = given.values() if isinstance(given, dict) else given
     return np.concatenate([part.reshape(rows, -1) for part in parts], axis=1).astype(np.float64)
 
 
@@ -49,19 +51,19 @@ def by_name(what: str, given: Any, names: Sequence[str]) -> Dict[str, Any]:
     if isinstance(given, (list, tuple)) and len(given) == len(names):
         return dict(zip(names, given))
     if not isinstance(given, dict):
-        raise TypeError("%s: the network has the outputs %s: give a dict of them, or a list in this "
-                        "order" % (what, ", ".join(names)))
+        raise TypeError("%s: the network has the outputs %s: give a dict of them, or a list in "
+                        "this order" % (what, ", ".join(names)))
     wrong = [key for key in given if key not in names] or [key for key in names if key not in given]
     if wrong:
         raise TypeError("%s: %r is %s: expects one for each of %s"
-                        % (what, wrong[0], "missing" if wrong[0] in names else "no output of the network",
-                           ", ".join(names)))
+                        % (what, wrong[0], "missing" if wrong[0] in names else
+                           "no output of the network", ", ".join(names)))
     return dict(given)
 
 
 def places_of(info: Dict[str, Any]) -> Tuple[int, ...]:
-    """The dimensions of a row's output that have a class each: all but that of the classes, which is the
-    last, or, behind a convolution, the first."""
+    """The dimensions of a row's output that have a class each: all but that of the classes, which is
+    the last, or, behind a convolution, the first."""
     gives = info["output"]
     dims = tuple(gives.get("dims", ())) if info["version"] > 1 else ()
     return dims[1:] if gives.get("axis") == "channels" else dims[:-1]
@@ -76,12 +78,14 @@ def targets_of(y: Any, loss: Optional[str], info: Dict[str, Any], name: str = "y
     places = places_of(info)
     y = plain(padded_targets(y, places, info["input"], ignore, name), name)
     whole = np.issubdtype(y.dtype, np.integer)
-    by_place = y.size == len(y) * int(np.prod(places)) and (y.ndim == 1 or bool(places)) if y.ndim else False
+    by_place = (y.ndim > 0 and y.size == len(y) * int(np.prod(places))
+                and (y.ndim == 1 or bool(places)))
     if by_place and (loss == "cross_entropy" or (loss is None and whole)):
         return array(y.reshape((len(y), -1) if places else -1), np.int32, name)
     if loss == "cross_entropy" or (loss is None and whole and places):
         wanted = ", ".join(["samples", *("%d" % d for d in places)])
-        raise ValueError("%s: expects classes of the shape (%s), got the shape %s" % (name, wanted, y.shape))
+        raise ValueError("%s: expects classes of the shape (%s), got the shape %s"
+                         % (name, wanted, y.shape))
     return flat(y, name)
 
 
@@ -96,12 +100,13 @@ def joined_targets(y: Any, heads: List[Dict[str, Any]], info: Dict[str, Any],
     class. Fills in the loss of heads which have none: cross_entropy for integers, mse for values."""
     given = by_name("y", y, names_of(info))
     if [head.get("name") for head in heads] != names_of(info):
-        raise TypeError("heads: the network has the outputs %s: give a head for each, by its name and "
-                        "in this order" % ", ".join(names_of(info)))
+        raise TypeError("heads: the network has the outputs %s: give a head for each, by its name "
+                        "and in this order" % ", ".join(names_of(info)))
     rows: List[np.ndarray] = []
     for part, head in zip(outputs_of(info), heads):
         name = part["name"]
-        one = targets_of(given[name], head.get("loss"), {**info, "output": part}, "y[%r]" % name, ignore)
+        gives = {**info, "output": part}
+        one = targets_of(given[name], head.get("loss"), gives, "y[%r]" % name, ignore)
         head.setdefault("loss", "cross_entropy" if one.dtype == np.int32 else "mse")
         one = one.reshape(len(one), -1)
         if one.dtype != np.int32 and one.shape[1] != part["width"]:
@@ -121,7 +126,8 @@ def heads_of(info: Dict[str, Any], loss: Any, weights: Any) -> List[Dict[str, An
     """The heads of a spec, in the order of the outputs. `loss`: of all, or of each by name or in order,
     None where y says it; `weights`: of each."""
     names = names_of(info)
-    losses = dict.fromkeys(names, loss) if loss is None or isinstance(loss, str) else by_name("loss", loss, names)
+    one = loss is None or isinstance(loss, str)
+    losses = dict.fromkeys(names, loss) if one else by_name("loss", loss, names)
     heads: List[Dict[str, Any]] = [{"name": name} for name in names]
     for head in heads:
         if losses[head["name"]] is not None:
@@ -148,7 +154,8 @@ def judge(out: np.ndarray, y: np.ndarray, weights: np.ndarray, info: Dict[str, A
             w = w * np.asarray(spec["class_weights"])[y]
         out = out - out.max(axis=1, keepdims=True)
         right = out[np.arange(len(y)), y]
-        return {"loss": _mean(np.log(np.exp(out).sum(axis=1)) - right, w), "accuracy": float((out.argmax(axis=1) == y).mean())}
+        return {"loss": _mean(np.log(np.exp(out).sum(axis=1)) - right, w),
+                "accuracy": float((out.argmax(axis=1) == y).mean())}
     out = out.reshape(len(out), -1)
     d = out - y
     if loss == "mae":
@@ -158,7 +165,8 @@ def judge(out: np.ndarray, y: np.ndarray, weights: np.ndarray, info: Dict[str, A
         terms = np.where(np.abs(d) <= delta, d * d / 2, delta * (np.abs(d) - delta / 2))
         return {"loss": _mean(terms.mean(axis=1), w)}
     if loss == "bce":
-        return {"loss": _mean((np.logaddexp(0, out) - y * out).mean(axis=1), w), "accuracy": float(((out > 0) == (y > 0.5)).mean())}
+        return {"loss": _mean((np.logaddexp(0, out) - y * out).mean(axis=1), w),
+                "accuracy": float(((out > 0) == (y > 0.5)).mean())}
     return {"loss": _mean((d * d).mean(axis=1), w)}
 
 
@@ -173,13 +181,15 @@ def judge_heads(out: np.ndarray, y: np.ndarray, weights: np.ndarray, info: Dict[
         gives = {**info, "output": part}
         classes = head.get("loss") == "cross_entropy"
         count = int(np.prod(places_of(gives))) if classes else part["width"]
-        mine = out[:, column:column + part["width"]].reshape(len(out), *part.get("dims", (part["width"],)))
+        mine = out[:, column:column + part["width"]]
+        mine = mine.reshape(len(out), *part.get("dims", (part["width"],)))
         wanted = y[:, target:target + count]
         if classes:
             wanted = wanted.astype(np.int32) if places_of(gives) else wanted[:, 0].astype(np.int32)
         of_head = judge(mine, wanted, weights, gives, {**head, "ignore": spec["ignore"]})
         judged["loss"] += head.get("weight", 1.0) * of_head["loss"]
-        judged.update(("%s_%s" % (head.get("name", "%d" % i), key), value) for key, value in of_head.items())
+        name = head.get("name", "%d" % i)
+        judged.update(("%s_%s" % (name, key), value) for key, value in of_head.items())
         column, target = column + part["width"], target + count
     return judged
 
