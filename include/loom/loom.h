@@ -184,7 +184,8 @@ LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topolog
 
 /* Shapes and sizes.
  *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), input: {width or ids, dims,
- *     axis, dtype: f64 where the network takes that}, output: {width, dims, axis}, parameters */
+ *     axis, dtype: f64 where the network takes that, parts: [{name, ...}] where it has several by name},
+ *     output: {width, dims, axis, parts: likewise, side by side in a row}, parameters */
 LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
 
 /* All parameters in the order of the grid.

@@ -270,7 +270,8 @@ class Network(Object):
 
     @property
     def info(self) -> Dict[str, Any]:
-        """depth, rows, cols, layers_per_cell, input: {width or ids}, output: {width}, parameters."""
+        """depth, rows, cols, layers_per_cell, input: {width or ids, dims, parts}, output: {width,
+        dims, parts}, parameters; parts: inputs or outputs by name."""
         return call("network_info", self._handle)  # type: ignore[no-any-return]
 
     def digest(self) -> str:
