@@ -59,7 +59,7 @@ class Network:
     """Cells in their order; each reads the one before it, or what its links say."""
 
     def __init__(self, topology):
-        if topology.get("format") != "loom-topology":  # the Go engine's
+        if topology.get("format") != "loom-topology" or "outputs" in topology:  # the Go engine's
             raise Unknown
         self.cells = topology["cells"]
         if "width" not in topology["input"] or "dtype" in json.dumps(topology):
