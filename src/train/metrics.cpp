@@ -69,7 +69,7 @@ Json Metrics::to_json() const {
   }
   if (!heads.empty()) {
     Json by_name = Json::object();
-    for (const auto& [name, metrics] : heads) by_name.set(name, metrics.to_json());
+    for (const Metrics& head : heads) by_name.set(head.name, head.to_json());
     json.set("heads", std::move(by_name));
   }
   return json;
@@ -80,7 +80,7 @@ std::string Metrics::to_text() const {
   if (has_accuracy) text += "  accuracy " + short_number(accuracy);
   if (has_errors) text += "  mae " + short_number(mae);
   if (has_r2) text += "  r2 " + short_number(r2);
-  for (const auto& [name, metrics] : heads) text += "  " + escaped(name) + ": " + metrics.to_text();
+  for (const Metrics& head : heads) text += "  " + escaped(head.name) + ": " + head.to_text();
   return text;
 }
 
@@ -253,8 +253,8 @@ Result<Metrics> Evaluator::measure() {
     all.rows = std::max(all.rows, metrics.rows);
     all.loss += heads_[i].weight * metrics.loss;
     all.weighted = metrics.weighted;
-    all.heads.emplace_back(heads_[i].name.empty() ? std::to_string(i) : heads_[i].name,
-                           std::move(metrics));
+    metrics.name = heads_[i].name.empty() ? std::to_string(i) : heads_[i].name;
+    all.heads.push_back(std::move(metrics));
   }
   return all;
 }

@@ -30,9 +30,9 @@ struct Metrics {
   // Of values. r2: 1 - sum of squared errors / sum of squared distances to the mean, the mean over columns that have a spread.
   double mae = 0, rmse = 0, r2 = 0;
   bool has_accuracy = false, has_errors = false, has_r2 = false;
-  // Of several heads, by name: then only rows and loss, the sum of theirs by their weights, are
-  // those of all.
-  std::vector<std::pair<std::string, Metrics>> heads;
+  // Of several heads: then only rows and loss, the sum of theirs by their weights, are those of all.
+  std::vector<Metrics> heads;
+  std::string name;  // of a head
 
   static constexpr std::int64_t kMostConfused = 100;
   Json to_json() const;

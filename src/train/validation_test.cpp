@@ -79,10 +79,10 @@ TEST(Validation, JudgesEachOutput) {
   const auto metrics = (*validation)->judge();
   ASSERT_TRUE(metrics.ok()) << metrics.status().to_string();
   ASSERT_EQ(metrics->heads.size(), 2u);
-  EXPECT_EQ(metrics->heads[0].first, "kind");
-  EXPECT_LT(metrics->heads[0].second.rows, 10);  // some have no class
-  EXPECT_EQ(metrics->heads[1].second.rows, 10);
-  EXPECT_EQ(metrics->loss, metrics->heads[0].second.loss + 2 * metrics->heads[1].second.loss);
+  EXPECT_EQ(metrics->heads[0].name, "kind");
+  EXPECT_LT(metrics->heads[0].rows, 10);  // some have no class
+  EXPECT_EQ(metrics->heads[1].rows, 10);
+  EXPECT_EQ(metrics->loss, metrics->heads[0].loss + 2 * metrics->heads[1].loss);
   EXPECT_NE(metrics->to_text().find("  kind: loss "), std::string::npos) << metrics->to_text();
 
   auto other = *spec;
