@@ -497,19 +497,31 @@ Status Trainer::restore(const TrainingState& state) {
   if (found.size() != state.tensors.size())
     return Status(Code::corrupt, "training state: has " + std::to_string(state.tensors.size()) + " tensors, this training " + std::to_string(found.size()));
 
+  const auto put = [&](const std::vector<const TrainingTensor*>& tensors) {
+    auto next = tensors.begin();
+    for (const auto& [name, store] : params) {
+      const TrainingTensor& t = **next++;
+      std::copy(t.f32.begin(), t.f32.end(), store->mutable_master().begin());
+      std::copy(t.f64.begin(), t.f64.end(), store->mutable_master64().begin());
+      store->touch();
+    }
+    for (const Learner::Moment& m : learner_.moments()) write(m, **next++);
+    return learner_.executor().refresh();
+  };
+  const bool quantized = quantized_;
+  const TrainingState before = this->state();
   LOOM_TRY(set_quantized(!matrices_.empty() && (step > spec_.quantize.after || spec_.quantize.after == 0)));
-  auto next = found.begin();
-  for (const auto& [name, store] : params) {
-    const TrainingTensor& t = **next++;
-    std::copy(t.f32.begin(), t.f32.end(), store->mutable_master().begin());
-    std::copy(t.f64.begin(), t.f64.end(), store->mutable_master64().begin());
-    store->touch();
+  if (const Status status = put(found); !status.ok()) {  // weights that the cells' dtypes do not have
+    found.clear();
+    for (const TrainingTensor& t : before.tensors) found.push_back(&t);
+    LOOM_TRY(put(found));
+    LOOM_TRY(set_quantized(quantized));
+    return status;
   }
-  for (const Learner::Moment& m : learner_.moments()) write(m, **next++);
   done_ = step;
   scale_ = scale;
   learner_.resume(step);
-  return learner_.executor().refresh();
+  return {};
 }
 
 std::string Trainer::digest() {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/files/source.h"
 #include "base/random.h"
 #include "ops/cpu/isa.h"
@@ -406,6 +408,29 @@ TEST(Learner, FollowsMorphsToDoubleAndBack) {
   EXPECT_NE(refused.message().find("parameter 0.0.0.3:gain learns in f32, its master holds f64 values: narrow_master() rounds them"), std::string::npos) << refused.message();
   gain.narrow_master();
   EXPECT_TRUE(Learner::create(*n, pool, {}).ok());
+}
+
+// Weights that the dtype of a cell cannot hold are seen when they are prepared, after they were put.
+TEST(Trainer, ARefusedStateChangesNothing) {
+  const auto spec = parse_training_spec(std::string_view(
+      R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":2,)"
+      R"("layers_per_cell":1,"input":{"width":3},"cells":[)"
+      R"({"at":[0,0,0,0],"type":"dense","out":2,"dtype":"i8"}]},"steps":9,"batch":2})"));
+  ASSERT_TRUE(spec.ok()) << spec.status().to_string();
+  const auto data = ArrayData::create(std::vector<float>(12, 0.5f), 3, std::vector<float>(8, 1.0f), 2);
+  auto network = create_network(*spec);
+  ThreadPool pool(1);
+  auto trainer = Trainer::create(*spec, *network, **data, pool);
+  ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
+  ASSERT_TRUE((*trainer)->step().ok());
+  TrainingState state = (*trainer)->state();
+  ASSERT_TRUE((*trainer)->step().ok());
+  const std::string before = (*trainer)->digest();
+  for (float& v : state.tensors[0].f32) v = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE((*trainer)->restore(state).ok());
+  EXPECT_EQ((*trainer)->digest(), before);
+  EXPECT_EQ((*trainer)->done(), 2);
+  EXPECT_TRUE((*trainer)->step().ok());
 }
 
 }  // namespace
