@@ -36,6 +36,7 @@ OUTPUTS = {
     "bindings/js/src/training_spec.d.ts": training.typescript,
     "bindings/js/src/options.d.ts": options.typescript,
     "bindings/python/welvet/layers.py": python_layers.layers,
+    "bindings/python/welvet/_convolutions.py": python_layers.convolutions,
 }
 
 

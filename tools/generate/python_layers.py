@@ -30,6 +30,7 @@ SECTIONS = (
      {"activation": "Activation", "unary": "Unary", "binary": "Binary", "select": "Select",
       "reduce": "Reduce", "permute": "Permute", "pick": "Pick", "value_matmul": "ValueMatmul"}),
 )
+APART = SECTIONS[1][0]  # in a file of its own, _convolutions.py
 BY_HAND = ("sequential", "residual")  # _cells.py
 BY_CALL = "takes"  # said where a layer is called: LSTM(8)(x, lengths=n)
 BY_NAME = "By name, when called"
@@ -152,6 +153,19 @@ def sections(described):
     return SECTIONS + ((("others", others),) if others else ())
 
 
+def functions(described, section):
+    by_type = {layer["type"]: layer for layer in described["layers"]}
+    return "".join("\n\n" + function(by_type[kind], name)
+                   for kind, name in section.items() if kind in by_type)
+
+
+def convolutions(described, old):
+    section = dict(SECTIONS)[APART]
+    return ('"""%s.\n\n%s\n"""\nfrom __future__ import annotations\n\n'
+            "from typing import Any\n\nfrom ._cells import Layer, Size\n"
+            % ("C" + APART[1:], NOTE) + functions(described, section))
+
+
 def layers(described, old):
     by_type = {layer["type"]: layer for layer in described["layers"]}
     names = [n for _, section in sections(described) for n in section.values()]
@@ -172,18 +186,16 @@ def layers(described, old):
            "follow from what arrives. Common to all are `dtype` (how matrices are stored and\n"
            "multiplied: \"f32\", \"bf16\", \"i8\", ...), `name`, `enabled` and `tie`.\n"]
     out.append(wrapped("Activations: " + ", ".join(activations) + ".", "", ""))
+    body = "".join("\n\n# ---- %s\n" % heading + functions(described, section)
+                   for heading, section in sections(described) if heading != APART)
     out.append("\n" + NOTE + '\n"""\nfrom __future__ import annotations\n\n'
-               "from typing import Any, List, Optional, Sequence, Union\n\n"
-               "from ._cells import Input, Layer, Residual, Sequential\n"
-               "from ._model import Model, add, average, concat\n\n"
-               "Size = Union[int, Sequence[int]]  "
-               "# one number for all dimensions, or one for each\n\n__all__ = [\n")
+               "from typing import Any, List, Optional, Sequence\n\n"
+               "from ._cells import Input, Layer, Residual, Sequential"
+               + (", Size" if ": Size" in body else "") + "\n"
+               "from ._convolutions import (\n"
+               + wrapped(", ".join(dict(SECTIONS)[APART].values()) + ",", "    ", "    ")
+               + ")\nfrom ._model import Model, add, average, concat\n\n__all__ = [\n")
     out.append(wrapped(", ".join('"%s"' % n for n in every) + ",", "    ", "    ") + "]\n")
     out.append("\n\ndef _list(values: Optional[Sequence[int]]) -> Optional[List[int]]:\n"
                "    return None if values is None else list(values) or None\n")
-    for heading, section in sections(described):
-        out.append("\n\n# ---- %s\n" % heading)
-        for kind, name in section.items():
-            if kind in by_type:
-                out.append("\n\n" + function(by_type[kind], name))
-    return "".join(out)
+    return "".join(out) + body

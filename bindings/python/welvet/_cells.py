@@ -1,7 +1,9 @@
 """What layers.py builds with: a cell, and the layers that are more than a cell's settings."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+Size = Union[int, Sequence[int]]  # one number for all dimensions, or one for each
 
 
 class Layer(Dict[str, Any]):
