@@ -108,18 +108,6 @@ bool is_judged(const SharedNetwork& shared) {
   return shared.values == 0 && shared.sections.bytes.contains("report");
 }
 
-Json forecast_json(const Forecast& f, bool judged) {
-  Json json = Json::object();
-  json.set("date", f.date);
-  json.set("forecast", f.value);
-  json.set("low80", f.low80);
-  json.set("high80", f.high80);
-  json.set("low95", f.low95);
-  json.set("high95", f.high95);
-  json.set("measured", f.measured && judged);
-  return json;
-}
-
 }  // namespace
 
 extern "C" {
@@ -214,12 +202,15 @@ int32_t loom_session_forecast(loom_session session, const char* options, size_t 
     LOOM_ASSIGN(const auto held, ready(*s));
     LOOM_ASSIGN(SeriesForm form, series_form(*s->shared));
     LOOM_TRY(continue_after(form, values, o.last));
-    LOOM_ASSIGN(const std::vector<Forecast> list,
+    LOOM_ASSIGN(std::vector<Forecast> list,
                 forecast(form, o.horizon, [&](const auto& x, std::int64_t rows, auto& y) {
                   return answer_rows(*s->session, x, rows, y);
                 }));
     Json json = Json::array();
-    for (const Forecast& f : list) json.push(forecast_json(f, is_judged(*s->shared)));
+    for (Forecast& f : list) {
+      f.measured = f.measured && is_judged(*s->shared);
+      json.push(f.to_json());
+    }
     *forecasts = new_json(json);
     return {};
   });

@@ -19,7 +19,7 @@ constexpr const char *kConfig = "adapter_config.json", *kTensors = "adapter_mode
 // long as the tensors are those of that save and the configuration is still the one before it.
 constexpr const char* kPending = "adapter_save.json";
 constexpr const char* kSave = "loom.save";  // in the tensors' metadata: which save they are of
-constexpr std::uint64_t kMostConfig = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMaxConfig = std::uint64_t{16} << 20;
 constexpr std::string_view kPrefix = "base_model.model.", kA = ".lora_A.weight", kB = ".lora_B.weight";
 
 std::string_view last_part(std::string_view module) { return module.substr(module.rfind('.') + 1); }
@@ -152,7 +152,7 @@ std::string hash_of(std::string_view text) { return Sha256::hex(Sha256::of(as_by
 Result<std::string> config_in(const std::string& folder) {
   LOOM_ASSIGN(const bool there, anything_at(folder + "/" + kConfig));
   if (!there) return std::string();
-  return read_text_within(folder, kConfig, kMostConfig);
+  return read_text_within(folder, kConfig, kMaxConfig);
 }
 
 std::string save_of(const Adapter& adapter, std::string_view config) {
@@ -192,7 +192,7 @@ Result<std::string> config_of(const std::string& folder, std::string config) {
   const std::string path = folder + "/" + kPending;
   LOOM_ASSIGN(const bool there, anything_at(path));
   if (!there) return config;
-  LOOM_ASSIGN(const std::string text, read_text_within(folder, kPending, kMostConfig));
+  LOOM_ASSIGN(const std::string text, read_text_within(folder, kPending, kMaxConfig));
   const auto pending = Json::parse(text);
   if (!pending.ok()) return pending.status().at(path);
   LOOM_ASSIGN(const std::string before, pending->get_string("before", ""));
@@ -224,30 +224,24 @@ Status save_adapter(const std::string& folder, const Adapter& adapter,
     pending.set("save", save);
     pending.set("before", hash_of(before));
     pending.set("config", config);
-    if (const Status status = write_file(folder + "/" + kPending, as_bytes(pending.dump() + "\n"));
-        !status.ok()) {
-      (void)::unlink((folder + "/" + kPending).c_str());
-      return status;
-    }
+    LOOM_TRY(write_file(folder + "/" + kPending, as_bytes(pending.dump() + "\n")));
   }
   std::vector<TensorInfo> tensors;
   for (const Adapter::Target& t : adapter.targets) {
     tensors.push_back(tensor_of(std::string(kPrefix) + t.module + std::string(kA), *t.a));
     tensors.push_back(tensor_of(std::string(kPrefix) + t.module + std::string(kB), *t.b));
   }
-  Status status =
-      write_safetensors(folder + "/" + kTensors, tensors, {{"format", "pt"}, {kSave, save}});
-  if (status.ok() && before != config) {
-    status = write_file(folder + "/" + kConfig, as_bytes(config));
-    if (!status.ok()) return status;
-  }
-  (void)::unlink((folder + "/" + kPending).c_str());  // both are of one save: it says nothing more
-  return status;
+  LOOM_TRY(write_safetensors(folder + "/" + kTensors, tensors, {{"format", "pt"}, {kSave, save}}));
+  if (before != config) LOOM_TRY(write_file(folder + "/" + kConfig, as_bytes(config)));
+  // Both are of this save. After an error the note stays: a write that could not be flushed may have
+  // arrived all the same.
+  (void)::unlink((folder + "/" + kPending).c_str());
+  return {};
 }
 
 Result<Adapter> load_adapter(const std::string& folder, std::span<const AdapterPlace> places) {
   const std::string config_path = folder + "/" + kConfig;
-  auto text = read_text_within(folder, kConfig, kMostConfig);
+  auto text = read_text_within(folder, kConfig, kMaxConfig);
   if (!text.ok()) return text.status().at("an adapter is a folder with adapter_config.json and adapter_model.safetensors, as PEFT saves it");
   LOOM_ASSIGN(const std::string of_tensors, config_of(folder, std::move(*text)));
   auto config = Json::parse(of_tensors);

@@ -51,7 +51,7 @@ std::span<const std::byte> packed_model() {
 #endif
 }
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 28;
 constexpr std::align_val_t kAlignment{64};
 
 }  // namespace
@@ -67,7 +67,7 @@ Result<std::span<const std::byte>> embedded_model() {
   static std::span<const std::byte> model;  // of every later call; never freed
   const locks::unique_lock hold(lock);
   if (model.empty()) {
-    LOOM_ASSIGN(const auto bytes, gunzip(packed_model(), kMostBytes, "the embedded model"));
+    LOOM_ASSIGN(const auto bytes, gunzip(packed_model(), kMaxBytes, "the embedded model"));
     void* place = ::operator new(bytes.size(), kAlignment);
     std::memcpy(place, bytes.data(), bytes.size());
     model = {static_cast<const std::byte*>(place), bytes.size()};

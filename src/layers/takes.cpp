@@ -57,6 +57,8 @@ View joined_gradients(Emit& emit, const Shape& in, std::vector<View> gradients) 
   return joined(emit, gradients);
 }
 
+double far_below(ValueType type) { return type == ValueType::f64 ? -1e308 : -2.2e38; }
+
 View step_numbers(Emit& emit, ValueType type, std::int64_t steps) {
   const View all = emit.temp(type, {}, steps), add = emit.temp(type, {}, 1);
   emit.fill(Emit::slice(all, 0, 1), 1);

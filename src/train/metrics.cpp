@@ -153,6 +153,8 @@ Metrics MetricsCounter::finish() const {
 
 Result<Evaluator> Evaluator::create(Network& network, const DataSource& data, ThreadPool& pool,
                                     const EvaluatorOptions& judged) {
+  EvaluatorOptions resolved = judged;
+  LOOM_TRY(resolve_heads(network, resolved.heads));
   SessionOptions options;
   options.adapter = judged.adapter;
   options.max_rows = std::max(kRowsPerRun, data.max_rows());
@@ -162,7 +164,7 @@ Result<Evaluator> Evaluator::create(Network& network, const DataSource& data, Th
   options.whole_sequences = tokens && !network.recurs_over_rows();
   options.isa = judged.isa;
   LOOM_ASSIGN(Session session, Session::create(network, pool, options));
-  return Evaluator(std::move(session), data, judged, network);
+  return Evaluator(std::move(session), data, resolved, network);
 }
 
 // Every head of every row of the last run, of the samples from `first` on.

@@ -70,7 +70,7 @@ struct EvaluatorOptions {
   double delta = 1;                      // of huber
   std::int64_t ignore = kIgnoredClass;   // the class that is not counted
   std::vector<double> class_weights{};   // of rows' losses, by their class
-  std::vector<HeadSpec> heads{};         // in place of loss and delta, as resolve_heads gives them
+  std::vector<HeadSpec> heads{};         // in place of loss and delta
   std::string isa{};                     // "": the best here
   std::shared_ptr<Adapter> adapter{};    // that the network runs with
 };

@@ -323,7 +323,7 @@ TEST(Trainer, ShiftsPicturesAsTheyAreTaken) {
   ThreadPool pool(1);
   const auto refused = Trainer::create(rows, *network, *data_for(kMlp), pool, {});
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.status().message().find("\"shift\" moves pictures: the network's input must be [..., height, width]"), std::string::npos) << refused.status().message();
+  EXPECT_NE(refused.status().message().find("\"shift\" moves images: the network's input must be [..., height, width]"), std::string::npos) << refused.status().message();
 }
 
 TEST(Trainer, StopsBeforeItRuinsTheWeights) {

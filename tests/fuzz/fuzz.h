@@ -39,12 +39,12 @@ class CpuLimit {
  public:
   CpuLimit() : begin_(milliseconds()) {}
   ~CpuLimit() {
-    static constexpr std::int64_t kMost = 1000;
+    static constexpr std::int64_t kMax = 1000;
     static bool first = true;
     const std::int64_t taken = milliseconds() - begin_;
-    if (taken > kMost && !first)
+    if (taken > kMax && !first)
       std::fprintf(stderr, "took %lld ms of CPU time\n", static_cast<long long>(taken));
-    FUZZ_CHECK(taken <= kMost || first);
+    FUZZ_CHECK(taken <= kMax || first);
     first = false;
   }
 

@@ -355,7 +355,7 @@ def gru_on_a_series(r, s):
     return Case(model, p, lambda p, x: p["out"](p["layer"](x)[0][:, -1]), wave[:, :t, None], wave[:, t:])
 
 
-# ---- pictures
+# ---- images
 
 
 @network

@@ -75,20 +75,10 @@ std::string line_of(std::span<const float> y, bool classes, const Json& inputs, 
 }
 
 std::string line_of(const Forecast& f, bool json) {
-  const std::pair<const char*, double> columns[] = {{"forecast", f.value},
-                                                    {"low80", f.low80},
-                                                    {"high80", f.high80},
-                                                    {"low95", f.low95},
-                                                    {"high95", f.high95}};
-  Json line = Json::object();
-  line.set("date", f.date);
+  if (json) return f.to_json().dump() + "\n";
   std::string text = f.date;
-  for (const auto& [name, value] : columns) {
-    line.set(name, value);
-    text += "," + significant(value);
-  }
-  line.set("measured", f.measured);
-  return (json ? line.dump() : text) + "\n";
+  for (const double v : {f.value, f.low80, f.high80, f.low95, f.high95}) text += "," + significant(v);
+  return text + "\n";
 }
 
 // Dates, forecasts and their intervals: what comes after the table of training, or after --data.

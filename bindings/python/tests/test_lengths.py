@@ -122,6 +122,18 @@ class States(unittest.TestCase):
             y = cut({"first": x[:, :3], "second": x[:, 3:], **{name: zeros for name in names}})
             np.testing.assert_array_equal(y[0] if len(ends) > 1 else y, whole(x)[:, -1])
 
+    def test_hidden_keys_lie_below_every_score(self):
+        """Also below those of -1e38: a query that sees one key alone gives its value."""
+        for named, key, of in (("mask", L.Input(3, name="k"), [[0, 1, 1]]), ("lengths", L.Input(ids=4, name="k"), [1])):
+            for dtype, size in (("f32", 1e16), ("f32", 1e19), ("f64", 1e100)):
+                x = L.Input(3, 2, name="x")
+                layer = L.Attention(1, causal=False, rope=False)
+                network = Network(L.Model([x, key], layer(x, **{named: key}), dtype=dtype), seed=None)
+                for parameter in network.parameters:
+                    network.set(parameter.name, -np.eye(2) if parameter.role == "q" else np.eye(2))
+                given = np.array([[[size, 0], [-size, 0], [0, size]]])
+                self.assertEqual(network({"x": given, "k": of})[0, 0, 0], network({"x": given, "k": of}).dtype.type(size))
+
     def test_dropout_of_attention_is_of_training_alone(self):
         def made(rate):
             return Network(L.Sequential(L.Input(5, 4), L.Attention(2, dropout=rate), L.PoolSteps(), L.Dense(2)), seed=1)

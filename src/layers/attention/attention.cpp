@@ -225,7 +225,7 @@ class Attention : public LayerWith<AttentionConfig> {
     return place_of(c.takes, "lengths") > 0 && !c.causal && !by_scores(c, v.learning);
   }
   // Keys behind a length, far below every score by a value more in each head: 1 of a query, and 0
-  // or -1e38 of a key. A query within the length sees itself, others give nothing.
+  // or far_below() of a key. A query within the length sees itself, others give nothing.
   class Hidden {
    public:
     Hidden(Emit& emit, const Dims& dims) : e(emit), d(dims) {}
@@ -274,7 +274,7 @@ class Attention : public LayerWith<AttentionConfig> {
     }
     View keys(View k, View lengths, std::int64_t steps) const {
       const View seen = seen_steps(e, lengths, steps);
-      const View low = e.scale(e.unary(seen, Unary::logical_not), -1e38);
+      const View low = e.scale(e.unary(seen, Unary::logical_not), far_below(e.type(k)));
       return wider(joined(e, {k, e.reshape(low, 1)}), d.kv_heads, 0);
     }
     Emit& e;

@@ -93,8 +93,8 @@ View Scores::forward(Visit& v, View q, View k, View value, const Names& takes, V
   View scores = e.value_matmul(q, k, product(queries, keys, head_dim, of_queries(), of_keys(true)));
   const View keep = seen_of(v, e.type(q), takes, row, first);
   if (keep.valid()) {
-    // Far below every score, and without one where the score is what nobody may see.
-    const View low = e.scale(e.unary(keep, Unary::logical_not), -1e30);
+    // Without the score, which is what nobody may see.
+    const View low = e.scale(e.unary(keep, Unary::logical_not), far_below(e.type(q)));
     scores = over(e, over(e, scores, keep, Binary::mul), low, Binary::add);
   }
   const View shares = e.softmax(scores, Simplex::softmax, keys, 2);

@@ -148,7 +148,7 @@ class Inferrer {
     return count && *count <= (std::uint64_t{1} << 48) ? Status() : wrong("shape ", dims, " has more than 2^48 elements");
   }
 
-  // Whether the file justifies folding that makes or reads so many elements more.
+  // Whether the file justifies folding that makes or reads this number of elements more.
   bool spend(std::uint64_t elements) {
     spent_ += elements;
     return spent_ <= options_.fold_budget;

@@ -8,12 +8,12 @@ namespace loom::onnx {
 namespace {
 
 // Of mel scales in use 128 is much; each edge takes an exact exponential.
-constexpr std::int64_t kMostBands = 4096;
+constexpr std::int64_t kMaxBands = 4096;
 constexpr double kTurn = 6.283185307179586476925;
 
 // A setting that is one positive number.
 Result<std::int64_t> length_of(const Call& call, std::size_t i, std::string_view what,
-                               std::int64_t most = kMostWindow) {
+                               std::int64_t most = kMaxWindow) {
   LOOM_ASSIGN(const Dims list, call.ints(i, what));
   if (list.size() != 1 || list[0] < 1 || list[0] > most)
     return wrong(what, " is ", list, ", expected a number from 1 to ", most);
@@ -62,7 +62,7 @@ struct MelBank {
 };
 Result<MelBank> mel_bank(const Call& call) {
   MelBank bank;
-  LOOM_ASSIGN(bank.bands, length_of(call, 0, "num_mel_bins", kMostBands));
+  LOOM_ASSIGN(bank.bands, length_of(call, 0, "num_mel_bins", kMaxBands));
   LOOM_ASSIGN(bank.length, length_of(call, 1, "dft_length"));
   LOOM_ASSIGN(bank.rate, length_of(call, 2, "sample_rate"));
   for (std::size_t i = 0; i < 2; ++i) {

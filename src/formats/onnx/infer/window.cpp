@@ -17,7 +17,7 @@ Result<Dims> positive(const Call& call, std::string_view attribute, Dims fallbac
   const std::size_t count = fallback.size();
   LOOM_ASSIGN(const Dims values, call.node.get_ints(attribute, std::move(fallback)));
   bool good = values.size() == count;
-  for (const std::int64_t v : values) good = good && v >= least && v <= kMostWindow;
+  for (const std::int64_t v : values) good = good && v >= least && v <= kMaxWindow;
   if (!good) {
     return wrong("attribute ", quoted(attribute), " is ", values, ", expected ", count, " numbers of at least ", least);
   }
@@ -31,9 +31,9 @@ Result<Window> window(const Call& call, Dims kernel) {
   LOOM_ASSIGN(w.strides, positive(call, "strides", Dims(spatial, 1), 1));
   LOOM_ASSIGN(w.dilations, positive(call, "dilations", Dims(spatial, 1), 1));
   for (std::size_t d = 0; d < spatial; ++d) {
-    if ((w.kernel[d] - 1) * w.dilations[d] >= kMostWindow) return wrong("a window of ", w.kernel[d], " with dilation ", w.dilations[d], " reaches over more than ", kMostWindow);
+    if ((w.kernel[d] - 1) * w.dilations[d] >= kMaxWindow) return wrong("a window of ", w.kernel[d], " with dilation ", w.dilations[d], " reaches over more than ", kMaxWindow);
   }
-  LOOM_ASSIGN(const Dims pads, positive(call, "pads", Dims(2 * spatial, 0), -kMostWindow));
+  LOOM_ASSIGN(const Dims pads, positive(call, "pads", Dims(2 * spatial, 0), -kMaxWindow));
   w.begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
   w.end.assign(pads.begin() + static_cast<std::ptrdiff_t>(spatial), pads.end());
   LOOM_ASSIGN(w.auto_pad, call.node.get_string("auto_pad", "NOTSET"));
@@ -268,7 +268,7 @@ Status col2im(Call& call) {
   if (x.size() != 3 || image.empty() || image.size() != block.size()) return wrong("input ", x, ", image_shape ", image, ", block_shape ", block);
   if (call.attribute("kernel_shape") || call.attribute("auto_pad")) return wrong("has attributes of another operator");
   for (std::size_t d = 0; d < block.size(); ++d) {
-    if (block[d] < 1 || block[d] > kMostWindow || image[d] < 1 || image[d] > kMostWindow) return wrong("image_shape ", image, ", block_shape ", block);
+    if (block[d] < 1 || block[d] > kMaxWindow || image[d] < 1 || image[d] > kMaxWindow) return wrong("image_shape ", image, ", block_shape ", block);
   }
   LOOM_ASSIGN(const Window w, window(call, block));
   const std::optional<std::uint64_t> values = element_count(block);
@@ -288,7 +288,7 @@ Status col2im(Call& call) {
 Status causal_conv(Call& call) {
   LOOM_TRY(call.need(2));
   const Dims &x = call.dims(), &k = call.dims(1);
-  if (x.size() != 3 || k.size() != 3 || k[0] != x[1] || k[1] != 1 || k[2] < 1 || k[2] > kMostWindow) return wrong("input ", x, " and weights ", k);
+  if (x.size() != 3 || k.size() != 3 || k[0] != x[1] || k[1] != 1 || k[2] < 1 || k[2] > kMaxWindow) return wrong("input ", x, " and weights ", k);
   LOOM_TRY(call.shaped(2, {x[1]}, "bias"));
   LOOM_TRY(call.shaped(3, {x[0], x[1], k[2] - 1}, "past_state"));
   call.set(1, call.x().type, {x[0], x[1], k[2] - 1});

@@ -11,7 +11,7 @@
 namespace loom {
 namespace {
 
-constexpr std::size_t kMostWords = 100, kMostLabels = 1000, kMostIntegerClasses = 20;
+constexpr std::size_t kMaxWords = 100, kMaxLabels = 1000, kMaxIntegerClasses = 20;
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 constexpr std::string_view kKinds[] = {"number", "date", "words", "unused"};
 
@@ -184,15 +184,15 @@ Status look_at_target(TableForm& form, const Column& column, const Numbers& foun
   const bool numbers = found.few_others();
   const std::string target = "the target " + quoted(column.name);
   const auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
-  form.classes = task.empty() ? !numbers || (found.integers && words.size() <= kMostIntegerClasses)
+  form.classes = task.empty() ? !numbers || (found.integers && words.size() <= kMaxIntegerClasses)
                               : task == "classes";
   if (!form.classes && !numbers) return bad(target + " holds texts, no numbers");
   if (words.empty()) return bad(target + " is empty");
   if (form.classes) form.labels = labels_of(words, numbers, column.decimal);
   if (words.size() < 2 || (form.classes && form.labels.size() < 2))
     return bad(target + " is the same in every row");
-  if (form.classes && words.size() > kMostLabels)
-    return bad(target + " has more than " + std::to_string(kMostLabels) +
+  if (form.classes && words.size() > kMaxLabels)
+    return bad(target + " has more than " + std::to_string(kMaxLabels) +
                " different texts: name another column with --target");
   note_case(column, form.labels, notes);
   return {};
@@ -381,7 +381,7 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
     std::set<std::string> words;
     for (const auto& row : table.rows) {
       if (is_missing(row[c])) continue;
-      if (words.size() <= kMostLabels) words.insert(std::string(trimmed(row[c])));
+      if (words.size() <= kMaxLabels) words.insert(std::string(trimmed(row[c])));
     }
     const bool is_target = static_cast<std::int64_t>(c) == form.target;
     const bool dates = !numbers && !is_target && are_dates(table, c, column, notes);
@@ -406,10 +406,10 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
       column.kind = Column::Kind::unused;
       notes.push_back("left out: " + quoted(column.name) + ", the same in every row");
     } else if (column.kind == Column::Kind::words) {
-      if (words.size() > kMostWords || 2 * words.size() > table.rows.size()) {
+      if (words.size() > kMaxWords || 2 * words.size() > table.rows.size()) {
         column.kind = Column::Kind::unused;
         notes.push_back("left out: " + quoted(column.name) + ", " +
-                        (words.size() > kMostLabels ? "more than " + std::to_string(kMostLabels)
+                        (words.size() > kMaxLabels ? "more than " + std::to_string(kMaxLabels)
                                                     : std::to_string(words.size())) +
                         " different texts");
       } else {

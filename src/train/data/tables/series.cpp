@@ -317,6 +317,18 @@ Status continue_after(SeriesForm& form, std::span<const double> history, std::st
   return {};
 }
 
+Json Forecast::to_json() const {
+  Json json = Json::object();
+  json.set("date", date);
+  json.set("forecast", value);
+  json.set("low80", low80);
+  json.set("high80", high80);
+  json.set("low95", low95);
+  json.set("high95", high95);
+  json.set("measured", measured);
+  return json;
+}
+
 Result<std::vector<Forecast>> forecast(const SeriesForm& form, std::int64_t horizon,
                                        const SeriesNetwork& network) {
   if (horizon < 1 || horizon > kMaxForecasts)

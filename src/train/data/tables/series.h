@@ -113,6 +113,7 @@ struct Forecast {
   std::string date;
   double value = 0, low80 = 0, high80 = 0, low95 = 0, high95 = 0;
   bool measured = false;  // the interval: as many steps ahead were judged
+  Json to_json() const;
 };
 constexpr std::int64_t kMaxForecasts = 100000, kDefaultHorizon = 12;
 // Forecasts go on after other values, of which `last` is the date of the last one; both empty: after
