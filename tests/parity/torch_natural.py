@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
-"""Networks as people write them (natural_networks.py), in Loom and with PyTorch's own modules: the same weights and inputs give the same
-outputs, and fifty steps of training the same losses. What was learned is saved and loaded, and a training that is interrupted goes on, with
-the same bits; networks whose rows are ids write what PyTorch writes.
+"""Networks as people write them (natural_networks.py, natural_sequences.py), in Loom and with
+PyTorch's own modules: the same weights and inputs give the same outputs, and fifty steps of
+training the same losses. What was learned is saved and loaded, and a training that is interrupted
+goes on, with the same bits; networks whose rows are ids write what PyTorch writes.
 
-    torch_natural.py [NAME...]                        # needs PyTorch, and build/release/libloom.so (or $LOOM_LIBRARY)
+    torch_natural.py [NAME...]
     torch_natural.py --random 300 [--seed N] [NAME...]  # of other sizes
 
-Loom computes in f32, PyTorch in double. An output may differ by 1e-5 of the largest, a loss of the fifty by 1e-5 of the first. A training
-in which PyTorch's own f32 leaves that bound, too, says nothing (a LayerNorm of two values is a sign): other sizes are drawn.
+Needs PyTorch, and build/release/libloom.so (or $LOOM_LIBRARY).
+
+Loom computes in f32, PyTorch in double. An output may differ by 1e-5 of the largest, a loss of the
+fifty by 1e-5 of the first. A training of which PyTorch's own double leaves that bound when its
+weights are rounded otherwise, by 2^-24 at each step, says nothing of f32 (a LayerNorm of two values
+is a sign): other sizes are drawn.
 """
+
 import argparse
 import pathlib
 import sys
@@ -23,6 +29,7 @@ except ImportError as e:
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings" / "python"))
 import welvet
+import natural_sequences  # noqa: F401: they name themselves
 from natural_networks import NETWORKS, Sizes, set_from
 
 BOUND = 1e-5
@@ -30,7 +37,7 @@ STEPS = 50
 
 
 class Undecided(Exception):
-    """PyTorch's f32 differs from its double by more than the bound."""
+    """Roundings of the weights move PyTorch's own losses by more than the bound."""
 
 
 def loss_of(out, y, weights=None):
@@ -39,7 +46,9 @@ def loss_of(out, y, weights=None):
     if y.dtype.kind == "f":
         return F.mse_loss(out, torch.tensor(y).reshape(out.shape))
     classes = torch.tensor(y)
-    if classes.ndim > 1 and out.shape[1:-1] == classes.shape[1:]:  # steps; of images PyTorch has classes first, too
+    if (
+        classes.ndim > 1 and out.shape[1:-1] == classes.shape[1:]
+    ):  # steps; of images PyTorch has classes first, too
         out = out.movedim(-1, 1)
     return F.cross_entropy(out, classes, weight=weights)
 
@@ -52,19 +61,30 @@ class Comparison:
         by_layer = {}
         for parameter in self.net.parameters:
             if not parameter.tied:
-                by_layer.setdefault(parameter.path, {})[parameter.role] = torch.tensor(self.net.get(parameter.name, np.float64))
+                by_layer.setdefault(parameter.path, {})[parameter.role] = torch.tensor(
+                    self.net.get(parameter.name, np.float64)
+                )
         if len(by_layer) != len(case.order):
-            raise AssertionError("%d layers have parameters, PyTorch's %d" % (len(by_layer), len(case.order)))
+            raise AssertionError(
+                "%d layers have parameters, PyTorch's %d" % (len(by_layer), len(case.order))
+            )
         case.parts.double()
         for module, values in zip(case.order, by_layer.values()):
             set_from(module, values)
         x = case.x if isinstance(case.x, dict) else {"": case.x}
         x = {key: torch.tensor(np.asarray(v)) for key, v in x.items()}
-        self.x = {key: v.to(torch.float32).double() if v.is_floating_point() else v for key, v in x.items()}
+        self.x = {
+            key: v.to(torch.float32).double() if v.is_floating_point() else v
+            for key, v in x.items()
+        }
         self.rows = len(next(iter(x.values())))
 
     def theirs(self):
-        return self.case.forward(self.case.parts, **self.x) if "" not in self.x else self.case.forward(self.case.parts, self.x[""])
+        return (
+            self.case.forward(self.case.parts, **self.x)
+            if "" not in self.x
+            else self.case.forward(self.case.parts, self.x[""])
+        )
 
     def ours(self, net):
         return np.stack([net(ids) for ids in self.case.x]) if self.case.by_row else net(self.case.x)
@@ -77,16 +97,30 @@ class Comparison:
         pairs = [(w.detach().numpy(), g.reshape(w.shape)) for w, g in pairs]
         return max(float(np.max(np.abs(g - w)) / max(1.0, np.max(np.abs(w)))) for w, g in pairs)
 
-    def their_losses(self, dtype=torch.float64):
+    def round_weights(self, draw):
+        """Each by up to 2^-24 of it."""
+        with torch.no_grad():
+            for weight in self.case.parts.parameters():
+                weight.mul_(1 + 2**-24 * (2 * torch.rand(weight.shape, generator=draw) - 1))
+
+    def their_losses(self, draw=None):
         case = self.case
-        case.parts.to(dtype).train()
-        self.x = {key: v.to(dtype) if v.is_floating_point() else v for key, v in self.x.items()}
-        kind = np.float64 if dtype == torch.float64 else np.float32
-        rounded = lambda y: y.astype(np.float32).astype(kind) if y.dtype.kind == "f" else y  # noqa: E731
-        targets = {key: rounded(one) for key, one in case.y.items()} if isinstance(case.y, dict) else rounded(case.y)
+        case.parts.train()
+
+        def rounded(y):
+            return y.astype(np.float32).astype(np.float64) if y.dtype.kind == "f" else y
+
+        targets = (
+            {key: rounded(one) for key, one in case.y.items()}
+            if isinstance(case.y, dict)
+            else rounded(case.y)
+        )
         optimizer, losses = torch.optim.SGD(case.parts.parameters(), case.rate), []
+        weights = None if case.weights is None else torch.tensor(case.weights)
         for _ in range(STEPS):
-            loss = loss_of(self.theirs(), targets, None if case.weights is None else torch.tensor(case.weights, dtype=dtype))
+            if draw is not None:
+                self.round_weights(draw)
+            loss = loss_of(self.theirs(), targets, weights)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -94,7 +128,12 @@ class Comparison:
         return np.array(losses)
 
     def settings(self):
-        made = {"optimizer": {"type": "sgd"}, "schedule": {"type": "constant", "rate": self.case.rate}, "epochs": STEPS, "batch": self.rows}
+        made = {
+            "optimizer": {"type": "sgd"},
+            "schedule": {"type": "constant", "rate": self.case.rate},
+            "epochs": STEPS,
+            "batch": self.rows,
+        }
         return made if self.case.weights is None else {**made, "class_weight": self.case.weights}
 
     def data(self):
@@ -107,8 +146,16 @@ class Comparison:
 
     def our_losses(self):
         settings = self.settings()
-        history = welvet.train(self.net, *self.data(), optimizer="sgd", rate=self.case.rate, epochs=STEPS, batch=self.rows, progress=False,
-                               **{key: settings[key] for key in settings if key == "class_weight"})
+        history = welvet.train(
+            self.net,
+            *self.data(),
+            optimizer="sgd",
+            rate=self.case.rate,
+            epochs=STEPS,
+            batch=self.rows,
+            progress=False,
+            **{key: settings[key] for key in settings if key == "class_weight"},
+        )
         return np.array(history.losses)
 
     def survives(self):
@@ -149,7 +196,7 @@ class Comparison:
             if float(best[0] - best[1]) < 1e-4:
                 break  # f32 may say the other
             ids.append(int(logits.argmax()))
-        if got[:len(ids) - 1] != ids[1:]:
+        if got[: len(ids) - 1] != ids[1:]:
             raise AssertionError("writes %s, PyTorch %s" % (got, ids[1:]))
 
 
@@ -158,22 +205,30 @@ def compare(name, r, sizes):
     output = both.output()
     before = {key: v.clone() for key, v in both.case.parts.state_dict().items()}
     want, got = both.their_losses(), both.our_losses()
-    difference = lambda losses: float(np.max(np.abs(losses - want)) / max(want[0], 1e-9))  # noqa: E731
+
+    def difference(losses):
+        return float(np.max(np.abs(losses - want)) / max(want[0], 1e-9))
+
     curve = difference(got)
-    if curve > BOUND:
+    for number in range(8 if curve > BOUND else 0):
         both.case.parts.load_state_dict(before)
-        if difference(both.their_losses(torch.float32)) > BOUND:
+        if difference(both.their_losses(torch.Generator().manual_seed(number))) > BOUND:
             raise Undecided
     wrong = not (output <= BOUND and curve <= BOUND and want[-1] < want[0])
     both.survives()
     if both.case.by_row:
         both.writes_alike()
-    print("%-36s output %.1e, fifty losses %.1e (%.4f to %.4f)%s" % (name, output, curve, want[0], want[-1], "   WRONG" if wrong else ""))
+    print(
+        "%-36s output %.1e, fifty losses %.1e (%.4f to %.4f)%s"
+        % (name, output, curve, want[0], want[-1], "   WRONG" if wrong else "")
+    )
     return not wrong
 
 
 def main():
-    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    given = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     given.add_argument("names", nargs="*", metavar="NAME")
     given.add_argument("--random", type=int, default=0, metavar="COUNT")
     given.add_argument("--seed", type=int, default=1)
@@ -191,12 +246,17 @@ def main():
         try:
             torch.manual_seed(i)
             r = np.random.default_rng(seed)
-            done.append(compare(name, r, Sizes(np.random.default_rng(seed) if args.random else None)))
+            done.append(
+                compare(name, r, Sizes(np.random.default_rng(seed) if args.random else None))
+            )
         except Undecided:
             undecided += 1
             done += [] if args.random else [False]
         except Exception as error:
-            print("%s, number %d of seed %d: %s: %s" % (name, i, args.seed, type(error).__name__, error))
+            print(
+                "%s, number %d of seed %d: %s: %s"
+                % (name, i, args.seed, type(error).__name__, error)
+            )
             done.append(False)
     print("%d networks, %d as in PyTorch; %d say nothing" % (len(done), sum(done), undecided))
     return 0 if all(done) and undecided <= len(done) // 10 else 1

@@ -1,5 +1,6 @@
-"""Lists of sequences of unequal length: padded with zeros, their lengths in an input of their own.
-"""
+"""Lists of sequences of unequal length: padded with zeros, their lengths in an input of their
+own."""
+
 from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence
@@ -43,24 +44,28 @@ def lengths_input(given: Dict[str, Any], name: str) -> Optional[str]:
 
 
 def put_together(items: Sequence[np.ndarray], steps: int, behind: float, name: str) -> np.ndarray:
-    """(sequences, steps, ...), with `behind` where they have ended. Raises ValueError for one that is
-    longer, or whose steps are others than those of the first."""
+    """(sequences, steps, ...), with `behind` where they have ended. Raises ValueError for one that
+    is longer, or whose steps are others than those of the first."""
     for i, item in enumerate(items):
         if len(item) > steps:
-            raise ValueError("%s: sequence %d has %d steps, the network takes %d at most"
-                             % (name, i, len(item), steps))
+            raise ValueError(
+                "%s: sequence %d has %d steps, the network takes %d at most"
+                % (name, i, len(item), steps)
+            )
         if item.shape[1:] != items[0].shape[1:]:
-            raise ValueError("%s: sequence %d has steps of the shape %s, and sequence 0 of %s"
-                             % (name, i, item.shape[1:], items[0].shape[1:]))
+            raise ValueError(
+                "%s: sequence %d has steps of the shape %s, and sequence 0 of %s"
+                % (name, i, item.shape[1:], items[0].shape[1:])
+            )
     rows = np.full((len(items), steps) + items[0].shape[1:], behind, np.result_type(*items))
     for row, item in zip(rows, items):
-        row[:len(item)] = item
+        row[: len(item)] = item
     return rows
 
 
 def padded(x: Any, given: Dict[str, Any], name: str) -> Any:
-    """x for a network's input, as arrays by name where it has lists of sequences and the lengths are
-    not given. Raises ValueError for unequal sequences without an input of lengths."""
+    """x for a network's input, as arrays by name where it has lists of sequences and the lengths
+    are not given. Raises ValueError for unequal sequences without an input of lengths."""
     parts = {part["name"]: part for part in given.get("parts", [])}
     if not isinstance(x, dict):
         if not parts and not _ragged(x):
@@ -86,8 +91,10 @@ def padded(x: Any, given: Dict[str, Any], name: str) -> Any:
         steps = (parts[key].get("dims") or [parts[key].get("width", 1)])[0]
         counts = np.array([len(item) for item in items])
         if lengths in arrays and not np.array_equal(arrays[lengths], counts):
-            raise ValueError("%s: %r has other lengths than another input, and %r is of both: name "
-                             "an input \"%s_lengths\"" % (name, key, lengths, key))
+            raise ValueError(
+                "%s: %r has other lengths than another input, and %r is of both: name "
+                'an input "%s_lengths"' % (name, key, lengths, key)
+            )
         arrays[key], arrays[lengths] = put_together(items, steps, 0, "%s[%r]" % (name, key)), counts
     return arrays
 
@@ -96,13 +103,20 @@ def _refused(name: str, items: Sequence[np.ndarray], lengths: Optional[str] = No
     found = sorted({len(item) for item in items})
     text = "%s: sequences of %d and of %d steps" % (name, found[0], found[-1])
     if lengths is not None:
-        return "%s, and %r is given: pad them, or leave %r to be filled in" % (text, lengths, lengths)
-    return text + (": they are padded where the network has an input of their lengths, which layers "
-                   "take: L.Input(ids=steps + 1, name=\"lengths\")")
+        return "%s, and %r is given: pad them, or leave %r to be filled in" % (
+            text,
+            lengths,
+            lengths,
+        )
+    return text + (
+        ": they are padded where the network has an input of their lengths, which layers "
+        'take: L.Input(ids=steps + 1, name="lengths")'
+    )
 
 
-def padded_targets(y: Any, places: Sequence[int], given: Dict[str, Any], ignore: int,
-                   name: str) -> Any:
+def padded_targets(
+    y: Any, places: Sequence[int], given: Dict[str, Any], ignore: int, name: str
+) -> Any:
     """y, padded with `ignore` where it has a list of classes for each sequence's steps. Raises
     ValueError for targets of unequal length that are no classes of steps."""
     if isinstance(y, np.ndarray) and y.dtype != object:
@@ -112,11 +126,16 @@ def padded_targets(y: Any, places: Sequence[int], given: Dict[str, Any], ignore:
         return y
     steps = places[0] if len(places) == 1 else 0
     classes = steps and all(item.ndim == 1 and item.dtype.kind in "iu" for item in items)
-    if classes and any(len(item) < steps for item in items) and any(
-            lengths_input(given, part["name"]) for part in given.get("parts", [])):
+    if (
+        classes
+        and any(len(item) < steps for item in items)
+        and any(lengths_input(given, part["name"]) for part in given.get("parts", []))
+    ):
         return put_together(items, steps, ignore, name)
     if unequal(items):
         found = sorted({len(item) for item in items})
-        raise ValueError("%s: targets of %d and of %d values: lists of unequal length are classes of "
-                         "the steps of a network that takes lengths" % (name, found[0], found[-1]))
+        raise ValueError(
+            "%s: targets of %d and of %d values: lists of unequal length are classes of "
+            "the steps of a network that takes lengths" % (name, found[0], found[-1])
+        )
     return y
