@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""`loom train` on time series, judged by forecasts of 1 to 12 steps from each date of the last fifth.
+"""`loom train` on time series, judged by forecasts of 1 to 12 steps from each date of the last
+fifth.
 
 series.py LOOM [--data FOLDER]
 
 Two measured series beside their seasonal naive forecasts, and generated ones beside who knows their
-rule, all but the noise: within a tenth of that one's error, or a quarter where the level shifts,
-which nobody told the network. Prints a table; 1 where one is missed.
+rule, all but the noise: within a tenth of that one's error. Prints a table; 1 where one is missed
+that is not KNOWN to be, or one of those is not missed any more.
 """
 import argparse
 import csv
@@ -71,10 +72,15 @@ def level_shift(noise):
     return values, lambda o, h: known[o + h - 1]
 
 
-# What makes the series, and how many times the error of who knows its rule is allowed.
-MADE = {"a line, a year and noise": (line_and_year, 1.1), "AR(2)": (ar2, 1.1),
-        "a season that grows with the level": (growing_season, 1.1),
-        "a year, and a level that shifts": (level_shift, 1.25)}
+MADE = {"a line, a year and noise": line_and_year, "AR(2)": ar2,
+        "a season that grows with the level": growing_season,
+        "a year, and a level that shifts": level_shift}
+TIMES = 1.1  # the error of who knows the rule
+# Missed, and why. A forecast from the mean of the last n values has sqrt(1 + 1/n) times the error of
+# the noise s. Over N rows with one shift of d, the squares of that mean are N s^2 / n for the noise
+# and about d^2 n / 3 for the shift: here, with d = 15 s and N = 384, they are least at n = 2.3, which
+# is 1.2 times the noise. Least squares cannot know that the shift will not come again.
+KNOWN = {"a year, and a level that shifts"}
 
 
 def trained(loom, table, folder):
@@ -98,14 +104,14 @@ def measured(data):
 
 
 def generated(folder):
-    for number, (name, (make, times)) in enumerate(MADE.items()):
+    for number, (name, make) in enumerate(MADE.items()):
         draw = random.Random(number)
         values, rule = make(lambda: draw.gauss(0, 1))
         table = pathlib.Path(folder) / ("%d.csv" % number)
         rows = ["%04d-%02d,%r\n" % (1960 + i // 12, i % 12 + 1, v) for i, v in enumerate(values)]
         table.write_text("month,y\n" + "".join(rows))
         least = mean_error(values, rule)
-        yield name, table, times * least, least
+        yield name, table, TIMES * least, least
 
 
 def main():
@@ -123,9 +129,12 @@ def main():
         print("%-36s %9s %9s %9s" % ("series", "loom", "allowed", "beside"))
         for name, table, allowed, beside in tables:
             mae = trained(args.loom, table, folder)
-            missed += mae > allowed
+            known = name in KNOWN
+            missed += (mae > allowed) != known
+            said = {(True, False): "  MISSED", (True, True): "  MISSED, as known",
+                    (False, True): "  NOT MISSED: take it off KNOWN"}
             print("%-36s %9.3f %9.3f %9.3f%s" % (name, mae, allowed, beside,
-                                                 "  MISSED" if mae > allowed else ""))
+                                                 said.get((mae > allowed, known), "")))
     return 1 if missed else 0
 
 
