@@ -7,7 +7,7 @@
 #include "bench/bench.h"
 #include "console.h"
 #include "exec/session.h"
-#include "train/metrics.h"
+#include "train/judge/metrics.h"
 
 namespace loom::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/threads/thread_pool.h"
 #include "grid/network.h"
 #include "train/data/data.h"
-#include "train/learner.h"
+#include "train/learner/learner.h"
 
 namespace loom::cli {
 

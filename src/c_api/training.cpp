@@ -4,7 +4,7 @@
 #include "train/checkpoint.h"
 #include "train/data/data.h"
 #include "train/data/tables/table.h"
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 using namespace loom;
 using namespace loom::c_api;

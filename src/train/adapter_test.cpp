@@ -11,7 +11,7 @@
 #include "formats/test_files.h"
 #include "train/data/tensor_data.h"
 #include "train/checkpoint.h"
-#include "train/validation.h"
+#include "train/judge/validation.h"
 
 namespace loom {
 namespace {

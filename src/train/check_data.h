@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "grid/network.h"
 #include "train/data/data.h"
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 namespace loom {
 

@@ -8,7 +8,7 @@
 #include "checkpoint/adapter_file.h"
 #include "checkpoint/entity.h"
 #include "train/trainer.h"
-#include "train/validation.h"
+#include "train/judge/validation.h"
 
 namespace loom {
 

@@ -3,7 +3,7 @@
 
 #include "base/random.h"
 #include "train/checkpoint.h"
-#include "train/validation.h"
+#include "train/judge/validation.h"
 
 namespace loom {
 namespace {

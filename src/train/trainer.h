@@ -14,8 +14,8 @@
 #include "base/threads/thread_pool.h"
 #include "grid/network.h"
 #include "train/data/data.h"
-#include "train/learner.h"
-#include "train/spec.h"
+#include "train/learner/learner.h"
+#include "train/spec/spec.h"
 
 namespace loom {
 

@@ -12,7 +12,7 @@
 #include "ops/cpu/isa.h"
 #include "stories/stories.h"
 #include "text/bpe/bpe_trainer.h"
-#include "train/learner.h"
+#include "train/learner/learner.h"
 
 namespace loom {
 namespace {

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "exec/session.h"
-#include "train/learner.h"
+#include "train/learner/learner.h"
 
 namespace {
 std::atomic<long> allocations{0};

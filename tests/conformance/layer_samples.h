@@ -11,7 +11,7 @@
 
 #include "base/random.h"
 #include "exec/session.h"
-#include "train/learner.h"
+#include "train/learner/learner.h"
 
 namespace loom::test {
 

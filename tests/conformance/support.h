@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "train/learner.h"
+#include "train/learner/learner.h"
 
 namespace loom::test {
 

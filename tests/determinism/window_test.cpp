@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "conformance/same_bits.h"
-#include "train/learner.h"
+#include "train/learner/learner.h"
 
 namespace loom {
 namespace {

@@ -17,7 +17,7 @@
 #include "support/places.h"
 #include "support/tiny_llama.h"
 #include "text/tokenizer.h"
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 namespace loom::test {
 namespace {

@@ -7,7 +7,7 @@
 #include "exec/session.h"
 #include "train/data/data.h"
 #include "train/trainer.h"
-#include "train/validation.h"
+#include "train/judge/validation.h"
 
 namespace loom {
 namespace {

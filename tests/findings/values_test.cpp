@@ -12,7 +12,7 @@
 #include "train/checkpoint.h"
 #include "train/data/tensor_data.h"
 #include "train/trainer.h"
-#include "train/validation.h"
+#include "train/judge/validation.h"
 
 namespace loom {
 namespace {

@@ -9,7 +9,7 @@
 #include "exec/session.h"
 #include "fuzz.h"
 #include "ops/cpu/executor.h"
-#include "train/learner.h"
+#include "train/learner/learner.h"
 
 namespace {
 

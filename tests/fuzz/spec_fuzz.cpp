@@ -2,7 +2,7 @@
 // refusal with words.
 #include "fuzz.h"
 #include "mutate.h"
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 FUZZ_TARGET(data, size) {
   using namespace loom;

@@ -24,7 +24,7 @@
 #include "support/places.h"
 #include "support/tiny_llama.h"
 #include "train/data/folder.h"
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 namespace loom::test {
 namespace {

@@ -7,8 +7,8 @@
 #include "grid/topology_config.h"
 #include "layers/cell.h"
 #include "layers/layer.h"
-#include "train/describe.h"
-#include "train/spec_fields.h"
+#include "train/spec/describe.h"
+#include "train/spec/spec_fields.h"
 
 namespace loom {
 namespace {

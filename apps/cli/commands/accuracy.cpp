@@ -6,7 +6,7 @@
 #include "command.h"
 #include "console.h"
 #include "models/trained_network.h"
-#include "train/metrics.h"
+#include "train/judge/metrics.h"
 
 namespace loom::cli {
 namespace {

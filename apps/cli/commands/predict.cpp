@@ -8,7 +8,7 @@
 #include "models/open_model.h"
 #include "models/trained_network.h"
 #include "train/data/folder.h"
-#include "train/metrics.h"
+#include "train/judge/metrics.h"
 
 namespace loom::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "exec/session.h"
 #include "train/data/data.h"
-#include "train/metrics.h"
+#include "train/judge/metrics.h"
 
 namespace loom::cli {
 

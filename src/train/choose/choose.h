@@ -13,7 +13,7 @@
 #include "train/data/tables/columns.h"
 #include "train/data/tables/series.h"
 #include "train/data/tensor_data.h"
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 namespace loom {
 

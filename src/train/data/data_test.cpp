@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "train/data/tables/table.h"
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 namespace loom {
 namespace {

@@ -8,7 +8,7 @@
 #include "formats/npy/npy.h"
 #include "train/data/tables/table.h"
 #include "train/data/tensor_data.h"
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 namespace loom {
 namespace {

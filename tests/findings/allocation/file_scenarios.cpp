@@ -12,7 +12,7 @@
 #include "formats/test_files.h"
 #include "injection/savers.h"
 #include "train/data/folder.h"
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 namespace loom::test {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "train/data/data.h"
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 namespace loom {
 

@@ -1,4 +1,4 @@
-#include "train/validation.h"
+#include "train/judge/validation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 #include <algorithm>
 
 #include "base/field_checker.h"
 #include "base/files/source.h"
-#include "train/spec_fields.h"
+#include "train/spec/spec_fields.h"
 
 namespace loom {
 namespace {

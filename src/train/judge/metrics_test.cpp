@@ -1,4 +1,4 @@
-#include "train/metrics.h"
+#include "train/judge/metrics.h"
 
 #include <gtest/gtest.h>
 

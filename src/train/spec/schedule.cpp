@@ -1,11 +1,11 @@
-#include "train/schedule.h"
+#include "train/spec/schedule.h"
 
 #include <algorithm>
 #include <string>
 
 #include "base/field_checker.h"
 #include "base/math/exact_math.h"
-#include "train/spec_fields.h"
+#include "train/spec/spec_fields.h"
 
 namespace loom {
 namespace {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/fields.h"
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 namespace loom {
 

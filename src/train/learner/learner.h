@@ -15,7 +15,7 @@
 #include "grid/network.h"
 #include "ops/executor.h"
 #include "train/data/data.h"
-#include "train/loss.h"
+#include "train/learner/loss.h"
 
 namespace loom {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "train/metrics.h"
+#include "train/judge/metrics.h"
 #include "train/trainer.h"
 
 namespace loom {

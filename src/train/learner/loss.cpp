@@ -1,4 +1,4 @@
-#include "train/loss.h"
+#include "train/learner/loss.h"
 
 #include <algorithm>
 

@@ -12,8 +12,8 @@
 #include "base/status.h"
 #include "grid/network.h"
 #include "train/data/data.h"
-#include "train/learner.h"
-#include "train/schedule.h"
+#include "train/learner/learner.h"
+#include "train/spec/schedule.h"
 
 namespace loom {
 

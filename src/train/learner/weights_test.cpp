@@ -4,7 +4,7 @@
 
 #include "train/checkpoint.h"
 #include "train/data/tensor_data.h"
-#include "train/validation.h"
+#include "train/judge/validation.h"
 
 namespace loom {
 namespace {

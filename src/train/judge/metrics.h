@@ -14,8 +14,8 @@
 #include "exec/session.h"
 #include "grid/network.h"
 #include "train/data/data.h"
-#include "train/learner.h"
-#include "train/loss.h"
+#include "train/learner/learner.h"
+#include "train/learner/loss.h"
 
 namespace loom {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/describe.h"
-#include "train/spec.h"
+#include "train/spec/spec.h"
 
 namespace loom {
 

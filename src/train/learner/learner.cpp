@@ -1,4 +1,4 @@
-#include "train/learner.h"
+#include "train/learner/learner.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "train/validation.h"
+#include "train/judge/validation.h"
 
 #include "train/check_data.h"
 
