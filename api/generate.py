@@ -205,7 +205,7 @@ def js_raw(api):
 
 
 def fuzz_table(api):
-    """A call of every function whose arguments a Caller (tests/fuzz/abi_fuzz.cpp) makes up."""
+    """A call of every function whose arguments a Caller (tests/fuzz/targets/abi_fuzz.cpp) makes up."""
     out = ["// %s\n" % NOTE]
     for f in functions(api):
         if "returns" in f:
@@ -228,7 +228,7 @@ OUTPUTS = {
     "docs/reference/c-api.md": reference,
     "bindings/python/welvet/_raw.py": python_raw,
     "bindings/js/src/raw.js": js_raw,
-    "tests/fuzz/abi_table.inc": fuzz_table,
+    "tests/fuzz/targets/abi_table.inc": fuzz_table,
 }
 
 

@@ -334,7 +334,7 @@ def kept_seeds():
         if b'"loom-topology"' in found and len(found) < 20000:
             yield "topology", found
             yield "entity", found
-    source = (tests / "fuzz/abi_fuzz.cpp").read_text() + (tests / "fuzz/entity_fuzz.cpp").read_text()
+    source = (tests / "fuzz/targets/abi_fuzz.cpp").read_text() + (tests / "fuzz/targets/entity_fuzz.cpp").read_text()
     for found in re.findall(r'R"\((\{"format":"loom-topology".*?)\)"', source, re.S):
         yield "topology", found.encode()
         yield "entity", found.encode()

@@ -11,7 +11,7 @@ cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target fuzzers -- -k 0 >$build/build.log 2>&1 || { cat $build/build.log; exit 1; }
 python3 tests/fuzz/make_seeds.py $build/seeds
 mkdir -p $build/findings
-[ $# -gt 0 ] || set -- $(cd tests/fuzz && ls ./*_fuzz.cpp | sed 's|./||; s|_fuzz.cpp||')
+[ $# -gt 0 ] || set -- $(cd tests/fuzz/targets && ls ./*_fuzz.cpp | sed 's|./||; s|_fuzz.cpp||')
 
 # ASan keeps freed memory; a small quarantine keeps -rss_limit_mb about the target.
 export ASAN_OPTIONS="quarantine_size_mb=32${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
