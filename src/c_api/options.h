@@ -72,8 +72,9 @@ struct SessionForecast {
 template <class V>
 void fields(V& v, SessionForecast& o) {
   v("horizon", o.horizon, {.doc = "steps to forecast", .min = 1, .max = kMaxForecasts});
-  v("last", o.last, {.doc = "the date of the last value of the history, as `1960-12`; only beside a "
-                            "history, which needs it"});
+  v("last", o.last,
+    {.doc = "the date of the last value of the history, as `1960-12`; only beside a "
+            "history, which needs it"});
 }
 
 struct GeneratorCreate {

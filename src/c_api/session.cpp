@@ -91,8 +91,8 @@ Status answer_rows(Session& session, const std::vector<float>& x, std::int64_t r
 Result<SeriesForm> series_form(const SharedNetwork& shared) {
   const auto found = shared.sections.bytes.find("inputs");
   const Json none = Json::object();
-  LOOM_ASSIGN(const Json inputs,
-              found == shared.sections.bytes.end() ? Result<Json>(none) : Json::parse(found->second));
+  LOOM_ASSIGN(const Json inputs, found == shared.sections.bytes.end() ? Result<Json>(none)
+                                                                      : Json::parse(found->second));
   if (!inputs.find("series"))
     return Status(Code::unsupported,
                   "the network is of no time series: forecasts need a network that loom train "

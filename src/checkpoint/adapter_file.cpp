@@ -140,7 +140,8 @@ Status check_adapter_output(const std::string& folder) {
   if (kind != PathKind::folder)
     return Status(Code::invalid_argument,
                   folder + ": cannot be written: it is a file, expected a folder");
-  for (const char* name : {kConfig, kTensors, kPending}) LOOM_TRY(check_output(folder + "/" + name));
+  for (const char* name : {kConfig, kTensors, kPending})
+    LOOM_TRY(check_output(folder + "/" + name));
   return {};
 }
 
@@ -233,8 +234,8 @@ Status save_adapter(const std::string& folder, const Adapter& adapter,
   }
   LOOM_TRY(write_safetensors(folder + "/" + kTensors, tensors, {{"format", "pt"}, {kSave, save}}));
   if (before != config) LOOM_TRY(write_file(folder + "/" + kConfig, as_bytes(config)));
-  // Both are of this save. After an error the note stays: a write that could not be flushed may have
-  // arrived all the same.
+  // Both are of this save. After an error the note stays: a write that could not be flushed may
+  // have arrived all the same.
   (void)::unlink((folder + "/" + kPending).c_str());
   return {};
 }

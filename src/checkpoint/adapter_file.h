@@ -17,8 +17,9 @@ struct AdapterBase {
   bool language_model = false;  // "task_type": "CAUSAL_LM", else null
 };
 
-// `places`: all that the network has, so that "target_modules" names the adapted ones and no other. A save that is interrupted leaves
-// what load_adapter reads as the old adapter or the new one; the folder is made where it is missing.
+// `places`: all that the network has, so that "target_modules" names the adapted ones and no other.
+// A save that is interrupted leaves what load_adapter reads as the old adapter or the new one; the
+// folder is made where it is missing.
 Status save_adapter(const std::string& folder, const Adapter& adapter, std::span<const AdapterPlace> places, const AdapterBase& base = {});
 
 // The error that save_adapter would end with before its first byte.

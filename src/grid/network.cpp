@@ -398,7 +398,8 @@ Result<Shape> Network::operands(const std::vector<std::int64_t>& arriving) const
     if (in.ids > 0 && (input_.parts.empty() || in.count() > 1))
       return bad("ids are no operands: put an embedding before them");
     if (!in.parts.empty()) return bad("operands in operands: " + in.to_string() + " arrive as one");
-    if (in.count() > INT32_MAX - all.width) return bad("operands of more than 2^31-1 values arrive");
+    if (in.count() > INT32_MAX - all.width)
+      return bad("operands of more than 2^31-1 values arrive");
     all.width += in.count();
     all.parts.push_back(in);
   }

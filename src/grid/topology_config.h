@@ -66,9 +66,10 @@ struct TopologyConfig {
     v("head", head, {.doc = "from this cell on a session runs only the rows it was asked for (a "
                             "language model's last norm)"});
     v("outputs", outputs,
-      {.doc = "names of the operands that arrive at the last cell, which hands them on (its `merge` "
-              "is `operands`): a row of the output is all of them side by side, in this order, and "
-              "each has a loss of its own (version 2)"});
+      {.doc =
+           "names of the operands that arrive at the last cell, which hands them on (its `merge` "
+           "is `operands`): a row of the output is all of them side by side, in this order, and "
+           "each has a loss of its own (version 2)"});
     v("cells", cells, {.doc = "those that are not empty; an empty cell passes its input on",
                        .required = true});
   }

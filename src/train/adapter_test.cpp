@@ -225,7 +225,8 @@ TEST_F(AdapterTraining, FolderIsWhatPeftReads) {
   }
 }
 
-// Between the two files of a save the folder is the new adapter, whose configuration waits beside them.
+// Between the two files of a save the folder is the new adapter, whose configuration waits beside
+// them.
 TEST_F(AdapterTraining, ASaveThatWasInterruptedIsReadAsItWas) {
   auto network = create_network(spec_of(1));
   const auto places = adapter_places(*network);
@@ -238,7 +239,8 @@ TEST_F(AdapterTraining, ASaveThatWasInterruptedIsReadAsItWas) {
         Adapter::create(*network, places, {.rank = 2, .alpha = alpha, .targets = {"q"}}, seed);
     ASSERT_TRUE(save_adapter(folder, *adapter, places).ok());
   };
-  const std::string config = folder + "/adapter_config.json", pending = folder + "/adapter_save.json";
+  const std::string config = folder + "/adapter_config.json",
+                    pending = folder + "/adapter_save.json";
   save(2, 1);
   const std::string before = test::file_text(config);
   save(8, 2);

@@ -156,7 +156,8 @@ class SampleCheck {
   Status check_target(const HeadSpec& head, std::int64_t sample, std::size_t column) const {
     const auto value = static_cast<double>(batch_.values[column]);
     const bool classes = takes_classes(head.loss);
-    if (classes ? known(value, head.axis.classes) : head.loss != Loss::bce || (value >= 0 && value <= 1))
+    if (classes ? known(value, head.axis.classes)
+                : head.loss != Loss::bce || (value >= 0 && value <= 1))
       return {};
     return bad(
         "y, " + place(data_, sample, column, 0) +

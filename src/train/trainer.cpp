@@ -51,7 +51,9 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   TrainingSpec resolved = spec;
   LOOM_TRY(resolve_heads(network, resolved.heads));
   LOOM_TRY(check_data(data, network, resolved));
-  if (spec.validation.share > 0 && !options.judged) return bad("\"validation\" is for loom train, which holds samples back; here the caller judges");
+  if (spec.validation.share > 0 && !options.judged)
+    return bad(
+        "\"validation\" is for loom train, which holds samples back; here the caller judges");
   if (spec.class_weights.is_string())
     resolved.class_weights = balanced_weights(data, network, spec.ignore);
   if (resolved.steps == 0) {
@@ -511,7 +513,8 @@ Status Trainer::restore(const TrainingState& state) {
   const bool quantized = quantized_;
   const TrainingState before = this->state();
   LOOM_TRY(set_quantized(!matrices_.empty() && (step > spec_.quantize.after || spec_.quantize.after == 0)));
-  if (const Status status = put(found); !status.ok()) {  // weights that the cells' dtypes do not have
+  if (const Status status = put(found);
+      !status.ok()) {  // weights that the cells' dtypes do not have
     found.clear();
     for (const TrainingTensor& t : before.tensors) found.push_back(&t);
     LOOM_TRY(put(found));

@@ -323,7 +323,10 @@ TEST(Trainer, ShiftsPicturesAsTheyAreTaken) {
   ThreadPool pool(1);
   const auto refused = Trainer::create(rows, *network, *data_for(kMlp), pool, {});
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.status().message().find("\"shift\" moves images: the network's input must be [..., height, width]"), std::string::npos) << refused.status().message();
+  EXPECT_NE(refused.status().message().find(
+                "\"shift\" moves images: the network's input must be [..., height, width]"),
+            std::string::npos)
+      << refused.status().message();
 }
 
 TEST(Trainer, StopsBeforeItRuinsTheWeights) {
@@ -410,14 +413,16 @@ TEST(Learner, FollowsMorphsToDoubleAndBack) {
   EXPECT_TRUE(Learner::create(*n, pool, {}).ok());
 }
 
-// Weights that the dtype of a cell cannot hold are seen when they are prepared, after they were put.
+// Weights that the dtype of a cell cannot hold are seen when they are prepared, after they were
+// put.
 TEST(Trainer, ARefusedStateChangesNothing) {
   const auto spec = parse_training_spec(std::string_view(
       R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":2,)"
       R"("layers_per_cell":1,"input":{"width":3},"cells":[)"
       R"({"at":[0,0,0,0],"type":"dense","out":2,"dtype":"i8"}]},"steps":9,"batch":2})"));
   ASSERT_TRUE(spec.ok()) << spec.status().to_string();
-  const auto data = ArrayData::create(std::vector<float>(12, 0.5f), 3, std::vector<float>(8, 1.0f), 2);
+  const auto data =
+      ArrayData::create(std::vector<float>(12, 0.5f), 3, std::vector<float>(8, 1.0f), 2);
   auto network = create_network(*spec);
   ThreadPool pool(1);
   auto trainer = Trainer::create(*spec, *network, **data, pool);

@@ -115,7 +115,10 @@ inline result session_run_ids(handle h, const std::int32_t* i, size in, float* y
 inline result session_run_tokens(handle h, const std::int32_t* i, size in, const std::int32_t* p, size pn, const std::int32_t* q, size qn, const std::int32_t* r, size rn, float* y, size yn, err e) {
   return attempt(e, [&] { As<Session>(h)->run(sp(i, in), sp(p, pn), sp(q, qn), sp(r, rn), sp(y, yn)); });
 }
-inline result session_forecast(handle h, text s, size n, const double* x, size xn, handle* o, err e) { return gives(o, e, [&] { return As<Session>(h)->forecast(sv(s, n), sp(x, xn)); }); }
+inline result session_forecast(handle h, text s, size n, const double* x, size xn, handle* o,
+                               err e) {
+  return gives(o, e, [&] { return As<Session>(h)->forecast(sv(s, n), sp(x, xn)); });
+}
 inline result session_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Session>(h)->info(); }); }
 
 inline result data_values(const float* x, size n, std::int64_t w, const float* y, size yn, std::int64_t t, handle* o, err e) { return gives(o, e, [&] { return Data::values(sp(x, n), w, sp(y, yn), t); }); }

@@ -133,13 +133,17 @@ inline std::string topology_of(const LayerSample& s, std::string_view dtype) {
   const std::string f = R"(,"dtype":")" + std::string(dtype) + "\"", cell = std::string(s.cell) + f;
   std::vector<std::string> cells = {s.width > 0 ? R"("type":"dense","activation":"tanh","out":)" + std::to_string(s.width) + f : R"("type":"embedding","out":16,"std":0.5)" + f};
   if (s.width < 0) cells.clear();
-  else if (!s.dims.empty()) cells.push_back(R"("type":"reshape","dims":[)" + std::string(s.dims) + "]" + f);
+  else if (!s.dims.empty())
+    cells.push_back(R"("type":"reshape","dims":[)" + std::string(s.dims) + "]" + f);
   cells.push_back(cell);
   if (s.version > 1) cells.push_back(R"("type":"flatten")" + f);
   cells.push_back(R"("type":"dense","out":5)" + f);
-  std::string t = R"({"format":"loom-topology","version":)" + std::to_string(s.version) + R"(,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" +
-      (s.width > 0 ? R"({"width":4})" : s.width == 0 ? R"({"ids":5})" : R"({"parts":[{"name":"x","width":3},{"name":"n","ids":4}]})") +
-      R"(,"cells":[)";
+  std::string t = R"({"format":"loom-topology","version":)" + std::to_string(s.version) +
+                  R"(,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" +
+                  (s.width > 0    ? R"({"width":4})"
+                   : s.width == 0 ? R"({"ids":5})"
+                                  : R"({"parts":[{"name":"x","width":3},{"name":"n","ids":4}]})") +
+                  R"(,"cells":[)";
   for (std::size_t l = 0; l < cells.size(); ++l) t += (l > 0 ? "," : "") + std::string(R"({"at":[0,0,0,)") + std::to_string(l) + "]," + cells[l] + "}";
   return t + "]}";
 }
@@ -171,7 +175,8 @@ struct How {
 
 // What everything is run on: rows of values in -1..1, ids and classes below 5.
 struct SampleRows {
-  std::vector<float> x, parts, y;  // parts: the same with an id below 4 as the last of a row's values
+  std::vector<float> x, parts,
+      y;  // parts: the same with an id below 4 as the last of a row's values
   std::vector<std::uint32_t> ids, positions, sequences;
   std::vector<std::int32_t> classes;
 
@@ -210,7 +215,9 @@ inline Result<std::vector<float>> outputs_of(Network& n, const How& how) {
     if (n.input().ids > 0) {
       LOOM_TRY(s.run_tokens(std::span(kRows.ids).subspan(first, count), sequences, positions, std::span(kRows.positions).first(count)));
     } else {
-      LOOM_TRY(s.run(values_of(kRows, n).subspan(4 * first, 4 * count), static_cast<std::int64_t>(count)).status());
+      LOOM_TRY(
+          s.run(values_of(kRows, n).subspan(4 * first, 4 * count), static_cast<std::int64_t>(count))
+              .status());
     }
     for (std::size_t r = 0; r < count; ++r) y.insert(y.end(), s.output(static_cast<std::int64_t>(r)).begin(), s.output(static_cast<std::int64_t>(r)).end());
   }

@@ -302,7 +302,8 @@ TEST(Choose, WrongQuestionsAreRefused) {
   LOOM_EXPECT_REFUSED(loom({"train", "spec.json", "--dtype", "i8", "--out", out}), 2, "without a SPEC");
   LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--task", "guess", "--out", out}), 2, "--task");
   LOOM_EXPECT_REFUSED(loom({"train", "--data", folder / "none.csv", "--out", out}), 3, "none.csv");
-  LOOM_EXPECT_REFUSED(loom({"train", "--data", folder.write("one.csv", "a\n1\n2\n"), "--out", out}), 3, "has one column, 'a'");
+  LOOM_EXPECT_REFUSED(loom({"train", "--data", folder.write("one.csv", "a\n1\n2\n"), "--out", out}),
+                      3, "has one column, 'a'");
   LOOM_EXPECT_REFUSED(loom({"train", "--data", folder.write("same.csv", "a,b\n1,x\n2,x\n"), "--out", out}), 3, "the same in every row");
   LOOM_EXPECT_REFUSED(loom({"train", "--data", folder.write("bin", std::string("a\0b\n", 4)), "--out", out}), 3, "neither a table nor");
   folder.write("f/train-images-idx3-ubyte", std::string("\0\0\x08\1\0\0\0\2\1", 9));

@@ -254,7 +254,8 @@ class FileErrors : public testing::TestWithParam<std::string> {
       return at != files.end() && at->second == file.second;
     };
     for (const auto& file : now)
-      ASSERT_TRUE(has(before, file) || has(after, file) || file.first.ends_with("/adapter_save.json"))
+      ASSERT_TRUE(has(before, file) || has(after, file) ||
+                  file.first.ends_with("/adapter_save.json"))
           << file.first << " is neither the old file nor the new one";
     if (!saver_) return;
     const auto loaded = saver_->load();  // of several files, too

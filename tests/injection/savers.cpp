@@ -116,10 +116,11 @@ class AdapterSaver final : public Saver {
         network_(made(Network::from_json(std::string_view(kMlp)))),
         places_(adapter_places(network_)) {}
   Status advance() override {
-    LOOM_ASSIGN(adapter_,
-                Adapter::create(network_, places_,
-                                {.rank = 2, .alpha = static_cast<double>(version_ + 1), .targets = {}},
-                                version_ + 1));
+    LOOM_ASSIGN(
+        adapter_,
+        Adapter::create(network_, places_,
+                        {.rank = 2, .alpha = static_cast<double>(version_ + 1), .targets = {}},
+                        version_ + 1));
     ++version_;
     return {};
   }

@@ -77,7 +77,8 @@ std::string line_of(std::span<const float> y, bool classes, const Json& inputs, 
 std::string line_of(const Forecast& f, bool json) {
   if (json) return f.to_json().dump() + "\n";
   std::string text = f.date;
-  for (const double v : {f.value, f.low80, f.high80, f.low95, f.high95}) text += "," + significant(v);
+  for (const double v : {f.value, f.low80, f.high80, f.low95, f.high95})
+    text += "," + significant(v);
   return text + "\n";
 }
 

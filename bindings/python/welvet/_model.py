@@ -78,7 +78,8 @@ def _take(layer: Layer, named: Dict[str, Any]) -> None:
     before = list(layer.get("takes", ())) if layer.called or layer.get("takes") else list(named)
     if named and before != list(named):
         raise TypeError("%s: takes %s elsewhere, %s here: a layer takes the same everywhere, in "
-                        "one order" % (kind, ", ".join(before) or "nothing by name", ", ".join(named)))
+                        "one order" % (kind, ", ".join(before) or "nothing by name",
+                                       ", ".join(named)))
     layer.called = True
     if named:
         layer["takes"] = before
@@ -135,7 +136,8 @@ class Model:
 
     A layer that is called twice is one set of weights. Several inputs have names, by which arrays
     are given; one alone needs none. Several outputs are a dict by their names, and so is then what
-    the network gives, or a list, of which it gives a tuple. `dtype` is that of all layers which name none.
+    the network gives, or a list, of which it gives a tuple. `dtype` is that of all layers which
+    name none.
     """
 
     def __init__(self, inputs: Any, outputs: Any, dtype: Optional[str] = None) -> None:
@@ -154,7 +156,8 @@ class Model:
         elif isinstance(outputs, dict):
             raise TypeError("Model: one output has no name: give it alone")
         found = values_of("Model", [outputs])
-        self.output, self.dtype = found[0] if len(found) == 1 else Value(None, found, "operands"), dtype
+        self.output = found[0] if len(found) == 1 else Value(None, found, "operands")
+        self.dtype = dtype
 
     def _ordered(self) -> List[Value]:
         """All values, each behind its operands, without recursion: networks are deep."""

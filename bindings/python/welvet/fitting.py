@@ -14,8 +14,8 @@ from ._outputs import (heads_of, joined, joined_targets, judge, judge_heads, nam
                        targets_of)
 from .network import Network, rows_of
 from .batches import Batches, check as check_batches, come_one_by_one, parts_of
-from .training import (IGNORED, Data, Trainer, at_least_one, check_settings, classes_of, data_of_arrays,
-                       make_trainer, stops)
+from .training import (IGNORED, Data, Trainer, at_least_one, check_settings, classes_of,
+                       data_of_arrays, make_trainer, stops)
 
 
 class Progress(NamedTuple):
@@ -130,34 +130,41 @@ _Held = Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]  # x, y and the weig
 Callbacks = Iterable[Union[Callback, Callable[[Progress], Optional[bool]]]]
 
 
-def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_weights: Any = None, optimizer: Union[str, Dict[str, Any], None] = None, schedule: Union[str, Dict[str, Any], None] = None,
-          rate: Optional[float] = None, epochs: Optional[int] = None, steps: Optional[int] = None,
+def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_weights: Any = None,
+          optimizer: Union[str, Dict[str, Any], None] = None,
+          schedule: Union[str, Dict[str, Any], None] = None, rate: Optional[float] = None,
+          epochs: Optional[int] = None, steps: Optional[int] = None,
           steps_per_epoch: Optional[int] = None, batch: Optional[int] = None,
           ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None,
-          callbacks: Callbacks = (), validation: Union[float, Tuple[Any, ...], None] = None, seed: int = 0,
-          progress: Optional[bool] = None, threads: int = 0, isa: str = "", **settings: Any) -> History:
+          callbacks: Callbacks = (), validation: Union[float, Tuple[Any, ...], None] = None,
+          seed: int = 0, progress: Optional[bool] = None, threads: int = 0, isa: str = "",
+          **settings: Any) -> History:
     """Trains a network and returns its History.
 
-    x: (samples, width) or with the dimensions of the network's input; or a Data object, without y. y: (samples,) integers, the classes, or (samples,
-    targets) values. `ignore` (-100): the class of rows, steps or pixels that are not counted; any other
-    below 0 is refused. `sample_weight`: (samples,), of the losses of rows; `class_weight`: {class:
-    weight}, a list, or "balanced", of rows by their class: a step's loss is the mean by weights, and so
-    is that of the validation, whose accuracy counts each row once. `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for integers, mse for values. `optimizer`: a name
-    (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule` likewise, `rate` is its learning rate (0.001). `validation`: a share of the samples to
-    hold back, picked by `seed` in the proportions of the classes, or (x, y) or (x, y, sample_weight)
-    of others. `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`: a bar on stderr;
-    None: where that is a terminal. A network with several outputs takes y, and loss and loss_weights
-    where they are given, as a dict by their names (or a list in their order); the loss is the sum of
-    theirs, each times its weight (1), and what is held back is judged by each. `epochs` (10), or `steps`,
+    x: (samples, width) or with the dimensions of the network's input; or a Data object, without y.
+    y: (samples,) integers, the classes, or (samples, targets) values. `ignore` (-100): the class of
+    rows, steps or pixels that are not counted; any other below 0 is refused. `sample_weight`:
+    (samples,), of the losses of rows; `class_weight`: {class: weight}, a list, or "balanced", of
+    rows by their class: a step's loss is the mean by weights, and so is that of the validation,
+    whose accuracy counts each row once. `loss`: mse, mae, huber, bce, cross_entropy; where nothing
+    is said cross_entropy for integers, mse for values. `optimizer`: a name (adamw, sgd, rmsprop,
+    lion) or its settings as a dict; `schedule` likewise, `rate` is its learning rate (0.001).
+    `validation`: a share of the samples to hold back, picked by `seed` in the proportions of the
+    classes, or (x, y) or (x, y, sample_weight) of others. `callbacks`: Callback objects, or
+    functions of a step's Progress; False stops. `progress`: a bar on stderr; None: where that is a
+    terminal. A network with several outputs takes y, and loss and loss_weights where they are
+    given, as a dict by their names (or a list in their order); the loss is the sum of theirs, each
+    times its weight (1), and what is held back is judged by each. `epochs` (10), or `steps`,
     optimizer steps, in their place.
 
-    x may also give batches (x, y) or (x, y, sample_weight) of any size, one a step, in their order: a
-    generator, an iterator, or what can be iterated again, as PyTorch's DataLoader. How long it trains
-    is `steps`, or `epochs` of `steps_per_epoch` (where x has a length: that). What cannot be known of
-    them is refused: a share for validation, shuffle, batch, "balanced".
+    x may also give batches (x, y) or (x, y, sample_weight) of any size, one a step, in their order:
+    a generator, an iterator, or what can be iterated again, as PyTorch's DataLoader. How long it
+    trains is `steps`, or `epochs` of `steps_per_epoch` (where x has a length: that). What cannot be
+    known of them is refused: a share for validation, shuffle, batch, "balanced".
 
-    `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint, micro_batches, shuffle, ...);
-    those that have no effect here (checkpoint_every, log_every, data, network, ...) are a ValueError.
+    `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint,
+    micro_batches, shuffle, ...); those that have no effect here (checkpoint_every, log_every, data,
+    network, ...) are a ValueError.
 
     The weights are a function of network, data and settings: no bit depends on threads or
     callbacks. Raises LoomError where something does not fit, where x or y has a value that is NaN
@@ -239,8 +246,8 @@ class _Fit:
             spec["heads"] = heads_of(info, loss, loss_weights)
             self.loss = None
         elif loss_weights is not None or isinstance(loss, (dict, list, tuple)):
-            raise TypeError("train: losses by name are for a network with several outputs: this one has "
-                            "one, %s" % (info["output"],))
+            raise TypeError("train: losses by name are for a network with several outputs: this one "
+                            "has one, %s" % (info["output"],))
 
     def targets(self, y: Any) -> np.ndarray:
         """Classes in int32, or values in float32; the first ones choose the loss."""
@@ -393,4 +400,5 @@ def _judge(network: Network, held: _Held, spec: Dict[str, Any]) -> Dict[str, flo
     info, spec = network.info, {"ignore": IGNORED, **spec}
     if spec.get("heads"):
         return judge_heads(joined(network.forward(x), len(x)), y, w, info, spec)
-    return judge(network.forward(x).astype(np.float64), y, w, info, spec)  # type: ignore[union-attr]
+    out = network.forward(x)
+    return judge(out.astype(np.float64), y, w, info, spec)  # type: ignore[union-attr]

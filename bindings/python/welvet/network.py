@@ -385,13 +385,14 @@ class Network(Object):
         return Session(self, **options)
 
     def forward(self, x: Any, out: Any = None) -> Outputs:
-        """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (..., their
-        product); where inputs have names, a dict of such arrays by name, or a tuple in their order; y: (..., dimensions of the output), a dict of
-        such arrays by name where the network has several outputs (a tuple where the Model was given a list); float32, or
-        float64 of a network whose cells compute in f64, which x then is, too; `out` takes it where given. A network of
-        ids takes integers: (..., steps), or, where a row is one id, one sequence, as forward_tokens
-        does. Raises ValueError for another shape, TypeError for several sequences of such a
-        network."""
+        """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (...,
+        their product); where inputs have names, a dict of such arrays by name, or a tuple in their
+        order; y: (..., dimensions of the output), a dict of such arrays by name where the network
+        has several outputs (a tuple where the Model was given a list); float32, or float64 of a
+        network whose cells compute in f64, which x then is, too; `out` takes it where given. A
+        network of ids takes integers: (..., steps), or, where a row is one id, one sequence, as
+        forward_tokens does. Raises ValueError for another shape, TypeError for several sequences of
+        such a network."""
         info = self.info
         given, gives = info["input"], info["output"]
         if "ids" in given and "dims" not in given:
@@ -423,7 +424,8 @@ class Network(Object):
                 raise ValueError("history: expects (values,), got the shape %s" % (history.shape,))
         options = {"horizon": horizon, "last": "" if last is None else str(last)}
         session = self._session(max_rows=_ROWS)
-        steps = call("session_forecast", session._handle, options, () if history is None else history)
+        given = () if history is None else history
+        steps = call("session_forecast", session._handle, options, given)
         self._sessions.put(session)
         return [Forecast(**step) for step in steps]
 

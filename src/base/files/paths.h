@@ -9,8 +9,8 @@
 
 namespace loom {
 
-// True if anything has this name, also a link that leads nowhere. Error: io, where the system cannot
-// say; what is not known to be missing is not left out.
+// True if anything has this name, also a link that leads nowhere. Error: io, where the system
+// cannot say; what is not known to be missing is not left out.
 Result<bool> anything_at(const std::string& path);
 // What a name leads to; nothing also where a link leads nowhere. Errors as above.
 enum class PathKind { nothing, file, folder, other };

@@ -49,7 +49,8 @@ void remove_stale_files(const std::string& path) {
 
 namespace loom {
 
-void remove_stale_files(const std::string&) {}  // no processes there, and AtomicFile reuses the name
+void remove_stale_files(const std::string&) {
+}  // no processes there, and AtomicFile reuses the name
 
 }  // namespace loom
 

@@ -73,7 +73,8 @@ class Parallel : public LayerWith<ParallelConfig> {
     for (std::int64_t i = 0; i < count; ++i) {
       LOOM_ASSIGN(Shape out, children.plan(static_cast<std::size_t>(i), split ? Shape{in.width / count} : in, nullptr));
       const bool operand = c.combine == "operands" && !in.parts.empty() && out.count() == 1;
-      if (out.ids > 0 && !operand) return bad("branch " + std::to_string(i) + " gives ids, which do not meet");
+      if (out.ids > 0 && !operand)
+        return bad("branch " + std::to_string(i) + " gives ids, which do not meet");
       outs.push_back(std::move(out));
       if (c.routes()) LOOM_TRY(children.rows_alone(static_cast<std::size_t>(i)).at("branch " + std::to_string(i)));
     }

@@ -57,13 +57,14 @@ struct RecurrentConfig : LayerConfig {
                 "ONNX's default"});
     // Not written where they change nothing: a network of before has the topology it had.
     v("takes", takes,
-      {.doc = kind == Kind::lstm
-                  ? "operands behind the first, in their order: `lengths`, steps of a row, an input "
-                    "of one id; `h0`, `c0`, states before the first step, [stack x directions, "
-                    "hidden], else 0"
-                  : "operands behind the first, in their order: `lengths`, steps of a row, an input "
-                    "of one id; `h0`, states before the first step, [stack x directions, hidden], "
-                    "else 0",
+      {.doc =
+           kind == Kind::lstm
+               ? "operands behind the first, in their order: `lengths`, steps of a row, an input "
+                 "of one id; `h0`, `c0`, states before the first step, [stack x directions, "
+                 "hidden], else 0"
+               : "operands behind the first, in their order: `lengths`, steps of a row, an input "
+                 "of one id; `h0`, states before the first step, [stack x directions, hidden], "
+                 "else 0",
        .written = !takes.empty()});
     v("return_state", return_state,
       {.doc = kind == Kind::lstm
@@ -429,7 +430,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   }
   static std::vector<ParamSpec> params_of(const RecurrentConfig& c, std::int64_t features) {
     std::vector<ParamSpec> list;
-    const double std = __builtin_sqrt(1.0 / (3.0 * static_cast<double>(c.hidden)));  // that of PyTorch's uniform numbers
+    const double std = __builtin_sqrt(
+        1.0 / (3.0 * static_cast<double>(c.hidden)));  // that of PyTorch's uniform numbers
     for (std::int64_t l = 0; l < c.stack; ++l, features = c.directions() * c.hidden) {
       for (std::int64_t d = 0; d < c.directions(); ++d) {
         const std::int64_t through = c.reset_first() ? 2 : c.gates();
@@ -437,7 +439,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
           list.push_back({role + suffix(l, d), gates * c.hidden, cols, Init::normal, std});
         };
         auto vector = [&](const char* role, std::int64_t gates) {
-          if (c.bias) list.push_back({role + suffix(l, d), 1, gates * c.hidden, Init::zeros, 0, false});
+          if (c.bias)
+            list.push_back({role + suffix(l, d), 1, gates * c.hidden, Init::zeros, 0, false});
         };
         matrix("weight_ih", c.gates(), features);
         matrix("weight_hh", through, c.hidden);

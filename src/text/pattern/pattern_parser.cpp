@@ -299,7 +299,8 @@ class Parser {
   Result<CharSet> bracket(int depth) {
     if (depth > kMaxDepth) return refuse("classes nested deeper than 64");
     const bool negated = take("^");
-    // Of the part up to the next &&, put in order at its end. (?i) folds `letters` alone, no classes.
+    // Of the part up to the next &&, put in order at its end. (?i) folds `letters` alone, no
+    // classes.
     CharSet all, set, letters;
     bool intersecting = false, first = true;
     const auto close_part = [&] {

@@ -303,7 +303,8 @@ Status choose_form(SeriesForm& form, const SeriesValues& series, std::int64_t le
 // what it adds to them.
 std::vector<double> line_of(const std::vector<float>& x, const std::vector<float>& y,
                             std::size_t rows) {
-  const std::size_t width = x.size() / y.size(), begin = rows - std::min<std::size_t>(rows, kMaxFitted);
+  const std::size_t width = x.size() / y.size(),
+                    begin = rows - std::min<std::size_t>(rows, kMaxFitted);
   const auto part = [&](const std::vector<float>& of, std::size_t values) {
     const auto at = [&](std::size_t row) {
       return of.begin() + static_cast<std::ptrdiff_t>(row * values);

@@ -62,7 +62,8 @@ Json Metrics::to_json() const {
     Json table = Json::array();
     for (std::int64_t r = 0; r < classes; ++r) {
       Json row = Json::array();
-      for (std::int64_t c = 0; c < classes; ++c) row.push(confusion[static_cast<std::size_t>(r * classes + c)]);
+      for (std::int64_t c = 0; c < classes; ++c)
+        row.push(confusion[static_cast<std::size_t>(r * classes + c)]);
       table.push(std::move(row));
     }
     json.set("confusion", std::move(table));
@@ -84,9 +85,11 @@ std::string Metrics::to_text() const {
   return text;
 }
 
-MetricsCounter::MetricsCounter(Loss loss, double delta, std::int64_t columns) : loss_(loss), delta_(delta), columns_(columns) {
+MetricsCounter::MetricsCounter(Loss loss, double delta, std::int64_t columns)
+    : loss_(loss), delta_(delta), columns_(columns) {
   if (!takes_classes(loss)) spread_.resize(static_cast<std::size_t>(columns));
-  else if (columns <= Metrics::kMostConfused) confusion_.resize(static_cast<std::size_t>(columns * columns));
+  else if (columns <= Metrics::kMostConfused)
+    confusion_.resize(static_cast<std::size_t>(columns * columns));
 }
 
 void MetricsCounter::add(std::span<const float> y, std::int32_t target_class, double weight) {
@@ -99,7 +102,8 @@ void MetricsCounter::add(std::span<const float> y, std::int32_t target_class, do
   weight_ += weight;
   right_ += answer == target_class;
   ++rows_;
-  if (!confusion_.empty()) ++confusion_[t * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(answer)];
+  if (!confusion_.empty())
+    ++confusion_[t * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(answer)];
 }
 
 void MetricsCounter::add(std::span<const float> y, std::span<const float> target, double weight) {
@@ -124,7 +128,8 @@ Metrics MetricsCounter::finish() const {
   Metrics m;
   if (!(weight_ > 0)) return m;
   m.rows = rows_;
-  const double n = static_cast<double>(rows_), cells = n * static_cast<double>(takes_classes(loss_) ? 1 : columns_);
+  const double n = static_cast<double>(rows_),
+               cells = n * static_cast<double>(takes_classes(loss_) ? 1 : columns_);
   m.loss = total_ / weight_;
   m.has_accuracy = takes_classes(loss_) || loss_ == Loss::bce;
   m.accuracy = static_cast<double>(right_) / cells;
@@ -176,7 +181,8 @@ Status Evaluator::count(std::vector<MetricsCounter>& counters, const Batch& batc
     std::span<const float> y = session_.output(static_cast<std::int64_t>(r));
     const double weight = batch.weights.empty() ? 1.0 : static_cast<double>(batch.weights[r]);
     // A sequence of tokens is a run of its own.
-    const std::int64_t sample = first + (batch.positions.empty() ? static_cast<std::int64_t>(r) : 0);
+    const std::int64_t sample =
+        first + (batch.positions.empty() ? static_cast<std::int64_t>(r) : 0);
     for (std::size_t i = 0; i < heads_.size(); ++i) {
       const HeadSpec& head = heads_[i];
       const auto columns = static_cast<std::size_t>(head.columns);
@@ -207,9 +213,10 @@ Status Evaluator::count_classes(MetricsCounter& counter, const HeadSpec& head,
     const std::int64_t number = target(p);
     if (number == options_.ignore) continue;
     if (number < 0 || number >= head.axis.classes)
-      return Status(Code::invalid_argument,
-                    "classes, row " + std::to_string(data_->row_of(sample)) +
-                        class_refusal(static_cast<double>(number), head.axis.classes, options_.ignore));
+      return Status(
+          Code::invalid_argument,
+          "classes, row " + std::to_string(data_->row_of(sample)) +
+              class_refusal(static_cast<double>(number), head.axis.classes, options_.ignore));
     for (std::size_t c = 0; c < classes; ++c)
       place[c] = y[head.axis.first ? c * places + p : p * classes + c];
     const std::vector<double>& of_class = options_.class_weights;

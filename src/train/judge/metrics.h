@@ -1,4 +1,5 @@
-// How good answers are: sums over rows in f64, in the order of the rows, so the figures are the same bits everywhere.
+// How good answers are: sums over rows in f64, in the order of the rows, so the figures are the
+// same bits everywhere.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +27,14 @@ struct Metrics {
   std::int64_t classes = 0;  // 0: values
   // Of classes, and of bce, where every column is right or wrong by itself.
   double accuracy = 0;
-  std::vector<std::int64_t> confusion;  // classes x classes: row the truth, column the answer; empty above kMostConfused classes
-  // Of values. r2: 1 - sum of squared errors / sum of squared distances to the mean, the mean over columns that have a spread.
+  std::vector<std::int64_t> confusion;  // classes x classes: row the truth, column the answer;
+                                        // empty above kMostConfused classes
+  // Of values. r2: 1 - sum of squared errors / sum of squared distances to the mean, the mean over
+  // columns that have a spread.
   double mae = 0, rmse = 0, r2 = 0;
   bool has_accuracy = false, has_errors = false, has_r2 = false;
-  // Of several heads: then only rows and loss, the sum of theirs by their weights, are those of all.
+  // Of several heads: then only rows and loss, the sum of theirs by their weights, are those of
+  // all.
   std::vector<Metrics> heads;
   std::string name;  // of a head
 
@@ -50,7 +54,8 @@ class MetricsCounter {
 
  private:
   struct Column {
-    double first = 0, sum = 0, squares = 0, errors = 0;  // targets less the first one; squared errors
+    double first = 0, sum = 0, squares = 0,
+           errors = 0;  // targets less the first one; squared errors
   };
   Loss loss_;
   double delta_;
@@ -75,7 +80,8 @@ struct EvaluatorOptions {
   std::shared_ptr<Adapter> adapter{};    // that the network runs with
 };
 
-// Runs a network over data, forward only, and judges the answers. Network, data and pool must outlive it.
+// Runs a network over data, forward only, and judges the answers. Network, data and pool must
+// outlive it.
 class Evaluator {
  public:
   static Result<Evaluator> create(Network& network, const DataSource& data, ThreadPool& pool,

@@ -18,7 +18,9 @@ TEST(Metrics, OfClasses) {
   EXPECT_EQ(m.rows, 3);
   EXPECT_DOUBLE_EQ(m.accuracy, 2.0 / 3);
   EXPECT_EQ(m.confusion, (std::vector<std::int64_t>{1, 0, 0, 0, 0, 0, 0, 1, 1}));
-  const double want = (std::log(std::exp(2.0) + 2) - 2 + std::log(1 + 2 * std::exp(1.0)) - 1 + std::log(2 + std::exp(3.0)) - 3) / 3;
+  const double want = (std::log(std::exp(2.0) + 2) - 2 + std::log(1 + 2 * std::exp(1.0)) - 1 +
+                       std::log(2 + std::exp(3.0)) - 3) /
+                      3;
   EXPECT_NEAR(m.loss, want, 1e-14);
   EXPECT_NEAR(softmax(a)[0], std::exp(2.0) / (std::exp(2.0) + 2), 1e-15);
 }
@@ -26,12 +28,14 @@ TEST(Metrics, OfClasses) {
 TEST(Metrics, OfValues) {
   MetricsCounter counter(Loss::huber, 0.5, 2);
   const float y[3][2] = {{2.5f, 7}, {0, 7}, {2, 7}}, t[3][2] = {{3, 7}, {-0.5f, 7}, {7, 7}};
-  for (int r = 0; r < 3; ++r) counter.add(std::span<const float>(y[r]), std::span<const float>(t[r]));
+  for (int r = 0; r < 3; ++r)
+    counter.add(std::span<const float>(y[r]), std::span<const float>(t[r]));
   const Metrics m = counter.finish();
   EXPECT_DOUBLE_EQ(m.mae, (0.5 + 0.5 + 5) / 6);
   EXPECT_DOUBLE_EQ(m.rmse, std::sqrt((0.25 + 0.25 + 25) / 6));
   // The second column has no spread and no r2.
-  const double mean = 9.5 / 3, spread = (3 - mean) * (3 - mean) + (-0.5 - mean) * (-0.5 - mean) + (7 - mean) * (7 - mean);
+  const double mean = 9.5 / 3, spread = (3 - mean) * (3 - mean) + (-0.5 - mean) * (-0.5 - mean) +
+                                        (7 - mean) * (7 - mean);
   EXPECT_NEAR(m.r2, 1 - 25.5 / spread, 1e-14);
   EXPECT_NEAR(m.loss, (0.125 + 0.125 + 0.5 * (5 - 0.25)) / 2 / 3, 1e-15);
   EXPECT_FALSE(m.has_accuracy);

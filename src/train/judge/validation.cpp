@@ -19,7 +19,8 @@ Result<Best> Best::from_json(const Json& json) {
   LOOM_ASSIGN(best.stale, json.get_integer("stale", 0));
   LOOM_ASSIGN(best.loss, json.get_number("loss", 0));
   if (const Json* metrics = json.find("metrics")) best.metrics = *metrics;
-  if (best.step < 1 || best.stale < 0) return Status(Code::corrupt, "training state: the best step is " + std::to_string(best.step));
+  if (best.step < 1 || best.stale < 0)
+    return Status(Code::corrupt, "training state: the best step is " + std::to_string(best.step));
   return best;
 }
 
@@ -34,7 +35,8 @@ EvaluatorOptions judging(const Trainer& trainer, const std::string& isa) {
           .adapter = trainer.adapter()};
 }
 
-Result<std::unique_ptr<Validation>> Validation::create(Trainer& trainer, const DataSource& data, ThreadPool& pool, const std::string& isa) {
+Result<std::unique_ptr<Validation>> Validation::create(Trainer& trainer, const DataSource& data,
+                                                       ThreadPool& pool, const std::string& isa) {
   auto validation = std::unique_ptr<Validation>(new Validation(trainer, data, pool, isa));
   LOOM_TRY(check_data(data, trainer.network(), trainer.spec()).at("the samples held back"));
   validation->every_ = trainer.spec().validation.every;

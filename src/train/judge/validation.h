@@ -1,5 +1,6 @@
-// Judges a training by samples that it does not learn from: when, which weights were best so far, and when to stop. Belongs to the thread that
-// trains. What it knows is saved beside the training, so a resumed one stops where the other would have.
+// Judges a training by samples that it does not learn from: when, which weights were best so far,
+// and when to stop. Belongs to the thread that trains. What it knows is saved beside the training,
+// so a resumed one stops where the other would have.
 #pragma once
 
 #include <memory>
@@ -28,19 +29,25 @@ EvaluatorOptions judging(const Trainer& trainer, const std::string& isa);
 
 class Validation {
  public:
-  // `spec` is the trainer's, `learned` the samples of its training. Trainer, data and pool must outlive it.
-  static Result<std::unique_ptr<Validation>> create(Trainer& trainer, const DataSource& data, ThreadPool& pool, const std::string& isa = "");
+  // `spec` is the trainer's, `learned` the samples of its training. Trainer, data and pool must
+  // outlive it.
+  static Result<std::unique_ptr<Validation>> create(Trainer& trainer, const DataSource& data,
+                                                    ThreadPool& pool, const std::string& isa = "");
 
   // Every `every` steps, and after the last.
   bool due() const { return trainer_.done() % every_ == 0 || trainer_.done() == trainer_.steps(); }
   Result<Metrics> judge();
   // Nothing better came for `patience` judgments.
-  bool spent() const { return patience_ > 0 && best.stale >= patience_ && trainer_.done() > trainer_.spec().quantize.after; }
+  bool spent() const {
+    return patience_ > 0 && best.stale >= patience_ &&
+           trainer_.done() > trainer_.spec().quantize.after;
+  }
 
   Best best;
 
  private:
-  Validation(Trainer& trainer, const DataSource& data, ThreadPool& pool, const std::string& isa) : trainer_(trainer), data_(data), pool_(pool), isa_(isa) {}
+  Validation(Trainer& trainer, const DataSource& data, ThreadPool& pool, const std::string& isa)
+      : trainer_(trainer), data_(data), pool_(pool), isa_(isa) {}
   Status evaluate();
   Trainer& trainer_;
   const DataSource& data_;

@@ -9,7 +9,8 @@
 namespace loom {
 namespace {
 
-constexpr std::string_view kSpec = R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
+constexpr std::string_view kSpec =
+    R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
   {"at":[0,0,0,0],"type":"dense","out":40,"activation":"relu"},{"at":[0,0,0,1],"type":"dense","out":1}]},
   "optimizer":{"type":"rmsprop","centered":true},"schedule":{"type":"constant","rate":0.01},"validation":{"share":0.25,"every":5,"patience":6},"steps":400,"batch":8})";
 
@@ -123,7 +124,8 @@ TEST(Validation, ResumesWithTheSameBits) {
     std::vector<std::byte> file;
     ASSERT_TRUE(save_checkpoint(&file, *first.trainer, {}, &first.validation->best).ok());
     Course second;
-    const Status s = resume_checkpoint(source_from_bytes(file, "file"), *second.trainer, &second.validation->best);
+    const Status s = resume_checkpoint(source_from_bytes(file, "file"), *second.trainer,
+                                       &second.validation->best);
     ASSERT_TRUE(s.ok()) << s.to_string();
     EXPECT_EQ(second.trainer->done(), cut);
     EXPECT_EQ(second.trainer->digest(), first.trainer->digest());

@@ -8,7 +8,9 @@
 namespace loom {
 namespace {
 
-Status bad(std::string what) { return Status(Code::invalid_argument, "training: " + std::move(what)); }
+Status bad(std::string what) {
+  return Status(Code::invalid_argument, "training: " + std::move(what));
+}
 
 // Powers by repeated squaring: the same bits on every target.
 double power(double base, std::int64_t n) {
@@ -18,7 +20,9 @@ double power(double base, std::int64_t n) {
   return r;
 }
 
-std::string quoted_name(const HeadSpec& head, std::size_t i) { return head.name.empty() ? std::to_string(i) : "\"" + head.name + "\""; }
+std::string quoted_name(const HeadSpec& head, std::size_t i) {
+  return head.name.empty() ? std::to_string(i) : "\"" + head.name + "\"";
+}
 
 View loss_of(Emit& emit, const HeadSpec& head, View y, View target) {
   switch (head.loss) {
@@ -58,9 +62,12 @@ View by_row(Emit& emit, View gy, const HeadSpec& head, std::int64_t cols) {
 }  // namespace
 
 Result<Learner> Learner::create(Network& network, ThreadPool& pool, const LearnerOptions& options) {
-  if (options.max_rows < 1 || options.max_rows > INT32_MAX) return bad("max_rows must be in 1..2^31-1");
-  if (options.micro_batches < 1 || options.micro_batches > (1 << 20)) return bad("micro_batches must be in 1..2^20");
-  if (options.optimizer.eps < 1e-8) return bad("eps must be at least 1e-8: smaller ones drown in what portable f32 flushes to 0");
+  if (options.max_rows < 1 || options.max_rows > INT32_MAX)
+    return bad("max_rows must be in 1..2^31-1");
+  if (options.micro_batches < 1 || options.micro_batches > (1 << 20))
+    return bad("micro_batches must be in 1..2^20");
+  if (options.optimizer.eps < 1e-8)
+    return bad("eps must be at least 1e-8: smaller ones drown in what portable f32 flushes to 0");
 
   Learner learner;
   learner.network_ = &network;
@@ -83,33 +90,51 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
                           .adapter = options.adapter.get(),
                           .recompute = options.recompute});
   LOOM_ASSIGN(const View y, emitter.forward(x));
-  if (emit.type(y) != ValueType::f32 && emit.type(y) != ValueType::f64) return bad("the network has no layers");
+  if (emit.type(y) != ValueType::f32 && emit.type(y) != ValueType::f64)
+    return bad("the network has no layers");
 
   LOOM_TRY(resolve_heads(network, learner.options_.heads));
   LOOM_ASSIGN(View gy, learner.emit_losses(emit, y, rows));
-  if (options.fp8) gy = emit.channel_affine(gy, emit.convert(emit.input("loss_scale", ValueType::f32, Rows{}, 1), emit.type(gy)), {}, gy.cols);
+  if (options.fp8)
+    gy = emit.channel_affine(
+        gy, emit.convert(emit.input("loss_scale", ValueType::f32, Rows{}, 1), emit.type(gy)), {},
+        gy.cols);
   LOOM_TRY(emitter.backward(gy));
   learner.gradients_ = emitter.gradients();
-  // Norms and biases of a cell that computes in double learn in double too, and in single again in one that does not, where that loses nothing.
+  // Norms and biases of a cell that computes in double learn in double too, and in single again in
+  // one that does not, where that loses nothing.
   auto same_type = [](const auto& g) -> Status {
     const bool f64 = g.type == ValueType::f64;
     if (!g.store->has_master() || g.store->master_is_f64() == f64) return {};
     if (f64 && g.store->rows() == 1) LOOM_TRY(g.store->morph({.dtype = DType::f64}));
     if (!f64 && g.store->format().dtype == DType::f64) LOOM_TRY(g.store->morph({}));
     if (g.store->master_is_f64() == f64) return {};
-    return bad("parameter " + g.path + ":" + g.role + (f64 ? " learns in f64 with its cell, its master is f32: morph the whole cell" : " learns in f32, its master holds f64 values: narrow_master() rounds them"));
+    return bad("parameter " + g.path + ":" + g.role +
+               (f64 ? " learns in f64 with its cell, its master is f32: morph the whole cell"
+                    : " learns in f32, its master holds f64 values: narrow_master() rounds them"));
   };
   if (!options.adapter) learner.averages_ = emitter.averages();
   for (const NetworkEmitter::Gradient& g : learner.gradients_) LOOM_TRY(same_type(g));
   for (const NetworkEmitter::Average& a : learner.averages_) LOOM_TRY(same_type(a));
 
   if (options.micro_batches > 1) {
-    const RegisterId micro = emit.u32_register("micro", static_cast<std::uint32_t>(options.micro_batches - 1));
+    const RegisterId micro =
+        emit.u32_register("micro", static_cast<std::uint32_t>(options.micro_batches - 1));
     for (NetworkEmitter::Gradient& g : learner.gradients_) {
       // A micro-batch's gradient becomes a temporary; the pending sums and the total survive.
       program.buffers[static_cast<std::size_t>(g.value.buffer)].kind = BufferKind::temp;
-      const View levels = emit.buffer({.type = g.type, .kind = BufferKind::grad, .rows = {merge_levels(options.micro_batches) * g.rows}, .cols = g.cols, .path = g.path, .role = g.role + "/levels"});
-      const View total = emit.buffer({.type = g.type, .kind = BufferKind::grad, .rows = {g.rows}, .cols = g.cols, .path = g.path, .role = g.role + "/total"});
+      const View levels = emit.buffer({.type = g.type,
+                                       .kind = BufferKind::grad,
+                                       .rows = {merge_levels(options.micro_batches) * g.rows},
+                                       .cols = g.cols,
+                                       .path = g.path,
+                                       .role = g.role + "/levels"});
+      const View total = emit.buffer({.type = g.type,
+                                      .kind = BufferKind::grad,
+                                      .rows = {g.rows},
+                                      .cols = g.cols,
+                                      .path = g.path,
+                                      .role = g.role + "/total"});
       emit.grad_merge(g.value, levels, total, options.micro_batches, micro);
       g.value = total;
     }
@@ -132,7 +157,8 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   eo.isa = options.isa;
   eo.fuse = options.fuse;
   eo.poison = options.poison;
-  LOOM_ASSIGN(learner.executor_, Executor::create(std::move(program), weights_of(network, options.adapter), pool, eo));
+  LOOM_ASSIGN(learner.executor_,
+              Executor::create(std::move(program), weights_of(network, options.adapter), pool, eo));
   const Program& p = learner.executor_->program();
   learner.rows_ = p.find_register("R");
   learner.micro_ = p.find_register("micro");
@@ -212,7 +238,8 @@ View Learner::emit_heads(Emit& emit, View y, Rows rows) {
   std::vector<LossViews> views;
   View of_rows, of_places;  // sums of heads with one place a row, row by row, and of the others
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    const LossViews v = emit_head(emit, y, rows, i, i ? views[i - 1].column + heads[i - 1].columns : 0);
+    const LossViews v =
+        emit_head(emit, y, rows, i, i ? views[i - 1].column + heads[i - 1].columns : 0);
     views.push_back(v);
     const View losses = weighed(emit, loss_of(emit, heads[i], v.y, v.target), v.weights);
     const View sum = emit.output("loss" + std::to_string(i), type, Rows{}, 1);
@@ -278,33 +305,54 @@ void Learner::emit_update(Emit& emit) {
       moments_.push_back({g.path + ":" + g.role + ":" + moment, v.buffer, g.rows, g.cols});
       return v;
     };
-    const View w = emit.buffer({.type = g.type, .kind = BufferKind::master, .rows = {g.rows}, .cols = g.cols, .path = g.path, .role = g.role});
+    const View w = emit.buffer({.type = g.type,
+                                .kind = BufferKind::master,
+                                .rows = {g.rows},
+                                .cols = g.cols,
+                                .path = g.path,
+                                .role = g.role});
     const View scale = scales[g.type == ValueType::f64];
     const double decay = g.rows > 1 ? spec.weight_decay : 0;
     switch (spec.kind) {
       case OptimizerKind::sgd:
-        if (spec.nesterov) emit.sgd_nesterov(g.value, scale, w, state("velocity"), spec.momentum, decay, lr);
-        else emit.sgd(g.value, scale, w, spec.momentum != 0 ? state("velocity") : View{}, spec.momentum, decay, lr);
+        if (spec.nesterov)
+          emit.sgd_nesterov(g.value, scale, w, state("velocity"), spec.momentum, decay, lr);
+        else
+          emit.sgd(g.value, scale, w, spec.momentum != 0 ? state("velocity") : View{},
+                   spec.momentum, decay, lr);
         break;
       case OptimizerKind::adamw: {
         const View m = state("m"), v = state("v");
-        emit.adamw(g.value, scale, w, m, v, spec.beta1, spec.beta2, spec.eps, decay, lr, emit.f32_register("correction1"), emit.f32_register("correction2"));
+        emit.adamw(g.value, scale, w, m, v, spec.beta1, spec.beta2, spec.eps, decay, lr,
+                   emit.f32_register("correction1"), emit.f32_register("correction2"));
         break;
       }
       case OptimizerKind::rmsprop: {
-        const View v = state("v"), mean = spec.centered ? state("mean") : View{}, velocity = spec.momentum != 0 ? state("velocity") : View{};
-        emit.rmsprop(g.value, scale, w, v, mean, velocity, spec.alpha, spec.eps, spec.momentum, decay, lr);
+        const View v = state("v"), mean = spec.centered ? state("mean") : View{},
+                   velocity = spec.momentum != 0 ? state("velocity") : View{};
+        emit.rmsprop(g.value, scale, w, v, mean, velocity, spec.alpha, spec.eps, spec.momentum,
+                     decay, lr);
         break;
       }
-      case OptimizerKind::lion: emit.lion(g.value, scale, w, state("m"), spec.beta1, spec.beta2, decay, lr); break;
+      case OptimizerKind::lion:
+        emit.lion(g.value, scale, w, state("m"), spec.beta1, spec.beta2, decay, lr);
+        break;
     }
   }
   for (const NetworkEmitter::Average& a : averages_)
-    emit.moving_average(a.value, emit.buffer({.type = a.type, .kind = BufferKind::master, .cols = a.store->cols(), .path = a.path, .role = a.role}), a.momentum);
+    emit.moving_average(a.value,
+                        emit.buffer({.type = a.type,
+                                     .kind = BufferKind::master,
+                                     .cols = a.store->cols(),
+                                     .path = a.path,
+                                     .role = a.role}),
+                        a.momentum);
 }
 
 Status Learner::rows(std::int64_t n) {
-  if (n < 1 || n > options_.max_rows) return bad("a micro-batch has 1.." + std::to_string(options_.max_rows) + " rows, got " + std::to_string(n));
+  if (n < 1 || n > options_.max_rows)
+    return bad("a micro-batch has 1.." + std::to_string(options_.max_rows) + " rows, got " +
+               std::to_string(n));
   // The variance of one value is 0: everything becomes 0, and no gradient passes.
   for (const NetworkEmitter::Average& a : averages_)
     if (a.places * n == 1)
@@ -406,8 +454,9 @@ Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
 // so that the sum of its losses over the rows' weights is its mean.
 Status Learner::put_head(std::size_t head, std::int64_t row, const float* target, double share) {
   const HeadSpec& h = options_.heads[head];
-  const double weight =
-      given_weights_.empty() ? 1.0 : static_cast<double>(given_weights_[static_cast<std::size_t>(row)]);
+  const double weight = given_weights_.empty()
+                            ? 1.0
+                            : static_cast<double>(given_weights_[static_cast<std::size_t>(row)]);
   const auto weigh = [&](std::int64_t at, double by) {
     const float rounded = static_cast<float>(by);
     if (head_weights_[head] != kNone) put_row(head_weights_[head], at, {&rounded, 1});
@@ -490,11 +539,16 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::i
   return take(ids, target);
 }
 
-Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions, std::span<const std::int32_t> target) {
-  if (width_ != 0 || !takes_classes(options_.loss) || !options_.heads.empty()) return bad("this network or loss takes other inputs or targets");
-  if (ids.size() != positions.size() || ids.size() != target.size()) return bad("ids, positions and targets must have the same length");
+Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions,
+                      std::span<const std::int32_t> target) {
+  if (width_ != 0 || !takes_classes(options_.loss) || !options_.heads.empty())
+    return bad("this network or loss takes other inputs or targets");
+  if (ids.size() != positions.size() || ids.size() != target.size())
+    return bad("ids, positions and targets must have the same length");
   for (std::size_t r = 0; r < positions.size(); ++r)
-    if (positions[r] != 0 && (r == 0 || positions[r] != positions[r - 1] + 1)) return bad("positions must ascend by one from 0 in each sequence: row " + std::to_string(r) + " has " + std::to_string(positions[r]));
+    if (positions[r] != 0 && (r == 0 || positions[r] != positions[r - 1] + 1))
+      return bad("positions must ascend by one from 0 in each sequence: row " + std::to_string(r) +
+                 " has " + std::to_string(positions[r]));
   LOOM_TRY(check_ids(ids));
   const auto put = [&](std::int64_t row, std::uint32_t id, std::uint32_t position,
                        std::int32_t class_of) {
@@ -547,9 +601,13 @@ Status Learner::sync() {
 }
 
 Status Learner::accumulate(std::int64_t micro) {
-  if (micro < 0 || micro >= options_.micro_batches) return bad("micro-batch " + std::to_string(micro) + " of " + std::to_string(options_.micro_batches));
+  if (micro < 0 || micro >= options_.micro_batches)
+    return bad("micro-batch " + std::to_string(micro) + " of " +
+               std::to_string(options_.micro_batches));
   if (micro_ != kNone) LOOM_TRY(executor_->set(micro_, static_cast<std::uint32_t>(micro)));
-  if (noise_ != kNone) LOOM_TRY(executor_->set(noise_, static_cast<std::uint32_t>(static_cast<std::uint64_t>(steps_ * options_.micro_batches + micro))));
+  if (noise_ != kNone)
+    LOOM_TRY(executor_->set(noise_, static_cast<std::uint32_t>(static_cast<std::uint64_t>(
+                                        steps_ * options_.micro_batches + micro))));
   LOOM_TRY(prepare());
   return executor_->run(Segment::forward, Segment::backward);
 }
@@ -565,8 +623,10 @@ bool Learner::gradients_finite() {
 }
 
 double Learner::read_loss(BufferId buffer) {
-  const bool f64 = executor_->program().buffers[static_cast<std::size_t>(buffer)].type == ValueType::f64;
-  return f64 ? executor_->row<double>(buffer, 0)[0] : static_cast<double>(executor_->row<float>(buffer, 0)[0]);
+  const bool f64 =
+      executor_->program().buffers[static_cast<std::size_t>(buffer)].type == ValueType::f64;
+  return f64 ? executor_->row<double>(buffer, 0)[0]
+             : static_cast<double>(executor_->row<float>(buffer, 0)[0]);
 }
 double Learner::loss_sum() { return read_loss(loss_); }
 double Learner::loss_sum(std::size_t head) { return read_loss(head_losses_[head]); }
@@ -578,8 +638,10 @@ Status Learner::update(double learning_rate, double weight, std::int64_t step) {
   executor_->set_f32(lr_, static_cast<float>(learning_rate));
   executor_->set_f32(inv_n_, static_cast<float>(1.0 / (weight * loss_scale_)));
   if (correction1_ != kNone) {
-    executor_->set_f32(correction1_, static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta1, step))));
-    executor_->set_f32(correction2_, static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta2, step))));
+    executor_->set_f32(correction1_,
+                       static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta1, step))));
+    executor_->set_f32(correction2_,
+                       static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta2, step))));
   }
   LOOM_TRY(executor_->run(Segment::update, Segment::update));
   steps_ = step;

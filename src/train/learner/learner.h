@@ -1,6 +1,7 @@
-// Learns a network: one program with forward, loss, backward and update segments, replayed per micro-batch and per step.
-// Gradients are those of the summed loss; the update multiplies by 1/N (numerics rule 9), so how a step is cut into micro-batches,
-// threads or workers never changes what it means.
+// Learns a network: one program with forward, loss, backward and update segments, replayed per
+// micro-batch and per step. Gradients are those of the summed loss; the update multiplies by 1/N
+// (numerics rule 9), so how a step is cut into micro-batches, threads or workers never changes what
+// it means.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,9 @@ namespace loom {
 
 enum class OptimizerKind : std::uint8_t { sgd, adamw, rmsprop, lion };
 inline constexpr std::string_view kOptimizerNames[] = {"sgd", "adamw", "rmsprop", "lion"};
-inline std::string_view name(OptimizerKind kind) { return kOptimizerNames[static_cast<std::size_t>(kind)]; }
+inline std::string_view name(OptimizerKind kind) {
+  return kOptimizerNames[static_cast<std::size_t>(kind)];
+}
 struct OptimizerSpec {
   OptimizerKind kind = OptimizerKind::adamw;
   double momentum = 0.0;      // sgd, rmsprop
@@ -47,9 +50,10 @@ struct LearnerOptions {
   bool weighted = false;                // rows have weights (weigh)
   std::int64_t ignore = kIgnoredClass;  // the class that is not counted
   double delta = 1.0;                // huber: where it turns from squares to a line
-  std::vector<HeadSpec> heads;       // in place of loss and delta: the loss is the sum of theirs, each times its weight
-  bool fp8 = false;                  // Emit::round_products_to_fp8, and gradients times loss_scale() on their way
-  bool recompute = false;            // cells' activations are computed again for backward (EmitOptions)
+  std::vector<HeadSpec>
+      heads;  // in place of loss and delta: the loss is the sum of theirs, each times its weight
+  bool fp8 = false;  // Emit::round_products_to_fp8, and gradients times loss_scale() on their way
+  bool recompute = false;  // cells' activations are computed again for backward (EmitOptions)
   std::shared_ptr<Adapter> adapter;  // learns, and the network stays as it is, packed or not
   OptimizerSpec optimizer;
   std::int64_t max_rows = 64;       // rows per micro-batch
@@ -65,7 +69,8 @@ struct LearnerOptions {
 
 class Learner {
  public:
-  // The network's matrices must have masters, but with an adapter. It and the pool must outlive the learner.
+  // The network's matrices must have masters, but with an adapter. It and the pool must outlive the
+  // learner.
   static Result<Learner> create(Network& network, ThreadPool& pool, const LearnerOptions& options);
 
   // The weights of the next micro-batch's rows, which must live until it is taken; none: 1 each.
@@ -78,7 +83,8 @@ class Learner {
   Status batch(std::span<const std::uint32_t> ids, std::span<const float> target);
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::int32_t> target);
   // One micro-batch of tokens: positions ascend from 0 in each sequence.
-  Status batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions, std::span<const std::int32_t> target);
+  Status batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions,
+               std::span<const std::int32_t> target);
   // Adds rows' targets, as batch() takes them, to sums; and the sums of the whole step of which the
   // next micro-batches are parts. None: a micro-batch is the step.
   void add_to(HeadSums& sums, std::span<const float> target, std::span<const float> weights) const;
@@ -87,8 +93,8 @@ class Learner {
   Status accumulate(std::int64_t micro = 0);
   // So many updates are done already (a training goes on): noise of the next ones.
   void resume(std::int64_t steps) { steps_ = steps; }
-  // With "fp8": what gradients are multiplied by until update() divides them by it again, a power of two; and whether all of them are finite after the last
-  // micro-batch, as update() needs them.
+  // With "fp8": what gradients are multiplied by until update() divides them by it again, a power
+  // of two; and whether all of them are finite after the last micro-batch, as update() needs them.
   void set_loss_scale(double scale);
   bool gradients_finite();
   // Rows, or places, of the last micro-batch that have a loss: all but those of the class `ignore`.
@@ -104,7 +110,8 @@ class Learner {
   // again by what reads them next.
   Status update(double learning_rate, double weight, std::int64_t step);
 
-  // Brings the network's masters up to date with the updates: before they are saved, morphed or read. Nothing to do on the CPU.
+  // Brings the network's masters up to date with the updates: before they are saved, morphed or
+  // read. Nothing to do on the CPU.
   Status sync();
 
   // Gradient of a parameter after accumulate(), row r; f32 or f64 as the cell computes.
@@ -152,7 +159,8 @@ class Learner {
   std::vector<Moment> moments_;
   std::vector<BufferId> head_targets_, head_losses_, head_weights_;
   HeadSums sums_;
-  RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone, correction1_ = kNone, correction2_ = kNone;
+  RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone,
+             correction1_ = kNone, correction2_ = kNone;
   BufferId weights_ = kNone, x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone,
            scale_ = kNone, squares_ = kNone;
   std::int64_t width_ = 0, target_width_ = 0, steps_ = 0, counted_ = 0;

@@ -20,7 +20,8 @@ constexpr bool takes_classes(Loss loss) { return loss == Loss::cross_entropy; }
 // Why a class is none, to stand behind its place: " is -1: a class is a whole number ...".
 std::string class_refusal(double value, std::int64_t classes, std::int64_t ignored);
 
-// One of several losses: of the next `columns` of the output, or of the output of its name. Targets are values, side by side in the order of the heads: as many as the columns, or, for
+// One of several losses: of the next `columns` of the output, or of the output of its name. Targets
+// are values, side by side in the order of the heads: as many as the columns, or, for
 // cross_entropy, the number of a class for each of its places.
 struct HeadSpec {
   std::string name;

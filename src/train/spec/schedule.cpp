@@ -12,10 +12,14 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-Status bad(std::string what) { return Status(Code::invalid_argument, "schedule: " + std::move(what)); }
+Status bad(std::string what) {
+  return Status(Code::invalid_argument, "schedule: " + std::move(what));
+}
 
 // Between two rates along half a cosine; 0 <= t <= 1.
-double cosine(double from, double to, double t) { return to + (from - to) * 0.5 * (1.0 + exact::cos(kPi * t)); }
+double cosine(double from, double to, double t) {
+  return to + (from - to) * 0.5 * (1.0 + exact::cos(kPi * t));
+}
 
 }  // namespace
 
@@ -23,7 +27,8 @@ Result<ScheduleKind> parse_schedule_kind(std::string_view text) {
   const auto found = std::find(std::begin(kScheduleNames), std::end(kScheduleNames), text);
   if (found == std::end(kScheduleNames)) {
     std::string list;
-    for (const std::string_view name : kScheduleNames) list += (list.empty() ? "" : ", ") + std::string(name);
+    for (const std::string_view name : kScheduleNames)
+      list += (list.empty() ? "" : ", ") + std::string(name);
     return bad("unknown type \"" + std::string(text) + "\": one of " + list);
   }
   return static_cast<ScheduleKind>(found - std::begin(kScheduleNames));
@@ -54,7 +59,9 @@ double Schedule::at(std::int64_t step) const {
   if (has_end(kind) && kind != ScheduleKind::one_cycle && after >= length) return floor;
   switch (kind) {
     case ScheduleKind::constant: break;
-    case ScheduleKind::cosine: return floor + (rate - floor) * 0.5 * (1.0 + exact::cos(kPi * (t / static_cast<double>(length))));
+    case ScheduleKind::cosine:
+      return floor +
+             (rate - floor) * 0.5 * (1.0 + exact::cos(kPi * (t / static_cast<double>(length))));
     case ScheduleKind::step: {
       double r = rate;
       // Repeated multiplication, ended where nothing is left to lose.
@@ -85,11 +92,13 @@ double Schedule::at(std::int64_t step) const {
     }
     case ScheduleKind::one_cycle: {
       // torch.optim.lr_scheduler.OneCycleLR: the top is at step share * steps - 1, counted from 0.
-      const double first = rate / div, last = static_cast<double>(steps - 1), top = share * static_cast<double>(steps) - 1;
+      const double first = rate / div, last = static_cast<double>(steps - 1),
+                   top = share * static_cast<double>(steps) - 1;
       if (t <= top) return cosine(first, rate, t / top);
       return cosine(rate, first / final_div, t < last ? (t - top) / (last - top) : 1.0);
     }
-    case ScheduleKind::polynomial: return floor + (rate - floor) * exact::pow(1.0 - t / static_cast<double>(length), power);
+    case ScheduleKind::polynomial:
+      return floor + (rate - floor) * exact::pow(1.0 - t / static_cast<double>(length), power);
   }
   return rate;
 }

@@ -23,14 +23,17 @@ TEST(Schedule, WarmUpRisesLinearly) {
 }
 
 TEST(Schedule, CosineFallsToItsFloor) {
-  const Schedule s{.kind = ScheduleKind::cosine, .rate = 1, .warmup = 10, .floor = 0.1, .steps = 110};
+  const Schedule s{
+      .kind = ScheduleKind::cosine, .rate = 1, .warmup = 10, .floor = 0.1, .steps = 110};
   EXPECT_EQ(s.at(10), 1);
   EXPECT_EQ(s.at(11), 1);
   EXPECT_NEAR(s.at(61), 0.55, 1e-15);
   EXPECT_EQ(s.at(111), 0.1);
   EXPECT_EQ(s.at(5000), 0.1);
   // The C library's cosine is another implementation of the formula.
-  for (int step = 11; step <= 110; ++step) EXPECT_NEAR(s.at(step), 0.1 + 0.9 * 0.5 * (1 + std::cos(M_PI * (step - 11) / 100.0)), 1e-14) << step;
+  for (int step = 11; step <= 110; ++step)
+    EXPECT_NEAR(s.at(step), 0.1 + 0.9 * 0.5 * (1 + std::cos(M_PI * (step - 11) / 100.0)), 1e-14)
+        << step;
 }
 
 TEST(Schedule, StepDecay) {
@@ -45,14 +48,33 @@ TEST(Schedule, StepDecay) {
 TEST(Schedule, ChecksItsFields) {
   EXPECT_TRUE(Schedule{}.check().ok());
   EXPECT_NE(Schedule{.rate = 0}.check().message().find("\"rate\""), std::string::npos);
-  EXPECT_NE((Schedule{.kind = ScheduleKind::cosine, .warmup = 10, .steps = 10}.check().message().find("longer than its warm-up")), std::string::npos);
-  EXPECT_NE((Schedule{.kind = ScheduleKind::cosine, .floor = 1, .steps = 10}.check().message().find("\"floor\"")), std::string::npos);
-  EXPECT_NE((Schedule{.kind = ScheduleKind::step}.check().message().find("\"every\"")), std::string::npos);
-  EXPECT_NE((Schedule{.kind = ScheduleKind::one_cycle, .warmup = 3, .steps = 100}.check().message().find("\"warmup\" must be 0")), std::string::npos);
-  EXPECT_NE((Schedule{.kind = ScheduleKind::one_cycle, .steps = 3}.check().message().find("must be more than one")), std::string::npos);
-  EXPECT_NE((Schedule{.kind = ScheduleKind::multi_step}.check().message().find("\"milestones\" must be at least 1, and is missing")), std::string::npos);
-  EXPECT_NE((Schedule{.kind = ScheduleKind::multi_step, .milestones = {3, 3}}.check().message().find("ascend")), std::string::npos);
-  EXPECT_NE((Schedule{.kind = ScheduleKind::polynomial, .steps = 9, .power = 0}.check().message().find("\"power\"")), std::string::npos);
+  EXPECT_NE(
+      (Schedule{.kind = ScheduleKind::cosine, .warmup = 10, .steps = 10}.check().message().find(
+          "longer than its warm-up")),
+      std::string::npos);
+  EXPECT_NE((Schedule{.kind = ScheduleKind::cosine, .floor = 1, .steps = 10}.check().message().find(
+                "\"floor\"")),
+            std::string::npos);
+  EXPECT_NE((Schedule{.kind = ScheduleKind::step}.check().message().find("\"every\"")),
+            std::string::npos);
+  EXPECT_NE(
+      (Schedule{.kind = ScheduleKind::one_cycle, .warmup = 3, .steps = 100}.check().message().find(
+          "\"warmup\" must be 0")),
+      std::string::npos);
+  EXPECT_NE((Schedule{.kind = ScheduleKind::one_cycle, .steps = 3}.check().message().find(
+                "must be more than one")),
+            std::string::npos);
+  EXPECT_NE((Schedule{.kind = ScheduleKind::multi_step}.check().message().find(
+                "\"milestones\" must be at least 1, and is missing")),
+            std::string::npos);
+  EXPECT_NE(
+      (Schedule{.kind = ScheduleKind::multi_step, .milestones = {3, 3}}.check().message().find(
+          "ascend")),
+      std::string::npos);
+  EXPECT_NE(
+      (Schedule{.kind = ScheduleKind::polynomial, .steps = 9, .power = 0}.check().message().find(
+          "\"power\"")),
+      std::string::npos);
   EXPECT_FALSE(parse_schedule_kind("sawtooth").ok());
 }
 

@@ -9,18 +9,24 @@
 namespace loom {
 namespace {
 
-Status bad(std::string what) { return Status(Code::invalid_argument, "training spec: " + std::move(what)); }
+Status bad(std::string what) {
+  return Status(Code::invalid_argument, "training spec: " + std::move(what));
+}
 
-Result<ScheduleKind> parse_enum(std::string_view text, ScheduleKind) { return parse_schedule_kind(text); }
+Result<ScheduleKind> parse_enum(std::string_view text, ScheduleKind) {
+  return parse_schedule_kind(text);
+}
 Result<Loss> parse_enum(std::string_view text, Loss) { return parse_loss(text); }
 Result<DataKind> parse_enum(std::string_view text, DataKind) {
   const auto found = std::find(std::begin(kDataNames), std::end(kDataNames), text);
   if (found != std::end(kDataNames)) return static_cast<DataKind>(found - std::begin(kDataNames));
-  return bad("unknown data type \"" + std::string(text) + "\": one of tokens, table, arrays, text, caller");
+  return bad("unknown data type \"" + std::string(text) +
+             "\": one of tokens, table, arrays, text, caller");
 }
 Result<OptimizerKind> parse_enum(std::string_view text, OptimizerKind) {
   const auto found = std::find(std::begin(kOptimizerNames), std::end(kOptimizerNames), text);
-  if (found != std::end(kOptimizerNames)) return static_cast<OptimizerKind>(found - std::begin(kOptimizerNames));
+  if (found != std::end(kOptimizerNames))
+    return static_cast<OptimizerKind>(found - std::begin(kOptimizerNames));
   return bad("unknown optimizer \"" + std::string(text) + "\": one of sgd, adamw, rmsprop, lion");
 }
 
@@ -34,20 +40,33 @@ class Reader {
     take(key, value, field.only.key ? &field.only : nullptr);
   }
 
-  void take(std::string_view key, std::int64_t& value, const When* only) { read(key, value, only, [&] { return json_.get_integer(key, value); }); }
-  void take(std::string_view key, double& value, const When* only) { read(key, value, only, [&] { return json_.get_number(key, value); }); }
-  void take(std::string_view key, bool& value, const When* only) { read(key, value, only, [&] { return json_.get_bool(key, value); }); }
-  void take(std::string_view key, std::string& value, const When* only) { read(key, value, only, [&] { return json_.get_string(key, value); }); }
+  void take(std::string_view key, std::int64_t& value, const When* only) {
+    read(key, value, only, [&] { return json_.get_integer(key, value); });
+  }
+  void take(std::string_view key, double& value, const When* only) {
+    read(key, value, only, [&] { return json_.get_number(key, value); });
+  }
+  void take(std::string_view key, bool& value, const When* only) {
+    read(key, value, only, [&] { return json_.get_bool(key, value); });
+  }
+  void take(std::string_view key, std::string& value, const When* only) {
+    read(key, value, only, [&] { return json_.get_string(key, value); });
+  }
   void take(std::string_view key, Json& value, const When* only) {
-    read(key, value, only, [&]() -> Result<Json> { return json_.find(key) ? *json_.find(key) : value; });
+    read(key, value, only,
+         [&]() -> Result<Json> { return json_.find(key) ? *json_.find(key) : value; });
   }
   void take(std::string_view key, std::vector<std::string>& value, const When* only) {
     read(key, value, only, [&]() -> Result<std::vector<std::string>> {
       const Json* list = json_.find(key);
       if (!list) return value;
       std::vector<std::string> texts;
-      const bool strings = list->is_array() && std::all_of(list->as_array().begin(), list->as_array().end(), [](const Json& j) { return j.is_string(); });
-      if (!strings) return Status(Code::invalid_argument, "\"" + std::string(key) + "\": expected a list of strings");
+      const bool strings =
+          list->is_array() && std::all_of(list->as_array().begin(), list->as_array().end(),
+                                          [](const Json& j) { return j.is_string(); });
+      if (!strings)
+        return Status(Code::invalid_argument,
+                      "\"" + std::string(key) + "\": expected a list of strings");
       for (const Json& j : list->as_array()) texts.push_back(j.as_string());
       return texts;
     });
@@ -57,8 +76,12 @@ class Reader {
       const Json* list = json_.find(key);
       if (!list) return value;
       std::vector<std::int64_t> numbers;
-      const bool integers = list->is_array() && std::all_of(list->as_array().begin(), list->as_array().end(), [](const Json& j) { return j.is_integer(); });
-      if (!integers) return Status(Code::invalid_argument, "\"" + std::string(key) + "\": expected a list of integers");
+      const bool integers =
+          list->is_array() && std::all_of(list->as_array().begin(), list->as_array().end(),
+                                          [](const Json& j) { return j.is_integer(); });
+      if (!integers)
+        return Status(Code::invalid_argument,
+                      "\"" + std::string(key) + "\": expected a list of integers");
       for (const Json& j : list->as_array()) numbers.push_back(j.as_integer());
       return numbers;
     });
@@ -67,7 +90,9 @@ class Reader {
     read(key, value, only, [&]() -> Result<std::vector<HeadSpec>> {
       const Json* list = json_.find(key);
       if (!list) return value;
-      if (!list->is_array()) return Status(Code::invalid_argument, "\"" + std::string(key) + "\": expected a list of objects");
+      if (!list->is_array())
+        return Status(Code::invalid_argument,
+                      "\"" + std::string(key) + "\": expected a list of objects");
       std::vector<HeadSpec> heads;
       for (const Json& j : list->as_array()) {
         Reader inner(j, std::string(key) + " " + std::to_string(heads.size()) + ": ");
@@ -214,11 +239,16 @@ Status TrainingSpec::check() const {
   fields(checker, const_cast<TrainingSpec&>(*this));  // a checker changes nothing
   LOOM_TRY(checker.status());
   if ((steps > 0) == (epochs > 0)) return bad("give either \"steps\" or \"epochs\"");
-  if (batch % micro_batches != 0) return bad("a batch of " + std::to_string(batch) + " does not divide into " + std::to_string(micro_batches) + " micro_batches");
-  if (!network.is_null() + !network_file.empty() + !base.empty() > 1) return bad("give one of \"network\", \"network_file\" and \"base\"");
+  if (batch % micro_batches != 0)
+    return bad("a batch of " + std::to_string(batch) + " does not divide into " +
+               std::to_string(micro_batches) + " micro_batches");
+  if (!network.is_null() + !network_file.empty() + !base.empty() > 1)
+    return bad("give one of \"network\", \"network_file\" and \"base\"");
   if (base.empty() && !base_dtype.empty()) return bad("\"base_dtype\" is of a \"base\"");
-  if (!heads.empty() && (data.kind == DataKind::tokens || data.kind == DataKind::text)) return bad("\"heads\" learn values and classes of rows, not tokens");
-  if (!heads.empty() && data.kind == DataKind::table && data.targets.empty()) return bad("data: with \"heads\" give \"targets\", the columns of all heads");
+  if (!heads.empty() && (data.kind == DataKind::tokens || data.kind == DataKind::text))
+    return bad("\"heads\" learn values and classes of rows, not tokens");
+  if (!heads.empty() && data.kind == DataKind::table && data.targets.empty())
+    return bad("data: with \"heads\" give \"targets\", the columns of all heads");
   LOOM_TRY(check_class_weights(*this));
   if (!heads.empty() && loss_weight != 1)
     return bad("\"loss_weight\" is of one loss: \"heads\" have a \"weight\" each");
@@ -230,22 +260,34 @@ Status TrainingSpec::check() const {
   if (!quantize.dtype.empty()) {
     auto format = parse_weight_format(quantize.dtype);
     if (!format.ok()) return bad("quantize: " + format.status().message());
-    if (format->dtype == DType::f32 || format->arith() == ArithClass::real) return bad("quantize: a cell learns in " + quantize.dtype + " as it is: give it as the cell's \"dtype\"");
-    if (lora.rank > 0) return bad("\"quantize\" is of the network's weights, which stay as they are beside \"lora\"");
-    if (steps > 0 && quantize.after >= steps) return bad("quantize: \"after\" must be below \"steps\"");
-    if (fp8 && format->dtype != DType::fp8e4m3) return bad("\"fp8\" needs weights of the dtype fp8e4m3, \"quantize\" says " + quantize.dtype);
+    if (format->dtype == DType::f32 || format->arith() == ArithClass::real)
+      return bad("quantize: a cell learns in " + quantize.dtype +
+                 " as it is: give it as the cell's \"dtype\"");
+    if (lora.rank > 0)
+      return bad(
+          "\"quantize\" is of the network's weights, which stay as they are beside \"lora\"");
+    if (steps > 0 && quantize.after >= steps)
+      return bad("quantize: \"after\" must be below \"steps\"");
+    if (fp8 && format->dtype != DType::fp8e4m3)
+      return bad("\"fp8\" needs weights of the dtype fp8e4m3, \"quantize\" says " + quantize.dtype);
   } else if (fp8 && lora.rank > 0) {
     return bad("\"fp8\" is of the network's weights, which stay as they are beside \"lora\"");
   } else if (!fp8 && (quantize.after > 0 || !quantize.keep.empty())) {
     return bad("quantize: give a \"dtype\"");
   }
-  if (optimizer.nesterov && optimizer.momentum == 0) return bad("optimizer: \"nesterov\" needs a \"momentum\" above 0");
+  if (optimizer.nesterov && optimizer.momentum == 0)
+    return bad("optimizer: \"nesterov\" needs a \"momentum\" above 0");
   if ((data.kind == DataKind::tokens || data.kind == DataKind::text) && loss != Loss::cross_entropy)
     return bad("tokens are learned with the loss \"cross_entropy\"");
   if (data.kind == DataKind::table) {
-    if (data.separator.size() != 1 || data.separator == "\"" || data.separator == "\n" || data.separator == "\r") return bad("data: \"separator\" must be one character");
-    if (data.targets.empty() == data.class_column.empty()) return bad("data: give either \"targets\" or \"class\"");
-    if (heads.empty() && data.class_column.empty() == takes_classes(loss)) return bad("data: \"class\" goes with the loss \"cross_entropy\", \"targets\" with the others");
+    if (data.separator.size() != 1 || data.separator == "\"" || data.separator == "\n" ||
+        data.separator == "\r")
+      return bad("data: \"separator\" must be one character");
+    if (data.targets.empty() == data.class_column.empty())
+      return bad("data: give either \"targets\" or \"class\"");
+    if (heads.empty() && data.class_column.empty() == takes_classes(loss))
+      return bad(
+          "data: \"class\" goes with the loss \"cross_entropy\", \"targets\" with the others");
   }
   return {};
 }
@@ -265,7 +307,9 @@ Result<TrainingSpec> parse_training_spec(const Json& json) {
   LOOM_ASSIGN(const std::string format, json.get_string("format", ""));
   if (format != "loom-training") return bad("\"format\" must be \"loom-training\"");
   LOOM_ASSIGN(const std::int64_t version, json.get_integer("version", 0));
-  if (version != 1) return Status(Code::unsupported, "training spec: version " + std::to_string(version) + ", this library reads version 1");
+  if (version != 1)
+    return Status(Code::unsupported, "training spec: version " + std::to_string(version) +
+                                         ", this library reads version 1");
   TrainingSpec spec;
   Reader reader(json, "");
   reader.know("format");
@@ -292,7 +336,9 @@ Result<DataSpec> parse_data_spec(const Json& json) {
 Result<Network> create_network(const TrainingSpec& spec, const std::string& folder) {
   Json topology = spec.network;
   if (!spec.network_file.empty()) {
-    const std::string path = folder.empty() || spec.network_file[0] == '/' ? spec.network_file : folder + "/" + spec.network_file;
+    const std::string path = folder.empty() || spec.network_file[0] == '/'
+                                 ? spec.network_file
+                                 : folder + "/" + spec.network_file;
     LOOM_ASSIGN(const std::string text, read_text_file(path, std::uint64_t{64} << 20));
     auto json = Json::parse(text);
     if (!json.ok()) return json.status().at(path);

@@ -1,5 +1,5 @@
-// The training spec: what to learn, from what, how long. JSON: docs/reference/training-spec.md and its schema beside it.
-// Plain data.
+// The training spec: what to learn, from what, how long. JSON: docs/reference/training-spec.md and
+// its schema beside it. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -40,28 +40,33 @@ struct DataSpec {
   // table
   bool header = true;
   std::string separator = ",";
-  std::vector<std::string> targets;  // columns to predict, by name (or number from 0 where there is no header)
+  std::vector<std::string>
+      targets;  // columns to predict, by name (or number from 0 where there is no header)
   std::string class_column;          // or the one that holds a class number
 };
 
-// What is held back to judge by. The saved network is then the best one, by the loss of what was held back.
+// What is held back to judge by. The saved network is then the best one, by the loss of what was
+// held back.
 struct ValidationSpec {
   double share = 0;           // of the samples; 0: none
   std::int64_t every = 0;     // steps between judgments; 0: an epoch
   std::int64_t patience = 0;  // judgments without a better one after which training stops; 0: never
 };
 
-// Training that sees its weights as they will run: forward and backward take the packed values, the update goes to the f32 master.
+// Training that sees its weights as they will run: forward and backward take the packed values, the
+// update goes to the f32 master.
 struct QuantizeSpec {
   std::string dtype;              // a weight format: "ternary", "i4:row"; "": the cells' own
-  std::vector<std::string> keep;  // cells that stay as they are: "first" and "last" of those with matrices, or paths ("0.0.0.1")
+  std::vector<std::string> keep;  // cells that stay as they are: "first" and "last" of those with
+                                  // matrices, or paths ("0.0.0.1")
   std::int64_t after = 0;         // steps before that, in which all is as the cells say
 };
 
 struct TrainingSpec {
-  Json network;              // topology; null where network_file names one or the caller brings a network
+  Json network;  // topology; null where network_file names one or the caller brings a network
   std::string network_file;
-  std::string base;        // or a network with its weights to go on from: an .entity file, or a language model as load_model finds it
+  std::string base;  // or a network with its weights to go on from: an .entity file, or a language
+                     // model as load_model finds it
   std::string base_dtype;  // how its matrices are held; "": as they are
   DataSpec data;
   Loss loss = Loss::mse;
@@ -71,17 +76,21 @@ struct TrainingSpec {
   Json class_weights;           // of rows, by their class: a list, "balanced", or null for 1 each
   std::int64_t ignore = kIgnoredClass;  // the class that is not counted
   AdapterSpec lora;             // of rank 0: the network itself learns
-  bool checkpoint = false;      // gradient checkpointing: cells' activations are computed again for backward
+  bool checkpoint =
+      false;  // gradient checkpointing: cells' activations are computed again for backward
   OptimizerSpec optimizer;
   Schedule schedule;
   std::int64_t steps = 0;          // or
   std::int64_t epochs = 0;
   std::int64_t batch = 1;          // samples (sequences, rows) per step
-  std::int64_t micro_batches = 1;  // parts that a step's samples are cut into; it belongs to the numbers, thread counts do not
+  std::int64_t micro_batches = 1;  // parts that a step's samples are cut into; it belongs to the
+                                   // numbers, thread counts do not
   std::int64_t seed = 0;           // of initial weights, of the shuffling, of shifts, of dropout
   bool shuffle = true;
-  std::int64_t shift = 0;          // pictures move by up to so many pixels, drawn for each sample taken (data/pictures/shift.h)
-  bool fp8 = false;                // products in FP8, forward and backward, with a loss scale; "quantize" is then of the dtype fp8e4m3
+  std::int64_t shift = 0;  // pictures move by up to so many pixels, drawn for each sample taken
+                           // (data/pictures/shift.h)
+  bool fp8 = false;  // products in FP8, forward and backward, with a loss scale; "quantize" is then
+                     // of the dtype fp8e4m3
   QuantizeSpec quantize;
   ValidationSpec validation;
   std::int64_t checkpoint_every = 0;  // steps; 0: at the end only
@@ -99,9 +108,11 @@ Result<TrainingSpec> parse_training_spec(std::string_view text);
 // The "data" object alone.
 Result<DataSpec> parse_data_spec(const Json& json);
 
-// The network of the spec with its random initial weights. A relative network_file is looked up in `folder` ("": here).
+// The network of the spec with its random initial weights. A relative network_file is looked up in
+// `folder` ("": here).
 Result<Network> create_network(const TrainingSpec& spec, const std::string& folder = "");
 // The data of the spec, from `file` where that is not empty.
-Result<std::unique_ptr<DataSource>> open_data(const TrainingSpec& spec, const std::string& file = "");
+Result<std::unique_ptr<DataSource>> open_data(const TrainingSpec& spec,
+                                              const std::string& file = "");
 
 }  // namespace loom

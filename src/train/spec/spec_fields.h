@@ -117,10 +117,12 @@ void fields(V& v, QuantizeSpec& q) {
   v("keep", q.keep, {.doc = "cells that stay as they are: `first` and `last` of those with "
                             "matrices, or paths (`0.0.0.1`); a matrix that several cells share "
                             "stays where one of them does"});
-  v("after", q.after, {.doc = "steps before it begins, in which the cells are as the topology "
-                              "says; moments go on. `validation` then keeps the best network of those "
-                              "after it, and `patience` counts from there",
-                       .min = 0, .max = 0x1p40});
+  v("after", q.after,
+    {.doc = "steps before it begins, in which the cells are as the topology "
+            "says; moments go on. `validation` then keeps the best network of those "
+            "after it, and `patience` counts from there",
+     .min = 0,
+     .max = 0x1p40});
 }
 
 template <class V>
@@ -141,9 +143,10 @@ void fields(V& v, AdapterSpec& a) {
   v.standard(a.rank, std::int64_t{8});
   v("rank", a.rank, {.doc = "rows of A; 0: no adapter", .min = 0, .max = 65536});
   v("alpha", a.alpha, {.doc = "the adapter counts alpha / rank", .min = 1e-6, .below = 1e6});
-  v("targets", a.targets, {.doc = "a list of roles (`q`, `down`, `weight`), of last parts of "
-                                  "module names (`q_proj`), or of single weights (`0.0.1.0/0/1:q`); none: "
-                                  "all but the last cell's"});
+  v("targets", a.targets,
+    {.doc = "a list of roles (`q`, `down`, `weight`), of last parts of "
+            "module names (`q_proj`), or of single weights (`0.0.1.0/0/1:q`); none: "
+            "all but the last cell's"});
 }
 
 template <class V>
@@ -158,7 +161,8 @@ void fields(V& v, TrainingSpec& t) {
   v("data", t.data, {.doc = "what is learned from, see below"});
   v("loss", t.loss,
     {.doc = "with d = y - target: `mse`: mean over the columns of d^2; `mae`: of abs(d); "
-            "`huber`: of d^2 / 2 up to abs(d) = `delta` and of `delta` * (abs(d) - `delta` / 2) above; "
+            "`huber`: of d^2 / 2 up to abs(d) = `delta` and of `delta` * (abs(d) - `delta` / 2) "
+            "above; "
             "`bce`: of -target log(s) - (1 - target) log(1 - s), s = sigmoid(y), targets in 0..1; "
             "`cross_entropy`: -log softmax(logits)[class]. A step's loss is the mean over its "
             "counted rows"});
@@ -192,8 +196,11 @@ void fields(V& v, TrainingSpec& t) {
             "65536 only where the data has as many",
      .min = 1,
      .max = INT32_MAX});
-  v("micro_batches", t.micro_batches, {.doc = "equal parts that a step is cut into, to save "
-                                              "memory; must divide `batch`", .min = 1, .max = 1 << 20});
+  v("micro_batches", t.micro_batches,
+    {.doc = "equal parts that a step is cut into, to save "
+            "memory; must divide `batch`",
+     .min = 1,
+     .max = 1 << 20});
   v("seed", t.seed, {.doc = "of the initial weights, the shuffling, the shifts and the noise of "
                             "dropout and Gumbel softmax", .min = 0});
   v("shuffle", t.shuffle, {.doc = "each epoch in an order of its own; false: in the order of the "

@@ -8,7 +8,8 @@
 namespace loom {
 namespace {
 
-const char* const kFull = R"({"format":"loom-training","version":1,"name":"stories","network_file":"net.json",
+const char* const kFull =
+    R"({"format":"loom-training","version":1,"name":"stories","network_file":"net.json",
   "data":{"type":"tokens","file":"ids.npy","dtype":"u16","length":128,"document_end":2},
   "loss":"cross_entropy","optimizer":{"type":"adamw","beta1":0.8,"beta2":0.95,"eps":1e-7,"weight_decay":0.1,"clip_norm":1},
   "schedule":{"type":"cosine","rate":0.002,"warmup":100,"floor":0.0002},
@@ -53,36 +54,61 @@ TEST(TrainingSpec, RefusesWhatItDoesNotKnow) {
       "ignore, lora, checkpoint, optimizer, schedule, steps, epochs, batch, micro_batches, seed, "
       "shuffle, shift, fp8, quantize, validation, checkpoint_every, log_every; did you mean "
       "\"batch\"?");
-  EXPECT_EQ(refusal(kFull, "\"beta1\"", "\"momentum\""), "training spec: optimizer: unknown key \"momentum\": known are type, beta1, beta2, eps, weight_decay, clip_norm");
-  EXPECT_EQ(refusal(kFull, "\"floor\"", "\"every\""), "training spec: schedule: unknown key \"every\": known are type, rate, warmup, floor, steps");
-  EXPECT_EQ(refusal(kFull, "\"dtype\":\"u16\"", "\"targets\":[]"), "training spec: data: unknown key \"targets\": known are type, file, dtype, length, document_end");
-  EXPECT_NE(refusal(kFull, "\"version\":1", "\"version\":2").find("this library reads version 1"), std::string::npos);
-  EXPECT_NE(refusal(kFull, "loom-training", "loom-topology").find("\"format\" must be \"loom-training\""), std::string::npos);
-  EXPECT_NE(refusal(kFull, "adamw", "adagrad").find("unknown optimizer \"adagrad\": one of sgd, adamw, rmsprop, lion"), std::string::npos);
-  EXPECT_NE(refusal(kFull, "\"steps\":5000", "\"steps\":\"many\"").find("\"steps\""), std::string::npos);
-  EXPECT_NE(refusal(kFull, "\"loss\":\"cross_entropy\"", "\"loss\":7").find("\"loss\""), std::string::npos);
+  EXPECT_EQ(refusal(kFull, "\"beta1\"", "\"momentum\""),
+            "training spec: optimizer: unknown key \"momentum\": known are type, beta1, beta2, "
+            "eps, weight_decay, clip_norm");
+  EXPECT_EQ(
+      refusal(kFull, "\"floor\"", "\"every\""),
+      "training spec: schedule: unknown key \"every\": known are type, rate, warmup, floor, steps");
+  EXPECT_EQ(refusal(kFull, "\"dtype\":\"u16\"", "\"targets\":[]"),
+            "training spec: data: unknown key \"targets\": known are type, file, dtype, length, "
+            "document_end");
+  EXPECT_NE(refusal(kFull, "\"version\":1", "\"version\":2").find("this library reads version 1"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal(kFull, "loom-training", "loom-topology").find("\"format\" must be \"loom-training\""),
+      std::string::npos);
+  EXPECT_NE(refusal(kFull, "adamw", "adagrad")
+                .find("unknown optimizer \"adagrad\": one of sgd, adamw, rmsprop, lion"),
+            std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"steps\":5000", "\"steps\":\"many\"").find("\"steps\""),
+            std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"loss\":\"cross_entropy\"", "\"loss\":7").find("\"loss\""),
+            std::string::npos);
 }
 
 TEST(TrainingSpec, ChecksRanges) {
-  EXPECT_NE(refusal(kFull, "\"steps\":5000", "\"steps\":5000,\"epochs\":2").find("either \"steps\" or \"epochs\""), std::string::npos);
-  EXPECT_NE(refusal(kFull, "\"steps\":5000,", "").find("either \"steps\" or \"epochs\""), std::string::npos);
-  EXPECT_NE(refusal(kFull, "\"batch\":16", "\"batch\":15").find("does not divide"), std::string::npos);
-  EXPECT_NE(refusal(kFull, "\"batch\":16", "\"batch\":0").find("\"batch\" must be at least 1 and below 2^31, got 0"), std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"steps\":5000", "\"steps\":5000,\"epochs\":2")
+                .find("either \"steps\" or \"epochs\""),
+            std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"steps\":5000,", "").find("either \"steps\" or \"epochs\""),
+            std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"batch\":16", "\"batch\":15").find("does not divide"),
+            std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"batch\":16", "\"batch\":0")
+                .find("\"batch\" must be at least 1 and below 2^31, got 0"),
+            std::string::npos);
   EXPECT_NE(refusal(kFull, "1e-7", "1e-9").find("\"eps\""), std::string::npos);
-  EXPECT_NE(refusal(kFull, "\"loss\":\"cross_entropy\"", "\"loss\":\"mse\"").find("cross_entropy"), std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"loss\":\"cross_entropy\"", "\"loss\":\"mse\"").find("cross_entropy"),
+            std::string::npos);
   EXPECT_NE(refusal(kFull, "\"u16\"", "\"f32\"").find("one of u16, u32"), std::string::npos);
-  EXPECT_NE(refusal(kFull, "\"network_file\":\"net.json\"", "\"network_file\":\"net.json\",\"network\":{}").find("one of \"network\", \"network_file\" and \"base\""), std::string::npos);
+  EXPECT_NE(refusal(kFull, "\"network_file\":\"net.json\"",
+                    "\"network_file\":\"net.json\",\"network\":{}")
+                .find("one of \"network\", \"network_file\" and \"base\""),
+            std::string::npos);
 }
 
 // The published schema has exactly the keys that the parser knows, kind by kind.
 TEST(TrainingSpec, SchemaHasTheKnownKeys) {
-  const auto text = read_text_file(loom::test::source_dir() + "/docs/reference/training-spec.schema.json");
+  const auto text =
+      read_text_file(loom::test::source_dir() + "/docs/reference/training-spec.schema.json");
   ASSERT_TRUE(text.ok());
   const auto schema = Json::parse(*text);
   ASSERT_TRUE(schema.ok()) << schema.status().to_string();
   auto keys = [](const Json& object) {
     std::string list;
-    for (const auto& [key, value] : object.find("properties")->as_object()) list += (list.empty() ? "" : ", ") + key;
+    for (const auto& [key, value] : object.find("properties")->as_object())
+      list += (list.empty() ? "" : ", ") + key;
     return list;
   };
   auto known = [](Json spec) {
@@ -118,7 +144,8 @@ TEST(TrainingSpec, MakesItsNetwork) {
   EXPECT_EQ(create_network(*spec, "/nowhere").status().code(), Code::not_found);
   spec->network_file.clear();
   EXPECT_NE(create_network(*spec).status().message().find("no network"), std::string::npos);
-  spec->network = *Json::parse(R"({"format":"loom-topology","version":1,"layers_per_cell":1,"input":{"width":2},"cells":[{"at":[0,0,0,0],"type":"dense","out":3}]})");
+  spec->network = *Json::parse(
+      R"({"format":"loom-topology","version":1,"layers_per_cell":1,"input":{"width":2},"cells":[{"at":[0,0,0,0],"type":"dense","out":3}]})");
   auto network = create_network(*spec);
   ASSERT_TRUE(network.ok()) << network.status().to_string();
   EXPECT_NE(network->find("0.0.0.0", "weight")->master()[0], 0.0f);

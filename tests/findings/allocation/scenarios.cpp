@@ -94,8 +94,8 @@ class TrainerScenario final : public Scenario {
     LOOM_TRY_CALL(loom_network_initialize(p.network, 5, &error));
     LOOM_TRY_CALL(loom_data_values(g_x, 256, 16, g_x, 32, 2, &p.data, &error));
     *handles_.next() = p.data;
-    LOOM_TRY_CALL(loom_trainer_create(p.network, p.data, LOOM_TEXT(kSpec), LOOM_TEXT("{\"threads\":2}"),
-                                  &p.trainer, &error));
+    LOOM_TRY_CALL(loom_trainer_create(p.network, p.data, LOOM_TEXT(kSpec),
+                                      LOOM_TEXT("{\"threads\":2}"), &p.trainer, &error));
     *handles_.next() = p.trainer;
     return LOOM_OK;
   }
@@ -221,16 +221,16 @@ class TokenizerScenario final : public Scenario {
     LOOM_TRY_CALL(loom_tokenizer_load(path_.data(), path_.size(), &t, &error));
     *h.next() = t;
     loom_bytes bytes = 0;
-    LOOM_TRY_CALL(loom_tokenizer_encode(t, LOOM_TEXT("Once upon a time, in a land of \xC3\xA4pples"), 1,
-                                    &bytes, &error));
+    LOOM_TRY_CALL(loom_tokenizer_encode(
+        t, LOOM_TEXT("Once upon a time, in a land of \xC3\xA4pples"), 1, &bytes, &error));
     *h.next() = bytes;
     void* data = nullptr;
     std::uint64_t size = 0;
     LOOM_TRY_CALL(loom_bytes_data(bytes, &data, &size, &error));
     taken.add(data, size);
     loom_bytes text = 0;
-    LOOM_TRY_CALL(loom_tokenizer_decode(t, static_cast<const std::int32_t*>(data), size / 4, 1, &text,
-                                    &error));
+    LOOM_TRY_CALL(loom_tokenizer_decode(t, static_cast<const std::int32_t*>(data), size / 4, 1,
+                                        &text, &error));
     LOOM_TRY_CALL(take(text, taken, error));
     LOOM_TRY_CALL(loom_tokenizer_info(t, &text, &error));
     return take(text, taken, error);
@@ -250,11 +250,11 @@ class GeneratorScenario final : public Scenario {
   }
   std::int32_t talk(loom_generator g, Taken& taken, loom_error& error) {
     LOOM_TRY_CALL(loom_generator_feed_text(g, 1, LOOM_TEXT("Once upon a time"), &error));
-    LOOM_TRY_CALL(
-        loom_generator_start(g, 1,
-                             LOOM_TEXT("{\"max_tokens\":5,\"temperature\":0.8,\"top_k\":30,\"top_p\":0."
-                                  "95,\"repetition_penalty\":1.1,\"seed\":3,\"stop\":[\"zzzz\"]}"),
-                             &error));
+    LOOM_TRY_CALL(loom_generator_start(
+        g, 1,
+        LOOM_TEXT("{\"max_tokens\":5,\"temperature\":0.8,\"top_k\":30,\"top_p\":0."
+                  "95,\"repetition_penalty\":1.1,\"seed\":3,\"stop\":[\"zzzz\"]}"),
+        &error));
     for (std::int32_t finish = 0; finish == 0;) {
       std::int32_t id = 0;
       loom_bytes text = 0;
@@ -270,7 +270,8 @@ class GeneratorScenario final : public Scenario {
     LOOM_TRY_CALL(talk(*generator_, taken, error));
     Handles h;
     loom_generator g = 0;
-    LOOM_TRY_CALL(loom_generator_create(*model_, LOOM_TEXT("{\"threads\":1,\"sequences\":2}"), &g, &error));
+    LOOM_TRY_CALL(
+        loom_generator_create(*model_, LOOM_TEXT("{\"threads\":1,\"sequences\":2}"), &g, &error));
     *h.next() = g;
     return talk(g, taken, error);
   }
@@ -305,8 +306,8 @@ class OnnxScenario final : public Scenario {
     for (const char* inputs :
          {R"([{"name":"x","dims":[2,3]}])", R"([{"name":"x","dims":[1,3]}])"}) {
       loom_bytes outputs = 0, results = 0;
-      LOOM_TRY_CALL(loom_onnx_run(*lasting_, LOOM_TEXT(inputs), values, inputs[21] == '2' ? 6 : 3, &outputs,
-                              &results, &error));
+      LOOM_TRY_CALL(loom_onnx_run(*lasting_, LOOM_TEXT(inputs), values, inputs[21] == '2' ? 6 : 3,
+                                  &outputs, &results, &error));
       *h.next() = outputs;
       *h.next() = results;
       void* data = nullptr;

@@ -1,5 +1,6 @@
-// Random call sequences over the whole C interface: right, wrong, released and made-up handles, NULL, negative and huge sizes, texts that are
-// almost right. Nothing crashes or leaks; an error has its code and a message, and writes nothing through the pointers of results.
+// Random call sequences over the whole C interface: right, wrong, released and made-up handles,
+// NULL, negative and huge sizes, texts that are almost right. Nothing crashes or leaks; an error
+// has its code and a message, and writes nothing through the pointers of results.
 #include <loom/loom.h>
 #include <unistd.h>
 
@@ -31,26 +32,65 @@ constexpr std::string_view kTopologies[] = {
     R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":20},"head":[0,0,0,2],"cells":[{"at":[0,0,0,0],"type":"embedding","out":8},{"at":[0,0,0,1],"type":"sequential","layers":[{"type":"sequential","layers":[{"type":"rms_norm"},{"type":"attention","heads":2,"kv_heads":1,"head_dim":4}]},{"type":"residual"},{"type":"sequential","layers":[{"type":"rms_norm"},{"type":"swiglu","hidden":8}]},{"type":"residual"}]},{"at":[0,0,0,2],"type":"rms_norm"},{"at":[0,0,0,3],"type":"dense","out":20,"bias":false,"tie":"0.0.0.0:weight"}]})",
     R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[{"at":[0,0,0,0],"type":"dense","out":3,"links":[{"read":[0,0,0,1]}]},{"at":[0,0,0,1],"type":"dense","out":3}]})",
 };
-constexpr std::string_view kCells[] = {R"({"type":"dense","out":3})", R"({"type":"dense","out":2,"dtype":"i4"})", R"({"type":"layer_norm"})", R"({"type":"rms_norm","eps":0})", R"({})",
-                                       R"({"type":"swiglu","hidden":4})", R"({"type":"dense","out":-1})", R"({"type":"dense","out":3,"links":[{"send":[0,0,0,0]}]})", R"({"type":"attention","heads":1,"head_dim":3})"};
-constexpr std::string_view kSpecs[] = {R"({"loss":"mse","steps":5,"batch":2})", R"({"loss":"cross_entropy","steps":4,"batch":2,"optimizer":{"type":"sgd","momentum":0.9}})", R"({"epochs":1})",
-                                       R"({"loss":"mse","steps":3,"batch":4,"micro_batches":2,"schedule":{"type":"cosine","rate":1e30,"warmup":1}})", R"({"steps":0})", R"({"loss":"mae","steps":1})"};
-constexpr std::string_view kOptions[] = {"", R"({"threads":1})", R"({"isa":"abacus"})", R"({"isa":"generic","threads":2})", R"({"max_tokens":1})"};
-constexpr std::string_view kSessions[] = {R"({"threads":1,"max_rows":4,"max_head_rows":2,"max_positions":8,"sequences":2})", R"({"threads":1,"max_rows":1,"max_positions":1})", R"({"threads":1})", R"({"max_rows":0})"};
-constexpr std::string_view kGenerators[] = {R"({"threads":1,"context":8,"sequences":2,"chunk":2})", R"({"threads":1})", R"({"context":-1})", R"({"threads":1,"chunk":1,"context":1})"};
-constexpr std::string_view kStarts[] = {R"({"max_tokens":3,"temperature":0.8,"top_k":5,"seed":1,"stop":["e"]})", R"({"ignore_eos":true})", "", R"({"max_tokens":9,"ignore_eos":true,"repetition_penalty":1.5})",
-                                        R"({"temperature":-1})", R"({"temperature":1e308,"top_p":0,"min_p":1})", R"({"stop":["",""]})"};
-constexpr std::string_view kTables[] = {R"({"targets":["b"]})", R"({"class":"b"})", R"({"class":"1","header":false})", R"({"targets":[]})", R"({"type":"tokens"})"};
-constexpr std::string_view kVocabularies[] = {R"({"vocab_size":260})", R"({"vocab_size":258,"special_tokens":["<s>"],"bos":"<s>","add_bos":true})", R"({"eos":"none"})", R"({"vocab_size":1})"};
-constexpr std::string_view kMessages[] = {R"([{"role":"user","content":"hello"}])", R"([{"role":"system","content":""},{"role":"user","content":"<|im_end|>"}])", R"([{"role":"assistant","content":"x"}])", R"([])", R"([{}])"};
+constexpr std::string_view kCells[] = {R"({"type":"dense","out":3})",
+                                       R"({"type":"dense","out":2,"dtype":"i4"})",
+                                       R"({"type":"layer_norm"})",
+                                       R"({"type":"rms_norm","eps":0})",
+                                       R"({})",
+                                       R"({"type":"swiglu","hidden":4})",
+                                       R"({"type":"dense","out":-1})",
+                                       R"({"type":"dense","out":3,"links":[{"send":[0,0,0,0]}]})",
+                                       R"({"type":"attention","heads":1,"head_dim":3})"};
+constexpr std::string_view kSpecs[] = {
+    R"({"loss":"mse","steps":5,"batch":2})",
+    R"({"loss":"cross_entropy","steps":4,"batch":2,"optimizer":{"type":"sgd","momentum":0.9}})",
+    R"({"epochs":1})",
+    R"({"loss":"mse","steps":3,"batch":4,"micro_batches":2,"schedule":{"type":"cosine","rate":1e30,"warmup":1}})",
+    R"({"steps":0})",
+    R"({"loss":"mae","steps":1})"};
+constexpr std::string_view kOptions[] = {"", R"({"threads":1})", R"({"isa":"abacus"})",
+                                         R"({"isa":"generic","threads":2})", R"({"max_tokens":1})"};
+constexpr std::string_view kSessions[] = {
+    R"({"threads":1,"max_rows":4,"max_head_rows":2,"max_positions":8,"sequences":2})",
+    R"({"threads":1,"max_rows":1,"max_positions":1})", R"({"threads":1})", R"({"max_rows":0})"};
+constexpr std::string_view kGenerators[] = {R"({"threads":1,"context":8,"sequences":2,"chunk":2})",
+                                            R"({"threads":1})", R"({"context":-1})",
+                                            R"({"threads":1,"chunk":1,"context":1})"};
+constexpr std::string_view kStarts[] = {
+    R"({"max_tokens":3,"temperature":0.8,"top_k":5,"seed":1,"stop":["e"]})",
+    R"({"ignore_eos":true})",
+    "",
+    R"({"max_tokens":9,"ignore_eos":true,"repetition_penalty":1.5})",
+    R"({"temperature":-1})",
+    R"({"temperature":1e308,"top_p":0,"min_p":1})",
+    R"({"stop":["",""]})"};
+constexpr std::string_view kTables[] = {R"({"targets":["b"]})", R"({"class":"b"})",
+                                        R"({"class":"1","header":false})", R"({"targets":[]})",
+                                        R"({"type":"tokens"})"};
+constexpr std::string_view kVocabularies[] = {
+    R"({"vocab_size":260})",
+    R"({"vocab_size":258,"special_tokens":["<s>"],"bos":"<s>","add_bos":true})",
+    R"({"eos":"none"})", R"({"vocab_size":1})"};
+constexpr std::string_view kMessages[] = {
+    R"([{"role":"user","content":"hello"}])",
+    R"([{"role":"system","content":""},{"role":"user","content":"<|im_end|>"}])",
+    R"([{"role":"assistant","content":"x"}])", R"([])", R"([{}])"};
 constexpr std::string_view kTexts[] = {R"(["a loom","a thread"])", R"([])", R"(["",""])", R"([1])"};
-constexpr std::string_view kModels[] = {R"({"max_positions":8})", R"({"max_positions":64,"bos":null,"eos":[1,2],"sampling":{"top_k":3}})", R"({"max_positions":8,"vocab_size":20,"name":"a"})",
-                                        R"({"max_positions":8,"eos":-1})", R"({"sampling":{"temperature":-1},"max_positions":1})"};
-constexpr std::string_view kCellNames[] = {"0.0.0.0", "0.0.0.1", "0.1.1.0", "0.0.0.9", "", "0.0.0", "0.0.0.1.layers.0"};
-constexpr std::string_view kFiles[] = {"a", "b", "no/b", "."};  // in the scratch folder, or / or nothing
+constexpr std::string_view kModels[] = {
+    R"({"max_positions":8})",
+    R"({"max_positions":64,"bos":null,"eos":[1,2],"sampling":{"top_k":3}})",
+    R"({"max_positions":8,"vocab_size":20,"name":"a"})", R"({"max_positions":8,"eos":-1})",
+    R"({"sampling":{"temperature":-1},"max_positions":1})"};
+constexpr std::string_view kCellNames[] = {"0.0.0.0", "0.0.0.1", "0.1.1.0",         "0.0.0.9",
+                                           "",        "0.0.0",   "0.0.0.1.layers.0"};
+constexpr std::string_view kFiles[] = {"a", "b", "no/b",
+                                       "."};  // in the scratch folder, or / or nothing
 constexpr std::string_view kRoles[] = {"weight", "bias", "gain", ""};
-constexpr std::string_view kFormats[] = {"f32", "f64", "bf16", "f16", "i8", "i4", "ternary", "q4_0", "u2", "", "i8:t", "i4:s4", "nonsense", "fp8_e4m3", "u64"};
-constexpr std::string_view kPlain[] = {"Once upon a time", "", "a,b\n1,2\n3,4\n", "<|im_start|>", "\xff\xfe\xc3", "e"};
+constexpr std::string_view kFormats[] = {"f32",  "f64",     "bf16",     "f16",      "i8",
+                                         "i4",   "ternary", "q4_0",     "u2",       "",
+                                         "i8:t", "i4:s4",   "nonsense", "fp8_e4m3", "u64"};
+constexpr std::string_view kPlain[] = {"Once upon a time", "", "a,b\n1,2\n3,4\n", "<|im_start|>",
+                                       "\xff\xfe\xc3",     "e"};
 
 template <class T>
 struct Span {
@@ -61,7 +101,9 @@ struct Span {
 // Makes up arguments from the fuzzer's bytes, and looks at what came back.
 class Caller {
  public:
-  Caller(const std::uint8_t* data, std::size_t size, std::string_view model, std::string_view tokenizer) : data_(data), size_(size), model_(model), tokenizer_(tokenizer) {}
+  Caller(const std::uint8_t* data, std::size_t size, std::string_view model,
+         std::string_view tokenizer)
+      : data_(data), size_(size), model_(model), tokenizer_(tokenizer) {}
   bool done() const { return at_ >= size_; }
   std::uint8_t byte() { return at_ < size_ ? data_[at_++] : 0; }
 
@@ -85,10 +127,13 @@ class Caller {
     return fitting.empty() ? any("") : fitting[how % fitting.size()];
   }
   // Any handle, released ones among them.
-  loom_handle any(std::string_view) { return last_ = ever_.empty() ? byte() : ever_[byte() % ever_.size()]; }
+  loom_handle any(std::string_view) {
+    return last_ = ever_.empty() ? byte() : ever_[byte() % ever_.size()];
+  }
 
   Span<const char> text(std::string_view name) {
-    if (name == "cell" || function_ == "network_get_f32" || function_ == "network_get_f64" || function_ == "network_set_f32" || function_ == "network_set_f64")
+    if (name == "cell" || function_ == "network_get_f32" || function_ == "network_get_f64" ||
+        function_ == "network_set_f32" || function_ == "network_set_f64")
       return name == "role" ? pick(kRoles) : pick(kCellNames);
     if (name == "format") return pick(kFormats);
     if (name == "path" || name == "name") {  // files are written nowhere else
@@ -98,7 +143,8 @@ class Caller {
       if (which < std::size(kFiles)) return text_of(scratch() + "/" + std::string(kFiles[which]));
       return text_of(which == std::size(kFiles) ? "/" : "");
     }
-    if (name == "config" || function_ == "tokenizer_parse") return byte() % 2 ? Span<const char>{tokenizer_.data(), tokenizer_.size()} : pick(kPlain);
+    if (name == "config" || function_ == "tokenizer_parse")
+      return byte() % 2 ? Span<const char>{tokenizer_.data(), tokenizer_.size()} : pick(kPlain);
     return pick(kPlain);
   }
   Span<const char> json(std::string_view name) {
@@ -171,7 +217,8 @@ class Caller {
     }
     without_error_ = false;
     std::int64_t count = 0;
-    FUZZ_CHECK(loom_live_handles(&count, nullptr) == LOOM_OK && count == static_cast<std::int64_t>(live_.size()));
+    FUZZ_CHECK(loom_live_handles(&count, nullptr) == LOOM_OK &&
+               count == static_cast<std::int64_t>(live_.size()));
     // Not ever more of them.
     if (live_.size() > 40) release(live_.front().first);
   }
@@ -181,31 +228,42 @@ class Caller {
   void put_file() {
     const std::uint8_t how = byte();
     std::string file(model_.substr(0, how % 8 == 1 ? model_.size() * byte() / 256 : model_.size()));
-    if (how % 8 == 0) file[(byte() * 256u + byte()) % file.size()] ^= static_cast<char>(1 + byte() % 255);
+    if (how % 8 == 0)
+      file[(byte() * 256u + byte()) % file.size()] ^= static_cast<char>(1 + byte() % 255);
     put(file);
   }
 
   // Objects of all kinds, so that a sequence need not find its way to them first.
   void start(std::uint8_t which) {
-    constexpr const char *kThreads = R"({"threads":1,"sequences":2})", *kSpec = R"({"steps":9,"batch":2})";
+    constexpr const char *kThreads = R"({"threads":1,"sequences":2})",
+                         *kSpec = R"({"steps":9,"batch":2})";
     const std::array<float, 6> x = {1, 2, 3, 4, 5, 6};
     const std::array<float, 4> y = {1, 0, 0, 1};
     loom_handle h = 0, other = 0;
     for (const std::string_view topology : {kTopologies[0], kTopologies[2]}) {
       if (which & 1) {
-        FUZZ_CHECK(loom_network_create(topology.data(), topology.size(), &h, nullptr) == LOOM_OK && loom_network_initialize(own(h), 1, nullptr) == LOOM_OK);
-        FUZZ_CHECK(loom_session_create(h, kThreads, std::strlen(kThreads), &other, nullptr) == LOOM_OK && own(other));
+        FUZZ_CHECK(loom_network_create(topology.data(), topology.size(), &h, nullptr) == LOOM_OK &&
+                   loom_network_initialize(own(h), 1, nullptr) == LOOM_OK);
+        FUZZ_CHECK(loom_session_create(h, kThreads, std::strlen(kThreads), &other, nullptr) ==
+                       LOOM_OK &&
+                   own(other));
         if (topology == kTopologies[2]) continue;
-        FUZZ_CHECK(loom_data_values(x.data(), 6, 3, y.data(), 4, 2, &other, nullptr) == LOOM_OK && own(other));
-        FUZZ_CHECK(loom_trainer_create(h, other, kSpec, std::strlen(kSpec), R"({"threads":1})", 13, &h, nullptr) == LOOM_OK && own(h));
+        FUZZ_CHECK(loom_data_values(x.data(), 6, 3, y.data(), 4, 2, &other, nullptr) == LOOM_OK &&
+                   own(other));
+        FUZZ_CHECK(loom_trainer_create(h, other, kSpec, std::strlen(kSpec), R"({"threads":1})", 13,
+                                       &h, nullptr) == LOOM_OK &&
+                   own(h));
       }
     }
     if (!(which & 2)) return;
     put(model_);
     FUZZ_CHECK(loom_model_load_bytes(live_.back().first, nullptr, 0, &h, nullptr) == LOOM_OK);
-    FUZZ_CHECK(loom_generator_create(own(h), kThreads, std::strlen(kThreads), &other, nullptr) == LOOM_OK && own(other));
+    FUZZ_CHECK(loom_generator_create(own(h), kThreads, std::strlen(kThreads), &other, nullptr) ==
+                   LOOM_OK &&
+               own(other));
     FUZZ_CHECK(loom_generator_feed_text(other, 0, "a", 1, nullptr) == LOOM_OK);
-    FUZZ_CHECK(loom_model_tokenizer(h, &other, nullptr) == LOOM_OK && loom_decoder_create(own(other), 0, &h, nullptr) == LOOM_OK && own(h));
+    FUZZ_CHECK(loom_model_tokenizer(h, &other, nullptr) == LOOM_OK &&
+               loom_decoder_create(own(other), 0, &h, nullptr) == LOOM_OK && own(h));
   }
 
   void release_all() {
@@ -226,7 +284,8 @@ class Caller {
     loom_bytes b = 0;
     void* to = nullptr;
     std::uint64_t size = 0;
-    FUZZ_CHECK(loom_bytes_create(file.size(), &b, nullptr) == LOOM_OK && loom_bytes_data(own(b), &to, &size, nullptr) == LOOM_OK && size == file.size());
+    FUZZ_CHECK(loom_bytes_create(file.size(), &b, nullptr) == LOOM_OK &&
+               loom_bytes_data(own(b), &to, &size, nullptr) == LOOM_OK && size == file.size());
     std::copy(file.begin(), file.end(), static_cast<char*>(to));
   }
   void release(loom_handle h) {
@@ -258,7 +317,8 @@ class Caller {
     const std::uint8_t how = byte();
     const auto rows = static_cast<std::size_t>(number_ > 0 && number_ < 5 ? number_ : 1);
     if (how < 160 && name == "x") return function_ == "session_run" ? rows * 3 : 12;
-    if (how < 160 && name == "y") return function_ == "session_run" ? rows * 2 : function_ == "session_run_tokens" ? 20 : 8;
+    if (how < 160 && name == "y")
+      return function_ == "session_run" ? rows * 2 : function_ == "session_run_tokens" ? 20 : 8;
     if (how < 160 && name == "logits") return 320;
     if (how < 160 && (name == "ids" || name == "positions")) return 3;
     if (how < 200 && (name == "sequences" || name == "head" || name == "ends")) return 0;
@@ -267,14 +327,24 @@ class Caller {
   template <class T>
   Span<const T> read(std::string_view name) {
     const std::uint8_t how = byte();
-    if (how >= 250) return {nullptr, how == 255 ? std::size_t{1} << 62 : how == 254 ? ~std::size_t{0} : how - 250u};
+    if (how >= 250)
+      return {nullptr, how == 255   ? std::size_t{1} << 62
+                       : how == 254 ? ~std::size_t{0}
+                                    : how - 250u};
     const std::size_t n = count(name);
     auto& memory = floats_.emplace_back(n * sizeof(T));  // at the end of its own block
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint8_t b = byte();
       T value;
-      if constexpr (std::is_integral_v<T>) value = b >= 252 ? static_cast<T>(b % 2 ? -1 : INT32_MAX) : name == "positions" && b < 200 ? static_cast<T>(i) : static_cast<T>(b % 20);
-      else value = b == 255 ? static_cast<T>(__builtin_nan("")) : b == 254 ? static_cast<T>(__builtin_inf()) : b == 253 ? static_cast<T>(3e38f) : static_cast<T>((b - 100) / 16.0);
+      if constexpr (std::is_integral_v<T>)
+        value = b >= 252                         ? static_cast<T>(b % 2 ? -1 : INT32_MAX)
+                : name == "positions" && b < 200 ? static_cast<T>(i)
+                                                 : static_cast<T>(b % 20);
+      else
+        value = b == 255   ? static_cast<T>(__builtin_nan(""))
+                : b == 254 ? static_cast<T>(__builtin_inf())
+                : b == 253 ? static_cast<T>(3e38f)
+                           : static_cast<T>((b - 100) / 16.0);
       std::memcpy(memory.data() + i * sizeof(T), &value, sizeof(T));
     }
     return {reinterpret_cast<const T*>(memory.data()), n};

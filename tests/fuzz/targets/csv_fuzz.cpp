@@ -24,7 +24,8 @@ FUZZ_TARGET(data, size) {
     else {
       Batch batch;
       for (std::int64_t i = 0; i < (*read)->samples(); ++i) (*read)->append(i, batch);
-      FUZZ_CHECK(batch.rows == (*read)->samples() && batch.x.size() == static_cast<std::size_t>(batch.rows * (*read)->form().width));
+      FUZZ_CHECK(batch.rows == (*read)->samples() &&
+                 batch.x.size() == static_cast<std::size_t>(batch.rows * (*read)->form().width));
     }
   }
   const auto decoded = table_text(std::string(text), "input");
@@ -47,7 +48,8 @@ FUZZ_TARGET(data, size) {
     return;
   }
   std::vector<std::int64_t> places;
-  for (std::size_t c = 0; c < form->columns.size(); ++c) places.push_back(static_cast<std::int64_t>(c));
+  for (std::size_t c = 0; c < form->columns.size(); ++c)
+    places.push_back(static_cast<std::int64_t>(c));
   const auto again = TableForm::from_json(form->to_json());
   FUZZ_CHECK(again.ok() && again->width() == form->width());
   for (const auto& row : table->rows) {

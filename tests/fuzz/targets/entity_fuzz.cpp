@@ -1,6 +1,8 @@
-// The .entity reader and the loading of networks. Hashes would stop a fuzzer at once, so this one makes them right again behind each
-// mutation. Three kinds of input: a whole file ("LOOMENT2..."); a topology ("{..."), which becomes a file with the tensors it asks for,
-// all zero; and anything else: patches of 12 bytes (u32 place, u8 width, 3 unused, u32 value) to the file of a small decoder.
+// The .entity reader and the loading of networks. Hashes would stop a fuzzer at once, so this one
+// makes them right again behind each mutation. Three kinds of input: a whole file ("LOOMENT2...");
+// a topology ("{..."), which becomes a file with the tensors it asks for, all zero; and anything
+// else: patches of 12 bytes (u32 place, u8 width, 3 unused, u32 value) to the file of a small
+// decoder.
 #include <string>
 
 #include "base/files/bytes.h"
@@ -17,7 +19,8 @@ using namespace loom::entity_layout;
 
 constexpr std::uint64_t kLargest = 1 << 16;  // bytes of the tensors a topology may ask for here
 
-constexpr std::string_view kDecoder = R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":11},"head":[0,0,0,2],"cells":[
+constexpr std::string_view kDecoder =
+    R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":11},"head":[0,0,0,2],"cells":[
 {"at":[0,0,0,0],"type":"embedding","out":8,"dtype":"i8"},
 {"at":[0,0,0,1],"type":"sequential","layers":[{"type":"sequential","layers":[{"type":"rms_norm","eps":1e-5},{"type":"attention","heads":2,"kv_heads":1,"head_dim":4}]},
 {"type":"residual"},{"type":"swiglu","hidden":12,"dtype":"i4"},{"type":"layer_norm"},{"type":"dense","out":8,"dtype":"f64"}]},
@@ -59,7 +62,8 @@ std::string build(std::string_view topology) {
         e.type = {format, format.dtype != DType::f32 && format.dtype != DType::f64};
         e.shape = {spec.rows, spec.cols};
         const auto size = tensor_size(e.type, e.shape);
-        if (!size.ok() || *size > kLargest || (total += *size) > kLargest) return build(topology, {});
+        if (!size.ok() || *size > kLargest || (total += *size) > kLargest)
+          return build(topology, {});
         e.size = *size;
         tensors.push_back(std::move(e));
       }
@@ -70,13 +74,15 @@ std::string build(std::string_view topology) {
 
 void check(const std::string& file) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(file.data());
-  const auto mapped = Entity::open(fuzz::view_source(data, file.size())), called = Entity::open(fuzz::callback_source(data, file.size()));
+  const auto mapped = Entity::open(fuzz::view_source(data, file.size())),
+             called = Entity::open(fuzz::callback_source(data, file.size()));
   FUZZ_CHECK(mapped.status().to_string() == called.status().to_string());
   if (!mapped.ok()) return fuzz::check_refusal(mapped.status());
   FUZZ_CHECK(mapped->verify_all().to_string() == called->verify_all().to_string());
   std::uint64_t total = 0;
   for (const EntityEntry& e : mapped->tensors()) {
-    FUZZ_CHECK(e.offset <= file.size() && e.size <= file.size() - e.offset && tensor_size(e.type, e.shape).ok() && *tensor_size(e.type, e.shape) == e.size);
+    FUZZ_CHECK(e.offset <= file.size() && e.size <= file.size() - e.offset &&
+               tensor_size(e.type, e.shape).ok() && *tensor_size(e.type, e.shape) == e.size);
     FUZZ_CHECK(mapped->find_tensor(e.name) == &e);
     const auto a = mapped->tensor(e.name), b = called->tensor(e.name);
     FUZZ_CHECK(a.ok() == b.ok());
@@ -87,7 +93,8 @@ void check(const std::string& file) {
   auto first = load_network(*mapped), second = load_network(*called);
   FUZZ_CHECK(first.status().to_string() == second.status().to_string());
   if (!first.ok()) {
-    if (first.status().code() != Code::not_found) fuzz::check_refusal(first.status());  // not_found: no topology
+    if (first.status().code() != Code::not_found)
+      fuzz::check_refusal(first.status());  // not_found: no topology
     return;
   }
   const auto a = first->params(), b = second->params();
@@ -143,7 +150,9 @@ FUZZ_MUTATOR(file, dice) {
       if (at + width <= file.size()) std::memcpy(file.data() + at, bytes, width);
       break;
     }
-    case 1: fuzz::mutate_in_place(file, kHeader, std::min<std::size_t>(1024, file.size() - kHeader)); break;
+    case 1:
+      fuzz::mutate_in_place(file, kHeader, std::min<std::size_t>(1024, file.size() - kHeader));
+      break;
     default: fuzz::mutate_in_place(file, toc, file.size() - toc);
   }
 }

@@ -25,7 +25,8 @@ static void check_values(const loom::Gguf& a, const loom::Gguf& b) {
 
 FUZZ_TARGET(data, size) {
   using namespace loom;
-  const auto mapped = Gguf::open(fuzz::view_source(data, size)), called = Gguf::open(fuzz::callback_source(data, size));
+  const auto mapped = Gguf::open(fuzz::view_source(data, size)),
+             called = Gguf::open(fuzz::callback_source(data, size));
   FUZZ_CHECK(mapped.status().to_string() == called.status().to_string());
   if (!mapped.ok()) {
     fuzz::check_refusal(mapped.status());
@@ -33,7 +34,8 @@ FUZZ_TARGET(data, size) {
   }
   fuzz::check_tensors(mapped->tensors(), called->tensors(), size);
   check_values(*mapped, *called);
-  for (const TensorInfo& tensor : mapped->tensors()) FUZZ_CHECK(mapped->find(tensor.name) == &tensor);
+  for (const TensorInfo& tensor : mapped->tensors())
+    FUZZ_CHECK(mapped->find(tensor.name) == &tensor);
 }
 
 namespace {
@@ -130,7 +132,8 @@ FUZZ_MUTATOR(file, dice) {
     }
     case 3: {
       if (places.second_entry == 0) break;
-      file.insert(places.second_entry, file.substr(places.first_entry, places.second_entry - places.first_entry));
+      file.insert(places.second_entry,
+                  file.substr(places.first_entry, places.second_entry - places.first_entry));
       store_le<std::uint64_t>(file.data() + 16, load_le<std::uint64_t>(file.data() + 16) + 1);
       break;
     }

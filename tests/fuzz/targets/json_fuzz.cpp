@@ -8,7 +8,8 @@ FUZZ_TARGET(data, size) {
   using namespace loom;
   const auto value = Json::parse({reinterpret_cast<const char*>(data), size});
   if (!value.ok()) {
-    FUZZ_CHECK(value.status().code() == Code::corrupt && value.status().message().find("offset") != std::string::npos);
+    FUZZ_CHECK(value.status().code() == Code::corrupt &&
+               value.status().message().find("offset") != std::string::npos);
     return;
   }
   // What is written reads back, compact and indented, to the same text.

@@ -7,8 +7,10 @@ using namespace loom;
 
 // Every element of every type: values or a refusal, the same from both sources.
 static void check_tensor(const onnx::Tensor& a, const onnx::Tensor& b, std::size_t size) {
-  FUZZ_CHECK(a.name == b.name && a.dims == b.dims && a.type == b.type && a.size == b.size && a.strings == b.strings);
-  FUZZ_CHECK(a.size <= 8 * size && a.strings.size() <= size);  // a varint of one byte may become an int64
+  FUZZ_CHECK(a.name == b.name && a.dims == b.dims && a.type == b.type && a.size == b.size &&
+             a.strings == b.strings);
+  FUZZ_CHECK(a.size <= 8 * size &&
+             a.strings.size() <= size);  // a varint of one byte may become an int64
   if (a.type == onnx::Type::string) return;
   FUZZ_CHECK(a.offset + a.size <= a.source->size());
   const auto x = onnx::read_f64(a), y = onnx::read_f64(b);
@@ -23,30 +25,37 @@ static void check_tensor(const onnx::Tensor& a, const onnx::Tensor& b, std::size
 
 static void check_graph(const onnx::Graph& a, const onnx::Graph& b, std::size_t size) {
   FUZZ_CHECK(a.nodes.size() == b.nodes.size() && a.initializers.size() == b.initializers.size());
-  for (std::size_t i = 0; i < a.initializers.size(); ++i) check_tensor(a.initializers[i], b.initializers[i], size);
+  for (std::size_t i = 0; i < a.initializers.size(); ++i)
+    check_tensor(a.initializers[i], b.initializers[i], size);
   for (const onnx::ValueInfo& value : a.inputs) FUZZ_CHECK(!onnx::type_text(value).empty());
   for (std::size_t i = 0; i < a.nodes.size(); ++i) {
     FUZZ_CHECK(onnx::describe(a.nodes[i], i) == onnx::describe(b.nodes[i], i));
     for (std::size_t k = 0; k < a.nodes[i].attributes.size(); ++k) {
       const onnx::Attribute &p = a.nodes[i].attributes[k], &q = b.nodes[i].attributes[k];
       FUZZ_CHECK(a.nodes[i].find(p.name) == &p && p.ints == q.ints && p.strings == q.strings);
-      for (std::size_t t = 0; t < p.tensors.size(); ++t) check_tensor(p.tensors[t], q.tensors[t], size);
+      for (std::size_t t = 0; t < p.tensors.size(); ++t)
+        check_tensor(p.tensors[t], q.tensors[t], size);
       for (std::size_t g = 0; g < p.graphs.size(); ++g) check_graph(p.graphs[g], q.graphs[g], size);
     }
   }
 }
 
-// A network whose ports lie in its rows, or a refusal. Small graphs alone: what a network takes grows with its values.
-static void check_network(const onnx::Model& model, const std::vector<onnx::Binding>& bindings, const onnx::Plan& plan) {
+// A network whose ports lie in its rows, or a refusal. Small graphs alone: what a network takes
+// grows with its values.
+static void check_network(const onnx::Model& model, const std::vector<onnx::Binding>& bindings,
+                          const onnx::Plan& plan) {
   if (plan.steps.size() > 32) return;
   for (const onnx::Value& value : plan.values) {
     std::uint64_t count = 1;
-    for (const std::int64_t d : value.dims) count *= static_cast<std::uint64_t>(d > 4096 ? 4096 : d);
+    for (const std::int64_t d : value.dims)
+      count *= static_cast<std::uint64_t>(d > 4096 ? 4096 : d);
     if (count > 2048) return;
   }
   auto graph = onnx::import_graph(model, bindings);
   if (!graph.ok()) {
-    FUZZ_CHECK(graph.status().code() == Code::unsupported || graph.status().code() == Code::invalid_argument || graph.status().code() == Code::out_of_range);
+    FUZZ_CHECK(graph.status().code() == Code::unsupported ||
+               graph.status().code() == Code::invalid_argument ||
+               graph.status().code() == Code::out_of_range);
     FUZZ_CHECK(graph.status().message().size() < 5000);
     return;
   }
@@ -57,7 +66,8 @@ static void check_network(const onnx::Model& model, const std::vector<onnx::Bind
   }
   FUZZ_CHECK(graph->network.input().width == (width > 0 ? width : 1));
   FUZZ_CHECK(graph->outputs.size() == model.graph.outputs.size());
-  for (const onnx::Port& port : graph->outputs) FUZZ_CHECK(port.first >= 0 && port.first + port.count() <= graph->network.output().width);
+  for (const onnx::Port& port : graph->outputs)
+    FUZZ_CHECK(port.first >= 0 && port.first + port.count() <= graph->network.output().width);
 }
 
 // A plan, or a refusal that names the file; in a plan every step reads what is there before it.
@@ -74,7 +84,8 @@ static void check_plan(const onnx::Model& model) {
   options.most_nodes = 4096;
   const auto plan = onnx::infer(model, bindings, options);
   if (!plan.ok()) {
-    FUZZ_CHECK(plan.status().message().find("input") != std::string::npos && plan.status().message().size() < 3000);
+    FUZZ_CHECK(plan.status().message().find("input") != std::string::npos &&
+               plan.status().message().size() < 3000);
     return;
   }
   FUZZ_CHECK(plan->outputs.size() == model.graph.outputs.size());
@@ -86,7 +97,8 @@ static void check_plan(const onnx::Model& model) {
   for (std::size_t i = 0; i < made.size(); ++i) made[i] = plan->values[i].constant();
   for (const int id : plan->inputs) made[static_cast<std::size_t>(id)] = true;
   for (const onnx::Binding& b : bindings) {  // an input may take the place of an initializer
-    for (std::size_t i = 0; i < made.size(); ++i) made[i] = made[i] || plan->values[i].name == b.name;
+    for (std::size_t i = 0; i < made.size(); ++i)
+      made[i] = made[i] || plan->values[i].name == b.name;
   }
   for (const onnx::Step& step : plan->steps) {
     for (const int id : step.inputs) FUZZ_CHECK(id < 0 || made[static_cast<std::size_t>(id)]);
@@ -98,7 +110,8 @@ static void check_plan(const onnx::Model& model) {
 }
 
 FUZZ_TARGET(data, size) {
-  const auto mapped = onnx::read_model(fuzz::view_source(data, size)), called = onnx::read_model(fuzz::callback_source(data, size));
+  const auto mapped = onnx::read_model(fuzz::view_source(data, size)),
+             called = onnx::read_model(fuzz::callback_source(data, size));
   FUZZ_CHECK(mapped.status().to_string() == called.status().to_string());
   if (mapped.ok()) {
     check_graph(mapped->graph, called->graph, size);
@@ -107,7 +120,8 @@ FUZZ_TARGET(data, size) {
     fuzz::check_refusal(mapped.status());
   }
 
-  const auto one = onnx::read_tensor(fuzz::view_source(data, size)), other = onnx::read_tensor(fuzz::callback_source(data, size));
+  const auto one = onnx::read_tensor(fuzz::view_source(data, size)),
+             other = onnx::read_tensor(fuzz::callback_source(data, size));
   FUZZ_CHECK(one.status().to_string() == other.status().to_string());
   if (one.ok()) check_tensor(*one, *other, size);
   else fuzz::check_refusal(one.status());

@@ -5,7 +5,8 @@
 
 FUZZ_TARGET(data, size) {
   using namespace loom;
-  const auto mapped = Safetensors::open(fuzz::view_source(data, size)), called = Safetensors::open(fuzz::callback_source(data, size));
+  const auto mapped = Safetensors::open(fuzz::view_source(data, size)),
+             called = Safetensors::open(fuzz::callback_source(data, size));
   FUZZ_CHECK(mapped.status().to_string() == called.status().to_string());
   if (!mapped.ok()) {
     fuzz::check_refusal(mapped.status());
@@ -13,7 +14,8 @@ FUZZ_TARGET(data, size) {
   }
   fuzz::check_tensors(mapped->tensors(), called->tensors(), size);
   FUZZ_CHECK(mapped->metadata() == called->metadata());
-  for (const TensorInfo& tensor : mapped->tensors()) FUZZ_CHECK(mapped->find(tensor.name) == &tensor);
+  for (const TensorInfo& tensor : mapped->tensors())
+    FUZZ_CHECK(mapped->find(tensor.name) == &tensor);
 }
 
 // The length before the header is made right, and mostly the data are as long as it says.

@@ -1,5 +1,6 @@
-// Input: a selector byte, a two-byte little-endian length, that many bytes of a tokenizer (tokenizer.json or binary section,
-// or a pattern), then text. Whatever it reads must encode and decode any text, and survive its own binary form.
+// Input: a selector byte, a two-byte little-endian length, that many bytes of a tokenizer
+// (tokenizer.json or binary section, or a pattern), then text. Whatever it reads must encode and
+// decode any text, and survive its own binary form.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -51,13 +52,15 @@ void use_pattern(std::string_view expression, std::string_view bytes) {
 FUZZ_TARGET(data, size) {
   if (size < 3) return;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  const std::size_t length = std::min<std::size_t>(loom::load_le<std::uint16_t>(data + 1), size - 3);
+  const std::size_t length =
+      std::min<std::size_t>(loom::load_le<std::uint16_t>(data + 1), size - 3);
   const std::string_view definition = input.substr(3, length), text = input.substr(3 + length);
   if (data[0] % 3 == 2) {
     use_pattern(definition, text);
     return;
   }
-  const auto tokenizer = data[0] % 3 == 0 ? loom::Tokenizer::from_json(definition) : loom::Tokenizer::deserialize(definition);
+  const auto tokenizer = data[0] % 3 == 0 ? loom::Tokenizer::from_json(definition)
+                                          : loom::Tokenizer::deserialize(definition);
   if (!tokenizer.ok()) return;
   use(*tokenizer, text);
   const std::string section = tokenizer->serialize();

@@ -1,5 +1,5 @@
-// Topologies are untrusted input: any text is a network, which writes itself the same way again, or a refusal; never more memory
-// than was allowed.
+// Topologies are untrusted input: any text is a network, which writes itself the same way again, or
+// a refusal; never more memory than was allowed.
 #include <string>
 
 #include "fuzz.h"
@@ -20,7 +20,9 @@ FUZZ_TARGET(data, size) {
   auto network = Network::from_json(*json, kLargest);
   if (!network.ok()) {
     const Code code = network.status().code();
-    FUZZ_CHECK((code == Code::invalid_argument || code == Code::unsupported || code == Code::corrupt || code == Code::out_of_range) && !network.status().message().empty());
+    FUZZ_CHECK((code == Code::invalid_argument || code == Code::unsupported ||
+                code == Code::corrupt || code == Code::out_of_range) &&
+               !network.status().message().empty());
     return;
   }
   FUZZ_CHECK(network->parameter_count() <= kLargest);

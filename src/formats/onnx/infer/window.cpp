@@ -31,7 +31,9 @@ Result<Window> window(const Call& call, Dims kernel) {
   LOOM_ASSIGN(w.strides, positive(call, "strides", Dims(spatial, 1), 1));
   LOOM_ASSIGN(w.dilations, positive(call, "dilations", Dims(spatial, 1), 1));
   for (std::size_t d = 0; d < spatial; ++d) {
-    if ((w.kernel[d] - 1) * w.dilations[d] >= kMaxWindow) return wrong("a window of ", w.kernel[d], " with dilation ", w.dilations[d], " reaches over more than ", kMaxWindow);
+    if ((w.kernel[d] - 1) * w.dilations[d] >= kMaxWindow)
+      return wrong("a window of ", w.kernel[d], " with dilation ", w.dilations[d],
+                   " reaches over more than ", kMaxWindow);
   }
   LOOM_ASSIGN(const Dims pads, positive(call, "pads", Dims(2 * spatial, 0), -kMaxWindow));
   w.begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
@@ -268,7 +270,8 @@ Status col2im(Call& call) {
   if (x.size() != 3 || image.empty() || image.size() != block.size()) return wrong("input ", x, ", image_shape ", image, ", block_shape ", block);
   if (call.attribute("kernel_shape") || call.attribute("auto_pad")) return wrong("has attributes of another operator");
   for (std::size_t d = 0; d < block.size(); ++d) {
-    if (block[d] < 1 || block[d] > kMaxWindow || image[d] < 1 || image[d] > kMaxWindow) return wrong("image_shape ", image, ", block_shape ", block);
+    if (block[d] < 1 || block[d] > kMaxWindow || image[d] < 1 || image[d] > kMaxWindow)
+      return wrong("image_shape ", image, ", block_shape ", block);
   }
   LOOM_ASSIGN(const Window w, window(call, block));
   const std::optional<std::uint64_t> values = element_count(block);
@@ -288,7 +291,8 @@ Status col2im(Call& call) {
 Status causal_conv(Call& call) {
   LOOM_TRY(call.need(2));
   const Dims &x = call.dims(), &k = call.dims(1);
-  if (x.size() != 3 || k.size() != 3 || k[0] != x[1] || k[1] != 1 || k[2] < 1 || k[2] > kMaxWindow) return wrong("input ", x, " and weights ", k);
+  if (x.size() != 3 || k.size() != 3 || k[0] != x[1] || k[1] != 1 || k[2] < 1 || k[2] > kMaxWindow)
+    return wrong("input ", x, " and weights ", k);
   LOOM_TRY(call.shaped(2, {x[1]}, "bias"));
   LOOM_TRY(call.shaped(3, {x[0], x[1], k[2] - 1}, "past_state"));
   call.set(1, call.x().type, {x[0], x[1], k[2] - 1});

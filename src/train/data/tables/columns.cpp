@@ -159,7 +159,9 @@ std::vector<std::string> labels_of(const std::set<std::string>& words, bool numb
   std::stable_sort(labels.begin(), labels.end(), [&](const std::string& a, const std::string& b) {
     return value(a) < value(b);
   });
-  const auto same = [&](const std::string& a, const std::string& b) { return value(a) == value(b); };
+  const auto same = [&](const std::string& a, const std::string& b) {
+    return value(a) == value(b);
+  };
   labels.erase(std::unique(labels.begin(), labels.end(), same), labels.end());
   return labels;
 }
@@ -208,8 +210,8 @@ std::optional<char> decimal_of(const Table& table, std::size_t column) {
 
 bool is_missing(std::string_view cell) {
   const std::string_view t = trimmed(cell);
-  constexpr std::string_view kWords[] = {"NA",   "N/A",  "n/a",  "NaN", "nan", "-NaN", "-nan", "null",
-                                         "NULL", "None", "<NA>", "#NA", "#N/A", "?"};
+  constexpr std::string_view kWords[] = {"NA",   "N/A",  "n/a",  "NaN",  "nan", "-NaN", "-nan",
+                                         "null", "NULL", "None", "<NA>", "#NA", "#N/A", "?"};
   return t.empty() || std::find(std::begin(kWords), std::end(kWords), t) != std::end(kWords);
 }
 

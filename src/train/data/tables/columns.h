@@ -60,8 +60,8 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 // Separator (comma, semicolon, tab or |) and header are found out: a header's cells are no numbers
-// and occur in no row below; some may be empty, whose columns are called "Unnamed: 0" by their place.
-// Errors as read_table, and for two columns of one name.
+// and occur in no row below; some may be empty, whose columns are called "Unnamed: 0" by their
+// place. Errors as read_table, and for two columns of one name.
 Result<Table> read_cells(std::string_view text, const std::string& name);
 
 // How the numbers of a column are written: their decimal point, '.' or ','. Empty: it holds
