@@ -143,7 +143,7 @@ class SampleCheck {
   Status finish(bool batch) const {
     for (std::size_t i = 0; i < heads_.size() && !batch; ++i)
       if (takes_classes(heads_[i].loss) && !counted_[i])
-        return bad("head \"" + heads_[i].name + "\": no row has a class that is counted");
+        return bad("head \"" + name_of(heads_[i], i) + "\": no row has a class that is counted");
     LOOM_TRY(inputs_.check("x", "begin with"));
     return targets_.check("y", "end with");
   }

@@ -111,7 +111,7 @@ bool report(const StepReport& r, const std::vector<HeadSpec>& heads, bool json) 
   std::string of_heads;
   Json losses = Json::object();
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    const std::string name = heads[i].name.empty() ? std::to_string(i) : heads[i].name;
+    const std::string name = name_of(heads[i], i);
     char loss[32];
     std::snprintf(loss, sizeof loss, " %.6g", r.heads[i]);
     of_heads += "  " + escaped(name) + loss;

@@ -262,7 +262,7 @@ Result<Metrics> Evaluator::measure() {
     all.rows = std::max(all.rows, metrics.rows);
     all.loss += heads_[i].weight * metrics.loss;
     all.weighted = metrics.weighted;
-    metrics.name = heads_[i].name.empty() ? std::to_string(i) : heads_[i].name;
+    metrics.name = name_of(heads_[i], i);
     all.heads.push_back(std::move(metrics));
   }
   return all;

@@ -20,10 +20,6 @@ double power(double base, std::int64_t n) {
   return r;
 }
 
-std::string quoted_name(const HeadSpec& head, std::size_t i) {
-  return head.name.empty() ? std::to_string(i) : "\"" + head.name + "\"";
-}
-
 View loss_of(Emit& emit, const HeadSpec& head, View y, View target) {
   switch (head.loss) {
     case Loss::cross_entropy: return emit.cross_entropy(y, target);
@@ -469,7 +465,7 @@ Status Learner::put_head(std::size_t head, std::int64_t row, const float* target
   for (std::int64_t p = 0; p < h.axis.places; ++p) {
     auto number = class_of(static_cast<double>(target[p]), h.axis.classes);
     if (!number.ok())
-      return bad("head " + quoted_name(h, head) + ", row " + std::to_string(row) +
+      return bad("head \"" + name_of(h, head) + "\", row " + std::to_string(row) +
                  number.status().message());
     const std::int64_t at = row * h.axis.places + p;
     executor_->row<std::int32_t>(head_targets_[head], at)[0] = *number;

@@ -54,14 +54,19 @@ std::string class_refusal(double value, std::int64_t classes, std::int64_t ignor
   return text;
 }
 
+std::string name_of(const HeadSpec& head, std::size_t i) {
+  return head.name.empty() ? std::to_string(i) : head.name;
+}
+
 Status resolve_heads(const Network& network, std::vector<HeadSpec>& heads) {
   const Shape& out = network.output();
   if (!out.parts.empty()) return resolve_named(out.parts, heads);
   if (heads.empty()) return {};
   std::int64_t columns = 0;
-  for (HeadSpec& head : heads) {
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    HeadSpec& head = heads[i];
     if (head.columns == 0)
-      return bad("head \"" + head.name + "\": give its \"columns\": the network has one output, " +
+      return bad("head \"" + name_of(head, i) + "\": give its \"columns\": the network has one output, " +
                  out.to_string());
     columns += head.columns;
     head.axis = {1, head.columns, false};

@@ -32,6 +32,8 @@ struct HeadSpec {
   std::int64_t places() const { return takes_classes(loss) ? axis.places : 1; }
   std::int64_t targets() const { return takes_classes(loss) ? axis.places : columns; }
 };
+// What reports and messages call head number i: its name, or the number.
+std::string name_of(const HeadSpec& head, std::size_t i);
 // The columns and axes of heads. Errors: they are not all of the network's outputs in their order.
 Status resolve_heads(const Network& network, std::vector<HeadSpec>& heads);
 
