@@ -94,7 +94,7 @@ Status resume_adapter(SourcePtr source, Trainer& trainer, Best* best) {
     }
     (of_best ? known.weights : state.tensors).push_back(std::move(tensor));
   }
-  const Status restored = trainer.restore(state);
+  const Status restored = trainer.restore(std::move(state));
   if (!restored.ok()) return restored.at(name);
   // The order of the file is not that of the weights.
   std::vector<TrainingTensor> ordered;
@@ -186,7 +186,7 @@ Status resume_checkpoint(SourcePtr source, Trainer& trainer, Best* best) {
     known = std::move(*read);
     known.weights = std::move(found.tensors);
   }
-  const Status restored = trainer.restore(state);
+  const Status restored = trainer.restore(std::move(state));
   if (!restored.ok()) return restored.at(file.name());
   if (best) *best = std::move(known);
   return {};

@@ -167,13 +167,13 @@ Status Trainer::set_quantized(bool quantized) {
 // Another program with the same moments.
 Status Trainer::remake(const LearnerOptions& learning) {
   LOOM_TRY(sync());
-  const TrainingState now = state();
+  TrainingState now = state();
   LOOM_ASSIGN(Learner next, Learner::create(network_, pool_, learning));
   const std::size_t weights = now.tensors.size() - next.moments().size();
   learner_ = std::move(next);
   learning_ = learning;
   learner_.resume(done_);
-  for (std::size_t i = 0; i < learner_.moments().size(); ++i) write(learner_.moments()[i], now.tensors[weights + i]);
+  for (std::size_t i = 0; i < learner_.moments().size(); ++i) exchange(learner_.moments()[i], now.tensors[weights + i]);
   return {};
 }
 
@@ -452,19 +452,16 @@ Status Trainer::check_info(const Json& info) const {
   return {};
 }
 
-void Trainer::write(const Learner::Moment& m, const TrainingTensor& t) {
+void Trainer::exchange(const Learner::Moment& m, TrainingTensor& t) {
   std::size_t at = 0;
   each_row(learner_.executor(), m, [&]<class T>(std::span<T> row) {
-    const auto& values = [&]() -> const std::vector<T>& {
-      if constexpr (sizeof(T) == 8) return t.f64;
-      else return t.f32;
-    }();
-    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(at), row.size(), row.begin());
+    std::swap_ranges(row.begin(), row.end(),
+                     values_of<T>(t).begin() + static_cast<std::ptrdiff_t>(at));
     at += row.size();
   });
 }
 
-Status Trainer::restore(const TrainingState& state) {
+Status Trainer::restore(TrainingState state) {
   LOOM_TRY(check_info(state.info));
   LOOM_ASSIGN(const std::int64_t step, state.info.get_integer("step", -1));
   if (step < 0) return Status(Code::corrupt, "training state: no step");
@@ -482,7 +479,7 @@ Status Trainer::restore(const TrainingState& state) {
   }
 
   const std::vector<Learned> params = learned();
-  std::vector<const TrainingTensor*> found;  // weights, then moments
+  std::vector<TrainingTensor*> found;  // weights, then moments
   auto find = [&](const std::string& name, bool f64, std::int64_t rows, std::int64_t cols) -> Status {
     const auto t = std::find_if(state.tensors.begin(), state.tensors.end(), [&](const TrainingTensor& s) { return s.name == name; });
     if (t == state.tensors.end()) return Status(Code::not_found, "training state: no tensor '" + name + "'");
@@ -499,25 +496,22 @@ Status Trainer::restore(const TrainingState& state) {
   if (found.size() != state.tensors.size())
     return Status(Code::corrupt, "training state: has " + std::to_string(state.tensors.size()) + " tensors, this training " + std::to_string(found.size()));
 
-  const auto put = [&](const std::vector<const TrainingTensor*>& tensors) {
-    auto next = tensors.begin();
+  // Values go in and come out, so that what was there can go back.
+  const auto exchange_all = [&] {
+    auto next = found.begin();
     for (const auto& [name, store] : params) {
-      const TrainingTensor& t = **next++;
-      std::copy(t.f32.begin(), t.f32.end(), store->mutable_master().begin());
-      std::copy(t.f64.begin(), t.f64.end(), store->mutable_master64().begin());
+      TrainingTensor& t = **next++;
+      std::swap_ranges(t.f32.begin(), t.f32.end(), store->mutable_master().begin());
+      std::swap_ranges(t.f64.begin(), t.f64.end(), store->mutable_master64().begin());
       store->touch();
     }
-    for (const Learner::Moment& m : learner_.moments()) write(m, **next++);
+    for (const Learner::Moment& m : learner_.moments()) exchange(m, **next++);
     return learner_.executor().refresh();
   };
   const bool quantized = quantized_;
-  const TrainingState before = this->state();
   LOOM_TRY(set_quantized(!matrices_.empty() && (step > spec_.quantize.after || spec_.quantize.after == 0)));
-  if (const Status status = put(found);
-      !status.ok()) {  // weights that the cells' dtypes do not have
-    found.clear();
-    for (const TrainingTensor& t : before.tensors) found.push_back(&t);
-    LOOM_TRY(put(found));
+  if (const Status status = exchange_all(); !status.ok()) {  // the cells' dtypes do not have them
+    LOOM_TRY(exchange_all());
     LOOM_TRY(set_quantized(quantized));
     return status;
   }

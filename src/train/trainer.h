@@ -103,7 +103,7 @@ class Trainer {
   // "epochs", "checkpoint_every" and "log_every" may differ: a longer training goes on from a
   // shorter one.
   TrainingState state();
-  Status restore(const TrainingState& state);
+  Status restore(TrainingState state);
   // After somebody else wrote to the weights.
   Status refresh() { return learner_.executor().refresh(); }
   // Of the program's activations and gradients.
@@ -135,7 +135,7 @@ class Trainer {
   Result<StepReport> do_step(std::int64_t micro_batches,
                              const std::function<Status(std::int64_t)>& fill_micro_batch);
   Status give();
-  void write(const Learner::Moment& moment, const TrainingTensor& tensor);
+  void exchange(const Learner::Moment& moment, TrainingTensor& tensor);
   void read(std::int64_t first, std::int64_t count);
   Status fill(std::int64_t first, std::int64_t count);
   Result<double> first_seconds();
