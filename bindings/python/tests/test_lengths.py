@@ -1,11 +1,14 @@
 """Sequences of unequal length, first and last states, attention dropout (findings A9, D)."""
 
+import json
+import pathlib
+import re
 import unittest
 
 import numpy as np
 
 import welvet
-from welvet import Network, layers as L
+from welvet import Network, _model, layers as L
 
 SEQUENCES = [np.arange(k) % 9 for k in (3, 8, 1, 5)]
 TAGS = [s % 4 for s in SEQUENCES]
@@ -179,6 +182,16 @@ class States(unittest.TestCase):
             zeros = np.zeros((5, 4), np.float32)
             y = cut({"first": x[:, :3], "second": x[:, 3:], **{name: zeros for name in names}})
             np.testing.assert_array_equal(y[0] if len(ends) > 1 else y, whole(x)[:, -1])
+
+    def test_operands_by_name_are_those_of_the_library(self):
+        root = pathlib.Path(__file__).resolve().parents[3]
+        schema = json.loads((root / "docs/reference/topology.schema.json").read_text())
+        described = {}
+        for kind, layer in schema["$defs"].items():
+            takes = layer.get("properties", {}).get("takes")
+            if takes:
+                described[kind] = set(re.findall("`(lengths|mask|h0|c0)`", takes["description"]))
+        self.assertEqual({kind: set(names) for kind, names in _model._TAKES.items()}, described)
 
     def test_hidden_keys_lie_below_every_score(self):
         """Also below those of -1e38: a query that sees one key alone gives its value."""
