@@ -46,21 +46,32 @@ function padded(x, parts) {
 function rowsOf(x) {
   return x instanceof Float32Array ? x : Float32Array.from(flat(x));
 }
-/** Rows for a network's input; where it has parts also from an object with the numbers of each by its name. */
+/** Whether values come by name. */
+function isNamed(x) {
+  return x !== null && typeof x === 'object' && !Array.isArray(x) && !ArrayBuffer.isView(x);
+}
+/** The lists of an object, in the order of names; kind: what those name. */
+function listsOf(what, given, names, kind) {
+  const wrong = Object.keys(given).find((name) => !names.includes(name)) ??
+    names.find((name) => !(name in given));
+  if (wrong === undefined) return names.map((name) => rowsOf(given[name]));
+  const how = names.includes(wrong) ? 'missing' : `no ${kind} of the network`;
+  throw errorNamed('invalid_argument',
+    `${what}: ${JSON.stringify(wrong)} is ${how}: expected numbers for each of ${names.join(', ')}`);
+}
+/** Rows for a network's input; where it has parts also from an object with those of each by name. */
 function inputRows(x, input) {
-  const named = x !== null && typeof x === 'object' && !Array.isArray(x) && !ArrayBuffer.isView(x);
-  if (!named) return rowsOf(x);
-  const parts = input.parts ?? [], known = parts.map((part) => part.name);
-  x = padded(x, parts);
-  const wrong = Object.keys(x).find((name) => !known.includes(name)) ?? known.find((name) => !(name in x));
-  if (!parts.length || wrong !== undefined)
-    throw errorNamed('invalid_argument', parts.length ? `x: ${JSON.stringify(wrong)} is ${known.includes(wrong) ? 'missing' : 'no input of the network'}: expected numbers for each of ${known.join(', ')}`
-      : 'x: the network takes one list of rows, and has no inputs by name');
+  if (!isNamed(x)) return rowsOf(x);
+  const parts = input.parts ?? [], names = parts.map((part) => part.name);
+  if (!parts.length)
+    throw errorNamed('invalid_argument',
+      'x: the network takes one list of rows, and has no inputs by name');
   const widths = parts.map((part) => part.width ?? (part.dims ?? []).reduce((n, d) => n * d, 1));
-  const lists = parts.map((part) => rowsOf(x[part.name])), rows = lists[0].length / widths[0];
-  parts.forEach((part, i) => {
-    if (lists[i].length !== rows * widths[i] || rows % 1 !== 0)
-      throw errorNamed('invalid_argument', `x: ${part.name} has ${lists[i].length} numbers: expected ${widths[i]} for each row, as many rows as ${known[0]}`);
+  const lists = listsOf('x', padded(x, parts), names, 'input'), rows = lists[0].length / widths[0];
+  lists.forEach((list, i) => {
+    if (list.length !== rows * widths[i] || rows % 1 !== 0)
+      throw errorNamed('invalid_argument', `x: ${names[i]} has ${list.length} numbers: ` +
+        `expected ${widths[i]} for each row, as many rows as ${names[0]}`);
   });
   return joined(lists, widths, rows);
 }
@@ -69,41 +80,47 @@ function joined(lists, widths, rows) {
   const width = widths.reduce((a, b) => a + b, 0), all = new Float32Array(rows * width);
   let column = 0;
   lists.forEach((list, i) => {
-    for (let r = 0; r < rows; r++) all.set(list.subarray(r * widths[i], (r + 1) * widths[i]), r * width + column);
+    for (let r = 0; r < rows; r++)
+      all.set(list.subarray(r * widths[i], (r + 1) * widths[i]), r * width + column);
     column += widths[i];
   });
   return all;
 }
-/** Targets as rows, and how many a row has; of several outputs from an object with those of each by its name, or an array in their order. */
+/** Targets as rows, and how many a row has; of several outputs from an object with those of each by
+ *  name, or an array in their order. */
 function targetRows(y, output, rows) {
   const names = (output.parts ?? []).map((part) => part.name);
-  if (!names.length) {
-    const all = rowsOf(y), targets = all.length / rows;
-    if (!Number.isInteger(targets)) throw errorNamed('invalid_argument', `y: ${all.length} numbers for ${rows} rows`);
-    return { y: all, targets };
-  }
-  const list = Array.isArray(y) && y.length === names.length, given = list ? Object.fromEntries(y.map((one, i) => [names[i], one])) : y;
-  const object = given !== null && typeof given === 'object' && !Array.isArray(given) && !ArrayBuffer.isView(given);
-  const wrong = object ? Object.keys(given).find((name) => !names.includes(name)) ?? names.find((name) => !(name in given)) : names[0];
-  if (wrong !== undefined)
-    throw errorNamed('invalid_argument', `y: ${object ? `${JSON.stringify(wrong)} is ${names.includes(wrong) ? 'missing' : 'no output of the network'}: ` : ''}expected an object with targets for each of ${names.join(', ')}`);
-  const lists = names.map((name) => rowsOf(given[name])), widths = lists.map((one) => one.length / rows);
+  if (names.length && Array.isArray(y) && y.length === names.length)
+    y = Object.fromEntries(y.map((one, i) => [names[i], one]));
+  if (isNamed(y) !== names.length > 0)
+    throw errorNamed('invalid_argument', names.length
+      ? `y: expected an object with targets for each of ${names.join(', ')}`
+      : 'y: the network has one output: expected rows of its targets');
+  const lists = names.length ? listsOf('y', y, names, 'output') : [rowsOf(y)];
+  const widths = lists.map((one) => one.length / rows);
   const bad = widths.findIndex((width) => !Number.isInteger(width));
-  if (bad >= 0) throw errorNamed('invalid_argument', `y: ${names[bad]} has ${lists[bad].length} numbers for ${rows} rows`);
+  if (bad >= 0)
+    throw errorNamed('invalid_argument',
+      `y: ${names.length ? `${names[bad]} has ` : ''}${lists[bad].length} numbers for ${rows} rows`);
   return { y: joined(lists, widths, rows), targets: widths.reduce((a, b) => a + b, 0) };
 }
-/** What a network gives by its outputs: an object, an array where they are a list ("0", "1", ...), and as it is where it is one. */
+/** What a network gives by its outputs: an object, an array where they are a list ("0", "1", ...),
+ *  and as it is where it is one. */
 function outputsOf(y, output) {
   const parts = output.parts ?? [], rows = y.length / output.width;
   if (!parts.length) return y;
   let column = 0;
   const views = parts.map(({ width }) => {
     const view = new Float32Array(rows * width);
-    for (let r = 0; r < rows; r++) view.set(y.subarray(r * output.width + column, r * output.width + column + width), r * width);
+    for (let r = 0; r < rows; r++) {
+      const begin = r * output.width + column;
+      view.set(y.subarray(begin, begin + width), r * width);
+    }
     column += width;
     return view;
   });
-  return parts.every((part, i) => part.name === String(i)) ? views : Object.fromEntries(views.map((view, i) => [parts[i].name, view]));
+  if (parts.every((part, i) => part.name === String(i))) return views;
+  return Object.fromEntries(views.map((view, i) => [parts[i].name, view]));
 }
 /** Steps of a row of ids; undefined where a row is one id, or values. */
 function stepsOf(input) {
@@ -118,7 +135,8 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
       throw errorNamed('invalid_argument', 'data: expected {ids, y} or {ids, classes}: the network takes rows of ids');
     if (classes !== undefined) return ['data_id_classes', { ids: flat(ids), steps, classes: flat(classes) }];
     const rows = flat(ids);
-    return ['data_id_values', { ids: rows, steps, ...targetRows(y, network.info.output, rows.length / steps) }];
+    const targets = targetRows(y, network.info.output, rows.length / steps);
+    return ['data_id_values', { ids: rows, steps, ...targets }];
   }
   if (ids !== undefined) {
     if (y !== undefined || classes !== undefined)
@@ -130,7 +148,8 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
     throw errorNamed('invalid_argument', 'data: expected {x, y}, {x, classes}, {ids, length} or {csv}');
   const { input } = network.info, { width } = input, rows = inputRows(x, input);
   if (classes !== undefined) return ['data_classes', { x: rows, width, classes: flat(classes) }];
-  return ['data_values', { x: rows, width, ...targetRows(y, network.info.output, rows.length / width) }];
+  const targets = targetRows(y, network.info.output, rows.length / width);
+  return ['data_values', { x: rows, width, ...targets }];
 }
 
 /** A training that may be paused, saved and resumed. On the CPU its methods return at once; on a device, made by Trainer.create, those named

@@ -228,6 +228,11 @@ test('several outputs have names and losses', () => {
   assert.throws(() => new Trainer(network, { x, y: { kind: [3, 1] } }, spec), /"box" is missing/);
   assert.throws(() => new Trainer(network, { x, y: { ...y, bax: [1] } }, spec), /"bax" is no output/);
   assert.throws(() => new Trainer(network, { x, y: [[0, 1, 2], [1, 2, 3], [1, 1, 1]] }, spec), /targets for each of kind, box/);
+  assert.throws(() => new Trainer(network, { x, y: [1, 2, 3] }, spec), /targets for each of kind, box/);
+  const one = new Network({ format: 'loom-topology', version: 2, layers_per_cell: 1, input: { width: 3 }, cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 1 }] });
+  assert.throws(() => new Trainer(one, { x, y: { kind: [0, 1] } }, { loss: 'mse', steps: 1, batch: 2 }), /one output/);
+  assert.throws(() => new Trainer(one, { x, y: [1, 2, 3] }, { loss: 'mse', steps: 1, batch: 2 }), /3 numbers for 2 rows/);
+  one.dispose();
   assert.throws(() => new Trainer(network, { x, y }, { ...spec, heads: undefined, loss: 'mse' }), /give "heads" with a loss for each/);
   network.dispose();
 });
