@@ -33,7 +33,9 @@ int g_made = 0;
 // What a call can suffer.
 enum Risk { takes_space, interruptible };
 
-// The errno that this call ends with; 0: it is made, `less` of it where that is wanted.
+// The errno that this call ends with; 0: it is made, `less` of it where that is wanted; kNothing: a
+// write that takes nothing.
+constexpr int kNothing = -1;
 int failure(unsigned risks, bool* less = nullptr) {
   const std::int64_t n = g_count.fetch_add(1), first = g_first;
   if (n < first || (n > first && !g_following)) return 0;
@@ -47,6 +49,7 @@ int failure(unsigned risks, bool* less = nullptr) {
     case FileFailure::brief:
       if (less) *less = true;
       return 0;
+    case FileFailure::nothing: return less && (risks & 1u << takes_space) ? kNothing : 0;
   }
   return 0;
 }
@@ -123,8 +126,9 @@ ssize_t pread(int fd, void* to, size_t n, off_t at) {
 }
 ssize_t write(int fd, const void* data, size_t n) {
   bool less = false;
-  if (const int error = failure(1u << takes_space | 1u << interruptible, &less))
-    return errno = error, -1;
+  const int error = failure(1u << takes_space | 1u << interruptible, &less);
+  if (error == kNothing) return 0;
+  if (error != 0) return errno = error, -1;
   const iovec part{const_cast<void*>(data), less && n > 1 ? (n + 1) / 2 : n};
   const ssize_t put = writev(fd, &part, 1);
   if (const auto place = g_open.find(fd); g_changes && put > 0 && place != g_open.end())

@@ -13,6 +13,7 @@ enum class FileFailure {
   full,         // ENOSPC of calls that take space, EIO of others
   interrupted,  // EINTR where a call may be interrupted; the call is done when it is made again
   brief,        // less is read or written than was asked for
+  nothing,      // a write takes no byte, and says so
 };
 
 // Counting from now on as 0, call `first` fails, and with `following` all after it.
