@@ -470,7 +470,8 @@ LOOM_API int32_t loom_tokenizer_encode(loom_tokenizer tokenizer, const char* tex
 /* Ids of a text in which special tokens are plain characters: for what a user typed. */
 LOOM_API int32_t loom_tokenizer_encode_plain(loom_tokenizer tokenizer, const char* text, size_t text_size, loom_bytes* ids, loom_error* error);
 
-/* The text of ids. */
+/* The text of ids. Those that the vocabulary lacks are passed over, as in HuggingFace's tokenizers; one below
+ * 0 is out_of_range. */
 LOOM_API int32_t loom_tokenizer_decode(loom_tokenizer tokenizer, const int32_t* ids, size_t ids_count, int32_t skip_special, loom_bytes* text, loom_error* error);
 
 /* A token by its id.
@@ -491,7 +492,7 @@ LOOM_API int32_t loom_tokenizer_chat(loom_tokenizer tokenizer, const char* messa
 /* For texts that come id by id: no part ends inside a character. */
 LOOM_API int32_t loom_decoder_create(loom_tokenizer tokenizer, int32_t skip_special, loom_decoder* decoder, loom_error* error);
 
-/* One more id.
+/* One more id, as tokenizer_decode takes them.
  *   text: what is final now, may be empty */
 LOOM_API int32_t loom_decoder_push(loom_decoder decoder, int32_t id, loom_bytes* text, loom_error* error);
 

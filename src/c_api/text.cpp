@@ -117,8 +117,9 @@ int32_t loom_tokenizer_decode(loom_tokenizer tokenizer, const int32_t* ids, size
   return call(error, [&]() -> Status {
     LOOM_TRY(want(text));
     LOOM_ASSIGN(const auto t, get<TokenizerObject>(tokenizer));
-    LOOM_ASSIGN(const std::span<const std::int32_t> i, c_api::span(ids, ids_count, "ids"));
-    *text = new_text(t->tokenizer.decode(i, skip_special != 0));
+    LOOM_ASSIGN(const std::vector<std::uint32_t> i, unsigned_values(ids, ids_count, "ids"));
+    const std::vector<std::int32_t> tokens(i.begin(), i.end());
+    *text = new_text(t->tokenizer.decode(tokens, skip_special != 0));
     return {};
   });
 }
@@ -170,6 +171,8 @@ int32_t loom_decoder_push(loom_decoder decoder, int32_t id, loom_bytes* text, lo
     LOOM_TRY(want(text));
     LOOM_ASSIGN(const auto d, get<DecoderObject>(decoder));
     LOOM_ASSIGN(const auto inside, enter(*d));
+    if (id < 0)
+      return Status(Code::out_of_range, "id " + std::to_string(id) + ": expected at least 0");
     *text = new_text(d->decoder.push(id));
     return {};
   });

@@ -117,14 +117,12 @@ int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps
 int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const int64_t* ends, size_t ends_count, int64_t length, loom_data* data, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(data));
-    LOOM_ASSIGN(const std::span<const std::int32_t> i, c_api::span(ids, ids_count, "ids"));
+    LOOM_ASSIGN(std::vector<std::uint32_t> i, unsigned_values(ids, ids_count, "ids"));
     LOOM_ASSIGN(const std::span<const std::int64_t> e, c_api::span(ends, ends_count, "ends"));
-    for (std::size_t k = 0; k < i.size(); ++k)
-      if (i[k] < 0) return Status(Code::out_of_range, "ids[" + std::to_string(k) + "] is " + std::to_string(i[k]) + ", expected at least 0");
     for (const std::int64_t end : e)
       if (end < 0) return Status(Code::out_of_range, "ends: " + std::to_string(end) + " is below 0");
     const std::vector<std::uint64_t> document_ends(e.begin(), e.end());
-    return give(TokenData::create({i.begin(), i.end()}, document_ends, length), data);
+    return give(TokenData::create(std::move(i), document_ends, length), data);
   });
 }
 

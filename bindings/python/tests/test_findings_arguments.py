@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 if os.environ.get("WELVET_INSTALLED") != "1":
     sys.path.insert(0, str(ROOT / "bindings/python"))
 
-from welvet import Data, LoomError, Transformer  # noqa: E402
+from welvet import Data, LoomError, Network, Transformer, layers, train  # noqa: E402
 
 TINY = ROOT / "tests/cases/data/tiny.entity"
 MESSAGES = [{"role": "user", "content": "a"}]
@@ -123,6 +123,66 @@ class Tables(unittest.TestCase):
             Data.table("a,b,c", targets=["c"])
         with self.assertRaises(LoomError):  # a text, as no name has a NUL
             Data.table("a\0b", targets=["c"])
+
+
+class Sparse:  # what SciPy's matrices are known by
+    nnz = 6
+
+    def toarray(self):
+        return np.ones((3, 2))
+
+
+class Numbers(unittest.TestCase):
+    """What NumPy turns into float32 without a word, though it is no real number."""
+
+    def setUp(self):
+        self.network = Network(layers.Sequential(layers.Input(2), layers.Dense(2)), seed=1)
+
+    def test_texts_dates_and_complex_numbers_are_refused(self):
+        for x, wanted in (
+            (np.ones((3, 2)) + 1j, "x: expects numbers, got an array of complex128: give x.real"),
+            (np.zeros((3, 2), "M8[D]"), "x: expects numbers, got an array of datetime64[D]"),
+            (np.zeros((3, 2), "m8[s]"), "x: expects numbers, got an array of timedelta64[s]"),
+            ([["1", "2"]], "x: expects numbers, got an array of <U1"),
+            (Sparse(), "got a sparse matrix: x.toarray()"),
+        ):
+            with self.subTest(wanted), self.assertRaises(TypeError) as caught:
+                self.network(x)
+            self.assertIn(wanted, str(caught.exception))
+        with self.assertRaises(TypeError) as caught:
+            train(self.network, np.ones((3, 2)), ["a", "b", "a"], epochs=1)
+        self.assertIn("expects whole numbers", str(caught.exception))
+
+    def test_a_seed_is_64_bits_and_nothing_is_cut_off(self):
+        spec = layers.Sequential(layers.Input(2), layers.Dense(2))
+        for seed in (2**64, -(2**63) - 1, 1.5, "1", None):
+            with self.subTest(seed), self.assertRaises((ValueError, TypeError)):
+                self.network.initialize(seed)
+        self.assertEqual(Network(spec, seed=-1).digest(), Network(spec, seed=2**64 - 1).digest())
+        with self.assertRaises(ValueError):
+            train(self.network, np.ones((3, 2)), [0, 1, 0], epochs=1, seed=1.5)
+
+    def test_a_setting_that_is_not_finite_is_named(self):
+        for name, settings in (("rate", {"rate": float("nan")}), ("delta", {"delta": float("inf")})):
+            with self.subTest(name), self.assertRaises(ValueError) as caught:
+                train(self.network, np.ones((3, 2)), [0, 1, 0], epochs=1, **settings)
+            self.assertIn(name + ": expects finite numbers", str(caught.exception))
+
+    def test_what_cannot_be_validation_is_refused_by_name(self):
+        with self.assertRaises(TypeError) as caught:
+            train(self.network, np.ones((3, 2)), [0, 1, 0], epochs=1, validation={"share": 0.5})
+        self.assertIn("validation: expects a share", str(caught.exception))
+        train(self.network, np.ones((3, 2)), [0, 1, 0], epochs=1, callbacks=None)
+
+    def test_ids_below_0_have_no_text(self):
+        model = Transformer(TINY, threads=1)
+        with self.assertRaises(LoomError):
+            model.detokenize([3, -1])
+        with self.assertRaises(LoomError):
+            model.tokenizer.decoder().push(-1)
+        with self.assertRaises(TypeError) as caught:
+            model.generate(None, max_tokens=1)
+        self.assertIn("prompt: expects a text", str(caught.exception))
 
 
 if __name__ == "__main__":

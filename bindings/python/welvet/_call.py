@@ -50,7 +50,22 @@ def _text(value: Any, out: List[Any]) -> None:
 
 
 def _json(value: Any, out: List[Any]) -> None:
-    _text(value if isinstance(value, (str, bytes)) else json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain), out)
+    if not isinstance(value, (str, bytes)):
+        try:
+            value = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain)
+        except ValueError:
+            raise ValueError("%s: expects finite numbers" % _endless(value, "options")) from None
+    _text(value, out)
+
+
+def _endless(value: Any, name: str) -> str:
+    """Where a number that is NaN or infinite stands in a value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+    for key, item in items:
+        found = _endless(item, key if isinstance(key, str) else "%s[%d]" % (name, key))
+        if found:
+            return found
+    return name if isinstance(value, (float, np.floating)) and not np.isfinite(value) else ""
 
 
 def _plain(value: Any) -> Any:
@@ -79,10 +94,40 @@ def unmasked(x: Any, name: str) -> Any:
 
 
 def plain(x: Any, name: str = "array") -> np.ndarray:
-    """x as an array of its own type. `name`: what messages call it."""
+    """x as an array of real numbers, of its own type. `name`: what messages call it. Raises
+    TypeError for what NumPy makes real numbers of: texts, dates, complex numbers."""
+    x = _anything(x, name)
+    # A float that NumPy itself does not have, as bfloat16 of ml_dtypes, is of the kind V.
+    extended = x.dtype.kind == "V" and x.dtype.names is None and np.can_cast(x.dtype, np.float32)
+    if x.dtype.kind not in "biufO" and not extended:
+        raise TypeError("%s: expects numbers, got an array of %s%s"
+                        % (name, x.dtype, _INSTEAD.get(x.dtype.kind, "")))
+    return x  # type: ignore[no-any-return]
+
+
+def _anything(x: Any, name: str) -> np.ndarray:
     if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__"):
         x = np.from_dlpack(x)
+    if hasattr(x, "toarray") and hasattr(x, "nnz"):  # NumPy takes it for a single object
+        raise TypeError("%s: expects an array, got a sparse matrix: x.toarray() is one" % name)
     return np.asarray(unmasked(x, name))
+
+
+_INSTEAD = {"c": ": give x.real and x.imag",
+            "M": ": (x - x.min()) / np.timedelta64(1, 'D') are days",
+            "m": ": x / np.timedelta64(1, 's') are seconds"}
+
+
+def seed_of(seed: Any) -> int:
+    """A seed's 64 bits as a signed number, which JSON has; so -1 and 2^64-1 are one, as in PyTorch.
+    Raises ValueError."""
+    try:
+        value = operator.index(seed)
+    except TypeError:
+        value = 2**64
+    if not -2**63 <= value < 2**64:
+        raise ValueError("seed: expects a whole number from -2^63 to 2^64-1, got %r" % (seed,))
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def array(x: Any, dtype: Any, name: str = "array") -> np.ndarray:
@@ -90,10 +135,8 @@ def array(x: Any, dtype: Any, name: str = "array") -> np.ndarray:
     where they allow it, else a copy. `name`: what messages call it. Raises ValueError where values
     are masked, and where integers are wanted for what is no whole number or beyond their range."""
     if np.issubdtype(dtype, np.integer):
-        return np.ascontiguousarray(_integers(plain(x, name), np.dtype(dtype), name))
-    if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__"):
-        x = np.from_dlpack(x)
-    return np.ascontiguousarray(unmasked(x, name), dtype=dtype)
+        return np.ascontiguousarray(_integers(_anything(x, name), np.dtype(dtype), name))
+    return np.ascontiguousarray(plain(x, name), dtype=dtype)
 
 
 def single(x: Any, name: str) -> np.ndarray:

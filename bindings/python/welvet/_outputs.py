@@ -88,7 +88,12 @@ def targets_of(
     if isinstance(y, dict):
         raise TypeError("%s: the network has one output: give the array of its targets" % name)
     places = places_of(info)
-    y = plain(padded_targets(y, places, info["input"], ignore, name), name)
+    y = padded_targets(y, places, info["input"], ignore, name)
+    labels = np.asarray(y)
+    if labels.dtype.kind in "US":
+        raise TypeError("%s: expects whole numbers, got an array of %s: "
+                        "np.unique(labels, return_inverse=True)[1] is one" % (name, labels.dtype))
+    y = plain(y, name)
     whole = np.issubdtype(y.dtype, np.integer)
     by_place = (
         y.ndim > 0 and y.size == len(y) * int(np.prod(places)) and (y.ndim == 1 or bool(places))

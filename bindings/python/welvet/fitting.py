@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tu
 
 import numpy as np
 
-from ._call import array, call, plain
+from ._call import array, call, plain, seed_of
 from ._errors import InvalidArgument
 from ._outputs import (heads_of, joined, joined_targets, judge, judge_heads, names_of, outputs_of,
                        targets_of)
@@ -136,7 +136,7 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
           epochs: Optional[int] = None, steps: Optional[int] = None,
           steps_per_epoch: Optional[int] = None, batch: Optional[int] = None,
           ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None,
-          callbacks: Callbacks = (), validation: Union[float, Tuple[Any, ...], None] = None,
+          callbacks: Optional[Callbacks] = None, validation: Union[float, Tuple[Any, ...], None] = None,
           seed: int = 0, progress: Optional[bool] = None, threads: int = 0, isa: str = "",
           **settings: Any) -> History:
     """Trains a network and returns its History.
@@ -175,7 +175,7 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
     check_settings(settings)
     if epochs is not None and steps is not None:
         raise TypeError("train: give either epochs or steps")
-    spec: Dict[str, Any] = {**settings, "seed": seed}
+    spec: Dict[str, Any] = {**settings, "seed": seed_of(seed)}
     for key, value in (("ignore", ignore), ("class_weight", class_weight)):
         if value is not None:
             spec[key] = value
@@ -189,7 +189,10 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
     fit = _Fit(network, info, spec, loss, loss_weights, IGNORED if ignore is None else ignore)
     if isinstance(validation, tuple):
         fit.hold(validation)
-    bar, hooks = _Bar(progress), list(callbacks)
+    elif not isinstance(validation, (int, float, type(None))):
+        raise TypeError("validation: expects a share of the samples, or (x, y) or (x, y, sample_weight) "
+                        "of others, got %s" % type(validation).__name__)
+    bar, hooks = _Bar(progress), list(callbacks or ())
     if y is None and come_one_by_one(x):
         check_batches({**spec, "batch": batch, "sample_weight": sample_weight, "validation": validation})
         batches = Batches(x, fit.data_of, steps, epochs, steps_per_epoch)

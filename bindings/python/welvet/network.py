@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._call import array, call, library, new_bytes, place, plain, single
+from ._call import array, call, library, new_bytes, place, plain, seed_of, single
 from ._cells import Layer, with_links
 from ._errors import InvalidArgument
 from ._model import Model
@@ -242,7 +242,7 @@ class Network(Object):
 
     def initialize(self, seed: int) -> None:
         """Random parameters; each depends on seed, cell and index alone."""
-        call("network_initialize", self._handle, int(seed) & 0xFFFFFFFFFFFFFFFF)
+        call("network_initialize", self._handle, seed_of(seed) % 2**64)
 
     def save(self, path: Path) -> None:
         """Writes an .entity file: all of it, or the path stays as it was."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional,
 import numpy as np
 
 from . import _raw
-from ._call import array, call, interruptible, library, new_bytes, place
+from ._call import array, call, interruptible, library, new_bytes, place, seed_of
 from ._object import Idle, Object
 from .network import Network, Path, one_sequence
 from .text import Messages, Tokenizer, conversation
@@ -79,6 +79,8 @@ class _Generator(Object):
         """A text, ids of one sequence, or a conversation (a list of dicts)."""
         if isinstance(prompt, str):
             name, value = "generator_feed_text", prompt
+        elif not hasattr(prompt, "__len__") or isinstance(prompt, (bytes, bytearray)):
+            raise TypeError("prompt: expects a text, ids, or messages, got %s" % type(prompt).__name__)
         elif isinstance(prompt, dict) or (len(prompt) > 0 and isinstance(prompt[0], dict)):
             name, value = "generator_feed_chat", prompt
         else:
@@ -309,7 +311,7 @@ class Transformer(Object):
     ) -> Iterator[Any]:
         """Pieces, and at the end the fingerprint with the generator's info."""
         options = self._sampling(temperature, top_k, top_p, min_p, repetition_penalty)
-        options["seed"] = ((0 if seed is None else int(seed)) + 2**63) % 2**64 - 2**63
+        options["seed"] = seed_of(0 if seed is None else seed)
         options["stop"] = [stop] if isinstance(stop, str) else list(stop or ())
         options["ignore_eos"] = ignore_eos
         if max_tokens is not None and max_tokens < 1:
