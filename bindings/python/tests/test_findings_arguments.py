@@ -174,6 +174,19 @@ class Numbers(unittest.TestCase):
         self.assertIn("validation: expects a share", str(caught.exception))
         train(self.network, np.ones((3, 2)), [0, 1, 0], epochs=1, callbacks=None)
 
+    def test_what_is_no_layer_is_refused_by_its_place(self):
+        for wrong, text in ((None, "NoneType"), (3, "int"), (layers.Dense, "Dense, which makes one: call it")):
+            with self.subTest(text), self.assertRaises(TypeError) as caught:
+                layers.Sequential(layers.Input(2), wrong)
+            self.assertIn("Sequential: layer 1: expects a layer, got " + text, str(caught.exception))
+        with self.assertRaises(TypeError) as caught:
+            layers.LSTM(3, num_layers=2)
+        self.assertIn("known are hidden, stack, bias, bidirectional, returns", str(caught.exception))
+        listed = layers.Sequential([layers.Input(2), layers.Dense(2)])  # as in Keras
+        self.assertEqual(Network(listed, seed=1).digest(), self.network.digest())
+        with self.assertRaises(TypeError):  # two inputs, not an input and where the answer goes
+            self.network(np.ones((3, 2)), np.ones((3, 2), np.float32))
+
     def test_ids_below_0_have_no_text(self):
         model = Transformer(TINY, threads=1)
         with self.assertRaises(LoomError):

@@ -6,13 +6,18 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 Size = Union[int, Sequence[int]]  # one number for all dimensions, or one for each
 
 
+_COMMON = ("dtype", "name", "enabled", "tie")  # settings of every layer
+_IN_PYTHON = {"return": "returns", "global": "whole"}  # where a setting's name is a keyword
+
+
 class Layer(Dict[str, Any]):
     """A cell: its type and settings. Settings that stand at their defaults are left out."""
 
     def __init__(self, type: str, settings: Dict[str, Any], common: Dict[str, Any]) -> None:
-        unknown = sorted(set(common) - {"dtype", "name", "enabled", "tie"})
+        unknown = sorted(set(common) - set(_COMMON))
         if unknown:
-            raise TypeError("%s: no setting %r" % (type, unknown[0]))
+            known = [_IN_PYTHON.get(key, key) for key in [*settings, *_COMMON]]
+            raise TypeError("%s: no setting %r: known are %s" % (type, unknown[0], ", ".join(known)))
         super().__init__(type=type)
         self.called = False  # with values, whose names it then keeps
         for key, value in {**settings, **common}.items():
@@ -81,6 +86,12 @@ def _called(layer: Dict[str, Any]) -> str:
     return "the layer %s(%s)" % (layer["type"], shown)
 
 
+def _spelled(given: Any) -> str:
+    if callable(given):
+        return "%s, which makes one: call it" % getattr(given, "__name__", given)
+    return type(given).__name__
+
+
 class Input(Layer):
     """What arrives at a network, the first of its Sequential: Input(784) values, Input(1, 28, 28)
     values with dimensions (channels first; steps, then features), Input(40, ids=512) rows of 40 ids
@@ -134,8 +145,12 @@ class Sequential(Layer):
     the network's top level. `dtype` is that of all its layers which name none; `name`, `enabled`
     and `tie` are of a layer in another one, not of a network."""
 
-    def __init__(self, *layers: Layer, **common: Any) -> None:
+    def __init__(self, *layers: Any, **common: Any) -> None:
+        if len(layers) == 1 and isinstance(layers[0], (list, tuple)):  # as Keras has it
+            layers = tuple(layers[0])
         for i, layer in enumerate(layers):
+            if not isinstance(layer, dict):
+                raise TypeError("Sequential: layer %d: expects a layer, got %s" % (i, _spelled(layer)))
             if isinstance(layer, Input) and i > 0:
                 raise TypeError("Sequential: an Input is the first of a network's layers")
             if isinstance(layer, Input) and layer.name is not None:

@@ -384,7 +384,7 @@ class Network(Object):
         """A Session of its own: for token ids in several sequences, or a number of threads."""
         return Session(self, **options)
 
-    def forward(self, x: Any, out: Any = None) -> Outputs:
+    def forward(self, x: Any, *, out: Any = None) -> Outputs:
         """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (...,
         their product); where inputs have names, a dict of such arrays by name, or a tuple in their
         order; y: (..., dimensions of the output), a dict of such arrays by name where the network
@@ -429,7 +429,7 @@ class Network(Object):
         self._sessions.put(session)
         return [Forecast(**step) for step in steps]
 
-    def forward_tokens(self, ids: Any, last: bool = False, out: Any = None) -> Outputs:
+    def forward_tokens(self, ids: Any, last: bool = False, *, out: Any = None) -> Outputs:
         """The outputs after each id of a sequence from its beginning: (len(ids), output width); with last=True after the last alone:
         (output width,). Raises OutOfRange for ids that the network does not know, and TypeError for
         several sequences at once."""
