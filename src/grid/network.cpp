@@ -266,7 +266,11 @@ Status Network::check_streams(const Node& node, const std::string& path, bool& c
     return bad(std::string(run->type->name()) + " at " + at + " " + std::string(why) +
                ": \"streams\" are for networks that carry a state, without it sequences are "
                "learned one by one");
-  carries = carries || run->type->carries(*run->config, run->in);
+  const bool goes_on = run->type->carries(*run->config, run->in);
+  if (goes_on && input_.ids > 0 && !run->type->recurs_over_rows(*run->config, run->in))
+    return bad(std::string(run->type->name()) + " at " + at + " runs within a row, of one id here, " +
+               "and \"streams\" of ids go on over rows: leave out the reshape before it");
+  carries = carries || goes_on;
   for (std::size_t i = 0; i < run->children.size(); ++i)
     LOOM_TRY(check_streams(run->children[i], at + "/" + std::to_string(i), carries));
   return {};

@@ -261,6 +261,12 @@ TEST(Streams, RefusedByName) {
             std::string::npos);
   EXPECT_NE(refusal(over_rows(R"("type":"dense","out":6)"), *data).find("nothing is carried"),
             std::string::npos);
+  EXPECT_NE(refusal(R"({"format":"loom-topology","version":2,"layers_per_cell":4,"input":{"ids":11},
+    "cells":[{"at":[0,0,0,0],"type":"embedding","out":6},
+    {"at":[0,0,0,1],"type":"reshape","dims":[2,3]},
+    {"at":[0,0,0,2],"type":"lstm","hidden":4,"carry":true,"return":"last"},
+    {"at":[0,0,0,3],"type":"dense","out":11}]})", *data).find("lstm at 0.0.0.2 runs within a row"),
+            std::string::npos);
   EXPECT_NE(refusal(kLstm, *data, 60).find("60 \"streams\" need as many rows, the data has 59"),
             std::string::npos);
   const auto parsed = [](const std::string& more) {

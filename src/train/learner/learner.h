@@ -125,7 +125,8 @@ class Learner {
   // Gradient of a parameter after accumulate(), row r; f32 or f64 as the cell computes.
   const std::vector<NetworkEmitter::Gradient>& gradients() const { return gradients_; }
   Executor& executor() const { return *executor_; }
-  // Optimizer moments and states of streams, for checkpoints: state buffers of the program, in a fixed order.
+  // Optimizer moments and states of streams, for checkpoints: state buffers of the program, in a
+  // fixed order.
   struct Moment {
     std::string name;  // "0.0.1.0/0/1:q:m"
     BufferId buffer;
