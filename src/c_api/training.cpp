@@ -268,6 +268,14 @@ int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* er
       json.set("step", t.done());
       json.set("steps", t.steps());
       json.set("spec", t.spec().to_json());
+      if (const Streams* s = t.streams()) {
+        Json cut = Json::object();
+        cut.set("rows", s->lane_rows());
+        cut.set("window", s->max_rows());
+        cut.set("windows", s->windows());
+        cut.set("left_out", s->left_out());
+        json.set("streams", std::move(cut));
+      }
       *info = new_json(json);
       return Status();
     });

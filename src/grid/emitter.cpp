@@ -18,6 +18,7 @@ class NodeVisit : public Visit {
     max_positions = emitter.options_.max_positions;
     sequences = emitter.options_.sequences;
     steps = emitter.options_.steps;
+    streams = emitter.options_.streams;
   }
 
   const Shape& in() const override { return tape_.node->in; }
@@ -55,9 +56,19 @@ class NodeVisit : public Visit {
     return {e_.options_.seed, load_le<std::uint64_t>(digest.data()), emit.u32_register("noise", UINT32_MAX)};
   }
 
-  View positions() override { return emit.input("positions", ValueType::u32, emit.rows(e_.input_), 1); }
-  View sequence_ids() override { return emit.input("sequences", ValueType::u32, emit.rows(e_.input_), 1); }
-  View state(std::string_view role, ValueType state_type, Rows rows, std::int64_t cols) override { return emit.state(tape_.path, role, state_type, rows, cols); }
+  View positions() override { return place("positions"); }
+  View sequence_ids() override { return place("sequences"); }
+  View next_sequence_ids() override {
+    return streams ? place("next_sequences") : sequence_ids();
+  }
+  View goes_on() override { return emit.input("goes_on", ValueType::f32, emit.rows(e_.input_), 1); }
+  View state(std::string_view role, ValueType state_type, Rows rows, std::int64_t cols) override {
+    if (!streams) return emit.state(tape_.path, role, state_type, rows, cols);
+    const auto [at, first] = e_.states_.try_emplace(tape_.path + ":" + std::string(role));
+    if (first) at->second = emit.state(tape_.path, role, state_type, rows, cols);
+    else if (!tape_.again) e_.shared_state_ = tape_.path;
+    return at->second;
+  }
   void keep(std::string_view name, View value) override { tape_.kept.insert_or_assign(std::string(name), value); }
   View kept(std::string_view name) const override { return tape_.kept.find(name)->second; }
 
@@ -83,6 +94,12 @@ class NodeVisit : public Visit {
   }
 
  private:
+  // Where a row stands; in a stream over rows, where a window does.
+  View place(std::string_view name) {
+    Rows rows = emit.rows(e_.input_);
+    if (streams && steps > 0) rows.constant /= steps;
+    return emit.input(name, ValueType::u32, rows, 1);
+  }
   struct Named {
     std::string path, role;
     WeightStore* store;

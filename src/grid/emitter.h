@@ -24,6 +24,7 @@ struct EmitOptions {
   std::int64_t max_positions = 0;  // of attention: cache capacity per sequence, rotary tables
   std::int64_t sequences = 1;
   std::int64_t steps = 0;          // training: rows of every sequence (Visit::steps)
+  bool streams = false;            // training: states go on (Visit::streams)
   View head_rows;                  // inference: rows that go on from the network's head cell; invalid: all
   Adapter* adapter = nullptr;      // beside the weights; where it is there and the network learns, it learns in the network's place
   bool recompute = false;          // what cells keep for backward is computed again there: less memory, the same bits
@@ -61,6 +62,11 @@ class NetworkEmitter {
     std::int64_t places;  // values per channel behind `value`, for each unit of the row register
   };
   const std::vector<Average>& averages() const { return averages_; }
+
+  // In a stream: states that go on, by "path:role", and the path of a layer that runs in several
+  // places, which have one state; empty: none does.
+  const std::map<std::string, View>& states() const { return states_; }
+  const std::string& shared_state() const { return shared_state_; }
 
  private:
   friend class NodeVisit;
@@ -104,6 +110,8 @@ class NetworkEmitter {
   std::vector<Sum> sums_;  // per store, in order of first use
   std::map<const WeightStore*, std::size_t> sum_of_;  // where a store's is
   std::vector<Average> averages_;
+  std::map<std::string, View> states_;
+  std::string shared_state_;
   View input_, input_gradient_;
 };
 

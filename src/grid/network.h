@@ -148,6 +148,9 @@ class Network {
 
   // Whether a layer goes from row to row of a sequence (LayerType::recurs_over_rows).
   bool recurs_over_rows() const;
+  // An error unless a layer goes on from one window of a stream to the next (LayerType::carries),
+  // and none needs to see more than a window.
+  Status check_streams() const;
   // Whether a layer takes NaN for a value that is missing (LayerType::takes_missing).
   bool takes_missing() const;
 
@@ -188,6 +191,7 @@ class Network {
   // A cell's node where cell, or the nested layer, at `where` runs it.
   Result<Shape> plan_run(std::size_t target, const Shape& in, const std::string& where);
   Status rows_alone(const Node& node, const std::string& path) const;
+  Status check_streams(const Node& node, const std::string& path, bool& carries) const;
   Result<Shape> operands(const std::vector<std::int64_t>& arriving) const;
   Result<Shape> merged(std::size_t cell, const std::vector<std::int64_t>& arrivals) const;
   Node* find_node(std::string_view path);

@@ -105,6 +105,8 @@ class Visit {
   bool frozen = false;               // what learns is an adapter, and the network as it is: batch norms keep to their own statistics
   std::int64_t max_positions = 0;    // positions that tables and caches cover
   std::int64_t sequences = 1;
+  bool streams = false;  // training: what carries a state goes on from window to window of a lane,
+                         // and where rows are positions, `steps` of them are a window
   std::int64_t steps =
       0;  // training: rows of every sequence, one sequence after another; 0: as many as it has
 
@@ -128,6 +130,11 @@ class Visit {
   virtual Noise noise(std::string_view name) = 0;
   virtual View positions() = 0;
   virtual View sequence_ids() = 0;
+  // Where a state is left. In a stream that is another row than that of sequence_ids(), and the two
+  // change places from step to step: what runs again finds what it had found.
+  virtual View next_sequence_ids() = 0;
+  // Of a stream over rows: not 0 where a row goes on from the one before it.
+  virtual View goes_on() = 0;
   virtual View state(std::string_view role, ValueType type, Rows rows, std::int64_t cols) = 0;
   // Values that backward needs again, by name; they belong to this visit.
   virtual void keep(std::string_view name, View value) = 0;
@@ -175,6 +182,13 @@ class LayerType {
   }
   // Whether a row continues from the state of the rows before it in its sequence.
   virtual bool recurs_over_rows(const LayerConfig&, const Shape& /*in*/) const { return false; }
+  // Whether a run can go on from a state that the run before it has left.
+  virtual bool carries(const LayerConfig&, const Shape& /*in*/) const { return false; }
+  // Why a stream cannot be cut into windows for it: it would need to see those before. Empty: it
+  // can.
+  virtual std::string_view needs_all_rows(const LayerConfig&, const Shape& /*in*/) const {
+    return {};
+  }
 #ifdef LOOM_DESCRIBE
   virtual void describe(FieldDescriber& describer) const = 0;
 #endif

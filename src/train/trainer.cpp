@@ -46,11 +46,21 @@ std::string moment_name(const Learner::Moment& m) { return "moments/" + m.name; 
 
 }  // namespace
 
-Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options) {
+// The data as streams, or null.
+Result<std::unique_ptr<Streams>> Trainer::cut(const TrainingSpec& spec, const Network& network,
+                                              const DataSource& data) {
+  if (spec.streams == 0) return std::unique_ptr<Streams>();
+  LOOM_TRY(network.check_streams().at("training"));
+  return Streams::create(data, spec.streams);
+}
+
+Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network, const DataSource& given, ThreadPool& pool, const TrainerOptions& options) {
   LOOM_TRY(spec.check());
   TrainingSpec resolved = spec;
   LOOM_TRY(resolve_heads(network, resolved.heads));
-  LOOM_TRY(check_data(data, network, resolved));
+  LOOM_TRY(check_data(given, network, resolved));
+  LOOM_ASSIGN(std::unique_ptr<Streams> streams, cut(spec, network, given));
+  const DataSource& data = streams ? *streams : given;
   if (spec.validation.share > 0 && !options.judged)
     return bad(
         "\"validation\" is for loom train, which holds samples back; here the caller judges");
@@ -92,6 +102,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.max_rows = static_cast<std::int64_t>(*rows);
   learning.max_positions = data.max_rows();
   learning.micro_batches = spec.micro_batches;
+  learning.streams = spec.streams;
   learning.seed = static_cast<std::uint64_t>(spec.seed);
   learning.isa = options.isa;
   learning.device = options.device;
@@ -111,6 +122,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   if (!at_once) LOOM_TRY(morph(matrices));
   LOOM_ASSIGN(Learner learner, Learner::create(network, pool, learning));
   std::unique_ptr<Trainer> trainer(new Trainer(resolved, network, data, pool, std::move(learning), std::move(base), std::move(learner)));
+  trainer->streams_ = std::move(streams);
   trainer->places_ = places;
   trainer->matrices_ = std::move(matrices);
   trainer->topology_ = std::move(topology);
@@ -194,6 +206,7 @@ Result<double> Trainer::first_seconds() {
 
 Status Trainer::fill(std::int64_t first, std::int64_t count) {
   read(first, count);
+  if (streams_) learner_.go_on(first % spec_.streams, done_, batch_.positions);
   return give();
 }
 
@@ -216,7 +229,7 @@ void Trainer::read(std::int64_t first, std::int64_t count) {
 // What was read becomes the learner's micro-batch.
 Status Trainer::give() {
   learner_.weigh(batch_.weights);
-  if (!batch_.positions.empty())
+  if (network_.input().ids > 0 && network_.input().dims.empty())
     return learner_.batch(batch_.ids, batch_.positions, batch_.classes);
   const std::span<const float> x(batch_.x), values(batch_.values);
   const std::span<const std::uint32_t> ids(batch_.ids);
@@ -247,6 +260,10 @@ Result<StepReport> Trainer::step_on(const DataSource& batch) {
     return bad(
         "\"micro_batches\" and \"shift\" are of data that the trainer reads, not of batches "
         "that are given");
+  if (streams_)
+    return bad(
+        "\"streams\" are cut from data that the trainer reads: a batch that is given is no window "
+        "of them");
   LOOM_TRY(check_data(batch, network_, spec_, true));
   batch_.clear();
   for (std::int64_t i = 0; i < batch.samples(); ++i) batch.append(i, batch_);

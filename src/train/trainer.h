@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "base/threads/thread_pool.h"
 #include "grid/network.h"
-#include "train/data/data.h"
+#include "train/data/streams.h"
 #include "train/learner/learner.h"
 #include "train/spec/spec.h"
 
@@ -82,6 +82,8 @@ class Trainer {
 
   std::int64_t done() const { return done_; }
   std::int64_t steps() const { return spec_.steps; }
+  // How the spec's "streams" cut the data; null without.
+  const Streams* streams() const { return streams_.get(); }
   // The spec with everything resolved: steps from epochs, the end of the schedule.
   const TrainingSpec& spec() const { return spec_; }
   Network& network() { return network_; }
@@ -138,13 +140,16 @@ class Trainer {
   void exchange(const Learner::Moment& moment, TrainingTensor& tensor);
   void read(std::int64_t first, std::int64_t count);
   Status fill(std::int64_t first, std::int64_t count);
+  static Result<std::unique_ptr<Streams>> cut(const TrainingSpec& spec, const Network& network,
+                                              const DataSource& data);
   Result<double> first_seconds();
   Status check_info(const Json& info) const;
   Json comparable_spec() const;
 
   TrainingSpec spec_;
   Network& network_;
-  const DataSource& data_;
+  std::unique_ptr<Streams> streams_;
+  const DataSource& data_;  // the caller's, or its streams
   ThreadPool& pool_;
   std::shared_ptr<Adapter> adapter_;
   std::vector<AdapterPlace> places_;

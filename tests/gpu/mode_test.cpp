@@ -95,5 +95,45 @@ TEST(Auto, LearnsTheSameWeights) {
   EXPECT_NE(digests[0], digests[2]);
 }
 
+// States of streams stay on the device, over documents that end in a window, in several
+// micro-batches and where cells are computed again.
+TEST(Device, LearnsStreamsWithTheSameBits) {
+  LOOM_TEST_DEVICE(device);
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t i = 0; i < 60; ++i) ids.push_back(i * i % 7);
+  const std::uint64_t ends[] = {13, 60};
+  auto data = TokenData::create(ids, ends, 5);
+  ASSERT_TRUE(data.ok());
+  for (const char* layer : {R"("type":"lstm","hidden":6,"stack":2)", R"("type":"gru","hidden":5)",
+                            R"("type":"rnn","hidden":5)"}) {
+    std::string digests[2];
+    for (const bool on_device : {false, true}) {
+      TrainingSpec spec;
+      spec.network = *Json::parse(
+          R"({"format":"loom-topology","version":2,"layers_per_cell":3,"input":{"ids":7},"cells":[
+            {"at":[0,0,0,0],"type":"embedding","out":4},{"at":[0,0,0,1],)" + std::string(layer) +
+          R"(},{"at":[0,0,0,2],"type":"dense","out":7}]})");
+      spec.loss = Loss::cross_entropy;
+      spec.streams = spec.batch = 4;
+      spec.micro_batches = 2;
+      spec.shuffle = false;
+      spec.checkpoint = true;
+      spec.steps = 5;  // three an epoch
+      auto n = create_network(spec);
+      ASSERT_TRUE(n.ok()) << n.status().to_string();
+      auto trainer = Trainer::create(spec, *n, **data, test::pool_of(1),
+                                     {.device = on_device ? device : nullptr});
+      ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
+      while ((*trainer)->done() < 5) {
+        const auto step = (*trainer)->step();
+        ASSERT_TRUE(step.ok()) << step.status().to_string();
+      }
+      ASSERT_TRUE((*trainer)->sync().ok());
+      digests[on_device] = (*trainer)->digest();
+    }
+    EXPECT_EQ(digests[0], digests[1]) << layer;
+  }
+}
+
 }  // namespace
 }  // namespace loom

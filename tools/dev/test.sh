@@ -154,6 +154,7 @@ run_parity() {
 torch-random    tests/parity/torch_random.py
 torch-natural   tests/parity/torch_natural.py
 torch-naturals  tests/parity/torch_natural.py --random 30
+torch-streams   tests/parity/torch_streams.py
 TABLE
   if python=$(sklearn_python); then run_script parity/tables "$python" tests/parity/tables.py build/release/loom --short
   else skip_script parity/tables "needs Python 3 with scikit-learn: Debian's python3-sklearn"; fi

@@ -235,8 +235,11 @@ Result<Job> job_of_spec(const Args& a, TrainingSpec spec) {
   const std::string& file = a.data.empty() ? job.spec.data.file : a.data;
   LOOM_ASSIGN(job.whole, words ? text_data(*job.model, {file}, job.spec.data.length) : open_data(job.spec, a.data));
   if (job.spec.validation.share > 0) {
-    LOOM_ASSIGN(job.split, split(*job.whole, job.spec.validation.share,
-                                 static_cast<std::uint64_t>(job.spec.seed), job.spec.ignore));
+    const double share = job.spec.validation.share;
+    LOOM_ASSIGN(job.split, job.spec.streams > 0
+                               ? split_end(*job.whole, share)
+                               : split(*job.whole, share,
+                                       static_cast<std::uint64_t>(job.spec.seed), job.spec.ignore));
     const std::string single = single_text(job.split, job.inputs);
     if (!single.empty()) say(single);
   }
@@ -568,6 +571,13 @@ int train(const Args& a, Job job) {
   course.sections.bytes.erase("report");  // the figures of other weights
   if (!job.inputs.is_null()) course.sections.bytes["inputs"] = job.inputs.dump();
   say((adapter ? "an adapter of " + count_text(static_cast<double>(adapter->parameter_count())) + " parameters beside " : "") + count_text(static_cast<double>(network.parameter_count())) + " parameters  \u00b7  " + std::to_string(job.learned().samples()) + " samples  \u00b7  " + std::to_string(trainer->steps()) + " steps");
+  if (const Streams* s = trainer->streams())
+    say("streams: " + std::to_string(job.spec.streams) + " lanes of " +
+        std::to_string(s->lane_rows()) + " rows in windows of " + std::to_string(s->max_rows()) +
+        "  \u00b7  " + std::to_string(s->windows()) + " steps an epoch" +
+        (s->left_out() > 0 ? "  \u00b7  the last " + std::to_string(s->left_out()) +
+                                 (s->left_out() > 1 ? " rows are" : " row is") + " left out"
+                           : ""));
   if (!a.events.empty()) {
     LOOM_OR_EXIT(course.events, open_events(a.events, a.resume), kFailed);
   }

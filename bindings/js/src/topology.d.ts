@@ -307,7 +307,7 @@ export interface RnnCell extends AnyCell {
    *  directions x hidden; default all */
   return?: 'all' | 'last';
   /** a run goes on from the state that the sequence's last run left, unless its position is 0;
-   *  inference alone, training begins at zero; default false */
+   *  in training where that has `streams`; default false */
   carry?: boolean;
   /** of the sum; default tanh */
   activation?: 'tanh' | 'relu';
@@ -334,7 +334,7 @@ export interface GruCell extends AnyCell {
    *  directions x hidden; default all */
   return?: 'all' | 'last';
   /** a run goes on from the state that the sequence's last run left, unless its position is 0;
-   *  inference alone, training begins at zero; default false */
+   *  in training where that has `streams`; default false */
   carry?: boolean;
   /** the reset gate acts on the state's product, as in PyTorch; false: on the state, ONNX's
    *  default; default true */
@@ -361,7 +361,7 @@ export interface LstmCell extends AnyCell {
    *  directions x hidden; default all */
   return?: 'all' | 'last';
   /** a run goes on from the state that the sequence's last run left, unless its position is 0;
-   *  inference alone, training begins at zero; default false */
+   *  in training where that has `streams`; default false */
   carry?: boolean;
   /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id;
    *  `h0`, `c0`, states before the first step, [stack x directions, hidden], else 0 */

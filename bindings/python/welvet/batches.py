@@ -12,6 +12,7 @@ _NOT_HERE = {
     "batch": "batches have the size that they come in",
     "shuffle": "batches are learned in the order in which they come",
     "micro_batches": "give smaller batches",
+    "streams": "they are cut from data that is known: give a Data object, or arrays",
     "shift": "move the images where the batches are made",
     "sample_weight": "give (x, y, sample_weight)",
 }

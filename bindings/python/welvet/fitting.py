@@ -157,6 +157,10 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
     times its weight (1), and what is held back is judged by each. `epochs` (10), or `steps`,
     optimizer steps, in their place.
 
+    `streams`: truncated back-propagation through time, as PyTorch's loop with h.detach() and Keras'
+    stateful=True: x is cut into so many lanes, each step takes the next window of all, and
+    recurrent layers go on from their state. It takes no batch, no shuffle and no validation.
+
     x may also give batches (x, y) or (x, y, sample_weight) of any size, one a step, in their order:
     a generator, an iterator, or what can be iterated again, as PyTorch's DataLoader. How long it
     trains is `steps`, or `epochs` of `steps_per_epoch` (where x has a length: that). What cannot be
@@ -204,7 +208,12 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
     if steps_per_epoch is not None:
         raise ValueError("train: steps_per_epoch is for batches from an iterator: here an epoch is all "
                          "samples once")
-    batch = at_least_one("batch", 32 if batch is None else batch)
+    streams = spec.get("streams") or 0
+    if streams and validation is not None:
+        raise ValueError("train: streams: nothing is held back of one: keep its end to yourself and run "
+                         "a Session over it, or use loom train, which judges by the end")
+    if batch is not None or not streams:
+        batch = at_least_one("batch", 32 if batch is None else batch)
     if steps is None:
         spec["epochs"] = at_least_one("epochs", 10 if epochs is None else epochs)
     else:
@@ -229,9 +238,13 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
     if sample_weight is not None:
         spec["sample_weight"] = sample_weight
     samples = data.info["samples"] if isinstance(data, Data) else len(data)
-    spec["batch"] = min(batch, max(1, samples))
+    if batch is not None:
+        spec["batch"] = batch if streams else min(batch, max(1, samples))
     with make_trainer(network, data, values, classes, None, threads, isa, fit.resolved()) as trainer:
-        return _run(trainer, network, spec["batch"], samples, fit.held, hooks, bar,
+        took = spec.get("batch", 1)
+        if streams:
+            took, samples = 1, trainer.info["streams"]["windows"]
+        return _run(trainer, network, took, samples, fit.held, hooks, bar,
                     lambda: call("trainer_step", trainer._handle, 1))
 
 

@@ -190,7 +190,7 @@ def RNN(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = Fa
     * `returns`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that
       after the last, directions x hidden.
     * `carry`: a run goes on from the state that the sequence's last run left, unless its
-      position is 0; inference alone, training begins at zero.
+      position is 0; in training where that has `streams`.
     * `activation`: of the sum.
     * `return_state`: the last states are a further operand of the output, `h`, as `h0` is.
     * By name, when called: `lengths`, steps of a row, an input of one id; `h0`, states before
@@ -215,7 +215,7 @@ def GRU(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = Fa
     * `returns`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that
       after the last, directions x hidden.
     * `carry`: a run goes on from the state that the sequence's last run left, unless its
-      position is 0; inference alone, training begins at zero.
+      position is 0; in training where that has `streams`.
     * `linear_before_reset`: the reset gate acts on the state's product, as in PyTorch; false:
       on the state, ONNX's default.
     * `return_state`: the last states are a further operand of the output, `h`, as `h0` is.
@@ -240,7 +240,7 @@ def LSTM(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = F
     * `returns`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that
       after the last, directions x hidden.
     * `carry`: a run goes on from the state that the sequence's last run left, unless its
-      position is 0; inference alone, training begins at zero.
+      position is 0; in training where that has `streams`.
     * `return_state`: the last states are further operands of the output, `h` and `c`, as `h0`
       and `c0` are.
     * By name, when called: `lengths`, steps of a row, an input of one id; `h0`, `c0`, states

@@ -184,7 +184,8 @@ class Trainer(Object):
 
     @property
     def info(self) -> Dict[str, Any]:
-        """step, steps, spec: the spec with everything resolved."""
+        """step, steps, spec: the spec with everything resolved. With streams also how they cut the data:
+        rows of a lane, window and windows of it, and the rows at the end that are left_out."""
         return call("trainer_info", self._handle)  # type: ignore[no-any-return]
 
     def extend(self, *, epochs: Optional[int] = None, steps: Optional[int] = None) -> None:
@@ -318,7 +319,8 @@ def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[
         whole.setdefault("loss", "mse" if "targets" in info else "cross_entropy")
     if "batch" in whole:
         whole["batch"] = at_least_one("batch", whole["batch"])
-    whole.setdefault("batch", max(1, min(32, info["samples"])))
+    if not whole.get("streams"):
+        whole.setdefault("batch", max(1, min(32, info["samples"])))
     if "steps" not in whole:
         whole["epochs"] = at_least_one("epochs", whole.get("epochs", 10))
     return Trainer(network, data, whole, threads, isa, mode)

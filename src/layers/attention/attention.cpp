@@ -86,6 +86,9 @@ class Attention : public LayerWith<AttentionConfig> {
            : of(config).dropout > 0 ? "draws its noise by a row's place"
                                     : "";
   }
+  std::string_view needs_all_rows(const LayerConfig&, const Shape& in) const override {
+    return in_row(first_operand(in)) ? "" : "attends to rows, and would see those of one window";
+  }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& row, const Shape*,
                          ChildPlanner&) const override {

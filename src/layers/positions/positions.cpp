@@ -65,6 +65,9 @@ class Positions : public LayerWith<PositionsConfig> {
                                                 : v.emit.gather(v.weight("weight"), places));
     return v.emit.reshape(y, y.cols * steps);
   }
+  std::string_view needs_all_rows(const LayerConfig&, const Shape& in) const override {
+    return in.dims.size() == 2 ? "" : "knows a row by its position, and those of a stream have no end";
+  }
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     if (sinusoidal(of(config))) return gy;
     const auto gw = v.gradient("weight");

@@ -48,7 +48,7 @@ struct RecurrentConfig : LayerConfig {
                               "`last`: that after the last, directions x hidden",
                        .one_of = "all, last"});
     v("carry", carry, {.doc = "a run goes on from the state that the sequence's last run left, "
-                              "unless its position is 0; inference alone, training begins at zero"});
+                              "unless its position is 0; in training where that has `streams`"});
     if (kind == Kind::rnn)
       v("activation", activation, {.doc = "of the sum", .one_of = "tanh, relu"});
     if (kind == Kind::gru)
@@ -80,6 +80,13 @@ struct RecurrentConfig : LayerConfig {
   bool reset_first() const { return kind == Kind::gru && !linear_before_reset; }
 };
 
+// The states of a run, h or c.
+struct Memory {
+  View states;  // by time, one more than steps
+  View entry;   // in a stream over rows: what each step begins with, 0 where a document begins
+  View kept;    // for the next run
+};
+
 // One direction of one layer, as a visit emits it. States lie in one buffer by time, the initial one before the first step, or, in
 // reverse, after the last.
 struct Run {
@@ -95,13 +102,28 @@ struct Run {
   View bias(const char* name) const { return c.bias ? v.weight(role(name)) : View{}; }
   View of_step(View all, std::int64_t t, std::int64_t cols) const { return Emit::slice(all, t * cols, cols); }
   // From a buffer of steps + 1 states: that before step t, that after it, and those of all steps.
-  View before(View states, std::int64_t t) const { return of_step(states, reverse ? t + 1 : t, c.hidden); }
+  View before(const Memory& m, std::int64_t t) const {
+    return m.entry.valid() ? of_step(m.entry, t, c.hidden) : left_before(m.states, t);
+  }
+  View left_before(View states, std::int64_t t) const {
+    return of_step(states, reverse ? t + 1 : t, c.hidden);
+  }
   View after(View states, std::int64_t t) const { return of_step(states, reverse ? t : t + 1, c.hidden); }
-  View all_before(View states) const { return Emit::slice(states, reverse ? c.hidden : 0, steps * c.hidden); }
+  View all_before(const Memory& m) const {
+    return m.entry.valid() ? m.entry
+                           : Emit::slice(m.states, reverse ? c.hidden : 0, steps * c.hidden);
+  }
   View all_after(View states) const { return Emit::slice(states, reverse ? 0 : c.hidden, steps * c.hidden); }
   View per_row(std::int64_t cols) const { return v.emit.temp(v.type, rows, cols); }
   void keep(const std::string& name, View value) const { v.keep(name + suffix, value); }
   View kept(const std::string& name) const { return v.kept(name + suffix); }
+  void keep(const std::string& name, const Memory& m) const {
+    keep(name, m.states);
+    keep(name + "_entry", m.entry);
+  }
+  Memory kept_memory(const std::string& name) const {
+    return {kept(name), kept(name + "_entry"), {}};
+  }
   std::string numbered(const char* name, std::int64_t t) const { return name + std::to_string(t); }
 
   Rows rows;     // of the layer's input
@@ -109,6 +131,20 @@ struct Run {
   // Not 0 at the values of steps within a row's length; invalid: all rows have all steps.
   View wide;
   View h0, c0;  // before the first step; invalid: 0
+  // In a stream over rows, not 0 at the values of steps that go on from the one before them; and 0,
+  // which others begin with.
+  View on, nothing;
+  void enter(const Memory& m, std::int64_t t) const {
+    if (!m.entry.valid() || t == 0) return;
+    v.emit.append(Op::select, {of_step(on, t, c.hidden), left_before(m.states, t), nothing,
+                               of_step(m.entry, t, c.hidden)});
+  }
+  // The gradient of the state that step t begins with, as far as it is that of the step before.
+  View left(View gradient, std::int64_t t) const {
+    return on.valid() && gradient.valid()
+               ? v.emit.select(of_step(on, t, c.hidden), gradient, nothing)
+               : gradient;
+  }
   // One of two by whether step t counts.
   void choose(View counts, View otherwise, View to, std::int64_t t) const {
     v.emit.append(Op::select, {of_step(wide, t, c.hidden), counts, otherwise, to});
@@ -120,20 +156,24 @@ struct States {
 };
 
 // `role`: of what is kept for the sequence's next run.
-View begin(const Run& run, const char* role, View given, View& kept) {
-  const View all = run.per_row((run.steps + 1) * run.c.hidden), first = run.before(all, run.time(0));
-  if (run.carries && !run.v.training) {
-    kept = run.v.state(run.role(role), run.v.type, {run.v.sequences}, run.c.hidden);
-    run.v.emit.state_read(kept, run.v.sequence_ids(), run.v.positions(), first);
+Memory begin(const Run& run, const char* role, View given) {
+  Memory m{run.per_row((run.steps + 1) * run.c.hidden), {}, {}};
+  if (run.on.valid()) m.entry = run.per_row(run.steps * run.c.hidden);
+  const View first = run.before(m, run.time(0));
+  if (run.carries) {
+    m.kept = run.v.state(run.role(role), run.v.type, {run.v.sequences}, run.c.hidden);
+    run.v.emit.state_read(m.kept, run.v.sequence_ids(), run.v.positions(), first);
   } else if (given.valid()) {
     run.v.emit.copy_to(given, first);
   } else {
     run.v.emit.fill(first, 0);
   }
-  return all;
+  return m;
 }
-void end(const Run& run, View all, View kept) {
-  if (kept.valid()) run.v.emit.state_write(run.after(all, run.time(run.steps - 1)), run.v.sequence_ids(), kept);
+void end(const Run& run, const Memory& m) {
+  if (m.kept.valid())
+    run.v.emit.state_write(run.after(m.states, run.time(run.steps - 1)),
+                           run.v.next_sequence_ids(), m.kept);
 }
 
 // One step of an RNN or GRU: x and s are its sums.
@@ -159,23 +199,25 @@ void step_of(const Run& run, View xt, View s, View before, View after, View rese
   for (const auto& [name, value] : kept) run.keep(run.numbered(name, t), value);
 }
 
-void step(const Run& run, View x, View h, View c, View resets, std::int64_t t) {
+void step(const Run& run, View x, const Memory& h, const Memory& c, View resets, std::int64_t t) {
   Emit& emit = run.v.emit;
   const std::int64_t n = run.c.hidden;
+  run.enter(h, t);
+  run.enter(c, t);
   const View xt = run.of_step(x, t, run.width()), before = run.before(h, t);
-  const View after = run.wide.valid() ? run.per_row(n) : run.after(h, t);
+  const View after = run.wide.valid() ? run.per_row(n) : run.after(h.states, t);
   const View s = emit.matmul(run.v.weight(run.role("weight_hh")), before, run.bias("bias_hh"));
   run.keep(run.numbered("s", t), s);
   if (run.c.kind == Kind::lstm) {
-    const View next = run.wide.valid() ? run.per_row(n) : run.after(c, t);
+    const View next = run.wide.valid() ? run.per_row(n) : run.after(c.states, t);
     emit.lstm_cell(xt, s, run.before(c, t), after, next);
-    if (run.wide.valid()) run.choose(next, run.before(c, t), run.after(c, t), t);
+    if (run.wide.valid()) run.choose(next, run.before(c, t), run.after(c.states, t), t);
   } else {
     step_of(run, xt, s, before, after, resets, t);
   }
   // Behind its length a row keeps its state: the last one is that of its last step, and in reverse
   // the first step that counts finds the initial one.
-  if (run.wide.valid()) run.choose(after, before, run.after(h, t), t);
+  if (run.wide.valid()) run.choose(after, before, run.after(h.states, t), t);
 }
 
 // Emits one direction over x [R x steps, features]; returns the states of all steps, 0 behind a
@@ -183,21 +225,20 @@ void step(const Run& run, View x, View h, View c, View resets, std::int64_t t) {
 View forward_run(const Run& run, View x, States& last) {
   Emit& emit = run.v.emit;
   const View sums = emit.reshape(emit.matmul(run.v.weight(run.role("weight_ih")), x, run.bias("bias_ih")), run.steps * run.width());
-  View kept_h, kept_c;
-  const View h = begin(run, "h", run.h0, kept_h),
-             c = run.c.kind == Kind::lstm ? begin(run, "c", run.c0, kept_c) : View{};
+  const Memory h = begin(run, "h", run.h0),
+               c = run.c.kind == Kind::lstm ? begin(run, "c", run.c0) : Memory{};
   const View resets = run.c.reset_first() ? run.per_row(run.steps * run.c.hidden) : View{};
   run.keep("sums", sums);
   run.keep("h", h);
   run.keep("c", c);
   run.keep("resets", resets);
   for (std::int64_t i = 0; i < run.steps; ++i) step(run, sums, h, c, resets, run.time(i));
-  end(run, h, kept_h);
-  end(run, c, kept_c);
+  end(run, h);
+  end(run, c);
   const std::int64_t t = run.time(run.steps - 1);
-  last.h.push_back(run.after(h, t));
-  if (c.valid()) last.c.push_back(run.after(c, t));
-  const View all = run.all_after(h);
+  last.h.push_back(run.after(h.states, t));
+  if (c.states.valid()) last.c.push_back(run.after(c.states, t));
+  const View all = run.all_after(h.states);
   return run.wide.valid() ? only_seen(emit, run.wide, all) : all;
 }
 
@@ -206,11 +247,11 @@ View forward_run(const Run& run, View x, States& last) {
 View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before, std::int64_t t) {
   Emit& emit = run.v.emit;
   const std::int64_t n = run.c.hidden;
-  const View h = run.before(run.kept("h"), t), xt = run.of_step(run.kept("sums"), t, run.width()), s = run.kept(run.numbered("s", t));
+  const View h = run.before(run.kept_memory("h"), t), xt = run.of_step(run.kept("sums"), t, run.width()), s = run.kept(run.numbered("s", t));
   switch (run.c.kind) {
     case Kind::lstm: {
-      const View c = run.kept("c");
-      emit.lstm_cell_back(xt, s, run.before(c, t), run.after(c, t), g, gc, gx, gc_before);
+      const Memory c = run.kept_memory("c");
+      emit.lstm_cell_back(xt, s, run.before(c, t), run.after(c.states, t), g, gc, gx, gc_before);
       return {};
     }
     case Kind::rnn: emit.copy_to(emit.activation_back(run.kept(run.numbered("z", t)), g, run.c.activation), gx); return {};
@@ -275,15 +316,16 @@ RunGradients backward_run(const Run& run, View x, RunGradients g, bool initial) 
     const View gx_t = run.of_step(gx, t, width), gs_t = run.of_step(gs, t, width);
     const View gc_before = run.c.kind == Kind::lstm ? run.per_row(n) : View{};
     const View direct = step_back(run, gh, g.c, gx_t, gs_t, gc_before, t);
-    g.c = past_c.valid() ? emit.add(gc_before, past_c) : gc_before;
+    g.c = run.left(past_c.valid() ? emit.add(gc_before, past_c) : gc_before, t);
     if (i == 0 && !initial) break;
     g.h = emit.matmul_t(run.v.weight(run.role("weight_hh")), Emit::slice(gs_t, 0, through));
     if (direct.valid()) g.h = emit.add(direct, g.h);
     if (past_h.valid()) g.h = emit.add(g.h, past_h);
+    g.h = run.left(g.h, t);
   }
   const View gx_rows = emit.reshape(gx, width), gs_rows = two ? emit.reshape(gs, width) : gx_rows;
   learn(run, "weight_ih", "bias_ih", gx_rows, x);
-  learn(run, "weight_hh", "bias_hh", Emit::slice(gs_rows, 0, through), emit.reshape(run.all_before(run.kept("h")), n));
+  learn(run, "weight_hh", "bias_hh", Emit::slice(gs_rows, 0, through), emit.reshape(run.all_before(run.kept_memory("h")), n));
   if (run.c.reset_first()) learn(run, "weight_hn", "bias_hn", Emit::slice(gx_rows, 2 * n, n), emit.reshape(run.kept("resets"), n));
   g.all = emit.matmul_t(run.v.weight(run.role("weight_ih")), gx_rows);
   return g;
@@ -300,6 +342,10 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   }
   bool recurs_over_rows(const LayerConfig&, const Shape& in) const override {
     return in.axis == Axis::positions;
+  }
+
+  bool carries(const LayerConfig& config, const Shape& in) const override {
+    return of(config).carry || recurs_over_rows(config, in);
   }
 
   void prepare(RecurrentConfig& config) const override { config.kind = kind_; }
@@ -338,7 +384,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   Result<View> forward(const LayerConfig& config, Visit& v, View row, View) const override {
     const RecurrentConfig& c = of(config);
     LOOM_ASSIGN(const std::int64_t steps, steps_of(v));
-    const bool over_rows = recurs_over_rows(config, v.in()), carries = c.carry || over_rows;
+    const bool over_rows = recurs_over_rows(config, v.in()),
+               goes_on = carries(config, v.in()) && (!v.training || v.streams);
     const std::int64_t width = c.directions() * c.hidden;
     const View h0 = taken(c, v, row, "h0"), c0 = taken(c, v, row, "c0");
     const View lengths = taken(c, v, row, "lengths");
@@ -348,6 +395,14 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     View x = operand(v.in(), row, 0);
     if (over_rows) x = v.emit.reshape(x, x.cols * steps);
     const Rows rows = v.emit.rows(x);
+    View on, nothing;
+    if (over_rows && v.streams) {
+      on = spread_steps(v.emit, v.emit.reshape(v.emit.convert(v.goes_on(), v.type), steps),
+                        c.hidden);
+      v.emit.fill(nothing = v.emit.temp(v.type, rows, c.hidden), 0);
+    }
+    v.keep("on", on);
+    v.keep("nothing", nothing);
     States ends;
     for (std::int64_t l = 0; l < c.stack; ++l) {
       const View in = v.emit.reshape(x, x.cols / steps);
@@ -355,8 +410,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       const bool last = l == c.stack - 1 && c.give == "last" && !over_rows;
       const auto ran = [&](std::int64_t d) {
         const std::int64_t i = l * c.directions() + d;
-        const Run run{c,    v,       steps, d == 1,      suffix(l, d),
-                      rows, carries, wide,  state(c, h0, i), state(c, c0, i)};
+        const Run run{c,    v,       steps, d == 1,          suffix(l, d),    rows,
+                      goes_on, wide, state(c, h0, i), state(c, c0, i), on, nothing};
         const View all = forward_run(run, in, ends);
         return last ? ends.h.back() : all;
       };
@@ -400,7 +455,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       View gx;
       for (std::int64_t d = 0; d < c.directions(); ++d) {
         const std::int64_t i = l * c.directions() + d, part = gy.cols / c.directions();
-        const Run run{c, v, steps, d == 1, suffix(l, d), rows, false, v.kept("wide"), {}, {}};
+        const Run run{c, v, steps, d == 1, suffix(l, d), rows, false, v.kept("wide"), {}, {},
+                      v.kept("on"), v.kept("nothing")};
         const View own = Emit::slice(gy, d * part, part);
         RunGradients g{all ? own : View{}, state(c, gh, i), state(c, gc, i)};
         if (!all) g.h = g.h.valid() ? v.emit.add(own, g.h) : own;

@@ -43,6 +43,7 @@ void Batch::clear() {
 Result<std::unique_ptr<TokenData>> TokenData::create(std::vector<std::uint32_t> ids, std::span<const std::uint64_t> document_ends, std::int64_t length) {
   if (length < 1 || length > INT32_MAX) return bad("a sequence has 1..2^31-1 rows, got \"length\" " + std::to_string(length));
   auto data = std::unique_ptr<TokenData>(new TokenData);
+  data->length_ = length;
   const std::uint64_t whole = ids.size();
   if (document_ends.empty()) document_ends = {&whole, 1};
   std::uint64_t begin = 0;
@@ -71,6 +72,12 @@ Result<std::unique_ptr<TokenData>> TokenData::create(std::vector<std::uint32_t> 
   data->hash_ = Sha256::hex(sha.finish());
   data->ids_ = std::move(ids);
   return data;
+}
+
+bool TokenData::continues(std::int64_t sample) const {
+  if (sample == 0) return false;
+  const Piece& before = pieces_[static_cast<std::size_t>(sample) - 1];
+  return pieces_[static_cast<std::size_t>(sample)].begin == before.begin + before.rows;
 }
 
 DataSource::Form TokenData::form() const { return {.ids = limit_, .classes = limit_}; }

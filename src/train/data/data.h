@@ -59,6 +59,10 @@ class DataSource {
     const Form f = form();
     return f.ids > 0 && f.targets == 0;
   }
+  // A stream (streams.h): whether a sample goes on where the one before it ends, and the rows that
+  // one window takes.
+  virtual bool continues(std::int64_t sample) const { return sample > 0; }
+  virtual std::int64_t window() const { return max_rows(); }
   // Where a sample stands in what the caller gave.
   virtual std::int64_t row_of(std::int64_t sample) const { return sample; }
   // SHA-256 of all values and their cut into samples, in hex: a checkpoint refuses to go on with other data.
@@ -85,6 +89,9 @@ class TokenData : public DataSource {
   std::int64_t max_rows() const override { return longest_; }
   Form form() const override;
   void append(std::int64_t sample, Batch& batch) const override;
+  // Unless another document begins.
+  bool continues(std::int64_t sample) const override;
+  std::int64_t window() const override { return length_; }
 
  private:
   struct Piece {
@@ -93,7 +100,7 @@ class TokenData : public DataSource {
   };
   std::vector<std::uint32_t> ids_;
   std::vector<Piece> pieces_;
-  std::int64_t longest_ = 0;
+  std::int64_t longest_ = 0, length_ = 0;
   std::uint32_t limit_ = 0;  // above every id
 };
 
@@ -148,6 +155,8 @@ class WeightedData : public DataSource {
   Form form() const override;
   void append(std::int64_t sample, Batch& batch) const override;
   bool all_finite() const override { return of_->all_finite(); }
+  bool continues(std::int64_t sample) const override { return of_->continues(sample); }
+  std::int64_t window() const override { return of_->window(); }
   std::int64_t row_of(std::int64_t sample) const override { return of_->row_of(sample); }
 
  private:

@@ -1,6 +1,7 @@
 #include "train/data/tensor_data.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/files/sha256.h"
@@ -154,11 +155,28 @@ Result<Split> stratified(const DataSource& whole, const std::vector<std::int32_t
 
 }  // namespace
 
+// How many of n samples are held back.
+static Result<std::int64_t> held_of(std::int64_t n, double share) {
+  if (n < 2)
+    return Status(Code::invalid_argument, "data: one sample is not enough to hold some back");
+  return std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(share * static_cast<double>(n) + 0.5), 1, n - 1);
+}
+
+Result<Split> split_end(const DataSource& whole, double share) {
+  const std::int64_t n = whole.samples();
+  LOOM_ASSIGN(const std::int64_t held, held_of(n, share));
+  std::vector<std::int64_t> all(static_cast<std::size_t>(n));
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  const auto end = all.begin() + static_cast<std::ptrdiff_t>(n - held);
+  return Split{std::make_unique<Subset>(whole, std::vector<std::int64_t>(all.begin(), end)),
+               std::make_unique<Subset>(whole, std::vector<std::int64_t>(end, all.end()))};
+}
+
 Result<Split> split(const DataSource& whole, double share, std::uint64_t seed,
                     std::int64_t ignore) {
   const std::int64_t n = whole.samples();
-  if (n < 2) return Status(Code::invalid_argument, "data: one sample is not enough to hold some back");
-  const std::int64_t held = std::clamp<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(n) + 0.5), 1, n - 1);
+  LOOM_ASSIGN(const std::int64_t held, held_of(n, share));
   const std::vector<std::int32_t> classes = sample_classes(whole, ignore);
   if (!classes.empty()) return stratified(whole, classes, held, seed);
   return Split{std::make_unique<Subset>(whole, held, n - held, seed), std::make_unique<Subset>(whole, 0, held, seed)};

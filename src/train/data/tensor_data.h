@@ -47,6 +47,12 @@ class Subset : public DataSource {
     whole_.append(samples_[static_cast<std::size_t>(sample)], batch);
   }
   bool all_finite() const override { return whole_.all_finite(); }
+  // Where the sample before it in the other source stands before it here, too.
+  bool continues(std::int64_t sample) const override {
+    const auto i = static_cast<std::size_t>(sample);
+    return i > 0 && samples_[i] == samples_[i - 1] + 1 && whole_.continues(samples_[i]);
+  }
+  std::int64_t window() const override { return whole_.window(); }
   std::int64_t row_of(std::int64_t sample) const override {
     return whole_.row_of(samples_[static_cast<std::size_t>(sample)]);
   }
@@ -68,5 +74,7 @@ struct Split {
 // no class of two.
 Result<Split> split(const DataSource& whole, double share, std::uint64_t seed,
                     std::int64_t ignore = kIgnoredClass);
+// The same share from the end: what is learned as a stream stays one.
+Result<Split> split_end(const DataSource& whole, double share);
 
 }  // namespace loom

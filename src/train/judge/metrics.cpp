@@ -156,20 +156,23 @@ Metrics MetricsCounter::finish() const {
   return m;
 }
 
-Result<Evaluator> Evaluator::create(Network& network, const DataSource& data, ThreadPool& pool,
+Result<Evaluator> Evaluator::create(Network& network, const DataSource& given, ThreadPool& pool,
                                     const EvaluatorOptions& judged) {
   EvaluatorOptions resolved = judged;
+  std::unique_ptr<Streams> stream;
+  if (judged.stream) { LOOM_ASSIGN(stream, Streams::create(given, 1)); }
+  const DataSource& data = stream ? *stream : given;
   LOOM_TRY(resolve_heads(network, resolved.heads));
   SessionOptions options;
   options.adapter = judged.adapter;
   options.max_rows = std::max(kRowsPerRun, data.max_rows());
   options.max_head_rows = options.max_rows;
-  options.max_positions = data.max_rows();
+  options.max_positions = stream ? stream->lane_rows() : data.max_rows();
   const bool tokens = network.input().ids > 0 && network.input().dims.empty();
   options.whole_sequences = tokens && !network.recurs_over_rows();
   options.isa = judged.isa;
   LOOM_ASSIGN(Session session, Session::create(network, pool, options));
-  return Evaluator(std::move(session), data, resolved, network);
+  return Evaluator(std::move(session), std::move(stream), data, resolved, network);
 }
 
 // Every head of every row of the last run, of the samples from `first` on.
@@ -241,13 +244,15 @@ Result<Metrics> Evaluator::measure() {
     const std::int64_t first = sample;
     // A sequence of rows is a run of its own; other rows go together.
     do data_->append(sample++, batch);
-    while (!tokens && sample < data_->samples() && batch.rows < kRowsPerRun);
+    while (!tokens && !stream_ && sample < data_->samples() && batch.rows < kRowsPerRun);
     const auto rows = static_cast<std::size_t>(batch.rows);
     if (tokens) {
       sequences.assign(rows, 0);
       head.resize(rows);
       for (std::size_t r = 0; r < rows; ++r) head[r] = static_cast<std::uint32_t>(r);
       LOOM_TRY(session_.run_tokens(batch.ids, sequences, batch.positions, head));
+    } else if (stream_) {
+      LOOM_TRY(session_.run(batch.x, std::vector<std::uint32_t>{0}, batch.positions).status());
     } else {
       LOOM_TRY((form.ids > 0 ? session_.run_ids(batch.ids) : session_.run(batch.x, batch.rows))
                    .status());

@@ -14,7 +14,7 @@
 #include "base/threads/thread_pool.h"
 #include "exec/session.h"
 #include "grid/network.h"
-#include "train/data/data.h"
+#include "train/data/streams.h"
 #include "train/learner/learner.h"
 #include "train/learner/loss.h"
 
@@ -78,6 +78,7 @@ struct EvaluatorOptions {
   std::vector<HeadSpec> heads{};         // in place of loss and delta
   std::string isa{};                     // "": the best here
   std::shared_ptr<Adapter> adapter{};    // that the network runs with
+  bool stream = false;                   // states go on through the data, as in one lane
 };
 
 // Runs a network over data, forward only, and judges the answers. Network, data and pool must
@@ -90,9 +91,10 @@ class Evaluator {
   Result<Metrics> measure();
 
  private:
-  Evaluator(Session session, const DataSource& data, const EvaluatorOptions& options,
-            const Network& network)
+  Evaluator(Session session, std::unique_ptr<Streams> stream, const DataSource& data,
+            const EvaluatorOptions& options, const Network& network)
       : session_(std::move(session)),
+        stream_(std::move(stream)),
         data_(&data),
         options_(options),
         heads_(options.heads) {
@@ -105,6 +107,7 @@ class Evaluator {
                        const std::function<std::int64_t(std::size_t)>& target, double weight,
                        std::int64_t sample);
   Session session_;
+  std::unique_ptr<Streams> stream_;
   const DataSource* data_;
   EvaluatorOptions options_;
   std::vector<HeadSpec> heads_;  // one where there is one loss

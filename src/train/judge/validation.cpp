@@ -32,7 +32,8 @@ EvaluatorOptions judging(const Trainer& trainer, const std::string& isa) {
           .class_weights = spec.weights_of_classes(),
           .heads = spec.heads,
           .isa = isa,
-          .adapter = trainer.adapter()};
+          .adapter = trainer.adapter(),
+          .stream = spec.streams > 0};
 }
 
 Result<std::unique_ptr<Validation>> Validation::create(Trainer& trainer, const DataSource& data,

@@ -82,7 +82,9 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
                           .learning = true,
                           .seed = options.seed,
                           .max_positions = options.max_positions,
+                          .sequences = options.streams > 0 ? 2 * options.streams : 1,
                           .steps = learner.packed_,
+                          .streams = options.streams > 0,
                           .adapter = options.adapter.get(),
                           .recompute = options.recompute});
   LOOM_ASSIGN(const View y, emitter.forward(x));
@@ -96,6 +98,9 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
         gy, emit.convert(emit.input("loss_scale", ValueType::f32, Rows{}, 1), emit.type(gy)), {},
         gy.cols);
   LOOM_TRY(emitter.backward(gy));
+  if (!emitter.shared_state().empty())
+    return bad("the layer at " + emitter.shared_state() + " runs in several places, and in " +
+               "\"streams\" would have one state for all: give each place a layer of its own");
   learner.gradients_ = emitter.gradients();
   // Norms and biases of a cell that computes in double learn in double too, and in single again in
   // one that does not, where that loses nothing.
@@ -146,6 +151,8 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
     if (!any) emit.fill(squares, 0);
   }
   if (options.update) learner.emit_update(emit);
+  for (const auto& [name, state] : emitter.states())
+    learner.moments_.push_back({name, state.buffer, 2 * options.streams, state.cols});
   remove_dead_code(program);
 
   ExecutorOptions eo;
@@ -167,6 +174,9 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   learner.target_ = p.find(BufferKind::input, "", "target");
   learner.weights_ = p.find(BufferKind::input, "", "weights");
   learner.positions_ = p.find(BufferKind::input, "", "positions");
+  learner.sequences_ = p.find(BufferKind::input, "", "sequences");
+  learner.next_sequences_ = p.find(BufferKind::input, "", "next_sequences");
+  learner.goes_on_ = p.find(BufferKind::input, "", "goes_on");
   learner.loss_ = p.find(BufferKind::output, "", "loss");
   learner.scale_ = p.find(BufferKind::input, "", "loss_scale");
   learner.squares_ = p.find(BufferKind::output, "", "gradient_squares");
@@ -356,9 +366,27 @@ Status Learner::rows(std::int64_t n) {
                  "and this one has 1 row with 1 value per channel: it needs 2 rows or more " +
                  "(\"batch\" over \"micro_batches\")");
   // Rows of values are samples of their own: attention sees a sequence of one position.
+  const bool stream = options_.streams > 0;
+  if (width_ > 0 && stream && given_positions_.size() != static_cast<std::size_t>(n))
+    return bad("a stream has a position for each of " + std::to_string(n) + " rows, got " +
+               std::to_string(given_positions_.size()));
   if (width_ > 0 && positions_ != kNone)
-    for (std::int64_t r = 0; r < n; ++r) executor_->row<std::uint32_t>(positions_, r)[0] = 0;
+    for (std::int64_t r = 0; r < n; ++r)
+      put_window(r, stream ? given_positions_[static_cast<std::size_t>(r)] : 0);
   return executor_->set(rows_, static_cast<std::uint32_t>(n));
+}
+
+// Where a row stands, or the window of a stream: in the lanes' states, half of which are those that
+// the step begins with, and half those that it leaves.
+void Learner::put_window(std::int64_t window, std::uint32_t position) {
+  executor_->row<std::uint32_t>(positions_, window)[0] = position;
+  const auto state = [&](BufferId buffer, bool second) {
+    if (buffer == kNone) return;
+    const std::int64_t row = lane_ + window + (second ? options_.streams : 0);
+    executor_->row<std::uint32_t>(buffer, window)[0] = static_cast<std::uint32_t>(row);
+  };
+  state(sequences_, odd_);
+  state(next_sequences_, !odd_);
 }
 
 Result<std::int64_t> Learner::put(std::span<const float> x) {
@@ -535,33 +563,45 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::i
   return take(ids, target);
 }
 
-Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions,
-                      std::span<const std::int32_t> target) {
+Status Learner::check_tokens(std::span<const std::uint32_t> ids,
+                             std::span<const std::uint32_t> positions, std::size_t targets) const {
   if (width_ != 0 || !takes_classes(options_.loss) || !options_.heads.empty())
     return bad("this network or loss takes other inputs or targets");
-  if (ids.size() != positions.size() || ids.size() != target.size())
+  if (ids.size() != positions.size() || ids.size() != targets)
     return bad("ids, positions and targets must have the same length");
-  for (std::size_t r = 0; r < positions.size(); ++r)
+  for (std::size_t r = 0; r < positions.size() && options_.streams == 0; ++r)
     if (positions[r] != 0 && (r == 0 || positions[r] != positions[r - 1] + 1))
       return bad("positions must ascend by one from 0 in each sequence: row " + std::to_string(r) +
                  " has " + std::to_string(positions[r]));
   LOOM_TRY(check_ids(ids));
-  const auto put = [&](std::int64_t row, std::uint32_t id, std::uint32_t position,
-                       std::int32_t class_of) {
-    executor_->row<std::uint32_t>(x_, row)[0] = id;
-    if (positions_ != kNone) executor_->row<std::uint32_t>(positions_, row)[0] = position;
-    executor_->row<std::int32_t>(target_, row)[0] = class_of;
-  };
+  return check_weights(ids.size());
+}
+
+Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions,
+                      std::span<const std::int32_t> target) {
+  LOOM_TRY(check_tokens(ids, positions, target.size()));
+  const bool stream = options_.streams > 0;
   const auto sequences =
-      static_cast<std::int64_t>(std::count(positions.begin(), positions.end(), 0u));
+      stream ? options_.streams / options_.micro_batches
+             : static_cast<std::int64_t>(std::count(positions.begin(), positions.end(), 0u));
+  const std::int64_t window = stream ? static_cast<std::int64_t>(ids.size()) / sequences : 0;
+  if (stream && window * sequences != static_cast<std::int64_t>(ids.size()))
+    return bad(std::to_string(ids.size()) + " rows are not windows of " +
+               std::to_string(sequences) + " lanes");
   if (packed_ > 0 && sequences * packed_ >= options_.max_rows + packed_)
     return bad(
         "a micro-batch has at most " + std::to_string((options_.max_rows + packed_ - 1) / packed_) +
         " sequences of " + std::to_string(packed_) +
         " rows, which layers that go from row to row take alike, got " + std::to_string(sequences));
   LOOM_TRY(rows(packed_ > 0 ? sequences : static_cast<std::int64_t>(ids.size())));
+  const auto put = [&](std::int64_t row, std::uint32_t id, std::uint32_t position,
+                       std::int32_t class_of) {
+    executor_->row<std::uint32_t>(x_, row)[0] = id;
+    if (stream) executor_->row<float>(goes_on_, row)[0] = position > 0 ? 1.0f : 0.0f;
+    else if (positions_ != kNone) executor_->row<std::uint32_t>(positions_, row)[0] = position;
+    executor_->row<std::int32_t>(target_, row)[0] = class_of;
+  };
   // Behind the end of a shorter sequence stand rows without a target.
-  LOOM_TRY(check_weights(ids.size()));
   for (std::int64_t i = 0; i < sequences * packed_; ++i) {
     put(i, 0, static_cast<std::uint32_t>(i % packed_), -1);
     if (weights_ != kNone) count(i, 0, -1);
@@ -571,12 +611,14 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
   for (std::size_t r = 0; r < ids.size(); ++r) {
     auto number = class_of(target[r], classes_.classes);
     if (!number.ok()) return bad("target " + std::to_string(r) + number.status().message());
-    sequence += positions[r] == 0;
-    if (packed_ > 0 && positions[r] >= packed_)
+    const auto place = stream ? static_cast<std::int64_t>(r) % window : positions[r];
+    sequence += place == 0;
+    if (packed_ > 0 && place >= packed_)
       return bad("a sequence has at most " + std::to_string(packed_) + " rows, row " +
-                 std::to_string(r) + " is at position " + std::to_string(positions[r]));
+                 std::to_string(r) + " is at position " + std::to_string(place));
+    if (stream && place == 0) put_window(sequence, positions[r]);
     const std::int64_t at =
-        packed_ > 0 ? sequence * packed_ + positions[r] : static_cast<std::int64_t>(r);
+        packed_ > 0 ? sequence * packed_ + place : static_cast<std::int64_t>(r);
     put(at, ids[r], positions[r], *number);
     count(at, r, *number);
   }

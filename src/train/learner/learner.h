@@ -59,6 +59,7 @@ struct LearnerOptions {
   std::int64_t max_rows = 64;       // rows per micro-batch
   std::int64_t max_positions = 512;  // longest sequence
   std::int64_t micro_batches = 1;
+  std::int64_t streams = 0;          // lanes, whose states go on from step to step (go_on); 0: none
   std::uint64_t seed = 0;            // of the noise of layers that have some
   bool update = true;                // false: gradients only
   gpu::Device* device = nullptr;     // null: the CPU; it must outlive the learner
@@ -75,6 +76,12 @@ class Learner {
 
   // The weights of the next micro-batch's rows, which must live until it is taken; none: 1 each.
   void weigh(std::span<const float> weights) { given_weights_ = weights; }
+  // In a stream: the next micro-batch has the windows of the lanes from `lane` on, in step number
+  // `step`, and its rows stand at these positions, which must live as long: 0 has no state before
+  // it. Nothing goes on before update().
+  void go_on(std::int64_t lane, std::int64_t step, std::span<const std::uint32_t> positions) {
+    lane_ = lane, odd_ = step & 1, given_positions_ = positions;
+  }
   // One micro-batch of values: rows x input width, targets rows x output width (with heads: rows x
   // their targets) or a class for each place of a row (cross-entropy; Network::class_axis).
   Status batch(std::span<const float> x, std::span<const float> target);
@@ -82,7 +89,8 @@ class Learner {
   // The same of ids: rows x the steps of the input.
   Status batch(std::span<const std::uint32_t> ids, std::span<const float> target);
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::int32_t> target);
-  // One micro-batch of tokens: positions ascend from 0 in each sequence.
+  // One micro-batch of tokens: positions ascend from 0 in each sequence. In a stream: a window of
+  // each lane, all of the same length.
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions,
                std::span<const std::int32_t> target);
   // Adds rows' targets, as batch() takes them, to sums; and the sums of the whole step of which the
@@ -117,7 +125,8 @@ class Learner {
   // Gradient of a parameter after accumulate(), row r; f32 or f64 as the cell computes.
   const std::vector<NetworkEmitter::Gradient>& gradients() const { return gradients_; }
   Executor& executor() const { return *executor_; }
-  // Optimizer moments, for checkpoints: state buffers of the program, in a fixed order.
+  // Optimizer moments and states of streams, for checkpoints: state buffers of the program, in a
+  // fixed order.
   struct Moment {
     std::string name;  // "0.0.1.0/0/1:q:m"
     BufferId buffer;
@@ -146,6 +155,9 @@ class Learner {
   Status put_targets(std::int64_t n, std::span<const float> target);
   Status put_head(std::size_t head, std::int64_t row, const float* target, double share);
   Status check_ids(std::span<const std::uint32_t> ids) const;
+  Status check_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions,
+                      std::size_t targets) const;
+  void put_window(std::int64_t window, std::uint32_t position);
   Result<std::int32_t> class_of(double value, std::int64_t classes) const;
   Status put_targets(std::int64_t n, std::span<const std::int32_t> target);
   void put_row(BufferId buffer, std::int64_t row, std::span<const float> values);
@@ -162,7 +174,8 @@ class Learner {
   RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone,
              correction1_ = kNone, correction2_ = kNone;
   BufferId weights_ = kNone, x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone,
-           scale_ = kNone, squares_ = kNone;
+           scale_ = kNone, squares_ = kNone, sequences_ = kNone, next_sequences_ = kNone,
+           goes_on_ = kNone;
   std::int64_t width_ = 0, target_width_ = 0, steps_ = 0, counted_ = 0;
   ClassAxis classes_;
   std::int64_t packed_ =
@@ -170,6 +183,9 @@ class Learner {
   bool updated_ = false;  // since the weights were prepared
   double loss_scale_ = 1, weight_ = 0;
   std::span<const float> given_weights_;
+  std::span<const std::uint32_t> given_positions_;
+  std::int64_t lane_ = 0;  // of the next micro-batch's first row
+  bool odd_ = false;       // the step: states lie in two halves, of which it reads one
 };
 
 }  // namespace loom

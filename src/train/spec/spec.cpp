@@ -242,6 +242,14 @@ Status TrainingSpec::check() const {
   if (batch % micro_batches != 0)
     return bad("a batch of " + std::to_string(batch) + " does not divide into " +
                std::to_string(micro_batches) + " micro_batches");
+  if (streams > 0 && batch != streams)
+    return bad("a step takes a window of each of " + std::to_string(streams) +
+               " \"streams\", \"batch\" says " + std::to_string(batch) +
+               ": leave it out, or give the same");
+  if (streams > 0 && shuffle)
+    return bad("\"streams\" are learned in the order of the data: leave \"shuffle\" out, or give "
+               "false");
+  if (streams > 0 && shift > 0) return bad("\"shift\" moves images, which are no \"streams\"");
   if (!network.is_null() + !network_file.empty() + !base.empty() > 1)
     return bad("give one of \"network\", \"network_file\" and \"base\"");
   if (base.empty() && !base_dtype.empty()) return bad("\"base_dtype\" is of a \"base\"");
@@ -316,6 +324,9 @@ Result<TrainingSpec> parse_training_spec(const Json& json) {
   reader.know("version");
   reader.know("name");
   LOOM_TRY(reader.read_all(spec));
+  // What a stream leaves to say is not asked for.
+  if (spec.streams > 0 && !json.find("batch")) spec.batch = spec.streams;
+  if (spec.streams > 0 && !json.find("shuffle")) spec.shuffle = false;
   LOOM_TRY(spec.check());
   return spec;
 }

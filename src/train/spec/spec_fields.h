@@ -209,6 +209,11 @@ void fields(V& v, TrainingSpec& t) {
                               "pixels up or down and left or right, drawn anew each time a sample "
                               "is taken; what comes in repeats the edge. Not while judging",
                        .min = 0, .max = 1 << 20, .written = t.shift != 0});
+  v("streams", t.streams,
+    {.doc = "truncated back-propagation through time: the data is cut into so many lanes of equal "
+            "length, of which each step takes the next window, and recurrent layers go on from the "
+            "state before (the guide to sequences)",
+     .min = 0, .max = 1 << 20, .written = t.streams != 0});
   v("fp8", t.fp8, {.doc = "products in FP8, forward and backward, see below", .written = t.fp8});
   const QuantizeSpec& q = t.quantize;
   v("quantize", t.quantize, {.doc = "weights learn in the dtype in which they will run, see below",
