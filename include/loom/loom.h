@@ -350,17 +350,34 @@ LOOM_API int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_b
  *   y: samples x targets */
 LOOM_API int32_t loom_data_values(const float* x, size_t x_count, int64_t width, const float* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error);
 
+/* The same of doubles: cells that compute in f64 learn from them as they are. Cells of f32 round them; a
+ * training refuses a column in which that makes values the same.
+ *   x: samples x width
+ *   y: samples x targets */
+LOOM_API int32_t loom_data_values_f64(const double* x, size_t x_count, int64_t width, const double* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error);
+
 /* Rows of values and their classes; copied.
  *   x: samples x width
  *   classes: one per sample, or as many for each: a class for every step or pixel; the training's "ignore"
  *     (-100) is not counted */
 LOOM_API int32_t loom_data_classes(const float* x, size_t x_count, int64_t width, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error);
 
+/* The same of doubles, as data_values_f64 has them.
+ *   x: samples x width
+ *   classes: as data_classes has them */
+LOOM_API int32_t loom_data_classes_f64(const double* x, size_t x_count, int64_t width, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error);
+
 /* Rows of ids, each a sequence of its own, and their targets; copied.
  *   ids: samples x steps
  *   steps: ids of a sample
  *   y: samples x targets */
 LOOM_API int32_t loom_data_id_values(const int32_t* ids, size_t ids_count, int64_t steps, const float* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error);
+
+/* The same with targets of doubles, as data_values_f64 has them.
+ *   ids: samples x steps
+ *   steps: ids of a sample
+ *   y: samples x targets */
+LOOM_API int32_t loom_data_id_values_f64(const int32_t* ids, size_t ids_count, int64_t steps, const double* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error);
 
 /* Rows of ids, each a sequence of its own, and their classes; copied.
  *   ids: samples x steps

@@ -198,6 +198,22 @@ class Data : public Object {
   static Data classes(std::span<const float> x, std::int64_t width, std::span<const std::int32_t> classes) {
     return detail::made<Data>(loom_data_classes, x.data(), x.size(), width, classes.data(), classes.size());
   }
+  // Doubles, from which cells that compute in f64 learn as they are.
+  static Data values(std::span<const double> x, std::int64_t width, std::span<const double> y,
+                     std::int64_t targets) {
+    return detail::made<Data>(loom_data_values_f64, x.data(), x.size(), width, y.data(), y.size(),
+                              targets);
+  }
+  static Data classes(std::span<const double> x, std::int64_t width,
+                      std::span<const std::int32_t> classes) {
+    return detail::made<Data>(loom_data_classes_f64, x.data(), x.size(), width, classes.data(),
+                              classes.size());
+  }
+  static Data id_values(std::span<const std::int32_t> ids, std::int64_t steps,
+                        std::span<const double> y, std::int64_t targets) {
+    return detail::made<Data>(loom_data_id_values_f64, ids.data(), ids.size(), steps, y.data(),
+                              y.size(), targets);
+  }
   // Rows of `steps` ids.
   static Data id_values(std::span<const std::int32_t> ids, std::int64_t steps, std::span<const float> y, std::int64_t targets) {
     return detail::made<Data>(loom_data_id_values, ids.data(), ids.size(), steps, y.data(), y.size(), targets);

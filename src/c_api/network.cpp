@@ -5,6 +5,7 @@
 #include "checkpoint/entity.h"
 #include "exec/session.h"
 #include "grid/emitter.h"
+#include "grid/saved_network.h"
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"
 
@@ -19,7 +20,27 @@ loom_handle new_network(Network network, EntitySections sections = {}) {
   return add(std::make_shared<NetworkObject>(std::move(shared)));
 }
 
+// What begins with a brace is JSON: of a network that the Go engine saved.
+Result<bool> is_json(const ByteSource& source) {
+  std::byte first{};
+  if (source.size() == 0) return false;
+  LOOM_TRY(source.read(0, {&first, 1}));
+  return first == std::byte{'{'};
+}
+
 Result<loom_handle> load(SourcePtr source) {
+  LOOM_ASSIGN(const bool json, is_json(*source));
+  if (json) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+    if (source->size() > kMost)
+      return Status(Code::invalid_argument, source->name() + ": JSON of more than 1 GiB");
+    std::string text(static_cast<std::size_t>(source->size()), '\0');
+    LOOM_TRY(source->read(0, std::as_writable_bytes(std::span(text))));
+    LOOM_ASSIGN(const Json saved, Json::parse(text, {.max_bytes = kMost}));
+    LOOM_ASSIGN(Network network, network_of_saved(saved));
+    LOOM_TRY(network.order().status());
+    return new_network(std::move(network));
+  }
   LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
   LOOM_ASSIGN(Network network, load_network(file));
   LOOM_ASSIGN(EntitySections sections, kept_sections(file));

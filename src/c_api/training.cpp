@@ -19,11 +19,48 @@ Status give(Result<std::unique_ptr<T>> made, loom_data* data) {
 }
 
 // x as samples of `width` values.
-Result<std::span<const float>> samples(const float* x, std::size_t count, std::int64_t width) {
-  LOOM_ASSIGN(const std::span<const float> in, c_api::span(x, count, "x"));
+template <class T>
+Result<std::vector<T>> samples(const T* x, std::size_t count, std::int64_t width) {
+  LOOM_ASSIGN(const std::span<const T> in, c_api::span(x, count, "x"));
   if (width < 1) return Status(Code::invalid_argument, "width: must be at least 1, got " + std::to_string(width));
   if (count % static_cast<std::uint64_t>(width) != 0) return Status(Code::invalid_argument, "x: " + std::to_string(count) + " values are no whole rows of " + std::to_string(width));
-  return in;
+  return std::vector<T>(in.begin(), in.end());
+}
+
+template <class T>
+Status data_values(const T* x, std::size_t x_count, std::int64_t width, const T* y,
+                   std::size_t y_count, std::int64_t targets, loom_data* data) {
+  LOOM_TRY(want(data));
+  LOOM_ASSIGN(std::vector<T> in, samples(x, x_count, width));
+  LOOM_ASSIGN(const std::span<const T> out, c_api::span(y, y_count, "y"));
+  LOOM_ASSIGN(const std::int64_t expected,
+              product("y", static_cast<std::int64_t>(x_count) / width, targets));
+  LOOM_TRY(expect_count("y", y_count, expected));
+  return give(ArrayData::create(std::move(in), width, std::vector<T>(out.begin(), out.end()),
+                                targets),
+              data);
+}
+
+template <class T>
+Status data_classes(const T* x, std::size_t x_count, std::int64_t width,
+                    const std::int32_t* classes, std::size_t classes_count, loom_data* data) {
+  LOOM_TRY(want(data));
+  LOOM_ASSIGN(std::vector<T> in, samples(x, x_count, width));
+  LOOM_ASSIGN(const std::span<const std::int32_t> c,
+              c_api::span(classes, classes_count, "classes"));
+  return give(ArrayData::create(std::move(in), width, std::vector<std::int32_t>(c.begin(), c.end())),
+              data);
+}
+
+template <class T>
+Status data_id_values(const std::int32_t* ids, std::size_t ids_count, std::int64_t steps,
+                      const T* y, std::size_t y_count, std::int64_t targets, loom_data* data) {
+  LOOM_TRY(want(data));
+  LOOM_ASSIGN(auto in, unsigned_values(ids, ids_count, "ids"));
+  LOOM_ASSIGN(const std::span<const T> out, c_api::span(y, y_count, "y"));
+  return give(ArrayData::create(std::move(in), steps, std::vector<T>(out.begin(), out.end()),
+                                targets),
+              data);
 }
 
 // An adapter's folder has no place for sections.
@@ -64,40 +101,31 @@ Status training(loom_trainer handle, bool changes, F body) {
 
 extern "C" {
 
-int32_t loom_data_values(const float* x, size_t x_count, int64_t width, const float* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error) {
-  return call(error, [&]() -> Status {
-    LOOM_TRY(want(data));
-    LOOM_ASSIGN(const auto in, samples(x, x_count, width));
-    LOOM_ASSIGN(const std::span<const float> out, c_api::span(y, y_count, "y"));
-    LOOM_ASSIGN(const std::int64_t expected, product("y", static_cast<std::int64_t>(x_count) / width, targets));
-    LOOM_TRY(expect_count("y", y_count, expected));
-    return give(ArrayData::create(std::vector<float>(in.begin(), in.end()), width,
-                                  std::vector<float>(out.begin(), out.end()), targets),
-                data);
-  });
+int32_t loom_data_values(const float* x, size_t x_count, int64_t width, const float* y,
+                         size_t y_count, int64_t targets, loom_data* data, loom_error* error) {
+  return call(error, [&] { return data_values(x, x_count, width, y, y_count, targets, data); });
 }
-
-int32_t loom_data_classes(const float* x, size_t x_count, int64_t width, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error) {
-  return call(error, [&]() -> Status {
-    LOOM_TRY(want(data));
-    LOOM_ASSIGN(const auto in, samples(x, x_count, width));
-    LOOM_ASSIGN(const std::span<const std::int32_t> c, c_api::span(classes, classes_count, "classes"));
-    return give(ArrayData::create(std::vector<float>(in.begin(), in.end()), width,
-                                  std::vector<std::int32_t>(c.begin(), c.end())),
-                data);
-  });
+int32_t loom_data_values_f64(const double* x, size_t x_count, int64_t width, const double* y,
+                         size_t y_count, int64_t targets, loom_data* data, loom_error* error) {
+  return call(error, [&] { return data_values(x, x_count, width, y, y_count, targets, data); });
 }
-
+int32_t loom_data_classes(const float* x, size_t x_count, int64_t width,
+                          const int32_t* classes, size_t classes_count, loom_data* data,
+                          loom_error* error) {
+  return call(error, [&] { return data_classes(x, x_count, width, classes, classes_count, data); });
+}
+int32_t loom_data_classes_f64(const double* x, size_t x_count, int64_t width,
+                          const int32_t* classes, size_t classes_count, loom_data* data,
+                          loom_error* error) {
+  return call(error, [&] { return data_classes(x, x_count, width, classes, classes_count, data); });
+}
 int32_t loom_data_id_values(const int32_t* ids, size_t ids_count, int64_t steps, const float* y,
                             size_t y_count, int64_t targets, loom_data* data, loom_error* error) {
-  return call(error, [&]() -> Status {
-    LOOM_TRY(want(data));
-    LOOM_ASSIGN(auto in, unsigned_values(ids, ids_count, "ids"));
-    LOOM_ASSIGN(const std::span<const float> out, c_api::span(y, y_count, "y"));
-    return give(ArrayData::create(std::move(in), steps, std::vector<float>(out.begin(), out.end()),
-                                  targets),
-                data);
-  });
+  return call(error, [&] { return data_id_values(ids, ids_count, steps, y, y_count, targets, data); });
+}
+int32_t loom_data_id_values_f64(const int32_t* ids, size_t ids_count, int64_t steps, const double* y,
+                            size_t y_count, int64_t targets, loom_data* data, loom_error* error) {
+  return call(error, [&] { return data_id_values(ids, ids_count, steps, y, y_count, targets, data); });
 }
 
 int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps,

@@ -41,6 +41,8 @@ class Session {
   // The same of doubles, for a network that takes them as they are (takes_f64).
   Status run(std::span<const double> x, std::int64_t rows);
   bool takes_f64() const { return wide_input_; }
+  // Whether output_f64 has answers.
+  bool gives_f64() const { return wide_output_; }
 
   // The same of ids: those of a row one after the other, as many as the input has steps.
   Result<std::span<const float>> run_ids(std::span<const std::uint32_t> ids);

@@ -65,6 +65,10 @@ Result<std::string> translated(std::string_view names, std::string_view key,
   return bad({"unknown ", key, " ", quoted(given), nearest(upper, known)});
 }
 
+bool is_integer(std::string_view dtype) {
+  return dtype == "ternary" || dtype == "binary" || dtype[0] == 'i' || dtype[0] == 'u';
+}
+
 struct Layer {
   std::string type, activation, dtype, combine_mode = "concat", output_mode = "probabilities";
   std::int64_t z = 0, y = 0, x = 0, l = 0, input_height = 0, input_width = 0, input_depth = 0,
@@ -151,10 +155,14 @@ Json object(std::string_view type) {
 // Goes through the layers as the builder's network runs them, with the dimensions that arrive.
 class Translation {
  public:
+  // `saved`: of a network that was saved, takes its layers.
+  explicit Translation(std::vector<SavedLayer>* saved = nullptr) : saved_(saved) {}
   Result<Json> run(const Json& json);
 
  private:
   Result<Json> layer(const Json& json, bool nested, int depth);
+  Result<Json> nested_layer(const Json& json, std::size_t index, int depth);
+  Result<Json> without_saved_keys(const Json& json) const;
   Result<Json> own(const Layer& c, std::string_view type, const Json& json, int depth);
   Result<Json> vectors(const Layer& c, std::string_view type);
   Result<Json> convolution(const Layer& c, std::string_view type);
@@ -169,6 +177,8 @@ class Translation {
   Dims dims_;                  // what arrives; empty before the first layer, which says it
   Json input_;                 // of the network
   std::optional<Json> shape_;  // the layer that has to stand before the one at hand
+  std::vector<SavedLayer>* saved_;
+  std::string path_;  // of the layer at hand
 };
 
 Status want(std::int64_t value, std::string_view key) {
@@ -209,17 +219,68 @@ Json Translation::with_shape(Json layer) {
   return both;
 }
 
+// The numbers of softmax kinds by the names that a saved network has for them.
+Result<Json> softmax_kind(const Json& name) {
+  static constexpr char kKinds[] =
+      "STANDARD=0 GRID=1 HIERARCHICAL=2 TEMPERATURE=3 GUMBEL=4 MASKED=5 SPARSE=6 ADAPTIVE=7 "
+      "MIXTURE=8 ENTMAX=9 ";
+  if (!name.is_string()) return name;
+  LOOM_ASSIGN(const std::string number, translated(kKinds, "softmax_type", name.as_string()));
+  if (number == "2" || number == "5")
+    return cannot({"the softmax_type ", quoted(name.as_string()), ", whose ",
+                   number == "2" ? "levels" : "mask", " a saved network does not have"});
+  return Json(std::int64_t{number[0] - '0'});
+}
+
+// What the builder has of a layer: without what only a saved network has, and its lists.
+Result<Json> Translation::without_saved_keys(const Json& json) const {
+  Json plain = Json::object();
+  for (const auto& [key, value] : json.as_object()) {
+    if (key.starts_with("meta_"))
+      return cannot({"the key \"", key, "\" of the type METACOGNITION"});
+    const bool of_saved = key == "weights" || key == "native" || key == "scale" ||
+                          key == "gumbel_noise" || key == "query_dim";
+    if (of_saved && !saved_)
+      return cannot({"the key \"", key, "\" is of a saved network: network_load (Network.load in "
+                     "Python) reads its file, with the weights"});
+    if (of_saved || key == "parallel_branches" || key == "sequential_layers" || key == "mask")
+      continue;
+    LOOM_ASSIGN(Json same, key == "softmax_type" && saved_ ? softmax_kind(value) : Result<Json>(value));
+    plain.set(key, std::move(same));
+  }
+  return plain;
+}
+
+// What a saved network says twice.
+Status check_saved_keys(const Layer& c, const Json& json) {
+  LOOM_ASSIGN(const std::int64_t query, json.get_integer("query_dim", 0));
+  const std::int64_t heads = std::max<std::int64_t>(c.num_heads, 1);
+  const std::int64_t size = c.head_dim > 0 ? c.head_dim : c.d_model / heads;
+  if (query != 0 && query != heads * size)
+    return bad({"query_dim is ", std::to_string(query), ", and the heads have ",
+                std::to_string(heads * size), " values"});
+  LOOM_ASSIGN(const bool noise, json.get_bool("gumbel_noise", false));
+  constexpr std::int64_t kGumbel = 4;
+  if (noise && c.softmax_type != kGumbel)
+    return cannot({"gumbel_noise of another softmax_type than Gumbel"});
+  return {};
+}
+
+// One of a list inside of the layer at hand.
+Result<Json> Translation::nested_layer(const Json& json, std::size_t index, int depth) {
+  const std::string outer = path_;
+  path_ += "/" + std::to_string(index);
+  auto made = layer(json, true, depth);
+  path_ = outer;
+  return made;
+}
+
 Result<Json> Translation::layer(const Json& json, bool nested, int depth) {
   if (depth > 30) return bad({"layers nest deeper than 30"});
   if (!json.is_object()) return bad({"expected an object"});
-  for (const char* key : {"weights", "native", "scale", "gumbel_noise", "query_dim", "meta_rules",
-                          "meta_observed_layer"})
-    if (json.find(key))
-      return cannot({"the key \"", key,
-                     "\" is of a saved network: this build reads "
-                     "what the builder reads, without weights"});
+  LOOM_ASSIGN(const Json plain, without_saved_keys(json));
   Layer c;
-  FieldReader reader(json);
+  FieldReader reader(plain);
   c.fields(reader);
   LOOM_TRY(reader.finish("a layer of the Go builder has",
                          {"parallel_branches", "sequential_layers", "mask"}));
@@ -244,6 +305,11 @@ Result<Json> Translation::layer(const Json& json, bool nested, int depth) {
   auto out = own(c, type, json, depth);
   if (!out.ok()) return out.status().at(type);
   const bool empty = out->as_object().empty();  // a residual with nothing to add
+  if (saved_) LOOM_TRY(check_saved_keys(c, json).at(type));
+  if (saved_ && type != "sequential" && type != "parallel")
+    saved_->push_back({path_ + (shape_ ? "/1" : ""), type, dtype, &json});
+  LOOM_ASSIGN(const bool native, json.get_bool("native", false));
+  if (saved_ && native && is_integer(dtype)) dtype = "f32";
   if (activates) out->set("activation", activation);
   if (!empty && dtype != "f32") out->set("dtype", dtype);
   Json whole = with_shape(std::move(*out));
@@ -445,7 +511,7 @@ Result<Json> Translation::parallel(const Layer& c, const Json& json, int depth) 
   Json list = Json::array();
   for (const Json& branch : branches->as_array()) {
     dims_ = arriving;
-    auto one = layer(branch, true, depth + 1);
+    auto one = nested_layer(branch, list.as_array().size(), depth + 1);
     if (!one.ok()) return one.status().at("branch " + std::to_string(list.as_array().size()));
     list.push(std::move(*one));
     if (!joined) {
@@ -472,7 +538,7 @@ Result<Json> Translation::sequential(const Json& json, int depth) {
     return bad({"\"sequential_layers\": expected a list of layers"});
   Json list = Json::array();
   for (const Json& one : layers->as_array()) {
-    auto parsed = layer(one, true, depth + 1);
+    auto parsed = nested_layer(one, list.as_array().size(), depth + 1);
     if (!parsed.ok()) return parsed.status().at("layer " + std::to_string(list.as_array().size()));
     list.push(std::move(*parsed));
   }
@@ -529,6 +595,8 @@ Result<Json> Translation::run(const Json& json) {
   Json list = Json::array();
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Dims before = dims_;
+    path_.clear();
+    for (const std::int64_t k : places[i]) path_ += (path_.empty() ? "" : ".") + std::to_string(k);
     auto cell = layer(*order[i], false, 0);
     if (!cell.ok()) return cell.status().at("cell " + text(places[i]));
     if (cell->find("enabled") && !before.empty()) dims_ = before;
@@ -560,6 +628,12 @@ bool is_builder_json(const Json& json) {
 Result<Json> topology_of_builder(const Json& json) {
   auto out = Translation().run(json);
   if (!out.ok()) return out.status().at("Go builder JSON");
+  return out;
+}
+
+Result<Json> topology_of_saved(const Json& json, std::vector<SavedLayer>& layers) {
+  auto out = Translation(&layers).run(json);
+  if (!out.ok()) return out.status().at("Go network");
   return out;
 }
 

@@ -1,6 +1,9 @@
 // The JSON that the builder of the Go engine reads, as a topology. Internal to the module.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/json.h"
 #include "base/status.h"
 
@@ -14,5 +17,16 @@ bool is_builder_json(const Json& json);
 // Refused by name: keys, types, activations and dtypes that are not known, where the builder took
 // Dense, linear and f32 in silence; sizes that do not agree; what the JSON does not say in full.
 Result<Json> topology_of_builder(const Json& json);
+
+// A layer of a network that was saved, and where its parameters are in the topology.
+struct SavedLayer {
+  std::string path;   // "0.0.0.1/0"
+  std::string type;   // as topologies call it
+  std::string dtype;  // of the layer as saved, as topologies call it
+  const Json* json;   // in the JSON that was given
+};
+// The same of a network that was saved: every layer without layers in it, in order. Integers become
+// values of f32, which is what that engine computes with.
+Result<Json> topology_of_saved(const Json& json, std::vector<SavedLayer>& layers);
 
 }  // namespace loom

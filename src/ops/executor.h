@@ -49,7 +49,8 @@ class Executor {
 
   // Registers by id (Program::find_register). A u32 above its declared maximum is out_of_range, one that the run measures invalid_argument.
   Status set(RegisterId id, std::uint32_t value);
-  void set_f32(RegisterId id, float value) { f32_[static_cast<std::size_t>(id)] = value; }
+  // An instruction that computes in f32 rounds it.
+  void set_real(RegisterId id, double value) { reals_[static_cast<std::size_t>(id)] = value; }
   std::uint32_t get(RegisterId id) const { return u32_[static_cast<std::size_t>(id)]; }
 
   // Row r of an input, output, grad or state buffer: cols values of the buffer's type. Where a device computes this is a copy, valid until the next
@@ -80,7 +81,7 @@ class Executor {
 
  protected:
   Executor(Program program, WeightLookup weights)
-      : program_(std::move(program)), lookup_(std::move(weights)), u32_(program_.registers.size(), 0), f32_(program_.registers.size(), 0.0f) {}
+      : program_(std::move(program)), lookup_(std::move(weights)), u32_(program_.registers.size(), 0), reals_(program_.registers.size(), 0.0) {}
 
   // The pages of the KV states, divided among the sequences, and the limits of the indices that the host writes.
   Status plan_pages(std::int64_t sequences);
@@ -97,7 +98,7 @@ class Executor {
   Program program_;
   WeightLookup lookup_;
   std::vector<std::uint32_t> u32_;  // per register
-  std::vector<float> f32_;
+  std::vector<double> reals_;
   std::vector<std::uint32_t> page_table_;
   std::int64_t pages_per_sequence_ = 0, sequences_ = 1;
 

@@ -154,7 +154,8 @@ class SampleCheck {
            (is_class(value) && value >= 0 && value < static_cast<double>(classes));
   }
   Status check_target(const HeadSpec& head, std::int64_t sample, std::size_t column) const {
-    const auto value = static_cast<double>(batch_.values[column]);
+    const double value = batch_.wide_values.empty() ? static_cast<double>(batch_.values[column])
+                                                    : batch_.wide_values[column];
     const bool classes = takes_classes(head.loss);
     if (classes ? known(value, head.axis.classes)
                 : head.loss != Loss::bce || (value >= 0 && value <= 1))
@@ -201,7 +202,9 @@ Json balanced_weights(const DataSource& data, const Network& network, std::int64
 Status check_data(const DataSource& data, const Network& network, const TrainingSpec& spec,
                   bool batch) {
   LOOM_TRY(check_form(data.form(), network, spec));
-  LOOM_TRY(check_finite(data, network.takes_missing()));
+  const bool wide_x = input_type(network) == ValueType::f64,
+             wide_y = computes_in_f64(network.node(network.executed(network.size() - 1)));
+  LOOM_TRY(check_values(data, {network.takes_missing(), wide_x, wide_y}));
   SampleCheck samples(data, network, spec);
   if (!samples.needed()) return {};
   for (std::int64_t i = 0; i < data.samples(); ++i) LOOM_TRY(samples.check(i));

@@ -220,10 +220,22 @@ void Trainer::read(std::int64_t first, std::int64_t count) {
     for (; i < end; ++i) {
       data_.append(spec_.shuffle ? order(i % samples) : i % samples, batch_);
       if (spec_.shift == 0) continue;
-      const Shape& in = network_.input();
-      shift_picture(std::span(batch_.x).last(static_cast<std::size_t>(in.width)), in.dims.end()[-2], in.dims.back(), spec_.shift, static_cast<std::uint64_t>(spec_.seed), static_cast<std::uint64_t>(i));
+      shift_last(i);
     }
   }
+}
+
+// Moves the image that was read last, number `sample` of the training.
+void Trainer::shift_last(std::int64_t sample) {
+  const Shape& in = network_.input();
+  const auto shift = [&]<class T>(std::vector<T>& x) {
+    if (x.empty()) return;
+    shift_picture(std::span(x).last(static_cast<std::size_t>(in.width)), in.dims.end()[-2],
+                  in.dims.back(), spec_.shift, static_cast<std::uint64_t>(spec_.seed),
+                  static_cast<std::uint64_t>(sample));
+  };
+  shift(batch_.x);
+  shift(batch_.wide_x);
 }
 
 // What was read becomes the learner's micro-batch.
@@ -231,12 +243,7 @@ Status Trainer::give() {
   learner_.weigh(batch_.weights);
   if (network_.input().ids > 0 && network_.input().dims.empty())
     return learner_.batch(batch_.ids, batch_.positions, batch_.classes);
-  const std::span<const float> x(batch_.x), values(batch_.values);
-  const std::span<const std::uint32_t> ids(batch_.ids);
-  const std::span<const std::int32_t> classes(batch_.classes);
-  const bool by_class = spec_.heads.empty() && takes_classes(spec_.loss);
-  if (ids.empty()) return by_class ? learner_.batch(x, classes) : learner_.batch(x, values);
-  return by_class ? learner_.batch(ids, classes) : learner_.batch(ids, values);
+  return learner_.batch(batch_, spec_.heads.empty() && takes_classes(spec_.loss));
 }
 
 Result<StepReport> Trainer::step() {

@@ -139,6 +139,7 @@ class Trainer {
   Status give();
   void exchange(const Learner::Moment& moment, TrainingTensor& tensor);
   void read(std::int64_t first, std::int64_t count);
+  void shift_last(std::int64_t sample);
   Status fill(std::int64_t first, std::int64_t count);
   static Result<std::unique_ptr<Streams>> cut(const TrainingSpec& spec, const Network& network,
                                               const DataSource& data);

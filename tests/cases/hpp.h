@@ -129,6 +129,18 @@ inline result data_id_classes(const std::int32_t* i, size n, std::int64_t s, con
   return gives(o, e, [&] { return Data::id_classes(sp(i, n), s, sp(c, cn)); });
 }
 inline result data_classes(const float* x, size n, std::int64_t w, const std::int32_t* c, size cn, handle* o, err e) { return gives(o, e, [&] { return Data::classes(sp(x, n), w, sp(c, cn)); }); }
+inline result data_values_f64(const double* x, size n, std::int64_t w, const double* y, size yn,
+                              std::int64_t t, handle* o, err e) {
+  return gives(o, e, [&] { return Data::values(sp(x, n), w, sp(y, yn), t); });
+}
+inline result data_id_values_f64(const std::int32_t* i, size n, std::int64_t s, const double* y,
+                                 size yn, std::int64_t t, handle* o, err e) {
+  return gives(o, e, [&] { return Data::id_values(sp(i, n), s, sp(y, yn), t); });
+}
+inline result data_classes_f64(const double* x, size n, std::int64_t w, const std::int32_t* c,
+                               size cn, handle* o, err e) {
+  return gives(o, e, [&] { return Data::classes(sp(x, n), w, sp(c, cn)); });
+}
 inline result data_tokens(const std::int32_t* i, size n, const std::int64_t* d, size dn, std::int64_t l, handle* o, err e) { return gives(o, e, [&] { return Data::tokens(sp(i, n), sp(d, dn), l); }); }
 inline result data_table(text c, size n, text s, size sn, handle* o, err e) { return gives(o, e, [&] { return Data::table(sv(c, n), sv(s, sn)); }); }
 inline result onnx_load(text s, size n, handle* o, err e) { return gives(o, e, [&] { return Onnx::load(sv(s, n)); }); }

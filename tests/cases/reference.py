@@ -250,9 +250,9 @@ class Case:
             return {"session": network}
         elif function == "session_run":
             return {"y": a["session"].known().forward(np.array(a["x"], float).reshape(a["rows"], -1))}
-        elif function == "data_values":
+        elif function in ("data_values", "data_values_f64"):
             return {"data": (np.array(a["x"], float).reshape(-1, a["width"]), np.array(a["y"], float).reshape(-1, a["targets"]))}
-        elif function == "data_classes":
+        elif function in ("data_classes", "data_classes_f64"):
             return {"data": (np.array(a["x"], float).reshape(-1, a["width"]), np.array(a["classes"]))}
         elif function == "data_weighted":
             return {"data": (*a["samples"], np.array(a["weights"], float))}

@@ -171,7 +171,7 @@ TEST(GoBuilder, Refusals) {
       {dense + R"(,"colour":"red")", "colour"},
       {dense + R"(,"input_hieght":2)", "input_height"},
       {R"("type":"DENSE","output_height":2)", "input_height is missing"},
-      {dense + R"(,"weights":"AAAA")", "without weights"},
+      {dense + R"(,"weights":"AAAA")", "of a saved network: network_load"},
       {dense + R"(,"is_remote_link":true)", "passes over"},
       {R"("type":"META")", "METACOGNITION"},
       {R"("type":"RMSNORM","input_height":2,"activation":"RELU")",

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "base/json.h"
 #include "checkpoint/entity.h"
@@ -153,6 +154,26 @@ TEST(Findings, C2_NorIsOneOfAFolder) {
         {"train", "--data", folder / "data", "--out", folder / "data/net.entity", "--steps", "2"});
     EXPECT_EQ(o.code, 0) << o.err;
   }
+}
+
+// y = x0 + 2 x1, saved by the Go engine.
+TEST(Findings, B13_ConvertTakesNetworksThatTheGoEngineSaved) {
+  const Folder folder;
+  const std::string in = folder / "network.json", out = folder / "network.entity";
+  const auto saved = [&](const std::string& weights) {
+    std::ofstream(in) << R"({"id":"network","depth":1,"rows":1,"cols":1,"layers_per_cell":1,)"
+                         R"("layers":[{"z":0,"y":0,"x":0,"l":0,"type":"DENSE","input_height":2,)"
+                         R"("output_height":1,"weights":")"
+                      << weights << R"("}]})";
+  };
+  saved("AACAPwAAAEA=");
+  const auto made = loom({"convert", in, out});
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(loom({"show", out}).code, 0);
+  LOOM_EXPECT_REFUSED(loom({"convert", in, folder / "network.safetensors"}), 2,
+                      "a network of JSON is written as .entity");
+  saved("AACAPwAAwH8=");
+  LOOM_EXPECT_REFUSED(loom({"convert", in, out}), 3, "value 1 is no finite number");
 }
 
 TEST(Findings, C2_ModelsAreNotConvertedOntoThemselves) {

@@ -248,6 +248,27 @@ TEST(Findings, E_ATargetOfOneNumberIsRefused) {
             "t.csv: the target 'y' is the same in every row");
 }
 
+TEST(Findings, A7_NumbersThatF32DoesNotTellApartAreLeftOut) {
+  std::string far = "at,b,y\n", target = "b,y\n";
+  for (int i = 0; i < 12; ++i) {
+    const std::string second = std::to_string(1700000000 + i), b = std::to_string(i);
+    far += second + "," + b + "," + std::to_string(i * i + 0.5) + "\n";
+    target += b + "," + second + ".5\n";
+  }
+  const Read r = read(far);
+  ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
+  EXPECT_EQ(r.form->width(), 1);
+  ASSERT_EQ(r.notes.size(), 1u);
+  EXPECT_EQ(r.notes[0],
+            "left out: 'at' lies between 1700000000.0 and 1700000011.0, and f32 rounds by up to "
+            "11.0 there: take an offset off it");
+  EXPECT_NE(refused("at,y\n1700000000,1\n1700000001,2\n").find("left to learn from; left out: 'at'"),
+            std::string::npos);
+  EXPECT_NE(refused(target).find("the target 'y' lies between 1700000000.5 and"),
+            std::string::npos)
+      << refused(target);
+}
+
 TEST(Findings, E_OtherSeparatorsAndMissingCells) {
   const Read r = read("a|b|y\n1|2|3.5\n4|5|6.5\n7|9|8.5\n");
   ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();

@@ -328,6 +328,13 @@ def more_seeds():
 
 def kept_seeds():
     """What the tree has anyway: topologies of the cases, a model, a tokenizer, graphs."""
+    for dtype, size in (("FLOAT32", 24), ("FLOAT64", 48), ("FLOAT16", 12), ("INT8", 6), ("INT4", 3),
+                        ("TERNARY", 2), ("BINARY", 1)):
+        layer = {"z": 0, "y": 0, "x": 0, "l": 0, "type": "DENSE", "input_height": 3, "output_height": 2,
+                 "dtype": dtype, "native": dtype != "FLOAT32", "scale": 0.5,
+                 "weights": base64.b64encode(bytes(size)).decode()}
+        yield "topology", json.dumps({"id": "network", "depth": 1, "rows": 1, "cols": 1,
+                                      "layers_per_cell": 1, "layers": [layer]}).encode()
     tests = pathlib.Path(__file__).resolve().parent.parent
     for path in sorted(tests.glob("cases/**/*.json")):
         found = path.read_bytes()

@@ -5,6 +5,7 @@
 #include "command.h"
 #include "console.h"
 #include "grid/network.h"
+#include "grid/saved_network.h"
 #include "llm/import/locate.h"
 #include "models/convert_report.h"
 #include "models/model_file.h"
@@ -172,21 +173,20 @@ Status to_safetensors(const Args& a, Report& report) {
   return {};
 }
 
-// An ONNX graph as a network; what each of its nodes became goes to stderr.
-Status from_onnx(const Args& a, Report& report) {
-  LOOM_ASSIGN(const onnx::Model model, onnx::open_model(a.in));
-  LOOM_ASSIGN(onnx::ImportedGraph graph, onnx::import_graph(model));
-  for (const std::string& line : graph.report) say(escaped(line));
-  for (auto& p : graph.network.params()) {
+// A network that was read from something else.
+Status from_network(const Args& a, Network network, Report& report) {
+  for (auto& p : network.params()) {
     if (p.tied) continue;
     WeightStore& store = *p.param->store;
     Report::Row row;
     row.name = p.path + ":" + p.param->spec.role;
     const std::int64_t shape[] = {store.rows(), store.cols()};
     row.shape = shape_text(shape);
-    row.from = "f32";
-    row.bytes_before = 4 * static_cast<std::uint64_t>(store.rows() * store.cols());
-    const std::vector<float> before(store.mutable_master().begin(), store.mutable_master().end());
+    const bool wide = store.master_is_f64();
+    row.from = wide ? "f64" : "f32";
+    row.bytes_before = (wide ? 8 : 4) * static_cast<std::uint64_t>(store.rows() * store.cols());
+    std::vector<double> before(store.master().begin(), store.master().end());
+    if (wide) before.assign(store.master64().begin(), store.master64().end());
     if (!a.dtype.empty() && p.param->spec.quantized) {
       LOOM_ASSIGN(const WeightFormat format, parse_weight_format(a.dtype));
       LOOM_TRY(store.morph(format));
@@ -199,7 +199,25 @@ Status from_onnx(const Args& a, Report& report) {
     row.bytes_after = store.packed_bytes();
     report.rows.push_back(std::move(row));
   }
-  return save_network(a.out, graph.network);
+  return save_network(a.out, network);
+}
+
+// An ONNX graph; what each of its nodes became goes to stderr.
+Status from_onnx(const Args& a, Report& report) {
+  LOOM_ASSIGN(const onnx::Model model, onnx::open_model(a.in));
+  LOOM_ASSIGN(onnx::ImportedGraph graph, onnx::import_graph(model));
+  for (const std::string& line : graph.report) say(escaped(line));
+  return from_network(a, std::move(graph.network), report);
+}
+
+// What the Go engine saved.
+Status from_json(const Args& a, Report& report) {
+  LOOM_ASSIGN(const std::string text, read_text_file(a.in));
+  auto json = Json::parse(text, {.max_bytes = std::size_t{1} << 30});
+  if (!json.ok()) return json.status().at(a.in);
+  auto network = network_of_saved(*json);
+  if (!network.ok()) return network.status().at(a.in);
+  return from_network(a, std::move(*network), report);
 }
 
 std::string scientific(double value) {
@@ -209,6 +227,7 @@ std::string scientific(double value) {
 }
 
 bool is_onnx(const std::string& in) { return in.ends_with(".onnx"); }
+bool is_json(const std::string& in) { return in.ends_with(".json"); }
 
 // What is wrong with the command line, before IN is read.
 Status check_arguments(const Args& a) {
@@ -216,7 +235,9 @@ Status check_arguments(const Args& a) {
   const bool entity = a.out.ends_with(".entity");
   if (is_onnx(a.in) && !entity)
     return wrong("an ONNX graph is written as .entity, got '" + a.out + "'");
-  if (!a.adapter.empty() && (!entity || is_onnx(a.in)))
+  if (is_json(a.in) && !entity)
+    return wrong("a network of JSON is written as .entity, got '" + a.out + "'");
+  if (!a.adapter.empty() && (!entity || is_onnx(a.in) || is_json(a.in)))
     return wrong("--adapter goes with a language model that is written as .entity");
   if (!a.dtype.empty() && entity) LOOM_TRY(parse_weight_format(a.dtype).status());
   if (!a.dtype.empty() && !entity && !float_type(a.dtype))
@@ -236,6 +257,7 @@ int run(const Args& a) {
   if (const Status wrong = check_arguments(a); !wrong.ok()) return fail(wrong, kUsage);
   const Status status =
       is_onnx(a.in) ? from_onnx(a, report)
+      : is_json(a.in) ? from_json(a, report)
       : entity      ? convert_to_entity(a.in, a.out, a.dtype, a.adapter, !a.no_tokenizer, report)
                     : to_safetensors(a, report);
   if (!status.ok()) return fail(status, status.code() == Code::io ? kFailed : kRefused);

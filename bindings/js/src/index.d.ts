@@ -205,7 +205,9 @@ export interface NetworkInfo {
   parameters: number;
 }
 
-export type Outputs = Float32Array | Record<string, Float32Array> | Float32Array[];
+/** Float64Array: of a network whose cells compute in f64. */
+export type Output = Float32Array | Float64Array;
+export type Outputs = Output | Record<string, Output> | Output[];
 
 export interface Forecast {
   date: string;

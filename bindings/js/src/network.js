@@ -46,28 +46,40 @@ function padded(x, parts) {
 function rowsOf(x) {
   return x instanceof Float32Array ? x : Float32Array.from(flat(x));
 }
+/** Rows of numbers to learn from, or of a network that computes in f64: one Float32Array where they
+ *  are of a type that it holds, else a Float64Array. */
+function wideRowsOf(x) {
+  const narrow = [Float32Array, Uint8Array, Uint8ClampedArray, Int8Array, Uint16Array, Int16Array];
+  if (x instanceof Float64Array) return x;
+  return narrow.some((type) => x instanceof type) ? rowsOf(x) : Float64Array.from(flat(x));
+}
+/** Of arrays of numbers the type that holds all of them. */
+function typeOf(...lists) {
+  return lists.some((list) => list instanceof Float64Array) ? Float64Array : Float32Array;
+}
 /** Whether values come by name. */
 function isNamed(x) {
   return x !== null && typeof x === 'object' && !Array.isArray(x) && !ArrayBuffer.isView(x);
 }
 /** The lists of an object, in the order of names; kind: what those name. */
-function listsOf(what, given, names, kind) {
+function listsOf(what, given, names, kind, rows) {
   const wrong = Object.keys(given).find((name) => !names.includes(name)) ??
     names.find((name) => !(name in given));
-  if (wrong === undefined) return names.map((name) => rowsOf(given[name]));
+  if (wrong === undefined) return names.map((name) => rows(given[name]));
   const how = names.includes(wrong) ? 'missing' : `no ${kind} of the network`;
   throw errorNamed('invalid_argument',
     `${what}: ${JSON.stringify(wrong)} is ${how}: expected numbers for each of ${names.join(', ')}`);
 }
 /** Rows for a network's input; where it has parts also from an object with those of each by name. */
-function inputRows(x, input) {
+function inputRows(x, input, rowsOf) {
   if (!isNamed(x)) return rowsOf(x);
   const parts = input.parts ?? [], names = parts.map((part) => part.name);
   if (!parts.length)
     throw errorNamed('invalid_argument',
       'x: the network takes one list of rows, and has no inputs by name');
   const widths = parts.map((part) => part.width ?? (part.dims ?? []).reduce((n, d) => n * d, 1));
-  const lists = listsOf('x', padded(x, parts), names, 'input'), rows = lists[0].length / widths[0];
+  const lists = listsOf('x', padded(x, parts), names, 'input', rowsOf);
+  const rows = lists[0].length / widths[0];
   lists.forEach((list, i) => {
     if (list.length !== rows * widths[i] || rows % 1 !== 0)
       throw errorNamed('invalid_argument', `x: ${names[i]} has ${list.length} numbers: ` +
@@ -77,7 +89,7 @@ function inputRows(x, input) {
 }
 /** Rows of several lists side by side. */
 function joined(lists, widths, rows) {
-  const width = widths.reduce((a, b) => a + b, 0), all = new Float32Array(rows * width);
+  const width = widths.reduce((a, b) => a + b, 0), all = new (typeOf(...lists))(rows * width);
   let column = 0;
   lists.forEach((list, i) => {
     for (let r = 0; r < rows; r++)
@@ -96,7 +108,7 @@ function targetRows(y, output, rows) {
     throw errorNamed('invalid_argument', names.length
       ? `y: expected an object with targets for each of ${names.join(', ')}`
       : 'y: the network has one output: expected rows of its targets');
-  const lists = names.length ? listsOf('y', y, names, 'output') : [rowsOf(y)];
+  const lists = names.length ? listsOf('y', y, names, 'output', wideRowsOf) : [wideRowsOf(y)];
   const widths = lists.map((one) => one.length / rows);
   const bad = widths.findIndex((width) => !Number.isInteger(width));
   if (bad >= 0)
@@ -111,7 +123,7 @@ function outputsOf(y, output) {
   if (!parts.length) return y;
   let column = 0;
   const views = parts.map(({ width }) => {
-    const view = new Float32Array(rows * width);
+    const view = new y.constructor(rows * width);
     for (let r = 0; r < rows; r++) {
       const begin = r * output.width + column;
       view.set(y.subarray(begin, begin + width), r * width);
@@ -127,6 +139,10 @@ function stepsOf(input) {
   return input.ids ? input.dims?.[0] : undefined;
 }
 
+/** The form of a function for the type of x. */
+function typed(name, x) {
+  return x instanceof Float64Array ? `${name}_f64` : name;
+}
 /** Work: {name, arguments} of the call that makes data. */
 function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }) {
   const steps = stepsOf(network.info.input);
@@ -136,7 +152,7 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
     if (classes !== undefined) return ['data_id_classes', { ids: flat(ids), steps, classes: flat(classes) }];
     const rows = flat(ids);
     const targets = targetRows(y, network.info.output, rows.length / steps);
-    return ['data_id_values', { ids: rows, steps, ...targets }];
+    return [typed('data_id_values', targets.y), { ids: rows, steps, ...targets }];
   }
   if (ids !== undefined) {
     if (y !== undefined || classes !== undefined)
@@ -146,10 +162,12 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
   if (csv !== undefined) return ['data_table', { csv, options: { type: 'table', ...snake(options) } }];
   if (x === undefined || (y === undefined && classes === undefined))
     throw errorNamed('invalid_argument', 'data: expected {x, y}, {x, classes}, {ids, length} or {csv}');
-  const { input } = network.info, { width } = input, rows = inputRows(x, input);
-  if (classes !== undefined) return ['data_classes', { x: rows, width, classes: flat(classes) }];
+  const { input } = network.info, { width } = input, rows = inputRows(x, input, wideRowsOf);
+  if (classes !== undefined) return [typed('data_classes', rows), { x: rows, width, classes: flat(classes) }];
   const targets = targetRows(y, network.info.output, rows.length / width);
-  return ['data_values', { x: rows, width, ...targets }];
+  const type = typeOf(rows, targets.y);
+  return [typed('data_values', new type()), {
+    x: type.from(rows), width, ...targets, y: type.from(targets.y) }];
 }
 
 /** A training that may be paused, saved and resumed. On the CPU its methods return at once; on a device, made by Trainer.create, those named
@@ -346,7 +364,8 @@ export class Network extends Handled {
   }
   *#forward(x, head, place) {
     const { input, output } = (this.#info ??= camel((yield ['network_info', { network: this.handle }]).info));
-    const steps = stepsOf(input), values = steps ? flat(x) : input.ids ? x : inputRows(x, input);
+    const steps = stepsOf(input), toRows = input.dtype === 'f64' ? (v) => Float64Array.from(wideRowsOf(v)) : rowsOf;
+    const values = steps ? flat(x) : input.ids ? x : inputRows(x, input, toRows);
     const rows = Math.ceil(values.length / (input.ids ? steps ?? 1 : input.width));
     if (head !== undefined && (steps || !input.ids)) throw errorNamed('invalid_argument', 'forward: "head" is of networks whose rows are single ids');
     const heads = input.ids && !steps ? head ?? [rows - 1] : null, y = (heads?.length ?? rows) * output.width;
@@ -355,7 +374,7 @@ export class Network extends Handled {
     try {
       const call = steps ? ['session_run_ids', { session: session.handle, ids: values, y }] : input.ids
         ? ['session_run_tokens', { session: session.handle, ids: x, positions: Int32Array.from({ length: rows }, (_, i) => i), head: heads, y }]
-        : ['session_run', { session: session.handle, rows, x: values, y }];
+        : [typed('session_run', values), { session: session.handle, rows, x: values, y }];
       const result = outputsOf((yield call).y, output);
       keep = true;
       return result;
@@ -365,7 +384,8 @@ export class Network extends Handled {
     }
   }
 
-  /** Runs rows of values: a Float32Array, or an array of rows. Networks of ids: token ids of one text, with `head`: rows whose output is wanted
+  /** Runs rows of values: a Float32Array, or an array of rows; a network whose cells compute in f64 takes
+   *  and gives a Float64Array. Networks of ids: token ids of one text, with `head`: rows whose output is wanted
    *  (the last), or rows of ids, one after another, where the network takes those. Returns rows of the output's width; of a network
    *  with several outputs those of each, by its name. */
   forward(x, { head, ...where } = {}) {

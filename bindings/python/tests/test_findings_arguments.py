@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 if os.environ.get("WELVET_INSTALLED") != "1":
     sys.path.insert(0, str(ROOT / "bindings/python"))
 
-from welvet import Data, LoomError, Network, Transformer, layers, train  # noqa: E402
+from welvet import Data, InvalidArgument, LoomError, Network, Transformer, layers, train  # noqa: E402
 
 TINY = ROOT / "tests/cases/data/tiny.entity"
 MESSAGES = [{"role": "user", "content": "a"}]
@@ -196,6 +196,42 @@ class Numbers(unittest.TestCase):
         with self.assertRaises(TypeError) as caught:
             model.generate(None, max_tokens=1)
         self.assertIn("prompt: expects a text", str(caught.exception))
+
+
+class Silence(unittest.TestCase):
+    """Variations of lines A8, C5 and E: what was taken without a word."""
+
+    def network(self):
+        return Network(layers.Sequential(layers.Input(3),
+                                                       layers.Dense(1)), seed=0)
+
+    def test_A8_what_numpy_makes_numbers_by_leaving_something_out_is_refused(self):
+        rows, y = np.ones((4, 3)), np.zeros((4, 1))
+        for x in (rows + 1j, rows.astype("U3"), rows.astype("S3"), rows.astype("M8[s]")):
+            for call in (lambda: train(self.network(), x, y, steps=1),
+                         lambda: self.network()(x), lambda: Data.values(rows, x)):
+                with self.assertRaisesRegex(TypeError, "expects numbers, got an array of"):
+                    call()
+        with self.assertRaisesRegex(ValueError, "x: has integers as large as 4611686018427387951"):
+            train(self.network(), (2**62 + np.arange(48)).reshape(16, 3), np.zeros(16))
+        train(self.network(), rows > 0, y, steps=1)
+        train(self.network(), rows.astype(np.longdouble), y, steps=1)
+
+    def test_C5_settings_of_another_kind_are_refused(self):
+        x, y = np.ones((4, 3)), np.zeros((4, 1))
+        with self.assertRaisesRegex(ValueError, "batch: expects a whole number"):
+            train(self.network(), x, y, batch=True)
+        with self.assertRaises(ValueError):
+            self.network().initialize(1.5)
+        with self.assertRaisesRegex(InvalidArgument, "expects rows of 3 values, got 0"):
+            train(self.network(), x[:0], y[:0], steps=1)
+
+    def test_E_a_separator_is_one_character_and_a_table_has_one_kind_of_target(self):
+        for options, said in (({"targets": ["b"], "separator": ",,"}, "one character"),
+                              ({"targets": ["b"], "separator": ""}, "one character"),
+                              ({"targets": ["b"], "class": "a"}, "either"), ({}, "either")):
+            with self.assertRaisesRegex(InvalidArgument, said):
+                Data.table("a,b\n1,2\n", **options)
 
 
 if __name__ == "__main__":

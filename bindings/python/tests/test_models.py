@@ -96,7 +96,7 @@ class Models(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "x: column 0 .*take an offset off"):
                 call()
         a = L.Input(1, name="a")
-        with self.assertRaisesRegex(ValueError, r"x\['a'\]: column 0"):
+        with self.assertRaisesRegex(ValueError, "x: column 0"):
             welvet.train(Network(L.Model(a, L.Dense(1)(a))), {"a": big}, big * 0, epochs=1)
 
     def test_arrays_that_do_not_fit_are_refused_by_name(self):

@@ -139,25 +139,23 @@ def array(x: Any, dtype: Any, name: str = "array") -> np.ndarray:
     return np.ascontiguousarray(plain(x, name), dtype=dtype)
 
 
-def single(x: Any, name: str) -> np.ndarray:
-    """x in float32, which data are. Raises ValueError where that makes values of a column the same
-    that are not: 1e9 + 1 and 1e9."""
+def numbers(x: Any, name: str) -> np.ndarray:
+    """x to learn from: float64 where its type has more than float32 holds, which the library keeps
+    for cells of f64, else float32."""
     given = plain(x, name)
-    if given.dtype != np.float64 or given.ndim == 0 or len(given) < 2:
-        return array(given, np.float32, name)
-    rounded = array(given, np.float32, name)
-    columns = given.reshape(len(given), -1)
-    with np.errstate(invalid="ignore", over="ignore"):
-        spread = np.fmax.reduce(columns, axis=0) - np.fmin.reduce(columns, axis=0)
-        lost = np.fmax.reduce(np.abs(rounded.reshape(columns.shape) - columns), axis=0)
-        wrong = (lost > 1e-2 * spread) & (spread > 0) & np.isfinite(spread)
-    if wrong.any():
-        column = int(np.argmax(wrong))
-        raise ValueError("%s: column %d (from 0) lies between %r and %r, and float32, which data to "
-                         "learn from are, rounds by %.3g there: take an offset off it"
-                         % (name, column, columns[:, column].min().item(),
-                            columns[:, column].max().item(), lost[column]))
-    return rounded
+    if given.dtype.kind in "iu" and given.dtype.itemsize == 8 and given.size:
+        beyond = max(-int(given.min()), int(given.max()))
+        if beyond > 1 << 53:
+            raise ValueError("%s: has integers as large as %d, and float64 holds all of them up to 2^53: "
+                             "take an offset off them" % (name, beyond))
+    narrow = np.can_cast(given.dtype, np.float32)
+    return array(given, np.float32 if narrow else np.float64, name)
+
+
+def together(*arrays: np.ndarray) -> Tuple[np.ndarray, ...]:
+    """Arrays of numbers() in one type."""
+    dtype = np.result_type(*arrays)
+    return tuple(a.astype(dtype, copy=False) for a in arrays)
 
 
 def _integers(x: np.ndarray, dtype: Any, name: str) -> np.ndarray:

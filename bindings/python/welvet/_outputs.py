@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._call import array, plain, single
+from ._call import array, numbers, plain
 from ._padding import padded_targets
 
 Outputs = Union[np.ndarray, Dict[str, np.ndarray], Tuple[np.ndarray, ...]]
@@ -83,7 +83,7 @@ def places_of(info: Dict[str, Any]) -> Tuple[int, ...]:
 def targets_of(
     y: Any, loss: Optional[str], info: Dict[str, Any], name: str = "y", ignore: int = -100
 ) -> np.ndarray:
-    """int32 classes, one for each place of a row, or float32 rows. Classes of sequences of unequal
+    """int32 classes, one for each place of a row, or rows of float32 or float64. Classes of sequences of unequal
     length are `ignore` behind their ends."""
     if isinstance(y, dict):
         raise TypeError("%s: the network has one output: give the array of its targets" % name)
@@ -109,14 +109,14 @@ def targets_of(
 
 
 def flat(y: Any, name: str = "y") -> np.ndarray:
-    y = single(y, name)
-    return y.reshape(len(y), -1) if y.ndim > 0 else y.reshape(1, 1)
+    y = numbers(y, name)
+    return y.reshape(len(y), int(np.prod(y.shape[1:]))) if y.ndim > 0 else y.reshape(1, 1)
 
 
 def joined_targets(
     y: Any, heads: List[Dict[str, Any]], info: Dict[str, Any], ignore: int = -100
 ) -> np.ndarray:
-    """Targets of each output side by side in float32, as data of heads have them: a number for each
+    """Targets of each output side by side, as data of heads have them: a number for each
     class. Fills in the loss of heads which have none: cross_entropy for integers, mse for values.
     """
     given = by_name("y", y, names_of(info))
@@ -146,7 +146,7 @@ def joined_targets(
                 "y[%r]: classes are below 2^24, got %d"
                 % (name, one.reshape(-1)[np.abs(one.astype(np.int64)).argmax()])
             )
-        rows.append(one.astype(np.float32))
+        rows.append(one.astype(np.float32) if one.dtype == np.int32 else one)
     return np.concatenate(rows, axis=1)
 
 

@@ -266,7 +266,7 @@ class _Fit:
                             "has one, %s" % (info["output"],))
 
     def targets(self, y: Any) -> np.ndarray:
-        """Classes in int32, or values in float32; the first ones choose the loss."""
+        """Classes in int32, or values in float32 or float64; the first ones choose the loss."""
         if outputs_of(self.info):
             return joined_targets(y, self.spec["heads"], self.info, self.ignore)
         targets = targets_of(y, self.loss, self.info, ignore=self.ignore)

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._call import array, call, library, new_bytes, place, plain, seed_of, single
+from ._call import array, call, library, new_bytes, numbers, place, plain, seed_of
 from ._cells import Layer, with_links
 from ._errors import InvalidArgument
 from ._model import Model
@@ -54,7 +55,7 @@ def _joined(x: Dict[str, Any], given: Dict[str, Any], name: str,
         if values.ndim == 1 and "dims" not in part and part.get("width", 1) == 1:
             values = values[:, None]  # a number for each sample
         row, lead = rows_of(values, {**part, "dtype": given.get("dtype")}, called, to_learn)
-        rows.append((row.astype(number_type(given), copy=False), lead))
+        rows.append((row if to_learn else row.astype(number_type(given), copy=False), lead))
     for key, (_, lead) in zip(known, rows):
         if lead != rows[0][1]:
             raise ValueError("%s: %r has %s samples and %r %s"
@@ -65,7 +66,7 @@ def _joined(x: Dict[str, Any], given: Dict[str, Any], name: str,
 def rows_of(x: Any, given: Dict[str, Any], name: str = "x",
             to_learn: bool = False) -> Tuple[np.ndarray, Tuple[int, ...]]:
     """x as (rows, numbers of a row) for a network's input, and the shape of its rows. `to_learn`:
-    refuses what float32, which data to learn from are, would merge."""
+    values in float64 where their type has more than float32 holds."""
     if isinstance(x, tuple) and len(x) == len(given.get("parts", ())):
         x = dict(zip((part["name"] for part in given["parts"]), x))  # in their order
     if "name" not in given:
@@ -76,8 +77,9 @@ def rows_of(x: Any, given: Dict[str, Any], name: str = "x",
         raise TypeError("%s: the network takes one id per row, positions of sequences: train it on "
                         "Data.tokens, or give its Input the steps of a row" % name)
     if to_learn and "ids" not in given:
-        x = single(x, name)
-    x = array(x, np.int32 if "ids" in given else number_type(given), name)
+        x = numbers(x, name)
+    else:
+        x = array(x, np.int32 if "ids" in given else number_type(given), name)
     dims = tuple(given.get("dims", ())) or (given.get("width", 1),)
     flat = int(np.prod(dims))
     if x.ndim >= len(dims) and x.shape[x.ndim - len(dims):] == dims:

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Union
 
 import numpy as np
 
-from ._call import array, call, library, new_bytes, single
+from ._call import array, call, library, new_bytes, numbers, together
 from ._object import Object
 from ._outputs import flat, heads_of, joined_targets, outputs_of
 from .network import Network, Path, rows_of
@@ -36,9 +36,11 @@ class Data(Object):
 
     @classmethod
     def values(cls, x: Any, y: Any) -> "Data":
-        """Rows and their targets: x (samples, width), y (samples, targets)."""
-        x, y = _rows(x, "x"), _rows(y, "y")
-        return cls._of(call("data_values", x, x.shape[1], y, y.shape[1]))  # type: ignore[no-any-return]
+        """Rows and their targets: x (samples, width), y (samples, targets). Cells that compute in
+        f64 learn from float64 as it is; for those of f32 it is rounded, and training refuses a
+        column in which that makes values the same."""
+        x, y = together(_rows(x, "x"), _rows(y, "y"))
+        return cls._of(call(_typed("data_values", x), x, x.shape[1], y, y.shape[1]))  # type: ignore[no-any-return]
 
     @classmethod
     def classes(cls, x: Any, classes: Any) -> "Data":
@@ -47,7 +49,7 @@ class Data(Object):
         counted."""
         x, classes = _rows(x, "x"), array(classes, np.int32, "classes")
         _same(x, classes)
-        return cls._of(call("data_classes", x, x.shape[1], classes.reshape(-1)))  # type: ignore[no-any-return]
+        return cls._of(call(_typed("data_classes", x), x, x.shape[1], classes.reshape(-1)))  # type: ignore[no-any-return]
 
     @classmethod
     def ids(cls, ids: Any, y: Any = None, classes: Any = None) -> "Data":
@@ -61,7 +63,7 @@ class Data(Object):
         if classes is None:
             y = _rows(y, "y")
             _same(ids, y)
-            return cls._of(call("data_id_values", ids, ids.shape[1], y, y.shape[1]))  # type: ignore[no-any-return]
+            return cls._of(call(_typed("data_id_values", y), ids, ids.shape[1], y, y.shape[1]))  # type: ignore[no-any-return]
         classes = array(classes, np.int32, "classes")
         _same(ids, classes)
         return cls._of(call("data_id_classes", ids, ids.shape[1], classes.reshape(-1)))  # type: ignore[no-any-return]
@@ -132,7 +134,7 @@ def stops(answer: Any) -> bool:
 def at_least_one(name: str, value: Any) -> int:
     """A count of a training. Raises ValueError for others than whole numbers above 0."""
     number = isinstance(value, (int, float, np.integer, np.floating))
-    if number and value >= 1 and value == value // 1:
+    if number and not isinstance(value, bool) and value >= 1 and value == value // 1:
         return int(value)
     raise ValueError("%s: expects a whole number of at least 1, got %r" % (name, value))
 
@@ -142,8 +144,13 @@ def _same(x: np.ndarray, y: np.ndarray) -> None:
         raise ValueError("%d samples with targets of %d" % (len(x), len(y)))
 
 
+def _typed(function: str, x: np.ndarray) -> str:
+    """The form of a function for the type of x."""
+    return function + "_f64" if x.dtype == np.float64 else function
+
+
 def _rows(x: Any, name: str) -> np.ndarray:
-    x = single(x, name)
+    x = numbers(x, name)
     if x.ndim == 1:
         x = x.reshape(-1, 1)
     if x.ndim != 2:

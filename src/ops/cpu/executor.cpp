@@ -215,10 +215,10 @@ void Executor::work(void* context, int worker, int workers) noexcept {
 // The row counts of a run, and with them its barriers.
 void Executor::bind_registers() {
   bound_counts();
-  if (bound_ && u32_ == bound_u32_ && f32_ == bound_f32_) return;
+  if (bound_ && u32_ == bound_u32_ && reals_ == bound_reals_) return;
   bound_ = true;
   bound_u32_ = u32_;
-  bound_f32_ = f32_;
+  bound_reals_ = reals_;
   // A segment that runs by itself has the counts of the run before.
   for (std::size_t i = 0; i < u32_.size(); ++i)
     measured_[i] = lowered_.registers[i].type == RegisterType::measured ? std::min(measured_[i], u32_[i]) : u32_[i];
@@ -239,7 +239,7 @@ void Executor::bind_registers() {
       if (step.instruction->registers[i] == kNone) continue;
       const auto reg = static_cast<std::size_t>(step.instruction->registers[i]);
       step.args.u32s[i] = u32_[reg];
-      step.args.f32s[i] = f32_[reg];
+      step.args.register_reals[i] = reals_[reg];
     }
   }
 }

@@ -67,7 +67,7 @@ class Executor final : public loom::Executor {
   std::int64_t scratch_bytes_ = 0, state_bytes_ = 0;
   bool bound_ = false;
   std::vector<std::uint32_t> bound_u32_;  // what the steps were last bound to
-  std::vector<float> bound_f32_;
+  std::vector<double> bound_reals_;
   std::vector<std::uint32_t> measured_;   // the registers with what this run has measured
   std::size_t run_begin_ = 0, run_end_ = 0;
   bool poison_ = false;

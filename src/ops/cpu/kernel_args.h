@@ -26,7 +26,7 @@ struct KernelArgs {
   i64 ints[24];
   double reals[5];
   unsigned u32s[5];
-  float f32s[5];
+  double register_reals[5];
   const unsigned* page_table = nullptr;  // kv ops: page of (sequence, block of 64 positions)
   i64 pages_per_sequence = 0;
   unsigned* measured = nullptr;  // route_rows: where its count goes

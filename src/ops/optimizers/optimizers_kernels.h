@@ -60,7 +60,7 @@ static void sum_squares(const KernelArgs& k) {
 template <class T>
 static void clip_scale(const KernelArgs& k) {
   if (k.worker != 0) return;
-  const T inv_n = static_cast<T>(k.f32s[0]), limit = static_cast<T>(k.reals[0]);
+  const T inv_n = static_cast<T>(k.register_reals[0]), limit = static_cast<T>(k.reals[0]);
   T s = inv_n;
   if (k.has[0] && limit > 0) {
     const T norm = exact::sqrt(*row<T>(k.t[0], 0)) * inv_n, factor = limit / (norm + static_cast<T>(1e-6));
@@ -89,7 +89,7 @@ __attribute__((noinline)) static void sgd_run(const T* __restrict g, i64 n, T s,
 template <class T>
 static void sgd(const KernelArgs& k) {
   const TensorArg &g = k.t[0], &w = k.t[2], &velocity = k.t[3];
-  const T s = *row<T>(k.t[1], 0), momentum = static_cast<T>(k.reals[0]), decay = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.f32s[0]);
+  const T s = *row<T>(k.t[1], 0), momentum = static_cast<T>(k.reals[0]), decay = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.register_reals[0]);
   each_element<T>(k, w, [&](i64 r, i64 c0, i64 c1) {
     if (k.has[3]) sgd_run(row<T>(g, r) + c0, c1 - c0, s, decay, lr, momentum, row<T>(w, r) + c0, row<T>(velocity, r) + c0);
     else sgd_run(row<T>(g, r) + c0, c1 - c0, s, decay, lr, row<T>(w, r) + c0);
@@ -101,7 +101,7 @@ template <class T>
 static void adamw(const KernelArgs& k) {
   const TensorArg &g = k.t[0], &w = k.t[2], &first = k.t[3], &second = k.t[4];
   const T s = *row<T>(k.t[1], 0), b1 = static_cast<T>(k.reals[0]), b2 = static_cast<T>(k.reals[1]), eps = static_cast<T>(k.reals[2]);
-  const T lr = static_cast<T>(k.f32s[0]), c1 = static_cast<T>(k.f32s[1]), c2 = static_cast<T>(k.f32s[2]);
+  const T lr = static_cast<T>(k.register_reals[0]), c1 = static_cast<T>(k.register_reals[1]), c2 = static_cast<T>(k.register_reals[2]);
   const T keep = T(1) - lr * static_cast<T>(k.reals[3]), r1 = T(1) - b1, r2 = T(1) - b2;
   each_element<T>(k, w, [&](i64 r, i64 from, i64 to) {
     const T* a = row<T>(g, r);
@@ -119,7 +119,7 @@ static void adamw(const KernelArgs& k) {
 template <class T>
 static void sgd_nesterov(const KernelArgs& k) {
   const TensorArg &g = k.t[0], &w = k.t[2], &velocity = k.t[3];
-  const T s = *row<T>(k.t[1], 0), momentum = static_cast<T>(k.reals[0]), decay = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.f32s[0]);
+  const T s = *row<T>(k.t[1], 0), momentum = static_cast<T>(k.reals[0]), decay = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.register_reals[0]);
   each_element<T>(k, w, [&](i64 r, i64 from, i64 to) {
     const T* a = row<T>(g, r);
     T *o = row<T>(w, r), *u = row<T>(velocity, r);
@@ -136,7 +136,7 @@ template <class T>
 static void rmsprop(const KernelArgs& k) {
   const TensorArg &g = k.t[0], &w = k.t[2], &second = k.t[3], &first = k.t[4], &velocity = k.t[5];
   const T s = *row<T>(k.t[1], 0), alpha = static_cast<T>(k.reals[0]), eps = static_cast<T>(k.reals[1]), momentum = static_cast<T>(k.reals[2]), decay = static_cast<T>(k.reals[3]);
-  const T lr = static_cast<T>(k.f32s[0]), rest = T(1) - alpha;
+  const T lr = static_cast<T>(k.register_reals[0]), rest = T(1) - alpha;
   each_element<T>(k, w, [&](i64 r, i64 from, i64 to) {
     const T* a = row<T>(g, r);
     T *o = row<T>(w, r), *v = row<T>(second, r), *m = k.has[4] ? row<T>(first, r) : nullptr, *u = k.has[5] ? row<T>(velocity, r) : nullptr;
@@ -159,7 +159,7 @@ static void rmsprop(const KernelArgs& k) {
 template <class T>
 static void lion(const KernelArgs& k) {
   const TensorArg &g = k.t[0], &w = k.t[2], &first = k.t[3];
-  const T s = *row<T>(k.t[1], 0), b1 = static_cast<T>(k.reals[0]), b2 = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.f32s[0]);
+  const T s = *row<T>(k.t[1], 0), b1 = static_cast<T>(k.reals[0]), b2 = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.register_reals[0]);
   const T keep = T(1) - lr * static_cast<T>(k.reals[2]), r1 = T(1) - b1, r2 = T(1) - b2;
   each_element<T>(k, w, [&](i64 r, i64 from, i64 to) {
     const T* a = row<T>(g, r);

@@ -125,7 +125,7 @@ class Executor final : public loom::Executor {
   std::vector<std::uint32_t> uploaded_pages_;
   std::vector<SequenceTable> sequence_tables_;
   std::vector<std::uint32_t> bound_u32_;
-  std::vector<float> bound_f32_;
+  std::vector<double> bound_reals_;
   std::int64_t state_bytes_ = 0, dispatched_ = 0;
   bool bound_ = false, poison_ = false, fuse_ = true;
   bool outputs_behind_ = false;  // the host's copies of outputs are older than the device's

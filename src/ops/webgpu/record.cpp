@@ -139,7 +139,7 @@ void Executor::fill_slot(std::size_t n) {
     if (ins.registers[i] == kNone) continue;
     const auto reg = static_cast<std::size_t>(ins.registers[i]);
     slot[kU32s + i] = lowered_.registers[reg].type == RegisterType::measured ? registers_at_ + word(ins.registers[i]) : u32_[reg];
-    slot[kF32s + i] = bits(f32_[static_cast<std::size_t>(ins.registers[i])]);
+    slot[kF32s + i] = bits(static_cast<float>(reals_[static_cast<std::size_t>(ins.registers[i])]));
   }
   if (const int positions = traits(ins.op).sequences; positions >= 0) {
     const SequenceTable& sequences = *sequences_of(ins.operands[static_cast<std::size_t>(positions)].buffer);
@@ -152,7 +152,7 @@ void Executor::fill_slot(std::size_t n) {
 
 Status Executor::bind_registers() {
   bound_counts();
-  if (bound_ && u32_ == bound_u32_ && f32_ == bound_f32_) return {};
+  if (bound_ && u32_ == bound_u32_ && reals_ == bound_reals_) return {};
   single_rows_ = !fused_.empty();
   for (std::size_t n = 0; n < launches_.size(); ++n) {
     Launch& l = launches_[n];
@@ -187,7 +187,7 @@ Status Executor::bind_registers() {
   }
   LOOM_TRY(device_.write(parameters_.handle(), 0, std::as_bytes(std::span(slots_))));
   bound_u32_ = u32_;
-  bound_f32_ = f32_;
+  bound_reals_ = reals_;
   bound_ = true;
   return {};
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include "base/files/bytes.h"
@@ -35,6 +37,8 @@ void Batch::clear() {
   positions.clear();
   x.clear();
   values.clear();
+  wide_x.clear();
+  wide_values.clear();
   classes.clear();
   weights.clear();
   rows = 0;
@@ -100,17 +104,32 @@ std::vector<std::uint64_t> document_ends(std::span<const std::uint32_t> ids, std
   return ends;
 }
 
+namespace {
+
+// Doubles that f32 holds, NaN and infinity among them, become what they are there.
+void narrow(std::vector<double>& wide, std::vector<float>& to) {
+  for (const double v : wide)
+    if (v == v && static_cast<double>(static_cast<float>(v)) != v) return;
+  for (const double v : wide) to.push_back(static_cast<float>(v));
+  wide = {};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<ArrayData>> ArrayData::make(Arrays a, std::int64_t width,
                                                    std::int64_t targets) {
-  const std::size_t values = a.x.size() + a.ids.size();
+  narrow(a.wide_x, a.x);
+  narrow(a.wide_y, a.y);
+  const std::size_t values = a.x.size() + a.wide_x.size() + a.ids.size();
   const std::string_view what = a.ids.empty() ? " values" : " ids";
   if (width < 1 || values == 0 || values % static_cast<std::size_t>(width) != 0)
     return bad("expects rows of " + std::to_string(width) + std::string(what) + ", got " +
                std::to_string(values) + std::string(what));
   const std::size_t rows = values / static_cast<std::size_t>(width);
-  if (targets > 0 && a.y.size() != rows * static_cast<std::size_t>(targets))
+  const std::size_t given = a.y.size() + a.wide_y.size();
+  if (targets > 0 && given != rows * static_cast<std::size_t>(targets))
     return bad("expects " + std::to_string(rows) + " rows of " + std::to_string(targets) +
-               " targets, got " + std::to_string(a.y.size()) + " values");
+               " targets, got " + std::to_string(given) + " values");
   if (targets == 0 && (a.classes.empty() || a.classes.size() % rows != 0))
     return bad("expects " + std::to_string(rows) +
                " classes, one per row, or as many for each, got " +
@@ -131,7 +150,11 @@ Result<std::unique_ptr<ArrayData>> ArrayData::make(Arrays a, std::int64_t width,
   else update_u32(sha, std::span<const std::uint32_t>(a.ids));
   sha.update_f32(a.y);
   update_u32(sha, std::span<const std::int32_t>(a.classes));
+  for (const std::vector<double>* wide : {&a.wide_x, &a.wide_y})
+    if (!wide->empty()) sha.update_f64(*wide);
   data->hash_ = Sha256::hex(sha.finish());
+  data->wide_x_ = std::move(a.wide_x);
+  data->wide_y_ = std::move(a.wide_y);
   data->x_ = std::move(a.x);
   data->ids_ = std::move(a.ids);
   data->y_ = std::move(a.y);
@@ -158,6 +181,22 @@ Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<std::uint32_t> 
   return make({.x = {}, .ids = std::move(ids), .y = {}, .classes = std::move(classes)}, steps, 0);
 }
 
+Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<double> x, std::int64_t width,
+                                                     std::vector<double> y, std::int64_t targets) {
+  if (targets < 1) return bad("expects targets, at least one per row");
+  return make({{}, {}, {}, {}, std::move(x), std::move(y)}, width, targets);
+}
+Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<double> x, std::int64_t width,
+                                                     std::vector<std::int32_t> classes) {
+  return make({{}, {}, {}, std::move(classes), std::move(x), {}}, width, 0);
+}
+Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<std::uint32_t> ids,
+                                                     std::int64_t steps, std::vector<double> y,
+                                                     std::int64_t targets) {
+  if (targets < 1) return bad("expects targets, at least one per row");
+  return make({{}, std::move(ids), {}, {}, {}, std::move(y)}, steps, targets);
+}
+
 DataSource::Form ArrayData::form() const {
   std::int64_t limit = 0, known = 0;
   for (const std::int32_t c : classes_) limit = std::max<std::int64_t>(limit, std::int64_t{c} + 1);
@@ -172,9 +211,15 @@ void ArrayData::append(std::int64_t sample, Batch& batch) const {
   const auto add = [sample](const auto& all, std::int64_t count, auto& to) {
     if (all.empty()) return;
     const auto begin = all.begin() + sample * count;
-    to.insert(to.end(), begin, begin + count);
+    std::transform(begin, begin + count, std::back_inserter(to), [](auto v) {
+      return static_cast<typename std::decay_t<decltype(to)>::value_type>(v);
+    });
   };
   add(x_, width_, batch.x);
+  add(wide_x_, width_, batch.x);
+  add(wide_x_, width_, batch.wide_x);
+  add(wide_y_, targets_, batch.values);
+  add(wide_y_, targets_, batch.wide_values);
   add(ids_, width_, batch.ids);
   add(y_, targets_, batch.values);
   add(classes_, places_, batch.classes);
@@ -218,32 +263,89 @@ void WeightedData::append(std::int64_t sample, Batch& batch) const {
                        weights_[static_cast<std::size_t>(sample)]);
 }
 
-Status check_finite(const DataSource& data, bool missing) {
-  if (data.all_finite()) return {};
-  Batch batch;
-  auto check = [&](std::int64_t sample, const std::vector<float>& values, bool inputs) -> Status {
+namespace {
+
+// Looks at the values of one side, sample by sample.
+class ValueCheck {
+ public:
+  ValueCheck(const DataSource& data, std::string name, bool missing, bool wide)
+      : data_(data), name_(std::move(name)), missing_(missing), wide_(wide) {}
+
+  Status add(std::int64_t sample, std::span<const float> values, std::span<const double> before) {
     for (std::size_t c = 0; c < values.size(); ++c) {
-      const float v = values[c];
-      if (v - v == 0 || (inputs && missing && v != v)) continue;
-      std::string text = std::string(inputs ? "x" : "y") + ", row ";
-      text += std::to_string(data.row_of(sample)) + ", column " + std::to_string(c);
-      text += v != v  ? " (from 0) is NaN"
-              : v > 0 ? " (from 0) is infinity"
-                      : " (from 0) is -infinity";
-      text += ": a network learns from finite values; leave the row out";
-      if (inputs && v != v)
-        text += ", or begin with a \"standardize\" that has \"missing\": NaN is no value to it";
-      return bad(std::move(text));
+      const auto v = static_cast<double>(values[c]), given = before.empty() ? v : before[c];
+      if (!(given - given == 0) && !(missing_ && given != given))
+        return bad(not_finite(sample, c, given));
+      if (before.empty() || wide_) continue;
+      if (given == given && !(v - v == 0))
+        return bad(name_ + ", row " + std::to_string(data_.row_of(sample)) + ", column " +
+                   std::to_string(c) + " (from 0) is " + format_double(given) +
+                   ", which f32 does not hold: scale it, or " + with_f64());
+      columns_.resize(values.size());
+      columns_[c].add(given, v);
     }
     return {};
+  }
+
+  // Columns whose values f32 makes the same, as 1e9 and 1e9 + 1.
+  Status finish() const {
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const Column& column = columns_[c];
+      const double spread = column.most - column.least;
+      if (!(spread > 0) || !(column.lost > 1e-2 * spread)) continue;
+      return bad(name_ + ": column " + std::to_string(c) + " (from 0) lies between " +
+                 format_double(column.least) + " and " + format_double(column.most) +
+                 ", and f32, in which the network computes there, rounds by up to " +
+                 format_double(column.lost) + ": take an offset off it, or " + with_f64());
+    }
+    return {};
+  }
+
+ private:
+  struct Column {
+    bool any = false;
+    double least = 0, most = 0, lost = 0;
+    void add(double given, double rounded) {
+      if (given != given) return;
+      least = any ? std::min(least, given) : given;
+      most = any ? std::max(most, given) : given;
+      lost = std::max(lost, given > rounded ? given - rounded : rounded - given);
+      any = true;
+    }
   };
+  std::string with_f64() const {
+    return std::string(name_ == "x" ? "begin" : "end") + " with cells of the dtype f64";
+  }
+  std::string not_finite(std::int64_t sample, std::size_t c, double v) const {
+    std::string text = name_ + ", row " + std::to_string(data_.row_of(sample)) + ", column " +
+                       std::to_string(c) + " (from 0) is ";
+    text += v != v ? "NaN" : v > 0 ? "infinity" : "-infinity";
+    text += ": a network learns from finite values; leave the row out";
+    if (name_ == "x" && v != v)
+      text += ", or begin with a \"standardize\" that has \"missing\": NaN is no value to it";
+    return text;
+  }
+
+  const DataSource& data_;
+  std::string name_;
+  bool missing_, wide_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace
+
+Status check_values(const DataSource& data, const Learning& learning) {
+  if (data.all_finite()) return {};
+  ValueCheck x(data, "x", learning.missing, learning.wide_x), y(data, "y", false, learning.wide_y);
+  Batch batch;
   for (std::int64_t i = 0; i < data.samples(); ++i) {
     batch.clear();
     data.append(i, batch);
-    LOOM_TRY(check(i, batch.x, true));
-    LOOM_TRY(check(i, batch.values, false));
+    LOOM_TRY(x.add(i, batch.x, batch.wide_x));
+    LOOM_TRY(y.add(i, batch.values, batch.wide_values));
   }
-  return {};
+  LOOM_TRY(x.finish());
+  return y.finish();
 }
 
 Permutation::Permutation(std::int64_t count, std::uint64_t seed, std::uint64_t epoch)

@@ -21,6 +21,8 @@ struct Batch {
       positions;  // tokens: one id per row; without positions: Form::steps
   std::vector<float> x;                       // rows x input width
   std::vector<float> values;                  // rows x target width
+  // The same x and values before they were rounded, of a source that has more than f32 holds.
+  std::vector<double> wide_x, wide_values;
   std::vector<std::int32_t> classes;          // Form::places per row, as they were given
   std::vector<float> weights;                 // one per row, of a source that has them
   std::int64_t rows = 0;
@@ -74,8 +76,12 @@ class DataSource {
 
 // Nothing is learned from a value that is NaN or infinite: the error names its row and column.
 // `missing`: inputs may be NaN, which the network takes for values that are not there
-// (takes_missing of grid/network.h).
-Status check_finite(const DataSource& data, bool missing);
+// (takes_missing of grid/network.h). `wide_x`, `wide_y`: they are learned in f64; otherwise a
+// column that f32 does not tell apart is refused.
+struct Learning {
+  bool missing = false, wide_x = false, wide_y = false;
+};
+Status check_values(const DataSource& data, const Learning& learning);
 
 // A stream of ids, or documents of ids, cut into sequences of at most `length` rows, positions from 0 in each. A row's target is
 // the id after it; a document's last id is a target only, so every row counts. A document of n ids thus has n - 1 rows.
@@ -110,21 +116,29 @@ std::vector<std::uint64_t> document_ends(std::span<const std::uint32_t> ids, std
 // Arrays in memory; a sample is a row.
 class ArrayData : public DataSource {
  public:
-  // x: rows x width, y: rows x targets.
+  // x: rows x width, y: rows x targets. Doubles that f32 holds are kept as f32, the others as they
+  // are.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<float> y, std::int64_t targets);
   // One class per row, or as many for each (a class for every step or pixel). A training checks
   // them (check_data.h): it knows the network's classes, and which number is not counted.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<std::int32_t> classes);
+  static Result<std::unique_ptr<ArrayData>> create(std::vector<double> x, std::int64_t width,
+                                                   std::vector<double> y, std::int64_t targets);
+  static Result<std::unique_ptr<ArrayData>> create(std::vector<double> x, std::int64_t width,
+                                                   std::vector<std::int32_t> classes);
   // The same of rows of `steps` ids.
   static Result<std::unique_ptr<ArrayData>> create(std::vector<std::uint32_t> ids,
                                                    std::int64_t steps, std::vector<float> y,
+                                                   std::int64_t targets);
+  static Result<std::unique_ptr<ArrayData>> create(std::vector<std::uint32_t> ids,
+                                                   std::int64_t steps, std::vector<double> y,
                                                    std::int64_t targets);
   static Result<std::unique_ptr<ArrayData>> create(std::vector<std::uint32_t> ids,
                                                    std::int64_t steps,
                                                    std::vector<std::int32_t> classes);
 
   std::int64_t samples() const override {
-    return static_cast<std::int64_t>(x_.size() + ids_.size()) / width_;
+    return static_cast<std::int64_t>(x_.size() + wide_x_.size() + ids_.size()) / width_;
   }
   Form form() const override;
   void append(std::int64_t sample, Batch& batch) const override;
@@ -135,10 +149,12 @@ class ArrayData : public DataSource {
     std::vector<std::uint32_t> ids;  // one of them
     std::vector<float> y;
     std::vector<std::int32_t> classes;  // one of them
+    std::vector<double> wide_x{}, wide_y{};  // in place of x and y
   };
   static Result<std::unique_ptr<ArrayData>> make(Arrays arrays, std::int64_t width,
                                                  std::int64_t targets);
   std::vector<float> x_, y_;
+  std::vector<double> wide_x_, wide_y_;
   std::vector<std::uint32_t> ids_;
   std::vector<std::int32_t> classes_;
   std::int64_t width_ = 1, targets_ = 0, places_ = 1;

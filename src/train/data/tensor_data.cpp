@@ -12,6 +12,18 @@ namespace {
 
 constexpr std::uint64_t kSplitEpoch = ~std::uint64_t{0};  // no epoch of a training has this number
 
+// f32 does not hold all values of the type.
+bool is_wide(StorageType type) {
+  switch (type) {
+    case StorageType::f64:
+    case StorageType::i32:
+    case StorageType::u32:
+    case StorageType::i64:
+    case StorageType::u64: return true;
+    default: return false;
+  }
+}
+
 Status update(Sha256& sha, const TensorInfo& t) {
   for (const std::int64_t d : t.shape) sha.update_u64(static_cast<std::uint64_t>(d));
   sha.update_text(name(t.type));
@@ -49,12 +61,17 @@ Result<std::unique_ptr<TensorData>> TensorData::create(TensorInfo x, const Tenso
     data->targets_ = targets;
     data->y_.resize(y.elements());
     LOOM_TRY(read_f32(y, 0, data->y_));
+    if (is_wide(y.type)) {
+      data->wide_y_.resize(y.elements());
+      LOOM_TRY(read_f64(y, 0, data->wide_y_));
+    }
   }
   Sha256 sha;
   sha.update_text(classes ? "tensors, classes" : "tensors");
   LOOM_TRY(update(sha, x));
   LOOM_TRY(update(sha, y));
   data->hash_ = Sha256::hex(sha.finish());
+  data->wide_x_ = is_wide(x.type);
   data->x_ = std::move(x);
   return data;
 }
@@ -64,7 +81,16 @@ void TensorData::append(std::int64_t sample, Batch& batch) const {
   batch.x.resize(at + width);
   // The whole of it was read once, for the hash.
   (void)read_f32(x_, i * width, std::span(batch.x).subspan(at));
-  batch.values.insert(batch.values.end(), y_.begin() + static_cast<std::ptrdiff_t>(i * targets), y_.begin() + static_cast<std::ptrdiff_t>((i + 1) * targets));
+  if (wide_x_) {
+    batch.wide_x.resize(at + width);
+    (void)read_f64(x_, i * width, std::span(batch.wide_x).subspan(at));
+  }
+  const auto add = [&](const auto& all, auto& to) {
+    const auto row = std::span(all).subspan(i * targets, all.empty() ? 0 : targets);
+    to.insert(to.end(), row.begin(), row.end());
+  };
+  add(y_, batch.values);
+  if (!wide_y_.empty()) add(wide_y_, batch.wide_values);
   if (!classes_.empty()) batch.classes.push_back(classes_[i]);
   batch.rows += 1;
 }

@@ -28,6 +28,8 @@ class TensorData : public DataSource {
  private:
   TensorInfo x_;
   std::vector<float> y_;
+  std::vector<double> wide_y_;
+  bool wide_x_ = false;  // of a type that f32 does not hold
   std::vector<std::int32_t> classes_;
   std::int64_t width_ = 1, targets_ = 0, limit_ = 0;
 };

@@ -93,23 +93,31 @@ MetricsCounter::MetricsCounter(Loss loss, double delta, std::int64_t columns)
 }
 
 void MetricsCounter::add(std::span<const float> y, std::int32_t target_class, double weight) {
+  add(std::vector<double>(y.begin(), y.end()), target_class, weight);
+}
+void MetricsCounter::add(std::span<const double> y, std::int32_t target_class, double weight) {
   const auto t = static_cast<std::size_t>(target_class);
-  const std::int32_t answer = best_class(y);
-  const double top = static_cast<double>(y[static_cast<std::size_t>(answer)]);
+  const auto best = std::max_element(y.begin(), y.end());  // the first of equal ones
+  const auto answer = static_cast<std::size_t>(best - y.begin());
   double sum = 0;
-  for (const float v : y) sum += exact::exp(static_cast<double>(v) - top);
-  total_ += weight * (exact::log(sum) + (top - static_cast<double>(y[t])));
+  for (const double v : y) sum += exact::exp(v - *best);
+  total_ += weight * (exact::log(sum) + (*best - y[t]));
   weight_ += weight;
-  right_ += answer == target_class;
+  right_ += answer == t;
   ++rows_;
   if (!confusion_.empty())
-    ++confusion_[t * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(answer)];
+    ++confusion_[t * static_cast<std::size_t>(columns_) + answer];
 }
 
 void MetricsCounter::add(std::span<const float> y, std::span<const float> target, double weight) {
+  add(std::vector<double>(y.begin(), y.end()),
+      std::vector<double>(target.begin(), target.end()), weight);
+}
+void MetricsCounter::add(std::span<const double> y, std::span<const double> target,
+                         double weight) {
   double sum = 0;
   for (std::size_t c = 0; c < spread_.size(); ++c) {
-    const double a = static_cast<double>(y[c]), t = static_cast<double>(target[c]), d = a - t;
+    const double a = y[c], t = target[c], d = a - t;
     Column& column = spread_[c];
     if (rows_ == 0) column.first = t;
     column.sum += t - column.first;
@@ -178,10 +186,12 @@ Result<Evaluator> Evaluator::create(Network& network, const DataSource& given, T
 // Every head of every row of the last run, of the samples from `first` on.
 Status Evaluator::count(std::vector<MetricsCounter>& counters, const Batch& batch,
                         std::int64_t first) {
-  const std::span<const float> values(batch.values);
+  const std::vector<double> narrow(batch.values.begin(), batch.values.end());
+  const std::span<const double> values(
+      batch.wide_values.empty() || !session_.gives_f64() ? narrow : batch.wide_values);
   std::size_t target = 0;
   for (std::size_t r = 0; r < static_cast<std::size_t>(batch.rows); ++r) {
-    std::span<const float> y = session_.output(static_cast<std::int64_t>(r));
+    std::span<const double> y = answer(static_cast<std::int64_t>(r));
     const double weight = batch.weights.empty() ? 1.0 : static_cast<double>(batch.weights[r]);
     // A sequence of tokens is a run of its own.
     const std::int64_t sample =
@@ -204,14 +214,22 @@ Status Evaluator::count(std::vector<MetricsCounter>& counters, const Batch& batc
   return {};
 }
 
+// A row of the last run.
+std::span<const double> Evaluator::answer(std::int64_t row) {
+  if (session_.gives_f64()) return session_.output_f64(row);
+  const std::span<const float> y = session_.output(row);
+  answer_.assign(y.begin(), y.end());
+  return answer_;
+}
+
 // Every place of a head's row.
 Status Evaluator::count_classes(MetricsCounter& counter, const HeadSpec& head,
-                                std::span<const float> y,
+                                std::span<const double> y,
                                 const std::function<std::int64_t(std::size_t)>& target,
                                 double weight, std::int64_t sample) {
   const auto places = static_cast<std::size_t>(head.axis.places),
              classes = static_cast<std::size_t>(head.axis.classes);
-  std::vector<float> place(classes);
+  std::vector<double> place(classes);
   for (std::size_t p = 0; p < places; ++p) {
     const std::int64_t number = target(p);
     if (number == options_.ignore) continue;
@@ -254,8 +272,10 @@ Result<Metrics> Evaluator::measure() {
     } else if (stream_) {
       LOOM_TRY(session_.run(batch.x, std::vector<std::uint32_t>{0}, batch.positions).status());
     } else {
-      LOOM_TRY((form.ids > 0 ? session_.run_ids(batch.ids) : session_.run(batch.x, batch.rows))
-                   .status());
+      const bool wide = !batch.wide_x.empty() && session_.takes_f64();
+      LOOM_TRY(form.ids > 0 ? session_.run_ids(batch.ids).status()
+               : wide       ? session_.run(batch.wide_x, batch.rows)
+                            : session_.run(batch.x, batch.rows).status());
     }
     LOOM_TRY(count(counters, batch, first));
   }

@@ -48,6 +48,8 @@ class MetricsCounter {
  public:
   MetricsCounter(Loss loss, double delta, std::int64_t columns);
   // target_class: one of the columns. weight: of the row's loss.
+  void add(std::span<const double> y, std::int32_t target_class, double weight = 1);
+  void add(std::span<const double> y, std::span<const double> target, double weight = 1);
   void add(std::span<const float> y, std::int32_t target_class, double weight = 1);
   void add(std::span<const float> y, std::span<const float> target, double weight = 1);
   Metrics finish() const;
@@ -103,14 +105,16 @@ class Evaluator {
                         network.class_axis()});
   }
   Status count(std::vector<MetricsCounter>& counters, const Batch& batch, std::int64_t first);
-  Status count_classes(MetricsCounter& counter, const HeadSpec& head, std::span<const float> y,
+  Status count_classes(MetricsCounter& counter, const HeadSpec& head, std::span<const double> y,
                        const std::function<std::int64_t(std::size_t)>& target, double weight,
                        std::int64_t sample);
+  std::span<const double> answer(std::int64_t row);
   Session session_;
   std::unique_ptr<Streams> stream_;
   const DataSource* data_;
   EvaluatorOptions options_;
   std::vector<HeadSpec> heads_;  // one where there is one loss
+  std::vector<double> answer_;
 };
 
 }  // namespace loom

@@ -389,7 +389,8 @@ void Learner::put_window(std::int64_t window, std::uint32_t position) {
   state(next_sequences_, !odd_);
 }
 
-Result<std::int64_t> Learner::put(std::span<const float> x) {
+template <class T>
+Result<std::int64_t> Learner::put(std::span<const T> x) {
   const auto n = width_ == 0 ? 0 : static_cast<std::int64_t>(x.size()) / width_;
   if (n == 0 || static_cast<std::int64_t>(x.size()) != n * width_)
     return bad("the network takes " + network_->input().to_string() + ", got " +
@@ -402,11 +403,24 @@ Result<std::int64_t> Learner::put(std::span<const float> x) {
   return n;
 }
 
+bool Learner::is_f64(BufferId buffer) const {
+  return executor_->program().buffers[static_cast<std::size_t>(buffer)].type == ValueType::f64;
+}
 // Of a program that takes f32 or f64 there.
-void Learner::put_row(BufferId buffer, std::int64_t row, std::span<const float> values) {
-  if (executor_->program().buffers[static_cast<std::size_t>(buffer)].type == ValueType::f64)
-    std::ranges::copy(values, executor_->row<double>(buffer, row).begin());
-  else std::ranges::copy(values, executor_->row<float>(buffer, row).begin());
+template <class T>
+void Learner::put_row(BufferId buffer, std::int64_t row, std::span<const T> values) {
+  const auto put = [&]<class To>(std::span<To> to) {
+    std::transform(values.begin(), values.end(), to.begin(),
+                   [](T v) { return static_cast<To>(v); });
+  };
+  if (is_f64(buffer)) put(executor_->row<double>(buffer, row));
+  else put(executor_->row<float>(buffer, row));
+}
+// As the program has it then.
+double Learner::put_weight(BufferId buffer, std::int64_t row, double weight) {
+  if (!is_f64(buffer)) weight = static_cast<double>(static_cast<float>(weight));
+  put_row<double>(buffer, row, {&weight, 1});
+  return weight;
 }
 Status Learner::check_ids(std::span<const std::uint32_t> ids) const {
   const std::int64_t known = network_->input().ids;
@@ -416,6 +430,7 @@ Status Learner::check_ids(std::span<const std::uint32_t> ids) const {
                  ": the network takes ids below " + std::to_string(known));
   return {};
 }
+template <>
 Result<std::int64_t> Learner::put(std::span<const std::uint32_t> ids) {
   const Shape& in = network_->input();
   const std::int64_t steps = in.count(), n = static_cast<std::int64_t>(ids.size()) / steps;
@@ -448,12 +463,11 @@ void Learner::count(std::int64_t at, std::size_t row, std::int32_t class_of) {
     weight_ += weight;
     return;
   }
-  const float rounded = static_cast<float>(weight);
-  put_row(weights_, at, {&rounded, 1});
-  weight_ += static_cast<double>(rounded);
+  weight_ += put_weight(weights_, at, weight);
 }
 
-Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
+template <class T>
+Status Learner::put_targets(std::int64_t n, std::span<const T> target) {
   const std::vector<HeadSpec>& heads = options_.heads;
   if (heads.empty() && takes_classes(options_.loss))
     return bad("the loss takes classes, got target values");
@@ -463,11 +477,11 @@ Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
   LOOM_TRY(check_weights(static_cast<std::size_t>(n)));
   counted_ = 0, weight_ = 0;
   HeadSums sums = sums_;
-  if (sums.heads.empty()) add_to(sums, target, given_weights_);
+  if (sums.heads.empty()) add_targets(sums, target, given_weights_);
   for (std::int64_t r = 0; r < n; ++r) {
-    const float* t = target.data() + r * target_width_;
+    const T* t = target.data() + r * target_width_;
     count(r, static_cast<std::size_t>(r), 0);
-    if (heads.empty()) put_row(target_, r, {t, static_cast<std::size_t>(target_width_)});
+    if (heads.empty()) put_row(target_, r, std::span(t, static_cast<std::size_t>(target_width_)));
     for (std::size_t i = 0; i < heads.size(); t += heads[i++].targets())
       LOOM_TRY(put_head(i, r, t, sums.heads[i] > 0 ? sums.rows / sums.heads[i] : 0));
   }
@@ -476,17 +490,17 @@ Status Learner::put_targets(std::int64_t n, std::span<const float> target) {
 
 // A head's targets of a row. `share`: the rows' weights over those of the head's places that count,
 // so that the sum of its losses over the rows' weights is its mean.
-Status Learner::put_head(std::size_t head, std::int64_t row, const float* target, double share) {
+template <class T>
+Status Learner::put_head(std::size_t head, std::int64_t row, const T* target, double share) {
   const HeadSpec& h = options_.heads[head];
   const double weight = given_weights_.empty()
                             ? 1.0
                             : static_cast<double>(given_weights_[static_cast<std::size_t>(row)]);
   const auto weigh = [&](std::int64_t at, double by) {
-    const float rounded = static_cast<float>(by);
-    if (head_weights_[head] != kNone) put_row(head_weights_[head], at, {&rounded, 1});
+    if (head_weights_[head] != kNone) put_weight(head_weights_[head], at, by);
   };
   if (!takes_classes(h.loss)) {
-    put_row(head_targets_[head], row, {target, static_cast<std::size_t>(h.columns)});
+    put_row(head_targets_[head], row, std::span(target, static_cast<std::size_t>(h.columns)));
     weigh(row, weight);
     return {};
   }
@@ -504,16 +518,21 @@ Status Learner::put_head(std::size_t head, std::int64_t row, const float* target
 
 void Learner::add_to(HeadSums& sums, std::span<const float> target,
                      std::span<const float> weights) const {
+  add_targets(sums, target, weights);
+}
+template <class T>
+void Learner::add_targets(HeadSums& sums, std::span<const T> target,
+                          std::span<const float> weights) const {
   sums.heads.resize(options_.heads.size());
   const std::size_t width = static_cast<std::size_t>(target_width_);
   for (std::size_t r = 0; r * width < target.size() && !sums.heads.empty(); ++r) {
     const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[r]);
-    const float* t = target.data() + r * width;
+    const T* t = target.data() + r * width;
     sums.rows += weight;
     for (std::size_t i = 0; i < sums.heads.size(); ++i) {
       const HeadSpec& h = options_.heads[i];
       for (std::int64_t p = 0; p < h.places(); ++p)
-        if (!takes_classes(h.loss) || t[p] != static_cast<float>(options_.ignore))
+        if (!takes_classes(h.loss) || t[p] != static_cast<T>(options_.ignore))
           sums.heads[i] += weight;
       t += h.targets();
     }
@@ -528,6 +547,7 @@ Result<std::int32_t> Learner::class_of(double value, std::int64_t classes) const
   return Status(Code::invalid_argument, class_refusal(value, classes, options_.ignore));
 }
 
+template <>
 Status Learner::put_targets(std::int64_t n, std::span<const std::int32_t> target) {
   if (!takes_classes(options_.loss) || !options_.heads.empty())
     return bad("the loss takes target values, got classes");
@@ -549,6 +569,17 @@ template <class X, class Target>
 Status Learner::take(std::span<const X> x, std::span<const Target> target) {
   LOOM_ASSIGN(const std::int64_t n, put(x));
   return put_targets(n, target);
+}
+Status Learner::batch(const Batch& b, bool by_class) {
+  if (!b.positions.empty()) return batch(b.ids, b.positions, b.classes);
+  const bool wide_x = !b.wide_x.empty() && is_f64(x_);
+  const auto with_targets = [&](auto x) {
+    if (by_class) return take(x, std::span(b.classes));
+    if (!b.wide_values.empty()) return take(x, std::span(b.wide_values));
+    return take(x, std::span(b.values));
+  };
+  if (!b.ids.empty()) return with_targets(std::span(b.ids));
+  return wide_x ? with_targets(std::span(b.wide_x)) : with_targets(std::span(b.x));
 }
 Status Learner::batch(std::span<const float> x, std::span<const float> target) {
   return take(x, target);
@@ -661,10 +692,8 @@ bool Learner::gradients_finite() {
 }
 
 double Learner::read_loss(BufferId buffer) {
-  const bool f64 =
-      executor_->program().buffers[static_cast<std::size_t>(buffer)].type == ValueType::f64;
-  return f64 ? executor_->row<double>(buffer, 0)[0]
-             : static_cast<double>(executor_->row<float>(buffer, 0)[0]);
+  return is_f64(buffer) ? executor_->row<double>(buffer, 0)[0]
+                        : static_cast<double>(executor_->row<float>(buffer, 0)[0]);
 }
 double Learner::loss_sum() { return read_loss(loss_); }
 double Learner::loss_sum(std::size_t head) { return read_loss(head_losses_[head]); }
@@ -673,13 +702,11 @@ Status Learner::update(double learning_rate, double weight, std::int64_t step) {
   if (lr_ == kNone) return bad("this learner was made for gradients only");
   if (!(weight > 0) || step < 1)
     return bad("an update needs rows with a weight and a step from 1 on");
-  executor_->set_f32(lr_, static_cast<float>(learning_rate));
-  executor_->set_f32(inv_n_, static_cast<float>(1.0 / (weight * loss_scale_)));
+  executor_->set_real(lr_, learning_rate);
+  executor_->set_real(inv_n_, 1.0 / (weight * loss_scale_));
   if (correction1_ != kNone) {
-    executor_->set_f32(correction1_,
-                       static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta1, step))));
-    executor_->set_f32(correction2_,
-                       static_cast<float>(1.0 / (1.0 - power(options_.optimizer.beta2, step))));
+    executor_->set_real(correction1_, 1.0 / (1.0 - power(options_.optimizer.beta1, step)));
+    executor_->set_real(correction2_, 1.0 / (1.0 - power(options_.optimizer.beta2, step)));
   }
   LOOM_TRY(executor_->run(Segment::update, Segment::update));
   steps_ = step;

@@ -89,6 +89,9 @@ class Learner {
   // The same of ids: rows x the steps of the input.
   Status batch(std::span<const std::uint32_t> ids, std::span<const float> target);
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::int32_t> target);
+  // The same of what a source gave, or of ids and classes for each row; what the program takes in
+  // f64 comes in f64 where the source has it so.
+  Status batch(const Batch& batch, bool by_class);
   // One micro-batch of tokens: positions ascend from 0 in each sequence. In a stream: a window of
   // each lane, all of the same length.
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions,
@@ -147,20 +150,26 @@ class Learner {
   double read_loss(BufferId buffer);
   Status prepare();  // the weights, where an update has moved them
   Status rows(std::int64_t n);
-  Result<std::int64_t> put(std::span<const float> x);
-  Result<std::int64_t> put(std::span<const std::uint32_t> ids);
+  template <class T>
+  Result<std::int64_t> put(std::span<const T> x);
   Status check_weights(std::size_t rows) const;
   void count(std::int64_t at, std::size_t row, std::int32_t class_of);
   View weighed(Emit& emit, View x, View weights) const;
-  Status put_targets(std::int64_t n, std::span<const float> target);
-  Status put_head(std::size_t head, std::int64_t row, const float* target, double share);
+  template <class T>
+  void add_targets(HeadSums& sums, std::span<const T> target, std::span<const float> weights) const;
+  template <class T>
+  Status put_targets(std::int64_t n, std::span<const T> target);
+  template <class T>
+  Status put_head(std::size_t head, std::int64_t row, const T* target, double share);
   Status check_ids(std::span<const std::uint32_t> ids) const;
   Status check_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> positions,
                       std::size_t targets) const;
   void put_window(std::int64_t window, std::uint32_t position);
   Result<std::int32_t> class_of(double value, std::int64_t classes) const;
-  Status put_targets(std::int64_t n, std::span<const std::int32_t> target);
-  void put_row(BufferId buffer, std::int64_t row, std::span<const float> values);
+  bool is_f64(BufferId buffer) const;
+  template <class T>
+  void put_row(BufferId buffer, std::int64_t row, std::span<const T> values);
+  double put_weight(BufferId buffer, std::int64_t row, double weight);
   template <class X, class Target>
   Status take(std::span<const X> x, std::span<const Target> target);
   Network* network_ = nullptr;

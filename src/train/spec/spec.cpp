@@ -206,6 +206,15 @@ class Writer {
   Json& json_;
 };
 
+// Of a table.
+Status check_table(const DataSpec& data) {
+  if (data.separator.size() != 1 || data.separator == "\"" || data.separator == "\n" ||
+      data.separator == "\r")
+    return bad("data: \"separator\" must be one character");
+  if (data.targets.empty() == data.class_column.empty())
+    return bad("data: give either \"targets\" or \"class\"");
+  return {};
+}
 
 Status check_class_weights(const TrainingSpec& spec) {
   const Json& weights = spec.class_weights;
@@ -288,11 +297,7 @@ Status TrainingSpec::check() const {
   if ((data.kind == DataKind::tokens || data.kind == DataKind::text) && loss != Loss::cross_entropy)
     return bad("tokens are learned with the loss \"cross_entropy\"");
   if (data.kind == DataKind::table) {
-    if (data.separator.size() != 1 || data.separator == "\"" || data.separator == "\n" ||
-        data.separator == "\r")
-      return bad("data: \"separator\" must be one character");
-    if (data.targets.empty() == data.class_column.empty())
-      return bad("data: give either \"targets\" or \"class\"");
+    LOOM_TRY(check_table(data));
     if (heads.empty() && data.class_column.empty() == takes_classes(loss))
       return bad(
           "data: \"class\" goes with the loss \"cross_entropy\", \"targets\" with the others");
@@ -341,6 +346,7 @@ Result<DataSpec> parse_data_spec(const Json& json) {
   DataSpec spec;
   Reader reader(json, "data: ");
   LOOM_TRY(reader.read_all(spec));
+  if (spec.kind == DataKind::table) LOOM_TRY(check_table(spec));
   return spec;
 }
 

@@ -1,9 +1,10 @@
-// Topologies are untrusted input: any text is a network, which writes itself the same way again, or
+// Topologies are untrusted input: any text is a network, with or without weights, which writes itself the same way again, or
 // a refusal; never more memory than was allowed.
 #include <string>
 
 #include "fuzz.h"
 #include "grid/network.h"
+#include "grid/saved_network.h"
 #include "mutate.h"
 
 FUZZ_TARGET(data, size) {
@@ -17,12 +18,17 @@ FUZZ_TARGET(data, size) {
     const auto n = json->is_object() ? json->get_integer(key, 1) : Result<std::int64_t>(1);
     if (n.ok() && *n > 0 && (*n > kCells || (cells *= *n) > kCells)) return;
   }
-  auto network = Network::from_json(*json, kLargest);
+  const auto typed = [](const Status& status) {
+    const Code code = status.code();
+    return (code == Code::invalid_argument || code == Code::unsupported || code == Code::corrupt ||
+            code == Code::out_of_range) &&
+           !status.message().empty();
+  };
+  auto saved = network_of_saved(*json, kLargest);
+  FUZZ_CHECK(saved.ok() ? saved->parameter_count() <= kLargest : typed(saved.status()));
+  auto network = saved.ok() ? std::move(saved) : Network::from_json(*json, kLargest);
   if (!network.ok()) {
-    const Code code = network.status().code();
-    FUZZ_CHECK((code == Code::invalid_argument || code == Code::unsupported ||
-                code == Code::corrupt || code == Code::out_of_range) &&
-               !network.status().message().empty());
+    FUZZ_CHECK(typed(network.status()));
     return;
   }
   FUZZ_CHECK(network->parameter_count() <= kLargest);

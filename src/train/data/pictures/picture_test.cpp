@@ -38,7 +38,7 @@ TEST(Shift, MovesUpToSoFarAndRepeatsTheEdge) {
   std::vector<int> seen(9);
   for (std::uint64_t sample = 0; sample < 900; ++sample) {
     std::vector<float> v = picture;
-    shift_picture(v, 3, 4, 1, 7, sample);
+    shift_picture(std::span(v), 3, 4, 1, 7, sample);
     int found = -1;
     for (int place = 0; place < 9; ++place)
       if (v == moved(place / 3 - 1, place % 3 - 1)) found = place;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/escape.h"
+#include "base/json.h"
 #include "train/data/tables/csv.h"
 
 namespace loom {
@@ -127,6 +128,23 @@ bool is_header(const std::vector<std::vector<std::string>>& rows) {
       if (rows[r][c] == cell) return false;
   }
   return named;
+}
+
+// Why f32, in which a table is learned, makes numbers of a column the same; empty where it does not.
+std::string merged(const Table& table, std::size_t column, char decimal) {
+  bool any = false;
+  double least = 0, most = 0, lost = 0, v = 0;
+  for (const auto& row : table.rows) {
+    if (is_missing(row[column]) || !parse_value(row[column], decimal, &v)) continue;
+    const double rounded = static_cast<double>(static_cast<float>(v));
+    least = any ? std::min(least, v) : v;
+    most = any ? std::max(most, v) : v;
+    lost = std::max(lost, v > rounded ? v - rounded : rounded - v);
+    any = true;
+  }
+  if (!(most > least) || !(lost > 1e-2 * (most - least))) return "";
+  return "lies between " + format_double(least) + " and " + format_double(most) +
+         ", and f32 rounds by up to " + format_double(lost) + " there: take an offset off it";
 }
 
 // 0, 1, 2, ... below no name: the numbers of the rows, as pandas writes them.
@@ -401,12 +419,17 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
     column.kind = numbers ? Column::Kind::number : dates ? Column::Kind::date : Column::Kind::words;
     if (is_target) {
       LOOM_TRY(look_at_target(form, column, found, words, task, notes).at(name));
+      const std::string why = form.classes ? "" : merged(table, c, column.decimal);
+      if (!why.empty()) return bad("the target " + quoted(column.name) + " " + why);
     } else if (are_row_numbers(table, c)) {
       column.kind = Column::Kind::unused;
       notes.push_back("left out: " + quoted(column.name) + ", the numbers of the rows");
     } else if (words.size() < 2) {
       column.kind = Column::Kind::unused;
       notes.push_back("left out: " + quoted(column.name) + ", the same in every row");
+    } else if (const std::string why = numbers ? merged(table, c, column.decimal) : ""; !why.empty()) {
+      column.kind = Column::Kind::unused;
+      notes.push_back("left out: " + quoted(column.name) + " " + why);
     } else if (column.kind == Column::Kind::words) {
       if (words.size() > kMaxWords || 2 * words.size() > table.rows.size()) {
         column.kind = Column::Kind::unused;
@@ -424,7 +447,8 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
     return bad("has one column, " + quoted(table.names[0]) +
                ": a target and what it is learned from are two; cells are parted by a comma, a "
                "semicolon, a tab or |");
-  if (form.width() == 0) return bad("no column is left to learn from");
+  if (form.width() == 0)
+    return bad("no column is left to learn from" + (notes.empty() ? "" : "; " + notes.back()));
   return form;
 }
 

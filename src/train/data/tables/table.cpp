@@ -10,13 +10,13 @@
 namespace loom {
 namespace {
 
-Result<float> number(const CsvReader& reader, std::size_t column, std::string_view cell) {
+Result<double> number(const CsvReader& reader, std::size_t column, std::string_view cell) {
   double v = 0;
   if (!parse_number(cell, &v))
     return reader.error(column, "expected a number, got " + quoted(cell));
   if (v > std::numeric_limits<float>::max() || v < std::numeric_limits<float>::lowest())
     return reader.error(column, quoted(cell) + " is too large for f32");
-  return static_cast<float>(v);
+  return v;
 }
 
 Result<std::unique_ptr<DataSource>> read_utf8(std::string_view text, const DataSpec& spec,
@@ -50,19 +50,19 @@ Result<std::unique_ptr<DataSource>> read_utf8(std::string_view text, const DataS
   }
   if (wanted.size() >= names.size()) return Status(Code::invalid_argument, name + ": all " + std::to_string(names.size()) + " columns are targets, none is an input");
 
-  std::vector<float> x, y;
+  std::vector<double> x, y;
   std::vector<std::int32_t> classes;
   while (more) {
     if (cells.size() != names.size()) return reader.error(cells.size(), "a row of " + std::to_string(cells.size()) + " cells, expected " + std::to_string(names.size()));
-    std::vector<float> row_targets(wanted.size());
+    std::vector<double> row_targets(wanted.size());
     for (std::size_t c = 0; c < cells.size(); ++c) {
-      LOOM_ASSIGN(const float v, number(reader, c + 1, cells[c]));
+      LOOM_ASSIGN(const double v, number(reader, c + 1, cells[c]));
       if (target[c] < 0) {
         x.push_back(v);
       } else if (spec.class_column.empty()) {
         row_targets[static_cast<std::size_t>(target[c])] = v;
       } else {
-        if (!is_class(static_cast<double>(v)))
+        if (!is_class(v))
           return reader.error(c + 1, "a class is a whole number, got " + quoted(cells[c]));
         classes.push_back(static_cast<std::int32_t>(v));
       }
