@@ -46,6 +46,16 @@ std::string moment_name(const Learner::Moment& m) { return "moments/" + m.name; 
 
 }  // namespace
 
+static bool is_custom(const Node& node) {
+  return node.type && (node.type->name() == "custom" ||
+                       std::any_of(node.children.begin(), node.children.end(), is_custom));
+}
+static bool has_custom_layers(const Network& network) {
+  for (std::size_t i = 0; i < network.size(); ++i)
+    if (is_custom(network.node(i))) return true;
+  return false;
+}
+
 Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options) {
   LOOM_TRY(spec.check());
   TrainingSpec resolved = spec;
@@ -94,7 +104,9 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.micro_batches = spec.micro_batches;
   learning.seed = static_cast<std::uint64_t>(spec.seed);
   learning.isa = options.isa;
-  learning.device = options.device;
+  // Left to Loom, the device is one that can run the layers.
+  const bool here = options.measured && has_custom_layers(network);
+  learning.device = here ? nullptr : options.device;
   learning.fuse = options.fuse;
   learning.poison = options.poison;
   std::string base;
@@ -115,15 +127,15 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   trainer->matrices_ = std::move(matrices);
   trainer->topology_ = std::move(topology);
   trainer->quantized_ = at_once;
-  if (options.measured && options.device) {
+  if (options.measured && trainer->learning_.device) {
     LOOM_ASSIGN(const double on_device, trainer->first_seconds());
-    LearnerOptions here = trainer->learning_;
-    here.device = nullptr;
-    LOOM_ASSIGN(Learner on_host, Learner::create(network, pool, here));
+    LearnerOptions on_cpu_too = trainer->learning_;
+    on_cpu_too.device = nullptr;
+    LOOM_ASSIGN(Learner on_host, Learner::create(network, pool, on_cpu_too));
     std::swap(trainer->learner_, on_host);
     LOOM_ASSIGN(const double on_cpu, trainer->first_seconds());
     if (on_device < on_cpu) std::swap(trainer->learner_, on_host);
-    else trainer->learning_ = std::move(here);
+    else trainer->learning_ = std::move(on_cpu_too);
   }
   return trainer;
 }
