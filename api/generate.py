@@ -28,6 +28,7 @@ C_PARAMETERS = {
 for name, c in (("f32", "float"), ("f64", "double"), ("i32", "int32_t"), ("i64", "int64_t")):
     C_PARAMETERS["read " + name] = [("const %s*" % c, ""), ("size_t", "_count")]
     C_PARAMETERS["fill " + name] = [(c + "*", ""), ("size_t", "_count")]
+C_PARAMETERS["layer"] = [("const loom_layer*", "")]  # functions of the host: bindings call it by hand
 RESULTS = {"text": "UTF-8", "json": "JSON", "i32s": "int32 values"}  # new things that come as bytes
 RETURNS = {"cstr": "const char*", "i32": "int32_t"}
 
@@ -96,6 +97,54 @@ def described(function):
     return text
 
 
+LAYER = """
+/* A layer of the host's own (loom_layer_register). Rows of values lie one behind the other: row r of an array begins at element r * stride.
+ * In forward x and params are read, and all of y is written; in backward x, y, gy and params are read, and all of gx and gparams
+ * is written, gparams being sums over the rows. Values are double where f64 is not 0, else float. */
+typedef struct loom_layer_array {
+  void* data;
+  int64_t rows, cols, stride;
+} loom_layer_array;
+
+typedef struct loom_layer_call {
+  const char* config; /* JSON, as the topology has it */
+  size_t config_size;
+  int32_t f64;
+  int32_t param_count;
+  loom_layer_array x, y, gy, gx;
+  loom_layer_array params[4], gparams[4];
+} loom_layer_call;
+
+enum {
+  LOOM_LAYER_F32 = 1, /* computes in float */
+  LOOM_LAYER_F64 = 2, /* computes in double; both may be set */
+  LOOM_LAYER_CROSSES_ROWS = 4, /* a row of y depends on other rows of x */
+};
+
+/* Functions return LOOM_OK, or a code with error->message filled, which ends the call that runs the network.
+ *   plan: gets {"config": ..., "dims": [...]}, the row that arrives, and makes a bytes object of its answer, which the library releases:
+ *     {"out": [...], "params": [{"role": "weight", "rows": 3, "cols": 8, "init": "normal", "std": 0.1}]}, at most 4 params; init is
+ *     zeros (where it is left out), ones or normal
+ *   backward: NULL where the layer has no gradient; then it and what comes before it cannot be trained
+ *   release: NULL, or called once with user, when the layer is unregistered */
+typedef struct loom_layer {
+  size_t size; /* sizeof(loom_layer) */
+  const char* name; /* "acme.swirl" */
+  int32_t version; /* from 1 */
+  int32_t flags;
+  void* user;
+  int32_t (*plan)(void* user, const char* request, size_t request_size, loom_bytes* plan, loom_error* error);
+  int32_t (*forward)(void* user, const loom_layer_call* call, loom_error* error);
+  int32_t (*backward)(void* user, const loom_layer_call* call, loom_error* error);
+  void (*release)(void* user);
+} loom_layer;
+"""
+
+
+def by_hand(function):
+    return any(kind == "layer" for _, kind, _ in function.get("params", []))
+
+
 def header(api):
     out = ["/* %s */\n" % NOTE, """/* The C interface of Loom, the embeddable neural engine.
  *
@@ -150,6 +199,7 @@ typedef struct loom_error {
   char message[1020]; /* UTF-8, ends with a zero, cut between characters where it is too long */
 } loom_error;
 """)
+    out.append(LAYER)
     for group in api["groups"]:
         out.append("\n/* ---- %s: %s */\n" % (group["name"], group["doc"]) if len(group["doc"]) < 90 else "\n/* ---- %s\n * %s */\n" % (group["name"], "\n * ".join(textwrap.wrap(group["doc"], 104))))
         for function in group["functions"]:
@@ -180,7 +230,7 @@ def reference(api):
 
 def table(api):
     """Name, what it returns, parameters as (name, kind): all that a binding needs to call a function."""
-    return [(f["name"], f.get("returns", "code"), [(name, kind) for name, kind, _ in f.get("params", [])]) for f in functions(api)]
+    return [(f["name"], f.get("returns", "code"), [(name, kind) for name, kind, _ in f.get("params", [])]) for f in functions(api) if not by_hand(f)]
 
 
 def python_raw(api):
@@ -208,7 +258,7 @@ def fuzz_table(api):
     """A call of every function whose arguments a Caller (tests/fuzz/targets/abi_fuzz.cpp) makes up."""
     out = ["// %s\n" % NOTE]
     for f in functions(api):
-        if "returns" in f:
+        if "returns" in f or by_hand(f):
             continue
         lines, arguments = [], []
         for name, kind, _ in f.get("params", []):

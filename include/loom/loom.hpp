@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -104,6 +105,81 @@ std::string text(F f, Args... args) {
 }
 
 }  // namespace detail
+
+// A layer of one's own: derive, and give the class to register_layer. Its functions are called by the thread that runs the
+// network; what they throw comes out of the call that ran it, as an Error with its text.
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  // JSON {"config": ..., "dims": [...]} -> JSON {"out": [...], "params": [...]}, as loom.h says.
+  virtual std::string plan(std::string_view request) = 0;
+  virtual void forward(const loom_layer_call& call) = 0;
+  virtual void backward(const loom_layer_call&) { throw std::runtime_error("has no backward"); }
+};
+
+namespace detail {
+
+// What body() throws becomes a code and a message.
+template <class F>
+std::int32_t caught(loom_error* error, F body) noexcept {
+  const auto fail = [error](std::int32_t code, const char* text) {
+    error->code = code;
+    std::strncpy(error->message, text, sizeof error->message - 1);
+    return code;
+  };
+  try {
+    body();
+    return LOOM_OK;
+  } catch (const Error& e) {
+    return fail(e.code(), e.what());
+  } catch (const std::bad_alloc&) {
+    return fail(LOOM_OUT_OF_MEMORY, "an allocation failed");
+  } catch (const std::exception& e) {
+    return fail(LOOM_INVALID_ARGUMENT, e.what());
+  } catch (...) {
+    return fail(LOOM_INTERNAL, "threw what is no std::exception");
+  }
+}
+
+}  // namespace detail
+
+// `flags`: LOOM_LAYER_...; `differentiable`: it has a backward. The layer lives until it is unregistered.
+inline void register_layer(const std::string& name, std::int32_t version, std::shared_ptr<Layer> layer, bool differentiable = true,
+                           std::int32_t flags = LOOM_LAYER_F32) {
+  using Owner = std::shared_ptr<Layer>;
+  loom_layer c{};
+  c.size = sizeof c;
+  c.name = name.c_str();
+  c.version = version;
+  c.flags = flags;
+  c.plan = [](void* user, const char* request, std::size_t size, loom_bytes* plan, loom_error* error) {
+    return detail::caught(error, [&] {
+      const std::string text = (*static_cast<Owner*>(user))->plan({request, size});
+      loom_bytes bytes = 0;
+      check(loom_bytes_create, static_cast<std::uint64_t>(text.size()), &bytes);
+      void* data = nullptr;
+      std::uint64_t count = 0;
+      check(loom_bytes_data, bytes, &data, &count);
+      std::memcpy(data, text.data(), text.size());
+      *plan = bytes;
+    });
+  };
+  c.forward = [](void* user, const loom_layer_call* call, loom_error* error) {
+    return detail::caught(error, [&] { (*static_cast<Owner*>(user))->forward(*call); });
+  };
+  if (differentiable)
+    c.backward = [](void* user, const loom_layer_call* call, loom_error* error) {
+      return detail::caught(error, [&] { (*static_cast<Owner*>(user))->backward(*call); });
+    };
+  c.release = [](void* user) { delete static_cast<Owner*>(user); };
+  auto owner = std::make_unique<Owner>(std::move(layer));
+  c.user = owner.get();
+  check(loom_layer_register, static_cast<const loom_layer*>(&c));
+  owner.release();
+}
+inline void unregister_layer(std::string_view name, std::int32_t version) {
+  check(loom_layer_unregister, name.data(), name.size(), version);
+}
 
 inline std::string version() { return loom_version(); }
 // JSON.

@@ -24,6 +24,11 @@ struct Inside {
   Model& model() const { return *object->shared->model; }
 };
 
+// What its numbers may claim to be.
+std::string numerics_of(const Inside& in) {
+  return custom_numerics(in.object->generator->session().program().calls, in.object->device.numerics);
+}
+
 Status make_ready(Inside& in) {
   GeneratorObject& g = *in.object;
   SharedNetwork& n = *g.shared;
@@ -199,7 +204,8 @@ int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, l
     LOOM_TRY(in->settle(sequence));
     Sha256 sha;
     sha.update_u64(LOOM_NUMERICS_VERSION);
-    if (in.object->device.numerics != "portable") sha.update_text(in.object->device.numerics);  // another fingerprint, even where the bits agree
+    const std::string numerics = numerics_of(in);
+    if (numerics != "portable") sha.update_text(numerics);  // another fingerprint, even where the bits agree
     for (const std::int32_t id : in->tokens(sequence)) sha.update_u64(static_cast<std::uint64_t>(id));
     sha.update_f32(in->logits(sequence));
     *sha256 = new_text(Sha256::hex(sha.finish()));
@@ -216,7 +222,7 @@ int32_t loom_generator_info(loom_generator generator, loom_bytes* info, loom_err
     json.set("context", in->context());
     json.set("sequences", in.object->options.sequences);
     json.set("target", in->session().executor().target());
-    json.set("numerics", in.object->device.numerics);
+    json.set("numerics", numerics_of(in));
     json.set("threads", in.object->pool.size());
     json.set("reused_tokens", s.reused_tokens);
     json.set("prefill_tokens", s.prefill_tokens);

@@ -76,10 +76,12 @@ std::int64_t count() {
 }
 
 Result<locks::unique_lock<locks::fair_mutex>> SharedNetwork::hold_alone() {
+  LOOM_TRY(outside_of_calls());
   if (torn) return torn_network();
   return locks::unique_lock(mutex);
 }
 Result<locks::shared_lock<locks::fair_mutex>> SharedNetwork::hold_shared() {
+  LOOM_TRY(outside_of_calls());
   if (torn) return torn_network();
   return locks::shared_lock(mutex);
 }

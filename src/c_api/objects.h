@@ -167,6 +167,7 @@ Result<std::shared_ptr<T>> get(loom_handle handle) {
 // The lock of an object that one thread at a time may use.
 template <class T>
 Result<locks::unique_lock<locks::mutex>> enter(T& object) {
+  LOOM_TRY(outside_of_calls());
   locks::unique_lock lock(object.mutex, locks::try_to_lock);
   if (object.left)
     return Status(Code::busy,

@@ -225,7 +225,7 @@ int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* er
     const auto& executor = s->session->executor();
     Json json = Json::object();
     json.set("target", executor.target());
-    json.set("numerics", s->device.numerics);
+    json.set("numerics", custom_numerics(executor.program().calls, s->device.numerics));
     json.set("threads", s->pool.size());
     json.set("input_width", s->shared->network.input().width);
     json.set("output_width", s->shared->network.output().width);

@@ -98,6 +98,8 @@ class Loader {
     LOOM_ASSIGN(const Json topology, entity_.json(kTopology));
     // Parameters take no memory before they are filled, and the file must hold each of them.
     auto planned = Network::from_json(topology, kMaxValues);
+    // The file is as it was written: this process lacks a layer that is registered.
+    if (planned.status().code() == Code::not_found) return planned.status().at(entity_.name());
     if (!planned.ok()) return corrupt("section 'topology': " + planned.status().message());
     Network network = std::move(*planned);
     for (std::size_t i = 0; i < network.size(); ++i) {

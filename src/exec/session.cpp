@@ -58,7 +58,9 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   s.pool_ = &pool;
   s.options_ = options;
   ExecutorOptions eo;
-  eo.device = options.device;
+  // Left to Loom, the device is one that can run the layers.
+  const bool here = options.measured && !program.calls.empty();
+  eo.device = here ? nullptr : options.device;
   eo.isa = options.isa;
   eo.sequences = options.sequences;
   eo.fuse = options.fuse;
@@ -95,10 +97,10 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
       (s.head_ == kNone ? options.max_rows : options.max_head_rows) * output.cols);
   if (s.recurs_) s.wide_output_ ? s.collected_f64_.resize(outputs) : s.collected_.resize(outputs);
   if (s.wide_output_) s.rounded_.resize(outputs);
-  if (options.measured && options.device) {
-    SessionOptions here = options;
-    here.device = nullptr;
-    LOOM_ASSIGN(Session twin, create(network, pool, here));
+  if (options.measured && eo.device) {
+    SessionOptions on_cpu = options;
+    on_cpu.device = nullptr;
+    LOOM_ASSIGN(Session twin, create(network, pool, on_cpu));
     s.twin_ = std::make_unique<Session>(std::move(twin));
     s.costs_.resize(33);
     const auto& buffers = p.buffers;

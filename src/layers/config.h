@@ -36,6 +36,15 @@ struct JsonPart {
 };
 inline const char* read_field(const Json&, JsonPart&) { return nullptr; }
 
+// Any JSON, as it is.
+struct AnyJson {
+  Json json = Json::object();
+};
+inline const char* read_field(const Json& json, AnyJson& value) {
+  value.json = json;
+  return nullptr;
+}
+
 inline Result<Activation> parse_as(std::string_view text, Activation) {
   return parse_activation(text);
 }
@@ -61,6 +70,7 @@ class FieldWriter {
   void put(std::string_view key, const T& value) {
     if constexpr (std::is_enum_v<T>) set(key, Json(name(value)));
     else if constexpr (std::is_same_v<T, JsonPart>) return;
+    else if constexpr (std::is_same_v<T, AnyJson>) set(key, value.json);
     else if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string>) list(key, value);
     else set(key, Json(value));
   }

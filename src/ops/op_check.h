@@ -19,6 +19,7 @@ struct CheckedSoFar {
   std::vector<bool> written, measured;  // buffers; registers
   std::vector<BufferId> routed;         // of places: 1 + the share they were made of
   std::vector<std::int64_t> ids;        // of ids made of values: their count
+  std::vector<CallPlan> calls;          // of the program's calls
   bool filled = true;                   // what the instruction modifies was written before
 };
 
@@ -79,6 +80,11 @@ class OpCheck {
   bool groups() const { return integer(0) >= 1 && cols(0) % integer(0) == 0; }
   bool kind_below(std::int64_t count) const { return integer(0) >= 0 && integer(0) < count; }
   bool filled() const { return before_.filled; }
+  // What the layer of a call plans; null where the program has no call of this number.
+  const CallPlan* call_plan(std::int64_t call) const {
+    const bool known = call >= 0 && static_cast<std::size_t>(call) < before_.calls.size();
+    return known ? &before_.calls[static_cast<std::size_t>(call)] : nullptr;
+  }
   // A count that this instruction measures, and the places it writes, made of operand `share`.
   bool measures(int places, int share);
 

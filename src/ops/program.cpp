@@ -64,6 +64,40 @@ class Reader {
   bool ok_ = true;
 };
 
+std::string dims_text(const std::vector<std::int64_t>& dims) {
+  std::string t;
+  for (const std::int64_t d : dims) t += (t.empty() ? "" : ", ") + std::to_string(d);
+  return t;
+}
+
+// Behind everything else, and only where there are calls: other programs keep their bytes.
+void write_calls(Writer& w, const std::vector<Call>& calls) {
+  if (calls.empty()) return;
+  w.value<std::uint32_t>(static_cast<std::uint32_t>(calls.size()));
+  for (const Call& call : calls) {
+    w.text(call.name);
+    w.value(call.version);
+    w.text(call.config);
+    w.value<std::uint32_t>(static_cast<std::uint32_t>(call.dims.size()));
+    for (const std::int64_t d : call.dims) w.value(d);
+  }
+}
+void read_calls(Reader& r, std::vector<Call>& calls) {
+  calls.resize(r.count(16));
+  if (calls.empty()) r.fail();
+  for (Call& call : calls) {
+    call.name = r.text();
+    call.version = r.value<std::int32_t>();
+    call.config = r.text();
+    call.dims.resize(r.count(8));
+    if (call.dims.empty() || call.dims.size() > 4) r.fail();
+    for (std::int64_t& d : call.dims) {
+      d = r.value<std::int64_t>();
+      if (d < 1 || d > INT32_MAX) r.fail();
+    }
+  }
+}
+
 std::string rows_text(const Program& p, const Rows& rows) {
   std::string t;
   if (rows.constant != 1 || rows.a == kNone) t = std::to_string(rows.constant);
@@ -114,6 +148,8 @@ std::string Program::to_text() const {
   for (const Register& r : registers) {
     out += "register " + r.name + (r.type == RegisterType::f32 ? " f32" : (r.type == RegisterType::u32 ? " u32 max " : " measured max ") + std::to_string(r.max)) + "\n";
   }
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    out += "call " + std::to_string(i) + " = " + calls[i].to_string() + " " + calls[i].config + " of [" + dims_text(calls[i].dims) + "]\n";
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const Buffer& b = buffers[i];
     if (b.kind == BufferKind::temp) continue;  // their shape stands where they are written
@@ -191,6 +227,7 @@ std::string Program::encode() const {
     for (std::size_t i = 0; i < op.reals.size(); ++i) w.value(ins.reals[i]);
     for (std::size_t i = 0; i < op.registers.size(); ++i) w.value(ins.registers[i]);
   }
+  write_calls(w, calls);
   return w.take();
 }
 
@@ -248,6 +285,7 @@ Result<Program> Program::decode(std::string_view bytes) {
     for (std::size_t i = 0; i < row.registers.size(); ++i) ins.registers[i] = r.value<RegisterId>();
     p.code.push_back(ins);
   }
+  if (r.ok() && !r.at_end()) read_calls(r, p.calls);
   if (!r.ok() || !r.at_end()) return Status(Code::corrupt, "program: malformed at offset " + std::to_string(r.offset()) + " of " + std::to_string(bytes.size()));
   LOOM_TRY(verify(p));
   return p;

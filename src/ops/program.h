@@ -12,6 +12,7 @@
 #include "base/files/sha256.h"
 #include "base/status.h"
 #include "numeric/weight_format.h"
+#include "ops/calls/custom_layer.h"
 #include "ops/op.h"
 
 namespace loom {
@@ -110,7 +111,7 @@ struct OpInfo {
 };
 const OpInfo& info(Op op);
 
-inline constexpr int kMaxOperands = 10;
+inline constexpr int kMaxOperands = 12;
 inline constexpr int kMaxInts = 24;
 inline constexpr int kMaxReals = 5;
 inline constexpr int kMaxRegisters = 5;
@@ -131,6 +132,7 @@ struct Instruction {
 struct ProgramFrame {
   std::vector<Buffer> buffers;
   std::vector<Register> registers;
+  std::vector<Call> calls;  // of registered layers
 
   BufferId find(BufferKind kind, std::string_view path, std::string_view role) const;
   RegisterId find_register(std::string_view name) const;

@@ -23,6 +23,11 @@ class Verifier {
     before_.routed.resize(p_.buffers.size());
     before_.ids.resize(p_.buffers.size());
     before_.measured.resize(p_.registers.size());
+    for (const Call& call : p_.calls) {
+      LOOM_ASSIGN(const CustomLayerPtr layer, find_custom_layer(call.name, call.version));
+      LOOM_ASSIGN(CallPlan plan, plan_call(*layer, call));
+      before_.calls.push_back(std::move(plan));
+    }
     for (std::size_t n = 0; n < p_.code.size(); ++n) {
       at_ = n;
       LOOM_TRY(instruction(p_.code[n]));

@@ -54,6 +54,16 @@ Result<std::unique_ptr<Streams>> Trainer::cut(const TrainingSpec& spec, const Ne
   return Streams::create(data, spec.streams);
 }
 
+static bool is_custom(const Node& node) {
+  return node.type && (node.type->name() == "custom" ||
+                       std::any_of(node.children.begin(), node.children.end(), is_custom));
+}
+static bool has_custom_layers(const Network& network) {
+  for (std::size_t i = 0; i < network.size(); ++i)
+    if (is_custom(network.node(i))) return true;
+  return false;
+}
+
 Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network, const DataSource& given, ThreadPool& pool, const TrainerOptions& options) {
   LOOM_TRY(spec.check());
   TrainingSpec resolved = spec;
@@ -105,7 +115,9 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.streams = spec.streams;
   learning.seed = static_cast<std::uint64_t>(spec.seed);
   learning.isa = options.isa;
-  learning.device = options.device;
+  // Left to Loom, the device is one that can run the layers.
+  const bool here = options.measured && has_custom_layers(network);
+  learning.device = here ? nullptr : options.device;
   learning.fuse = options.fuse;
   learning.poison = options.poison;
   std::string base;
@@ -127,15 +139,15 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   trainer->matrices_ = std::move(matrices);
   trainer->topology_ = std::move(topology);
   trainer->quantized_ = at_once;
-  if (options.measured && options.device) {
+  if (options.measured && trainer->learning_.device) {
     LOOM_ASSIGN(const double on_device, trainer->first_seconds());
-    LearnerOptions here = trainer->learning_;
-    here.device = nullptr;
-    LOOM_ASSIGN(Learner on_host, Learner::create(network, pool, here));
+    LearnerOptions on_cpu_too = trainer->learning_;
+    on_cpu_too.device = nullptr;
+    LOOM_ASSIGN(Learner on_host, Learner::create(network, pool, on_cpu_too));
     std::swap(trainer->learner_, on_host);
     LOOM_ASSIGN(const double on_cpu, trainer->first_seconds());
     if (on_device < on_cpu) std::swap(trainer->learner_, on_host);
-    else trainer->learning_ = std::move(here);
+    else trainer->learning_ = std::move(on_cpu_too);
   }
   return trainer;
 }

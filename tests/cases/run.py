@@ -287,7 +287,9 @@ HOSTS = {
 def check_coverage():
     """Every function of the ABI is called in some case."""
     api = json.loads((ROOT / "api/loom.json").read_text())
-    functions = {f["name"] for g in api["groups"] for f in g["functions"]}
+    # What takes functions of the host has tests of its own in each language.
+    functions = {f["name"] for g in api["groups"] for f in g["functions"]
+                 if all(kind != "layer" for _, kind, _ in f.get("params", []))}
     called = {s["call"] for _, _, cases in load_cases() for c in cases for s in c["steps"] if "call" in s}
     for name in sorted(functions - called):
         print("no case calls " + name)

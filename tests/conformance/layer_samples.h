@@ -122,6 +122,12 @@ inline const std::vector<LayerSample>& layer_samples() {
   return kAll;
 }
 
+// Types with samples: a custom layer is what a test registers (custom_layers_test.cpp).
+inline LayerList sampled_types() {
+  LayerList list = layer_types();
+  std::erase_if(list, [](const LayerType* type) { return type->name() == "custom"; });
+  return list;
+}
 inline std::vector<LayerSample> samples_of(const LayerType& type) {
   std::vector<LayerSample> list;
   for (const LayerSample& s : layer_samples())

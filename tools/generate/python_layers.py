@@ -31,7 +31,7 @@ SECTIONS = (
       "reduce": "Reduce", "permute": "Permute", "pick": "Pick", "value_matmul": "ValueMatmul"}),
 )
 APART = SECTIONS[1][0]  # in a file of its own, _convolutions.py
-BY_HAND = ("sequential", "residual")  # _cells.py
+BY_HAND = ("sequential", "residual", "custom")  # _cells.py
 BY_CALL = "takes"  # said where a layer is called: LSTM(8)(x, lengths=n)
 BY_NAME = "By name, when called"
 SPELLED = {"return": "returns", "global": "whole"}
@@ -169,7 +169,7 @@ def convolutions(described, old):
 def layers(described, old):
     by_type = {layer["type"]: layer for layer in described["layers"]}
     names = [n for _, section in sections(described) for n in section.values()]
-    every = sorted(names + ["Input", "Layer", "Model", "Residual", "Sequential", "add", "average",
+    every = sorted(names + ["Custom", "Input", "Layer", "Model", "Residual", "Sequential", "add", "average",
                             "concat"])
     twice = sorted({n for n in every if every.count(n) > 1})
     if twice:
@@ -190,7 +190,7 @@ def layers(described, old):
                    for heading, section in sections(described) if heading != APART)
     out.append("\n" + NOTE + '\n"""\nfrom __future__ import annotations\n\n'
                "from typing import Any, List, Optional, Sequence\n\n"
-               "from ._cells import Input, Layer, Residual, Sequential"
+               "from ._cells import Custom, Input, Layer, Residual, Sequential"
                + (", Size" if ": Size" in body else "") + "\n"
                "from ._convolutions import (\n"
                + wrapped(", ".join(dict(SECTIONS)[APART].values()) + ",", "    ", "    ")

@@ -19,7 +19,7 @@ def kind(field):
         return {"type": SCALARS[field["type"]]}
     if field["type"] == "enum":
         return {"type": "string"}
-    if field["type"] in ("integers", "integer lists", "strings"):
+    if field["type"] in ("integers", "integer lists", "strings", "any"):
         return {}
     if field["type"] == "object":
         return {} if "names" in field else {"type": "object"}

@@ -683,6 +683,19 @@ export interface ValueMatmulCell extends AnyCell {
   shapes?: number[][];
 }
 
+/** A layer that the program registered, in its own language (`docs/guide/own-layers.md`): on
+ *  the CPU alone. Its parameters are what its plan says, in f32 or f64 whatever the cell's
+ *  `dtype` is. */
+export interface CustomCell extends AnyCell {
+  type: 'custom';
+  /** the registered name, `acme.swirl` */
+  layer: string;
+  /** the author's version of it; at least 1; default 1 */
+  version?: number;
+  /** what the layer itself reads: any JSON */
+  config?: unknown;
+}
+
 /** One vector from the steps of a row [steps, features]: their mean, maximum or sum, or the
  *  last of them. */
 export interface PoolStepsCell extends AnyCell {
@@ -736,6 +749,7 @@ export type Cell =
   | PermuteCell
   | PickCell
   | ValueMatmulCell
+  | CustomCell
   | PoolStepsCell;
 
 /** A network without its weights. */

@@ -15,6 +15,7 @@ from . import _call, layers
 from ._errors import (
     Busy, Cancelled, Corrupt, Internal, InvalidArgument, InvalidHandle, IOFailed, LoomError, NotFound, OutOfMemory, OutOfRange, Truncated, Unsupported,
 )
+from .custom import custom_layer, register_layer, unregister_layer
 from .fitting import Callback, EarlyStopping, Epoch, History, Progress, train
 from .graph import Graph, from_onnx
 from .network import Forecast, Network, Parameter, Session
@@ -24,8 +25,8 @@ from .transformer import Piece, Text, Transformer
 
 __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch", "Forecast", "Graph", "History", "Internal", "InvalidArgument", "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
-    "OutOfRange", "Parameter", "Piece", "Progress", "Session", "Step", "Text", "Tokenizer", "Trainer", "Transformer", "Truncated", "Unsupported", "Verification", "from_onnx", "info",
-    "layers", "live_handles", "numerics_version", "simulate", "train", "verify", "version",
+    "OutOfRange", "Parameter", "Piece", "Progress", "Session", "Step", "Text", "Tokenizer", "Trainer", "Transformer", "Truncated", "Unsupported", "Verification", "custom_layer", "from_onnx", "info",
+    "layers", "live_handles", "numerics_version", "register_layer", "simulate", "train", "unregister_layer", "verify", "version",
 ]
 __version__ = "0.1.0"
 

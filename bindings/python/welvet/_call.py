@@ -357,6 +357,15 @@ def call(name: str, *inputs: Any) -> Any:
     return library().call(name, *inputs)
 
 
+def register_layer(layer: Any) -> None:
+    """Of a loom_layer, which has functions, and so no kind of parameter in the table."""
+    function = library().c.loom_layer_register
+    function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_void_p], ctypes.c_int32
+    error = Error()
+    if function(ctypes.byref(layer), ctypes.byref(error)):
+        raise BY_CODE.get(error.code, LoomError)(error.message.decode("utf-8", "replace"))
+
+
 def new_bytes(data: Any) -> int:
     """A bytes object with a copy of `data`: bytes, or any object with a contiguous buffer."""
     size = memoryview(data).nbytes

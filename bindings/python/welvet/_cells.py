@@ -189,3 +189,10 @@ class Residual(Layer):
             return
         inner = block[0] if len(block) == 1 else Sequential(*block)
         super().__init__("sequential", {"layers": [inner, Layer("residual", {}, {})]}, common)
+
+
+def Custom(layer: str, version: int = 1, config: Any = None, **common: Any) -> Layer:
+    """A layer that welvet.register_layer or another host registered, by its name; `config` is what
+    it reads, any JSON."""
+    settings = {"layer": layer, "version": version, "config": {} if config is None else config}
+    return Layer("custom", settings, common)

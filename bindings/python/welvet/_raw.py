@@ -52,6 +52,7 @@ FUNCTIONS = {
     "kind": ("code", (("handle", "any"), ("kind", "out i32"),)),
     "live_handles": ("code", (("count", "out i64"),)),
     "bytes_create": ("code", (("size", "u64"), ("bytes", "new bytes"),)),
+    "layer_unregister": ("code", (("name", "text"), ("version", "i32"),)),
     "bytes_data": ("code", (("bytes", "handle bytes"), ("data", "out pointer"), ("size", "out u64"),)),
     "network_create": ("code", (("topology", "json"), ("network", "new network"),)),
     "network_initialize": ("code", (("network", "handle network"), ("seed", "u64"),)),

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence
 
-from ._cells import Input, Layer, Residual, Sequential
+from ._cells import Custom, Input, Layer, Residual, Sequential
 from ._convolutions import (
     Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, MaxPool1d,
     MaxPool2d, MaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d,
@@ -27,12 +27,12 @@ from ._model import Model, add, average, concat
 __all__ = [
     "Activation", "AdaptiveSoftmax", "Attention", "AvgPool1d", "AvgPool2d", "AvgPool3d",
     "BatchNorm", "Binary", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
-    "ConvTranspose3d", "CrossAttention", "Dense", "Dropout", "Each", "Embedding", "Flatten",
-    "GRU", "GroupNorm", "Input", "InstanceNorm", "KMeans", "LSTM", "Layer", "LayerNorm",
-    "LogSoftmax", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MixtureOfSoftmaxes", "Model",
-    "Parallel", "Part", "Permute", "Pick", "PoolSteps", "Positions", "RMSNorm", "RNN", "Reduce",
-    "Reshape", "Residual", "Select", "Sequential", "Softmax", "Standardize", "SwiGLU", "Unary",
-    "ValueMatmul", "add", "average", "concat",
+    "ConvTranspose3d", "CrossAttention", "Custom", "Dense", "Dropout", "Each", "Embedding",
+    "Flatten", "GRU", "GroupNorm", "Input", "InstanceNorm", "KMeans", "LSTM", "Layer",
+    "LayerNorm", "LogSoftmax", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MixtureOfSoftmaxes",
+    "Model", "Parallel", "Part", "Permute", "Pick", "PoolSteps", "Positions", "RMSNorm", "RNN",
+    "Reduce", "Reshape", "Residual", "Select", "Sequential", "Softmax", "Standardize", "SwiGLU",
+    "Unary", "ValueMatmul", "add", "average", "concat",
 ]
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "base/files/bytes.h"
 #include "base/math/fp_env.h"
@@ -23,6 +24,7 @@ struct Executor::Step {
   std::uint16_t private_operands = 0;
   std::uint16_t measured_operands = 0;  // whose rows the run measures
   bool whole = false, barrier = true;
+  const CustomLayer* call = nullptr;  // whose function it runs, in place of a kernel
 };
 
 Executor::Executor(Program program, WeightLookup weights, ThreadPool& pool) : loom::Executor(std::move(program), std::move(weights)), pool_(pool) {}
@@ -158,10 +160,44 @@ Status Executor::resolve_operands(const LoweredInstruction& ins, Step& step) {
     result = lowered_.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].type;
     step.args.measured = &measured_[static_cast<std::size_t>(ins.registers[0])];
   }
+  if (ins.op == LoweredOp::call || ins.op == LoweredOp::call_back) return resolve_call(ins, step);
   const auto n = static_cast<std::size_t>(ins.op);
   step.kernel = result == ValueType::f64 ? kernels_->f64[n] : kernels_->f32[n];
   if (step.kernel) return {};
   return Status(Code::unsupported, "the op " + std::string(name(ins.op)) + " has no kernel for " + std::string(name(result)) + " in " + kernels_->isa);
+}
+
+Status Executor::resolve_call(const LoweredInstruction& ins, Step& step) {
+  const Call& call = lowered_.calls[static_cast<std::size_t>(ins.ints[0])];
+  LOOM_ASSIGN(CustomLayerPtr layer, find_custom_layer(call.name, call.version));
+  step.call = layer.get();
+  called_.push_back(std::move(layer));
+  return {};
+}
+
+// By the thread that runs the program. What a function that fails has written is not used: the run
+// ends with its error, and the functions behind it are not called.
+void Executor::call(const Step& step, const KernelArgs& args) noexcept {
+  if (!failed_.ok()) return;
+  const LoweredInstruction& ins = *step.instruction;
+  const bool back = ins.op == LoweredOp::call_back;
+  CallArrays arrays;
+  arrays.config = lowered_.calls[static_cast<std::size_t>(ins.ints[0])].config;
+  const auto array = [&](std::size_t i) -> CallArray {
+    const TensorArg& t = args.t[i];
+    const Buffer& b = lowered_.buffers[static_cast<std::size_t>(ins.operands[i].buffer)];
+    return {t.data, t.rows, t.cols, b.kind == BufferKind::weight ? t.cols : t.stride};
+  };
+  arrays.f64 = lowered_.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].type == ValueType::f64;
+  arrays.x = array(0);
+  arrays.y = array(back ? 1 : 5);
+  if (back) arrays.gy = array(2), arrays.gx = array(7);
+  for (std::size_t i = 0; i < kMaxCallParams && args.has[(back ? 3 : 1) + i]; ++i) {
+    arrays.params[i] = array((back ? 3 : 1) + i);
+    if (back) arrays.gparams[i] = array(8 + i);
+    arrays.param_count = i + 1;
+  }
+  failed_ = run_call(*step.call, arrays, back);
 }
 
 Status Executor::resolve() {
@@ -208,7 +244,8 @@ void Executor::work(void* context, int worker, int workers) noexcept {
     args.scratch = copies + self->schedule_.private_bytes();
     args.worker = step.whole ? 0 : worker;
     args.workers = step.whole ? 1 : workers;
-    step.kernel(args);
+    if (step.kernel) step.kernel(args);
+    else if (worker == 0) self->call(step, args);
   }
 }
 
@@ -266,7 +303,9 @@ Status Executor::run(Segment first, Segment last) {
     for (int worker = 0; worker < pool_.size(); ++worker)
       std::memset(arena_.get() + placement_.arena_bytes + worker * (scratch_bytes_ + schedule_.private_bytes()), 0xFF, static_cast<std::size_t>(schedule_.private_bytes()));
   }
+  failed_ = {};
   pool_.run(&Executor::work, this);
+  LOOM_TRY(std::exchange(failed_, {}));
   return prepared_->intact();
 }
 

@@ -51,6 +51,8 @@ class Executor final : public loom::Executor {
   Status plan_weights();
   Status resolve();
   Status resolve_operands(const LoweredInstruction& ins, Step& step);
+  Status resolve_call(const LoweredInstruction& ins, Step& step);
+  void call(const Step& step, const KernelArgs& args) noexcept;
   void bind_registers();
   static void work(void* self, int worker, int workers) noexcept;
 
@@ -62,6 +64,8 @@ class Executor final : public loom::Executor {
   std::vector<std::byte*> data_;  // per buffer
   std::unique_ptr<std::byte[], void (*)(std::byte*)> arena_{nullptr, nullptr};
   std::unique_ptr<PreparedWeights> prepared_;
+  std::vector<CustomLayerPtr> called_;  // that steps call
+  Status failed_;                       // of a call in this run
   std::vector<Step> steps_;
   std::vector<std::unique_ptr<std::byte[], void (*)(std::byte*)>> states_;
   std::int64_t scratch_bytes_ = 0, state_bytes_ = 0;

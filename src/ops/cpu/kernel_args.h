@@ -19,8 +19,8 @@ struct TensorArg {
 using enum dtype_ids::Id;
 using enum layout_ids::Id;
 struct KernelArgs {
-  TensorArg t[10];
-  bool has[10];
+  TensorArg t[12];
+  bool has[12];
   const WeightArg* weight = nullptr;  // operand 0 of the ops that take a weight matrix
   const void* attributes = nullptr;  // of lowered ops that have their own (lowering/lowered.h)
   i64 ints[24];

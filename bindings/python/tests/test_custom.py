@@ -1,0 +1,111 @@
+"""Layers that Python registers."""
+import copy
+import pickle
+import unittest
+
+import numpy as np
+
+import welvet
+from welvet import Network, layers
+
+
+class Linear:
+    fail = None
+
+    def __init__(self, out: int = 4) -> None:
+        self.out = out
+
+    def plan(self, dims):
+        if len(dims) != 1:
+            raise ValueError("wants one dimension, got %r" % (dims,))
+        return {"out": [self.out], "params": [{"role": "weight", "rows": self.out, "cols": dims[0], "init": "normal", "std": 0.5},
+                                              {"role": "bias", "cols": self.out}]}
+
+    def forward(self, x, params, y):
+        if Linear.fail:
+            Linear.fail()
+        y[:] = x @ params[0].T + params[1]
+
+    def backward(self, x, y, gy, params, gx, gparams):
+        gx[:] = gy @ params[0]
+        gparams[0][:] = gy.T @ x
+        gparams[1][:] = gy.sum(axis=0)
+
+
+Mine = welvet.custom_layer("py.linear", version=2)(Linear)
+
+
+def network(middle, dtype="f32"):
+    return Network(layers.Sequential(layers.Input(3), layers.Dense(3, activation="tanh"), middle, layers.Dense(1), dtype=dtype), seed=1)
+
+
+class Custom(unittest.TestCase):
+    def setUp(self):
+        Linear.fail = None
+        random = np.random.default_rng(0)
+        self.x = random.standard_normal((32, 3)).astype(np.float32)
+        self.y = self.x[:, :1] - 0.5 * self.x[:, 1:2]
+
+    def test_learns_as_dense_does(self):
+        mine, dense = network(Mine(out=4)), network(layers.Dense(4))
+        dense.set("0.0.0.1:weight", mine.get("0.0.0.1:weight"))
+        for net in (mine, dense):
+            net.train(self.x, self.y, epochs=5, batch=8, schedule={"rate": 0.02})
+        np.testing.assert_allclose(mine(self.x), dense(self.x), atol=1e-5)
+
+    def test_copies_pickles_and_calls(self):
+        net = network(Mine(5))
+        want = net(self.x)
+        for other in (copy.copy(net), pickle.loads(pickle.dumps(net))):
+            np.testing.assert_array_equal(other(self.x), want)
+        x, layer = layers.Input(3), Mine(3)
+        twice = Network(layers.Model(x, layers.Dense(1)(layer(layer(x)))), seed=1)
+        self.assertEqual(twice.info["parameters"], 3 * 3 + 3 + 3 + 1)
+        self.assertEqual(network(Mine(4), "f64")(self.x).shape, (32, 1))
+
+    def test_errors(self):
+        net = network(Mine(4))
+        want = net(self.x)
+
+        def fail():
+            raise RuntimeError("the moon is full")
+
+        Linear.fail = fail
+        with self.assertRaisesRegex(welvet.LoomError, "py.linear@2: forward: RuntimeError: the moon is full"):
+            net(self.x)
+        Linear.fail = lambda: net(self.x)
+        with self.assertRaisesRegex(welvet.Busy, "calls back into the library"):
+            net(self.x)
+        Linear.fail = None
+        np.testing.assert_array_equal(net(self.x), want)
+        with self.assertRaisesRegex(welvet.LoomError, "wants one dimension"):
+            Network(layers.Sequential(layers.Input(2, 3), layers.Custom("py.linear", 2)), seed=1)
+        with self.assertRaisesRegex(welvet.NotFound, "no custom layer py.linear@1 is registered"):
+            network(layers.Custom("py.linear"))
+        with self.assertRaises(TypeError):
+            Mine(size=4)
+
+    def test_registration(self):
+        welvet.register_layer(Linear, "py.linear", 2)  # the same again
+
+        class Other(Linear):
+            pass
+
+        with self.assertRaisesRegex(welvet.InvalidArgument, "registered already"):
+            welvet.register_layer(Other, "py.linear", 2)
+        with self.assertRaisesRegex(TypeError, "has a function plan"):
+            welvet.register_layer(int, "py.int")
+        welvet.register_layer(Other, "py.other")
+        net = network(layers.Custom("py.other", config={"out": 2}))
+        with self.assertRaisesRegex(welvet.Busy, "is part of a network"):
+            welvet.unregister_layer("py.other")
+        self.assertEqual(net(self.x).shape, (32, 1))
+        data = pickle.dumps(net)
+        net.close()
+        welvet.unregister_layer("py.other")
+        with self.assertRaisesRegex(welvet.NotFound, "py.other@1"):
+            pickle.loads(data)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,246 @@
+// Registered layers as programs in C and C++ see them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <loom/loom.hpp>
+
+namespace {
+
+using loom::Error;
+using loom::Network;
+using loom::Session;
+
+std::span<const float> row(const loom_layer_array& a, std::int64_t r) {
+  return {static_cast<const float*>(a.data) + r * a.stride, static_cast<std::size_t>(a.cols)};
+}
+std::span<float> row_of(const loom_layer_array& a, std::int64_t r) {
+  return {static_cast<float*>(a.data) + r * a.stride, static_cast<std::size_t>(a.cols)};
+}
+
+// dense of 4 outputs, in the plainest way; `at_forward` is run first.
+struct Linear : loom::Layer {
+  std::function<void()> at_forward = [] {};
+  std::string answer =
+      R"({"out":[4],"params":[{"role":"weight","rows":4,"cols":3,"init":"normal","std":0.5},{"role":"bias","cols":4}]})";
+  std::string plan(std::string_view request) override {
+    if (request.find("[3]") == std::string_view::npos) throw std::invalid_argument("wants 3 inputs");
+    return answer;
+  }
+  void forward(const loom_layer_call& c) override {
+    at_forward();
+    for (std::int64_t r = 0; r < c.x.rows; ++r)
+      for (std::int64_t o = 0; o < 4; ++o) {
+        float sum = row(c.params[1], 0)[static_cast<std::size_t>(o)];
+        for (std::size_t i = 0; i < 3; ++i) sum += row(c.params[0], o)[i] * row(c.x, r)[i];
+        row_of(c.y, r)[static_cast<std::size_t>(o)] = sum;
+      }
+  }
+  void backward(const loom_layer_call& c) override {
+    for (std::int64_t o = 0; o < 4; ++o) {
+      for (float& g : row_of(c.gparams[0], o)) g = 0;
+      row_of(c.gparams[1], 0)[static_cast<std::size_t>(o)] = 0;
+    }
+    for (std::int64_t r = 0; r < c.x.rows; ++r) {
+      for (float& g : row_of(c.gx, r)) g = 0;
+      for (std::int64_t o = 0; o < 4; ++o) {
+        const float gy = row(c.gy, r)[static_cast<std::size_t>(o)];
+        row_of(c.gparams[1], 0)[static_cast<std::size_t>(o)] += gy;
+        for (std::size_t i = 0; i < 3; ++i) {
+          row_of(c.gparams[0], o)[i] += gy * row(c.x, r)[i];
+          row_of(c.gx, r)[i] += gy * row(c.params[0], o)[i];
+        }
+      }
+    }
+  }
+};
+
+std::string topology(const std::string& first) {
+  return R"({"format":"loom-topology","version":2,"layers_per_cell":3,"input":{"width":3},"cells":[
+    {"at":[0,0,0,0],"type":"dense","out":3,"activation":"tanh"},
+    {"at":[0,0,0,1],)" + first + R"(},{"at":[0,0,0,2],"type":"dense","out":1}]})";
+}
+std::string custom(const std::string& name, const std::string& more = "") {
+  return R"("type":"custom","layer":")" + name + "\"" + more;
+}
+
+// What is thrown, or "".
+std::string thrown(const std::function<void()>& body, std::int32_t code) {
+  try {
+    body();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), code) << e.what();
+    return e.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+bool holds(const std::string& text, const std::string& part) {
+  const bool found = text.find(part) != std::string::npos;
+  EXPECT_TRUE(found) << text << "\nlacks " << part;
+  return found;
+}
+
+struct Registered {
+  explicit Registered(std::string called, std::int32_t flags = LOOM_LAYER_F32, bool differentiable = true)
+      : name(std::move(called)) {
+    loom::register_layer(name, 1, layer, differentiable, flags);
+  }
+  ~Registered() { loom::unregister_layer(name, 1); }
+  std::string name;
+  std::shared_ptr<Linear> layer = std::make_shared<Linear>();
+};
+
+loom::Data data() {
+  std::vector<float> x, y;
+  for (int i = 0; i < 24; ++i) {
+    for (int k = 0; k < 3; ++k) x.push_back(0.1f * static_cast<float>((i * (k + 2)) % 11) - 0.5f);
+    y.push_back(x[x.size() - 1] - 0.5f * x[x.size() - 2]);
+  }
+  return loom::Data::values(x, 3, y, 1);
+}
+constexpr const char* kSpec = R"({"loss":"mse","steps":40,"batch":8,"optimizer":{"type":"adamw"},"schedule":{"rate":0.02}})";
+
+std::vector<float> answers(Network& network, const char* options = "{}") {
+  Session session(network, options);
+  const std::vector<float> x = {0.5f, -0.25f, 1, 2, 0.125f, -1, 0, 0, 0.75f, -1, 1, 0.5f};
+  std::vector<float> y(4);
+  session.run(4, x, y);
+  return y;
+}
+
+TEST(CustomLayers, LearnAsDenseDoes) {
+  const Registered acme("acme.linear");
+  Network mine = Network::create(topology(custom("acme.linear")));
+  Network dense = Network::create(topology(R"("type":"dense","out":4)"));
+  mine.initialize(1);
+  dense.initialize(1);
+  std::vector<float> weight(12);
+  mine.get("0.0.0.1", "weight", std::span<float>(weight));
+  dense.set("0.0.0.1", "weight", weight);
+  for (const char* threads : {R"({"threads":1})", R"({"threads":3})"}) {
+    loom::Trainer a(mine, data(), kSpec, threads), b(dense, data(), kSpec, threads);
+    const auto last = a.step(20), expected = b.step(20);
+    EXPECT_NEAR(last.loss, expected.loss, 1e-6);
+    const auto y = answers(mine, threads), z = answers(dense, threads);
+    for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], z[i], 1e-5);
+  }
+}
+
+TEST(CustomLayers, AreSavedByNameAndVersionAlone) {
+  loom::Bytes file;
+  std::vector<float> before;
+  {
+    const Registered acme("acme.saved");
+    Network network = Network::create(topology(custom("acme.saved", R"(,"config":{"k":[1,2.5,"z"]})")));
+    network.initialize(3);
+    before = answers(network);
+    file = network.save();
+    Network again = Network::load(file), copy = network.copy();
+    EXPECT_EQ(answers(again), before);
+    EXPECT_EQ(answers(copy), before);
+    EXPECT_EQ(again.digest(), network.digest());
+    holds(again.topology(), R"("config":{"k":[1,2.5,"z"]})");
+    holds(network.program(), R"(call 0 = acme.saved@1 {"k":[1,2.5,"z"]} of [3])");
+    network.morph("i8");
+    holds(Session(network).info(), "\"numerics\":\"custom(acme.saved@1)\"");
+  }
+  const std::string why = thrown([&] { Network::load(file); }, LOOM_NOT_FOUND);
+  holds(why, "no custom layer acme.saved@1 is registered");
+  holds(why, "loom_layer_register");
+}
+
+TEST(CustomLayers, ErrorsComeOutOfTheCall) {
+  const Registered acme("acme.fails");
+  Network network = Network::create(topology(custom("acme.fails")));
+  network.initialize(1);
+  const auto y = answers(network);
+  Session session(network, R"({"threads":2})");
+  std::vector<float> x(3, 0.5f), out(1);
+  acme.layer->at_forward = [] { throw std::runtime_error("the moon is full"); };
+  holds(thrown([&] { session.run(1, x, out); }, LOOM_INVALID_ARGUMENT),
+        "custom layer acme.fails@1: forward: the moon is full");
+  loom::Trainer trainer(network, data(), kSpec);
+  const std::string digest = network.digest();
+  holds(thrown([&] { trainer.step(1); }, LOOM_INVALID_ARGUMENT), "the moon is full");
+  EXPECT_EQ(network.digest(), digest);
+  acme.layer->at_forward = [] {};
+  session.run(1, x, out);
+  EXPECT_EQ(answers(network), y);
+  EXPECT_EQ(trainer.step(1).step, 1);
+}
+
+TEST(CustomLayers, MayNotCallBack) {
+  const Registered acme("acme.nested");
+  Network network = Network::create(topology(custom("acme.nested")));
+  network.initialize(1);
+  Session session(network), other(network);
+  std::vector<float> x(3, 0.5f), out(1);
+  const std::function<void()> calls[] = {[&] { session.run(1, x, out); }, [&] { other.run(1, x, out); },
+                                         [&] { network.initialize(2); }, [&] { loom::unregister_layer("acme.nested", 1); }};
+  for (const auto& call : calls) {
+    acme.layer->at_forward = call;
+    holds(thrown([&] { session.run(1, x, out); }, LOOM_BUSY), "calls back into the library");
+  }
+  acme.layer->at_forward = [] {};
+  session.run(1, x, out);
+}
+
+TEST(CustomLayers, RegistrationIsChecked) {
+  const Registered acme("acme.twice");
+  holds(thrown([&] { loom::register_layer("acme.twice", 1, acme.layer); }, LOOM_INVALID_ARGUMENT),
+        "is registered already");
+  loom::register_layer("acme.twice", 2, acme.layer);
+  loom::unregister_layer("acme.twice", 2);
+  thrown([&] { loom::unregister_layer("acme.twice", 2); }, LOOM_NOT_FOUND);
+  thrown([&] { loom::register_layer("acme twice", 1, acme.layer); }, LOOM_INVALID_ARGUMENT);
+  thrown([&] { loom::register_layer("acme.zero", 0, acme.layer); }, LOOM_INVALID_ARGUMENT);
+  std::weak_ptr<Linear> alive;
+  {
+    auto layer = std::make_shared<Linear>();
+    alive = layer;
+    loom::register_layer("acme.gone", 1, layer);
+  }
+  {
+    Network network = Network::create(topology(custom("acme.gone")));
+    holds(thrown([] { loom::unregister_layer("acme.gone", 1); }, LOOM_BUSY), "is part of a network");
+    EXPECT_EQ(answers(network).size(), 4u);
+  }
+  EXPECT_FALSE(alive.expired());
+  loom::unregister_layer("acme.gone", 1);
+  EXPECT_TRUE(alive.expired());
+}
+
+TEST(CustomLayers, PlansAreChecked) {
+  const Registered acme("acme.plans");
+  const auto refused = [&](const std::string& plan, const std::string& part) {
+    acme.layer->answer = plan;
+    holds(thrown([&] { Network::create(topology(custom("acme.plans"))); }, LOOM_INVALID_ARGUMENT), part);
+  };
+  refused(R"({"out":[0]})", "out");
+  refused(R"({"out":[2],"parms":[]})", "did you mean \"params\"?");
+  refused(R"({"out":[2],"params":[{"role":"w","cols":2},{"role":"w","cols":2}]})", "two parameters");
+  refused(R"({"out":[2],"params":[{"role":"w","cols":2,"init":"normal"}]})", "std");
+  refused(R"({"out":[65536,65536]})", "2^31-1");
+  holds(thrown([&] { Network::create(topology(custom("acme.plans", R"(,"confg":{})"))); }, LOOM_INVALID_ARGUMENT),
+        "did you mean \"config\"?");
+  thrown([&] { Network::create(topology(custom("acme.plans", R"(,"version":2)"))); }, LOOM_NOT_FOUND);
+}
+
+TEST(CustomLayers, WhatTheyAreNotMadeForIsRefused) {
+  const Registered fixed("acme.fixed", LOOM_LAYER_F32, false), rows("acme.rows", LOOM_LAYER_F32 | LOOM_LAYER_CROSSES_ROWS);
+  Network network = Network::create(topology(custom("acme.fixed")));
+  network.initialize(1);
+  answers(network);
+  holds(thrown([&] { loom::Trainer(network, data(), kSpec); }, LOOM_UNSUPPORTED), "acme.fixed has no backward");
+  Network wide = Network::create(topology(custom("acme.fixed", R"(,"dtype":"f64")")));
+  holds(thrown([&] { answers(wide); }, LOOM_UNSUPPORTED), "computes in f32 alone");
+  const std::string each = R"("type":"parallel","combine":"filter","layers":[{)" + custom("acme.rows") + R"(},{"type":"dense","out":4}],"top_k":1)";
+  thrown([&] { Network::create(topology(each)); }, LOOM_INVALID_ARGUMENT);
+}
+
+}  // namespace
