@@ -571,7 +571,8 @@ Status Learner::take(std::span<const X> x, std::span<const Target> target) {
   return put_targets(n, target);
 }
 Status Learner::batch(const Batch& b, bool by_class) {
-  if (!b.positions.empty()) return batch(b.ids, b.positions, b.classes);
+  // Positions of rows of values are those of windows (Streams).
+  if (!b.positions.empty() && b.x.empty()) return batch(b.ids, b.positions, b.classes);
   const bool wide_x = !b.wide_x.empty() && is_f64(x_);
   const auto with_targets = [&](auto x) {
     if (by_class) return take(x, std::span(b.classes));
