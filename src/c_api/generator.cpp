@@ -26,7 +26,8 @@ struct Inside {
 
 // What its numbers may claim to be.
 std::string numerics_of(const Inside& in) {
-  return custom_numerics(in.object->generator->session().program().calls, in.object->device.numerics);
+  return custom_numerics(in.object->generator->session().program().calls,
+                         in.object->device.numerics);
 }
 
 Status make_ready(Inside& in) {
@@ -205,7 +206,8 @@ int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, l
     Sha256 sha;
     sha.update_u64(LOOM_NUMERICS_VERSION);
     const std::string numerics = numerics_of(in);
-    if (numerics != "portable") sha.update_text(numerics);  // another fingerprint, even where the bits agree
+    if (numerics != "portable")
+      sha.update_text(numerics);  // another fingerprint, even where the bits agree
     for (const std::int32_t id : in->tokens(sequence)) sha.update_u64(static_cast<std::uint64_t>(id));
     sha.update_f32(in->logits(sequence));
     *sha256 = new_text(Sha256::hex(sha.finish()));

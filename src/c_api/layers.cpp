@@ -27,7 +27,8 @@ class HostLayer final : public CustomLayer {
   Result<std::string> plan(const std::string& request) const override {
     loom_error error{};
     loom_bytes bytes = 0;
-    LOOM_TRY(status_of(host_.plan(host_.user, request.data(), request.size(), &bytes, &error), error));
+    LOOM_TRY(
+        status_of(host_.plan(host_.user, request.data(), request.size(), &bytes, &error), error));
     NewHandle owned(bytes);
     LOOM_ASSIGN(const auto text, get<Bytes>(bytes));
     return std::string(reinterpret_cast<const char*>(text->data), text->size);
@@ -49,7 +50,8 @@ class HostLayer final : public CustomLayer {
     return Status(known ? static_cast<Code>(code) : Code::internal,
                   error.message[0] != 0 ? error.message : "failed, without a message");
   }
-  Status run(std::int32_t (*function)(void*, const loom_layer_call*, loom_error*), const CallArrays& a) const {
+  Status run(std::int32_t (*function)(void*, const loom_layer_call*, loom_error*),
+             const CallArrays& a) const {
     loom_layer_call call{};
     call.config = a.config.data();
     call.config_size = a.config.size();
@@ -82,8 +84,10 @@ int32_t loom_layer_register(const loom_layer* layer, loom_error* error) {
   return call(error, [&]() -> Status {
     const auto bad = [](const char* what) { return Status(Code::invalid_argument, what); };
     if (!layer) return bad("layer: NULL");
-    if (layer->size != sizeof(loom_layer)) return bad("layer: its size is not sizeof(loom_layer) of this library's header");
-    if (!layer->name || !layer->plan || !layer->forward) return bad("layer: a name, plan and forward must be given");
+    if (layer->size != sizeof(loom_layer))
+      return bad("layer: its size is not sizeof(loom_layer) of this library's header");
+    if (!layer->name || !layer->plan || !layer->forward)
+      return bad("layer: a name, plan and forward must be given");
     constexpr std::int32_t kFlags = LOOM_LAYER_F32 | LOOM_LAYER_F64 | LOOM_LAYER_CROSSES_ROWS;
     if ((layer->flags & ~kFlags) != 0) return bad("layer: a flag that this version does not know");
     const auto host = std::make_shared<HostLayer>(*layer, layer->name);
@@ -95,7 +99,8 @@ int32_t loom_layer_register(const loom_layer* layer, loom_error* error) {
   });
 }
 
-int32_t loom_layer_unregister(const char* name, size_t name_size, int32_t version, loom_error* error) {
+int32_t loom_layer_unregister(const char* name, size_t name_size, int32_t version,
+                              loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string_view called, text_argument(name, name_size, "name"));
     return unregister_custom_layer(called, version);

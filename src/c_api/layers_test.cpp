@@ -28,7 +28,8 @@ struct Linear : loom::Layer {
   std::string answer =
       R"({"out":[4],"params":[{"role":"weight","rows":4,"cols":3,"init":"normal","std":0.5},{"role":"bias","cols":4}]})";
   std::string plan(std::string_view request) override {
-    if (request.find("[3]") == std::string_view::npos) throw std::invalid_argument("wants 3 inputs");
+    if (request.find("[3]") == std::string_view::npos)
+      throw std::invalid_argument("wants 3 inputs");
     return answer;
   }
   void forward(const loom_layer_call& c) override {
@@ -62,7 +63,8 @@ struct Linear : loom::Layer {
 std::string topology(const std::string& first) {
   return R"({"format":"loom-topology","version":2,"layers_per_cell":3,"input":{"width":3},"cells":[
     {"at":[0,0,0,0],"type":"dense","out":3,"activation":"tanh"},
-    {"at":[0,0,0,1],)" + first + R"(},{"at":[0,0,0,2],"type":"dense","out":1}]})";
+    {"at":[0,0,0,1],)" +
+         first + R"(},{"at":[0,0,0,2],"type":"dense","out":1}]})";
 }
 std::string custom(const std::string& name, const std::string& more = "") {
   return R"("type":"custom","layer":")" + name + "\"" + more;
@@ -86,7 +88,8 @@ bool holds(const std::string& text, const std::string& part) {
 }
 
 struct Registered {
-  explicit Registered(std::string called, std::int32_t flags = LOOM_LAYER_F32, bool differentiable = true)
+  explicit Registered(std::string called, std::int32_t flags = LOOM_LAYER_F32,
+                      bool differentiable = true)
       : name(std::move(called)) {
     loom::register_layer(name, 1, layer, differentiable, flags);
   }
@@ -103,7 +106,8 @@ loom::Data data() {
   }
   return loom::Data::values(x, 3, y, 1);
 }
-constexpr const char* kSpec = R"({"loss":"mse","steps":40,"batch":8,"optimizer":{"type":"adamw"},"schedule":{"rate":0.02}})";
+constexpr const char* kSpec =
+    R"({"loss":"mse","steps":40,"batch":8,"optimizer":{"type":"adamw"},"schedule":{"rate":0.02}})";
 
 std::vector<float> answers(Network& network, const char* options = "{}") {
   Session session(network, options);
@@ -136,7 +140,8 @@ TEST(CustomLayers, AreSavedByNameAndVersionAlone) {
   std::vector<float> before;
   {
     const Registered acme("acme.saved");
-    Network network = Network::create(topology(custom("acme.saved", R"(,"config":{"k":[1,2.5,"z"]})")));
+    Network network =
+        Network::create(topology(custom("acme.saved", R"(,"config":{"k":[1,2.5,"z"]})")));
     network.initialize(3);
     before = answers(network);
     file = network.save();
@@ -180,8 +185,9 @@ TEST(CustomLayers, MayNotCallBack) {
   network.initialize(1);
   Session session(network), other(network);
   std::vector<float> x(3, 0.5f), out(1);
-  const std::function<void()> calls[] = {[&] { session.run(1, x, out); }, [&] { other.run(1, x, out); },
-                                         [&] { network.initialize(2); }, [&] { loom::unregister_layer("acme.nested", 1); }};
+  const std::function<void()> calls[] = {
+      [&] { session.run(1, x, out); }, [&] { other.run(1, x, out); },
+      [&] { network.initialize(2); }, [&] { loom::unregister_layer("acme.nested", 1); }};
   for (const auto& call : calls) {
     acme.layer->at_forward = call;
     holds(thrown([&] { session.run(1, x, out); }, LOOM_BUSY), "calls back into the library");
@@ -207,7 +213,8 @@ TEST(CustomLayers, RegistrationIsChecked) {
   }
   {
     Network network = Network::create(topology(custom("acme.gone")));
-    holds(thrown([] { loom::unregister_layer("acme.gone", 1); }, LOOM_BUSY), "is part of a network");
+    holds(thrown([] { loom::unregister_layer("acme.gone", 1); }, LOOM_BUSY),
+          "is part of a network");
     EXPECT_EQ(answers(network).size(), 4u);
   }
   EXPECT_FALSE(alive.expired());
@@ -219,27 +226,34 @@ TEST(CustomLayers, PlansAreChecked) {
   const Registered acme("acme.plans");
   const auto refused = [&](const std::string& plan, const std::string& part) {
     acme.layer->answer = plan;
-    holds(thrown([&] { Network::create(topology(custom("acme.plans"))); }, LOOM_INVALID_ARGUMENT), part);
+    holds(thrown([&] { Network::create(topology(custom("acme.plans"))); }, LOOM_INVALID_ARGUMENT),
+          part);
   };
   refused(R"({"out":[0]})", "out");
   refused(R"({"out":[2],"parms":[]})", "did you mean \"params\"?");
-  refused(R"({"out":[2],"params":[{"role":"w","cols":2},{"role":"w","cols":2}]})", "two parameters");
+  refused(R"({"out":[2],"params":[{"role":"w","cols":2},{"role":"w","cols":2}]})",
+          "two parameters");
   refused(R"({"out":[2],"params":[{"role":"w","cols":2,"init":"normal"}]})", "std");
   refused(R"({"out":[65536,65536]})", "2^31-1");
-  holds(thrown([&] { Network::create(topology(custom("acme.plans", R"(,"confg":{})"))); }, LOOM_INVALID_ARGUMENT),
+  holds(thrown([&] { Network::create(topology(custom("acme.plans", R"(,"confg":{})"))); },
+               LOOM_INVALID_ARGUMENT),
         "did you mean \"config\"?");
-  thrown([&] { Network::create(topology(custom("acme.plans", R"(,"version":2)"))); }, LOOM_NOT_FOUND);
+  thrown([&] { Network::create(topology(custom("acme.plans", R"(,"version":2)"))); },
+         LOOM_NOT_FOUND);
 }
 
 TEST(CustomLayers, WhatTheyAreNotMadeForIsRefused) {
-  const Registered fixed("acme.fixed", LOOM_LAYER_F32, false), rows("acme.rows", LOOM_LAYER_F32 | LOOM_LAYER_CROSSES_ROWS);
+  const Registered fixed("acme.fixed", LOOM_LAYER_F32, false),
+      rows("acme.rows", LOOM_LAYER_F32 | LOOM_LAYER_CROSSES_ROWS);
   Network network = Network::create(topology(custom("acme.fixed")));
   network.initialize(1);
   answers(network);
-  holds(thrown([&] { loom::Trainer(network, data(), kSpec); }, LOOM_UNSUPPORTED), "acme.fixed has no backward");
+  holds(thrown([&] { loom::Trainer(network, data(), kSpec); }, LOOM_UNSUPPORTED),
+        "acme.fixed has no backward");
   Network wide = Network::create(topology(custom("acme.fixed", R"(,"dtype":"f64")")));
   holds(thrown([&] { answers(wide); }, LOOM_UNSUPPORTED), "computes in f32 alone");
-  const std::string each = R"("type":"parallel","combine":"filter","layers":[{)" + custom("acme.rows") + R"(},{"type":"dense","out":4}],"top_k":1)";
+  const std::string each = R"("type":"parallel","combine":"filter","layers":[{)" +
+                           custom("acme.rows") + R"(},{"type":"dense","out":4}],"top_k":1)";
   thrown([&] { Network::create(topology(each)); }, LOOM_INVALID_ARGUMENT);
 }
 

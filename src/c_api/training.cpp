@@ -36,9 +36,9 @@ Status data_values(const T* x, std::size_t x_count, std::int64_t width, const T*
   LOOM_ASSIGN(const std::int64_t expected,
               product("y", static_cast<std::int64_t>(x_count) / width, targets));
   LOOM_TRY(expect_count("y", y_count, expected));
-  return give(ArrayData::create(std::move(in), width, std::vector<T>(out.begin(), out.end()),
-                                targets),
-              data);
+  return give(
+      ArrayData::create(std::move(in), width, std::vector<T>(out.begin(), out.end()), targets),
+      data);
 }
 
 template <class T>
@@ -48,8 +48,8 @@ Status data_classes(const T* x, std::size_t x_count, std::int64_t width,
   LOOM_ASSIGN(std::vector<T> in, samples(x, x_count, width));
   LOOM_ASSIGN(const std::span<const std::int32_t> c,
               c_api::span(classes, classes_count, "classes"));
-  return give(ArrayData::create(std::move(in), width, std::vector<std::int32_t>(c.begin(), c.end())),
-              data);
+  return give(
+      ArrayData::create(std::move(in), width, std::vector<std::int32_t>(c.begin(), c.end())), data);
 }
 
 template <class T>
@@ -58,9 +58,9 @@ Status data_id_values(const std::int32_t* ids, std::size_t ids_count, std::int64
   LOOM_TRY(want(data));
   LOOM_ASSIGN(auto in, unsigned_values(ids, ids_count, "ids"));
   LOOM_ASSIGN(const std::span<const T> out, c_api::span(y, y_count, "y"));
-  return give(ArrayData::create(std::move(in), steps, std::vector<T>(out.begin(), out.end()),
-                                targets),
-              data);
+  return give(
+      ArrayData::create(std::move(in), steps, std::vector<T>(out.begin(), out.end()), targets),
+      data);
 }
 
 // An adapter's folder has no place for sections.
@@ -106,26 +106,28 @@ int32_t loom_data_values(const float* x, size_t x_count, int64_t width, const fl
   return call(error, [&] { return data_values(x, x_count, width, y, y_count, targets, data); });
 }
 int32_t loom_data_values_f64(const double* x, size_t x_count, int64_t width, const double* y,
-                         size_t y_count, int64_t targets, loom_data* data, loom_error* error) {
+                             size_t y_count, int64_t targets, loom_data* data, loom_error* error) {
   return call(error, [&] { return data_values(x, x_count, width, y, y_count, targets, data); });
 }
-int32_t loom_data_classes(const float* x, size_t x_count, int64_t width,
-                          const int32_t* classes, size_t classes_count, loom_data* data,
-                          loom_error* error) {
+int32_t loom_data_classes(const float* x, size_t x_count, int64_t width, const int32_t* classes,
+                          size_t classes_count, loom_data* data, loom_error* error) {
   return call(error, [&] { return data_classes(x, x_count, width, classes, classes_count, data); });
 }
 int32_t loom_data_classes_f64(const double* x, size_t x_count, int64_t width,
-                          const int32_t* classes, size_t classes_count, loom_data* data,
-                          loom_error* error) {
+                              const int32_t* classes, size_t classes_count, loom_data* data,
+                              loom_error* error) {
   return call(error, [&] { return data_classes(x, x_count, width, classes, classes_count, data); });
 }
 int32_t loom_data_id_values(const int32_t* ids, size_t ids_count, int64_t steps, const float* y,
                             size_t y_count, int64_t targets, loom_data* data, loom_error* error) {
-  return call(error, [&] { return data_id_values(ids, ids_count, steps, y, y_count, targets, data); });
+  return call(error,
+              [&] { return data_id_values(ids, ids_count, steps, y, y_count, targets, data); });
 }
-int32_t loom_data_id_values_f64(const int32_t* ids, size_t ids_count, int64_t steps, const double* y,
-                            size_t y_count, int64_t targets, loom_data* data, loom_error* error) {
-  return call(error, [&] { return data_id_values(ids, ids_count, steps, y, y_count, targets, data); });
+int32_t loom_data_id_values_f64(const int32_t* ids, size_t ids_count, int64_t steps,
+                                const double* y, size_t y_count, int64_t targets, loom_data* data,
+                                loom_error* error) {
+  return call(error,
+              [&] { return data_id_values(ids, ids_count, steps, y, y_count, targets, data); });
 }
 
 int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps,

@@ -241,11 +241,13 @@ Result<Json> Translation::without_saved_keys(const Json& json) const {
     const bool of_saved = key == "weights" || key == "native" || key == "scale" ||
                           key == "gumbel_noise" || key == "query_dim";
     if (of_saved && !saved_)
-      return cannot({"the key \"", key, "\" is of a saved network: network_load (Network.load in "
+      return cannot({"the key \"", key,
+                     "\" is of a saved network: network_load (Network.load in "
                      "Python) reads its file, with the weights"});
     if (of_saved || key == "parallel_branches" || key == "sequential_layers" || key == "mask")
       continue;
-    LOOM_ASSIGN(Json same, key == "softmax_type" && saved_ ? softmax_kind(value) : Result<Json>(value));
+    LOOM_ASSIGN(Json same,
+                key == "softmax_type" && saved_ ? softmax_kind(value) : Result<Json>(value));
     plain.set(key, std::move(same));
   }
   return plain;

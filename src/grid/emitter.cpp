@@ -58,9 +58,7 @@ class NodeVisit : public Visit {
 
   View positions() override { return place("positions"); }
   View sequence_ids() override { return place("sequences"); }
-  View next_sequence_ids() override {
-    return streams ? place("next_sequences") : sequence_ids();
-  }
+  View next_sequence_ids() override { return streams ? place("next_sequences") : sequence_ids(); }
   View goes_on() override { return emit.input("goes_on", ValueType::f32, emit.rows(e_.input_), 1); }
   View state(std::string_view role, ValueType state_type, Rows rows, std::int64_t cols) override {
     if (!streams) return emit.state(tape_.path, role, state_type, rows, cols);

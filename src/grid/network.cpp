@@ -268,7 +268,8 @@ Status Network::check_streams(const Node& node, const std::string& path, bool& c
                "learned one by one");
   const bool goes_on = run->type->carries(*run->config, run->in);
   if (goes_on && input_.ids > 0 && !run->type->recurs_over_rows(*run->config, run->in))
-    return bad(std::string(run->type->name()) + " at " + at + " runs within a row, of one id here, " +
+    return bad(std::string(run->type->name()) + " at " + at +
+               " runs within a row, of one id here, " +
                "and \"streams\" of ids go on over rows: leave out the reshape before it");
   carries = carries || goes_on;
   for (std::size_t i = 0; i < run->children.size(); ++i)
@@ -278,15 +279,17 @@ Status Network::check_streams(const Node& node, const std::string& path, bool& c
 
 Status Network::check_streams() const {
   if (input_.ids > 0 && !input_.dims.empty())
-    return bad("rows of " + input_.to_string() + " do not go on in others: \"streams\" take one id "
+    return bad("rows of " + input_.to_string() +
+               " do not go on in others: \"streams\" take one id "
                "per row, an input of \"ids\" without \"dims\" and data of tokens, or rows of "
                "values");
   bool carries = false;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     LOOM_TRY(check_streams(nodes_[i], path(i), carries));
   if (carries) return {};
-  return bad("nothing is carried from one window of \"streams\" to the next: that takes an rnn, gru "
-             "or lstm, over one id per row, or over rows of values with \"carry\" (stateful)");
+  return bad(
+      "nothing is carried from one window of \"streams\" to the next: that takes an rnn, gru "
+      "or lstm, over one id per row, or over rows of values with \"carry\" (stateful)");
 }
 
 bool Network::takes_missing() const {

@@ -68,8 +68,10 @@ Result<Coding> code_of(std::string_view dtype) {
   if (dtype == "binary") return Coding{1, false, true};
   if (dtype[0] == 'u')
     return cannot("weights of the dtype " + std::string(dtype) + " are saved without their signs");
-  return cannot("weights of the dtype " + std::string(dtype) + " are saved in codes of that "
-                "engine's own, which are not those of " + std::string(dtype));
+  return cannot("weights of the dtype " + std::string(dtype) +
+                " are saved in codes of that "
+                "engine's own, which are not those of " +
+                std::string(dtype));
 }
 
 // The number of a code: little-endian where it has bytes, the first in the highest bits of a byte
@@ -212,8 +214,9 @@ Status fill(const SavedLayer& layer, const std::vector<Param*>& params) {
 
 Result<Network> network_of_saved(const Json& json, std::int64_t max_values) {
   if (!json.is_object() || !is_builder_json(json))
-    return bad("a file of JSON: expects a network that the Go engine saved, with \"layers\"; a "
-               "topology is for network_create");
+    return bad(
+        "a file of JSON: expects a network that the Go engine saved, with \"layers\"; a "
+        "topology is for network_create");
   std::vector<SavedLayer> layers;
   LOOM_ASSIGN(const Json topology, topology_of_saved(json, layers));
   LOOM_ASSIGN(Network network, Network::from_json(topology, max_values));

@@ -81,7 +81,10 @@ class Executor {
 
  protected:
   Executor(Program program, WeightLookup weights)
-      : program_(std::move(program)), lookup_(std::move(weights)), u32_(program_.registers.size(), 0), reals_(program_.registers.size(), 0.0) {}
+      : program_(std::move(program)),
+        lookup_(std::move(weights)),
+        u32_(program_.registers.size(), 0),
+        reals_(program_.registers.size(), 0.0) {}
 
   // The pages of the KV states, divided among the sequences, and the limits of the indices that the host writes.
   Status plan_pages(std::int64_t sequences);

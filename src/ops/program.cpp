@@ -149,7 +149,8 @@ std::string Program::to_text() const {
     out += "register " + r.name + (r.type == RegisterType::f32 ? " f32" : (r.type == RegisterType::u32 ? " u32 max " : " measured max ") + std::to_string(r.max)) + "\n";
   }
   for (std::size_t i = 0; i < calls.size(); ++i)
-    out += "call " + std::to_string(i) + " = " + calls[i].to_string() + " " + calls[i].config + " of [" + dims_text(calls[i].dims) + "]\n";
+    out += "call " + std::to_string(i) + " = " + calls[i].to_string() + " " + calls[i].config +
+           " of [" + dims_text(calls[i].dims) + "]\n";
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const Buffer& b = buffers[i];
     if (b.kind == BufferKind::temp) continue;  // their shape stands where they are written

@@ -12,7 +12,8 @@ namespace {
 
 std::string over_rows(const std::string& layer) {
   return R"({"format":"loom-topology","version":2,"layers_per_cell":3,"input":{"ids":11},"cells":[
-    {"at":[0,0,0,0],"type":"embedding","out":6},{"at":[0,0,0,1],)" + layer + R"(},
+    {"at":[0,0,0,0],"type":"embedding","out":6},{"at":[0,0,0,1],)" +
+         layer + R"(},
     {"at":[0,0,0,2],"type":"dense","out":11}]})";
 }
 const std::string kLstm = over_rows(R"("type":"lstm","hidden":9,"stack":2)");
@@ -70,8 +71,7 @@ Outcome train(const TrainingSpec& spec, const DataSource& data, int threads = 1,
   return outcome;
 }
 
-std::string refusal(const std::string& topology, const DataSource& data,
-                    std::int64_t streams = 2) {
+std::string refusal(const std::string& topology, const DataSource& data, std::int64_t streams = 2) {
   TrainingSpec spec = spec_of(topology, streams, 2);
   if (data.form().targets > 0) spec.loss = Loss::mse;
   auto network = create_network(spec);
@@ -134,8 +134,7 @@ TEST(Streams, DocumentsAreApart) {
   apart.batch = 3;
   const Outcome stream = train(spec_of(kLstm, 1, 8), *data), documents = train(apart, *data),
                 one = train(spec_of(kLstm, 1, 8), *tokens(40, {}, 64));
-  for (std::size_t i = 0; i < 8; ++i)
-    EXPECT_NEAR(stream.losses[i], documents.losses[i], 2e-5) << i;
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_NEAR(stream.losses[i], documents.losses[i], 2e-5) << i;
   EXPECT_NE(stream.losses[1], one.losses[1]);
 }
 
@@ -209,8 +208,8 @@ TEST(Streams, QuantizedAfterSomeSteps) {
 TEST(Streams, SequencesInRows) {
   const auto topology = [](const std::string& more) {
     return R"({"format":"loom-topology","version":2,"layers_per_cell":2,"input":{"dims":[3,2]},"cells":[
-      {"at":[0,0,0,0],"type":"lstm","hidden":5,"return":"last")" + more +
-           R"(},{"at":[0,0,0,1],"type":"dense","out":1}]})";
+      {"at":[0,0,0,0],"type":"lstm","hidden":5,"return":"last")" +
+           more + R"(},{"at":[0,0,0,1],"type":"dense","out":1}]})";
   };
   const RandomStream random(8, 8);
   std::vector<float> x, y;
@@ -255,8 +254,9 @@ TEST(Streams, JudgedAsOneLane) {
 
 TEST(Streams, RefusedByName) {
   const auto data = tokens(60, {}, 8);
-  EXPECT_NE(refusal(over_rows(R"("type":"attention","heads":3)"), *data).find("attention at 0.0.0.1"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal(over_rows(R"("type":"attention","heads":3)"), *data).find("attention at 0.0.0.1"),
+      std::string::npos);
   EXPECT_NE(refusal(over_rows(R"("type":"positions","count":40)"), *data).find("positions at"),
             std::string::npos);
   EXPECT_NE(refusal(over_rows(R"("type":"dense","out":6)"), *data).find("nothing is carried"),
@@ -265,7 +265,9 @@ TEST(Streams, RefusedByName) {
     "cells":[{"at":[0,0,0,0],"type":"embedding","out":6},
     {"at":[0,0,0,1],"type":"reshape","dims":[2,3]},
     {"at":[0,0,0,2],"type":"lstm","hidden":4,"carry":true,"return":"last"},
-    {"at":[0,0,0,3],"type":"dense","out":11}]})", *data).find("lstm at 0.0.0.2 runs within a row"),
+    {"at":[0,0,0,3],"type":"dense","out":11}]})",
+                    *data)
+                .find("lstm at 0.0.0.2 runs within a row"),
             std::string::npos);
   EXPECT_NE(refusal(kLstm, *data, 60).find("60 \"streams\" need as many rows, the data has 59"),
             std::string::npos);

@@ -64,7 +64,9 @@ static bool has_custom_layers(const Network& network) {
   return false;
 }
 
-Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network, const DataSource& given, ThreadPool& pool, const TrainerOptions& options) {
+Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network,
+                                                 const DataSource& given, ThreadPool& pool,
+                                                 const TrainerOptions& options) {
   LOOM_TRY(spec.check());
   TrainingSpec resolved = spec;
   LOOM_TRY(resolve_heads(network, resolved.heads));

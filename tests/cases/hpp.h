@@ -68,7 +68,9 @@ inline result verify(text s, size n, handle* o, err e) { return gives(o, e, [&] 
 inline result release(handle h, err e) { return loom_release(h, e); }
 inline result kind(handle h, std::int32_t* o, err e) { return loom_kind(h, o, e); }
 inline result live_handles(std::int64_t* o, err e) { return loom_live_handles(o, e); }
-inline result layer_unregister(text s, size n, std::int32_t version, err e) { return attempt(e, [&] { loom::unregister_layer(sv(s, n), version); }); }
+inline result layer_unregister(text s, size n, std::int32_t version, err e) {
+  return attempt(e, [&] { loom::unregister_layer(sv(s, n), version); });
+}
 inline result bytes_create(std::uint64_t n, handle* o, err e) { return gives(o, e, [&] { return Bytes::create(n); }); }
 inline result bytes_data(handle h, void** data, std::uint64_t* n, err e) {
   return attempt(e, [&] {

@@ -10,7 +10,9 @@ using test::chain;
 using test::check_gradients;
 
 template <class T>
-T* row(const CallArray& a, std::int64_t r) { return static_cast<T*>(a.data) + r * a.stride; }
+T* row(const CallArray& a, std::int64_t r) {
+  return static_cast<T*>(a.data) + r * a.stride;
+}
 
 // y[i] = g[i] * x[i] * x[(i + 1) mod n] + b[i]: no rows, no columns alone.
 struct Swirl final : CustomLayer {
@@ -26,8 +28,12 @@ struct Swirl final : CustomLayer {
     return R"({"out":)" + json.find("dims")->dump() + R"(,"params":[{"role":"g","cols":)" + cols +
            R"(,"init":"ones"},{"role":"b","cols":)" + cols + "}]}";
   }
-  Status forward(const CallArrays& a) const override { return a.f64 ? ahead<double>(a) : ahead<float>(a); }
-  Status backward(const CallArrays& a) const override { return a.f64 ? back<double>(a) : back<float>(a); }
+  Status forward(const CallArrays& a) const override {
+    return a.f64 ? ahead<double>(a) : ahead<float>(a);
+  }
+  Status backward(const CallArrays& a) const override {
+    return a.f64 ? back<double>(a) : back<float>(a);
+  }
   bool same(const CustomLayer& other) const override { return this == &other; }
 
   template <class T>
@@ -64,16 +70,16 @@ struct Swirl final : CustomLayer {
 
 class CustomLayers : public testing::Test {
  protected:
-  void SetUp() override {
-    ASSERT_TRUE(register_custom_layer(std::make_shared<Swirl>()).ok());
-  }
+  void SetUp() override { ASSERT_TRUE(register_custom_layer(std::make_shared<Swirl>()).ok()); }
   void TearDown() override {
     EXPECT_TRUE(unregister_custom_layer("acme.swirl", 1).ok());  // no network has it any more
   }
 };
 
 const std::string kSwirl = R"("type":"custom","layer":"acme.swirl","dtype":"f64")";
-std::string dense(int out) { return R"("type":"dense","dtype":"f64","out":)" + std::to_string(out); }
+std::string dense(int out) {
+  return R"("type":"dense","dtype":"f64","out":)" + std::to_string(out);
+}
 
 TEST_F(CustomLayers, Gradients) {
   check_gradients(chain(R"({"width":4})", {dense(5), kSwirl, dense(3)}, 2), false);
@@ -86,10 +92,22 @@ TEST_F(CustomLayers, GradientsOfSharedOnesAddUp) {
 }
 
 TEST_F(CustomLayers, InContainers) {
-  const auto inside = [](const std::string& rest) { return rest + ",\"dtype\":\"f64\",\"layers\":[{" + kSwirl + "}"; };
-  check_gradients(chain(R"({"width":4})", {dense(4), inside(R"("type":"sequential")") + R"(,{"type":"residual"}])", dense(3)}, 2), false);
-  check_gradients(chain(R"({"width":4})", {dense(4), inside(R"("type":"parallel")") + ",{" + dense(2) + "}]", dense(3)}, 2), false);
-  check_gradients(chain(R"({"dims":[3,4]})", {dense(4), inside(R"("type":"each","count":3)") + "]", R"("type":"flatten","dtype":"f64")", dense(3)}, 2), false);
+  const auto inside = [](const std::string& rest) {
+    return rest + ",\"dtype\":\"f64\",\"layers\":[{" + kSwirl + "}";
+  };
+  check_gradients(
+      chain(R"({"width":4})",
+            {dense(4), inside(R"("type":"sequential")") + R"(,{"type":"residual"}])", dense(3)}, 2),
+      false);
+  check_gradients(
+      chain(R"({"width":4})",
+            {dense(4), inside(R"("type":"parallel")") + ",{" + dense(2) + "}]", dense(3)}, 2),
+      false);
+  check_gradients(chain(R"({"dims":[3,4]})",
+                        {dense(4), inside(R"("type":"each","count":3)") + "]",
+                         R"("type":"flatten","dtype":"f64")", dense(3)},
+                        2),
+                  false);
 }
 
 TEST_F(CustomLayers, RecomputationGivesTheSame) {
@@ -98,7 +116,8 @@ TEST_F(CustomLayers, RecomputationGivesTheSame) {
 }
 
 TEST_F(CustomLayers, ProgramsNameThem) {
-  Network network = test::network_of(chain(R"({"width":4})", {R"("type":"custom","layer":"acme.swirl","config":{"k":2})"}, 2));
+  Network network = test::network_of(
+      chain(R"({"width":4})", {R"("type":"custom","layer":"acme.swirl","config":{"k":2})"}, 2));
   ThreadPool pool(3);
   auto session = Session::create(network, pool, {});
   ASSERT_TRUE(session.ok()) << session.status().to_string();
@@ -120,11 +139,13 @@ TEST_F(CustomLayers, ProgramsNameThem) {
   other = program;
   other.calls[0].version = 7;
   EXPECT_EQ(Program::decode(other.encode()).status().code(), Code::not_found);
-  for (std::size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(Program::decode(bytes.substr(0, n)).ok());
+  for (std::size_t n = 0; n < bytes.size(); ++n)
+    EXPECT_FALSE(Program::decode(bytes.substr(0, n)).ok());
 }
 
 TEST_F(CustomLayers, ADeviceRefusesThemByName) {
-  Network network = test::network_of(chain(R"({"width":4})", {R"("type":"custom","layer":"acme.swirl")"}, 2));
+  Network network =
+      test::network_of(chain(R"({"width":4})", {R"("type":"custom","layer":"acme.swirl")"}, 2));
   ThreadPool pool(1);
   auto session = Session::create(network, pool, {});
   ASSERT_TRUE(session.ok()) << session.status().to_string();
@@ -132,7 +153,8 @@ TEST_F(CustomLayers, ADeviceRefusesThemByName) {
   const webgpu::MatrixLookup none = [](BufferId) { return webgpu::Matrix{}; };
   const auto refused = webgpu::launches_of(lowered, lowered.code[0], none, {});
   ASSERT_EQ(refused.status().code(), Code::unsupported);
-  EXPECT_NE(refused.status().message().find("acme.swirl@1"), std::string::npos) << refused.status().to_string();
+  EXPECT_NE(refused.status().message().find("acme.swirl@1"), std::string::npos)
+      << refused.status().to_string();
 }
 
 }  // namespace

@@ -243,7 +243,8 @@ TEST(Layers, NamesStandOnce) {
   for (const LayerType* type : layer_types()) EXPECT_TRUE(once.insert(type->name()).second) << "two layers are called " << type->name();
 }
 
-INSTANTIATE_TEST_SUITE_P(Layers, Matrix, testing::ValuesIn(test::sampled_types()), [](const auto& info) { return std::string(info.param->name()); });
+INSTANTIATE_TEST_SUITE_P(Layers, Matrix, testing::ValuesIn(test::sampled_types()),
+                         [](const auto& info) { return std::string(info.param->name()); });
 
 }  // namespace
 }  // namespace loom

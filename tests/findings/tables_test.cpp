@@ -262,10 +262,10 @@ TEST(Findings, A7_NumbersThatF32DoesNotTellApartAreLeftOut) {
   EXPECT_EQ(r.notes[0],
             "left out: 'at' lies between 1700000000.0 and 1700000011.0, and f32 rounds by up to "
             "11.0 there: take an offset off it");
-  EXPECT_NE(refused("at,y\n1700000000,1\n1700000001,2\n").find("left to learn from; left out: 'at'"),
-            std::string::npos);
-  EXPECT_NE(refused(target).find("the target 'y' lies between 1700000000.5 and"),
-            std::string::npos)
+  EXPECT_NE(
+      refused("at,y\n1700000000,1\n1700000001,2\n").find("left to learn from; left out: 'at'"),
+      std::string::npos);
+  EXPECT_NE(refused(target).find("the target 'y' lies between 1700000000.5 and"), std::string::npos)
       << refused(target);
 }
 

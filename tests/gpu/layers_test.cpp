@@ -84,7 +84,8 @@ TEST_P(DeviceMatrix, FusedRowsEqualTheCpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Layers, DeviceMatrix, testing::ValuesIn(test::sampled_types()), [](const auto& info) { return std::string(info.param->name()); });
+INSTANTIATE_TEST_SUITE_P(Layers, DeviceMatrix, testing::ValuesIn(test::sampled_types()),
+                         [](const auto& info) { return std::string(info.param->name()); });
 
 }  // namespace
 }  // namespace loom

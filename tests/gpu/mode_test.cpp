@@ -111,8 +111,8 @@ TEST(Device, LearnsStreamsWithTheSameBits) {
       TrainingSpec spec;
       spec.network = *Json::parse(
           R"({"format":"loom-topology","version":2,"layers_per_cell":3,"input":{"ids":7},"cells":[
-            {"at":[0,0,0,0],"type":"embedding","out":4},{"at":[0,0,0,1],)" + std::string(layer) +
-          R"(},{"at":[0,0,0,2],"type":"dense","out":7}]})");
+            {"at":[0,0,0,0],"type":"embedding","out":4},{"at":[0,0,0,1],)" +
+          std::string(layer) + R"(},{"at":[0,0,0,2],"type":"dense","out":7}]})");
       spec.loss = Loss::cross_entropy;
       spec.streams = spec.batch = 4;
       spec.micro_batches = 2;

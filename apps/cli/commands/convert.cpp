@@ -256,10 +256,10 @@ int run(const Args& a) {
   }
   if (const Status wrong = check_arguments(a); !wrong.ok()) return fail(wrong, kUsage);
   const Status status =
-      is_onnx(a.in) ? from_onnx(a, report)
+      is_onnx(a.in)   ? from_onnx(a, report)
       : is_json(a.in) ? from_json(a, report)
-      : entity      ? convert_to_entity(a.in, a.out, a.dtype, a.adapter, !a.no_tokenizer, report)
-                    : to_safetensors(a, report);
+      : entity        ? convert_to_entity(a.in, a.out, a.dtype, a.adapter, !a.no_tokenizer, report)
+                      : to_safetensors(a, report);
   if (!status.ok()) return fail(status, status.code() == Code::io ? kFailed : kRefused);
   Json rows = Json::array();
   std::string table = "tensor shape from to bytes bytes rms-error max-error\n";

@@ -238,8 +238,8 @@ Result<Job> job_of_spec(const Args& a, TrainingSpec spec) {
     const double share = job.spec.validation.share;
     LOOM_ASSIGN(job.split, job.spec.streams > 0
                                ? split_end(*job.whole, share)
-                               : split(*job.whole, share,
-                                       static_cast<std::uint64_t>(job.spec.seed), job.spec.ignore));
+                               : split(*job.whole, share, static_cast<std::uint64_t>(job.spec.seed),
+                                       job.spec.ignore));
     const std::string single = single_text(job.split, job.inputs);
     if (!single.empty()) say(single);
   }

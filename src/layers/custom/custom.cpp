@@ -11,9 +11,10 @@ struct CustomConfig : LayerConfig {
   CustomLayerPtr registered;
   template <class V>
   void fields(V& v) {
-    v.about("A layer that the program registered, in its own language (`docs/guide/own-layers.md`): "
-            "on the CPU alone. Its parameters are what its plan says, in f32 or f64 whatever the "
-            "cell's `dtype` is.");
+    v.about(
+        "A layer that the program registered, in its own language (`docs/guide/own-layers.md`): "
+        "on the CPU alone. Its parameters are what its plan says, in f32 or f64 whatever the "
+        "cell's `dtype` is.");
     v("layer", layer, {.doc = "the registered name, `acme.swirl`", .required = true});
     v("version", version, {.doc = "the author's version of it", .min = 1, .max = 0x7fffffff});
     v("config", config, {.doc = "what the layer itself reads: any JSON"});
@@ -33,17 +34,21 @@ class Custom : public LayerWith<CustomConfig> {
                 find_custom_layer(config->layer, static_cast<std::int32_t>(config->version)));
     return ConfigPtr(std::move(config));
   }
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     const CustomConfig& c = of(config);
     LOOM_TRY(expect_values(in));
     LOOM_ASSIGN(const CallPlan planned, plan_call(*c.registered, call_of(c, in)));
     LayerPlan plan;
     // A sequence stays one where its first dimension does.
-    const bool keeps = planned.out.size() > 1 && planned.out.size() == in.dims.size() && planned.out[0] == in.dims[0];
+    const bool keeps = planned.out.size() > 1 && planned.out.size() == in.dims.size() &&
+                       planned.out[0] == in.dims[0];
     LOOM_ASSIGN(plan.out, Shape::of(planned.out, keeps ? in.axis : Axis::none));
     if (plan.out.dims.size() == 1) plan.out.dims.clear();
     for (const CallParam& p : planned.params) {
-      const Init init = p.init == "zeros" ? Init::zeros : p.init == "ones" ? Init::ones : Init::normal;
+      const Init init = p.init == "zeros"  ? Init::zeros
+                        : p.init == "ones" ? Init::ones
+                                           : Init::normal;
       plan.params.push_back({p.role, p.rows, p.cols, init, p.std, false});
     }
     return plan;
@@ -54,7 +59,8 @@ class Custom : public LayerWith<CustomConfig> {
     const bool f64 = v.type == ValueType::f64;
     if (f64 ? !c.registered->f64 : !c.registered->f32)
       return Status(Code::unsupported, c.layer + " computes in " + (f64 ? "f32" : "f64") +
-                                           " alone: give its cell the dtype " + (f64 ? "f32" : "f64"));
+                                           " alone: give its cell the dtype " +
+                                           (f64 ? "f32" : "f64"));
     const Call call = call_of(c, v.in());
     LOOM_ASSIGN(const CallPlan plan, plan_call(*c.registered, call));
     const View y = v.emit.call(v.emit.add_call(call), x, weights(v, plan), plan.width);
@@ -71,11 +77,14 @@ class Custom : public LayerWith<CustomConfig> {
     if (!c.registered->differentiable) {
       // Of the network's input nobody asks for a gradient.
       if (plan.params.empty() && v.emit.of(x).kind == BufferKind::input) return View{};
-      return Status(Code::unsupported, c.layer + " has no backward: neither it nor what comes before it can be trained");
+      return Status(
+          Code::unsupported,
+          c.layer + " has no backward: neither it nor what comes before it can be trained");
     }
     std::vector<View> sums;
     for (const CallParam& p : plan.params) sums.push_back(v.emit.temp(v.type, {p.rows}, p.cols));
-    const View gx = v.emit.call_back(v.emit.add_call(call), x, v.kept("y"), gy, weights(v, plan), sums);
+    const View gx =
+        v.emit.call_back(v.emit.add_call(call), x, v.kept("y"), gy, weights(v, plan), sums);
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const auto g = v.gradient(plan.params[i].role);
       const bool more = g.accumulate == Accumulate::yes;
@@ -85,7 +94,8 @@ class Custom : public LayerWith<CustomConfig> {
   }
 
   std::string_view crosses_rows(const LayerConfig& config, const Shape&) const override {
-    return of(config).registered->crosses_rows ? "is registered as one whose rows depend on others" : "";
+    return of(config).registered->crosses_rows ? "is registered as one whose rows depend on others"
+                                               : "";
   }
 
  private:

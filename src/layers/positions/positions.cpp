@@ -66,7 +66,8 @@ class Positions : public LayerWith<PositionsConfig> {
     return v.emit.reshape(y, y.cols * steps);
   }
   std::string_view needs_all_rows(const LayerConfig&, const Shape& in) const override {
-    return in.dims.size() == 2 ? "" : "knows a row by its position, and those of a stream have no end";
+    return in.dims.size() == 2 ? ""
+                               : "knows a row by its position, and those of a stream have no end";
   }
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     if (sinusoidal(of(config))) return gy;

@@ -47,8 +47,9 @@ struct RecurrentConfig : LayerConfig {
     v("return", give, {.doc = "`all`: the states of all steps, [steps, directions x hidden]; "
                               "`last`: that after the last, directions x hidden",
                        .one_of = "all, last"});
-    v("carry", carry, {.doc = "a run goes on from the state that the sequence's last run left, "
-                              "unless its position is 0; in training where that has `streams`"});
+    v("carry", carry,
+      {.doc = "a run goes on from the state that the sequence's last run left, "
+              "unless its position is 0; in training where that has `streams`"});
     if (kind == Kind::rnn)
       v("activation", activation, {.doc = "of the sum", .one_of = "tanh, relu"});
     if (kind == Kind::gru)
@@ -172,8 +173,8 @@ Memory begin(const Run& run, const char* role, View given) {
 }
 void end(const Run& run, const Memory& m) {
   if (m.kept.valid())
-    run.v.emit.state_write(run.after(m.states, run.time(run.steps - 1)),
-                           run.v.next_sequence_ids(), m.kept);
+    run.v.emit.state_write(run.after(m.states, run.time(run.steps - 1)), run.v.next_sequence_ids(),
+                           m.kept);
 }
 
 // One step of an RNN or GRU: x and s are its sums.
@@ -247,7 +248,8 @@ View forward_run(const Run& run, View x, States& last) {
 View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before, std::int64_t t) {
   Emit& emit = run.v.emit;
   const std::int64_t n = run.c.hidden;
-  const View h = run.before(run.kept_memory("h"), t), xt = run.of_step(run.kept("sums"), t, run.width()), s = run.kept(run.numbered("s", t));
+  const View h = run.before(run.kept_memory("h"), t),
+             xt = run.of_step(run.kept("sums"), t, run.width()), s = run.kept(run.numbered("s", t));
   switch (run.c.kind) {
     case Kind::lstm: {
       const Memory c = run.kept_memory("c");
@@ -325,7 +327,8 @@ RunGradients backward_run(const Run& run, View x, RunGradients g, bool initial) 
   }
   const View gx_rows = emit.reshape(gx, width), gs_rows = two ? emit.reshape(gs, width) : gx_rows;
   learn(run, "weight_ih", "bias_ih", gx_rows, x);
-  learn(run, "weight_hh", "bias_hh", Emit::slice(gs_rows, 0, through), emit.reshape(run.all_before(run.kept_memory("h")), n));
+  learn(run, "weight_hh", "bias_hh", Emit::slice(gs_rows, 0, through),
+        emit.reshape(run.all_before(run.kept_memory("h")), n));
   if (run.c.reset_first()) learn(run, "weight_hn", "bias_hn", Emit::slice(gx_rows, 2 * n, n), emit.reshape(run.kept("resets"), n));
   g.all = emit.matmul_t(run.v.weight(run.role("weight_ih")), gx_rows);
   return g;
@@ -410,8 +413,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       const bool last = l == c.stack - 1 && c.give == "last" && !over_rows;
       const auto ran = [&](std::int64_t d) {
         const std::int64_t i = l * c.directions() + d;
-        const Run run{c,    v,       steps, d == 1,          suffix(l, d),    rows,
-                      goes_on, wide, state(c, h0, i), state(c, c0, i), on, nothing};
+        const Run run{c,       v,    steps,           d == 1,          suffix(l, d), rows,
+                      goes_on, wide, state(c, h0, i), state(c, c0, i), on,           nothing};
         const View all = forward_run(run, in, ends);
         return last ? ends.h.back() : all;
       };
@@ -455,8 +458,9 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       View gx;
       for (std::int64_t d = 0; d < c.directions(); ++d) {
         const std::int64_t i = l * c.directions() + d, part = gy.cols / c.directions();
-        const Run run{c, v, steps, d == 1, suffix(l, d), rows, false, v.kept("wide"), {}, {},
-                      v.kept("on"), v.kept("nothing")};
+        const Run run{
+            c,  v,  steps,        d == 1,           suffix(l, d), rows, false, v.kept("wide"),
+            {}, {}, v.kept("on"), v.kept("nothing")};
         const View own = Emit::slice(gy, d * part, part);
         RunGradients g{all ? own : View{}, state(c, gh, i), state(c, gc, i)};
         if (!all) g.h = g.h.valid() ? v.emit.add(own, g.h) : own;

@@ -13,11 +13,13 @@ bool params_fit(OpCheck& c, const CallPlan& plan, int first) {
   for (int i = 0; i < static_cast<int>(kMaxCallParams); ++i) {
     const auto n = static_cast<std::size_t>(i);
     const bool wanted = n < plan.params.size();
-    if (!c.require(c.has(first + i) == wanted, "parameters are not those of the layer's plan")) return false;
+    if (!c.require(c.has(first + i) == wanted, "parameters are not those of the layer's plan"))
+      return false;
     if (!wanted) continue;
     const CallParam& p = plan.params[n];
     if (!c.require(c.one_type({0, first + i}) && c.cols(first + i) == p.cols &&
-                       c.cols(first + i) == c.of(first + i).cols && c.constant_rows(first + i) == p.rows,
+                       c.cols(first + i) == c.of(first + i).cols &&
+                       c.constant_rows(first + i) == p.rows,
                    "a parameter has another size than in the layer's plan"))
       return false;
   }
@@ -30,21 +32,28 @@ bool call_fits(OpCheck& c, int y) {
   const Call& call = c.program.calls[static_cast<std::size_t>(c.integer(0))];
   std::int64_t width = 1;
   for (const std::int64_t d : call.dims) width *= d;
-  return c.require(c.one_type({0, y}) && c.rows_equal(0, y) && c.cols(0) == width && c.cols(y) == plan->width,
-                   "x and y are not rows of the layer's plan");
+  return c.require(
+      c.one_type({0, y}) && c.rows_equal(0, y) && c.cols(0) == width && c.cols(y) == plan->width,
+      "x and y are not rows of the layer's plan");
 }
 
-bool call_shape(OpCheck& c) { return call_fits(c, 5) && params_fit(c, *c.call_plan(c.integer(0)), 1); }
+bool call_shape(OpCheck& c) {
+  return call_fits(c, 5) && params_fit(c, *c.call_plan(c.integer(0)), 1);
+}
 bool call_back_shape(OpCheck& c) {
   if (!call_fits(c, 1)) return false;
-  if (!c.require(c.alike({1, 2}) && c.alike({0, 7}), "a gradient must have the shape of what it is of")) return false;
+  if (!c.require(c.alike({1, 2}) && c.alike({0, 7}),
+                 "a gradient must have the shape of what it is of"))
+    return false;
   const CallPlan& plan = *c.call_plan(c.integer(0));
   return params_fit(c, plan, 3) && params_fit(c, plan, 8);
 }
 
 Status no_call(webgpu::Launches& l) {
-  return Status(Code::unsupported, "the custom layer " + l.program.calls[static_cast<std::size_t>(l.integer(0))].to_string() +
-                                       " runs on the CPU alone: use the device cpu");
+  return Status(Code::unsupported,
+                "the custom layer " +
+                    l.program.calls[static_cast<std::size_t>(l.integer(0))].to_string() +
+                    " runs on the CPU alone: use the device cpu");
 }
 
 using Four = std::array<View, kMaxCallParams>;

@@ -130,27 +130,32 @@ auto guarded(const CustomLayer& layer, F body) -> decltype(body()) {
 Status register_custom_layer(CustomLayerPtr layer) {
   LOOM_TRY(outside_of_calls());
   if (!is_name(layer->name, ".-"))
-    return bad({"the name of a custom layer is letters, digits, '_', '.' and '-', as acme.swirl; got \"",
-                layer->name, "\""});
+    return bad(
+        {"the name of a custom layer is letters, digits, '_', '.' and '-', as acme.swirl; got \"",
+         layer->name, "\""});
   if (layer->version < 1) return bad({title(*layer), ": versions count from 1"});
-  if (!layer->f32 && !layer->f64) return bad({title(*layer), ": computes neither in f32 nor in f64"});
+  if (!layer->f32 && !layer->f64)
+    return bad({title(*layer), ": computes neither in f32 nor in f64"});
   Registry& r = registry();
   const locks::unique_lock lock(r.mutex);
   const auto at = r.find(layer->name, layer->version);
   if (at == r.layers.end()) r.layers.push_back(std::move(layer));
   else if (!(*at)->same(*layer))
-    return bad({title(*layer), " is registered already, with other functions: give it the next "
-                               "version, or unregister the first"});
+    return bad({title(*layer),
+                " is registered already, with other functions: give it the next "
+                "version, or unregister the first"});
   return {};
 }
 
 Status unregister_custom_layer(std::string_view name, std::int32_t version) {
   LOOM_TRY(outside_of_calls());
-  LOOM_ASSIGN(const CustomLayerPtr last, find_custom_layer(name, version));  // dies without the lock
+  LOOM_ASSIGN(const CustomLayerPtr last,
+              find_custom_layer(name, version));  // dies without the lock
   Registry& r = registry();
   const locks::unique_lock lock(r.mutex);
   if (last.use_count() > 2)  // the registry's and this one
-    return Status(Code::busy, title(*last) + " is part of a network or a session: release those first");
+    return Status(Code::busy,
+                  title(*last) + " is part of a network or a session: release those first");
   std::erase(r.layers, last);
   return {};
 }
@@ -188,8 +193,8 @@ Result<CallPlan> plan_call(const CustomLayer& layer, const Call& call) {
 }
 
 Status run_call(const CustomLayer& layer, const CallArrays& arrays, bool backward) noexcept {
-  const Status status = guarded(
-      layer, [&] { return backward ? layer.backward(arrays) : layer.forward(arrays); });
+  const Status status =
+      guarded(layer, [&] { return backward ? layer.backward(arrays) : layer.forward(arrays); });
   const auto settle = arrays.f64 ? settle_rows<double> : settle_rows<float>;
   settle(backward ? arrays.gx : arrays.y);
   for (std::size_t i = 0; backward && i < arrays.param_count; ++i) settle(arrays.gparams[i]);
@@ -199,7 +204,8 @@ Status run_call(const CustomLayer& layer, const CallArrays& arrays, bool backwar
 std::string custom_numerics(const std::vector<Call>& calls, std::string_view otherwise) {
   std::vector<std::string> names;
   for (const Call& call : calls)
-    if (std::ranges::find(names, call.to_string()) == names.end()) names.push_back(call.to_string());
+    if (std::ranges::find(names, call.to_string()) == names.end())
+      names.push_back(call.to_string());
   if (names.empty()) return std::string(otherwise);
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "custom(" : ", ") + name;

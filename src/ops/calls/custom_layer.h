@@ -1,5 +1,5 @@
-// Registered layers: arithmetic that a program's host brings, in its own language, and the op `call`
-// runs. Process-wide, by name and version. Every error names the layer.
+// Registered layers: arithmetic that a program's host brings, in its own language, and the op
+// `call` runs. Process-wide, by name and version. Every error names the layer.
 #pragma once
 
 #include <array>

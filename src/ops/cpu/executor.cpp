@@ -188,7 +188,8 @@ void Executor::call(const Step& step, const KernelArgs& args) noexcept {
     const Buffer& b = lowered_.buffers[static_cast<std::size_t>(ins.operands[i].buffer)];
     return {t.data, t.rows, t.cols, b.kind == BufferKind::weight ? t.cols : t.stride};
   };
-  arrays.f64 = lowered_.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].type == ValueType::f64;
+  arrays.f64 =
+      lowered_.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].type == ValueType::f64;
   arrays.x = array(0);
   arrays.y = array(back ? 1 : 5);
   if (back) arrays.gy = array(2), arrays.gx = array(7);

@@ -89,7 +89,8 @@ __attribute__((noinline)) static void sgd_run(const T* __restrict g, i64 n, T s,
 template <class T>
 static void sgd(const KernelArgs& k) {
   const TensorArg &g = k.t[0], &w = k.t[2], &velocity = k.t[3];
-  const T s = *row<T>(k.t[1], 0), momentum = static_cast<T>(k.reals[0]), decay = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.register_reals[0]);
+  const T s = *row<T>(k.t[1], 0), momentum = static_cast<T>(k.reals[0]),
+          decay = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.register_reals[0]);
   each_element<T>(k, w, [&](i64 r, i64 c0, i64 c1) {
     if (k.has[3]) sgd_run(row<T>(g, r) + c0, c1 - c0, s, decay, lr, momentum, row<T>(w, r) + c0, row<T>(velocity, r) + c0);
     else sgd_run(row<T>(g, r) + c0, c1 - c0, s, decay, lr, row<T>(w, r) + c0);
@@ -101,7 +102,8 @@ template <class T>
 static void adamw(const KernelArgs& k) {
   const TensorArg &g = k.t[0], &w = k.t[2], &first = k.t[3], &second = k.t[4];
   const T s = *row<T>(k.t[1], 0), b1 = static_cast<T>(k.reals[0]), b2 = static_cast<T>(k.reals[1]), eps = static_cast<T>(k.reals[2]);
-  const T lr = static_cast<T>(k.register_reals[0]), c1 = static_cast<T>(k.register_reals[1]), c2 = static_cast<T>(k.register_reals[2]);
+  const T lr = static_cast<T>(k.register_reals[0]), c1 = static_cast<T>(k.register_reals[1]),
+          c2 = static_cast<T>(k.register_reals[2]);
   const T keep = T(1) - lr * static_cast<T>(k.reals[3]), r1 = T(1) - b1, r2 = T(1) - b2;
   each_element<T>(k, w, [&](i64 r, i64 from, i64 to) {
     const T* a = row<T>(g, r);
@@ -119,7 +121,8 @@ static void adamw(const KernelArgs& k) {
 template <class T>
 static void sgd_nesterov(const KernelArgs& k) {
   const TensorArg &g = k.t[0], &w = k.t[2], &velocity = k.t[3];
-  const T s = *row<T>(k.t[1], 0), momentum = static_cast<T>(k.reals[0]), decay = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.register_reals[0]);
+  const T s = *row<T>(k.t[1], 0), momentum = static_cast<T>(k.reals[0]),
+          decay = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.register_reals[0]);
   each_element<T>(k, w, [&](i64 r, i64 from, i64 to) {
     const T* a = row<T>(g, r);
     T *o = row<T>(w, r), *u = row<T>(velocity, r);
@@ -159,7 +162,8 @@ static void rmsprop(const KernelArgs& k) {
 template <class T>
 static void lion(const KernelArgs& k) {
   const TensorArg &g = k.t[0], &w = k.t[2], &first = k.t[3];
-  const T s = *row<T>(k.t[1], 0), b1 = static_cast<T>(k.reals[0]), b2 = static_cast<T>(k.reals[1]), lr = static_cast<T>(k.register_reals[0]);
+  const T s = *row<T>(k.t[1], 0), b1 = static_cast<T>(k.reals[0]), b2 = static_cast<T>(k.reals[1]),
+          lr = static_cast<T>(k.register_reals[0]);
   const T keep = T(1) - lr * static_cast<T>(k.reals[2]), r1 = T(1) - b1, r2 = T(1) - b2;
   each_element<T>(k, w, [&](i64 r, i64 from, i64 to) {
     const T* a = row<T>(g, r);

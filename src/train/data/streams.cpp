@@ -31,9 +31,9 @@ Result<std::unique_ptr<Streams>> Streams::create(const DataSource& whole, std::i
   }
   data->first_.push_back(rows);
   if (rows < lanes)
-    return Status(Code::invalid_argument,
-                  "training: " + std::to_string(lanes) + " \"streams\" need as many rows, " +
-                      "the data has " + std::to_string(rows));
+    return Status(Code::invalid_argument, "training: " + std::to_string(lanes) +
+                                              " \"streams\" need as many rows, " + "the data has " +
+                                              std::to_string(rows));
   data->rows_ = rows / lanes;
   data->window_ = std::min(whole.window(), data->rows_);
   Sha256 sha;
@@ -46,7 +46,8 @@ Result<std::unique_ptr<Streams>> Streams::create(const DataSource& whole, std::i
 
 std::size_t Streams::sample_at(std::int64_t row) const {
   return static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), row) -
-                                  first_.begin()) - 1;
+                                  first_.begin()) -
+         1;
 }
 
 void Streams::append(std::int64_t sample, Batch& batch) const {

@@ -185,8 +185,8 @@ Result<Split> stratified(const DataSource& whole, const std::vector<std::int32_t
 static Result<std::int64_t> held_of(std::int64_t n, double share) {
   if (n < 2)
     return Status(Code::invalid_argument, "data: one sample is not enough to hold some back");
-  return std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(share * static_cast<double>(n) + 0.5), 1, n - 1);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(n) + 0.5),
+                                  1, n - 1);
 }
 
 Result<Split> split_end(const DataSource& whole, double share) {

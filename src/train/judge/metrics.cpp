@@ -105,16 +105,14 @@ void MetricsCounter::add(std::span<const double> y, std::int32_t target_class, d
   weight_ += weight;
   right_ += answer == t;
   ++rows_;
-  if (!confusion_.empty())
-    ++confusion_[t * static_cast<std::size_t>(columns_) + answer];
+  if (!confusion_.empty()) ++confusion_[t * static_cast<std::size_t>(columns_) + answer];
 }
 
 void MetricsCounter::add(std::span<const float> y, std::span<const float> target, double weight) {
-  add(std::vector<double>(y.begin(), y.end()),
-      std::vector<double>(target.begin(), target.end()), weight);
+  add(std::vector<double>(y.begin(), y.end()), std::vector<double>(target.begin(), target.end()),
+      weight);
 }
-void MetricsCounter::add(std::span<const double> y, std::span<const double> target,
-                         double weight) {
+void MetricsCounter::add(std::span<const double> y, std::span<const double> target, double weight) {
   double sum = 0;
   for (std::size_t c = 0; c < spread_.size(); ++c) {
     const double a = y[c], t = target[c], d = a - t;
@@ -168,7 +166,9 @@ Result<Evaluator> Evaluator::create(Network& network, const DataSource& given, T
                                     const EvaluatorOptions& judged) {
   EvaluatorOptions resolved = judged;
   std::unique_ptr<Streams> stream;
-  if (judged.stream) { LOOM_ASSIGN(stream, Streams::create(given, 1)); }
+  if (judged.stream) {
+    LOOM_ASSIGN(stream, Streams::create(given, 1));
+  }
   const DataSource& data = stream ? *stream : given;
   LOOM_TRY(resolve_heads(network, resolved.heads));
   SessionOptions options;

@@ -649,8 +649,7 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
       return bad("a sequence has at most " + std::to_string(packed_) + " rows, row " +
                  std::to_string(r) + " is at position " + std::to_string(place));
     if (stream && place == 0) put_window(sequence, positions[r]);
-    const std::int64_t at =
-        packed_ > 0 ? sequence * packed_ + place : static_cast<std::int64_t>(r);
+    const std::int64_t at = packed_ > 0 ? sequence * packed_ + place : static_cast<std::int64_t>(r);
     put(at, ids[r], positions[r], *number);
     count(at, r, *number);
   }

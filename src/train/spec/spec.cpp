@@ -256,8 +256,9 @@ Status TrainingSpec::check() const {
                " \"streams\", \"batch\" says " + std::to_string(batch) +
                ": leave it out, or give the same");
   if (streams > 0 && shuffle)
-    return bad("\"streams\" are learned in the order of the data: leave \"shuffle\" out, or give "
-               "false");
+    return bad(
+        "\"streams\" are learned in the order of the data: leave \"shuffle\" out, or give "
+        "false");
   if (streams > 0 && shift > 0) return bad("\"shift\" moves images, which are no \"streams\"");
   if (!network.is_null() + !network_file.empty() + !base.empty() > 1)
     return bad("give one of \"network\", \"network_file\" and \"base\"");

@@ -213,7 +213,9 @@ void fields(V& v, TrainingSpec& t) {
     {.doc = "truncated back-propagation through time: the data is cut into so many lanes of equal "
             "length, of which each step takes the next window, and recurrent layers go on from the "
             "state before (the guide to sequences)",
-     .min = 0, .max = 1 << 20, .written = t.streams != 0});
+     .min = 0,
+     .max = 1 << 20,
+     .written = t.streams != 0});
   v("fp8", t.fp8, {.doc = "products in FP8, forward and backward, see below", .written = t.fp8});
   const QuantizeSpec& q = t.quantize;
   v("quantize", t.quantize, {.doc = "weights learn in the dtype in which they will run, see below",

@@ -1,5 +1,5 @@
-// Topologies are untrusted input: any text is a network, with or without weights, which writes itself the same way again, or
-// a refusal; never more memory than was allowed.
+// Topologies are untrusted input: any text is a network, with or without weights, which writes
+// itself the same way again, or a refusal; never more memory than was allowed.
 #include <string>
 
 #include "fuzz.h"

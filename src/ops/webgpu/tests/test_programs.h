@@ -81,7 +81,9 @@ class Case {
         Executor& e = *sides[side];
         (void)e.set(rows.a, static_cast<std::uint32_t>(runs[n]));
         for (std::size_t r = 0; r < program.registers.size(); ++r)
-          if (program.registers[r].type == RegisterType::f32) e.set_real(static_cast<RegisterId>(r), static_cast<double>(0.01f * static_cast<float>(r + 1)));
+          if (program.registers[r].type == RegisterType::f32)
+            e.set_real(static_cast<RegisterId>(r),
+                       static_cast<double>(0.01f * static_cast<float>(r + 1)));
         for (const auto& [buffer, spread] : spreads_)
           for (std::int64_t r = 0; r < runs[n]; ++r) {
             const auto v = values(static_cast<std::uint64_t>(buffer) * 1000 + n * 100 + static_cast<std::uint64_t>(r), e.row<float>(buffer, r).size(), spread, 1);

@@ -130,7 +130,8 @@ bool is_header(const std::vector<std::vector<std::string>>& rows) {
   return named;
 }
 
-// Why f32, in which a table is learned, makes numbers of a column the same; empty where it does not.
+// Why f32, in which a table is learned, makes numbers of a column the same; empty where it does
+// not.
 std::string merged(const Table& table, std::size_t column, char decimal) {
   bool any = false;
   double least = 0, most = 0, lost = 0, v = 0;
@@ -427,7 +428,8 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
     } else if (words.size() < 2) {
       column.kind = Column::Kind::unused;
       notes.push_back("left out: " + quoted(column.name) + ", the same in every row");
-    } else if (const std::string why = numbers ? merged(table, c, column.decimal) : ""; !why.empty()) {
+    } else if (const std::string why = numbers ? merged(table, c, column.decimal) : "";
+               !why.empty()) {
       column.kind = Column::Kind::unused;
       notes.push_back("left out: " + quoted(column.name) + " " + why);
     } else if (column.kind == Column::Kind::words) {
