@@ -5,6 +5,7 @@ training have the same losses, within 1e-5.
 
 Needs PyTorch, and build/release/libloom.so (or $LOOM_LIBRARY)."""
 
+import copy
 import pathlib
 import sys
 
@@ -21,7 +22,8 @@ import welvet
 from natural_networks import set_from
 from welvet import layers as L
 
-STEPS, IDS, HIDDEN, WINDOW, LANES, RATE = 50, 13, 17, 6, 4, 0.5
+STEPS, IDS, HIDDEN, WINDOW, LANES = 50, 13, 17, 6, 4
+RATES = {"rnn": 0.5, "gru": 2.0, "lstm": 2.0}  # an rnn at 2 tells roundings apart
 KINDS = {"rnn": (L.RNN, torch.nn.RNN), "gru": (L.GRU, torch.nn.GRU), "lstm": (L.LSTM, torch.nn.LSTM)}
 
 
@@ -30,16 +32,18 @@ def states(kind, layers):
     return (zero, zero) if kind == "lstm" else (zero,)
 
 
-def their_losses(kind, layers, parts, lanes):
+def their_losses(kind, layers, parts, lanes, carries=True):
     """The loop that people write, step by step where documents begin in a window."""
     x, y, begins = lanes
     embedding, rnn, dense = parts
     parameters = [p for part in parts for p in part.parameters()]
-    optimizer, losses = torch.optim.SGD(parameters, RATE), []
+    optimizer, losses = torch.optim.SGD(parameters, RATES[kind]), []
     h, at = states(kind, layers), 0
     while len(losses) < STEPS:
         if at >= x.shape[1]:
-            h, at = states(kind, layers), 0
+            at = 0
+        if at == 0 or not carries:
+            h = states(kind, layers)
         end = min(at + WINDOW, x.shape[1])
         h, outputs = tuple(s.detach() for s in h), []
         for t in range(at, end):
@@ -85,14 +89,18 @@ def compare(kind, layers, documents):
     ]
     for part, values in zip(parts, by_layer.values()):
         set_from(part.double(), values)
+    copies = copy.deepcopy(parts)
     want = their_losses(kind, layers, parts, lanes_of(documents))
     data = welvet.Data.tokens(documents if len(documents) > 1 else documents[0], length=WINDOW)
     got = welvet.train(
-        net, data, streams=LANES, steps=STEPS, optimizer="sgd", rate=RATE, progress=False
+        net, data, streams=LANES, steps=STEPS, optimizer="sgd", rate=RATES[kind], progress=False
     ).losses
     difference = float(np.max(np.abs(np.array(got) - want)) / want[0])
-    print("%-4s %d layers, %d documents: %.2g" % (kind, layers, len(documents), difference))
-    return difference < 1e-5 and want[-1] < want[0]
+    forgot = their_losses(kind, layers, copies, lanes_of(documents), carries=False)
+    seen = float(np.max(np.abs(forgot - want)) / want[0])
+    print("%-4s %d layers, %d documents: %.2g (without the state %.2g)"
+          % (kind, layers, len(documents), difference, seen))
+    return difference < 1e-5 and seen > 1e-3
 
 
 def main():
