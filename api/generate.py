@@ -28,7 +28,8 @@ C_PARAMETERS = {
 for name, c in (("f32", "float"), ("f64", "double"), ("i32", "int32_t"), ("i64", "int64_t")):
     C_PARAMETERS["read " + name] = [("const %s*" % c, ""), ("size_t", "_count")]
     C_PARAMETERS["fill " + name] = [(c + "*", ""), ("size_t", "_count")]
-C_PARAMETERS["layer"] = [("const loom_layer*", "")]  # functions of the host: bindings call it by hand
+# Functions of the host: bindings call it by hand.
+C_PARAMETERS["layer"] = [("const loom_layer*", "")]
 RESULTS = {"text": "UTF-8", "json": "JSON", "i32s": "int32 values"}  # new things that come as bytes
 RETURNS = {"cstr": "const char*", "i32": "int32_t"}
 
@@ -98,9 +99,10 @@ def described(function):
 
 
 LAYER = """
-/* A layer of the host's own (loom_layer_register). Rows of values lie one behind the other: row r of an array begins at element r * stride.
- * In forward x and params are read, and all of y is written; in backward x, y, gy and params are read, and all of gx and gparams
- * is written, gparams being sums over the rows. Values are double where f64 is not 0, else float. */
+/* A layer of the host's own (loom_layer_register). Rows of values lie one behind the other: row r of
+ * an array begins at element r * stride. In forward x and params are read, and all of y is written;
+ * in backward x, y, gy and params are read, and all of gx and gparams is written, gparams being sums
+ * over the rows. Values are double where f64 is not 0, else float. */
 typedef struct loom_layer_array {
   void* data;
   int64_t rows, cols, stride;
@@ -121,11 +123,14 @@ enum {
   LOOM_LAYER_CROSSES_ROWS = 4, /* a row of y depends on other rows of x */
 };
 
-/* Functions return LOOM_OK, or a code with error->message filled, which ends the call that runs the network.
- *   plan: gets {"config": ..., "dims": [...]}, the row that arrives, and makes a bytes object of its answer, which the library releases:
- *     {"out": [...], "params": [{"role": "weight", "rows": 3, "cols": 8, "init": "normal", "std": 0.1}]}, at most 4 params; init is
- *     zeros (where it is left out), ones or normal
- *   backward: NULL where the layer has no gradient; then it and what comes before it cannot be trained
+/* Functions return LOOM_OK, or a code with error->message filled, which ends the call that runs the
+ * network.
+ *   plan: gets {"config": ..., "dims": [...]}, the row that arrives, and makes a bytes object of its
+ *     answer, which the library releases: {"out": [...], "params": [{"role": "weight", "rows": 3,
+ *     "cols": 8, "init": "normal", "std": 0.1}]}, at most 4 params; init is zeros (where it is left
+ *     out), ones or normal
+ *   backward: NULL where the layer has no gradient; then it and what comes before it cannot be
+ *     trained
  *   release: NULL, or called once with user, when the layer is unregistered */
 typedef struct loom_layer {
   size_t size; /* sizeof(loom_layer) */
@@ -133,7 +138,8 @@ typedef struct loom_layer {
   int32_t version; /* from 1 */
   int32_t flags;
   void* user;
-  int32_t (*plan)(void* user, const char* request, size_t request_size, loom_bytes* plan, loom_error* error);
+  int32_t (*plan)(void* user, const char* request, size_t request_size, loom_bytes* plan,
+                  loom_error* error);
   int32_t (*forward)(void* user, const loom_layer_call* call, loom_error* error);
   int32_t (*backward)(void* user, const loom_layer_call* call, loom_error* error);
   void (*release)(void* user);
@@ -230,7 +236,9 @@ def reference(api):
 
 def table(api):
     """Name, what it returns, parameters as (name, kind): all that a binding needs to call a function."""
-    return [(f["name"], f.get("returns", "code"), [(name, kind) for name, kind, _ in f.get("params", [])]) for f in functions(api) if not by_hand(f)]
+    return [(f["name"], f.get("returns", "code"),
+             [(name, kind) for name, kind, _ in f.get("params", [])])
+            for f in functions(api) if not by_hand(f)]
 
 
 def python_raw(api):

@@ -59,7 +59,7 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   s.options_ = options;
   ExecutorOptions eo;
   // Left to Loom, the device is one that can run the layers.
-  const bool here = options.measured && !program.calls.empty();
+  const bool here = options.measured && network.on_cpu_alone();
   eo.device = here ? nullptr : options.device;
   eo.isa = options.isa;
   eo.sequences = options.sequences;
@@ -294,19 +294,41 @@ Status Session::run_in_turn(const Tokens& tokens, const Put& put) {
   return {};
 }
 
-Result<std::span<const float>> Session::run(std::span<const float> x, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions) {
-  if (twin_) return faster(positions.size(), [&](Session& s) { return s.run(x, sequences, positions); });
-  if (sequences.size() != positions.size()) return Status(Code::invalid_argument, "session: expects a sequence and a position for each row, got " + std::to_string(sequences.size()) + " and " + std::to_string(positions.size()));
+template <class T>
+Status Session::run_places(std::span<const T> x, std::span<const std::uint32_t> sequences,
+                           std::span<const std::uint32_t> positions) {
+  if (sequences.size() != positions.size())
+    return Status(Code::invalid_argument,
+                  "session: expects a sequence and a position for each row, got " +
+                      std::to_string(sequences.size()) + " and " +
+                      std::to_string(positions.size()));
   const auto rows = static_cast<std::int64_t>(positions.size());
-  if (rows > options_.max_rows) return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows, at most " + std::to_string(options_.max_rows));
+  if (rows > options_.max_rows)
+    return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows, at most " +
+                                          std::to_string(options_.max_rows));
   LOOM_TRY(check_values(x.size(), rows));
   LOOM_TRY(network_->input().check_ids(x).at("session"));
   const std::span<const std::uint32_t> head =
       std::span(all_rows_).first(head_ == kNone ? 0 : positions.size());
-  LOOM_TRY(run_rows({sequences, positions, head}, [&](std::int64_t r, std::int64_t to) {
+  return run_rows({sequences, positions, head}, [&](std::int64_t r, std::int64_t to) {
     put_values(to, x.data() + r * width_);
-  }));
+  });
+}
+
+Result<std::span<const float>> Session::run(std::span<const float> x,
+                                            std::span<const std::uint32_t> sequences,
+                                            std::span<const std::uint32_t> positions) {
+  if (twin_)
+    return faster(positions.size(), [&](Session& s) { return s.run(x, sequences, positions); });
+  LOOM_TRY(run_places(x, sequences, positions));
   return output(0);
+}
+
+Status Session::run(std::span<const double> x, std::span<const std::uint32_t> sequences,
+                    std::span<const std::uint32_t> positions) {
+  if (!wide_input_)
+    return Status(Code::invalid_argument, "session: the network takes f32, not doubles");
+  return run_places(x, sequences, positions);
 }
 
 Result<std::span<const float>> Session::run_ids(std::span<const std::uint32_t> ids) {

@@ -49,7 +49,11 @@ class Session {
 
   // The same where the network has attention over rows or carries states: each row with its
   // sequence and position.
-  Result<std::span<const float>> run(std::span<const float> x, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions);
+  Result<std::span<const float>> run(std::span<const float> x,
+                                     std::span<const std::uint32_t> sequences,
+                                     std::span<const std::uint32_t> positions);
+  Status run(std::span<const double> x, std::span<const std::uint32_t> sequences,
+             std::span<const std::uint32_t> positions);
 
   // Token form: ids, each with its sequence and position; `head` lists the rows whose output is wanted, ascending.
   // The result holds head.size() rows (all rows where the network has no head cell).
@@ -91,6 +95,9 @@ class Session {
   void put_values(std::int64_t row, const T* x);
   template <class T>
   Result<std::span<const float>> run_values(std::span<const T> x, std::int64_t rows);
+  template <class T>
+  Status run_places(std::span<const T> x, std::span<const std::uint32_t> sequences,
+                    std::span<const std::uint32_t> positions);
   template <class T>
   std::span<const T> answer(std::vector<T>& collected, std::int64_t i);
   Result<std::span<const float>> run_set(std::int64_t rows);

@@ -257,6 +257,12 @@ bool Network::recurs_over_rows() const {
                      [&](const Node& node) { return any_layer(node, so); });
 }
 
+bool Network::on_cpu_alone() const {
+  const auto so = [](const Node& node) { return node.type->on_cpu_alone(); };
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [&](const Node& node) { return any_layer(node, so); });
+}
+
 Status Network::check_streams(const Node& node, const std::string& path, bool& carries) const {
   std::string at = path;
   const Node* run = executed(node, at);

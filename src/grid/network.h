@@ -148,7 +148,9 @@ class Network {
 
   // Whether a layer goes from row to row of a sequence (LayerType::recurs_over_rows).
   bool recurs_over_rows() const;
-  // An error unless a layer goes on from one window of a stream to the next (LayerType::carries),
+  // Whether a layer is one that devices cannot run (LayerType::on_cpu_alone).
+  bool on_cpu_alone() const;
+  // An error unless a layer continues from one window of a stream to the next (LayerType::carries),
   // and none needs to see more than a window.
   Status check_streams() const;
   // Whether a layer takes NaN for a value that is missing (LayerType::takes_missing).

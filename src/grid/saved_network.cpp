@@ -6,7 +6,7 @@
 #include "base/escape.h"
 #include "base/files/bytes.h"
 #include "grid/builder.h"
-#include "numeric/dtype.h"
+#include "numeric/codec.h"
 
 namespace loom {
 namespace {
@@ -93,17 +93,6 @@ double single(std::uint64_t code) {
   return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(code)));
 }
 
-// IEEE's f16 and the upper half of an f32, exactly.
-double half(std::uint64_t code, bool bfloat) {
-  if (bfloat) return single(code << 16);
-  const int exponent = static_cast<int>(code >> 10 & 31);
-  const double fraction = static_cast<double>(code & 1023);
-  if (exponent == 31) return __builtin_inf();  // refused, as NaN
-  const double size = exponent == 0 ? __builtin_ldexp(fraction, -24)
-                                    : __builtin_ldexp(1024 + fraction, exponent - 25);
-  return code >> 15 ? -size : size;
-}
-
 // The values of a layer that has `count`.
 class Values {
  public:
@@ -139,7 +128,8 @@ class Values {
     const std::uint64_t code = code_at(bytes_, i, code_.bits);
     if (dtype_ == "f64") return std::bit_cast<double>(code);
     if (dtype_ == "f32") return single(code);
-    if (!code_.scaled) return half(code, dtype_ == "bf16");
+    if (dtype_ == "f16") return static_cast<double>(f16_to_f32(static_cast<std::uint16_t>(code)));
+    if (dtype_ == "bf16") return single(code << 16);
     if (dtype_ == "binary") return code ? scale_ : -scale_;
     if (dtype_ == "ternary" && code == 2) return __builtin_nan("");
     const int rest = 64 - code_.bits;

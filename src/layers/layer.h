@@ -105,8 +105,9 @@ class Visit {
   bool frozen = false;               // what learns is an adapter, and the network as it is: batch norms keep to their own statistics
   std::int64_t max_positions = 0;    // positions that tables and caches cover
   std::int64_t sequences = 1;
-  bool streams = false;  // training: what carries a state goes on from window to window of a lane,
-                         // and where rows are positions, `steps` of them are a window
+  // Training: what carries a state continues from window to window of a lane, and where rows are
+  // positions, `steps` of them are a window.
+  bool streams = false;
   std::int64_t steps =
       0;  // training: rows of every sequence, one sequence after another; 0: as many as it has
 
@@ -133,7 +134,7 @@ class Visit {
   // Where a state is left. In a stream that is another row than that of sequence_ids(), and the two
   // change places from step to step: what runs again finds what it had found.
   virtual View next_sequence_ids() = 0;
-  // Of a stream over rows: not 0 where a row goes on from the one before it.
+  // Of a stream over rows: not 0 where a row continues the one before it.
   virtual View goes_on() = 0;
   virtual View state(std::string_view role, ValueType type, Rows rows, std::int64_t cols) = 0;
   // Values that backward needs again, by name; they belong to this visit.
@@ -180,6 +181,8 @@ class LayerType {
   virtual std::string_view crosses_rows(const LayerConfig&, const Shape& /*in*/) const {
     return {};
   }
+  // Whether devices cannot run it.
+  virtual bool on_cpu_alone() const { return false; }
   // Whether a row continues from the state of the rows before it in its sequence.
   virtual bool recurs_over_rows(const LayerConfig&, const Shape& /*in*/) const { return false; }
   // Whether a run can go on from a state that the run before it has left.

@@ -91,9 +91,11 @@ void read_calls(Reader& r, std::vector<Call>& calls) {
     call.config = r.text();
     call.dims.resize(r.count(8));
     if (call.dims.empty() || call.dims.size() > 4) r.fail();
+    std::int64_t width = 1;
     for (std::int64_t& d : call.dims) {
       d = r.value<std::int64_t>();
-      if (d < 1 || d > INT32_MAX) r.fail();
+      if (d < 1 || d > INT32_MAX / width) r.fail();
+      else width *= d;
     }
   }
 }

@@ -232,6 +232,48 @@ TEST(Streams, SequencesInRows) {
   EXPECT_EQ(metrics->rows, 13);
 }
 
+// Doubles stay doubles in windows: x is 1e9 and steps that f32 does not have.
+TEST(Streams, OfDoubles) {
+  constexpr const char* kCell = R"({"format":"loom-topology","version":2,"layers_per_cell":3,
+      "input":{"dims":[3,2]},"cells":[
+      {"at":[0,0,0,0],"type":"standardize","dtype":"f64"},
+      {"at":[0,0,0,1],"type":"gru","hidden":5,"return":"last","carry":true,"dtype":"f64"},
+      {"at":[0,0,0,2],"type":"dense","out":1,"dtype":"f64"}]})";
+  const RandomStream random(8, 8);
+  std::vector<double> x, offset, y;
+  for (std::uint64_t i = 0; i < 13 * 6; ++i) x.push_back(static_cast<double>(random.uniform(i)));
+  for (std::uint64_t i = 0; i < 13; ++i)
+    y.push_back(static_cast<double>(random.uniform(1000 + i)) + 0x1p-40);
+  for (const double v : x) offset.push_back(v + 0x1p30);
+  TrainingSpec spec = spec_of(kCell, 2, 12);
+  spec.loss = Loss::mse;
+  const auto near = ArrayData::create(x, 6, y, 1), far = ArrayData::create(offset, 6, y, 1);
+  ASSERT_TRUE(near.ok() && far.ok());
+  const auto losses = [&](const DataSource& data, double mean) {
+    auto network = create_network(spec);
+    for (const Network::NamedParam& p : network->params()) {
+      if (p.param->spec.role != "mean") continue;
+      std::ranges::fill(p.param->store->mutable_master64(), mean);
+      p.param->store->touch();
+    }
+    ThreadPool pool(1);
+    auto trainer = Trainer::create(spec, *network, data, pool, {.poison = true});
+    EXPECT_TRUE(trainer.ok()) << trainer.status().to_string();
+    std::vector<double> seen;
+    EXPECT_TRUE((*trainer)->run([&](const StepReport& r) -> Result<bool> {
+      seen.push_back(r.loss);
+      return true;
+    }).ok());
+    auto evaluator = Evaluator::create(*network, data, pool, {.loss = Loss::mse, .stream = true});
+    EXPECT_TRUE(evaluator.ok()) << evaluator.status().to_string();
+    seen.push_back(evaluator->measure()->loss);
+    return seen;
+  };
+  const std::vector<double> here = losses(**near, 0), there = losses(**far, 0x1p30);
+  ASSERT_EQ(here.size(), there.size());
+  for (std::size_t i = 0; i < here.size(); ++i) EXPECT_NEAR(there[i], here[i], 1e-5 * here[i]) << i;
+}
+
 // What is judged has the losses of the training's windows.
 TEST(Streams, JudgedAsOneLane) {
   const auto data = tokens(60, {25, 60}, 8);

@@ -54,16 +54,6 @@ Result<std::unique_ptr<Streams>> Trainer::cut(const TrainingSpec& spec, const Ne
   return Streams::create(data, spec.streams);
 }
 
-static bool is_custom(const Node& node) {
-  return node.type && (node.type->name() == "custom" ||
-                       std::any_of(node.children.begin(), node.children.end(), is_custom));
-}
-static bool has_custom_layers(const Network& network) {
-  for (std::size_t i = 0; i < network.size(); ++i)
-    if (is_custom(network.node(i))) return true;
-  return false;
-}
-
 Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network,
                                                  const DataSource& given, ThreadPool& pool,
                                                  const TrainerOptions& options) {
@@ -118,7 +108,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.seed = static_cast<std::uint64_t>(spec.seed);
   learning.isa = options.isa;
   // Left to Loom, the device is one that can run the layers.
-  const bool here = options.measured && has_custom_layers(network);
+  const bool here = options.measured && network.on_cpu_alone();
   learning.device = here ? nullptr : options.device;
   learning.fuse = options.fuse;
   learning.poison = options.poison;

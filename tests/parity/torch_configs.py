@@ -567,7 +567,8 @@ KINDS = {
 OWN = {path.stem[:-len("_torch")]: runpy.run_path(str(path))
        for path in sorted(pathlib.Path(__file__).resolve().parents[2].glob("src/layers/*/*_torch.py"))}
 KINDS.update({kind: (lambda r, own=own: own["config"](r, behind_dense)) for kind, own in OWN.items()})
-ABSENT = {"custom": "the arithmetic is a host's own"}  # layer types that cannot be written in PyTorch, and why
+# Layer types that cannot be written in PyTorch, and why.
+ABSENT = {"custom": "the arithmetic is a host's own"}
 
 
 def make(kind, r):

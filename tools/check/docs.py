@@ -2,7 +2,9 @@
 """tools/check/docs.py BUILD_DIR: runs what the documents show.
 
 Commands of blocks without a language that begin with `loom` are run in a scratch folder, with the placeholders below filled in; JSON
-blocks are shown or trained; Python blocks run with the package of this tree; C blocks of the guides and C++ blocks are compiled (syntax alone, but for one that makes a network, whose digest is compared), the CMake block is configured. Ends with 0 where all of it works.
+blocks are shown or trained; Python blocks run with the package of this tree; C blocks of the guides and C++ blocks
+are compiled (syntax alone, but for one that makes a network, whose digest is compared), the CMake block is configured. Ends
+with 0 where all of it works.
 """
 import json
 import os
@@ -142,7 +144,8 @@ def main():
             good &= show_json(what, text, folder)
         elif language == "c" and "guide" in what:
             (folder / "snippet.c").write_text(text)
-            good &= run(what, ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", str(ROOT / "include"), "snippet.c"], folder)
+            good &= run(what, ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I",
+                               str(ROOT / "include"), "snippet.c"], folder)
         elif language == "cpp":
             good &= compile_cpp(what, text, folder)
         elif language == "python":

@@ -169,8 +169,8 @@ def convolutions(described, old):
 def layers(described, old):
     by_type = {layer["type"]: layer for layer in described["layers"]}
     names = [n for _, section in sections(described) for n in section.values()]
-    every = sorted(names + ["Custom", "Input", "Layer", "Model", "Residual", "Sequential", "add", "average",
-                            "concat"])
+    every = sorted(names + ["Custom", "Input", "Layer", "Model", "Residual", "Sequential", "add",
+                            "average", "concat"])
     twice = sorted({n for n in every if every.count(n) > 1})
     if twice:
         raise SystemExit("tools/generate/python_layers.py: in Python two layers are called "

@@ -5,7 +5,8 @@ from description import NOTE, condition_text, number, range_text
 from reference import sections
 
 KINDS = {"integer": "number", "number": "number", "boolean": "boolean", "string": "string",
-         "integers": "number | number[]", "integer lists": "number[][]", "strings": "string[]", "any": "unknown",
+         "integers": "number | number[]", "integer lists": "number[][]", "strings": "string[]",
+         "any": "unknown",
          "coordinate": "Coordinate", "input": "Input", "inputs": "Input[]", "links": "Link[]", "layers": "Cell[]",
          "cells": "(Cell & { at: Coordinate })[]"}
 

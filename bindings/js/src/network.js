@@ -163,7 +163,8 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
   if (x === undefined || (y === undefined && classes === undefined))
     throw errorNamed('invalid_argument', 'data: expected {x, y}, {x, classes}, {ids, length} or {csv}');
   const { input } = network.info, { width } = input, rows = inputRows(x, input, wideRowsOf);
-  if (classes !== undefined) return [typed('data_classes', rows), { x: rows, width, classes: flat(classes) }];
+  if (classes !== undefined)
+    return [typed('data_classes', rows), { x: rows, width, classes: flat(classes) }];
   const targets = targetRows(y, network.info.output, rows.length / width);
   const type = typeOf(rows, targets.y);
   return [typed('data_values', new type()), {
@@ -364,7 +365,8 @@ export class Network extends Handled {
   }
   *#forward(x, head, place) {
     const { input, output } = (this.#info ??= camel((yield ['network_info', { network: this.handle }]).info));
-    const steps = stepsOf(input), toRows = input.dtype === 'f64' ? (v) => Float64Array.from(wideRowsOf(v)) : rowsOf;
+    const steps = stepsOf(input);
+    const toRows = input.dtype === 'f64' ? (v) => Float64Array.from(wideRowsOf(v)) : rowsOf;
     const values = steps ? flat(x) : input.ids ? x : inputRows(x, input, toRows);
     const rows = Math.ceil(values.length / (input.ids ? steps ?? 1 : input.width));
     if (head !== undefined && (steps || !input.ids)) throw errorNamed('invalid_argument', 'forward: "head" is of networks whose rows are single ids');
@@ -384,10 +386,11 @@ export class Network extends Handled {
     }
   }
 
-  /** Runs rows of values: a Float32Array, or an array of rows; a network whose cells compute in f64 takes
-   *  and gives a Float64Array. Networks of ids: token ids of one text, with `head`: rows whose output is wanted
-   *  (the last), or rows of ids, one after another, where the network takes those. Returns rows of the output's width; of a network
-   *  with several outputs those of each, by its name. */
+  /** Runs rows of values: a Float32Array, or an array of rows; a network whose cells compute in f64
+   *  takes and gives a Float64Array. Networks of ids: token ids of one text, with `head`: rows whose
+   *  output is wanted (the last), or rows of ids, one after another, where the network takes those.
+   *  Returns rows of the output's width; of a network with several outputs those of each, by its
+   *  name. */
   forward(x, { head, ...where } = {}) {
     return runNow(this.library, this.#forward(x, head, placeOf(where)));
   }

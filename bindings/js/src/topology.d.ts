@@ -306,8 +306,8 @@ export interface RnnCell extends AnyCell {
   /** `all`: the states of all steps, [steps, directions x hidden]; `last`: that after the last,
    *  directions x hidden; default all */
   return?: 'all' | 'last';
-  /** a run goes on from the state that the sequence's last run left, unless its position is 0;
-   *  in training where that has `streams`; default false */
+  /** a run continues from the state that the sequence's last run left, unless its position is
+   *  0; in training where that has `streams`; default false */
   carry?: boolean;
   /** of the sum; default tanh */
   activation?: 'tanh' | 'relu';
@@ -333,8 +333,8 @@ export interface GruCell extends AnyCell {
   /** `all`: the states of all steps, [steps, directions x hidden]; `last`: that after the last,
    *  directions x hidden; default all */
   return?: 'all' | 'last';
-  /** a run goes on from the state that the sequence's last run left, unless its position is 0;
-   *  in training where that has `streams`; default false */
+  /** a run continues from the state that the sequence's last run left, unless its position is
+   *  0; in training where that has `streams`; default false */
   carry?: boolean;
   /** the reset gate acts on the state's product, as in PyTorch; false: on the state, ONNX's
    *  default; default true */
@@ -360,8 +360,8 @@ export interface LstmCell extends AnyCell {
   /** `all`: the states of all steps, [steps, directions x hidden]; `last`: that after the last,
    *  directions x hidden; default all */
   return?: 'all' | 'last';
-  /** a run goes on from the state that the sequence's last run left, unless its position is 0;
-   *  in training where that has `streams`; default false */
+  /** a run continues from the state that the sequence's last run left, unless its position is
+   *  0; in training where that has `streams`; default false */
   carry?: boolean;
   /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id;
    *  `h0`, `c0`, states before the first step, [stack x directions, hidden], else 0 */

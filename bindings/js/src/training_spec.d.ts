@@ -349,8 +349,8 @@ export interface TrainingSpec {
    *  or right, drawn anew each time a sample is taken; what comes in repeats the edge. Not
    *  while judging; 0 to 1048576; default 0 */
   shift?: number;
-  /** truncated back-propagation through time: the data is cut into so many lanes of equal
-   *  length, of which each step takes the next window, and recurrent layers go on from the
+  /** truncated back-propagation through time: the data is cut into this many lanes of equal
+   *  length, each step takes the next window of all, and recurrent layers continue from the
    *  state before (the guide to sequences); 0 to 1048576; default 0 */
   streams?: number;
   /** products in FP8, forward and backward, see below; default false */

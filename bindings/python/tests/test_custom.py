@@ -106,6 +106,34 @@ class Custom(unittest.TestCase):
         with self.assertRaisesRegex(welvet.NotFound, "py.other@1"):
             pickle.loads(data)
 
+    def test_what_a_function_raises_is_the_cause_and_an_interrupt_stays_one(self):
+        raised = [ValueError("the moon is full")]
+
+        @welvet.custom_layer("py.raises", version=1)
+        class Raises:
+            def plan(self, dims):
+                return {"out": dims}
+
+            def forward(self, x, params, y):
+                if raised:
+                    raise raised[0]
+                y[:] = x
+
+        network = Network(layers.Sequential(layers.Input(3), Raises(), layers.Dense(1)), seed=1)
+        x = np.ones((2, 3), np.float32)
+        with self.assertRaises(welvet.LoomError) as caught:
+            network(x)
+        self.assertIs(caught.exception.__cause__, raised[0])
+        for interrupt in (KeyboardInterrupt(), SystemExit(3)):
+            raised[0] = interrupt
+            with self.assertRaises(type(interrupt)):
+                network(x)
+        raised.clear()
+        self.assertEqual(network(x).shape, (2, 1))
+        with self.assertRaises(welvet.LoomError) as caught:  # nothing of before is left
+            network.get("0.0.0.9:weight")
+        self.assertIsNone(caught.exception.__cause__)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -28,6 +28,20 @@ class Error(ctypes.Structure):
     _fields_ = [("code", ctypes.c_int32), ("message", ctypes.c_char * 1020)]
 
 
+# What a function of Python's raised in the middle of a call of this thread (custom.py), until the
+# call has failed of it.
+raised = threading.local()
+
+
+def raise_error(error: Error) -> None:
+    """Raises what the library says. What was raised in between is its cause, and an interrupt stays
+    one."""
+    cause, raised.what = getattr(raised, "what", None), None
+    if isinstance(cause, (KeyboardInterrupt, SystemExit)):
+        raise cause
+    raise BY_CODE.get(error.code, LoomError)(error.message.decode("utf-8", "replace")) from cause
+
+
 def find_library() -> str:
     """$LOOM_LIBRARY; else beside this file, where a wheel has it; else in the build folder of a source tree."""
     here = os.path.dirname(os.path.abspath(__file__))
@@ -60,8 +74,8 @@ def _json(value: Any, out: List[Any]) -> None:
 
 def _endless(value: Any, name: str) -> str:
     """Where a number that is NaN or infinite stands in a value."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
-    for key, item in items:
+    listed = enumerate(value) if isinstance(value, (list, tuple)) else ()
+    for key, item in value.items() if isinstance(value, dict) else listed:
         found = _endless(item, key if isinstance(key, str) else "%s[%d]" % (name, key))
         if found:
             return found
@@ -146,8 +160,8 @@ def numbers(x: Any, name: str) -> np.ndarray:
     if given.dtype.kind in "iu" and given.dtype.itemsize == 8 and given.size:
         beyond = max(-int(given.min()), int(given.max()))
         if beyond > 1 << 53:
-            raise ValueError("%s: has integers as large as %d, and float64 holds all of them up to 2^53: "
-                             "take an offset off them" % (name, beyond))
+            raise ValueError("%s: has integers as large as %d, and float64 holds all of them up to "
+                             "2^53: take an offset off them" % (name, beyond))
     narrow = np.can_cast(given.dtype, np.float32)
     return array(given, np.float32 if narrow else np.float64, name)
 
@@ -312,8 +326,9 @@ class Library:
                 result = function(*arguments)
                 return result.decode() if returns == "cstr" else result
             error = Error()
+            raised.what = None
             if function(*arguments, ctypes.addressof(error)) != 0:
-                raise BY_CODE.get(error.code, LoomError)(error.message.decode("utf-8", "replace"))
+                raise_error(error)
             values = [o.value for o in outputs]
             takers = [take for encode, _, take in steps if not encode]
             done = tuple(take(v) if take else v for take, v in zip(takers, values))
@@ -363,7 +378,7 @@ def register_layer(layer: Any) -> None:
     function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_void_p], ctypes.c_int32
     error = Error()
     if function(ctypes.byref(layer), ctypes.byref(error)):
-        raise BY_CODE.get(error.code, LoomError)(error.message.decode("utf-8", "replace"))
+        raise_error(error)
 
 
 def new_bytes(data: Any) -> int:

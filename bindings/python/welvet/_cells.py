@@ -17,7 +17,8 @@ class Layer(Dict[str, Any]):
         unknown = sorted(set(common) - set(_COMMON))
         if unknown:
             known = [_IN_PYTHON.get(key, key) for key in [*settings, *_COMMON]]
-            raise TypeError("%s: no setting %r: known are %s" % (type, unknown[0], ", ".join(known)))
+            raise TypeError("%s: no setting %r: known are %s"
+                            % (type, unknown[0], ", ".join(known)))
         super().__init__(type=type)
         self.called = False  # with values, whose names it then keeps
         for key, value in {**settings, **common}.items():
@@ -150,7 +151,8 @@ class Sequential(Layer):
             layers = tuple(layers[0])
         for i, layer in enumerate(layers):
             if not isinstance(layer, dict):
-                raise TypeError("Sequential: layer %d: expects a layer, got %s" % (i, _spelled(layer)))
+                raise TypeError("Sequential: layer %d: expects a layer, got %s"
+                                % (i, _spelled(layer)))
             if isinstance(layer, Input) and i > 0:
                 raise TypeError("Sequential: an Input is the first of a network's layers")
             if isinstance(layer, Input) and layer.name is not None:

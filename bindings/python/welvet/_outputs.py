@@ -83,8 +83,8 @@ def places_of(info: Dict[str, Any]) -> Tuple[int, ...]:
 def targets_of(
     y: Any, loss: Optional[str], info: Dict[str, Any], name: str = "y", ignore: int = -100
 ) -> np.ndarray:
-    """int32 classes, one for each place of a row, or rows of float32 or float64. Classes of sequences of unequal
-    length are `ignore` behind their ends."""
+    """int32 classes, one for each place of a row, or rows of float32 or float64. Classes of
+    sequences of unequal length are `ignore` behind their ends."""
     if isinstance(y, dict):
         raise TypeError("%s: the network has one output: give the array of its targets" % name)
     places = places_of(info)

@@ -73,7 +73,9 @@ def _fail(error: Any, what: BaseException) -> int:
     code = _raw.CODES[what.code] if isinstance(what, LoomError) else _raw.CODES["invalid_argument"]
     text = str(what) if isinstance(what, LoomError) else "%s: %s" % (type(what).__name__, what)
     error.contents.code = code
-    error.contents.message = text.encode("utf-8", "replace")[:1019].decode("utf-8", "ignore").encode()
+    whole = text.encode("utf-8", "replace")[:1019].decode("utf-8", "ignore")
+    error.contents.message = whole.encode()
+    _call.raised.what = what
     return code
 
 
@@ -168,7 +170,8 @@ def register_layer(cls: Type[Any], name: str = "", version: int = 1, *,
                           flags | bool(crosses_rows) * _CROSSES_ROWS, None, functions.plan,
                           functions.forward, functions.backward, None)
     _call.register_layer(layer)
-    _alive.append(functions)
+    if functions is not known:
+        _alive.append(functions)
     _registered[name, version] = functions
 
 
@@ -193,4 +196,3 @@ def custom_layer(name: str = "", version: int = 1, *, dtypes: Tuple[str, ...] = 
         make.__name__, make.__doc__ = cls.__name__, cls.__doc__
         return make
     return decorate
-

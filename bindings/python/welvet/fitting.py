@@ -136,7 +136,8 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
           epochs: Optional[int] = None, steps: Optional[int] = None,
           steps_per_epoch: Optional[int] = None, batch: Optional[int] = None,
           ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None,
-          callbacks: Optional[Callbacks] = None, validation: Union[float, Tuple[Any, ...], None] = None,
+          callbacks: Optional[Callbacks] = None,
+          validation: Union[float, Tuple[Any, ...], None] = None,
           seed: int = 0, progress: Optional[bool] = None, threads: int = 0, isa: str = "",
           **settings: Any) -> History:
     """Trains a network and returns its History.
@@ -158,8 +159,8 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
     optimizer steps, in their place.
 
     `streams`: truncated back-propagation through time, as PyTorch's loop with h.detach() and Keras'
-    stateful=True: x is cut into so many lanes, each step takes the next window of all, and
-    recurrent layers go on from their state. It takes no batch, no shuffle and no validation.
+    stateful=True: x is cut into this many lanes, each step takes the next window of all, and
+    recurrent layers continue from their state. It takes no batch, no shuffle and no validation.
 
     x may also give batches (x, y) or (x, y, sample_weight) of any size, one a step, in their order:
     a generator, an iterator, or what can be iterated again, as PyTorch's DataLoader. How long it
@@ -194,8 +195,8 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
     if isinstance(validation, tuple):
         fit.hold(validation)
     elif not isinstance(validation, (int, float, type(None))):
-        raise TypeError("validation: expects a share of the samples, or (x, y) or (x, y, sample_weight) "
-                        "of others, got %s" % type(validation).__name__)
+        raise TypeError("validation: expects a share of the samples, or (x, y) or (x, y, "
+                        "sample_weight) of others, got %s" % type(validation).__name__)
     bar, hooks = _Bar(progress), list(callbacks or ())
     if y is None and come_one_by_one(x):
         check_batches({**spec, "batch": batch, "sample_weight": sample_weight, "validation": validation})
@@ -210,8 +211,8 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
                          "samples once")
     streams = spec.get("streams") or 0
     if streams and validation is not None:
-        raise ValueError("train: streams: nothing is held back of one: keep its end to yourself and run "
-                         "a Session over it, or use loom train, which judges by the end")
+        raise ValueError("train: streams: nothing is held back of one: keep its end to yourself and "
+                         "run a Session over it, or use loom train, which judges by the end")
     if batch is not None or not streams:
         batch = at_least_one("batch", 32 if batch is None else batch)
     if steps is None:

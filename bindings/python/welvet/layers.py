@@ -189,7 +189,7 @@ def RNN(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = Fa
     * `bidirectional`: a second state runs from the last step to the first.
     * `returns`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that
       after the last, directions x hidden.
-    * `carry`: a run goes on from the state that the sequence's last run left, unless its
+    * `carry`: a run continues from the state that the sequence's last run left, unless its
       position is 0; in training where that has `streams`.
     * `activation`: of the sum.
     * `return_state`: the last states are a further operand of the output, `h`, as `h0` is.
@@ -214,7 +214,7 @@ def GRU(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = Fa
     * `bidirectional`: a second state runs from the last step to the first.
     * `returns`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that
       after the last, directions x hidden.
-    * `carry`: a run goes on from the state that the sequence's last run left, unless its
+    * `carry`: a run continues from the state that the sequence's last run left, unless its
       position is 0; in training where that has `streams`.
     * `linear_before_reset`: the reset gate acts on the state's product, as in PyTorch; false:
       on the state, ONNX's default.
@@ -239,7 +239,7 @@ def LSTM(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = F
     * `bidirectional`: a second state runs from the last step to the first.
     * `returns`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that
       after the last, directions x hidden.
-    * `carry`: a run goes on from the state that the sequence's last run left, unless its
+    * `carry`: a run continues from the state that the sequence's last run left, unless its
       position is 0; in training where that has `streams`.
     * `return_state`: the last states are further operands of the output, `h` and `c`, as `h0`
       and `c0` are.

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-import operator
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 

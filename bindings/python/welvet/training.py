@@ -40,7 +40,8 @@ class Data(Object):
         f64 learn from float64 as it is; for those of f32 it is rounded, and training refuses a
         column in which that makes values the same."""
         x, y = together(_rows(x, "x"), _rows(y, "y"))
-        return cls._of(call(_typed("data_values", x), x, x.shape[1], y, y.shape[1]))  # type: ignore[no-any-return]
+        made = call(_typed("data_values", x), x, x.shape[1], y, y.shape[1])
+        return cls._of(made)  # type: ignore[no-any-return]
 
     @classmethod
     def classes(cls, x: Any, classes: Any) -> "Data":
@@ -49,7 +50,8 @@ class Data(Object):
         counted."""
         x, classes = _rows(x, "x"), array(classes, np.int32, "classes")
         _same(x, classes)
-        return cls._of(call(_typed("data_classes", x), x, x.shape[1], classes.reshape(-1)))  # type: ignore[no-any-return]
+        made = call(_typed("data_classes", x), x, x.shape[1], classes.reshape(-1))
+        return cls._of(made)  # type: ignore[no-any-return]
 
     @classmethod
     def ids(cls, ids: Any, y: Any = None, classes: Any = None) -> "Data":
@@ -63,7 +65,8 @@ class Data(Object):
         if classes is None:
             y = _rows(y, "y")
             _same(ids, y)
-            return cls._of(call(_typed("data_id_values", y), ids, ids.shape[1], y, y.shape[1]))  # type: ignore[no-any-return]
+            made = call(_typed("data_id_values", y), ids, ids.shape[1], y, y.shape[1])
+            return cls._of(made)  # type: ignore[no-any-return]
         classes = array(classes, np.int32, "classes")
         _same(ids, classes)
         return cls._of(call("data_id_classes", ids, ids.shape[1], classes.reshape(-1)))  # type: ignore[no-any-return]
@@ -191,8 +194,8 @@ class Trainer(Object):
 
     @property
     def info(self) -> Dict[str, Any]:
-        """step, steps, spec: the spec with everything resolved. With streams also how they cut the data:
-        rows of a lane, window and windows of it, and the rows at the end that are left_out."""
+        """step, steps, spec: the spec with everything resolved. With streams also how they cut the
+        data: rows of a lane, window and windows of it, and the rows at the end that are left_out."""
         return call("trainer_info", self._handle)  # type: ignore[no-any-return]
 
     def extend(self, *, epochs: Optional[int] = None, steps: Optional[int] = None) -> None:

@@ -80,7 +80,8 @@ class _Generator(Object):
         if isinstance(prompt, str):
             name, value = "generator_feed_text", prompt
         elif not hasattr(prompt, "__len__") or isinstance(prompt, (bytes, bytearray)):
-            raise TypeError("prompt: expects a text, ids, or messages, got %s" % type(prompt).__name__)
+            raise TypeError("prompt: expects a text, ids, or messages, got %s"
+                            % type(prompt).__name__)
         elif isinstance(prompt, dict) or (len(prompt) > 0 and isinstance(prompt[0], dict)):
             name, value = "generator_feed_chat", prompt
         else:

@@ -24,6 +24,7 @@ struct CustomConfig : LayerConfig {
 class Custom : public LayerWith<CustomConfig> {
  public:
   std::string_view name() const override { return "custom"; }
+  bool on_cpu_alone() const override { return true; }
 
   Result<ConfigPtr> parse(const Json& cell) const override {
     auto config = std::make_shared<CustomConfig>();

@@ -48,7 +48,7 @@ struct RecurrentConfig : LayerConfig {
                               "`last`: that after the last, directions x hidden",
                        .one_of = "all, last"});
     v("carry", carry,
-      {.doc = "a run goes on from the state that the sequence's last run left, "
+      {.doc = "a run continues from the state that the sequence's last run left, "
               "unless its position is 0; in training where that has `streams`"});
     if (kind == Kind::rnn)
       v("activation", activation, {.doc = "of the sum", .one_of = "tanh, relu"});

@@ -193,12 +193,14 @@ Result<CallPlan> plan_call(const CustomLayer& layer, const Call& call) {
 }
 
 Status run_call(const CustomLayer& layer, const CallArrays& arrays, bool backward) noexcept {
-  const Status status =
-      guarded(layer, [&] { return backward ? layer.backward(arrays) : layer.forward(arrays); });
+  const Status status = guarded(layer, [&]() -> Status {
+    const Status run = backward ? layer.backward(arrays) : layer.forward(arrays);
+    return run.ok() ? run : run.at(title(layer) + (backward ? ": backward" : ": forward"));
+  });
   const auto settle = arrays.f64 ? settle_rows<double> : settle_rows<float>;
   settle(backward ? arrays.gx : arrays.y);
   for (std::size_t i = 0; backward && i < arrays.param_count; ++i) settle(arrays.gparams[i]);
-  return status.ok() ? status : status.at(title(layer) + (backward ? ": backward" : ": forward"));
+  return status;
 }
 
 std::string custom_numerics(const std::vector<Call>& calls, std::string_view otherwise) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/files/bytes.h"
+#include "train/data/rounding.h"
 #include "base/files/sha256.h"
 #include "base/json.h"
 #include "base/random.h"
@@ -282,37 +283,22 @@ class ValueCheck {
                    std::to_string(c) + " (from 0) is " + format_double(given) +
                    ", which f32 does not hold: scale it, or " + with_f64());
       columns_.resize(values.size());
-      columns_[c].add(given, v);
+      columns_[c].add(given);
     }
     return {};
   }
 
-  // Columns whose values f32 makes the same, as 1e9 and 1e9 + 1.
   Status finish() const {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const Column& column = columns_[c];
-      const double spread = column.most - column.least;
-      if (!(spread > 0) || !(column.lost > 1e-2 * spread)) continue;
-      return bad(name_ + ": column " + std::to_string(c) + " (from 0) lies between " +
-                 format_double(column.least) + " and " + format_double(column.most) +
-                 ", and f32, in which the network computes there, rounds by up to " +
-                 format_double(column.lost) + ": take an offset off it, or " + with_f64());
+      const std::string why = columns_[c].merged();
+      if (!why.empty())
+        return bad(name_ + ": column " + std::to_string(c) + " (from 0) " + why + ", or " +
+                   with_f64());
     }
     return {};
   }
 
  private:
-  struct Column {
-    bool any = false;
-    double least = 0, most = 0, lost = 0;
-    void add(double given, double rounded) {
-      if (given != given) return;
-      least = any ? std::min(least, given) : given;
-      most = any ? std::max(most, given) : given;
-      lost = std::max(lost, given > rounded ? given - rounded : rounded - given);
-      any = true;
-    }
-  };
   std::string with_f64() const {
     return std::string(name_ == "x" ? "begin" : "end") + " with cells of the dtype f64";
   }
@@ -329,7 +315,7 @@ class ValueCheck {
   const DataSource& data_;
   std::string name_;
   bool missing_, wide_;
-  std::vector<Column> columns_;
+  std::vector<Rounding> columns_;
 };
 
 }  // namespace

@@ -62,6 +62,8 @@ void Streams::append(std::int64_t sample, Batch& batch) const {
     add_rows(one.ids, one.rows, from, count, batch.ids);
     add_rows(one.x, one.rows, from, count, batch.x);
     add_rows(one.values, one.rows, from, count, batch.values);
+    add_rows(one.wide_x, one.rows, from, count, batch.wide_x);
+    add_rows(one.wide_values, one.rows, from, count, batch.wide_values);
     add_rows(one.classes, one.rows, from, count, batch.classes);
     add_rows(one.weights, one.rows, from, count, batch.weights);
     const std::int64_t begin = std::max(lane, begin_[s]);

@@ -92,9 +92,6 @@ MetricsCounter::MetricsCounter(Loss loss, double delta, std::int64_t columns)
     confusion_.resize(static_cast<std::size_t>(columns * columns));
 }
 
-void MetricsCounter::add(std::span<const float> y, std::int32_t target_class, double weight) {
-  add(std::vector<double>(y.begin(), y.end()), target_class, weight);
-}
 void MetricsCounter::add(std::span<const double> y, std::int32_t target_class, double weight) {
   const auto t = static_cast<std::size_t>(target_class);
   const auto best = std::max_element(y.begin(), y.end());  // the first of equal ones
@@ -108,10 +105,6 @@ void MetricsCounter::add(std::span<const double> y, std::int32_t target_class, d
   if (!confusion_.empty()) ++confusion_[t * static_cast<std::size_t>(columns_) + answer];
 }
 
-void MetricsCounter::add(std::span<const float> y, std::span<const float> target, double weight) {
-  add(std::vector<double>(y.begin(), y.end()), std::vector<double>(target.begin(), target.end()),
-      weight);
-}
 void MetricsCounter::add(std::span<const double> y, std::span<const double> target, double weight) {
   double sum = 0;
   for (std::size_t c = 0; c < spread_.size(); ++c) {
@@ -264,15 +257,17 @@ Result<Metrics> Evaluator::measure() {
     do data_->append(sample++, batch);
     while (!tokens && !stream_ && sample < data_->samples() && batch.rows < kRowsPerRun);
     const auto rows = static_cast<std::size_t>(batch.rows);
+    const bool wide = !batch.wide_x.empty() && session_.takes_f64();
     if (tokens) {
       sequences.assign(rows, 0);
       head.resize(rows);
       for (std::size_t r = 0; r < rows; ++r) head[r] = static_cast<std::uint32_t>(r);
       LOOM_TRY(session_.run_tokens(batch.ids, sequences, batch.positions, head));
     } else if (stream_) {
-      LOOM_TRY(session_.run(batch.x, std::vector<std::uint32_t>{0}, batch.positions).status());
+      sequences.assign(rows, 0);
+      LOOM_TRY(wide ? session_.run(batch.wide_x, sequences, batch.positions)
+                    : session_.run(batch.x, sequences, batch.positions).status());
     } else {
-      const bool wide = !batch.wide_x.empty() && session_.takes_f64();
       LOOM_TRY(form.ids > 0 ? session_.run_ids(batch.ids).status()
                : wide       ? session_.run(batch.wide_x, batch.rows)
                             : session_.run(batch.x, batch.rows).status());

@@ -50,8 +50,6 @@ class MetricsCounter {
   // target_class: one of the columns. weight: of the row's loss.
   void add(std::span<const double> y, std::int32_t target_class, double weight = 1);
   void add(std::span<const double> y, std::span<const double> target, double weight = 1);
-  void add(std::span<const float> y, std::int32_t target_class, double weight = 1);
-  void add(std::span<const float> y, std::span<const float> target, double weight = 1);
   Metrics finish() const;
 
  private:

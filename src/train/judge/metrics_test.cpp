@@ -10,7 +10,8 @@ namespace {
 // Figures by hand, and those that sklearn.metrics gives for the same rows.
 TEST(Metrics, OfClasses) {
   MetricsCounter counter(Loss::cross_entropy, 1, 3);
-  const float a[] = {2, 0, 0}, b[] = {0, 1, 1}, c[] = {0, 0, 3};
+  const float narrow[] = {2, 0, 0};
+  const double a[] = {2, 0, 0}, b[] = {0, 1, 1}, c[] = {0, 0, 3};
   counter.add(a, 0);
   counter.add(b, 2);  // a tie goes to the lower: 1
   counter.add(c, 2);
@@ -22,14 +23,14 @@ TEST(Metrics, OfClasses) {
                        std::log(2 + std::exp(3.0)) - 3) /
                       3;
   EXPECT_NEAR(m.loss, want, 1e-14);
-  EXPECT_NEAR(softmax(a)[0], std::exp(2.0) / (std::exp(2.0) + 2), 1e-15);
+  EXPECT_NEAR(softmax(narrow)[0], std::exp(2.0) / (std::exp(2.0) + 2), 1e-15);
 }
 
 TEST(Metrics, OfValues) {
   MetricsCounter counter(Loss::huber, 0.5, 2);
-  const float y[3][2] = {{2.5f, 7}, {0, 7}, {2, 7}}, t[3][2] = {{3, 7}, {-0.5f, 7}, {7, 7}};
+  const double y[3][2] = {{2.5, 7}, {0, 7}, {2, 7}}, t[3][2] = {{3, 7}, {-0.5, 7}, {7, 7}};
   for (int r = 0; r < 3; ++r)
-    counter.add(std::span<const float>(y[r]), std::span<const float>(t[r]));
+    counter.add(std::span<const double>(y[r]), std::span<const double>(t[r]));
   const Metrics m = counter.finish();
   EXPECT_DOUBLE_EQ(m.mae, (0.5 + 0.5 + 5) / 6);
   EXPECT_DOUBLE_EQ(m.rmse, std::sqrt((0.25 + 0.25 + 25) / 6));
@@ -43,8 +44,8 @@ TEST(Metrics, OfValues) {
 
 TEST(Metrics, OfBinaryColumns) {
   MetricsCounter counter(Loss::bce, 1, 2);
-  const float y[] = {3, -3}, t[] = {1, 1};
-  counter.add(std::span<const float>(y), std::span<const float>(t));
+  const double y[] = {3, -3}, t[] = {1, 1};
+  counter.add(std::span<const double>(y), std::span<const double>(t));
   const Metrics m = counter.finish();
   EXPECT_DOUBLE_EQ(m.accuracy, 0.5);
   EXPECT_NEAR(m.loss, (std::log1p(std::exp(-3.0)) + 3 + std::log1p(std::exp(-3.0))) / 2, 1e-14);

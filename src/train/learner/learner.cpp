@@ -379,7 +379,7 @@ Status Learner::rows(std::int64_t n) {
 // Where a row stands, or the window of a stream: in the lanes' states, half of which are those that
 // the step begins with, and half those that it leaves.
 void Learner::put_window(std::int64_t window, std::uint32_t position) {
-  executor_->row<std::uint32_t>(positions_, window)[0] = position;
+  if (positions_ != kNone) executor_->row<std::uint32_t>(positions_, window)[0] = position;
   const auto state = [&](BufferId buffer, bool second) {
     if (buffer == kNone) return;
     const std::int64_t row = lane_ + window + (second ? options_.streams : 0);
@@ -629,8 +629,9 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
   const auto put = [&](std::int64_t row, std::uint32_t id, std::uint32_t position,
                        std::int32_t class_of) {
     executor_->row<std::uint32_t>(x_, row)[0] = id;
-    if (stream) executor_->row<float>(goes_on_, row)[0] = position > 0 ? 1.0f : 0.0f;
-    else if (positions_ != kNone) executor_->row<std::uint32_t>(positions_, row)[0] = position;
+    if (goes_on_ != kNone) executor_->row<float>(goes_on_, row)[0] = position > 0 ? 1.0f : 0.0f;
+    if (!stream && positions_ != kNone)
+      executor_->row<std::uint32_t>(positions_, row)[0] = position;
     executor_->row<std::int32_t>(target_, row)[0] = class_of;
   };
   // Behind the end of a shorter sequence stand rows without a target.

@@ -89,8 +89,7 @@ struct TrainingSpec {
   bool shuffle = true;
   std::int64_t shift = 0;  // pictures move by up to so many pixels, drawn for each sample taken
                            // (data/pictures/shift.h)
-  std::int64_t streams =
-      0;             // lanes that the data is cut into, whose states go on from step to step
+  std::int64_t streams = 0;  // lanes the data is cut into, whose states continue step by step
   bool fp8 = false;  // products in FP8, forward and backward, with a loss scale; "quantize" is then
                      // of the dtype fp8e4m3
   QuantizeSpec quantize;

@@ -210,9 +210,9 @@ void fields(V& v, TrainingSpec& t) {
                               "is taken; what comes in repeats the edge. Not while judging",
                        .min = 0, .max = 1 << 20, .written = t.shift != 0});
   v("streams", t.streams,
-    {.doc = "truncated back-propagation through time: the data is cut into so many lanes of equal "
-            "length, of which each step takes the next window, and recurrent layers go on from the "
-            "state before (the guide to sequences)",
+    {.doc = "truncated back-propagation through time: the data is cut into this many lanes of "
+            "equal length, each step takes the next window of all, and recurrent layers continue "
+            "from the state before (the guide to sequences)",
      .min = 0,
      .max = 1 << 20,
      .written = t.streams != 0});

@@ -1,4 +1,7 @@
 // Objects of the C interface that are made, changed and written into memory.
+#include <cstring>
+#include <string_view>
+
 #include "findings/allocation/scenario.h"
 #include "support/places.h"
 
@@ -279,6 +282,58 @@ std::int32_t model(Handles& h, Taken& taken, loom_error& error) {
   return take_digest(inside, taken, error);
 }
 
+// A registered layer: twice its input, and a run in which it fails.
+struct Doubling {
+  static std::int32_t plan(void*, const char*, std::size_t, loom_bytes* plan, loom_error* error) {
+    constexpr std::string_view kPlan = R"({"out":[4]})";
+    void* data = nullptr;
+    std::uint64_t size = 0;
+    const std::int32_t code = loom_bytes_create(kPlan.size(), plan, error);
+    if (code != LOOM_OK) return code;
+    LOOM_TRY_CALL(loom_bytes_data(*plan, &data, &size, error));
+    std::memcpy(data, kPlan.data(), size);
+    return LOOM_OK;
+  }
+  static std::int32_t forward(void*, const loom_layer_call* call, loom_error* error) {
+    for (std::int64_t c = 0; c < call->x.cols; ++c) {
+      const float x = static_cast<const float*>(call->x.data)[c];
+      if (x < 0) {
+        std::strncpy(error->message, "an input below 0", sizeof error->message - 1);
+        return error->code = LOOM_OUT_OF_RANGE;
+      }
+      static_cast<float*>(call->y.data)[c] = 2 * x;
+    }
+    return LOOM_OK;
+  }
+};
+
+std::int32_t own_layer(Handles& h, Taken& taken, loom_error& error) {
+  constexpr std::string_view kName = "test.doubling";
+  (void)loom_layer_unregister(kName.data(), kName.size(), 1, nullptr);  // of a run before
+  loom_layer layer{};
+  layer.size = sizeof layer;
+  layer.name = kName.data();
+  layer.version = 1;
+  layer.flags = LOOM_LAYER_F32;
+  layer.plan = Doubling::plan;
+  layer.forward = Doubling::forward;
+  LOOM_TRY_CALL(loom_layer_register(&layer, &error));
+  loom_network n = 0;
+  loom_session s = 0;
+  LOOM_TRY_CALL(network(h, R"({"format":"loom-topology","version":2,"input":{"width":4},"cells":[
+      {"at":[0,0,0,0],"type":"custom","layer":"test.doubling"}]})",
+                        &n, error));
+  LOOM_TRY_CALL(loom_session_create(n, LOOM_TEXT(kOneThread), &s, &error));
+  *h.next() = s;
+  const float below[4] = {1, -1, 0, 0}, x[4] = {1, 2, 3, 4};
+  float y[4] = {};
+  const std::int32_t failed = loom_session_run(s, 1, below, 4, y, 4, &error);
+  if (failed != LOOM_OUT_OF_RANGE) return failed == LOOM_OK ? LOOM_INTERNAL : failed;
+  LOOM_TRY_CALL(loom_session_run(s, 1, x, 4, y, 4, &error));
+  taken.add(y);
+  return LOOM_OK;
+}
+
 }  // namespace
 
 const std::map<std::string, MakeScenario>& object_scenarios() {
@@ -288,7 +343,7 @@ const std::map<std::string, MakeScenario>& object_scenarios() {
       LOOM_SCENARIO(morphs),  LOOM_SCENARIO(values),     LOOM_SCENARIO(bytes),
       LOOM_SCENARIO(tokens),  LOOM_SCENARIO(weighted),   LOOM_SCENARIO(table),
       LOOM_SCENARIO(resumed), LOOM_SCENARIO(vocabulary), LOOM_SCENARIO(chat),
-      LOOM_SCENARIO(model),
+      LOOM_SCENARIO(model),   LOOM_SCENARIO(own_layer),
 #undef LOOM_SCENARIO
   };
   return kAll;

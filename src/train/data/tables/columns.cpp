@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/escape.h"
-#include "base/json.h"
+#include "train/data/rounding.h"
 #include "train/data/tables/csv.h"
 
 namespace loom {
@@ -130,22 +130,13 @@ bool is_header(const std::vector<std::vector<std::string>>& rows) {
   return named;
 }
 
-// Why f32, in which a table is learned, makes numbers of a column the same; empty where it does
-// not.
+// Why f32, in which a table is learned, makes numbers of a column the same; empty: it does not.
 std::string merged(const Table& table, std::size_t column, char decimal) {
-  bool any = false;
-  double least = 0, most = 0, lost = 0, v = 0;
-  for (const auto& row : table.rows) {
-    if (is_missing(row[column]) || !parse_value(row[column], decimal, &v)) continue;
-    const double rounded = static_cast<double>(static_cast<float>(v));
-    least = any ? std::min(least, v) : v;
-    most = any ? std::max(most, v) : v;
-    lost = std::max(lost, v > rounded ? v - rounded : rounded - v);
-    any = true;
-  }
-  if (!(most > least) || !(lost > 1e-2 * (most - least))) return "";
-  return "lies between " + format_double(least) + " and " + format_double(most) +
-         ", and f32 rounds by up to " + format_double(lost) + " there: take an offset off it";
+  Rounding rounding;
+  double v = 0;
+  for (const auto& row : table.rows)
+    if (!is_missing(row[column]) && parse_value(row[column], decimal, &v)) rounding.add(v);
+  return rounding.merged();
 }
 
 // 0, 1, 2, ... below no name: the numbers of the rows, as pandas writes them.
