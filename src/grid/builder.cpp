@@ -242,8 +242,8 @@ Result<Json> Translation::without_saved_keys(const Json& json) const {
                           key == "gumbel_noise" || key == "query_dim";
     if (of_saved && !saved_)
       return cannot({"the key \"", key,
-                     "\" is of a saved network: network_load (Network.load in "
-                     "Python) reads its file, with the weights"});
+                     "\" is of a saved network: network_load (Network.load, loom "
+                     "convert) reads its file, with the weights"});
     if (of_saved || key == "parallel_branches" || key == "sequential_layers" || key == "mask")
       continue;
     LOOM_ASSIGN(Json same,

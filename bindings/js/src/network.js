@@ -42,16 +42,26 @@ function padded(x, parts) {
   }
   return all;
 }
+/** The same of values, none of which JavaScript would make a number of: null, texts, dates. */
+function numbersOf(x) {
+  const all = flat(x);
+  if (ArrayBuffer.isView(all)) return all;
+  const at = all.findIndex((v) => typeof v !== 'number' && typeof v !== 'boolean');
+  if (at >= 0)
+    throw errorNamed('invalid_argument', `expected numbers, got ${all[at] === null ? 'null' :
+      Array.isArray(all[at]) ? 'a list' : typeof all[at]} at ${at} of them`);
+  return all;
+}
 /** Rows of numbers as one Float32Array. */
 function rowsOf(x) {
-  return x instanceof Float32Array ? x : Float32Array.from(flat(x));
+  return x instanceof Float32Array ? x : Float32Array.from(numbersOf(x));
 }
 /** Rows of numbers to learn from, or of a network that computes in f64: one Float32Array where they
  *  are of a type that it holds, else a Float64Array. */
 function wideRowsOf(x) {
   const narrow = [Float32Array, Uint8Array, Uint8ClampedArray, Int8Array, Uint16Array, Int16Array];
   if (x instanceof Float64Array) return x;
-  return narrow.some((type) => x instanceof type) ? rowsOf(x) : Float64Array.from(flat(x));
+  return narrow.some((type) => x instanceof type) ? rowsOf(x) : Float64Array.from(numbersOf(x));
 }
 /** Of arrays of numbers the type that holds all of them. */
 function typeOf(...lists) {

@@ -237,6 +237,34 @@ test('several outputs have names and losses', () => {
   network.dispose();
 });
 
+test('what JavaScript would make a number of is refused by its place', () => {
+  const network = new Network({ format: 'loom-topology', version: 2, input: { width: 1 },
+    cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 1 }] }, { seed: 1 });
+  for (const [wrong, what] of [[null, 'null'], ['1', 'string'], [undefined, 'undefined'],
+    [new Date(0), 'object'], [10n, 'bigint'], [[2], 'a list']])
+    assert.throws(() => network.forward([1, wrong]), (e) => e instanceof InvalidArgumentError &&
+      e.message === `expected numbers, got ${what} at 1 of them`);
+  assert.equal(network.forward([1, true]).length, 2);
+});
+
+test('streams are learned in lanes, with a state that goes on', async () => {
+  const topology = { format: 'loom-topology', version: 2, layers_per_cell: 3, input: { ids: 8 }, cells: [
+    { at: [0, 0, 0, 0], type: 'embedding', out: 8 }, { at: [0, 0, 0, 1], type: 'lstm', hidden: 12 },
+    { at: [0, 0, 0, 2], type: 'dense', out: 8 }] };
+  const ids = Array.from({ length: 400 }, (_, i) => (i * i + (i >> 1)) % 8);
+  const losses = async (spec) => {
+    const network = new Network(topology, { seed: 1 }), found = [];
+    const whole = { steps: 3, loss: 'cross_entropy', schedule: { rate: 0.1 }, ...spec };
+    for await (const { loss } of network.train({ ids, length: 10 }, whole)) found.push(loss);
+    return found;
+  };
+  const carried = await losses({ streams: 4 });
+  assert.equal(carried.length, 3);
+  assert.deepEqual(await losses({ streams: 4 }), carried);
+  await assert.rejects(losses({ streams: 4, batch: 8 }), (e) => e instanceof InvalidArgumentError &&
+    e.message.includes('a window of each of 4 "streams", "batch" says 8'));
+});
+
 test('only one class is left out, and what is no class is refused by row', () => {
   const network = new Network({
     format: 'loom-topology', version: 1, layers_per_cell: 1, input: { width: 1 },
