@@ -359,10 +359,15 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
     return plan_run(target, in, path);
   }
   if (planning_->running.size() > 1 && ++planning_->layers > kMaxRunLayers) return bad(path + ": nested layers run other cells of more than " + std::to_string(kMaxRunLayers) + " layers together");
+  const auto where = [&] { return std::string(node.type->name()) + " at " + path; };
+  if (target_steps_ > 0 && node.enabled && has_positions(in)) {
+    auto config = node.type->by_step(node.config, in, target_steps_);
+    if (!config.ok()) return config.status().at(where());
+    node.config = std::move(*config);
+  }
   NodeChildren children(*this, node, path);
   auto plan = plan_layer(node, in, skip, children);
   if (!plan.ok() && !node.enabled) return in;
-  const auto where = [&] { return std::string(node.type->name()) + " at " + path; };
   if (!plan.ok()) return plan.status().at(where());
   if (plan->out.width > kMost || plan->out.ids > kMost) return bad(where() + ": gives rows of " + plan->out.to_string() + ", the limit is 2^31-1");
   std::vector<Param> params;
@@ -555,6 +560,9 @@ Status Network::plan(std::int64_t max_values) {
   std::int64_t left = max_values;
   for (const NamedParam& p : params()) {
     if (p.param->store) continue;
+    if (target_steps_ > 0)
+      return Status(Code::unsupported, p.path + ":" + p.param->spec.role +
+                                           ": one weight for all steps of a row, and a decoder has one at a time");
     const std::int64_t values = p.param->spec.rows * p.param->spec.cols;
     if (values > left)
       return bad(p.path + ":" + p.param->spec.role + ": with its " + std::to_string(values) + " values the parameters hold more than the limit of " + std::to_string(max_values));

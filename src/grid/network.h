@@ -156,6 +156,12 @@ class Network {
   // Whether a layer takes NaN for a value that is missing (LayerType::takes_missing).
   bool takes_missing() const;
 
+  // The network as a decoder runs it, sharing all weights: the part `target` of the input,
+  // [steps] ids or [steps, features], is one step of a sequence that goes on in later rows, which
+  // layers that know of it continue from; the other parts stay as they are. Its answers, row by
+  // row, are those of this network step by step. An error where a layer needs all steps at once.
+  Result<Network> by_step(std::string_view target) const;
+
   // The cell from which on only selected rows matter (a language model's last norm); -1: none.
   std::int64_t head = -1;
   // Names of the output's parts (Shape::parts), where it has several. plan() checks them.
@@ -207,6 +213,7 @@ class Network {
   std::vector<Node> nodes_;
   std::vector<Shape> outputs_;
   Planning* planning_ = nullptr;  // while plan() runs
+  std::int64_t target_steps_ = 0;  // of by_step(): those of the part that is one step now
   friend class NodeChildren;
 };
 

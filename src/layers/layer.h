@@ -192,6 +192,11 @@ class LayerType {
   virtual std::string_view needs_all_rows(const LayerConfig&, const Shape& /*in*/) const {
     return {};
   }
+  // For a decoder, which takes the steps of a row one run after another: rows of `in` are single
+  // positions where they were `steps` of them. Gives the configuration that does the same there,
+  // or why there is none. What works on values or on the last dimension need not know.
+  virtual Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                                    std::int64_t steps) const;
 #ifdef LOOM_DESCRIBE
   virtual void describe(FieldDescriber& describer) const = 0;
 #endif
@@ -199,6 +204,8 @@ class LayerType {
 
 // Views of the same rows, side by side.
 View joined(Emit& emit, const std::vector<View>& parts);
+// Whether rows, or one of their operands, are single positions.
+bool has_positions(const Shape& in);
 // An error where ids arrive.
 Status expect_values(const Shape& in);
 // Standard deviation of the initial weights of a product with this many inputs: scaled normal of
@@ -234,6 +241,13 @@ class LayerWith : public LayerType {
   // What the type decides of a configuration, before it is read.
   virtual void prepare(Config&) const {}
   static const Config& of(const LayerConfig& config) { return static_cast<const Config&>(config); }
+  // The same with a change.
+  template <class Change>
+  static ConfigPtr changed(const ConfigPtr& config, const Change& change) {
+    auto copy = std::make_shared<Config>(of(*config));
+    change(*copy);
+    return copy;
+  }
 };
 
 // Each folder src/layers/<folder>/ defines `void register_<folder>(LayerList&)`; the build lists the folders.

@@ -12,6 +12,7 @@ struct AttentionConfig : LayerConfig {
   Names takes;
   double sub_norm_eps = 1e-5, qk_norm_eps = 1e-6, rope_theta = 10000.0, rope_factor = 1.0, rope_low_freq_factor = 1.0, rope_high_freq_factor = 4.0, rope_original_positions = 8192, out_std = 0;
   std::string rope_scaling = "none";
+  bool step = false;  // by_step: what it takes besides is of steps that are not here
   template <class V>
   void fields(V& v) {
     v.about(
@@ -86,6 +87,16 @@ class Attention : public LayerWith<AttentionConfig> {
            : of(config).dropout > 0 ? "draws its noise by a row's place"
                                     : "";
   }
+  // `lengths` are of rows that are there as a whole: every step that a decoder takes counts.
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                            std::int64_t steps) const override {
+    const AttentionConfig& c = of(*config);
+    const bool later = first_operand(in).axis != Axis::positions || place_of(c.takes, "mask") > 0;
+    if (later) return LayerType::by_step(config, in, steps);
+    if (!c.causal)
+      return Status(Code::unsupported, "sees later steps, which a decoder has not taken yet: set \"causal\"");
+    return changed(config, [](AttentionConfig& changes) { changes.step = true; });
+  }
   std::string_view needs_all_rows(const LayerConfig&, const Shape& in) const override {
     return in_row(first_operand(in)) ? "" : "attends to rows, and would see those of one window";
   }
@@ -111,7 +122,7 @@ class Attention : public LayerWith<AttentionConfig> {
     if (d.head_dim < 1 || d.head_dim > 65536) return bad("\"head_dim\" must be in 1..65536, got " + std::to_string(d.head_dim));
     if (c.rope && d.head_dim % 2 != 0) return bad("rotary positions need an even head_dim, got " + std::to_string(d.head_dim));
     if (c.rope) LOOM_TRY(rope_spec(c).status());
-    if (!in_row(in) && (c.dropout > 0 || !c.takes.empty()))
+    if (!in_row(in) && !c.step && (c.dropout > 0 || !c.takes.empty()))
       return bad(std::string(c.dropout > 0 ? "\"dropout\"" : "\"takes\"") +
                  " is of rows of [steps, features], and rows are single positions here");
     if (in_row(in)) LOOM_TRY(check_keys(c.takes, row, 1, in.dims[0]));
@@ -185,7 +196,7 @@ class Attention : public LayerWith<AttentionConfig> {
     }
     View out = v.linear("o", y, c.out_bias ? "o_bias" : "");
     out = v.emit.reshape(out, out.cols * steps);
-    const std::size_t lengths = place_of(c.takes, "lengths");
+    const std::size_t lengths = c.step ? 0 : place_of(c.takes, "lengths");
     if (lengths == 0) return out;
     const View wide = spread_steps(v.emit, seen_steps(v.emit, operand(v.in(), row, lengths), steps),
                                    out.cols / steps);

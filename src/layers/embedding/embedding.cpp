@@ -20,6 +20,9 @@ struct EmbeddingConfig : LayerConfig {
 class Embedding : public LayerWith<EmbeddingConfig> {
  public:
   std::string_view name() const override { return "embedding"; }
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape&, std::int64_t) const override {
+    return config;
+  }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const EmbeddingConfig& c = of(config);

@@ -51,6 +51,10 @@ class Parallel : public LayerWith<ParallelConfig> {
   std::string_view name() const override { return "parallel"; }
   bool is_container() const override { return true; }
   bool takes_operands() const override { return true; }
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                            std::int64_t steps) const override {
+    return of(*config).combine == "grid_scatter" ? LayerType::by_step(config, in, steps) : config;
+  }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner& children) const override {
     const ParallelConfig& c = of(config);

@@ -20,6 +20,7 @@ struct RecurrentConfig : LayerConfig {
   bool return_state = false;
   std::string give = "all";
   Names takes;
+  bool step = false;  // by_step: initial states are taken over rows too, and lengths are not
   Activation activation = Activation::tanh;
   template <class V>
   void fields(V& v) {
@@ -135,6 +136,7 @@ struct Run {
   // In a stream over rows, not 0 at the values of steps that go on from the one before them; and 0,
   // which others begin with.
   View on, nothing;
+  View later{};  // over rows: not 0 where a row is not the first, which begins with h0 and c0
   void enter(const Memory& m, std::int64_t t) const {
     if (!m.entry.valid() || t == 0) return;
     v.emit.append(Op::select, {of_step(on, t, c.hidden), left_before(m.states, t), nothing,
@@ -163,7 +165,9 @@ Memory begin(const Run& run, const char* role, View given) {
   const View first = run.before(m, run.time(0));
   if (run.carries) {
     m.kept = run.v.state(run.role(role), run.v.type, {run.v.sequences}, run.c.hidden);
-    run.v.emit.state_read(m.kept, run.v.sequence_ids(), run.v.positions(), first);
+    const View left = given.valid() ? run.per_row(run.c.hidden) : first;
+    run.v.emit.state_read(m.kept, run.v.sequence_ids(), run.v.positions(), left);
+    if (given.valid()) run.v.emit.append(Op::select, {run.later, left, given, first});
   } else if (given.valid()) {
     run.v.emit.copy_to(given, first);
   } else {
@@ -344,11 +348,23 @@ class Recurrent : public LayerWith<RecurrentConfig> {
                : "";
   }
   bool recurs_over_rows(const LayerConfig&, const Shape& in) const override {
-    return in.axis == Axis::positions;
+    return first_operand(in).axis == Axis::positions;
   }
 
   bool carries(const LayerConfig& config, const Shape& in) const override {
     return of(config).carry || recurs_over_rows(config, in);
+  }
+
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                            std::int64_t steps) const override {
+    const RecurrentConfig& c = of(*config);
+    if (first_operand(in).axis != Axis::positions || c.bidirectional || c.give == "last" || c.carry)
+      return LayerType::by_step(config, in, steps);
+    if (c.return_state)
+      return Status(Code::unsupported,
+                    "gives the state after the last step, and a decoder has not taken it yet: "
+                    "leave out \"return_state\"");
+    return changed(config, [](RecurrentConfig& changes) { changes.step = true; });
   }
 
   void prepare(RecurrentConfig& config) const override { config.kind = kind_; }
@@ -380,6 +396,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     const std::int64_t out = c.directions() * c.hidden;
     plan.out = {steps * out, 0, {steps, out}, Axis::steps};
     if (c.give == "last" || in.dims.empty()) plan.out = {out};
+    if (in.axis == Axis::positions) plan.out.axis = in.axis;
     if (c.return_state) add_states(c, plan.out);
     return plan;
   }
@@ -391,7 +408,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
                goes_on = carries(config, v.in()) && (!v.training || v.streams);
     const std::int64_t width = c.directions() * c.hidden;
     const View h0 = taken(c, v, row, "h0"), c0 = taken(c, v, row, "c0");
-    const View lengths = taken(c, v, row, "lengths");
+    const View lengths = c.step ? View{} : taken(c, v, row, "lengths");
     View wide;
     if (lengths.valid()) wide = spread_steps(v.emit, seen_steps(v.emit, lengths, steps), c.hidden);
     v.keep("wide", wide);
@@ -406,6 +423,9 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     }
     v.keep("on", on);
     v.keep("nothing", nothing);
+    View later;
+    if (c.step && (h0.valid() || c0.valid()))
+      later = spread_steps(v.emit, v.emit.convert(v.goes_on(), v.type), c.hidden);
     States ends;
     for (std::int64_t l = 0; l < c.stack; ++l) {
       const View in = v.emit.reshape(x, x.cols / steps);
@@ -414,7 +434,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       const auto ran = [&](std::int64_t d) {
         const std::int64_t i = l * c.directions() + d;
         const Run run{c,       v,    steps,           d == 1,          suffix(l, d), rows,
-                      goes_on, wide, state(c, h0, i), state(c, c0, i), on,           nothing};
+                      goes_on, wide, state(c, h0, i), state(c, c0, i), on,           nothing,
+                      later};
         const View all = forward_run(run, in, ends);
         return last ? ends.h.back() : all;
       };
@@ -532,10 +553,11 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   static Status check_operands(const RecurrentConfig& c, const Shape& in, std::int64_t steps) {
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     LOOM_TRY(check_takes(c.takes, c.known(), in));
-    if ((c.carry || in.axis == Axis::positions) && (c.return_state || !c.takes.empty()))
+    const bool goes_on = c.carry || (in.axis == Axis::positions && !c.step);
+    if (goes_on && (c.return_state || !c.takes.empty()))
       return bad(std::string(c.carry ? "\"carry\"" : "a sequence that goes on in other rows") +
                  " keeps its states by itself: it has no \"takes\" and no \"return_state\"");
-    LOOM_TRY(check_lengths(in, place_of(c.takes, "lengths"), steps));
+    if (!c.step) LOOM_TRY(check_lengths(in, place_of(c.takes, "lengths"), steps));
     for (const char* name : {"h0", "c0"}) {
       const std::size_t i = place_of(c.takes, name);
       const std::vector<std::int64_t> dims{c.runs(), c.hidden};
@@ -551,7 +573,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   // Of what the layer sees in a run: where rows are positions, one of each sequence, or, in
   // training, all.
   static Result<std::int64_t> steps_of(const Visit& v) {
-    if (v.in().axis != Axis::positions) return steps_of(v.in());
+    if (first_operand(v.in()).axis != Axis::positions) return steps_of(v.in());
     if (!v.training) return 1;
     if (v.steps == 0)
       return Status(Code::unsupported,

@@ -16,6 +16,9 @@ class Sequential : public LayerWith<SequentialConfig> {
   std::string_view name() const override { return "sequential"; }
   bool is_container() const override { return true; }
   bool takes_operands() const override { return true; }
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape&, std::int64_t) const override {
+    return config;
+  }
 
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner& children) const override {
     if (children.count() == 0) return Status(Code::invalid_argument, "\"layers\" is empty: a sequential needs at least one");

@@ -93,6 +93,12 @@ class Softmax : public LayerWith<SoftmaxConfig> {
     return of(config).is("gumbel") ? "draws its noise by a row's place" : "";
   }
 
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                            std::int64_t steps) const override {
+    const bool whole = of(*config).is("grid") || of(*config).is("hierarchical");
+    return whole ? LayerType::by_step(config, in, steps) : config;
+  }
+
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     const SoftmaxConfig& c = of(config);
     LOOM_TRY(expect_values(in));
@@ -193,6 +199,9 @@ struct LogSoftmaxConfig : LayerConfig {
 class LogSoftmax : public LayerWith<LogSoftmaxConfig> {
  public:
   std::string_view name() const override { return "log_softmax"; }
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape&, std::int64_t) const override {
+    return config;
+  }
   Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};

@@ -89,6 +89,13 @@ class BinaryLayer : public LayerWith<BinaryConfig> {
  public:
   std::string_view name() const override { return "binary"; }
   bool takes_operands() const override { return true; }
+  // Of two alike: nothing is spread over steps.
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                            std::int64_t steps) const override {
+    const bool alike = in.parts.size() == 2 && in.parts[0].axis == in.parts[1].axis &&
+                       in.parts[0].width == in.parts[1].width && of(*config).shapes.list.empty();
+    return alike ? config : LayerType::by_step(config, in, steps);
+  }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
     LOOM_TRY(check_operands(of(config).shapes, in));
