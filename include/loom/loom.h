@@ -58,6 +58,7 @@ enum {
   LOOM_KIND_MODEL = 8, /* A language model: network, tokenizer, configuration. Any thread. */
   LOOM_KIND_GENERATOR = 9, /* Writes text with a model; has its KV caches. One call at a time, but for generator_cancel. */
   LOOM_KIND_ONNX = 10, /* An ONNX graph, read and checked. Immutable; any thread. */
+  LOOM_KIND_SEQ2SEQ = 11, /* Runs an encoder-decoder: what it encoded, and where its sequences are. One call at a time. */
 };
 
 /* Why a text ended. */
@@ -80,6 +81,7 @@ typedef loom_handle loom_decoder;
 typedef loom_handle loom_model;
 typedef loom_handle loom_generator;
 typedef loom_handle loom_onnx;
+typedef loom_handle loom_seq2seq;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -372,6 +374,51 @@ LOOM_API int32_t loom_session_forecast(loom_session session, const char* options
  *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or why a
  *     device is not), threads, input_width, output_width, arena_bytes, state_bytes, weight_bytes */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
+
+/* ---- seq2seq
+ * Encoder-decoders as they are used (docs/guide/sequences.md): networks with several inputs whose output
+ * has a row for each step of one of them, the target. What depends on the other inputs alone runs once;
+ * steps continue from the caches and states of those before, and give what the network gives for whole
+ * rows. Where the network changes, encoding is due again. */
+
+/* Plans all memory. Refused by the layer's name where one needs all steps of the target at once: attention
+ * that is not causal, the reverse direction of a recurrent layer, a convolution over steps.
+ *   options: JSON: target (must be given), lanes (1), max_positions (0), threads (0), isa, device, mode:
+ *     docs/reference/options.md, seq2seq_create */
+LOOM_API int32_t loom_seq2seq_create(loom_network network, const char* options, size_t options_size, loom_seq2seq* seq2seq, loom_error* error);
+
+/* Begins anew: runs what depends on these inputs alone.
+ *   rows: at most the lanes
+ *   x: rows x what the inputs of `sources` (seq2seq_info) hold, side by side; ids and lengths are whole
+ *     numbers */
+LOOM_API int32_t loom_seq2seq_encode(loom_seq2seq seq2seq, int64_t rows, const double* x, size_t x_count, loom_error* error);
+
+/* The next step of all rows. After an error of the run encode is due again; what is refused before changes
+ * nothing.
+ *   target: for each row an id, or the features of a step
+ *   y: rows x values of an answer */
+LOOM_API int32_t loom_seq2seq_step(loom_seq2seq seq2seq, const double* target, size_t target_count, double* y, size_t y_count, loom_error* error);
+
+/* Rows go on from where others were, as beams do; there are as many rows then as `from` has.
+ *   from: for each row that is wanted the row that it goes on from; at most the lanes */
+LOOM_API int32_t loom_seq2seq_reorder(loom_seq2seq seq2seq, const int32_t* from, size_t from_count, loom_error* error);
+
+/* Encodes, and finds sequences of ids: the most probable next id each, draws of a seed, or the best of a beam.
+ * Answers are logits, or what a softmax or log_softmax at the network's end makes of them.
+ *   rows: rows x beams are at most the lanes
+ *   x: as seq2seq_encode has it
+ *   options: JSON: start (must be given), end (-1), max_tokens (0), beams (1), length_penalty (1),
+ *     temperature (0), top_k (0), top_p (1), min_p (0), repetition_penalty (1), seed (0):
+ *     docs/reference/options.md, seq2seq_search
+ *   found: JSON: for each row [{ids (behind `start`, `end` included), score (the logarithm of their
+ *     probability), finished (by `end`)}], the best first */
+LOOM_API int32_t loom_seq2seq_search(loom_seq2seq seq2seq, int64_t rows, const double* x, size_t x_count, const char* options, size_t options_size, loom_bytes* found, loom_error* error);
+
+/* What goes in and comes out, and where it is.
+ *   info: JSON: sources: [{name, width or ids, dims}], source_width, target: {name, width or ids},
+ *     answer_width, lanes, rows (0: nothing is encoded), position, max_positions, device (what computes: an
+ *     instruction set or a device), numerics, threads, state_bytes */
+LOOM_API int32_t loom_seq2seq_info(loom_seq2seq seq2seq, loom_bytes* info, loom_error* error);
 
 /* ---- onnx
  * ONNX graphs: run on tensors, or taken over as networks. What no layer of Loom does is unsupported, and

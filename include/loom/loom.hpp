@@ -404,6 +404,30 @@ class Tokenizer : public Object {
   }
 };
 
+// Encoder-decoders, step by step (docs/guide/sequences.md).
+class Seq2Seq : public Object {
+ public:
+  using Object::Object;
+  Seq2Seq(const Network& network, std::string_view options)
+      : Object(detail::made<Object>(loom_seq2seq_create, network.handle(), options.data(),
+                                    options.size())) {}
+  void encode(std::int64_t rows, std::span<const double> x) {
+    check(loom_seq2seq_encode, handle(), rows, x.data(), x.size());
+  }
+  void step(std::span<const double> target, std::span<double> y) {
+    check(loom_seq2seq_step, handle(), target.data(), target.size(), y.data(), y.size());
+  }
+  void reorder(std::span<const std::int32_t> from) {
+    check(loom_seq2seq_reorder, handle(), from.data(), from.size());
+  }
+  // JSON: docs/reference/c-api.md.
+  std::string search(std::int64_t rows, std::span<const double> x, std::string_view options) {
+    return detail::text(loom_seq2seq_search, handle(), rows, x.data(), x.size(), options.data(),
+                        options.size());
+  }
+  std::string info() const { return detail::text(loom_seq2seq_info, handle()); }
+};
+
 class Decoder : public Object {
  public:
   using Object::Object;

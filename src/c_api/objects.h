@@ -15,6 +15,7 @@
 #include "base/threads/locks.h"
 #include "base/threads/thread_pool.h"
 #include "checkpoint/entity.h"
+#include "exec/seq2seq.h"
 #include "exec/session.h"
 #include "llm/generate/generate.h"
 #include "llm/model.h"
@@ -108,6 +109,12 @@ struct SessionObject : WorkerOf<LOOM_KIND_SESSION> {
   using WorkerOf::WorkerOf;
   SessionOptions options;
   std::optional<Session> session;
+};
+
+struct Seq2SeqObject : WorkerOf<LOOM_KIND_SEQ2SEQ> {
+  using WorkerOf::WorkerOf;
+  Seq2SeqOptions options;
+  std::optional<Seq2Seq> seq2seq;
 };
 
 struct DataObject : ObjectOf<LOOM_KIND_DATA> {

@@ -37,6 +37,7 @@ Result<Seq2Seq::Stage> Seq2Seq::stage(Program program, const WeightLookup& weigh
   ExecutorOptions eo;
   eo.device = options.device;
   eo.isa = options.isa;
+  eo.fuse = options.fuse;
   eo.sequences = options.lanes;
   LOOM_ASSIGN(s.executor, Executor::create(std::move(program), weights, pool, eo));
   const Program& p = s.executor->program();
@@ -51,6 +52,10 @@ Result<Seq2Seq::Stage> Seq2Seq::stage(Program program, const WeightLookup& weigh
 
 Result<Seq2Seq> Seq2Seq::create(const Network& network, ThreadPool& pool,
                                 const Seq2SeqOptions& options) {
+  if (options.measured)
+    return Status(Code::unsupported,
+                  "seq2seq: \"auto\" measures run by run, and states stay where they are: name "
+                  "the device");
   if (options.adapter && runs_cells(network))
     return Status(Code::unsupported,
                   "seq2seq: an adapter beside a network whose cells run one another's layers");

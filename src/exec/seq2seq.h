@@ -22,8 +22,9 @@ struct Seq2SeqOptions {
   std::int64_t lanes = 1;          // rows that run at once
   std::int64_t max_positions = 0;  // steps of a row; 0: as many as the target has
   std::shared_ptr<Adapter> adapter;
-  gpu::Device* device = nullptr;  // as in SessionOptions
+  gpu::Device* device = nullptr;  // as in SessionOptions, but that nothing is measured
   std::string isa;
+  bool fuse = true, measured = false;
 };
 
 class Seq2Seq {
@@ -57,6 +58,7 @@ class Seq2Seq {
   std::int64_t lanes() const { return lanes_; }
   // The network by steps: its last layers say what answers are.
   const Network& network() const { return *network_; }
+  Executor& executor() { return *again_.executor; }
   Status refresh();
 
  private:
