@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <utility>
 
 namespace loom {
 namespace {
@@ -234,15 +234,15 @@ Status Seq2Seq::reorder(std::span<const std::uint32_t> from) {
                                             std::to_string(rows_));
   Executor& e = *again_.executor;
   const Program& p = e.program();
-  std::vector<std::byte> before;
+  const std::int64_t rows = std::exchange(rows_, 0);  // until all have moved
   const auto rows_from = [&](BufferId id) {
     const Buffer& b = p.buffers[static_cast<std::size_t>(id)];
     if (b.rows.a == kNone) return;  // one for all rows
     const auto bytes = static_cast<std::size_t>(b.cols) *
                        (b.type == ValueType::f64 ? sizeof(double) : sizeof(float));
     const auto lane = static_cast<std::size_t>(b.rows.constant) * bytes;
-    std::vector<std::byte> all(lane * std::max(static_cast<std::size_t>(rows_), from.size()));
-    for (std::int64_t r = 0; r < rows_ * b.rows.constant; ++r)
+    std::vector<std::byte> all(lane * std::max(static_cast<std::size_t>(rows), from.size()));
+    for (std::int64_t r = 0; r < rows * b.rows.constant; ++r)
       std::memcpy(all.data() + static_cast<std::size_t>(r) * bytes, e.row_bytes(id, r), bytes);
     gather_lanes(all.data(), lane, lane, from);
     for (std::size_t r = 0; r < from.size() * static_cast<std::size_t>(b.rows.constant); ++r)

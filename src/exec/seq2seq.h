@@ -49,7 +49,8 @@ class Seq2Seq {
   // Row i of the last step's answer, rounded to f32; in f64, where the network computes in it.
   std::span<const float> output(std::int64_t i);
   std::span<const double> output_f64(std::int64_t i);
-  // Row i goes on from where row from[i] was; there are from.size() rows then. Beams do so.
+  // Row i goes on from where row from[i] was; there are from.size() rows then. Beams do so. Where
+  // memory runs out on the way encode() is due again.
   Status reorder(std::span<const std::uint32_t> from);
 
   std::int64_t rows() const { return rows_; }  // 0: before encode()

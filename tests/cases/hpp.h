@@ -5,7 +5,7 @@
 
 namespace hpp {
 
-using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Session, loom::Tokenizer, loom::Trainer;
+using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Seq2Seq, loom::Session, loom::Tokenizer, loom::Trainer;
 using text = const char*;
 using size = std::size_t;
 using result = std::int32_t;
@@ -123,6 +123,26 @@ inline result session_forecast(handle h, text s, size n, const double* x, size x
   return gives(o, e, [&] { return As<Session>(h)->forecast(sv(s, n), sp(x, xn)); });
 }
 inline result session_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Session>(h)->info(); }); }
+
+inline result seq2seq_create(handle h, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return Seq2Seq(*As<Network>(h), sv(s, n)); });
+}
+inline result seq2seq_encode(handle h, std::int64_t rows, const double* x, size n, err e) {
+  return attempt(e, [&] { As<Seq2Seq>(h)->encode(rows, sp(x, n)); });
+}
+inline result seq2seq_step(handle h, const double* x, size n, double* y, size yn, err e) {
+  return attempt(e, [&] { As<Seq2Seq>(h)->step(sp(x, n), sp(y, yn)); });
+}
+inline result seq2seq_reorder(handle h, const std::int32_t* from, size n, err e) {
+  return attempt(e, [&] { As<Seq2Seq>(h)->reorder(sp(from, n)); });
+}
+inline result seq2seq_search(handle h, std::int64_t rows, const double* x, size n, text s, size sn,
+                             handle* o, err e) {
+  return gives(o, e, [&] { return As<Seq2Seq>(h)->search(rows, sp(x, n), sv(s, sn)); });
+}
+inline result seq2seq_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Seq2Seq>(h)->info(); });
+}
 
 inline result data_values(const float* x, size n, std::int64_t w, const float* y, size yn, std::int64_t t, handle* o, err e) { return gives(o, e, [&] { return Data::values(sp(x, n), w, sp(y, yn), t); }); }
 inline result data_id_values(const std::int32_t* i, size n, std::int64_t s, const float* y, size yn, std::int64_t t, handle* o, err e) {
