@@ -85,14 +85,18 @@ struct Seq2SeqCreate {
 };
 template <class V>
 void fields(V& v, Seq2SeqCreate& o) {
-  v("target", o.seq2seq.target, {.doc = "the input that comes step by step, [steps] ids or "
-                                        "[steps, features]", .required = true});
-  v("lanes", o.seq2seq.lanes, {.doc = "rows that run at once: of a search, its rows x beams",
-                               .min = 1, .max = 1 << 16});
-  v("max_positions", o.seq2seq.max_positions, {.doc = "steps of a row; 0: as many as the target "
-                                                      "has. More than that go with positions that "
-                                                      "are not learned", .min = 0,
-                                               .max = INT32_MAX});
+  v("target", o.seq2seq.target,
+    {.doc = "the input that comes step by step, [steps] ids or "
+            "[steps, features]",
+     .required = true});
+  v("lanes", o.seq2seq.lanes,
+    {.doc = "rows that run at once: of a search, its rows x beams", .min = 1, .max = 1 << 16});
+  v("max_positions", o.seq2seq.max_positions,
+    {.doc = "steps of a row; 0: as many as the target "
+            "has. More than that go with positions that "
+            "are not learned",
+     .min = 0,
+     .max = INT32_MAX});
   place_fields(v, o.machine);
 }
 
@@ -102,19 +106,25 @@ struct Seq2SeqSearch {
 };
 template <class V>
 void fields(V& v, Seq2SeqSearch& o) {
-  v("start", o.search.start, {.doc = "ids that every sequence begins with", .min = 0,
-                              .max = INT32_MAX, .required = true});
-  v("end", o.search.end, {.doc = "the id that ends a sequence; -1: none does", .min = -1,
-                          .max = INT32_MAX});
-  v("max_tokens", o.search.max_tokens, {.doc = "most ids of a sequence behind `start`; 0: as many "
-                                               "as there are positions for", .min = 0,
-                                        .max = INT32_MAX});
-  v("beams", o.search.beams, {.doc = "sequences that are followed at once; 1: the most probable "
-                                     "next id, or with a `temperature` a drawn one", .min = 1,
-                              .max = 4096});
+  v("start", o.search.start,
+    {.doc = "ids that every sequence begins with", .min = 0, .max = INT32_MAX, .required = true});
+  v("end", o.search.end,
+    {.doc = "the id that ends a sequence; -1: none does", .min = -1, .max = INT32_MAX});
+  v("max_tokens", o.search.max_tokens,
+    {.doc = "most ids of a sequence behind `start`; 0: as many "
+            "as there are positions for",
+     .min = 0,
+     .max = INT32_MAX});
+  v("beams", o.search.beams,
+    {.doc = "sequences that are followed at once; 1: the most probable "
+            "next id, or with a `temperature` a drawn one",
+     .min = 1,
+     .max = 4096});
   v("length_penalty", o.search.length_penalty,
     {.doc = "those of a beam are compared by the logarithm of their probability, divided by their "
-            "number of ids to this power", .min = -100, .max = 100});
+            "number of ids to this power",
+     .min = -100,
+     .max = 100});
   sampling_fields(v, o.search.sampling);
   v("seed", o.seed, {.doc = "of the draws; row i has those of `seed` + i"});
 }

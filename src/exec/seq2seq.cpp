@@ -7,7 +7,9 @@
 namespace loom {
 namespace {
 
-Status bad(std::string what) { return Status(Code::invalid_argument, "seq2seq: " + std::move(what)); }
+Status bad(std::string what) {
+  return Status(Code::invalid_argument, "seq2seq: " + std::move(what));
+}
 
 std::string counted(std::int64_t n, const char* what) { return std::to_string(n) + " " + what; }
 
@@ -23,7 +25,8 @@ void gather_lanes(std::byte* all, std::size_t bytes, std::size_t used,
   std::vector<std::byte> before;
   const auto lanes = static_cast<std::size_t>(*std::max_element(from.begin(), from.end())) + 1;
   before.resize(lanes * used);
-  for (std::size_t i = 0; i < lanes; ++i) std::memcpy(before.data() + i * used, all + i * bytes, used);
+  for (std::size_t i = 0; i < lanes; ++i)
+    std::memcpy(before.data() + i * used, all + i * bytes, used);
   for (std::size_t i = 0; i < from.size(); ++i)
     if (from[i] != i) std::memcpy(all + i * bytes, before.data() + from[i] * used, used);
 }
@@ -124,7 +127,8 @@ void Seq2Seq::put(Stage& stage, std::int64_t row, std::int64_t column,
 
 Status Seq2Seq::encode(std::span<const double> x, std::int64_t rows) {
   if (rows < 1 || rows > lanes_)
-    return Status(Code::out_of_range, "seq2seq: 1 to " + counted(lanes_, "rows run at once, the lanes, got ") +
+    return Status(Code::out_of_range, "seq2seq: 1 to " +
+                                          counted(lanes_, "rows run at once, the lanes, got ") +
                                           std::to_string(rows));
   if (static_cast<std::int64_t>(x.size()) != rows * source_width_)
     return bad("expects " + counted(rows, "rows of ") + counted(source_width_, "values, got ") +
@@ -139,7 +143,8 @@ Status Seq2Seq::encode(std::span<const double> x, std::int64_t rows) {
         all.insert(all.end(), n, 0.0);
       } else if (part.name == target().name + "_lengths") {
         // Every step that is taken counts.
-        all.insert(all.end(), n, static_cast<double>(std::min(steps_, std::max<std::int64_t>(part.ids, 1) - 1)));
+        all.insert(all.end(), n,
+                   static_cast<double>(std::min(steps_, std::max<std::int64_t>(part.ids, 1) - 1)));
       } else {
         const auto from = x.begin() + r * source_width_ + column;
         all.insert(all.end(), from, from + part.count());
@@ -170,8 +175,8 @@ void Seq2Seq::hand_on(std::int64_t rows) {
   for (const Stages::Carried& c : carried_) {
     const Buffer& b = once_.executor->program().buffers[static_cast<std::size_t>(c.from)];
     const std::int64_t all = b.rows.a == kNone ? b.rows.constant : b.rows.constant * rows;
-    const std::size_t bytes =
-        static_cast<std::size_t>(b.cols) * (b.type == ValueType::f64 ? sizeof(double) : sizeof(float));
+    const std::size_t bytes = static_cast<std::size_t>(b.cols) *
+                              (b.type == ValueType::f64 ? sizeof(double) : sizeof(float));
     for (std::int64_t r = 0; r < all; ++r)
       std::memcpy(again_.executor->row_bytes(c.to, r), once_.executor->row_bytes(c.from, r), bytes);
   }
@@ -181,10 +186,12 @@ Status Seq2Seq::step(std::span<const double> target) {
   if (rows_ == 0) return bad("nothing is encoded: a step comes after encode");
   const std::int64_t width = this->target().count();
   if (static_cast<std::int64_t>(target.size()) != rows_ * width)
-    return bad("expects " + counted(rows_, "rows of ") + counted(width, "values of the target, got ") +
+    return bad("expects " + counted(rows_, "rows of ") +
+               counted(width, "values of the target, got ") +
                counted(static_cast<std::int64_t>(target.size()), "values"));
   if (position_ >= max_positions_)
-    return Status(Code::out_of_range, "seq2seq: all " + counted(max_positions_, "positions are taken"));
+    return Status(Code::out_of_range,
+                  "seq2seq: all " + counted(max_positions_, "positions are taken"));
   Shape only;
   only.parts = {this->target()};
   LOOM_TRY(only.check_ids(target).at("seq2seq"));
@@ -225,7 +232,8 @@ std::span<const float> Seq2Seq::output(std::int64_t i) {
 Status Seq2Seq::reorder(std::span<const std::uint32_t> from) {
   if (rows_ == 0) return bad("nothing is encoded: rows are reordered after encode");
   if (from.empty() || static_cast<std::int64_t>(from.size()) > lanes_)
-    return Status(Code::out_of_range, "seq2seq: 1 to " + counted(lanes_, "rows run at once, the lanes, got ") +
+    return Status(Code::out_of_range, "seq2seq: 1 to " +
+                                          counted(lanes_, "rows run at once, the lanes, got ") +
                                           std::to_string(from.size()));
   for (std::size_t i = 0; i < from.size(); ++i)
     if (from[i] >= rows_)
@@ -255,8 +263,10 @@ Status Seq2Seq::reorder(std::span<const std::uint32_t> from) {
     const std::size_t lane = state.size() / static_cast<std::size_t>(lanes_);
     // Of positions, the pages that have some.
     const bool pages = p.buffers[static_cast<std::size_t>(id)].role == "kv";
-    const std::int64_t of = pages ? e.pages_per_sequence() : 1, used = pages ? (position_ + 63) / 64 : 1;
-    gather_lanes(state.data(), lane, lane / static_cast<std::size_t>(of) * static_cast<std::size_t>(used), from);
+    const std::int64_t of = pages ? e.pages_per_sequence() : 1,
+                       used = pages ? (position_ + 63) / 64 : 1;
+    gather_lanes(state.data(), lane,
+                 lane / static_cast<std::size_t>(of) * static_cast<std::size_t>(used), from);
   }
   rows_ = static_cast<std::int64_t>(from.size());
   return {};

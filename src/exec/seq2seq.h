@@ -1,6 +1,7 @@
 // An encoder-decoder that runs as one is used: what depends on the source alone once, then the
 // target step by step, each continuing from the caches and states of those before. Of any network
-// with several inputs whose output has a row for each step of one of them (docs/guide/sequences.md).
+// with several inputs whose output has a row for each step of one of them
+// (docs/guide/sequences.md).
 #pragma once
 
 #include <memory>
@@ -18,8 +19,8 @@
 namespace loom {
 
 struct Seq2SeqOptions {
-  std::string target;              // the input that comes step by step, [steps] ids or [steps, features]
-  std::int64_t lanes = 1;          // rows that run at once
+  std::string target;      // the input that comes step by step, [steps] ids or [steps, features]
+  std::int64_t lanes = 1;  // rows that run at once
   std::int64_t max_positions = 0;  // steps of a row; 0: as many as the target has
   std::shared_ptr<Adapter> adapter;
   gpu::Device* device = nullptr;  // as in SessionOptions, but that nothing is measured
@@ -43,8 +44,8 @@ class Seq2Seq {
 
   // Begins anew with 1 to `lanes` rows of values, ids among them: those of sources(), side by side.
   Status encode(std::span<const double> x, std::int64_t rows);
-  // The next step of all rows: an id of each, or its features. Errors: before encode(); out_of_range
-  // behind the last position. After an error of the run itself encode() is due again.
+  // The next step of all rows: an id of each, or its features. Errors: before encode();
+  // out_of_range behind the last position. After an error of the run itself encode() is due again.
   Status step(std::span<const double> target);
   // Row i of the last step's answer, rounded to f32; in f64, where the network computes in it.
   std::span<const float> output(std::int64_t i);
@@ -84,7 +85,7 @@ class Seq2Seq {
   std::size_t target_ = 0;
   std::int64_t target_column_ = 0, source_width_ = 0, lanes_ = 0, max_positions_ = 0;
   std::int64_t rows_ = 0, position_ = 0;
-  std::int64_t steps_ = 0;  // of the target in the network as it is
+  std::int64_t steps_ = 0;   // of the target in the network as it is
   std::vector<double> row_;  // of the network's input
   std::vector<float> rounded_;
 };

@@ -21,7 +21,8 @@ class Changes {
       const bool input = b.kind == BufferKind::input && static_cast<BufferId>(i) != changing.buffer;
       if (input || b.kind == BufferKind::state) add(whole(static_cast<BufferId>(i)));
     }
-    while (spread()) {}
+    while (spread()) {
+    }
   }
 
   bool late(std::size_t n) const { return late_[n]; }
@@ -140,9 +141,8 @@ class Cut {
     const auto id = static_cast<std::size_t>(v.buffer);
     if (p_.buffers[id].kind != BufferKind::temp || carried_[id]) return;
     const auto& writers = writers_[id];
-    const bool settled = std::none_of(writers.begin(), writers.end(), [&](const Writer& w) {
-      return changes.late(w.instruction);
-    });
+    const bool settled = std::none_of(writers.begin(), writers.end(),
+                                      [&](const Writer& w) { return changes.late(w.instruction); });
     const ValueType type = p_.buffers[id].type;
     const bool rows = p_.measured(v.buffer) == kNone;
     if (settled && rows && (type == ValueType::f32 || type == ValueType::f64)) {

@@ -1,5 +1,5 @@
-// One program in two stages: what does not depend on some of its inputs runs once, the rest as often
-// as those change.
+// One program in two stages: what does not depend on some of its inputs runs once, the rest as
+// often as those change.
 #pragma once
 
 #include <vector>
@@ -20,8 +20,8 @@ struct Stages {
 };
 
 // `changing`: the columns of input "x" that change between runs of the second stage. All other
-// inputs but "x" change too, and so do states. Which instructions run when is settled by the columns
-// that they read and write; both programs compute the bits of `program`.
+// inputs but "x" change too, and so do states. Which instructions run when is settled by the
+// columns that they read and write; both programs compute the bits of `program`.
 Result<Stages> split(const Program& program, View changing);
 
 }  // namespace loom

@@ -15,8 +15,9 @@ bool is_step(const Shape& whole, const Shape& step, std::int64_t steps) {
     if (!is_step(whole.parts[i], step.parts[i], steps)) return false;
   if (!whole.parts.empty()) return true;
   if (step.axis != Axis::positions) return whole.dims == step.dims && whole.count() == step.count();
-  return !whole.dims.empty() && whole.dims[0] == steps && whole.dims.size() == (step.ids > 0 ? 1 : 2) &&
-         whole.count() == steps * step.count() && whole.axis != Axis::channels;
+  return !whole.dims.empty() && whole.dims[0] == steps &&
+         whole.dims.size() == (step.ids > 0 ? 1 : 2) && whole.count() == steps * step.count() &&
+         whole.axis != Axis::channels;
 }
 
 Result<std::size_t> part_of(const Shape& input, std::string_view target) {
@@ -25,7 +26,8 @@ Result<std::size_t> part_of(const Shape& input, std::string_view target) {
   const auto at = std::find(names.begin(), names.end(), target);
   if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
   if (names.empty())
-    return bad("an encoder-decoder has several inputs, and this network takes " + input.to_string());
+    return bad("an encoder-decoder has several inputs, and this network takes " +
+               input.to_string());
   return bad("no input is named \"" + std::string(target) + "\", it has " + input.to_string() +
              nearest(target, names));
 }
@@ -65,9 +67,10 @@ Result<Network> Network::by_step(std::string_view target) const {
   LOOM_TRY(step.plan());
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     if (!is_step(outputs_[i], step.outputs_[i], step.target_steps_))
-      return Status(Code::unsupported, coordinate(i).to_string() + ": gives " +
-                                           outputs_[i].to_string() + ", which is not one row for each of the " +
-                                           std::to_string(step.target_steps_) + " steps of " + whole.name);
+      return Status(Code::unsupported,
+                    coordinate(i).to_string() + ": gives " + outputs_[i].to_string() +
+                        ", which is not one row for each of the " +
+                        std::to_string(step.target_steps_) + " steps of " + whole.name);
   if (step.output().axis != Axis::positions)
     return bad("the output, " + output().to_string() + ", does not depend on the steps of " +
                whole.name);

@@ -561,8 +561,9 @@ Status Network::plan(std::int64_t max_values) {
   for (const NamedParam& p : params()) {
     if (p.param->store) continue;
     if (target_steps_ > 0)
-      return Status(Code::unsupported, p.path + ":" + p.param->spec.role +
-                                           ": one weight for all steps of a row, and a decoder has one at a time");
+      return Status(Code::unsupported,
+                    p.path + ":" + p.param->spec.role +
+                        ": one weight for all steps of a row, and a decoder has one at a time");
     const std::int64_t values = p.param->spec.rows * p.param->spec.cols;
     if (values > left)
       return bad(p.path + ":" + p.param->spec.role + ": with its " + std::to_string(values) + " values the parameters hold more than the limit of " + std::to_string(max_values));

@@ -27,16 +27,16 @@ std::string Shape::to_string() const {
 }
 
 bool has_positions(const Shape& in) {
-  return in.axis == Axis::positions ||
-         std::any_of(in.parts.begin(), in.parts.end(), [](const Shape& p) { return has_positions(p); });
+  return in.axis == Axis::positions || std::any_of(in.parts.begin(), in.parts.end(),
+                                                   [](const Shape& p) { return has_positions(p); });
 }
 
 Result<ConfigPtr> LayerType::by_step(const ConfigPtr& config, const Shape& in,
                                      std::int64_t steps) const {
   if (works() == Works::on_last || works() == Works::on_values) return config;
-  return Status(Code::unsupported, "takes the " + std::to_string(steps) +
-                                       " steps of a row at once, and a decoder has one at a time, " +
-                                       in.to_string());
+  return Status(Code::unsupported,
+                "takes the " + std::to_string(steps) +
+                    " steps of a row at once, and a decoder has one at a time, " + in.to_string());
 }
 
 std::int64_t Shape::count() const {

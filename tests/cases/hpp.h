@@ -5,7 +5,9 @@
 
 namespace hpp {
 
-using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Seq2Seq, loom::Session, loom::Tokenizer, loom::Trainer;
+using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Generator, loom::Model,
+    loom::Network, loom::Object, loom::Onnx, loom::Seq2Seq, loom::Session, loom::Tokenizer,
+    loom::Trainer;
 using text = const char*;
 using size = std::size_t;
 using result = std::int32_t;

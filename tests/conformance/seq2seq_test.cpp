@@ -26,7 +26,8 @@ Network network_of(const std::string& name, const WeightFormat& format = {}) {
     if (p.tied) continue;
     const RandomStream random(3, stream++);
     std::size_t i = 0;
-    for (float& v : p.param->store->mutable_master()) v += static_cast<float>(0.6 * (random.uniform(i++) - 0.5));
+    for (float& v : p.param->store->mutable_master())
+      v += static_cast<float>(0.6 * (random.uniform(i++) - 0.5));
     p.param->store->touch();
   }
   EXPECT_TRUE(n->morph(format).ok());
@@ -64,7 +65,8 @@ Taken taken(const Network& network, std::span<const float> x, std::int64_t t) {
   while (at < x.size())
     for (const Shape& part : network.input().parts) {
       const auto n = static_cast<std::size_t>(part.count());
-      const std::size_t width = part.ids > 0 ? 1 : n / static_cast<std::size_t>(part.dims.empty() ? 1 : part.dims[0]);
+      const std::size_t width =
+          part.ids > 0 ? 1 : n / static_cast<std::size_t>(part.dims.empty() ? 1 : part.dims[0]);
       if (part.name == "target")
         for (std::size_t i = 0; i < width; ++i)
           all.target.push_back(x[at + static_cast<std::size_t>(t) * width + i]);
@@ -116,7 +118,9 @@ double difference(const std::string& name, const WeightFormat& format, int threa
           const auto k = static_cast<std::size_t>(i);
           const double got = s->output_f64(r).empty() ? s->output(r)[k] : s->output_f64(r)[k];
           EXPECT_TRUE(std::isfinite(got)) << name;
-          most = std::max(most, std::abs(got - expected[static_cast<std::size_t>((r * steps + t) * width + i)]));
+          most = std::max(
+              most,
+              std::abs(got - expected[static_cast<std::size_t>((r * steps + t) * width + i)]));
         }
     }
   }
@@ -190,7 +194,8 @@ TEST(Seq2Seq, RowsAreReordered) {
     std::vector<std::vector<float>> straight;
     ASSERT_TRUE(s->encode(taken(network, x, 0).source, 3).ok());
     for (int t = 0; t < 3; ++t) ASSERT_TRUE(s->step(target(t)).ok());
-    for (std::int64_t r = 0; r < 3; ++r) straight.emplace_back(s->output(r).begin(), s->output(r).end());
+    for (std::int64_t r = 0; r < 3; ++r)
+      straight.emplace_back(s->output(r).begin(), s->output(r).end());
     ASSERT_TRUE(s->encode(taken(network, x, 0).source, 3).ok());
     ASSERT_TRUE(s->step(target(0)).ok());
     ASSERT_TRUE(s->step(target(1)).ok());
@@ -203,7 +208,8 @@ TEST(Seq2Seq, RowsAreReordered) {
                   own.begin() + static_cast<std::ptrdiff_t>((f + 1) * width));
     ASSERT_TRUE(s->step(last).ok());
     for (std::int64_t r = 0; r < 4; ++r)
-      EXPECT_EQ(std::vector<float>(s->output(r).begin(), s->output(r).end()), straight[from[static_cast<std::size_t>(r)]])
+      EXPECT_EQ(std::vector<float>(s->output(r).begin(), s->output(r).end()),
+                straight[from[static_cast<std::size_t>(r)]])
           << name << " row " << r;
   }
 }

@@ -22,14 +22,14 @@ TEST(EncoderDecoders, HaveTheBitsOfTheCpu) {
     auto n = Network::from_json(std::string_view(text.view()));
     ASSERT_TRUE(n.ok() && n->initialize(7).ok()) << name;
     auto cpu = Seq2Seq::create(*n, test::pool_of(1), {.target = "target", .lanes = 3});
-    auto there = Seq2Seq::create(*n, test::pool_of(1),
-                                       {.target = "target", .lanes = 3, .device = device});
+    auto there =
+        Seq2Seq::create(*n, test::pool_of(1), {.target = "target", .lanes = 3, .device = device});
     ASSERT_TRUE(cpu.ok() && there.ok()) << there.status().to_string();
     std::vector<double> x;
     for (std::int64_t r = 0; r < 2; ++r)
       for (const Shape& part : cpu->sources())
         for (std::int64_t i = 0; i < part.count(); ++i)
-          x.push_back(part.ids > 0 ? static_cast<double>((i * 3 + r + 1) % part.ids)
+          x.push_back(part.ids > 0          ? static_cast<double>((i * 3 + r + 1) % part.ids)
                       : part.name == "mask" ? static_cast<double>(i == 4)
                                             : 0.1 * static_cast<double>((i * 7 + r) % 19 - 9));
     const std::vector<double> two{1, 2}, three{3, 4, 5};

@@ -15,14 +15,16 @@ class Made {
   }
 }
 
-/** Runs an encoder-decoder as it is used: what depends on its other inputs alone once, its target step by step. On the CPU its methods
- *  return at once; on a device, made by Seq2Seq.create, those named ...Async do its work. */
+/** Runs an encoder-decoder as it is used: what depends on its other inputs alone once, its target
+ *  step by step. On the CPU its methods return at once; on a device, made by Seq2Seq.create, those
+ *  named ...Async do its work. */
 export class Seq2Seq extends Handled {
   #place = 'cpu';
 
   constructor(network, options) {
     const lib = network.library, made = options instanceof Made;
-    super(lib, 'seq2seq', made ? options.handle : runNow(lib, Seq2Seq.#make(network, options, 'cpu')));
+    super(lib, 'seq2seq',
+      made ? options.handle : runNow(lib, Seq2Seq.#make(network, options, 'cpu')));
     if (made) this.#place = options.place;
   }
   static async create(network, { device, mode, ...options } = {}) {
@@ -36,7 +38,8 @@ export class Seq2Seq extends Handled {
   }
   #run(work) {
     if (!onCpu(this.#place))
-      throw errorNamed('unsupported', 'this Seq2Seq is on a device, where the methods named ...Async do its work');
+      throw errorNamed('unsupported',
+        'this Seq2Seq is on a device, where the methods named ...Async do its work');
     return runNow(this.library, work);
   }
   #later(work) {
@@ -52,7 +55,8 @@ export class Seq2Seq extends Handled {
     const parts = sources.map((part) => ({ ...part, width: widthOf(part) }));
     const values = inputRows(named, { parts }, doubles);
     if (values.length % sourceWidth !== 0)
-      throw errorNamed('invalid_argument', `x: ${values.length} numbers: expected ${sourceWidth} for each row`);
+      throw errorNamed('invalid_argument',
+        `x: ${values.length} numbers: expected ${sourceWidth} for each row`);
     return { rows: values.length / sourceWidth, x: values };
   }
   *#encode(x) {
@@ -74,7 +78,8 @@ export class Seq2Seq extends Handled {
   get info() {
     return this.#run(this.#info());
   }
-  /** Begins anew with rows of these sources: by the names of the inputs but the target, or those of a single one. */
+  /** Begins anew with rows of these sources: by the names of the inputs but the target, or those of
+   *  a single one. */
   encode(x) {
     this.#run(this.#encode(x));
   }

@@ -94,7 +94,8 @@ class Attention : public LayerWith<AttentionConfig> {
     const bool later = first_operand(in).axis != Axis::positions || place_of(c.takes, "mask") > 0;
     if (later) return LayerType::by_step(config, in, steps);
     if (!c.causal)
-      return Status(Code::unsupported, "sees later steps, which a decoder has not taken yet: set \"causal\"");
+      return Status(Code::unsupported,
+                    "sees later steps, which a decoder has not taken yet: set \"causal\"");
     return changed(config, [](AttentionConfig& changes) { changes.step = true; });
   }
   std::string_view needs_all_rows(const LayerConfig&, const Shape& in) const override {

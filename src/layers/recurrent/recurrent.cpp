@@ -433,9 +433,9 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       const bool last = l == c.stack - 1 && c.give == "last" && !over_rows;
       const auto ran = [&](std::int64_t d) {
         const std::int64_t i = l * c.directions() + d;
-        const Run run{c,       v,    steps,           d == 1,          suffix(l, d), rows,
-                      goes_on, wide, state(c, h0, i), state(c, c0, i), on,           nothing,
-                      later};
+        const Run run{c,    v,       steps, d == 1,          suffix(l, d),
+                      rows, goes_on, wide,  state(c, h0, i), state(c, c0, i),
+                      on,   nothing, later};
         const View all = forward_run(run, in, ends);
         return last ? ends.h.back() : all;
       };

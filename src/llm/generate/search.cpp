@@ -12,7 +12,9 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-Status bad(std::string what) { return Status(Code::invalid_argument, "search: " + std::move(what)); }
+Status bad(std::string what) {
+  return Status(Code::invalid_argument, "search: " + std::move(what));
+}
 
 // What a row of answers is.
 enum class Answers { logits, probabilities, logarithms };
@@ -39,13 +41,17 @@ Answers answers_of(const Network& network) {
 class Search {
  public:
   Search(Seq2Seq& network, std::int64_t rows, const SearchOptions& options)
-      : s_(network), o_(options), rows_(static_cast<std::size_t>(rows)),
-        beams_(static_cast<std::size_t>(options.beams)), answers_(answers_of(network.network())) {}
+      : s_(network),
+        o_(options),
+        rows_(static_cast<std::size_t>(rows)),
+        beams_(static_cast<std::size_t>(options.beams)),
+        answers_(answers_of(network.network())) {}
 
   Result<std::vector<std::vector<Found>>> run(std::span<const double> sources) {
     LOOM_TRY(check());
     LOOM_TRY(s_.encode(sources, static_cast<std::int64_t>(rows_)));
-    for (const std::int64_t id : o_.start) LOOM_TRY(s_.step(std::vector<double>(rows_, static_cast<double>(id))));
+    for (const std::int64_t id : o_.start)
+      LOOM_TRY(s_.step(std::vector<double>(rows_, static_cast<double>(id))));
     LOOM_TRY(open());
     for (std::int64_t n = 0; n < most_ && !done(); ++n) {
       if (n > 0) LOOM_TRY(step());
@@ -58,7 +64,7 @@ class Search {
  private:
   struct Beam {
     std::vector<std::int32_t> ids;
-    double score = 0;  // logarithm of their probability
+    double score = 0;      // logarithm of their probability
     std::size_t from = 0;  // the beam that it was before its last id
   };
   struct Text {
@@ -76,30 +82,36 @@ class Search {
   Status check() {
     const Shape& target = s_.target();
     if (target.ids == 0)
-      return bad("the target is " + target.to_string() + " of values: a search is for ids, take steps instead");
+      return bad("the target is " + target.to_string() +
+                 " of values: a search is for ids, take steps instead");
     if (s_.answer().width != target.ids)
-      return bad("answers are " + s_.answer().to_string() + ", and a search wants one for each of the " +
-                 std::to_string(target.ids) + " ids");
+      return bad("answers are " + s_.answer().to_string() +
+                 ", and a search wants one for each of the " + std::to_string(target.ids) + " ids");
     if (o_.start.empty()) return bad("\"start\" has at least one id");
     for (const std::int64_t id : o_.start)
       if (id < 0 || id >= target.ids)
-        return Status(Code::out_of_range, "search: \"start\" has " + std::to_string(id) + ", ids are below " + std::to_string(target.ids));
+        return Status(Code::out_of_range, "search: \"start\" has " + std::to_string(id) +
+                                              ", ids are below " + std::to_string(target.ids));
     if (o_.end >= target.ids)
-      return Status(Code::out_of_range, "search: \"end\" is " + std::to_string(o_.end) + ", ids are below " + std::to_string(target.ids));
+      return Status(Code::out_of_range, "search: \"end\" is " + std::to_string(o_.end) +
+                                            ", ids are below " + std::to_string(target.ids));
     // The last id that is found is not run.
     const std::int64_t room = s_.max_positions() - static_cast<std::int64_t>(o_.start.size()) + 1;
     if (room < 1 || o_.max_tokens > room)
-      return Status(Code::out_of_range, "search: " + std::to_string(o_.start.size()) + " ids of \"start\" and " +
+      return Status(Code::out_of_range, "search: " + std::to_string(o_.start.size()) +
+                                            " ids of \"start\" and " +
                                             std::to_string(o_.max_tokens) + " more, there are " +
                                             std::to_string(s_.max_positions()) + " positions");
     most_ = o_.max_tokens > 0 ? o_.max_tokens : room;
     if (o_.beams < 1) return bad("\"beams\" are at least 1, got " + std::to_string(o_.beams));
     if (static_cast<std::int64_t>(rows_) > s_.lanes() / o_.beams)
-      return Status(Code::out_of_range, "search: " + std::to_string(rows_) + " rows of " + std::to_string(o_.beams) +
-                                            " beams need as many lanes, there are " + std::to_string(s_.lanes()));
+      return Status(Code::out_of_range,
+                    "search: " + std::to_string(rows_) + " rows of " + std::to_string(o_.beams) +
+                        " beams need as many lanes, there are " + std::to_string(s_.lanes()));
     if (o_.beams > 1 && (o_.sampling.temperature != 0 || o_.sampling.repetition_penalty != 1))
-      return bad("several beams follow the most probable ids: \"temperature\" and "
-                 "\"repetition_penalty\" go with one");
+      return bad(
+          "several beams follow the most probable ids: \"temperature\" and "
+          "\"repetition_penalty\" go with one");
     return {};
   }
 
@@ -118,7 +130,8 @@ class Search {
   bool done() const {
     return std::all_of(texts_.begin(), texts_.end(), [](const Text& t) { return t.done; });
   }
-  // Beams go on where they come from, each with its last id. Those of a text that is done stand still.
+  // Beams go on where they come from, each with its last id. Those of a text that is done stand
+  // still.
   Status step() {
     std::vector<std::uint32_t> from;
     std::vector<double> ids;
@@ -158,7 +171,8 @@ class Search {
     }
     const double top = *std::max_element(logs_.begin(), logs_.end());
     if (top == kNever)
-      return bad("the answers of row " + std::to_string(lane / lanes_of_row_) + " have no number: the weights "
+      return bad("the answers of row " + std::to_string(lane / lanes_of_row_) +
+                 " have no number: the weights "
                  "hold NaN or infinities, or are too large");
     if (answers_ != Answers::logits) return {};
     double sum = 0;
@@ -175,7 +189,8 @@ class Search {
   Status draw(Text& t, std::size_t row, std::int64_t n) {
     LOOM_TRY(read(row * lanes_of_row_));
     Beam& b = t.live[0];
-    LOOM_ASSIGN(const std::int32_t id, t.sampler->pick(logits_, b.ids, static_cast<std::uint64_t>(n)));
+    LOOM_ASSIGN(const std::int32_t id,
+                t.sampler->pick(logits_, b.ids, static_cast<std::uint64_t>(n)));
     b.score += logs_[static_cast<std::size_t>(id)];
     b.ids.push_back(id);
     if (id != o_.end) return {};
@@ -196,9 +211,11 @@ class Search {
           candidates_.push_back({t.live[b].score + logs_[id], b, static_cast<std::int32_t>(id)});
     }
     const std::size_t best = std::min(2 * beams_, candidates_.size());
-    std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(best), candidates_.end(),
-                      [](const Candidate& a, const Candidate& b) {
-                        return a.score != b.score ? a.score > b.score : a.beam != b.beam ? a.beam < b.beam : a.id < b.id;
+    std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(best),
+                      candidates_.end(), [](const Candidate& a, const Candidate& b) {
+                        return a.score != b.score ? a.score > b.score
+                               : a.beam != b.beam ? a.beam < b.beam
+                                                  : a.id < b.id;
                       });
     std::vector<Beam> next;
     for (std::size_t i = 0; i < best && next.size() < beams_; ++i) {
@@ -212,8 +229,9 @@ class Search {
     sort(t.found);
     if (t.found.size() > beams_) t.found.resize(beams_);
     // No beam that lives can do better than the worst that was found, as far as lengths are equal.
-    t.done = t.live.empty() || (t.found.size() == beams_ && compared(t.live[0].score, static_cast<std::size_t>(n) + 1) <=
-                                                                compared(t.found.back()));
+    t.done = t.live.empty() || (t.found.size() == beams_ &&
+                                compared(t.live[0].score, static_cast<std::size_t>(n) + 1) <=
+                                    compared(t.found.back()));
     return {};
   }
 
@@ -222,7 +240,8 @@ class Search {
   }
   double compared(const Found& f) const { return compared(f.score, f.ids.size()); }
   void sort(std::vector<Found>& found) const {
-    std::stable_sort(found.begin(), found.end(), [&](const Found& a, const Found& b) { return compared(a) > compared(b); });
+    std::stable_sort(found.begin(), found.end(),
+                     [&](const Found& a, const Found& b) { return compared(a) > compared(b); });
   }
 
   std::vector<std::vector<Found>> result() {

@@ -1,5 +1,5 @@
-// Sequences that an encoder-decoder gives for its sources: by the most probable next id, by drawing,
-// or the best of a beam (as in Sutskever et al., arXiv 1409.3215, section 3.2).
+// Sequences that an encoder-decoder gives for its sources: by the most probable next id, by
+// drawing, or the best of a beam (as in Sutskever et al., arXiv 1409.3215, section 3.2).
 #pragma once
 
 #include <cstdint>

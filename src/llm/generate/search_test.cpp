@@ -38,7 +38,7 @@ std::vector<double> sources(const Seq2Seq& s, std::int64_t rows) {
     for (const Shape& part : s.sources())
       for (std::int64_t i = 0; i < part.count(); ++i) {
         const double u = random.uniform(x.size());
-        x.push_back(part.ids > 0 ? 1 + std::floor(u * static_cast<double>(part.ids - 1))
+        x.push_back(part.ids > 0          ? 1 + std::floor(u * static_cast<double>(part.ids - 1))
                     : part.name == "mask" ? static_cast<double>(i > 0 && u < 0.4)
                                           : 2 * u - 1);
       }
@@ -46,9 +46,11 @@ std::vector<double> sources(const Seq2Seq& s, std::int64_t rows) {
 }
 
 // Logarithms of the probabilities behind these ids, by a run of their own.
-std::vector<double> logs(Seq2Seq& s, std::span<const double> source, const std::vector<std::int32_t>& ids) {
+std::vector<double> logs(Seq2Seq& s, std::span<const double> source,
+                         const std::vector<std::int32_t>& ids) {
   EXPECT_TRUE(s.encode(source, 1).ok());
-  for (const std::int32_t id : ids) EXPECT_TRUE(s.step(std::vector<double>{static_cast<double>(id)}).ok());
+  for (const std::int32_t id : ids)
+    EXPECT_TRUE(s.step(std::vector<double>{static_cast<double>(id)}).ok());
   std::vector<double> y(s.output(0).begin(), s.output(0).end());
   double sum = 0;
   for (const double v : y) sum += std::exp(v);
@@ -61,7 +63,8 @@ Found best_of_all(Seq2Seq& s, std::span<const double> source, std::int32_t start
                   std::size_t most, double penalty) {
   Found best;
   double top = -1e300;
-  std::function<void(std::vector<std::int32_t>, double)> grow = [&](std::vector<std::int32_t> ids, double score) {
+  std::function<void(std::vector<std::int32_t>, double)> grow = [&](std::vector<std::int32_t> ids,
+                                                                    double score) {
     const std::vector<double> y = logs(s, source, ids);
     for (std::int32_t id = 0; id < static_cast<std::int32_t>(y.size()); ++id) {
       const double now = score + y[static_cast<std::size_t>(id)];
@@ -100,7 +103,8 @@ TEST(Search, ManyBeamsFindTheBestOfAll) {
       const auto found = search(*s, x, 2, o);
       ASSERT_TRUE(found.ok()) << found.status().to_string();
       for (std::size_t r = 0; r < 2; ++r) {
-        const Found best = best_of_all(*s, std::span(x).subspan(r * width, width), 2, 1, 3, penalty);
+        const Found best =
+            best_of_all(*s, std::span(x).subspan(r * width, width), 2, 1, 3, penalty);
         EXPECT_EQ((*found)[r][0].ids, best.ids) << name << " penalty " << penalty << " row " << r;
         EXPECT_NEAR((*found)[r][0].score, best.score, 1e-5);
         EXPECT_EQ((*found)[r][0].finished, best.finished);
@@ -201,7 +205,8 @@ TEST(Search, RefusesWhatItCannotFollow) {
   o = {};
   o.start = {0};
   const auto found = search(*v, sources(*v, 1), 1, o);
-  EXPECT_NE(found.status().message().find("a search is for ids"), std::string::npos) << found.status().message();
+  EXPECT_NE(found.status().message().find("a search is for ids"), std::string::npos)
+      << found.status().message();
 }
 
 }  // namespace

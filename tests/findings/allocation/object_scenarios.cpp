@@ -354,8 +354,8 @@ std::int32_t translation(Handles& h, Taken& taken, loom_error& error) {
   LOOM_TRY_CALL(loom_seq2seq_step(s, ids, 3, y, 18, &error));
   taken.add(y);
   loom_bytes found = 0;
-  LOOM_TRY_CALL(loom_seq2seq_search(s, 1, x, 28,
-                                    LOOM_TEXT("{\"start\":[1],\"end\":0,\"beams\":3}"), &found, &error));
+  LOOM_TRY_CALL(loom_seq2seq_search(s, 1, x, 28, LOOM_TEXT("{\"start\":[1],\"end\":0,\"beams\":3}"),
+                                    &found, &error));
   return take(found, taken, error);
 }
 
