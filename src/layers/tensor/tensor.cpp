@@ -54,6 +54,9 @@ Result<Shape> shape_of(const Dims& dims) {
 Result<Shape> shape_of(const Dims& dims, const std::vector<Shape>& operands) {
   LOOM_ASSIGN(Shape shape, shape_of(dims));
   for (const Shape& operand : operands)
+    if (operand.axis == Axis::positions && operand.width == shape.width)
+      return Shape{.width = shape.width, .axis = operand.axis};
+  for (const Shape& operand : operands)
     if (shape.axis == Axis::none && operand.dims == shape.dims) shape.axis = operand.axis;
   return shape;
 }

@@ -33,7 +33,8 @@ Status check_operands(const OperandShapes& set, const Shape& in);
 Status check_shapes(const OperandShapes& shapes, std::size_t operands, const Shape& in);
 // A Shape of these dimensions; of more than four, or none, its width alone.
 Result<Shape> shape_of(const Dims& dims);
-// The same; its first dimension counts what that of an operand of these dimensions does.
+// The same; its first dimension counts what that of an operand of these dimensions does, and a row is a
+// position where an operand's is.
 Result<Shape> shape_of(const Dims& dims, const std::vector<Shape>& operands);
 
 // The shape that both spread to; an error names them.
