@@ -1,5 +1,5 @@
-// What handles stand for. Objects are shared: a released handle leaves a call that runs undisturbed, and what an object needs lives as long
-// as it does. Internal to the C interface.
+// What handles stand for. Objects are shared: a released handle leaves a call that runs
+// undisturbed, and what an object needs lives as long as it does. Internal to the C interface.
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,8 @@ struct ObjectOf : Object {
 };
 
 struct Bytes : ObjectOf<LOOM_KIND_BYTES> {
-  Bytes(std::shared_ptr<void> owner, std::byte* data, std::size_t size) : owner(std::move(owner)), data(data), size(size) {}
+  Bytes(std::shared_ptr<void> owner, std::byte* data, std::size_t size)
+      : owner(std::move(owner)), data(data), size(size) {}
   std::span<const std::byte> span() const { return {data, size}; }
   SourcePtr source() const { return source_from_view(span(), "(memory)", owner); }
   std::shared_ptr<void> owner;
@@ -49,8 +50,9 @@ struct Bytes : ObjectOf<LOOM_KIND_BYTES> {
   std::size_t size;
 };
 
-// A network and those who use it. Runs hold the lock shared, changes hold it alone and then count up what they changed;
-// who asks first is served first, so that changes come through while others run.
+// A network and those who use it. Runs hold the lock shared, changes hold it alone and then count
+// up what they changed; who asks first is served first, so that changes come through while others
+// run.
 struct SharedNetwork {
   explicit SharedNetwork(Network n) : own(std::move(n)), network(*own) {}
   explicit SharedNetwork(Model m) : model(std::move(m)), network(model->network) {}
@@ -180,7 +182,9 @@ Result<locks::unique_lock<locks::mutex>> enter(T& object) {
     return Status(Code::busy,
                   "the process was forked while another thread was inside a call on this " +
                       std::string(kind_name(T::kKind)) + ": make a new one");
-  if (!lock) return Status(Code::busy, "another thread is inside a call on this " + std::string(kind_name(T::kKind)));
+  if (!lock)
+    return Status(Code::busy,
+                  "another thread is inside a call on this " + std::string(kind_name(T::kKind)));
   return lock;
 }
 

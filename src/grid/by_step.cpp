@@ -42,8 +42,8 @@ Result<Network> Network::by_step(std::string_view target) const {
     return bad("the target must be [steps] ids or [steps, features], got " + whole.name + " " +
                whole.to_string());
   if (!output().parts.empty())
-    return Status(Code::unsupported, "several outputs, " + output().to_string() +
-                                         ": a decoder gives one");
+    return Status(Code::unsupported,
+                  "several outputs, " + output().to_string() + ": a decoder gives one");
   Network step;
   step.depth_ = depth_, step.rows_ = rows_, step.cols_ = cols_, step.layers_ = layers_;
   step.input_ = input_, step.nodes_ = nodes_, step.outputs_ = outputs_;

@@ -14,7 +14,8 @@ namespace {
 
 using namespace test;
 
-std::vector<std::int32_t> greedy(Model& model, std::span<const std::int32_t> prompt, std::int64_t count) {
+std::vector<std::int32_t> greedy(Model& model, std::span<const std::int32_t> prompt,
+                                 std::int64_t count) {
   ThreadPool pool(1);
   auto g = Generator::create(model, pool);
   EXPECT_TRUE(g.ok()) << g.status().to_string();
@@ -44,27 +45,34 @@ TEST(Model, stories_from_a_folder_a_file_and_gguf) {
     Model model = load(path);
     EXPECT_EQ(model.config.architecture->name, "llama");
     EXPECT_EQ(greedy(model, std::vector<std::int32_t>{1}, 256), out) << path;
-    EXPECT_LT(largest_difference(logits_of(model, std::span(in).first(64)), read_floats(logits)), 1e-4f) << path;
+    EXPECT_LT(largest_difference(logits_of(model, std::span(in).first(64)), read_floats(logits)),
+              1e-4f)
+        << path;
   }
 }
 
 TEST(Model, families) {
-  for (const char* family : {"llama2_untied", "llama3_scaled_rope", "llama_linear_rope_bias", "mistral_window", "qwen2_bias",
-      "qwen3_qknorm"}) {
+  for (const char* family : {"llama2_untied", "llama3_scaled_rope", "llama_linear_rope_bias",
+                             "mistral_window", "qwen2_bias", "qwen3_qknorm"}) {
     LOOM_TEST_FILE(folder, std::string("families/") + family);
     Model model = load(folder);
     const Golden golden = read_golden(folder);
-    EXPECT_LT(largest_difference(logits_of(model, golden.prompt), read_floats(folder + "/golden_logits.f32")), 1e-4f) << family;
+    EXPECT_LT(largest_difference(logits_of(model, golden.prompt),
+                                 read_floats(folder + "/golden_logits.f32")),
+              1e-4f)
+        << family;
     EXPECT_EQ(greedy(model, golden.prompt, 64), golden.greedy) << family;
     EXPECT_EQ(model.tokenizer.status().code(), Code::not_found);
   }
 }
 
-// Packed while it is read, or loaded in f32 and morphed: the same bytes, and no master stays beside them.
+// Packed while it is read, or loaded in f32 and morphed: the same bytes, and no master stays beside
+// them.
 TEST(Model, loads_as_a_dtype) {
   for (const char* path : {"stories260K/hf", "stories260K/stories260K.gguf"}) {
     LOOM_TEST_FILE(file, path);
-    for (const char* dtype : {"f32", "f64", "bf16", "i8", "i8:tensor", "u4", "i4", "q4_0", "ternary"}) {
+    for (const char* dtype :
+         {"f32", "f64", "bf16", "i8", "i8:tensor", "u4", "i4", "q4_0", "ternary"}) {
       const WeightFormat format = *parse_weight_format(dtype);
       auto direct = load_model(file, format);
       Model morphed = load(file);
@@ -75,37 +83,47 @@ TEST(Model, loads_as_a_dtype) {
       for (std::size_t i = 0; i < a.size(); ++i) {
         WeightStore &x = *a[i].param->store, &y = *b[i].param->store;
         EXPECT_EQ(x.format(), y.format()) << dtype;
-        EXPECT_TRUE(std::ranges::equal(x.packed()->bytes(), y.packed()->bytes())) << dtype << " " << a[i].path;
-        const bool master = !a[i].param->spec.quantized || format.dtype == DType::f32 || format.dtype == DType::f64;
+        EXPECT_TRUE(std::ranges::equal(x.packed()->bytes(), y.packed()->bytes()))
+            << dtype << " " << a[i].path;
+        const bool master =
+            !a[i].param->spec.quantized || format.dtype == DType::f32 || format.dtype == DType::f64;
         EXPECT_EQ(x.has_master(), master) << dtype;
       }
       EXPECT_EQ(direct->network.to_json().dump(), morphed.network.to_json().dump()) << dtype;
       Model packed = load(file);
       ASSERT_TRUE(packed.network.pack(format).ok());
       for (const auto& p : packed.network.params())
-        EXPECT_EQ(p.param->store->has_master(), direct->network.find(p.path, p.param->spec.role)->has_master()) << dtype;
+        EXPECT_EQ(p.param->store->has_master(),
+                  direct->network.find(p.path, p.param->spec.role)->has_master())
+            << dtype;
     }
   }
   LOOM_TEST_FILE(folder, "stories260K/hf");
-  LOOM_EXPECT_ERROR(load_model(folder, *parse_weight_format("q6_k")), Code::unsupported, "q6_k is read and run, not written");
+  LOOM_EXPECT_ERROR(load_model(folder, *parse_weight_format("q6_k")), Code::unsupported,
+                    "q6_k is read and run, not written");
 }
 
 TEST(Model, what_would_fail_is_known_before_a_weight_is_read) {
-  for (const char* path : {"stories260K/hf", "stories260K/stories260K.gguf", "families/qwen3_qknorm"}) {
+  for (const char* path :
+       {"stories260K/hf", "stories260K/stories260K.gguf", "families/qwen3_qknorm"}) {
     LOOM_TEST_FILE(file, path);
     EXPECT_TRUE(check_model(file).ok()) << check_model(file).to_string();
   }
   EXPECT_TRUE(check_model("embedded").ok());
   LOOM_TEST_FILE(gemma, "families/gemma2");
-  LOOM_EXPECT_ERROR(Result<int>(check_model(gemma)), Code::unsupported, "the architecture 'gemma2'");
+  LOOM_EXPECT_ERROR(Result<int>(check_model(gemma)), Code::unsupported,
+                    "the architecture 'gemma2'");
 }
 
 TEST(Model, other_families_are_refused_by_name) {
   for (const char* family : {"phi3", "gemma2", "gemma3"}) {
     LOOM_TEST_FILE(folder, std::string("families/") + family);
-    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, std::string("the architecture '") + family);
-    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, "known are llama, mistral, qwen2, qwen3");
-    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, std::string("src/llm/import/import_") + family);
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported,
+                      std::string("the architecture '") + family);
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported,
+                      "known are llama, mistral, qwen2, qwen3");
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported,
+                      std::string("src/llm/import/import_") + family);
   }
 }
 
@@ -120,7 +138,8 @@ TEST(Model, tokenizers_of_a_folder_and_of_gguf_agree) {
     ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
     for (const Json& c : cases->as_array()) {
       std::vector<std::int32_t> ids;
-      for (const Json& id : c.find("ids")->as_array()) ids.push_back(static_cast<std::int32_t>(id.as_integer()));
+      for (const Json& id : c.find("ids")->as_array())
+        ids.push_back(static_cast<std::int32_t>(id.as_integer()));
       EXPECT_EQ(tokenizer->encode(c.find("text")->as_string()), ids) << path;
     }
   }
@@ -130,30 +149,39 @@ TEST(Model, what_is_no_model_is_refused) {
   const TempFolder folder;
   LOOM_EXPECT_ERROR(load_model(folder / "absent.gguf"), Code::not_found, "no such file or folder");
   LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found, "holds no config.json");
-  std::ofstream(folder / "config.json") << R"({"model_type": "llama", "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4,
+  std::ofstream(folder / "config.json")
+      << R"({"model_type": "llama", "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4,
     "num_hidden_layers": 1, "num_attention_heads": 1})";
-  LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found, "holds neither model.safetensors nor");
-  LOOM_EXPECT_ERROR(load_model(folder / "config.json"), Code::unsupported, "is JSON, expected a HuggingFace folder, safetensors, GGUF or .entity");
+  LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found,
+                    "holds neither model.safetensors nor");
+  LOOM_EXPECT_ERROR(load_model(folder / "config.json"), Code::unsupported,
+                    "is JSON, expected a HuggingFace folder, safetensors, GGUF or .entity");
   EXPECT_TRUE(load_config(folder.path()).ok());
   LOOM_EXPECT_ERROR(load_tokenizer(folder.path()), Code::not_found, "holds no tokenizer.json");
   std::ofstream(folder / "tokenizer.model") << "x";
-  LOOM_EXPECT_ERROR(load_tokenizer(folder.path()), Code::unsupported, "tokenizer.model is not read");
+  LOOM_EXPECT_ERROR(load_tokenizer(folder.path()), Code::unsupported,
+                    "tokenizer.model is not read");
 }
 
 TEST(Locate, names_in_the_huggingface_cache) {
   const TempFolder cache;
   const std::string model = cache / "models--Org--Tiny-Stories";
   std::filesystem::create_directories(model + "/snapshots/abc");
-  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "org/tiny-storys"), Code::not_found, "nearest: Org/Tiny-Stories");
-  EXPECT_EQ(*find_in_cache(cache.path(), "Org/Tiny-Stories"), model + "/snapshots/abc");  // the only snapshot
+  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "org/tiny-storys"), Code::not_found,
+                    "nearest: Org/Tiny-Stories");
+  EXPECT_EQ(*find_in_cache(cache.path(), "Org/Tiny-Stories"),
+            model + "/snapshots/abc");  // the only snapshot
   std::filesystem::create_directories(model + "/snapshots/def");
-  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "Org/Tiny-Stories"), Code::not_found, "has no refs/main and 2 snapshots");
+  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "Org/Tiny-Stories"), Code::not_found,
+                    "has no refs/main and 2 snapshots");
   std::filesystem::create_directories(model + "/refs");
   std::ofstream(model + "/refs/main") << "def\n";
   EXPECT_EQ(*find_in_cache(cache.path(), "Org/Tiny-Stories"), model + "/snapshots/def");
   std::ofstream(model + "/refs/main") << "gone";
-  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "Org/Tiny-Stories"), Code::not_found, "which is not there");
-  LOOM_EXPECT_ERROR(find_in_cache(cache / "empty", "Org/Tiny-Stories"), Code::not_found, "holds no models");
+  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "Org/Tiny-Stories"), Code::not_found,
+                    "which is not there");
+  LOOM_EXPECT_ERROR(find_in_cache(cache / "empty", "Org/Tiny-Stories"), Code::not_found,
+                    "holds no models");
 
   ::setenv("HF_HUB_CACHE", cache.path().c_str(), 1);
   std::ofstream(model + "/refs/main") << "abc";

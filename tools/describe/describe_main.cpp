@@ -80,7 +80,8 @@ Json options() {
       "A language model of a network that was trained here. `loom_model_info` says the same keys.");
   add("sampling", SamplingAdvice(), "`sampling` of a model: what is not said is as it is usual.");
   add("generator_create", c_api::GeneratorCreate(), "What writes text with a model.");
-  add("generator_start", c_api::GeneratorStart(), "A text: how its tokens are picked, and its end.");
+  add("generator_start", c_api::GeneratorStart(),
+      "A text: how its tokens are picked, and its end.");
   add("verify", c_api::Verify(), "What computes the numerics table.");
   return list;
 }

@@ -28,7 +28,9 @@ struct CrossAttentionConfig : LayerConfig {
     v("out_bias", out_bias, {.doc = "adds a learned vector to the output"});
     v("dropout", dropout,
       {.doc = "of the weights of keys while training, as the layer `dropout`",
-       .min = 0, .below = 1, .written = dropout > 0});
+       .min = 0,
+       .below = 1,
+       .written = dropout > 0});
     v("takes", takes,
       {.doc = "operands behind the second, in their order: `mask`, or `lengths`, steps that are "
               "attended to, an input of one id; none: a third is a `mask`",

@@ -24,7 +24,8 @@ class Embedding : public LayerWith<EmbeddingConfig> {
     return config;
   }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     const EmbeddingConfig& c = of(config);
     if (in.ids < 1)
       return Status(Code::invalid_argument, "expects ids, got values " + in.to_string());

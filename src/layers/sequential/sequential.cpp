@@ -1,4 +1,5 @@
-// Sequential: its layers one after another; a Residual among them adds the input of the layer before it.
+// Sequential: its layers one after another; a Residual among them adds the input of the layer
+// before it.
 #include "layers/layer.h"
 
 namespace loom {
@@ -20,8 +21,10 @@ class Sequential : public LayerWith<SequentialConfig> {
     return config;
   }
 
-  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner& children) const override {
-    if (children.count() == 0) return Status(Code::invalid_argument, "\"layers\" is empty: a sequential needs at least one");
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*,
+                         ChildPlanner& children) const override {
+    if (children.count() == 0)
+      return Status(Code::invalid_argument, "\"layers\" is empty: a sequential needs at least one");
     Shape x = in, before;
     for (std::size_t i = 0; i < children.count(); ++i) {
       LOOM_ASSIGN(const Shape y, children.plan(i, x, i > 0 ? &before : nullptr));

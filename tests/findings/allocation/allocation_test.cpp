@@ -96,8 +96,7 @@ TEST_P(AllocationFailures, G3_AreTypedErrorsThatLeaveEverythingUsable) {
   EXPECT_EQ(live_handles(), handles_before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Findings, AllocationFailures,
-                         testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Findings, AllocationFailures, testing::ValuesIn(names()),
                          [](const auto& info) { return info.param; });
 
 TEST(Findings, G14_ANetworkOfAGraphComesWithItsPortsOrNotAtAll) {
