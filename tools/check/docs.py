@@ -3,8 +3,8 @@
 
 Commands of blocks without a language that begin with `loom` are run in a scratch folder, with the placeholders below filled in; JSON
 blocks are shown or trained; Python blocks run with the package of this tree; C blocks of the guides and C++ blocks
-are compiled (syntax alone, but for one that makes a network, whose digest is compared), the CMake block is configured. Ends
-with 0 where all of it works.
+are compiled (syntax alone, but for whole programs, which run, and one that makes a network, whose digest is compared), the
+CMake block is configured. JavaScript blocks are run by bindings/js/test/readme.test.js. Ends with 0 where all of it works.
 """
 import json
 import os
@@ -67,6 +67,10 @@ def compile_cpp(what, text, folder):
         body = "".join(line + "\n" for line in text.splitlines() if not line.startswith("#include"))
         text = includes + "void snippet() {\n" + body + "}\n"
     compiler = ["c++", "-std=c++20", "-I", str(ROOT / "include"), "snippet.cpp"]
+    library = [f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lloom", "-o", "snippet"]
+    if "int main() {" in text:  # a whole program
+        (folder / "snippet.cpp").write_text(text)
+        return run(what, [*compiler, *library], folder) and run(what, "./snippet", folder)
     if "loom::Network make() {" not in text:
         (folder / "snippet.cpp").write_text(text)
         return run(what, [*compiler, "-fsyntax-only"], folder)
@@ -74,7 +78,6 @@ def compile_cpp(what, text, folder):
     (folder / "snippet.cpp").write_text(text + "#include <cstdio>\nint main() { std::puts(make().digest().c_str()); }\n")
     document = (ROOT / what.rpartition(":")[0]).read_text()
     digest = re.search(r'digest\(\)\.startswith\("(\w+)"\)', document)[1]
-    library = [f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lloom", "-o", "snippet"]
     return run(what, [*compiler, *library], folder) and run(what, f"./snippet | grep ^{digest}", folder)
 
 
@@ -134,7 +137,8 @@ def main():
             (folder / "photos" / photo / f"{i}.ppm").write_bytes(b"P6 16 16 255\n" + bytes((x * (7 + i) * (1 + 9 * number)) % 256 for x in range(16 * 16 * 3)))
             (folder / "mails" / mail / f"{i}.txt").write_text(f"{'win a prize' if number == 0 else 'see you at noon'} on day {i}\n")
     (folder / "text.txt").write_text("Once upon a time there was a little dog who lived in a small house.\n")
-    documents = [p for p in sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/guide/*.md")) + sorted(ROOT.glob("docs/reference/*.md"))]
+    places = ("*.md", "docs/*.md", "docs/guide/*.md", "docs/reference/*.md")
+    documents = [p for place in places for p in sorted(ROOT.glob(place))]
     found = [(f"{p.relative_to(ROOT)}:{line}", language, text) for p in documents for line, language, text in blocks(p)]
     good = run("loom convert", "loom convert embedded model.entity && loom convert embedded model.safetensors.entity", folder)
     # JSON first: commands train with the files.

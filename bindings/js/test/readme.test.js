@@ -1,4 +1,4 @@
-// Every JavaScript example of README.md runs.
+// Every JavaScript example of README.md, of the project's README.md and of docs runs.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -6,14 +6,23 @@ import { fileURLToPath } from 'node:url';
 import test from 'node:test';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
-const blocks = [...fs.readFileSync(`${here}/README.md`, 'utf8').matchAll(/^```js\n(.*?)^```/gms)];
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const markdown = (folder) =>
+  fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith('.md')).map((name) => folder + name) : [];
+const documents = [`${here}README.md`];
+if (fs.existsSync(`${root}CMakePresets.json`)) {
+  // In Loom's tree; a package alone has its README.md only.
+  documents.push(`${root}README.md`, ...markdown(`${root}docs/`), ...markdown(`${root}docs/guide/`));
+}
+const blocks = documents.flatMap((file) =>
+  [...fs.readFileSync(file, 'utf8').matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => [file.slice(root.length), code]));
 
 test('there are examples', () => assert.ok(blocks.length >= 4));
-for (const [i, [, code]] of blocks.entries()) {
-  test(`example ${i + 1}`, () => {
+for (const [i, [file, code]] of blocks.entries()) {
+  test(`example ${i + 1}, of ${file}`, () => {
     // In this folder the package's own name is known.
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], { cwd: here, encoding: 'utf8' });
     assert.equal(status, 0, stderr);
-    assert.ok(stdout.length > 20);
+    assert.ok(stdout.length > 20, stdout);
   });
 }
