@@ -20,7 +20,7 @@ BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").reso
 
 # What stands for something of the reader's own, first match wins: in commands that begin so, this for that.
 PLACEHOLDERS = [
-    ("loom show", {"FILE": "model.entity"}),
+    ("loom show", {"FILE": "model.entity", "disc.entity": "model.entity"}),
     ("loom train SPEC", {"SPEC.json": "spec.json", "FILE": "table.csv"}),
     ("loom eval", {"FILE": "text.txt"}),
     ("loom convert", {"IN": "model.safetensors.entity", "OUT": "out"}),

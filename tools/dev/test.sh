@@ -191,7 +191,7 @@ run_javascript() {
     [ -z "${LOOM_CI:-}" ] || cat build/test/javascript.log >&2
   fi
   if [ -n "$need" ]; then
-    for name in unit cases-node cases-chromium webgpu page page-webgpu npm-install; do skip_script "javascript/$name" "$need"; done
+    for name in unit cases-node cases-chromium webgpu page tutorial page-webgpu npm-install; do skip_script "javascript/$name" "$need"; done
     return
   fi
   run_node javascript/unit bindings/js/test/*.test.js
@@ -199,6 +199,7 @@ run_javascript() {
   run_script javascript/cases-chromium node bindings/js/test/cases_chromium.mjs
   run_script javascript/webgpu node bindings/js/test/webgpu.mjs
   run_script javascript/page node bindings/js/test/page.mjs
+  run_script javascript/tutorial node bindings/js/test/tutorial.mjs
   run_script javascript/page-webgpu node bindings/js/test/page.mjs --gpu
   if present command:npm; then run_script javascript/npm-install tools/check/npm.sh
   else skip_script javascript/npm-install "needs npm"; fi
