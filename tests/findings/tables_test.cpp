@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "e2e/process.h"
+#include "train/check_data.h"
 #include "train/choose/choose.h"
 #include "train/data/tables/columns.h"
 #include "train/data/tables/csv.h"
@@ -89,9 +91,9 @@ TEST(Findings, E_DecimalCommasAreNumbersNotClasses) {
   ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
   EXPECT_FALSE(r.form->classes);
   EXPECT_EQ(r.form->value_of("4,5"), 4.5f);
-  std::vector<float> x;
+  std::vector<double> x;
   r.form->encode(r.table.rows[7], {0, 1}, x);
-  EXPECT_EQ(x, (std::vector<float>{7.25f}));
+  EXPECT_EQ(x, (std::vector<double>{7.25f}));
   // What the file keeps of it.
   const auto again = TableForm::from_json(r.form->to_json());
   ASSERT_TRUE(again.ok()) << again.status().to_string();
@@ -111,9 +113,9 @@ TEST(Findings, E_PointsStayPointsBesideSemicolons) {
   // Three digits behind every point: plain numbers, whatever parts the cells.
   const Read r = read("a;b\n1.234;2\n5.678;3\n", "numbers");
   ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
-  std::vector<float> x;
+  std::vector<double> x;
   r.form->encode(r.table.rows[0], {0, 1}, x);
-  EXPECT_EQ(x, (std::vector<float>{1.234f}));
+  EXPECT_EQ(x, (std::vector<double>{1.234}));
 }
 
 TEST(Findings, E_CurrenciesPercentsAndThousands) {
@@ -123,9 +125,9 @@ TEST(Findings, E_CurrenciesPercentsAndThousands) {
   const Read r = read(text);
   ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
   EXPECT_FALSE(r.form->classes);
-  std::vector<float> x;
+  std::vector<double> x;
   r.form->encode(r.table.rows[4], {0, 1}, x);
-  EXPECT_EQ(x, (std::vector<float>{5}));
+  EXPECT_EQ(x, (std::vector<double>{5}));
   EXPECT_EQ(r.form->value_of("$2,000.50"), 2000.5f);
 }
 
@@ -137,7 +139,7 @@ TEST(Findings, E_OneBadCellIsNamed) {
   ASSERT_EQ(input.notes.size(), 1u);
   EXPECT_EQ(input.notes[0],
             "column 'a': row 100 holds 'inf', no number, as 1 of 100 cells: counted as missing");
-  std::vector<float> x;
+  std::vector<double> x;
   input.form->encode(input.table.rows[99], {0, 1}, x);
   ASSERT_EQ(x.size(), 1u);
   EXPECT_TRUE(x[0] != x[0]);
@@ -248,25 +250,105 @@ TEST(Findings, E_ATargetOfOneNumberIsRefused) {
             "t.csv: the target 'y' is the same in every row");
 }
 
-TEST(Findings, A7_NumbersThatF32DoesNotTellApartAreLeftOut) {
-  std::string far = "at,b,y\n", target = "b,y\n";
-  for (int i = 0; i < 12; ++i) {
-    const std::string second = std::to_string(1700000000 + i), b = std::to_string(i);
-    far += second + "," + b + "," + std::to_string(i * i + 0.5) + "\n";
+// Of inputs f64 keeps what f32 does not tell apart; a target is refused by name.
+TEST(Findings, A7_NumbersThatF32DoesNotTellApartAreLearnedAsTheyAre) {
+  std::string text = "at,b,y\n", target = "b,y\n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string second = std::to_string(1700000000 + i), b = std::to_string(i % 7);
+    text += second + "," + b + "," + std::to_string(0.25 * i) + "\n";
     target += b + "," + second + ".5\n";
   }
-  const Read r = read(far);
-  ASSERT_TRUE(r.form.ok()) << r.form.status().to_string();
-  EXPECT_EQ(r.form->width(), 1);
-  ASSERT_EQ(r.notes.size(), 1u);
-  EXPECT_EQ(r.notes[0],
-            "left out: 'at' lies between 1700000000.0 and 1700000011.0, and f32 rounds by up to "
-            "11.0 there: take an offset off it");
-  EXPECT_NE(
-      refused("at,y\n1700000000,1\n1700000001,2\n").find("left to learn from; left out: 'at'"),
-      std::string::npos);
+  const test::Folder f;
+  f.write("t.csv", text);
+  const auto chosen = choose_training({.data = f / "t.csv", .task = "numbers"});
+  ASSERT_TRUE(chosen.ok()) << chosen.status().to_string();
+  EXPECT_EQ(chosen->whole->form().width, 2);
+  auto network = chosen->network();
+  ASSERT_TRUE(network.ok()) << network.status().to_string();
+  const WeightStore* mean = network->find("0.0.0.0", "mean");
+  ASSERT_TRUE(mean && mean->master_is_f64());
+  // Seconds, not the 1699999999 or 1700000128 that f32 has.
+  EXPECT_NEAR(mean->master64()[0], 1700000029.5, 10);
+  EXPECT_NE(mean->master64()[0], static_cast<double>(static_cast<float>(mean->master64()[0])));
+  // Rows that differ by the seconds alone have answers of their own.
+  const std::string entity = f / "t.entity";
+  const test::Outcome learned = test::loom(
+      {"train", "--data", f / "t.csv", "--task", "numbers", "--out", entity, "--steps", "200"});
+  ASSERT_EQ(learned.code, 0) << learned.err;
+  EXPECT_NE(learned.err.find("standardized in f64"), std::string::npos) << learned.err;
+  f.write("new.csv", "at,b\n1700000010,1\n1700000011,1\n1700000050,1\n");
+  const test::Outcome said = test::loom({"predict", entity, "--data", f / "new.csv"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  double v[3] = {};
+  ASSERT_EQ(std::sscanf(said.out.c_str(), "%lf\n%lf\n%lf", v, v + 1, v + 2), 3) << said.out;
+  EXPECT_NEAR(v[0], 2.5, 1) << said.out;
+  EXPECT_NEAR(v[2], 12.5, 1) << said.out;
+  EXPECT_NE(v[0], v[1]);
   EXPECT_NE(refused(target).find("the target 'y' lies between 1700000000.5 and"), std::string::npos)
       << refused(target);
+}
+
+// A .npy file of version 1.
+template <class T>
+std::string npy_of(const std::string& type, const std::string& shape, std::vector<T> values) {
+  std::string header =
+      "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  header.resize(117, ' ');
+  const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + "\n" + bytes;
+}
+
+TEST(Findings, A7_WholeNumbersOfArraysAreKeptOrRefused) {
+  const test::Folder f;
+  const std::int64_t large = std::int64_t{1} << 53;
+  f.write("x.npy", npy_of<std::int64_t>("<i8", "2, 3", {1, 2, large, 4, -large - 1, 6}));
+  f.write("y.npy", npy_of<float>("<f4", "2", {1, 2}));
+  ChooseOptions options{.data = f / ".", .steps = 1};
+  EXPECT_EQ(choose_training(options).status().message(),
+            (f / "./x.npy") +
+                ": row 1, column 1 (from 0) is -9007199254740993, and f64 does not hold "
+                "every whole number above 2^53: take an offset off the column");
+  const auto raw = read_rows(Json::object(), 3, f / "x.npy");
+  EXPECT_NE(raw.status().message().find("row 1, column 1 (from 0) is -9007199254740993"),
+            std::string::npos)
+      << raw.status().to_string();
+  // 2^53 + 2 and 2^63 it holds.
+  f.write("x.npy", npy_of<std::uint64_t>("<u8", "2", {1ull << 63, (1ull << 53) + 2}));
+  EXPECT_TRUE(choose_training(options).ok());
+  f.write("x.npy", npy_of<std::uint64_t>("<u8", "2", {1, ~0ull}));
+  EXPECT_NE(choose_training(options).status().message().find(
+                "row 1, column 0 (from 0) is 18446744073709551615"),
+            std::string::npos);
+  f.write("x.npy", npy_of<float>("<f4", "2", {1, 2}));
+  f.write("y.npy", npy_of<std::int64_t>("<i8", "2", {1, large + 1}));
+  options.task = "numbers";
+  EXPECT_NE(choose_training(options).status().message().find(
+                "y.npy: row 1, column 0 (from 0) is 9007199254740993"),
+            std::string::npos);
+
+  // Above 2^24 a network of f32 refuses what f32 does not hold, and one that is chosen begins in
+  // f64.
+  f.write("x.npy", npy_of<std::int32_t>("<i4", "4, 1", {1 << 24, (1 << 24) + 1, 1 << 30, -7}));
+  f.write("y.npy", npy_of<float>("<f4", "4", {1, 2, 3, 4}));
+  auto chosen = choose_training({.data = f / ".", .steps = 1});
+  ASSERT_TRUE(chosen.ok()) << chosen.status().to_string();
+  auto network = chosen->network();
+  ASSERT_TRUE(network.ok()) << network.status().to_string();
+  EXPECT_TRUE(check_data(*chosen->whole, *network, chosen->spec, false).ok());
+  auto plain = Network::from_json(std::string_view(
+      R"({"format":"loom-topology","version":1,"layers_per_cell":1,"input":{"width":1},
+          "cells":[{"at":[0,0,0,0],"type":"dense","out":1}]})"));
+  ASSERT_TRUE(plain.ok()) << plain.status().to_string();
+  EXPECT_EQ(check_data(*chosen->whole, *plain, chosen->spec, false).message(),
+            "data: x, row 1, column 0 (from 0) is 16777217.0, which f32 does not hold: scale "
+            "it, or begin with cells of the dtype f64");
+  f.write("y.npy", npy_of<std::int32_t>("<i4", "4", {1, 2, 3, (1 << 24) + 1}));
+  f.write("x.npy", npy_of<float>("<f4", "4", {1, 2, 3, 4}));
+  chosen = choose_training({.data = f / ".", .task = "numbers", .steps = 1});
+  ASSERT_TRUE(chosen.ok()) << chosen.status().to_string();
+  EXPECT_EQ(check_data(*chosen->whole, *plain, chosen->spec, false).message(),
+            "data: y, row 3, column 0 (from 0) is 16777217.0, which f32 does not hold: scale "
+            "it, or end with cells of the dtype f64");
 }
 
 TEST(Findings, E_OtherSeparatorsAndMissingCells) {
@@ -448,9 +530,9 @@ TEST(Findings, E_DatesInTheUsualFormsAreDates) {
     EXPECT_EQ(two.form->columns[0].kind, Column::Kind::date) << date;
     const auto again = TableForm::from_json(two.form->to_json());
     ASSERT_TRUE(again.ok()) << again.status().to_string();
-    std::vector<float> x;
+    std::vector<double> x;
     again->encode(two.table.rows[0], {0, 1}, x);
-    EXPECT_EQ(x, (std::vector<float>{static_cast<float>(years)})) << date;
+    EXPECT_EQ(x, std::vector<double>{years}) << date;
   }
   std::string text = "when,n,y\n";
   for (int i = 1; i < 9; ++i)

@@ -135,17 +135,20 @@ int run(const Args& a) {
   options.isa = a.isa;
   LOOM_OR_EXIT(Session session, Session::create(network, pool, options), kRefused);
   if (series) return run_series(a, trained, session);
-  std::vector<float> x;
+  std::vector<double> x;
+  std::vector<float> y;
   for (std::int64_t at = 0; at < rows.rows; at += options.max_rows) {
     const std::int64_t n = std::min(options.max_rows, rows.rows - at);
     if (const Status status = rows.read(at, n, network.input().width, x); !status.ok())
       return fail(status, kFailed);
-    if (const Status status = session.run(x, n).status(); !status.ok())
+    if (const Status status = run_rows(session, x, n, y); !status.ok())
       return fail(status, kFailed);
+    const std::size_t outputs = y.size() / static_cast<std::size_t>(n);
     std::string text;
     for (std::int64_t r = 0; r < n; ++r)
       text +=
-          line_of(session.output(r), classes, inputs, at + r + 1,
+          line_of(std::span(y).subspan(static_cast<std::size_t>(r) * outputs, outputs), classes,
+                  inputs, at + r + 1,
                   rows.names.empty() ? std::string() : rows.names[static_cast<std::size_t>(at + r)],
                   a.json);
     if (!print(text)) return kFailed;

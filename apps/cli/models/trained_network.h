@@ -32,5 +32,8 @@ Status read_data(TrainedNetwork& trained, const std::string& data);
 // All rows, whatever their number; y gets the outputs one after the other.
 Status run_rows(Session& session, std::span<const float> x, std::int64_t rows,
                 std::vector<float>& y);
+// Of doubles, as they are where the network takes them so.
+Status run_rows(Session& session, std::span<const double> x, std::int64_t rows,
+                std::vector<float>& y);
 
 }  // namespace loom::cli

@@ -19,7 +19,8 @@ constexpr std::size_t kBriefColumns = 5, kBriefSamples = 3, kMaxSamples = 20, kM
 // The rows that have a target.
 struct Rows {
   std::vector<std::int64_t> samples;
-  std::vector<float> x, values;
+  std::vector<double> x;
+  std::vector<float> values;
   std::vector<std::int32_t> classes;
   std::size_t width = 0;
 };
@@ -33,7 +34,8 @@ Rows rows_of(const DataSource& judged) {
     judged.append(s, batch);
     if (!batch.classes.empty() && batch.classes[0] == kIgnoredClass) continue;
     rows.samples.push_back(s);
-    rows.x.insert(rows.x.end(), batch.x.begin(), batch.x.end());
+    if (batch.wide_x.empty()) rows.x.insert(rows.x.end(), batch.x.begin(), batch.x.end());
+    else rows.x.insert(rows.x.end(), batch.wide_x.begin(), batch.wide_x.end());
     rows.values.insert(rows.values.end(), batch.values.begin(), batch.values.end());
     rows.classes.insert(rows.classes.end(), batch.classes.begin(), batch.classes.end());
   }
@@ -79,7 +81,8 @@ Status shuffle(Session& session, const Rows& rows, const ReportForm& form,
   const double before =
       mean_error(rows, n, {y.begin(), y.begin() + static_cast<std::ptrdiff_t>(n * outputs)}, form);
   std::size_t first = 0;
-  std::vector<float> x, answers;
+  std::vector<double> x;
+  std::vector<float> answers;
   for (const ReportForm::Input& input : form.inputs) {
     const auto values = static_cast<std::size_t>(input.values);
     double after = 0;

@@ -128,8 +128,14 @@ Result<RawRows> read_array_rows(const Json& inputs, std::int64_t width, const st
     return bad(file, "has the shape " + shape_text(x.shape) + ", the network takes rows of " +
                          std::to_string(width) + " values");
   raw.rows = x.shape[0];
-  raw.x.resize(x.elements());
-  LOOM_TRY(read_f32(x, 0, raw.x));
+  LOOM_TRY(check_whole(x, width));
+  if (is_wide(x.type)) {
+    raw.wide_x.resize(x.elements());
+    LOOM_TRY(read_f64(x, 0, raw.wide_x));
+  } else {
+    raw.x.resize(x.elements());
+    LOOM_TRY(read_f32(x, 0, raw.x));
+  }
   if (pair.ok()) {
     LOOM_ASSIGN(const std::int64_t classes, inputs.get_integer("classes", 0));
     LOOM_ASSIGN(raw.judged, TensorData::create(std::move(x), pair->y, classes > 0));

@@ -7,6 +7,7 @@
 #include "base/math/exact_math.h"
 #include "train/choose/parts.h"
 #include "train/data/folder.h"
+#include "train/data/rounding.h"
 
 namespace loom {
 namespace choosing {
@@ -37,16 +38,16 @@ struct Layers {
 
 struct Spread {
   double n = 0, first = 0, sum = 0, squares = 0;
-  void add(float v) {
+  void add(double v) {
     if (v != v) return;
-    if (n == 0) first = static_cast<double>(v);
-    const double d = static_cast<double>(v) - first;
+    if (n == 0) first = v;
+    const double d = v - first;
     n += 1;
     sum += d;
     squares += d * d;
   }
   // Mean, and 1 / deviation: 1 where there is none.
-  float mean() const { return n > 0 ? static_cast<float>(first + sum / n) : 0.0f; }
+  double mean() const { return n > 0 ? first + sum / n : 0; }
   double deviation() const {
     const double variance = n > 0 ? (squares - sum * sum / n) / n : 0;
     // Differences to the first value are exact: a constant has none, at any size. Its inverse is an
@@ -55,6 +56,24 @@ struct Spread {
   }
 };
 
+// f32 makes numbers of a column the same, or does not hold a whole number that is stored as one.
+bool merges_inputs(const DataSource& data) {
+  const DataSource::Form form = data.form();
+  std::vector<Rounding> columns(static_cast<std::size_t>(form.width));
+  Batch batch;
+  for (std::int64_t s = 0; s < data.samples(); ++s) {
+    batch.clear();
+    data.append(s, batch);
+    if (batch.wide_x.empty()) return false;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (form.whole_x && static_cast<double>(batch.x[c]) != batch.wide_x[c]) return true;
+      columns[c].add(batch.wide_x[c]);
+    }
+  }
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const Rounding& column) { return !column.merged().empty(); });
+}
+
 // Means and scales of what is learned from. `measured`: which inputs; empty: all of them as one, as
 // the brightness of pixels.
 void measure(ChosenTraining& t, const std::vector<bool>& measured) {
@@ -62,26 +81,31 @@ void measure(ChosenTraining& t, const std::vector<bool>& measured) {
   const auto width = static_cast<std::size_t>(form.width),
              targets = static_cast<std::size_t>(form.targets);
   std::vector<Spread> inputs(measured.empty() ? 1 : width), values(targets);
+  const auto as_held = [&](double v) {
+    return t.merged_inputs ? v : static_cast<double>(static_cast<float>(v));
+  };
   Batch batch;
   for (std::int64_t s = 0; s < std::min(t.split.learned->samples(), kMostMeasured); ++s) {
     batch.clear();
     t.split.learned->append(s, batch);
-    for (std::size_t i = 0; i < width; ++i) inputs[measured.empty() ? 0 : i].add(batch.x[i]);
-    for (std::size_t i = 0; i < targets; ++i) values[i].add(batch.values[i]);
+    for (std::size_t i = 0; i < width; ++i)
+      inputs[measured.empty() ? 0 : i].add(t.merged_inputs ? batch.wide_x[i]
+                                                           : static_cast<double>(batch.x[i]));
+    for (std::size_t i = 0; i < targets; ++i) values[i].add(static_cast<double>(batch.values[i]));
   }
   for (std::size_t i = 0; i < width; ++i) {
     const Spread& spread = inputs[measured.empty() ? 0 : i];
     const bool plain = !measured.empty() && !measured[i];
     t.tiny_inputs = t.tiny_inputs || (!plain && spread.deviation() < kTinyInput);
-    t.mean.push_back(plain ? 0.0f : spread.mean());
-    t.scale.push_back(plain ? 1.0f : static_cast<float>(1 / spread.deviation()));
+    t.mean.push_back(plain ? 0 : as_held(spread.mean()));
+    t.scale.push_back(plain ? 1 : as_held(1 / spread.deviation()));
   }
   // Backwards: y = (x + mean / deviation) * deviation.
   double smallest = 1;
   for (const Spread& spread : values) {
     smallest = std::min(smallest, spread.deviation());
-    t.target_mean.push_back(
-        static_cast<float>(-static_cast<double>(spread.mean()) / spread.deviation()));
+    t.target_mean.push_back(static_cast<float>(
+        -static_cast<double>(static_cast<float>(spread.mean())) / spread.deviation()));
     t.target_scale.push_back(static_cast<float>(spread.deviation()));
   }
   // The slope of the loss is as small as the square of the deviation: as large again, as a power of
@@ -113,7 +137,7 @@ Json topology(std::int64_t width, const Layers& layers, std::int64_t out, bool v
   std::int64_t at = 0;
   Json first = cell(at++, "standardize");
   first.set("missing", true);
-  if (t.tiny_inputs) first.set("dtype", "f64");
+  if (t.tiny_inputs || t.merged_inputs) first.set("dtype", "f64");
   cells.push(std::move(first));
   for (const std::int64_t filters : layers.filters) {
     Json conv = cell(at++, "cnn2");
@@ -234,6 +258,9 @@ Status tell(ChosenTraining& t, const Layers& layers, std::int64_t outputs) {
                                  : t.tiny_inputs    ? "inputs and answers"
                                                     : "answers") +
                      ", which f32 would take for 0, are standardized in f64");
+  if (t.merged_inputs && !t.tiny_inputs)
+    t.said.push_back(
+        "inputs that f32 would take for one another are standardized in f64, as they are");
   if (!s.quantize.dtype.empty())
     t.said.push_back("weights: " + s.quantize.dtype +
                      " in all layers from the first step on: what learns are f32 masters, by the "
@@ -252,6 +279,7 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
                            : std::min(n < 1000 ? 0.2 : 0.1,
                                       static_cast<double>(kMostHeldBack) / static_cast<double>(n));
   if (!answers.series) LOOM_TRY(hold_back(t, options, share));
+  t.merged_inputs = merges_inputs(*t.whole) || (t.test && merges_inputs(*t.test));
   measure(t, answers.measured);
   const std::int64_t learned = t.split.learned->samples(), width = t.whole->form().width;
   const bool large = learned >= 20000;
@@ -342,8 +370,8 @@ Result<Network> ChosenTraining::network() const {
   std::vector<double> weights(line.begin(), line.end() - 1);
   double bias = line.back() / deviation + static_cast<double>(target_mean[0]);
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    bias += weights[i] * static_cast<double>(mean[i]) / deviation;
-    weights[i] /= static_cast<double>(scale[i]) * deviation;
+    bias += weights[i] * mean[i] / deviation;
+    weights[i] /= scale[i] * deviation;
   }
   set(1, "weight", weights);
   set(1, "bias", std::vector<double>{bias});
@@ -381,18 +409,23 @@ Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::str
 }
 
 Status RawRows::read(std::int64_t at, std::int64_t n, std::int64_t width,
-                     std::vector<float>& out) const {
+                     std::vector<double>& out) const {
   if (at < 0 || n < 0 || n > rows - at)
     return Status(Code::out_of_range, "rows " + std::to_string(at) + " to " +
                                           std::to_string(at + n) + " of " + std::to_string(rows));
   if (!source) {
-    out.assign(x.begin() + static_cast<std::ptrdiff_t>(at * width),
-               x.begin() + static_cast<std::ptrdiff_t>((at + n) * width));
+    const auto take = [&](const auto& all) {
+      const auto rows_of = all.begin() + static_cast<std::ptrdiff_t>(at * width);
+      out.assign(rows_of, rows_of + static_cast<std::ptrdiff_t>(n * width));
+    };
+    if (wide_x.empty()) take(x);
+    else take(wide_x);
     return {};
   }
   Batch batch;
   for (std::int64_t i = at; i < at + n; ++i) source->append(i, batch);
-  out = std::move(batch.x);
+  out = batch.wide_x;
+  if (out.empty()) out.assign(batch.x.begin(), batch.x.end());
   return {};
 }
 

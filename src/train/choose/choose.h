@@ -59,8 +59,9 @@ struct ChosenTraining {
   // With random weights, and the means and scales of the data in its standardize cells.
   Result<Network> network() const;
 
-  bool tiny_inputs = false;                      // some vary by less than f32 holds
-  std::vector<float> mean, scale;                // of inputs
+  // Some inputs vary by less than f32 holds; it makes numbers of a column the same.
+  bool tiny_inputs = false, merged_inputs = false;
+  std::vector<double> mean, scale;               // of inputs
   std::vector<float> target_mean, target_scale;  // of values; empty for classes
   // Of a network that is a line: the weights that training begins with, and its bias behind them;
   // empty: random ones.
@@ -74,12 +75,13 @@ struct RawRows {
   std::int64_t rows = 0;
   // One of them holds the rows.
   std::vector<float> x;
+  std::vector<double> wide_x;  // of values that f32 may not hold
   std::shared_ptr<DataSource> source;
   std::shared_ptr<DataSource> judged;  // the rows that have targets; null where there are none
   std::vector<std::string> names;      // of the files that the rows come from, where each has one
   std::vector<std::string> said;       // what was left out
   // Fills out with n rows of `width` values from row `at` on. out_of_range: they are not there.
-  Status read(std::int64_t at, std::int64_t n, std::int64_t width, std::vector<float>& out) const;
+  Status read(std::int64_t at, std::int64_t n, std::int64_t width, std::vector<double>& out) const;
 };
 // `inputs`: the section of the file; `file`: data of the form that the network learned from; of
 // images and texts also a folder without classes, or one file. Errors name the file. Of a series

@@ -147,9 +147,9 @@ TEST(ChooseFolders, RowsComeFromFoldersAndFiles) {
   Batch batch;
   for (std::int64_t i = 0; i < 4; ++i) raw->judged->append(i, batch);
   EXPECT_EQ(batch.classes, (std::vector<std::int32_t>{0, 1, kIgnoredClass, kIgnoredClass}));
-  std::vector<float> x;
+  std::vector<double> x;
   ASSERT_TRUE(raw->read(1, 2, 4, x).ok());
-  EXPECT_EQ(x, std::vector<float>(8, 'a'));
+  EXPECT_EQ(x, std::vector<double>(8, 'a'));
   EXPECT_EQ(raw->read(3, 2, 4, x).code(), Code::out_of_range);
 
   raw = read_rows(inputs, 4, f / "b/1.pgm");

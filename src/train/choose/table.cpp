@@ -21,7 +21,7 @@ Result<std::unique_ptr<DataSource>> samples_of(const TableForm& form,
                                                const std::vector<std::int64_t>& places,
                                                const std::string& name,
                                                std::vector<std::int64_t>* kept = nullptr) {
-  std::vector<float> x, y;
+  std::vector<double> x, y;
   std::vector<std::int32_t> classes;
   const std::int64_t target = places[static_cast<std::size_t>(form.target)];
   std::int64_t number = 0;
@@ -36,7 +36,7 @@ Result<std::unique_ptr<DataSource>> samples_of(const TableForm& form,
     } else {
       const float v = form.value_of(cell);
       if (v != v) return bad(name, "the target " + quoted(cell) + " is no number");
-      y.push_back(v);
+      y.push_back(static_cast<double>(v));
     }
     form.encode(row, places, x);
   }
@@ -185,7 +185,7 @@ Result<RawRows> read_table_rows(const Json& inputs, std::int64_t width, const st
   LOOM_ASSIGN(const std::vector<std::int64_t> places, places_in(form, table, file));
   LOOM_ASSIGN(const std::vector<std::string> unknown, unknown_cells(form, table, places, file));
   raw.said.insert(raw.said.end(), unknown.begin(), unknown.end());
-  for (const auto& row : table.rows) form.encode(row, places, raw.x);
+  for (const auto& row : table.rows) form.encode(row, places, raw.wide_x);
   raw.rows = static_cast<std::int64_t>(table.rows.size());
   const bool has_target = form.target >= 0 &&
                           static_cast<std::size_t>(form.target) < places.size() &&

@@ -277,8 +277,8 @@ namespace {
 // Looks at the values of one side, sample by sample.
 class ValueCheck {
  public:
-  ValueCheck(const DataSource& data, std::string name, bool missing, bool wide)
-      : data_(data), name_(std::move(name)), missing_(missing), wide_(wide) {}
+  ValueCheck(const DataSource& data, std::string name, bool missing, bool wide, bool whole)
+      : data_(data), name_(std::move(name)), missing_(missing), wide_(wide), whole_(whole) {}
 
   Status add(std::int64_t sample, std::span<const float> values, std::span<const double> before) {
     for (std::size_t c = 0; c < values.size(); ++c) {
@@ -286,7 +286,7 @@ class ValueCheck {
       if (!(given - given == 0) && !(missing_ && given != given))
         return bad(not_finite(sample, c, given));
       if (before.empty() || wide_) continue;
-      if (given == given && !(v - v == 0))
+      if (given == given && (!(v - v == 0) || (whole_ && v != given)))
         return bad(name_ + ", row " + std::to_string(data_.row_of(sample)) + ", column " +
                    std::to_string(c) + " (from 0) is " + format_double(given) +
                    ", which f32 does not hold: scale it, or " + with_f64());
@@ -322,7 +322,7 @@ class ValueCheck {
 
   const DataSource& data_;
   std::string name_;
-  bool missing_, wide_;
+  bool missing_, wide_, whole_;
   std::vector<Rounding> columns_;
 };
 
@@ -330,7 +330,9 @@ class ValueCheck {
 
 Status check_values(const DataSource& data, const Learning& learning) {
   if (data.all_finite()) return {};
-  ValueCheck x(data, "x", learning.missing, learning.wide_x), y(data, "y", false, learning.wide_y);
+  const DataSource::Form form = data.form();
+  ValueCheck x(data, "x", learning.missing, learning.wide_x, form.whole_x),
+      y(data, "y", false, learning.wide_y, form.whole_y);
   Batch batch;
   for (std::int64_t i = 0; i < data.samples(); ++i) {
     batch.clear();

@@ -55,6 +55,8 @@ class DataSource {
     std::int64_t steps = 0;                 // > 0: ids of a row, which is a sequence of its own
     std::int64_t places = 1;                // classes of a row: one for each step or pixel
     bool weighted = false;                  // samples have weights
+    // Values that are stored as whole numbers: a network of f32 takes none that it does not hold.
+    bool whole_x = false, whole_y = false;
   };
   virtual Form form() const = 0;
   // Appends a sample's rows to the batch. 0 <= sample < samples().

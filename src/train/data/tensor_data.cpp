@@ -1,9 +1,11 @@
 #include "train/data/tensor_data.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 
+#include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "base/json.h"
 
@@ -11,18 +13,6 @@ namespace loom {
 namespace {
 
 constexpr std::uint64_t kSplitEpoch = ~std::uint64_t{0};  // no epoch of a training has this number
-
-// f32 does not hold all values of the type.
-bool is_wide(StorageType type) {
-  switch (type) {
-    case StorageType::f64:
-    case StorageType::i32:
-    case StorageType::u32:
-    case StorageType::i64:
-    case StorageType::u64: return true;
-    default: return false;
-  }
-}
 
 Status update(Sha256& sha, const TensorInfo& t) {
   for (const std::int64_t d : t.shape) sha.update_u64(static_cast<std::uint64_t>(d));
@@ -39,6 +29,34 @@ Status update(Sha256& sha, const TensorInfo& t) {
 
 }  // namespace
 
+Status check_whole(const TensorInfo& tensor, std::int64_t width) {
+  constexpr std::size_t kPart = 8192;
+  const bool negative = tensor.type == StorageType::i64;
+  if (!negative && tensor.type != StorageType::u64) return {};
+  std::vector<std::byte> part;
+  for (std::uint64_t at = 0; at < tensor.elements(); at += part.size() / 8) {
+    part.resize(8 *
+                static_cast<std::size_t>(std::min<std::uint64_t>(tensor.elements() - at, kPart)));
+    LOOM_TRY(tensor.source->read(tensor.offset + 8 * at, part));
+    for (std::size_t i = 0; i < part.size(); i += 8) {
+      const auto bits = load_le<std::uint64_t>(part.data() + i);
+      const bool minus = negative && bits >> 63;
+      const std::uint64_t size = minus ? ~bits + 1 : bits;
+      // f64 holds what 53 bits are enough for, without the zeros below them.
+      if (size < std::uint64_t{1} << 53 || std::bit_width(size) - std::countr_zero(size) <= 53)
+        continue;
+      const std::uint64_t place = at + i / 8, columns = static_cast<std::uint64_t>(width);
+      return Status(Code::invalid_argument,
+                    tensor.source->name() + ": row " + std::to_string(place / columns) +
+                        ", column " + std::to_string(place % columns) + " (from 0) is " +
+                        (minus ? "-" : "") + std::to_string(size) +
+                        ", and f64 does not hold every whole number above 2^53: take an offset "
+                        "off the column");
+    }
+  }
+  return {};
+}
+
 Result<std::unique_ptr<TensorData>> TensorData::create(TensorInfo x, const TensorInfo& y,
                                                        bool classes) {
   const std::string where = x.source->name(), answers = y.source->name();
@@ -52,6 +70,7 @@ Result<std::unique_ptr<TensorData>> TensorData::create(TensorInfo x, const Tenso
                             std::to_string(x.shape[0]) + " samples");
   auto data = std::unique_ptr<TensorData>(new TensorData);
   data->width_ = static_cast<std::int64_t>(x.elements()) / x.shape[0];
+  LOOM_TRY(check_whole(x, data->width_));
   const std::int64_t targets = static_cast<std::int64_t>(y.elements()) / y.shape[0];
   if (targets < 1 || (classes && targets != 1))
     return bad(answers, "has " + std::to_string(targets) + " values per sample, expected " +
@@ -68,6 +87,8 @@ Result<std::unique_ptr<TensorData>> TensorData::create(TensorInfo x, const Tenso
     }
   } else {
     data->targets_ = targets;
+    data->whole_y_ = is_whole(y.type);
+    LOOM_TRY(check_whole(y, targets));
     data->y_.resize(y.elements());
     LOOM_TRY(read_f32(y, 0, data->y_));
     if (is_wide(y.type)) {

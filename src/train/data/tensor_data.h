@@ -9,6 +9,17 @@
 
 namespace loom {
 
+// Types of integers of which f32 does not hold all.
+constexpr bool is_whole(StorageType type) {
+  return type == StorageType::i32 || type == StorageType::u32 || type == StorageType::i64 ||
+         type == StorageType::u64;
+}
+// f32 does not hold all values of the type.
+constexpr bool is_wide(StorageType type) { return type == StorageType::f64 || is_whole(type); }
+// f64 holds every value of rows of `width`; the error names the row and the column of one that it
+// does not, above 2^53.
+Status check_whole(const TensorInfo& tensor, std::int64_t width);
+
 class TensorData : public DataSource {
  public:
   // x: [samples, ...], a row is all of the rest; y: [samples, ...] of values, or, with `classes`,
@@ -18,7 +29,13 @@ class TensorData : public DataSource {
                                                     bool classes);
 
   std::int64_t samples() const override { return x_.shape[0]; }
-  Form form() const override { return {.width = width_, .classes = limit_, .targets = targets_}; }
+  Form form() const override {
+    return {.width = width_,
+            .classes = limit_,
+            .targets = targets_,
+            .whole_x = is_whole(x_.type),
+            .whole_y = whole_y_};
+  }
   void append(std::int64_t sample, Batch& batch) const override;
   bool all_finite() const override {
     return targets_ == 0 && (type() == StorageType::u8 || type() == StorageType::boolean);
@@ -31,7 +48,8 @@ class TensorData : public DataSource {
   TensorInfo x_;
   std::vector<float> y_;
   std::vector<double> wide_y_;
-  bool wide_x_ = false;  // of a type that f32 does not hold
+  bool wide_x_ = false;   // of a type that f32 does not hold
+  bool whole_y_ = false;  // of whole numbers
   std::vector<std::int32_t> classes_;
   std::int64_t width_ = 1, targets_ = 0, limit_ = 0;
 };

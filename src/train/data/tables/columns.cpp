@@ -13,7 +13,7 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kMaxWords = 100, kMaxLabels = 1000, kMaxIntegerClasses = 20;
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kKinds[] = {"number", "date", "words", "unused"};
 
 bool parse_value(std::string_view cell, char decimal, double* v) {
@@ -134,7 +134,7 @@ bool is_header(const std::vector<std::vector<std::string>>& rows) {
   return named;
 }
 
-// Why f32, in which a table is learned, makes numbers of a column the same; empty: it does not.
+// Why f32, in which targets are learned, makes numbers of a column the same; empty: it does not.
 std::string merged(const Table& table, std::size_t column, char decimal) {
   Rounding rounding;
   double v = 0;
@@ -247,7 +247,7 @@ std::vector<bool> TableForm::measured() const {
 }
 
 void TableForm::encode(const std::vector<std::string>& cells,
-                       const std::vector<std::int64_t>& places, std::vector<float>& x) const {
+                       const std::vector<std::int64_t>& places, std::vector<double>& x) const {
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const Column& column = columns[c];
     if (static_cast<std::int64_t>(c) == target || column.kind == Column::Kind::unused) continue;
@@ -256,12 +256,11 @@ void TableForm::encode(const std::vector<std::string>& cells,
     const std::string_view cell =
         there ? trimmed(cells[static_cast<std::size_t>(places[c])]) : std::string_view();
     if (column.kind == Column::Kind::words) {
-      for (const std::string& value : column.values)
-        x.push_back(there && cell == value ? 1.0f : 0.0f);
+      for (const std::string& value : column.values) x.push_back(there && cell == value ? 1 : 0);
       continue;
     }
     double v = 0;
-    x.push_back(there && column.knows(cell, &v) ? static_cast<float>(v) : kMissing);
+    x.push_back(there && column.knows(cell, &v) ? v : kMissing);
   }
 }
 
@@ -281,7 +280,7 @@ std::int32_t TableForm::class_of(std::string_view cell) const {
 float TableForm::value_of(std::string_view cell) const {
   double v = 0;
   const char decimal = target < 0 ? '.' : columns[static_cast<std::size_t>(target)].decimal;
-  return !is_missing(cell) && parse_value(cell, decimal, &v) ? static_cast<float>(v) : kMissing;
+  return static_cast<float>(!is_missing(cell) && parse_value(cell, decimal, &v) ? v : kMissing);
 }
 
 bool TableForm::knows_target(std::string_view cell) const {
@@ -434,10 +433,6 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
     } else if (words.size() < 2) {
       column.kind = Column::Kind::unused;
       notes.push_back("left out: " + quoted(column.name) + ", the same in every row");
-    } else if (const std::string why = numbers ? merged(table, c, column.decimal) : "";
-               !why.empty()) {
-      column.kind = Column::Kind::unused;
-      notes.push_back("left out: " + quoted(column.name) + " " + why);
     } else if (column.kind == Column::Kind::words) {
       if (words.size() > kMaxWords || 2 * words.size() > table.rows.size()) {
         column.kind = Column::Kind::unused;

@@ -40,7 +40,7 @@ struct TableForm {
   std::int64_t width() const;
   // Appends the inputs of a row. `places[i]`: where column i stands in `cells`, or -1.
   void encode(const std::vector<std::string>& cells, const std::vector<std::int64_t>& places,
-              std::vector<float>& x) const;
+              std::vector<double>& x) const;
   // Which inputs are measured values, not zeros and ones.
   std::vector<bool> measured() const;
   // The class of a cell, -1 where it is none; the value of one, NaN where it is missing.

@@ -41,7 +41,7 @@ TEST(Columns, KindsAreSeen) {
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0], "left out: 'id', 6 different texts");
   EXPECT_EQ(form->width(), 5);  // day, blue, red, size, price
-  std::vector<float> x;
+  std::vector<double> x;
   form->encode(t.rows[1], {0, 1, 2, 3, 4, 5}, x);
   ASSERT_EQ(x.size(), 5u);
   EXPECT_EQ(x[0], 2020.5f);
@@ -55,7 +55,7 @@ TEST(Columns, KindsAreSeen) {
   const auto again = TableForm::from_json(form->to_json());
   ASSERT_TRUE(again.ok()) << again.status().to_string();
   EXPECT_EQ(again->to_json().dump(), form->to_json().dump());
-  std::vector<float> y;
+  std::vector<double> y;
   again->encode(t.rows[1], {0, 1, 2, 3, 4, 5}, y);
   EXPECT_EQ(y[2], x[2]);
 
