@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <loom/loom.hpp>
+
+#include <unistd.h>
 
 namespace {
 
@@ -255,6 +258,113 @@ TEST(CustomLayers, WhatTheyAreNotMadeForIsRefused) {
   const std::string each = R"("type":"parallel","combine":"filter","layers":[{)" +
                            custom("acme.rows") + R"(},{"type":"dense","out":4}],"top_k":1)";
   thrown([&] { Network::create(topology(each)); }, LOOM_INVALID_ARGUMENT);
+}
+
+// A training that is saved at a step and goes on in a network made anew, whose layer was registered
+// anew, too.
+TEST(CustomLayers, TrainingsGoOnFromACheckpoint) {
+  for (const char* threads : {R"({"threads":1})", R"({"threads":3})"}) {
+    std::string digest, weights;
+    std::vector<float> want;
+    loom::Bytes checkpoint;
+    {
+      const Registered acme("acme.resumed");
+      Network network = Network::create(topology(custom("acme.resumed")));
+      network.initialize(5);
+      loom::Trainer whole(network, data(), kSpec, threads);
+      whole.step(17);
+      checkpoint = whole.save();
+      whole.step(23);
+      digest = whole.digest();
+      weights = network.digest();
+      want = answers(network, threads);
+    }
+    const auto begin = [&] {
+      Network network = Network::create(topology(custom("acme.resumed")));
+      network.initialize(6);
+      return network;
+    };
+    thrown([&] { begin(); }, LOOM_NOT_FOUND);
+    const Registered acme("acme.resumed");
+    Network network = begin();
+    loom::Trainer rest(network, data(), kSpec, threads);
+    rest.resume(checkpoint);
+    EXPECT_NE(rest.digest(), digest);
+    EXPECT_EQ(rest.step(23).step, 40);
+    EXPECT_EQ(rest.digest(), digest);
+    EXPECT_EQ(network.digest(), weights);
+    EXPECT_EQ(answers(network, threads), want);
+    // The checkpoint is a network's file, too: that of step 17.
+    Network half = Network::load(checkpoint);
+    EXPECT_NE(answers(half, threads), want);
+    // Another layer is another topology.
+    const Registered other("acme.other");
+    Network wrong = Network::create(topology(custom("acme.other")));
+    loom::Trainer refused(wrong, data(), kSpec, threads);
+    thrown([&] { refused.resume(checkpoint); }, LOOM_INVALID_ARGUMENT);
+  }
+}
+
+constexpr const char* kLoraSpec =
+    R"({"loss":"mse","steps":40,"batch":8,"seed":2,"lora":{"rank":1,"targets":["weight"]},
+        "schedule":{"rate":0.02}})";
+
+// An adapter stands beside the products around the layer, whose own parameters stay.
+TEST(CustomLayers, AdaptersLearnBesideThem) {
+  const Registered acme("acme.adapted");
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("loom-layers-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  const auto begin = [] {
+    Network network = Network::create(topology(custom("acme.adapted")));
+    network.initialize(7);
+    return network;
+  };
+  Network network = begin();
+  const std::vector<float> before = answers(network);
+  const std::string digest = network.digest();
+  loom::Trainer whole(network, data(), kLoraSpec);
+  whole.step(15);
+  whole.save((folder / "half").string());
+  whole.step(25);
+  EXPECT_EQ(network.digest(), digest);
+  const std::vector<float> adapted = answers(network);
+  EXPECT_NE(adapted, before);
+
+  Network again = begin();
+  loom::Trainer rest(again, data(), kLoraSpec);
+  rest.resume((folder / "half").string());
+  rest.step(25);
+  EXPECT_EQ(rest.digest(), whole.digest());
+  EXPECT_EQ(answers(again), adapted);
+
+  network.save_adapter((folder / "whole").string());
+  network.unload_adapter();
+  EXPECT_EQ(answers(network), before);
+  Network loaded = begin();
+  loaded.load_adapter((folder / "whole").string());
+  EXPECT_EQ(answers(loaded), adapted);
+  std::vector<float> weight(12), kept(12);
+  loaded.get("0.0.0.1", "weight", std::span<float>(weight));
+  loaded.merge_adapter();
+  loaded.get("0.0.0.1", "weight", std::span<float>(kept));
+  EXPECT_EQ(kept, weight);
+  const auto merged = answers(loaded);
+  for (std::size_t i = 0; i < merged.size(); ++i) EXPECT_NEAR(merged[i], adapted[i], 1e-5);
+  std::filesystem::remove_all(folder);
+
+  // Of its own parameters there is none to adapt.
+  const auto alone = [] {
+    return Network::create(
+        R"({"format":"loom-topology","version":2,"input":{"width":3},"cells":[
+            {"at":[0,0,0,0],"type":"custom","layer":"acme.adapted"}]})");
+  };
+  Network one = alone();
+  one.initialize(1);
+  const std::vector<float> x(24, 0.5f), y(32, 0.25f);
+  holds(thrown([&] { loom::Trainer(one, loom::Data::values(x, 3, y, 4), kLoraSpec); },
+               LOOM_INVALID_ARGUMENT),
+        "the network has no weight of a product, beside which an adapter stands");
 }
 
 }  // namespace

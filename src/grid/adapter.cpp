@@ -129,6 +129,10 @@ Result<Adapter> Adapter::create(Network& network, std::span<const AdapterPlace> 
     t.a->touch();
     adapter.targets.push_back(std::move(t));
   }
+  if (places.empty())
+    return bad(
+        "the network has no weight of a product, beside which an adapter stands: "
+        "the parameters of custom layers and norms are not adapted");
   std::string known;
   for (const AdapterPlace& place : places)
     if (const std::string name = "\"" + place.role + "\""; known.find(name) == std::string::npos)
@@ -136,12 +140,9 @@ Result<Adapter> Adapter::create(Network& network, std::span<const AdapterPlace> 
   for (std::size_t i = 0; i < used.size(); ++i)
     if (!used[i])
       return bad("no weight is called \"" + spec.targets[i] + "\": known are " + known +
-                 ", or a single one as \"" +
-                 (places.empty() ? "0.0.0.0:weight" : places[0].path + ":" + places[0].role) +
-                 "\"");
+                 ", or a single one as \"" + places[0].path + ":" + places[0].role + "\"");
   if (adapter.targets.empty())
-    return bad("there is no weight to adapt" +
-               std::string(places.empty() ? "" : " but the last cell's: name it in \"targets\""));
+    return bad("there is no weight to adapt but the last cell's: name it in \"targets\"");
   LOOM_TRY(adapter.fit(network));
   return adapter;
 }

@@ -1,6 +1,9 @@
 """Layers that Python registers."""
 import copy
+import os
 import pickle
+import subprocess
+import tempfile
 import unittest
 
 import numpy as np
@@ -133,6 +136,55 @@ class Custom(unittest.TestCase):
         with self.assertRaises(welvet.LoomError) as caught:  # nothing of before is left
             network.get("0.0.0.9:weight")
         self.assertIsNone(caught.exception.__cause__)
+
+    def trained(self, net, steps, **settings):
+        return net.trainer(self.x, self.y, steps=steps, batch=8, seed=3, threads=2, schedule={"rate": 0.02}, **settings)
+
+    def test_trainings_go_on_from_a_checkpoint(self):
+        for settings in ({}, {"lora": {"rank": 1, "targets": ["weight"]}}):
+            with self.subTest(**settings), tempfile.TemporaryDirectory() as folder:
+                net = network(Mine(4))
+                before = net(self.x)
+                whole = self.trained(net, 30, **settings)
+                whole.step(11)
+                whole.save(folder + "/half")
+                whole.step(19)
+                again = network(Mine(4))
+                rest = self.trained(again, 30, **settings)
+                rest.resume(folder + "/half")
+                self.assertNotEqual(rest.digest(), whole.digest())
+                rest.run()
+                self.assertEqual(rest.digest(), whole.digest())
+                np.testing.assert_array_equal(again(self.x), net(self.x))
+                self.assertFalse(np.array_equal(net(self.x), before))
+
+    def test_an_adapter_stands_beside_it(self):
+        net = network(Mine(4))
+        before, own = net(self.x), net.get("0.0.0.1:weight")
+        self.trained(net, 20, lora={"rank": 1, "targets": ["weight"]}).run()
+        adapted = net(self.x)
+        with tempfile.TemporaryDirectory() as folder:
+            net.save_adapter(folder + "/adapter")
+            net.unload_adapter()
+            np.testing.assert_array_equal(net(self.x), before)
+            net.load_adapter(folder + "/adapter")
+        np.testing.assert_array_equal(net(self.x), adapted)
+        net.merge_adapter()
+        np.testing.assert_allclose(net(self.x), adapted, atol=1e-5)
+        np.testing.assert_array_equal(net.get("0.0.0.1:weight"), own)
+
+    def test_the_program_refuses_it_by_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/mine.entity"
+            network(Mine(4)).save(path)
+            program = os.path.join(os.path.dirname(os.environ.get("LOOM_LIBRARY", "")), "loom")
+            if not os.path.exists(program):
+                self.skipTest("no program beside the library")
+            for arguments in (["convert", path, folder + "/mine.safetensors"], ["predict", path, "--data", path]):
+                ran = subprocess.run([program] + arguments, capture_output=True, text=True)
+                self.assertIn(ran.returncode, (1, 2, 3), arguments)
+                self.assertIn("no custom layer py.linear@2 is registered", ran.stderr, arguments)
+                self.assertEqual(os.listdir(folder), ["mine.entity"])
 
 
 if __name__ == "__main__":
