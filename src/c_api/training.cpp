@@ -230,6 +230,7 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     t->device = std::move(machine.choice);
     LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
     trainer_options.places = places_of(*n->shared);
+    trainer_options.adapter = n->shared->adapter;
     LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool,
                                             trainer_options));
     const loom_handle made = add(t);

@@ -147,6 +147,34 @@ Result<Adapter> Adapter::create(Network& network, std::span<const AdapterPlace> 
   return adapter;
 }
 
+Status Adapter::take(const Adapter& other) {
+  const auto text = [](const Adapter& a) {
+    std::string list;
+    for (const Target& t : a.targets) list += (list.empty() ? "" : ", ") + t.path + ":" + t.role;
+    return "rank " + std::to_string(a.rank) + ", alpha " + format_double(a.alpha) + " beside " +
+           list;
+  };
+  const auto alike = [](const Target& a, const Target& b) {
+    return a.path == b.path && a.role == b.role && a.scale == b.scale &&
+           a.a->rows() == b.a->rows() && a.a->cols() == b.a->cols() && a.b->rows() == b.b->rows() &&
+           a.a->master_is_f64() == b.a->master_is_f64();
+  };
+  if (!std::equal(targets.begin(), targets.end(), other.targets.begin(), other.targets.end(),
+                  alike))
+    return bad("the network runs with one of " + text(other) + ", \"lora\" is one of " +
+               text(*this) +
+               ": give the same, or take it away (unload_adapter) or add it to the weights "
+               "(merge_adapter) before");
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    for (const auto& [to, from] : {std::pair(targets[i].a, other.targets[i].a),
+                                   std::pair(targets[i].b, other.targets[i].b)}) {
+      std::ranges::copy(from->master(), to->mutable_master().begin());
+      std::ranges::copy(from->master64(), to->mutable_master64().begin());
+      to->touch();
+    }
+  return {};
+}
+
 const Adapter::Target* Adapter::find(std::string_view path, std::string_view role) const {
   for (const Target& t : targets)
     if (t.role == role && t.path == path) return &t;

@@ -56,6 +56,9 @@ class Adapter {
   WeightStore* store(std::string_view path, std::string_view role) const;
   std::int64_t parameter_count() const;
 
+  // The values of another one, which stands beside the same weights with the same rank and alpha.
+  Status take(const Adapter& other);
+
   // That every target is a weight of this network with these sizes, and A and B are of the float
   // type that its cell computes in.
   Status fit(Network& network);

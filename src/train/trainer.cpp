@@ -132,8 +132,14 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   std::string base;
   const std::vector<AdapterPlace> places =
       options.places.empty() ? adapter_places(network) : options.places;
+  if (options.adapter && spec.lora.rank == 0)
+    return bad(
+        "the network runs with an adapter, which does not learn and would not be seen: add "
+        "it to the weights (merge_adapter) or take it away (unload_adapter), or let it "
+        "learn, by \"lora\"");
   if (spec.lora.rank > 0) {
     LOOM_ASSIGN(Adapter adapter, Adapter::create(network, places, spec.lora, learning.seed));
+    if (options.adapter) LOOM_TRY(adapter.take(*options.adapter).at("training"));
     learning.adapter = std::make_shared<Adapter>(std::move(adapter));
     LOOM_ASSIGN(base, loom::digest(network));
   }

@@ -51,7 +51,9 @@ struct TrainerOptions {
   std::string isa;                // "": the best here
   gpu::Device* device = nullptr;  // null: the CPU; it must outlive the trainer
   std::vector<AdapterPlace>
-      places;        // of the spec's "lora": what files call the weights; none: adapter_places
+      places;  // of the spec's "lora": what files call the weights; none: adapter_places
+  // What the network runs with: an adapter that learns goes on from it, and nothing else learns.
+  std::shared_ptr<const Adapter> adapter;
   bool fuse = true;  // ExecutorOptions
   bool measured =
       false;  // with a device: learns on the CPU where the first micro-batch took less time there

@@ -193,6 +193,25 @@ class GoingOn(unittest.TestCase):
         trainer.run()
         self.assertEqual(trainer.digest(), whole.digest())
 
+    def test_D_an_adapter_that_is_there_learns_or_is_refused(self):
+        lora = {"rank": 1, "targets": ["weight"]}
+        still = {"schedule": {"rate": 1e-30}, "steps": 1, "batch": 5}
+        network = self.noisy()
+        network.trainer(X, Y, steps=20, batch=5, lora=lora).run()
+        learned = network.forward(X)
+        # A training that left it out had another loss than the network that it ran beside.
+        for train in (network.train, network.trainer):
+            with self.assertRaisesRegex(welvet.InvalidArgument, "the network runs with an adapter"):
+                train(X, Y, **still)
+        # The next adapter is not a new one.
+        network.trainer(X, Y, lora=lora, **still).run()
+        np.testing.assert_array_equal(network.forward(X), learned)
+        for other in ({**lora, "rank": 2}, {**lora, "alpha": 3}, {"rank": 1, "targets": ["0.0.0.0:weight"]}):
+            with self.assertRaisesRegex(welvet.InvalidArgument, "runs with one of rank 1, alpha 16.0 beside 0.0.0.0:weight, "):
+                network.trainer(X, Y, lora=other, **still)
+        network.unload_adapter()
+        network.trainer(X, Y, lora={**lora, "rank": 2}, **still)
+
     def test_D_extend_refuses(self):
         trainer = small().trainer(X, Y, epochs=1)
         for settings in ({}, {"epochs": 1, "steps": 1}):
