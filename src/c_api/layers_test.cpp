@@ -171,7 +171,7 @@ TEST(CustomLayers, ErrorsComeOutOfTheCall) {
   std::vector<float> x(3, 0.5f), out(1);
   acme.layer->at_forward = [] { throw std::runtime_error("the moon is full"); };
   holds(thrown([&] { session.run(1, x, out); }, LOOM_INVALID_ARGUMENT),
-        "custom layer acme.fails@1: forward: the moon is full");
+        "custom layer acme.fails@1 at 0.0.0.1: forward: the moon is full");
   loom::Trainer trainer(network, data(), kSpec);
   const std::string digest = network.digest();
   holds(thrown([&] { trainer.step(1); }, LOOM_INVALID_ARGUMENT), "the moon is full");
@@ -180,6 +180,31 @@ TEST(CustomLayers, ErrorsComeOutOfTheCall) {
   session.run(1, x, out);
   EXPECT_EQ(answers(network), y);
   EXPECT_EQ(trainer.step(1).step, 1);
+}
+
+// Two cells of one layer are told apart, inside of a container, too.
+TEST(CustomLayers, ErrorsSayWhere) {
+  const Registered acme("acme.where");
+  Network network = Network::create(
+      R"({"format":"loom-topology","version":2,"layers_per_cell":2,"input":{"width":3},"cells":[
+          {"at":[0,0,0,0],"type":"custom","layer":"acme.where"},
+          {"at":[0,0,0,1],"type":"sequential","layers":[{"type":"dense","out":3},
+           {"type":"custom","layer":"acme.where"}]}]})");
+  network.initialize(1);
+  int calls = 0, failing = 0;
+  acme.layer->at_forward = [&] {
+    if (calls++ == failing) throw std::runtime_error("the moon is full");
+  };
+  Session session(network);
+  const std::vector<float> x(3, 0.5f);
+  std::vector<float> y(4);
+  const auto failure = [&](int call) {
+    calls = 0;
+    failing = call;
+    return thrown([&] { session.run(1, x, y); }, LOOM_INVALID_ARGUMENT);
+  };
+  holds(failure(0), "custom layer acme.where@1 at 0.0.0.0: forward: the moon is full");
+  holds(failure(1), "custom layer acme.where@1 at 0.0.0.1/1: forward: the moon is full");
 }
 
 TEST(CustomLayers, MayNotCallBack) {
@@ -252,7 +277,7 @@ TEST(CustomLayers, WhatTheyAreNotMadeForIsRefused) {
   network.initialize(1);
   answers(network);
   holds(thrown([&] { loom::Trainer(network, data(), kSpec); }, LOOM_UNSUPPORTED),
-        "acme.fixed has no backward");
+        "acme.fixed at 0.0.0.1 has no backward");
   Network wide = Network::create(topology(custom("acme.fixed", R"(,"dtype":"f64")")));
   holds(thrown([&] { answers(wide); }, LOOM_UNSUPPORTED), "computes in f32 alone");
   const std::string each = R"("type":"parallel","combine":"filter","layers":[{)" +

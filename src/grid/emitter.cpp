@@ -23,6 +23,7 @@ class NodeVisit : public Visit {
   }
 
   const Shape& in() const override { return tape_.node->in; }
+  std::string_view path() const override { return tape_.path; }
   View weight(std::string_view role) override {
     const Named p = named(role);
     return emit.weight(p.path, p.role, p.store->rows(), p.store->cols(), p.store->format(), type);

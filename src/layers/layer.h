@@ -102,9 +102,10 @@ class Visit {
   explicit Visit(Emit& emit) : emit(emit) {}
 
   Emit& emit;
-  virtual const Shape& in() const = 0;  // what the layer was planned for
-  ValueType type = ValueType::f32;      // the cell computes in f32 or f64
-  bool training = false;                // attention reads rows of this run instead of a cache
+  virtual const Shape& in() const = 0;        // what the layer was planned for
+  virtual std::string_view path() const = 0;  // of the layer in the network
+  ValueType type = ValueType::f32;            // the cell computes in f32 or f64
+  bool training = false;                      // attention reads rows of this run instead of a cache
   bool learning = false;  // gradients and an update follow: dropout drops, batch norms take the
                           // batch's statistics
   bool frozen = false;  // what learns is an adapter, and the network as it is: batch norms keep to

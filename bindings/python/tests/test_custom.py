@@ -74,7 +74,7 @@ class Custom(unittest.TestCase):
             raise RuntimeError("the moon is full")
 
         Linear.fail = fail
-        with self.assertRaisesRegex(welvet.LoomError, "py.linear@2: forward: RuntimeError: the moon is full"):
+        with self.assertRaisesRegex(welvet.LoomError, "py.linear@2 at 0.0.0.1: forward: RuntimeError: the moon is full"):
             net(self.x)
         Linear.fail = lambda: net(self.x)
         with self.assertRaisesRegex(welvet.Busy, "calls back into the library"):

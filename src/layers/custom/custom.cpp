@@ -62,7 +62,7 @@ class Custom : public LayerWith<CustomConfig> {
       return Status(Code::unsupported, c.layer + " computes in " + (f64 ? "f32" : "f64") +
                                            " alone: give its cell the dtype " +
                                            (f64 ? "f32" : "f64"));
-    const Call call = call_of(c, v.in());
+    const Call call = call_of(c, v.in(), v.path());
     LOOM_ASSIGN(const CallPlan plan, plan_call(*c.registered, call));
     const View y = v.emit.call(v.emit.add_call(call), x, weights(v, plan), plan.width);
     v.keep("x", x);
@@ -72,15 +72,15 @@ class Custom : public LayerWith<CustomConfig> {
 
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     const CustomConfig& c = of(config);
-    const Call call = call_of(c, v.in());
+    const Call call = call_of(c, v.in(), v.path());
     LOOM_ASSIGN(const CallPlan plan, plan_call(*c.registered, call));
     const View x = v.kept("x");
     if (!c.registered->differentiable) {
       // Of the network's input nobody asks for a gradient.
       if (plan.params.empty() && v.emit.of(x).kind == BufferKind::input) return View{};
-      return Status(
-          Code::unsupported,
-          c.layer + " has no backward: neither it nor what comes before it can be trained");
+      return Status(Code::unsupported,
+                    c.layer + " at " + std::string(v.path()) +
+                        " has no backward: neither it nor what comes before it can be trained");
     }
     std::vector<View> sums;
     for (const CallParam& p : plan.params) sums.push_back(v.emit.temp(v.type, {p.rows}, p.cols));
@@ -100,8 +100,9 @@ class Custom : public LayerWith<CustomConfig> {
   }
 
  private:
-  static Call call_of(const CustomConfig& c, const Shape& in) {
-    Call call{c.layer, static_cast<std::int32_t>(c.version), c.config.json.dump(), in.dims};
+  static Call call_of(const CustomConfig& c, const Shape& in, std::string_view path = {}) {
+    Call call{c.layer, static_cast<std::int32_t>(c.version), c.config.json.dump(), in.dims,
+              std::string(path)};
     if (call.dims.empty()) call.dims.push_back(in.width);
     return call;
   }

@@ -50,9 +50,11 @@ bool call_back_shape(OpCheck& c) {
 }
 
 Status no_call(webgpu::Launches& l) {
+  const std::string& path = l.program.calls[static_cast<std::size_t>(l.integer(0))].path;
+  const std::string of = path.empty() ? "" : " at " + path;
   return Status(Code::unsupported,
                 "the custom layer " +
-                    l.program.calls[static_cast<std::size_t>(l.integer(0))].to_string() +
+                    l.program.calls[static_cast<std::size_t>(l.integer(0))].to_string() + of +
                     " runs on the CPU alone: use the device cpu");
 }
 
@@ -66,7 +68,9 @@ Four four(std::span<const View> views) {
 }  // namespace
 
 std::int64_t Emit::add_call(const Call& call) {
-  const auto at = std::find(p_.calls.begin(), p_.calls.end(), call);
+  const auto at = std::find_if(p_.calls.begin(), p_.calls.end(), [&](const Call& other) {
+    return other == call && other.path == call.path;
+  });
   if (at != p_.calls.end()) return at - p_.calls.begin();
   p_.calls.push_back(call);
   return static_cast<std::int64_t>(p_.calls.size()) - 1;

@@ -195,7 +195,9 @@ Result<CallPlan> plan_call(const CustomLayer& layer, const Call& call) {
 Status run_call(const CustomLayer& layer, const CallArrays& arrays, bool backward) noexcept {
   const Status status = guarded(layer, [&]() -> Status {
     const Status run = backward ? layer.backward(arrays) : layer.forward(arrays);
-    return run.ok() ? run : run.at(title(layer) + (backward ? ": backward" : ": forward"));
+    if (run.ok()) return run;
+    return run.at(joined({title(layer), arrays.path.empty() ? "" : " at ", arrays.path,
+                          backward ? ": backward" : ": forward"}));
   });
   const auto settle = arrays.f64 ? settle_rows<double> : settle_rows<float>;
   settle(backward ? arrays.gx : arrays.y);

@@ -21,7 +21,11 @@ struct Call {
   std::int32_t version = 1;
   std::string config;              // JSON
   std::vector<std::int64_t> dims;  // of a row that arrives
-  friend bool operator==(const Call&, const Call&) = default;
+  // The path of the cell that calls, for errors; no part of the program.
+  std::string path{};
+  friend bool operator==(const Call& a, const Call& b) {
+    return a.name == b.name && a.version == b.version && a.config == b.config && a.dims == b.dims;
+  }
   std::string to_string() const { return name + "@" + std::to_string(version); }
 };
 
@@ -43,7 +47,7 @@ struct CallArray {
 };
 // What a function of a layer works on: f32 or f64 values, all of one type.
 struct CallArrays {
-  std::string_view config;
+  std::string_view config, path;
   bool f64 = false;
   std::size_t param_count = 0;
   CallArray x, y, gy, gx;  // gy, gx: of backward alone

@@ -216,7 +216,9 @@ void Executor::call(const Step& step, const KernelArgs& args) noexcept {
   const LoweredInstruction& ins = *step.instruction;
   const bool back = ins.op == LoweredOp::call_back;
   CallArrays arrays;
-  arrays.config = lowered_.calls[static_cast<std::size_t>(ins.ints[0])].config;
+  const Call& of = lowered_.calls[static_cast<std::size_t>(ins.ints[0])];
+  arrays.config = of.config;
+  arrays.path = of.path;
   const auto array = [&](std::size_t i) -> CallArray {
     const TensorArg& t = args.t[i];
     const Buffer& b = lowered_.buffers[static_cast<std::size_t>(ins.operands[i].buffer)];
