@@ -73,10 +73,11 @@ class TinyColumns {
     for (std::size_t c = 0; c < row.size(); ++c)
       largest_[c] = std::max(largest_[c], row[c] < 0 ? -row[c] : row[c]);
   }
-  Status check(const std::string& name, const std::string& cell) const {
+  Status check(const std::string& name, const std::string& cell,
+               const std::vector<NamedPart>& parts) const {
     for (std::size_t c = 0; c < largest_.size(); ++c)
       if (largest_[c] > 0 && largest_[c] < kFloor)
-        return bad(name + ", column " + std::to_string(c) + " (from 0) is nowhere above " +
+        return bad(name + ", " + column_text(parts, c) + " is nowhere above " +
                    format_double(static_cast<double>(largest_[c])) +
                    ", and f32 is 0 below 2^-40, 9.1e-13: scale it, or " + cell +
                    " a \"standardize\" of the dtype f64");
@@ -90,9 +91,11 @@ class TinyColumns {
 // Ids and targets of a sample.
 class SampleCheck {
  public:
-  SampleCheck(const DataSource& data, const Network& network, const TrainingSpec& spec)
+  SampleCheck(const DataSource& data, const Network& network, const TrainingSpec& spec,
+              const Learning& learning)
       : data_(data),
         spec_(spec),
+        learning_(learning),
         input_(network.input()),
         ids_(network.input().ids),
         axis_(network.class_axis()),
@@ -143,8 +146,8 @@ class SampleCheck {
     for (std::size_t i = 0; i < heads_.size() && !batch; ++i)
       if (takes_classes(heads_[i].loss) && !counted_[i])
         return bad("head \"" + name_of(heads_[i], i) + "\": no row has a class that is counted");
-    LOOM_TRY(inputs_.check("x", "begin with"));
-    return targets_.check("y", "end with");
+    LOOM_TRY(inputs_.check("x", "begin with", learning_.x_parts));
+    return targets_.check("y", "end with", learning_.y_parts);
   }
 
  private:
@@ -160,13 +163,15 @@ class SampleCheck {
                 : head.loss != Loss::bce || (value >= 0 && value <= 1))
       return {};
     return bad(
-        "y, " + place(data_, sample, column, 0) +
+        "y, row " + std::to_string(data_.row_of(sample)) + ", " +
+        column_text(learning_.y_parts, column) +
         (classes ? class_refusal(value, head.axis.classes, spec_.ignore)
                  : " is " + format_double(value) + ": \"bce\" takes probabilities, from 0 to 1"));
   }
 
   const DataSource& data_;
   const TrainingSpec& spec_;
+  const Learning& learning_;
   const Shape& input_;
   std::int64_t ids_;
   ClassAxis axis_;
@@ -203,8 +208,13 @@ Status check_data(const DataSource& data, const Network& network, const Training
   LOOM_TRY(check_form(data.form(), network, spec));
   const bool wide_x = input_type(network) == ValueType::f64,
              wide_y = computes_in_f64(network.node(network.executed(network.size() - 1)));
-  LOOM_TRY(check_values(data, {network.takes_missing(), wide_x, wide_y}));
-  SampleCheck samples(data, network, spec);
+  Learning learning{network.takes_missing(), wide_x, wide_y};
+  for (const Shape& part : network.input().parts)
+    learning.x_parts.push_back({part.name, part.count()});
+  for (std::size_t i = 0; i < spec.heads.size() && spec.heads.size() > 1; ++i)
+    learning.y_parts.push_back({name_of(spec.heads[i], i), spec.heads[i].targets()});
+  LOOM_TRY(check_values(data, learning));
+  SampleCheck samples(data, network, spec, learning);
   if (!samples.needed()) return {};
   for (std::int64_t i = 0; i < data.samples(); ++i) LOOM_TRY(samples.check(i));
   return samples.finish(batch);

@@ -101,7 +101,10 @@ TEST(Findings, A8_TargetsOfBceAreProbabilities) {
   const std::vector<HeadSpec> heads{{.name = "a", .columns = 1, .loss = Loss::mse},
                                     {.name = "b", .columns = 1, .loss = Loss::bce}};
   EXPECT_EQ(refusal({9, 1, 0, 1, -9, 0, 0, 0}, heads), "");
-  EXPECT_NE(refusal({9, 1, 0, 2, 1, 0, 0, 0}, heads).find("row 1, column 1 (from 0) is 2"),
+  EXPECT_NE(refusal({9, 1, 0, 2, 1, 0, 0, 0}, heads).find("row 1, column 0 of 'b' (from 0) is 2"),
+            std::string::npos);
+  EXPECT_NE(refusal({9, 1, 0, __builtin_nanf(""), 1, 0, 0, 0}, heads)
+                .find("y, row 1, column 0 of 'b' (from 0) is NaN"),
             std::string::npos);
 }
 
@@ -187,12 +190,13 @@ TEST(Findings, A8_ClassesOfHeadsAreWholeNumbersInRange) {
   for (const auto& [bad, text] :
        {std::pair{0.75f, "0.75"}, {2.0f, "2"}, {-1.0f, "-1"}, {4294967297.0f, "4294967296"}}) {
     const std::string said = refusal(bad);
-    EXPECT_NE(said.find("y, row 1, column 1 (from 0) is " + std::string(text)), std::string::npos)
+    EXPECT_NE(said.find("y, row 1, column 0 of 'b' (from 0) is " + std::string(text)),
+              std::string::npos)
         << said;
   }
-  EXPECT_NE(
-      refusal(std::numeric_limits<float>::quiet_NaN()).find("row 1, column 1 (from 0) is NaN"),
-      std::string::npos);
+  EXPECT_NE(refusal(std::numeric_limits<float>::quiet_NaN())
+                .find("row 1, column 0 of 'b' (from 0) is NaN"),
+            std::string::npos);
 }
 
 TEST(Findings, A8_IdsThatTheNetworkDoesNotTakeAreNamed) {

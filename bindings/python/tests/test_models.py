@@ -112,6 +112,19 @@ class Models(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "no inputs by name"):
             Network(L.Sequential(L.Input(4), L.Dense(1)))({"x": left})
 
+    def test_errors_name_the_part_and_its_column(self):
+        net = Network(twins())
+        bad = self.x["right"].copy()
+        bad[4, 2] = np.nan
+        with self.assertRaisesRegex(welvet.InvalidArgument, r"x, row 4, column 2 of 'right' \(from 0\) is NaN"):
+            welvet.train(net, {**self.x, "right": bad}, self.y, epochs=1)
+        far = np.tile(np.arange(40.0)[:, None], (1, self.x["right"].shape[1])) + 1e9
+        with self.assertRaisesRegex(welvet.InvalidArgument, r"x: column 0 of 'right' \(from 0\) lies between 1000000000"):
+            welvet.train(net, {**self.x, "right": far}, self.y, epochs=1)
+        tiny = np.full_like(bad, 1e-14)
+        with self.assertRaisesRegex(welvet.InvalidArgument, r"x, column 0 of 'right' \(from 0\) is nowhere above"):
+            welvet.train(net, {**self.x, "right": tiny}, self.y, epochs=1)
+
     def test_several_outputs_have_names_and_losses(self):
         x = L.Input(6, 4)
         h = L.GRU(8)(x)

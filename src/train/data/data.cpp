@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/escape.h"
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "base/json.h"
@@ -277,8 +278,14 @@ namespace {
 // Looks at the values of one side, sample by sample.
 class ValueCheck {
  public:
-  ValueCheck(const DataSource& data, std::string name, bool missing, bool wide, bool whole)
-      : data_(data), name_(std::move(name)), missing_(missing), wide_(wide), whole_(whole) {}
+  ValueCheck(const DataSource& data, std::string name, bool missing, bool wide, bool whole,
+             const std::vector<NamedPart>& parts)
+      : data_(data),
+        name_(std::move(name)),
+        missing_(missing),
+        wide_(wide),
+        whole_(whole),
+        parts_(parts) {}
 
   Status add(std::int64_t sample, std::span<const float> values, std::span<const double> before) {
     for (std::size_t c = 0; c < values.size(); ++c) {
@@ -287,8 +294,8 @@ class ValueCheck {
         return bad(not_finite(sample, c, given));
       if (before.empty() || wide_) continue;
       if (given == given && (!(v - v == 0) || (whole_ && v != given)))
-        return bad(name_ + ", row " + std::to_string(data_.row_of(sample)) + ", column " +
-                   std::to_string(c) + " (from 0) is " + format_double(given) +
+        return bad(name_ + ", row " + std::to_string(data_.row_of(sample)) + ", " +
+                   column_text(parts_, c) + " is " + format_double(given) +
                    ", which f32 does not hold: scale it, or " + with_f64());
       columns_.resize(values.size());
       columns_[c].add(given);
@@ -300,8 +307,7 @@ class ValueCheck {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::string why = columns_[c].merged();
       if (!why.empty())
-        return bad(name_ + ": column " + std::to_string(c) + " (from 0) " + why + ", or " +
-                   with_f64());
+        return bad(name_ + ": " + column_text(parts_, c) + " " + why + ", or " + with_f64());
     }
     return {};
   }
@@ -311,8 +317,8 @@ class ValueCheck {
     return std::string(name_ == "x" ? "begin" : "end") + " with cells of the dtype f64";
   }
   std::string not_finite(std::int64_t sample, std::size_t c, double v) const {
-    std::string text = name_ + ", row " + std::to_string(data_.row_of(sample)) + ", column " +
-                       std::to_string(c) + " (from 0) is ";
+    std::string text = name_ + ", row " + std::to_string(data_.row_of(sample)) + ", " +
+                       column_text(parts_, c) + " is ";
     text += v != v ? "NaN" : v > 0 ? "infinity" : "-infinity";
     text += ": a network learns from finite values; leave the row out";
     if (name_ == "x" && v != v)
@@ -323,16 +329,27 @@ class ValueCheck {
   const DataSource& data_;
   std::string name_;
   bool missing_, wide_, whole_;
+  const std::vector<NamedPart>& parts_;
   std::vector<Rounding> columns_;
 };
 
 }  // namespace
 
+std::string column_text(const std::vector<NamedPart>& parts, std::size_t column) {
+  auto left = static_cast<std::int64_t>(column);
+  for (const NamedPart& part : parts) {
+    if (left < part.columns)
+      return "column " + std::to_string(left) + " of " + quoted(part.name) + " (from 0)";
+    left -= part.columns;
+  }
+  return "column " + std::to_string(column) + " (from 0)";
+}
+
 Status check_values(const DataSource& data, const Learning& learning) {
   if (data.all_finite()) return {};
   const DataSource::Form form = data.form();
-  ValueCheck x(data, "x", learning.missing, learning.wide_x, form.whole_x),
-      y(data, "y", false, learning.wide_y, form.whole_y);
+  ValueCheck x(data, "x", learning.missing, learning.wide_x, form.whole_x, learning.x_parts),
+      y(data, "y", false, learning.wide_y, form.whole_y, learning.y_parts);
   Batch batch;
   for (std::int64_t i = 0; i < data.samples(); ++i) {
     batch.clear();

@@ -84,9 +84,17 @@ class DataSource {
 // `missing`: inputs may be NaN, which the network takes for values that are not there
 // (takes_missing of grid/network.h). `wide_x`, `wide_y`: they are learned in f64; otherwise a
 // column that f32 does not tell apart is refused.
+// Inputs and targets by name and their columns, where there are several: errors name the part.
+struct NamedPart {
+  std::string name;
+  std::int64_t columns = 0;
+};
 struct Learning {
   bool missing = false, wide_x = false, wide_y = false;
+  std::vector<NamedPart> x_parts{}, y_parts{};
 };
+// "column 5 (from 0)"; with parts "column 1 of 'right' (from 0)".
+std::string column_text(const std::vector<NamedPart>& parts, std::size_t column);
 Status check_values(const DataSource& data, const Learning& learning);
 
 // A stream of ids, or documents of ids, cut into sequences of at most `length` rows, positions from
