@@ -63,6 +63,30 @@ run_cases() {
   done
 }
 
+# The programs of examples/, each a test; those in Python are skipped where it has no NumPy.
+run_examples() {
+  local log=build/test/examples.log start=$SECONDS status=0
+  present command:python3 || { skip_script examples "needs python3"; return 0; }
+  python3 tools/check/examples.py build/release >"$log" 2>&1 </dev/null || status=$?
+  awk -v status=$status '
+    /^(passed|failed|skipped) / {
+      result = $1; failed += result == "failed"
+      name = substr($0, length(result) + 2); detail = ""
+      if (at = index(name, ": ")) { detail = substr(name, at + 2); name = substr(name, 1, at - 1) }
+      else sub(/ [0-9.]+ s$/, "", name)
+      gsub(/\t/, " ", detail)
+      printf "%s\texamples\t%s\t%s\n", result, name, detail
+    }
+    END {
+      if (!NR || (status != 0 && !failed)) printf "failed\texamples\t(all)\tends with %s\n", status
+    }' "$log" >"$log.results"
+  ! grep -q ^failed "$log.results" || cat "$log" >&2
+  cat "$log.results" >>"$results"
+  awk -F'\t' -v seconds=$((SECONDS - start)) '{ n[$1]++ } END {
+    printf "%-28s %5d passed %4d failed %4d skipped %5d s\n", "examples", n["passed"],
+      n["failed"], n["skipped"], seconds }' "$log.results"
+}
+
 # A Python with what the parity scripts compare against; in CI it is made where the system has none.
 find_python() {
   local python
@@ -252,6 +276,8 @@ run_all() {
   run_script package tools/check/package.sh build/release
   run_programs release ""
   run_cases
+  run_examples
+  run_script examples-planted python3 tools/check/examples.py build/release --self-test
   run_script python tools/check/python.sh build/release/libloom.so
   # ThreadSanitizer over what threads share: the pool, and the objects of the C interface. Two minutes of building.
   build_preset tsan base_test c_api_test
