@@ -246,15 +246,45 @@ forbid_skips() {
   mv "$results.ci" "$results"
 }
 
+# What was skipped, in five lines at most: every test where there are no more, else a line for each of
+# the reasons that most tests have, which is what stands before a colon.
+say_skips() {
+  local count
+  count=$(grep -c '^skipped' "$results" || true)
+  if [ "$count" -le 5 ]; then
+    awk -F'\t' '$1 == "skipped" { printf "skipped  %s %s: %s\n", $2, $3, $4 }' "$results"
+    return
+  fi
+  awk -F'\t' '$1 == "skipped" {
+      key = $4; sub(/: .*/, "", key)
+      if (!(key in n)) first[key] = $4
+      if (!(key in n) || !seen[$4]++) kinds[key]++
+      seen[$4] = 1
+      n[key]++
+    }
+    END {
+      for (key in n) {
+        more = kinds[key] > 1 ? sprintf(", and %d more of the kind", kinds[key] - 1) : ""
+        printf "%d\t%s%s\n", n[key], first[key], more
+      }
+    }' "$results" | sort -t"$(printf '\t')" -k1,1nr -k2 | awk -F'\t' -v results="$results" '
+    NR <= 4 { printf "skipped %5d  %s\n", $1, $2 }
+    NR > 4 { more += $1 }
+    END {
+      rest = more ? sprintf("skipped %5d  for %d other reasons; ", more, NR - 4) : "skipped        "
+      printf "%s%s names every test\n", rest, results
+    }'
+}
+
 # The last line is the one that counts.
 summary() {
   [ -z "${LOOM_CI:-}" ] || forbid_skips
+  say_skips
   awk -F'\t' '
-    $1 == "skipped" { skips = skips sprintf("skipped  %s %s: %s\n", $2, $3, $4) }
     $1 == "failed" { fails = fails sprintf("FAILED   %s %s: %s\n", $2, $3, $4) }
     { n[$1]++ }
     END {
-      printf "%s%s%d passed, %d failed, %d skipped\n", skips, fails, n["passed"], n["failed"], n["skipped"]
+      printf "%s%d passed, %d failed, %d skipped\n", fails, n["passed"], n["failed"], n["skipped"]
       exit n["failed"] > 0 || n["passed"] == 0
     }' "$results"
 }
@@ -303,6 +333,7 @@ run_all() {
   run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
   run_javascript
   run_script install tests/tooling/install.sh
+  run_script skips tests/tooling/skips.sh
   run_script format tests/tooling/format.sh
   run_script new-op tests/tooling/new_op.sh
   run_script new-layer tests/tooling/new_layer.sh
