@@ -69,7 +69,8 @@ std::string run_case(const test::OnnxCase& c) {
 // tests/golden/onnx/cases.txt: every case with "passed", or the operator that is refused. LOOM_ONNX_LIST=FILE writes the list as it is now.
 TEST(OnnxBackend, CasesPassOrAreRefusedByName) {
   const auto cases = test::onnx_cases();
-  if (cases.empty()) GTEST_SKIP() << "test material is absent: onnx_backend_tests (expected in ../shared/data)";
+  if (cases.empty())
+    GTEST_SKIP() << "test material is absent: onnx_backend_tests (expected in ../shared/data)";
   std::ifstream golden(loom::test::source_dir() + "/tests/golden/onnx/cases.txt");
   std::map<std::string, std::string> expected;
   for (std::string name, rest; golden >> name && std::getline(golden, rest);) expected[name] = rest.substr(1);
@@ -109,7 +110,8 @@ std::vector<Dims> other_dims(const Dims& dims) {
 // reads what is not there.
 TEST(OnnxBackend, ChangedNodesRunOrAreRefused) {
   const auto cases = test::onnx_cases();
-  if (cases.empty()) GTEST_SKIP() << "test material is absent: onnx_backend_tests (expected in ../shared/data)";
+  if (cases.empty())
+    GTEST_SKIP() << "test material is absent: onnx_backend_tests (expected in ../shared/data)";
   int ran = 0, refused = 0;
   for (const test::OnnxCase& c : cases) {
     const auto model = open_model(c.model);
