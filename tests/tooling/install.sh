@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tests/tooling/install.sh: cmake --install after ./dev build, with nothing else built, as README.md says: the
-# program tells its version, a C program links with -lloom, and find_package(Loom) gives C++ all it needs.
+# tests/tooling/install.sh: cmake --install after ./dev build, with nothing else built, as README.md
+# says: the program tells its version, a C program links with -lloom, and find_package(Loom) gives
+# C++ all it needs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 scratch=$(mktemp -d)

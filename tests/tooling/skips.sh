@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/tooling/skips.sh: what ./dev test says of skipped tests, over results that are made here: five
-# lines at most, the most frequent reasons first, and the count as the last line.
+# tests/tooling/skips.sh: what ./dev test says of skipped tests, over results that are made here:
+# five lines at most, the most frequent reasons first, and the count as the last line.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tools/dev/test.sh
@@ -11,12 +11,14 @@ unset LOOM_CI
 
 # skip COUNT REASON
 skip() { for ((i = 0; i < $1; ++i)); do printf 'skipped\tsuite\ttest %d\t%s\n' "$i" "$2"; done; }
-wants() { diff <(printf '%s\n' "$@") "$scratch/said" || { echo "expected the lines with <"; exit 1; }; }
+wants() {
+  diff <(printf '%s\n' "$@") "$scratch/said" || { echo "expected the lines with <"; exit 1; }
+}
 
 {
   printf 'passed\tsuite\tone\t\n'
-  skip 40 'test material is absent: stories/hf (expected in ../shared/data)'
   skip 30 'test material is absent: mnist (expected in ../shared/data)'
+  skip 40 'test material is absent: stories/hf (expected in ../shared/data)'
   skip 60 'no adapter: none was found'
   skip 5 'needs Python 3'
   skip 4 'needs npm'
@@ -24,7 +26,8 @@ wants() { diff <(printf '%s\n' "$@") "$scratch/said" || { echo "expected the lin
   skip 2 'reason of two'
 } >"$results"
 summary >"$scratch/said"
-wants 'skipped    70  test material is absent: stories/hf (expected in ../shared/data), and 1 more of the kind' \
+absent='test material is absent: stories/hf (expected in ../shared/data)'
+wants "skipped    70  $absent, and 1 more of the kind" \
   'skipped    60  no adapter: none was found' \
   'skipped     5  needs Python 3' \
   'skipped     4  needs npm' \

@@ -247,7 +247,7 @@ forbid_skips() {
 }
 
 # What was skipped, in five lines at most: every test where there are no more, else a line for each of
-# the reasons that most tests have, which is what stands before a colon.
+# the reasons that most tests have: what stands before a colon, with what stands most often behind it.
 say_skips() {
   local count
   count=$(grep -c '^skipped' "$results" || true)
@@ -257,15 +257,14 @@ say_skips() {
   fi
   awk -F'\t' '$1 == "skipped" {
       key = $4; sub(/: .*/, "", key)
-      if (!(key in n)) first[key] = $4
-      if (!(key in n) || !seen[$4]++) kinds[key]++
-      seen[$4] = 1
+      if (!seen[$4]++) kinds[key]++
+      if (seen[$4] > seen[shown[key]]) shown[key] = $4
       n[key]++
     }
     END {
       for (key in n) {
         more = kinds[key] > 1 ? sprintf(", and %d more of the kind", kinds[key] - 1) : ""
-        printf "%d\t%s%s\n", n[key], first[key], more
+        printf "%d\t%s%s\n", n[key], shown[key], more
       }
     }' "$results" | sort -t"$(printf '\t')" -k1,1nr -k2 | awk -F'\t' -v results="$results" '
     NR <= 4 { printf "skipped %5d  %s\n", $1, $2 }
