@@ -81,8 +81,28 @@ def declaration(function):
     return "%s loom_%s(%s)" % (result, function["name"], parameters)
 
 
+WIDTH = 100
+
+
+def fitted(text):
+    """A declaration in lines of the header's width, parameters below one another's first."""
+    if len(text) <= WIDTH:
+        return text
+    indent = text.index("(") + 1
+    lines, line = [], text[:indent]
+    parameters = text[indent:-2].split(", ")
+    for i, one in enumerate(parameters):
+        one += ");" if i + 1 == len(parameters) else ","
+        if len(line) > indent and len(line) + 1 + len(one) > WIDTH:
+            lines.append(line)
+            line = " " * indent
+        line += one if len(line) == indent else " " + one
+    return "\n".join(lines + [line])
+
+
 def comment(text, indent=""):
-    lines = textwrap.wrap(text, 108 - len(indent))
+    # A line alone ends with its "*/".
+    lines = textwrap.wrap(text, WIDTH - 6 - len(indent))
     if len(lines) == 1:
         return "%s/* %s */\n" % (indent, lines[0])
     return indent + "/* " + ("\n" + indent + " * ").join(lines) + " */\n"
@@ -93,16 +113,16 @@ def described(function):
     text = comment(function["doc"])
     notes = ["%s: %s" % (name, ("JSON: " if kind in ("json", "new json") else "") + doc) for name, kind, doc in function.get("params", []) if doc]
     if notes:
-        wrapped = [line for note in notes for line in textwrap.wrap(note, 104, subsequent_indent="  ")]
+        wrapped = [line for note in notes for line in textwrap.wrap(note, WIDTH - 8, subsequent_indent="  ")]
         text = text.rstrip()[:-3].rstrip() + "\n *   " + "\n *   ".join(wrapped) + " */\n"
     return text
 
 
 LAYER = """
-/* A layer of the host's own (loom_layer_register). Rows of values lie one behind the other: row r of
- * an array begins at element r * stride. In forward x and params are read, and all of y is written;
- * in backward x, y, gy and params are read, and all of gx and gparams is written, gparams being sums
- * over the rows. Values are double where f64 is not 0, else float. */
+/* A layer of the host's own (loom_layer_register). Rows of values lie one behind the other: row r
+ * of an array begins at element r * stride. In forward x and params are read, and all of y is
+ * written; in backward x, y, gy and params are read, and all of gx and gparams is written, gparams
+ * being sums over the rows. Values are double where f64 is not 0, else float. */
 typedef struct loom_layer_array {
   void* data;
   int64_t rows, cols, stride;
@@ -125,10 +145,10 @@ enum {
 
 /* Functions return LOOM_OK, or a code with error->message filled, which ends the call that runs the
  * network.
- *   plan: gets {"config": ..., "dims": [...]}, the row that arrives, and makes a bytes object of its
- *     answer, which the library releases: {"out": [...], "params": [{"role": "weight", "rows": 3,
- *     "cols": 8, "init": "normal", "std": 0.1}]}, at most 4 params; init is zeros (where it is left
- *     out), ones or normal
+ *   plan: gets {"config": ..., "dims": [...]}, the row that arrives, and makes a bytes object of
+ *     its answer, which the library releases: {"out": [...], "params": [{"role": "weight",
+ *     "rows": 3, "cols": 8, "init": "normal", "std": 0.1}]}, at most 4 params; init is zeros (where
+ *     it is left out), ones or normal
  *   backward: NULL where the layer has no gradient; then it and what comes before it cannot be
  *     trained
  *   release: NULL, or called once with user, when the layer is unregistered */
@@ -154,16 +174,19 @@ def by_hand(function):
 def header(api):
     out = ["/* %s */\n" % NOTE, """/* The C interface of Loom, the embeddable neural engine.
  *
- * Every function that can fail returns a code (0 is LOOM_OK) and, where `error` is not NULL, fills the caller's loom_error. No function
- * throws, prints or aborts. What a function writes through its pointers is written on success only.
+ * Every function that can fail returns a code (0 is LOOM_OK) and, where `error` is not NULL, fills
+ * the caller's loom_error. No function throws, prints or aborts. What a function writes through its
+ * pointers is written on success only.
  *
- * Objects are handles: numbers, 0 is none. loom_release gives one back; a released or wrong one is LOOM_INVALID_HANDLE, never a crash.
- * Texts go in as pointer and size, without a terminating zero, and come out as bytes objects: loom_bytes_data, then loom_release.
- * Objects take JSON for their options: unknown keys are refused by name. An empty JSON text stands for {}.
+ * Objects are handles: numbers, 0 is none. loom_release gives one back; a released or wrong one is
+ * LOOM_INVALID_HANDLE, never a crash. Texts go in as pointer and size, without a terminating zero,
+ * and come out as bytes objects: loom_bytes_data, then loom_release. Objects take JSON for their
+ * options: unknown keys are refused by name. An empty JSON text stands for {}.
  *
- * Threads: every function may be called from any thread. Which objects take several calls at a time stands with the kinds below; the others
- * answer LOOM_BUSY to a second one. A child of fork() may go on with its parent's objects; what another thread was changing or running at that
- * moment is LOOM_BUSY there for ever, and devices of a GPU are to be opened again. */
+ * Threads: every function may be called from any thread. Which objects take several calls at a time
+ * stands with the kinds below; the others answer LOOM_BUSY to a second one. A child of fork() may
+ * go on with its parent's objects; what another thread was changing or running at that moment is
+ * LOOM_BUSY there for ever, and devices of a GPU are to be opened again. */
 #ifndef LOOM_LOOM_H
 #define LOOM_LOOM_H
 
@@ -186,7 +209,9 @@ extern "C" {
     def enum(prefix, rows):
         out.append("enum {\n")
         for name, value, doc in rows:
-            out.append("  LOOM_%s%s = %d, /* %s */\n" % (prefix, name.upper(), value, doc))
+            line = "  LOOM_%s%s = %d," % (prefix, name.upper(), value)
+            one = "%s /* %s */\n" % (line, doc)
+            out.append(one if len(one) <= WIDTH + 1 else comment(doc, "  ") + line + "\n")
         out.append("};\n\n")
 
     out.append("/* Results of functions. */\n")
@@ -207,9 +232,13 @@ typedef struct loom_error {
 """)
     out.append(LAYER)
     for group in api["groups"]:
-        out.append("\n/* ---- %s: %s */\n" % (group["name"], group["doc"]) if len(group["doc"]) < 90 else "\n/* ---- %s\n * %s */\n" % (group["name"], "\n * ".join(textwrap.wrap(group["doc"], 104))))
+        one = "/* ---- %s: %s */" % (group["name"], group["doc"])
+        if len(one) > WIDTH:
+            lines = textwrap.wrap(group["doc"], WIDTH - 6)
+            one = "/* ---- %s\n * %s */" % (group["name"], "\n * ".join(lines))
+        out.append("\n" + one + "\n")
         for function in group["functions"]:
-            out.append("\n" + described(function) + "LOOM_API " + declaration(function) + ";\n")
+            out.append("\n" + described(function) + fitted("LOOM_API " + declaration(function) + ";") + "\n")
     out.append("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
     return "".join(out)
 

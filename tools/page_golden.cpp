@@ -1,16 +1,18 @@
-// Computes what the page of examples/browser must show, on this machine's CPU: reads golden.json, whose "story" and "training" say what to do,
-// and prints it with the results. page_golden FILE; page_golden FILE --check ends with 1 where the file has others.
+// Computes what the page of examples/browser must show, on this machine's CPU: reads golden.json,
+// whose "story" and "training" say what to do, and prints it with the results. page_golden FILE;
+// page_golden FILE --check ends with 1 where the file has others.
 #include <cstdio>
 #include <string_view>
 #include <vector>
 
+#include <loom/loom.hpp>
 #include "base/files/source.h"
 #include "base/json.h"
-#include <loom/loom.hpp>
 
 namespace {
 
-// Points in a disc that a curve of two half circles cuts: classes 1 and 0. Every number is exact, so each language draws the same points.
+// Points in a disc that a curve of two half circles cuts: classes 1 and 0. Every number is exact,
+// so each language draws the same points.
 struct Points {
   std::vector<float> x;
   std::vector<std::int32_t> classes;
@@ -24,7 +26,8 @@ Points yin_yang(std::size_t count) {
     };
     const float x = next(), y = next();
     if (x * x + y * y > 1) continue;
-    const bool upper = x * x + (y - 0.5f) * (y - 0.5f) < 0.25f, lower = x * x + (y + 0.5f) * (y + 0.5f) < 0.25f;
+    const bool upper = x * x + (y - 0.5f) * (y - 0.5f) < 0.25f,
+               lower = x * x + (y + 0.5f) * (y + 0.5f) < 0.25f;
     p.x.insert(p.x.end(), {x, y});
     p.classes.push_back(upper || (!lower && x > 0));
   }
@@ -42,13 +45,15 @@ int run(const char* path, bool check) {
   loom::Json told = story, trained = training, out = loom::Json::object();
 
   loom::Generator generator(loom::Model::load("embedded"));
-  told.set("text", generator.generate(story.find("prompt")->as_string(), story.find("options")->dump()));
+  told.set("text",
+           generator.generate(story.find("prompt")->as_string(), story.find("options")->dump()));
   told.set("fingerprint", generator.fingerprint());
 
   loom::Network network = loom::Network::create(training.find("topology")->dump());
   network.initialize(static_cast<std::uint64_t>(training.find("seed")->as_number()));
   const Points points = yin_yang(static_cast<std::size_t>(training.find("samples")->as_number()));
-  loom::Trainer trainer(network, loom::Data::classes(points.x, 2, points.classes), training.find("spec")->dump());
+  loom::Trainer trainer(network, loom::Data::classes(points.x, 2, points.classes),
+                        training.find("spec")->dump());
   const auto steps = static_cast<std::int64_t>(training.find("spec")->find("steps")->as_number());
   trained.set("loss", trainer.step(steps).loss);
   trained.set("digest", network.digest());
@@ -57,14 +62,17 @@ int run(const char* path, bool check) {
   out.set("training", trained);
   if (!check) return std::printf("%s\n", out.dump(1).c_str()) < 0;
   if (out.dump() == parsed->dump()) return 0;
-  std::fprintf(stderr, "%s differs from what this build computes: page_golden %s > new, and look at it\n", path, path);
+  std::fprintf(stderr,
+               "%s differs from what this build computes: page_golden %s > new, and look at it\n",
+               path, path);
   return 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc == 2 || (argc == 3 && std::string_view(argv[2]) == "--check")) return run(argv[1], argc == 3);
+  if (argc == 2 || (argc == 3 && std::string_view(argv[2]) == "--check"))
+    return run(argv[1], argc == 3);
   std::fprintf(stderr, "usage: page_golden FILE [--check]\n");
   return 2;
 } catch (const loom::Error& e) {

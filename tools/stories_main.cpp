@@ -9,9 +9,12 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: loom_stories generate [--seed S] [--start I] [--count N]   N stories from the I-th of seed S on\n"
-    "       loom_stories check                                         grades the lines of stdin; 1 if one is refused\n"
-    "       loom_stories facts                                         words, number of stories, grammar version\n";
+    "usage: loom_stories generate [--seed S] [--start I] [--count N]   N stories from the I-th of "
+    "seed S on\n"
+    "       loom_stories check                                         grades the lines of stdin; "
+    "1 if one is refused\n"
+    "       loom_stories facts                                         words, number of stories, "
+    "grammar version\n";
 
 int usage() {
   std::fputs(kUsage, stderr);
@@ -22,7 +25,10 @@ int generate(int argc, char** argv) {
   std::uint64_t seed = 1, start = 0, count = 1;
   for (int i = 2; i < argc; i += 2) {
     const std::string name = argv[i];
-    std::uint64_t* value = name == "--seed" ? &seed : name == "--start" ? &start : name == "--count" ? &count : nullptr;
+    std::uint64_t* value = name == "--seed"    ? &seed
+                           : name == "--start" ? &start
+                           : name == "--count" ? &count
+                                               : nullptr;
     char* end = nullptr;
     if (value == nullptr || i + 1 == argc) return usage();
     *value = std::strtoull(argv[i + 1], &end, 10);
@@ -41,15 +47,18 @@ int check() {
   for (; std::getline(std::cin, story); ++lines) {
     const auto verdict = loom::stories::recognize(story);
     accepted += verdict.accepted;
-    if (!verdict.accepted) std::printf("line %zu, byte %zu: %s\n", lines + 1, verdict.offset, verdict.reason.c_str());
+    if (!verdict.accepted)
+      std::printf("line %zu, byte %zu: %s\n", lines + 1, verdict.offset, verdict.reason.c_str());
   }
-  std::printf("%zu of %zu accepted (%.2f %%)\n", accepted, lines, lines == 0 ? 0.0 : 100.0 * static_cast<double>(accepted) / static_cast<double>(lines));
+  std::printf(
+      "%zu of %zu accepted (%.2f %%)\n", accepted, lines,
+      lines == 0 ? 0.0 : 100.0 * static_cast<double>(accepted) / static_cast<double>(lines));
   return accepted == lines ? 0 : 1;
 }
 
 int facts() {
-  std::printf("grammar %d: %zu words, 10^%.2f stories\n", loom::stories::kGrammarVersion, loom::stories::vocabulary().size(),
-              loom::stories::log10_story_count());
+  std::printf("grammar %d: %zu words, 10^%.2f stories\n", loom::stories::kGrammarVersion,
+              loom::stories::vocabulary().size(), loom::stories::log10_story_count());
   return 0;
 }
 

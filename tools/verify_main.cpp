@@ -1,5 +1,6 @@
-// The verifying program of targets that have no `loom` (./dev verify --all-targets): the numerics table, the matrix of layers, then "all FINGERPRINT LAYERS":
-// the fingerprint of the table, which is golden, and that of the matrix.
+// The verifying program of targets that have no `loom` (./dev verify --all-targets): the numerics
+// table, the matrix of layers, then "all FINGERPRINT LAYERS": the fingerprint of the table, which
+// is golden, and that of the matrix.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,13 +12,15 @@
 namespace loom {
 namespace {
 
-// A row per layer type and dtype of what the CPU's matrix (tests/conformance/matrix_test.cpp) compares: the outputs, and the gradients of all parameters.
+// A row per layer type and dtype of what the CPU's matrix (tests/conformance/matrix_test.cpp)
+// compares: the outputs, and the gradients of all parameters.
 Status add_layers(const std::string& isa, std::vector<VerifyRow>& rows) {
   for (const LayerType* type : test::sampled_types()) {
     for (int d = 0; d < kDTypeCount; ++d) {
       Sha256 forward, backward;
       for (const test::LayerSample& sample : test::samples_of(*type)) {
-        LOOM_ASSIGN(Network network, test::network_of(sample, default_format(static_cast<DType>(d))));
+        LOOM_ASSIGN(Network network,
+                    test::network_of(sample, default_format(static_cast<DType>(d))));
         LOOM_ASSIGN(const std::vector<float> y, test::outputs_of(network, {.isa = isa}));
         LOOM_ASSIGN(const std::vector<test::Slope> slopes, test::slopes_of(network, {.isa = isa}));
         forward.update_f32(y);
@@ -26,7 +29,8 @@ Status add_layers(const std::string& isa, std::vector<VerifyRow>& rows) {
           backward.update_f64(s.values);
         }
       }
-      const std::string name = "layer " + std::string(type->name()) + " " + std::string(loom::name(static_cast<DType>(d)));
+      const std::string name = "layer " + std::string(type->name()) + " " +
+                               std::string(loom::name(static_cast<DType>(d)));
       rows.push_back({name + " forward", Sha256::hex(forward.finish()), ""});
       rows.push_back({name + " backward", Sha256::hex(backward.finish()), ""});
     }

@@ -1,5 +1,6 @@
-// A command of the program: a file in commands/ that adds its options to the command line and, where it was called, the action to
-// take. Actions answer on stdout, say everything else on stderr, and return an exit code.
+// A command of the program: a file in commands/ that adds its options to the command line and,
+// where it was called, the action to take. Actions answer on stdout, say everything else on stderr,
+// and return an exit code.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +48,9 @@ template <class Args>
 void add_command(CLI::App& app, Action& action, const char* name, const char* about,
                  void (*bind)(CommandLine&, Args&), int (*run)(const Args&)) {
   const auto args = std::make_shared<Args>();
-  add_command(app, action, name, about, [&](CommandLine& line) { bind(line, *args); },
-              [args, run] { return run(*args); });
+  add_command(
+      app, action, name, about, [&](CommandLine& line) { bind(line, *args); },
+      [args, run] { return run(*args); });
 }
 
 // Says what went wrong on stderr and returns the code.
@@ -57,8 +59,9 @@ int fail(const Status& status, ExitCode code);
 }  // namespace loom::cli
 
 // Inside an action: `x` is the value of a Result, or the action ends with `code`.
-#define LOOM_OR_EXIT(decl, expr, code) LOOM_OR_EXIT_(LOOM_CONCAT(loom_result_, __LINE__), decl, expr, code)
-#define LOOM_OR_EXIT_(tmp, decl, expr, code)                      \
-  auto tmp = (expr);                                              \
+#define LOOM_OR_EXIT(decl, expr, code) \
+  LOOM_OR_EXIT_(LOOM_CONCAT(loom_result_, __LINE__), decl, expr, code)
+#define LOOM_OR_EXIT_(tmp, decl, expr, code)                     \
+  auto tmp = (expr);                                             \
   if (!tmp.ok()) return ::loom::cli::fail(tmp.status(), (code)); \
   decl = std::move(*tmp)

@@ -58,7 +58,9 @@ void prepare_streams() {
 
 std::string json_text(const std::string& text) { return is_utf8(text) ? text : escaped(text); }
 
-void say(std::string_view line) { std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data()); }
+void say(std::string_view line) {
+  std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+}
 
 std::string fixed(double value, int digits) {
   char text[64];
@@ -91,14 +93,17 @@ std::string count_text(double count) {
 std::string duration_text(double seconds) {
   const auto s = static_cast<long long>(seconds + 0.5);
   char text[64];
-  if (s >= 3600) std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+  if (s >= 3600)
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
   else std::snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
   return text;
 }
 
 std::uint64_t machine_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  return pages > 0 && size > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size) : 0;
+  return pages > 0 && size > 0
+             ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size)
+             : 0;
 }
 
 std::uint64_t peak_memory() {
@@ -109,11 +114,13 @@ std::uint64_t peak_memory() {
   return 0;
 }
 
-std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names) {
+std::vector<std::string> nearest_names(std::string_view wanted,
+                                       const std::vector<std::string>& names) {
   std::vector<std::pair<std::size_t, std::string>> ranked;
   for (const std::string& name : names) {
     // A beginning counts as near however much is missing.
-    const std::size_t d = !wanted.empty() && name.starts_with(wanted) ? 1 : edit_distance(wanted, name);
+    const std::size_t d =
+        !wanted.empty() && name.starts_with(wanted) ? 1 : edit_distance(wanted, name);
     if (d <= std::max<std::size_t>(2, wanted.size() / 2)) ranked.emplace_back(d, name);
   }
   std::sort(ranked.begin(), ranked.end());
@@ -123,7 +130,12 @@ std::vector<std::string> nearest_names(std::string_view wanted, const std::vecto
 }
 
 Progress::Progress(std::string label, std::uint64_t total, Unit unit, std::uint64_t from)
-    : label_(std::move(label)), total_(total), from_(from), done_(from), unit_(unit), terminal_(isatty(STDERR_FILENO) == 1) {}
+    : label_(std::move(label)),
+      total_(total),
+      from_(from),
+      done_(from),
+      unit_(unit),
+      terminal_(isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
   if (open_ && terminal_) std::fputc('\n', stderr);
@@ -137,13 +149,20 @@ std::string Progress::line(std::string_view note) const {
   if (terminal_) {
     constexpr int kWidth = 24;
     const int full = std::min(kWidth, static_cast<int>(share * kWidth));
-    text += "[" + std::string(static_cast<std::size_t>(full), '#') + std::string(static_cast<std::size_t>(kWidth - full), '.') + "] ";
+    text += "[" + std::string(static_cast<std::size_t>(full), '#') +
+            std::string(static_cast<std::size_t>(kWidth - full), '.') + "] ";
   }
   text += fixed(100 * share, 0) + " %  ";
-  if (unit_ == Unit::bytes) text += bytes_text(done_) + " of " + bytes_text(total_) + "  " + bytes_text(static_cast<std::uint64_t>(rate)) + "/s";
-  else text += std::to_string(done_) + " of " + std::to_string(total_) + "  " + fixed(rate, rate < 10 ? 2 : 0) + "/s";
-  if (done_ < total_ && rate > 0) text += "  ETA " + duration_text(static_cast<double>(total_ - done_) / rate);
-  if (from_ > 0) text += "  resumed from " + (unit_ == Unit::bytes ? bytes_text(from_) : std::to_string(from_));
+  if (unit_ == Unit::bytes)
+    text += bytes_text(done_) + " of " + bytes_text(total_) + "  " +
+            bytes_text(static_cast<std::uint64_t>(rate)) + "/s";
+  else
+    text += std::to_string(done_) + " of " + std::to_string(total_) + "  " +
+            fixed(rate, rate < 10 ? 2 : 0) + "/s";
+  if (done_ < total_ && rate > 0)
+    text += "  ETA " + duration_text(static_cast<double>(total_ - done_) / rate);
+  if (from_ > 0)
+    text += "  resumed from " + (unit_ == Unit::bytes ? bytes_text(from_) : std::to_string(from_));
   if (!note.empty()) text += "  " + std::string(note);
   return text;
 }
@@ -160,13 +179,14 @@ void Progress::update(std::uint64_t done, std::string_view note) {
 
 void Progress::finish() {
   // Work of less than a moment needs no bar.
-  if (open_ || watch_.seconds() > 1) std::fprintf(stderr, terminal_ ? "\r%s\033[K\n" : "%s\n", line(note_).c_str());
+  if (open_ || watch_.seconds() > 1)
+    std::fprintf(stderr, terminal_ ? "\r%s\033[K\n" : "%s\n", line(note_).c_str());
   open_ = false;
 }
 
 Interrupt::Interrupt() {
   reset();
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_interrupt;  // without SA_RESTART: a read from the terminal ends
   for (std::size_t i = 0; i < std::size(kSignals); ++i) {
     sigaction(kSignals[i], nullptr, &g_before[i]);

@@ -1,4 +1,5 @@
-// The terminal: numbers for people, a progress bar, Ctrl-C. Everything here but print() goes to stderr. One thread.
+// The terminal: numbers for people, a progress bar, Ctrl-C. Everything here but print() goes to
+// stderr. One thread.
 #pragma once
 
 #include <atomic>
@@ -26,8 +27,8 @@ void say(std::string_view line);
 std::string bytes_text(std::uint64_t bytes);  // "1.2 MB"
 std::string count_text(double count);         // "134.5 M"
 std::string fixed(double value, int digits);
-std::string significant(double value);        // six digits
-std::string duration_text(double seconds);    // "1:05"
+std::string significant(double value);      // six digits
+std::string duration_text(double seconds);  // "1:05"
 
 // Bytes of memory of this machine, 0 where unknown.
 std::uint64_t machine_memory();
@@ -35,17 +36,21 @@ std::uint64_t machine_memory();
 std::uint64_t peak_memory();
 
 // The up to three names nearest to `wanted`, best first; none where all are far off.
-std::vector<std::string> nearest_names(std::string_view wanted, const std::vector<std::string>& names);
+std::vector<std::string> nearest_names(std::string_view wanted,
+                                       const std::vector<std::string>& names);
 
 class Stopwatch {
  public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// A bar that knows its end: share, rate and time left. On a terminal one line that is drawn again; elsewhere a line a second.
+// A bar that knows its end: share, rate and time left. On a terminal one line that is drawn again;
+// elsewhere a line a second.
 class Progress {
  public:
   enum class Unit { bytes, steps };

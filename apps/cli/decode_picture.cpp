@@ -19,7 +19,8 @@ bool may_take(std::size_t bytes) {
 }
 }  // namespace
 
-// Whole numbers only, the same on every machine: no instruction sets, no floats. Files are read elsewhere; PGM and PPM, too.
+// Whole numbers only, the same on every machine: no instruction sets, no floats. Files are read
+// elsewhere; PGM and PPM, too.
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
 #define STBI_NO_STDIO
@@ -58,16 +59,22 @@ namespace loom::cli {
 #if defined(LOOM_HAS_STB_IMAGE)
 namespace {
 
-const stbi_uc* data_of(std::span<const std::byte> bytes) { return reinterpret_cast<const stbi_uc*>(bytes.data()); }
-std::uint32_t byte(std::span<const std::byte> bytes, std::size_t i) { return i < bytes.size() ? static_cast<std::uint32_t>(bytes[i]) : 0; }
+const stbi_uc* data_of(std::span<const std::byte> bytes) {
+  return reinterpret_cast<const stbi_uc*>(bytes.data());
+}
+std::uint32_t byte(std::span<const std::byte> bytes, std::size_t i) {
+  return i < bytes.size() ? static_cast<std::uint32_t>(bytes[i]) : 0;
+}
 
 Status refused() {
   const char* reason = stbi_failure_reason();
-  return Status(Code::corrupt, std::string("cannot be decoded: ") + (reason ? reason : "no reason is given"));
+  return Status(Code::corrupt,
+                std::string("cannot be decoded: ") + (reason ? reason : "no reason is given"));
 }
 
-// stb_image fills what a JPEG, BMP or GIF lacks at its end; such a picture is none to learn from. And it trusts the lengths of a JPEG's code tables (before
-// version 2.28), which the format limits to 256 codes. So both are looked at before it is asked.
+// stb_image fills what a JPEG, BMP or GIF lacks at its end; such a picture is none to learn from.
+// And it trusts the lengths of a JPEG's code tables (before version 2.28), which the format limits
+// to 256 codes. So both are looked at before it is asked.
 Status check_jpeg(std::span<const std::byte> b) {
   std::size_t at = 2;
   while (at + 1 < b.size()) {
@@ -76,14 +83,18 @@ Status check_jpeg(std::span<const std::byte> b) {
       ++at;
     } else if (marker == 0xD9) {
       return {};
-    } else if (marker <= 0x01 || (marker >= 0xD0 && marker <= 0xD8)) {  // no segment: a byte of data, a restart
+    } else if (marker <= 0x01 ||
+               (marker >= 0xD0 && marker <= 0xD8)) {  // no segment: a byte of data, a restart
       at += 2;
     } else {
-      const std::size_t end = at + 2 + std::max<std::size_t>(byte(b, at + 2) * 256 + byte(b, at + 3), 2);
+      const std::size_t end =
+          at + 2 + std::max<std::size_t>(byte(b, at + 2) * 256 + byte(b, at + 3), 2);
       for (std::size_t table = at + 4; marker == 0xC4 && table < end;) {
         std::size_t codes = 0;
         for (std::size_t i = 1; i <= 16; ++i) codes += byte(b, table + i);
-        if (codes > 256) return Status(Code::corrupt, "cannot be decoded: a table of " + std::to_string(codes) + " codes, the most is 256");
+        if (codes > 256)
+          return Status(Code::corrupt, "cannot be decoded: a table of " + std::to_string(codes) +
+                                           " codes, the most is 256");
         table += 17 + codes;
       }
       at = end;
@@ -93,13 +104,19 @@ Status check_jpeg(std::span<const std::byte> b) {
 }
 
 Status check_bmp(std::span<const std::byte> b) {
-  const auto four = [&](std::size_t i) { return std::uint64_t{byte(b, i)} + byte(b, i + 1) * 256ull + byte(b, i + 2) * 65536ull + byte(b, i + 3) * 16777216ull; };
+  const auto four = [&](std::size_t i) {
+    return std::uint64_t{byte(b, i)} + byte(b, i + 1) * 256ull + byte(b, i + 2) * 65536ull +
+           byte(b, i + 3) * 16777216ull;
+  };
   const bool old = four(14) == 12;
-  const std::uint64_t width = old ? four(18) & 0xFFFF : four(18), bits = old ? byte(b, 24) : byte(b, 28);
+  const std::uint64_t width = old ? four(18) & 0xFFFF : four(18),
+                      bits = old ? byte(b, 24) : byte(b, 28);
   std::uint64_t height = old ? four(20) & 0xFFFF : four(22);
   if (height > 0x7FFFFFFF) height = 0x100000000ull - height;  // below 0: rows from the top
   const bool known = width <= STBI_MAX_DIMENSIONS && height <= STBI_MAX_DIMENSIONS;
-  return known && four(10) + (width * bits + 31) / 32 * 4 * height > b.size() ? Status(Code::truncated, "ends before the picture does") : Status();
+  return known && four(10) + (width * bits + 31) / 32 * 4 * height > b.size()
+             ? Status(Code::truncated, "ends before the picture does")
+             : Status();
 }
 
 // stb_image takes memory for a part before it looks whether the file holds it.
@@ -108,7 +125,9 @@ Status check_png(std::span<const std::byte> b) {
     std::uint64_t length = 0;
     for (std::size_t i = 0; i < 4; ++i) length = length * 256 + byte(b, at + i);
     if (length > b.size() - at - 12) break;
-    if (byte(b, at + 4) == 'I' && byte(b, at + 5) == 'E' && byte(b, at + 6) == 'N' && byte(b, at + 7) == 'D') return {};
+    if (byte(b, at + 4) == 'I' && byte(b, at + 5) == 'E' && byte(b, at + 6) == 'N' &&
+        byte(b, at + 7) == 'D')
+      return {};
     at += 12 + length;
   }
   return Status(Code::truncated, "ends before the picture does");
@@ -116,7 +135,9 @@ Status check_png(std::span<const std::byte> b) {
 
 // The blocks up to the end of the first image.
 Status check_gif(std::span<const std::byte> b) {
-  const auto colors = [&](std::size_t flags) { return byte(b, flags) & 0x80 ? std::size_t{3} << ((byte(b, flags) & 7) + 1) : std::size_t{0}; };
+  const auto colors = [&](std::size_t flags) {
+    return byte(b, flags) & 0x80 ? std::size_t{3} << ((byte(b, flags) & 7) + 1) : std::size_t{0};
+  };
   std::size_t at = 13 + colors(10);
   while (at < b.size()) {
     const bool image = byte(b, at) == 0x2C;
@@ -131,12 +152,16 @@ Status check_gif(std::span<const std::byte> b) {
 
 // Nothing that is none of these comes to stb_image, which is less strict about beginnings.
 Status check(std::span<const std::byte> b) {
-  const auto begins = [&](std::initializer_list<std::uint32_t> with, std::size_t at = 0) { return std::all_of(with.begin(), with.end(), [&](std::uint32_t v) { return byte(b, at++) == v; }); };
+  const auto begins = [&](std::initializer_list<std::uint32_t> with, std::size_t at = 0) {
+    return std::all_of(with.begin(), with.end(),
+                       [&](std::uint32_t v) { return byte(b, at++) == v; });
+  };
   if (begins({0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'})) return check_png(b);
   if (begins({0xFF, 0xD8})) return check_jpeg(b);
   if (begins({'B', 'M'})) return check_bmp(b);
   if (begins({'G', 'I', 'F', '8'})) return check_gif(b);
-  if (begins({'R', 'I', 'F', 'F'}) && begins({'W', 'E', 'B', 'P'}, 8)) return Status(Code::unsupported, "is a WebP picture, expected PNG, JPEG, BMP or GIF");
+  if (begins({'R', 'I', 'F', 'F'}) && begins({'W', 'E', 'B', 'P'}, 8))
+    return Status(Code::unsupported, "is a WebP picture, expected PNG, JPEG, BMP or GIF");
   return Status(Code::corrupt, "is no picture that can be read, expected PNG, JPEG, BMP or GIF");
 }
 
@@ -147,8 +172,11 @@ Result<PictureSize> size_of(std::span<const std::byte> bytes) {
   LOOM_TRY(check(bytes));
   most_bytes = kAlways + bytes.size();
   int width = 0, height = 0, channels = 0;
-  if (!stbi_info_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height, &channels)) return refused();
-  return PictureSize{height < 0 ? -std::int64_t{height} : height, width};  // a BMP whose rows begin at the top says so by its sign
+  if (!stbi_info_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height,
+                             &channels))
+    return refused();
+  return PictureSize{height < 0 ? -std::int64_t{height} : height,
+                     width};  // a BMP whose rows begin at the top says so by its sign
 }
 
 Result<Picture> decode(std::span<const std::byte> bytes) {
@@ -176,14 +204,20 @@ Result<Picture> decode(std::span<const std::byte> bytes) {
                              static_cast<std::size_t>(padded * each * (interlaced ? 2 : 1)));
   asked_for_more = false;
   int width = 0, height = 0, channels = 0;
-  const std::unique_ptr<stbi_uc, void (*)(void*)> values(stbi_load_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height, &channels, 0), stbi_image_free);
+  const std::unique_ptr<stbi_uc, void (*)(void*)> values(
+      stbi_load_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height,
+                            &channels, 0),
+      stbi_image_free);
   if (!values && asked_for_more)
     return Status(Code::corrupt, "cannot be decoded: its data are more than " + named() + " take");
   if (!values) return refused();
   // A GIF says how many channels its file could have had.
   const bool gif = byte(bytes, 0) == 'G' && byte(bytes, 1) == 'I';
   Picture picture{height, width, gif ? 4 : channels, {}};
-  picture.values.assign(values.get(), values.get() + static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * static_cast<std::size_t>(picture.channels));
+  picture.values.assign(values.get(),
+                        values.get() + static_cast<std::size_t>(width) *
+                                           static_cast<std::size_t>(height) *
+                                           static_cast<std::size_t>(picture.channels));
   return picture;
 }
 
@@ -194,8 +228,12 @@ PictureDecoder picture_decoder() { return {size_of, decode}; }
 #else
 
 PictureDecoder picture_decoder() {
-  const Status missing(Code::unsupported, "is no PGM or PPM picture, and this program was built without stb_image, which reads PNG, JPEG, BMP and GIF: install it (./dev setup, or Debian's libstb-dev) and build again");
-  return {[missing](std::span<const std::byte>) { return Result<PictureSize>(missing); }, [missing](std::span<const std::byte>) { return Result<Picture>(missing); }};
+  const Status missing(
+      Code::unsupported,
+      "is no PGM or PPM picture, and this program was built without stb_image, which reads PNG, "
+      "JPEG, BMP and GIF: install it (./dev setup, or Debian's libstb-dev) and build again");
+  return {[missing](std::span<const std::byte>) { return Result<PictureSize>(missing); },
+          [missing](std::span<const std::byte>) { return Result<Picture>(missing); }};
 }
 
 #endif

@@ -1,11 +1,13 @@
-// PNG, JPEG, BMP and GIF (its first image), by stb_image where the program was built with it. Without state: any thread.
+// PNG, JPEG, BMP and GIF (its first image), by stb_image where the program was built with it.
+// Without state: any thread.
 #pragma once
 
 #include "train/data/pictures/picture.h"
 
 namespace loom::cli {
 
-// Errors say what is wrong with the bytes; unsupported, with how to get it, where the program was built without stb_image.
+// Errors say what is wrong with the bytes; unsupported, with how to get it, where the program was
+// built without stb_image.
 PictureDecoder picture_decoder();
 
 }  // namespace loom::cli

@@ -14,11 +14,16 @@ std::string ids_hash(const std::vector<std::int32_t>& ids) {
   return Sha256::hex(hash.finish());
 }
 
-double rate(std::int64_t count, double seconds) { return seconds > 0 ? static_cast<double>(count) / seconds : 0; }
+double rate(std::int64_t count, double seconds) {
+  return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+}
 
 constexpr const char* kDot = "  \u00b7  ";
 
-std::string decode_text(const Statistics& s) { return std::to_string(s.decode_tokens) + " tokens, " + fixed(rate(s.decode_tokens, s.decode_seconds), 0) + "/s"; }
+std::string decode_text(const Statistics& s) {
+  return std::to_string(s.decode_tokens) + " tokens, " +
+         fixed(rate(s.decode_tokens, s.decode_seconds), 0) + "/s";
+}
 
 }  // namespace
 
@@ -26,11 +31,21 @@ void bind_sampling_options(CommandLine& c, SamplingOptions& o) {
   c.add("--tokens", o.tokens, "tokens at most (256); a text also ends where the context is full")
       .positive();
   const Option greedy = c.flag("--greedy", o.greedy, "always the most probable token");
-  c.add("--temperature", o.temperature, "0 is greedy (what the model recommends, else 0.7)").not_negative().excludes(greedy);
-  c.add("--top-k", o.top_k, "of the K most probable tokens; 0: all").not_negative().excludes(greedy);
-  c.add("--top-p", o.top_p, "of the most probable tokens that together have probability P").within(0.0, 1.0).excludes(greedy);
-  c.add("--min-p", o.min_p, "of tokens at least P times as probable as the best").within(0.0, 1.0).excludes(greedy);
-  c.add("--repetition-penalty", o.repetition_penalty, "above 1: tokens that were there become less probable").positive();
+  c.add("--temperature", o.temperature, "0 is greedy (what the model recommends, else 0.7)")
+      .not_negative()
+      .excludes(greedy);
+  c.add("--top-k", o.top_k, "of the K most probable tokens; 0: all")
+      .not_negative()
+      .excludes(greedy);
+  c.add("--top-p", o.top_p, "of the most probable tokens that together have probability P")
+      .within(0.0, 1.0)
+      .excludes(greedy);
+  c.add("--min-p", o.min_p, "of tokens at least P times as probable as the best")
+      .within(0.0, 1.0)
+      .excludes(greedy);
+  c.add("--repetition-penalty", o.repetition_penalty,
+        "above 1: tokens that were there become less probable")
+      .positive();
   c.add("--seed", o.seed, "same seed, same answer (0)");
   c.add("--stop", o.stop, "end before this text; may be given several times").one_value();
 }
@@ -65,11 +80,14 @@ GenerateOptions generate_options_of(const SamplingOptions& o, const Model& model
 
 std::string summary_line(const Statistics& s, const Generation& answer) {
   return decode_text(s) + kDot + "prompt " + std::to_string(s.prefill_tokens) + " tokens, " +
-         fixed(rate(s.prefill_tokens, s.prefill_seconds), 0) + "/s" + kDot + "ended by " + std::string(name(answer.finish)) + kDot + "ids sha256 " + ids_hash(answer.ids).substr(0, 16);
+         fixed(rate(s.prefill_tokens, s.prefill_seconds), 0) + "/s" + kDot + "ended by " +
+         std::string(name(answer.finish)) + kDot + "ids sha256 " +
+         ids_hash(answer.ids).substr(0, 16);
 }
 
 std::string story_line(const Statistics& s, const Generation& story) {
-  return decode_text(s) + kDot + "numerics: portable v" + std::to_string(LOOM_NUMERICS_VERSION) + kDot + "ids sha256 " + ids_hash(story.ids);
+  return decode_text(s) + kDot + "numerics: portable v" + std::to_string(LOOM_NUMERICS_VERSION) +
+         kDot + "ids sha256 " + ids_hash(story.ids);
 }
 
 Json answer_json(const Statistics& s, const Generation& answer) {

@@ -27,7 +27,8 @@ GenerateOptions generate_options_of(const SamplingOptions& options, const Model&
 
 // "256 tokens, 5120/s  ·  prompt 12 tokens, 9.1 ms  ·  length  ·  ids 3f2a..."
 std::string summary_line(const Statistics& statistics, const Generation& answer);
-// "116 tokens, 5120/s  ·  numerics: portable v1  ·  ids sha256 3f2a...": the last two are the same on every machine.
+// "116 tokens, 5120/s  ·  numerics: portable v1  ·  ids sha256 3f2a...": the last two are the same
+// on every machine.
 std::string story_line(const Statistics& statistics, const Generation& story);
 Json answer_json(const Statistics& statistics, const Generation& answer);
 

@@ -1,4 +1,5 @@
-// loom: the program. Parses the command line and runs one command; see command.h for the rules they keep.
+// loom: the program. Parses the command line and runs one command; see command.h for the rules they
+// keep.
 #include <CLI/CLI.hpp>
 #include <sstream>
 
@@ -24,14 +25,18 @@ std::string joined(const std::vector<std::string>& names) {
 // Every long option of a command can also be set by an environment variable: --top-k is LOOM_TOP_K.
 void name_environment(CLI::App& command) {
   for (CLI::Option* option : command.get_options()) {
-    if (option->get_lnames().empty() || option == command.get_help_ptr() || option == command.get_help_all_ptr()) continue;
+    if (option->get_lnames().empty() || option == command.get_help_ptr() ||
+        option == command.get_help_all_ptr())
+      continue;
     std::string name = "LOOM_" + option->get_lnames()[0];
-    for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    for (char& c : name)
+      c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     option->envname(name);
   }
 }
 
-// Help without the noise: "--top-k N", not "--top-k INT:NONNEGATIVE (Env:LOOM_TOP_K) Excludes: --greedy".
+// Help without the noise: "--top-k N", not "--top-k INT:NONNEGATIVE (Env:LOOM_TOP_K) Excludes:
+// --greedy".
 class Help : public CLI::Formatter {
  public:
   Help() { column_width(28); }
@@ -52,18 +57,22 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
     std::vector<std::string> names;
     for (const CLI::Option* option : command.get_options())
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    if (const auto near = nearest_names(extra, names); !near.empty()) text += "\n  " + extra + ": did you mean " + joined(near) + "?";
+    if (const auto near = nearest_names(extra, names); !near.empty())
+      text += "\n  " + extra + ": did you mean " + joined(near) + "?";
   }
   say("loom: " + text);
-  say(called.empty() ? "  loom --help lists the commands" : "  loom " + command.get_name() + " --help lists its options");
+  say(called.empty() ? "  loom --help lists the commands"
+                     : "  loom " + command.get_name() + " --help lists its options");
   return kUsage;
 }
 
 int unknown_command(const CLI::App& app, const std::string& name) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
   say("loom: there is no command '" + name + "'");
-  if (const auto near = nearest_names(name, names); !near.empty()) say("  nearest: " + joined(near));
+  if (const auto near = nearest_names(name, names); !near.empty())
+    say("  nearest: " + joined(near));
   else say("  commands: " + joined(names));
   if (name.find_first_of("/.") != std::string::npos) say("  to run a model: loom run " + name);
   return kUsage;
@@ -77,17 +86,22 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "loom " LOOM_VERSION);
   app.set_help_all_flag("--help-all", "the options of all commands");
   app.require_subcommand(0, 1);
-  CLI::Option* story = app.add_option("--seed", seed, "without a command: the story of this seed (1)");
+  CLI::Option* story =
+      app.add_option("--seed", seed, "without a command: the story of this seed (1)");
   app.footer(
       "Answers go to stdout, all else to stderr. Every option is also an environment variable: "
       "--top-k is LOOM_TOP_K.\n"
       "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 a model or file is refused, 130, "
       "143, 129 ended by Ctrl-C, SIGTERM, SIGHUP.");
-  for (auto* add : {add_run, add_chat, add_logits, add_eval, add_tokenize, add_show, add_convert, add_train, add_predict, add_accuracy, add_plan, add_verify, add_bench}) add(app, action);
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) command->excludes(story);
+  for (auto* add : {add_run, add_chat, add_logits, add_eval, add_tokenize, add_show, add_convert,
+                    add_train, add_predict, add_accuracy, add_plan, add_verify, add_bench})
+    add(app, action);
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    command->excludes(story);
 
   if (argc > 1 && argv[1][0] != '-') {
-    const auto named = app.get_subcommands([&](const CLI::App* command) { return command->get_name() == argv[1]; });
+    const auto named = app.get_subcommands(
+        [&](const CLI::App* command) { return command->get_name() == argv[1]; });
     if (named.empty()) return unknown_command(app, argv[1]);
     name_environment(*named[0]);
   }

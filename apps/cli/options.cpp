@@ -23,7 +23,9 @@ CLI::Validator number_check(bool (*right)(double), const char* what) {
 }  // namespace
 
 Option Option::required() const { return option_->required(), *this; }
-Option Option::excludes(const Option& other) const { return option_->excludes(other.option_), *this; }
+Option Option::excludes(const Option& other) const {
+  return option_->excludes(other.option_), *this;
+}
 Option Option::type_name(const char* name) const { return option_->type_name(name), *this; }
 Option Option::delimiter(char between) const { return option_->delimiter(between), *this; }
 Option Option::one_value() const { return option_->allow_extra_args(false), *this; }
@@ -51,15 +53,16 @@ Option Option::one_of(const std::vector<std::string>& names, bool any_case) cons
   else option_->check(CLI::IsMember(names));
   return *this;
 }
-Option Option::check(const char* name, std::function<std::string(const std::string&)> problem) const {
+Option Option::check(const char* name,
+                     std::function<std::string(const std::string&)> problem) const {
   option_->check(CLI::Validator([problem](std::string& text) { return problem(text); }, name));
   return *this;
 }
 bool Option::given() const { return option_->count() > 0; }
 
-#define LOOM_ADD(type)                                                                       \
-  Option CommandLine::add(const char* name, type& value, const std::string& about) {         \
-    return Option(app_.add_option(name, value, about));                                      \
+#define LOOM_ADD(type)                                                               \
+  Option CommandLine::add(const char* name, type& value, const std::string& about) { \
+    return Option(app_.add_option(name, value, about));                              \
   }
 LOOM_ADD(std::string)
 LOOM_ADD(int)

@@ -15,17 +15,17 @@ class Option;
 
 namespace loom::cli {
 
-// One option, as CommandLine::add or flag made it. A copy means the same option; it lives as long as the
-// command line does.
+// One option, as CommandLine::add or flag made it. A copy means the same option; it lives as long
+// as the command line does.
 class Option {
  public:
   explicit Option(CLI::Option* option = nullptr) : option_(option) {}
 
   Option required() const;
-  Option excludes(const Option& other) const;   // not both
-  Option type_name(const char* name) const;     // what help calls its value
-  Option delimiter(char between) const;         // several values in one word
-  Option one_value() const;                     // per use of its name
+  Option excludes(const Option& other) const;  // not both
+  Option type_name(const char* name) const;    // what help calls its value
+  Option delimiter(char between) const;        // several values in one word
+  Option one_value() const;                    // per use of its name
   Option no_stdin() const;  // "-", which other programs take for standard input, is refused
   Option positive() const;
   Option not_negative() const;

@@ -18,8 +18,11 @@ constexpr int kRounds = 3;                 // of changing one matrix at a time
 
 }  // namespace
 
-Result<Planner> Planner::create(Network& network, const DataSource& data, Loss loss, std::vector<WeightFormat> candidates, ThreadPool& pool, const std::string& isa, bool timed) {
-  if (candidates.size() < 2 || candidates.size() > 255) return Status(Code::invalid_argument, "plan: wants 2 to 255 candidates, the first of them f32");
+Result<Planner> Planner::create(Network& network, const DataSource& data, Loss loss,
+                                std::vector<WeightFormat> candidates, ThreadPool& pool,
+                                const std::string& isa, bool timed) {
+  if (candidates.size() < 2 || candidates.size() > 255)
+    return Status(Code::invalid_argument, "plan: wants 2 to 255 candidates, the first of them f32");
   Planner p(network, data, loss, pool);
   p.isa_ = isa;
   p.timed_ = timed;
@@ -27,7 +30,10 @@ Result<Planner> Planner::create(Network& network, const DataSource& data, Loss l
   for (const Network::NamedParam& param : network.params()) {
     if (param.tied || !param.param->spec.quantized) continue;
     WeightStore& store = *param.param->store;
-    if (!store.has_master() || store.master_is_f64()) return Status(Code::unsupported, "plan: " + param.path + ":" + param.param->spec.role + " has no f32 values to choose a format for: it is " + to_string(store.format()));
+    if (!store.has_master() || store.master_is_f64())
+      return Status(Code::unsupported, "plan: " + param.path + ":" + param.param->spec.role +
+                                           " has no f32 values to choose a format for: it is " +
+                                           to_string(store.format()));
     p.names_.push_back(param.path + ":" + param.param->spec.role);
     p.stores_.push_back(&store);
   }
@@ -56,7 +62,8 @@ Result<Planner> Planner::create(Network& network, const DataSource& data, Loss l
 }
 
 Status Planner::apply(const Plan& plan) {
-  for (std::size_t u = 0; u < stores_.size(); ++u) LOOM_TRY(stores_[u]->morph(candidates_[plan.formats[u]]).at(names_[u]));
+  for (std::size_t u = 0; u < stores_.size(); ++u)
+    LOOM_TRY(stores_[u]->morph(candidates_[plan.formats[u]]).at(names_[u]));
   return {};
 }
 
@@ -66,12 +73,16 @@ Result<Plan> Planner::measure(const std::vector<std::uint8_t>& formats) {
   LOOM_TRY(apply(plan));
   for (const Network::NamedParam& param : network_->params()) {
     const WeightStore& store = *param.param->store;
-    if (!param.tied) plan.bytes += store.format().dtype == DType::f32 ? static_cast<std::uint64_t>(store.rows() * store.cols()) * sizeof(float) : store.packed_bytes();
+    if (!param.tied)
+      plan.bytes += store.format().dtype == DType::f32
+                        ? static_cast<std::uint64_t>(store.rows() * store.cols()) * sizeof(float)
+                        : store.packed_bytes();
   }
   LOOM_ASSIGN(Evaluator evaluator,
               Evaluator::create(*network_, *data_, *pool_, {.loss = loss_, .isa = isa_}));
   LOOM_ASSIGN(const Metrics metrics, evaluator.measure());
-  plan.loss = metrics.loss - metrics.loss == 0 ? metrics.loss : std::numeric_limits<double>::infinity();
+  plan.loss =
+      metrics.loss - metrics.loss == 0 ? metrics.loss : std::numeric_limits<double>::infinity();
   if (timed_) {
     LOOM_ASSIGN(plan.ms, milliseconds());
   }
@@ -102,13 +113,16 @@ void Planner::combine() {
         q.formats.push_back(static_cast<std::uint8_t>(f));
         next.push_back(std::move(q));
       }
-    std::sort(next.begin(), next.end(), [](const Point& a, const Point& b) { return std::tie(a.cost, a.loss, a.formats) < std::tie(b.cost, b.loss, b.formats); });
+    std::sort(next.begin(), next.end(), [](const Point& a, const Point& b) {
+      return std::tie(a.cost, a.loss, a.formats) < std::tie(b.cost, b.loss, b.formats);
+    });
     frontier_.clear();
     for (Point& p : next)
       if (frontier_.empty() || p.loss < frontier_.back().loss) frontier_.push_back(std::move(p));
     if (frontier_.size() > kMostPoints) {
       std::vector<Point> thin;
-      for (std::size_t i = 0; i < kMostPoints; ++i) thin.push_back(std::move(frontier_[i * (frontier_.size() - 1) / (kMostPoints - 1)]));
+      for (std::size_t i = 0; i < kMostPoints; ++i)
+        thin.push_back(std::move(frontier_[i * (frontier_.size() - 1) / (kMostPoints - 1)]));
       frontier_ = std::move(thin);
     }
   }
@@ -144,8 +158,13 @@ Result<Plan> Planner::within(double budget) {
     LOOM_ASSIGN(Plan plan, measure(frontier_[i].formats));
     if (cost(plan) <= budget) fit.push_back(std::move(plan));
   }
-  const auto better = [&](const Plan& a, const Plan& b) { return cost(a) <= budget && (a.loss < b.loss || (a.loss == b.loss && cost(a) < cost(b))); };
-  if (fit.empty()) return Status(Code::out_of_range, "plan: nothing is within " + fixed(budget, timed_ ? 3 : 0) + (timed_ ? " ms" : " bytes") + ", the least is " + fixed(frontier_.front().cost, timed_ ? 3 : 0));
+  const auto better = [&](const Plan& a, const Plan& b) {
+    return cost(a) <= budget && (a.loss < b.loss || (a.loss == b.loss && cost(a) < cost(b)));
+  };
+  if (fit.empty())
+    return Status(Code::out_of_range, "plan: nothing is within " + fixed(budget, timed_ ? 3 : 0) +
+                                          (timed_ ? " ms" : " bytes") + ", the least is " +
+                                          fixed(frontier_.front().cost, timed_ ? 3 : 0));
   Plan best = *std::min_element(fit.begin(), fit.end(), better);
   LOOM_TRY(improve(best, better));
   return best;
@@ -162,8 +181,12 @@ Result<Plan> Planner::with_loss(double loss) {
     LOOM_ASSIGN(Plan plan, measure(frontier_[i].formats));
     if (plan.loss <= loss) fit.push_back(std::move(plan));
   }
-  const auto better = [&](const Plan& a, const Plan& b) { return a.loss <= loss && (cost(a) < cost(b) || (cost(a) == cost(b) && a.loss < b.loss)); };
-  if (fit.empty()) return Status(Code::out_of_range, "plan: no formats have a loss of " + std::to_string(loss) + ", the least is " + std::to_string(base_loss_));
+  const auto better = [&](const Plan& a, const Plan& b) {
+    return a.loss <= loss && (cost(a) < cost(b) || (cost(a) == cost(b) && a.loss < b.loss));
+  };
+  if (fit.empty())
+    return Status(Code::out_of_range, "plan: no formats have a loss of " + std::to_string(loss) +
+                                          ", the least is " + std::to_string(base_loss_));
   Plan best = *std::min_element(fit.begin(), fit.end(), better);
   LOOM_TRY(improve(best, better));
   return best;

@@ -1,5 +1,7 @@
-// Which format each matrix of a network should have: sensitivities are measured one matrix at a time, the best combinations under a budget are searched in that model,
-// and what is answered is measured again, with all of them together. Beginning from the same network, data and settings it ends at the same plan (but for milliseconds).
+// Which format each matrix of a network should have: sensitivities are measured one matrix at a
+// time, the best combinations under a budget are searched in that model, and what is answered is
+// measured again, with all of them together. Beginning from the same network, data and settings it
+// ends at the same plan (but for milliseconds).
 #pragma once
 
 #include <cstdint>
@@ -24,17 +26,23 @@ struct Plan {
 
 class Planner {
  public:
-  // The network's matrices must have masters of f32; it is left with the last format that was tried. `timed`: costs are milliseconds, else bytes.
-  static Result<Planner> create(Network& network, const DataSource& data, Loss loss, std::vector<WeightFormat> candidates, ThreadPool& pool, const std::string& isa, bool timed);
+  // The network's matrices must have masters of f32; it is left with the last format that was
+  // tried. `timed`: costs are milliseconds, else bytes.
+  static Result<Planner> create(Network& network, const DataSource& data, Loss loss,
+                                std::vector<WeightFormat> candidates, ThreadPool& pool,
+                                const std::string& isa, bool timed);
 
   const std::vector<std::string>& matrices() const { return names_; }
   const std::vector<WeightFormat>& candidates() const { return candidates_; }
   // Every matrix in the same format, in the order of the candidates.
   const std::vector<Plan>& uniform() const { return uniform_; }
   // How much the loss grows with this matrix alone in this format.
-  double sensitivity(std::size_t matrix, std::size_t format) const { return units_[matrix][format].loss; }
+  double sensitivity(std::size_t matrix, std::size_t format) const {
+    return units_[matrix][format].loss;
+  }
 
-  // The least loss within so many bytes, or milliseconds. Error: out_of_range where nothing is that small.
+  // The least loss within so many bytes, or milliseconds. Error: out_of_range where nothing is that
+  // small.
   Result<Plan> within(double budget);
   // The least cost with at most this loss. Error: out_of_range where nothing is that good.
   Result<Plan> with_loss(double loss);
@@ -50,7 +58,8 @@ class Planner {
     double cost, loss;
     std::vector<std::uint8_t> formats;
   };
-  Planner(Network& network, const DataSource& data, Loss loss, ThreadPool& pool) : network_(&network), data_(&data), loss_(loss), pool_(&pool) {}
+  Planner(Network& network, const DataSource& data, Loss loss, ThreadPool& pool)
+      : network_(&network), data_(&data), loss_(loss), pool_(&pool) {}
   Result<Plan> measure(const std::vector<std::uint8_t>& formats);
   Result<double> milliseconds();
   double cost(const Plan& plan) const { return timed_ ? plan.ms : static_cast<double>(plan.bytes); }

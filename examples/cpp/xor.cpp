@@ -1,4 +1,5 @@
-// Trains a small network, shows that fewer bits still answer, and saves it. c++ -std=c++20 xor.cpp -lloom
+// Trains a small network, shows that fewer bits still answer, and saves it. c++ -std=c++20 xor.cpp
+// -lloom
 #include <cstdio>
 #include <vector>
 
@@ -6,12 +7,15 @@
 
 int main() try {
   const std::vector<float> x = {0, 0, 0, 1, 1, 0, 1, 1}, y = {0, 1, 1, 0};
-  loom::Network network = loom::Network::create(R"({"format": "loom-topology", "version": 1, "layers_per_cell": 2, "input": {"width": 2}, "cells": [
+  loom::Network network = loom::Network::create(
+      R"({"format": "loom-topology", "version": 1, "layers_per_cell": 2, "input": {"width": 2}, "cells": [
     {"at": [0, 0, 0, 0], "type": "dense", "out": 16, "activation": "tanh"},
     {"at": [0, 0, 0, 1], "type": "dense", "out": 1}]})");
   network.initialize(1);
 
-  loom::Trainer trainer(network, loom::Data::values(x, 2, y, 1), R"({"loss": "mse", "steps": 500, "batch": 4, "schedule": {"type": "constant", "rate": 0.02}})");
+  loom::Trainer trainer(
+      network, loom::Data::values(x, 2, y, 1),
+      R"({"loss": "mse", "steps": 500, "batch": 4, "schedule": {"type": "constant", "rate": 0.02}})");
   for (loom::Trainer::Report r = trainer.step(0); r.step < 500;) {
     r = trainer.step(100);
     std::printf("step %3lld  loss %.6f\n", static_cast<long long>(r.step), r.loss);
@@ -22,7 +26,8 @@ int main() try {
     network.morph(format);
     std::vector<float> out(4);
     session.run(4, x, out);
-    std::printf("%-4s  0^0 %6.3f  0^1 %6.3f  1^0 %6.3f  1^1 %6.3f\n", format, out[0], out[1], out[2], out[3]);
+    std::printf("%-4s  0^0 %6.3f  0^1 %6.3f  1^0 %6.3f  1^1 %6.3f\n", format, out[0], out[1],
+                out[2], out[3]);
   }
   network.morph("f32");
   network.save("xor.entity");

@@ -1,16 +1,19 @@
 /* Made by api/generate.py from api/loom.json: edit those. */
 /* The C interface of Loom, the embeddable neural engine.
  *
- * Every function that can fail returns a code (0 is LOOM_OK) and, where `error` is not NULL, fills the caller's loom_error. No function
- * throws, prints or aborts. What a function writes through its pointers is written on success only.
+ * Every function that can fail returns a code (0 is LOOM_OK) and, where `error` is not NULL, fills
+ * the caller's loom_error. No function throws, prints or aborts. What a function writes through its
+ * pointers is written on success only.
  *
- * Objects are handles: numbers, 0 is none. loom_release gives one back; a released or wrong one is LOOM_INVALID_HANDLE, never a crash.
- * Texts go in as pointer and size, without a terminating zero, and come out as bytes objects: loom_bytes_data, then loom_release.
- * Objects take JSON for their options: unknown keys are refused by name. An empty JSON text stands for {}.
+ * Objects are handles: numbers, 0 is none. loom_release gives one back; a released or wrong one is
+ * LOOM_INVALID_HANDLE, never a crash. Texts go in as pointer and size, without a terminating zero,
+ * and come out as bytes objects: loom_bytes_data, then loom_release. Objects take JSON for their
+ * options: unknown keys are refused by name. An empty JSON text stands for {}.
  *
- * Threads: every function may be called from any thread. Which objects take several calls at a time stands with the kinds below; the others
- * answer LOOM_BUSY to a second one. A child of fork() may go on with its parent's objects; what another thread was changing or running at that
- * moment is LOOM_BUSY there for ever, and devices of a GPU are to be opened again. */
+ * Threads: every function may be called from any thread. Which objects take several calls at a time
+ * stands with the kinds below; the others answer LOOM_BUSY to a second one. A child of fork() may
+ * go on with its parent's objects; what another thread was changing or running at that moment is
+ * LOOM_BUSY there for ever, and devices of a GPU are to be opened again. */
 #ifndef LOOM_LOOM_H
 #define LOOM_LOOM_H
 
@@ -34,7 +37,8 @@ enum {
   LOOM_OK = 0, /* It worked. */
   LOOM_INVALID_ARGUMENT = 1, /* The caller's value is wrong. */
   LOOM_NOT_FOUND = 2, /* A file, tensor, key or cell does not exist. */
-  LOOM_UNSUPPORTED = 3, /* Well formed, but this build or version cannot do it; the message names it. */
+  /* Well formed, but this build or version cannot do it; the message names it. */
+  LOOM_UNSUPPORTED = 3,
   LOOM_CORRUPT = 4, /* Bytes contradict their format or checksum. */
   LOOM_TRUNCATED = 5, /* Fewer bytes than the format promises; the message has both sizes. */
   LOOM_IO = 6, /* The operating system refused. */
@@ -48,16 +52,22 @@ enum {
 
 /* Kinds of objects, and how many calls at a time they take. */
 enum {
-  LOOM_KIND_BYTES = 1, /* A block of bytes: a text, a file, an array of 32-bit integers. Any thread. */
-  LOOM_KIND_NETWORK = 2, /* A grid of layers with its weights. Any thread: calls that change it wait for those that run it. */
+  /* A block of bytes: a text, a file, an array of 32-bit integers. Any thread. */
+  LOOM_KIND_BYTES = 1,
+  /* A grid of layers with its weights. Any thread: calls that change it wait for those that run
+   * it. */
+  LOOM_KIND_NETWORK = 2,
   LOOM_KIND_SESSION = 3, /* Runs a network; has its memory and its KV caches. One call at a time. */
   LOOM_KIND_DATA = 4, /* Samples to learn from. Immutable; any thread. */
   LOOM_KIND_TRAINER = 5, /* Trains a network. One call at a time. */
   LOOM_KIND_TOKENIZER = 6, /* Text to token ids and back. Immutable; any thread. */
   LOOM_KIND_DECODER = 7, /* Decodes ids as they come. One call at a time. */
   LOOM_KIND_MODEL = 8, /* A language model: network, tokenizer, configuration. Any thread. */
-  LOOM_KIND_GENERATOR = 9, /* Writes text with a model; has its KV caches. One call at a time, but for generator_cancel. */
+  /* Writes text with a model; has its KV caches. One call at a time, but for generator_cancel. */
+  LOOM_KIND_GENERATOR = 9,
   LOOM_KIND_ONNX = 10, /* An ONNX graph, read and checked. Immutable; any thread. */
+  /* Runs an encoder-decoder: what it encoded, and where its sequences are. One call at a time. */
+  LOOM_KIND_SEQ2SEQ = 11,
 };
 
 /* Why a text ended. */
@@ -80,6 +90,7 @@ typedef loom_handle loom_decoder;
 typedef loom_handle loom_model;
 typedef loom_handle loom_generator;
 typedef loom_handle loom_onnx;
+typedef loom_handle loom_seq2seq;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -87,10 +98,10 @@ typedef struct loom_error {
   char message[1020]; /* UTF-8, ends with a zero, cut between characters where it is too long */
 } loom_error;
 
-/* A layer of the host's own (loom_layer_register). Rows of values lie one behind the other: row r of
- * an array begins at element r * stride. In forward x and params are read, and all of y is written;
- * in backward x, y, gy and params are read, and all of gx and gparams is written, gparams being sums
- * over the rows. Values are double where f64 is not 0, else float. */
+/* A layer of the host's own (loom_layer_register). Rows of values lie one behind the other: row r
+ * of an array begins at element r * stride. In forward x and params are read, and all of y is
+ * written; in backward x, y, gy and params are read, and all of gx and gparams is written, gparams
+ * being sums over the rows. Values are double where f64 is not 0, else float. */
 typedef struct loom_layer_array {
   void* data;
   int64_t rows, cols, stride;
@@ -113,10 +124,10 @@ enum {
 
 /* Functions return LOOM_OK, or a code with error->message filled, which ends the call that runs the
  * network.
- *   plan: gets {"config": ..., "dims": [...]}, the row that arrives, and makes a bytes object of its
- *     answer, which the library releases: {"out": [...], "params": [{"role": "weight", "rows": 3,
- *     "cols": 8, "init": "normal", "std": 0.1}]}, at most 4 params; init is zeros (where it is left
- *     out), ones or normal
+ *   plan: gets {"config": ..., "dims": [...]}, the row that arrives, and makes a bytes object of
+ *     its answer, which the library releases: {"out": [...], "params": [{"role": "weight",
+ *     "rows": 3, "cols": 8, "init": "normal", "std": 0.1}]}, at most 4 params; init is zeros (where
+ *     it is left out), ones or normal
  *   backward: NULL where the layer has no gradient; then it and what comes before it cannot be
  *     trained
  *   release: NULL, or called once with user, when the layer is unregistered */
@@ -138,8 +149,8 @@ typedef struct loom_layer {
 /* Version of the library, for example "0.1.0". */
 LOOM_API const char* loom_version(void);
 
-/* Version of this interface. Functions are added under the same version; a change of an existing one raises
- * it. */
+/* Version of this interface. Functions are added under the same version; a change of an existing
+ * one raises it. */
 LOOM_API int32_t loom_abi_version(void);
 
 /* Version of the numerics contract: equal versions give equal bits. */
@@ -150,28 +161,32 @@ LOOM_API int32_t loom_numerics_version(void);
 LOOM_API const char* loom_code_name(int32_t code);
 
 /* What this build and machine can do.
- *   info: JSON: version, abi_version, numerics_version, isa, isas, fast_isas, threads, dtypes, formats,
- *     layers, embedded_model */
+ *   info: JSON: version, abi_version, numerics_version, isa, isas, fast_isas, threads, dtypes,
+ *     formats, layers, embedded_model */
 LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
 
-/* What a matrix is once it is held in a format: rounded, scaled and decoded, as a network sees it after
- * network_morph.
+/* What a matrix is once it is held in a format: rounded, scaled and decoded, as a network sees
+ * it after network_morph.
  *   format: f32, bf16, i8, i4:row, ternary, q4_0, ...: docs/reference/dtypes.md
  *   rows: of the matrix; at least 1
  *   values: whole rows
  *   rounded: as many as values */
-LOOM_API int32_t loom_simulate(const char* format, size_t format_size, int64_t rows, const float* values, size_t values_count, float* rounded, size_t rounded_count, loom_error* error);
+LOOM_API int32_t loom_simulate(const char* format, size_t format_size, int64_t rows,
+                               const float* values, size_t values_count, float* rounded,
+                               size_t rounded_count, loom_error* error);
 
-/* Runs the numerics table of docs/reference/numerics.md. Takes seconds. With a device, the rows that it runs
- * are its own; the others are the CPU's, and have a why.
+/* Runs the numerics table of docs/reference/numerics.md. Takes seconds. With a device, the rows
+ * that it runs are its own; the others are the CPU's, and have a why.
  *   options: JSON: threads (0), isa, device: docs/reference/options.md, verify
- *   report: JSON: numerics_version, target (what computed), numerics ("portable", or why a device is not),
- *     fingerprint, golden (the fingerprint every build must have), equal, rows: [{name, hash, why}] */
-LOOM_API int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report, loom_error* error);
+ *   report: JSON: numerics_version, target (what computed), numerics ("portable", or why a
+ *     device is not), fingerprint, golden (the fingerprint every build must have), equal, rows:
+ *     [{name, hash, why}] */
+LOOM_API int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report,
+                             loom_error* error);
 
 /* ---- handle
- * Handles are numbers that are never reused. Objects hold what they need: the order of releases does not
- * matter. */
+ * Handles are numbers that are never reused. Objects hold what they need: the order of releases
+ * does not matter. */
 
 /* Gives a handle back. Calls on it that run in other threads end undisturbed.
  *   handle: 0 is allowed and does nothing */
@@ -186,8 +201,8 @@ LOOM_API int32_t loom_live_handles(int64_t* count, loom_error* error);
 
 /* ---- bytes: Results of unknown size, and files that are already in memory. */
 
-/* A block of zeros to fill through bytes_data: a file that was downloaded, say. It is not copied when an
- * object is made of it, so do not write to it after that.
+/* A block of zeros to fill through bytes_data: a file that was downloaded, say. It is not copied
+ * when an object is made of it, so do not write to it after that.
  *   size: bytes */
 LOOM_API int32_t loom_bytes_create(uint64_t size, loom_bytes* bytes, loom_error* error);
 
@@ -198,58 +213,67 @@ LOOM_API int32_t loom_bytes_data(loom_bytes bytes, void** data, uint64_t* size, 
 
 /* ---- layer: Layers of the host's own, which topologies name (docs/guide/own-layers.md). */
 
-/* Registers a layer of the host's own for this process, by name and version: the topology's {"type": "custom",
- * "layer": name, "version": 1, "config": ...}. The same again changes nothing; another one under its name and
- * version is refused. Its functions are called by the thread that runs the network, and may not call back into
- * the library.
+/* Registers a layer of the host's own for this process, by name and version: the topology's
+ * {"type": "custom", "layer": name, "version": 1, "config": ...}. The same again changes
+ * nothing; another one under its name and version is refused. Its functions are called by the
+ * thread that runs the network, and may not call back into the library.
  *   layer: copied, but for `user`, which is released when the layer is unregistered */
 LOOM_API int32_t loom_layer_register(const loom_layer* layer, loom_error* error);
 
-/* The layer is not found any more, and its `user` is released. LOOM_BUSY while a network, session or trainer
- * has it. */
-LOOM_API int32_t loom_layer_unregister(const char* name, size_t name_size, int32_t version, loom_error* error);
+/* The layer is not found any more, and its `user` is released. LOOM_BUSY while a network,
+ * session or trainer has it. */
+LOOM_API int32_t loom_layer_unregister(const char* name, size_t name_size, int32_t version,
+                                       loom_error* error);
 
 /* ---- network
- * Networks are a grid of depth x rows x cols x layers_per_cell cells (docs/reference/topology.md). A cell
- * is named "z.y.x.l". */
+ * Networks are a grid of depth x rows x cols x layers_per_cell cells
+ * (docs/reference/topology.md). A cell is named "z.y.x.l". */
 
 /* A network with all parameters zero.
  *   topology: JSON: docs/reference/topology.md */
-LOOM_API int32_t loom_network_create(const char* topology, size_t topology_size, loom_network* network, loom_error* error);
+LOOM_API int32_t loom_network_create(const char* topology, size_t topology_size,
+                                     loom_network* network, loom_error* error);
 
 /* Random parameters; each depends on seed, cell and index alone. */
 LOOM_API int32_t loom_network_initialize(loom_network network, uint64_t seed, loom_error* error);
 
 /* A network from a file, complete or refused. Packed weights run from the mapped file.
  *   path: an .entity file */
-LOOM_API int32_t loom_network_load(const char* path, size_t path_size, loom_network* network, loom_error* error);
+LOOM_API int32_t loom_network_load(const char* path, size_t path_size, loom_network* network,
+                                   loom_error* error);
 
 /* The same from memory.
  *   bytes: an .entity file; kept, not copied */
-LOOM_API int32_t loom_network_load_bytes(loom_bytes bytes, loom_network* network, loom_error* error);
+LOOM_API int32_t loom_network_load_bytes(loom_bytes bytes, loom_network* network,
+                                         loom_error* error);
 
 /* Writes an .entity file. The path has the old content or the new, never a part. */
-LOOM_API int32_t loom_network_save(loom_network network, const char* path, size_t path_size, loom_error* error);
+LOOM_API int32_t loom_network_save(loom_network network, const char* path, size_t path_size,
+                                   loom_error* error);
 
 /* The same into memory.
  *   bytes: an .entity file */
-LOOM_API int32_t loom_network_save_bytes(loom_network network, loom_bytes* bytes, loom_error* error);
+LOOM_API int32_t loom_network_save_bytes(loom_network network, loom_bytes* bytes,
+                                         loom_error* error);
 
 /* An independent network with the same topology and values. */
 LOOM_API int32_t loom_network_copy(loom_network network, loom_network* copy, loom_error* error);
 
 /* What network_create would make it of. */
-LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topology, loom_error* error);
+LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topology,
+                                       loom_error* error);
 
 /* Shapes and sizes.
- *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), input: {width or ids, dims,
- *     axis, dtype: f64 where the network takes that, parts: [{name, ...}] where it has several by name},
- *     output: {width, dims, axis, parts: likewise, side by side in a row}, parameters */
+ *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), input: {width or
+ *     ids, dims, axis, dtype: f64 where the network takes that, parts: [{name, ...}] where it
+ *     has several by name}, output: {width, dims, axis, parts: likewise, side by side in a row},
+ *     parameters */
 LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
 
 /* All parameters in the order of the grid.
  *   parameters: JSON: [{path, role, rows, cols, format, tied}] */
-LOOM_API int32_t loom_network_parameters(loom_network network, loom_bytes* parameters, loom_error* error);
+LOOM_API int32_t loom_network_parameters(loom_network network, loom_bytes* parameters,
+                                         loom_error* error);
 
 /* SHA-256 over topology and all values as the network sees them.
  *   sha256: 64 hex digits */
@@ -258,97 +282,121 @@ LOOM_API int32_t loom_network_digest(loom_network network, loom_bytes* sha256, l
 /* Values of a parameter as the network sees them: decoded where it is packed.
  *   path: as network_parameters names it
  *   values: rows x cols */
-LOOM_API int32_t loom_network_get_f32(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, float* values, size_t values_count, loom_error* error);
+LOOM_API int32_t loom_network_get_f32(loom_network network, const char* path, size_t path_size,
+                                      const char* role, size_t role_size, float* values,
+                                      size_t values_count, loom_error* error);
 
 /* The same in double.
  *   values: rows x cols */
-LOOM_API int32_t loom_network_get_f64(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, double* values, size_t values_count, loom_error* error);
+LOOM_API int32_t loom_network_get_f64(loom_network network, const char* path, size_t path_size,
+                                      const char* role, size_t role_size, double* values,
+                                      size_t values_count, loom_error* error);
 
 /* Sets a parameter; its format stays.
  *   values: rows x cols */
-LOOM_API int32_t loom_network_set_f32(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, const float* values, size_t values_count, loom_error* error);
+LOOM_API int32_t loom_network_set_f32(loom_network network, const char* path, size_t path_size,
+                                      const char* role, size_t role_size, const float* values,
+                                      size_t values_count, loom_error* error);
 
 /* The same from doubles, which parameters of f64, i64, i32, u64 and u32 keep.
  *   values: rows x cols */
-LOOM_API int32_t loom_network_set_f64(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, const double* values, size_t values_count, loom_error* error);
+LOOM_API int32_t loom_network_set_f64(loom_network network, const char* path, size_t path_size,
+                                      const char* role, size_t role_size, const double* values,
+                                      size_t values_count, loom_error* error);
 
 /* One cell as the topology has it.
  *   cell: "z.y.x.l" */
-LOOM_API int32_t loom_network_cell(loom_network network, const char* cell, size_t cell_size, loom_bytes* json, loom_error* error);
+LOOM_API int32_t loom_network_cell(loom_network network, const char* cell, size_t cell_size,
+                                   loom_bytes* json, loom_error* error);
 
-/* Puts a layer into a cell, with all parameters zero (network_initialize). Those of other cells keep their
- * values where they keep their size; where what arrives there has another one, they are zero, too. On an error
- * nothing has changed.
+/* Puts a layer into a cell, with all parameters zero (network_initialize). Those of other cells
+ * keep their values where they keep their size; where what arrives there has another one, they
+ * are zero, too. On an error nothing has changed.
  *   cell: "z.y.x.l"
  *   json: JSON: a cell of the topology: type, settings, links */
-LOOM_API int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cell_size, const char* json, size_t json_size, loom_error* error);
+LOOM_API int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cell_size,
+                                       const char* json, size_t json_size, loom_error* error);
 
-/* Gives a cell other links. All weights stay; links with which one would need another size are refused, and on
- * an error nothing has changed.
+/* Gives a cell other links. All weights stay; links with which one would need another size are
+ * refused, and on an error nothing has changed.
  *   cell: "z.y.x.l"
  *   links: JSON: [{read: [z, y, x, l]}, ...]; the kinds are read, send and run */
-LOOM_API int32_t loom_network_set_links(loom_network network, const char* cell, size_t cell_size, const char* links, size_t links_size, loom_error* error);
+LOOM_API int32_t loom_network_set_links(loom_network network, const char* cell, size_t cell_size,
+                                        const char* links, size_t links_size, loom_error* error);
 
-/* Switches a cell on or off. All weights stay; where another cell's would need another size it is refused, and
- * on an error nothing has changed.
+/* Switches a cell on or off. All weights stay; where another cell's would need another size it
+ * is refused, and on an error nothing has changed.
  *   cell: "z.y.x.l"
  *   enabled: false: the cell hands on what arrives */
-LOOM_API int32_t loom_network_enable(loom_network network, const char* cell, size_t cell_size, int32_t enabled, loom_error* error);
+LOOM_API int32_t loom_network_enable(loom_network network, const char* cell, size_t cell_size,
+                                     int32_t enabled, loom_error* error);
 
-/* Changes how matrices are stored and multiplied. The master values stay, so morphing back loses nothing.
+/* Changes how matrices are stored and multiplied. The master values stay, so morphing back loses
+ * nothing.
  *   cell: "z.y.x.l", or "" for all
  *   format: f32, bf16, i8, i4, ternary, q4_0, ...: docs/reference/dtypes.md */
-LOOM_API int32_t loom_network_morph(loom_network network, const char* cell, size_t cell_size, const char* format, size_t format_size, loom_error* error);
+LOOM_API int32_t loom_network_morph(loom_network network, const char* cell, size_t cell_size,
+                                    const char* format, size_t format_size, loom_error* error);
 
 /* The same for all cells, for running alone: the masters go. */
-LOOM_API int32_t loom_network_pack(loom_network network, const char* format, size_t format_size, loom_error* error);
+LOOM_API int32_t loom_network_pack(loom_network network, const char* format, size_t format_size,
+                                   loom_error* error);
 
-/* Runs the network with a LoRA adapter, in place of the one it has. Weights, digest and saved files are the
- * network's alone.
- *   path: a folder with adapter_config.json and adapter_model.safetensors, as PEFT and trainer_save write it */
-LOOM_API int32_t loom_network_load_adapter(loom_network network, const char* path, size_t path_size, loom_error* error);
+/* Runs the network with a LoRA adapter, in place of the one it has. Weights, digest and saved
+ * files are the network's alone.
+ *   path: a folder with adapter_config.json and adapter_model.safetensors, as PEFT and
+ *     trainer_save write it */
+LOOM_API int32_t loom_network_load_adapter(loom_network network, const char* path, size_t path_size,
+                                           loom_error* error);
 
 /* Writes the adapter that the network has, as PEFT does.
  *   path: a folder; it is made where it is missing */
-LOOM_API int32_t loom_network_save_adapter(loom_network network, const char* path, size_t path_size, loom_error* error);
+LOOM_API int32_t loom_network_save_adapter(loom_network network, const char* path, size_t path_size,
+                                           loom_error* error);
 
 /* Runs the network without an adapter again. */
 LOOM_API int32_t loom_network_unload_adapter(loom_network network, loom_error* error);
 
-/* Adds the adapter to the weights, encoded again where they are packed; the network then has none. */
+/* Adds the adapter to the weights, encoded again where they are packed; the network then has
+ * none. */
 LOOM_API int32_t loom_network_merge_adapter(loom_network network, loom_error* error);
 
 /* The program that a session of these options runs, a line per instruction.
- *   options: JSON: max_rows (64), max_head_rows, max_positions (512), sequences (1), threads (0), isa,
- *     device, mode: docs/reference/options.md, session_create */
-LOOM_API int32_t loom_network_program(loom_network network, const char* options, size_t options_size, loom_bytes* program, loom_error* error);
+ *   options: JSON: max_rows (64), max_head_rows, max_positions (512), sequences (1), threads
+ *     (0), isa, device, mode: docs/reference/options.md, session_create */
+LOOM_API int32_t loom_network_program(loom_network network, const char* options,
+                                      size_t options_size, loom_bytes* program, loom_error* error);
 
 /* ---- session
- * Sessions run networks. Where the network has changed since the last run, the session prepares itself
- * again; a change of topology or arithmetic empties its caches. */
+ * Sessions run networks. Where the network has changed since the last run, the session prepares
+ * itself again; a change of topology or arithmetic empties its caches. */
 
 /* Plans all memory; runs allocate nothing.
- *   options: JSON: max_rows (64), max_head_rows, max_positions (512), sequences (1), threads (0), isa,
- *     device, mode: docs/reference/options.md, session_create */
-LOOM_API int32_t loom_session_create(loom_network network, const char* options, size_t options_size, loom_session* session, loom_error* error);
+ *   options: JSON: max_rows (64), max_head_rows, max_positions (512), sequences (1), threads
+ *     (0), isa, device, mode: docs/reference/options.md, session_create */
+LOOM_API int32_t loom_session_create(loom_network network, const char* options, size_t options_size,
+                                     loom_session* session, loom_error* error);
 
 /* Runs rows of values through a network that looks at no other rows.
  *   rows: at most max_rows
  *   x: rows x input width
  *   y: rows x output width */
-LOOM_API int32_t loom_session_run(loom_session session, int64_t rows, const float* x, size_t x_count, float* y, size_t y_count, loom_error* error);
+LOOM_API int32_t loom_session_run(loom_session session, int64_t rows, const float* x,
+                                  size_t x_count, float* y, size_t y_count, loom_error* error);
 
-/* session_run for a network whose cells compute in f64 (network_info says so of its input): nothing is rounded
- * to f32. Refused where the input is f32.
+/* session_run for a network whose cells compute in f64 (network_info says so of its input):
+ * nothing is rounded to f32. Refused where the input is f32.
  *   rows: at most max_rows
  *   x: rows x input width
  *   y: rows x output width */
-LOOM_API int32_t loom_session_run_f64(loom_session session, int64_t rows, const double* x, size_t x_count, double* y, size_t y_count, loom_error* error);
+LOOM_API int32_t loom_session_run_f64(loom_session session, int64_t rows, const double* x,
+                                      size_t x_count, double* y, size_t y_count, loom_error* error);
 
 /* Runs rows of ids, each a sequence of its own.
  *   ids: rows x the steps of the input
  *   y: rows x output width */
-LOOM_API int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t ids_count, float* y, size_t y_count, loom_error* error);
+LOOM_API int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t ids_count,
+                                      float* y, size_t y_count, loom_error* error);
 
 /* Runs token ids. Keys and values of earlier runs stay in the session's caches.
  *   ids: one per row
@@ -356,38 +404,101 @@ LOOM_API int32_t loom_session_run_ids(loom_session session, const int32_t* ids, 
  *   sequences: of each row; empty: all 0
  *   head: rows whose output is wanted, ascending; empty: the last row
  *   y: one row of output width per wanted row */
-LOOM_API int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t ids_count, const int32_t* positions, size_t positions_count, const int32_t* sequences, size_t sequences_count, const int32_t* head, size_t head_count, float* y, size_t y_count, loom_error* error);
+LOOM_API int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t ids_count,
+                                         const int32_t* positions, size_t positions_count,
+                                         const int32_t* sequences, size_t sequences_count,
+                                         const int32_t* head, size_t head_count, float* y,
+                                         size_t y_count, loom_error* error);
 
-/* Forecasts a time series that `loom train` learned (docs/guide/your-data.md), after the values of training,
- * or after others. Refused where the network's file has no plan of a series, and for dates that are none of
- * its steps.
+/* Forecasts a time series that `loom train` learned (docs/guide/your-data.md), after the values
+ * of training, or after others. Refused where the network's file has no plan of a series, and
+ * for dates that are none of its steps.
  *   options: JSON: horizon (12), last: docs/reference/options.md, session_forecast
- *   history: values in the steps of the series, the latest last; empty: those that training ended with
- *   forecasts: JSON: [{date, forecast, low80, high80, low95, high95, measured}], a step each: the intervals
- *     hold 80 and 95 of 100 values; measured: they come from forecasts of as many steps that training
- *     judged, and the weights are still those */
-LOOM_API int32_t loom_session_forecast(loom_session session, const char* options, size_t options_size, const double* history, size_t history_count, loom_bytes* forecasts, loom_error* error);
+ *   history: values in the steps of the series, the latest last; empty: those that training
+ *     ended with
+ *   forecasts: JSON: [{date, forecast, low80, high80, low95, high95, measured}], a step each:
+ *     the intervals hold 80 and 95 of 100 values; measured: they come from forecasts of as many
+ *     steps that training judged, and the weights are still those */
+LOOM_API int32_t loom_session_forecast(loom_session session, const char* options,
+                                       size_t options_size, const double* history,
+                                       size_t history_count, loom_bytes* forecasts,
+                                       loom_error* error);
 
 /* Sizes, and what computes.
- *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or why a
- *     device is not), threads, input_width, output_width, arena_bytes, state_bytes, weight_bytes */
+ *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or
+ *     why a device is not), threads, input_width, output_width, arena_bytes, state_bytes,
+ *     weight_bytes */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
 
+/* ---- seq2seq
+ * Encoder-decoders as they are used (docs/guide/sequences.md): networks with several inputs
+ * whose output has a row for each step of one of them, the target. What depends on the other
+ * inputs alone runs once; steps continue from the caches and states of those before, and give
+ * what the network gives for whole rows. Where the network changes, encoding is due again. */
+
+/* Plans all memory. Refused by the layer's name where one needs all steps of the target at once:
+ * attention that is not causal, the reverse direction of a recurrent layer, a convolution over
+ * steps.
+ *   options: JSON: target (must be given), lanes (1), max_positions (0), threads (0), isa,
+ *     device, mode: docs/reference/options.md, seq2seq_create */
+LOOM_API int32_t loom_seq2seq_create(loom_network network, const char* options, size_t options_size,
+                                     loom_seq2seq* seq2seq, loom_error* error);
+
+/* Begins anew: runs what depends on these inputs alone.
+ *   rows: at most the lanes
+ *   x: rows x what the inputs of `sources` (seq2seq_info) hold, side by side; ids and lengths
+ *     are whole numbers */
+LOOM_API int32_t loom_seq2seq_encode(loom_seq2seq seq2seq, int64_t rows, const double* x,
+                                     size_t x_count, loom_error* error);
+
+/* The next step of all rows. After an error of the run encode is due again; what is refused
+ * before changes nothing.
+ *   target: for each row an id, or the features of a step
+ *   y: rows x values of an answer */
+LOOM_API int32_t loom_seq2seq_step(loom_seq2seq seq2seq, const double* target, size_t target_count,
+                                   double* y, size_t y_count, loom_error* error);
+
+/* Rows go on from where others were, as beams do; there are as many rows then as `from` has.
+ *   from: for each row that is wanted the row that it goes on from; at most the lanes */
+LOOM_API int32_t loom_seq2seq_reorder(loom_seq2seq seq2seq, const int32_t* from, size_t from_count,
+                                      loom_error* error);
+
+/* Encodes, and finds sequences of ids: the most probable next id each, draws of a seed, or the
+ * best of a beam. Answers are logits, or what a softmax or log_softmax at the network's end
+ * makes of them.
+ *   rows: rows x beams are at most the lanes
+ *   x: as seq2seq_encode has it
+ *   options: JSON: start (must be given), end (-1), max_tokens (0), beams (1), length_penalty
+ *     (1), temperature (0), top_k (0), top_p (1), min_p (0), repetition_penalty (1), seed (0):
+ *     docs/reference/options.md, seq2seq_search
+ *   found: JSON: for each row [{ids (behind `start`, `end` included), score (the logarithm of
+ *     their probability), finished (by `end`)}], the best first */
+LOOM_API int32_t loom_seq2seq_search(loom_seq2seq seq2seq, int64_t rows, const double* x,
+                                     size_t x_count, const char* options, size_t options_size,
+                                     loom_bytes* found, loom_error* error);
+
+/* What goes in and comes out, and where it is.
+ *   info: JSON: sources: [{name, width or ids, dims}], source_width, target: {name, width or
+ *     ids}, answer_width, lanes, rows (0: nothing is encoded), position, max_positions, device
+ *     (what computes: an instruction set or a device), numerics, threads, state_bytes */
+LOOM_API int32_t loom_seq2seq_info(loom_seq2seq seq2seq, loom_bytes* info, loom_error* error);
+
 /* ---- onnx
- * ONNX graphs: run on tensors, or taken over as networks. What no layer of Loom does is unsupported, and
- * its node named. */
+ * ONNX graphs: run on tensors, or taken over as networks. What no layer of Loom does is
+ * unsupported, and its node named. */
 
 /* A graph from a file, checked.
  *   path: an .onnx file; external data lie beside it */
-LOOM_API int32_t loom_onnx_load(const char* path, size_t path_size, loom_onnx* onnx, loom_error* error);
+LOOM_API int32_t loom_onnx_load(const char* path, size_t path_size, loom_onnx* onnx,
+                                loom_error* error);
 
 /* The same from memory, without external data.
  *   bytes: an .onnx file; kept, not copied */
 LOOM_API int32_t loom_onnx_load_bytes(loom_bytes bytes, loom_onnx* onnx, loom_error* error);
 
 /* What the file says.
- *   info: JSON: producer, opset, nodes (a count per operator), inputs and outputs: name, type, dims (-1
- *     where open; null: any) */
+ *   info: JSON: producer, opset, nodes (a count per operator), inputs and outputs: name, type,
+ *     dims (-1 where open; null: any) */
 LOOM_API int32_t loom_onnx_info(loom_onnx onnx, loom_bytes* info, loom_error* error);
 
 /* One run of the whole graph, in f32; integers are exact up to 2^24 and out_of_range beyond.
@@ -395,83 +506,109 @@ LOOM_API int32_t loom_onnx_info(loom_onnx onnx, loom_bytes* info, loom_error* er
  *   values: each converted to the input's type
  *   outputs: JSON: a list of name, type, dims
  *   results: the values as f64, little-endian, one after another */
-LOOM_API int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size, const double* values, size_t values_count, loom_bytes* outputs, loom_bytes* results, loom_error* error);
+LOOM_API int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size,
+                               const double* values, size_t values_count, loom_bytes* outputs,
+                               loom_bytes* results, loom_error* error);
 
-/* The graph as a network that can be run, trained, morphed and saved. An open first dimension is the batch:
- * rows of the network.
- *   ports: JSON: inputs, outputs: name, type, dims, first column in the row; report: a line per node */
-LOOM_API int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* ports, loom_error* error);
+/* The graph as a network that can be run, trained, morphed and saved. An open first dimension is
+ * the batch: rows of the network.
+ *   ports: JSON: inputs, outputs: name, type, dims, first column in the row; report: a line per
+ *     node */
+LOOM_API int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* ports,
+                                   loom_error* error);
 
 /* ---- data: What a trainer learns from. */
 
 /* Rows of values and their targets; copied.
  *   x: samples x width
  *   y: samples x targets */
-LOOM_API int32_t loom_data_values(const float* x, size_t x_count, int64_t width, const float* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error);
+LOOM_API int32_t loom_data_values(const float* x, size_t x_count, int64_t width, const float* y,
+                                  size_t y_count, int64_t targets, loom_data* data,
+                                  loom_error* error);
 
-/* The same of doubles: cells that compute in f64 learn from them as they are. Cells of f32 round them; a
- * training refuses a column in which that makes values the same.
+/* The same of doubles: cells that compute in f64 learn from them as they are. Cells of f32 round
+ * them; a training refuses a column in which that makes values the same.
  *   x: samples x width
  *   y: samples x targets */
-LOOM_API int32_t loom_data_values_f64(const double* x, size_t x_count, int64_t width, const double* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error);
+LOOM_API int32_t loom_data_values_f64(const double* x, size_t x_count, int64_t width,
+                                      const double* y, size_t y_count, int64_t targets,
+                                      loom_data* data, loom_error* error);
 
 /* Rows of values and their classes; copied.
  *   x: samples x width
- *   classes: one per sample, or as many for each: a class for every step or pixel; the training's "ignore"
- *     (-100) is not counted */
-LOOM_API int32_t loom_data_classes(const float* x, size_t x_count, int64_t width, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error);
+ *   classes: one per sample, or as many for each: a class for every step or pixel; the
+ *     training's "ignore" (-100) is not counted */
+LOOM_API int32_t loom_data_classes(const float* x, size_t x_count, int64_t width,
+                                   const int32_t* classes, size_t classes_count, loom_data* data,
+                                   loom_error* error);
 
 /* The same of doubles, as data_values_f64 has them.
  *   x: samples x width
  *   classes: as data_classes has them */
-LOOM_API int32_t loom_data_classes_f64(const double* x, size_t x_count, int64_t width, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error);
+LOOM_API int32_t loom_data_classes_f64(const double* x, size_t x_count, int64_t width,
+                                       const int32_t* classes, size_t classes_count,
+                                       loom_data* data, loom_error* error);
 
 /* Rows of ids, each a sequence of its own, and their targets; copied.
  *   ids: samples x steps
  *   steps: ids of a sample
  *   y: samples x targets */
-LOOM_API int32_t loom_data_id_values(const int32_t* ids, size_t ids_count, int64_t steps, const float* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error);
+LOOM_API int32_t loom_data_id_values(const int32_t* ids, size_t ids_count, int64_t steps,
+                                     const float* y, size_t y_count, int64_t targets,
+                                     loom_data* data, loom_error* error);
 
 /* The same with targets of doubles, as data_values_f64 has them.
  *   ids: samples x steps
  *   steps: ids of a sample
  *   y: samples x targets */
-LOOM_API int32_t loom_data_id_values_f64(const int32_t* ids, size_t ids_count, int64_t steps, const double* y, size_t y_count, int64_t targets, loom_data* data, loom_error* error);
+LOOM_API int32_t loom_data_id_values_f64(const int32_t* ids, size_t ids_count, int64_t steps,
+                                         const double* y, size_t y_count, int64_t targets,
+                                         loom_data* data, loom_error* error);
 
 /* Rows of ids, each a sequence of its own, and their classes; copied.
  *   ids: samples x steps
  *   steps: ids of a sample
  *   classes: one per sample, or as many for each; the training's "ignore" (-100) is not counted */
-LOOM_API int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps, const int32_t* classes, size_t classes_count, loom_data* data, loom_error* error);
+LOOM_API int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps,
+                                      const int32_t* classes, size_t classes_count, loom_data* data,
+                                      loom_error* error);
 
 /* Token ids to predict one by one; copied.
  *   ends: index after the last id of each document, ascending; empty: one stream
  *   length: longest sequence */
-LOOM_API int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const int64_t* ends, size_t ends_count, int64_t length, loom_data* data, loom_error* error);
+LOOM_API int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const int64_t* ends,
+                                  size_t ends_count, int64_t length, loom_data* data,
+                                  loom_error* error);
 
 /* A table of numbers.
  *   csv: RFC 4180
  *   options: JSON: the "data" object of docs/reference/training-spec.md */
-LOOM_API int32_t loom_data_table(const char* csv, size_t csv_size, const char* options, size_t options_size, loom_data* data, loom_error* error);
+LOOM_API int32_t loom_data_table(const char* csv, size_t csv_size, const char* options,
+                                 size_t options_size, loom_data* data, loom_error* error);
 
-/* The same samples, not copied, each with a weight of its loss: a step's loss is the mean by weights.
+/* The same samples, not copied, each with a weight of its loss: a step's loss is the mean by
+ * weights.
  *   weights: one for each sample, at least 0 */
-LOOM_API int32_t loom_data_weighted(loom_data samples, const float* weights, size_t weights_count, loom_data* data, loom_error* error);
+LOOM_API int32_t loom_data_weighted(loom_data samples, const float* weights, size_t weights_count,
+                                    loom_data* data, loom_error* error);
 
 /* Shape and identity.
- *   info: JSON: samples, max_rows, width or ids, steps (ids of a row), targets or classes, places (classes
- *     of a row, where they are several), weighted (true, where samples have weights), sha256 */
+ *   info: JSON: samples, max_rows, width or ids, steps (ids of a row), targets or classes,
+ *     places (classes of a row, where they are several), weighted (true, where samples have
+ *     weights), sha256 */
 LOOM_API int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* error);
 
 /* ---- trainer
- * Training is a function of network, data and spec: the same bits for any number of threads, with and
- * without a pause. */
+ * Training is a function of network, data and spec: the same bits for any number of threads,
+ * with and without a pause. */
 
-/* Nothing runs yet. Where the spec has "lora" the network has the trainer's adapter from now on, which learns
- * in its place.
+/* Nothing runs yet. Where the spec has "lora" the network has the trainer's adapter from now on,
+ * which learns in its place.
  *   spec: JSON: docs/reference/training-spec.md; "network" and "data" are not read
  *   options: JSON: threads (0), isa, device, mode: docs/reference/options.md, trainer_create */
-LOOM_API int32_t loom_trainer_create(loom_network network, loom_data data, const char* spec, size_t spec_size, const char* options, size_t options_size, loom_trainer* trainer, loom_error* error);
+LOOM_API int32_t loom_trainer_create(loom_network network, loom_data data, const char* spec,
+                                     size_t spec_size, const char* options, size_t options_size,
+                                     loom_trainer* trainer, loom_error* error);
 
 /* Trains. Where a loss is not finite the weights stay as they are and the error names the step.
  *   steps: how many optimizer steps; ends early at the end of the training
@@ -479,23 +616,26 @@ LOOM_API int32_t loom_trainer_create(loom_network network, loom_data data, const
  *   loss: mean loss of the last step, before its update
  *   rate: learning rate of the last step
  *   rows: rows seen in these steps */
-LOOM_API int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, double* loss, double* rate, int64_t* rows, loom_error* error);
+LOOM_API int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, double* loss,
+                                   double* rate, int64_t* rows, loom_error* error);
 
-/* One optimizer step on a batch that is given, in place of the trainer's own data: batches that come one by
- * one. Refused where all steps are done.
+/* One optimizer step on a batch that is given, in place of the trainer's own data: batches that
+ * come one by one. Refused where all steps are done.
  *   data: the batch: all of its samples, of any number
  *   step: steps done since the beginning
  *   loss: mean loss, before the update
  *   rate: learning rate
  *   rows: rows of the batch */
-LOOM_API int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step, double* loss, double* rate, int64_t* rows, loom_error* error);
+LOOM_API int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step,
+                                      double* loss, double* rate, int64_t* rows, loom_error* error);
 
-/* Makes the training longer: it goes on with the bits of one training of that length. Refused beyond the end
- * of a schedule that has one.
+/* Makes the training longer: it goes on with the bits of one training of that length. Refused
+ * beyond the end of a schedule that has one.
  *   steps: how many more; 0 with epochs
  *   epochs: or how many more passes over the data, to the end of the last; 0 with steps
  *   total: steps that the training has now */
-LOOM_API int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_t epochs, int64_t* total, loom_error* error);
+LOOM_API int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_t epochs,
+                                     int64_t* total, loom_error* error);
 
 /* Where the training stands, and its spec with everything resolved.
  *   info: JSON: step, steps, spec */
@@ -504,109 +644,136 @@ LOOM_API int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_
 /* SHA-256 over step, weights and moments. */
 LOOM_API int32_t loom_trainer_digest(loom_trainer trainer, loom_bytes* sha256, loom_error* error);
 
-/* A checkpoint, which is an .entity file too, or a folder that network_load_adapter and PEFT read.
+/* A checkpoint, which is an .entity file too, or a folder that network_load_adapter and PEFT
+ * read.
  *   path: a file; a folder where an adapter learns */
-LOOM_API int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_t path_size, loom_error* error);
+LOOM_API int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_t path_size,
+                                   loom_error* error);
 
 /* The same into memory. */
-LOOM_API int32_t loom_trainer_save_bytes(loom_trainer trainer, loom_bytes* bytes, loom_error* error);
+LOOM_API int32_t loom_trainer_save_bytes(loom_trainer trainer, loom_bytes* bytes,
+                                         loom_error* error);
 
-/* Goes on where a checkpoint left off, with the same bits. Another spec, topology or data is refused by name. */
-LOOM_API int32_t loom_trainer_resume(loom_trainer trainer, const char* path, size_t path_size, loom_error* error);
+/* Goes on where a checkpoint left off, with the same bits. Another spec, topology or data is
+ * refused by name. */
+LOOM_API int32_t loom_trainer_resume(loom_trainer trainer, const char* path, size_t path_size,
+                                     loom_error* error);
 
 /* The same from memory. */
-LOOM_API int32_t loom_trainer_resume_bytes(loom_trainer trainer, loom_bytes bytes, loom_error* error);
+LOOM_API int32_t loom_trainer_resume_bytes(loom_trainer trainer, loom_bytes bytes,
+                                           loom_error* error);
 
 /* ---- tokenizer: As HuggingFace's tokenizers do it, for BPE models. */
 
 /* The tokenizer of a model, without its weights.
  *   path: a model, a folder, or a tokenizer.json */
-LOOM_API int32_t loom_tokenizer_load(const char* path, size_t path_size, loom_tokenizer* tokenizer, loom_error* error);
+LOOM_API int32_t loom_tokenizer_load(const char* path, size_t path_size, loom_tokenizer* tokenizer,
+                                     loom_error* error);
 
 /* The same from memory.
  *   json: the content of a tokenizer.json
  *   config: of its tokenizer_config.json; may be empty */
-LOOM_API int32_t loom_tokenizer_parse(const char* json, size_t json_size, const char* config, size_t config_size, loom_tokenizer* tokenizer, loom_error* error);
+LOOM_API int32_t loom_tokenizer_parse(const char* json, size_t json_size, const char* config,
+                                      size_t config_size, loom_tokenizer* tokenizer,
+                                      loom_error* error);
 
 /* A byte-level BPE vocabulary learned from texts.
  *   texts: JSON: an array of strings
  *   options: JSON: vocab_size (4096), special_tokens ([]), bos, eos, add_bos (false):
  *     docs/reference/options.md, tokenizer_train */
-LOOM_API int32_t loom_tokenizer_train(const char* texts, size_t texts_size, const char* options, size_t options_size, loom_tokenizer* tokenizer, loom_error* error);
+LOOM_API int32_t loom_tokenizer_train(const char* texts, size_t texts_size, const char* options,
+                                      size_t options_size, loom_tokenizer* tokenizer,
+                                      loom_error* error);
 
 /* Sizes and special tokens.
- *   info: JSON: vocab_size, bos, eos (null where there is none), chat (whether the model has a chat template
- *     that this build can read), chat_template */
+ *   info: JSON: vocab_size, bos, eos (null where there is none), chat (whether the model has a
+ *     chat template that this build can read), chat_template */
 LOOM_API int32_t loom_tokenizer_info(loom_tokenizer tokenizer, loom_bytes* info, loom_error* error);
 
 /* Ids of a text. Special tokens in it are recognized.
  *   add_special: with the tokens that the model wants at both ends */
-LOOM_API int32_t loom_tokenizer_encode(loom_tokenizer tokenizer, const char* text, size_t text_size, int32_t add_special, loom_bytes* ids, loom_error* error);
+LOOM_API int32_t loom_tokenizer_encode(loom_tokenizer tokenizer, const char* text, size_t text_size,
+                                       int32_t add_special, loom_bytes* ids, loom_error* error);
 
 /* Ids of a text in which special tokens are plain characters: for what a user typed. */
-LOOM_API int32_t loom_tokenizer_encode_plain(loom_tokenizer tokenizer, const char* text, size_t text_size, loom_bytes* ids, loom_error* error);
+LOOM_API int32_t loom_tokenizer_encode_plain(loom_tokenizer tokenizer, const char* text,
+                                             size_t text_size, loom_bytes* ids, loom_error* error);
 
-/* The text of ids. Those that the vocabulary lacks are passed over, as in HuggingFace's tokenizers; one below
- * 0 is out_of_range. */
-LOOM_API int32_t loom_tokenizer_decode(loom_tokenizer tokenizer, const int32_t* ids, size_t ids_count, int32_t skip_special, loom_bytes* text, loom_error* error);
+/* The text of ids. Those that the vocabulary lacks are passed over, as in HuggingFace's
+ * tokenizers; one below 0 is out_of_range. */
+LOOM_API int32_t loom_tokenizer_decode(loom_tokenizer tokenizer, const int32_t* ids,
+                                       size_t ids_count, int32_t skip_special, loom_bytes* text,
+                                       loom_error* error);
 
 /* A token by its id.
  *   token: as the vocabulary spells it */
-LOOM_API int32_t loom_tokenizer_token(loom_tokenizer tokenizer, int32_t id, loom_bytes* token, loom_error* error);
+LOOM_API int32_t loom_tokenizer_token(loom_tokenizer tokenizer, int32_t id, loom_bytes* token,
+                                      loom_error* error);
 
 /* An id by its token.
  *   id: -1 where there is none */
-LOOM_API int32_t loom_tokenizer_id(loom_tokenizer tokenizer, const char* token, size_t token_size, int32_t* id, loom_error* error);
+LOOM_API int32_t loom_tokenizer_id(loom_tokenizer tokenizer, const char* token, size_t token_size,
+                                   int32_t* id, loom_error* error);
 
-/* A conversation as the model's chat template writes it. What messages say is plain text: special tokens in it
- * stay text.
- *   messages: JSON: [{role, content}], roles: system, developer, user, assistant, tool; or {messages,
- *     variables}: variables of the template, such as {enable_thinking: false}
+/* A conversation as the model's chat template writes it. What messages say is plain text:
+ * special tokens in it stay text.
+ *   messages: JSON: [{role, content}], roles: system, developer, user, assistant, tool; or
+ *     {messages, variables}: variables of the template, such as {enable_thinking: false}
  *   add_generation_prompt: with the beginning of an answer */
-LOOM_API int32_t loom_tokenizer_chat(loom_tokenizer tokenizer, const char* messages, size_t messages_size, int32_t add_generation_prompt, loom_bytes* ids, loom_error* error);
+LOOM_API int32_t loom_tokenizer_chat(loom_tokenizer tokenizer, const char* messages,
+                                     size_t messages_size, int32_t add_generation_prompt,
+                                     loom_bytes* ids, loom_error* error);
 
 /* For texts that come id by id: no part ends inside a character. */
-LOOM_API int32_t loom_decoder_create(loom_tokenizer tokenizer, int32_t skip_special, loom_decoder* decoder, loom_error* error);
+LOOM_API int32_t loom_decoder_create(loom_tokenizer tokenizer, int32_t skip_special,
+                                     loom_decoder* decoder, loom_error* error);
 
 /* One more id, as tokenizer_decode takes them.
  *   text: what is final now, may be empty */
-LOOM_API int32_t loom_decoder_push(loom_decoder decoder, int32_t id, loom_bytes* text, loom_error* error);
+LOOM_API int32_t loom_decoder_push(loom_decoder decoder, int32_t id, loom_bytes* text,
+                                   loom_error* error);
 
 /* The end of the text; the decoder then begins anew.
  *   text: the rest */
 LOOM_API int32_t loom_decoder_finish(loom_decoder decoder, loom_bytes* text, loom_error* error);
 
-/* ---- model: Language models: HuggingFace folders, GGUF, .entity, and the one inside the library. */
+/* ---- model
+ * Language models: HuggingFace folders, GGUF, .entity, and the one inside the library. */
 
 /* Complete or refused; nothing is downloaded.
  *   name: a folder, a file, a name in the local HuggingFace cache, or "embedded"
- *   format: how the matrices run: i8, i4, q4_0, ...; "": those of an .entity file as they are stored, others
- *     in f32 */
-LOOM_API int32_t loom_model_load(const char* name, size_t name_size, const char* format, size_t format_size, loom_model* model, loom_error* error);
+ *   format: how the matrices run: i8, i4, q4_0, ...; "": those of an .entity file as they are
+ *     stored, others in f32 */
+LOOM_API int32_t loom_model_load(const char* name, size_t name_size, const char* format,
+                                 size_t format_size, loom_model* model, loom_error* error);
 
 /* The same from memory.
  *   bytes: an .entity or GGUF file; kept, not copied */
-LOOM_API int32_t loom_model_load_bytes(loom_bytes bytes, const char* format, size_t format_size, loom_model* model, loom_error* error);
+LOOM_API int32_t loom_model_load_bytes(loom_bytes bytes, const char* format, size_t format_size,
+                                       loom_model* model, loom_error* error);
 
 /* A language model of a network that was trained here: it generates, and is saved as one file.
  *   network: reads ids and gives a value for each; copied
  *   tokenizer: 0: none, the model then runs by ids
- *   options: JSON: name ("(made)"), architecture, vocab_size, max_positions (must be given), bos, eos,
- *     sampling, parameters: docs/reference/options.md, model_create */
-LOOM_API int32_t loom_model_create(loom_network network, loom_tokenizer tokenizer, const char* options, size_t options_size, loom_model* model, loom_error* error);
+ *   options: JSON: name ("(made)"), architecture, vocab_size, max_positions (must be given),
+ *     bos, eos, sampling, parameters: docs/reference/options.md, model_create */
+LOOM_API int32_t loom_model_create(loom_network network, loom_tokenizer tokenizer,
+                                   const char* options, size_t options_size, loom_model* model,
+                                   loom_error* error);
 
 /* What model_load would refuse without looking at a weight. */
 LOOM_API int32_t loom_model_check(const char* name, size_t name_size, loom_error* error);
 
 /* Writes an .entity file with network, tokenizer and configuration. */
-LOOM_API int32_t loom_model_save(loom_model model, const char* path, size_t path_size, loom_error* error);
+LOOM_API int32_t loom_model_save(loom_model model, const char* path, size_t path_size,
+                                 loom_error* error);
 
 /* The same into memory. */
 LOOM_API int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom_error* error);
 
 /* What the model is.
- *   info: JSON: name, architecture, vocab_size, max_positions, bos, eos, sampling: what the authors
- *     recommend, else temperature 0.7 and top_p 0.9, parameters */
+ *   info: JSON: name, architecture, vocab_size, max_positions, bos, eos, sampling: what the
+ *     authors recommend, else temperature 0.7 and top_p 0.9, parameters */
 LOOM_API int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error* error);
 
 /* The network of a model.
@@ -614,59 +781,74 @@ LOOM_API int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error*
 LOOM_API int32_t loom_model_network(loom_model model, loom_network* network, loom_error* error);
 
 /* The tokenizer of a model; an error says why there is none. */
-LOOM_API int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenizer, loom_error* error);
+LOOM_API int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenizer,
+                                      loom_error* error);
 
 /* ---- generator
- * Text from a model: feed a sequence, start, then take the pieces one by one. What a feed has in common
- * with what the sequence holds is not run again. A change of the network empties the sequences. */
+ * Text from a model: feed a sequence, start, then take the pieces one by one. What a feed has in
+ * common with what the sequence holds is not run again. A change of the network empties the
+ * sequences. */
 
 /* A generator with the KV caches of one or more sequences.
  *   options: JSON: context (0), sequences (1), chunk (0), threads (0), isa, device, mode:
  *     docs/reference/options.md, generator_create */
-LOOM_API int32_t loom_generator_create(loom_model model, const char* options, size_t options_size, loom_generator* generator, loom_error* error);
+LOOM_API int32_t loom_generator_create(loom_model model, const char* options, size_t options_size,
+                                       loom_generator* generator, loom_error* error);
 
 /* Makes ids the content of a sequence.
  *   sequence: from 0
  *   ids: at least one */
-LOOM_API int32_t loom_generator_feed(loom_generator generator, int64_t sequence, const int32_t* ids, size_t ids_count, loom_error* error);
+LOOM_API int32_t loom_generator_feed(loom_generator generator, int64_t sequence, const int32_t* ids,
+                                     size_t ids_count, loom_error* error);
 
 /* The same with a text.
  *   text: empty: the beginning-of-text token alone */
-LOOM_API int32_t loom_generator_feed_text(loom_generator generator, int64_t sequence, const char* text, size_t text_size, loom_error* error);
+LOOM_API int32_t loom_generator_feed_text(loom_generator generator, int64_t sequence,
+                                          const char* text, size_t text_size, loom_error* error);
 
-/* The same with a conversation, up to the beginning of an answer, whose end the model's form then decides.
+/* The same with a conversation, up to the beginning of an answer, whose end the model's form
+ * then decides.
  *   messages: JSON: as tokenizer_chat */
-LOOM_API int32_t loom_generator_feed_chat(loom_generator generator, int64_t sequence, const char* messages, size_t messages_size, loom_error* error);
+LOOM_API int32_t loom_generator_feed_chat(loom_generator generator, int64_t sequence,
+                                          const char* messages, size_t messages_size,
+                                          loom_error* error);
 
 /* The prediction after the last id of a sequence.
  *   logits: vocab_size */
-LOOM_API int32_t loom_generator_logits(loom_generator generator, int64_t sequence, float* logits, size_t logits_count, loom_error* error);
+LOOM_API int32_t loom_generator_logits(loom_generator generator, int64_t sequence, float* logits,
+                                       size_t logits_count, loom_error* error);
 
 /* Begins a text after what was fed. A text that was not taken to its end is given up.
- *   options: JSON: max_tokens (0), temperature (0), top_k (0), top_p (1), min_p (0), repetition_penalty (1),
- *     seed (0), stop ([]), ignore_eos (false): docs/reference/options.md, generator_start */
-LOOM_API int32_t loom_generator_start(loom_generator generator, int64_t sequence, const char* options, size_t options_size, loom_error* error);
+ *   options: JSON: max_tokens (0), temperature (0), top_k (0), top_p (1), min_p (0),
+ *     repetition_penalty (1), seed (0), stop ([]), ignore_eos (false):
+ *     docs/reference/options.md, generator_start */
+LOOM_API int32_t loom_generator_start(loom_generator generator, int64_t sequence,
+                                      const char* options, size_t options_size, loom_error* error);
 
 /* Picks the next token. Needs a text begun by generator_start.
  *   finish: LOOM_FINISH_...; not 0: this was the last piece
  *   id: the new token, -1 where none was picked
  *   text: whole characters, may be empty */
-LOOM_API int32_t loom_generator_next(loom_generator generator, int32_t* finish, int32_t* id, loom_bytes* text, loom_error* error);
+LOOM_API int32_t loom_generator_next(loom_generator generator, int32_t* finish, int32_t* id,
+                                     loom_bytes* text, loom_error* error);
 
-/* From any thread: the call inside this generator, or else the next one, ends as cancelled at the next run of
- * the network. */
+/* From any thread: the call inside this generator, or else the next one, ends as cancelled at
+ * the next run of the network. */
 LOOM_API int32_t loom_generator_cancel(loom_generator generator, loom_error* error);
 
 /* What a sequence holds. */
-LOOM_API int32_t loom_generator_ids(loom_generator generator, int64_t sequence, loom_bytes* ids, loom_error* error);
+LOOM_API int32_t loom_generator_ids(loom_generator generator, int64_t sequence, loom_bytes* ids,
+                                    loom_error* error);
 
-/* SHA-256 over numerics version, ids of the sequence, and the bits of the logits after them: equal on every
- * device or something is wrong. */
-LOOM_API int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, loom_bytes* sha256, loom_error* error);
+/* SHA-256 over numerics version, ids of the sequence, and the bits of the logits after them:
+ * equal on every device or something is wrong. */
+LOOM_API int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence,
+                                            loom_bytes* sha256, loom_error* error);
 
 /* Sizes, and how fast the last text was.
- *   info: JSON: context, sequences, target (what computes), numerics ("portable", or why a device is not),
- *     threads, reused_tokens, prefill_tokens, prefill_seconds, decode_tokens, decode_seconds */
+ *   info: JSON: context, sequences, target (what computes), numerics ("portable", or why a
+ *     device is not), threads, reused_tokens, prefill_tokens, prefill_seconds, decode_tokens,
+ *     decode_seconds */
 LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info, loom_error* error);
 
 #ifdef __cplusplus

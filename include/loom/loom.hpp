@@ -1,6 +1,7 @@
-// Loom for C++20: classes over loom.h, header only. Objects own their handle, are moved, not copied, and give it back when they die; the order
-// does not matter. What goes wrong is thrown as loom::Error. Options and descriptions are JSON text, as loom.h documents them; bring the
-// JSON library that you like. Threads: as loom.h says for each kind of object.
+// Loom for C++20: classes over loom.h, header only. Objects own their handle, are moved, not
+// copied, and give it back when they die; the order does not matter. What goes wrong is thrown as
+// loom::Error. Options and descriptions are JSON text, as loom.h documents them; bring the JSON
+// library that you like. Threads: as loom.h says for each kind of object.
 #ifndef LOOM_LOOM_HPP
 #define LOOM_LOOM_HPP
 
@@ -20,7 +21,8 @@
 #include "loom.h"
 
 namespace loom {
-// Loom's own sources have a namespace loom too: these names must not meet those when both are in one program.
+// Loom's own sources have a namespace loom too: these names must not meet those when both are in
+// one program.
 inline namespace api {
 
 class Error : public std::runtime_error {
@@ -106,8 +108,9 @@ std::string text(F f, Args... args) {
 
 }  // namespace detail
 
-// A layer of one's own: derive, and give the class to register_layer. Its functions are called by the thread that runs the
-// network; what they throw comes out of the call that ran it, as an Error with its text.
+// A layer of one's own: derive, and give the class to register_layer. Its functions are called by
+// the thread that runs the network; what they throw comes out of the call that ran it, as an Error
+// with its text.
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -143,8 +146,10 @@ std::int32_t caught(loom_error* error, F body) noexcept {
 
 }  // namespace detail
 
-// `flags`: LOOM_LAYER_...; `differentiable`: it has a backward. The layer lives until it is unregistered.
-inline void register_layer(const std::string& name, std::int32_t version, std::shared_ptr<Layer> layer, bool differentiable = true,
+// `flags`: LOOM_LAYER_...; `differentiable`: it has a backward. The layer lives until it is
+// unregistered.
+inline void register_layer(const std::string& name, std::int32_t version,
+                           std::shared_ptr<Layer> layer, bool differentiable = true,
                            std::int32_t flags = LOOM_LAYER_F32) {
   using Owner = std::shared_ptr<Layer>;
   loom_layer c{};
@@ -152,7 +157,8 @@ inline void register_layer(const std::string& name, std::int32_t version, std::s
   c.name = name.c_str();
   c.version = version;
   c.flags = flags;
-  c.plan = [](void* user, const char* request, std::size_t size, loom_bytes* plan, loom_error* error) {
+  c.plan = [](void* user, const char* request, std::size_t size, loom_bytes* plan,
+              loom_error* error) {
     return detail::caught(error, [&] {
       const std::string text = (*static_cast<Owner*>(user))->plan({request, size});
       loom_bytes bytes = 0;
@@ -184,26 +190,40 @@ inline void unregister_layer(std::string_view name, std::int32_t version) {
 inline std::string version() { return loom_version(); }
 // JSON.
 inline std::string info() { return detail::text(loom_info); }
-// What a matrix of so many rows is once it is held in a format: "i8", "i4:row", "ternary". `rounded` has as many values, or is `values` itself.
-inline void simulate(std::span<const float> values, std::string_view format, std::span<float> rounded, std::int64_t rows = 1) {
-  check(loom_simulate, format.data(), format.size(), rows, values.data(), values.size(), rounded.data(), rounded.size());
+// What a matrix of so many rows is once it is held in a format: "i8", "i4:row", "ternary".
+// `rounded` has as many values, or is `values` itself.
+inline void simulate(std::span<const float> values, std::string_view format,
+                     std::span<float> rounded, std::int64_t rows = 1) {
+  check(loom_simulate, format.data(), format.size(), rows, values.data(), values.size(),
+        rounded.data(), rounded.size());
 }
-inline std::vector<float> simulate(std::span<const float> values, std::string_view format, std::int64_t rows = 1) {
+inline std::vector<float> simulate(std::span<const float> values, std::string_view format,
+                                   std::int64_t rows = 1) {
   std::vector<float> rounded(values.size());
   simulate(values, format, rounded, rows);
   return rounded;
 }
-inline std::string verify(std::string_view options = {}) { return detail::text(loom_verify, options.data(), options.size()); }
+inline std::string verify(std::string_view options = {}) {
+  return detail::text(loom_verify, options.data(), options.size());
+}
 
 class Network : public Object {
  public:
   using Object::Object;
-  static Network create(std::string_view topology) { return detail::made<Network>(loom_network_create, topology.data(), topology.size()); }
-  static Network load(std::string_view path) { return detail::made<Network>(loom_network_load, path.data(), path.size()); }
-  static Network load(const Bytes& bytes) { return detail::made<Network>(loom_network_load_bytes, bytes.handle()); }
+  static Network create(std::string_view topology) {
+    return detail::made<Network>(loom_network_create, topology.data(), topology.size());
+  }
+  static Network load(std::string_view path) {
+    return detail::made<Network>(loom_network_load, path.data(), path.size());
+  }
+  static Network load(const Bytes& bytes) {
+    return detail::made<Network>(loom_network_load_bytes, bytes.handle());
+  }
 
   void initialize(std::uint64_t seed) { check(loom_network_initialize, handle(), seed); }
-  void save(std::string_view path) const { check(loom_network_save, handle(), path.data(), path.size()); }
+  void save(std::string_view path) const {
+    check(loom_network_save, handle(), path.data(), path.size());
+  }
   Bytes save() const { return detail::made<Bytes>(loom_network_save_bytes, handle()); }
   Network copy() const { return detail::made<Network>(loom_network_copy, handle()); }
   std::string topology() const { return detail::text(loom_network_topology, handle()); }
@@ -211,50 +231,82 @@ class Network : public Object {
   std::string parameters() const { return detail::text(loom_network_parameters, handle()); }
   std::string digest() const { return detail::text(loom_network_digest, handle()); }
   void get(std::string_view path, std::string_view role, std::span<float> values) const {
-    check(loom_network_get_f32, handle(), path.data(), path.size(), role.data(), role.size(), values.data(), values.size());
+    check(loom_network_get_f32, handle(), path.data(), path.size(), role.data(), role.size(),
+          values.data(), values.size());
   }
   void get(std::string_view path, std::string_view role, std::span<double> values) const {
-    check(loom_network_get_f64, handle(), path.data(), path.size(), role.data(), role.size(), values.data(), values.size());
+    check(loom_network_get_f64, handle(), path.data(), path.size(), role.data(), role.size(),
+          values.data(), values.size());
   }
   void set(std::string_view path, std::string_view role, std::span<const float> values) {
-    check(loom_network_set_f32, handle(), path.data(), path.size(), role.data(), role.size(), values.data(), values.size());
+    check(loom_network_set_f32, handle(), path.data(), path.size(), role.data(), role.size(),
+          values.data(), values.size());
   }
   void set(std::string_view path, std::string_view role, std::span<const double> values) {
-    check(loom_network_set_f64, handle(), path.data(), path.size(), role.data(), role.size(), values.data(), values.size());
+    check(loom_network_set_f64, handle(), path.data(), path.size(), role.data(), role.size(),
+          values.data(), values.size());
   }
-  std::string cell(std::string_view at) const { return detail::text(loom_network_cell, handle(), at.data(), at.size()); }
-  void set_cell(std::string_view at, std::string_view json) { check(loom_network_set_cell, handle(), at.data(), at.size(), json.data(), json.size()); }
+  std::string cell(std::string_view at) const {
+    return detail::text(loom_network_cell, handle(), at.data(), at.size());
+  }
+  void set_cell(std::string_view at, std::string_view json) {
+    check(loom_network_set_cell, handle(), at.data(), at.size(), json.data(), json.size());
+  }
   // All weights stay; links with which one would need another size are refused.
   void set_links(std::string_view at, std::string_view json) {
     check(loom_network_set_links, handle(), at.data(), at.size(), json.data(), json.size());
   }
-  void enable(std::string_view at, bool enabled) { check(loom_network_enable, handle(), at.data(), at.size(), std::int32_t{enabled}); }
-  void morph(std::string_view format, std::string_view cell = {}) { check(loom_network_morph, handle(), cell.data(), cell.size(), format.data(), format.size()); }
-  void pack(std::string_view format) { check(loom_network_pack, handle(), format.data(), format.size()); }
+  void enable(std::string_view at, bool enabled) {
+    check(loom_network_enable, handle(), at.data(), at.size(), std::int32_t{enabled});
+  }
+  void morph(std::string_view format, std::string_view cell = {}) {
+    check(loom_network_morph, handle(), cell.data(), cell.size(), format.data(), format.size());
+  }
+  void pack(std::string_view format) {
+    check(loom_network_pack, handle(), format.data(), format.size());
+  }
   // LoRA adapters, folders as PEFT has them: beside the weights, gone again, or added to them.
-  void load_adapter(std::string_view folder) { check(loom_network_load_adapter, handle(), folder.data(), folder.size()); }
-  void save_adapter(std::string_view folder) const { check(loom_network_save_adapter, handle(), folder.data(), folder.size()); }
+  void load_adapter(std::string_view folder) {
+    check(loom_network_load_adapter, handle(), folder.data(), folder.size());
+  }
+  void save_adapter(std::string_view folder) const {
+    check(loom_network_save_adapter, handle(), folder.data(), folder.size());
+  }
   void unload_adapter() { check(loom_network_unload_adapter, handle()); }
   void merge_adapter() { check(loom_network_merge_adapter, handle()); }
-  std::string program(std::string_view options = {}) const { return detail::text(loom_network_program, handle(), options.data(), options.size()); }
+  std::string program(std::string_view options = {}) const {
+    return detail::text(loom_network_program, handle(), options.data(), options.size());
+  }
 };
 
 class Session : public Object {
  public:
   using Object::Object;
   explicit Session(const Network& network, std::string_view options = {})
-      : Object(detail::made<Object>(loom_session_create, network.handle(), options.data(), options.size())) {}
+      : Object(detail::made<Object>(loom_session_create, network.handle(), options.data(),
+                                    options.size())) {}
 
-  void run(std::int64_t rows, std::span<const float> x, std::span<float> y) { check(loom_session_run, handle(), rows, x.data(), x.size(), y.data(), y.size()); }
+  void run(std::int64_t rows, std::span<const float> x, std::span<float> y) {
+    check(loom_session_run, handle(), rows, x.data(), x.size(), y.data(), y.size());
+  }
   // Rows of ids, each a sequence of its own.
   // Of a network that computes in f64.
-  void run(std::int64_t rows, std::span<const double> x, std::span<double> y) { check(loom_session_run_f64, handle(), rows, x.data(), x.size(), y.data(), y.size()); }
-  void run_ids(std::span<const std::int32_t> ids, std::span<float> y) { check(loom_session_run_ids, handle(), ids.data(), ids.size(), y.data(), y.size()); }
+  void run(std::int64_t rows, std::span<const double> x, std::span<double> y) {
+    check(loom_session_run_f64, handle(), rows, x.data(), x.size(), y.data(), y.size());
+  }
+  void run_ids(std::span<const std::int32_t> ids, std::span<float> y) {
+    check(loom_session_run_ids, handle(), ids.data(), ids.size(), y.data(), y.size());
+  }
   // One sequence; y: the last row's output.
-  void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions, std::span<float> y) { run(ids, positions, {}, {}, y); }
-  void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions, std::span<const std::int32_t> sequences, std::span<const std::int32_t> head,
+  void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
            std::span<float> y) {
-    check(loom_session_run_tokens, handle(), ids.data(), ids.size(), positions.data(), positions.size(), sequences.data(), sequences.size(), head.data(), head.size(), y.data(),
+    run(ids, positions, {}, {}, y);
+  }
+  void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
+           std::span<const std::int32_t> sequences, std::span<const std::int32_t> head,
+           std::span<float> y) {
+    check(loom_session_run_tokens, handle(), ids.data(), ids.size(), positions.data(),
+          positions.size(), sequences.data(), sequences.size(), head.data(), head.size(), y.data(),
           y.size());
   }
   // Of a network that loom train learned from a time series: JSON, docs/reference/c-api.md.
@@ -268,11 +320,15 @@ class Session : public Object {
 class Data : public Object {
  public:
   using Object::Object;
-  static Data values(std::span<const float> x, std::int64_t width, std::span<const float> y, std::int64_t targets) {
-    return detail::made<Data>(loom_data_values, x.data(), x.size(), width, y.data(), y.size(), targets);
+  static Data values(std::span<const float> x, std::int64_t width, std::span<const float> y,
+                     std::int64_t targets) {
+    return detail::made<Data>(loom_data_values, x.data(), x.size(), width, y.data(), y.size(),
+                              targets);
   }
-  static Data classes(std::span<const float> x, std::int64_t width, std::span<const std::int32_t> classes) {
-    return detail::made<Data>(loom_data_classes, x.data(), x.size(), width, classes.data(), classes.size());
+  static Data classes(std::span<const float> x, std::int64_t width,
+                      std::span<const std::int32_t> classes) {
+    return detail::made<Data>(loom_data_classes, x.data(), x.size(), width, classes.data(),
+                              classes.size());
   }
   // Doubles, from which cells that compute in f64 learn as they are.
   static Data values(std::span<const double> x, std::int64_t width, std::span<const double> y,
@@ -291,18 +347,29 @@ class Data : public Object {
                               y.size(), targets);
   }
   // Rows of `steps` ids.
-  static Data id_values(std::span<const std::int32_t> ids, std::int64_t steps, std::span<const float> y, std::int64_t targets) {
-    return detail::made<Data>(loom_data_id_values, ids.data(), ids.size(), steps, y.data(), y.size(), targets);
+  static Data id_values(std::span<const std::int32_t> ids, std::int64_t steps,
+                        std::span<const float> y, std::int64_t targets) {
+    return detail::made<Data>(loom_data_id_values, ids.data(), ids.size(), steps, y.data(),
+                              y.size(), targets);
   }
-  static Data id_classes(std::span<const std::int32_t> ids, std::int64_t steps, std::span<const std::int32_t> classes) {
-    return detail::made<Data>(loom_data_id_classes, ids.data(), ids.size(), steps, classes.data(), classes.size());
+  static Data id_classes(std::span<const std::int32_t> ids, std::int64_t steps,
+                         std::span<const std::int32_t> classes) {
+    return detail::made<Data>(loom_data_id_classes, ids.data(), ids.size(), steps, classes.data(),
+                              classes.size());
   }
-  static Data tokens(std::span<const std::int32_t> ids, std::span<const std::int64_t> ends, std::int64_t length) {
-    return detail::made<Data>(loom_data_tokens, ids.data(), ids.size(), ends.data(), ends.size(), length);
+  static Data tokens(std::span<const std::int32_t> ids, std::span<const std::int64_t> ends,
+                     std::int64_t length) {
+    return detail::made<Data>(loom_data_tokens, ids.data(), ids.size(), ends.data(), ends.size(),
+                              length);
   }
-  static Data table(std::string_view csv, std::string_view options) { return detail::made<Data>(loom_data_table, csv.data(), csv.size(), options.data(), options.size()); }
+  static Data table(std::string_view csv, std::string_view options) {
+    return detail::made<Data>(loom_data_table, csv.data(), csv.size(), options.data(),
+                              options.size());
+  }
   // The same samples, each with a weight of its loss.
-  Data weighted(std::span<const float> weights) const { return detail::made<Data>(loom_data_weighted, handle(), weights.data(), weights.size()); }
+  Data weighted(std::span<const float> weights) const {
+    return detail::made<Data>(loom_data_weighted, handle(), weights.data(), weights.size());
+  }
   std::string info() const { return detail::text(loom_data_info, handle()); }
 };
 
@@ -318,12 +385,17 @@ class Onnx : public Object {
     std::string ports;
   };
   using Object::Object;
-  static Onnx load(std::string_view path) { return detail::made<Onnx>(loom_onnx_load, path.data(), path.size()); }
-  static Onnx load(const Bytes& bytes) { return detail::made<Onnx>(loom_onnx_load_bytes, bytes.handle()); }
+  static Onnx load(std::string_view path) {
+    return detail::made<Onnx>(loom_onnx_load, path.data(), path.size());
+  }
+  static Onnx load(const Bytes& bytes) {
+    return detail::made<Onnx>(loom_onnx_load_bytes, bytes.handle());
+  }
   std::string info() const { return detail::text(loom_onnx_info, handle()); }
   Results run(std::string_view inputs, std::span<const double> values) const {
     loom_bytes outputs = 0, results = 0;
-    check(loom_onnx_run, handle(), inputs.data(), inputs.size(), values.data(), values.size(), &outputs, &results);
+    check(loom_onnx_run, handle(), inputs.data(), inputs.size(), values.data(), values.size(),
+          &outputs, &results);
     const Bytes names(outputs), data(results);
     Results r{names.text(), std::vector<double>(data.span().size() / sizeof(double))};
     if (!r.values.empty()) std::memcpy(r.values.data(), data.span().data(), data.span().size());
@@ -347,7 +419,8 @@ class Trainer : public Object {
   };
   using Object::Object;
   Trainer(Network& network, const Data& data, std::string_view spec, std::string_view options = {})
-      : Object(detail::made<Object>(loom_trainer_create, network.handle(), data.handle(), spec.data(), spec.size(), options.data(), options.size())) {}
+      : Object(detail::made<Object>(loom_trainer_create, network.handle(), data.handle(),
+                                    spec.data(), spec.size(), options.data(), options.size())) {}
 
   // One step on a batch that is given, of any number of samples.
   Report step_on(const Data& batch) {
@@ -368,46 +441,91 @@ class Trainer : public Object {
   }
   std::string info() const { return detail::text(loom_trainer_info, handle()); }
   std::string digest() const { return detail::text(loom_trainer_digest, handle()); }
-  void save(std::string_view path) const { check(loom_trainer_save, handle(), path.data(), path.size()); }
+  void save(std::string_view path) const {
+    check(loom_trainer_save, handle(), path.data(), path.size());
+  }
   Bytes save() const { return detail::made<Bytes>(loom_trainer_save_bytes, handle()); }
-  void resume(std::string_view path) { check(loom_trainer_resume, handle(), path.data(), path.size()); }
+  void resume(std::string_view path) {
+    check(loom_trainer_resume, handle(), path.data(), path.size());
+  }
   void resume(const Bytes& bytes) { check(loom_trainer_resume_bytes, handle(), bytes.handle()); }
 };
 
 class Tokenizer : public Object {
  public:
   using Object::Object;
-  static Tokenizer load(std::string_view path) { return detail::made<Tokenizer>(loom_tokenizer_load, path.data(), path.size()); }
+  static Tokenizer load(std::string_view path) {
+    return detail::made<Tokenizer>(loom_tokenizer_load, path.data(), path.size());
+  }
   static Tokenizer parse(std::string_view json, std::string_view config = {}) {
-    return detail::made<Tokenizer>(loom_tokenizer_parse, json.data(), json.size(), config.data(), config.size());
+    return detail::made<Tokenizer>(loom_tokenizer_parse, json.data(), json.size(), config.data(),
+                                   config.size());
   }
   static Tokenizer train(std::string_view texts, std::string_view options) {
-    return detail::made<Tokenizer>(loom_tokenizer_train, texts.data(), texts.size(), options.data(), options.size());
+    return detail::made<Tokenizer>(loom_tokenizer_train, texts.data(), texts.size(), options.data(),
+                                   options.size());
   }
   std::string info() const { return detail::text(loom_tokenizer_info, handle()); }
   std::vector<std::int32_t> encode(std::string_view text, bool add_special = true) const {
-    return detail::made<Bytes>(loom_tokenizer_encode, handle(), text.data(), text.size(), std::int32_t{add_special}).ids();
+    return detail::made<Bytes>(loom_tokenizer_encode, handle(), text.data(), text.size(),
+                               std::int32_t{add_special})
+        .ids();
   }
-  std::vector<std::int32_t> encode_plain(std::string_view text) const { return detail::made<Bytes>(loom_tokenizer_encode_plain, handle(), text.data(), text.size()).ids(); }
+  std::vector<std::int32_t> encode_plain(std::string_view text) const {
+    return detail::made<Bytes>(loom_tokenizer_encode_plain, handle(), text.data(), text.size())
+        .ids();
+  }
   std::string decode(std::span<const std::int32_t> ids, bool skip_special = false) const {
-    return detail::text(loom_tokenizer_decode, handle(), ids.data(), ids.size(), std::int32_t{skip_special});
+    return detail::text(loom_tokenizer_decode, handle(), ids.data(), ids.size(),
+                        std::int32_t{skip_special});
   }
-  std::string token(std::int32_t id) const { return detail::text(loom_tokenizer_token, handle(), id); }
+  std::string token(std::int32_t id) const {
+    return detail::text(loom_tokenizer_token, handle(), id);
+  }
   // -1 where there is none.
   std::int32_t id(std::string_view token) const {
     std::int32_t id = -1;
     check(loom_tokenizer_id, handle(), token.data(), token.size(), &id);
     return id;
   }
-  std::vector<std::int32_t> chat(std::string_view messages, bool add_generation_prompt = true) const {
-    return detail::made<Bytes>(loom_tokenizer_chat, handle(), messages.data(), messages.size(), std::int32_t{add_generation_prompt}).ids();
+  std::vector<std::int32_t> chat(std::string_view messages,
+                                 bool add_generation_prompt = true) const {
+    return detail::made<Bytes>(loom_tokenizer_chat, handle(), messages.data(), messages.size(),
+                               std::int32_t{add_generation_prompt})
+        .ids();
   }
+};
+
+// Encoder-decoders, step by step (docs/guide/sequences.md).
+class Seq2Seq : public Object {
+ public:
+  using Object::Object;
+  Seq2Seq(const Network& network, std::string_view options)
+      : Object(detail::made<Object>(loom_seq2seq_create, network.handle(), options.data(),
+                                    options.size())) {}
+  void encode(std::int64_t rows, std::span<const double> x) {
+    check(loom_seq2seq_encode, handle(), rows, x.data(), x.size());
+  }
+  void step(std::span<const double> target, std::span<double> y) {
+    check(loom_seq2seq_step, handle(), target.data(), target.size(), y.data(), y.size());
+  }
+  void reorder(std::span<const std::int32_t> from) {
+    check(loom_seq2seq_reorder, handle(), from.data(), from.size());
+  }
+  // JSON: docs/reference/c-api.md.
+  std::string search(std::int64_t rows, std::span<const double> x, std::string_view options) {
+    return detail::text(loom_seq2seq_search, handle(), rows, x.data(), x.size(), options.data(),
+                        options.size());
+  }
+  std::string info() const { return detail::text(loom_seq2seq_info, handle()); }
 };
 
 class Decoder : public Object {
  public:
   using Object::Object;
-  explicit Decoder(const Tokenizer& tokenizer, bool skip_special = false) : Object(detail::made<Object>(loom_decoder_create, tokenizer.handle(), std::int32_t{skip_special})) {}
+  explicit Decoder(const Tokenizer& tokenizer, bool skip_special = false)
+      : Object(detail::made<Object>(loom_decoder_create, tokenizer.handle(),
+                                    std::int32_t{skip_special})) {}
   std::string push(std::int32_t id) { return detail::text(loom_decoder_push, handle(), id); }
   std::string finish() { return detail::text(loom_decoder_finish, handle()); }
 };
@@ -416,19 +534,32 @@ class Model : public Object {
  public:
   using Object::Object;
   // `format`: how the matrices run; empty: as the file has them.
-  static Model load(std::string_view name, std::string_view format = {}) { return detail::made<Model>(loom_model_load, name.data(), name.size(), format.data(), format.size()); }
-  static Model load(const Bytes& bytes, std::string_view format = {}) { return detail::made<Model>(loom_model_load_bytes, bytes.handle(), format.data(), format.size()); }
-  // Of a network trained here, which is copied; options as info() says them, max_positions among them.
-  static Model create(const Network& network, const Tokenizer& tokenizer, std::string_view options) {
-    return detail::made<Model>(loom_model_create, network.handle(), tokenizer.handle(), options.data(), options.size());
+  static Model load(std::string_view name, std::string_view format = {}) {
+    return detail::made<Model>(loom_model_load, name.data(), name.size(), format.data(),
+                               format.size());
+  }
+  static Model load(const Bytes& bytes, std::string_view format = {}) {
+    return detail::made<Model>(loom_model_load_bytes, bytes.handle(), format.data(), format.size());
+  }
+  // Of a network trained here, which is copied; options as info() says them, max_positions among
+  // them.
+  static Model create(const Network& network, const Tokenizer& tokenizer,
+                      std::string_view options) {
+    return detail::made<Model>(loom_model_create, network.handle(), tokenizer.handle(),
+                               options.data(), options.size());
   }
   // Without a tokenizer: it runs by ids.
   static Model create(const Network& network, std::string_view options) {
-    return detail::made<Model>(loom_model_create, network.handle(), loom_handle{0}, options.data(), options.size());
+    return detail::made<Model>(loom_model_create, network.handle(), loom_handle{0}, options.data(),
+                               options.size());
   }
-  static void check_file(std::string_view name) { check(loom_model_check, name.data(), name.size()); }
+  static void check_file(std::string_view name) {
+    check(loom_model_check, name.data(), name.size());
+  }
 
-  void save(std::string_view path) const { check(loom_model_save, handle(), path.data(), path.size()); }
+  void save(std::string_view path) const {
+    check(loom_model_save, handle(), path.data(), path.size());
+  }
   Bytes save() const { return detail::made<Bytes>(loom_model_save_bytes, handle()); }
   std::string info() const { return detail::text(loom_model_info, handle()); }
   Network network() const { return detail::made<Network>(loom_model_network, handle()); }
@@ -443,25 +574,43 @@ class Generator : public Object {
     std::string text;
   };
   using Object::Object;
-  explicit Generator(const Model& model, std::string_view options = {}) : Object(detail::made<Object>(loom_generator_create, model.handle(), options.data(), options.size())) {}
+  explicit Generator(const Model& model, std::string_view options = {})
+      : Object(detail::made<Object>(loom_generator_create, model.handle(), options.data(),
+                                    options.size())) {}
 
-  void feed(std::span<const std::int32_t> ids, std::int64_t sequence = 0) { check(loom_generator_feed, handle(), sequence, ids.data(), ids.size()); }
-  void feed_text(std::string_view text, std::int64_t sequence = 0) { check(loom_generator_feed_text, handle(), sequence, text.data(), text.size()); }
-  void feed_chat(std::string_view messages, std::int64_t sequence = 0) { check(loom_generator_feed_chat, handle(), sequence, messages.data(), messages.size()); }
-  void logits(std::span<float> out, std::int64_t sequence = 0) const { check(loom_generator_logits, handle(), sequence, out.data(), out.size()); }
-  void start(std::string_view options = {}, std::int64_t sequence = 0) { check(loom_generator_start, handle(), sequence, options.data(), options.size()); }
+  void feed(std::span<const std::int32_t> ids, std::int64_t sequence = 0) {
+    check(loom_generator_feed, handle(), sequence, ids.data(), ids.size());
+  }
+  void feed_text(std::string_view text, std::int64_t sequence = 0) {
+    check(loom_generator_feed_text, handle(), sequence, text.data(), text.size());
+  }
+  void feed_chat(std::string_view messages, std::int64_t sequence = 0) {
+    check(loom_generator_feed_chat, handle(), sequence, messages.data(), messages.size());
+  }
+  void logits(std::span<float> out, std::int64_t sequence = 0) const {
+    check(loom_generator_logits, handle(), sequence, out.data(), out.size());
+  }
+  void start(std::string_view options = {}, std::int64_t sequence = 0) {
+    check(loom_generator_start, handle(), sequence, options.data(), options.size());
+  }
   Piece next() {
     Piece piece;
     piece.text = detail::text(loom_generator_next, handle(), &piece.finish, &piece.id);
     return piece;
   }
   void cancel() { check(loom_generator_cancel, handle()); }
-  std::vector<std::int32_t> ids(std::int64_t sequence = 0) const { return detail::made<Bytes>(loom_generator_ids, handle(), sequence).ids(); }
-  std::string fingerprint(std::int64_t sequence = 0) const { return detail::text(loom_generator_fingerprint, handle(), sequence); }
+  std::vector<std::int32_t> ids(std::int64_t sequence = 0) const {
+    return detail::made<Bytes>(loom_generator_ids, handle(), sequence).ids();
+  }
+  std::string fingerprint(std::int64_t sequence = 0) const {
+    return detail::text(loom_generator_fingerprint, handle(), sequence);
+  }
   std::string info() const { return detail::text(loom_generator_info, handle()); }
 
-  // The whole text after a prompt; on_text sees it as it comes and says with false that it is enough.
-  std::string generate(std::string_view prompt, std::string_view options, const std::function<bool(std::string_view)>& on_text = {}) {
+  // The whole text after a prompt; on_text sees it as it comes and says with false that it is
+  // enough.
+  std::string generate(std::string_view prompt, std::string_view options,
+                       const std::function<bool(std::string_view)>& on_text = {}) {
     feed_text(prompt);
     start(options);
     std::string text;

@@ -34,7 +34,9 @@ class FieldDescriber {
  public:
   void about(FieldText text) { about_ = text.text; }
   template <class T>
-  void standard(T& value, T of_this_kind) { value = of_this_kind; }
+  void standard(T& value, T of_this_kind) {
+    value = of_this_kind;
+  }
 
   template <class T>
   void operator()(std::string_view key, const T& value, const Field& field) {

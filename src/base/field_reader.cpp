@@ -142,8 +142,7 @@ void FieldReader::operator()(std::string_view key, std::vector<std::string>& val
   else refuse(key, "must be a list of strings");
 }
 
-Status FieldReader::finish(std::string_view has,
-                           const std::vector<std::string_view>& also) const {
+Status FieldReader::finish(std::string_view has, const std::vector<std::string_view>& also) const {
   if (!status_.ok()) return status_;
   if (!json_.is_object()) return Status(Code::invalid_argument, "expected a JSON object");
   for (const auto& [key, value] : json_.as_object()) {
@@ -153,7 +152,8 @@ Status FieldReader::finish(std::string_view has,
     std::vector<std::string_view> all = known_;
     all.insert(all.end(), also.begin(), also.end());
     return Status(Code::invalid_argument, "unknown key \"" + key + "\": " + std::string(has) + " " +
-        (list.empty() ? "no settings" : list) + nearest(key, all));
+                                              (list.empty() ? "no settings" : list) +
+                                              nearest(key, all));
   }
   return missing_;
 }

@@ -1,5 +1,5 @@
-// The visitor of field lists (base/fields.h) that reads JSON by them and checks what it says: types,
-// ranges, names, keys that no list has, required ones that are not there.
+// The visitor of field lists (base/fields.h) that reads JSON by them and checks what it says:
+// types, ranges, names, keys that no list has, required ones that are not there.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace loom {
 inline namespace described {
 #endif
 
-// A field is an int64, double, bool, string, an enum with `name` and `parse_as`, a list of int64 (in
-// JSON a number or a list of them), a list of such lists, a list of strings, one of the scalars in an
-// optional, an object with a list of its own (`fields(visitor, object)`), or a type with
+// A field is an int64, double, bool, string, an enum with `name` and `parse_as`, a list of int64
+// (in JSON a number or a list of them), a list of such lists, a list of strings, one of the scalars
+// in an optional, an object with a list of its own (`fields(visitor, object)`), or a type with
 //   const char* read_field(const Json&, T&)
 // which takes what is there, null too, and returns what would be right: "must be an id".
 class FieldReader {
@@ -67,10 +67,9 @@ class FieldReader {
     status_ = inner.finish("known are").at(key);
   }
   Status status() const { return status_; }
-  // The first error; else a key that no list has, behind which `has` and the keys of this one stand;
-  // else a required key that is not there. `also`: keys that others read.
-  Status finish(std::string_view has,
-                const std::vector<std::string_view>& also = {}) const;
+  // The first error; else a key that no list has, behind which `has` and the keys of this one
+  // stand; else a required key that is not there. `also`: keys that others read.
+  Status finish(std::string_view has, const std::vector<std::string_view>& also = {}) const;
 
  private:
   // Whether the key is there to be read.

@@ -30,7 +30,9 @@ Json::Json(const Json& other) : type_(other.type_) {
   }
 }
 
-Json::Json(Json&& other) noexcept : type_(other.type_), integer_(other.integer_) { other.type_ = Type::null; }
+Json::Json(Json&& other) noexcept : type_(other.type_), integer_(other.integer_) {
+  other.type_ = Type::null;
+}
 
 Json& Json::operator=(Json other) noexcept {
   // `other` is ours to empty: swap representations through the widest member.
@@ -66,7 +68,8 @@ Json& Json::set(std::string key, Json value) {
 
 namespace {
 Status wrong_type(std::string_view key, std::string_view expected) {
-  return Status(Code::invalid_argument, "\"" + std::string(key) + "\": expected " + std::string(expected));
+  return Status(Code::invalid_argument,
+                "\"" + std::string(key) + "\": expected " + std::string(expected));
 }
 }  // namespace
 
@@ -97,17 +100,28 @@ Result<std::string> Json::get_string(std::string_view key, std::string_view fall
 
 namespace {
 
-// Bytes of the character at the front of `text`, which is not ASCII; 0 where it is no UTF-8 (Unicode 15, table 3-7): a byte that begins
-// nothing, a cut or overlong sequence, a surrogate, or beyond U+10FFFF.
+// Bytes of the character at the front of `text`, which is not ASCII; 0 where it is no UTF-8
+// (Unicode 15, table 3-7): a byte that begins nothing, a cut or overlong sequence, a surrogate, or
+// beyond U+10FFFF.
 std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto within = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const auto within = [&](std::size_t i, unsigned low, unsigned high) {
+    return byte(i) >= low && byte(i) <= high;
+  };
   const unsigned first = byte(0);
   if (first >= 0xC2 && first <= 0xDF) return within(1, 0x80, 0xBF) ? 2 : 0;
   if (first >= 0xE0 && first <= 0xEF)
-    return within(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) && within(2, 0x80, 0xBF) ? 3 : 0;
+    return within(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) &&
+                   within(2, 0x80, 0xBF)
+               ? 3
+               : 0;
   if (first >= 0xF0 && first <= 0xF4)
-    return within(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) && within(2, 0x80, 0xBF) && within(3, 0x80, 0xBF) ? 4 : 0;
+    return within(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) &&
+                   within(2, 0x80, 0xBF) && within(3, 0x80, 0xBF)
+               ? 4
+               : 0;
   return 0;
 }
 
@@ -117,8 +131,11 @@ class Parser {
 
   Result<Json> document() {
     if (text_.size() > limits_.max_bytes)
-      return Status(Code::out_of_range, "JSON: has " + std::to_string(text_.size()) + " bytes, more than the limit of " + std::to_string(limits_.max_bytes));
-    if (text_.substr(0, 3) == "\xEF\xBB\xBF") at_ = 3;  // RFC 8259 section 8.1 lets parsers ignore a byte order mark
+      return Status(Code::out_of_range, "JSON: has " + std::to_string(text_.size()) +
+                                            " bytes, more than the limit of " +
+                                            std::to_string(limits_.max_bytes));
+    if (text_.substr(0, 3) == "\xEF\xBB\xBF")
+      at_ = 3;  // RFC 8259 section 8.1 lets parsers ignore a byte order mark
     Json value;
     space();
     LOOM_TRY(parse(&value, 0));
@@ -131,14 +148,23 @@ class Parser {
   Status error(std::string_view what) const {
     std::size_t line = 1, column = 1;
     for (std::size_t i = 0; i < at_ && i < text_.size(); ++i) {
-      if (text_[i] == '\n') { ++line; column = 1; } else { ++column; }
+      if (text_[i] == '\n') {
+        ++line;
+        column = 1;
+      } else {
+        ++column;
+      }
     }
-    return Status(Code::corrupt, "JSON line " + std::to_string(line) + " column " + std::to_string(column) + " (offset " + std::to_string(at_) + "): " + std::string(what));
+    return Status(Code::corrupt, "JSON line " + std::to_string(line) + " column " +
+                                     std::to_string(column) + " (offset " + std::to_string(at_) +
+                                     "): " + std::string(what));
   }
 
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+      ++at_;
   }
   bool take(std::string_view word) {
     if (text_.substr(at_, word.size()) != word) return false;
@@ -157,9 +183,24 @@ class Parser {
         *out = Json(std::move(s));
         return {};
       }
-      case 't': if (take("true")) { *out = Json(true); return {}; } break;
-      case 'f': if (take("false")) { *out = Json(false); return {}; } break;
-      case 'n': if (take("null")) { *out = Json(); return {}; } break;
+      case 't':
+        if (take("true")) {
+          *out = Json(true);
+          return {};
+        }
+        break;
+      case 'f':
+        if (take("false")) {
+          *out = Json(false);
+          return {};
+        }
+        break;
+      case 'n':
+        if (take("null")) {
+          *out = Json();
+          return {};
+        }
+        break;
       default:
         if (text_[at_] == '-' || (text_[at_] >= '0' && text_[at_] <= '9')) return number(out);
     }
@@ -167,11 +208,16 @@ class Parser {
   }
 
   Status object(Json* out, std::size_t depth) {
-    if (depth >= limits_.max_depth) return error("nested deeper than " + std::to_string(limits_.max_depth));
+    if (depth >= limits_.max_depth)
+      return error("nested deeper than " + std::to_string(limits_.max_depth));
     ++at_;
     Json::Object members;
     space();
-    if (peek() == '}') { ++at_; *out = Json(std::move(members)); return {}; }
+    if (peek() == '}') {
+      ++at_;
+      *out = Json(std::move(members));
+      return {};
+    }
     for (;;) {
       space();
       if (peek() != '"') return error("expected a member name");
@@ -183,8 +229,14 @@ class Parser {
       space();
       LOOM_TRY(parse(&member.second, depth + 1));
       space();
-      if (peek() == ',') { ++at_; continue; }
-      if (peek() == '}') { ++at_; break; }
+      if (peek() == ',') {
+        ++at_;
+        continue;
+      }
+      if (peek() == '}') {
+        ++at_;
+        break;
+      }
       return error("expected ',' or '}'");
     }
     LOOM_TRY(unique(members));
@@ -193,7 +245,9 @@ class Parser {
   }
 
   Status unique(const Json::Object& members) const {
-    auto twice = [&](std::string_view key) { return error("the key \"" + std::string(key) + "\" stands twice"); };
+    auto twice = [&](std::string_view key) {
+      return error("the key \"" + std::string(key) + "\" stands twice");
+    };
     if (members.size() <= 16) {
       for (std::size_t i = 1; i < members.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
@@ -208,17 +262,28 @@ class Parser {
   }
 
   Status array(Json* out, std::size_t depth) {
-    if (depth >= limits_.max_depth) return error("nested deeper than " + std::to_string(limits_.max_depth));
+    if (depth >= limits_.max_depth)
+      return error("nested deeper than " + std::to_string(limits_.max_depth));
     ++at_;
     Json::Array items;
     space();
-    if (peek() == ']') { ++at_; *out = Json(std::move(items)); return {}; }
+    if (peek() == ']') {
+      ++at_;
+      *out = Json(std::move(items));
+      return {};
+    }
     for (;;) {
       space();
       LOOM_TRY(parse(&items.emplace_back(), depth + 1));
       space();
-      if (peek() == ',') { ++at_; continue; }
-      if (peek() == ']') { ++at_; break; }
+      if (peek() == ',') {
+        ++at_;
+        continue;
+      }
+      if (peek() == ']') {
+        ++at_;
+        break;
+      }
       return error("expected ',' or ']'");
     }
     *out = Json(std::move(items));
@@ -230,7 +295,10 @@ class Parser {
     std::uint32_t v = 0;
     for (int i = 0; i < 4; ++i) {
       const char c = text_[at_ + i];
-      const int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+      const int d = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
       if (d < 0) return error("a \\u escape needs four hexadecimal digits");
       v = v * 16 + static_cast<std::uint32_t>(d);
     }
@@ -241,30 +309,48 @@ class Parser {
 
   static void append_utf8(std::string* s, std::uint32_t c) {
     auto put = [s](std::uint32_t b) { s->push_back(static_cast<char>(b)); };
-    if (c < 0x80) { put(c); }
-    else if (c < 0x800) { put(0xC0 | c >> 6); put(0x80 | (c & 63)); }
-    else if (c < 0x10000) { put(0xE0 | c >> 12); put(0x80 | (c >> 6 & 63)); put(0x80 | (c & 63)); }
-    else { put(0xF0 | c >> 18); put(0x80 | (c >> 12 & 63)); put(0x80 | (c >> 6 & 63)); put(0x80 | (c & 63)); }
+    if (c < 0x80) {
+      put(c);
+    } else if (c < 0x800) {
+      put(0xC0 | c >> 6);
+      put(0x80 | (c & 63));
+    } else if (c < 0x10000) {
+      put(0xE0 | c >> 12);
+      put(0x80 | (c >> 6 & 63));
+      put(0x80 | (c & 63));
+    } else {
+      put(0xF0 | c >> 18);
+      put(0x80 | (c >> 12 & 63));
+      put(0x80 | (c >> 6 & 63));
+      put(0x80 | (c & 63));
+    }
   }
 
   Status string(std::string* out) {
     ++at_;
     for (;;) {
       const std::size_t start = at_;
-      while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' && static_cast<unsigned char>(text_[at_]) >= 0x20) {
-        const std::size_t bytes = static_cast<unsigned char>(text_[at_]) < 0x80 ? 1 : character_bytes(text_.substr(at_));
+      while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' &&
+             static_cast<unsigned char>(text_[at_]) >= 0x20) {
+        const std::size_t bytes =
+            static_cast<unsigned char>(text_[at_]) < 0x80 ? 1 : character_bytes(text_.substr(at_));
         if (bytes == 0) return error("a string that is not UTF-8");
         at_ += bytes;
       }
       out->append(text_.substr(start, at_ - start));
       if (at_ >= text_.size()) return error("a string without an end");
-      if (text_[at_] == '"') { ++at_; return {}; }
+      if (text_[at_] == '"') {
+        ++at_;
+        return {};
+      }
       if (text_[at_] != '\\') return error("a control character in a string: escape it");
       ++at_;
       const char c = peek();
       ++at_;
       switch (c) {
-        case '"': case '\\': case '/': out->push_back(c); break;
+        case '"':
+        case '\\':
+        case '/': out->push_back(c); break;
         case 'b': out->push_back('\b'); break;
         case 'f': out->push_back('\f'); break;
         case 'n': out->push_back('\n'); break;
@@ -317,10 +403,16 @@ class Parser {
     if (!real) {
       std::int64_t v;
       const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), v);
-      if (ec == std::errc() && text != "-0") { *out = Json(v); return {}; }
+      if (ec == std::errc() && text != "-0") {
+        *out = Json(v);
+        return {};
+      }
     }
     double v;
-    if (!parse_double(text, &v)) { at_ = start; return error("a number beyond the range of a double"); }
+    if (!parse_double(text, &v)) {
+      at_ = start;
+      return error("a number beyond the range of a double");
+    }
     *out = Json(v);
     return {};
   }
@@ -350,8 +442,11 @@ void dump_string(std::string* out, std::string_view text) {
       case '\r': *out += "\\r"; break;
       case '\t': *out += "\\t"; break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20) { *out += "\\u00"; out->push_back(kHex[c >> 4 & 15]); out->push_back(kHex[c & 15]); }
-        else out->push_back(c);
+        if (static_cast<unsigned char>(c) < 0x20) {
+          *out += "\\u00";
+          out->push_back(kHex[c >> 4 & 15]);
+          out->push_back(kHex[c & 15]);
+        } else out->push_back(c);
     }
   }
   out->push_back('"');
@@ -359,7 +454,10 @@ void dump_string(std::string* out, std::string_view text) {
 
 void dump_value(std::string* out, const Json& v, int indent, int level) {
   auto line = [&](int l) {
-    if (indent > 0) { out->push_back('\n'); out->append(static_cast<std::size_t>(indent * l), ' '); }
+    if (indent > 0) {
+      out->push_back('\n');
+      out->append(static_cast<std::size_t>(indent * l), ' ');
+    }
   };
   switch (v.type()) {
     case Json::Type::null: *out += "null"; break;
@@ -401,7 +499,9 @@ void dump_value(std::string* out, const Json& v, int indent, int level) {
 
 }  // namespace
 
-Result<Json> Json::parse(std::string_view text, const JsonLimits& limits) { return Parser(text, limits).document(); }
+Result<Json> Json::parse(std::string_view text, const JsonLimits& limits) {
+  return Parser(text, limits).document();
+}
 
 std::string Json::dump(int indent) const {
   std::string out;

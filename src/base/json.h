@@ -1,5 +1,6 @@
-// JSON (RFC 8259) for untrusted input: depth, size and number limits, errors with line and column, own number parsing
-// (correctly rounded on every target), duplicate keys refused, member order kept.
+// JSON (RFC 8259) for untrusted input: depth, size and number limits, errors with line and column,
+// own number parsing (correctly rounded on every target), duplicate keys refused, member order
+// kept.
 #pragma once
 
 #include <cstddef>
@@ -27,18 +28,18 @@ class Json {
   using Object = std::vector<Member>;
 
   Json() {}
-  Json(std::nullptr_t) {}                                             // NOLINT
-  Json(bool value) : type_(Type::boolean) { boolean_ = value; }       // NOLINT
-  Json(int value) : Json(static_cast<std::int64_t>(value)) {}         // NOLINT
+  Json(std::nullptr_t) {}                                                // NOLINT
+  Json(bool value) : type_(Type::boolean) { boolean_ = value; }          // NOLINT
+  Json(int value) : Json(static_cast<std::int64_t>(value)) {}            // NOLINT
   Json(std::int64_t value) : type_(Type::integer) { integer_ = value; }  // NOLINT
   Json(std::uint32_t value) : Json(static_cast<std::int64_t>(value)) {}  // NOLINT
-  Json(std::uint64_t value);                                          // NOLINT: above 2^63-1 it becomes a real
-  Json(double value) : type_(Type::real) { real_ = value; }           // NOLINT
-  Json(const char* text) : Json(std::string(text)) {}                 // NOLINT
-  Json(std::string_view text) : Json(std::string(text)) {}            // NOLINT
-  Json(std::string text);                                             // NOLINT
-  Json(Array items);                                                  // NOLINT
-  Json(Object members);                                               // NOLINT
+  Json(std::uint64_t value);  // NOLINT: above 2^63-1 it becomes a real
+  Json(double value) : type_(Type::real) { real_ = value; }  // NOLINT
+  Json(const char* text) : Json(std::string(text)) {}        // NOLINT
+  Json(std::string_view text) : Json(std::string(text)) {}   // NOLINT
+  Json(std::string text);                                    // NOLINT
+  Json(Array items);                                         // NOLINT
+  Json(Object members);                                      // NOLINT
   static Json object() { return Json(Object{}); }
   static Json array() { return Json(Array{}); }
   Json(const Json& other);
@@ -63,7 +64,9 @@ class Json {
   // Preconditions: the matching is_*(). Untrusted code goes through the get_* readers below.
   bool as_bool() const { return boolean_; }
   std::int64_t as_integer() const { return integer_; }
-  double as_number() const { return type_ == Type::integer ? static_cast<double>(integer_) : real_; }
+  double as_number() const {
+    return type_ == Type::integer ? static_cast<double>(integer_) : real_;
+  }
   const std::string& as_string() const { return *string_; }
   const Array& as_array() const { return *array_; }
   Array& as_array() { return *array_; }
@@ -76,7 +79,8 @@ class Json {
   Json& set(std::string key, Json value);
   void push(Json value) { array_->push_back(std::move(value)); }
 
-  // Typed readers of an object's member: `fallback` where the key is absent or null, an error naming the key where it is of another type.
+  // Typed readers of an object's member: `fallback` where the key is absent or null, an error
+  // naming the key where it is of another type.
   Result<std::int64_t> get_integer(std::string_view key, std::int64_t fallback) const;
   Result<double> get_number(std::string_view key, double fallback) const;
   Result<bool> get_bool(std::string_view key, bool fallback) const;
@@ -95,7 +99,8 @@ class Json {
   };
 };
 
-// Correctly rounded decimal to double (round to nearest even). The whole text must be a JSON number; false otherwise or on overflow.
+// Correctly rounded decimal to double (round to nearest even). The whole text must be a JSON
+// number; false otherwise or on overflow.
 bool parse_double(std::string_view text, double* out);
 // Shortest text that parse_double reads back to the same bits; "nan", "inf" or "-inf" otherwise.
 std::string format_double(double value);

@@ -1,5 +1,6 @@
-// Decimal to double and back, correctly rounded, with integer arithmetic only. std::from_chars(double) is missing from
-// some targets (wasi-libc++), and a number in a model's config must be the same number everywhere.
+// Decimal to double and back, correctly rounded, with integer arithmetic only.
+// std::from_chars(double) is missing from some targets (wasi-libc++), and a number in a model's
+// config must be the same number everywhere.
 #include <array>
 #include <bit>
 #include <charconv>
@@ -38,7 +39,9 @@ class Big {
     limbs_.insert(limbs_.begin(), static_cast<std::size_t>(n / 32), 0u);
     if (n % 32 != 0) mul_add(1u << (n % 32), 0);
   }
-  int bits() const { return zero() ? 0 : static_cast<int>(limbs_.size() * 32) - std::countl_zero(limbs_.back()); }
+  int bits() const {
+    return zero() ? 0 : static_cast<int>(limbs_.size() * 32) - std::countl_zero(limbs_.back());
+  }
   // -1, 0, 1
   int compare(const Big& b) const {
     if (limbs_.size() != b.limbs_.size()) return limbs_.size() < b.limbs_.size() ? -1 : 1;
@@ -62,16 +65,21 @@ class Big {
 
 // digits * 10^exponent as the nearest double, ties to even; false on overflow.
 bool round_decimal(const Big& digits, int exponent, double* out) {
-  if (digits.zero()) { *out = 0; return true; }
+  if (digits.zero()) {
+    *out = 0;
+    return true;
+  }
   // value = num / den, both integers.
   Big num = digits, den(1);
-  if (exponent >= 0) num.mul_pow10(exponent); else den.mul_pow10(-exponent);
+  if (exponent >= 0) num.mul_pow10(exponent);
+  else den.mul_pow10(-exponent);
   // Scale so that the quotient has exactly 53 bits (fewer for subnormals): value = q * 2^shift.
   int shift = num.bits() - den.bits() - 53;
   if (shift < -1074) shift = -1074;
   for (;; ++shift) {
     Big n = num, d = den;
-    if (shift < 0) n.shift_left(-shift); else d.shift_left(shift);
+    if (shift < 0) n.shift_left(-shift);
+    else d.shift_left(shift);
     // Long division, bit by bit: at most 54 quotient bits.
     std::uint64_t q = 0;
     int top = n.bits() - d.bits();
@@ -79,16 +87,25 @@ bool round_decimal(const Big& digits, int exponent, double* out) {
     for (int i = top < 0 ? 0 : top; i >= 0; --i) {
       Big t = d;
       t.shift_left(i);
-      if (n.compare(t) >= 0) { n.subtract(t); q |= std::uint64_t{1} << i; }
+      if (n.compare(t) >= 0) {
+        n.subtract(t);
+        q |= std::uint64_t{1} << i;
+      }
     }
     if (q >= std::uint64_t{1} << 53) continue;
     // Round half to even by the remainder n / d.
     n.mul_add(2, 0);
     const int half = n.compare(d);
     if (half > 0 || (half == 0 && (q & 1) != 0)) ++q;
-    if (q == std::uint64_t{1} << 53) { q >>= 1; ++shift; }
+    if (q == std::uint64_t{1} << 53) {
+      q >>= 1;
+      ++shift;
+    }
     if (shift + 52 > 1023 && q >= std::uint64_t{1} << 52) return false;
-    const std::uint64_t bits = q < std::uint64_t{1} << 52 ? q : (static_cast<std::uint64_t>(shift + 52 + 1023) << 52) | (q & ((std::uint64_t{1} << 52) - 1));
+    const std::uint64_t bits = q < std::uint64_t{1} << 52
+                                   ? q
+                                   : (static_cast<std::uint64_t>(shift + 52 + 1023) << 52) |
+                                         (q & ((std::uint64_t{1} << 52) - 1));
     *out = std::bit_cast<double>(bits);
     return true;
   }
@@ -113,14 +130,19 @@ bool parse_double(std::string_view text, double* out) {
     }
     if (c < '0' || c > '9') break;
     any = true;
-    // 800 digits decide every double; digits beyond only matter by being non-zero, which a final 1 keeps.
+    // 800 digits decide every double; digits beyond only matter by being non-zero, which a final 1
+    // keeps.
     if (kept < 800) {
       if (kept < 19) small = small * 10 + static_cast<std::uint64_t>(c - '0');
       digits.mul_add(10, static_cast<std::uint32_t>(c - '0'));
       if (kept > 0 || c != '0') ++kept;
       if (dot) --exponent;
     } else {
-      if (c != '0' && kept == 800) { digits.mul_add(10, 1); ++kept; --exponent; }
+      if (c != '0' && kept == 800) {
+        digits.mul_add(10, 1);
+        ++kept;
+        --exponent;
+      }
       if (!dot) ++exponent;
     }
   }
@@ -144,9 +166,13 @@ bool parse_double(std::string_view text, double* out) {
     if (exponent + kept < -330) {
       value = 0;
     } else if (kept <= 15 && exponent >= -22 && exponent <= 22) {
-      // Both factors are exact in a double, so one correctly rounded operation gives the answer (Clinger 1990).
-      static constexpr double kPow10[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-      value = exponent < 0 ? static_cast<double>(small) / kPow10[-exponent] : static_cast<double>(small) * kPow10[exponent];
+      // Both factors are exact in a double, so one correctly rounded operation gives the answer
+      // (Clinger 1990).
+      static constexpr double kPow10[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+      value = exponent < 0 ? static_cast<double>(small) / kPow10[-exponent]
+                           : static_cast<double>(small) * kPow10[exponent];
     } else if (!round_decimal(digits, exponent, &value)) {
       return false;
     }
@@ -157,7 +183,8 @@ bool parse_double(std::string_view text, double* out) {
 
 namespace {
 
-// The first n decimal digits of value (positive, finite), correctly rounded, and the exponent of the first.
+// The first n decimal digits of value (positive, finite), correctly rounded, and the exponent of
+// the first.
 std::string decimal_digits(double value, int n, int* exponent10) {
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
   const int biased = static_cast<int>(bits >> 52 & 0x7FF);
@@ -168,8 +195,10 @@ std::string decimal_digits(double value, int n, int* exponent10) {
   int e10 = (mantissa.bits() + e2) * 1233 / 4096 - 2;
   for (;; ++e10) {
     Big num = mantissa, den(1);
-    if (e2 >= 0) num.shift_left(e2); else den.shift_left(-e2);
-    if (e10 - n + 1 >= 0) den.mul_pow10(e10 - n + 1); else num.mul_pow10(n - 1 - e10);
+    if (e2 >= 0) num.shift_left(e2);
+    else den.shift_left(-e2);
+    if (e10 - n + 1 >= 0) den.mul_pow10(e10 - n + 1);
+    else num.mul_pow10(n - 1 - e10);
     // num / den has n integer digits when e10 is right.
     std::uint64_t q = 0;
     const int top = num.bits() - den.bits();
@@ -177,7 +206,10 @@ std::string decimal_digits(double value, int n, int* exponent10) {
     for (int i = top < 0 ? 0 : top; i >= 0; --i) {
       Big t = den;
       t.shift_left(i);
-      if (num.compare(t) >= 0) { num.subtract(t); q |= std::uint64_t{1} << i; }
+      if (num.compare(t) >= 0) {
+        num.subtract(t);
+        q |= std::uint64_t{1} << i;
+      }
     }
     num.mul_add(2, 0);
     const int half = num.compare(den);
@@ -191,22 +223,26 @@ std::string decimal_digits(double value, int n, int* exponent10) {
 
 }  // namespace
 
-// Where std::to_chars gives other digits than the portable code: a power of two has neighbors at two distances, so that the shortest
-// digits within them need not be the nearest of their length, which are wanted here. Subnormals with few digits are left to it, too.
+// Where std::to_chars gives other digits than the portable code: a power of two has neighbors at
+// two distances, so that the shortest digits within them need not be the nearest of their length,
+// which are wanted here. Subnormals with few digits are left to it, too.
 static bool is_plain(double value) {
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
   return (bits & ((std::uint64_t{1} << 52) - 1)) != 0 && (bits >> 52 & 0x7FF) != 0;
 }
 
-// The least number of digits that read back, each as near to the value as its length allows; no zeros at the end.
+// The least number of digits that read back, each as near to the value as its length allows; no
+// zeros at the end.
 static std::string shortest_digits(double value, int* exponent10) {
-  // Fifteen digits or fewer survive the way through a normal double: what is shorter shows as zeros at the end of fifteen.
+  // Fifteen digits or fewer survive the way through a normal double: what is shorter shows as zeros
+  // at the end of fifteen.
   const bool subnormal = (std::bit_cast<std::uint64_t>(value) >> 52 & 0x7FF) == 0;
   std::string digits;
   for (int n = subnormal ? 1 : 15; n <= 17; ++n) {
     digits = decimal_digits(value, n, exponent10);
     double back;
-    const std::string candidate = digits + "e" + std::to_string(*exponent10 - static_cast<int>(digits.size()) + 1);
+    const std::string candidate =
+        digits + "e" + std::to_string(*exponent10 - static_cast<int>(digits.size()) + 1);
     if (parse_double(candidate, &back) && back == value) break;
   }
   while (digits.size() > 1 && digits.back() == '0') digits.pop_back();
@@ -219,10 +255,14 @@ static std::string laid_out(bool negative, const std::string& digits, int e10) {
   std::string text;
   if (e10 >= -5 && e10 < 16) {
     if (e10 < 0) text = "0." + std::string(static_cast<std::size_t>(-e10 - 1), '0') + digits;
-    else if (size <= e10 + 1) text = digits + std::string(static_cast<std::size_t>(e10 + 1 - size), '0') + ".0";
-    else text = digits.substr(0, static_cast<std::size_t>(e10 + 1)) + "." + digits.substr(static_cast<std::size_t>(e10 + 1));
+    else if (size <= e10 + 1)
+      text = digits + std::string(static_cast<std::size_t>(e10 + 1 - size), '0') + ".0";
+    else
+      text = digits.substr(0, static_cast<std::size_t>(e10 + 1)) + "." +
+             digits.substr(static_cast<std::size_t>(e10 + 1));
   } else {
-    text = digits.substr(0, 1) + (size > 1 ? "." + digits.substr(1) : "") + "e" + std::to_string(e10);
+    text =
+        digits.substr(0, 1) + (size > 1 ? "." + digits.substr(1) : "") + "e" + std::to_string(e10);
   }
   return negative ? "-" + text : text;
 }
@@ -241,7 +281,9 @@ std::string format_double(double value) {
   if (is_plain(value)) {
     // "d.ddde-05": thirty times as fast as the code above.
     char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, value < 0 ? -value : value, std::chars_format::scientific).ptr;
+    const auto end = std::to_chars(text, text + sizeof text, value < 0 ? -value : value,
+                                   std::chars_format::scientific)
+                         .ptr;
     char* e = text;
     std::string digits;
     for (; *e != 'e'; ++e)

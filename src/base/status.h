@@ -1,5 +1,5 @@
-// Errors are values. A Status says what went wrong, where, and what would be right; a Result<T> is a T or a Status.
-// Nothing in src/ throws across a module border, prints, or aborts.
+// Errors are values. A Status says what went wrong, where, and what would be right; a Result<T> is
+// a T or a Status. Nothing in src/ throws across a module border, prints, or aborts.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ enum class Code : int {
   ok = 0,
   invalid_argument = 1,  // the caller's value is wrong
   not_found = 2,         // a file, tensor, key or cell does not exist
-  unsupported = 3,       // well formed, but this build or version cannot do it; the message names it
-  corrupt = 4,           // bytes contradict their format or checksum
-  truncated = 5,         // fewer bytes than the format promises; the message has both sizes
-  io = 6,                // the operating system refused
+  unsupported = 3,  // well formed, but this build or version cannot do it; the message names it
+  corrupt = 4,      // bytes contradict their format or checksum
+  truncated = 5,    // fewer bytes than the format promises; the message has both sizes
+  io = 6,           // the operating system refused
   out_of_memory = 7,
-  out_of_range = 8,      // an index or count beyond its declared limit
-  cancelled = 9,         // the caller asked to stop
-  internal = 10,         // a broken invariant of ours
-  invalid_handle = 11,   // C interface: released, never made, or of another kind
-  busy = 12,             // C interface: another thread is inside a call on the object
+  out_of_range = 8,     // an index or count beyond its declared limit
+  cancelled = 9,        // the caller asked to stop
+  internal = 10,        // a broken invariant of ours
+  invalid_handle = 11,  // C interface: released, never made, or of another kind
+  busy = 12,            // C interface: another thread is inside a call on the object
 };
 
 std::string_view code_name(Code code);
@@ -52,8 +52,8 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}            // NOLINT: a value is a result
-  Result(Status status) : status_(std::move(status)) {}    // NOLINT: an error is a result
+  Result(T value) : value_(std::move(value)) {}          // NOLINT: a value is a result
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT: an error is a result
   Result(Code code, std::string message) : status_(code, std::move(message)) {}
 
   bool ok() const { return value_.has_value(); }
@@ -76,14 +76,14 @@ class [[nodiscard]] Result {
 #define LOOM_CONCAT(a, b) LOOM_CONCAT_(a, b)
 
 // Returns the error of `expr` (a Status) to the caller, if there is one.
-#define LOOM_TRY(expr)                                       \
-  do {                                                       \
+#define LOOM_TRY(expr)                                                                 \
+  do {                                                                                 \
     if (::loom::Status loom_status_ = (expr); !loom_status_.ok()) return loom_status_; \
   } while (0)
 
 // LOOM_ASSIGN(auto x, f()): x is f()'s value, or its error goes to the caller.
 #define LOOM_ASSIGN(decl, expr) LOOM_ASSIGN_(LOOM_CONCAT(loom_result_, __LINE__), decl, expr)
-#define LOOM_ASSIGN_(tmp, decl, expr)      \
-  auto tmp = (expr);                       \
-  if (!tmp.ok()) return tmp.status();      \
+#define LOOM_ASSIGN_(tmp, decl, expr) \
+  auto tmp = (expr);                  \
+  if (!tmp.ok()) return tmp.status(); \
   decl = std::move(*tmp)

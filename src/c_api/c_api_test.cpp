@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include <loom/loom.h>
 #include "base/json.h"
 #include "support/places.h"
-#include <loom/loom.h>
 
 namespace loom {
 namespace {
@@ -33,21 +33,23 @@ Json take_json(loom_bytes bytes) {
 
 #define TEXT(s) (s), std::strlen(s)
 #define OK(call) ASSERT_EQ((call), LOOM_OK) << error.message
-#define FAILS(call, wanted, part)                                                      \
-  do {                                                                                 \
-    EXPECT_EQ((call), (wanted)) << error.message;                                      \
-    EXPECT_EQ(error.code, (wanted));                                                   \
+#define FAILS(call, wanted, part)                                                         \
+  do {                                                                                    \
+    EXPECT_EQ((call), (wanted)) << error.message;                                         \
+    EXPECT_EQ(error.code, (wanted));                                                      \
     EXPECT_NE(std::string(error.message).find(part), std::string::npos) << error.message; \
   } while (0)
 
-constexpr const char* kNetwork = R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
+constexpr const char* kNetwork =
+    R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
   {"at":[0,0,0,0],"type":"dense","out":8,"activation":"tanh"},{"at":[0,0,0,1],"type":"dense","out":2}]})";
 
 class CApi : public ::testing::Test {
  protected:
   void SetUp() override { before_ = live(); }
   void TearDown() override {
-    for (auto it = made_.rbegin(); it != made_.rend(); ++it) EXPECT_EQ(loom_release(*it, nullptr), LOOM_OK);
+    for (auto it = made_.rbegin(); it != made_.rend(); ++it)
+      EXPECT_EQ(loom_release(*it, nullptr), LOOM_OK);
     EXPECT_EQ(live(), before_) << "handles were lost";
   }
   static std::int64_t live() {
@@ -96,7 +98,8 @@ TEST_F(CApi, TellsTheSameStoryPieceByPiece) {
   std::string stories[2], prints[2];
   for (int i = 0; i < 2; ++i) {
     loom_generator g = 0;
-    OK(loom_generator_create(model, TEXT(i == 0 ? R"({"threads":1})" : R"({"threads":2,"chunk":3})"), &g, &error));
+    OK(loom_generator_create(
+        model, TEXT(i == 0 ? R"({"threads":1})" : R"({"threads":2,"chunk":3})"), &g, &error));
     keep(g);
     OK(loom_generator_feed_text(g, 0, TEXT("Once upon a time"), &error));
     OK(loom_generator_start(g, 0, TEXT(R"({"temperature":0.7,"seed":3,"max_tokens":40})"), &error));
@@ -110,7 +113,8 @@ TEST_F(CApi, TellsTheSameStoryPieceByPiece) {
     EXPECT_EQ(tokens, 40);
     EXPECT_EQ(finish, LOOM_FINISH_LENGTH);
     loom_bytes none = 0;
-    FAILS(loom_generator_next(g, &finish, &id, &none, &error), LOOM_INVALID_ARGUMENT, "no text was started");
+    FAILS(loom_generator_next(g, &finish, &id, &none, &error), LOOM_INVALID_ARGUMENT,
+          "no text was started");
     loom_bytes print = 0;
     OK(loom_generator_fingerprint(g, 0, &print, &error));
     prints[i] = take(print);
@@ -136,7 +140,8 @@ TEST_F(CApi, RunsAndTrains) {
   loom_data data = 0;
   OK(loom_data_values(x.data(), x.size(), 3, y.data(), y.size(), 2, &data, &error));
   keep(data);
-  constexpr const char* kSpec = R"({"loss":"mse","steps":200,"batch":4,"optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.02}})";
+  constexpr const char* kSpec =
+      R"({"loss":"mse","steps":200,"batch":4,"optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.02}})";
   loom_trainer trainer = 0;
   OK(loom_trainer_create(n, data, TEXT(kSpec), TEXT(R"({"threads":1})"), &trainer, &error));
   keep(trainer);
@@ -159,7 +164,8 @@ TEST_F(CApi, RunsAndTrains) {
   // The session sees what was learned.
   OK(loom_session_run(session, 4, x.data(), x.size(), last.data(), last.size(), &error));
   EXPECT_NE(first, last);
-  for (int i = 0; i < 8; ++i) EXPECT_NEAR(last[static_cast<std::size_t>(i)], y[static_cast<std::size_t>(i)], 0.3);
+  for (int i = 0; i < 8; ++i)
+    EXPECT_NEAR(last[static_cast<std::size_t>(i)], y[static_cast<std::size_t>(i)], 0.3);
 
   // From the checkpoint on, the same bits.
   loom_bytes sha = 0;
@@ -177,7 +183,8 @@ TEST_F(CApi, RunsAndTrains) {
 
   // A change of the network's form ends the training, not the session.
   OK(loom_network_morph(n, "", 0, TEXT("bf16"), &error));
-  FAILS(loom_trainer_step(trainer, 1, &step, &loss, &rate, &rows, &error), LOOM_INVALID_ARGUMENT, "make a new one");
+  FAILS(loom_trainer_step(trainer, 1, &step, &loss, &rate, &rows, &error), LOOM_INVALID_ARGUMENT,
+        "make a new one");
   OK(loom_session_run(session, 4, x.data(), x.size(), first.data(), first.size(), &error));
   EXPECT_NE(first, last);
   OK(loom_network_morph(n, "", 0, TEXT("f32"), &error));
@@ -192,8 +199,10 @@ TEST_F(CApi, EditsANetworkOrLeavesItAsItWas) {
   keep(copy);
   const std::string before = digest(n);
   EXPECT_EQ(digest(copy), before);
-  FAILS(loom_network_set_cell(n, TEXT("0.0.0.0"), TEXT(R"({"type":"dance"})"), &error), LOOM_INVALID_ARGUMENT, "dance");
-  FAILS(loom_network_set_cell(n, TEXT("0.0.0.7"), TEXT(R"({"type":"dense","out":8})"), &error), LOOM_OUT_OF_RANGE, "the grid has");
+  FAILS(loom_network_set_cell(n, TEXT("0.0.0.0"), TEXT(R"({"type":"dance"})"), &error),
+        LOOM_INVALID_ARGUMENT, "dance");
+  FAILS(loom_network_set_cell(n, TEXT("0.0.0.7"), TEXT(R"({"type":"dense","out":8})"), &error),
+        LOOM_OUT_OF_RANGE, "the grid has");
   FAILS(loom_network_morph(n, TEXT("0.0"), TEXT("i8"), &error), LOOM_INVALID_ARGUMENT, "z.y.x.l");
   FAILS(loom_network_morph(n, "", 0, TEXT("i3"), &error), LOOM_INVALID_ARGUMENT, "i3");
   EXPECT_EQ(digest(n), before);
@@ -211,8 +220,10 @@ TEST_F(CApi, EditsANetworkOrLeavesItAsItWas) {
   std::vector<double> doubles(24);
   OK(loom_network_get_f64(copy, TEXT("0.0.0.0"), TEXT("weight"), doubles.data(), 24, &error));
   for (std::size_t i = 0; i < 24; ++i) EXPECT_EQ(doubles[i], static_cast<double>(values[i]));
-  FAILS(loom_network_get_f32(copy, TEXT("0.0.0.0"), TEXT("weight"), values.data(), 23, &error), LOOM_INVALID_ARGUMENT, "expects 24 values, got 23");
-  FAILS(loom_network_get_f32(copy, TEXT("0.0.0.0"), TEXT("wait"), values.data(), 24, &error), LOOM_NOT_FOUND, "0.0.0.0:wait");
+  FAILS(loom_network_get_f32(copy, TEXT("0.0.0.0"), TEXT("weight"), values.data(), 23, &error),
+        LOOM_INVALID_ARGUMENT, "expects 24 values, got 23");
+  FAILS(loom_network_get_f32(copy, TEXT("0.0.0.0"), TEXT("wait"), values.data(), 24, &error),
+        LOOM_NOT_FOUND, "0.0.0.0:wait");
 }
 
 TEST_F(CApi, WrongHandlesAreErrors) {
@@ -229,9 +240,11 @@ TEST_F(CApi, WrongHandlesAreErrors) {
   FAILS(loom_release(gone, &error), LOOM_INVALID_HANDLE, "released");
   OK(loom_release(0, &error));
   EXPECT_EQ(loom_network_digest(gone, &out, nullptr), LOOM_INVALID_HANDLE);
-  FAILS(loom_network_create(nullptr, 5, &gone, &error), LOOM_INVALID_ARGUMENT, "NULL with a count of 5");
+  FAILS(loom_network_create(nullptr, 5, &gone, &error), LOOM_INVALID_ARGUMENT,
+        "NULL with a count of 5");
   FAILS(loom_network_create(TEXT("{"), &gone, &error), LOOM_INVALID_ARGUMENT, "line 1");
-  FAILS(loom_session_create(n, TEXT(R"({"treads":2})"), &gone, &error), LOOM_INVALID_ARGUMENT, "unknown key \"treads\": known are max_rows");
+  FAILS(loom_session_create(n, TEXT(R"({"treads":2})"), &gone, &error), LOOM_INVALID_ARGUMENT,
+        "unknown key \"treads\": known are max_rows");
 }
 
 TEST_F(CApi, LongMessagesEndBetweenCharacters) {
@@ -239,7 +252,8 @@ TEST_F(CApi, LongMessagesEndBetweenCharacters) {
   for (int i = 0; i < 700; ++i) key += "\u00e9";
   const std::string options = "{\"" + key + "\":1}";
   loom_session session = 0;
-  EXPECT_EQ(loom_session_create(network(), options.data(), options.size(), &session, &error), LOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(loom_session_create(network(), options.data(), options.size(), &session, &error),
+            LOOM_INVALID_ARGUMENT);
   const std::string message = error.message;
   EXPECT_GT(message.size(), 1000u);
   // A cut character would not be JSON.
@@ -260,12 +274,16 @@ TEST_F(CApi, RunsAndLearnsInAnyMode) {
     EXPECT_EQ(y, expected) << mode;
   }
   loom_session s = 0;
-  FAILS(loom_session_create(n, TEXT(R"({"mode":"turbo"})"), &s, &error), LOOM_INVALID_ARGUMENT, "there is no 'turbo', known are cpu-normal");
-  FAILS(loom_session_create(n, TEXT(R"({"mode":"cpu-mc","device":"gpu"})"), &s, &error), LOOM_INVALID_ARGUMENT, "says the device");
-  FAILS(loom_session_create(n, TEXT(R"({"mode":"cpu-sc","threads":2})"), &s, &error), LOOM_INVALID_ARGUMENT, "is one thread, not 2");
+  FAILS(loom_session_create(n, TEXT(R"({"mode":"turbo"})"), &s, &error), LOOM_INVALID_ARGUMENT,
+        "there is no 'turbo', known are cpu-normal");
+  FAILS(loom_session_create(n, TEXT(R"({"mode":"cpu-mc","device":"gpu"})"), &s, &error),
+        LOOM_INVALID_ARGUMENT, "says the device");
+  FAILS(loom_session_create(n, TEXT(R"({"mode":"cpu-sc","threads":2})"), &s, &error),
+        LOOM_INVALID_ARGUMENT, "is one thread, not 2");
 }
 
-// With a device (./dev gpu) the same bits come from it; without one the error names what is missing, and "auto" takes the CPU.
+// With a device (./dev gpu) the same bits come from it; without one the error names what is
+// missing, and "auto" takes the CPU.
 TEST_F(CApi, RunsOnADeviceOrSaysWhyNot) {
   const loom_network n = network();
   const std::vector<float> x = {0.5f, -1, 2};
@@ -276,7 +294,8 @@ TEST_F(CApi, RunsOnADeviceOrSaysWhyNot) {
   OK(loom_session_create(n, TEXT(R"({"threads":1,"device":"auto"})"), &either, &error));
   OK(loom_session_run(keep(either), 1, x.data(), 3, y.data(), 2, &error));
   EXPECT_EQ(y, expected);
-  FAILS(loom_session_create(n, TEXT(R"({"device":"abacus"})"), &gpu, &error), LOOM_INVALID_ARGUMENT, "abacus");
+  FAILS(loom_session_create(n, TEXT(R"({"device":"abacus"})"), &gpu, &error), LOOM_INVALID_ARGUMENT,
+        "abacus");
   const std::int32_t code = loom_session_create(n, TEXT(R"({"device":"gpu"})"), &gpu, &error);
   if (code != LOOM_OK) {
     EXPECT_EQ(code, LOOM_UNSUPPORTED) << error.message;
@@ -296,7 +315,8 @@ TEST_F(CApi, RunsOnADeviceOrSaysWhyNot) {
     OK(loom_data_values(x.data(), 3, 3, target.data(), 2, 2, &data, &error));
     loom_trainer trainer = 0;
     const std::string options = std::string(R"({"threads":1,"device":")") + device + "\"}";
-    OK(loom_trainer_create(m, keep(data), TEXT(R"({"loss":"mse","steps":5,"batch":1})"), options.data(), options.size(), &trainer, &error));
+    OK(loom_trainer_create(m, keep(data), TEXT(R"({"loss":"mse","steps":5,"batch":1})"),
+                           options.data(), options.size(), &trainer, &error));
     std::int64_t step = 0, rows = 0;
     double loss = 0, rate = 0;
     OK(loom_trainer_step(keep(trainer), 5, &step, &loss, &rate, &rows, &error));
@@ -304,19 +324,23 @@ TEST_F(CApi, RunsOnADeviceOrSaysWhyNot) {
   }
   EXPECT_EQ(digests[0], digests[1]);
 
-  // Greedy text: the device picks ids ahead, and what is asked between them or after them is as on the CPU.
+  // Greedy text: the device picks ids ahead, and what is asked between them or after them is as on
+  // the CPU.
   loom_model model = 0;
-  if (loom_model_load(TEXT("embedded"), "", 0, &model, &error) == LOOM_NOT_FOUND) GTEST_SKIP() << error.message;
+  if (loom_model_load(TEXT("embedded"), "", 0, &model, &error) == LOOM_NOT_FOUND)
+    GTEST_SKIP() << error.message;
   keep(model);
   std::string heard[2];
   for (const char* device : {"cpu", "gpu"}) {
     std::string& all = heard[device[0] == 'g'];
-    const std::string options = std::string(R"({"threads":1,"context":64,"device":")") + device + "\"}";
+    const std::string options =
+        std::string(R"({"threads":1,"context":64,"device":")") + device + "\"}";
     loom_generator g = 0;
     OK(loom_generator_create(model, options.data(), options.size(), &g, &error));
     keep(g);
     OK(loom_generator_feed_text(g, 0, TEXT("Once upon a time"), &error));
-    for (int text = 0; text < 2; ++text) {  // the second goes on from the first, which ends between two of the device's turns
+    for (int text = 0; text < 2; ++text) {  // the second goes on from the first, which ends between
+                                            // two of the device's turns
       OK(loom_generator_start(g, 0, TEXT(R"({"max_tokens":11})"), &error));
       std::int32_t finish = LOOM_FINISH_MORE, id = 0;
       for (int i = 0; finish == LOOM_FINISH_MORE; ++i) {
@@ -349,7 +373,8 @@ TEST_F(CApi, OneNetworkServesManyThreads) {
       if (loom_session_create(n, TEXT(R"({"threads":1})"), &s, nullptr) != LOOM_OK) ++wrong;
       for (int i = 0; i < 200; ++i) {
         std::vector<float> y(2);
-        if (loom_session_run(s, 1, x.data(), 3, y.data(), 2, nullptr) != LOOM_OK || y != expected) ++wrong;
+        if (loom_session_run(s, 1, x.data(), 3, y.data(), 2, nullptr) != LOOM_OK || y != expected)
+          ++wrong;
       }
       if (loom_release(s, nullptr) != LOOM_OK) ++wrong;
     });
@@ -358,7 +383,8 @@ TEST_F(CApi, OneNetworkServesManyThreads) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Eight threads run it while a ninth trains it, changes its forms and reads it: nobody waits for ever, and no run sees half of a change.
+// Eight threads run it while a ninth trains it, changes its forms and reads it: nobody waits for
+// ever, and no run sees half of a change.
 TEST_F(CApi, ANetworkChangesWhileThreadsRunIt) {
   const loom_network n = network();
   const std::vector<float> x = {0.5f, -1, 2};
@@ -374,7 +400,9 @@ TEST_F(CApi, ANetworkChangesWhileThreadsRunIt) {
       for (bool final = false; !final;) {
         final = done;  // a run after the last change
         mine.assign(2, NAN);
-        if (loom_session_run(s, 1, x.data(), 3, mine.data(), 2, nullptr) != LOOM_OK || !std::isfinite(mine[0] + mine[1])) ++wrong;
+        if (loom_session_run(s, 1, x.data(), 3, mine.data(), 2, nullptr) != LOOM_OK ||
+            !std::isfinite(mine[0] + mine[1]))
+          ++wrong;
       }
       if (loom_release(s, nullptr) != LOOM_OK) ++wrong;
     });
@@ -391,12 +419,21 @@ TEST_F(CApi, ANetworkChangesWhileThreadsRunIt) {
       double loss = 0, rate = 0;
       std::vector<float> weight(24);
       loom_bytes text = 0;
-      then([&] { return loom_trainer_create(n, data, TEXT(R"({"loss":"mse","steps":5,"batch":2})"), TEXT(R"({"threads":1})"), &trainer, &error); });
-      for (int i = 0; i < 5; ++i) then([&] { return loom_trainer_step(trainer, 1, &step, &loss, &rate, &rows, &error); });
+      then([&] {
+        return loom_trainer_create(n, data, TEXT(R"({"loss":"mse","steps":5,"batch":2})"),
+                                   TEXT(R"({"threads":1})"), &trainer, &error);
+      });
+      for (int i = 0; i < 5; ++i)
+        then([&] { return loom_trainer_step(trainer, 1, &step, &loss, &rate, &rows, &error); });
       then([&] { return loom_release(trainer, &error); });
-      for (const char* format : {"i8", "f32"}) then([&] { return loom_network_morph(n, "", 0, TEXT(format), &error); });
-      then([&] { return loom_network_get_f32(n, TEXT("0.0.0.0"), TEXT("weight"), weight.data(), 24, &error); });
-      then([&] { return loom_network_set_f32(n, TEXT("0.0.0.0"), TEXT("weight"), weight.data(), 24, &error); });
+      for (const char* format : {"i8", "f32"})
+        then([&] { return loom_network_morph(n, "", 0, TEXT(format), &error); });
+      then([&] {
+        return loom_network_get_f32(n, TEXT("0.0.0.0"), TEXT("weight"), weight.data(), 24, &error);
+      });
+      then([&] {
+        return loom_network_set_f32(n, TEXT("0.0.0.0"), TEXT("weight"), weight.data(), 24, &error);
+      });
       then([&] { return loom_network_info(n, &text, &error); });
       then([&] { return loom_release(text, &error); });
     }
@@ -425,8 +462,11 @@ TEST_F(CApi, OneModelTellsManyThreadsTheSame) {
     threads.emplace_back([&] {
       loom_generator g = 0;
       std::int32_t finish = LOOM_FINISH_MORE, id = 0;
-      if (loom_generator_create(model, TEXT(R"({"threads":1})"), &g, nullptr) != LOOM_OK || loom_generator_feed_text(g, 0, TEXT("Once"), nullptr) != LOOM_OK ||
-          loom_generator_start(g, 0, TEXT(R"({"temperature":0.9,"seed":3,"max_tokens":20,"ignore_eos":true})"), nullptr) != LOOM_OK)
+      if (loom_generator_create(model, TEXT(R"({"threads":1})"), &g, nullptr) != LOOM_OK ||
+          loom_generator_feed_text(g, 0, TEXT("Once"), nullptr) != LOOM_OK ||
+          loom_generator_start(
+              g, 0, TEXT(R"({"temperature":0.9,"seed":3,"max_tokens":20,"ignore_eos":true})"),
+              nullptr) != LOOM_OK)
         return;
       while (finish == LOOM_FINISH_MORE) {
         loom_bytes text = 0;

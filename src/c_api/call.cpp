@@ -46,7 +46,8 @@ Result<std::string_view> text_argument(const char* data, std::size_t size, std::
 Result<std::string> path_argument(const char* data, std::size_t size, std::string_view what) {
   LOOM_ASSIGN(const std::string_view s, text_argument(data, size, what));
   if (s.empty()) return Status(Code::invalid_argument, std::string(what) + ": is empty");
-  if (s.find('\0') != std::string_view::npos) return Status(Code::invalid_argument, std::string(what) + ": has a zero in it");
+  if (s.find('\0') != std::string_view::npos)
+    return Status(Code::invalid_argument, std::string(what) + ": has a zero in it");
   return std::string(s);
 }
 
@@ -54,7 +55,8 @@ Result<Json> json_argument(const char* data, std::size_t size, std::string_view 
   LOOM_ASSIGN(const std::string_view s, text_argument(data, size, what));
   if (s.empty()) return Json::object();
   auto parsed = Json::parse(s);
-  if (!parsed.ok()) return Status(Code::invalid_argument, std::string(what) + ": " + parsed.status().message());
+  if (!parsed.ok())
+    return Status(Code::invalid_argument, std::string(what) + ": " + parsed.status().message());
   return parsed;
 }
 
@@ -77,13 +79,19 @@ Result<std::vector<std::uint32_t>> unsigned_values(const std::int32_t* data, std
 
 Status expect_count(std::string_view what, std::size_t got, std::int64_t expected) {
   if (expected >= 0 && got == static_cast<std::uint64_t>(expected)) return {};
-  return Status(Code::invalid_argument, std::string(what) + ": expects " + std::to_string(expected) + " values, got " + std::to_string(got));
+  return Status(Code::invalid_argument, std::string(what) + ": expects " +
+                                            std::to_string(expected) + " values, got " +
+                                            std::to_string(got));
 }
 
 Result<std::int64_t> product(std::string_view what, std::int64_t a, std::int64_t b) {
-  if (a < 0 || b < 0) return Status(Code::out_of_range, std::string(what) + ": a size must not be negative, got " + std::to_string(std::min(a, b)));
+  if (a < 0 || b < 0)
+    return Status(Code::out_of_range, std::string(what) + ": a size must not be negative, got " +
+                                          std::to_string(std::min(a, b)));
   const auto p = checked_mul(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
-  if (!p || *p > INT64_MAX) return Status(Code::out_of_range, std::string(what) + ": " + std::to_string(a) + " x " + std::to_string(b) + " values are too many");
+  if (!p || *p > INT64_MAX)
+    return Status(Code::out_of_range, std::string(what) + ": " + std::to_string(a) + " x " +
+                                          std::to_string(b) + " values are too many");
   return static_cast<std::int64_t>(*p);
 }
 

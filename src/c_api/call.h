@@ -6,11 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include <loom/loom.h>
 #include "base/json.h"
 #include "c_api/objects.h"
 #include "checkpoint/adapter_file.h"
 #include "exec/machine.h"
-#include <loom/loom.h>
 #include "numeric/weight_format.h"
 
 namespace loom::c_api {
@@ -22,7 +22,8 @@ std::int32_t report(const Status& status, loom_error* error);
 std::int32_t report_exception(loom_error* error) noexcept;
 #endif
 
-// Runs a call. Nothing is thrown across the border: what the standard library throws becomes a code.
+// Runs a call. Nothing is thrown across the border: what the standard library throws becomes a
+// code.
 template <class F>
 std::int32_t call(loom_error* error, F body) {
 #if defined(__cpp_exceptions)
@@ -39,7 +40,9 @@ std::int32_t call(loom_error* error, F body) {
 // Where a result goes; a null pointer is refused before anything is done.
 template <class... T>
 Status want(T*... out) {
-  return ((out != nullptr) && ...) ? Status() : Status(Code::invalid_argument, "a pointer for a result is NULL");
+  return ((out != nullptr) && ...)
+             ? Status()
+             : Status(Code::invalid_argument, "a pointer for a result is NULL");
 }
 
 // A text argument; `what` names it in errors.
@@ -53,8 +56,12 @@ Result<std::optional<WeightFormat>> format_argument(const char* data, std::size_
 
 template <class T>
 Result<std::span<T>> span(T* data, std::size_t count, std::string_view what) {
-  if (data == nullptr && count > 0) return Status(Code::invalid_argument, std::string(what) + ": NULL with a count of " + std::to_string(count));
-  if (count > PTRDIFF_MAX / sizeof(T)) return Status(Code::out_of_range, std::string(what) + ": a count of " + std::to_string(count) + " is too large");
+  if (data == nullptr && count > 0)
+    return Status(Code::invalid_argument,
+                  std::string(what) + ": NULL with a count of " + std::to_string(count));
+  if (count > PTRDIFF_MAX / sizeof(T))
+    return Status(Code::out_of_range,
+                  std::string(what) + ": a count of " + std::to_string(count) + " is too large");
   return std::span<T>(data, count);
 }
 // Ids, positions and the like go in as int32; what is below 0 is an error.
@@ -70,11 +77,13 @@ struct SessionSettings {
   webgpu::Choice device;
   int threads = 0;
 };
-Result<SessionSettings> session_settings(const char* options, std::size_t size, const SharedNetwork& network);
+Result<SessionSettings> session_settings(const char* options, std::size_t size,
+                                         const SharedNetwork& network);
 
 // An independent network with the same topology and values. The caller holds the network alone.
 Result<Network> copy_network(Network& network);
-// What files call the weights that an adapter can stand beside: as transformers does, where the network is a language model's.
+// What files call the weights that an adapter can stand beside: as transformers does, where the
+// network is a language model's.
 std::vector<AdapterPlace> places_of(SharedNetwork& shared);
 // What an adapter's file says of the network under it.
 AdapterBase base_of(const SharedNetwork& shared);
@@ -104,6 +113,8 @@ inline loom_handle new_json(const Json& json) { return new_text(json.dump()); }
 loom_handle new_ids(std::span<const std::int32_t> ids);
 
 // Null where there is none.
-inline Json optional_id(const std::optional<std::int32_t>& id) { return id ? Json(static_cast<std::int64_t>(*id)) : Json(); }
+inline Json optional_id(const std::optional<std::int32_t>& id) {
+  return id ? Json(static_cast<std::int64_t>(*id)) : Json();
+}
 
 }  // namespace loom::c_api

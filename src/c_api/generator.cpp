@@ -13,9 +13,12 @@ using namespace loom::c_api;
 
 namespace {
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
-// Inside a generator, with its network held and made ready for it as it is now: a change of the network empties the sequences.
+// Inside a generator, with its network held and made ready for it as it is now: a change of the
+// network empties the sequences.
 struct Inside {
   std::shared_ptr<GeneratorObject> object;
   locks::unique_lock<locks::mutex> mutex;
@@ -34,7 +37,8 @@ Status make_ready(Inside& in) {
   GeneratorObject& g = *in.object;
   SharedNetwork& n = *g.shared;
   LOOM_ASSIGN(in.network, n.hold_shared());
-  if (g.generator && g.values == n.values && g.forms == n.forms && g.options.adapter == n.adapter) return {};
+  if (g.generator && g.values == n.values && g.forms == n.forms && g.options.adapter == n.adapter)
+    return {};
   in.network.unlock();
   LOOM_ASSIGN(auto alone, n.hold_alone());
   g.generator.reset();
@@ -61,11 +65,15 @@ Status spent(const Inside& in, Status status) {
   return status;
 }
 
-Status feed(const Inside& in, std::int64_t sequence, std::span<const std::int32_t> ids) { return spent(in, in->feed(ids, sequence)); }
+Status feed(const Inside& in, std::int64_t sequence, std::span<const std::int32_t> ids) {
+  return spent(in, in->feed(ids, sequence));
+}
 
 Status check_sequence(const Inside& in, std::int64_t sequence) {
   if (sequence >= 0 && sequence < in.object->options.sequences) return {};
-  return Status(Code::out_of_range, "sequence " + std::to_string(sequence) + ": the generator has " + std::to_string(in.object->options.sequences));
+  return Status(Code::out_of_range, "sequence " + std::to_string(sequence) +
+                                        ": the generator has " +
+                                        std::to_string(in.object->options.sequences));
 }
 
 std::int32_t finish_code(const std::optional<Finish>& finish) {
@@ -83,7 +91,8 @@ std::int32_t finish_code(const std::optional<Finish>& finish) {
 
 extern "C" {
 
-int32_t loom_generator_create(loom_model model, const char* options, size_t options_size, loom_generator* generator, loom_error* error) {
+int32_t loom_generator_create(loom_model model, const char* options, size_t options_size,
+                              loom_generator* generator, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(generator));
     LOOM_ASSIGN(const auto m, get<ModelObject>(model));
@@ -104,7 +113,8 @@ int32_t loom_generator_create(loom_model model, const char* options, size_t opti
   });
 }
 
-int32_t loom_generator_feed(loom_generator generator, int64_t sequence, const int32_t* ids, size_t ids_count, loom_error* error) {
+int32_t loom_generator_feed(loom_generator generator, int64_t sequence, const int32_t* ids,
+                            size_t ids_count, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::span<const std::int32_t> i, c_api::span(ids, ids_count, "ids"));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
@@ -114,7 +124,8 @@ int32_t loom_generator_feed(loom_generator generator, int64_t sequence, const in
   });
 }
 
-int32_t loom_generator_feed_text(loom_generator generator, int64_t sequence, const char* text, size_t text_size, loom_error* error) {
+int32_t loom_generator_feed_text(loom_generator generator, int64_t sequence, const char* text,
+                                 size_t text_size, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string_view s, text_argument(text, text_size, "text"));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
@@ -127,7 +138,8 @@ int32_t loom_generator_feed_text(loom_generator generator, int64_t sequence, con
   });
 }
 
-int32_t loom_generator_feed_chat(loom_generator generator, int64_t sequence, const char* messages, size_t messages_size, loom_error* error) {
+int32_t loom_generator_feed_chat(loom_generator generator, int64_t sequence, const char* messages,
+                                 size_t messages_size, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const Conversation chat, conversation(messages, messages_size));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
@@ -140,21 +152,25 @@ int32_t loom_generator_feed_chat(loom_generator generator, int64_t sequence, con
   });
 }
 
-int32_t loom_generator_logits(loom_generator generator, int64_t sequence, float* logits, size_t logits_count, loom_error* error) {
+int32_t loom_generator_logits(loom_generator generator, int64_t sequence, float* logits,
+                              size_t logits_count, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::span<float> out, c_api::span(logits, logits_count, "logits"));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
     LOOM_TRY(check_sequence(in, sequence));
     LOOM_TRY(in->settle(sequence));
     const std::span<const float> row = in->logits(sequence);
-    if (row.empty()) return Status(Code::invalid_argument, "sequence " + std::to_string(sequence) + " is empty: feed it first");
+    if (row.empty())
+      return Status(Code::invalid_argument,
+                    "sequence " + std::to_string(sequence) + " is empty: feed it first");
     LOOM_TRY(expect_count("logits", logits_count, static_cast<std::int64_t>(row.size())));
     std::copy(row.begin(), row.end(), out.begin());
     return {};
   });
 }
 
-int32_t loom_generator_start(loom_generator generator, int64_t sequence, const char* options, size_t options_size, loom_error* error) {
+int32_t loom_generator_start(loom_generator generator, int64_t sequence, const char* options,
+                             size_t options_size, loom_error* error) {
   return call(error, [&]() -> Status {
     GeneratorStart o;
     LOOM_TRY(read_options(options, options_size, o));
@@ -165,7 +181,8 @@ int32_t loom_generator_start(loom_generator generator, int64_t sequence, const c
   });
 }
 
-int32_t loom_generator_next(loom_generator generator, int32_t* finish, int32_t* id, loom_bytes* text, loom_error* error) {
+int32_t loom_generator_next(loom_generator generator, int32_t* finish, int32_t* id,
+                            loom_bytes* text, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(finish, id, text));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
@@ -187,7 +204,8 @@ int32_t loom_generator_cancel(loom_generator generator, loom_error* error) {
   });
 }
 
-int32_t loom_generator_ids(loom_generator generator, int64_t sequence, loom_bytes* ids, loom_error* error) {
+int32_t loom_generator_ids(loom_generator generator, int64_t sequence, loom_bytes* ids,
+                           loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(ids));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
@@ -197,7 +215,8 @@ int32_t loom_generator_ids(loom_generator generator, int64_t sequence, loom_byte
   });
 }
 
-int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, loom_bytes* sha256, loom_error* error) {
+int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, loom_bytes* sha256,
+                                   loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(sha256));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
@@ -208,7 +227,8 @@ int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, l
     const std::string numerics = numerics_of(in);
     if (numerics != "portable")
       sha.update_text(numerics);  // another fingerprint, even where the bits agree
-    for (const std::int32_t id : in->tokens(sequence)) sha.update_u64(static_cast<std::uint64_t>(id));
+    for (const std::int32_t id : in->tokens(sequence))
+      sha.update_u64(static_cast<std::uint64_t>(id));
     sha.update_f32(in->logits(sequence));
     *sha256 = new_text(Sha256::hex(sha.finish()));
     return {};

@@ -19,7 +19,8 @@ namespace {
 // The rows that a device ran, in place of the CPU's; the others keep those, and say why.
 void take_rows(std::vector<VerifyRow>& rows, const std::vector<VerifyRow>& ran) {
   for (VerifyRow& row : rows) {
-    const auto found = std::find_if(ran.begin(), ran.end(), [&](const VerifyRow& r) { return r.name == row.name; });
+    const auto found = std::find_if(ran.begin(), ran.end(),
+                                    [&](const VerifyRow& r) { return r.name == row.name; });
     if (found == ran.end()) row.why = "not run: it is the host's work";
     else if (found->hash.empty()) row.why = "not run: " + found->why;
     else row.hash = found->hash;
@@ -39,7 +40,8 @@ const char* loom_code_name(int32_t code) { return code_name(static_cast<Code>(co
 int32_t loom_info(loom_bytes* info, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(info));
-    Json json = Json::object(), isas = Json::array(), dtypes = Json::array(), formats = Json::array(), layers = Json::array();
+    Json json = Json::object(), isas = Json::array(), dtypes = Json::array(),
+         formats = Json::array(), layers = Json::array();
     for (const std::string_view isa : cpu::available_isas()) isas.push(isa);
     Json fast = Json::array();
     for (const std::string_view isa : cpu::fast_isas()) fast.push(isa);
@@ -62,21 +64,27 @@ int32_t loom_info(loom_bytes* info, loom_error* error) {
   });
 }
 
-int32_t loom_simulate(const char* format, size_t format_size, int64_t rows, const float* values, size_t values_count, float* rounded, size_t rounded_count, loom_error* error) {
+int32_t loom_simulate(const char* format, size_t format_size, int64_t rows, const float* values,
+                      size_t values_count, float* rounded, size_t rounded_count,
+                      loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::optional<WeightFormat> to, format_argument(format, format_size));
     LOOM_ASSIGN(const std::span<const float> in, c_api::span(values, values_count, "values"));
     LOOM_ASSIGN(const std::span<float> out, c_api::span(rounded, rounded_count, "rounded"));
     LOOM_TRY(expect_count("rounded", rounded_count, static_cast<std::int64_t>(values_count)));
     if (rows < 1 || in.empty() || values_count % static_cast<std::uint64_t>(rows) != 0)
-      return Status(Code::invalid_argument, "values: " + std::to_string(values_count) + " are not " + std::to_string(rows) + " whole rows");
-    LOOM_ASSIGN(WeightStore store, WeightStore::from_f32(rows, static_cast<std::int64_t>(values_count) / rows, {in.begin(), in.end()}));
+      return Status(Code::invalid_argument, "values: " + std::to_string(values_count) +
+                                                " are not " + std::to_string(rows) + " whole rows");
+    LOOM_ASSIGN(WeightStore store,
+                WeightStore::from_f32(rows, static_cast<std::int64_t>(values_count) / rows,
+                                      {in.begin(), in.end()}));
     LOOM_TRY(store.morph(to.value_or(WeightFormat{})));
     return store.values(out);
   });
 }
 
-int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report, loom_error* error) {
+int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report,
+                    loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(report));
     Verify o;
@@ -102,8 +110,11 @@ int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report
     }
     const std::string all = fingerprint(rows);
     json.set("numerics_version", LOOM_NUMERICS_VERSION);
-    json.set("target", device.device ? device.device->info().name : verify.isa.empty() ? std::string(cpu::available_isas().front()) : verify.isa);
-    json.set("numerics", device.device ? device.numerics : std::string(cpu::numerics_of(verify.isa)));
+    json.set("target", device.device        ? device.device->info().name
+                       : verify.isa.empty() ? std::string(cpu::available_isas().front())
+                                            : verify.isa);
+    json.set("numerics",
+             device.device ? device.numerics : std::string(cpu::numerics_of(verify.isa)));
     json.set("fingerprint", all);
     json.set("golden", golden_fingerprint());
     json.set("equal", all == golden_fingerprint());
@@ -116,7 +127,8 @@ int32_t loom_verify(const char* options, size_t options_size, loom_bytes* report
 int32_t loom_release(loom_handle handle, loom_error* error) {
   return call(error, [&]() -> Status {
     if (handle == 0 || c_api::remove(handle)) return {};
-    return Status(Code::invalid_handle, "the handle " + std::to_string(handle) + " was released before or never made");
+    return Status(Code::invalid_handle,
+                  "the handle " + std::to_string(handle) + " was released before or never made");
   });
 }
 
@@ -141,10 +153,14 @@ int32_t loom_live_handles(int64_t* count, loom_error* error) {
 int32_t loom_bytes_create(uint64_t size, loom_bytes* bytes, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(bytes));
-    if (size > PTRDIFF_MAX - 64) return Status(Code::out_of_memory, "bytes: " + std::to_string(size) + " bytes are more than this machine addresses");
+    if (size > PTRDIFF_MAX - 64)
+      return Status(Code::out_of_memory, "bytes: " + std::to_string(size) +
+                                             " bytes are more than this machine addresses");
     // Fresh pages from calloc are zero without being touched; the rest is alignment.
     auto* raw = static_cast<std::byte*>(std::calloc(static_cast<std::size_t>(size) + 64, 1));
-    if (!raw) return Status(Code::out_of_memory, "bytes: " + std::to_string(size) + " bytes could not be allocated");
+    if (!raw)
+      return Status(Code::out_of_memory,
+                    "bytes: " + std::to_string(size) + " bytes could not be allocated");
     const std::shared_ptr<void> owner(raw, [](void* p) { std::free(p); });
     auto* data = raw + (64 - reinterpret_cast<std::uintptr_t>(raw) % 64) % 64;
     *bytes = add(std::make_shared<Bytes>(owner, data, static_cast<std::size_t>(size)));

@@ -15,7 +15,9 @@ Status save(SharedNetwork& shared, const Destination& to) {
   return save_network(to, shared.network, sections);
 }
 
-loom_handle new_model(Model model) { return add(std::make_shared<ModelObject>(std::make_shared<SharedNetwork>(std::move(model)))); }
+loom_handle new_model(Model model) {
+  return add(std::make_shared<ModelObject>(std::make_shared<SharedNetwork>(std::move(model))));
+}
 
 Json info_json(Model& model) {
   const ModelConfig& c = model.config;
@@ -39,17 +41,22 @@ Json info_json(Model& model) {
 }
 
 // What info_json writes. Sizes that the network says, too, must be its own.
-Result<ModelConfig> config_of(ModelCreate& o, Network& network, const std::optional<Tokenizer>& tokenizer) {
+Result<ModelConfig> config_of(ModelCreate& o, Network& network,
+                              const std::optional<Tokenizer>& tokenizer) {
   ModelConfig c;
-  const auto is_its_own = [](const char* key, const std::optional<std::int64_t>& given, std::int64_t own) {
+  const auto is_its_own = [](const char* key, const std::optional<std::int64_t>& given,
+                             std::int64_t own) {
     if (!given || *given == own) return Status();
-    return Status(Code::invalid_argument, std::string("options: \"") + key + "\" is " + std::to_string(*given) + ", the network's is " + std::to_string(own));
+    return Status(Code::invalid_argument, std::string("options: \"") + key + "\" is " +
+                                              std::to_string(*given) + ", the network's is " +
+                                              std::to_string(own));
   };
   LOOM_TRY(is_its_own("vocab_size", o.vocab_size, network.input().ids));
   LOOM_TRY(is_its_own("parameters", o.parameters, network.parameter_count()));
   if (!o.architecture.empty()) {
     c.architecture = find_architecture(o.architecture);
-    if (!c.architecture) return Status(Code::invalid_argument, "options: " + unknown_architecture(o.architecture));
+    if (!c.architecture)
+      return Status(Code::invalid_argument, "options: " + unknown_architecture(o.architecture));
   }
   c.max_positions = o.max_positions;
   const auto its = [](TokenIds& given, const std::optional<std::int32_t>& id) {
@@ -67,7 +74,8 @@ Result<ModelConfig> config_of(ModelCreate& o, Network& network, const std::optio
 
 extern "C" {
 
-int32_t loom_model_load(const char* name, size_t name_size, const char* format, size_t format_size, loom_model* model, loom_error* error) {
+int32_t loom_model_load(const char* name, size_t name_size, const char* format, size_t format_size,
+                        loom_model* model, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(model));
     LOOM_ASSIGN(const std::string n, path_argument(name, name_size, "name"));
@@ -78,7 +86,8 @@ int32_t loom_model_load(const char* name, size_t name_size, const char* format, 
   });
 }
 
-int32_t loom_model_load_bytes(loom_bytes bytes, const char* format, size_t format_size, loom_model* model, loom_error* error) {
+int32_t loom_model_load_bytes(loom_bytes bytes, const char* format, size_t format_size,
+                              loom_model* model, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(model));
     LOOM_ASSIGN(const auto b, get<Bytes>(bytes));
@@ -89,7 +98,8 @@ int32_t loom_model_load_bytes(loom_bytes bytes, const char* format, size_t forma
   });
 }
 
-int32_t loom_model_create(loom_network network, loom_tokenizer tokenizer, const char* options, size_t options_size, loom_model* model, loom_error* error) {
+int32_t loom_model_create(loom_network network, loom_tokenizer tokenizer, const char* options,
+                          size_t options_size, loom_model* model, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(model));
     LOOM_ASSIGN(const auto n, get<NetworkObject>(network));
@@ -103,8 +113,10 @@ int32_t loom_model_create(loom_network network, loom_tokenizer tokenizer, const 
     LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
     LOOM_ASSIGN(ModelConfig config, config_of(o, n->shared->network, t));
     LOOM_ASSIGN(Network copy, copy_network(n->shared->network));
-    Result<Tokenizer> its = t ? Result<Tokenizer>(std::move(*t)) : Status(Code::not_found, "the model was made without a tokenizer");
-    LOOM_ASSIGN(Model m, make_model(std::move(o.name), std::move(copy), std::move(its), std::move(config)));
+    Result<Tokenizer> its = t ? Result<Tokenizer>(std::move(*t))
+                              : Status(Code::not_found, "the model was made without a tokenizer");
+    LOOM_ASSIGN(Model m,
+                make_model(std::move(o.name), std::move(copy), std::move(its), std::move(config)));
     *model = new_model(std::move(m));
     return {};
   });

@@ -47,7 +47,8 @@ Result<loom_handle> load(SourcePtr source) {
   return new_network(std::move(network), std::move(sections));
 }
 
-// Runs body(network) alone on it. `Change` says what it leaves behind, if it succeeds or not: a failed change may have begun.
+// Runs body(network) alone on it. `Change` says what it leaves behind, if it succeeds or not: a
+// failed change may have begun.
 enum class Change { none, values, forms };
 
 template <class F>
@@ -69,34 +70,44 @@ Status save(loom_network handle, const Destination& to) {
 }
 
 Result<std::size_t> parse_cell(const Network& network, std::string_view text) {
-  const Status wrong(Code::invalid_argument, "cell: expects \"z.y.x.l\", four numbers, got \"" + std::string(text.substr(0, 100)) + "\"");
+  const Status wrong(Code::invalid_argument, "cell: expects \"z.y.x.l\", four numbers, got \"" +
+                                                 std::string(text.substr(0, 100)) + "\"");
   std::int64_t part[4] = {};
   std::size_t at = 0;
   for (int i = 0; i < 4; ++i) {
     if (i > 0 && (at >= text.size() || text[at++] != '.')) return wrong;
     const std::size_t begin = at;
-    for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && at - begin < 10; ++at) part[i] = part[i] * 10 + (text[at] - '0');
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && at - begin < 10; ++at)
+      part[i] = part[i] * 10 + (text[at] - '0');
     if (at == begin) return wrong;
   }
   if (at != text.size()) return wrong;
   const Coordinate c{part[0], part[1], part[2], part[3]};
   if (!network.contains(c)) {
-    return Status(Code::out_of_range, "cell " + std::string(text) + ": the grid has " + std::to_string(network.depth()) + " x " + std::to_string(network.rows()) + " x " +
-                                          std::to_string(network.cols()) + " x " + std::to_string(network.layers_per_cell()) + " cells");
+    return Status(Code::out_of_range, "cell " + std::string(text) + ": the grid has " +
+                                          std::to_string(network.depth()) + " x " +
+                                          std::to_string(network.rows()) + " x " +
+                                          std::to_string(network.cols()) + " x " +
+                                          std::to_string(network.layers_per_cell()) + " cells");
   }
   return network.index(c);
 }
 
-Result<WeightStore*> find_parameter(Network& network, const char* path, size_t path_size, const char* role, size_t role_size) {
+Result<WeightStore*> find_parameter(Network& network, const char* path, size_t path_size,
+                                    const char* role, size_t role_size) {
   LOOM_ASSIGN(const std::string_view p, text_argument(path, path_size, "path"));
   LOOM_ASSIGN(const std::string_view r, text_argument(role, role_size, "role"));
   WeightStore* store = network.find(p, r);
-  if (!store) return Status(Code::not_found, "the network has no parameter '" + std::string(p.substr(0, 100)) + ":" + std::string(r.substr(0, 100)) + "': network_parameters lists them");
+  if (!store)
+    return Status(Code::not_found,
+                  "the network has no parameter '" + std::string(p.substr(0, 100)) + ":" +
+                      std::string(r.substr(0, 100)) + "': network_parameters lists them");
   return store;
 }
 
 template <class T>
-Status get_values(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, T* values, size_t count) {
+Status get_values(loom_network network, const char* path, size_t path_size, const char* role,
+                  size_t role_size, T* values, size_t count) {
   LOOM_ASSIGN(const std::span<T> out, c_api::span(values, count, "values"));
   return alone(network, Change::none, [&](Network& n) -> Status {
     LOOM_ASSIGN(WeightStore* const store, find_parameter(n, path, path_size, role, role_size));
@@ -106,14 +117,19 @@ Status get_values(loom_network network, const char* path, size_t path_size, cons
 }
 
 template <class T>
-Status set_values(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, const T* values, size_t count) {
+Status set_values(loom_network network, const char* path, size_t path_size, const char* role,
+                  size_t role_size, const T* values, size_t count) {
   LOOM_ASSIGN(const std::span<const T> in, c_api::span(values, count, "values"));
   return alone(network, Change::values, [&](Network& n) -> Status {
     LOOM_ASSIGN(WeightStore* const store, find_parameter(n, path, path_size, role, role_size));
     LOOM_TRY(expect_count("values", count, store->rows() * store->cols()));
-    if (!store->has_master()) return Status(Code::invalid_argument, "the parameter runs from its packed form alone: morph its cell first");
+    if (!store->has_master())
+      return Status(Code::invalid_argument,
+                    "the parameter runs from its packed form alone: morph its cell first");
     if (store->master_is_f64()) std::copy(in.begin(), in.end(), store->mutable_master64().begin());
-    else std::transform(in.begin(), in.end(), store->mutable_master().begin(), [](T v) { return static_cast<float>(v); });
+    else
+      std::transform(in.begin(), in.end(), store->mutable_master().begin(),
+                     [](T v) { return static_cast<float>(v); });
     store->touch();
     return {};
   });
@@ -140,11 +156,17 @@ EntitySections own_sections(const SharedNetwork& shared) {
   return sections;
 }
 
-Status no_adapter() { return Status(Code::invalid_argument, "the network has no adapter: network_load_adapter and a trainer with \"lora\" give it one"); }
+Status no_adapter() {
+  return Status(
+      Code::invalid_argument,
+      "the network has no adapter: network_load_adapter and a trainer with \"lora\" give it one");
+}
 
 }  // namespace
 
-AdapterBase loom::c_api::base_of(const SharedNetwork& shared) { return shared.model ? AdapterBase{shared.model->name, true} : AdapterBase{}; }
+AdapterBase loom::c_api::base_of(const SharedNetwork& shared) {
+  return shared.model ? AdapterBase{shared.model->name, true} : AdapterBase{};
+}
 
 Result<EntitySections> loom::c_api::sections_of(SharedNetwork& shared) {
   if (!shared.model) return own_sections(shared);
@@ -153,7 +175,9 @@ Result<EntitySections> loom::c_api::sections_of(SharedNetwork& shared) {
   return sections;
 }
 
-std::vector<AdapterPlace> loom::c_api::places_of(SharedNetwork& shared) { return shared.model ? adapter_places(*shared.model) : adapter_places(shared.network); }
+std::vector<AdapterPlace> loom::c_api::places_of(SharedNetwork& shared) {
+  return shared.model ? adapter_places(*shared.model) : adapter_places(shared.network);
+}
 
 Result<Network> loom::c_api::copy_network(Network& network) {
   std::vector<std::byte> file;
@@ -166,7 +190,8 @@ Result<Network> loom::c_api::copy_network(Network& network) {
 
 extern "C" {
 
-int32_t loom_network_create(const char* topology, size_t topology_size, loom_network* network, loom_error* error) {
+int32_t loom_network_create(const char* topology, size_t topology_size, loom_network* network,
+                            loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(network));
     LOOM_ASSIGN(const Json t, json_argument(topology, topology_size, "topology"));
@@ -178,10 +203,13 @@ int32_t loom_network_create(const char* topology, size_t topology_size, loom_net
 }
 
 int32_t loom_network_initialize(loom_network network, uint64_t seed, loom_error* error) {
-  return call(error, [&] { return alone(network, Change::values, [&](Network& n) { return n.initialize(seed); }); });
+  return call(error, [&] {
+    return alone(network, Change::values, [&](Network& n) { return n.initialize(seed); });
+  });
 }
 
-int32_t loom_network_load(const char* path, size_t path_size, loom_network* network, loom_error* error) {
+int32_t loom_network_load(const char* path, size_t path_size, loom_network* network,
+                          loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(network));
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
@@ -200,7 +228,8 @@ int32_t loom_network_load_bytes(loom_bytes bytes, loom_network* network, loom_er
   });
 }
 
-int32_t loom_network_save(loom_network network, const char* path, size_t path_size, loom_error* error) {
+int32_t loom_network_save(loom_network network, const char* path, size_t path_size,
+                          loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
     return save(network, p);
@@ -302,23 +331,40 @@ int32_t loom_network_digest(loom_network network, loom_bytes* sha256, loom_error
   });
 }
 
-int32_t loom_network_get_f32(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, float* values, size_t values_count, loom_error* error) {
-  return call(error, [&] { return get_values(network, path, path_size, role, role_size, values, values_count); });
+int32_t loom_network_get_f32(loom_network network, const char* path, size_t path_size,
+                             const char* role, size_t role_size, float* values, size_t values_count,
+                             loom_error* error) {
+  return call(error, [&] {
+    return get_values(network, path, path_size, role, role_size, values, values_count);
+  });
 }
 
-int32_t loom_network_get_f64(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, double* values, size_t values_count, loom_error* error) {
-  return call(error, [&] { return get_values(network, path, path_size, role, role_size, values, values_count); });
+int32_t loom_network_get_f64(loom_network network, const char* path, size_t path_size,
+                             const char* role, size_t role_size, double* values,
+                             size_t values_count, loom_error* error) {
+  return call(error, [&] {
+    return get_values(network, path, path_size, role, role_size, values, values_count);
+  });
 }
 
-int32_t loom_network_set_f32(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, const float* values, size_t values_count, loom_error* error) {
-  return call(error, [&] { return set_values(network, path, path_size, role, role_size, values, values_count); });
+int32_t loom_network_set_f32(loom_network network, const char* path, size_t path_size,
+                             const char* role, size_t role_size, const float* values,
+                             size_t values_count, loom_error* error) {
+  return call(error, [&] {
+    return set_values(network, path, path_size, role, role_size, values, values_count);
+  });
 }
 
-int32_t loom_network_set_f64(loom_network network, const char* path, size_t path_size, const char* role, size_t role_size, const double* values, size_t values_count, loom_error* error) {
-  return call(error, [&] { return set_values(network, path, path_size, role, role_size, values, values_count); });
+int32_t loom_network_set_f64(loom_network network, const char* path, size_t path_size,
+                             const char* role, size_t role_size, const double* values,
+                             size_t values_count, loom_error* error) {
+  return call(error, [&] {
+    return set_values(network, path, path_size, role, role_size, values, values_count);
+  });
 }
 
-int32_t loom_network_cell(loom_network network, const char* cell, size_t cell_size, loom_bytes* json, loom_error* error) {
+int32_t loom_network_cell(loom_network network, const char* cell, size_t cell_size,
+                          loom_bytes* json, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(json));
     LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
@@ -330,7 +376,8 @@ int32_t loom_network_cell(loom_network network, const char* cell, size_t cell_si
   });
 }
 
-int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cell_size, const char* json, size_t json_size, loom_error* error) {
+int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cell_size,
+                              const char* json, size_t json_size, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
     LOOM_ASSIGN(const Json j, json_argument(json, json_size, "cell"));
@@ -353,7 +400,8 @@ int32_t loom_network_set_links(loom_network network, const char* cell, size_t ce
   });
 }
 
-int32_t loom_network_enable(loom_network network, const char* cell, size_t cell_size, int32_t enabled, loom_error* error) {
+int32_t loom_network_enable(loom_network network, const char* cell, size_t cell_size,
+                            int32_t enabled, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
     return alone(network, Change::forms, [&](Network& n) -> Status {
@@ -363,7 +411,8 @@ int32_t loom_network_enable(loom_network network, const char* cell, size_t cell_
   });
 }
 
-int32_t loom_network_morph(loom_network network, const char* cell, size_t cell_size, const char* format, size_t format_size, loom_error* error) {
+int32_t loom_network_morph(loom_network network, const char* cell, size_t cell_size,
+                           const char* format, size_t format_size, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
     LOOM_ASSIGN(const std::string_view f, text_argument(format, format_size, "format"));
@@ -376,7 +425,8 @@ int32_t loom_network_morph(loom_network network, const char* cell, size_t cell_s
   });
 }
 
-int32_t loom_network_pack(loom_network network, const char* format, size_t format_size, loom_error* error) {
+int32_t loom_network_pack(loom_network network, const char* format, size_t format_size,
+                          loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string_view f, text_argument(format, format_size, "format"));
     LOOM_ASSIGN(const WeightFormat to, parse_weight_format(f));
@@ -384,7 +434,8 @@ int32_t loom_network_pack(loom_network network, const char* format, size_t forma
   });
 }
 
-int32_t loom_network_load_adapter(loom_network network, const char* path, size_t path_size, loom_error* error) {
+int32_t loom_network_load_adapter(loom_network network, const char* path, size_t path_size,
+                                  loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
@@ -397,7 +448,8 @@ int32_t loom_network_load_adapter(loom_network network, const char* path, size_t
   });
 }
 
-int32_t loom_network_save_adapter(loom_network network, const char* path, size_t path_size, loom_error* error) {
+int32_t loom_network_save_adapter(loom_network network, const char* path, size_t path_size,
+                                  loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
@@ -431,11 +483,13 @@ int32_t loom_network_merge_adapter(loom_network network, loom_error* error) {
   });
 }
 
-int32_t loom_network_program(loom_network network, const char* options, size_t options_size, loom_bytes* program, loom_error* error) {
+int32_t loom_network_program(loom_network network, const char* options, size_t options_size,
+                             loom_bytes* program, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(program));
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
-    LOOM_ASSIGN(const SessionSettings settings, session_settings(options, options_size, *object->shared));
+    LOOM_ASSIGN(const SessionSettings settings,
+                session_settings(options, options_size, *object->shared));
     LOOM_ASSIGN(const auto lock, object->shared->hold_alone());
     LOOM_ASSIGN(const Program p, emit_program(object->shared->network, settings.options));
     *program = new_text(p.to_text());

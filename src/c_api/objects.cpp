@@ -10,7 +10,8 @@
 namespace loom::c_api {
 namespace {
 
-// Handles count up and are never reused, so one that was released is recognized for ever. Lookups by key only: no order leaks out.
+// Handles count up and are never reused, so one that was released is recognized for ever. Lookups
+// by key only: no order leaks out.
 struct Registry {
   locks::shared_mutex mutex;
   std::unordered_map<loom_handle, std::shared_ptr<Object>> objects;
@@ -92,16 +93,22 @@ void SharedNetwork::forked() {
 }
 
 std::string_view kind_name(std::int32_t kind) {
-  static constexpr std::string_view kNames[] = {"object", "bytes object", "network", "session", "data object", "trainer", "tokenizer", "decoder", "model", "generator", "onnx graph"};
+  static constexpr std::string_view kNames[] = {
+      "object",    "bytes object", "network", "session",   "data object", "trainer",
+      "tokenizer", "decoder",      "model",   "generator", "onnx graph",  "seq2seq"};
   return kind > 0 && kind < static_cast<std::int32_t>(std::size(kNames)) ? kNames[kind] : kNames[0];
 }
 
 Status no_such_handle(loom_handle handle, std::int32_t expected) {
   const std::shared_ptr<Object> object = find(handle);
   const std::string wanted(kind_name(expected));
-  if (object) return Status(Code::invalid_handle, "expects a " + wanted + ", got a " + std::string(kind_name(object->kind)));
+  if (object)
+    return Status(Code::invalid_handle,
+                  "expects a " + wanted + ", got a " + std::string(kind_name(object->kind)));
   if (handle == 0) return Status(Code::invalid_handle, "expects a " + wanted + ", got 0");
-  return Status(Code::invalid_handle, "expects a " + wanted + ", got the handle " + std::to_string(handle) + ", which was released or never made");
+  return Status(Code::invalid_handle, "expects a " + wanted + ", got the handle " +
+                                          std::to_string(handle) +
+                                          ", which was released or never made");
 }
 
 }  // namespace loom::c_api

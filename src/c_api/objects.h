@@ -1,5 +1,5 @@
-// What handles stand for. Objects are shared: a released handle leaves a call that runs undisturbed, and what an object needs lives as long
-// as it does. Internal to the C interface.
+// What handles stand for. Objects are shared: a released handle leaves a call that runs
+// undisturbed, and what an object needs lives as long as it does. Internal to the C interface.
 #pragma once
 
 #include <atomic>
@@ -15,6 +15,7 @@
 #include "base/threads/locks.h"
 #include "base/threads/thread_pool.h"
 #include "checkpoint/entity.h"
+#include "exec/seq2seq.h"
 #include "exec/session.h"
 #include "llm/generate/generate.h"
 #include "llm/model.h"
@@ -40,7 +41,8 @@ struct ObjectOf : Object {
 };
 
 struct Bytes : ObjectOf<LOOM_KIND_BYTES> {
-  Bytes(std::shared_ptr<void> owner, std::byte* data, std::size_t size) : owner(std::move(owner)), data(data), size(size) {}
+  Bytes(std::shared_ptr<void> owner, std::byte* data, std::size_t size)
+      : owner(std::move(owner)), data(data), size(size) {}
   std::span<const std::byte> span() const { return {data, size}; }
   SourcePtr source() const { return source_from_view(span(), "(memory)", owner); }
   std::shared_ptr<void> owner;
@@ -48,8 +50,9 @@ struct Bytes : ObjectOf<LOOM_KIND_BYTES> {
   std::size_t size;
 };
 
-// A network and those who use it. Runs hold the lock shared, changes hold it alone and then count up what they changed;
-// who asks first is served first, so that changes come through while others run.
+// A network and those who use it. Runs hold the lock shared, changes hold it alone and then count
+// up what they changed; who asks first is served first, so that changes come through while others
+// run.
 struct SharedNetwork {
   explicit SharedNetwork(Network n) : own(std::move(n)), network(*own) {}
   explicit SharedNetwork(Model m) : model(std::move(m)), network(model->network) {}
@@ -108,6 +111,12 @@ struct SessionObject : WorkerOf<LOOM_KIND_SESSION> {
   using WorkerOf::WorkerOf;
   SessionOptions options;
   std::optional<Session> session;
+};
+
+struct Seq2SeqObject : WorkerOf<LOOM_KIND_SEQ2SEQ> {
+  using WorkerOf::WorkerOf;
+  Seq2SeqOptions options;
+  std::optional<Seq2Seq> seq2seq;
 };
 
 struct DataObject : ObjectOf<LOOM_KIND_DATA> {
@@ -173,7 +182,9 @@ Result<locks::unique_lock<locks::mutex>> enter(T& object) {
     return Status(Code::busy,
                   "the process was forked while another thread was inside a call on this " +
                       std::string(kind_name(T::kKind)) + ": make a new one");
-  if (!lock) return Status(Code::busy, "another thread is inside a call on this " + std::string(kind_name(T::kKind)));
+  if (!lock)
+    return Status(Code::busy,
+                  "another thread is inside a call on this " + std::string(kind_name(T::kKind)));
   return lock;
 }
 

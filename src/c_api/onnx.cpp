@@ -18,7 +18,8 @@ Json json_of(const std::string& name, onnx::Type type, const onnx::Dims& dims) {
   j.set("dims", Json(Json::Array(dims.begin(), dims.end())));
   return j;
 }
-Json declared(const std::vector<onnx::ValueInfo>& list, const std::vector<onnx::Tensor>& initializers) {
+Json declared(const std::vector<onnx::ValueInfo>& list,
+              const std::vector<onnx::Tensor>& initializers) {
   Json out = Json::array();
   std::set<std::string_view> initialized;
   for (const onnx::Tensor& t : initializers) initialized.insert(t.name);
@@ -72,7 +73,8 @@ int32_t loom_onnx_info(loom_onnx onnx, loom_bytes* info, loom_error* error) {
     LOOM_ASSIGN(const auto o, get<OnnxObject>(onnx));
     const onnx::Model& m = o->runner.model();
     std::map<std::string, std::int64_t> counts;
-    for (const onnx::Node& n : m.graph.nodes) ++counts[n.domain.empty() ? n.op : n.domain + "." + n.op];
+    for (const onnx::Node& n : m.graph.nodes)
+      ++counts[n.domain.empty() ? n.op : n.domain + "." + n.op];
     Json json = Json::object(), nodes = Json::object();
     for (const auto& [op, count] : counts) nodes.as_object().emplace_back(op, count);
     json.set("producer", m.producer);
@@ -85,7 +87,9 @@ int32_t loom_onnx_info(loom_onnx onnx, loom_bytes* info, loom_error* error) {
   });
 }
 
-int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size, const double* values, size_t values_count, loom_bytes* outputs, loom_bytes* results, loom_error* error) {
+int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size, const double* values,
+                      size_t values_count, loom_bytes* outputs, loom_bytes* results,
+                      loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(outputs));
     LOOM_TRY(want(results));
@@ -95,25 +99,39 @@ int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size, co
     if (!list.is_array()) return Status(Code::invalid_argument, "inputs: expects a list");
     std::vector<onnx::Runner::Input> given;
     for (const Json& in : list.as_array()) {
-      const Json *name = in.is_object() ? in.find("name") : nullptr, *dims = in.is_object() ? in.find("dims") : nullptr;
-      if (!name || !name->is_string() || !dims || !dims->is_array()) return Status(Code::invalid_argument, "inputs: each is {\"name\": ..., \"dims\": [...]}");
+      const Json *name = in.is_object() ? in.find("name") : nullptr,
+                 *dims = in.is_object() ? in.find("dims") : nullptr;
+      if (!name || !name->is_string() || !dims || !dims->is_array())
+        return Status(Code::invalid_argument, "inputs: each is {\"name\": ..., \"dims\": [...]}");
       const onnx::ValueInfo* info = nullptr;
       for (const onnx::ValueInfo& v : o->runner.model().graph.inputs)
         if (v.name == name->as_string()) info = &v;
-      if (!info) return Status(Code::invalid_argument, "inputs: the graph has no input '" + name->as_string() + "'");
+      if (!info)
+        return Status(Code::invalid_argument,
+                      "inputs: the graph has no input '" + name->as_string() + "'");
       onnx::Dims shape;
       std::uint64_t count = 1;
       for (const Json& d : dims->as_array()) {
-        if (!d.is_integer() || d.as_integer() < 0 || (d.as_integer() > 0 && count > (std::uint64_t{1} << 40) / static_cast<std::uint64_t>(d.as_integer()))) return Status(Code::invalid_argument, "inputs: dims are numbers of at least 0, at most 2^40 values together");
+        if (!d.is_integer() || d.as_integer() < 0 ||
+            (d.as_integer() > 0 &&
+             count > (std::uint64_t{1} << 40) / static_cast<std::uint64_t>(d.as_integer())))
+          return Status(Code::invalid_argument,
+                        "inputs: dims are numbers of at least 0, at most 2^40 values together");
         shape.push_back(d.as_integer());
         count *= static_cast<std::uint64_t>(d.as_integer());
       }
-      if (count > left.size()) return Status(Code::invalid_argument, "values: '" + name->as_string() + "' takes " + std::to_string(count) + " of them, " + std::to_string(left.size()) + " are left");
-      LOOM_ASSIGN(onnx::Tensor tensor, onnx::make_tensor(name->as_string(), info->type, std::move(shape), left.first(count)));
+      if (count > left.size())
+        return Status(Code::invalid_argument, "values: '" + name->as_string() + "' takes " +
+                                                  std::to_string(count) + " of them, " +
+                                                  std::to_string(left.size()) + " are left");
+      LOOM_ASSIGN(onnx::Tensor tensor, onnx::make_tensor(name->as_string(), info->type,
+                                                         std::move(shape), left.first(count)));
       left = left.subspan(count);
       given.push_back({name->as_string(), std::move(tensor)});
     }
-    if (!left.empty()) return Status(Code::invalid_argument, "values: " + std::to_string(left.size()) + " more than the inputs take");
+    if (!left.empty())
+      return Status(Code::invalid_argument,
+                    "values: " + std::to_string(left.size()) + " more than the inputs take");
     LOOM_ASSIGN(const auto made, o->runner.run(given));
     Json names = Json::array();
     std::vector<std::byte> bytes;
@@ -121,7 +139,8 @@ int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size, co
       names.push(json_of(out.name, out.type, out.dims));
       const std::size_t at = bytes.size();
       bytes.resize(at + 8 * out.values.size());
-      for (std::size_t i = 0; i < out.values.size(); ++i) store_le<double>(bytes.data() + at + 8 * i, out.values[i]);
+      for (std::size_t i = 0; i < out.values.size(); ++i)
+        store_le<double>(bytes.data() + at + 8 * i, out.values[i]);
     }
     NewHandle text(new_json(names)), values_of(new_bytes(std::move(bytes)));
     *outputs = text.take();
@@ -130,7 +149,8 @@ int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size, co
   });
 }
 
-int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* ports_out, loom_error* error) {
+int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* ports_out,
+                          loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(network));
     LOOM_TRY(want(ports_out));

@@ -5,8 +5,8 @@
 namespace loom::c_api {
 
 const char* read_field(const Json& json, TokenIds& ids) {
-  const char* wrong = ids.several ? "must be an id, a list of ids, or null"
-                                  : "must be one id, or null";
+  const char* wrong =
+      ids.several ? "must be an id, a list of ids, or null" : "must be one id, or null";
   ids.given = true;
   if (json.is_null()) return nullptr;
   const Json::Array one{json};

@@ -10,17 +10,21 @@
 
 #include "base/field_reader.h"
 #include "exec/machine.h"
+#include "exec/seq2seq.h"
 #include "exec/session.h"
 #include "llm/config/config.h"
 #include "llm/generate/generate.h"
 #include "llm/generate/sampler_fields.h"
+#include "llm/generate/search.h"
 #include "text/bpe/bpe_trainer.h"
 #include "train/data/tables/series.h"
 
 namespace loom {
 
 template <class V>
-void fields(V& v, SamplingAdvice& s) { sampling_fields(v, s); }
+void fields(V& v, SamplingAdvice& s) {
+  sampling_fields(v, s);
+}
 
 }  // namespace loom
 
@@ -35,16 +39,21 @@ template <class V>
 void machine_fields(V& v, MachineOptions& o) {
   v("threads", o.threads,
     {.doc = "of the CPU; 0: one per core", .min = 0, .max = ThreadPool::kMaxThreads});
-  v("isa", o.isa, {.doc = "the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; "
-                          "empty: the best of `isas`"});
-  v("device", o.device, {.doc = "`gpu`: a WebGPU device, an error where there is none; `auto`: that, "
-                                "or the CPU; empty: the CPU", .names = webgpu::kDeviceNames});
+  v("isa", o.isa,
+    {.doc = "the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; "
+            "empty: the best of `isas`"});
+  v("device", o.device,
+    {.doc = "`gpu`: a WebGPU device, an error where there is none; `auto`: that, "
+            "or the CPU; empty: the CPU",
+     .names = webgpu::kDeviceNames});
 }
 template <class V>
 void place_fields(V& v, MachineOptions& o) {
   machine_fields(v, o);
-  v("mode", o.mode, {.doc = "threads and device in one word: [modes](modes.md). Beside it there is "
-                            "no `device`", .names = kModeNames});
+  v("mode", o.mode,
+    {.doc = "threads and device in one word: [modes](modes.md). Beside it there is "
+            "no `device`",
+     .names = kModeNames});
 }
 
 struct SessionCreate {
@@ -54,14 +63,16 @@ struct SessionCreate {
 };
 template <class V>
 void fields(V& v, SessionCreate& o) {
-  v("max_rows", o.session.max_rows, {.doc = "rows (samples, tokens) of a run", .min = 1,
-                                     .max = INT32_MAX});
-  v("max_head_rows", o.max_head_rows, {.doc = "rows of a run whose output is wanted; absent: 1 for "
-                                              "networks of ids, else `max_rows`", .min = 1,
-                                       .max = INT32_MAX});
+  v("max_rows", o.session.max_rows,
+    {.doc = "rows (samples, tokens) of a run", .min = 1, .max = INT32_MAX});
+  v("max_head_rows", o.max_head_rows,
+    {.doc = "rows of a run whose output is wanted; absent: 1 for "
+            "networks of ids, else `max_rows`",
+     .min = 1,
+     .max = INT32_MAX});
   v("max_positions", o.session.max_positions, {.doc = "of a sequence", .min = 1, .max = INT32_MAX});
-  v("sequences", o.session.sequences, {.doc = "whose states (KV caches) are kept", .min = 1,
-                                       .max = INT32_MAX});
+  v("sequences", o.session.sequences,
+    {.doc = "whose states (KV caches) are kept", .min = 1, .max = INT32_MAX});
   place_fields(v, o.machine);
 }
 
@@ -77,20 +88,74 @@ void fields(V& v, SessionForecast& o) {
             "history, which needs it"});
 }
 
+struct Seq2SeqCreate {
+  Seq2SeqOptions seq2seq;
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, Seq2SeqCreate& o) {
+  v("target", o.seq2seq.target,
+    {.doc = "the input that comes step by step, [steps] ids or "
+            "[steps, features]",
+     .required = true});
+  v("lanes", o.seq2seq.lanes,
+    {.doc = "rows that run at once: of a search, its rows x beams", .min = 1, .max = 1 << 16});
+  v("max_positions", o.seq2seq.max_positions,
+    {.doc = "steps of a row; 0: as many as the target "
+            "has. More than that go with positions that "
+            "are not learned",
+     .min = 0,
+     .max = INT32_MAX});
+  place_fields(v, o.machine);
+}
+
+struct Seq2SeqSearch {
+  SearchOptions search;
+  std::int64_t seed = 0;
+};
+template <class V>
+void fields(V& v, Seq2SeqSearch& o) {
+  v("start", o.search.start,
+    {.doc = "ids that every sequence begins with", .min = 0, .max = INT32_MAX, .required = true});
+  v("end", o.search.end,
+    {.doc = "the id that ends a sequence; -1: none does", .min = -1, .max = INT32_MAX});
+  v("max_tokens", o.search.max_tokens,
+    {.doc = "most ids of a sequence behind `start`; 0: as many "
+            "as there are positions for",
+     .min = 0,
+     .max = INT32_MAX});
+  v("beams", o.search.beams,
+    {.doc = "sequences that are followed at once; 1: the most probable "
+            "next id, or with a `temperature` a drawn one",
+     .min = 1,
+     .max = 4096});
+  v("length_penalty", o.search.length_penalty,
+    {.doc = "those of a beam are compared by the logarithm of their probability, divided by their "
+            "number of ids to this power",
+     .min = -100,
+     .max = 100});
+  sampling_fields(v, o.search.sampling);
+  v("seed", o.seed, {.doc = "of the draws; row i has those of `seed` + i"});
+}
+
 struct GeneratorCreate {
   GeneratorOptions generator;
   MachineOptions machine;
 };
 template <class V>
 void fields(V& v, GeneratorCreate& o) {
-  v("context", o.generator.context, {.doc = "positions of a sequence; 0: as many as the model was "
-                                            "trained for, at most 4096", .min = 0,
-                                     .max = INT32_MAX});
-  v("sequences", o.generator.sequences, {.doc = "conversations whose KV caches are kept", .min = 1,
-                                         .max = INT32_MAX});
-  v("chunk", o.generator.chunk, {.doc = "rows of a prompt that run at once; 0: 64, or 512 on a "
-                                        "device. Every number gives the same bits", .min = 0,
-                                 .max = INT32_MAX});
+  v("context", o.generator.context,
+    {.doc = "positions of a sequence; 0: as many as the model was "
+            "trained for, at most 4096",
+     .min = 0,
+     .max = INT32_MAX});
+  v("sequences", o.generator.sequences,
+    {.doc = "conversations whose KV caches are kept", .min = 1, .max = INT32_MAX});
+  v("chunk", o.generator.chunk,
+    {.doc = "rows of a prompt that run at once; 0: 64, or 512 on a "
+            "device. Every number gives the same bits",
+     .min = 0,
+     .max = INT32_MAX});
   place_fields(v, o.machine);
 }
 
@@ -103,24 +168,30 @@ void fields(V& v, GeneratorStart& o) {
   v("max_tokens", o.generate.max_tokens,
     {.doc = "new tokens; 0: until the context is full, which ends every text", .min = 0});
   sampling_fields(v, o.generate.sampling);
-  v("seed", o.seed, {.doc = "of the draws: a text is a function of its prompt, these settings and "
-                            "this number"});
+  v("seed", o.seed,
+    {.doc = "of the draws: a text is a function of its prompt, these settings and "
+            "this number"});
   v("stop", o.generate.stop, {.doc = "texts that end the answer, and are no part of it"});
-  v("ignore_eos", o.generate.ignore_eos, {.doc = "the model's own ends of a text are tokens like "
-                                                 "others"});
+  v("ignore_eos", o.generate.ignore_eos,
+    {.doc = "the model's own ends of a text are tokens like "
+            "others"});
 }
 
 struct TrainerCreate {
   MachineOptions machine;
 };
 template <class V>
-void fields(V& v, TrainerCreate& o) { place_fields(v, o.machine); }
+void fields(V& v, TrainerCreate& o) {
+  place_fields(v, o.machine);
+}
 
 struct Verify {
   MachineOptions machine;
 };
 template <class V>
-void fields(V& v, Verify& o) { machine_fields(v, o.machine); }
+void fields(V& v, Verify& o) {
+  machine_fields(v, o.machine);
+}
 
 struct TokenizerTrain {
   BpeTrainerOptions trainer;
@@ -128,10 +199,11 @@ struct TokenizerTrain {
 };
 template <class V>
 void fields(V& v, TokenizerTrain& o) {
-  v("vocab_size", o.vocab_size, {.doc = "tokens at most, special ones and the 256 bytes included",
-                                 .min = 1, .max = INT32_MAX});
-  v("special_tokens", o.trainer.special_tokens, {.doc = "get the first ids, in this order; they are "
-                                                        "not looked for in the texts"});
+  v("vocab_size", o.vocab_size,
+    {.doc = "tokens at most, special ones and the 256 bytes included", .min = 1, .max = INT32_MAX});
+  v("special_tokens", o.trainer.special_tokens,
+    {.doc = "get the first ids, in this order; they are "
+            "not looked for in the texts"});
   v("bos", o.trainer.bos, {.doc = "the special token that begins a text"});
   v("eos", o.trainer.eos, {.doc = "the special token that ends a text"});
   v("add_bos", o.trainer.add_bos, {.doc = "encoding begins with `bos`"});
@@ -155,11 +227,12 @@ struct ModelCreate {
 template <class V>
 void fields(V& v, ModelCreate& o) {
   v("name", o.name, {.doc = "for people"});
-  v("architecture", o.architecture, {.doc = "the model family, as `loom_model_info` says it; empty: "
-                                            "none"});
+  v("architecture", o.architecture,
+    {.doc = "the model family, as `loom_model_info` says it; empty: "
+            "none"});
   v("vocab_size", o.vocab_size, {.doc = "where given: the network's own"});
-  v("max_positions", o.max_positions, {.doc = "positions the network was trained for", .min = 1,
-                                       .max = INT32_MAX, .required = true});
+  v("max_positions", o.max_positions,
+    {.doc = "positions the network was trained for", .min = 1, .max = INT32_MAX, .required = true});
   v("bos", o.bos, {.doc = "the id that begins a text, null for none; absent: the tokenizer's"});
   v("eos", o.eos, {.doc = "the id or ids that end a text, null for none; absent: the tokenizer's"});
   v("sampling", o.sampling, {.doc = "settings that are recommended with the model"});

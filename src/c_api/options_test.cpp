@@ -47,7 +47,8 @@ TEST(Options, KeysAreThePublishedOnes) {
 }
 
 TEST(Options, DefaultsAreThePublishedOnes) {
-  for (const std::string_view nothing : {"", "{}", R"({"max_rows":null,"threads":null,"device":null})"}) {
+  for (const std::string_view nothing :
+       {"", "{}", R"({"max_rows":null,"threads":null,"device":null})"}) {
     const auto o = read<SessionCreate>(nothing);
     EXPECT_EQ(o.session.max_rows, 64);
     EXPECT_FALSE(o.max_head_rows);
@@ -158,16 +159,30 @@ TEST(Options, ErrorsSayWhatWouldBeRight) {
 
 // The list says the sampler's ranges, not ones of its own: both sides of each end.
 TEST(Options, RangesAreTheSamplers) {
-  struct End { const char* key; double in, out; };
-  for (const End& e : {End{"temperature", 0, -1e-9}, {"temperature", 1e6, 1e6 + 1}, {"top_p", 1e-300, 0}, {"top_p", 1, 1.5},
-                       {"min_p", 0, -0.5}, {"min_p", 1, 1.25}, {"repetition_penalty", 1e-3, 1e-4}, {"repetition_penalty", 1e3, 1001}}) {
+  struct End {
+    const char* key;
+    double in, out;
+  };
+  for (const End& e : {End{"temperature", 0, -1e-9},
+                       {"temperature", 1e6, 1e6 + 1},
+                       {"top_p", 1e-300, 0},
+                       {"top_p", 1, 1.5},
+                       {"min_p", 0, -0.5},
+                       {"min_p", 1, 1.25},
+                       {"repetition_penalty", 1e-3, 1e-4},
+                       {"repetition_penalty", 1e3, 1001}}) {
     for (const double value : {e.in, e.out}) {
       const std::string json = std::string("{\"") + e.key + "\":" + format_double(value) + "}";
       EXPECT_EQ(error_of<GeneratorStart>(json).empty(), value == e.in) << json;
-      EXPECT_EQ(error_of<ModelCreate>(R"({"max_positions":1,"sampling":)" + json + "}").empty(), value == e.in) << json;
+      EXPECT_EQ(error_of<ModelCreate>(R"({"max_positions":1,"sampling":)" + json + "}").empty(),
+                value == e.in)
+          << json;
       SamplerOptions options;
       for (auto& [key, member] : std::initializer_list<std::pair<std::string_view, double*>>{
-               {"temperature", &options.temperature}, {"top_p", &options.top_p}, {"min_p", &options.min_p}, {"repetition_penalty", &options.repetition_penalty}})
+               {"temperature", &options.temperature},
+               {"top_p", &options.top_p},
+               {"min_p", &options.min_p},
+               {"repetition_penalty", &options.repetition_penalty}})
         if (key == e.key) *member = value;
       EXPECT_EQ(Sampler::create(options).ok(), value == e.in) << json;
     }

@@ -9,7 +9,8 @@ using namespace loom::c_api;
 
 namespace loom::c_api {
 
-Result<SessionSettings> session_settings(const char* options, std::size_t size, const SharedNetwork& network) {
+Result<SessionSettings> session_settings(const char* options, std::size_t size,
+                                         const SharedNetwork& network) {
   SessionCreate o;
   LOOM_TRY(read_options(options, size, o));
   LOOM_ASSIGN(Machine machine, machine_of(o.machine));
@@ -31,7 +32,8 @@ namespace {
 Result<locks::shared_lock<locks::fair_mutex>> ready(SessionObject& s) {
   SharedNetwork& n = *s.shared;
   LOOM_ASSIGN(auto lock, n.hold_shared());
-  if (s.session && s.values == n.values && s.forms == n.forms && s.options.adapter == n.adapter) return lock;
+  if (s.session && s.values == n.values && s.forms == n.forms && s.options.adapter == n.adapter)
+    return lock;
   lock.unlock();
   LOOM_ASSIGN(auto alone, n.hold_alone());
   if (s.session && s.forms == n.forms && s.options.adapter == n.adapter) {
@@ -112,7 +114,8 @@ bool is_judged(const SharedNetwork& shared) {
 
 extern "C" {
 
-int32_t loom_session_create(loom_network network, const char* options, size_t options_size, loom_session* session, loom_error* error) {
+int32_t loom_session_create(loom_network network, const char* options, size_t options_size,
+                            loom_session* session, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(session));
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
@@ -126,7 +129,8 @@ int32_t loom_session_create(loom_network network, const char* options, size_t op
   });
 }
 
-int32_t loom_session_run(loom_session session, int64_t rows, const float* x, size_t x_count, float* y, size_t y_count, loom_error* error) {
+int32_t loom_session_run(loom_session session, int64_t rows, const float* x, size_t x_count,
+                         float* y, size_t y_count, loom_error* error) {
   return call(error, [&] { return run_rows(session, rows, x, x_count, y, y_count); });
 }
 
@@ -157,8 +161,11 @@ int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t id
   });
 }
 
-int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t ids_count, const int32_t* positions, size_t positions_count, const int32_t* sequences, size_t sequences_count,
-                                const int32_t* head, size_t head_count, float* y, size_t y_count, loom_error* error) {
+int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t ids_count,
+                                const int32_t* positions, size_t positions_count,
+                                const int32_t* sequences, size_t sequences_count,
+                                const int32_t* head, size_t head_count, float* y, size_t y_count,
+                                loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const auto s, get<SessionObject>(session));
     LOOM_ASSIGN(const auto inside, enter(*s));
@@ -171,12 +178,17 @@ int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t
     if (q.empty()) q.assign(i.size(), 0);
     if (h.empty()) h.push_back(static_cast<std::uint32_t>(i.size() - 1));
     for (std::size_t k = 0; k < h.size(); ++k) {
-      if (h[k] >= i.size()) return Status(Code::out_of_range, "head[" + std::to_string(k) + "] is " + std::to_string(h[k]) + ", the run has " + std::to_string(i.size()) + " rows");
-      if (k > 0 && h[k] <= h[k - 1]) return Status(Code::invalid_argument, "head: rows must ascend");
+      if (h[k] >= i.size())
+        return Status(Code::out_of_range, "head[" + std::to_string(k) + "] is " +
+                                              std::to_string(h[k]) + ", the run has " +
+                                              std::to_string(i.size()) + " rows");
+      if (k > 0 && h[k] <= h[k - 1])
+        return Status(Code::invalid_argument, "head: rows must ascend");
     }
     LOOM_ASSIGN(const auto held, ready(*s));
     Network& n = s->shared->network;
-    LOOM_ASSIGN(const std::int64_t expected, product("y", static_cast<std::int64_t>(h.size()), n.output().width));
+    LOOM_ASSIGN(const std::int64_t expected,
+                product("y", static_cast<std::int64_t>(h.size()), n.output().width));
     LOOM_TRY(expect_count("y", y_count, expected));
     LOOM_TRY(s->session->run_tokens(i, q, p, h));
     auto to = out.begin();

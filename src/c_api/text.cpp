@@ -11,7 +11,8 @@ namespace loom::c_api {
 
 Result<Conversation> conversation(const char* data, std::size_t size) {
   LOOM_ASSIGN(const Json json, json_argument(data, size, "messages"));
-  const Status wrong(Code::invalid_argument, "messages: expected a list of {\"role\": text, \"content\": text}");
+  const Status wrong(Code::invalid_argument,
+                     "messages: expected a list of {\"role\": text, \"content\": text}");
   Conversation out;
   const Json *list = json.find("messages"), *variables = json.find("variables");
   if (json.is_object() && list) {
@@ -37,7 +38,8 @@ Result<Conversation> conversation(const char* data, std::size_t size) {
 
 extern "C" {
 
-int32_t loom_tokenizer_load(const char* path, size_t path_size, loom_tokenizer* tokenizer, loom_error* error) {
+int32_t loom_tokenizer_load(const char* path, size_t path_size, loom_tokenizer* tokenizer,
+                            loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(tokenizer));
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
@@ -47,7 +49,8 @@ int32_t loom_tokenizer_load(const char* path, size_t path_size, loom_tokenizer* 
   });
 }
 
-int32_t loom_tokenizer_parse(const char* json, size_t json_size, const char* config, size_t config_size, loom_tokenizer* tokenizer, loom_error* error) {
+int32_t loom_tokenizer_parse(const char* json, size_t json_size, const char* config,
+                             size_t config_size, loom_tokenizer* tokenizer, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(tokenizer));
     LOOM_ASSIGN(const std::string_view j, text_argument(json, json_size, "json"));
@@ -58,7 +61,8 @@ int32_t loom_tokenizer_parse(const char* json, size_t json_size, const char* con
   });
 }
 
-int32_t loom_tokenizer_train(const char* texts, size_t texts_size, const char* options, size_t options_size, loom_tokenizer* tokenizer, loom_error* error) {
+int32_t loom_tokenizer_train(const char* texts, size_t texts_size, const char* options,
+                             size_t options_size, loom_tokenizer* tokenizer, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(tokenizer));
     LOOM_ASSIGN(const Json list, json_argument(texts, texts_size, "texts"));
@@ -93,7 +97,8 @@ int32_t loom_tokenizer_info(loom_tokenizer tokenizer, loom_bytes* info, loom_err
   });
 }
 
-int32_t loom_tokenizer_encode(loom_tokenizer tokenizer, const char* text, size_t text_size, int32_t add_special, loom_bytes* ids, loom_error* error) {
+int32_t loom_tokenizer_encode(loom_tokenizer tokenizer, const char* text, size_t text_size,
+                              int32_t add_special, loom_bytes* ids, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(ids));
     LOOM_ASSIGN(const auto t, get<TokenizerObject>(tokenizer));
@@ -103,7 +108,8 @@ int32_t loom_tokenizer_encode(loom_tokenizer tokenizer, const char* text, size_t
   });
 }
 
-int32_t loom_tokenizer_encode_plain(loom_tokenizer tokenizer, const char* text, size_t text_size, loom_bytes* ids, loom_error* error) {
+int32_t loom_tokenizer_encode_plain(loom_tokenizer tokenizer, const char* text, size_t text_size,
+                                    loom_bytes* ids, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(ids));
     LOOM_ASSIGN(const auto t, get<TokenizerObject>(tokenizer));
@@ -113,7 +119,8 @@ int32_t loom_tokenizer_encode_plain(loom_tokenizer tokenizer, const char* text, 
   });
 }
 
-int32_t loom_tokenizer_decode(loom_tokenizer tokenizer, const int32_t* ids, size_t ids_count, int32_t skip_special, loom_bytes* text, loom_error* error) {
+int32_t loom_tokenizer_decode(loom_tokenizer tokenizer, const int32_t* ids, size_t ids_count,
+                              int32_t skip_special, loom_bytes* text, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(text));
     LOOM_ASSIGN(const auto t, get<TokenizerObject>(tokenizer));
@@ -124,18 +131,21 @@ int32_t loom_tokenizer_decode(loom_tokenizer tokenizer, const int32_t* ids, size
   });
 }
 
-int32_t loom_tokenizer_token(loom_tokenizer tokenizer, int32_t id, loom_bytes* token, loom_error* error) {
+int32_t loom_tokenizer_token(loom_tokenizer tokenizer, int32_t id, loom_bytes* token,
+                             loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(token));
     LOOM_ASSIGN(const auto t, get<TokenizerObject>(tokenizer));
     if (id < 0 || static_cast<std::size_t>(id) >= t->tokenizer.vocab_size())
-      return Status(Code::out_of_range, "id " + std::to_string(id) + ": the vocabulary has " + std::to_string(t->tokenizer.vocab_size()));
+      return Status(Code::out_of_range, "id " + std::to_string(id) + ": the vocabulary has " +
+                                            std::to_string(t->tokenizer.vocab_size()));
     *token = new_text(t->tokenizer.id_to_token(id));
     return {};
   });
 }
 
-int32_t loom_tokenizer_id(loom_tokenizer tokenizer, const char* token, size_t token_size, int32_t* id, loom_error* error) {
+int32_t loom_tokenizer_id(loom_tokenizer tokenizer, const char* token, size_t token_size,
+                          int32_t* id, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(id));
     LOOM_ASSIGN(const auto t, get<TokenizerObject>(tokenizer));
@@ -145,7 +155,8 @@ int32_t loom_tokenizer_id(loom_tokenizer tokenizer, const char* token, size_t to
   });
 }
 
-int32_t loom_tokenizer_chat(loom_tokenizer tokenizer, const char* messages, size_t messages_size, int32_t add_generation_prompt, loom_bytes* ids, loom_error* error) {
+int32_t loom_tokenizer_chat(loom_tokenizer tokenizer, const char* messages, size_t messages_size,
+                            int32_t add_generation_prompt, loom_bytes* ids, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(ids));
     LOOM_ASSIGN(const auto t, get<TokenizerObject>(tokenizer));
@@ -157,7 +168,8 @@ int32_t loom_tokenizer_chat(loom_tokenizer tokenizer, const char* messages, size
   });
 }
 
-int32_t loom_decoder_create(loom_tokenizer tokenizer, int32_t skip_special, loom_decoder* decoder, loom_error* error) {
+int32_t loom_decoder_create(loom_tokenizer tokenizer, int32_t skip_special, loom_decoder* decoder,
+                            loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(decoder));
     LOOM_ASSIGN(const auto t, get<TokenizerObject>(tokenizer));

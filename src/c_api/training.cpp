@@ -22,8 +22,13 @@ Status give(Result<std::unique_ptr<T>> made, loom_data* data) {
 template <class T>
 Result<std::vector<T>> samples(const T* x, std::size_t count, std::int64_t width) {
   LOOM_ASSIGN(const std::span<const T> in, c_api::span(x, count, "x"));
-  if (width < 1) return Status(Code::invalid_argument, "width: must be at least 1, got " + std::to_string(width));
-  if (count % static_cast<std::uint64_t>(width) != 0) return Status(Code::invalid_argument, "x: " + std::to_string(count) + " values are no whole rows of " + std::to_string(width));
+  if (width < 1)
+    return Status(Code::invalid_argument,
+                  "width: must be at least 1, got " + std::to_string(width));
+  if (count % static_cast<std::uint64_t>(width) != 0)
+    return Status(
+        Code::invalid_argument,
+        "x: " + std::to_string(count) + " values are no whole rows of " + std::to_string(width));
   return std::vector<T>(in.begin(), in.end());
 }
 
@@ -79,7 +84,9 @@ Status training(loom_trainer handle, bool changes, F body) {
   LOOM_ASSIGN(const auto inside, enter(*t));
   LOOM_ASSIGN(const auto lock, t->shared->hold_alone());
   if (t->forms != t->shared->forms)
-    return Status(Code::invalid_argument, "trainer: the network's topology or formats have changed since this trainer was made: make a new one");
+    return Status(Code::invalid_argument,
+                  "trainer: the network's topology or formats have changed since this trainer was "
+                  "made: make a new one");
   if (t->values != t->shared->values) LOOM_TRY(t->trainer->refresh());
   t->values = changes ? ++t->shared->values : t->shared->values;
   // Also where the body ends by an exception, which may have begun to change the dtype.
@@ -144,26 +151,30 @@ int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps
   });
 }
 
-int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const int64_t* ends, size_t ends_count, int64_t length, loom_data* data, loom_error* error) {
+int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const int64_t* ends,
+                         size_t ends_count, int64_t length, loom_data* data, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(data));
     LOOM_ASSIGN(std::vector<std::uint32_t> i, unsigned_values(ids, ids_count, "ids"));
     LOOM_ASSIGN(const std::span<const std::int64_t> e, c_api::span(ends, ends_count, "ends"));
     for (const std::int64_t end : e)
-      if (end < 0) return Status(Code::out_of_range, "ends: " + std::to_string(end) + " is below 0");
+      if (end < 0)
+        return Status(Code::out_of_range, "ends: " + std::to_string(end) + " is below 0");
     const std::vector<std::uint64_t> document_ends(e.begin(), e.end());
     return give(TokenData::create(std::move(i), document_ends, length), data);
   });
 }
 
-int32_t loom_data_table(const char* csv, size_t csv_size, const char* options, size_t options_size, loom_data* data, loom_error* error) {
+int32_t loom_data_table(const char* csv, size_t csv_size, const char* options, size_t options_size,
+                        loom_data* data, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(data));
     LOOM_ASSIGN(const std::string_view table, text_argument(csv, csv_size, "csv"));
     LOOM_ASSIGN(Json o, json_argument(options, options_size, "options"));
     if (o.is_object() && !o.find("type")) o.set("type", "table");
     LOOM_ASSIGN(const DataSpec spec, parse_data_spec(o));
-    if (spec.kind != DataKind::table) return Status(Code::invalid_argument, "options: \"type\" must be \"table\"");
+    if (spec.kind != DataKind::table)
+      return Status(Code::invalid_argument, "options: \"type\" must be \"table\"");
     return give(read_table(table, spec), data);
   });
 }
@@ -199,7 +210,9 @@ int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* error) {
   });
 }
 
-int32_t loom_trainer_create(loom_network network, loom_data data, const char* spec, size_t spec_size, const char* options, size_t options_size, loom_trainer* trainer, loom_error* error) {
+int32_t loom_trainer_create(loom_network network, loom_data data, const char* spec,
+                            size_t spec_size, const char* options, size_t options_size,
+                            loom_trainer* trainer, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(trainer));
     LOOM_ASSIGN(const auto n, get<NetworkObject>(network));
@@ -217,7 +230,8 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     t->device = std::move(machine.choice);
     LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
     trainer_options.places = places_of(*n->shared);
-    LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool, trainer_options));
+    LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool,
+                                            trainer_options));
     const loom_handle made = add(t);
     if (t->trainer->adapter()) n->shared->adapter = t->trainer->adapter();
     if (t->trainer->quantized()) ++n->shared->forms;
@@ -228,10 +242,13 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
   });
 }
 
-int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, double* loss, double* rate, int64_t* rows, loom_error* error) {
+int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, double* loss,
+                          double* rate, int64_t* rows, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(step, loss, rate, rows));
-    if (steps < 0) return Status(Code::invalid_argument, "steps: must not be negative, got " + std::to_string(steps));
+    if (steps < 0)
+      return Status(Code::invalid_argument,
+                    "steps: must not be negative, got " + std::to_string(steps));
     StepReport last;
     std::int64_t done = 0, seen = 0;
     Status status;
@@ -325,7 +342,8 @@ int32_t loom_trainer_digest(loom_trainer trainer, loom_bytes* sha256, loom_error
   });
 }
 
-int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_t path_size, loom_error* error) {
+int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_t path_size,
+                          loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
     LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
@@ -344,7 +362,8 @@ int32_t loom_trainer_save_bytes(loom_trainer trainer, loom_bytes* bytes, loom_er
   });
 }
 
-int32_t loom_trainer_resume(loom_trainer trainer, const char* path, size_t path_size, loom_error* error) {
+int32_t loom_trainer_resume(loom_trainer trainer, const char* path, size_t path_size,
+                            loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
     return training(trainer, true, [&](Trainer& t) { return resume_checkpoint(p, t); });

@@ -20,17 +20,20 @@ constexpr const char *kConfig = "adapter_config.json", *kTensors = "adapter_mode
 constexpr const char* kPending = "adapter_save.json";
 constexpr const char* kSave = "loom.save";  // in the tensors' metadata: which save they are of
 constexpr std::uint64_t kMaxConfig = std::uint64_t{16} << 20;
-constexpr std::string_view kPrefix = "base_model.model.", kA = ".lora_A.weight", kB = ".lora_B.weight";
+constexpr std::string_view kPrefix = "base_model.model.", kA = ".lora_A.weight",
+                           kB = ".lora_B.weight";
 
 std::string_view last_part(std::string_view module) { return module.substr(module.rfind('.') + 1); }
 
-// PEFT adapts every module whose name is one of these or ends with "." and one of them: last parts where all modules of that name are adapted, else
-// full names.
+// PEFT adapts every module whose name is one of these or ends with "." and one of them: last parts
+// where all modules of that name are adapted, else full names.
 Json target_modules(const Adapter& adapter, std::span<const AdapterPlace> places) {
   std::set<std::string, std::less<>> adapted, names;
   for (const Adapter::Target& t : adapter.targets) adapted.insert(t.module);
   for (const std::string& module : adapted) {
-    const auto other_or_adapted = [&](const AdapterPlace& p) { return last_part(p.module) != last_part(module) || adapted.contains(p.module); };
+    const auto other_or_adapted = [&](const AdapterPlace& p) {
+      return last_part(p.module) != last_part(module) || adapted.contains(p.module);
+    };
     const bool all = std::all_of(places.begin(), places.end(), other_or_adapted);
     names.insert(all ? std::string(last_part(module)) : module);
   }
@@ -41,37 +44,56 @@ Json target_modules(const Adapter& adapter, std::span<const AdapterPlace> places
 
 // A tensor over the master of a store.
 TensorInfo tensor_of(std::string name, const WeightStore& store) {
-  if (!store.master_is_f64()) return tensor_from_f32(std::move(name), {store.rows(), store.cols()}, store.master());
-  TensorInfo t{std::move(name), StorageType::f64, {store.rows(), store.cols()}, 0, 8 * store.master64().size(), nullptr};
+  if (!store.master_is_f64())
+    return tensor_from_f32(std::move(name), {store.rows(), store.cols()}, store.master());
+  TensorInfo t{std::move(name),
+               StorageType::f64,
+               {store.rows(), store.cols()},
+               0,
+               8 * store.master64().size(),
+               nullptr};
   std::vector<std::byte> bytes(t.size);
-  for (std::size_t i = 0; i < store.master64().size(); ++i) store_le<double>(bytes.data() + 8 * i, store.master64()[i]);
+  for (std::size_t i = 0; i < store.master64().size(); ++i)
+    store_le<double>(bytes.data() + 8 * i, store.master64()[i]);
   t.source = source_from_bytes(std::move(bytes), t.name);
   return t;
 }
 
 Status refuse_others(const Json& config) {
   auto unsupported = [](std::string_view key, const Json& value) {
-    return Status(Code::unsupported, "\"" + std::string(key) + "\": " + value.dump().substr(0, 60) + " is not supported: adapters are plain LoRA");
+    return Status(Code::unsupported, "\"" + std::string(key) + "\": " + value.dump().substr(0, 60) +
+                                         " is not supported: adapters are plain LoRA");
   };
   LOOM_ASSIGN(const std::string type, config.get_string("peft_type", "LORA"));
   if (type != "LORA") return unsupported("peft_type", *config.find("peft_type"));
-  for (const std::string_view key : {"use_dora", "fan_in_fan_out", "modules_to_save", "alpha_pattern", "layer_replication", "trainable_token_indices", "lora_bias", "use_qalora",
-                                     "target_parameters", "arrow_config"}) {
+  for (const std::string_view key :
+       {"use_dora", "fan_in_fan_out", "modules_to_save", "alpha_pattern", "layer_replication",
+        "trainable_token_indices", "lora_bias", "use_qalora", "target_parameters",
+        "arrow_config"}) {
     const Json* value = config.find(key);
     if (!value || value->is_null() || (value->is_bool() && !value->as_bool())) continue;
-    if ((value->is_object() && value->as_object().empty()) || (value->is_array() && value->as_array().empty())) continue;
+    if ((value->is_object() && value->as_object().empty()) ||
+        (value->is_array() && value->as_array().empty()))
+      continue;
     return unsupported(key, *value);
   }
-  if (const Json* bias = config.find("bias"); bias && !(bias->is_string() && bias->as_string() == "none")) return unsupported("bias", *bias);
+  if (const Json* bias = config.find("bias");
+      bias && !(bias->is_string() && bias->as_string() == "none"))
+    return unsupported("bias", *bias);
   // Others begin by changing the base, and the files hold A and B for the changed one.
   const Json* init = config.find("init_lora_weights");
-  const bool plain = !init || init->is_bool() || init->is_null() || (init->is_string() && (init->as_string() == "gaussian" || init->as_string() == "orthogonal" || init->as_string() == "eva"));
+  const bool plain =
+      !init || init->is_bool() || init->is_null() ||
+      (init->is_string() && (init->as_string() == "gaussian" || init->as_string() == "orthogonal" ||
+                             init->as_string() == "eva"));
   return plain ? Status() : unsupported("init_lora_weights", *init);
 }
 
 Result<std::shared_ptr<WeightStore>> read_store(const TensorInfo& t) {
   const auto n = static_cast<std::size_t>(t.elements());
-  if (t.shape.size() != 2 || n == 0) return Status(Code::corrupt, "tensor " + quoted(t.name) + ": expects two dimensions, got " + shape_text(t.shape));
+  if (t.shape.size() != 2 || n == 0)
+    return Status(Code::corrupt, "tensor " + quoted(t.name) + ": expects two dimensions, got " +
+                                     shape_text(t.shape));
   auto made = [&]() -> Result<WeightStore> {
     if (t.type == StorageType::f64) {
       std::vector<double> values(n);
@@ -79,7 +101,9 @@ Result<std::shared_ptr<WeightStore>> read_store(const TensorInfo& t) {
       return WeightStore::from_f64(t.shape[0], t.shape[1], std::move(values));
     }
     if (t.type != StorageType::f32 && t.type != StorageType::f16 && t.type != StorageType::bf16)
-      return Status(Code::unsupported, "tensor " + quoted(t.name) + " is stored as " + std::string(name(t.type)) + ", expected f32, f16, bf16 or f64");
+      return Status(Code::unsupported, "tensor " + quoted(t.name) + " is stored as " +
+                                           std::string(name(t.type)) +
+                                           ", expected f32, f16, bf16 or f64");
     std::vector<float> values(n);
     LOOM_TRY(read_f32(t, 0, values));
     return WeightStore::from_f32(t.shape[0], t.shape[1], std::move(values));
@@ -90,7 +114,8 @@ Result<std::shared_ptr<WeightStore>> read_store(const TensorInfo& t) {
 
 constexpr std::int64_t kMaxRank = 65536;  // as training has it
 
-Result<Adapter> read(const Json& config, const Safetensors& file, std::span<const AdapterPlace> places) {
+Result<Adapter> read(const Json& config, const Safetensors& file,
+                     std::span<const AdapterPlace> places) {
   LOOM_TRY(refuse_others(config));
   Adapter adapter;
   LOOM_ASSIGN(adapter.rank, config.get_integer("r", 8));
@@ -105,23 +130,36 @@ Result<Adapter> read(const Json& config, const Safetensors& file, std::span<cons
     const std::string stem = std::string(kPrefix) + place.module;
     const TensorInfo *a = file.find(stem + std::string(kA)), *b = file.find(stem + std::string(kB));
     if (!a && !b) continue;
-    if (!a || !b) return Status(Code::not_found, "tensor " + quoted(stem + std::string(a ? kB : kA)) + " is missing");
+    if (!a || !b)
+      return Status(Code::not_found,
+                    "tensor " + quoted(stem + std::string(a ? kB : kA)) + " is missing");
     used += 2;
     Adapter::Target t{place.path, place.role, place.module, {}, {}, 1};
     LOOM_ASSIGN(t.a, read_store(*a));
     LOOM_ASSIGN(t.b, read_store(*b));
-    if (t.a->rows() != t.b->cols()) return Status(Code::corrupt, place.module + ": A is " + shape_text(a->shape) + ", B " + shape_text(b->shape) + ": the ranks differ");
-    const auto rank = static_cast<double>(t.a->rows());  // "rank_pattern" may have set another than r
+    if (t.a->rows() != t.b->cols())
+      return Status(Code::corrupt, place.module + ": A is " + shape_text(a->shape) + ", B " +
+                                       shape_text(b->shape) + ": the ranks differ");
+    const auto rank =
+        static_cast<double>(t.a->rows());  // "rank_pattern" may have set another than r
     t.scale = adapter.alpha / (root ? __builtin_sqrt(rank) : rank);
     adapter.targets.push_back(std::move(t));
   }
   for (const TensorInfo& t : file.tensors()) {
-    const bool known = std::any_of(adapter.targets.begin(), adapter.targets.end(), [&](const Adapter::Target& target) {
-      const std::string stem = std::string(kPrefix) + target.module;
-      return t.name == stem + std::string(kA) || t.name == stem + std::string(kB);
-    });
-    if (!known) return Status(Code::unsupported, "tensor " + quoted(t.name) + " " + shape_text(t.shape) + " belongs to no weight of this network that can be adapted" +
-                                                     (places.empty() ? "" : ": they are called " + quoted(std::string(kPrefix) + places[0].module + std::string(kA)) + " and the like"));
+    const bool known = std::any_of(
+        adapter.targets.begin(), adapter.targets.end(), [&](const Adapter::Target& target) {
+          const std::string stem = std::string(kPrefix) + target.module;
+          return t.name == stem + std::string(kA) || t.name == stem + std::string(kB);
+        });
+    if (!known)
+      return Status(Code::unsupported,
+                    "tensor " + quoted(t.name) + " " + shape_text(t.shape) +
+                        " belongs to no weight of this network that can be adapted" +
+                        (places.empty() ? ""
+                                        : ": they are called " +
+                                              quoted(std::string(kPrefix) + places[0].module +
+                                                     std::string(kA)) +
+                                              " and the like"));
   }
   if (used == 0) return Status(Code::corrupt, "holds no adapter");
   return adapter;
@@ -175,14 +213,18 @@ std::string config_text(const Adapter& adapter, std::span<const AdapterPlace> pl
   config.set("task_type", base.language_model ? Json("CAUSAL_LM") : Json());
   config.set("base_model_name_or_path", base.name.empty() ? Json() : Json(base.name));
   config.set("r", adapter.rank);
-  config.set("lora_alpha", adapter.alpha == static_cast<double>(static_cast<std::int64_t>(adapter.alpha)) ? Json(static_cast<std::int64_t>(adapter.alpha)) : Json(adapter.alpha));
+  config.set("lora_alpha",
+             adapter.alpha == static_cast<double>(static_cast<std::int64_t>(adapter.alpha))
+                 ? Json(static_cast<std::int64_t>(adapter.alpha))
+                 : Json(adapter.alpha));
   config.set("target_modules", target_modules(adapter, places));
   config.set("lora_dropout", 0.0);
   config.set("bias", "none");
   config.set("fan_in_fan_out", false);
   config.set("init_lora_weights", true);
   config.set("modules_to_save", Json());
-  // Later keys ("use_rslora", "use_dora", "rank_pattern", "alpha_pattern") are left at their defaults: versions before them refuse keys they do not know.
+  // Later keys ("use_rslora", "use_dora", "rank_pattern", "alpha_pattern") are left at their
+  // defaults: versions before them refuse keys they do not know.
   config.set("inference_mode", true);
   return config.dump() + "\n";
 }
@@ -243,7 +285,10 @@ Status save_adapter(const std::string& folder, const Adapter& adapter,
 Result<Adapter> load_adapter(const std::string& folder, std::span<const AdapterPlace> places) {
   const std::string config_path = folder + "/" + kConfig;
   auto text = read_text_within(folder, kConfig, kMaxConfig);
-  if (!text.ok()) return text.status().at("an adapter is a folder with adapter_config.json and adapter_model.safetensors, as PEFT saves it");
+  if (!text.ok())
+    return text.status().at(
+        "an adapter is a folder with adapter_config.json and adapter_model.safetensors, as PEFT "
+        "saves it");
   LOOM_ASSIGN(const std::string of_tensors, config_of(folder, std::move(*text)));
   auto config = Json::parse(of_tensors);
   if (!config.ok()) return config.status().at(config_path);

@@ -1,5 +1,6 @@
-// Adapters as PEFT keeps them: a folder with adapter_config.json and adapter_model.safetensors, the tensors
-// "base_model.model." + module + ".lora_A.weight" [rank, in] and ".lora_B.weight" [out, rank] (docs/reference/formats.md).
+// Adapters as PEFT keeps them: a folder with adapter_config.json and adapter_model.safetensors, the
+// tensors "base_model.model." + module + ".lora_A.weight" [rank, in] and ".lora_B.weight" [out,
+// rank] (docs/reference/formats.md).
 #pragma once
 
 #include <span>
@@ -20,13 +21,15 @@ struct AdapterBase {
 // `places`: all that the network has, so that "target_modules" names the adapted ones and no other.
 // A save that is interrupted leaves what load_adapter reads as the old adapter or the new one; the
 // folder is made where it is missing.
-Status save_adapter(const std::string& folder, const Adapter& adapter, std::span<const AdapterPlace> places, const AdapterBase& base = {});
+Status save_adapter(const std::string& folder, const Adapter& adapter,
+                    std::span<const AdapterPlace> places, const AdapterBase& base = {});
 
 // The error that save_adapter would end with before its first byte.
 Status check_adapter_output(const std::string& folder);
 
-// For a network with these places. Every tensor is accounted for. Errors: not_found and corrupt with the name of what is missing or wrong; unsupported,
-// by its key, for what is no plain LoRA (DoRA, trained biases or whole modules, initializations that change the base).
+// For a network with these places. Every tensor is accounted for. Errors: not_found and corrupt
+// with the name of what is missing or wrong; unsupported, by its key, for what is no plain LoRA
+// (DoRA, trained biases or whole modules, initializations that change the base).
 Result<Adapter> load_adapter(const std::string& folder, std::span<const AdapterPlace> places);
 
 }  // namespace loom

@@ -1,6 +1,7 @@
-// XXH64 (the xxHash fast digest algorithm specification, section "XXH64", seed 0): the checksum that a tensor's bytes are held
-// against when they are first touched. It runs at memory speed, where SHA-256 would cost more than the first token does. It finds
-// damage, not forgery: identity is SHA-256's. Plain value, no state shared: any thread.
+// XXH64 (the xxHash fast digest algorithm specification, section "XXH64", seed 0): the checksum
+// that a tensor's bytes are held against when they are first touched. It runs at memory speed,
+// where SHA-256 would cost more than the first token does. It finds damage, not forgery: identity
+// is SHA-256's. Plain value, no state shared: any thread.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// The file itself: damage of every bit, every truncation, headers and tables that lie, sources of all kinds.
+// The file itself: damage of every bit, every truncation, headers and tables that lie, sources of
+// all kinds.
 #include "checkpoint/entity.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,8 @@ TEST(Checksum, PiecesGiveWhatTheWholeGives) {
   for (int i = 0; i < 200; ++i) text += static_cast<char>(i * 37);
   for (std::size_t piece = 1; piece < 80; ++piece) {
     Xxh64 hash;
-    for (std::size_t at = 0; at < text.size(); at += piece) hash.update(as_bytes(std::string_view(text).substr(at, piece)));
+    for (std::size_t at = 0; at < text.size(); at += piece)
+      hash.update(as_bytes(std::string_view(text).substr(at, piece)));
     EXPECT_EQ(hash.finish(), Xxh64::of(as_bytes(text))) << piece;
   }
 }
@@ -38,13 +40,19 @@ std::string small_file(const TempFolder& folder) {
   EXPECT_TRUE(writer.ok());
   const std::vector<float> values = {1, -2, 3.5f, 0, 5, 6};
   const std::vector<float> wide(16 * 64, 0.5f);
-  auto packed = PackedMatrix::encode(default_format(DType::binary), 3, 20, std::span(wide).first(60));
+  auto packed =
+      PackedMatrix::encode(default_format(DType::binary), 3, 20, std::span(wide).first(60));
   EXPECT_TRUE(packed.ok());
   EXPECT_TRUE(writer->section("note", as_bytes("a text")).ok());
   EXPECT_TRUE(writer->section("empty", {}).ok());
-  EXPECT_TRUE(writer->tensor("w", TensorType::plain(DType::f32), {2, 3}, std::as_bytes(std::span(values))).ok());
-  EXPECT_TRUE(writer->tensor("p", TensorType::matrix(packed->format()), {3, 20}, packed->bytes()).ok());
-  EXPECT_TRUE(writer->tensor("none", TensorType::plain(DType::i64), {0, 4}, std::span<const std::byte>()).ok());
+  EXPECT_TRUE(
+      writer->tensor("w", TensorType::plain(DType::f32), {2, 3}, std::as_bytes(std::span(values)))
+          .ok());
+  EXPECT_TRUE(
+      writer->tensor("p", TensorType::matrix(packed->format()), {3, 20}, packed->bytes()).ok());
+  EXPECT_TRUE(
+      writer->tensor("none", TensorType::plain(DType::i64), {0, 4}, std::span<const std::byte>())
+          .ok());
   const Status status = writer->finish();
   EXPECT_TRUE(status.ok()) << status.to_string();
   return file_text(path);
@@ -58,7 +66,8 @@ Status read_everything(SourcePtr source) {
 TEST(Entity, ReadsWhatWasWritten) {
   const TempFolder folder;
   const std::string bytes = small_file(folder);
-  for (const SourcePtr& source : {*open_source(folder / "small.entity"), bytes_source(bytes), callback_source(bytes)}) {
+  for (const SourcePtr& source :
+       {*open_source(folder / "small.entity"), bytes_source(bytes), callback_source(bytes)}) {
     auto entity = Entity::open(source);
     ASSERT_TRUE(entity.ok()) << entity.status().to_string();
     ASSERT_EQ(entity->sections().size(), 2u);
@@ -110,15 +119,20 @@ TEST(Entity, EveryTruncationNamesBothSizes) {
   const TempFolder folder;
   const std::string bytes = small_file(folder);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    const auto entity = Entity::open(source_from_view(as_bytes(std::string_view(bytes).substr(0, size)), "cut"));
+    const auto entity =
+        Entity::open(source_from_view(as_bytes(std::string_view(bytes).substr(0, size)), "cut"));
     ASSERT_FALSE(entity.ok());
     if (size >= 9) {  // before, it could be anything
       EXPECT_EQ(entity.status().code(), Code::truncated) << entity.status().to_string();
-      EXPECT_NE(entity.status().message().find(size < 64 ? "64" : std::to_string(bytes.size())), std::string::npos) << entity.status().to_string();
-      EXPECT_NE(entity.status().message().find("has " + std::to_string(size)), std::string::npos) << entity.status().to_string();
+      EXPECT_NE(entity.status().message().find(size < 64 ? "64" : std::to_string(bytes.size())),
+                std::string::npos)
+          << entity.status().to_string();
+      EXPECT_NE(entity.status().message().find("has " + std::to_string(size)), std::string::npos)
+          << entity.status().to_string();
     }
   }
-  LOOM_EXPECT_ERROR(Entity::open(bytes_source(bytes + "x")), Code::corrupt, "the file has " + std::to_string(bytes.size() + 1));
+  LOOM_EXPECT_ERROR(Entity::open(bytes_source(bytes + "x")), Code::corrupt,
+                    "the file has " + std::to_string(bytes.size() + 1));
 }
 
 TEST(Entity, DamageNamesTheTensorAndSparesTheOthers) {
@@ -130,7 +144,8 @@ TEST(Entity, DamageNamesTheTensorAndSparesTheOthers) {
   for (const SourcePtr& source : {bytes_source(bytes), callback_source(bytes)}) {
     auto damaged = Entity::open(source);
     ASSERT_TRUE(damaged.ok());
-    for (int i = 0; i < 2; ++i) LOOM_EXPECT_ERROR(damaged->tensor("w"), Code::corrupt, "tensor 'w': its 24 bytes at offset");
+    for (int i = 0; i < 2; ++i)
+      LOOM_EXPECT_ERROR(damaged->tensor("w"), Code::corrupt, "tensor 'w': its 24 bytes at offset");
     EXPECT_TRUE(damaged->tensor("p").ok());
     EXPECT_EQ(*damaged->text("note"), "a text");
     LOOM_EXPECT_ERROR(damaged->verify_all(), Code::corrupt, "tensor 'w'");
@@ -139,12 +154,15 @@ TEST(Entity, DamageNamesTheTensorAndSparesTheOthers) {
 
 TEST(Entity, OtherFilesAreRefusedByName) {
   const std::string v1 = std::string("ENTITY\0\0\1\0", 10) + std::string(100, ' ');
-  LOOM_EXPECT_ERROR(Entity::open(bytes_source(v1)), Code::unsupported, "entity v1 file of the Go engine: unsupported");
-  LOOM_EXPECT_ERROR(Entity::open(bytes_source("GGUF" + std::string(100, '\0'))), Code::unsupported, "is GGUF, expected .entity");
+  LOOM_EXPECT_ERROR(Entity::open(bytes_source(v1)), Code::unsupported,
+                    "entity v1 file of the Go engine: unsupported");
+  LOOM_EXPECT_ERROR(Entity::open(bytes_source("GGUF" + std::string(100, '\0'))), Code::unsupported,
+                    "is GGUF, expected .entity");
   LOOM_EXPECT_ERROR(Entity::open(bytes_source("")), Code::truncated, "empty");
   std::string v3 = "LOOMENT2" + std::string(56, '\0');
   v3[8] = 3;
-  LOOM_EXPECT_ERROR(Entity::open(bytes_source(v3)), Code::unsupported, "version 3, this library reads version 2");
+  LOOM_EXPECT_ERROR(Entity::open(bytes_source(v3)), Code::unsupported,
+                    "version 3, this library reads version 2");
 }
 
 // A file whose hashes are right and whose numbers lie.
@@ -154,7 +172,8 @@ std::string lying_header(std::string bytes, std::size_t at, std::uint64_t value)
   return bytes;
 }
 std::string lying_table(std::string bytes, std::size_t at, std::string_view value) {
-  const auto toc = static_cast<std::size_t>(load_le<std::uint64_t>(bytes.data() + 24)), size = static_cast<std::size_t>(load_le<std::uint64_t>(bytes.data() + 32)) - 32;
+  const auto toc = static_cast<std::size_t>(load_le<std::uint64_t>(bytes.data() + 24)),
+             size = static_cast<std::size_t>(load_le<std::uint64_t>(bytes.data() + 32)) - 32;
   bytes.replace(toc + at, value.size(), value);
   const auto digest = Sha256::of(as_bytes(std::string_view(bytes).substr(toc, size)));
   std::memcpy(bytes.data() + toc + size, digest.data(), 32);
@@ -178,23 +197,45 @@ TEST(Entity, HostileNumbersAreRefused) {
       starts.push_back(at);
       at += static_cast<std::size_t>(entry_size(e));
     }
-  for (const std::uint64_t n : {std::uint64_t{0x7fffffff}, std::uint64_t{0x80000001}, std::uint64_t{0xffffffff}, std::uint64_t{1} << 32, (std::uint64_t{1} << 53) + 1,
-                                (std::uint64_t{1} << 62) + 64, (std::uint64_t{1} << 63) - 64, std::uint64_t{1} << 63, ~std::uint64_t{0}, ~std::uint64_t{63}}) {
-    for (const std::size_t field : {16, 24, 32, 40, 48}) EXPECT_FALSE(Entity::open(bytes_source(lying_header(bytes, field, n))).ok()) << field << " = " << n;
+  for (const std::uint64_t n :
+       {std::uint64_t{0x7fffffff}, std::uint64_t{0x80000001}, std::uint64_t{0xffffffff},
+        std::uint64_t{1} << 32, (std::uint64_t{1} << 53) + 1, (std::uint64_t{1} << 62) + 64,
+        (std::uint64_t{1} << 63) - 64, std::uint64_t{1} << 63, ~std::uint64_t{0},
+        ~std::uint64_t{63}}) {
+    for (const std::size_t field : {16, 24, 32, 40, 48})
+      EXPECT_FALSE(Entity::open(bytes_source(lying_header(bytes, field, n))).ok())
+          << field << " = " << n;
     for (const std::size_t start : starts) {
-      for (const std::size_t field : {0, 16, 24}) EXPECT_FALSE(Entity::open(bytes_source(lying_table(bytes, start + field, le64(n)))).ok()) << field << " = " << n;
-      EXPECT_FALSE(Entity::open(bytes_source(lying_table(bytes, start + 8, le64((n | 1) << 16 | 4)))).ok()) << n;
+      for (const std::size_t field : {0, 16, 24})
+        EXPECT_FALSE(Entity::open(bytes_source(lying_table(bytes, start + field, le64(n)))).ok())
+            << field << " = " << n;
+      EXPECT_FALSE(
+          Entity::open(bytes_source(lying_table(bytes, start + 8, le64((n | 1) << 16 | 4)))).ok())
+          << n;
     }
     for (const std::size_t tensor : {2, 3})
-      for (const std::size_t field : {72, 80}) EXPECT_FALSE(Entity::open(bytes_source(lying_table(bytes, starts[tensor] + field, le64(n)))).ok()) << tensor << ": " << n;
+      for (const std::size_t field : {72, 80})
+        EXPECT_FALSE(
+            Entity::open(bytes_source(lying_table(bytes, starts[tensor] + field, le64(n)))).ok())
+            << tensor << ": " << n;
   }
-  LOOM_EXPECT_ERROR(Entity::open(bytes_source(lying_table(bytes, starts[2] + 1, std::string(1, 21)))), Code::corrupt, "dtype 21");
-  LOOM_EXPECT_ERROR(Entity::open(bytes_source(lying_table(bytes, starts[2] + 1, std::string(1, 14)))), Code::corrupt, "stored packed only");
-  LOOM_EXPECT_ERROR(Entity::open(bytes_source(lying_table(bytes, starts[3] + 2, "\x07"))), Code::corrupt, "is no format");
-  LOOM_EXPECT_ERROR(Entity::open(bytes_source(lying_table(bytes, starts[2] + 72, le64(3)))), Code::corrupt, "tensor 'w': f32 of shape [3, 3] takes 36 bytes, the entry says 24");
-  LOOM_EXPECT_ERROR(Entity::open(bytes_source(lying_table(bytes, starts[2] + 16, le64(64)))), Code::corrupt, "tensor 'w': lies at offset 64");
-  LOOM_EXPECT_ERROR(Entity::open(bytes_source(lying_table(bytes, starts[3] + 72 + 16, "w"))), Code::corrupt, "tensor 'w': stands twice");
-  LOOM_EXPECT_ERROR(Entity::open(bytes_source(lying_table(bytes, starts[3] + 72 + 16, "\n"))), Code::corrupt, "control character");
+  LOOM_EXPECT_ERROR(
+      Entity::open(bytes_source(lying_table(bytes, starts[2] + 1, std::string(1, 21)))),
+      Code::corrupt, "dtype 21");
+  LOOM_EXPECT_ERROR(
+      Entity::open(bytes_source(lying_table(bytes, starts[2] + 1, std::string(1, 14)))),
+      Code::corrupt, "stored packed only");
+  LOOM_EXPECT_ERROR(Entity::open(bytes_source(lying_table(bytes, starts[3] + 2, "\x07"))),
+                    Code::corrupt, "is no format");
+  LOOM_EXPECT_ERROR(Entity::open(bytes_source(lying_table(bytes, starts[2] + 72, le64(3)))),
+                    Code::corrupt,
+                    "tensor 'w': f32 of shape [3, 3] takes 36 bytes, the entry says 24");
+  LOOM_EXPECT_ERROR(Entity::open(bytes_source(lying_table(bytes, starts[2] + 16, le64(64)))),
+                    Code::corrupt, "tensor 'w': lies at offset 64");
+  LOOM_EXPECT_ERROR(Entity::open(bytes_source(lying_table(bytes, starts[3] + 72 + 16, "w"))),
+                    Code::corrupt, "tensor 'w': stands twice");
+  LOOM_EXPECT_ERROR(Entity::open(bytes_source(lying_table(bytes, starts[3] + 72 + 16, "\n"))),
+                    Code::corrupt, "control character");
 }
 
 TEST(EntityWriter, RefusesWhatNoReaderWouldTake) {
@@ -207,14 +248,22 @@ TEST(EntityWriter, RefusesWhatNoReaderWouldTake) {
     const auto bytes = std::as_bytes(std::span(values));
     const TensorType f32 = TensorType::plain(DType::f32);
     EXPECT_TRUE(writer->tensor("w", f32, {6}, bytes).ok());
-    LOOM_EXPECT_ERROR(writer->tensor("w", f32, {6}, bytes), Code::invalid_argument, "tensor 'w': stands twice");
-    LOOM_EXPECT_ERROR(writer->tensor("v", f32, {7}, bytes), Code::invalid_argument, "takes 28 bytes, got 24");
+    LOOM_EXPECT_ERROR(writer->tensor("w", f32, {6}, bytes), Code::invalid_argument,
+                      "tensor 'w': stands twice");
+    LOOM_EXPECT_ERROR(writer->tensor("v", f32, {7}, bytes), Code::invalid_argument,
+                      "takes 28 bytes, got 24");
     LOOM_EXPECT_ERROR(writer->tensor("u", f32, {-1}, bytes), Code::invalid_argument, "[-1]");
-    LOOM_EXPECT_ERROR(writer->tensor("t", TensorType::plain(DType::i4), {12}, bytes), Code::invalid_argument, "packed only");
+    LOOM_EXPECT_ERROR(writer->tensor("t", TensorType::plain(DType::i4), {12}, bytes),
+                      Code::invalid_argument, "packed only");
     LOOM_EXPECT_ERROR(writer->section("", bytes), Code::invalid_argument, "empty");
-    LOOM_EXPECT_ERROR(writer->section(std::string(1025, 'x'), bytes), Code::invalid_argument, "1024");
-    EXPECT_TRUE(writer->tensor("short", f32, {6}, [&](const EntityWriter::Sink& sink) { return sink(bytes.first(4)); }).ok());
-    LOOM_EXPECT_ERROR(writer->finish(), Code::invalid_argument, "4 bytes were produced, its shape takes 24");
+    LOOM_EXPECT_ERROR(writer->section(std::string(1025, 'x'), bytes), Code::invalid_argument,
+                      "1024");
+    EXPECT_TRUE(writer
+                    ->tensor("short", f32, {6},
+                             [&](const EntityWriter::Sink& sink) { return sink(bytes.first(4)); })
+                    .ok());
+    LOOM_EXPECT_ERROR(writer->finish(), Code::invalid_argument,
+                      "4 bytes were produced, its shape takes 24");
   }
   EXPECT_EQ(folder.files(), 0u);
   LOOM_EXPECT_ERROR(EntityWriter::create(folder / "no/such/folder"), Code::not_found,

@@ -1,4 +1,5 @@
-// The bytes of header and table of contents. Internal to this module; docs/reference/entity.md describes them.
+// The bytes of header and table of contents. Internal to this module; docs/reference/entity.md
+// describes them.
 #pragma once
 
 #include <string>
@@ -21,7 +22,8 @@ struct Header {
 };
 
 std::array<std::byte, kHeader> header_bytes(const Header& header);
-// `source_size`: what there is. Everything about the three sizes is checked but what the table itself says.
+// `source_size`: what there is. Everything about the three sizes is checked but what the table
+// itself says.
 Result<Header> parse_header(std::span<const std::byte, kHeader> bytes, std::uint64_t source_size);
 
 // Bytes of an entry in the table.

@@ -26,7 +26,8 @@ EntityWriter::Producer elements(std::span<const T> values) {
     constexpr std::size_t kPiece = buffer.size() / sizeof(T);
     for (std::size_t at = 0; at < values.size(); at += kPiece) {
       const auto piece = values.subspan(at, std::min(kPiece, values.size() - at));
-      for (std::size_t i = 0; i < piece.size(); ++i) store_le(buffer.data() + i * sizeof(T), piece[i]);
+      for (std::size_t i = 0; i < piece.size(); ++i)
+        store_le(buffer.data() + i * sizeof(T), piece[i]);
       LOOM_TRY(sink(std::span(buffer).first(piece.size_bytes())));
     }
     return {};
@@ -43,41 +44,54 @@ EntityWriter::Producer seen_values(WeightStore& store) {
   };
 }
 
-bool is_plain(const WeightFormat& format) { return format.dtype == DType::f32 || format.dtype == DType::f64; }
+bool is_plain(const WeightFormat& format) {
+  return format.dtype == DType::f32 || format.dtype == DType::f64;
+}
 
-Status add_parameter(EntityWriter& writer, const std::string& name, WeightStore& store, bool keep_master) {
+Status add_parameter(EntityWriter& writer, const std::string& name, WeightStore& store,
+                     bool keep_master) {
   const std::vector<std::int64_t> shape = {store.rows(), store.cols()};
   const TensorType f32 = TensorType::plain(DType::f32), f64 = TensorType::plain(DType::f64);
   const bool in_f64 = store.master_is_f64();
   if (store.format().dtype == DType::f64) {
-    LOOM_TRY(writer.tensor(name, f64, shape, in_f64 ? elements(store.master64()) : seen_values<double>(store)));
+    LOOM_TRY(writer.tensor(name, f64, shape,
+                           in_f64 ? elements(store.master64()) : seen_values<double>(store)));
     return {};
   }
   if (store.format().dtype == DType::f32) {
-    LOOM_TRY(writer.tensor(name, f32, shape, !store.has_master() || in_f64 ? seen_values<float>(store) : elements(store.master())));
+    LOOM_TRY(writer.tensor(
+        name, f32, shape,
+        !store.has_master() || in_f64 ? seen_values<float>(store) : elements(store.master())));
     keep_master = keep_master && in_f64;
   } else {
-    LOOM_TRY(writer.tensor(name, TensorType::matrix(store.format()), shape, [&store](const EntityWriter::Sink& sink) -> Status {
-      LOOM_ASSIGN(const PackedMatrix packed, store.packed());
-      LOOM_TRY(sink(packed.bytes()));
-      return packed.intact();
-    }));
+    LOOM_TRY(writer.tensor(name, TensorType::matrix(store.format()), shape,
+                           [&store](const EntityWriter::Sink& sink) -> Status {
+                             LOOM_ASSIGN(const PackedMatrix packed, store.packed());
+                             LOOM_TRY(sink(packed.bytes()));
+                             return packed.intact();
+                           }));
   }
   if (!keep_master || !store.has_master()) return {};
-  return writer.tensor(name + std::string(kMaster), in_f64 ? f64 : f32, shape, in_f64 ? elements(store.master64()) : elements(store.master()));
+  return writer.tensor(name + std::string(kMaster), in_f64 ? f64 : f32, shape,
+                       in_f64 ? elements(store.master64()) : elements(store.master()));
 }
 
-Status add_parameters(EntityWriter& writer, const std::string& path, Network& network, bool keep_masters) {
+Status add_parameters(EntityWriter& writer, const std::string& path, Network& network,
+                      bool keep_masters) {
   const auto params = network.params();
   std::set<const WeightStore*> owned;
   for (const auto& p : params)
     if (!p.borrowed()) owned.insert(p.param->store.get());
   for (const auto& p : params) {
     const std::string name = p.path + ":" + p.param->spec.role;
-    if (!p.param->store) return Status(Code::invalid_argument, path + ": parameter " + name + " has no values: plan the network first");
+    if (!p.param->store)
+      return Status(Code::invalid_argument,
+                    path + ": parameter " + name + " has no values: plan the network first");
     if (!p.borrowed()) LOOM_TRY(add_parameter(writer, name, *p.param->store, keep_masters));
     else if (!owned.contains(p.param->store.get()))
-      return Status(Code::invalid_argument, path + ": parameter " + name + " is tied to \"" + p.node->tie + "\", which does not own it: plan the network first, and tie to the owner");
+      return Status(Code::invalid_argument,
+                    path + ": parameter " + name + " is tied to \"" + p.node->tie +
+                        "\", which does not own it: plan the network first, and tie to the owner");
   }
   return {};
 }
@@ -104,7 +118,8 @@ class Loader {
     Network network = std::move(*planned);
     for (std::size_t i = 0; i < network.size(); ++i) {
       const std::string path = network.path(i);
-      if (!network.node(i).enabled && !any_in_file(network.node(i), path)) drop_params(network.node(i));
+      if (!network.node(i).enabled && !any_in_file(network.node(i), path))
+        drop_params(network.node(i));
     }
     std::vector<Network::NamedParam> owners = network.params();
     std::erase_if(owners, [](const Network::NamedParam& p) { return p.borrowed(); });
@@ -130,7 +145,9 @@ class Loader {
     std::set<const WeightStore*> owned;
     for (const auto& p : owners) owned.insert(p.param->store.get());
     for (const auto& p : network.params())
-      if (!owned.contains(p.param->store.get())) return corrupt("parameter " + name_of(p) + " is tied to \"" + p.node->tie + "\", which the file does not hold");
+      if (!owned.contains(p.param->store.get()))
+        return corrupt("parameter " + name_of(p) + " is tied to \"" + p.node->tie +
+                       "\", which the file does not hold");
     return {};
   }
 
@@ -147,8 +164,12 @@ class Loader {
     for (Node& child : node.children) drop_params(child);
   }
 
-  static std::string name_of(const Network::NamedParam& p) { return p.path + ":" + p.param->spec.role; }
-  Status corrupt(const std::string& what) const { return Status(Code::corrupt, entity_.name() + ": " + what); }
+  static std::string name_of(const Network::NamedParam& p) {
+    return p.path + ":" + p.param->spec.role;
+  }
+  Status corrupt(const std::string& what) const {
+    return Status(Code::corrupt, entity_.name() + ": " + what);
+  }
 
   Status check_names(const std::vector<Network::NamedParam>& owners) const {
     std::set<std::string, std::less<>> wanted;
@@ -165,7 +186,9 @@ class Loader {
     if (missing.empty() && extra.empty()) return {};
     std::string what;
     if (!missing.empty()) what = "lacks tensors that its topology asks for: " + listed(missing);
-    if (!extra.empty()) what += (what.empty() ? "" : "; ") + std::string("holds tensors that its topology does not know: ") + listed(extra);
+    if (!extra.empty())
+      what += (what.empty() ? "" : "; ") +
+              std::string("holds tensors that its topology does not know: ") + listed(extra);
     return corrupt(what);
   }
 
@@ -175,20 +198,26 @@ class Loader {
     const std::vector<std::int64_t> shape = {spec.rows, spec.cols};
     const auto check_shape = [&](const EntityEntry& entry) {
       if (entry.shape == shape) return Status();
-      return corrupt(describe(entry) + ": has shape " + shape_text(entry.shape) + ", the parameter of the topology has " + shape_text(shape));
+      return corrupt(describe(entry) + ": has shape " + shape_text(entry.shape) +
+                     ", the parameter of the topology has " + shape_text(shape));
     };
     LOOM_TRY(check_shape(e));
     if (e.type.packed ? is_plain(e.type.format) || !spec.quantized : !is_plain(e.type.format))
-      return corrupt(describe(e) + ": is " + to_string(e.type) + ", expected " + (spec.quantized ? "a packed matrix, f32 or f64" : "f32 or f64"));
+      return corrupt(describe(e) + ": is " + to_string(e.type) + ", expected " +
+                     (spec.quantized ? "a packed matrix, f32 or f64" : "f32 or f64"));
     if (const EntityEntry* master = entity_.find_tensor(e.name + std::string(kMaster))) {
       LOOM_TRY(check_shape(*master));
-      if (master->type.packed || !is_plain(master->type.format)) return corrupt(describe(*master) + ": is " + to_string(master->type) + ", expected f32 or f64");
+      if (master->type.packed || !is_plain(master->type.format))
+        return corrupt(describe(*master) + ": is " + to_string(master->type) +
+                       ", expected f32 or f64");
     }
     // The dtype of a layer in the topology is that of its first matrix.
     const auto& params = p.node->params;
-    const auto first = std::find_if(params.begin(), params.end(), [](const Param& q) { return q.spec.quantized; });
+    const auto first =
+        std::find_if(params.begin(), params.end(), [](const Param& q) { return q.spec.quantized; });
     if (first != params.end() && &*first == p.param && e.type.format != p.node->format)
-      return corrupt(describe(e) + ": is " + to_string(e.type) + ", the topology says " + to_string(p.node->format));
+      return corrupt(describe(e) + ": is " + to_string(e.type) + ", the topology says " +
+                     to_string(p.node->format));
     return {};
   }
 
@@ -206,7 +235,8 @@ class Loader {
 
   Result<WeightStore> store_of(const Network::NamedParam& p) const {
     const EntityEntry& e = *entity_.find_tensor(name_of(p));
-    const EntityEntry* master = options_.masters ? entity_.find_tensor(e.name + std::string(kMaster)) : nullptr;
+    const EntityEntry* master =
+        options_.masters ? entity_.find_tensor(e.name + std::string(kMaster)) : nullptr;
     if (!e.type.packed && !master) return plain_store(e);
     LOOM_ASSIGN(const EntityBytes raw, entity_.tensor(e.name));
     if (!master) {
@@ -216,10 +246,12 @@ class Loader {
       return WeightStore::from_packed(std::move(*packed));
     }
     LOOM_ASSIGN(WeightStore store, plain_store(*master));
-    if (const Status status = store.morph(e.type.format); !status.ok()) return corrupt(describe(*master) + ": " + status.message());
+    if (const Status status = store.morph(e.type.format); !status.ok())
+      return corrupt(describe(*master) + ": " + status.message());
     if (!e.type.packed) return store;
     LOOM_ASSIGN(const PackedMatrix packed, store.packed());
-    if (!std::ranges::equal(packed.bytes(), raw.bytes)) return corrupt(describe(e) + ": is not what its master values give when packed");
+    if (!std::ranges::equal(packed.bytes(), raw.bytes))
+      return corrupt(describe(e) + ": is not what its master values give when packed");
     return store;
   }
 
@@ -229,7 +261,8 @@ class Loader {
 
 }  // namespace
 
-Status save_network(const Destination& to, Network& network, const EntitySections& extra, const SaveOptions& options) {
+Status save_network(const Destination& to, Network& network, const EntitySections& extra,
+                    const SaveOptions& options) {
   LOOM_ASSIGN(EntityWriter writer, EntityWriter::create(to));
   const std::string topology = network.to_json().dump();
   LOOM_TRY(writer.section(std::string(kTopology), as_bytes(topology)));
@@ -237,14 +270,19 @@ Status save_network(const Destination& to, Network& network, const EntitySection
   LOOM_TRY(add_parameters(writer, to.path, network, options.keep_master));
   for (const StateTensor& t : options.state) {
     const std::string name = std::string(kState) + t.name;
-    if (!t.f32.empty() && !t.f64.empty()) return Status(Code::invalid_argument, to.path + ": tensor " + quoted(name) + ": has f32 and f64 values");
-    LOOM_TRY(t.f64.empty() ? writer.tensor(name, TensorType::plain(DType::f32), t.shape, elements(t.f32))
-                           : writer.tensor(name, TensorType::plain(DType::f64), t.shape, elements(t.f64)));
+    if (!t.f32.empty() && !t.f64.empty())
+      return Status(Code::invalid_argument,
+                    to.path + ": tensor " + quoted(name) + ": has f32 and f64 values");
+    LOOM_TRY(t.f64.empty()
+                 ? writer.tensor(name, TensorType::plain(DType::f32), t.shape, elements(t.f32))
+                 : writer.tensor(name, TensorType::plain(DType::f64), t.shape, elements(t.f64)));
   }
   return writer.finish();
 }
 
 Result<Network> plan_network(const Entity& entity) { return Loader(entity, {}).plan(); }
-Result<Network> load_network(const Entity& entity, const LoadOptions& options) { return Loader(entity, options).load(); }
+Result<Network> load_network(const Entity& entity, const LoadOptions& options) {
+  return Loader(entity, options).load();
+}
 
 }  // namespace loom

@@ -7,23 +7,24 @@
 #include "base/files/inflate.h"
 #include "base/threads/locks.h"
 
-// The assembler takes the file as it is: a megabyte as a C array would cost the compiler seconds and much memory.
-// The size is stored, not an end label: on s390x code addresses only labels at even addresses.
+// The assembler takes the file as it is: a megabyte as a C array would cost the compiler seconds
+// and much memory. The size is stored, not an end label: on s390x code addresses only labels at
+// even addresses.
 #ifdef LOOM_EMBEDDED_FILE
 #if defined(__wasm__)
 #define LOOM_SECTION(name) ".section .rodata." name ",\"\",@\n"
 #elif defined(__ELF__)
 #define LOOM_SECTION(name) ".section .rodata." name ",\"a\"\n"
 #else
-#error "no section directive is known here for this object format: add it, or configure without models/embedded.entity"
+#error "add this object format's section directive, or configure without models/embedded.entity"
 #endif
 #define LOOM_OBJECT(name, alignment) \
   ".hidden " name "\n.globl " name "\n.type " name ",@object\n.balign " alignment "\n" name ":\n"
 
 __asm__(LOOM_SECTION("loom_embedded_bytes")
         LOOM_OBJECT("loom_embedded_bytes", "64")
-        // The file's header tells when it was packed; this one does not, so that the same sources make
-        // the same library.
+        // The file's header tells when it was packed; this one does not, so that the same sources
+        // make the same library.
         ".byte 0x1f,0x8b,8,0,0,0,0,0,2,3\n"
         ".incbin \"" LOOM_EMBEDDED_FILE "\",10\n"
         ".Lloom_embedded_end:\n"

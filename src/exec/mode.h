@@ -1,4 +1,5 @@
-// How something runs, in one word: which machine, alone or with all its workers, fused or as defined. The bits are the same in every mode.
+// How something runs, in one word: which machine, alone or with all its workers, fused or as
+// defined. The bits are the same in every mode.
 #pragma once
 
 #include <string>
@@ -22,8 +23,9 @@ inline constexpr const char* kModeNames =
     "cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto";
 std::vector<std::string_view> mode_names();
 
-// The mode of that name ("": none) with what else was asked for, threads (0: nothing) and a device ("": nothing). invalid_argument: an unknown name, a
-// device beside a mode, several threads in a mode of one.
+// The mode of that name ("": none) with what else was asked for, threads (0: nothing) and a device
+// ("": nothing). invalid_argument: an unknown name, a device beside a mode, several threads in a
+// mode of one.
 Result<Mode> mode_of(std::string_view name, int threads, std::string_view device);
 
 }  // namespace loom

@@ -24,7 +24,10 @@ WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapte
 
 Result<Program> emit_program(Network& network, const SessionOptions& options) {
   auto limit = [](std::int64_t v, std::string_view what) {
-    return v >= 1 && v <= INT32_MAX ? Status() : Status(Code::invalid_argument, "session: " + std::string(what) + " must be in 1..2^31-1, got " + std::to_string(v));
+    return v >= 1 && v <= INT32_MAX ? Status()
+                                    : Status(Code::invalid_argument,
+                                             "session: " + std::string(what) +
+                                                 " must be in 1..2^31-1, got " + std::to_string(v));
   };
   LOOM_TRY(limit(options.max_rows, "max_rows"));
   LOOM_TRY(limit(options.max_head_rows, "max_head_rows"));
@@ -37,15 +40,18 @@ Result<Program> emit_program(Network& network, const SessionOptions& options) {
   eo.training = options.whole_sequences;
   eo.sequences = options.sequences;
   eo.adapter = options.adapter.get();
-  eo.max_positions = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(options.max_positions), 64));
+  eo.max_positions =
+      static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(options.max_positions), 64));
   if (network.head >= 0) {
-    const Rows head{1, emit.u32_register("L", static_cast<std::uint32_t>(options.max_head_rows)), kNone};
+    const Rows head{1, emit.u32_register("L", static_cast<std::uint32_t>(options.max_head_rows)),
+                    kNone};
     eo.head_rows = emit.input("head_rows", ValueType::u32, head, 1);
   }
   const View x = emit_input(emit, network, rows);
   NetworkEmitter emitter(network, emit, eo);
   LOOM_ASSIGN(const View last, emitter.forward(x));
-  if (emit.type(last) == ValueType::u32) return Status(Code::invalid_argument, "session: the network has no layers");
+  if (emit.type(last) == ValueType::u32)
+    return Status(Code::invalid_argument, "session: the network has no layers");
   emit.copy_to(last, emit.output("y", emit.type(last), emit.rows(last), last.cols));
   remove_dead_code(program);
   return program;
@@ -65,7 +71,8 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   eo.sequences = options.sequences;
   eo.fuse = options.fuse;
   eo.poison = options.poison;
-  LOOM_ASSIGN(s.executor_, Executor::create(std::move(program), weights_of(network, options.adapter), pool, eo));
+  LOOM_ASSIGN(s.executor_,
+              Executor::create(std::move(program), weights_of(network, options.adapter), pool, eo));
   const Program& p = s.executor_->program();
   s.rows_ = p.find_register("R");
   s.head_ = p.find_register("L");
@@ -104,12 +111,15 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
     s.twin_ = std::make_unique<Session>(std::move(twin));
     s.costs_.resize(33);
     const auto& buffers = p.buffers;
-    if (std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.kind == BufferKind::state; })) LOOM_TRY(s.choose_once());
+    if (std::any_of(buffers.begin(), buffers.end(),
+                    [](const Buffer& b) { return b.kind == BufferKind::state; }))
+      LOOM_TRY(s.choose_once());
   }
   return s;
 }
 
-// One of the two keeps the states, so it is settled before there are any: by a row at position 0, whose states the first real one replaces.
+// One of the two keeps the states, so it is settled before there are any: by a row at position 0,
+// whose states the first real one replaces.
 Status Session::choose_once() {
   const std::vector<float> x(static_cast<std::size_t>(width_), 0.0f);
   const std::uint32_t zero = 0;
@@ -129,17 +139,21 @@ Status Session::choose_once() {
   return {};
 }
 
-// Where this many rows went fastest; each side has its trials first, of which the shortest counts, so what happens once in a life is left out.
+// Where this many rows went fastest; each side has its trials first, of which the shortest counts,
+// so what happens once in a life is left out.
 template <class Run>
 auto Session::faster(std::size_t rows, const Run& run) -> decltype(run(*this)) {
   Cost& cost = costs_[std::min<std::size_t>(std::bit_width(rows), costs_.size() - 1)];
-  on_twin_ = cost.runs[1] < kTrials || (cost.runs[0] >= kTrials && cost.seconds[1] <= cost.seconds[0]);
+  on_twin_ =
+      cost.runs[1] < kTrials || (cost.runs[0] >= kTrials && cost.seconds[1] <= cost.seconds[0]);
   const auto start = std::chrono::steady_clock::now();
   std::unique_ptr<Session> twin = std::move(twin_);  // neither side has one while it runs
   auto result = run(on_twin_ ? *twin : *this);
   twin_ = std::move(twin);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (result.ok() && (cost.runs[on_twin_]++ == 0 || seconds < cost.seconds[on_twin_])) cost.seconds[on_twin_] = seconds;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (result.ok() && (cost.runs[on_twin_]++ == 0 || seconds < cost.seconds[on_twin_]))
+    cost.seconds[on_twin_] = seconds;
   return result;
 }
 
@@ -157,7 +171,8 @@ Status Session::adapt(std::shared_ptr<Adapter> adapter) {
 }
 
 Result<std::span<const float>> Session::run(std::span<const float> x, std::int64_t rows) {
-  if (twin_) return faster(static_cast<std::size_t>(rows), [&](Session& s) { return s.run(x, rows); });
+  if (twin_)
+    return faster(static_cast<std::size_t>(rows), [&](Session& s) { return s.run(x, rows); });
   if (positions_ != kNone)
     return Status(Code::invalid_argument,
                   "session: this network has attention over rows or carries states: give sequences "
@@ -310,9 +325,8 @@ Status Session::run_places(std::span<const T> x, std::span<const std::uint32_t> 
   LOOM_TRY(network_->input().check_ids(x).at("session"));
   const std::span<const std::uint32_t> head =
       std::span(all_rows_).first(head_ == kNone ? 0 : positions.size());
-  return run_rows({sequences, positions, head}, [&](std::int64_t r, std::int64_t to) {
-    put_values(to, x.data() + r * width_);
-  });
+  return run_rows({sequences, positions, head},
+                  [&](std::int64_t r, std::int64_t to) { put_values(to, x.data() + r * width_); });
 }
 
 Result<std::span<const float>> Session::run(std::span<const float> x,
@@ -349,7 +363,8 @@ Result<std::span<const float>> Session::run_ids(std::span<const std::uint32_t> i
 }
 
 Status Session::check_values(std::size_t values, std::int64_t rows) const {
-  if (width_ == 0) return Status(Code::invalid_argument, "session: this network takes ids, not values");
+  if (width_ == 0)
+    return Status(Code::invalid_argument, "session: this network takes ids, not values");
   if (rows < 1 || static_cast<std::int64_t>(values) != rows * width_)
     return Status(Code::invalid_argument, "session: expects " + std::to_string(rows) + " rows of " +
                                               std::to_string(width_) + " values, got " +
@@ -377,7 +392,8 @@ Result<std::span<const float>> Session::run_values(std::span<const T> x, std::in
 Result<std::span<const float>> Session::run_set(std::int64_t rows) {
   if (head_ != kNone) {
     LOOM_TRY(executor_->set(head_, static_cast<std::uint32_t>(rows)));
-    for (std::int64_t r = 0; r < rows; ++r) executor_->row<std::uint32_t>(head_rows_, r)[0] = static_cast<std::uint32_t>(r);
+    for (std::int64_t r = 0; r < rows; ++r)
+      executor_->row<std::uint32_t>(head_rows_, r)[0] = static_cast<std::uint32_t>(r);
   }
   LOOM_TRY(executor_->run());
   return output(0);
@@ -389,7 +405,8 @@ Status Session::check_ids(std::span<const std::uint32_t> ids, const Tokens& toke
         Code::invalid_argument,
         "session: this network takes " + network_->input().to_string() + ", not one id per row");
   if (ids.empty() || tokens.sequences.size() != ids.size() || tokens.positions.size() != ids.size())
-    return Status(Code::invalid_argument, "session: ids, sequences and positions must have the same length, at least 1");
+    return Status(Code::invalid_argument,
+                  "session: ids, sequences and positions must have the same length, at least 1");
   // The executor looks at its own rows; of a run in turns none is to go ahead where another cannot.
   for (std::size_t r = 0; recurs_ && r < ids.size(); ++r)
     if (ids[r] >= network_->input().ids)
@@ -399,8 +416,13 @@ Status Session::check_ids(std::span<const std::uint32_t> ids, const Tokens& toke
   return {};
 }
 
-Status Session::run_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head) {
-  if (twin_) return faster(ids.size(), [&](Session& s) { return s.run_tokens(ids, sequences, positions, head); });
+Status Session::run_tokens(std::span<const std::uint32_t> ids,
+                           std::span<const std::uint32_t> sequences,
+                           std::span<const std::uint32_t> positions,
+                           std::span<const std::uint32_t> head) {
+  if (twin_)
+    return faster(ids.size(),
+                  [&](Session& s) { return s.run_tokens(ids, sequences, positions, head); });
   const Tokens tokens{sequences, positions, head};
   LOOM_TRY(check_ids(ids, tokens));
   return run_rows(tokens, [&](std::int64_t r, std::int64_t to) {
@@ -408,11 +430,18 @@ Status Session::run_tokens(std::span<const std::uint32_t> ids, std::span<const s
   });
 }
 
-Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position, std::span<std::uint32_t> picked) {
-  if (twin_) return faster(1, [&](Session& s) { return s.run_greedy(id, sequence, position, picked); });
+Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position,
+                           std::span<std::uint32_t> picked) {
+  if (twin_)
+    return faster(1, [&](Session& s) { return s.run_greedy(id, sequence, position, picked); });
   const std::uint32_t row = 0;
-  if (picked.empty() || static_cast<std::int64_t>(position) + static_cast<std::int64_t>(picked.size()) > options_.max_positions)
-    return Status(Code::out_of_range, "session: " + std::to_string(picked.size()) + " ids from position " + std::to_string(position) + " on: wants at least one, and at most " + std::to_string(options_.max_positions) + " positions");
+  if (picked.empty() ||
+      static_cast<std::int64_t>(position) + static_cast<std::int64_t>(picked.size()) >
+          options_.max_positions)
+    return Status(Code::out_of_range, "session: " + std::to_string(picked.size()) +
+                                          " ids from position " + std::to_string(position) +
+                                          " on: wants at least one, and at most " +
+                                          std::to_string(options_.max_positions) + " positions");
   const Tokens tokens{{&sequence, 1}, {&position, 1}, {&row, 1}};
   LOOM_TRY(check_ids({&id, 1}, tokens));
   LOOM_TRY(check_positions(tokens));

@@ -1,5 +1,6 @@
-// A Session runs a network: its program, one arena, and the states (KV caches) of its sequences. One network serves many sessions;
-// one run at a time per session. Nothing is allocated while it runs.
+// A Session runs a network: its program, one arena, and the states (KV caches) of its sequences.
+// One network serves many sessions; one run at a time per session. Nothing is allocated while it
+// runs.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +18,26 @@
 namespace loom {
 
 struct SessionOptions {
-  std::int64_t max_rows = 64;        // rows (samples, tokens) per run
-  std::int64_t max_head_rows = 1;    // rows that go on from the head cell, where the network has one
+  std::int64_t max_rows = 64;      // rows (samples, tokens) per run
+  std::int64_t max_head_rows = 1;  // rows that go on from the head cell, where the network has one
   std::int64_t max_positions = 512;  // per sequence
   std::int64_t sequences = 1;
-  bool whole_sequences = false;      // no cache: attention sees the rows of this run only (each sequence whole, positions from 0)
+  bool whole_sequences = false;      // no cache: attention sees the rows of this run only (each
+                                     // sequence whole, positions from 0)
   std::shared_ptr<Adapter> adapter;  // beside the network's weights; null: none
   gpu::Device* device = nullptr;     // null: the CPU; it must outlive the session
   std::string isa;                   // "": the best here
   bool fuse = true;                  // ExecutorOptions
-  bool measured = false;             // with a device: each run takes the CPU where runs of as many rows were faster there. Sessions with states choose once
-  bool poison = false;               // tests: NaN in what was not written
+  bool measured = false;  // with a device: each run takes the CPU where runs of as many rows were
+                          // faster there. Sessions with states choose once
+  bool poison = false;    // tests: NaN in what was not written
 };
 
 class Session {
  public:
   // The network and the pool must outlive the session.
-  static Result<Session> create(Network& network, ThreadPool& pool, const SessionOptions& options = {});
+  static Result<Session> create(Network& network, ThreadPool& pool,
+                                const SessionOptions& options = {});
 
   // Runs rows x width inputs; the result is the first row of the output, output(i) gives the
   // others.
@@ -55,22 +59,26 @@ class Session {
   Status run(std::span<const double> x, std::span<const std::uint32_t> sequences,
              std::span<const std::uint32_t> positions);
 
-  // Token form: ids, each with its sequence and position; `head` lists the rows whose output is wanted, ascending.
-  // The result holds head.size() rows (all rows where the network has no head cell).
-  Status run_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences, std::span<const std::uint32_t> positions,
-                    std::span<const std::uint32_t> head);
-  // Where `resident`: `id` is run at `position` of a sequence, then the most probable id (ties to the lower) after it, and so on; picked are the ids so
-  // found, at most Executor::kMostPicked, ~0 after a row without a number. On a device nothing else moves. output(0) is of the last run.
+  // Token form: ids, each with its sequence and position; `head` lists the rows whose output is
+  // wanted, ascending. The result holds head.size() rows (all rows where the network has no head
+  // cell).
+  Status run_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences,
+                    std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head);
+  // Where `resident`: `id` is run at `position` of a sequence, then the most probable id (ties to
+  // the lower) after it, and so on; picked are the ids so found, at most Executor::kMostPicked, ~0
+  // after a row without a number. On a device nothing else moves. output(0) is of the last run.
   bool resident() const { return !recurs_ && active().executor_->resident(); }
   // Whether a sequence can go back to an earlier position other than 0: recurrent states cannot.
   bool rewinds() const { return !recurs_; }
-  Status run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position, std::span<std::uint32_t> picked);
+  Status run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position,
+                    std::span<std::uint32_t> picked);
   // Row i of the last run's output; rounded to f32 where the network's last cells compute in f64.
   std::span<const float> output(std::int64_t i);
   // There unrounded; empty where they compute in f32.
   std::span<const double> output_f64(std::int64_t i);
 
-  // Runs with another adapter, or with none, from now on. States (KV caches) begin anew: they were another network's.
+  // Runs with another adapter, or with none, from now on. States (KV caches) begin anew: they were
+  // another network's.
   Status adapt(std::shared_ptr<Adapter> adapter);
   // Prepares weights again after the network's changed.
   Status refresh();
@@ -124,7 +132,8 @@ class Session {
   bool on_twin_ = false;           // the last run
   std::vector<Cost> costs_;
   RegisterId rows_ = kNone, head_ = kNone;
-  BufferId input_ = kNone, output_ = kNone, positions_ = kNone, sequences_ = kNone, head_rows_ = kNone;
+  BufferId input_ = kNone, output_ = kNone, positions_ = kNone, sequences_ = kNone,
+           head_rows_ = kNone;
   std::int64_t width_ = 0;
   // Of sequences with states: positions that each has, and those that it will have after this run.
   std::vector<std::int64_t> lengths_, next_;

@@ -1,5 +1,6 @@
-// Sequential little-endian reads from a ByteSource with a small window where the source has no view. Internal to this module.
-// Every read is checked against the source's size; nothing is allocated for a length before it is known to fit.
+// Sequential little-endian reads from a ByteSource with a small window where the source has no
+// view. Internal to this module. Every read is checked against the source's size; nothing is
+// allocated for a length before it is known to fit.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace loom {
 
 class ByteReader {
  public:
-  ByteReader(const ByteSource& source, std::uint64_t at) : source_(source), view_(source.view()), at_(at) {}
+  ByteReader(const ByteSource& source, std::uint64_t at)
+      : source_(source), view_(source.view()), at_(at) {}
 
   std::uint64_t at() const { return at_; }
   std::uint64_t left() const { return at_ < source_.size() ? source_.size() - at_ : 0; }
@@ -28,7 +30,8 @@ class ByteReader {
       LOOM_TRY(source_.read(at_, out));
     } else {
       if (at_ < window_at_ || at_ + out.size() > window_at_ + window_used_) LOOM_TRY(fill());
-      std::copy_n(window_.begin() + static_cast<std::ptrdiff_t>(at_ - window_at_), out.size(), out.begin());
+      std::copy_n(window_.begin() + static_cast<std::ptrdiff_t>(at_ - window_at_), out.size(),
+                  out.begin());
     }
     at_ += out.size();
     return {};
@@ -77,8 +80,9 @@ class ByteReader {
   }
 
   Status cut(std::uint64_t wanted, std::string_view what) const {
-    return Status(Code::truncated, message(source_.name(), ": ", what, " takes ", wanted, " bytes at offset ", at_, ", the file has ",
-                                           source_.size()));
+    return Status(Code::truncated,
+                  message(source_.name(), ": ", what, " takes ", wanted, " bytes at offset ", at_,
+                          ", the file has ", source_.size()));
   }
 
   const ByteSource& source_;

@@ -11,12 +11,14 @@ namespace {
 
 template <class Stored, class T>
 void convert(const std::byte* from, std::size_t count, T* out) {
-  for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<T>(load_le<Stored>(from + i * sizeof(Stored)));
+  for (std::size_t i = 0; i < count; ++i)
+    out[i] = static_cast<T>(load_le<Stored>(from + i * sizeof(Stored)));
 }
 
 template <class Code, class T, class Decode>
 void convert_codes(const std::byte* from, std::size_t count, T* out, Decode decode) {
-  for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<T>(decode(load_le<Code>(from + i * sizeof(Code))));
+  for (std::size_t i = 0; i < count; ++i)
+    out[i] = static_cast<T>(decode(load_le<Code>(from + i * sizeof(Code))));
 }
 
 // Codes below a byte: the lowest bits come first.
@@ -51,9 +53,9 @@ void decode_dtype(const std::byte* from, std::size_t blocks, T* out) {
   } else if constexpr (D == DType::bf16) {  // the upper half of an f32
     convert_codes<std::uint16_t>(from, blocks, out, bf16_to_f32);
   } else {
-    convert_codes<decltype(integer_of_size<type.bits, false>())>(
-        from, blocks, out,
-        [](auto code) { return decode_small_float(code, type.codec.small_float); });
+    convert_codes<decltype(integer_of_size<type.bits, false>())>(from, blocks, out, [](auto code) {
+      return decode_small_float(code, type.codec.small_float);
+    });
   }
 }
 

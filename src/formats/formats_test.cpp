@@ -25,7 +25,8 @@ Result<Gguf> open_gguf(const std::string& path) {
   return Gguf::open(std::move(source));
 }
 
-// llama2.c keeps all weights as plain f32 behind a 28-byte header: a third form of the same network that neither reader made.
+// llama2.c keeps all weights as plain f32 behind a 28-byte header: a third form of the same network
+// that neither reader made.
 TEST(Formats, StoriesTensorsEqualTheRawCheckpoint) {
   LOOM_TEST_FILE(folder, "stories260K/hf");
   LOOM_TEST_FILE(gguf_path, "stories260K/stories260K.gguf");
@@ -46,8 +47,8 @@ TEST(Formats, StoriesTensorsEqualTheRawCheckpoint) {
     for (std::size_t i = 0; i < count; ++i) values[i] = load_le<float>(bytes.data() + i * 4);
     return values;
   };
-  const auto check = [&](const std::string& hf_name, const std::string& gguf_name, std::vector<std::int64_t> shape,
-                         const std::vector<float>& want) {
+  const auto check = [&](const std::string& hf_name, const std::string& gguf_name,
+                         std::vector<std::int64_t> shape, const std::vector<float>& want) {
     const TensorInfo* g = gguf->find(gguf_name);
     ASSERT_TRUE(g) << gguf_name;
     EXPECT_EQ(g->shape, shape) << gguf_name;
@@ -62,26 +63,33 @@ TEST(Formats, StoriesTensorsEqualTheRawCheckpoint) {
       std::vector<float> back(got.size());
       for (std::size_t row = 0; row < got.size() / kDim; ++row) {
         const std::size_t head = row / kHead, in = row % kHead;
-        std::copy_n(got.begin() + static_cast<std::ptrdiff_t>((head * kHead + in / 2 + in % 2 * kHalf) * kDim), kDim,
-                    back.begin() + static_cast<std::ptrdiff_t>(row * kDim));
+        std::copy_n(got.begin() + static_cast<std::ptrdiff_t>(
+                                      (head * kHead + in / 2 + in % 2 * kHalf) * kDim),
+                    kDim, back.begin() + static_cast<std::ptrdiff_t>(row * kDim));
       }
       got = back;
     }
     EXPECT_EQ(got, want) << hf_name;
   };
   check("model.embed_tokens.weight", "token_embd.weight", {kVocab, kDim}, next(kVocab * kDim));
-  struct Kind { const char *hf, *gguf; std::vector<std::int64_t> shape; };
-  const Kind kinds[] = {
-      {"input_layernorm", "attn_norm", {kDim}}, {"self_attn.q_proj", "attn_q", {kDim, kDim}}, {"self_attn.k_proj", "attn_k", {kKv, kDim}},
-      {"self_attn.v_proj", "attn_v", {kKv, kDim}}, {"self_attn.o_proj", "attn_output", {kDim, kDim}},
-          {"post_attention_layernorm", "ffn_norm", {kDim}},
-      {"mlp.gate_proj", "ffn_gate", {kHidden, kDim}}, {"mlp.down_proj", "ffn_down", {kDim, kHidden}},
-          {"mlp.up_proj", "ffn_up", {kHidden, kDim}}};
+  struct Kind {
+    const char *hf, *gguf;
+    std::vector<std::int64_t> shape;
+  };
+  const Kind kinds[] = {{"input_layernorm", "attn_norm", {kDim}},
+                        {"self_attn.q_proj", "attn_q", {kDim, kDim}},
+                        {"self_attn.k_proj", "attn_k", {kKv, kDim}},
+                        {"self_attn.v_proj", "attn_v", {kKv, kDim}},
+                        {"self_attn.o_proj", "attn_output", {kDim, kDim}},
+                        {"post_attention_layernorm", "ffn_norm", {kDim}},
+                        {"mlp.gate_proj", "ffn_gate", {kHidden, kDim}},
+                        {"mlp.down_proj", "ffn_down", {kDim, kHidden}},
+                        {"mlp.up_proj", "ffn_up", {kHidden, kDim}}};
   for (const Kind& kind : kinds) {
     for (std::size_t layer = 0; layer < kLayers; ++layer) {
       const std::string n = std::to_string(layer);
-      check("model.layers." + n + "." + kind.hf + ".weight", "blk." + n + "." + kind.gguf + ".weight", kind.shape,
-            next(*element_count(kind.shape)));
+      check("model.layers." + n + "." + kind.hf + ".weight",
+            "blk." + n + "." + kind.gguf + ".weight", kind.shape, next(*element_count(kind.shape)));
     }
   }
   check("model.norm.weight", "output_norm.weight", {kDim}, next(kDim));

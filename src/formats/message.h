@@ -8,7 +8,9 @@
 namespace loom {
 
 inline void append_part(std::string* out, std::string_view text) { *out += text; }
-inline void append_part(std::string* out, std::integral auto number) { *out += std::to_string(number); }
+inline void append_part(std::string* out, std::integral auto number) {
+  *out += std::to_string(number);
+}
 
 template <class... Parts>
 std::string message(const Parts&... parts) {

@@ -25,7 +25,10 @@ struct Foreign {
 constexpr Foreign kForeign[] = {
     {0, "\x1f\x8b\x08"sv, "is gzip data: unpack it first (gunzip)"},
     {0, "\x28\xb5\x2f\xfd"sv, "is Zstandard data: unpack it first"},
-    {0, "\xfd" "7zXZ\0"sv, "is xz data: unpack it first"},
+    {0,
+     "\xfd"
+     "7zXZ\0"sv,
+     "is xz data: unpack it first"},
     {0, "BZh"sv, "is bzip2 data: unpack it first"},
     {257, "ustar"sv, "is a tar archive: unpack it first"},
     {0, "\x89HDF\r\n\x1a\n"sv, "is an HDF5 file (Keras .h5): save the model as safetensors"},
@@ -45,7 +48,8 @@ std::string_view lfs_size(std::string_view head) {
   const std::size_t at = head.find("\nsize ");
   if (at == head.npos) return {};
   const std::string_view rest = head.substr(at + 6);
-  return rest.substr(0, std::min<std::size_t>(20, std::min(rest.find_first_not_of("0123456789"), rest.size())));
+  return rest.substr(
+      0, std::min<std::size_t>(20, std::min(rest.find_first_not_of("0123456789"), rest.size())));
 }
 
 // The first text a person would see: no byte order mark, no white space.
@@ -59,14 +63,18 @@ std::string_view trimmed(std::string_view head) {
 std::string zip_text(std::string_view head) {
   std::string_view member;
   if (head.size() >= 30) member = head.substr(30, load_le<std::uint16_t>(head.data() + 26));
-  if (member.ends_with(".npy")) return "is a zip archive of NumPy arrays (.npz): unpack it, or save as safetensors";
-  return "is a zip archive, most likely a PyTorch pickle archive (.pt, .pth, .bin): save as safetensors; Loom never runs a pickle";
+  if (member.ends_with(".npy"))
+    return "is a zip archive of NumPy arrays (.npz): unpack it, or save as safetensors";
+  return "is a zip archive, most likely a PyTorch pickle archive (.pt, .pth, .bin): save as "
+         "safetensors; Loom never runs a pickle";
 }
 
-// ModelProto starts with field 1, ir_version (1 to 31), and goes on with a producer, domain, version, doc string, graph or operator set.
+// ModelProto starts with field 1, ir_version (1 to 31), and goes on with a producer, domain,
+// version, doc string, graph or operator set.
 bool like_onnx(std::string_view head) {
   constexpr std::string_view kNext = "\x12\x1a\x22\x28\x32\x3a\x42"sv;
-  return head.size() >= 3 && head[0] == 8 && head[1] >= 1 && head[1] < 32 && kNext.find(head[2]) != kNext.npos;
+  return head.size() >= 3 && head[0] == 8 && head[1] >= 1 && head[1] < 32 &&
+         kNext.find(head[2]) != kNext.npos;
 }
 
 std::string first_bytes(std::string_view head) {
@@ -84,15 +92,20 @@ std::string first_bytes(std::string_view head) {
 }  // namespace
 
 std::string_view name(FileKind kind) {
-  constexpr std::array<std::string_view, 6> kNames = {"safetensors", "GGUF", ".entity", "JSON", "NumPy .npy", "ONNX"};
+  constexpr std::array<std::string_view, 6> kNames = {"safetensors", "GGUF",       ".entity",
+                                                      "JSON",        "NumPy .npy", "ONNX"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
 Result<FileKind> sniff(const ByteSource& source) {
-  const auto refuse = [&](Code code, const auto&... what) { return Status(code, message(source.name(), ": ", what...)); };
-  if (source.size() == 0) return refuse(Code::truncated, "is empty (0 bytes), expected a model file");
+  const auto refuse = [&](Code code, const auto&... what) {
+    return Status(code, message(source.name(), ": ", what...));
+  };
+  if (source.size() == 0)
+    return refuse(Code::truncated, "is empty (0 bytes), expected a model file");
   std::array<std::byte, kPrefix> prefix;
-  const std::span<std::byte> filled(prefix.data(), static_cast<std::size_t>(std::min<std::uint64_t>(kPrefix, source.size())));
+  const std::span<std::byte> filled(
+      prefix.data(), static_cast<std::size_t>(std::min<std::uint64_t>(kPrefix, source.size())));
   LOOM_TRY(source.read(0, filled));
   const std::string_view head = as_text(filled);
 
@@ -110,16 +123,21 @@ Result<FileKind> sniff(const ByteSource& source) {
   }
   if (head.starts_with("version https://git-lfs.github.com/spec/")) {
     const std::string_view size = lfs_size(head);
-    return refuse(Code::unsupported, "is a Git LFS pointer of ", source.size(), " bytes, not the file itself (",
-                  size.empty() ? "its size is not stated" : size, size.empty() ? "" : " bytes", "): run `git lfs pull` in its folder");
+    return refuse(Code::unsupported, "is a Git LFS pointer of ", source.size(),
+                  " bytes, not the file itself (", size.empty() ? "its size is not stated" : size,
+                  size.empty() ? "" : " bytes", "): run `git lfs pull` in its folder");
   }
-  if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) return refuse(Code::unsupported, zip_text(head));
+  if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06"))
+    return refuse(Code::unsupported, zip_text(head));
   if (head[0] == '\x80' && head.size() > 1 && head[1] >= 2 && head[1] <= 5) {
-    return refuse(Code::unsupported, "is a Python pickle: save as safetensors; Loom never runs a pickle");
+    return refuse(Code::unsupported,
+                  "is a Python pickle: save as safetensors; Loom never runs a pickle");
   }
   const std::string_view text = trimmed(head);
   if (text.starts_with('<')) {
-    return refuse(Code::unsupported, "is an HTML or XML page, not a model: the download gave a web page; fetch the file itself");
+    return refuse(
+        Code::unsupported,
+        "is an HTML or XML page, not a model: the download gave a web page; fetch the file itself");
   }
   if (text.starts_with('{') || text.starts_with('[')) return FileKind::json;
   if (like_onnx(head)) return FileKind::onnx;
@@ -136,7 +154,8 @@ Result<FileKind> sniff(const ByteSource& source) {
 Status expect_kind(const ByteSource& source, FileKind wanted) {
   LOOM_ASSIGN(const FileKind kind, sniff(source));
   if (kind == wanted) return {};
-  return Status(Code::unsupported, message(source.name(), ": is ", name(kind), ", expected ", name(wanted)));
+  return Status(Code::unsupported,
+                message(source.name(), ": is ", name(kind), ", expected ", name(wanted)));
 }
 
 }  // namespace loom

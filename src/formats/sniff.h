@@ -1,4 +1,5 @@
-// What kind of file this is, from its first bytes. What is not a model is refused by name, with what to do about it.
+// What kind of file this is, from its first bytes. What is not a model is refused by name, with
+// what to do about it.
 #pragma once
 
 #include <string_view>
@@ -13,8 +14,9 @@ enum class FileKind : std::uint8_t { safetensors, gguf, entity, json, npy, onnx 
 
 std::string_view name(FileKind kind);
 
-// Errors: truncated for an empty or cut file; unsupported for a Git LFS pointer, an HTML page, a pickle, an archive, anything unknown;
-// corrupt for a safetensors header longer than its limit. The reader of the kind checks everything behind the first bytes.
+// Errors: truncated for an empty or cut file; unsupported for a Git LFS pointer, an HTML page, a
+// pickle, an archive, anything unknown; corrupt for a safetensors header longer than its limit. The
+// reader of the kind checks everything behind the first bytes.
 Result<FileKind> sniff(const ByteSource& source);
 
 // The refusal of sniff, or of a file of another kind ("is JSON, expected safetensors").

@@ -28,11 +28,14 @@ constexpr std::size_t kLargestBlock = 256;
 template <class T>
 Status read_values(const TensorInfo& tensor, std::uint64_t first, std::span<T> out) {
   const StorageTypeInfo& row = info(tensor.type);
-  if (!tensor.source) return Status(Code::invalid_argument, message("tensor ", quoted(tensor.name), " has no source"));
+  if (!tensor.source)
+    return Status(Code::invalid_argument,
+                  message("tensor ", quoted(tensor.name), " has no source"));
   const std::uint64_t elements = tensor.elements();
   if (first > elements || out.size() > elements - first) {
-    return Status(Code::out_of_range, message(tensor.source->name(), ": tensor ", quoted(tensor.name), ": elements ", first, " to ",
-                                              first + out.size(), " asked, it has ", elements));
+    return Status(Code::out_of_range,
+                  message(tensor.source->name(), ": tensor ", quoted(tensor.name), ": elements ",
+                          first, " to ", first + out.size(), " asked, it has ", elements));
   }
   const std::span<const std::byte> view = tensor.view();
   std::vector<std::byte> buffer;
@@ -47,7 +50,8 @@ Status read_values(const TensorInfo& tensor, std::uint64_t first, std::span<T> o
     } else {
       blocks = std::min<std::size_t>(blocks, std::size_t{65536} / row.block_bytes);
       buffer.resize(blocks * row.block_bytes);
-      LOOM_TRY(tensor.source->read(tensor.offset + block * row.block_bytes, buffer).at("tensor " + quoted(tensor.name)));
+      LOOM_TRY(tensor.source->read(tensor.offset + block * row.block_bytes, buffer)
+                   .at("tensor " + quoted(tensor.name)));
       from = buffer.data();
     }
     std::size_t done;
@@ -93,16 +97,23 @@ std::span<const std::byte> TensorInfo::view() const {
   return all.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size));
 }
 
-Status read_f32(const TensorInfo& tensor, std::uint64_t first, std::span<float> out) { return read_values(tensor, first, out); }
-Status read_f64(const TensorInfo& tensor, std::uint64_t first, std::span<double> out) { return read_values(tensor, first, out); }
+Status read_f32(const TensorInfo& tensor, std::uint64_t first, std::span<float> out) {
+  return read_values(tensor, first, out);
+}
+Status read_f64(const TensorInfo& tensor, std::uint64_t first, std::span<double> out) {
+  return read_values(tensor, first, out);
+}
 
-TensorInfo tensor_from_f32(std::string name, std::vector<std::int64_t> shape, std::span<const float> values) {
-  TensorInfo tensor{name, StorageType::f32, std::move(shape), 0, values.size() * sizeof(float), nullptr};
+TensorInfo tensor_from_f32(std::string name, std::vector<std::int64_t> shape,
+                           std::span<const float> values) {
+  TensorInfo tensor{name,   StorageType::f32, std::move(shape), 0, values.size() * sizeof(float),
+                    nullptr};
   if constexpr (std::endian::native == std::endian::little) {
     tensor.source = source_from_view(std::as_bytes(values), std::move(name));
   } else {
     std::vector<std::byte> bytes(values.size() * sizeof(float));
-    for (std::size_t i = 0; i < values.size(); ++i) store_le(bytes.data() + i * sizeof(float), values[i]);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      store_le(bytes.data() + i * sizeof(float), values[i]);
     tensor.source = source_from_bytes(std::move(bytes), std::move(name));
   }
   return tensor;
@@ -111,7 +122,8 @@ TensorInfo tensor_from_f32(std::string name, std::vector<std::int64_t> shape, st
 std::string shape_text(std::span<const std::int64_t> shape) {
   constexpr std::size_t kShown = 16;
   std::string out = "[";
-  for (std::size_t i = 0; i < shape.size() && i < kShown; ++i) out += message(i ? ", " : "", shape[i]);
+  for (std::size_t i = 0; i < shape.size() && i < kShown; ++i)
+    out += message(i ? ", " : "", shape[i]);
   if (shape.size() > kShown) out += ", ...";
   return out + "]";
 }

@@ -1,5 +1,6 @@
-// What a tensor in a file is, whatever the format: name, element type, shape, and where its bytes lie. Readers fill these in after
-// checking them; `source` is shared, so a TensorInfo stays readable after its reader is gone. Immutable data, any thread may read.
+// What a tensor in a file is, whatever the format: name, element type, shape, and where its bytes
+// lie. Readers fill these in after checking them; `source` is shared, so a TensorInfo stays
+// readable after its reader is gone. Immutable data, any thread may read.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,11 @@ namespace loom {
 enum class StorageType : std::uint8_t {
 #define LOOM_DTYPE(id, name, ...) name = id,
 #include "numeric/dtypes.def"
-  boolean, q4_0, q8_0, q4_k, q6_k,
+  boolean,
+  q4_0,
+  q8_0,
+  q4_k,
+  q6_k,
 };
 inline constexpr int kStorageTypeCount = kDTypeCount + 5;
 constexpr StorageType storage_type(DType dtype) { return static_cast<StorageType>(dtype); }
@@ -53,18 +58,22 @@ struct TensorInfo {
   SourcePtr source;
 
   std::uint64_t elements() const { return size / info(type).block_bytes * info(type).block; }
-  // The stored bytes where the source lies in memory (mapping or buffer), else empty. Aligned only as the file is.
+  // The stored bytes where the source lies in memory (mapping or buffer), else empty. Aligned only
+  // as the file is.
   std::span<const std::byte> view() const;
 };
 
-// Decodes elements [first, first + out.size()). Exact where the target can hold the value, otherwise rounded once to nearest even
-// (f64 and wide integers to f32; q4_k and q6_k to f32, which is also what ggml's own f32 arithmetic gives).
-// Errors: out_of_range, truncated, or what the source says.
+// Decodes elements [first, first + out.size()). Exact where the target can hold the value,
+// otherwise rounded once to nearest even (f64 and wide integers to f32; q4_k and q6_k to f32, which
+// is also what ggml's own f32 arithmetic gives). Errors: out_of_range, truncated, or what the
+// source says.
 Status read_f32(const TensorInfo& tensor, std::uint64_t first, std::span<float> out);
 Status read_f64(const TensorInfo& tensor, std::uint64_t first, std::span<double> out);
 
-// A tensor over values in memory, for writers. Borrows the values on a little-endian host: they must outlive it.
-TensorInfo tensor_from_f32(std::string name, std::vector<std::int64_t> shape, std::span<const float> values);
+// A tensor over values in memory, for writers. Borrows the values on a little-endian host: they
+// must outlive it.
+TensorInfo tensor_from_f32(std::string name, std::vector<std::int64_t> shape,
+                           std::span<const float> values);
 
 // "[2, 3]"
 std::string shape_text(std::span<const std::int64_t> shape);

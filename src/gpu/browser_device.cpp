@@ -1,5 +1,6 @@
-// The browser's host: navigator.gpu behind functions that the WASM module imports from "loom_gpu" (bindings/js/src/gpu.js). Numbers, and
-// ranges of this module's memory, go across. Only open and read wait: the module is suspended there (JavaScript Promise Integration).
+// The browser's host: navigator.gpu behind functions that the WASM module imports from "loom_gpu"
+// (bindings/js/src/gpu.js). Numbers, and ranges of this module's memory, go across. Only open and
+// read wait: the module is suspended there (JavaScript Promise Integration).
 #include "gpu/device.h"
 
 #if defined(__wasm__)
@@ -10,33 +11,52 @@
 
 #include "base/json.h"
 
-#define LOOM_GPU_IMPORT(name) __attribute__((import_module("loom_gpu"), import_name(#name))) extern "C"
+#define LOOM_GPU_IMPORT(name) \
+  __attribute__((import_module("loom_gpu"), import_name(#name))) extern "C"
 
 namespace loom::gpu {
 namespace {
 
-// What fails returns 0, and last_error() says why. Sizes and offsets are doubles, which hold them exactly.
-LOOM_GPU_IMPORT(missing) std::uint32_t gpu_missing(char* text, std::uint32_t size);  // what a call that waits lacks now; its length, 0 for nothing
-LOOM_GPU_IMPORT(last_error) std::uint32_t gpu_last_error(std::uint32_t* code, char* text, std::uint32_t size);
+// What fails returns 0, and last_error() says why. Sizes and offsets are doubles, which hold them
+// exactly.
+LOOM_GPU_IMPORT(missing)
+std::uint32_t gpu_missing(
+    char* text,
+    std::uint32_t size);  // what a call that waits lacks now; its length, 0 for nothing
+LOOM_GPU_IMPORT(last_error)
+std::uint32_t gpu_last_error(std::uint32_t* code, char* text, std::uint32_t size);
 LOOM_GPU_IMPORT(open) std::uint32_t gpu_open(std::uint32_t software);  // waits
 LOOM_GPU_IMPORT(close) void gpu_close(std::uint32_t device);
-LOOM_GPU_IMPORT(describe) std::uint32_t gpu_describe(std::uint32_t device, char* json, std::uint32_t size);
-LOOM_GPU_IMPORT(create_buffer) Handle gpu_create_buffer(std::uint32_t device, double bytes, const char* what, std::uint32_t size);
+LOOM_GPU_IMPORT(describe)
+std::uint32_t gpu_describe(std::uint32_t device, char* json, std::uint32_t size);
+LOOM_GPU_IMPORT(create_buffer)
+Handle gpu_create_buffer(std::uint32_t device, double bytes, const char* what, std::uint32_t size);
 LOOM_GPU_IMPORT(destroy_buffer) void gpu_destroy_buffer(std::uint32_t device, Handle buffer);
-LOOM_GPU_IMPORT(write) std::uint32_t gpu_write(std::uint32_t device, Handle buffer, double offset, const std::byte* bytes, std::uint32_t size);
+LOOM_GPU_IMPORT(write)
+std::uint32_t gpu_write(std::uint32_t device, Handle buffer, double offset, const std::byte* bytes,
+                        std::uint32_t size);
 LOOM_GPU_IMPORT(pipeline)
-Handle gpu_pipeline(std::uint32_t device, const char* key, std::uint32_t key_size, const char* wgsl, std::uint32_t wgsl_size, const char* entry, std::uint32_t entry_size, const Access* bindings,
-                    std::uint32_t count);
-LOOM_GPU_IMPORT(bind) Handle gpu_bind(std::uint32_t device, Handle pipeline, const Binding* bindings, std::uint32_t count);
+Handle gpu_pipeline(std::uint32_t device, const char* key, std::uint32_t key_size, const char* wgsl,
+                    std::uint32_t wgsl_size, const char* entry, std::uint32_t entry_size,
+                    const Access* bindings, std::uint32_t count);
+LOOM_GPU_IMPORT(bind)
+Handle gpu_bind(std::uint32_t device, Handle pipeline, const Binding* bindings,
+                std::uint32_t count);
 LOOM_GPU_IMPORT(destroy_bindings) void gpu_destroy_bindings(std::uint32_t device, Handle bindings);
-LOOM_GPU_IMPORT(submit) std::uint32_t gpu_submit(std::uint32_t device, const Dispatch* list, std::uint32_t count);
+LOOM_GPU_IMPORT(submit)
+std::uint32_t gpu_submit(std::uint32_t device, const Dispatch* list, std::uint32_t count);
 LOOM_GPU_IMPORT(flush) std::uint32_t gpu_flush(std::uint32_t device);
-LOOM_GPU_IMPORT(read) std::uint32_t gpu_read(std::uint32_t device, const ReadRange* ranges, std::uint32_t count);  // waits
+LOOM_GPU_IMPORT(read)
+std::uint32_t gpu_read(std::uint32_t device, const ReadRange* ranges,
+                       std::uint32_t count);  // waits
 
 // gpu.js reads these by their offsets.
-static_assert(sizeof(Binding) == 24 && offsetof(Binding, offset) == 8 && offsetof(Binding, bytes) == 16);
-static_assert(sizeof(Dispatch) == 20 && offsetof(Dispatch, bindings) == 4 && offsetof(Dispatch, x) == 8);
-static_assert(sizeof(ReadRange) == 24 && offsetof(ReadRange, offset) == 8 && offsetof(ReadRange, out) == 16 && sizeof(std::span<std::byte>) == 8);
+static_assert(sizeof(Binding) == 24 && offsetof(Binding, offset) == 8 &&
+              offsetof(Binding, bytes) == 16);
+static_assert(sizeof(Dispatch) == 20 && offsetof(Dispatch, bindings) == 4 &&
+              offsetof(Dispatch, x) == 8);
+static_assert(sizeof(ReadRange) == 24 && offsetof(ReadRange, offset) == 8 &&
+              offsetof(ReadRange, out) == 16 && sizeof(std::span<std::byte>) == 8);
 static_assert(sizeof(Access) == 1 && sizeof(std::size_t) == 4);
 
 std::uint32_t size32(std::size_t n) { return static_cast<std::uint32_t>(n); }
@@ -48,7 +68,9 @@ Status last_error() {
   return Status(static_cast<Code>(code), "gpu: " + text);
 }
 Status status_of(std::uint32_t done) { return done != 0 ? Status() : last_error(); }
-Result<Handle> handle_of(Handle handle) { return handle != 0 ? Result<Handle>(handle) : Result<Handle>(last_error()); }
+Result<Handle> handle_of(Handle handle) {
+  return handle != 0 ? Result<Handle>(handle) : Result<Handle>(last_error());
+}
 
 Status check_waiting() {
   std::string text(1024, '\0');
@@ -68,8 +90,13 @@ class BrowserDevice final : public Device {
   Result<Handle> create_buffer(std::uint64_t bytes, std::string_view what) override {
     bytes = std::max<std::uint64_t>((bytes + 15) / 16 * 16, 256);
     const std::uint64_t limit = std::min(limits_.buffer_bytes, limits_.binding_bytes);
-    if (bytes > limit) return Status(Code::out_of_memory, "gpu: " + std::string(what) + " takes " + std::to_string(bytes) + " bytes, a buffer of this adapter holds " + std::to_string(limit));
-    LOOM_ASSIGN(const Handle handle, handle_of(gpu_create_buffer(id_, static_cast<double>(bytes), what.data(), size32(what.size()))));
+    if (bytes > limit)
+      return Status(Code::out_of_memory,
+                    "gpu: " + std::string(what) + " takes " + std::to_string(bytes) +
+                        " bytes, a buffer of this adapter holds " + std::to_string(limit));
+    LOOM_ASSIGN(const Handle handle,
+                handle_of(gpu_create_buffer(id_, static_cast<double>(bytes), what.data(),
+                                            size32(what.size()))));
     if (sizes_.size() < handle) sizes_.resize(handle);
     sizes_[handle - 1] = bytes;
     allocated_ += bytes;
@@ -80,14 +107,21 @@ class BrowserDevice final : public Device {
     gpu_destroy_buffer(id_, buffer);
   }
   Status write(Handle buffer, std::uint64_t offset, std::span<const std::byte> bytes) override {
-    return status_of(gpu_write(id_, buffer, static_cast<double>(offset), bytes.data(), size32(bytes.size())));
+    return status_of(
+        gpu_write(id_, buffer, static_cast<double>(offset), bytes.data(), size32(bytes.size())));
   }
   Result<Handle> pipeline(const PipelineSource& s) override {
-    return handle_of(gpu_pipeline(id_, s.key.data(), size32(s.key.size()), s.wgsl.data(), size32(s.wgsl.size()), s.entry.data(), size32(s.entry.size()), s.bindings.data(), size32(s.bindings.size())));
+    return handle_of(gpu_pipeline(id_, s.key.data(), size32(s.key.size()), s.wgsl.data(),
+                                  size32(s.wgsl.size()), s.entry.data(), size32(s.entry.size()),
+                                  s.bindings.data(), size32(s.bindings.size())));
   }
-  Result<Handle> bind(Handle pipeline, std::span<const Binding> bindings) override { return handle_of(gpu_bind(id_, pipeline, bindings.data(), size32(bindings.size()))); }
+  Result<Handle> bind(Handle pipeline, std::span<const Binding> bindings) override {
+    return handle_of(gpu_bind(id_, pipeline, bindings.data(), size32(bindings.size())));
+  }
   void destroy_bindings(Handle bindings) override { gpu_destroy_bindings(id_, bindings); }
-  Status submit(std::span<const Dispatch> list) override { return status_of(gpu_submit(id_, list.data(), size32(list.size()))); }
+  Status submit(std::span<const Dispatch> list) override {
+    return status_of(gpu_submit(id_, list.data(), size32(list.size())));
+  }
   Status flush() override { return status_of(gpu_flush(id_)); }
   Status read(std::span<const ReadRange> ranges) override {
     LOOM_TRY(check_waiting());

@@ -98,7 +98,8 @@ class DawnDevice final : public Device {
   WGPUAdapter adapter_ = nullptr;
   WGPUDevice device_ = nullptr;
   WGPUQueue queue_ = nullptr;
-  WGPUCommandEncoder recording_ = nullptr;  // dispatches and copies that the queue does not have yet
+  WGPUCommandEncoder recording_ =
+      nullptr;  // dispatches and copies that the queue does not have yet
   WGPUBuffer staging_ = nullptr;
   std::uint64_t staging_bytes_ = 0;
   DeviceInfo info_;
@@ -114,7 +115,11 @@ class DawnDevice final : public Device {
   std::uint64_t allocated_ = 0;
 };
 
-Code code_of(WGPUErrorType type) { return type == WGPUErrorType_OutOfMemory ? Code::out_of_memory : type == WGPUErrorType_Validation ? Code::internal : Code::unsupported; }
+Code code_of(WGPUErrorType type) {
+  return type == WGPUErrorType_OutOfMemory  ? Code::out_of_memory
+         : type == WGPUErrorType_Validation ? Code::internal
+                                            : Code::unsupported;
+}
 
 void DawnDevice::wait(const bool& done) {
   for (int turns = 0; !done && !lost_; ++turns) {
@@ -143,7 +148,8 @@ Status DawnDevice::open(const DeviceOptions& options) {
   wanted.forceFallbackAdapter = options.software;
   WGPURequestAdapterCallbackInfo on_adapter{};
   on_adapter.mode = WGPUCallbackMode_AllowProcessEvents;
-  on_adapter.callback = [](WGPURequestAdapterStatus, WGPUAdapter adapter, WGPUStringView message, void* context, void*) {
+  on_adapter.callback = [](WGPURequestAdapterStatus, WGPUAdapter adapter, WGPUStringView message,
+                           void* context, void*) {
     auto* a = static_cast<Answer*>(context);
     *a = {true, adapter, nullptr, text(message)};
   };
@@ -152,15 +158,23 @@ Status DawnDevice::open(const DeviceOptions& options) {
   wait(answer.done);
   adapter_ = answer.adapter;
   if (!adapter_) {
-    return Status(Code::unsupported, "gpu: " + w_.path + " finds no adapter: a Vulkan loader (libvulkan.so.1) and a driver are needed" + (answer.message.empty() ? "" : " (" + answer.message + ")"));
+    return Status(
+        Code::unsupported,
+        "gpu: " + w_.path +
+            " finds no adapter: a Vulkan loader (libvulkan.so.1) and a driver are needed" +
+            (answer.message.empty() ? "" : " (" + answer.message + ")"));
   }
 
   WGPUAdapterInfo info{};
   w_.AdapterGetInfo(adapter_, &info);
-  info_ = {text(info.device), text(info.vendor), text(info.description), w_.path, info.adapterType == WGPUAdapterType_CPU};
+  info_ = {text(info.device), text(info.vendor), text(info.description), w_.path,
+           info.adapterType == WGPUAdapterType_CPU};
   w_.AdapterInfoFreeMembers(info);
   // Dawn's last resort computes nothing.
-  if (info.backendType == WGPUBackendType_Null) return Status(Code::unsupported, "gpu: " + w_.path + " finds no adapter: the Vulkan loader (libvulkan.so.1) or a driver that it knows is missing");
+  if (info.backendType == WGPUBackendType_Null)
+    return Status(Code::unsupported, "gpu: " + w_.path +
+                                         " finds no adapter: the Vulkan loader (libvulkan.so.1) or "
+                                         "a driver that it knows is missing");
   // Room for members that another version of the library adds at the end.
   struct {
     WGPULimits limits;
@@ -185,26 +199,31 @@ Status DawnDevice::open(const DeviceOptions& options) {
   descriptor.requiredLimits = &own.limits;
   // Dawn's number of "subgroups" has changed once; what the other number means does no harm.
   std::vector<WGPUFeatureName> features;
-  for (const auto feature : {WGPUFeatureName_Subgroups, static_cast<WGPUFeatureName>(WGPUFeatureName_Subgroups - 1)})
+  for (const auto feature :
+       {WGPUFeatureName_Subgroups, static_cast<WGPUFeatureName>(WGPUFeatureName_Subgroups - 1)})
     if (w_.AdapterHasFeature(adapter_, feature)) features.push_back(feature);
   descriptor.requiredFeatureCount = features.size();
   descriptor.requiredFeatures = features.data();
   descriptor.deviceLostCallbackInfo.mode = WGPUCallbackMode_AllowProcessEvents;
-  descriptor.deviceLostCallbackInfo.callback = [](WGPUDevice const*, WGPUDeviceLostReason, WGPUStringView message, void* context, void*) {
+  descriptor.deviceLostCallbackInfo.callback = [](WGPUDevice const*, WGPUDeviceLostReason,
+                                                  WGPUStringView message, void* context, void*) {
     auto* self = static_cast<DawnDevice*>(context);
     if (self->closing_) return;
-    self->status_ = Status(Code::unsupported, "gpu: the device was lost: " + text(message) + "; open a new one");
+    self->status_ = Status(Code::unsupported,
+                           "gpu: the device was lost: " + text(message) + "; open a new one");
     self->lost_ = true;
   };
   descriptor.deviceLostCallbackInfo.userdata1 = this;
-  descriptor.uncapturedErrorCallbackInfo.callback = [](WGPUDevice const*, WGPUErrorType type, WGPUStringView message, void* context, void*) {
-    static_cast<DawnDevice*>(context)->fail(Status(code_of(type), "gpu: " + text(message)));
-  };
+  descriptor.uncapturedErrorCallbackInfo.callback =
+      [](WGPUDevice const*, WGPUErrorType type, WGPUStringView message, void* context, void*) {
+        static_cast<DawnDevice*>(context)->fail(Status(code_of(type), "gpu: " + text(message)));
+      };
   descriptor.uncapturedErrorCallbackInfo.userdata1 = this;
   answer = {};
   WGPURequestDeviceCallbackInfo on_device{};
   on_device.mode = WGPUCallbackMode_AllowProcessEvents;
-  on_device.callback = [](WGPURequestDeviceStatus, WGPUDevice device, WGPUStringView message, void* context, void*) {
+  on_device.callback = [](WGPURequestDeviceStatus, WGPUDevice device, WGPUStringView message,
+                          void* context, void*) {
     auto* a = static_cast<Answer*>(context);
     *a = {true, nullptr, device, text(message)};
   };
@@ -212,9 +231,12 @@ Status DawnDevice::open(const DeviceOptions& options) {
   w_.AdapterRequestDevice(adapter_, &descriptor, on_device);
   wait(answer.done);
   device_ = answer.device;
-  if (!device_) return Status(Code::unsupported, "gpu: the adapter '" + info_.name + "' gives no device: " + answer.message);
+  if (!device_)
+    return Status(Code::unsupported,
+                  "gpu: the adapter '" + info_.name + "' gives no device: " + answer.message);
   queue_ = w_.DeviceGetQueue(device_);
-  limits_.subgroups = compiles("enable subgroups; @compute @workgroup_size(1) fn f() { _ = subgroupElect(); }");
+  limits_.subgroups =
+      compiles("enable subgroups; @compute @workgroup_size(1) fn f() { _ = subgroupElect(); }");
   return {};
 }
 
@@ -256,10 +278,12 @@ Status DawnDevice::scoped(std::string_view what, F make) {
     answer.done = false;
     WGPUPopErrorScopeCallbackInfo on_error{};
     on_error.mode = WGPUCallbackMode_AllowProcessEvents;
-    on_error.callback = [](WGPUPopErrorScopeStatus, WGPUErrorType type, WGPUStringView message, void* context, void*) {
+    on_error.callback = [](WGPUPopErrorScopeStatus, WGPUErrorType type, WGPUStringView message,
+                           void* context, void*) {
       auto* a = static_cast<Answer*>(context);
       a->done = true;
-      if (type != WGPUErrorType_NoError && a->status.ok()) a->status = Status(code_of(type), text(message));
+      if (type != WGPUErrorType_NoError && a->status.ok())
+        a->status = Status(code_of(type), text(message));
     };
     on_error.userdata1 = &answer;
     w_.DevicePopErrorScope(device_, on_error);
@@ -272,14 +296,19 @@ Status DawnDevice::scoped(std::string_view what, F make) {
 Result<Handle> DawnDevice::create_buffer(std::uint64_t bytes, std::string_view what) {
   bytes = std::max<std::uint64_t>((bytes + 15) / 16 * 16, 256);
   const std::uint64_t limit = std::min(limits_.buffer_bytes, limits_.binding_bytes);
-  if (bytes > limit) return Status(Code::out_of_memory, "gpu: " + std::string(what) + " takes " + std::to_string(bytes) + " bytes, a buffer of this adapter holds " + std::to_string(limit));
+  if (bytes > limit)
+    return Status(Code::out_of_memory,
+                  "gpu: " + std::string(what) + " takes " + std::to_string(bytes) +
+                      " bytes, a buffer of this adapter holds " + std::to_string(limit));
   WGPUBufferDescriptor d{};
   d.label = view(what);
   d.usage = WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst;
   d.size = bytes;
   WGPUBuffer buffer = nullptr;
   LOOM_TRY(scoped(what, [&] { buffer = w_.DeviceCreateBuffer(device_, &d); }));
-  if (!buffer) return Status(Code::out_of_memory, "gpu: no memory for " + std::string(what) + " of " + std::to_string(bytes) + " bytes");
+  if (!buffer)
+    return Status(Code::out_of_memory, "gpu: no memory for " + std::string(what) + " of " +
+                                           std::to_string(bytes) + " bytes");
   allocated_ += bytes;
   return keep(buffers_, free_buffers_, OwnBuffer{buffer, bytes});
 }
@@ -301,7 +330,9 @@ Status DawnDevice::write(Handle buffer, std::uint64_t offset, std::span<const st
   for (std::uint64_t at = 0; at < bytes.size(); at += kUploadPiece) {
     const std::uint64_t n = std::min<std::uint64_t>(kUploadPiece, bytes.size() - at);
     w_.QueueWriteBuffer(queue_, buffers_[buffer - 1].buffer, offset + at, bytes.data() + at, n);
-    if (n == kUploadPiece) w_.QueueSubmit(queue_, 0, nullptr), w_.InstanceProcessEvents(instance_);  // lets go of staging memory
+    if (n == kUploadPiece)
+      w_.QueueSubmit(queue_, 0, nullptr),
+          w_.InstanceProcessEvents(instance_);  // lets go of staging memory
   }
   return take_status();
 }
@@ -313,13 +344,15 @@ Result<WGPUBindGroupLayout> DawnDevice::bind_layout(std::span<const Access> bind
   for (std::size_t i = 0; i < entries.size(); ++i) {
     entries[i].binding = static_cast<std::uint32_t>(i);
     entries[i].visibility = WGPUShaderStage_Compute;
-    entries[i].buffer.type = bindings[i] == Access::read ? WGPUBufferBindingType_ReadOnlyStorage : WGPUBufferBindingType_Storage;
+    entries[i].buffer.type = bindings[i] == Access::read ? WGPUBufferBindingType_ReadOnlyStorage
+                                                         : WGPUBufferBindingType_Storage;
   }
   WGPUBindGroupLayoutDescriptor d{};
   d.entryCount = entries.size();
   d.entries = entries.data();
   WGPUBindGroupLayout layout = nullptr;
-  LOOM_TRY(scoped("bind group layout", [&] { layout = w_.DeviceCreateBindGroupLayout(device_, &d); }));
+  LOOM_TRY(
+      scoped("bind group layout", [&] { layout = w_.DeviceCreateBindGroupLayout(device_, &d); }));
   layouts_[std::move(key)] = layout;
   return layout;
 }
@@ -332,7 +365,8 @@ Result<WGPUShaderModule> DawnDevice::module(std::string_view wgsl, const std::st
   d.nextInChain = &code.chain;
   d.label = view(name);
   WGPUShaderModule shader = nullptr;
-  Status status = scoped("kernel " + name, [&] { shader = w_.DeviceCreateShaderModule(device_, &d); });
+  Status status =
+      scoped("kernel " + name, [&] { shader = w_.DeviceCreateShaderModule(device_, &d); });
   if (status.ok()) return shader;
   if (shader) w_.ShaderModuleRelease(shader);
   return status;
@@ -349,7 +383,8 @@ Result<Handle> DawnDevice::pipeline(const PipelineSource& source) {
   if (auto found = by_key_.find(source.key); found != by_key_.end()) return found->second;
   Pipeline p;
   LOOM_ASSIGN(p.layout, bind_layout(source.bindings));
-  // The module by itself: without validation, a pipeline of a module with an error is no error but the end.
+  // The module by itself: without validation, a pipeline of a module with an error is no error but
+  // the end.
   LOOM_ASSIGN(WGPUShaderModule shader, module(source.wgsl, source.key));
   LOOM_TRY(scoped("kernel " + source.key, [&] {
     WGPUPipelineLayoutDescriptor ld{};
@@ -416,7 +451,8 @@ Status DawnDevice::submit(std::span<const Dispatch> list) {
   WGPUComputePassEncoder pass = w_.CommandEncoderBeginComputePass(recording(), nullptr);
   Handle pipeline = 0;
   for (const Dispatch& d : list) {
-    if (d.pipeline != pipeline) w_.ComputePassEncoderSetPipeline(pass, pipelines_[(pipeline = d.pipeline) - 1].pipeline);
+    if (d.pipeline != pipeline)
+      w_.ComputePassEncoderSetPipeline(pass, pipelines_[(pipeline = d.pipeline) - 1].pipeline);
     w_.ComputePassEncoderSetBindGroup(pass, 0, groups_[d.bindings - 1], 0, nullptr);
     w_.ComputePassEncoderDispatchWorkgroups(pass, d.x, d.y, d.z);
   }
@@ -431,10 +467,13 @@ Status DawnDevice::read(std::span<const ReadRange> ranges) {
   while (first < ranges.size()) {
     std::uint64_t total = 0;
     std::size_t last = first;
-    while (last < ranges.size() && (last == first || total + ranges[last].out.size() <= kStagingPiece)) total += ranges[last++].out.size();
+    while (last < ranges.size() &&
+           (last == first || total + ranges[last].out.size() <= kStagingPiece))
+      total += ranges[last++].out.size();
     if (total > kStagingPiece) {  // a single large one
       for (std::uint64_t at = 0; at < total; at += kStagingPiece) {
-        const ReadRange piece{ranges[first].buffer, ranges[first].offset + at, ranges[first].out.subspan(at, std::min(kStagingPiece, total - at))};
+        const ReadRange piece{ranges[first].buffer, ranges[first].offset + at,
+                              ranges[first].out.subspan(at, std::min(kStagingPiece, total - at))};
         LOOM_TRY(read({&piece, 1}));
       }
       first = last;
@@ -451,7 +490,8 @@ Status DawnDevice::read(std::span<const ReadRange> ranges) {
     }
     std::uint64_t at = 0;
     for (std::size_t i = first; i < last; ++i) {
-      w_.CommandEncoderCopyBufferToBuffer(recording(), buffers_[ranges[i].buffer - 1].buffer, ranges[i].offset, staging_, at, ranges[i].out.size());
+      w_.CommandEncoderCopyBufferToBuffer(recording(), buffers_[ranges[i].buffer - 1].buffer,
+                                          ranges[i].offset, staging_, at, ranges[i].out.size());
       at += ranges[i].out.size();
     }
     LOOM_TRY(flush());
@@ -469,8 +509,10 @@ Status DawnDevice::read(std::span<const ReadRange> ranges) {
     w_.BufferMapAsync(staging_, WGPUMapMode_Read, 0, total, on_map);
     wait(answer.done);
     LOOM_TRY(take_status());
-    if (answer.status != WGPUMapAsyncStatus_Success) return Status(Code::unsupported, "gpu: reading back failed: " + answer.message);
-    const auto* mapped = static_cast<const std::byte*>(w_.BufferGetConstMappedRange(staging_, 0, total));
+    if (answer.status != WGPUMapAsyncStatus_Success)
+      return Status(Code::unsupported, "gpu: reading back failed: " + answer.message);
+    const auto* mapped =
+        static_cast<const std::byte*>(w_.BufferGetConstMappedRange(staging_, 0, total));
     for (std::size_t i = first; i < last; ++i) {
       std::memcpy(ranges[i].out.data(), mapped, ranges[i].out.size());
       mapped += ranges[i].out.size();

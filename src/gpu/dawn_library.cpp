@@ -11,7 +11,8 @@
 namespace loom::gpu {
 namespace {
 
-constexpr const char* kNames[] = {"libwebgpu_dawn.so", "libwebgpu_wrapper.so", "libwebgpu.so", "libwebgpu_dawn.dylib"};
+constexpr const char* kNames[] = {"libwebgpu_dawn.so", "libwebgpu_wrapper.so", "libwebgpu.so",
+                                  "libwebgpu_dawn.dylib"};
 
 std::string program_folder() {
   char path[4096];
@@ -42,12 +43,17 @@ Result<DawnLibrary> load_dawn(const std::string& path) {
     }
     const char* why = dlerror();
     // The loader's own words where one file was asked for; of a search only the names.
-    tried += (tried.empty() ? "" : ", ") + (candidates.size() == 1 && why ? std::string(why) : candidate);
+    tried += (tried.empty() ? "" : ", ") +
+             (candidates.size() == 1 && why ? std::string(why) : candidate);
   }
-  if (!library) return Status(Code::unsupported, "gpu: no WebGPU library: set LOOM_WEBGPU_LIBRARY to one with Dawn's webgpu.h (tried " + tried + ")");
+  if (!library)
+    return Status(
+        Code::unsupported,
+        "gpu: no WebGPU library: set LOOM_WEBGPU_LIBRARY to one with Dawn's webgpu.h (tried " +
+            tried + ")");
   DawnLibrary dawn;
   dawn.path = tried;
-#define LOOM_WGPU_LOAD(name)                                                        \
+#define LOOM_WGPU_LOAD(name)                                                       \
   dawn.name = reinterpret_cast<decltype(dawn.name)>(dlsym(library, "wgpu" #name)); \
   if (!dawn.name) return Status(Code::unsupported, "gpu: " + tried + " has no function wgpu" #name);
   LOOM_WGPU_FUNCTIONS(LOOM_WGPU_LOAD)

@@ -1,6 +1,7 @@
-// A WebGPU device as the executor sees it: buffers, pipelines, bind groups, recorded dispatches, and reading back. Two hosts can stand behind
-// it: Dawn's webgpu.h, loaded at run time (dawn_device.cpp), and a browser's navigator.gpu; so it is small, made of numbers, and
-// only read() waits. One thread at a time uses a device and what was made from it.
+// A WebGPU device as the executor sees it: buffers, pipelines, bind groups, recorded dispatches,
+// and reading back. Two hosts can stand behind it: Dawn's webgpu.h, loaded at run time
+// (dawn_device.cpp), and a browser's navigator.gpu; so it is small, made of numbers, and only
+// read() waits. One thread at a time uses a device and what was made from it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 namespace loom::gpu {
 
 struct DeviceInfo {
-  std::string name;     // "NVIDIA H200", "SwiftShader Device (Subzero)"
+  std::string name;  // "NVIDIA H200", "SwiftShader Device (Subzero)"
   std::string vendor, driver;
   std::string library;  // the file that was loaded
   bool software = false;
@@ -24,8 +25,8 @@ struct DeviceInfo {
 // The adapter's own limits, not the defaults of the standard.
 struct Limits {
   std::uint64_t buffer_bytes = 0, binding_bytes = 0;
-  std::uint32_t offset_alignment = 256;      // of a binding's offset
-  std::uint32_t storage_buffers = 8;         // per pipeline
+  std::uint32_t offset_alignment = 256;  // of a binding's offset
+  std::uint32_t storage_buffers = 8;     // per pipeline
   std::uint32_t groups_per_dimension = 65535;
   std::uint32_t threads_per_group = 256, group_bytes = 16384;
   bool subgroups = false;
@@ -34,7 +35,8 @@ struct Limits {
 struct DeviceOptions {
   std::string library;    // "": LOOM_WEBGPU_LIBRARY, then the well-known names
   bool software = false;  // ask for the fallback adapter
-  bool checks = false;    // keep the device's own bounds checks and validation, which the executor's proofs make needless
+  bool checks = false;  // keep the device's own bounds checks and validation, which the executor's
+                        // proofs make needless
 };
 
 // Numbers of a device's objects; 0 is none.
@@ -81,21 +83,26 @@ class Device {
   virtual Result<Handle> pipeline(const PipelineSource& source) = 0;
   virtual Result<Handle> bind(Handle pipeline, std::span<const Binding> bindings) = 0;
   virtual void destroy_bindings(Handle bindings) = 0;
-  // Runs in order, at the latest with the next write or read; each dispatch sees what those before it wrote. Does not wait.
+  // Runs in order, at the latest with the next write or read; each dispatch sees what those before
+  // it wrote. Does not wait.
   virtual Status submit(std::span<const Dispatch> list) = 0;
   // Starts what was submitted, where nothing is written or read for a while.
   virtual Status flush() = 0;
-  // Waits for everything submitted before. The first error of the device since the last call comes out here at the latest: a device that
-  // was lost stays so (Code::unsupported), and a new one can be opened.
+  // Waits for everything submitted before. The first error of the device since the last call comes
+  // out here at the latest: a device that was lost stays so (Code::unsupported), and a new one can
+  // be opened.
   virtual Status read(std::span<const ReadRange> ranges) = 0;
-  // For tests: the device is lost, as by a driver's reset. Error: unsupported, where the host cannot do that.
-  virtual Status force_loss() { return Status(Code::unsupported, "gpu: this host cannot lose its device at will"); }
+  // For tests: the device is lost, as by a driver's reset. Error: unsupported, where the host
+  // cannot do that.
+  virtual Status force_loss() {
+    return Status(Code::unsupported, "gpu: this host cannot lose its device at will");
+  }
   // Bytes in buffers now.
   virtual std::uint64_t allocated_bytes() const = 0;
 };
 
-// Opens the default adapter of a WebGPU library. Code::unsupported names what is missing: the library (and where it was looked for), the
-// Vulkan loader or driver, an adapter.
+// Opens the default adapter of a WebGPU library. Code::unsupported names what is missing: the
+// library (and where it was looked for), the Vulkan loader or driver, an adapter.
 Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options = {});
 
 // Owns a buffer of a device that outlives it.
@@ -119,7 +126,8 @@ class Buffer {
   std::uint64_t bytes() const { return bytes_; }
 
  private:
-  Buffer(Device& device, Handle handle, std::uint64_t bytes) : device_(&device), handle_(handle), bytes_(bytes) {}
+  Buffer(Device& device, Handle handle, std::uint64_t bytes)
+      : device_(&device), handle_(handle), bytes_(bytes) {}
   void swap(Buffer& o) {
     std::swap(device_, o.device_);
     std::swap(handle_, o.handle_);

@@ -21,7 +21,8 @@ TEST(Device, AMissingLibraryIsNamed) {
   const auto device = open_device({.library = "/nowhere/libwebgpu.so"});
   ASSERT_FALSE(device.ok());
   EXPECT_EQ(device.status().code(), Code::unsupported);
-  EXPECT_NE(device.status().message().find("/nowhere/libwebgpu.so"), std::string::npos) << device.status().message();
+  EXPECT_NE(device.status().message().find("/nowhere/libwebgpu.so"), std::string::npos)
+      << device.status().message();
 }
 
 TEST(Device, ALibraryThatIsNoneIsNamed) {
@@ -46,7 +47,9 @@ TEST(Device, RunsAKernelOverWhatWasUploadedInPieces) {
   const Dispatch one{*p, *group, 65535};
   ASSERT_TRUE(d->submit({&one, 1}).ok());
   std::vector<std::uint32_t> head(1000), tail(3);
-  const ReadRange ranges[] = {{to->handle(), 0, std::as_writable_bytes(std::span(head))}, {to->handle(), 65535 * 64 * 4 - 12, std::as_writable_bytes(std::span(tail))}};
+  const ReadRange ranges[] = {
+      {to->handle(), 0, std::as_writable_bytes(std::span(head))},
+      {to->handle(), 65535 * 64 * 4 - 12, std::as_writable_bytes(std::span(tail))}};
   const Status s = d->read(ranges);
   ASSERT_TRUE(s.ok()) << s.to_string();
   for (std::size_t i = 0; i < head.size(); ++i) ASSERT_EQ(head[i], values[i] + 1);
@@ -63,7 +66,8 @@ TEST(Device, AKernelThatDoesNotCompileIsAnErrorWithItsMessage) {
   auto checked = open_device({.checks = true});
   ASSERT_TRUE(checked.ok());
   Device* d = checked->get();
-  const auto p = d->pipeline({"test broken", "@compute @workgroup_size(1) fn f() { let x: u32 = 1.5; }", "f", {}});
+  const auto p = d->pipeline(
+      {"test broken", "@compute @workgroup_size(1) fn f() { let x: u32 = 1.5; }", "f", {}});
   ASSERT_FALSE(p.ok());
   EXPECT_NE(p.status().message().find("test broken"), std::string::npos) << p.status().message();
   const auto again = d->pipeline({"test add_one", kAddOne, "add_one", kReadWrite});
@@ -76,7 +80,10 @@ TEST(Device, ABufferBeyondTheLimitsIsOutOfMemory) {
   ASSERT_FALSE(b.ok());
   EXPECT_EQ(b.status().code(), Code::out_of_memory);
   const std::uint64_t before = d->allocated_bytes();
-  { const auto small = Buffer::create(*d, 1024, "small"); EXPECT_EQ(d->allocated_bytes(), before + 1024); }
+  {
+    const auto small = Buffer::create(*d, 1024, "small");
+    EXPECT_EQ(d->allocated_bytes(), before + 1024);
+  }
   EXPECT_EQ(d->allocated_bytes(), before);
 }
 

@@ -17,7 +17,7 @@ inline Device* test_device(std::string* why) {
 
 }  // namespace loom::gpu
 
-#define LOOM_TEST_DEVICE(variable)                                             \
-  std::string variable##_why;                                                  \
+#define LOOM_TEST_DEVICE(variable)                                                 \
+  std::string variable##_why;                                                      \
   ::loom::gpu::Device* const variable = ::loom::gpu::test_device(&variable##_why); \
   if (!variable) GTEST_SKIP() << "no adapter: " << variable##_why

@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::string_view kA = ":lora_A", kB = ":lora_B";
 
-Status bad(std::string what) { return Status(Code::invalid_argument, "adapter: " + std::move(what)); }
+Status bad(std::string what) {
+  return Status(Code::invalid_argument, "adapter: " + std::move(what));
+}
 
 std::string_view last_part(std::string_view module) { return module.substr(module.rfind('.') + 1); }
 
@@ -26,14 +28,18 @@ bool computes_in_f64(Network& network, std::string_view path) {
 }
 
 bool names(const AdapterPlace& place, std::string_view target) {
-  return target == place.role || target == place.module || target == last_part(place.module) || target == place.path + ":" + place.role;
+  return target == place.role || target == place.module || target == last_part(place.module) ||
+         target == place.path + ":" + place.role;
 }
 
-Status set_type(WeightStore& store, bool f64) { return store.morph({.dtype = f64 ? DType::f64 : DType::f32}); }
+Status set_type(WeightStore& store, bool f64) {
+  return store.morph({.dtype = f64 ? DType::f64 : DType::f32});
+}
 
 // w += scale * B A
 template <class T>
-void add_product(std::span<T> w, std::span<const T> a, std::span<const T> b, std::int64_t rank, T scale) {
+void add_product(std::span<T> w, std::span<const T> a, std::span<const T> b, std::int64_t rank,
+                 T scale) {
   const auto r = static_cast<std::size_t>(rank), in = a.size() / r, out = b.size() / r;
   std::vector<T> sum(in);
   for (std::size_t o = 0; o < out; ++o) {
@@ -63,7 +69,8 @@ Result<std::vector<T>> merged(WeightStore& store, const Adapter::Target& t) {
     LOOM_ASSIGN(w, values<T>(store));
   }
   add_product<T>(w, a, b, t.a->rows(), static_cast<T>(t.scale));
-  LOOM_TRY(PackedMatrix::encode(store.format(), store.rows(), store.cols(), std::span<const T>(w)).status());
+  LOOM_TRY(PackedMatrix::encode(store.format(), store.rows(), store.cols(), std::span<const T>(w))
+               .status());
   return w;
 }
 
@@ -85,12 +92,15 @@ Status replace(WeightStore& store, const std::vector<T>& w) {
 std::vector<AdapterPlace> adapter_places(Network& network) {
   std::vector<AdapterPlace> places;
   for (const Network::NamedParam& p : network.params())
-    if (p.param->spec.adapts) places.push_back({p.path, p.param->spec.role, p.path + "." + p.param->spec.role});
+    if (p.param->spec.adapts)
+      places.push_back({p.path, p.param->spec.role, p.path + "." + p.param->spec.role});
   return places;
 }
 
-Result<Adapter> Adapter::create(Network& network, std::span<const AdapterPlace> places, const AdapterSpec& spec, std::uint64_t seed) {
-  if (spec.rank < 1 || spec.rank > 65536) return bad("\"rank\" must be in 1..65536, got " + std::to_string(spec.rank));
+Result<Adapter> Adapter::create(Network& network, std::span<const AdapterPlace> places,
+                                const AdapterSpec& spec, std::uint64_t seed) {
+  if (spec.rank < 1 || spec.rank > 65536)
+    return bad("\"rank\" must be in 1..65536, got " + std::to_string(spec.rank));
   std::vector<bool> used(spec.targets.size(), false);
   Adapter adapter;
   adapter.rank = spec.rank;
@@ -105,7 +115,12 @@ Result<Adapter> Adapter::create(Network& network, std::span<const AdapterPlace> 
     }
     if (!wanted) continue;
     const WeightStore& w = *network.find(place.path, place.role);
-    Target t{place.path, place.role, place.module, std::make_shared<WeightStore>(spec.rank, w.cols()), std::make_shared<WeightStore>(w.rows(), spec.rank), spec.alpha / static_cast<double>(spec.rank)};
+    Target t{place.path,
+             place.role,
+             place.module,
+             std::make_shared<WeightStore>(spec.rank, w.cols()),
+             std::make_shared<WeightStore>(w.rows(), spec.rank),
+             spec.alpha / static_cast<double>(spec.rank)};
     const auto digest = Sha256::of(as_bytes(place.path + ":" + place.role + std::string(kA)));
     const RandomStream random(seed, load_le<std::uint64_t>(digest.data()));
     const float std = exact::sqrt(1.0f / static_cast<float>(w.cols()));
@@ -116,12 +131,17 @@ Result<Adapter> Adapter::create(Network& network, std::span<const AdapterPlace> 
   }
   std::string known;
   for (const AdapterPlace& place : places)
-    if (const std::string name = "\"" + place.role + "\""; known.find(name) == std::string::npos) known += (known.empty() ? "" : ", ") + name;
+    if (const std::string name = "\"" + place.role + "\""; known.find(name) == std::string::npos)
+      known += (known.empty() ? "" : ", ") + name;
   for (std::size_t i = 0; i < used.size(); ++i)
     if (!used[i])
-      return bad("no weight is called \"" + spec.targets[i] + "\": known are " + known + ", or a single one as \"" +
-                 (places.empty() ? "0.0.0.0:weight" : places[0].path + ":" + places[0].role) + "\"");
-  if (adapter.targets.empty()) return bad("there is no weight to adapt" + std::string(places.empty() ? "" : " but the last cell's: name it in \"targets\""));
+      return bad("no weight is called \"" + spec.targets[i] + "\": known are " + known +
+                 ", or a single one as \"" +
+                 (places.empty() ? "0.0.0.0:weight" : places[0].path + ":" + places[0].role) +
+                 "\"");
+  if (adapter.targets.empty())
+    return bad("there is no weight to adapt" +
+               std::string(places.empty() ? "" : " but the last cell's: name it in \"targets\""));
   LOOM_TRY(adapter.fit(network));
   return adapter;
 }
@@ -148,12 +168,17 @@ std::int64_t Adapter::parameter_count() const {
 Status Adapter::fit(Network& network) {
   const std::vector<AdapterPlace> places = adapter_places(network);
   for (Target& t : targets) {
-    const bool there = std::any_of(places.begin(), places.end(), [&](const AdapterPlace& p) { return p.path == t.path && p.role == t.role; });
-    if (!there) return bad("the network has no weight " + t.path + ":" + t.role + " (" + t.module + ")");
+    const bool there = std::any_of(places.begin(), places.end(), [&](const AdapterPlace& p) {
+      return p.path == t.path && p.role == t.role;
+    });
+    if (!there)
+      return bad("the network has no weight " + t.path + ":" + t.role + " (" + t.module + ")");
     const WeightStore& w = *network.find(t.path, t.role);
     if (t.a->cols() != w.cols() || t.b->rows() != w.rows() || t.a->rows() != t.b->cols())
-      return bad(t.module + ": A is " + std::to_string(t.a->rows()) + " x " + std::to_string(t.a->cols()) + " and B " + std::to_string(t.b->rows()) + " x " + std::to_string(t.b->cols()) +
-                 ", the weight " + std::to_string(w.rows()) + " x " + std::to_string(w.cols()));
+      return bad(t.module + ": A is " + std::to_string(t.a->rows()) + " x " +
+                 std::to_string(t.a->cols()) + " and B " + std::to_string(t.b->rows()) + " x " +
+                 std::to_string(t.b->cols()) + ", the weight " + std::to_string(w.rows()) + " x " +
+                 std::to_string(w.cols()));
     const bool f64 = computes_in_f64(network, t.path);
     LOOM_TRY(set_type(*t.a, f64));
     LOOM_TRY(set_type(*t.b, f64));
@@ -174,13 +199,19 @@ Status Adapter::merge(Network& network) {
     std::int64_t names = 0;
     for (const Network::NamedParam& p : network.params()) names += p.param->store.get() == &w;
     if (names > 1)
-      return Status(Code::unsupported, "adapter: " + t.path + ":" + t.role + " is tied to another weight, which would change as well: run with the adapter instead");
+      return Status(Code::unsupported, "adapter: " + t.path + ":" + t.role +
+                                           " is tied to another weight, which would change as "
+                                           "well: run with the adapter instead");
     Sum& sum = sums.emplace_back(Sum{&w, {}, {}});
     const bool f64 = w.has_master() ? w.master_is_f64() : w.format().arith() == ArithClass::real;
-    if (f64) { LOOM_ASSIGN(sum.f64, merged<double>(w, t)); }
-    else { LOOM_ASSIGN(sum.f32, merged<float>(w, t)); }
+    if (f64) {
+      LOOM_ASSIGN(sum.f64, merged<double>(w, t));
+    } else {
+      LOOM_ASSIGN(sum.f32, merged<float>(w, t));
+    }
   }
-  for (const Sum& sum : sums) LOOM_TRY(sum.f64.empty() ? replace(*sum.store, sum.f32) : replace(*sum.store, sum.f64));
+  for (const Sum& sum : sums)
+    LOOM_TRY(sum.f64.empty() ? replace(*sum.store, sum.f32) : replace(*sum.store, sum.f64));
   return {};
 }
 

@@ -10,7 +10,8 @@ namespace loom {
 // What a layer sees of the network while it emits.
 class NodeVisit : public Visit {
  public:
-  NodeVisit(NetworkEmitter& emitter, NetworkEmitter::Tape& tape) : Visit(emitter.emit_), e_(emitter), tape_(tape) {
+  NodeVisit(NetworkEmitter& emitter, NetworkEmitter::Tape& tape)
+      : Visit(emitter.emit_), e_(emitter), tape_(tape) {
     type = tape.type;
     training = emitter.options_.training;
     learning = emitter.options_.learning;
@@ -27,18 +28,21 @@ class NodeVisit : public Visit {
     return emit.weight(p.path, p.role, p.store->rows(), p.store->cols(), p.store->format(), type);
   }
   double adapter_scale(std::string_view role) const override {
-    const Adapter::Target* target = e_.options_.adapter ? e_.options_.adapter->find(tape_.path, role) : nullptr;
+    const Adapter::Target* target =
+        e_.options_.adapter ? e_.options_.adapter->find(tape_.path, role) : nullptr;
     return target ? target->scale : 0;
   }
 
-  // Where the network does not learn its gradients are values that nobody reads, which are then not computed.
+  // Where the network does not learn its gradients are values that nobody reads, which are then not
+  // computed.
   Gradient gradient(std::string_view role) override {
     const Named p = named(role);
     if (const auto known = e_.sum_of_.find(p.store); known != e_.sum_of_.end())
       return {e_.sums_[known->second].value, Accumulate::yes};
     const BufferKind kind = e_.frozen() && !p.adapter ? BufferKind::temp : BufferKind::grad;
     const std::int64_t rows = p.store->rows(), cols = p.store->cols();
-    const View to = emit.buffer({.type = type, .kind = kind, .rows = {rows}, .cols = cols, .path = p.path, .role = p.role});
+    const View to = emit.buffer(
+        {.type = type, .kind = kind, .rows = {rows}, .cols = cols, .path = p.path, .role = p.role});
     e_.sum_of_[p.store] = e_.sums_.size();
     e_.sums_.push_back({p.store, p.path, p.role, to, true, rows, cols, type});
     return {to, Accumulate::no};
@@ -53,7 +57,8 @@ class NodeVisit : public Visit {
 
   Noise noise(std::string_view name) override {
     const auto digest = Sha256::of(as_bytes(tape_.path + ":" + std::string(name)));
-    return {e_.options_.seed, load_le<std::uint64_t>(digest.data()), emit.u32_register("noise", UINT32_MAX)};
+    return {e_.options_.seed, load_le<std::uint64_t>(digest.data()),
+            emit.u32_register("noise", UINT32_MAX)};
   }
 
   View positions() override { return place("positions"); }
@@ -67,7 +72,9 @@ class NodeVisit : public Visit {
     else if (!tape_.again) e_.shared_state_ = tape_.path;
     return at->second;
   }
-  void keep(std::string_view name, View value) override { tape_.kept.insert_or_assign(std::string(name), value); }
+  void keep(std::string_view name, View value) override {
+    tape_.kept.insert_or_assign(std::string(name), value);
+  }
   View kept(std::string_view name) const override { return tape_.kept.find(name)->second; }
 
   std::size_t child_count() const override { return tape_.node->children.size(); }
@@ -81,7 +88,8 @@ class NodeVisit : public Visit {
     child.again = tape_.again;
     if (!child.node || child.node == &node) return e_.run_node(child, x, skip);
     child.type = computes_in_f64(*child.node) ? ValueType::f64 : ValueType::f32;
-    LOOM_ASSIGN(const View y, e_.run_node(child, emit.type(x) == type ? emit.convert(x, child.type) : x, {}));
+    LOOM_ASSIGN(const View y,
+                e_.run_node(child, emit.type(x) == type ? emit.convert(x, child.type) : x, {}));
     return emit.type(y) == child.type ? emit.convert(y, type) : y;
   }
   Result<View> child_backward(std::size_t i, View gy, View* gskip) override {
@@ -106,10 +114,12 @@ class NodeVisit : public Visit {
   // A tied parameter goes by its owner's name, so that it is prepared, and learned, once.
   Named named(std::string_view role) const {
     const Param* p = tape_.node->find(role);
-    if (!p) return {tape_.path, std::string(role), e_.options_.adapter->store(tape_.path, role), true};
+    if (!p)
+      return {tape_.path, std::string(role), e_.options_.adapter->store(tape_.path, role), true};
     if (!tape_.node->tie.empty() && p == &tape_.node->params[0]) {
       const std::size_t colon = tape_.node->tie.find(':');
-      return {tape_.node->tie.substr(0, colon), tape_.node->tie.substr(colon + 1), p->store.get(), false};
+      return {tape_.node->tie.substr(0, colon), tape_.node->tie.substr(colon + 1), p->store.get(),
+              false};
     }
     return {tape_.path, std::string(role), p->store.get(), false};
   }
@@ -131,7 +141,8 @@ Result<View> NetworkEmitter::run_node(Tape& tape, View x, View skip) {
   return parts > 1 ? emit_.reshape(*y, y->cols * parts) : *y;
 }
 
-// Without a gradient of its output (behind a rounding, or an index) a node has none to hand on either.
+// Without a gradient of its output (behind a rounding, or an index) a node has none to hand on
+// either.
 Result<View> NetworkEmitter::run_node_back(Tape& tape, View gy, View* gskip) {
   if (!tape.node || !tape.node->enabled || !gy.valid()) return gy;
   NodeVisit visit(*this, tape);
@@ -195,9 +206,9 @@ Result<View> NetworkEmitter::forward(View x) {
       return emit_.type(arriving(from)) == ValueType::f64;
     };
     // An empty cell merges in f64 what has f64 in it; in version 1 it merged in f32.
-    const bool wide = !passes ? computes_in_f64(run)
-                              : network_.version() >= 2 &&
-                                    std::ranges::any_of(arrivals_[i], arrives_wide);
+    const bool wide =
+        !passes ? computes_in_f64(run)
+                : network_.version() >= 2 && std::ranges::any_of(arrivals_[i], arrives_wide);
     const ValueType type = wide ? ValueType::f64 : ValueType::f32;
     for (std::int64_t from : arrivals_[i]) {
       const View v = arriving(from);
@@ -205,7 +216,8 @@ Result<View> NetworkEmitter::forward(View x) {
       cell.arrival_types.push_back(t);
       // Ids stay ids. An empty cell passes its single arrival as it is.
       const bool real = t == ValueType::f32 || t == ValueType::f64;
-      cell.arrivals.push_back(real && !(passes && arrivals_[i].size() == 1) ? emit_.convert(v, type) : v);
+      cell.arrivals.push_back(real && !(passes && arrivals_[i].size() == 1) ? emit_.convert(v, type)
+                                                                            : v);
     }
     cell.x = cell.arrivals[0];
     if (cell.arrivals.size() > 1) {
@@ -222,8 +234,10 @@ Result<View> NetworkEmitter::forward(View x) {
         }
         cell.x = emit_.reshape(joined, width * parts);
       } else {
-        for (std::size_t k = 1; k < cell.arrivals.size(); ++k) cell.x = emit_.add(cell.x, cell.arrivals[k]);
-        if (node.merge == Merge::avg) cell.x = emit_.scale(cell.x, 1.0 / static_cast<double>(cell.arrivals.size()));
+        for (std::size_t k = 1; k < cell.arrivals.size(); ++k)
+          cell.x = emit_.add(cell.x, cell.arrivals[k]);
+        if (node.merge == Merge::avg)
+          cell.x = emit_.scale(cell.x, 1.0 / static_cast<double>(cell.arrivals.size()));
       }
     }
     if (network_.head == static_cast<std::int64_t>(i) && options_.head_rows.valid()) {
@@ -259,13 +273,15 @@ Status NetworkEmitter::backward(View gy) {
     if (cell.tape.node) {
       View gskip;
       if (options_.recompute) {
-        cell.tape = {.node = cell.tape.node, .path = cell.tape.path, .type = cell.tape.type, .again = true};
+        cell.tape = {
+            .node = cell.tape.node, .path = cell.tape.path, .type = cell.tape.type, .again = true};
         emit_.forget_packed();
         LOOM_TRY(run_node(cell.tape, cell.x, View{}).status());
       }
       LOOM_ASSIGN(g, run_node_back(cell.tape, g, &gskip));
     }
-    if (cell.selected_from.valid() && g.valid()) g = emit_.scatter_rows(g, options_.head_rows, emit_.rows(cell.selected_from));
+    if (cell.selected_from.valid() && g.valid())
+      g = emit_.scatter_rows(g, options_.head_rows, emit_.rows(cell.selected_from));
     if (!g.valid()) continue;  // ids have no gradient
     const std::vector<std::int64_t>& arrivals = arrivals_[i];
     std::int64_t col = 0;
@@ -273,7 +289,8 @@ Status NetworkEmitter::backward(View gy) {
     const bool beside = arrivals.size() > 1 && side_by_side(merge);
     const std::int64_t parts = beside ? network_.joined_parts(i, arrivals) : 1;
     g = emit_.reshape(g, g.cols / parts);
-    if (arrivals.size() > 1 && merge == Merge::avg) g = emit_.scale(g, 1.0 / static_cast<double>(arrivals.size()));
+    if (arrivals.size() > 1 && merge == Merge::avg)
+      g = emit_.scale(g, 1.0 / static_cast<double>(arrivals.size()));
     for (std::size_t k = 0; k < arrivals.size(); ++k) {
       View part = g;
       if (beside) {
@@ -285,7 +302,8 @@ Status NetworkEmitter::backward(View gy) {
         input_gradient_ = part;
         continue;
       }
-      cells_[static_cast<std::size_t>(arrivals[k])].gradients.push_back(emit_.convert(part, cell.arrival_types[k]));
+      cells_[static_cast<std::size_t>(arrivals[k])].gradients.push_back(
+          emit_.convert(part, cell.arrival_types[k]));
     }
   }
   return {};

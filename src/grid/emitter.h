@@ -1,4 +1,5 @@
-// Turns a network into instructions: cells in order of execution, arrivals merged, then, for learning, gradients in reverse.
+// Turns a network into instructions: cells in order of execution, arrivals merged, then, for
+// learning, gradients in reverse.
 #pragma once
 
 #include <map>
@@ -23,16 +24,19 @@ struct EmitOptions {
   std::uint64_t seed = 0;          // of the noise of layers that learn
   std::int64_t max_positions = 0;  // of attention: cache capacity per sequence, rotary tables
   std::int64_t sequences = 1;
-  std::int64_t steps = 0;          // training: rows of every sequence (Visit::steps)
-  bool streams = false;            // training: states go on (Visit::streams)
-  View head_rows;                  // inference: rows that go on from the network's head cell; invalid: all
-  Adapter* adapter = nullptr;      // beside the weights; where it is there and the network learns, it learns in the network's place
-  bool recompute = false;          // what cells keep for backward is computed again there: less memory, the same bits
+  std::int64_t steps = 0;  // training: rows of every sequence (Visit::steps)
+  bool streams = false;    // training: states go on (Visit::streams)
+  View head_rows;          // inference: rows that go on from the network's head cell; invalid: all
+  Adapter* adapter = nullptr;  // beside the weights; where it is there and the network learns, it
+                               // learns in the network's place
+  bool recompute =
+      false;  // what cells keep for backward is computed again there: less memory, the same bits
 };
 
 class NetworkEmitter {
  public:
-  NetworkEmitter(Network& network, Emit& emit, const EmitOptions& options) : network_(network), emit_(emit), options_(options) {}
+  NetworkEmitter(Network& network, Emit& emit, const EmitOptions& options)
+      : network_(network), emit_(emit), options_(options) {}
 
   // Emits all cells; `x` is what arrives at the first. Returns the last cell's output.
   Result<View> forward(View x);
@@ -46,7 +50,8 @@ class NetworkEmitter {
     ValueType type;
     View value;
   };
-  // In path order; a tied parameter stands once, under its first name. Of an adapter: those of its A and B alone.
+  // In path order; a tied parameter stands once, under its first name. Of an adapter: those of its
+  // A and B alone.
   std::vector<Gradient> gradients() const;
 
   // Of the first cell's input, after backward(); invalid where that was ids or stood still.
@@ -107,7 +112,7 @@ class NetworkEmitter {
   std::vector<std::size_t> order_;
   std::vector<std::vector<std::int64_t>> arrivals_;  // of each cell
   std::vector<Cell> cells_;
-  std::vector<Sum> sums_;  // per store, in order of first use
+  std::vector<Sum> sums_;                             // per store, in order of first use
   std::map<const WeightStore*, std::size_t> sum_of_;  // where a store's is
   std::vector<Average> averages_;
   std::map<std::string, View> states_;

@@ -15,20 +15,24 @@ namespace loom {
 namespace {
 
 constexpr std::int64_t kMaxCells = 1 << 20;
-constexpr std::size_t kMaxRunDepth = 32;         // of cells whose layers run other cells
-constexpr std::int64_t kMaxRunLayers = 1 << 16;  // of all cells that nested layers run: programs hold each of them
+constexpr std::size_t kMaxRunDepth = 32;  // of cells whose layers run other cells
+constexpr std::int64_t kMaxRunLayers =
+    1 << 16;  // of all cells that nested layers run: programs hold each of them
 
 Status bad(std::string what) { return Status(Code::invalid_argument, std::move(what)); }
 
-void visit_params(Node& node, const std::string& path, const std::function<void(const std::string&, Node&, Param&)>& f) {
+void visit_params(Node& node, const std::string& path,
+                  const std::function<void(const std::string&, Node&, Param&)>& f) {
   for (Param& p : node.params) f(path, node, p);
-  for (std::size_t i = 0; i < node.children.size(); ++i) visit_params(node.children[i], path + "/" + std::to_string(i), f);
+  for (std::size_t i = 0; i < node.children.size(); ++i)
+    visit_params(node.children[i], path + "/" + std::to_string(i), f);
 }
 
 }  // namespace
 
 std::string Coordinate::to_string() const {
-  return "(" + std::to_string(z) + "," + std::to_string(y) + "," + std::to_string(x) + "," + std::to_string(l) + ")";
+  return "(" + std::to_string(z) + "," + std::to_string(y) + "," + std::to_string(x) + "," +
+         std::to_string(l) + ")";
 }
 
 const Param* Node::find(std::string_view role) const {
@@ -51,9 +55,12 @@ bool computes_in_f64(const Node& node) {
   if (!node.type) return false;
   for (const Node& child : node.children)
     if (computes_in_f64(child)) return true;
-  // A layer without matrices, of itself or of layers in it, follows its declared format; a cell that is run in it computes as it does in its place.
-  const bool has_matrix = std::any_of(node.params.begin(), node.params.end(), [](const Param& p) { return p.spec.quantized; });
-  const bool has_layers = std::any_of(node.children.begin(), node.children.end(), [](const Node& child) { return child.type != nullptr; });
+  // A layer without matrices, of itself or of layers in it, follows its declared format; a cell
+  // that is run in it computes as it does in its place.
+  const bool has_matrix = std::any_of(node.params.begin(), node.params.end(),
+                                      [](const Param& p) { return p.spec.quantized; });
+  const bool has_layers = std::any_of(node.children.begin(), node.children.end(),
+                                      [](const Node& child) { return child.type != nullptr; });
   return !has_matrix && !has_layers && node.format.arith() == ArithClass::real;
 }
 
@@ -61,10 +68,15 @@ Result<Network> Network::create(std::int64_t depth, std::int64_t rows, std::int6
                                 std::int64_t layers_per_cell, Shape input, int version) {
   std::int64_t cells = 1;
   for (std::int64_t n : {depth, rows, cols, layers_per_cell}) {
-    if (n < 1 || n > kMaxCells || cells > kMaxCells / n) return bad("grid: depth, rows, cols and layers_per_cell must be at least 1 and their product at most " + std::to_string(kMaxCells));
+    if (n < 1 || n > kMaxCells || cells > kMaxCells / n)
+      return bad(
+          "grid: depth, rows, cols and layers_per_cell must be at least 1 and their product at "
+          "most " +
+          std::to_string(kMaxCells));
     cells *= n;
   }
-  if (input.ids < 0 || input.width < 0 || (input.ids > 0) == (input.width > 0)) return bad("grid: the input is either \"width\" values or one of \"ids\" ids");
+  if (input.ids < 0 || input.width < 0 || (input.ids > 0) == (input.width > 0))
+    return bad("grid: the input is either \"width\" values or one of \"ids\" ids");
   if (input.ids > INT32_MAX) return bad("grid: the input: \"ids\" is larger than 2^31-1");
   if (input.width > INT32_MAX) return bad("grid: the input: \"width\" is larger than 2^31-1");
   if (version >= 2 && input.ids > 0 && input.dims.empty()) input.axis = Axis::positions;
@@ -93,12 +105,14 @@ Coordinate Network::coordinate(std::size_t index) const {
 }
 
 bool Network::contains(const Coordinate& c) const {
-  return c.z >= 0 && c.z < depth_ && c.y >= 0 && c.y < rows_ && c.x >= 0 && c.x < cols_ && c.l >= 0 && c.l < layers_;
+  return c.z >= 0 && c.z < depth_ && c.y >= 0 && c.y < rows_ && c.x >= 0 && c.x < cols_ &&
+         c.l >= 0 && c.l < layers_;
 }
 
 std::string Network::path(std::size_t index) const {
   const Coordinate c = coordinate(index);
-  return std::to_string(c.z) + "." + std::to_string(c.y) + "." + std::to_string(c.x) + "." + std::to_string(c.l);
+  return std::to_string(c.z) + "." + std::to_string(c.y) + "." + std::to_string(c.x) + "." +
+         std::to_string(c.l);
 }
 
 std::size_t Network::executed(std::size_t cell) const {
@@ -123,15 +137,18 @@ std::vector<std::vector<std::int64_t>> Network::arrivals() const {
   std::vector<std::vector<std::int64_t>> list(nodes_.size());
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
-    const bool reads = std::any_of(node.links.begin(), node.links.end(), [](const Link& l) { return l.kind == LinkKind::read; });
+    const bool reads = std::any_of(node.links.begin(), node.links.end(),
+                                   [](const Link& l) { return l.kind == LinkKind::read; });
     if (!reads || node.keep_previous) list[i].push_back(static_cast<std::int64_t>(i) - 1);
     for (const Link& link : node.links)
-      if (link.kind == LinkKind::read) list[i].push_back(static_cast<std::int64_t>(index(link.cell)));
+      if (link.kind == LinkKind::read)
+        list[i].push_back(static_cast<std::int64_t>(index(link.cell)));
   }
   // Sends come after all that a cell takes itself.
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     for (const Link& link : nodes_[i].links)
-      if (link.kind == LinkKind::send) list[index(link.cell)].push_back(static_cast<std::int64_t>(i));
+      if (link.kind == LinkKind::send)
+        list[index(link.cell)].push_back(static_cast<std::int64_t>(i));
   return list;
 }
 
@@ -166,7 +183,10 @@ Result<std::vector<std::size_t>> Network::order() const {
   while (!seen[at]) {
     trail.push_back(at);
     seen[at] = true;
-    at = static_cast<std::size_t>(*std::find_if(arriving[at].begin(), arriving[at].end(), [&](std::int64_t from) { return from >= 0 && missing[static_cast<std::size_t>(from)] > 0; }));
+    at = static_cast<std::size_t>(
+        *std::find_if(arriving[at].begin(), arriving[at].end(), [&](std::int64_t from) {
+          return from >= 0 && missing[static_cast<std::size_t>(from)] > 0;
+        }));
   }
   std::string text = coordinate(at).to_string();
   for (std::size_t i = trail.size(); i-- > 0;) {
@@ -179,13 +199,16 @@ Result<std::vector<std::size_t>> Network::order() const {
 // Lets a container plan its children.
 class NodeChildren : public ChildPlanner {
  public:
-  NodeChildren(Network& network, Node& node, const std::string& path) : network_(network), node_(node), path_(path) {}
+  NodeChildren(Network& network, Node& node, const std::string& path)
+      : network_(network), node_(node), path_(path) {}
   std::size_t count() const override { return node_.children.size(); }
   int version() const override { return network_.version(); }
   Result<Shape> plan(std::size_t i, const Shape& in, const Shape* skip) override {
     return network_.plan_node(node_.children[i], in, skip, path_ + "/" + std::to_string(i));
   }
-  Status rows_alone(std::size_t i) const override { return network_.rows_alone(node_.children[i], path_ + "/" + std::to_string(i)); }
+  Status rows_alone(std::size_t i) const override {
+    return network_.rows_alone(node_.children[i], path_ + "/" + std::to_string(i));
+  }
 
  private:
   Network& network_;
@@ -212,9 +235,12 @@ Result<Shape> Network::plan_run(std::size_t target, const Shape& in, const std::
   if (const auto at = std::find(running.begin(), running.end(), target); at != running.end()) {
     std::string text;
     for (auto it = at; it != running.end(); ++it) text += coordinate(*it).to_string() + " -> ";
-    return bad(where + ": the cells run one another in a circle: " + text + coordinate(target).to_string());
+    return bad(where + ": the cells run one another in a circle: " + text +
+               coordinate(target).to_string());
   }
-  if (running.size() > kMaxRunDepth) return bad(where + ": cells run one another more than " + std::to_string(kMaxRunDepth) + " deep");
+  if (running.size() > kMaxRunDepth)
+    return bad(where + ": cells run one another more than " + std::to_string(kMaxRunDepth) +
+               " deep");
   Planning::First& first = planning_->first[target];
   if (first.where.empty()) first = {in, where};
   if (first.in != in)
@@ -224,7 +250,8 @@ Result<Shape> Network::plan_run(std::size_t target, const Shape& in, const std::
   running.push_back(target);
   auto out = plan_node(nodes_[target], in, nullptr, path(target));
   running.pop_back();
-  return out.ok() || where == coordinate(target).to_string() ? std::move(out) : out.status().at(where + " runs");
+  return out.ok() || where == coordinate(target).to_string() ? std::move(out)
+                                                             : out.status().at(where + " runs");
 }
 
 Status Network::rows_alone(const Node& node, const std::string& path) const {
@@ -232,8 +259,11 @@ Status Network::rows_alone(const Node& node, const std::string& path) const {
   const Node* run = executed(node, at);
   if (!run || !run->enabled) return {};
   const std::string_view why = run->type->crosses_rows(*run->config, run->in);
-  if (!why.empty()) return bad(std::string(run->type->name()) + " at " + at + " " + std::string(why) + ", so that it cannot run on some of the rows alone");
-  for (std::size_t i = 0; i < run->children.size(); ++i) LOOM_TRY(rows_alone(run->children[i], at + "/" + std::to_string(i)));
+  if (!why.empty())
+    return bad(std::string(run->type->name()) + " at " + at + " " + std::string(why) +
+               ", so that it cannot run on some of the rows alone");
+  for (std::size_t i = 0; i < run->children.size(); ++i)
+    LOOM_TRY(rows_alone(run->children[i], at + "/" + std::to_string(i)));
   return {};
 }
 
@@ -348,29 +378,45 @@ Result<LayerPlan> Network::plan_layer(const Node& node, const Shape& in, const S
 }
 
 // A node that is switched off has parameters where it fits, and hands on what it gets.
-Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip, const std::string& path) {
+Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
+                                 const std::string& path) {
   constexpr std::int64_t kMost = INT32_MAX;
   if (!node.type) {
     const Coordinate& to = node.links[0].cell;
-    if (!contains(to)) return bad(path + ": runs " + to.to_string() + ", which is outside of the grid");
+    if (!contains(to))
+      return bad(path + ": runs " + to.to_string() + ", which is outside of the grid");
     const std::size_t target = index(to);
-    if (executed(target) != target) return bad(path + ": runs " + to.to_string() + ", which itself runs another");
+    if (executed(target) != target)
+      return bad(path + ": runs " + to.to_string() + ", which itself runs another");
     if (!node.enabled || !nodes_[target].type || !nodes_[target].enabled) return in;
     return plan_run(target, in, path);
   }
-  if (planning_->running.size() > 1 && ++planning_->layers > kMaxRunLayers) return bad(path + ": nested layers run other cells of more than " + std::to_string(kMaxRunLayers) + " layers together");
+  if (planning_->running.size() > 1 && ++planning_->layers > kMaxRunLayers)
+    return bad(path + ": nested layers run other cells of more than " +
+               std::to_string(kMaxRunLayers) + " layers together");
+  const auto where = [&] { return std::string(node.type->name()) + " at " + path; };
+  if (target_steps_ > 0 && node.enabled && has_positions(in)) {
+    auto config = node.type->by_step(node.config, in, target_steps_);
+    if (!config.ok()) return config.status().at(where());
+    node.config = std::move(*config);
+  }
   NodeChildren children(*this, node, path);
   auto plan = plan_layer(node, in, skip, children);
   if (!plan.ok() && !node.enabled) return in;
-  const auto where = [&] { return std::string(node.type->name()) + " at " + path; };
   if (!plan.ok()) return plan.status().at(where());
-  if (plan->out.width > kMost || plan->out.ids > kMost) return bad(where() + ": gives rows of " + plan->out.to_string() + ", the limit is 2^31-1");
+  if (plan->out.width > kMost || plan->out.ids > kMost)
+    return bad(where() + ": gives rows of " + plan->out.to_string() + ", the limit is 2^31-1");
   std::vector<Param> params;
   for (const ParamSpec& spec : plan->params) {
-    if (spec.rows < 1 || spec.cols < 1 || spec.rows > kMost || spec.cols > kMost || spec.rows * spec.cols > (std::int64_t{1} << 40))
-      return bad(where() + ": parameter " + spec.role + " of " + std::to_string(spec.rows) + " x " + std::to_string(spec.cols) + ": each is 1 to 2^31-1, and all at most 2^40");
+    if (spec.rows < 1 || spec.cols < 1 || spec.rows > kMost || spec.cols > kMost ||
+        spec.rows * spec.cols > (std::int64_t{1} << 40))
+      return bad(where() + ": parameter " + spec.role + " of " + std::to_string(spec.rows) + " x " +
+                 std::to_string(spec.cols) + ": each is 1 to 2^31-1, and all at most 2^40");
     const Param* old = node.find(spec.role);
-    Param p{spec, old && old->store && old->store->rows() == spec.rows && old->store->cols() == spec.cols ? old->store : nullptr};
+    Param p{spec,
+            old && old->store && old->store->rows() == spec.rows && old->store->cols() == spec.cols
+                ? old->store
+                : nullptr};
     params.push_back(std::move(p));
   }
   node.params = std::move(params);
@@ -388,8 +434,11 @@ Node* Network::find_node(std::string_view wanted) {
   const auto number = [&](char end) -> std::optional<std::int64_t> {
     std::int64_t value = 0;
     const std::size_t first = at;
-    for (; at < wanted.size() && wanted[at] >= '0' && wanted[at] <= '9' && value <= kMaxCells; ++at) value = value * 10 + (wanted[at] - '0');
-    if (at == first || (wanted[first] == '0' && at > first + 1) || (at < wanted.size() && wanted[at] != end)) return std::nullopt;
+    for (; at < wanted.size() && wanted[at] >= '0' && wanted[at] <= '9' && value <= kMaxCells; ++at)
+      value = value * 10 + (wanted[at] - '0');
+    if (at == first || (wanted[first] == '0' && at > first + 1) ||
+        (at < wanted.size() && wanted[at] != end))
+      return std::nullopt;
     if (at < wanted.size() && ++at == wanted.size()) return std::nullopt;
     return value;
   };
@@ -416,14 +465,20 @@ Status Network::resolve_ties() {
     if (node.tie.empty()) continue;
     const std::size_t colon = node.tie.find(':');
     const auto where = [&] { return coordinate(i).to_string() + ": tie \"" + node.tie + "\""; };
-    if (colon == std::string::npos || node.params.empty()) return bad(where() + ": expected \"path:role\" on a cell with a parameter");
+    if (colon == std::string::npos || node.params.empty())
+      return bad(where() + ": expected \"path:role\" on a cell with a parameter");
     Param& mine = node.params[0];
     Node* owner = find_node(std::string_view(node.tie).substr(0, colon));
-    Param* target = owner ? const_cast<Param*>(owner->find(std::string_view(node.tie).substr(colon + 1))) : nullptr;
+    Param* target =
+        owner ? const_cast<Param*>(owner->find(std::string_view(node.tie).substr(colon + 1)))
+              : nullptr;
     if (!target || target == &mine) return bad(where() + ": no such parameter");
     if (target->spec.rows != mine.spec.rows || target->spec.cols != mine.spec.cols)
-      return bad(where() + ": that parameter is " + std::to_string(target->spec.rows) + " x " + std::to_string(target->spec.cols) + ", this one " + std::to_string(mine.spec.rows) + " x " + std::to_string(mine.spec.cols));
-    if (!target->store) target->store = std::make_shared<WeightStore>(target->spec.rows, target->spec.cols);
+      return bad(where() + ": that parameter is " + std::to_string(target->spec.rows) + " x " +
+                 std::to_string(target->spec.cols) + ", this one " +
+                 std::to_string(mine.spec.rows) + " x " + std::to_string(mine.spec.cols));
+    if (!target->store)
+      target->store = std::make_shared<WeightStore>(target->spec.rows, target->spec.cols);
     mine.store = target->store;
   }
   return {};
@@ -451,7 +506,9 @@ Result<Shape> Network::operands(const std::vector<std::int64_t>& arriving) const
 Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>& arriving) const {
   if (arriving.empty()) return bad("nothing arrives");
   const Node& node = nodes_[cell];
-  const auto shape_of = [this](std::int64_t from) -> const Shape& { return from < 0 ? input_ : outputs_[static_cast<std::size_t>(from)]; };
+  const auto shape_of = [this](std::int64_t from) -> const Shape& {
+    return from < 0 ? input_ : outputs_[static_cast<std::size_t>(from)];
+  };
   Shape shape = shape_of(arriving[0]);
   if (node.merge == Merge::operands) return operands(arriving);
   for (std::size_t k = 1; k < arriving.size(); ++k) {
@@ -481,8 +538,11 @@ Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>&
     if (joins && alike) (steps ? shape.dims.back() += in.dims.back() : shape.dims[0] += in.dims[0]);
     else if (shape.dims != in.dims) shape.dims.clear();
     if (node.merge == Merge::concat) shape.width += in.width;
-    else if (in.width != shape.width) return bad(std::string("cannot ") + (node.merge == Merge::add ? "add" : "average") + " widths " + std::to_string(shape.width) + " and " + std::to_string(in.width));
-    if (shape.width > INT32_MAX) return bad(std::to_string(shape.width) + " values arrive, the limit is 2^31-1");
+    else if (in.width != shape.width)
+      return bad(std::string("cannot ") + (node.merge == Merge::add ? "add" : "average") +
+                 " widths " + std::to_string(shape.width) + " and " + std::to_string(in.width));
+    if (shape.width > INT32_MAX)
+      return bad(std::to_string(shape.width) + " values arrive, the limit is 2^31-1");
   }
   return shape;
 }
@@ -535,8 +595,11 @@ Status Network::name_outputs() {
 Status Network::plan(std::int64_t max_values) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     for (const Link& link : nodes_[i].links)
-      if (!contains(link.cell)) return bad(coordinate(i).to_string() + ": links to " + link.cell.to_string() + ", which is outside of the grid");
-    if (executed(i) != i && executed(executed(i)) != executed(i)) return bad(coordinate(i).to_string() + ": runs a cell that itself runs another");
+      if (!contains(link.cell))
+        return bad(coordinate(i).to_string() + ": links to " + link.cell.to_string() +
+                   ", which is outside of the grid");
+    if (executed(i) != i && executed(executed(i)) != executed(i))
+      return bad(coordinate(i).to_string() + ": runs a cell that itself runs another");
   }
   LOOM_ASSIGN(const std::vector<std::size_t> sequence, order());
   const auto arriving = arrivals();
@@ -551,13 +614,20 @@ Status Network::plan(std::int64_t max_values) {
     LOOM_ASSIGN(outputs_[i], plan_run(target, *shape, where()));
   }
   LOOM_TRY(name_outputs());
-  if (head >= static_cast<std::int64_t>(nodes_.size())) return bad("head: cell " + std::to_string(head) + " is outside of the grid");
+  if (head >= static_cast<std::int64_t>(nodes_.size()))
+    return bad("head: cell " + std::to_string(head) + " is outside of the grid");
   std::int64_t left = max_values;
   for (const NamedParam& p : params()) {
     if (p.param->store) continue;
+    if (target_steps_ > 0)
+      return Status(Code::unsupported,
+                    p.path + ":" + p.param->spec.role +
+                        ": one weight for all steps of a row, and a decoder has one at a time");
     const std::int64_t values = p.param->spec.rows * p.param->spec.cols;
     if (values > left)
-      return bad(p.path + ":" + p.param->spec.role + ": with its " + std::to_string(values) + " values the parameters hold more than the limit of " + std::to_string(max_values));
+      return bad(p.path + ":" + p.param->spec.role + ": with its " + std::to_string(values) +
+                 " values the parameters hold more than the limit of " +
+                 std::to_string(max_values));
     left -= values;
   }
   LOOM_TRY(resolve_ties());
@@ -585,7 +655,8 @@ Status Network::initialize(std::uint64_t seed) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     visit_params(nodes_[i], path(i), [&](const std::string& p, Node&, Param& param) {
       if (!status.ok() || !done.insert(param.store.get()).second) return;
-      // The stream is named by the parameter's path, so adding a layer elsewhere changes nothing here.
+      // The stream is named by the parameter's path, so adding a layer elsewhere changes nothing
+      // here.
       const auto digest = Sha256::of(as_bytes(p + ":" + param.spec.role));
       const RandomStream random(seed, load_le<std::uint64_t>(digest.data()));
       if (!param.store->has_master()) {
@@ -619,7 +690,9 @@ std::vector<Network::NamedParam> Network::params() {
   std::vector<NamedParam> list;
   std::set<const WeightStore*> seen;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
-    visit_params(nodes_[i], path(i), [&](const std::string& p, Node& node, Param& param) { list.push_back({p, &param, &node, !seen.insert(param.store.get()).second}); });
+    visit_params(nodes_[i], path(i), [&](const std::string& p, Node& node, Param& param) {
+      list.push_back({p, &param, &node, !seen.insert(param.store.get()).second});
+    });
   return list;
 }
 

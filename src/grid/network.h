@@ -1,5 +1,6 @@
-// A network: a grid of depth x rows x cols cells with `layers_per_cell` layers each, links between them, and their weights.
-// idx = ((z*R + y)*C + x)*L + l. Plain data: edit it between runs, then sessions emit their programs again. Not thread-safe.
+// A network: a grid of depth x rows x cols cells with `layers_per_cell` layers each, links between
+// them, and their weights. idx = ((z*R + y)*C + x)*L + l. Plain data: edit it between runs, then
+// sessions emit their programs again. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -57,10 +58,11 @@ struct Node {
   std::vector<Link> links;  // of a nested layer: one `run`, in place of a type
   Merge merge = Merge::concat;
   bool keep_previous = false;  // the previous cell still arrives although a `read` exists
-  bool enabled = true;         // false: passes its input on; it keeps its parameters, and has them where it would fit
-  WeightFormat format;         // of the matrices
-  std::string tie;             // "0.0.0.0:weight": the first matrix is that parameter
-  std::string name;            // free text for people
+  bool enabled =
+      true;  // false: passes its input on; it keeps its parameters, and has them where it would fit
+  WeightFormat format;  // of the matrices
+  std::string tie;      // "0.0.0.0:weight": the first matrix is that parameter
+  std::string name;     // free text for people
 
   const Param* find(std::string_view role) const;
 };
@@ -77,7 +79,8 @@ ClassAxis class_axis(const Shape& out);
 
 class Network {
  public:
-  static constexpr std::int64_t kMaxValues = std::int64_t{1} << 33;  // parameters that planning makes unless told otherwise: 32 GiB of f32
+  static constexpr std::int64_t kMaxValues =
+      std::int64_t{1} << 33;  // parameters that planning makes unless told otherwise: 32 GiB of f32
 
   // Of topologies: in 1 layers that work on the last dimension take the row as one, in 2 they do
   // not.
@@ -86,8 +89,9 @@ class Network {
   // A grid of empty cells. `input`: what arrives at the first cell.
   static Result<Network> create(std::int64_t depth, std::int64_t rows, std::int64_t cols,
                                 std::int64_t layers_per_cell, Shape input, int version = kVersion);
-  // From its topology (docs/reference/topology.md): cells, links and sizes, all parameters zero, in stores that take no memory until
-  // initialize() or a checkpoint fills them. A few bytes can ask for any size: more than max_values parameters are refused.
+  // From its topology (docs/reference/topology.md): cells, links and sizes, all parameters zero, in
+  // stores that take no memory until initialize() or a checkpoint fills them. A few bytes can ask
+  // for any size: more than max_values parameters are refused.
   static Result<Network> from_json(const Json& topology, std::int64_t max_values = kMaxValues);
   static Result<Network> from_json(std::string_view text, std::int64_t max_values = kMaxValues);
   Json to_json() const;
@@ -110,7 +114,9 @@ class Network {
   // Of the output (in topologies of version 1 the whole row are the classes).
   ClassAxis class_axis() const;
 
-  std::size_t index(const Coordinate& c) const { return static_cast<std::size_t>(((c.z * rows_ + c.y) * cols_ + c.x) * layers_ + c.l); }
+  std::size_t index(const Coordinate& c) const {
+    return static_cast<std::size_t>(((c.z * rows_ + c.y) * cols_ + c.x) * layers_ + c.l);
+  }
   Coordinate coordinate(std::size_t index) const;
   bool contains(const Coordinate& c) const;
   Node& node(std::size_t index) { return nodes_[index]; }
@@ -128,8 +134,8 @@ class Network {
   // Edits nodes and plans; on an error all is as it was. Where weights would need another size they
   // are made anew, or, where `with` says what would be the reason, that is an error.
   Status change(const std::function<Status()>& edit, std::string_view with = {});
-  // Plans all shapes and creates missing parameters, in time linear in the cells. Errors name the cell. Called by from_json; call it after
-  // edits.
+  // Plans all shapes and creates missing parameters, in time linear in the cells. Errors name the
+  // cell. Called by from_json; call it after edits.
   Status plan(std::int64_t max_values = kMaxValues);
 
   // Cells in order of execution (Kahn, smallest index first); a cycle is an error that names it.
@@ -138,12 +144,14 @@ class Network {
   std::vector<std::vector<std::int64_t>> arrivals() const;
   // The node a cell executes: its own, or the target of its `run` link.
   std::size_t executed(std::size_t cell) const;
-  // What a nested layer executes and where it stands: itself at `path`, or the cell of its `run` link; null where that hands on what it gets.
+  // What a nested layer executes and where it stands: itself at `path`, or the cell of its `run`
+  // link; null where that hands on what it gets.
   const Node* executed(const Node& nested, std::string& path) const;
   // Parts of a cell's row in which what arrives is joined: the steps of sequences that meet by
   // concat, else 1.
   std::int64_t joined_parts(std::size_t cell, const std::vector<std::int64_t>& arriving) const;
-  // True where a cell hands on what arrives: it is empty, or it or the cell it runs is switched off.
+  // True where a cell hands on what arrives: it is empty, or it or the cell it runs is switched
+  // off.
   bool passes(std::size_t cell) const;
 
   // Whether a layer goes from row to row of a sequence (LayerType::recurs_over_rows).
@@ -155,6 +163,12 @@ class Network {
   Status check_streams() const;
   // Whether a layer takes NaN for a value that is missing (LayerType::takes_missing).
   bool takes_missing() const;
+
+  // The network as a decoder runs it, sharing all weights: the part `target` of the input,
+  // [steps] ids or [steps, features], is one step of a sequence that goes on in later rows, which
+  // layers that know of it continue from; the other parts stay as they are. Its answers, row by
+  // row, are those of this network step by step. An error where a layer needs all steps at once.
+  Result<Network> by_step(std::string_view target) const;
 
   // The cell from which on only selected rows matter (a language model's last norm); -1: none.
   std::int64_t head = -1;
@@ -170,15 +184,17 @@ class Network {
     Node* node;
     bool tied;  // the store belongs to an earlier parameter of the list
     // The parameter is the one that its cell's `tie` names: files hold it under that name.
-    bool borrowed() const { return !node->tie.empty() && param == &node->params[0] && path.find('/') == std::string::npos; }
+    bool borrowed() const {
+      return !node->tie.empty() && param == &node->params[0] && path.find('/') == std::string::npos;
+    }
   };
   // All parameters in path order of the grid, children after their parent.
   std::vector<NamedParam> params();
   // Morphs every matrix of a cell (all cells: of every cell) to a format.
   Status morph(std::size_t cell, const WeightFormat& format);
   Status morph(const WeightFormat& format);
-  // The same for running alone: each master goes as soon as its matrix is packed, so that f32 values are never held but for one matrix.
-  // f32 and f64 run from their masters, which stay.
+  // The same for running alone: each master goes as soon as its matrix is packed, so that f32
+  // values are never held but for one matrix. f32 and f64 run from their masters, which stay.
   Status pack(const WeightFormat& format);
   std::int64_t parameter_count();
 
@@ -206,14 +222,16 @@ class Network {
   Shape input_;
   std::vector<Node> nodes_;
   std::vector<Shape> outputs_;
-  Planning* planning_ = nullptr;  // while plan() runs
+  Planning* planning_ = nullptr;   // while plan() runs
+  std::int64_t target_steps_ = 0;  // of by_step(): those of the part that is one step now
   friend class NodeChildren;
 };
 
 // The k-th number of a stream of standard normals (Box and Muller).
 float normal(const RandomStream& random, std::uint64_t k);
 
-// True where any matrix of the node or its children is of a class D type: the whole cell then computes in double.
+// True where any matrix of the node or its children is of a class D type: the whole cell then
+// computes in double.
 bool computes_in_f64(const Node& node);
 
 }  // namespace loom

@@ -1,4 +1,5 @@
-// Planning: what is refused by name, what cells that are switched off keep, and that large grids take time in proportion to their cells.
+// Planning: what is refused by name, what cells that are switched off keep, and that large grids
+// take time in proportion to their cells.
 #include "grid/network.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,8 @@ namespace loom {
 namespace {
 
 Result<Network> planned(const std::string& head, const std::string& cells) {
-  const std::string text = R"({"format":"loom-topology","version":1,)" + head + R"(,"cells":[)" + cells + "]}";
+  const std::string text =
+      R"({"format":"loom-topology","version":1,)" + head + R"(,"cells":[)" + cells + "]}";
   return Network::from_json(std::string_view(text));
 }
 
@@ -21,16 +23,24 @@ std::vector<std::string> names(Network& n) {
 
 TEST(Network, ACellRunsOnOneWidth) {
   const std::string head = R"("layers_per_cell":3,"input":{"width":4})";
-  const std::string first = R"({"at":[0,0,0,0],"type":"dense","out":)", second = R"({"at":[0,0,0,1],"type":"dense","out":4},)";
-  EXPECT_TRUE(planned(head, first + "4}," + second + R"({"at":[0,0,0,2],"links":[{"run":[0,0,0,0]}]})").ok());
-  const Status refused = planned(head, first + "6}," + R"({"at":[0,0,0,1],"links":[{"run":[0,0,0,0]}]})").status();
+  const std::string first = R"({"at":[0,0,0,0],"type":"dense","out":)",
+                    second = R"({"at":[0,0,0,1],"type":"dense","out":4},)";
+  EXPECT_TRUE(
+      planned(head, first + "4}," + second + R"({"at":[0,0,0,2],"links":[{"run":[0,0,0,0]}]})")
+          .ok());
+  const Status refused =
+      planned(head, first + "6}," + R"({"at":[0,0,0,1],"links":[{"run":[0,0,0,0]}]})").status();
   EXPECT_EQ(refused.code(), Code::invalid_argument);
   EXPECT_EQ(refused.message(),
             "(0,0,0,0) is executed on [B, 4] at (0,0,0,0) and on [B, 6] at (0,0,0,1): a cell has "
             "weights for one input");
   // A cell that is switched off runs nothing, whichever of the two it is.
-  EXPECT_TRUE(planned(head, first + "6}," + R"({"at":[0,0,0,1],"enabled":false,"links":[{"run":[0,0,0,0]}]})").ok());
-  const auto off = planned(head, R"({"at":[0,0,0,0],"type":"dense","out":6,"enabled":false},{"at":[0,0,0,1],"links":[{"run":[0,0,0,0]}]})");
+  EXPECT_TRUE(planned(head, first + "6}," +
+                                R"({"at":[0,0,0,1],"enabled":false,"links":[{"run":[0,0,0,0]}]})")
+                  .ok());
+  const auto off = planned(
+      head,
+      R"({"at":[0,0,0,0],"type":"dense","out":6,"enabled":false},{"at":[0,0,0,1],"links":[{"run":[0,0,0,0]}]})");
   ASSERT_TRUE(off.ok());
   EXPECT_EQ(off->output().width, 4);
 }
@@ -42,7 +52,9 @@ TEST(Network, WhatIsSwitchedOffPassesOnAndKeepsItsWeights) {
   ASSERT_TRUE(n.ok()) << n.status().to_string();
   EXPECT_EQ(n->output(0).width, 4);
   EXPECT_EQ(n->output().width, 4);
-  EXPECT_EQ(names(*n), (std::vector<std::string>{"0.0.0.0:weight", "0.0.0.0:bias", "0.0.0.1/0:weight", "0.0.0.1/0:bias", "0.0.0.1/1:gain"}));
+  EXPECT_EQ(names(*n),
+            (std::vector<std::string>{"0.0.0.0:weight", "0.0.0.0:bias", "0.0.0.1/0:weight",
+                                      "0.0.0.1/0:bias", "0.0.0.1/1:gain"}));
   ASSERT_TRUE(n->initialize(1).ok());
   const float weight = n->find("0.0.0.0", "weight")->master()[3];
   n->node(0).enabled = true;
@@ -50,18 +62,24 @@ TEST(Network, WhatIsSwitchedOffPassesOnAndKeepsItsWeights) {
   EXPECT_EQ(n->output(0).width, 9);
   EXPECT_EQ(n->find("0.0.0.0", "weight")->master()[3], weight);
   // One that does not fit where it stands has none.
-  auto misfit = planned(R"("input":{"ids":9})", R"({"at":[0,0,0,0],"type":"dense","out":9,"enabled":false})");
+  auto misfit =
+      planned(R"("input":{"ids":9})", R"({"at":[0,0,0,0],"type":"dense","out":9,"enabled":false})");
   ASSERT_TRUE(misfit.ok()) << misfit.status().to_string();
   EXPECT_TRUE(misfit->params().empty());
 }
 
 TEST(Network, ParametersAreFoundByThePathTheyAreWrittenWith) {
-  auto n = planned(R"("rows":2,"layers_per_cell":12,"input":{"width":4})", R"({"at":[0,1,0,11],"type":"sequential","layers":[{"type":"rms_norm"},{"type":"sequential","layers":[{"type":"dense","out":2}]}]})");
+  auto n = planned(
+      R"("rows":2,"layers_per_cell":12,"input":{"width":4})",
+      R"({"at":[0,1,0,11],"type":"sequential","layers":[{"type":"rms_norm"},{"type":"sequential","layers":[{"type":"dense","out":2}]}]})");
   ASSERT_TRUE(n.ok()) << n.status().to_string();
-  for (const auto& p : n->params()) EXPECT_EQ(n->find(p.path, p.param->spec.role), p.param->store.get()) << p.path;
+  for (const auto& p : n->params())
+    EXPECT_EQ(n->find(p.path, p.param->spec.role), p.param->store.get()) << p.path;
   ASSERT_TRUE(n->find("0.1.0.11/1/0", "weight"));
-  for (const char* other : {"", "0", "0.1.0", "0.1.0.11", "0.1.0.11/", "0.1.0.11/1", "0.1.0.11/01/0", "0.1.0.011/1/0", "0.1.0.12/1/0", "0.1.0.11/1/0/", "0.1.0.11/1/0/0", "0.1.0.11/2", "0.1.0.11//0", "0.1.0.11.1.0", "x", "-1.1.0.11/1/0",
-                            "99999999999999999999.1.0.11/1/0"})
+  for (const char* other :
+       {"", "0", "0.1.0", "0.1.0.11", "0.1.0.11/", "0.1.0.11/1", "0.1.0.11/01/0", "0.1.0.011/1/0",
+        "0.1.0.12/1/0", "0.1.0.11/1/0/", "0.1.0.11/1/0/0", "0.1.0.11/2", "0.1.0.11//0",
+        "0.1.0.11.1.0", "x", "-1.1.0.11/1/0", "99999999999999999999.1.0.11/1/0"})
     EXPECT_FALSE(n->find(other, "weight")) << other;
 }
 
@@ -72,8 +90,13 @@ TEST(Network, APlanTakesNoMemoryForItsWeights) {
   ASSERT_TRUE(n.ok()) << n.status().to_string();
   EXPECT_TRUE(n->morph(default_format(DType::i4)).ok());
   EXPECT_EQ(n->find("0.0.0.0", "weight")->master_bytes(), 0u);
-  const Status refused = planned(R"("input":{"width":92682})", R"({"at":[0,0,0,0],"type":"dense","out":92682})").status();
-  EXPECT_NE(refused.message().find("0.0.0.0:weight: with its 8589953124 values the parameters hold more than the limit of 8589934592"), std::string::npos) << refused.message();
+  const Status refused =
+      planned(R"("input":{"width":92682})", R"({"at":[0,0,0,0],"type":"dense","out":92682})")
+          .status();
+  EXPECT_NE(refused.message().find("0.0.0.0:weight: with its 8589953124 values the parameters hold "
+                                   "more than the limit of 8589934592"),
+            std::string::npos)
+      << refused.message();
 }
 
 // Stores are the same objects; the refused edit leaves links, shapes and stores.
@@ -128,8 +151,11 @@ TEST(Network, LargeGridsArePlannedInLinearTime) {
   auto n = Network::create(kSide, kSide, kSide, 1, {.width = 2});
   ASSERT_TRUE(n.ok());
   const auto start = std::chrono::steady_clock::now();
-  const auto tied = Json::parse(R"({"type":"dense","out":2,"bias":false,"tie":"63.63.63.0:weight"})"), owner = Json::parse(R"({"type":"dense","out":2,"bias":false})");
-  for (std::int64_t i = 0; i < kCells; i += 16) ASSERT_TRUE(n->set_cell(n->coordinate(static_cast<std::size_t>(i)), *tied).ok());
+  const auto tied =
+                 Json::parse(R"({"type":"dense","out":2,"bias":false,"tie":"63.63.63.0:weight"})"),
+             owner = Json::parse(R"({"type":"dense","out":2,"bias":false})");
+  for (std::int64_t i = 0; i < kCells; i += 16)
+    ASSERT_TRUE(n->set_cell(n->coordinate(static_cast<std::size_t>(i)), *tied).ok());
   ASSERT_TRUE(n->set_cell({63, 63, 63, 0}, *owner).ok());
   // Every 64th cell sends far ahead, where it is added to what comes from before.
   for (std::size_t i = 0; i < kCells - 4096; i += 64) {
@@ -140,7 +166,8 @@ TEST(Network, LargeGridsArePlannedInLinearTime) {
   ASSERT_TRUE(status.ok()) << status.to_string();
   EXPECT_EQ(n->output().width, 2);
   EXPECT_EQ(n->parameter_count(), 4);
-  for (std::int64_t i = 0; i < kCells; i += 16) ASSERT_TRUE(n->find(n->path(static_cast<std::size_t>(i)), "weight"));
+  for (std::int64_t i = 0; i < kCells; i += 16)
+    ASSERT_TRUE(n->find(n->path(static_cast<std::size_t>(i)), "weight"));
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 20);
 }
 
@@ -148,7 +175,9 @@ TEST(Network, ACycleInALargeGridIsNamed) {
   auto n = Network::create(1, 1, 1, 100000, {.width = 2});
   ASSERT_TRUE(n.ok());
   n->node(70000).links.push_back({LinkKind::read, n->coordinate(70002)});
-  EXPECT_EQ(n->plan().message(), "the links form a cycle, which a plain pass cannot run: (0,0,0,70000) -> (0,0,0,70001) -> (0,0,0,70002) -> (0,0,0,70000)");
+  EXPECT_EQ(n->plan().message(),
+            "the links form a cycle, which a plain pass cannot run: (0,0,0,70000) -> (0,0,0,70001) "
+            "-> (0,0,0,70002) -> (0,0,0,70000)");
 }
 
 }  // namespace

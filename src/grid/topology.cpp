@@ -1,4 +1,5 @@
-// Topology JSON: docs/reference/topology.md. Unknown keys, types and sizes that do not agree are errors that name the cell.
+// Topology JSON: docs/reference/topology.md. Unknown keys, types and sizes that do not agree are
+// errors that name the cell.
 #include <algorithm>
 
 #include "grid/builder.h"
@@ -14,13 +15,17 @@ constexpr int kMaxNesting = 32;
 Status bad(std::string what) { return Status(Code::invalid_argument, std::move(what)); }
 
 Result<Coordinate> parse_coordinate(const Json& json, std::string_view what) {
-  if (!json.is_array() || json.as_array().size() != 4 || !std::all_of(json.as_array().begin(), json.as_array().end(), [](const Json& v) { return v.is_integer(); }))
+  if (!json.is_array() || json.as_array().size() != 4 ||
+      !std::all_of(json.as_array().begin(), json.as_array().end(),
+                   [](const Json& v) { return v.is_integer(); }))
     return bad(std::string(what) + ": expected four integers [z, y, x, l]");
   const Json::Array& a = json.as_array();
   return Coordinate{a[0].as_integer(), a[1].as_integer(), a[2].as_integer(), a[3].as_integer()};
 }
 
-Json to_json(const Coordinate& c) { return Json(Json::Array{Json(c.z), Json(c.y), Json(c.x), Json(c.l)}); }
+Json to_json(const Coordinate& c) {
+  return Json(Json::Array{Json(c.z), Json(c.y), Json(c.x), Json(c.l)});
+}
 
 constexpr std::string_view kLinkNames[] = {"read", "send", "run"};
 constexpr std::string_view kMergeNames[] = {"concat", "add", "avg", "operands"};
@@ -121,16 +126,21 @@ Result<Node> Network::parse_node(const Json& cell, int depth) const {
   node.tie = c.tie;
   node.name = c.name;
   LOOM_ASSIGN(node.format, parse_weight_format(c.dtype));
-  node.merge = static_cast<Merge>(std::find(std::begin(kMergeNames), std::end(kMergeNames), c.merge) - std::begin(kMergeNames));
+  node.merge = static_cast<Merge>(
+      std::find(std::begin(kMergeNames), std::end(kMergeNames), c.merge) - std::begin(kMergeNames));
   if (const Json* links = cell.find("links")) {
     LOOM_ASSIGN(node.links, parse_links(*links));
   }
   const auto runs = count_runs(node.links);
-  if (depth > 0 && !node.links.empty() && (runs != 1 || node.links.size() != 1)) return bad("a nested layer has no links but one {\"run\": [z,y,x,l]}: others belong to cells of the grid");
+  if (depth > 0 && !node.links.empty() && (runs != 1 || node.links.size() != 1))
+    return bad(
+        "a nested layer has no links but one {\"run\": [z,y,x,l]}: others belong to cells of the "
+        "grid");
   // Files of version 1 keep what they passed over.
   if (depth > 0 && version_ >= 2) LOOM_TRY(check_nested(c));
   if (c.type.empty()) {
-    if (const Json* layers = cell.find("layers"); layers) return bad("\"layers\" without a \"type\"");
+    if (const Json* layers = cell.find("layers"); layers)
+      return bad("\"layers\" without a \"type\"");
     LOOM_TRY(reader.finish("a cell without a \"type\" has"));
     if (depth > 0) node.format = {};
     return node;  // an empty cell, or one that runs another
@@ -150,7 +160,8 @@ Result<Node> Network::parse_node(const Json& cell, int depth) const {
       if (child.is_object() && !child.find("dtype")) child.set("dtype", c.dtype);
       auto parsed = parse_node(child, depth + 1);
       if (!parsed.ok()) return parsed.status().at("layer " + std::to_string(i));
-      if (!parsed->type && parsed->links.empty()) return bad("layer " + std::to_string(i) + ": \"type\" is missing");
+      if (!parsed->type && parsed->links.empty())
+        return bad("layer " + std::to_string(i) + ": \"type\" is missing");
       node.children.push_back(std::move(*parsed));
     }
   }
@@ -315,7 +326,8 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   for (std::size_t i = 0; i < cells->as_array().size(); ++i) {
     const Json& cell = cells->as_array()[i];
     const std::string what = "topology: cells[" + std::to_string(i) + "]";
-    if (!cell.is_object() || !cell.find("at")) return bad(what + ": expected an object with \"at\"");
+    if (!cell.is_object() || !cell.find("at"))
+      return bad(what + ": expected an object with \"at\"");
     auto at = parse_coordinate(*cell.find("at"), what + ": at");
     if (!at.ok()) return at.status();
     LOOM_TRY(n.set_cell(*at, cell).at("topology"));
@@ -348,13 +360,17 @@ Json Network::node_json(const Node& node) const {
   // The dtype is that of the first matrix: a morph shows in the file.
   WeightFormat format = node.format;
   for (const Param& p : node.params)
-    if (p.spec.quantized && p.store) { format = p.store->format(); break; }
+    if (p.spec.quantized && p.store) {
+      format = p.store->format();
+      break;
+    }
   if (format != WeightFormat{}) j.set("dtype", to_string(format));
   if (!node.name.empty()) j.set("name", node.name);
   if (!node.tie.empty()) j.set("tie", node.tie);
   if (!node.enabled) j.set("enabled", false);
   if (node.keep_previous) j.set("keep_previous", true);
-  if (node.merge != Merge::concat) j.set("merge", kMergeNames[static_cast<std::size_t>(node.merge)]);
+  if (node.merge != Merge::concat)
+    j.set("merge", kMergeNames[static_cast<std::size_t>(node.merge)]);
   if (!node.links.empty()) {
     Json links = Json::array();
     for (const Link& link : node.links) {
@@ -368,7 +384,8 @@ Json Network::node_json(const Node& node) const {
     Json layers = Json::array();
     for (const Node& child : node.children) {
       Json c = node_json(child);
-      // A child inherits its container's dtype when it names none, so f32 inside another must be said.
+      // A child inherits its container's dtype when it names none, so f32 inside another must be
+      // said.
       if (child.type && format != WeightFormat{} && !c.find("dtype")) c.set("dtype", "f32");
       layers.push(std::move(c));
     }

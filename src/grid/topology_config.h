@@ -57,21 +57,24 @@ struct TopologyConfig {
        .max = 2,
        .required = true});
     v("name", name, {.doc = "for people"});
-    v("depth", depth, {.doc = "grid: z. Cell (z, y, x, l) has the index ((z * rows + y) * cols + "
-                              "x) * layers_per_cell + l", .min = 1});
+    v("depth", depth,
+      {.doc = "grid: z. Cell (z, y, x, l) has the index ((z * rows + y) * cols + "
+              "x) * layers_per_cell + l",
+       .min = 1});
     v("rows", rows, {.doc = "grid: y", .min = 1});
     v("cols", cols, {.doc = "grid: x", .min = 1});
     v("layers_per_cell", layers_per_cell, {.doc = "grid: l", .min = 1});
     v("input", input, {.doc = "what arrives: rows of values, or of ids", .required = true});
-    v("head", head, {.doc = "from this cell on a session runs only the rows it was asked for (a "
-                            "language model's last norm)"});
+    v("head", head,
+      {.doc = "from this cell on a session runs only the rows it was asked for (a "
+              "language model's last norm)"});
     v("outputs", outputs,
       {.doc =
            "names of the operands that arrive at the last cell, which hands them on (its `merge` "
            "is `operands`): a row of the output is all of them side by side, in this order, and "
            "each has a loss of its own (version 2)"});
-    v("cells", cells, {.doc = "those that are not empty; an empty cell passes its input on",
-                       .required = true});
+    v("cells", cells,
+      {.doc = "those that are not empty; an empty cell passes its input on", .required = true});
   }
 };
 

@@ -15,21 +15,26 @@ struct CellConfig {
   JsonPart at{"coordinate"}, layers{"layers"}, links{"links"};
   template <class V>
   void fields(V& v) {
-    v("at", at, {.doc = "where the cell is: `[z, y, x, l]`; a layer inside of a container has "
-                        "none"});
-    v("type", type, {.doc = "the layer type; absent for an empty cell, which passes its input on, "
-                            "and for one that runs another"});
-    v("dtype", dtype, {.doc = "weight format of its matrices: `f32`, `i8`, `i4`, `i4:s4`, "
-                              "`ternary`, ...; a layer inside of a container inherits the "
-                              "container's"});
-    v("layers", layers, {.doc = "of a container: its layers in order, each an object like a cell; "
-                                "or `{\"links\": [{\"run\": cell}]}`, that cell's layer here"});
-    v("links", links, {.doc = "`{\"read\": cell}` takes that cell's output, `{\"send\": cell}` "
-                              "delivers this one's there, `{\"run\": cell}` executes that cell's "
-                              "layer here with its weights, which fit one input: all cells and "
-                              "nested layers that run it must get what it gets. Gradients of all "
-                              "places add up; cells that run one another in a circle are refused "
-                              "and named"});
+    v("at", at,
+      {.doc = "where the cell is: `[z, y, x, l]`; a layer inside of a container has "
+              "none"});
+    v("type", type,
+      {.doc = "the layer type; absent for an empty cell, which passes its input on, "
+              "and for one that runs another"});
+    v("dtype", dtype,
+      {.doc = "weight format of its matrices: `f32`, `i8`, `i4`, `i4:s4`, "
+              "`ternary`, ...; a layer inside of a container inherits the "
+              "container's"});
+    v("layers", layers,
+      {.doc = "of a container: its layers in order, each an object like a cell; "
+              "or `{\"links\": [{\"run\": cell}]}`, that cell's layer here"});
+    v("links", links,
+      {.doc = "`{\"read\": cell}` takes that cell's output, `{\"send\": cell}` "
+              "delivers this one's there, `{\"run\": cell}` executes that cell's "
+              "layer here with its weights, which fit one input: all cells and "
+              "nested layers that run it must get what it gets. Gradients of all "
+              "places add up; cells that run one another in a circle are refused "
+              "and named"});
     v("merge", merge,
       {.doc = "how several arrivals meet; `operands`: for a layer that takes several, as "
               "`cross_attention` and those with `takes` do (version 2); of cells of the grid "
@@ -38,9 +43,10 @@ struct CellConfig {
     v("keep_previous", keep_previous,
       {.doc = "the previous cell still arrives although there is "
               "a `read`; of cells of the grid alone"});
-    v("enabled", enabled, {.doc = "false: the cell passes its input on; it keeps its weights, and "
-                                  "has them where it would fit. A cell that runs it passes on as "
-                                  "well"});
+    v("enabled", enabled,
+      {.doc = "false: the cell passes its input on; it keeps its weights, and "
+              "has them where it would fit. A cell that runs it passes on as "
+              "well"});
     v("tie", tie,
       {.doc = "`path:role`: the first matrix is that parameter, for example "
               "`0.0.0.0:weight`; of cells of the grid alone"});

@@ -10,7 +10,9 @@ struct Keys {
   std::vector<std::string_view> list{};
   void about(FieldText) {}
   template <class T>
-  void operator()(std::string_view key, T&, const Field&) { list.push_back(key); }
+  void operator()(std::string_view key, T&, const Field&) {
+    list.push_back(key);
+  }
 };
 
 }  // namespace

@@ -7,8 +7,8 @@
 //   };
 // FieldReader reads JSON by that list and checks what it says, FieldWriter writes it; what
 // tools/describe prints of it becomes the schema, the reference and the bindings' types. A field is
-// an int64, double, bool, string, an enum with names, a list of int64 (in JSON a number or a list of
-// them), or a list of such lists.
+// an int64, double, bool, string, an enum with names, a list of int64 (in JSON a number or a list
+// of them), or a list of such lists.
 #pragma once
 
 #include <cstdint>

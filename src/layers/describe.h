@@ -14,8 +14,12 @@ inline Json::Array described_names(Activation) {
   return names;
 }
 inline Json::Array described_names(Unary) { return names_below(static_cast<Unary>(kUnaryCount)); }
-inline Json::Array described_names(Binary) { return names_below(static_cast<Binary>(kBinaryCount)); }
-inline Json::Array described_names(Reduce) { return names_below(static_cast<Reduce>(kReduceCount)); }
+inline Json::Array described_names(Binary) {
+  return names_below(static_cast<Binary>(kBinaryCount));
+}
+inline Json::Array described_names(Reduce) {
+  return names_below(static_cast<Reduce>(kReduceCount));
+}
 inline const char* described_shape(const JsonPart& part) { return part.shape; }
 inline const char* described_shape(const AnyJson&) { return "any"; }
 

@@ -26,6 +26,19 @@ std::string Shape::to_string() const {
   return text + (ids > 0 ? "] of ids below " + std::to_string(ids) : "]");
 }
 
+bool has_positions(const Shape& in) {
+  return in.axis == Axis::positions || std::any_of(in.parts.begin(), in.parts.end(),
+                                                   [](const Shape& p) { return has_positions(p); });
+}
+
+Result<ConfigPtr> LayerType::by_step(const ConfigPtr& config, const Shape& in,
+                                     std::int64_t steps) const {
+  if (works() == Works::on_last || works() == Works::on_values) return config;
+  return Status(Code::unsupported,
+                "takes the " + std::to_string(steps) +
+                    " steps of a row at once, and a decoder has one at a time, " + in.to_string());
+}
+
 std::int64_t Shape::count() const {
   if (ids == 0) return width;
   std::int64_t n = 1;
@@ -61,9 +74,14 @@ template Status Shape::check_ids(std::span<const double>, std::int64_t) const;
 
 Result<Shape> Shape::of(std::vector<std::int64_t> dims, Axis axis) {
   Shape s{1, 0, std::move(dims), axis};
-  if (s.dims.empty() || s.dims.size() > 4) return Status(Code::invalid_argument, "a row has one to four dimensions, got " + std::to_string(s.dims.size()));
+  if (s.dims.empty() || s.dims.size() > 4)
+    return Status(Code::invalid_argument,
+                  "a row has one to four dimensions, got " + std::to_string(s.dims.size()));
   for (const std::int64_t d : s.dims) {
-    if (d < 1 || d > INT32_MAX / s.width) return Status(Code::invalid_argument, "dimensions " + s.to_string() + ": each must be at least 1, their product at most 2^31-1");
+    if (d < 1 || d > INT32_MAX / s.width)
+      return Status(Code::invalid_argument,
+                    "dimensions " + s.to_string() +
+                        ": each must be at least 1, their product at most 2^31-1");
     s.width *= d;
   }
   return s;
@@ -94,15 +112,18 @@ View joined(Emit& emit, const std::vector<View>& parts) {
 
 Status expect_values(const Shape& in) {
   if (in.ids == 0) return {};
-  return Status(Code::invalid_argument, "expects real values, got " + in.to_string() + ": put an embedding first");
+  return Status(Code::invalid_argument,
+                "expects real values, got " + in.to_string() + ": put an embedding first");
 }
 
 double initial_std(std::int64_t inputs, Activation after) {
-  const bool cuts = after == Activation::relu || after == Activation::leaky_relu || after == Activation::relu2;
+  const bool cuts =
+      after == Activation::relu || after == Activation::leaky_relu || after == Activation::relu2;
   return __builtin_sqrt((cuts ? 2.0 : 1.0) / static_cast<double>(inputs));
 }
 
-// The adapter follows Hu et al., arXiv 2106.09685, section 4.1; what is scaled is A x, the smaller of the two.
+// The adapter follows Hu et al., arXiv 2106.09685, section 4.1; what is scaled is A x, the smaller
+// of the two.
 View Visit::linear(const std::string& role, View x, std::string_view bias) {
   const View y = emit.matmul(weight(role), x, bias.empty() ? View{} : weight(bias));
   const double scale = adapter_scale(role);
@@ -134,7 +155,8 @@ const LayerList& layer_types() {
   static const LayerList list = [] {
     LayerList l;
     register_all_layers(l);
-    std::sort(l.begin(), l.end(), [](const LayerType* a, const LayerType* b) { return a->name() < b->name(); });
+    std::sort(l.begin(), l.end(),
+              [](const LayerType* a, const LayerType* b) { return a->name() < b->name(); });
     return l;
   }();
   return list;

@@ -1,5 +1,6 @@
-// A layer type: a stateless object that plans shapes and parameters and emits instructions, forward and backward. All state
-// (configuration, weights, children) is data in a Node that the grid owns, so morphing, saving and comparing are generic code.
+// A layer type: a stateless object that plans shapes and parameters and emits instructions, forward
+// and backward. All state (configuration, weights, children) is data in a Node that the grid owns,
+// so morphing, saving and comparing are generic code.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +71,9 @@ struct ParamSpec {
   bool adapts = false;    // a weight that Visit::linear multiplies: an adapter may stand beside it
 
   // The weight of a product [rows, cols], drawn with the standard deviation `std`.
-  static ParamSpec product(std::string role, std::int64_t rows, std::int64_t cols, double std) { return {std::move(role), rows, cols, Init::normal, std, true, true}; }
+  static ParamSpec product(std::string role, std::int64_t rows, std::int64_t cols, double std) {
+    return {std::move(role), rows, cols, Init::normal, std, true, true};
+  }
 };
 
 struct LayerPlan {
@@ -87,7 +90,8 @@ class ChildPlanner {
   // Output of child i for this input; `skip` is what a Residual child adds (null outside of a
   // Sequential).
   virtual Result<Shape> plan(std::size_t i, const Shape& in, const Shape* skip) = 0;
-  // After plan(i): an error that names the first layer in child i whose rows are not alone (LayerType::crosses_rows).
+  // After plan(i): an error that names the first layer in child i whose rows are not alone
+  // (LayerType::crosses_rows).
   virtual Status rows_alone(std::size_t i) const = 0;
 };
 
@@ -100,10 +104,12 @@ class Visit {
   Emit& emit;
   virtual const Shape& in() const = 0;  // what the layer was planned for
   ValueType type = ValueType::f32;      // the cell computes in f32 or f64
-  bool training = false;             // attention reads rows of this run instead of a cache
-  bool learning = false;             // gradients and an update follow: dropout drops, batch norms take the batch's statistics
-  bool frozen = false;               // what learns is an adapter, and the network as it is: batch norms keep to their own statistics
-  std::int64_t max_positions = 0;    // positions that tables and caches cover
+  bool training = false;                // attention reads rows of this run instead of a cache
+  bool learning = false;  // gradients and an update follow: dropout drops, batch norms take the
+                          // batch's statistics
+  bool frozen = false;  // what learns is an adapter, and the network as it is: batch norms keep to
+                        // their own statistics
+  std::int64_t max_positions = 0;  // positions that tables and caches cover
   std::int64_t sequences = 1;
   // Training: what carries a state continues from window to window of a lane, and where rows are
   // positions, `steps` of them are a window.
@@ -111,17 +117,21 @@ class Visit {
   std::int64_t steps =
       0;  // training: rows of every sequence, one sequence after another; 0: as many as it has
 
-  // The product of x with the weight `role`, plus the parameter `bias` where one is named. With an adapter at this weight (grid/adapter.h)
-  // y = W x + b + scale * B (A x).
+  // The product of x with the weight `role`, plus the parameter `bias` where one is named. With an
+  // adapter at this weight (grid/adapter.h) y = W x + b + scale * B (A x).
   View linear(const std::string& role, View x, std::string_view bias = {});
   // From the gradient of that: the gradients of weight, bias and adapter; returns that of x.
   View linear_back(const std::string& role, View x, View gy, std::string_view bias = {});
 
   virtual View weight(std::string_view role) = 0;
-  // alpha / rank of the adapter at this weight, whose parameters are role:lora_A [rank, in] and role:lora_B [out, rank]; 0: there is none.
+  // alpha / rank of the adapter at this weight, whose parameters are role:lora_A [rank, in] and
+  // role:lora_B [out, rank]; 0: there is none.
   virtual double adapter_scale(std::string_view role) const = 0;
   // Where the gradient of a parameter goes, and whether this is the first contribution to it.
-  struct Gradient { View to; Accumulate accumulate; };
+  struct Gradient {
+    View to;
+    Accumulate accumulate;
+  };
   virtual Gradient gradient(std::string_view role) = 0;
   // A parameter without a gradient: an update moves it towards this value by so much of the way.
   // The value is a statistic of `places` values per row, which may not be one value in all.
@@ -164,11 +174,16 @@ class LayerType {
   virtual Result<ConfigPtr> parse(const Json& cell) const = 0;
   virtual void write(const LayerConfig& config, Json& cell) const = 0;
 
-  // Shapes and parameters for this input, or an error that names both sizes. `skip`: see ChildPlanner.
-  virtual Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape* skip, ChildPlanner& children) const = 0;
-  virtual Result<View> forward(const LayerConfig& config, Visit& visit, View x, View skip) const = 0;
-  // Emits the gradients of the parameters; returns that of x (invalid for ids), and of the skip through gskip.
-  virtual Result<View> backward(const LayerConfig& config, Visit& visit, View gy, View* gskip) const = 0;
+  // Shapes and parameters for this input, or an error that names both sizes. `skip`: see
+  // ChildPlanner.
+  virtual Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape* skip,
+                                 ChildPlanner& children) const = 0;
+  virtual Result<View> forward(const LayerConfig& config, Visit& visit, View x,
+                               View skip) const = 0;
+  // Emits the gradients of the parameters; returns that of x (invalid for ids), and of the skip
+  // through gskip.
+  virtual Result<View> backward(const LayerConfig& config, Visit& visit, View gy,
+                                View* gskip) const = 0;
 
   virtual bool is_container() const { return false; }
   virtual Works works() const { return Works::on_rows; }
@@ -176,8 +191,9 @@ class LayerType {
   virtual bool takes_operands() const { return false; }
   // A NaN that arrives is a value to it: a missing one.
   virtual bool takes_missing(const LayerConfig&) const { return false; }
-  // Why a row that this layer gives is not a function of its own row and the weights, whatever rows stand beside it: "attends to other rows". Empty: it is,
-  // and the layer may run on some of the rows.
+  // Why a row that this layer gives is not a function of its own row and the weights, whatever rows
+  // stand beside it: "attends to other rows". Empty: it is, and the layer may run on some of the
+  // rows.
   virtual std::string_view crosses_rows(const LayerConfig&, const Shape& /*in*/) const {
     return {};
   }
@@ -192,6 +208,11 @@ class LayerType {
   virtual std::string_view needs_all_rows(const LayerConfig&, const Shape& /*in*/) const {
     return {};
   }
+  // For a decoder, which takes the steps of a row one run after another: rows of `in` are single
+  // positions where they were `steps` of them. Gives the configuration that does the same there,
+  // or why there is none. What works on values or on the last dimension need not know.
+  virtual Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                                    std::int64_t steps) const;
 #ifdef LOOM_DESCRIBE
   virtual void describe(FieldDescriber& describer) const = 0;
 #endif
@@ -199,10 +220,13 @@ class LayerType {
 
 // Views of the same rows, side by side.
 View joined(Emit& emit, const std::vector<View>& parts);
+// Whether rows, or one of their operands, are single positions.
+bool has_positions(const Shape& in);
 // An error where ids arrive.
 Status expect_values(const Shape& in);
 // Standard deviation of the initial weights of a product with this many inputs: scaled normal of
-// LeCun, doubled variance where half of what comes out will be cut off (He et al., arXiv 1502.01852).
+// LeCun, doubled variance where half of what comes out will be cut off (He et al., arXiv
+// 1502.01852).
 double initial_std(std::int64_t inputs, Activation after = Activation::linear);
 
 // Reads and writes a configuration through its field list.
@@ -219,7 +243,8 @@ class LayerWith : public LayerType {
   }
   void write(const LayerConfig& config, Json& cell) const override {
     FieldWriter writer(cell);
-    const_cast<Config&>(static_cast<const Config&>(config)).fields(writer);  // one field list serves both directions
+    const_cast<Config&>(static_cast<const Config&>(config))
+        .fields(writer);  // one field list serves both directions
   }
 
 #ifdef LOOM_DESCRIBE
@@ -234,9 +259,17 @@ class LayerWith : public LayerType {
   // What the type decides of a configuration, before it is read.
   virtual void prepare(Config&) const {}
   static const Config& of(const LayerConfig& config) { return static_cast<const Config&>(config); }
+  // The same with a change.
+  template <class Change>
+  static ConfigPtr changed(const ConfigPtr& config, const Change& change) {
+    auto copy = std::make_shared<Config>(of(*config));
+    change(*copy);
+    return copy;
+  }
 };
 
-// Each folder src/layers/<folder>/ defines `void register_<folder>(LayerList&)`; the build lists the folders.
+// Each folder src/layers/<folder>/ defines `void register_<folder>(LayerList&)`; the build lists
+// the folders.
 using LayerList = std::vector<const LayerType*>;
 // All types, sorted by name.
 const LayerList& layer_types();

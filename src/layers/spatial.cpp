@@ -6,11 +6,16 @@ namespace {
 Status bad(std::string what) { return Status(Code::invalid_argument, std::move(what)); }
 
 // A setting for the last `rank` of three dimensions; one number serves all.
-Status spread(const std::vector<std::int64_t>& list, std::string_view key, std::size_t rank, std::int64_t least, Window::Dims& to) {
-  if (list.size() != 1 && list.size() != rank) return bad("\"" + std::string(key) + "\": expected one number or " + std::to_string(rank) + ", got " + std::to_string(list.size()));
+Status spread(const std::vector<std::int64_t>& list, std::string_view key, std::size_t rank,
+              std::int64_t least, Window::Dims& to) {
+  if (list.size() != 1 && list.size() != rank)
+    return bad("\"" + std::string(key) + "\": expected one number or " + std::to_string(rank) +
+               ", got " + std::to_string(list.size()));
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t v = list[list.size() == 1 ? 0 : i];
-    if (v < least || v > INT32_MAX / 2) return bad("\"" + std::string(key) + "\" must be at least " + std::to_string(least) + ", got " + std::to_string(v));
+    if (v < least || v > INT32_MAX / 2)
+      return bad("\"" + std::string(key) + "\" must be at least " + std::to_string(least) +
+                 ", got " + std::to_string(v));
     to[3 - rank + i] = v;
   }
   return {};
@@ -20,8 +25,12 @@ Status spread(const std::vector<std::int64_t>& list, std::string_view key, std::
 
 Result<Window> window_of(const SpatialConfig& c, const Shape& in, std::size_t rank) {
   if (in.ids > 0 || in.dims.size() != rank + 1) {
-    static constexpr std::string_view kSpace[] = {"length", "height, width", "depth, height, width"};
-    return bad("expects an input of [channels, " + std::string(kSpace[rank - 1]) + "], got " + in.to_string() + ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it");
+    static constexpr std::string_view kSpace[] = {"length", "height, width",
+                                                  "depth, height, width"};
+    return bad(
+        "expects an input of [channels, " + std::string(kSpace[rank - 1]) + "], got " +
+        in.to_string() +
+        ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it");
   }
   if (in.axis == Axis::steps)
     return bad("runs over [channels, space], and the first dimension of " + in.to_string() +
@@ -33,20 +42,29 @@ Result<Window> window_of(const SpatialConfig& c, const Shape& in, std::size_t ra
   LOOM_TRY(spread(c.stride, "stride", rank, 1, w.stride));
   LOOM_TRY(spread(c.dilation, "dilation", rank, 1, w.dilation));
   const bool both = rank > 0 && c.padding.size() == 2 * rank;
-  const auto middle = c.padding.begin() + static_cast<std::ptrdiff_t>(both ? rank : c.padding.size());
+  const auto middle =
+      c.padding.begin() + static_cast<std::ptrdiff_t>(both ? rank : c.padding.size());
   LOOM_TRY(spread({c.padding.begin(), middle}, "padding", rank, 0, w.pad));
-  LOOM_TRY(spread(both ? std::vector<std::int64_t>(middle, c.padding.end()) : c.padding, "padding", rank, 0, w.pad_end));
+  LOOM_TRY(spread(both ? std::vector<std::int64_t>(middle, c.padding.end()) : c.padding, "padding",
+                  rank, 0, w.pad_end));
   return w;
 }
 
 Status place_window(Window& w, bool ceil_mode) {
   for (std::size_t i = 0; i < 3; ++i) {
-    const std::int64_t reach = (w.kernel[i] - 1) * w.dilation[i] + 1, room = w.in[i] + w.pad[i] + w.pad_end[i] - reach;
-    if (room < 0) return bad("a window that reaches over " + std::to_string(reach) + " values does not fit into " + std::to_string(w.in[i]) + " with " + std::to_string(w.pad[i] + w.pad_end[i]) + " of padding");
+    const std::int64_t reach = (w.kernel[i] - 1) * w.dilation[i] + 1,
+                       room = w.in[i] + w.pad[i] + w.pad_end[i] - reach;
+    if (room < 0)
+      return bad("a window that reaches over " + std::to_string(reach) +
+                 " values does not fit into " + std::to_string(w.in[i]) + " with " +
+                 std::to_string(w.pad[i] + w.pad_end[i]) + " of padding");
     w.out[i] = room / w.stride[i] + 1;
-    if (ceil_mode && room % w.stride[i] != 0 && w.out[i] * w.stride[i] < w.in[i] + w.pad[i]) ++w.out[i];
+    if (ceil_mode && room % w.stride[i] != 0 && w.out[i] * w.stride[i] < w.in[i] + w.pad[i])
+      ++w.out[i];
   }
-  if (!w.valid()) return bad("the window over " + std::to_string(w.channels) + " channels is larger than 2^30 values");
+  if (!w.valid())
+    return bad("the window over " + std::to_string(w.channels) +
+               " channels is larger than 2^30 values");
   return {};
 }
 

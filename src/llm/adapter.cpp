@@ -6,7 +6,9 @@ namespace loom {
 namespace {
 
 // The name of a module: that of its weight without ".weight".
-std::string module_of(std::string_view tensor) { return std::string(tensor.substr(0, tensor.rfind('.'))); }
+std::string module_of(std::string_view tensor) {
+  return std::string(tensor.substr(0, tensor.rfind('.')));
+}
 
 }  // namespace
 
@@ -22,7 +24,9 @@ std::vector<AdapterPlace> adapter_places(Model& model) {
       const bool in_block = block >= 0 && block < model.config.layers;
       const std::string place = in_block ? p.path.substr(path.size()) : "output";
       for (const TensorName& name : in_block ? block_tensors() : model_tensors())
-        if (name.place == place && name.role == p.role) p.module = (in_block ? "model.layers." + std::to_string(block) + "." : "") + module_of(name.hf);
+        if (name.place == place && name.role == p.role)
+          p.module =
+              (in_block ? "model.layers." + std::to_string(block) + "." : "") + module_of(name.hf);
     }
   }
   return places;

@@ -9,8 +9,11 @@ Result<SourcePtr> embedded_source() {
   return source_from_view(bytes, std::string(kEmbeddedModel));
 }
 
-Status tell_story(Generator& generator, const Model& model, std::uint64_t seed, Generation* story, std::function<void(std::string_view)> on_text) {
-  if (!model.config.bos) return Status(Code::invalid_argument, model.name + ": names no beginning-of-text token to begin a story with");
+Status tell_story(Generator& generator, const Model& model, std::uint64_t seed, Generation* story,
+                  std::function<void(std::string_view)> on_text) {
+  if (!model.config.bos)
+    return Status(Code::invalid_argument,
+                  model.name + ": names no beginning-of-text token to begin a story with");
   GenerateOptions options;
   options.sampling.temperature = 0.7;
   options.sampling.seed = seed;

@@ -10,7 +10,8 @@ namespace loom {
 namespace {
 
 // Its first 64 greedy tokens; changes with the model and with LOOM_NUMERICS_VERSION alone.
-constexpr const char* kGreedy64 = "19d1b7e4b3f9199365bdf85b0391b142bd69b2a3b3d714964595ea5da8ae9846";
+constexpr const char* kGreedy64 =
+    "19d1b7e4b3f9199365bdf85b0391b142bd69b2a3b3d714964595ea5da8ae9846";
 
 TEST(EmbeddedModel, greedy_ids_are_pinned_for_every_isa_and_number_of_threads) {
   auto model = load_model("embedded");
@@ -47,7 +48,9 @@ TEST(EmbeddedModel, runs_from_where_it_was_unpacked) {
     const auto matrix = p.param->store->packed();
     ASSERT_TRUE(matrix.ok());
     const auto bytes = matrix->bytes();
-    EXPECT_TRUE(bytes.data() >= file.data() && bytes.data() + bytes.size() <= file.data() + file.size()) << p.path;
+    EXPECT_TRUE(bytes.data() >= file.data() &&
+                bytes.data() + bytes.size() <= file.data() + file.size())
+        << p.path;
     ++packed;
   }
   EXPECT_EQ(packed, 1 + 6 * 7);  // the table, and of each block q, k, v, o, gate, up, down

@@ -17,7 +17,9 @@ constexpr std::int64_t kDefaultContext = 2048;
 // A session whose every row reaches the head.
 class RowRunner {
  public:
-  static Result<RowRunner> create(Model& model, ThreadPool& pool, std::int64_t context, const EvaluateOptions& options, std::shared_ptr<Adapter> adapter = {}) {
+  static Result<RowRunner> create(Model& model, ThreadPool& pool, std::int64_t context,
+                                  const EvaluateOptions& options,
+                                  std::shared_ptr<Adapter> adapter = {}) {
     SessionOptions s;
     s.adapter = std::move(adapter);
     s.max_rows = s.max_head_rows = options.chunk;
@@ -43,7 +45,9 @@ class RowRunner {
     sequences_.assign(ids.size(), 0);
     return session_.run_tokens(ids_, sequences_, positions_, rows_);
   }
-  std::span<const float> row(std::size_t i) { return session_.output(static_cast<std::int64_t>(i)); }
+  std::span<const float> row(std::size_t i) {
+    return session_.output(static_cast<std::int64_t>(i));
+  }
 
  private:
   explicit RowRunner(Session session) : session_(std::move(session)) {}
@@ -59,7 +63,8 @@ double log_total(std::span<const float> x) {
   return top + exact::log(sum);
 }
 
-double divergence(std::span<const float> p, double p_total, std::span<const float> q, double q_total) {
+double divergence(std::span<const float> p, double p_total, std::span<const float> q,
+                  double q_total) {
   double kl = 0;
   for (std::size_t i = 0; i < p.size(); ++i) {
     const double log_p = p[i] - p_total;
@@ -70,34 +75,46 @@ double divergence(std::span<const float> p, double p_total, std::span<const floa
 
 }  // namespace
 
-Status all_logits(Model& model, ThreadPool& pool, std::span<const std::int32_t> ids, const EvaluateOptions& options,
+Status all_logits(Model& model, ThreadPool& pool, std::span<const std::int32_t> ids,
+                  const EvaluateOptions& options,
                   const std::function<Status(std::int64_t, std::span<const float>)>& on_row) {
   const auto count = static_cast<std::int64_t>(ids.size());
   if (count == 0) return Status(Code::invalid_argument, "logits: give at least one id");
   LOOM_TRY(check_ids(model.config, ids));
-  if (options.context > 0 && count > options.context) return context_too_small(ids.size(), options.context);
+  if (options.context > 0 && count > options.context)
+    return context_too_small(ids.size(), options.context);
   LOOM_TRY(check_context(model.config, std::max(options.context, count)).at("logits"));
-  LOOM_ASSIGN(RowRunner runner, RowRunner::create(model, pool, options.context > 0 ? options.context : count, options, options.adapter));
+  LOOM_ASSIGN(RowRunner runner,
+              RowRunner::create(model, pool, options.context > 0 ? options.context : count, options,
+                                options.adapter));
   for (std::size_t at = 0; at < ids.size();) {
-    const auto part = ids.subspan(at, std::min(ids.size() - at, static_cast<std::size_t>(options.chunk)));
+    const auto part =
+        ids.subspan(at, std::min(ids.size() - at, static_cast<std::size_t>(options.chunk)));
     LOOM_TRY(runner.run(part, at));
-    for (std::size_t i = 0; i < part.size(); ++i) LOOM_TRY(on_row(static_cast<std::int64_t>(at + i), runner.row(i)));
+    for (std::size_t i = 0; i < part.size(); ++i)
+      LOOM_TRY(on_row(static_cast<std::int64_t>(at + i), runner.row(i)));
     at += part.size();
   }
   return {};
 }
 
-Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool, std::span<const std::int32_t> ids,
-                            const EvaluateOptions& options) {
-  if (options.context < 0) return Status(Code::invalid_argument, "evaluate: negative context " + std::to_string(options.context));
+Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool,
+                            std::span<const std::int32_t> ids, const EvaluateOptions& options) {
+  if (options.context < 0)
+    return Status(Code::invalid_argument,
+                  "evaluate: negative context " + std::to_string(options.context));
   LOOM_TRY(check_context(model.config, options.context).at("evaluate"));
-  if (ids.size() < 2) return Status(Code::invalid_argument, "evaluate: needs at least two tokens, got " + std::to_string(ids.size()));
+  if (ids.size() < 2)
+    return Status(Code::invalid_argument,
+                  "evaluate: needs at least two tokens, got " + std::to_string(ids.size()));
   LOOM_TRY(check_ids(model.config, ids));
   if (reference && reference->config.vocab_size != model.config.vocab_size) {
-    return Status(Code::invalid_argument, "evaluate: the vocabularies differ: " + std::to_string(model.config.vocab_size) + " and " +
-                                              std::to_string(reference->config.vocab_size));
+    return Status(Code::invalid_argument,
+                  "evaluate: the vocabularies differ: " + std::to_string(model.config.vocab_size) +
+                      " and " + std::to_string(reference->config.vocab_size));
   }
-  const std::int64_t context = options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
+  const std::int64_t context =
+      options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
   LOOM_ASSIGN(RowRunner mine, RowRunner::create(model, pool, context, options, options.adapter));
   std::optional<RowRunner> theirs;
   if (reference) {
@@ -109,7 +126,8 @@ Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool, st
   // The last token of a window is only predicted: it is run as the first of the next.
   for (std::size_t at = 0, position = 0; at + 1 < ids.size();) {
     const std::size_t room = static_cast<std::size_t>(context) - position;
-    const auto part = ids.subspan(at, std::min({ids.size() - 1 - at, room, static_cast<std::size_t>(options.chunk)}));
+    const auto part = ids.subspan(
+        at, std::min({ids.size() - 1 - at, room, static_cast<std::size_t>(options.chunk)}));
     LOOM_TRY(mine.run(part, position));
     if (theirs) LOOM_TRY(theirs->run(part, position));
     for (std::size_t i = 0; i < part.size(); ++i) {

@@ -1,5 +1,5 @@
-// Measures of a model over a text: logits of every position, perplexity, and how far it is from another model. The models and the pool
-// must outlive the call; each call makes its own session.
+// Measures of a model over a text: logits of every position, perplexity, and how far it is from
+// another model. The models and the pool must outlive the call; each call makes its own session.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,26 @@
 
 namespace loom {
 
-namespace gpu { class Device; }
+namespace gpu {
+class Device;
+}
 
 struct EvaluateOptions {
   std::int64_t context = 0;  // tokens per window; 0: what the model was trained for, at most 2048
   std::int64_t chunk = 16;   // rows per run; any value gives the same bits
   std::string isa;
-  gpu::Device* device = nullptr;  // null: the CPU
+  gpu::Device* device = nullptr;       // null: the CPU
   bool fuse = true, measured = false;  // SessionOptions
-  std::shared_ptr<Adapter> adapter;  // beside the weights of the model, not of the reference
+  std::shared_ptr<Adapter> adapter;    // beside the weights of the model, not of the reference
 };
 
-// Runs `ids` from position 0 and hands over the logits of each position in order; the span lives until the callback returns, and an
-// error of the callback ends the run. Errors: out_of_range for an id the vocabulary lacks, and for more ids than the context (0: any
-// number).
-Status all_logits(Model& model, ThreadPool& pool, std::span<const std::int32_t> ids, const EvaluateOptions& options,
-                  const std::function<Status(std::int64_t position, std::span<const float> logits)>& on_row);
+// Runs `ids` from position 0 and hands over the logits of each position in order; the span lives
+// until the callback returns, and an error of the callback ends the run. Errors: out_of_range for
+// an id the vocabulary lacks, and for more ids than the context (0: any number).
+Status all_logits(
+    Model& model, ThreadPool& pool, std::span<const std::int32_t> ids,
+    const EvaluateOptions& options,
+    const std::function<Status(std::int64_t position, std::span<const float> logits)>& on_row);
 
 struct Evaluation {
   std::int64_t tokens = 0;  // predicted: all but the first
@@ -37,15 +41,16 @@ struct Evaluation {
   double perplexity = 0;    // exp(loss)
   // Against the reference; 0 without one.
   double reference_loss = 0;
-  double kl = 0;            // mean KL(reference || model), nats per token
+  double kl = 0;  // mean KL(reference || model), nats per token
   double largest_kl = 0;
-  double same_best = 0;     // share of positions where both have the same best token
+  double same_best = 0;  // share of positions where both have the same best token
 };
 
-// Long texts are cut into windows of `context` tokens, so every token but the first is predicted once, from what its window holds before
-// it (the first of a window is the last that the window before predicted). Sums run in double, in order of position and id.
-// Errors: fewer than two ids; vocabularies of different sizes.
-Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool, std::span<const std::int32_t> ids,
-                            const EvaluateOptions& options = {});
+// Long texts are cut into windows of `context` tokens, so every token but the first is predicted
+// once, from what its window holds before it (the first of a window is the last that the window
+// before predicted). Sums run in double, in order of position and id. Errors: fewer than two ids;
+// vocabularies of different sizes.
+Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool,
+                            std::span<const std::int32_t> ids, const EvaluateOptions& options = {});
 
 }  // namespace loom

@@ -64,13 +64,16 @@ TEST(Evaluate, divergence_from_another_model) {
   const std::size_t vocab = q.size() / ids.size();
   double kl = 0, largest = 0, equal = 0;
   for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
-    const auto x = std::span(p).subspan(i * vocab, vocab), y = std::span(q).subspan(i * vocab, vocab);
+    const auto x = std::span(p).subspan(i * vocab, vocab),
+               y = std::span(q).subspan(i * vocab, vocab);
     const auto px = softmax(x), py = softmax(y);
     double sum = 0;
     for (std::size_t v = 0; v < vocab; ++v) sum += px[v] * std::log(px[v] / py[v]);
     kl += sum / 47;
     largest = std::max(largest, sum);
-    equal += (std::max_element(x.begin(), x.end()) - x.begin() == std::max_element(y.begin(), y.end()) - y.begin()) / 47.0;
+    equal += (std::max_element(x.begin(), x.end()) - x.begin() ==
+              std::max_element(y.begin(), y.end()) - y.begin()) /
+             47.0;
   }
   const auto e = evaluate(a, &b, pool, ids);
   ASSERT_TRUE(e.ok());
@@ -90,7 +93,8 @@ TEST(Evaluate, windows_predict_every_token_but_the_first_once) {
     const std::size_t end = std::min<std::size_t>(begin + 20, 47);
     const std::vector<float> rows = logits_of(model, std::span(ids).subspan(begin, end - begin));
     const std::size_t vocab = rows.size() / (end - begin);
-    for (std::size_t i = begin; i < end; ++i) loss += surprise(rows, vocab, i - begin, ids[i + 1]) / 47;
+    for (std::size_t i = begin; i < end; ++i)
+      loss += surprise(rows, vocab, i - begin, ids[i + 1]) / 47;
   }
   std::optional<double> first;
   for (const std::int64_t chunk : {1, 7, 16, 64}) {
@@ -113,7 +117,8 @@ TEST_P(EvaluateFamily, logits_do_not_depend_on_chunks_or_threads) {
       if (threads > 1 && chunk < 64) continue;  // barriers are slow where cores are shared
       const std::vector<float> rows = logits_of(model, ids, {.chunk = chunk}, threads);
       ASSERT_EQ(rows.size(), expected.size());
-      EXPECT_EQ(std::memcmp(rows.data(), expected.data(), rows.size() * 4), 0) << chunk << " " << threads;
+      EXPECT_EQ(std::memcmp(rows.data(), expected.data(), rows.size() * 4), 0)
+          << chunk << " " << threads;
     }
 }
 
@@ -122,17 +127,24 @@ TEST(Evaluate, mistakes_are_errors) {
   Model model = load(folder), other = load("embedded");
   ThreadPool pool(1);
   const std::vector<std::int32_t> one = {1}, wrong = {1, 2, 320, 4};
-  LOOM_EXPECT_ERROR(evaluate(model, nullptr, pool, one), Code::invalid_argument, "at least two tokens, got 1");
-  LOOM_EXPECT_ERROR(evaluate(model, nullptr, pool, wrong), Code::out_of_range, "id 320 at position 2: the vocabulary has 320");
+  LOOM_EXPECT_ERROR(evaluate(model, nullptr, pool, one), Code::invalid_argument,
+                    "at least two tokens, got 1");
+  LOOM_EXPECT_ERROR(evaluate(model, nullptr, pool, wrong), Code::out_of_range,
+                    "id 320 at position 2: the vocabulary has 320");
   LOOM_EXPECT_ERROR(evaluate(model, &other, pool, std::vector<std::int32_t>{1, 2}),
                     Code::invalid_argument, "the vocabularies differ: 320 and 1200");
-  LOOM_EXPECT_ERROR(evaluate(model, nullptr, pool, wrong, {.context = -1}), Code::invalid_argument, "negative context -1");
-  auto logits = [&](std::span<const std::int32_t> ids, const EvaluateOptions& options) -> Result<int> {
-    LOOM_TRY(all_logits(model, pool, ids, options, [](std::int64_t, std::span<const float>) { return Status(Code::io, "enough"); }));
+  LOOM_EXPECT_ERROR(evaluate(model, nullptr, pool, wrong, {.context = -1}), Code::invalid_argument,
+                    "negative context -1");
+  auto logits = [&](std::span<const std::int32_t> ids,
+                    const EvaluateOptions& options) -> Result<int> {
+    LOOM_TRY(all_logits(model, pool, ids, options, [](std::int64_t, std::span<const float>) {
+      return Status(Code::io, "enough");
+    }));
     return 0;
   };
   LOOM_EXPECT_ERROR(logits({}, {}), Code::invalid_argument, "at least one id");
-  LOOM_EXPECT_ERROR(logits(std::vector<std::int32_t>{1, 2, 3, 4}, {.context = 3}), Code::out_of_range, "has 4 tokens, the context holds 3");
+  LOOM_EXPECT_ERROR(logits(std::vector<std::int32_t>{1, 2, 3, 4}, {.context = 3}),
+                    Code::out_of_range, "has 4 tokens, the context holds 3");
   LOOM_EXPECT_ERROR(logits(one, {}), Code::io, "enough");
 }
 

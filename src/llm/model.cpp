@@ -71,7 +71,8 @@ struct Opened {
   SourcePtr source;
   FileKind kind;
 };
-// Only .entity files run from their mapping. Of others, pages once read would stay in memory beside the weights made from them.
+// Only .entity files run from their mapping. Of others, pages once read would stay in memory beside
+// the weights made from them.
 Result<Opened> open_model(const std::string& path) {
   LOOM_ASSIGN(SourcePtr source, open_source(path, MapMode::read));
   LOOM_ASSIGN(const FileKind kind, sniff(*source));
@@ -81,7 +82,9 @@ Result<Opened> open_model(const std::string& path) {
   return Opened{std::move(source), kind};
 }
 Status no_model(const std::string& path, FileKind kind) {
-  return Status(Code::unsupported, path + ": is " + std::string(name(kind)) + ", expected a HuggingFace folder, safetensors, GGUF or .entity");
+  return Status(Code::unsupported,
+                path + ": is " + std::string(name(kind)) +
+                    ", expected a HuggingFace folder, safetensors, GGUF or .entity");
 }
 
 // Everything of a model but its values.
@@ -141,8 +144,10 @@ Result<Model> load_found(Found found, const std::optional<WeightFormat>& format)
     if (format) LOOM_TRY(loaded.network.pack(*format).at(loaded.name));
     return loaded;
   }
-  LOOM_ASSIGN(Network network, import_network(found.config, found.tensors, found.naming, found.name, format.value_or(WeightFormat{})));
-  return Model{found.name, std::move(found.config), std::move(network), found.gguf ? tokenizer_from_gguf(*found.gguf) : tokenizer_of_folder(found.folder)};
+  LOOM_ASSIGN(Network network, import_network(found.config, found.tensors, found.naming, found.name,
+                                              format.value_or(WeightFormat{})));
+  return Model{found.name, std::move(found.config), std::move(network),
+               found.gguf ? tokenizer_from_gguf(*found.gguf) : tokenizer_of_folder(found.folder)};
 }
 
 }  // namespace
@@ -156,33 +161,50 @@ Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& fo
   Found found;
   found.name = source->name();
   LOOM_ASSIGN(const FileKind kind, sniff(*source));
-  if (kind == FileKind::safetensors) return Status(Code::unsupported, found.name + ": is safetensors, which needs its config.json and tokenizer.json: load the folder");
+  if (kind == FileKind::safetensors)
+    return Status(
+        Code::unsupported,
+        found.name +
+            ": is safetensors, which needs its config.json and tokenizer.json: load the folder");
   LOOM_TRY(take_file({std::move(source), kind}, found));
   return load_found(std::move(found), format);
 }
 
-Result<Model> make_model(std::string name, Network network, Result<Tokenizer> tokenizer, ModelConfig config) {
-  const std::int64_t vocab = config.vocab_size = network.input().ids, width = network.output().width;
-  if (vocab == 0) return Status(Code::unsupported, "the network does not read token ids: it is no language model");
+Result<Model> make_model(std::string name, Network network, Result<Tokenizer> tokenizer,
+                         ModelConfig config) {
+  const std::int64_t vocab = config.vocab_size = network.input().ids,
+                     width = network.output().width;
+  if (vocab == 0)
+    return Status(Code::unsupported,
+                  "the network does not read token ids: it is no language model");
   if (!network.input().dims.empty())
     return Status(Code::unsupported, "the network reads " + network.input().to_string() +
                                          ": a language model reads one id per row");
-  if (width != vocab) return Status(Code::unsupported, "the network gives " + std::to_string(width) + " values for a vocabulary of " + std::to_string(vocab));
+  if (width != vocab)
+    return Status(Code::unsupported, "the network gives " + std::to_string(width) +
+                                         " values for a vocabulary of " + std::to_string(vocab));
   if (config.max_positions < 1 || config.max_positions > INT32_MAX)
-    return Status(Code::invalid_argument, "\"max_positions\" must be in 1..2^31-1, got " + std::to_string(config.max_positions));
+    return Status(Code::invalid_argument, "\"max_positions\" must be in 1..2^31-1, got " +
+                                              std::to_string(config.max_positions));
   if (tokenizer.ok() && tokenizer->vocab_size() > static_cast<std::size_t>(vocab))
-    return Status(Code::invalid_argument, "the tokenizer has ids below " + std::to_string(tokenizer->vocab_size()) + ", the network reads those below " + std::to_string(vocab));
+    return Status(Code::invalid_argument,
+                  "the tokenizer has ids below " + std::to_string(tokenizer->vocab_size()) +
+                      ", the network reads those below " + std::to_string(vocab));
   std::vector<std::int32_t> special = config.eos;
   if (config.bos) special.push_back(*config.bos);
   for (const std::int32_t id : special)
-    if (id < 0 || id >= vocab) return Status(Code::invalid_argument, "\"bos\" and \"eos\" must be in 0.." + std::to_string(vocab - 1) + ", got " + std::to_string(id));
+    if (id < 0 || id >= vocab)
+      return Status(Code::invalid_argument, "\"bos\" and \"eos\" must be in 0.." +
+                                                std::to_string(vocab - 1) + ", got " +
+                                                std::to_string(id));
   LOOM_TRY(Sampler::create(recommended_sampling(config)).status());
   return Model{std::move(name), std::move(config), std::move(network), std::move(tokenizer)};
 }
 
 Status check_model(const std::string& model) {
   LOOM_ASSIGN(const Found found, find_model(model));
-  return found.entity ? check_entity_model(found.entity) : check_import(found.config, found.tensors, found.naming, found.name);
+  return found.entity ? check_entity_model(found.entity)
+                      : check_import(found.config, found.tensors, found.naming, found.name);
 }
 
 Result<ModelConfig> load_config(const std::string& model) {

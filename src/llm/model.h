@@ -1,5 +1,5 @@
-// A language model ready to run: its network, its configuration, and its tokenizer where it has one. Sessions and generators refer to the
-// network: keep the model where it is while they live.
+// A language model ready to run: its network, its configuration, and its tokenizer where it has
+// one. Sessions and generators refer to the network: keep the model where it is while they live.
 #pragma once
 
 #include <map>
@@ -24,17 +24,23 @@ struct Model {
   std::map<std::string, std::string, std::less<>> sections = {};
 };
 
-// `model` is a HuggingFace folder (config.json, *.safetensors, tokenizer.json), a .safetensors file beside its config.json, a .gguf or .entity file, the
-// name of a model in the local HuggingFace cache ("org/name"), or "embedded": the one inside the program. Nothing is downloaded. All or nothing; errors name the file and what would be right.
-// `format`: how the matrices run, as Network::pack leaves them: packed one by one, no f32 copy. None: as the file has them, other files than
-// .entity as f32.
+// `model` is a HuggingFace folder (config.json, *.safetensors, tokenizer.json), a .safetensors file
+// beside its config.json, a .gguf or .entity file, the name of a model in the local HuggingFace
+// cache ("org/name"), or "embedded": the one inside the program. Nothing is downloaded. All or
+// nothing; errors name the file and what would be right. `format`: how the matrices run, as
+// Network::pack leaves them: packed one by one, no f32 copy. None: as the file has them, other
+// files than .entity as f32.
 Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format = {});
-// The same of a GGUF or .entity file that is open already; its bytes stay in use where they run as they lie.
+// The same of a GGUF or .entity file that is open already; its bytes stay in use where they run as
+// they lie.
 Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& format = {});
-// Of parts that are there: a network that reads ids and gives a value for each of them, and what a text of it needs to know; config.vocab_size is
-// the network's. Errors: unsupported for another network, invalid_argument for a config or tokenizer that does not fit it.
-Result<Model> make_model(std::string name, Network network, Result<Tokenizer> tokenizer, ModelConfig config);
-// What load_model would refuse without looking at a weight: an unknown architecture, tensors that are missing, left over or of another shape.
+// Of parts that are there: a network that reads ids and gives a value for each of them, and what a
+// text of it needs to know; config.vocab_size is the network's. Errors: unsupported for another
+// network, invalid_argument for a config or tokenizer that does not fit it.
+Result<Model> make_model(std::string name, Network network, Result<Tokenizer> tokenizer,
+                         ModelConfig config);
+// What load_model would refuse without looking at a weight: an unknown architecture, tensors that
+// are missing, left over or of another shape.
 Status check_model(const std::string& model);
 // The configuration alone, without the weights.
 Result<ModelConfig> load_config(const std::string& model);

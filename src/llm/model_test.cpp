@@ -14,7 +14,8 @@ namespace {
 
 using namespace test;
 
-std::vector<std::int32_t> greedy(Model& model, std::span<const std::int32_t> prompt, std::int64_t count) {
+std::vector<std::int32_t> greedy(Model& model, std::span<const std::int32_t> prompt,
+                                 std::int64_t count) {
   ThreadPool pool(1);
   auto g = Generator::create(model, pool);
   EXPECT_TRUE(g.ok()) << g.status().to_string();
@@ -44,7 +45,9 @@ TEST(Model, stories_from_a_folder_a_file_and_gguf) {
     Model model = load(path);
     EXPECT_EQ(model.config.architecture->name, "llama");
     EXPECT_EQ(greedy(model, std::vector<std::int32_t>{1}, 256), out) << path;
-    EXPECT_LT(largest_difference(logits_of(model, std::span(in).first(64)), read_floats(logits)), 1e-4f) << path;
+    EXPECT_LT(largest_difference(logits_of(model, std::span(in).first(64)), read_floats(logits)),
+              1e-4f)
+        << path;
   }
 }
 
@@ -68,7 +71,8 @@ INSTANTIATE_TEST_SUITE_P(Model, Family,
 
 class ModelFile : public testing::TestWithParam<const char*> {};
 
-// Packed while it is read, or loaded in f32 and morphed: the same bytes, and no master stays beside them.
+// Packed while it is read, or loaded in f32 and morphed: the same bytes, and no master stays beside
+// them.
 TEST_P(ModelFile, loads_as_a_dtype) {
   LOOM_TEST_FILE(file, GetParam());
   for (const char* dtype :
@@ -115,15 +119,19 @@ TEST(Model, what_would_fail_is_known_before_a_weight_is_read) {
                     "q6_k is read and run, not written");
   EXPECT_TRUE(check_model("embedded").ok());
   LOOM_TEST_FILE(gemma, "families/gemma2");
-  LOOM_EXPECT_ERROR(Result<int>(check_model(gemma)), Code::unsupported, "the architecture 'gemma2'");
+  LOOM_EXPECT_ERROR(Result<int>(check_model(gemma)), Code::unsupported,
+                    "the architecture 'gemma2'");
 }
 
 TEST(Model, other_families_are_refused_by_name) {
   for (const char* family : {"phi3", "gemma2", "gemma3"}) {
     LOOM_TEST_FILE(folder, std::string("families/") + family);
-    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, std::string("the architecture '") + family);
-    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, "known are llama, mistral, qwen2, qwen3");
-    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported, std::string("src/llm/import/import_") + family);
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported,
+                      std::string("the architecture '") + family);
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported,
+                      "known are llama, mistral, qwen2, qwen3");
+    LOOM_EXPECT_ERROR(load_model(folder), Code::unsupported,
+                      std::string("src/llm/import/import_") + family);
   }
 }
 
@@ -138,7 +146,8 @@ TEST(Model, tokenizers_of_a_folder_and_of_gguf_agree) {
     ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().to_string();
     for (const Json& c : cases->as_array()) {
       std::vector<std::int32_t> ids;
-      for (const Json& id : c.find("ids")->as_array()) ids.push_back(static_cast<std::int32_t>(id.as_integer()));
+      for (const Json& id : c.find("ids")->as_array())
+        ids.push_back(static_cast<std::int32_t>(id.as_integer()));
       EXPECT_EQ(tokenizer->encode(c.find("text")->as_string()), ids) << path;
     }
   }
@@ -148,30 +157,39 @@ TEST(Model, what_is_no_model_is_refused) {
   const TempFolder folder;
   LOOM_EXPECT_ERROR(load_model(folder / "absent.gguf"), Code::not_found, "no such file or folder");
   LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found, "holds no config.json");
-  std::ofstream(folder / "config.json") << R"({"model_type": "llama", "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4,
+  std::ofstream(folder / "config.json")
+      << R"({"model_type": "llama", "vocab_size": 8, "hidden_size": 4, "intermediate_size": 4,
     "num_hidden_layers": 1, "num_attention_heads": 1})";
-  LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found, "holds neither model.safetensors nor");
-  LOOM_EXPECT_ERROR(load_model(folder / "config.json"), Code::unsupported, "is JSON, expected a HuggingFace folder, safetensors, GGUF or .entity");
+  LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found,
+                    "holds neither model.safetensors nor");
+  LOOM_EXPECT_ERROR(load_model(folder / "config.json"), Code::unsupported,
+                    "is JSON, expected a HuggingFace folder, safetensors, GGUF or .entity");
   EXPECT_TRUE(load_config(folder.path()).ok());
   LOOM_EXPECT_ERROR(load_tokenizer(folder.path()), Code::not_found, "holds no tokenizer.json");
   std::ofstream(folder / "tokenizer.model") << "x";
-  LOOM_EXPECT_ERROR(load_tokenizer(folder.path()), Code::unsupported, "tokenizer.model is not read");
+  LOOM_EXPECT_ERROR(load_tokenizer(folder.path()), Code::unsupported,
+                    "tokenizer.model is not read");
 }
 
 TEST(Locate, names_in_the_huggingface_cache) {
   const TempFolder cache;
   const std::string model = cache / "models--Org--Tiny-Stories";
   std::filesystem::create_directories(model + "/snapshots/abc");
-  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "org/tiny-storys"), Code::not_found, "nearest: Org/Tiny-Stories");
-  EXPECT_EQ(*find_in_cache(cache.path(), "Org/Tiny-Stories"), model + "/snapshots/abc");  // the only snapshot
+  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "org/tiny-storys"), Code::not_found,
+                    "nearest: Org/Tiny-Stories");
+  EXPECT_EQ(*find_in_cache(cache.path(), "Org/Tiny-Stories"),
+            model + "/snapshots/abc");  // the only snapshot
   std::filesystem::create_directories(model + "/snapshots/def");
-  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "Org/Tiny-Stories"), Code::not_found, "has no refs/main and 2 snapshots");
+  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "Org/Tiny-Stories"), Code::not_found,
+                    "has no refs/main and 2 snapshots");
   std::filesystem::create_directories(model + "/refs");
   std::ofstream(model + "/refs/main") << "def\n";
   EXPECT_EQ(*find_in_cache(cache.path(), "Org/Tiny-Stories"), model + "/snapshots/def");
   std::ofstream(model + "/refs/main") << "gone";
-  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "Org/Tiny-Stories"), Code::not_found, "which is not there");
-  LOOM_EXPECT_ERROR(find_in_cache(cache / "empty", "Org/Tiny-Stories"), Code::not_found, "holds no models");
+  LOOM_EXPECT_ERROR(find_in_cache(cache.path(), "Org/Tiny-Stories"), Code::not_found,
+                    "which is not there");
+  LOOM_EXPECT_ERROR(find_in_cache(cache / "empty", "Org/Tiny-Stories"), Code::not_found,
+                    "holds no models");
 
   ::setenv("HF_HUB_CACHE", cache.path().c_str(), 1);
   std::ofstream(model + "/refs/main") << "abc";

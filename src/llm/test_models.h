@@ -38,19 +38,23 @@ struct Golden {
 inline Golden read_golden(const std::string& folder) {
   const auto json = Json::parse(file_text(folder + "/golden.json"));
   Golden g;
-  for (const Json& id : json->find("ids")->as_array()) g.prompt.push_back(static_cast<std::int32_t>(id.as_integer()));
-  for (const Json& id : json->find("greedy")->as_array()) g.greedy.push_back(static_cast<std::int32_t>(id.as_integer()));
+  for (const Json& id : json->find("ids")->as_array())
+    g.prompt.push_back(static_cast<std::int32_t>(id.as_integer()));
+  for (const Json& id : json->find("greedy")->as_array())
+    g.greedy.push_back(static_cast<std::int32_t>(id.as_integer()));
   return g;
 }
 
 // Logits of all positions, one row after another.
-inline std::vector<float> logits_of(Model& model, std::span<const std::int32_t> ids, const EvaluateOptions& options = {}, int threads = 1) {
+inline std::vector<float> logits_of(Model& model, std::span<const std::int32_t> ids,
+                                    const EvaluateOptions& options = {}, int threads = 1) {
   ThreadPool pool(threads);
   std::vector<float> all;
-  const Status status = all_logits(model, pool, ids, options, [&](std::int64_t, std::span<const float> row) {
-    all.insert(all.end(), row.begin(), row.end());
-    return Status();
-  });
+  const Status status =
+      all_logits(model, pool, ids, options, [&](std::int64_t, std::span<const float> row) {
+        all.insert(all.end(), row.begin(), row.end());
+        return Status();
+      });
   EXPECT_TRUE(status.ok()) << status.to_string();
   return all;
 }
@@ -58,7 +62,8 @@ inline std::vector<float> logits_of(Model& model, std::span<const std::int32_t> 
 inline float largest_difference(std::span<const float> a, std::span<const float> b) {
   EXPECT_EQ(a.size(), b.size());
   float worst = 0;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) worst = std::max(worst, a[i] > b[i] ? a[i] - b[i] : b[i] - a[i]);
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    worst = std::max(worst, a[i] > b[i] ? a[i] - b[i] : b[i] - a[i]);
   return worst;
 }
 

@@ -37,10 +37,12 @@ inline std::uint32_t encode_small(U b, const SmallFloat& f) {
   const U magnitude = b & (kSignBit - 1);
   if (magnitude > kInf) return f.nan_code;
   if (magnitude == kInf) return sign | f.over_code;
-  // Exponent of the value and significand with its leading bit; a subnormal source has none and the least exponent.
+  // Exponent of the value and significand with its leading bit; a subnormal source has none and the
+  // least exponent.
   int e = static_cast<int>(magnitude >> M);
   U significand = magnitude & ((U{1} << M) - 1);
-  if (e != 0) significand |= U{1} << M; else e = 1;
+  if (e != 0) significand |= U{1} << M;
+  else e = 1;
   e -= Bias;
   const int least = 1 - f.bias;  // exponent of the target's subnormals
   int drop = M - f.mantissa_bits + (e < least ? least - e : 0);
@@ -66,7 +68,8 @@ inline std::uint32_t encode_small_float(double x, const SmallFloat& f) {
 inline float decode_small_float(std::uint32_t code, const SmallFloat& f) {
   const std::uint32_t sign = (code >> (f.bits() - 1) & 1) << 31;
   const std::uint32_t magnitude = code & ((1u << (f.bits() - 1)) - 1);
-  if (magnitude > f.max_code) return std::bit_cast<float>(magnitude == f.infinity_code ? sign | 0x7F800000u : 0x7FC00000u);
+  if (magnitude > f.max_code)
+    return std::bit_cast<float>(magnitude == f.infinity_code ? sign | 0x7F800000u : 0x7FC00000u);
   const std::uint32_t field = magnitude >> f.mantissa_bits;
   std::uint32_t fraction = magnitude & ((1u << f.mantissa_bits) - 1);
   int e = static_cast<int>(field) - f.bias;
@@ -78,14 +81,25 @@ inline float decode_small_float(std::uint32_t code, const SmallFloat& f) {
     fraction = (fraction << shift) & ((1u << f.mantissa_bits) - 1);
     e = 1 - f.bias - shift;
   }
-  return std::bit_cast<float>(sign | static_cast<std::uint32_t>(e + 127) << 23 | fraction << (23 - f.mantissa_bits));
+  return std::bit_cast<float>(sign | static_cast<std::uint32_t>(e + 127) << 23 |
+                              fraction << (23 - f.mantissa_bits));
 }
 
-inline std::uint16_t f32_to_f16(float x) { return static_cast<std::uint16_t>(encode_small_float(x, kF16)); }
-inline std::uint16_t f32_to_bf16(float x) { return static_cast<std::uint16_t>(encode_small_float(x, kBf16)); }
-inline std::uint8_t f32_to_fp8e4m3(float x) { return static_cast<std::uint8_t>(encode_small_float(x, kFp8e4m3)); }
-inline std::uint8_t f32_to_fp8e5m2(float x) { return static_cast<std::uint8_t>(encode_small_float(x, kFp8e5m2)); }
-inline std::uint8_t f32_to_fp4(float x) { return static_cast<std::uint8_t>(encode_small_float(x, kFp4)); }
+inline std::uint16_t f32_to_f16(float x) {
+  return static_cast<std::uint16_t>(encode_small_float(x, kF16));
+}
+inline std::uint16_t f32_to_bf16(float x) {
+  return static_cast<std::uint16_t>(encode_small_float(x, kBf16));
+}
+inline std::uint8_t f32_to_fp8e4m3(float x) {
+  return static_cast<std::uint8_t>(encode_small_float(x, kFp8e4m3));
+}
+inline std::uint8_t f32_to_fp8e5m2(float x) {
+  return static_cast<std::uint8_t>(encode_small_float(x, kFp8e5m2));
+}
+inline std::uint8_t f32_to_fp4(float x) {
+  return static_cast<std::uint8_t>(encode_small_float(x, kFp4));
+}
 
 inline float f16_to_f32(std::uint16_t code) { return decode_small_float(code, kF16); }
 inline float bf16_to_f32(std::uint16_t code) {

@@ -16,18 +16,25 @@
 namespace loom {
 namespace {
 
-struct Case { const char* name; SmallFloat format; };
-const Case kAll[] = {{"f16", kF16}, {"bf16", kBf16}, {"fp8e4m3", kFp8e4m3}, {"fp8e5m2", kFp8e5m2}, {"fp4", kFp4}};
+struct Case {
+  const char* name;
+  SmallFloat format;
+};
+const Case kAll[] = {
+    {"f16", kF16}, {"bf16", kBf16}, {"fp8e4m3", kFp8e4m3}, {"fp8e5m2", kFp8e5m2}, {"fp4", kFp4}};
 
-// The value of a code by the definition of the format, in double: sign * (m or 1 + m) * 2^(e - bias).
+// The value of a code by the definition of the format, in double: sign * (m or 1 + m) * 2^(e -
+// bias).
 double value_of(std::uint32_t code, const SmallFloat& f) {
   const int sign = (code >> (f.bits() - 1)) != 0 ? -1 : 1;
   const int e = static_cast<int>(code >> f.mantissa_bits) & ((1 << f.exponent_bits) - 1);
-  const double m = static_cast<double>(code & ((1u << f.mantissa_bits) - 1)) / (1 << f.mantissa_bits);
+  const double m =
+      static_cast<double>(code & ((1u << f.mantissa_bits) - 1)) / (1 << f.mantissa_bits);
   return e == 0 ? sign * std::ldexp(m, 1 - f.bias) : sign * std::ldexp(1 + m, e - f.bias);
 }
 
-// Rounding by the definition: the nearest of the type's values, ties to the even code, found with libm in double.
+// Rounding by the definition: the nearest of the type's values, ties to the even code, found with
+// libm in double.
 std::uint32_t nearest(double x, const SmallFloat& f) {
   const std::uint32_t sign = std::signbit(x) ? 1u << (f.bits() - 1) : 0;
   const double a = std::fabs(x);
@@ -38,10 +45,12 @@ std::uint32_t nearest(double x, const SmallFloat& f) {
   if (rounded > value_of(f.max_code, f)) return sign | f.over_code;
   if (rounded == 0) return sign;
   std::frexp(rounded, &e);
-  if (e - 1 < 1 - f.bias) return sign | static_cast<std::uint32_t>(std::ldexp(rounded, f.bias - 1 + f.mantissa_bits));
+  if (e - 1 < 1 - f.bias)
+    return sign | static_cast<std::uint32_t>(std::ldexp(rounded, f.bias - 1 + f.mantissa_bits));
   const double fraction = std::ldexp(rounded, 1 - e) - 1;
   const std::uint32_t exponent = static_cast<std::uint32_t>(e - 1 + f.bias);
-  return sign | exponent << f.mantissa_bits | static_cast<std::uint32_t>(std::ldexp(fraction, f.mantissa_bits));
+  return sign | exponent << f.mantissa_bits |
+         static_cast<std::uint32_t>(std::ldexp(fraction, f.mantissa_bits));
 }
 
 TEST(Codec, EveryCodeDecodesToItsDefinition) {
@@ -68,7 +77,8 @@ TEST(Codec, EveryCodeDecodesToItsDefinition) {
 // Tables rendered by another library (gfloat): all of e2m1, parts of e4m3 and e5m2.
 TEST(Codec, CodesEqualTheOcpTablesOfGfloat) {
   LOOM_TEST_FILE(path, "float_formats/gfloat_ocp_value_tables.csv");
-  const std::map<std::string, SmallFloat> formats{{"e2m1", kFp4}, {"e4m3", kFp8e4m3}, {"e5m2", kFp8e5m2}};
+  const std::map<std::string, SmallFloat> formats{
+      {"e2m1", kFp4}, {"e4m3", kFp8e4m3}, {"e5m2", kFp8e5m2}};
   std::ifstream in(path);
   std::string line;
   int compared = 0;
@@ -82,7 +92,8 @@ TEST(Codec, CodesEqualTheOcpTablesOfGfloat) {
     const float got = decode_small_float(code, f->second);
     const std::string& value = cells.back();
     if (value == "nan") EXPECT_TRUE(std::isnan(got)) << line;
-    else if (value == "inf" || value == "-inf") EXPECT_TRUE(std::isinf(got) && (got < 0) == (value[0] == '-')) << line;
+    else if (value == "inf" || value == "-inf")
+      EXPECT_TRUE(std::isinf(got) && (got < 0) == (value[0] == '-')) << line;
     else EXPECT_EQ(static_cast<double>(got), std::stod(value)) << line;
     ++compared;
   }
@@ -92,8 +103,10 @@ TEST(Codec, CodesEqualTheOcpTablesOfGfloat) {
 TEST(Codec, RoundsToNearestEvenAtEveryBoundary) {
   for (const Case& c : kAll) {
     for (std::uint32_t code = 0; code < c.format.max_code; ++code) {
-      const double low = value_of(code, c.format), high = value_of(code + 1, c.format), middle = (low + high) / 2;
-      for (const double x : {low, std::nextafter(middle, 0.0), middle, std::nextafter(middle, 1e300), high}) {
+      const double low = value_of(code, c.format), high = value_of(code + 1, c.format),
+                   middle = (low + high) / 2;
+      for (const double x :
+           {low, std::nextafter(middle, 0.0), middle, std::nextafter(middle, 1e300), high}) {
         ASSERT_EQ(encode_small_float(x, c.format), nearest(x, c.format)) << c.name << " " << x;
         ASSERT_EQ(encode_small_float(-x, c.format), nearest(-x, c.format)) << c.name << " " << -x;
         const float f = static_cast<float>(x);

@@ -35,7 +35,10 @@ struct SmallFloat {
 };
 
 // The range of integer codes around zero, and what is added when they are stored.
-struct IntegerCodes { double low, high; std::uint64_t bias; };
+struct IntegerCodes {
+  double low, high;
+  std::uint64_t bias;
+};
 
 // How codes and values become each other.
 enum class CodecFamily : std::uint8_t { ieee, small_float, integer, sign };
@@ -56,13 +59,13 @@ struct DTypeInfo {
   ArithClass arith;
   Codec codec;
   ScaleRule scale;
-  double floor;           // magnitudes below become 0 when packed
-  char safetensors[12], numpy[4];      // names in files; empty: none
-  int safetensors_rank, onnx;          // TensorProto.DataType; 0: none
-  const char* synonyms;                // between spaces
-  bool is_signed;         // false: codes are unsigned and a zero point keeps negative values
-  bool is_float;          // codes carry their own exponent
-  bool scaled;            // value = (code - zero) * scale; f64, f32, f16 and bf16 have no scale
+  double floor;                    // magnitudes below become 0 when packed
+  char safetensors[12], numpy[4];  // names in files; empty: none
+  int safetensors_rank, onnx;      // TensorProto.DataType; 0: none
+  const char* synonyms;            // between spaces
+  bool is_signed;  // false: codes are unsigned and a zero point keeps negative values
+  bool is_float;   // codes carry their own exponent
+  bool scaled;     // value = (code - zero) * scale; f64, f32, f16 and bf16 have no scale
 };
 
 namespace detail {
@@ -93,9 +96,21 @@ constexpr bool is_float(const Codec& c) {
 inline constexpr DTypeInfo kDTypes[] = {
 #define LOOM_DTYPE(id, name, Name, bits, arith, codec, scale, floor, safetensors, rank, numpy, \
                    onnx, synonyms)                                                             \
-  {DType::name, #name, bits, ArithClass::arith, detail::codec, ScaleRule::scale, floor,        \
-   safetensors, numpy, rank, onnx, synonyms, detail::is_signed(detail::codec),                 \
-   detail::is_float(detail::codec), ScaleRule::scale != ScaleRule::none},
+  {DType::name,                                                                                \
+   #name,                                                                                      \
+   bits,                                                                                       \
+   ArithClass::arith,                                                                          \
+   detail::codec,                                                                              \
+   ScaleRule::scale,                                                                           \
+   floor,                                                                                      \
+   safetensors,                                                                                \
+   numpy,                                                                                      \
+   rank,                                                                                       \
+   onnx,                                                                                       \
+   synonyms,                                                                                   \
+   detail::is_signed(detail::codec),                                                           \
+   detail::is_float(detail::codec),                                                            \
+   ScaleRule::scale != ScaleRule::none},
 #include "numeric/dtypes.def"
 };
 inline constexpr int kDTypeCount = static_cast<int>(std::size(kDTypes));

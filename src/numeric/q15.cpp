@@ -8,9 +8,12 @@ namespace {
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFFu;
 constexpr std::uint32_t kInfinity = 0x7F800000u;
 
-float power_of_two(std::int32_t e) { return std::bit_cast<float>(static_cast<std::uint32_t>(e + 127) << 23); }
+float power_of_two(std::int32_t e) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(e + 127) << 23);
+}
 
-// bf16 of a finite float, as the bits of a float; 0 below 2^-56, the largest finite value on overflow.
+// bf16 of a finite float, as the bits of a float; 0 below 2^-56, the largest finite value on
+// overflow.
 std::uint32_t to_bf16(std::uint32_t b) {
   const std::uint32_t magnitude = b & kMagnitude;
   std::uint32_t rounded = (magnitude + 0x7FFFu + (magnitude >> 16 & 1u)) & 0xFFFF0000u;
@@ -37,7 +40,8 @@ Q15Scale quantize_q15(std::span<const float> x, std::int8_t* hi, std::int8_t* lo
   const float inverse = power_of_two(-e);
   for (std::size_t i = 0; i < x.size(); ++i) {
     const float rounded = x[i] * inverse + 0x1.8p23f;  // to nearest even
-    const std::int32_t q = static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(rounded) - 0x4B400000u);
+    const std::int32_t q =
+        static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(rounded) - 0x4B400000u);
     const std::int32_t h = (q + 64) >> 7;
     hi[i] = static_cast<std::int8_t>(h);
     lo[i] = static_cast<std::int8_t>(q - 128 * h);
@@ -50,7 +54,8 @@ void split_bf16(std::span<const float> x, std::uint16_t* hi, std::uint16_t* lo) 
     const std::uint32_t b = std::bit_cast<std::uint32_t>(x[i]), magnitude = b & kMagnitude;
     const bool finite = magnitude < kInfinity;
     std::uint32_t h = to_bf16(b);
-    const std::uint32_t rest = to_bf16(std::bit_cast<std::uint32_t>(x[i] - std::bit_cast<float>(h)));
+    const std::uint32_t rest =
+        to_bf16(std::bit_cast<std::uint32_t>(x[i] - std::bit_cast<float>(h)));
     h = finite ? h : (magnitude == kInfinity ? b : 0x7FC00000u);
     hi[i] = static_cast<std::uint16_t>(h >> 16);
     lo[i] = static_cast<std::uint16_t>(finite ? rest >> 16 : 0u);

@@ -21,8 +21,9 @@ TEST(Q15, PlanesFollowTheDefinition) {
     double peak = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       x[i] = std::ldexp(random.uniform(9 * c + i + 1) * 2 - 1, shift);
-      if (c % 3 == 0 && i == 4) x[i] = std::ldexp(16256.0f, shift - 13);                         // exactly at the limit
-      if (c % 3 == 1 && i == 4) x[i] = std::ldexp(std::nextafter(16256.0f, 1e9f), shift - 13);   // just beyond
+      if (c % 3 == 0 && i == 4) x[i] = std::ldexp(16256.0f, shift - 13);  // exactly at the limit
+      if (c % 3 == 1 && i == 4)
+        x[i] = std::ldexp(std::nextafter(16256.0f, 1e9f), shift - 13);  // just beyond
       if (std::fabs(x[i]) >= 0x1p-100f) peak = std::max(peak, static_cast<double>(std::fabs(x[i])));
     }
     std::int8_t hi[8], lo[8];
@@ -52,7 +53,8 @@ TEST(Q15, ZerosTinyAndNonFiniteRows) {
   EXPECT_EQ(run({0x1p-101f, -0x1p-130f}).exponent, 0);
   EXPECT_TRUE(std::isnan(run({1, std::numeric_limits<float>::quiet_NaN()}).scale));
   EXPECT_TRUE(std::isnan(run({1, -std::numeric_limits<float>::infinity()}).scale));
-  EXPECT_TRUE(std::isnan(join_q15(0, 0, run({std::numeric_limits<float>::infinity()}).scale, 1.0f)));
+  EXPECT_TRUE(
+      std::isnan(join_q15(0, 0, run({std::numeric_limits<float>::infinity()}).scale, 1.0f)));
 }
 
 TEST(Q15, SumsBecomeFloatsCorrectlyRounded) {
@@ -82,10 +84,13 @@ TEST(Q15, AnExactDotProductComesBack) {
 TEST(Bf16x2, PartsAreTheRoundedValueAndTheRoundedRest) {
   const RandomStream random(6, 3);
   std::vector<float> x(20000);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::bit_cast<float>(random.bits(i) & 0xBFFFFFFFu);  // |x| < 2
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = std::bit_cast<float>(random.bits(i) & 0xBFFFFFFFu);  // |x| < 2
   std::vector<std::uint16_t> hi(x.size()), lo(x.size());
   split_bf16(x, hi.data(), lo.data());
-  const auto floored = [](float v) { return std::fabs(v) < 0x1p-56f ? 0.0f : bf16_to_f32(f32_to_bf16(v)); };
+  const auto floored = [](float v) {
+    return std::fabs(v) < 0x1p-56f ? 0.0f : bf16_to_f32(f32_to_bf16(v));
+  };
   for (std::size_t i = 0; i < x.size(); ++i) {
     const float h = floored(x[i]), l = floored(x[i] - h);
     ASSERT_EQ(bf16_to_f32(hi[i]), h) << x[i];

@@ -9,11 +9,16 @@ namespace {
 
 // Ids and bits of the older engine's table (they are in its files).
 TEST(DType, IdsBitsAndClassesAreTheTable) {
-  const struct { const char* name; int bits; char arith; } rows[] = {
-      {"f64", 64, 'D'}, {"f32", 32, 'F'}, {"f16", 16, 'F'}, {"bf16", 16, 'B'}, {"fp8e4m3", 8, 'B'}, {"fp8e5m2", 8, 'B'}, {"i64", 64, 'D'},
-      {"i32", 32, 'D'}, {"i16", 16, 'F'}, {"i8", 8, 'I'},   {"u64", 64, 'D'},  {"u32", 32, 'D'},    {"u16", 16, 'F'},    {"u8", 8, 'I'},
-      {"i4", 4, 'I'},   {"u4", 4, 'I'},   {"fp4", 4, 'I'},  {"i2", 2, 'I'},    {"u2", 2, 'I'},      {"ternary", 2, 'I'},
-      {"binary", 1, 'I'}};
+  const struct {
+    const char* name;
+    int bits;
+    char arith;
+  } rows[] = {{"f64", 64, 'D'},    {"f32", 32, 'F'},    {"f16", 16, 'F'}, {"bf16", 16, 'B'},
+              {"fp8e4m3", 8, 'B'}, {"fp8e5m2", 8, 'B'}, {"i64", 64, 'D'}, {"i32", 32, 'D'},
+              {"i16", 16, 'F'},    {"i8", 8, 'I'},      {"u64", 64, 'D'}, {"u32", 32, 'D'},
+              {"u16", 16, 'F'},    {"u8", 8, 'I'},      {"i4", 4, 'I'},   {"u4", 4, 'I'},
+              {"fp4", 4, 'I'},     {"i2", 2, 'I'},      {"u2", 2, 'I'},   {"ternary", 2, 'I'},
+              {"binary", 1, 'I'}};
   static_assert(sizeof rows / sizeof rows[0] == kDTypeCount);
   for (int i = 0; i < kDTypeCount; ++i) {
     const DTypeInfo& type = info(static_cast<DType>(i));
@@ -45,7 +50,8 @@ TEST(WeightFormat, TextRoundTripsForEveryFormat) {
     const auto back = parse_weight_format(text);
     ASSERT_TRUE(back.ok()) << text;
     EXPECT_EQ(*back, f) << text;
-    const auto from_file = weight_format_from_ids(static_cast<std::uint32_t>(f.dtype), static_cast<std::uint32_t>(f.layout),
+    const auto from_file = weight_format_from_ids(static_cast<std::uint32_t>(f.dtype),
+                                                  static_cast<std::uint32_t>(f.layout),
                                                   static_cast<std::uint32_t>(f.scale), f.block);
     EXPECT_EQ(from_file.value(), f) << text;
   }

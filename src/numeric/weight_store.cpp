@@ -12,20 +12,25 @@ namespace {
 Status check_shape(std::int64_t rows, std::int64_t cols, std::size_t values) {
   LOOM_ASSIGN(const PackedLayout layout, packed_layout({}, rows, cols));
   (void)layout;
-  if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) == values) return Status();
-  return Status(Code::invalid_argument,
-                "a " + std::to_string(rows) + " x " + std::to_string(cols) + " parameter does not have " + std::to_string(values) + " values");
+  if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) == values)
+    return Status();
+  return Status(Code::invalid_argument, "a " + std::to_string(rows) + " x " + std::to_string(cols) +
+                                            " parameter does not have " + std::to_string(values) +
+                                            " values");
 }
 
 bool wants_f64(const WeightFormat& format) { return format.arith() == ArithClass::real; }
 
 bool fits_f32(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double x) { return static_cast<double>(static_cast<float>(x)) == x || x != x; });
+  return std::all_of(values.begin(), values.end(), [](double x) {
+    return static_cast<double>(static_cast<float>(x)) == x || x != x;
+  });
 }
 
 std::vector<float> narrowed(std::span<const double> values) {
   std::vector<float> out(values.size());
-  std::transform(values.begin(), values.end(), out.begin(), [](double x) { return static_cast<float>(x); });
+  std::transform(values.begin(), values.end(), out.begin(),
+                 [](double x) { return static_cast<float>(x); });
   return out;
 }
 
@@ -39,7 +44,8 @@ void WeightStore::fill() const {
   blank_ = false;
 }
 
-Result<WeightStore> WeightStore::from_f32(std::int64_t rows, std::int64_t cols, std::vector<float> values) {
+Result<WeightStore> WeightStore::from_f32(std::int64_t rows, std::int64_t cols,
+                                          std::vector<float> values) {
   LOOM_TRY(check_shape(rows, cols, values.size()));
   WeightStore w;
   w.rows_ = rows;
@@ -48,7 +54,8 @@ Result<WeightStore> WeightStore::from_f32(std::int64_t rows, std::int64_t cols, 
   return w;
 }
 
-Result<WeightStore> WeightStore::from_f64(std::int64_t rows, std::int64_t cols, std::vector<double> values) {
+Result<WeightStore> WeightStore::from_f64(std::int64_t rows, std::int64_t cols,
+                                          std::vector<double> values) {
   LOOM_TRY(check_shape(rows, cols, values.size()));
   WeightStore w;
   w.rows_ = rows;
@@ -103,16 +110,20 @@ Status WeightStore::morph(const WeightFormat& format) {
     replace = true;
     real.assign(master_.begin(), master_.end());
   }
-  const std::span<const double> wide = replace ? std::span<const double>(real) : std::span<const double>(master64_);
+  const std::span<const double> wide =
+      replace ? std::span<const double>(real) : std::span<const double>(master64_);
   if (!wants_f64(format) && !wide.empty() && fits_f32(wide)) {
     single = narrowed(wide);
     real.clear();
     replace = true;
   }
-  const std::span<const float> from32 = replace ? std::span<const float>(single) : std::span<const float>(master_);
-  const std::span<const double> from64 = replace ? std::span<const double>(real) : std::span<const double>(master64_);
-  LOOM_ASSIGN(PackedMatrix packed, from64.empty() ? PackedMatrix::encode(format, rows_, cols_, from32)
-                                                  : PackedMatrix::encode(format, rows_, cols_, from64));
+  const std::span<const float> from32 =
+      replace ? std::span<const float>(single) : std::span<const float>(master_);
+  const std::span<const double> from64 =
+      replace ? std::span<const double>(real) : std::span<const double>(master64_);
+  LOOM_ASSIGN(PackedMatrix packed, from64.empty()
+                                       ? PackedMatrix::encode(format, rows_, cols_, from32)
+                                       : PackedMatrix::encode(format, rows_, cols_, from64));
   if (replace) {
     master_ = std::move(single);
     master64_ = std::move(real);
@@ -136,8 +147,11 @@ void WeightStore::narrow_master() {
 Result<PackedMatrix> WeightStore::packed(ThreadPool* pool) {
   fill();
   if (!packed_fresh_) {
-    LOOM_ASSIGN(packed_, master_is_f64() ? PackedMatrix::encode(format_, rows_, cols_, std::span<const double>(master64_), pool)
-                                         : PackedMatrix::encode(format_, rows_, cols_, std::span<const float>(master_), pool));
+    LOOM_ASSIGN(
+        packed_,
+        master_is_f64()
+            ? PackedMatrix::encode(format_, rows_, cols_, std::span<const double>(master64_), pool)
+            : PackedMatrix::encode(format_, rows_, cols_, std::span<const float>(master_), pool));
     packed_fresh_ = true;
   }
   return packed_;
@@ -155,19 +169,24 @@ template <class T>
 Status WeightStore::values_as(std::span<T> out) {
   const std::size_t count = static_cast<std::size_t>(rows_) * static_cast<std::size_t>(cols_);
   if (out.size() != count)
-    return Status(Code::invalid_argument, "a " + std::to_string(rows_) + " x " + std::to_string(cols_) + " parameter has " +
-                                              std::to_string(count) + " values, got room for " + std::to_string(out.size()));
+    return Status(Code::invalid_argument, "a " + std::to_string(rows_) + " x " +
+                                              std::to_string(cols_) + " parameter has " +
+                                              std::to_string(count) + " values, got room for " +
+                                              std::to_string(out.size()));
   fill();
-  // f32 and f64 decode to their masters but for the flush; no packed form is made only to be read back.
+  // f32 and f64 decode to their masters but for the flush; no packed form is made only to be read
+  // back.
   if (has_master() && (format_.dtype == DType::f32 || format_.dtype == DType::f64)) {
     const double floor = flush_floor(format_.dtype);
     const auto copy = [&](const auto& master) {
       for (std::size_t i = 0; i < count; ++i) {
-        const double x = static_cast<double>(format_.dtype == DType::f32 ? static_cast<float>(master[i]) : master[i]);
+        const double x = static_cast<double>(
+            format_.dtype == DType::f32 ? static_cast<float>(master[i]) : master[i]);
         out[i] = x > -floor && x < floor ? T{0} : static_cast<T>(x);
       }
     };
-    if (master_is_f64()) copy(master64_); else copy(master_);
+    if (master_is_f64()) copy(master64_);
+    else copy(master_);
     return Status();
   }
   LOOM_ASSIGN(const PackedMatrix matrix, packed());

@@ -1,6 +1,7 @@
-// One parameter of a cell: its master values and the packed form that runs. The master is the truth (f32, or f64 for the
-// class D types); packed forms are caches made from it, so morphing f32 -> i8 -> i4 -> f32 equals f32 -> i4 -> f32.
-// Not thread-safe: morph and update between runs (sessions pin the packed form they run).
+// One parameter of a cell: its master values and the packed form that runs. The master is the truth
+// (f32, or f64 for the class D types); packed forms are caches made from it, so morphing f32 -> i8
+// -> i4 -> f32 equals f32 -> i4 -> f32. Not thread-safe: morph and update between runs (sessions
+// pin the packed form they run).
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,13 @@ namespace loom {
 class WeightStore {
  public:
   WeightStore() = default;
-  // rows x cols zeros, f32. They take no memory until someone reads or writes them: a network planned from its topology is small.
+  // rows x cols zeros, f32. They take no memory until someone reads or writes them: a network
+  // planned from its topology is small.
   WeightStore(std::int64_t rows, std::int64_t cols) : rows_(rows), cols_(cols), blank_(true) {}
-  static Result<WeightStore> from_f32(std::int64_t rows, std::int64_t cols, std::vector<float> values);
-  static Result<WeightStore> from_f64(std::int64_t rows, std::int64_t cols, std::vector<double> values);
+  static Result<WeightStore> from_f32(std::int64_t rows, std::int64_t cols,
+                                      std::vector<float> values);
+  static Result<WeightStore> from_f64(std::int64_t rows, std::int64_t cols,
+                                      std::vector<double> values);
   // Without a master: a packed matrix as loaded from a file.
   static WeightStore from_packed(PackedMatrix packed);
 
@@ -26,9 +30,12 @@ class WeightStore {
   std::int64_t cols() const { return cols_; }
   const WeightFormat& format() const { return format_; }
   bool has_master() const { return blank_ || !master_.empty() || !master64_.empty(); }
-  bool master_is_f64() const { return blank_ ? format_.arith() == ArithClass::real : !master64_.empty(); }
+  bool master_is_f64() const {
+    return blank_ ? format_.arith() == ArithClass::real : !master64_.empty();
+  }
 
-  // Row-major master values; empty where the master is of the other type or dropped. Call touch() after writing.
+  // Row-major master values; empty where the master is of the other type or dropped. Call touch()
+  // after writing.
   std::span<const float> master() const { return fill(), master_; }
   std::span<const double> master64() const { return fill(), master64_; }
   std::span<float> mutable_master() { return fill(), master_; }
@@ -36,9 +43,10 @@ class WeightStore {
   // The master changed: the packed form is stale.
   void touch();
 
-  // Changes the format and encodes from the master. On an error (PackedMatrix::encode names them) nothing has changed.
-  // The master becomes f64 for class D formats, and f32 again for the others where that loses nothing; where it would, it stays
-  // f64 and is encoded from there (narrow_master() rounds it). Without a master the decoded values become the master, f64 if
+  // Changes the format and encodes from the master. On an error (PackedMatrix::encode names them)
+  // nothing has changed. The master becomes f64 for class D formats, and f32 again for the others
+  // where that loses nothing; where it would, it stays f64 and is encoded from there
+  // (narrow_master() rounds it). Without a master the decoded values become the master, f64 if
   // either format is of class D, so that nothing is rounded twice in silence.
   Status morph(const WeightFormat& format);
   // Rounds an f64 master to f32 under a format that runs in f32 or less; otherwise does nothing.
@@ -48,8 +56,8 @@ class WeightStore {
   // Frees the master; the packed form remains. Values are then exactly the decoded ones.
   Status drop_master();
 
-  // Current values as the network sees them, row-major: decoded from the packed form (f32 and f64: the master, flushed as
-  // packing does).
+  // Current values as the network sees them, row-major: decoded from the packed form (f32 and f64:
+  // the master, flushed as packing does).
   Status values(std::span<float> out);
   Status values(std::span<double> out);
 
@@ -57,7 +65,9 @@ class WeightStore {
   std::uint64_t epoch() const { return epoch_; }
   // Bytes of the packed form of the current format, encoded already or not.
   std::uint64_t packed_bytes() const;
-  std::uint64_t master_bytes() const { return master_.size() * sizeof(float) + master64_.size() * sizeof(double); }
+  std::uint64_t master_bytes() const {
+    return master_.size() * sizeof(float) + master64_.size() * sizeof(double);
+  }
 
  private:
   template <class T>

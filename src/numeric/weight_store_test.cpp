@@ -71,7 +71,8 @@ TEST(WeightStore, NoFormatIsSticky) {
     }
     ASSERT_TRUE(direct.morph(target).ok());
     WeightStore detour = WeightStore::from_f32(20, 70, w).value();
-    for (const char* stop : {"i8", "binary", "i32", "i4", "f16", "i64", "u2"}) ASSERT_TRUE(detour.morph(format(stop)).ok());
+    for (const char* stop : {"i8", "binary", "i32", "i4", "f16", "i64", "u2"})
+      ASSERT_TRUE(detour.morph(format(stop)).ok());
     ASSERT_TRUE(detour.morph(target).ok());
     EXPECT_EQ(packed_bytes_of(direct), packed_bytes_of(detour)) << to_string(target);
     ASSERT_TRUE(detour.morph(format("f32")).ok());
@@ -84,10 +85,14 @@ TEST(WeightStore, FiftyThreeBitWeightsAndThirtyTwoBitCodesSurvive) {
   const RandomStream random(8, 1);
   std::vector<double> w(30 * 33);
   for (std::size_t i = 0; i < w.size(); ++i)
-    w[i] = static_cast<double>(static_cast<std::int64_t>(std::uint64_t{random.bits(2 * i)} << 32 | random.bits(2 * i + 1)) >> 11) * 0x1p-55;
+    w[i] = static_cast<double>(static_cast<std::int64_t>(std::uint64_t{random.bits(2 * i)} << 32 |
+                                                         random.bits(2 * i + 1)) >>
+                               11) *
+           0x1p-55;
   WeightStore store = WeightStore::from_f64(30, 33, w).value();
   EXPECT_EQ(values_of(store), w);
-  for (const char* stop : {"i8", "i64", "f32", "i4", "f64"}) ASSERT_TRUE(store.morph(format(stop)).ok()) << stop;
+  for (const char* stop : {"i8", "i64", "f32", "i4", "f64"})
+    ASSERT_TRUE(store.morph(format(stop)).ok()) << stop;
   EXPECT_EQ(values_of(store), w);
   // 53-bit integers within 2^10 of the largest are exact in i64, with and without the master.
   ASSERT_TRUE(store.morph(format("i64")).ok());
@@ -100,7 +105,8 @@ TEST(WeightStore, FiftyThreeBitWeightsAndThirtyTwoBitCodesSurvive) {
 
   // 32-bit integer weights are their own codes.
   std::vector<double> ints(64);
-  for (std::size_t i = 0; i < ints.size(); ++i) ints[i] = static_cast<double>(static_cast<std::int32_t>(random.bits(5000 + i)));
+  for (std::size_t i = 0; i < ints.size(); ++i)
+    ints[i] = static_cast<double>(static_cast<std::int32_t>(random.bits(5000 + i)));
   ints[7] = 2147483647.0;
   for (double& x : ints) x = std::max(x, -2147483647.0);
   for (const char* type : {"i32", "i32:tensor"}) {
@@ -114,7 +120,8 @@ TEST(WeightStore, FiftyThreeBitWeightsAndThirtyTwoBitCodesSurvive) {
     EXPECT_EQ(values_of(wide), ints);
   }
   std::vector<double> unsigned_ints(64);
-  for (std::size_t i = 0; i < unsigned_ints.size(); ++i) unsigned_ints[i] = static_cast<double>(random.bits(6000 + i) >> 1);
+  for (std::size_t i = 0; i < unsigned_ints.size(); ++i)
+    unsigned_ints[i] = static_cast<double>(random.bits(6000 + i) >> 1);
   WeightStore u32 = WeightStore::from_f64(1, 64, unsigned_ints).value();
   ASSERT_TRUE(u32.morph(format("u32")).ok());
   EXPECT_EQ(values_of(u32), unsigned_ints);
@@ -178,7 +185,8 @@ TEST(WeightStore, TouchMakesThePackedFormStale) {
 }
 
 TEST(WeightStore, ARefusedMorphChangesNothing) {
-  WeightStore store = WeightStore::from_f32(1, 3, {1, std::numeric_limits<float>::quiet_NaN(), 3}).value();
+  WeightStore store =
+      WeightStore::from_f32(1, 3, {1, std::numeric_limits<float>::quiet_NaN(), 3}).value();
   const Status refused = store.morph(format("i8"));
   EXPECT_EQ(refused.code(), Code::invalid_argument);
   EXPECT_NE(refused.message().find("element 1 "), std::string::npos) << refused.message();

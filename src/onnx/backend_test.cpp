@@ -1,4 +1,5 @@
-// The backend cases of ONNX: what runs gives the stored answers, what does not is refused by name. The list of passing cases is committed.
+// The backend cases of ONNX: what runs gives the stored answers, what does not is refused by name.
+// The list of passing cases is committed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,23 +58,28 @@ std::string run_case(const test::OnnxCase& c) {
     if (!want.ok()) return "refused: output: " + want.status().message();
     if (i >= outputs->size()) return "WRONG: output " + std::to_string(i) + " is missing";
     const Runner::Output& got = (*outputs)[i];
-    if (got.dims != want->dims || got.type != want->type) return "WRONG: output " + got.name + " has another shape or type";
+    if (got.dims != want->dims || got.type != want->type)
+      return "WRONG: output " + got.name + " has another shape or type";
     const auto values = read_f64(*want);
     if (!values.ok()) return "refused: output: " + values.status().message();
     for (std::size_t k = 0; k < values->size(); ++k)
-      if (!close(got.values[k], (*values)[k])) return "WRONG: output " + got.name + "[" + std::to_string(k) + "] is " + std::to_string(got.values[k]) + ", not " + std::to_string((*values)[k]);
+      if (!close(got.values[k], (*values)[k]))
+        return "WRONG: output " + got.name + "[" + std::to_string(k) + "] is " +
+               std::to_string(got.values[k]) + ", not " + std::to_string((*values)[k]);
   }
   return "";
 }
 
-// tests/golden/onnx/cases.txt: every case with "passed", or the operator that is refused. LOOM_ONNX_LIST=FILE writes the list as it is now.
+// tests/golden/onnx/cases.txt: every case with "passed", or the operator that is refused.
+// LOOM_ONNX_LIST=FILE writes the list as it is now.
 TEST(OnnxBackend, CasesPassOrAreRefusedByName) {
   const auto cases = test::onnx_cases();
   if (cases.empty())
     GTEST_SKIP() << "test material is absent: onnx_backend_tests (expected in ../shared/data)";
   std::ifstream golden(loom::test::source_dir() + "/tests/golden/onnx/cases.txt");
   std::map<std::string, std::string> expected;
-  for (std::string name, rest; golden >> name && std::getline(golden, rest);) expected[name] = rest.substr(1);
+  for (std::string name, rest; golden >> name && std::getline(golden, rest);)
+    expected[name] = rest.substr(1);
   const char* list = std::getenv("LOOM_ONNX_LIST");
   std::ofstream out;
   if (list) out.open(list);
@@ -82,7 +88,8 @@ TEST(OnnxBackend, CasesPassOrAreRefusedByName) {
     std::string result = run_case(c);
     // Files lie elsewhere on other machines.
     const std::string folder = c.model.substr(0, c.model.rfind('/') + 1);
-    for (std::size_t at; (at = result.find(folder)) != std::string::npos;) result.erase(at, folder.size());
+    for (std::size_t at; (at = result.find(folder)) != std::string::npos;)
+      result.erase(at, folder.size());
     EXPECT_FALSE(result.starts_with("WRONG")) << c.name << ": " << result;
     const std::string line = result.empty() ? "passed" : result;
     if (list) out << c.name << " " << line << "\n";
@@ -93,7 +100,8 @@ TEST(OnnxBackend, CasesPassOrAreRefusedByName) {
   EXPECT_GE(passed, 700);
 }
 
-// The same values in other dimensions: without a first or last one of 1, in one dimension, with one more.
+// The same values in other dimensions: without a first or last one of 1, in one dimension, with one
+// more.
 std::vector<Dims> other_dims(const Dims& dims) {
   std::vector<Dims> list = {{elements(dims)}};
   if (!dims.empty() && dims.front() == 1) list.push_back(Dims(dims.begin() + 1, dims.end()));
@@ -106,8 +114,8 @@ std::vector<Dims> other_dims(const Dims& dims) {
   return list;
 }
 
-// Every case with one thing of one node, the shape of one input or the opset changed: it runs or is refused. With sanitizers this shows that no rule
-// reads what is not there.
+// Every case with one thing of one node, the shape of one input or the opset changed: it runs or is
+// refused. With sanitizers this shows that no rule reads what is not there.
 TEST(OnnxBackend, ChangedNodesRunOrAreRefused) {
   const auto cases = test::onnx_cases();
   if (cases.empty())
@@ -124,7 +132,9 @@ TEST(OnnxBackend, ChangedNodesRunOrAreRefused) {
       const auto outputs = Runner(changed).run(*inputs);
       ++(outputs.ok() ? ran : refused);
       const Code code = outputs.status().code();
-      EXPECT_TRUE(outputs.ok() || code == Code::unsupported || code == Code::invalid_argument || code == Code::out_of_range) << outputs.status().to_string();
+      EXPECT_TRUE(outputs.ok() || code == Code::unsupported || code == Code::invalid_argument ||
+                  code == Code::out_of_range)
+          << outputs.status().to_string();
     };
     for (std::size_t i = 0; i < changed.opsets.size(); ++i) {
       if (!changed.opsets[i].first.empty()) continue;
@@ -137,7 +147,9 @@ TEST(OnnxBackend, ChangedNodesRunOrAreRefused) {
     // Shapes of inputs that the run brings, and of initializers.
     for (ValueInfo& info : changed.graph.inputs) {
       const ValueInfo as_it_was = info;
-      const auto given = std::find_if(inputs->begin(), inputs->end(), [&](const Runner::Input& in) { return in.name == info.name; });
+      const auto given = std::find_if(inputs->begin(), inputs->end(), [&](const Runner::Input& in) {
+        return in.name == info.name;
+      });
       if (given == inputs->end()) continue;
       const Dims dims = given->tensor.dims;
       for (const Dims& other : other_dims(dims)) {
@@ -180,7 +192,10 @@ TEST(OnnxBackend, ChangedNodesRunOrAreRefused) {
       }
       // Outputs that are taken must stay: of the others one is left out, or one is added.
       for (std::size_t i = 0; i < as_it_was.outputs.size(); ++i) {
-        changed.graph.outputs.erase(std::remove_if(changed.graph.outputs.begin(), changed.graph.outputs.end(), [&](const ValueInfo& v) { return v.name == as_it_was.outputs[i]; }), changed.graph.outputs.end());
+        changed.graph.outputs.erase(
+            std::remove_if(changed.graph.outputs.begin(), changed.graph.outputs.end(),
+                           [&](const ValueInfo& v) { return v.name == as_it_was.outputs[i]; }),
+            changed.graph.outputs.end());
         node.outputs[i].clear();
         run("output " + std::to_string(i) + " left out");
         changed.graph.outputs = model->graph.outputs;
@@ -198,13 +213,15 @@ TEST(OnnxBackend, ChangedNodesRunOrAreRefused) {
         node.attributes.erase(node.attributes.begin() + static_cast<std::ptrdiff_t>(i));
         run(which + " left out");
         if (as_it_was.attributes[i].type == AttributeType::i) {
-          for (const std::int64_t v : {std::int64_t{-100}, std::int64_t{-1}, std::int64_t{0}, std::int64_t{3}, std::int64_t{1} << 40}) {
+          for (const std::int64_t v : {std::int64_t{-100}, std::int64_t{-1}, std::int64_t{0},
+                                       std::int64_t{3}, std::int64_t{1} << 40}) {
             node.attributes[i].i = v;
             run(which + " = " + std::to_string(v));
           }
         }
         if (as_it_was.attributes[i].type == AttributeType::f) {
-          for (const float v : {-1.0f, 0.0f, 1e38f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+          for (const float v : {-1.0f, 0.0f, 1e38f, std::numeric_limits<float>::infinity(),
+                                std::numeric_limits<float>::quiet_NaN()}) {
             node.attributes[i].f = v;
             run(which + " = " + std::to_string(v));
           }
@@ -215,14 +232,17 @@ TEST(OnnxBackend, ChangedNodesRunOrAreRefused) {
             run(which + " = '" + v + "'");
           }
         }
-        if (as_it_was.attributes[i].type != AttributeType::ints || as_it_was.attributes[i].ints.empty()) continue;
+        if (as_it_was.attributes[i].type != AttributeType::ints ||
+            as_it_was.attributes[i].ints.empty())
+          continue;
         node.attributes[i].ints.clear();
         run(which + " empty");
         node.attributes[i].ints.pop_back();
         run(which + " shorter");
         node.attributes[i].ints.push_back(1);
         run(which + " longer");
-        for (const std::int64_t v : {std::int64_t{-100}, std::int64_t{0}, std::int64_t{9}, std::int64_t{1} << 40}) {
+        for (const std::int64_t v :
+             {std::int64_t{-100}, std::int64_t{0}, std::int64_t{9}, std::int64_t{1} << 40}) {
           node.attributes[i].ints.back() = v;
           run(which + " ends in " + std::to_string(v));
         }

@@ -1,4 +1,5 @@
-// Networks that PyTorch exported (tests/parity/onnx/exports.py): its outputs, and for the one trained on MNIST its count of right answers.
+// Networks that PyTorch exported (tests/parity/onnx/exports.py): its outputs, and for the one
+// trained on MNIST its count of right answers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +39,8 @@ Array array_of(const Json& j) {
 double worst_of(std::span<const double> got, const std::vector<double>& want) {
   if (got.size() != want.size()) return 1e9;
   double worst = 0;
-  for (std::size_t i = 0; i < want.size(); ++i) worst = std::max(worst, std::fabs(got[i] - want[i]) / std::max(1.0, std::fabs(want[i])));
+  for (std::size_t i = 0; i < want.size(); ++i)
+    worst = std::max(worst, std::fabs(got[i] - want[i]) / std::max(1.0, std::fabs(want[i])));
   return worst;
 }
 
@@ -71,7 +73,8 @@ TEST_P(Export, IsANetworkWhoseRowsAreTheBatch) {
   auto imported = import_graph(*model, {one});
   ASSERT_TRUE(imported.ok()) << imported.status().to_string();
   for (const auto& p : imported->network.params())  // what a file can hold
-    for (const float v : p.param->store->mutable_master()) ASSERT_TRUE(std::isfinite(v)) << p.path << ":" << p.param->spec.role;
+    for (const float v : p.param->store->mutable_master())
+      ASSERT_TRUE(std::isfinite(v)) << p.path << ":" << p.param->spec.role;
   ThreadPool pool(1);
   auto session = Session::create(imported->network, pool, {.max_rows = x.dims[0]});
   ASSERT_TRUE(session.ok()) << session.status().to_string();
@@ -85,7 +88,9 @@ TEST_P(Export, IsANetworkWhoseRowsAreTheBatch) {
   EXPECT_LT(worst_of(got, y.values), 1e-5);
 }
 
-INSTANTIATE_TEST_SUITE_P(Onnx, Export, testing::Values("mlp", "mnist_cnn", "resnet", "lstm", "gru_bidirectional", "encoder", "transformer_layer", "unet"),
+INSTANTIATE_TEST_SUITE_P(Onnx, Export,
+                         testing::Values("mlp", "mnist_cnn", "resnet", "lstm", "gru_bidirectional",
+                                         "encoder", "transformer_layer", "unet"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Onnx, TheExportedMnistNetworkIsRightAsOftenAsInPyTorch) {

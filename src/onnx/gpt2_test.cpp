@@ -1,4 +1,5 @@
-// A GPT-2 as an optimizer exports it (com.microsoft operators, keys and values of the past in and out): the greedy tokens that its publishers test for.
+// A GPT-2 as an optimizer exports it (com.microsoft operators, keys and values of the past in and
+// out): the greedy tokens that its publishers test for.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,17 +27,21 @@ Rows rows_of(const Json& list) {
 Tensor tensor_of(const std::string& name, const Rows& rows) {
   std::vector<double> all;
   for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
-  return *make_tensor(name, Type::i32, {static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(rows[0].size())}, all);
+  return *make_tensor(
+      name, Type::i32,
+      {static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(rows[0].size())}, all);
 }
 
 struct Cache {
   std::vector<double> values;
   std::int64_t length = 0;
 };
-// One run: the tokens at their positions, everything before them seen; the logits of the last token, by row.
+// One run: the tokens at their positions, everything before them seen; the logits of the last
+// token, by row.
 Rows step(const Runner& runner, const Rows& tokens, std::vector<Cache>& past) {
   const auto batch = static_cast<std::int64_t>(tokens.size());
-  const std::int64_t before = past[0].length, total = before + static_cast<std::int64_t>(tokens[0].size());
+  const std::int64_t before = past[0].length,
+                     total = before + static_cast<std::int64_t>(tokens[0].size());
   Rows positions(tokens.size()), mask(tokens.size());
   for (std::size_t b = 0; b < tokens.size(); ++b) {
     for (std::int64_t i = before; i < total; ++i) positions[b].push_back(static_cast<double>(i));
@@ -48,7 +53,8 @@ Rows step(const Runner& runner, const Rows& tokens, std::vector<Cache>& past) {
   inputs.push_back({"attention_mask", tensor_of("attention_mask", mask)});
   for (std::size_t l = 0; l < past.size(); ++l) {
     const std::string name = "past_" + std::to_string(l);
-    inputs.push_back({name, *make_tensor(name, Type::f32, {2, batch, 4, before, 8}, past[l].values)});
+    inputs.push_back(
+        {name, *make_tensor(name, Type::f32, {2, batch, 4, before, 8}, past[l].values)});
   }
   const auto out = runner.run(inputs);
   EXPECT_TRUE(out.ok()) << out.status().to_string();
@@ -77,7 +83,8 @@ Rows greedy(const Runner& runner, const Rows& prompt, std::size_t length) {
     const Rows logits = step(runner, next, past);
     if (logits.size() != text.size()) return text;
     for (std::size_t b = 0; b < text.size(); ++b) {
-      next[b] = {static_cast<double>(std::max_element(logits[b].begin(), logits[b].end()) - logits[b].begin())};
+      next[b] = {static_cast<double>(std::max_element(logits[b].begin(), logits[b].end()) -
+                                     logits[b].begin())};
       text[b].push_back(next[b][0]);
     }
   }
@@ -94,7 +101,8 @@ TEST(Onnx, TinyGpt2GivesTheGreedyTokensOfItsPublishers) {
   ASSERT_TRUE(model.ok()) << model.status().to_string();
   const Runner runner(std::move(*model));
   const auto length = static_cast<std::size_t>(golden->find("max_length")->as_integer());
-  const Rows prompt = rows_of(*golden->find("input_ids")), want = rows_of(*golden->find("expected_greedy"));
+  const Rows prompt = rows_of(*golden->find("input_ids")),
+             want = rows_of(*golden->find("expected_greedy"));
   EXPECT_EQ(greedy(runner, prompt, length), want);
   // Without the past: all tokens again for each new one.
   Rows text = prompt;
@@ -102,7 +110,9 @@ TEST(Onnx, TinyGpt2GivesTheGreedyTokensOfItsPublishers) {
     std::vector<Cache> none(5);
     const Rows logits = step(runner, text, none);
     ASSERT_EQ(logits.size(), text.size());
-    for (std::size_t b = 0; b < text.size(); ++b) text[b].push_back(static_cast<double>(std::max_element(logits[b].begin(), logits[b].end()) - logits[b].begin()));
+    for (std::size_t b = 0; b < text.size(); ++b)
+      text[b].push_back(static_cast<double>(std::max_element(logits[b].begin(), logits[b].end()) -
+                                            logits[b].begin()));
   }
   EXPECT_EQ(text, want);
 }

@@ -26,13 +26,18 @@ Ref GraphBuilder::reshape(Ref x, Dims dims) {
   return x;
 }
 Ref GraphBuilder::number(double value) { return {-1, 0, {}, {static_cast<float>(value)}}; }
-Ref GraphBuilder::constant(Dims dims, std::vector<float> values) { return {-1, 0, std::move(dims), std::move(values)}; }
+Ref GraphBuilder::constant(Dims dims, std::vector<float> values) {
+  return {-1, 0, std::move(dims), std::move(values)};
+}
 
 Dims GraphBuilder::spread(const Dims& a, const Dims& b) {
   Dims out(std::max(a.size(), b.size()), 1);
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1, y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    if (x != y && x != 1 && y != 1) fault_ = Status(Code::invalid_argument, text_of(a) + " and " + text_of(b) + " do not go together");
+    const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1,
+                       y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    if (x != y && x != 1 && y != 1)
+      fault_ =
+          Status(Code::invalid_argument, text_of(a) + " and " + text_of(b) + " do not go together");
     out[out.size() - 1 - i] = std::max(x, y);
   }
   return out;
@@ -46,8 +51,11 @@ GraphBuilder::GraphBuilder(std::int64_t input_width, std::uint64_t file_bytes)
 bool GraphBuilder::takes(const Dims& out) {
   std::int64_t count = 1;
   for (const std::int64_t d : out) count = count > INT32_MAX ? count : count * d;
-  if (count > INT32_MAX) fault_ = Status(Code::unsupported, "a value of " + text_of(out) + " on the way holds more than 2^31-1 numbers");
-  else if (static_cast<std::int64_t>(widths_.size()) >= kMostCells) fault_ = Status(Code::unsupported, "takes more than 2^20 cells");
+  if (count > INT32_MAX)
+    fault_ = Status(Code::unsupported,
+                    "a value of " + text_of(out) + " on the way holds more than 2^31-1 numbers");
+  else if (static_cast<std::int64_t>(widths_.size()) >= kMostCells)
+    fault_ = Status(Code::unsupported, "takes more than 2^20 cells");
   else return true;
   return false;
 }
@@ -80,7 +88,8 @@ bool finite(const std::vector<float>& values) {
 
 }  // namespace
 
-// Parameters are finite: an infinity is the logarithm of 0, which a comparison makes, so that no gradient comes by. A NaN is the sum of both.
+// Parameters are finite: an infinity is the logarithm of 0, which a comparison makes, so that no
+// gradient comes by. A NaN is the sum of both.
 Ref GraphBuilder::infinities(const Ref& x) {
   Ref whole = x, low = x, high = x;
   bool any_low = false, any_high = false;
@@ -142,7 +151,8 @@ Ref GraphBuilder::whole(const Ref& x) {
 // Settings are finite as well.
 bool GraphBuilder::settled(double v) {
   if (v - v == 0) return true;
-  fault_ = Status(Code::unsupported, "with a setting that is infinite or no number it is not mapped");
+  fault_ =
+      Status(Code::unsupported, "with a setting that is infinite or no number it is not mapped");
   return false;
 }
 Ref GraphBuilder::unary(const Ref& x, std::string_view op, double a, double b) {
@@ -189,7 +199,8 @@ Ref GraphBuilder::reduce(const Ref& x, std::string_view op, const Dims& axes, bo
   cell.set("keep", keep);
   Dims out;
   for (std::size_t d = 0; d < x.dims.size(); ++d) {
-    const bool gone = axes.empty() || std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(d)) != axes.end();
+    const bool gone = axes.empty() || std::find(axes.begin(), axes.end(),
+                                                static_cast<std::int64_t>(d)) != axes.end();
     if (!gone) out.push_back(x.dims[d]);
     else if (keep) out.push_back(1);
   }
@@ -230,7 +241,8 @@ Ref GraphBuilder::concat(const std::vector<Ref>& all, std::int64_t axis) {
     Dims same = parts[i].dims;
     if (same.size() == out.size()) same[a] = out[a];
     if (same != out) {
-      fault_ = Status(Code::invalid_argument, text_of(parts[i].dims) + " does not follow " + text_of(parts[0].dims));
+      fault_ = Status(Code::invalid_argument,
+                      text_of(parts[i].dims) + " does not follow " + text_of(parts[0].dims));
       return parts[0];
     }
     out[a] += parts[i].dims[a];
@@ -274,7 +286,8 @@ Ref GraphBuilder::softmax(const Ref& x) {
 }
 Ref GraphBuilder::normalized(const Ref& x, const Dims& axes, double eps) {
   const Ref centered = binary(x, reduce(x, "mean", axes, true), "sub");
-  const Ref shifted = binary(reduce(unary(centered, "square"), "mean", axes, true), number(eps), "add");
+  const Ref shifted =
+      binary(reduce(unary(centered, "square"), "mean", axes, true), number(eps), "add");
   return binary(centered, unary(shifted, "sqrt"), "div");
 }
 
@@ -295,7 +308,8 @@ Ref scaled(StepCall& c, Ref x, const Ref* gain, const Ref* bias) {
   return x;
 }
 
-Result<Network> GraphBuilder::finish(const std::vector<Ref>& outputs, std::vector<std::int64_t>* firsts) {
+Result<Network> GraphBuilder::finish(const std::vector<Ref>& outputs,
+                                     std::vector<std::int64_t>* firsts) {
   std::int64_t width = 0;
   std::vector<Ref> held;
   for (const Ref& r : outputs) {
@@ -316,7 +330,9 @@ Result<Network> GraphBuilder::finish(const std::vector<Ref>& outputs, std::vecto
   for (const ParamFill& f : fills_) {
     const std::string path = "0.0.0." + std::to_string(f.cell) + f.child;
     WeightStore* store = network.find(path, f.role);
-    if (!store || store->mutable_master().size() != f.values.size()) return Status(Code::internal, "onnx: parameter " + path + ":" + f.role + " does not take " + std::to_string(f.values.size()) + " values");
+    if (!store || store->mutable_master().size() != f.values.size())
+      return Status(Code::internal, "onnx: parameter " + path + ":" + f.role + " does not take " +
+                                        std::to_string(f.values.size()) + " values");
     std::copy(f.values.begin(), f.values.end(), store->mutable_master().begin());
     store->touch();
   }
@@ -390,7 +406,8 @@ Result<std::vector<std::int64_t>> StepCall::ints(std::size_t i) const {
   return constant_i64(value(i));
 }
 
-Result<std::vector<std::int64_t>> StepCall::ints_or(std::size_t i, std::string_view attribute, Dims fallback) const {
+Result<std::vector<std::int64_t>> StepCall::ints_or(std::size_t i, std::string_view attribute,
+                                                    Dims fallback) const {
   if (has(i)) return ints(i);
   return node().get_ints(attribute, std::move(fallback));
 }

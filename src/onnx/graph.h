@@ -1,4 +1,5 @@
-// What rules write a network with: each call appends one cell. Values are whole rows or parts of them, or constants.
+// What rules write a network with: each call appends one cell. Values are whole rows or parts of
+// them, or constants.
 #pragma once
 
 #include <span>
@@ -19,9 +20,12 @@ inline std::int64_t elements(const Dims& dims) {
   return n;
 }
 std::string text_of(const Dims& dims);
-// Values that a rule lists one by one (places, masks, constants): a short file asks for no more memory than these take.
+// Values that a rule lists one by one (places, masks, constants): a short file asks for no more
+// memory than these take.
 inline constexpr std::int64_t kMostListed = std::int64_t{1} << 26;
-inline constexpr std::int64_t kMostMade = std::int64_t{1} << 29;   // numbers of one graph that its file does not hold: parameters that rules make
+inline constexpr std::int64_t kMostMade =
+    std::int64_t{1}
+    << 29;  // numbers of one graph that its file does not hold: parameters that rules make
 // What files of any size may ask for, of both, and how much more for each byte: ONNX's own tests
 // make the weights of VGG19 by files of 9 KB.
 inline constexpr std::uint64_t kAlwaysJustified = std::uint64_t{1} << 21, kListedPerByte = 64,
@@ -36,7 +40,8 @@ struct Ref {
   Dims dims;
   std::vector<float> data;  // of a constant
   bool rounded = false;     // integers among them that f32 does not hold
-  double most = 0;          // of computed integers: none is beyond it in magnitude; 0 where that is not known
+  double most =
+      0;  // of computed integers: none is beyond it in magnitude; 0 where that is not known
   bool constant() const { return cell < 0; }
 };
 
@@ -53,7 +58,9 @@ class GraphBuilder {
     std::string role;
     std::vector<float> values;
   };
-  void fill(const Ref& of, std::string child, std::string role, std::vector<float> values) { fills_.push_back({of.cell, std::move(child), std::move(role), std::move(values)}); }
+  void fill(const Ref& of, std::string child, std::string role, std::vector<float> values) {
+    fills_.push_back({of.cell, std::move(child), std::move(role), std::move(values)});
+  }
 
   // Functions of values, shapes as NumPy has them.
   Ref unary(const Ref& x, std::string_view op, double a = 0, double b = 0);
@@ -80,7 +87,8 @@ class GraphBuilder {
   Ref normalized(const Ref& x, const Dims& axes, double eps);
   static Ref constant(Dims dims, std::vector<float> values);
 
-  // What did not fit since it was asked last: operands that do not spread to each other, and the like.
+  // What did not fit since it was asked last: operands that do not spread to each other, and the
+  // like.
   Status fault() { return std::exchange(fault_, Status()); }
   void note(Status fault) { fault_ = std::move(fault); }
   // Counts parameters that a rule makes; unsupported beyond kMostMade, and beyond what the file
@@ -136,8 +144,9 @@ struct StepCall {
   GraphBuilder& graph;
   const Plan& plan;
   const Step& step;
-  std::vector<Ref>& refs;                          // by value id
-  const std::vector<std::vector<std::string>>& sources;  // by value id: the graph inputs it comes from
+  std::vector<Ref>& refs;  // by value id
+  const std::vector<std::vector<std::string>>&
+      sources;  // by value id: the graph inputs it comes from
   std::vector<std::string>* wanted;
   const std::vector<bool>& used;  // by value id: something takes it
   const Operator* op = nullptr;   // nullptr where it is not mapped
@@ -147,20 +156,30 @@ struct StepCall {
   bool has(std::size_t i) const { return i < step.inputs.size() && step.inputs[i] >= 0; }
   // An input that is left out is a fault, and nothing.
   const Value& value(std::size_t i) const;
-  const Value& result(std::size_t i = 0) const { return plan.values[static_cast<std::size_t>(step.outputs[i])]; }
+  const Value& result(std::size_t i = 0) const {
+    return plan.values[static_cast<std::size_t>(step.outputs[i])];
+  }
   const Dims& dims(std::size_t i = 0) const { return value(i).dims; }
   const Ref& in(std::size_t i = 0) const;
   void set(Ref r, std::size_t i = 0);  // nothing where the output is left out
-  // Whether the result is only an output of the graph, where the runner checks that f32 held it exactly.
+  // Whether the result is only an output of the graph, where the runner checks that f32 held it
+  // exactly.
   bool final() const;
-  bool wants(std::size_t i) const { return i < step.outputs.size() && step.outputs[i] >= 0 && used[static_cast<std::size_t>(step.outputs[i])]; }
+  bool wants(std::size_t i) const {
+    return i < step.outputs.size() && step.outputs[i] >= 0 &&
+           used[static_cast<std::size_t>(step.outputs[i])];
+  }
   // A constant input; a graph input that is none is noted as wanted.
   Result<std::vector<float>> floats(std::size_t i) const;
   Result<std::vector<std::int64_t>> ints(std::size_t i) const;
-  // Those of input i where there is one, else of the attribute: as inference reads what moved from one to the other.
-  Result<std::vector<std::int64_t>> ints_or(std::size_t i, std::string_view attribute, Dims fallback = {}) const;
+  // Those of input i where there is one, else of the attribute: as inference reads what moved from
+  // one to the other.
+  Result<std::vector<std::int64_t>> ints_or(std::size_t i, std::string_view attribute,
+                                            Dims fallback = {}) const;
   Status need_constant(std::size_t i) const;
-  [[gnu::cold]] static Status refuse(const std::string& what) { return Status(Code::unsupported, what); }
+  [[gnu::cold]] static Status refuse(const std::string& what) {
+    return Status(Code::unsupported, what);
+  }
   Status lists(std::int64_t count) const { return graph.lists(count); }
 };
 
@@ -169,19 +188,26 @@ std::pair<double, double> range_of(Type t);
 
 // Row-major steps of dimensions; an axis counted from 0.
 std::vector<std::int64_t> steps_of(const Dims& dims);
-inline std::int64_t axis_of(std::int64_t axis, const Dims& dims) { return axis < 0 ? axis + static_cast<std::int64_t>(dims.size()) : axis; }
+inline std::int64_t axis_of(std::int64_t axis, const Dims& dims) {
+  return axis < 0 ? axis + static_cast<std::int64_t>(dims.size()) : axis;
+}
 // What lies `index`-th of equal parts of a value that is no constant.
 Ref part_of(const Ref& x, std::int64_t index, Dims dims);
-// 1 where an index (of shape `dims`, then a new dimension of n at `axis`) names its place, else 0. Negative ones count from the end where `wraps`.
+// 1 where an index (of shape `dims`, then a new dimension of n at `axis`) names its place, else 0.
+// Negative ones count from the end where `wraps`.
 Ref one_hot(StepCall& c, const Ref& index, std::int64_t n, std::int64_t axis, bool wraps);
-// What makes a value NaN where an index named no place: 0 where one of `hits` along the axis is 1, else NaN.
+// What makes a value NaN where an index named no place: 0 where one of `hits` along the axis is 1,
+// else NaN.
 Ref poison(StepCall& c, const Ref& hits, std::int64_t axis, bool keep);
 // Rows of a known table [n, width] by ids that are values. An id outside of the table gives NaN.
-Result<Ref> rows_by_id(StepCall& c, const Ref& ids, std::span<const float> table, std::int64_t n, std::int64_t width, const Dims& out);
+Result<Ref> rows_by_id(StepCall& c, const Ref& ids, std::span<const float> table, std::int64_t n,
+                       std::int64_t width, const Dims& out);
 // gain * x + bias, either may be left out.
 Ref scaled(StepCall& c, Ref x, const Ref* gain, const Ref* bias);
 
-// x [..., k] times a known matrix of n rows, plus a known bias (or none), of shape `out`: a dense layer.
-Ref known_product(StepCall& c, const Ref& x, std::int64_t k, std::int64_t n, std::vector<float> weight_nk, std::vector<float> bias, const Dims& out);
+// x [..., k] times a known matrix of n rows, plus a known bias (or none), of shape `out`: a dense
+// layer.
+Ref known_product(StepCall& c, const Ref& x, std::int64_t k, std::int64_t n,
+                  std::vector<float> weight_nk, std::vector<float> bias, const Dims& out);
 
 }  // namespace loom::onnx

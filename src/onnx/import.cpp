@@ -15,9 +15,13 @@ namespace loom::onnx {
 namespace {
 
 // Types whose values are computed with, in f32.
-bool carried(Type t) { return t == Type::f32 || t == Type::f64 || t == Type::f16 || t == Type::boolean || (is_integer(t) && t != Type::undefined); }
+bool carried(Type t) {
+  return t == Type::f32 || t == Type::f64 || t == Type::f16 || t == Type::boolean ||
+         (is_integer(t) && t != Type::undefined);
+}
 
-// Types whose values, which f32 holds, are cast, scaled and moved: sums and products would be rounded at each step.
+// Types whose values, which f32 holds, are cast, scaled and moved: sums and products would be
+// rounded at each step.
 bool moved(Type t) { return t == Type::bf16 || is_small(t); }
 
 // Whether all that take it take its type alone.
@@ -59,17 +63,22 @@ Status check_types(const StepCall& call) {
     if (!call.has(i) || (i == 1 && op.is(kLikeSecond))) continue;  // a type
     const Value& v = call.value(i);
     const bool held = carried(v.type) || (moved(v.type) && op.is(kMoves));
-    if (!held && (!v.constant() || v.type == Type::string)) return StepCall::refuse("values of " + std::string(name(v.type)) + " are not mapped");
+    if (!held && (!v.constant() || v.type == Type::string))
+      return StepCall::refuse("values of " + std::string(name(v.type)) + " are not mapped");
     if (elements(v.dims) == 0 && !v.constant() && !may_be_empty(op.traits, i))
       return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds nothing");
-    if (!v.constant() && elements(v.dims) > INT32_MAX) return StepCall::refuse("a value of shape " + text_of(v.dims) + " holds more than 2^31-1 numbers");
+    if (!v.constant() && elements(v.dims) > INT32_MAX)
+      return StepCall::refuse("a value of shape " + text_of(v.dims) +
+                              " holds more than 2^31-1 numbers");
   }
   for (std::size_t i = 0; i < call.step.outputs.size(); ++i)
     if (call.wants(i)) {
       const Type type = call.result(i).type;
       if (!carried(type) && !(moved(type) && op.is(kMoves)))
         return StepCall::refuse("values of " + std::string(name(type)) + " are not mapped");
-      if (elements(call.result(i).dims) > INT32_MAX) return StepCall::refuse("a result of shape " + text_of(call.result(i).dims) + " holds more than 2^31-1 numbers");
+      if (elements(call.result(i).dims) > INT32_MAX)
+        return StepCall::refuse("a result of shape " + text_of(call.result(i).dims) +
+                                " holds more than 2^31-1 numbers");
     }
   return {};
 }
@@ -90,17 +99,21 @@ Status apply(StepCall& call) {
                               "' holds integers beyond 2^24");
   // Where nothing comes out nothing is to be done.
   bool something = false;
-  for (std::size_t k = 0; k < call.step.outputs.size(); ++k) something |= call.wants(k) && elements(call.result(k).dims) > 0;
+  for (std::size_t k = 0; k < call.step.outputs.size(); ++k)
+    something |= call.wants(k) && elements(call.result(k).dims) > 0;
   for (std::size_t i = 0; something && i < call.inputs(); ++i)
     if (call.has(i) && call.value(i).constant() && elements(call.value(i).dims) == 0 &&
         !may_be_empty(op.traits, i) && !is_setting(op, i))
-      return StepCall::refuse("its constant input '" + call.value(i).name + "' of shape " + text_of(call.value(i).dims) + " holds nothing");
+      return StepCall::refuse("its constant input '" + call.value(i).name + "' of shape " +
+                              text_of(call.value(i).dims) + " holds nothing");
   if (something) {
     LOOM_TRY(op.rule(call));
     LOOM_TRY(call.graph.fault());
     for (std::size_t k = 0; k < call.step.outputs.size(); ++k) {
       if (!call.wants(k) || elements(call.result(k).dims) == 0) continue;
-      if (!call.graph.holds(call.refs[static_cast<std::size_t>(call.step.outputs[k])])) return Status(Code::invalid_argument, "does not make its output " + std::to_string(k) + " of shape " + text_of(call.result(k).dims));
+      if (!call.graph.holds(call.refs[static_cast<std::size_t>(call.step.outputs[k])]))
+        return Status(Code::invalid_argument, "does not make its output " + std::to_string(k) +
+                                                  " of shape " + text_of(call.result(k).dims));
     }
     return {};
   }
@@ -132,14 +145,17 @@ std::pair<double, double> range_of(Type t) {
 
 std::int64_t Port::count() const { return elements(dims); }
 
-Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding>& given, std::vector<std::string>* wanted) {
+Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding>& given,
+                                   std::vector<std::string>* wanted) {
   std::vector<Binding> bindings = given;
   std::set<std::string_view> initialized;  // or bound
   for (const Tensor& t : model.graph.initializers) initialized.insert(t.name);
   for (const Binding& b : given) initialized.insert(b.name);
   for (const ValueInfo& in : model.graph.inputs) {
     if (initialized.contains(in.name)) continue;
-    const bool open = in.has_shape && !in.dims.empty() && in.dims[0].value < 0 && std::all_of(in.dims.begin() + 1, in.dims.end(), [](const Dim& d) { return d.value >= 0; });
+    const bool open =
+        in.has_shape && !in.dims.empty() && in.dims[0].value < 0 &&
+        std::all_of(in.dims.begin() + 1, in.dims.end(), [](const Dim& d) { return d.value >= 0; });
     if (!open) continue;
     Binding b{in.name, {}, nullptr};
     for (const Dim& d : in.dims) b.dims.push_back(std::max<std::int64_t>(d.value, 1));
@@ -158,10 +174,15 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
     sources[static_cast<std::size_t>(id)] = {v.name};
     // One that gives only its type is no value.
     if (only_a_type(plan, id)) continue;
-    if (!carried(v.type) && !moved(v.type)) return Status(Code::unsupported, model.file + ": the input '" + v.name + "' of " + std::string(name(v.type)) + text_of(v.dims) + " is not mapped");
+    if (!carried(v.type) && !moved(v.type))
+      return Status(Code::unsupported, model.file + ": the input '" + v.name + "' of " +
+                                           std::string(name(v.type)) + text_of(v.dims) +
+                                           " is not mapped");
     inputs.push_back({v.name, v.type, v.dims, width});
     width += elements(v.dims);
-    if (width > INT32_MAX) return Status(Code::unsupported, model.file + ": the inputs hold more than 2^31-1 values together");
+    if (width > INT32_MAX)
+      return Status(Code::unsupported,
+                    model.file + ": the inputs hold more than 2^31-1 values together");
   }
   GraphBuilder graph(std::max<std::int64_t>(width, 1), model.bytes);
   for (std::size_t i = 0, k = 0; i < plan.inputs.size(); ++i) {
@@ -176,7 +197,9 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
     Ref& r = refs[static_cast<std::size_t>(id)];
     if (!v.constant() || !r.data.empty() || v.type == Type::string) return {};
     LOOM_ASSIGN(r.data, constant_f32(v));
-    if (is_integer(v.type)) r.rounded = std::any_of(r.data.begin(), r.data.end(), [](float x) { return !(x < kMostWhole && x > -kMostWhole); });
+    if (is_integer(v.type))
+      r.rounded = std::any_of(r.data.begin(), r.data.end(),
+                              [](float x) { return !(x < kMostWhole && x > -kMostWhole); });
     r.dims = v.dims;
     r.cell = -1;
     return {};
@@ -200,7 +223,9 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
       if (out < 0 || !used[static_cast<std::size_t>(out)]) continue;
       auto& all = sources[static_cast<std::size_t>(out)];
       for (const int in : step.inputs)
-        if (in >= 0) all.insert(all.end(), sources[static_cast<std::size_t>(in)].begin(), sources[static_cast<std::size_t>(in)].end());
+        if (in >= 0)
+          all.insert(all.end(), sources[static_cast<std::size_t>(in)].begin(),
+                     sources[static_cast<std::size_t>(in)].end());
       std::sort(all.begin(), all.end());
       all.erase(std::unique(all.begin(), all.end()), all.end());
       const Ref& r = refs[static_cast<std::size_t>(out)];
@@ -212,32 +237,50 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
   std::vector<Port> outputs;
   for (std::size_t i = 0; i < plan.outputs.size(); ++i) {
     const int id = plan.outputs[i];
-    const std::string& own = model.graph.outputs[i].name;  // a branch or function may have made it under another
-    if (id < 0) return Status(Code::invalid_argument, model.file + ": the output '" + own + "' is made of an input that its function was called without");
+    const std::string& own =
+        model.graph.outputs[i].name;  // a branch or function may have made it under another
+    if (id < 0)
+      return Status(Code::invalid_argument,
+                    model.file + ": the output '" + own +
+                        "' is made of an input that its function was called without");
     const Value& v = plan.values[static_cast<std::size_t>(id)];
-    if (!carried(v.type) && !moved(v.type)) return Status(Code::unsupported, model.file + ": the output '" + own + "' of " + std::string(name(v.type)) + " is not mapped");
+    if (!carried(v.type) && !moved(v.type))
+      return Status(Code::unsupported, model.file + ": the output '" + own + "' of " +
+                                           std::string(name(v.type)) + " is not mapped");
     LOOM_TRY(make_constant(id).at(own));
     results.push_back(refs[static_cast<std::size_t>(id)]);
-    if (results.back().rounded) return Status(Code::unsupported, model.file + ": the output '" + own + "' holds integers beyond 2^24");
+    if (results.back().rounded)
+      return Status(Code::unsupported,
+                    model.file + ": the output '" + own + "' holds integers beyond 2^24");
     outputs.push_back({own, v.type, v.dims, 0, made_by_cast(plan, id)});
   }
-  if (std::all_of(results.begin(), results.end(), [](const Ref& r) { return elements(r.dims) == 0; })) return Status(Code::unsupported, model.file + ": no output of the graph holds anything");
+  if (std::all_of(results.begin(), results.end(),
+                  [](const Ref& r) { return elements(r.dims) == 0; }))
+    return Status(Code::unsupported, model.file + ": no output of the graph holds anything");
   std::vector<std::int64_t> firsts;
   auto network = graph.finish(results, &firsts);
   if (!network.ok()) return network.status().at(model.file);
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].first = firsts[i];
-  return ImportedGraph{std::move(*network), std::move(inputs), std::move(outputs), std::move(report)};
+  return ImportedGraph{std::move(*network), std::move(inputs), std::move(outputs),
+                       std::move(report)};
 }
 
 Result<Tensor> make_tensor(std::string name, Type type, Dims dims, std::span<const double> values) {
   const std::string what = "tensor '" + name + "'";
   std::int64_t count = 1;
   for (const std::int64_t d : dims) {
-    if (d < 0 || (d > 0 && count > (std::int64_t{1} << 40) / d)) return Status(Code::invalid_argument, what + ": the shape " + text_of(dims) + " is out of range");
+    if (d < 0 || (d > 0 && count > (std::int64_t{1} << 40) / d))
+      return Status(Code::invalid_argument,
+                    what + ": the shape " + text_of(dims) + " is out of range");
     count *= d;
   }
-  if (count != static_cast<std::int64_t>(values.size())) return Status(Code::invalid_argument, what + ": " + text_of(dims) + " takes " + std::to_string(count) + " values, got " + std::to_string(values.size()));
-  if (!carried(type) && !moved(type)) return Status(Code::unsupported, what + ": values of " + std::string(loom::onnx::name(type)) + " cannot be given");
+  if (count != static_cast<std::int64_t>(values.size()))
+    return Status(Code::invalid_argument, what + ": " + text_of(dims) + " takes " +
+                                              std::to_string(count) + " values, got " +
+                                              std::to_string(values.size()));
+  if (!carried(type) && !moved(type))
+    return Status(Code::unsupported,
+                  what + ": values of " + std::string(loom::onnx::name(type)) + " cannot be given");
   const std::size_t width = bits(type) / 8;  // 0 below a byte
   auto bytes = std::make_shared<std::vector<std::byte>>((values.size() * bits(type) + 7) / 8);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -245,15 +288,22 @@ Result<Tensor> make_tensor(std::string name, Type type, Dims dims, std::span<con
     std::byte* to = bytes->data() + i * width;
     if (type == Type::f64) store_le<double>(to, v);
     else if (type == Type::f32) store_le<float>(to, static_cast<float>(v));
-    else if (type == Type::f16 || type == Type::bf16) store_le<std::uint16_t>(to, static_cast<std::uint16_t>(encode_small_float(v, type == Type::f16 ? kF16 : kBf16)));
+    else if (type == Type::f16 || type == Type::bf16)
+      store_le<std::uint16_t>(
+          to, static_cast<std::uint16_t>(encode_small_float(v, type == Type::f16 ? kF16 : kBf16)));
     else if (is_small(type)) {
       const auto code = small_code(type, v);
-      if (!code) return Status(Code::out_of_range, what + ": " + std::to_string(v) + " is no " + std::string(loom::onnx::name(type)));
+      if (!code)
+        return Status(Code::out_of_range, what + ": " + std::to_string(v) + " is no " +
+                                              std::string(loom::onnx::name(type)));
       const std::size_t bit = i * bits(type);
       (*bytes)[bit / 8] |= static_cast<std::byte>(*code << bit % 8);
     } else {
       const auto [low, high] = range_of(type);
-      if (!(v >= low && v <= high && v >= -9007199254740992.0 && v <= 9007199254740992.0) || static_cast<double>(static_cast<std::int64_t>(v)) != v) return Status(Code::out_of_range, what + ": " + std::to_string(v) + " is no " + std::string(loom::onnx::name(type)));
+      if (!(v >= low && v <= high && v >= -9007199254740992.0 && v <= 9007199254740992.0) ||
+          static_cast<double>(static_cast<std::int64_t>(v)) != v)
+        return Status(Code::out_of_range, what + ": " + std::to_string(v) + " is no " +
+                                              std::string(loom::onnx::name(type)));
       const auto whole = static_cast<std::uint64_t>(static_cast<std::int64_t>(v));
       for (std::size_t b = 0; b < width; ++b) to[b] = static_cast<std::byte>(whole >> (8 * b));
     }
@@ -286,7 +336,8 @@ void Runner::forked() { ready_->left |= locks::held_by_the_parent(ready_->mutex)
 namespace {
 
 // Names and shapes of the inputs, and the elements of those that are known.
-Result<std::string> key_of(const std::vector<Runner::Input>& inputs, const std::set<std::string>& known) {
+Result<std::string> key_of(const std::vector<Runner::Input>& inputs,
+                           const std::set<std::string>& known) {
   std::string key;
   for (const Runner::Input& in : inputs) {
     key += in.name + text_of(in.tensor.dims) + ";";
@@ -306,7 +357,8 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
     return nullptr;
   };
   for (const Input& in : inputs)
-    if (std::none_of(model_.graph.inputs.begin(), model_.graph.inputs.end(), [&](const ValueInfo& v) { return v.name == in.name; }))
+    if (std::none_of(model_.graph.inputs.begin(), model_.graph.inputs.end(),
+                     [&](const ValueInfo& v) { return v.name == in.name; }))
       return Status(Code::invalid_argument, model_.file + ": has no input '" + in.name + "'");
   if (ready_->left)
     return Status(
@@ -321,17 +373,25 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
   std::vector<float> x(static_cast<std::size_t>(graph.network.input().width), 0.0f);
   for (const Port& p : graph.inputs) {
     const Tensor* t = tensor_of(p.name);
-    if (!t) return Status(Code::invalid_argument, model_.file + ": the input '" + p.name + "' is missing");
+    if (!t)
+      return Status(Code::invalid_argument,
+                    model_.file + ": the input '" + p.name + "' is missing");
     LOOM_ASSIGN(const std::vector<float> values, read_f32(*t));
     if (is_integer(p.type) || p.type == Type::f64) {
       LOOM_ASSIGN(const std::vector<double> exact, read_f64(*t));
       for (std::size_t i = 0; i < exact.size(); ++i) {
         const double v = exact[i];
-        const bool lost = p.type == Type::f64 ? v - v == 0 && !(values[i] - values[i] == 0) : !(v < kMostWhole && v > -kMostWhole);
-        if (lost) return Status(Code::out_of_range, model_.file + ": the input '" + p.name + "' holds " + std::to_string(v) + ", which f32 does not hold (integers below 2^24 are exact)");
+        const bool lost = p.type == Type::f64 ? v - v == 0 && !(values[i] - values[i] == 0)
+                                              : !(v < kMostWhole && v > -kMostWhole);
+        if (lost)
+          return Status(Code::out_of_range,
+                        model_.file + ": the input '" + p.name + "' holds " + std::to_string(v) +
+                            ", which f32 does not hold (integers below 2^24 are exact)");
       }
     }
-    if (static_cast<std::int64_t>(values.size()) != p.count()) return Status(Code::invalid_argument, model_.file + ": the input '" + p.name + "' takes " + text_of(p.dims));
+    if (static_cast<std::int64_t>(values.size()) != p.count())
+      return Status(Code::invalid_argument,
+                    model_.file + ": the input '" + p.name + "' takes " + text_of(p.dims));
     std::copy(values.begin(), values.end(), x.begin() + p.first);
   }
   LOOM_TRY(session.run(x, 1).status());
@@ -343,12 +403,23 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
       const double v = y[static_cast<std::size_t>(p.first + i)];
       if (is_integer(p.type)) {
         const auto [low, high] = range_of(p.type);
-        if (!(v >= low && v <= high && v > -kMostWhole && v < kMostWhole)) return Status(Code::out_of_range, model_.file + ": the output '" + p.name + "' would hold " + std::to_string(v) + ", which " + std::string(name(p.type)) + " or f32 does not hold exactly");
+        if (!(v >= low && v <= high && v > -kMostWhole && v < kMostWhole))
+          return Status(Code::out_of_range, model_.file + ": the output '" + p.name +
+                                                "' would hold " + std::to_string(v) + ", which " +
+                                                std::string(name(p.type)) +
+                                                " or f32 does not hold exactly");
       }
       // Doubles run in f32; f16 ends at 65504.
-      const bool lost = !p.cast && ((p.type == Type::f64 && !(v - v == 0)) || (p.type == Type::f16 && (v > 65504 || v < -65504)));
-      if (lost) return Status(Code::out_of_range, model_.file + ": the output '" + p.name + "' would hold " + std::to_string(v) + ", which f32 or " + std::string(name(p.type)) + " does not hold");
-      const SmallFloat* form = p.type == Type::f16 ? &kF16 : p.type == Type::bf16 ? &kBf16 : nullptr;
+      const bool lost = !p.cast && ((p.type == Type::f64 && !(v - v == 0)) ||
+                                    (p.type == Type::f16 && (v > 65504 || v < -65504)));
+      if (lost)
+        return Status(Code::out_of_range, model_.file + ": the output '" + p.name +
+                                              "' would hold " + std::to_string(v) +
+                                              ", which f32 or " + std::string(name(p.type)) +
+                                              " does not hold");
+      const SmallFloat* form = p.type == Type::f16    ? &kF16
+                               : p.type == Type::bf16 ? &kBf16
+                                                      : nullptr;
       o.values.push_back(form ? decode_small_float(encode_small_float(v, *form), *form) : v);
     }
     out.push_back(std::move(o));
@@ -359,20 +430,23 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
 // Values that must be known are bound, one more set at each try.
 Status Runner::prepare(const std::vector<Input>& inputs) const {
   const auto tensor_of = [&](std::string_view name) {
-    return std::any_of(inputs.begin(), inputs.end(), [&](const Input& in) { return in.name == name; });
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](const Input& in) { return in.name == name; });
   };
   std::set<std::string> known;
   ready_->session.reset();
   for (;;) {
     std::vector<Binding> bindings;
-    for (const Input& in : inputs) bindings.push_back({in.name, in.tensor.dims, known.contains(in.name) ? &in.tensor : nullptr});
+    for (const Input& in : inputs)
+      bindings.push_back({in.name, in.tensor.dims, known.contains(in.name) ? &in.tensor : nullptr});
     std::vector<std::string> wanted;
     auto imported = import_graph(model_, bindings, &wanted);
     if (!imported.ok()) {
       const std::size_t before = known.size();
       for (const std::string& w : wanted)
         if (tensor_of(w)) known.insert(w);
-      if (known.size() == before && known.size() < inputs.size() && imported.status().message().find("depend") != std::string::npos) {
+      if (known.size() == before && known.size() < inputs.size() &&
+          imported.status().message().find("depend") != std::string::npos) {
         for (const Input& in : inputs) known.insert(in.name);  // shapes that follow from data
       }
       if (known.size() == before) return imported.status();
@@ -381,7 +455,8 @@ Status Runner::prepare(const std::vector<Input>& inputs) const {
     ready_->known = std::move(known);
     LOOM_ASSIGN(ready_->key, key_of(inputs, ready_->known));
     ready_->graph.emplace(std::move(*imported));
-    LOOM_ASSIGN(Session session, Session::create(ready_->graph->network, ready_->pool, {.max_rows = 1}));
+    LOOM_ASSIGN(Session session,
+                Session::create(ready_->graph->network, ready_->pool, {.max_rows = 1}));
     ready_->session.emplace(std::move(session));
     return {};
   }

@@ -1,5 +1,6 @@
-// ONNX graphs as networks: every operator becomes cells of the grid, links carry the values. What cannot be mapped is refused with the name of its
-// node; nothing is guessed. Constants become parameters, so what is imported can be morphed, trained and saved like any network.
+// ONNX graphs as networks: every operator becomes cells of the grid, links carry the values. What
+// cannot be mapped is refused with the name of its node; nothing is guessed. Constants become
+// parameters, so what is imported can be morphed, trained and saved like any network.
 #pragma once
 
 #include <memory>
@@ -18,27 +19,33 @@ struct Port {
   Type type = Type::f32;
   Dims dims;
   std::int64_t first = 0;  // column
-  bool cast = false;       // of an output: a cast made it, and what its type does not hold is infinite
+  bool cast = false;  // of an output: a cast made it, and what its type does not hold is infinite
   std::int64_t count() const;
 };
 
 struct ImportedGraph {
   Network network;
-  std::vector<Port> inputs, outputs;  // of the graph, those without inputs that were bound to values
-  std::vector<std::string> report;    // a line for each node: what it became
+  std::vector<Port> inputs,
+      outputs;                      // of the graph, those without inputs that were bound to values
+  std::vector<std::string> report;  // a line for each node: what it became
 };
 
-// The network computes in f32 (f64 and f16 tensors too, which the report says). `bindings` as infer() takes them; inputs whose first dimension is open get 1 there:
-// rows of the network are then the batch. Errors: what infer() says; unsupported for operators, types and attributes that no layer has, by node.
-// An input that must be known before the run (weights, indices) is unsupported as well; its name is then put into `wanted`.
-Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding>& bindings = {}, std::vector<std::string>* wanted = nullptr);
+// The network computes in f32 (f64 and f16 tensors too, which the report says). `bindings` as
+// infer() takes them; inputs whose first dimension is open get 1 there: rows of the network are
+// then the batch. Errors: what infer() says; unsupported for operators, types and attributes that
+// no layer has, by node. An input that must be known before the run (weights, indices) is
+// unsupported as well; its name is then put into `wanted`.
+Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding>& bindings = {},
+                                   std::vector<std::string>* wanted = nullptr);
 
-// A tensor of these values in memory, each rounded to the type. Errors: unsupported for types without numbers, invalid_argument where the count differs,
-// out_of_range for what an integer type does not hold.
+// A tensor of these values in memory, each rounded to the type. Errors: unsupported for types
+// without numbers, invalid_argument where the count differs, out_of_range for what an integer type
+// does not hold.
 Result<Tensor> make_tensor(std::string name, Type type, Dims dims, std::span<const double> values);
 
-// A graph that runs on tensors, one run at a time; others wait. It is imported for the shapes of the first run, and again where they change, or a value that must be
-// known before a run (weights that are inputs, indices) does.
+// A graph that runs on tensors, one run at a time; others wait. It is imported for the shapes of
+// the first run, and again where they change, or a value that must be known before a run (weights
+// that are inputs, indices) does.
 class Runner {
  public:
   struct Input {
@@ -54,7 +61,8 @@ class Runner {
   explicit Runner(Model model);
   Runner(Runner&&) noexcept;
   ~Runner();
-  // Errors: those of import_graph; invalid_argument for a missing or unknown input; out_of_range for integers that f32 does not hold.
+  // Errors: those of import_graph; invalid_argument for a missing or unknown input; out_of_range
+  // for integers that f32 does not hold.
   Result<std::vector<Output>> run(const std::vector<Input>& inputs) const;
   const Model& model() const { return model_; }
   // In a child of fork(), before anything else: a run of the parent's that was going on does not

@@ -1,4 +1,5 @@
-// Nodes that ask for what they do not have, or that a short file makes large: refused with a message that says what, before memory is asked for.
+// Nodes that ask for what they do not have, or that a short file makes large: refused with a
+// message that says what, before memory is asked for.
 #include <gtest/gtest.h>
 
 #include "onnx/graph.h"
@@ -34,7 +35,8 @@ struct OneNode {
     node().inputs.push_back(name);
     return *this;
   }
-  OneNode& known(const std::string& name, const Dims& dims, const std::vector<double>& values, Type type = Type::f32) {
+  OneNode& known(const std::string& name, const Dims& dims, const std::vector<double>& values,
+                 Type type = Type::f32) {
     auto t = make_tensor(name, type, dims, values);
     EXPECT_TRUE(t.ok()) << t.status().to_string();
     model.graph.initializers.push_back(std::move(*t));
@@ -80,7 +82,9 @@ struct OneNode {
   void refused(const std::string& part) const {
     const auto graph = import_graph(model);
     ASSERT_FALSE(graph.ok()) << part;
-    EXPECT_TRUE(graph.status().code() == Code::unsupported || graph.status().code() == Code::invalid_argument) << graph.status().to_string();
+    EXPECT_TRUE(graph.status().code() == Code::unsupported ||
+                graph.status().code() == Code::invalid_argument)
+        << graph.status().to_string();
     EXPECT_NE(graph.status().message().find(part), std::string::npos) << graph.status().to_string();
   }
   std::vector<double> run(const Dims& dims, const std::vector<double>& x) const {
@@ -93,37 +97,121 @@ struct OneNode {
 };
 
 TEST(OnnxLimits, ShortFilesDoNotAskForLargeMemory) {
-  OneNode("ConstantOfShape").known("shape", {3}, {1 << 20, 1 << 10, 4}, Type::i64).refused("2^31-1");
+  OneNode("ConstantOfShape")
+      .known("shape", {3}, {1 << 20, 1 << 10, 4}, Type::i64)
+      .refused("2^31-1");
   OneNode("ConstantOfShape").known("shape", {2}, {1 << 20, 1 << 10}, Type::i64).refused("2^29");
   OneNode("Hardmax").input("x", {1, 2 * kLarge + 1}).refused("2^29");
   OneNode("Expand").input("x", {1}).known("shape", {1}, {1 << 27}, Type::i64).refused("2^26");
   OneNode("Split").input("x", {kLarge}).outputs({"y", "z"}).refused("2^26");
-  OneNode("OneHot").input("x", {2}, Type::i64).known("depth", {}, {1 << 28}, Type::i64).known("values", {2}, {0, 1}).refused("2^26");
+  OneNode("OneHot")
+      .input("x", {2}, Type::i64)
+      .known("depth", {}, {1 << 28}, Type::i64)
+      .known("values", {2}, {0, 1})
+      .refused("2^26");
   OneNode("MatMul").input("x", {1 << 20, 1}).input("z", {1, 1 << 20}).refused("2^31-1");
-  OneNode("Einsum").text("equation", "a,b,ac,bd->cd").input("a", {1 << 16}).input("b", {1 << 16}).input("c", {1 << 16, 1}).input("d", {1 << 16, 1}).refused("2^31-1");
-  OneNode("GridSample").text("mode", "cubic").text("padding_mode", "border").input("x", {1, 1, 1 << 20, 1}).input("grid", {1, 1, 1, 2}).refused("2^26");
-  OneNode("RNN").input("x", {1 << 20, 1, 1}).known("w", {1, 1, 1}, {1}).known("r", {1, 1, 1}, {1}).refused("2^18");
-  OneNode("Attention", 23).integer("is_causal", 1).input("q", {1, 1, 1 << 16, 1}).input("k", {1, 1, 1 << 14, 1}).input("v", {1, 1, 1 << 14, 1}).refused("2^29");
-  OneNode("LpPool").text("auto_pad", "SAME_UPPER").ints("kernel_shape", {1 << 24, 1 << 24, 1 << 24}).ints("dilations", {2, 2, 2}).input("x", {1, 1, 2, 2, 2}).refused("reaches over");
-  OneNode("Add", 6).integer("broadcast", 1).integer("axis", -(std::int64_t{1} << 40)).input("x", {2, 3}).known("b", {3}, {1, 2, 3}).refused("axis");
-  OneNode("Reshape").input("x", {1}).known("shape", {65}, std::vector<double>(65, 1), Type::i64).refused("limit is 64");
+  OneNode("Einsum")
+      .text("equation", "a,b,ac,bd->cd")
+      .input("a", {1 << 16})
+      .input("b", {1 << 16})
+      .input("c", {1 << 16, 1})
+      .input("d", {1 << 16, 1})
+      .refused("2^31-1");
+  OneNode("GridSample")
+      .text("mode", "cubic")
+      .text("padding_mode", "border")
+      .input("x", {1, 1, 1 << 20, 1})
+      .input("grid", {1, 1, 1, 2})
+      .refused("2^26");
+  OneNode("RNN")
+      .input("x", {1 << 20, 1, 1})
+      .known("w", {1, 1, 1}, {1})
+      .known("r", {1, 1, 1}, {1})
+      .refused("2^18");
+  OneNode("Attention", 23)
+      .integer("is_causal", 1)
+      .input("q", {1, 1, 1 << 16, 1})
+      .input("k", {1, 1, 1 << 14, 1})
+      .input("v", {1, 1, 1 << 14, 1})
+      .refused("2^29");
+  OneNode("LpPool")
+      .text("auto_pad", "SAME_UPPER")
+      .ints("kernel_shape", {1 << 24, 1 << 24, 1 << 24})
+      .ints("dilations", {2, 2, 2})
+      .input("x", {1, 1, 2, 2, 2})
+      .refused("reaches over");
+  OneNode("Add", 6)
+      .integer("broadcast", 1)
+      .integer("axis", -(std::int64_t{1} << 40))
+      .input("x", {2, 3})
+      .known("b", {3}, {1, 2, 3})
+      .refused("axis");
+  OneNode("Reshape")
+      .input("x", {1})
+      .known("shape", {65}, std::vector<double>(65, 1), Type::i64)
+      .refused("limit is 64");
 }
 
 TEST(OnnxLimits, WhatIsNotThereIsNotRead) {
   OneNode("Equal").input("x", {2}).input("z", {2}).outputs({}).refused("has no outputs");
-  OneNode("PRelu").input("x", {2}).known("slope", {1}, {1}).known("more", {1}, {1}).refused("has 3 inputs, expected 2");
-  OneNode("PRelu").input("x", {2}).known("slope", {3, 1}, {1, 2, 3}).refused("does not broadcast to [2]");
-  OneNode("Slice", 9).input("x", {4}).ints("starts", {0}).ints("ends", {2}).ints("axes", {1000}).refused("axis 1000");
+  OneNode("PRelu")
+      .input("x", {2})
+      .known("slope", {1}, {1})
+      .known("more", {1}, {1})
+      .refused("has 3 inputs, expected 2");
+  OneNode("PRelu")
+      .input("x", {2})
+      .known("slope", {3, 1}, {1, 2, 3})
+      .refused("does not broadcast to [2]");
+  OneNode("Slice", 9)
+      .input("x", {4})
+      .ints("starts", {0})
+      .ints("ends", {2})
+      .ints("axes", {1000})
+      .refused("axis 1000");
   OneNode("Trilu").input("x", {4}).refused("expected matrices");
-  OneNode("Conv").input("x", {1, 1, 8}).known("w", {1, 1, 3}, {1, 2, 3}).ints("kernel_shape", {2}).refused("kernel_shape is");
-  OneNode("Conv").input("x", {1, 1, 8}).known("w", {1, 1, 3}, {1, 2, 3}).known("b", {2}, {1, 2}).refused("(bias)");
+  OneNode("Conv")
+      .input("x", {1, 1, 8})
+      .known("w", {1, 1, 3}, {1, 2, 3})
+      .ints("kernel_shape", {2})
+      .refused("kernel_shape is");
+  OneNode("Conv")
+      .input("x", {1, 1, 8})
+      .known("w", {1, 1, 3}, {1, 2, 3})
+      .known("b", {2}, {1, 2})
+      .refused("(bias)");
   OneNode("Conv").known("x", {1, 0, 8}, {}).known("w", {2, 0, 3}, {}).refused("holds nothing");
-  OneNode("GRU").input("x", {1, 1, 1}).known("w", {1, 3, 1}, {1, 1, 1}).known("r", {1, 3, 1}, {1, 1, 1}).known("b", {1, 3}, {1, 2, 3}).refused("(B)");
-  OneNode("GRU").input("x", {1, 1, 1}).known("w", {1, 3, 1}, {1, 1, 1}).known("r", {1, 3, 1}, {1, 1, 1}).outputs({"y", "h", "c"}).refused("output 2");
-  OneNode("GroupNormalization").integer("num_groups", 0).input("x", {1, 2, 2}).known("g", {2}, {1, 1}).known("b", {2}, {1, 1}).refused("num_groups 0");
-  OneNode("RMSNormalization", 23).integer("axis", 5).input("x", {1, 2}).known("g", {2}, {1, 1}).refused("axis 5");
+  OneNode("GRU")
+      .input("x", {1, 1, 1})
+      .known("w", {1, 3, 1}, {1, 1, 1})
+      .known("r", {1, 3, 1}, {1, 1, 1})
+      .known("b", {1, 3}, {1, 2, 3})
+      .refused("(B)");
+  OneNode("GRU")
+      .input("x", {1, 1, 1})
+      .known("w", {1, 3, 1}, {1, 1, 1})
+      .known("r", {1, 3, 1}, {1, 1, 1})
+      .outputs({"y", "h", "c"})
+      .refused("output 2");
+  OneNode("GroupNormalization")
+      .integer("num_groups", 0)
+      .input("x", {1, 2, 2})
+      .known("g", {2}, {1, 1})
+      .known("b", {2}, {1, 1})
+      .refused("num_groups 0");
+  OneNode("RMSNormalization", 23)
+      .integer("axis", 5)
+      .input("x", {1, 2})
+      .known("g", {2}, {1, 1})
+      .refused("axis 5");
   OneNode("Einsum").text("equation", "\x81\x82->\x82").input("x", {2, 2}).refused("equation");
-  OneNode("BatchNormalization").input("x", {2, 3}).known("g", {2}, {1, 1}).known("b", {3}, {1, 1, 1}).known("m", {3}, {1, 1, 1}).known("v", {3}, {1, 1, 1}).refused("input 1");
+  OneNode("BatchNormalization")
+      .input("x", {2, 3})
+      .known("g", {2}, {1, 1})
+      .known("b", {3}, {1, 1, 1})
+      .known("m", {3}, {1, 1, 1})
+      .known("v", {3}, {1, 1, 1})
+      .refused("input 1");
 
   // A function that hands on an input that its call leaves out.
   OneNode call("Call");
@@ -139,17 +227,59 @@ TEST(OnnxLimits, WhatIsNotThereIsNotRead) {
   call.refused("output 'y'");
 }
 
-// What an importer does not know may change what an operator does, and what runtimes compute in different ways has no right answer.
+// What an importer does not know may change what an operator does, and what runtimes compute in
+// different ways has no right answer.
 TEST(OnnxLimits, NothingIsGuessed) {
   OneNode("Relu").integer("slope", 1).input("x", {2}).refused("attribute 'slope'");
-  OneNode("Reshape").text("mode", "own").input("x", {2}).known("shape", {1}, {2}, Type::i64).refused("attribute 'mode'");
-  OneNode("SpaceToDepth", 28).integer("blocksize", 1).text("mode", "DRC").input("x", {1, 1, 2, 2}).refused("expected DCR or CRD");
-  OneNode("Attention", 25).integer("left_window_size", -2).input("q", {1, 1, 2, 1}).input("k", {1, 1, 2, 1}).input("v", {1, 1, 2, 1}).refused("a window of -2");
-  OneNode("ConvTranspose").text("auto_pad", "SAME_UPPER").ints("strides", {2}).input("x", {1, 1, 4}).known("w", {1, 1, 1}, {1}).refused("shorter than its stride");
-  OneNode("MaxPool").text("auto_pad", "SAME_UPPER").ints("kernel_shape", {3}).ints("dilations", {2}).input("x", {1, 1, 7}).refused("pad differently");
-  OneNode("MaxPool").text("auto_pad", "SAME_LOWER").ints("kernel_shape", {1}).ints("strides", {3}).input("x", {1, 1, 8}).refused("pad differently");
-  OneNode("Resize").text("mode", "linear").text("coordinate_transformation_mode", "tf_crop_and_resize").input("x", {3}).known("roi", {2}, {0, 1}).known("scales", {1}, {0.5}).refused("no whole length");
-  OneNode("Resize").text("mode", "cubic").text("coordinate_transformation_mode", "pytorch_half_pixel").input("x", {3}).known("roi", {0}, {}).known("scales", {0}, {}).known("sizes", {1}, {1}, Type::i64).refused("runtimes differ");
+  OneNode("Reshape")
+      .text("mode", "own")
+      .input("x", {2})
+      .known("shape", {1}, {2}, Type::i64)
+      .refused("attribute 'mode'");
+  OneNode("SpaceToDepth", 28)
+      .integer("blocksize", 1)
+      .text("mode", "DRC")
+      .input("x", {1, 1, 2, 2})
+      .refused("expected DCR or CRD");
+  OneNode("Attention", 25)
+      .integer("left_window_size", -2)
+      .input("q", {1, 1, 2, 1})
+      .input("k", {1, 1, 2, 1})
+      .input("v", {1, 1, 2, 1})
+      .refused("a window of -2");
+  OneNode("ConvTranspose")
+      .text("auto_pad", "SAME_UPPER")
+      .ints("strides", {2})
+      .input("x", {1, 1, 4})
+      .known("w", {1, 1, 1}, {1})
+      .refused("shorter than its stride");
+  OneNode("MaxPool")
+      .text("auto_pad", "SAME_UPPER")
+      .ints("kernel_shape", {3})
+      .ints("dilations", {2})
+      .input("x", {1, 1, 7})
+      .refused("pad differently");
+  OneNode("MaxPool")
+      .text("auto_pad", "SAME_LOWER")
+      .ints("kernel_shape", {1})
+      .ints("strides", {3})
+      .input("x", {1, 1, 8})
+      .refused("pad differently");
+  OneNode("Resize")
+      .text("mode", "linear")
+      .text("coordinate_transformation_mode", "tf_crop_and_resize")
+      .input("x", {3})
+      .known("roi", {2}, {0, 1})
+      .known("scales", {1}, {0.5})
+      .refused("no whole length");
+  OneNode("Resize")
+      .text("mode", "cubic")
+      .text("coordinate_transformation_mode", "pytorch_half_pixel")
+      .input("x", {3})
+      .known("roi", {0}, {})
+      .known("scales", {0}, {})
+      .known("sizes", {1}, {1}, Type::i64)
+      .refused("runtimes differ");
 }
 
 // A body that hands on the condition and one value.
@@ -160,15 +290,27 @@ Graph idle_body() {
   return g;
 }
 TEST(OnnxLimits, LoopsEnd) {
-  const auto loop = [](double count) { return OneNode("Loop").known("m", {}, {count}, Type::i64).known("go", {}, {1}, Type::boolean); };
+  const auto loop = [](double count) {
+    return OneNode("Loop").known("m", {}, {count}, Type::i64).known("go", {}, {1}, Type::boolean);
+  };
   loop(1e12).input("x", {1}).body(idle_body()).refused("takes more than 4096 steps");
   EXPECT_EQ(loop(3).input("x", {1}).body(idle_body()).run({1}, {7}), (std::vector<double>{7}));
   EXPECT_EQ(loop(0).input("x", {1}).body(idle_body()).run({1}, {7}), (std::vector<double>{7}));
   OneNode endless("Loop");
   endless.node().inputs = {"", ""};
   endless.input("x", {1}).body(idle_body()).refused("takes more than 4096 steps");
-  OneNode("Loop").input("m", {}, Type::i64).known("go", {}, {1}, Type::boolean).input("x", {1}).body(idle_body()).refused("depends on data");
-  OneNode("Loop").known("m", {}, {2}, Type::i64).input("go", {}, Type::boolean).input("x", {1}).body(idle_body()).refused("depends on data");
+  OneNode("Loop")
+      .input("m", {}, Type::i64)
+      .known("go", {}, {1}, Type::boolean)
+      .input("x", {1})
+      .body(idle_body())
+      .refused("depends on data");
+  OneNode("Loop")
+      .known("m", {}, {2}, Type::i64)
+      .input("go", {}, Type::boolean)
+      .input("x", {1})
+      .body(idle_body())
+      .refused("depends on data");
   loop(2).input("x", {1}).input("z", {1}).body(idle_body()).refused("takes 3 values");
   loop(2).input("x", {1}).integer("unroll", 1).body(idle_body()).refused("attribute 'unroll'");
   // Loops in loops.
@@ -187,19 +329,61 @@ TEST(OnnxLimits, LoopsEnd) {
   Graph sums;
   for (const char* name : {"a", "b"}) sums.inputs.emplace_back().name = name;
   sums.outputs.emplace_back().name = "b";
-  OneNode("Scan").input("x", {2, 1}).input("z", {3, 1}).integer("num_scan_inputs", 2).body(sums).refused("another one 2");
-  OneNode("Scan").input("x", {2, 1}).input("z", {5000, 1}).integer("num_scan_inputs", 1).body(sums).refused("takes 5000 steps");
-  OneNode("Scan", 8).input("x", {2, 1}).input("z", {2, 1}).integer("num_scan_inputs", 1).body(sums).refused("opset 8");
+  OneNode("Scan")
+      .input("x", {2, 1})
+      .input("z", {3, 1})
+      .integer("num_scan_inputs", 2)
+      .body(sums)
+      .refused("another one 2");
+  OneNode("Scan")
+      .input("x", {2, 1})
+      .input("z", {5000, 1})
+      .integer("num_scan_inputs", 1)
+      .body(sums)
+      .refused("takes 5000 steps");
+  OneNode("Scan", 8)
+      .input("x", {2, 1})
+      .input("z", {2, 1})
+      .integer("num_scan_inputs", 1)
+      .body(sums)
+      .refused("opset 8");
 }
 
 // Optional forms near to what is refused.
 TEST(OnnxLimits, WhatIsOptionalStaysSo) {
-  EXPECT_EQ(OneNode("BatchNormalization").input("x", {3}).known("g", {1}, {2}).known("b", {1}, {1}).known("m", {1}, {0}).known("v", {1}, {1}).integer("training_mode", 0).run({3}, {0, 0, 0}), (std::vector<double>{1, 1, 1}));
+  EXPECT_EQ(OneNode("BatchNormalization")
+                .input("x", {3})
+                .known("g", {1}, {2})
+                .known("b", {1}, {1})
+                .known("m", {1}, {0})
+                .known("v", {1}, {1})
+                .integer("training_mode", 0)
+                .run({3}, {0, 0, 0}),
+            (std::vector<double>{1, 1, 1}));
   // Going backward, a start before the first element takes it.
-  EXPECT_EQ(OneNode("Slice").input("x", {3}).known("s", {1}, {-9}, Type::i64).known("e", {1}, {-9}, Type::i64).known("a", {1}, {0}, Type::i64).known("t", {1}, {-1}, Type::i64).run({3}, {7, 8, 9}), (std::vector<double>{7}));
-  EXPECT_EQ(OneNode("LayerNormalization").input("x", {1, 2}).known("g", {2}, {1, 1}).outputs({"", "mean"}).run({1, 2}, {2, 4}), (std::vector<double>{3}));
-  EXPECT_EQ(OneNode("Add", 6).integer("broadcast", 1).integer("axis", -2).input("x", {2, 1}).known("b", {2}, {10, 20}).run({2, 1}, {1, 2}), (std::vector<double>{11, 22}));
-  EXPECT_EQ(OneNode("Pad", 10).ints("pads", {1, 0}).input("x", {2}).run({2}, {1, 2}), (std::vector<double>{0, 1, 2}));
+  EXPECT_EQ(OneNode("Slice")
+                .input("x", {3})
+                .known("s", {1}, {-9}, Type::i64)
+                .known("e", {1}, {-9}, Type::i64)
+                .known("a", {1}, {0}, Type::i64)
+                .known("t", {1}, {-1}, Type::i64)
+                .run({3}, {7, 8, 9}),
+            (std::vector<double>{7}));
+  EXPECT_EQ(OneNode("LayerNormalization")
+                .input("x", {1, 2})
+                .known("g", {2}, {1, 1})
+                .outputs({"", "mean"})
+                .run({1, 2}, {2, 4}),
+            (std::vector<double>{3}));
+  EXPECT_EQ(OneNode("Add", 6)
+                .integer("broadcast", 1)
+                .integer("axis", -2)
+                .input("x", {2, 1})
+                .known("b", {2}, {10, 20})
+                .run({2, 1}, {1, 2}),
+            (std::vector<double>{11, 22}));
+  EXPECT_EQ(OneNode("Pad", 10).ints("pads", {1, 0}).input("x", {2}).run({2}, {1, 2}),
+            (std::vector<double>{0, 1, 2}));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Random settings of operators, with the answers of ONNX's reference evaluator and onnxruntime (tests/parity/onnx): integers equal, reals to 1e-5.
+// Random settings of operators, with the answers of ONNX's reference evaluator and onnxruntime
+// (tests/parity/onnx): integers equal, reals to 1e-5.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace {
 
 std::vector<std::byte> bytes_of(const std::string& hex) {
   std::vector<std::byte> out;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) out.push_back(static_cast<std::byte>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    out.push_back(static_cast<std::byte>(std::stoi(hex.substr(i, 2), nullptr, 16)));
   return out;
 }
 Type type_of(const std::string& text) {
@@ -38,7 +40,8 @@ std::vector<double> values_of(const Json& array) {
 
 class OnnxOperators : public testing::TestWithParam<const char*> {};
 TEST_P(OnnxOperators, GiveTheReferencesAnswers) {
-  std::ifstream file(loom::test::source_dir() + "/tests/golden/onnx/" + GetParam() + ".json", std::ios::binary);
+  std::ifstream file(loom::test::source_dir() + "/tests/golden/onnx/" + GetParam() + ".json",
+                     std::ios::binary);
   const auto golden = Json::parse(std::string{std::istreambuf_iterator<char>(file), {}});
   ASSERT_TRUE(golden.ok()) << golden.status().to_string();
   std::size_t count = 0;
@@ -50,7 +53,8 @@ TEST_P(OnnxOperators, GiveTheReferencesAnswers) {
     const Runner runner(std::move(*model));
     std::vector<Runner::Input> inputs;
     for (const auto& [key, array] : one.find("inputs")->as_object()) {
-      const auto tensor = make_tensor(key, type_of(array.find("type")->as_string()), dims_of(array), values_of(array));
+      const auto tensor = make_tensor(key, type_of(array.find("type")->as_string()), dims_of(array),
+                                      values_of(array));
       ASSERT_TRUE(tensor.ok()) << tensor.status().to_string();
       inputs.push_back({key, *tensor});
     }
@@ -65,14 +69,16 @@ TEST_P(OnnxOperators, GiveTheReferencesAnswers) {
       ASSERT_EQ(got.values.size(), want.size());
       const double most = is_integer(got.type) ? 0 : 1e-5;
       std::size_t wrong = 0;
-      for (std::size_t i = 0; i < want.size(); ++i) wrong += !(std::fabs(got.values[i] - want[i]) <= most * std::max(1.0, std::fabs(want[i])));
+      for (std::size_t i = 0; i < want.size(); ++i)
+        wrong += !(std::fabs(got.values[i] - want[i]) <= most * std::max(1.0, std::fabs(want[i])));
       EXPECT_EQ(wrong, 0u) << "of " << want.size() << " values of output " << k;
     }
     ++count;
   }
   EXPECT_GE(count, 250u);
 }
-INSTANTIATE_TEST_SUITE_P(Onnx, OnnxOperators, testing::Values("operators", "settings"), [](const auto& one) { return std::string(one.param); });
+INSTANTIATE_TEST_SUITE_P(Onnx, OnnxOperators, testing::Values("operators", "settings"),
+                         [](const auto& one) { return std::string(one.param); });
 
 }  // namespace
 }  // namespace loom::onnx

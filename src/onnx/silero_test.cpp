@@ -1,4 +1,5 @@
-// Silero VAD, a published network with a recurrent state, over the speech of jfk.wav: the probabilities of a float64 reference.
+// Silero VAD, a published network with a recurrent state, over the speech of jfk.wav: the
+// probabilities of a float64 reference.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -72,8 +73,11 @@ TEST(Onnx, KnownValuesMayChangeFromRunToRun) {
   const Runner runner(std::move(*model));
   const auto run = [&](double rate, std::int64_t width) {
     std::vector<Runner::Input> inputs;
-    inputs.push_back({"input", *make_tensor("input", Type::f32, {1, width}, std::vector<double>(static_cast<std::size_t>(width), 0.1))});
-    inputs.push_back({"state", *make_tensor("state", Type::f32, {2, 1, 128}, std::vector<double>(256, 0.0))});
+    inputs.push_back(
+        {"input", *make_tensor("input", Type::f32, {1, width},
+                               std::vector<double>(static_cast<std::size_t>(width), 0.1))});
+    inputs.push_back(
+        {"state", *make_tensor("state", Type::f32, {2, 1, 128}, std::vector<double>(256, 0.0))});
     inputs.push_back({"sr", *make_tensor("sr", Type::i64, {}, {&rate, 1})});
     auto out = runner.run(inputs);
     EXPECT_TRUE(out.ok()) << out.status().to_string();

@@ -20,7 +20,8 @@ BufferId Emit::find_weight(std::string_view path, std::string_view role) const {
   return at == weights_.end() ? kNone : at->second;
 }
 
-void Emit::append(Op op, std::initializer_list<View> operands, Ints ints, Reals reals, Registers registers) {
+void Emit::append(Op op, std::initializer_list<View> operands, Ints ints, Reals reals,
+                  Registers registers) {
   Instruction ins;
   ins.op = op;
   ins.segment = segment_;
@@ -34,7 +35,8 @@ void Emit::append(Op op, std::initializer_list<View> operands, Ints ints, Reals 
     if (row.operands[i].role == Role::read || !ins.operands[i].valid()) continue;
     const BufferId id = ins.operands[i].buffer;
     packed_.erase(packed_.lower_bound({id, INT32_MIN}), packed_.lower_bound({id + 1, INT32_MIN}));
-    rounded_.erase(rounded_.lower_bound({id, INT32_MIN, INT32_MIN, Unary{}}), rounded_.lower_bound({id + 1, INT32_MIN, INT32_MIN, Unary{}}));
+    rounded_.erase(rounded_.lower_bound({id, INT32_MIN, INT32_MIN, Unary{}}),
+                   rounded_.lower_bound({id + 1, INT32_MIN, INT32_MIN, Unary{}}));
     if (static_cast<std::size_t>(id) >= writes_.size()) writes_.resize(p_.buffers.size(), 0);
     ++writes_[static_cast<std::size_t>(id)];
   }
@@ -58,7 +60,8 @@ RegisterId Emit::f32_register(std::string_view name) {
 }
 
 RegisterId Emit::measured_register(std::uint32_t max) {
-  p_.registers.push_back({"count" + std::to_string(p_.registers.size()), RegisterType::measured, max});
+  p_.registers.push_back(
+      {"count" + std::to_string(p_.registers.size()), RegisterType::measured, max});
   return static_cast<RegisterId>(p_.registers.size() - 1);
 }
 
@@ -69,27 +72,54 @@ View Emit::buffer(Buffer description) {
   return {static_cast<BufferId>(p_.buffers.size() - 1), 0, cols};
 }
 
-View Emit::temp(ValueType type, Rows rows, std::int64_t cols) { return buffer({.type = type, .kind = BufferKind::temp, .rows = rows, .cols = cols}); }
+View Emit::temp(ValueType type, Rows rows, std::int64_t cols) {
+  return buffer({.type = type, .kind = BufferKind::temp, .rows = rows, .cols = cols});
+}
 View Emit::input(std::string_view name, ValueType type, Rows rows, std::int64_t cols) {
-  if (const auto at = inputs_.find(name); at != inputs_.end()) return {at->second, 0, static_cast<std::int32_t>(cols)};
-  return buffer({.type = type, .kind = BufferKind::input, .rows = rows, .cols = cols, .role = std::string(name)});
+  if (const auto at = inputs_.find(name); at != inputs_.end())
+    return {at->second, 0, static_cast<std::int32_t>(cols)};
+  return buffer({.type = type,
+                 .kind = BufferKind::input,
+                 .rows = rows,
+                 .cols = cols,
+                 .role = std::string(name)});
 }
 View Emit::output(std::string_view name, ValueType type, Rows rows, std::int64_t cols) {
-  return buffer({.type = type, .kind = BufferKind::output, .rows = rows, .cols = cols, .role = std::string(name)});
+  return buffer({.type = type,
+                 .kind = BufferKind::output,
+                 .rows = rows,
+                 .cols = cols,
+                 .role = std::string(name)});
 }
-View Emit::weight(std::string_view path, std::string_view role, std::int64_t rows, std::int64_t cols, const WeightFormat& format, ValueType type) {
-  if (const BufferId id = find_weight(path, role); id != kNone) return {id, 0, static_cast<std::int32_t>(cols)};
-  return buffer({.type = type, .kind = BufferKind::weight, .rows = {rows}, .cols = cols, .path = std::string(path), .role = std::string(role), .format = format});
+View Emit::weight(std::string_view path, std::string_view role, std::int64_t rows,
+                  std::int64_t cols, const WeightFormat& format, ValueType type) {
+  if (const BufferId id = find_weight(path, role); id != kNone)
+    return {id, 0, static_cast<std::int32_t>(cols)};
+  return buffer({.type = type,
+                 .kind = BufferKind::weight,
+                 .rows = {rows},
+                 .cols = cols,
+                 .path = std::string(path),
+                 .role = std::string(role),
+                 .format = format});
 }
-View Emit::state(std::string_view path, std::string_view role, ValueType type, Rows rows, std::int64_t cols) {
-  return buffer({.type = type, .kind = BufferKind::state, .rows = rows, .cols = cols, .path = std::string(path), .role = std::string(role)});
+View Emit::state(std::string_view path, std::string_view role, ValueType type, Rows rows,
+                 std::int64_t cols) {
+  return buffer({.type = type,
+                 .kind = BufferKind::state,
+                 .rows = rows,
+                 .cols = cols,
+                 .path = std::string(path),
+                 .role = std::string(role)});
 }
 
 View Emit::constant(Buffer description) {
   description.kind = BufferKind::constant;
   for (const BufferId id : constants_) {
     const Buffer& b = p_.buffers[static_cast<std::size_t>(id)];
-    if (b.type == description.type && b.rows == description.rows && b.cols == description.cols && b.constant == description.constant) return {id, 0, static_cast<std::int32_t>(b.cols)};
+    if (b.type == description.type && b.rows == description.rows && b.cols == description.cols &&
+        b.constant == description.constant)
+      return {id, 0, static_cast<std::int32_t>(b.cols)};
   }
   return buffer(std::move(description));
 }

@@ -1,5 +1,6 @@
-// What layers write a Program with: each call appends one instruction and returns the buffer it wrote.
-// Temporaries take the type and rows of their sources. The calls of the ops stand in the families
+// What layers write a Program with: each call appends one instruction and returns the buffer it
+// wrote. Temporaries take the type and rows of their sources. The calls of the ops stand in the
+// families
 // (<family>/<family>.def). Shapes are checked by verify() when emission has finished.
 #pragma once
 
@@ -40,16 +41,19 @@ class Emit {
   View temp(ValueType type, Rows rows, std::int64_t cols);
   View input(std::string_view name, ValueType type, Rows rows, std::int64_t cols);
   View output(std::string_view name, ValueType type, Rows rows, std::int64_t cols);
-  // A parameter of rows x cols; declared once per (path, role), `type` is the type it multiplies in (f32 or f64).
-  View weight(std::string_view path, std::string_view role, std::int64_t rows, std::int64_t cols, const WeightFormat& format, ValueType type);
-  View state(std::string_view path, std::string_view role, ValueType type, Rows rows, std::int64_t cols);
+  // A parameter of rows x cols; declared once per (path, role), `type` is the type it multiplies in
+  // (f32 or f64).
+  View weight(std::string_view path, std::string_view role, std::int64_t rows, std::int64_t cols,
+              const WeightFormat& format, ValueType type);
+  View state(std::string_view path, std::string_view role, ValueType type, Rows rows,
+             std::int64_t cols);
   static View slice(View v, std::int64_t col, std::int64_t cols) {
     return {v.buffer, v.col + static_cast<std::int32_t>(col), static_cast<std::int32_t>(cols)};
   }
 
   ArithClass product_class_of(View w) const { return product_class(of(w).format); }
-  // Products with weights of the dtype fp8e4m3 take values rounded to it, and in backward gradients rounded to fp8e5m2 (Micikevicius et al., FP8 Formats for
-  // Deep Learning, arXiv 2209.05433).
+  // Products with weights of the dtype fp8e4m3 take values rounded to it, and in backward gradients
+  // rounded to fp8e5m2 (Micikevicius et al., FP8 Formats for Deep Learning, arXiv 2209.05433).
   void round_products_to_fp8() { fp8_ = true; }
   // The quantized forms made so far are not used again: what follows makes its own.
   void forget_packed() { packed_.clear(), rounded_.clear(), reshaped_.clear(); }
@@ -61,7 +65,8 @@ class Emit {
   using Ints = std::initializer_list<std::int64_t>;
   using Reals = std::initializer_list<double>;
   using Registers = std::initializer_list<RegisterId>;
-  void append(Op op, std::initializer_list<View> operands, Ints ints = {}, Reals reals = {}, Registers registers = {});
+  void append(Op op, std::initializer_list<View> operands, Ints ints = {}, Reals reals = {},
+              Registers registers = {});
   // A temporary of x's type and rows.
   View like(View x, std::int64_t cols) { return temp(type(x), rows(x), cols); }
   // A table as described: one of each serves all that use it.
@@ -78,7 +83,8 @@ class Emit {
   BufferId find_weight(std::string_view path, std::string_view role) const;
 
   Program& p_;
-  std::map<std::string, BufferId, std::less<>> weights_, inputs_;  // by path, a zero and role; by name
+  std::map<std::string, BufferId, std::less<>> weights_,
+      inputs_;  // by path, a zero and role; by name
   std::vector<BufferId> constants_;
   Segment segment_ = Segment::forward;
   // What a reshape made -> of what, and how often both had been written then.
@@ -86,12 +92,17 @@ class Emit {
     View from;
     std::uint32_t from_writes, writes;
   };
-  std::uint32_t times_written(BufferId id) const { return static_cast<std::size_t>(id) < writes_.size() ? writes_[static_cast<std::size_t>(id)] : 0; }
+  std::uint32_t times_written(BufferId id) const {
+    return static_cast<std::size_t>(id) < writes_.size() ? writes_[static_cast<std::size_t>(id)]
+                                                         : 0;
+  }
   std::map<BufferId, Reshaped> reshaped_;
   std::vector<std::uint32_t> writes_;  // instructions that write a buffer, so far
-  std::map<std::pair<BufferId, std::int32_t>, View> packed_;  // (source, column) -> its q15 or bf16x2 form
+  std::map<std::pair<BufferId, std::int32_t>, View>
+      packed_;  // (source, column) -> its q15 or bf16x2 form
   bool fp8_ = false;
-  std::map<std::tuple<BufferId, std::int32_t, std::int32_t, Unary>, View> rounded_;  // (source, column, columns, to what)
+  std::map<std::tuple<BufferId, std::int32_t, std::int32_t, Unary>, View>
+      rounded_;  // (source, column, columns, to what)
 };
 
 }  // namespace loom

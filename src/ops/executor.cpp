@@ -9,32 +9,46 @@
 
 namespace loom {
 
-Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup weights, ThreadPool& pool, const ExecutorOptions& options) {
+Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup weights,
+                                                   ThreadPool& pool,
+                                                   const ExecutorOptions& options) {
   if (options.device) {
-    LOOM_ASSIGN(auto on_device, webgpu::Executor::create(std::move(program), std::move(weights), *options.device, options));
+    LOOM_ASSIGN(auto on_device, webgpu::Executor::create(std::move(program), std::move(weights),
+                                                         *options.device, options));
     return std::unique_ptr<Executor>(std::move(on_device));
   }
-  LOOM_ASSIGN(auto on_cpu, cpu::Executor::create(std::move(program), std::move(weights), pool, options));
+  LOOM_ASSIGN(auto on_cpu,
+              cpu::Executor::create(std::move(program), std::move(weights), pool, options));
   return std::unique_ptr<Executor>(std::move(on_cpu));
 }
 
 Status Executor::run_greedy(std::span<std::uint32_t> picked) {
-  return Status(Code::unsupported, "executor: " + std::string(target()) + " picks no ids for this program, or not " + std::to_string(picked.size()) + " at a time");
+  return Status(Code::unsupported, "executor: " + std::string(target()) +
+                                       " picks no ids for this program, or not " +
+                                       std::to_string(picked.size()) + " at a time");
 }
 
 Status Executor::set(RegisterId id, std::uint32_t value) {
-  if (id < 0 || static_cast<std::size_t>(id) >= program_.registers.size()) return Status(Code::invalid_argument, "the program has no register " + std::to_string(id));
+  if (id < 0 || static_cast<std::size_t>(id) >= program_.registers.size())
+    return Status(Code::invalid_argument, "the program has no register " + std::to_string(id));
   const Register& r = program_.registers[static_cast<std::size_t>(id)];
-  if (r.type == RegisterType::measured) return Status(Code::invalid_argument, "register " + r.name + " is measured by the run");
-  if (value > r.max) return Status(Code::out_of_range, "register " + r.name + ": " + std::to_string(value) + " is above its maximum of " + std::to_string(r.max));
+  if (r.type == RegisterType::measured)
+    return Status(Code::invalid_argument, "register " + r.name + " is measured by the run");
+  if (value > r.max)
+    return Status(Code::out_of_range, "register " + r.name + ": " + std::to_string(value) +
+                                          " is above its maximum of " + std::to_string(r.max));
   u32_[static_cast<std::size_t>(id)] = value;
   return {};
 }
 
 void Executor::bound_counts() {
-  if (std::none_of(program_.registers.begin(), program_.registers.end(), [](const Register& r) { return r.type == RegisterType::measured; })) return;
+  if (std::none_of(program_.registers.begin(), program_.registers.end(),
+                   [](const Register& r) { return r.type == RegisterType::measured; }))
+    return;
   for (const Instruction& ins : program_.code)
-    if (ins.op == Op::route_rows) u32_[static_cast<std::size_t>(ins.registers[0])] = static_cast<std::uint32_t>(program_.rows(ins.operands[0].buffer, u32_));
+    if (ins.op == Op::route_rows)
+      u32_[static_cast<std::size_t>(ins.registers[0])] =
+          static_cast<std::uint32_t>(program_.rows(ins.operands[0].buffer, u32_));
 }
 
 Status Executor::plan_pages(std::int64_t sequences) {
@@ -43,13 +57,19 @@ Status Executor::plan_pages(std::int64_t sequences) {
     const Buffer& buffer = program_.buffers[b];
     if (buffer.kind != BufferKind::state || buffer.role != "kv") continue;
     const std::int64_t rows = program_.max_rows(static_cast<BufferId>(b));
-    if (rows % (64 * sequences_) != 0) return Status(Code::invalid_argument, "session: the KV state's " + std::to_string(rows) + " positions are not divisible among " + std::to_string(sequences_) + " sequences in pages of 64");
+    if (rows % (64 * sequences_) != 0)
+      return Status(Code::invalid_argument, "session: the KV state's " + std::to_string(rows) +
+                                                " positions are not divisible among " +
+                                                std::to_string(sequences_) +
+                                                " sequences in pages of 64");
     const std::int64_t pages = rows / 64 / sequences_;
-    if (pages_per_sequence_ != 0 && pages_per_sequence_ != pages) return Status(Code::invalid_argument, "session: KV states of different lengths");
+    if (pages_per_sequence_ != 0 && pages_per_sequence_ != pages)
+      return Status(Code::invalid_argument, "session: KV states of different lengths");
     pages_per_sequence_ = pages;
   }
   page_table_.resize(static_cast<std::size_t>(pages_per_sequence_ * sequences_));
-  for (std::size_t i = 0; i < page_table_.size(); ++i) page_table_[i] = static_cast<std::uint32_t>(i);
+  for (std::size_t i = 0; i < page_table_.size(); ++i)
+    page_table_[i] = static_cast<std::uint32_t>(i);
   return {};
 }
 
@@ -58,7 +78,8 @@ void Executor::plan_limits() {
   for (const Instruction& ins : program_.code) {
     const OpInfo& op = info(ins.op);
     for (std::size_t i = 0; i < op.operands.size(); ++i)
-      if (!op.operands[i].below.empty() && ins.operands[i].valid()) add_limit(ins, ins.operands[i].buffer, op.operands[i].below);
+      if (!op.operands[i].below.empty() && ins.operands[i].valid())
+        add_limit(ins, ins.operands[i].buffer, op.operands[i].below);
   }
 }
 
@@ -70,7 +91,8 @@ void Executor::add_limit(const Instruction& ins, BufferId indices, std::string_v
   else if (below == "classes") limit.limit = ins.operands[0].cols, limit.is_signed = true;
   else {
     const auto& operands = info(ins.op).operands;
-    const auto named = std::find_if(operands.begin(), operands.end(), [&](const OperandInfo& o) { return o.name == below; });
+    const auto named = std::find_if(operands.begin(), operands.end(),
+                                    [&](const OperandInfo& o) { return o.name == below; });
     const BufferId of = ins.operands[static_cast<std::size_t>(named - operands.begin())].buffer;
     const Rows& rows = program_.buffers[static_cast<std::size_t>(of)].rows;
     if (rows.a == kNone && rows.b == kNone) limit.limit = rows.constant;
@@ -87,14 +109,17 @@ void Executor::add_limit(const Instruction& ins, BufferId indices, std::string_v
 Status Executor::check_inputs() {
   for (const Limit& l : limits_) {
     const auto b = static_cast<std::size_t>(l.buffer);
-    const std::int64_t rows = program_.rows(l.buffer, u32_), stride = row_stride(program_.buffers[b]);
+    const std::int64_t rows = program_.rows(l.buffer, u32_),
+                       stride = row_stride(program_.buffers[b]);
     const std::int64_t limit = l.rows_of == kNone ? l.limit : program_.rows(l.rows_of, u32_);
     const auto* values = reinterpret_cast<const std::uint32_t*>(row_bytes(l.buffer, 0));
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::uint32_t v = values[r * stride];
       if (l.is_signed && static_cast<std::int32_t>(v) < 0) continue;
       if (v >= static_cast<std::uint64_t>(limit)) {
-        return Status(Code::out_of_range, program_.buffers[b].role + "[" + std::to_string(r) + "] is " + std::to_string(v) + ", the limit is " + std::to_string(limit));
+        return Status(Code::out_of_range, program_.buffers[b].role + "[" + std::to_string(r) +
+                                              "] is " + std::to_string(v) + ", the limit is " +
+                                              std::to_string(limit));
       }
     }
   }
@@ -112,7 +137,8 @@ void Executor::settle_inputs() {
     if (buffer.kind != BufferKind::input || buffer.type != ValueType::f32) continue;
     auto* values = reinterpret_cast<float*>(row_bytes(static_cast<BufferId>(b), 0));
     if (!values) continue;
-    const std::int64_t rows = program_.rows(static_cast<BufferId>(b), u32_), stride = row_stride(buffer);
+    const std::int64_t rows = program_.rows(static_cast<BufferId>(b), u32_),
+                       stride = row_stride(buffer);
     for (std::int64_t r = 0; r < rows; ++r) settle(values + r * stride, buffer.cols);
   }
 }
@@ -120,10 +146,14 @@ void Executor::settle_inputs() {
 Result<WeightStore*> Executor::parameter(const Buffer& b) const {
   WeightStore* store = lookup_(b.path, b.role);
   const std::string name = b.path + ":" + b.role;
-  if (!store) return Status(Code::not_found, "the program reads the parameter " + name + ", which the network lacks");
+  if (!store)
+    return Status(Code::not_found,
+                  "the program reads the parameter " + name + ", which the network lacks");
   if (store->rows() != b.rows.constant || store->cols() != b.cols) {
-    return Status(Code::invalid_argument, "parameter " + name + ": the program expects " + std::to_string(b.rows.constant) + " x " + std::to_string(b.cols) + ", the network has " +
-                                              std::to_string(store->rows()) + " x " + std::to_string(store->cols()));
+    return Status(Code::invalid_argument,
+                  "parameter " + name + ": the program expects " + std::to_string(b.rows.constant) +
+                      " x " + std::to_string(b.cols) + ", the network has " +
+                      std::to_string(store->rows()) + " x " + std::to_string(store->cols()));
   }
   return store;
 }

@@ -1,5 +1,6 @@
-// What replays a Program: cpu::Executor on threads, webgpu::Executor on a device. Planning happens in their create(); a run allocates nothing. The
-// host sees inputs, outputs, gradients and states as rows of its own memory, whichever executor it is. One run at a time.
+// What replays a Program: cpu::Executor on threads, webgpu::Executor on a device. Planning happens
+// in their create(); a run allocates nothing. The host sees inputs, outputs, gradients and states
+// as rows of its own memory, whichever executor it is. One run at a time.
 #pragma once
 
 #include <cstddef>
@@ -18,65 +19,82 @@ namespace loom {
 // The parameter a weight or master buffer names; null where the network has none of that name.
 using WeightLookup = std::function<WeightStore*(std::string_view path, std::string_view role)>;
 
-namespace gpu { class Device; }
+namespace gpu {
+class Device;
+}
 class ThreadPool;
 
 struct ExecutorOptions {
   gpu::Device* device = nullptr;  // null: the CPU. It must outlive the executor
   std::string_view isa;           // CPU: "" is the best here
   std::int64_t sequences = 1;     // that the KV states are divided among
-  bool fuse = true;               // CPU: false is a barrier after every instruction, the definition that schedule.h must equal
-  bool poison = false;            // fill the arena with NaN before each run: what a kernel reads unwritten shows
+  bool fuse = true;  // CPU: false is a barrier after every instruction, the definition that
+                     // schedule.h must equal
+  bool poison =
+      false;  // fill the arena with NaN before each run: what a kernel reads unwritten shows
 };
 
 class Executor {
  public:
-  // Verifies the program, then plans it on the pool or the device. `weights` is called now and in refresh(); the stores must outlive the executor.
-  static Result<std::unique_ptr<Executor>> create(Program program, WeightLookup weights, ThreadPool& pool, const ExecutorOptions& options = {});
+  // Verifies the program, then plans it on the pool or the device. `weights` is called now and in
+  // refresh(); the stores must outlive the executor.
+  static Result<std::unique_ptr<Executor>> create(Program program, WeightLookup weights,
+                                                  ThreadPool& pool,
+                                                  const ExecutorOptions& options = {});
   virtual ~Executor() = default;
 
   const Program& program() const { return program_; }
   // The instruction set or the device that computes.
   virtual std::string_view target() const = 0;
-  // What separates the instructions of a run, as the last one had it: barriers of the team, or dispatches.
+  // What separates the instructions of a run, as the last one had it: barriers of the team, or
+  // dispatches.
   virtual std::int64_t barriers() const = 0;
   // Instructions that it runs, after lowering.
   virtual std::size_t instructions() const = 0;
   virtual std::int64_t arena_bytes() const = 0;
   virtual std::int64_t scratch_bytes() const { return 0; }  // beside the arena
   virtual std::int64_t state_bytes() const = 0;
-  virtual std::int64_t weight_bytes() const = 0;  // prepared forms made by this executor, beyond what the stores hold
+  virtual std::int64_t weight_bytes()
+      const = 0;  // prepared forms made by this executor, beyond what the stores hold
 
-  // Registers by id (Program::find_register). A u32 above its declared maximum is out_of_range, one that the run measures invalid_argument.
+  // Registers by id (Program::find_register). A u32 above its declared maximum is out_of_range, one
+  // that the run measures invalid_argument.
   Status set(RegisterId id, std::uint32_t value);
   // An instruction that computes in f32 rounds it.
   void set_real(RegisterId id, double value) { reals_[static_cast<std::size_t>(id)] = value; }
   std::uint32_t get(RegisterId id) const { return u32_[static_cast<std::size_t>(id)]; }
 
-  // Row r of an input, output, grad or state buffer: cols values of the buffer's type. Where a device computes this is a copy, valid until the next
-  // run; what the host writes to inputs and states counts from that run on.
+  // Row r of an input, output, grad or state buffer: cols values of the buffer's type. Where a
+  // device computes this is a copy, valid until the next run; what the host writes to inputs and
+  // states counts from that run on.
   template <class T>
   std::span<T> row(BufferId id, std::int64_t r) {
-    return {reinterpret_cast<T*>(row_bytes(id, r)), static_cast<std::size_t>(program_.buffers[static_cast<std::size_t>(id)].cols)};
+    return {reinterpret_cast<T*>(row_bytes(id, r)),
+            static_cast<std::size_t>(program_.buffers[static_cast<std::size_t>(id)].cols)};
   }
   virtual std::byte* row_bytes(BufferId id, std::int64_t r) = 0;
   // The bytes of a state buffer, all rows.
   virtual std::span<std::byte> state(BufferId id) = 0;
-  // Page `page` of the pool holds block `block` of 64 positions of a sequence. Initially page = sequence * pages + block.
+  // Page `page` of the pool holds block `block` of 64 positions of a sequence. Initially page =
+  // sequence * pages + block.
   std::span<std::uint32_t> page_table() { return page_table_; }
   std::int64_t pages_per_sequence() const { return pages_per_sequence_; }
 
-  // Runs the instructions of segments [first, last]. Host-written indices are checked against their limits first.
+  // Runs the instructions of segments [first, last]. Host-written indices are checked against their
+  // limits first.
   virtual Status run(Segment first = Segment::forward, Segment last = Segment::update) = 0;
-  // Greedy decoding of one row without the host between the steps, where `resident`: runs, makes the most probable id of output "y" the id of input "ids"
-  // and the position one more, and so on; `picked` are the ids so found, at most kMostPicked, ~0 where a row had no number. The inputs are set as
-  // for run(); the output is that of the last step.
+  // Greedy decoding of one row without the host between the steps, where `resident`: runs, makes
+  // the most probable id of output "y" the id of input "ids" and the position one more, and so on;
+  // `picked` are the ids so found, at most kMostPicked, ~0 where a row had no number. The inputs
+  // are set as for run(); the output is that of the last step.
   static constexpr std::size_t kMostPicked = 64;
   virtual bool resident() const { return false; }
   virtual Status run_greedy(std::span<std::uint32_t> picked);
-  // Prepares again the weights whose store changed (after an update or a morph to a format of the same arithmetic class).
+  // Prepares again the weights whose store changed (after an update or a morph to a format of the
+  // same arithmetic class).
   virtual Status refresh() = 0;
-  // Brings the masters of the stores up to date with what update segments computed. On the CPU they are the same memory.
+  // Brings the masters of the stores up to date with what update segments computed. On the CPU they
+  // are the same memory.
   virtual Status sync() { return {}; }
 
  protected:
@@ -86,7 +104,8 @@ class Executor {
         u32_(program_.registers.size(), 0),
         reals_(program_.registers.size(), 0.0) {}
 
-  // The pages of the KV states, divided among the sequences, and the limits of the indices that the host writes.
+  // The pages of the KV states, divided among the sequences, and the limits of the indices that the
+  // host writes.
   Status plan_pages(std::int64_t sequences);
   void plan_limits();
   void add_limit(const Instruction& ins, BufferId indices, std::string_view below);
@@ -106,7 +125,8 @@ class Executor {
   std::int64_t pages_per_sequence_ = 0, sequences_ = 1;
 
  private:
-  // An index the host writes: every value of `buffer` must be below `limit` (of rows of `rows_of`, where that is a buffer).
+  // An index the host writes: every value of `buffer` must be below `limit` (of rows of `rows_of`,
+  // where that is a buffer).
   struct Limit {
     BufferId buffer;
     std::int64_t limit;

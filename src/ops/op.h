@@ -13,8 +13,8 @@ inline constexpr int kOpCount = 0
 #include "ops/families.def"
     ;
 
-// What executors run: an op, or what lowering makes of one or of several (lowering/lowered.h). Never
-// saved, so these ids are free to change; those of ops are their own.
+// What executors run: an op, or what lowering makes of one or of several (lowering/lowered.h).
+// Never saved, so these ids are free to change; those of ops are their own.
 enum class LoweredOp : unsigned short {
 #define LOOM_OP(id, name, ...) name = id,
 #include "ops/families.def"

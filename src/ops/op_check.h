@@ -12,7 +12,8 @@ namespace loom {
 constexpr std::int64_t kMaxCols = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxIdsOfValues = std::int64_t{1}
                                          << 24;  // f32 has all whole numbers up to it
-constexpr std::int64_t kMaxAttentionRows = std::int64_t{1} << 20;  // scratch grows with their square
+constexpr std::int64_t kMaxAttentionRows = std::int64_t{1}
+                                           << 20;  // scratch grows with their square
 
 // What the verifier knows of the instructions before.
 struct CheckedSoFar {
@@ -40,7 +41,9 @@ class OpCheck {
 
   bool has(int i) const { return view(i).valid(); }
   const View& view(int i) const { return ins.operands[static_cast<std::size_t>(i)]; }
-  const Buffer& of(int i) const { return program.buffers[static_cast<std::size_t>(view(i).buffer)]; }
+  const Buffer& of(int i) const {
+    return program.buffers[static_cast<std::size_t>(view(i).buffer)];
+  }
   int count() const { return static_cast<int>(info(ins.op).operands.size()); }
   std::int64_t integer(int i) const { return ins.ints[static_cast<std::size_t>(i)]; }
   double number(int i) const { return ins.reals[static_cast<std::size_t>(i)]; }
@@ -57,8 +60,8 @@ class OpCheck {
   bool is(int i, BufferKind kind) const { return of(i).kind == kind; }
   // Rows of a parameter, -1 where they are no constant.
   std::int64_t constant_rows(int i) const;
-  // Indices: the executor checks those that come from the host; others are places that route_rows made
-  // of rows like those of operand `of_rows`.
+  // Indices: the executor checks those that come from the host; others are places that route_rows
+  // made of rows like those of operand `of_rows`.
   bool from_host(int i) const { return is(i, BufferKind::input) && cols(i) == 1; }
   bool ids(int i) const { return type(i) == ValueType::u32 && from_host(i); }
   // Positions: of the host, or steps.

@@ -16,12 +16,14 @@ namespace loom {
 class OpCheck;
 struct LoweredInstruction;
 struct ScratchQuery;
-namespace webgpu { class Launches; }
+namespace webgpu {
+class Launches;
+}
 
 // How the workers of a team share an instruction's operands, which decides where they must meet.
 enum class Share : std::uint8_t {
-  all,                  // each may touch all of everything
-  elements,             // rows, or columns where rows are fewer than workers (cpu/vectors/rows.h)
+  all,       // each may touch all of everything
+  elements,  // rows, or columns where rows are fewer than workers (cpu/vectors/rows.h)
   rows,
   groups,               // rows of `group` columns
   columns,              // the result by columns

@@ -1,5 +1,5 @@
-// The table of ops, made of the families' rows. Planner, verifier, dead-code removal, printing, saving
-// and hashing work from it alone.
+// The table of ops, made of the families' rows. Planner, verifier, dead-code removal, printing,
+// saving and hashing work from it alone.
 #include <algorithm>
 
 #include "base/numbered.h"
@@ -27,8 +27,9 @@ constexpr int kIds[] = {
 #define LOOM_OP(id, ...) id,
 #include "ops/families.def"
 };
-#define LOOM_OP(id, name, ...)                                                               \
-  static_assert(numbered(kIds, id), "op " #name ": ids are 0 to their count less one, each " \
+#define LOOM_OP(id, name, ...)                                                   \
+  static_assert(numbered(kIds, id), "op " #name                                  \
+                                    ": ids are 0 to their count less one, each " \
                                     "once; append, never renumber: " #id);
 #include "ops/families.def"
 
@@ -89,7 +90,13 @@ class Table final : public RowSink {
     lowered[place] = {column[0], parse_operands(column[1]), traits};
     if (id < 0) return;
     OpInfo& info = ops[place];
-    info = {static_cast<Op>(id), column[0], lowered[place].operands, words(column[2]), words(column[3]), {}, {}};
+    info = {static_cast<Op>(id),
+            column[0],
+            lowered[place].operands,
+            words(column[2]),
+            words(column[3]),
+            {},
+            {}};
     parse_registers(column[4], info);
   }
 
@@ -101,7 +108,9 @@ const Table& table() {
   static const Table table;
   return table;
 }
-const Table::Lowered& lowered(LoweredOp op) { return table().lowered[static_cast<std::size_t>(op)]; }
+const Table::Lowered& lowered(LoweredOp op) {
+  return table().lowered[static_cast<std::size_t>(op)];
+}
 
 }  // namespace
 
@@ -116,7 +125,8 @@ std::string_view name(ValueType type) {
   return names[static_cast<std::size_t>(type)];
 }
 std::string_view name(BufferKind kind) {
-  static constexpr std::string_view names[] = {"input", "output", "weight", "master", "constant", "temp", "grad", "state"};
+  static constexpr std::string_view names[] = {"input",    "output", "weight", "master",
+                                               "constant", "temp",   "grad",   "state"};
   return names[static_cast<std::size_t>(kind)];
 }
 std::string_view name(Segment segment) {

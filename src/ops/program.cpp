@@ -39,24 +39,43 @@ class Reader {
   bool at_end() const { return at_ == bytes_.size(); }
   template <class T>
   T value() {
-    if (bytes_.size() - at_ < sizeof(T)) { ok_ = false; at_ = bytes_.size(); return T{}; }
+    if (bytes_.size() - at_ < sizeof(T)) {
+      ok_ = false;
+      at_ = bytes_.size();
+      return T{};
+    }
     const T v = load_le<T>(bytes_.data() + at_);
     at_ += sizeof(T);
     return v;
   }
   std::string_view raw(std::size_t n) {
-    if (bytes_.size() - at_ < n) { ok_ = false; at_ = bytes_.size(); return {}; }
+    if (bytes_.size() - at_ < n) {
+      ok_ = false;
+      at_ = bytes_.size();
+      return {};
+    }
     at_ += n;
     return bytes_.substr(at_ - n, n);
   }
   std::string text() { return std::string(raw(value<std::uint32_t>())); }
-  // A list's length; each element takes at least `least` bytes, so a count the rest cannot hold is refused before anything is allocated.
+  // A list's length; each element takes at least `least` bytes, so a count the rest cannot hold is
+  // refused before anything is allocated.
   std::size_t count(std::size_t least) {
     const std::uint32_t n = value<std::uint32_t>();
-    if (n > (bytes_.size() - at_) / least) { ok_ = false; return 0; }
+    if (n > (bytes_.size() - at_) / least) {
+      ok_ = false;
+      return 0;
+    }
     return n;
   }
   void fail() { ok_ = false; }
+  // A value of an enumeration whose last one is `last`.
+  template <class E>
+  E enumerated(E last) {
+    const auto v = value<std::uint8_t>();
+    if (v > static_cast<std::uint8_t>(last)) fail();
+    return static_cast<E>(v);
+  }
 
  private:
   std::string_view bytes_;
@@ -112,7 +131,8 @@ std::string rows_text(const Program& p, const Rows& rows) {
 
 BufferId ProgramFrame::find(BufferKind kind, std::string_view path, std::string_view role) const {
   for (std::size_t i = 0; i < buffers.size(); ++i)
-    if (buffers[i].kind == kind && buffers[i].path == path && buffers[i].role == role) return static_cast<BufferId>(i);
+    if (buffers[i].kind == kind && buffers[i].path == path && buffers[i].role == role)
+      return static_cast<BufferId>(i);
   return kNone;
 }
 
@@ -141,14 +161,20 @@ std::int64_t ProgramFrame::max_rows(BufferId id) const {
 RegisterId ProgramFrame::measured(BufferId id) const {
   const Rows& r = buffers[static_cast<std::size_t>(id)].rows;
   for (const RegisterId reg : {r.a, r.b})
-    if (reg != kNone && registers[static_cast<std::size_t>(reg)].type == RegisterType::measured) return reg;
+    if (reg != kNone && registers[static_cast<std::size_t>(reg)].type == RegisterType::measured)
+      return reg;
   return kNone;
 }
 
 std::string Program::to_text() const {
   std::string out;
   for (const Register& r : registers) {
-    out += "register " + r.name + (r.type == RegisterType::f32 ? " f32" : (r.type == RegisterType::u32 ? " u32 max " : " measured max ") + std::to_string(r.max)) + "\n";
+    out += "register " + r.name +
+           (r.type == RegisterType::f32
+                ? " f32"
+                : (r.type == RegisterType::u32 ? " u32 max " : " measured max ") +
+                      std::to_string(r.max)) +
+           "\n";
   }
   for (std::size_t i = 0; i < calls.size(); ++i)
     out += "call " + std::to_string(i) + " = " + calls[i].to_string() + " " + calls[i].config +
@@ -156,8 +182,10 @@ std::string Program::to_text() const {
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const Buffer& b = buffers[i];
     if (b.kind == BufferKind::temp) continue;  // their shape stands where they are written
-    out += "%" + std::to_string(i) + " = " + std::string(name(b.kind)) + " " + b.path + (b.path.empty() ? "" : ":") + b.role + " " +
-           (b.kind == BufferKind::weight ? to_string(b.format) : std::string(name(b.type))) + " [" + rows_text(*this, b.rows) + ", " + std::to_string(b.cols) + "]\n";
+    out += "%" + std::to_string(i) + " = " + std::string(name(b.kind)) + " " + b.path +
+           (b.path.empty() ? "" : ":") + b.role + " " +
+           (b.kind == BufferKind::weight ? to_string(b.format) : std::string(name(b.type))) + " [" +
+           rows_text(*this, b.rows) + ", " + std::to_string(b.cols) + "]\n";
   }
   Segment segment = Segment::forward;
   for (std::size_t n = 0; n < code.size(); ++n) {
@@ -171,18 +199,25 @@ std::string Program::to_text() const {
       if (!v.valid()) continue;
       const Buffer& b = buffers[static_cast<std::size_t>(v.buffer)];
       std::string t = "%" + std::to_string(v.buffer);
-      if (v.col != 0 || v.cols != b.cols) t += "[" + std::to_string(v.col) + ":" + std::to_string(v.col + v.cols) + "]";
+      if (v.col != 0 || v.cols != b.cols)
+        t += "[" + std::to_string(v.col) + ":" + std::to_string(v.col + v.cols) + "]";
       if (op.operands[i].role == Role::read) {
         sources += (sources.empty() ? "" : ", ") + t;
       } else {
-        if (b.kind == BufferKind::temp) t += ":" + std::string(name(b.type)) + "[" + rows_text(*this, b.rows) + "," + std::to_string(b.cols) + "]";
+        if (b.kind == BufferKind::temp)
+          t += ":" + std::string(name(b.type)) + "[" + rows_text(*this, b.rows) + "," +
+               std::to_string(b.cols) + "]";
         results += (results.empty() ? "" : ", ") + t;
       }
     }
     out += "  " + results + " = " + std::string(op.name) + " " + sources;
-    for (std::size_t i = 0; i < op.ints.size(); ++i) out += " " + std::string(op.ints[i]) + "=" + std::to_string(ins.ints[i]);
-    for (std::size_t i = 0; i < op.reals.size(); ++i) out += " " + std::string(op.reals[i]) + "=" + format_double(ins.reals[i]);
-    for (std::size_t i = 0; i < op.registers.size(); ++i) out += " " + std::string(op.registers[i]) + "=" + registers[static_cast<std::size_t>(ins.registers[i])].name;
+    for (std::size_t i = 0; i < op.ints.size(); ++i)
+      out += " " + std::string(op.ints[i]) + "=" + std::to_string(ins.ints[i]);
+    for (std::size_t i = 0; i < op.reals.size(); ++i)
+      out += " " + std::string(op.reals[i]) + "=" + format_double(ins.reals[i]);
+    for (std::size_t i = 0; i < op.registers.size(); ++i)
+      out += " " + std::string(op.registers[i]) + "=" +
+             registers[static_cast<std::size_t>(ins.registers[i])].name;
     out += "\n";
   }
   return out;
@@ -234,49 +269,52 @@ std::string Program::encode() const {
   return w.take();
 }
 
+static void read_buffer(Reader& r, Buffer& b) {
+  b.type = r.enumerated(ValueType::bf16x2);
+  b.kind = r.enumerated(BufferKind::state);
+  b.rows.constant = r.value<std::int64_t>();
+  b.rows.a = r.value<RegisterId>();
+  b.rows.b = r.value<RegisterId>();
+  b.cols = r.value<std::int64_t>();
+  b.path = r.text();
+  b.role = r.text();
+  b.format.dtype = r.enumerated(DType::binary);
+  b.format.layout = r.enumerated(Layout::q6_k);
+  b.format.scale = r.enumerated(ScaleKind::block);
+  b.format.block = r.value<std::uint16_t>();
+  b.constant.kind = r.enumerated(ConstantKind::steps);
+  b.constant.reals.resize(r.count(8));
+  for (double& v : b.constant.reals) v = r.value<double>();
+}
+
 Result<Program> Program::decode(std::string_view bytes) {
   Reader r(bytes);
-  if (r.raw(kMagic.size()) != kMagic) return Status(Code::corrupt, "program: does not start with LOOMPRG1");
+  if (r.raw(kMagic.size()) != kMagic)
+    return Status(Code::corrupt, "program: does not start with LOOMPRG1");
   if (const auto version = r.value<std::uint32_t>(); version != LOOM_NUMERICS_VERSION) {
-    return Status(Code::unsupported, "program: made for numerics version " + std::to_string(version) + ", this library has " + std::to_string(LOOM_NUMERICS_VERSION));
+    return Status(Code::unsupported, "program: made for numerics version " +
+                                         std::to_string(version) + ", this library has " +
+                                         std::to_string(LOOM_NUMERICS_VERSION));
   }
   Program p;
-  auto enumerated = [&r](auto last) {
-    const auto v = r.value<std::uint8_t>();
-    if (v > static_cast<std::uint8_t>(last)) r.fail();
-    return static_cast<decltype(last)>(v);
-  };
   p.registers.resize(r.count(9));
   for (Register& reg : p.registers) {
     reg.name = r.text();
-    reg.type = enumerated(RegisterType::measured);
+    reg.type = r.enumerated(RegisterType::measured);
     reg.max = r.value<std::uint32_t>();
   }
   p.buffers.resize(r.count(40));
-  for (Buffer& b : p.buffers) {
-    b.type = enumerated(ValueType::bf16x2);
-    b.kind = enumerated(BufferKind::state);
-    b.rows.constant = r.value<std::int64_t>();
-    b.rows.a = r.value<RegisterId>();
-    b.rows.b = r.value<RegisterId>();
-    b.cols = r.value<std::int64_t>();
-    b.path = r.text();
-    b.role = r.text();
-    b.format.dtype = enumerated(DType::binary);
-    b.format.layout = enumerated(Layout::q6_k);
-    b.format.scale = enumerated(ScaleKind::block);
-    b.format.block = r.value<std::uint16_t>();
-    b.constant.kind = enumerated(ConstantKind::steps);
-    b.constant.reals.resize(r.count(8));
-    for (double& v : b.constant.reals) v = r.value<double>();
-  }
+  for (Buffer& b : p.buffers) read_buffer(r, b);
   const std::size_t instructions = r.count(3);
   for (std::size_t n = 0; n < instructions && r.ok(); ++n) {
     Instruction ins;
     const auto op = r.value<std::uint16_t>();
-    if (op >= kOpCount) { r.fail(); break; }
+    if (op >= kOpCount) {
+      r.fail();
+      break;
+    }
     ins.op = static_cast<Op>(op);
-    ins.segment = enumerated(Segment::update);
+    ins.segment = r.enumerated(Segment::update);
     const OpInfo& row = info(ins.op);
     for (std::size_t i = 0; i < row.operands.size(); ++i) {
       ins.operands[i].buffer = r.value<BufferId>();
@@ -289,7 +327,9 @@ Result<Program> Program::decode(std::string_view bytes) {
     p.code.push_back(ins);
   }
   if (r.ok() && !r.at_end()) read_calls(r, p.calls);
-  if (!r.ok() || !r.at_end()) return Status(Code::corrupt, "program: malformed at offset " + std::to_string(r.offset()) + " of " + std::to_string(bytes.size()));
+  if (!r.ok() || !r.at_end())
+    return Status(Code::corrupt, "program: malformed at offset " + std::to_string(r.offset()) +
+                                     " of " + std::to_string(bytes.size()));
   LOOM_TRY(verify(p));
   return p;
 }
@@ -322,7 +362,8 @@ void remove_dead_code(Program& program) {
     }
     if (!live) continue;
     for (std::size_t i = 0; i < op.operands.size(); ++i)
-      if (ins.operands[i].valid() && op.operands[i].role != Role::write) needed[static_cast<std::size_t>(ins.operands[i].buffer)] = true;
+      if (ins.operands[i].valid() && op.operands[i].role != Role::write)
+        needed[static_cast<std::size_t>(ins.operands[i].buffer)] = true;
     kept.push_back(ins);
   }
   std::reverse(kept.begin(), kept.end());

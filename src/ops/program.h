@@ -1,5 +1,6 @@
-// The program machine: what layers emit and executors replay. A Program is portable, unfused and canonical: it can be
-// printed, hashed, saved and verified, and holds no address, thread, target or weight value. See docs/reference/program.md.
+// The program machine: what layers emit and executors replay. A Program is portable, unfused and
+// canonical: it can be printed, hashed, saved and verified, and holds no address, thread, target or
+// weight value. See docs/reference/program.md.
 #pragma once
 
 #include <array>
@@ -36,21 +37,23 @@ enum class BufferKind : std::uint8_t {
 };
 std::string_view name(BufferKind kind);
 
-// A row count: constant * a * b, where a and b are registers (or kNone), at most one of them measured.
+// A row count: constant * a * b, where a and b are registers (or kNone), at most one of them
+// measured.
 struct Rows {
   std::int64_t constant = 1;
   RegisterId a = kNone, b = kNone;
   friend bool operator==(const Rows&, const Rows&) = default;
 };
 
-// What a constant buffer holds. Tables are computed by the executor with exact functions, so they are the same bits everywhere.
+// What a constant buffer holds. Tables are computed by the executor with exact functions, so they
+// are the same bits everywhere.
 enum class ConstantKind : std::uint8_t { none = 0, rope = 1, places = 2, uses = 3, steps = 4 };
 struct ConstantSpec {
   ConstantKind kind = ConstantKind::none;
-  // rope: [positions, head_dim], per row cos of head_dim/2 angles, then sin. reals: theta, scaling kind and its parameters (rope.h).
-  // places, uses (tensor_ops.h), i32: reals are the limit, then the runs.
-  // steps: a column of u32, row i holds i mod T: where rows are the T steps of one row after another
-  // (and `rows` a multiple of T, by registers or not). reals: T.
+  // rope: [positions, head_dim], per row cos of head_dim/2 angles, then sin. reals: theta, scaling
+  // kind and its parameters (rope.h). places, uses (tensor_ops.h), i32: reals are the limit, then
+  // the runs. steps: a column of u32, row i holds i mod T: where rows are the T steps of one row
+  // after another (and `rows` a multiple of T, by registers or not). reals: T.
   std::vector<double> reals;
   friend bool operator==(const ConstantSpec&, const ConstantSpec&) = default;
 };
@@ -60,7 +63,8 @@ struct Buffer {
   BufferKind kind = BufferKind::temp;
   Rows rows;
   std::int64_t cols = 0;
-  std::string path;     // weight, master, grad, state: the node's path in the grid; input, output: empty
+  std::string
+      path;  // weight, master, grad, state: the node's path in the grid; input, output: empty
   std::string role;     // "weight", "gain", "kv"; for inputs and outputs their name
   WeightFormat format;  // weight: how it is packed
   ConstantSpec constant;
@@ -69,7 +73,8 @@ struct Buffer {
 enum class RegisterType : std::uint8_t {
   u32 = 0,
   f32 = 1,
-  measured = 2,  // a row count that one instruction (route_rows) finds in the run; only temporaries have such rows
+  measured = 2,  // a row count that one instruction (route_rows) finds in the run; only temporaries
+                 // have such rows
 };
 struct Register {
   std::string name;
@@ -79,7 +84,9 @@ struct Register {
 
 // T of a constant of steps; 0: it is none.
 inline std::int64_t steps_of(const Buffer& b) {
-  return b.kind == BufferKind::constant && b.constant.kind == ConstantKind::steps ? static_cast<std::int64_t>(b.constant.reals[0]) : 0;
+  return b.kind == BufferKind::constant && b.constant.kind == ConstantKind::steps
+             ? static_cast<std::int64_t>(b.constant.reals[0])
+             : 0;
 }
 
 // An operand: a buffer or a column slice of it (elements [col, col + cols) of each row).
@@ -154,21 +161,26 @@ struct Program : ProgramFrame {
   Sha256::Digest hash() const;
 };
 
-// How a product with weights of this format is computed in f32. bf16 and fp8 with a scale per block are decoded to f32 and multiply as class F.
+// How a product with weights of this format is computed in f32. bf16 and fp8 with a scale per block
+// are decoded to f32 and multiply as class F.
 ArithClass product_class(const WeightFormat& format);
 
-// The KV state of an attention: a row per position. Cells of classes F and D keep keys and values as they are; the others (q15) keep 16 bits a value,
-// head_dim padded to 16, and two scales per KV head, counted in columns of 16 bits.
-constexpr std::int64_t kMaxQ15HeadDim = 1024;  // up to here every sum of a plane product is exact in f32
+// The KV state of an attention: a row per position. Cells of classes F and D keep keys and values
+// as they are; the others (q15) keep 16 bits a value, head_dim padded to 16, and two scales per KV
+// head, counted in columns of 16 bits.
+constexpr std::int64_t kMaxQ15HeadDim =
+    1024;  // up to here every sum of a plane product is exact in f32
 constexpr std::int64_t kv_columns(ValueType type, std::int64_t kv_heads, std::int64_t head_dim) {
-  return type == ValueType::q15 ? kv_heads * (2 * ((head_dim + 15) / 16 * 16) + 4) : 2 * kv_heads * head_dim;
+  return type == ValueType::q15 ? kv_heads * (2 * ((head_dim + 15) / 16 * 16) + 4)
+                                : 2 * kv_heads * head_dim;
 }
 
 // Pending sums that grad_merge keeps for this many micro-batches: ceil(log2(n)).
 std::int64_t merge_levels(std::int64_t micro_batches);
 
-// Checks everything an executor relies on, for all register values up to their maxima: operand kinds, types and shapes, definition
-// before use, attributes, overlapping operands, total size. A loaded program is untrusted input.
+// Checks everything an executor relies on, for all register values up to their maxima: operand
+// kinds, types and shapes, definition before use, attributes, overlapping operands, total size. A
+// loaded program is untrusted input.
 Status verify(const Program& program);
 
 // Removes instructions whose results nobody reads.

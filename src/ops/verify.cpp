@@ -1,4 +1,5 @@
-// The verifier: after it has passed, an executor may trust every operand, shape and attribute of a program.
+// The verifier: after it has passed, an executor may trust every operand, shape and attribute of a
+// program.
 #include <algorithm>
 #include <string>
 
@@ -11,7 +12,6 @@ namespace loom {
 namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 46;
-
 
 class Verifier {
  public:
@@ -37,28 +37,37 @@ class Verifier {
 
  private:
   Status error(const std::string& what) const {
-    const std::string where = "instruction " + std::to_string(at_) + " (" + std::string(info(p_.code[at_].op).name) + "): ";
+    const std::string where = "instruction " + std::to_string(at_) + " (" +
+                              std::string(info(p_.code[at_].op).name) + "): ";
     return Status(Code::corrupt, "program: " + where + what);
   }
 
   static bool measures(const OpInfo& op) {
-    return std::count(op.register_types.begin(), op.register_types.end(), RegisterType::measured) > 0;
+    return std::count(op.register_types.begin(), op.register_types.end(), RegisterType::measured) >
+           0;
   }
   bool is_register(RegisterId id, RegisterType type) const {
-    return id >= 0 && static_cast<std::size_t>(id) < p_.registers.size() && p_.registers[static_cast<std::size_t>(id)].type == type;
+    return id >= 0 && static_cast<std::size_t>(id) < p_.registers.size() &&
+           p_.registers[static_cast<std::size_t>(id)].type == type;
   }
 
   Status buffer(std::size_t i) {
     const Buffer& b = p_.buffers[i];
-    auto bad = [i](const std::string& what) { return Status(Code::corrupt, "program: buffer " + std::to_string(i) + ": " + what); };
+    auto bad = [i](const std::string& what) {
+      return Status(Code::corrupt, "program: buffer " + std::to_string(i) + ": " + what);
+    };
     int measured = 0;
     for (RegisterId reg : {b.rows.a, b.rows.b}) {
       if (reg == kNone || is_register(reg, RegisterType::u32)) continue;
-      if (!is_register(reg, RegisterType::measured)) return bad("its rows name register " + std::to_string(reg) + ", which is no row count");
-      if (b.kind != BufferKind::temp || ++measured > 1) return bad("measured rows are those of a temporary, of one measured register");
+      if (!is_register(reg, RegisterType::measured))
+        return bad("its rows name register " + std::to_string(reg) + ", which is no row count");
+      if (b.kind != BufferKind::temp || ++measured > 1)
+        return bad("measured rows are those of a temporary, of one measured register");
     }
-    if (b.rows.constant < 1 || b.rows.constant > kMaxCols) return bad("row count " + std::to_string(b.rows.constant) + " is not in 1..2^31");
-    if (b.cols < 1 || b.cols > kMaxCols) return bad("column count " + std::to_string(b.cols) + " is not in 1..2^31");
+    if (b.rows.constant < 1 || b.rows.constant > kMaxCols)
+      return bad("row count " + std::to_string(b.rows.constant) + " is not in 1..2^31");
+    if (b.cols < 1 || b.cols > kMaxCols)
+      return bad("column count " + std::to_string(b.cols) + " is not in 1..2^31");
     std::uint64_t bytes = 8;
     std::int64_t factors[4] = {b.rows.constant, b.cols, 1, 1};
     if (b.rows.a != kNone) factors[2] = p_.registers[static_cast<std::size_t>(b.rows.a)].max;
@@ -71,14 +80,18 @@ class Verifier {
     total_ += bytes;
     if (total_ > kMaxBytes) return bad("the program's buffers are larger than 2^46 bytes together");
     const bool parameter = b.kind == BufferKind::weight || b.kind == BufferKind::master;
-    if (parameter && b.type != ValueType::f32 && b.type != ValueType::f64) return bad("a parameter is f32 or f64");
-    if (parameter && (b.rows.a != kNone || b.rows.b != kNone)) return bad("a parameter's rows are constant");
+    if (parameter && b.type != ValueType::f32 && b.type != ValueType::f64)
+      return bad("a parameter is f32 or f64");
+    if (parameter && (b.rows.a != kNone || b.rows.b != kNone))
+      return bad("a parameter's rows are constant");
     if (b.kind == BufferKind::constant) {
       if (b.constant.kind == ConstantKind::steps) return steps(b, bad);
       if (b.rows.a != kNone || b.rows.b != kNone) return bad("a constant's rows are constant");
-      if (b.constant.kind == ConstantKind::places || b.constant.kind == ConstantKind::uses) return places(b, bad);
+      if (b.constant.kind == ConstantKind::places || b.constant.kind == ConstantKind::uses)
+        return places(b, bad);
       if (b.constant.kind != ConstantKind::rope) return bad("a constant without a description");
-      if (b.type != ValueType::f32 && b.type != ValueType::f64) return bad("a rope table is f32 or f64");
+      if (b.type != ValueType::f32 && b.type != ValueType::f64)
+        return bad("a rope table is f32 or f64");
       LOOM_TRY(RopeSpec::from_reals(b.constant.reals).status());
     }
     return {};
@@ -88,7 +101,8 @@ class Verifier {
   static Status steps(const Buffer& b, Bad bad) {
     const std::vector<double>& r = b.constant.reals;
     if (b.type != ValueType::u32 || b.cols != 1) return bad("steps are a column of u32");
-    if (r.size() != 1 || !(r[0] >= 1 && r[0] <= 2147483647.0) || b.rows.constant % static_cast<std::int64_t>(r[0]) != 0 ||
+    if (r.size() != 1 || !(r[0] >= 1 && r[0] <= 2147483647.0) ||
+        b.rows.constant % static_cast<std::int64_t>(r[0]) != 0 ||
         static_cast<double>(static_cast<std::int64_t>(r[0])) != r[0])
       return bad("steps whose number does not divide their rows");
     return {};
@@ -98,13 +112,18 @@ class Verifier {
   template <class Bad>
   static Status places(const Buffer& b, Bad bad) {
     const std::vector<double>& r = b.constant.reals;
-    if (b.type != ValueType::i32 || b.rows != Rows{}) return bad("a list of places is one row of i32");
-    if (r.empty() || !(r[0] >= 1 && r[0] <= 2147483647.0) || static_cast<double>(static_cast<std::int64_t>(r[0])) != r[0]) return bad("a list of places without its limit");
+    if (b.type != ValueType::i32 || b.rows != Rows{})
+      return bad("a list of places is one row of i32");
+    if (r.empty() || !(r[0] >= 1 && r[0] <= 2147483647.0) ||
+        static_cast<double>(static_cast<std::int64_t>(r[0])) != r[0])
+      return bad("a list of places without its limit");
     const auto limit = static_cast<std::int64_t>(r[0]);
     const auto list = Places::list(std::span(r).subspan(1), limit);
     if (!list.ok()) return bad(list.status().message());
     const auto count = static_cast<std::int64_t>(list->size());
-    if (b.cols != (b.constant.kind == ConstantKind::uses ? limit + 1 + count : count)) return bad("a list of " + std::to_string(count) + " places in " + std::to_string(b.cols) + " columns");
+    if (b.cols != (b.constant.kind == ConstantKind::uses ? limit + 1 + count : count))
+      return bad("a list of " + std::to_string(count) + " places in " + std::to_string(b.cols) +
+                 " columns");
     return {};
   }
 
@@ -129,21 +148,27 @@ class Verifier {
     const View& v = ins.operands[i];
     const std::string what = "operand " + std::string(op.operands[i].name);
     if (!v.valid()) return op.operands[i].optional ? Status() : error(what + " is missing");
-    if (v.buffer < 0 || static_cast<std::size_t>(v.buffer) >= p_.buffers.size()) return error(what + " names no buffer");
+    if (v.buffer < 0 || static_cast<std::size_t>(v.buffer) >= p_.buffers.size())
+      return error(what + " names no buffer");
     const Buffer& b = of(v);
     if (v.col < 0 || v.cols < 1 || std::int64_t{v.col} + v.cols > b.cols)
       return error(what + " takes columns beyond its buffer's " + std::to_string(b.cols));
-    const bool packed = b.type == ValueType::q15 || b.type == ValueType::bf16x2 || b.kind == BufferKind::weight;
-    if (packed && (v.col != 0 || v.cols != b.cols)) return error(what + ": packed values are not sliced");
+    const bool packed =
+        b.type == ValueType::q15 || b.type == ValueType::bf16x2 || b.kind == BufferKind::weight;
+    if (packed && (v.col != 0 || v.cols != b.cols))
+      return error(what + ": packed values are not sliced");
     const bool writes = op.operands[i].role != Role::read;
-    if (writes && (b.kind == BufferKind::input || b.kind == BufferKind::weight || b.kind == BufferKind::constant))
+    if (writes && (b.kind == BufferKind::input || b.kind == BufferKind::weight ||
+                   b.kind == BufferKind::constant))
       return error(what + " writes to " + std::string(name(b.kind)));
     // Rows are measured before they are used, but for what is written with the measure.
     const RegisterId count = p_.measured(v.buffer);
-    if (count != kNone && !before_.measured[static_cast<std::size_t>(count)] && !(writes && measures(op)))
+    if (count != kNone && !before_.measured[static_cast<std::size_t>(count)] &&
+        !(writes && measures(op)))
       return error(what + " has rows that are not measured yet");
     const bool transient = b.kind == BufferKind::temp || b.kind == BufferKind::output;
-    if (transient && !writes && op.operands[i].role == Role::read && !before_.written[static_cast<std::size_t>(v.buffer)])
+    if (transient && !writes && op.operands[i].role == Role::read &&
+        !before_.written[static_cast<std::size_t>(v.buffer)])
       return error(what + " is read before it is written");
     return {};
   }
@@ -155,15 +180,19 @@ class Verifier {
     for (std::size_t i = 0; i < op.operands.size(); ++i) {
       const View& v = ins.operands[i];
       if (!v.valid() || op.operands[i].role == Role::read) continue;
-      if (op.operands[i].role == Role::modify) before_.filled = before_.written[static_cast<std::size_t>(v.buffer)];
+      if (op.operands[i].role == Role::modify)
+        before_.filled = before_.written[static_cast<std::size_t>(v.buffer)];
       before_.written[static_cast<std::size_t>(v.buffer)] = true;
       for (std::size_t j = 0; j < op.operands.size(); ++j) {
         const View& u = ins.operands[j];
-        if (j == i || !u.valid() || u.buffer != v.buffer || u.col + u.cols <= v.col || v.col + v.cols <= u.col) continue;
-        // The same element in the same place may be read and written by an elementwise op; any other
-        // overlap is refused.
+        if (j == i || !u.valid() || u.buffer != v.buffer || u.col + u.cols <= v.col ||
+            v.col + v.cols <= u.col)
+          continue;
+        // The same element in the same place may be read and written by an elementwise op; any
+        // other overlap is refused.
         if (u == v && traits(ins.op).in_place && op.operands[j].role == Role::read) continue;
-        return error("operands " + std::string(op.operands[i].name) + " and " + std::string(op.operands[j].name) + " overlap");
+        return error("operands " + std::string(op.operands[i].name) + " and " +
+                     std::string(op.operands[j].name) + " overlap");
       }
     }
     return {};
@@ -175,7 +204,8 @@ class Verifier {
       if (!is_register(ins.registers[i], op.register_types[i]))
         return error("register " + std::string(op.registers[i]) + " is missing or of another type");
     for (std::size_t i = 0; i < op.reals.size(); ++i)
-      if (!(ins.reals[i] - ins.reals[i] == 0)) return error(std::string(op.reals[i]) + " is not finite");
+      if (!(ins.reals[i] - ins.reals[i] == 0))
+        return error(std::string(op.reals[i]) + " is not finite");
     return {};
   }
 
@@ -188,12 +218,15 @@ class Verifier {
 }  // namespace
 
 bool OpCheck::one_type(std::initializer_list<int> list) const {
-  return std::all_of(list.begin(), list.end(), [&](int i) { return real(i) && type(i) == type(*list.begin()); });
+  return std::all_of(list.begin(), list.end(),
+                     [&](int i) { return real(i) && type(i) == type(*list.begin()); });
 }
 
 bool OpCheck::alike(std::initializer_list<int> list) const {
   const int first = *list.begin();
-  return one_type(list) && std::all_of(list.begin(), list.end(), [&](int i) { return cols(i) == cols(first) && rows_equal(i, first); });
+  return one_type(list) && std::all_of(list.begin(), list.end(), [&](int i) {
+           return cols(i) == cols(first) && rows_equal(i, first);
+         });
 }
 
 std::int64_t OpCheck::constant_rows(int i) const {
@@ -207,13 +240,16 @@ bool OpCheck::routed(int i, int of_rows) const {
 }
 
 bool OpCheck::kv_state(int i, int like) const {
-  const bool holds = type(i) == type(like) || (type(i) == ValueType::q15 && type(like) == ValueType::f32);
-  return is(i, BufferKind::state) && of(i).role == "kv" && holds && constant_rows(i) > 0 && constant_rows(i) % 64 == 0;
+  const bool holds =
+      type(i) == type(like) || (type(i) == ValueType::q15 && type(like) == ValueType::f32);
+  return is(i, BufferKind::state) && of(i).role == "kv" && holds && constant_rows(i) > 0 &&
+         constant_rows(i) % 64 == 0;
 }
 
 bool OpCheck::measures(int places, int share) {
   const auto count = static_cast<std::size_t>(ins.registers[0]);
-  if (!require(!before_.measured[count] && program.registers[count].max >= program.max_rows(view(share).buffer),
+  if (!require(!before_.measured[count] &&
+                   program.registers[count].max >= program.max_rows(view(share).buffer),
                "count must be measured once, its maximum hold all rows of share"))
     return false;
   before_.measured[count] = true;

@@ -1,4 +1,5 @@
-// From the grammar's text to its graph. Nodes are made from the end of a story backwards, so that each knows what follows.
+// From the grammar's text to its graph. Nodes are made from the end of a story backwards, so that
+// each knows what follows.
 #include <map>
 #include <utility>
 
@@ -90,7 +91,9 @@ class Compiler {
 
  private:
   void fail(const std::string& message) {
-    if (status_.ok()) status_ = Status(Code::invalid_argument, "grammar line " + std::to_string(line_) + ": " + message);
+    if (status_.ok())
+      status_ =
+          Status(Code::invalid_argument, "grammar line " + std::to_string(line_) + ": " + message);
   }
 
   static std::vector<Block> blocks(std::string_view text) {
@@ -118,11 +121,13 @@ class Compiler {
       line_ = line.number;
       const auto cells = split(line.text, '|');
       if (cells.size() != table.columns.size()) {
-        fail("the row has " + std::to_string(cells.size()) + " cells, its table " + std::to_string(table.columns.size()) + " columns");
+        fail("the row has " + std::to_string(cells.size()) + " cells, its table " +
+             std::to_string(table.columns.size()) + " columns");
       }
       table.rows.emplace_back(cells.begin(), cells.end());
     }
-    if (table.rows.empty() || table.rows.size() > kMaxRows) fail("a table has 1 to " + std::to_string(kMaxRows) + " rows");
+    if (table.rows.empty() || table.rows.size() > kMaxRows)
+      fail("a table has 1 to " + std::to_string(kMaxRows) + " rows");
     tables_[std::string(block.head[1])] = std::move(table);
   }
 
@@ -133,13 +138,15 @@ class Compiler {
       const auto sides = split(plot.head[i], ':');
       const auto kind = split(sides.back(), '!');
       if (sides.size() != 2 || kind.size() > 2 || slots_.size() == kMaxSlots) {
-        return fail("expects at most " + std::to_string(kMaxSlots) + " slots, as SLOT:TABLE or SLOT:TABLE!OTHER");
+        return fail("expects at most " + std::to_string(kMaxSlots) +
+                    " slots, as SLOT:TABLE or SLOT:TABLE!OTHER");
       }
       Slot slot{std::string(kind[0]), static_cast<std::uint8_t>(slots_.size()), 0};
       if (tables_.count(slot.table) == 0) return fail("no table '" + slot.table + "'");
       if (kind.size() == 2) {
         const auto other = slots_.find(std::string(kind[1]));
-        if (other == slots_.end() || other->second.table != slot.table) return fail("'!' expects an earlier slot of the same table");
+        if (other == slots_.end() || other->second.table != slot.table)
+          return fail("'!' expects an earlier slot of the same table");
         slot.apart = static_cast<std::uint8_t>(1u << other->second.index);
         other->second.apart = static_cast<std::uint8_t>(other->second.apart | 1u << slot.index);
       }
@@ -153,7 +160,8 @@ class Compiler {
   }
 
   std::uint32_t text(std::string_view s, std::uint32_t next) {
-    const auto [at, fresh] = text_ids_.try_emplace(std::string(s), static_cast<std::uint32_t>(graph_.texts.size()));
+    const auto [at, fresh] =
+        text_ids_.try_emplace(std::string(s), static_cast<std::uint32_t>(graph_.texts.size()));
     if (fresh) graph_.texts.emplace_back(s);
     Node node;
     node.kind = Node::Kind::text;
@@ -179,7 +187,8 @@ class Compiler {
       line_ = block.body[i].number;
       const std::string_view line = block.body[i].text;
       const char mark = line[0];
-      if (line.size() < 3 || line[1] != ' ' || (mark != '*' && mark != '|' && mark != '?') || (i == 0 && mark != '*')) {
+      if (line.size() < 3 || line[1] != ' ' || (mark != '*' && mark != '|' && mark != '?') ||
+          (i == 0 && mark != '*')) {
         fail("a wording starts with '* ', '| ' or '? ', the first with '* '");
         return next;
       }
@@ -283,7 +292,8 @@ class Compiler {
     }
     const Table& table = tables_[slot->second.table];
     std::size_t c = 0;
-    while (!column.empty() && c < table.columns.size() && table.columns[c] != lower_first(column)) ++c;
+    while (!column.empty() && c < table.columns.size() && table.columns[c] != lower_first(column))
+      ++c;
     if (c == table.columns.size()) {
       fail("table '" + slot->second.table + "' has no column '" + column + "'");
       return next;
@@ -298,13 +308,19 @@ class Compiler {
   }
 
   std::uint32_t form(const std::string& table, std::size_t column, bool article, bool capital) {
-    const std::string key = table + '.' + std::to_string(column) + (article ? "a" : "") + (capital ? "A" : "");
-    const auto [at, fresh] = form_ids_.try_emplace(key, static_cast<std::uint32_t>(graph_.forms.size()));
+    const std::string key =
+        table + '.' + std::to_string(column) + (article ? "a" : "") + (capital ? "A" : "");
+    const auto [at, fresh] =
+        form_ids_.try_emplace(key, static_cast<std::uint32_t>(graph_.forms.size()));
     if (fresh) {
       auto& out = graph_.forms.emplace_back();
       for (const auto& row : tables_[table].rows) {
         std::string s = row[column];
-        if (article) s = (std::string_view("aeiou").find(s.empty() ? ' ' : s[0]) != std::string_view::npos ? "an " : "a ") + s;
+        if (article)
+          s = (std::string_view("aeiou").find(s.empty() ? ' ' : s[0]) != std::string_view::npos
+                   ? "an "
+                   : "a ") +
+              s;
         out.push_back(capital ? upper_first(std::move(s)) : std::move(s));
       }
     }
@@ -316,8 +332,9 @@ class Compiler {
   int line_ = 0, depth_ = 0;
   std::map<std::string, Table> tables_;
   std::map<std::string, Block> rules_;
-  std::map<std::string, Slot> slots_;                                    // of the plot being compiled
-  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> memo_;  // (rule, next) of the plot being compiled
+  std::map<std::string, Slot> slots_;  // of the plot being compiled
+  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t>
+      memo_;  // (rule, next) of the plot being compiled
   std::map<std::string, std::uint32_t> text_ids_, form_ids_;
 };
 

@@ -1,5 +1,6 @@
-// Which choices of the grammar make this text, if any: depth first, each fork once per position and rows taken so far. Few
-// of these differ at one position, so the time grows with the length of the story.
+// Which choices of the grammar make this text, if any: depth first, each fork once per position and
+// rows taken so far. Few of these differ at one position, so the time grows with the length of the
+// story.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -37,7 +38,8 @@ class Search {
     std::uint32_t node, parent, choice;  // choice: the one that led here from the parent
   };
 
-  void visit(std::uint32_t node, std::size_t position, Bindings bindings, std::uint32_t parent, std::uint32_t choice) {
+  void visit(std::uint32_t node, std::size_t position, Bindings bindings, std::uint32_t parent,
+             std::uint32_t choice) {
     const bool fork = graph_.nodes[node].kind == Node::Kind::fork;
     if (fork && !seen_.insert({{node, position}, bindings.packed()}).second) return;
     open_.push_back(static_cast<std::uint32_t>(states_.size()));
@@ -54,24 +56,28 @@ class Search {
         return;
       case Node::Kind::text:
         if (matches(graph_.texts[node.index], state.position)) {
-          visit(node.next, state.position + graph_.texts[node.index].size(), state.bindings, at, kNoChoice);
+          visit(node.next, state.position + graph_.texts[node.index].size(), state.bindings, at,
+                kNoChoice);
         }
         return;
       case Node::Kind::fork:
-        for (std::uint32_t i = node.count; i-- > 0;) visit(graph_.edges[node.index + i], state.position, state.bindings, at, i);
+        for (std::uint32_t i = node.count; i-- > 0;)
+          visit(graph_.edges[node.index + i], state.position, state.bindings, at, i);
         return;
       case Node::Kind::slot: {
         const auto& rows = graph_.forms[node.index];
         const std::uint32_t row = state.bindings.row(node.slot);
         if (row != Bindings::kFree) {
-          if (matches(rows[row], state.position)) visit(node.next, state.position + rows[row].size(), state.bindings, at, kNoChoice);
+          if (matches(rows[row], state.position))
+            visit(node.next, state.position + rows[row].size(), state.bindings, at, kNoChoice);
           return;
         }
         std::uint32_t choice = 0;
         graph_.each_free_row(node, state.bindings, [&](std::uint32_t free) {
           Bindings bindings = state.bindings;
           bindings.bind(node.slot, free);
-          if (matches(rows[free], state.position)) visit(node.next, state.position + rows[free].size(), bindings, at, choice);
+          if (matches(rows[free], state.position))
+            visit(node.next, state.position + rows[free].size(), bindings, at, choice);
           ++choice;
         });
       }
@@ -81,7 +87,8 @@ class Search {
   bool matches(const std::string& text, std::size_t position) {
     const std::string_view rest = story_.substr(position);
     if (rest.starts_with(text)) return true;
-    const std::size_t common = static_cast<std::size_t>(std::ranges::mismatch(text, rest).in1 - text.begin());
+    const std::size_t common =
+        static_cast<std::size_t>(std::ranges::mismatch(text, rest).in1 - text.begin());
     if (wanted(position + common)) expect('"' + text.substr(common) + '"');
     return false;
   }
@@ -94,13 +101,15 @@ class Search {
   }
 
   void expect(const std::string& what) {
-    if (std::ranges::find(parse_.expected, what) == parse_.expected.end()) parse_.expected.push_back(what);
+    if (std::ranges::find(parse_.expected, what) == parse_.expected.end())
+      parse_.expected.push_back(what);
   }
 
   void accept(std::uint32_t at) {
     parse_.accepted = true;
     for (; at != kRoot; at = states_[at].parent)
-      if (states_[at].parent != kRoot && states_[at].choice != kNoChoice) parse_.choices.push_back(states_[at].choice);
+      if (states_[at].parent != kRoot && states_[at].choice != kNoChoice)
+        parse_.choices.push_back(states_[at].choice);
     std::ranges::reverse(parse_.choices);
   }
 

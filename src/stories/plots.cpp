@@ -1,5 +1,6 @@
-// The plots. In each, a wish or a trouble has a cause, the attempt answers it, and the ending comes back to the name, the
-// thing and the place. Pronouns are always the hero's; everyone else goes by name, so that who is meant is never in doubt.
+// The plots. In each, a wish or a trouble has a cause, the attempt answers it, and the ending comes
+// back to the name, the thing and the place. Pronouns are always the hero's; everyone else goes by
+// name, so that who is meant is never in doubt.
 #include "stories/grammar.h"
 
 namespace loom::stories {

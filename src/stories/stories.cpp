@@ -12,7 +12,8 @@
 namespace loom::stories {
 namespace {
 
-// Derivations from a node on depend only on which slots have rows: all rows of a table are alike to the count.
+// Derivations from a node on depend only on which slots have rows: all rows of a table are alike to
+// the count.
 class Counter {
  public:
   explicit Counter(const Graph& graph) : graph_(graph) {}
@@ -24,12 +25,14 @@ class Counter {
     const Node& node = graph_.nodes[at];
     double count = 0;
     if (node.kind == Node::Kind::fork) {
-      for (std::uint32_t i = 0; i < node.count; ++i) count += from(graph_.edges[node.index + i], bound);
+      for (std::uint32_t i = 0; i < node.count; ++i)
+        count += from(graph_.edges[node.index + i], bound);
     } else if (node.kind == Node::Kind::text || (bound >> node.slot & 1) != 0) {
       count = from(node.next, bound);
     } else {
       const std::size_t taken = static_cast<std::size_t>(std::popcount(bound & node.apart));
-      count = static_cast<double>(graph_.forms[node.index].size() - taken) * from(node.next, bound | 1u << node.slot);
+      count = static_cast<double>(graph_.forms[node.index].size() - taken) *
+              from(node.next, bound | 1u << node.slot);
     }
     return memo_[key] = count;
   }
@@ -39,7 +42,8 @@ class Counter {
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> memo_;
 };
 
-// For x >= 1: powers of ten, then a binary digit of the fraction per squaring. No libm, the same bits everywhere.
+// For x >= 1: powers of ten, then a binary digit of the fraction per squaring. No libm, the same
+// bits everywhere.
 double log10(double x) {
   double log = 0;
   for (; x >= 10; x /= 10) log += 1;
@@ -73,7 +77,8 @@ void add_words(std::string_view text, std::set<std::string>& words) {
 const Graph& grammar() {
   static const Graph graph = [] {
     auto compiled = compile(std::string(kWorld) + "\n\n" + std::string(kPlots));
-    return compiled.ok() ? std::move(*compiled) : Graph{{Node()}};  // a test compiles it and shows the error
+    return compiled.ok() ? std::move(*compiled)
+                         : Graph{{Node()}};  // a test compiles it and shows the error
   }();
   return graph;
 }
@@ -89,7 +94,8 @@ Verdict recognize(std::string_view story) {
   Verdict verdict{found.accepted, "", found.offset};
   if (found.accepted) return verdict;
   verdict.reason = "expects ";
-  for (std::size_t i = 0; i < found.expected.size(); ++i) verdict.reason += (i == 0 ? "" : " or ") + found.expected[i];
+  for (std::size_t i = 0; i < found.expected.size(); ++i)
+    verdict.reason += (i == 0 ? "" : " or ") + found.expected[i];
   const std::string_view rest = story.substr(found.offset, 24);
   verdict.reason += rest.empty() ? ", the story ends" : ", found \"" + std::string(rest) + '"';
   return verdict;

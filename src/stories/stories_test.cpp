@@ -14,10 +14,12 @@ namespace {
 
 constexpr std::uint64_t kSeed = 20240601;
 
-std::vector<std::string> sentences(const std::string& story) {  // "x." said Ann. is two, which is all the same to a cut or a swap
+std::vector<std::string> sentences(
+    const std::string& story) {  // "x." said Ann. is two, which is all the same to a cut or a swap
   std::vector<std::string> out(1);
   for (char c : story) {
-    if (c == ' ' && !out.back().empty() && std::string_view(".!?\"").find(out.back().back()) != std::string_view::npos) {
+    if (c == ' ' && !out.back().empty() &&
+        std::string_view(".!?\"").find(out.back().back()) != std::string_view::npos) {
       out.emplace_back();
     } else {
       out.back() += c;
@@ -46,9 +48,12 @@ std::vector<std::pair<std::size_t, std::string>> words(const std::string& story)
   return out;
 }
 
-std::string replaced(std::string story, std::size_t at, std::size_t size, const std::string& by) { return story.replace(at, size, by); }
+std::string replaced(std::string story, std::size_t at, std::size_t size, const std::string& by) {
+  return story.replace(at, size, by);
+}
 
-// The generator, fed with the choices the recognizer found: the proof that an accepted text is a story.
+// The generator, fed with the choices the recognizer found: the proof that an accepted text is a
+// story.
 std::string replay(const std::string& story) {
   const Parse found = parse(grammar(), story);
   std::size_t used = 0;
@@ -66,18 +71,22 @@ std::string replay(const std::string& story) {
 int derivations(const Graph& g, std::string_view rest, std::uint32_t at, Bindings bindings) {
   const Node& node = g.nodes[at];
   const auto after = [&](const std::string& text, const Bindings& b) {
-    return rest.substr(0, text.size()) == text ? derivations(g, rest.substr(text.size()), node.next, b) : 0;
+    return rest.substr(0, text.size()) == text
+               ? derivations(g, rest.substr(text.size()), node.next, b)
+               : 0;
   };
   int count = 0;
   switch (node.kind) {
     case Node::Kind::end: return rest.empty();
     case Node::Kind::text: return after(g.texts[node.index], bindings);
     case Node::Kind::fork:
-      for (std::uint32_t i = 0; i < node.count; ++i) count += derivations(g, rest, g.edges[node.index + i], bindings);
+      for (std::uint32_t i = 0; i < node.count; ++i)
+        count += derivations(g, rest, g.edges[node.index + i], bindings);
       return count;
     case Node::Kind::slot: break;
   }
-  if (bindings.row(node.slot) != Bindings::kFree) return after(g.forms[node.index][bindings.row(node.slot)], bindings);
+  if (bindings.row(node.slot) != Bindings::kFree)
+    return after(g.forms[node.index][bindings.row(node.slot)], bindings);
   g.each_free_row(node, bindings, [&](std::uint32_t row) {
     Bindings b = bindings;
     b.bind(node.slot, row);
@@ -91,20 +100,30 @@ TEST(Stories, TheGrammarCompiles) {
   EXPECT_TRUE(graph.ok()) << graph.status().to_string();
 }
 
-TEST(Stories, FirstStoriesStayAsTheyAre) {  // a change here is a new kGrammarVersion, a new corpus and a new model
+TEST(Stories, FirstStoriesStayAsTheyAre) {  // a change here is a new kGrammarVersion, a new corpus
+                                            // and a new model
   EXPECT_EQ(kGrammarVersion, 1);
   EXPECT_EQ(generate(1, 0),
-            "Near the lake lived a brave owl named Olive. She had one big wish: to jump rope. One day, she ran to "
-            "the lake to try it, but she fell over the rope. Her friend Tom came over. \"Do not give up,\" said "
-            "Tom. \"I will help you.\" They tried it by the lake every morning. At last Olive jumped rope all "
-            "alone! \"Olive, you are jumping rope!\" said Tom, and Olive clapped with joy. Now Olive and Tom love "
+            "Near the lake lived a brave owl named Olive. She had one big wish: to jump rope. One "
+            "day, she ran to "
+            "the lake to try it, but she fell over the rope. Her friend Tom came over. \"Do not "
+            "give up,\" said "
+            "Tom. \"I will help you.\" They tried it by the lake every morning. At last Olive "
+            "jumped rope all "
+            "alone! \"Olive, you are jumping rope!\" said Tom, and Olive clapped with joy. Now "
+            "Olive and Tom love "
             "jumping rope by the lake together.");
   EXPECT_EQ(generate(1, 1),
-            "A cheerful rabbit named Bella lived near the forest. She loved her gray teddy bear more than cake. "
-            "One day, she fell asleep in the forest and left the teddy bear under a bench. At bedtime the teddy "
-            "bear was gone. \"Oh no, my teddy bear!\" she said. \"Where did you play today?\" asked her friend Max "
-            "the puppy. They hurried to the forest, looked under the bench, and there was the teddy bear! \"Thank "
-            "you, Max!\" said Bella, and she hopped with joy. After that, Bella never left her gray teddy bear in "
+            "A cheerful rabbit named Bella lived near the forest. She loved her gray teddy bear "
+            "more than cake. "
+            "One day, she fell asleep in the forest and left the teddy bear under a bench. At "
+            "bedtime the teddy "
+            "bear was gone. \"Oh no, my teddy bear!\" she said. \"Where did you play today?\" "
+            "asked her friend Max "
+            "the puppy. They hurried to the forest, looked under the bench, and there was the "
+            "teddy bear! \"Thank "
+            "you, Max!\" said Bella, and she hopped with joy. After that, Bella never left her "
+            "gray teddy bear in "
             "the forest again.");
 }
 
@@ -138,11 +157,14 @@ TEST(Stories, SizeAndForm) {
     EXPECT_EQ(std::count(story.begin(), story.end(), '"') % 2, 0) << story;
     for (auto [at, word] : words(story)) {
       // A sentence starts with a capital letter, "a" and "an" suit the next word.
-      const bool starts = at == 0 || (at > 1 && (story[at - 1] == ' ') && std::string_view(".").find(story[at - 2]) != std::string_view::npos);
+      const bool starts =
+          at == 0 || (at > 1 && (story[at - 1] == ' ') &&
+                      std::string_view(".").find(story[at - 2]) != std::string_view::npos);
       EXPECT_TRUE(!starts || (word[0] >= 'A' && word[0] <= 'Z')) << word << ": " << story;
       if (word == "a" || word == "A" || word == "an" || word == "An") {
         const char next = story[at + word.size() + 1];
-        EXPECT_EQ(word.size() == 2, std::string_view("aeiou").find(next) != std::string_view::npos) << story.substr(at, 12);
+        EXPECT_EQ(word.size() == 2, std::string_view("aeiou").find(next) != std::string_view::npos)
+            << story.substr(at, 12);
       }
       for (char& c : word) c = letter(c) && c < 'a' ? static_cast<char>(c + 32) : c;
       if (word == "s" && at > 0 && story[at - 1] == '\'') continue;
@@ -174,8 +196,9 @@ TEST(Stories, BrokenFactsAreRefused) {
   };
   const auto people = rows("people"), places = rows("places"), colors = rows("colors");
   ASSERT_EQ(people.size(), 36u);
-  const std::map<std::string, std::string> pronouns = {{"he", "she"}, {"she", "he"}, {"He", "She"}, {"She", "He"}, {"his", "her"},
-                                                       {"His", "Her"}, {"him", "her"}, {"her", "his"}, {"Her", "His"}};
+  const std::map<std::string, std::string> pronouns = {
+      {"he", "she"},  {"she", "he"},  {"He", "She"},  {"She", "He"}, {"his", "her"},
+      {"His", "Her"}, {"him", "her"}, {"her", "his"}, {"Her", "His"}};
   int names = 0, genders = 0, where = 0, painted = 0;
   for (std::uint64_t i = 0; i < 1500; ++i) {
     const RandomStream random(kSeed, i);
@@ -196,15 +219,21 @@ TEST(Stories, BrokenFactsAreRefused) {
     };
     for (const auto& [at, word] : words(story)) {
       std::string changed;
-      // A plot has as many people as it names, so one changed mention of someone named twice makes one too many.
-      if (people.count(word) != 0 && count[word] >= 2) changed = replaced(story, at, word.size(), other(people)), ++names;
-      // All pronouns are the hero's and there are at least two, so one of the other gender contradicts the rest.
-      if (pronouns.count(word) != 0) changed = replaced(story, at, word.size(), pronouns.at(word)), ++genders;
+      // A plot has as many people as it names, so one changed mention of someone named twice makes
+      // one too many.
+      if (people.count(word) != 0 && count[word] >= 2)
+        changed = replaced(story, at, word.size(), other(people)), ++names;
+      // All pronouns are the hero's and there are at least two, so one of the other gender
+      // contradicts the rest.
+      if (pronouns.count(word) != 0)
+        changed = replaced(story, at, word.size(), pronouns.at(word)), ++genders;
       // One place per story, named at least twice.
-      const bool is_place = places.count(word) != 0 && at >= 4 && story.compare(at - 4, 4, "the ") == 0;
+      const bool is_place =
+          places.count(word) != 0 && at >= 4 && story.compare(at - 4, 4, "the ") == 0;
       if (is_place) changed = replaced(story, at, word.size(), other(places)), ++where;
       // One color per story, named at least twice; not the "green" of a leaf.
-      if (colors.count(word) != 0 && count[word] >= 2) changed = replaced(story, at, word.size(), other(colors)), ++painted;
+      if (colors.count(word) != 0 && count[word] >= 2)
+        changed = replaced(story, at, word.size(), other(colors)), ++painted;
       if (!changed.empty()) {
         const Verdict verdict = recognize(changed);
         ASSERT_FALSE(verdict.accepted) << word << " at " << at << ": " << changed;
@@ -232,7 +261,8 @@ TEST(Stories, CutsAreRefused) {
   }
 }
 
-// Any change: it is refused, or the generator writes it when it makes the choices that the recognizer found.
+// Any change: it is refused, or the generator writes it when it makes the choices that the
+// recognizer found.
 TEST(Stories, WhateverIsAcceptedIsAStory) {
   int accepted = 0, refused = 0;
   auto check = [&](const std::string& story, const std::string& changed) {
@@ -259,12 +289,17 @@ TEST(Stories, WhateverIsAcceptedIsAStory) {
       check(story, join(twice));
     }
     for (std::uint32_t k = 0; k < 40; ++k) {  // a word, from elsewhere
-      const auto& [at, word] = more[random.below(1000 + k, static_cast<std::uint32_t>(more.size()))];
-      check(story, replaced(story, at, word.size(), others[random.below(2000 + k, static_cast<std::uint32_t>(others.size()))].second));
+      const auto& [at, word] =
+          more[random.below(1000 + k, static_cast<std::uint32_t>(more.size()))];
+      check(story,
+            replaced(
+                story, at, word.size(),
+                others[random.below(2000 + k, static_cast<std::uint32_t>(others.size()))].second));
     }
     for (std::uint32_t k = 0; k < 20; ++k) {  // a byte
       std::string changed = story;
-      changed[random.below(3000 + k, static_cast<std::uint32_t>(story.size()))] = static_cast<char>(random.bits(4000 + k));
+      changed[random.below(3000 + k, static_cast<std::uint32_t>(story.size()))] =
+          static_cast<char>(random.bits(4000 + k));
       check(story, changed);
     }
   }
@@ -283,8 +318,10 @@ TEST(Stories, AnyBytes) {
 }
 
 TEST(Grammar, SlotsKeepTheirRowsAndDiffer) {
-  auto graph = compile("table t name it\nant | he\nbee | she\ncat | it\n\nrule r\n* {b} saw {a hero}\n| {a Hero} met {b}\n\n"
-                       "plot p hero:t b:t!hero\n* <r>.\n? {It} ran(|, and {b.it} hid).\n* The end.");
+  auto graph = compile(
+      "table t name it\nant | he\nbee | she\ncat | it\n\nrule r\n* {b} saw {a hero}\n| {a Hero} "
+      "met {b}\n\n"
+      "plot p hero:t b:t!hero\n* <r>.\n? {It} ran(|, and {b.it} hid).\n* The end.");
   ASSERT_TRUE(graph.ok()) << graph.status().to_string();
   EXPECT_EQ(count_derivations(*graph), 2 * 3 * 2 * 3);
   std::set<std::string> all;
@@ -316,7 +353,8 @@ TEST(Grammar, ErrorsNameTheLine) {
        }) {
     auto graph = compile(text);
     ASSERT_FALSE(graph.ok()) << text;
-    EXPECT_NE(graph.status().message().find(message), std::string::npos) << graph.status().message();
+    EXPECT_NE(graph.status().message().find(message), std::string::npos)
+        << graph.status().message();
   }
 }
 

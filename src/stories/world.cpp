@@ -1,5 +1,5 @@
-// The world of the stories: who lives there, where, with what things, and the wordings that plots share.
-// A person's kind and pronouns belong to the name, so they are the same in every story.
+// The world of the stories: who lives there, where, with what things, and the wordings that plots
+// share. A person's kind and pronouns belong to the name, so they are the same in every story.
 #include "stories/grammar.h"
 
 namespace loom::stories {

@@ -40,7 +40,9 @@ void put_varint(std::string& to, std::uint64_t value) {
   for (; value >= 128; value >>= 7) to += static_cast<char>(value | 128);
   to += static_cast<char>(value);
 }
-void put_tag(std::string& to, unsigned field, Wire wire) { put_varint(to, field << 3 | static_cast<unsigned>(wire)); }
+void put_tag(std::string& to, unsigned field, Wire wire) {
+  put_varint(to, field << 3 | static_cast<unsigned>(wire));
+}
 void put_bytes(std::string& to, unsigned field, std::string_view bytes) {
   put_tag(to, field, Wire::bytes);
   put_varint(to, bytes.size());
@@ -56,13 +58,16 @@ std::string event(double wall_time, std::int64_t step) {
   return e;
 }
 
-Status system_error(const std::string& path, const std::string& what) { return Status(Code::io, path + ": " + what + ": " + std::strerror(errno)); }
+Status system_error(const std::string& path, const std::string& what) {
+  return Status(Code::io, path + ": " + what + ": " + std::strerror(errno));
+}
 
 }  // namespace
 
 std::uint32_t crc32c(std::span<const std::byte> data) {
   std::uint32_t c = ~0u;
-  for (const std::byte b : data) c = kCrcTable[(c ^ std::to_integer<std::uint32_t>(b)) & 255] ^ c >> 8;
+  for (const std::byte b : data)
+    c = kCrcTable[(c ^ std::to_integer<std::uint32_t>(b)) & 255] ^ c >> 8;
   return ~c;
 }
 
@@ -87,7 +92,8 @@ std::string scalar_event(double wall_time, std::int64_t step, std::string_view t
 }
 
 std::string event_file_name(double wall_time) {
-  std::string seconds = std::to_string(wall_time > 0 && wall_time < 1e15 ? static_cast<std::int64_t>(wall_time) : 0);
+  std::string seconds =
+      std::to_string(wall_time > 0 && wall_time < 1e15 ? static_cast<std::int64_t>(wall_time) : 0);
   // As wide as TensorFlow's, so that names sort by time.
   if (seconds.size() < 10) seconds.insert(0, 10 - seconds.size(), '0');
   return "events.out.tfevents." + seconds + ".loom";
@@ -108,11 +114,14 @@ Result<EventFile> EventFile::open(const std::string& path, double wall_time) {
 
 Status EventFile::write(std::string_view event) {
   const std::string record = tf_record(event);
-  if (std::fwrite(record.data(), 1, record.size(), file_.get()) != record.size()) return system_error(path_, "cannot write");
+  if (std::fwrite(record.data(), 1, record.size(), file_.get()) != record.size())
+    return system_error(path_, "cannot write");
   return {};
 }
 
-Status EventFile::scalar(std::string_view tag, std::int64_t step, float value, double wall_time) { return write(scalar_event(wall_time, step, tag, value)); }
+Status EventFile::scalar(std::string_view tag, std::int64_t step, float value, double wall_time) {
+  return write(scalar_event(wall_time, step, tag, value));
+}
 
 Status EventFile::flush() {
   if (std::fflush(file_.get()) != 0) return system_error(path_, "cannot write");

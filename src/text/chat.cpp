@@ -28,8 +28,7 @@ Status explained(const Status& status) {
 }
 
 bool has_real(const Json& json) {
-  if (json.is_array())
-    return std::any_of(json.as_array().begin(), json.as_array().end(), has_real);
+  if (json.is_array()) return std::any_of(json.as_array().begin(), json.as_array().end(), has_real);
   if (json.is_object())
     return std::any_of(json.as_object().begin(), json.as_object().end(),
                        [](const Json::Member& m) { return has_real(m.second); });
@@ -72,8 +71,8 @@ Result<Text> render(const Tokenizer& tokenizer, std::span<const ChatMessage> mes
   const std::vector<std::string_view> read = chat.names();
   for (const auto& [name, value] : options.variables.as_object()) {
     if (std::find(read.begin(), read.end(), name) == read.end())
-      return Status(Code::invalid_argument, "variables: the template does not read " +
-                                                quoted(name) + nearest(name, read));
+      return Status(Code::invalid_argument,
+                    "variables: the template does not read " + quoted(name) + nearest(name, read));
     for (std::size_t i = 0; i < 4; ++i)
       if (variables[i].first == name)
         return Status(Code::invalid_argument, "variables: " + quoted(name) + " is not one to set");

@@ -11,8 +11,11 @@ namespace loom {
 using namespace text;
 
 std::string_view TokenizerData::decoded_text(std::uint32_t id) const {
-  const auto found = std::lower_bound(normalized_text.begin(), normalized_text.end(), id, [](const auto& entry, std::uint32_t key) { return entry.first < key; });
-  return found != normalized_text.end() && found->first == id ? std::string_view(found->second) : vocabulary.text(id);
+  const auto found =
+      std::lower_bound(normalized_text.begin(), normalized_text.end(), id,
+                       [](const auto& entry, std::uint32_t key) { return entry.first < key; });
+  return found != normalized_text.end() && found->first == id ? std::string_view(found->second)
+                                                              : vocabulary.text(id);
 }
 
 Result<Tokenizer> Tokenizer::build(TokenizerParts parts) {
@@ -20,7 +23,10 @@ Result<Tokenizer> Tokenizer::build(TokenizerParts parts) {
   data->vocabulary = std::move(parts.vocabulary);
   const Vocabulary& vocabulary = data->vocabulary;
   const auto check = [&](std::uint32_t id, const char* what) {
-    return vocabulary.contains(id) ? Status() : Status(Code::corrupt, std::string(what) + ": there is no token " + std::to_string(id));
+    return vocabulary.contains(id)
+               ? Status()
+               : Status(Code::corrupt,
+                        std::string(what) + ": there is no token " + std::to_string(id));
   };
   for (const Merge& m : parts.merges) {
     LOOM_TRY(check(m.left, "merge"));
@@ -47,9 +53,11 @@ Result<Tokenizer> Tokenizer::build(TokenizerParts parts) {
   for (const AddedToken& t : parts.added) {
     raw.push_back(t.normalized ? std::string() : t.content);
     normalized.push_back(!t.normalized ? std::string() : data->normalizer.apply(t.content));
-    if (t.normalized && normalized.back() != t.content) data->normalized_text.emplace_back(t.id, normalized.back());
+    if (t.normalized && normalized.back() != t.content)
+      data->normalized_text.emplace_back(t.id, normalized.back());
   }
-  std::stable_sort(data->normalized_text.begin(), data->normalized_text.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(data->normalized_text.begin(), data->normalized_text.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   data->raw_finder.build(parts.added, raw);
   data->normalized_finder.build(parts.added, normalized);
   data->added = std::move(parts.added);
@@ -66,7 +74,8 @@ namespace {
 // One call of encode: the stages of the pipeline over one text.
 class Encoding {
  public:
-  Encoding(const TokenizerData& data, bool skip_special, std::vector<std::int32_t>& out) : data_(data), skip_special_(skip_special), out_(out) {}
+  Encoding(const TokenizerData& data, bool skip_special, std::vector<std::int32_t>& out)
+      : data_(data), skip_special_(skip_special), out_(out) {}
 
   // `first`: it begins the whole.
   void text(std::string_view text, bool first = true) {
@@ -86,17 +95,22 @@ class Encoding {
     data_.normalized_finder.split(normalized, skip_special_, pieces);
     for (const auto& p : pieces) {
       if (p.id >= 0) out_.push_back(static_cast<std::int32_t>(p.id));
-      else words(std::string_view(normalized).substr(p.begin, p.end - p.begin), at_start && p.begin == 0);
+      else
+        words(std::string_view(normalized).substr(p.begin, p.end - p.begin),
+              at_start && p.begin == 0);
     }
   }
 
   void words(std::string_view text, bool at_start) {
     data_.pre_tokenizer.apply(text, at_start, words_);
     if (words_.spans.size() < kCacheFrom) {
-      for (const Span& s : words_.spans) data_.bpe.encode(data_.vocabulary, words_.text.substr(s.begin, s.end - s.begin), out_, bpe_);
+      for (const Span& s : words_.spans)
+        data_.bpe.encode(data_.vocabulary, words_.text.substr(s.begin, s.end - s.begin), out_,
+                         bpe_);
       return;
     }
-    // Words come back: the ids of one seen before are copied. The table refers to words_ and to out_, so it lives as long as this text.
+    // Words come back: the ids of one seen before are copied. The table refers to words_ and to
+    // out_, so it lives as long as this text.
     cache_.assign(kCacheSize, Known{});
     for (const Span& s : words_.spans) {
       const std::string_view word = words_.text.substr(s.begin, s.end - s.begin);
@@ -186,7 +200,8 @@ std::string_view Tokenizer::id_to_token(std::int32_t id) const {
 }
 
 bool Tokenizer::is_special(std::int32_t id) const {
-  return id >= 0 && (data_->vocabulary.flags(static_cast<std::uint32_t>(id)) & Vocabulary::kSpecial) != 0;
+  return id >= 0 &&
+         (data_->vocabulary.flags(static_cast<std::uint32_t>(id)) & Vocabulary::kSpecial) != 0;
 }
 
 namespace {

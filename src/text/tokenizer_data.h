@@ -1,4 +1,5 @@
-// The parts of a tokenizer as plain data, and the tokenizer that is made of them. Internal to the module.
+// The parts of a tokenizer as plain data, and the tokenizer that is made of them. Internal to the
+// module.
 #pragma once
 
 #include <optional>
@@ -36,7 +37,8 @@ struct TokenizerData {
   std::vector<std::uint32_t> prefix, suffix;
   std::optional<std::uint32_t> bos, eos;
   std::string chat_template;
-  // Sorted by id. Added tokens whose text is another one after normalization: it is that one that decoding yields.
+  // Sorted by id. Added tokens whose text is another one after normalization: it is that one that
+  // decoding yields.
   std::vector<std::pair<std::uint32_t, std::string>> normalized_text;
 
   std::string_view decoded_text(std::uint32_t id) const;

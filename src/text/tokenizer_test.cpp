@@ -65,24 +65,30 @@ TEST(Tokenizer, SmolLm2Golden) {
 TEST(Tokenizer, TransformersJsGolden) {
   LOOM_TEST_FILE(golden, "tokenizer_golden/transformersjs_tokenization.json");
   const Json all = read_json(golden);
-  for (const auto& [name, folder] : {std::pair("Xenova/gpt2", "gpt2"), std::pair("openai-community/gpt2", "gpt2"), std::pair("Xenova/llama-tokenizer", "llama2")}) {
+  for (const auto& [name, folder] :
+       {std::pair("Xenova/gpt2", "gpt2"), std::pair("openai-community/gpt2", "gpt2"),
+        std::pair("Xenova/llama-tokenizer", "llama2")}) {
     LOOM_TEST_FILE(file, std::string("tokenizers/") + folder + "/tokenizer.json");
     const Tokenizer t = load(file);
     const Json* cases = all.find(name)->find("cases");
     ASSERT_GT(cases->as_object().size(), 20u);
-    for (const auto& [key, c] : cases->as_object()) EXPECT_EQ(t.encode(c.find("text")->as_string()), as_ids(*c.find("ids"))) << name << " " << key;
+    for (const auto& [key, c] : cases->as_object())
+      EXPECT_EQ(t.encode(c.find("text")->as_string()), as_ids(*c.find("ids")))
+          << name << " " << key;
   }
 }
 
 TEST(Tokenizer, SectionRoundTrip) {
-  for (const char* name : {"tokenizers/smollm2/tokenizer.json", "tokenizers/gpt2/tokenizer.json", "tokenizers/llama2/tokenizer.json", "stories260K/hf"}) {
+  for (const char* name : {"tokenizers/smollm2/tokenizer.json", "tokenizers/gpt2/tokenizer.json",
+                           "tokenizers/llama2/tokenizer.json", "stories260K/hf"}) {
     LOOM_TEST_FILE(path, name);
     const Tokenizer t = load(path);
     const std::string section = t.serialize();
     auto back = Tokenizer::deserialize(section);
     ASSERT_TRUE(back.ok()) << back.status().to_string();
     EXPECT_EQ(back->serialize(), section);
-    const std::string text = " Hello <s>w\u00f6rld</s>  \u4e2d\u6587 \U0001F600<|im_start|>\n\n12345 can't";
+    const std::string text =
+        " Hello <s>w\u00f6rld</s>  \u4e2d\u6587 \U0001F600<|im_start|>\n\n12345 can't";
     EXPECT_EQ(back->encode(text), t.encode(text));
     EXPECT_EQ(back->decode(t.encode(text)), t.decode(t.encode(text)));
     EXPECT_EQ(back->bos(), t.bos());
@@ -91,13 +97,18 @@ TEST(Tokenizer, SectionRoundTrip) {
   }
 }
 
-// Small vocabularies, in the format's two forms of merges; the expectations were made with the tokenizers package.
-constexpr std::string_view kTiny = R"({"added_tokens":ADDED,"normalizer":NORM,"pre_tokenizer":PRE,"post_processor":null,"decoder":null,
+// Small vocabularies, in the format's two forms of merges; the expectations were made with the
+// tokenizers package.
+constexpr std::string_view kTiny =
+    R"({"added_tokens":ADDED,"normalizer":NORM,"pre_tokenizer":PRE,"post_processor":null,"decoder":null,
   "model":{"type":"BPE","vocab":{"a":0,"b":1,"\u2581":2,"\u2581a":3,"A":4," ":5,"ab":6},"merges":MERGES}})";
 
-Result<Tokenizer> tiny(std::string_view merges = "[]", std::string_view pre = "null", std::string_view norm = "null", std::string_view added = "[]") {
+Result<Tokenizer> tiny(std::string_view merges = "[]", std::string_view pre = "null",
+                       std::string_view norm = "null", std::string_view added = "[]") {
   std::string json(kTiny);
-  const auto put = [&](std::string_view name, std::string_view value) { json.replace(json.find(name), name.size(), value); };
+  const auto put = [&](std::string_view name, std::string_view value) {
+    json.replace(json.find(name), name.size(), value);
+  };
   put("ADDED", added);
   put("NORM", norm);
   put("PRE", pre);
@@ -109,25 +120,44 @@ using Ids = std::vector<std::int32_t>;
 TEST(Tokenizer, BothFormsOfMerges) {
   EXPECT_EQ(tiny(R"(["a b"])")->encode("abab"), (Ids{6, 6}));
   EXPECT_EQ(tiny(R"([["a","b"]])")->encode("abab"), (Ids{6, 6}));
-  EXPECT_EQ(tiny()->encode("abZ"), (Ids{0, 1}));  // without an unknown token what is no token is dropped
+  EXPECT_EQ(tiny()->encode("abZ"),
+            (Ids{0, 1}));  // without an unknown token what is no token is dropped
   EXPECT_EQ(tiny(R"(["#version: 0.2","a b"])")->encode("ab"), (Ids{6}));
 }
 
 TEST(Tokenizer, MetaspaceSchemes) {
-  const auto pre = [](std::string_view scheme) { return R"({"type":"Metaspace","replacement":"\u2581","split":true,"prepend_scheme":")" + std::string(scheme) + "\"}"; };
+  const auto pre = [](std::string_view scheme) {
+    return R"({"type":"Metaspace","replacement":"\u2581","split":true,"prepend_scheme":")" +
+           std::string(scheme) + "\"}";
+  };
   const std::string added = R"([{"id":7,"content":"<x>","special":true}])";
   EXPECT_EQ(tiny("[]", pre("first"), "null", added)->encode("a<x>a a"), (Ids{2, 0, 7, 0, 2, 0}));
-  EXPECT_EQ(tiny("[]", pre("always"), "null", added)->encode("a<x>a a"), (Ids{2, 0, 7, 2, 0, 2, 0}));
+  EXPECT_EQ(tiny("[]", pre("always"), "null", added)->encode("a<x>a a"),
+            (Ids{2, 0, 7, 2, 0, 2, 0}));
   EXPECT_EQ(tiny("[]", pre("never"), "null", added)->encode("a<x>a a"), (Ids{0, 7, 0, 2, 0}));
 }
 
 TEST(Tokenizer, AddedTokens) {
-  // Ids follow the vocabulary, whatever the file says; normalized tokens are found in normalized text.
-  EXPECT_EQ(tiny("[]", "null", "null", R"([{"id":20,"content":"<x>"},{"id":10,"content":"<y>"}])")->encode("a<x>b<y>"), (Ids{0, 7, 1, 8}));
-  EXPECT_EQ(tiny("[]", "null", R"({"type":"Lowercase"})", R"([{"id":7,"content":"<X>","normalized":true}])")->encode("A<X>b<x>"), (Ids{0, 7, 1, 7}));
-  EXPECT_EQ(tiny("[]", "null", "null", R"([{"id":7,"content":"<x>","rstrip":true,"lstrip":true},{"id":8,"content":" a"}])")->encode("a <x> ab"), (Ids{0, 7, 8, 1}));
-  EXPECT_EQ(tiny("[]", "null", "null", R"([{"id":0,"content":"a","single_word":true}])")->encode("a ab a_b b a"), (Ids{0, 5, 0, 1, 5, 0, 1, 5, 1, 5, 0}));
-  EXPECT_EQ(tiny("[]", "null", "null", R"([{"id":7,"content":"ab","special":true}])")->encode_plain("ab"), (Ids{0, 1}));
+  // Ids follow the vocabulary, whatever the file says; normalized tokens are found in normalized
+  // text.
+  EXPECT_EQ(tiny("[]", "null", "null", R"([{"id":20,"content":"<x>"},{"id":10,"content":"<y>"}])")
+                ->encode("a<x>b<y>"),
+            (Ids{0, 7, 1, 8}));
+  EXPECT_EQ(tiny("[]", "null", R"({"type":"Lowercase"})",
+                 R"([{"id":7,"content":"<X>","normalized":true}])")
+                ->encode("A<X>b<x>"),
+            (Ids{0, 7, 1, 7}));
+  EXPECT_EQ(
+      tiny("[]", "null", "null",
+           R"([{"id":7,"content":"<x>","rstrip":true,"lstrip":true},{"id":8,"content":" a"}])")
+          ->encode("a <x> ab"),
+      (Ids{0, 7, 8, 1}));
+  EXPECT_EQ(tiny("[]", "null", "null", R"([{"id":0,"content":"a","single_word":true}])")
+                ->encode("a ab a_b b a"),
+            (Ids{0, 5, 0, 1, 5, 0, 1, 5, 1, 5, 0}));
+  EXPECT_EQ(
+      tiny("[]", "null", "null", R"([{"id":7,"content":"ab","special":true}])")->encode_plain("ab"),
+      (Ids{0, 1}));
 }
 
 TEST(Tokenizer, MissingFile) {
@@ -135,14 +165,19 @@ TEST(Tokenizer, MissingFile) {
 }
 
 TEST(Tokenizer, RefusesByName) {
-  const auto message = [](const Result<Tokenizer>& r) { return r.ok() ? std::string("ok") : r.status().to_string(); };
+  const auto message = [](const Result<Tokenizer>& r) {
+    return r.ok() ? std::string("ok") : r.status().to_string();
+  };
   EXPECT_EQ(message(Tokenizer::from_json(R"({"model":{"type":"Unigram","vocab":[]}})")),
             "unsupported: tokenizer.json: tokenizer model 'Unigram'; this build reads BPE");
-  EXPECT_NE(message(tiny("[]", R"({"type":"UnicodeScripts"})")).find("'UnicodeScripts'"), std::string::npos);
+  EXPECT_NE(message(tiny("[]", R"({"type":"UnicodeScripts"})")).find("'UnicodeScripts'"),
+            std::string::npos);
   EXPECT_NE(message(tiny(R"(["a A"])")).find("\"aA\" is not in the vocabulary"), std::string::npos);
   EXPECT_NE(message(tiny(R"(["ab"])")).find("two tokens"), std::string::npos);
   EXPECT_NE(message(Tokenizer::from_json("<html>")).find("JSON offset 0"), std::string::npos);
-  EXPECT_NE(message(Tokenizer::from_json(R"({"model":{"type":"BPE","vocab":{"a":0,"b":0}}})")).find("id 0"), std::string::npos);
+  EXPECT_NE(message(Tokenizer::from_json(R"({"model":{"type":"BPE","vocab":{"a":0,"b":0}}})"))
+                .find("id 0"),
+            std::string::npos);
 }
 
 TEST(Tokenizer, InvalidUtf8IsReplacement) {

@@ -1,4 +1,5 @@
-// Adapters that learn: the network under them stays as it is, packed or not, and a training goes on from its folder with the same bits.
+// Adapters that learn: the network under them stays as it is, packed or not, and a training goes on
+// from its folder with the same bits.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,14 +10,15 @@
 #include "checkpoint/entity.h"
 #include "formats/safetensors/safetensors.h"
 #include "formats/test_files.h"
-#include "train/data/tensor_data.h"
 #include "train/checkpoint.h"
+#include "train/data/tensor_data.h"
 #include "train/judge/validation.h"
 
 namespace loom {
 namespace {
 
-const char* const kDecoder = R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":29},"cells":[
+const char* const kDecoder =
+    R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":29},"cells":[
   {"at":[0,0,0,0],"type":"embedding","out":16,"std":0.3},
   {"at":[0,0,0,1],"type":"sequential","layers":[{"type":"sequential","layers":[{"type":"rms_norm"},{"type":"attention","heads":4,"kv_heads":2}]},{"type":"residual"},
      {"type":"sequential","layers":[{"type":"rms_norm"},{"type":"swiglu","hidden":32}]},{"type":"residual"}]},
@@ -46,7 +48,9 @@ class AdapterTraining : public testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(folder); }
   void TearDown() override { std::filesystem::remove_all(folder); }
-  const std::string folder = (std::filesystem::temp_directory_path() / ("loom_adapter_" + std::to_string(::getpid()))).string();
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / ("loom_adapter_" + std::to_string(::getpid())))
+          .string();
 };
 
 std::string bytes_of(Network& network) {
@@ -64,17 +68,20 @@ TEST_F(AdapterTraining, LearnsAndLeavesTheNetworkAsItIs) {
     const TrainingSpec spec = spec_of(60);
     auto network = create_network(spec);
     if (dtype != std::string("f32")) {
-      ASSERT_TRUE(network->pack(*parse_weight_format(dtype)).ok());  // no master is left that could learn
+      ASSERT_TRUE(
+          network->pack(*parse_weight_format(dtype)).ok());  // no master is left that could learn
     }
     const std::string before = bytes_of(*network), hash = *digest(*network);
     ThreadPool pool(2);
     auto trainer = Trainer::create(spec, *network, *data, pool, {.poison = true});
     ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
     double first = 0, last = 0;
-    ASSERT_TRUE((*trainer)->run([&](const StepReport& r) -> Result<bool> {
-      (r.step == 1 ? first : last) = r.loss;
-      return true;
-    }).ok());
+    ASSERT_TRUE((*trainer)
+                    ->run([&](const StepReport& r) -> Result<bool> {
+                      (r.step == 1 ? first : last) = r.loss;
+                      return true;
+                    })
+                    .ok());
     EXPECT_LT(last, 0.6 * first);
     EXPECT_EQ(bytes_of(*network), before);
     EXPECT_EQ(*digest(*network), hash);
@@ -83,12 +90,15 @@ TEST_F(AdapterTraining, LearnsAndLeavesTheNetworkAsItIs) {
   }
 }
 
-// What the network would need to learn by itself is not made: no gradients of its weights, no moments.
+// What the network would need to learn by itself is not made: no gradients of its weights, no
+// moments.
 TEST_F(AdapterTraining, TakesLessMemoryThanTrainingTheNetwork) {
-  const auto data = std::move(*ArrayData::create(std::vector<float>(8 * 128, 0.5f), 128, std::vector<float>(8 * 4), 4));
+  const auto data = std::move(
+      *ArrayData::create(std::vector<float>(8 * 128, 0.5f), 128, std::vector<float>(8 * 4), 4));
   TrainingSpec spec = spec_of(1);
   spec.loss = Loss::mse;
-  spec.network = *Json::parse(R"({"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"width":128},"cells":[
+  spec.network = *Json::parse(
+      R"({"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"width":128},"cells":[
     {"at":[0,0,0,0],"type":"dense","out":128,"activation":"tanh"},{"at":[0,0,0,1],"type":"swiglu","hidden":200},{"at":[0,0,0,2],"type":"dense","out":4}]})");
   auto network = create_network(spec);
   ThreadPool pool(1);
@@ -122,8 +132,10 @@ TEST_F(AdapterTraining, KeepsTheBestAndGoesOn) {
     }
   };
   auto one = create_network(spec), two = create_network(spec), three = create_network(spec);
-  auto whole = Trainer::create(spec, *one, *held->learned, pool, {.judged = true}), half = Trainer::create(spec, *two, *held->learned, pool, {.judged = true});
-  auto judge_whole = Validation::create(**whole, *held->held_back, pool), judge_half = Validation::create(**half, *held->held_back, pool);
+  auto whole = Trainer::create(spec, *one, *held->learned, pool, {.judged = true}),
+       half = Trainer::create(spec, *two, *held->learned, pool, {.judged = true});
+  auto judge_whole = Validation::create(**whole, *held->held_back, pool),
+       judge_half = Validation::create(**half, *held->held_back, pool);
   ASSERT_TRUE(judge_whole.ok() && judge_half.ok());
   run(**whole, **judge_whole, 24);
   run(**half, **judge_half, 10);
@@ -138,7 +150,8 @@ TEST_F(AdapterTraining, KeepsTheBestAndGoesOn) {
   EXPECT_EQ((*rest)->digest(), (*whole)->digest());
   EXPECT_EQ((*judge_rest)->best.loss, (*judge_whole)->best.loss);
   ASSERT_EQ((*judge_rest)->best.weights.size(), (*judge_whole)->best.weights.size());
-  for (std::size_t i = 0; i < (*judge_rest)->best.weights.size(); ++i) EXPECT_EQ((*judge_rest)->best.weights[i].f32, (*judge_whole)->best.weights[i].f32);
+  for (std::size_t i = 0; i < (*judge_rest)->best.weights.size(); ++i)
+    EXPECT_EQ((*judge_rest)->best.weights[i].f32, (*judge_whole)->best.weights[i].f32);
 }
 
 TEST_F(AdapterTraining, SameBitsForThreads) {
@@ -161,7 +174,8 @@ TEST_F(AdapterTraining, GoesOnFromItsFolderWithTheSameBits) {
   ThreadPool pool(1);
   const TrainingSpec spec = spec_of(30);
   auto whole_network = create_network(spec), network = create_network(spec);
-  auto whole = Trainer::create(spec, *whole_network, *data, pool), half = Trainer::create(spec, *network, *data, pool);
+  auto whole = Trainer::create(spec, *whole_network, *data, pool),
+       half = Trainer::create(spec, *network, *data, pool);
   ASSERT_TRUE(whole.ok() && half.ok());
   while ((*whole)->done() < 30) ASSERT_TRUE((*whole)->step().ok());
   while ((*half)->done() < 13) ASSERT_TRUE((*half)->step().ok());
@@ -180,7 +194,8 @@ TEST_F(AdapterTraining, GoesOnFromItsFolderWithTheSameBits) {
   auto other_network = create_network(spec);
   ASSERT_TRUE(other_network->initialize(99).ok());
   auto other = Trainer::create(spec, *other_network, *data, pool);
-  EXPECT_NE(resume_checkpoint(folder, **other).message().find("adapter on another network"), std::string::npos);
+  EXPECT_NE(resume_checkpoint(folder, **other).message().find("adapter on another network"),
+            std::string::npos);
   TrainingSpec plain = spec;
   plain.lora = {};
   auto of_network = Trainer::create(plain, *again_network, *data, pool);
@@ -201,17 +216,21 @@ TEST_F(AdapterTraining, FolderIsWhatPeftReads) {
   ASSERT_TRUE(save_checkpoint(folder, **trainer, {}, nullptr, {"a-base", false}).ok());
   const auto config = Json::parse(test::file_text(folder + "/adapter_config.json"));
   ASSERT_TRUE(config.ok());
-  EXPECT_EQ(config->dump(),
-            R"({"peft_type":"LORA","task_type":null,"base_model_name_or_path":"a-base","r":4,"lora_alpha":8,"target_modules":["down","q","v"],"lora_dropout":0.0,"bias":"none",)"
-            R"("fan_in_fan_out":false,"init_lora_weights":true,"modules_to_save":null,"inference_mode":true})");
+  EXPECT_EQ(
+      config->dump(),
+      R"({"peft_type":"LORA","task_type":null,"base_model_name_or_path":"a-base","r":4,"lora_alpha":8,"target_modules":["down","q","v"],"lora_dropout":0.0,"bias":"none",)"
+      R"("fan_in_fan_out":false,"init_lora_weights":true,"modules_to_save":null,"inference_mode":true})");
   const auto file = Safetensors::open(*open_source(folder + "/adapter_model.safetensors"));
   ASSERT_TRUE(file.ok());
   std::string names;
   for (const TensorInfo& t : file->tensors()) names += t.name + " " + shape_text(t.shape) + "\n";
   EXPECT_EQ(names,
-            "base_model.model.0.0.0.1/0/1.q.lora_A.weight [4, 16]\nbase_model.model.0.0.0.1/0/1.q.lora_B.weight [16, 4]\n"
-            "base_model.model.0.0.0.1/0/1.v.lora_A.weight [4, 16]\nbase_model.model.0.0.0.1/0/1.v.lora_B.weight [8, 4]\n"
-            "base_model.model.0.0.0.1/2/1.down.lora_A.weight [4, 32]\nbase_model.model.0.0.0.1/2/1.down.lora_B.weight [16, 4]\n");
+            "base_model.model.0.0.0.1/0/1.q.lora_A.weight [4, "
+            "16]\nbase_model.model.0.0.0.1/0/1.q.lora_B.weight [16, 4]\n"
+            "base_model.model.0.0.0.1/0/1.v.lora_A.weight [4, "
+            "16]\nbase_model.model.0.0.0.1/0/1.v.lora_B.weight [8, 4]\n"
+            "base_model.model.0.0.0.1/2/1.down.lora_A.weight [4, "
+            "32]\nbase_model.model.0.0.0.1/2/1.down.lora_B.weight [16, 4]\n");
   // And back, with the same bits.
   auto loaded = load_adapter(folder, adapter_places(*network));
   ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
@@ -220,8 +239,10 @@ TEST_F(AdapterTraining, FolderIsWhatPeftReads) {
     const Adapter::Target &a = loaded->targets[i], &b = (*trainer)->adapter()->targets[i];
     EXPECT_EQ(a.module, b.module);
     EXPECT_EQ(a.scale, 2.0);
-    EXPECT_TRUE(std::equal(a.a->master().begin(), a.a->master().end(), b.a->master().begin(), b.a->master().end()));
-    EXPECT_TRUE(std::equal(a.b->master().begin(), a.b->master().end(), b.b->master().begin(), b.b->master().end()));
+    EXPECT_TRUE(std::equal(a.a->master().begin(), a.a->master().end(), b.a->master().begin(),
+                           b.a->master().end()));
+    EXPECT_TRUE(std::equal(a.b->master().begin(), a.b->master().end(), b.b->master().begin(),
+                           b.b->master().end()));
   }
 }
 
@@ -285,22 +306,35 @@ TEST_F(AdapterTraining, RefusesByName) {
     EXPECT_TRUE(write_file(folder + "/adapter_config.json", as_bytes(text)).ok());
     return load_adapter(folder, places).status().to_string();
   };
-  EXPECT_NE(refusal("\"bias\":\"none\"", "\"bias\":\"none\",\"use_dora\":true").find("\"use_dora\": true is not supported"), std::string::npos);
+  EXPECT_NE(refusal("\"bias\":\"none\"", "\"bias\":\"none\",\"use_dora\":true")
+                .find("\"use_dora\": true is not supported"),
+            std::string::npos);
   EXPECT_NE(refusal("\"LORA\"", "\"IA3\"").find("\"peft_type\": \"IA3\""), std::string::npos);
-  EXPECT_NE(refusal("\"bias\":\"none\"", "\"bias\":\"all\"").find("\"bias\": \"all\""), std::string::npos);
-  EXPECT_NE(refusal("\"init_lora_weights\":true", "\"init_lora_weights\":\"pissa\"").find("pissa"), std::string::npos);
-  EXPECT_NE(refusal("\"modules_to_save\":null", "\"modules_to_save\":[\"lm_head\"]").find("modules_to_save"), std::string::npos);
-  EXPECT_NE(refusal("\"bias\":\"none\"", "\"bias\":\"none\",\"alpha_pattern\":{\"q\":3}").find("alpha_pattern"), std::string::npos);
+  EXPECT_NE(refusal("\"bias\":\"none\"", "\"bias\":\"all\"").find("\"bias\": \"all\""),
+            std::string::npos);
+  EXPECT_NE(refusal("\"init_lora_weights\":true", "\"init_lora_weights\":\"pissa\"").find("pissa"),
+            std::string::npos);
+  EXPECT_NE(refusal("\"modules_to_save\":null", "\"modules_to_save\":[\"lm_head\"]")
+                .find("modules_to_save"),
+            std::string::npos);
+  EXPECT_NE(refusal("\"bias\":\"none\"", "\"bias\":\"none\",\"alpha_pattern\":{\"q\":3}")
+                .find("alpha_pattern"),
+            std::string::npos);
   EXPECT_EQ(refusal("\"r\":2", "\"r\":2"), Status().to_string());
-  EXPECT_NE(load_adapter(folder + "/nothing", places).status().message().find("as PEFT saves it"), std::string::npos);
+  EXPECT_NE(load_adapter(folder + "/nothing", places).status().message().find("as PEFT saves it"),
+            std::string::npos);
   // Tensors of another network, and an A without its B.
   std::vector<AdapterPlace> others = places;
   for (AdapterPlace& p : others) p.module = "model." + p.module;
-  EXPECT_NE(load_adapter(folder, others).status().message().find("belongs to no weight of this network"), std::string::npos);
+  EXPECT_NE(
+      load_adapter(folder, others).status().message().find("belongs to no weight of this network"),
+      std::string::npos);
   const std::vector<float> a(2 * 16, 0.5f);
-  const TensorInfo only_a[] = {tensor_from_f32("base_model.model." + places[0].module + ".lora_A.weight", {2, 16}, a)};
+  const TensorInfo only_a[] = {
+      tensor_from_f32("base_model.model." + places[0].module + ".lora_A.weight", {2, 16}, a)};
   ASSERT_TRUE(write_safetensors(folder + "/adapter_model.safetensors", only_a).ok());
-  EXPECT_NE(load_adapter(folder, places).status().message().find("lora_B.weight' is missing"), std::string::npos);
+  EXPECT_NE(load_adapter(folder, places).status().message().find("lora_B.weight' is missing"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -10,22 +10,32 @@ namespace loom {
 namespace {
 
 constexpr const char* kAdapterTraining = "training.safetensors";  // in the folder of an adapter
-constexpr std::string_view kSection = "training", kFolder = "training/", kWeights = "weights/", kMoments = "moments/", kBest = "best/";
+constexpr std::string_view kSection = "training", kFolder = "training/", kWeights = "weights/",
+                           kMoments = "moments/", kBest = "best/";
 
-Status read_tensor(const Entity& file, const EntityEntry& entry, std::string name, TrainingState& state) {
-  if (entry.shape.size() != 2) return Status(Code::corrupt, file.name() + ": tensor '" + entry.name + "' of a training has " + std::to_string(entry.shape.size()) + " dimensions, expected 2");
+Status read_tensor(const Entity& file, const EntityEntry& entry, std::string name,
+                   TrainingState& state) {
+  if (entry.shape.size() != 2)
+    return Status(Code::corrupt, file.name() + ": tensor '" + entry.name + "' of a training has " +
+                                     std::to_string(entry.shape.size()) +
+                                     " dimensions, expected 2");
   TrainingTensor t{std::move(name), entry.shape[0], entry.shape[1], {}, {}};
-  if (entry.type == TensorType::plain(DType::f64)) { LOOM_ASSIGN(t.f64, file.f64(entry.name)); }
-  else { LOOM_ASSIGN(t.f32, file.f32(entry.name)); }
+  if (entry.type == TensorType::plain(DType::f64)) {
+    LOOM_ASSIGN(t.f64, file.f64(entry.name));
+  } else {
+    LOOM_ASSIGN(t.f32, file.f32(entry.name));
+  }
   state.tensors.push_back(std::move(t));
   return {};
 }
 
 // The training of an adapter: a safetensors file of all tensors, the state's info as metadata.
-Status save_adapter_training(const std::string& path, const TrainingState& state, const Best* best) {
+Status save_adapter_training(const std::string& path, const TrainingState& state,
+                             const Best* best) {
   std::vector<TensorInfo> tensors;
   auto add = [&](const TrainingTensor& t, std::string name) {
-    if (t.f64.empty()) return tensors.push_back(tensor_from_f32(std::move(name), {t.rows, t.cols}, t.f32));
+    if (t.f64.empty())
+      return tensors.push_back(tensor_from_f32(std::move(name), {t.rows, t.cols}, t.f32));
     std::vector<std::byte> bytes(8 * t.f64.size());
     for (std::size_t i = 0; i < t.f64.size(); ++i) store_le<double>(bytes.data() + 8 * i, t.f64[i]);
     TensorInfo info{name, StorageType::f64, {t.rows, t.cols}, 0, bytes.size(), nullptr};
@@ -38,8 +48,11 @@ Status save_adapter_training(const std::string& path, const TrainingState& state
   return write_safetensors(path, tensors, {{std::string(kSection), state.info.dump()}});
 }
 
-Status save_adapter_checkpoint(const Destination& to, Trainer& trainer, const TrainingState& state, const Best* best, const AdapterBase& base) {
-  if (to.bytes) return Status(Code::unsupported, "training: an adapter is a folder of files: save it to a path");
+Status save_adapter_checkpoint(const Destination& to, Trainer& trainer, const TrainingState& state,
+                               const Best* best, const AdapterBase& base) {
+  if (to.bytes)
+    return Status(Code::unsupported,
+                  "training: an adapter is a folder of files: save it to a path");
   const std::vector<AdapterPlace>& places = trainer.places();
   if (best) {
     const std::vector<TrainingTensor> last = trainer.weights();
@@ -54,8 +67,10 @@ Status save_adapter_checkpoint(const Destination& to, Trainer& trainer, const Tr
 }
 
 Result<Json> adapter_info(const Safetensors& file, const std::string& name) {
-  const auto section = std::find_if(file.metadata().begin(), file.metadata().end(), [](const auto& m) { return m.first == kSection; });
-  if (section == file.metadata().end()) return Status(Code::not_found, name + ": holds no training");
+  const auto section = std::find_if(file.metadata().begin(), file.metadata().end(),
+                                    [](const auto& m) { return m.first == kSection; });
+  if (section == file.metadata().end())
+    return Status(Code::not_found, name + ": holds no training");
   auto info = Json::parse(section->second);
   if (!info.ok()) return info.status().at(name);
   return info;
@@ -81,9 +96,12 @@ Status resume_adapter(SourcePtr source, Trainer& trainer, Best* best) {
   }
   for (const TensorInfo& t : file.tensors()) {
     if (t.shape.size() != 2 || (t.type != StorageType::f32 && t.type != StorageType::f64))
-      return Status(Code::corrupt, name + ": tensor " + quoted(t.name) + " of a training is " + std::string(loom::name(t.type)) + " " + shape_text(t.shape) + ", expected two dimensions of f32 or f64");
+      return Status(Code::corrupt, name + ": tensor " + quoted(t.name) + " of a training is " +
+                                       std::string(loom::name(t.type)) + " " + shape_text(t.shape) +
+                                       ", expected two dimensions of f32 or f64");
     const bool of_best = t.name.starts_with(kBest);
-    TrainingTensor tensor{of_best ? t.name.substr(kBest.size()) : t.name, t.shape[0], t.shape[1], {}, {}};
+    TrainingTensor tensor{
+        of_best ? t.name.substr(kBest.size()) : t.name, t.shape[0], t.shape[1], {}, {}};
     const auto n = static_cast<std::size_t>(t.elements());
     if (t.type == StorageType::f64) {
       tensor.f64.resize(n);
@@ -108,19 +126,22 @@ Status resume_adapter(SourcePtr source, Trainer& trainer, Best* best) {
 
 }  // namespace
 
-Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySections& extra, const Best* best, const AdapterBase& base) {
+Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySections& extra,
+                       const Best* best, const AdapterBase& base) {
   const bool apart = best && best->step > 0;
   LOOM_TRY(trainer.sync());
   TrainingState state = trainer.state();
   LOOM_TRY(trainer.sync());  // what a device could not give back of it
   if (apart) state.info.set("best", best->to_json());
-  if (trainer.adapter()) return save_adapter_checkpoint(to, trainer, state, apart ? best : nullptr, base);
+  if (trainer.adapter())
+    return save_adapter_checkpoint(to, trainer, state, apart ? best : nullptr, base);
   EntitySections sections = extra;
   sections.bytes.insert_or_assign(std::string(kSection), state.info.dump());
   SaveOptions options;
   options.keep_master = true;
   for (const TrainingTensor& t : state.tensors)
-    if (apart || t.name.starts_with(kMoments)) options.state.push_back({t.name, {t.rows, t.cols}, t.f32, t.f64});
+    if (apart || t.name.starts_with(kMoments))
+      options.state.push_back({t.name, {t.rows, t.cols}, t.f32, t.f64});
   if (!apart) return save_network(to, trainer.network(), sections, options);
   const std::vector<TrainingTensor> last = trainer.weights();
   LOOM_TRY(trainer.set_weights(best->weights));
@@ -178,7 +199,8 @@ Status resume_checkpoint(SourcePtr source, Trainer& trainer, Best* best) {
   const Json* best_so_far = state.info.find("best");
   if (!best_so_far) state.tensors = found.tensors;
   for (const EntityEntry& entry : file.tensors())
-    if (entry.name.starts_with(kFolder)) LOOM_TRY(read_tensor(file, entry, entry.name.substr(kFolder.size()), state));
+    if (entry.name.starts_with(kFolder))
+      LOOM_TRY(read_tensor(file, entry, entry.name.substr(kFolder.size()), state));
   Best known;
   if (best_so_far) {
     auto read = Best::from_json(*best_so_far);

@@ -8,15 +8,19 @@
 namespace loom {
 namespace {
 
-constexpr std::string_view kSpec = R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"width":5},"cells":[
+constexpr std::string_view kSpec =
+    R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"width":5},"cells":[
   {"at":[0,0,0,0],"type":"dense","out":33,"activation":"relu"},{"at":[0,0,0,1],"type":"dense","out":17,"activation":"relu"},{"at":[0,0,0,2],"type":"dense","out":2}]},
   "optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.003},"steps":40,"batch":8)";
 
 TrainingSpec spec_with(const std::string& quantize, const std::string& cells = "") {
   std::string text(kSpec);
   if (!cells.empty())
-    for (std::size_t at = 0; (at = text.find("\"type\":\"dense\"", at)) != std::string::npos; at += cells.size() + 15) text.insert(at, "\"dtype\":\"" + cells + "\",");
-  auto spec = parse_training_spec(std::string_view(text += quantize.empty() ? "}" : ",\"quantize\":" + quantize + "}"));
+    for (std::size_t at = 0; (at = text.find("\"type\":\"dense\"", at)) != std::string::npos;
+         at += cells.size() + 15)
+      text.insert(at, "\"dtype\":\"" + cells + "\",");
+  auto spec = parse_training_spec(
+      std::string_view(text += quantize.empty() ? "}" : ",\"quantize\":" + quantize + "}"));
   EXPECT_TRUE(spec.ok()) << spec.status().to_string();
   return std::move(*spec);
 }
@@ -50,14 +54,18 @@ struct Course {
     }
     return losses;
   }
-  std::string format(const char* path) const { return to_string(const_cast<Network&>(*network).find(path, "weight")->format()); }
+  std::string format(const char* path) const {
+    return to_string(const_cast<Network&>(*network).find(path, "weight")->format());
+  }
 };
 
 // It is what a network does whose cells have the dtype.
 TEST(Quantize, LearnsAsCellsOfTheDtypeDo) {
-  for (const char* dtype : {"ternary", "binary", "i2", "i4", "i8:block16", "fp4", "fp8e4m3", "bf16", "u16"}) {
+  for (const char* dtype :
+       {"ternary", "binary", "i2", "i4", "i8:block16", "fp4", "fp8e4m3", "bf16", "u16"}) {
     SCOPED_TRACE(dtype);
-    Course cells(spec_with("", dtype)), spec(spec_with("{\"dtype\":\"" + std::string(dtype) + "\"}")), plain(spec_with(""));
+    Course cells(spec_with("", dtype)),
+        spec(spec_with("{\"dtype\":\"" + std::string(dtype) + "\"}")), plain(spec_with(""));
     const std::vector<double> losses = spec.go(40);
     EXPECT_EQ(losses, cells.go(40));
     EXPECT_EQ(spec.trainer->digest(), cells.trainer->digest());
@@ -75,7 +83,8 @@ TEST(Quantize, KeepsCellsThatItIsTold) {
   EXPECT_EQ(run.format("0.0.0.2"), "f32");
 }
 
-// The first steps are those of f32; after them the file and what is judged have the dtype, and a resumed training has the same bits on either side.
+// The first steps are those of f32; after them the file and what is judged have the dtype, and a
+// resumed training has the same bits on either side.
 TEST(Quantize, BeginsLater) {
   const TrainingSpec spec = spec_with(R"({"dtype":"ternary","after":20,"keep":["last"]})");
   Course whole(spec), plain(spec_with(""));
@@ -128,15 +137,23 @@ TEST(Quantize, WrongValuesAreRefused) {
     const std::string text = std::string(kSpec) + ",\"quantize\":" + quantize + "}";
     return parse_training_spec(std::string_view(text)).status().message();
   };
-  EXPECT_NE(refusal(R"({"dtype":"i3"})").find("quantize: 'i3' is not a weight format"), std::string::npos) << refusal(R"({"dtype":"i3"})");
+  EXPECT_NE(refusal(R"({"dtype":"i3"})").find("quantize: 'i3' is not a weight format"),
+            std::string::npos)
+      << refusal(R"({"dtype":"i3"})");
   EXPECT_NE(refusal(R"({"dtype":"f64"})").find("a cell learns in f64 as it is"), std::string::npos);
   EXPECT_NE(refusal(R"({"dtype":"f32"})").find("a cell learns in f32 as it is"), std::string::npos);
-  EXPECT_NE(refusal(R"({"dtype":"i8","after":40})").find("\"after\" must be below \"steps\""), std::string::npos);
-  EXPECT_NE(refusal(R"({"dtype":"i8","after":-1})").find("quantize: \"after\" must be in 0..1099511627776, got -1"), std::string::npos);
+  EXPECT_NE(refusal(R"({"dtype":"i8","after":40})").find("\"after\" must be below \"steps\""),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"dtype":"i8","after":-1})")
+                .find("quantize: \"after\" must be in 0..1099511627776, got -1"),
+            std::string::npos);
   EXPECT_NE(refusal(R"({"after":3})").find("give a \"dtype\""), std::string::npos);
-  EXPECT_NE(refusal(R"({"dtype":"i8","from":3})").find("quantize: unknown key \"from\": known are dtype, keep, after"), std::string::npos);
+  EXPECT_NE(refusal(R"({"dtype":"i8","from":3})")
+                .find("quantize: unknown key \"from\": known are dtype, keep, after"),
+            std::string::npos);
   EXPECT_NE(refusal(R"({"dtype":7})").find("\"dtype\""), std::string::npos);
-  EXPECT_NE(refusal(R"({"dtype":"i8"},"lora":{"rank":2})").find("beside \"lora\""), std::string::npos);
+  EXPECT_NE(refusal(R"({"dtype":"i8"},"lora":{"rank":2})").find("beside \"lora\""),
+            std::string::npos);
   auto created = [](const std::string& quantize) {
     const TrainingSpec spec = spec_with(quantize);
     auto network = create_network(spec);
@@ -144,8 +161,13 @@ TEST(Quantize, WrongValuesAreRefused) {
     const auto samples = data();
     return Trainer::create(spec, *network, *samples, pool).status().message();
   };
-  EXPECT_NE(created(R"({"dtype":"i8","keep":["0.0.0.9"]})").find("\"0.0.0.9\" is no cell with matrices: expects first, last, or a path as 0.0.0.0"), std::string::npos);
-  EXPECT_NE(created(R"({"dtype":"i8","keep":["first","0.0.0.1","last"]})").find("no matrix is left"), std::string::npos);
+  EXPECT_NE(
+      created(R"({"dtype":"i8","keep":["0.0.0.9"]})")
+          .find("\"0.0.0.9\" is no cell with matrices: expects first, last, or a path as 0.0.0.0"),
+      std::string::npos);
+  EXPECT_NE(
+      created(R"({"dtype":"i8","keep":["first","0.0.0.1","last"]})").find("no matrix is left"),
+      std::string::npos);
 }
 
 }  // namespace

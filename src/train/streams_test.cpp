@@ -260,10 +260,12 @@ TEST(Streams, OfDoubles) {
     auto trainer = Trainer::create(spec, *network, data, pool, {.poison = true});
     EXPECT_TRUE(trainer.ok()) << trainer.status().to_string();
     std::vector<double> seen;
-    EXPECT_TRUE((*trainer)->run([&](const StepReport& r) -> Result<bool> {
-      seen.push_back(r.loss);
-      return true;
-    }).ok());
+    EXPECT_TRUE((*trainer)
+                    ->run([&](const StepReport& r) -> Result<bool> {
+                      seen.push_back(r.loss);
+                      return true;
+                    })
+                    .ok());
     auto evaluator = Evaluator::create(*network, data, pool, {.loss = Loss::mse, .stream = true});
     EXPECT_TRUE(evaluator.ok()) << evaluator.status().to_string();
     seen.push_back(evaluator->measure()->loss);

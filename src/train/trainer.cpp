@@ -13,12 +13,15 @@
 namespace loom {
 namespace {
 
-Status bad(std::string what) { return Status(Code::invalid_argument, "training: " + std::move(what)); }
+Status bad(std::string what) {
+  return Status(Code::invalid_argument, "training: " + std::move(what));
+}
 
 // Calls f(row of a float or double matrix) for each row of a moment.
 template <class F>
 void each_row(Executor& executor, const Learner::Moment& m, F f) {
-  const bool f64 = executor.program().buffers[static_cast<std::size_t>(m.buffer)].type == ValueType::f64;
+  const bool f64 =
+      executor.program().buffers[static_cast<std::size_t>(m.buffer)].type == ValueType::f64;
   for (std::int64_t r = 0; r < m.rows; ++r) {
     if (f64) f(executor.row<double>(m.buffer, r));
     else f(executor.row<float>(m.buffer, r));
@@ -36,7 +39,9 @@ template <class List>
 Status morph(const List& matrices, const std::string& dtype = "") {
   for (const auto& [p, before] : matrices) {
     WeightFormat format = before;
-    if (!dtype.empty()) { LOOM_ASSIGN(format, parse_weight_format(dtype)); }
+    if (!dtype.empty()) {
+      LOOM_ASSIGN(format, parse_weight_format(dtype));
+    }
     LOOM_TRY(p.param->store->morph(format).at(p.path + ":" + p.param->spec.role));
   }
   return {};
@@ -69,9 +74,13 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   if (spec.class_weights.is_string())
     resolved.class_weights = balanced_weights(data, network, spec.ignore);
   if (resolved.steps == 0) {
-    const auto samples = checked_mul(static_cast<std::uint64_t>(data.samples()), static_cast<std::uint64_t>(spec.epochs));
-    if (!samples || *samples > (std::uint64_t{1} << 60)) return bad(std::to_string(spec.epochs) + " epochs are too many samples");
-    resolved.steps = static_cast<std::int64_t>((*samples + static_cast<std::uint64_t>(spec.batch) - 1) / static_cast<std::uint64_t>(spec.batch));
+    const auto samples = checked_mul(static_cast<std::uint64_t>(data.samples()),
+                                     static_cast<std::uint64_t>(spec.epochs));
+    if (!samples || *samples > (std::uint64_t{1} << 60))
+      return bad(std::to_string(spec.epochs) + " epochs are too many samples");
+    resolved.steps =
+        static_cast<std::int64_t>((*samples + static_cast<std::uint64_t>(spec.batch) - 1) /
+                                  static_cast<std::uint64_t>(spec.batch));
   }
   // A batch may hold a sample several times, but one of more is rather a slip, which would take its
   // memory.
@@ -81,15 +90,23 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
                std::to_string(data.samples()) + ": at most as many, or " +
                std::to_string(kFreeBatch));
   // Samples are numbered through the whole training.
-  if (resolved.steps > (std::int64_t{1} << 60) / spec.batch) return bad(std::to_string(resolved.steps) + " steps of " + std::to_string(spec.batch) + " samples are too many");
+  if (resolved.steps > (std::int64_t{1} << 60) / spec.batch)
+    return bad(std::to_string(resolved.steps) + " steps of " + std::to_string(spec.batch) +
+               " samples are too many");
   if (spec.fp8 && resolved.quantize.dtype.empty()) resolved.quantize.dtype = "fp8e4m3";
-  if (has_end(resolved.schedule.kind) && resolved.schedule.steps == 0) resolved.schedule.steps = resolved.steps;
+  if (has_end(resolved.schedule.kind) && resolved.schedule.steps == 0)
+    resolved.schedule.steps = resolved.steps;
   LOOM_TRY(resolved.schedule.check());
-  if (resolved.quantize.after >= resolved.steps) return bad("quantize: \"after\" must be below the " + std::to_string(resolved.steps) + " steps");
-  if (resolved.validation.share > 0 && resolved.validation.every == 0) resolved.validation.every = (data.samples() + spec.batch - 1) / spec.batch;
-  const auto rows = checked_mul(static_cast<std::uint64_t>(data.max_rows()), static_cast<std::uint64_t>(spec.batch / spec.micro_batches));
+  if (resolved.quantize.after >= resolved.steps)
+    return bad("quantize: \"after\" must be below the " + std::to_string(resolved.steps) +
+               " steps");
+  if (resolved.validation.share > 0 && resolved.validation.every == 0)
+    resolved.validation.every = (data.samples() + spec.batch - 1) / spec.batch;
+  const auto rows = checked_mul(static_cast<std::uint64_t>(data.max_rows()),
+                                static_cast<std::uint64_t>(spec.batch / spec.micro_batches));
   if (!rows || *rows > INT32_MAX)
-    return bad("a micro-batch of " + std::to_string(spec.batch / spec.micro_batches) + " samples of up to " + std::to_string(data.max_rows()) + " rows is too large");
+    return bad("a micro-batch of " + std::to_string(spec.batch / spec.micro_batches) +
+               " samples of up to " + std::to_string(data.max_rows()) + " rows is too large");
   LearnerOptions learning;
   learning.loss = spec.loss;
   learning.delta = spec.delta;
@@ -113,7 +130,8 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.fuse = options.fuse;
   learning.poison = options.poison;
   std::string base;
-  const std::vector<AdapterPlace> places = options.places.empty() ? adapter_places(network) : options.places;
+  const std::vector<AdapterPlace> places =
+      options.places.empty() ? adapter_places(network) : options.places;
   if (spec.lora.rank > 0) {
     LOOM_ASSIGN(Adapter adapter, Adapter::create(network, places, spec.lora, learning.seed));
     learning.adapter = std::make_shared<Adapter>(std::move(adapter));
@@ -125,7 +143,8 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   Json topology = network.to_json();
   if (!at_once) LOOM_TRY(morph(matrices));
   LOOM_ASSIGN(Learner learner, Learner::create(network, pool, learning));
-  std::unique_ptr<Trainer> trainer(new Trainer(resolved, network, data, pool, std::move(learning), std::move(base), std::move(learner)));
+  std::unique_ptr<Trainer> trainer(new Trainer(resolved, network, data, pool, std::move(learning),
+                                               std::move(base), std::move(learner)));
   trainer->streams_ = std::move(streams);
   trainer->places_ = places;
   trainer->matrices_ = std::move(matrices);
@@ -144,7 +163,8 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   return trainer;
 }
 
-Result<std::vector<Trainer::Quantized>> Trainer::find_quantized(const QuantizeSpec& spec, Network& network) {
+Result<std::vector<Trainer::Quantized>> Trainer::find_quantized(const QuantizeSpec& spec,
+                                                                Network& network) {
   std::vector<Quantized> list;
   if (spec.dtype.empty()) return list;
   std::vector<Network::NamedParam> matrices = network.params();
@@ -152,15 +172,25 @@ Result<std::vector<Trainer::Quantized>> Trainer::find_quantized(const QuantizeSp
   auto cell = [](const Network::NamedParam& p) { return p.path.substr(0, p.path.find('/')); };
   std::vector<std::string> kept;
   for (const std::string& name : spec.keep) {
-    const std::string path = matrices.empty() ? name : name == "first" ? cell(matrices.front()) : name == "last" ? cell(matrices.back()) : name;
-    if (std::none_of(matrices.begin(), matrices.end(), [&](const auto& p) { return cell(p) == path; }))
-      return bad("quantize: \"keep\": \"" + name + "\" is no cell with matrices: expects first, last, or a path as " + (matrices.empty() ? "0.0.0.0" : cell(matrices.front())));
+    const std::string path = matrices.empty()  ? name
+                             : name == "first" ? cell(matrices.front())
+                             : name == "last"  ? cell(matrices.back())
+                                               : name;
+    if (std::none_of(matrices.begin(), matrices.end(),
+                     [&](const auto& p) { return cell(p) == path; }))
+      return bad("quantize: \"keep\": \"" + name +
+                 "\" is no cell with matrices: expects first, last, or a path as " +
+                 (matrices.empty() ? "0.0.0.0" : cell(matrices.front())));
     kept.push_back(path);
   }
-  auto keeps = [&](const Network::NamedParam& p) { return std::find(kept.begin(), kept.end(), cell(p)) != kept.end(); };
+  auto keeps = [&](const Network::NamedParam& p) {
+    return std::find(kept.begin(), kept.end(), cell(p)) != kept.end();
+  };
   for (const Network::NamedParam& p : matrices) {
     // A matrix of several cells stays where one of them does.
-    const bool stays = std::any_of(matrices.begin(), matrices.end(), [&](const auto& other) { return other.param->store == p.param->store && keeps(other); });
+    const bool stays = std::any_of(matrices.begin(), matrices.end(), [&](const auto& other) {
+      return other.param->store == p.param->store && keeps(other);
+    });
     if (!stays) list.push_back({p, p.param->store->format()});
   }
   if (list.empty()) return bad("quantize: no matrix is left to learn as " + spec.dtype);
@@ -189,7 +219,8 @@ Status Trainer::remake(const LearnerOptions& learning) {
   learner_ = std::move(next);
   learning_ = learning;
   learner_.resume(done_);
-  for (std::size_t i = 0; i < learner_.moments().size(); ++i) exchange(learner_.moments()[i], now.tensors[weights + i]);
+  for (std::size_t i = 0; i < learner_.moments().size(); ++i)
+    exchange(learner_.moments()[i], now.tensors[weights + i]);
   return {};
 }
 
@@ -201,8 +232,10 @@ Result<double> Trainer::first_seconds() {
     const auto start = std::chrono::steady_clock::now();
     LOOM_TRY(learner_.accumulate());
     // Reading a gradient waits for the device.
-    if (const auto& g = learner_.gradients(); !g.empty()) learner_.executor().row_bytes(g.front().value.buffer, 0);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (const auto& g = learner_.gradients(); !g.empty())
+      learner_.executor().row_bytes(g.front().value.buffer, 0);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (i == 0 || seconds < shortest) shortest = seconds;
   }
   return shortest;
@@ -220,7 +253,8 @@ void Trainer::read(std::int64_t first, std::int64_t count) {
   const std::int64_t samples = data_.samples();
   for (std::int64_t i = first; i < first + count;) {
     const std::int64_t epoch = i / samples, end = std::min(first + count, (epoch + 1) * samples);
-    const Permutation order(samples, static_cast<std::uint64_t>(spec_.seed), static_cast<std::uint64_t>(epoch));
+    const Permutation order(samples, static_cast<std::uint64_t>(spec_.seed),
+                            static_cast<std::uint64_t>(epoch));
     for (; i < end; ++i) {
       data_.append(spec_.shuffle ? order(i % samples) : i % samples, batch_);
       if (spec_.shift == 0) continue;
@@ -297,7 +331,10 @@ Result<StepReport> Trainer::do_step(std::int64_t micro_batches,
   if (done_ >= spec_.steps) return bad("all " + std::to_string(spec_.steps) + " steps are done");
   if (!matrices_.empty() && done_ >= spec_.quantize.after) LOOM_TRY(set_quantized(true));
   const std::int64_t number = done_ + 1;
-  StepReport report{.step = number, .steps = spec_.steps, .heads = std::vector<double>(spec_.heads.size()), .rate = spec_.schedule.at(number)};
+  StepReport report{.step = number,
+                    .steps = spec_.steps,
+                    .heads = std::vector<double>(spec_.heads.size()),
+                    .rate = spec_.schedule.at(number)};
   double weight = 0;
   for (std::int64_t micro = 0; micro < micro_batches; ++micro) {
     LOOM_TRY(fill_micro_batch(micro));
@@ -314,21 +351,29 @@ Result<StepReport> Trainer::do_step(std::int64_t micro_batches,
     return bad("step " + std::to_string(number) + ": all of its rows have the weight 0");
   report.loss /= weight;
   for (double& loss : report.heads) loss /= weight;
-  if (!(report.loss - report.loss == 0)) return bad("step " + std::to_string(number) + ": the loss is not finite; a lower rate, a longer warm-up or \"clip_norm\" may help");
+  if (!(report.loss - report.loss == 0))
+    return bad(
+        "step " + std::to_string(number) +
+        ": the loss is not finite; a lower rate, a longer warm-up or \"clip_norm\" may help");
   if (spec_.fp8) {
     report.loss_scale = scale_.value();
     report.skipped = !learner_.gradients_finite();
   }
   if (!report.skipped) {
     LOOM_TRY(learner_.update(report.rate, weight, number - scale_.skipped));
-    if (++scale_.since >= kScaleGrowth && scale_.exponent < kMostScale) scale_.exponent += 1, scale_.since = 0;
+    if (++scale_.since >= kScaleGrowth && scale_.exponent < kMostScale)
+      scale_.exponent += 1, scale_.since = 0;
   } else {
-    if (scale_.exponent == kLeastScale) return bad("step " + std::to_string(number) + ": gradients are not finite in fp8 at any loss scale; a lower rate, or \"fp8\" off, may help");
+    if (scale_.exponent == kLeastScale)
+      return bad("step " + std::to_string(number) +
+                 ": gradients are not finite in fp8 at any loss scale; a lower rate, or \"fp8\" "
+                 "off, may help");
     scale_.exponent -= 1, scale_.since = 0, scale_.skipped += 1;
   }
   done_ = number;
   learner_.resume(number);
-  report.epoch = static_cast<double>(done_) * static_cast<double>(spec_.batch) / static_cast<double>(data_.samples());
+  report.epoch = static_cast<double>(done_) * static_cast<double>(spec_.batch) /
+                 static_cast<double>(data_.samples());
   return report;
 }
 
@@ -337,7 +382,9 @@ Status Trainer::run(const std::function<Result<bool>(const StepReport&)>& after_
     LOOM_ASSIGN(const StepReport report, step());
     LOOM_ASSIGN(const bool go_on, after_step(report));
     if (!go_on || done_ == spec_.steps) LOOM_TRY(sync());
-    if (!go_on) return Status(Code::cancelled, "training: stopped after step " + std::to_string(done_) + " of " + std::to_string(spec_.steps));
+    if (!go_on)
+      return Status(Code::cancelled, "training: stopped after step " + std::to_string(done_) +
+                                         " of " + std::to_string(spec_.steps));
   }
   return {};
 }
@@ -390,7 +437,8 @@ std::vector<Trainer::Learned> Trainer::learned() const {
     return list;
   }
   for (const Network::NamedParam& p : network_.params())
-    if (!p.tied) list.push_back({"weights/" + p.path + ":" + p.param->spec.role, p.param->store.get()});
+    if (!p.tied)
+      list.push_back({"weights/" + p.path + ":" + p.param->spec.role, p.param->store.get()});
   return list;
 }
 
@@ -408,7 +456,8 @@ std::vector<TrainingTensor> Trainer::weights() const {
 Status Trainer::set_weights(const std::vector<TrainingTensor>& weights) {
   auto next = weights.begin();
   for (const auto& [name, store] : learned()) {
-    if (next == weights.end() || next->f32.size() != store->mutable_master().size() || next->f64.size() != store->mutable_master64().size())
+    if (next == weights.end() || next->f32.size() != store->mutable_master().size() ||
+        next->f64.size() != store->mutable_master64().size())
       return Status(Code::corrupt, "training state: " + name + " has another size");
     std::copy(next->f32.begin(), next->f32.end(), store->mutable_master().begin());
     std::copy(next->f64.begin(), next->f64.end(), store->mutable_master64().begin());
@@ -437,7 +486,9 @@ TrainingState Trainer::state() {
   state.tensors = weights();
   for (const Learner::Moment& m : learner_.moments()) {
     TrainingTensor t{moment_name(m), m.rows, m.cols, {}, {}};
-    each_row(learner_.executor(), m, [&]<class T>(std::span<T> row) { values_of<T>(t).insert(values_of<T>(t).end(), row.begin(), row.end()); });
+    each_row(learner_.executor(), m, [&]<class T>(std::span<T> row) {
+      values_of<T>(t).insert(values_of<T>(t).end(), row.begin(), row.end());
+    });
     state.tensors.push_back(std::move(t));
   }
   return state;
@@ -457,26 +508,38 @@ Status Trainer::check_info(const Json& info) const {
   const Json* spec = info.find("spec");
   if (!spec || !spec->is_object()) return Status(Code::corrupt, "training state: no spec");
   auto differs = [](const std::string& key, const Json* saved, const Json* now) {
-    return bad("the state was saved with another \"" + key + "\": " + (saved ? saved->dump() : "none") + ", now " + (now ? now->dump() : "none"));
+    return bad("the state was saved with another \"" + key +
+               "\": " + (saved ? saved->dump() : "none") + ", now " + (now ? now->dump() : "none"));
   };
-  auto same = [](const Json* a, const Json* b) { return (!a && !b) || (a && b && a->dump() == b->dump()); };
+  auto same = [](const Json* a, const Json* b) {
+    return (!a && !b) || (a && b && a->dump() == b->dump());
+  };
   const Json now = comparable_spec();
   for (const Json* side : {&now, spec}) {
     for (const auto& [key, unused] : side->as_object()) {
       const Json *saved = spec->find(key), *current = now.find(key);
       if (same(saved, current)) continue;
-      if (!saved || !current || !saved->is_object() || !current->is_object()) return differs(key, saved, current);
+      if (!saved || !current || !saved->is_object() || !current->is_object())
+        return differs(key, saved, current);
       for (const Json* inner : {current, saved})
         for (const auto& [name, value] : inner->as_object())
-          if (!same(saved->find(name), current->find(name))) return differs(key + ": " + name, saved->find(name), current->find(name));
+          if (!same(saved->find(name), current->find(name)))
+            return differs(key + ": " + name, saved->find(name), current->find(name));
     }
   }
   LOOM_ASSIGN(const std::string data, info.get_string("data", ""));
-  if (data != data_.hash()) return bad("the state was saved with other data: its SHA-256 is " + data + ", now " + data_.hash());
+  if (data != data_.hash())
+    return bad("the state was saved with other data: its SHA-256 is " + data + ", now " +
+               data_.hash());
   LOOM_ASSIGN(const std::string base, info.get_string("base", ""));
-  if (base != base_) return bad("the state was saved with an adapter on another network: the SHA-256 of its base is " + (base.empty() ? "missing" : base) + ", now " + (base_.empty() ? "the network itself learns" : base_));
+  if (base != base_)
+    return bad(
+        "the state was saved with an adapter on another network: the SHA-256 of its base is " +
+        (base.empty() ? "missing" : base) + ", now " +
+        (base_.empty() ? "the network itself learns" : base_));
   const Json* topology = info.find("topology");
-  if (!topology || topology->dump() != (matrices_.empty() ? network_.to_json() : topology_).dump()) return bad("the state was saved with another network topology");
+  if (!topology || topology->dump() != (matrices_.empty() ? network_.to_json() : topology_).dump())
+    return bad("the state was saved with another network topology");
   return {};
 }
 
@@ -493,36 +556,54 @@ Status Trainer::restore(TrainingState state) {
   LOOM_TRY(check_info(state.info));
   LOOM_ASSIGN(const std::int64_t step, state.info.get_integer("step", -1));
   if (step < 0) return Status(Code::corrupt, "training state: no step");
-  if (step > spec_.steps) return bad("the state is after step " + std::to_string(step) + ", the spec ends at " + std::to_string(spec_.steps));
+  if (step > spec_.steps)
+    return bad("the state is after step " + std::to_string(step) + ", the spec ends at " +
+               std::to_string(spec_.steps));
 
   LossScale scale;
   if (spec_.fp8) {
     const Json* saved = state.info.find("loss_scale");
-    if (!saved || !saved->is_object()) return Status(Code::corrupt, "training state: no loss_scale");
+    if (!saved || !saved->is_object())
+      return Status(Code::corrupt, "training state: no loss_scale");
     LOOM_ASSIGN(const std::int64_t exponent, saved->get_integer("exponent", kMostScale + 1));
     LOOM_ASSIGN(scale.since, saved->get_integer("since", -1));
     LOOM_ASSIGN(scale.skipped, saved->get_integer("skipped", -1));
     scale.exponent = static_cast<int>(exponent);
-    if (exponent < kLeastScale || exponent > kMostScale || scale.since < 0 || scale.skipped < 0 || scale.skipped > step) return Status(Code::corrupt, "training state: loss_scale is out of range");
+    if (exponent < kLeastScale || exponent > kMostScale || scale.since < 0 || scale.skipped < 0 ||
+        scale.skipped > step)
+      return Status(Code::corrupt, "training state: loss_scale is out of range");
   }
 
   const std::vector<Learned> params = learned();
   std::vector<TrainingTensor*> found;  // weights, then moments
-  auto find = [&](const std::string& name, bool f64, std::int64_t rows, std::int64_t cols) -> Status {
-    const auto t = std::find_if(state.tensors.begin(), state.tensors.end(), [&](const TrainingTensor& s) { return s.name == name; });
-    if (t == state.tensors.end()) return Status(Code::not_found, "training state: no tensor '" + name + "'");
+  auto find = [&](const std::string& name, bool f64, std::int64_t rows,
+                  std::int64_t cols) -> Status {
+    const auto t = std::find_if(state.tensors.begin(), state.tensors.end(),
+                                [&](const TrainingTensor& s) { return s.name == name; });
+    if (t == state.tensors.end())
+      return Status(Code::not_found, "training state: no tensor '" + name + "'");
     const auto elements = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
-    if (t->rows != rows || t->cols != cols || t->f32.size() != (f64 ? 0 : elements) || t->f64.size() != (f64 ? elements : 0))
-      return Status(Code::corrupt, "training state: tensor '" + name + "': expects " + std::to_string(rows) + " x " + std::to_string(cols) + (f64 ? " f64" : " f32") + ", got " + std::to_string(t->rows) +
-                                       " x " + std::to_string(t->cols) + " with " + std::to_string(t->f32.size()) + " f32 and " + std::to_string(t->f64.size()) + " f64 values");
+    if (t->rows != rows || t->cols != cols || t->f32.size() != (f64 ? 0 : elements) ||
+        t->f64.size() != (f64 ? elements : 0))
+      return Status(Code::corrupt, "training state: tensor '" + name + "': expects " +
+                                       std::to_string(rows) + " x " + std::to_string(cols) +
+                                       (f64 ? " f64" : " f32") + ", got " +
+                                       std::to_string(t->rows) + " x " + std::to_string(t->cols) +
+                                       " with " + std::to_string(t->f32.size()) + " f32 and " +
+                                       std::to_string(t->f64.size()) + " f64 values");
     found.push_back(&*t);
     return {};
   };
-  for (const auto& [name, store] : params) LOOM_TRY(find(name, store->master_is_f64(), store->rows(), store->cols()));
+  for (const auto& [name, store] : params)
+    LOOM_TRY(find(name, store->master_is_f64(), store->rows(), store->cols()));
   for (const Learner::Moment& m : learner_.moments())
-    LOOM_TRY(find(moment_name(m), learner_.executor().program().buffers[static_cast<std::size_t>(m.buffer)].type == ValueType::f64, m.rows, m.cols));
+    LOOM_TRY(find(moment_name(m),
+                  learner_.executor().program().buffers[static_cast<std::size_t>(m.buffer)].type ==
+                      ValueType::f64,
+                  m.rows, m.cols));
   if (found.size() != state.tensors.size())
-    return Status(Code::corrupt, "training state: has " + std::to_string(state.tensors.size()) + " tensors, this training " + std::to_string(found.size()));
+    return Status(Code::corrupt, "training state: has " + std::to_string(state.tensors.size()) +
+                                     " tensors, this training " + std::to_string(found.size()));
 
   // Values go in and come out, so that what was there can go back.
   const auto exchange_all = [&] {
@@ -537,7 +618,8 @@ Status Trainer::restore(TrainingState state) {
     return learner_.executor().refresh();
   };
   const bool quantized = quantized_;
-  LOOM_TRY(set_quantized(!matrices_.empty() && (step > spec_.quantize.after || spec_.quantize.after == 0)));
+  LOOM_TRY(set_quantized(!matrices_.empty() &&
+                         (step > spec_.quantize.after || spec_.quantize.after == 0)));
   if (const Status status = exchange_all(); !status.ok()) {  // the cells' dtypes do not have them
     LOOM_TRY(exchange_all());
     LOOM_TRY(set_quantized(quantized));
@@ -572,10 +654,13 @@ ProgressMeter::Reading ProgressMeter::update(const StepReport& report, double se
     const double passed = seconds - from.seconds;
     if (passed > 0) {
       reading.rows_per_second = static_cast<double>(rows_ - from.rows) / passed;
-      reading.seconds_left = passed / static_cast<double>(std::max<std::int64_t>(report.step - from.step, 1)) * static_cast<double>(report.steps - report.step);
+      reading.seconds_left =
+          passed / static_cast<double>(std::max<std::int64_t>(report.step - from.step, 1)) *
+          static_cast<double>(report.steps - report.step);
     }
   }
-  if (marks_.empty() || seconds - marks_.back().seconds >= 1) marks_.push_back({seconds, report.step, rows_});
+  if (marks_.empty() || seconds - marks_.back().seconds >= 1)
+    marks_.push_back({seconds, report.step, rows_});
   while (marks_.size() > 1 && seconds - marks_[1].seconds >= kWindow) marks_.erase(marks_.begin());
   return reading;
 }

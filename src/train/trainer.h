@@ -1,6 +1,7 @@
-// Trains a network on a data source, step by step. Which samples a step sees, its learning rate and its arithmetic are functions of
-// the spec and the step number alone, so a trainer restored from a state goes on with the same bits. Not thread-safe; the pool's size
-// and the kernels' instruction set do not change results.
+// Trains a network on a data source, step by step. Which samples a step sees, its learning rate and
+// its arithmetic are functions of the spec and the step number alone, so a trainer restored from a
+// state goes on with the same bits. Not thread-safe; the pool's size and the kernels' instruction
+// set do not change results.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +21,21 @@
 namespace loom {
 
 struct StepReport {
-  std::int64_t step = 0;   // done, from 1
-  std::int64_t steps = 0;  // of the whole training
-  double loss = 0;         // mean over the counted rows, by their weights, before the update
+  std::int64_t step = 0;      // done, from 1
+  std::int64_t steps = 0;     // of the whole training
+  double loss = 0;            // mean over the counted rows, by their weights, before the update
   std::vector<double> heads;  // where there are several: the mean of each, without its weight
-  double rate = 0;         // learning rate of the update
-  double loss_scale = 0;   // with "fp8": of this step
-  bool skipped = false;    // with "fp8": a gradient was not finite under that scale, and no weight has changed
+  double rate = 0;            // learning rate of the update
+  double loss_scale = 0;      // with "fp8": of this step
+  bool skipped =
+      false;  // with "fp8": a gradient was not finite under that scale, and no weight has changed
   std::int64_t rows = 0;
   std::int64_t counted = 0;
-  double epoch = 0;        // samples seen / samples there are
+  double epoch = 0;  // samples seen / samples there are
 };
 
-// All that changes while training: masters of the weights (of an adapter, where one learns) and moments of the optimizer, row-major.
+// All that changes while training: masters of the weights (of an adapter, where one learns) and
+// moments of the optimizer, row-major.
 struct TrainingTensor {
   std::string name;  // "weights/0.0.1.0/0/1:q", "moments/0.0.1.0/0/1:q:m"
   std::int64_t rows = 0, cols = 0;
@@ -45,12 +48,15 @@ struct TrainingState {
 };
 
 struct TrainerOptions {
-  std::string isa;      // "": the best here
+  std::string isa;                // "": the best here
   gpu::Device* device = nullptr;  // null: the CPU; it must outlive the trainer
-  std::vector<AdapterPlace> places;  // of the spec's "lora": what files call the weights; none: adapter_places
-  bool fuse = true;      // ExecutorOptions
-  bool measured = false;  // with a device: learns on the CPU where the first micro-batch took less time there
-  bool judged = false;  // somebody holds back and judges what the spec's "validation" says (validation.h); without that a spec that asks for it is refused
+  std::vector<AdapterPlace>
+      places;        // of the spec's "lora": what files call the weights; none: adapter_places
+  bool fuse = true;  // ExecutorOptions
+  bool measured =
+      false;  // with a device: learns on the CPU where the first micro-batch took less time there
+  bool judged = false;  // somebody holds back and judges what the spec's "validation" says
+                        // (validation.h); without that a spec that asks for it is refused
   bool poison = false;  // tests: NaN in what was not written
 };
 
@@ -60,10 +66,13 @@ class Trainer {
   // The spec's network and data fields are not read: the caller brings both (create_network and
   // open_data make them of a spec). Network, data and pool must outlive the trainer. Errors: a spec
   // out of range, a form of data that the network does not take.
-  static Result<std::unique_ptr<Trainer>> create(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, const TrainerOptions& options = {});
+  static Result<std::unique_ptr<Trainer>> create(const TrainingSpec& spec, Network& network,
+                                                 const DataSource& data, ThreadPool& pool,
+                                                 const TrainerOptions& options = {});
 
-  // One optimizer step. Where the loss is not finite the weights stay as they are and the error names the step. With "fp8" a step whose gradients overflow
-  // counts, is skipped and halves the loss scale; kScaleGrowth steps without one double it.
+  // One optimizer step. Where the loss is not finite the weights stay as they are and the error
+  // names the step. With "fp8" a step whose gradients overflow counts, is skipped and halves the
+  // loss scale; kScaleGrowth steps without one double it.
   Result<StepReport> step();
   // The same on all samples of other data, in their order, whatever their number: batches that come
   // one by one. It is checked as the trainer's own; a checkpoint does not know it. Errors:
@@ -87,7 +96,8 @@ class Trainer {
   // The spec with everything resolved: steps from epochs, the end of the schedule.
   const TrainingSpec& spec() const { return spec_; }
   Network& network() { return network_; }
-  // What learns where the spec has "lora"; else null. It may be merged, run and saved while the trainer stands still.
+  // What learns where the spec has "lora"; else null. It may be merged, run and saved while the
+  // trainer stands still.
   const std::shared_ptr<Adapter>& adapter() const { return adapter_; }
   // All weights that an adapter could stand beside, by the names that files have for them.
   const std::vector<AdapterPlace>& places() const { return places_; }
@@ -97,7 +107,8 @@ class Trainer {
   // Or will be.
   bool quantizes() const { return !matrices_.empty(); }
 
-  // Brings the network's weights up to date where a device learns: before they are saved or read. Nothing to do on the CPU.
+  // Brings the network's weights up to date where a device learns: before they are saved or read.
+  // Nothing to do on the CPU.
   Status sync() { return learner_.sync(); }
 
   // The state after the last step (and sync()), and back. `restore` changes nothing unless all
@@ -118,8 +129,16 @@ class Trainer {
   static constexpr std::int64_t kScaleGrowth = 200;
 
  private:
-  Trainer(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool, LearnerOptions learning, std::string base, Learner learner)
-      : spec_(spec), network_(network), data_(data), pool_(pool), adapter_(learning.adapter), learning_(std::move(learning)), base_(std::move(base)), learner_(std::move(learner)) {}
+  Trainer(const TrainingSpec& spec, Network& network, const DataSource& data, ThreadPool& pool,
+          LearnerOptions learning, std::string base, Learner learner)
+      : spec_(spec),
+        network_(network),
+        data_(data),
+        pool_(pool),
+        adapter_(learning.adapter),
+        learning_(std::move(learning)),
+        base_(std::move(base)),
+        learner_(std::move(learner)) {}
   // What learns: the network's parameters, each once, or those of the adapter.
   struct Learned {
     std::string name;  // "weights/0.0.1.0/0/1:q"
@@ -162,18 +181,20 @@ class Trainer {
   Learner learner_;
   Batch batch_;
   std::int64_t done_ = 0;
-  // Of "fp8" (dynamic loss scaling: Micikevicius et al., Mixed Precision Training, arXiv 1710.03740, section 3.2).
+  // Of "fp8" (dynamic loss scaling: Micikevicius et al., Mixed Precision Training, arXiv
+  // 1710.03740, section 3.2).
   struct LossScale {
-    int exponent = 10;           // the scale is 2^exponent
-    std::int64_t since = 0;      // steps since it changed
-    std::int64_t skipped = 0;    // steps in all
+    int exponent = 10;         // the scale is 2^exponent
+    std::int64_t since = 0;    // steps since it changed
+    std::int64_t skipped = 0;  // steps in all
     double value() const { return __builtin_ldexp(1.0, exponent); }
   };
   static constexpr int kLeastScale = -24, kMostScale = 24;
   LossScale scale_;
 };
 
-// Rate and remaining time from the times (seconds, any origin) that the caller passes in, averaged over about the last 30 seconds.
+// Rate and remaining time from the times (seconds, any origin) that the caller passes in, averaged
+// over about the last 30 seconds.
 class ProgressMeter {
  public:
   struct Reading {

@@ -1,5 +1,5 @@
-#include "support/places.h"
 #include "verify/verify.h"
+#include "support/places.h"
 
 #include <gtest/gtest.h>
 
@@ -26,8 +26,10 @@ TEST(Verify, EqualsTheGoldenTable) {
 
 TEST(Verify, EveryInstructionSetAndTeamGivesOneFingerprint) {
   const std::string want = fingerprint(rows_of(1, ""));
-  for (std::string_view isa : cpu::available_isas()) EXPECT_EQ(fingerprint(rows_of(1, std::string(isa))), want) << isa;
-  for (int threads = 2; threads <= 4; ++threads) EXPECT_EQ(fingerprint(rows_of(threads, "")), want) << threads;
+  for (std::string_view isa : cpu::available_isas())
+    EXPECT_EQ(fingerprint(rows_of(1, std::string(isa))), want) << isa;
+  for (int threads = 2; threads <= 4; ++threads)
+    EXPECT_EQ(fingerprint(rows_of(threads, "")), want) << threads;
 }
 
 TEST(Verify, ADifferenceIsNamed) {

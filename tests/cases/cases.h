@@ -1,12 +1,13 @@
-/* What a program that to_c.py writes needs: values, SHA-256, JSON, and the checks. C99 that is C++ as well. A check that fails prints what
- * it saw, and the case returns. */
+/* What a program that to_c.py writes needs: values, SHA-256, JSON, and the checks. C99 that is C++
+ * as well. A check that fails prints what it saw, and the case returns. */
 #include <loom/loom.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A result or a variable: a number, a handle, or bytes (text, JSON, arrays, contents). Bytes are freed at the end of the case. */
+/* A result or a variable: a number, a handle, or bytes (text, JSON, arrays, contents). Bytes are
+ * freed at the end of the case. */
 typedef struct value {
   double number;
   uint64_t handle;
@@ -102,20 +103,30 @@ static inline uint32_t rotated(uint32_t x, int n) { return (x >> n) | (x << (32 
 
 static inline void sha256_block(uint32_t* h, const unsigned char* p) {
   static const uint32_t k[64] = {
-      0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74,
-      0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d,
-      0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e,
-      0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5,
-      0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+      0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
+      0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
+      0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f,
+      0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7,
+      0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc,
+      0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b,
+      0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116,
+      0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+      0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
+      0xc67178f2};
   uint32_t w[64], s[8];
   int i;
-  for (i = 0; i < 16; ++i) w[i] = (uint32_t)p[4 * i] << 24 | (uint32_t)p[4 * i + 1] << 16 | (uint32_t)p[4 * i + 2] << 8 | p[4 * i + 3];
+  for (i = 0; i < 16; ++i)
+    w[i] = (uint32_t)p[4 * i] << 24 | (uint32_t)p[4 * i + 1] << 16 | (uint32_t)p[4 * i + 2] << 8 |
+           p[4 * i + 3];
   for (; i < 64; ++i)
-    w[i] = w[i - 16] + (rotated(w[i - 15], 7) ^ rotated(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 7] + (rotated(w[i - 2], 17) ^ rotated(w[i - 2], 19) ^ w[i - 2] >> 10);
+    w[i] = w[i - 16] + (rotated(w[i - 15], 7) ^ rotated(w[i - 15], 18) ^ w[i - 15] >> 3) +
+           w[i - 7] + (rotated(w[i - 2], 17) ^ rotated(w[i - 2], 19) ^ w[i - 2] >> 10);
   memcpy(s, h, sizeof s);
   for (i = 0; i < 64; ++i) {
-    uint32_t a = s[7] + (rotated(s[4], 6) ^ rotated(s[4], 11) ^ rotated(s[4], 25)) + ((s[4] & s[5]) ^ (~s[4] & s[6])) + k[i] + w[i];
-    uint32_t b = (rotated(s[0], 2) ^ rotated(s[0], 13) ^ rotated(s[0], 22)) + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
+    uint32_t a = s[7] + (rotated(s[4], 6) ^ rotated(s[4], 11) ^ rotated(s[4], 25)) +
+                 ((s[4] & s[5]) ^ (~s[4] & s[6])) + k[i] + w[i];
+    uint32_t b = (rotated(s[0], 2) ^ rotated(s[0], 13) ^ rotated(s[0], 22)) +
+                 ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
     memmove(s + 1, s, 7 * sizeof *s);
     s[4] += a;
     s[0] = a + b;
@@ -124,7 +135,8 @@ static inline void sha256_block(uint32_t* h, const unsigned char* p) {
 }
 
 static inline int has_sha256(const value* v, const char* hex) {
-  uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   unsigned char last[128] = {0};
   char got[65];
   const size_t whole = v->size / 64 * 64, rest = v->size - whole, end = rest < 56 ? 64 : 128;
@@ -140,7 +152,8 @@ static inline int has_sha256(const value* v, const char* hex) {
   return 0;
 }
 
-/* ---- JSON, of texts that Loom or to_c.py wrote: well formed, without spaces, strings spelled by the same rules */
+/* ---- JSON, of texts that Loom or to_c.py wrote: well formed, without spaces, strings spelled by
+ * the same rules */
 
 typedef struct slice {
   const char *begin, *end;
@@ -176,7 +189,8 @@ static inline const char* skip(const char* p, const char* end) {
   return p;
 }
 
-/* The elements of an array or the members of an object one after the other: *at begins as s.begin; `key` is the member's. 0 at the end. */
+/* The elements of an array or the members of an object one after the other: *at begins as s.begin;
+ * `key` is the member's. 0 at the end. */
 static inline int next_item(slice s, const char** at, slice* key, slice* item) {
   if (*at == s.begin || **at == ',') ++*at;
   if (*at >= s.end - 1) return 0;
@@ -190,7 +204,10 @@ static inline int next_item(slice s, const char** at, slice* key, slice* item) {
   return 1;
 }
 
-static inline int same_text(slice a, slice b) { return a.end - a.begin == b.end - b.begin && memcmp(a.begin, b.begin, (size_t)(a.end - a.begin)) == 0; }
+static inline int same_text(slice a, slice b) {
+  return a.end - a.begin == b.end - b.begin &&
+         memcmp(a.begin, b.begin, (size_t)(a.end - a.begin)) == 0;
+}
 
 static inline int member(slice object, slice key, slice* found) {
   const char* at = object.begin;
@@ -259,11 +276,14 @@ static inline int json_contains(slice s, const char* expected) {
 
 /* ---- checks */
 
-static inline int same_bytes(const value* v, const void* data, size_t size) { return v->size == size && (size == 0 || memcmp(v->data, data, size) == 0); }
+static inline int same_bytes(const value* v, const void* data, size_t size) {
+  return v->size == size && (size == 0 || memcmp(v->data, data, size) == 0);
+}
 
 static inline int is_bytes(const value* v, const void* data, size_t size) {
   if (same_bytes(v, data, size)) return 1;
-  printf("%d bytes \"%.*s\", expected %d \"%.*s\"\n", (int)v->size, (int)v->size, (const char*)v->data, (int)size, (int)size, (const char*)data);
+  printf("%d bytes \"%.*s\", expected %d \"%.*s\"\n", (int)v->size, (int)v->size,
+         (const char*)v->data, (int)size, (int)size, (const char*)data);
   return 0;
 }
 
@@ -282,7 +302,8 @@ static inline int contains_text(const void* data, size_t size, const char* part,
 }
 
 /* `count` numbers of `size` bytes: 4 is float, 8 is double. */
-static inline int all_near(const value* v, size_t size, const double* expected, size_t count, double within) {
+static inline int all_near(const value* v, size_t size, const double* expected, size_t count,
+                           double within) {
   size_t i;
   for (i = 0; i < v->size / size; ++i) {
     float f = 0;
@@ -297,7 +318,8 @@ static inline int all_near(const value* v, size_t size, const double* expected, 
 /* The call failed as it should. */
 static inline int failed_with(int32_t code, int32_t expected, const char* part) {
   if (code == LOOM_OK) printf("it succeeded, expected %s\n", loom_code_name(expected));
-  else if (code != expected || error.code != expected) printf("%s, expected %s: %s\n", loom_code_name(code), loom_code_name(expected), error.message);
+  else if (code != expected || error.code != expected)
+    printf("%s, expected %s: %s\n", loom_code_name(code), loom_code_name(expected), error.message);
   else return contains_text(error.message, strlen(error.message), part, strlen(part));
   return 0;
 }

@@ -1,11 +1,14 @@
-// The functions of loom.h once more, each through the classes of loom.hpp: what the C++ program of the cases calls.
+// The functions of loom.h once more, each through the classes of loom.hpp: what the C++ program of
+// the cases calls.
 #include <concepts>
 
 #include <loom/loom.hpp>
 
 namespace hpp {
 
-using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Session, loom::Tokenizer, loom::Trainer;
+using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Generator, loom::Model,
+    loom::Network, loom::Object, loom::Onnx, loom::Seq2Seq, loom::Session, loom::Tokenizer,
+    loom::Trainer;
 using text = const char*;
 using size = std::size_t;
 using result = std::int32_t;
@@ -32,7 +35,9 @@ inline handle kept(const std::string& s) {
   std::memcpy(b.span().data(), s.data(), s.size());
   return kept(std::move(b));
 }
-inline handle kept(const std::vector<std::int32_t>& ids) { return kept(std::string(reinterpret_cast<const char*>(ids.data()), ids.size() * 4)); }
+inline handle kept(const std::vector<std::int32_t>& ids) {
+  return kept(std::string(reinterpret_cast<const char*>(ids.data()), ids.size() * 4));
+}
 
 template <class F>
 result attempt(err e, F f) {
@@ -62,16 +67,25 @@ inline text version() { return (version_text = loom::version()).c_str(); }
 inline result abi_version() { return loom_abi_version(); }
 inline result numerics_version() { return loom_numerics_version(); }
 inline text code_name(result code) { return loom_code_name(code); }
-inline result info(handle* o, err e) { return gives(o, e, [] { return loom::info(); }); }
-inline result simulate(text f, size fn, std::int64_t rows, const float* v, size n, float* o, size on, err e) { return attempt(e, [&] { loom::simulate(sp(v, n), sv(f, fn), sp(o, on), rows); }); }
-inline result verify(text s, size n, handle* o, err e) { return gives(o, e, [&] { return loom::verify(sv(s, n)); }); }
+inline result info(handle* o, err e) {
+  return gives(o, e, [] { return loom::info(); });
+}
+inline result simulate(text f, size fn, std::int64_t rows, const float* v, size n, float* o,
+                       size on, err e) {
+  return attempt(e, [&] { loom::simulate(sp(v, n), sv(f, fn), sp(o, on), rows); });
+}
+inline result verify(text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return loom::verify(sv(s, n)); });
+}
 inline result release(handle h, err e) { return loom_release(h, e); }
 inline result kind(handle h, std::int32_t* o, err e) { return loom_kind(h, o, e); }
 inline result live_handles(std::int64_t* o, err e) { return loom_live_handles(o, e); }
 inline result layer_unregister(text s, size n, std::int32_t version, err e) {
   return attempt(e, [&] { loom::unregister_layer(sv(s, n), version); });
 }
-inline result bytes_create(std::uint64_t n, handle* o, err e) { return gives(o, e, [&] { return Bytes::create(n); }); }
+inline result bytes_create(std::uint64_t n, handle* o, err e) {
+  return gives(o, e, [&] { return Bytes::create(n); });
+}
 inline result bytes_data(handle h, void** data, std::uint64_t* n, err e) {
   return attempt(e, [&] {
     const auto s = As<Bytes>(h)->span();
@@ -80,58 +94,152 @@ inline result bytes_data(handle h, void** data, std::uint64_t* n, err e) {
   });
 }
 
-inline result network_create(text s, size n, handle* o, err e) { return gives(o, e, [&] { return Network::create(sv(s, n)); }); }
-inline result network_initialize(handle h, std::uint64_t seed, err e) { return attempt(e, [&] { As<Network>(h)->initialize(seed); }); }
-inline result network_load(text s, size n, handle* o, err e) { return gives(o, e, [&] { return Network::load(sv(s, n)); }); }
-inline result network_load_bytes(handle b, handle* o, err e) { return gives(o, e, [&] { return Network::load(*As<Bytes>(b)); }); }
-inline result network_save(handle h, text s, size n, err e) { return attempt(e, [&] { As<Network>(h)->save(sv(s, n)); }); }
-inline result network_save_bytes(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Network>(h)->save(); }); }
-inline result network_copy(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Network>(h)->copy(); }); }
-inline result network_topology(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Network>(h)->topology(); }); }
-inline result network_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Network>(h)->info(); }); }
-inline result network_parameters(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Network>(h)->parameters(); }); }
-inline result network_digest(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Network>(h)->digest(); }); }
-inline result network_get_f32(handle h, text p, size pn, text r, size rn, float* v, size n, err e) { return attempt(e, [&] { As<Network>(h)->get(sv(p, pn), sv(r, rn), sp(v, n)); }); }
-inline result network_get_f64(handle h, text p, size pn, text r, size rn, double* v, size n, err e) { return attempt(e, [&] { As<Network>(h)->get(sv(p, pn), sv(r, rn), sp(v, n)); }); }
-inline result network_set_f32(handle h, text p, size pn, text r, size rn, const float* v, size n, err e) {
+inline result network_create(text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return Network::create(sv(s, n)); });
+}
+inline result network_initialize(handle h, std::uint64_t seed, err e) {
+  return attempt(e, [&] { As<Network>(h)->initialize(seed); });
+}
+inline result network_load(text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return Network::load(sv(s, n)); });
+}
+inline result network_load_bytes(handle b, handle* o, err e) {
+  return gives(o, e, [&] { return Network::load(*As<Bytes>(b)); });
+}
+inline result network_save(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Network>(h)->save(sv(s, n)); });
+}
+inline result network_save_bytes(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->save(); });
+}
+inline result network_copy(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->copy(); });
+}
+inline result network_topology(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->topology(); });
+}
+inline result network_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->info(); });
+}
+inline result network_parameters(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->parameters(); });
+}
+inline result network_digest(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->digest(); });
+}
+inline result network_get_f32(handle h, text p, size pn, text r, size rn, float* v, size n, err e) {
+  return attempt(e, [&] { As<Network>(h)->get(sv(p, pn), sv(r, rn), sp(v, n)); });
+}
+inline result network_get_f64(handle h, text p, size pn, text r, size rn, double* v, size n,
+                              err e) {
+  return attempt(e, [&] { As<Network>(h)->get(sv(p, pn), sv(r, rn), sp(v, n)); });
+}
+inline result network_set_f32(handle h, text p, size pn, text r, size rn, const float* v, size n,
+                              err e) {
   return attempt(e, [&] { As<Network>(h)->set(sv(p, pn), sv(r, rn), sp(v, n)); });
 }
-inline result network_set_f64(handle h, text p, size pn, text r, size rn, const double* v, size n, err e) {
+inline result network_set_f64(handle h, text p, size pn, text r, size rn, const double* v, size n,
+                              err e) {
   return attempt(e, [&] { As<Network>(h)->set(sv(p, pn), sv(r, rn), sp(v, n)); });
 }
-inline result network_cell(handle h, text c, size n, handle* o, err e) { return gives(o, e, [&] { return As<Network>(h)->cell(sv(c, n)); }); }
-inline result network_set_cell(handle h, text c, size n, text j, size jn, err e) { return attempt(e, [&] { As<Network>(h)->set_cell(sv(c, n), sv(j, jn)); }); }
-inline result network_set_links(handle h, text c, size n, text j, size jn, err e) { return attempt(e, [&] { As<Network>(h)->set_links(sv(c, n), sv(j, jn)); }); }
-inline result network_enable(handle h, text c, size n, std::int32_t on, err e) { return attempt(e, [&] { As<Network>(h)->enable(sv(c, n), on != 0); }); }
-inline result network_morph(handle h, text c, size n, text f, size fn, err e) { return attempt(e, [&] { As<Network>(h)->morph(sv(f, fn), sv(c, n)); }); }
-inline result network_load_adapter(handle h, text p, size n, err e) { return attempt(e, [&] { As<Network>(h)->load_adapter(sv(p, n)); }); }
-inline result network_save_adapter(handle h, text p, size n, err e) { return attempt(e, [&] { As<Network>(h)->save_adapter(sv(p, n)); }); }
-inline result network_unload_adapter(handle h, err e) { return attempt(e, [&] { As<Network>(h)->unload_adapter(); }); }
-inline result network_merge_adapter(handle h, err e) { return attempt(e, [&] { As<Network>(h)->merge_adapter(); }); }
-inline result network_pack(handle h, text f, size n, err e) { return attempt(e, [&] { As<Network>(h)->pack(sv(f, n)); }); }
-inline result network_program(handle h, text s, size n, handle* o, err e) { return gives(o, e, [&] { return As<Network>(h)->program(sv(s, n)); }); }
+inline result network_cell(handle h, text c, size n, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->cell(sv(c, n)); });
+}
+inline result network_set_cell(handle h, text c, size n, text j, size jn, err e) {
+  return attempt(e, [&] { As<Network>(h)->set_cell(sv(c, n), sv(j, jn)); });
+}
+inline result network_set_links(handle h, text c, size n, text j, size jn, err e) {
+  return attempt(e, [&] { As<Network>(h)->set_links(sv(c, n), sv(j, jn)); });
+}
+inline result network_enable(handle h, text c, size n, std::int32_t on, err e) {
+  return attempt(e, [&] { As<Network>(h)->enable(sv(c, n), on != 0); });
+}
+inline result network_morph(handle h, text c, size n, text f, size fn, err e) {
+  return attempt(e, [&] { As<Network>(h)->morph(sv(f, fn), sv(c, n)); });
+}
+inline result network_load_adapter(handle h, text p, size n, err e) {
+  return attempt(e, [&] { As<Network>(h)->load_adapter(sv(p, n)); });
+}
+inline result network_save_adapter(handle h, text p, size n, err e) {
+  return attempt(e, [&] { As<Network>(h)->save_adapter(sv(p, n)); });
+}
+inline result network_unload_adapter(handle h, err e) {
+  return attempt(e, [&] { As<Network>(h)->unload_adapter(); });
+}
+inline result network_merge_adapter(handle h, err e) {
+  return attempt(e, [&] { As<Network>(h)->merge_adapter(); });
+}
+inline result network_pack(handle h, text f, size n, err e) {
+  return attempt(e, [&] { As<Network>(h)->pack(sv(f, n)); });
+}
+inline result network_program(handle h, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->program(sv(s, n)); });
+}
 
-inline result session_create(handle h, text s, size n, handle* o, err e) { return gives(o, e, [&] { return Session(*As<Network>(h), sv(s, n)); }); }
-inline result session_run_f64(handle h, std::int64_t rows, const double* x, size xn, double* y, size yn, err e) { return attempt(e, [&] { As<Session>(h)->run(rows, sp(x, xn), sp(y, yn)); }); }
-inline result session_run(handle h, std::int64_t rows, const float* x, size xn, float* y, size yn, err e) { return attempt(e, [&] { As<Session>(h)->run(rows, sp(x, xn), sp(y, yn)); }); }
-inline result session_run_ids(handle h, const std::int32_t* i, size in, float* y, size yn, err e) { return attempt(e, [&] { As<Session>(h)->run_ids(sp(i, in), sp(y, yn)); }); }
-inline result session_run_tokens(handle h, const std::int32_t* i, size in, const std::int32_t* p, size pn, const std::int32_t* q, size qn, const std::int32_t* r, size rn, float* y, size yn, err e) {
-  return attempt(e, [&] { As<Session>(h)->run(sp(i, in), sp(p, pn), sp(q, qn), sp(r, rn), sp(y, yn)); });
+inline result session_create(handle h, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return Session(*As<Network>(h), sv(s, n)); });
+}
+inline result session_run_f64(handle h, std::int64_t rows, const double* x, size xn, double* y,
+                              size yn, err e) {
+  return attempt(e, [&] { As<Session>(h)->run(rows, sp(x, xn), sp(y, yn)); });
+}
+inline result session_run(handle h, std::int64_t rows, const float* x, size xn, float* y, size yn,
+                          err e) {
+  return attempt(e, [&] { As<Session>(h)->run(rows, sp(x, xn), sp(y, yn)); });
+}
+inline result session_run_ids(handle h, const std::int32_t* i, size in, float* y, size yn, err e) {
+  return attempt(e, [&] { As<Session>(h)->run_ids(sp(i, in), sp(y, yn)); });
+}
+inline result session_run_tokens(handle h, const std::int32_t* i, size in, const std::int32_t* p,
+                                 size pn, const std::int32_t* q, size qn, const std::int32_t* r,
+                                 size rn, float* y, size yn, err e) {
+  return attempt(
+      e, [&] { As<Session>(h)->run(sp(i, in), sp(p, pn), sp(q, qn), sp(r, rn), sp(y, yn)); });
 }
 inline result session_forecast(handle h, text s, size n, const double* x, size xn, handle* o,
                                err e) {
   return gives(o, e, [&] { return As<Session>(h)->forecast(sv(s, n), sp(x, xn)); });
 }
-inline result session_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Session>(h)->info(); }); }
+inline result session_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Session>(h)->info(); });
+}
 
-inline result data_values(const float* x, size n, std::int64_t w, const float* y, size yn, std::int64_t t, handle* o, err e) { return gives(o, e, [&] { return Data::values(sp(x, n), w, sp(y, yn), t); }); }
-inline result data_id_values(const std::int32_t* i, size n, std::int64_t s, const float* y, size yn, std::int64_t t, handle* o, err e) {
+inline result seq2seq_create(handle h, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return Seq2Seq(*As<Network>(h), sv(s, n)); });
+}
+inline result seq2seq_encode(handle h, std::int64_t rows, const double* x, size n, err e) {
+  return attempt(e, [&] { As<Seq2Seq>(h)->encode(rows, sp(x, n)); });
+}
+inline result seq2seq_step(handle h, const double* x, size n, double* y, size yn, err e) {
+  return attempt(e, [&] { As<Seq2Seq>(h)->step(sp(x, n), sp(y, yn)); });
+}
+inline result seq2seq_reorder(handle h, const std::int32_t* from, size n, err e) {
+  return attempt(e, [&] { As<Seq2Seq>(h)->reorder(sp(from, n)); });
+}
+inline result seq2seq_search(handle h, std::int64_t rows, const double* x, size n, text s, size sn,
+                             handle* o, err e) {
+  return gives(o, e, [&] { return As<Seq2Seq>(h)->search(rows, sp(x, n), sv(s, sn)); });
+}
+inline result seq2seq_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Seq2Seq>(h)->info(); });
+}
+
+inline result data_values(const float* x, size n, std::int64_t w, const float* y, size yn,
+                          std::int64_t t, handle* o, err e) {
+  return gives(o, e, [&] { return Data::values(sp(x, n), w, sp(y, yn), t); });
+}
+inline result data_id_values(const std::int32_t* i, size n, std::int64_t s, const float* y, size yn,
+                             std::int64_t t, handle* o, err e) {
   return gives(o, e, [&] { return Data::id_values(sp(i, n), s, sp(y, yn), t); });
 }
-inline result data_id_classes(const std::int32_t* i, size n, std::int64_t s, const std::int32_t* c, size cn, handle* o, err e) {
+inline result data_id_classes(const std::int32_t* i, size n, std::int64_t s, const std::int32_t* c,
+                              size cn, handle* o, err e) {
   return gives(o, e, [&] { return Data::id_classes(sp(i, n), s, sp(c, cn)); });
 }
-inline result data_classes(const float* x, size n, std::int64_t w, const std::int32_t* c, size cn, handle* o, err e) { return gives(o, e, [&] { return Data::classes(sp(x, n), w, sp(c, cn)); }); }
+inline result data_classes(const float* x, size n, std::int64_t w, const std::int32_t* c, size cn,
+                           handle* o, err e) {
+  return gives(o, e, [&] { return Data::classes(sp(x, n), w, sp(c, cn)); });
+}
 inline result data_values_f64(const double* x, size n, std::int64_t w, const double* y, size yn,
                               std::int64_t t, handle* o, err e) {
   return gives(o, e, [&] { return Data::values(sp(x, n), w, sp(y, yn), t); });
@@ -144,16 +252,29 @@ inline result data_classes_f64(const double* x, size n, std::int64_t w, const st
                                size cn, handle* o, err e) {
   return gives(o, e, [&] { return Data::classes(sp(x, n), w, sp(c, cn)); });
 }
-inline result data_tokens(const std::int32_t* i, size n, const std::int64_t* d, size dn, std::int64_t l, handle* o, err e) { return gives(o, e, [&] { return Data::tokens(sp(i, n), sp(d, dn), l); }); }
-inline result data_table(text c, size n, text s, size sn, handle* o, err e) { return gives(o, e, [&] { return Data::table(sv(c, n), sv(s, sn)); }); }
-inline result onnx_load(text s, size n, handle* o, err e) { return gives(o, e, [&] { return Onnx::load(sv(s, n)); }); }
-inline result onnx_load_bytes(handle b, handle* o, err e) { return gives(o, e, [&] { return Onnx::load(*As<Bytes>(b)); }); }
-inline result onnx_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Onnx>(h)->info(); }); }
-inline result onnx_run(handle h, text s, size n, const double* v, size vn, handle* outputs, handle* results, err e) {
+inline result data_tokens(const std::int32_t* i, size n, const std::int64_t* d, size dn,
+                          std::int64_t l, handle* o, err e) {
+  return gives(o, e, [&] { return Data::tokens(sp(i, n), sp(d, dn), l); });
+}
+inline result data_table(text c, size n, text s, size sn, handle* o, err e) {
+  return gives(o, e, [&] { return Data::table(sv(c, n), sv(s, sn)); });
+}
+inline result onnx_load(text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return Onnx::load(sv(s, n)); });
+}
+inline result onnx_load_bytes(handle b, handle* o, err e) {
+  return gives(o, e, [&] { return Onnx::load(*As<Bytes>(b)); });
+}
+inline result onnx_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Onnx>(h)->info(); });
+}
+inline result onnx_run(handle h, text s, size n, const double* v, size vn, handle* outputs,
+                       handle* results, err e) {
   return attempt(e, [&] {
     const Onnx::Results r = As<Onnx>(h)->run(sv(s, n), sp(v, vn));
     *outputs = kept(r.outputs);
-    *results = kept(std::string(reinterpret_cast<const char*>(r.values.data()), r.values.size() * sizeof(double)));
+    *results = kept(std::string(reinterpret_cast<const char*>(r.values.data()),
+                                r.values.size() * sizeof(double)));
   });
 }
 inline result onnx_network(handle h, handle* network, handle* ports, err e) {
@@ -163,62 +284,144 @@ inline result onnx_network(handle h, handle* network, handle* ports, err e) {
     *ports = kept(t.ports);
   });
 }
-inline result data_weighted(handle h, const float* w, size n, handle* o, err e) { return gives(o, e, [&] { return As<Data>(h)->weighted(sp(w, n)); }); }
-inline result data_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Data>(h)->info(); }); }
+inline result data_weighted(handle h, const float* w, size n, handle* o, err e) {
+  return gives(o, e, [&] { return As<Data>(h)->weighted(sp(w, n)); });
+}
+inline result data_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Data>(h)->info(); });
+}
 
-inline result trainer_create(handle h, handle d, text s, size n, text p, size pn, handle* o, err e) { return gives(o, e, [&] { return Trainer(*As<Network>(h), *As<Data>(d), sv(s, n), sv(p, pn)); }); }
-inline result trainer_step(handle h, std::int64_t steps, std::int64_t* step, double* loss, double* rate, std::int64_t* rows, err e) {
+inline result trainer_create(handle h, handle d, text s, size n, text p, size pn, handle* o,
+                             err e) {
+  return gives(o, e, [&] { return Trainer(*As<Network>(h), *As<Data>(d), sv(s, n), sv(p, pn)); });
+}
+inline result trainer_step(handle h, std::int64_t steps, std::int64_t* step, double* loss,
+                           double* rate, std::int64_t* rows, err e) {
   return attempt(e, [&] {
     const Trainer::Report r = As<Trainer>(h)->step(steps);
     *step = r.step, *loss = r.loss, *rate = r.rate, *rows = r.rows;
   });
 }
-inline result trainer_step_on(handle h, handle d, std::int64_t* step, double* loss, double* rate, std::int64_t* rows, err e) {
+inline result trainer_step_on(handle h, handle d, std::int64_t* step, double* loss, double* rate,
+                              std::int64_t* rows, err e) {
   return attempt(e, [&] {
     const Trainer::Report r = As<Trainer>(h)->step_on(*As<Data>(d));
     *step = r.step, *loss = r.loss, *rate = r.rate, *rows = r.rows;
   });
 }
-inline result trainer_extend(handle h, std::int64_t steps, std::int64_t epochs, std::int64_t* total, err e) { return attempt(e, [&] { *total = As<Trainer>(h)->extend(steps, epochs); }); }
-inline result trainer_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Trainer>(h)->info(); }); }
-inline result trainer_digest(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Trainer>(h)->digest(); }); }
-inline result trainer_save(handle h, text s, size n, err e) { return attempt(e, [&] { As<Trainer>(h)->save(sv(s, n)); }); }
-inline result trainer_save_bytes(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Trainer>(h)->save(); }); }
-inline result trainer_resume(handle h, text s, size n, err e) { return attempt(e, [&] { As<Trainer>(h)->resume(sv(s, n)); }); }
-inline result trainer_resume_bytes(handle h, handle b, err e) { return attempt(e, [&] { As<Trainer>(h)->resume(*As<Bytes>(b)); }); }
-
-inline result tokenizer_load(text s, size n, handle* o, err e) { return gives(o, e, [&] { return Tokenizer::load(sv(s, n)); }); }
-inline result tokenizer_parse(text j, size n, text c, size cn, handle* o, err e) { return gives(o, e, [&] { return Tokenizer::parse(sv(j, n), sv(c, cn)); }); }
-inline result tokenizer_train(text t, size n, text s, size sn, handle* o, err e) { return gives(o, e, [&] { return Tokenizer::train(sv(t, n), sv(s, sn)); }); }
-inline result tokenizer_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Tokenizer>(h)->info(); }); }
-inline result tokenizer_encode(handle h, text s, size n, std::int32_t special, handle* o, err e) { return gives(o, e, [&] { return As<Tokenizer>(h)->encode(sv(s, n), special != 0); }); }
-inline result tokenizer_encode_plain(handle h, text s, size n, handle* o, err e) { return gives(o, e, [&] { return As<Tokenizer>(h)->encode_plain(sv(s, n)); }); }
-inline result tokenizer_decode(handle h, const std::int32_t* i, size n, std::int32_t skip, handle* o, err e) { return gives(o, e, [&] { return As<Tokenizer>(h)->decode(sp(i, n), skip != 0); }); }
-inline result tokenizer_token(handle h, std::int32_t id, handle* o, err e) { return gives(o, e, [&] { return As<Tokenizer>(h)->token(id); }); }
-inline result tokenizer_id(handle h, text s, size n, std::int32_t* o, err e) { return attempt(e, [&] { *o = As<Tokenizer>(h)->id(sv(s, n)); }); }
-inline result tokenizer_chat(handle h, text m, size n, std::int32_t prompt, handle* o, err e) { return gives(o, e, [&] { return As<Tokenizer>(h)->chat(sv(m, n), prompt != 0); }); }
-inline result decoder_create(handle h, std::int32_t skip, handle* o, err e) { return gives(o, e, [&] { return Decoder(*As<Tokenizer>(h), skip != 0); }); }
-inline result decoder_push(handle h, std::int32_t id, handle* o, err e) { return gives(o, e, [&] { return As<Decoder>(h)->push(id); }); }
-inline result decoder_finish(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Decoder>(h)->finish(); }); }
-
-inline result model_load(text s, size n, text f, size fn, handle* o, err e) { return gives(o, e, [&] { return Model::load(sv(s, n), sv(f, fn)); }); }
-inline result model_load_bytes(handle b, text f, size n, handle* o, err e) { return gives(o, e, [&] { return Model::load(*As<Bytes>(b), sv(f, n)); }); }
-inline result model_create(handle n, handle t, text s, size z, handle* o, err e) {
-  return gives(o, e, [&] { return t ? Model::create(*As<Network>(n), *As<Tokenizer>(t), sv(s, z)) : Model::create(*As<Network>(n), sv(s, z)); });
+inline result trainer_extend(handle h, std::int64_t steps, std::int64_t epochs, std::int64_t* total,
+                             err e) {
+  return attempt(e, [&] { *total = As<Trainer>(h)->extend(steps, epochs); });
 }
-inline result model_check(text s, size n, err e) { return attempt(e, [&] { Model::check_file(sv(s, n)); }); }
-inline result model_save(handle h, text s, size n, err e) { return attempt(e, [&] { As<Model>(h)->save(sv(s, n)); }); }
-inline result model_save_bytes(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Model>(h)->save(); }); }
-inline result model_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Model>(h)->info(); }); }
-inline result model_network(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Model>(h)->network(); }); }
-inline result model_tokenizer(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Model>(h)->tokenizer(); }); }
+inline result trainer_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Trainer>(h)->info(); });
+}
+inline result trainer_digest(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Trainer>(h)->digest(); });
+}
+inline result trainer_save(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Trainer>(h)->save(sv(s, n)); });
+}
+inline result trainer_save_bytes(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Trainer>(h)->save(); });
+}
+inline result trainer_resume(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Trainer>(h)->resume(sv(s, n)); });
+}
+inline result trainer_resume_bytes(handle h, handle b, err e) {
+  return attempt(e, [&] { As<Trainer>(h)->resume(*As<Bytes>(b)); });
+}
 
-inline result generator_create(handle m, text s, size n, handle* o, err e) { return gives(o, e, [&] { return Generator(*As<Model>(m), sv(s, n)); }); }
-inline result generator_feed(handle h, std::int64_t q, const std::int32_t* i, size n, err e) { return attempt(e, [&] { As<Generator>(h)->feed(sp(i, n), q); }); }
-inline result generator_feed_text(handle h, std::int64_t q, text s, size n, err e) { return attempt(e, [&] { As<Generator>(h)->feed_text(sv(s, n), q); }); }
-inline result generator_feed_chat(handle h, std::int64_t q, text s, size n, err e) { return attempt(e, [&] { As<Generator>(h)->feed_chat(sv(s, n), q); }); }
-inline result generator_logits(handle h, std::int64_t q, float* v, size n, err e) { return attempt(e, [&] { As<Generator>(h)->logits(sp(v, n), q); }); }
-inline result generator_start(handle h, std::int64_t q, text s, size n, err e) { return attempt(e, [&] { As<Generator>(h)->start(sv(s, n), q); }); }
+inline result tokenizer_load(text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return Tokenizer::load(sv(s, n)); });
+}
+inline result tokenizer_parse(text j, size n, text c, size cn, handle* o, err e) {
+  return gives(o, e, [&] { return Tokenizer::parse(sv(j, n), sv(c, cn)); });
+}
+inline result tokenizer_train(text t, size n, text s, size sn, handle* o, err e) {
+  return gives(o, e, [&] { return Tokenizer::train(sv(t, n), sv(s, sn)); });
+}
+inline result tokenizer_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Tokenizer>(h)->info(); });
+}
+inline result tokenizer_encode(handle h, text s, size n, std::int32_t special, handle* o, err e) {
+  return gives(o, e, [&] { return As<Tokenizer>(h)->encode(sv(s, n), special != 0); });
+}
+inline result tokenizer_encode_plain(handle h, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return As<Tokenizer>(h)->encode_plain(sv(s, n)); });
+}
+inline result tokenizer_decode(handle h, const std::int32_t* i, size n, std::int32_t skip,
+                               handle* o, err e) {
+  return gives(o, e, [&] { return As<Tokenizer>(h)->decode(sp(i, n), skip != 0); });
+}
+inline result tokenizer_token(handle h, std::int32_t id, handle* o, err e) {
+  return gives(o, e, [&] { return As<Tokenizer>(h)->token(id); });
+}
+inline result tokenizer_id(handle h, text s, size n, std::int32_t* o, err e) {
+  return attempt(e, [&] { *o = As<Tokenizer>(h)->id(sv(s, n)); });
+}
+inline result tokenizer_chat(handle h, text m, size n, std::int32_t prompt, handle* o, err e) {
+  return gives(o, e, [&] { return As<Tokenizer>(h)->chat(sv(m, n), prompt != 0); });
+}
+inline result decoder_create(handle h, std::int32_t skip, handle* o, err e) {
+  return gives(o, e, [&] { return Decoder(*As<Tokenizer>(h), skip != 0); });
+}
+inline result decoder_push(handle h, std::int32_t id, handle* o, err e) {
+  return gives(o, e, [&] { return As<Decoder>(h)->push(id); });
+}
+inline result decoder_finish(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Decoder>(h)->finish(); });
+}
+
+inline result model_load(text s, size n, text f, size fn, handle* o, err e) {
+  return gives(o, e, [&] { return Model::load(sv(s, n), sv(f, fn)); });
+}
+inline result model_load_bytes(handle b, text f, size n, handle* o, err e) {
+  return gives(o, e, [&] { return Model::load(*As<Bytes>(b), sv(f, n)); });
+}
+inline result model_create(handle n, handle t, text s, size z, handle* o, err e) {
+  return gives(o, e, [&] {
+    return t ? Model::create(*As<Network>(n), *As<Tokenizer>(t), sv(s, z))
+             : Model::create(*As<Network>(n), sv(s, z));
+  });
+}
+inline result model_check(text s, size n, err e) {
+  return attempt(e, [&] { Model::check_file(sv(s, n)); });
+}
+inline result model_save(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Model>(h)->save(sv(s, n)); });
+}
+inline result model_save_bytes(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Model>(h)->save(); });
+}
+inline result model_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Model>(h)->info(); });
+}
+inline result model_network(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Model>(h)->network(); });
+}
+inline result model_tokenizer(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Model>(h)->tokenizer(); });
+}
+
+inline result generator_create(handle m, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return Generator(*As<Model>(m), sv(s, n)); });
+}
+inline result generator_feed(handle h, std::int64_t q, const std::int32_t* i, size n, err e) {
+  return attempt(e, [&] { As<Generator>(h)->feed(sp(i, n), q); });
+}
+inline result generator_feed_text(handle h, std::int64_t q, text s, size n, err e) {
+  return attempt(e, [&] { As<Generator>(h)->feed_text(sv(s, n), q); });
+}
+inline result generator_feed_chat(handle h, std::int64_t q, text s, size n, err e) {
+  return attempt(e, [&] { As<Generator>(h)->feed_chat(sv(s, n), q); });
+}
+inline result generator_logits(handle h, std::int64_t q, float* v, size n, err e) {
+  return attempt(e, [&] { As<Generator>(h)->logits(sp(v, n), q); });
+}
+inline result generator_start(handle h, std::int64_t q, text s, size n, err e) {
+  return attempt(e, [&] { As<Generator>(h)->start(sv(s, n), q); });
+}
 inline result generator_next(handle h, std::int32_t* finish, std::int32_t* id, handle* o, err e) {
   return gives(o, e, [&] {
     const Generator::Piece p = As<Generator>(h)->next();
@@ -226,9 +429,17 @@ inline result generator_next(handle h, std::int32_t* finish, std::int32_t* id, h
     return p.text;
   });
 }
-inline result generator_cancel(handle h, err e) { return attempt(e, [&] { As<Generator>(h)->cancel(); }); }
-inline result generator_ids(handle h, std::int64_t q, handle* o, err e) { return gives(o, e, [&] { return As<Generator>(h)->ids(q); }); }
-inline result generator_fingerprint(handle h, std::int64_t q, handle* o, err e) { return gives(o, e, [&] { return As<Generator>(h)->fingerprint(q); }); }
-inline result generator_info(handle h, handle* o, err e) { return gives(o, e, [&] { return As<Generator>(h)->info(); }); }
+inline result generator_cancel(handle h, err e) {
+  return attempt(e, [&] { As<Generator>(h)->cancel(); });
+}
+inline result generator_ids(handle h, std::int64_t q, handle* o, err e) {
+  return gives(o, e, [&] { return As<Generator>(h)->ids(q); });
+}
+inline result generator_fingerprint(handle h, std::int64_t q, handle* o, err e) {
+  return gives(o, e, [&] { return As<Generator>(h)->fingerprint(q); });
+}
+inline result generator_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Generator>(h)->info(); });
+}
 
 }  // namespace hpp

@@ -14,14 +14,17 @@ std::atomic<long> allocations{0};
 void* counted(std::size_t size, std::size_t align) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   void* p = nullptr;
-  if (posix_memalign(&p, align < sizeof(void*) ? sizeof(void*) : align, size) != 0) throw std::bad_alloc();
+  if (posix_memalign(&p, align < sizeof(void*) ? sizeof(void*) : align, size) != 0)
+    throw std::bad_alloc();
   return p;
 }
 }  // namespace
 
 // The other forms end in these.
 void* operator new(std::size_t size) { return counted(size, sizeof(void*) * 2); }
-void* operator new(std::size_t size, std::align_val_t align) { return counted(size, static_cast<std::size_t>(align)); }
+void* operator new(std::size_t size, std::align_val_t align) {
+  return counted(size, static_cast<std::size_t>(align));
+}
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
@@ -32,10 +35,14 @@ namespace {
 
 Network decoder(const char* dtype) {
   const std::string f = R"(,"dtype":")" + std::string(dtype) + "\"";
-  auto n = Network::from_json(std::string_view(R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":11},"head":[0,0,0,2],"cells":[
-{"at":[0,0,0,0],"type":"embedding","out":16)" + f + R"(},{"at":[0,0,0,1],"type":"sequential")" + f + R"(,"layers":[{"type":"sequential","layers":[{"type":"rms_norm"},
+  auto n = Network::from_json(std::string_view(
+      R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":11},"head":[0,0,0,2],"cells":[
+{"at":[0,0,0,0],"type":"embedding","out":16)" +
+      f + R"(},{"at":[0,0,0,1],"type":"sequential")" + f +
+      R"(,"layers":[{"type":"sequential","layers":[{"type":"rms_norm"},
 {"type":"attention","heads":2,"kv_heads":1}]},{"type":"residual"},{"type":"sequential","layers":[{"type":"rms_norm"},{"type":"swiglu","hidden":24}]},{"type":"residual"}]},
-{"at":[0,0,0,2],"type":"rms_norm"},{"at":[0,0,0,3],"type":"dense","out":11,"bias":false)" + f + "}]}"));
+{"at":[0,0,0,2],"type":"rms_norm"},{"at":[0,0,0,3],"type":"dense","out":11,"bias":false)" +
+      f + "}]}"));
   EXPECT_TRUE(n.ok()) << n.status().to_string();
   EXPECT_TRUE(n->initialize(1).ok());
   return std::move(*n);
@@ -48,7 +55,8 @@ TEST_P(Allocation, NoneWhileASessionRuns) {
   ThreadPool pool(2);
   auto session = Session::create(n, pool, {.max_rows = 8, .max_positions = 64, .sequences = 2});
   ASSERT_TRUE(session.ok()) << session.status().to_string();
-  const std::uint32_t ids[] = {1, 2, 3, 4, 5}, sequences[] = {0, 0, 1, 1, 1}, positions[] = {0, 1, 0, 1, 2}, head[] = {1};
+  const std::uint32_t ids[] = {1, 2, 3, 4, 5}, sequences[] = {0, 0, 1, 1, 1},
+                      positions[] = {0, 1, 0, 1, 2}, head[] = {1};
   const std::uint32_t again[] = {0, 0, 0, 0, 0}, ascending[] = {0, 1, 2, 3, 4};
   ASSERT_TRUE(session->run_tokens(ids, sequences, positions, head).ok());
   const long before = allocations.load();
@@ -56,7 +64,8 @@ TEST_P(Allocation, NoneWhileASessionRuns) {
   bool ok = true;
   for (std::uint32_t p = 3; p < 40; ++p) {
     const std::uint32_t id[] = {p % 11}, sequence[] = {1}, position[] = {p}, last[] = {0};
-    ok = ok && session->run_tokens(id, sequence, position, last).ok() && session->output(0)[0] == session->output(0)[0];
+    ok = ok && session->run_tokens(id, sequence, position, last).ok() &&
+         session->output(0)[0] == session->output(0)[0];
     ok = ok && session->run_tokens(ids, again, ascending, head).ok();
   }
   EXPECT_EQ(allocations.load(), before);
@@ -66,7 +75,9 @@ TEST_P(Allocation, NoneWhileASessionRuns) {
 TEST_P(Allocation, NoneWhileALearnerLearns) {
   Network n = decoder(GetParam());
   ThreadPool pool(2);
-  auto learner = Learner::create(n, pool, {.loss = Loss::cross_entropy, .max_rows = 8, .max_positions = 8, .micro_batches = 2});
+  auto learner = Learner::create(
+      n, pool,
+      {.loss = Loss::cross_entropy, .max_rows = 8, .max_positions = 8, .micro_batches = 2});
   ASSERT_TRUE(learner.ok()) << learner.status().to_string();
   const std::uint32_t ids[] = {1, 2, 3, 4, 5}, positions[] = {0, 1, 0, 1, 2};
   const std::int32_t target[] = {2, 3, 4, 5, kIgnoredClass};
@@ -82,7 +93,8 @@ TEST_P(Allocation, NoneWhileALearnerLearns) {
   EXPECT_TRUE(ok);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, Allocation, testing::Values("f32", "i4", "bf16"), [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Formats, Allocation, testing::Values("f32", "i4", "bf16"),
+                         [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
 }  // namespace loom

@@ -1,5 +1,6 @@
-// Backward in every weight format: the gradients of a decoder block whose weights are packed against those of the same block in f64 with
-// the decoded weights. Only the arithmetic differs, so they agree within what the class rounds.
+// Backward in every weight format: the gradients of a decoder block whose weights are packed
+// against those of the same block in f64 with the decoded weights. Only the arithmetic differs, so
+// they agree within what the class rounds.
 #include "conformance/support.h"
 
 namespace loom {
@@ -9,17 +10,24 @@ constexpr std::size_t kSequences = 2, kLength = 9, kIds = 24;
 
 std::string decoder(std::string_view dtype) {
   const std::string f = R"("dtype":")" + std::string(dtype) + "\"";
-  return test::chain(R"({"ids":24})", {R"("type":"embedding","out":32,"std":0.7,)" + f,
-                                       R"("type":"sequential",)" + f + R"(,"layers":[{"type":"sequential","layers":[{"type":"rms_norm"},{"type":"attention","heads":4,"kv_heads":2}]},{"type":"residual"},
+  return test::chain(
+      R"({"ids":24})",
+      {R"("type":"embedding","out":32,"std":0.7,)" + f,
+       R"("type":"sequential",)" + f +
+           R"(,"layers":[{"type":"sequential","layers":[{"type":"rms_norm"},{"type":"attention","heads":4,"kv_heads":2}]},{"type":"residual"},
                                          {"type":"sequential","layers":[{"type":"layer_norm"},{"type":"swiglu","hidden":48}]},{"type":"residual"}])",
-                                       R"("type":"dense","out":24,)" + f});
+       R"("type":"dense","out":24,)" + f});
 }
 
 using Gradients = std::vector<std::pair<std::string, std::vector<double>>>;
 
 Gradients gradients(Network& network) {
   ThreadPool pool(2);
-  auto learner = Learner::create(network, pool, {.loss = Loss::cross_entropy, .max_rows = kSequences * kLength, .update = false, .poison = true});
+  auto learner = Learner::create(network, pool,
+                                 {.loss = Loss::cross_entropy,
+                                  .max_rows = kSequences * kLength,
+                                  .update = false,
+                                  .poison = true});
   EXPECT_TRUE(learner.ok()) << learner.status().to_string();
   std::vector<std::uint32_t> ids, positions;
   std::vector<std::int32_t> targets;
@@ -37,7 +45,8 @@ Gradients gradients(Network& network) {
       if (g.type == ValueType::f64) {
         for (double v : learner->executor().row<double>(g.value.buffer, r)) values.push_back(v);
       } else {
-        for (float v : learner->executor().row<float>(g.value.buffer, r)) values.push_back(static_cast<double>(v));
+        for (float v : learner->executor().row<float>(g.value.buffer, r))
+          values.push_back(static_cast<double>(v));
       }
     }
     all.emplace_back(g.path + ":" + g.role, std::move(values));
@@ -80,7 +89,8 @@ TEST(BackwardDtypes, EqualTheF64BackwardOnTheDecodedWeights) {
       ASSERT_EQ(got[i].second.size(), want[i].second.size());
       double difference = 0, norm = 0;
       for (std::size_t j = 0; j < want[i].second.size(); ++j) {
-        difference += (got[i].second[j] - want[i].second[j]) * (got[i].second[j] - want[i].second[j]);
+        difference +=
+            (got[i].second[j] - want[i].second[j]) * (got[i].second[j] - want[i].second[j]);
         norm += want[i].second[j] * want[i].second[j];
       }
       EXPECT_GT(norm, 0) << got[i].first;

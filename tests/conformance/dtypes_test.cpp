@@ -1,5 +1,6 @@
-// Every weight format runs: products of class I equal the readable reference (code_at, quantize_q15, join_q15) to the bit, the others
-// stay within their class's bound of the decoded weights; all instruction sets, thread counts and batch cuts give the same bits.
+// Every weight format runs: products of class I equal the readable reference (code_at,
+// quantize_q15, join_q15) to the bit, the others stay within their class's bound of the decoded
+// weights; all instruction sets, thread counts and batch cuts give the same bits.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,11 +21,13 @@ namespace {
 constexpr std::int64_t kIn = 150, kOut = 37, kRows = 7;
 
 Network dense(const WeightFormat& format) {
-  auto n = Network::from_json(std::string_view(R"({"format":"loom-topology","version":1,"input":{"width":150},"cells":[{"at":[0,0,0,0],"type":"dense","out":37}]})"));
+  auto n = Network::from_json(std::string_view(
+      R"({"format":"loom-topology","version":1,"input":{"width":150},"cells":[{"at":[0,0,0,0],"type":"dense","out":37}]})"));
   EXPECT_TRUE(n.ok()) << n.status().to_string();
   EXPECT_TRUE(n->initialize(5).ok());
   auto bias = n->find("0.0.0.0", "bias");
-  for (std::size_t i = 0; i < static_cast<std::size_t>(kOut); ++i) bias->mutable_master()[i] = 0.1f * static_cast<float>(i) - 1.7f;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(kOut); ++i)
+    bias->mutable_master()[i] = 0.1f * static_cast<float>(i) - 1.7f;
   bias->touch();
   const Status s = n->morph(format);
   EXPECT_TRUE(s.ok()) << to_string(format) << ": " << s.to_string();
@@ -34,19 +37,24 @@ Network dense(const WeightFormat& format) {
 std::vector<float> inputs() {
   const RandomStream random(9, 9);
   std::vector<float> x;
-  for (std::uint64_t i = 0; i < kRows * kIn; ++i) x.push_back((2 * random.uniform(i) - 1) * (i % 31 == 0 ? 20.0f : 1.0f));
-  for (std::int64_t i = 0; i < kIn; ++i) x[static_cast<std::size_t>(2 * kIn + i)] = 0;  // a row of zeros
+  for (std::uint64_t i = 0; i < kRows * kIn; ++i)
+    x.push_back((2 * random.uniform(i) - 1) * (i % 31 == 0 ? 20.0f : 1.0f));
+  for (std::int64_t i = 0; i < kIn; ++i)
+    x[static_cast<std::size_t>(2 * kIn + i)] = 0;  // a row of zeros
   return x;
 }
 
-std::vector<float> run(Network& n, const std::vector<float>& x, int threads, const std::string& isa, std::int64_t rows_per_run) {
+std::vector<float> run(Network& n, const std::vector<float>& x, int threads, const std::string& isa,
+                       std::int64_t rows_per_run) {
   ThreadPool pool(threads);
   auto s = Session::create(n, pool, {.max_rows = kRows, .isa = isa, .poison = true});
   EXPECT_TRUE(s.ok()) << s.status().to_string();
   std::vector<float> y;
   for (std::int64_t r = 0; r < kRows; r += rows_per_run) {
     const std::int64_t count = std::min(rows_per_run, kRows - r);
-    const auto out = s->run(std::span(x).subspan(static_cast<std::size_t>(r * kIn), static_cast<std::size_t>(count * kIn)), count);
+    const auto out = s->run(std::span(x).subspan(static_cast<std::size_t>(r * kIn),
+                                                 static_cast<std::size_t>(count * kIn)),
+                            count);
     EXPECT_TRUE(out.ok()) << out.status().to_string();
     for (std::int64_t i = 0; i < count; ++i)
       for (float v : s->output(i)) y.push_back(v);
@@ -61,12 +69,18 @@ struct BlockScale {
 BlockScale block_scale(const PackedMatrix& m, std::int64_t o, std::int64_t k) {
   const PackedLayout& l = m.layout();
   if (m.format().layout == Layout::plain) {
-    const auto at = static_cast<std::uint64_t>((o / 16 * l.blocks + k / m.format().block) * 16 + o % 16);
-    return {load_le<float>(m.bytes().data() + l.sub_scales + 4 * at) * (m.format().dtype == DType::fp4 ? 0.5f : 1.0f), 0};
+    const auto at =
+        static_cast<std::uint64_t>((o / 16 * l.blocks + k / m.format().block) * 16 + o % 16);
+    return {load_le<float>(m.bytes().data() + l.sub_scales + 4 * at) *
+                (m.format().dtype == DType::fp4 ? 0.5f : 1.0f),
+            0};
   }
   const GgufBlock block = gguf_block(m.format().layout);
   float scale[16] = {}, minimum[16] = {};
-  gguf_block_scales(m.format().layout, m.bytes().data() + static_cast<std::uint64_t>(o) * l.panel_bytes + k / block.weights * block.bytes, scale, minimum);
+  gguf_block_scales(m.format().layout,
+                    m.bytes().data() + static_cast<std::uint64_t>(o) * l.panel_bytes +
+                        k / block.weights * block.bytes,
+                    scale, minimum);
   const auto j = static_cast<std::size_t>(k % block.weights / gguf_panels(m.format().layout).block);
   return {scale[j], minimum[j]};
 }
@@ -75,13 +89,16 @@ BlockScale block_scale(const PackedMatrix& m, std::int64_t o, std::int64_t k) {
 PackedMatrix random_blocks(const WeightFormat& format) {
   const GgufBlock block = gguf_block(format.layout);
   const std::int64_t blocks = kOut * ((kIn + block.weights - 1) / block.weights);
-  auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(blocks * block.bytes));
+  auto bytes =
+      std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(blocks * block.bytes));
   const RandomStream random(4, 2);
-  for (std::size_t i = 0; i < bytes->size(); ++i) (*bytes)[i] = static_cast<std::byte>(random.below(i, 256));
+  for (std::size_t i = 0; i < bytes->size(); ++i)
+    (*bytes)[i] = static_cast<std::byte>(random.below(i, 256));
   for (std::int64_t b = 0; b < blocks; ++b) {
     std::byte* p = bytes->data() + b * block.bytes;
     if (format.layout == Layout::q4_k) {
-      store_le(p, static_cast<std::uint16_t>(0x1C00 + b % 512));  // about 0.004, as trained models have
+      store_le(
+          p, static_cast<std::uint16_t>(0x1C00 + b % 512));  // about 0.004, as trained models have
       store_le(p + 2, static_cast<std::uint16_t>(0x1800 + b % 300));
     } else {
       store_le(p + 208, static_cast<std::uint16_t>(0x1000 + b % 700));
@@ -113,7 +130,8 @@ TEST(Dtypes, EveryFormatEqualsItsReference) {
         const float got = y[static_cast<std::size_t>(r * kOut + o)];
         double want = bias[static_cast<std::size_t>(o)], magnitude = std::fabs(want), weights = 0;
         for (std::int64_t k = 0; k < kIn; ++k) {
-          const double product = decoded[static_cast<std::size_t>(o * kIn + k)] * row[static_cast<std::size_t>(k)];
+          const double product =
+              decoded[static_cast<std::size_t>(o * kIn + k)] * row[static_cast<std::size_t>(k)];
           want += product;
           magnitude += std::fabs(product);
           weights += std::fabs(decoded[static_cast<std::size_t>(o * kIn + k)]);
@@ -122,7 +140,8 @@ TEST(Dtypes, EveryFormatEqualsItsReference) {
           const auto packed = w.packed();
           ASSERT_TRUE(packed.ok());
           if (format.scale == ScaleKind::block) {
-            const std::int64_t block = format.layout == Layout::plain ? format.block : gguf_panels(format.layout).block;
+            const std::int64_t block =
+                format.layout == Layout::plain ? format.block : gguf_panels(format.layout).block;
             float sum = 0;
             for (std::int64_t first = 0; first < kIn; first += block) {
               std::int32_t t = 0, ones = 0;
@@ -146,17 +165,23 @@ TEST(Dtypes, EveryFormatEqualsItsReference) {
             s_hi += code * hi[k];
             s_lo += code * lo[k];
           }
-          const float scale = format.dtype == DType::fp4 ? 0.5f * packed->row_scale(o) : packed->row_scale(o);
-          ASSERT_EQ(got, join_q15(s_hi, s_lo, q.scale, scale) + bias[static_cast<std::size_t>(o)]) << r << "," << o;
-          ASSERT_NEAR(got, want, weights * q.scale / 2 + 1e-6 * magnitude);  // an activation is off by half a step at most
+          const float scale =
+              format.dtype == DType::fp4 ? 0.5f * packed->row_scale(o) : packed->row_scale(o);
+          ASSERT_EQ(got, join_q15(s_hi, s_lo, q.scale, scale) + bias[static_cast<std::size_t>(o)])
+              << r << "," << o;
+          ASSERT_NEAR(got, want,
+                      weights * q.scale / 2 +
+                          1e-6 * magnitude);  // an activation is off by half a step at most
         } else {
           ASSERT_NEAR(got, want, 4e-6 * magnitude + 1e-7) << r << "," << o;
         }
       }
     }
     // L0 and L1 on this machine: threads, batch cuts, instruction sets.
-    for (std::string_view isa : cpu::available_isas()) EXPECT_EQ(run(n, x, 1, std::string(isa), kRows), y) << isa;
-    for (int threads = 2; threads <= 5; ++threads) EXPECT_EQ(run(n, x, threads, "", kRows), y) << threads;
+    for (std::string_view isa : cpu::available_isas())
+      EXPECT_EQ(run(n, x, 1, std::string(isa), kRows), y) << isa;
+    for (int threads = 2; threads <= 5; ++threads)
+      EXPECT_EQ(run(n, x, threads, "", kRows), y) << threads;
     for (std::int64_t cut : {1, 2, 3}) EXPECT_EQ(run(n, x, 2, "", cut), y) << cut;
   }
 }

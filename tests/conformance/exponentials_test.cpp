@@ -63,9 +63,9 @@ class Rowwise {
     Emit emit(program);
     const Rows rows{1, emit.u32_register("R", kRows), kNone};
     const View x = emit.input("x", type, rows, n), t = emit.input("t", ValueType::i32, rows, 1);
-    const View results[4] = {
-        emit.softmax(x, Simplex::softmax, n, 2), emit.softmax(x, Simplex::log_softmax, n, 2),
-        emit.cross_entropy(x, t), emit.cross_entropy_back(x, t)};
+    const View results[4] = {emit.softmax(x, Simplex::softmax, n, 2),
+                             emit.softmax(x, Simplex::log_softmax, n, 2), emit.cross_entropy(x, t),
+                             emit.cross_entropy_back(x, t)};
     for (int i = 0; i < 4; ++i) {
       const std::string name = "y" + std::to_string(i);
       emit.copy_to(results[i], emit.output(name, type, rows, results[i].cols));
@@ -158,16 +158,18 @@ void check_rows(const std::string& isa, std::uint64_t count, Wide least) {
     // Long rows are fewer.
     const std::uint64_t fewer = n > 100 ? 12 * static_cast<std::uint64_t>(n) / 100 : 16;
     const std::uint64_t end = count * 2 / fewer;
-    for (std::uint64_t i = 0; i < end && !testing::Test::HasFatalFailure(); i += kRows, done += kRows)
-      rows.run(i, [&](std::uint64_t row, std::span<const T> x, std::span<const T> (&y)[4]) {
+    for (std::uint64_t i = 0; i < end && !testing::Test::HasFatalFailure();
+         i += kRows, done += kRows)
+      rows.run(i, [&](std::uint64_t row, std::span<const T> x, std::span<const T>(&y)[4]) {
         SCOPED_TRACE("row " + std::to_string(row) + " of " + std::to_string(n));
         judge<T, Wide>(x, y, static_cast<std::size_t>(rows.target(row)), least, worst);
       });
   }
-  std::printf("%s, %d bits, %llu rows: softmax %.2f ulp, log-softmax %.2f, loss %.2f, "
-              "gradient %.2f\n",
-              isa.c_str(), static_cast<int>(8 * sizeof(T)), static_cast<unsigned long long>(done),
-              worst.share, worst.logarithm, worst.loss, worst.slope);
+  std::printf(
+      "%s, %d bits, %llu rows: softmax %.2f ulp, log-softmax %.2f, loss %.2f, "
+      "gradient %.2f\n",
+      isa.c_str(), static_cast<int>(8 * sizeof(T)), static_cast<unsigned long long>(done),
+      worst.share, worst.logarithm, worst.loss, worst.slope);
   EXPECT_LE(worst.share, 4);
   EXPECT_LE(worst.logarithm, 4);
   EXPECT_LE(worst.loss, 4);
@@ -238,8 +240,8 @@ std::vector<std::vector<float>> attend(const Attention& c, const std::vector<flo
     emit.copy_to(results[i], emit.output(name, ValueType::f32, rows, results[i].cols));
   }
   ThreadPool pool(2);
-  auto made = cpu::Executor::create(program, [](auto, auto) { return nullptr; }, pool,
-                                    {.poison = true});
+  auto made =
+      cpu::Executor::create(program, [](auto, auto) { return nullptr; }, pool, {.poison = true});
   EXPECT_TRUE(made.ok()) << made.status().to_string();
   Executor& e = **made;
   const Program& p = e.program();
@@ -273,7 +275,8 @@ TEST(Exponentials, AttentionStaysWithinFourUlpOfWhatItSums) {
   std::uint64_t stream = 0;
   for (const Attention& c :
        {Attention{{2, 1, 8, 0, true, 0.35}, 200, 1}, Attention{{2, 2, 33, 40, true, 0.2}, 130, 3},
-        Attention{{4, 2, 64, 0, true, 0.125}, 300, 40}, Attention{{1, 1, 4, 0, false, 1}, 100, 1e6f},
+        Attention{{4, 2, 64, 0, true, 0.125}, 300, 40},
+        Attention{{1, 1, 4, 0, false, 1}, 100, 1e6f},
         Attention{{3, 3, 16, 0, true, 1}, 65, 1e15f}}) {
     const AttentionShape& s = c.shape;
     auto values = [&](std::int64_t heads, float size) {
@@ -386,8 +389,8 @@ TEST(Exponentials, LogSumExpAndItsGradientAtAnyOffset) {
     emit.copy_to(emit.reduce_back(x, y, g, Reduce::log_sum_exp, 3),
                  emit.output("gx", ValueType::f32, rows, 3));
     ThreadPool pool(1);
-    auto made = cpu::Executor::create(program, [](auto, auto) { return nullptr; }, pool,
-                                      {.poison = true});
+    auto made =
+        cpu::Executor::create(program, [](auto, auto) { return nullptr; }, pool, {.poison = true});
     ASSERT_TRUE(made.ok());
     Executor& e = **made;
     ASSERT_TRUE(e.set(e.program().find_register("R"), 1).ok());

@@ -13,8 +13,8 @@ std::string network_of(const std::vector<std::string>& layers) {
   std::string out = R"({"id":"a","depth":1,"rows":1,"cols":1,"layers_per_cell":)" +
                     std::to_string(layers.size()) + R"(,"layers":[)";
   for (std::size_t l = 0; l < layers.size(); ++l)
-    out += (l ? "," : "") + (R"({"z":0,"y":0,"x":0,"l":)" + std::to_string(l)) + "," + layers[l] +
-           "}";
+    out +=
+        (l ? "," : "") + (R"({"z":0,"y":0,"x":0,"l":)" + std::to_string(l)) + "," + layers[l] + "}";
   return out + "]}";
 }
 
@@ -83,12 +83,12 @@ TEST(GoBuilder, Recurrence) {
 // [A, residual] gives A(x) + x inside of a sequential; in a cell of its own it passes its input on.
 TEST(GoBuilder, ResidualsAndBranches) {
   const std::string dense = R"({"type":"DENSE","input_height":2,"output_height":2})";
-  Network n = built({R"("type":"DENSE","input_height":2,"output_height":2)",
-                     R"("type":"SEQUENTIAL","sequential_layers":[)" + dense +
-                         R"(,{"type":"RESIDUAL"}])",
-                     R"("type":"RESIDUAL")",
-                     R"("type":"PARALLEL","combine_mode":"add","parallel_branches":[)" + dense +
-                         "," + dense + "]"});
+  Network n =
+      built({R"("type":"DENSE","input_height":2,"output_height":2)",
+             R"("type":"SEQUENTIAL","sequential_layers":[)" + dense + R"(,{"type":"RESIDUAL"}])",
+             R"("type":"RESIDUAL")",
+             R"("type":"PARALLEL","combine_mode":"add","parallel_branches":[)" + dense + "," +
+                 dense + "]"});
   set(n, "0.0.0.0", "weight", {1, 0, 0, 1});
   set(n, "0.0.0.1/0", "weight", {0, 1, 1, 0});
   set(n, "0.0.0.3/0", "weight", {1, 0, 0, 1});
@@ -151,10 +151,9 @@ TEST(GoBuilder, EveryTypeHasItsMeaning) {
 
 // Cells in the order z, y, x, l, whatever the order of the list.
 TEST(GoBuilder, CellsHaveTheirPlaces) {
-  const char* json =
-      R"({"id":"n","depth":1,"rows":2,"cols":1,"layers_per_cell":1,"layers":[)"
-      R"({"y":1,"type":"DENSE","input_height":5,"output_height":2},)"
-      R"({"y":0,"type":"DENSE","input_height":3,"output_height":5}]})";
+  const char* json = R"({"id":"n","depth":1,"rows":2,"cols":1,"layers_per_cell":1,"layers":[)"
+                     R"({"y":1,"type":"DENSE","input_height":5,"output_height":2},)"
+                     R"({"y":0,"type":"DENSE","input_height":3,"output_height":5}]})";
   auto n = Network::from_json(std::string_view(json));
   ASSERT_TRUE(n.ok()) << n.status().to_string();
   EXPECT_EQ(n->input().width, 3);

@@ -1,5 +1,6 @@
-// Products of class I over odd shapes: every instruction set, row count and team gives the bits of the readable reference (code_at,
-// quantize_q15, join_q15), also where codes and activations are as large as they can be.
+// Products of class I over odd shapes: every instruction set, row count and team gives the bits of
+// the readable reference (code_at, quantize_q15, join_q15), also where codes and activations are as
+// large as they can be.
 #include <gtest/gtest.h>
 
 #include "base/random.h"
@@ -28,7 +29,9 @@ std::vector<float> values(std::int64_t n, std::uint64_t stream, bool extreme) {
 }
 
 void check(const WeightFormat& format, const Case& c) {
-  auto n = Network::from_json(std::string_view(R"({"format":"loom-topology","version":1,"input":{"width":)" + std::to_string(c.in) + R"(},"cells":[{"at":[0,0,0,0],"type":"dense","out":)" + std::to_string(c.out) + "}]}"));
+  auto n = Network::from_json(std::string_view(
+      R"({"format":"loom-topology","version":1,"input":{"width":)" + std::to_string(c.in) +
+      R"(},"cells":[{"at":[0,0,0,0],"type":"dense","out":)" + std::to_string(c.out) + "}]}"));
   ASSERT_TRUE(n.ok()) << n.status().to_string();
   ASSERT_TRUE(n->initialize(1).ok());
   WeightStore &w = *n->find("0.0.0.0", "weight"), &bias = *n->find("0.0.0.0", "bias");
@@ -47,7 +50,8 @@ void check(const WeightFormat& format, const Case& c) {
     for (std::int64_t k = 0; k < c.in; ++k) codes.push_back(code_at(*packed, o, k));
   std::vector<std::int8_t> hi(static_cast<std::size_t>(c.in)), lo(hi.size());
   for (std::int64_t r = 0; r < kRows; ++r) {
-    const Q15Scale q = quantize_q15(std::span(x).subspan(static_cast<std::size_t>(r * c.in), hi.size()), hi.data(), lo.data());
+    const Q15Scale q = quantize_q15(
+        std::span(x).subspan(static_cast<std::size_t>(r * c.in), hi.size()), hi.data(), lo.data());
     for (std::int64_t o = 0; o < c.out; ++o) {
       std::int32_t s_hi = 0, s_lo = 0;
       for (std::size_t k = 0; k < hi.size(); ++k) {
@@ -55,20 +59,25 @@ void check(const WeightFormat& format, const Case& c) {
         s_hi += code * hi[k];
         s_lo += code * lo[k];
       }
-      const float scale = format.dtype == DType::fp4 ? 0.5f * packed->row_scale(o) : packed->row_scale(o);
+      const float scale =
+          format.dtype == DType::fp4 ? 0.5f * packed->row_scale(o) : packed->row_scale(o);
       want.push_back(join_q15(s_hi, s_lo, q.scale, scale) + biases[static_cast<std::size_t>(o)]);
     }
   }
   for (std::string_view isa : cpu::available_isas())
     for (int threads : {1, 3}) {
       ThreadPool pool(threads);
-      auto s = Session::create(*n, pool, {.max_rows = kRows, .isa = std::string(isa), .poison = true});
+      auto s =
+          Session::create(*n, pool, {.max_rows = kRows, .isa = std::string(isa), .poison = true});
       ASSERT_TRUE(s.ok()) << s.status().to_string();
       for (std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 33}) {
         ASSERT_TRUE(s->run(std::span(x).first(static_cast<std::size_t>(rows * c.in)), rows).ok());
         for (std::int64_t r = 0; r < rows; ++r)
           for (std::int64_t o = 0; o < c.out; ++o)
-            ASSERT_EQ(s->output(r)[static_cast<std::size_t>(o)], want[static_cast<std::size_t>(r * c.out + o)]) << isa << ", " << threads << " threads, row " << r << " of " << rows << ", output " << o;
+            ASSERT_EQ(s->output(r)[static_cast<std::size_t>(o)],
+                      want[static_cast<std::size_t>(r * c.out + o)])
+                << isa << ", " << threads << " threads, row " << r << " of " << rows << ", output "
+                << o;
       }
     }
 }
@@ -76,8 +85,17 @@ void check(const WeightFormat& format, const Case& c) {
 TEST(IntegerProducts, EqualTheReferenceAtEveryShape) {
   for (const WeightFormat& format : all_weight_formats()) {
     if (product_class(format) != ArithClass::integer || format.scale == ScaleKind::block) continue;
-    for (const Case& c : {Case{1, 1, false}, {20, 15, false}, {63, 16, false}, {64, 33, false}, {100, 17, true}, {129, 31, false}, {256, 49, true}, {257, 32, false}, {330, 65, true}}) {
-      SCOPED_TRACE(to_string(format) + ", " + std::to_string(c.in) + " x " + std::to_string(c.out) + (c.extreme ? ", extreme" : ""));
+    for (const Case& c : {Case{1, 1, false},
+                          {20, 15, false},
+                          {63, 16, false},
+                          {64, 33, false},
+                          {100, 17, true},
+                          {129, 31, false},
+                          {256, 49, true},
+                          {257, 32, false},
+                          {330, 65, true}}) {
+      SCOPED_TRACE(to_string(format) + ", " + std::to_string(c.in) + " x " + std::to_string(c.out) +
+                   (c.extreme ? ", extreme" : ""));
       check(format, c);
       if (HasFatalFailure()) return;
     }

@@ -1,6 +1,8 @@
-// The matrix: every layer type that is registered x every dtype x forward and backward x every instruction set of this machine x 1 and 3 threads gives the bits
-// of the plainest run; gradients are those of finite differences in f64, and of every dtype those of f64 with the decoded weights within what its class
-// rounds; networks come back from both file forms. A type without samples (layer_samples.h) fails.
+// The matrix: every layer type that is registered x every dtype x forward and backward x every
+// instruction set of this machine x 1 and 3 threads gives the bits of the plainest run; gradients
+// are those of finite differences in f64, and of every dtype those of f64 with the decoded weights
+// within what its class rounds; networks come back from both file forms. A type without samples
+// (layer_samples.h) fails.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -33,23 +35,32 @@ struct Counts {
 class Matrix : public testing::TestWithParam<const LayerType*> {
  protected:
   static void TearDownTestSuite() {
-    std::printf("matrix: %zu layers x %zu dtypes x %zu directions x %zu ISAs x %zu thread counts = %ld combinations equal, %ld of modes, %ld deltas, %ld finite differences\n", counts.layers.size(),
-                counts.dtypes.size(), counts.directions.size(), counts.isas.size(), counts.threads.size(), counts.equal, counts.modes, counts.deltas, counts.differences);
+    std::printf(
+        "matrix: %zu layers x %zu dtypes x %zu directions x %zu ISAs x %zu thread counts = %ld "
+        "combinations equal, %ld of modes, %ld deltas, %ld finite differences\n",
+        counts.layers.size(), counts.dtypes.size(), counts.directions.size(), counts.isas.size(),
+        counts.threads.size(), counts.equal, counts.modes, counts.deltas, counts.differences);
   }
   void SetUp() override {
     samples_ = test::samples_of(*GetParam());
-    ASSERT_FALSE(samples_.empty()) << "no sample of the layer type " << GetParam()->name() << ": add one to its folder, <folder>_samples.def (tests/conformance/layer_samples.h)";
+    ASSERT_FALSE(samples_.empty())
+        << "no sample of the layer type " << GetParam()->name()
+        << ": add one to its folder, <folder>_samples.def (tests/conformance/layer_samples.h)";
     for (const LayerSample& s : samples_)
-      ASSERT_NE(test::topology_of(s, "f32").find("\"type\":\"" + std::string(s.type) + "\""), std::string::npos) << s.cell << " is no sample of " << s.type;
+      ASSERT_NE(test::topology_of(s, "f32").find("\"type\":\"" + std::string(s.type) + "\""),
+                std::string::npos)
+          << s.cell << " is no sample of " << s.type;
   }
   std::vector<LayerSample> samples_;
 };
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && !a.empty() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+  return a.size() == b.size() && !a.empty() &&
+         std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-// Both directions; a forward result whose bits say nothing (NaN from what nobody wrote) is an error.
+// Both directions; a forward result whose bits say nothing (NaN from what nobody wrote) is an
+// error.
 struct Answer {
   std::vector<float> y;
   std::vector<Slope> slopes;
@@ -59,7 +70,8 @@ Answer answer(Network& n, const How& how) {
   auto slopes = test::slopes_of(n, how);
   EXPECT_TRUE(y.ok() && slopes.ok()) << y.status().to_string() << slopes.status().to_string();
   if (!y.ok() || !slopes.ok()) return {};
-  for (const float v : *y) EXPECT_TRUE(v - v == 0) << "not finite: something is read that was not written";
+  for (const float v : *y)
+    EXPECT_TRUE(v - v == 0) << "not finite: something is read that was not written";
   for (const Slope& s : *slopes)
     for (const double v : s.values) EXPECT_TRUE(v - v == 0) << s.name << ": not finite";
   return {std::move(*y), std::move(*slopes)};
@@ -102,7 +114,8 @@ double largest_delta(const std::vector<double>& a, const std::vector<double>& b)
   return largest;
 }
 
-// The definition, one thread and many: no digit of the outputs, of what the layer hands back (dX: the gradients of the cell before it) or of its own gradients (dW) differs.
+// The definition, one thread and many: no digit of the outputs, of what the layer hands back (dX:
+// the gradients of the cell before it) or of its own gradients (dW) differs.
 TEST_P(Matrix, ModesDifferInNothing) {
   for (int d = 0; d < kDTypeCount; ++d) {
     SCOPED_TRACE(name(static_cast<DType>(d)));
@@ -153,7 +166,8 @@ TEST_P(Matrix, RowsCutIntoRunsGiveTheSameBits) {
   }
 }
 
-// Relative to the norm of a parameter's gradient: activations have 15 bits in class I, 17 in B, f32's in F.
+// Relative to the norm of a parameter's gradient: activations have 15 bits in class I, 17 in B,
+// f32's in F.
 double bound(const WeightFormat& format) {
   switch (product_class(format)) {
     case ArithClass::integer: return 5e-4;
@@ -170,8 +184,10 @@ TEST_P(Matrix, BackwardOfEveryDtypeIsThatOfTheDecodedWeights) {
     if (format.dtype == DType::f64) continue;  // the measure
     SCOPED_TRACE(to_string(format));
     for (const LayerSample& sample : samples_) {
-      auto packed = test::network_of(sample, format), exact = test::network_of(sample, {.dtype = DType::f64});
-      ASSERT_TRUE(packed.ok() && exact.ok()) << packed.status().to_string() << exact.status().to_string();
+      auto packed = test::network_of(sample, format),
+           exact = test::network_of(sample, {.dtype = DType::f64});
+      ASSERT_TRUE(packed.ok() && exact.ok())
+          << packed.status().to_string() << exact.status().to_string();
       for (auto& p : packed->params()) {
         WeightStore* twin = exact->find(p.path, p.param->spec.role);
         ASSERT_NE(twin, nullptr);
@@ -188,16 +204,19 @@ TEST_P(Matrix, BackwardOfEveryDtypeIsThatOfTheDecodedWeights) {
         for (const double v : s.values) sum += v * v;
         return std::sqrt(sum);
       };
-      for (std::size_t i = 1; i < want->size(); ++i) largest = std::max(largest, norm_of((*want)[i]));
+      for (std::size_t i = 1; i < want->size(); ++i)
+        largest = std::max(largest, norm_of((*want)[i]));
       EXPECT_GT(largest, 0);
       for (std::size_t i = 0; i < want->size(); ++i) {
         const Slope &a = (*got)[i], &b = (*want)[i];
         ASSERT_EQ(a.name, b.name);
         ASSERT_EQ(a.values.size(), b.values.size());
         double difference = 0;
-        for (std::size_t j = 0; j < b.values.size(); ++j) difference += (a.values[j] - b.values[j]) * (a.values[j] - b.values[j]);
+        for (std::size_t j = 0; j < b.values.size(); ++j)
+          difference += (a.values[j] - b.values[j]) * (a.values[j] - b.values[j]);
         // Where terms cancel, the largest gradient says how large they are.
-        EXPECT_LE(std::sqrt(difference), bound(format) * std::max(norm_of(b), 0.2 * largest)) << b.name << " of norm " << norm_of(b) << ", the largest has " << largest;
+        EXPECT_LE(std::sqrt(difference), bound(format) * std::max(norm_of(b), 0.2 * largest))
+            << b.name << " of norm " << norm_of(b) << ", the largest has " << largest;
       }
     }
     ++counts.deltas;
@@ -212,7 +231,8 @@ TEST_P(Matrix, GradientsEqualFiniteDifferences) {
 }
 
 TEST_P(Matrix, ReadsBackFromItsTopologyAndItsFile) {
-  const std::string path = testing::TempDir() + "loom_matrix_" + std::string(GetParam()->name()) + ".entity";
+  const std::string path =
+      testing::TempDir() + "loom_matrix_" + std::string(GetParam()->name()) + ".entity";
   for (const char* dtype : {"f32", "f64", "i4"}) {
     for (const LayerSample& sample : samples_) {
       SCOPED_TRACE(dtype);
@@ -240,7 +260,8 @@ TEST_P(Matrix, ReadsBackFromItsTopologyAndItsFile) {
 
 TEST(Layers, NamesStandOnce) {
   std::set<std::string_view> once;
-  for (const LayerType* type : layer_types()) EXPECT_TRUE(once.insert(type->name()).second) << "two layers are called " << type->name();
+  for (const LayerType* type : layer_types())
+    EXPECT_TRUE(once.insert(type->name()).second) << "two layers are called " << type->name();
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, Matrix, testing::ValuesIn(test::sampled_types()),

@@ -179,8 +179,8 @@ TEST(Operands, NothingIsBehindALength) {
         R"({"type":"pool_steps","op":"max","takes":["lengths"]})",
         R"({"type":"pool_steps","op":"last","takes":["lengths"]})"}) {
     SCOPED_TRACE(layer);
-    Network network = test::network_of(
-        taking(R"("type":"sequential","layers":[)" + layer + "," + flat, "n"));
+    Network network =
+        test::network_of(taking(R"("type":"sequential","layers":[)" + layer + "," + flat, "n"));
     for (std::int64_t length = 0; length <= 4; ++length) {
       std::vector<float> x = row;
       x[8] = static_cast<float>(length);

@@ -1,4 +1,5 @@
-// Published networks, built from Loom's layers with the weights of their safetensors files, tensor by tensor: a classifier of digits, a detector of speech.
+// Published networks, built from Loom's layers with the weights of their safetensors files, tensor
+// by tensor: a classifier of digits, a detector of speech.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -37,7 +38,8 @@ Network chain(std::int64_t width, std::initializer_list<const char*> layers) {
 }
 
 // Every tensor of the file to the parameter of that name; both sides are used up.
-void load(Network& network, const Safetensors& file, const std::vector<std::pair<std::string, std::string>>& names) {
+void load(Network& network, const Safetensors& file,
+          const std::vector<std::pair<std::string, std::string>>& names) {
   EXPECT_EQ(file.tensors().size(), names.size());
   EXPECT_EQ(network.params().size(), names.size());
   for (const auto& [tensor, to] : names) {
@@ -58,11 +60,20 @@ TEST(Published, MnistCnnIsRightAsOftenAsItsProvenanceSays) {
   LOOM_TEST_FILE(labels_path, "mnist/t10k-labels-idx1-ubyte.gz");
   const auto file = Safetensors::open(*open_source(weights));
   ASSERT_TRUE(file.ok()) << file.status().to_string();
-  Network network = chain(784, {R"({"type": "reshape", "dims": [1, 28, 28]})", R"({"type": "cnn2", "filters": 8, "kernel": 3, "padding": 1, "activation": "relu"})",
-                                R"({"type": "max_pool2", "kernel": 2})", R"({"type": "cnn2", "filters": 16, "kernel": 3, "padding": 1, "activation": "relu"})",
-                                R"({"type": "max_pool2", "kernel": 2})", R"({"type": "flatten"})", R"({"type": "dense", "out": 10})"});
-  load(network, *file, {{"conv1.weight", "0.0.0.1:weight"}, {"conv1.bias", "0.0.0.1:bias"}, {"conv2.weight", "0.0.0.3:weight"}, {"conv2.bias", "0.0.0.3:bias"},
-                        {"fc1.weight", "0.0.0.6:weight"}, {"fc1.bias", "0.0.0.6:bias"}});
+  Network network = chain(
+      784, {R"({"type": "reshape", "dims": [1, 28, 28]})",
+            R"({"type": "cnn2", "filters": 8, "kernel": 3, "padding": 1, "activation": "relu"})",
+            R"({"type": "max_pool2", "kernel": 2})",
+            R"({"type": "cnn2", "filters": 16, "kernel": 3, "padding": 1, "activation": "relu"})",
+            R"({"type": "max_pool2", "kernel": 2})", R"({"type": "flatten"})",
+            R"({"type": "dense", "out": 10})"});
+  load(network, *file,
+       {{"conv1.weight", "0.0.0.1:weight"},
+        {"conv1.bias", "0.0.0.1:bias"},
+        {"conv2.weight", "0.0.0.3:weight"},
+        {"conv2.bias", "0.0.0.3:bias"},
+        {"fc1.weight", "0.0.0.6:weight"},
+        {"fc1.bias", "0.0.0.6:bias"}});
   EXPECT_EQ(test::right_digits(network, images_path, labels_path), 9862);
 }
 
@@ -71,26 +82,45 @@ std::string bytes_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Windows of 512 samples behind 64 of the last, the end mirrored: amplitudes of a Fourier transform as a convolution, four convolutions, an LSTM that goes on from
-// window to window.
+// Windows of 512 samples behind 64 of the last, the end mirrored: amplitudes of a Fourier transform
+// as a convolution, four convolutions, an LSTM that goes on from window to window.
 TEST(Published, SileroVadFromSafetensorsEqualsItsReference) {
   LOOM_TEST_FILE(weights, "models/silero_vad/silero_vad_16k.safetensors");
   LOOM_TEST_FILE(golden_path, "models/silero_vad/golden_jfk_safetensors.f32");
   LOOM_TEST_FILE(wav_path, "audio/jfk.wav");
   const auto file = Safetensors::open(*open_source(weights));
   ASSERT_TRUE(file.ok()) << file.status().to_string();
-  Network network = chain(576, {R"({"type": "pick", "dims": [1, 640], "runs": [0, 1, 576, 574, -1, 64]})", R"({"type": "cnn1", "filters": 258, "kernel": 256, "stride": 128, "bias": false})",
-                                R"({"type": "unary", "op": "square"})", R"({"type": "reduce", "op": "sum", "dims": [2, 129, 4], "axes": [0], "keep": false})", R"({"type": "unary", "op": "sqrt"})",
-                                R"({"type": "cnn1", "filters": 128, "kernel": 3, "padding": 1, "activation": "relu"})",
-                                R"({"type": "cnn1", "filters": 64, "kernel": 3, "stride": 2, "padding": 1, "activation": "relu"})",
-                                R"({"type": "cnn1", "filters": 64, "kernel": 3, "stride": 2, "padding": 1, "activation": "relu"})",
-                                R"({"type": "cnn1", "filters": 128, "kernel": 3, "padding": 1, "activation": "relu"})", R"({"type": "reshape", "dims": [1, 128]})",
-                                R"({"type": "lstm", "hidden": 128, "carry": true, "return": "last"})", R"({"type": "activation", "activation": "relu"})",
-                                R"({"type": "dense", "out": 1, "activation": "sigmoid"})"});
-  load(network, *file, {{"stft_conv.weight", "0.0.0.1:weight"}, {"conv1.weight", "0.0.0.5:weight"}, {"conv1.bias", "0.0.0.5:bias"}, {"conv2.weight", "0.0.0.6:weight"},
-                        {"conv2.bias", "0.0.0.6:bias"}, {"conv3.weight", "0.0.0.7:weight"}, {"conv3.bias", "0.0.0.7:bias"}, {"conv4.weight", "0.0.0.8:weight"}, {"conv4.bias", "0.0.0.8:bias"},
-                        {"lstm_cell.weight_ih", "0.0.0.10:weight_ih_l0"}, {"lstm_cell.weight_hh", "0.0.0.10:weight_hh_l0"}, {"lstm_cell.bias_ih", "0.0.0.10:bias_ih_l0"},
-                        {"lstm_cell.bias_hh", "0.0.0.10:bias_hh_l0"}, {"final_conv.weight", "0.0.0.12:weight"}, {"final_conv.bias", "0.0.0.12:bias"}});
+  Network network = chain(
+      576,
+      {R"({"type": "pick", "dims": [1, 640], "runs": [0, 1, 576, 574, -1, 64]})",
+       R"({"type": "cnn1", "filters": 258, "kernel": 256, "stride": 128, "bias": false})",
+       R"({"type": "unary", "op": "square"})",
+       R"({"type": "reduce", "op": "sum", "dims": [2, 129, 4], "axes": [0], "keep": false})",
+       R"({"type": "unary", "op": "sqrt"})",
+       R"({"type": "cnn1", "filters": 128, "kernel": 3, "padding": 1, "activation": "relu"})",
+       R"({"type": "cnn1", "filters": 64, "kernel": 3, "stride": 2, "padding": 1, "activation": "relu"})",
+       R"({"type": "cnn1", "filters": 64, "kernel": 3, "stride": 2, "padding": 1, "activation": "relu"})",
+       R"({"type": "cnn1", "filters": 128, "kernel": 3, "padding": 1, "activation": "relu"})",
+       R"({"type": "reshape", "dims": [1, 128]})",
+       R"({"type": "lstm", "hidden": 128, "carry": true, "return": "last"})",
+       R"({"type": "activation", "activation": "relu"})",
+       R"({"type": "dense", "out": 1, "activation": "sigmoid"})"});
+  load(network, *file,
+       {{"stft_conv.weight", "0.0.0.1:weight"},
+        {"conv1.weight", "0.0.0.5:weight"},
+        {"conv1.bias", "0.0.0.5:bias"},
+        {"conv2.weight", "0.0.0.6:weight"},
+        {"conv2.bias", "0.0.0.6:bias"},
+        {"conv3.weight", "0.0.0.7:weight"},
+        {"conv3.bias", "0.0.0.7:bias"},
+        {"conv4.weight", "0.0.0.8:weight"},
+        {"conv4.bias", "0.0.0.8:bias"},
+        {"lstm_cell.weight_ih", "0.0.0.10:weight_ih_l0"},
+        {"lstm_cell.weight_hh", "0.0.0.10:weight_hh_l0"},
+        {"lstm_cell.bias_ih", "0.0.0.10:bias_ih_l0"},
+        {"lstm_cell.bias_hh", "0.0.0.10:bias_hh_l0"},
+        {"final_conv.weight", "0.0.0.12:weight"},
+        {"final_conv.bias", "0.0.0.12:bias"}});
   const std::string golden = bytes_of(golden_path), wav = bytes_of(wav_path);
   const std::size_t count = golden.size() / 4, data = wav.find("data") + 8;
   ASSERT_GT(count, 300u);

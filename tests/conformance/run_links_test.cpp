@@ -11,19 +11,33 @@ namespace {
 using test::chain;
 using test::check_gradients;
 
-const std::string kFirst = R"("type":"dense","out":6,"dtype":"f64","activation":"tanh")", kLast = R"("type":"dense","out":3,"dtype":"f64")";
+const std::string kFirst = R"("type":"dense","out":6,"dtype":"f64","activation":"tanh")",
+                  kLast = R"("type":"dense","out":3,"dtype":"f64")";
 std::string run(int l) { return R"({"links":[{"run":[0,0,0,)" + std::to_string(l) + "]}]}"; }
 
 // Cell 2 is one of 6 -> 6, which cell 1 runs too: in two branches and behind another layer.
 TEST(RunLinks, GradientsEqualFiniteDifferences) {
-  const std::string block = R"("type":"sequential","dtype":"f64","layers":[{"type":"layer_norm"},{"type":"swiglu","hidden":5},{"type":"residual"}])";
-  for (const char* settings : {R"("combine":"add")", R"("combine":"filter")", R"("combine":"filter","top_k":2)", R"("combine":"avg","input":"broadcast")"}) {
+  const std::string block =
+      R"("type":"sequential","dtype":"f64","layers":[{"type":"layer_norm"},{"type":"swiglu","hidden":5},{"type":"residual"}])";
+  for (const char* settings :
+       {R"("combine":"add")", R"("combine":"filter")", R"("combine":"filter","top_k":2)",
+        R"("combine":"avg","input":"broadcast")"}) {
     SCOPED_TRACE(settings);
-    check_gradients(chain(R"({"width":4})", {kFirst, R"("type":"parallel","dtype":"f64",)" + std::string(settings) + R"(,"layers":[)" + run(2) + R"(,{"type":"dense","out":6},{"type":"sequential","layers":[)" + run(2) +
-                                                         "," + run(2) + R"(,{"type":"residual"}]}])", block, kLast}), false, 5);
+    check_gradients(
+        chain(R"({"width":4})",
+              {kFirst,
+               R"("type":"parallel","dtype":"f64",)" + std::string(settings) + R"(,"layers":[)" +
+                   run(2) + R"(,{"type":"dense","out":6},{"type":"sequential","layers":[)" +
+                   run(2) + "," + run(2) + R"(,{"type":"residual"}]}])",
+               block, kLast}),
+        false, 5);
   }
-  check_gradients(chain(R"({"width":12})", {R"("type":"each","count":2,"dtype":"f64","layers":[)" + run(1) + "]", R"("type":"dense","out":6,"dtype":"f64","links":[{"read":[0,0,0,3]}])", R"("type":"dense","out":3,"dtype":"f64")",
-                                            R"("type":"dense","out":6,"dtype":"f64","links":[{"read":[0,0,0,0]}])"}), false, 3);
+  check_gradients(chain(R"({"width":12})",
+                        {R"("type":"each","count":2,"dtype":"f64","layers":[)" + run(1) + "]",
+                         R"("type":"dense","out":6,"dtype":"f64","links":[{"read":[0,0,0,3]}])",
+                         R"("type":"dense","out":3,"dtype":"f64")",
+                         R"("type":"dense","out":6,"dtype":"f64","links":[{"read":[0,0,0,0]}])"}),
+                  false, 3);
 }
 
 // A cell of another type among f32 ones: what goes in and comes out is converted. The gradients are
@@ -73,17 +87,25 @@ TEST(RunLinks, GradientsThroughACellOfAnotherType) {
   }
 }
 
-// The bits of a network in which the same weights stand three times; the gradients of the three add up.
+// The bits of a network in which the same weights stand three times; the gradients of the three add
+// up.
 TEST(RunLinks, EqualsCopiesOfTheCell) {
-  const std::string dense = R"({"type":"dense","out":5,"activation":"tanh"})", last = R"("type":"dense","out":5,"activation":"tanh")";
-  auto shared = Network::from_json(std::string_view(chain(R"({"width":5})", {R"("type":"parallel","combine":"avg","layers":[)" + run(1) + "," + run(1) + "]", last})));
-  auto copies = Network::from_json(std::string_view(chain(R"({"width":5})", {R"("type":"parallel","combine":"avg","layers":[)" + dense + "," + dense + "]", last})));
+  const std::string dense = R"({"type":"dense","out":5,"activation":"tanh"})",
+                    last = R"("type":"dense","out":5,"activation":"tanh")";
+  auto shared = Network::from_json(std::string_view(chain(
+      R"({"width":5})",
+      {R"("type":"parallel","combine":"avg","layers":[)" + run(1) + "," + run(1) + "]", last})));
+  auto copies = Network::from_json(std::string_view(chain(
+      R"({"width":5})",
+      {R"("type":"parallel","combine":"avg","layers":[)" + dense + "," + dense + "]", last})));
   ASSERT_TRUE(shared.ok() && copies.ok()) << shared.status().to_string();
   EXPECT_EQ(shared->parameter_count(), 30);
   EXPECT_EQ(copies->parameter_count(), 90);
   ASSERT_TRUE(shared->initialize(9).ok());
   for (const char* path : {"0.0.0.0/0", "0.0.0.0/1", "0.0.0.1"})
-    for (const char* role : {"weight", "bias"}) std::ranges::copy(shared->find("0.0.0.1", role)->mutable_master(), copies->find(path, role)->mutable_master().begin());
+    for (const char* role : {"weight", "bias"})
+      std::ranges::copy(shared->find("0.0.0.1", role)->mutable_master(),
+                        copies->find(path, role)->mutable_master().begin());
   const std::vector<float> x = {0.5f, -1, 0.25f, 2, 1}, y = {1, 0, -1, 0.5f, 2};
   std::map<std::string, std::vector<float>> slopes[2];
   int side = 0;
@@ -94,10 +116,14 @@ TEST(RunLinks, EqualsCopiesOfTheCell) {
     ASSERT_TRUE(s.ok() && s->run(x, 1).ok()) << s.status().to_string();
     outputs[side].assign(s->output(0).begin(), s->output(0).end());
     auto learner = Learner::create(*n, pool, {.loss = Loss::mse, .max_rows = 1, .update = false});
-    ASSERT_TRUE(learner.ok() && learner->batch(std::span<const float>(x), std::span<const float>(y)).ok() && learner->accumulate().ok()) << learner.status().to_string();
+    ASSERT_TRUE(learner.ok() &&
+                learner->batch(std::span<const float>(x), std::span<const float>(y)).ok() &&
+                learner->accumulate().ok())
+        << learner.status().to_string();
     for (const auto& g : learner->gradients())
       for (std::int64_t r = 0; r < g.rows; ++r)
-        for (const float v : learner->executor().row<float>(g.value.buffer, r)) slopes[side][g.path + ":" + g.role].push_back(v);
+        for (const float v : learner->executor().row<float>(g.value.buffer, r))
+          slopes[side][g.path + ":" + g.role].push_back(v);
     ++side;
   }
   EXPECT_EQ(outputs[0], outputs[1]);
@@ -105,16 +131,24 @@ TEST(RunLinks, EqualsCopiesOfTheCell) {
   for (const char* role : {":weight", ":bias"}) {
     const auto& all = slopes[0]["0.0.0.1" + std::string(role)];
     for (std::size_t i = 0; i < all.size(); ++i)
-      EXPECT_NEAR(all[i], slopes[1]["0.0.0.1" + std::string(role)][i] + slopes[1]["0.0.0.0/0" + std::string(role)][i] + slopes[1]["0.0.0.0/1" + std::string(role)][i], 1e-6f);
+      EXPECT_NEAR(all[i],
+                  slopes[1]["0.0.0.1" + std::string(role)][i] +
+                      slopes[1]["0.0.0.0/0" + std::string(role)][i] +
+                      slopes[1]["0.0.0.0/1" + std::string(role)][i],
+                  1e-6f);
   }
 }
 
 TEST(RunLinks, StandInFilesAndFollowTheirCell) {
-  auto n = Network::from_json(std::string_view(chain(R"({"width":5})", {R"("type":"parallel","dtype":"i8","layers":[)" + run(1) + R"(,{"type":"dense","out":2}])", R"("type":"dense","out":3,"links":[{"read":[0,0,0,2]}])",
-                                                                        R"("type":"dense","out":5,"links":[{"read":[0,0,0,0]}])"})));
+  auto n = Network::from_json(std::string_view(chain(
+      R"({"width":5})",
+      {R"("type":"parallel","dtype":"i8","layers":[)" + run(1) + R"(,{"type":"dense","out":2}])",
+       R"("type":"dense","out":3,"links":[{"read":[0,0,0,2]}])",
+       R"("type":"dense","out":5,"links":[{"read":[0,0,0,0]}])"})));
   ASSERT_TRUE(n.ok()) << n.status().to_string();
   ASSERT_TRUE(n->initialize(2).ok());
-  const std::string topology = n->to_json().dump(), path = testing::TempDir() + "loom_run_links.entity";
+  const std::string topology = n->to_json().dump(),
+                    path = testing::TempDir() + "loom_run_links.entity";
   EXPECT_NE(topology.find(R"({"links":[{"run":[0,0,0,1]}]})"), std::string::npos) << topology;
   ASSERT_TRUE(save_network(path, *n).ok());
   auto source = open_source(path);
@@ -139,15 +173,26 @@ TEST(RunLinks, WhatCannotRunIsNamed) {
     EXPECT_EQ(n.status().code(), Code::invalid_argument);
     return n.ok() ? std::string() : n.status().message();
   };
-  const auto branch = [](const std::string& layer) { return R"("type":"parallel","combine":"add","layers":[)" + layer + "]"; };
-  const auto expect = [](const std::string& message, const std::string& part) { EXPECT_NE(message.find(part), std::string::npos) << message; };
+  const auto branch = [](const std::string& layer) {
+    return R"("type":"parallel","combine":"add","layers":[)" + layer + "]";
+  };
+  const auto expect = [](const std::string& message, const std::string& part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
   expect(error({branch(run(0))}), "the cells run one another in a circle: (0,0,0,0) -> (0,0,0,0)");
-  expect(error({branch(run(1)), branch(run(2)), branch(run(0))}), "the cells run one another in a circle: (0,0,0,0) -> (0,0,0,1) -> (0,0,0,2) -> (0,0,0,0)");
+  expect(error({branch(run(1)), branch(run(2)), branch(run(0))}),
+         "the cells run one another in a circle: (0,0,0,0) -> (0,0,0,1) -> (0,0,0,2) -> (0,0,0,0)");
   expect(error({branch(run(7))}), "0.0.0.0/0: runs (0,0,0,7), which is outside of the grid");
-  expect(error({branch(run(1)), R"("links":[{"run":[0,0,0,2]}])", R"("type":"dense","out":5)"}), "0.0.0.0/0: runs (0,0,0,1), which itself runs another");
-  expect(error({R"("type":"dense","out":4)", branch(run(0))}), "(0,0,0,0) is executed on [B, 5] at (0,0,0,0) and on [B, 4] at 0.0.0.1/0: a cell has weights for one input");
-  expect(error({branch(R"({"links":[{"read":[0,0,0,1]}]})"), R"("type":"dense","out":5)"}), "a nested layer has no links but one {\"run\": [z,y,x,l]}");
-  expect(error({branch(R"({"links":[{"run":[0,0,0,1]}],"type":"dense","out":5})"), R"("type":"dense","out":5)"}), "a cell that runs another has no type of its own");
+  expect(error({branch(run(1)), R"("links":[{"run":[0,0,0,2]}])", R"("type":"dense","out":5)"}),
+         "0.0.0.0/0: runs (0,0,0,1), which itself runs another");
+  expect(error({R"("type":"dense","out":4)", branch(run(0))}),
+         "(0,0,0,0) is executed on [B, 5] at (0,0,0,0) and on [B, 4] at 0.0.0.1/0: a cell has "
+         "weights for one input");
+  expect(error({branch(R"({"links":[{"read":[0,0,0,1]}]})"), R"("type":"dense","out":5)"}),
+         "a nested layer has no links but one {\"run\": [z,y,x,l]}");
+  expect(error({branch(R"({"links":[{"run":[0,0,0,1]}],"type":"dense","out":5})"),
+                R"("type":"dense","out":5)"}),
+         "a cell that runs another has no type of its own");
   expect(error({branch(R"({"enabled":true})")}), "\"type\" is missing");
   // Each of 20 cells runs the next one twice.
   std::vector<std::string> cells;
@@ -159,7 +204,10 @@ TEST(RunLinks, WhatCannotRunIsNamed) {
   cells.push_back(R"("type":"dense","out":5)");
   expect(error(cells), "cells run one another more than 32 deep");
   // In a routed branch the layers of the cell count.
-  expect(error({R"("type":"parallel","combine":"filter","top_k":1,"layers":[)" + run(1) + "," + run(1) + "]", R"("type":"batch_norm")"}), "batch_norm at 0.0.0.1 takes statistics of all rows");
+  expect(error({R"("type":"parallel","combine":"filter","top_k":1,"layers":[)" + run(1) + "," +
+                    run(1) + "]",
+                R"("type":"batch_norm")"}),
+         "batch_norm at 0.0.0.1 takes statistics of all rows");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What the conformance tests share: chains of cells, and the check of gradients against finite differences.
+// What the conformance tests share: chains of cells, and the check of gradients against finite
+// differences.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,8 +38,10 @@ struct Batch {
   std::vector<std::int32_t> classes;
 };
 
-// Gradients of every parameter against central finite differences; `change` may set more of the options.
-inline void check_gradients(const std::string& topology, Loss loss_kind, int sequences, int length, const std::function<void(Network&, LearnerOptions&)>& change = {}) {
+// Gradients of every parameter against central finite differences; `change` may set more of the
+// options.
+inline void check_gradients(const std::string& topology, Loss loss_kind, int sequences, int length,
+                            const std::function<void(Network&, LearnerOptions&)>& change = {}) {
   const bool classes = takes_classes(loss_kind);
   Network network = network_of(topology);
   ThreadPool pool(2);
@@ -55,8 +58,10 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
   const RandomStream random(11, 1);
   const auto rows = static_cast<std::size_t>(sequences * length);
   std::uint64_t at = 0;
-  for (std::size_t i = 0; i < rows * static_cast<std::size_t>(network.input().width); ++i) b.x.push_back(2 * random.uniform(at++) - 1);
-  for (std::size_t i = 0; i < rows * static_cast<std::size_t>(network.output().width); ++i) b.y.push_back(2 * random.uniform(at++) - 1);
+  for (std::size_t i = 0; i < rows * static_cast<std::size_t>(network.input().width); ++i)
+    b.x.push_back(2 * random.uniform(at++) - 1);
+  for (std::size_t i = 0; i < rows * static_cast<std::size_t>(network.output().width); ++i)
+    b.y.push_back(2 * random.uniform(at++) - 1);
   // What stands for an id is one.
   for (std::size_t i = 0, row = 0; network.input().has_id_parts() && i < b.x.size(); ++row)
     for (const Shape& part : network.input().parts)
@@ -65,10 +70,13 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
   const ClassAxis axis = network.class_axis();
   const bool steps = network.input().ids > 0 && !network.input().dims.empty();
   for (std::size_t i = 0; i < rows; ++i) {
-    if (!steps) b.positions.push_back(static_cast<std::uint32_t>(i) % static_cast<std::uint32_t>(length));
+    if (!steps)
+      b.positions.push_back(static_cast<std::uint32_t>(i) % static_cast<std::uint32_t>(length));
     for (std::int64_t k = 0; network.input().ids > 0 && k < network.input().count(); ++k)
       b.ids.push_back(random.below(at++, static_cast<std::uint32_t>(network.input().ids)));
-    for (std::int64_t p = 0; p < axis.places; ++p) b.classes.push_back(static_cast<std::int32_t>(random.below(at++, static_cast<std::uint32_t>(axis.classes))));
+    for (std::int64_t p = 0; p < axis.places; ++p)
+      b.classes.push_back(
+          static_cast<std::int32_t>(random.below(at++, static_cast<std::uint32_t>(axis.classes))));
   }
   b.classes.back() = kIgnoredClass;  // one row is left out
   if (!options.heads.empty()) b.y.clear();
@@ -85,9 +93,12 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
         }
   auto give = [&] {
     const std::span<const std::uint32_t> ids(b.ids);
-    if (steps) return classes ? learner->batch(ids, std::span<const std::int32_t>(b.classes)) : learner->batch(ids, std::span<const float>(b.y));
+    if (steps)
+      return classes ? learner->batch(ids, std::span<const std::int32_t>(b.classes))
+                     : learner->batch(ids, std::span<const float>(b.y));
     if (network.input().ids > 0) return learner->batch(ids, b.positions, b.classes);
-    if (classes) return learner->batch(std::span<const float>(b.x), std::span<const std::int32_t>(b.classes));
+    if (classes)
+      return learner->batch(std::span<const float>(b.x), std::span<const std::int32_t>(b.classes));
     return learner->batch(std::span<const float>(b.x), std::span<const float>(b.y));
   };
   Status s = give();
@@ -95,7 +106,9 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
   // Attention over values takes its positions from the host too.
   const BufferId positions = learner->executor().program().find(BufferKind::input, "", "positions");
   if (positions != kNone && network.input().width > 0)
-    for (std::size_t r = 0; r < rows; ++r) learner->executor().row<std::uint32_t>(positions, static_cast<std::int64_t>(r))[0] = b.positions[r];
+    for (std::size_t r = 0; r < rows; ++r)
+      learner->executor().row<std::uint32_t>(positions, static_cast<std::int64_t>(r))[0] =
+          b.positions[r];
   auto loss = [&] {
     EXPECT_TRUE(learner->executor().refresh().ok());
     const Status run = learner->accumulate();
@@ -126,17 +139,22 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
       norm += want * want;
       error += (want - got[i]) * (want - got[i]);
     }
-    EXPECT_LT(std::sqrt(error), 1e-5 * std::sqrt(norm) + 1e-9) << g.path << ":" << g.role << " norm " << std::sqrt(norm);
+    EXPECT_LT(std::sqrt(error), 1e-5 * std::sqrt(norm) + 1e-9)
+        << g.path << ":" << g.role << " norm " << std::sqrt(norm);
   }
 }
 
-inline void check_gradients(const std::string& topology, bool classes, int sequences = 3, int length = 1) {
+inline void check_gradients(const std::string& topology, bool classes, int sequences = 3,
+                            int length = 1) {
   check_gradients(topology, classes ? Loss::cross_entropy : Loss::mse, sequences, length);
 }
 
 // A topology of cells one after another; each is the inside of a JSON object.
-inline std::string chain(const std::string& input, const std::vector<std::string>& cells, int version = 1) {
-  std::string t = R"({"format":"loom-topology","version":)" + std::to_string(version) + R"(,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" + input + R"(,"cells":[)";
+inline std::string chain(const std::string& input, const std::vector<std::string>& cells,
+                         int version = 1) {
+  std::string t = R"({"format":"loom-topology","version":)" + std::to_string(version) +
+                  R"(,"layers_per_cell":)" + std::to_string(cells.size()) + R"(,"input":)" + input +
+                  R"(,"cells":[)";
   int l = 0;
   for (const std::string& c : cells) {
     t += (l > 0 ? "," : "") + std::string(R"({"at":[0,0,0,)") + std::to_string(l) + "]," + c + "}";

@@ -1,4 +1,5 @@
-// Layers against PyTorch: outputs of inference, losses and gradients of training, within 1e-5 (tests/parity/torch_layers.py).
+// Layers against PyTorch: outputs of inference, losses and gradients of training, within 1e-5
+// (tests/parity/torch_layers.py).
 #include <fstream>
 #include <sstream>
 
@@ -18,8 +19,9 @@ std::vector<float> numbers(const Json& list) {
 template <class A, class B>
 void expect_close(const A& got, const B& want, const std::string& what) {
   ASSERT_EQ(got.size(), want.size()) << what;
-  for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-5 * std::max(1.0,
-      std::abs(static_cast<double>(want[i])))) << what << "[" << i << "]";
+  for (std::size_t i = 0; i < want.size(); ++i)
+    EXPECT_NEAR(got[i], want[i], 1e-5 * std::max(1.0, std::abs(static_cast<double>(want[i]))))
+        << what << "[" << i << "]";
 }
 
 TEST(TorchLayers, LayersGiveItsNumbersAndGradients) {
@@ -50,10 +52,13 @@ TEST(TorchLayers, LayersGiveItsNumbersAndGradients) {
     ASSERT_TRUE(session.ok()) << session.status().to_string();
     ASSERT_TRUE(session->run(x, rows).ok());
     std::vector<float> y;
-    for (std::int64_t r = 0; r < rows; ++r) y.insert(y.end(), session->output(r).begin(), session->output(r).end());
+    for (std::int64_t r = 0; r < rows; ++r)
+      y.insert(y.end(), session->output(r).begin(), session->output(r).end());
     expect_close(y, numbers(*c.find("y")), "y");
 
-    auto learner = Learner::create(*network, pool, {.optimizer = {.kind = OptimizerKind::sgd}, .max_rows = rows, .poison = true});
+    auto learner = Learner::create(
+        *network, pool,
+        {.optimizer = {.kind = OptimizerKind::sgd}, .max_rows = rows, .poison = true});
     ASSERT_TRUE(learner.ok()) << learner.status().to_string();
     ASSERT_TRUE(learner->batch(std::span<const float>(x), std::span<const float>(target)).ok());
     ASSERT_TRUE(learner->accumulate().ok());
@@ -72,7 +77,8 @@ TEST(TorchLayers, LayersGiveItsNumbersAndGradients) {
     ASSERT_TRUE(learner->update(0, static_cast<double>(rows), 1).ok());
     for (const auto& [name, want] : c.find("after")->as_object()) {
       const std::size_t colon = name.find(':');
-      expect_close(network->find(name.substr(0, colon), name.substr(colon + 1))->master(), numbers(want), name);
+      expect_close(network->find(name.substr(0, colon), name.substr(colon + 1))->master(),
+                   numbers(want), name);
     }
   }
 }

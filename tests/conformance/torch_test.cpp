@@ -1,4 +1,5 @@
-// Learning rates and loss curves beside PyTorch's (tests/golden/torch.json, made by tests/parity/torch_golden.py in f64).
+// Learning rates and loss curves beside PyTorch's (tests/golden/torch.json, made by
+// tests/parity/torch_golden.py in f64).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,24 +26,32 @@ std::uint32_t hashed(std::size_t i, std::size_t stream) {
   x = (x ^ (x >> 15)) * 0x846CA68Bu;
   return (x ^ (x >> 16)) >> 16;
 }
-double value(std::size_t i, std::size_t stream, double scale, double middle) { return (hashed(i, stream) / 65536.0 - 0.5) * scale + middle; }
+double value(std::size_t i, std::size_t stream, double scale, double middle) {
+  return (hashed(i, stream) / 65536.0 - 0.5) * scale + middle;
+}
 
 constexpr std::size_t kSamples = 40;
 
 std::unique_ptr<DataSource> data_of(const Network& network, Loss loss) {
   if (network.input().ids > 0) {
     std::vector<std::uint32_t> ids;
-    for (std::size_t i = 0; i <= kSamples; ++i) ids.push_back(hashed(i, 1000) % static_cast<std::uint32_t>(network.input().ids));
+    for (std::size_t i = 0; i <= kSamples; ++i)
+      ids.push_back(hashed(i, 1000) % static_cast<std::uint32_t>(network.input().ids));
     return std::move(*TokenData::create(std::move(ids), {}, 1));
   }
   std::vector<float> x, y;
   std::vector<std::int32_t> classes;
   const auto outputs = static_cast<std::size_t>(network.output().width);
-  for (std::size_t i = 0; i < kSamples * static_cast<std::size_t>(network.input().width); ++i) x.push_back(static_cast<float>(value(i, 1000, 2, 0)));
-  for (std::size_t i = 0; i < kSamples * outputs; ++i) y.push_back(static_cast<float>(value(i, 1001, 1, 0.5)));
-  for (std::size_t i = 0; i < kSamples; ++i) classes.push_back(static_cast<std::int32_t>(hashed(i, 1001) % outputs));
-  if (takes_classes(loss)) return std::move(*ArrayData::create(std::move(x), network.input().width, std::move(classes)));
-  return std::move(*ArrayData::create(std::move(x), network.input().width, std::move(y), network.output().width));
+  for (std::size_t i = 0; i < kSamples * static_cast<std::size_t>(network.input().width); ++i)
+    x.push_back(static_cast<float>(value(i, 1000, 2, 0)));
+  for (std::size_t i = 0; i < kSamples * outputs; ++i)
+    y.push_back(static_cast<float>(value(i, 1001, 1, 0.5)));
+  for (std::size_t i = 0; i < kSamples; ++i)
+    classes.push_back(static_cast<std::int32_t>(hashed(i, 1001) % outputs));
+  if (takes_classes(loss))
+    return std::move(*ArrayData::create(std::move(x), network.input().width, std::move(classes)));
+  return std::move(*ArrayData::create(std::move(x), network.input().width, std::move(y),
+                                      network.output().width));
 }
 
 TEST(Torch, RatesAreTheSame) {
@@ -66,7 +75,9 @@ TEST(Torch, RatesAreTheSame) {
       Schedule later = s;
       later.warmup = 7;
       later.steps += 7;
-      if (s.kind != ScheduleKind::one_cycle) { EXPECT_EQ(later.at(step + 7), s.at(step)); }
+      if (s.kind != ScheduleKind::one_cycle) {
+        EXPECT_EQ(later.at(step + 7), s.at(step));
+      }
     }
     EXPECT_EQ(step, 100);
   }
@@ -78,7 +89,8 @@ TEST(Torch, CurvesAreTheSame) {
   int curves = 0;
   for (const Json& one : all.find("curves")->as_array()) {
     const Json& json = *one.find("spec");
-    SCOPED_TRACE(json.find("loss")->dump() + " " + json.find("optimizer")->dump() + " " + json.find("schedule")->dump());
+    SCOPED_TRACE(json.find("loss")->dump() + " " + json.find("optimizer")->dump() + " " +
+                 json.find("schedule")->dump());
     const auto spec = parse_training_spec(json);
     ASSERT_TRUE(spec.ok()) << spec.status().to_string();
     auto network = create_network(*spec);
@@ -90,7 +102,9 @@ TEST(Torch, CurvesAreTheSame) {
       WeightStore* store = network->find(name.substr(0, colon), name.substr(colon + 1));
       ASSERT_NE(store, nullptr) << name;
       const std::span<float> w = store->mutable_master();
-      for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(value(i, stream, param.find("scale")->as_number(), param.find("middle")->as_number()));
+      for (std::size_t i = 0; i < w.size(); ++i)
+        w[i] = static_cast<float>(
+            value(i, stream, param.find("scale")->as_number(), param.find("middle")->as_number()));
       store->touch();
       ++stream;
     }

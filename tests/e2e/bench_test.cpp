@@ -1,4 +1,5 @@
-// loom bench layers and loom bench training, quickly: what they print is whole, and every mode learns the same weights. Times are not judged.
+// loom bench layers and loom bench training, quickly: what they print is whole, and every mode
+// learns the same weights. Times are not judged.
 #include <map>
 #include <set>
 
@@ -9,16 +10,23 @@ namespace loom::test {
 namespace {
 
 const Json::Array& rows_of(const Json& report) { return report.find("rows")->as_array(); }
-std::string text(const Json& row, const char* key) { return row.find(key) ? row.find(key)->as_string() : ""; }
-double number(const Json& row, const char* key) { return row.find(key) ? row.find(key)->as_number() : -1; }
+std::string text(const Json& row, const char* key) {
+  return row.find(key) ? row.find(key)->as_string() : "";
+}
+double number(const Json& row, const char* key) {
+  return row.find(key) ? row.find(key)->as_number() : -1;
+}
 
 TEST(Bench, LayersInEveryDtypeAndMode) {
-  const Outcome o = loom({"bench", "layers", "--quick", "--json", "--layers", "cnn1,RNN", "--modes", "cpu-normal,cpu-sc,cpu-mc,gpu-mc"});
+  const Outcome o = loom({"bench", "layers", "--quick", "--json", "--layers", "cnn1,RNN", "--modes",
+                          "cpu-normal,cpu-sc,cpu-mc,gpu-mc"});
   ASSERT_EQ(o.code, 0) << o.err;
   const auto report = Json::parse(o.out);
   ASSERT_TRUE(report.ok()) << o.out;
   const bool gpu = report->find("missing")->as_array().empty();
-  if (!gpu) { EXPECT_NE(o.err.find("without gpu-mc: gpu: "), std::string::npos) << o.err; }  // says why
+  if (!gpu) {
+    EXPECT_NE(o.err.find("without gpu-mc: gpu: "), std::string::npos) << o.err;
+  }  // says why
   std::map<std::string, std::set<std::string>> dtypes;
   for (const Json& row : rows_of(*report)) {
     const std::string what = text(row, "layer") + " " + text(row, "mode");
@@ -27,17 +35,20 @@ TEST(Bench, LayersInEveryDtypeAndMode) {
       EXPECT_EQ(text(row, "mode") + text(row, "dtype"), "gpu-mcf64") << row.dump();
       continue;
     }
-    for (const char* key : {"forward_us", "backward_us", "forward_rate", "backward_rate"}) EXPECT_GT(number(row, key), 0) << row.dump();
+    for (const char* key : {"forward_us", "backward_us", "forward_rate", "backward_rate"})
+      EXPECT_GT(number(row, key), 0) << row.dump();
     EXPECT_EQ(text(row, "unit"), "GFLOP/s");
     const double macs = text(row, "layer") == "CNN1" ? 36864 : 12288;
-    EXPECT_NEAR(number(row, "forward_rate") * number(row, "forward_us") * 1000, 2 * macs, 1e-6 * macs);
+    EXPECT_NEAR(number(row, "forward_rate") * number(row, "forward_us") * 1000, 2 * macs,
+                1e-6 * macs);
   }
   EXPECT_EQ(dtypes.size(), gpu ? 8u : 6u);
   for (const auto& [what, list] : dtypes) EXPECT_EQ(list.size(), 21u) << what;
 }
 
 TEST(Bench, TrainingGivesTheSameWeightsInEveryMode) {
-  const Outcome o = loom({"bench", "training", "--quick", "--json", "--layers", "cnn3,dense", "--modes", "cpu-normal,cpu-sc,cpu-mc"});
+  const Outcome o = loom({"bench", "training", "--quick", "--json", "--layers", "cnn3,dense",
+                          "--modes", "cpu-normal,cpu-sc,cpu-mc"});
   ASSERT_EQ(o.code, 0) << o.err;
   const auto report = Json::parse(o.out);
   ASSERT_TRUE(report.ok()) << o.out;
@@ -76,7 +87,8 @@ TEST(Bench, TrainingInFp8EndsWhereF32Does) {
   ASSERT_TRUE(report.ok()) << o.out;
   EXPECT_EQ(rows_of(*report).size(), 6u);
   for (const Json& row : rows_of(*report)) {
-    const double first = number(row, "first_loss"), last = number(row, "last_epoch_loss"), plain = number(row, "last_epoch_loss_f32");
+    const double first = number(row, "first_loss"), last = number(row, "last_epoch_loss"),
+                 plain = number(row, "last_epoch_loss_f32");
     EXPECT_LT(last, 0.7 * first) << text(row, "network");
     const bool by_heart = text(row, "network") == "cnn3";
     EXPECT_EQ(plain < 0.01 * first, by_heart) << text(row, "network");
@@ -95,13 +107,16 @@ TEST(Bench, RefusesWhatItDoesNotKnow) {
 TEST(Modes, OneWordForDeviceAndThreads) {
   std::string first;
   for (const char* mode : {"cpu-normal", "cpu-sc", "cpu-mc", "auto"}) {
-    const Outcome o = loom({"run", "embedded", "Once upon a time", "--tokens", "12", "--greedy", "--mode", mode});
+    const Outcome o =
+        loom({"run", "embedded", "Once upon a time", "--tokens", "12", "--greedy", "--mode", mode});
     ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_TRUE(first.empty() || o.out == first) << mode;
     first = o.out;
   }
-  LOOM_EXPECT_REFUSED(loom({"run", "embedded", "--mode", "cpu-mc", "--device", "cpu"}), 2, "--device excludes --mode");
-  LOOM_EXPECT_REFUSED(loom({"run", "embedded", "a", "--mode", "cpu-sc", "--threads", "2"}), 3, "'cpu-sc' is one thread, not 2");
+  LOOM_EXPECT_REFUSED(loom({"run", "embedded", "--mode", "cpu-mc", "--device", "cpu"}), 2,
+                      "--device excludes --mode");
+  LOOM_EXPECT_REFUSED(loom({"run", "embedded", "a", "--mode", "cpu-sc", "--threads", "2"}), 3,
+                      "'cpu-sc' is one thread, not 2");
 }
 
 }  // namespace

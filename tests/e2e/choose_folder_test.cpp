@@ -1,4 +1,5 @@
-// loom train without a spec, and loom predict, on folders of images and of texts as people have them.
+// loom train without a spec, and loom predict, on folders of images and of texts as people have
+// them.
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -29,11 +30,13 @@ std::vector<std::string> lines_of(const std::string& out) {
 }
 
 // The file of every run is the same, whatever the number of threads.
-Outcome train_alike(const Folder& folder, const std::string& data, const std::string& out, const std::string& steps) {
+Outcome train_alike(const Folder& folder, const std::string& data, const std::string& out,
+                    const std::string& steps) {
   Outcome o;
   std::string want;
   for (const char* threads : {"1", "2"}) {
-    o = loom({"train", "--data", data, "--out", folder / out, "--steps", steps, "--threads", threads, "--json"});
+    o = loom({"train", "--data", data, "--out", folder / out, "--steps", steps, "--threads",
+              threads, "--json"});
     EXPECT_EQ(o.code, 0) << o.err;
     const std::string bytes = file_bytes(folder / out);
     EXPECT_TRUE(want.empty() || bytes == want) << threads;
@@ -42,16 +45,23 @@ Outcome train_alike(const Folder& folder, const std::string& data, const std::st
   return o;
 }
 
-// What tells the classes apart is neither their colors nor how bright they are: lines across, lines down, and squares.
+// What tells the classes apart is neither their colors nor how bright they are: lines across, lines
+// down, and squares.
 Pixels drawn(int pattern, int i) {
   std::uint32_t state = static_cast<std::uint32_t>(pattern * 7919 + i * 104729 + 1);
-  const auto random = [&](int below) { return static_cast<int>((state = state * 1664525u + 1013904223u) >> 16) % below; };
+  const auto random = [&](int below) {
+    return static_cast<int>((state = state * 1664525u + 1013904223u) >> 16) % below;
+  };
   Pixels p(24 + random(17), 24 + random(17));
   const int shift = random(6), base = random(60);
   for (int y = 0; y < p.height; ++y)
     for (int x = 0; x < p.width; ++x) {
-      const bool across = (y + shift) / 4 % 2 == 0, down = (x + shift) / 4 % 2 == 0, on = pattern == 0 ? across : pattern == 1 ? down : across != down;
-      p.set(x, y, base + (on ? 120 : 0) + random(50), base + (on ? 90 : 10) + random(50), base + random(60));
+      const bool across = (y + shift) / 4 % 2 == 0, down = (x + shift) / 4 % 2 == 0,
+                 on = pattern == 0   ? across
+                      : pattern == 1 ? down
+                                     : across != down;
+      p.set(x, y, base + (on ? 120 : 0) + random(50), base + (on ? 90 : 10) + random(50),
+            base + random(60));
     }
   return p;
 }
@@ -59,7 +69,9 @@ constexpr const char* kPatterns[] = {"across the page", "down", "\xE6\xA0\xBC\xE
 
 void draw_folder(const Folder& folder, const std::string& name, int from, int count) {
   for (int pattern = 0; pattern < 3; ++pattern)
-    for (int i = from; i < from + count; ++i) folder.write(name + "/" + kPatterns[pattern] + "/" + std::to_string(i) + ".ppm", ppm(drawn(pattern, i)));
+    for (int i = from; i < from + count; ++i)
+      folder.write(name + "/" + kPatterns[pattern] + "/" + std::to_string(i) + ".ppm",
+                   ppm(drawn(pattern, i)));
 }
 
 TEST(ChooseFolder, LearnsImagesInFoldersOfTheirClasses) {
@@ -68,19 +80,26 @@ TEST(ChooseFolder, LearnsImagesInFoldersOfTheirClasses) {
   draw_folder(folder, "data/test", 1000, 20);
   folder.write("data/train/down/notes.doc", "x");
   const Outcome o = train_alike(folder, folder / "data", "a.entity", "90");
-  for (const std::string& part : {"data: 180 image files of " + folder / "data/train" + ", 60 in a class", std::string("target: the folder, 3 classes: 'across the page', 'down', '\xE6\xA0\xBC\xE5\xAD\x90'"),
-                                 std::string("left out: 1 file in 'down', by the name no image: 'notes.doc'"), std::string("inputs: scaled to 3 x 24 x 24 (channels x height x width)"), std::string("test: 60 samples")})
+  for (const std::string& part :
+       {"data: 180 image files of " + folder / "data/train" + ", 60 in a class",
+        std::string(
+            "target: the folder, 3 classes: 'across the page', 'down', '\xE6\xA0\xBC\xE5\xAD\x90'"),
+        std::string("left out: 1 file in 'down', by the name no image: 'notes.doc'"),
+        std::string("inputs: scaled to 3 x 24 x 24 (channels x height x width)"),
+        std::string("test: 60 samples")})
     EXPECT_NE(o.err.find(part), std::string::npos) << part << "\n" << o.err;
   EXPECT_GT(accuracy(o, "test"), 0.9) << o.out;  // chance: 0.33
 
-  // A folder of the same form: judged. One without classes, and one file: names of classes, and of the files.
+  // A folder of the same form: judged. One without classes, and one file: names of classes, and of
+  // the files.
   const std::string net = folder / "a.entity";
   Outcome p = loom({"predict", net, "--data", folder / "data"});
   ASSERT_EQ(p.code, 0) << p.err;
   EXPECT_EQ(lines_of(p.out).size(), 60u);
   EXPECT_NE(p.err.find("over 60 rows"), std::string::npos) << p.err;
   draw_folder(folder, "new", 2000, 1);
-  for (int pattern = 0; pattern < 3; ++pattern) folder.write("flat/" + std::to_string(pattern) + ", new.ppm", ppm(drawn(pattern, 3000)));
+  for (int pattern = 0; pattern < 3; ++pattern)
+    folder.write("flat/" + std::to_string(pattern) + ", new.ppm", ppm(drawn(pattern, 3000)));
   p = loom({"predict", net, "--data", folder / "flat"});
   ASSERT_EQ(p.code, 0) << p.err;
   EXPECT_EQ(p.err.find("against the targets"), std::string::npos) << p.err;
@@ -90,7 +109,8 @@ TEST(ChooseFolder, LearnsImagesInFoldersOfTheirClasses) {
   for (int pattern = 0; pattern < 3; ++pattern) {
     const std::string& line = lines[static_cast<std::size_t>(pattern)];
     answers.insert(line.substr(0, line.find(',')));
-    EXPECT_TRUE(line.ends_with(",\"" + folder / "flat/" + std::to_string(pattern) + ", new.ppm\"")) << line;
+    EXPECT_TRUE(line.ends_with(",\"" + folder / "flat/" + std::to_string(pattern) + ", new.ppm\""))
+        << line;
   }
   EXPECT_EQ(answers, std::set<std::string>(std::begin(kPatterns), std::end(kPatterns)));
   const std::string one = folder / "new/down/2000.ppm";
@@ -104,7 +124,8 @@ TEST(ChooseFolder, LearnsImagesInFoldersOfTheirClasses) {
   p = loom({"accuracy", net, "--data", folder / "data", "--json"});
   EXPECT_EQ(p.code, 0) << p.err;
   LOOM_EXPECT_REFUSED(loom({"accuracy", net, "--data", folder / "flat"}), 3, "has no targets");
-  LOOM_EXPECT_REFUSED(loom({"predict", net, "--data", folder.write("words/1.txt", "no image")}), 3, "1.txt");
+  LOOM_EXPECT_REFUSED(loom({"predict", net, "--data", folder.write("words/1.txt", "no image")}), 3,
+                      "1.txt");
   LOOM_EXPECT_REFUSED(loom({"predict", net, "--data", folder / "words"}), 3, "holds no image");
 }
 
@@ -113,15 +134,18 @@ TEST(ChooseFolder, ReadsImagesOfEveryFormat) {
   const Folder folder;
   draw_folder(folder, "data", 0, 12);
   const std::string picture = folder.write("data/down/picture.png", png(halves(16, 12), 3));
-  const Outcome o = loom({"train", "--data", folder / "data", "--out", folder / "a.entity", "--steps", "30"});
-  if (o.code == 3 && o.err.find("built without stb_image") != std::string::npos) GTEST_SKIP() << "this build has no stb_image (Debian: libstb-dev)";
+  const Outcome o =
+      loom({"train", "--data", folder / "data", "--out", folder / "a.entity", "--steps", "30"});
+  if (o.code == 3 && o.err.find("built without stb_image") != std::string::npos)
+    GTEST_SKIP() << "this build has no stb_image (Debian: libstb-dev)";
   ASSERT_EQ(o.code, 0) << o.err;
   const auto probabilities = [&](const std::string& file) {
     const Outcome p = loom({"predict", folder / "a.entity", "--data", file, "--json"});
     EXPECT_EQ(p.code, 0) << p.err;
     std::vector<double> values;
     if (const Json answer = last_line(p.out); answer.find("probabilities"))
-      for (const Json& v : answer.find("probabilities")->as_array()) values.push_back(v.as_number());
+      for (const Json& v : answer.find("probabilities")->as_array())
+        values.push_back(v.as_number());
     return values;
   };
   const std::vector<double> want = probabilities(folder.write("p.ppm", ppm(halves(16, 12))));
@@ -133,7 +157,8 @@ TEST(ChooseFolder, ReadsImagesOfEveryFormat) {
   EXPECT_EQ(probabilities(folder.write("alpha.png", png(halves(16, 12), 4))), want);
   EXPECT_EQ(probabilities(folder.write("p.bmp", bmp(halves(16, 12)))), want);
   EXPECT_EQ(probabilities(folder.write("no-ending", png(halves(16, 12), 3))), want);
-  EXPECT_EQ(probabilities(folder.write("p.gif", gif())), want);  // of its square, which is what counts, the same halves
+  EXPECT_EQ(probabilities(folder.write("p.gif", gif())),
+            want);  // of its square, which is what counts, the same halves
   const std::vector<double> of_jpeg = probabilities(folder.write("p.jpg", jpeg()));
   ASSERT_EQ(of_jpeg.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(of_jpeg[i], want[i], 0.02);
@@ -149,8 +174,17 @@ TEST(ChooseFolder, ReadsImagesOfEveryFormat) {
     std::string end, bytes;
     const char* part;
   };
-  const Case cases[] = {{".png", png(halves(16, 12), 3).substr(0, 100), "bad.png: ends before the picture does"}, {".png", damaged, "bad.png: cannot be decoded"}, {".jpg", jpeg().substr(0, 500), "bad.jpg: ends before the picture does"}, {".jpg", many_codes, "bad.jpg: cannot be decoded: a table of 265 codes"}, {".bmp", bmp(halves(16, 12)).substr(0, 300), "bad.bmp: ends before the picture does"},
-                        {".gif", gif().substr(0, 60), "bad.gif: ends before the picture does"}, {".gif", "GIF89a", "bad.gif"}, {".jpeg", "hello", "bad.jpeg: is no picture that can be read"}, {".png", "RIFF\x10\1\1\1WEBPVP8 ", "bad.png: is a WebP picture"}, {".png", "", "bad.png: is empty"}};
+  const Case cases[] = {
+      {".png", png(halves(16, 12), 3).substr(0, 100), "bad.png: ends before the picture does"},
+      {".png", damaged, "bad.png: cannot be decoded"},
+      {".jpg", jpeg().substr(0, 500), "bad.jpg: ends before the picture does"},
+      {".jpg", many_codes, "bad.jpg: cannot be decoded: a table of 265 codes"},
+      {".bmp", bmp(halves(16, 12)).substr(0, 300), "bad.bmp: ends before the picture does"},
+      {".gif", gif().substr(0, 60), "bad.gif: ends before the picture does"},
+      {".gif", "GIF89a", "bad.gif"},
+      {".jpeg", "hello", "bad.jpeg: is no picture that can be read"},
+      {".png", "RIFF\x10\1\1\1WEBPVP8 ", "bad.png: is a WebP picture"},
+      {".png", "", "bad.png: is empty"}};
   for (const Case& c : cases) {
     folder.write("data/down/bad" + c.end, c.bytes);
     LOOM_EXPECT_REFUSED(loom({"train", "--data", folder / "data", "--out", out}), 3, c.part);
@@ -160,11 +194,13 @@ TEST(ChooseFolder, ReadsImagesOfEveryFormat) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
-// Real digits, each in a file: the first 1500 of MNIST's test images to learn from, the next 500 to judge by.
+// Real digits, each in a file: the first 1500 of MNIST's test images to learn from, the next 500 to
+// judge by.
 TEST(ChooseFolder, LearnsMnistFromFilesOfImages) {
   LOOM_TEST_FILE(images, "mnist/t10k-images-idx3-ubyte.gz");
   const auto open = [](const std::string& path) { return open_array(*open_source(path)); };
-  const auto x = open(images), y = open(images.substr(0, images.rfind('/')) + "/t10k-labels-idx1-ubyte.gz");
+  const auto x = open(images),
+             y = open(images.substr(0, images.rfind('/')) + "/t10k-labels-idx1-ubyte.gz");
   ASSERT_TRUE(x.ok() && y.ok());
   const Folder folder;
   std::vector<float> pixels(784), label(1);
@@ -172,11 +208,16 @@ TEST(ChooseFolder, LearnsMnistFromFilesOfImages) {
     ASSERT_TRUE(read_f32(*x, i * 784, pixels).ok() && read_f32(*y, i, label).ok());
     std::string pgm = "P5\n28 28\n255\n";
     for (const float v : pixels) pgm += static_cast<char>(static_cast<int>(v));
-    folder.write((i < 1500 ? "training/digit " : "testing/digit ") + std::to_string(static_cast<int>(label[0])) + "/" + std::to_string(i) + ".pgm", pgm);
+    folder.write((i < 1500 ? "training/digit " : "testing/digit ") +
+                     std::to_string(static_cast<int>(label[0])) + "/" + std::to_string(i) + ".pgm",
+                 pgm);
   }
-  const Outcome o = loom({"train", "--data", folder / "", "--out", folder / "a.entity", "--steps", "120", "--json"});
+  const Outcome o = loom(
+      {"train", "--data", folder / "", "--out", folder / "a.entity", "--steps", "120", "--json"});
   ASSERT_EQ(o.code, 0) << o.err;
-  EXPECT_NE(o.err.find("inputs: 1 x 28 x 28 (channels x height x width), as the images are; grey"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("inputs: 1 x 28 x 28 (channels x height x width), as the images are; grey"),
+            std::string::npos)
+      << o.err;
   EXPECT_GT(accuracy(o, "test"), 0.88) << o.out;  // chance: 0.1
 }
 
@@ -184,17 +225,27 @@ TEST(ChooseFolder, LearnsTextsInFoldersOfTheirClasses) {
   LOOM_TEST_FILE(shakespeare, "text/tinyshakespeare.txt");
   LOOM_TEST_FILE(novel, "text/botchan.txt");
   const Folder folder;
-  for (const auto& [name, file] : {std::pair{"a novel", novel}, std::pair{"drama \xC3\xA9", shakespeare}}) {
+  for (const auto& [name, file] :
+       {std::pair{"a novel", novel}, std::pair{"drama \xC3\xA9", shakespeare}}) {
     const std::string all = file_bytes(file);
-    for (std::size_t i = 0; i < 250; ++i) folder.write("data/" + std::string(i < 200 ? "train/" : "test/") + name + "/" + std::to_string(i) + ".txt", all.substr(i * 250, 250));
+    for (std::size_t i = 0; i < 250; ++i)
+      folder.write("data/" + std::string(i < 200 ? "train/" : "test/") + name + "/" +
+                       std::to_string(i) + ".txt",
+                   all.substr(i * 250, 250));
   }
   const Outcome o = train_alike(folder, folder / "data", "a.entity", "80");
-  for (const char* part : {"data: 400 text files of ", "target: the folder, 2 classes: 'a novel', 'drama \xC3\xA9'", "inputs: words and pairs of neighbors, hashed to 16384 places", "test: 100 samples", "network: 16384 -> 64 relu -> 2"})
+  for (const char* part :
+       {"data: 400 text files of ", "target: the folder, 2 classes: 'a novel', 'drama \xC3\xA9'",
+        "inputs: words and pairs of neighbors, hashed to 16384 places", "test: 100 samples",
+        "network: 16384 -> 64 relu -> 2"})
     EXPECT_NE(o.err.find(part), std::string::npos) << part << "\n" << o.err;
   EXPECT_GT(accuracy(o, "test"), 0.9) << o.out;  // chance: 0.5
 
   const std::string net = folder / "a.entity";
-  Outcome p = loom({"predict", net, "--data", folder.write("new/1.txt", "ROMEO:\nWhat, shall this speech be spoke for our excuse? Or shall we on without a apology, my lord?\n")});
+  Outcome p = loom({"predict", net, "--data",
+                    folder.write("new/1.txt",
+                                 "ROMEO:\nWhat, shall this speech be spoke for our excuse? Or "
+                                 "shall we on without a apology, my lord?\n")});
   ASSERT_EQ(p.code, 0) << p.err;
   EXPECT_EQ(p.out.substr(0, p.out.find(',')), "drama \xC3\xA9");
   folder.write("new/2.txt", "...");
@@ -212,9 +263,12 @@ TEST(ChooseFolder, LearnsTextsInFoldersOfTheirClasses) {
 TEST(ChooseFolder, TextsWithoutClassesAdaptTheEmbeddedModel) {
   LOOM_TEST_FILE(shakespeare, "text/tinyshakespeare.txt");
   const Folder folder;
-  const std::string all = file_bytes(shakespeare), held_out = folder.write("held_out.txt", all.substr(700000, 3000));
+  const std::string all = file_bytes(shakespeare),
+                    held_out = folder.write("held_out.txt", all.substr(700000, 3000));
   const std::string file = folder.write("one.txt", all.substr(0, 12000));
-  for (int i = 0; i < 3; ++i) folder.write("many/" + std::to_string(i) + ".txt", all.substr(static_cast<std::size_t>(i) * 4000, 4000));
+  for (int i = 0; i < 3; ++i)
+    folder.write("many/" + std::to_string(i) + ".txt",
+                 all.substr(static_cast<std::size_t>(i) * 4000, 4000));
   const auto loss = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"eval", "embedded", "--text", held_out, "--json"});
     const Outcome o = loom(more);
@@ -224,13 +278,19 @@ TEST(ChooseFolder, TextsWithoutClassesAdaptTheEmbeddedModel) {
   const double before = loss({});
   for (const std::string& data : {file, folder / "many"}) {
     const std::string adapter = folder / ("of" + std::to_string(data.size()));
-    const Outcome o = loom({"train", "--data", data, "--out", adapter, "--steps", "6", "--threads", "2"});
+    const Outcome o =
+        loom({"train", "--data", data, "--out", adapter, "--steps", "6", "--threads", "2"});
     ASSERT_EQ(o.code, 0) << o.err;
-    EXPECT_NE(o.err.find("an adapter (LoRA of rank 8) of the embedded language model"), std::string::npos) << o.err;
+    EXPECT_NE(o.err.find("an adapter (LoRA of rank 8) of the embedded language model"),
+              std::string::npos)
+        << o.err;
     EXPECT_LT(loss({"--adapter", adapter}), before - 0.5);
   }
-  LOOM_EXPECT_REFUSED(loom({"train", "--data", file, "--out", folder / "x", "--network", "dense"}), 3, "text without classes");
-  LOOM_EXPECT_REFUSED(loom({"train", "--data", folder.write("empty.txt", ""), "--out", folder / "x"}), 3, "empty.txt");
+  LOOM_EXPECT_REFUSED(loom({"train", "--data", file, "--out", folder / "x", "--network", "dense"}),
+                      3, "text without classes");
+  LOOM_EXPECT_REFUSED(
+      loom({"train", "--data", folder.write("empty.txt", ""), "--out", folder / "x"}), 3,
+      "empty.txt");
   EXPECT_FALSE(std::filesystem::exists(folder / "x"));
 }
 

@@ -23,12 +23,15 @@ TEST(Choose, LearnsTables) {
     const char *file, *said, *figure;
     double at_least;
   };
-  const Case cases[] = {{"iris.csv", "target: column '4', 3 classes: 'Iris-setosa', 'Iris-versicolor', 'Iris-virginica'", "accuracy", 0.93},
-                        {"wine.csv", "target: column '13', 3 classes: '1', '2', '3'", "accuracy", 0.93},
-                        {"breast-cancer-wisconsin.csv", "16 missing values", "accuracy", 0.94},
-                        {"penguins.csv", "2 columns of words as 6 zeros and ones", "accuracy", 0.88},
-                        {"housing.csv", "target: column '13', a number", "r2", 0.8},
-                        {"airline-passengers.csv", "1 date as years", "r2", 0.8}};
+  const Case cases[] = {
+      {"iris.csv",
+       "target: column '4', 3 classes: 'Iris-setosa', 'Iris-versicolor', 'Iris-virginica'",
+       "accuracy", 0.93},
+      {"wine.csv", "target: column '13', 3 classes: '1', '2', '3'", "accuracy", 0.93},
+      {"breast-cancer-wisconsin.csv", "16 missing values", "accuracy", 0.94},
+      {"penguins.csv", "2 columns of words as 6 zeros and ones", "accuracy", 0.88},
+      {"housing.csv", "target: column '13', a number", "r2", 0.8},
+      {"airline-passengers.csv", "1 date as years", "r2", 0.8}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.file);
     LOOM_TEST_FILE(data, std::string("tabular/") + c.file);
@@ -46,29 +49,43 @@ TEST(Choose, SameBytesForEveryThreadCount) {
   const Folder folder;
   std::string want;
   for (const char* threads : {"1", "2", "3"}) {
-    const Outcome o = loom({"train", "--data", data, "--out", folder / "a.entity", "--steps", "60", "--threads", threads});
+    const Outcome o = loom({"train", "--data", data, "--out", folder / "a.entity", "--steps", "60",
+                            "--threads", threads});
     ASSERT_EQ(o.code, 0) << o.err;
     const std::string bytes = file_bytes(folder / "a.entity");
     EXPECT_TRUE(want.empty() || bytes == want) << threads;
     want = bytes;
   }
-  const Outcome o = loom({"train", "--data", data, "--out", folder / "b.entity", "--steps", "60", "--isa", "generic"});
+  const Outcome o = loom(
+      {"train", "--data", data, "--out", folder / "b.entity", "--steps", "60", "--isa", "generic"});
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_TRUE(file_bytes(folder / "b.entity") == want);
-  EXPECT_EQ(loom({"train", "--data", data, "--out", folder / "c.entity", "--steps", "60", "--seed", "1"}).code, 0);
+  EXPECT_EQ(
+      loom({"train", "--data", data, "--out", folder / "c.entity", "--steps", "60", "--seed", "1"})
+          .code,
+      0);
   EXPECT_FALSE(file_bytes(folder / "c.entity") == want);
 }
 
-// Raw rows in, names out; the target's column may be there or not, columns may stand elsewhere, words may be new.
+// Raw rows in, names out; the target's column may be there or not, columns may stand elsewhere,
+// words may be new.
 TEST(Choose, PredictsFromRawValues) {
   std::string csv = "color,weight,fruit\n";
-  for (int i = 0; i < 60; ++i) csv += std::string(i % 3 == 0 ? "red," : i % 3 == 1 ? "yellow," : "green,") + std::to_string(i % 3 == 1 ? 1000 + i : 150 + i) + (i % 3 == 1 ? ",melon\n" : i % 3 == 0 ? ",apple\n" : ",\"pear, green\"\n");
+  for (int i = 0; i < 60; ++i)
+    csv += std::string(i % 3 == 0   ? "red,"
+                       : i % 3 == 1 ? "yellow,"
+                                    : "green,") +
+           std::to_string(i % 3 == 1 ? 1000 + i : 150 + i) +
+           (i % 3 == 1   ? ",melon\n"
+            : i % 3 == 0 ? ",apple\n"
+                         : ",\"pear, green\"\n");
   const Folder folder;
   const std::string data = folder.write("fruit.csv", csv), net = folder / "fruit.entity";
   Outcome o = loom({"train", "--data", data, "--out", net});
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.out.find("accuracy 1"), std::string::npos) << o.out;
-  o = loom({"predict", net, "--data", folder.write("new.csv", "weight,color\n170,red\n1030,yellow\n,green\n1030,blue\n")});
+  o = loom({"predict", net, "--data",
+            folder.write("new.csv", "weight,color\n170,red\n1030,yellow\n,green\n1030,blue\n")});
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.out.substr(0, o.out.find(',')), "apple");
   EXPECT_NE(o.out.find("\nmelon,"), std::string::npos);
@@ -79,7 +96,9 @@ TEST(Choose, PredictsFromRawValues) {
   EXPECT_EQ(std::count(o.out.begin(), o.out.end(), '\n'), 60);
   EXPECT_EQ(last_line(o.out).find("class")->as_string(), "pear, green");
   EXPECT_NE(o.err.find("accuracy 1 "), std::string::npos) << o.err;
-  LOOM_EXPECT_REFUSED(loom({"predict", net, "--data", folder.write("bad.csv", "weight,size\n1,2\n")}), 3, "no column 'color'");
+  LOOM_EXPECT_REFUSED(
+      loom({"predict", net, "--data", folder.write("bad.csv", "weight,size\n1,2\n")}), 3,
+      "no column 'color'");
   EXPECT_EQ(loom({"show", net}).code, 0);
 }
 
@@ -108,7 +127,9 @@ TEST(Choose, LabelsOfMinusOneAreAClass) {
 
 TEST(Choose, AnswersAreInTheUnitsOfTheTarget) {
   std::string csv;
-  for (int i = 0; i < 300; ++i) csv += std::to_string(i) + "," + std::to_string(i % 7) + "," + std::to_string(1'000'000 + 2000 * i) + "\n";
+  for (int i = 0; i < 300; ++i)
+    csv += std::to_string(i) + "," + std::to_string(i % 7) + "," +
+           std::to_string(1'000'000 + 2000 * i) + "\n";
   const Folder folder;
   const std::string data = folder.write("price.csv", csv), net = folder / "price.entity";
   const Outcome o = loom({"train", "--data", data, "--out", net, "--json"});
@@ -151,16 +172,22 @@ TEST(Choose, TinyNumbersAreLearned) {
 TEST(Choose, GoesOnWhereItStopped) {
   LOOM_TEST_FILE(data, "tabular/abalone.csv");
   const Folder folder;
-  const Outcome once = loom({"train", "--data", data, "--out", folder / "once.entity", "--steps", "400"});
+  const Outcome once =
+      loom({"train", "--data", data, "--out", folder / "once.entity", "--steps", "400"});
   ASSERT_EQ(once.code, 0) << once.err;
-  const Outcome stopped = loom(Call{{"train", "--data", data, "--out", folder / "twice.entity", "--steps", "400"}, "", {}, 1});
+  const Outcome stopped = loom(Call{
+      {"train", "--data", data, "--out", folder / "twice.entity", "--steps", "400"}, "", {}, 1});
   if (stopped.code == 0) GTEST_SKIP() << "it was done before the interruption";
   ASSERT_EQ(stopped.code, 130) << stopped.err;
-  ASSERT_EQ(loom({"train", "--data", data, "--out", folder / "twice.entity", "--steps", "400", "--resume"}).code, 0);
+  ASSERT_EQ(loom({"train", "--data", data, "--out", folder / "twice.entity", "--steps", "400",
+                  "--resume"})
+                .code,
+            0);
   EXPECT_TRUE(file_bytes(folder / "once.entity") == file_bytes(folder / "twice.entity"));
 }
 
-// 200 of the steps that reach 99.3 % of the test images in full with convolutions, 98.3 % with dense layers; the digest is the same for every thread count.
+// 200 of the steps that reach 99.3 % of the test images in full with convolutions, 98.3 % with
+// dense layers; the digest is the same for every thread count.
 TEST(Choose, LearnsMnistFromItsFiles) {
   LOOM_TEST_FILE(data, "mnist/train-images-idx3-ubyte.gz");
   const Folder folder;
@@ -168,10 +195,16 @@ TEST(Choose, LearnsMnistFromItsFiles) {
     SCOPED_TRACE(network);
     std::string want;
     for (const char* threads : {"1", "3"}) {
-      const Outcome o = loom({"train", "--data", data.substr(0, data.rfind('/')), "--out", folder / "mnist.entity", "--network", network, "--steps", "200", "--threads", threads, "--json"});
+      const Outcome o = loom({"train", "--data", data.substr(0, data.rfind('/')), "--out",
+                              folder / "mnist.entity", "--network", network, "--steps", "200",
+                              "--threads", threads, "--json"});
       ASSERT_EQ(o.code, 0) << o.err;
-      EXPECT_NE(o.err.find("55000 samples to learn from, 5000 held back"), std::string::npos) << o.err;
-      EXPECT_EQ(o.err.find("[1, 28, 28] -> 3x3 convolution to 16 relu, halved -> 3x3 convolution to 32 relu, halved -> 128 relu -> 10") != std::string::npos, std::string_view(network) == "convolutional") << o.err;
+      EXPECT_NE(o.err.find("55000 samples to learn from, 5000 held back"), std::string::npos)
+          << o.err;
+      EXPECT_EQ(o.err.find("[1, 28, 28] -> 3x3 convolution to 16 relu, halved -> 3x3 convolution "
+                           "to 32 relu, halved -> 128 relu -> 10") != std::string::npos,
+                std::string_view(network) == "convolutional")
+          << o.err;
       const Json report = last_line(o.out);
       EXPECT_GT(figure(report, "test", "accuracy"), 0.94) << report.dump();
       const std::string digest = o.err.substr(o.err.rfind("sha256 ") + 7, 64);
@@ -181,11 +214,13 @@ TEST(Choose, LearnsMnistFromItsFiles) {
   }
 }
 
-// The digest that every build and host must reach; WebAssembly's turn is bindings/js/test/mnist.test.js.
+// The digest that every build and host must reach; WebAssembly's turn is
+// bindings/js/test/mnist.test.js.
 TEST(Choose, MnistHasItsGoldenDigest) {
   LOOM_TEST_FILE(images, "mnist/t10k-images-idx3-ubyte.gz");
   const Folder folder;
-  auto golden = Json::parse(file_bytes(loom::test::source_dir() + "/tests/golden/mnist_training.json"));
+  auto golden =
+      Json::parse(file_bytes(loom::test::source_dir() + "/tests/golden/mnist_training.json"));
   ASSERT_TRUE(golden.ok()) << golden.status().to_string();
   Json spec = *golden->find("spec"), data = Json::object();
   data.set("type", "arrays");
@@ -194,17 +229,20 @@ TEST(Choose, MnistHasItsGoldenDigest) {
   spec.set("data", std::move(data));
   const std::string path = folder.write("spec.json", spec.dump());
   for (const char* threads : {"1", "2"}) {
-    const Outcome o = loom({"train", path, "--out", folder / "digits.entity", "--threads", threads});
+    const Outcome o =
+        loom({"train", path, "--out", folder / "digits.entity", "--threads", threads});
     ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(o.err.substr(o.err.rfind("sha256 ") + 7, 64), golden->find("digest")->as_string());
   }
 }
 
-// The same steps with ternary and with binary weights, and with products in FP8: fewer bits, the same bits everywhere.
+// The same steps with ternary and with binary weights, and with products in FP8: fewer bits, the
+// same bits everywhere.
 TEST(Choose, MnistInFewBitsHasItsGoldenDigests) {
   LOOM_TEST_FILE(images, "mnist/t10k-images-idx3-ubyte.gz");
   const Folder folder;
-  auto golden = Json::parse(file_bytes(loom::test::source_dir() + "/tests/golden/mnist_training.json"));
+  auto golden =
+      Json::parse(file_bytes(loom::test::source_dir() + "/tests/golden/mnist_training.json"));
   ASSERT_TRUE(golden.ok()) << golden.status().to_string();
   Json data = Json::object();
   data.set("type", "arrays");
@@ -219,7 +257,8 @@ TEST(Choose, MnistInFewBitsHasItsGoldenDigests) {
     if (dtype == "fp8") spec.set("fp8", true);
     else spec.set("quantize", std::move(quantize));
     spec.set("data", data);
-    const Outcome o = loom({"train", folder.write("spec.json", spec.dump()), "--out", folder / "digits.entity", "--threads", dtype == "binary" ? "1" : "2"});
+    const Outcome o = loom({"train", folder.write("spec.json", spec.dump()), "--out",
+                            folder / "digits.entity", "--threads", dtype == "binary" ? "1" : "2"});
     ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(o.err.substr(o.err.rfind("sha256 ") + 7, 64), digest.as_string());
   }
@@ -232,9 +271,12 @@ TEST(Choose, LearnsMnistInFewBits) {
   for (const std::string dtype : {"ternary", "binary"}) {
     SCOPED_TRACE(dtype);
     const std::string net = folder / (dtype + ".entity");
-    const Outcome o = loom({"train", "--data", data.substr(0, data.rfind('/')), "--out", net, "--network", "dense", "--dtype", dtype, "--steps", "200", "--json"});
+    const Outcome o = loom({"train", "--data", data.substr(0, data.rfind('/')), "--out", net,
+                            "--network", "dense", "--dtype", dtype, "--steps", "200", "--json"});
     ASSERT_EQ(o.code, 0) << o.err;
-    EXPECT_NE(o.err.find("weights: " + dtype + " in all layers from the first step on"), std::string::npos) << o.err;
+    EXPECT_NE(o.err.find("weights: " + dtype + " in all layers from the first step on"),
+              std::string::npos)
+        << o.err;
     EXPECT_GT(figure(last_line(o.out), "test", "accuracy"), 0.9);
     const Outcome shown = loom({"show", net});
     EXPECT_NE(shown.out.find("0.0.0.3:weight  packed " + dtype), std::string::npos) << shown.out;
@@ -253,7 +295,8 @@ TEST(Choose, AccuracyInEveryType) {
   ASSERT_EQ(o.code, 0) << o.err;
   const Json table = last_line(o.out);
   std::map<std::string, Json> rows;
-  for (const Json& row : table.find("formats")->as_array()) rows[row.find("format")->as_string()] = row;
+  for (const Json& row : table.find("formats")->as_array())
+    rows[row.find("format")->as_string()] = row;
   std::size_t formats = 0;
   for (const WeightFormat& f : all_weight_formats()) {
     std::string name = to_string(f);
@@ -262,50 +305,70 @@ TEST(Choose, AccuracyInEveryType) {
     if (f.scale == ScaleKind::row && !name.ends_with(":row")) name += ":row";
     EXPECT_TRUE(rows.contains(name)) << name;
   }
-  // Four types without scales, each with four refusals that say so; the other formats are there or named with a reason.
+  // Four types without scales, each with four refusals that say so; the other formats are there or
+  // named with a reason.
   EXPECT_EQ(formats, 4u + 17u * 4u);
   std::size_t without_scale = 0;
-  for (const Json& row : table.find("refused")->as_array()) without_scale += row.find("why")->as_string().find("has no scale") != std::string::npos;
+  for (const Json& row : table.find("refused")->as_array())
+    without_scale += row.find("why")->as_string().find("has no scale") != std::string::npos;
   EXPECT_EQ(without_scale, 16u);
   EXPECT_EQ(rows.size() + table.find("refused")->as_array().size(), 21u * 4u + 4u + 6u);
-  auto number = [&](const char* format, const char* key) { return rows[format].find(key)->as_number(); };
+  auto number = [&](const char* format, const char* key) {
+    return rows[format].find(key)->as_number();
+  };
   char plain_figures[64];
   std::snprintf(plain_figures, sizeof plain_figures, "loss %.4g  accuracy %.4g ",
                 number("f32", "loss"), number("f32", "accuracy"));
   EXPECT_NE(predicted.err.find(plain_figures), std::string::npos) << predicted.err;
-  for (const char* exact : {"f64", "i64:row", "u64:block16", "i32:row"}) EXPECT_NEAR(number(exact, "loss"), number("f32", "loss"), 1e-5) << exact;
+  for (const char* exact : {"f64", "i64:row", "u64:block16", "i32:row"})
+    EXPECT_NEAR(number(exact, "loss"), number("f32", "loss"), 1e-5) << exact;
   for (const char* near : {"f16", "bf16", "i16:tensor", "i8:row", "i8:block32", "u8:row"}) {
     EXPECT_NEAR(number(near, "loss"), number("f32", "loss"), 0.02) << near;
     EXPECT_NEAR(number(near, "accuracy"), number("f32", "accuracy"), 0.02) << near;
   }
   const char* sizes[] = {"f64", "f32", "f16", "i4:row", "i2:row", "ternary:row"};
-  for (std::size_t i = 1; i < std::size(sizes); ++i) EXPECT_LT(number(sizes[i], "bytes"), number(sizes[i - 1], "bytes")) << sizes[i];
+  for (std::size_t i = 1; i < std::size(sizes); ++i)
+    EXPECT_LT(number(sizes[i], "bytes"), number(sizes[i - 1], "bytes")) << sizes[i];
 
   o = loom({"accuracy", net, "--data", data});
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.out.substr(0, 6), "format");
   EXPECT_NE(o.out.find("refused: 'f32:row': f32 has no scale"), std::string::npos) << o.out;
   LOOM_EXPECT_REFUSED(loom({"accuracy", data, "--data", data}), 3, "iris.csv");
-  LOOM_EXPECT_REFUSED(loom({"accuracy", net, "--data", folder.write("x.csv", "5.1,3.5,1.4,0.2\n")}), 3, "has no targets");
+  LOOM_EXPECT_REFUSED(loom({"accuracy", net, "--data", folder.write("x.csv", "5.1,3.5,1.4,0.2\n")}),
+                      3, "has no targets");
 }
 
 TEST(Choose, WrongQuestionsAreRefused) {
   const Folder folder;
-  const std::string data = folder.write("t.csv", "a,b\n1,x\n2,y\n3,x\n4,y\n"), out = folder / "x.entity";
+  const std::string data = folder.write("t.csv", "a,b\n1,x\n2,y\n3,x\n4,y\n"),
+                    out = folder / "x.entity";
   LOOM_EXPECT_REFUSED(loom({"train", "--out", out}), 2, "give a SPEC, or --data");
-  LOOM_EXPECT_REFUSED(loom({"train", "spec.json", "--data", data, "--target", "b", "--out", out}), 2, "without a SPEC");
-  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--target", "c", "--out", out}), 3, "no column 'c': the first are 'a', 'b'");
-  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--task", "numbers", "--out", out}), 3, "holds texts, no numbers");
-  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--network", "convolutional", "--out", out}), 3, "for pictures, this is a table");
-  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--dtype", "i3", "--out", out}), 3, "'i3' is not a weight format");
-  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--dtype", "f64", "--out", out}), 3, "a cell learns in f64 as it is");
-  LOOM_EXPECT_REFUSED(loom({"train", "spec.json", "--dtype", "i8", "--out", out}), 2, "without a SPEC");
-  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--task", "guess", "--out", out}), 2, "--task");
+  LOOM_EXPECT_REFUSED(loom({"train", "spec.json", "--data", data, "--target", "b", "--out", out}),
+                      2, "without a SPEC");
+  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--target", "c", "--out", out}), 3,
+                      "no column 'c': the first are 'a', 'b'");
+  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--task", "numbers", "--out", out}), 3,
+                      "holds texts, no numbers");
+  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--network", "convolutional", "--out", out}),
+                      3, "for pictures, this is a table");
+  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--dtype", "i3", "--out", out}), 3,
+                      "'i3' is not a weight format");
+  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--dtype", "f64", "--out", out}), 3,
+                      "a cell learns in f64 as it is");
+  LOOM_EXPECT_REFUSED(loom({"train", "spec.json", "--dtype", "i8", "--out", out}), 2,
+                      "without a SPEC");
+  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--task", "guess", "--out", out}), 2,
+                      "--task");
   LOOM_EXPECT_REFUSED(loom({"train", "--data", folder / "none.csv", "--out", out}), 3, "none.csv");
   LOOM_EXPECT_REFUSED(loom({"train", "--data", folder.write("one.csv", "a\n1\n2\n"), "--out", out}),
                       3, "has one column, 'a'");
-  LOOM_EXPECT_REFUSED(loom({"train", "--data", folder.write("same.csv", "a,b\n1,x\n2,x\n"), "--out", out}), 3, "the same in every row");
-  LOOM_EXPECT_REFUSED(loom({"train", "--data", folder.write("bin", std::string("a\0b\n", 4)), "--out", out}), 3, "neither a table nor");
+  LOOM_EXPECT_REFUSED(
+      loom({"train", "--data", folder.write("same.csv", "a,b\n1,x\n2,x\n"), "--out", out}), 3,
+      "the same in every row");
+  LOOM_EXPECT_REFUSED(
+      loom({"train", "--data", folder.write("bin", std::string("a\0b\n", 4)), "--out", out}), 3,
+      "neither a table nor");
   folder.write("f/train-images-idx3-ubyte", std::string("\0\0\x08\1\0\0\0\2\1", 9));
   LOOM_EXPECT_REFUSED(loom({"train", "--data", folder / "f", "--out", out}), 3, "expects 2 bytes");
   LOOM_EXPECT_REFUSED(loom({"predict", data, "--data", data}), 3, "t.csv");

@@ -1,4 +1,5 @@
-// The model inside the program: what loom alone, run and chat do with it, and how well it tells stories.
+// The model inside the program: what loom alone, run and chat do with it, and how well it tells
+// stories.
 #include "llm/embedded_model.h"
 
 #include "e2e/process.h"
@@ -56,8 +57,12 @@ TEST(Embedded, TheProgramAloneTellsAStory) {
 
 TEST(Embedded, IsAModelLikeOthersAndChatContinuesStories) {
   const std::vector<std::string> greedy{"--greedy", "--tokens", "12"};
-  auto with = [&](std::vector<std::string> args) { args.insert(args.end(), greedy.begin(), greedy.end()); return args; };
-  const Outcome run = loom(with({"run", "embedded", "Once upon a time"})), chat = loom(with({"chat"}), "Once upon a time\n");
+  auto with = [&](std::vector<std::string> args) {
+    args.insert(args.end(), greedy.begin(), greedy.end());
+    return args;
+  };
+  const Outcome run = loom(with({"run", "embedded", "Once upon a time"})),
+                chat = loom(with({"chat"}), "Once upon a time\n");
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_GT(run.out.size(), 12u);
   EXPECT_EQ(chat.code, 0) << chat.err;

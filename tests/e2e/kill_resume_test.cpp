@@ -1,4 +1,5 @@
-// A training killed with SIGKILL at random moments and resumed ends with the same bits as one that was left alone.
+// A training killed with SIGKILL at random moments and resumed ends with the same bits as one that
+// was left alone.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -14,15 +15,18 @@
 namespace loom {
 namespace {
 
-const char* const kDecoder = R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":19},"cells":[
+const char* const kDecoder =
+    R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":19},"cells":[
   {"at":[0,0,0,0],"type":"embedding","out":8,"std":0.3},
   {"at":[0,0,0,1],"type":"sequential","layers":[{"type":"sequential","layers":[{"type":"rms_norm"},{"type":"attention","heads":2,"kv_heads":1}]},{"type":"residual"},
      {"type":"sequential","layers":[{"type":"rms_norm"},{"type":"swiglu","hidden":12}]},{"type":"residual"}]},
   {"at":[0,0,0,2],"type":"rms_norm"},
   {"at":[0,0,0,3],"type":"dense","out":19,"bias":false,"tie":"0.0.0.0:weight"}]})";
-const char* const kMlp = R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
+const char* const kMlp =
+    R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
   {"at":[0,0,0,0],"type":"dense","out":20,"activation":"silu"},{"at":[0,0,0,1],"type":"dense","out":2}]})";
-const char* const kWide = R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
+const char* const kWide =
+    R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
   {"at":[0,0,0,0],"type":"dense","out":9,"activation":"gelu_tanh","dtype":"f64"},{"at":[0,0,0,1],"type":"dense","out":2,"dtype":"f64"}]})";
 
 struct Case {
@@ -30,11 +34,14 @@ struct Case {
   const char* topology;
   OptimizerSpec optimizer;
 };
-const Case kCases[] = {{"decoder, adamw", kDecoder, {.weight_decay = 0.1, .clip_norm = 1}},
-                       {"mlp, sgd with momentum", kMlp, {.kind = OptimizerKind::sgd, .momentum = 0.9}},
-                       {"mlp, centered rmsprop", kMlp, {.kind = OptimizerKind::rmsprop, .momentum = 0.5, .centered = true}},
-                       {"decoder, lion", kDecoder, {.kind = OptimizerKind::lion, .weight_decay = 0.1}},
-                       {"f64 mlp, adamw", kWide, {}}};
+const Case kCases[] = {
+    {"decoder, adamw", kDecoder, {.weight_decay = 0.1, .clip_norm = 1}},
+    {"mlp, sgd with momentum", kMlp, {.kind = OptimizerKind::sgd, .momentum = 0.9}},
+    {"mlp, centered rmsprop",
+     kMlp,
+     {.kind = OptimizerKind::rmsprop, .momentum = 0.5, .centered = true}},
+    {"decoder, lion", kDecoder, {.kind = OptimizerKind::lion, .weight_decay = 0.1}},
+    {"f64 mlp, adamw", kWide, {}}};
 
 TrainingSpec spec_of(const Case& c) {
   TrainingSpec spec;
@@ -62,7 +69,8 @@ std::unique_ptr<DataSource> data_of(const Case& c) {
   return std::move(*ArrayData::create(std::move(x), 3, std::move(y), 2));
 }
 
-// Trains to the end, from the file where there is one; saves after each step. The digest, or the error.
+// Trains to the end, from the file where there is one; saves after each step. The digest, or the
+// error.
 std::string train(const Case& c, const std::string& path, int wait_us) {
   const TrainingSpec spec = spec_of(c);
   const auto data = data_of(c);
@@ -84,7 +92,8 @@ std::string train(const Case& c, const std::string& path, int wait_us) {
 }
 
 TEST(KillResume, EndsWithTheSameBits) {
-  const auto folder = std::filesystem::temp_directory_path() / ("loom_kill_" + std::to_string(::getpid()));
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("loom_kill_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.name);
@@ -124,7 +133,9 @@ TEST(KillResume, EndsWithTheSameBits) {
 }
 
 TEST(KillResume, RefusesAnotherTraining) {
-  const std::string path = (std::filesystem::temp_directory_path() / ("loom_other_" + std::to_string(::getpid()) + ".entity")).string();
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("loom_other_" + std::to_string(::getpid()) + ".entity"))
+                               .string();
   const Case& c = kCases[1];
   ASSERT_EQ(train(c, path, 0).size(), 64u);
   TrainingSpec spec = spec_of(c);
@@ -134,7 +145,8 @@ TEST(KillResume, RefusesAnotherTraining) {
   ThreadPool pool(1);
   auto trainer = Trainer::create(spec, *network, *data, pool);
   ASSERT_TRUE(trainer.ok());
-  EXPECT_NE(resume_checkpoint(path, **trainer).message().find("\"seed\": 3, now 4"), std::string::npos);
+  EXPECT_NE(resume_checkpoint(path, **trainer).message().find("\"seed\": 3, now 4"),
+            std::string::npos);
   // A network without a training.
   ASSERT_TRUE(save_network(path, *network).ok());
   EXPECT_EQ(resume_checkpoint(path, **trainer).code(), Code::not_found);
@@ -143,8 +155,11 @@ TEST(KillResume, RefusesAnotherTraining) {
 
 // Cells of a packed type keep their masters in the file.
 TEST(KillResume, PackedWeightsGoOnFromTheirMasters) {
-  const std::string path = (std::filesystem::temp_directory_path() / ("loom_packed_" + std::to_string(::getpid()) + ".entity")).string();
-  const char* const mlp = R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("loom_packed_" + std::to_string(::getpid()) + ".entity"))
+                               .string();
+  const char* const mlp =
+      R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
     {"at":[0,0,0,0],"type":"dense","out":20,"activation":"silu","dtype":"f16"},{"at":[0,0,0,1],"type":"dense","out":2,"dtype":"i16"}]})";
   const Case c{"f16 and i16", mlp, {}};
   const TrainingSpec spec = spec_of(c);

@@ -11,8 +11,10 @@ TEST(OnnxFiles, ShowNamesInputsOperatorsAndInitializers) {
   LOOM_TEST_FILE(path, "models/silero_vad/silero_vad_op18_ifless.onnx");
   const Outcome shown = loom({"show", path});
   EXPECT_EQ(shown.code, 0) << shown.err;
-  for (const char* part : {"ONNX, IR 10, opset 18, by pytorch 2.9.0", "\n90 nodes, 45 initializers", "  input  float[batch, sequence]\n",
-                           "  stateN  float[2, batch, 128]\n", "  Conv  12\n", "  model.decoder.rnn.weight_ih  float  [512, 128]  262144\n"}) {
+  for (const char* part :
+       {"ONNX, IR 10, opset 18, by pytorch 2.9.0", "\n90 nodes, 45 initializers",
+        "  input  float[batch, sequence]\n", "  stateN  float[2, batch, 128]\n", "  Conv  12\n",
+        "  model.decoder.rnn.weight_ih  float  [512, 128]  262144\n"}) {
     EXPECT_NE(shown.out.find(part), std::string::npos) << part;
   }
   const auto json = Json::parse(loom({"show", path, "--json"}).out);
@@ -26,7 +28,9 @@ TEST(OnnxFiles, OperatorsOfOtherDomainsAreShownWithIt) {
   LOOM_TEST_FILE(path, "models/tiny_random_gpt2/past.onnx");
   const Outcome shown = loom({"show", path});
   EXPECT_EQ(shown.code, 0) << shown.err;
-  for (const char* part : {"opset 11, com.microsoft 1", "\n39 nodes, 27 initializers", "  past_4  float[2, batch_size, 4, past_seq_len, 8]\n", "  com.microsoft.SkipLayerNormalization  10\n"}) {
+  for (const char* part : {"opset 11, com.microsoft 1", "\n39 nodes, 27 initializers",
+                           "  past_4  float[2, batch_size, 4, past_seq_len, 8]\n",
+                           "  com.microsoft.SkipLayerNormalization  10\n"}) {
     EXPECT_NE(shown.out.find(part), std::string::npos) << part;
   }
   const Folder folder;
@@ -36,8 +40,11 @@ TEST(OnnxFiles, OperatorsOfOtherDomainsAreShownWithIt) {
 // What PyTorch exported becomes a file of Loom's own, masks of infinities included.
 TEST(OnnxFiles, ExportsOfPyTorchConvert) {
   const Folder folder;
-  for (const std::string name : {"mlp", "mnist_cnn", "resnet", "lstm", "gru_bidirectional", "encoder", "transformer_layer", "unet"}) {
-    const Outcome made = loom({"convert", loom::test::source_dir() + "/tests/golden/onnx/" + name + ".onnx", folder / (name + ".entity")});
+  for (const std::string name : {"mlp", "mnist_cnn", "resnet", "lstm", "gru_bidirectional",
+                                 "encoder", "transformer_layer", "unet"}) {
+    const Outcome made =
+        loom({"convert", loom::test::source_dir() + "/tests/golden/onnx/" + name + ".onnx",
+              folder / (name + ".entity")});
     EXPECT_EQ(made.code, 0) << name << ": " << made.err;
     EXPECT_EQ(loom({"show", folder / (name + ".entity")}).code, 0) << name;
   }
@@ -47,7 +54,8 @@ TEST(OnnxFiles, ABrokenOneNamesTheNode) {
   LOOM_TEST_FILE(path, "models/silero_vad/silero_vad_op18_ifless.onnx");
   const Folder folder;
   const std::string whole = file_bytes(path);
-  LOOM_EXPECT_REFUSED(loom({"show", folder.write("cut.onnx", whole.substr(0, whole.size() / 2))}), 3, "takes");
+  LOOM_EXPECT_REFUSED(loom({"show", folder.write("cut.onnx", whole.substr(0, whole.size() / 2))}),
+                      3, "takes");
 }
 
 }  // namespace

@@ -11,7 +11,9 @@
 namespace loom::test {
 namespace {
 
-double number(const Json& j, const char* key) { return j.find(key) && j.find(key)->is_number() ? j.find(key)->as_number() : INFINITY; }
+double number(const Json& j, const char* key) {
+  return j.find(key) && j.find(key)->is_number() ? j.find(key)->as_number() : INFINITY;
+}
 
 // Rows of four numbers whose class is two inequalities; another seed gives other rows.
 std::string table(int rows, std::uint32_t seed) {
@@ -83,9 +85,12 @@ TEST(Plan, IsNoWorseThanAnyUniformDtypeOfItsSizeOnMnistAndMostlyBetter) {
   const std::string mnist = file.substr(0, file.rfind('/'));
   const Folder folder;
   const std::string net = folder / "digits.entity";
-  Outcome o = loom({"train", "--data", mnist, "--network", "dense", "--steps", "300", "--out", net});
+  Outcome o =
+      loom({"train", "--data", mnist, "--network", "dense", "--steps", "300", "--out", net});
   ASSERT_EQ(o.code, 0) << o.err;
-  const Outcome first = loom({"plan", net, "--data", mnist, "--rows", "300", "--seed", "3", "--json", "--formats", "f32,bf16,i8,i4:block16,i4,i4:s4,fp4,i2:block32,i2,ternary,binary"});
+  const Outcome first =
+      loom({"plan", net, "--data", mnist, "--rows", "300", "--seed", "3", "--json", "--formats",
+            "f32,bf16,i8,i4:block16,i4,i4:s4,fp4,i2:block32,i2,ternary,binary"});
   ASSERT_EQ(first.code, 0) << first.err;
   const auto report = Json::parse(first.out);
   ASSERT_TRUE(report.ok()) << first.out;
@@ -98,17 +103,23 @@ TEST(Plan, IsNoWorseThanAnyUniformDtypeOfItsSizeOnMnistAndMostlyBetter) {
     better += number(planned, "loss") < number(uniform, "loss");
   }
   EXPECT_EQ(rows, 11);
-  EXPECT_GE(better, rows - 2);  // nothing but itself is as small as the smallest, and fp4 leaves no room to mix
+  EXPECT_GE(
+      better,
+      rows - 2);  // nothing but itself is as small as the smallest, and fp4 leaves no room to mix
 }
 
 TEST(Plan, KeepsItsBudgetAndWritesWhatItChose) {
   const Folder folder;
   std::string csv = "a,b,c\n";
-  for (int i = 0; i < 120; ++i) csv += std::to_string(i % 7) + "," + std::to_string(i % 5) + "," + (i % 7 > i % 5 ? "more\n" : "less\n");
-  const std::string data = folder.write("t.csv", csv), net = folder / "t.entity", small = folder / "small.entity";
+  for (int i = 0; i < 120; ++i)
+    csv += std::to_string(i % 7) + "," + std::to_string(i % 5) + "," +
+           (i % 7 > i % 5 ? "more\n" : "less\n");
+  const std::string data = folder.write("t.csv", csv), net = folder / "t.entity",
+                    small = folder / "small.entity";
   ASSERT_EQ(loom({"train", "--data", data, "--out", net}).code, 0);
   const auto run = [&](std::vector<std::string> more) {
-    std::vector<std::string> args = {"plan", net, "--data", data, "--json", "--formats", "f32,bf16,i8,i4,ternary"};
+    std::vector<std::string> args = {
+        "plan", net, "--data", data, "--json", "--formats", "f32,bf16,i8,i4,ternary"};
     args.insert(args.end(), more.begin(), more.end());
     return loom(args);
   };
@@ -118,8 +129,10 @@ TEST(Plan, KeepsItsBudgetAndWritesWhatItChose) {
   EXPECT_NE(run({"--seed", "1", "--rows", "60"}).out, run({"--rows", "60"}).out);
   const auto table = Json::parse(first);
   ASSERT_TRUE(table.ok());
-  const Json &top = table->find("table")->as_array().front(), &least = table->find("table")->as_array().back();
-  const auto budget = static_cast<std::int64_t>((number(*top.find("uniform"), "bytes") + number(*least.find("uniform"), "bytes")) / 2);
+  const Json &top = table->find("table")->as_array().front(),
+             &least = table->find("table")->as_array().back();
+  const auto budget = static_cast<std::int64_t>(
+      (number(*top.find("uniform"), "bytes") + number(*least.find("uniform"), "bytes")) / 2);
   Outcome o = run({"--bytes", std::to_string(budget), "--out", small});
   ASSERT_EQ(o.code, 0) << o.err;
   const auto plan = Json::parse(o.out);
@@ -142,7 +155,8 @@ TEST(Plan, KeepsItsBudgetAndWritesWhatItChose) {
   EXPECT_LE(number(*Json::parse(o.out)->find("plan"), "ms"), 60000);
   LOOM_EXPECT_REFUSED(run({"--bytes", "10"}), 1, "nothing is within 10 bytes, the least is ");
   LOOM_EXPECT_REFUSED(run({"--bytes", "10", "--loss", "1"}), 2, "--bytes excludes --loss");
-  LOOM_EXPECT_REFUSED(loom({"plan", net, "--data", data, "--formats", "f64"}), 2, "computes in f64");
+  LOOM_EXPECT_REFUSED(loom({"plan", net, "--data", data, "--formats", "f64"}), 2,
+                      "computes in f64");
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ Outcome loom(const Call& call) {
       close(ends[0]);
       close(ends[1]);
     }
-    // Where tests run beside builds, waiting for a second thread costs more than it brings; tests of threads say so.
+    // Where tests run beside builds, waiting for a second thread costs more than it brings; tests
+    // of threads say so.
     setenv("LOOM_THREADS", "1", 1);
     for (const auto& [name, value] : call.env) setenv(name.c_str(), value.c_str(), 1);
     // As a shell starts it, whatever runs the tests.
@@ -103,7 +104,8 @@ Outcome loom(const Call& call) {
   int status = 0;
   rusage used{};
   wait4(child, &status, 0, &used);
-  outcome.cpu_ms = 1e3 * static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1e-3 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+  outcome.cpu_ms = 1e3 * static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                   1e-3 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
   outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
 }

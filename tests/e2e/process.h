@@ -1,4 +1,5 @@
-// Runs the program loom as a user would: arguments, stdin, environment in; exit code, stdout, stderr out.
+// Runs the program loom as a user would: arguments, stdin, environment in; exit code, stdout,
+// stderr out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +33,9 @@ struct Call {
 // The path of the program of this build.
 std::string program();
 Outcome loom(const Call& call);
-inline Outcome loom(std::vector<std::string> args, std::string in = "") { return loom(Call{std::move(args), std::move(in), {}, 0}); }
+inline Outcome loom(std::vector<std::string> args, std::string in = "") {
+  return loom(Call{std::move(args), std::move(in), {}, 0});
+}
 
 // A folder of its own, removed at the end.
 class Folder {
@@ -54,10 +57,10 @@ std::string file_bytes(const std::string& path);
 }  // namespace loom::test
 
 // Exit code and a part of stderr; nothing on stdout.
-#define LOOM_EXPECT_REFUSED(outcome, expected_code, part)                             \
-  do {                                                                                \
-    const ::loom::test::Outcome loom_o = (outcome);                                   \
-    EXPECT_EQ(loom_o.code, expected_code) << loom_o.err;                              \
-    EXPECT_EQ(loom_o.out, "");                                                        \
-    EXPECT_NE(loom_o.err.find(part), std::string::npos) << loom_o.err;                \
+#define LOOM_EXPECT_REFUSED(outcome, expected_code, part)              \
+  do {                                                                 \
+    const ::loom::test::Outcome loom_o = (outcome);                    \
+    EXPECT_EQ(loom_o.code, expected_code) << loom_o.err;               \
+    EXPECT_EQ(loom_o.out, "");                                         \
+    EXPECT_NE(loom_o.err.find(part), std::string::npos) << loom_o.err; \
   } while (0)

@@ -1,4 +1,5 @@
-// What is not a model is called by its name, and wrong command lines are answered with what would be right.
+// What is not a model is called by its name, and wrong command lines are answered with what would
+// be right.
 #include "base/json.h"
 #include "e2e/process.h"
 #include "support/data.h"
@@ -8,11 +9,28 @@ namespace {
 
 TEST(Refusals, FilesThatAreNoModels) {
   const Folder folder;
-  LOOM_EXPECT_REFUSED(loom({"run", folder.write("a.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n"), ""}), 3, "LFS");
-  LOOM_EXPECT_REFUSED(loom({"run", folder.write("b.safetensors", "<!DOCTYPE html>\n<html><body>Sign in</body></html>"), ""}), 3, "HTML");
-  LOOM_EXPECT_REFUSED(loom({"run", folder.write("pytorch_model.bin", std::string("\x80\x02}q\x00X\x05\x00\x00\x00", 10)), ""}), 3, "pickle");
+  LOOM_EXPECT_REFUSED(
+      loom({"run",
+            folder.write("a.safetensors",
+                         "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n"),
+            ""}),
+      3, "LFS");
+  LOOM_EXPECT_REFUSED(
+      loom({"run",
+            folder.write("b.safetensors", "<!DOCTYPE html>\n<html><body>Sign in</body></html>"),
+            ""}),
+      3, "HTML");
+  LOOM_EXPECT_REFUSED(
+      loom({"run",
+            folder.write("pytorch_model.bin", std::string("\x80\x02}q\x00X\x05\x00\x00\x00", 10)),
+            ""}),
+      3, "pickle");
   LOOM_EXPECT_REFUSED(loom({"run", folder.write("c.safetensors", ""), ""}), 3, "empty");
-  LOOM_EXPECT_REFUSED(loom({"show", folder.write("d.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n")}), 3, "LFS");
+  LOOM_EXPECT_REFUSED(
+      loom({"show",
+            folder.write("d.safetensors",
+                         "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n")}),
+      3, "LFS");
 }
 
 TEST(Refusals, ATruncatedFileNamesBothSizes) {
@@ -25,7 +43,10 @@ TEST(Refusals, ATruncatedFileNamesBothSizes) {
   const Outcome o = loom({"run", folder / "", ""});
   EXPECT_EQ(o.code, 3);
   EXPECT_NE(o.err.find("truncated"), std::string::npos) << o.err;
-  EXPECT_NE(o.err.find("describes a file of " + std::to_string(whole.size()) + " bytes, the file has " + std::to_string(whole.size() / 2)), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("describes a file of " + std::to_string(whole.size()) +
+                       " bytes, the file has " + std::to_string(whole.size() / 2)),
+            std::string::npos)
+      << o.err;
 }
 
 TEST(Refusals, AnArchitectureThatIsNotThere) {
@@ -44,7 +65,9 @@ TEST(Refusals, AnArchitectureThatIsNotThere) {
 TEST(Refusals, AModelNameIsAnsweredWithTheNearest) {
   const Folder cache;
   cache.write("models--acme--tiny-stories/refs/main", "abc");
-  LOOM_EXPECT_REFUSED(loom(Call{{"run", "acme/tiny-storys", ""}, "", {{"HF_HUB_CACHE", cache / ""}}, 0}), 3, "acme/tiny-stories");
+  LOOM_EXPECT_REFUSED(
+      loom(Call{{"run", "acme/tiny-storys", ""}, "", {{"HF_HUB_CACHE", cache / ""}}, 0}), 3,
+      "acme/tiny-stories");
   LOOM_EXPECT_REFUSED(loom({"run", "./no/such/model", ""}), 3, "no such file or folder");
 }
 
@@ -54,8 +77,12 @@ TEST(Refusals, TheModelInTheCacheRuns) {
   const std::string model = "models--acme--tiny-stories/";
   cache.write(model + "refs/main", "abc");
   for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"})
-    cache.write(model + "snapshots/abc/" + name, file_bytes(data_dir() + "/stories260K/hf/" + name));
-  const Outcome o = loom(Call{{"run", "acme/tiny-stories", "", "--greedy", "--tokens", "4"}, "", {{"HF_HUB_CACHE", cache / ""}}, 0});
+    cache.write(model + "snapshots/abc/" + name,
+                file_bytes(data_dir() + "/stories260K/hf/" + name));
+  const Outcome o = loom(Call{{"run", "acme/tiny-stories", "", "--greedy", "--tokens", "4"},
+                              "",
+                              {{"HF_HUB_CACHE", cache / ""}},
+                              0});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.out, "Once upon a time\n");
   EXPECT_NE(o.err.find("acme/tiny-stories  safetensors"), std::string::npos) << o.err;
@@ -73,7 +100,8 @@ TEST(Usage, CommandsAndOptions) {
 }
 
 TEST(Usage, HelpIsOneScreen) {
-  for (const char* command : {"", "run", "chat", "logits", "eval", "tokenize", "show", "convert", "train", "predict", "plan", "verify", "bench"}) {
+  for (const char* command : {"", "run", "chat", "logits", "eval", "tokenize", "show", "convert",
+                              "train", "predict", "plan", "verify", "bench"}) {
     SCOPED_TRACE(command);
     const Outcome o = *command ? loom({command, "--help"}) : loom({"--help"});
     EXPECT_EQ(o.code, 0) << o.err;
@@ -88,11 +116,18 @@ TEST(Usage, HelpIsOneScreen) {
 
 TEST(Usage, EveryOptionIsAnEnvironmentVariable) {
   LOOM_TEST_FILE(folder, "stories260K/hf");
-  const Outcome o = loom(Call{{"run", folder, ""}, "", {{"LOOM_TOKENS", "4"}, {"LOOM_GREEDY", "true"}}, 0});
+  const Outcome o =
+      loom(Call{{"run", folder, ""}, "", {{"LOOM_TOKENS", "4"}, {"LOOM_GREEDY", "true"}}, 0});
   EXPECT_EQ(o.out, "Once upon a time\n");
   // The command line wins, and another command's variables do not matter.
-  EXPECT_EQ(loom(Call{{"run", folder, "", "--tokens", "2"}, "", {{"LOOM_TOKENS", "4"}, {"LOOM_GREEDY", "true"}, {"LOOM_TEXT", "x"}}, 0}).out, "Once upon\n");
-  LOOM_EXPECT_REFUSED(loom(Call{{"run", folder, ""}, "", {{"LOOM_ISA", "abacus"}}, 0}), 2, "abacus");
+  EXPECT_EQ(loom(Call{{"run", folder, "", "--tokens", "2"},
+                      "",
+                      {{"LOOM_TOKENS", "4"}, {"LOOM_GREEDY", "true"}, {"LOOM_TEXT", "x"}},
+                      0})
+                .out,
+            "Once upon\n");
+  LOOM_EXPECT_REFUSED(loom(Call{{"run", folder, ""}, "", {{"LOOM_ISA", "abacus"}}, 0}), 2,
+                      "abacus");
 }
 
 TEST(Tokenize, TheGoldenIdsAndBack) {
@@ -104,9 +139,11 @@ TEST(Tokenize, TheGoldenIdsAndBack) {
   for (const Json& c : cases->as_array()) {
     texts += c.find("text")->dump() + "\n";
     arrays += c.find("ids")->dump() + "\n";
-    EXPECT_EQ(loom({"tokenize", model}, c.find("text")->as_string()).out, c.find("ids")->dump() + "\n");
+    EXPECT_EQ(loom({"tokenize", model}, c.find("text")->as_string()).out,
+              c.find("ids")->dump() + "\n");
   }
-  for (const std::string& path : {model, model + "/tokenizer.json", data_dir() + "/stories260K/stories260K.gguf"}) {
+  for (const std::string& path :
+       {model, model + "/tokenizer.json", data_dir() + "/stories260K/stories260K.gguf"}) {
     SCOPED_TRACE(path);
     EXPECT_EQ(loom({"tokenize", path, "--lines"}, texts).out, arrays);
     EXPECT_EQ(loom({"tokenize", path, "--lines", "--decode", "--no-special"}, arrays).out, texts);
@@ -136,7 +173,13 @@ TEST(Show, TopologyTensorsAndProgram) {
   EXPECT_EQ(a.code, 0) << a.err;
   EXPECT_NE(a.out.find("matmul"), std::string::npos);
   EXPECT_EQ(a.out, b.out);
-  LOOM_EXPECT_REFUSED(loom({"show", own.write("bad.json", R"({"format":"loom-topology","version":1,"input":{"width":3},"cells":[{"at":[0,0,0,0],"type":"dens","out":2}]})")}), 3, "dens");
+  LOOM_EXPECT_REFUSED(
+      loom(
+          {"show",
+           own.write(
+               "bad.json",
+               R"({"format":"loom-topology","version":1,"input":{"width":3},"cells":[{"at":[0,0,0,0],"type":"dens","out":2}]})")}),
+      3, "dens");
 }
 
 }  // namespace

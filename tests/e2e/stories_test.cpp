@@ -1,4 +1,5 @@
-// A real model through the program: its text and logits against those of llama2.c, the same under all settings that must not matter.
+// A real model through the program: its text and logits against those of llama2.c, the same under
+// all settings that must not matter.
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -33,8 +34,11 @@ std::string last_word(const std::string& text) {
 
 TEST(Stories, GoldenTextFromEveryFileAndSetting) {
   LOOM_TEST_FILE(text, "stories260K/golden_greedy_256.txt");
-  const std::string golden = file_bytes(text), folder = data_dir() + "/stories260K/hf", gguf = data_dir() + "/stories260K/stories260K.gguf";
-  for (const auto& args : {run_args(folder), run_args(folder + "/model.safetensors"), run_args(gguf), run_args(folder, {"--temperature=0"}), run_args(folder, {"--isa", "generic"})}) {
+  const std::string golden = file_bytes(text), folder = data_dir() + "/stories260K/hf",
+                    gguf = data_dir() + "/stories260K/stories260K.gguf";
+  for (const auto& args :
+       {run_args(folder), run_args(folder + "/model.safetensors"), run_args(gguf),
+        run_args(folder, {"--temperature=0"}), run_args(folder, {"--isa", "generic"})}) {
     auto call = args;
     if (call.back() == "--temperature=0") std::erase(call, "--greedy");
     SCOPED_TRACE(call[1] + " " + call.back());
@@ -47,7 +51,11 @@ TEST(Stories, GoldenTextFromEveryFileAndSetting) {
 
 TEST(Stories, ThreadsDoNotMatter) {
   LOOM_TEST_FILE(folder, "stories260K/hf");
-  auto logits = [&](const char* threads) { return last_word(loom({"logits", folder, "--text", "Lily and Tom went to the park", "--threads", threads}).out); };
+  auto logits = [&](const char* threads) {
+    return last_word(
+        loom({"logits", folder, "--text", "Lily and Tom went to the park", "--threads", threads})
+            .out);
+  };
   const std::string one = logits("1");
   EXPECT_EQ(one.size(), 64u);
   for (const char* threads : {"2", "3", "7"}) EXPECT_EQ(logits(threads), one) << threads;
@@ -56,8 +64,12 @@ TEST(Stories, ThreadsDoNotMatter) {
 TEST(Stories, PromptFromStdinAndByIdsIsThePrompt) {
   LOOM_TEST_FILE(folder, "stories260K/hf");
   const std::vector<std::string> end{"--greedy", "--tokens", "20"};
-  auto with = [&](std::vector<std::string> args) { args.insert(args.end(), end.begin(), end.end()); return args; };
-  const Outcome argument = loom(with({"run", folder, "Once upon a time"})), piped = loom(with({"run", folder}), "Once upon a time\n"),
+  auto with = [&](std::vector<std::string> args) {
+    args.insert(args.end(), end.begin(), end.end());
+    return args;
+  };
+  const Outcome argument = loom(with({"run", folder, "Once upon a time"})),
+                piped = loom(with({"run", folder}), "Once upon a time\n"),
                 ids = loom(with({"run", folder, "--ids", "1,403,407,261,378"}));
   EXPECT_EQ(argument.code, 0) << argument.err;
   EXPECT_EQ(argument.out.substr(0, 2), ", ");
@@ -67,7 +79,11 @@ TEST(Stories, PromptFromStdinAndByIdsIsThePrompt) {
 
 TEST(Stories, SamplingIsAFunctionOfTheSeed) {
   LOOM_TEST_FILE(folder, "stories260K/hf");
-  auto sample = [&](const std::string& seed, const std::string& threads) { return loom({"run", folder, "", "--temperature", "1", "--top-p", "0.9", "--tokens", "60", "--seed", seed, "--threads", threads}).out; };
+  auto sample = [&](const std::string& seed, const std::string& threads) {
+    return loom({"run", folder, "", "--temperature", "1", "--top-p", "0.9", "--tokens", "60",
+                 "--seed", seed, "--threads", threads})
+        .out;
+  };
   const std::string one = sample("1", "1");
   EXPECT_EQ(one, sample("1", "2"));
   EXPECT_NE(one, sample("2", "1"));
@@ -75,7 +91,8 @@ TEST(Stories, SamplingIsAFunctionOfTheSeed) {
 
 TEST(Stories, StopStringsEndTheTextBeforeThem) {
   LOOM_TEST_FILE(folder, "stories260K/hf");
-  const Outcome o = loom({"run", folder, "", "--greedy", "--tokens", "256", "--stop", "named", "--stop", "zebra"});
+  const Outcome o = loom(
+      {"run", folder, "", "--greedy", "--tokens", "256", "--stop", "named", "--stop", "zebra"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.out, "Once upon a time, there was a little girl \n");
 }
@@ -105,11 +122,13 @@ TEST(Stories, LogitsAreThoseOfLlama2c) {
     next.push_back(out);
   }
   const Folder folder;
-  const Outcome o = loom({"logits", data_dir() + "/stories260K/hf", "--ids", ids, "--out", folder / "logits.npy", "--json"});
+  const Outcome o = loom({"logits", data_dir() + "/stories260K/hf", "--ids", ids, "--out",
+                          folder / "logits.npy", "--json"});
   ASSERT_EQ(o.code, 0) << o.err;
   const auto json = Json::parse(o.out);
   ASSERT_TRUE(json.ok()) << o.out;
-  for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(json->find("argmax")->as_array()[i].dump(), next[i]) << i;
+  for (std::size_t i = 0; i < 64; ++i)
+    EXPECT_EQ(json->find("argmax")->as_array()[i].dump(), next[i]) << i;
   auto source = open_source(folder / "logits.npy");
   ASSERT_TRUE(source.ok());
   const auto array = open_npy(*source);
@@ -119,7 +138,11 @@ TEST(Stories, LogitsAreThoseOfLlama2c) {
   ASSERT_TRUE(read_f32(*array, 0, values).ok());
   const std::string expected = file_bytes(golden);
   double worst = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) worst = std::max(worst, std::fabs(static_cast<double>(values[i]) - load_le<float>(reinterpret_cast<const std::byte*>(expected.data()) + 4 * i)));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    worst = std::max(
+        worst,
+        std::fabs(static_cast<double>(values[i]) -
+                  load_le<float>(reinterpret_cast<const std::byte*>(expected.data()) + 4 * i)));
   EXPECT_LT(worst, 1e-4);
 }
 
@@ -129,7 +152,8 @@ TEST(Isa, EveryInstructionSetGivesTheSameHash) {
   if (isas.size() < 2) GTEST_SKIP() << "this machine has one instruction set: " << isas[0];
   std::string first;
   for (const std::string_view isa : isas) {
-    const Outcome o = loom({"logits", folder, "--text", "Lily and Tom went to the park", "--isa", std::string(isa)});
+    const Outcome o = loom(
+        {"logits", folder, "--text", "Lily and Tom went to the park", "--isa", std::string(isa)});
     ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_NE(o.err.find(std::string("  ") + std::string(isa) + "\n"), std::string::npos) << o.err;
     if (first.empty()) first = last_word(o.out);
@@ -145,7 +169,8 @@ TEST(Stories, UnknownInstructionSetsAndTypesAreRefused) {
 
 TEST(Stories, EvalMeasuresTheGoldenText) {
   LOOM_TEST_FILE(text, "stories260K/golden_greedy_256.txt");
-  const Outcome o = loom({"eval", data_dir() + "/stories260K/hf", "--text", text, "--against", "f32", "--json"});
+  const Outcome o =
+      loom({"eval", data_dir() + "/stories260K/hf", "--text", text, "--against", "f32", "--json"});
   const auto json = Json::parse(o.out);
   ASSERT_TRUE(json.ok()) << o.out << o.err;
   EXPECT_LT(json->find("perplexity")->as_number(), 2.0);  // its own greedy text
@@ -156,7 +181,11 @@ TEST(Stories, EvalMeasuresTheGoldenText) {
 TEST(Interrupt, StopsTheAnswerAndThenTheProgram) {
   LOOM_TEST_FILE(folder, "stories260K/hf");
   // One of 511 tokens: there is time.
-  Call call{{"run", folder, "", "--greedy", "--tokens", "511", "--isa", "generic", "--threads", "1"}, "", {}, 1};
+  Call call{
+      {"run", folder, "", "--greedy", "--tokens", "511", "--isa", "generic", "--threads", "1"},
+      "",
+      {},
+      1};
   const Outcome once = loom(call);
   EXPECT_EQ(once.code, 130);
   EXPECT_NE(once.err.find("ended by cancelled"), std::string::npos) << once.err;
@@ -167,12 +196,17 @@ TEST(Chat, AnswersAndTakesCommands) {
   LOOM_TEST_FILE(hf, "stories260K/hf");
   LOOM_EXPECT_REFUSED(loom({"chat", hf}, "hello\n"), 3, "chat template");
   const Folder folder;
-  for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"}) folder.write(name, file_bytes(hf + "/" + name));
-  folder.write("tokenizer_config.json", R"({"bos_token":"<s>","eos_token":"</s>","chat_template":"{% for m in messages %}[INST] <<SYS>>{{ m['content'] }}<</SYS>> [/INST]{% endfor %}"})");
-  const std::vector<std::string> args{"chat", folder / "", "--greedy", "--tokens", "8", "--system", "Be kind."};
+  for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"})
+    folder.write(name, file_bytes(hf + "/" + name));
+  folder.write(
+      "tokenizer_config.json",
+      R"({"bos_token":"<s>","eos_token":"</s>","chat_template":"{% for m in messages %}[INST] <<SYS>>{{ m['content'] }}<</SYS>> [/INST]{% endfor %}"})");
+  const std::vector<std::string> args{"chat", folder / "", "--greedy", "--tokens",
+                                      "8",    "--system",  "Be kind."};
   const Outcome one = loom(args, "Hello\n/history\n/nonsense\n");
   EXPECT_EQ(one.code, 0) << one.err;
-  EXPECT_NE(one.err.find("system: Be kind.\nuser: Hello\nassistant: "), std::string::npos) << one.err;
+  EXPECT_NE(one.err.find("system: Be kind.\nuser: Hello\nassistant: "), std::string::npos)
+      << one.err;
   EXPECT_NE(one.err.find("there is no command /nonsense"), std::string::npos) << one.err;
   EXPECT_FALSE(one.out.empty());
   LOOM_EXPECT_REFUSED(loom({"chat", folder / "", "--variables", "[1]"}, "Hello\n"), 2,
@@ -196,9 +230,12 @@ TEST(Stories, ConvertedWeightsRunAndErrorsAreTold) {
   copy.write("tokenizer.json", file_bytes(tokenizer));
   const Outcome same = loom({"convert", folder, copy / "model.safetensors"});
   EXPECT_EQ(same.code, 0) << same.err;
-  const auto logits = [&](const std::string& model) { return last_word(loom({"logits", model, "--ids", "1,403,407"}).out); };
+  const auto logits = [&](const std::string& model) {
+    return last_word(loom({"logits", model, "--ids", "1,403,407"}).out);
+  };
   EXPECT_EQ(logits(copy / ""), logits(folder));
-  const Outcome smaller = loom({"convert", folder, copy / "model.safetensors", "--dtype", "bf16", "--json"});
+  const Outcome smaller =
+      loom({"convert", folder, copy / "model.safetensors", "--dtype", "bf16", "--json"});
   ASSERT_EQ(smaller.code, 0) << smaller.err;
   const auto rows = Json::parse(smaller.out);
   ASSERT_TRUE(rows.ok()) << smaller.out;
@@ -223,9 +260,11 @@ TEST(Stories, AnEntityIsTheModel) {
   EXPECT_NE(shown.out.find("0.0.0.0:weight  f32  [512, 64]"), std::string::npos) << shown.out;
   // The same model, the same bytes.
   ASSERT_EQ(loom({"convert", path, folder / "again.entity"}).code, 0);
-  EXPECT_EQ(loom({"logits", folder / "again.entity", "--ids", "1,403"}).out, loom({"logits", model, "--ids", "1,403"}).out);
+  EXPECT_EQ(loom({"logits", folder / "again.entity", "--ids", "1,403"}).out,
+            loom({"logits", model, "--ids", "1,403"}).out);
   // Smaller types are smaller, and say what they lose.
-  const Outcome small = loom({"convert", model, folder / "small.entity", "--dtype", "i4", "--json"});
+  const Outcome small =
+      loom({"convert", model, folder / "small.entity", "--dtype", "i4", "--json"});
   ASSERT_EQ(small.code, 0) << small.err;
   const auto rows = Json::parse(small.out);
   ASSERT_TRUE(rows.ok());
@@ -236,7 +275,8 @@ TEST(Stories, AnEntityIsTheModel) {
   EXPECT_LT(table.find("rms_error")->as_number(), 0.15);
 }
 
-// From a packed network back to tensors: the values that run, each rounded once, by the names of the parameters.
+// From a packed network back to tensors: the values that run, each rounded once, by the names of
+// the parameters.
 TEST(Program, ConvertsEntityToSafetensors) {
   const Folder folder;
   const std::string entity = folder / "embedded.entity";
@@ -249,7 +289,8 @@ TEST(Program, ConvertsEntityToSafetensors) {
     if (*dtype) args.insert(args.end(), {"--dtype", dtype});
     const Outcome o = loom(args);
     ASSERT_EQ(o.code, 0) << o.err;
-    EXPECT_NE(o.err.find("left out, since safetensors holds tensors alone: "), std::string::npos) << o.err;
+    EXPECT_NE(o.err.find("left out, since safetensors holds tensors alone: "), std::string::npos)
+        << o.err;
     const auto file = Safetensors::open(*open_source(path));
     ASSERT_TRUE(file.ok()) << file.status().to_string();
     std::size_t held = 0;
@@ -260,21 +301,26 @@ TEST(Program, ConvertsEntityToSafetensors) {
       ASSERT_TRUE(t) << p.path;
       std::vector<double> values(static_cast<std::size_t>(p.param->spec.rows * p.param->spec.cols));
       std::vector<float> want, got(values.size());
-      ASSERT_TRUE(p.param->store->values(std::span<double>(values)).ok() && read_f32(*t, 0, got).ok());
+      ASSERT_TRUE(p.param->store->values(std::span<double>(values)).ok() &&
+                  read_f32(*t, 0, got).ok());
       for (const double x : values)
-        want.push_back(dtype == std::string_view("bf16") ? bf16_to_f32(static_cast<std::uint16_t>(encode_small_float(x, kBf16)))
-                       : dtype == std::string_view("f16") ? f16_to_f32(static_cast<std::uint16_t>(encode_small_float(x, kF16)))
-                                                          : static_cast<float>(x));
+        want.push_back(dtype == std::string_view("bf16")
+                           ? bf16_to_f32(static_cast<std::uint16_t>(encode_small_float(x, kBf16)))
+                       : dtype == std::string_view("f16")
+                           ? f16_to_f32(static_cast<std::uint16_t>(encode_small_float(x, kF16)))
+                           : static_cast<float>(x));
       EXPECT_EQ(got, want) << p.path << " as " << dtype;
     }
     EXPECT_EQ(file->tensors().size(), held);
     ASSERT_EQ(file->metadata().size(), 1u);
     EXPECT_TRUE(Network::from_json(std::string_view(file->metadata()[0].second)).ok());
   }
-  LOOM_EXPECT_REFUSED(loom({"convert", entity, folder / "i4.safetensors", "--dtype", "i4"}), 2, "f64, f32, f16 or bf16, not 'i4'");
+  LOOM_EXPECT_REFUSED(loom({"convert", entity, folder / "i4.safetensors", "--dtype", "i4"}), 2,
+                      "f64, f32, f16 or bf16, not 'i4'");
 }
 
-// What would fail is named before anything is loaded: a tensor that is missing, one of another shape, one too many.
+// What would fail is named before anything is loaded: a tensor that is missing, one of another
+// shape, one too many.
 TEST(Program, ShowNamesWhatWouldFail) {
   LOOM_TEST_FILE(source, "stories260K/hf");
   const Folder folder;
@@ -289,15 +335,24 @@ TEST(Program, ShowNamesWhatWouldFail) {
   };
   std::vector<TensorInfo> tensors = weights->tensors();
   EXPECT_NE(shown(tensors).find("\nruns\n"), std::string::npos);
-  const auto norm = std::find_if(tensors.begin(), tensors.end(), [](const TensorInfo& t) { return t.name == "model.norm.weight"; });
+  const auto norm = std::find_if(tensors.begin(), tensors.end(),
+                                 [](const TensorInfo& t) { return t.name == "model.norm.weight"; });
   norm->name = "model.norm.weights";
-  EXPECT_NE(shown(tensors).find("does not run: not found: " + folder / "" + ": tensor 'model.norm.weight' is missing"), std::string::npos) << shown(tensors);
+  EXPECT_NE(shown(tensors).find("does not run: not found: " + folder / "" +
+                                ": tensor 'model.norm.weight' is missing"),
+            std::string::npos)
+      << shown(tensors);
   norm->name = "model.norm.weight";
   norm->shape = {32, 2};
-  EXPECT_NE(shown(tensors).find("tensor 'model.norm.weight': the configuration expects [64], the file has [32, 2]"), std::string::npos) << shown(tensors);
+  EXPECT_NE(shown(tensors).find(
+                "tensor 'model.norm.weight': the configuration expects [64], the file has [32, 2]"),
+            std::string::npos)
+      << shown(tensors);
   norm->shape = {64};
   tensors.push_back(tensor_from_f32("extra", {0}, {}));
-  EXPECT_NE(shown(tensors).find("tensor 'extra' [0] belongs to no parameter of a 'llama'"), std::string::npos) << shown(tensors);
+  EXPECT_NE(shown(tensors).find("tensor 'extra' [0] belongs to no parameter of a 'llama'"),
+            std::string::npos)
+      << shown(tensors);
 }
 
 }  // namespace

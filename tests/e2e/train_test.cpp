@@ -11,7 +11,9 @@ namespace {
 std::string table() {
   std::string csv = "x1,x2,y\n";
   for (int i = -4; i <= 4; ++i)
-    for (int j = -4; j <= 4; ++j) csv += std::to_string(i * 0.25) + "," + std::to_string(j * 0.25) + "," + std::to_string(i * j * 0.0625) + "\n";
+    for (int j = -4; j <= 4; ++j)
+      csv += std::to_string(i * 0.25) + "," + std::to_string(j * 0.25) + "," +
+             std::to_string(i * j * 0.0625) + "\n";
   return csv;
 }
 
@@ -19,7 +21,8 @@ std::string spec(int steps) {
   return R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":2},"cells":[
     {"at":[0,0,0,0],"type":"dense","out":24,"activation":"tanh"},{"at":[0,0,0,1],"type":"dense","out":1}]},
     "data":{"type":"table","targets":["y"]},"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.01},
-    "steps":)" + std::to_string(steps) + R"(,"batch":27,"seed":3,"log_every":50})";
+    "steps":)" +
+         std::to_string(steps) + R"(,"batch":27,"seed":3,"log_every":50})";
 }
 
 std::string digest(const Outcome& o) {
@@ -29,29 +32,36 @@ std::string digest(const Outcome& o) {
 
 TEST(Train, LearnsAndResumesWithTheSameBits) {
   const Folder folder;
-  const std::string data = folder.write("table.csv", table()), whole = folder.write("600.json", spec(600)), half = folder.write("300.json", spec(300));
-  const Outcome once = loom({"train", whole, "--data", data, "--out", folder / "once.entity", "--json", "--events", folder / "events"});
+  const std::string data = folder.write("table.csv", table()),
+                    whole = folder.write("600.json", spec(600)),
+                    half = folder.write("300.json", spec(300));
+  const Outcome once = loom({"train", whole, "--data", data, "--out", folder / "once.entity",
+                             "--json", "--events", folder / "events"});
   ASSERT_EQ(once.code, 0) << once.err;
   EXPECT_EQ(std::count(once.out.begin(), once.out.end(), '\n'), 12);
-  const auto first = Json::parse(once.out.substr(0, once.out.find('\n'))), last = Json::parse(once.out.substr(once.out.rfind('\n', once.out.size() - 2) + 1));
+  const auto first = Json::parse(once.out.substr(0, once.out.find('\n'))),
+             last = Json::parse(once.out.substr(once.out.rfind('\n', once.out.size() - 2) + 1));
   ASSERT_TRUE(first.ok() && last.ok()) << once.out;
   EXPECT_EQ(last->find("step")->as_integer(), 600);
   EXPECT_LT(last->find("loss")->as_number(), 0.02 * 0.1736);  // 2 % of the variance of y
   EXPECT_LT(last->find("loss")->as_number(), first->find("loss")->as_number() / 4);
 
   ASSERT_EQ(loom({"train", half, "--data", data, "--out", folder / "twice.entity"}).code, 0);
-  const Outcome resumed = loom({"train", whole, "--data", data, "--out", folder / "twice.entity", "--resume"});
+  const Outcome resumed =
+      loom({"train", whole, "--data", data, "--out", folder / "twice.entity", "--resume"});
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(digest(resumed), digest(once));
   EXPECT_EQ(digest(once).size(), 64u);
   EXPECT_EQ(file_bytes(folder / "once.entity"), file_bytes(folder / "twice.entity"));
 
-  const Outcome threads = loom({"train", whole, "--data", data, "--out", folder / "threads.entity", "--threads", "2", "--isa", "generic"});
+  const Outcome threads = loom({"train", whole, "--data", data, "--out", folder / "threads.entity",
+                                "--threads", "2", "--isa", "generic"});
   EXPECT_EQ(digest(threads), digest(once));
   EXPECT_EQ(loom({"show", folder / "once.entity"}).code, 0);
 }
 
-// Two files of numbers, samples held back, an early end: the last line has the figures of the network that is kept.
+// Two files of numbers, samples held back, an early end: the last line has the figures of the
+// network that is kept.
 TEST(Train, LearnsArraysAndJudgesThem) {
   const Folder folder;
   std::string x("\0\0\x08\2\0\0\0\x78\0\0\0\3", 12), y("\0\0\x08\1\0\0\0\x78", 8);
@@ -59,9 +69,13 @@ TEST(Train, LearnsArraysAndJudgesThem) {
     for (int j = 0; j < 3; ++j) x += static_cast<char>((i * (j + 3) * 7) % 11);
     y += static_cast<char>((i * 21) % 11 > 5);
   }
-  const std::string spec = folder.write("s.json", R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
+  const std::string spec = folder.write(
+      "s.json",
+      R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
     {"at":[0,0,0,0],"type":"dense","out":16,"activation":"tanh"},{"at":[0,0,0,1],"type":"dense","out":2}]},
-    "data":{"type":"arrays","targets_file":")" + folder.write("y.idx", y) + R"("},"loss":"cross_entropy","optimizer":{"type":"lion"},"schedule":{"type":"one_cycle","rate":0.01},
+    "data":{"type":"arrays","targets_file":")" +
+          folder.write("y.idx", y) +
+          R"("},"loss":"cross_entropy","optimizer":{"type":"lion"},"schedule":{"type":"one_cycle","rate":0.01},
     "validation":{"share":0.2,"every":20,"patience":4},"steps":600,"batch":16})");
   const std::string data = folder.write("x.idx", x);
   const Outcome o = loom({"train", spec, "--data", data, "--out", folder / "net.entity", "--json"});
@@ -71,29 +85,37 @@ TEST(Train, LearnsArraysAndJudgesThem) {
   EXPECT_GT(last->find("validation")->find("accuracy")->as_number(), 0.9);
   EXPECT_EQ(last->find("validation")->find("rows")->as_integer(), 24);
   EXPECT_LE(last->find("best_step")->as_integer(), last->find("step")->as_integer());
-  const Outcome other = loom({"train", spec, "--data", data, "--out", folder / "other.entity", "--seed", "9"});
+  const Outcome other =
+      loom({"train", spec, "--data", data, "--out", folder / "other.entity", "--seed", "9"});
   ASSERT_EQ(other.code, 0) << other.err;
   EXPECT_NE(digest(o), digest(other));
-  LOOM_EXPECT_REFUSED(loom({"train", spec, "--data", folder.write("short.idx", x.substr(0, 100)), "--out", folder / "x.entity"}), 3, "expects 360 bytes");
+  LOOM_EXPECT_REFUSED(loom({"train", spec, "--data", folder.write("short.idx", x.substr(0, 100)),
+                            "--out", folder / "x.entity"}),
+                      3, "expects 360 bytes");
 }
 
 TEST(Train, LearnsTextByItsBytes) {
   const Folder folder;
   std::string text;
   for (int i = 0; i < 60; ++i) text += "the cat sat on the mat. ";
-  const std::string spec = folder.write("s.json", R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"ids":256},"cells":[
+  const std::string spec = folder.write(
+      "s.json",
+      R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"ids":256},"cells":[
     {"at":[0,0,0,0],"type":"embedding","out":16},{"at":[0,0,0,1],"type":"dense","out":256}]},"data":{"type":"text","length":32},"loss":"cross_entropy",
     "schedule":{"type":"polynomial","rate":0.03,"warmup":10},"validation":{"share":0.1},"steps":200,"batch":4,"log_every":200})");
-  const Outcome o = loom({"train", spec, "--data", folder.write("t.txt", text), "--out", folder / "net.entity", "--json"});
+  const Outcome o = loom({"train", spec, "--data", folder.write("t.txt", text), "--out",
+                          folder / "net.entity", "--json"});
   ASSERT_EQ(o.code, 0) << o.err;
   const auto last = Json::parse(o.out.substr(o.out.rfind('\n', o.out.size() - 2) + 1));
   ASSERT_TRUE(last.ok()) << o.out;
-  EXPECT_LT(last->find("validation")->find("loss")->as_number(), 1.2);  // a letter alone says so much about the next one
+  EXPECT_LT(last->find("validation")->find("loss")->as_number(),
+            1.2);  // a letter alone says so much about the next one
 }
 
 TEST(Train, AnInterruptionSaves) {
   const Folder folder;
-  const std::string data = folder.write("table.csv", table()), long_spec = folder.write("long.json", spec(1'000'000));
+  const std::string data = folder.write("table.csv", table()),
+                    long_spec = folder.write("long.json", spec(1'000'000));
   Call call{{"train", long_spec, "--data", data, "--out", folder / "net.entity"}, "", {}, 1};
   const Outcome stopped = loom(call);
   EXPECT_EQ(stopped.code, 130) << stopped.err;
@@ -105,10 +127,18 @@ TEST(Train, AnInterruptionSaves) {
 
 TEST(Train, WrongSpecsAndDataAreRefused) {
   const Folder folder;
-  const std::string data = folder.write("table.csv", table()), good = folder.write("good.json", spec(5));
-  LOOM_EXPECT_REFUSED(loom({"train", folder.write("a.json", R"({"format":"loom-training","version":1,"step":1})"), "--data", data, "--out", folder / "x.entity"}), 3, "\"step\"");
-  LOOM_EXPECT_REFUSED(loom({"train", good, "--data", folder.write("b.csv", "x1,x2,y\n1,2,three\n"), "--out", folder / "x.entity"}), 3, "three");
-  LOOM_EXPECT_REFUSED(loom({"train", good, "--data", data, "--out", folder / "none.entity", "--resume"}), 3, "none.entity");
+  const std::string data = folder.write("table.csv", table()),
+                    good = folder.write("good.json", spec(5));
+  LOOM_EXPECT_REFUSED(
+      loom({"train", folder.write("a.json", R"({"format":"loom-training","version":1,"step":1})"),
+            "--data", data, "--out", folder / "x.entity"}),
+      3, "\"step\"");
+  LOOM_EXPECT_REFUSED(loom({"train", good, "--data", folder.write("b.csv", "x1,x2,y\n1,2,three\n"),
+                            "--out", folder / "x.entity"}),
+                      3, "three");
+  LOOM_EXPECT_REFUSED(
+      loom({"train", good, "--data", data, "--out", folder / "none.entity", "--resume"}), 3,
+      "none.entity");
   LOOM_EXPECT_REFUSED(loom({"train", good, "--data", data}), 2, "--out");
   EXPECT_EQ(file_bytes(folder / "x.entity"), "");
 }

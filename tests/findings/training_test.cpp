@@ -6,8 +6,8 @@
 #include "conformance/support.h"
 #include "exec/session.h"
 #include "train/data/data.h"
-#include "train/trainer.h"
 #include "train/judge/validation.h"
+#include "train/trainer.h"
 
 namespace loom {
 namespace {
@@ -47,9 +47,9 @@ std::string first_step(const std::string& topology, std::int64_t width, std::int
 // torch.nn.BatchNorm1d(4).train()(torch.zeros(1, 4)) raises "Expected more than 1 value per channel
 // when training, got input size torch.Size([1, 4])"; BatchNorm2d of (1, 4, 2, 2) does not.
 TEST(Findings, A6_BatchNormOfOneValueIsRefused) {
-  const std::string flat = chain(R"({"width":3})", {R"("type":"dense","out":4)",
-                                                    R"("type":"batch_norm")",
-                                                    R"("type":"dense","out":1)"});
+  const std::string flat =
+      chain(R"({"width":3})",
+            {R"("type":"dense","out":4)", R"("type":"batch_norm")", R"("type":"dense","out":1)"});
   for (const std::int64_t micro_batches : {1, 4}) {
     const std::string said = first_step(flat, 3, micro_batches, micro_batches);
     EXPECT_NE(said.find("batch_norm of cell 0.0.0.1"), std::string::npos) << said;
@@ -57,8 +57,8 @@ TEST(Findings, A6_BatchNormOfOneValueIsRefused) {
   }
   EXPECT_EQ(first_step(flat, 3, 2), "");
   EXPECT_EQ(first_step(flat, 3, 8, 4), "");
-  const std::string places = chain(R"({"dims":[2,2,2]})", {R"("type":"batch_norm")",
-                                                           R"("type":"dense","out":1)"});
+  const std::string places =
+      chain(R"({"dims":[2,2,2]})", {R"("type":"batch_norm")", R"("type":"dense","out":1)"});
   EXPECT_EQ(first_step(places, 8, 1), "");
 }
 

@@ -11,8 +11,8 @@
 #include "ops/elementwise/activation.h"
 #include "train/checkpoint.h"
 #include "train/data/tensor_data.h"
-#include "train/trainer.h"
 #include "train/judge/validation.h"
+#include "train/trainer.h"
 
 namespace loom {
 namespace {

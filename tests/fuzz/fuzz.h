@@ -12,22 +12,22 @@
 
 #include "formats/tensor_file.h"
 
-#define FUZZ_CHECK(condition)                                                       \
-  do {                                                                              \
-    if (!(condition)) {                                                             \
+#define FUZZ_CHECK(condition)                                                            \
+  do {                                                                                   \
+    if (!(condition)) {                                                                  \
       std::fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                                 \
-    }                                                                               \
+      std::abort();                                                                      \
+    }                                                                                    \
   } while (0)
 
 // The body of LLVMFuzzerTestOneInput, under the limit of CPU time.
-#define FUZZ_TARGET(data, size)                                                             \
-  static void fuzz_input(const std::uint8_t* data, std::size_t size);                       \
+#define FUZZ_TARGET(data, size)                                                              \
+  static void fuzz_input(const std::uint8_t* data, std::size_t size);                        \
   extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t input_size) { \
-    const loom::fuzz::CpuLimit limit;                                                       \
-    fuzz_input(input, input_size);                                                          \
-    return 0;                                                                               \
-  }                                                                                         \
+    const loom::fuzz::CpuLimit limit;                                                        \
+    fuzz_input(input, input_size);                                                           \
+    return 0;                                                                                \
+  }                                                                                          \
   static void fuzz_input(const std::uint8_t* data, std::size_t size)
 
 namespace loom::fuzz {
@@ -74,18 +74,22 @@ inline SourcePtr callback_source(const std::uint8_t* data, std::size_t size) {
 // A refusal names the input and a reason, with a code that says it is the file's fault.
 inline void check_refusal(const Status& status) {
   const Code code = status.code();
-  FUZZ_CHECK(code == Code::corrupt || code == Code::truncated || code == Code::unsupported || code == Code::out_of_range);
+  FUZZ_CHECK(code == Code::corrupt || code == Code::truncated || code == Code::unsupported ||
+             code == Code::out_of_range);
   FUZZ_CHECK(status.message().find("input") != std::string::npos);
   FUZZ_CHECK(status.message().size() < 2000);
 }
 
-// Every tensor lies in the file, has the size of its shape, and decodes to the same bits with and without a view.
-inline void check_tensors(const std::vector<TensorInfo>& mapped, const std::vector<TensorInfo>& called, std::size_t size) {
+// Every tensor lies in the file, has the size of its shape, and decodes to the same bits with and
+// without a view.
+inline void check_tensors(const std::vector<TensorInfo>& mapped,
+                          const std::vector<TensorInfo>& called, std::size_t size) {
   FUZZ_CHECK(mapped.size() == called.size());
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < mapped.size(); ++i) {
     const TensorInfo& tensor = mapped[i];
-    FUZZ_CHECK(tensor.name == called[i].name && tensor.shape == called[i].shape && tensor.offset == called[i].offset);
+    FUZZ_CHECK(tensor.name == called[i].name && tensor.shape == called[i].shape &&
+               tensor.offset == called[i].offset);
     FUZZ_CHECK(tensor.offset <= size && tensor.size <= size - tensor.offset);
     FUZZ_CHECK(storage_bytes(tensor.type, *element_count(tensor.shape)) == tensor.size);
     total += tensor.size;

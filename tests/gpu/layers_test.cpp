@@ -1,4 +1,5 @@
-// Every layer type x every dtype that a device has, forward and backward: the CPU's bits. What a device refuses stands in layer_samples.h, with the text.
+// Every layer type x every dtype that a device has, forward and backward: the CPU's bits. What a
+// device refuses stands in layer_samples.h, with the text.
 #include <cstdio>
 
 #include "conformance/layer_samples.h"
@@ -21,14 +22,19 @@ class DeviceMatrix : public testing::TestWithParam<const LayerType*> {
  protected:
   static void TearDownTestSuite() {
     if (counts.equal > 0)
-      std::printf("matrix: on a device %zu layers x %zu dtypes x 2 directions = %ld combinations equal to the CPU, %ld refused by name\n", counts.layers.size(), counts.dtypes.size(), counts.equal, counts.refused);
+      std::printf(
+          "matrix: on a device %zu layers x %zu dtypes x 2 directions = %ld combinations equal to "
+          "the CPU, %ld refused by name\n",
+          counts.layers.size(), counts.dtypes.size(), counts.equal, counts.refused);
   }
 };
 
 TEST_P(DeviceMatrix, EveryDtypeEqualsTheCpu) {
   LOOM_TEST_DEVICE(device);
   const auto samples = test::samples_of(*GetParam());
-  ASSERT_FALSE(samples.empty()) << "no sample of the layer type " << GetParam()->name() << ": add one to its folder, <folder>_samples.def (tests/conformance/layer_samples.h)";
+  ASSERT_FALSE(samples.empty())
+      << "no sample of the layer type " << GetParam()->name()
+      << ": add one to its folder, <folder>_samples.def (tests/conformance/layer_samples.h)";
   bool runs = false;
   for (int d = 0; d < kDTypeCount; ++d) {
     const WeightFormat format = default_format(static_cast<DType>(d));
@@ -42,7 +48,8 @@ TEST_P(DeviceMatrix, EveryDtypeEqualsTheCpu) {
       const auto y = test::outputs_of(*n, {.device = device});
       const auto slopes = test::slopes_of(*n, {.device = device});
       if (doubles || !sample.refusal.empty()) {
-        const std::string text = doubles ? "computes in f64 (class D), which WebGPU lacks" : std::string(sample.refusal);
+        const std::string text =
+            doubles ? "computes in f64 (class D), which WebGPU lacks" : std::string(sample.refusal);
         for (const Status& status : {y.status(), slopes.status()}) {
           EXPECT_EQ(status.code(), Code::unsupported);
           EXPECT_NE(status.message().find(text), std::string::npos) << status.message();
@@ -55,7 +62,8 @@ TEST_P(DeviceMatrix, EveryDtypeEqualsTheCpu) {
       const auto want_slopes = test::slopes_of(*n, {});
       ASSERT_TRUE(want.ok() && want_slopes.ok());
       ASSERT_GT(want_slopes->size(), 2u);
-      equal[0] = equal[0] && y->size() == want->size() && std::memcmp(y->data(), want->data(), want->size() * sizeof(float)) == 0;
+      equal[0] = equal[0] && y->size() == want->size() &&
+                 std::memcmp(y->data(), want->data(), want->size() * sizeof(float)) == 0;
       equal[1] = equal[1] && *slopes == *want_slopes;
       counts.dtypes.insert(d);
       runs = true;
@@ -64,11 +72,13 @@ TEST_P(DeviceMatrix, EveryDtypeEqualsTheCpu) {
     EXPECT_TRUE(equal[1]) << "backward";
     if (product_class(format) != ArithClass::real) counts.equal += equal[0] + equal[1];
   }
-  EXPECT_TRUE(runs) << "every sample of " << GetParam()->name() << " is refused: the layer runs on no device";
+  EXPECT_TRUE(runs) << "every sample of " << GetParam()->name()
+                    << " is refused: the layer runs on no device";
   counts.layers.insert(GetParam()->name());
 }
 
-// Mode gpu-mc runs single rows with fused kernels, each made for its shapes; modes that say "normal" do not.
+// Mode gpu-mc runs single rows with fused kernels, each made for its shapes; modes that say
+// "normal" do not.
 TEST_P(DeviceMatrix, FusedRowsEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
   for (const LayerSample& sample : test::samples_of(*GetParam())) {

@@ -1,4 +1,5 @@
-// Mode auto: a session with a device and the CPU takes what was faster, and no bit depends on which.
+// Mode auto: a session with a device and the CPU takes what was faster, and no bit depends on
+// which.
 #include <cstring>
 
 #include "conformance/layer_samples.h"
@@ -12,12 +13,14 @@ namespace {
 TEST(Auto, RunsOnBothThenOnOneWithTheSameBits) {
   LOOM_TEST_DEVICE(device);
   for (const char* dtype : {"f32", "i4"}) {
-    const test::LayerSample sample{"dense", 8, "", R"("type":"dense","out":7,"activation":"gelu_tanh")", ""};
+    const test::LayerSample sample{"dense", 8, "",
+                                   R"("type":"dense","out":7,"activation":"gelu_tanh")", ""};
     auto n = test::network_of(sample, *parse_weight_format(dtype));
     ASSERT_TRUE(n.ok());
     const test::SampleRows rows;
     auto cpu = Session::create(*n, test::pool_of(1), {.max_rows = 6});
-    auto either = Session::create(*n, test::pool_of(1), {.max_rows = 6, .device = device, .measured = true});
+    auto either =
+        Session::create(*n, test::pool_of(1), {.max_rows = 6, .device = device, .measured = true});
     ASSERT_TRUE(cpu.ok() && either.ok()) << either.status().to_string();
     std::set<std::string> ran_on;
     std::string last;
@@ -27,7 +30,10 @@ TEST(Auto, RunsOnBothThenOnOneWithTheSameBits) {
       ASSERT_TRUE(y.ok()) << y.status().to_string();
       last = either->executor().target();
       ran_on.insert(last);
-      for (std::int64_t r = 0; r < 6; ++r) EXPECT_EQ(std::memcmp(either->output(r).data(), cpu->output(r).data(), 5 * sizeof(float)), 0) << i;
+      for (std::int64_t r = 0; r < 6; ++r)
+        EXPECT_EQ(std::memcmp(either->output(r).data(), cpu->output(r).data(), 5 * sizeof(float)),
+                  0)
+            << i;
     }
     EXPECT_EQ(ran_on.size(), 2u);  // both were tried
     for (int i = 0; i < 4; ++i) {
@@ -44,7 +50,8 @@ TEST(Auto, RunsOnBothThenOnOneWithTheSameBits) {
     ASSERT_TRUE(cpu->run(std::span(rows.x).first(4), 1).ok());
     for (int i = 0; i < 7; ++i) {
       ASSERT_TRUE(either->run(std::span(rows.x).first(4), 1).ok());
-      EXPECT_EQ(std::memcmp(either->output(0).data(), cpu->output(0).data(), 5 * sizeof(float)), 0) << i;
+      EXPECT_EQ(std::memcmp(either->output(0).data(), cpu->output(0).data(), 5 * sizeof(float)), 0)
+          << i;
     }
   }
 }
@@ -57,14 +64,20 @@ TEST(Auto, SessionsWithStatesChooseOnce) {
   ASSERT_TRUE(n.ok());
   const test::SampleRows rows;
   auto cpu = Session::create(*n, test::pool_of(1), {.max_rows = 6, .max_positions = 16});
-  auto either = Session::create(*n, test::pool_of(1), {.max_rows = 6, .max_positions = 16, .device = device, .measured = true});
+  auto either =
+      Session::create(*n, test::pool_of(1),
+                      {.max_rows = 6, .max_positions = 16, .device = device, .measured = true});
   ASSERT_TRUE(cpu.ok() && either.ok()) << either.status().to_string();
   const std::string chosen(either->executor().target());
   for (std::size_t i = 0; i < 6; ++i) {
     for (Session* s : {&*cpu, &*either})
-      ASSERT_TRUE(s->run_tokens(std::span(rows.ids).subspan(i, 1), std::span(rows.sequences).subspan(i, 1), std::span(rows.positions).subspan(i, 1), {}).ok());
+      ASSERT_TRUE(s->run_tokens(std::span(rows.ids).subspan(i, 1),
+                                std::span(rows.sequences).subspan(i, 1),
+                                std::span(rows.positions).subspan(i, 1), {})
+                      .ok());
     EXPECT_EQ(either->executor().target(), chosen);
-    EXPECT_EQ(std::memcmp(either->output(0).data(), cpu->output(0).data(), 5 * sizeof(float)), 0) << i;
+    EXPECT_EQ(std::memcmp(either->output(0).data(), cpu->output(0).data(), 5 * sizeof(float)), 0)
+        << i;
   }
 }
 
@@ -74,7 +87,8 @@ TEST(Auto, LearnsTheSameWeights) {
   std::string digests[4];
   for (const int way : {0, 1, 2, 3}) {
     const bool measured = way == 1, in_fp8 = way >= 2;
-    auto n = test::network_of({"dense", 8, "", R"("type":"dense","out":7,"activation":"tanh")", ""}, {});
+    auto n =
+        test::network_of({"dense", 8, "", R"("type":"dense","out":7,"activation":"tanh")", ""}, {});
     ASSERT_TRUE(n.ok());
     const test::SampleRows rows;
     auto data = ArrayData::create(rows.x, 4, rows.y, 5);
@@ -84,7 +98,8 @@ TEST(Auto, LearnsTheSameWeights) {
     spec.batch = 3;
     spec.steps = 4;
     spec.fp8 = in_fp8;
-    auto trainer = Trainer::create(spec, *n, **data, test::pool_of(1), {.device = way % 2 ? device : nullptr, .measured = measured});
+    auto trainer = Trainer::create(spec, *n, **data, test::pool_of(1),
+                                   {.device = way % 2 ? device : nullptr, .measured = measured});
     ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
     while ((*trainer)->done() < 4) ASSERT_TRUE((*trainer)->step().ok());
     ASSERT_TRUE((*trainer)->sync().ok());

@@ -286,9 +286,8 @@ TEST_P(FileErrors, AreTypedErrorsThatLeaveOldOrNewFiles) {
   const Files after = files_of(folder_);
   const std::size_t descriptors = open_descriptors();
   std::int64_t runs = 0, refused = 0;
-  for (const auto kind :
-       {FileFailure::io, FileFailure::full, FileFailure::interrupted, FileFailure::brief,
-        FileFailure::nothing}) {
+  for (const auto kind : {FileFailure::io, FileFailure::full, FileFailure::interrupted,
+                          FileFailure::brief, FileFailure::nothing}) {
     const bool harmless = kind == FileFailure::interrupted || kind == FileFailure::brief;
     for (const bool following : {false, true}) {
       // What is interrupted for ever is tried for ever.

@@ -1,6 +1,7 @@
-// loom tokenize for tests/parity/tokenizers.py: PATH [--lines] [--decode] [--no-special]. PATH: a folder or a tokenizer.json.
-// stdin to a JSON array of ids; --lines: one JSON string per line in, one JSON array per line out; --decode: the reverse.
-// With --section, the tokenizer makes a round trip through its binary form first.
+// loom tokenize for tests/parity/tokenizers.py: PATH [--lines] [--decode] [--no-special]. PATH: a
+// folder or a tokenizer.json. stdin to a JSON array of ids; --lines: one JSON string per line in,
+// one JSON array per line out; --decode: the reverse. With --section, the tokenizer makes a round
+// trip through its binary form first.
 #include <iostream>
 #include <iterator>
 #include <string>
@@ -15,11 +16,13 @@ int fail(const loom::Status& status) {
   return 1;
 }
 
-loom::Result<std::string> convert(const loom::Tokenizer& tokenizer, const std::string& input, bool lines, bool decode, bool special) {
+loom::Result<std::string> convert(const loom::Tokenizer& tokenizer, const std::string& input,
+                                  bool lines, bool decode, bool special) {
   if (decode) {
     LOOM_ASSIGN(const loom::Json ids, loom::Json::parse(input));
     std::vector<std::int32_t> list;
-    for (const loom::Json& id : ids.as_array()) list.push_back(static_cast<std::int32_t>(id.as_integer()));
+    for (const loom::Json& id : ids.as_array())
+      list.push_back(static_cast<std::int32_t>(id.as_integer()));
     const std::string text = tokenizer.decode(list, !special);
     return lines ? loom::Json(text).dump() : text;
   }
@@ -29,7 +32,8 @@ loom::Result<std::string> convert(const loom::Tokenizer& tokenizer, const std::s
     text = line.as_string();
   }
   std::string out = "[";
-  for (const std::int32_t id : tokenizer.encode(text, special)) out.append(out.size() > 1 ? "," : "").append(std::to_string(id));
+  for (const std::int32_t id : tokenizer.encode(text, special))
+    out.append(out.size() > 1 ? "," : "").append(std::to_string(id));
   return out + "]";
 }
 

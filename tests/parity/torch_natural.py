@@ -199,6 +199,45 @@ class Comparison:
         if got[: len(ids) - 1] != ids[1:]:
             raise AssertionError("writes %s, PyTorch %s" % (got, ids[1:]))
 
+    def translates_alike(self):
+        """Whether an encoder-decoder gives step by step what it gives for whole rows, to the bit,
+        and finds the sequences that PyTorch's logits lead to."""
+        case, sources = self.case, {k: v for k, v in self.case.x.items() if k != "target"}
+        target, whole = case.x["target"], self.ours(self.net)
+        both = welvet.Seq2Seq(self.net, "target")
+        both.encode(**sources)
+        for t in range(target.shape[1]):
+            np.testing.assert_array_equal(both.step(target[:, t]), whole[:, t])
+        case.parts.eval()
+        most = target.shape[1]
+
+        def logs(row, ids):
+            given = {k: torch.tensor(v[row : row + 1]) for k, v in sources.items()}
+            padded = torch.tensor([ids + [0] * (most - len(ids))])
+            y = case.forward(case.parts, **given, target=padded)
+            return torch.log_softmax(y[0, len(ids) - 1], 0).detach().numpy()
+
+        greedy = both.generate(sources, start=1)
+        best = both.search(sources, start=1, beams=4, length_penalty=0)
+        for row in range(len(target)):
+            ids = [1]
+            while len(ids) <= most:
+                y = logs(row, ids)
+                second, first = np.sort(y)[-2:]
+                if first - second < 1e-4:
+                    break  # f32 may say the other
+                ids.append(int(y.argmax()))
+            if greedy[row][: len(ids) - 1] != ids[1:]:
+                raise AssertionError("finds %s, PyTorch %s" % (greedy[row], ids[1:]))
+            for found in best[row]:
+                ids, score = [1] + found.ids, 0.0
+                for n in range(len(found.ids)):
+                    score += logs(row, ids[: n + 1])[ids[n + 1]]
+                if abs(score - found.score) > 1e-4:
+                    raise AssertionError("%s: %g, PyTorch %g" % (found.ids, found.score, score))
+            if [f.score for f in best[row]] != sorted((f.score for f in best[row]), reverse=True):
+                raise AssertionError("not in order: %s" % best[row])
+
 
 def compare(name, r, sizes):
     both = Comparison(NETWORKS[name](r, sizes))
@@ -218,6 +257,8 @@ def compare(name, r, sizes):
     both.survives()
     if both.case.by_row:
         both.writes_alike()
+    if isinstance(both.case.x, dict) and "target" in both.case.x:
+        both.translates_alike()
     print(
         "%-36s output %.1e, fifty losses %.1e (%.4f to %.4f)%s"
         % (name, output, curve, want[0], want[-1], "   WRONG" if wrong else "")

@@ -14,7 +14,8 @@ namespace {
 
 Result<std::vector<float>> reals(const Json& data, std::string_view key) {
   const Json* list = data.find(key);
-  if (!list || !list->is_array()) return Status(Code::invalid_argument, "no list \"" + std::string(key) + "\"");
+  if (!list || !list->is_array())
+    return Status(Code::invalid_argument, "no list \"" + std::string(key) + "\"");
   std::vector<float> values;
   for (const Json& v : list->as_array()) values.push_back(static_cast<float>(v.as_number()));
   return values;
@@ -24,14 +25,17 @@ Result<std::unique_ptr<DataSource>> unweighted(const Json& data) {
   if (data.find("ids")) {
     LOOM_ASSIGN(const std::vector<float> ids, reals(data, "ids"));
     LOOM_ASSIGN(const std::int64_t length, data.get_integer("length", 1));
-    LOOM_ASSIGN(auto tokens, TokenData::create(std::vector<std::uint32_t>(ids.begin(), ids.end()), {}, length));
+    LOOM_ASSIGN(auto tokens,
+                TokenData::create(std::vector<std::uint32_t>(ids.begin(), ids.end()), {}, length));
     return std::unique_ptr<DataSource>(std::move(tokens));
   }
   LOOM_ASSIGN(std::vector<float> x, reals(data, "x"));
   LOOM_ASSIGN(const std::int64_t width, data.get_integer("width", 1));
   if (data.find("classes")) {
     LOOM_ASSIGN(const std::vector<float> classes, reals(data, "classes"));
-    LOOM_ASSIGN(auto arrays, ArrayData::create(std::move(x), width, std::vector<std::int32_t>(classes.begin(), classes.end())));
+    LOOM_ASSIGN(auto arrays,
+                ArrayData::create(std::move(x), width,
+                                  std::vector<std::int32_t>(classes.begin(), classes.end())));
     return std::unique_ptr<DataSource>(std::move(arrays));
   }
   LOOM_ASSIGN(std::vector<float> y, reals(data, "y"));
@@ -60,7 +64,8 @@ Json weights(Network& network) {
 }
 
 Result<Json> train(const Json& job) {
-  if (!job.find("spec") || !job.find("data")) return Status(Code::invalid_argument, "expects \"spec\" and \"data\"");
+  if (!job.find("spec") || !job.find("data"))
+    return Status(Code::invalid_argument, "expects \"spec\" and \"data\"");
   LOOM_ASSIGN(const TrainingSpec spec, parse_training_spec(*job.find("spec")));
   LOOM_ASSIGN(const auto data, source(*job.find("data")));
   LOOM_ASSIGN(Network network, create_network(spec));

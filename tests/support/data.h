@@ -14,7 +14,9 @@ namespace loom::test {
 // Folder of the test material, "" where there is none. LOOM_TEST_DATA overrides the place.
 inline std::string data_dir() {
   const char* set = std::getenv("LOOM_TEST_DATA");
-  const std::filesystem::path dir = set ? std::filesystem::path(set) : std::filesystem::path(source_dir()) / ".." / "shared" / "data";
+  const std::filesystem::path dir =
+      set ? std::filesystem::path(set)
+          : std::filesystem::path(source_dir()) / ".." / "shared" / "data";
   return std::filesystem::exists(dir) ? dir.lexically_normal().string() : std::string();
 }
 
@@ -30,7 +32,8 @@ inline std::string data_path(const std::string& relative) {
 
 }  // namespace loom::test
 
-// Inside a TEST: `const std::string path = ...` of a file of the test material, or the test is skipped saying which one is missing.
+// Inside a TEST: `const std::string path = ...` of a file of the test material, or the test is
+// skipped saying which one is missing.
 #define LOOM_TEST_FILE(variable, relative)                        \
   const std::string variable = ::loom::test::data_path(relative); \
   if (variable.empty())                                           \

@@ -11,9 +11,12 @@
 
 namespace loom::test {
 
-// Pixels are brought to 0..1; the network takes 784 of them and gives 10 logits. -1, and a failure, where something goes wrong.
-inline std::int64_t right_digits(Network& network, const std::string& images_path, const std::string& labels_path) {
-  const auto images = open_array(*open_source(images_path)), labels = open_array(*open_source(labels_path));
+// Pixels are brought to 0..1; the network takes 784 of them and gives 10 logits. -1, and a failure,
+// where something goes wrong.
+inline std::int64_t right_digits(Network& network, const std::string& images_path,
+                                 const std::string& labels_path) {
+  const auto images = open_array(*open_source(images_path)),
+             labels = open_array(*open_source(labels_path));
   EXPECT_TRUE(images.ok() && labels.ok());
   ThreadPool pool(1);
   auto session = Session::create(network, pool, {.max_rows = 100});
@@ -29,7 +32,8 @@ inline std::int64_t right_digits(Network& network, const std::string& images_pat
     if (!ran) return -1;
     for (std::size_t r = 0; r < 100; ++r) {
       const std::span<const float> row = session->output(static_cast<std::int64_t>(r));
-      correct += std::max_element(row.begin(), row.end()) - row.begin() == static_cast<std::ptrdiff_t>(y[r]);
+      correct += std::max_element(row.begin(), row.end()) - row.begin() ==
+                 static_cast<std::ptrdiff_t>(y[r]);
     }
   }
   return correct;

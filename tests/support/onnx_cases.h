@@ -1,4 +1,5 @@
-// The backend cases of onnx/onnx (../shared/data/onnx_backend_tests), unpacked once into the build folder.
+// The backend cases of onnx/onnx (../shared/data/onnx_backend_tests), unpacked once into the build
+// folder.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 
 namespace loom::test {
 
-// A model and the files of its test_data_set_0: input_0.pb, output_0.pb, ...; no files where a case has no data.
+// A model and the files of its test_data_set_0: input_0.pb, output_0.pb, ...; no files where a case
+// has no data.
 struct OnnxCase {
   std::string name;   // "node/test_add"
   std::string model;  // path
@@ -25,9 +27,11 @@ inline std::vector<OnnxCase> onnx_cases() {
   if (data_dir().empty() || !fs::exists(archive)) return {};
   const fs::path folder = fs::path(binary_dir()) / "onnx_cases";
   if (!fs::exists(folder)) {
-    const fs::path part = folder.string() + ".part" + std::to_string(fs::hash_value(fs::current_path()) % 1000);
+    const fs::path part =
+        folder.string() + ".part" + std::to_string(fs::hash_value(fs::current_path()) % 1000);
     fs::create_directories(part);
-    if (std::system(("tar xzf '" + archive + "' -C '" + part.string() + "'").c_str()) != 0) return {};
+    if (std::system(("tar xzf '" + archive + "' -C '" + part.string() + "'").c_str()) != 0)
+      return {};
     std::error_code other_was_first;
     fs::rename(part, folder, other_was_first);
     if (other_was_first) fs::remove_all(part);
@@ -49,7 +53,8 @@ inline std::vector<OnnxCase> onnx_cases() {
     collect("output_", &c.outputs);
     cases.push_back(std::move(c));
   }
-  std::sort(cases.begin(), cases.end(), [](const OnnxCase& a, const OnnxCase& b) { return a.name < b.name; });
+  std::sort(cases.begin(), cases.end(),
+            [](const OnnxCase& a, const OnnxCase& b) { return a.name < b.name; });
   return cases;
 }
 

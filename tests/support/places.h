@@ -1,4 +1,5 @@
-// Where this checkout and its build lie: known to one source file, so that compilers' caches serve every other test in any folder.
+// Where this checkout and its build lie: known to one source file, so that compilers' caches serve
+// every other test in any folder.
 #pragma once
 
 #include <string>

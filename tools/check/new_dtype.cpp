@@ -30,9 +30,9 @@ double value_of(int code, int exponent_bits, int mantissa_bits, int bias) {
   const int sign = code >> (exponent_bits + mantissa_bits);
   const int field = code >> mantissa_bits & ((1 << exponent_bits) - 1);
   const int fraction = code & ((1 << mantissa_bits) - 1);
-  const double v = field == 0 ? std::ldexp(fraction, 1 - bias - mantissa_bits)
-                              : std::ldexp((1 << mantissa_bits) + fraction,
-                                           field - bias - mantissa_bits);
+  const double v = field == 0
+                       ? std::ldexp(fraction, 1 - bias - mantissa_bits)
+                       : std::ldexp((1 << mantissa_bits) + fraction, field - bias - mantissa_bits);
   return sign ? -v : v;
 }
 
@@ -63,8 +63,14 @@ void codes() {
   const SmallFloat& f = info(DType::fp8e3m4).codec.small_float;
   for (int code = 0; code < 256; ++code) {
     const float got = decode_small_float(static_cast<std::uint32_t>(code), f);
-    if ((code & 0x7F) > 0x70) { expect(got != got, "NaN"); continue; }
-    if ((code & 0x7F) == 0x70) { expect(std::isinf(got), "infinite"); continue; }
+    if ((code & 0x7F) > 0x70) {
+      expect(got != got, "NaN");
+      continue;
+    }
+    if ((code & 0x7F) == 0x70) {
+      expect(std::isinf(got), "infinite");
+      continue;
+    }
     const double want = value_of(code, 3, 4, 3);
     expect(static_cast<double>(got) == want, "code " + std::to_string(code));
     expect(encode_small_float(got, f) == static_cast<std::uint32_t>(code), "it round-trips");

@@ -48,5 +48,5 @@ extra=$(objdump -p "$lib/libloom.so" | awk '/NEEDED/ { print $2 }' | grep -vE '^
 [ -z "$extra" ] || { echo "libloom.so needs $extra" >&2; exit 1; }
 strip -o "$scratch/stripped.so" "$lib/libloom.so"
 size=$(wc -c <"$scratch/stripped.so")
-[ "$size" -lt 6000000 ] || { echo "libloom.so has $size bytes stripped, the limit is 6,000,000" >&2; exit 1; }
+[ "$size" -lt 6200000 ] || { echo "libloom.so has $size bytes stripped, the limit is 6,200,000" >&2; exit 1; }
 echo "examples build with the installed package: C, C++, CMake static and shared; libloom.so: $size bytes stripped, $(echo "$exported" | wc -l) functions"

@@ -72,13 +72,16 @@ Json options() {
   add("session_create", c_api::SessionCreate(),
       "A session: a network that runs. `loom_network_program` takes the same.");
   add("session_forecast", c_api::SessionForecast(), "Forecasts of a time series.");
+  add("seq2seq_create", c_api::Seq2SeqCreate(), "An encoder-decoder that runs step by step.");
+  add("seq2seq_search", c_api::Seq2SeqSearch(), "Sequences that an encoder-decoder gives.");
   add("trainer_create", c_api::TrainerCreate(), "Where a trainer works.");
   add("tokenizer_train", c_api::TokenizerTrain(), "A byte-level BPE vocabulary.");
   add("model_create", c_api::ModelCreate(),
       "A language model of a network that was trained here. `loom_model_info` says the same keys.");
   add("sampling", SamplingAdvice(), "`sampling` of a model: what is not said is as it is usual.");
   add("generator_create", c_api::GeneratorCreate(), "What writes text with a model.");
-  add("generator_start", c_api::GeneratorStart(), "A text: how its tokens are picked, and its end.");
+  add("generator_start", c_api::GeneratorStart(),
+      "A text: how its tokens are picked, and its end.");
   add("verify", c_api::Verify(), "What computes the numerics table.");
   return list;
 }

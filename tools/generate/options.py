@@ -10,6 +10,7 @@ from training import camel
 
 # Function of the C interface: its type in JavaScript.
 INTERFACES = {"session_create": "SessionOptions", "session_forecast": "ForecastOptions",
+              "seq2seq_create": "Seq2SeqOptions", "seq2seq_search": "SearchOptions",
               "trainer_create": "TrainerOptions",
               "generator_create": "GeneratorOptions", "generator_start": "TextOptions",
               "model_create": "ModelOptions", "sampling": "Sampling",

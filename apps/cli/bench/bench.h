@@ -30,7 +30,8 @@ struct BenchMode {
   std::unique_ptr<ThreadPool> pool;
   gpu::Device* device = nullptr;
 };
-// Those of --modes, else cpu-sc, cpu-mc and gpu-mc; modes without their device are left out and said on stderr, with the reason in `missing`.
+// Those of --modes, else cpu-sc, cpu-mc and gpu-mc; modes without their device are left out and
+// said on stderr, with the reason in `missing`.
 struct BenchModes {
   std::vector<BenchMode> list;
   webgpu::Choice gpu;

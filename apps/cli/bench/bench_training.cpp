@@ -1,4 +1,5 @@
-// loom bench training: six small networks of a published table learn 20 epochs of 8 batches, in every mode. tools/bench_training.py has the same networks beside PyTorch.
+// loom bench training: six small networks of a published table learn 20 epochs of 8 batches, in
+// every mode. tools/bench_training.py has the same networks beside PyTorch.
 #include <algorithm>
 #include <cstdio>
 
@@ -18,7 +19,8 @@ struct Net {
 };
 #define DENSE(n) R"({"type":"dense","out":)" #n R"(,"activation":"relu"})"
 #define LAST R"({"type":"dense","out":8})"
-#define CONV(rank, n) R"({"type":"cnn)" #rank R"(","filters":)" #n R"(,"padding":1,"activation":"relu"})"
+#define CONV(rank, n) \
+  R"({"type":"cnn)" #rank R"(","filters":)" #n R"(,"padding":1,"activation":"relu"})"
 #define FLAT R"({"type":"flatten"})"
 constexpr Net kNets[] = {
     {"dense", R"({"width":128})", DENSE(512) "," DENSE(512) "," LAST, 64},
@@ -26,7 +28,8 @@ constexpr Net kNets[] = {
     {"cnn2", R"({"dims":[3,32,32]})", CONV(2, 16) "," CONV(2, 32) "," FLAT "," LAST, 16},
     {"cnn3", R"({"dims":[2,8,8,8]})", CONV(3, 8) "," FLAT "," LAST, 8},
     {"norm", R"({"width":128})", DENSE(512) R"(,{"type":"rms_norm"},)" DENSE(512) "," LAST, 64},
-    {"deep", R"({"width":128})", DENSE(512) "," DENSE(512) "," DENSE(512) "," DENSE(512) "," LAST, 64},
+    {"deep", R"({"width":128})", DENSE(512) "," DENSE(512) "," DENSE(512) "," DENSE(512) "," LAST,
+     64},
 };
 #undef DENSE
 #undef LAST
@@ -38,16 +41,21 @@ struct Learned {
   std::string digest;
 };
 
-Result<Learned> learn(const Net& net, const BenchMode& how, const std::string& isa, std::int64_t epochs, bool fp8 = false) {
-  const std::string topology = std::string(R"({"format":"loom-topology","version":1,"input":)") + net.input + R"(,"cells":[{"at":[0,0,0,0],"type":"sequential","layers":[)" + net.cells + "]}]}";
+Result<Learned> learn(const Net& net, const BenchMode& how, const std::string& isa,
+                      std::int64_t epochs, bool fp8 = false) {
+  const std::string topology =
+      std::string(R"({"format":"loom-topology","version":1,"input":)") + net.input +
+      R"(,"cells":[{"at":[0,0,0,0],"type":"sequential","layers":[)" + net.cells + "]}]}";
   LOOM_ASSIGN(Network network, Network::from_json(std::string_view(topology)));
   LOOM_TRY(network.initialize(42));
   const std::int64_t samples = 8 * net.batch, width = network.input().width;
   const RandomStream inputs(42, 1), targets(42, 2);
-  std::vector<float> x(static_cast<std::size_t>(samples * width)), y(static_cast<std::size_t>(samples * 8));
+  std::vector<float> x(static_cast<std::size_t>(samples * width)),
+      y(static_cast<std::size_t>(samples * 8));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = 2 * inputs.uniform(i) - 1;
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = 2 * targets.uniform(i) - 1;
-  LOOM_ASSIGN(const std::unique_ptr<ArrayData> data, ArrayData::create(std::move(x), width, std::move(y), 8));
+  LOOM_ASSIGN(const std::unique_ptr<ArrayData> data,
+              ArrayData::create(std::move(x), width, std::move(y), 8));
   TrainingSpec spec;
   spec.loss = Loss::mse;
   spec.batch = net.batch;
@@ -63,7 +71,8 @@ Result<Learned> learn(const Net& net, const BenchMode& how, const std::string& i
   options.device = how.device;
   options.fuse = how.mode.fuse;
   options.measured = how.mode.measured;
-  LOOM_ASSIGN(const std::unique_ptr<Trainer> trainer, Trainer::create(spec, network, *data, *how.pool, options));
+  LOOM_ASSIGN(const std::unique_ptr<Trainer> trainer,
+              Trainer::create(spec, network, *data, *how.pool, options));
   Learned result;
   const Stopwatch watch;
   while (trainer->done() < trainer->steps()) {
@@ -89,8 +98,12 @@ int bench_training(const BenchArgs& a) {
   LOOM_OR_EXIT(const BenchModes modes, bench_modes(a), kRefused);
   const std::int64_t epochs = a.quick ? 1 : 20;
   Json rows = Json::array();
-  if (!a.json && !print(a.fp8 ? "network  mode          seconds   ms a step   loss: first      last   weights        last epoch / that of f32\n"
-                              : "network  mode          seconds   ms a step   loss: first      last   weights\n")) return kFailed;
+  if (!a.json &&
+      !print(
+          a.fp8 ? "network  mode          seconds   ms a step   loss: first      last   weights    "
+                  "    last epoch / that of f32\n"
+                : "network  mode          seconds   ms a step   loss: first      last   weights\n"))
+    return kFailed;
   for (const Net& net : kNets) {
     if (!wanted(a.layers, net.name)) continue;
     std::string digest;
@@ -101,9 +114,15 @@ int bench_training(const BenchArgs& a) {
     }
     for (const BenchMode& how : modes.list) {
       // Once before the clock runs.
-      if (const Status warm = a.quick ? Status() : learn(net, how, a.isa, 1, a.fp8).status(); !warm.ok()) return fail(warm, kFailed);
+      if (const Status warm = a.quick ? Status() : learn(net, how, a.isa, 1, a.fp8).status();
+          !warm.ok())
+        return fail(warm, kFailed);
       LOOM_OR_EXIT(const Learned l, learn(net, how, a.isa, epochs, a.fp8), kFailed);
-      if (!digest.empty() && digest != l.digest) return fail(Status(Code::internal, std::string(net.name) + ": the weights of mode " + how.mode.name + " differ from those of the mode before"), kFailed);
+      if (!digest.empty() && digest != l.digest)
+        return fail(
+            Status(Code::internal, std::string(net.name) + ": the weights of mode " +
+                                       how.mode.name + " differ from those of the mode before"),
+            kFailed);
       digest = l.digest;
       Json row = Json::object();
       row.set("network", net.name);
@@ -119,7 +138,10 @@ int bench_training(const BenchArgs& a) {
       }
       rows.push(std::move(row));
       char line[160];
-      std::snprintf(line, sizeof line, "%-8s %-10s %10.3f %11.3f %13.6f %9.6f   %.12s", net.name, how.mode.name.c_str(), l.seconds, 1e3 * l.seconds / static_cast<double>(8 * epochs), l.first, l.last, l.digest.c_str());
+      std::snprintf(line, sizeof line, "%-8s %-10s %10.3f %11.3f %13.6f %9.6f   %.12s", net.name,
+                    how.mode.name.c_str(), l.seconds,
+                    1e3 * l.seconds / static_cast<double>(8 * epochs), l.first, l.last,
+                    l.digest.c_str());
       std::string text = line;
       if (a.fp8) {
         std::snprintf(line, sizeof line, "   %.5f", l.last_epoch / in_f32);
@@ -128,7 +150,10 @@ int bench_training(const BenchArgs& a) {
       if (!a.json && !print(text + "\n")) return kFailed;
     }
   }
-  if (rows.as_array().empty()) return fail(Status(Code::invalid_argument, "bench training: no network has these names, or no mode is here"), kUsage);
+  if (rows.as_array().empty())
+    return fail(Status(Code::invalid_argument,
+                       "bench training: no network has these names, or no mode is here"),
+                kUsage);
   if (!a.json) return kOk;
   Json figures = Json::object();
   figures.set("epochs", epochs);

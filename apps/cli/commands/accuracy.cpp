@@ -36,7 +36,8 @@ std::vector<std::string> formats() {
   for (int i = 0; i < kDTypeCount; ++i) {
     const std::string dtype(name(static_cast<DType>(i)));
     if (!info(static_cast<DType>(i)).scaled) list.push_back(dtype);
-    for (const char* scale : {":tensor", ":row", ":block16", ":block32"}) list.push_back(dtype + scale);
+    for (const char* scale : {":tensor", ":row", ":block16", ":block32"})
+      list.push_back(dtype + scale);
   }
   for (const WeightFormat& f : all_weight_formats())
     if (f.layout != Layout::plain) list.push_back(to_string(f));
@@ -54,7 +55,8 @@ int run(const Args& a) {
   LOOM_OR_EXIT(TrainedNetwork trained, open_trained(a.network, a.data), kRefused);
   Network& network = trained.network;
   const RawRows& rows = trained.data;
-  if (!rows.judged) return fail(Status(Code::invalid_argument, a.data + ": has no targets to judge by"), kRefused);
+  if (!rows.judged)
+    return fail(Status(Code::invalid_argument, a.data + ": has no targets to judge by"), kRefused);
   const bool classes = trained.classes;
   ThreadPool pool(a.threads);
 
@@ -65,7 +67,8 @@ int run(const Args& a) {
   Progress progress("judging", all.size(), Progress::Unit::steps);
   char line[160];
   if (!a.json) {
-    std::snprintf(line, sizeof line, "%-16s %12s %10s %10s\n", "format", "bytes", classes ? "accuracy" : "rmse", "loss");
+    std::snprintf(line, sizeof line, "%-16s %12s %10s %10s\n", "format", "bytes",
+                  classes ? "accuracy" : "rmse", "loss");
     if (!print(line)) return kFailed;
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -94,7 +97,8 @@ int run(const Args& a) {
     if (classes) entry.set("accuracy", metrics.accuracy);
     else entry.set("rmse", metrics.rmse);
     table.push(std::move(entry));
-    std::snprintf(line, sizeof line, "%-16s %12" PRIu64 " %10.4f %10.4f\n", all[i].c_str(), bytes, classes ? metrics.accuracy : metrics.rmse, metrics.loss);
+    std::snprintf(line, sizeof line, "%-16s %12" PRIu64 " %10.4f %10.4f\n", all[i].c_str(), bytes,
+                  classes ? metrics.accuracy : metrics.rmse, metrics.loss);
     if (!a.json && !print(line)) return kFailed;
     progress.update(i + 1, all[i]);
   }
@@ -109,6 +113,9 @@ int run(const Args& a) {
 
 }  // namespace
 
-void add_accuracy(CLI::App& app, Action& action) { add_command<Args>(app, action, "accuracy", "a trained network in each of the numeric types", bind, run); }
+void add_accuracy(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "accuracy", "a trained network in each of the numeric types", bind,
+                    run);
+}
 
 }  // namespace loom::cli

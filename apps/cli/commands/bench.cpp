@@ -1,4 +1,5 @@
-// loom bench: speed of products, of language models of real shapes with random weights, as shares of what this machine's memory delivers, and of learning.
+// loom bench: speed of products, of language models of real shapes with random weights, as shares
+// of what this machine's memory delivers, and of learning.
 #include <algorithm>
 #include <atomic>
 #include <cctype>
@@ -27,11 +28,16 @@ struct Shape {
   const char* config;  // a HuggingFace config.json of the family
 };
 constexpr Shape kShapes[] = {
-    {"stories-15m", R"({"model_type":"llama","hidden_size":288,"intermediate_size":768,"num_hidden_layers":6,"num_attention_heads":6,"num_key_value_heads":6,"vocab_size":32000,"max_position_embeddings":2048,"rms_norm_eps":1e-5,"rope_theta":10000.0,"tie_word_embeddings":true})"},
-    {"smollm2-135m", R"({"model_type":"llama","hidden_size":576,"intermediate_size":1536,"num_hidden_layers":30,"num_attention_heads":9,"num_key_value_heads":3,"vocab_size":49152,"max_position_embeddings":2048,"rms_norm_eps":1e-5,"rope_theta":100000.0,"tie_word_embeddings":true})"},
-    {"qwen2.5-0.5b", R"({"model_type":"qwen2","hidden_size":896,"intermediate_size":4864,"num_hidden_layers":24,"num_attention_heads":14,"num_key_value_heads":2,"vocab_size":151936,"max_position_embeddings":2048,"rms_norm_eps":1e-6,"rope_theta":1000000.0,"tie_word_embeddings":true})"},
-    {"qwen2.5-1.5b", R"({"model_type":"qwen2","hidden_size":1536,"intermediate_size":8960,"num_hidden_layers":28,"num_attention_heads":12,"num_key_value_heads":2,"vocab_size":151936,"max_position_embeddings":2048,"rms_norm_eps":1e-6,"rope_theta":1000000.0,"tie_word_embeddings":true})"},
-    {"qwen2.5-7b", R"({"model_type":"qwen2","hidden_size":3584,"intermediate_size":18944,"num_hidden_layers":28,"num_attention_heads":28,"num_key_value_heads":4,"vocab_size":152064,"max_position_embeddings":2048,"rms_norm_eps":1e-6,"rope_theta":1000000.0,"tie_word_embeddings":false})"},
+    {"stories-15m",
+     R"({"model_type":"llama","hidden_size":288,"intermediate_size":768,"num_hidden_layers":6,"num_attention_heads":6,"num_key_value_heads":6,"vocab_size":32000,"max_position_embeddings":2048,"rms_norm_eps":1e-5,"rope_theta":10000.0,"tie_word_embeddings":true})"},
+    {"smollm2-135m",
+     R"({"model_type":"llama","hidden_size":576,"intermediate_size":1536,"num_hidden_layers":30,"num_attention_heads":9,"num_key_value_heads":3,"vocab_size":49152,"max_position_embeddings":2048,"rms_norm_eps":1e-5,"rope_theta":100000.0,"tie_word_embeddings":true})"},
+    {"qwen2.5-0.5b",
+     R"({"model_type":"qwen2","hidden_size":896,"intermediate_size":4864,"num_hidden_layers":24,"num_attention_heads":14,"num_key_value_heads":2,"vocab_size":151936,"max_position_embeddings":2048,"rms_norm_eps":1e-6,"rope_theta":1000000.0,"tie_word_embeddings":true})"},
+    {"qwen2.5-1.5b",
+     R"({"model_type":"qwen2","hidden_size":1536,"intermediate_size":8960,"num_hidden_layers":28,"num_attention_heads":12,"num_key_value_heads":2,"vocab_size":151936,"max_position_embeddings":2048,"rms_norm_eps":1e-6,"rope_theta":1000000.0,"tie_word_embeddings":true})"},
+    {"qwen2.5-7b",
+     R"({"model_type":"qwen2","hidden_size":3584,"intermediate_size":18944,"num_hidden_layers":28,"num_attention_heads":28,"num_key_value_heads":4,"vocab_size":152064,"max_position_embeddings":2048,"rms_norm_eps":1e-6,"rope_theta":1000000.0,"tie_word_embeddings":false})"},
 };
 
 std::vector<std::string> shape_names() {
@@ -41,7 +47,11 @@ std::vector<std::string> shape_names() {
 }
 
 void bind(CommandLine& c, Args& a) {
-  c.add("WHAT", a.what, "llm; ops; layers: forward and backward of each; training: six small networks; crossover: CPU, device and auto over the width of a layer; train: a decoder of 33 M parameters in f32").one_of({"ops", "llm", "train", "layers", "training", "crossover"});
+  c.add(
+       "WHAT", a.what,
+       "llm; ops; layers: forward and backward of each; training: six small networks; crossover: "
+       "CPU, device and auto over the width of a layer; train: a decoder of 33 M parameters in f32")
+      .one_of({"ops", "llm", "train", "layers", "training", "crossover"});
   c.add("--model", a.model, "shape").one_of(shape_names());
   c.add("--dtype", a.dtype, "weights, for example f32, i8, i4");
   c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
@@ -52,9 +62,17 @@ void bind(CommandLine& c, Args& a) {
   std::vector<std::string> names = bench_layer_names();
   for (const std::string& n : bench_network_names()) names.push_back(n);
   const auto modes = mode_names();
-  c.add("--layers", a.layers, "layers, or networks of training: these alone, with commas between").delimiter(',').one_of(names, true).type_name("NAMES");
+  c.add("--layers", a.layers, "layers, or networks of training: these alone, with commas between")
+      .delimiter(',')
+      .one_of(names, true)
+      .type_name("NAMES");
   c.add("--dtypes", a.dtypes, "layers: these dtypes alone").delimiter(',').type_name("NAMES");
-  c.add("--modes", a.modes, "layers, training: of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-mc (cpu-sc,cpu-mc,gpu-mc)").delimiter(',').one_of(std::vector<std::string>(modes.begin(), modes.end())).type_name("NAMES");
+  c.add(
+       "--modes", a.modes,
+       "layers, training: of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-mc (cpu-sc,cpu-mc,gpu-mc)")
+      .delimiter(',')
+      .one_of(std::vector<std::string>(modes.begin(), modes.end()))
+      .type_name("NAMES");
   c.flag("--fp8", a.fp8, "training: products in FP8, and the loss beside that of f32");
   c.flag("--quick", a.quick, "layers, training, crossover: a few runs, to see that they work");
   c.flag("--json", a.json, "layers, training, crossover: one JSON object on stdout");
@@ -86,8 +104,10 @@ double read_bandwidth(ThreadPool& pool, int repeats) {
   return static_cast<double>(job.data.size() * 8) / seconds;
 }
 
-// Random weights in a packed format, quickly: a few panels are encoded (the search of the 4-bit formats takes its time) and repeated.
-Result<WeightStore> random_weights(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::uint64_t stream) {
+// Random weights in a packed format, quickly: a few panels are encoded (the search of the 4-bit
+// formats takes its time) and repeated.
+Result<WeightStore> random_weights(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
+                                   std::uint64_t stream) {
   const std::int64_t few = std::min<std::int64_t>(rows, 64);
   const RandomStream random(1, stream);
   std::vector<float> values(static_cast<std::size_t>(few * cols));
@@ -95,26 +115,36 @@ Result<WeightStore> random_weights(const WeightFormat& format, std::int64_t rows
   LOOM_ASSIGN(const PackedMatrix sample, PackedMatrix::encode(format, few, cols, values));
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
   const PackedLayout& from = sample.layout();
-  const std::shared_ptr<std::byte> bytes(static_cast<std::byte*>(std::aligned_alloc(64, (layout.total + 63) / 64 * 64)), std::free);
-  if (!bytes) return Status(Code::out_of_memory, "bench: no memory for " + bytes_text(layout.total));
+  const std::shared_ptr<std::byte> bytes(
+      static_cast<std::byte*>(std::aligned_alloc(64, (layout.total + 63) / 64 * 64)), std::free);
+  if (!bytes)
+    return Status(Code::out_of_memory, "bench: no memory for " + bytes_text(layout.total));
   auto repeat = [&](std::uint64_t to, std::uint64_t size, std::uint64_t at, std::uint64_t period) {
-    for (std::uint64_t i = 0; i < size; i += period) std::memcpy(bytes.get() + to + i, sample.bytes().data() + at, std::min(period, size - i));
+    for (std::uint64_t i = 0; i < size; i += period)
+      std::memcpy(bytes.get() + to + i, sample.bytes().data() + at, std::min(period, size - i));
   };
   if (layout.codes_size) repeat(layout.codes, layout.codes_size, from.codes, from.codes_size);
-  if (layout.sub_scales_size) repeat(layout.sub_scales, layout.sub_scales_size, from.sub_scales, from.sub_scales_size);
+  if (layout.sub_scales_size)
+    repeat(layout.sub_scales, layout.sub_scales_size, from.sub_scales, from.sub_scales_size);
   if (layout.scales_size) repeat(layout.scales, layout.scales_size, from.scales, from.scales_size);
   if (layout.zeros_size) repeat(layout.zeros, layout.zeros_size, from.zeros, from.zeros_size);
-  LOOM_ASSIGN(PackedMatrix packed, PackedMatrix::wrap(format, rows, cols, {bytes.get(), static_cast<std::size_t>(layout.total)}, bytes));
+  LOOM_ASSIGN(PackedMatrix packed,
+              PackedMatrix::wrap(format, rows, cols,
+                                 {bytes.get(), static_cast<std::size_t>(layout.total)}, bytes));
   return WeightStore::from_packed(std::move(packed));
 }
 
 int bench_llm(const Args& a, ThreadPool& pool) {
   LOOM_OR_EXIT(const WeightFormat format, parse_weight_format(a.dtype), kUsage);
-  const char* text = std::find_if(std::begin(kShapes), std::end(kShapes), [&](const Shape& s) { return a.model == s.name; })->config;
+  const char* text = std::find_if(std::begin(kShapes), std::end(kShapes), [&](const Shape& s) {
+                       return a.model == s.name;
+                     })->config;
   LOOM_OR_EXIT(const Json json, Json::parse(text), kFailed);
   LOOM_OR_EXIT(const ModelConfig config, config_from_hf(json), kFailed);
   LOOM_OR_EXIT(Network network, Network::from_json(decoder_topology(config)), kFailed);
-  say("random weights of " + a.model + ", " + count_text(static_cast<double>(network.parameter_count())) + " parameters, as " + to_string(format));
+  say("random weights of " + a.model + ", " +
+      count_text(static_cast<double>(network.parameter_count())) + " parameters, as " +
+      to_string(format));
   std::uint64_t bytes = 0, stream = 0;  // bytes that decoding a token reads
   for (auto& p : network.params()) {
     if (p.tied) continue;
@@ -141,12 +171,20 @@ int bench_llm(const Args& a, ThreadPool& pool) {
     positions[i] = i;
   }
   // Once before the clock runs, and to see that it does.
-  if (const Status s = session.run_tokens(std::span(ids).first(64), std::span(sequences).first(64), std::span(positions).first(64), std::span(positions).first(1)); !s.ok()) return fail(s, kFailed);
+  if (const Status s =
+          session.run_tokens(std::span(ids).first(64), std::span(sequences).first(64),
+                             std::span(positions).first(64), std::span(positions).first(1));
+      !s.ok())
+    return fail(s, kFailed);
   const double bandwidth = read_bandwidth(pool, a.repeats);
-  std::string out = (device ? "device " : "isa ") + std::string(session.executor().target()) + ", threads " + std::to_string(pool.size()) + "\nread bandwidth " + fixed(bandwidth / 1e9, 1) + " GB/s\nweights " + bytes_text(bytes) + "\n";
+  std::string out = (device ? "device " : "isa ") + std::string(session.executor().target()) +
+                    ", threads " + std::to_string(pool.size()) + "\nread bandwidth " +
+                    fixed(bandwidth / 1e9, 1) + " GB/s\nweights " + bytes_text(bytes) + "\n";
   if (device) {
     const Executor& e = session.executor();
-    out += "device memory " + bytes_text(device->allocated_bytes()) + ": weights " + bytes_text(static_cast<std::uint64_t>(e.weight_bytes())) + ", values and caches " + bytes_text(static_cast<std::uint64_t>(e.arena_bytes())) + "\n";
+    out += "device memory " + bytes_text(device->allocated_bytes()) + ": weights " +
+           bytes_text(static_cast<std::uint64_t>(e.weight_bytes())) + ", values and caches " +
+           bytes_text(static_cast<std::uint64_t>(e.arena_bytes())) + "\n";
   }
   Status status;  // of the first run that failed: its times are worth nothing
   auto run = [&](auto work) {
@@ -154,42 +192,74 @@ int bench_llm(const Args& a, ThreadPool& pool) {
   };
   for (const std::uint32_t n : {128u, 512u}) {
     const std::uint32_t last = n - 1;
-    const double s = median_seconds(a.repeats, [&] { run([&] { return session.run_tokens(std::span(ids).first(n), std::span(sequences).first(n), std::span(positions).first(n), {&last, 1}); }); });
+    const double s = median_seconds(a.repeats, [&] {
+      run([&] {
+        return session.run_tokens(std::span(ids).first(n), std::span(sequences).first(n),
+                                  std::span(positions).first(n), {&last, 1});
+      });
+    });
     out += "prefill " + std::to_string(n) + ": " + fixed(n / s, 1) + " tokens/s\n";
   }
-  const double s = median_seconds(a.repeats, [&] {
-    if (session.resident()) {
-      std::uint32_t picked[64];
-      run([&] { return session.run_greedy(ids[0], 0, static_cast<std::uint32_t>(a.context), picked); });
-      return;
-    }
-    for (std::uint32_t i = 0; i < 64; ++i) {
-      const std::uint32_t at = static_cast<std::uint32_t>(a.context) + i, zero = 0;
-      run([&] { return session.run_tokens({&ids[i], 1}, {&zero, 1}, {&at, 1}, {&zero, 1}); });
-    }
-  }) / 64;
+  const double s =
+      median_seconds(
+          a.repeats,
+          [&] {
+            if (session.resident()) {
+              std::uint32_t picked[64];
+              run([&] {
+                return session.run_greedy(ids[0], 0, static_cast<std::uint32_t>(a.context), picked);
+              });
+              return;
+            }
+            for (std::uint32_t i = 0; i < 64; ++i) {
+              const std::uint32_t at = static_cast<std::uint32_t>(a.context) + i, zero = 0;
+              run([&] {
+                return session.run_tokens({&ids[i], 1}, {&zero, 1}, {&at, 1}, {&zero, 1});
+              });
+            }
+          }) /
+      64;
   if (!status.ok()) return fail(status, kFailed);
   const double rate = static_cast<double>(bytes) / s;
-  out += "decode 64: " + fixed(1 / s, 1) + " tokens/s, " + fixed(rate / 1e9, 2) + " GB/s" + (device ? "" : ", " + fixed(100 * rate / bandwidth, 1) + " % of the read bandwidth") + "\n";
+  out += "decode 64: " + fixed(1 / s, 1) + " tokens/s, " + fixed(rate / 1e9, 2) + " GB/s" +
+         (device ? "" : ", " + fixed(100 * rate / bandwidth, 1) + " % of the read bandwidth") +
+         "\n";
   return print(out) ? kOk : kFailed;
 }
 
 int bench_ops(const Args& a, ThreadPool& pool) {
   const double bandwidth = read_bandwidth(pool, a.repeats);
-  std::string out = "read bandwidth " + fixed(bandwidth / 1e9, 1) + " GB/s\nproduct 1024 x 1024        1 row: GB/s of weights   256 rows: GFLOP/s\n";
-  for (const char* name : {"f64", "f32", "bf16", "f16", "fp8e4m3", "i8", "i4", "i4:s4", "i2", "ternary", "binary"}) {
+  std::string out =
+      "read bandwidth " + fixed(bandwidth / 1e9, 1) +
+      " GB/s\nproduct 1024 x 1024        1 row: GB/s of weights   256 rows: GFLOP/s\n";
+  for (const char* name :
+       {"f64", "f32", "bf16", "f16", "fp8e4m3", "i8", "i4", "i4:s4", "i2", "ternary", "binary"}) {
     LOOM_OR_EXIT(const WeightFormat format, parse_weight_format(name), kFailed);
-    LOOM_OR_EXIT(Network n, Network::from_json(std::string_view(R"({"format":"loom-topology","version":1,"input":{"width":1024},"cells":[{"at":[0,0,0,0],"type":"dense","out":1024,"bias":false}]})")), kFailed);
+    LOOM_OR_EXIT(
+        Network n,
+        Network::from_json(std::string_view(
+            R"({"format":"loom-topology","version":1,"input":{"width":1024},"cells":[{"at":[0,0,0,0],"type":"dense","out":1024,"bias":false}]})")),
+        kFailed);
     if (Status s = n.initialize(1); !s.ok()) return fail(s, kFailed);
     if (Status s = n.morph(format); !s.ok()) return fail(s, kFailed);
-    LOOM_OR_EXIT(Session session, Session::create(n, pool, {.max_rows = 256, .isa = a.isa}), kFailed);
+    LOOM_OR_EXIT(Session session, Session::create(n, pool, {.max_rows = 256, .isa = a.isa}),
+                 kFailed);
     const std::vector<float> x(256 * 1024, 0.5f);
     auto time = [&](std::int64_t rows, int times) {
-      return median_seconds(a.repeats, [&] { for (int i = 0; i < times; ++i) (void)session.run(std::span(x).first(static_cast<std::size_t>(rows * 1024)), rows); }) / times;
+      return median_seconds(a.repeats,
+                            [&] {
+                              for (int i = 0; i < times; ++i)
+                                (void)session.run(
+                                    std::span(x).first(static_cast<std::size_t>(rows * 1024)),
+                                    rows);
+                            }) /
+             times;
     };
     const double one = time(1, 100), many = time(256, 4);
     char line[128];
-    std::snprintf(line, sizeof line, "%-24s %24.2f %22.1f\n", name, static_cast<double>(n.find("0.0.0.0", "weight")->packed_bytes()) / one / 1e9, 2.0 * 1024 * 1024 * 256 / many / 1e9);
+    std::snprintf(line, sizeof line, "%-24s %24.2f %22.1f\n", name,
+                  static_cast<double>(n.find("0.0.0.0", "weight")->packed_bytes()) / one / 1e9,
+                  2.0 * 1024 * 1024 * 256 / many / 1e9);
     out += line;
   }
   return print(out) ? kOk : kFailed;
@@ -197,24 +267,33 @@ int bench_ops(const Args& a, ThreadPool& pool) {
 
 // Steps of AdamW over 4 sequences of 256 random ids.
 int bench_train(const Args& a, ThreadPool& pool) {
-  constexpr const char* kConfig = R"({"model_type":"llama","hidden_size":512,"intermediate_size":1408,"num_hidden_layers":9,"num_attention_heads":8,"num_key_value_heads":8,"vocab_size":4096,"max_position_embeddings":256,"rms_norm_eps":1e-5,"rope_theta":10000.0,"tie_word_embeddings":false})";
+  constexpr const char* kConfig =
+      R"({"model_type":"llama","hidden_size":512,"intermediate_size":1408,"num_hidden_layers":9,"num_attention_heads":8,"num_key_value_heads":8,"vocab_size":4096,"max_position_embeddings":256,"rms_norm_eps":1e-5,"rope_theta":10000.0,"tie_word_embeddings":false})";
   constexpr std::int64_t kLength = 256, kVocab = 4096;
   LOOM_OR_EXIT(const Json json, Json::parse(kConfig), kFailed);
   LOOM_OR_EXIT(const ModelConfig config, config_from_hf(json), kFailed);
   LOOM_OR_EXIT(Network network, Network::from_json(decoder_topology(config)), kFailed);
   if (const Status s = network.initialize(1); !s.ok()) return fail(s, kFailed);
-  LOOM_OR_EXIT(const TrainingSpec spec, parse_training_spec(std::string_view(R"({"format":"loom-training","version":1,"loss":"cross_entropy","steps":1000000,"batch":4,"schedule":{"type":"constant","rate":0.0003}})")), kFailed);
+  LOOM_OR_EXIT(
+      const TrainingSpec spec,
+      parse_training_spec(std::string_view(
+          R"({"format":"loom-training","version":1,"loss":"cross_entropy","steps":1000000,"batch":4,"schedule":{"type":"constant","rate":0.0003}})")),
+      kFailed);
   const RandomStream random(1, 1);
   std::vector<std::uint32_t> ids(64 * (kLength + 1));
-  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::uint32_t>(random.below(i, kVocab));
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    ids[i] = static_cast<std::uint32_t>(random.below(i, kVocab));
   const std::uint64_t end = ids.size();
-  LOOM_OR_EXIT(const std::unique_ptr<TokenData> data, TokenData::create(std::move(ids), {&end, 1}, kLength), kFailed);
+  LOOM_OR_EXIT(const std::unique_ptr<TokenData> data,
+               TokenData::create(std::move(ids), {&end, 1}, kLength), kFailed);
   LOOM_OR_EXIT(const webgpu::Choice choice, device_of(a.device), kRefused);
   TrainerOptions options;
   options.isa = a.isa;
   options.device = choice.device.get();
-  LOOM_OR_EXIT(const std::unique_ptr<Trainer> trainer, Trainer::create(spec, network, *data, pool, options), kFailed);
-  say("a decoder of " + count_text(static_cast<double>(network.parameter_count())) + " parameters, f32, AdamW, 4 x 256 tokens a step");
+  LOOM_OR_EXIT(const std::unique_ptr<Trainer> trainer,
+               Trainer::create(spec, network, *data, pool, options), kFailed);
+  say("a decoder of " + count_text(static_cast<double>(network.parameter_count())) +
+      " parameters, f32, AdamW, 4 x 256 tokens a step");
   StepReport last;
   Status status;
   auto step = [&] {
@@ -226,7 +305,11 @@ int bench_train(const Args& a, ThreadPool& pool) {
   step();  // once before the clock runs
   const double s = median_seconds(a.repeats, step);
   if (!status.ok()) return fail(status, kFailed);
-  return print("training: " + fixed(static_cast<double>(last.rows) / s, 1) + " tokens/s, " + fixed(1000 * s, 1) + " ms a step, loss " + fixed(last.loss, 6) + " after step " + std::to_string(last.step) + "\n") ? kOk : kFailed;
+  return print("training: " + fixed(static_cast<double>(last.rows) / s, 1) + " tokens/s, " +
+               fixed(1000 * s, 1) + " ms a step, loss " + fixed(last.loss, 6) + " after step " +
+               std::to_string(last.step) + "\n")
+             ? kOk
+             : kFailed;
 }
 
 int run(const Args& given) {
@@ -235,13 +318,19 @@ int run(const Args& given) {
   if (a.what == "layers" || a.what == "training") {
     for (const std::string& d : a.dtypes) {
       LOOM_OR_EXIT(const WeightFormat format, parse_weight_format(d), kUsage);
-      if (to_string(format) != to_string(default_format(format.dtype)) || d != name(format.dtype)) return fail(Status(Code::invalid_argument, "--dtypes: '" + d + "' is no dtype, for example " + std::string(name(format.dtype))), kUsage);
+      if (to_string(format) != to_string(default_format(format.dtype)) || d != name(format.dtype))
+        return fail(
+            Status(Code::invalid_argument, "--dtypes: '" + d + "' is no dtype, for example " +
+                                               std::string(name(format.dtype))),
+            kUsage);
     }
     return a.what == "layers" ? bench_layers(a) : bench_training(a);
   }
   if (a.repeats == 0) a.repeats = 5;
   ThreadPool pool(a.threads);
-  return a.what == "ops" ? bench_ops(a, pool) : a.what == "train" ? bench_train(a, pool) : bench_llm(a, pool);
+  return a.what == "ops"     ? bench_ops(a, pool)
+         : a.what == "train" ? bench_train(a, pool)
+                             : bench_llm(a, pool);
 }
 
 }  // namespace
@@ -263,8 +352,13 @@ double median_seconds(int repeats, const std::function<void()>& work) {
 }
 
 bool wanted(const std::vector<std::string>& list, std::string_view name) {
-  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b)); };
-  return list.empty() || std::any_of(list.begin(), list.end(), [&](const std::string& l) { return std::equal(l.begin(), l.end(), name.begin(), name.end(), same); });
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  return list.empty() || std::any_of(list.begin(), list.end(), [&](const std::string& l) {
+           return std::equal(l.begin(), l.end(), name.begin(), name.end(), same);
+         });
 }
 
 int print_bench(const char* what, Json figures, const BenchModes& modes, Json rows) {
@@ -283,7 +377,8 @@ Result<BenchModes> bench_modes(const BenchArgs& args) {
   if (names.empty()) names = {"cpu-sc", "cpu-mc", "gpu-mc"};
   for (const std::string& n : names) {
     LOOM_ASSIGN(Mode mode, mode_of(n, 0, ""));
-    if (mode.measured) return Status(Code::invalid_argument, "--modes: auto takes one of the others, name those");
+    if (mode.measured)
+      return Status(Code::invalid_argument, "--modes: auto takes one of the others, name those");
     gpu::Device* device = nullptr;
     if (mode.device == "gpu") {
       if (!modes.gpu.device) {
@@ -303,6 +398,8 @@ Result<BenchModes> bench_modes(const BenchArgs& args) {
   return modes;
 }
 
-void add_bench(CLI::App& app, Action& action) { add_command<Args>(app, action, "bench", "speed of operations and models here", bind, run); }
+void add_bench(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "bench", "speed of operations and models here", bind, run);
+}
 
 }  // namespace loom::cli

@@ -1,4 +1,5 @@
-// loom chat: a conversation. Answers go to stdout, the rest to stderr; the cache of what was said before is reused.
+// loom chat: a conversation. Answers go to stdout, the rest to stderr; the cache of what was said
+// before is reused.
 #include <signal.h>
 #include <unistd.h>
 
@@ -26,7 +27,9 @@ constexpr const char* kHelp =
     "/quit          leave (or Ctrl-D); Ctrl-C stops an answer";
 
 void bind(CommandLine& c, Args& a) {
-  c.add("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache; without it: the model inside the program, which continues stories");
+  c.add("MODEL", a.model.model,
+        "a folder, a file, or a name in the local HuggingFace cache; without it: the model inside "
+        "the program, which continues stories");
   c.add("--system", a.system, "instructions that stand before the conversation");
   c.add("--variables", a.variables,
         "variables of the model's chat template, an object in JSON, such as "
@@ -88,7 +91,9 @@ class Chat {
     const std::string word = line.substr(0, line.find(' '));
     const std::string rest = line.size() > word.size() ? line.substr(word.size() + 1) : "";
     if (word == "/quit" || word == "/exit") return false;
-    if (word == "/reset") reset(messages_.empty() || messages_[0].role != "system" ? "" : std::string(messages_[0].content));
+    if (word == "/reset")
+      reset(messages_.empty() || messages_[0].role != "system" ? ""
+                                                               : std::string(messages_[0].content));
     else if (word == "/system") reset(rest);
     else if (word == "/undo") {
       while (!messages_.empty() && messages_.back().role == "assistant") messages_.pop_back();
@@ -117,7 +122,8 @@ class Chat {
     if (ids.ok()) status = generator_.feed(*ids);
     if (status.ok()) status = generator_.generate(options, &generation);
     print("\n");
-    if (status.code() == Code::cancelled || (status.ok() && generation.text.empty() && generation.finish == Finish::cancelled)) {
+    if (status.code() == Code::cancelled ||
+        (status.ok() && generation.text.empty() && generation.finish == Finish::cancelled)) {
       messages_.pop_back();
       say("(stopped; the question is taken back)");
       return {};
@@ -126,7 +132,9 @@ class Chat {
       if (generation.text.empty()) messages_.pop_back();
       else messages_.push_back({"assistant", generation.text});
       fail(status, kFailed);
-      return status.code() == Code::out_of_range || status.code() == Code::invalid_argument ? Status() : status;
+      return status.code() == Code::out_of_range || status.code() == Code::invalid_argument
+                 ? Status()
+                 : status;
     }
     messages_.push_back({"assistant", generation.text});
     say(summary_line(generator_.statistics(), generation));
@@ -164,7 +172,9 @@ int run(const Args& a) {
                            option + " out"),
                 kUsage);
   }
-  LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options_of(a.model, opened)), kFailed);
+  LOOM_OR_EXIT(Generator generator,
+               Generator::create(opened.model, *opened.pool, generator_options_of(a.model, opened)),
+               kFailed);
   say(status_line(a.model, opened, &generator.session()) + "  \u00b7  " +
       (chat ? "the model's chat template" : "no chat: it continues the story that you begin"));
   say("/help lists the commands");
@@ -173,6 +183,8 @@ int run(const Args& a) {
 
 }  // namespace
 
-void add_chat(CLI::App& app, Action& action) { add_command<Args>(app, action, "chat", "a conversation with a model", bind, run); }
+void add_chat(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "chat", "a conversation with a model", bind, run);
+}
 
 }  // namespace loom::cli

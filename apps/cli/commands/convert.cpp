@@ -22,10 +22,15 @@ struct Args {
 };
 
 void bind(CommandLine& c, Args& a) {
-  c.add("IN", a.in, "a model: folder, .safetensors, .gguf, .onnx, .entity, or a name in the local HuggingFace cache").required();
+  c.add("IN", a.in,
+        "a model: folder, .safetensors, .gguf, .onnx, .entity, or a name in the local HuggingFace "
+        "cache")
+      .required();
   c.add("OUT", a.out, "what to write: a name that ends in .safetensors or .entity").required();
   c.add("--dtype", a.dtype, "of the weights (as they are); safetensors takes f64, f32, f16, bf16");
-  c.add("--adapter", a.adapter, "a LoRA adapter to add to the weights: a folder; OUT is then an .entity file").type_name("FOLDER");
+  c.add("--adapter", a.adapter,
+        "a LoRA adapter to add to the weights: a folder; OUT is then an .entity file")
+      .type_name("FOLDER");
   c.flag("--no-tokenizer", a.no_tokenizer,
          "leave the tokenizer out of the .entity file: it then runs by ids");
   c.flag("--json", a.json, "the table as JSON");
@@ -35,7 +40,9 @@ void bind(CommandLine& c, Args& a) {
 double stored(double value, StorageType type, std::byte* out) {
   switch (type) {
     case StorageType::f64: store_le<double>(out, value); return value;
-    case StorageType::f32: store_le<float>(out, static_cast<float>(value)); return static_cast<float>(value);
+    case StorageType::f32:
+      store_le<float>(out, static_cast<float>(value));
+      return static_cast<float>(value);
     case StorageType::f16: {
       const auto code = static_cast<std::uint16_t>(encode_small_float(value, kF16));
       store_le<std::uint16_t>(out, code);
@@ -51,18 +58,23 @@ double stored(double value, StorageType type, std::byte* out) {
 
 using ReadValues = std::function<Status(std::uint64_t first, std::span<double> out)>;
 
-// A tensor of `type` whose values come from `read`. `error` learns what is lost when it is read: it must stay where it is until then.
-TensorInfo made_of(std::string name, std::vector<std::int64_t> shape, StorageType type, ReadValues read, ErrorSum* error) {
+// A tensor of `type` whose values come from `read`. `error` learns what is lost when it is read: it
+// must stay where it is until then.
+TensorInfo made_of(std::string name, std::vector<std::int64_t> shape, StorageType type,
+                   ReadValues read, ErrorSum* error) {
   const std::uint32_t width = info(type).block_bytes;
   TensorInfo to{std::move(name), type, std::move(shape), 0, 0, nullptr};
   to.size = *storage_bytes(type, *element_count(to.shape));
   to.source = source_from_callback(
       to.size,
-      [read = std::move(read), type, width, error](std::uint64_t offset, std::span<std::byte> out) -> Status {
-        if (offset % width != 0 || out.size() % width != 0) return Status(Code::internal, "a tensor is read in parts of an element");
+      [read = std::move(read), type, width, error](std::uint64_t offset,
+                                                   std::span<std::byte> out) -> Status {
+        if (offset % width != 0 || out.size() % width != 0)
+          return Status(Code::internal, "a tensor is read in parts of an element");
         std::vector<double> values(out.size() / width);
         LOOM_TRY(read(offset / width, values));
-        for (std::size_t i = 0; i < values.size(); ++i) error->add(values[i], stored(values[i], type, out.data() + i * width));
+        for (std::size_t i = 0; i < values.size(); ++i)
+          error->add(values[i], stored(values[i], type, out.data() + i * width));
         return {};
       },
       to.name);
@@ -71,8 +83,14 @@ TensorInfo made_of(std::string name, std::vector<std::int64_t> shape, StorageTyp
 
 bool is_float(StorageType type) {
   switch (type) {
-    case StorageType::f64: case StorageType::f32: case StorageType::f16: case StorageType::bf16:
-    case StorageType::q4_0: case StorageType::q8_0: case StorageType::q4_k: case StorageType::q6_k: return true;
+    case StorageType::f64:
+    case StorageType::f32:
+    case StorageType::f16:
+    case StorageType::bf16:
+    case StorageType::q4_0:
+    case StorageType::q8_0:
+    case StorageType::q4_k:
+    case StorageType::q6_k: return true;
     default: return false;
   }
 }
@@ -81,7 +99,8 @@ bool is_float(StorageType type) {
 ReadValues values_of(const PackedMatrix& matrix) {
   return [matrix](std::uint64_t first, std::span<double> out) -> Status {
     const auto cols = static_cast<std::uint64_t>(matrix.cols());
-    const auto row = static_cast<std::int64_t>(first / cols), end = static_cast<std::int64_t>((first + out.size() + cols - 1) / cols);
+    const auto row = static_cast<std::int64_t>(first / cols),
+               end = static_cast<std::int64_t>((first + out.size() + cols - 1) / cols);
     std::vector<double> rows(static_cast<std::size_t>((end - row) * matrix.cols()));
     matrix.decode(row, end - row, rows);
     std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(first % cols), out.size(), out.begin());
@@ -95,7 +114,8 @@ struct Outgoing {
   Report report;  // a row per tensor, its error still to come
 };
 
-// What a network's file holds as values, by the names of its parameters. The topology goes along as metadata; other sections have no place.
+// What a network's file holds as values, by the names of its parameters. The topology goes along as
+// metadata; other sections have no place.
 Status from_entity(const Entity& entity, std::optional<StorageType> wanted, Outgoing& out) {
   LOOM_ASSIGN(Network network, load_network(entity, {.masters = false}));
   LOOM_ASSIGN(const Json topology, entity.json("topology"));
@@ -112,10 +132,12 @@ Status from_entity(const Entity& entity, std::optional<StorageType> wanted, Outg
     LOOM_ASSIGN(const PackedMatrix matrix, p.param->store->packed());
     const WeightFormat& format = matrix.format();
     // Class D holds more than f32 does.
-    const StorageType type = wanted.value_or(format.arith() == ArithClass::real ? StorageType::f64 : StorageType::f32);
+    const StorageType type =
+        wanted.value_or(format.arith() == ArithClass::real ? StorageType::f64 : StorageType::f32);
     Report::Row& r = out.report.rows[row++];
     const std::string name = p.path + ":" + p.param->spec.role;
-    out.tensors.push_back(made_of(name, {matrix.rows(), matrix.cols()}, type, values_of(matrix), &r.error));
+    out.tensors.push_back(
+        made_of(name, {matrix.rows(), matrix.cols()}, type, values_of(matrix), &r.error));
     r.name = name;
     r.from = to_string(entity.find_tensor(name)->type);
     r.bytes_before = entity.find_tensor(name)->size;
@@ -129,12 +151,18 @@ Status from_tensors(const ModelFile& in, std::optional<StorageType> wanted, Outg
   out.report.rows.resize(in.tensors.size());
   for (std::size_t i = 0; i < in.tensors.size(); ++i) {
     const TensorInfo& from = in.tensors[i];
-    // Blocks have no type in safetensors: they become f32, which holds their values exactly but for the k types.
+    // Blocks have no type in safetensors: they become f32, which holds their values exactly but for
+    // the k types.
     const bool blocks = info(from.type).block > 1;
-    const StorageType type = is_float(from.type) && wanted ? *wanted : blocks ? StorageType::f32 : from.type;
+    const StorageType type = is_float(from.type) && wanted ? *wanted
+                             : blocks                      ? StorageType::f32
+                                                           : from.type;
     Report::Row& r = out.report.rows[i];
-    const auto read = [from](std::uint64_t first, std::span<double> values) { return read_f64(from, first, values); };
-    out.tensors.push_back(type == from.type ? from : made_of(from.name, from.shape, type, read, &r.error));
+    const auto read = [from](std::uint64_t first, std::span<double> values) {
+      return read_f64(from, first, values);
+    };
+    out.tensors.push_back(type == from.type ? from
+                                            : made_of(from.name, from.shape, type, read, &r.error));
     r.name = from.name;
     r.from = name(from.type);
     r.bytes_before = from.size;
@@ -152,7 +180,9 @@ std::optional<StorageType> float_type(const std::string& dtype) {
 Status to_safetensors(const Args& a, Report& report) {
   LOOM_ASSIGN(const ModelFile in, open_model_file(a.in));
   const std::optional<StorageType> wanted = float_type(a.dtype);
-  if (!in.entity && in.tensors.empty()) return Status(Code::unsupported, in.path + ": is " + std::string(name(in.kind)) + ", which convert cannot write as safetensors");
+  if (!in.entity && in.tensors.empty())
+    return Status(Code::unsupported, in.path + ": is " + std::string(name(in.kind)) +
+                                         ", which convert cannot write as safetensors");
   // What safetensors has no place for stays where it is.
   LOOM_ASSIGN(const bool folder, is_folder(in.path));
   if (in.gguf)
@@ -281,12 +311,17 @@ int run(const Args& a) {
     r.set("max_error", row.error.largest);
     rows.push(std::move(r));
   }
-  say(a.out + ": " + std::to_string(report.rows.size()) + " tensors, " + bytes_text(before) + " became " + bytes_text(after));
+  say(a.out + ": " + std::to_string(report.rows.size()) + " tensors, " + bytes_text(before) +
+      " became " + bytes_text(after));
   return print(a.json ? rows.dump() + "\n" : table) ? kOk : kFailed;
 }
 
 }  // namespace
 
-void add_convert(CLI::App& app, Action& action) { add_command<Args>(app, action, "convert", "write a model as safetensors or .entity, with a table of sizes and errors", bind, run); }
+void add_convert(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "convert",
+                    "write a model as safetensors or .entity, with a table of sizes and errors",
+                    bind, run);
+}
 
 }  // namespace loom::cli

@@ -16,9 +16,11 @@ struct Args {
 };
 
 void bind(CommandLine& c, Args& a) {
-  c.add("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache").required();
+  c.add("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache")
+      .required();
   c.add("--text", a.text, "the text file to predict").required().type_name("FILE").no_stdin();
-  c.add("--against", a.against, "the reference: another model, or a dtype of this one; without the adapter");
+  c.add("--against", a.against,
+        "the reference: another model, or a dtype of this one; without the adapter");
   c.flag("--json", a.json, "one JSON object on stdout");
   bind_model_options(c, a.model);
 }
@@ -46,7 +48,10 @@ int run(const Args& a) {
   options.fuse = opened.mode.fuse;
   options.measured = opened.mode.measured;
   options.adapter = opened.adapter;
-  LOOM_OR_EXIT(const Evaluation e, evaluate(opened.model, reference ? &reference->model : nullptr, *opened.pool, ids, options), kFailed);
+  LOOM_OR_EXIT(
+      const Evaluation e,
+      evaluate(opened.model, reference ? &reference->model : nullptr, *opened.pool, ids, options),
+      kFailed);
   if (a.json) {
     Json answer = Json::object();
     answer.set("tokens", e.tokens);
@@ -60,17 +65,22 @@ int run(const Args& a) {
     }
     return print(answer.dump() + "\n") ? kOk : kFailed;
   }
-  std::string out = "tokens " + std::to_string(e.tokens) + "\nloss " + fixed(e.loss, 6) + " nats per token\nperplexity " + fixed(e.perplexity, 4) + "\n";
+  std::string out = "tokens " + std::to_string(e.tokens) + "\nloss " + fixed(e.loss, 6) +
+                    " nats per token\nperplexity " + fixed(e.perplexity, 4) + "\n";
   if (reference) {
     char kl[96];
     std::snprintf(kl, sizeof kl, "kl %.6g nats per token, largest %.6g\n", e.kl, e.largest_kl);
-    out += "reference loss " + fixed(e.reference_loss, 6) + "\n" + kl + "same argmax " + fixed(100 * e.same_best, 2) + " %\n";
+    out += "reference loss " + fixed(e.reference_loss, 6) + "\n" + kl + "same argmax " +
+           fixed(100 * e.same_best, 2) + " %\n";
   }
   return print(out) ? kOk : kFailed;
 }
 
 }  // namespace
 
-void add_eval(CLI::App& app, Action& action) { add_command<Args>(app, action, "eval", "perplexity of a text; distance to another model or dtype", bind, run); }
+void add_eval(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "eval", "perplexity of a text; distance to another model or dtype",
+                    bind, run);
+}
 
 }  // namespace loom::cli

@@ -22,9 +22,12 @@ struct Args {
 };
 
 void bind(CommandLine& c, Args& a) {
-  c.add("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache").required();
-  const Option ids = c.add("--ids", a.ids, "token ids as they are: 1,2,3").delimiter(',').one_value();
-  a.text_given = c.add("--text", a.text, "text to tokenize; \"\" is the beginning-of-text token").excludes(ids);
+  c.add("MODEL", a.model.model, "a folder, a file, or a name in the local HuggingFace cache")
+      .required();
+  const Option ids =
+      c.add("--ids", a.ids, "token ids as they are: 1,2,3").delimiter(',').one_value();
+  a.text_given = c.add("--text", a.text, "text to tokenize; \"\" is the beginning-of-text token")
+                     .excludes(ids);
   c.add("--out", a.out, "write all logits to this .npy file (positions x vocabulary, f32)");
   c.flag("--json", a.json, "one JSON object on stdout");
   bind_model_options(c, a.model);
@@ -49,7 +52,8 @@ int run(const Args& a) {
   if (ids.empty()) {
     LOOM_OR_EXIT(ids, prompt_ids(opened.model, a.text), kFailed);
   }
-  const std::int64_t vocab = opened.model.config.vocab_size, count = static_cast<std::int64_t>(ids.size());
+  const std::int64_t vocab = opened.model.config.vocab_size,
+                     count = static_cast<std::int64_t>(ids.size());
   Sha256 hash;
   std::vector<float> all;
   std::vector<std::int32_t> best;
@@ -61,19 +65,26 @@ int run(const Args& a) {
   options.fuse = opened.mode.fuse;
   options.measured = opened.mode.measured;
   options.adapter = opened.adapter;
-  const Status status = all_logits(opened.model, *opened.pool, ids, options, [&](std::int64_t position, std::span<const float> row) -> Status {
-    hash.update_f32(row);
-    if (!a.out.empty()) all.insert(all.end(), row.begin(), row.end());
-    best.push_back(best_token(row));
-    const std::string value = best.back() < 0 ? "nan" : fixed(row[static_cast<std::size_t>(best.back())], 6);
-    if (!a.json) table += std::to_string(position) + " " + std::to_string(ids[static_cast<std::size_t>(position)]) + " " + std::to_string(best.back()) + " " + value + "\n";
-    return {};
-  });
+  const Status status = all_logits(
+      opened.model, *opened.pool, ids, options,
+      [&](std::int64_t position, std::span<const float> row) -> Status {
+        hash.update_f32(row);
+        if (!a.out.empty()) all.insert(all.end(), row.begin(), row.end());
+        best.push_back(best_token(row));
+        const std::string value =
+            best.back() < 0 ? "nan" : fixed(row[static_cast<std::size_t>(best.back())], 6);
+        if (!a.json)
+          table += std::to_string(position) + " " +
+                   std::to_string(ids[static_cast<std::size_t>(position)]) + " " +
+                   std::to_string(best.back()) + " " + value + "\n";
+        return {};
+      });
   if (!status.ok()) return fail(status, kFailed);
   const std::string sha = Sha256::hex(hash.finish());
   if (!a.out.empty()) {
     const std::int64_t shape[] = {count, vocab};
-    if (const Status written = write_npy(a.out, shape, all); !written.ok()) return fail(written, kFailed);
+    if (const Status written = write_npy(a.out, shape, all); !written.ok())
+      return fail(written, kFailed);
   }
   if (a.json) {
     Json answer = Json::object(), given = Json::array(), argmax = Json::array();
@@ -90,6 +101,10 @@ int run(const Args& a) {
 
 }  // namespace
 
-void add_logits(CLI::App& app, Action& action) { add_command<Args>(app, action, "logits", "what a model predicts after each position, with the hash of the logits", bind, run); }
+void add_logits(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "logits",
+                    "what a model predicts after each position, with the hash of the logits", bind,
+                    run);
+}
 
 }  // namespace loom::cli

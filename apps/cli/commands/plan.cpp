@@ -1,4 +1,5 @@
-// loom plan: a format for each matrix of a trained network, from what each costs and what it spoils.
+// loom plan: a format for each matrix of a trained network, from what each costs and what it
+// spoils.
 #include <algorithm>
 #include <numeric>
 
@@ -24,23 +25,41 @@ struct Args {
   bool json = false;
 };
 
-// One for each size that is worth having: those of a row or a tensor lose more and save next to nothing.
-const std::vector<std::string> kCandidates = {"f32", "bf16", "i16", "i8:block32", "i8", "u8", "i4:block16", "i4", "i4:block32", "i4:s4", "fp4:block32", "u4", "fp4", "i2:block32", "i2", "ternary:block32", "ternary", "binary"};
+// One for each size that is worth having: those of a row or a tensor lose more and save next to
+// nothing.
+const std::vector<std::string> kCandidates = {
+    "f32",        "bf16",       "i16",        "i8:block32",      "i8",          "u8",
+    "i4:block16", "i4",         "i4:block32", "i4:s4",           "fp4:block32", "u4",
+    "fp4",        "i2:block32", "i2",         "ternary:block32", "ternary",     "binary"};
 
 void bind(CommandLine& c, Args& a) {
-  c.add("NETWORK", a.network, "the .entity file that loom train wrote, its matrices in f32").required();
+  c.add("NETWORK", a.network, "the .entity file that loom train wrote, its matrices in f32")
+      .required();
   c.add("--data", a.data,
         "raw data as loom predict takes it, with targets: losses are measured on it")
       .required()
       .type_name("FILE")
       .no_stdin();
-  const Option bytes = c.add("--bytes", a.bytes, "the least loss within so many bytes of weights").positive();
-  const Option ms = c.add("--ms", a.ms, "the least loss of what runs 64 rows (or all there are) in so many milliseconds here").positive().excludes(bytes);
-  c.add("--loss", a.loss, "the fewest bytes with at most this loss").positive().excludes(bytes).excludes(ms);
-  c.add("--formats", a.formats, "candidates, with commas between (" + std::to_string(kCandidates.size()) + " from f32 to binary)").delimiter(',').type_name("NAMES");
+  const Option bytes =
+      c.add("--bytes", a.bytes, "the least loss within so many bytes of weights").positive();
+  const Option ms =
+      c.add("--ms", a.ms,
+            "the least loss of what runs 64 rows (or all there are) in so many milliseconds here")
+          .positive()
+          .excludes(bytes);
+  c.add("--loss", a.loss, "the fewest bytes with at most this loss")
+      .positive()
+      .excludes(bytes)
+      .excludes(ms);
+  c.add("--formats", a.formats,
+        "candidates, with commas between (" + std::to_string(kCandidates.size()) +
+            " from f32 to binary)")
+      .delimiter(',')
+      .type_name("NAMES");
   c.add("--rows", a.rows, "rows of the data that losses are measured on (512)").positive();
   c.add("--seed", a.seed, "which rows: same seed, same plan (0)").not_negative();
-  c.add("--out", a.out, "writes the network as planned: an .entity file for loom predict").type_name("FILE");
+  c.add("--out", a.out, "writes the network as planned: an .entity file for loom predict")
+      .type_name("FILE");
   c.add("--threads", a.threads,
         "threads (one per core); the plan is the same for any number, but for --ms")
       .between(1, ThreadPool::kMaxThreads);
@@ -50,13 +69,16 @@ void bind(CommandLine& c, Args& a) {
 
 std::string text_of(const Planner& planner, const Plan& plan) {
   std::string text;
-  for (std::size_t u = 0; u < plan.formats.size(); ++u) text += (u > 0 ? "  " : "") + planner.matrices()[u] + " " + to_string(planner.candidates()[plan.formats[u]]);
+  for (std::size_t u = 0; u < plan.formats.size(); ++u)
+    text += (u > 0 ? "  " : "") + planner.matrices()[u] + " " +
+            to_string(planner.candidates()[plan.formats[u]]);
   return text;
 }
 
 Json json_of(const Planner& planner, const Plan& plan) {
   Json j = Json::object(), formats = Json::object();
-  for (std::size_t u = 0; u < plan.formats.size(); ++u) formats.set(planner.matrices()[u], to_string(planner.candidates()[plan.formats[u]]));
+  for (std::size_t u = 0; u < plan.formats.size(); ++u)
+    formats.set(planner.matrices()[u], to_string(planner.candidates()[plan.formats[u]]));
   j.set("bytes", static_cast<std::int64_t>(plan.bytes));
   j.set("loss", plan.loss - plan.loss == 0 ? Json(plan.loss) : Json());
   if (plan.ms > 0) j.set("ms", plan.ms);
@@ -89,27 +111,44 @@ int run(const Args& a) {
   LOOM_OR_EXIT(TrainedNetwork trained, open_trained(a.network, a.data), kRefused);
   Network& network = trained.network;
   const RawRows& raw = trained.data;
-  if (!raw.judged) return fail(Status(Code::invalid_argument, a.data + ": no row has a target, and without them there is no loss to measure"), kRefused);
+  if (!raw.judged)
+    return fail(
+        Status(Code::invalid_argument,
+               a.data + ": no row has a target, and without them there is no loss to measure"),
+        kRefused);
   const bool classes = trained.classes;
-  const Subset data(*raw.judged, 0, std::min(a.rows, raw.judged->samples()), static_cast<std::uint64_t>(a.seed));
+  const Subset data(*raw.judged, 0, std::min(a.rows, raw.judged->samples()),
+                    static_cast<std::uint64_t>(a.seed));
   ThreadPool pool(a.threads);
-  LOOM_OR_EXIT(Planner planner, Planner::create(network, data, classes ? Loss::cross_entropy : Loss::mse, candidates, pool, a.isa, a.ms > 0), kRefused);
+  LOOM_OR_EXIT(Planner planner,
+               Planner::create(network, data, classes ? Loss::cross_entropy : Loss::mse, candidates,
+                               pool, a.isa, a.ms > 0),
+               kRefused);
   const bool asked = a.bytes > 0 || a.ms > 0 || a.loss > 0;
   Plan chosen = planner.uniform()[0];
   if (asked) {
-    LOOM_OR_EXIT(chosen, a.loss > 0 ? planner.with_loss(a.loss) : planner.within(a.bytes > 0 ? a.bytes : a.ms), kFailed);
+    LOOM_OR_EXIT(
+        chosen,
+        a.loss > 0 ? planner.with_loss(a.loss) : planner.within(a.bytes > 0 ? a.bytes : a.ms),
+        kFailed);
   }
   // The table: at the size of every uniform dtype, the best plan that is no larger.
   std::vector<std::size_t> by_size(planner.uniform().size());
   std::iota(by_size.begin(), by_size.end(), 0);
-  std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t x, std::size_t y) { return planner.uniform()[x].bytes > planner.uniform()[y].bytes; });
+  std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t x, std::size_t y) {
+    return planner.uniform()[x].bytes > planner.uniform()[y].bytes;
+  });
   Json table = Json::array();
   std::string text = "uniform           bytes       loss   plan: bytes       loss\n";
   for (const std::size_t f : by_size) {
     const Plan& uniform = planner.uniform()[f];
-    LOOM_OR_EXIT(const Plan best, planner.within(a.ms > 0 ? uniform.ms : static_cast<double>(uniform.bytes)), kFailed);
+    LOOM_OR_EXIT(const Plan best,
+                 planner.within(a.ms > 0 ? uniform.ms : static_cast<double>(uniform.bytes)),
+                 kFailed);
     char line[160];
-    std::snprintf(line, sizeof line, "%-14s %8llu %10.5f    %8llu %10.5f   ", to_string(candidates[f]).c_str(), static_cast<unsigned long long>(uniform.bytes), uniform.loss, static_cast<unsigned long long>(best.bytes), best.loss);
+    std::snprintf(line, sizeof line, "%-14s %8llu %10.5f    %8llu %10.5f   ",
+                  to_string(candidates[f]).c_str(), static_cast<unsigned long long>(uniform.bytes),
+                  uniform.loss, static_cast<unsigned long long>(best.bytes), best.loss);
     text += line + text_of(planner, best) + "\n";
     Json row = Json::object();
     row.set("format", to_string(candidates[f]));
@@ -118,7 +157,8 @@ int run(const Args& a) {
     table.push(std::move(row));
   }
   if (const Status s = planner.apply(chosen); !s.ok()) return fail(s, kFailed);
-  say(std::to_string(planner.measured()) + " combinations measured on " + std::to_string(data.samples()) + " rows");
+  say(std::to_string(planner.measured()) + " combinations measured on " +
+      std::to_string(data.samples()) + " rows");
   if (!a.out.empty()) {
     LOOM_OR_EXIT(const EntitySections sections, kept_sections(trained.file), kFailed);
     if (const Status s = save_network(a.out, network, sections); !s.ok()) return fail(s, kFailed);
@@ -131,12 +171,18 @@ int run(const Args& a) {
     answer.set("table", std::move(table));
     return print(answer.dump() + "\n") ? kOk : kFailed;
   }
-  if (asked) text += "\nplan: " + std::to_string(chosen.bytes) + " bytes, loss " + fixed(chosen.loss, 5) + (a.ms > 0 ? ", " + fixed(chosen.ms, 3) + " ms" : "") + "\n" + text_of(planner, chosen) + "\n";
+  if (asked)
+    text += "\nplan: " + std::to_string(chosen.bytes) + " bytes, loss " + fixed(chosen.loss, 5) +
+            (a.ms > 0 ? ", " + fixed(chosen.ms, 3) + " ms" : "") + "\n" + text_of(planner, chosen) +
+            "\n";
   return print(text) ? kOk : kFailed;
 }
 
 }  // namespace
 
-void add_plan(CLI::App& app, Action& action) { add_command<Args>(app, action, "plan", "choose how each matrix of a network is stored", bind, run); }
+void add_plan(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "plan", "choose how each matrix of a network is stored", bind,
+                    run);
+}
 
 }  // namespace loom::cli

@@ -44,8 +44,10 @@ std::string cell_of(const std::string& text) {
   return quoted + "\"";
 }
 
-// A row of the answer: "setosa,0.9981", or values with commas between them; then the name of the file that it is of, where there is one.
-std::string line_of(std::span<const float> y, bool classes, const Json& inputs, std::int64_t row, const std::string& file, bool json) {
+// A row of the answer: "setosa,0.9981", or values with commas between them; then the name of the
+// file that it is of, where there is one.
+std::string line_of(std::span<const float> y, bool classes, const Json& inputs, std::int64_t row,
+                    const std::string& file, bool json) {
   Json line = Json::object();
   line.set("row", row);
   // JSON is UTF-8, names of files need not be.
@@ -65,7 +67,8 @@ std::string line_of(std::span<const float> y, bool classes, const Json& inputs, 
     Json values = Json::array();
     for (const float v : y) {
       const bool finite = v - v == 0;
-      text += (text.empty() ? "" : ",") + (finite ? format_double(static_cast<double>(v)) : std::string("nan"));
+      text += (text.empty() ? "" : ",") +
+              (finite ? format_double(static_cast<double>(v)) : std::string("nan"));
       values.push(finite ? Json(static_cast<double>(v)) : Json());
     }
     line.set("values", std::move(values));
@@ -135,10 +138,16 @@ int run(const Args& a) {
   std::vector<float> x;
   for (std::int64_t at = 0; at < rows.rows; at += options.max_rows) {
     const std::int64_t n = std::min(options.max_rows, rows.rows - at);
-    if (const Status status = rows.read(at, n, network.input().width, x); !status.ok()) return fail(status, kFailed);
-    if (const Status status = session.run(x, n).status(); !status.ok()) return fail(status, kFailed);
+    if (const Status status = rows.read(at, n, network.input().width, x); !status.ok())
+      return fail(status, kFailed);
+    if (const Status status = session.run(x, n).status(); !status.ok())
+      return fail(status, kFailed);
     std::string text;
-    for (std::int64_t r = 0; r < n; ++r) text += line_of(session.output(r), classes, inputs, at + r + 1, rows.names.empty() ? std::string() : rows.names[static_cast<std::size_t>(at + r)], a.json);
+    for (std::int64_t r = 0; r < n; ++r)
+      text +=
+          line_of(session.output(r), classes, inputs, at + r + 1,
+                  rows.names.empty() ? std::string() : rows.names[static_cast<std::size_t>(at + r)],
+                  a.json);
     if (!print(text)) return kFailed;
   }
   if (!rows.judged) return kOk;
@@ -147,12 +156,17 @@ int run(const Args& a) {
                                  {.loss = classes ? Loss::cross_entropy : Loss::mse, .isa = a.isa}),
                kRefused);
   LOOM_OR_EXIT(const Metrics metrics, evaluator.measure(), kFailed);
-  say("against the targets of the data: " + metrics.to_text() + " over " + std::to_string(metrics.rows) + " rows");
+  say("against the targets of the data: " + metrics.to_text() + " over " +
+      std::to_string(metrics.rows) + " rows");
   return kOk;
 }
 
 }  // namespace
 
-void add_predict(CLI::App& app, Action& action) { add_command<Args>(app, action, "predict", "the answers of a trained network to a table, arrays, images or texts", bind, run); }
+void add_predict(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "predict",
+                    "the answers of a trained network to a table, arrays, images or texts", bind,
+                    run);
+}
 
 }  // namespace loom::cli

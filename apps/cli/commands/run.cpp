@@ -18,9 +18,18 @@ struct Args {
 };
 
 void bind(CommandLine& c, Args& a) {
-  c.add("MODEL", a.model.model, "a folder, a file, a name in the local HuggingFace cache, or embedded: the model inside the program").required();
-  a.prompt_given = c.add("PROMPT", a.prompt, "what to go on from; without it: stdin; \"\" is the beginning-of-text token alone");
-  c.add("--ids", a.ids, "the prompt as token ids: 1,2,3; a model without a tokenizer answers in ids").delimiter(',').one_value().excludes(a.prompt_given);
+  c.add("MODEL", a.model.model,
+        "a folder, a file, a name in the local HuggingFace cache, or embedded: the model inside "
+        "the program")
+      .required();
+  a.prompt_given =
+      c.add("PROMPT", a.prompt,
+            "what to go on from; without it: stdin; \"\" is the beginning-of-text token alone");
+  c.add("--ids", a.ids,
+        "the prompt as token ids: 1,2,3; a model without a tokenizer answers in ids")
+      .delimiter(',')
+      .one_value()
+      .excludes(a.prompt_given);
   bind_sampling_options(c, a.sampling);
   bind_model_options(c, a.model);
   c.flag("--json", a.json, "one JSON object on stdout, at the end");
@@ -51,11 +60,13 @@ int run(const Args& a) {
     return fail(c.at("--ctx"), kUsage);
   std::vector<std::int32_t> ids = a.ids;
   if (ids.empty()) {
-    LOOM_OR_EXIT(ids, prompt_ids(opened.model, a.prompt_given.given() ? a.prompt : read_stdin()), kFailed);
+    LOOM_OR_EXIT(ids, prompt_ids(opened.model, a.prompt_given.given() ? a.prompt : read_stdin()),
+                 kFailed);
   }
   const Interrupt interrupt;
   GeneratorOptions generator_options = generator_options_of(a.model, opened);
-  LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options), kFailed);
+  LOOM_OR_EXIT(Generator generator,
+               Generator::create(opened.model, *opened.pool, generator_options), kFailed);
   say(status_line(a.model, opened, &generator.session()));
 
   GenerateOptions options = generate_options_of(a.sampling, opened.model);
@@ -90,6 +101,8 @@ int run(const Args& a) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Action& action) { add_command<Args>(app, action, "run", "continue a text", bind, run); }
+void add_run(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "run", "continue a text", bind, run);
+}
 
 }  // namespace loom::cli

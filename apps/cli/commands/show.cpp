@@ -1,4 +1,5 @@
-// loom show: what is in a file, without loading its weights: what it is, whether it would run, its topology, its tensors.
+// loom show: what is in a file, without loading its weights: what it is, whether it would run, its
+// topology, its tensors.
 #include "base/escape.h"
 #include "base/files/sha256.h"
 #include "base/json.h"
@@ -14,7 +15,7 @@
 
 namespace loom::cli {
 
-extern const char* const topology_schema;       // apps/cli/CMakeLists.txt
+extern const char* const topology_schema;  // apps/cli/CMakeLists.txt
 extern const char* const training_spec_schema;
 extern const char* const options_schema;
 
@@ -27,8 +28,11 @@ struct Args {
 };
 
 void bind(CommandLine& c, Args& a) {
-  c.add("FILE", a.file, "a model file or folder, a topology .json, or a name in the local HuggingFace cache");
-  c.add("--schema", a.schema, "print the JSON Schema of a topology, of a training spec, or of the options of the C interface")
+  c.add("FILE", a.file,
+        "a model file or folder, a topology .json, or a name in the local HuggingFace cache");
+  c.add("--schema", a.schema,
+        "print the JSON Schema of a topology, of a training spec, or of the options of the C "
+        "interface")
       .one_of({"topology", "training", "options"});
   c.flag("--plan", a.plan, "print the program that a session runs, and its hash");
   c.add("--ctx", a.context, "positions of the planned session (64)").positive();
@@ -41,16 +45,19 @@ void bind(CommandLine& c, Args& a) {
 struct Found {
   std::string kind;
   ModelFile file;
-  Json topology;    // null where there is none
-  Status runs;      // why it would not run
+  Json topology;     // null where there is none
+  Status runs;       // why it would not run
   Status tokenizer;  // why there is none
   std::string summary;
 };
 
 std::string summary_of(const ModelConfig& c) {
-  std::string text = std::string(c.architecture->name) + ": " + std::to_string(c.layers) + " layers, width " + std::to_string(c.hidden_size) + ", swiglu " + std::to_string(c.intermediate_size) + ", " +
-                     std::to_string(c.heads) + " heads of " + std::to_string(c.head_dim) + " over " + std::to_string(c.kv_heads) + " key heads, vocabulary " + std::to_string(c.vocab_size) +
-                     (c.tied ? " (tied)" : "") + ", " + std::to_string(c.max_positions) + " positions";
+  std::string text =
+      std::string(c.architecture->name) + ": " + std::to_string(c.layers) + " layers, width " +
+      std::to_string(c.hidden_size) + ", swiglu " + std::to_string(c.intermediate_size) + ", " +
+      std::to_string(c.heads) + " heads of " + std::to_string(c.head_dim) + " over " +
+      std::to_string(c.kv_heads) + " key heads, vocabulary " + std::to_string(c.vocab_size) +
+      (c.tied ? " (tied)" : "") + ", " + std::to_string(c.max_positions) + " positions";
   for (const std::int64_t window : c.windows)
     if (window > 0) return text + ", windows of " + std::to_string(window);
   return text;
@@ -85,7 +92,8 @@ Result<Found> look_at(const std::string& name_or_path) {
   if (found.file.entity) {
     LOOM_ASSIGN(found.topology, found.file.entity->json("topology"));
     // Of a network that is no language model, too: what a loader would say.
-    if (const Status whole = plan_network(*found.file.entity).status(); !whole.ok()) found.runs = whole;
+    if (const Status whole = plan_network(*found.file.entity).status(); !whole.ok())
+      found.runs = whole;
     found.summary = "identity " + Sha256::hex(found.file.entity->identity());
   } else if (config.ok()) {
     found.summary = summary_of(*config);
@@ -130,7 +138,8 @@ std::string cells_text(const Json& topology) {
   if (!cells || !cells->is_array()) return "";
   std::string out, first, last, layer;
   auto flush = [&] {
-    if (!layer.empty()) out += "  " + (first == last ? first : first + " .. " + last) + "  " + layer + "\n";
+    if (!layer.empty())
+      out += "  " + (first == last ? first : first + " .. " + last) + "  " + layer + "\n";
   };
   for (const Json& cell : cells->as_array()) {
     const Json* at = cell.find("at");
@@ -167,11 +176,16 @@ std::optional<std::string> onnx_file(const std::string& name) {
 }
 
 int run(const Args& a) {
-  const char* schema = a.schema == "topology" ? topology_schema : a.schema == "training" ? training_spec_schema : options_schema;
+  const char* schema = a.schema == "topology"   ? topology_schema
+                       : a.schema == "training" ? training_spec_schema
+                                                : options_schema;
   if (!a.schema.empty()) return print(schema) ? kOk : kFailed;
   if (a.file.empty()) return fail(Status(Code::invalid_argument, "show: FILE is required"), kUsage);
   if (const auto onnx = onnx_file(a.file)) {
-    if (a.plan) return fail(Status(Code::unsupported, *onnx + ": is ONNX: convert it to an .entity file to see a program"), kRefused);
+    if (a.plan)
+      return fail(Status(Code::unsupported,
+                         *onnx + ": is ONNX: convert it to an .entity file to see a program"),
+                  kRefused);
     return show_onnx(*onnx, a.json);
   }
   LOOM_OR_EXIT(const Found found, look_at(a.file), kRefused);
@@ -208,7 +222,10 @@ int run(const Args& a) {
     return print(out.dump(1) + "\n") ? kOk : kFailed;
   }
   std::string out = escaped(file.path) + "\n" + found.kind;
-  if (!rows.empty()) out += ", " + std::to_string(rows.size()) + " tensors, " + count_text(static_cast<double>(file.elements())) + " weights, " + bytes_text(file.bytes()) + ", mostly " + file.main_type();
+  if (!rows.empty())
+    out += ", " + std::to_string(rows.size()) + " tensors, " +
+           count_text(static_cast<double>(file.elements())) + " weights, " +
+           bytes_text(file.bytes()) + ", mostly " + file.main_type();
   out += "\n" + (found.summary.empty() ? "" : found.summary + "\n");
   out += found.runs.ok() ? "runs\n" : "does not run: " + escaped(found.runs.to_string()) + "\n";
   if (found.kind != "topology")
@@ -225,6 +242,8 @@ int run(const Args& a) {
 
 }  // namespace
 
-void add_show(CLI::App& app, Action& action) { add_command<Args>(app, action, "show", "what is in a file, without loading it", bind, run); }
+void add_show(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "show", "what is in a file, without loading it", bind, run);
+}
 
 }  // namespace loom::cli

@@ -19,7 +19,8 @@ struct Args {
 void bind(CommandLine& c, Args& a) {
   c.add("PATH", a.path, "a model, its folder, or a tokenizer.json").required();
   c.flag("--lines", a.lines, "one JSON string per line in, one JSON array per line out");
-  c.flag("--decode", a.decode, "the reverse: a JSON array of ids in, text out (--lines: a JSON string per line)");
+  c.flag("--decode", a.decode,
+         "the reverse: a JSON array of ids in, text out (--lines: a JSON string per line)");
   c.flag("--no-special", a.no_special, "add no special tokens; with --decode: leave them out");
 }
 
@@ -34,7 +35,8 @@ Result<std::string> convert(const Tokenizer& tokenizer, const Args& a, const std
   std::vector<std::int32_t> ids;
   for (const Json& id : json.as_array()) {
     // An id that the vocabulary lacks is passed over, as HuggingFace's tokenizers do.
-    if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() > INT32_MAX) return Status(Code::invalid_argument, "expects an array of token ids, got " + id.dump());
+    if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() > INT32_MAX)
+      return Status(Code::invalid_argument, "expects an array of token ids, got " + id.dump());
     ids.push_back(static_cast<std::int32_t>(id.as_integer()));
   }
   const std::string text = tokenizer.decode(ids, a.no_special);
@@ -69,6 +71,9 @@ int run(const Args& a) {
 
 }  // namespace
 
-void add_tokenize(CLI::App& app, Action& action) { add_command<Args>(app, action, "tokenize", "text on stdin to a JSON array of token ids, and back", bind, run); }
+void add_tokenize(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "tokenize", "text on stdin to a JSON array of token ids, and back",
+                    bind, run);
+}
 
 }  // namespace loom::cli

@@ -1,4 +1,5 @@
-// loom train: learns a network as a spec says (docs/reference/training-spec.md), or as the data suggests, and saves it with all it needs to go on.
+// loom train: learns a network as a spec says (docs/reference/training-spec.md), or as the data
+// suggests, and saves it with all it needs to go on.
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -36,7 +37,9 @@ struct Args {
 };
 
 void bind(CommandLine& c, Args& a) {
-  c.add("SPEC", a.spec, "the training spec, JSON; without one, what to learn and how is chosen by looking at the data");
+  c.add("SPEC", a.spec,
+        "the training spec, JSON; without one, what to learn and how is chosen by looking at the "
+        "data");
   c.add("--data", a.data,
         "what to learn from: a file as the spec says; without a spec a table (CSV), a folder of "
         "idx or .npy files, a folder with a folder of images or of .txt files for each class (also "
@@ -47,10 +50,17 @@ void bind(CommandLine& c, Args& a) {
   c.add("--test", a.test, "data of the same form, judged at the end; without a spec")
       .type_name("FILE")
       .no_stdin();
-  c.add("--target", a.target, "the column to predict, the last one where not given; without a spec").type_name("NAME");
-  c.add("--task", a.task, "whether the target is a class or a number; without a spec").one_of({"classes", "numbers"});
-  c.add("--network", a.network, "what to learn with, in place of convolutions for pictures and dense layers for all else; without a spec").one_of({"dense", "convolutional"});
-  c.add("--dtype", a.dtype, "of the weights, for example ternary, binary, i4: learned as they will run; without a spec").type_name("NAME");
+  c.add("--target", a.target, "the column to predict, the last one where not given; without a spec")
+      .type_name("NAME");
+  c.add("--task", a.task, "whether the target is a class or a number; without a spec")
+      .one_of({"classes", "numbers"});
+  c.add("--network", a.network,
+        "what to learn with, in place of convolutions for pictures and dense layers for all else; "
+        "without a spec")
+      .one_of({"dense", "convolutional"});
+  c.add("--dtype", a.dtype,
+        "of the weights, for example ternary, binary, i4: learned as they will run; without a spec")
+      .type_name("NAME");
   const Option series = c.flag(
       "--series", a.series,
       "the table is a time series, also where it has more columns than dates and numbers, or their "
@@ -61,8 +71,12 @@ void bind(CommandLine& c, Args& a) {
       .positive()
       .type_name("N");
   c.flag("--fp8", a.fp8, "products in FP8, forward and backward; without a spec");
-  c.add("--steps", a.steps, "in place of as many as the data suggests; without a spec").between(std::int64_t{1}, std::int64_t{1} << 40).type_name("N");
-  c.add("--seed", a.seed, "of the first weights, the order and what is held back").between(std::int64_t{0}, INT64_MAX).type_name("N");
+  c.add("--steps", a.steps, "in place of as many as the data suggests; without a spec")
+      .between(std::int64_t{1}, std::int64_t{1} << 40)
+      .type_name("N");
+  c.add("--seed", a.seed, "of the first weights, the order and what is held back")
+      .between(std::int64_t{0}, INT64_MAX)
+      .type_name("N");
   c.add("--out", a.out,
         "the .entity file to write, or the folder of an adapter; Ctrl-C, SIGTERM and SIGHUP write "
         "it too")
@@ -78,8 +92,10 @@ void bind(CommandLine& c, Args& a) {
                           : "a report is a .svg or a .txt file";
              })
       .type_name("FILE");
-  c.flag("--resume", a.resume, "go on from the file of --out, with the same bits as if never stopped");
-  c.add("--events", a.events, "write loss and rate to a TensorBoard event file in this folder").type_name("FOLDER");
+  c.flag("--resume", a.resume,
+         "go on from the file of --out, with the same bits as if never stopped");
+  c.add("--events", a.events, "write loss and rate to a TensorBoard event file in this folder")
+      .type_name("FOLDER");
   bind_machine_options(c, a.threads, a.isa, a.device, a.mode);
   c.flag("--json", a.json, "one JSON object on stdout for each report");
 }
@@ -89,7 +105,9 @@ std::string parent_of(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
-double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 // A new event file; a resumed training goes on in the last one.
 Result<EventFile> open_events(const std::string& folder, bool resume) {
@@ -117,7 +135,9 @@ bool report(const StepReport& r, const std::vector<HeadSpec>& heads, bool json) 
     of_heads += "  " + escaped(name) + loss;
     losses.set(name, r.heads[i]);
   }
-  if (!json) return print("step " + std::to_string(r.step) + "  " + numbers + of_heads + (r.skipped ? "  skipped: a gradient overflowed" : "") + "\n");
+  if (!json)
+    return print("step " + std::to_string(r.step) + "  " + numbers + of_heads +
+                 (r.skipped ? "  skipped: a gradient overflowed" : "") + "\n");
   Json line = Json::object();
   line.set("step", r.step);
   line.set("steps", r.steps);
@@ -174,7 +194,9 @@ Status open_base(const TrainingSpec& spec, Job& job) {
 }
 
 // Texts in the tokens of the model that learns them; a sequence lies within one of them.
-Result<std::unique_ptr<DataSource>> text_data(const Model& model, const std::vector<std::string>& files, std::int64_t length) {
+Result<std::unique_ptr<DataSource>> text_data(const Model& model,
+                                              const std::vector<std::string>& files,
+                                              std::int64_t length) {
   LOOM_TRY(model.tokenizer.status());
   std::vector<std::uint32_t> ids;
   std::vector<std::uint64_t> ends;
@@ -233,7 +255,8 @@ Result<Job> job_of_spec(const Args& a, TrainingSpec spec) {
   }
   const bool words = job.model && job.spec.data.kind == DataKind::text;
   const std::string& file = a.data.empty() ? job.spec.data.file : a.data;
-  LOOM_ASSIGN(job.whole, words ? text_data(*job.model, {file}, job.spec.data.length) : open_data(job.spec, a.data));
+  LOOM_ASSIGN(job.whole, words ? text_data(*job.model, {file}, job.spec.data.length)
+                               : open_data(job.spec, a.data));
   if (job.spec.validation.share > 0) {
     const double share = job.spec.validation.share;
     LOOM_ASSIGN(job.split, job.spec.streams > 0
@@ -271,19 +294,33 @@ Result<Job> job_of_texts(const Args& a, const std::vector<std::string>& files) {
   job.whole = std::move(*data);
   const std::int64_t samples = job.whole->samples();
   s.validation.share = samples < 2 ? 0 : 0.1;
-  if (s.validation.share > 0) { LOOM_ASSIGN(job.split, split(*job.whole, s.validation.share, static_cast<std::uint64_t>(s.seed))); }
+  if (s.validation.share > 0) {
+    LOOM_ASSIGN(job.split,
+                split(*job.whole, s.validation.share, static_cast<std::uint64_t>(s.seed)));
+  }
   const std::int64_t learned = job.learned().samples();
   s.batch = std::min<std::int64_t>(8, learned);
   const std::int64_t an_epoch = (learned + s.batch - 1) / s.batch;
-  s.steps = a.steps > 0 ? a.steps : std::clamp<std::int64_t>(3 * an_epoch, std::min<std::int64_t>(20 * an_epoch, 60), 2000);
-  s.schedule = {.kind = ScheduleKind::cosine, .rate = 0.005, .warmup = std::min<std::int64_t>(s.steps / 20, 50), .steps = s.steps};
+  s.steps = a.steps > 0 ? a.steps
+                        : std::clamp<std::int64_t>(3 * an_epoch,
+                                                   std::min<std::int64_t>(20 * an_epoch, 60), 2000);
+  s.schedule = {.kind = ScheduleKind::cosine,
+                .rate = 0.005,
+                .warmup = std::min<std::int64_t>(s.steps / 20, 50),
+                .steps = s.steps};
   if (s.validation.share > 0) s.validation.every = std::max<std::int64_t>(s.steps / 10, 1);
   s.log_every = std::max<std::int64_t>(s.steps / 20, 1);
   LOOM_TRY(s.check());
-  say("data: " + std::to_string(files.size()) + (files.size() == 1 ? " text" : " texts") + " without classes, " + std::to_string(samples) + " sequences of up to " + std::to_string(s.data.length) + " tokens");
-  say("network: an adapter (LoRA of rank 8) of the embedded language model, which stays as it is" + (a.dtype.empty() ? std::string() : ", in " + a.dtype));
-  say("split: " + std::to_string(learned) + " to learn from, " + std::to_string(samples - learned) + " held back to judge by (seed " + std::to_string(s.seed) + ")");
-  say("training: adamw, cross-entropy, rate 0.005 falling as a cosine, " + std::to_string(s.steps) + " steps of " + std::to_string(s.batch) + "; the best adapter is kept, in the folder " + a.out + ", for loom run embedded --adapter " + a.out);
+  say("data: " + std::to_string(files.size()) + (files.size() == 1 ? " text" : " texts") +
+      " without classes, " + std::to_string(samples) + " sequences of up to " +
+      std::to_string(s.data.length) + " tokens");
+  say("network: an adapter (LoRA of rank 8) of the embedded language model, which stays as it is" +
+      (a.dtype.empty() ? std::string() : ", in " + a.dtype));
+  say("split: " + std::to_string(learned) + " to learn from, " + std::to_string(samples - learned) +
+      " held back to judge by (seed " + std::to_string(s.seed) + ")");
+  say("training: adamw, cross-entropy, rate 0.005 falling as a cosine, " + std::to_string(s.steps) +
+      " steps of " + std::to_string(s.batch) + "; the best adapter is kept, in the folder " +
+      a.out + ", for loom run embedded --adapter " + a.out);
   return job;
 }
 
@@ -323,7 +360,8 @@ Result<Job> job_of_data(const Args& a) {
 }
 
 bool report(const char* what, std::int64_t step, const Metrics& metrics, bool json) {
-  if (!json) return print("step " + std::to_string(step) + "  " + what + ": " + metrics.to_text() + "\n");
+  if (!json)
+    return print("step " + std::to_string(step) + "  " + what + ": " + metrics.to_text() + "\n");
   Json line = Json::object();
   line.set("step", step);
   line.set(what, metrics.to_json());
@@ -340,8 +378,8 @@ struct Course {
   std::optional<EventFile> events = {};
   EntitySections sections = {};
   std::string report = {};  // the file of --report
-  bool early = false;   // nothing better came for long
-  Status failure = {};  // of the events: the training is saved before it is told
+  bool early = false;       // nothing better came for long
+  Status failure = {};      // of the events: the training is saved before it is told
   Best* best() const { return validation ? &validation->best : nullptr; }
   Status save() { return save_checkpoint(args.out, trainer, sections, best(), job.base); }
 };
@@ -479,9 +517,8 @@ Result<Json> figures_of(Course& course, std::string& text) {
   const std::vector<TrainingTensor> last = trainer.weights();
   LOOM_TRY(trainer.set_weights(best.weights));
   const DataSource& judged = job.test ? *job.test : *job.split.held_back;
-  LOOM_ASSIGN(Evaluator evaluator,
-              Evaluator::create(course.job.net(), judged, course.pool,
-                                judging(trainer, course.args.isa)));
+  LOOM_ASSIGN(Evaluator evaluator, Evaluator::create(course.job.net(), judged, course.pool,
+                                                     judging(trainer, course.args.isa)));
   LOOM_ASSIGN(const Metrics metrics, evaluator.measure());
   if (job.test) figures.set("test", metrics.to_json());
   text += std::string(job.test     ? "test"
@@ -550,10 +587,12 @@ int train(const Args& a, Job job) {
   options.measured = machine.mode.measured;
   options.judged = true;
   options.places = job.places;
-  LOOM_OR_EXIT(const std::unique_ptr<Trainer> trainer, Trainer::create(job.spec, network, job.learned(), pool, options), kRefused);
+  LOOM_OR_EXIT(const std::unique_ptr<Trainer> trainer,
+               Trainer::create(job.spec, network, job.learned(), pool, options), kRefused);
   std::unique_ptr<Validation> validation;
   if (job.split.held_back) {
-    LOOM_OR_EXIT(validation, Validation::create(*trainer, *job.split.held_back, pool, a.isa), kRefused);
+    LOOM_OR_EXIT(validation, Validation::create(*trainer, *job.split.held_back, pool, a.isa),
+                 kRefused);
   }
   if (job.test) {
     const Status good = check_data(*job.test, network, trainer->spec()).at("the test samples");
@@ -570,7 +609,12 @@ int train(const Args& a, Job job) {
   course.sections = std::move(job.sections);
   course.sections.bytes.erase("report");  // the figures of other weights
   if (!job.inputs.is_null()) course.sections.bytes["inputs"] = job.inputs.dump();
-  say((adapter ? "an adapter of " + count_text(static_cast<double>(adapter->parameter_count())) + " parameters beside " : "") + count_text(static_cast<double>(network.parameter_count())) + " parameters  \u00b7  " + std::to_string(job.learned().samples()) + " samples  \u00b7  " + std::to_string(trainer->steps()) + " steps");
+  say((adapter ? "an adapter of " + count_text(static_cast<double>(adapter->parameter_count())) +
+                     " parameters beside "
+               : "") +
+      count_text(static_cast<double>(network.parameter_count())) + " parameters  \u00b7  " +
+      std::to_string(job.learned().samples()) + " samples  \u00b7  " +
+      std::to_string(trainer->steps()) + " steps");
   if (const Streams* s = trainer->streams())
     say("streams: " + std::to_string(job.spec.streams) + " lanes of " +
         std::to_string(s->lane_rows()) + " rows in windows of " + std::to_string(s->max_rows()) +
@@ -633,6 +677,9 @@ int run(const Args& given) {
 
 }  // namespace
 
-void add_train(CLI::App& app, Action& action) { add_command<Args>(app, action, "train", "train a network, as a spec says or as the data suggests", bind, run); }
+void add_train(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "train", "train a network, as a spec says or as the data suggests",
+                    bind, run);
+}
 
 }  // namespace loom::cli

@@ -19,7 +19,8 @@ struct Args {
 };
 
 void bind(CommandLine& c, Args& a) {
-  c.add("--against", a.against, "a table of another machine: names the first difference").type_name("FILE");
+  c.add("--against", a.against, "a table of another machine: names the first difference")
+      .type_name("FILE");
   c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
   bind_device_option(c, a.device);
   c.add("--threads", a.threads, "0: one per core").between(0, ThreadPool::kMaxThreads);
@@ -37,7 +38,11 @@ int run(const Args& a) {
   LOOM_OR_EXIT(const webgpu::Choice choice, device_of(a.device), kRefused);
   gpu::Device* const device = options.device = choice.device.get();
   if (device) say(device->info().name + ": numerics: " + choice.numerics);
-  if (!a.json) options.on_row = [](const VerifyRow& r) { r.hash.empty() ? say(r.name + " not run: " + r.why) : void(print(r.name + " " + r.hash + "\n")); };
+  if (!a.json)
+    options.on_row = [](const VerifyRow& r) {
+      r.hash.empty() ? say(r.name + " not run: " + r.why)
+                     : void(print(r.name + " " + r.hash + "\n"));
+    };
   LOOM_OR_EXIT(const std::vector<VerifyRow> rows, run_verify(pool, options), kFailed);
   if (a.json) {
     Json table = Json::object();
@@ -48,7 +53,8 @@ int run(const Args& a) {
     answer.set("rows", std::move(table));
     if (!device) answer.set("all", fingerprint(rows));
     if (!print(answer.dump() + "\n")) return kFailed;
-  } else if (!device && !print("all " + fingerprint(rows) + "\n")) {  // a device has some of the rows
+  } else if (!device &&
+             !print("all " + fingerprint(rows) + "\n")) {  // a device has some of the rows
     return kFailed;
   }
   std::string other = a.against;
@@ -59,14 +65,18 @@ int run(const Args& a) {
   }
   if (other.empty()) return kOk;
   const std::string difference = compare_tables(rows, expected);
-  const auto run_rows = std::count_if(rows.begin(), rows.end(), [](const VerifyRow& r) { return !r.hash.empty(); });
-  const std::string who = device ? device->info().name + ": " + std::to_string(run_rows) + " rows " : "";
+  const auto run_rows =
+      std::count_if(rows.begin(), rows.end(), [](const VerifyRow& r) { return !r.hash.empty(); });
+  const std::string who =
+      device ? device->info().name + ": " + std::to_string(run_rows) + " rows " : "";
   say(difference.empty() ? who + "equal to " + other : who + "differs: " + difference);
   return difference.empty() ? kOk : kFailed;
 }
 
 }  // namespace
 
-void add_verify(CLI::App& app, Action& action) { add_command<Args>(app, action, "verify", "the numerics table of this machine", bind, run); }
+void add_verify(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "verify", "the numerics table of this machine", bind, run);
+}
 
 }  // namespace loom::cli

@@ -9,7 +9,8 @@ namespace {
 
 constexpr const char* kMore =
     "loom --seed 2                        another story\n"
-    "loom run MODEL \"Once upon a time\"    continue a text: HuggingFace folder, .safetensors, .gguf, .entity\n"
+    "loom run MODEL \"Once upon a time\"    continue a text: HuggingFace folder, .safetensors, "
+    ".gguf, .entity\n"
     "loom chat MODEL                      a conversation\n"
     "loom train SPEC.json --out FILE      train a network\n"
     "loom --help                          everything else";
@@ -21,7 +22,9 @@ int welcome(std::uint64_t seed) {
   options.model = kEmbeddedModel;
   LOOM_OR_EXIT(OpenModel opened, open_model(options), kRefused);
   const Interrupt interrupt;
-  LOOM_OR_EXIT(Generator generator, Generator::create(opened.model, *opened.pool, generator_options_of(options, opened)), kFailed);
+  LOOM_OR_EXIT(Generator generator,
+               Generator::create(opened.model, *opened.pool, generator_options_of(options, opened)),
+               kFailed);
   Generation story;
   const Status status =
       tell_story(generator, opened.model, seed, &story, [](std::string_view text) {

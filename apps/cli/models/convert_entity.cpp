@@ -12,7 +12,8 @@ namespace {
 // In the file: f32 and f64 as they are, the rest packed.
 std::uint64_t stored_bytes(const WeightStore& store) {
   const DType dtype = store.format().dtype;
-  if (dtype == DType::f32 || dtype == DType::f64) return static_cast<std::uint64_t>(store.rows() * store.cols()) * (dtype == DType::f32 ? 4 : 8);
+  if (dtype == DType::f32 || dtype == DType::f64)
+    return static_cast<std::uint64_t>(store.rows() * store.cols()) * (dtype == DType::f32 ? 4 : 8);
   return store.packed_bytes();
 }
 
@@ -42,8 +43,15 @@ Status convert_to_entity(const std::string& in, const std::string& out, const st
     if (p.tied) continue;
     WeightStore& store = *p.param->store;
     const ParamSpec& spec = p.param->spec;
-    Report::Row row{p.path + ":" + spec.role, shape_text(std::vector<std::int64_t>{spec.rows, spec.cols}), to_string(store.format()), "", 0, 0, {}};
-    std::vector<double> before(static_cast<std::size_t>(spec.rows * spec.cols)), after(before.size());
+    Report::Row row{p.path + ":" + spec.role,
+                    shape_text(std::vector<std::int64_t>{spec.rows, spec.cols}),
+                    to_string(store.format()),
+                    "",
+                    0,
+                    0,
+                    {}};
+    std::vector<double> before(static_cast<std::size_t>(spec.rows * spec.cols)),
+        after(before.size());
     LOOM_TRY(store.values(std::span<double>(before)));
     row.bytes_before = stored_bytes(store);
     if (format && spec.quantized) LOOM_TRY(store.morph(*format));

@@ -18,7 +18,9 @@ struct ErrorSum {
     if (!(error <= largest)) largest = error;
   }
   // Root mean square of the error, as a share of that of the values.
-  double relative() const { return squares > 0 ? std::sqrt(error_squares / squares) : std::sqrt(error_squares); }
+  double relative() const {
+    return squares > 0 ? std::sqrt(error_squares / squares) : std::sqrt(error_squares);
+  }
 };
 
 struct Report {

@@ -10,7 +10,8 @@ namespace {
 
 Result<ModelFile> with_tensors(ModelFile file, std::vector<TensorInfo> tensors) {
   file.tensors = std::move(tensors);
-  for (const TensorInfo& t : file.tensors) file.rows.push_back({t.name, std::string(name(t.type)), t.shape, t.size, t.elements(), ""});
+  for (const TensorInfo& t : file.tensors)
+    file.rows.push_back({t.name, std::string(name(t.type)), t.shape, t.size, t.elements(), ""});
   return file;
 }
 
@@ -41,13 +42,15 @@ std::string title_of(const std::string& path) {
   // Of a snapshot in the HuggingFace cache, the model's name; otherwise the last part.
   if (const std::size_t at = path.rfind("/models--"); at != std::string::npos) {
     std::string name = path.substr(at + 9, path.find('/', at + 1) - at - 9);
-    if (const std::size_t dashes = name.find("--"); dashes != std::string::npos) name.replace(dashes, 2, "/");
+    if (const std::size_t dashes = name.find("--"); dashes != std::string::npos)
+      name.replace(dashes, 2, "/");
     return name;
   }
   std::string trimmed = path;
   while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
   const std::size_t slash = trimmed.rfind('/');
-  return slash == std::string::npos || slash + 1 == trimmed.size() ? trimmed : trimmed.substr(slash + 1);
+  return slash == std::string::npos || slash + 1 == trimmed.size() ? trimmed
+                                                                   : trimmed.substr(slash + 1);
 }
 
 Result<ModelFile> open_model_file(const std::string& name) {
@@ -86,7 +89,8 @@ Result<ModelFile> open_model_file(const std::string& name) {
   if (file.kind == FileKind::entity) {
     LOOM_ASSIGN(file.entity, Entity::open(std::move(source)));
     for (const EntityEntry& e : file.entity->tensors())
-      file.rows.push_back({e.name, to_string(e.type), e.shape, e.size, element_count(e.shape).value_or(0), Sha256::hex(e.sha256)});
+      file.rows.push_back({e.name, to_string(e.type), e.shape, e.size,
+                           element_count(e.shape).value_or(0), Sha256::hex(e.sha256)});
   }
   return file;
 }

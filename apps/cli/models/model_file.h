@@ -25,8 +25,9 @@ struct ModelFile {
   std::string title;  // what a status line calls it: the last parts of the path
   FileKind kind = FileKind::safetensors;
   std::vector<TensorRow> rows;
-  std::vector<TensorInfo> tensors;  // of the rows, where their values can be read one by one: not of .entity
-  Metadata metadata;                // of safetensors
+  std::vector<TensorInfo>
+      tensors;        // of the rows, where their values can be read one by one: not of .entity
+  Metadata metadata;  // of safetensors
   std::optional<Gguf> gguf;
   std::optional<Entity> entity;
 

@@ -14,7 +14,8 @@ namespace {
 using namespace onnx;
 
 struct Summary {
-  std::map<std::string, std::uint64_t> operators;  // of all graphs, those in attributes and functions included
+  std::map<std::string, std::uint64_t>
+      operators;  // of all graphs, those in attributes and functions included
   std::uint64_t nodes = 0;
   std::vector<const Tensor*> tensors;  // initializers of all graphs
   std::uint64_t bytes = 0, elements = 0;
@@ -49,7 +50,8 @@ std::string opset_text(const Model& model) {
 }
 
 Json to_json(const std::string& path, const Model& model, const Summary& sum) {
-  Json out = Json::object(), opsets = Json::object(), operators = Json::object(), tensors = Json::array();
+  Json out = Json::object(), opsets = Json::object(), operators = Json::object(),
+       tensors = Json::array();
   out.set("path", json_text(path));
   out.set("kind", "ONNX");
   out.set("ir_version", model.ir_version);
@@ -100,14 +102,17 @@ int show_onnx(const std::string& path, bool json) {
   if (!model.producer.empty())
     out += ", by " + escaped(model.producer) +
            (model.producer_version.empty() ? "" : " " + escaped(model.producer_version));
-  out += "\n" + std::to_string(sum.nodes) + " nodes, " + std::to_string(sum.tensors.size()) + " initializers, " + count_text(static_cast<double>(sum.elements)) + " elements, " + bytes_text(sum.bytes) + "\n";
+  out += "\n" + std::to_string(sum.nodes) + " nodes, " + std::to_string(sum.tensors.size()) +
+         " initializers, " + count_text(static_cast<double>(sum.elements)) + " elements, " +
+         bytes_text(sum.bytes) + "\n";
   const auto values = [&](std::string_view title, const std::vector<ValueInfo>& list) {
     out += std::string(title) + ":\n";
     for (const ValueInfo& v : list) out += "  " + escaped(v.name) + "  " + type_text(v) + "\n";
   };
   values("inputs", model.graph.inputs);
   values("outputs", model.graph.outputs);
-  if (!model.functions.empty()) out += "functions: " + std::to_string(model.functions.size()) + "\n";
+  if (!model.functions.empty())
+    out += "functions: " + std::to_string(model.functions.size()) + "\n";
   out += "operators:\n";
   for (const auto& [op, count] : sum.operators)
     out += "  " + escaped(op) + "  " + std::to_string(count) + "\n";

@@ -1,4 +1,5 @@
-// What loom show prints of an ONNX file: who made it, inputs and outputs, nodes by operator, initializers.
+// What loom show prints of an ONNX file: who made it, inputs and outputs, nodes by operator,
+// initializers.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// A network that loom train wrote for raw data, and such data: what predict, accuracy and plan begin with.
+// A network that loom train wrote for raw data, and such data: what predict, accuracy and plan
+// begin with.
 #pragma once
 
 #include <span>
@@ -21,7 +22,8 @@ struct TrainedNetwork {
   bool classes;  // it answers with a class
 };
 
-// unsupported: the file says nothing of raw data; corrupt: its section is none; else what the readers say.
+// unsupported: the file says nothing of raw data; corrupt: its section is none; else what the
+// readers say.
 Result<TrainedNetwork> open_trained(const std::string& network, const std::string& data);
 // The same in two steps: without data, and its data. What was left out is said.
 Result<TrainedNetwork> open_trained(const std::string& network);

@@ -1,5 +1,5 @@
-// The embedded model of the WebAssembly module: a file beside it, that the host hands over once. It takes the place of src/embedded's
-// object, which the linker then leaves out.
+// The embedded model of the WebAssembly module: a file beside it, that the host hands over once. It
+// takes the place of src/embedded's object, which the linker then leaves out.
 #include "embedded/embedded.h"
 
 namespace loom {
@@ -19,4 +19,6 @@ Result<std::span<const std::byte>> embedded_model() {
 }  // namespace loom
 
 // `data` at a multiple of 64, never freed.
-extern "C" void loom_wasm_embed(const void* data, std::size_t size) { loom::model = {static_cast<const std::byte*>(data), size}; }
+extern "C" void loom_wasm_embed(const void* data, std::size_t size) {
+  loom::model = {static_cast<const std::byte*>(data), size};
+}

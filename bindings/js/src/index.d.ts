@@ -23,7 +23,7 @@ export type Numbers = ArrayLike<number> & Iterable<number>;
 export type Rows = Numbers | Numbers[];
 
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that return at once cannot wait for a GPU and refuse "gpu".
-import type { Device, ForecastOptions, GeneratorOptions, Mode, ModelOptions, Sampling, SessionOptions, TextOptions, TokenizerOptions, VerifyOptions } from './options.js';
+import type { Device, ForecastOptions, GeneratorOptions, Mode, ModelOptions, Sampling, SearchOptions, Seq2SeqOptions, SessionOptions, TextOptions, TokenizerOptions, VerifyOptions } from './options.js';
 export type * from './options.js';
 
 export interface InitOptions {
@@ -249,6 +249,50 @@ export class Network extends Handled {
   train(data: TrainingData, spec: TrainingSpec, options?: { signal?: AbortSignal; every?: number; device?: Device; mode?: Mode }): AsyncGenerator<Step, void, void>;
   save(): Uint8Array;
   save(path: string): void;
+}
+
+/** Sources of an encoder-decoder: rows of each input but the target by its name, or of a single one. */
+export type Sources = Rows | Record<string, Rows>;
+/** A sequence that a search found: `ids` behind `start`, the one that ends it included; `score`, the logarithm of their probability. */
+export interface Found {
+  ids: number[];
+  score: number;
+  finished: boolean;
+}
+export interface Seq2SeqInfo {
+  sources: { name: string; width?: number; ids?: number; dims?: number[] }[];
+  sourceWidth: number;
+  target: { name: string; width?: number; ids?: number };
+  answerWidth: number;
+  lanes: number;
+  /** 0: nothing is encoded. */
+  rows: number;
+  position: number;
+  maxPositions: number;
+  device: string;
+  numerics: string;
+  threads: number;
+  stateBytes: number;
+}
+/** Runs an encoder-decoder as it is used: what depends on its other inputs alone once, its target step by step, with the answers that
+ *  forward() has for whole rows. */
+export class Seq2Seq extends Handled {
+  constructor(network: Network, options: Omit<Seq2SeqOptions, 'device' | 'mode'>);
+  /** On a device; then the methods named ...Async are those to use. */
+  static create(network: Network, options: Seq2SeqOptions): Promise<Seq2Seq>;
+  readonly info: Seq2SeqInfo;
+  /** Begins anew. Sequences of unequal length are padded and their lengths filled in, as in forward(). */
+  encode(x: Sources): void;
+  encodeAsync(x: Sources): Promise<void>;
+  /** The next step of all rows: an id of each, or its features. Gives a row of answers for each. */
+  step(target: Rows): Float64Array;
+  stepAsync(target: Rows): Promise<Float64Array>;
+  /** Row i goes on from where row from[i] was; there are from.length rows then. */
+  reorder(from: ArrayLike<number>): void;
+  reorderAsync(from: ArrayLike<number>): Promise<void>;
+  /** For each row of the sources the sequences found, the best first; rows x beams need as many lanes. */
+  search(x: Sources, options: SearchOptions): Found[][];
+  searchAsync(x: Sources, options: SearchOptions): Promise<Found[][]>;
 }
 
 export class Trainer extends Handled {

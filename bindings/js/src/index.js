@@ -2,12 +2,13 @@
 import { Network, Trainer } from './network.js';
 import { gpu } from './gpu.js';
 import { bringEmbedded, library, start } from './runtime.js';
+import { Seq2Seq } from './seq2seq.js';
 import { Tokenizer } from './tokenizer.js';
 import { Transformer } from './transformer.js';
 import { createWorker } from './worker.js';
 
 export * from './errors.js';
-export { Network, Tokenizer, Trainer, Transformer, createWorker, gpu };
+export { Network, Seq2Seq, Tokenizer, Trainer, Transformer, createWorker, gpu };
 
 /** Loads the module: once, or again after it has stopped. module: where it is, if not beside the package. */
 export async function initLoom(options) {
@@ -50,4 +51,4 @@ function Generate(prompt, maxTokens = 50, options = {}) {
   return loaded.generateSync(prompt, { maxTokens, ...options }).text;
 }
 
-const loom = { Network, Tokenizer, Trainer, Transformer, createWorker, info, version, simulate, gpu, verify, LoadTransformer, Generate };
+const loom = { Network, Seq2Seq, Tokenizer, Trainer, Transformer, createWorker, info, version, simulate, gpu, verify, LoadTransformer, Generate };

@@ -43,7 +43,7 @@ function padded(x, parts) {
   return all;
 }
 /** The same of values, none of which JavaScript would make a number of: null, texts, dates. */
-function numbersOf(x) {
+export function numbersOf(x) {
   const all = flat(x);
   if (ArrayBuffer.isView(all)) return all;
   const at = all.findIndex((v) => typeof v !== 'number' && typeof v !== 'boolean');
@@ -58,7 +58,7 @@ function rowsOf(x) {
 }
 /** Rows of numbers to learn from, or of a network that computes in f64: one Float32Array where they
  *  are of a type that it holds, else a Float64Array. */
-function wideRowsOf(x) {
+export function wideRowsOf(x) {
   const narrow = [Float32Array, Uint8Array, Uint8ClampedArray, Int8Array, Uint16Array, Int16Array];
   if (x instanceof Float64Array) return x;
   return narrow.some((type) => x instanceof type) ? rowsOf(x) : Float64Array.from(numbersOf(x));
@@ -68,7 +68,7 @@ function typeOf(...lists) {
   return lists.some((list) => list instanceof Float64Array) ? Float64Array : Float32Array;
 }
 /** Whether values come by name. */
-function isNamed(x) {
+export function isNamed(x) {
   return x !== null && typeof x === 'object' && !Array.isArray(x) && !ArrayBuffer.isView(x);
 }
 /** The lists of an object, in the order of names; kind: what those name. */
@@ -81,7 +81,7 @@ function listsOf(what, given, names, kind, rows) {
     `${what}: ${JSON.stringify(wrong)} is ${how}: expected numbers for each of ${names.join(', ')}`);
 }
 /** Rows for a network's input; where it has parts also from an object with those of each by name. */
-function inputRows(x, input, rowsOf) {
+export function inputRows(x, input, rowsOf) {
   if (!isNamed(x)) return rowsOf(x);
   const parts = input.parts ?? [], names = parts.map((part) => part.name);
   if (!parts.length)

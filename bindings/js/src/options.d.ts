@@ -44,6 +44,56 @@ export interface ForecastOptions {
   last?: string;
 }
 
+/** An encoder-decoder that runs step by step. */
+export interface Seq2SeqOptions {
+  /** the input that comes step by step, [steps] ids or [steps, features] */
+  target: string;
+  /** rows that run at once: of a search, its rows x beams; 1 to 65536 */
+  lanes?: number;
+  /** steps of a row; 0: as many as the target has. More than that go with positions that are
+   *  not learned; at least 0 */
+  maxPositions?: number;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** Sequences that an encoder-decoder gives. */
+export interface SearchOptions {
+  /** ids that every sequence begins with; at least 0 */
+  start: number | number[];
+  /** the id that ends a sequence; -1: none does; at least -1 */
+  end?: number;
+  /** most ids of a sequence behind `start`; 0: as many as there are positions for; at least 0 */
+  maxTokens?: number;
+  /** sequences that are followed at once; 1: the most probable next id, or with a `temperature`
+   *  a drawn one; 1 to 4096 */
+  beams?: number;
+  /** those of a beam are compared by the logarithm of their probability, divided by their
+   *  number of ids to this power; -100 to 100 */
+  lengthPenalty?: number;
+  /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
+  temperature?: number;
+  /** draws from the so many most probable tokens; 0: all; at least 0 */
+  topK?: number;
+  /** draws from the fewest tokens that together have this probability; above 0, at most 1 */
+  topP?: number;
+  /** draws from tokens at least this share as probable as the best; 0 to 1 */
+  minP?: number;
+  /** divides positive and multiplies negative logits of tokens seen before; 0.001 to 1000 */
+  repetitionPenalty?: number;
+  /** of the draws; row i has those of `seed` + i */
+  seed?: number | bigint;
+}
+
 /** Where a trainer works. */
 export interface TrainerOptions {
   /** of the CPU; 0: one per core; 0 to 1024 */

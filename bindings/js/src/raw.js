@@ -1,7 +1,7 @@
 // The C ABI as data. Made by api/generate.py from api/loom.json: edit those.
 export const ABI_VERSION = 1;
 export const CODES = { ok: 0, invalid_argument: 1, not_found: 2, unsupported: 3, corrupt: 4, truncated: 5, io: 6, out_of_memory: 7, out_of_range: 8, cancelled: 9, internal: 10, invalid_handle: 11, busy: 12 };
-export const KINDS = { bytes: 1, network: 2, session: 3, data: 4, trainer: 5, tokenizer: 6, decoder: 7, model: 8, generator: 9, onnx: 10 };
+export const KINDS = { bytes: 1, network: 2, session: 3, data: 4, trainer: 5, tokenizer: 6, decoder: 7, model: 8, generator: 9, onnx: 10, seq2seq: 11 };
 export const FINISH = { more: 0, length: 1, eos: 2, stop: 3, cancelled: 4 };
 // name: [what it returns, [[parameter, kind], ...]]
 export const FUNCTIONS = {
@@ -51,6 +51,12 @@ export const FUNCTIONS = {
   session_run_tokens: ["code", [["session", "handle session"], ["ids", "read i32"], ["positions", "read i32"], ["sequences", "read i32"], ["head", "read i32"], ["y", "fill f32"]]],
   session_forecast: ["code", [["session", "handle session"], ["options", "json"], ["history", "read f64"], ["forecasts", "new json"]]],
   session_info: ["code", [["session", "handle session"], ["info", "new json"]]],
+  seq2seq_create: ["code", [["network", "handle network"], ["options", "json"], ["seq2seq", "new seq2seq"]]],
+  seq2seq_encode: ["code", [["seq2seq", "handle seq2seq"], ["rows", "i64"], ["x", "read f64"]]],
+  seq2seq_step: ["code", [["seq2seq", "handle seq2seq"], ["target", "read f64"], ["y", "fill f64"]]],
+  seq2seq_reorder: ["code", [["seq2seq", "handle seq2seq"], ["from", "read i32"]]],
+  seq2seq_search: ["code", [["seq2seq", "handle seq2seq"], ["rows", "i64"], ["x", "read f64"], ["options", "json"], ["found", "new json"]]],
+  seq2seq_info: ["code", [["seq2seq", "handle seq2seq"], ["info", "new json"]]],
   onnx_load: ["code", [["path", "text"], ["onnx", "new onnx"]]],
   onnx_load_bytes: ["code", [["bytes", "handle bytes"], ["onnx", "new onnx"]]],
   onnx_info: ["code", [["onnx", "handle onnx"], ["info", "new json"]]],

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { before, after } from 'node:test';
 import zlib from 'node:zlib';
-import { initLoom, Network, Tokenizer, Trainer, Transformer, createWorker, gpu, verify, LoomError, InvalidArgumentError, InvalidHandleError, NotFoundError, TruncatedError, CorruptError, UnsupportedError } from '../src/index.js';
+import { initLoom, Network, Seq2Seq, Tokenizer, Trainer, Transformer, createWorker, gpu, verify, LoomError, InvalidArgumentError, InvalidHandleError, NotFoundError, TruncatedError, CorruptError, UnsupportedError } from '../src/index.js';
 import { asset } from '../src/module.js';
 import { library } from '../src/runtime.js';
 import { yinYang } from '../../../examples/browser/points.js';
@@ -374,6 +374,41 @@ test('what is saved keeps links and modes, and replaces files alone', { skip: pr
   assert.deepEqual(fs.readdirSync(folder).sort(), ['dangling.entity', 'fresh.entity', 'link.entity', 'real.entity']);
   net.dispose();
   fs.rmSync(folder, { recursive: true });
+});
+
+test('an encoder-decoder goes step by step, and finds sequences', () => {
+  const file = new URL('../../../tests/conformance/seq2seq/transformer.json', import.meta.url);
+  const network = new Network(JSON.parse(fs.readFileSync(file)), { seed: 3 });
+  const source = [[1, 2, 3], [4, 5, 6, 7, 8]], target = [[1, 2, 3, 4, 5], [1, 3, 5, 7, 0]];
+  const pad = (row) => [...row, ...Array(6 - row.length).fill(0)];
+  const whole = network.forward({ source: source.map(pad), source_lengths: [3, 5], target, target_lengths: [5, 5] });
+  const both = new Seq2Seq(network, { target: 'target', lanes: 6 });
+  assert.throws(() => both.step([1, 1]), InvalidArgumentError);
+  both.encode({ source }); // padded, and the lengths filled in
+  for (let t = 0; t < 5; t++) {
+    const y = both.step(target.map((row) => row[t]));
+    for (let r = 0; r < 2; r++)
+      assert.deepEqual([...y.subarray(r * 9, r * 9 + 9)], [...whole.subarray((r * 5 + t) * 9, (r * 5 + t + 1) * 9)]);
+  }
+  assert.throws(() => both.step([1, 1]), /all 5 positions/);
+  both.encode({ source });
+  both.step([1, 1]);
+  const straight = both.step([2, 3]);
+  both.encode({ source });
+  both.step([1, 1]);
+  both.reorder([1, 1, 0]);
+  assert.deepEqual([...both.step([3, 3, 2])], [...straight.subarray(9), ...straight.subarray(9), ...straight.subarray(0, 9)]);
+  assert.equal(both.info.rows, 3);
+  const [first] = both.search({ source }, { start: 1, end: 0 }), beams = both.search({ source }, { start: [1], end: 0, beams: 3, lengthPenalty: 0 });
+  assert.ok(first[0].ids.length <= 5);
+  assert.equal(beams[1].length, 3);
+  assert.ok(beams[1][0].score >= beams[1][1].score);
+  assert.throws(() => both.search({ source }, { start: 1, beams: 9 }), /as many lanes/);
+  assert.throws(() => both.search({ source }, { start: 1, beem: 2 }), /did you mean "beams"|beams/);
+  assert.throws(() => both.encode({ source: [[1, null, 2]] }), /null/);
+  assert.throws(() => new Seq2Seq(network, { target: 'source' }), UnsupportedError);
+  both.dispose();
+  network.dispose();
 });
 
 test('what is disposed of is an error, and nothing is left', () => {

@@ -19,13 +19,14 @@ from .custom import custom_layer, register_layer, unregister_layer
 from .fitting import Callback, EarlyStopping, Epoch, History, Progress, train
 from .graph import Graph, from_onnx
 from .network import Forecast, Network, Parameter, Session
+from .seq2seq import Found, Seq2Seq
 from .text import Decoder, Tokenizer
 from .training import Data, Step, Trainer
 from .transformer import Piece, Text, Transformer
 
 __all__ = [
-    "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch", "Forecast", "Graph", "History", "Internal", "InvalidArgument", "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
-    "OutOfRange", "Parameter", "Piece", "Progress", "Session", "Step", "Text", "Tokenizer", "Trainer", "Transformer", "Truncated", "Unsupported", "Verification", "custom_layer", "from_onnx", "info",
+    "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch", "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument", "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
+    "OutOfRange", "Parameter", "Piece", "Progress", "Seq2Seq", "Session", "Step", "Text", "Tokenizer", "Trainer", "Transformer", "Truncated", "Unsupported", "Verification", "custom_layer", "from_onnx", "info",
     "layers", "live_handles", "numerics_version", "register_layer", "simulate", "train", "unregister_layer", "verify", "version",
 ]
 __version__ = "0.1.0"

@@ -29,6 +29,7 @@ KINDS = {
     "model": 8,
     "generator": 9,
     "onnx": 10,
+    "seq2seq": 11,
 }
 
 FINISH = {
@@ -87,6 +88,12 @@ FUNCTIONS = {
     "session_run_tokens": ("code", (("session", "handle session"), ("ids", "read i32"), ("positions", "read i32"), ("sequences", "read i32"), ("head", "read i32"), ("y", "fill f32"),)),
     "session_forecast": ("code", (("session", "handle session"), ("options", "json"), ("history", "read f64"), ("forecasts", "new json"),)),
     "session_info": ("code", (("session", "handle session"), ("info", "new json"),)),
+    "seq2seq_create": ("code", (("network", "handle network"), ("options", "json"), ("seq2seq", "new seq2seq"),)),
+    "seq2seq_encode": ("code", (("seq2seq", "handle seq2seq"), ("rows", "i64"), ("x", "read f64"),)),
+    "seq2seq_step": ("code", (("seq2seq", "handle seq2seq"), ("target", "read f64"), ("y", "fill f64"),)),
+    "seq2seq_reorder": ("code", (("seq2seq", "handle seq2seq"), ("from", "read i32"),)),
+    "seq2seq_search": ("code", (("seq2seq", "handle seq2seq"), ("rows", "i64"), ("x", "read f64"), ("options", "json"), ("found", "new json"),)),
+    "seq2seq_info": ("code", (("seq2seq", "handle seq2seq"), ("info", "new json"),)),
     "onnx_load": ("code", (("path", "text"), ("onnx", "new onnx"),)),
     "onnx_load_bytes": ("code", (("bytes", "handle bytes"), ("onnx", "new onnx"),)),
     "onnx_info": ("code", (("onnx", "handle onnx"), ("info", "new json"),)),

@@ -1,4 +1,5 @@
-// Little-endian loads and stores, and checked size arithmetic. Files and hashes are little-endian on every host.
+// Little-endian loads and stores, and checked size arithmetic. Files and hashes are little-endian
+// on every host.
 #pragma once
 
 #include <bit>
@@ -14,10 +15,22 @@ namespace loom {
 
 template <std::size_t Size>
 struct UintOfSize;
-template <> struct UintOfSize<1> { using type = std::uint8_t; };
-template <> struct UintOfSize<2> { using type = std::uint16_t; };
-template <> struct UintOfSize<4> { using type = std::uint32_t; };
-template <> struct UintOfSize<8> { using type = std::uint64_t; };
+template <>
+struct UintOfSize<1> {
+  using type = std::uint8_t;
+};
+template <>
+struct UintOfSize<2> {
+  using type = std::uint16_t;
+};
+template <>
+struct UintOfSize<4> {
+  using type = std::uint32_t;
+};
+template <>
+struct UintOfSize<8> {
+  using type = std::uint64_t;
+};
 
 template <class U>
 constexpr U byte_swap(U value) {
@@ -46,7 +59,8 @@ void store_le(void* to, T value) {
   std::memcpy(to, &bits, sizeof bits);
 }
 
-// a * b and a + b, or nothing when the result does not fit. Sizes from files go through these before anything is allocated.
+// a * b and a + b, or nothing when the result does not fit. Sizes from files go through these
+// before anything is allocated.
 inline std::optional<std::uint64_t> checked_mul(std::uint64_t a, std::uint64_t b) {
   std::uint64_t r;
   if (__builtin_mul_overflow(a, b, &r)) return std::nullopt;

@@ -1,4 +1,5 @@
-// Reads gzip (RFC 1952) and the deflate streams in it (RFC 1951): data sets come so. Pure functions over bytes in memory; hostile input is expected.
+// Reads gzip (RFC 1952) and the deflate streams in it (RFC 1951): data sets come so. Pure functions
+// over bytes in memory; hostile input is expected.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +17,11 @@ std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t crc = 0);
 
 bool is_gzip(std::span<const std::byte> bytes);
 
-// All members of a gzip file, one after another. Errors name `name`: corrupt (damage, a checksum or length that does not agree, bytes behind
-// the last member), truncated, out_of_range where it holds more than `limit` bytes; memory grows with what was decoded, not with what a header claims.
-Result<std::vector<std::byte>> gunzip(std::span<const std::byte> bytes, std::uint64_t limit, const std::string& name);
+// All members of a gzip file, one after another. Errors name `name`: corrupt (damage, a checksum or
+// length that does not agree, bytes behind the last member), truncated, out_of_range where it holds
+// more than `limit` bytes; memory grows with what was decoded, not with what a header claims.
+Result<std::vector<std::byte>> gunzip(std::span<const std::byte> bytes, std::uint64_t limit,
+                                      const std::string& name);
 // The beginning of the same, at least `wanted` bytes where it holds so many, and 64 KiB more at
 // most: to read a header by. Nothing behind it is decoded, so no checksum is looked at.
 Result<std::vector<std::byte>> gunzip_start(std::span<const std::byte> bytes, std::uint64_t wanted,

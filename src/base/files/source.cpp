@@ -32,7 +32,9 @@ auto uninterrupted(const Call& call) {
 
 class ViewSource : public ByteSource {
  public:
-  ViewSource(std::span<const std::byte> bytes, std::string name, std::shared_ptr<const void> owner = {}) : bytes_(bytes), owner_(std::move(owner)) {
+  ViewSource(std::span<const std::byte> bytes, std::string name,
+             std::shared_ptr<const void> owner = {})
+      : bytes_(bytes), owner_(std::move(owner)) {
     name_ = std::move(name);
     size_ = bytes.size();
   }
@@ -49,7 +51,8 @@ class ViewSource : public ByteSource {
 
 class OwnedSource : public ViewSource {
  public:
-  OwnedSource(std::vector<std::byte> bytes, std::string name) : ViewSource({}, std::move(name)), owned_(std::move(bytes)) {
+  OwnedSource(std::vector<std::byte> bytes, std::string name)
+      : ViewSource({}, std::move(name)), owned_(std::move(bytes)) {
     bytes_ = owned_;
     size_ = owned_.size();
   }
@@ -66,7 +69,9 @@ class CallbackSource : public ByteSource {
   }
 
  protected:
-  Status read_some(std::uint64_t offset, std::span<std::byte> out) const override { return read_(offset, out); }
+  Status read_some(std::uint64_t offset, std::span<std::byte> out) const override {
+    return read_(offset, out);
+  }
 
  private:
   ReadCallback read_;
@@ -96,7 +101,10 @@ class FileSource : public ByteSource {
       const ssize_t got = uninterrupted(
           [&] { return ::pread(file_.fd, out.data(), want, static_cast<off_t>(offset)); });
       if (got < 0) return system_error("cannot read", name_);
-      if (got == 0) return Status(Code::truncated, name_ + ": the file shrank while it was read: nothing at offset " + std::to_string(offset));
+      if (got == 0)
+        return Status(Code::truncated,
+                      name_ + ": the file shrank while it was read: nothing at offset " +
+                          std::to_string(offset));
       offset += static_cast<std::uint64_t>(got);
       out = out.subspan(static_cast<std::size_t>(got));
     }
@@ -139,7 +147,8 @@ Status write_all(int fd, std::span<const std::byte> data, const std::string& pat
 Status ByteSource::read(std::uint64_t offset, std::span<std::byte> out) const {
   const auto end = checked_add(offset, out.size());
   if (!end || *end > size_) {
-    return Status(Code::truncated, name_ + ": needs " + std::to_string(out.size()) + " bytes at offset " + std::to_string(offset) +
+    return Status(Code::truncated, name_ + ": needs " + std::to_string(out.size()) +
+                                       " bytes at offset " + std::to_string(offset) +
                                        ", the file has " + std::to_string(size_));
   }
   if (out.empty()) return {};
@@ -148,16 +157,18 @@ Status ByteSource::read(std::uint64_t offset, std::span<std::byte> out) const {
 
 Result<SourcePtr> open_source(const std::string& path, MapMode mode) {
   // O_NONBLOCK: opening a FIFO must refuse, not wait for a writer.
-  Descriptor file{uninterrupted(
-      [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })};
+  Descriptor file{
+      uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })};
   if (file.fd < 0 && errno == ENOTDIR)
     return Status(Code::not_found,
                   path + ": cannot open: " + std::strerror(errno));  // nothing can lie there
   if (file.fd < 0) return system_error("cannot open", path);
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.fd, &info) != 0) return system_error("cannot stat", path);
   if (!S_ISREG(info.st_mode)) {
-    return Status(Code::invalid_argument, path + ": is " + (S_ISDIR(info.st_mode) ? "a folder" : "not a regular file") + ", expected a file");
+    return Status(Code::invalid_argument,
+                  path + ": is " + (S_ISDIR(info.st_mode) ? "a folder" : "not a regular file") +
+                      ", expected a file");
   }
   const auto size = static_cast<std::uint64_t>(info.st_size);
   if (mode == MapMode::map_if_possible && size <= SIZE_MAX) {
@@ -172,7 +183,8 @@ Result<SourcePtr> open_source(const std::string& path, MapMode mode) {
 SourcePtr source_from_bytes(std::vector<std::byte> bytes, std::string name) {
   return std::make_shared<OwnedSource>(std::move(bytes), std::move(name));
 }
-SourcePtr source_from_view(std::span<const std::byte> bytes, std::string name, std::shared_ptr<const void> owner) {
+SourcePtr source_from_view(std::span<const std::byte> bytes, std::string name,
+                           std::shared_ptr<const void> owner) {
   return std::make_shared<ViewSource>(bytes, std::move(name), std::move(owner));
 }
 SourcePtr source_from_callback(std::uint64_t size, ReadCallback read, std::string name) {
@@ -181,7 +193,9 @@ SourcePtr source_from_callback(std::uint64_t size, ReadCallback read, std::strin
 
 Result<std::vector<std::byte>> read_all(const ByteSource& source, std::uint64_t limit) {
   if (source.size() > limit) {
-    return Status(Code::out_of_range, source.name() + ": has " + std::to_string(source.size()) + " bytes, more than the limit of " + std::to_string(limit));
+    return Status(Code::out_of_range, source.name() + ": has " + std::to_string(source.size()) +
+                                          " bytes, more than the limit of " +
+                                          std::to_string(limit));
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(source.size()));
   LOOM_TRY(source.read(0, bytes));
@@ -235,9 +249,8 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
 #if !defined(__wasm__)
     file.temp_ += "-" + std::to_string(::getpid());
 #endif
-    file.fd_ = uninterrupted([&] {
-      return ::open(file.temp_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    });
+    file.fd_ = uninterrupted(
+        [&] { return ::open(file.temp_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644); });
     if (file.fd_ >= 0) break;
     if (errno == EEXIST && attempt < 999) continue;
     const Status error = system_error("cannot create", path);

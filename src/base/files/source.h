@@ -1,5 +1,5 @@
-// Where a reader's bytes come from: a path (memory-mapped where the platform can), bytes in memory, or a read callback.
-// Immutable after opening; all calls are thread-safe if the callback is.
+// Where a reader's bytes come from: a path (memory-mapped where the platform can), bytes in memory,
+// or a read callback. Immutable after opening; all calls are thread-safe if the callback is.
 #pragma once
 
 #include <cstddef>
@@ -49,12 +49,15 @@ Result<SourcePtr> open_source(const std::string& path, MapMode mode = MapMode::m
 // Owns the bytes.
 SourcePtr source_from_bytes(std::vector<std::byte> bytes, std::string name);
 // Borrows the bytes: they must outlive the source, or `owner` keeps them.
-SourcePtr source_from_view(std::span<const std::byte> bytes, std::string name, std::shared_ptr<const void> owner = {});
+SourcePtr source_from_view(std::span<const std::byte> bytes, std::string name,
+                           std::shared_ptr<const void> owner = {});
 SourcePtr source_from_callback(std::uint64_t size, ReadCallback read, std::string name);
 
 // The whole source as bytes or text; refuses more than `limit` bytes.
-Result<std::vector<std::byte>> read_all(const ByteSource& source, std::uint64_t limit = std::uint64_t{1} << 32);
-Result<std::string> read_text_file(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 30);
+Result<std::vector<std::byte>> read_all(const ByteSource& source,
+                                        std::uint64_t limit = std::uint64_t{1} << 32);
+Result<std::string> read_text_file(const std::string& path,
+                                   std::uint64_t limit = std::uint64_t{1} << 30);
 
 // Where a writer's bytes go. What was written counts once commit() succeeds.
 class ByteSink {
@@ -96,10 +99,11 @@ Status write_file(const std::string& path, std::span<const std::byte> data);
 
 // A path, or memory: what save functions take.
 struct Destination {
-  Destination(std::string file) : path(std::move(file)) {}                  // NOLINT: a path is a destination
-  Destination(const char* file) : path(file) {}                             // NOLINT
-  Destination(std::vector<std::byte>* memory) : path("(memory)"), bytes(memory) {}  // NOLINT: replaced on commit; must outlive the writer
-  std::string path;  // its name in messages
+  Destination(std::string file) : path(std::move(file)) {}  // NOLINT: a path is a destination
+  Destination(const char* file) : path(file) {}             // NOLINT
+  Destination(std::vector<std::byte>* memory)
+      : path("(memory)"), bytes(memory) {}  // NOLINT: replaced on commit; must outlive the writer
+  std::string path;                         // its name in messages
   std::vector<std::byte>* bytes = nullptr;
 };
 Result<std::unique_ptr<ByteSink>> open_sink(const Destination& to);

@@ -1,10 +1,12 @@
-// Elementary functions made of + - * / sqrt and integer work on the bits only, in the arithmetic of their own type, so that
-// they give the same bits on every target (numerics rule 7). No libm, no tables but the digits of 2/pi, no state: any thread.
+// Elementary functions made of + - * / sqrt and integer work on the bits only, in the arithmetic of
+// their own type, so that they give the same bits on every target (numerics rule 7). No libm, no
+// tables but the digits of 2/pi, no state: any thread.
 //
-// Each comes for float and double from one template; only the coefficients differ (near-minimax fits). The largest errors,
-// measured over all 2^32 floats, are in docs/reference/exact-math.md: at most 2 ulp.
-// NaN in gives the canonical quiet NaN, infinities give the limits, and results below the smallest normal number are 0.
-// exp, log, sigmoid, tanh, erf and softplus are branch-free but for selects: loops over them vectorize.
+// Each comes for float and double from one template; only the coefficients differ (near-minimax
+// fits). The largest errors, measured over all 2^32 floats, are in docs/reference/exact-math.md: at
+// most 2 ulp. NaN in gives the canonical quiet NaN, infinities give the limits, and results below
+// the smallest normal number are 0. exp, log, sigmoid, tanh, erf and softplus are branch-free but
+// for selects: loops over them vectorize.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +21,16 @@ namespace loom::exact::inline LOOM_EXACT_NAMESPACE {
 inline float exp_difference(float x, float top) { return detail::exp_difference(x, top); }
 inline double exp_difference(double x, double top) { return detail::exp_difference(x, top); }
 
-// m * 2^k; 0 below the smallest normal number, infinite above the largest. m: finite, normal, not zero. |k| <= 2^30.
+// m * 2^k; 0 below the smallest normal number, infinite above the largest. m: finite, normal, not
+// zero. |k| <= 2^30.
 inline float scale(float m, std::int32_t k) { return detail::scale(m, k); }
 inline double scale(double m, std::int32_t k) { return detail::scale(m, k); }
 
 inline float exp(float x) { return detail::exp(x); }
 inline double exp(double x) { return detail::exp(x); }
 
-// Natural logarithm; log(0) = -inf, log of a negative number is NaN. Subnormal arguments are taken at their value.
+// Natural logarithm; log(0) = -inf, log of a negative number is NaN. Subnormal arguments are taken
+// at their value.
 inline float log(float x) { return detail::log(x); }
 inline double log(double x) { return detail::log(x); }
 
@@ -44,13 +48,15 @@ inline double erf(double x) { return detail::erf(x); }
 inline float softplus(float x) { return detail::softplus(x); }
 inline double softplus(double x) { return detail::softplus(x); }
 
-// Any finite argument: the reduction by pi/2 is done in integers with as many digits of 2/pi as it takes (Payne and Hanek).
+// Any finite argument: the reduction by pi/2 is done in integers with as many digits of 2/pi as it
+// takes (Payne and Hanek).
 inline float sin(float x) { return detail::sin_cos(x, 0); }
 inline double sin(double x) { return detail::sin_cos(x, 0); }
 inline float cos(float x) { return detail::sin_cos(x, 1); }
 inline double cos(double x) { return detail::sin_cos(x, 1); }
 
-// x^y for x >= 0; a negative x gives NaN. pow(x, 0) = 1 and pow(1, y) = 1 unless an argument is NaN.
+// x^y for x >= 0; a negative x gives NaN. pow(x, 0) = 1 and pow(1, y) = 1 unless an argument is
+// NaN.
 inline float pow(float x, float y) { return detail::pow(x, y); }
 inline double pow(double x, double y) { return detail::pow(x, y); }
 
@@ -62,4 +68,4 @@ inline double sqrt(double x) { return detail::canonical(__builtin_sqrt(x)); }
 inline float rsqrt(float x) { return detail::canonical(1.0f / __builtin_sqrtf(x)); }
 inline double rsqrt(double x) { return detail::canonical(1.0 / __builtin_sqrt(x)); }
 
-}  // namespace loom::exact
+}  // namespace loom::exact::inline LOOM_EXACT_NAMESPACE

@@ -15,12 +15,14 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr double kInf64 = std::numeric_limits<double>::infinity();
 
-// The distance of `got` from the exact value in units of the last place of a float (24 bits) or double (53 bits) of its size.
+// The distance of `got` from the exact value in units of the last place of a float (24 bits) or
+// double (53 bits) of its size.
 template <class T, class Wide>
 double ulps(T got, Wide exact) {
   int e;
   std::frexp(exact, &e);
-  return static_cast<double>(std::ldexp(std::fabs(static_cast<Wide>(got) - exact), std::numeric_limits<T>::digits - e));
+  return static_cast<double>(
+      std::ldexp(std::fabs(static_cast<Wide>(got) - exact), std::numeric_limits<T>::digits - e));
 }
 
 // Every 5,003rd float from both ends of the number line against libm in double.
@@ -44,8 +46,10 @@ double worst_f64(F f, G g) {
   double worst = 0;
   for (std::uint64_t i = 0; i < 60000; ++i) {
     const std::uint64_t u = std::uint64_t{random.bits(2 * i)} << 32 | random.bits(2 * i + 1);
-    double x = std::bit_cast<double>(u);                                                       // all magnitudes
-    if (i % 3 == 1) x = static_cast<double>(static_cast<std::int64_t>(u)) * 0x1p-63 * 10;      // where the curves bend
+    double x = std::bit_cast<double>(u);  // all magnitudes
+    if (i % 3 == 1)
+      x = static_cast<double>(static_cast<std::int64_t>(u)) * 0x1p-63 *
+          10;  // where the curves bend
     if (i % 3 == 2) x = static_cast<double>(static_cast<std::int64_t>(u)) * 0x1p-63 * 700;
     if (!(std::fabs(x) < kInf64)) continue;
     const long double r = g(static_cast<long double>(x));
@@ -56,39 +60,73 @@ double worst_f64(F f, G g) {
   return worst;
 }
 
-template <class W> W sigmoid_of(W x) { return 1 / (1 + std::exp(-x)); }
-template <class W> W softplus_of(W x) { return std::log1p(std::exp(-std::fabs(x))) + (x > 0 ? x : 0); }
+template <class W>
+W sigmoid_of(W x) {
+  return 1 / (1 + std::exp(-x));
+}
+template <class W>
+W softplus_of(W x) {
+  return std::log1p(std::exp(-std::fabs(x))) + (x > 0 ? x : 0);
+}
 
 TEST(ExactMath, FloatErrorsStayBelowTwoUlp) {
-  EXPECT_LT(worst_f32([](float x) { return exact::exp(x); }, [](double x) { return std::exp(x); }), 1.0);
-  EXPECT_LT(worst_f32([](float x) { return exact::log(x); }, [](double x) { return std::log(x); }), 1.0);
+  EXPECT_LT(worst_f32([](float x) { return exact::exp(x); }, [](double x) { return std::exp(x); }),
+            1.0);
+  EXPECT_LT(worst_f32([](float x) { return exact::log(x); }, [](double x) { return std::log(x); }),
+            1.0);
   EXPECT_LT(worst_f32([](float x) { return exact::sigmoid(x); }, sigmoid_of<double>), 2.0);
-  EXPECT_LT(worst_f32([](float x) { return exact::tanh(x); }, [](double x) { return std::tanh(x); }), 1.5);
-  EXPECT_LT(worst_f32([](float x) { return exact::erf(x); }, [](double x) { return std::erf(x); }), 1.5);
+  EXPECT_LT(
+      worst_f32([](float x) { return exact::tanh(x); }, [](double x) { return std::tanh(x); }),
+      1.5);
+  EXPECT_LT(worst_f32([](float x) { return exact::erf(x); }, [](double x) { return std::erf(x); }),
+            1.5);
   EXPECT_LT(worst_f32([](float x) { return exact::softplus(x); }, softplus_of<double>), 2.0);
-  EXPECT_LT(worst_f32([](float x) { return exact::sin(x); }, [](double x) { return std::sin(x); }), 1.6);
-  EXPECT_LT(worst_f32([](float x) { return exact::cos(x); }, [](double x) { return std::cos(x); }), 1.6);
-  EXPECT_LT(worst_f32([](float x) { return exact::rsqrt(x); }, [](double x) { return 1 / std::sqrt(x); }), 1.6);
+  EXPECT_LT(worst_f32([](float x) { return exact::sin(x); }, [](double x) { return std::sin(x); }),
+            1.6);
+  EXPECT_LT(worst_f32([](float x) { return exact::cos(x); }, [](double x) { return std::cos(x); }),
+            1.6);
+  EXPECT_LT(
+      worst_f32([](float x) { return exact::rsqrt(x); }, [](double x) { return 1 / std::sqrt(x); }),
+      1.6);
   for (float y : {-0.984375f, 0.75f, 100.25f})
-    EXPECT_LT(worst_f32([=](float x) { return exact::pow(x, y); }, [=](double x) { return std::pow(x, double{y}); }), 1.0) << y;
+    EXPECT_LT(worst_f32([=](float x) { return exact::pow(x, y); },
+                        [=](double x) { return std::pow(x, double{y}); }),
+              1.0)
+        << y;
   for (float x : {1e4f, 5e5f, 0.9f})
-    EXPECT_LT(worst_f32([=](float y) { return exact::pow(x, y); }, [=](double y) { return std::pow(double{x}, y); }), 1.0) << x;
+    EXPECT_LT(worst_f32([=](float y) { return exact::pow(x, y); },
+                        [=](double y) { return std::pow(double{x}, y); }),
+              1.0)
+        << x;
 }
 
 TEST(ExactMath, DoubleErrorsStayBelowTwoUlp) {
-  if (std::numeric_limits<long double>::digits < 64) GTEST_SKIP() << "long double is no wider than double here";
+  if (std::numeric_limits<long double>::digits < 64)
+    GTEST_SKIP() << "long double is no wider than double here";
   using W = long double;
-  EXPECT_LT(worst_f64([](double x) { return exact::exp(x); }, [](W x) { return std::exp(x); }), 1.0);
-  EXPECT_LT(worst_f64([](double x) { return exact::log(x); }, [](W x) { return std::log(x); }), 1.0);
+  EXPECT_LT(worst_f64([](double x) { return exact::exp(x); }, [](W x) { return std::exp(x); }),
+            1.0);
+  EXPECT_LT(worst_f64([](double x) { return exact::log(x); }, [](W x) { return std::log(x); }),
+            1.0);
   EXPECT_LT(worst_f64([](double x) { return exact::sigmoid(x); }, sigmoid_of<W>), 2.0);
-  EXPECT_LT(worst_f64([](double x) { return exact::tanh(x); }, [](W x) { return std::tanh(x); }), 1.6);
-  EXPECT_LT(worst_f64([](double x) { return exact::erf(x); }, [](W x) { return std::erf(x); }), 1.5);
+  EXPECT_LT(worst_f64([](double x) { return exact::tanh(x); }, [](W x) { return std::tanh(x); }),
+            1.6);
+  EXPECT_LT(worst_f64([](double x) { return exact::erf(x); }, [](W x) { return std::erf(x); }),
+            1.5);
   EXPECT_LT(worst_f64([](double x) { return exact::softplus(x); }, softplus_of<W>), 2.0);
-  EXPECT_LT(worst_f64([](double x) { return exact::sin(x); }, [](W x) { return std::sin(x); }), 1.6);
-  EXPECT_LT(worst_f64([](double x) { return exact::cos(x); }, [](W x) { return std::cos(x); }), 1.6);
-  EXPECT_LT(worst_f64([](double x) { return exact::rsqrt(x); }, [](W x) { return 1 / std::sqrt(x); }), 1.6);
-  EXPECT_LT(worst_f64([](double x) { return exact::pow(x, 100.1); }, [](W x) { return std::pow(x, static_cast<W>(100.1)); }), 1.0);
-  EXPECT_LT(worst_f64([](double y) { return exact::pow(1e4, y); }, [](W y) { return std::pow(W{1e4}, y); }), 1.0);
+  EXPECT_LT(worst_f64([](double x) { return exact::sin(x); }, [](W x) { return std::sin(x); }),
+            1.6);
+  EXPECT_LT(worst_f64([](double x) { return exact::cos(x); }, [](W x) { return std::cos(x); }),
+            1.6);
+  EXPECT_LT(
+      worst_f64([](double x) { return exact::rsqrt(x); }, [](W x) { return 1 / std::sqrt(x); }),
+      1.6);
+  EXPECT_LT(worst_f64([](double x) { return exact::pow(x, 100.1); },
+                      [](W x) { return std::pow(x, static_cast<W>(100.1)); }),
+            1.0);
+  EXPECT_LT(worst_f64([](double y) { return exact::pow(1e4, y); },
+                      [](W y) { return std::pow(W{1e4}, y); }),
+            1.0);
 }
 
 template <class T, class F>
@@ -198,15 +236,18 @@ TEST(ExactMath, BitsAreTheSameOnEveryTarget) {
   Sha256 hash;
   for (std::uint64_t u = 0; u < std::uint64_t{1} << 32; u += 100003) {
     const float x = std::bit_cast<float>(static_cast<std::uint32_t>(u));
-    const float single[] = {exact::exp(x),      exact::log(x), exact::sigmoid(x), exact::tanh(x),      exact::erf(x),
-                            exact::softplus(x), exact::sin(x), exact::cos(x),     exact::pow(x, 0.3f), exact::rsqrt(x)};
+    const float single[] = {
+        exact::exp(x),      exact::log(x), exact::sigmoid(x), exact::tanh(x),      exact::erf(x),
+        exact::softplus(x), exact::sin(x), exact::cos(x),     exact::pow(x, 0.3f), exact::rsqrt(x)};
     hash.update_f32(single);
     const double d = x;
-    const double both[] = {exact::exp(d),      exact::log(d), exact::sigmoid(d), exact::tanh(d),     exact::erf(d),
-                           exact::softplus(d), exact::sin(d), exact::cos(d),     exact::pow(d, 0.3), exact::rsqrt(d)};
+    const double both[] = {
+        exact::exp(d),      exact::log(d), exact::sigmoid(d), exact::tanh(d),     exact::erf(d),
+        exact::softplus(d), exact::sin(d), exact::cos(d),     exact::pow(d, 0.3), exact::rsqrt(d)};
     hash.update_f64(both);
   }
-  EXPECT_EQ(Sha256::hex(hash.finish()), "58747b1bd9f75266152f0dfc4377faee398f0fd335012659f289ee4009582666");
+  EXPECT_EQ(Sha256::hex(hash.finish()),
+            "58747b1bd9f75266152f0dfc4377faee398f0fd335012659f289ee4009582666");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// The host's floating-point environment must not leak into results (numerics rule 13): while one of these lives, the thread
-// rounds to nearest even and keeps subnormals; the host's settings come back afterwards. Game engines change both.
+// The host's floating-point environment must not leak into results (numerics rule 13): while one of
+// these lives, the thread rounds to nearest even and keeps subnormals; the host's settings come
+// back afterwards. Game engines change both.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,9 @@ namespace loom {
 class FpEnvGuard {
  public:
 #if defined(__x86_64__) || defined(__i386__)
-  FpEnvGuard() : saved_(_mm_getcsr()) { _mm_setcsr(0x1F80); }  // all exceptions masked, round to nearest, no FTZ, no DAZ
+  FpEnvGuard() : saved_(_mm_getcsr()) {
+    _mm_setcsr(0x1F80);
+  }  // all exceptions masked, round to nearest, no FTZ, no DAZ
   ~FpEnvGuard() { _mm_setcsr(static_cast<unsigned>(saved_)); }
 #elif defined(__aarch64__)
   FpEnvGuard() {

@@ -1,5 +1,6 @@
-// The 128-bit product that clang calls for overflow checks of 64-bit products on wasm32. It belongs to clang's run-time library, which
-// is often not installed for wasm32; weak, so that the library's own wins where it is linked.
+// The 128-bit product that clang calls for overflow checks of 64-bit products on wasm32. It belongs
+// to clang's run-time library, which is often not installed for wasm32; weak, so that the library's
+// own wins where it is linked.
 #if defined(__wasm__)
 #include <cstdint>
 

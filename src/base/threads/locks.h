@@ -1,5 +1,5 @@
-// The locks of the standard library under names that every target has, and one that is fair. Where there are no threads (wasm32, whose libc++
-// has none of them) a lock is always free.
+// The locks of the standard library under names that every target has, and one that is fair. Where
+// there are no threads (wasm32, whose libc++ has none of them) a lock is always free.
 #pragma once
 
 #if !defined(__wasm__)
@@ -17,9 +17,10 @@ using std::shared_mutex;
 using std::try_to_lock;
 using std::unique_lock;
 
-// A shared mutex that is had in the order of asking: neither those who share it nor those who want it alone can keep the others away, as
-// they do with std::shared_mutex for as long as one of them comes before the other leaves. While nobody wants it alone, sharing it is one
-// atomic addition. Not to be taken twice by one thread.
+// A shared mutex that is had in the order of asking: neither those who share it nor those who want
+// it alone can keep the others away, as they do with std::shared_mutex for as long as one of them
+// comes before the other leaves. While nobody wants it alone, sharing it is one atomic addition.
+// Not to be taken twice by one thread.
 class fair_mutex {
  public:
   void lock() {
@@ -77,7 +78,8 @@ class fair_mutex {
   std::atomic<std::uint32_t> sharers_{0};  // their number, and kQueue while the queue is not empty
   std::mutex m_;
   std::condition_variable changed_;
-  std::uint64_t next_ = 0, turn_ = 0;  // the queue: the number of who comes next, and of who is first, waiting or alone inside
+  std::uint64_t next_ = 0, turn_ = 0;  // the queue: the number of who comes next, and of who is
+                                       // first, waiting or alone inside
 };
 
 inline shared_lock<fair_mutex> downgraded(unique_lock<fair_mutex> alone) {

@@ -26,22 +26,31 @@ inline void relax() {
 }
 
 #if !defined(__wasm__)
-// A pause is some 40 ns: what is longer away than one kernel's imbalance has probably lost its core, and yielding gives it ours. Where no
-// one else wants the core a yield returns at once, so their number covers the gap between two tokens, after which a worker sleeps.
+// A pause is some 40 ns: what is longer away than one kernel's imbalance has probably lost its
+// core, and yielding gives it ours. Where no one else wants the core a yield returns at once, so
+// their number covers the gap between two tokens, after which a worker sleeps.
 constexpr int kSpins = 300, kYields = 16;
-std::int64_t nanoseconds() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+std::int64_t nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 void yield() { std::this_thread::yield(); }
 void sleep_while(std::atomic<unsigned>& value, unsigned seen) { value.wait(seen); }
 void wake_all(std::atomic<unsigned>& value) { value.notify_all(); }
 #else
-// WebAssembly can neither pause nor yield, and a sleep costs tens of microseconds: a tenth of a millisecond of looking comes first.
+// WebAssembly can neither pause nor yield, and a sleep costs tens of microseconds: a tenth of a
+// millisecond of looking comes first.
 constexpr int kSpins = 100000, kYields = 0;
 std::int64_t nanoseconds() { return 0; }  // nobody asks: the host's team always works together
 void yield() {}
 void sleep_while(std::atomic<unsigned>& value, unsigned seen) {
-  while (value.load() == seen) __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&value), static_cast<int>(seen), -1);
+  while (value.load() == seen)
+    __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&value), static_cast<int>(seen), -1);
 }
-void wake_all(std::atomic<unsigned>& value) { __builtin_wasm_memory_atomic_notify(reinterpret_cast<int*>(&value), 0xFFFFFFFF); }
+void wake_all(std::atomic<unsigned>& value) {
+  __builtin_wasm_memory_atomic_notify(reinterpret_cast<int*>(&value), 0xFFFFFFFF);
+}
 #endif
 
 }  // namespace
@@ -56,7 +65,8 @@ std::int64_t Turnstile::wait(unsigned seen) {
     if (now() != seen) return nanoseconds() - start;
     yield();
   }
-  // Sequentially consistent on both sides: either this thread reads the new value, or advance() sees that it sleeps.
+  // Sequentially consistent on both sides: either this thread reads the new value, or advance()
+  // sees that it sleeps.
   sleepers_.fetch_add(1);
   sleep_while(value_, seen);
   sleepers_.fetch_sub(1, std::memory_order_relaxed);
@@ -84,15 +94,20 @@ namespace {
 
 std::atomic<bool> together_always{false};
 
-// Whether the team is worth its waiting for the jobs of one context. Of a time T that they took, the caller lost L in waiting; alone it would have needed
-// at most size * (T - L). Where that is less than T it tries them alone, since others may hold the team's cores. Where they take longer so, the
-// waiting is how the work is cut, and the team goes on; otherwise the caller stays alone for as long as it was judged, and twice as long each time the team
-// fails again: threads of others that only look for work a while (OpenMP's, some 10 ms after a loop) are soon outlived, and those that stay cost little.
+// Whether the team is worth its waiting for the jobs of one context. Of a time T that they took,
+// the caller lost L in waiting; alone it would have needed at most size * (T - L). Where that is
+// less than T it tries them alone, since others may hold the team's cores. Where they take longer
+// so, the waiting is how the work is cut, and the team goes on; otherwise the caller stays alone
+// for as long as it was judged, and twice as long each time the team fails again: threads of others
+// that only look for work a while (OpenMP's, some 10 ms after a loop) are soon outlived, and those
+// that stay cost little.
 class Pace {
  public:
   const void* context = nullptr;
 
-  bool alone(std::int64_t now) const { return (trial_ || now < alone_until_) && !together_always.load(std::memory_order_relaxed); }
+  bool alone(std::int64_t now) const {
+    return (trial_ || now < alone_until_) && !together_always.load(std::memory_order_relaxed);
+  }
   void was_together(std::int64_t start, std::int64_t end, std::int64_t lost, int size) {
     lost_ += lost;
     if (!add(start, end)) return;
@@ -125,11 +140,13 @@ class Pace {
     return wall_ >= kJudged;
   }
 
-  static constexpr std::int64_t kMilli = 1'000'000, kJudged = 3 * kMilli, kShortest = 3 * kMilli, kLongest = 1000 * kMilli, kRare = 32;
-  std::int64_t wall_ = 0, lost_ = 0, runs_ = 0;  // since it was last judged; nanoseconds, as all here
+  static constexpr std::int64_t kMilli = 1'000'000, kJudged = 3 * kMilli, kShortest = 3 * kMilli,
+                                kLongest = 1000 * kMilli, kRare = 32;
+  std::int64_t wall_ = 0, lost_ = 0,
+               runs_ = 0;      // since it was last judged; nanoseconds, as all here
   std::int64_t together_ = 0;  // a job took so long when the team failed
   std::int64_t alone_until_ = 0, trusted_until_ = 0, penalty_ = kShortest;
-  bool trial_ = false;         // the first jobs alone are compared with it
+  bool trial_ = false;  // the first jobs alone are compared with it
 };
 
 }  // namespace
@@ -148,7 +165,7 @@ struct ThreadPool::Workers {
   SpinBarrier& finished;
   std::vector<Seat> seats;  // the first size - 1 have threads
   const unsigned born = forks();
-  Turnstile ticket;  // advances once per job
+  Turnstile ticket;   // advances once per job
   Job job = nullptr;  // null: look who leaves
   void* context = nullptr;
   Pace paces[8];
@@ -297,8 +314,9 @@ Status ThreadPool::run_allocating(AllocatingJob job, void* context) {
 
 #else
 
-// One team for all pools, since one thread alone, the first, calls into the module: workers of the host, each inside loom_wasm_join of
-// an instance of its own on the same memory. All of them meet for each job, so that none is a job behind; a smaller pool leaves some idle.
+// One team for all pools, since one thread alone, the first, calls into the module: workers of the
+// host, each inside loom_wasm_join of an instance of its own on the same memory. All of them meet
+// for each job, so that none is a job behind; a smaller pool leaves some idle.
 struct ThreadPool::Workers {
   const int members;  // the caller included
   SpinBarrier finished{members};
@@ -313,7 +331,9 @@ ThreadPool::Workers* team = nullptr;
 }  // namespace
 
 int ThreadPool::hardware_threads() { return team ? team->members : 1; }
-ThreadPool::ThreadPool(int threads) : size_(threads > 0 && threads < hardware_threads() ? threads : hardware_threads()), barrier_(size_) {}
+ThreadPool::ThreadPool(int threads)
+    : size_(threads > 0 && threads < hardware_threads() ? threads : hardware_threads()),
+      barrier_(size_) {}
 ThreadPool::~ThreadPool() = default;
 
 void ThreadPool::always_together(bool) {}
@@ -331,8 +351,11 @@ void ThreadPool::run(Job job, void* context) {
 // The workers' instances share a memory, but its allocator is not made for several threads.
 Status ThreadPool::run_allocating(AllocatingJob job, void* context) { return job(context, 0, 1); }
 
-// For the host: once, before anything else, with the number of threads; then each worker calls loom_wasm_join, which never returns.
-extern "C" __attribute__((export_name("loom_wasm_team"))) void loom_wasm_team(int members) { team = new ThreadPool::Workers{members}; }
+// For the host: once, before anything else, with the number of threads; then each worker calls
+// loom_wasm_join, which never returns.
+extern "C" __attribute__((export_name("loom_wasm_team"))) void loom_wasm_team(int members) {
+  team = new ThreadPool::Workers{members};
+}
 extern "C" __attribute__((export_name("loom_wasm_join"))) void loom_wasm_join(int worker) {
   for (unsigned seen = 0;; ++seen) {
     team->ticket.wait(seen);

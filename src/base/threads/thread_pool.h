@@ -1,7 +1,8 @@
-// A fixed team of threads that runs one job at a time; inside a job the workers meet at spin barriers. Results never depend on
-// how many there are: kernels split outputs, never sums. So where other programs hold the cores, and waiting for the team costs the caller
-// more than the team saves it, the caller works alone for a while. One caller at a time. In WebAssembly the host brings the threads; without
-// any the team is the caller.
+// A fixed team of threads that runs one job at a time; inside a job the workers meet at spin
+// barriers. Results never depend on how many there are: kernels split outputs, never sums. So where
+// other programs hold the cores, and waiting for the team costs the caller more than the team saves
+// it, the caller works alone for a while. One caller at a time. In WebAssembly the host brings the
+// threads; without any the team is the caller.
 #pragma once
 
 #include <atomic>
@@ -12,12 +13,14 @@
 
 namespace loom {
 
-// A counter that threads wait on: they spin briefly, yield a few times, then sleep, since a shared machine may have taken the core of
-// whoever is to advance it. Advancing costs no system call while nobody sleeps.
+// A counter that threads wait on: they spin briefly, yield a few times, then sleep, since a shared
+// machine may have taken the core of whoever is to advance it. Advancing costs no system call while
+// nobody sleeps.
 class Turnstile {
  public:
   unsigned now() const { return value_.load(std::memory_order_acquire); }
-  // Returns once the counter differs from `seen`, with the nanoseconds waited after spinning was given up: those of a core that was lost.
+  // Returns once the counter differs from `seen`, with the nanoseconds waited after spinning was
+  // given up: those of a core that was lost.
   std::int64_t wait(unsigned seen);
   void advance();
 
@@ -77,7 +80,8 @@ class ThreadPool {
   }
 
   static int hardware_threads();
-  // For tests of threads: whether from now on every job of every pool gets its whole team, whatever that costs.
+  // For tests of threads: whether from now on every job of every pool gets its whole team, whatever
+  // that costs.
   static void always_together(bool always);
 
   struct Workers;

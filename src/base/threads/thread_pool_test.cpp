@@ -10,8 +10,8 @@
 namespace loom {
 namespace {
 
-// Each worker adds its share to the next cell; all must see the sums of the round before. Plain integers: a thread sanitizer sees a
-// barrier that does not order them.
+// Each worker adds its share to the next cell; all must see the sums of the round before. Plain
+// integers: a thread sanitizer sees a barrier that does not order them.
 struct Rounds {
   ThreadPool& pool;
   int rounds;
@@ -82,7 +82,9 @@ TEST(ThreadPool, TheCallerWorksAloneWhileItsTeamIsAway) {
   // The team is tried again.
   s.late = std::chrono::milliseconds(0);
   bool again = false;
-  for (const auto start = std::chrono::steady_clock::now(); !again && std::chrono::steady_clock::now() - start < std::chrono::minutes(1);) again = workers(1).second;
+  for (const auto start = std::chrono::steady_clock::now();
+       !again && std::chrono::steady_clock::now() - start < std::chrono::minutes(1);)
+    again = workers(1).second;
   EXPECT_TRUE(again);
 }
 

@@ -15,12 +15,16 @@ struct IdxType {
   unsigned code;
   StorageType type;
 };
-constexpr IdxType kTypes[] = {{0x08, StorageType::u8}, {0x09, StorageType::i8}, {0x0B, StorageType::i16}, {0x0C, StorageType::i32}, {0x0D, StorageType::f32}, {0x0E, StorageType::f64}};
+constexpr IdxType kTypes[] = {{0x08, StorageType::u8},  {0x09, StorageType::i8},
+                              {0x0B, StorageType::i16}, {0x0C, StorageType::i32},
+                              {0x0D, StorageType::f32}, {0x0E, StorageType::f64}};
 
 }  // namespace
 
 bool is_idx(std::span<const std::byte> b) {
-  return b.size() >= 4 && b[0] == std::byte{0} && b[1] == std::byte{0} && std::any_of(std::begin(kTypes), std::end(kTypes), [&](const IdxType& t) { return t.code == std::to_integer<unsigned>(b[2]); }) &&
+  return b.size() >= 4 && b[0] == std::byte{0} && b[1] == std::byte{0} &&
+         std::any_of(std::begin(kTypes), std::end(kTypes),
+                     [&](const IdxType& t) { return t.code == std::to_integer<unsigned>(b[2]); }) &&
          b[3] >= std::byte{1} && std::to_integer<std::size_t>(b[3]) <= kMaxDimensions;
 }
 
@@ -34,12 +38,19 @@ Result<TensorInfo> read_header(const ByteSource& source) {
     return Status(Code::truncated, where + ": has " + std::to_string(source.size()) +
                                        " bytes, an idx file at least 8");
   LOOM_TRY(source.read(0, std::span(header).first(4)));
-  if (header[0] != std::byte{0} || header[1] != std::byte{0}) return Status(Code::corrupt, where + ": is no idx file: it does not begin with two zeros");
+  if (header[0] != std::byte{0} || header[1] != std::byte{0})
+    return Status(Code::corrupt, where + ": is no idx file: it does not begin with two zeros");
   const unsigned code = std::to_integer<unsigned>(header[2]);
-  const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const IdxType& t) { return t.code == code; });
-  if (type == std::end(kTypes)) return Status(Code::unsupported, where + ": idx elements of type " + std::to_string(code) + ", known are 8, 9, 11, 12, 13 and 14");
+  const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                  [&](const IdxType& t) { return t.code == code; });
+  if (type == std::end(kTypes))
+    return Status(Code::unsupported, where + ": idx elements of type " + std::to_string(code) +
+                                         ", known are 8, 9, 11, 12, 13 and 14");
   const auto dimensions = std::to_integer<std::size_t>(header[3]);
-  if (dimensions < 1 || dimensions > kMaxDimensions) return Status(Code::unsupported, where + ": an idx array of " + std::to_string(dimensions) + " dimensions, read are 1.." + std::to_string(kMaxDimensions));
+  if (dimensions < 1 || dimensions > kMaxDimensions)
+    return Status(Code::unsupported, where + ": an idx array of " + std::to_string(dimensions) +
+                                         " dimensions, read are 1.." +
+                                         std::to_string(kMaxDimensions));
   const std::uint64_t begin = 4 + 4 * dimensions;
   if (source.size() < begin)
     return Status(Code::truncated, where + ": has " + std::to_string(source.size()) +
@@ -49,7 +60,8 @@ Result<TensorInfo> read_header(const ByteSource& source) {
   array.type = type->type;
   for (std::size_t d = 0; d < dimensions; ++d) {
     std::int64_t n = 0;
-    for (std::size_t i = 0; i < 4; ++i) n = n << 8 | std::to_integer<std::int64_t>(header[4 + 4 * d + i]);
+    for (std::size_t i = 0; i < 4; ++i)
+      n = n << 8 | std::to_integer<std::int64_t>(header[4 + 4 * d + i]);
     array.shape.push_back(n);
   }
   const auto elements = element_count(array.shape);
@@ -78,7 +90,9 @@ Result<TensorInfo> open_idx(SourcePtr source) {
   if (width > 1) {
     std::vector<std::byte> turned(static_cast<std::size_t>(array.size));
     LOOM_TRY(source->read(begin, turned));
-    for (std::size_t i = 0; i < turned.size(); i += width) std::reverse(turned.begin() + static_cast<std::ptrdiff_t>(i), turned.begin() + static_cast<std::ptrdiff_t>(i + width));
+    for (std::size_t i = 0; i < turned.size(); i += width)
+      std::reverse(turned.begin() + static_cast<std::ptrdiff_t>(i),
+                   turned.begin() + static_cast<std::ptrdiff_t>(i + width));
     array.offset = 0;
     array.source = source_from_bytes(std::move(turned), where);
   }
@@ -113,7 +127,8 @@ Result<std::vector<std::byte>> unpacked_array(std::span<const std::byte> bytes, 
 
 Result<TensorInfo> open_array(SourcePtr source, std::uint64_t limit) {
   std::array<std::byte, 6> first{};
-  const std::size_t n = static_cast<std::size_t>(std::min<std::uint64_t>(source->size(), first.size()));
+  const std::size_t n =
+      static_cast<std::size_t>(std::min<std::uint64_t>(source->size(), first.size()));
   LOOM_TRY(source->read(0, std::span(first).first(n)));
   if (is_gzip(std::span(first).first(n))) {
     std::vector<std::byte> packed;

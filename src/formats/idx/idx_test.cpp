@@ -15,7 +15,8 @@ SourcePtr bytes_of(const std::string& text) {
 }
 std::string from_hex(std::string_view hex) {
   std::string out;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) out += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    out += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
   return out;
 }
 
@@ -46,21 +47,30 @@ TEST(Idx, RefusesWhatIsWrong) {
   EXPECT_EQ(open_idx(bytes_of("\0\1\x08\1\0\0\0\0"s)).status().code(), Code::corrupt);
   EXPECT_EQ(open_idx(bytes_of("\0\0\x0a\1\0\0\0\0"s)).status().code(), Code::unsupported);
   EXPECT_EQ(open_idx(bytes_of("\0\0\x08\0\0\0\0\0"s)).status().code(), Code::unsupported);
-  EXPECT_EQ(open_idx(bytes_of("\0\0\x08\1\0\0\0\2\1"s)).status().message(), "a.idx: expects 2 bytes of shape [2] at offset 8, the file has 1");
+  EXPECT_EQ(open_idx(bytes_of("\0\0\x08\1\0\0\0\2\1"s)).status().message(),
+            "a.idx: expects 2 bytes of shape [2] at offset 8, the file has 1");
   EXPECT_EQ(open_idx(bytes_of("\0\0\x08\1\0\0\0\1\1\1"s)).status().code(), Code::corrupt);
-  EXPECT_EQ(open_idx(bytes_of("\0\0\x0e\4\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"s)).status().code(), Code::corrupt);
+  EXPECT_EQ(
+      open_idx(
+          bytes_of("\0\0\x0e\4\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"s))
+          .status()
+          .code(),
+      Code::corrupt);
 }
 
-// What Python's gzip and zlib made of 'a' * 1000, with a fixed code, and of a stored block; a header with name, comment, extra field and its own checksum.
+// What Python's gzip and zlib made of 'a' * 1000, with a fixed code, and of a stored block; a
+// header with name, comment, extra field and its own checksum.
 constexpr std::string_view kFixed = "1f8b08000000000002ff4b4c1c05a360140c77000003da389ae8030000";
 constexpr std::string_view kStored = "1f8b08000000000004ff010500faff68656c6c6f86a6103605000000";
-constexpr std::string_view kFullHeader = "1f8b081e0000000000ff040001020304612e747874006e6f746500LL010500faff68656c6c6f86a6103605000000";
+constexpr std::string_view kFullHeader =
+    "1f8b081e0000000000ff040001020304612e747874006e6f746500LL010500faff68656c6c6f86a6103605000000";
 
 TEST(Gzip, ReadsBlocksAndHeaders) {
   auto text = [](std::string_view hex) {
     const std::string raw = from_hex(hex);
     auto out = gunzip(std::as_bytes(std::span(raw)), 1 << 20, "a.gz");
-    return out.ok() ? std::string(reinterpret_cast<const char*>(out->data()), out->size()) : out.status().to_string();
+    return out.ok() ? std::string(reinterpret_cast<const char*>(out->data()), out->size())
+                    : out.status().to_string();
   };
   EXPECT_EQ(text(kFixed), std::string(1000, 'a'));
   EXPECT_EQ(text(kStored), "hello");
@@ -75,14 +85,17 @@ TEST(Gzip, RefusesDamageWithoutExceptionOfAByte) {
   const std::string raw = from_hex(kFixed);
   const auto limited = gunzip(std::as_bytes(std::span(raw)), 999, "a.gz");
   EXPECT_EQ(limited.status().code(), Code::out_of_range);
-  for (std::size_t n = 0; n < raw.size(); ++n) EXPECT_FALSE(gunzip(std::as_bytes(std::span(raw).first(n)), 1 << 20, "a.gz").ok()) << n;
+  for (std::size_t n = 0; n < raw.size(); ++n)
+    EXPECT_FALSE(gunzip(std::as_bytes(std::span(raw).first(n)), 1 << 20, "a.gz").ok()) << n;
   for (std::size_t i = 10; i < raw.size(); ++i)
     for (int bit = 0; bit < 8; ++bit) {
       std::string bad = raw;
       bad[i] = static_cast<char>(bad[i] ^ (1 << bit));
       const auto out = gunzip(std::as_bytes(std::span(bad)), 1 << 20, "a.gz");
       // Bits that pad the last byte of the stream mean nothing.
-      if (out.ok()) { EXPECT_EQ(out->size(), 1000u) << i << " " << bit; }
+      if (out.ok()) {
+        EXPECT_EQ(out->size(), 1000u) << i << " " << bit;
+      }
     }
 }
 

@@ -11,10 +11,12 @@
 namespace loom {
 namespace {
 
-constexpr std::uint64_t kMaxHeader = 1 << 20;  // NumPy itself writes a few hundred bytes and reads 10,000
+constexpr std::uint64_t kMaxHeader =
+    1 << 20;  // NumPy itself writes a few hundred bytes and reads 10,000
 constexpr std::size_t kDataAlignment = 64;
 
-// The header is a Python dictionary literal of three keys; this reads exactly that and no more of Python.
+// The header is a Python dictionary literal of three keys; this reads exactly that and no more of
+// Python.
 class DictParser {
  public:
   DictParser(std::string_view text) : text_(text) {}
@@ -42,7 +44,8 @@ class DictParser {
     }
     skip();
     if (at_ != text_.size()) return error("expected the end of the header");
-    if (!seen_descr || !seen_order || !seen_shape) return error("expected the keys 'descr', 'fortran_order' and 'shape'");
+    if (!seen_descr || !seen_order || !seen_shape)
+      return error("expected the keys 'descr', 'fortran_order' and 'shape'");
     return {};
   }
 
@@ -56,7 +59,9 @@ class DictParser {
     return Status(Code::corrupt, message("header at character ", at_, ": ", what...));
   }
   void skip() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
+      ++at_;
   }
   bool take(char c) {
     skip();
@@ -84,7 +89,8 @@ class DictParser {
 
   Status description() {
     skip();
-    if (text_.substr(at_).starts_with('[')) return Status(Code::unsupported, "is a structured array: save each field on its own");
+    if (text_.substr(at_).starts_with('['))
+      return Status(Code::unsupported, "is a structured array: save each field on its own");
     return string(&descr);
   }
 
@@ -105,8 +111,10 @@ class DictParser {
       std::uint64_t value = 0;
       for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
         const auto tens = checked_mul(value, 10);
-        const auto next = tens ? checked_add(*tens, static_cast<std::uint64_t>(text_[at_] - '0')) : std::nullopt;
-        if (!next || *next > static_cast<std::uint64_t>(INT64_MAX)) return error("a dimension beyond 2^63-1");
+        const auto next =
+            tens ? checked_add(*tens, static_cast<std::uint64_t>(text_[at_] - '0')) : std::nullopt;
+        if (!next || *next > static_cast<std::uint64_t>(INT64_MAX))
+          return error("a dimension beyond 2^63-1");
         value = *next;
       }
       if (at_ == start) return error("expected a dimension from 0 to 2^63-1");
@@ -127,10 +135,14 @@ Result<StorageType> find_type(const std::string& descr) {
   if (descr == "|b1") return StorageType::boolean;
   for (const DTypeInfo& row : kDTypes)
     if (!descr.empty() && descr == row.numpy) return storage_type(row.id);
-  if (descr.find('O') != descr.npos) return Status(Code::unsupported, "is an object array, which is a pickle: save numbers");
-  if (descr.starts_with('>')) return Status(Code::unsupported, message("is big-endian (", quoted(descr), "): save it little-endian"));
+  if (descr.find('O') != descr.npos)
+    return Status(Code::unsupported, "is an object array, which is a pickle: save numbers");
+  if (descr.starts_with('>'))
+    return Status(Code::unsupported,
+                  message("is big-endian (", quoted(descr), "): save it little-endian"));
   return Status(Code::unsupported,
-                message("has the type ", quoted(descr), "; read are booleans, integers of 1 to 8 bytes and floats of 2 to 8"));
+                message("has the type ", quoted(descr),
+                        "; read are booleans, integers of 1 to 8 bytes and floats of 2 to 8"));
 }
 
 struct Header {
@@ -140,16 +152,23 @@ struct Header {
 
 Result<Header> read_header(const ByteSource& source) {
   std::array<std::byte, 12> start{};
-  const std::span<std::byte> head(start.data(), static_cast<std::size_t>(std::min<std::uint64_t>(start.size(), source.size())));
+  const std::span<std::byte> head(
+      start.data(), static_cast<std::size_t>(std::min<std::uint64_t>(start.size(), source.size())));
   LOOM_TRY(source.read(0, head));
   const int major = std::to_integer<int>(start[6]);
-  if (major < 1 || major > 3) return Status(Code::unsupported, message("has .npy version ", major, " (at offset 6), expected 1 to 3"));
+  if (major < 1 || major > 3)
+    return Status(Code::unsupported,
+                  message("has .npy version ", major, " (at offset 6), expected 1 to 3"));
   const std::uint64_t begin = major == 1 ? 10 : 12;
-  const std::uint64_t size = major == 1 ? load_le<std::uint16_t>(start.data() + 8) : load_le<std::uint32_t>(start.data() + 8);
+  const std::uint64_t size = major == 1 ? load_le<std::uint16_t>(start.data() + 8)
+                                        : load_le<std::uint32_t>(start.data() + 8);
   if (begin + size > source.size()) {
-    return Status(Code::truncated, message("the header ends at byte ", begin + size, ", the file has ", source.size()));
+    return Status(Code::truncated, message("the header ends at byte ", begin + size,
+                                           ", the file has ", source.size()));
   }
-  if (size > kMaxHeader) return Status(Code::corrupt, message("claims a header of ", size, " bytes, the limit is ", kMaxHeader));
+  if (size > kMaxHeader)
+    return Status(Code::corrupt,
+                  message("claims a header of ", size, " bytes, the limit is ", kMaxHeader));
   std::string text(static_cast<std::size_t>(size), '\0');
   LOOM_TRY(source.read(begin, std::as_writable_bytes(std::span(text))));
   DictParser dict(text);
@@ -164,7 +183,8 @@ Result<Header> read_header(const ByteSource& source) {
   tensor.shape = std::move(dict.shape);
   const auto count = element_count(tensor.shape);
   const auto bytes = count ? storage_bytes(tensor.type, *count) : std::nullopt;
-  if (!bytes) return Status(Code::corrupt, message("shape ", shape_text(tensor.shape), " passes 2^64 bytes"));
+  if (!bytes)
+    return Status(Code::corrupt, message("shape ", shape_text(tensor.shape), " passes 2^64 bytes"));
   tensor.offset = begin + size;
   tensor.size = *bytes;
   header.descr = std::move(dict.descr);
@@ -205,21 +225,25 @@ Result<TensorInfo> open_npy(SourcePtr source) {
   return tensor;
 }
 
-Status write_npy(const std::string& path, std::span<const std::int64_t> shape, std::span<const float> values) {
+Status write_npy(const std::string& path, std::span<const std::int64_t> shape,
+                 std::span<const float> values) {
   if (const auto count = element_count(shape); !count || *count != values.size()) {
-    return Status(Code::invalid_argument, message(path, ": shape ", shape_text(shape), " does not hold ", values.size(), " values"));
+    return Status(Code::invalid_argument, message(path, ": shape ", shape_text(shape),
+                                                  " does not hold ", values.size(), " values"));
   }
   std::string header = "\x93NUMPY\x01";
   header.append(3, '\0');  // minor version, header length
   header += "{'descr': '" + std::string(info(DType::f32).numpy);
   header += "', 'fortran_order': False, 'shape': (";
-  for (std::size_t i = 0; i < shape.size(); ++i) header += (i ? ", " : "") + std::to_string(shape[i]);
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    header += (i ? ", " : "") + std::to_string(shape[i]);
   header += shape.size() == 1 ? ",), }" : "), }";
   // NumPy leaves room for the first dimension to grow to 21 digits.
   if (!shape.empty()) header.append(21 - std::to_string(shape[0]).size(), ' ');
   header.resize(align_up(header.size() + 1, kDataAlignment) - 1, ' ');
   header += '\n';
-  if (header.size() - 10 > UINT16_MAX) return Status(Code::out_of_range, message(path, ": the shape has too many dimensions"));
+  if (header.size() - 10 > UINT16_MAX)
+    return Status(Code::out_of_range, message(path, ": the shape has too many dimensions"));
   store_le<std::uint16_t>(header.data() + 8, static_cast<std::uint16_t>(header.size() - 10));
   LOOM_ASSIGN(AtomicFile file, AtomicFile::create(path));
   LOOM_TRY(file.write(as_bytes(header)));

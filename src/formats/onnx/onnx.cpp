@@ -8,8 +8,8 @@ namespace loom::onnx {
 namespace {
 
 Status wrong_type(const Attribute& attribute, AttributeType wanted) {
-  return Status(Code::invalid_argument, message("attribute ", quoted(attribute.name), " is ", name(attribute.type), ", expected ",
-                                                name(wanted)));
+  return Status(Code::invalid_argument, message("attribute ", quoted(attribute.name), " is ",
+                                                name(attribute.type), ", expected ", name(wanted)));
 }
 
 // The attribute of the wanted type, nullptr where it is absent.
@@ -17,7 +17,9 @@ Result<const Attribute*> typed(const Node& node, std::string_view attribute, Att
   const Attribute* found = node.find(attribute);
   if (found && found->type != wanted) return wrong_type(*found, wanted);
   if (found && !found->reference.empty()) {
-    return Status(Code::invalid_argument, message("attribute ", quoted(attribute), " refers to the function's ", quoted(found->reference)));
+    return Status(Code::invalid_argument,
+                  message("attribute ", quoted(attribute), " refers to the function's ",
+                          quoted(found->reference)));
   }
   return found;
 }
@@ -26,8 +28,9 @@ Result<const Attribute*> typed(const Node& node, std::string_view attribute, Att
 
 std::string_view name(AttributeType type) {
   constexpr std::array<std::string_view, 15> kNames = {
-      "undefined", "a float", "an int", "a string", "a tensor", "a graph", "floats", "ints", "strings", "tensors", "graphs",
-      "a sparse tensor", "sparse tensors", "a type", "types"};
+      "undefined", "a float",         "an int",         "a string", "a tensor",
+      "a graph",   "floats",          "ints",           "strings",  "tensors",
+      "graphs",    "a sparse tensor", "sparse tensors", "a type",   "types"};
   return kNames[static_cast<std::size_t>(type)];
 }
 
@@ -53,12 +56,14 @@ Result<std::string> Node::get_string(std::string_view attribute, std::string_vie
   return found ? found->s : std::string(fallback);
 }
 
-Result<std::vector<std::int64_t>> Node::get_ints(std::string_view attribute, std::vector<std::int64_t> fallback) const {
+Result<std::vector<std::int64_t>> Node::get_ints(std::string_view attribute,
+                                                 std::vector<std::int64_t> fallback) const {
   LOOM_ASSIGN(const Attribute* found, typed(*this, attribute, AttributeType::ints));
   return found ? found->ints : std::move(fallback);
 }
 
-Result<std::vector<float>> Node::get_floats(std::string_view attribute, std::vector<float> fallback) const {
+Result<std::vector<float>> Node::get_floats(std::string_view attribute,
+                                            std::vector<float> fallback) const {
   LOOM_ASSIGN(const Attribute* found, typed(*this, attribute, AttributeType::floats));
   return found ? found->floats : std::move(fallback);
 }
@@ -76,13 +81,16 @@ Result<const Graph*> Node::get_graph(std::string_view attribute) const {
 std::string describe(const Node& node, std::size_t index) {
   std::string op = quoted(node.domain.empty() ? node.op : node.domain + "." + node.op);
   op = op.substr(1, op.size() - 2);
-  return message("node ", index, node.name.empty() ? "" : " " + quoted(node.name), " (", op.empty() ? "?" : op, ")");
+  return message("node ", index, node.name.empty() ? "" : " " + quoted(node.name), " (",
+                 op.empty() ? "?" : op, ")");
 }
 
 std::string type_text(const ValueInfo& info) {
-  constexpr std::array<std::string_view, 7> kPrefix = {"unknown", "", "sequence of ", "map", "optional ", "sparse ", "opaque"};
+  constexpr std::array<std::string_view, 7> kPrefix = {
+      "unknown", "", "sequence of ", "map", "optional ", "sparse ", "opaque"};
   std::string text(kPrefix[static_cast<std::size_t>(info.kind)]);
-  if (info.kind == Kind::unknown || info.kind == Kind::map || info.kind == Kind::opaque) return text;
+  if (info.kind == Kind::unknown || info.kind == Kind::map || info.kind == Kind::opaque)
+    return text;
   text += name(info.type);
   if (!info.has_shape) return text + "[...]";
   text += "[";
@@ -90,7 +98,9 @@ std::string type_text(const ValueInfo& info) {
     const Dim& d = info.dims[i];
     if (i) text += ", ";
     const std::string param = quoted(d.param);
-    text += d.value >= 0 ? std::to_string(d.value) : d.param.empty() ? "?" : param.substr(1, param.size() - 2);
+    text += d.value >= 0      ? std::to_string(d.value)
+            : d.param.empty() ? "?"
+                              : param.substr(1, param.size() - 2);
   }
   return text + "]";
 }

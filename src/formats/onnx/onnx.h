@@ -1,7 +1,8 @@
-// ONNX models, read only: what the file says as plain data, checked but not interpreted. Opening parses the whole message (no protobuf
-// library), checks names, order, sizes and types, and opens the files of external data; the bytes of tensors stay where they lie.
-// Immutable after opening; any thread may read. Field names are those of onnx.proto3; opsets and operators are not looked at here:
-// infer.h knows them.
+// ONNX models, read only: what the file says as plain data, checked but not interpreted. Opening
+// parses the whole message (no protobuf library), checks names, order, sizes and types, and opens
+// the files of external data; the bytes of tensors stay where they lie. Immutable after opening;
+// any thread may read. Field names are those of onnx.proto3; opsets and operators are not looked at
+// here: infer.h knows them.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,33 @@ namespace loom::onnx {
 
 // Element types by their number in the file (TensorProto.DataType).
 enum class Type : std::uint8_t {
-  undefined, f32, u8, i8, u16, i16, i32, i64, string, boolean, f16, f64, u32, u64, complex64, complex128, bf16, f8_e4m3fn, f8_e4m3fnuz,
-  f8_e5m2, f8_e5m2fnuz, u4, i4, f4_e2m1, f8_e8m0, u2, i2,
+  undefined,
+  f32,
+  u8,
+  i8,
+  u16,
+  i16,
+  i32,
+  i64,
+  string,
+  boolean,
+  f16,
+  f64,
+  u32,
+  u64,
+  complex64,
+  complex128,
+  bf16,
+  f8_e4m3fn,
+  f8_e4m3fnuz,
+  f8_e5m2,
+  f8_e5m2fnuz,
+  u4,
+  i4,
+  f4_e2m1,
+  f8_e8m0,
+  u2,
+  i2,
 };
 inline constexpr int kTypeCount = 27;
 std::optional<DType> dtype_of(Type type);  // by its number in dtypes.def; nothing where it has none
@@ -33,15 +59,15 @@ bool is_small(Type type);          // float8, float4, and integers below a byte
 // The code of the small type that has this value; none where it has not.
 std::optional<unsigned> small_code(Type type, double value);
 
-// Elements in row-major order, little-endian, as raw_data has them whatever field of the file they came from: types under 8 bits packed,
-// the lowest bits first. A bool is a byte.
+// Elements in row-major order, little-endian, as raw_data has them whatever field of the file they
+// came from: types under 8 bits packed, the lowest bits first. A bool is a byte.
 struct Tensor {
   std::string name;
   Type type = Type::undefined;
-  std::vector<std::int64_t> dims;    // none negative; their product is checked against the size
-  SourcePtr source;                  // the model's file, a file beside it, or memory; none for strings
-  std::uint64_t offset = 0;          // of the first byte in `source`
-  std::uint64_t size = 0;            // bytes
+  std::vector<std::int64_t> dims;  // none negative; their product is checked against the size
+  SourcePtr source;          // the model's file, a file beside it, or memory; none for strings
+  std::uint64_t offset = 0;  // of the first byte in `source`
+  std::uint64_t size = 0;    // bytes
   std::vector<std::string> strings;  // of Type::string
 
   std::uint64_t elements() const;
@@ -49,8 +75,9 @@ struct Tensor {
   std::span<const std::byte> view() const;
 };
 
-// All elements. Floats and integers of every width convert to a float, rounded once to nearest even; f32 holds f16, bf16 and all below
-// exactly. Errors: unsupported for strings and complex numbers, by name; what the source says.
+// All elements. Floats and integers of every width convert to a float, rounded once to nearest
+// even; f32 holds f16, bf16 and all below exactly. Errors: unsupported for strings and complex
+// numbers, by name; what the source says.
 Result<std::vector<float>> read_f32(const Tensor& tensor);
 Result<std::vector<double>> read_f64(const Tensor& tensor);
 // Integers and bool only; out_of_range for a uint64 beyond 2^63-1.
@@ -65,7 +92,8 @@ struct Dim {
 
 enum class Kind : std::uint8_t { unknown, tensor, sequence, map, optional, sparse_tensor, opaque };
 
-// The declared type of a value. Of a sequence or optional, `type`, `dims` and `has_shape` are its elements'.
+// The declared type of a value. Of a sequence or optional, `type`, `dims` and `has_shape` are its
+// elements'.
 struct ValueInfo {
   std::string name;
   Kind kind = Kind::unknown;
@@ -80,7 +108,21 @@ struct Graph;
 
 // AttributeProto.AttributeType
 enum class AttributeType : std::uint8_t {
-  undefined, f, i, s, tensor, graph, floats, ints, strings, tensors, graphs, sparse_tensor, sparse_tensors, type, types,
+  undefined,
+  f,
+  i,
+  s,
+  tensor,
+  graph,
+  floats,
+  ints,
+  strings,
+  tensors,
+  graphs,
+  sparse_tensor,
+  sparse_tensors,
+  type,
+  types,
 };
 std::string_view name(AttributeType type);
 
@@ -108,12 +150,15 @@ struct Node {
   std::vector<Attribute> attributes;
 
   const Attribute* find(std::string_view attribute) const;  // nullptr where absent
-  // The value, or `fallback` where the attribute is absent; an attribute of another type is invalid_argument naming both.
+  // The value, or `fallback` where the attribute is absent; an attribute of another type is
+  // invalid_argument naming both.
   Result<std::int64_t> get_int(std::string_view attribute, std::int64_t fallback) const;
   Result<float> get_float(std::string_view attribute, float fallback) const;
   Result<std::string> get_string(std::string_view attribute, std::string_view fallback) const;
-  Result<std::vector<std::int64_t>> get_ints(std::string_view attribute, std::vector<std::int64_t> fallback) const;
-  Result<std::vector<float>> get_floats(std::string_view attribute, std::vector<float> fallback) const;
+  Result<std::vector<std::int64_t>> get_ints(std::string_view attribute,
+                                             std::vector<std::int64_t> fallback) const;
+  Result<std::vector<float>> get_floats(std::string_view attribute,
+                                        std::vector<float> fallback) const;
   // nullptr where absent.
   Result<const Tensor*> get_tensor(std::string_view attribute) const;
   Result<const Graph*> get_graph(std::string_view attribute) const;
@@ -124,18 +169,20 @@ std::string describe(const Node& node, std::size_t index);
 
 struct Graph {
   std::string name;
-  std::vector<Node> nodes;  // every input is an input of the graph, an initializer, an output of a node before, or a name around the graph
+  std::vector<Node> nodes;  // every input is an input of the graph, an initializer, an output of a
+                            // node before, or a name around the graph
   std::vector<Tensor> initializers;
   std::vector<ValueInfo> inputs;  // some may have an initializer: their default
   std::vector<ValueInfo> outputs;
-  std::vector<ValueInfo> values;  // what the file says about values in between; not checked against anything
+  std::vector<ValueInfo>
+      values;  // what the file says about values in between; not checked against anything
 };
 
 // A named subgraph that nodes call by domain and op.
 struct Function {
   std::string name, domain, overload;
   std::vector<std::string> inputs, outputs;
-  std::vector<std::string> attributes;          // without a default
+  std::vector<std::string> attributes;  // without a default
   std::vector<Attribute> attributes_with_default;
   std::vector<Node> nodes;
   std::vector<std::pair<std::string, std::int64_t>> opsets;
@@ -160,8 +207,9 @@ struct Model {
 // Opens a file of external data by its location: a relative path without "..", checked.
 using OpenExternal = std::function<Result<SourcePtr>(const std::string& location)>;
 
-// All or nothing. Without a view the bytes are read into memory, 2 GiB at most (protobuf's own limit). Errors: truncated, corrupt,
-// unsupported by name: sparse initializers, IR versions before 3, external data without `external`, segments.
+// All or nothing. Without a view the bytes are read into memory, 2 GiB at most (protobuf's own
+// limit). Errors: truncated, corrupt, unsupported by name: sparse initializers, IR versions before
+// 3, external data without `external`, segments.
 Result<Model> read_model(SourcePtr source, const OpenExternal& external = {});
 // External data lie beside the file.
 Result<Model> open_model(const std::string& path);

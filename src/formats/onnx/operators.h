@@ -27,8 +27,11 @@ constexpr bool may_be_empty(unsigned traits, unsigned long i) {
 
 // The files of infer/ and of src/onnx/rules that have rows of operators.def.
 #define LOOM_SHAPE_FILES(X) X(elementwise) X(layout) X(makers) X(window) X(layers) X(signal)
-#define LOOM_MAP_FILES(X)                                                                        \
-  X(attention) X(choice) X(circular) X(einsum) X(elementwise) X(integers) X(layers)              \
-  X(linear_attention) X(losses) X(places) X(recurrent) X(resample) X(signal) X(types) X(windows)
+// clang-format off: a list
+#define LOOM_MAP_FILES(X) \
+  X(attention) X(choice) X(circular) X(einsum) X(elementwise) X(integers) X(layers) \
+  X(linear_attention) X(losses) X(places) X(recurrent) X(resample) X(signal) X(types) \
+  X(windows)
+// clang-format on
 
 }  // namespace loom::onnx

@@ -27,7 +27,8 @@ Status Cursor::varint(std::uint64_t* out, std::string_view what) {
   std::uint64_t value = 0;
   for (int shift = 0; shift < 70; shift += 7) {
     if (at_ == bytes_.size()) {
-      return Status(Code::truncated, message("offset ", offset_ + start, ": ", what, " is cut off after ", at_ - start, " bytes"));
+      return Status(Code::truncated, message("offset ", offset_ + start, ": ", what,
+                                             " is cut off after ", at_ - start, " bytes"));
     }
     const auto byte = std::to_integer<std::uint64_t>(bytes_[at_++]);
     if (shift == 63 && byte > 1) break;  // the tenth byte holds one bit
@@ -37,14 +38,17 @@ Status Cursor::varint(std::uint64_t* out, std::string_view what) {
       return {};
     }
   }
-  return Status(Code::corrupt, message("offset ", offset_ + start, ": ", what, " is a varint of more than 64 bits"));
+  return Status(Code::corrupt, message("offset ", offset_ + start, ": ", what,
+                                       " is a varint of more than 64 bits"));
 }
 
 Status Cursor::fixed(std::size_t size, std::uint64_t* out) {
   if (bytes_.size() - at_ < size) {
-    return Status(Code::truncated, message("offset ", at(), ": a value takes ", size, " bytes, its message has ", bytes_.size() - at_));
+    return Status(Code::truncated, message("offset ", at(), ": a value takes ", size,
+                                           " bytes, its message has ", bytes_.size() - at_));
   }
-  *out = size == 8 ? load_le<std::uint64_t>(bytes_.data() + at_) : load_le<std::uint32_t>(bytes_.data() + at_);
+  *out = size == 8 ? load_le<std::uint64_t>(bytes_.data() + at_)
+                   : load_le<std::uint32_t>(bytes_.data() + at_);
   at_ += size;
   return {};
 }
@@ -56,7 +60,8 @@ Result<bool> Cursor::next(Field* field) {
   LOOM_TRY(varint(&tag, "a field's tag"));
   const std::uint64_t number = tag >> 3;
   if (number == 0 || number >= (std::uint64_t{1} << 29)) {
-    return Status(Code::corrupt, message("offset ", start, ": field number ", number, ", expected 1 to 2^29-1"));
+    return Status(Code::corrupt,
+                  message("offset ", start, ": field number ", number, ", expected 1 to 2^29-1"));
   }
   field->number = static_cast<std::uint32_t>(number);
   field->wire = static_cast<Wire>(tag & 7);
@@ -69,8 +74,9 @@ Result<bool> Cursor::next(Field* field) {
     case Wire::bytes: {
       LOOM_TRY(varint(&field->value, "a length"));
       if (field->value > bytes_.size() - at_) {
-        return Status(Code::truncated, message("offset ", start, ": field ", number, " takes ", field->value, " bytes, its message has ",
-                                               bytes_.size() - at_));
+        return Status(Code::truncated,
+                      message("offset ", start, ": field ", number, " takes ", field->value,
+                              " bytes, its message has ", bytes_.size() - at_));
       }
       field->offset = at();
       field->bytes = bytes_.subspan(at_, static_cast<std::size_t>(field->value));
@@ -78,15 +84,18 @@ Result<bool> Cursor::next(Field* field) {
       break;
     }
     default:
-      return Status(Code::corrupt, message("offset ", start, ": field ", number, " has wire type ", tag & 7,
-                                           (tag & 7) == 3 || (tag & 7) == 4 ? " (a group)" : "", ", expected 0, 1, 2 or 5"));
+      return Status(
+          Code::corrupt,
+          message("offset ", start, ": field ", number, " has wire type ", tag & 7,
+                  (tag & 7) == 3 || (tag & 7) == 4 ? " (a group)" : "", ", expected 0, 1, 2 or 5"));
   }
   return true;
 }
 
 Status Field::expect(std::string_view name, Wire wanted) const {
   if (wire == wanted) return {};
-  return Status(Code::corrupt, message("offset ", offset, ": field '", name, "' is ", wire_name(wire), ", expected ", wire_name(wanted)));
+  return Status(Code::corrupt, message("offset ", offset, ": field '", name, "' is ",
+                                       wire_name(wire), ", expected ", wire_name(wanted)));
 }
 
 Status Field::get(std::string_view name, std::int64_t* out) const {
@@ -132,8 +141,8 @@ Status Field::append_fixed(std::string_view name, Wire element, std::vector<std:
   }
   LOOM_TRY(expect(name, Wire::bytes));
   if (bytes.size() % width(element) != 0) {
-    return Status(Code::corrupt, message("offset ", offset, ": field '", name, "' has ", bytes.size(), " bytes, no multiple of ",
-                                         width(element)));
+    return Status(Code::corrupt, message("offset ", offset, ": field '", name, "' has ",
+                                         bytes.size(), " bytes, no multiple of ", width(element)));
   }
   out->insert(out->end(), bytes.begin(), bytes.end());
   return {};

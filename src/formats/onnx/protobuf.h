@@ -1,6 +1,6 @@
-// The wire format of protobuf, read strictly and in place: fields one after another, each checked against the bytes of its message.
-// Internal to this folder. Borrows the bytes; offsets in errors count from the file's first byte.
-// (protobuf.dev/programming-guides/encoding)
+// The wire format of protobuf, read strictly and in place: fields one after another, each checked
+// against the bytes of its message. Internal to this folder. Borrows the bytes; offsets in errors
+// count from the file's first byte. (protobuf.dev/programming-guides/encoding)
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,11 @@ struct Field {
   std::span<const std::byte> bytes;  // of Wire::bytes
   std::uint64_t offset = 0;          // of the value; of the first byte behind the length
 
-  // The value as the field's declared type; `name` is the field's in errors. A field of another wire type is corrupt.
-  Status get(std::string_view name, std::int64_t* out) const;   // int64, int32 and enums
+  // The value as the field's declared type; `name` is the field's in errors. A field of another
+  // wire type is corrupt.
+  Status get(std::string_view name, std::int64_t* out) const;  // int64, int32 and enums
   Status get(std::string_view name, float* out) const;
-  Status get(std::string_view name, std::string* out) const;    // any bytes
+  Status get(std::string_view name, std::string* out) const;  // any bytes
   // A repeated field: one more value, or a packed run of them.
   Status append(std::string_view name, std::vector<std::int64_t>* out) const;
   Status append(std::string_view name, std::vector<float>* out) const;
@@ -36,10 +37,12 @@ struct Field {
   Status expect(std::string_view name, Wire wanted) const;
 };
 
-// Walks the fields of one message. Groups, field number 0 and varints of more than 64 bits are corrupt.
+// Walks the fields of one message. Groups, field number 0 and varints of more than 64 bits are
+// corrupt.
 class Cursor {
  public:
-  Cursor(std::span<const std::byte> message, std::uint64_t offset) : bytes_(message), offset_(offset) {}
+  Cursor(std::span<const std::byte> message, std::uint64_t offset)
+      : bytes_(message), offset_(offset) {}
   explicit Cursor(const Field& field) : Cursor(field.bytes, field.offset) {}
 
   // False at the end of the message.

@@ -52,14 +52,17 @@ class Parser {
         case 8: return sub(f, "opset_import", [&](Cursor c) { return opset(c, &out->opsets); });
         case 14: return read_entry(f, "metadata_props", &out->metadata.emplace_back());
         case 20: out->has_training_info = true; return {};
-        case 25: return sub(f, "functions", [&](Cursor c) { return function(c, &out->functions.emplace_back()); });
+        case 25:
+          return sub(f, "functions",
+                     [&](Cursor c) { return function(c, &out->functions.emplace_back()); });
         default: return {};
       }
     }));
     if (!has_graph) return corrupt("has no graph");
     if (out->ir_version < kOldestIr) {
-      return Status(Code::unsupported, text("IR version ", out->ir_version, ", expected ", kOldestIr,
-                                                    " or later: convert it with onnx.version_converter"));
+      return Status(Code::unsupported,
+                    text("IR version ", out->ir_version, ", expected ", kOldestIr,
+                         " or later: convert it with onnx.version_converter"));
     }
     return {};
   }
@@ -68,7 +71,9 @@ class Parser {
 
  private:
   template <class... Parts>
-  static std::string text(const Parts&... parts) { return message(parts...); }
+  static std::string text(const Parts&... parts) {
+    return message(parts...);
+  }
 
   // read(cursor over the message in the field).
   template <class Read>
@@ -77,7 +82,8 @@ class Parser {
     return read(Cursor(field));
   }
 
-  // Adds where an error is, once: the innermost node says it all, however deep the graphs lie in each other.
+  // Adds where an error is, once: the innermost node says it all, however deep the graphs lie in
+  // each other.
   template <class Where>
   Status located(Status status, Where where) {
     if (status.ok() || located_) return status;
@@ -94,22 +100,32 @@ class Parser {
     }));
     if (domain == "ai.onnx") domain.clear();
     for (std::size_t i = 0; i + 1 < out->size(); ++i) {
-      if ((*out)[i].first == domain) return corrupt("opset_import names the domain ", quoted(domain), " twice");
+      if ((*out)[i].first == domain)
+        return corrupt("opset_import names the domain ", quoted(domain), " twice");
     }
-    if (version < 1) return corrupt("opset_import has version ", version, " for the domain ", quoted(domain), ", expected 1 or more");
+    if (version < 1)
+      return corrupt("opset_import has version ", version, " for the domain ", quoted(domain),
+                     ", expected 1 or more");
     return {};
   }
 
   Status graph(Cursor message, Graph* out, int depth) {
-    if (depth > kDeepestGraph) return Status(Code::unsupported, text("graphs lie more than ", kDeepestGraph, " deep"));
+    if (depth > kDeepestGraph)
+      return Status(Code::unsupported, text("graphs lie more than ", kDeepestGraph, " deep"));
     return each_field(message, [&](const Field& f) -> Status {
       switch (f.number) {
         case 1: return sub(f, "node", [&](Cursor c) { return node(c, &out->nodes, depth); });
         case 2: return f.get("name", &out->name);
-        case 5: return sub(f, "initializer", [&](Cursor c) { return tensor(c, &out->initializers.emplace_back()); });
-        case 11: return sub(f, "input", [&](Cursor c) { return value(c, &out->inputs.emplace_back()); });
-        case 12: return sub(f, "output", [&](Cursor c) { return value(c, &out->outputs.emplace_back()); });
-        case 13: return sub(f, "value_info", [&](Cursor c) { return value(c, &out->values.emplace_back()); });
+        case 5:
+          return sub(f, "initializer",
+                     [&](Cursor c) { return tensor(c, &out->initializers.emplace_back()); });
+        case 11:
+          return sub(f, "input", [&](Cursor c) { return value(c, &out->inputs.emplace_back()); });
+        case 12:
+          return sub(f, "output", [&](Cursor c) { return value(c, &out->outputs.emplace_back()); });
+        case 13:
+          return sub(f, "value_info",
+                     [&](Cursor c) { return value(c, &out->values.emplace_back()); });
         case 15: return sparse_initializer(f);
         default: return {};
       }
@@ -123,10 +139,12 @@ class Parser {
     LOOM_TRY(each_field(Cursor(field), [&](const Field& f) -> Status {
       if (f.number != 1) return {};
       return sub(f, "values", [&](Cursor c) {
-        return each_field(c, [&](const Field& v) { return v.number == 8 ? v.get("name", &name) : Status(); });
+        return each_field(
+            c, [&](const Field& v) { return v.number == 8 ? v.get("name", &name) : Status(); });
       });
     }));
-    return Status(Code::unsupported, text("sparse initializer ", quoted(name), ": save it as a dense one"));
+    return Status(Code::unsupported,
+                  text("sparse initializer ", quoted(name), ": save it as a dense one"));
   }
 
   Status node(Cursor message, std::vector<Node>* nodes, int depth) {
@@ -138,7 +156,10 @@ class Parser {
         case 2: return f.append("output", &out->outputs);
         case 3: return f.get("name", &out->name);
         case 4: return f.get("op_type", &out->op);
-        case 5: return sub(f, "attribute", [&](Cursor c) { return attribute(c, &out->attributes.emplace_back(), depth); });
+        case 5:
+          return sub(f, "attribute", [&](Cursor c) {
+            return attribute(c, &out->attributes.emplace_back(), depth);
+          });
         case 7: return f.get("domain", &out->domain);
         case 8: return f.get("overload", &out->overload);
         default: return {};
@@ -170,11 +191,13 @@ class Parser {
         case 5:
         case 10:
           LOOM_TRY(holds());
-          return sub(f, f.number == 5 ? "t" : "tensors", [&](Cursor c) { return tensor(c, &out->tensors.emplace_back()); });
+          return sub(f, f.number == 5 ? "t" : "tensors",
+                     [&](Cursor c) { return tensor(c, &out->tensors.emplace_back()); });
         case 6:
         case 11:
           LOOM_TRY(holds());
-          return sub(f, f.number == 6 ? "g" : "graphs", [&](Cursor c) { return graph(c, &out->graphs.emplace_back(), depth + 1); });
+          return sub(f, f.number == 6 ? "g" : "graphs",
+                     [&](Cursor c) { return graph(c, &out->graphs.emplace_back(), depth + 1); });
         case 14:
         case 15: return holds();
         case 22:
@@ -188,19 +211,29 @@ class Parser {
   }
 
   static Status check_type(const Attribute& a, std::int64_t type, std::uint32_t found) {
-    // By AttributeType: the field that holds the value, and whether an absent one means an empty list or zero.
-    constexpr struct { std::uint32_t field; bool may_be_absent; } kFields[] = {
-        {0, false}, {2, true}, {3, true}, {4, true}, {5, false}, {6, false}, {7, true}, {8, true}, {9, true}, {10, true}, {11, true},
-        {22, false}, {23, false}, {14, false}, {15, true}};
+    // By AttributeType: the field that holds the value, and whether an absent one means an empty
+    // list or zero.
+    constexpr struct {
+      std::uint32_t field;
+      bool may_be_absent;
+    } kFields[] = {{0, false}, {2, true},   {3, true},   {4, true},   {5, false},
+                   {6, false}, {7, true},   {8, true},   {9, true},   {10, true},
+                   {11, true}, {22, false}, {23, false}, {14, false}, {15, true}};
     if (a.name.empty()) return corrupt("has no name");
-    if (type < 1 || type >= static_cast<std::int64_t>(std::size(kFields))) return corrupt("type is ", type, ", expected 1 to 14");
-    if (!a.reference.empty()) return found == 0 ? Status() : corrupt("has ref_attr_name and a value");
+    if (type < 1 || type >= static_cast<std::int64_t>(std::size(kFields)))
+      return corrupt("type is ", type, ", expected 1 to 14");
+    if (!a.reference.empty())
+      return found == 0 ? Status() : corrupt("has ref_attr_name and a value");
     const auto& row = kFields[type];
     const auto type_name = name(static_cast<AttributeType>(type));
     if (found == 0 && !row.may_be_absent) return corrupt("is ", type_name, " but has no value");
-    if (found != 0 && found != row.field) return corrupt("is ", type_name, " but its value is in field ", found, ", expected ", row.field);
-    if (row.field == 5 && a.tensors.size() != 1) return corrupt("has ", a.tensors.size(), " tensors, expected 1");
-    if (row.field == 6 && a.graphs.size() != 1) return corrupt("has ", a.graphs.size(), " graphs, expected 1");
+    if (found != 0 && found != row.field)
+      return corrupt("is ", type_name, " but its value is in field ", found, ", expected ",
+                     row.field);
+    if (row.field == 5 && a.tensors.size() != 1)
+      return corrupt("has ", a.tensors.size(), " tensors, expected 1");
+    if (row.field == 6 && a.graphs.size() != 1)
+      return corrupt("has ", a.graphs.size(), " graphs, expected 1");
     return {};
   }
 
@@ -215,7 +248,9 @@ class Parser {
         case 9: return sub(f, "opset_import", [&](Cursor c) { return opset(c, &out->opsets); });
         case 10: return f.get("domain", &out->domain);
         case 11:
-          return sub(f, "attribute_proto", [&](Cursor c) { return attribute(c, &out->attributes_with_default.emplace_back(), 0); });
+          return sub(f, "attribute_proto", [&](Cursor c) {
+            return attribute(c, &out->attributes_with_default.emplace_back(), 0);
+          });
         case 13: return f.get("overload", &out->overload);
         default: return {};
       }
@@ -235,7 +270,8 @@ class Parser {
 
   // TypeProto. The outermost kind counts; element type and shape come from the innermost.
   Status type(Cursor message, ValueInfo* out, int depth) {
-    if (depth > kDeepestType) return Status(Code::unsupported, text("types lie more than ", kDeepestType, " deep"));
+    if (depth > kDeepestType)
+      return Status(Code::unsupported, text("types lie more than ", kDeepestType, " deep"));
     return each_field(message, [&](const Field& f) -> Status {
       Kind kind;
       switch (f.number) {
@@ -254,7 +290,9 @@ class Parser {
       if (kind == Kind::map || kind == Kind::opaque) return f.expect("value", Wire::bytes);
       return sub(f, "elem_type", [&](Cursor c) {
         return each_field(c, [&](const Field& e) -> Status {
-          return e.number == 1 ? sub(e, "elem_type", [&](Cursor inner) { return type(inner, out, depth + 1); }) : Status();
+          return e.number == 1 ? sub(e, "elem_type",
+                                     [&](Cursor inner) { return type(inner, out, depth + 1); })
+                               : Status();
         });
       });
     });
@@ -266,7 +304,8 @@ class Parser {
         std::int64_t number;
         LOOM_TRY(f.get("elem_type", &number));
         if (number < 0 || number >= kTypeCount) {
-          return Status(Code::unsupported, text("elem_type is ", number, ", expected 1 to ", kTypeCount - 1));
+          return Status(Code::unsupported,
+                        text("elem_type is ", number, ", expected 1 to ", kTypeCount - 1));
         }
         out->type = static_cast<Type>(number);
         return {};
@@ -275,7 +314,9 @@ class Parser {
       out->has_shape = true;
       return sub(f, "shape", [&](Cursor shape) {
         return each_field(shape, [&](const Field& d) -> Status {
-          return d.number == 1 ? sub(d, "dim", [&](Cursor c) { return dim(c, &out->dims.emplace_back()); }) : Status();
+          return d.number == 1
+                     ? sub(d, "dim", [&](Cursor c) { return dim(c, &out->dims.emplace_back()); })
+                     : Status();
         });
       });
     });
@@ -286,7 +327,8 @@ class Parser {
       if (f.number == 2) return f.get("dim_param", &out->param);
       if (f.number != 1) return {};
       LOOM_TRY(f.get("dim_value", &out->value));
-      out->value = std::max<std::int64_t>(out->value, -1);  // some exporters write a negative number for an unknown one
+      out->value = std::max<std::int64_t>(
+          out->value, -1);  // some exporters write a negative number for an unknown one
       return {};
     });
   }

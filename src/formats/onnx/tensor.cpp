@@ -16,10 +16,32 @@ struct TypeRow {
   std::uint32_t bits = 0;  // of those that are no dtype
 };
 constexpr std::array<TypeRow, kTypeCount> kTypes = {{
-    {"undefined"}, {"float"}, {"uint8"}, {"int8"}, {"uint16"}, {"int16"}, {"int32"}, {"int64"},
-    {"string"}, {"bool", 8}, {"float16"}, {"double"}, {"uint32"}, {"uint64"}, {"complex64", 64},
-    {"complex128", 128}, {"bfloat16"}, {"float8e4m3fn"}, {"float8e4m3fnuz", 8}, {"float8e5m2"},
-    {"float8e5m2fnuz", 8}, {"uint4"}, {"int4"}, {"float4e2m1"}, {"float8e8m0", 8}, {"uint2"},
+    {"undefined"},
+    {"float"},
+    {"uint8"},
+    {"int8"},
+    {"uint16"},
+    {"int16"},
+    {"int32"},
+    {"int64"},
+    {"string"},
+    {"bool", 8},
+    {"float16"},
+    {"double"},
+    {"uint32"},
+    {"uint64"},
+    {"complex64", 64},
+    {"complex128", 128},
+    {"bfloat16"},
+    {"float8e4m3fn"},
+    {"float8e4m3fnuz", 8},
+    {"float8e5m2"},
+    {"float8e5m2fnuz", 8},
+    {"uint4"},
+    {"int4"},
+    {"float4e2m1"},
+    {"float8e8m0", 8},
+    {"uint2"},
     {"int2"},
 }};
 
@@ -41,8 +63,9 @@ std::optional<StorageType> storage(Type type) {
 }
 
 Status refuse(const Tensor& tensor, std::string_view wanted) {
-  return Status(Code::unsupported, message(tensor.source ? tensor.source->name() + ": " : "", "tensor ", quoted(tensor.name), ": ",
-                                           name(tensor.type), " elements, expected ", wanted));
+  return Status(Code::unsupported, message(tensor.source ? tensor.source->name() + ": " : "",
+                                           "tensor ", quoted(tensor.name), ": ", name(tensor.type),
+                                           " elements, expected ", wanted));
 }
 
 Result<std::vector<std::byte>> raw_bytes(const Tensor& tensor) {
@@ -59,12 +82,17 @@ unsigned packed_at(const std::vector<std::byte>& bytes, std::size_t i, std::uint
 
 // 2^(code - 127), 255 is NaN (OCP microscaling formats). 2^-127 is subnormal as a float.
 float e8m0_to_f32(unsigned code) {
-  return std::bit_cast<float>(code == 255 ? 0x7fc00000u : code == 0 ? 0x00400000u : static_cast<std::uint32_t>(code) << 23);
+  return std::bit_cast<float>(code == 255 ? 0x7fc00000u
+                              : code == 0 ? 0x00400000u
+                                          : static_cast<std::uint32_t>(code) << 23);
 }
 
 // Forms of float8 without infinities and negative zero: what would be that is NaN.
-constexpr SmallFloat kFp8e4m3fnuz{4, 3, 8, 0x7F, 0, 0x7F, 0x80}, kFp8e5m2fnuz{5, 2, 16, 0x7F, 0, 0x7F, 0x80};
-float fnuz_to_f32(unsigned code, const SmallFloat& form) { return code == 0x80 ? std::bit_cast<float>(0x7fc00000u) : decode_small_float(code, form); }
+constexpr SmallFloat kFp8e4m3fnuz{4, 3, 8, 0x7F, 0, 0x7F, 0x80},
+    kFp8e5m2fnuz{5, 2, 16, 0x7F, 0, 0x7F, 0x80};
+float fnuz_to_f32(unsigned code, const SmallFloat& form) {
+  return code == 0x80 ? std::bit_cast<float>(0x7fc00000u) : decode_small_float(code, form);
+}
 
 // The real number of a code of a small type.
 float small_value(Type type, unsigned code) {
@@ -79,7 +107,8 @@ Result<std::vector<T>> read_small(const Tensor& tensor) {
   if (!is_small(tensor.type)) return refuse(tensor, "real numbers");
   LOOM_ASSIGN(const std::vector<std::byte> bytes, raw_bytes(tensor));
   std::vector<T> out(static_cast<std::size_t>(tensor.elements()));
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(small_value(tensor.type, packed_at(bytes, i, bits(tensor.type))));
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<T>(small_value(tensor.type, packed_at(bytes, i, bits(tensor.type))));
   return out;
 }
 
@@ -107,7 +136,8 @@ bool is_small(Type type) { return type >= Type::f8_e4m3fn && type <= Type::i2; }
 std::optional<unsigned> small_code(Type type, double value) {
   for (unsigned code = 0; code < 1u << bits(type); ++code) {
     const double v = static_cast<double>(small_value(type, code));
-    if ((v == value && std::signbit(v) == std::signbit(value)) || (v != v && value != value)) return code;
+    if ((v == value && std::signbit(v) == std::signbit(value)) || (v != v && value != value))
+      return code;
   }
   return std::nullopt;
 }
@@ -152,7 +182,8 @@ Result<std::vector<std::int64_t>> read_i64(const Tensor& tensor) {
   LOOM_ASSIGN(const std::vector<std::byte> bytes, raw_bytes(tensor));
   std::vector<std::int64_t> out(static_cast<std::size_t>(tensor.elements()));
   const auto convert = [&]<class Stored>(Stored) {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::int64_t>(load_le<Stored>(bytes.data() + i * sizeof(Stored)));
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = static_cast<std::int64_t>(load_le<Stored>(bytes.data() + i * sizeof(Stored)));
   };
   switch (tensor.type) {
     case Type::u8: convert(std::uint8_t{}); break;
@@ -169,8 +200,9 @@ Result<std::vector<std::int64_t>> read_i64(const Tensor& tensor) {
   if (tensor.type == Type::u64) {
     for (std::size_t i = 0; i < out.size(); ++i) {
       if (out[i] < 0) {
-        return Status(Code::out_of_range, message(tensor.source->name(), ": tensor ", quoted(tensor.name), ": element ", i, " is ",
-                                                  static_cast<std::uint64_t>(out[i]), ", more than 2^63-1"));
+        return Status(Code::out_of_range,
+                      message(tensor.source->name(), ": tensor ", quoted(tensor.name), ": element ",
+                              i, " is ", static_cast<std::uint64_t>(out[i]), ", more than 2^63-1"));
       }
     }
   }

@@ -14,7 +14,14 @@ Status corrupt(const Parts&... what) {
 }
 
 // TensorProto's fields of typed elements.
-enum TypedField : std::uint32_t { kFloatData = 4, kInt32Data = 5, kStringData = 6, kInt64Data = 7, kDoubleData = 10, kUint64Data = 11 };
+enum TypedField : std::uint32_t {
+  kFloatData = 4,
+  kInt32Data = 5,
+  kStringData = 6,
+  kInt64Data = 7,
+  kDoubleData = 10,
+  kUint64Data = 11
+};
 
 std::string_view field_name(std::uint32_t field) {
   switch (field) {
@@ -45,7 +52,8 @@ std::uint32_t typed_field(Type type) {
 struct Range {
   std::int64_t least, most;
 };
-// What an item of int32_data or uint64_data may be. Types under 8 bits come as whole bytes, which some writers sign.
+// What an item of int32_data or uint64_data may be. Types under 8 bits come as whole bytes, which
+// some writers sign.
 Range item_range(Type type) {
   const std::uint32_t width = bits(type);
   if (type == Type::boolean) return {0, 1};
@@ -69,7 +77,9 @@ Result<std::uint64_t> parse_number(const std::string& key, const std::string& te
 
 // Below the model's folder, in words that mean the same on every system.
 bool safe_location(std::string_view location) {
-  if (location.empty() || location.front() == '/' || location.find_first_of(std::string_view("\\:\0", 3)) != location.npos) return false;
+  if (location.empty() || location.front() == '/' ||
+      location.find_first_of(std::string_view("\\:\0", 3)) != location.npos)
+    return false;
   for (std::size_t at = 0; at <= location.size();) {
     const std::size_t end = std::min(location.find('/', at), location.size());
     if (location.substr(at, end - at) == "..") return false;
@@ -89,7 +99,8 @@ struct TensorReader::Parts {
   std::vector<std::pair<std::string, std::string>> external;
 };
 
-Status read_entry(const Field& field, std::string_view name, std::pair<std::string, std::string>* out) {
+Status read_entry(const Field& field, std::string_view name,
+                  std::pair<std::string, std::string>* out) {
   LOOM_TRY(field.expect(name, Wire::bytes));
   Cursor cursor(field);
   for (Field entry;;) {
@@ -122,7 +133,8 @@ Status TensorReader::collect(Cursor message, Tensor* out, Parts* parts) const {
       case kDoubleData:
       case kUint64Data:
         if (!parts->typed.empty() && parts->typed.front().number != field.number) {
-          return corrupt("has both ", field_name(parts->typed.front().number), " and ", field_name(field.number));
+          return corrupt("has both ", field_name(parts->typed.front().number), " and ",
+                         field_name(field.number));
         }
         parts->typed.push_back(field);
         break;
@@ -150,9 +162,11 @@ Status TensorReader::place(const Parts& parts, Tensor* out) {
     if (out->dims[i] < 0) return corrupt("dims[", i, "] is ", out->dims[i], ", expected 0 or more");
   }
   const auto elements = element_count(out->dims);
-  const auto all_bits = elements ? checked_mul(*elements, std::max(bits(out->type), 1u)) : std::nullopt;
+  const auto all_bits =
+      elements ? checked_mul(*elements, std::max(bits(out->type), 1u)) : std::nullopt;
   const auto rounded = all_bits ? checked_add(*all_bits, 7) : std::nullopt;
-  if (!rounded) return corrupt("shape ", shape_text(out->dims), " of ", name(out->type), " passes 2^64 bits");
+  if (!rounded)
+    return corrupt("shape ", shape_text(out->dims), " of ", name(out->type), " passes 2^64 bits");
   out->size = out->type == Type::string ? 0 : *rounded / 8;
 
   if (parts.data_location == 1) return place_external(parts, out);
@@ -162,8 +176,8 @@ Status TensorReader::place(const Parts& parts, Tensor* out) {
   if (!parts.has_raw) return place_typed(parts, *elements, out);
   if (out->type == Type::string) return corrupt("has strings in raw_data, expected string_data");
   if (parts.raw.bytes.size() != out->size) {
-    return corrupt("raw_data at offset ", parts.raw.offset, " has ", parts.raw.bytes.size(), " bytes, ", name(out->type),
-                   shape_text(out->dims), " takes ", out->size);
+    return corrupt("raw_data at offset ", parts.raw.offset, " has ", parts.raw.bytes.size(),
+                   " bytes, ", name(out->type), shape_text(out->dims), " takes ", out->size);
   }
   out->source = source_;
   out->offset = parts.raw.offset;
@@ -173,10 +187,12 @@ Status TensorReader::place(const Parts& parts, Tensor* out) {
 Status TensorReader::place_typed(const Parts& parts, std::uint64_t elements, Tensor* out) const {
   const std::uint32_t field = typed_field(out->type);
   if (!parts.typed.empty() && parts.typed.front().number != field) {
-    return corrupt("has ", name(out->type), " elements in ", field_name(parts.typed.front().number), ", expected ", field_name(field));
+    return corrupt("has ", name(out->type), " elements in ", field_name(parts.typed.front().number),
+                   ", expected ", field_name(field));
   }
   const auto miscounted = [&](std::uint64_t found, std::uint64_t wanted) {
-    return corrupt(field_name(field), " has ", found, " items, ", name(out->type), shape_text(out->dims), " takes ", wanted);
+    return corrupt(field_name(field), " has ", found, " items, ", name(out->type),
+                   shape_text(out->dims), " takes ", wanted);
   };
   if (field == kStringData) {
     for (const Field& item : parts.typed) LOOM_TRY(item.append("string_data", &out->strings));
@@ -186,7 +202,8 @@ Status TensorReader::place_typed(const Parts& parts, std::uint64_t elements, Ten
   if (field == kFloatData || field == kDoubleData) {
     const Wire wire = field == kFloatData ? Wire::fixed32 : Wire::fixed64;
     const std::uint64_t width = field == kFloatData ? 4 : 8;
-    for (const Field& run : parts.typed) LOOM_TRY(run.append_fixed(field_name(field), wire, &bytes));
+    for (const Field& run : parts.typed)
+      LOOM_TRY(run.append_fixed(field_name(field), wire, &bytes));
     if (bytes.size() != out->size) return miscounted(bytes.size() / width, out->size / width);
   } else {
     std::vector<std::int64_t> items;
@@ -197,11 +214,12 @@ Status TensorReader::place_typed(const Parts& parts, std::uint64_t elements, Ten
     bytes.resize(items.size() * width);
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (items[i] < range.least || items[i] > range.most) {
-        return corrupt(field_name(field), "[", i, "] is ", items[i], ", expected ", range.least, " to ", range.most, " for ",
-                       name(out->type));
+        return corrupt(field_name(field), "[", i, "] is ", items[i], ", expected ", range.least,
+                       " to ", range.most, " for ", name(out->type));
       }
-      const std::uint64_t little = std::endian::native == std::endian::little ? static_cast<std::uint64_t>(items[i])
-                                                                              : byte_swap(static_cast<std::uint64_t>(items[i]));
+      const std::uint64_t little = std::endian::native == std::endian::little
+                                       ? static_cast<std::uint64_t>(items[i])
+                                       : byte_swap(static_cast<std::uint64_t>(items[i]));
       std::memcpy(bytes.data() + i * width, &little, width);
     }
   }
@@ -210,7 +228,8 @@ Status TensorReader::place_typed(const Parts& parts, std::uint64_t elements, Ten
 }
 
 Status TensorReader::place_external(const Parts& parts, Tensor* out) {
-  if (parts.has_raw || !parts.typed.empty()) return corrupt("has external data and data of its own");
+  if (parts.has_raw || !parts.typed.empty())
+    return corrupt("has external data and data of its own");
   if (out->type == Type::string) return corrupt("has strings as external data");
   std::string location;
   std::optional<std::uint64_t> length;
@@ -224,22 +243,25 @@ Status TensorReader::place_external(const Parts& parts, Tensor* out) {
     }
   }
   if (!safe_location(location)) {
-    return corrupt("external_data: location is ", quoted(location), ", expected a path relative to the model's folder, without '..'");
+    return corrupt("external_data: location is ", quoted(location),
+                   ", expected a path relative to the model's folder, without '..'");
   }
   if (length && *length != out->size) {
-    return corrupt("external_data: length is ", *length, ", ", name(out->type), shape_text(out->dims), " takes ", out->size);
+    return corrupt("external_data: length is ", *length, ", ", name(out->type),
+                   shape_text(out->dims), " takes ", out->size);
   }
   SourcePtr& file = opened_[location];
   if (!file) {
     if (!external_) {
-      return Status(Code::unsupported, message("has its data in the file ", quoted(location), ": open the model by its path"));
+      return Status(Code::unsupported, message("has its data in the file ", quoted(location),
+                                               ": open the model by its path"));
     }
     LOOM_ASSIGN(file, external_(location));
   }
   const auto end = checked_add(out->offset, out->size);
   if (!end || *end > file->size()) {
-    return Status(Code::truncated, message("takes ", out->size, " bytes at offset ", out->offset, " of ", quoted(location), ", which has ",
-                                           file->size()));
+    return Status(Code::truncated, message("takes ", out->size, " bytes at offset ", out->offset,
+                                           " of ", quoted(location), ", which has ", file->size()));
   }
   out->source = file;
   return {};

@@ -1,4 +1,5 @@
-// TensorProto to Tensor: finds where the elements lie, or packs the typed fields as raw_data would be. Internal to this folder.
+// TensorProto to Tensor: finds where the elements lie, or packs the typed fields as raw_data would
+// be. Internal to this folder.
 #pragma once
 
 #include <map>
@@ -11,7 +12,8 @@ namespace loom::onnx {
 class TensorReader {
  public:
   // `source` has a view.
-  TensorReader(SourcePtr source, OpenExternal external) : source_(std::move(source)), external_(std::move(external)) {}
+  TensorReader(SourcePtr source, OpenExternal external)
+      : source_(std::move(source)), external_(std::move(external)) {}
 
   // Errors begin with "tensor 'name': ".
   Status read(Cursor message, Tensor* out);
@@ -29,6 +31,7 @@ class TensorReader {
 };
 
 // Reads the key and the value of a StringStringEntryProto.
-Status read_entry(const Field& field, std::string_view name, std::pair<std::string, std::string>* out);
+Status read_entry(const Field& field, std::string_view name,
+                  std::pair<std::string, std::string>* out);
 
 }  // namespace loom::onnx

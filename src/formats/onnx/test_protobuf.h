@@ -17,18 +17,22 @@ inline std::string pb_varint(std::uint64_t value) {
 inline std::string pb_int(std::uint32_t field, std::int64_t value) {
   return pb_varint(std::uint64_t{field} << 3) + pb_varint(static_cast<std::uint64_t>(value));
 }
-inline std::string pb_float(std::uint32_t field, float value) { return pb_varint(std::uint64_t{field} << 3 | 5) + le(value); }
+inline std::string pb_float(std::uint32_t field, float value) {
+  return pb_varint(std::uint64_t{field} << 3 | 5) + le(value);
+}
 // A string, bytes, a message or a packed run.
 inline std::string pb_bytes(std::uint32_t field, std::string_view value) {
   return pb_varint(std::uint64_t{field} << 3 | 2) + pb_varint(value.size()) + std::string(value);
 }
 
-inline std::string pb_tensor(std::string_view name, int type, const std::vector<std::int64_t>& dims, std::string_view fields) {
+inline std::string pb_tensor(std::string_view name, int type, const std::vector<std::int64_t>& dims,
+                             std::string_view fields) {
   std::string out;
   for (const std::int64_t d : dims) out += pb_int(1, d);
   return out + pb_int(2, type) + pb_bytes(8, name) + std::string(fields);
 }
-inline std::string pb_value(std::string_view name, int type, const std::vector<std::int64_t>& dims) {
+inline std::string pb_value(std::string_view name, int type,
+                            const std::vector<std::int64_t>& dims) {
   std::string shape;
   for (const std::int64_t d : dims) shape += pb_bytes(1, pb_int(1, d));
   return pb_bytes(1, name) + pb_bytes(2, pb_bytes(1, pb_int(1, type) + pb_bytes(2, shape)));
@@ -42,8 +46,10 @@ inline std::string pb_ints(std::string_view name, const std::vector<std::int64_t
   return pb_attribute(name, 7, pb_bytes(8, packed));
 }
 // `attributes`: messages.
-inline std::string pb_node(std::string_view op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                           const std::vector<std::string>& attributes = {}, std::string_view name = {}) {
+inline std::string pb_node(std::string_view op, const std::vector<std::string>& inputs,
+                           const std::vector<std::string>& outputs,
+                           const std::vector<std::string>& attributes = {},
+                           std::string_view name = {}) {
   std::string out;
   for (const std::string& i : inputs) out += pb_bytes(1, i);
   for (const std::string& o : outputs) out += pb_bytes(2, o);
@@ -53,8 +59,10 @@ inline std::string pb_node(std::string_view op, const std::vector<std::string>& 
   return out;
 }
 // Joins messages into one: the fields of a graph.
-inline std::string pb_graph(const std::vector<std::string>& nodes, const std::vector<std::string>& inputs,
-                            const std::vector<std::string>& outputs, const std::vector<std::string>& initializers = {}) {
+inline std::string pb_graph(const std::vector<std::string>& nodes,
+                            const std::vector<std::string>& inputs,
+                            const std::vector<std::string>& outputs,
+                            const std::vector<std::string>& initializers = {}) {
   std::string out;
   for (const std::string& n : nodes) out += pb_bytes(1, n);
   out += pb_bytes(2, "g");

@@ -35,7 +35,8 @@ class Validator {
     std::set<std::string> names;
     for (const Function& f : model.functions) {
       if (f.name.empty()) return corrupt("a function has no name");
-      if (!names.insert(f.domain + ":" + f.name + ":" + f.overload).second) return corrupt("function ", quoted(f.name), " is there twice");
+      if (!names.insert(f.domain + ":" + f.name + ":" + f.overload).second)
+        return corrupt("function ", quoted(f.name), " is there twice");
       LOOM_TRY(function(f).at("function " + quoted(f.name)));
     }
     return {};
@@ -48,12 +49,14 @@ class Validator {
     std::set<std::string_view> initializers;
     for (const Tensor& t : g.initializers) {
       if (t.name.empty()) return corrupt("an initializer has no name");
-      if (!initializers.insert(t.name).second) return corrupt("initializer ", quoted(t.name), " is there twice");
+      if (!initializers.insert(t.name).second)
+        return corrupt("initializer ", quoted(t.name), " is there twice");
       scope.names.insert(t.name);  // one that is an input as well is its default
     }
     LOOM_TRY(nodes(g.nodes, scope, opsets));
     for (const ValueInfo& output : g.outputs) {
-      if (!scope.knows(output.name)) return corrupt("output ", quoted(output.name), " of the graph is made by no node");
+      if (!scope.knows(output.name))
+        return corrupt("output ", quoted(output.name), " of the graph is made by no node");
     }
     return {};
   }
@@ -84,7 +87,8 @@ class Validator {
     return {};
   }
 
-  Status node(const std::vector<Node>& list, std::size_t index, Scope& scope, const Opsets& opsets) {
+  Status node(const std::vector<Node>& list, std::size_t index, Scope& scope,
+              const Opsets& opsets) {
     const Node& n = list[index];
     if (n.op.empty()) return corrupt("has no op_type");
     bool imported = false;
@@ -95,8 +99,10 @@ class Validator {
     }
     std::set<std::string_view> names;
     for (const Attribute& a : n.attributes) {
-      if (!names.insert(a.name).second) return corrupt("attribute ", quoted(a.name), " is there twice");
-      if (!a.reference.empty() && !in_function_) return corrupt("attribute ", quoted(a.name), " has ref_attr_name outside of a function");
+      if (!names.insert(a.name).second)
+        return corrupt("attribute ", quoted(a.name), " is there twice");
+      if (!a.reference.empty() && !in_function_)
+        return corrupt("attribute ", quoted(a.name), " has ref_attr_name outside of a function");
       for (const Graph& g : a.graphs) LOOM_TRY(graph(g, &scope, opsets));
     }
     for (const std::string& output : n.outputs) {
@@ -105,10 +111,12 @@ class Validator {
     return {};
   }
 
-  static Status undefined(const std::vector<Node>& list, std::size_t index, const std::string& name) {
+  static Status undefined(const std::vector<Node>& list, std::size_t index,
+                          const std::string& name) {
     for (std::size_t i = index; i < list.size(); ++i) {
       for (const std::string& output : list[i].outputs) {
-        if (output == name) return corrupt("reads ", quoted(name), " before ", describe(list[i], i), " makes it");
+        if (output == name)
+          return corrupt("reads ", quoted(name), " before ", describe(list[i], i), " makes it");
       }
     }
     return corrupt("reads ", quoted(name), ", which nothing makes");
@@ -116,7 +124,8 @@ class Validator {
 
   static Status define(Scope& scope, const std::string& name, std::string_view what) {
     if (name.empty()) return corrupt(what, " has no name");
-    if (!scope.names.insert(name).second) return corrupt(what, " is named ", quoted(name), " like a value before");
+    if (!scope.names.insert(name).second)
+      return corrupt(what, " is named ", quoted(name), " like a value before");
     return {};
   }
 

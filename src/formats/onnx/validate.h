@@ -5,8 +5,9 @@
 
 namespace loom::onnx {
 
-// Every name that is read is defined before, by exactly one; initializers, inputs and attributes are there once; every domain is
-// imported; references to a function's attributes stand in functions only. Errors name graph, node and value.
+// Every name that is read is defined before, by exactly one; initializers, inputs and attributes
+// are there once; every domain is imported; references to a function's attributes stand in
+// functions only. Errors name graph, node and value.
 Status validate(const Model& model);
 
 }  // namespace loom::onnx

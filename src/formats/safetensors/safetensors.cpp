@@ -48,9 +48,12 @@ std::optional<std::uint64_t> as_size(const Json& value) {
 
 // One member of the header; offsets stay relative to the data section.
 Result<TensorInfo> parse_tensor(const std::string& name, const Json& entry) {
-  const auto corrupt = [&](const auto&... what) { return Status(Code::corrupt, message("tensor ", quoted(name), ": ", what...)); };
+  const auto corrupt = [&](const auto&... what) {
+    return Status(Code::corrupt, message("tensor ", quoted(name), ": ", what...));
+  };
   if (!entry.is_object()) return corrupt("its header entry is no object");
-  const Json *dtype = entry.find("dtype"), *shape = entry.find("shape"), *offsets = entry.find("data_offsets");
+  const Json *dtype = entry.find("dtype"), *shape = entry.find("shape"),
+             *offsets = entry.find("data_offsets");
   if (!dtype || !dtype->is_string()) return corrupt("\"dtype\" must be a string");
   if (!shape || !shape->is_array()) return corrupt("\"shape\" must be an array");
   if (!offsets || !offsets->is_array() || offsets->as_array().size() != 2) {
@@ -59,28 +62,32 @@ Result<TensorInfo> parse_tensor(const std::string& name, const Json& entry) {
 
   const auto type = find_type(dtype->as_string());
   if (!type) {
-    return Status(Code::unsupported, message("tensor ", quoted(name), ": has the unknown dtype ", quoted(dtype->as_string())));
+    return Status(Code::unsupported, message("tensor ", quoted(name), ": has the unknown dtype ",
+                                             quoted(dtype->as_string())));
   }
   TensorInfo tensor;
   tensor.name = name;
   tensor.type = *type;
   for (const Json& item : shape->as_array()) {
     const auto dimension = as_size(item);
-    if (!dimension) return corrupt("\"shape\" holds ", quoted(item.dump()), ", expected an integer from 0 to 2^63-1");
+    if (!dimension)
+      return corrupt("\"shape\" holds ", quoted(item.dump()),
+                     ", expected an integer from 0 to 2^63-1");
     tensor.shape.push_back(static_cast<std::int64_t>(*dimension));
   }
   const auto begin = as_size(offsets->as_array()[0]), end = as_size(offsets->as_array()[1]);
   if (!begin || !end || *begin > *end) {
-    return corrupt("\"data_offsets\" is ", quoted(offsets->dump()), ", expected two rising integers from 0 to 2^63-1");
+    return corrupt("\"data_offsets\" is ", quoted(offsets->dump()),
+                   ", expected two rising integers from 0 to 2^63-1");
   }
   const auto count = element_count(tensor.shape);
   const auto bytes = count ? storage_bytes(tensor.type, *count) : std::nullopt;
-  if (!bytes) return corrupt("shape ", shape_text(tensor.shape), " of ", dtype->as_string(),
-                             " is beyond 2^64 bytes or no whole number of bytes");
+  if (!bytes)
+    return corrupt("shape ", shape_text(tensor.shape), " of ", dtype->as_string(),
+                   " is beyond 2^64 bytes or no whole number of bytes");
   if (*bytes != *end - *begin) {
     return corrupt("shape ", shape_text(tensor.shape), " of ", dtype->as_string(), " takes ",
-                   *bytes, " bytes, data_offsets [", *begin, ", ", *end,
-                   "] give ", *end - *begin);
+                   *bytes, " bytes, data_offsets [", *begin, ", ", *end, "] give ", *end - *begin);
   }
   tensor.offset = *begin;
   tensor.size = *bytes;
@@ -88,18 +95,24 @@ Result<TensorInfo> parse_tensor(const std::string& name, const Json& entry) {
 }
 
 Status parse_metadata(const Json& value, Metadata* out) {
-  if (!value.is_object()) return Status(Code::corrupt, "\"__metadata__\" must be an object of strings");
+  if (!value.is_object())
+    return Status(Code::corrupt, "\"__metadata__\" must be an object of strings");
   for (const Json::Member& member : value.as_object()) {
-    if (!member.second.is_string()) return Status(Code::corrupt, message("\"__metadata__\": ", quoted(member.first), " must be a string"));
+    if (!member.second.is_string())
+      return Status(Code::corrupt,
+                    message("\"__metadata__\": ", quoted(member.first), " must be a string"));
     out->emplace_back(member.first, member.second.as_string());
   }
   std::sort(out->begin(), out->end());  // keys are distinct
   return {};
 }
 
-// The data section has data_size bytes and starts at data_begin in the file. Tensors come back sorted by name with absolute offsets.
-Result<Header> parse_header(std::string_view text, std::uint64_t data_begin, std::uint64_t data_size) {
-  if (!text.starts_with('{')) return Status(Code::corrupt, "header at offset 8: expected a JSON object");
+// The data section has data_size bytes and starts at data_begin in the file. Tensors come back
+// sorted by name with absolute offsets.
+Result<Header> parse_header(std::string_view text, std::uint64_t data_begin,
+                            std::uint64_t data_size) {
+  if (!text.starts_with('{'))
+    return Status(Code::corrupt, "header at offset 8: expected a JSON object");
   auto json = Json::parse(text, {.max_depth = 8, .max_bytes = Safetensors::kMaxHeader});
   if (!json.ok()) return json.status().at("header at offset 8");
   Header header;
@@ -111,35 +124,48 @@ Result<Header> parse_header(std::string_view text, std::uint64_t data_begin, std
       header.tensors.push_back(std::move(tensor));
     }
   }
-  // "The byte buffer needs to be entirely indexed, and cannot contain holes": in order of offset, each tensor starts where the last ended.
-  std::sort(header.tensors.begin(), header.tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
-    return a.offset != b.offset ? a.offset < b.offset : a.size != b.size ? a.size < b.size : a.name < b.name;
-  });
+  // "The byte buffer needs to be entirely indexed, and cannot contain holes": in order of offset,
+  // each tensor starts where the last ended.
+  std::sort(header.tensors.begin(), header.tensors.end(),
+            [](const TensorInfo& a, const TensorInfo& b) {
+              return a.offset != b.offset ? a.offset < b.offset
+                     : a.size != b.size   ? a.size < b.size
+                                          : a.name < b.name;
+            });
   std::uint64_t at = 0;
   std::string first_cut;
   for (TensorInfo& tensor : header.tensors) {
     if (tensor.offset != at) {
-      const std::string_view why = tensor.offset < at ? "inside the tensor before it, which ends at " : "after a hole that begins at ";
-      return Status(Code::corrupt, message("tensor ", quoted(tensor.name), ": starts at data offset ", tensor.offset, ", ", why, at));
+      const std::string_view why = tensor.offset < at
+                                       ? "inside the tensor before it, which ends at "
+                                       : "after a hole that begins at ";
+      return Status(Code::corrupt,
+                    message("tensor ", quoted(tensor.name), ": starts at data offset ",
+                            tensor.offset, ", ", why, at));
     }
     at += tensor.size;  // the end in data_offsets, below 2^63
     if (at > data_size && first_cut.empty()) first_cut = tensor.name;
     tensor.offset += data_begin;
   }
   if (at > data_size) {
-    return Status(Code::truncated, message("the header describes a file of ", data_begin + at, " bytes, the file has ", data_begin + data_size, ": tensor ", quoted(first_cut),
-                                           " is the first that is not whole"));
+    return Status(Code::truncated,
+                  message("the header describes a file of ", data_begin + at,
+                          " bytes, the file has ", data_begin + data_size, ": tensor ",
+                          quoted(first_cut), " is the first that is not whole"));
   }
   if (at != data_size) {
-    return Status(Code::corrupt, message("the last tensor ends at byte ", data_begin + at, ", the file has ", data_begin + data_size));
+    return Status(Code::corrupt, message("the last tensor ends at byte ", data_begin + at,
+                                         ", the file has ", data_begin + data_size));
   }
-  std::sort(header.tensors.begin(), header.tensors.end(), [](const TensorInfo& a, const TensorInfo& b) { return a.name < b.name; });
+  std::sort(header.tensors.begin(), header.tensors.end(),
+            [](const TensorInfo& a, const TensorInfo& b) { return a.name < b.name; });
   return header;
 }
 
 // File names of an index must name a file of the same folder.
 bool plain_file_name(std::string_view file) {
-  return !file.empty() && file != "." && file != ".." && file.find_first_of(std::string_view("/\\:\0", 4)) == file.npos;
+  return !file.empty() && file != "." && file != ".." &&
+         file.find_first_of(std::string_view("/\\:\0", 4)) == file.npos;
 }
 
 struct Promise {
@@ -153,11 +179,13 @@ Result<std::vector<Promise>> read_index(const std::string& folder) {
   auto json = Json::parse(text, {.max_depth = 8});
   if (!json.ok()) return json.status().at(path);
   const Json* map = json->find("weight_map");
-  if (!map || !map->is_object()) return Status(Code::corrupt, message(path, ": \"weight_map\" must be an object of file names"));
+  if (!map || !map->is_object())
+    return Status(Code::corrupt, message(path, ": \"weight_map\" must be an object of file names"));
   std::vector<Promise> promises;
   for (const Json::Member& member : map->as_object()) {
     if (!member.second.is_string() || !plain_file_name(member.second.as_string())) {
-      return Status(Code::corrupt, message(path, ": tensor ", quoted(member.first), ": ", quoted(member.second.dump()),
+      return Status(Code::corrupt, message(path, ": tensor ", quoted(member.first), ": ",
+                                           quoted(member.second.dump()),
                                            " is not the name of a file in the same folder"));
     }
     promises.push_back({member.first, member.second.as_string()});
@@ -179,9 +207,10 @@ std::string make_header(std::span<const TensorInfo* const> order, const Metadata
   std::uint64_t at = 0;
   for (const TensorInfo* tensor : order) {
     if (header.size() > 1) header += ',';
-    header += message(Json(tensor->name).dump(), ":{\"dtype\":\"",
-                      dtype_of_file(tensor->type).text, "\",\"shape\":[");
-    for (std::size_t i = 0; i < tensor->shape.size(); ++i) header += message(i ? "," : "", tensor->shape[i]);
+    header += message(Json(tensor->name).dump(), ":{\"dtype\":\"", dtype_of_file(tensor->type).text,
+                      "\",\"shape\":[");
+    for (std::size_t i = 0; i < tensor->shape.size(); ++i)
+      header += message(i ? "," : "", tensor->shape[i]);
     header += message("],\"data_offsets\":[", at, ",", at + tensor->size, "]}");
     at += tensor->size;
   }
@@ -197,7 +226,8 @@ Status copy_bytes(const TensorInfo& tensor, AtomicFile& file) {
   }
   std::vector<std::byte> buffer;
   for (std::uint64_t at = 0; at < tensor.size; at += buffer.size()) {
-    buffer.resize(static_cast<std::size_t>(std::min<std::uint64_t>(tensor.size - at, std::uint64_t{1} << 20)));
+    buffer.resize(static_cast<std::size_t>(
+        std::min<std::uint64_t>(tensor.size - at, std::uint64_t{1} << 20)));
     LOOM_TRY(tensor.source->read(tensor.offset + at, buffer).at("tensor " + quoted(tensor.name)));
     LOOM_TRY(file.write(buffer));
   }
@@ -211,11 +241,12 @@ Result<std::uint64_t> Safetensors::header_size(const ByteSource& source) {
   LOOM_TRY(source.read(0, bytes));
   const auto size = load_le<std::uint64_t>(bytes.data());
   if (size > kMaxHeader) {
-    return Status(Code::corrupt, message(source.name(), ": the first 8 bytes claim a header of ", size, " bytes, the limit is ",
-                                         kMaxHeader));
+    return Status(Code::corrupt, message(source.name(), ": the first 8 bytes claim a header of ",
+                                         size, " bytes, the limit is ", kMaxHeader));
   }
   if (size > source.size() - 8) {
-    return Status(Code::truncated, message(source.name(), ": the header ends at byte ", 8 + size, ", the file has ", source.size()));
+    return Status(Code::truncated, message(source.name(), ": the header ends at byte ", 8 + size,
+                                           ", the file has ", source.size()));
   }
   return size;
 }
@@ -242,7 +273,8 @@ Result<Safetensors> Safetensors::open(SourcePtr source) {
 }
 
 Result<Safetensors> Safetensors::open_folder(const std::string& folder, MapMode mode) {
-  const std::string single = folder + "/model.safetensors", index = message(folder, "/", kIndexName);
+  const std::string single = folder + "/model.safetensors",
+                    index = message(folder, "/", kIndexName);
   LOOM_ASSIGN(const bool whole_file, anything_at(single));
   LOOM_ASSIGN(const bool shards, anything_at(index));
   if (whole_file || !shards) {
@@ -261,31 +293,36 @@ Result<Safetensors> Safetensors::open_folder(const std::string& folder, MapMode 
     LOOM_ASSIGN(Safetensors part, open(std::move(*source)));
     for (; at < promises.size() && promises[at].shard == shard; ++at) {
       if (!part.find(promises[at].tensor)) {
-        return Status(Code::corrupt, message(index, ": promises tensor ", quoted(promises[at].tensor), " in ", quoted(shard),
-                                             ", which does not hold it"));
+        return Status(Code::corrupt,
+                      message(index, ": promises tensor ", quoted(promises[at].tensor), " in ",
+                              quoted(shard), ", which does not hold it"));
       }
     }
     if (whole.tensors_.empty()) whole.metadata_ = std::move(part.metadata_);
     std::move(part.tensors_.begin(), part.tensors_.end(), std::back_inserter(whole.tensors_));
   }
-  std::sort(whole.tensors_.begin(), whole.tensors_.end(), [](const TensorInfo& a, const TensorInfo& b) {
-    return a.name != b.name ? a.name < b.name : a.source->name() < b.source->name();
-  });
+  std::sort(whole.tensors_.begin(), whole.tensors_.end(),
+            [](const TensorInfo& a, const TensorInfo& b) {
+              return a.name != b.name ? a.name < b.name : a.source->name() < b.source->name();
+            });
   const auto same_name = [](const TensorInfo& a, const TensorInfo& b) { return a.name == b.name; };
   const auto twice = std::adjacent_find(whole.tensors_.begin(), whole.tensors_.end(), same_name);
   if (twice != whole.tensors_.end()) {
-    return Status(Code::corrupt, message(index, ": tensor ", quoted(twice->name), " lies in two shards, ", twice->source->name(), " and ",
-                                         (twice + 1)->source->name()));
+    return Status(Code::corrupt,
+                  message(index, ": tensor ", quoted(twice->name), " lies in two shards, ",
+                          twice->source->name(), " and ", (twice + 1)->source->name()));
   }
   return whole;
 }
 
 const TensorInfo* Safetensors::find(std::string_view name) const {
-  const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name, [](const auto& t, std::string_view n) { return t.name < n; });
+  const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name,
+                                   [](const auto& t, std::string_view n) { return t.name < n; });
   return at != tensors_.end() && at->name == name ? &*at : nullptr;
 }
 
-Status write_safetensors(const std::string& path, std::span<const TensorInfo> tensors, const Metadata& metadata) {
+Status write_safetensors(const std::string& path, std::span<const TensorInfo> tensors,
+                         const Metadata& metadata) {
   std::vector<const TensorInfo*> order;
   std::uint64_t data_size = 0;
   for (const TensorInfo& tensor : tensors) {
@@ -297,7 +334,8 @@ Status write_safetensors(const std::string& path, std::span<const TensorInfo> te
     if (tensor.name == kMetadataKey) return refuse(Code::invalid_argument, "this name is reserved");
     if (!tensor.source) return refuse(Code::invalid_argument, "has no source");
     const auto total = checked_add(data_size, tensor.size);
-    if (!total || *total > static_cast<std::uint64_t>(INT64_MAX)) return refuse(Code::out_of_range, "the file would pass 2^63 bytes");
+    if (!total || *total > static_cast<std::uint64_t>(INT64_MAX))
+      return refuse(Code::out_of_range, "the file would pass 2^63 bytes");
     data_size = *total;
     order.push_back(&tensor);
   }
@@ -309,10 +347,11 @@ Status write_safetensors(const std::string& path, std::span<const TensorInfo> te
   std::sort(sorted.begin(), sorted.end());
   const std::string header = make_header(order, sorted);
   if (header.size() > Safetensors::kMaxHeader) {
-    return Status(Code::out_of_range, message(path, ": the header takes ", header.size(), " bytes, the limit is ",
-                                              Safetensors::kMaxHeader));
+    return Status(Code::out_of_range, message(path, ": the header takes ", header.size(),
+                                              " bytes, the limit is ", Safetensors::kMaxHeader));
   }
-  // The reader's own checks say whether the file could be read back: names twice, shapes against sizes, text that is not UTF-8.
+  // The reader's own checks say whether the file could be read back: names twice, shapes against
+  // sizes, text that is not UTF-8.
   if (const auto check = parse_header(header, 8 + header.size(), data_size); !check.ok()) {
     return Status(Code::invalid_argument, message(path, ": ", check.status().message()));
   }

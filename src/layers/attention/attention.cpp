@@ -1,4 +1,5 @@
-// Multi-head attention (Vaswani et al., arXiv 1706.03762) with grouped key/value heads, rotary positions, sliding window, q/k norm, biases.
+// Multi-head attention (Vaswani et al., arXiv 1706.03762) with grouped key/value heads, rotary
+// positions, sliding window, q/k norm, biases.
 #include "layers/attention/scores.h"
 
 namespace loom {
@@ -10,8 +11,11 @@ struct AttentionConfig : LayerConfig {
   bool sub_norm = false;
   double dropout = 0;
   Names takes;
-  double sub_norm_eps = 1e-5, qk_norm_eps = 1e-6, rope_theta = 10000.0, rope_factor = 1.0, rope_low_freq_factor = 1.0, rope_high_freq_factor = 4.0, rope_original_positions = 8192, out_std = 0;
+  double sub_norm_eps = 1e-5, qk_norm_eps = 1e-6, rope_theta = 10000.0, rope_factor = 1.0,
+         rope_low_freq_factor = 1.0, rope_high_freq_factor = 4.0, rope_original_positions = 8192,
+         out_std = 0;
   std::string rope_scaling = "none";
+  bool step = false;  // by_step: what it takes besides is of steps that are not here
   template <class V>
   void fields(V& v) {
     v.about(
@@ -32,27 +36,38 @@ struct AttentionConfig : LayerConfig {
     v("rope", rope, {.doc = "rotary positions"});
     const When rotates{"rope", rope};
     v("rope_theta", rope_theta, {.doc = "base of the rotary frequencies", .only = rotates});
-    v("rope_scaling", rope_scaling, {.doc = "how frequencies are scaled to longer sequences",
-                                     .one_of = "none, linear, llama3", .only = rotates});
+    v("rope_scaling", rope_scaling,
+      {.doc = "how frequencies are scaled to longer sequences",
+       .one_of = "none, linear, llama3",
+       .only = rotates});
     const When llama3{"rope_scaling", rope_scaling, "llama3"};
-    v("rope_factor", rope_factor, {.doc = "how many times as long they are",
-                                   .only = {"rope_scaling", rope_scaling, "linear, llama3"}});
-    v("rope_low_freq_factor", rope_low_freq_factor, {.doc = "frequencies below are scaled",
-                                                     .only = llama3});
-    v("rope_high_freq_factor", rope_high_freq_factor, {.doc = "frequencies above are not scaled",
-                                                       .only = llama3});
+    v("rope_factor", rope_factor,
+      {.doc = "how many times as long they are",
+       .only = {"rope_scaling", rope_scaling, "linear, llama3"}});
+    v("rope_low_freq_factor", rope_low_freq_factor,
+      {.doc = "frequencies below are scaled", .only = llama3});
+    v("rope_high_freq_factor", rope_high_freq_factor,
+      {.doc = "frequencies above are not scaled", .only = llama3});
     v("rope_original_positions", rope_original_positions,
       {.doc = "positions the model was first trained on", .only = llama3});
-    v("out_std", out_std, {.doc = "standard deviation of the initial output projection; 0: "
-                                  "1/sqrt(its inputs)", .min = 0});
+    v("out_std", out_std,
+      {.doc = "standard deviation of the initial output projection; 0: "
+              "1/sqrt(its inputs)",
+       .min = 0});
     // Not written where they change nothing: a network of before has the topology it had.
-    v("sub_norm", sub_norm, {.doc = "RMSNorm before the output projection (BitNet b1.58)",
-                             .written = sub_norm});
-    v("sub_norm_eps", sub_norm_eps, {.doc = "its eps", .min = 1e-8, .max = 1,
-                                     .only = {"sub_norm", sub_norm}, .written = sub_norm});
+    v("sub_norm", sub_norm,
+      {.doc = "RMSNorm before the output projection (BitNet b1.58)", .written = sub_norm});
+    v("sub_norm_eps", sub_norm_eps,
+      {.doc = "its eps",
+       .min = 1e-8,
+       .max = 1,
+       .only = {"sub_norm", sub_norm},
+       .written = sub_norm});
     v("dropout", dropout,
       {.doc = "of the weights of keys while training, as the layer `dropout`; of steps in a row",
-       .min = 0, .below = 1, .written = dropout > 0});
+       .min = 0,
+       .below = 1,
+       .written = dropout > 0});
     v("takes", takes,
       {.doc = "operands behind the first, in their order: `lengths`, steps of a row, an input of "
               "one id: keys behind them are not seen, outputs are 0; `mask` [steps] hides keys "
@@ -66,11 +81,13 @@ struct Dims {
   std::int64_t heads, kv_heads, head_dim;
 };
 Dims dims(const AttentionConfig& c, std::int64_t width) {
-  return {c.heads, c.kv_heads > 0 ? c.kv_heads : c.heads, c.head_dim > 0 ? c.head_dim : width / c.heads};
+  return {c.heads, c.kv_heads > 0 ? c.kv_heads : c.heads,
+          c.head_dim > 0 ? c.head_dim : width / c.heads};
 }
 
 Result<RopeSpec> rope_spec(const AttentionConfig& c) {
-  RopeSpec s{c.rope_theta, RopeScaling::none, c.rope_factor, c.rope_low_freq_factor, c.rope_high_freq_factor, c.rope_original_positions};
+  RopeSpec s{c.rope_theta,           RopeScaling::none,       c.rope_factor,
+             c.rope_low_freq_factor, c.rope_high_freq_factor, c.rope_original_positions};
   if (c.rope_scaling == "linear") s.scaling = RopeScaling::linear;
   else if (c.rope_scaling == "llama3") s.scaling = RopeScaling::llama3;
   return RopeSpec::from_reals(s.to_reals());
@@ -83,8 +100,19 @@ class Attention : public LayerWith<AttentionConfig> {
   bool takes_operands() const override { return true; }
   std::string_view crosses_rows(const LayerConfig& config, const Shape& in) const override {
     return !in_row(first_operand(in)) ? "attends to other rows"
-           : of(config).dropout > 0 ? "draws its noise by a row's place"
-                                    : "";
+           : of(config).dropout > 0   ? "draws its noise by a row's place"
+                                      : "";
+  }
+  // `lengths` are of rows that are there as a whole: every step that a decoder takes counts.
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                            std::int64_t steps) const override {
+    const AttentionConfig& c = of(*config);
+    const bool later = first_operand(in).axis != Axis::positions || place_of(c.takes, "mask") > 0;
+    if (later) return LayerType::by_step(config, in, steps);
+    if (!c.causal)
+      return Status(Code::unsupported,
+                    "sees later steps, which a decoder has not taken yet: set \"causal\"");
+    return changed(config, [](AttentionConfig& changes) { changes.step = true; });
   }
   std::string_view needs_all_rows(const LayerConfig&, const Shape& in) const override {
     return in_row(first_operand(in)) ? "" : "attends to rows, and would see those of one window";
@@ -105,13 +133,17 @@ class Attention : public LayerWith<AttentionConfig> {
       return bad("width " + std::to_string(width) + " is not divisible by " +
                  std::to_string(c.heads) + " heads: set \"head_dim\"");
     const Dims d = dims(c, width);
-    if (d.kv_heads > d.heads || d.heads % d.kv_heads != 0) return bad(std::to_string(d.heads) + " heads cannot share " + std::to_string(d.kv_heads) + " kv_heads");
+    if (d.kv_heads > d.heads || d.heads % d.kv_heads != 0)
+      return bad(std::to_string(d.heads) + " heads cannot share " + std::to_string(d.kv_heads) +
+                 " kv_heads");
     if (!c.takes.empty() && d.head_dim == 65536)
       return bad("\"head_dim\" is at most 65535 with \"takes\"");
-    if (d.head_dim < 1 || d.head_dim > 65536) return bad("\"head_dim\" must be in 1..65536, got " + std::to_string(d.head_dim));
-    if (c.rope && d.head_dim % 2 != 0) return bad("rotary positions need an even head_dim, got " + std::to_string(d.head_dim));
+    if (d.head_dim < 1 || d.head_dim > 65536)
+      return bad("\"head_dim\" must be in 1..65536, got " + std::to_string(d.head_dim));
+    if (c.rope && d.head_dim % 2 != 0)
+      return bad("rotary positions need an even head_dim, got " + std::to_string(d.head_dim));
     if (c.rope) LOOM_TRY(rope_spec(c).status());
-    if (!in_row(in) && (c.dropout > 0 || !c.takes.empty()))
+    if (!in_row(in) && !c.step && (c.dropout > 0 || !c.takes.empty()))
       return bad(std::string(c.dropout > 0 ? "\"dropout\"" : "\"takes\"") +
                  " is of rows of [steps, features], and rows are single positions here");
     if (in_row(in)) LOOM_TRY(check_keys(c.takes, row, 1, in.dims[0]));
@@ -159,8 +191,9 @@ class Attention : public LayerWith<AttentionConfig> {
       y = Hidden(v.emit, d).forward(v, q, k, value, lengths, places.positions, shape);
     } else if (in_row(in) && by_scores(c, v.learning)) {
       const auto in_rows = [&](View all) { return v.emit.reshape(all, all.cols * steps); };
-      y = scores(c, d, steps).forward(v, in_rows(v.emit.scale(q, shape.scale)), in_rows(k),
-                                      in_rows(value), c.takes, row, 1);
+      y = scores(c, d, steps)
+              .forward(v, in_rows(v.emit.scale(q, shape.scale)), in_rows(k), in_rows(value),
+                       c.takes, row, 1);
       y = v.emit.reshape(y, q.cols);
     } else if (v.training || in_row(in)) {
       const auto out = v.emit.attention_rows(q, k, value, places.positions, shape);
@@ -172,9 +205,11 @@ class Attention : public LayerWith<AttentionConfig> {
             Code::unsupported,
             "attention that is not causal runs on whole sequences: use a session without a cache");
       const ArithClass arith = v.emit.product_class_of(v.weight("v"));
-      const bool packed = (arith == ArithClass::integer || arith == ArithClass::bfloat) && d.head_dim <= kMaxQ15HeadDim;
+      const bool packed = (arith == ArithClass::integer || arith == ArithClass::bfloat) &&
+                          d.head_dim <= kMaxQ15HeadDim;
       const ValueType type = packed ? ValueType::q15 : v.type;
-      const View kv = v.state("kv", type, {v.sequences * v.max_positions}, kv_columns(type, d.kv_heads, d.head_dim));
+      const View kv = v.state("kv", type, {v.sequences * v.max_positions},
+                              kv_columns(type, d.kv_heads, d.head_dim));
       v.emit.kv_append(k, value, v.sequence_ids(), places.positions, kv, shape);
       y = v.emit.attention(q, kv, v.sequence_ids(), places.positions, shape);
     }
@@ -185,7 +220,7 @@ class Attention : public LayerWith<AttentionConfig> {
     }
     View out = v.linear("o", y, c.out_bias ? "o_bias" : "");
     out = v.emit.reshape(out, out.cols * steps);
-    const std::size_t lengths = place_of(c.takes, "lengths");
+    const std::size_t lengths = c.step ? 0 : place_of(c.takes, "lengths");
     if (lengths == 0) return out;
     const View wide = spread_steps(v.emit, seen_steps(v.emit, operand(v.in(), row, lengths), steps),
                                    out.cols / steps);
@@ -287,7 +322,8 @@ class Attention : public LayerWith<AttentionConfig> {
     return {steps, steps, d.heads, d.kv_heads, d.head_dim, c.causal, c.window, c.dropout};
   }
   static AttentionShape attention_shape(const AttentionConfig& c, const Dims& d) {
-    return {d.heads, d.kv_heads, d.head_dim, c.window, c.causal, 1 / __builtin_sqrt(static_cast<double>(d.head_dim))};
+    return {d.heads,  d.kv_heads, d.head_dim,
+            c.window, c.causal,   1 / __builtin_sqrt(static_cast<double>(d.head_dim))};
   }
   static bool in_row(const Shape& in) { return in.dims.size() == 2; }
 
@@ -297,8 +333,7 @@ class Attention : public LayerWith<AttentionConfig> {
     std::int64_t most;
   };
   static AttentionGradients attended_back(const AttentionConfig& c, Visit& v, View g,
-                                          const Places& places, const Dims& d,
-                                          std::int64_t steps) {
+                                          const Places& places, const Dims& d, std::int64_t steps) {
     const AttentionShape shape = attention_shape(c, d);
     if (hides_keys(c, v)) return Hidden(v.emit, d).backward(v, g, places.positions, shape);
     if (!in_row(first_operand(v.in())) || !by_scores(c, v.learning))

@@ -1,6 +1,7 @@
-// Norms of rows of [channels, space...]: over a batch (Ioffe and Szegedy, arXiv 1502.03167), over each channel (Ulyanov et al., arXiv
-// 1607.08022), over groups of channels (Wu and He, arXiv 1803.08494). Then a gain and a bias per channel. A row without dimensions is
-// channels of one value.
+// Norms of rows of [channels, space...]: over a batch (Ioffe and Szegedy, arXiv 1502.03167), over
+// each channel (Ulyanov et al., arXiv 1607.08022), over groups of channels (Wu and He, arXiv
+// 1803.08494). Then a gain and a bias per channel. A row without dimensions is channels of one
+// value.
 #include "layers/layer.h"
 
 namespace loom {
@@ -22,7 +23,8 @@ void add_affine(LayerPlan& plan, std::int64_t channels) {
   plan.params.push_back({"bias", 1, channels, Init::zeros, 0, false});
 }
 View affine(Visit& v, View normal, bool on) {
-  return on ? v.emit.channel_affine(normal, v.weight("gain"), v.weight("bias"), space_of(v.in())) : normal;
+  return on ? v.emit.channel_affine(normal, v.weight("gain"), v.weight("bias"), space_of(v.in()))
+            : normal;
 }
 // Gradients of gain and bias from the sums of gy and gy * normal per channel.
 void learn_affine(Visit& v, View sums, std::int64_t channels) {
@@ -36,14 +38,15 @@ struct BatchNormConfig : LayerConfig {
   bool affine = true;
   template <class V>
   void fields(V& v) {
-    v.about("Channels of [channels, space...] normalized by the batch's statistics while training, "
-            "by running ones otherwise (arXiv 1502.03167); without dimensions each value is a "
-            "channel. Training takes the statistics of the micro-batch's rows, and each update "
-            "moves `running_mean` and `running_var` (of a sample, as PyTorch has it) towards those "
-            "of the last micro-batch.");
+    v.about(
+        "Channels of [channels, space...] normalized by the batch's statistics while training, "
+        "by running ones otherwise (arXiv 1502.03167); without dimensions each value is a "
+        "channel. Training takes the statistics of the micro-batch's rows, and each update "
+        "moves `running_mean` and `running_var` (of a sample, as PyTorch has it) towards those "
+        "of the last micro-batch.");
     v("eps", eps, {.doc = "added to the variance before the root", .min = 1e-8, .max = 1});
-    v("momentum", momentum, {.doc = "what a batch weighs in the running mean and variance",
-                             .min = 0, .max = 1});
+    v("momentum", momentum,
+      {.doc = "what a batch weighs in the running mean and variance", .min = 0, .max = 1});
     v("affine", affine, {.doc = "learns a gain and a bias per channel"});
   }
 };
@@ -55,7 +58,8 @@ class BatchNorm : public LayerWith<BatchNormConfig> {
     return "takes statistics of all rows";
   }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     const BatchNormConfig& c = of(config);
     LOOM_TRY(expect_channels(in));
     LayerPlan plan{in, {}};
@@ -69,14 +73,17 @@ class BatchNorm : public LayerWith<BatchNormConfig> {
     const BatchNormConfig& c = of(config);
     const std::int64_t channels = channels_of(v.in()), space = space_of(v.in());
     if (!v.learning || v.frozen) {
-      const View gain = c.affine ? v.weight("gain") : View{}, bias = c.affine ? v.weight("bias") : View{};
-      const auto [scale, shift] = v.emit.fold_norm(v.weight("running_mean"), v.weight("running_var"), gain, bias, c.eps);
+      const View gain = c.affine ? v.weight("gain") : View{},
+                 bias = c.affine ? v.weight("bias") : View{};
+      const auto [scale, shift] =
+          v.emit.fold_norm(v.weight("running_mean"), v.weight("running_var"), gain, bias, c.eps);
       v.keep("scale", scale);
       return v.emit.channel_affine(x, scale, shift, space);
     }
     const View moments = v.emit.channel_moments(x, space);
     const View mean = Emit::slice(moments, 0, channels);
-    const auto [scale, shift] = v.emit.fold_norm(mean, Emit::slice(moments, channels, channels), {}, {}, c.eps);
+    const auto [scale, shift] =
+        v.emit.fold_norm(mean, Emit::slice(moments, channels, channels), {}, {}, c.eps);
     const std::int64_t places = v.emit.rows(x).constant * space;
     v.learn_average("running_mean", mean, c.momentum, places);
     v.learn_average("running_var", Emit::slice(moments, 2 * channels, channels), c.momentum,
@@ -100,7 +107,8 @@ class BatchNorm : public LayerWith<BatchNormConfig> {
     const View minus = v.emit.scale(scale, -1);
     const View through_mean = v.emit.mul(minus, Emit::slice(sums, 2 * channels, channels));
     const View through_variance = v.emit.mul(minus, Emit::slice(sums, 3 * channels, channels));
-    return v.emit.add(v.emit.channel_affine(gy, scale, {}, space), v.emit.channel_affine(normal, through_variance, through_mean, space));
+    return v.emit.add(v.emit.channel_affine(gy, scale, {}, space),
+                      v.emit.channel_affine(normal, through_variance, through_mean, space));
   }
 };
 
@@ -110,8 +118,7 @@ struct GroupNormConfig : LayerConfig {
   double eps = 1e-5;
   template <class V>
   void fields(V& v) {
-    if (instance)
-      v.about("Each channel normalized by itself (arXiv 1607.08022).");
+    if (instance) v.about("Each channel normalized by itself (arXiv 1607.08022).");
     else {
       v.about("Each of `groups` of channels normalized by itself (arXiv 1803.08494).");
       v("groups", groups, {.doc = "number of groups, which divides the channels", .min = 1});
@@ -131,14 +138,19 @@ class GroupNorm : public LayerWith<GroupNormConfig> {
     config.affine = !instance_;  // PyTorch's defaults
   }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     const GroupNormConfig& c = of(config);
     LOOM_TRY(expect_channels(in));
     const std::int64_t channels = channels_of(in);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     if (channels % c.groups != 0)
-      return bad("\"groups\" must divide " + std::to_string(channels) + " channels, got " + std::to_string(c.groups));
-    if (size(c, in) == 1) return bad("a norm over one value is always 0: expects an input of [channels, space...], got " + in.to_string());
+      return bad("\"groups\" must divide " + std::to_string(channels) + " channels, got " +
+                 std::to_string(c.groups));
+    if (size(c, in) == 1)
+      return bad(
+          "a norm over one value is always 0: expects an input of [channels, space...], got " +
+          in.to_string());
     LayerPlan plan{in, {}};
     if (c.affine) add_affine(plan, channels);
     return plan;
@@ -165,7 +177,9 @@ class GroupNorm : public LayerWith<GroupNormConfig> {
 
  private:
   // Values of a group, which is normal by itself.
-  static std::int64_t size(const GroupNormConfig& c, const Shape& in) { return in.width / (c.instance ? channels_of(in) : c.groups); }
+  static std::int64_t size(const GroupNormConfig& c, const Shape& in) {
+    return in.width / (c.instance ? channels_of(in) : c.groups);
+  }
   static View filled(Visit& v, std::int64_t n, double value) {
     const View y = v.emit.temp(v.type, Rows{}, n);
     v.emit.fill(y, value);

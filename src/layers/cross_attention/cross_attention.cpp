@@ -12,6 +12,7 @@ struct CrossAttentionConfig : LayerConfig {
   bool qkv_bias = false, out_bias = false;
   double dropout = 0;
   Names takes;
+  bool step = false;  // by_step: the first operand is one position
   template <class V>
   void fields(V& v) {
     v.about(
@@ -27,7 +28,9 @@ struct CrossAttentionConfig : LayerConfig {
     v("out_bias", out_bias, {.doc = "adds a learned vector to the output"});
     v("dropout", dropout,
       {.doc = "of the weights of keys while training, as the layer `dropout`",
-       .min = 0, .below = 1, .written = dropout > 0});
+       .min = 0,
+       .below = 1,
+       .written = dropout > 0});
     v("takes", takes,
       {.doc = "operands behind the second, in their order: `mask`, or `lengths`, steps that are "
               "attended to, an input of one id; none: a third is a `mask`",
@@ -43,6 +46,14 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
     return of(config).dropout > 0 ? "draws its noise by a row's place" : "";
   }
 
+  // A step attends as all do; what it attends to is there as a whole.
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                            std::int64_t steps) const override {
+    for (std::size_t i = 1; i < in.parts.size(); ++i)
+      if (has_positions(in.parts[i])) return LayerType::by_step(config, in, steps);
+    return changed(config, [](CrossAttentionConfig& c) { c.step = true; });
+  }
+
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
                          ChildPlanner&) const override {
     const CrossAttentionConfig& c = of(config);
@@ -55,7 +66,8 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
     const Names takes = takes_of(c, in);
     LOOM_TRY(check_takes(takes, kKeyOperands, in, 2));
     for (std::size_t i = 0; i < 2; ++i)
-      if (in.parts[i].dims.size() != 2 || in.parts[i].axis == Axis::channels)
+      if (!(c.step && i == 0) &&
+          (in.parts[i].dims.size() != 2 || in.parts[i].axis == Axis::channels))
         return bad("operand " + std::to_string(i) + " must be [steps, features], got " +
                    in.parts[i].to_string());
     const Geometry s = sizes(c, in);
@@ -118,16 +130,16 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
   }
   static Geometry sizes(const CrossAttentionConfig& c, const Shape& in) {
     const Shape &own = in.parts[0], &memory = in.parts[1];
-    const std::int64_t width = own.dims[1];
+    const std::int64_t queries = c.step ? 1 : own.dims[0], width = own.width / queries;
     const std::int64_t head_dim =
         c.head_dim > 0 ? c.head_dim : std::max<std::int64_t>(1, width / c.heads);
-    return {{own.dims[0], memory.dims[0], c.heads, c.heads, head_dim, false, 0, c.dropout},
+    return {{queries, memory.dims[0], c.heads, c.heads, head_dim, false, 0, c.dropout},
             width,
             memory.dims[1]};
   }
   static Shape out_of(const Shape& in) {
     Shape out = in.parts[0];
-    out.axis = Axis::steps;
+    if (out.axis != Axis::positions) out.axis = Axis::steps;
     out.name.clear();
     return out;
   }

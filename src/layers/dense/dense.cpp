@@ -10,8 +10,9 @@ struct DenseConfig : LayerConfig {
   Activation activation = Activation::linear;
   template <class V>
   void fields(V& v) {
-    v.about("activation(W x + b): `torch.nn.Linear(in, out)` and an activation. Parameters: "
-            "`weight` [out, in], `bias`.");
+    v.about(
+        "activation(W x + b): `torch.nn.Linear(in, out)` and an activation. Parameters: "
+        "`weight` [out, in], `bias`.");
     v("out", out, {.doc = "outputs per row", .min = 1, .required = true});
     v("bias", bias, {.doc = "adds a learned vector"});
     v("activation", activation, {.doc = "applied to the sum"});
@@ -23,10 +24,13 @@ class Dense : public LayerWith<DenseConfig> {
   std::string_view name() const override { return "dense"; }
   Works works() const override { return Works::on_last; }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     const DenseConfig& c = of(config);
     LOOM_TRY(expect_values(in));
-    LayerPlan plan{{c.out}, {ParamSpec::product("weight", c.out, in.width, initial_std(in.width, c.activation))}};
+    LayerPlan plan{
+        {c.out},
+        {ParamSpec::product("weight", c.out, in.width, initial_std(in.width, c.activation))}};
     if (c.bias) plan.params.push_back({"bias", 1, c.out, Init::zeros, 0, false});
     return plan;
   }

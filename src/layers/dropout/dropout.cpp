@@ -1,5 +1,6 @@
-// Dropout (Srivastava et al. 2014), as everybody has it now: while learning, values are 0 with a probability and the others grow by as
-// much; otherwise nothing happens. Which ones is a function of the training's seed, the step, the layer's path and the value's place.
+// Dropout (Srivastava et al. 2014), as everybody has it now: while learning, values are 0 with a
+// probability and the others grow by as much; otherwise nothing happens. Which ones is a function
+// of the training's seed, the step, the layer's path and the value's place.
 #include "layers/layer.h"
 
 namespace loom {
@@ -9,9 +10,10 @@ struct DropoutConfig : LayerConfig {
   double rate = 0.5;
   template <class V>
   void fields(V& v) {
-    v.about("While training, values are 0 with a probability and the others grow by 1 / (1 - rate); "
-            "a function of the training's `seed`, the step and micro-batch, the layer's path and "
-            "the value's place.");
+    v.about(
+        "While training, values are 0 with a probability and the others grow by 1 / (1 - rate); "
+        "a function of the training's `seed`, the step and micro-batch, the layer's path and "
+        "the value's place.");
     v("rate", rate, {.doc = "probability of a 0 while training", .min = 0, .below = 1});
   }
 };
@@ -24,12 +26,17 @@ class Dropout : public LayerWith<DropoutConfig> {
     return "draws its noise by a row's place";
   }
 
-  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override { return masked(of(config), v, x); }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override { return masked(of(config), v, gy); }
+  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+    return masked(of(config), v, x);
+  }
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    return masked(of(config), v, gy);
+  }
 
  private:
   static View masked(const DropoutConfig& c, Visit& v, View x) {

@@ -1,5 +1,5 @@
-// Each: a row is `count` equal parts, and its one layer sees every part as a row of its own (a batch inside of a row; a layer at every step). What the
-// layer gives is joined again.
+// Each: a row is `count` equal parts, and its one layer sees every part as a row of its own (a
+// batch inside of a row; a layer at every step). What the layer gives is joined again.
 #include "layers/layer.h"
 
 namespace loom {
@@ -19,16 +19,20 @@ class Each : public LayerWith<EachConfig> {
   std::string_view name() const override { return "each"; }
   bool is_container() const override { return true; }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner& children) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner& children) const override {
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
-    if (children.count() != 1) return bad("holds one layer, got " + std::to_string(children.count()) + ": put several into a sequential");
+    if (children.count() != 1)
+      return bad("holds one layer, got " + std::to_string(children.count()) +
+                 ": put several into a sequential");
     LOOM_TRY(expect_values(in));
     const std::int64_t count = parts(of(config), in);
     if (count < 1 || in.width % count != 0)
       return bad("cannot cut " + in.to_string() + " into " + std::to_string(count) +
                  " parts: set \"count\", or give the row dimensions");
     Shape part{in.width / count};
-    if (in.dims.size() > 1 && in.dims[0] == count) part.dims.assign(in.dims.begin() + 1, in.dims.end());
+    if (in.dims.size() > 1 && in.dims[0] == count)
+      part.dims.assign(in.dims.begin() + 1, in.dims.end());
     LOOM_ASSIGN(const Shape out, children.plan(0, part, nullptr));
     if (out.width > INT32_MAX / count) return bad("gives more than 2^31-1 values");
     Shape whole{out.width * count, 0, {count}};
@@ -49,7 +53,9 @@ class Each : public LayerWith<EachConfig> {
   }
 
  private:
-  static std::int64_t parts(const EachConfig& c, const Shape& in) { return c.count > 0 ? c.count : in.dims.empty() ? 0 : in.dims[0]; }
+  static std::int64_t parts(const EachConfig& c, const Shape& in) {
+    return c.count > 0 ? c.count : in.dims.empty() ? 0 : in.dims[0];
+  }
 };
 
 }  // namespace

@@ -20,8 +20,12 @@ struct EmbeddingConfig : LayerConfig {
 class Embedding : public LayerWith<EmbeddingConfig> {
  public:
   std::string_view name() const override { return "embedding"; }
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape&, std::int64_t) const override {
+    return config;
+  }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     const EmbeddingConfig& c = of(config);
     if (in.ids < 1)
       return Status(Code::invalid_argument, "expects ids, got values " + in.to_string());

@@ -12,7 +12,8 @@ struct NormConfig : LayerConfig {
       v.about("Mean 0 and variance 1 over the row, times a gain, plus a bias (arXiv 1607.06450).");
     else
       v.about("The row divided by the root of its mean square, times a gain (arXiv 1910.07467).");
-    v("eps", eps, {.doc = "added to the mean square or variance before the root", .min = 1e-8, .max = 1});
+    v("eps", eps,
+      {.doc = "added to the mean square or variance before the root", .min = 1e-8, .max = 1});
   }
   bool centered = false;
 };
@@ -25,7 +26,8 @@ class Norm : public LayerWith<NormConfig> {
 
   void prepare(NormConfig& config) const override { config.centered = Centered; }
 
-  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));
     LayerPlan plan{in, {{"gain", 1, in.width, Init::ones, 0, false}}};
     if (Centered) plan.params.push_back({"bias", 1, in.width, Init::zeros, 0, false});
@@ -35,7 +37,8 @@ class Norm : public LayerWith<NormConfig> {
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
     const double eps = LayerWith<NormConfig>::of(config).eps;
     v.keep("x", x);
-    if constexpr (Centered) return v.emit.layer_norm(x, v.weight("gain"), v.weight("bias"), x.cols, eps);
+    if constexpr (Centered)
+      return v.emit.layer_norm(x, v.weight("gain"), v.weight("bias"), x.cols, eps);
     else return v.emit.rms_norm(x, v.weight("gain"), x.cols, eps);
   }
 

@@ -1,6 +1,7 @@
-// Parallel: its layers are branches, each of which sees the whole input, or its share of it. What they give meets by concat, add, avg, filter (a mixture
-// of experts: Jacobs et al. 1991; a learned softmax gate weighs the branches row by row; with top_k, Shazeer et al. 2017, a branch runs on the rows alone
-// that have it among their best) or grid_scatter (each at its place of a grid).
+// Parallel: its layers are branches, each of which sees the whole input, or its share of it. What
+// they give meets by concat, add, avg, filter (a mixture of experts: Jacobs et al. 1991; a learned
+// softmax gate weighs the branches row by row; with top_k, Shazeer et al. 2017, a branch runs on
+// the rows alone that have it among their best) or grid_scatter (each at its place of a grid).
 #include <algorithm>
 
 #include "layers/layer.h"
@@ -16,32 +17,42 @@ struct ParallelConfig : LayerConfig {
   std::vector<std::int64_t> grid, places;
   template <class V>
   void fields(V& v) {
-    v.about("Its layers are branches side by side. With `top_k` a row goes to the branches of its k "
-            "largest scores alone (of equal ones the first), the softmax is of these, and a branch "
-            "runs on the rows that go to it: layers that see other rows (attention, `batch_norm`, "
-            "`dropout`, gumbel noise, `carry`) are refused in it. Parameters: `gate` [branches, "
-            "width], `gate_bias`, `stitch1` ...");
-    v("input", input, {.doc = "`broadcast`: every branch sees the row; `split`: each an equal part "
-                              "of it", .one_of = "broadcast, split"});
-    v("combine", combine, {.doc = "how branches meet; `filter`: weighed by a learned gate, a "
-                                  "mixture of experts; `operands`: for a layer behind it that "
-                                  "takes several (version 2)",
-                           .one_of = "concat, add, avg, filter, grid_scatter, operands"});
+    v.about(
+        "Its layers are branches side by side. With `top_k` a row goes to the branches of its k "
+        "largest scores alone (of equal ones the first), the softmax is of these, and a branch "
+        "runs on the rows that go to it: layers that see other rows (attention, `batch_norm`, "
+        "`dropout`, gumbel noise, `carry`) are refused in it. Parameters: `gate` [branches, "
+        "width], `gate_bias`, `stitch1` ...");
+    v("input", input,
+      {.doc = "`broadcast`: every branch sees the row; `split`: each an equal part "
+              "of it",
+       .one_of = "broadcast, split"});
+    v("combine", combine,
+      {.doc = "how branches meet; `filter`: weighed by a learned gate, a "
+              "mixture of experts; `operands`: for a layer behind it that "
+              "takes several (version 2)",
+       .one_of = "concat, add, avg, filter, grid_scatter, operands"});
     v("stitch", stitch,
       {.doc = "where widths must agree, a learned matrix brings each branch to "
               "the width of the first; false: they must. Not of `concat`"});
-    v("temperature", temperature, {.doc = "of the gate", .above = 0, .max = 1e6,
-                                   .only = {"combine", combine, "filter"}});
-    v("top_k", top_k, {.doc = "branches that a row goes to; 0: all", .min = 0,
-                       .only = {"combine", combine, "filter"}});
+    v("temperature", temperature,
+      {.doc = "of the gate", .above = 0, .max = 1e6, .only = {"combine", combine, "filter"}});
+    v("top_k", top_k,
+      {.doc = "branches that a row goes to; 0: all",
+       .min = 0,
+       .only = {"combine", combine, "filter"}});
     const When scatters{"combine", combine, "grid_scatter"};
     v("grid", grid, {.doc = "rows and columns", .required = true, .only = scatters});
-    v("places", places, {.doc = "row and column of each branch; empty places hold zeros",
-                         .required = true, .only = scatters});
+    v("places", places,
+      {.doc = "row and column of each branch; empty places hold zeros",
+       .required = true,
+       .only = scatters});
   }
   bool routes() const { return top_k > 0; }
   bool joins() const { return combine == "concat" || combine == "operands"; }  // side by side
-  bool meets() const { return combine == "add" || combine == "avg" || combine == "filter" || combine == "grid_scatter"; }
+  bool meets() const {
+    return combine == "add" || combine == "avg" || combine == "filter" || combine == "grid_scatter";
+  }
 };
 
 Status bad(std::string what) { return Status(Code::invalid_argument, std::move(what)); }
@@ -51,8 +62,13 @@ class Parallel : public LayerWith<ParallelConfig> {
   std::string_view name() const override { return "parallel"; }
   bool is_container() const override { return true; }
   bool takes_operands() const override { return true; }
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                            std::int64_t steps) const override {
+    return of(*config).combine == "grid_scatter" ? LayerType::by_step(config, in, steps) : config;
+  }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner& children) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner& children) const override {
     const ParallelConfig& c = of(config);
     const auto count = static_cast<std::int64_t>(children.count());
     if (count == 0) return bad("\"layers\" is empty: a parallel needs at least one branch");
@@ -60,8 +76,11 @@ class Parallel : public LayerWith<ParallelConfig> {
     if (split && (in.ids > 0 || in.width % count != 0))
       return bad("cannot split " + in.to_string() + " among " + std::to_string(count) +
                  " branches");
-    if (c.combine == "filter" && in.ids > 0) return bad("the gate of filter expects real values, got " + in.to_string());
-    if (c.top_k > count) return bad("\"top_k\" must be 1 to the " + std::to_string(count) + " branches, or 0 for all of them without routing, got " + std::to_string(c.top_k));
+    if (c.combine == "filter" && in.ids > 0)
+      return bad("the gate of filter expects real values, got " + in.to_string());
+    if (c.top_k > count)
+      return bad("\"top_k\" must be 1 to the " + std::to_string(count) +
+                 " branches, or 0 for all of them without routing, got " + std::to_string(c.top_k));
     const bool shaped = children.version() >= 2;  // dimensions of branches mean something
     if (shaped && c.stitch && !c.meets())
       return bad("\"stitch\" has no effect on " + c.combine + ", whose branches keep their widths");
@@ -71,12 +90,15 @@ class Parallel : public LayerWith<ParallelConfig> {
     LayerPlan plan;
     std::vector<Shape> outs;
     for (std::int64_t i = 0; i < count; ++i) {
-      LOOM_ASSIGN(Shape out, children.plan(static_cast<std::size_t>(i), split ? Shape{in.width / count} : in, nullptr));
+      LOOM_ASSIGN(Shape out, children.plan(static_cast<std::size_t>(i),
+                                           split ? Shape{in.width / count} : in, nullptr));
       const bool operand = c.combine == "operands" && !in.parts.empty() && out.count() == 1;
       if (out.ids > 0 && !operand)
         return bad("branch " + std::to_string(i) + " gives ids, which do not meet");
       outs.push_back(std::move(out));
-      if (c.routes()) LOOM_TRY(children.rows_alone(static_cast<std::size_t>(i)).at("branch " + std::to_string(i)));
+      if (c.routes())
+        LOOM_TRY(
+            children.rows_alone(static_cast<std::size_t>(i)).at("branch " + std::to_string(i)));
     }
     std::int64_t width = outs[0].width;
     for (std::int64_t i = 1; i < count && c.meets(); ++i) {
@@ -87,8 +109,12 @@ class Parallel : public LayerWith<ParallelConfig> {
         return bad("branch 0 gives " + outs[0].to_string() + " and branch " + std::to_string(i) +
                    " " + other.to_string() + ": for " + c.combine + " they must agree");
       if (own == width) continue;
-      if (!c.stitch) return bad("branch 0 gives " + std::to_string(width) + " values and branch " + std::to_string(i) + " " + std::to_string(own) + ": for " + c.combine + " they must agree, or set \"stitch\"");
-      plan.params.push_back(ParamSpec::product(stitch_role(i), width, own, 1 / __builtin_sqrt(static_cast<double>(own))));
+      if (!c.stitch)
+        return bad("branch 0 gives " + std::to_string(width) + " values and branch " +
+                   std::to_string(i) + " " + std::to_string(own) + ": for " + c.combine +
+                   " they must agree, or set \"stitch\"");
+      plan.params.push_back(ParamSpec::product(stitch_role(i), width, own,
+                                               1 / __builtin_sqrt(static_cast<double>(own))));
     }
     if (c.joins()) {
       width = 0;
@@ -108,7 +134,8 @@ class Parallel : public LayerWith<ParallelConfig> {
       plan.out = outs[0];
     }
     if (c.combine == "filter") {
-      plan.params.push_back(ParamSpec::product("gate", count, in.width, 1 / __builtin_sqrt(static_cast<double>(in.width))));
+      plan.params.push_back(ParamSpec::product("gate", count, in.width,
+                                               1 / __builtin_sqrt(static_cast<double>(in.width))));
       plan.params.push_back({"gate_bias", 1, count, Init::zeros, 0, false});
     }
     return plan;
@@ -132,14 +159,18 @@ class Parallel : public LayerWith<ParallelConfig> {
       const View shares = gate(c, v, x);
       View sum;
       for (std::size_t i = 0; i < parts.size(); ++i) {
-        const View term = v.emit.binary(parts[i], share_of(shares, i), Binary::mul, {1, 1, 1, 1, parts[i].cols}, {0, 0, 0, 0, 1}, {}, v.emit.rows(x));
+        const View term =
+            v.emit.binary(parts[i], share_of(shares, i), Binary::mul, {1, 1, 1, 1, parts[i].cols},
+                          {0, 0, 0, 0, 1}, {}, v.emit.rows(x));
         sum = sum.valid() ? v.emit.add(sum, term) : term;
       }
       return sum;
     }
     View sum = parts[0];
     for (std::size_t i = 1; i < parts.size(); ++i) sum = v.emit.add(sum, parts[i]);
-    return c.combine == "avg" && parts.size() > 1 ? v.emit.scale(sum, 1.0 / static_cast<double>(parts.size())) : sum;
+    return c.combine == "avg" && parts.size() > 1
+               ? v.emit.scale(sum, 1.0 / static_cast<double>(parts.size()))
+               : sum;
   }
 
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
@@ -148,7 +179,8 @@ class Parallel : public LayerWith<ParallelConfig> {
     const View x = v.kept("x");
     const std::size_t count = v.child_count();
     View gx, gshares;
-    if (c.combine == "filter") gshares = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), static_cast<std::int64_t>(count));
+    if (c.combine == "filter")
+      gshares = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), static_cast<std::int64_t>(count));
     if (c.combine == "avg" && count > 1) gy = v.emit.scale(gy, 1.0 / static_cast<double>(count));
     std::vector<View> splits;
     std::int64_t col = 0;
@@ -161,11 +193,15 @@ class Parallel : public LayerWith<ParallelConfig> {
       } else if (c.combine == "grid_scatter") {
         g = Emit::slice(gy, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * y.cols, y.cols);
       } else if (c.combine == "filter") {
-        const auto [gown, gshare] = v.emit.binary_back(y, share_of(v.kept("shares"), i), gy, Binary::mul, {1, 1, 1, 1, y.cols}, {0, 0, 0, 0, 1}, {});
-        v.emit.copy_to(v.emit.reduce(gshare, Reduce::sum, y.cols), Emit::slice(gshares, static_cast<std::int64_t>(i), 1));
+        const auto [gown, gshare] =
+            v.emit.binary_back(y, share_of(v.kept("shares"), i), gy, Binary::mul,
+                               {1, 1, 1, 1, y.cols}, {0, 0, 0, 0, 1}, {});
+        v.emit.copy_to(v.emit.reduce(gshare, Reduce::sum, y.cols),
+                       Emit::slice(gshares, static_cast<std::int64_t>(i), 1));
         g = gown;
       }
-      if (stitched(c, v, i)) g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.kept(numbered("raw", i)), g);
+      if (stitched(c, v, i))
+        g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.kept(numbered("raw", i)), g);
       View gskip;
       LOOM_ASSIGN(const View own, v.child_backward(i, g, &gskip));
       if (c.input == "split") splits.push_back(own);
@@ -175,7 +211,8 @@ class Parallel : public LayerWith<ParallelConfig> {
       // A branch without a gradient (ids, rounding) leaves zeros.
       for (View& s : splits) {
         if (s.valid()) continue;
-        s = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), x.cols / static_cast<std::int64_t>(count));
+        s = v.emit.temp(v.emit.type(gy), v.emit.rows(gy),
+                        x.cols / static_cast<std::int64_t>(count));
         v.emit.fill(s, 0);
       }
       gx = joined(v.emit, splits);
@@ -203,12 +240,14 @@ class Parallel : public LayerWith<ParallelConfig> {
     return v.linear_back("gate", v.kept("x"), g, "gate_bias");
   }
 
-  // What the dense sum over the branches gives, without its terms of share 0: docs/decisions/0012-routing.md.
+  // What the dense sum over the branches gives, without its terms of share 0:
+  // docs/decisions/0012-routing.md.
   static Result<View> routed(const ParallelConfig& c, Visit& v, View x) {
     const View shares = gate(c, v, x);
     View sum;
     for (std::size_t i = 0; i < v.child_count(); ++i) {
-      const View places = v.emit.route_rows(share_of(shares, i)), share = v.emit.gather_rows(share_of(shares, i), places);
+      const View places = v.emit.route_rows(share_of(shares, i)),
+                 share = v.emit.gather_rows(share_of(shares, i), places);
       LOOM_ASSIGN(View y, v.child_forward(i, v.emit.gather_rows(input_of(c, v, x, i), places), {}));
       v.keep(numbered("raw", i), y);
       if (stitched(c, v, i)) y = v.linear(stitch_role(static_cast<std::int64_t>(i)), y);
@@ -221,12 +260,20 @@ class Parallel : public LayerWith<ParallelConfig> {
     return sum;
   }
   static Result<View> routed_back(const ParallelConfig& c, Visit& v, View gy) {
-    const View x = v.kept("x"), gshares = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), static_cast<std::int64_t>(v.child_count())), gx = zeros(v.emit, x, x.cols);
+    const View x = v.kept("x"),
+               gshares = v.emit.temp(v.emit.type(gy), v.emit.rows(gy),
+                                     static_cast<std::int64_t>(v.child_count())),
+               gx = zeros(v.emit, x, x.cols);
     for (std::size_t i = 0; i < v.child_count(); ++i) {
       const View y = v.kept(numbered("y", i)), places = v.kept(numbered("places", i));
-      auto [g, gshare] = v.emit.binary_back(y, v.kept(numbered("share", i)), v.emit.gather_rows(gy, places), Binary::mul, {1, 1, 1, 1, y.cols}, {0, 0, 0, 0, 1}, {});
-      v.emit.copy_to(v.emit.scatter_rows(v.emit.reduce(gshare, Reduce::sum, y.cols), places, v.emit.rows(gy)), share_of(gshares, i));
-      if (stitched(c, v, i)) g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.kept(numbered("raw", i)), g);
+      auto [g, gshare] =
+          v.emit.binary_back(y, v.kept(numbered("share", i)), v.emit.gather_rows(gy, places),
+                             Binary::mul, {1, 1, 1, 1, y.cols}, {0, 0, 0, 0, 1}, {});
+      v.emit.copy_to(
+          v.emit.scatter_rows(v.emit.reduce(gshare, Reduce::sum, y.cols), places, v.emit.rows(gy)),
+          share_of(gshares, i));
+      if (stitched(c, v, i))
+        g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.kept(numbered("raw", i)), g);
       View gskip;
       LOOM_ASSIGN(const View own, v.child_backward(i, g, &gskip));
       if (own.valid()) v.emit.scatter_add(own, {}, places, input_of(c, v, gx, i));
@@ -241,8 +288,12 @@ class Parallel : public LayerWith<ParallelConfig> {
 
   static std::string stitch_role(std::int64_t i) { return "stitch" + std::to_string(i); }
   static std::string numbered(const char* name, std::size_t i) { return name + std::to_string(i); }
-  static View share_of(View shares, std::size_t i) { return Emit::slice(shares, static_cast<std::int64_t>(i), 1); }
-  static bool stitched(const ParallelConfig& c, Visit& v, std::size_t i) { return c.meets() && v.kept(numbered("raw", i)).cols != v.kept("raw0").cols; }
+  static View share_of(View shares, std::size_t i) {
+    return Emit::slice(shares, static_cast<std::int64_t>(i), 1);
+  }
+  static bool stitched(const ParallelConfig& c, Visit& v, std::size_t i) {
+    return c.meets() && v.kept(numbered("raw", i)).cols != v.kept("raw0").cols;
+  }
   static View input_of(const ParallelConfig& c, Visit& v, View x, std::size_t i) {
     if (c.input != "split") return x;
     const std::int64_t width = x.cols / static_cast<std::int64_t>(v.child_count());
@@ -250,9 +301,13 @@ class Parallel : public LayerWith<ParallelConfig> {
   }
   static View scattered(const ParallelConfig& c, Emit& emit, const std::vector<View>& parts) {
     const std::int64_t width = parts[0].cols;
-    const View all = emit.temp(emit.type(parts[0]), emit.rows(parts[0]), c.grid[0] * c.grid[1] * width);
+    const View all =
+        emit.temp(emit.type(parts[0]), emit.rows(parts[0]), c.grid[0] * c.grid[1] * width);
     if (static_cast<std::int64_t>(parts.size()) < c.grid[0] * c.grid[1]) emit.fill(all, 0);
-    for (std::size_t i = 0; i < parts.size(); ++i) emit.copy_to(parts[i], Emit::slice(all, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * width, width));
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      emit.copy_to(
+          parts[i],
+          Emit::slice(all, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * width, width));
     return all;
   }
   // Branches that give dimensions lie side by side as they are where they are joined along the
@@ -276,13 +331,18 @@ class Parallel : public LayerWith<ParallelConfig> {
     return {};
   }
   static Status check_places(const ParallelConfig& c, std::int64_t count) {
-    if (c.grid.size() != 2 || c.grid[0] < 1 || c.grid[1] < 1 || c.grid[0] > (1 << 20) / c.grid[1]) return bad("\"grid\" must be rows and columns, each at least 1, at most 2^20 places");
-    if (static_cast<std::int64_t>(c.places.size()) != 2 * count) return bad("\"places\" must hold a row and a column for each of " + std::to_string(count) + " branches");
+    if (c.grid.size() != 2 || c.grid[0] < 1 || c.grid[1] < 1 || c.grid[0] > (1 << 20) / c.grid[1])
+      return bad("\"grid\" must be rows and columns, each at least 1, at most 2^20 places");
+    if (static_cast<std::int64_t>(c.places.size()) != 2 * count)
+      return bad("\"places\" must hold a row and a column for each of " + std::to_string(count) +
+                 " branches");
     std::vector<bool> taken(static_cast<std::size_t>(c.grid[0] * c.grid[1]), false);
     for (std::size_t i = 0; i < c.places.size(); i += 2) {
       const std::int64_t y = c.places[i], x = c.places[i + 1];
-      if (y < 0 || y >= c.grid[0] || x < 0 || x >= c.grid[1]) return bad("\"places\": branch " + std::to_string(i / 2) + " stands outside of the grid");
-      if (taken[static_cast<std::size_t>(y * c.grid[1] + x)]) return bad("\"places\": branch " + std::to_string(i / 2) + " stands on another");
+      if (y < 0 || y >= c.grid[0] || x < 0 || x >= c.grid[1])
+        return bad("\"places\": branch " + std::to_string(i / 2) + " stands outside of the grid");
+      if (taken[static_cast<std::size_t>(y * c.grid[1] + x)])
+        return bad("\"places\": branch " + std::to_string(i / 2) + " stands on another");
       taken[static_cast<std::size_t>(y * c.grid[1] + x)] = true;
     }
     return {};

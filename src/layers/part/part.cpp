@@ -21,6 +21,9 @@ class Part : public LayerWith<PartConfig> {
  public:
   std::string_view name() const override { return "part"; }
   bool takes_operands() const override { return true; }
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape&, std::int64_t) const override {
+    return config;
+  }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
                          ChildPlanner&) const override {

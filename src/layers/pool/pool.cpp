@@ -10,11 +10,13 @@ struct PoolConfig : SpatialConfig {
   template <class V>
   void fields(V& v) {
     if (average)
-      v.about("The mean of each window of [channels, length], [channels, height, width] or "
-              "[channels, depth, height, width].");
+      v.about(
+          "The mean of each window of [channels, length], [channels, height, width] or "
+          "[channels, depth, height, width].");
     else
-      v.about("The largest value of each window of [channels, length], [channels, height, width] "
-              "or [channels, depth, height, width].");
+      v.about(
+          "The largest value of each window of [channels, length], [channels, height, width] "
+          "or [channels, depth, height, width].");
     spatial_fields(v);
     v("ceil_mode", ceil_mode, {.doc = "a last window that is partly outside counts too"});
     v("global", global, {.doc = "the window is the whole space, whatever the window's keys say"});
@@ -25,11 +27,13 @@ struct PoolConfig : SpatialConfig {
 
 class Pool : public LayerWith<PoolConfig> {
  public:
-  Pool(std::string_view name, std::size_t rank, bool average) : name_(name), rank_(rank), average_(average) {}
+  Pool(std::string_view name, std::size_t rank, bool average)
+      : name_(name), rank_(rank), average_(average) {}
   std::string_view name() const override { return name_; }
 
   void prepare(PoolConfig& config) const override { config.average = average_; }
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_ASSIGN(const Window w, window(of(config), in));
     return LayerPlan{spatial_shape(w.channels, w.out, rank_), {}};
   }
@@ -42,7 +46,8 @@ class Pool : public LayerWith<PoolConfig> {
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     const PoolConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
-    return average_ ? v.emit.avg_pool_back(gy, w, c.count_include_pad) : v.emit.max_pool_back(v.kept("x"), gy, w);
+    return average_ ? v.emit.avg_pool_back(gy, w, c.count_include_pad)
+                    : v.emit.max_pool_back(v.kept("x"), gy, w);
   }
 
  private:
@@ -55,8 +60,11 @@ class Pool : public LayerWith<PoolConfig> {
     } else if (c.stride == std::vector<std::int64_t>{0}) c.stride = c.kernel;
     LOOM_ASSIGN(Window w, window_of(c, in, rank_));
     for (std::size_t i = 0; i < 3; ++i)
-      if (const std::int64_t reach = (w.kernel[i] - 1) * w.dilation[i] + 1; w.pad[i] >= reach || w.pad_end[i] >= reach)
-        return Status(Code::invalid_argument, "\"padding\" must be below the window's reach of " + std::to_string(reach) + ": a window would see nothing else");
+      if (const std::int64_t reach = (w.kernel[i] - 1) * w.dilation[i] + 1;
+          w.pad[i] >= reach || w.pad_end[i] >= reach)
+        return Status(Code::invalid_argument, "\"padding\" must be below the window's reach of " +
+                                                  std::to_string(reach) +
+                                                  ": a window would see nothing else");
     LOOM_TRY(place_window(w, c.ceil_mode));
     return w;
   }
@@ -68,7 +76,9 @@ class Pool : public LayerWith<PoolConfig> {
 }  // namespace
 
 void register_pool(LayerList& layers) {
-  static const Pool types[] = {{"max_pool1", 1, false}, {"max_pool2", 2, false}, {"max_pool3", 3, false}, {"avg_pool1", 1, true}, {"avg_pool2", 2, true}, {"avg_pool3", 3, true}};
+  static const Pool types[] = {{"max_pool1", 1, false}, {"max_pool2", 2, false},
+                               {"max_pool3", 3, false}, {"avg_pool1", 1, true},
+                               {"avg_pool2", 2, true},  {"avg_pool3", 3, true}};
   for (const Pool& type : types) layers.push_back(&type);
 }
 

@@ -65,6 +65,12 @@ class Positions : public LayerWith<PositionsConfig> {
                                                 : v.emit.gather(v.weight("weight"), places));
     return v.emit.reshape(y, y.cols * steps);
   }
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape&,
+                            std::int64_t steps) const override {
+    return changed(config, [&](PositionsConfig& c) {
+      if (!sinusoidal(c) && c.count == 0) c.count = steps;
+    });
+  }
   std::string_view needs_all_rows(const LayerConfig&, const Shape& in) const override {
     return in.dims.size() == 2 ? ""
                                : "knows a row by its position, and those of a stream have no end";

@@ -9,7 +9,8 @@
 namespace loom {
 namespace {
 
-constexpr std::int64_t kMostSteps = 1 << 15;  // in all directions and layers: each is some instructions
+constexpr std::int64_t kMostSteps =
+    1 << 15;  // in all directions and layers: each is some instructions
 
 enum class Kind { rnn, gru, lstm };
 
@@ -20,6 +21,7 @@ struct RecurrentConfig : LayerConfig {
   bool return_state = false;
   std::string give = "all";
   Names takes;
+  bool step = false;  // by_step: initial states are taken over rows too, and lengths are not
   Activation activation = Activation::tanh;
   template <class V>
   void fields(V& v) {
@@ -33,20 +35,23 @@ struct RecurrentConfig : LayerConfig {
           "the length of a row outputs are 0 and states stay; the reverse direction begins at its "
           "last step.");
     else if (kind == Kind::gru)
-      v.about("Gated recurrent units over [steps, features]. Without `linear_before_reset` "
-              "`weight_hh` and `bias_hh` have r and z, `weight_hn` [hidden, hidden] and `bias_hn` "
-              "the rest.");
-    else
-      v.about("Long short-term memory over [steps, features].");
-    v("hidden", hidden, {.doc = "values of a state", .min = 1, .max = INT32_MAX,
-                         .required = true});
-    v("stack", stack, {.doc = "layers on one another: each takes all steps of the one before",
-                       .min = 1, .max = kMostSteps});
+      v.about(
+          "Gated recurrent units over [steps, features]. Without `linear_before_reset` "
+          "`weight_hh` and `bias_hh` have r and z, `weight_hn` [hidden, hidden] and `bias_hn` "
+          "the rest.");
+    else v.about("Long short-term memory over [steps, features].");
+    v("hidden", hidden, {.doc = "values of a state", .min = 1, .max = INT32_MAX, .required = true});
+    v("stack", stack,
+      {.doc = "layers on one another: each takes all steps of the one before",
+       .min = 1,
+       .max = kMostSteps});
     v("bias", bias, {.doc = "adds learned numbers to both products"});
-    v("bidirectional", bidirectional, {.doc = "a second state runs from the last step to the first"});
-    v("return", give, {.doc = "`all`: the states of all steps, [steps, directions x hidden]; "
-                              "`last`: that after the last, directions x hidden",
-                       .one_of = "all, last"});
+    v("bidirectional", bidirectional,
+      {.doc = "a second state runs from the last step to the first"});
+    v("return", give,
+      {.doc = "`all`: the states of all steps, [steps, directions x hidden]; "
+              "`last`: that after the last, directions x hidden",
+       .one_of = "all, last"});
     v("carry", carry,
       {.doc = "a run continues from the state that the sequence's last run left, "
               "unless its position is 0; in training where that has `streams`"});
@@ -88,8 +93,8 @@ struct Memory {
   View kept;    // for the next run
 };
 
-// One direction of one layer, as a visit emits it. States lie in one buffer by time, the initial one before the first step, or, in
-// reverse, after the last.
+// One direction of one layer, as a visit emits it. States lie in one buffer by time, the initial
+// one before the first step, or, in reverse, after the last.
 struct Run {
   const RecurrentConfig& c;
   Visit& v;
@@ -98,10 +103,14 @@ struct Run {
   std::string suffix;  // "_l0", "_l0_reverse"
 
   std::int64_t width() const { return c.gates() * c.hidden; }
-  std::int64_t time(std::int64_t n) const { return reverse ? steps - 1 - n : n; }  // of the n-th step taken
+  std::int64_t time(std::int64_t n) const {
+    return reverse ? steps - 1 - n : n;
+  }  // of the n-th step taken
   std::string role(const char* name) const { return name + suffix; }
   View bias(const char* name) const { return c.bias ? v.weight(role(name)) : View{}; }
-  View of_step(View all, std::int64_t t, std::int64_t cols) const { return Emit::slice(all, t * cols, cols); }
+  View of_step(View all, std::int64_t t, std::int64_t cols) const {
+    return Emit::slice(all, t * cols, cols);
+  }
   // From a buffer of steps + 1 states: that before step t, that after it, and those of all steps.
   View before(const Memory& m, std::int64_t t) const {
     return m.entry.valid() ? of_step(m.entry, t, c.hidden) : left_before(m.states, t);
@@ -109,12 +118,16 @@ struct Run {
   View left_before(View states, std::int64_t t) const {
     return of_step(states, reverse ? t + 1 : t, c.hidden);
   }
-  View after(View states, std::int64_t t) const { return of_step(states, reverse ? t : t + 1, c.hidden); }
+  View after(View states, std::int64_t t) const {
+    return of_step(states, reverse ? t : t + 1, c.hidden);
+  }
   View all_before(const Memory& m) const {
     return m.entry.valid() ? m.entry
                            : Emit::slice(m.states, reverse ? c.hidden : 0, steps * c.hidden);
   }
-  View all_after(View states) const { return Emit::slice(states, reverse ? 0 : c.hidden, steps * c.hidden); }
+  View all_after(View states) const {
+    return Emit::slice(states, reverse ? 0 : c.hidden, steps * c.hidden);
+  }
   View per_row(std::int64_t cols) const { return v.emit.temp(v.type, rows, cols); }
   void keep(const std::string& name, View value) const { v.keep(name + suffix, value); }
   View kept(const std::string& name) const { return v.kept(name + suffix); }
@@ -135,6 +148,7 @@ struct Run {
   // In a stream over rows, not 0 at the values of steps that go on from the one before them; and 0,
   // which others begin with.
   View on, nothing;
+  View later{};  // over rows: not 0 where a row is not the first, which begins with h0 and c0
   void enter(const Memory& m, std::int64_t t) const {
     if (!m.entry.valid() || t == 0) return;
     v.emit.append(Op::select, {of_step(on, t, c.hidden), left_before(m.states, t), nothing,
@@ -163,7 +177,9 @@ Memory begin(const Run& run, const char* role, View given) {
   const View first = run.before(m, run.time(0));
   if (run.carries) {
     m.kept = run.v.state(run.role(role), run.v.type, {run.v.sequences}, run.c.hidden);
-    run.v.emit.state_read(m.kept, run.v.sequence_ids(), run.v.positions(), first);
+    const View left = given.valid() ? run.per_row(run.c.hidden) : first;
+    run.v.emit.state_read(m.kept, run.v.sequence_ids(), run.v.positions(), left);
+    if (given.valid()) run.v.emit.append(Op::select, {run.later, left, given, first});
   } else if (given.valid()) {
     run.v.emit.copy_to(given, first);
   } else {
@@ -189,14 +205,17 @@ void step_of(const Run& run, View xt, View s, View before, View after, View rese
   }
   if (!run.c.reset_first()) return emit.gru_cell(xt, s, before, after);
   // h' = n + z (h - n), n = tanh(x + W (r h))
-  const View sums = emit.add(Emit::slice(xt, 0, 2 * n), s), gates = emit.activation(sums, Activation::sigmoid);
+  const View sums = emit.add(Emit::slice(xt, 0, 2 * n), s),
+             gates = emit.activation(sums, Activation::sigmoid);
   emit.copy_to(emit.mul(Emit::slice(gates, 0, n), before), run.of_step(resets, t, n));
-  const View product = emit.matmul(run.v.weight(run.role("weight_hn")), run.of_step(resets, t, n), run.bias("bias_hn"));
+  const View product = emit.matmul(run.v.weight(run.role("weight_hn")), run.of_step(resets, t, n),
+                                   run.bias("bias_hn"));
   const View candidate = emit.add(Emit::slice(xt, 2 * n, n), product);
   const View tanh = emit.activation(candidate, Activation::tanh);
   const View away = emit.add(before, emit.scale(tanh, -1));
   emit.copy_to(emit.add(tanh, emit.mul(Emit::slice(gates, n, n), away)), after);
-  const std::pair<const char*, View> kept[] = {{"sums", sums}, {"gates", gates}, {"candidate", candidate}, {"tanh", tanh}, {"away", away}};
+  const std::pair<const char*, View> kept[] = {
+      {"sums", sums}, {"gates", gates}, {"candidate", candidate}, {"tanh", tanh}, {"away", away}};
   for (const auto& [name, value] : kept) run.keep(run.numbered(name, t), value);
 }
 
@@ -225,7 +244,9 @@ void step(const Run& run, View x, const Memory& h, const Memory& c, View resets,
 // row's length, and adds those of the last.
 View forward_run(const Run& run, View x, States& last) {
   Emit& emit = run.v.emit;
-  const View sums = emit.reshape(emit.matmul(run.v.weight(run.role("weight_ih")), x, run.bias("bias_ih")), run.steps * run.width());
+  const View sums =
+      emit.reshape(emit.matmul(run.v.weight(run.role("weight_ih")), x, run.bias("bias_ih")),
+                   run.steps * run.width());
   const Memory h = begin(run, "h", run.h0),
                c = run.c.kind == Kind::lstm ? begin(run, "c", run.c0) : Memory{};
   const View resets = run.c.reset_first() ? run.per_row(run.steps * run.c.hidden) : View{};
@@ -243,8 +264,8 @@ View forward_run(const Run& run, View x, States& last) {
   return run.wide.valid() ? only_seen(emit, run.wide, all) : all;
 }
 
-// The gradients of one step: gx and gs get those of the sums, the result is that of the state before it, but for what goes through
-// weight_hh.
+// The gradients of one step: gx and gs get those of the sums, the result is that of the state
+// before it, but for what goes through weight_hh.
 View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before, std::int64_t t) {
   Emit& emit = run.v.emit;
   const std::int64_t n = run.c.hidden;
@@ -256,7 +277,9 @@ View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before
       emit.lstm_cell_back(xt, s, run.before(c, t), run.after(c.states, t), g, gc, gx, gc_before);
       return {};
     }
-    case Kind::rnn: emit.copy_to(emit.activation_back(run.kept(run.numbered("z", t)), g, run.c.activation), gx); return {};
+    case Kind::rnn:
+      emit.copy_to(emit.activation_back(run.kept(run.numbered("z", t)), g, run.c.activation), gx);
+      return {};
     case Kind::gru: break;
   }
   if (!run.c.reset_first()) {
@@ -264,13 +287,17 @@ View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before
     emit.gru_cell_back(xt, s, h, g, gx, gs, direct);
     return direct;
   }
-  const View gates = run.kept(run.numbered("gates", t)), r = Emit::slice(gates, 0, n), z = Emit::slice(gates, n, n);
+  const View gates = run.kept(run.numbered("gates", t)), r = Emit::slice(gates, 0, n),
+             z = Emit::slice(gates, n, n);
   const View direct = emit.mul(g, z);
-  const View gn = emit.activation_back(run.kept(run.numbered("candidate", t)), emit.add(g, emit.scale(direct, -1)), Activation::tanh);
-  const View greset = emit.matmul_t(run.v.weight(run.role("weight_hn")), gn), ggates = run.per_row(2 * n);
+  const View gn = emit.activation_back(run.kept(run.numbered("candidate", t)),
+                                       emit.add(g, emit.scale(direct, -1)), Activation::tanh);
+  const View greset = emit.matmul_t(run.v.weight(run.role("weight_hn")), gn),
+             ggates = run.per_row(2 * n);
   emit.copy_to(emit.mul(greset, h), Emit::slice(ggates, 0, n));
   emit.copy_to(emit.mul(g, run.kept(run.numbered("away", t))), Emit::slice(ggates, n, n));
-  emit.copy_to(emit.activation_back(run.kept(run.numbered("sums", t)), ggates, Activation::sigmoid), Emit::slice(gx, 0, 2 * n));
+  emit.copy_to(emit.activation_back(run.kept(run.numbered("sums", t)), ggates, Activation::sigmoid),
+               Emit::slice(gx, 0, 2 * n));
   emit.copy_to(gn, Emit::slice(gx, 2 * n, n));
   return emit.add(direct, emit.mul(greset, r));
 }
@@ -290,8 +317,10 @@ struct RunGradients {
 };
 RunGradients backward_run(const Run& run, View x, RunGradients g, bool initial) {
   Emit& emit = run.v.emit;
-  const std::int64_t n = run.c.hidden, width = run.width(), through = run.c.reset_first() ? 2 * n : width;
-  const bool two = run.c.kind == Kind::gru && !run.c.reset_first();  // the reset gate makes them differ
+  const std::int64_t n = run.c.hidden, width = run.width(),
+                     through = run.c.reset_first() ? 2 * n : width;
+  const bool two =
+      run.c.kind == Kind::gru && !run.c.reset_first();  // the reset gate makes them differ
   const View gx = run.per_row(run.steps * width), gs = two ? run.per_row(run.steps * width) : gx;
   const bool ragged = run.wide.valid();
   View nothing;
@@ -329,7 +358,9 @@ RunGradients backward_run(const Run& run, View x, RunGradients g, bool initial) 
   learn(run, "weight_ih", "bias_ih", gx_rows, x);
   learn(run, "weight_hh", "bias_hh", Emit::slice(gs_rows, 0, through),
         emit.reshape(run.all_before(run.kept_memory("h")), n));
-  if (run.c.reset_first()) learn(run, "weight_hn", "bias_hn", Emit::slice(gx_rows, 2 * n, n), emit.reshape(run.kept("resets"), n));
+  if (run.c.reset_first())
+    learn(run, "weight_hn", "bias_hn", Emit::slice(gx_rows, 2 * n, n),
+          emit.reshape(run.kept("resets"), n));
   g.all = emit.matmul_t(run.v.weight(run.role("weight_ih")), gx_rows);
   return g;
 }
@@ -344,11 +375,23 @@ class Recurrent : public LayerWith<RecurrentConfig> {
                : "";
   }
   bool recurs_over_rows(const LayerConfig&, const Shape& in) const override {
-    return in.axis == Axis::positions;
+    return first_operand(in).axis == Axis::positions;
   }
 
   bool carries(const LayerConfig& config, const Shape& in) const override {
     return of(config).carry || recurs_over_rows(config, in);
+  }
+
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                            std::int64_t steps) const override {
+    const RecurrentConfig& c = of(*config);
+    if (first_operand(in).axis != Axis::positions || c.bidirectional || c.give == "last" || c.carry)
+      return LayerType::by_step(config, in, steps);
+    if (c.return_state)
+      return Status(Code::unsupported,
+                    "gives the state after the last step, and a decoder has not taken it yet: "
+                    "leave out \"return_state\"");
+    return changed(config, [](RecurrentConfig& changes) { changes.step = true; });
   }
 
   void prepare(RecurrentConfig& config) const override { config.kind = kind_; }
@@ -360,8 +403,9 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     const Shape& in = first_operand(row);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     if (in.ids > 0 || (!in.dims.empty() && in.dims.size() != 2))
-      return bad("expects an input of [steps, features], got " + in.to_string()
-          + ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it");
+      return bad(
+          "expects an input of [steps, features], got " + in.to_string() +
+          ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it");
     if (in.axis == Axis::channels)
       return bad("runs over [steps, features], and the first dimension of " + in.to_string() +
                  " is channels: put a permute before it, \"order\": [1, 0]");
@@ -372,14 +416,17 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     const std::int64_t steps = steps_of(in);  // of a row
     LOOM_TRY(check_operands(c, row, steps));
     if (steps > kMostSteps / c.directions() / c.stack)
-      return bad("steps x directions x layers must be at most " + std::to_string(kMostSteps) + ", got "
-          + std::to_string(steps) + " x " + std::to_string(c.directions()) + " x " + std::to_string(c.stack));
-    if (c.hidden > INT32_MAX / c.gates() / (steps + 1) / c.directions()) return bad("gives more than 2^31-1 values");
+      return bad("steps x directions x layers must be at most " + std::to_string(kMostSteps) +
+                 ", got " + std::to_string(steps) + " x " + std::to_string(c.directions()) + " x " +
+                 std::to_string(c.stack));
+    if (c.hidden > INT32_MAX / c.gates() / (steps + 1) / c.directions())
+      return bad("gives more than 2^31-1 values");
 
     LayerPlan plan{{}, params_of(c, in.width / steps)};
     const std::int64_t out = c.directions() * c.hidden;
     plan.out = {steps * out, 0, {steps, out}, Axis::steps};
     if (c.give == "last" || in.dims.empty()) plan.out = {out};
+    if (in.axis == Axis::positions) plan.out.axis = in.axis;
     if (c.return_state) add_states(c, plan.out);
     return plan;
   }
@@ -391,7 +438,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
                goes_on = carries(config, v.in()) && (!v.training || v.streams);
     const std::int64_t width = c.directions() * c.hidden;
     const View h0 = taken(c, v, row, "h0"), c0 = taken(c, v, row, "c0");
-    const View lengths = taken(c, v, row, "lengths");
+    const View lengths = c.step ? View{} : taken(c, v, row, "lengths");
     View wide;
     if (lengths.valid()) wide = spread_steps(v.emit, seen_steps(v.emit, lengths, steps), c.hidden);
     v.keep("wide", wide);
@@ -406,6 +453,9 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     }
     v.keep("on", on);
     v.keep("nothing", nothing);
+    View later;
+    if (c.step && (h0.valid() || c0.valid()))
+      later = spread_steps(v.emit, v.emit.convert(v.goes_on(), v.type), c.hidden);
     States ends;
     for (std::int64_t l = 0; l < c.stack; ++l) {
       const View in = v.emit.reshape(x, x.cols / steps);
@@ -413,8 +463,9 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       const bool last = l == c.stack - 1 && c.give == "last" && !over_rows;
       const auto ran = [&](std::int64_t d) {
         const std::int64_t i = l * c.directions() + d;
-        const Run run{c,       v,    steps,           d == 1,          suffix(l, d), rows,
-                      goes_on, wide, state(c, h0, i), state(c, c0, i), on,           nothing};
+        const Run run{c,    v,       steps, d == 1,          suffix(l, d),
+                      rows, goes_on, wide,  state(c, h0, i), state(c, c0, i),
+                      on,   nothing, later};
         const View all = forward_run(run, in, ends);
         return last ? ends.h.back() : all;
       };
@@ -425,7 +476,9 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       const View both = v.emit.temp(v.type, rows, last ? width : steps * width);
       for (std::int64_t d = 0; d < 2; ++d)
         v.emit.copy_to(ran(d), Emit::slice(both, d * both.cols / 2, both.cols / 2));
-      x = last || steps == 1 ? both : v.emit.transpose(both, {1, 1, 2, steps, c.hidden}, {0, 1, 3, 2, 4}, both.cols);
+      x = last || steps == 1
+              ? both
+              : v.emit.transpose(both, {1, 1, 2, steps, c.hidden}, {0, 1, 3, 2, 4}, both.cols);
     }
     if (over_rows) return v.emit.reshape(x, x.cols / steps);
     if (!c.return_state) return x;
@@ -454,7 +507,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
                   std::vector<View>(static_cast<std::size_t>(c.runs()))};
     for (std::int64_t l = c.stack; l-- > 0;) {
       const bool all = l < c.stack - 1 || c.give == "all" || over_rows;
-      if (c.directions() == 2 && all && steps > 1) gy = v.emit.transpose(gy, {1, 1, steps, 2, c.hidden}, {0, 1, 3, 2, 4}, gy.cols);
+      if (c.directions() == 2 && all && steps > 1)
+        gy = v.emit.transpose(gy, {1, 1, steps, 2, c.hidden}, {0, 1, 3, 2, 4}, gy.cols);
       View gx;
       for (std::int64_t d = 0; d < c.directions(); ++d) {
         const std::int64_t i = l * c.directions() + d, part = gy.cols / c.directions();
@@ -532,10 +586,11 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   static Status check_operands(const RecurrentConfig& c, const Shape& in, std::int64_t steps) {
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     LOOM_TRY(check_takes(c.takes, c.known(), in));
-    if ((c.carry || in.axis == Axis::positions) && (c.return_state || !c.takes.empty()))
+    const bool goes_on = c.carry || (in.axis == Axis::positions && !c.step);
+    if (goes_on && (c.return_state || !c.takes.empty()))
       return bad(std::string(c.carry ? "\"carry\"" : "a sequence that goes on in other rows") +
                  " keeps its states by itself: it has no \"takes\" and no \"return_state\"");
-    LOOM_TRY(check_lengths(in, place_of(c.takes, "lengths"), steps));
+    if (!c.step) LOOM_TRY(check_lengths(in, place_of(c.takes, "lengths"), steps));
     for (const char* name : {"h0", "c0"}) {
       const std::size_t i = place_of(c.takes, name);
       const std::vector<std::int64_t> dims{c.runs(), c.hidden};
@@ -551,7 +606,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   // Of what the layer sees in a run: where rows are positions, one of each sequence, or, in
   // training, all.
   static Result<std::int64_t> steps_of(const Visit& v) {
-    if (v.in().axis != Axis::positions) return steps_of(v.in());
+    if (first_operand(v.in()).axis != Axis::positions) return steps_of(v.in());
     if (!v.training) return 1;
     if (v.steps == 0)
       return Status(Code::unsupported,

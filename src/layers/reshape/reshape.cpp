@@ -1,4 +1,5 @@
-// Reshape and flatten: the same values, counted in the same order, arranged in other dimensions. They cost nothing.
+// Reshape and flatten: the same values, counted in the same order, arranged in other dimensions.
+// They cost nothing.
 #include "layers/layer.h"
 
 namespace loom {
@@ -9,22 +10,26 @@ struct ReshapeConfig : LayerConfig {
   template <class V>
   void fields(V& v) {
     v.about("The same values, counted in the same order, with other dimensions.");
-    v("dims", dims, {.doc = "the new dimensions of a row; one of them may be -1: what is left",
-                     .min = -1, .required = true});
+    v("dims", dims,
+      {.doc = "the new dimensions of a row; one of them may be -1: what is left",
+       .min = -1,
+       .required = true});
   }
 };
 
 class Reshape : public LayerWith<ReshapeConfig> {
  public:
   std::string_view name() const override { return "reshape"; }
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     LOOM_TRY(expect_values(in));
     std::vector<std::int64_t> dims = of(config).dims;
     std::int64_t known = 1, *open = nullptr;
     for (std::int64_t& d : dims) {
       if (d == -1 && !open) open = &d;
-      else if (d < 1 || d > INT32_MAX / known) return bad("\"dims\": each must be at least 1, one may be -1");
+      else if (d < 1 || d > INT32_MAX / known)
+        return bad("\"dims\": each must be at least 1, one may be -1");
       else known *= d;
     }
     if (open && in.width % known == 0) *open = in.width / known;
@@ -50,7 +55,8 @@ struct FlattenConfig : LayerConfig {
 class Flatten : public LayerWith<FlattenConfig> {
  public:
   std::string_view name() const override { return "flatten"; }
-  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));
     return LayerPlan{{in.width}, {}};
   }

@@ -1,4 +1,5 @@
-// Sequential: its layers one after another; a Residual among them adds the input of the layer before it.
+// Sequential: its layers one after another; a Residual among them adds the input of the layer
+// before it.
 #include "layers/layer.h"
 
 namespace loom {
@@ -16,9 +17,14 @@ class Sequential : public LayerWith<SequentialConfig> {
   std::string_view name() const override { return "sequential"; }
   bool is_container() const override { return true; }
   bool takes_operands() const override { return true; }
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape&, std::int64_t) const override {
+    return config;
+  }
 
-  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner& children) const override {
-    if (children.count() == 0) return Status(Code::invalid_argument, "\"layers\" is empty: a sequential needs at least one");
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*,
+                         ChildPlanner& children) const override {
+    if (children.count() == 0)
+      return Status(Code::invalid_argument, "\"layers\" is empty: a sequential needs at least one");
     Shape x = in, before;
     for (std::size_t i = 0; i < children.count(); ++i) {
       LOOM_ASSIGN(const Shape y, children.plan(i, x, i > 0 ? &before : nullptr));

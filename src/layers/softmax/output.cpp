@@ -1,4 +1,5 @@
-// Outputs over many classes: adaptive (Grave et al., arXiv 1609.04309) and a mixture of softmaxes (Yang et al., arXiv 1711.03953).
+// Outputs over many classes: adaptive (Grave et al., arXiv 1609.04309) and a mixture of softmaxes
+// (Yang et al., arXiv 1711.03953).
 #include "layers/softmax/output.h"
 
 namespace loom {
@@ -13,27 +14,33 @@ struct AdaptiveConfig : LayerConfig {
   bool bias = false, log = false;
   template <class V>
   void fields(V& v) {
-    v.about("Many classes, rare ones through narrow projections (arXiv 1609.04309): "
-            "`torch.nn.AdaptiveLogSoftmaxWithLoss`. Parameters: `head` [cutoffs[0] + clusters, in], "
-            "`tail0_down` [in / divide, in], `tail0_up` [classes, in / divide], ...");
-    v("out", out, {.doc = "classes, frequent ones first", .min = 1, .max = INT32_MAX / 2,
-                   .required = true});
-    v("cutoffs", cutoffs, {.doc = "classes at which a cluster begins, ascending", .min = 1,
-                           .required = true});
-    v("divide", divide, {.doc = "cluster i sees the input through so many values to the power of "
-                                "i + 1 fewer", .min = 1, .max = 1e6});
+    v.about(
+        "Many classes, rare ones through narrow projections (arXiv 1609.04309): "
+        "`torch.nn.AdaptiveLogSoftmaxWithLoss`. Parameters: `head` [cutoffs[0] + clusters, in], "
+        "`tail0_down` [in / divide, in], `tail0_up` [classes, in / divide], ...");
+    v("out", out,
+      {.doc = "classes, frequent ones first", .min = 1, .max = INT32_MAX / 2, .required = true});
+    v("cutoffs", cutoffs,
+      {.doc = "classes at which a cluster begins, ascending", .min = 1, .required = true});
+    v("divide", divide,
+      {.doc = "cluster i sees the input through so many values to the power of "
+              "i + 1 fewer",
+       .min = 1,
+       .max = 1e6});
     v("bias", bias, {.doc = "adds learned numbers in the head"});
     v("log", log, {.doc = "logarithms of the probabilities"});
   }
 };
 
-// The head tells the classes before the first cut-off and the clusters apart; each cluster has a narrow product of its own.
+// The head tells the classes before the first cut-off and the clusters apart; each cluster has a
+// narrow product of its own.
 class Adaptive : public LayerWith<AdaptiveConfig> {
  public:
   std::string_view name() const override { return "adaptive_softmax"; }
   Works works() const override { return Works::on_last; }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     const AdaptiveConfig& c = of(config);
     LOOM_TRY(expect_values(in));
     if (c.cutoffs.empty()) return bad("\"cutoffs\" must list at least one class");
@@ -45,9 +52,13 @@ class Adaptive : public LayerWith<AdaptiveConfig> {
     double width = static_cast<double>(in.width);
     for (std::size_t i = 0; i < c.cutoffs.size(); ++i) {
       const auto narrow = static_cast<std::int64_t>(width /= c.divide);
-      if (narrow < 1) return bad("\"divide\" leaves nothing of " + std::to_string(in.width) + " values for cluster " + std::to_string(i));
-      plan.params.push_back(ParamSpec::product(tail(i, "_down"), narrow, in.width, initial_std(in.width)));
-      plan.params.push_back(ParamSpec::product(tail(i, "_up"), size(c, i), narrow, initial_std(narrow)));
+      if (narrow < 1)
+        return bad("\"divide\" leaves nothing of " + std::to_string(in.width) +
+                   " values for cluster " + std::to_string(i));
+      plan.params.push_back(
+          ParamSpec::product(tail(i, "_down"), narrow, in.width, initial_std(in.width)));
+      plan.params.push_back(
+          ParamSpec::product(tail(i, "_up"), size(c, i), narrow, initial_std(narrow)));
     }
     return plan;
   }
@@ -108,11 +119,15 @@ class Adaptive : public LayerWith<AdaptiveConfig> {
   static View cluster(const AdaptiveConfig& c, View shares, std::size_t i) {
     return Emit::slice(shares, c.cutoffs[0] + static_cast<std::int64_t>(i), 1);
   }
-  static std::int64_t head(const AdaptiveConfig& c) { return c.cutoffs[0] + static_cast<std::int64_t>(c.cutoffs.size()); }
+  static std::int64_t head(const AdaptiveConfig& c) {
+    return c.cutoffs[0] + static_cast<std::int64_t>(c.cutoffs.size());
+  }
   static std::int64_t size(const AdaptiveConfig& c, std::size_t i) {
     return (i + 1 < c.cutoffs.size() ? c.cutoffs[i + 1] : c.out) - c.cutoffs[i];
   }
-  static std::string tail(std::size_t i, const char* part) { return "tail" + std::to_string(i) + part; }
+  static std::string tail(std::size_t i, const char* part) {
+    return "tail" + std::to_string(i) + part;
+  }
 };
 
 struct MixtureConfig : LayerConfig {
@@ -120,11 +135,12 @@ struct MixtureConfig : LayerConfig {
   bool bias = true, log = false;
   template <class V>
   void fields(V& v) {
-    v.about("A weighted sum of softmaxes (arXiv 1711.03953): the sum over k of `prior`_k "
-            "softmax(`weight` tanh(`latent`_k x)).");
+    v.about(
+        "A weighted sum of softmaxes (arXiv 1711.03953): the sum over k of `prior`_k "
+        "softmax(`weight` tanh(`latent`_k x)).");
     v("out", out, {.doc = "classes", .min = 1, .max = INT32_MAX, .required = true});
-    v("mixtures", mixtures, {.doc = "softmaxes that are mixed", .min = 1, .max = INT32_MAX,
-                             .required = true});
+    v("mixtures", mixtures,
+      {.doc = "softmaxes that are mixed", .min = 1, .max = INT32_MAX, .required = true});
     v("hidden", hidden, {.doc = "values that each sees; 0: as many as arrive", .min = 0});
     v("bias", bias, {.doc = "adds learned numbers to what each sees, and to the logits"});
     v("log", log, {.doc = "logarithms of the probabilities, of at least 2^-40"});
@@ -137,17 +153,21 @@ class Mixture : public LayerWith<MixtureConfig> {
   std::string_view name() const override { return "mixture_of_softmaxes"; }
   Works works() const override { return Works::on_last; }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     const MixtureConfig& c = of(config);
     LOOM_TRY(expect_values(in));
     const std::int64_t hidden = hidden_of(c, in);
     if (c.mixtures > INT32_MAX / hidden || c.out > INT32_MAX / c.mixtures)
       return bad("the product of \"out\" and \"mixtures\" must be below 2^31");
-    LayerPlan plan{{c.out}, {ParamSpec::product("weight", c.out, hidden, initial_std(hidden)),
-                             ParamSpec::product("latent", c.mixtures * hidden, in.width, initial_std(in.width)),
-                             ParamSpec::product("prior", c.mixtures, in.width, initial_std(in.width))}};
+    LayerPlan plan{
+        {c.out},
+        {ParamSpec::product("weight", c.out, hidden, initial_std(hidden)),
+         ParamSpec::product("latent", c.mixtures * hidden, in.width, initial_std(in.width)),
+         ParamSpec::product("prior", c.mixtures, in.width, initial_std(in.width))}};
     if (c.bias) plan.params.push_back({"bias", 1, c.out, Init::zeros, 0, false});
-    if (c.bias) plan.params.push_back({"latent_bias", 1, c.mixtures * hidden, Init::zeros, 0, false});
+    if (c.bias)
+      plan.params.push_back({"latent_bias", 1, c.mixtures * hidden, Init::zeros, 0, false});
     return plan;
   }
 
@@ -156,13 +176,18 @@ class Mixture : public LayerWith<MixtureConfig> {
     const std::int64_t k = c.mixtures, n = c.out;
     const View prior = v.emit.softmax(v.linear("prior", x), Simplex::softmax, k, 2);
     const View latent = v.linear("latent", x, c.bias ? "latent_bias" : "");
-    const View seen = v.emit.reshape(v.emit.activation(latent, Activation::tanh), hidden_of(c, v.in()));
-    const View each = v.emit.softmax(v.linear("weight", seen, c.bias ? "bias" : ""), Simplex::softmax, n, 2);
+    const View seen =
+        v.emit.reshape(v.emit.activation(latent, Activation::tanh), hidden_of(c, v.in()));
+    const View each =
+        v.emit.softmax(v.linear("weight", seen, c.bias ? "bias" : ""), Simplex::softmax, n, 2);
     const View all = v.emit.reshape(each, k * n);
-    const View weighted = v.emit.binary(all, prior, Binary::mul, {1, 1, 1, k, n}, {0, 0, 0, n, 1}, {0, 0, 0, 1, 0}, v.emit.rows(x));
-    const View by_class = v.emit.transpose(weighted, {1, 1, 1, k, n}, {0, 1, 2, 4, 3}, k * n), y = v.emit.reduce(by_class, Reduce::sum, k);
-    const std::pair<const char*, View> kept[] = {{"x", x}, {"prior", prior}, {"latent", latent}, {"seen", seen}, {"each", each},
-                                                 {"all", all}, {"by_class", by_class}, {"y", y}};
+    const View weighted = v.emit.binary(all, prior, Binary::mul, {1, 1, 1, k, n}, {0, 0, 0, n, 1},
+                                        {0, 0, 0, 1, 0}, v.emit.rows(x));
+    const View by_class = v.emit.transpose(weighted, {1, 1, 1, k, n}, {0, 1, 2, 4, 3}, k * n),
+               y = v.emit.reduce(by_class, Reduce::sum, k);
+    const std::pair<const char*, View> kept[] = {
+        {"x", x},       {"prior", prior}, {"latent", latent},     {"seen", seen},
+        {"each", each}, {"all", all},     {"by_class", by_class}, {"y", y}};
     for (const auto& [name, value] : kept) v.keep(name, value);
     if (!c.log) return y;
     const View least = v.emit.unary(y, Unary::clip, kLeast, 2);
@@ -174,14 +199,21 @@ class Mixture : public LayerWith<MixtureConfig> {
     const MixtureConfig& c = of(config);
     const std::int64_t k = c.mixtures, n = c.out;
     const View x = v.kept("x"), prior = v.kept("prior");
-    if (c.log) gy = v.emit.unary_back(v.kept("y"), v.emit.unary_back(v.kept("least"), gy, Unary::log, 0, 0), Unary::clip, kLeast, 2);
+    if (c.log)
+      gy = v.emit.unary_back(v.kept("y"), v.emit.unary_back(v.kept("least"), gy, Unary::log, 0, 0),
+                             Unary::clip, kLeast, 2);
     const View gclass = v.emit.reduce_back(v.kept("by_class"), v.kept("y"), gy, Reduce::sum, k);
     const View gweighted = v.emit.transpose(gclass, {1, 1, 1, n, k}, {0, 1, 2, 4, 3}, k * n);
     const auto [gall, gspread] =
-        v.emit.binary_back(v.kept("all"), prior, gweighted, Binary::mul, {1, 1, 1, k, n}, {0, 0, 0, n, 1}, {0, 0, 0, 1, 0});
-    const View gprior = v.emit.softmax_back(prior, v.emit.reduce(gspread, Reduce::sum, n), Simplex::softmax, k, 2);
-    const View glogits = v.emit.softmax_back(v.kept("each"), v.emit.reshape(gall, n), Simplex::softmax, n, 2);
-    const View gseen = v.emit.reshape(v.linear_back("weight", v.kept("seen"), glogits, c.bias ? "bias" : ""), k * hidden_of(c, v.in()));
+        v.emit.binary_back(v.kept("all"), prior, gweighted, Binary::mul, {1, 1, 1, k, n},
+                           {0, 0, 0, n, 1}, {0, 0, 0, 1, 0});
+    const View gprior =
+        v.emit.softmax_back(prior, v.emit.reduce(gspread, Reduce::sum, n), Simplex::softmax, k, 2);
+    const View glogits =
+        v.emit.softmax_back(v.kept("each"), v.emit.reshape(gall, n), Simplex::softmax, n, 2);
+    const View gseen =
+        v.emit.reshape(v.linear_back("weight", v.kept("seen"), glogits, c.bias ? "bias" : ""),
+                       k * hidden_of(c, v.in()));
     const View glatent = v.emit.activation_back(v.kept("latent"), gseen, Activation::tanh);
     const View through = v.linear_back("latent", x, glatent, c.bias ? "latent_bias" : "");
     return v.emit.add(through, v.linear_back("prior", x, gprior));
@@ -189,7 +221,9 @@ class Mixture : public LayerWith<MixtureConfig> {
 
  private:
   static constexpr double kLeast = 0x1p-40;  // what is stored of smaller ones is 0
-  static std::int64_t hidden_of(const MixtureConfig& c, const Shape& in) { return c.hidden > 0 ? c.hidden : in.width; }
+  static std::int64_t hidden_of(const MixtureConfig& c, const Shape& in) {
+    return c.hidden > 0 ? c.hidden : in.width;
+  }
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Softmax and its relatives: distributions over the last dimension of a row, or over what the kind says.
+// Softmax and its relatives: distributions over the last dimension of a row, or over what the kind
+// says.
 #include "layers/softmax/output.h"
 
 namespace loom {
@@ -16,28 +17,40 @@ struct SoftmaxConfig : LayerConfig {
   template <class V>
   void fields(V& v) {
     v.about("Distributions over the last dimension, or as the kind says.");
-    v("kind", kind, {.doc = "`standard`; `temperature`: divided by it first; `grid`: `rows` x "
-                            "`cols`, each row one; `hierarchical`: a tree by `levels`, takes logits "
-                            "of all nodes, level after level, and gives the leaves' products along "
-                            "their paths; `gumbel`: Gumbel noise while training; `masked`: over "
-                            "the places of `mask`; `sparsemax`; `entmax`",
-                     .one_of = "standard, grid, hierarchical, temperature, gumbel, masked, "
-                               "sparsemax, entmax"});
-    v("log", log, {.doc = "logarithms of the probabilities",
-                   .only = {"kind", kind, "standard, temperature, grid"}});
-    v("temperature", temperature, {.doc = "values are divided by it first", .min = 1e-6,
-                                   .max = 1e6});
+    v("kind", kind,
+      {.doc = "`standard`; `temperature`: divided by it first; `grid`: `rows` x "
+              "`cols`, each row one; `hierarchical`: a tree by `levels`, takes logits "
+              "of all nodes, level after level, and gives the leaves' products along "
+              "their paths; `gumbel`: Gumbel noise while training; `masked`: over "
+              "the places of `mask`; `sparsemax`; `entmax`",
+       .one_of = "standard, grid, hierarchical, temperature, gumbel, masked, "
+                 "sparsemax, entmax"});
+    v("log", log,
+      {.doc = "logarithms of the probabilities",
+       .only = {"kind", kind, "standard, temperature, grid"}});
+    v("temperature", temperature,
+      {.doc = "values are divided by it first", .min = 1e-6, .max = 1e6});
     const When grid{"kind", kind, "grid"};
     v("rows", rows, {.doc = "distributions", .min = 1, .required = true, .only = grid});
     v("cols", cols, {.doc = "values of each", .min = 1, .required = true, .only = grid});
-    v("levels", levels, {.doc = "children of a node, from the root on", .min = 1, .required = true,
-                         .only = {"kind", kind, "hierarchical"}});
-    v("mask", mask, {.doc = "1 for each place that counts; the others get 0", .required = true,
-                     .only = {"kind", kind, "masked"}});
-    v("alpha", alpha, {.doc = "1 is softmax, 2 is sparsemax; not between 1 and 1.01", .min = 1,
-                       .max = 8, .only = {"kind", kind, "entmax"}});
-    v("hard", hard, {.doc = "1 at the largest and 0 elsewhere, with the gradient of what it stands "
-                            "for (straight through)", .only = {"kind", kind, "gumbel"}});
+    v("levels", levels,
+      {.doc = "children of a node, from the root on",
+       .min = 1,
+       .required = true,
+       .only = {"kind", kind, "hierarchical"}});
+    v("mask", mask,
+      {.doc = "1 for each place that counts; the others get 0",
+       .required = true,
+       .only = {"kind", kind, "masked"}});
+    v("alpha", alpha,
+      {.doc = "1 is softmax, 2 is sparsemax; not between 1 and 1.01",
+       .min = 1,
+       .max = 8,
+       .only = {"kind", kind, "entmax"}});
+    v("hard", hard,
+      {.doc = "1 at the largest and 0 elsewhere, with the gradient of what it stands "
+              "for (straight through)",
+       .only = {"kind", kind, "gumbel"}});
   }
 
   bool is(std::string_view k) const { return kind == k; }
@@ -45,9 +58,14 @@ struct SoftmaxConfig : LayerConfig {
   Simplex simplex() const {
     if (log) return Simplex::log_softmax;
     const double a = is("sparsemax") ? 2 : is("entmax") ? alpha : 1;
-    return a == 1 ? Simplex::softmax : a == 2 ? Simplex::sparsemax : a == 1.5 ? Simplex::entmax15 : Simplex::entmax;
+    return a == 1     ? Simplex::softmax
+           : a == 2   ? Simplex::sparsemax
+           : a == 1.5 ? Simplex::entmax15
+                      : Simplex::entmax;
   }
-  double op_alpha() const { return simplex() == Simplex::entmax15 ? 1.5 : simplex() == Simplex::entmax ? alpha : 2; }
+  double op_alpha() const {
+    return simplex() == Simplex::entmax15 ? 1.5 : simplex() == Simplex::entmax ? alpha : 2;
+  }
 };
 
 // Places that count, and the way back from them, as runs of first, step and count.
@@ -66,8 +84,9 @@ struct Mask {
   }
 };
 
-// A tree whose nodes of a level have as many children each: logits of all nodes, level after level. A leaf's probability is the product
-// along its path (Morin and Bengio 2005, with any number of children).
+// A tree whose nodes of a level have as many children each: logits of all nodes, level after level.
+// A leaf's probability is the product along its path (Morin and Bengio 2005, with any number of
+// children).
 struct Tree {
   std::vector<std::int64_t> children, nodes;  // of a level: of a node of the level above, in all
   std::int64_t logits = 0;
@@ -93,28 +112,40 @@ class Softmax : public LayerWith<SoftmaxConfig> {
     return of(config).is("gumbel") ? "draws its noise by a row's place" : "";
   }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                            std::int64_t steps) const override {
+    const bool whole = of(*config).is("grid") || of(*config).is("hierarchical");
+    return whole ? LayerType::by_step(config, in, steps) : config;
+  }
+
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     const SoftmaxConfig& c = of(config);
     LOOM_TRY(expect_values(in));
     if (c.alpha > 1 && c.alpha < 1.01) return bad("\"alpha\" must be 1, or in 1.01..8");
     if (c.is("grid") && (c.rows > in.width || c.cols > in.width || c.rows * c.cols != in.width))
-      return bad("\"rows\" x \"cols\" must be the " + std::to_string(in.width) + " values that arrive, got " + std::to_string(c.rows)
-          + " x " + std::to_string(c.cols));
+      return bad("\"rows\" x \"cols\" must be the " + std::to_string(in.width) +
+                 " values that arrive, got " + std::to_string(c.rows) + " x " +
+                 std::to_string(c.cols));
     if (c.is("masked")) {
       if (static_cast<std::int64_t>(c.mask.size()) != last_dim(in))
-        return bad("\"mask\" must have " + std::to_string(last_dim(in)) + " places, got " + std::to_string(c.mask.size()));
+        return bad("\"mask\" must have " + std::to_string(last_dim(in)) + " places, got " +
+                   std::to_string(c.mask.size()));
       if (Mask(c.mask).count == 0) return bad("\"mask\" leaves nothing");
     }
     if (!c.is("hierarchical")) return LayerPlan{in, {}};
-    if (c.levels.empty()) return bad("\"levels\" must list the children of a node, from the root on");
+    if (c.levels.empty())
+      return bad("\"levels\" must list the children of a node, from the root on");
     std::int64_t nodes = 1;
     for (const std::int64_t n : c.levels) {
-      if (n < 1 || n > INT32_MAX / 2 / nodes) return bad("\"levels\" must be at least 1, all nodes below 2^30");
+      if (n < 1 || n > INT32_MAX / 2 / nodes)
+        return bad("\"levels\" must be at least 1, all nodes below 2^30");
       nodes *= n;
     }
     const Tree tree(c.levels);
     if (tree.logits != in.width)
-      return bad("\"levels\" have " + std::to_string(tree.logits) + " nodes, " + std::to_string(in.width) + " values arrive");
+      return bad("\"levels\" have " + std::to_string(tree.logits) + " nodes, " +
+                 std::to_string(in.width) + " values arrive");
     return LayerPlan{{tree.leaves()}, {}};
   }
 
@@ -126,7 +157,8 @@ class Softmax : public LayerWith<SoftmaxConfig> {
     const std::int64_t width = x.cols, group = group_of(c, v.in());
     const Mask mask(c.is("masked") ? c.mask : std::vector<std::int64_t>{});
     if (c.is("masked")) x = v.emit.pick(v.emit.reshape(x, group), mask.kept, mask.count, 0);
-    const View y = v.emit.softmax(x, c.simplex(), c.is("masked") ? mask.count : group, c.op_alpha());
+    const View y =
+        v.emit.softmax(x, c.simplex(), c.is("masked") ? mask.count : group, c.op_alpha());
     v.keep("y", y);
     if (c.is("masked")) return v.emit.reshape(v.emit.pick(y, mask.spread, group, 0), width);
     return c.is("gumbel") && c.hard ? v.emit.softmax(y, Simplex::hardmax, group, 2) : y;
@@ -141,23 +173,31 @@ class Softmax : public LayerWith<SoftmaxConfig> {
       const std::int64_t width = gy.cols, group = group_of(c, v.in());
       const Mask mask(c.is("masked") ? c.mask : std::vector<std::int64_t>{});
       if (c.is("masked")) gy = v.emit.pick_back(v.emit.reshape(gy, group), mask.spread, mask.count);
-      gx = v.emit.softmax_back(v.kept("y"), gy, c.simplex(), c.is("masked") ? mask.count : group, c.op_alpha());
+      gx = v.emit.softmax_back(v.kept("y"), gy, c.simplex(), c.is("masked") ? mask.count : group,
+                               c.op_alpha());
       if (c.is("masked")) gx = v.emit.reshape(v.emit.pick_back(gx, mask.kept, group), width);
     }
     return c.temperature != 1 ? v.emit.scale(gx, 1 / c.temperature) : gx;
   }
 
  private:
-  static std::int64_t group_of(const SoftmaxConfig& c, const Shape& in) { return c.is("grid") ? c.cols : last_dim(in); }
+  static std::int64_t group_of(const SoftmaxConfig& c, const Shape& in) {
+    return c.is("grid") ? c.cols : last_dim(in);
+  }
 
-  static std::string numbered(const char* name, std::size_t level) { return name + std::to_string(level); }
+  static std::string numbered(const char* name, std::size_t level) {
+    return name + std::to_string(level);
+  }
   static View down(const SoftmaxConfig& c, Visit& v, View x) {
     const Tree tree(c.levels);
     View path;
     std::int64_t at = 0;
     for (std::size_t l = 0; l < tree.nodes.size(); at += tree.nodes[l++]) {
-      const View own = v.emit.softmax(Emit::slice(x, at, tree.nodes[l]), Simplex::softmax, tree.children[l], 2);
-      path = l == 0 ? own : v.emit.binary(path, own, Binary::mul, tree.sizes(l), Tree::above(), tree.own(l), v.emit.rows(x));
+      const View own =
+          v.emit.softmax(Emit::slice(x, at, tree.nodes[l]), Simplex::softmax, tree.children[l], 2);
+      path = l == 0 ? own
+                    : v.emit.binary(path, own, Binary::mul, tree.sizes(l), Tree::above(),
+                                    tree.own(l), v.emit.rows(x));
       v.keep(numbered("own", l), own);
       v.keep(numbered("path", l), path);
     }
@@ -171,13 +211,15 @@ class Softmax : public LayerWith<SoftmaxConfig> {
       const View own = v.kept(numbered("own", l));
       View gown = gpath;
       if (l > 0) {
-        const auto [gabove, g] = v.emit.binary_back(v.kept(numbered("path", l - 1)), own, gpath, Binary::mul, tree.sizes(l), Tree::above(),
-            tree.own(l));
+        const auto [gabove, g] =
+            v.emit.binary_back(v.kept(numbered("path", l - 1)), own, gpath, Binary::mul,
+                               tree.sizes(l), Tree::above(), tree.own(l));
         gown = g;
         gpath = v.emit.reduce(gabove, Reduce::sum, tree.children[l]);
       }
       end -= tree.nodes[l];
-      v.emit.copy_to(v.emit.softmax_back(own, gown, Simplex::softmax, tree.children[l], 2), Emit::slice(gx, end, tree.nodes[l]));
+      v.emit.copy_to(v.emit.softmax_back(own, gown, Simplex::softmax, tree.children[l], 2),
+                     Emit::slice(gx, end, tree.nodes[l]));
     }
     return gx;
   }
@@ -193,7 +235,11 @@ struct LogSoftmaxConfig : LayerConfig {
 class LogSoftmax : public LayerWith<LogSoftmaxConfig> {
  public:
   std::string_view name() const override { return "log_softmax"; }
-  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape&, std::int64_t) const override {
+    return config;
+  }
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
   }

@@ -1,5 +1,7 @@
-// y = (x - mean) * scale, column by column: what raw values become before a network learns from them, or what its answers are turned back with. Mean and
-// scale are measured, not learned: they have no gradient, and lie in the file as other parameters do, so whoever runs the network gives it raw values.
+// y = (x - mean) * scale, column by column: what raw values become before a network learns from
+// them, or what its answers are turned back with. Mean and scale are measured, not learned: they
+// have no gradient, and lie in the file as other parameters do, so whoever runs the network gives
+// it raw values.
 #include "layers/layer.h"
 
 namespace loom {
@@ -19,9 +21,12 @@ class Standardize : public LayerWith<StandardizeConfig> {
   std::string_view name() const override { return "standardize"; }
   bool takes_missing(const LayerConfig& config) const override { return of(config).missing; }
 
-  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));
-    return LayerPlan{in, {{"mean", 1, in.width, Init::zeros, 0, false}, {"scale", 1, in.width, Init::ones, 0, false}}};
+    return LayerPlan{in,
+                     {{"mean", 1, in.width, Init::zeros, 0, false},
+                      {"scale", 1, in.width, Init::ones, 0, false}}};
   }
 
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {

@@ -1,4 +1,5 @@
-// SwiGLU (Shazeer, arXiv 2002.05202): y = W_d (silu(W_g x + b_g) * (W_u x + b_u)) + b_d; or with another activation, and with an RMSNorm before W_d (BitNet b1.58).
+// SwiGLU (Shazeer, arXiv 2002.05202): y = W_d (silu(W_g x + b_g) * (W_u x + b_u)) + b_d; or with
+// another activation, and with an RMSNorm before W_d (BitNet b1.58).
 #include "layers/layer.h"
 
 namespace loom {
@@ -12,18 +13,25 @@ struct SwigluConfig : LayerConfig {
   Activation activation = Activation::silu;
   template <class V>
   void fields(V& v) {
-    v.about("down(silu(gate(x)) * up(x)), the feed-forward part of Llama (arXiv 2002.05202). "
-            "Parameters: `gate` and `up` [hidden, in], `down` [in, hidden].");
+    v.about(
+        "down(silu(gate(x)) * up(x)), the feed-forward part of Llama (arXiv 2002.05202). "
+        "Parameters: `gate` and `up` [hidden, in], `down` [in, hidden].");
     v("hidden", hidden, {.doc = "width between the projections", .min = 1, .required = true});
     v("bias", bias, {.doc = "adds learned vectors to all three projections"});
-    v("out_std", out_std, {.doc = "standard deviation of the initial down projection; 0: "
-                                  "1/sqrt(hidden)", .min = 0});
+    v("out_std", out_std,
+      {.doc = "standard deviation of the initial down projection; 0: "
+              "1/sqrt(hidden)",
+       .min = 0});
     // Not written where they change nothing: a network of before has the topology it had.
     v("activation", activation, {.doc = "of the gate", .written = activation != Activation::silu});
-    v("sub_norm", sub_norm, {.doc = "RMSNorm before the down projection (BitNet b1.58)",
-                             .written = sub_norm});
-    v("sub_norm_eps", sub_norm_eps, {.doc = "its eps", .min = 1e-8, .max = 1,
-                                     .only = {"sub_norm", sub_norm}, .written = sub_norm});
+    v("sub_norm", sub_norm,
+      {.doc = "RMSNorm before the down projection (BitNet b1.58)", .written = sub_norm});
+    v("sub_norm_eps", sub_norm_eps,
+      {.doc = "its eps",
+       .min = 1e-8,
+       .max = 1,
+       .only = {"sub_norm", sub_norm},
+       .written = sub_norm});
   }
 };
 
@@ -32,11 +40,17 @@ class Swiglu : public LayerWith<SwigluConfig> {
   std::string_view name() const override { return "swiglu"; }
   Works works() const override { return Works::on_last; }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     const SwigluConfig& c = of(config);
     LOOM_TRY(expect_values(in));
-    const double in_std = 1 / __builtin_sqrt(static_cast<double>(in.width)), out_std = c.out_std > 0 ? c.out_std : 1 / __builtin_sqrt(static_cast<double>(c.hidden));
-    LayerPlan plan{in, {ParamSpec::product("gate", c.hidden, in.width, in_std), ParamSpec::product("up", c.hidden, in.width, in_std), ParamSpec::product("down", in.width, c.hidden, out_std)}};
+    const double in_std = 1 / __builtin_sqrt(static_cast<double>(in.width)),
+                 out_std =
+                     c.out_std > 0 ? c.out_std : 1 / __builtin_sqrt(static_cast<double>(c.hidden));
+    LayerPlan plan{in,
+                   {ParamSpec::product("gate", c.hidden, in.width, in_std),
+                    ParamSpec::product("up", c.hidden, in.width, in_std),
+                    ParamSpec::product("down", in.width, c.hidden, out_std)}};
     if (c.sub_norm) plan.params.push_back({"sub_norm", 1, c.hidden, Init::ones, 0, false});
     if (c.bias) {
       plan.params.push_back({"gate_bias", 1, c.hidden, Init::zeros, 0, false});

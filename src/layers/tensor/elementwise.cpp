@@ -1,4 +1,5 @@
-// Functions of single values, of pairs with broadcasting, and a choice between two: what graphs of other frameworks hold beside layers.
+// Functions of single values, of pairs with broadcasting, and a choice between two: what graphs of
+// other frameworks hold beside layers.
 #include "layers/tensor/layers.h"
 
 namespace loom {
@@ -23,7 +24,8 @@ class UnaryLayer : public LayerWith<UnaryConfig> {
   bool takes_missing(const LayerConfig& config) const override {
     return of(config).op == Unary::is_nan;
   }
-  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
   }
@@ -53,7 +55,8 @@ class ActivationLayer : public LayerWith<ActivationConfig> {
  public:
   std::string_view name() const override { return "activation"; }
   Works works() const override { return Works::on_values; }
-  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig&, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
   }
@@ -61,10 +64,13 @@ class ActivationLayer : public LayerWith<ActivationConfig> {
     v.keep("x", x);
     return v.emit.activation(x, of(config).activation);
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override { return v.emit.activation_back(v.kept("x"), gy, of(config).activation); }
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    return v.emit.activation_back(v.kept("x"), gy, of(config).activation);
+  }
 };
 
-// With two shapes both operands arrive; with one the other is the parameter "value" of shape `constant`.
+// With two shapes both operands arrive; with one the other is the parameter "value" of shape
+// `constant`.
 struct BinaryConfig : LayerConfig {
   Binary op = Binary::add;
   OperandShapes shapes;
@@ -72,15 +78,18 @@ struct BinaryConfig : LayerConfig {
   bool constant_first = false;
   template <class V>
   void fields(V& v) {
-    v.about("Two operands that arrive side by side, spread as NumPy does; or one, and a learned "
-            "one, the parameter `value`.");
+    v.about(
+        "Two operands that arrive side by side, spread as NumPy does; or one, and a learned "
+        "one, the parameter `value`.");
     v("op", op, {.doc = "the function ([kinds](../../src/ops/graph/kinds.h))", .required = true});
-    v("constant", constant, {.doc = "shape of the learned operand, where only one arrives",
-                             .min = 1});
+    v("constant", constant,
+      {.doc = "shape of the learned operand, where only one arrives", .min = 1});
     v("constant_first", constant_first, {.doc = "the learned operand is the first"});
-    v("shapes", shapes.list, {.doc = "of both operands, or of the one; none: two that come as "
-                                     "`operands`", .min = 1,
-                              .written = !shapes.list.empty()});
+    v("shapes", shapes.list,
+      {.doc = "of both operands, or of the one; none: two that come as "
+              "`operands`",
+       .min = 1,
+       .written = !shapes.list.empty()});
   }
   bool learned() const { return shapes.list.size() == 1; }
 };
@@ -89,18 +98,28 @@ class BinaryLayer : public LayerWith<BinaryConfig> {
  public:
   std::string_view name() const override { return "binary"; }
   bool takes_operands() const override { return true; }
+  // Of two alike: nothing is spread over steps.
+  Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
+                            std::int64_t steps) const override {
+    const bool alike = in.parts.size() == 2 && in.parts[0].axis == in.parts[1].axis &&
+                       in.parts[0].width == in.parts[1].width && of(*config).shapes.list.empty();
+    return alike ? config : LayerType::by_step(config, in, steps);
+  }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_TRY(check_operands(of(config).shapes, in));
     const BinaryConfig c = with_shapes(of(config), in);
     LOOM_TRY(check_shapes(c.shapes, c.learned() ? 1 : 2, in));
-    if (!c.learned() && !c.constant.empty()) return Status(Code::invalid_argument, "\"constant\" goes with one shape, two are given");
+    if (!c.learned() && !c.constant.empty())
+      return Status(Code::invalid_argument, "\"constant\" goes with one shape, two are given");
     LOOM_TRY(check_size("constant", c.constant));
     LOOM_ASSIGN(const Dims out, broadcast(first(c), second(c)));
     LOOM_TRY(spread(out, {first(c), second(c)}).status());
     LOOM_ASSIGN(Shape shape, shape_of(out, in.parts));
     LayerPlan plan{std::move(shape), {}};
-    if (c.learned()) plan.params.push_back({"value", 1, elements(c.constant), Init::zeros, 0, false});
+    if (c.learned())
+      plan.params.push_back({"value", 1, elements(c.constant), Init::zeros, 0, false});
     return plan;
   }
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
@@ -130,8 +149,12 @@ class BinaryLayer : public LayerWith<BinaryConfig> {
   }
 
  private:
-  static const Dims& first(const BinaryConfig& c) { return c.learned() && c.constant_first ? c.constant : c.shapes.list[0]; }
-  static const Dims& second(const BinaryConfig& c) { return !c.learned() ? c.shapes.list[1] : c.constant_first ? c.shapes.list[0] : c.constant; }
+  static const Dims& first(const BinaryConfig& c) {
+    return c.learned() && c.constant_first ? c.constant : c.shapes.list[0];
+  }
+  static const Dims& second(const BinaryConfig& c) {
+    return !c.learned() ? c.shapes.list[1] : c.constant_first ? c.shapes.list[0] : c.constant;
+  }
   static std::pair<View, View> operands(const BinaryConfig& c, Visit& v, View x) {
     if (!c.learned()) return {part(x, c.shapes, 0), part(x, c.shapes, 1)};
     const View value = v.weight("value");
@@ -145,9 +168,11 @@ struct SelectConfig : LayerConfig {
   template <class V>
   void fields(V& v) {
     v.about("`numpy.where` of three operands that arrive side by side.");
-    v("shapes", shapes.list, {.doc = "of condition, then, otherwise; none: three that come as "
-                                     "`operands`", .min = 1,
-                              .written = !shapes.list.empty()});
+    v("shapes", shapes.list,
+      {.doc = "of condition, then, otherwise; none: three that come as "
+              "`operands`",
+       .min = 1,
+       .written = !shapes.list.empty()});
   }
 };
 
@@ -156,7 +181,8 @@ class SelectLayer : public LayerWith<SelectConfig> {
   std::string_view name() const override { return "select"; }
   bool takes_operands() const override { return true; }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_TRY(check_operands(of(config).shapes, in));
     const SelectConfig c = with_shapes(of(config), in);
     LOOM_TRY(check_shapes(c.shapes, 3, in));
@@ -176,11 +202,14 @@ class SelectLayer : public LayerWith<SelectConfig> {
   Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
     const SelectConfig c = with_shapes(of(config), v.in());
     LOOM_ASSIGN(const Dims out, result(c));
-    const View none = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), gy.cols), nothing = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), elements(c.shapes.list[0]));
+    const View none = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), gy.cols),
+               nothing = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), elements(c.shapes.list[0]));
     v.emit.fill(none, 0);
     v.emit.fill(nothing, 0);
-    LOOM_ASSIGN(const View ga, sum_spread(v.emit, v.emit.select(v.kept("condition"), gy, none), out, c.shapes.list[1]));
-    LOOM_ASSIGN(const View gb, sum_spread(v.emit, v.emit.select(v.kept("condition"), none, gy), out, c.shapes.list[2]));
+    LOOM_ASSIGN(const View ga, sum_spread(v.emit, v.emit.select(v.kept("condition"), gy, none), out,
+                                          c.shapes.list[1]));
+    LOOM_ASSIGN(const View gb, sum_spread(v.emit, v.emit.select(v.kept("condition"), none, gy), out,
+                                          c.shapes.list[2]));
     return joined(v.emit, {nothing, ga, gb});
   }
 

@@ -1,4 +1,5 @@
-// Values in other places: dimensions in another order, and any selection, repetition or padding of a row.
+// Values in other places: dimensions in another order, and any selection, repetition or padding of
+// a row.
 #include <algorithm>
 
 #include "layers/tensor/layers.h"
@@ -12,15 +13,16 @@ struct PermuteConfig : LayerConfig {
   void fields(V& v) {
     v.about("Dimensions in another order: `numpy.transpose`.");
     v("dims", dims, {.doc = "dimensions of the row; none: those it comes with", .min = 1});
-    v("order", order, {.doc = "which of them becomes the first, the second, ...", .min = 0,
-                       .required = true});
+    v("order", order,
+      {.doc = "which of them becomes the first, the second, ...", .min = 0, .required = true});
   }
 };
 
 class Permute : public LayerWith<PermuteConfig> {
  public:
   std::string_view name() const override { return "permute"; }
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_ASSIGN(const Dims dims, own_dims(of(config), in));
     LOOM_ASSIGN(const auto order, order_of(of(config), dims.size()));
     LOOM_TRY(transposed(dims, order).status());
@@ -72,7 +74,10 @@ class Permute : public LayerWith<PermuteConfig> {
       seen[static_cast<std::size_t>(d)] = true;
       order.push_back(static_cast<std::size_t>(d));
     }
-    if (order.size() != rank || c.order.size() != rank) return Status(Code::invalid_argument, "\"order\" must name each of the " + std::to_string(rank) + " dimensions once, counted from 0");
+    if (order.size() != rank || c.order.size() != rank)
+      return Status(Code::invalid_argument, "\"order\" must name each of the " +
+                                                std::to_string(rank) +
+                                                " dimensions once, counted from 0");
     return order;
   }
 };
@@ -85,8 +90,9 @@ struct PickConfig : LayerConfig {
   void fields(V& v) {
     v.about("Values by their places in the row.");
     v("dims", dims, {.doc = "dimensions of the result; none: one", .min = 1});
-    v("runs", runs, {.doc = "places, as runs of first, step, count; first -1 with step 0: `fill`",
-                     .required = true});
+    v("runs", runs,
+      {.doc = "places, as runs of first, step, count; first -1 with step 0: `fill`",
+       .required = true});
     v("fill", fill, {.doc = "what stands where no place is"});
   }
 };
@@ -94,7 +100,8 @@ struct PickConfig : LayerConfig {
 class Pick : public LayerWith<PickConfig> {
  public:
   std::string_view name() const override { return "pick"; }
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     const PickConfig& c = of(config);
     LOOM_TRY(expect_values(in));
     const auto list = Places::list(runs(c), in.width);
@@ -103,10 +110,14 @@ class Pick : public LayerWith<PickConfig> {
     if (dims.empty()) dims.push_back(static_cast<std::int64_t>(list->size()));
     std::int64_t count = 1;
     for (const std::int64_t d : dims) {
-      if (d < 1 || d > INT32_MAX / count) return Status(Code::invalid_argument, "\"dims\": each must be at least 1, their product at most 2^31-1");
+      if (d < 1 || d > INT32_MAX / count)
+        return Status(Code::invalid_argument,
+                      "\"dims\": each must be at least 1, their product at most 2^31-1");
       count *= d;
     }
-    if (count != static_cast<std::int64_t>(list->size())) return Status(Code::invalid_argument, "\"dims\" " + text_of(dims) + " do not arrange " + std::to_string(list->size()) + " places");
+    if (count != static_cast<std::int64_t>(list->size()))
+      return Status(Code::invalid_argument, "\"dims\" " + text_of(dims) + " do not arrange " +
+                                                std::to_string(list->size()) + " places");
     LOOM_ASSIGN(Shape shape, shape_of(dims));
     return LayerPlan{std::move(shape), {}};
   }
@@ -116,12 +127,16 @@ class Pick : public LayerWith<PickConfig> {
     LOOM_ASSIGN(const auto list, Places::list(runs(c), x.cols));
     return v.emit.pick(x, runs(c), static_cast<std::int64_t>(list.size()), c.fill);
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override { return v.emit.pick_back(gy, runs(of(config)), v.in().width); }
+  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+    return v.emit.pick_back(gy, runs(of(config)), v.in().width);
+  }
 
  private:
   static std::vector<double> runs(const PickConfig& c) { return {c.runs.begin(), c.runs.end()}; }
   // Neighbors in their order are a view of the row.
-  static bool one_slice(const PickConfig& c) { return c.runs.size() == 3 && c.runs[0] >= 0 && (c.runs[1] == 1 || c.runs[2] == 1); }
+  static bool one_slice(const PickConfig& c) {
+    return c.runs.size() == 3 && c.runs[0] >= 0 && (c.runs[1] == 1 || c.runs[2] == 1);
+  }
 };
 
 }  // namespace

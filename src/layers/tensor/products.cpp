@@ -23,14 +23,16 @@ struct ReduceConfig : LayerConfig {
 class ReduceLayer : public LayerWith<ReduceConfig> {
  public:
   std::string_view name() const override { return "reduce"; }
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_ASSIGN(const Cut cut, cut_of(of(config), in));
     LOOM_ASSIGN(Shape shape, shape_of(cut.out));
     return LayerPlan{std::move(shape), {}};
   }
   Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
     LOOM_ASSIGN(const Cut cut, cut_of(of(config), v.in()));
-    const View turned = cut.there.same ? x : v.emit.transpose(x, cut.there.sizes, cut.there.order, x.cols);
+    const View turned =
+        cut.there.same ? x : v.emit.transpose(x, cut.there.sizes, cut.there.order, x.cols);
     const View y = v.emit.reduce(turned, of(config).op, cut.n);
     v.keep("x", turned);
     v.keep("y", y);
@@ -64,7 +66,8 @@ class ReduceLayer : public LayerWith<ReduceConfig> {
     if (left != 1) return bad("\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
     std::vector<bool> gone(dims.size(), c.axes.empty());
     for (const std::int64_t a : c.axes) {
-      if (a < 0 || static_cast<std::size_t>(a) >= dims.size() || gone[static_cast<std::size_t>(a)]) return bad("\"axes\": each is one of 0 to " + std::to_string(dims.size() - 1) + ", once");
+      if (a < 0 || static_cast<std::size_t>(a) >= dims.size() || gone[static_cast<std::size_t>(a)])
+        return bad("\"axes\": each is one of 0 to " + std::to_string(dims.size() - 1) + ", once");
       gone[static_cast<std::size_t>(a)] = true;
     }
     Cut cut;
@@ -96,11 +99,14 @@ struct MatmulConfig : LayerConfig {
   OperandShapes shapes;
   template <class V>
   void fields(V& v) {
-    v.about("The product of two operands that arrive side by side, NumPy's matmul for two "
-            "dimensions or more.");
-    v("shapes", shapes.list, {.doc = "of both: [..., M, K] and [..., K, N]; none: two that come as "
-                                     "`operands`", .min = 1,
-                              .written = !shapes.list.empty()});
+    v.about(
+        "The product of two operands that arrive side by side, NumPy's matmul for two "
+        "dimensions or more.");
+    v("shapes", shapes.list,
+      {.doc = "of both: [..., M, K] and [..., K, N]; none: two that come as "
+              "`operands`",
+       .min = 1,
+       .written = !shapes.list.empty()});
   }
 };
 
@@ -109,7 +115,8 @@ class ValueMatmul : public LayerWith<MatmulConfig> {
   std::string_view name() const override { return "value_matmul"; }
   bool takes_operands() const override { return true; }
 
-  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*, ChildPlanner&) const override {
+  Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
+                         ChildPlanner&) const override {
     LOOM_TRY(check_operands(of(config).shapes, in));
     const MatmulConfig c = with_shapes(of(config), in);
     LOOM_TRY(check_shapes(c.shapes, 2, in));
@@ -130,8 +137,22 @@ class ValueMatmul : public LayerWith<MatmulConfig> {
     const MatmulShape& s = p.shape;
     const View a = part(v.kept("x"), c.shapes, 0), b = part(v.kept("x"), c.shapes, 1);
     const std::int64_t g_outer = s.inner * s.m * s.n, g_inner = s.m * s.n;
-    const View ga = v.emit.value_matmul(gy, b, {s.outer, s.inner, s.m, s.k, s.n, {g_outer, g_inner, s.n, 1}, {s.b[0], s.b[1], s.b[3], s.b[2]}});
-    const View gb = v.emit.value_matmul(a, gy, {s.outer, s.inner, s.k, s.n, s.m, {s.a[0], s.a[1], s.a[3], s.a[2]}, {g_outer, g_inner, s.n, 1}});
+    const View ga = v.emit.value_matmul(gy, b,
+                                        {s.outer,
+                                         s.inner,
+                                         s.m,
+                                         s.k,
+                                         s.n,
+                                         {g_outer, g_inner, s.n, 1},
+                                         {s.b[0], s.b[1], s.b[3], s.b[2]}});
+    const View gb = v.emit.value_matmul(a, gy,
+                                        {s.outer,
+                                         s.inner,
+                                         s.k,
+                                         s.n,
+                                         s.m,
+                                         {s.a[0], s.a[1], s.a[3], s.a[2]},
+                                         {g_outer, g_inner, s.n, 1}});
     Dims a_full = p.out, b_full = p.out;
     a_full.back() = s.k;
     b_full[b_full.size() - 2] = s.k;
@@ -147,11 +168,14 @@ class ValueMatmul : public LayerWith<MatmulConfig> {
   };
   static Result<Plan> plan_of(const MatmulConfig& c) {
     const Dims &a = c.shapes.list[0], &b = c.shapes.list[1];
-    if (a.size() < 2 || b.size() < 2 || a.back() != b[b.size() - 2]) return Status(Code::invalid_argument, "cannot multiply " + text_of(a) + " by " + text_of(b));
+    if (a.size() < 2 || b.size() < 2 || a.back() != b[b.size() - 2])
+      return Status(Code::invalid_argument, "cannot multiply " + text_of(a) + " by " + text_of(b));
     const Dims a_outer(a.begin(), a.end() - 2), b_outer(b.begin(), b.end() - 2);
     LOOM_ASSIGN(Dims outer, broadcast(a_outer, b_outer));
     LOOM_ASSIGN(const Spread s, spread(outer, {a_outer, b_outer}));
-    if (s.sizes[0] * s.sizes[1] * s.sizes[2] != 1) return Status(Code::unsupported, "multiplying " + text_of(a) + " by " + text_of(b) + " takes more than two loops over matrices");
+    if (s.sizes[0] * s.sizes[1] * s.sizes[2] != 1)
+      return Status(Code::unsupported, "multiplying " + text_of(a) + " by " + text_of(b) +
+                                           " takes more than two loops over matrices");
     Plan p;
     p.shape = {s.sizes[3], s.sizes[4], a[a.size() - 2], b.back(), a.back(), {}, {}};
     const std::int64_t a_size = p.shape.m * p.shape.k, b_size = p.shape.k * p.shape.n;

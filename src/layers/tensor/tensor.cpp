@@ -24,7 +24,8 @@ Status check_size(std::string_view key, const Dims& dims) {
   std::int64_t count = 1;
   for (const std::int64_t d : dims) {
     if (dims.size() > 16 || d > INT32_MAX / count)
-      return bad("\"" + std::string(key) + "\": a shape has at most 16 dimensions and 2^31-1 values");
+      return bad("\"" + std::string(key) +
+                 "\": a shape has at most 16 dimensions and 2^31-1 values");
     count *= d;
   }
   return {};
@@ -37,13 +38,17 @@ Status check_operands(const OperandShapes& set, const Shape& in) {
 Status check_shapes(const OperandShapes& shapes, std::size_t operands, const Shape& in) {
   LOOM_TRY(expect_values(in));
   for (const Shape& part : in.parts) LOOM_TRY(expect_values(part));
-  if (shapes.list.size() != operands) return bad("\"shapes\": expected " + std::to_string(operands) + " of them, got " + std::to_string(shapes.list.size()));
+  if (shapes.list.size() != operands)
+    return bad("\"shapes\": expected " + std::to_string(operands) + " of them, got " +
+               std::to_string(shapes.list.size()));
   std::int64_t width = 0;
   for (const Dims& d : shapes.list) {
     LOOM_TRY(check_size("shapes", d));
     width += elements(d);
   }
-  if (width != in.width) return bad("\"shapes\" hold " + std::to_string(width) + " values together, " + in.to_string() + " arrive");
+  if (width != in.width)
+    return bad("\"shapes\" hold " + std::to_string(width) + " values together, " + in.to_string() +
+               " arrive");
   return {};
 }
 Result<Shape> shape_of(const Dims& dims) {
@@ -54,6 +59,9 @@ Result<Shape> shape_of(const Dims& dims) {
 Result<Shape> shape_of(const Dims& dims, const std::vector<Shape>& operands) {
   LOOM_ASSIGN(Shape shape, shape_of(dims));
   for (const Shape& operand : operands)
+    if (operand.axis == Axis::positions && operand.width == shape.width)
+      return Shape{.width = shape.width, .axis = operand.axis};
+  for (const Shape& operand : operands)
     if (shape.axis == Axis::none && operand.dims == shape.dims) shape.axis = operand.axis;
   return shape;
 }
@@ -61,8 +69,10 @@ Result<Shape> shape_of(const Dims& dims, const std::vector<Shape>& operands) {
 Result<Dims> broadcast(const Dims& a, const Dims& b) {
   Dims out(std::max(a.size(), b.size()), 1);
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1, y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    if (x != y && x != 1 && y != 1) return bad("shapes " + text_of(a) + " and " + text_of(b) + " do not spread to one another");
+    const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1,
+                       y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    if (x != y && x != 1 && y != 1)
+      return bad("shapes " + text_of(a) + " and " + text_of(b) + " do not spread to one another");
     out[out.size() - 1 - i] = std::max(x, y);
   }
   return out;
@@ -93,7 +103,9 @@ Result<Spread> spread(const Dims& to, const std::vector<Dims>& operands) {
     if (joins) axes.back().size *= axis.size;
     else axes.push_back(std::move(axis));
   }
-  if (axes.size() > 5) return Status(Code::unsupported, "broadcasting to " + text_of(to) + " takes " + std::to_string(axes.size()) + " loops, the limit is 5");
+  if (axes.size() > 5)
+    return Status(Code::unsupported, "broadcasting to " + text_of(to) + " takes " +
+                                         std::to_string(axes.size()) + " loops, the limit is 5");
   Spread s;
   s.steps.assign(operands.size(), {});
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -113,7 +125,8 @@ Result<Transposed> transposed(const Dims& dims, const std::vector<std::size_t>& 
     if (dims[d] != 1) kept.push_back(d);
   std::vector<std::pair<std::size_t, std::size_t>> runs;  // positions in `kept`: begin, end
   for (std::size_t i = 0; i < moved.size(); ++i) {
-    const auto at = static_cast<std::size_t>(std::find(kept.begin(), kept.end(), moved[i]) - kept.begin());
+    const auto at =
+        static_cast<std::size_t>(std::find(kept.begin(), kept.end(), moved[i]) - kept.begin());
     if (!runs.empty() && runs.back().second == at) ++runs.back().second;
     else runs.push_back({at, at + 1});
   }
@@ -122,15 +135,20 @@ Result<Transposed> transposed(const Dims& dims, const std::vector<std::size_t>& 
     t.sizes[4] = elements(dims);
     return t;
   }
-  if (runs.size() > 5) return Status(Code::unsupported, "this order of " + text_of(dims) + " takes " + std::to_string(runs.size()) + " loops, the limit is 5");
+  if (runs.size() > 5)
+    return Status(Code::unsupported, "this order of " + text_of(dims) + " takes " +
+                                         std::to_string(runs.size()) + " loops, the limit is 5");
   t.same = false;
   auto sorted = runs;
   std::sort(sorted.begin(), sorted.end());
   const std::size_t first = 5 - runs.size();
   for (std::size_t i = 0; i < runs.size(); ++i) {
     t.sizes[first + i] = 1;
-    for (std::size_t k = sorted[i].first; k < sorted[i].second; ++k) t.sizes[first + i] *= dims[kept[k]];
-    t.order[first + i] = static_cast<int>(first + static_cast<std::size_t>(std::find(sorted.begin(), sorted.end(), runs[i]) - sorted.begin()));
+    for (std::size_t k = sorted[i].first; k < sorted[i].second; ++k)
+      t.sizes[first + i] *= dims[kept[k]];
+    t.order[first + i] = static_cast<int>(
+        first + static_cast<std::size_t>(std::find(sorted.begin(), sorted.end(), runs[i]) -
+                                         sorted.begin()));
   }
   return t;
 }

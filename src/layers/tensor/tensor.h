@@ -1,4 +1,5 @@
-// What the layers of whole graphs share: shapes of several operands that arrive side by side in one row, and NumPy's broadcasting.
+// What the layers of whole graphs share: shapes of several operands that arrive side by side in one
+// row, and NumPy's broadcasting.
 #pragma once
 
 #include <array>
@@ -13,7 +14,8 @@ using Dims = std::vector<std::int64_t>;
 
 std::int64_t elements(const Dims& dims);
 std::string text_of(const Dims& dims);
-// Operands arrive one after another: their shapes as a setting, {"shapes": [[2,3],[3]]}; a scalar is [].
+// Operands arrive one after another: their shapes as a setting, {"shapes": [[2,3],[3]]}; a scalar
+// is [].
 struct OperandShapes {
   std::vector<Dims> list;
 };
@@ -33,20 +35,23 @@ Status check_operands(const OperandShapes& set, const Shape& in);
 Status check_shapes(const OperandShapes& shapes, std::size_t operands, const Shape& in);
 // A Shape of these dimensions; of more than four, or none, its width alone.
 Result<Shape> shape_of(const Dims& dims);
-// The same; its first dimension counts what that of an operand of these dimensions does.
+// The same; its first dimension counts what that of an operand of these dimensions does, and a row
+// is a position where an operand's is.
 Result<Shape> shape_of(const Dims& dims, const std::vector<Shape>& operands);
 
 // The shape that both spread to; an error names them.
 Result<Dims> broadcast(const Dims& a, const Dims& b);
-// Sizes of `to` as five dimensions, and how far apart the values of each operand lie along them (0: spread). An error where more than five dimensions remain
-// when those that all operands pass through alike are joined.
+// Sizes of `to` as five dimensions, and how far apart the values of each operand lie along them (0:
+// spread). An error where more than five dimensions remain when those that all operands pass
+// through alike are joined.
 struct Spread {
   std::array<std::int64_t, 5> sizes{1, 1, 1, 1, 1};
   std::vector<std::array<std::int64_t, 5>> steps;
 };
 Result<Spread> spread(const Dims& to, const std::vector<Dims>& operands);
 
-// x of dimensions `dims` with dimension order[d] as its d-th: `sizes` and order for Emit::transpose, dimensions that stay neighbors joined. An error beyond five.
+// x of dimensions `dims` with dimension order[d] as its d-th: `sizes` and order for
+// Emit::transpose, dimensions that stay neighbors joined. An error beyond five.
 struct Transposed {
   std::array<std::int64_t, 5> sizes{1, 1, 1, 1, 1};
   std::array<int, 5> order{0, 1, 2, 3, 4};

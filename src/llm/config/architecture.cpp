@@ -8,7 +8,8 @@ extern const Architecture kLlama, kMistral, kQwen2, kQwen3, kBitnet;
 
 namespace {
 
-constexpr std::array<const Architecture*, 5> kList = {&kLlama, &kMistral, &kQwen2, &kQwen3, &kBitnet};
+constexpr std::array<const Architecture*, 5> kList = {&kLlama, &kMistral, &kQwen2, &kQwen3,
+                                                      &kBitnet};
 
 // Children of a block's cell (decoder_topology): /0 is [norm, attention], /2 is [norm, swiglu].
 constexpr TensorName kBlock[] = {
@@ -64,7 +65,8 @@ std::string unknown_architecture(std::string_view name) {
     if (c >= 'A' && c <= 'Z') file += static_cast<char>(c - 'A' + 'a');
     else file += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
   }
-  return "the architecture '" + file + "' is not supported: known are " + known + "; it would need src/llm/import/import_" + file + ".cpp";
+  return "the architecture '" + file + "' is not supported: known are " + known +
+         "; it would need src/llm/import/import_" + file + ".cpp";
 }
 
 std::span<const TensorName> block_tensors() { return kBlock; }

@@ -1,4 +1,5 @@
-// What a decoder-only language model is made of, whatever file it comes from. Plain data; read once, then constant.
+// What a decoder-only language model is made of, whatever file it comes from. Plain data; read
+// once, then constant.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace loom {
 
 struct Architecture;  // llm/config/architecture.h
 
-// How a checkpoint has the matrices of its blocks where they are -1, 0 and 1 times a number ("quantization_config" of bitnet).
+// How a checkpoint has the matrices of its blocks where they are -1, 0 and 1 times a number
+// ("quantization_config" of bitnet).
 enum class Ternary : std::uint8_t {
   none,
   on_load,     // as floats that become so, by the mean magnitude of the matrix
@@ -47,16 +49,18 @@ struct ModelConfig : SamplingAdvice {
   std::vector<std::int32_t> eos;  // any of them ends a text
 };
 
-// From a HuggingFace config.json, in the older form (rope_theta, rope_scaling) or the newer (rope_parameters). A setting that changes the
-// computation and is not supported is `unsupported` and named, as is an unknown architecture; a wrong or missing one is `corrupt`.
-// Absent keys have the defaults of transformers' configuration classes.
+// From a HuggingFace config.json, in the older form (rope_theta, rope_scaling) or the newer
+// (rope_parameters). A setting that changes the computation and is not supported is `unsupported`
+// and named, as is an unknown architecture; a wrong or missing one is `corrupt`. Absent keys have
+// the defaults of transformers' configuration classes.
 Result<ModelConfig> config_from_hf(const Json& config);
 // Adds generation_config.json: end ids and recommended sampling.
 Status add_generation_config(const Json& generation, ModelConfig* config);
 // From the metadata and the tensor list of a GGUF file.
 Result<ModelConfig> config_from_gguf(const Gguf& file);
 
-// The topology (docs/reference/topology.md) of the model: embedding, one cell per block, norm (the head cell), output projection.
+// The topology (docs/reference/topology.md) of the model: embedding, one cell per block, norm (the
+// head cell), output projection.
 Json decoder_topology(const ModelConfig& config);
 
 }  // namespace loom

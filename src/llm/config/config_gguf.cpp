@@ -1,4 +1,5 @@
-// The configuration of a model in a GGUF file, from its metadata (ggml's docs/gguf.md) and from which tensors it has.
+// The configuration of a model in a GGUF file, from its metadata (ggml's docs/gguf.md) and from
+// which tensors it has.
 #include <algorithm>
 #include <array>
 
@@ -12,31 +13,38 @@ namespace {
 Status unsupported(std::string what) { return Status(Code::unsupported, "GGUF: " + what); }
 Status corrupt(std::string what) { return Status(Code::corrupt, "GGUF: " + what); }
 
-// Llama 3.1 files carry a divisor per rotary frequency instead of the settings it was made from. All such models share the settings
-// but for the factor, which is the largest divisor: compute the table from them and compare.
+// Llama 3.1 files carry a divisor per rotary frequency instead of the settings it was made from.
+// All such models share the settings but for the factor, which is the largest divisor: compute the
+// table from them and compare.
 Status match_rope_factors(const Gguf& file, const TensorInfo& tensor, ModelConfig* c) {
   constexpr std::size_t kMost = 32768;  // attention's largest head_dim / 2
   const auto half = static_cast<std::size_t>(c->head_dim / 2);
   if (half < 1 || half > kMost || tensor.elements() != half) {
-    return corrupt("rope_freqs.weight has " + std::to_string(tensor.elements()) + " values, head_dim " + std::to_string(c->head_dim) +
-                   " needs " + std::to_string(half));
+    return corrupt("rope_freqs.weight has " + std::to_string(tensor.elements()) +
+                   " values, head_dim " + std::to_string(c->head_dim) + " needs " +
+                   std::to_string(half));
   }
   std::vector<float> factors(half);
   LOOM_TRY(read_f32(tensor, 0, factors));
   RopeSpec spec = c->rope;
   spec.scaling = RopeScaling::llama3;
   spec.factor = *std::max_element(factors.begin(), factors.end());
-  const std::string key = std::string(c->architecture->gguf) + ".rope.scaling.original_context_length";
+  const std::string key =
+      std::string(c->architecture->gguf) + ".rope.scaling.original_context_length";
   LOOM_ASSIGN(const std::uint64_t original, file.get_u64(key, 8192));
   spec.original_max_positions = static_cast<double>(original);
   for (std::size_t i = 0; i < half; ++i) {
-    const double wavelength = 6.283185307179586 * exact::pow(spec.theta, static_cast<double>(2 * i) / static_cast<double>(c->head_dim));
+    const double wavelength =
+        6.283185307179586 *
+        exact::pow(spec.theta, static_cast<double>(2 * i) / static_cast<double>(c->head_dim));
     const double turns = spec.original_max_positions / wavelength;
-    const double smooth = std::clamp((turns - spec.low_freq_factor) / (spec.high_freq_factor - spec.low_freq_factor), 0.0, 1.0);
+    const double smooth = std::clamp(
+        (turns - spec.low_freq_factor) / (spec.high_freq_factor - spec.low_freq_factor), 0.0, 1.0);
     const double ratio = factors[i] * ((1 - smooth) / spec.factor + smooth);
     if (!(ratio > 0.9999 && ratio < 1.0001)) {
-      return unsupported("rope_freqs.weight is not the table of Llama 3.1 (low 1, high 4, " + std::to_string(original) +
-                         " positions): value " + std::to_string(i) + " differs");
+      return unsupported("rope_freqs.weight is not the table of Llama 3.1 (low 1, high 4, " +
+                         std::to_string(original) + " positions): value " + std::to_string(i) +
+                         " differs");
     }
   }
   c->rope = spec;
@@ -45,16 +53,18 @@ Status match_rope_factors(const Gguf& file, const TensorInfo& tensor, ModelConfi
 
 Status read_rope(const Gguf& file, const std::string& prefix, ModelConfig* c) {
   LOOM_ASSIGN(c->rope.theta, file.get_f32(prefix + "rope.freq_base", 10000.0f));
-  LOOM_ASSIGN(const std::uint64_t rotated, file.get_u64(prefix + "rope.dimension_count", static_cast<std::uint64_t>(c->head_dim)));
+  LOOM_ASSIGN(const std::uint64_t rotated, file.get_u64(prefix + "rope.dimension_count",
+                                                        static_cast<std::uint64_t>(c->head_dim)));
   if (rotated != static_cast<std::uint64_t>(c->head_dim)) {
-    return unsupported(prefix + "rope.dimension_count: " + std::to_string(rotated) + " of " + std::to_string(c->head_dim) +
-                       " values are rotated, only all are supported");
+    return unsupported(prefix + "rope.dimension_count: " + std::to_string(rotated) + " of " +
+                       std::to_string(c->head_dim) + " values are rotated, only all are supported");
   }
   LOOM_ASSIGN(const std::string scaling, file.get_string(prefix + "rope.scaling.type", "none"));
   LOOM_ASSIGN(const float old_factor, file.get_f32(prefix + "rope.scale_linear", 1.0f));
   LOOM_ASSIGN(const float factor, file.get_f32(prefix + "rope.scaling.factor", old_factor));
   if (scaling != "none" && scaling != "linear")
-    return unsupported(prefix + "rope.scaling.type " + quoted(scaling) + " is not supported: known are none, linear");
+    return unsupported(prefix + "rope.scaling.type " + quoted(scaling) +
+                       " is not supported: known are none, linear");
   if (factor != 1 && (scaling == "linear" || file.find_key(prefix + "rope.scale_linear"))) {
     c->rope.scaling = RopeScaling::linear;
     c->rope.factor = factor;
@@ -71,37 +81,48 @@ Result<ModelConfig> config_from_gguf(const Gguf& file) {
   c.architecture = find_gguf_architecture(name);
   if (!c.architecture) return unsupported(unknown_architecture(name));
   const std::string prefix = name + ".";
-  auto number = [&](std::string_view key, std::int64_t* out, std::optional<std::int64_t> fallback = {}) -> Status {
+  auto number = [&](std::string_view key, std::int64_t* out,
+                    std::optional<std::int64_t> fallback = {}) -> Status {
     std::optional<std::uint64_t> absent;
     if (fallback) absent = static_cast<std::uint64_t>(*fallback);
     LOOM_ASSIGN(const std::uint64_t value, file.get_u64(prefix + std::string(key), absent));
-    if (value < 1 || value > INT32_MAX) return corrupt(prefix + std::string(key) + " must be in 1..2^31-1, it is " + std::to_string(value));
+    if (value < 1 || value > INT32_MAX)
+      return corrupt(prefix + std::string(key) + " must be in 1..2^31-1, it is " +
+                     std::to_string(value));
     *out = static_cast<std::int64_t>(value);
     return {};
   };
   LOOM_TRY(number("embedding_length", &c.hidden_size));
   LOOM_TRY(number("feed_forward_length", &c.intermediate_size));
   LOOM_TRY(number("block_count", &c.layers));
-  if (c.layers > 65536) return corrupt(prefix + "block_count is " + std::to_string(c.layers) + ", at most 65536 are read");
+  if (c.layers > 65536)
+    return corrupt(prefix + "block_count is " + std::to_string(c.layers) +
+                   ", at most 65536 are read");
   LOOM_TRY(number("attention.head_count", &c.heads));
   LOOM_TRY(number("attention.head_count_kv", &c.kv_heads, c.heads));
-  LOOM_TRY(number("attention.key_length", &c.head_dim, std::max<std::int64_t>(c.hidden_size / c.heads, 1)));
+  LOOM_TRY(number("attention.key_length", &c.head_dim,
+                  std::max<std::int64_t>(c.hidden_size / c.heads, 1)));
   std::int64_t value_length;
   LOOM_TRY(number("attention.value_length", &value_length, c.head_dim));
   if (value_length != c.head_dim)
-    return unsupported(prefix + "attention.value_length " + std::to_string(value_length) + ", keys have " + std::to_string(c.head_dim));
+    return unsupported(prefix + "attention.value_length " + std::to_string(value_length) +
+                       ", keys have " + std::to_string(c.head_dim));
   LOOM_TRY(number("context_length", &c.max_positions));
   LOOM_ASSIGN(c.norm_eps, file.get_f32(prefix + "attention.layer_norm_rms_epsilon"));
   LOOM_ASSIGN(const std::uint64_t experts, file.get_u64(prefix + "expert_count", 0));
-  if (experts > 0) return unsupported(prefix + "expert_count: mixtures of experts (" + std::to_string(experts) + ") are not supported");
+  if (experts > 0)
+    return unsupported(prefix + "expert_count: mixtures of experts (" + std::to_string(experts) +
+                       ") are not supported");
   LOOM_ASSIGN(const std::uint64_t window, file.get_u64(prefix + "attention.sliding_window", 0));
   if (window > 0 && window < static_cast<std::uint64_t>(c.max_positions))
-    return unsupported(prefix + "attention.sliding_window: " + std::to_string(window) + " is not supported; the HuggingFace folder is");
+    return unsupported(prefix + "attention.sliding_window: " + std::to_string(window) +
+                       " is not supported; the HuggingFace folder is");
   c.windows.assign(static_cast<std::size_t>(c.layers), 0);
   LOOM_TRY(read_rope(file, prefix, &c));
 
   const TensorInfo* table = file.find("token_embd.weight");
-  if (!table || table->shape.size() != 2) return corrupt("the tensor token_embd.weight is missing or no matrix");
+  if (!table || table->shape.size() != 2)
+    return corrupt("the tensor token_embd.weight is missing or no matrix");
   c.vocab_size = table->shape[0];
   c.tied = !file.find("output.weight");
   c.qkv_bias = file.find("blk.0.attn_q.bias");
@@ -115,8 +136,10 @@ Result<ModelConfig> config_from_gguf(const Gguf& file) {
     return static_cast<std::int32_t>(*value);
   };
   c.bos = id("tokenizer.ggml.bos_token_id");
-  for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"})
-    if (const auto eos = id(key); eos && std::find(c.eos.begin(), c.eos.end(), *eos) == c.eos.end()) c.eos.push_back(*eos);
+  for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
+                          "tokenizer.ggml.eom_token_id"})
+    if (const auto eos = id(key); eos && std::find(c.eos.begin(), c.eos.end(), *eos) == c.eos.end())
+      c.eos.push_back(*eos);
   return c;
 }
 

@@ -1,8 +1,8 @@
 #include "llm/generate/generate.h"
 
 #include <algorithm>
-#include <deque>
 #include <array>
+#include <deque>
 #include <optional>
 
 #include "llm/generate/stop_filter.h"
@@ -17,14 +17,16 @@ std::string_view name(Finish finish) {
 Status check_ids(const ModelConfig& config, std::span<const std::int32_t> ids) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] >= 0 && ids[i] < config.vocab_size) continue;
-    return Status(Code::out_of_range, "id " + std::to_string(ids[i]) + " at position " + std::to_string(i) + ": the vocabulary has " +
+    return Status(Code::out_of_range, "id " + std::to_string(ids[i]) + " at position " +
+                                          std::to_string(i) + ": the vocabulary has " +
                                           std::to_string(config.vocab_size));
   }
   return {};
 }
 
 Status context_too_small(std::size_t tokens, std::int64_t context) {
-  return Status(Code::out_of_range, "the text has " + std::to_string(tokens) + " tokens, the context holds " + std::to_string(context));
+  return Status(Code::out_of_range, "the text has " + std::to_string(tokens) +
+                                        " tokens, the context holds " + std::to_string(context));
 }
 
 Status check_context(const ModelConfig& config, std::int64_t context) {
@@ -41,7 +43,8 @@ constexpr std::int64_t kDefaultContext = 4096;
 // Ids in, deliverable text out: decoder, then stop strings.
 class TextStream {
  public:
-  TextStream(const Tokenizer& tokenizer, const std::vector<std::string>& stops) : decoder_(tokenizer, true), stops_(stops) {}
+  TextStream(const Tokenizer& tokenizer, const std::vector<std::string>& stops)
+      : decoder_(tokenizer, true), stops_(stops) {}
 
   // What stands before the answer decides how its first token is spelled.
   void prime(std::span<const std::int32_t> before) {
@@ -63,20 +66,27 @@ class TextStream {
 }  // namespace
 
 Generator::Generator(Model& model, Session session, const GeneratorOptions& options)
-    : model_(&model), session_(std::move(session)), options_(options), sequences_(static_cast<std::size_t>(options.sequences)) {
+    : model_(&model),
+      session_(std::move(session)),
+      options_(options),
+      sequences_(static_cast<std::size_t>(options.sequences)) {
   run_ids_.reserve(static_cast<std::size_t>(options.chunk));
   run_sequences_.reserve(run_ids_.capacity());
   run_positions_.reserve(run_ids_.capacity());
 }
 
-Result<Generator> Generator::create(Model& model, ThreadPool& pool, const GeneratorOptions& options) {
-  if (options.context < 0) return Status(Code::invalid_argument, "generator: negative context " + std::to_string(options.context));
+Result<Generator> Generator::create(Model& model, ThreadPool& pool,
+                                    const GeneratorOptions& options) {
+  if (options.context < 0)
+    return Status(Code::invalid_argument,
+                  "generator: negative context " + std::to_string(options.context));
   LOOM_TRY(check_context(model.config, options.context).at("generator"));
   SessionOptions session_options;
   GeneratorOptions own = options;
   if (own.chunk == 0) own.chunk = own.device ? 512 : 64;
   session_options.max_rows = own.chunk;
-  session_options.max_positions = options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
+  session_options.max_positions =
+      options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
   session_options.sequences = options.sequences;
   session_options.isa = options.isa;
   session_options.adapter = options.adapter;
@@ -97,7 +107,8 @@ Status Generator::adapt(std::shared_ptr<Adapter> adapter) {
 
 Status Generator::check(std::int64_t sequence) const {
   if (sequence >= 0 && sequence < options_.sequences) return {};
-  return Status(Code::out_of_range, "generator: sequence " + std::to_string(sequence) + " of " + std::to_string(options_.sequences));
+  return Status(Code::out_of_range, "generator: sequence " + std::to_string(sequence) + " of " +
+                                        std::to_string(options_.sequences));
 }
 
 std::span<const float> Generator::logits(std::int64_t sequence) {
@@ -123,13 +134,16 @@ Status Generator::append(std::span<const std::int32_t> ids, std::int64_t sequenc
   s.logits.clear();
   s.behind = false;
   while (!ids.empty()) {
-    if (cancelled()) return Status(Code::cancelled, "generator: cancelled with " + std::to_string(ids.size()) + " ids left to run");
+    if (cancelled())
+      return Status(Code::cancelled,
+                    "generator: cancelled with " + std::to_string(ids.size()) + " ids left to run");
     const auto part = ids.first(std::min(ids.size(), static_cast<std::size_t>(options_.chunk)));
     ids = ids.subspan(part.size());
     run_ids_.assign(part.begin(), part.end());
     run_sequences_.assign(part.size(), static_cast<std::uint32_t>(sequence));
     run_positions_.resize(part.size());
-    for (std::size_t i = 0; i < part.size(); ++i) run_positions_[i] = static_cast<std::uint32_t>(s.ids.size() + i);
+    for (std::size_t i = 0; i < part.size(); ++i)
+      run_positions_[i] = static_cast<std::uint32_t>(s.ids.size() + i);
     // Only the last row of all goes through the output projection.
     const auto last = static_cast<std::uint32_t>(part.size() - 1);
     const std::span<const std::uint32_t> head(&last, ids.empty() ? 1 : 0);
@@ -144,13 +158,17 @@ Status Generator::append(std::span<const std::int32_t> ids, std::int64_t sequenc
 Status Generator::feed(std::span<const std::int32_t> ids, std::int64_t sequence) {
   text_.reset();
   LOOM_TRY(check(sequence));
-  if (ids.empty()) return Status(Code::invalid_argument, "generator: nothing to run: give at least one id");
-  if (static_cast<std::int64_t>(ids.size()) > context()) return context_too_small(ids.size(), context());
+  if (ids.empty())
+    return Status(Code::invalid_argument, "generator: nothing to run: give at least one id");
+  if (static_cast<std::int64_t>(ids.size()) > context())
+    return context_too_small(ids.size(), context());
   LOOM_TRY(check_ids(model_->config, ids));
   const double start = now();
   Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
-  std::size_t same = static_cast<std::size_t>(std::mismatch(s.ids.begin(), s.ids.end(), ids.begin(), ids.end()).first - s.ids.begin());
-  // Nothing to run where the cache holds exactly this and its prediction; otherwise at least the last id.
+  std::size_t same = static_cast<std::size_t>(
+      std::mismatch(s.ids.begin(), s.ids.end(), ids.begin(), ids.end()).first - s.ids.begin());
+  // Nothing to run where the cache holds exactly this and its prediction; otherwise at least the
+  // last id.
   const bool known = same == ids.size() && same == s.ids.size() && (!s.logits.empty() || s.behind);
   if (!known) {
     same = std::min(same, ids.size() - 1);
@@ -187,7 +205,9 @@ struct Generator::Text {
   Status failure = {};                  // to be told once what was held back is delivered
 
   bool ends(std::int32_t id, const ModelConfig& config) const {
-    auto holds = [id](const std::vector<std::int32_t>& list) { return std::find(list.begin(), list.end(), id) != list.end(); };
+    auto holds = [id](const std::vector<std::int32_t>& list) {
+      return std::find(list.begin(), list.end(), id) != list.end();
+    };
     return (!options.ignore_eos && holds(config.eos)) || holds(options.end);
   }
 };
@@ -199,9 +219,11 @@ Status Generator::start(const GenerateOptions& options, std::int64_t sequence) {
   LOOM_TRY(check(sequence));
   LOOM_TRY(settle(sequence));
   const Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
-  if (s.logits.empty()) return Status(Code::invalid_argument, "generator: feed the sequence before generating");
+  if (s.logits.empty())
+    return Status(Code::invalid_argument, "generator: feed the sequence before generating");
   if (options.max_tokens < 0)
-    return Status(Code::invalid_argument, "generator: max_tokens must not be negative: " + std::to_string(options.max_tokens));
+    return Status(Code::invalid_argument, "generator: max_tokens must not be negative: " +
+                                              std::to_string(options.max_tokens));
   const Result<Tokenizer>& tokenizer = model_->tokenizer;
   if ((!options.stop.empty() || options.on_text) && !tokenizer.ok()) return tokenizer.status();
   LOOM_ASSIGN(Sampler sampler, Sampler::create(options.sampling));
@@ -216,7 +238,8 @@ Status Generator::start(const GenerateOptions& options, std::int64_t sequence) {
 }
 
 Result<Piece> Generator::next() {
-  if (!text_) return Status(Code::invalid_argument, "generator: no text was started, or it has ended");
+  if (!text_)
+    return Status(Code::invalid_argument, "generator: no text was started, or it has ended");
   const double start = now();
   auto piece = text_->failure.ok() ? write(*text_) : Result<Piece>(text_->failure);
   statistics_.decode_seconds += now() - start;
@@ -233,10 +256,13 @@ Result<Piece> Generator::next() {
   return piece;
 }
 
-bool Generator::device_picks(const SamplerOptions& o) const { return session_.resident() && o.temperature == 0 && o.repetition_penalty == 1; }
+bool Generator::device_picks(const SamplerOptions& o) const {
+  return session_.resident() && o.temperature == 0 && o.repetition_penalty == 1;
+}
 
-// The pending id joins the sequence. The device goes on from it for a few ids, unless it has before: those that turn out not to be wanted leave
-// nothing but places of the cache that later ids take.
+// The pending id joins the sequence. The device goes on from it for a few ids, unless it has
+// before: those that turn out not to be wanted leave nothing but places of the cache that later ids
+// take.
 Status Generator::run_ahead(Text& text) {
   Sequence& s = sequences_[static_cast<std::size_t>(text.sequence)];
   if (text.ahead.empty()) {
@@ -244,8 +270,12 @@ Status Generator::run_ahead(Text& text) {
     std::uint32_t picked[kAhead];
     std::int64_t n = std::min(kAhead, context() - static_cast<std::int64_t>(s.ids.size()));
     if (text.options.max_tokens > 0) n = std::min(n, text.options.max_tokens - text.picked);
-    LOOM_TRY(session_.run_greedy(static_cast<std::uint32_t>(*text.pending), static_cast<std::uint32_t>(text.sequence), static_cast<std::uint32_t>(s.ids.size()), std::span(picked).first(static_cast<std::size_t>(n))));
-    for (std::int64_t i = 0; i < n && picked[i] != ~std::uint32_t{0}; ++i) text.ahead.push_back(static_cast<std::int32_t>(picked[i]));
+    LOOM_TRY(session_.run_greedy(static_cast<std::uint32_t>(*text.pending),
+                                 static_cast<std::uint32_t>(text.sequence),
+                                 static_cast<std::uint32_t>(s.ids.size()),
+                                 std::span(picked).first(static_cast<std::size_t>(n))));
+    for (std::int64_t i = 0; i < n && picked[i] != ~std::uint32_t{0}; ++i)
+      text.ahead.push_back(static_cast<std::int32_t>(picked[i]));
   }
   s.ids.push_back(*text.pending);
   s.behind = true;
@@ -264,7 +294,9 @@ Result<Piece> Generator::write(Text& text) {
   if (cancelled()) return end(Finish::cancelled);
   const std::int64_t max_tokens = text.options.max_tokens;
   if (text.pending) {
-    const Status status = device_picks(text.options.sampling) ? run_ahead(text) : append({&*text.pending, 1}, text.sequence);
+    const Status status = device_picks(text.options.sampling)
+                              ? run_ahead(text)
+                              : append({&*text.pending, 1}, text.sequence);
     if (status.code() == Code::cancelled) return end(Finish::cancelled);
     LOOM_TRY(status);
   }
@@ -286,7 +318,8 @@ Result<Piece> Generator::write(Text& text) {
   return piece;
 }
 
-Status Generator::generate(const GenerateOptions& options, Generation* result, std::int64_t sequence) {
+Status Generator::generate(const GenerateOptions& options, Generation* result,
+                           std::int64_t sequence) {
   *result = {};
   LOOM_TRY(start(options, sequence));
   for (;;) {

@@ -107,7 +107,8 @@ TEST_F(Story, a_row_does_not_depend_on_its_batch) {
       positions.push_back(p);
     }
     ASSERT_TRUE(session->run_tokens(ids, sequences, positions, head).ok());
-    for (std::size_t i = 0; i < ids.size(); ++i) last[sequences[i]] = copy(session->output(static_cast<std::int64_t>(i)));
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      last[sequences[i]] = copy(session->output(static_cast<std::int64_t>(i)));
   }
   EXPECT_TRUE(same_bits(last[0], single.logits()));
   EXPECT_TRUE(same_bits(last[1], single.logits()));
@@ -148,14 +149,16 @@ TEST_F(Story, sequences_are_independent) {
   GeneratorOptions options;
   options.sequences = 3;
   Generator g = generator(*model_, pool_, options);
-  const auto a = model_->tokenizer->encode("Tom had a red"), b = model_->tokenizer->encode("The sun");
+  const auto a = model_->tokenizer->encode("Tom had a red"),
+             b = model_->tokenizer->encode("The sun");
   ASSERT_TRUE(g.feed(a, 0).ok());
   ASSERT_TRUE(g.feed(b, 2).ok());
   ASSERT_TRUE(g.feed(a, 1).ok());
   GenerateOptions sampled;
   sampled.max_tokens = 30;
   sampled.sampling = {.temperature = 0.8, .top_k = 40, .top_p = 0.95, .repetition_penalty = 1.1};
-  const Generation first = generated(g, sampled, 0), other = generated(g, sampled, 2), again = generated(g, sampled, 1);
+  const Generation first = generated(g, sampled, 0), other = generated(g, sampled, 2),
+                   again = generated(g, sampled, 1);
   EXPECT_EQ(first.ids, again.ids);
   EXPECT_NE(first.ids, other.ids);
   Generator alone = generator(*model_, pool_);
@@ -164,7 +167,12 @@ TEST_F(Story, sequences_are_independent) {
   sampled.sampling.seed = 1;
   ASSERT_TRUE(g.feed(a, 0).ok());
   EXPECT_NE(generated(g, sampled, 0).ids, first.ids);
-  LOOM_EXPECT_ERROR([&]() -> Result<int> { LOOM_TRY(g.feed(a, 3)); return 0; }(), Code::out_of_range, "sequence 3 of 3");
+  LOOM_EXPECT_ERROR(
+      [&]() -> Result<int> {
+        LOOM_TRY(g.feed(a, 3));
+        return 0;
+      }(),
+      Code::out_of_range, "sequence 3 of 3");
 }
 
 TEST_F(Story, stop_strings_across_tokens) {
@@ -214,7 +222,10 @@ TEST_F(Story, the_context_is_a_limit_with_both_numbers) {
   GeneratorOptions small;
   small.context = 20;
   Generator g = generator(*model_, pool_, small);
-  auto fed = [&](std::size_t n) -> Result<int> { LOOM_TRY(g.feed(std::span(ids_).first(n))); return 0; };
+  auto fed = [&](std::size_t n) -> Result<int> {
+    LOOM_TRY(g.feed(std::span(ids_).first(n)));
+    return 0;
+  };
   LOOM_EXPECT_ERROR(fed(21), Code::out_of_range, "the text has 21 tokens, the context holds 20");
   ASSERT_TRUE(fed(15).ok());
   GenerateOptions options;
@@ -256,11 +267,19 @@ TEST_F(Story, cancelling) {
 
 TEST_F(Story, mistakes_are_errors) {
   Generator g = generator(*model_, pool_);
-  auto fed = [&](std::vector<std::int32_t> ids) -> Result<int> { LOOM_TRY(g.feed(ids)); return 0; };
-  auto made = [&](const GenerateOptions& options) -> Result<int> { Generation r; LOOM_TRY(g.generate(options, &r)); return 0; };
+  auto fed = [&](std::vector<std::int32_t> ids) -> Result<int> {
+    LOOM_TRY(g.feed(ids));
+    return 0;
+  };
+  auto made = [&](const GenerateOptions& options) -> Result<int> {
+    Generation r;
+    LOOM_TRY(g.generate(options, &r));
+    return 0;
+  };
   LOOM_EXPECT_ERROR(made({}), Code::invalid_argument, "feed the sequence before");
   LOOM_EXPECT_ERROR(fed({}), Code::invalid_argument, "at least one id");
-  LOOM_EXPECT_ERROR(fed({1, 512}), Code::out_of_range, "id 512 at position 1: the vocabulary has 512");
+  LOOM_EXPECT_ERROR(fed({1, 512}), Code::out_of_range,
+                    "id 512 at position 1: the vocabulary has 512");
   LOOM_EXPECT_ERROR(fed({-1}), Code::out_of_range, "id -1 at position 0");
   ASSERT_TRUE(fed({1}).ok());
   LOOM_EXPECT_ERROR(made({.max_tokens = -1}), Code::invalid_argument, "max_tokens");
@@ -268,8 +287,9 @@ TEST_F(Story, mistakes_are_errors) {
   model_->tokenizer = Status(Code::not_found, "no tokenizer here");
   LOOM_EXPECT_ERROR(made({.stop = {"x"}}), Code::not_found, "no tokenizer here");
   EXPECT_TRUE(made({.max_tokens = 3}).ok());
-  for (const GeneratorOptions& bad : {GeneratorOptions{.context = -1}, {.chunk = -1}, {.sequences = 0}, {.isa = "pdp11"}})
-      EXPECT_FALSE(Generator::create(*model_, pool_, bad).ok());
+  for (const GeneratorOptions& bad :
+       {GeneratorOptions{.context = -1}, {.chunk = -1}, {.sequences = 0}, {.isa = "pdp11"}})
+    EXPECT_FALSE(Generator::create(*model_, pool_, bad).ok());
 }
 
 TEST_F(Story, the_clock_is_the_callers) {

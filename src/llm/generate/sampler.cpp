@@ -27,7 +27,8 @@ std::uint64_t share(std::uint64_t total, std::uint32_t bits) {
 std::int32_t best_token(std::span<const float> logits) {
   std::int32_t best = -1;
   for (std::size_t i = 0; i < logits.size(); ++i)
-    if (best < 0 ? logits[i] == logits[i] : logits[i] > logits[static_cast<std::size_t>(best)]) best = static_cast<std::int32_t>(i);
+    if (best < 0 ? logits[i] == logits[i] : logits[i] > logits[static_cast<std::size_t>(best)])
+      best = static_cast<std::int32_t>(i);
   return best;
 }
 
@@ -55,12 +56,16 @@ void Sampler::order(std::size_t count) {
   count = std::min(count, candidates_.size());
   if (count <= ordered_) return;
   const auto begin = candidates_.begin();
-  std::partial_sort(begin + static_cast<std::ptrdiff_t>(ordered_), begin + static_cast<std::ptrdiff_t>(count), candidates_.end(),
-                    [](const Candidate& a, const Candidate& b) { return a.weight != b.weight ? a.weight > b.weight : a.id < b.id; });
+  std::partial_sort(begin + static_cast<std::ptrdiff_t>(ordered_),
+                    begin + static_cast<std::ptrdiff_t>(count), candidates_.end(),
+                    [](const Candidate& a, const Candidate& b) {
+                      return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
+                    });
   ordered_ = count;
 }
 
-Result<std::int32_t> Sampler::pick(std::span<const float> logits, std::span<const std::int32_t> history, std::uint64_t index) {
+Result<std::int32_t> Sampler::pick(std::span<const float> logits,
+                                   std::span<const std::int32_t> history, std::uint64_t index) {
   logits_.assign(logits.begin(), logits.end());
   penalize(history);
   const std::int32_t best = best_token(logits_);
@@ -104,11 +109,15 @@ Result<std::int32_t> Sampler::pick(std::span<const float> logits, std::span<cons
   };
   if (options_.top_p < 1) {
     const double mass = options_.top_p * static_cast<double>(total);
-    cut([&](std::size_t i, std::uint64_t sum) { return i > 0 && static_cast<double>(sum) >= mass; });
+    cut([&](std::size_t i, std::uint64_t sum) {
+      return i > 0 && static_cast<double>(sum) >= mass;
+    });
   }
   if (options_.min_p > 0) {
     const double least = options_.min_p * static_cast<double>(kOne);
-    cut([&](std::size_t i, std::uint64_t) { return static_cast<double>(candidates_[i].weight) < least; });
+    cut([&](std::size_t i, std::uint64_t) {
+      return static_cast<double>(candidates_[i].weight) < least;
+    });
   }
   const std::uint64_t target = share(total, RandomStream(options_.seed, kStream).bits(index));
   std::size_t drawn = 0;

@@ -27,7 +27,8 @@ const Row kTable[] = {
     {{2, 0, 0.9, 0, 1, 1ull}, {48, 937, 271, 381, 186, 734, 977, 567, 960, 39, 689, 144}},
     {{1.5, 0, 1, 0.05, 1, 2ull}, {299, 864, 381, 319, 141, 703, 240, 254, 960, 48, 573, 833}},
     {{1, 0, 1, 0, 1.3, 3ull}, {175, 432, 494, 432, 155, 463, 799, 381, 96, 384, 384, 192}},
-    {{3, 200, 0.8, 0.02, 1.1, 1099511627776ull}, {336, 689, 720, 415, 350, 528, 796, 875, 864, 220, 525, 367}},
+    {{3, 200, 0.8, 0.02, 1.1, 1099511627776ull},
+     {336, 689, 720, 415, 350, 528, 796, 875, 864, 220, 525, 367}},
     {{100, 0, 0.999, 0, 1, 9ull}, {947, 418, 157, 688, 231, 300, 360, 94, 931, 230, 750, 87}},
     {{0, 0, 1, 0, 1, 0ull}, {48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48}},
     {{0, 0, 1, 0, 2, 0ull}, {48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48}},
@@ -37,7 +38,8 @@ const Row kTable[] = {
 
 TEST(Sampler, picks_as_the_reference_does) {
   std::vector<float> logits(1000);
-  for (int i = 0; i < 1000; ++i) logits[static_cast<std::size_t>(i)] = static_cast<float>(i * 7919 % 641 - 320) / 32;
+  for (int i = 0; i < 1000; ++i)
+    logits[static_cast<std::size_t>(i)] = static_cast<float>(i * 7919 % 641 - 320) / 32;
   std::vector<std::int32_t> history;
   for (std::int32_t i = 0; i < 40; ++i) history.push_back(i * 37 % 1000);
   for (std::size_t r = 0; r < std::size(kTable); ++r) {
@@ -73,23 +75,36 @@ TEST(Sampler, draws_in_proportion) {
 
 TEST(Sampler, penalty_divides_positive_and_multiplies_negative_logits) {
   // 4 / 2 = 2 < 3; -1 * 2 = -2 < -1.5; once per id, however often it was seen.
-  EXPECT_EQ(*sampler({.repetition_penalty = 2}).pick(std::vector<float>{4, 3}, std::vector<std::int32_t>{0, 0}, 0), 1);
-  EXPECT_EQ(*sampler({.repetition_penalty = 2}).pick(std::vector<float>{-1, -1.5f}, std::vector<std::int32_t>{0}, 0), 1);
-  EXPECT_EQ(*sampler({.repetition_penalty = 2}).pick(std::vector<float>{5, 2}, std::vector<std::int32_t>{0, 0, -1, 99}, 0), 0);
+  EXPECT_EQ(*sampler({.repetition_penalty = 2})
+                 .pick(std::vector<float>{4, 3}, std::vector<std::int32_t>{0, 0}, 0),
+            1);
+  EXPECT_EQ(*sampler({.repetition_penalty = 2})
+                 .pick(std::vector<float>{-1, -1.5f}, std::vector<std::int32_t>{0}, 0),
+            1);
+  EXPECT_EQ(*sampler({.repetition_penalty = 2})
+                 .pick(std::vector<float>{5, 2}, std::vector<std::int32_t>{0, 0, -1, 99}, 0),
+            0);
 }
 
 TEST(Sampler, not_a_number) {
-  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(*sampler({}).pick(std::vector<float>{nan, 1, nan}, {}, 0), 1);
   EXPECT_EQ(*sampler({.temperature = 1}).pick(std::vector<float>{nan, 1, -infinity}, {}, 0), 1);
-  for (const std::vector<float>& bad : {std::vector<float>{nan, nan}, {-infinity}, {infinity, 0}, {}})
+  for (const std::vector<float>& bad :
+       {std::vector<float>{nan, nan}, {-infinity}, {infinity, 0}, {}})
     EXPECT_FALSE(sampler({.temperature = 1}).pick(bad, {}, 0).ok());
 }
 
 TEST(Sampler, settings_are_checked) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const SamplerOptions& bad : {SamplerOptions{.temperature = -1}, {.temperature = nan}, {.top_k = -1}, {.top_p = 0}, {.top_p = 1.5},
-      {.min_p = -0.1}, {.repetition_penalty = 0}}) {
+  for (const SamplerOptions& bad : {SamplerOptions{.temperature = -1},
+                                    {.temperature = nan},
+                                    {.top_k = -1},
+                                    {.top_p = 0},
+                                    {.top_p = 1.5},
+                                    {.min_p = -0.1},
+                                    {.repetition_penalty = 0}}) {
     const auto s = Sampler::create(bad);
     ASSERT_FALSE(s.ok());
     EXPECT_EQ(s.status().code(), Code::invalid_argument);
@@ -102,7 +117,8 @@ TEST(StopFilter, any_cut_of_the_stream_gives_the_same_text) {
     for (std::size_t b = a; b <= text.size(); ++b) {
       StopFilter f({"", "ENDS", " END ", "nothing"});
       std::string out;
-      for (const std::string& piece : {text.substr(0, a), text.substr(a, b - a), text.substr(b)}) out += f.push(piece);
+      for (const std::string& piece : {text.substr(0, a), text.substr(a, b - a), text.substr(b)})
+        out += f.push(piece);
       out += f.finish();
       EXPECT_EQ(out, "one two");
       EXPECT_TRUE(f.stopped());

@@ -5,7 +5,9 @@
 
 namespace loom {
 
-StopFilter::StopFilter(std::vector<std::string> stops) : stops_(std::move(stops)) { std::erase(stops_, std::string()); }
+StopFilter::StopFilter(std::vector<std::string> stops) : stops_(std::move(stops)) {
+  std::erase(stops_, std::string());
+}
 
 std::string StopFilter::push(std::string_view text) {
   if (stopped_) return {};

@@ -1,5 +1,6 @@
-// Watches a stream of text for stop strings. What could still become one is held back, so text behind a stop is never delivered, wherever
-// the pieces of the stream begin and end. Not thread-safe.
+// Watches a stream of text for stop strings. What could still become one is held back, so text
+// behind a stop is never delivered, wherever the pieces of the stream begin and end. Not
+// thread-safe.
 #pragma once
 
 #include <string>
@@ -13,7 +14,8 @@ class StopFilter {
   // Empty strings are passed over.
   explicit StopFilter(std::vector<std::string> stops);
 
-  // The text that is safe to deliver now. After a stop string: what stood before it, then nothing more.
+  // The text that is safe to deliver now. After a stop string: what stood before it, then nothing
+  // more.
   std::string push(std::string_view text);
   // The end of the stream: what was held back.
   std::string finish();

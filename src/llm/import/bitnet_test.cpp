@@ -1,4 +1,5 @@
-// Checkpoints of BitNet b1.58, made here in the published layouts, against the formulas in doubles over the decoded weights.
+// Checkpoints of BitNet b1.58, made here in the published layouts, against the formulas in doubles
+// over the decoded weights.
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -44,7 +45,8 @@ Checkpoint make(Layout layout) {
   const auto matrix = [&](const std::string& name, int rows, int cols) {
     const RandomStream r(6, ++stream);
     const float scale = 0.05f + 0.01f * static_cast<float>(stream % 7);
-    if (layout == Layout::floats) {  // what transformers' online mode makes ternary: by the mean magnitude of the whole
+    if (layout == Layout::floats) {  // what transformers' online mode makes ternary: by the mean
+                                     // magnitude of the whole
       std::vector<float> v(static_cast<std::size_t>(rows * cols));
       double sum = 0;
       for (std::size_t i = 0; i < v.size(); ++i) {
@@ -53,7 +55,8 @@ Checkpoint make(Layout layout) {
       }
       const double mean = sum / static_cast<double>(v.size());
       c.add(name + ".weight", {rows, cols}, v);
-      for (double& w : c.values[name + ".weight"]) w = std::clamp(std::nearbyint(w / mean), -1.0, 1.0) * mean;
+      for (double& w : c.values[name + ".weight"])
+        w = std::clamp(std::nearbyint(w / mean), -1.0, 1.0) * mean;
       return;
     }
     std::vector<std::byte> bytes(static_cast<std::size_t>(rows / 4 * cols));
@@ -64,14 +67,17 @@ Checkpoint make(Layout layout) {
         const auto i = static_cast<std::size_t>(row * cols + col);
         const int code = row == 1 ? 1 : static_cast<int>(r.below(i, 3));  // row 1 is all zeros
         w[i] = static_cast<double>(scale) * (code - 1);
-        bytes[static_cast<std::size_t>(row % (rows / 4) * cols + col)] |= static_cast<std::byte>(code << (2 * (row / (rows / 4))));
+        bytes[static_cast<std::size_t>(row % (rows / 4) * cols + col)] |=
+            static_cast<std::byte>(code << (2 * (row / (rows / 4))));
       }
     TensorInfo t{name + ".weight", StorageType::u8, {rows / 4, cols}, 0, bytes.size(), nullptr};
     t.source = source_from_bytes(std::move(bytes), "weights");
     c.tensors.push_back(std::move(t));
     const float stored = layout == Layout::divides ? 1 / scale : scale;
     if (layout == Layout::divides)
-      for (double& v : w) v = v / static_cast<double>(scale) * static_cast<double>(static_cast<float>(1 / static_cast<double>(stored)));
+      for (double& v : w)
+        v = v / static_cast<double>(scale) *
+            static_cast<double>(static_cast<float>(1 / static_cast<double>(stored)));
     c.add(name + ".weight_scale", {1}, {stored});
   };
   c.add("model.embed_tokens.weight", {kVocab, kHidden}, random(kVocab * kHidden, -1, 1));
@@ -81,7 +87,8 @@ Checkpoint make(Layout layout) {
     matrix(at + "self_attn.q_proj", kHeads * kDim, kHidden);
     matrix(at + "self_attn.k_proj", kKv * kDim, kHidden);
     matrix(at + "self_attn.v_proj", kKv * kDim, kHidden);
-    c.add(at + "self_attn.attn_sub_norm.weight", {kHeads * kDim}, random(kHeads * kDim, 0.5f, 1.5f));
+    c.add(at + "self_attn.attn_sub_norm.weight", {kHeads * kDim},
+          random(kHeads * kDim, 0.5f, 1.5f));
     matrix(at + "self_attn.o_proj", kHidden, kHeads * kDim);
     c.add(at + "post_attention_layernorm.weight", {kHidden}, random(kHidden, 0.5f, 1.5f));
     matrix(at + "mlp.gate_proj", kInner, kHidden);
@@ -96,10 +103,13 @@ Checkpoint make(Layout layout) {
 std::string config_text(std::string_view quantization) {
   return R"({"architectures":["BitNetForCausalLM"],"model_type":"bitnet","hidden_act":"relu2","hidden_size":32,"intermediate_size":48,"num_hidden_layers":2,"num_attention_heads":4,
     "num_key_value_heads":2,"vocab_size":40,"max_position_embeddings":64,"rms_norm_eps":1e-5,"rope_theta":500000.0,"tie_word_embeddings":true,"bos_token_id":1,"eos_token_id":2,
-    "quantization_config":)" + std::string(quantization) + "}";
+    "quantization_config":)" +
+         std::string(quantization) + "}";
 }
-constexpr const char* kAuto = R"({"linear_class":"autobitlinear","quant_method":"bitnet","quantization_mode":"offline"})";
-constexpr const char* kOnline = R"({"linear_class":"autobitlinear","quant_method":"bitnet","quantization_mode":"online"})";
+constexpr const char* kAuto =
+    R"({"linear_class":"autobitlinear","quant_method":"bitnet","quantization_mode":"offline"})";
+constexpr const char* kOnline =
+    R"({"linear_class":"autobitlinear","quant_method":"bitnet","quantization_mode":"online"})";
 constexpr const char* kPlain = R"({"quant_method":"bitnet","modules_to_not_convert":["lm_head"]})";
 
 using Rows = std::vector<std::vector<double>>;
@@ -124,8 +134,10 @@ void rotate(Rows& x) {
   for (std::size_t p = 0; p < x.size(); ++p)
     for (std::size_t head = 0; head < x[p].size(); head += kDim)
       for (int i = 0; i < kDim / 2; ++i) {
-        const double angle = static_cast<double>(p) * std::pow(kTheta, -2.0 * i / kDim), c = std::cos(angle), s = std::sin(angle);
-        double &a = x[p][head + static_cast<std::size_t>(i)], &b = x[p][head + static_cast<std::size_t>(i) + kDim / 2];
+        const double angle = static_cast<double>(p) * std::pow(kTheta, -2.0 * i / kDim),
+                     c = std::cos(angle), s = std::sin(angle);
+        double &a = x[p][head + static_cast<std::size_t>(i)],
+               &b = x[p][head + static_cast<std::size_t>(i) + kDim / 2];
         const double a0 = a;
         a = a0 * c - b * s;
         b = b * c + a0 * s;
@@ -140,11 +152,14 @@ void add(Rows& x, const Rows& y) {
 Rows reference(const Checkpoint& c, std::span<const std::int32_t> ids) {
   const auto& w = c.values;
   Rows x;
-  for (const std::int32_t id : ids) x.emplace_back(w.at("model.embed_tokens.weight").begin() + id * kHidden, w.at("model.embed_tokens.weight").begin() + (id + 1) * kHidden);
+  for (const std::int32_t id : ids)
+    x.emplace_back(w.at("model.embed_tokens.weight").begin() + id * kHidden,
+                   w.at("model.embed_tokens.weight").begin() + (id + 1) * kHidden);
   for (int l = 0; l < kLayers; ++l) {
     const std::string at = "model.layers." + std::to_string(l) + ".";
     const Rows h = norm(x, w.at(at + "input_layernorm.weight"));
-    Rows q = product(h, w.at(at + "self_attn.q_proj.weight"), kHeads * kDim), k = product(h, w.at(at + "self_attn.k_proj.weight"), kKv * kDim);
+    Rows q = product(h, w.at(at + "self_attn.q_proj.weight"), kHeads * kDim),
+         k = product(h, w.at(at + "self_attn.k_proj.weight"), kKv * kDim);
     const Rows v = product(h, w.at(at + "self_attn.v_proj.weight"), kKv * kDim);
     rotate(q);
     rotate(k);
@@ -162,13 +177,16 @@ Rows reference(const Checkpoint& c, std::span<const std::int32_t> ids) {
         for (std::size_t j = 0; j <= p; ++j)
           for (std::size_t i = 0; i < kDim; ++i) y[p][own + i] += e[j] / sum * v[j][shared + i];
       }
-    add(x, product(norm(y, w.at(at + "self_attn.attn_sub_norm.weight")), w.at(at + "self_attn.o_proj.weight"), kHidden));
+    add(x, product(norm(y, w.at(at + "self_attn.attn_sub_norm.weight")),
+                   w.at(at + "self_attn.o_proj.weight"), kHidden));
     const Rows g = norm(x, w.at(at + "post_attention_layernorm.weight"));
     Rows gate = product(g, w.at(at + "mlp.gate_proj.weight"), kInner);
     const Rows up = product(g, w.at(at + "mlp.up_proj.weight"), kInner);
     for (std::size_t r = 0; r < gate.size(); ++r)
-      for (std::size_t i = 0; i < kInner; ++i) gate[r][i] = (gate[r][i] > 0 ? gate[r][i] * gate[r][i] : 0) * up[r][i];
-    add(x, product(norm(gate, w.at(at + "mlp.ffn_sub_norm.weight")), w.at(at + "mlp.down_proj.weight"), kHidden));
+      for (std::size_t i = 0; i < kInner; ++i)
+        gate[r][i] = (gate[r][i] > 0 ? gate[r][i] * gate[r][i] : 0) * up[r][i];
+    add(x, product(norm(gate, w.at(at + "mlp.ffn_sub_norm.weight")),
+                   w.at(at + "mlp.down_proj.weight"), kHidden));
   }
   return product(norm(x, w.at("model.norm.weight")), w.at("model.embed_tokens.weight"), kVocab);
 }
@@ -191,7 +209,8 @@ double worst_difference(Model& model, const Checkpoint& c, double* largest) {
 
 class Bitnet : public testing::Test {
  protected:
-  Result<Model> open(const Checkpoint& c, const char* quantization, const std::optional<WeightFormat>& format = {}) {
+  Result<Model> open(const Checkpoint& c, const char* quantization,
+                     const std::optional<WeightFormat>& format = {}) {
     std::ofstream(folder_ / "config.json") << config_text(quantization);
     EXPECT_TRUE(write_safetensors(folder_ / "model.safetensors", c.tensors).ok());
     return load_model(folder_.path(), format);
@@ -202,7 +221,9 @@ class Bitnet : public testing::Test {
 TEST_F(Bitnet, PackedCheckpointsEqualTheFormulas) {
   for (const Layout layout : {Layout::multiplies, Layout::divides, Layout::floats}) {
     const Checkpoint c = make(layout);
-    auto model = open(c, layout == Layout::multiplies ? kAuto : layout == Layout::divides ? kPlain : kOnline);
+    auto model = open(c, layout == Layout::multiplies ? kAuto
+                         : layout == Layout::divides  ? kPlain
+                                                      : kOnline);
     ASSERT_TRUE(model.ok()) << model.status().to_string();
     std::uint64_t bytes = 0;
     int ternary = 0;
@@ -219,11 +240,13 @@ TEST_F(Bitnet, PackedCheckpointsEqualTheFormulas) {
     const double worst = worst_difference(*model, c, &largest);
     EXPECT_GT(largest, 1);
     EXPECT_LT(worst, 2e-3 * largest);  // activations of class I have 15 bits
-    std::printf("layout %d: ternary %llu bytes, largest logit %.3f, worst difference %.2g\n", static_cast<int>(layout), static_cast<unsigned long long>(bytes), largest, worst);
+    std::printf("layout %d: ternary %llu bytes, largest logit %.3f, worst difference %.2g\n",
+                static_cast<int>(layout), static_cast<unsigned long long>(bytes), largest, worst);
   }
 }
 
-// Decoded exactly: as f64 the same checkpoint is the formulas to rounding, and so is what is written and read again.
+// Decoded exactly: as f64 the same checkpoint is the formulas to rounding, and so is what is
+// written and read again.
 TEST_F(Bitnet, DecodedWeightsAreExact) {
   const Checkpoint c = make(Layout::multiplies);
   auto packed = open(c, kAuto), wide = open(c, kAuto, WeightFormat{.dtype = DType::f64});
@@ -254,25 +277,39 @@ TEST_F(Bitnet, AnEntityFileKeepsItsBits) {
 }
 
 TEST_F(Bitnet, RefusesByName) {
-  const auto text = [&](const Checkpoint& c, const char* quantization) { return open(c, quantization).status().to_string(); };
+  const auto text = [&](const Checkpoint& c, const char* quantization) {
+    return open(c, quantization).status().to_string();
+  };
   Checkpoint c = make(Layout::multiplies);
-  EXPECT_NE(text(c, R"({"quant_method":"gptq"})").find("\"quantization_config\""), std::string::npos);
-  EXPECT_NE(text(c, R"({"quant_method":"bitnet","use_rms_norm":true})").find("without \"use_rms_norm\""), std::string::npos);
-  EXPECT_NE(text(make(Layout::floats), kAuto).find("is stored as f32, the configuration promises ternary values"), std::string::npos);
+  EXPECT_NE(text(c, R"({"quant_method":"gptq"})").find("\"quantization_config\""),
+            std::string::npos);
+  EXPECT_NE(
+      text(c, R"({"quant_method":"bitnet","use_rms_norm":true})").find("without \"use_rms_norm\""),
+      std::string::npos);
+  EXPECT_NE(text(make(Layout::floats), kAuto)
+                .find("is stored as f32, the configuration promises ternary values"),
+            std::string::npos);
   const auto without = [&](const char* name) {
     Checkpoint less = make(Layout::multiplies);
     std::erase_if(less.tensors, [&](const TensorInfo& t) { return t.name == name; });
     return text(less, kAuto);
   };
-  EXPECT_NE(without("model.layers.0.mlp.up_proj.weight_scale").find("its scale 'model.layers.0.mlp.up_proj.weight_scale' is missing"), std::string::npos);
-  EXPECT_NE(without("model.layers.1.mlp.ffn_sub_norm.weight").find("'model.layers.1.mlp.ffn_sub_norm.weight' is missing"), std::string::npos);
+  EXPECT_NE(without("model.layers.0.mlp.up_proj.weight_scale")
+                .find("its scale 'model.layers.0.mlp.up_proj.weight_scale' is missing"),
+            std::string::npos);
+  EXPECT_NE(without("model.layers.1.mlp.ffn_sub_norm.weight")
+                .find("'model.layers.1.mlp.ffn_sub_norm.weight' is missing"),
+            std::string::npos);
   for (TensorInfo& t : c.tensors)
-    if (t.name == "model.layers.1.self_attn.k_proj.weight") t.source = source_from_bytes(std::vector<std::byte>(t.size, std::byte{0xC0}), "weights");
-  EXPECT_NE(text(c, kAuto).find("has the bits 11, which are no ternary value"), std::string::npos) << text(c, kAuto);
+    if (t.name == "model.layers.1.self_attn.k_proj.weight")
+      t.source = source_from_bytes(std::vector<std::byte>(t.size, std::byte{0xC0}), "weights");
+  EXPECT_NE(text(c, kAuto).find("has the bits 11, which are no ternary value"), std::string::npos)
+      << text(c, kAuto);
   Checkpoint zero = make(Layout::divides);
   const float none = 0;
   for (TensorInfo& t : zero.tensors)
-    if (t.name == "model.layers.0.self_attn.q_proj.weight_scale") t = tensor_from_f32(t.name, {1}, {&none, 1});
+    if (t.name == "model.layers.0.self_attn.q_proj.weight_scale")
+      t = tensor_from_f32(t.name, {1}, {&none, 1});
   EXPECT_NE(text(zero, kPlain).find("which is no scale"), std::string::npos);
 }
 

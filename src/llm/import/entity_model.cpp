@@ -1,5 +1,5 @@
-// Language models as .entity files: the network, its tokenizer, and a "generation" section with the keys of HuggingFace's
-// generation_config.json and config.json (docs/reference/entity.md).
+// Language models as .entity files: the network, its tokenizer, and a "generation" section with the
+// keys of HuggingFace's generation_config.json and config.json (docs/reference/entity.md).
 #include "llm/import/entity_model.h"
 
 #include <algorithm>
@@ -29,27 +29,40 @@ Json generation_section(const ModelConfig& c) {
   return json;
 }
 
-// What the topology says is read from it; the rest of the configuration was spent when the network was made.
+// What the topology says is read from it; the rest of the configuration was spent when the network
+// was made.
 Result<ModelConfig> parse_generation(const Json& json, const Json& topology) {
   ModelConfig c;
-  if (!json.is_object()) return Status(Code::corrupt, "section 'generation': expected a JSON object");
+  if (!json.is_object())
+    return Status(Code::corrupt, "section 'generation': expected a JSON object");
   LOOM_ASSIGN(const std::string type, json.get_string("model_type", ""));
   c.architecture = find_architecture(type);
   LOOM_ASSIGN(c.max_positions, json.get_integer("max_position_embeddings", 0));
-  if (c.max_positions < 1 || c.max_positions > INT32_MAX) return Status(Code::corrupt, "section 'generation': \"max_position_embeddings\" must be in 1..2^31-1, got " + std::to_string(c.max_positions));
+  if (c.max_positions < 1 || c.max_positions > INT32_MAX)
+    return Status(Code::corrupt,
+                  "section 'generation': \"max_position_embeddings\" must be in 1..2^31-1, got " +
+                      std::to_string(c.max_positions));
   const Json* input = topology.find("input");
   const Json* ids = input ? input->find("ids") : nullptr;
-  if (!ids || !ids->is_integer() || ids->as_integer() < 1) return Status(Code::unsupported, "the network does not read token ids: it is no language model");
+  if (!ids || !ids->is_integer() || ids->as_integer() < 1)
+    return Status(Code::unsupported,
+                  "the network does not read token ids: it is no language model");
   c.vocab_size = ids->as_integer();
   LOOM_ASSIGN(const std::int64_t bos, json.get_integer("bos_token_id", -1));
-  if (bos >= c.vocab_size || bos < -1) return Status(Code::corrupt, "section 'generation': \"bos_token_id\" is " + std::to_string(bos) + ", the vocabulary has " + std::to_string(c.vocab_size));
+  if (bos >= c.vocab_size || bos < -1)
+    return Status(Code::corrupt, "section 'generation': \"bos_token_id\" is " +
+                                     std::to_string(bos) + ", the vocabulary has " +
+                                     std::to_string(c.vocab_size));
   if (bos >= 0) c.bos = static_cast<std::int32_t>(bos);
   LOOM_TRY(add_generation_config(json, &c).at("section 'generation'"));
   return c;
 }
 
 Result<ModelConfig> config_of(const Entity& entity) {
-  if (!entity.find_section("generation")) return Status(Code::unsupported, entity.name() + ": has no section 'generation': it is a network, not a language model");
+  if (!entity.find_section("generation"))
+    return Status(
+        Code::unsupported,
+        entity.name() + ": has no section 'generation': it is a network, not a language model");
   LOOM_ASSIGN(const Json generation, entity.json("generation"));
   LOOM_ASSIGN(const Json topology, entity.json("topology"));
   auto config = parse_generation(generation, topology);
@@ -58,14 +71,17 @@ Result<ModelConfig> config_of(const Entity& entity) {
 }
 
 Result<Tokenizer> tokenizer_of(const Entity& entity) {
-  if (!entity.find_section("tokenizer")) return Status(Code::not_found, entity.name() + ": has no section 'tokenizer'");
+  if (!entity.find_section("tokenizer"))
+    return Status(Code::not_found, entity.name() + ": has no section 'tokenizer'");
   LOOM_ASSIGN(const EntityBytes section, entity.section("tokenizer"));
   return Tokenizer::deserialize(as_text(section.bytes));
 }
 
 Status check_output(const Entity& entity, const Network& network, const ModelConfig& config) {
   if (network.output().width == config.vocab_size) return {};
-  return Status(Code::unsupported, entity.name() + ": the network gives " + std::to_string(network.output().width) + " values for a vocabulary of " + std::to_string(config.vocab_size));
+  return Status(Code::unsupported,
+                entity.name() + ": the network gives " + std::to_string(network.output().width) +
+                    " values for a vocabulary of " + std::to_string(config.vocab_size));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Language models in .entity files. save_model writes what load_model, load_config and load_tokenizer read. Pure functions of their arguments.
+// Language models in .entity files. save_model writes what load_model, load_config and
+// load_tokenizer read. Pure functions of their arguments.
 #pragma once
 
 #include <string>

@@ -10,36 +10,48 @@
 namespace loom {
 namespace {
 
-// Buffers that old checkpoints saved although they are computed, and what the configuration already took.
+// Buffers that old checkpoints saved although they are computed, and what the configuration already
+// took.
 bool is_leftover(std::string_view name, Naming naming) {
   if (naming == Naming::gguf) return name == "rope_freqs.weight";
-  for (const std::string_view end : {".rotary_emb.inv_freq", ".rotary_emb.cos_cached", ".rotary_emb.sin_cached"})
+  for (const std::string_view end :
+       {".rotary_emb.inv_freq", ".rotary_emb.cos_cached", ".rotary_emb.sin_cached"})
     if (name.ends_with(end)) return true;
   return false;
 }
 
 bool holds_weights(StorageType type) {
   switch (type) {
-    case StorageType::f64: case StorageType::f32: case StorageType::f16: case StorageType::bf16:
-    case StorageType::q4_0: case StorageType::q8_0: case StorageType::q4_k: case StorageType::q6_k: return true;
+    case StorageType::f64:
+    case StorageType::f32:
+    case StorageType::f16:
+    case StorageType::bf16:
+    case StorageType::q4_0:
+    case StorageType::q8_0:
+    case StorageType::q4_k:
+    case StorageType::q6_k: return true;
     default: return false;  // integers and fp8 have scales in other tensors
   }
 }
 
-// Row r of the result is row h*d + 2i + s of the file, where r = h*d + s*d/2 + i: rotary pairs (2i, 2i+1) become (i, i + d/2).
+// Row r of the result is row h*d + 2i + s of the file, where r = h*d + s*d/2 + i: rotary pairs (2i,
+// 2i+1) become (i, i + d/2).
 void deinterleave(std::span<float> values, std::int64_t rows, std::int64_t head_dim) {
-  const auto width = values.size() / static_cast<std::size_t>(rows), d = static_cast<std::size_t>(head_dim), half = d / 2;
+  const auto width = values.size() / static_cast<std::size_t>(rows),
+             d = static_cast<std::size_t>(head_dim), half = d / 2;
   std::vector<float> head(d * width);
   for (std::size_t at = 0; at < values.size(); at += head.size()) {
     std::copy_n(values.data() + at, head.size(), head.data());
     for (std::size_t r = 0; r < d; ++r)
-      std::copy_n(head.data() + (2 * (r % half) + r / half) * width, width, values.data() + at + r * width);
+      std::copy_n(head.data() + (2 * (r % half) + r / half) * width, width,
+                  values.data() + at + r * width);
   }
 }
 
 class Importer {
  public:
-  Importer(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, const WeightFormat& format)
+  Importer(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,
+           const WeightFormat& format)
       : config_(config), tensors_(tensors), naming_(naming), format_(format) {}
 
   // `values`: read them; otherwise everything but them is looked at.
@@ -53,28 +65,36 @@ class Importer {
     if (config_.tied) LOOM_TRY(check_tied());
     for (const TensorInfo& t : tensors_) {
       if (used_.contains(t.name) || is_leftover(t.name, naming_)) continue;
-      return Status(Code::unsupported, "tensor " + quoted(t.name) + " " + shape_text(t.shape) + " belongs to no parameter of a '" +
+      return Status(Code::unsupported, "tensor " + quoted(t.name) + " " + shape_text(t.shape) +
+                                           " belongs to no parameter of a '" +
                                            std::string(config_.architecture->name) + "'");
     }
     return network;
   }
 
  private:
-  // A configuration that promises more than the file holds is refused before memory is taken for it.
+  // A configuration that promises more than the file holds is refused before memory is taken for
+  // it.
   Status check_size() const {
     const auto real = [](std::int64_t n) { return static_cast<double>(n); };
     const double hidden = real(config_.hidden_size), head_dim = real(config_.head_dim);
-    const double attention = 2 * head_dim * (real(config_.heads) + real(config_.kv_heads)), mlp = 3 * real(config_.intermediate_size);
-    const double expected = hidden * (real(config_.vocab_size) * (config_.tied ? 1 : 2) + real(config_.layers) * (attention + mlp));
+    const double attention = 2 * head_dim * (real(config_.heads) + real(config_.kv_heads)),
+                 mlp = 3 * real(config_.intermediate_size);
+    const double expected = hidden * (real(config_.vocab_size) * (config_.tied ? 1 : 2) +
+                                      real(config_.layers) * (attention + mlp));
     double held = 0;
-    for (const TensorInfo& t : tensors_) held += static_cast<double>(t.elements()) * (packed(t) ? 4 : 1);
+    for (const TensorInfo& t : tensors_)
+      held += static_cast<double>(t.elements()) * (packed(t) ? 4 : 1);
     if (expected <= held) return {};
-    return Status(Code::corrupt, "the configuration describes at least " + format_double(expected) + " weights, the file holds " +
-                                     format_double(held));
+    return Status(Code::corrupt, "the configuration describes at least " + format_double(expected) +
+                                     " weights, the file holds " + format_double(held));
   }
 
   // Four ternary values to a byte.
-  bool packed(const TensorInfo& t) const { return t.type == StorageType::u8 && (config_.ternary == Ternary::multiplies || config_.ternary == Ternary::divides); }
+  bool packed(const TensorInfo& t) const {
+    return t.type == StorageType::u8 &&
+           (config_.ternary == Ternary::multiplies || config_.ternary == Ternary::divides);
+  }
 
   const TensorInfo* find(std::string_view name) const {
     const auto before = [](const TensorInfo& t, std::string_view n) { return t.name < n; };
@@ -94,10 +114,15 @@ class Importer {
     std::int64_t cell = 0;
     for (const char c : p.path.substr(0, slash)) cell = c == '.' ? 0 : cell * 10 + (c - '0');
     const bool block = cell >= 1 && cell <= config_.layers;
-    const std::string place = block ? p.path.substr(slash) : cell == 0 ? "embedding" : cell == config_.layers + 1 ? "norm" : "output";
+    const std::string place = block                        ? p.path.substr(slash)
+                              : cell == 0                  ? "embedding"
+                              : cell == config_.layers + 1 ? "norm"
+                                                           : "output";
     for (const TensorName& name : block ? block_tensors() : model_tensors())
-      if (name.place == place && name.role == p.param->spec.role) return fill(*p.param, name, spelled(name, block ? cell - 1 : -1));
-    return Status(Code::internal, "parameter " + p.path + ":" + p.param->spec.role + " has no name in model files");
+      if (name.place == place && name.role == p.param->spec.role)
+        return fill(*p.param, name, spelled(name, block ? cell - 1 : -1));
+    return Status(Code::internal,
+                  "parameter " + p.path + ":" + p.param->spec.role + " has no name in model files");
   }
 
   Status fill(const Param& param, const TensorName& name, const std::string& spelling) {
@@ -106,41 +131,57 @@ class Importer {
     const ParamSpec& spec = param.spec;
     std::vector<std::int64_t> expected = {spec.rows, spec.cols};
     if (!spec.quantized) expected = {spec.cols};  // a vector
-    const bool ternary = spec.quantized && config_.ternary != Ternary::none && spelling.find(".layers.") != std::string::npos;
+    const bool ternary = spec.quantized && config_.ternary != Ternary::none &&
+                         spelling.find(".layers.") != std::string::npos;
     if (ternary && config_.ternary != Ternary::on_load) {
-      if (t->type != StorageType::u8) return Status(Code::unsupported, "tensor " + quoted(spelling) + " is stored as " + std::string(loom::name(t->type)) + ", the configuration promises ternary values, four to a byte (u8)");
-      if (spec.rows % 4 != 0) return Status(Code::unsupported, "tensor " + quoted(spelling) + ": " + std::to_string(spec.rows) + " rows are not whole bytes of four");
+      if (t->type != StorageType::u8)
+        return Status(Code::unsupported,
+                      "tensor " + quoted(spelling) + " is stored as " +
+                          std::string(loom::name(t->type)) +
+                          ", the configuration promises ternary values, four to a byte (u8)");
+      if (spec.rows % 4 != 0)
+        return Status(Code::unsupported, "tensor " + quoted(spelling) + ": " +
+                                             std::to_string(spec.rows) +
+                                             " rows are not whole bytes of four");
       expected[0] /= 4;
     }
     if (t->shape != expected) {
-      return Status(Code::corrupt, "tensor " + quoted(spelling) + ": the configuration expects " + shape_text(expected) +
-                                       ", the file has " + shape_text(t->shape));
+      return Status(Code::corrupt, "tensor " + quoted(spelling) + ": the configuration expects " +
+                                       shape_text(expected) + ", the file has " +
+                                       shape_text(t->shape));
     }
     if (ternary && packed(*t)) {
       used_.insert(t->name);
       return ternary_of(*t, spec, param.store.get()).at("tensor " + quoted(spelling));
     }
     if (!holds_weights(t->type)) {
-      return Status(Code::unsupported, "tensor " + quoted(spelling) + " is stored as " + std::string(loom::name(t->type)) +
+      return Status(Code::unsupported, "tensor " + quoted(spelling) + " is stored as " +
+                                           std::string(loom::name(t->type)) +
                                            ", which holds no weights without scales");
     }
     used_.insert(t->name);
     return values_ ? load(*t, name.order, spec, param.store.get(), ternary) : Status();
   }
 
-  // Rows r, r + rows/4, r + 2 rows/4 and r + 3 rows/4 share a row of bytes, from the low bits up; 0, 1, 2 are -1, 0, 1. They stay ternary where nothing else
-  // was asked for, and no f32 of the whole is ever made.
+  // Rows r, r + rows/4, r + 2 rows/4 and r + 3 rows/4 share a row of bytes, from the low bits up;
+  // 0, 1, 2 are -1, 0, 1. They stay ternary where nothing else was asked for, and no f32 of the
+  // whole is ever made.
   Status ternary_of(const TensorInfo& t, const ParamSpec& spec, WeightStore* store) {
     const std::string name = t.name + "_scale";
     const TensorInfo* s = find(name);
     if (!s) return Status(Code::not_found, "its scale " + quoted(name) + " is missing");
-    if (s->elements() != 1 || !holds_weights(s->type)) return Status(Code::corrupt, quoted(name) + " must be one number");
+    if (s->elements() != 1 || !holds_weights(s->type))
+      return Status(Code::corrupt, quoted(name) + " must be one number");
     used_.insert(s->name);
     if (!values_) return {};
     float scale = 0;
     LOOM_TRY(read_f32(*s, 0, {&scale, 1}));
-    if (config_.ternary == Ternary::divides) scale = static_cast<float>(1 / static_cast<double>(scale));
-    if (!(scale >= 0x1p-100f && scale <= 0x1p100f)) return Status(Code::corrupt, quoted(name) + " is " + format_double(static_cast<double>(scale)) + ", which is no scale");
+    if (config_.ternary == Ternary::divides)
+      scale = static_cast<float>(1 / static_cast<double>(scale));
+    if (!(scale >= 0x1p-100f && scale <= 0x1p100f))
+      return Status(Code::corrupt, quoted(name) + " is " +
+                                       format_double(static_cast<double>(scale)) +
+                                       ", which is no scale");
     WeightFormat format = store->format();
     const bool stays = format == WeightFormat{} || format == default_format(DType::ternary);
     if (stays) format = default_format(DType::ternary);
@@ -148,11 +189,14 @@ class Importer {
     const std::int64_t quarter = spec.rows / 4;
     const auto read = [&](std::int64_t first, std::span<float> rows) -> Status {
       for (std::size_t at = 0; at < rows.size(); at += cols, ++first) {
-        LOOM_TRY(read_f32(t, static_cast<std::uint64_t>(first % quarter) * cols, rows.subspan(at, cols)));
+        LOOM_TRY(read_f32(t, static_cast<std::uint64_t>(first % quarter) * cols,
+                          rows.subspan(at, cols)));
         const unsigned shift = 2 * static_cast<unsigned>(first / quarter);
         for (float& v : rows.subspan(at, cols)) {
           const unsigned code = static_cast<unsigned>(v) >> shift & 3;
-          if (code == 3) return Status(Code::corrupt, "row " + std::to_string(first) + " has the bits 11, which are no ternary value");
+          if (code == 3)
+            return Status(Code::corrupt, "row " + std::to_string(first) +
+                                             " has the bits 11, which are no ternary value");
           v = static_cast<float>(static_cast<int>(code) - 1) * (stays ? 1.0f : scale);
         }
       }
@@ -172,19 +216,27 @@ class Importer {
     return {};
   }
 
-  // The encoder takes a row's mean magnitude for its scale, which of codes alone is the share of those that are not 0; rows without any keep their 0.
+  // The encoder takes a row's mean magnitude for its scale, which of codes alone is the share of
+  // those that are not 0; rows without any keep their 0.
   static Result<PackedMatrix> with_scale(const PackedMatrix& matrix, float scale) {
     constexpr std::align_val_t kAlign{64};
     const std::span<const std::byte> from = matrix.bytes();
-    const std::shared_ptr<std::byte> bytes(static_cast<std::byte*>(::operator new[](from.size(), kAlign)), [](std::byte* p) { ::operator delete[](p, kAlign); });
+    const std::shared_ptr<std::byte> bytes(
+        static_cast<std::byte*>(::operator new[](from.size(), kAlign)),
+        [](std::byte* p) { ::operator delete[](p, kAlign); });
     std::copy(from.begin(), from.end(), bytes.get());
     for (std::int64_t r = 0; r < matrix.rows(); ++r)
-      if (matrix.row_scale(r) != 0) store_le(bytes.get() + matrix.layout().scales + static_cast<std::size_t>(r) * sizeof(float), scale);
-    return PackedMatrix::wrap(matrix.format(), matrix.rows(), matrix.cols(), {bytes.get(), from.size()}, bytes);
+      if (matrix.row_scale(r) != 0)
+        store_le(bytes.get() + matrix.layout().scales + static_cast<std::size_t>(r) * sizeof(float),
+                 scale);
+    return PackedMatrix::wrap(matrix.format(), matrix.rows(), matrix.cols(),
+                              {bytes.get(), from.size()}, bytes);
   }
 
-  // The one place where stored elements become a parameter. Formats that run as they are stored replace *store here.
-  Status load(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec, WeightStore* store, bool ternary) const {
+  // The one place where stored elements become a parameter. Formats that run as they are stored
+  // replace *store here.
+  Status load(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec, WeightStore* store,
+              bool ternary) const {
     const auto status = [&]() -> Status {
       WeightFormat format = store->format();
       if (ternary && format == WeightFormat{}) {
@@ -196,17 +248,23 @@ class Importer {
     return status.at("tensor " + quoted(tensor.name));
   }
 
-  Result<WeightStore> values_of(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec, const WeightFormat& format) const {
+  Result<WeightStore> values_of(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec,
+                                const WeightFormat& format) const {
     const bool packs = format.dtype != DType::f32 && format.dtype != DType::f64;
-    const bool interleaved = naming_ == Naming::gguf && config_.architecture->gguf_interleaves_qk && order != RowOrder::plain;
+    const bool interleaved = naming_ == Naming::gguf && config_.architecture->gguf_interleaves_qk &&
+                             order != RowOrder::plain;
     if (packs && !interleaved) {
       // Rows go through in parts: the tensor is never held in f32.
-      LOOM_ASSIGN(PackedMatrix packed, PackedMatrix::encode(format, spec.rows, spec.cols, [&](std::int64_t first, std::span<float> rows) {
-        return read_f32(tensor, static_cast<std::uint64_t>(first * spec.cols), rows);
-      }));
+      LOOM_ASSIGN(PackedMatrix packed,
+                  PackedMatrix::encode(
+                      format, spec.rows, spec.cols, [&](std::int64_t first, std::span<float> rows) {
+                        return read_f32(tensor, static_cast<std::uint64_t>(first * spec.cols),
+                                        rows);
+                      }));
       return WeightStore::from_packed(std::move(packed));
     }
-    std::vector<float> values(static_cast<std::size_t>(spec.rows) * static_cast<std::size_t>(spec.cols));
+    std::vector<float> values(static_cast<std::size_t>(spec.rows) *
+                              static_cast<std::size_t>(spec.cols));
     LOOM_TRY(read_f32(tensor, 0, values));
     // Packing looks for itself.
     const auto lost =
@@ -238,14 +296,17 @@ class Importer {
     }
     std::vector<float> x(65536), y(65536);
     for (std::uint64_t at = 0; same && at < a->elements(); at += x.size()) {
-      const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(x.size(), a->elements() - at));
+      const auto n =
+          static_cast<std::size_t>(std::min<std::uint64_t>(x.size(), a->elements() - at));
       LOOM_TRY(read_f32(*a, at, std::span(x).first(n)));
       LOOM_TRY(read_f32(*b, at, std::span(y).first(n)));
       same = std::equal(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n), y.begin());
     }
     if (!same) {
-      return Status(Code::corrupt, "the configuration ties the output projection to the embedding table, but tensor " + quoted(b->name) +
-                                       " differs from " + quoted(a->name));
+      return Status(
+          Code::corrupt,
+          "the configuration ties the output projection to the embedding table, but tensor " +
+              quoted(b->name) + " differs from " + quoted(a->name));
     }
     used_.insert(b->name);
     return {};
@@ -261,13 +322,15 @@ class Importer {
 
 }  // namespace
 
-Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where, const WeightFormat& format) {
+Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors,
+                               Naming naming, std::string_view where, const WeightFormat& format) {
   auto network = Importer(config, tensors, naming, format).run(true);
   if (!network.ok()) return network.status().at(where);
   return network;
 }
 
-Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where) {
+Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,
+                    std::string_view where) {
   return Importer(config, tensors, naming, {}).run(false).status().at(where);
 }
 

@@ -1,4 +1,5 @@
-// Fills a network with the tensors of a model file by the names that HuggingFace or llama.cpp gave them.
+// Fills a network with the tensors of a model file by the names that HuggingFace or llama.cpp gave
+// them.
 #pragma once
 
 #include <span>
@@ -11,13 +12,16 @@ namespace loom {
 
 enum class Naming : std::uint8_t { hf, gguf };
 
-// The network of `config` with the values of `tensors` (sorted by name, as the readers give them). Every tensor is accounted for: one
-// that is missing, has another shape, or belongs nowhere is an error that names it, with both shapes. `where` stands before messages.
-// `format`: of the matrices. Each is packed as it is read, as Network::pack leaves it.
-Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where,
+// The network of `config` with the values of `tensors` (sorted by name, as the readers give them).
+// Every tensor is accounted for: one that is missing, has another shape, or belongs nowhere is an
+// error that names it, with both shapes. `where` stands before messages. `format`: of the matrices.
+// Each is packed as it is read, as Network::pack leaves it.
+Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors,
+                               Naming naming, std::string_view where,
                                const WeightFormat& format = {});
 
 // What import_network would say before it reads a value.
-Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming, std::string_view where);
+Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,
+                    std::string_view where);
 
 }  // namespace loom

@@ -1,4 +1,5 @@
-// BitNet b1.58 (Ma et al., arXiv 2402.17764; transformers' BitNetForCausalLM): ternary projections, squared ReLU, a norm before the output and down projections.
+// BitNet b1.58 (Ma et al., arXiv 2402.17764; transformers' BitNetForCausalLM): ternary projections,
+// squared ReLU, a norm before the output and down projections.
 #include "llm/config/architecture.h"
 
 namespace loom {

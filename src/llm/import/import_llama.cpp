@@ -1,4 +1,5 @@
-// Llama 1, 2, 3 and what is built like them: TinyLlama, SmolLM2, Vicuna, Yi (transformers' LlamaForCausalLM).
+// Llama 1, 2, 3 and what is built like them: TinyLlama, SmolLM2, Vicuna, Yi (transformers'
+// LlamaForCausalLM).
 #include "llm/config/architecture.h"
 
 namespace loom {

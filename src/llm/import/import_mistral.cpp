@@ -1,4 +1,5 @@
-// Mistral 7B and its successors (transformers' MistralForCausalLM); llama.cpp writes them as "llama".
+// Mistral 7B and its successors (transformers' MistralForCausalLM); llama.cpp writes them as
+// "llama".
 #include "llm/config/architecture.h"
 
 namespace loom {

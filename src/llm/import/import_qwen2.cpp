@@ -1,4 +1,5 @@
-// Qwen2 and Qwen2.5 (transformers' Qwen2ForCausalLM): biases on q, k and v that no setting mentions.
+// Qwen2 and Qwen2.5 (transformers' Qwen2ForCausalLM): biases on q, k and v that no setting
+// mentions.
 #include "llm/config/architecture.h"
 
 namespace loom {

@@ -1,4 +1,5 @@
-// Qwen3, the dense ones (transformers' Qwen3ForCausalLM): RMSNorm of each query and key head, heads wider than hidden_size / heads.
+// Qwen3, the dense ones (transformers' Qwen3ForCausalLM): RMSNorm of each query and key head, heads
+// wider than hidden_size / heads.
 #include "llm/config/architecture.h"
 
 namespace loom {

@@ -45,7 +45,8 @@ Result<std::vector<std::string>> entries(const std::string& folder) {
 
 // "models--org--name" to "org/name", and back.
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
   return text;
 }
 
@@ -60,7 +61,8 @@ std::string nearest(const std::vector<std::string>& names, const std::string& wa
   for (const std::string& n : names) ranked.emplace_back(edit_distance(lower(n), lower(wanted)), n);
   std::sort(ranked.begin(), ranked.end());
   std::string list;
-  for (std::size_t i = 0; i < ranked.size() && i < 3; ++i) list += (i ? ", " : "") + ranked[i].second;
+  for (std::size_t i = 0; i < ranked.size() && i < 3; ++i)
+    list += (i ? ", " : "") + ranked[i].second;
   return list;
 }
 
@@ -75,8 +77,10 @@ std::string huggingface_cache() {
   for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"})
     if (std::string set = environment(name); !set.empty()) return set;
   if (const std::string home = environment("HF_HOME"); !home.empty()) return home + "/hub";
-  if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) return cache + "/huggingface/hub";
-  if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache/huggingface/hub";
+  if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty())
+    return cache + "/huggingface/hub";
+  if (const std::string home = environment("HOME"); !home.empty())
+    return home + "/.cache/huggingface/hub";
   return {};
 }
 
@@ -88,24 +92,32 @@ Result<std::string> find_in_cache(const std::string& cache, const std::string& n
     LOOM_ASSIGN(const std::vector<std::string> all, entries(cache));
     for (const std::string& e : all)
       if (e.starts_with(kPrefix)) names.push_back(replaced(e.substr(kPrefix.size()), "--", "/"));
-    const std::string near = nearest(names, name), what = quoted(name) + " is neither a file nor a folder";
-    if (near.empty()) return Status(Code::not_found, what + ", and the HuggingFace cache " + quoted(cache) + " holds no models");
-    return Status(Code::not_found, what + ", and not in the HuggingFace cache " + quoted(cache) + "; nearest: " + near);
+    const std::string near = nearest(names, name),
+                      what = quoted(name) + " is neither a file nor a folder";
+    if (near.empty())
+      return Status(Code::not_found,
+                    what + ", and the HuggingFace cache " + quoted(cache) + " holds no models");
+    return Status(Code::not_found, what + ", and not in the HuggingFace cache " + quoted(cache) +
+                                       "; nearest: " + near);
   }
   auto main = read_text_file(folder + "/refs/main", 4096);
   if (!main.ok() && main.status().code() != Code::not_found) return main.status();
   std::string revision = main.ok() ? *main : "";
-  while (!revision.empty() && static_cast<unsigned char>(revision.back()) <= ' ') revision.pop_back();
+  while (!revision.empty() && static_cast<unsigned char>(revision.back()) <= ' ')
+    revision.pop_back();
   if (revision.empty()) {
     LOOM_ASSIGN(const std::vector<std::string> all, entries(folder + "/snapshots"));
     if (all.size() != 1)
-      return Status(Code::not_found, folder + ": has no refs/main and " + std::to_string(all.size()) + " snapshots: give the path of one");
+      return Status(Code::not_found, folder + ": has no refs/main and " +
+                                         std::to_string(all.size()) +
+                                         " snapshots: give the path of one");
     revision = all[0];
   }
   const std::string snapshot = folder + "/snapshots/" + revision;
   LOOM_ASSIGN(const bool there, is_folder(snapshot));
   if (revision.find('/') != std::string::npos || !there)
-    return Status(Code::not_found, folder + ": refs/main names the snapshot " + quoted(revision) + ", which is not there");
+    return Status(Code::not_found, folder + ": refs/main names the snapshot " + quoted(revision) +
+                                       ", which is not there");
   return snapshot;
 }
 
@@ -114,7 +126,8 @@ Result<std::string> locate_model(const std::string& model) {
   if (kind == PathKind::folder || kind == PathKind::file) return model;
   const auto slashes = std::count(model.begin(), model.end(), '/');
   bool name = !model.empty() && model.front() != '/' && model.front() != '.' && slashes <= 1;
-  for (const std::string_view suffix : {".gguf", ".safetensors", ".entity", ".json"}) name = name && !model.ends_with(suffix);
+  for (const std::string_view suffix : {".gguf", ".safetensors", ".entity", ".json"})
+    name = name && !model.ends_with(suffix);
   if (!name) return Status(Code::not_found, quoted(model) + ": no such file or folder");
   return find_in_cache(huggingface_cache(), model);
 }

@@ -4,7 +4,9 @@
 namespace loom {
 namespace {
 
-std::vector<std::string_view> views(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
+std::vector<std::string_view> views(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
 
 Result<std::vector<std::string>> strings_or_none(const Gguf& file, std::string_view key) {
   if (!file.find_key(key)) return std::vector<std::string>();
@@ -17,15 +19,18 @@ Result<Tokenizer> read_tokenizer(const Gguf& file) {
   LOOM_ASSIGN(spec.pre_tokenizer, file.get_string("tokenizer.ggml.pre", ""));
   LOOM_ASSIGN(spec.chat_template, file.get_string("tokenizer.chat_template", ""));
   LOOM_ASSIGN(const std::vector<std::string> tokens, file.get_strings("tokenizer.ggml.tokens"));
-  LOOM_ASSIGN(const std::vector<std::string> merges, strings_or_none(file, "tokenizer.ggml.merges"));
+  LOOM_ASSIGN(const std::vector<std::string> merges,
+              strings_or_none(file, "tokenizer.ggml.merges"));
   std::vector<float> scores;
   if (file.find_key("tokenizer.ggml.scores")) {
     LOOM_ASSIGN(scores, file.get_floats("tokenizer.ggml.scores"));
   }
   std::vector<std::int32_t> types;
   if (file.find_key("tokenizer.ggml.token_type")) {
-    LOOM_ASSIGN(const std::vector<std::int64_t> wide, file.get_integers("tokenizer.ggml.token_type"));
-    for (const std::int64_t t : wide) types.push_back(t >= 0 && t < 256 ? static_cast<std::int32_t>(t) : 0);
+    LOOM_ASSIGN(const std::vector<std::int64_t> wide,
+                file.get_integers("tokenizer.ggml.token_type"));
+    for (const std::int64_t t : wide)
+      types.push_back(t >= 0 && t < 256 ? static_cast<std::int32_t>(t) : 0);
   }
   const std::vector<std::string_view> token_views = views(tokens), merge_views = views(merges);
   spec.tokens = token_views;
@@ -36,7 +41,10 @@ Result<Tokenizer> read_tokenizer(const Gguf& file) {
   auto id = [&](std::string_view key, std::optional<std::int32_t>* out) -> Status {
     if (!file.find_key(key)) return {};
     const auto value = file.get_u64(key);
-    if (!value.ok()) return value.status().code() == Code::out_of_range ? Status() : value.status();  // llama.cpp writes -1 for none
+    if (!value.ok())
+      return value.status().code() == Code::out_of_range
+                 ? Status()
+                 : value.status();  // llama.cpp writes -1 for none
     if (*value < tokens.size()) *out = static_cast<std::int32_t>(*value);
     return {};
   };

@@ -22,15 +22,19 @@ void fill_gguf_panels(const PackedMatrix& matrix, std::byte* codes, float* scale
   const GgufBlock block = gguf_block(layout);
   const bool nibbles = form.dtype != DType::i8;
   const std::int32_t offset = form.dtype == DType::i8 ? 128 : form.dtype == DType::i4 ? 8 : 0;
-  const auto padded = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(matrix.cols()), 64));
-  const std::int64_t panel_bytes = padded * (nibbles ? 8 : 16), groups = (matrix.cols() + form.block - 1) / form.block;
+  const auto padded =
+      static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(matrix.cols()), 64));
+  const std::int64_t panel_bytes = padded * (nibbles ? 8 : 16),
+                     groups = (matrix.cols() + form.block - 1) / form.block;
   for (std::int64_t r = 0; r < matrix.rows(); ++r) {
     std::byte* to = codes + r / 16 * panel_bytes + r % 16 * 4;
-    const std::byte* from = matrix.bytes().data() + static_cast<std::uint64_t>(r) * matrix.layout().panel_bytes;
+    const std::byte* from =
+        matrix.bytes().data() + static_cast<std::uint64_t>(r) * matrix.layout().panel_bytes;
     for (std::int64_t b = 0; b < matrix.layout().blocks; ++b, from += block.bytes) {
       std::int32_t q[256];
       decode_gguf_codes(layout, from, q);
-      const std::int64_t first = b * block.weights, count = std::min<std::int64_t>(block.weights, matrix.cols() - first);
+      const std::int64_t first = b * block.weights,
+                         count = std::min<std::int64_t>(block.weights, matrix.cols() - first);
       for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t k = first + i;
         const auto code = static_cast<unsigned>(q[i] + offset);

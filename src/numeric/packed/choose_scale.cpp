@@ -29,8 +29,12 @@ double power_of_two_limit(const DTypeInfo& type) {
 
 // The least power of two p with x <= limit * p, for x > 0.
 double power_of_two_scale(double x, double limit) {
-  const auto exponent = [](double v) { return static_cast<int>(std::bit_cast<std::uint64_t>(v) >> 52) - 1023; };
-  const auto power = [](int e) { return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52); };
+  const auto exponent = [](double v) {
+    return static_cast<int>(std::bit_cast<std::uint64_t>(v) >> 52) - 1023;
+  };
+  const auto power = [](int e) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52);
+  };
   int e = std::max(exponent(x) - exponent(limit) - 1, -1022);
   while (e < 1023 && limit * power(e) < x) ++e;
   return power(e);
@@ -46,7 +50,9 @@ inline Wide load_wide(const double* from) {
   return v;
 }
 
-struct Range { double low = 0, high = 0, sum = 0; };  // low <= 0 <= high; the sum of magnitudes, in ascending order
+struct Range {
+  double low = 0, high = 0, sum = 0;
+};  // low <= 0 <= high; the sum of magnitudes, in ascending order
 void extend(Range& r, const double* x, std::size_t n, bool with_sum) {
   std::size_t i = 0;
   if (n >= 8) {
@@ -97,7 +103,8 @@ GroupScale scale_of(DType dtype, const Range& r, double part) {
   return g;
 }
 
-// The squared errors of kLanes shrunken scales side by side, each summed over the values in ascending order.
+// The squared errors of kLanes shrunken scales side by side, each summed over the values in
+// ascending order.
 constexpr int kLanes = 4;
 struct Trial {
   GroupScale scale[kLanes];
@@ -155,7 +162,8 @@ void add_errors(Trial& t, const double* x, std::size_t n, const Nearest& nearest
   for (int j = 0; j < kLanes / 2; ++j) t.error[j] = local.error[j];
 }
 
-// The values of a group, however many, flushed: `get` returns `count` of them from `first` on, up to kChunk, in `room` where they are not in memory so.
+// The values of a group, however many, flushed: `get` returns `count` of them from `first` on, up
+// to kChunk, in `room` where they are not in memory so.
 constexpr std::size_t kChunk = 512;
 struct Source {
   DType dtype;
@@ -203,7 +211,10 @@ GroupScale search(DType dtype, const Range& r, const Source& source) {
     });
     for (int j = 0; j < kLanes && open; ++j) {
       const double error = t.error[j / 2][j % 2];
-      if (least < 0 || error < least) { least = error; best = t.scale[j]; }
+      if (least < 0 || error < least) {
+        least = error;
+        best = t.scale[j];
+      }
     }
   }
   return best;
@@ -240,15 +251,20 @@ GroupScale choose(const Source& source) {
 }  // namespace
 
 GroupScale choose_scale(DType dtype, std::span<const double> flushed) {
-  return choose({dtype, flushed.data(), flushed.size(), [](const Source& s, std::size_t first, std::size_t, double*) { return static_cast<const double*>(s.values) + first; }});
+  return choose({dtype, flushed.data(), flushed.size(),
+                 [](const Source& s, std::size_t first, std::size_t, double*) {
+                   return static_cast<const double*>(s.values) + first;
+                 }});
 }
 
 template <class T>
 GroupScale choose_tensor_scale(DType dtype, std::span<const T> values) {
-  return choose({dtype, values.data(), values.size(), [](const Source& s, std::size_t first, std::size_t count, double* room) -> const double* {
-                   flush<T>(s.dtype, {static_cast<const T*>(s.values) + first, count}, room);
-                   return room;
-                 }});
+  return choose(
+      {dtype, values.data(), values.size(),
+       [](const Source& s, std::size_t first, std::size_t count, double* room) -> const double* {
+         flush<T>(s.dtype, {static_cast<const T*>(s.values) + first, count}, room);
+         return room;
+       }});
 }
 
 template GroupScale choose_tensor_scale(DType, std::span<const float>);

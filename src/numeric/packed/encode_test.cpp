@@ -1,4 +1,5 @@
-// The encoders against plain ones that take one value after the other: the same bytes for every format, shape and kind of values.
+// The encoders against plain ones that take one value after the other: the same bytes for every
+// format, shape and kind of values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,13 +18,17 @@ namespace loom {
 namespace {
 
 // As plainly as the policies of quantize.h say it.
-constexpr double kTiniestScale = 0x1p-120;  // a scale this small belongs to a mean over almost nothing
+constexpr double kTiniestScale =
+    0x1p-120;  // a scale this small belongs to a mean over almost nothing
 constexpr double kShrink = 0.96;
 
 double magnitude(double x) { return x < 0 ? -x : x; }
 
 // The range of integer codes around zero, and what is added when they are stored.
-struct IntegerCodes { double low, high; std::uint64_t bias; };
+struct IntegerCodes {
+  double low, high;
+  std::uint64_t bias;
+};
 IntegerCodes integer_codes(DType dtype) {
   switch (dtype) {
     case DType::i64: return {-0x1p63, 0x1p63, 0};
@@ -57,14 +62,20 @@ double round_wide(double x) { return magnitude(x) < 0x1p51 ? round_even(x) : x; 
 
 // The least power of two p with x <= limit * p, for x > 0.
 double power_of_two_scale(double x, double limit) {
-  const auto exponent = [](double v) { return static_cast<int>(std::bit_cast<std::uint64_t>(v) >> 52) - 1023; };
-  const auto power = [](int e) { return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52); };
+  const auto exponent = [](double v) {
+    return static_cast<int>(std::bit_cast<std::uint64_t>(v) >> 52) - 1023;
+  };
+  const auto power = [](int e) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52);
+  };
   int e = std::max(exponent(x) - exponent(limit) - 1, -1022);
   while (e < 1023 && limit * power(e) < x) ++e;
   return power(e);
 }
 
-struct Range { double low = 0, high = 0, sum = 0; };  // low <= 0 <= high
+struct Range {
+  double low = 0, high = 0, sum = 0;
+};  // low <= 0 <= high
 template <class T>
 Range range_of(std::span<const T> values, double floor) {
   Range r;
@@ -90,7 +101,8 @@ GroupScale scale_of(DType dtype, const Range& r, double part) {
   GroupScale g;
   if (info(dtype).is_signed) {
     const SmallFloat f = info(dtype).is_float ? small_float(dtype) : SmallFloat{};
-    const double top = info(dtype).is_float ? static_cast<double>(decode_small_float(f.max_code, f)) : integer_codes(dtype).high;
+    const double top = info(dtype).is_float ? static_cast<double>(decode_small_float(f.max_code, f))
+                                            : integer_codes(dtype).high;
     g.scale = to_f32(std::max(r.high, -r.low) * part / top);
   } else {
     const double levels = integer_codes(dtype).high;
@@ -113,12 +125,17 @@ GroupScale search(DType dtype, std::span<const T> values, const Range& r) {
     double error = 0;
     for (const T v : values) {
       const double x = magnitude(static_cast<double>(v)) < floor ? 0 : static_cast<double>(v);
-      const double code = dtype == DType::fp4 ? static_cast<double>(fp4_to_f32(f32_to_fp4(static_cast<float>(x * inverse))))
-                                              : std::clamp(round_even(x * inverse), c.low - zero, c.high - zero);
+      const double code =
+          dtype == DType::fp4
+              ? static_cast<double>(fp4_to_f32(f32_to_fp4(static_cast<float>(x * inverse))))
+              : std::clamp(round_even(x * inverse), c.low - zero, c.high - zero);
       const double d = code * g.scale - x;
       error += d * d;
     }
-    if (least < 0 || error < least) { least = error; best = g; }
+    if (least < 0 || error < least) {
+      least = error;
+      best = g;
+    }
   }
   return best;
 }
@@ -141,15 +158,21 @@ GroupScale reference_scale(DType dtype, std::span<const T> values) {
       g.zero = zero_point(r, g.scale, levels);
       break;
     }
-    case DType::i4: case DType::i2: case DType::u4: case DType::u2: case DType::fp4: g = search(dtype, values, r); break;
-    case DType::ternary: case DType::binary: g.scale = to_f32(r.sum / static_cast<double>(values.size())); break;
+    case DType::i4:
+    case DType::i2:
+    case DType::u4:
+    case DType::u2:
+    case DType::fp4: g = search(dtype, values, r); break;
+    case DType::ternary:
+    case DType::binary: g.scale = to_f32(r.sum / static_cast<double>(values.size())); break;
     default: g = scale_of(dtype, r, 1); break;
   }
   return g.scale < kTiniestScale && info(dtype).arith != ArithClass::real ? GroupScale{0, 0} : g;
 }
 
 template <class T>
-void reference_codes(DType dtype, std::span<const T> values, const GroupScale& group, std::uint64_t* out) {
+void reference_codes(DType dtype, std::span<const T> values, const GroupScale& group,
+                     std::uint64_t* out) {
   const double floor = flush_floor(dtype);
   const auto each = [&](auto&& code_of) {
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -167,7 +190,8 @@ void reference_codes(DType dtype, std::span<const T> values, const GroupScale& g
       for (std::size_t i = 0; i < values.size(); ++i) {
         const std::uint32_t b = std::bit_cast<std::uint32_t>(values[i]), m = b & 0x7FFFFFFFu;
         const std::uint32_t rounded = (m + 0x7FFFu + (m >> 16 & 1u)) >> 16;
-        const std::uint32_t code = m < 0x23800000u ? 0u : std::min(rounded, kBf16.max_code);  // 2^-56
+        const std::uint32_t code =
+            m < 0x23800000u ? 0u : std::min(rounded, kBf16.max_code);  // 2^-56
         out[i] = code | (m < 0x23800000u ? 0u : b >> 31 << 15);
       }
       return;
@@ -176,8 +200,15 @@ void reference_codes(DType dtype, std::span<const T> values, const GroupScale& g
   const double scale = group.scale;
   switch (dtype) {
     case DType::f64: return each([](double x) { return std::bit_cast<std::uint64_t>(x); });
-    case DType::f32: return each([](double x) { return std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(x))}; });
-    case DType::f16: case DType::bf16: case DType::fp8e4m3: case DType::fp8e5m2: case DType::fp4: {
+    case DType::f32:
+      return each([](double x) {
+        return std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(x))};
+      });
+    case DType::f16:
+    case DType::bf16:
+    case DType::fp8e4m3:
+    case DType::fp8e5m2:
+    case DType::fp4: {
       const SmallFloat f = small_float(dtype);
       const std::uint32_t sign = 1u << (f.bits() - 1);
       return each([&](double x) {
@@ -190,7 +221,8 @@ void reference_codes(DType dtype, std::span<const T> values, const GroupScale& g
     case DType::i64:
       return each([&](double x) {
         const double q = round_wide(x / scale);
-        return q >= 0x1p63 ? ~std::uint64_t{0} >> 1 : static_cast<std::uint64_t>(static_cast<std::int64_t>(q));
+        return q >= 0x1p63 ? ~std::uint64_t{0} >> 1
+                           : static_cast<std::uint64_t>(static_cast<std::int64_t>(q));
       });
     case DType::u64:
       return each([&](double x) {
@@ -213,7 +245,8 @@ void reference_codes(DType dtype, std::span<const T> values, const GroupScale& g
 
 // The bytes of a plain layout, written one code after the other.
 template <class T>
-std::vector<std::byte> reference_bytes(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const T> values) {
+std::vector<std::byte> reference_bytes(const WeightFormat& format, std::int64_t rows,
+                                       std::int64_t cols, std::span<const T> values) {
   const PackedLayout layout = packed_layout(format, rows, cols).value();
   const PackedView view(format, layout);
   const PanelGeometry& g = view.geometry;
@@ -221,20 +254,31 @@ std::vector<std::byte> reference_bytes(const WeightFormat& format, std::int64_t 
   GroupScale scale{1, 0};
   if (format.scale == ScaleKind::tensor) scale = reference_scale<T>(format.dtype, values);
   for (std::int64_t row = 0; row < layout.panels * kPanel; ++row) {
-    const auto weights = row < rows ? values.subspan(static_cast<std::size_t>(row * cols), static_cast<std::size_t>(cols)) : std::span<const T>();
+    const auto weights = row < rows ? values.subspan(static_cast<std::size_t>(row * cols),
+                                                     static_cast<std::size_t>(cols))
+                                    : std::span<const T>();
     const std::int64_t block = format.scale == ScaleKind::block ? format.block : layout.padded_cols;
     for (std::int64_t b = 0, k = 0; k < layout.padded_cols; ++b, k += block) {
       const std::size_t from = std::min(static_cast<std::size_t>(k), weights.size());
-      const auto group = weights.subspan(from, std::min(static_cast<std::size_t>(block), weights.size() - from));
-      if (format.scale == ScaleKind::row || format.scale == ScaleKind::block) scale = reference_scale<T>(format.dtype, group);
-      std::vector<std::uint64_t> codes(static_cast<std::size_t>(std::min(block, layout.padded_cols - k)), zero_code(format.dtype, scale.zero));
+      const auto group =
+          weights.subspan(from, std::min(static_cast<std::size_t>(block), weights.size() - from));
+      if (format.scale == ScaleKind::row || format.scale == ScaleKind::block)
+        scale = reference_scale<T>(format.dtype, group);
+      std::vector<std::uint64_t> codes(
+          static_cast<std::size_t>(std::min(block, layout.padded_cols - k)),
+          zero_code(format.dtype, scale.zero));
       reference_codes<T>(format.dtype, group, scale, codes.data());
       view.put_group(bytes.data(), row, b, scale);
       for (std::size_t i = 0; i < codes.size(); ++i) {
-        const std::int64_t at = k + static_cast<std::int64_t>(i), per_row = g.k_per_row(), plane = at % per_row / g.group;
-        std::byte* to = bytes.data() + view.panel_at(row) + static_cast<std::uint64_t>(at / per_row * g.row_bytes() + (row % kPanel * g.group + at % g.group) * g.code_bytes);
+        const std::int64_t at = k + static_cast<std::int64_t>(i), per_row = g.k_per_row(),
+                           plane = at % per_row / g.group;
+        std::byte* to =
+            bytes.data() + view.panel_at(row) +
+            static_cast<std::uint64_t>(at / per_row * g.row_bytes() +
+                                       (row % kPanel * g.group + at % g.group) * g.code_bytes);
         if (g.planes == 1) {
-          for (int j = 0; j < g.code_bytes; ++j) to[j] = static_cast<std::byte>(codes[i] >> (8 * j) & 255);
+          for (int j = 0; j < g.code_bytes; ++j)
+            to[j] = static_cast<std::byte>(codes[i] >> (8 * j) & 255);
         } else if (g.plane_bits != 0) {
           *to |= static_cast<std::byte>(codes[i] << (plane * g.plane_bits));
         } else {
@@ -259,18 +303,33 @@ std::vector<T> some_values(int kind, std::int64_t rows, std::int64_t cols) {
     const std::uint32_t pick = static_cast<std::uint32_t>(random.bits(2 * i + 1) % 8);
     switch (kind) {
       case 0: v[i] = u; break;
-      case 1: v[i] = u * u * u * T(0.01); break;                                  // a peak far from the rest
-      case 2: v[i] = static_cast<T>(static_cast<int>(u * 14)) * T(0.25); break;   // on the grid, and ties
-      case 3: v[i] = T(0.125); break;                                             // all equal
+      case 1: v[i] = u * u * u * T(0.01); break;  // a peak far from the rest
+      case 2:
+        v[i] = static_cast<T>(static_cast<int>(u * 14)) * T(0.25);
+        break;                         // on the grid, and ties
+      case 3: v[i] = T(0.125); break;  // all equal
       case 4: v[i] = -T(0.7); break;
       case 5: v[i] = pick < 6 ? T(0) : pick == 6 ? -T(0) : u; break;
-      case 6: v[i] = u * static_cast<T>(0x1p-98); break;                          // about the flush
-      case 7: v[i] = pick < 4 ? std::numeric_limits<T>::denorm_min() * static_cast<T>(pick) : -std::numeric_limits<T>::min(); break;
+      case 6: v[i] = u * static_cast<T>(0x1p-98); break;  // about the flush
+      case 7:
+        v[i] = pick < 4 ? std::numeric_limits<T>::denorm_min() * static_cast<T>(pick)
+                        : -std::numeric_limits<T>::min();
+        break;
       case 8: v[i] = u * static_cast<T>(std::numeric_limits<float>::max()); break;
-      case 9: v[i] = static_cast<T>(pick & 1 ? -1 : 1) * (pick < 4 ? static_cast<T>(std::numeric_limits<float>::max()) : pick < 6 ? T(0) : T(1e-30)); break;
-      case 10: v[i] = static_cast<T>(std::bit_cast<float>(static_cast<std::uint32_t>(random.bits(2 * i)) & 0xBFFFFFFFu)); break;  // any below 2
-      case 11: v[i] = (u < 0 ? -u : u) + T(3); break;                             // all of one sign
-      case 12: v[i] = i % 5 == 0 ? T(448) : static_cast<T>(static_cast<int>(i % 897) - 448) * T(0.0625); break;  // ties of the small floats, whose scale is 1
+      case 9:
+        v[i] = static_cast<T>(pick & 1 ? -1 : 1) *
+               (pick < 4   ? static_cast<T>(std::numeric_limits<float>::max())
+                : pick < 6 ? T(0)
+                           : T(1e-30));
+        break;
+      case 10:
+        v[i] = static_cast<T>(
+            std::bit_cast<float>(static_cast<std::uint32_t>(random.bits(2 * i)) & 0xBFFFFFFFu));
+        break;                                         // any below 2
+      case 11: v[i] = (u < 0 ? -u : u) + T(3); break;  // all of one sign
+      case 12:
+        v[i] = i % 5 == 0 ? T(448) : static_cast<T>(static_cast<int>(i % 897) - 448) * T(0.0625);
+        break;  // ties of the small floats, whose scale is 1
       case 13: v[i] = u * static_cast<T>(0x1p-39); break;
       default: v[i] = u * static_cast<T>(0x1p-55); break;
     }
@@ -281,7 +340,9 @@ std::vector<T> some_values(int kind, std::int64_t rows, std::int64_t cols) {
 
 template <class T>
 void compare_all() {
-  constexpr struct { std::int64_t rows, cols; } kShapes[] = {{1, 1}, {3, 16}, {17, 70}, {2, 1100}};
+  constexpr struct {
+    std::int64_t rows, cols;
+  } kShapes[] = {{1, 1}, {3, 16}, {17, 70}, {2, 1100}};
   for (const WeightFormat& f : all_weight_formats()) {
     if (f.layout != Layout::plain) continue;
     for (const auto& s : kShapes)
@@ -290,7 +351,8 @@ void compare_all() {
         const auto m = PackedMatrix::encode(f, s.rows, s.cols, std::span<const T>(v));
         ASSERT_TRUE(m.ok()) << m.status().to_string();
         const auto expected = reference_bytes<T>(f, s.rows, s.cols, v);
-        ASSERT_TRUE(std::ranges::equal(m->bytes(), expected)) << to_string(f) << " " << s.rows << " x " << s.cols << ", values of kind " << kind;
+        ASSERT_TRUE(std::ranges::equal(m->bytes(), expected))
+            << to_string(f) << " " << s.rows << " x " << s.cols << ", values of kind " << kind;
       }
   }
 }
@@ -308,7 +370,10 @@ TEST(Encode, CodesUnderAnyScale) {
           if (info(dtype).is_signed && zero != 0) continue;
           if (!info(dtype).scaled && scale != 1) continue;
           const std::vector<double> v = some_values<double>(kind, 1, 131);
-          if ((dtype == DType::i64 || dtype == DType::u64) && std::ranges::any_of(v, [&](double x) { return x / scale >= 0x1p62 || x / scale <= -0x1p62; })) continue;
+          if ((dtype == DType::i64 || dtype == DType::u64) && std::ranges::any_of(v, [&](double x) {
+                return x / scale >= 0x1p62 || x / scale <= -0x1p62;
+              }))
+            continue;
           const GroupScale g{scale, zero};
           std::vector<std::uint64_t> expected(v.size());
           reference_codes<double>(dtype, v, g, expected.data());
@@ -317,7 +382,9 @@ TEST(Encode, CodesUnderAnyScale) {
           const auto same = [&]<class U>(U) {
             std::vector<U> codes(v.size());
             encode_group<U>(dtype, flushed, g, codes.data());
-            for (std::size_t i = 0; i < v.size(); ++i) ASSERT_EQ(codes[i], static_cast<U>(expected[i])) << name(dtype) << " scale " << scale << ", " << v[i];
+            for (std::size_t i = 0; i < v.size(); ++i)
+              ASSERT_EQ(codes[i], static_cast<U>(expected[i]))
+                  << name(dtype) << " scale " << scale << ", " << v[i];
           };
           switch (info(dtype).bits) {
             case 64: same(std::uint64_t{}); break;
@@ -334,22 +401,29 @@ TEST(Encode, SmallFloatsAtEveryBoundary) {
   const auto check = [&]<class U>(DType dtype, const SmallFloat& f, U) {
     std::vector<double> v;
     for (std::uint32_t code = 0; code < f.max_code; ++code) {
-      const double low = static_cast<double>(decode_small_float(code, f)), high = static_cast<double>(decode_small_float(code + 1, f)), middle = (low + high) / 2;
+      const double low = static_cast<double>(decode_small_float(code, f)),
+                   high = static_cast<double>(decode_small_float(code + 1, f)),
+                   middle = (low + high) / 2;
       for (const double x : {low, middle}) {
-        const double about[] = {x, std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) + 1), x == 0 ? 0 : std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) - 1)};
+        const double about[] = {
+            x, std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) + 1),
+            x == 0 ? 0 : std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) - 1)};
         for (const double y : about)
           for (const double signed_y : {y, -y}) v.push_back(signed_y);
       }
     }
     const double most = static_cast<double>(decode_small_float(f.max_code, f));
-    for (const double x : {most, most * 1.03, most * 1.07, most * 2, 1e30, 1e300, std::numeric_limits<double>::infinity()}) v.insert(v.end(), {x, -x});
+    for (const double x : {most, most * 1.03, most * 1.07, most * 2, 1e30, 1e300,
+                           std::numeric_limits<double>::infinity()})
+      v.insert(v.end(), {x, -x});
     std::vector<double> flushed(v.size());
     flush<double>(dtype, v, flushed.data());
     std::vector<std::uint64_t> expected(v.size());
     reference_codes<double>(dtype, v, {1, 0}, expected.data());
     std::vector<U> codes(v.size());
     encode_group<U>(dtype, flushed, {1, 0}, codes.data());
-    for (std::size_t i = 0; i < v.size(); ++i) ASSERT_EQ(codes[i], expected[i]) << name(dtype) << " " << v[i];
+    for (std::size_t i = 0; i < v.size(); ++i)
+      ASSERT_EQ(codes[i], expected[i]) << name(dtype) << " " << v[i];
   };
   check(DType::fp8e4m3, kFp8e4m3, std::uint8_t{});
   check(DType::fp8e5m2, kFp8e5m2, std::uint8_t{});
@@ -358,19 +432,28 @@ TEST(Encode, SmallFloatsAtEveryBoundary) {
   check(DType::bf16, kBf16, std::uint16_t{});
 }
 
-// A4 and S4: every pair is tried on every block, in order, its error in the four lanes and the order that are the definition.
-float reference_native4(Layout layout, std::span<const float> values, std::uint8_t* codes, std::uint8_t* sub_scales) {
+// A4 and S4: every pair is tried on every block, in order, its error in the four lanes and the
+// order that are the definition.
+float reference_native4(Layout layout, std::span<const float> values, std::uint8_t* codes,
+                        std::uint8_t* sub_scales) {
   const bool a4 = layout == Layout::a4;
   const std::size_t block = a4 ? 16 : 32, blocks = (values.size() + block - 1) / block;
-  struct Pick { int s, m; };
+  struct Pick {
+    int s, m;
+  };
   float peak = 0;
   for (const float v : values) peak = std::max(peak, v < 0 ? -v : v);
   const auto code_of = [](float t, Pick p) {
-    const float top = static_cast<float>(std::min(15, (127 + 8 * p.m) / p.s)), q = (t + static_cast<float>(8 * p.m)) * (1.0f / static_cast<float>(p.s));
+    const float top = static_cast<float>(std::min(15, (127 + 8 * p.m) / p.s)),
+                q = (t + static_cast<float>(8 * p.m)) * (1.0f / static_cast<float>(p.s));
     return round_even(std::clamp(q > 0 ? q : 0.0f, 0.0f, top));
   };
-  const auto value_of = [&](float t, Pick p) { return code_of(t, p) * static_cast<float>(p.s) - static_cast<float>(8 * p.m); };
-  const auto scaled = [&](std::size_t i, float scale) { return i < values.size() && scale != 0 ? values[i] / scale : 0.0f; };
+  const auto value_of = [&](float t, Pick p) {
+    return code_of(t, p) * static_cast<float>(p.s) - static_cast<float>(8 * p.m);
+  };
+  const auto scaled = [&](std::size_t i, float scale) {
+    return i < values.size() && scale != 0 ? values[i] / scale : 0.0f;
+  };
   std::vector<Pick> best(blocks, Pick{1, a4 ? 0 : 1});
   float best_scale = 0;
   double least = -1;
@@ -395,7 +478,8 @@ float reference_native4(Layout layout, std::span<const float> values, std::uint8
             picks.back() = {s, m};
           }
         }
-      total += static_cast<double>(smallest) * (static_cast<double>(scale) * static_cast<double>(scale));
+      total +=
+          static_cast<double>(smallest) * (static_cast<double>(scale) * static_cast<double>(scale));
     }
     if (least < 0 || total < least) {
       least = total;
@@ -412,7 +496,8 @@ float reference_native4(Layout layout, std::span<const float> values, std::uint8
     dot += w8 * static_cast<double>(i < values.size() ? values[i] : 0.0f);
     square += w8 * w8;
   }
-  for (std::size_t b = 0; b < blocks; ++b) sub_scales[b] = static_cast<std::uint8_t>(a4 ? best[b].s | best[b].m << 4 : best[b].s);
+  for (std::size_t b = 0; b < blocks; ++b)
+    sub_scales[b] = static_cast<std::uint8_t>(a4 ? best[b].s | best[b].m << 4 : best[b].s);
   return square > 0 && dot > 0 ? static_cast<float>(dot / square) : 0.0f;
 }
 TEST(Encode, NativeFourBitsAsEveryPairTried) {
@@ -424,8 +509,10 @@ TEST(Encode, NativeFourBitsAsEveryPairTried) {
           if (x < 0x1p-100f && x > -0x1p-100f) x = 0;
         std::vector<std::uint8_t> codes(512), subs(64), expected_codes(512), expected_subs(64);
         const float scale = encode_native4(layout, v, codes.data(), subs.data());
-        const float expected = reference_native4(layout, v, expected_codes.data(), expected_subs.data());
-        EXPECT_EQ(std::bit_cast<std::uint32_t>(scale), std::bit_cast<std::uint32_t>(expected)) << cols << " columns, values of kind " << kind;
+        const float expected =
+            reference_native4(layout, v, expected_codes.data(), expected_subs.data());
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(scale), std::bit_cast<std::uint32_t>(expected))
+            << cols << " columns, values of kind " << kind;
         EXPECT_EQ(codes, expected_codes) << cols << " columns, values of kind " << kind;
         EXPECT_EQ(subs, expected_subs) << cols << " columns, values of kind " << kind;
       }
@@ -440,8 +527,14 @@ TEST(Encode, TeamsWriteTheSameBytes) {
   for (const WeightFormat& f : all_weight_formats()) {
     if (f.layout == Layout::q4_k || f.layout == Layout::q6_k) continue;
     const auto alone = PackedMatrix::encode(f, kRows, kCols, std::span<const float>(v)).value();
-    EXPECT_TRUE(std::ranges::equal(PackedMatrix::encode(f, kRows, kCols, std::span<const float>(v), &three)->bytes(), alone.bytes())) << to_string(f);
-    EXPECT_TRUE(std::ranges::equal(PackedMatrix::encode(f, kRows, kCols, std::span<const double>(wide), &twenty)->bytes(), alone.bytes())) << to_string(f);
+    EXPECT_TRUE(std::ranges::equal(
+        PackedMatrix::encode(f, kRows, kCols, std::span<const float>(v), &three)->bytes(),
+        alone.bytes()))
+        << to_string(f);
+    EXPECT_TRUE(std::ranges::equal(
+        PackedMatrix::encode(f, kRows, kCols, std::span<const double>(wide), &twenty)->bytes(),
+        alone.bytes()))
+        << to_string(f);
   }
 }
 

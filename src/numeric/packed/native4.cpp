@@ -23,19 +23,25 @@ struct Pairs {
   std::uint16_t turns[15][24];  // 8 * m / s of a turn, in 2^-16 of one, for m = 0..15
   explicit Pairs(Layout layout) {
     for (int s = 1; s <= 15; ++s)
-      for (int m = 0; m < 24; ++m) turns[s - 1][m] = static_cast<std::uint16_t>((m * 0x80000 + s / 2) / s);
+      for (int m = 0; m < 24; ++m)
+        turns[s - 1][m] = static_cast<std::uint16_t>((m * 0x80000 + s / 2) / s);
     for (int s = 1; s <= 15; ++s)
       for (int m = layout == Layout::a4 ? 0 : s; m <= (layout == Layout::a4 ? 15 : s); ++m) {
         const int top = std::min(15, (127 + 8 * m) / s);
         const int stored = layout == Layout::a4 ? s | m << 4 : s;
-        all[count++] = {static_cast<float>(s),   1.0f / static_cast<float>(s), static_cast<float>(8 * m),
-                        static_cast<float>(top), static_cast<float>(-8 * m),   static_cast<float>(top * s - 8 * m),
+        all[count++] = {static_cast<float>(s),
+                        1.0f / static_cast<float>(s),
+                        static_cast<float>(8 * m),
+                        static_cast<float>(top),
+                        static_cast<float>(-8 * m),
+                        static_cast<float>(top * s - 8 * m),
                         static_cast<std::uint8_t>(stored)};
       }
   }
 };
 
-// Four values at a time (GCC and Clang vector extensions): lane for lane the same IEEE operations on every target.
+// Four values at a time (GCC and Clang vector extensions): lane for lane the same IEEE operations
+// on every target.
 typedef float Lanes __attribute__((vector_size(16)));
 
 template <class V>
@@ -46,13 +52,15 @@ inline V code_of(V t, const Pair& p) {
   return (q + 0x1.8p23f) - 0x1.8p23f;  // to nearest even
 }
 
-// The squared error of a block under a pair. Stops early with some sum above `limit` once it is there: lanes only grow.
+// The squared error of a block under a pair. Stops early with some sum above `limit` once it is
+// there: lanes only grow.
 template <int Block>
 inline float error_of(const Lanes* t, const Pair& p, float limit) {
   Lanes lanes = {0, 0, 0, 0};
   float sum = 0;
   for (int i = 0; i < Block / 4 && !(sum > limit); i += 2) {
-    const Lanes d0 = (code_of(t[i], p) * p.s - p.offset) - t[i], d1 = (code_of(t[i + 1], p) * p.s - p.offset) - t[i + 1];
+    const Lanes d0 = (code_of(t[i], p) * p.s - p.offset) - t[i],
+                d1 = (code_of(t[i + 1], p) * p.s - p.offset) - t[i + 1];
     lanes += d0 * d0;
     lanes += d1 * d1;
     sum = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
@@ -60,10 +68,13 @@ inline float error_of(const Lanes* t, const Pair& p, float limit) {
   return sum;
 }
 
-// What clamping leaves out: how far values are from the nearest multiples of s, for 8 offsets 8 * m at once. A turn is s, in 2^-16 of it: 16 bits that wrap
-// around are the distance on the circle, with its sign. turns: of the values. In units of s^2 / 2^14 the sum of
-// their squares is at least sum - 16: each distance is within 4 units of the real one, at most 2^15, and its square over 2^18 is rounded down.
-inline void distances(const std::uint16_t* __restrict turns, const std::uint16_t* __restrict offsets, std::uint16_t* __restrict sums) {
+// What clamping leaves out: how far values are from the nearest multiples of s, for 8 offsets 8 * m
+// at once. A turn is s, in 2^-16 of it: 16 bits that wrap around are the distance on the circle,
+// with its sign. turns: of the values. In units of s^2 / 2^14 the sum of their squares is at least
+// sum - 16: each distance is within 4 units of the real one, at most 2^15, and its square over 2^18
+// is rounded down.
+inline void distances(const std::uint16_t* __restrict turns,
+                      const std::uint16_t* __restrict offsets, std::uint16_t* __restrict sums) {
   std::uint16_t sum[8] = {};
   for (int i = 0; i < 16; ++i)
     for (int l = 0; l < 8; ++l) {
@@ -73,8 +84,13 @@ inline void distances(const std::uint16_t* __restrict turns, const std::uint16_t
   for (int l = 0; l < 8; ++l) sums[l] = sum[l];
 }
 
-struct Choice { float error; int pair; };
-struct Ends { float low, high; };
+struct Choice {
+  float error;
+  int pair;
+};
+struct Ends {
+  float low, high;
+};
 template <int Block>
 Ends ends_of(const float* values) {
   Lanes low, high;
@@ -86,11 +102,13 @@ Ends ends_of(const float* values) {
     low = v < low ? v : low;
     high = v > high ? v : high;
   }
-  return {std::min(std::min(low[0], low[1]), std::min(low[2], low[3])), std::max(std::max(high[0], high[1]), std::max(high[2], high[3]))};
+  return {std::min(std::min(low[0], low[1]), std::min(low[2], low[3])),
+          std::max(std::max(high[0], high[1]), std::max(high[2], high[3]))};
 }
 
-// The pair with the least error, ties to the first. `guess` is tried first: a good one rules most of the others out by what
-// they must clip at the ends alone, or by what even unclamped codes leave.
+// The pair with the least error, ties to the first. `guess` is tried first: a good one rules most
+// of the others out by what they must clip at the ends alone, or by what even unclamped codes
+// leave.
 template <int Block>
 Choice best_pair(const float* values, Ends ends, const Pairs& pairs, int guess) {
   Lanes t[Block / 4];
@@ -118,9 +136,12 @@ Choice best_pair(const float* values, Ends ends, const Pairs& pairs, int guess) 
     if (first > last) continue;
     std::uint16_t turns[Block];
     const float per_turn = 65536.0f / static_cast<float>(s);
-    for (int i = 0; i < Block; ++i) turns[i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(values[i] * per_turn));
+    for (int i = 0; i < Block; ++i)
+      turns[i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(values[i] * per_turn));
     // Errors in f32 are within 2^-19 of the real ones.
-    const int most = static_cast<int>(std::min(best.error * (16384 * 1.00001f) / static_cast<float>(s * s), 65535.0f)) + 17;
+    const int most = static_cast<int>(std::min(
+                         best.error * (16384 * 1.00001f) / static_cast<float>(s * s), 65535.0f)) +
+                     17;
     for (int m = first; m <= last; m += 8) {
       std::uint16_t sums[8];
       distances(turns, pairs.turns[s - 1] + m, sums);
@@ -141,7 +162,8 @@ int guess_pair(Layout layout, Ends ends) {
 }
 
 template <int Block>
-float encode(Layout layout, std::span<const float> values, std::uint8_t* codes, std::uint8_t* sub_scales) {
+float encode(Layout layout, std::span<const float> values, std::uint8_t* codes,
+             std::uint8_t* sub_scales) {
   static const Pairs pairs(layout);  // one for each Block
   const std::size_t blocks = (values.size() + Block - 1) / Block;
   float peak = 0, peaks[8] = {};
@@ -150,7 +172,8 @@ float encode(Layout layout, std::span<const float> values, std::uint8_t* codes, 
       const float v = values[i + j], magnitude = v < 0 ? -v : v;
       peaks[j] = magnitude > peaks[j] ? magnitude : peaks[j];
     }
-  for (std::size_t i = values.size() / 8 * 8; i < values.size(); ++i) peak = std::max(peak, values[i] < 0 ? -values[i] : values[i]);
+  for (std::size_t i = values.size() / 8 * 8; i < values.size(); ++i)
+    peak = std::max(peak, values[i] < 0 ? -values[i] : values[i]);
   for (const float p : peaks) peak = std::max(peak, p);
   std::vector<float> t(blocks * Block, 0.0f);
   std::vector<int> picked(blocks), best_picked(blocks, 0);
@@ -164,7 +187,8 @@ float encode(Layout layout, std::span<const float> values, std::uint8_t* codes, 
     double error = 0;
     for (std::size_t b = 0; b < blocks && (least < 0 || error < least); ++b) {
       const Ends ends = ends_of<Block>(t.data() + b * Block);
-      const Choice c = best_pair<Block>(t.data() + b * Block, ends, pairs, guess_pair(layout, ends));
+      const Choice c =
+          best_pair<Block>(t.data() + b * Block, ends, pairs, guess_pair(layout, ends));
       picked[b] = c.pair;
       error += static_cast<double>(c.error) * unit;
     }
@@ -175,7 +199,8 @@ float encode(Layout layout, std::span<const float> values, std::uint8_t* codes, 
     }
   }
   // Codes of the winner, and the scale that suits them best: the projection of the values on w8.
-  for (std::size_t i = 0; i < values.size(); ++i) t[i] = best_scale == 0 ? 0.0f : values[i] / best_scale;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    t[i] = best_scale == 0 ? 0.0f : values[i] / best_scale;
   double dot = 0, square = 0;
   for (std::size_t i = 0; i < blocks * Block; i += 4) {
     const Pair& p = pairs.all[best_picked[i / Block]];
@@ -196,8 +221,10 @@ float encode(Layout layout, std::span<const float> values, std::uint8_t* codes, 
 
 }  // namespace
 
-float encode_native4(Layout layout, std::span<const float> values, std::uint8_t* codes, std::uint8_t* sub_scales) {
-  return layout == Layout::a4 ? encode<16>(layout, values, codes, sub_scales) : encode<32>(layout, values, codes, sub_scales);
+float encode_native4(Layout layout, std::span<const float> values, std::uint8_t* codes,
+                     std::uint8_t* sub_scales) {
+  return layout == Layout::a4 ? encode<16>(layout, values, codes, sub_scales)
+                              : encode<32>(layout, values, codes, sub_scales);
 }
 
 }  // namespace loom

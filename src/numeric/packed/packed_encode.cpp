@@ -18,7 +18,8 @@ struct AlignedFree {
 // Zeroed bytes at a multiple of 64, or nothing.
 std::shared_ptr<std::byte> aligned_bytes(std::uint64_t size) {
   if (size > std::numeric_limits<std::size_t>::max()) return nullptr;
-  auto* p = static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(size), std::align_val_t{64}, std::nothrow));
+  auto* p = static_cast<std::byte*>(
+      ::operator new[](static_cast<std::size_t>(size), std::align_val_t{64}, std::nothrow));
   if (p != nullptr) std::fill_n(p, static_cast<std::size_t>(size), std::byte{0});
   return std::shared_ptr<std::byte>(p, AlignedFree{});
 }
@@ -29,7 +30,8 @@ double largest_value(const WeightFormat& f) {
   return is_gguf(f.layout) ? 65504.0 * 7 : static_cast<double>(std::numeric_limits<float>::max());
 }
 
-// Rows [first, first + values.size() / cols) of a matrix of `rows`. `first` begins a panel; the last part ends the last panel, with zeros.
+// Rows [first, first + values.size() / cols) of a matrix of `rows`. `first` begins a panel; the
+// last part ends the last panel, with zeros.
 template <class T>
 struct Part {
   using Value = T;
@@ -40,14 +42,17 @@ struct Part {
   std::int64_t end() const { return std::min(rows, first + count()); }
   std::int64_t padded_end() const { return (end() + kPanel - 1) / kPanel * kPanel; }
   std::span<const T> row(std::int64_t row) const {
-    return row < rows ? values.subspan(static_cast<std::size_t>((row - first) * cols), static_cast<std::size_t>(cols)) : std::span<const T>();
+    return row < rows ? values.subspan(static_cast<std::size_t>((row - first) * cols),
+                                       static_cast<std::size_t>(cols))
+                      : std::span<const T>();
   }
 };
 
 template <class T>
 Status check_values(const WeightFormat& format, const Part<T>& part) {
   const double largest = largest_value(format);
-  const T limit = static_cast<T>(std::min(largest, static_cast<double>(std::numeric_limits<T>::max())));
+  const T limit =
+      static_cast<T>(std::min(largest, static_cast<double>(std::numeric_limits<T>::max())));
   constexpr std::size_t kRun = 4096;
   for (std::size_t i = 0; i < part.values.size(); i += kRun) {
     if (within(part.values.subspan(i, std::min(kRun, part.values.size() - i)), limit)) continue;
@@ -55,33 +60,49 @@ Status check_values(const WeightFormat& format, const Part<T>& part) {
     const double x = static_cast<double>(part.values[i]);
     const bool finite = x - x == 0;
     const std::int64_t element = part.first * part.cols + static_cast<std::int64_t>(i);
-    const std::string at = "element " + std::to_string(element) + " (row " + std::to_string(element / part.cols) + ", column " + std::to_string(element % part.cols) + ") is ";
+    const std::string at = "element " + std::to_string(element) + " (row " +
+                           std::to_string(element / part.cols) + ", column " +
+                           std::to_string(element % part.cols) + ") is ";
     if (finite)
-      return Status(Code::out_of_range, at + format_double(x) + ", beyond what " + to_string(format) + " holds (" + format_double(largest) + ")");
-    return Status(Code::invalid_argument, at + (x != x ? "NaN" : x > 0 ? "infinite" : "-infinite") + "; weights are finite numbers");
+      return Status(Code::out_of_range, at + format_double(x) + ", beyond what " +
+                                            to_string(format) + " holds (" +
+                                            format_double(largest) + ")");
+    return Status(Code::invalid_argument, at +
+                                              (x != x  ? "NaN"
+                                               : x > 0 ? "infinite"
+                                                       : "-infinite") +
+                                              "; weights are finite numbers");
   }
   return Status();
 }
 
-// Codes and scales of one row, from its values flushed; `tensor` is the scale where all rows share one.
+// Codes and scales of one row, from its values flushed; `tensor` is the scale where all rows share
+// one.
 template <class U>
-void encode_row(const PackedView& view, std::int64_t row, std::span<const double> weights, const GroupScale& tensor, std::span<U> codes, std::byte* bytes) {
+void encode_row(const PackedView& view, std::int64_t row, std::span<const double> weights,
+                const GroupScale& tensor, std::span<U> codes, std::byte* bytes) {
   const WeightFormat& format = view.format;
-  const std::size_t padded = codes.size(), block = format.scale == ScaleKind::block ? format.block : padded;
+  const std::size_t padded = codes.size(),
+                    block = format.scale == ScaleKind::block ? format.block : padded;
   for (std::size_t b = 0, k = 0; k < padded; ++b, k += block) {
-    const std::size_t from = std::min(k, weights.size()), count = std::min(block, weights.size() - from);
+    const std::size_t from = std::min(k, weights.size()),
+                      count = std::min(block, weights.size() - from);
     const auto group = weights.subspan(from, count);
     GroupScale g = tensor;
-    if (format.scale == ScaleKind::row || format.scale == ScaleKind::block) g = choose_scale(format.dtype, group);
+    if (format.scale == ScaleKind::row || format.scale == ScaleKind::block)
+      g = choose_scale(format.dtype, group);
     encode_group(format.dtype, group, g, codes.data() + k);
-    std::fill(codes.data() + k + count, codes.data() + std::min(k + block, padded), static_cast<U>(zero_code(format.dtype, g.zero)));
+    std::fill(codes.data() + k + count, codes.data() + std::min(k + block, padded),
+              static_cast<U>(zero_code(format.dtype, g.zero)));
     view.put_group(bytes, row, static_cast<std::int64_t>(b), g);
   }
-  pack_panel_row<U>(view.geometry, codes, static_cast<int>(row % kPanel), bytes + view.panel_at(row));
+  pack_panel_row<U>(view.geometry, codes, static_cast<int>(row % kPanel),
+                    bytes + view.panel_at(row));
 }
 
 template <class U, class T>
-void encode_rows(const PackedView& view, const Part<T>& part, const GroupScale& tensor, std::byte* bytes) {
+void encode_rows(const PackedView& view, const Part<T>& part, const GroupScale& tensor,
+                 std::byte* bytes) {
   std::vector<double> values(static_cast<std::size_t>(part.cols));
   std::vector<U> codes(static_cast<std::size_t>(view.layout.padded_cols));
   for (std::int64_t row = part.first; row < part.padded_end(); ++row) {
@@ -90,17 +111,20 @@ void encode_rows(const PackedView& view, const Part<T>& part, const GroupScale& 
       if (view.format.dtype == DType::bf16) {
         std::fill(codes.begin() + static_cast<std::ptrdiff_t>(weights.size()), codes.end(), U{0});
         encode_bf16(weights, codes.data());
-        pack_panel_row<U>(view.geometry, codes, static_cast<int>(row % kPanel), bytes + view.panel_at(row));
+        pack_panel_row<U>(view.geometry, codes, static_cast<int>(row % kPanel),
+                          bytes + view.panel_at(row));
         continue;
       }
     }
     flush<T>(view.format.dtype, weights, values.data());
-    encode_row<U>(view, row, std::span<const double>(values).first(weights.size()), tensor, codes, bytes);
+    encode_row<U>(view, row, std::span<const double>(values).first(weights.size()), tensor, codes,
+                  bytes);
   }
 }
 
 template <class T>
-void encode_plain(const PackedView& view, const Part<T>& part, const GroupScale& tensor, std::byte* bytes) {
+void encode_plain(const PackedView& view, const Part<T>& part, const GroupScale& tensor,
+                  std::byte* bytes) {
   switch (view.geometry.code_bytes) {
     case 8: return encode_rows<std::uint64_t>(view, part, tensor, bytes);
     case 4: return encode_rows<std::uint32_t>(view, part, tensor, bytes);
@@ -135,7 +159,8 @@ void encode_native(const PackedView& view, const Part<T>& part, std::byte* bytes
     std::byte* panel = bytes + view.panel_at(row);
     pack_panel_row<std::uint8_t>(view.geometry, codes, static_cast<int>(row % kPanel), panel);
     for (std::int64_t b = 0; b < view.layout.padded_cols / block; ++b)
-      put_sub_scale(layout, panel, view.code_rows(), static_cast<int>(row % kPanel), b, subs[static_cast<std::size_t>(b)]);
+      put_sub_scale(layout, panel, view.code_rows(), static_cast<int>(row % kPanel), b,
+                    subs[static_cast<std::size_t>(b)]);
   }
 }
 
@@ -147,11 +172,13 @@ void encode_gguf(const PackedView& view, const Part<T>& part, std::byte* bytes) 
     copy_flushed(part.row(row), flush_floor(view.format.dtype), weights.data());
     std::byte* to = bytes + static_cast<std::uint64_t>(row) * view.layout.panel_bytes;
     for (std::int64_t b = 0; b < view.layout.blocks; ++b)
-      encode_gguf_block(view.format.layout, weights.data() + b * block.weights, to + b * block.bytes);
+      encode_gguf_block(view.format.layout, weights.data() + b * block.weights,
+                        to + b * block.bytes);
   }
 }
 
-// A part that a team encodes: each worker takes some panels, which share no byte and no scale but that of the tensor.
+// A part that a team encodes: each worker takes some panels, which share no byte and no scale but
+// that of the tensor.
 template <class T>
 struct Encoding {
   const PackedView& view;
@@ -168,31 +195,38 @@ struct Encoding {
     const auto* self = static_cast<const Encoding*>(context);
     const Part<T>& all = self->part;
     const std::int64_t count = all.count(), panels = (count + kPanel - 1) / kPanel;
-    const std::int64_t begin = std::min(count, panels * worker / workers * kPanel), end = std::min(count, panels * (worker + 1) / workers * kPanel);
+    const std::int64_t begin = std::min(count, panels * worker / workers * kPanel),
+                       end = std::min(count, panels * (worker + 1) / workers * kPanel);
     if (begin == end) return {};
-    self->encode({all.rows, all.cols, all.first + begin, all.values.subspan(static_cast<std::size_t>(begin * all.cols), static_cast<std::size_t>((end - begin) * all.cols))});
+    self->encode({all.rows, all.cols, all.first + begin,
+                  all.values.subspan(static_cast<std::size_t>(begin * all.cols),
+                                     static_cast<std::size_t>((end - begin) * all.cols))});
     return {};
   }
 };
 
 // `next(first)` gives the part that begins with row `first`.
 template <class Next>
-Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows, std::int64_t cols, ThreadPool* pool, const Next& next) {
+Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
+                                  ThreadPool* pool, const Next& next) {
   constexpr std::size_t kWorthATeam = 1 << 14;  // values
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
   auto bytes = aligned_bytes(layout.total);
   if (bytes == nullptr)
-    return Status(Code::out_of_memory,
-                  "a " + shape_text(rows, cols) + " matrix in " + to_string(format) + " takes " + std::to_string(layout.total) + " bytes");
+    return Status(Code::out_of_memory, "a " + shape_text(rows, cols) + " matrix in " +
+                                           to_string(format) + " takes " +
+                                           std::to_string(layout.total) + " bytes");
   const PackedView view(format, layout);
   for (std::int64_t first = 0; first < rows;) {
     LOOM_ASSIGN(const auto part, next(first));
     LOOM_TRY(check_values(format, part));
     if (format.layout == Layout::q4_k || format.layout == Layout::q6_k)
-      return Status(Code::unsupported, to_string(format) + " is read and run, not written; write q4_0, q8_0 or i4");
+      return Status(Code::unsupported,
+                    to_string(format) + " is read and run, not written; write q4_0, q8_0 or i4");
     using T = typename decltype(part)::Value;
     Encoding<T> encoding{view, part, GroupScale{1, 0}, bytes.get()};
-    if (format.scale == ScaleKind::tensor) encoding.tensor = choose_tensor_scale<T>(format.dtype, part.values);
+    if (format.scale == ScaleKind::tensor)
+      encoding.tensor = choose_tensor_scale<T>(format.dtype, part.values);
     if (pool != nullptr && part.values.size() >= kWorthATeam)
       LOOM_TRY(pool->run_allocating(&Encoding<T>::share, &encoding));
     else encoding.encode(part);
@@ -203,28 +237,37 @@ Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows,
 }
 
 template <class T>
-Result<PackedMatrix> encode_whole(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const T> values, ThreadPool* pool) {
+Result<PackedMatrix> encode_whole(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
+                                  std::span<const T> values, ThreadPool* pool) {
   LOOM_TRY(packed_layout(format, rows, cols).status());
   if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) != values.size())
-    return Status(Code::invalid_argument, "a " + shape_text(rows, cols) + " matrix has " + std::to_string(rows * cols) + " values, got " +
+    return Status(Code::invalid_argument, "a " + shape_text(rows, cols) + " matrix has " +
+                                              std::to_string(rows * cols) + " values, got " +
                                               std::to_string(values.size()));
-  return encode_parts(format, rows, cols, pool, [&](std::int64_t) -> Result<Part<T>> { return Part<T>{rows, cols, 0, values}; });
+  return encode_parts(format, rows, cols, pool, [&](std::int64_t) -> Result<Part<T>> {
+    return Part<T>{rows, cols, 0, values};
+  });
 }
 
 }  // namespace
 
-Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const float> values,
+Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows,
+                                          std::int64_t cols, std::span<const float> values,
                                           ThreadPool* pool) {
   return encode_whole(format, rows, cols, values, pool);
 }
-Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
-                                          std::span<const double> values, ThreadPool* pool) {
+Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows,
+                                          std::int64_t cols, std::span<const double> values,
+                                          ThreadPool* pool) {
   return encode_whole(format, rows, cols, values, pool);
 }
-Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows, std::int64_t cols, const ReadRows& read) {
+Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows,
+                                          std::int64_t cols, const ReadRows& read) {
   LOOM_TRY(packed_layout(format, rows, cols).status());
   constexpr std::int64_t kPart = std::int64_t{1} << 18;  // values
-  const std::int64_t step = format.scale == ScaleKind::tensor ? rows : std::max<std::int64_t>(kPart / cols / kPanel, 1) * kPanel;
+  const std::int64_t step = format.scale == ScaleKind::tensor
+                                ? rows
+                                : std::max<std::int64_t>(kPart / cols / kPanel, 1) * kPanel;
   std::vector<float> values;
   return encode_parts(format, rows, cols, nullptr, [&](std::int64_t first) -> Result<Part<float>> {
     values.resize(static_cast<std::size_t>(std::min(step, rows - first) * cols));

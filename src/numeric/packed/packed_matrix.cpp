@@ -10,13 +10,17 @@
 
 namespace loom {
 
-Result<PackedLayout> packed_layout(const WeightFormat& format, std::int64_t rows, std::int64_t cols) {
+Result<PackedLayout> packed_layout(const WeightFormat& format, std::int64_t rows,
+                                   std::int64_t cols) {
   constexpr std::int64_t kMost = 0x7FFFFFFF;
   const auto known = all_weight_formats();
   if (std::find(known.begin(), known.end(), format) == known.end())
-    return Status(Code::invalid_argument, "this dtype, layout, scale and block do not make a weight format; parse_weight_format gives valid ones");
+    return Status(Code::invalid_argument,
+                  "this dtype, layout, scale and block do not make a weight format; "
+                  "parse_weight_format gives valid ones");
   if (rows < 1 || cols < 1 || rows > kMost || cols > kMost)
-    return Status(Code::out_of_range, "a packed matrix is 1 to 2147483647 rows and columns, got " + shape_text(rows, cols));
+    return Status(Code::out_of_range, "a packed matrix is 1 to 2147483647 rows and columns, got " +
+                                          shape_text(rows, cols));
   PackedLayout out;
   const std::uint64_t width = is_real(format) ? 8 : 4;
   std::optional<std::uint64_t> codes;
@@ -25,24 +29,33 @@ Result<PackedLayout> packed_layout(const WeightFormat& format, std::int64_t rows
     const GgufBlock block = gguf_block(format.layout);
     out.blocks = (cols + block.weights - 1) / block.weights;
     out.padded_cols = out.blocks * block.weights;
-    out.panel_bytes = static_cast<std::uint64_t>(out.blocks) * static_cast<std::uint64_t>(block.bytes);
+    out.panel_bytes =
+        static_cast<std::uint64_t>(out.blocks) * static_cast<std::uint64_t>(block.bytes);
     codes = checked_mul(static_cast<std::uint64_t>(rows), out.panel_bytes);
   } else {
     const PanelGeometry g = panel_geometry(format);
-    const std::int64_t multiple = format.dtype == DType::ternary ? 20 : format.arith() == ArithClass::integer ? 64 : 32;
+    const std::int64_t multiple = format.dtype == DType::ternary          ? 20
+                                  : format.arith() == ArithClass::integer ? 64
+                                                                          : 32;
     out.panels = (rows + kPanel - 1) / kPanel;
     out.padded_cols = (cols + multiple - 1) / multiple * multiple;
     const std::int64_t code_rows = out.padded_cols / g.k_per_row();
-    const std::int64_t stored = g.sub_scale_rows == 0 ? code_rows : code_rows + (code_rows + g.sub_scale_rows - 1) / g.sub_scale_rows;
-    out.panel_bytes = static_cast<std::uint64_t>(stored) * static_cast<std::uint64_t>(g.row_bytes());
+    const std::int64_t stored =
+        g.sub_scale_rows == 0 ? code_rows
+                              : code_rows + (code_rows + g.sub_scale_rows - 1) / g.sub_scale_rows;
+    out.panel_bytes =
+        static_cast<std::uint64_t>(stored) * static_cast<std::uint64_t>(g.row_bytes());
     codes = checked_mul(static_cast<std::uint64_t>(out.panels), out.panel_bytes);
     if (is_native4(format.layout)) out.blocks = out.padded_cols / native4_block(format.layout);
-    if (format.scale == ScaleKind::block) out.blocks = (out.padded_cols + format.block - 1) / format.block;
+    if (format.scale == ScaleKind::block)
+      out.blocks = (out.padded_cols + format.block - 1) / format.block;
     if (format.scale != ScaleKind::none)
-      units = static_cast<std::uint64_t>(out.panels * kPanel * (format.scale == ScaleKind::block ? out.blocks : 1));
+      units = static_cast<std::uint64_t>(out.panels * kPanel *
+                                         (format.scale == ScaleKind::block ? out.blocks : 1));
   }
   if (!codes || *codes > std::uint64_t{1} << 62 || units > std::uint64_t{1} << 58)
-    return Status(Code::out_of_range, "a " + shape_text(rows, cols) + " matrix in " + to_string(format) + " is larger than 2^62 bytes");
+    return Status(Code::out_of_range, "a " + shape_text(rows, cols) + " matrix in " +
+                                          to_string(format) + " is larger than 2^62 bytes");
   std::uint64_t at = 0;
   const auto section = [&](std::uint64_t size, std::uint64_t* offset, std::uint64_t* out_size) {
     *offset = at;
@@ -60,15 +73,17 @@ Result<PackedLayout> packed_layout(const WeightFormat& format, std::int64_t rows
   return out;
 }
 
-Result<PackedMatrix> PackedMatrix::wrap(const WeightFormat& format, std::int64_t rows, std::int64_t cols, std::span<const std::byte> bytes,
+Result<PackedMatrix> PackedMatrix::wrap(const WeightFormat& format, std::int64_t rows,
+                                        std::int64_t cols, std::span<const std::byte> bytes,
                                         std::shared_ptr<const void> owner) {
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
   if (bytes.size() != layout.total)
     return Status(bytes.size() < layout.total ? Code::truncated : Code::corrupt,
-                  "a " + shape_text(rows, cols) + " matrix in " + to_string(format) + " is " + std::to_string(layout.total) + " bytes, got " +
-                      std::to_string(bytes.size()));
+                  "a " + shape_text(rows, cols) + " matrix in " + to_string(format) + " is " +
+                      std::to_string(layout.total) + " bytes, got " + std::to_string(bytes.size()));
   if (!is_gguf(format.layout) && reinterpret_cast<std::uintptr_t>(bytes.data()) % 64 != 0)
-    return Status(Code::invalid_argument, "packed panels begin at a multiple of 64 bytes in memory; these bytes do not");
+    return Status(Code::invalid_argument,
+                  "packed panels begin at a multiple of 64 bytes in memory; these bytes do not");
   PackedMatrix m;
   m.format_ = format;
   m.rows_ = rows;
@@ -81,7 +96,9 @@ Result<PackedMatrix> PackedMatrix::wrap(const WeightFormat& format, std::int64_t
 }
 
 double PackedMatrix::row_scale64(std::int64_t row) const {
-  return format_.scale == ScaleKind::block ? 1 : PackedView(format_, layout_).scale(bytes_.data(), row, 0);
+  return format_.scale == ScaleKind::block
+             ? 1
+             : PackedView(format_, layout_).scale(bytes_.data(), row, 0);
 }
 
 void PackedMatrix::decode_codes(std::int64_t row, std::span<double> out) const {
@@ -90,31 +107,40 @@ void PackedMatrix::decode_codes(std::int64_t row, std::span<double> out) const {
     const GgufBlock block = gguf_block(format_.layout);
     float values[256];
     for (std::int64_t b = 0; b < layout_.blocks; ++b) {
-      decode_gguf_block(format_.layout, bytes_.data() + static_cast<std::uint64_t>(row) * layout_.panel_bytes + b * block.bytes, values);
+      decode_gguf_block(
+          format_.layout,
+          bytes_.data() + static_cast<std::uint64_t>(row) * layout_.panel_bytes + b * block.bytes,
+          values);
       const std::int64_t from = b * block.weights;
-      std::copy(values, values + std::min<std::int64_t>(block.weights, cols_ - from), out.begin() + from);
+      std::copy(values, values + std::min<std::int64_t>(block.weights, cols_ - from),
+                out.begin() + from);
     }
     return;
   }
   const std::byte* panel = bytes_.data() + view.panel_at(row);
   const int n = static_cast<int>(row % kPanel);
   const std::int64_t per_row = view.geometry.k_per_row();
-  std::vector<std::uint64_t> codes(static_cast<std::size_t>((cols_ + per_row - 1) / per_row * per_row));
+  std::vector<std::uint64_t> codes(
+      static_cast<std::size_t>((cols_ + per_row - 1) / per_row * per_row));
   unpack_panel_row(view.geometry, panel, n, codes);
   codes.resize(static_cast<std::size_t>(cols_));
   if (is_native4(format_.layout)) {
     const std::int64_t block = native4_block(format_.layout);
     for (std::int64_t k = 0; k < cols_; ++k) {
       const int sub = get_sub_scale(format_.layout, panel, view.code_rows(), n, k / block);
-      out[static_cast<std::size_t>(k)] = native4_value(format_.layout, static_cast<int>(codes[static_cast<std::size_t>(k)]), sub);
+      out[static_cast<std::size_t>(k)] =
+          native4_value(format_.layout, static_cast<int>(codes[static_cast<std::size_t>(k)]), sub);
     }
     return;
   }
-  if (format_.scale != ScaleKind::block) return decode_group(format_.dtype, codes, view.zero(bytes_.data(), row, 0), out.data());
+  if (format_.scale != ScaleKind::block)
+    return decode_group(format_.dtype, codes, view.zero(bytes_.data(), row, 0), out.data());
   for (std::int64_t b = 0, k = 0; k < cols_; ++b, k += format_.block) {
     const std::size_t from = static_cast<std::size_t>(k);
-    const std::size_t count = static_cast<std::size_t>(std::min<std::int64_t>(format_.block, cols_ - k));
-    decode_group(format_.dtype, std::span(codes).subspan(from, count), view.zero(bytes_.data(), row, b), out.data() + from);
+    const std::size_t count =
+        static_cast<std::size_t>(std::min<std::int64_t>(format_.block, cols_ - k));
+    decode_group(format_.dtype, std::span(codes).subspan(from, count),
+                 view.zero(bytes_.data(), row, b), out.data() + from);
     const double scale = view.scale(bytes_.data(), row, b);
     for (std::size_t i = from; i < from + count; ++i) {
       out[i] *= scale;
@@ -127,12 +153,14 @@ void PackedMatrix::decode_codes(std::int64_t row, std::span<double> out) const {
 void PackedMatrix::decode_codes(std::int64_t row, std::span<float> out) const {
   std::vector<double> wide(static_cast<std::size_t>(cols_));
   decode_codes(row, wide);
-  std::transform(wide.begin(), wide.end(), out.begin(), [](double x) { return static_cast<float>(x); });
+  std::transform(wide.begin(), wide.end(), out.begin(),
+                 [](double x) { return static_cast<float>(x); });
 }
 
 void PackedMatrix::decode(std::int64_t first, std::int64_t count, std::span<double> out) const {
   for (std::int64_t row = first; row < first + count; ++row) {
-    const auto to = out.subspan(static_cast<std::size_t>((row - first) * cols_), static_cast<std::size_t>(cols_));
+    const auto to = out.subspan(static_cast<std::size_t>((row - first) * cols_),
+                                static_cast<std::size_t>(cols_));
     decode_codes(row, to);
     const double scale = row_scale64(row);
     for (double& x : to) x *= scale;
@@ -143,7 +171,8 @@ void PackedMatrix::decode(std::int64_t first, std::int64_t count, std::span<floa
   std::vector<double> wide(static_cast<std::size_t>(cols_));
   for (std::int64_t row = first; row < first + count; ++row) {
     decode(row, 1, wide);
-    std::transform(wide.begin(), wide.end(), out.begin() + (row - first) * cols_, [](double x) { return static_cast<float>(x); });
+    std::transform(wide.begin(), wide.end(), out.begin() + (row - first) * cols_,
+                   [](double x) { return static_cast<float>(x); });
   }
 }
 
@@ -165,10 +194,14 @@ std::int32_t code_at(const PackedMatrix& matrix, std::int64_t row, std::int64_t 
   const std::int64_t per_row = view.geometry.k_per_row();
   const std::span<std::uint64_t> one(codes, static_cast<std::size_t>(per_row));
   const int n = static_cast<int>(row % kPanel);
-  unpack_panel_row(view.geometry, panel + stored_row(col / per_row, view.geometry.sub_scale_rows) * view.geometry.row_bytes(), n, one);
+  unpack_panel_row(
+      view.geometry,
+      panel + stored_row(col / per_row, view.geometry.sub_scale_rows) * view.geometry.row_bytes(),
+      n, one);
   const std::uint64_t code = one[static_cast<std::size_t>(col % per_row)];
   if (is_native4(format.layout)) {
-    const int sub = get_sub_scale(format.layout, panel, view.code_rows(), n, col / native4_block(format.layout));
+    const int sub = get_sub_scale(format.layout, panel, view.code_rows(), n,
+                                  col / native4_block(format.layout));
     return native4_value(format.layout, static_cast<int>(code), sub);
   }
   const Codec& codec = info(format.dtype).codec;

@@ -18,11 +18,15 @@
 namespace loom {
 namespace {
 
-struct Shape { std::int64_t rows, cols; };
+struct Shape {
+  std::int64_t rows, cols;
+};
 constexpr Shape kShapes[] = {{1, 1}, {1, 70}, {33, 1}, {16, 64}, {17, 65}, {5, 300}};
 
 WeightFormat format(const char* text) { return parse_weight_format(text).value(); }
-bool writable(const WeightFormat& f) { return f.layout != Layout::q4_k && f.layout != Layout::q6_k; }
+bool writable(const WeightFormat& f) {
+  return f.layout != Layout::q4_k && f.layout != Layout::q6_k;
+}
 
 // Near-Gaussian weights with uneven rows, all decided by the seed.
 std::vector<float> weights(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
@@ -42,11 +46,14 @@ PackedMatrix encode(const WeightFormat& f, Shape s, const std::vector<float>& w)
   return std::move(m.value());
 }
 
-// Greatest error allowed for a weight x of a group with values in [low, high] (docs/reference/dtypes.md), and whether it holds
-// for each weight or for their root mean square.
-struct Bound { double each, rms; };
+// Greatest error allowed for a weight x of a group with values in [low, high]
+// (docs/reference/dtypes.md), and whether it holds for each weight or for their root mean square.
+struct Bound {
+  double each, rms;
+};
 Bound bound_of(const WeightFormat& f, double x, double low, double high, double rms) {
-  const double peak = std::max(high, -low), range = std::max(high, 0.0) - std::min(low, 0.0), a = std::fabs(x);
+  const double peak = std::max(high, -low), range = std::max(high, 0.0) - std::min(low, 0.0),
+               a = std::fabs(x);
   const double none = std::numeric_limits<double>::infinity();
   if (f.layout == Layout::a4 || f.layout == Layout::s4) return {none, 0.08 * peak};
   if (f.layout == Layout::q4_0) return {peak / 8 * 1.001, none};
@@ -58,8 +65,10 @@ Bound bound_of(const WeightFormat& f, double x, double low, double high, double 
     case DType::bf16: return {a * 0x1p-8 + 0x1p-56, none};
     case DType::fp8e4m3: return {a * 0x1p-4 * 1.001 + peak / 448 * 0x1p-10 * 1.001, none};
     case DType::fp8e5m2: return {a * 0x1p-3 * 1.001 + peak / 57344 * 0x1p-17 * 1.001, none};
-    case DType::i64: case DType::u64: return {range * 0x1p-61, none};
-    case DType::i32: case DType::u32: return {range * 0x1p-30, none};
+    case DType::i64:
+    case DType::u64: return {range * 0x1p-61, none};
+    case DType::i32:
+    case DType::u32: return {range * 0x1p-30, none};
     case DType::i16: return {peak / 32767 * 0.501, none};
     case DType::i8: return {peak / 127 * 0.501, none};
     case DType::u16: return {range / 65535 * 1.001, none};
@@ -78,7 +87,8 @@ TEST(PackedMatrix, EncodesRowsAsTheyCome) {
   for (const WeightFormat& f : all_weight_formats()) {
     if (!writable(f)) continue;
     for (const Shape s : {Shape{17, 65}, Shape{33, 9000}}) {
-      if (s.cols > 100 && f != format("i8") && f != format("i4") && f != format("i8:tensor")) continue;  // time
+      if (s.cols > 100 && f != format("i8") && f != format("i4") && f != format("i8:tensor"))
+        continue;  // time
       const auto w = weights(s.rows, s.cols, 12);
       std::int64_t parts = 0, expected = 0;
       const auto read = [&](std::int64_t first, std::span<float> values) {
@@ -97,14 +107,18 @@ TEST(PackedMatrix, EncodesRowsAsTheyCome) {
       EXPECT_TRUE(std::ranges::equal(m->bytes(), whole.bytes())) << to_string(f);
     }
   }
-  const auto fails = PackedMatrix::encode(format("i4"), 5, 5, [](std::int64_t, std::span<float>) { return Status(Code::io, "gone"); });
+  const auto fails = PackedMatrix::encode(
+      format("i4"), 5, 5, [](std::int64_t, std::span<float>) { return Status(Code::io, "gone"); });
   EXPECT_EQ(fails.status().message(), "gone");
-  const auto nan = PackedMatrix::encode(format("i4"), 40, 65536, [](std::int64_t first, std::span<float> values) {
-    std::fill(values.begin(), values.end(), 1.0f);
-    if (first == 32) values[3] = std::numeric_limits<float>::quiet_NaN();
-    return Status();
-  });
-  EXPECT_NE(nan.status().message().find("(row 32, column 3) is NaN"), std::string::npos) << nan.status().to_string();
+  const auto nan = PackedMatrix::encode(format("i4"), 40, 65536,
+                                        [](std::int64_t first, std::span<float> values) {
+                                          std::fill(values.begin(), values.end(), 1.0f);
+                                          if (first == 32)
+                                            values[3] = std::numeric_limits<float>::quiet_NaN();
+                                          return Status();
+                                        });
+  EXPECT_NE(nan.status().message().find("(row 32, column 3) is NaN"), std::string::npos)
+      << nan.status().to_string();
 }
 
 TEST(PackedMatrix, EveryFormatAndShapeDecodesWithinItsBound) {
@@ -116,14 +130,17 @@ TEST(PackedMatrix, EveryFormatAndShapeDecodesWithinItsBound) {
       ASSERT_TRUE(m.check().ok()) << to_string(f) << ": " << m.check().to_string();
       std::vector<double> back(w.size());
       m.decode(0, s.rows, back);
-      const std::int64_t block = f.scale == ScaleKind::block ? f.block : f.scale == ScaleKind::tensor ? s.rows * s.cols : s.cols;
+      const std::int64_t block = f.scale == ScaleKind::block    ? f.block
+                                 : f.scale == ScaleKind::tensor ? s.rows * s.cols
+                                                                : s.cols;
       const std::int64_t line = f.scale == ScaleKind::tensor ? s.rows * s.cols : s.cols;
       for (std::int64_t row = 0; row < s.rows * s.cols; row += line)
         for (std::int64_t k = row; k < row + line; k += block) {
           const std::int64_t end = std::min(k + block, row + line);
           double low = 0, high = 0, square = 0, error = 0;
           for (std::int64_t i = k; i < end; ++i) {
-            const double x = w[static_cast<std::size_t>(i)], d = back[static_cast<std::size_t>(i)] - x;
+            const double x = w[static_cast<std::size_t>(i)],
+                         d = back[static_cast<std::size_t>(i)] - x;
             low = std::min(low, x);
             high = std::max(high, x);
             square += x * x;
@@ -133,8 +150,10 @@ TEST(PackedMatrix, EveryFormatAndShapeDecodesWithinItsBound) {
           for (std::int64_t i = k; i < end; ++i) {
             const double x = w[static_cast<std::size_t>(i)];
             const Bound b = bound_of(f, x, low, high, rms);
-            ASSERT_LE(std::fabs(back[static_cast<std::size_t>(i)] - x), b.each) << to_string(f) << " " << s.cols << " columns, at " << i;
-            ASSERT_LE(std::sqrt(error / n), b.rms) << to_string(f) << " " << s.rows << "x" << s.cols << " group at " << k;
+            ASSERT_LE(std::fabs(back[static_cast<std::size_t>(i)] - x), b.each)
+                << to_string(f) << " " << s.cols << " columns, at " << i;
+            ASSERT_LE(std::sqrt(error / n), b.rms)
+                << to_string(f) << " " << s.rows << "x" << s.cols << " group at " << k;
           }
         }
     }
@@ -146,7 +165,8 @@ TEST(PackedMatrix, FloatDoubleCodesAndScalesAgree) {
     if (!writable(f)) continue;
     const Shape s{18, 70};
     const PackedMatrix m = encode(f, s, weights(s.rows, s.cols, 5));
-    std::vector<float> single(static_cast<std::size_t>(s.rows * s.cols)), codes(static_cast<std::size_t>(s.cols));
+    std::vector<float> single(static_cast<std::size_t>(s.rows * s.cols)),
+        codes(static_cast<std::size_t>(s.cols));
     std::vector<double> wide(single.size()), codes64(codes.size());
     m.decode(0, s.rows, single);
     m.decode(0, s.rows, wide);
@@ -154,13 +174,15 @@ TEST(PackedMatrix, FloatDoubleCodesAndScalesAgree) {
       m.decode_codes(row, codes);
       m.decode_codes(row, codes64);
       for (std::int64_t k = 0; k < s.cols; ++k) {
-        const std::size_t i = static_cast<std::size_t>(row * s.cols + k), j = static_cast<std::size_t>(k);
+        const std::size_t i = static_cast<std::size_t>(row * s.cols + k),
+                          j = static_cast<std::size_t>(k);
         ASSERT_EQ(single[i], static_cast<float>(wide[i])) << to_string(f);
         ASSERT_EQ(wide[i], codes64[j] * m.row_scale64(row)) << to_string(f);
         ASSERT_EQ(codes[j], static_cast<float>(codes64[j])) << to_string(f);
         const double times = f.dtype == DType::fp4 ? 2 : 1;
         if (f.arith() == ArithClass::integer && f.scale != ScaleKind::block) {
-          ASSERT_EQ(code_at(m, row, k), codes64[j] * times) << to_string(f) << " " << row << "," << k;
+          ASSERT_EQ(code_at(m, row, k), codes64[j] * times)
+              << to_string(f) << " " << row << "," << k;
         }
       }
     }
@@ -175,10 +197,15 @@ TEST(PackedMatrix, FloatDoubleCodesAndScalesAgree) {
 TEST(PackedMatrix, PanelsLieAsKernelsReadThem) {
   const Shape s{16, 640};
   const auto w = weights(s.rows, s.cols, 9);
-  const auto byte = [](const PackedMatrix& m, std::int64_t at) { return static_cast<int>(m.bytes()[static_cast<std::size_t>(at)]); };
-  const PackedMatrix i8 = encode(format("i8"), s, w), i4 = encode(format("i4:row"), s, w), i2 = encode(format("i2"), s, w);
-  const PackedMatrix t = encode(format("ternary"), s, w), b = encode(format("binary"), s, w), a4 = encode(format("i4"), s, w);
-  const PackedMatrix s4 = encode(format("i4:s4"), s, w), bf = encode(format("bf16"), s, w), f32 = encode(format("f32"), s, w);
+  const auto byte = [](const PackedMatrix& m, std::int64_t at) {
+    return static_cast<int>(m.bytes()[static_cast<std::size_t>(at)]);
+  };
+  const PackedMatrix i8 = encode(format("i8"), s, w), i4 = encode(format("i4:row"), s, w),
+                     i2 = encode(format("i2"), s, w);
+  const PackedMatrix t = encode(format("ternary"), s, w), b = encode(format("binary"), s, w),
+                     a4 = encode(format("i4"), s, w);
+  const PackedMatrix s4 = encode(format("i4:s4"), s, w), bf = encode(format("bf16"), s, w),
+                     f32 = encode(format("f32"), s, w);
   for (std::int64_t n = 0; n < 16; ++n)
     for (std::int64_t k = 0; k < s.cols; ++k) {
       const std::int64_t i = k % 4;
@@ -198,7 +225,8 @@ TEST(PackedMatrix, PanelsLieAsKernelsReadThem) {
       const int sub = byte(s4, end + n * 4 + k % 256 / 32 % 4) >> (k % 256 / 32 / 4 * 4) & 15;
       const int cs = byte(s4, super + k % 256 / 8 * 64 + n * 4 + i) >> (k % 8 / 4 * 4) & 15;
       ASSERT_EQ((cs - 8) * sub, code_at(s4, n, k));
-      ASSERT_EQ(load_le<std::uint16_t>(bf.bytes().data() + k / 2 * 64 + n * 4 + k % 2 * 2), f32_to_bf16(x));
+      ASSERT_EQ(load_le<std::uint16_t>(bf.bytes().data() + k / 2 * 64 + n * 4 + k % 2 * 2),
+                f32_to_bf16(x));
       ASSERT_EQ(load_le<float>(f32.bytes().data() + k * 64 + n * 4), x);
     }
 }
@@ -212,16 +240,27 @@ TEST(PackedMatrix, TritsSurviveInEveryByte) {
   }
 }
 
-// Sizes in bytes, worked out by hand: panels * rows of codes * 64, scales of 4 bytes for whole panels.
+// Sizes in bytes, worked out by hand: panels * rows of codes * 64, scales of 4 bytes for whole
+// panels.
 TEST(PackedMatrix, SizesAreTheBitsOfThePaddedPanels) {
-  const struct { const char* name; std::int64_t rows, cols; std::uint64_t total; } cases[] = {
-      {"i8", 576, 1536, 576 * 1536 + 576 * 4},     {"i4", 576, 1536, 576 * 1536 / 2 + 576 * 1536 / 16 + 576 * 4},
-      {"i4:s4", 576, 1536, 576 * 1536 / 2 + 576 * 1536 / 64 + 576 * 4}, {"ternary", 16, 640, 32 * 64 + 64},
-      {"binary", 17, 65, 2 * 4 * 64 + 128},        {"f32", 1, 1, 32 * 64},
-      {"f64", 1, 33, 64 * 128},                    {"bf16", 16, 32, 16 * 64},
-      {"u8", 16, 64, 1024 + 64 + 64},              {"u64", 1, 1, 32 * 128 + 128 + 128},
-      {"i8:block32", 1, 64, 1024 + 2 * 64},        {"q4_0", 3, 40, 3 * 2 * 18},
-      {"q6_k", 2, 256, 2 * 210},                   {"i8:tensor", 20, 64, 2 * 1024 + 128}};
+  const struct {
+    const char* name;
+    std::int64_t rows, cols;
+    std::uint64_t total;
+  } cases[] = {{"i8", 576, 1536, 576 * 1536 + 576 * 4},
+               {"i4", 576, 1536, 576 * 1536 / 2 + 576 * 1536 / 16 + 576 * 4},
+               {"i4:s4", 576, 1536, 576 * 1536 / 2 + 576 * 1536 / 64 + 576 * 4},
+               {"ternary", 16, 640, 32 * 64 + 64},
+               {"binary", 17, 65, 2 * 4 * 64 + 128},
+               {"f32", 1, 1, 32 * 64},
+               {"f64", 1, 33, 64 * 128},
+               {"bf16", 16, 32, 16 * 64},
+               {"u8", 16, 64, 1024 + 64 + 64},
+               {"u64", 1, 1, 32 * 128 + 128 + 128},
+               {"i8:block32", 1, 64, 1024 + 2 * 64},
+               {"q4_0", 3, 40, 3 * 2 * 18},
+               {"q6_k", 2, 256, 2 * 210},
+               {"i8:tensor", 20, 64, 2 * 1024 + 128}};
   for (const auto& c : cases) {
     const auto layout = packed_layout(format(c.name), c.rows, c.cols);
     ASSERT_TRUE(layout.ok());
@@ -235,64 +274,87 @@ TEST(PackedMatrix, RefusesWhatIsNotANumberByName) {
     w[17] = std::numeric_limits<float>::quiet_NaN();
     auto m = PackedMatrix::encode(f, 3, 10, std::span<const float>(w));
     EXPECT_EQ(m.status().code(), Code::invalid_argument) << to_string(f);
-    EXPECT_NE(m.status().message().find("element 17 (row 1, column 7) is NaN"), std::string::npos) << m.status().message();
+    EXPECT_NE(m.status().message().find("element 17 (row 1, column 7) is NaN"), std::string::npos)
+        << m.status().message();
     w[17] = -std::numeric_limits<float>::infinity();
     m = PackedMatrix::encode(f, 3, 10, std::span<const float>(w));
     EXPECT_NE(m.status().message().find("-infinite"), std::string::npos) << m.status().message();
   }
   const std::vector<double> huge{1, 1e300};
   EXPECT_TRUE(PackedMatrix::encode(format("i32"), 1, 2, std::span<const double>(huge)).ok());
-  EXPECT_EQ(PackedMatrix::encode(format("i8"), 1, 2, std::span<const double>(huge)).status().code(), Code::out_of_range);
-  EXPECT_EQ(PackedMatrix::encode(format("i8"), 2, 2, std::span<const double>(huge)).status().code(), Code::invalid_argument);
+  EXPECT_EQ(PackedMatrix::encode(format("i8"), 1, 2, std::span<const double>(huge)).status().code(),
+            Code::out_of_range);
+  EXPECT_EQ(PackedMatrix::encode(format("i8"), 2, 2, std::span<const double>(huge)).status().code(),
+            Code::invalid_argument);
   const std::vector<float> two{1, 2};
-  EXPECT_EQ(PackedMatrix::encode(format("q4_k"), 1, 2, std::span<const float>(two)).status().code(), Code::unsupported);
+  EXPECT_EQ(PackedMatrix::encode(format("q4_k"), 1, 2, std::span<const float>(two)).status().code(),
+            Code::unsupported);
 }
 
 TEST(PackedMatrix, RefusesBadShapesFormatsAndBytes) {
   EXPECT_EQ(packed_layout(format("i8"), 0, 4).status().code(), Code::out_of_range);
-  EXPECT_EQ(packed_layout(format("i8"), 4, std::int64_t{1} << 31).status().code(), Code::out_of_range);
-  EXPECT_EQ(packed_layout(format("f64"), 0x7FFFFFFF, 0x7FFFFFFF).status().code(), Code::out_of_range);
-  EXPECT_EQ(packed_layout({DType::f32, Layout::a4, ScaleKind::row, 0}, 4, 4).status().code(), Code::invalid_argument);
-  EXPECT_EQ(packed_layout({static_cast<DType>(200), Layout::plain, ScaleKind::row, 0}, 4, 4).status().code(), Code::invalid_argument);
+  EXPECT_EQ(packed_layout(format("i8"), 4, std::int64_t{1} << 31).status().code(),
+            Code::out_of_range);
+  EXPECT_EQ(packed_layout(format("f64"), 0x7FFFFFFF, 0x7FFFFFFF).status().code(),
+            Code::out_of_range);
+  EXPECT_EQ(packed_layout({DType::f32, Layout::a4, ScaleKind::row, 0}, 4, 4).status().code(),
+            Code::invalid_argument);
+  EXPECT_EQ(packed_layout({static_cast<DType>(200), Layout::plain, ScaleKind::row, 0}, 4, 4)
+                .status()
+                .code(),
+            Code::invalid_argument);
   const PackedMatrix m = encode(format("i4"), {16, 64}, weights(16, 64, 2));
-  EXPECT_EQ(PackedMatrix::wrap(m.format(), 16, 64, m.bytes().subspan(0, 100), nullptr).status().code(), Code::truncated);
-  EXPECT_EQ(PackedMatrix::wrap(m.format(), 16, 128, m.bytes(), nullptr).status().code(), Code::truncated);
-  EXPECT_EQ(PackedMatrix::wrap(m.format(), 17, 1, m.bytes(), nullptr).status().code(), Code::truncated);
+  EXPECT_EQ(
+      PackedMatrix::wrap(m.format(), 16, 64, m.bytes().subspan(0, 100), nullptr).status().code(),
+      Code::truncated);
+  EXPECT_EQ(PackedMatrix::wrap(m.format(), 16, 128, m.bytes(), nullptr).status().code(),
+            Code::truncated);
+  EXPECT_EQ(PackedMatrix::wrap(m.format(), 17, 1, m.bytes(), nullptr).status().code(),
+            Code::truncated);
   EXPECT_TRUE(PackedMatrix::wrap(m.format(), 16, 64, m.bytes(), nullptr).ok());
 }
 
 TEST(PackedMatrix, CheckNamesHostileBytes) {
   const auto spoiled = [](const char* name, std::size_t at, std::uint8_t value) {
     const PackedMatrix m = encode(format(name), {16, 64}, weights(16, 64, 2));
-    const std::shared_ptr<std::byte> bytes(static_cast<std::byte*>(::operator new[](m.bytes().size(), std::align_val_t{64})),
-                                           [](std::byte* p) { ::operator delete[](p, std::align_val_t{64}); });
+    const std::shared_ptr<std::byte> bytes(
+        static_cast<std::byte*>(::operator new[](m.bytes().size(), std::align_val_t{64})),
+        [](std::byte* p) { ::operator delete[](p, std::align_val_t{64}); });
     std::copy(m.bytes().begin(), m.bytes().end(), bytes.get());
     bytes.get()[at] = static_cast<std::byte>(value);
-    return PackedMatrix::wrap(m.format(), 16, 64, {bytes.get(), m.bytes().size()}, bytes).value().check();
+    return PackedMatrix::wrap(m.format(), 16, 64, {bytes.get(), m.bytes().size()}, bytes)
+        .value()
+        .check();
   };
   EXPECT_NE(spoiled("i4", 512 + 8, 0x0F).message().find("row 2"), std::string::npos);  // s 15, m4 0
-  EXPECT_NE(spoiled("u4", 512 + 64 + 4, 16).message().find("row 1: the zero point 16"), std::string::npos);
+  EXPECT_NE(spoiled("u4", 512 + 64 + 4, 16).message().find("row 1: the zero point 16"),
+            std::string::npos);
   const std::string nan_code = spoiled("f16", 2 * 64 + 3 * 4 + 1, 0x7E).message();
   EXPECT_NE(nan_code.find("row 3, column 4 is not a finite number"), std::string::npos) << nan_code;
 }
 
-// A byte changed anywhere: refused exactly where some value, scale or w8 that kernels could read is no longer one. The whole matrix is
-// visible at this shape: nothing is padding.
+// A byte changed anywhere: refused exactly where some value, scale or w8 that kernels could read is
+// no longer one. The whole matrix is visible at this shape: nothing is padding.
 TEST(PackedMatrix, CheckRefusesWhatKernelsCouldDifferOn) {
   constexpr std::int64_t kRows = 16, kCols = 1280;
   const RandomStream random(5, 1);
   for (const WeightFormat& f : all_weight_formats()) {
-    if (!writable(f) || (f.scale == ScaleKind::block && f.layout == Layout::plain)) continue;  // finite scales there may make infinite values
+    if (!writable(f) || (f.scale == ScaleKind::block && f.layout == Layout::plain))
+      continue;  // finite scales there may make infinite values
     const PackedMatrix m = encode(f, {kRows, kCols}, weights(kRows, kCols, 2));
-    const std::shared_ptr<std::byte> bytes(static_cast<std::byte*>(::operator new[](m.bytes().size(), std::align_val_t{64})),
-                                           [](std::byte* p) { ::operator delete[](p, std::align_val_t{64}); });
+    const std::shared_ptr<std::byte> bytes(
+        static_cast<std::byte*>(::operator new[](m.bytes().size(), std::align_val_t{64})),
+        [](std::byte* p) { ::operator delete[](p, std::align_val_t{64}); });
     std::copy(m.bytes().begin(), m.bytes().end(), bytes.get());
-    const PackedMatrix spoiled = PackedMatrix::wrap(f, kRows, kCols, {bytes.get(), m.bytes().size()}, bytes).value();
-    const std::size_t visible = m.layout().zeros_size > 0 ? static_cast<std::size_t>(m.layout().zeros) : m.bytes().size();
+    const PackedMatrix spoiled =
+        PackedMatrix::wrap(f, kRows, kCols, {bytes.get(), m.bytes().size()}, bytes).value();
+    const std::size_t visible =
+        m.layout().zeros_size > 0 ? static_cast<std::size_t>(m.layout().zeros) : m.bytes().size();
     int refused = 0;
     std::vector<double> codes(static_cast<std::size_t>(kCols));
     for (std::uint64_t i = 0; i < 60; ++i) {
-      const std::size_t at = i % 3 == 0 ? visible - 1 - random.bits(2 * i) % 64 : random.bits(2 * i) % visible;
+      const std::size_t at =
+          i % 3 == 0 ? visible - 1 - random.bits(2 * i) % 64 : random.bits(2 * i) % visible;
       bytes.get()[at] = static_cast<std::byte>(i % 2 ? 0x7F : random.bits(2 * i + 1) % 256);
       bool sound = true;
       for (std::int64_t row = 0; row < kRows; ++row) {
@@ -300,7 +362,8 @@ TEST(PackedMatrix, CheckRefusesWhatKernelsCouldDifferOn) {
         spoiled.decode_codes(row, std::span<double>(codes));
         for (std::int64_t k = 0; k < kCols; ++k) {
           sound = sound && std::isfinite(codes[static_cast<std::size_t>(k)]);
-          if (f.layout == Layout::a4) sound = sound && std::abs(codes[static_cast<std::size_t>(k)]) <= 127;
+          if (f.layout == Layout::a4)
+            sound = sound && std::abs(codes[static_cast<std::size_t>(k)]) <= 127;
         }
       }
       const Status status = spoiled.check();
@@ -337,7 +400,8 @@ TEST(PackedMatrix, ZerosStayZerosAndTinyWeightsBecomeZero) {
   EXPECT_EQ(back[1], -65504.0f);
 }
 
-// An exhaustive search written plainly, in double, over the same row scales: ours must not be worse.
+// An exhaustive search written plainly, in double, over the same row scales: ours must not be
+// worse.
 TEST(PackedMatrix, NativeFourBitsAreAsGoodAsAnExhaustiveSearch) {
   const std::int64_t cols = 96;
   const auto w = weights(6, cols, 21);
@@ -365,7 +429,8 @@ TEST(PackedMatrix, NativeFourBitsAreAsGoodAsAnExhaustiveSearch) {
                 const double t = w[static_cast<std::size_t>(i)] / peak * divisor;
                 double nearest = 1e300;
                 for (int code = 0; code < 16; ++code)
-                  if (code * s - 8 * m4 <= 127) nearest = std::min(nearest, std::fabs(code * s - 8 * m4 - t));
+                  if (code * s - 8 * m4 <= 127)
+                    nearest = std::min(nearest, std::fabs(code * s - 8 * m4 - t));
                 e += nearest * nearest;
               }
               least = std::min(least, e);
@@ -380,7 +445,8 @@ TEST(PackedMatrix, NativeFourBitsAreAsGoodAsAnExhaustiveSearch) {
   }
 }
 
-// A block of each k-quant, its bytes and values from the definition in ggml-common.h worked out by hand.
+// A block of each k-quant, its bytes and values from the definition in ggml-common.h worked out by
+// hand.
 TEST(GgufBlocks, KQuantsDecode) {
   std::byte q4[144]{};
   store_le(q4, f32_to_f16(0.5f));
@@ -410,7 +476,8 @@ TEST(GgufBlocks, KQuantsDecode) {
   EXPECT_EQ(out[16], 0.0f);
 }
 
-// The packed bytes themselves: a target that rounds, sums or lays out anything differently has another hash.
+// The packed bytes themselves: a target that rounds, sums or lays out anything differently has
+// another hash.
 TEST(PackedMatrix, BytesAreTheSameOnEveryTarget) {
   Sha256 hash;
   for (const WeightFormat& f : all_weight_formats()) {
@@ -423,7 +490,8 @@ TEST(PackedMatrix, BytesAreTheSameOnEveryTarget) {
     m.decode(0, s.rows, values);
     hash.update_f64(values);
   }
-  EXPECT_EQ(Sha256::hex(hash.finish()), "579fc93d30290344eadf64f65e66803cd39e081c8d660381e2b414799336b570");
+  EXPECT_EQ(Sha256::hex(hash.finish()),
+            "579fc93d30290344eadf64f65e66803cd39e081c8d660381e2b414799336b570");
 }
 
 }  // namespace

@@ -23,15 +23,16 @@ inline void each(std::span<const double> x, std::uint64_t* __restrict out, Code&
   for (std::size_t i = 0, n = x.size(); i < n; ++i) out[i] = code_of(from[i]);
 }
 
-// Codes of encode_small_float(x / scale), with what is beyond the largest finite value brought back to it: a weight too large for f16
-// saturates, since an infinity would poison every sum it enters.
+// Codes of encode_small_float(x / scale), with what is beyond the largest finite value brought back
+// to it: a weight too large for f16 saturates, since an infinity would poison every sum it enters.
 //
-// With v = min(|x / scale|, largest) and p the power of two below it, not less than the least normal
-// one, the codes around v are p * 2^-M apart. c = p * 2^(52 - M) is a power of two whose last bit
-// counts exactly those steps, and v < 2p <= c * 2^-M * 2 leaves v + c in its binade: so the addition
-// rounds v to nearest, ties to the even code, and the bits above those of c are the significand as
-// kept: with its leading bit where p is of v itself, without where v is subnormal. A carry steps the
-// exponent field, which is what the sum does. The exponent of c is that of p and 52 - M.
+// With v = min(|x / scale|, largest) and p the power of two below it, not less than the least
+// normal one, the codes around v are p * 2^-M apart. c = p * 2^(52 - M) is a power of two whose
+// last bit counts exactly those steps, and v < 2p <= c * 2^-M * 2 leaves v + c in its binade: so
+// the addition rounds v to nearest, ties to the even code, and the bits above those of c are the
+// significand as kept: with its leading bit where p is of v itself, without where v is subnormal. A
+// carry steps the exponent field, which is what the sum does. The exponent of c is that of p and 52
+// - M.
 void encode_floats(std::span<const double> x, double scale, const SmallFloat& f,
                    std::uint64_t* out) {
   const int mantissa = f.mantissa_bits, sign_shift = 64 - f.bits();
@@ -56,10 +57,13 @@ void encode_floats(std::span<const double> x, double scale, const SmallFloat& f,
   });
 }
 
-// Codes of clamp(rne(x / scale) + zero, low, high) + bias. The bounds are integers, so clamping may come before rounding; and 1.5 * 2^52
-// plus a number below 2^51 is that number to nearest even, in two's complement in the last bits. Bits above those of a code are not 0.
-void encode_integers(std::span<const double> x, const GroupScale& g, const IntegerCodes& c, std::uint64_t* out) {
-  const double scale = g.scale, low = c.low - static_cast<double>(g.zero), high = c.high - static_cast<double>(g.zero);
+// Codes of clamp(rne(x / scale) + zero, low, high) + bias. The bounds are integers, so clamping may
+// come before rounding; and 1.5 * 2^52 plus a number below 2^51 is that number to nearest even, in
+// two's complement in the last bits. Bits above those of a code are not 0.
+void encode_integers(std::span<const double> x, const GroupScale& g, const IntegerCodes& c,
+                     std::uint64_t* out) {
+  const double scale = g.scale, low = c.low - static_cast<double>(g.zero),
+               high = c.high - static_cast<double>(g.zero);
   const std::uint64_t add = g.zero + c.bias;
   each(x, out, [=](double value) {
     double q = value / scale;
@@ -115,8 +119,7 @@ void encode_wide(std::span<const double> x, const GroupScale& group, bool is_sig
   });
 }
 
-void codes_of(DType dtype, std::span<const double> x, const GroupScale& group,
-              std::uint64_t* out) {
+void codes_of(DType dtype, std::span<const double> x, const GroupScale& group, std::uint64_t* out) {
   const DTypeInfo& type = info(dtype);
   switch (type.codec.family) {
     case CodecFamily::ieee:

@@ -1,4 +1,5 @@
-// Attention as ONNX and com.microsoft have it, with what stands around it in exported transformers: embeddings, normalized sums, rotations.
+// Attention as ONNX and com.microsoft have it, with what stands around it in exported transformers:
+// embeddings, normalized sums, rotations.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,17 +22,20 @@ Ref joined_heads(StepCall& c, const Ref& x) {
   const Dims d = x.dims;
   return GraphBuilder::reshape(c.graph.permute(x, {0, 2, 1, 3}), {d[0], d[2], d[1] * d[3]});
 }
-// q [batch, heads, length, width] times the keys' transposed [batch, kv_heads, total, width]: neighbors among the heads share a key.
+// q [batch, heads, length, width] times the keys' transposed [batch, kv_heads, total, width]:
+// neighbors among the heads share a key.
 Ref scores_of(StepCall& c, const Ref& q, const Ref& k) {
   const Dims a = q.dims, b = k.dims;
   const std::int64_t rows = a[1] / b[1] * a[2];
-  const Ref y = c.graph.matmul(GraphBuilder::reshape(q, {a[0], b[1], rows, a[3]}), c.graph.permute(k, {0, 1, 3, 2}), {a[0], b[1], rows, b[2]});
+  const Ref y = c.graph.matmul(GraphBuilder::reshape(q, {a[0], b[1], rows, a[3]}),
+                               c.graph.permute(k, {0, 1, 3, 2}), {a[0], b[1], rows, b[2]});
   return GraphBuilder::reshape(y, {a[0], a[1], a[2], b[2]});
 }
 Ref weighted(StepCall& c, const Ref& p, const Ref& v) {
   const Dims a = p.dims, b = v.dims;
   const std::int64_t rows = a[1] / b[1] * a[2];
-  const Ref y = c.graph.matmul(GraphBuilder::reshape(p, {a[0], b[1], rows, a[3]}), v, {a[0], b[1], rows, b[3]});
+  const Ref y = c.graph.matmul(GraphBuilder::reshape(p, {a[0], b[1], rows, a[3]}), v,
+                               {a[0], b[1], rows, b[3]});
   return GraphBuilder::reshape(y, {a[0], a[1], a[2], b[3]});
 }
 
@@ -44,7 +48,10 @@ Result<Bias> bias_of(StepCall& c, const Dims& scores, std::int64_t past) {
   LOOM_ASSIGN(const std::int64_t causal, c.node().get_int("is_causal", 0));
   LOOM_ASSIGN(const std::int64_t left, c.node().get_int("left_window_size", -1));
   LOOM_ASSIGN(std::int64_t right, c.node().get_int("right_window_size", -1));
-  if (left < -1 || right < -1) return Status(Code::invalid_argument, "a window of " + std::to_string(left) + " to the left and " + std::to_string(right) + " to the right; -1 is without limit");
+  if (left < -1 || right < -1)
+    return Status(Code::invalid_argument, "a window of " + std::to_string(left) +
+                                              " to the left and " + std::to_string(right) +
+                                              " to the right; -1 is without limit");
   if (causal) right = 0;
   const std::int64_t length = scores[2], total = scores[3];
   LOOM_TRY(c.graph.makes(length * total));
@@ -59,38 +66,54 @@ Result<Bias> bias_of(StepCall& c, const Dims& scores, std::int64_t past) {
   };
   if (c.has(3)) {
     Ref mask = c.in(3);
-    if (mask.dims.empty() || mask.dims.size() > 4) return StepCall::refuse("its mask has " + std::to_string(mask.dims.size()) + " dimensions");
-    if (c.value(3).type == Type::boolean) mask = c.graph.select(mask, GraphBuilder::number(0), GraphBuilder::number(-kInfinity));
+    if (mask.dims.empty() || mask.dims.size() > 4)
+      return StepCall::refuse("its mask has " + std::to_string(mask.dims.size()) + " dimensions");
+    if (c.value(3).type == Type::boolean)
+      mask = c.graph.select(mask, GraphBuilder::number(0), GraphBuilder::number(-kInfinity));
     const std::int64_t given = mask.dims.back();
     if (given < total && given > 1) {  // what it leaves out is masked
       Dims rest = mask.dims;
       rest.back() = total - given;
       LOOM_TRY(c.graph.makes(elements(rest)));
-      mask = c.graph.concat({mask, GraphBuilder::constant(rest, std::vector<float>(static_cast<std::size_t>(elements(rest)), -kInfinity))}, static_cast<std::int64_t>(rest.size()) - 1);
+      mask = c.graph.concat(
+          {mask,
+           GraphBuilder::constant(
+               rest, std::vector<float>(static_cast<std::size_t>(elements(rest)), -kInfinity))},
+          static_cast<std::int64_t>(rest.size()) - 1);
     } else if (given != total && given != 1) {
-      return Status(Code::invalid_argument, "its mask " + text_of(mask.dims) + " goes beyond the scores " + text_of(scores));
+      return Status(Code::invalid_argument, "its mask " + text_of(mask.dims) +
+                                                " goes beyond the scores " + text_of(scores));
     }
     for (std::size_t d = 0; d + 1 < mask.dims.size(); ++d)
-      if (const std::int64_t n = mask.dims[d]; n != 1 && n != scores[4 - mask.dims.size() + d]) return Status(Code::invalid_argument, "its mask " + text_of(mask.dims) + " does not go with the scores " + text_of(scores));
+      if (const std::int64_t n = mask.dims[d]; n != 1 && n != scores[4 - mask.dims.size() + d])
+        return Status(
+            Code::invalid_argument,
+            "its mask " + text_of(mask.dims) + " does not go with the scores " + text_of(scores));
     LOOM_TRY(put(mask));
     bias.may_mask_all = true;
   }
   if (c.has(6)) {
-    if (c.dims(6) != Dims{scores[0]}) return Status(Code::invalid_argument, "nonpad_kv_seqlen " + text_of(c.dims(6)) + " for " + std::to_string(scores[0]) + " sequences");
+    if (c.dims(6) != Dims{scores[0]})
+      return Status(Code::invalid_argument, "nonpad_kv_seqlen " + text_of(c.dims(6)) + " for " +
+                                                std::to_string(scores[0]) + " sequences");
     // Keys from a sequence's own length on are padding; the queries are its last ones.
     const Ref lengths = GraphBuilder::reshape(c.graph.value(c.in(6)), {scores[0], 1, 1, 1});
-    Ref columns = GraphBuilder::constant({total}, {}), gaps = GraphBuilder::constant({length, total}, {});
+    Ref columns = GraphBuilder::constant({total}, {}),
+        gaps = GraphBuilder::constant({length, total}, {});
     for (std::int64_t i = 0; i < total; ++i) columns.data.push_back(static_cast<float>(i));
     for (std::int64_t r = 0; r < length; ++r)
-      for (std::int64_t i = 0; i < total; ++i) gaps.data.push_back(static_cast<float>(i - r + length));
+      for (std::int64_t i = 0; i < total; ++i)
+        gaps.data.push_back(static_cast<float>(i - r + length));
     Ref hidden = c.graph.binary(columns, lengths, "greater_equal");
     const auto hide = [&](std::int64_t reach, const char* beyond) {
-      const Ref ends = c.graph.binary(lengths, GraphBuilder::number(static_cast<double>(reach)), "add");
+      const Ref ends =
+          c.graph.binary(lengths, GraphBuilder::number(static_cast<double>(reach)), "add");
       hidden = c.graph.binary(hidden, c.graph.binary(gaps, ends, beyond), "or");
     };
     if (past == 0 && right >= 0) hide(right, "greater");
     if (past == 0 && left >= 0) hide(-left, "less");
-    LOOM_TRY(put(c.graph.select(hidden, GraphBuilder::number(-kInfinity), GraphBuilder::number(0))));
+    LOOM_TRY(
+        put(c.graph.select(hidden, GraphBuilder::number(-kInfinity), GraphBuilder::number(0))));
     bias.may_mask_all = true;
   }
   if ((left >= 0 || right >= 0) && !(c.has(6) && past == 0)) {
@@ -98,7 +121,8 @@ Result<Bias> bias_of(StepCall& c, const Dims& scores, std::int64_t past) {
     for (std::int64_t r = 0; r < length; ++r)
       for (std::int64_t i = 0; i < total; ++i) {
         const std::int64_t gap = i - r - past;
-        outside.data.push_back((right >= 0 && gap > right) || (left >= 0 && gap < -left) ? -kInfinity : 0.0f);
+        outside.data.push_back(
+            (right >= 0 && gap > right) || (left >= 0 && gap < -left) ? -kInfinity : 0.0f);
       }
     LOOM_TRY(put(outside));
     bias.may_mask_all |= left >= 0;
@@ -111,7 +135,8 @@ Status attention(StepCall& c) {
   LOOM_ASSIGN(const float cap, c.node().get_float("softcap", 0));
   LOOM_ASSIGN(const std::int64_t q_heads, c.node().get_int("q_num_heads", 0));
   LOOM_ASSIGN(const std::int64_t kv_heads, c.node().get_int("kv_num_heads", 0));
-  if (mode < 0 || mode > 3) return StepCall::refuse("qk_matmul_output_mode " + std::to_string(mode) + " is not mapped");
+  if (mode < 0 || mode > 3)
+    return StepCall::refuse("qk_matmul_output_mode " + std::to_string(mode) + " is not mapped");
   if (c.has(4) != c.has(5)) return StepCall::refuse("past_key and past_value come together");
   Ref q = c.graph.value(c.in(0)), k = c.graph.value(c.in(1)), v = c.graph.value(c.in(2));
   const bool flat = q.dims.size() == 3;
@@ -123,17 +148,24 @@ Status attention(StepCall& c) {
   std::int64_t past = 0;
   if (c.has(4)) {
     const Dims &pk = c.dims(4), &pv = c.dims(5);
-    if (pk.size() != 4 || pk != Dims{k.dims[0], k.dims[1], pk[2], k.dims[3]} || pv != Dims{v.dims[0], v.dims[1], pk[2], v.dims[3]})
-      return Status(Code::invalid_argument, "past_key " + text_of(pk) + " and past_value " + text_of(pv) + " do not go with K " + text_of(k.dims) + " and V " + text_of(v.dims));
+    if (pk.size() != 4 || pk != Dims{k.dims[0], k.dims[1], pk[2], k.dims[3]} ||
+        pv != Dims{v.dims[0], v.dims[1], pk[2], v.dims[3]})
+      return Status(Code::invalid_argument, "past_key " + text_of(pk) + " and past_value " +
+                                                text_of(pv) + " do not go with K " +
+                                                text_of(k.dims) + " and V " + text_of(v.dims));
     past = pk[2];
     k = c.graph.concat({c.in(4), k}, 2);
     v = c.graph.concat({c.in(5), v}, 2);
   }
-  if (q.dims[3] != k.dims[3] || k.dims[2] != v.dims[2] || k.dims[1] != v.dims[1] || q.dims[0] != k.dims[0] || v.dims[0] != k.dims[0] || q.dims[1] % k.dims[1] != 0)
-    return Status(Code::invalid_argument, "Q " + text_of(q.dims) + ", K " + text_of(k.dims) + ", V " + text_of(v.dims) + " do not go together");
+  if (q.dims[3] != k.dims[3] || k.dims[2] != v.dims[2] || k.dims[1] != v.dims[1] ||
+      q.dims[0] != k.dims[0] || v.dims[0] != k.dims[0] || q.dims[1] % k.dims[1] != 0)
+    return Status(Code::invalid_argument, "Q " + text_of(q.dims) + ", K " + text_of(k.dims) +
+                                              ", V " + text_of(v.dims) + " do not go together");
   if (c.wants(1)) c.set(k, 1);
   if (c.wants(2)) c.set(v, 2);
-  LOOM_ASSIGN(const float scale, c.node().get_float("scale", static_cast<float>(1 / exact::sqrt(static_cast<double>(q.dims[3])))));
+  LOOM_ASSIGN(const float scale,
+              c.node().get_float(
+                  "scale", static_cast<float>(1 / exact::sqrt(static_cast<double>(q.dims[3])))));
   q = c.graph.binary(q, GraphBuilder::number(scale), "mul");
   Ref s = scores_of(c, q, k);
   if (mode == 0 && c.wants(3)) c.set(s, 3);
@@ -148,7 +180,9 @@ Status attention(StepCall& c) {
   Ref p = c.graph.softmax(s);
   if (bias.may_mask_all) {  // rows that see nothing are 0, whatever the scores were
     const Ref b = c.graph.value(bias.value);
-    const Ref blind = c.graph.binary(c.graph.reduce(b, "max", {static_cast<std::int64_t>(b.dims.size()) - 1}, true), GraphBuilder::number(-kInfinity), "equal");
+    const Ref blind = c.graph.binary(
+        c.graph.reduce(b, "max", {static_cast<std::int64_t>(b.dims.size()) - 1}, true),
+        GraphBuilder::number(-kInfinity), "equal");
     p = c.graph.select(blind, GraphBuilder::number(0), p);
   }
   if (mode == 3 && c.wants(3)) c.set(p, 3);
@@ -157,7 +191,8 @@ Status attention(StepCall& c) {
   return {};
 }
 
-// com.microsoft.Attention: one packed product for queries, keys and values; a past and present of both [2, batch, heads, length, width].
+// com.microsoft.Attention: one packed product for queries, keys and values; a past and present of
+// both [2, batch, heads, length, width].
 Status packed_attention(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t heads, c.node().get_int("num_heads", 0));
   LOOM_ASSIGN(const std::int64_t causal, c.node().get_int("unidirectional", 0));
@@ -168,23 +203,31 @@ Status packed_attention(StepCall& c) {
     if (set != 0) return StepCall::refuse("\"" + std::string(key) + "\" is not mapped");
   }
   if (c.has(6)) return StepCall::refuse("past_sequence_length is not mapped");
-  if (!sizes.empty() && (sizes[0] != sizes[1] || sizes[1] != sizes[2])) return StepCall::refuse("queries, keys and values of different sizes are not mapped");
-  const std::int64_t batch = c.dims()[0], length = c.dims()[1], width = c.dims()[2], hidden = c.dims(1)[1] / 3, head = hidden / heads;
+  if (!sizes.empty() && (sizes[0] != sizes[1] || sizes[1] != sizes[2]))
+    return StepCall::refuse("queries, keys and values of different sizes are not mapped");
+  const std::int64_t batch = c.dims()[0], length = c.dims()[1], width = c.dims()[2],
+                     hidden = c.dims(1)[1] / 3, head = hidden / heads;
   LOOM_ASSIGN(const std::vector<float> packed, c.floats(1));
   std::vector<float> weight(packed.size()), bias;
   for (std::int64_t r = 0; r < width; ++r)
-    for (std::int64_t i = 0; i < 3 * hidden; ++i) weight[static_cast<std::size_t>(i * width + r)] = packed[static_cast<std::size_t>(r * 3 * hidden + i)];
+    for (std::int64_t i = 0; i < 3 * hidden; ++i)
+      weight[static_cast<std::size_t>(i * width + r)] =
+          packed[static_cast<std::size_t>(r * 3 * hidden + i)];
   if (c.has(2)) {
     LOOM_ASSIGN(bias, c.floats(2));
   }
-  Ref all = known_product(c, c.graph.value(c.in()), width, 3 * hidden, std::move(weight), std::move(bias), {batch, length, 3, heads, head});
+  Ref all = known_product(c, c.graph.value(c.in()), width, 3 * hidden, std::move(weight),
+                          std::move(bias), {batch, length, 3, heads, head});
   all = c.graph.permute(all, {2, 0, 3, 1, 4});
   const Dims own = {batch, heads, length, head};
   Ref q = part_of(all, 0, own), k = part_of(all, 1, own), v = part_of(all, 2, own);
   std::int64_t past = 0;
   if (c.has(4)) {
     const Dims& d = c.dims(4);
-    if (d[0] != 2 || d[1] != batch || d[2] != heads || d[4] != head) return Status(Code::invalid_argument, "past " + text_of(d) + " does not go with " + std::to_string(heads) + " heads of " + std::to_string(head));
+    if (d[0] != 2 || d[1] != batch || d[2] != heads || d[4] != head)
+      return Status(Code::invalid_argument, "past " + text_of(d) + " does not go with " +
+                                                std::to_string(heads) + " heads of " +
+                                                std::to_string(head));
     past = d[3];
     if (past > 0) {
       const Ref before = c.graph.value(c.in(4));
@@ -202,16 +245,20 @@ Status packed_attention(StepCall& c) {
   if (c.has(5)) s = c.graph.binary(s, c.in(5), "add");
   Ref later = GraphBuilder::constant({length, total}, {});
   for (std::int64_t r = 0; r < length; ++r)
-    for (std::int64_t i = 0; i < total; ++i) later.data.push_back(causal && i > r + past ? kLowest : 0.0f);
+    for (std::int64_t i = 0; i < total; ++i)
+      later.data.push_back(causal && i > r + past ? kLowest : 0.0f);
   if (c.has(3)) {
     // 0 masks a key of all queries, or of each.
     const Dims& d = c.dims(3);
     Ref mask = c.in(3);
-    if (d == Dims{batch, total}) mask = GraphBuilder::reshape(c.graph.value(mask), {batch, 1, 1, total});
-    else if (d == Dims{batch, length, total}) mask = GraphBuilder::reshape(c.graph.value(mask), {batch, 1, length, total});
+    if (d == Dims{batch, total})
+      mask = GraphBuilder::reshape(c.graph.value(mask), {batch, 1, 1, total});
+    else if (d == Dims{batch, length, total})
+      mask = GraphBuilder::reshape(c.graph.value(mask), {batch, 1, length, total});
     else return StepCall::refuse("a mask of shape " + text_of(d) + " is not mapped");
     const Ref seen = c.graph.binary(mask, GraphBuilder::number(0), "greater");
-    const Ref hidden_keys = c.graph.binary(c.graph.select(seen, GraphBuilder::number(0), GraphBuilder::number(filter)), later, "min");
+    const Ref hidden_keys = c.graph.binary(
+        c.graph.select(seen, GraphBuilder::number(0), GraphBuilder::number(filter)), later, "min");
     s = c.graph.binary(s, hidden_keys, "add");
   } else if (causal) {
     s = c.graph.binary(s, later, "add");
@@ -223,16 +270,22 @@ Status packed_attention(StepCall& c) {
 
 Status embed_layer_norm(StepCall& c) {
   LOOM_ASSIGN(const float eps, c.node().get_float("epsilon", 1e-12f));
-  if (!c.has(3) || !c.has(5) || !c.has(6)) return StepCall::refuse("without positions, gamma or beta it is not mapped");
+  if (!c.has(3) || !c.has(5) || !c.has(6))
+    return StepCall::refuse("without positions, gamma or beta it is not mapped");
   if (c.has(1) != c.has(4)) return StepCall::refuse("segments and their table come together");
   const Dims out = c.result().dims;
-  if ((c.has(1) && c.dims(1) != c.dims(0)) || (c.has(8) && c.dims(8) != c.dims(0) && c.dims(8) != Dims{1, out[1]})) return StepCall::refuse("segments or positions of another shape than its ids are not mapped");
+  if ((c.has(1) && c.dims(1) != c.dims(0)) ||
+      (c.has(8) && c.dims(8) != c.dims(0) && c.dims(8) != Dims{1, out[1]}))
+    return StepCall::refuse("segments or positions of another shape than its ids are not mapped");
   for (const std::size_t table : {std::size_t{3}, std::size_t{4}})
-    if (c.has(table) && (c.dims(table).size() != 2 || c.dims(table)[1] != out[2])) return Status(Code::invalid_argument, "a table of shape " + text_of(c.dims(table)) + " for rows of " + std::to_string(out[2]));
+    if (c.has(table) && (c.dims(table).size() != 2 || c.dims(table)[1] != out[2]))
+      return Status(Code::invalid_argument, "a table of shape " + text_of(c.dims(table)) +
+                                                " for rows of " + std::to_string(out[2]));
   const std::int64_t batch = out[0], length = out[1], width = out[2];
   const auto rows = [&](const Ref& ids, std::size_t table) -> Result<Ref> {
     LOOM_ASSIGN(const std::vector<float> values, c.floats(table));
-    return rows_by_id(c, ids, values, c.dims(table)[0], width, ids.dims.size() > 1 ? Dims{ids.dims[0], length, width} : Dims{length, width});
+    return rows_by_id(c, ids, values, c.dims(table)[0], width,
+                      ids.dims.size() > 1 ? Dims{ids.dims[0], length, width} : Dims{length, width});
   };
   LOOM_ASSIGN(Ref sum, rows(c.in(0), 2));
   if (c.has(8)) {
@@ -240,7 +293,10 @@ Status embed_layer_norm(StepCall& c) {
     sum = c.graph.binary(sum, positions, "add");
   } else {
     LOOM_ASSIGN(std::vector<float> table, c.floats(3));
-    if (c.dims(3)[0] < length) return Status(Code::invalid_argument, "has " + std::to_string(c.dims(3)[0]) + " positions for " + std::to_string(length) + " tokens");
+    if (c.dims(3)[0] < length)
+      return Status(Code::invalid_argument, "has " + std::to_string(c.dims(3)[0]) +
+                                                " positions for " + std::to_string(length) +
+                                                " tokens");
     LOOM_TRY(c.graph.makes(length * width));
     table.resize(static_cast<std::size_t>(length * width));
     sum = c.graph.binary(sum, GraphBuilder::constant({length, width}, std::move(table)), "add");
@@ -253,7 +309,9 @@ Status embed_layer_norm(StepCall& c) {
     // How many tokens of each sequence count.
     LOOM_TRY(c.graph.makes(batch));
     if (c.has(7)) c.set(c.graph.reduce(c.graph.value(c.in(7)), "sum", {1}, false), 1);
-    else c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(batch), 0.0f)), 1);
+    else
+      c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(batch), 0.0f)),
+            1);
   }
   if (c.wants(2)) c.set(sum, 2);
   const Ref unit = c.graph.normalized(sum, {2}, eps);
@@ -264,21 +322,28 @@ Status embed_layer_norm(StepCall& c) {
 
 // x / sqrt(mean of squares + eps) over the last dimension.
 Ref rms(StepCall& c, const Ref& x, double eps) {
-  const Ref shifted = c.graph.binary(c.graph.reduce(c.graph.unary(x, "square"), "mean", {static_cast<std::int64_t>(x.dims.size()) - 1}, true), GraphBuilder::number(eps), "add");
+  const Ref shifted =
+      c.graph.binary(c.graph.reduce(c.graph.unary(x, "square"), "mean",
+                                    {static_cast<std::int64_t>(x.dims.size()) - 1}, true),
+                     GraphBuilder::number(eps), "add");
   return c.graph.binary(x, c.graph.unary(shifted, "sqrt"), "div");
 }
-// The sum of input, skip and a bias, normalized and scaled; "Simplified": by the mean of squares, without beta.
+// The sum of input, skip and a bias, normalized and scaled; "Simplified": by the mean of squares,
+// without beta.
 Status skip_layer_norm(StepCall& c) {
   LOOM_ASSIGN(const float eps, c.node().get_float("epsilon", 1e-12f));
   const bool simplified = c.node().op == "SkipSimplifiedLayerNormalization";
   const std::size_t bias_at = simplified ? 3 : 4;
   if (c.wants(1) || c.wants(2)) return StepCall::refuse("its mean and deviation are not mapped");
-  if (!c.has(1) || !c.has(2)) return Status(Code::invalid_argument, "expects input, skip and gamma");
+  if (!c.has(1) || !c.has(2))
+    return Status(Code::invalid_argument, "expects input, skip and gamma");
   Ref sum = c.graph.binary(c.in(0), c.in(1), "add");
   if (c.has(bias_at)) sum = c.graph.binary(sum, c.in(bias_at), "add");
   if (c.wants(3)) c.set(sum, 3);
   if (!c.wants(0)) return {};
-  const Ref unit = simplified ? rms(c, sum, eps) : c.graph.normalized(sum, {static_cast<std::int64_t>(sum.dims.size()) - 1}, eps);
+  const Ref unit =
+      simplified ? rms(c, sum, eps)
+                 : c.graph.normalized(sum, {static_cast<std::int64_t>(sum.dims.size()) - 1}, eps);
   Ref y = scaled(c, unit, &c.in(2), !simplified && c.has(3) ? &c.in(3) : nullptr);
   c.set(std::move(y));
   return {};
@@ -287,7 +352,8 @@ Status simplified_layer_norm(StepCall& c) {
   LOOM_ASSIGN(const float eps, c.node().get_float("epsilon", 1e-5f));
   LOOM_ASSIGN(const std::int64_t axis, c.node().get_int("axis", -1));
   if (!c.has(1)) return Status(Code::invalid_argument, "expects a scale");
-  if (axis_of(axis, c.dims()) + 1 != static_cast<std::int64_t>(c.dims().size())) return StepCall::refuse("over more than the last dimension it is not mapped");
+  if (axis_of(axis, c.dims()) + 1 != static_cast<std::int64_t>(c.dims().size()))
+    return StepCall::refuse("over more than the last dimension it is not mapped");
   const Ref unit = rms(c, c.graph.value(c.in()), eps);
   Ref y = scaled(c, unit, &c.in(1), nullptr);
   c.set(std::move(y));
@@ -312,23 +378,35 @@ Status rotary(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t num_heads, c.node().get_int("num_heads", 0));
   Ref x = c.graph.value(c.in());
   const bool flat = x.dims.size() == 3;
-  if ((!flat && x.dims.size() != 4) || !c.has(1) || !c.has(2)) return Status(Code::invalid_argument, "expects rows of 3 or 4 dimensions, cosines and sines");
-  if (flat && (num_heads < 1 || x.dims[2] % num_heads != 0)) return Status(Code::invalid_argument, "num_heads " + std::to_string(num_heads) + " does not divide " + text_of(x.dims));
-  x = flat ? GraphBuilder::reshape(x, {x.dims[0], x.dims[1], num_heads, x.dims[2] / num_heads}) : c.graph.permute(x, {0, 2, 1, 3});  // [batch, length, heads, width]
+  if ((!flat && x.dims.size() != 4) || !c.has(1) || !c.has(2))
+    return Status(Code::invalid_argument, "expects rows of 3 or 4 dimensions, cosines and sines");
+  if (flat && (num_heads < 1 || x.dims[2] % num_heads != 0))
+    return Status(Code::invalid_argument,
+                  "num_heads " + std::to_string(num_heads) + " does not divide " + text_of(x.dims));
+  x = flat ? GraphBuilder::reshape(x, {x.dims[0], x.dims[1], num_heads, x.dims[2] / num_heads})
+           : c.graph.permute(x, {0, 2, 1, 3});  // [batch, length, heads, width]
   const Dims d = x.dims;
   if (turned == 0) turned = d[3];
   LOOM_TRY(c.lists(elements(d)));
   const std::int64_t half = turned / 2;
-  if (turned < 2 || turned % 2 != 0 || turned > d[3]) return Status(Code::invalid_argument, "rotary_embedding_dim " + std::to_string(turned) + " of " + std::to_string(d[3]));
+  if (turned < 2 || turned % 2 != 0 || turned > d[3])
+    return Status(Code::invalid_argument,
+                  "rotary_embedding_dim " + std::to_string(turned) + " of " + std::to_string(d[3]));
   // [.., half] of each position, to meet [batch, length, heads, half].
   const auto angles = [&](std::size_t i) -> Result<Ref> {
     const Dims& own = c.dims(i);
-    if (own.size() < 2 || own.back() != half) return StepCall::refuse("tables of shape " + text_of(own) + " are not mapped for " + std::to_string(turned) + " values");
+    if (own.size() < 2 || own.back() != half)
+      return StepCall::refuse("tables of shape " + text_of(own) + " are not mapped for " +
+                              std::to_string(turned) + " values");
     if (!c.has(3)) {
-      if (own != Dims{d[0], d[1], half}) return StepCall::refuse("tables of shape " + text_of(own) + " without positions are not mapped");
+      if (own != Dims{d[0], d[1], half})
+        return StepCall::refuse("tables of shape " + text_of(own) +
+                                " without positions are not mapped");
       return GraphBuilder::reshape(c.graph.value(c.in(i)), {own[0], own[1], 1, half});
     }
-    if (own.size() != 2 || c.dims(3) != Dims{d[0], d[1]}) return StepCall::refuse("tables of shape " + text_of(own) + " for positions " + text_of(c.dims(3)) + " are not mapped");
+    if (own.size() != 2 || c.dims(3) != Dims{d[0], d[1]})
+      return StepCall::refuse("tables of shape " + text_of(own) + " for positions " +
+                              text_of(c.dims(3)) + " are not mapped");
     if (c.value(i).constant() && !c.value(3).constant()) {
       LOOM_ASSIGN(const std::vector<float> table, c.floats(i));
       return rows_by_id(c, c.in(3), table, own[0], half, {d[0], d[1], 1, half});
@@ -336,7 +414,9 @@ Status rotary(StepCall& c) {
     LOOM_ASSIGN(const auto ids, c.ints(3));
     std::vector<std::int64_t> places;
     for (const std::int64_t id : ids) {
-      if (id < 0 || id >= own[0]) return Status(Code::invalid_argument, "a position is outside of the table of " + std::to_string(own[0]));
+      if (id < 0 || id >= own[0])
+        return Status(Code::invalid_argument,
+                      "a position is outside of the table of " + std::to_string(own[0]));
       for (std::int64_t k = 0; k < half; ++k) places.push_back(id * half + k);
     }
     return c.graph.pick(c.graph.value(c.in(i)), places, {d[0], d[1], 1, half});
@@ -351,7 +431,8 @@ Status rotary(StepCall& c) {
       for (std::int64_t i = 0; i < count; ++i) places.push_back(r * d[3] + first + i * step);
     return c.graph.pick(x, places, {d[0], d[1], d[2], count});
   };
-  const Ref a = interleaved ? values(0, 2, half) : values(0, 1, half), b = interleaved ? values(1, 2, half) : values(half, 1, half);
+  const Ref a = interleaved ? values(0, 2, half) : values(0, 1, half),
+            b = interleaved ? values(1, 2, half) : values(half, 1, half);
   const Ref ca = c.graph.binary(cosine, a, "mul");
   const Ref sb = c.graph.binary(sine, b, "mul");
   const Ref sa = c.graph.binary(sine, a, "mul");
@@ -388,20 +469,31 @@ Ref one_hot(StepCall& c, const Ref& index, std::int64_t n, std::int64_t axis, bo
   const Ref behind = c.graph.binary(x, down, "equal");
   return c.graph.binary(hit, behind, "max");
 }
-Ref poison(StepCall& c, const Ref& hits, std::int64_t axis, bool keep) { return c.graph.binary(GraphBuilder::number(0), c.graph.reduce(hits, "max", {axis}, keep), "div"); }
+Ref poison(StepCall& c, const Ref& hits, std::int64_t axis, bool keep) {
+  return c.graph.binary(GraphBuilder::number(0), c.graph.reduce(hits, "max", {axis}, keep), "div");
+}
 
-Result<Ref> rows_by_id(StepCall& c, const Ref& ids, std::span<const float> table, std::int64_t n, std::int64_t width, const Dims& out) {
+Result<Ref> rows_by_id(StepCall& c, const Ref& ids, std::span<const float> table, std::int64_t n,
+                       std::int64_t width, const Dims& out) {
   const std::int64_t count = elements(ids.dims);
-  if (n < 1 || width < 1 || count * width != elements(out)) return Status(Code::invalid_argument, "takes rows " + text_of(out) + " of a table of " + std::to_string(n) + " for " + std::to_string(count) + " ids");
-  if (count * n > (std::int64_t{1} << 28)) return StepCall::refuse("takes rows of a table of " + std::to_string(n) + " for " + std::to_string(count) + " ids at once");
+  if (n < 1 || width < 1 || count * width != elements(out))
+    return Status(Code::invalid_argument, "takes rows " + text_of(out) + " of a table of " +
+                                              std::to_string(n) + " for " + std::to_string(count) +
+                                              " ids");
+  if (count * n > (std::int64_t{1} << 28))
+    return StepCall::refuse("takes rows of a table of " + std::to_string(n) + " for " +
+                            std::to_string(count) + " ids at once");
   std::vector<float> weight(table.size());
   for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t k = 0; k < width; ++k) weight[static_cast<std::size_t>(k * n + i)] = table[static_cast<std::size_t>(i * width + k)];
-  if (!std::all_of(weight.begin(), weight.end(), [](float v) { return v - v == 0; })) return StepCall::refuse("its table holds infinities or NaNs");
+    for (std::int64_t k = 0; k < width; ++k)
+      weight[static_cast<std::size_t>(k * n + i)] = table[static_cast<std::size_t>(i * width + k)];
+  if (!std::all_of(weight.begin(), weight.end(), [](float v) { return v - v == 0; }))
+    return StepCall::refuse("its table holds infinities or NaNs");
   Dims flat = {count};
   const Ref hits = one_hot(c, GraphBuilder::reshape(ids, flat), n, 1, true);
   const Ref wrong = poison(c, hits, 1, true);
-  Ref y = c.graph.binary(known_product(c, hits, n, width, std::move(weight), {}, {count, width}), wrong, "add");
+  Ref y = c.graph.binary(known_product(c, hits, n, width, std::move(weight), {}, {count, width}),
+                         wrong, "add");
   return GraphBuilder::reshape(std::move(y), out);
 }
 

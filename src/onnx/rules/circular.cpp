@@ -1,4 +1,5 @@
-// Circular and hyperbolic functions and their inverses, of arithmetic, roots, exponentials and logarithms.
+// Circular and hyperbolic functions and their inverses, of arithmetic, roots, exponentials and
+// logarithms.
 
 #include "onnx/graph.h"
 
@@ -13,9 +14,13 @@ struct Term {
   Ref value;
 
   Term unary(std::string_view kind) const { return {graph, graph->unary(value, kind)}; }
-  Term with(const Term& other, std::string_view kind) const { return {graph, graph->binary(value, other.value, kind)}; }
+  Term with(const Term& other, std::string_view kind) const {
+    return {graph, graph->binary(value, other.value, kind)};
+  }
   Term number(double x) const { return {graph, GraphBuilder::number(x)}; }
-  Term where(const Term& condition, const Term& otherwise) const { return {graph, graph->select(condition.value, value, otherwise.value)}; }
+  Term where(const Term& condition, const Term& otherwise) const {
+    return {graph, graph->select(condition.value, value, otherwise.value)};
+  }
 };
 Term operator+(const Term& a, const Term& b) { return a.with(b, "add"); }
 Term operator-(const Term& a, const Term& b) { return a.with(b, "sub"); }
@@ -50,10 +55,12 @@ Term tan(const Term& x) { return x.unary("sin") / x.unary("cos"); }
 Term cosh(const Term& x) { return (exp(x) + exp(x.unary("neg"))) * 0.5; }
 // Near 0, where the exponentials cancel, the first terms of the series.
 Term sinh(const Term& x) {
-  const Term near = series(x.unary("square"), {1.0 / 362880, 1.0 / 5040, 1.0 / 120, 1.0 / 6, 1.0}) * x;
+  const Term near =
+      series(x.unary("square"), {1.0 / 362880, 1.0 / 5040, 1.0 / 120, 1.0 / 6, 1.0}) * x;
   return ((exp(x) - exp(x.unary("neg"))) * 0.5).where(abs(x) > 1, near);
 }
-// tan(y / 2) = t / (1 + sqrt(1 + t^2)) twice leaves at most tan(pi / 16), where five terms are enough.
+// tan(y / 2) = t / (1 + sqrt(1 + t^2)) twice leaves at most tan(pi / 16), where five terms are
+// enough.
 Term atan(const Term& x) {
   const Term size = abs(x), beyond = size > 1;
   Term t = (1.0 / size).where(beyond, size);
@@ -70,7 +77,8 @@ Term asinh(const Term& x) {
   return (log(size) + kLn2).where(size > 4096, near) * x.unary("sign");
 }
 Term acosh(const Term& x) {
-  const Term t = (x - 1).where(x.with(x.number(1), "greater_equal"), x.number(-0.5));  // below 1 the root is no number
+  const Term t = (x - 1).where(x.with(x.number(1), "greater_equal"),
+                               x.number(-0.5));  // below 1 the root is no number
   return (log(x) + kLn2).where(x > 4096, log1p(t + sqrt(t.unary("square") + t * 2)));
 }
 Term atanh(const Term& x) {

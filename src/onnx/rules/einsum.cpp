@@ -16,7 +16,8 @@ struct Term {
 
 Term permuted(StepCall& c, const Term& t, const std::vector<int>& names) {
   Dims order;
-  for (const int name : names) order.push_back(std::find(t.names.begin(), t.names.end(), name) - t.names.begin());
+  for (const int name : names)
+    order.push_back(std::find(t.names.begin(), t.names.end(), name) - t.names.begin());
   return {names, names.size() < 2 || names == t.names ? t.x : c.graph.permute(t.x, order)};
 }
 // A name that stands twice: the diagonal.
@@ -32,7 +33,8 @@ Term diagonal(StepCall& c, const Term& t) {
   const auto steps = steps_of(t.x.dims);
   Dims dims(names.size(), 1), own(names.size(), 0);
   for (std::size_t d = 0; d < t.names.size(); ++d) {
-    const auto at = static_cast<std::size_t>(std::find(names.begin(), names.end(), t.names[d]) - names.begin());
+    const auto at =
+        static_cast<std::size_t>(std::find(names.begin(), names.end(), t.names[d]) - names.begin());
     dims[at] = t.x.dims[d];
     own[at] += steps[d];
   }
@@ -50,7 +52,8 @@ Term summed(StepCall& c, const Term& t, const std::vector<int>& needed) {
   Term y;
   Dims gone;
   for (std::size_t d = 0; d < t.names.size(); ++d) {
-    if (std::find(needed.begin(), needed.end(), t.names[d]) == needed.end()) gone.push_back(static_cast<std::int64_t>(d));
+    if (std::find(needed.begin(), needed.end(), t.names[d]) == needed.end())
+      gone.push_back(static_cast<std::int64_t>(d));
     else y.names.push_back(t.names[d]);
   }
   y.x = gone.empty() ? t.x : c.graph.reduce(t.x, "sum", gone, false);
@@ -82,9 +85,11 @@ Term product(StepCall& c, const Term& a, const Term& b, const std::vector<int>& 
   Dims out;
   for (const int name : names) {
     const Term& t = a.has(name) ? a : b;
-    out.push_back(t.x.dims[static_cast<std::size_t>(std::find(t.names.begin(), t.names.end(), name) - t.names.begin())]);
+    out.push_back(t.x.dims[static_cast<std::size_t>(
+        std::find(t.names.begin(), t.names.end(), name) - t.names.begin())]);
   }
-  const Ref x = GraphBuilder::reshape(permuted(c, a, first).x, {sizes[0], sizes[1], sizes[2]}), y = GraphBuilder::reshape(permuted(c, b, second).x, {sizes[0], sizes[2], sizes[3]});
+  const Ref x = GraphBuilder::reshape(permuted(c, a, first).x, {sizes[0], sizes[1], sizes[2]}),
+            y = GraphBuilder::reshape(permuted(c, b, second).x, {sizes[0], sizes[2], sizes[3]});
   return {names, GraphBuilder::reshape(c.graph.matmul(x, y, {sizes[0], sizes[1], sizes[3]}), out)};
 }
 
@@ -113,15 +118,20 @@ Status einsum(StepCall& c) {
   std::size_t at = 0, most = 0;
   for (std::size_t i = 0; i < c.inputs(); ++i) {
     const std::size_t comma = std::min(left.find(',', at), left.size());
-    const std::string term = left.substr(std::min(at, left.size()), comma - std::min(at, left.size()));
+    const std::string term =
+        left.substr(std::min(at, left.size()), comma - std::min(at, left.size()));
     at = comma + 1;
-    const std::size_t letters = static_cast<std::size_t>(std::count_if(term.begin(), term.end(), [](char l) { return l != '.'; })), more = c.dims(i).size() - letters;
+    const std::size_t letters = static_cast<std::size_t>(
+                          std::count_if(term.begin(), term.end(), [](char l) { return l != '.'; })),
+                      more = c.dims(i).size() - letters;
     Term t{names_of(term, more), c.graph.value(c.in(i))};
     most = std::max(most, more);
-    if (t.names.size() != t.x.dims.size()) return Status(Code::invalid_argument, "equation '" + equation + "' for " + text_of(t.x.dims));
+    if (t.names.size() != t.x.dims.size())
+      return Status(Code::invalid_argument, "equation '" + equation + "' for " + text_of(t.x.dims));
     for (std::size_t d = 0; d < t.names.size(); ++d) {
       const auto [entry, fresh] = lengths.emplace(t.names[d], t.x.dims[d]);
-      if (!fresh && entry->second != t.x.dims[d]) return StepCall::refuse("dimensions of 1 that spread to others are not mapped");
+      if (!fresh && entry->second != t.x.dims[d])
+        return StepCall::refuse("dimensions of 1 that spread to others are not mapped");
       if (t.names[d] > 0) ++counts[t.names[d]];
     }
     if (t.names.empty()) t.x = GraphBuilder::reshape(t.x, {});
@@ -137,17 +147,24 @@ Status einsum(StepCall& c) {
       if (count == 1) result.push_back(name);
   }
   for (std::size_t i = 0; i < result.size(); ++i)
-    if (!lengths.contains(result[i]) || std::find(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(i), result[i]) != result.begin() + static_cast<std::ptrdiff_t>(i))
-      return Status(Code::invalid_argument, "equation '" + equation + "' has a result that its inputs do not name, or twice");
+    if (!lengths.contains(result[i]) ||
+        std::find(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(i), result[i]) !=
+            result.begin() + static_cast<std::ptrdiff_t>(i))
+      return Status(
+          Code::invalid_argument,
+          "equation '" + equation + "' has a result that its inputs do not name, or twice");
   Term y = terms[0];
   for (std::size_t i = 0; i < terms.size(); ++i) {
     std::vector<int> needed = result;
-    for (std::size_t k = i + 1; k < terms.size(); ++k) needed.insert(needed.end(), terms[k].names.begin(), terms[k].names.end());
+    for (std::size_t k = i + 1; k < terms.size(); ++k)
+      needed.insert(needed.end(), terms[k].names.begin(), terms[k].names.end());
     if (i > 0) {
       std::vector<int> own = needed;
       own.insert(own.end(), y.names.begin(), y.names.end());
       y = product(c, y, summed(c, terms[i], own), needed);
-      if (elements(y.x.dims) > INT32_MAX) return StepCall::refuse("its first " + std::to_string(i + 1) + " inputs make " + text_of(y.x.dims) + ", more than 2^31-1 values");
+      if (elements(y.x.dims) > INT32_MAX)
+        return StepCall::refuse("its first " + std::to_string(i + 1) + " inputs make " +
+                                text_of(y.x.dims) + ", more than 2^31-1 values");
     }
     y = summed(c, y, needed);
   }

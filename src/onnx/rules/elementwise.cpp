@@ -25,7 +25,8 @@ double most_of(const StepCall& c, std::string_view kind) {
   }
   return most;
 }
-// Integers run in f32: results that go on could be rounded or wrap around unseen, unless they are known to stay below 2^24.
+// Integers run in f32: results that go on could be rounded or wrap around unseen, unless they are
+// known to stay below 2^24.
 Status whole_result(StepCall& c, double most = 0) {
   if (!is_integer(c.result().type) || c.final() || (most > 0 && most < kMostWhole)) return {};
   for (std::size_t i = 0; i < c.inputs(); ++i)  // known before the run they are folded
@@ -69,7 +70,8 @@ Status activation(StepCall& c) { return set_result(c, c.graph.activation(c.in(),
 Status gelu(StepCall& c) {
   LOOM_ASSIGN(const std::string how, c.node().get_string("approximate", "none"));
   const bool rough = std::string_view(how) == std::string_view("tanh");
-  if (!rough && std::string_view(how) != std::string_view("none")) return StepCall::refuse("approximate '" + how + "' is not mapped");
+  if (!rough && std::string_view(how) != std::string_view("none"))
+    return StepCall::refuse("approximate '" + how + "' is not mapped");
   c.set(c.graph.activation(c.in(), rough ? "gelu_tanh" : "gelu_erf"));
   return {};
 }
@@ -105,17 +107,21 @@ Result<Ref> second(StepCall& c) {
   if (c.node().op == "PRelu") {
     // A slope per channel; one for all.
     if (elements(b.dims) == 1) return b;
-    if (c.dims().size() < 2 || elements(b.dims) != c.dims()[1]) return StepCall::refuse("expects one slope or one per channel");
+    if (c.dims().size() < 2 || elements(b.dims) != c.dims()[1])
+      return StepCall::refuse("expects one slope or one per channel");
     Dims channels(c.dims().size() - 1, 1);
     channels[0] = c.dims()[1];
     return GraphBuilder::reshape(std::move(b), std::move(channels));
   }
   LOOM_ASSIGN(const std::int64_t broadcast, c.node().get_int("broadcast", 0));
   if (!broadcast) return b;
-  LOOM_ASSIGN(std::int64_t axis, c.node().get_int("axis", static_cast<std::int64_t>(c.dims().size()) - static_cast<std::int64_t>(b.dims.size())));
+  LOOM_ASSIGN(std::int64_t axis,
+              c.node().get_int("axis", static_cast<std::int64_t>(c.dims().size()) -
+                                           static_cast<std::int64_t>(b.dims.size())));
   if (c.node().find("axis")) axis = axis_of(axis, c.dims());
   Dims dims = b.dims;
-  const std::int64_t behind = static_cast<std::int64_t>(c.dims().size()) - axis - static_cast<std::int64_t>(dims.size());
+  const std::int64_t behind =
+      static_cast<std::int64_t>(c.dims().size()) - axis - static_cast<std::int64_t>(dims.size());
   for (std::int64_t i = 0; i < behind; ++i) dims.push_back(1);
   return GraphBuilder::reshape(std::move(b), std::move(dims));
 }
@@ -134,8 +140,8 @@ Status pairs(StepCall& c) {
     return {};
   }
   const bool compares = kind.starts_with("less") || kind.starts_with("greater") || kind == "equal";
-  const bool is_sum = !compares && kind != "max" && kind != "min" && kind != "and" &&
-                      kind != "or" && kind != "xor";
+  const bool is_sum =
+      !compares && kind != "max" && kind != "min" && kind != "and" && kind != "or" && kind != "xor";
   if (compares) LOOM_TRY(exact_types(c));
   const double most = most_of(c, kind);
   if (is_sum) LOOM_TRY(whole_result(c, most));
@@ -160,15 +166,18 @@ Status where(StepCall& c) {
   return {};
 }
 
-// Of integers, which f32 has exactly: what is left of the dividend; with fmod it has its sign, else that of the divisor.
+// Of integers, which f32 has exactly: what is left of the dividend; with fmod it has its sign, else
+// that of the divisor.
 Status mod(StepCall& c) {
   if (!is_integer(c.value(0).type)) {  // known before the run they are folded
     for (const std::size_t i : {0, 1}) (void)c.need_constant(i);
-    return StepCall::refuse("of real numbers that depend on data it is not mapped: a last digit would decide");
+    return StepCall::refuse(
+        "of real numbers that depend on data it is not mapped: a last digit would decide");
   }
   LOOM_ASSIGN(const std::int64_t fmod, c.node().get_int("fmod", 0));
   const Ref quotient = c.graph.binary(c.in(0), c.in(1), "div");
-  const Ref whole = c.graph.binary(c.graph.unary(quotient, fmod ? "trunc" : "floor"), c.in(1), "mul");
+  const Ref whole =
+      c.graph.binary(c.graph.unary(quotient, fmod ? "trunc" : "floor"), c.in(1), "mul");
   Ref y = c.graph.binary(c.in(0), whole, "sub");
   c.set(std::move(y));
   return {};
@@ -194,15 +203,22 @@ Result<Dims> axes_of(StepCall& c, bool* none) {
 
 Status reduce(StepCall& c) {
   const std::string_view kind = c.op->cell;
-  if (is_integer(c.value(0).type) && kind != "sum" && kind != "max" && kind != "min") return StepCall::refuse("on integers it is not mapped");
+  if (is_integer(c.value(0).type) && kind != "sum" && kind != "max" && kind != "min")
+    return StepCall::refuse("on integers it is not mapped");
   if (elements(c.dims()) == 0) {
     constexpr float kInfinity = __builtin_inff();
     const bool logs = kind == "log_sum" || kind == "log_sum_exp" || kind == "max";
-    if (kind == "mean" || (is_integer(c.value(0).type) && (kind == "max" || kind == "min"))) return StepCall::refuse("of nothing it is not mapped");
+    if (kind == "mean" || (is_integer(c.value(0).type) && (kind == "max" || kind == "min")))
+      return StepCall::refuse("of nothing it is not mapped");
     LOOM_TRY(c.graph.makes(elements(c.result().dims)));
     const bool of_bools = c.value(0).type == Type::boolean;
-    const float one = kind == "prod" ? 1 : of_bools ? kind == "min" : logs ? -kInfinity : kind == "min" ? kInfinity : 0;
-    c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(elements(c.result().dims)), one)));
+    const float one = kind == "prod"  ? 1
+                      : of_bools      ? kind == "min"
+                      : logs          ? -kInfinity
+                      : kind == "min" ? kInfinity
+                                      : 0;
+    c.set(GraphBuilder::constant(
+        {}, std::vector<float>(static_cast<std::size_t>(elements(c.result().dims)), one)));
     return {};
   }
   if (kind == "sum") LOOM_TRY(whole_result(c));
@@ -241,9 +257,11 @@ Status arg(StepCall& c) {
   std::int64_t inner = 1;
   for (std::size_t d = static_cast<std::size_t>(axis) + 1; d < dims.size(); ++d) inner *= dims[d];
   std::vector<std::int64_t> places;
-  for (std::int64_t i = 0; i < elements(dims); ++i) places.push_back(i / (inner * n) * inner * n + (n - 1 - i / inner % n) * inner + i % inner);
+  for (std::int64_t i = 0; i < elements(dims); ++i)
+    places.push_back(i / (inner * n) * inner * n + (n - 1 - i / inner % n) * inner + i % inner);
   const Ref turned = c.graph.pick(c.graph.value(c.in()), places, dims);
-  Ref y = c.graph.binary(GraphBuilder::number(static_cast<double>(n - 1)), c.graph.reduce(turned, kind, {axis}, true), "sub");
+  Ref y = c.graph.binary(GraphBuilder::number(static_cast<double>(n - 1)),
+                         c.graph.reduce(turned, kind, {axis}, true), "sub");
   y.most = static_cast<double>(n);
   c.set(std::move(y));
   return {};
@@ -267,7 +285,8 @@ Status softmax(StepCall& c) {
   }
   const std::string& op = c.node().op;
   if (op == "Hardmax") {
-    if (axes.size() != 1) return StepCall::refuse("of several dimensions (opsets before 13) it is not mapped");
+    if (axes.size() != 1)
+      return StepCall::refuse("of several dimensions (opsets before 13) it is not mapped");
     const std::int64_t n = x.dims[static_cast<std::size_t>(axes[0])];
     LOOM_TRY(c.graph.makes(n));
     Dims counted(x.dims.size(), 1);
@@ -277,7 +296,9 @@ Status softmax(StepCall& c) {
     return set_result(c, c.graph.binary(c.graph.reduce(x, "argmax", axes, true), numbers, "equal"));
   }
   const Ref shifted = c.graph.binary(x, c.graph.reduce(x, "max", axes, true), "sub");
-  if (op == "LogSoftmax") return set_result(c, c.graph.binary(shifted, c.graph.reduce(shifted, "log_sum_exp", axes, true), "sub"));
+  if (op == "LogSoftmax")
+    return set_result(
+        c, c.graph.binary(shifted, c.graph.reduce(shifted, "log_sum_exp", axes, true), "sub"));
   const Ref powers = c.graph.unary(shifted, "exp");
   return set_result(c, c.graph.binary(powers, c.graph.reduce(powers, "sum", axes, true), "div"));
 }

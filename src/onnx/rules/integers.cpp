@@ -11,26 +11,36 @@ constexpr double kMostInteger = 2147483648.0;
 
 Status eight_bits(StepCall& c, std::size_t a, std::size_t b) {
   for (const std::size_t i : {a, b})
-    if (!is_integer(c.value(i).type) || bits(c.value(i).type) > 8) return StepCall::refuse("of " + std::string(name(c.value(i).type)) + " it is not mapped");
+    if (!is_integer(c.value(i).type) || bits(c.value(i).type) > 8)
+      return StepCall::refuse("of " + std::string(name(c.value(i).type)) + " it is not mapped");
   return {};
 }
 Status exact_sums(double most) {
-  return most < kMostWhole ? Status() : StepCall::refuse("sums of its products of integers may go beyond 2^24");
+  return most < kMostWhole
+             ? Status()
+             : StepCall::refuse("sums of its products of integers may go beyond 2^24");
 }
 
-// Whether sums may be rounded as f32 where they pass 2^24: their next step makes floats or integers of 8 bits of them, and runtimes round them there.
+// Whether sums may be rounded as f32 where they pass 2^24: their next step makes floats or integers
+// of 8 bits of them, and runtimes round them there.
 bool may_round(const StepCall& c) {
   if (c.node().op.starts_with("QLinear")) return true;
   if (c.final()) return false;
   for (const Step& s : c.plan.steps)
     for (const int id : s.inputs)
-      if (id == c.step.outputs[0] && (s.node->op != "Cast" || !is_float(c.plan.values[static_cast<std::size_t>(s.outputs[0])].type))) return false;
-  return std::find(c.plan.outputs.begin(), c.plan.outputs.end(), c.step.outputs[0]) == c.plan.outputs.end();
+      if (id == c.step.outputs[0] &&
+          (s.node->op != "Cast" ||
+           !is_float(c.plan.values[static_cast<std::size_t>(s.outputs[0])].type)))
+        return false;
+  return std::find(c.plan.outputs.begin(), c.plan.outputs.end(), c.step.outputs[0]) ==
+         c.plan.outputs.end();
 }
 
-// Where parts of a sum end, each exact for every filter whatever the input is. `largest`(term, filter): the most that this term adds, without its sign.
+// Where parts of a sum end, each exact for every filter whatever the input is. `largest`(term,
+// filter): the most that this term adds, without its sign.
 template <class F>
-Result<std::vector<std::int64_t>> exact_parts(const StepCall& c, std::int64_t terms, std::int64_t filters, F largest) {
+Result<std::vector<std::int64_t>> exact_parts(const StepCall& c, std::int64_t terms,
+                                              std::int64_t filters, F largest) {
   std::vector<std::int64_t> ends;
   std::vector<double> sums(static_cast<std::size_t>(filters), 0.0), added(sums);
   double all = 0;
@@ -41,7 +51,8 @@ Result<std::vector<std::int64_t>> exact_parts(const StepCall& c, std::int64_t te
       added[at] = sums[at] + largest(t, f);
       most = std::max(most, added[at]);
     }
-    if (most >= kMostWhole && t > (ends.empty() ? 0 : ends.back())) {  // this term begins the next part
+    if (most >= kMostWhole &&
+        t > (ends.empty() ? 0 : ends.back())) {  // this term begins the next part
       ends.push_back(t);
       all += *std::max_element(sums.begin(), sums.end());
       std::fill(sums.begin(), sums.end(), 0.0);
@@ -74,27 +85,35 @@ Result<Ref> centered(StepCall& c, std::size_t at, std::size_t zero_at, bool rows
   const Dims& dims = c.dims(at);
   const std::int64_t n = elements(zero.dims), length = dims[dims.size() - (rows ? 2 : 1)];
   if (n == 1) zero = GraphBuilder::reshape(zero, {1});
-  else if (zero.dims.size() == 1 && n == length) zero = GraphBuilder::reshape(zero, rows ? Dims{n, 1} : Dims{n});
+  else if (zero.dims.size() == 1 && n == length)
+    zero = GraphBuilder::reshape(zero, rows ? Dims{n, 1} : Dims{n});
   else return StepCall::refuse("zero points of shape " + text_of(zero.dims) + " are not mapped");
   return c.graph.binary(c.in(at), zero, "sub");
 }
 
-// Sums as integers of the result's type: times scale_x * scale_w / scale_y, rounded half to even, plus the zero point, saturated.
-Result<Ref> requantized(StepCall& c, const Ref& sums, std::size_t scale_x, std::size_t scale_w, std::size_t scale_y, std::size_t zero_y) {
+// Sums as integers of the result's type: times scale_x * scale_w / scale_y, rounded half to even,
+// plus the zero point, saturated.
+Result<Ref> requantized(StepCall& c, const Ref& sums, std::size_t scale_x, std::size_t scale_w,
+                        std::size_t scale_y, std::size_t zero_y) {
   for (const std::size_t i : {scale_x, scale_w, scale_y, zero_y})
-    if ((i != scale_w && elements(c.dims(i)) != 1) || (i != zero_y && c.value(i).type != Type::f32)) return StepCall::refuse("with scales that are no single f32 it is not mapped");
+    if ((i != scale_w && elements(c.dims(i)) != 1) || (i != zero_y && c.value(i).type != Type::f32))
+      return StepCall::refuse("with scales that are no single f32 it is not mapped");
   const auto one = [&](std::size_t i) { return GraphBuilder::reshape(c.in(i), {1}); };
   Ref of_weights = c.in(scale_w);
   if (elements(of_weights.dims) == 1) of_weights = one(scale_w);
   else {  // one for each filter
     Dims filters(sums.dims.size() - 1, 1);
     filters[0] = elements(of_weights.dims);
-    if (of_weights.dims.size() != 1 || filters[0] != sums.dims[1]) return StepCall::refuse("scales of shape " + text_of(of_weights.dims) + " are not mapped");
+    if (of_weights.dims.size() != 1 || filters[0] != sums.dims[1])
+      return StepCall::refuse("scales of shape " + text_of(of_weights.dims) + " are not mapped");
     of_weights = GraphBuilder::reshape(of_weights, filters);
   }
-  const Ref scale = c.graph.binary(c.graph.binary(one(scale_x), of_weights, "mul"), one(scale_y), "div");
+  const Ref scale =
+      c.graph.binary(c.graph.binary(one(scale_x), of_weights, "mul"), one(scale_y), "div");
   const auto [low, high] = range_of(c.result().type);
-  return c.graph.unary(c.graph.binary(c.graph.unary(c.graph.binary(sums, scale, "mul"), "round"), one(zero_y), "add"), "clip", low, high);
+  return c.graph.unary(c.graph.binary(c.graph.unary(c.graph.binary(sums, scale, "mul"), "round"),
+                                      one(zero_y), "add"),
+                       "clip", low, high);
 }
 
 // x [..., K] less its zero point times known weights [K, N].
@@ -103,23 +122,33 @@ Result<Ref> known_matmul(StepCall& c, const Ref& x, std::size_t b, std::size_t z
   LOOM_ASSIGN(std::vector<float> w, c.floats(b));
   if (c.has(zero_at)) {
     LOOM_ASSIGN(const std::vector<float> zero, c.floats(zero_at));
-    if (zero.size() != 1 && (c.dims(zero_at).size() != 1 || static_cast<std::int64_t>(zero.size()) != n)) return StepCall::refuse("zero points of shape " + text_of(c.dims(zero_at)) + " are not mapped");
-    for (std::size_t i = 0; i < w.size(); ++i) w[i] -= zero[zero.size() == 1 ? 0 : i % static_cast<std::size_t>(n)];
+    if (zero.size() != 1 &&
+        (c.dims(zero_at).size() != 1 || static_cast<std::int64_t>(zero.size()) != n))
+      return StepCall::refuse("zero points of shape " + text_of(c.dims(zero_at)) +
+                              " are not mapped");
+    for (std::size_t i = 0; i < w.size(); ++i)
+      w[i] -= zero[zero.size() == 1 ? 0 : i % static_cast<std::size_t>(n)];
   }
   const double most_x = farthest(c, 0, 2);
-  LOOM_ASSIGN(const std::vector<std::int64_t> ends, exact_parts(c, k, n, [&](std::int64_t t, std::int64_t f) { return most_x * magnitude(w[static_cast<std::size_t>(t * n + f)]); }));
+  LOOM_ASSIGN(const std::vector<std::int64_t> ends,
+              exact_parts(c, k, n, [&](std::int64_t t, std::int64_t f) {
+                return most_x * magnitude(w[static_cast<std::size_t>(t * n + f)]);
+              }));
   Ref y;
   std::int64_t first = 0;
   for (const std::int64_t last : ends) {
     const std::int64_t length = last - first;
     std::vector<float> weight(static_cast<std::size_t>(length * n));
     for (std::int64_t f = 0; f < n; ++f)
-      for (std::int64_t t = 0; t < length; ++t) weight[static_cast<std::size_t>(f * length + t)] = w[static_cast<std::size_t>((first + t) * n + f)];
+      for (std::int64_t t = 0; t < length; ++t)
+        weight[static_cast<std::size_t>(f * length + t)] =
+            w[static_cast<std::size_t>((first + t) * n + f)];
     Ref part = x;
     if (ends.size() > 1) {
       LOOM_TRY(c.lists(rows * length));
       std::vector<std::int64_t> places(static_cast<std::size_t>(rows * length));
-      for (std::int64_t r = 0; r < rows; ++r) std::iota(places.begin() + r * length, places.begin() + (r + 1) * length, r * k + first);
+      for (std::int64_t r = 0; r < rows; ++r)
+        std::iota(places.begin() + r * length, places.begin() + (r + 1) * length, r * k + first);
       part = c.graph.pick(x, places, {rows, length});
     }
     const Ref sum = known_product(c, part, length, n, std::move(weight), {}, c.result().dims);
@@ -128,7 +157,8 @@ Result<Ref> known_matmul(StepCall& c, const Ref& x, std::size_t b, std::size_t z
   }
   return y;
 }
-// MatMulInteger: a, b, their zero points. QLinearMatMul: a, its scale and zero, b, its scale and zero, scale and zero of y.
+// MatMulInteger: a, b, their zero points. QLinearMatMul: a, its scale and zero, b, its scale and
+// zero, scale and zero of y.
 Status matmul(StepCall& c) {
   const bool scaled_result = c.node().op == "QLinearMatMul";
   const std::size_t b = scaled_result ? 3 : 1, zero_b = scaled_result ? 5 : 3;
@@ -145,7 +175,8 @@ Status matmul(StepCall& c) {
     y = c.graph.matmul(c.graph.value(left), c.graph.value(right), c.result().dims);
   }
   if (scaled_result) {
-    if (elements(c.dims(4)) != 1) return StepCall::refuse("with scales that are no single f32 it is not mapped");
+    if (elements(c.dims(4)) != 1)
+      return StepCall::refuse("with scales that are no single f32 it is not mapped");
     LOOM_ASSIGN(y, requantized(c, y, 1, 4, 6, 7));
   }
   c.set(std::move(y));
@@ -155,24 +186,30 @@ Status matmul(StepCall& c) {
 // Channels [first, last) of x [N, C, space].
 Result<Ref> channels(StepCall& c, const Ref& x, std::int64_t first, std::int64_t last) {
   if (first == 0 && last == x.dims[1]) return x;
-  const std::int64_t items = x.dims[0], space = elements(x.dims) / (items * x.dims[1]), length = (last - first) * space;
+  const std::int64_t items = x.dims[0], space = elements(x.dims) / (items * x.dims[1]),
+                     length = (last - first) * space;
   LOOM_TRY(c.lists(items * length));
   std::vector<std::int64_t> places(static_cast<std::size_t>(items * length));
-  for (std::int64_t n = 0; n < items; ++n) std::iota(places.begin() + n * length, places.begin() + (n + 1) * length, (n * x.dims[1] + first) * space);
+  for (std::int64_t n = 0; n < items; ++n)
+    std::iota(places.begin() + n * length, places.begin() + (n + 1) * length,
+              (n * x.dims[1] + first) * space);
   Dims dims = x.dims;
   dims[1] = last - first;
   return c.graph.pick(x, places, std::move(dims));
 }
 
 // The weights of filters, from channel `first` on to `last`.
-std::vector<float> of_channels(const std::vector<float>& w, std::int64_t all, std::int64_t first, std::int64_t last, std::int64_t taps) {
+std::vector<float> of_channels(const std::vector<float>& w, std::int64_t all, std::int64_t first,
+                               std::int64_t last, std::int64_t taps) {
   std::vector<float> part;
-  for (std::size_t at = 0; at < w.size(); at += static_cast<std::size_t>(all * taps)) part.insert(part.end(), w.begin() + static_cast<std::ptrdiff_t>(at) + first * taps, w.begin() + static_cast<std::ptrdiff_t>(at) + last * taps);
+  for (std::size_t at = 0; at < w.size(); at += static_cast<std::size_t>(all * taps))
+    part.insert(part.end(), w.begin() + static_cast<std::ptrdiff_t>(at) + first * taps,
+                w.begin() + static_cast<std::ptrdiff_t>(at) + last * taps);
   return part;
 }
 
-// ConvInteger: x, w, zero of x, zero of w. QLinearConv: x, its scale and zero, w, its scale and zero, scale and zero of y, bias.
-// What pads has the value of the zero point, 0 here.
+// ConvInteger: x, w, zero of x, zero of w. QLinearConv: x, its scale and zero, w, its scale and
+// zero, scale and zero of y, bias. What pads has the value of the zero point, 0 here.
 Status conv(StepCall& c) {
   const bool scaled_result = c.node().op == "QLinearConv";
   const std::size_t b = scaled_result ? 3 : 1, zero_x = 2, zero_w = scaled_result ? 5 : 3;
@@ -185,24 +222,35 @@ Status conv(StepCall& c) {
   if (c.has(zero_w)) {
     LOOM_ASSIGN(const std::vector<float> zero, c.floats(zero_w));
     const std::size_t per_filter = static_cast<std::size_t>(shape[1] * taps);
-    if (zero.size() != 1 && zero.size() * per_filter != w.size()) return StepCall::refuse("zero points of shape " + text_of(c.dims(zero_w)) + " are not mapped");
+    if (zero.size() != 1 && zero.size() * per_filter != w.size())
+      return StepCall::refuse("zero points of shape " + text_of(c.dims(zero_w)) +
+                              " are not mapped");
     for (std::size_t i = 0; i < w.size(); ++i) w[i] -= zero[zero.size() == 1 ? 0 : i / per_filter];
   }
-  if (c.has(zero_x) && elements(c.dims(zero_x)) != 1) return StepCall::refuse("zero points of shape " + text_of(c.dims(zero_x)) + " are not mapped");
+  if (c.has(zero_x) && elements(c.dims(zero_x)) != 1)
+    return StepCall::refuse("zero points of shape " + text_of(c.dims(zero_x)) + " are not mapped");
   LOOM_ASSIGN(Ref x, centered(c, 0, zero_x, true));
   x = c.graph.value(x);
   const double most_x = farthest(c, 0, zero_x);
   // As many channels at a time as are exact.
-  LOOM_ASSIGN(const std::vector<std::int64_t> ends, exact_parts(c, shape[1], shape[0], [&](std::int64_t channel, std::int64_t filter) {
-    double sum = 0;
-    for (std::int64_t t = 0; t < taps; ++t) sum += most_x * magnitude(w[static_cast<std::size_t>((filter * shape[1] + channel) * taps + t)]);
-    return sum;
-  }));
-  if (ends.size() > 1 && groups != 1) return StepCall::refuse("sums of its products of integers may go beyond 2^24");
+  LOOM_ASSIGN(
+      const std::vector<std::int64_t> ends,
+      exact_parts(c, shape[1], shape[0], [&](std::int64_t channel, std::int64_t filter) {
+        double sum = 0;
+        for (std::int64_t t = 0; t < taps; ++t)
+          sum += most_x *
+                 magnitude(w[static_cast<std::size_t>((filter * shape[1] + channel) * taps + t)]);
+        return sum;
+      }));
+  if (ends.size() > 1 && groups != 1)
+    return StepCall::refuse("sums of its products of integers may go beyond 2^24");
   Ref y;
   std::int64_t first = 0;
   for (const std::int64_t last : ends) {
-    Filters f{shape[0], groups, ends.size() == 1 ? std::move(w) : of_channels(w, shape[1], first, last, taps), {}};
+    Filters f{shape[0],
+              groups,
+              ends.size() == 1 ? std::move(w) : of_channels(w, shape[1], first, last, taps),
+              {}};
     Ref part = x;
     if (ends.size() > 1) {
       LOOM_ASSIGN(part, channels(c, x, first, last));

@@ -36,7 +36,8 @@ Dims with_last(std::size_t rank, std::size_t last) {
 }
 Dims order_back(const Dims& order) {
   Dims back(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
   return back;
 }
 Dims permuted(const Dims& dims, const Dims& order) {
@@ -47,7 +48,8 @@ Dims permuted(const Dims& dims, const Dims& order) {
 
 Each each(StepCall& c, const Ref& x, const Dims& item, Json layer, const Dims& out) {
   const std::int64_t count = elements(x.dims) / elements(item);
-  if (count == 1) return {c.graph.add(sequential({reshape_to(item), std::move(layer)}), {x}, out), "/1"};
+  if (count == 1)
+    return {c.graph.add(sequential({reshape_to(item), std::move(layer)}), {x}, out), "/1"};
   Json parts = typed("each"), list = Json::array();
   list.push(std::move(layer));
   parts.set("count", count);
@@ -60,7 +62,8 @@ Each each(StepCall& c, const Ref& x, const Dims& item, Json layer, const Dims& o
   return {c.graph.add(std::move(parts), {x}, out), "/0/1"};
 }
 
-Ref known_product(StepCall& c, const Ref& x, std::int64_t k, std::int64_t n, std::vector<float> weight_nk, std::vector<float> bias, const Dims& out) {
+Ref known_product(StepCall& c, const Ref& x, std::int64_t k, std::int64_t n,
+                  std::vector<float> weight_nk, std::vector<float> bias, const Dims& out) {
   Json dense = typed("dense");
   dense.set("out", n);
   dense.set("bias", !bias.empty());
@@ -75,7 +78,8 @@ namespace {
 std::vector<float> turned(const std::vector<float>& m, std::int64_t rows, std::int64_t cols) {
   std::vector<float> t(m.size());
   for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t k = 0; k < cols; ++k) t[static_cast<std::size_t>(k * rows + r)] = m[static_cast<std::size_t>(r * cols + k)];
+    for (std::int64_t k = 0; k < cols; ++k)
+      t[static_cast<std::size_t>(k * rows + r)] = m[static_cast<std::size_t>(r * cols + k)];
   return t;
 }
 Status matmul(StepCall& c) {
@@ -89,7 +93,8 @@ Status matmul(StepCall& c) {
   if (a.size() == 1) a.insert(a.begin(), 1);
   if (b.size() == 1) b.push_back(1);
   Dims out(std::max(a.size(), b.size()), 1);
-  c.set(c.graph.matmul(GraphBuilder::reshape(c.graph.value(c.in(0)), a), GraphBuilder::reshape(c.graph.value(c.in(1)), b), c.result().dims));
+  c.set(c.graph.matmul(GraphBuilder::reshape(c.graph.value(c.in(0)), a),
+                       GraphBuilder::reshape(c.graph.value(c.in(1)), b), c.result().dims));
   return {};
 }
 
@@ -102,7 +107,8 @@ Status gemm(StepCall& c) {
   Ref a = c.graph.value(c.in(0));
   if (ta) a = c.graph.permute(a, {1, 0});
   const std::int64_t m = c.result().dims[0], n = c.result().dims[1], k = a.dims[1];
-  const bool bias_row = c.has(2) && c.value(2).constant() && elements(c.dims(2)) == n && (c.dims(2).empty() || c.dims(2).back() == n);
+  const bool bias_row = c.has(2) && c.value(2).constant() && elements(c.dims(2)) == n &&
+                        (c.dims(2).empty() || c.dims(2).back() == n);
   Ref y;
   bool biased = false;
   if (c.value(1).constant()) {
@@ -138,15 +144,23 @@ Status lrn(StepCall& c) {
   LOOM_ASSIGN(const float bias, c.node().get_float("bias", 1));
   LOOM_ASSIGN(const std::int64_t size, c.node().get_int("size", 1));
   const Dims& dims = c.dims();
-  if (dims.size() < 2 || size < 1 || dims[1] > 4096) return StepCall::refuse("over " + std::to_string(size) + " channels of " + text_of(dims) + " it is not mapped");
+  if (dims.size() < 2 || size < 1 || dims[1] > 4096)
+    return StepCall::refuse("over " + std::to_string(size) + " channels of " + text_of(dims) +
+                            " it is not mapped");
   const std::int64_t n = dims[1], space = elements(dims) / (dims[0] * n);
   LOOM_TRY(c.graph.makes(n * n));
   std::vector<float> near(static_cast<std::size_t>(n * n), 0.0f);
   for (std::int64_t to = 0; to < n; ++to)
-    for (std::int64_t from = std::max<std::int64_t>(0, to - (size - 1) / 2); from <= std::min(n - 1, to + size / 2); ++from) near[static_cast<std::size_t>(to * n + from)] = alpha / static_cast<float>(size);
+    for (std::int64_t from = std::max<std::int64_t>(0, to - (size - 1) / 2);
+         from <= std::min(n - 1, to + size / 2); ++from)
+      near[static_cast<std::size_t>(to * n + from)] = alpha / static_cast<float>(size);
   const Ref x = c.graph.value(c.in());
-  const Ref squares = c.graph.permute(GraphBuilder::reshape(c.graph.unary(x, "square"), {dims[0], n, space}), {0, 2, 1});
-  const Ref sums = c.graph.permute(known_product(c, squares, n, n, std::move(near), std::vector<float>(static_cast<std::size_t>(n), bias), squares.dims), {0, 2, 1});
+  const Ref squares = c.graph.permute(
+      GraphBuilder::reshape(c.graph.unary(x, "square"), {dims[0], n, space}), {0, 2, 1});
+  const Ref sums = c.graph.permute(
+      known_product(c, squares, n, n, std::move(near),
+                    std::vector<float>(static_cast<std::size_t>(n), bias), squares.dims),
+      {0, 2, 1});
   Ref power = sums;
   if (beta == 0.75f) {
     const Ref root = c.graph.unary(sums, "sqrt");
@@ -175,28 +189,33 @@ Ref per_channel(Ref v, std::size_t rank) {
 Status batch_norm(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t training, c.node().get_int("training_mode", 0));
   LOOM_ASSIGN(const std::int64_t spatial, c.node().get_int("spatial", 1));
-  if (training || c.wants(1) || c.wants(2) || c.wants(3) || c.wants(4) || !spatial) return StepCall::refuse("in training mode, or not per channel, it is not mapped");
+  if (training || c.wants(1) || c.wants(2) || c.wants(3) || c.wants(4) || !spatial)
+    return StepCall::refuse("in training mode, or not per channel, it is not mapped");
   LOOM_ASSIGN(const float eps, c.node().get_float("epsilon", 1e-5f));
   const std::size_t rank = c.dims().size();
-  if (c.value(1).constant() && c.value(2).constant() && c.value(3).constant() && c.value(4).constant()) {
+  if (c.value(1).constant() && c.value(2).constant() && c.value(3).constant() &&
+      c.value(4).constant()) {
     LOOM_ASSIGN(std::vector<float> gain, c.floats(1));
     LOOM_ASSIGN(std::vector<float> bias, c.floats(2));
     LOOM_ASSIGN(const std::vector<float> mean, c.floats(3));
     LOOM_ASSIGN(const std::vector<float> variance, c.floats(4));
     for (std::size_t i = 0; i < gain.size(); ++i) {
-      const double g = static_cast<double>(gain[i]) / __builtin_sqrt(static_cast<double>(variance[i]) + eps);
+      const double g =
+          static_cast<double>(gain[i]) / __builtin_sqrt(static_cast<double>(variance[i]) + eps);
       bias[i] = static_cast<float>(bias[i] - mean[i] * g);
       gain[i] = static_cast<float>(g);
     }
     const Dims channels = {static_cast<std::int64_t>(gain.size())};
-    const Ref g = per_channel({-1, 0, channels, std::move(gain)}, rank), b = per_channel({-1, 0, channels, std::move(bias)}, rank);
+    const Ref g = per_channel({-1, 0, channels, std::move(gain)}, rank),
+              b = per_channel({-1, 0, channels, std::move(bias)}, rank);
     Ref y = scaled(c, c.in(), &g, &b);
     c.set(std::move(y));
     return {};
   }
   const Ref centered = c.graph.binary(c.in(), per_channel(c.in(3), rank), "sub");
   const Ref shifted = c.graph.binary(c.in(4), GraphBuilder::number(eps), "add");
-  const Ref unit = c.graph.binary(centered, per_channel(c.graph.unary(shifted, "sqrt"), rank), "div");
+  const Ref unit =
+      c.graph.binary(centered, per_channel(c.graph.unary(shifted, "sqrt"), rank), "div");
   const Ref g = per_channel(c.in(1), rank), b = per_channel(c.in(2), rank);
   Ref y = scaled(c, unit, &g, &b);
   c.set(std::move(y));
@@ -216,7 +235,8 @@ Status group_norm(StepCall& c) {
   LOOM_ASSIGN(const float eps, c.node().get_float("epsilon", 1e-5f));
   LOOM_ASSIGN(const std::int64_t groups, c.node().get_int("num_groups", 1));
   const Dims& dims = c.dims();
-  Ref x = GraphBuilder::reshape(c.graph.value(c.in()), {dims[0], groups, elements(dims) / (dims[0] * groups)});
+  Ref x = GraphBuilder::reshape(c.graph.value(c.in()),
+                                {dims[0], groups, elements(dims) / (dims[0] * groups)});
   Ref unit = c.graph.normalized(x, {2}, eps);
   Ref g = c.in(1), b = c.in(2);
   if (elements(g.dims) == groups && groups != dims[1]) {  // opset 18: per group
@@ -240,7 +260,9 @@ Status layer_norm(StepCall& c) {
   const Ref x = c.graph.value(c.in());
   Ref unit;
   if (c.node().op == "RMSNormalization") {
-    const Ref shifted = c.graph.binary(c.graph.reduce(c.graph.unary(x, "square"), "mean", axes, true), GraphBuilder::number(eps), "add");
+    const Ref shifted =
+        c.graph.binary(c.graph.reduce(c.graph.unary(x, "square"), "mean", axes, true),
+                       GraphBuilder::number(eps), "add");
     unit = c.graph.binary(x, c.graph.unary(shifted, "sqrt"), "div");
   } else {
     unit = c.graph.normalized(x, axes, eps);
@@ -248,7 +270,9 @@ Status layer_norm(StepCall& c) {
     if (c.wants(1)) c.set(mean, 1);
     if (c.wants(2)) {
       const Ref centered = c.graph.binary(x, mean, "sub");
-      const Ref shifted = c.graph.binary(c.graph.reduce(c.graph.unary(centered, "square"), "mean", axes, true), GraphBuilder::number(eps), "add");
+      const Ref shifted =
+          c.graph.binary(c.graph.reduce(c.graph.unary(centered, "square"), "mean", axes, true),
+                         GraphBuilder::number(eps), "add");
       c.set(c.graph.unary(c.graph.unary(shifted, "sqrt"), "reciprocal"), 2);
     }
   }
@@ -262,7 +286,8 @@ Status lp_norm(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t p, c.node().get_int("p", 2));
   if (axis < 0) axis += static_cast<std::int64_t>(c.dims().size());
   const Ref x = c.graph.value(c.in());
-  const Ref norm = c.graph.binary(c.graph.reduce(x, p == 1 ? "l1" : "l2", {axis}, true), GraphBuilder::number(0x1p-39), "max");
+  const Ref norm = c.graph.binary(c.graph.reduce(x, p == 1 ? "l1" : "l2", {axis}, true),
+                                  GraphBuilder::number(0x1p-39), "max");
   Ref y = c.graph.binary(x, norm, "div");
   c.set(std::move(y));
   return {};
@@ -272,12 +297,14 @@ Status cum_sum(StepCall& c) {
   LOOM_ASSIGN(const auto list, c.ints(1));
   LOOM_ASSIGN(const std::int64_t exclusive, c.node().get_int("exclusive", 0));
   LOOM_ASSIGN(const std::int64_t reverse, c.node().get_int("reverse", 0));
-  if (is_integer(c.value(0).type) && !c.final()) return StepCall::refuse("integers that are computed and used further are not mapped");
+  if (is_integer(c.value(0).type) && !c.final())
+    return StepCall::refuse("integers that are computed and used further are not mapped");
   const Dims& dims = c.dims();
   const auto rank = static_cast<std::int64_t>(dims.size());
   if (list.size() != 1 || rank == 0) return StepCall::refuse("its axis is one number");
   const std::int64_t axis = list[0] < 0 ? list[0] + rank : list[0];
-  if (axis < 0 || axis >= rank) return Status(Code::invalid_argument, "its axis is outside of the input");
+  if (axis < 0 || axis >= rank)
+    return Status(Code::invalid_argument, "its axis is outside of the input");
   const std::int64_t n = dims[static_cast<std::size_t>(axis)];
   if (n > 4096) return StepCall::refuse("along more than 4096 values it is not mapped");
   LOOM_TRY(c.graph.makes(n * n));
@@ -300,10 +327,12 @@ Status cum_prod(StepCall& c) {
   LOOM_ASSIGN(const auto list, c.ints(1));
   LOOM_ASSIGN(const std::int64_t exclusive, c.node().get_int("exclusive", 0));
   LOOM_ASSIGN(const std::int64_t reverse, c.node().get_int("reverse", 0));
-  if (is_integer(c.value(0).type) && !c.final()) return StepCall::refuse("integers that are computed and used further are not mapped");
+  if (is_integer(c.value(0).type) && !c.final())
+    return StepCall::refuse("integers that are computed and used further are not mapped");
   const Dims& dims = c.dims();
   const auto rank = static_cast<std::int64_t>(dims.size());
-  if (list.size() != 1 || rank == 0 || list[0] < -rank || list[0] >= rank) return Status(Code::invalid_argument, "its axis is outside of the input");
+  if (list.size() != 1 || rank == 0 || list[0] < -rank || list[0] >= rank)
+    return Status(Code::invalid_argument, "its axis is outside of the input");
   const auto axis = static_cast<std::size_t>(axis_of(list[0], dims));
   const std::int64_t n = dims[axis];
   if (n > 256) return StepCall::refuse("along more than 256 values it is not mapped");
@@ -316,7 +345,8 @@ Status cum_prod(StepCall& c) {
   const Dims turned = x.dims, row(turned.begin() + 1, turned.end());
   LOOM_TRY(c.graph.makes(elements(row)));
   std::vector<Ref> rows(static_cast<std::size_t>(n));
-  Ref so_far = GraphBuilder::constant(row, std::vector<float>(static_cast<std::size_t>(elements(row)), 1.0f));
+  Ref so_far = GraphBuilder::constant(
+      row, std::vector<float>(static_cast<std::size_t>(elements(row)), 1.0f));
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t at = reverse ? n - 1 - i : i;
     const Ref next = c.graph.binary(so_far, part_of(x, at, row), "mul");
@@ -331,7 +361,8 @@ Status mean_variance_norm(StepCall& c) {
   LOOM_ASSIGN(const Dims axes, c.node().get_ints("axes", {0, 2, 3}));
   const Ref x = c.graph.value(c.in());
   const Ref centered = c.graph.binary(x, c.graph.reduce(x, "mean", axes, true), "sub");
-  const Ref deviation = c.graph.unary(c.graph.reduce(c.graph.unary(centered, "square"), "mean", axes, true), "sqrt");
+  const Ref deviation =
+      c.graph.unary(c.graph.reduce(c.graph.unary(centered, "square"), "mean", axes, true), "sqrt");
   const Ref floor = c.graph.binary(deviation, GraphBuilder::number(1e-9), "add");
   Ref y = c.graph.binary(centered, floor, "div");
   c.set(std::move(y));

@@ -12,7 +12,8 @@ Json list_of(const Dims& dims);
 // Numbers that f32 rounds are not compared, rounded or ranked: a last digit would decide.
 Status exact_types(StepCall& c);
 
-// The dimensions in order with this one last, and the order that brings them back; dims in an order.
+// The dimensions in order with this one last, and the order that brings them back; dims in an
+// order.
 Dims with_last(std::size_t rank, std::size_t last);
 Dims order_back(const Dims& order);
 Dims permuted(const Dims& dims, const Dims& order);
@@ -31,7 +32,8 @@ std::vector<std::int64_t> for_each_place(const Dims& dims, F f) {
   return list;
 }
 
-// One layer on each of the first dimension's items of x, which are of shape `item`; `child` says where its parameters lie.
+// One layer on each of the first dimension's items of x, which are of shape `item`; `child` says
+// where its parameters lie.
 struct Each {
   Ref y;
   std::string child;
@@ -51,7 +53,8 @@ struct Filters {
   std::vector<float> weight, bias;  // in the layer's order; the bias may be none
 };
 // x [N, C, space] to `out` [N, filters, space]; transposed where there is an output padding.
-Ref convolved(StepCall& c, const Ref& x, const Space& s, Filters filters, const Dims& out, const Dims* output_padding = nullptr);
+Ref convolved(StepCall& c, const Ref& x, const Space& s, Filters filters, const Dims& out,
+              const Dims* output_padding = nullptr);
 
 // Whether input i is made by the graph, from what a run brings.
 bool is_computed(const StepCall& c, std::size_t i);

@@ -33,7 +33,10 @@ Status same(StepCall& c) {
 Status dropout(StepCall& c) {
   if (c.wants(0)) c.set(c.in());
   if (c.wants(1)) LOOM_TRY(c.graph.makes(elements(c.result(1).dims)));
-  if (c.wants(1)) c.set(GraphBuilder::constant({}, std::vector<float>(static_cast<std::size_t>(elements(c.result(1).dims)), 1.0f)), 1);  // all were kept
+  if (c.wants(1))
+    c.set(GraphBuilder::constant(
+              {}, std::vector<float>(static_cast<std::size_t>(elements(c.result(1).dims)), 1.0f)),
+          1);  // all were kept
   return {};
 }
 Status transpose(StepCall& c) {
@@ -65,9 +68,12 @@ Status split(StepCall& c) {
     if (c.step.outputs[k] < 0) return StepCall::refuse("a part without a name is not mapped");
     const Dims& out = c.result(k).dims;
     std::vector<std::int64_t> places;
-    const std::int64_t n = out[static_cast<std::size_t>(axis)], inner = steps[static_cast<std::size_t>(axis)], outer = n > 0 ? elements(out) / (n * inner) : 0;
+    const std::int64_t n = out[static_cast<std::size_t>(axis)],
+                       inner = steps[static_cast<std::size_t>(axis)],
+                       outer = n > 0 ? elements(out) / (n * inner) : 0;
     for (std::int64_t o = 0; o < outer; ++o)
-      for (std::int64_t i = 0; i < n * inner; ++i) places.push_back(o * in[static_cast<std::size_t>(axis)] * inner + begin * inner + i);
+      for (std::int64_t i = 0; i < n * inner; ++i)
+        places.push_back(o * in[static_cast<std::size_t>(axis)] * inner + begin * inner + i);
     if (c.wants(k)) c.set(elements(out) > 0 ? c.graph.pick(x, places, out) : Ref{}, k);
     begin += n;
   }
@@ -124,34 +130,40 @@ Status pad(StepCall& c) {
     LOOM_ASSIGN(axes, c.ints(3));
   }
   Dims begin(in.size(), 0);
-  for (std::size_t i = 0; i < axes.size(); ++i) begin[static_cast<std::size_t>(axis_of(axes[i], in))] = pads[i];
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    begin[static_cast<std::size_t>(axis_of(axes[i], in))] = pads[i];
   const auto steps = steps_of(in);
-  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap") return StepCall::refuse("mode '" + mode + "' is not mapped");
-  return place_each(c, c.in(), [&](const Dims& at) {
-    std::int64_t place = 0;
-    for (std::size_t d = 0; d < at.size(); ++d) {
-      const std::int64_t n = in[d];
-      std::int64_t i = at[d] - begin[d];
-      if (i < 0 || i >= n) {
-        if (mode == "constant") return std::int64_t{-1};
-        if (mode == "edge") i = std::clamp<std::int64_t>(i, 0, n - 1);
-        else if (mode == "wrap") i = (i % n + n) % n;
-        else if (n == 1) i = 0;
-        else {
-          const std::int64_t period = 2 * (n - 1);
-          i = (i % period + period) % period;
-          if (i >= n) i = period - i;
+  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
+    return StepCall::refuse("mode '" + mode + "' is not mapped");
+  return place_each(
+      c, c.in(),
+      [&](const Dims& at) {
+        std::int64_t place = 0;
+        for (std::size_t d = 0; d < at.size(); ++d) {
+          const std::int64_t n = in[d];
+          std::int64_t i = at[d] - begin[d];
+          if (i < 0 || i >= n) {
+            if (mode == "constant") return std::int64_t{-1};
+            if (mode == "edge") i = std::clamp<std::int64_t>(i, 0, n - 1);
+            else if (mode == "wrap") i = (i % n + n) % n;
+            else if (n == 1) i = 0;
+            else {
+              const std::int64_t period = 2 * (n - 1);
+              i = (i % period + period) % period;
+              if (i >= n) i = period - i;
+            }
+          }
+          place += i * steps[d];
         }
-      }
-      place += i * steps[d];
-    }
-    return place;
-  }, fill);
+        return place;
+      },
+      fill);
 }
 Status center_crop_pad(StepCall& c) {
   const Dims &in = c.dims(), &out = c.result().dims, steps = steps_of(in);
   Dims begin(in.size());
-  for (std::size_t d = 0; d < in.size(); ++d) begin[d] = out[d] < in[d] ? (in[d] - out[d]) / 2 : -((out[d] - in[d]) / 2);
+  for (std::size_t d = 0; d < in.size(); ++d)
+    begin[d] = out[d] < in[d] ? (in[d] - out[d]) / 2 : -((out[d] - in[d]) / 2);
   return place_each(c, c.in(), [&](const Dims& at) {
     std::int64_t place = 0;
     for (std::size_t d = 0; d < at.size(); ++d) {
@@ -166,7 +178,9 @@ Result<std::vector<std::int64_t>> indices(StepCall& c, std::int64_t limit) {
   LOOM_ASSIGN(std::vector<std::int64_t> list, c.ints(1));
   for (std::int64_t& i : list) {
     if (i < 0) i += limit;
-    if (i < 0 || i >= limit) return Status(Code::invalid_argument, "an index is outside of a dimension of " + std::to_string(limit));
+    if (i < 0 || i >= limit)
+      return Status(Code::invalid_argument,
+                    "an index is outside of a dimension of " + std::to_string(limit));
   }
   return list;
 }
@@ -178,7 +192,8 @@ Status gather(StepCall& c) {
   // A table of embeddings, by ids that a run brings.
   if (a == 0 && in.size() >= 2 && c.value(0).constant() && !c.value(1).constant()) {
     LOOM_ASSIGN(const std::vector<float> table, c.floats(0));
-    LOOM_ASSIGN(Ref rows, rows_by_id(c, c.in(1), table, in[0], elements(in) / in[0], c.result().dims));
+    LOOM_ASSIGN(Ref rows,
+                rows_by_id(c, c.in(1), table, in[0], elements(in) / in[0], c.result().dims));
     c.set(std::move(rows));
     return {};
   }
@@ -229,16 +244,20 @@ Status trilu(StepCall& c) {
 Status depth_space(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t b, c.node().get_int("blocksize", 1));
   LOOM_ASSIGN(const std::string mode, c.node().get_string("mode", "DCR"));
-  if (mode != "DCR" && mode != "CRD") return Status(Code::invalid_argument, "mode '" + mode + "', expected DCR or CRD");
+  if (mode != "DCR" && mode != "CRD")
+    return Status(Code::invalid_argument, "mode '" + mode + "', expected DCR or CRD");
   const Dims &in = c.dims(), steps = steps_of(in);
   if (c.node().op == "SpaceToDepth")
     return place_each(c, c.in(), [&](const Dims& at) {
-      const std::int64_t area = b * b, block = mode == "CRD" ? at[1] % area : at[1] / in[1], channel = mode == "CRD" ? at[1] / area : at[1] % in[1];
-      return at[0] * steps[0] + channel * steps[1] + (at[2] * b + block / b) * steps[2] + at[3] * b + block % b;
+      const std::int64_t area = b * b, block = mode == "CRD" ? at[1] % area : at[1] / in[1],
+                         channel = mode == "CRD" ? at[1] / area : at[1] % in[1];
+      return at[0] * steps[0] + channel * steps[1] + (at[2] * b + block / b) * steps[2] +
+             at[3] * b + block % b;
     });
   const std::int64_t channels = in[1] / (b * b);
   return place_each(c, c.in(), [&](const Dims& at) {
-    const std::int64_t block = at[2] % b * b + at[3] % b, from = mode == "CRD" ? at[1] * b * b + block : block * channels + at[1];
+    const std::int64_t block = at[2] % b * b + at[3] % b,
+                       from = mode == "CRD" ? at[1] * b * b + block : block * channels + at[1];
     return at[0] * steps[0] + from * steps[1] + at[2] / b * steps[2] + at[3] / b;
   });
 }

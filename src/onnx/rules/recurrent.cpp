@@ -1,4 +1,5 @@
-// RNN, GRU, LSTM: the steps one after another as the operator defines them, with initial states, both directions, peepholes. Weights are known.
+// RNN, GRU, LSTM: the steps one after another as the operator defines them, with initial states,
+// both directions, peepholes. Weights are known.
 #include <algorithm>
 
 #include "onnx/graph.h"
@@ -6,7 +7,9 @@
 namespace loom::onnx {
 namespace {
 
-std::vector<float> cut(const std::vector<float>& v, std::int64_t first, std::int64_t count) { return {v.begin() + first, v.begin() + first + count}; }
+std::vector<float> cut(const std::vector<float>& v, std::int64_t first, std::int64_t count) {
+  return {v.begin() + first, v.begin() + first + count};
+}
 struct Recurrence {
   StepCall& c;
   std::int64_t gates, steps, batch, inputs, hidden, directions;
@@ -16,10 +19,15 @@ struct Recurrence {
 
   Dims state() const { return {batch, hidden}; }
   // x of several rows times the transposed rows [first, first + count) of a direction's matrix.
-  Ref times(const Ref& x, const std::vector<float>& matrix, std::int64_t direction, std::int64_t first, std::int64_t count, std::int64_t cols, std::vector<float> bias, Dims out) const {
-    return known_product(c, x, cols, count, cut(matrix, (direction * gates * hidden + first) * cols, count * cols), std::move(bias), out);
+  Ref times(const Ref& x, const std::vector<float>& matrix, std::int64_t direction,
+            std::int64_t first, std::int64_t count, std::int64_t cols, std::vector<float> bias,
+            Dims out) const {
+    return known_product(c, x, cols, count,
+                         cut(matrix, (direction * gates * hidden + first) * cols, count * cols),
+                         std::move(bias), out);
   }
-  std::vector<float> bias(std::int64_t direction, bool recurrent, std::int64_t first, std::int64_t count) const {
+  std::vector<float> bias(std::int64_t direction, bool recurrent, std::int64_t first,
+                          std::int64_t count) const {
     if (b.empty()) return {};
     return cut(b, (2 * direction + recurrent) * gates * hidden + first, count);
   }
@@ -33,15 +41,22 @@ struct Recurrence {
   }
   Ref add(const Ref& a, const Ref& b2) const { return c.graph.binary(a, b2, "add"); }
   Ref mul(const Ref& a, const Ref& b2) const { return c.graph.binary(a, b2, "mul"); }
-  Ref act(const Ref& x, std::int64_t direction, std::size_t which, std::size_t of) const { return c.graph.activation(x, activations[static_cast<std::size_t>(direction) * of + which]); }
+  Ref act(const Ref& x, std::int64_t direction, std::size_t which, std::size_t of) const {
+    return c.graph.activation(x, activations[static_cast<std::size_t>(direction) * of + which]);
+  }
 };
 
-Result<std::vector<std::string>> activations_of(StepCall& c, std::int64_t directions, const std::vector<std::string>& usual) {
+Result<std::vector<std::string>> activations_of(StepCall& c, std::int64_t directions,
+                                                const std::vector<std::string>& usual) {
   std::vector<std::string> names;
   if (const Attribute* a = c.node().find("activations")) names = a->strings;
   if (names.empty())
-    for (std::int64_t d = 0; d < directions; ++d) names.insert(names.end(), usual.begin(), usual.end());
-  if (names.size() != usual.size() * static_cast<std::size_t>(directions)) return StepCall::refuse("expects " + std::to_string(usual.size() * static_cast<std::size_t>(directions)) + " activations");
+    for (std::int64_t d = 0; d < directions; ++d)
+      names.insert(names.end(), usual.begin(), usual.end());
+  if (names.size() != usual.size() * static_cast<std::size_t>(directions))
+    return StepCall::refuse("expects " +
+                            std::to_string(usual.size() * static_cast<std::size_t>(directions)) +
+                            " activations");
   for (std::string& n : names) {
     if (n == "Sigmoid") n = "sigmoid";
     else if (n == "Tanh") n = "tanh";
@@ -54,7 +69,9 @@ Result<std::vector<std::string>> activations_of(StepCall& c, std::int64_t direct
 Result<Recurrence> read(StepCall& c, std::int64_t gates, const std::vector<std::string>& usual) {
   for (const char* key : {"clip", "input_forget"})
     if (c.node().find(key)) {
-      LOOM_ASSIGN(const std::int64_t set, c.node().find(key)->type == AttributeType::i ? c.node().get_int(key, 0) : Result<std::int64_t>(std::int64_t{1}));
+      LOOM_ASSIGN(const std::int64_t set, c.node().find(key)->type == AttributeType::i
+                                              ? c.node().get_int(key, 0)
+                                              : Result<std::int64_t>(std::int64_t{1}));
       if (set != 0) return StepCall::refuse("\"" + std::string(key) + "\" is not mapped");
     }
   LOOM_ASSIGN(const std::int64_t layout, c.node().get_int("layout", 0));
@@ -65,14 +82,17 @@ Result<Recurrence> read(StepCall& c, std::int64_t gates, const std::vector<std::
     LOOM_ASSIGN(b, c.floats(3));
   }
   const Dims &x = c.dims(0), &rd = c.dims(2);
-  Recurrence k{c, gates, layout ? x[1] : x[0], layout ? x[0] : x[1], x[2], rd[2], rd[0], layout != 0, std::move(w), std::move(r), std::move(b), {}};
+  Recurrence k{c,     gates,       layout ? x[1] : x[0], layout ? x[0] : x[1], x[2],         rd[2],
+               rd[0], layout != 0, std::move(w),         std::move(r),         std::move(b), {}};
   if (c.has(4)) {
     LOOM_ASSIGN(const auto lengths, c.ints(4));
     for (const std::int64_t n : lengths)
       if (n != k.steps) return StepCall::refuse("sequences shorter than the input are not mapped");
   }
   // Every step takes some cells in each direction.
-  if (k.steps * k.directions > kMostCells / 4) return StepCall::refuse("of " + std::to_string(k.steps) + " steps it is not mapped, the limit is 2^18 in all directions");
+  if (k.steps * k.directions > kMostCells / 4)
+    return StepCall::refuse("of " + std::to_string(k.steps) +
+                            " steps it is not mapped, the limit is 2^18 in all directions");
   LOOM_TRY(c.graph.makes(k.batch * k.hidden));
   LOOM_ASSIGN(k.activations, activations_of(c, k.directions, usual));
   return k;
@@ -87,20 +107,25 @@ Status run(Recurrence& k, std::size_t states, Step step) {
   x = GraphBuilder::reshape(x, {k.steps, k.batch, k.inputs});
   LOOM_ASSIGN(const std::string direction, c.node().get_string("direction", "forward"));
   std::vector<std::vector<Ref>> all(static_cast<std::size_t>(k.steps));  // by step, then direction
-  std::vector<std::vector<Ref>> last(states);                           // by state, then direction
+  std::vector<std::vector<Ref>> last(states);                            // by state, then direction
   const std::int64_t width = k.gates * k.hidden;
   for (std::int64_t d = 0; d < k.directions; ++d) {
     const bool reverse = direction == "reverse" || d == 1;
-    const Ref products = k.times(x, k.w, d, 0, width, k.inputs, k.bias(d, false, 0, width), {k.steps, k.batch, width});
+    const Ref products = k.times(x, k.w, d, 0, width, k.inputs, k.bias(d, false, 0, width),
+                                 {k.steps, k.batch, width});
     std::vector<Ref> state;
     for (std::size_t s = 0; s < states; ++s) {
       const std::size_t input = 5 + s;
       if (c.has(input)) {
         Ref initial = c.graph.value(c.in(input));
-        if (k.batch_first && k.directions > 1 && k.batch > 1) initial = c.graph.permute(initial, {1, 0, 2});
-        state.push_back(part_of(GraphBuilder::reshape(initial, {k.directions, k.batch, k.hidden}), d, k.state()));
+        if (k.batch_first && k.directions > 1 && k.batch > 1)
+          initial = c.graph.permute(initial, {1, 0, 2});
+        state.push_back(part_of(GraphBuilder::reshape(initial, {k.directions, k.batch, k.hidden}),
+                                d, k.state()));
       } else {
-        state.push_back(Ref{-1, 0, k.state(), std::vector<float>(static_cast<std::size_t>(k.batch * k.hidden), 0.0f)});
+        state.push_back(
+            Ref{-1, 0, k.state(),
+                std::vector<float>(static_cast<std::size_t>(k.batch * k.hidden), 0.0f)});
       }
     }
     for (std::int64_t n = 0; n < k.steps; ++n) {
@@ -132,7 +157,8 @@ Status run(Recurrence& k, std::size_t states, Step step) {
 Status rnn(StepCall& c) {
   LOOM_ASSIGN(Recurrence k, read(c, 1, {"Tanh"}));
   return run(k, 1, [&](std::int64_t d, const Ref& x, std::vector<Ref>& state) -> Status {
-    const Ref s = k.times(c.graph.value(state[0]), k.r, d, 0, k.hidden, k.hidden, k.bias(d, true, 0, k.hidden), k.state());
+    const Ref s = k.times(c.graph.value(state[0]), k.r, d, 0, k.hidden, k.hidden,
+                          k.bias(d, true, 0, k.hidden), k.state());
     const Ref z = k.add(x, s);
     state[0] = k.act(z, d, 0, 1);
     return {};
@@ -145,7 +171,10 @@ Status gru(StepCall& c) {
   const std::int64_t h = k.hidden;
   return run(k, 1, [&](std::int64_t d, const Ref& x, std::vector<Ref>& state) -> Status {
     const Ref before = c.graph.value(state[0]);
-    const std::vector<Ref> in = k.split(x, 3), gates = k.split(k.times(before, k.r, d, 0, 2 * h, h, k.bias(d, true, 0, 2 * h), {k.batch, 2 * h}), 2);
+    const std::vector<Ref> in = k.split(x, 3),
+                           gates = k.split(k.times(before, k.r, d, 0, 2 * h, h,
+                                                   k.bias(d, true, 0, 2 * h), {k.batch, 2 * h}),
+                                           2);
     const Ref zs = k.add(in[0], gates[0]);
     const Ref rs = k.add(in[1], gates[1]);
     const Ref z = k.act(zs, d, 0, 2), r = k.act(rs, d, 0, 2);
@@ -176,7 +205,8 @@ Status lstm(StepCall& c) {
   const std::int64_t h = k.hidden;
   return run(k, 2, [&](std::int64_t d, const Ref& x, std::vector<Ref>& state) -> Status {
     const Ref before = c.graph.value(state[0]), cell = c.graph.value(state[1]);
-    const Ref z = k.add(x, k.times(before, k.r, d, 0, 4 * h, h, k.bias(d, true, 0, 4 * h), {k.batch, 4 * h}));
+    const Ref z =
+        k.add(x, k.times(before, k.r, d, 0, 4 * h, h, k.bias(d, true, 0, 4 * h), {k.batch, 4 * h}));
     std::vector<Ref> gate = k.split(z, 4);  // i, o, f, c
     const auto peep = [&](Ref& to, std::int64_t which, const Ref& of) -> Status {
       if (peepholes.empty()) return {};

@@ -1,4 +1,5 @@
-// Operators that sample between values: Resize with weights that are known, GridSample with weights that follow from its grid.
+// Operators that sample between values: Resize with weights that are known, GridSample with weights
+// that follow from its grid.
 #include <algorithm>
 
 #include "base/math/exact_math.h"
@@ -35,8 +36,12 @@ double origin(const Settings& s, const Axis& x, std::int64_t i) {
   if (s.coordinates == "asymmetric") return at / x.scale;
   if (s.coordinates == "align_corners") return x.out == 1 ? 0 : at * (in - 1) / (out - 1);
   if (s.coordinates == "pytorch_half_pixel" && x.out <= 1) return 0;
-  if (s.coordinates == "tf_crop_and_resize") return x.out > 1 ? x.roi_begin * (in - 1) + at * (x.roi_end - x.roi_begin) * (in - 1) / (out - 1) : 0.5 * (x.roi_begin + x.roi_end) * (in - 1);
-  const double centered = s.coordinates == "half_pixel_symmetric" ? in / 2 * (1 - static_cast<double>(x.out) / out) : 0;
+  if (s.coordinates == "tf_crop_and_resize")
+    return x.out > 1
+               ? x.roi_begin * (in - 1) + at * (x.roi_end - x.roi_begin) * (in - 1) / (out - 1)
+               : 0.5 * (x.roi_begin + x.roi_end) * (in - 1);
+  const double centered =
+      s.coordinates == "half_pixel_symmetric" ? in / 2 * (1 - static_cast<double>(x.out) / out) : 0;
   return centered + (at + 0.5) / x.scale - 0.5;  // in this order: whole places come out whole
 }
 std::int64_t nearest_place(const Settings& s, double at) {
@@ -65,7 +70,9 @@ std::vector<float> weights_of(const Settings& s, const Axis& x) {
       taps.push_back({std::clamp<std::int64_t>(k, 0, x.in - 1), weight});
       sum += weight;
     }
-    for (const auto& [k, weight] : taps) w[static_cast<std::size_t>(i * x.in + k)] += static_cast<float>(s.antialias || s.exclude_outside ? weight / sum : weight);
+    for (const auto& [k, weight] : taps)
+      w[static_cast<std::size_t>(i * x.in + k)] +=
+          static_cast<float>(s.antialias || s.exclude_outside ? weight / sum : weight);
   }
   return w;
 }
@@ -75,7 +82,8 @@ Status resize(StepCall& c) {
   const Dims &in = c.dims(), out = c.result().dims;
   Settings s;
   LOOM_ASSIGN(s.mode, c.node().get_string("mode", "nearest"));
-  LOOM_ASSIGN(s.coordinates, c.node().get_string("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"));
+  LOOM_ASSIGN(s.coordinates, c.node().get_string("coordinate_transformation_mode",
+                                                 old ? "asymmetric" : "half_pixel"));
   LOOM_ASSIGN(s.nearest, c.node().get_string("nearest_mode", old ? "floor" : "round_prefer_floor"));
   LOOM_ASSIGN(s.a, c.node().get_float("cubic_coeff_a", -0.75f));
   LOOM_ASSIGN(s.extrapolation, c.node().get_float("extrapolation_value", 0));
@@ -83,12 +91,18 @@ Status resize(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t exclude, c.node().get_int("exclude_outside", 0));
   s.antialias = antialias != 0;
   s.exclude_outside = exclude != 0;
-  const auto one_of = [](const std::string& text, std::initializer_list<const char*> list) { return std::any_of(list.begin(), list.end(), [&](const char* l) { return text == l; }); };
-  if (!one_of(s.mode, {"nearest", "linear", "cubic"})) return StepCall::refuse("mode '" + s.mode + "' is not mapped");
-  if (!one_of(s.coordinates, {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"}))
+  const auto one_of = [](const std::string& text, std::initializer_list<const char*> list) {
+    return std::any_of(list.begin(), list.end(), [&](const char* l) { return text == l; });
+  };
+  if (!one_of(s.mode, {"nearest", "linear", "cubic"}))
+    return StepCall::refuse("mode '" + s.mode + "' is not mapped");
+  if (!one_of(s.coordinates, {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                              "align_corners", "asymmetric", "tf_crop_and_resize"}))
     return StepCall::refuse("coordinate_transformation_mode '" + s.coordinates + "' is not mapped");
-  if (!one_of(s.nearest, {"floor", "ceil", "round_prefer_floor", "round_prefer_ceil"})) return StepCall::refuse("nearest_mode '" + s.nearest + "' is not mapped");
-  if (is_integer(c.value(0).type) && s.mode != "nearest") return StepCall::refuse("of integers it is not mapped");
+  if (!one_of(s.nearest, {"floor", "ceil", "round_prefer_floor", "round_prefer_ceil"}))
+    return StepCall::refuse("nearest_mode '" + s.nearest + "' is not mapped");
+  if (is_integer(c.value(0).type) && s.mode != "nearest")
+    return StepCall::refuse("of integers it is not mapped");
 
   Dims axes;
   for (std::size_t d = 0; d < in.size(); ++d) axes.push_back(static_cast<std::int64_t>(d));
@@ -105,31 +119,48 @@ Status resize(StepCall& c) {
   if (crops) {
     if (!c.has(1)) return Status(Code::invalid_argument, "expects a roi");
     LOOM_ASSIGN(roi, c.floats(1));
-    if (roi.size() != 2 * axes.size()) return Status(Code::invalid_argument, "its roi has " + std::to_string(roi.size()) + " values for " + std::to_string(axes.size()) + " axes");
+    if (roi.size() != 2 * axes.size())
+      return Status(Code::invalid_argument, "its roi has " + std::to_string(roi.size()) +
+                                                " values for " + std::to_string(axes.size()) +
+                                                " axes");
   }
-  if (!sized && scales.size() != axes.size()) return Status(Code::invalid_argument, "has " + std::to_string(scales.size()) + " scales for " + std::to_string(axes.size()) + " axes");
+  if (!sized && scales.size() != axes.size())
+    return Status(Code::invalid_argument, "has " + std::to_string(scales.size()) + " scales for " +
+                                              std::to_string(axes.size()) + " axes");
   LOOM_ASSIGN(const std::string policy, c.node().get_string("keep_aspect_ratio_policy", "stretch"));
   double common = 0;
   if (sized && policy != "stretch") {  // the same for all: as infer chose the sizes
     LOOM_ASSIGN(const auto sizes, c.ints(3));
     for (std::size_t i = 0; i < axes.size(); ++i) {
-      const double ratio = static_cast<double>(sizes[i]) / static_cast<double>(in[static_cast<std::size_t>(axis_of(axes[i], in))]);
-      common = i == 0 ? ratio : policy == "not_larger" ? std::min(common, ratio) : std::max(common, ratio);
+      const double ratio = static_cast<double>(sizes[i]) /
+                           static_cast<double>(in[static_cast<std::size_t>(axis_of(axes[i], in))]);
+      common = i == 0                   ? ratio
+               : policy == "not_larger" ? std::min(common, ratio)
+                                        : std::max(common, ratio);
     }
   }
   std::vector<Axis> list(in.size());
   for (std::size_t d = 0; d < in.size(); ++d) list[d] = {in[d], out[d]};
   for (std::size_t i = 0; i < axes.size(); ++i) {
     Axis& x = list[static_cast<std::size_t>(axis_of(axes[i], in))];
-    x.scale = sized ? common != 0 ? common : static_cast<double>(x.out) / static_cast<double>(x.in) : static_cast<double>(scales[i]);
-    if (!(x.scale > 0)) return Status(Code::invalid_argument, "a scale of " + std::to_string(x.scale));
-    if (old && s.mode == "nearest" && x.scale < 1) return StepCall::refuse("to fewer values, before opset 11, it is not mapped");
-    if (s.mode == "cubic" && s.coordinates == "pytorch_half_pixel" && x.out == 1 && x.in > 1) return StepCall::refuse("cubic pytorch_half_pixel to one value is not mapped: runtimes differ");
+    x.scale = sized ? common != 0 ? common : static_cast<double>(x.out) / static_cast<double>(x.in)
+                    : static_cast<double>(scales[i]);
+    if (!(x.scale > 0))
+      return Status(Code::invalid_argument, "a scale of " + std::to_string(x.scale));
+    if (old && s.mode == "nearest" && x.scale < 1)
+      return StepCall::refuse("to fewer values, before opset 11, it is not mapped");
+    if (s.mode == "cubic" && s.coordinates == "pytorch_half_pixel" && x.out == 1 && x.in > 1)
+      return StepCall::refuse(
+          "cubic pytorch_half_pixel to one value is not mapped: runtimes differ");
     if (crops) {
       const double rest = x.scale * static_cast<double>(x.in) - static_cast<double>(x.out);
-      if (rest > 1e-6 || rest < -1e-6) return StepCall::refuse("tf_crop_and_resize with a scale that gives no whole length is not mapped: runtimes crop differently");
+      if (rest > 1e-6 || rest < -1e-6)
+        return StepCall::refuse(
+            "tf_crop_and_resize with a scale that gives no whole length is not mapped: runtimes "
+            "crop differently");
       for (const float r : {roi[i], roi[i + axes.size()]})
-        if (!(r > -1e6f && r < 1e6f)) return Status(Code::invalid_argument, "a roi of " + std::to_string(r));
+        if (!(r > -1e6f && r < 1e6f))
+          return Status(Code::invalid_argument, "a roi of " + std::to_string(r));
       x.roi_begin = static_cast<double>(roi[i]);
       x.roi_end = static_cast<double>(roi[i + axes.size()]);
     }
@@ -147,11 +178,16 @@ Status resize(StepCall& c) {
   if (s.mode == "nearest") {
     std::vector<std::vector<std::int64_t>> from(in.size());
     for (std::size_t d = 0; d < in.size(); ++d)
-      for (std::int64_t i = 0; i < out[d]; ++i) from[d].push_back(std::clamp<std::int64_t>(in[d] == out[d] && list[d].scale == 1 && !crops ? i : nearest_place(s, origin(s, list[d], i)), 0, in[d] - 1));
+      for (std::int64_t i = 0; i < out[d]; ++i)
+        from[d].push_back(std::clamp<std::int64_t>(in[d] == out[d] && list[d].scale == 1 && !crops
+                                                       ? i
+                                                       : nearest_place(s, origin(s, list[d], i)),
+                                                   0, in[d] - 1));
     std::vector<std::int64_t> places;
     for (std::int64_t j = 0; j < count; ++j) {
       std::int64_t place = 0;
-      for (std::size_t d = 0; d < in.size(); ++d) place += from[d][static_cast<std::size_t>(j / own[d] % out[d])] * steps[d];
+      for (std::size_t d = 0; d < in.size(); ++d)
+        place += from[d][static_cast<std::size_t>(j / own[d] % out[d])] * steps[d];
       places.push_back(place);
     }
     y = c.graph.pick(y, places, out);
@@ -159,14 +195,17 @@ Status resize(StepCall& c) {
     // A product along each axis that changes.
     for (std::size_t d = 0; d < in.size(); ++d) {
       if (in[d] == out[d] && list[d].scale == 1 && !crops) continue;
-      if (in[d] * out[d] > kMostListed) return StepCall::refuse("from " + std::to_string(in[d]) + " to " + std::to_string(out[d]) + " values it is not mapped");
+      if (in[d] * out[d] > kMostListed)
+        return StepCall::refuse("from " + std::to_string(in[d]) + " to " + std::to_string(out[d]) +
+                                " values it is not mapped");
       LOOM_TRY(c.graph.makes(in[d] * out[d]));
       const std::size_t rank = in.size();
       Dims order, back(rank), turned;
       for (std::size_t k = 0; k < rank; ++k)
         if (k != d) order.push_back(static_cast<std::int64_t>(k));
       order.push_back(static_cast<std::int64_t>(d));
-      for (std::size_t k = 0; k < rank; ++k) back[static_cast<std::size_t>(order[k])] = static_cast<std::int64_t>(k);
+      for (std::size_t k = 0; k < rank; ++k)
+        back[static_cast<std::size_t>(order[k])] = static_cast<std::int64_t>(k);
       if (d + 1 != rank) y = c.graph.permute(y, order);
       turned = y.dims;
       turned.back() = out[d];
@@ -188,7 +227,8 @@ Status resize(StepCall& c) {
 }
 
 // The coordinate of a grid in values of its dimension, brought inside as the padding says.
-Ref coordinate(StepCall& c, const Ref& g, std::int64_t n, bool align, const std::string& mode, const std::string& padding) {
+Ref coordinate(StepCall& c, const Ref& g, std::int64_t n, bool align, const std::string& mode,
+               const std::string& padding) {
   GraphBuilder& b = c.graph;
   const double size = static_cast<double>(n);
   Ref x = b.binary(g, GraphBuilder::number(1), "add");
@@ -205,8 +245,10 @@ Ref coordinate(StepCall& c, const Ref& g, std::int64_t n, bool align, const std:
   if (padding == "border") {
     const Ref inside = b.unary(x, "clip", 0, size - 1);
     if (mode != "cubic") return inside;
-    // Up to the outer edges coordinates stay what they are; that matters where values beyond the ends have weights of their own.
-    const Ref outside = b.binary(b.binary(x, GraphBuilder::number(low), "less"), b.binary(x, GraphBuilder::number(low + span), "greater"), "or");
+    // Up to the outer edges coordinates stay what they are; that matters where values beyond the
+    // ends have weights of their own.
+    const Ref outside = b.binary(b.binary(x, GraphBuilder::number(low), "less"),
+                                 b.binary(x, GraphBuilder::number(low + span), "greater"), "or");
     return b.select(outside, inside, x);
   }
   // Back and forth between the first and the last value, or their outer edges.
@@ -221,7 +263,8 @@ Ref coordinate(StepCall& c, const Ref& g, std::int64_t n, bool align, const std:
   return b.binary(u, GraphBuilder::number(low), "add");
 }
 // The weight of each of n values for coordinates [batch, points, 1].
-Result<Ref> grid_weights(StepCall& c, const Ref& x, std::int64_t n, const std::string& mode, const std::string& padding) {
+Result<Ref> grid_weights(StepCall& c, const Ref& x, std::int64_t n, const std::string& mode,
+                         const std::string& padding) {
   GraphBuilder& b = c.graph;
   const bool cubic = mode == "cubic", outer = cubic && padding != "zeros";
   // Beyond the ends cubic weights count for the values that the padding puts there.
@@ -279,32 +322,47 @@ Status grid_sample(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t align, c.node().get_int("align_corners", 0));
   if (mode == "bilinear") mode = "linear";
   if (mode == "bicubic") mode = "cubic";
-  if (mode != "linear" && mode != "nearest" && mode != "cubic") return StepCall::refuse("mode '" + mode + "' is not mapped");
-  if (padding != "zeros" && padding != "border" && padding != "reflection") return StepCall::refuse("padding_mode '" + padding + "' is not mapped");
+  if (mode != "linear" && mode != "nearest" && mode != "cubic")
+    return StepCall::refuse("mode '" + mode + "' is not mapped");
+  if (padding != "zeros" && padding != "border" && padding != "reflection")
+    return StepCall::refuse("padding_mode '" + padding + "' is not mapped");
   const Dims &in = c.dims(0), &grid = c.dims(1);
   const std::size_t rank = in.size() - 2;
-  if (grid.back() != static_cast<std::int64_t>(rank) || grid[0] != in[0]) return Status(Code::invalid_argument, "input " + text_of(in) + " does not go with the grid " + text_of(grid));
-  const std::int64_t batch = in[0], channels = in[1], space = elements(in) / (batch * channels), points = elements(grid) / (batch * grid.back());
-  if (batch * points * space > kMostListed) return StepCall::refuse("of " + std::to_string(points) + " points among " + std::to_string(space) + " values it is not mapped: every pair gets a weight");
+  if (grid.back() != static_cast<std::int64_t>(rank) || grid[0] != in[0])
+    return Status(Code::invalid_argument,
+                  "input " + text_of(in) + " does not go with the grid " + text_of(grid));
+  const std::int64_t batch = in[0], channels = in[1], space = elements(in) / (batch * channels),
+                     points = elements(grid) / (batch * grid.back());
+  if (batch * points * space > kMostListed)
+    return StepCall::refuse("of " + std::to_string(points) + " points among " +
+                            std::to_string(space) +
+                            " values it is not mapped: every pair gets a weight");
   const Ref all = c.graph.value(c.in(1));
   Ref weights;
   std::int64_t so_far = 1;
   for (std::size_t d = 0; d < rank; ++d) {
-    std::vector<std::int64_t> places;  // the last number of a point is its place along the last dimension, and so on
-    for (std::int64_t p = 0; p < batch * points; ++p) places.push_back(p * grid.back() + static_cast<std::int64_t>(rank - 1 - d));
+    std::vector<std::int64_t>
+        places;  // the last number of a point is its place along the last dimension, and so on
+    for (std::int64_t p = 0; p < batch * points; ++p)
+      places.push_back(p * grid.back() + static_cast<std::int64_t>(rank - 1 - d));
     const Ref g = c.graph.pick(all, places, {batch, points, 1});
     const Ref x = coordinate(c, g, in[d + 2], align != 0, mode, padding);
     // Coordinates behind the outer values weigh these alone.
     const bool inside = mode == "linear" && padding != "zeros";
-    LOOM_ASSIGN(Ref w, grid_weights(c, inside ? c.graph.unary(x, "clip", 0, static_cast<double>(in[d + 2] - 1)) : x, in[d + 2], mode, padding));
+    LOOM_ASSIGN(Ref w,
+                grid_weights(
+                    c, inside ? c.graph.unary(x, "clip", 0, static_cast<double>(in[d + 2] - 1)) : x,
+                    in[d + 2], mode, padding));
     if (d == 0) weights = w;
     else {
-      weights = c.graph.binary(GraphBuilder::reshape(weights, {batch, points, so_far, 1}), GraphBuilder::reshape(w, {batch, points, 1, in[d + 2]}), "mul");
+      weights = c.graph.binary(GraphBuilder::reshape(weights, {batch, points, so_far, 1}),
+                               GraphBuilder::reshape(w, {batch, points, 1, in[d + 2]}), "mul");
     }
     so_far *= in[d + 2];
   }
   weights = GraphBuilder::reshape(weights, {batch, points, space});
-  const Ref values = c.graph.permute(GraphBuilder::reshape(c.graph.value(c.in(0)), {batch, channels, space}), {0, 2, 1});
+  const Ref values = c.graph.permute(
+      GraphBuilder::reshape(c.graph.value(c.in(0)), {batch, channels, space}), {0, 2, 1});
   c.set(c.graph.permute(c.graph.matmul(weights, values, {batch, points, channels}), {0, 2, 1}));
   return {};
 }
@@ -313,7 +371,8 @@ Status grid_sample(StepCall& c) {
 Status affine_grid(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t align, c.node().get_int("align_corners", 0));
   const Dims& out = c.result().dims;  // [N, space, rank]
-  const std::int64_t rank = out.back(), columns = rank + 1, points = elements(out) / (out[0] * rank);
+  const std::int64_t rank = out.back(), columns = rank + 1,
+                     points = elements(out) / (out[0] * rank);
   LOOM_TRY(c.lists(points * columns));
   LOOM_TRY(c.graph.makes(points * columns));
   std::vector<float> places(static_cast<std::size_t>(points * columns), 1.0f);
@@ -322,10 +381,13 @@ Status affine_grid(StepCall& c) {
     for (std::int64_t d = 0; d < rank; ++d) {  // from the last dimension on
       const std::int64_t n = out[static_cast<std::size_t>(rank - d)], i = rest % n;
       rest /= n;
-      places[static_cast<std::size_t>(p * columns + d)] = static_cast<float>(align ? 2 * static_cast<double>(i) / static_cast<double>(n - 1) - 1 : static_cast<double>(2 * i + 1) / static_cast<double>(n) - 1);
+      places[static_cast<std::size_t>(p * columns + d)] =
+          static_cast<float>(align ? 2 * static_cast<double>(i) / static_cast<double>(n - 1) - 1
+                                   : static_cast<double>(2 * i + 1) / static_cast<double>(n) - 1);
     }
   }
-  const Ref y = known_product(c, c.graph.value(c.in()), columns, points, std::move(places), {}, {out[0], rank, points});
+  const Ref y = known_product(c, c.graph.value(c.in()), columns, points, std::move(places), {},
+                              {out[0], rank, points});
   c.set(GraphBuilder::reshape(c.graph.permute(y, {0, 2, 1}), out));
   return {};
 }

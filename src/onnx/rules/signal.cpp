@@ -21,7 +21,8 @@ Turn turn(std::int64_t k, std::int64_t n) {
   return {exact::cos(angle), exact::sin(angle)};
 }
 
-// The transform of n values as a matrix [bins][parts of a result][values][parts of a value]; parts: 1 of reals, 2 of complex numbers.
+// The transform of n values as a matrix [bins][parts of a result][values][parts of a value]; parts:
+// 1 of reals, 2 of complex numbers.
 struct Transform {
   std::int64_t n = 0, bins = 0, values = 0, parts = 1;
   bool inverse = false;  // of the half of a spectrum that is symmetric, to its real signal
@@ -29,11 +30,13 @@ struct Transform {
 };
 Result<std::vector<float>> table_of(StepCall& c, const Transform& t) {
   const std::int64_t columns = t.values * t.parts;
-  if (t.n > (std::int64_t{1} << 26)) return StepCall::refuse("of " + std::to_string(t.n) + " values it is not mapped");
+  if (t.n > (std::int64_t{1} << 26))
+    return StepCall::refuse("of " + std::to_string(t.n) + " values it is not mapped");
   LOOM_TRY(c.lists(t.results() * columns));
   LOOM_TRY(c.graph.makes(t.results() * columns));
   std::vector<float> table(static_cast<std::size_t>(t.results() * columns), 0.0f);
-  const std::int64_t used = std::min(t.values, t.inverse ? t.n / 2 + 1 : t.n);  // what lies behind is cut off
+  const std::int64_t used =
+      std::min(t.values, t.inverse ? t.n / 2 + 1 : t.n);  // what lies behind is cut off
   for (std::int64_t k = 0; k < t.bins; ++k)
     for (std::int64_t v = 0; v < used; ++v) {
       Turn w = turn(k * v, t.n);
@@ -55,8 +58,10 @@ Status dft(StepCall& c) {
   const Dims &x = c.dims(), &out = c.result().dims;
   LOOM_ASSIGN(const std::int64_t inverse, c.node().get_int("inverse", 0));
   LOOM_ASSIGN(const std::int64_t onesided, c.node().get_int("onesided", 0));
-  // What cancels is the rounding of whoever computes it, and the standard's cases want that to 1e-7.
-  if (inverse && !onesided) return StepCall::refuse("of a whole spectrum, inverse, it is not mapped");
+  // What cancels is the rounding of whoever computes it, and the standard's cases want that to
+  // 1e-7.
+  if (inverse && !onesided)
+    return StepCall::refuse("of a whole spectrum, inverse, it is not mapped");
   Dims axes{-2};
   if (c.step.opset < 20) {
     LOOM_ASSIGN(axes[0], c.node().get_int("axis", 1));
@@ -76,7 +81,8 @@ Status dft(StepCall& c) {
   // The axis goes before the last, and back.
   Dims order = with_last(x.size() - 1, axis);
   order.push_back(static_cast<std::int64_t>(x.size()) - 1);
-  const Ref y = known_product(c, c.graph.permute(c.graph.value(c.in()), order), t.values * t.parts, t.results(), std::move(table), {}, permuted(out, order));
+  const Ref y = known_product(c, c.graph.permute(c.graph.value(c.in()), order), t.values * t.parts,
+                              t.results(), std::move(table), {}, permuted(out, order));
   c.set(c.graph.permute(y, order_back(order)));
   return {};
 }
@@ -102,10 +108,12 @@ Status stft(StepCall& c) {
     for (std::int64_t v = 0; v < n; ++v)
       for (std::int64_t p = 0; p < t.parts; ++p) {
         const float weight = table[static_cast<std::size_t>((r * n + v) * t.parts + p)];
-        f.weight[static_cast<std::size_t>((r * t.parts + p) * n + v)] = window.empty() ? weight : weight * window[static_cast<std::size_t>(v)];
+        f.weight[static_cast<std::size_t>((r * t.parts + p) * n + v)] =
+            window.empty() ? weight : weight * window[static_cast<std::size_t>(v)];
       }
   const Ref signal = c.graph.permute(c.graph.value(c.in()), {0, 2, 1});
-  const Ref y = convolved(c, signal, {{n}, {step[0]}, {1}, {0}, {0}}, std::move(f), {out[0], t.results(), out[1]});
+  const Ref y = convolved(c, signal, {{n}, {step[0]}, {1}, {0}, {0}}, std::move(f),
+                          {out[0], t.results(), out[1]});
   c.set(GraphBuilder::reshape(c.graph.permute(y, {0, 2, 1}), out));
   return {};
 }

@@ -15,20 +15,27 @@ using webgpu::Launches;
 constexpr std::int64_t kMaxDeviceHeadDim = 1024;
 
 bool heads_agree(std::int64_t heads, std::int64_t kv_heads, std::int64_t head_dim) {
-  return heads >= 1 && heads <= 65536 && kv_heads >= 1 && heads % kv_heads == 0 && head_dim >= 1 && head_dim <= 65536;
+  return heads >= 1 && heads <= 65536 && kv_heads >= 1 && heads % kv_heads == 0 && head_dim >= 1 &&
+         head_dim <= 65536;
 }
 
 bool rope_shape(OpCheck& c) {
   const std::int64_t hd = c.integer(0);
-  if (!c.require(hd >= 2 && hd % 2 == 0 && c.cols(0) % hd == 0, "head_dim must be even and divide the columns")) return false;
-  if (!c.require(c.is(2, BufferKind::constant) && c.cols(2) == hd, "table must be a rope constant of head_dim columns")) return false;
-  return c.require(c.one_type({0, 2}) && c.positions(1) && c.alike({0, 3}) && c.rows_equal(1, 0), "operands do not agree");
+  if (!c.require(hd >= 2 && hd % 2 == 0 && c.cols(0) % hd == 0,
+                 "head_dim must be even and divide the columns"))
+    return false;
+  if (!c.require(c.is(2, BufferKind::constant) && c.cols(2) == hd,
+                 "table must be a rope constant of head_dim columns"))
+    return false;
+  return c.require(c.one_type({0, 2}) && c.positions(1) && c.alike({0, 3}) && c.rows_equal(1, 0),
+                   "operands do not agree");
 }
 bool kv_append_shape(OpCheck& c) {
   const std::int64_t heads = c.integer(0), hd = c.integer(1);
   const bool rows = c.rows_equal(2, 0) && c.rows_equal(3, 0);
-  return c.require(heads_agree(heads, heads, hd) && c.alike({0, 1}) && c.ids(2) && c.ids(3) && c.cols(0) == heads * hd && rows &&
-                       c.kv_state(4, 0) && c.cols(4) == kv_columns(c.type(4), heads, hd),
+  return c.require(heads_agree(heads, heads, hd) && c.alike({0, 1}) && c.ids(2) && c.ids(3) &&
+                       c.cols(0) == heads * hd && rows && c.kv_state(4, 0) &&
+                       c.cols(4) == kv_columns(c.type(4), heads, hd),
                    "operands do not agree");
 }
 bool attention_shape(OpCheck& c) {
@@ -37,26 +44,38 @@ bool attention_shape(OpCheck& c) {
   if (!c.require(heads_agree(c.integer(0), kv_heads, hd),
                  "heads, kv_heads and head_dim do not agree"))
     return false;
-  const bool cache = c.kv_state(1, 0) && c.cols(1) == kv_columns(c.type(1), kv_heads, hd) && (c.type(1) != ValueType::q15 || hd <= kMaxQ15HeadDim);
+  const bool cache = c.kv_state(1, 0) && c.cols(1) == kv_columns(c.type(1), kv_heads, hd) &&
+                     (c.type(1) != ValueType::q15 || hd <= kMaxQ15HeadDim);
   return c.require(c.integer(3) >= 0 && c.alike({0, 4}) && c.ids(2) && c.ids(3) &&
                        c.cols(0) == c.integer(0) * hd && cache && c.rows_equal(2, 0) &&
                        c.rows_equal(3, 0),
                    "operands do not agree");
 }
 bool attention_rows_shape(OpCheck& c) {
-  if (!c.require(heads_agree(c.integer(0), c.integer(1), c.integer(2)) && c.integer(3) >= 0, "heads, kv_heads and head_dim do not agree")) return false;
+  if (!c.require(heads_agree(c.integer(0), c.integer(1), c.integer(2)) && c.integer(3) >= 0,
+                 "heads, kv_heads and head_dim do not agree"))
+    return false;
   const std::int64_t q = c.integer(0) * c.integer(2), kv = c.integer(1) * c.integer(2);
-  if (!c.require(c.one_type({0, 1, 2, 4, 5}) && c.positions(3) && c.cols(0) == q && c.cols(1) == kv && c.cols(2) == kv && c.cols(4) == q && c.cols(5) == 2 * c.integer(0), "operands do not agree")) return false;
-  for (int i = 1; i <= 5; ++i) if (!c.require(c.rows_equal(0, i), "operands differ in rows")) return false;
-  return c.require(c.program.max_rows(c.view(0).buffer) <= kMaxAttentionRows, "more than 2^20 rows in one run");
+  if (!c.require(c.one_type({0, 1, 2, 4, 5}) && c.positions(3) && c.cols(0) == q &&
+                     c.cols(1) == kv && c.cols(2) == kv && c.cols(4) == q &&
+                     c.cols(5) == 2 * c.integer(0),
+                 "operands do not agree"))
+    return false;
+  for (int i = 1; i <= 5; ++i)
+    if (!c.require(c.rows_equal(0, i), "operands differ in rows")) return false;
+  return c.require(c.program.max_rows(c.view(0).buffer) <= kMaxAttentionRows,
+                   "more than 2^20 rows in one run");
 }
 bool attention_back_shape(OpCheck& c) {
   if (!attention_rows_shape(c)) return false;
   if (!c.require(c.alike({0, 6}), "gy does not agree")) return false;
-  return c.require(c.alike({0, 7}) && c.alike({1, 8}) && c.alike({1, 9}), "gq, gk, gv do not agree");
+  return c.require(c.alike({0, 7}) && c.alike({1, 8}) && c.alike({1, 9}),
+                   "gq, gk, gv do not agree");
 }
 
-bool in_q15(const Program& p, const View& state) { return p.buffers[static_cast<std::size_t>(state.buffer)].type == ValueType::q15; }
+bool in_q15(const Program& p, const View& state) {
+  return p.buffers[static_cast<std::size_t>(state.buffer)].type == ValueType::q15;
+}
 LoweredOp lower_kv_append(const Program& p, const Instruction& ins) {
   return in_q15(p, ins.operands[4]) ? LoweredOp::kv_append_q15 : LoweredOp::kv_append;
 }
@@ -64,7 +83,9 @@ LoweredOp lower_attention(const Program& p, const Instruction& ins) {
   return in_q15(p, ins.operands[1]) ? LoweredOp::attention_q15 : LoweredOp::attention;
 }
 
-std::int64_t padded_to(std::int64_t n, std::uint64_t unit) { return static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(n), unit)); }
+std::int64_t padded_to(std::int64_t n, std::uint64_t unit) {
+  return static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(n), unit));
+}
 // Both planes of a head.
 Scratch kv_append_scratch(const ScratchQuery& q) { return {2 * padded_to(q.ins.ints[1], 16), 0}; }
 // Scores of all positions, a block's weights, and sums and planes of a head.
@@ -81,19 +102,24 @@ std::int64_t longest_sequence(const ScratchQuery& q) {
 Scratch attention_rows_scratch(const ScratchQuery& q) {
   return {longest_sequence(q) * (q.ins.ints[2] + 1) * q.value_size(0), 0};
 }
-// On a CPU keys and values of a head turned, weights and their slopes of a head; on a device weights and
-// slopes of all heads.
+// On a CPU keys and values of a head turned, weights and their slopes of a head; on a device
+// weights and slopes of all heads.
 Scratch attention_back_scratch(const ScratchQuery& q) {
   const std::int64_t n = longest_sequence(q);
-  return {(2 * n * q.ins.ints[2] + 2 * n * n) * q.value_size(0), 2 * q.ins.ints[0] * q.max_rows(0) * q.sequence_limit};
+  return {(2 * n * q.ins.ints[2] + 2 * n * n) * q.value_size(0),
+          2 * q.ins.ints[0] * q.max_rows(0) * q.sequence_limit};
 }
 
 Status refuse_wide_heads(const Launches& l) {
   if (l.integer(2) <= kMaxDeviceHeadDim) return {};
-  return Status(Code::unsupported, "gpu: " + l.name() + ": head_dim is " + std::to_string(l.integer(2)) + ", at most " + std::to_string(kMaxDeviceHeadDim) + " here");
+  return Status(Code::unsupported, "gpu: " + l.name() + ": head_dim is " +
+                                       std::to_string(l.integer(2)) + ", at most " +
+                                       std::to_string(kMaxDeviceHeadDim) + " here");
 }
 constexpr std::string_view kAttention = "arena exact reduce attention";
-std::string tile_constants(const Launches& l) { return webgpu::constant("TILES", webgpu::tiles_of(l.integer(2))); }
+std::string tile_constants(const Launches& l) {
+  return webgpu::constant("TILES", webgpu::tiles_of(l.integer(2)));
+}
 
 Status rope_launch(Launches& l) {
   l.add("arena rope", "rope", 3, l.cols(3) / 2, 64);
@@ -112,8 +138,10 @@ Status attention_q15_launch(Launches& l) {
   LOOM_TRY(refuse_wide_heads(l));
   // One row has little else to share out: blocks side by side.
   const std::int64_t bytes = 1700 + 256 * webgpu::tiles_of(l.integer(2));
-  const std::int64_t teams = std::clamp<std::int64_t>(std::min<std::int64_t>(l.limits.threads_per_group / 64, l.limits.group_bytes / bytes), 1, 8);
-  l.add(std::string(kAttention) + " q15 lanes attention_q15", "attention_q15", 0, l.integer(0), 1, tile_constants(l) + webgpu::constant("HEAD_DIM", l.integer(2)));
+  const std::int64_t teams = std::clamp<std::int64_t>(
+      std::min<std::int64_t>(l.limits.threads_per_group / 64, l.limits.group_bytes / bytes), 1, 8);
+  l.add(std::string(kAttention) + " q15 lanes attention_q15", "attention_q15", 0, l.integer(0), 1,
+        tile_constants(l) + webgpu::constant("HEAD_DIM", l.integer(2)));
   webgpu::LaunchSpec& s = l.last();
   s.wide.push_back({s.kernel, 2, 1, s.factor});
   s.wide.back().kernel.constants += webgpu::constant("TEAMS", 1);
@@ -122,7 +150,8 @@ Status attention_q15_launch(Launches& l) {
 }
 Status attention_back_launch(Launches& l) {
   LOOM_TRY(refuse_wide_heads(l));
-  const std::string pieces = std::string(kAttention) + " attention_back", constants = tile_constants(l);
+  const std::string pieces = std::string(kAttention) + " attention_back",
+                    constants = tile_constants(l);
   l.add(pieces, "attention_slopes", 0, l.integer(0), 1, constants);
   l.elements(pieces, "attention_back_q", 7, constants);
   l.elements(pieces, "attention_back_kv", 8, constants);
@@ -139,30 +168,42 @@ Status rope_append_launch(Launches& l) {
 }  // namespace
 
 View Emit::steps(Rows rows, std::int64_t count) {
-  return constant({.type = ValueType::u32, .rows = rows, .cols = 1, .role = "steps", .constant = {ConstantKind::steps, {static_cast<double>(count)}}});
+  return constant({.type = ValueType::u32,
+                   .rows = rows,
+                   .cols = 1,
+                   .role = "steps",
+                   .constant = {ConstantKind::steps, {static_cast<double>(count)}}});
 }
 View Emit::rope(View x, View pos, View table, std::int64_t head_dim, bool inverse) {
   const View y = like(x, x.cols);
   append(Op::rope, {x, pos, table, y}, {head_dim, inverse ? 1 : 0});
   return y;
 }
-View Emit::rope_table(const RopeSpec& spec, std::int64_t positions, std::int64_t head_dim, ValueType type) {
-  return constant({.type = type, .rows = {positions}, .cols = head_dim, .role = "rope", .constant = {ConstantKind::rope, spec.to_reals()}});
+View Emit::rope_table(const RopeSpec& spec, std::int64_t positions, std::int64_t head_dim,
+                      ValueType type) {
+  return constant({.type = type,
+                   .rows = {positions},
+                   .cols = head_dim,
+                   .role = "rope",
+                   .constant = {ConstantKind::rope, spec.to_reals()}});
 }
 void Emit::kv_append(View k, View v, View seq, View pos, View kv, const AttentionShape& s) {
   append(Op::kv_append, {k, v, seq, pos, kv}, {s.kv_heads, s.head_dim});
 }
 View Emit::attention(View q, View kv, View seq, View pos, const AttentionShape& s) {
   const View y = like(q, q.cols);
-  append(Op::attention, {q, kv, seq, pos, y}, {s.heads, s.kv_heads, s.head_dim, s.window}, {s.scale});
+  append(Op::attention, {q, kv, seq, pos, y}, {s.heads, s.kv_heads, s.head_dim, s.window},
+         {s.scale});
   return y;
 }
 Attended Emit::attention_rows(View q, View k, View v, View pos, const AttentionShape& s) {
   const Attended out{like(q, q.cols), like(q, 2 * s.heads)};
-  append(Op::attention_rows, {q, k, v, pos, out.y, out.stats}, {s.heads, s.kv_heads, s.head_dim, s.window, s.causal ? 1 : 0}, {s.scale});
+  append(Op::attention_rows, {q, k, v, pos, out.y, out.stats},
+         {s.heads, s.kv_heads, s.head_dim, s.window, s.causal ? 1 : 0}, {s.scale});
   return out;
 }
-AttentionGradients Emit::attention_back(View q, View k, View v, View pos, const Attended& forward, View gy, const AttentionShape& s) {
+AttentionGradients Emit::attention_back(View q, View k, View v, View pos, const Attended& forward,
+                                        View gy, const AttentionShape& s) {
   const AttentionGradients out{like(q, q.cols), like(k, k.cols), like(v, v.cols)};
   append(Op::attention_back, {q, k, v, pos, forward.y, forward.stats, gy, out.q, out.k, out.v},
          {s.heads, s.kv_heads, s.head_dim, s.window, s.causal ? 1 : 0}, {s.scale});

@@ -14,7 +14,11 @@ struct AttentionShape {
   bool causal = true;
   double scale = 1.0;
 };
-struct Attended { View y, stats; };
-struct AttentionGradients { View q, k, v; };
+struct Attended {
+  View y, stats;
+};
+struct AttentionGradients {
+  View q, k, v;
+};
 
 }  // namespace loom

@@ -11,7 +11,8 @@
 
 namespace loom::cpu::LOOM_ISA {
 
-// Pairs (i, i + head_dim/2) of each head turn by the angle of the row's position; inverse turns back (the gradient).
+// Pairs (i, i + head_dim/2) of each head turn by the angle of the row's position; inverse turns
+// back (the gradient).
 template <class T>
 static void rope(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &pos = k.t[1], &table = k.t[2], &y = k.t[3];
@@ -32,15 +33,23 @@ static void rope(const KernelArgs& k) {
   }
 }
 
-// One head of one query row, for both inference forms: unit u of rows x heads; blocks first..last hold the positions it may see.
+// One head of one query row, for both inference forms: unit u of rows x heads; blocks first..last
+// hold the positions it may see.
 struct QueryHead {
   i64 row, head, kv_head, position, first, last;
   const unsigned* pages;
 };
 static inline QueryHead query_head(const KernelArgs& a, i64 u) {
-  const i64 heads = a.ints[0], window = a.ints[3], capacity = a.pages_per_sequence * kBlock, i = u / heads, h = u % heads;
-  const i64 given = *row<unsigned>(a.t[3], i), p = given < capacity ? given : capacity - 1;  // the executor has refused such positions
-  return {i, h, h / (heads / a.ints[1]), p, window > 0 && p - window + 1 > 0 ? (p - window + 1) / kBlock : 0, p / kBlock,
+  const i64 heads = a.ints[0], window = a.ints[3], capacity = a.pages_per_sequence * kBlock,
+            i = u / heads, h = u % heads;
+  const i64 given = *row<unsigned>(a.t[3], i),
+            p = given < capacity ? given : capacity - 1;  // the executor has refused such positions
+  return {i,
+          h,
+          h / (heads / a.ints[1]),
+          p,
+          window > 0 && p - window + 1 > 0 ? (p - window + 1) / kBlock : 0,
+          p / kBlock,
           a.page_table + *row<unsigned>(a.t[2], i) * a.pages_per_sequence};
 }
 
@@ -51,7 +60,8 @@ static inline QueryHead query_head(const KernelArgs& a, i64 u) {
 //   K   d = 0   [ 64 positions ]            [ 64 positions ]     lanes: positions
 //       ...     [              ]            [     |p       ]     of them p is the last that is seen
 //                      |  q . K * scale            |
-//   s           [ 64 scores    ]            [ 64 scores    ]     all are kept, until the largest is known
+//   s           [ 64 scores    ]            [ 64 scores    ]     all are kept, until the largest is
+//   known
 //                      |  exp(s - largest)         |
 //   e           [ 64 weights   ]  sum, sum: [ 64 weights   ]  -> den, blocks in ascending order
 //                      |  e . V                    |
@@ -113,7 +123,8 @@ static void kv_append(const KernelArgs& a) {
     if (p >= a.pages_per_sequence * kBlock) continue;
     const unsigned page = a.page_table[*row<unsigned>(seq, i) * a.pages_per_sequence + p / kBlock];
     T* keys = reinterpret_cast<T*>(kv.data) + page * 2 * plane + h * hd * kBlock + p % kBlock;
-    T* values = reinterpret_cast<T*>(kv.data) + page * 2 * plane + plane + (h * kBlock + p % kBlock) * hd;
+    T* values =
+        reinterpret_cast<T*>(kv.data) + page * 2 * plane + plane + (h * kBlock + p % kBlock) * hd;
     const T *from_k = row<T>(key, i) + h * hd, *from_v = row<T>(value, i) + h * hd;
     for (i64 d = 0; d < hd; ++d) {
       keys[d * kBlock] = from_k[d];
@@ -122,7 +133,8 @@ static void kv_append(const KernelArgs& a) {
   }
 }
 
-// The training form: keys and values are rows of this run. A sequence is a stretch of rows whose positions ascend by one from 0.
+// The training form: keys and values are rows of this run. A sequence is a stretch of rows whose
+// positions ascend by one from 0.
 struct Stretch {
   i64 begin, length;
 };
@@ -137,7 +149,8 @@ static inline bool next_sequence(const TensorArg& pos, Stretch& s) {
 
 // Transposes `length` rows of hd columns into [hd][padded], zeros beyond the end.
 template <class T>
-static inline void transpose(const TensorArg& x, i64 begin, i64 length, i64 col, i64 hd, i64 padded, T* out) {
+static inline void transpose(const TensorArg& x, i64 begin, i64 length, i64 col, i64 hd, i64 padded,
+                             T* out) {
   for (i64 d = 0; d < hd; ++d)
     for (i64 j = length; j < padded; ++j) out[d * padded + j] = 0;
   for (i64 j = 0; j < length; ++j) {
@@ -187,7 +200,7 @@ static inline void attend(const RowHead<T>& head, const T* values, i64 stride, T
     for (i64 b = head.first(); b <= head.last(); ++b) {
       V<T> c[1][1] = {};
       multiply<T, 1, 1>(least(kBlock, head.length - b * kBlock), e + b * kBlock, 0, 1,
-          values + b * kBlock * stride + d, 0, stride, c);
+                        values + b * kBlock * stride + d, 0, stride, c);
       num += c[0][0];
     }
     put_lanes(y + d, num * inverse, head.hd - d);
@@ -199,7 +212,8 @@ static inline void attend(const RowHead<T>& head, const T* values, i64 stride, T
 // scratch: [hd][padded] keys, [padded] e.
 template <class T>
 static void attention_rows(const KernelArgs& a) {
-  const TensorArg &q = a.t[0], &key = a.t[1], &value = a.t[2], &pos = a.t[3], &y = a.t[4], &stats = a.t[5];
+  const TensorArg &q = a.t[0], &key = a.t[1], &value = a.t[2], &pos = a.t[3], &y = a.t[4],
+                  &stats = a.t[5];
   const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3];
   const bool causal = a.ints[4] != 0;
   const T scale = static_cast<T>(a.reals[0]);
@@ -213,10 +227,10 @@ static void attention_rows(const KernelArgs& a) {
       for (i64 h = kvh * (heads / kv_heads); h < (kvh + 1) * (heads / kv_heads); ++h)
         for (i64 p = 0; p < s.length; ++p) {
           const i64 i = s.begin + p;
-          const RowHead<T> head{row<T>(q, i) + h * hd, keys, padded, hd, p, window, s.length,
-              causal, scale};
+          const RowHead<T> head{
+              row<T>(q, i) + h * hd, keys, padded, hd, p, window, s.length, causal, scale};
           attend(head, row<T>(value, s.begin) + kvh * hd, value.stride, e, row<T>(y, i) + h * hd,
-              row<T>(stats, i) + 2 * h);
+                 row<T>(stats, i) + 2 * h);
         }
     }
   }
@@ -227,8 +241,12 @@ template <class T>
 static inline T dot_product(const T* g, const T* y, i64 n) {
   T even = 0, odd = 0, dot = 0;
   for (i64 d = 0; d < n; ++d) {
-    if (d & 1) odd = odd + g[d] * y[d]; else even = even + g[d] * y[d];
-    if ((d & 31) == 31 || d == n - 1) { dot = dot + (even + odd); even = odd = 0; }
+    if (d & 1) odd = odd + g[d] * y[d];
+    else even = even + g[d] * y[d];
+    if ((d & 31) == 31 || d == n - 1) {
+      dot = dot + (even + odd);
+      even = odd = 0;
+    }
   }
   return dot;
 }
@@ -268,17 +286,19 @@ static inline void over_queries(const Span& s, const T* weight, const T* x, i64 
   for (i64 d = 0; d < s.hd; d += 16) {
     V<T> c[1][1] = {{s.more ? load_lanes(to + d, s.hd - d) : V<T>{}}};
     multiply<T, 1, 1>(s.n - s.from, weight + s.from * s.padded, 0, s.padded,
-        x + s.from * stride + d, 0, stride, c);
+                      x + s.from * stride + d, 0, stride, c);
     store_lanes(to + d, c[0][0], s.hd - d);
   }
 }
 
-// Gradients of attention_rows. With P = e / den: gv_j = sum_i P_ij gy_i; dP_ij = gy_i . v_j; dS = P (dP - gy_i . y_i);
-// gq_i = scale sum_j dS_ij k_j; gk_j = scale sum_i dS_ij q_i. Sums by rule 4 over positions from 0; per KV head one chain through its query heads.
-// scratch: keys and values [hd][padded], P and dS [length][padded].
+// Gradients of attention_rows. With P = e / den: gv_j = sum_i P_ij gy_i; dP_ij = gy_i . v_j; dS = P
+// (dP - gy_i . y_i); gq_i = scale sum_j dS_ij k_j; gk_j = scale sum_i dS_ij q_i. Sums by rule 4
+// over positions from 0; per KV head one chain through its query heads. scratch: keys and values
+// [hd][padded], P and dS [length][padded].
 template <class T>
 static void attention_back(const KernelArgs& a) {
-  const TensorArg &q = a.t[0], &key = a.t[1], &value = a.t[2], &pos = a.t[3], &y = a.t[4], &stats = a.t[5], &gy = a.t[6], &gq = a.t[7], &gk = a.t[8], &gv = a.t[9];
+  const TensorArg &q = a.t[0], &key = a.t[1], &value = a.t[2], &pos = a.t[3], &y = a.t[4],
+                  &stats = a.t[5], &gy = a.t[6], &gq = a.t[7], &gk = a.t[8], &gv = a.t[9];
   const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3];
   const bool causal = a.ints[4] != 0;
   const T scale = static_cast<T>(a.reals[0]);
@@ -297,27 +317,29 @@ static void attention_back(const KernelArgs& a) {
       for (i64 h = kvh * (heads / kv_heads); h < (kvh + 1) * (heads / kv_heads); ++h, more = true) {
         for (i64 p = 0; p < n; ++p) {
           const i64 i = s.begin + p, end = causal ? p : n - 1;
-          const RowHead<T> head{row<T>(q, i) + h * hd, keys, padded, hd, p, window, n, causal,
-              scale};
+          const RowHead<T> head{
+              row<T>(q, i) + h * hd, keys, padded, hd, p, window, n, causal, scale};
           T *prow = probability + p * padded, *srow = slope + p * padded;
           query_slopes(head, values, row<T>(gy, i) + h * hd, row<T>(y, i) + h * hd,
-              row<T>(stats, i) + 2 * h, prow, srow);
+                       row<T>(stats, i) + 2 * h, prow, srow);
           for (i64 d = 0; d < hd; d += 16) {
             V<T> c[1][1] = {};
-            multiply<T, 1, 1>(end + 1, srow, 0, 1, row<T>(key, s.begin) + kvh * hd + d, 0, key.stride, c);
+            multiply<T, 1, 1>(end + 1, srow, 0, 1, row<T>(key, s.begin) + kvh * hd + d, 0,
+                              key.stride, c);
             put_lanes(row<T>(gq, i) + h * hd + d, c[0][0] * scale, hd - d);
           }
         }
         for (i64 j = 0; j < n; ++j) {
-          // Queries before j see nothing of it when causal; their chunk positions still count from 0.
+          // Queries before j see nothing of it when causal; their chunk positions still count from
+          // 0.
           const i64 from = causal ? j / 32 * 32 : 0;
           if (causal)
             for (i64 p = from; p < j; ++p) probability[p * padded + j] = slope[p * padded + j] = 0;
           const Span part{from, n, padded, hd, more};
           over_queries(part, probability + j, row<T>(gy, s.begin) + h * hd, gy.stride,
-              row<T>(gv, s.begin + j) + kvh * hd);
+                       row<T>(gv, s.begin + j) + kvh * hd);
           over_queries(part, slope + j, row<T>(q, s.begin) + h * hd, q.stride,
-              row<T>(gk, s.begin + j) + kvh * hd);
+                       row<T>(gk, s.begin + j) + kvh * hd);
         }
       }
       for (i64 j = 0; j < n; ++j) {

@@ -1,5 +1,6 @@
-// Attention of cells of classes I and B (numerics rule 6): keys, values and queries are q15, all sums over head_dim and over the 64
-// positions of a block are exact integers. Per block the weights e_j * 2^eV_j become one q15 row; blocks are added in ascending order.
+// Attention of cells of classes I and B (numerics rule 6): keys, values and queries are q15, all
+// sums over head_dim and over the 64 positions of a block are exact integers. Per block the weights
+// e_j * 2^eV_j become one q15 row; blocks are added in ascending order.
 #pragma once
 
 #include "ops/attention/attention_kernels.h"
@@ -8,29 +9,35 @@
 
 namespace loom::cpu::LOOM_ISA {
 
-// One KV head's part of a page of 64 positions. Planes hold value + 128, so that they are the unsigned side of a dot product.
+// One KV head's part of a page of 64 positions. Planes hold value + 128, so that they are the
+// unsigned side of a dot product.
 struct KvPart {
-  unsigned char *key[2], *value[2];  // hi, lo: keys as [padded/4][64 positions][4], values as [16][padded dims][4 positions]
+  unsigned char *key[2], *value[2];  // hi, lo: keys as [padded/4][64 positions][4], values as
+                                     // [16][padded dims][4 positions]
   float *key_scale, *value_scale;    // 2^e per position
 };
 static inline i64 kv_padded(i64 head_dim) { return (head_dim + 15) / 16 * 16; }
-static inline KvPart kv_part(const TensorArg& kv, i64 page, i64 kv_head, i64 kv_heads, i64 head_dim) {
+static inline KvPart kv_part(const TensorArg& kv, i64 page, i64 kv_head, i64 kv_heads,
+                             i64 head_dim) {
   const i64 plane = kBlock * kv_padded(head_dim), bytes = 4 * plane + 8 * kBlock;
-  unsigned char* p = reinterpret_cast<unsigned char*>(kv.data) + (page * kv_heads + kv_head) * bytes;
+  unsigned char* p =
+      reinterpret_cast<unsigned char*>(kv.data) + (page * kv_heads + kv_head) * bytes;
   float* scales = reinterpret_cast<float*>(p + 4 * plane);
   return {{p, p + plane}, {p + 2 * plane, p + 3 * plane}, scales, scales + kBlock};
 }
 
-// Sums of four plane products joined: ((hh * 128 + mid) * 128 + ll) * scale. Up to head_dim 1,024 each sum is exact in f32, and products by
-// 128 are exact, so contraction changes nothing.
+// Sums of four plane products joined: ((hh * 128 + mid) * 128 + ll) * scale. Up to head_dim 1,024
+// each sum is exact in f32, and products by 128 are exact, so contraction changes nothing.
 static inline float join_planes(int hh, int mid, int ll) {
-  return (static_cast<float>(hh) * 128.0f + static_cast<float>(mid)) * 128.0f + static_cast<float>(ll);
+  return (static_cast<float>(hh) * 128.0f + static_cast<float>(mid)) * 128.0f +
+         static_cast<float>(ll);
 }
 
-// out[16 * Tiles] = joined sums over k in [0, n) of planes (u8, rows of `stride` bytes per four k) times x (s8). Four chains of sums a tile, so
-// that two tiles hide the latency of the dot products.
+// out[16 * Tiles] = joined sums over k in [0, n) of planes (u8, rows of `stride` bytes per four k)
+// times x (s8). Four chains of sums a tile, so that two tiles hide the latency of the dot products.
 template <int Tiles>
-static inline void dot_planes(const unsigned char* hi, const unsigned char* lo, i64 stride, i64 n, const signed char* xh, const signed char* xl, Q15 x, float* out) {
+static inline void dot_planes(const unsigned char* hi, const unsigned char* lo, i64 stride, i64 n,
+                              const signed char* xh, const signed char* xl, Q15 x, float* out) {
   Sums16<> hh[Tiles], hl[Tiles], lh[Tiles], ll[Tiles];
   for (i64 g = 0; g < n / 4; ++g) {
     const Ints h = repeat_four(xh + 4 * g), l = repeat_four(xl + 4 * g);
@@ -49,7 +56,9 @@ static inline void dot_planes(const unsigned char* hi, const unsigned char* lo, 
     lh[t].get(c);
     ll[t].get(d);
     for (int i = 0; i < 16; ++i)
-      out[16 * t + i] = join_planes(a[i] - kOffset * x.sum_hi, (b[i] + c[i]) - kOffset * (x.sum_hi + x.sum_lo), d[i] - kOffset * x.sum_lo);
+      out[16 * t + i] =
+          join_planes(a[i] - kOffset * x.sum_hi, (b[i] + c[i]) - kOffset * (x.sum_hi + x.sum_lo),
+                      d[i] - kOffset * x.sum_lo);
   }
 }
 
@@ -62,7 +71,9 @@ static void kv_append_q15(const KernelArgs& a) {
   for (i64 u = r.begin; u < r.end; ++u) {
     const i64 i = u / kv_heads, h = u % kv_heads, p = *row<unsigned>(pos, i), j = p % kBlock;
     if (p >= a.pages_per_sequence * kBlock) continue;
-    const KvPart part = kv_part(kv, a.page_table[*row<unsigned>(seq, i) * a.pages_per_sequence + p / kBlock], h, kv_heads, hd);
+    const KvPart part =
+        kv_part(kv, a.page_table[*row<unsigned>(seq, i) * a.pages_per_sequence + p / kBlock], h,
+                kv_heads, hd);
     part.key_scale[j] = quantize_row(row<float>(key, i) + h * hd, hd, hi, lo).scale;
     for (i64 d = 0; d < padded; ++d) {
       const i64 at = d / 4 * 4 * kBlock + j * 4 + d % 4;
@@ -117,7 +128,8 @@ struct Query15 {
 // planes.
 static void attention_q15(const KernelArgs& a) {
   const TensorArg &q = a.t[0], &kv = a.t[1], &y = a.t[4];
-  const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3], padded = kv_padded(hd);
+  const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3],
+            padded = kv_padded(hd);
   float* scores = reinterpret_cast<float*>(a.scratch);
   float* e = scores + a.pages_per_sequence * kBlock;
   float* num = e + kBlock;
@@ -158,8 +170,10 @@ static void attention_q15(const KernelArgs& a) {
       for (i64 d = 0; d < padded; d += 32) {
         float joined[32];
         const bool two = d + 16 < padded;
-        (two ? dot_planes<2> : dot_planes<1>)(part.value[0] + 4 * d, part.value[1] + 4 * d, 4 * padded, kBlock, hi, lo, weights, joined);
-        for (int n = 0; n < (two ? 32 : 16); ++n) num[d + n] = num[d + n] + joined[n] * weights.scale;
+        (two ? dot_planes<2> : dot_planes<1>)(part.value[0] + 4 * d, part.value[1] + 4 * d,
+                                              4 * padded, kBlock, hi, lo, weights, joined);
+        for (int n = 0; n < (two ? 32 : 16); ++n)
+          num[d + n] = num[d + n] + joined[n] * weights.scale;
       }
     }
     const float inverse = 1.0f / den;

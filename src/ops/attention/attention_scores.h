@@ -56,8 +56,8 @@ struct ScoreWalk {
   bool finite() const {
     T s[16];
     store(s, rest);
-    LOOM_UNROLL for (int half = 8; half >= 1; half /= 2)
-      for (int i = 0; i < half; ++i) s[i] = s[i] + s[i + half];
+    LOOM_UNROLL for (int half = 8; half >= 1; half /= 2) for (int i = 0; i < half; ++i) s[i] =
+        s[i] + s[i + half];
     return s[0] == 0;
   }
   T largest() const { return largest_lane(top); }
@@ -67,8 +67,8 @@ struct ScoreWalk {
 template <class T>
 static inline T power_under(T x) {
   using C = exact::detail::Constants<T>;
-  const auto exponent = (exact::detail::bits(x) >> C::kMantissa)
-      & static_cast<exact::detail::Bits<T>>(2 * C::kBias + 1);
+  const auto exponent = (exact::detail::bits(x) >> C::kMantissa) &
+                        static_cast<exact::detail::Bits<T>>(2 * C::kBias + 1);
   return exact::detail::from_bits<T>((exponent > 1 ? exponent - 1 : 1) << C::kMantissa);
 }
 template <class T>
@@ -99,7 +99,8 @@ __attribute__((noinline, cold)) static T far_score(const T* q, const T* key, i64
     const i64 end = least(d0 + 32, n);
     for (i64 d = d0; d < end; ++d) {
       const T product = small(q[d] * ia) * small(key[d * step] * ib);
-      if (d & 1) odd = odd + product; else even = even + product;
+      if (d & 1) odd = odd + product;
+      else even = even + product;
     }
     sum = sum + (even + odd);
   }
@@ -121,7 +122,8 @@ template <class T>
 LOOM_FLATTEN static inline T block_weights(T* s, Seen see, T top) {
   T e[kBlock];
   if (LOOM_VECTOR_BYTES == 16 || top == -kInfinite<T>) exp_row(s, kBlock, top, e);
-  else for (i64 j = 0; j < kBlock; ++j) e[j] = exact::detail::exp_below(s[j], top);
+  else
+    for (i64 j = 0; j < kBlock; ++j) e[j] = exact::detail::exp_below(s[j], top);
   hide(e, see, T(0));
   RowReduce<T> sum;
   for (int p = 0; p < 4; ++p) {

@@ -1,4 +1,5 @@
-// Statistics of channels over all rows: a channel is `inner` consecutive columns. Sums within a row by rule 5, over rows by rule 4.
+// Statistics of channels over all rows: a channel is `inner` consecutive columns. Sums within a row
+// by rule 5, over rows by rule 4.
 #pragma once
 
 #include "ops/cpu/vectors/rows.h"
@@ -10,7 +11,8 @@ namespace loom::cpu::LOOM_ISA {
 template <class T>
 static void channel_affine(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &y = k.t[3];
-  const T *gain = k.has[1] ? row<T>(k.t[1], 0) : nullptr, *bias = k.has[2] ? row<T>(k.t[2], 0) : nullptr;
+  const T *gain = k.has[1] ? row<T>(k.t[1], 0) : nullptr,
+          *bias = k.has[2] ? row<T>(k.t[2], 0) : nullptr;
   const i64 inner = k.ints[0];
   each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
     const T* a = row<T>(x, r);
@@ -32,11 +34,13 @@ static void channel_affine(const KernelArgs& k) {
 template <class T, class F>
 static inline T channel_sum(i64 rows, i64 inner, F f) {
   RowSum<T> sum;
-  for (i64 r = 0; r < rows; ++r) sum.push(reduce_row<T>(inner, [&](i64 i, i64 lanes) { return f(r, i, lanes); }));
+  for (i64 r = 0; r < rows; ++r)
+    sum.push(reduce_row<T>(inner, [&](i64 i, i64 lanes) { return f(r, i, lanes); }));
   return sum.total();
 }
 
-// Per channel: means, then variances of what is there, then those of what it is a sample of (divided by one less).
+// Per channel: means, then variances of what is there, then those of what it is a sample of
+// (divided by one less).
 template <class T>
 static void channel_moments(const KernelArgs& k) {
   const TensorArg& x = k.t[0];
@@ -44,7 +48,9 @@ static void channel_moments(const KernelArgs& k) {
   T* y = row<T>(k.t[1], 0);
   const Range c = share(channels, 16, k.worker, k.workers);
   for (i64 ch = c.begin; ch < c.end; ++ch) {
-    auto value = [&](i64 r, i64 i, i64 lanes) { return load_lanes(row<T>(x, r) + ch * inner + i, lanes); };
+    auto value = [&](i64 r, i64 i, i64 lanes) {
+      return load_lanes(row<T>(x, r) + ch * inner + i, lanes);
+    };
     const T mean = stored(channel_sum<T>(x.rows, inner, value) / static_cast<T>(n));
     const T squares = channel_sum<T>(x.rows, inner, [&](i64 r, i64 i, i64 lanes) {
       V<T> v = value(r, i, lanes) - mean;
@@ -66,9 +72,14 @@ static void channel_sums(const KernelArgs& k) {
   T* y = row<T>(k.t[2], 0);
   const Range c = share(channels, 16, k.worker, k.workers);
   for (i64 ch = c.begin; ch < c.end; ++ch) {
-    auto value = [&](const TensorArg& t, i64 r, i64 i, i64 lanes) { return load_lanes(row<T>(t, r) + ch * inner + i, lanes); };
-    const T sum = channel_sum<T>(x.rows, inner, [&](i64 r, i64 i, i64 lanes) { return value(g, r, i, lanes); });
-    const T product = channel_sum<T>(x.rows, inner, [&](i64 r, i64 i, i64 lanes) { return value(g, r, i, lanes) * value(x, r, i, lanes); });
+    auto value = [&](const TensorArg& t, i64 r, i64 i, i64 lanes) {
+      return load_lanes(row<T>(t, r) + ch * inner + i, lanes);
+    };
+    const T sum = channel_sum<T>(x.rows, inner,
+                                 [&](i64 r, i64 i, i64 lanes) { return value(g, r, i, lanes); });
+    const T product = channel_sum<T>(x.rows, inner, [&](i64 r, i64 i, i64 lanes) {
+      return value(g, r, i, lanes) * value(x, r, i, lanes);
+    });
     y[ch] = stored(sum);
     y[channels + ch] = stored(product);
     y[2 * channels + ch] = stored(sum / static_cast<T>(n));
@@ -79,8 +90,9 @@ static void channel_sums(const KernelArgs& k) {
 // (x - mean) / sqrt(variance + eps) * gain + bias as x * scale + shift.
 template <class T>
 static void fold_norm(const KernelArgs& k) {
-  const T *mean = row<T>(k.t[0], 0), *variance = row<T>(k.t[1], 0), *gain = k.has[2] ? row<T>(k.t[2], 0) : nullptr,
-      *bias = k.has[3] ? row<T>(k.t[3], 0) : nullptr;
+  const T *mean = row<T>(k.t[0], 0), *variance = row<T>(k.t[1], 0),
+          *gain = k.has[2] ? row<T>(k.t[2], 0) : nullptr,
+          *bias = k.has[3] ? row<T>(k.t[3], 0) : nullptr;
   T *scale = row<T>(k.t[4], 0), *shift = row<T>(k.t[5], 0);
   const Range c = share(k.t[0].cols, 16, k.worker, k.workers);
   for (i64 i = c.begin; i < c.end; ++i) {

@@ -1,4 +1,5 @@
-// Squared distances of rows to the rows of a weight matrix, which is read as decoded, and their gradients.
+// Squared distances of rows to the rows of a weight matrix, which is read as decoded, and their
+// gradients.
 #pragma once
 
 #include "ops/cpu/vectors/rows.h"
@@ -7,7 +8,9 @@
 namespace loom::cpu::LOOM_ISA {
 
 template <class T>
-static inline const T* center(const WeightArg& w, i64 n) { return static_cast<const T*>(w.dense) + n * w.dense_stride; }
+static inline const T* center(const WeightArg& w, i64 n) {
+  return static_cast<const T*>(w.dense) + n * w.dense_stride;
+}
 
 // Sum over i in [0, n) of f(i) in the order of group_matmul.
 template <class T, class F>
@@ -33,7 +36,10 @@ static void distances(const KernelArgs& k) {
     const T* a = row<T>(x, r);
     for (i64 n = c0; n < c1; ++n) {
       const T* w = center<T>(*k.weight, n);
-      row<T>(y, r)[n] = stored(chained_sum<T>(x.cols, [&](i64 i) { const T d = a[i] - w[i]; return d * d; }));
+      row<T>(y, r)[n] = stored(chained_sum<T>(x.cols, [&](i64 i) {
+        const T d = a[i] - w[i];
+        return d * d;
+      }));
     }
   });
 }
@@ -44,7 +50,9 @@ static void distances_back(const KernelArgs& k) {
   each_element<T>(k, gx, [&](i64 r, i64 c0, i64 c1) {
     const T *a = row<T>(x, r), *s = row<T>(g, r);
     for (i64 c = c0; c < c1; ++c)
-      row<T>(gx, r)[c] = stored(T(2) * chained_sum<T>(g.cols, [&](i64 n) { return s[n] * (a[c] - center<T>(*k.weight, n)[c]); }));
+      row<T>(gx, r)[c] = stored(T(2) * chained_sum<T>(g.cols, [&](i64 n) {
+                                  return s[n] * (a[c] - center<T>(*k.weight, n)[c]);
+                                }));
   });
 }
 // gw_n (+)= sum over rows of 2 g_n (w_n - x)
@@ -57,7 +65,8 @@ static void distances_weight(const KernelArgs& k) {
       const i64 lanes = least(16, gw.cols - c);
       const V<T> w = load_lanes(center<T>(*k.weight, n) + c, lanes);
       RowSum<V<T>> sum;
-      for (i64 i = 0; i < x.rows; ++i) sum.push((w - load_lanes(row<T>(x, i) + c, lanes)) * row<T>(g, i)[n]);
+      for (i64 i = 0; i < x.rows; ++i)
+        sum.push((w - load_lanes(row<T>(x, i) + c, lanes)) * row<T>(g, i)[n]);
       const V<T> s = sum.total() * T(2);
       T* to = row<T>(gw, n) + c;
       put_lanes(to, k.ints[0] ? load_lanes(to, lanes) + s : s, lanes);

@@ -7,11 +7,11 @@
 
 #include "base/files/bytes.h"
 #include "base/math/fp_env.h"
+#include "ops/attention/rope.h"
+#include "ops/graph/kinds.h"
 #include "ops/lowering/lowered.h"
 #include "ops/lowering/prepared_weights.h"
 #include "ops/lowering/weight_forms.h"
-#include "ops/attention/rope.h"
-#include "ops/graph/kinds.h"
 
 namespace loom::cpu {
 
@@ -20,19 +20,23 @@ struct Executor::Step {
   const LoweredInstruction* instruction = nullptr;
   KernelArgs args;
   std::int64_t private_at[kMaxOperands];  // of an operand in a worker's private copies
-  // Of this run: operands that are read or written there, whether every worker computes all of it, whether all wait for one another first.
+  // Of this run: operands that are read or written there, whether every worker computes all of it,
+  // whether all wait for one another first.
   std::uint16_t private_operands = 0;
   std::uint16_t measured_operands = 0;  // whose rows the run measures
   bool whole = false, barrier = true;
   const CustomLayer* call = nullptr;  // whose function it runs, in place of a kernel
 };
 
-Executor::Executor(Program program, WeightLookup weights, ThreadPool& pool) : loom::Executor(std::move(program), std::move(weights)), pool_(pool) {}
+Executor::Executor(Program program, WeightLookup weights, ThreadPool& pool)
+    : loom::Executor(std::move(program), std::move(weights)), pool_(pool) {}
 Executor::~Executor() = default;
 
 std::int64_t Executor::weight_bytes() const { return prepared_->bytes(); }
 
-Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup weights, ThreadPool& pool, const ExecutorOptions& options) {
+Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup weights,
+                                                   ThreadPool& pool,
+                                                   const ExecutorOptions& options) {
   LOOM_TRY(verify(program));
   std::unique_ptr<Executor> executor(new Executor(std::move(program), std::move(weights), pool));
   LOOM_TRY(executor->plan(options));
@@ -51,16 +55,22 @@ Status Executor::plan(const ExecutorOptions& options) {
   data_.assign(lowered_.buffers.size(), nullptr);
   LOOM_TRY(plan_states(options));
 
-  const bool updates = std::any_of(lowered_.buffers.begin(), lowered_.buffers.end(), [](const Buffer& b) { return b.kind == BufferKind::master; });
+  const bool updates = std::any_of(lowered_.buffers.begin(), lowered_.buffers.end(),
+                                   [](const Buffer& b) { return b.kind == BufferKind::master; });
   for (const LoweredInstruction& ins : lowered_.code) {
     const auto scratch = traits(ins.op).scratch;
-    if (scratch) scratch_bytes_ = std::max(scratch_bytes_, scratch({lowered_, ins, pages_per_sequence_ * 64, updates}).worker_bytes);
+    if (scratch)
+      scratch_bytes_ = std::max(
+          scratch_bytes_, scratch({lowered_, ins, pages_per_sequence_ * 64, updates}).worker_bytes);
   }
-  scratch_bytes_ = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(scratch_bytes_), 64)) + 128;
+  scratch_bytes_ =
+      static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(scratch_bytes_), 64)) + 128;
   const std::int64_t own_bytes = scratch_bytes_ + schedule_.private_bytes();
   const std::int64_t total = placement_.arena_bytes + own_bytes * pool_.size();
   arena_ = aligned_zeros(total);
-  if (!arena_) return Status(Code::out_of_memory, "session: no memory for an arena of " + std::to_string(total) + " bytes");
+  if (!arena_)
+    return Status(Code::out_of_memory,
+                  "session: no memory for an arena of " + std::to_string(total) + " bytes");
   for (std::size_t b = 0; b < data_.size(); ++b)
     if (placement_.offset[b] >= 0) data_[b] = arena_.get() + placement_.offset[b];
   LOOM_TRY(plan_weights());
@@ -81,14 +91,26 @@ Status Executor::plan_weights() {
       const std::string name = b.path + ":" + b.role;
       if (b.kind == BufferKind::master) {
         const bool f64 = b.type == ValueType::f64;
-        data_[static_cast<std::size_t>(v.buffer)] = f64 ? reinterpret_cast<std::byte*>(store->mutable_master64().data()) : reinterpret_cast<std::byte*>(store->mutable_master().data());
-        if (!data_[static_cast<std::size_t>(v.buffer)]) return Status(Code::invalid_argument, "parameter " + name + ": training needs its " + (f64 ? "f64" : "f32") + " master, which was dropped");
+        data_[static_cast<std::size_t>(v.buffer)] =
+            f64 ? reinterpret_cast<std::byte*>(store->mutable_master64().data())
+                : reinterpret_cast<std::byte*>(store->mutable_master().data());
+        if (!data_[static_cast<std::size_t>(v.buffer)])
+          return Status(Code::invalid_argument, "parameter " + name + ": training needs its " +
+                                                    (f64 ? "f64" : "f32") +
+                                                    " master, which was dropped");
         continue;
       }
       const bool matrix = i == 0 && use != WeightUse::none, dense = use == WeightUse::rows;
-      if (matrix && b.type == ValueType::f32 && product_form(store->format()) != product_form(b.format))
-        return Status(Code::invalid_argument, "parameter " + name + ": the program multiplies " + to_string(b.format) + ", the network has " + to_string(store->format()));
-      prepared_->add(v.buffer, store, b.type, {.panels = matrix && !dense, .dense = matrix && dense, .vector = !matrix, .copies = matrix && copies_panels(lowered_, ins)});
+      if (matrix && b.type == ValueType::f32 &&
+          product_form(store->format()) != product_form(b.format))
+        return Status(Code::invalid_argument, "parameter " + name + ": the program multiplies " +
+                                                  to_string(b.format) + ", the network has " +
+                                                  to_string(store->format()));
+      prepared_->add(v.buffer, store, b.type,
+                     {.panels = matrix && !dense,
+                      .dense = matrix && dense,
+                      .vector = !matrix,
+                      .copies = matrix && copies_panels(lowered_, ins)});
     }
   }
   for (const Buffer& b : lowered_.buffers) {
@@ -98,7 +120,8 @@ Status Executor::plan_weights() {
   }
   LOOM_TRY(refresh());
   for (std::size_t b = 0; b < data_.size(); ++b)
-    if (lowered_.buffers[b].kind == BufferKind::weight) data_[b] = prepared_->vector(static_cast<BufferId>(b));
+    if (lowered_.buffers[b].kind == BufferKind::weight)
+      data_[b] = prepared_->vector(static_cast<BufferId>(b));
   return {};
 }
 
@@ -111,7 +134,8 @@ Status Executor::plan_states(const ExecutorOptions& options) {
     const auto id = static_cast<BufferId>(b);
     if (buffer.kind == BufferKind::constant) {
       states_.push_back(aligned_zeros(buffer_bytes(lowered_, id)));
-      if (!states_.back()) return Status(Code::out_of_memory, "session: no memory for a constant table");
+      if (!states_.back())
+        return Status(Code::out_of_memory, "session: no memory for a constant table");
       data_[b] = states_.back().get();
       if (buffer.constant.kind != ConstantKind::rope) {
         const std::vector<std::int32_t> table = index_table(buffer.constant, lowered_.max_rows(id));
@@ -119,11 +143,18 @@ Status Executor::plan_states(const ExecutorOptions& options) {
         continue;
       }
       LOOM_ASSIGN(const RopeSpec spec, RopeSpec::from_reals(buffer.constant.reals));
-      if (buffer.type == ValueType::f64) fill_rope_table(spec, lowered_.max_rows(id), buffer.cols, placement_.stride[b], reinterpret_cast<double*>(data_[b]));
-      else fill_rope_table(spec, lowered_.max_rows(id), buffer.cols, placement_.stride[b], reinterpret_cast<float*>(data_[b]));
+      if (buffer.type == ValueType::f64)
+        fill_rope_table(spec, lowered_.max_rows(id), buffer.cols, placement_.stride[b],
+                        reinterpret_cast<double*>(data_[b]));
+      else
+        fill_rope_table(spec, lowered_.max_rows(id), buffer.cols, placement_.stride[b],
+                        reinterpret_cast<float*>(data_[b]));
     } else if (buffer.kind == BufferKind::state) {
       states_.push_back(aligned_zeros(buffer_bytes(lowered_, id)));
-      if (!states_.back()) return Status(Code::out_of_memory, "session: no memory for the state " + buffer.path + ":" + buffer.role + " of " + std::to_string(buffer_bytes(lowered_, id)) + " bytes");
+      if (!states_.back())
+        return Status(Code::out_of_memory,
+                      "session: no memory for the state " + buffer.path + ":" + buffer.role +
+                          " of " + std::to_string(buffer_bytes(lowered_, id)) + " bytes");
       data_[b] = states_.back().get();
       state_bytes_ += buffer_bytes(lowered_, id);
     }
@@ -153,9 +184,11 @@ Status Executor::resolve_operands(const LoweredInstruction& ins, Step& step) {
     step.private_at[i] = schedule_.private_offset(v.buffer) + v.col * element_size(buffer.type);
     if (roles[i].role != Role::read) result = buffer.type;
     // What is written with a measure has its rows from it.
-    if (lowered_.measured(v.buffer) != kNone && !(ins.op == LoweredOp::route_rows && i == 1)) step.measured_operands |= static_cast<std::uint16_t>(1u << i);
+    if (lowered_.measured(v.buffer) != kNone && !(ins.op == LoweredOp::route_rows && i == 1))
+      step.measured_operands |= static_cast<std::uint16_t>(1u << i);
   }
-  // The type a kernel works in is its result's; packing ops are named by their source, as are places.
+  // The type a kernel works in is its result's; packing ops are named by their source, as are
+  // places.
   if (ins.op == LoweredOp::route_rows) {
     result = lowered_.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].type;
     step.args.measured = &measured_[static_cast<std::size_t>(ins.registers[0])];
@@ -164,7 +197,8 @@ Status Executor::resolve_operands(const LoweredInstruction& ins, Step& step) {
   const auto n = static_cast<std::size_t>(ins.op);
   step.kernel = result == ValueType::f64 ? kernels_->f64[n] : kernels_->f32[n];
   if (step.kernel) return {};
-  return Status(Code::unsupported, "the op " + std::string(name(ins.op)) + " has no kernel for " + std::string(name(result)) + " in " + kernels_->isa);
+  return Status(Code::unsupported, "the op " + std::string(name(ins.op)) + " has no kernel for " +
+                                       std::string(name(result)) + " in " + kernels_->isa);
 }
 
 Status Executor::resolve_call(const LoweredInstruction& ins, Step& step) {
@@ -208,7 +242,8 @@ Status Executor::resolve() {
     Step step;
     step.instruction = &ins;
     LOOM_TRY(resolve_operands(ins, step));
-    if (traits(ins.op).weight != WeightUse::none) step.args.weight = prepared_->arg(ins.operands[0].buffer);
+    if (traits(ins.op).weight != WeightUse::none)
+      step.args.weight = prepared_->arg(ins.operands[0].buffer);
     step.args.attributes = address_of(ins.attributes);
     std::copy(ins.ints.begin(), ins.ints.end(), step.args.ints);
     std::copy(ins.reals.begin(), ins.reals.end(), step.args.reals);
@@ -223,13 +258,18 @@ Status Executor::refresh() { return prepared_->refresh(pool_); }
 
 std::span<std::byte> Executor::state(BufferId id) {
   const Buffer& b = lowered_.buffers[static_cast<std::size_t>(id)];
-  return {data_[static_cast<std::size_t>(id)], static_cast<std::size_t>(lowered_.max_rows(id) * placement_.stride[static_cast<std::size_t>(id)] * element_size(b.type))};
+  return {data_[static_cast<std::size_t>(id)],
+          static_cast<std::size_t>(lowered_.max_rows(id) *
+                                   placement_.stride[static_cast<std::size_t>(id)] *
+                                   element_size(b.type))};
 }
 
 // The schedule is one for the whole team; a worker alone keeps to its order, and needs no barriers.
 void Executor::work(void* context, int worker, int workers) noexcept {
   auto* self = static_cast<Executor*>(context);
-  char* copies = reinterpret_cast<char*>(self->arena_.get() + self->placement_.arena_bytes + worker * (self->scratch_bytes_ + self->schedule_.private_bytes()));
+  char* copies =
+      reinterpret_cast<char*>(self->arena_.get() + self->placement_.arena_bytes +
+                              worker * (self->scratch_bytes_ + self->schedule_.private_bytes()));
   for (std::size_t n = self->run_begin_; n < self->run_end_; ++n) {
     const Step& step = self->steps_[n];
     KernelArgs args = step.args;
@@ -240,7 +280,8 @@ void Executor::work(void* context, int worker, int workers) noexcept {
     if (step.barrier && workers > 1 && n > self->run_begin_) self->pool_.meet(worker);
     for (unsigned left = step.measured_operands; left != 0; left &= left - 1) {
       const int i = std::countr_zero(left);
-      args.t[i].rows = self->lowered_.rows(step.instruction->operands[static_cast<std::size_t>(i)].buffer, self->measured_);
+      args.t[i].rows = self->lowered_.rows(
+          step.instruction->operands[static_cast<std::size_t>(i)].buffer, self->measured_);
     }
     args.scratch = copies + self->schedule_.private_bytes();
     args.worker = step.whole ? 0 : worker;
@@ -259,7 +300,9 @@ void Executor::bind_registers() {
   bound_reals_ = reals_;
   // A segment that runs by itself has the counts of the run before.
   for (std::size_t i = 0; i < u32_.size(); ++i)
-    measured_[i] = lowered_.registers[i].type == RegisterType::measured ? std::min(measured_[i], u32_[i]) : u32_[i];
+    measured_[i] = lowered_.registers[i].type == RegisterType::measured
+                       ? std::min(measured_[i], u32_[i])
+                       : u32_[i];
   schedule_.update(u32_, data_);
   for (std::size_t n = 0; n < steps_.size(); ++n) {
     Step& step = steps_[n];
@@ -271,7 +314,8 @@ void Executor::bind_registers() {
       if (!step.args.has[i]) continue;
       const BufferId buffer = step.instruction->operands[i].buffer;
       step.args.t[i].rows = lowered_.rows(buffer, u32_);
-      if (schedule_.is_private(buffer)) step.private_operands |= static_cast<std::uint16_t>(1u << i);
+      if (schedule_.is_private(buffer))
+        step.private_operands |= static_cast<std::uint16_t>(1u << i);
     }
     for (std::size_t i = 0; i < step.instruction->registers.size(); ++i) {
       if (step.instruction->registers[i] == kNone) continue;
@@ -294,15 +338,20 @@ Status Executor::run(Segment first, Segment last) {
   }
   // Segments stand in order, so the range is one stretch.
   run_begin_ = 0;
-  while (run_begin_ < steps_.size() && steps_[run_begin_].instruction->segment < first) ++run_begin_;
+  while (run_begin_ < steps_.size() && steps_[run_begin_].instruction->segment < first)
+    ++run_begin_;
   run_end_ = run_begin_;
   while (run_end_ < steps_.size() && steps_[run_end_].instruction->segment <= last) ++run_end_;
   bind_registers();
   if (poison_ && first == Segment::forward) {
     for (std::size_t b = 0; b < lowered_.buffers.size(); ++b)
-      if (lowered_.buffers[b].kind == BufferKind::temp && data_[b]) std::memset(data_[b], 0xFF, static_cast<std::size_t>(buffer_bytes(lowered_, static_cast<BufferId>(b))));
+      if (lowered_.buffers[b].kind == BufferKind::temp && data_[b])
+        std::memset(data_[b], 0xFF,
+                    static_cast<std::size_t>(buffer_bytes(lowered_, static_cast<BufferId>(b))));
     for (int worker = 0; worker < pool_.size(); ++worker)
-      std::memset(arena_.get() + placement_.arena_bytes + worker * (scratch_bytes_ + schedule_.private_bytes()), 0xFF, static_cast<std::size_t>(schedule_.private_bytes()));
+      std::memset(arena_.get() + placement_.arena_bytes +
+                      worker * (scratch_bytes_ + schedule_.private_bytes()),
+                  0xFF, static_cast<std::size_t>(schedule_.private_bytes()));
   }
   failed_ = {};
   pool_.run(&Executor::work, this);

@@ -1,5 +1,5 @@
-// Replays a Program on CPU threads. Planning places every buffer, prepares the weights and resolves each instruction to a kernel.
-// Many executors may share weights and, in turn, a thread pool.
+// Replays a Program on CPU threads. Planning places every buffer, prepares the weights and resolves
+// each instruction to a kernel. Many executors may share weights and, in turn, a thread pool.
 #pragma once
 
 #include <memory>
@@ -10,19 +10,22 @@
 #include "base/status.h"
 #include "base/threads/thread_pool.h"
 #include "ops/cpu/isa.h"
-#include "ops/lowering/memory_planner.h"
 #include "ops/cpu/schedule.h"
 #include "ops/executor.h"
+#include "ops/lowering/memory_planner.h"
 
-namespace loom { class PreparedWeights; }
+namespace loom {
+class PreparedWeights;
+}
 namespace loom::cpu {
-
-
 
 class Executor final : public loom::Executor {
  public:
-  // Verifies the program, then plans it. `weights` is called now and in refresh(); the stores must outlive the executor.
-  static Result<std::unique_ptr<Executor>> create(Program program, WeightLookup weights, ThreadPool& pool, const ExecutorOptions& options = {});
+  // Verifies the program, then plans it. `weights` is called now and in refresh(); the stores must
+  // outlive the executor.
+  static Result<std::unique_ptr<Executor>> create(Program program, WeightLookup weights,
+                                                  ThreadPool& pool,
+                                                  const ExecutorOptions& options = {});
   ~Executor() override;
 
   std::string_view target() const override { return kernels_->isa; }
@@ -37,7 +40,8 @@ class Executor final : public loom::Executor {
 
   std::byte* row_bytes(BufferId id, std::int64_t r) override {
     const auto i = static_cast<std::size_t>(id);
-    return data_[i] ? data_[i] + r * placement_.stride[i] * element_size(program_.buffers[i].type) : nullptr;
+    return data_[i] ? data_[i] + r * placement_.stride[i] * element_size(program_.buffers[i].type)
+                    : nullptr;
   }
   std::span<std::byte> state(BufferId id) override;
   Status run(Segment first = Segment::forward, Segment last = Segment::update) override;
@@ -72,7 +76,7 @@ class Executor final : public loom::Executor {
   bool bound_ = false;
   std::vector<std::uint32_t> bound_u32_;  // what the steps were last bound to
   std::vector<double> bound_reals_;
-  std::vector<std::uint32_t> measured_;   // the registers with what this run has measured
+  std::vector<std::uint32_t> measured_;  // the registers with what this run has measured
   std::size_t run_begin_ = 0, run_end_ = 0;
   bool poison_ = false;
 };

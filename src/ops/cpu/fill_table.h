@@ -1,7 +1,7 @@
 // Fills a table with the kernels of one instruction set: included by kernels_<isa>.cpp after the
-// definitions that prelude.h lists. To keep the library small, an instruction set makes anew only what
-// gains by it, and takes the rest from the table of a narrower one. A row of a <family>.def says how much
-// its op gains:
+// definitions that prelude.h lists. To keep the library small, an instruction set makes anew only
+// what gains by it, and takes the rest from the table of a narrower one. A row of a <family>.def
+// says how much its op gains:
 //   products        float products, the only ones that are worth kernels of their own in double
 //   hot, warm       what takes time, what takes some
 //   cold            the rest
@@ -16,8 +16,8 @@ namespace loom::cpu::LOOM_ISA {
 enum Tier : int { kNone = 0, kProducts, kHot, kWarm, kCold };
 
 static void fill_table(KernelTable& t) {
-#define LOOM_KERNEL(name, tier)                                                                        \
-  if constexpr (LOOM_F32_KERNELS >= tier) t.f32[static_cast<int>(LoweredOp::name)] = &name<float>;     \
+#define LOOM_KERNEL(name, tier)                                                                    \
+  if constexpr (LOOM_F32_KERNELS >= tier) t.f32[static_cast<int>(LoweredOp::name)] = &name<float>; \
   if constexpr (LOOM_F64_KERNELS >= tier) t.f64[static_cast<int>(LoweredOp::name)] = &name<double>;
 #define LOOM_KERNEL_F32(name, tier) \
   if constexpr (LOOM_F32_KERNELS >= tier) t.f32[static_cast<int>(LoweredOp::name)] = &name<float>;
@@ -41,17 +41,19 @@ static void fill_table(KernelTable& t) {
 
 }  // namespace loom::cpu::LOOM_ISA
 
-// Defines kernels_<name>(), the table of this file's kernels and those of `base`, a statement on the table t.
-#define LOOM_KERNEL_TABLE(name, base)                           \
-  const loom::cpu::KernelTable& loom::cpu::kernels_##name() {   \
-    static const KernelTable table = [] {                       \
-      KernelTable t;                                            \
-      base;                                                     \
-      LOOM_ISA::fill_table(t);                                  \
-      t.isa = #name;                                            \
-      return t;                                                 \
-    }();                                                        \
-    return table;                                               \
+// Defines kernels_<name>(), the table of this file's kernels and those of `base`, a statement on
+// the table t.
+#define LOOM_KERNEL_TABLE(name, base)                         \
+  const loom::cpu::KernelTable& loom::cpu::kernels_##name() { \
+    static const KernelTable table = [] {                     \
+      KernelTable t;                                          \
+      base;                                                   \
+      LOOM_ISA::fill_table(t);                                \
+      t.isa = #name;                                          \
+      return t;                                               \
+    }();                                                      \
+    return table;                                             \
   }
 // Defines fuse_<name>(), which puts fused products into a portable table of this instruction set.
-#define LOOM_FUSE(name) void loom::cpu::fuse_##name(KernelTable& table) { LOOM_ISA::fill_table(table); }
+#define LOOM_FUSE(name) \
+  void loom::cpu::fuse_##name(KernelTable& table) { LOOM_ISA::fill_table(table); }

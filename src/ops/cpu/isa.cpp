@@ -12,10 +12,12 @@ std::vector<std::string_view> available_isas() {
   std::vector<std::string_view> list;
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vnni"))
     list.push_back("avx512");
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("avxvnni")) list.push_back("avxvnni");
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("avxvnni"))
+    list.push_back("avxvnni");
   if (__builtin_cpu_supports("avx2")) list.push_back("avx2");
 #endif
 #if defined(__aarch64__) && defined(__linux__)
@@ -88,7 +90,8 @@ Result<const KernelTable*> select_kernels(std::string_view isa) {
     if (isa == "fast" || isa == t.isa) return &t;
     names += ", " + std::string(t.isa);
   }
-  return Status(Code::invalid_argument, "instruction set '" + std::string(isa) + "' is not available here: this machine has " + names);
+  return Status(Code::invalid_argument, "instruction set '" + std::string(isa) +
+                                            "' is not available here: this machine has " + names);
 }
 
 std::string_view numerics_of(std::string_view isa) {

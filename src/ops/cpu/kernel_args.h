@@ -1,5 +1,6 @@
-// What a CPU kernel gets. Plain data and no standard library: kernel files are compiled once per instruction set, and an inline
-// function of a header compiled for AVX-512 must never be the copy that the linker keeps for everybody.
+// What a CPU kernel gets. Plain data and no standard library: kernel files are compiled once per
+// instruction set, and an inline function of a header compiled for AVX-512 must never be the copy
+// that the linker keeps for everybody.
 #pragma once
 
 #include "numeric/dtype_ids.h"
@@ -22,7 +23,7 @@ struct KernelArgs {
   TensorArg t[12];
   bool has[12];
   const WeightArg* weight = nullptr;  // operand 0 of the ops that take a weight matrix
-  const void* attributes = nullptr;  // of lowered ops that have their own (lowering/lowered.h)
+  const void* attributes = nullptr;   // of lowered ops that have their own (lowering/lowered.h)
   i64 ints[24];
   double reals[5];
   unsigned u32s[5];
@@ -30,13 +31,14 @@ struct KernelArgs {
   const unsigned* page_table = nullptr;  // kv ops: page of (sequence, block of 64 positions)
   i64 pages_per_sequence = 0;
   unsigned* measured = nullptr;  // route_rows: where its count goes
-  char* scratch = nullptr;  // this worker's own
+  char* scratch = nullptr;       // this worker's own
   int worker = 0, workers = 1;
 };
 
 using Kernel = void (*)(const KernelArgs&);
 
-// The rows, or other units, [begin, end) of n that a worker owns; `grain` keeps a unit of work together.
+// The rows, or other units, [begin, end) of n that a worker owns; `grain` keeps a unit of work
+// together.
 struct Range {
   i64 begin, end;
 };
@@ -46,17 +48,24 @@ static inline Range share(i64 n, i64 grain, int worker, int workers) {
   return {begin < n ? begin : n, end < n ? end : n};
 }
 
-// What goes to memory when an instruction writes x: an f32 below 2^-40 as 0, so that no product or sum of stored values is subnormal on
-// any device (numerics rule 9), and every NaN as the one canonical NaN (rule 12).
+// What goes to memory when an instruction writes x: an f32 below 2^-40 as 0, so that no product or
+// sum of stored values is subnormal on any device (numerics rule 9), and every NaN as the one
+// canonical NaN (rule 12).
 template <int Exponent>
 static inline float stored_above(float x) {
   const int bits = __builtin_bit_cast(int, x), magnitude = bits & 0x7FFFFFFF;
-  const int settled = magnitude < ((127 + Exponent) << 23) ? 0 : magnitude > 0x7F800000 ? 0x7FC00000 : bits;
+  const int settled = magnitude < ((127 + Exponent) << 23) ? 0
+                      : magnitude > 0x7F800000             ? 0x7FC00000
+                                                           : bits;
   return __builtin_bit_cast(float, settled);
 }
 template <int>
-static inline double stored_above(double x) { return x == x ? x : __builtin_bit_cast(double, 0x7FF8000000000000ll); }
+static inline double stored_above(double x) {
+  return x == x ? x : __builtin_bit_cast(double, 0x7FF8000000000000ll);
+}
 template <class T>
-static inline T stored(T x) { return stored_above<-40>(x); }
+static inline T stored(T x) {
+  return stored_above<-40>(x);
+}
 
 }  // namespace loom::cpu

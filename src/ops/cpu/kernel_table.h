@@ -1,4 +1,5 @@
-// One table of kernels per instruction set, chosen once at run time. All portable tables give the same bits.
+// One table of kernels per instruction set, chosen once at run time. All portable tables give the
+// same bits.
 #pragma once
 
 #include "ops/cpu/kernel_args.h"

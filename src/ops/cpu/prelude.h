@@ -3,8 +3,8 @@
 //   LOOM_ISA           the namespace of its kernels, inside loom::cpu
 //   LOOM_VECTOR_BYTES  the width of its registers
 //   LOOM_TILE_ROWS, LOOM_TILE_PANELS  the tile of a float product (products/gemm.h)
-// No standard header: an inline function compiled for AVX-512 must never be the copy that the linker
-// keeps for everybody. An editor that opens a kernel file alone sees the narrowest of them.
+// No standard header: an inline function compiled for AVX-512 must never be the copy that the
+// linker keeps for everybody. An editor that opens a kernel file alone sees the narrowest of them.
 #pragma once
 
 #include "ops/cpu/kernel_args.h"
@@ -20,8 +20,8 @@
 #define LOOM_EXACT_NAMESPACE LOOM_ISA  // inline functions of this instruction set stay its own
 #include "base/math/exact_math.h"
 
-// Loops over elementary functions, which become vectors only where all of these are inlined. Not in the
-// baseline of x86-64, which few machines need, for size.
+// Loops over elementary functions, which become vectors only where all of these are inlined. Not in
+// the baseline of x86-64, which few machines need, for size.
 #if defined(__clang__) || (defined(LOOM_BASELINE) && defined(__x86_64__))
 #define LOOM_FLATTEN
 #else

@@ -24,15 +24,22 @@ constexpr int kIds[] = {
 #include "ops/elementwise/activations.def"
 #undef LOOM_ACTIVATION
 
-struct Synonym { std::string_view text; Activation activation; };
+struct Synonym {
+  std::string_view text;
+  Activation activation;
+};
 constexpr Synonym kSynonyms[] = {
-    {"none", Activation::linear}, {"identity", Activation::linear}, {"swish", Activation::silu}, {"gelu", Activation::gelu_erf},
-    {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh}, {"gelu_fast", Activation::gelu_tanh},
-    {"leakyrelu", Activation::leaky_relu}, {"relu_squared", Activation::relu2}, {"squared_relu", Activation::relu2}};
+    {"none", Activation::linear},         {"identity", Activation::linear},
+    {"swish", Activation::silu},          {"gelu", Activation::gelu_erf},
+    {"gelu_new", Activation::gelu_tanh},  {"gelu_pytorch_tanh", Activation::gelu_tanh},
+    {"gelu_fast", Activation::gelu_tanh}, {"leakyrelu", Activation::leaky_relu},
+    {"relu_squared", Activation::relu2},  {"squared_relu", Activation::relu2}};
 
 }  // namespace
 
-std::string_view name(Activation activation) { return kNames[static_cast<std::size_t>(activation)]; }
+std::string_view name(Activation activation) {
+  return kNames[static_cast<std::size_t>(activation)];
+}
 
 Result<Activation> parse_activation(std::string_view text) {
   std::string lower;
@@ -43,7 +50,8 @@ Result<Activation> parse_activation(std::string_view text) {
     if (s.text == lower) return s.activation;
   std::string list;
   for (std::string_view n : kNames) list += (list.empty() ? "" : ", ") + std::string(n);
-  return Status(Code::invalid_argument, "unknown activation '" + std::string(text) + "': one of " + list);
+  return Status(Code::invalid_argument,
+                "unknown activation '" + std::string(text) + "': one of " + list);
 }
 
 }  // namespace loom

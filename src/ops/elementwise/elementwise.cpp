@@ -8,21 +8,29 @@ namespace {
 
 using webgpu::Launches;
 
-bool pair_shape(OpCheck& c) { return c.require(c.alike({0, 1, 2}), "a, b and y differ in type or shape"); }
-bool scale_shape(OpCheck& c) { return c.require(c.alike({0, 1}), "x and y differ in type or shape"); }
+bool pair_shape(OpCheck& c) {
+  return c.require(c.alike({0, 1, 2}), "a, b and y differ in type or shape");
+}
+bool scale_shape(OpCheck& c) {
+  return c.require(c.alike({0, 1}), "x and y differ in type or shape");
+}
 bool activation_shape(OpCheck& c) {
   const bool alike = c.count() == 2 ? c.alike({0, 1}) : c.alike({0, 1, 2});
-  return c.require(alike && c.kind_below(kActivationCount), "unknown activation, or operands differ");
+  return c.require(alike && c.kind_below(kActivationCount),
+                   "unknown activation, or operands differ");
 }
 bool silu_mul_shape(OpCheck& c) {
   const bool alike = c.count() == 3 ? c.alike({0, 1, 2}) : c.alike({0, 1, 2, 3, 4});
   return c.require(alike, "operands differ in shape");
 }
 bool standardize_shape(OpCheck& c) {
-  return c.require(c.one_type({0, 1, 2}) && c.vector_of(1, c.cols(0)) && c.vector_of(2, c.cols(0)) && c.alike({0, 3}), "operands do not agree");
+  return c.require(c.one_type({0, 1, 2}) && c.vector_of(1, c.cols(0)) &&
+                       c.vector_of(2, c.cols(0)) && c.alike({0, 3}),
+                   "operands do not agree");
 }
 bool standardize_back_shape(OpCheck& c) {
-  return c.require(c.one_type({0, 1}) && c.vector_of(1, c.cols(0)) && c.alike({0, 2, 3}), "operands do not agree");
+  return c.require(c.one_type({0, 1}) && c.vector_of(1, c.cols(0)) && c.alike({0, 2, 3}),
+                   "operands do not agree");
 }
 
 // The piece has all activations; ACT is the one of this pipeline.

@@ -1,9 +1,9 @@
 // Ops that treat each element by itself.
 #pragma once
 
-#include "ops/elementwise/activation_ids.h"
 #include "ops/cpu/vectors/rows.h"
 #include "ops/cpu/vectors/simd.h"
+#include "ops/elementwise/activation_ids.h"
 
 namespace loom::cpu::LOOM_ISA {
 
@@ -51,10 +51,13 @@ template <class T, Activation A>
 static inline T act(T x) {
   if constexpr (A == Activation::relu) return x <= 0 ? T(0) : x;
   else if constexpr (A == Activation::relu2) return x <= 0 ? T(0) : x * x;
-  else if constexpr (A == Activation::leaky_relu) return x > 0 ? x : static_cast<T>(kLeakySlope) * x;
+  else if constexpr (A == Activation::leaky_relu)
+    return x > 0 ? x : static_cast<T>(kLeakySlope) * x;
   else if constexpr (A == Activation::silu) return x * exact::sigmoid(x);
-  else if constexpr (A == Activation::gelu_tanh) return (T(0.5) * x) * (T(1) + exact::tanh(kSqrt2OverPi<T> * (x + kGeluCube<T> * (x * x * x))));
-  else if constexpr (A == Activation::gelu_erf) return (T(0.5) * x) * (T(1) + exact::erf(x * kInvSqrt2<T>));
+  else if constexpr (A == Activation::gelu_tanh)
+    return (T(0.5) * x) * (T(1) + exact::tanh(kSqrt2OverPi<T> * (x + kGeluCube<T> * (x * x * x))));
+  else if constexpr (A == Activation::gelu_erf)
+    return (T(0.5) * x) * (T(1) + exact::erf(x * kInvSqrt2<T>));
   else if constexpr (A == Activation::tanh) return exact::tanh(x);
   else if constexpr (A == Activation::sigmoid) return exact::sigmoid(x);
   else if constexpr (A == Activation::softplus) return exact::softplus(x);
@@ -71,9 +74,11 @@ static inline T act_slope(T x) {
     return s * (T(1) + x * (T(1) - s));
   } else if constexpr (A == Activation::gelu_tanh) {
     const T t = exact::tanh(kSqrt2OverPi<T> * (x + kGeluCube<T> * (x * x * x)));
-    return T(0.5) * (T(1) + t) + (T(0.5) * x) * (T(1) - t * t) * (kSqrt2OverPi<T> * (T(1) + (T(3) * kGeluCube<T>) * (x * x)));
+    return T(0.5) * (T(1) + t) + (T(0.5) * x) * (T(1) - t * t) *
+                                     (kSqrt2OverPi<T> * (T(1) + (T(3) * kGeluCube<T>)*(x * x)));
   } else if constexpr (A == Activation::gelu_erf) {
-    return T(0.5) * (T(1) + exact::erf(x * kInvSqrt2<T>)) + x * (kInvSqrt2Pi<T> * exact::exp(T(-0.5) * (x * x)));
+    return T(0.5) * (T(1) + exact::erf(x * kInvSqrt2<T>)) +
+           x * (kInvSqrt2Pi<T> * exact::exp(T(-0.5) * (x * x)));
   } else if constexpr (A == Activation::tanh) {
     const T t = exact::tanh(x);
     return T(1) - t * t;
@@ -161,7 +166,8 @@ static void standardize(const KernelArgs& k) {
   each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
     const T* a = row<T>(x, r);
     T* o = row<T>(y, r);
-    for (i64 c = c0; c < c1; ++c) o[c] = missing && a[c] != a[c] ? T(0) : stored((a[c] - mean[c]) * factor[c]);
+    for (i64 c = c0; c < c1; ++c)
+      o[c] = missing && a[c] != a[c] ? T(0) : stored((a[c] - mean[c]) * factor[c]);
   });
 }
 template <class T>

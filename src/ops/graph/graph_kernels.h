@@ -1,13 +1,12 @@
-// Elementwise functions with parameters, pairs with broadcasting, reductions of groups of columns, places taken from a list, products of matrices that
-// are values. Kinds: kinds.h.
+// Elementwise functions with parameters, pairs with broadcasting, reductions of groups of columns,
+// places taken from a list, products of matrices that are values. Kinds: kinds.h.
 #pragma once
 
-#include "ops/graph/kind_ids.h"
 #include "ops/cpu/vectors/rows.h"
 #include "ops/cpu/vectors/simd.h"
+#include "ops/graph/kind_ids.h"
 
 namespace loom::cpu::LOOM_ISA {
-
 
 template <class T>
 static constexpr T kInvSqrtPi = static_cast<T>(0.5641895835477562869481);
@@ -33,9 +32,12 @@ static inline T rounded(T x) {
 }
 
 static inline unsigned bits_of(float x) { return __builtin_bit_cast(unsigned, x); }
-static inline unsigned long long bits_of(double x) { return __builtin_bit_cast(unsigned long long, x); }
-// To the nearest number with so many bits of mantissa, ties to even; below 2^least the steps no longer shrink. Magnitudes beyond `limit` count as it; NaN
-// stays. Without branches: adding the number whose last bit is a step of x rounds to steps, and it is x's power of two shifted.
+static inline unsigned long long bits_of(double x) {
+  return __builtin_bit_cast(unsigned long long, x);
+}
+// To the nearest number with so many bits of mantissa, ties to even; below 2^least the steps no
+// longer shrink. Magnitudes beyond `limit` count as it; NaN stays. Without branches: adding the
+// number whose last bit is a step of x rounds to steps, and it is x's power of two shifted.
 template <int kBits, int kLeast, class T>
 static inline T to_few_bits(T x, T limit) {
   using Bits = decltype(bits_of(x));
@@ -53,7 +55,9 @@ static inline T to_few_bits(T x, T limit) {
   return x == x ? a : x;
 }
 template <class T>
-static inline T to_fp8e4m3(T x) { return to_few_bits<3, -6>(x, T(448)); }
+static inline T to_fp8e4m3(T x) {
+  return to_few_bits<3, -6>(x, T(448));
+}
 template <class T>
 static inline T to_fp8e5m2(T x) {
   const T y = to_few_bits<2, -14>(x, T(131072)), inf = __builtin_inff();
@@ -77,8 +81,14 @@ static inline T unary_of(Unary kind, T x, T a, T b) {
     case Unary::elu: return x > 0 ? x : a * (exact::exp(x) - T(1));
     case Unary::selu: return b * (x > 0 ? x : a * (exact::exp(x) - T(1)));
     case Unary::celu: return x > 0 ? x : a * (exact::exp(x / a) - T(1));
-    case Unary::hard_sigmoid: { const T y = a * x + b; return y < 0 ? T(0) : y > 1 ? T(1) : y; }
-    case Unary::hard_swish: { const T y = x / T(6) + T(0.5); return x * (y < 0 ? T(0) : y > 1 ? T(1) : y); }
+    case Unary::hard_sigmoid: {
+      const T y = a * x + b;
+      return y < 0 ? T(0) : y > 1 ? T(1) : y;
+    }
+    case Unary::hard_swish: {
+      const T y = x / T(6) + T(0.5);
+      return x * (y < 0 ? T(0) : y > 1 ? T(1) : y);
+    }
     case Unary::softsign: return x / (T(1) + (x < 0 ? -x : x));
     case Unary::thresholded_relu: return x <= a ? T(0) : x;
     case Unary::clip: return x < a ? a : x > b ? b : x;
@@ -103,21 +113,36 @@ static inline T unary_slope(Unary kind, T x, T a, T b) {
     case Unary::abs: return x > 0 ? T(1) : x < 0 ? T(-1) : T(0);
     case Unary::neg: return T(-1);
     case Unary::sqrt: return T(0.5) / exact::sqrt(x);
-    case Unary::reciprocal: { const T y = T(1) / x; return -(y * y); }
+    case Unary::reciprocal: {
+      const T y = T(1) / x;
+      return -(y * y);
+    }
     case Unary::exp: return exact::exp(x);
     case Unary::log: return T(1) / x;
     case Unary::erf: return T(2) * (kInvSqrtPi<T> * exact::exp(-(x * x)));
     case Unary::elu: return x > 0 ? T(1) : a * exact::exp(x);
     case Unary::selu: return b * (x > 0 ? T(1) : a * exact::exp(x));
     case Unary::celu: return x > 0 ? T(1) : exact::exp(x / a);
-    case Unary::hard_sigmoid: { const T y = a * x + b; return y > 0 && y < 1 ? a : T(0); }
-    case Unary::hard_swish: { const T y = x / T(6) + T(0.5); return y <= 0 ? T(0) : y >= 1 ? T(1) : x / T(3) + T(0.5); }
-    case Unary::softsign: { const T y = T(1) / (T(1) + (x < 0 ? -x : x)); return y * y; }
+    case Unary::hard_sigmoid: {
+      const T y = a * x + b;
+      return y > 0 && y < 1 ? a : T(0);
+    }
+    case Unary::hard_swish: {
+      const T y = x / T(6) + T(0.5);
+      return y <= 0 ? T(0) : y >= 1 ? T(1) : x / T(3) + T(0.5);
+    }
+    case Unary::softsign: {
+      const T y = T(1) / (T(1) + (x < 0 ? -x : x));
+      return y * y;
+    }
     case Unary::thresholded_relu: return x <= a ? T(0) : T(1);
     case Unary::clip: return x < a || x > b ? T(0) : T(1);
     case Unary::leaky_relu: return x > 0 ? T(1) : a;
     case Unary::shrink: return x >= -a && x <= a ? T(0) : T(1);
-    case Unary::swish: { const T s = exact::sigmoid(a * x); return s + (a * x) * (s * (T(1) - s)); }
+    case Unary::swish: {
+      const T s = exact::sigmoid(a * x);
+      return s + (a * x) * (s * (T(1) - s));
+    }
     case Unary::square: return x + x;
     case Unary::fp8e4m3: return x < T(-448) || x > T(448) ? T(0) : T(1);
     case Unary::fp8e5m2: return T(1);
@@ -135,7 +160,8 @@ static void unary(const KernelArgs& k) {
     const T* from = row<T>(x, r);
     T* to = row<T>(y, r);
     if constexpr (sizeof(T) == 4) {
-      // FP8 training rounds all that goes into its products: loops of their own, which become vectors.
+      // FP8 training rounds all that goes into its products: loops of their own, which become
+      // vectors.
       if (kind == Unary::fp8e4m3) {
         for (i64 c = c0; c < c1; ++c) to[c] = stored(to_fp8e4m3(from[c]));
         return;
@@ -152,7 +178,11 @@ template <class T>
 static void unary_back(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &gy = k.t[1], &gx = k.t[2];
   const T a = static_cast<T>(k.reals[0]), b = static_cast<T>(k.reals[1]);
-  each_element<T>(k, gx, [&](i64 r, i64 c0, i64 c1) { for (i64 c = c0; c < c1; ++c) row<T>(gx, r)[c] = stored(row<T>(gy, r)[c] * unary_slope(static_cast<Unary>(k.ints[0]), row<T>(x, r)[c], a, b)); });
+  each_element<T>(k, gx, [&](i64 r, i64 c0, i64 c1) {
+    for (i64 c = c0; c < c1; ++c)
+      row<T>(gx, r)[c] = stored(row<T>(gy, r)[c] *
+                                unary_slope(static_cast<Unary>(k.ints[0]), row<T>(x, r)[c], a, b));
+  });
 }
 
 // exact::pow is for positive bases; whole exponents take negative ones too (IEEE 754 pow).
@@ -192,7 +222,8 @@ static inline T binary_of(Binary kind, T a, T b) {
   }
   return a;
 }
-// f(row, column of y, place in a, place in b) for the worker's part. ints: kind, sizes of y, steps of a, steps of b.
+// f(row, column of y, place in a, place in b) for the worker's part. ints: kind, sizes of y, steps
+// of a, steps of b.
 template <class T, class F>
 static inline void each_pair(const KernelArgs& k, const TensorArg& y, F f) {
   const i64 *size = k.ints + 1, *as = k.ints + 6, *bs = k.ints + 11;
@@ -204,17 +235,23 @@ static inline void each_pair(const KernelArgs& k, const TensorArg& y, F f) {
         b += rest % size[d] * bs[d];
         rest /= size[d];
       }
-      for (i64 i = c % size[4]; i < size[4] && c < c1; ++i, ++c) f(r, c, a + i * as[4], b + i * bs[4]);
+      for (i64 i = c % size[4]; i < size[4] && c < c1; ++i, ++c)
+        f(r, c, a + i * as[4], b + i * bs[4]);
     }
   });
 }
 // An operand of one row serves all.
 template <class T>
-static inline T* shared_row(const TensorArg& t, i64 r) { return row<T>(t, t.rows == 1 ? 0 : r); }
+static inline T* shared_row(const TensorArg& t, i64 r) {
+  return row<T>(t, t.rows == 1 ? 0 : r);
+}
 template <class T>
 static void binary(const KernelArgs& k) {
   const TensorArg &a = k.t[0], &b = k.t[1], &y = k.t[2];
-  each_pair<T>(k, y, [&](i64 r, i64 c, i64 i, i64 j) { row<T>(y, r)[c] = stored(binary_of(static_cast<Binary>(k.ints[0]), shared_row<T>(a, r)[i], shared_row<T>(b, r)[j])); });
+  each_pair<T>(k, y, [&](i64 r, i64 c, i64 i, i64 j) {
+    row<T>(y, r)[c] = stored(
+        binary_of(static_cast<Binary>(k.ints[0]), shared_row<T>(a, r)[i], shared_row<T>(b, r)[j]));
+  });
 }
 // Gradients of both operands at each element of y. Of equal operands, max and min give each half;
 // beside a NaN, each all of it.
@@ -225,22 +262,38 @@ static void binary_back(const KernelArgs& k) {
     const T x = shared_row<T>(a, r)[i], z = shared_row<T>(b, r)[j], g = row<T>(gy, r)[c];
     T p = 0, q = 0;
     switch (static_cast<Binary>(k.ints[0])) {
-      case Binary::add: p = g; q = g; break;
-      case Binary::sub: p = g; q = -g; break;
-      case Binary::mul: p = g * z; q = g * x; break;
-      case Binary::div: p = g / z; q = -((g * x) / (z * z)); break;
+      case Binary::add:
+        p = g;
+        q = g;
+        break;
+      case Binary::sub:
+        p = g;
+        q = -g;
+        break;
+      case Binary::mul:
+        p = g * z;
+        q = g * x;
+        break;
+      case Binary::div:
+        p = g / z;
+        q = -((g * x) / (z * z));
+        break;
       case Binary::pow: {
         p = g * (z * power(x, z - T(1)));
         q = x > 0 ? g * (power(x, z) * exact::log(x)) : T(0);
         break;
       }
-      case Binary::max: case Binary::min: {
+      case Binary::max:
+      case Binary::min: {
         const bool most = static_cast<Binary>(k.ints[0]) == Binary::max;
         p = x == z ? T(0.5) * g : (most ? x < z : x > z) ? T(0) : g;
         q = x == z ? T(0.5) * g : (most ? z < x : z > x) ? T(0) : g;
         break;
       }
-      case Binary::prelu: p = x > 0 ? g : g * z; q = x > 0 ? T(0) : g * x; break;
+      case Binary::prelu:
+        p = x > 0 ? g : g * z;
+        q = x > 0 ? T(0) : g * x;
+        break;
       default: break;
     }
     row<T>(ga, r)[c] = stored(p);
@@ -305,7 +358,10 @@ template <class T>
 static void reduce(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &y = k.t[1];
   const i64 n = k.ints[1];
-  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) { for (i64 c = c0; c < c1; ++c) row<T>(y, r)[c] = stored(reduced(static_cast<Reduce>(k.ints[0]), row<T>(x, r) + c * n, n)); });
+  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
+    for (i64 c = c0; c < c1; ++c)
+      row<T>(y, r)[c] = stored(reduced(static_cast<Reduce>(k.ints[0]), row<T>(x, r) + c * n, n));
+  });
 }
 template <class T>
 static void reduce_back(const KernelArgs& k) {
@@ -326,7 +382,8 @@ static void reduce_back(const KernelArgs& k) {
         switch (kind) {
           case Reduce::sum: d = g; break;
           case Reduce::mean: d = g / static_cast<T>(n); break;
-          case Reduce::max: case Reduce::min: d = i == best ? g : T(0); break;
+          case Reduce::max:
+          case Reduce::min: d = i == best ? g : T(0); break;
           case Reduce::prod: {
             T p = g;
             for (i64 j = 0; j < n; ++j)
@@ -353,7 +410,9 @@ static void pick(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &y = k.t[2];
   const int* places = row<int>(k.t[1], 0);
   const T fill = stored(static_cast<T>(k.reals[0]));
-  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) { for (i64 c = c0; c < c1; ++c) row<T>(y, r)[c] = places[c] < 0 ? fill : row<T>(x, r)[places[c]]; });
+  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
+    for (i64 c = c0; c < c1; ++c) row<T>(y, r)[c] = places[c] < 0 ? fill : row<T>(x, r)[places[c]];
+  });
 }
 // Each value gets the sum of its uses, ascending from +0.
 template <class T>
@@ -371,10 +430,14 @@ static void pick_back(const KernelArgs& k) {
 template <class T>
 static void select(const KernelArgs& k) {
   const TensorArg &c = k.t[0], &a = k.t[1], &b = k.t[2], &y = k.t[3];
-  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) { for (i64 i = c0; i < c1; ++i) row<T>(y, r)[i] = row<T>(c, r)[i] != 0 ? row<T>(a, r)[i] : row<T>(b, r)[i]; });
+  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
+    for (i64 i = c0; i < c1; ++i)
+      row<T>(y, r)[i] = row<T>(c, r)[i] != 0 ? row<T>(a, r)[i] : row<T>(b, r)[i];
+  });
 }
 
-// y = a b for each matrix of a row: ints: outer, inner (counts of matrices), m, n, k, then steps of a (outer, inner, m, k) and of b (outer, inner, k, n).
+// y = a b for each matrix of a row: ints: outer, inner (counts of matrices), m, n, k, then steps of
+// a (outer, inner, m, k) and of b (outer, inner, k, n).
 template <class T>
 static void value_matmul(const KernelArgs& k) {
   const TensorArg &a = k.t[0], &b = k.t[1], &y = k.t[2];
@@ -387,7 +450,9 @@ static void value_matmul(const KernelArgs& k) {
     const T* x = row<T>(a, at) + matrix / inner * as[0] + matrix % inner * as[1] + line % m * as[2];
     const T* w = row<T>(b, at) + matrix / inner * bs[0] + matrix % inner * bs[1];
     T* o = row<T>(y, at) + line * n;
-    for (i64 c = 0; c < n; ++c) o[c] = stored(chunk_sum<T>(depth, [&](i64 i) { return x[i * as[3]] * w[i * bs[2] + c * bs[3]]; }));
+    for (i64 c = 0; c < n; ++c)
+      o[c] = stored(
+          chunk_sum<T>(depth, [&](i64 i) { return x[i * as[3]] * w[i * bs[2] + c * bs[3]]; }));
   }
 }
 

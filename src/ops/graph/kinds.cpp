@@ -26,24 +26,24 @@ constexpr int kUnaryIds[] = {
 #define LOOM_UNARY(id, name, text) id,
 #include "ops/graph/kinds.def"
 };
-#define LOOM_UNARY(id, name, text)                                                              \
-  static_assert(in_order(kUnaryIds, id), "graph/kinds.def: row " #id " is not " #name);         \
+#define LOOM_UNARY(id, name, text)                                                      \
+  static_assert(in_order(kUnaryIds, id), "graph/kinds.def: row " #id " is not " #name); \
   static_assert(stands_once(kUnary, text), "graph/kinds.def: two kinds are called " text);
 #include "ops/graph/kinds.def"
 constexpr int kBinaryIds[] = {
 #define LOOM_BINARY(id, name, text) id,
 #include "ops/graph/kinds.def"
 };
-#define LOOM_BINARY(id, name, text)                                                              \
-  static_assert(in_order(kBinaryIds, id), "graph/kinds.def: row " #id " is not " #name);         \
+#define LOOM_BINARY(id, name, text)                                                      \
+  static_assert(in_order(kBinaryIds, id), "graph/kinds.def: row " #id " is not " #name); \
   static_assert(stands_once(kBinary, text), "graph/kinds.def: two kinds are called " text);
 #include "ops/graph/kinds.def"
 constexpr int kReduceIds[] = {
 #define LOOM_REDUCE(id, name, text) id,
 #include "ops/graph/kinds.def"
 };
-#define LOOM_REDUCE(id, name, text)                                                              \
-  static_assert(in_order(kReduceIds, id), "graph/kinds.def: row " #id " is not " #name);         \
+#define LOOM_REDUCE(id, name, text)                                                      \
+  static_assert(in_order(kReduceIds, id), "graph/kinds.def: row " #id " is not " #name); \
   static_assert(stands_once(kReduce, text), "graph/kinds.def: two kinds are called " text);
 #include "ops/graph/kinds.def"
 
@@ -67,7 +67,14 @@ Result<Reduce> parse_reduce(std::string_view text) { return parse<Reduce>(kReduc
 
 bool differentiable(Unary kind) {
   switch (kind) {
-    case Unary::floor: case Unary::ceil: case Unary::round: case Unary::sign: case Unary::logical_not: case Unary::is_nan: case Unary::is_inf: case Unary::trunc: return false;
+    case Unary::floor:
+    case Unary::ceil:
+    case Unary::round:
+    case Unary::sign:
+    case Unary::logical_not:
+    case Unary::is_nan:
+    case Unary::is_inf:
+    case Unary::trunc: return false;
     default: return true;
   }
 }
@@ -75,17 +82,27 @@ bool differentiable(Binary kind) { return kind <= Binary::prelu; }
 bool differentiable(Reduce kind) { return kind < Reduce::argmax; }
 
 Result<std::vector<std::int32_t>> Places::list(std::span<const double> runs, std::int64_t limit) {
-  const auto wrong = [](const char* what) { return Status(Code::corrupt, std::string("places: ") + what); };
+  const auto wrong = [](const char* what) {
+    return Status(Code::corrupt, std::string("places: ") + what);
+  };
   if (runs.empty() || runs.size() % 3 != 0) return wrong("expected runs of first, step, count");
   std::vector<std::int32_t> all;
   for (std::size_t i = 0; i < runs.size(); i += 3) {
     for (std::size_t j = i; j < i + 3; ++j)
-      if (!(runs[j] >= -2147483648.0 && runs[j] <= 2147483647.0) || static_cast<double>(static_cast<std::int64_t>(runs[j])) != runs[j]) return wrong("a run holds something else than 32-bit integers");
-    const auto first = static_cast<std::int64_t>(runs[i]), step = static_cast<std::int64_t>(runs[i + 1]), count = static_cast<std::int64_t>(runs[i + 2]);
-    if (count < 1 || static_cast<std::int64_t>(all.size()) + count > INT32_MAX) return wrong("a run is empty, or there are more than 2^31-1 places");
+      if (!(runs[j] >= -2147483648.0 && runs[j] <= 2147483647.0) ||
+          static_cast<double>(static_cast<std::int64_t>(runs[j])) != runs[j])
+        return wrong("a run holds something else than 32-bit integers");
+    const auto first = static_cast<std::int64_t>(runs[i]),
+               step = static_cast<std::int64_t>(runs[i + 1]),
+               count = static_cast<std::int64_t>(runs[i + 2]);
+    if (count < 1 || static_cast<std::int64_t>(all.size()) + count > INT32_MAX)
+      return wrong("a run is empty, or there are more than 2^31-1 places");
     if (first < kNone || first >= limit) return wrong("a place is outside of the row");
-    if (first == kNone ? step != 0 : first + step * (count - 1) < 0 || first + step * (count - 1) >= limit) return wrong("a run leaves the row");
-    for (std::int64_t n = 0; n < count; ++n) all.push_back(static_cast<std::int32_t>(first + step * n));
+    if (first == kNone ? step != 0
+                       : first + step * (count - 1) < 0 || first + step * (count - 1) >= limit)
+      return wrong("a run leaves the row");
+    for (std::int64_t n = 0; n < count; ++n)
+      all.push_back(static_cast<std::int32_t>(first + step * n));
   }
   return all;
 }
@@ -102,7 +119,8 @@ std::vector<double> Places::runs(std::span<const std::int64_t> list) {
       while (end < list.size() && list[end] != kNone && list[end] - list[end - 1] == step) ++end;
     }
     if (end == i + 1) step = 0;
-    for (const std::int64_t v : {list[i], step, static_cast<std::int64_t>(end - i)}) out.push_back(static_cast<double>(v));
+    for (const std::int64_t v : {list[i], step, static_cast<std::int64_t>(end - i)})
+      out.push_back(static_cast<double>(v));
     i = end;
   }
   return out;
@@ -116,7 +134,9 @@ std::vector<std::int32_t> uses_of(std::span<const std::int32_t> places, std::int
   for (std::size_t i = 0; i < n; ++i) out[i + 1] += out[i];
   std::vector<std::int32_t> next(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(n));
   for (std::size_t j = 0; j < places.size(); ++j)
-    if (places[j] >= 0) out[n + 1 + static_cast<std::size_t>(next[static_cast<std::size_t>(places[j])]++)] = static_cast<std::int32_t>(j);
+    if (places[j] >= 0)
+      out[n + 1 + static_cast<std::size_t>(next[static_cast<std::size_t>(places[j])]++)] =
+          static_cast<std::int32_t>(j);
   return out;
 }
 
@@ -124,7 +144,8 @@ std::vector<std::int32_t> index_table(const ConstantSpec& constant, std::int64_t
   const auto limit = static_cast<std::int64_t>(constant.reals[0]);
   if (constant.kind == ConstantKind::steps) {
     std::vector<std::int32_t> steps(static_cast<std::size_t>(rows));
-    for (std::int64_t i = 0; i < rows; ++i) steps[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(i % limit);
+    for (std::int64_t i = 0; i < rows; ++i)
+      steps[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(i % limit);
     return steps;
   }
   std::vector<std::int32_t> list = *Places::list(std::span(constant.reals).subspan(1), limit);

@@ -1,5 +1,5 @@
-// The kinds of the ops that importers of whole graphs need beside layers (kinds.def): names, gradients, and lists of
-// places.
+// The kinds of the ops that importers of whole graphs need beside layers (kinds.def): names,
+// gradients, and lists of places.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,17 @@ bool differentiable(Unary kind);
 bool differentiable(Binary kind);
 bool differentiable(Reduce kind);
 
-// A list of places as runs of (first, step, count): what a Program's constant carries. A place below 0 is no place.
+// A list of places as runs of (first, step, count): what a Program's constant carries. A place
+// below 0 is no place.
 struct Places {
   static constexpr std::int64_t kNone = -1;
-  // Every place, in order. Errors: a run without a count, a place of `limit` or more, more than 2^31-1 places.
+  // Every place, in order. Errors: a run without a count, a place of `limit` or more, more than
+  // 2^31-1 places.
   static Result<std::vector<std::int32_t>> list(std::span<const double> runs, std::int64_t limit);
   static std::vector<double> runs(std::span<const std::int64_t> list);
 };
-// The inverse: for each of `limit` places where its uses begin in the list behind (limit + 1 numbers), then the uses, ascending.
+// The inverse: for each of `limit` places where its uses begin in the list behind (limit + 1
+// numbers), then the uses, ascending.
 std::vector<std::int32_t> uses_of(std::span<const std::int32_t> places, std::int64_t limit);
 struct ConstantSpec;  // ops/program.h
 // What a verified constant of kind places, uses or steps holds; rows: of steps.

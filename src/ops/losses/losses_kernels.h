@@ -13,7 +13,10 @@ static void cross_entropy(const KernelArgs& k) {
   const Range r = share(logits.rows, 1, k.worker, k.workers);
   for (i64 i = r.begin; i < r.end; ++i) {
     const i64 t = *row<int>(target, i);
-    if (t < 0 || t >= logits.cols) { *row<T>(loss, i) = 0; continue; }
+    if (t < 0 || t >= logits.cols) {
+      *row<T>(loss, i) = 0;
+      continue;
+    }
     const T* x = row<T>(logits, i);
     const ExpSum<T> s = exp_sum(x, logits.cols);
     *row<T>(loss, i) = stored(T(0) - log_share(x[t], s.top, s.logarithm()));
@@ -62,7 +65,8 @@ static void mse_back(const KernelArgs& k) {
   });
 }
 
-// Losses that are a mean over the columns of a term of (y, target), and their slopes. `Term` has `value`, which is `times` the term, and `slope`.
+// Losses that are a mean over the columns of a term of (y, target), and their slopes. `Term` has
+// `value`, which is `times` the term, and `slope`.
 template <class T, template <class> class Term>
 static void column_loss(const KernelArgs& k) {
   const TensorArg &y = k.t[0], &target = k.t[1], &loss = k.t[2];
@@ -72,7 +76,8 @@ static void column_loss(const KernelArgs& k) {
     const T *a = row<T>(y, i), *b = row<T>(target, i);
     const T sum = reduce_row<T>(y.cols, [&](i64 c, i64 lanes) {
       T e[16];
-      for (i64 j = 0; j < 16; ++j) e[j] = j < lanes ? Term<T>::value(a[c + j], b[c + j], delta) : T(0);
+      for (i64 j = 0; j < 16; ++j)
+        e[j] = j < lanes ? Term<T>::value(a[c + j], b[c + j], delta) : T(0);
       return load(e);
     });
     *row<T>(loss, i) = stored(sum / (Term<T>::times * static_cast<T>(y.cols)));
@@ -93,10 +98,17 @@ static void column_loss_back(const KernelArgs& k) {
 template <class T>
 struct MaeTerm {
   static constexpr T times = T(1);
-  static inline T value(T y, T target, T) { const T d = y - target; return d < 0 ? -d : d; }
-  static inline T slope(T y, T target, T) { const T d = y - target; return d > 0 ? T(1) : d < 0 ? T(-1) : d; }
+  static inline T value(T y, T target, T) {
+    const T d = y - target;
+    return d < 0 ? -d : d;
+  }
+  static inline T slope(T y, T target, T) {
+    const T d = y - target;
+    return d > 0 ? T(1) : d < 0 ? T(-1) : d;
+  }
 };
-// d^2 / 2 up to |d| = delta, from there on delta * (|d| - delta / 2), as torch.nn.HuberLoss. Twice that: halves of squares would be subnormal.
+// d^2 / 2 up to |d| = delta, from there on delta * (|d| - delta / 2), as torch.nn.HuberLoss. Twice
+// that: halves of squares would be subnormal.
 template <class T>
 struct HuberTerm {
   static constexpr T times = T(2);
@@ -104,21 +116,45 @@ struct HuberTerm {
     const T d = y - target, a = d < 0 ? -d : d;
     return a > delta ? delta * ((a + a) - delta) : d * d;
   }
-  static inline T slope(T y, T target, T delta) { const T d = y - target; return d > delta ? delta : d < -delta ? -delta : d; }
+  static inline T slope(T y, T target, T delta) {
+    const T d = y - target;
+    return d > delta ? delta : d < -delta ? -delta : d;
+  }
 };
-// -target log(s) - (1 - target) log(1 - s) with s = sigmoid(y), written so that nothing overflows, as torch.nn.BCEWithLogitsLoss.
+// -target log(s) - (1 - target) log(1 - s) with s = sigmoid(y), written so that nothing overflows,
+// as torch.nn.BCEWithLogitsLoss.
 template <class T>
 struct BceTerm {
   static constexpr T times = T(1);
-  static inline T value(T y, T target, T) { return ((y > 0 ? y : T(0)) - y * target) + exact::softplus(y > 0 ? -y : y); }
+  static inline T value(T y, T target, T) {
+    return ((y > 0 ? y : T(0)) - y * target) + exact::softplus(y > 0 ? -y : y);
+  }
   static inline T slope(T y, T target, T) { return exact::sigmoid(y) - target; }
 };
-template <class T> static void mae(const KernelArgs& k) { column_loss<T, MaeTerm>(k); }
-template <class T> static void mae_back(const KernelArgs& k) { column_loss_back<T, MaeTerm>(k); }
-template <class T> static void huber(const KernelArgs& k) { column_loss<T, HuberTerm>(k); }
-template <class T> static void huber_back(const KernelArgs& k) { column_loss_back<T, HuberTerm>(k); }
-template <class T> static void bce(const KernelArgs& k) { column_loss<T, BceTerm>(k); }
-template <class T> static void bce_back(const KernelArgs& k) { column_loss_back<T, BceTerm>(k); }
+template <class T>
+static void mae(const KernelArgs& k) {
+  column_loss<T, MaeTerm>(k);
+}
+template <class T>
+static void mae_back(const KernelArgs& k) {
+  column_loss_back<T, MaeTerm>(k);
+}
+template <class T>
+static void huber(const KernelArgs& k) {
+  column_loss<T, HuberTerm>(k);
+}
+template <class T>
+static void huber_back(const KernelArgs& k) {
+  column_loss_back<T, HuberTerm>(k);
+}
+template <class T>
+static void bce(const KernelArgs& k) {
+  column_loss<T, BceTerm>(k);
+}
+template <class T>
+static void bce_back(const KernelArgs& k) {
+  column_loss_back<T, BceTerm>(k);
+}
 
 template <class T>
 static void sum_rows(const KernelArgs& k) {

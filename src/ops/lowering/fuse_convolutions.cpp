@@ -1,5 +1,5 @@
-// Layers write a convolution as unfold (im2col), a product and a reorder to channels. Where windows are
-// large enough, kernels read the values under a window where they lie:
+// Layers write a convolution as unfold (im2col), a product and a reorder to channels. Where windows
+// are large enough, kernels read the values under a window where they lie:
 //
 //   forward    unfold -> matmul -> reorder              pad_input -> conv
 //   backward   reorder -> outer_add (x of an unfold)    pad_input -> conv_weight_grad
@@ -22,9 +22,13 @@ struct Uses {
 };
 
 // rows is made of as many rows for each row of `of` as there are places.
-bool rows_of(const Rows& rows, const Rows& of, std::int64_t places) { return rows.a == of.a && rows.b == of.b && rows.constant == of.constant * places; }
+bool rows_of(const Rows& rows, const Rows& of, std::int64_t places) {
+  return rows.a == of.a && rows.b == of.b && rows.constant == of.constant * places;
+}
 
-std::int64_t reach(const Window& w, std::size_t d) { return (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1; }
+std::int64_t reach(const Window& w, std::size_t d) {
+  return (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
+}
 
 // Values of an item with its padding, as far as windows reach; 0: more than they are worth.
 std::int64_t padded_values(const Window& w) {
@@ -34,20 +38,26 @@ std::int64_t padded_values(const Window& w) {
     values *= reach(w, d);
   }
   // Offsets in the items of a block of 1,024 rows are ints.
-  const std::int64_t stride = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(values), 16));
+  const std::int64_t stride =
+      static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(values), 16));
   if (stride > INT32_MAX / (1024 / w.positions() + 2)) return 0;
-  return values <= w.positions() * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(w.taps()), 16)) ? values : 0;
+  return values <= w.positions() *
+                       static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(w.taps()), 16))
+             ? values
+             : 0;
 }
 
 // Whether the instruction turns each item from `rows` times `cols` values to `cols` times `rows`.
 bool turns(const LoweredInstruction& ins, std::int64_t rows, std::int64_t cols) {
   constexpr std::int64_t kLastTwo = 0x01243;
-  return ins.op == LoweredOp::reorder && ins.ints[5] == kLastTwo && ins.ints[0] * ins.ints[1] * ins.ints[2] == 1 && ins.ints[3] == rows && ins.ints[4] == cols;
+  return ins.op == LoweredOp::reorder && ins.ints[5] == kLastTwo &&
+         ins.ints[0] * ins.ints[1] * ins.ints[2] == 1 && ins.ints[3] == rows && ins.ints[4] == cols;
 }
 
 class Fuser {
  public:
-  explicit Fuser(LoweredProgram& program) : p_(program), uses_(program.buffers.size()), gone_(program.code.size()) {
+  explicit Fuser(LoweredProgram& program)
+      : p_(program), uses_(program.buffers.size()), gone_(program.code.size()) {
     for (std::size_t n = 0; n < p_.code.size(); ++n) {
       const auto& roles = operands(p_.code[n].op);
       for (std::size_t i = 0; i < roles.size(); ++i) {
@@ -78,14 +88,16 @@ class Fuser {
   // A temporary of floats that one instruction writes, and all of it is read.
   bool is_rows(const View& v) {
     const Buffer& b = of(v);
-    return b.kind == BufferKind::temp && b.type == ValueType::f32 && uses(v).whole && uses(v).writers.size() == 1;
+    return b.kind == BufferKind::temp && b.type == ValueType::f32 && uses(v).whole &&
+           uses(v).writers.size() == 1;
   }
 
   // Whether unfold's result can become the padded input.
   bool pads(const LoweredInstruction& unfold) {
     const Window w = Window::from_ints(unfold.ints);
     const View &x = unfold.operands[0], &rows = unfold.operands[1];
-    return w.positions() >= kMinPlaces && is_rows(rows) && rows_of(of(rows).rows, of(x).rows, w.positions()) && padded_values(w) > 0;
+    return w.positions() >= kMinPlaces && is_rows(rows) &&
+           rows_of(of(rows).rows, of(x).rows, w.positions()) && padded_values(w) > 0;
   }
   // unfold pads now, for its reader.
   void pad(LoweredInstruction& unfold, LoweredInstruction& reader) {
@@ -109,7 +121,9 @@ class Fuser {
     if (of(product.operands[0]).type != ValueType::f32) return;
     const std::int64_t places = Window::from_ints(unfold.ints).positions();
     const View z = product.operands[3], y = reorder.operands[1];
-    if (!turns(reorder, places, z.cols) || reorder.operands[0] != z || reorder.segment != product.segment || !is_rows(z) || !read_once(z)) return;
+    if (!turns(reorder, places, z.cols) || reorder.operands[0] != z ||
+        reorder.segment != product.segment || !is_rows(z) || !read_once(z))
+      return;
     if (!rows_of(of(z).rows, of(y).rows, places) || y.cols != places * z.cols) return;
     pad(unfold, product);
     product.op = LoweredOp::conv;
@@ -117,23 +131,30 @@ class Fuser {
     gone_[at + 1] = true;
   }
 
-  LoweredInstruction& unfold_of(const LoweredInstruction& outer) { return p_.code[uses(outer.operands[1]).writers[0]]; }
+  LoweredInstruction& unfold_of(const LoweredInstruction& outer) {
+    return p_.code[uses(outer.operands[1]).writers[0]];
+  }
 
   // Whether a reader of the turned gradient gz can read it as it was.
   bool reads_unturned(std::size_t at, const View& from, const View& gz, std::int64_t places) {
     const LoweredInstruction& reader = p_.code[at];
     if (reader.op == LoweredOp::col_sum) return true;
-    if (reader.op == LoweredOp::outer_add && reader.operands[0] == gz && is_rows(reader.operands[1]) && read_once(reader.operands[1])) {
+    if (reader.op == LoweredOp::outer_add && reader.operands[0] == gz &&
+        is_rows(reader.operands[1]) && read_once(reader.operands[1])) {
       const LoweredInstruction& unfold = unfold_of(reader);
-      return unfold.op == LoweredOp::unfold && pads(unfold) && Window::from_ints(unfold.ints).positions() == places;
+      return unfold.op == LoweredOp::unfold && pads(unfold) &&
+             Window::from_ints(unfold.ints).positions() == places;
     }
     if (reader.op != LoweredOp::matmul_t || at + 1 == p_.code.size()) return false;
     const LoweredInstruction& fold = p_.code[at + 1];
     const View& r = reader.operands[2];
-    if (fold.op != LoweredOp::fold || fold.operands[0] != r || !is_rows(r) || !read_once(r) || reader.segment != fold.segment) return false;
+    if (fold.op != LoweredOp::fold || fold.operands[0] != r || !is_rows(r) || !read_once(r) ||
+        reader.segment != fold.segment)
+      return false;
     if (fold.operands[1].buffer == from.buffer) return false;
     const Window w = Window::from_ints(fold.ints);
-    return w.positions() == places && padded_values(w) > 0 && rows_of(of(r).rows, of(fold.operands[1]).rows, places);
+    return w.positions() == places && padded_values(w) > 0 &&
+           rows_of(of(r).rows, of(fold.operands[1]).rows, places);
   }
 
   // The reorder of a gradient, and all that reads it: what becomes of filters, bias and input.
@@ -141,7 +162,9 @@ class Fuser {
     const LoweredInstruction& reorder = p_.code[n];
     const View from = reorder.operands[0], gz = reorder.operands[1];
     const std::int64_t filters = gz.cols, places = filters > 0 ? from.cols / filters : 0;
-    if (places < kMinPlaces || from.cols != filters * places || !turns(reorder, filters, places) || !is_rows(gz)) return;
+    if (places < kMinPlaces || from.cols != filters * places || !turns(reorder, filters, places) ||
+        !is_rows(gz))
+      return;
     if (of(from).type != ValueType::f32 || !rows_of(of(gz).rows, of(from).rows, places)) return;
     for (const std::size_t writer : uses(from).writers)
       if (writer > n) return;  // the reorder keeps what will be overwritten

@@ -10,7 +10,8 @@ namespace {
 
 class Finder {
  public:
-  Finder(const LoweredProgram& program, const webgpu::MatrixLookup& weight, const gpu::Limits& limits)
+  Finder(const LoweredProgram& program, const webgpu::MatrixLookup& weight,
+         const gpu::Limits& limits)
       : p_(program), weight_(weight), limits_(limits), taken_(program.code.size()) {}
 
   std::vector<Fusion> run() {
@@ -26,16 +27,22 @@ class Finder {
  private:
   using Epilogue = DecodeProducts::Epilogue;
   const LoweredInstruction& at(std::size_t n) const { return p_.code[n]; }
-  bool is_temp(BufferId id) const { return p_.buffers[static_cast<std::size_t>(id)].kind == BufferKind::temp; }
+  bool is_temp(BufferId id) const {
+    return p_.buffers[static_cast<std::size_t>(id)].kind == BufferKind::temp;
+  }
 
-  // Instructions after n that read a buffer; writers count as readers of the whole, so that they end a fusion.
+  // Instructions after n that read a buffer; writers count as readers of the whole, so that they
+  // end a fusion.
   std::vector<std::size_t> users(BufferId id, std::size_t n) const {
     std::vector<std::size_t> list;
     for (std::size_t m = n + 1; m < p_.code.size(); ++m)
-      if (std::any_of(at(m).operands.begin(), at(m).operands.end(), [&](const View& v) { return v.valid() && v.buffer == id; })) list.push_back(m);
+      if (std::any_of(at(m).operands.begin(), at(m).operands.end(),
+                      [&](const View& v) { return v.valid() && v.buffer == id; }))
+        list.push_back(m);
     return list;
   }
-  // The one instruction that uses the temporary which n writes; npos where there are none or several.
+  // The one instruction that uses the temporary which n writes; npos where there are none or
+  // several.
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
   std::size_t only_user(BufferId id, std::size_t n) const {
     if (!is_temp(id)) return npos;
@@ -49,7 +56,9 @@ class Finder {
     const bool norm = at(n).op == LoweredOp::rms_norm;
     if (norm) {
       quantize = only_user(at(n).operands[2].buffer, n);
-      if (quantize == npos || at(quantize).op != LoweredOp::quantize || at(quantize).operands[0] != at(n).operands[2] || at(n).ints[0] != at(n).operands[0].cols) return;
+      if (quantize == npos || at(quantize).op != LoweredOp::quantize ||
+          at(quantize).operands[0] != at(n).operands[2] || at(n).ints[0] != at(n).operands[0].cols)
+        return;
     }
     const BufferId planes = at(quantize).operands[1].buffer;
     if (!is_temp(planes)) return;
@@ -65,7 +74,9 @@ class Finder {
     const std::string constants = webgpu::weight_constants(*first.arg, bias);
     for (const LoweredInstruction* i : list) {
       const webgpu::Matrix w = weight_(i->operands[0].buffer);
-      if (w.heap != first.heap || i->operands[2].valid() != bias || webgpu::weight_constants(*w.arg, bias) != constants) return;
+      if (w.heap != first.heap || i->operands[2].valid() != bias ||
+          webgpu::weight_constants(*w.arg, bias) != constants)
+        return;
     }
     Fusion f;
     f.first = n;
@@ -94,13 +105,15 @@ class Finder {
   }
 
   // The sum with a residual, or the gated activation, that the products go on to.
-  void take_up(std::size_t n, const std::vector<std::size_t>& matmuls, Fusion& f, DecodeProducts& d) const {
+  void take_up(std::size_t n, const std::vector<std::size_t>& matmuls, Fusion& f,
+               DecodeProducts& d) const {
     auto& operands = f.fused.operands;
     const View y = at(matmuls[0]).operands[3];
     const std::size_t next = only_user(y.buffer, matmuls[0]);
     if (next == npos) return;
     const LoweredInstruction& user = at(next);
-    if (matmuls.size() == 1 && user.op == LoweredOp::add && user.operands[0].buffer != user.operands[1].buffer) {
+    if (matmuls.size() == 1 && user.op == LoweredOp::add &&
+        user.operands[0].buffer != user.operands[1].buffer) {
       const std::size_t other = user.operands[0] == y ? 1 : 0;
       if (user.operands[1 - other] != y || !written_before(user.operands[other].buffer, n)) return;
       d.epilogue = Epilogue::add;
@@ -109,7 +122,9 @@ class Finder {
       f.instructions.push_back(next);
     } else if (matmuls.size() == 2 && !d.bias && user.op == LoweredOp::silu_mul) {
       const View up = at(matmuls[1]).operands[3];
-      if (user.operands[0] != y || user.operands[1] != up || only_user(up.buffer, matmuls[1]) != next || y.cols != up.cols) return;
+      if (user.operands[0] != y || user.operands[1] != up ||
+          only_user(up.buffer, matmuls[1]) != next || y.cols != up.cols)
+        return;
       d.epilogue = Epilogue::silu_mul;
       d.jobs = 2;
       operands[2] = user.operands[2];
@@ -126,11 +141,15 @@ class Finder {
       if ((next[i] = only_user(l.operands[2 + i].buffer, matmuls[i])) == npos) return;
     if (at(next[0]).op != LoweredOp::rope || at(next[0]).operands[0] != l.operands[2]) return;
     const std::optional<RopeAppend> r = rope_append(next[0]);
-    if (!r || r->key != next[1] || r->append != next[2] || at(r->key).operands[0] != l.operands[3] || at(r->append).operands[1] != l.operands[4]) return;
+    if (!r || r->key != next[1] || r->append != next[2] ||
+        at(r->key).operands[0] != l.operands[3] || at(r->append).operands[1] != l.operands[4])
+      return;
     const LoweredInstruction &q = at(next[0]), &append = at(r->append);
     const std::int64_t hd = append.ints[1];
-    if (hd % 16 != 0 || 16 * (hd / 16) > std::min<std::int64_t>(limits_.threads_per_group, 1024)) return;
-    for (const BufferId id : {append.operands[2].buffer, append.operands[3].buffer, q.operands[2].buffer})
+    if (hd % 16 != 0 || 16 * (hd / 16) > std::min<std::int64_t>(limits_.threads_per_group, 1024))
+      return;
+    for (const BufferId id :
+         {append.operands[2].buffer, append.operands[3].buffer, q.operands[2].buffer})
       if (!written_before(id, f.first)) return;
     l.operands[2] = q.operands[3];
     l.operands[3] = q.operands[2];
@@ -153,13 +172,20 @@ class Finder {
       const LoweredInstruction& append = at(a);
       if (append.op != LoweredOp::kv_append_q15) continue;
       std::size_t k = n + 1;
-      while (k < a && !(at(k).op == LoweredOp::rope && at(k).operands[3] == append.operands[0])) ++k;
+      while (k < a && !(at(k).op == LoweredOp::rope && at(k).operands[3] == append.operands[0]))
+        ++k;
       if (k == a || only_user(at(k).operands[3].buffer, k) != a) return {};
       const LoweredInstruction& key = at(k);
       const std::int64_t hd = append.ints[1];
-      if (q.ints[0] != hd || key.ints[0] != hd || q.ints[1] != 0 || key.ints[1] != 0 || hd > kMaxQ15HeadDim || q.operands[2].buffer != key.operands[2].buffer) return {};
-      if (q.operands[1].buffer != append.operands[3].buffer || key.operands[1].buffer != append.operands[3].buffer || q.operands[0].buffer == q.operands[3].buffer) return {};
-      // What it does stands where the append stands, or earlier: nobody reads the turned queries before.
+      if (q.ints[0] != hd || key.ints[0] != hd || q.ints[1] != 0 || key.ints[1] != 0 ||
+          hd > kMaxQ15HeadDim || q.operands[2].buffer != key.operands[2].buffer)
+        return {};
+      if (q.operands[1].buffer != append.operands[3].buffer ||
+          key.operands[1].buffer != append.operands[3].buffer ||
+          q.operands[0].buffer == q.operands[3].buffer)
+        return {};
+      // What it does stands where the append stands, or earlier: nobody reads the turned queries
+      // before.
       for (std::size_t m = n + 1; m < a; ++m)
         for (const View& v : at(m).operands)
           if (v.valid() && v.buffer == q.operands[3].buffer) return {};
@@ -177,8 +203,10 @@ class Finder {
     f.first = r->append;  // what k and v come from is done by then
     f.instructions = {n, r->key, r->append};
     f.fused.op = LoweredOp::rope_append;
-    f.fused.operands = {q.operands[0], q.operands[3], key.operands[0], append.operands[1], q.operands[2], append.operands[2], append.operands[3], append.operands[4]};
-    f.fused.attributes = HeadsOfRow{q.operands[0].cols / append.ints[1], append.ints[0], append.ints[1]};
+    f.fused.operands = {q.operands[0], q.operands[3],      key.operands[0],    append.operands[1],
+                        q.operands[2], append.operands[2], append.operands[3], append.operands[4]};
+    f.fused.attributes =
+        HeadsOfRow{q.operands[0].cols / append.ints[1], append.ints[0], append.ints[1]};
     take(std::move(f));
   }
 
@@ -189,14 +217,18 @@ class Finder {
     for (std::size_t m = 0; m < n; ++m) {
       const auto& roles = loom::operands(at(m).op);
       for (std::size_t i = 0; i < roles.size(); ++i)
-        if (at(m).operands[i].valid() && at(m).operands[i].buffer == id && roles[i].role != Role::read) return true;
+        if (at(m).operands[i].valid() && at(m).operands[i].buffer == id &&
+            roles[i].role != Role::read)
+          return true;
     }
     return false;
   }
 
   void take(Fusion f) {
     for (std::size_t m : f.instructions)
-      if (taken_[m] || at(m).segment != Segment::forward || m + kFusionReach <= f.first || m >= f.first + kFusionReach) return;
+      if (taken_[m] || at(m).segment != Segment::forward || m + kFusionReach <= f.first ||
+          m >= f.first + kFusionReach)
+        return;
     for (std::size_t m : f.instructions) taken_[m] = true;
     f.fused.segment = at(f.first).segment;
     found_.push_back(std::move(f));
@@ -211,7 +243,8 @@ class Finder {
 
 }  // namespace
 
-std::vector<Fusion> find_fusions(const LoweredProgram& program, const webgpu::MatrixLookup& matrices, const gpu::Limits& limits) {
+std::vector<Fusion> find_fusions(const LoweredProgram& program,
+                                 const webgpu::MatrixLookup& matrices, const gpu::Limits& limits) {
   return Finder(program, matrices, limits).run();
 }
 

@@ -1,5 +1,6 @@
-// Decoding in few dispatches: instructions of a single row that one kernel does together, with the bits of each. A layer of a decoder is
-// [norm, quantize, q k v, rope, append] [attention] [quantize, o, add] [norm, quantize, gate up, silu_mul] [quantize, down, add].
+// Decoding in few dispatches: instructions of a single row that one kernel does together, with the
+// bits of each. A layer of a decoder is [norm, quantize, q k v, rope, append] [attention]
+// [quantize, o, add] [norm, quantize, gate up, silu_mul] [quantize, down, add].
 #pragma once
 
 #include <vector>
@@ -8,8 +9,8 @@
 
 namespace loom {
 
-// A fused kernel runs in place of its first instruction, and so writes earlier than the program does, by fewer instructions than this: the arena
-// keeps places that long after their last reader.
+// A fused kernel runs in place of its first instruction, and so writes earlier than the program
+// does, by fewer instructions than this: the arena keeps places that long after their last reader.
 constexpr int kFusionReach = 12;
 
 struct Fusion {
@@ -18,7 +19,9 @@ struct Fusion {
   LoweredInstruction fused;
 };
 
-// The fusions of a lowered program. `matrices` gives a weight as prepared and the buffer it lies in; kernels keep to the limits.
-std::vector<Fusion> find_fusions(const LoweredProgram& program, const webgpu::MatrixLookup& matrices, const gpu::Limits& limits);
+// The fusions of a lowered program. `matrices` gives a weight as prepared and the buffer it lies
+// in; kernels keep to the limits.
+std::vector<Fusion> find_fusions(const LoweredProgram& program,
+                                 const webgpu::MatrixLookup& matrices, const gpu::Limits& limits);
 
 }  // namespace loom

@@ -18,7 +18,8 @@ LoweredProgram lower(const Program& program) {
 bool copies_panels(const LoweredProgram& p, const LoweredInstruction& ins) {
   if (ins.op != LoweredOp::matmul && ins.op != LoweredOp::matmul_t) return false;
   if (p.max_rows(ins.operands[1].buffer) < cpu::kPackedRows) return false;
-  return ins.op == LoweredOp::matmul_t || p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].type == ValueType::f32;
+  return ins.op == LoweredOp::matmul_t ||
+         p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].type == ValueType::f32;
 }
 
 std::int64_t ScratchQuery::value_size(int i) const { return element_size(of(i).type); }

@@ -1,7 +1,8 @@
-// What an executor runs: a Program after lowering, private to one executor, never saved nor hashed. The
-// portable program says what is computed; this says by which kernels. Its ops are the program's, the
-// variants that formats call for (matmul_integer), and what stands for several instructions
-// (convolutions without unfolded rows, decoding in few dispatches), with attributes of their own types.
+// What an executor runs: a Program after lowering, private to one executor, never saved nor hashed.
+// The portable program says what is computed; this says by which kernels. Its ops are the
+// program's, the variants that formats call for (matmul_integer), and what stands for several
+// instructions (convolutions without unfolded rows, decoding in few dispatches), with attributes of
+// their own types.
 #pragma once
 
 #include <array>
@@ -33,7 +34,8 @@ struct DecodeProducts {
   std::int64_t count = 0;  // of matrices
   HeadsOfRow row;
 };
-using Attributes = std::variant<std::monostate, ConvWindow, PlacesOfRow, HeadsOfRow, DecodeProducts>;
+using Attributes =
+    std::variant<std::monostate, ConvWindow, PlacesOfRow, HeadsOfRow, DecodeProducts>;
 
 struct LoweredInstruction {
   LoweredOp op = LoweredOp::fill;
@@ -53,8 +55,8 @@ struct LoweredProgram : ProgramFrame {
 // One instruction for each of a verified program, by the kernels its formats call for.
 LoweredProgram lower(const Program& program);
 
-// Convolutions whose unfolded rows are never made: unfold, product and reorder become conv, and their
-// gradients likewise, where windows are large enough to gain by it. Same bits.
+// Convolutions whose unfolded rows are never made: unfold, product and reorder become conv, and
+// their gradients likewise, where windows are large enough to gain by it. Same bits.
 void fuse_convolutions(LoweredProgram& program);
 
 // Whether a float product copies the panels it needs of the weight's rows.
@@ -68,10 +70,13 @@ struct ScratchQuery {
   bool updates = false;             // the program has masters
   std::int64_t sequence_limit = 0;  // of a device: positions of a sequence of rows
 
-  std::int64_t max_rows(int i) const { return program.max_rows(ins.operands[static_cast<std::size_t>(i)].buffer); }
+  std::int64_t max_rows(int i) const {
+    return program.max_rows(ins.operands[static_cast<std::size_t>(i)].buffer);
+  }
   std::int64_t cols(int i) const { return ins.operands[static_cast<std::size_t>(i)].cols; }
   const Buffer& of(int i) const {
-    return program.buffers[static_cast<std::size_t>(ins.operands[static_cast<std::size_t>(i)].buffer)];
+    return program
+        .buffers[static_cast<std::size_t>(ins.operands[static_cast<std::size_t>(i)].buffer)];
   }
   std::int64_t value_size(int i) const;
 };

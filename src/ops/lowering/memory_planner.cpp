@@ -9,10 +9,12 @@ namespace loom {
 namespace {
 
 constexpr std::int64_t kAlign = 64;
-constexpr std::int64_t kSlack = 128;  // a vector of sixteen doubles may be loaded at the last element
+constexpr std::int64_t kSlack =
+    128;  // a vector of sixteen doubles may be loaded at the last element
 
 bool in_arena(BufferKind kind) {
-  return kind == BufferKind::input || kind == BufferKind::output || kind == BufferKind::temp || kind == BufferKind::grad;
+  return kind == BufferKind::input || kind == BufferKind::output || kind == BufferKind::temp ||
+         kind == BufferKind::grad;
 }
 
 // Free stretches of the arena by offset; neighbors are merged.
@@ -27,7 +29,10 @@ class FreeList {
       std::int64_t offset = end_;
       if (!free_.empty()) {
         auto last = std::prev(free_.end());
-        if (last->first + last->second == end_) { offset = last->first; free_.erase(last); }
+        if (last->first + last->second == end_) {
+          offset = last->first;
+          free_.erase(last);
+        }
       }
       end_ = offset + size;
       return offset;
@@ -39,9 +44,15 @@ class FreeList {
   }
   void give(std::int64_t offset, std::int64_t size) {
     auto it = free_.emplace(offset, size).first;
-    if (auto next = std::next(it); next != free_.end() && it->first + it->second == next->first) { it->second += next->second; free_.erase(next); }
+    if (auto next = std::next(it); next != free_.end() && it->first + it->second == next->first) {
+      it->second += next->second;
+      free_.erase(next);
+    }
     if (it != free_.begin()) {
-      if (auto before = std::prev(it); before->first + before->second == it->first) { before->second += it->second; free_.erase(it); }
+      if (auto before = std::prev(it); before->first + before->second == it->first) {
+        before->second += it->second;
+        free_.erase(it);
+      }
     }
   }
   std::int64_t end() const { return end_; }
@@ -56,33 +67,47 @@ class FreeList {
 std::int64_t element_size(ValueType type) {
   switch (type) {
     case ValueType::f64: return 8;
-    case ValueType::q15: case ValueType::bf16x2: return 1;
+    case ValueType::q15:
+    case ValueType::bf16x2: return 1;
     default: return 4;
   }
 }
 
 std::int64_t row_stride(const Buffer& b) {
-  // q15: two planes of int8 padded to 64, then exponent and plane sums (16 bytes), rounded up to 64. bf16x2: hi and lo as f32 values padded to 32.
-  if (b.type == ValueType::q15 && b.kind == BufferKind::state) return 2 * b.cols;  // of a KV cache: kv_columns
-  if (b.type == ValueType::q15) return 2 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(b.cols), 64)) + 64;
-  if (b.type == ValueType::bf16x2) return 8 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(b.cols), 32));
-  return in_arena(b.kind) ? static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(b.cols), 16)) : b.cols;
+  // q15: two planes of int8 padded to 64, then exponent and plane sums (16 bytes), rounded up
+  // to 64. bf16x2: hi and lo as f32 values padded to 32.
+  if (b.type == ValueType::q15 && b.kind == BufferKind::state)
+    return 2 * b.cols;  // of a KV cache: kv_columns
+  if (b.type == ValueType::q15)
+    return 2 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(b.cols), 64)) + 64;
+  if (b.type == ValueType::bf16x2)
+    return 8 * static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(b.cols), 32));
+  return in_arena(b.kind)
+             ? static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(b.cols), 16))
+             : b.cols;
 }
 
-std::int64_t buffer_bytes(const ProgramFrame& program, BufferId id) { return buffer_bytes(program, id, program.max_rows(id)); }
+std::int64_t buffer_bytes(const ProgramFrame& program, BufferId id) {
+  return buffer_bytes(program, id, program.max_rows(id));
+}
 std::int64_t buffer_bytes(const ProgramFrame& program, BufferId id, std::int64_t rows) {
   const Buffer& b = program.buffers[static_cast<std::size_t>(id)];
-  return static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(std::min(rows, program.max_rows(id)) * row_stride(b) * element_size(b.type) + kSlack), kAlign));
+  return static_cast<std::int64_t>(align_up(
+      static_cast<std::uint64_t>(
+          std::min(rows, program.max_rows(id)) * row_stride(b) * element_size(b.type) + kSlack),
+      kAlign));
 }
 
 Placement place_buffers(const LoweredProgram& program, int linger) {
   std::vector<std::int64_t> bytes(program.buffers.size(), 0);
   for (std::size_t b = 0; b < bytes.size(); ++b)
-    if (in_arena(program.buffers[b].kind)) bytes[b] = buffer_bytes(program, static_cast<BufferId>(b));
+    if (in_arena(program.buffers[b].kind))
+      bytes[b] = buffer_bytes(program, static_cast<BufferId>(b));
   return place_buffers(program, bytes, linger);
 }
 
-Placement place_buffers(const LoweredProgram& program, std::span<const std::int64_t> bytes, int linger) {
+Placement place_buffers(const LoweredProgram& program, std::span<const std::int64_t> bytes,
+                        int linger) {
   const std::size_t count = program.buffers.size();
   const int end = static_cast<int>(program.code.size());
   std::vector<int> first(count, end + 1), last(count, -1);
@@ -99,7 +124,8 @@ Placement place_buffers(const LoweredProgram& program, std::span<const std::int6
   Placement p;
   p.offset.assign(count, -1);
   p.stride.resize(count);
-  std::vector<std::vector<std::size_t>> begins(static_cast<std::size_t>(end) + 2), ends(static_cast<std::size_t>(end) + 2);
+  std::vector<std::vector<std::size_t>> begins(static_cast<std::size_t>(end) + 2),
+      ends(static_cast<std::size_t>(end) + 2);
   for (std::size_t b = 0; b < count; ++b) {
     const Buffer& buffer = program.buffers[b];
     p.stride[b] = row_stride(buffer);

@@ -41,7 +41,8 @@ const float* code_table() {
 }
 const float* code_table(DType dtype) {
   switch (dtype) {
-#define LOOM_DTYPE(id, name, ...) case DType::name: return code_table<DType::name>();
+#define LOOM_DTYPE(id, name, ...) \
+  case DType::name: return code_table<DType::name>();
 #include "numeric/dtypes.def"
   }
   return nullptr;
@@ -54,7 +55,8 @@ void stored_run(const float* __restrict from, i64 n, float* __restrict to) {
 }  // namespace
 
 std::unique_ptr<std::byte[], void (*)(std::byte*)> aligned_zeros(std::int64_t bytes) {
-  // calloc gives untouched zero pages for large blocks; the pointer is aligned by hand, its origin kept just before it.
+  // calloc gives untouched zero pages for large blocks; the pointer is aligned by hand, its origin
+  // kept just before it.
   const auto size = static_cast<std::size_t>(bytes);
   auto* raw = static_cast<std::byte*>(std::calloc(size + 64 + sizeof(void*), 1));
   if (!raw) return {nullptr, nullptr};
@@ -88,10 +90,12 @@ void PreparedWeights::updates(const WeightStore* store) {
   for (Entry& e : entries_) e.updated |= e.store == store;
 }
 
-// Each worker takes every n-th stale parameter; a store stands in one entry only, so workers never meet.
+// Each worker takes every n-th stale parameter; a store stands in one entry only, so workers never
+// meet.
 Status PreparedWeights::refresh_share(void* context, int worker, int workers) {
   auto* self = static_cast<PreparedWeights*>(context);
-  for (std::size_t i = static_cast<std::size_t>(worker); i < self->stale_.size(); i += static_cast<std::size_t>(workers)) {
+  for (std::size_t i = static_cast<std::size_t>(worker); i < self->stale_.size();
+       i += static_cast<std::size_t>(workers)) {
     Entry& e = *self->stale_[i];
     LOOM_TRY(e.type == ValueType::f64 ? self->prepare<double>(e) : self->prepare<float>(e));
   }
@@ -99,11 +103,14 @@ Status PreparedWeights::refresh_share(void* context, int worker, int workers) {
 }
 void PreparedWeights::lay_out_share(void* context, int worker, int workers) noexcept {
   auto* self = static_cast<PreparedWeights*>(context);
-  for (const Entry* e : self->masters_) lay_out(*e, share((e->arg.rows + 15) / 16 * ((e->arg.cols + kLayOut - 1) / kLayOut), 1, worker, workers));
+  for (const Entry* e : self->masters_)
+    lay_out(*e, share((e->arg.rows + 15) / 16 * ((e->arg.cols + kLayOut - 1) / kLayOut), 1, worker,
+                      workers));
 }
 
 bool PreparedWeights::is_plain_master(const Entry& e) {
-  return e.type == ValueType::f32 && e.store->format().dtype == DType::f32 && !e.store->master().empty();
+  return e.type == ValueType::f32 && e.store->format().dtype == DType::f32 &&
+         !e.store->master().empty();
 }
 
 Status PreparedWeights::refresh(ThreadPool& pool) {
@@ -121,7 +128,8 @@ Status PreparedWeights::refresh(ThreadPool& pool) {
       LOOM_TRY(allocate_forms<float>(e, true));
       masters_.push_back(&e);
     } else {
-      // Encoding is most of the work, and one matrix may be most of the weights: the whole team takes each. f32 and f64 need none.
+      // Encoding is most of the work, and one matrix may be most of the weights: the whole team
+      // takes each. f32 and f64 need none.
       const DType dtype = e.store->format().dtype;
       if (dtype != DType::f32 && dtype != DType::f64) LOOM_TRY(e.store->packed(&pool).status());
       stale_.push_back(&e);
@@ -132,7 +140,8 @@ Status PreparedWeights::refresh(ThreadPool& pool) {
   files_.clear();
   for (const Entry& e : entries_) {
     const Mapping* file = e.packed.file();
-    if (file && std::find(files_.begin(), files_.end(), file) == files_.end()) files_.push_back(file);
+    if (file && std::find(files_.begin(), files_.end(), file) == files_.end())
+      files_.push_back(file);
   }
   LOOM_TRY(intact());
   for (Entry& e : entries_)
@@ -149,22 +158,29 @@ void PreparedWeights::lay_out(const Entry& e, Range blocks) {
   const i64 rows = e.arg.rows, cols = e.arg.cols, across = (cols + kLayOut - 1) / kLayOut;
   const float* master = e.store->master().data();
   for (i64 b = blocks.begin; b < blocks.end; ++b) {
-    const i64 first = b / across * 16, count = std::min<i64>(16, rows - first), begin = b % across * kLayOut, end = std::min(begin + kLayOut, cols);
+    const i64 first = b / across * 16, count = std::min<i64>(16, rows - first),
+              begin = b % across * kLayOut, end = std::min(begin + kLayOut, cols);
     for (i64 r = first; r < first + count; ++r) {
       const float* from = master + r * cols + begin;
-      if (e.use.vector) stored_run(from, end - begin, reinterpret_cast<float*>(e.plain.get()) + r * cols + begin);
-      if (e.use.dense) stored_run(from, end - begin, reinterpret_cast<float*>(e.dense.get()) + r * e.arg.dense_stride + begin);
+      if (e.use.vector)
+        stored_run(from, end - begin, reinterpret_cast<float*>(e.plain.get()) + r * cols + begin);
+      if (e.use.dense)
+        stored_run(from, end - begin,
+                   reinterpret_cast<float*>(e.dense.get()) + r * e.arg.dense_stride + begin);
     }
     if (!e.use.panels) continue;
     float* to = reinterpret_cast<float*>(e.panels.get()) + first * e.arg.padded_cols;
-    // A line of the cache of each row at a time: rows may lie a multiple of its period apart. Rows that are not there are 0 from the start.
+    // A line of the cache of each row at a time: rows may lie a multiple of its period apart. Rows
+    // that are not there are 0 from the start.
     const i64 whole_rows = count / 4 * 4;
     for (i64 c = begin; c < end; c += 16) {
       const i64 some = std::min<i64>(16, end - c), whole = some / 4 * 4;
       const float* from = master + first * cols + c;
-      turn(from, cols, whole_rows, whole, to + c * 16, 16, [](auto v) __attribute__((always_inline)) { return flushed(v); });
+      turn(from, cols, whole_rows, whole, to + c * 16, 16,
+           [](auto v) __attribute__((always_inline)) { return flushed(v); });
       for (i64 r = 0; r < count; ++r)
-        for (i64 i = r < whole_rows ? whole : 0; i < some; ++i) to[(c + i) * 16 + r] = stored(from[r * cols + i]);
+        for (i64 i = r < whole_rows ? whole : 0; i < some; ++i)
+          to[(c + i) * 16 + r] = stored(from[r * cols + i]);
     }
   }
 }
@@ -191,7 +207,10 @@ Status PreparedWeights::prepare_packed(Entry& e) {
   if (format.scale != ScaleKind::none) {
     for (std::int64_t r = 0; r < e.packed.rows(); ++r) e.scales.push_back(e.packed.row_scale(r));
   }
-  for (std::uint64_t at = 0; at < layout.zeros_size && e.zeros.size() < static_cast<std::size_t>(e.packed.rows()); at += 4) e.zeros.push_back(load_le<std::uint32_t>(e.packed.bytes().data() + layout.zeros + at));
+  for (std::uint64_t at = 0;
+       at < layout.zeros_size && e.zeros.size() < static_cast<std::size_t>(e.packed.rows());
+       at += 4)
+    e.zeros.push_back(load_le<std::uint32_t>(e.packed.bytes().data() + layout.zeros + at));
   e.arg.scales = e.scales.empty() ? nullptr : e.scales.data();
   e.arg.zeros = e.zeros.empty() ? nullptr : e.zeros.data();
   return {};
@@ -206,8 +225,10 @@ Status PreparedWeights::prepare_blocks(Entry& e) {
     e.arg.block = format.block;
     e.arg.blocks = layout.blocks;
     const std::byte* bytes = e.packed.bytes().data();
-    for (std::uint64_t at = 0; at < layout.sub_scales_size; at += 4) e.scales.push_back(load_le<float>(bytes + layout.sub_scales + at));
-    for (std::uint64_t at = 0; at < layout.zeros_size; at += 4) e.zeros.push_back(load_le<std::uint32_t>(bytes + layout.zeros + at));
+    for (std::uint64_t at = 0; at < layout.sub_scales_size; at += 4)
+      e.scales.push_back(load_le<float>(bytes + layout.sub_scales + at));
+    for (std::uint64_t at = 0; at < layout.zeros_size; at += 4)
+      e.zeros.push_back(load_le<std::uint32_t>(bytes + layout.zeros + at));
   } else {
     const GgufPanels form = gguf_panels(format.layout);
     const std::int64_t panels = (e.packed.rows() + 15) / 16;
@@ -217,15 +238,20 @@ Status PreparedWeights::prepare_blocks(Entry& e) {
     e.arg.offset = code_offset(form.dtype, Layout::plain);
     e.arg.block = form.block;
     e.arg.blocks = (e.packed.cols() + form.block - 1) / form.block;
-    e.arg.padded_cols = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(e.packed.cols()), 64));
+    e.arg.padded_cols =
+        static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(e.packed.cols()), 64));
     e.arg.panel_bytes = e.arg.padded_cols * (form.dtype == DType::i8 ? 16 : 8);
     if (!e.panels) e.panels = allocate(panels * e.arg.panel_bytes);
-    if (!e.panels) return Status(Code::out_of_memory, "weights: no memory for the panels of " + std::to_string(e.packed.rows()) + " x " + std::to_string(e.packed.cols()) + " codes");
+    if (!e.panels)
+      return Status(Code::out_of_memory, "weights: no memory for the panels of " +
+                                             std::to_string(e.packed.rows()) + " x " +
+                                             std::to_string(e.packed.cols()) + " codes");
     std::memset(e.panels.get(), 0, static_cast<std::size_t>(panels * e.arg.panel_bytes));
     const auto scales = static_cast<std::size_t>(panels * e.arg.blocks * 16);
     e.scales.assign(scales, 0.0f);
     if (form.minima) e.minima.assign(scales, 0.0f);
-    fill_gguf_panels(e.packed, e.panels.get(), e.scales.data(), form.minima ? e.minima.data() : nullptr);
+    fill_gguf_panels(e.packed, e.panels.get(), e.scales.data(),
+                     form.minima ? e.minima.data() : nullptr);
     e.arg.panels = e.panels.get();
   }
   e.arg.scales = e.scales.data();
@@ -241,12 +267,16 @@ Status PreparedWeights::allocate_forms(Entry& e, bool with_panels) {
   e.arg.rows = rows;
   e.arg.cols = cols;
   e.arg.dense_stride = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 16));
-  if (with_panels) e.arg.padded_cols = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 32));
+  if (with_panels)
+    e.arg.padded_cols = static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(cols), 32));
   if (e.use.vector && !e.plain) e.plain = allocate(rows * cols * kSize);
   if (e.use.dense && !e.dense) e.dense = allocate(rows * e.arg.dense_stride * kSize);
-  if (e.use.panels && with_panels && !e.panels) e.panels = allocate((rows + 15) / 16 * e.arg.padded_cols * 16 * kSize);
-  if ((e.use.vector && !e.plain) || (e.use.dense && !e.dense) || (e.use.panels && with_panels && !e.panels))
-    return Status(Code::out_of_memory, "weights: no memory for " + std::to_string(rows) + " x " + std::to_string(cols) + " values");
+  if (e.use.panels && with_panels && !e.panels)
+    e.panels = allocate((rows + 15) / 16 * e.arg.padded_cols * 16 * kSize);
+  if ((e.use.vector && !e.plain) || (e.use.dense && !e.dense) ||
+      (e.use.panels && with_panels && !e.panels))
+    return Status(Code::out_of_memory, "weights: no memory for " + std::to_string(rows) + " x " +
+                                           std::to_string(cols) + " values");
   if (e.use.dense) e.arg.dense = e.dense.get();
   if (e.use.panels && with_panels) e.arg.panels = e.panels.get();
   return {};
@@ -264,7 +294,9 @@ Status PreparedWeights::prepare(Entry& e) {
   for (T& v : values) v = stored(v);
   if (e.use.vector) std::memcpy(e.plain.get(), values.data(), values.size() * sizeof(T));
   if (e.use.dense)
-    for (std::int64_t r = 0; r < rows; ++r) std::memcpy(reinterpret_cast<T*>(e.dense.get()) + r * e.arg.dense_stride, values.data() + r * cols, static_cast<std::size_t>(cols) * sizeof(T));
+    for (std::int64_t r = 0; r < rows; ++r)
+      std::memcpy(reinterpret_cast<T*>(e.dense.get()) + r * e.arg.dense_stride,
+                  values.data() + r * cols, static_cast<std::size_t>(cols) * sizeof(T));
   if (e.use.panels && !packed) {
     T* to = reinterpret_cast<T*>(e.panels.get());
     for (std::int64_t r = 0; r < rows; ++r) {

@@ -26,14 +26,17 @@ class PreparedWeights {
 
   explicit PreparedWeights(std::size_t buffers) : entries_(buffers) {}
   void add(BufferId id, WeightStore* store, ValueType type, Use use);
-  // The program updates this store's master, which therefore stays where it is. Where products alone read it that copy panels, they do so from there.
+  // The program updates this store's master, which therefore stays where it is. Where products
+  // alone read it that copy panels, they do so from there.
   void updates(const WeightStore* store);
   // Makes the forms of every store that changed since the last call; the team shares the work.
   Status refresh(ThreadPool& pool);
   const WeightArg* arg(BufferId id) const { return &entries_[static_cast<std::size_t>(id)].arg; }
   // Whether the files that weights lie in are what they were: after a run, which read them.
   Status intact() const;
-  std::byte* vector(BufferId id) const { return entries_[static_cast<std::size_t>(id)].plain.get(); }
+  std::byte* vector(BufferId id) const {
+    return entries_[static_cast<std::size_t>(id)].plain.get();
+  }
   std::int64_t bytes() const { return bytes_; }
 
  private:
@@ -42,7 +45,9 @@ class PreparedWeights {
     WeightStore* store = nullptr;
     ValueType type = ValueType::f32;
     Use use;
-    bool copied = true, updated = false;  // read by products alone that copy, forward and backward once; by the program
+    bool copied = true,
+         updated =
+             false;  // read by products alone that copy, forward and backward once; by the program
     std::uint64_t epoch = ~std::uint64_t{0};
     WeightArg arg;
     PackedMatrix packed;  // keeps the bytes alive while they run
@@ -57,8 +62,8 @@ class PreparedWeights {
   // Room for the float forms that are read.
   template <class T>
   Status allocate_forms(Entry& entry, bool panels);
-  // Of an f32 matrix with an f32 master, which is most of what an update changes: the team lays it out in blocks of 16 rows and kLayOut columns, without a
-  // copy between.
+  // Of an f32 matrix with an f32 master, which is most of what an update changes: the team lays it
+  // out in blocks of 16 rows and kLayOut columns, without a copy between.
   static constexpr std::int64_t kLayOut = 4096;
   static bool is_plain_master(const Entry& entry);
   static void lay_out(const Entry& entry, cpu::Range blocks);

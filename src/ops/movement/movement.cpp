@@ -10,9 +10,12 @@ namespace {
 using webgpu::Launches;
 
 bool fill_shape(OpCheck& c) { return c.require(c.real(0), "y must be real"); }
-bool copy_shape(OpCheck& c) { return c.require(c.alike({0, 1}), "x and y differ in type or shape"); }
+bool copy_shape(OpCheck& c) {
+  return c.require(c.alike({0, 1}), "x and y differ in type or shape");
+}
 bool convert_shape(OpCheck& c) {
-  return c.require(c.real(0) && c.real(1) && c.cols(0) == c.cols(1) && c.rows_equal(0, 1), "x and y differ in shape");
+  return c.require(c.real(0) && c.real(1) && c.cols(0) == c.cols(1) && c.rows_equal(0, 1),
+                   "x and y differ in shape");
 }
 bool to_ids_shape(OpCheck& c) {
   if (!c.require(c.type(0) == ValueType::f32 && c.cols(0) == 1 && c.rows_equal(0, 1),
@@ -28,7 +31,8 @@ bool to_ids_shape(OpCheck& c) {
 }
 // Rows of operand `moved` are those of the index, the others the index's places.
 bool indexed_shape(OpCheck& c, int places, int moved) {
-  return c.require(c.one_type({0, 2}) && (c.ids(1) || c.routed(1, places)) && c.cols(0) == c.cols(2) && c.rows_equal(1, moved),
+  return c.require(c.one_type({0, 2}) && (c.ids(1) || c.routed(1, places)) &&
+                       c.cols(0) == c.cols(2) && c.rows_equal(1, moved),
                    "x, index and y do not agree");
 }
 bool gather_rows_shape(OpCheck& c) { return indexed_shape(c, 0, 2); }
@@ -38,15 +42,21 @@ bool reorder_shape(OpCheck& c) {
   std::int64_t block = 1;
   unsigned seen = 0;
   for (int d = 0; d < 5; ++d) {
-    if (!c.require(c.integer(d) >= 1 && c.integer(d) <= kMaxCols / block, "sizes must be at least 1, a block at most 2^31")) return false;
+    if (!c.require(c.integer(d) >= 1 && c.integer(d) <= kMaxCols / block,
+                   "sizes must be at least 1, a block at most 2^31"))
+      return false;
     block *= c.integer(d);
     seen |= 1u << (c.integer(5) >> 4 * d & 15);
   }
-  if (!c.require(c.integer(5) >= 0 && c.integer(5) < 1 << 20 && seen == 31, "order must name each of five dimensions once")) return false;
+  if (!c.require(c.integer(5) >= 0 && c.integer(5) < 1 << 20 && seen == 31,
+                 "order must name each of five dimensions once"))
+    return false;
   const Rows x = c.of(0).rows, y = c.of(1).rows;
   // Both below 2^62: rows and columns are at most 2^31.
-  const bool same = x.constant * c.cols(0) == y.constant * c.cols(1) && x.constant * c.cols(0) % block == 0;
-  return c.require(c.one_type({0, 1}) && x.a == y.a && x.b == y.b && same, "x and y must hold the same number of values, in whole blocks");
+  const bool same =
+      x.constant * c.cols(0) == y.constant * c.cols(1) && x.constant * c.cols(0) % block == 0;
+  return c.require(c.one_type({0, 1}) && x.a == y.a && x.b == y.b && same,
+                   "x and y must hold the same number of values, in whole blocks");
 }
 
 // As the CPU's kernel stores it.
@@ -62,7 +72,8 @@ Status scatter_rows_launch(Launches& l) {
 }
 std::string reorder_constants(const LoweredInstruction& ins) {
   std::string order;
-  for (std::size_t d = 0; d < 5; ++d) order += std::to_string(ins.ints[5] >> (4 * (4 - d)) & 15) + "u, ";
+  for (std::size_t d = 0; d < 5; ++d)
+    order += std::to_string(ins.ints[5] >> (4 * (4 - d)) & 15) + "u, ";
   return webgpu::int_list("SIZE", ins, 0, 5) + "const ORDER = array<u32, 5>(" + order + ");\n";
 }
 
@@ -100,15 +111,20 @@ View Emit::scatter_rows(View x, View index, Rows to) {
 View Emit::reshape(View x, std::int64_t cols) {
   if (cols == x.cols) return x;
   // Back to what it was made of.
-  if (const auto found = reshaped_.find(x.buffer); found != reshaped_.end() && x.cols == of(x).cols) {
+  if (const auto found = reshaped_.find(x.buffer);
+      found != reshaped_.end() && x.cols == of(x).cols) {
     const Reshaped& r = found->second;
-    if (r.from.cols == cols && r.writes == times_written(x.buffer) && r.from_writes == times_written(r.from.buffer)) return r.from;
+    if (r.from.cols == cols && r.writes == times_written(x.buffer) &&
+        r.from_writes == times_written(r.from.buffer))
+      return r.from;
   }
   const View y = transpose(x, {1, 1, 1, 1, cols < x.cols ? x.cols : cols}, {0, 1, 2, 3, 4}, cols);
-  reshaped_.insert_or_assign(y.buffer, Reshaped{x, times_written(x.buffer), times_written(y.buffer)});
+  reshaped_.insert_or_assign(y.buffer,
+                             Reshaped{x, times_written(x.buffer), times_written(y.buffer)});
   return y;
 }
-View Emit::transpose(View x, std::array<std::int64_t, 5> sizes, std::array<int, 5> order, std::int64_t cols) {
+View Emit::transpose(View x, std::array<std::int64_t, 5> sizes, std::array<int, 5> order,
+                     std::int64_t cols) {
   const View y = temp(type(x), rows_of(rows(x), x.cols, cols), cols);
   std::int64_t code = 0;
   for (const int d : order) code = code << 4 | d;

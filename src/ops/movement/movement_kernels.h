@@ -10,7 +10,9 @@ template <class T>
 static void fill(const KernelArgs& k) {
   const TensorArg& y = k.t[0];
   const T v = stored(static_cast<T>(k.reals[0]));
-  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) { for (i64 c = c0; c < c1; ++c) row<T>(y, r)[c] = v; });
+  each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
+    for (i64 c = c0; c < c1; ++c) row<T>(y, r)[c] = v;
+  });
 }
 template <class T>
 static void copy(const KernelArgs& k) {
@@ -23,9 +25,13 @@ static void copy(const KernelArgs& k) {
 }
 // From the other type of float.
 template <class T>
-struct OtherFloat { using type = float; };
+struct OtherFloat {
+  using type = float;
+};
 template <>
-struct OtherFloat<float> { using type = double; };
+struct OtherFloat<float> {
+  using type = double;
+};
 template <class To>
 static void convert(const KernelArgs& k) {
   using From = typename OtherFloat<To>::type;
@@ -71,7 +77,8 @@ static void scatter_rows(const KernelArgs& k) {
 }
 
 static constexpr i64 kTurned = 8;
-// y = the values of x, each block of d0 x .. x d4 with its dimensions in the order given (four bits each, the first highest).
+// y = the values of x, each block of d0 x .. x d4 with its dimensions in the order given (four bits
+// each, the first highest).
 template <class T>
 static void reorder(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &y = k.t[1];
@@ -89,7 +96,8 @@ static void reorder(const KernelArgs& k) {
   const i64 shorter = least(x.cols, y.cols), longer = x.cols + y.cols - shorter;
   if (k.ints[5] == 0x01234 && longer % shorter == 0) block = sizes[4] = shorter;
   const i64 lines = y.rows * y.cols / sizes[4], per_block = block / sizes[4];
-  const i64 rows = step[4] / x.cols, cols = step[4] % x.cols;  // a step along a line, as rows and columns of x
+  const i64 rows = step[4] / x.cols,
+            cols = step[4] % x.cols;  // a step along a line, as rows and columns of x
   const Range r = share(lines, 1, k.worker, k.workers);
   for (i64 line = r.begin; line < r.end; ++line) {
     i64 rest = line % per_block, from = line / per_block * block;
@@ -107,13 +115,15 @@ static void reorder(const KernelArgs& k) {
       T* b = row<T>(y, yr) + yc;
       // Lines of a transposition are neighbors in x: eight of them at once read whole cache lines.
       const i64 next = yc + sizes[4] < y.cols ? sizes[4] : y.stride - yc;
-      if (step[3] == 1 && line % sizes[3] + kTurned <= sizes[3] && line + kTurned <= r.end && xc + kTurned <= x.cols && (sizes[4] == y.cols || yc + kTurned * sizes[4] <= y.cols)) {
+      if (step[3] == 1 && line % sizes[3] + kTurned <= sizes[3] && line + kTurned <= r.end &&
+          xc + kTurned <= x.cols && (sizes[4] == y.cols || yc + kTurned * sizes[4] <= y.cols)) {
         turn(a, apart, sizes[4], kTurned, b, next);
         line += kTurned - 1;
         continue;
       }
       if (apart == 1) __builtin_memcpy(b, a, static_cast<unsigned long>(sizes[4]) * sizeof(T));
-      else for (i64 i = 0; i < sizes[4]; ++i) b[i] = a[i * apart];
+      else
+        for (i64 i = 0; i < sizes[4]; ++i) b[i] = a[i * apart];
       continue;
     }
     for (i64 i = 0; i < sizes[4]; ++i) {

@@ -6,7 +6,9 @@ namespace loom {
 namespace {
 
 bool noise_shape(OpCheck& c) {
-  for (int i = 0; i < 4; ++i) if (!c.require(c.integer(i) >= 0 && c.integer(i) <= UINT32_MAX, "seed and stream are words")) return false;
+  for (int i = 0; i < 4; ++i)
+    if (!c.require(c.integer(i) >= 0 && c.integer(i) <= UINT32_MAX, "seed and stream are words"))
+      return false;
   return c.require(c.alike({0, 1}), "x and y differ in type or shape");
 }
 bool gumbel_shape(OpCheck& c) { return noise_shape(c); }
@@ -21,13 +23,16 @@ std::int64_t word(std::uint64_t v) { return static_cast<std::int64_t>(v & 0xFFFF
 View Emit::dropout(View x, const Noise& noise, double rate) {
   const View y = like(x, x.cols);
   append(Op::dropout, {x, y},
-         {word(noise.seed), word(noise.seed >> 32), word(noise.stream), word(noise.stream >> 32), static_cast<std::int64_t>(rate * 0x1p24 + 0.5)},
+         {word(noise.seed), word(noise.seed >> 32), word(noise.stream), word(noise.stream >> 32),
+          static_cast<std::int64_t>(rate * 0x1p24 + 0.5)},
          {1 / (1 - rate)}, {noise.run});
   return y;
 }
 View Emit::gumbel(View x, const Noise& noise) {
   const View y = like(x, x.cols);
-  append(Op::gumbel, {x, y}, {word(noise.seed), word(noise.seed >> 32), word(noise.stream), word(noise.stream >> 32)}, {}, {noise.run});
+  append(Op::gumbel, {x, y},
+         {word(noise.seed), word(noise.seed >> 32), word(noise.stream), word(noise.stream >> 32)},
+         {}, {noise.run});
   return y;
 }
 

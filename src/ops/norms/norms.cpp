@@ -9,23 +9,31 @@ namespace {
 using webgpu::Launches;
 
 bool centered(LoweredOp op) {
-  return op == LoweredOp::layer_norm || op == LoweredOp::layer_norm_back || op == LoweredOp::layer_norm_gain;
+  return op == LoweredOp::layer_norm || op == LoweredOp::layer_norm_back ||
+         op == LoweredOp::layer_norm_gain;
 }
 
 bool norm_shape(OpCheck& c) {
   const int y = c.count() - 1;
   if (!c.require(c.groups(), "group must divide the columns")) return false;
   if (!c.require(c.number(0) > 0 && c.number(0) <= 1, "eps must be in (0, 1]")) return false;
-  if (!c.require(y == 2 || (c.type(2) == c.type(0) && c.vector_of(2, c.integer(0))), "bias must have `group` elements")) return false;
-  return c.require(c.one_type({0, 1}) && c.vector_of(1, c.integer(0)) && c.alike({0, y}), "x, gain and y do not agree");
+  if (!c.require(y == 2 || (c.type(2) == c.type(0) && c.vector_of(2, c.integer(0))),
+                 "bias must have `group` elements"))
+    return false;
+  return c.require(c.one_type({0, 1}) && c.vector_of(1, c.integer(0)) && c.alike({0, y}),
+                   "x, gain and y do not agree");
 }
 bool norm_back_shape(OpCheck& c) {
-  if (!c.require(c.groups() && c.number(0) > 0, "group must divide the columns, eps be positive")) return false;
-  return c.require(c.one_type({0, 1}) && c.vector_of(1, c.integer(0)) && c.alike({0, 2, 3}), "operands do not agree");
+  if (!c.require(c.groups() && c.number(0) > 0, "group must divide the columns, eps be positive"))
+    return false;
+  return c.require(c.one_type({0, 1}) && c.vector_of(1, c.integer(0)) && c.alike({0, 2, 3}),
+                   "operands do not agree");
 }
 bool norm_gain_shape(OpCheck& c) {
-  if (!c.require(c.groups() && c.number(0) > 0, "group must divide the columns, eps be positive")) return false;
-  return c.require(c.alike({0, 1}) && c.one_type({0, 2}) && c.vector_of(2, c.integer(0)), "operands do not agree");
+  if (!c.require(c.groups() && c.number(0) > 0, "group must divide the columns, eps be positive"))
+    return false;
+  return c.require(c.alike({0, 1}) && c.one_type({0, 2}) && c.vector_of(2, c.integer(0)),
+                   "operands do not agree");
 }
 
 // Mean and inverse deviation of every group of every row.
@@ -35,7 +43,8 @@ Scratch norm_gain_scratch(const ScratchQuery& q) {
 }
 
 Status norm_launch(Launches& l) {
-  const std::string pieces = "arena reduce row_sum norm", constants = webgpu::flag("CENTERED", centered(l.ins.op));
+  const std::string pieces = "arena reduce row_sum norm",
+                    constants = webgpu::flag("CENTERED", centered(l.ins.op));
   const std::int64_t groups = l.cols(0) / l.integer(0);
   const LoweredOp op = l.ins.op;
   if (op == LoweredOp::rms_norm || op == LoweredOp::layer_norm) {
@@ -61,7 +70,8 @@ View Emit::rms_norm_back(View x, View gain, View gy, std::int64_t group, double 
   append(Op::rms_norm_back, {x, gain, gy, gx}, {group}, {eps});
   return gx;
 }
-void Emit::rms_norm_gain(View x, View gy, View gg, std::int64_t group, double eps, Accumulate accumulate) {
+void Emit::rms_norm_gain(View x, View gy, View gg, std::int64_t group, double eps,
+                         Accumulate accumulate) {
   append(Op::rms_norm_gain, {x, gy, gg}, {group, static_cast<int>(accumulate)}, {eps});
 }
 View Emit::layer_norm(View x, View gain, View bias, std::int64_t group, double eps) {
@@ -74,7 +84,8 @@ View Emit::layer_norm_back(View x, View gain, View gy, std::int64_t group, doubl
   append(Op::layer_norm_back, {x, gain, gy, gx}, {group}, {eps});
   return gx;
 }
-void Emit::layer_norm_gain(View x, View gy, View gg, std::int64_t group, double eps, Accumulate accumulate) {
+void Emit::layer_norm_gain(View x, View gy, View gg, std::int64_t group, double eps,
+                           Accumulate accumulate) {
   append(Op::layer_norm_gain, {x, gy, gg}, {group, static_cast<int>(accumulate)}, {eps});
 }
 

@@ -1,4 +1,5 @@
-// RMSNorm (Zhang and Sennrich, arXiv 1910.07467) and LayerNorm (Ba et al., arXiv 1607.06450) over groups of columns; sums by rule 5.
+// RMSNorm (Zhang and Sennrich, arXiv 1910.07467) and LayerNorm (Ba et al., arXiv 1607.06450) over
+// groups of columns; sums by rule 5.
 #pragma once
 
 #include "ops/cpu/vectors/simd.h"
@@ -13,7 +14,9 @@ struct NormStats {
 template <class T, bool Centered>
 static inline NormStats<T> norm_stats(const T* x, i64 n, T eps) {
   T mean = 0;
-  if constexpr (Centered) mean = reduce_row<T>(n, [&](i64 i, i64 lanes) { return load_lanes(x + i, lanes); }) / static_cast<T>(n);
+  if constexpr (Centered)
+    mean = reduce_row<T>(n, [&](i64 i, i64 lanes) { return load_lanes(x + i, lanes); }) /
+           static_cast<T>(n);
   const T squares = reduce_row<T>(n, [&](i64 i, i64 lanes) {
     V<T> v = load_lanes(x + i, lanes) - mean;
     if (lanes < 16)
@@ -41,7 +44,8 @@ static void norm(const KernelArgs& k) {
   }
 }
 
-// With xh = (x - mean) * inverse and g = gy * gain: gx = inverse * (g - mean(g) - xh * mean(g * xh)); RMSNorm has no mean(g) term.
+// With xh = (x - mean) * inverse and g = gy * gain: gx = inverse * (g - mean(g) - xh * mean(g *
+// xh)); RMSNorm has no mean(g) term.
 template <class T, bool Centered>
 static void norm_back(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &gy = k.t[2], &gx = k.t[3];
@@ -54,10 +58,19 @@ static void norm_back(const KernelArgs& k) {
     T* o = row<T>(gx, u / groups) + col;
     const NormStats<T> s = norm_stats<T, Centered>(a, n, static_cast<T>(k.reals[0]));
     T mean_g = 0;
-    if constexpr (Centered) mean_g = reduce_row<T>(n, [&](i64 i, i64 lanes) { return load_lanes(g + i, lanes) * load_lanes(gain + i, lanes); }) / static_cast<T>(n);
-    const T mean_gx = reduce_row<T>(n, [&](i64 i, i64 lanes) {
-      return (load_lanes(g + i, lanes) * load_lanes(gain + i, lanes)) * ((load_lanes(a + i, lanes) - s.mean) * s.inverse);
-    }) / static_cast<T>(n);
+    if constexpr (Centered)
+      mean_g = reduce_row<T>(n,
+                             [&](i64 i, i64 lanes) {
+                               return load_lanes(g + i, lanes) * load_lanes(gain + i, lanes);
+                             }) /
+               static_cast<T>(n);
+    const T mean_gx =
+        reduce_row<T>(n,
+                      [&](i64 i, i64 lanes) {
+                        return (load_lanes(g + i, lanes) * load_lanes(gain + i, lanes)) *
+                               ((load_lanes(a + i, lanes) - s.mean) * s.inverse);
+                      }) /
+        static_cast<T>(n);
     for (i64 i = 0; i < n; ++i) {
       const T xh = (a[i] - s.mean) * s.inverse;
       o[i] = stored(s.inverse * ((g[i] * gain[i] - mean_g) - xh * mean_gx));
@@ -73,13 +86,17 @@ static void norm_gain(const KernelArgs& k) {
   const Range r = share(n, 16, k.worker, k.workers);
   if (r.begin == r.end) return;
   NormStats<T>* stats = reinterpret_cast<NormStats<T>*>(k.scratch);
-  for (i64 u = 0; u < x.rows * groups; ++u) stats[u] = norm_stats<T, Centered>(row<T>(x, u / groups) + u % groups * n, n, static_cast<T>(k.reals[0]));
+  for (i64 u = 0; u < x.rows * groups; ++u)
+    stats[u] = norm_stats<T, Centered>(row<T>(x, u / groups) + u % groups * n, n,
+                                       static_cast<T>(k.reals[0]));
   for (i64 c = r.begin; c < r.end; c += 16) {
     const i64 lanes = least(16, r.end - c);
     RowSum<V<T>> sum;
     for (i64 u = 0; u < x.rows * groups; ++u) {
       const i64 col = u % groups * n + c;
-      sum.push(load_lanes(row<T>(gy, u / groups) + col, lanes) * ((load_lanes(row<T>(x, u / groups) + col, lanes) - stats[u].mean) * stats[u].inverse));
+      sum.push(
+          load_lanes(row<T>(gy, u / groups) + col, lanes) *
+          ((load_lanes(row<T>(x, u / groups) + col, lanes) - stats[u].mean) * stats[u].inverse));
     }
     const V<T> s = sum.total();
     T* to = row<T>(gg, 0) + c;
@@ -88,16 +105,28 @@ static void norm_gain(const KernelArgs& k) {
 }
 
 template <class T>
-static void rms_norm(const KernelArgs& k) { norm<T, false>(k); }
+static void rms_norm(const KernelArgs& k) {
+  norm<T, false>(k);
+}
 template <class T>
-static void rms_norm_back(const KernelArgs& k) { norm_back<T, false>(k); }
+static void rms_norm_back(const KernelArgs& k) {
+  norm_back<T, false>(k);
+}
 template <class T>
-static void rms_norm_gain(const KernelArgs& k) { norm_gain<T, false>(k); }
+static void rms_norm_gain(const KernelArgs& k) {
+  norm_gain<T, false>(k);
+}
 template <class T>
-static void layer_norm(const KernelArgs& k) { norm<T, true>(k); }
+static void layer_norm(const KernelArgs& k) {
+  norm<T, true>(k);
+}
 template <class T>
-static void layer_norm_back(const KernelArgs& k) { norm_back<T, true>(k); }
+static void layer_norm_back(const KernelArgs& k) {
+  norm_back<T, true>(k);
+}
 template <class T>
-static void layer_norm_gain(const KernelArgs& k) { norm_gain<T, true>(k); }
+static void layer_norm_gain(const KernelArgs& k) {
+  norm_gain<T, true>(k);
+}
 
 }  // namespace loom::cpu::LOOM_ISA

@@ -1,5 +1,6 @@
-// Float matrix products in the canonical order (numerics rule 4, "AMX32"): chunks of 32 k; in a chunk one chain over even k and one
-// over odd k, each from +0; chunks are added in ascending order to C. Vectorized across outputs, so every tile shape gives the same bits.
+// Float matrix products in the canonical order (numerics rule 4, "AMX32"): chunks of 32 k; in a
+// chunk one chain over even k and one over odd k, each from +0; chunks are added in ascending order
+// to C. Vectorized across outputs, so every tile shape gives the same bits.
 #pragma once
 
 #include "ops/cpu/vectors/registers.h"
@@ -17,19 +18,23 @@ static constexpr int kTileRows = LOOM_TILE_ROWS, kTilePanels = LOOM_TILE_PANELS;
 #ifdef LOOM_FUSED
 static constexpr int kWidePanels = 4;  // of a single row: one chain for each register
 #else
-static constexpr int kWidePanels = 2 * LOOM_TILE_PANELS;  // of a single row, whose registers have two chains
+static constexpr int kWidePanels =
+    2 * LOOM_TILE_PANELS;  // of a single row, whose registers have two chains
 #endif
 template <class T>
 static constexpr int kRowsOf = sizeof(T) == 4 || kTileRows == 1 ? kTileRows : kTileRows / 2;
 
-// A(m, k) of a product: at fixed steps, or where two tables say. rows<MR>(): the first MR rows, as a tile reads them.
+// A(m, k) of a product: at fixed steps, or where two tables say. rows<MR>(): the first MR rows, as
+// a tile reads them.
 template <class T>
 struct Strided {
   const T* a;
   i64 m_step, k_step;
   Strided from(i64 m, i64 k) const { return {a + m * m_step + k * k_step, m_step, k_step}; }
   template <int MR>
-  Strided rows() const { return *this; }
+  Strided rows() const {
+    return *this;
+  }
   const T& at(i64 m, i64 k) const { return a[m * m_step + k * k_step]; }
 };
 template <class T>
@@ -52,53 +57,58 @@ struct Tabled {
   }
 };
 
-// The micro-kernel: c[m][p] += sum over k in [0, n) of A(m, k) * B(k, p), B(k, p) = 16 lanes at b + p*bp + k*bk.
+// The micro-kernel: c[m][p] += sum over k in [0, n) of A(m, k) * B(k, p), B(k, p) = 16 lanes at b +
+// p*bp + k*bk.
 //
 //            b: one row k of NP panels, 16 lanes each, in Q registers
 //               [q0][q1] ...
 //   A(0, k)   [ sum[0][0]  sum[0][1] ... ]      sum[m][q] += A(m, k) * b[q]
 //   A(1, k)   [ sum[1][0]  sum[1][1] ... ]
-//   ...         MR x Q registers; all loops over them are unrolled, so that a chain never leaves its own
+//   ...         MR x Q registers; all loops over them are unrolled, so that a chain never leaves
+//   its own
 template <class T, int MR, int NP>
 struct TileShape {
   static constexpr int kParts = V<T>::kParts, Q = NP * kParts, W = 16 / kParts;
-  // A chunk has two chains. They grow at once where there are registers for both, otherwise one after the
-  // other: a tile of twice the size reads half as much for each product.
+  // A chunk has two chains. They grow at once where there are registers for both, otherwise one
+  // after the other: a tile of twice the size reads half as much for each product.
   static constexpr bool kBoth = 2 * MR * Q <= kRegisters * 3 / 4;
   using Sums = Register<T>[MR][Q];
 };
 
 template <class T, int MR, int NP, class R>
-__attribute__((always_inline)) static inline void add_products(const R& rows, i64 k, const T* b, i64 bp, i64 bk,
-                                                               typename TileShape<T, MR, NP>::Sums& sum) {
+__attribute__((always_inline)) static inline void add_products(
+    const R& rows, i64 k, const T* b, i64 bp, i64 bk, typename TileShape<T, MR, NP>::Sums& sum) {
   using G = TileShape<T, MR, NP>;
   Register<T> values[G::Q];
-  LOOM_UNROLL for (int q = 0; q < G::Q; ++q)
-    values[q] = load_register(b + q / G::kParts * bp + q % G::kParts * G::W + k * bk);
-  LOOM_UNROLL for (int m = 0; m < MR; ++m)
-    LOOM_UNROLL for (int q = 0; q < G::Q; ++q) sum[m][q] += times(rows.at(m, k), values[q]);
+  LOOM_UNROLL for (int q = 0; q < G::Q; ++q) values[q] =
+      load_register(b + q / G::kParts * bp + q % G::kParts * G::W + k * bk);
+  LOOM_UNROLL for (int m = 0; m < MR; ++m) LOOM_UNROLL for (int q = 0; q < G::Q; ++q) sum[m][q] +=
+      times(rows.at(m, k), values[q]);
 }
 
 #ifdef LOOM_FUSED
 template <class T, int MR, int NP, class A>
-__attribute__((always_inline)) static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
+__attribute__((always_inline)) static inline void multiply(i64 n, const A a, const T* b, i64 bp,
+                                                           i64 bk, V<T> (&c)[MR][NP]) {
   using G = TileShape<T, MR, NP>;
   const auto rows = a.template rows<MR>();
   typename G::Sums sum;
-  LOOM_UNROLL for (int m = 0; m < MR; ++m)
-    LOOM_UNROLL for (int q = 0; q < G::Q; ++q) sum[m][q] = c[m][q / G::kParts].part[q % G::kParts];
+  LOOM_UNROLL for (int m = 0; m < MR; ++m) LOOM_UNROLL for (int q = 0; q < G::Q; ++q) sum[m][q] =
+      c[m][q / G::kParts].part[q % G::kParts];
   i64 k = 0;
   for (; k + 1 < n; k += 2) {
     add_products<T, MR, NP>(rows, k, b, bp, bk, sum);
     add_products<T, MR, NP>(rows, k + 1, b, bp, bk, sum);
   }
   if (k < n) add_products<T, MR, NP>(rows, k, b, bp, bk, sum);
-  LOOM_UNROLL for (int m = 0; m < MR; ++m)
-    LOOM_UNROLL for (int q = 0; q < G::Q; ++q) c[m][q / G::kParts].part[q % G::kParts] = sum[m][q];
+  LOOM_UNROLL for (int m = 0; m < MR; ++m) LOOM_UNROLL for (int q = 0; q < G::Q; ++q)
+      c[m][q / G::kParts]
+          .part[q % G::kParts] = sum[m][q];
 }
 #else
 template <class T, int MR, int NP, class A>
-__attribute__((always_inline)) static inline void multiply(i64 n, const A a, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
+__attribute__((always_inline)) static inline void multiply(i64 n, const A a, const T* b, i64 bp,
+                                                           i64 bk, V<T> (&c)[MR][NP]) {
   using G = TileShape<T, MR, NP>;
   const auto rows = a.template rows<MR>();
   for (i64 k0 = 0; k0 < n; k0 += 32) {
@@ -116,56 +126,66 @@ __attribute__((always_inline)) static inline void multiply(i64 n, const A a, con
     } else {
       for (; k < k1; k += 2) add_products<T, MR, NP>(rows, k, b, bp, bk, even);
       typename G::Sums first;
-      LOOM_UNROLL for (int m = 0; m < MR; ++m)
-        LOOM_UNROLL for (int q = 0; q < G::Q; ++q) first[m][q] = even[m][q];
+      LOOM_UNROLL for (int m = 0; m < MR; ++m) LOOM_UNROLL for (int q = 0; q < G::Q; ++q)
+          first[m][q] = even[m][q];
       park(first);
       clear(odd);
       for (k = k0 + 1; k < k1; k += 2) add_products<T, MR, NP>(rows, k, b, bp, bk, odd);
-      LOOM_UNROLL for (int m = 0; m < MR; ++m)
-        LOOM_UNROLL for (int q = 0; q < G::Q; ++q) even[m][q] = first[m][q];
+      LOOM_UNROLL for (int m = 0; m < MR; ++m) LOOM_UNROLL for (int q = 0; q < G::Q; ++q)
+          even[m][q] = first[m][q];
     }
-    LOOM_UNROLL for (int m = 0; m < MR; ++m)
-      LOOM_UNROLL for (int q = 0; q < G::Q; ++q) c[m][q / G::kParts].part[q % G::kParts] += even[m][q] + odd[m][q];
+    LOOM_UNROLL for (int m = 0; m < MR; ++m) LOOM_UNROLL for (int q = 0; q < G::Q; ++q)
+        c[m][q / G::kParts]
+            .part[q % G::kParts] += even[m][q] + odd[m][q];
   }
 }
 #endif
 
 template <class T, int MR, int NP>
-static inline void multiply(i64 n, const T* a, i64 am, i64 ak, const T* b, i64 bp, i64 bk, V<T> (&c)[MR][NP]) {
+static inline void multiply(i64 n, const T* a, i64 am, i64 ak, const T* b, i64 bp, i64 bk,
+                            V<T> (&c)[MR][NP]) {
   multiply<T, MR, NP>(n, Strided<T>{a, am, ak}, b, bp, bk, c);
 }
 
 // The operands of one product C[m][16 lanes of p] = init + A B, and where a tile of it begins.
 template <class T, class A = Strided<T>>
 struct Product {
-  i64 k;                     // length of the sums
+  i64 k;  // length of the sums
   A a;
-  const T* b; i64 bp, bk;
-  T* c; i64 cm; i64 lanes;   // valid outputs per row of C
-  const T* bias;             // init: null is zero
-  bool accumulate;           // init: what C holds
+  const T* b;
+  i64 bp, bk;
+  T* c;
+  i64 cm;
+  i64 lanes;                    // valid outputs per row of C
+  const T* bias;                // init: null is zero
+  bool accumulate;              // init: what C holds
   const T* row_bias = nullptr;  // init: one value for each row of C
   bool partial = false;         // more of the sums follows: C keeps them as they are
 };
 
-// The lines that the results of a tile go to, rows apart, are on their way meanwhile: all stores, to the stack too, would wait behind them.
+// The lines that the results of a tile go to, rows apart, are on their way meanwhile: all stores,
+// to the stack too, would wait behind them.
 template <int MR, int NP, class G>
 static inline void expect_results(const G& g, i64 m, i64 panel) {
   if constexpr (MR > 2)
-    LOOM_UNROLL for (int i = 0; i < MR * NP; ++i) __builtin_prefetch(g.c + (m + i / NP) * g.cm + (panel + i % NP) * 16, 1);
+    LOOM_UNROLL for (int i = 0; i < MR * NP; ++i)
+        __builtin_prefetch(g.c + (m + i / NP) * g.cm + (panel + i % NP) * 16, 1);
 }
 template <class T, int MR, int NP, class A>
 static inline void tile(const Product<T, A>& g, i64 m, i64 panel) {
   expect_results<MR, NP>(g, m, panel);
   V<T> c[MR][NP];
-  LOOM_UNROLL for (int i = 0; i < MR; ++i)
-    LOOM_UNROLL for (int p = 0; p < NP; ++p) {
-      const i64 col = (panel + p) * 16, n = g.lanes - col;
-      if (g.accumulate) c[i][p] = load_lanes(g.c + (m + i) * g.cm + col, n);
-      else if (g.bias) c[i][p] = load_lanes(g.bias + col, n);
-      else if (g.row_bias) LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) c[i][p].part[q] = g.row_bias[m + i] - typename V<T>::Native{};  // -0 stays
-      else LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) c[i][p].part[q] = typename V<T>::Native{};  // gcc fills a whole V<T>{} by a slow instruction
-    }
+  LOOM_UNROLL for (int i = 0; i < MR; ++i) LOOM_UNROLL for (int p = 0; p < NP; ++p) {
+    const i64 col = (panel + p) * 16, n = g.lanes - col;
+    if (g.accumulate) c[i][p] = load_lanes(g.c + (m + i) * g.cm + col, n);
+    else if (g.bias) c[i][p] = load_lanes(g.bias + col, n);
+    else if (g.row_bias)
+      LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) c[i][p].part[q] =
+          g.row_bias[m + i] - typename V<T>::Native{};  // -0 stays
+    else
+      LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) c[i][p].part[q] =
+          typename V<T>::Native{};  // gcc fills a whole V<T>{} by a slow instruction
+  }
   multiply<T, MR, NP>(g.k, g.a.from(m, 0), g.b + panel * g.bp, g.bp, g.bk, c);
   for (int i = 0; i < MR; ++i)
     for (int p = 0; p < NP; ++p) {
@@ -187,11 +207,13 @@ __attribute__((noinline)) static void tile_rows(const Product<T>& g, i64 rows, i
   for (; m < rows; ++m) tile<T, 1, NP>(g, m, panel);
 }
 
-// Copies of a part of a panel, [k][16]. W row by row is B of gx = gy W, and column by column that of y = x W^T.
+// Copies of a part of a panel, [k][16]. W row by row is B of gx = gy W, and column by column that
+// of y = x W^T.
 template <class T>
 static void copy_rows(const WeightArg& w, i64 panel, Range k, T* to) {
   const i64 col = panel * 16, n = w.cols - col;
-  const T* from = sizeof(T) == 4 && w.master ? reinterpret_cast<const T*>(w.master) : static_cast<const T*>(w.dense);
+  const T* from = sizeof(T) == 4 && w.master ? reinterpret_cast<const T*>(w.master)
+                                             : static_cast<const T*>(w.dense);
   const i64 step = from == w.dense ? w.dense_stride : w.cols;
   for (i64 r = k.begin; r < k.end; ++r, to += 16) {
     __builtin_prefetch(from + least(r + 32, w.rows - 1) * step + col);  // rows lie pages apart
@@ -211,15 +233,19 @@ static void turn_rows(const WeightArg& w, i64 panel, Range k, float* to) {
   const i64 first = panel * 16, count = least(16, w.rows - first), n = k.end - k.begin;
   const float* from = w.master + first * w.cols + k.begin;
   const i64 whole_rows = count / 4 * 4, whole = n / 4 * 4;
-  turn(from, w.cols, whole_rows, whole, to, 16, [](auto v) __attribute__((always_inline)) { return flushed(v); });
+  turn(from, w.cols, whole_rows, whole, to, 16,
+       [](auto v) __attribute__((always_inline)) { return flushed(v); });
   for (i64 c = 0; c < n; ++c)
-    for (i64 r = c < whole ? whole_rows : 0; r < 16; ++r) to[c * 16 + r] = r < count ? stored(from[r * w.cols + c]) : 0;
+    for (i64 r = c < whole ? whole_rows : 0; r < 16; ++r)
+      to[c * 16 + r] = r < count ? stored(from[r * w.cols + c]) : 0;
 }
 
-// The worker's part of C: panels first, and rows too where there are few panels. Any cut gives the same bits. With `copy` panels of B come by it, into the scratch,
-// kPackedSums of their rows at a time.
+// The worker's part of C: panels first, and rows too where there are few panels. Any cut gives the
+// same bits. With `copy` panels of B come by it, into the scratch, kPackedSums of their rows at a
+// time.
 template <class T>
-static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k, void (*copy)(const WeightArg&, i64 panel, Range k, T* to) = nullptr) {
+static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k,
+                           void (*copy)(const WeightArg&, i64 panel, Range k, T* to) = nullptr) {
   if (rows == 0) return;  // none may have come
   const i64 panels = (g.lanes + 15) / 16;
   if (rows == 1 && !copy) {
@@ -236,12 +262,14 @@ static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k, v
   i64 block = rows;
   if (groups < 4 * k.workers) {
     if (in_parts) block = (rows + k.workers - 1) / k.workers;
-    else block = least(rows, groups * rows >= 16 * kTileRows * k.workers ? 16 * kTileRows : kTileRows);
+    else
+      block = least(rows, groups * rows >= 16 * kTileRows * k.workers ? 16 * kTileRows : kTileRows);
   }
   const i64 blocks = (rows + block - 1) / block;
   const Range r = share(groups * blocks, 1, k.worker, k.workers);
   for (i64 u = r.begin; u < r.end; ++u) {
-    const i64 first = u % blocks * block, count = least(block, rows - first), panel = u / blocks * kTilePanels, end = least(panel + kTilePanels, panels);
+    const i64 first = u % blocks * block, count = least(block, rows - first),
+              panel = u / blocks * kTilePanels, end = least(panel + kTilePanels, panels);
     Product<T> part = g;
     part.c += first * g.cm;
     for (i64 at = 0; at < g.k || at == 0; at += part.k) {
@@ -255,10 +283,12 @@ static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k, v
         part.partial = at + part.k < g.k;
         part.accumulate = g.accumulate || at > 0;
         if (in_parts || u == r.begin || u % blocks == 0)
-          for (i64 p = panel; p < end; ++p) copy(*k.weight, p, {at, at + part.k}, to + (p - panel) * part.bp);
+          for (i64 p = panel; p < end; ++p)
+            copy(*k.weight, p, {at, at + part.k}, to + (p - panel) * part.bp);
       }
       if (end - panel == kTilePanels) tile_rows<T, kTilePanels>(part, count, panel);
-      else for (i64 p = panel; p < end; ++p) tile_rows<T, 1>(part, count, p);
+      else
+        for (i64 p = panel; p < end; ++p) tile_rows<T, 1>(part, count, p);
     }
   }
 }

@@ -13,7 +13,8 @@ static void group_matmul(const KernelArgs& k) {
   const i64 outputs = w.rows / k.ints[0];
   each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
     for (i64 n = c0; n < c1; ++n) {
-      const T *a = row<T>(x, r) + n / outputs * w.cols, *b = static_cast<const T*>(w.dense) + n * w.dense_stride;
+      const T *a = row<T>(x, r) + n / outputs * w.cols,
+              *b = static_cast<const T*>(w.dense) + n * w.dense_stride;
       T sum = k.has[2] ? row<T>(k.t[2], 0)[n] : T(0);
       for (i64 k0 = 0; k0 < w.cols; k0 += 32) {
         T even = 0, odd = 0;
@@ -34,8 +35,17 @@ static void group_matmul_t(const KernelArgs& k) {
   const TensorArg &gy = k.t[1], &gx = k.t[2];
   const i64 outputs = w.rows / k.ints[0];
   for (i64 g = 0; g < k.ints[0]; ++g)
-    product(Product<T>{outputs, {row<T>(gy, 0) + g * outputs, gy.stride, 1}, static_cast<const T*>(w.dense) + g * outputs * w.dense_stride, 16, w.dense_stride, row<T>(gx, 0) + g * w.cols, gx.stride, w.cols,
-                       nullptr, false}, gx.rows, k);
+    product(Product<T>{outputs,
+                       {row<T>(gy, 0) + g * outputs, gy.stride, 1},
+                       static_cast<const T*>(w.dense) + g * outputs * w.dense_stride,
+                       16,
+                       w.dense_stride,
+                       row<T>(gx, 0) + g * w.cols,
+                       gx.stride,
+                       w.cols,
+                       nullptr,
+                       false},
+            gx.rows, k);
 }
 template <class T>
 static void group_outer_add(const KernelArgs& k) {
@@ -44,7 +54,16 @@ static void group_outer_add(const KernelArgs& k) {
   const Range r = share(gw.rows, 1, k.worker, k.workers);
   for (i64 n = r.begin; n < r.end;) {
     const i64 group = n / outputs, end = least(r.end, (group + 1) * outputs);
-    const Product<T> g{gy.rows, {row<T>(gy, 0), 1, gy.stride}, row<T>(x, 0) + group * gw.cols, 16, x.stride, row<T>(gw, 0), gw.stride, gw.cols, nullptr, k.ints[1] != 0};
+    const Product<T> g{gy.rows,
+                       {row<T>(gy, 0), 1, gy.stride},
+                       row<T>(x, 0) + group * gw.cols,
+                       16,
+                       x.stride,
+                       row<T>(gw, 0),
+                       gw.stride,
+                       gw.cols,
+                       nullptr,
+                       k.ints[1] != 0};
     for (i64 p = 0; p < panels; ++p) outer_rows<T, 1>(g, {n, end}, p);
     n = end;
   }

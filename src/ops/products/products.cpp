@@ -20,25 +20,37 @@ bool gather_shape(OpCheck& c) {
                    "w [V,E], ids [R], y [R,E] do not agree");
 }
 bool matmul_shape(OpCheck& c) {
-  if (!c.require(c.is(0, BufferKind::weight) && c.one_type({0, 3}), "w must be a weight of y's type")) return false;
+  if (!c.require(c.is(0, BufferKind::weight) && c.one_type({0, 3}),
+                 "w must be a weight of y's type"))
+    return false;
   const ArithClass arith = product_class(c.of(0).format);
-  const ValueType want = c.type(3) == ValueType::f64           ? ValueType::f64
+  const ValueType want = c.type(3) == ValueType::f64    ? ValueType::f64
                          : arith == ArithClass::integer ? ValueType::q15
                          : arith == ArithClass::bfloat  ? ValueType::bf16x2
                                                         : ValueType::f32;
-  if (!c.require(c.type(1) == want, "x is not in the form the weight's arithmetic class multiplies")) return false;
-  if (!c.require(c.cols(1) == c.cols(0) && c.cols(3) == c.constant_rows(0) && c.rows_equal(1, 3), "w [N,K], x [R,K], y [R,N] do not agree")) return false;
-  return c.require(!c.has(2) || (c.type(2) == c.type(3) && c.vector_of(2, c.cols(3))), "bias must have N elements");
+  if (!c.require(c.type(1) == want,
+                 "x is not in the form the weight's arithmetic class multiplies"))
+    return false;
+  if (!c.require(c.cols(1) == c.cols(0) && c.cols(3) == c.constant_rows(0) && c.rows_equal(1, 3),
+                 "w [N,K], x [R,K], y [R,N] do not agree"))
+    return false;
+  return c.require(!c.has(2) || (c.type(2) == c.type(3) && c.vector_of(2, c.cols(3))),
+                   "bias must have N elements");
 }
 bool matmul_t_shape(OpCheck& c) {
-  return c.require(c.is(0, BufferKind::weight) && c.one_type({0, 1, 2}) && c.cols(1) == c.constant_rows(0) && c.cols(2) == c.cols(0) && c.rows_equal(1, 2),
+  return c.require(c.is(0, BufferKind::weight) && c.one_type({0, 1, 2}) &&
+                       c.cols(1) == c.constant_rows(0) && c.cols(2) == c.cols(0) &&
+                       c.rows_equal(1, 2),
                    "w [N,K], gy [R,N], gx [R,K] do not agree");
 }
 bool outer_add_shape(OpCheck& c) {
-  return c.require(c.one_type({0, 1, 2}) && c.rows_equal(0, 1) && c.constant_rows(2) == c.cols(0) && c.cols(2) == c.cols(1),
+  return c.require(c.one_type({0, 1, 2}) && c.rows_equal(0, 1) && c.constant_rows(2) == c.cols(0) &&
+                       c.cols(2) == c.cols(1),
                    "gy [R,N], x [R,K], gw [N,K] do not agree");
 }
-bool col_sum_shape(OpCheck& c) { return c.require(c.one_type({0, 1}) && c.vector_of(1, c.cols(0)), "gb must have N elements"); }
+bool col_sum_shape(OpCheck& c) {
+  return c.require(c.one_type({0, 1}) && c.vector_of(1, c.cols(0)), "gb must have N elements");
+}
 bool gather_add_shape(OpCheck& c) {
   return c.require(c.one_type({0, 2}) && c.indices(1, 2) && c.rows_equal(0, 1) &&
                        c.constant_rows(2) > 0 && c.cols(0) == c.cols(2),
@@ -47,18 +59,23 @@ bool gather_add_shape(OpCheck& c) {
 // Of y = x W^T or gx = gy W by groups: x has the columns of all groups, y a column per row of w.
 bool groups_shape(OpCheck& c, int x, int y) {
   const std::int64_t groups = c.integer(0), n = c.constant_rows(0);
-  if (!c.require(c.is(0, BufferKind::weight) && c.one_type({0, x, y}) && groups >= 1 && groups <= kMaxCols && n % groups == 0,
-                     "groups must divide the rows of w, a weight of y's type")) return false;
-  return c.require(c.cols(x) == groups * c.cols(0) && c.cols(y) == n && c.rows_equal(x, y), "w [N,K], x [R, groups x K], y [R,N] do not agree");
+  if (!c.require(c.is(0, BufferKind::weight) && c.one_type({0, x, y}) && groups >= 1 &&
+                     groups <= kMaxCols && n % groups == 0,
+                 "groups must divide the rows of w, a weight of y's type"))
+    return false;
+  return c.require(c.cols(x) == groups * c.cols(0) && c.cols(y) == n && c.rows_equal(x, y),
+                   "w [N,K], x [R, groups x K], y [R,N] do not agree");
 }
 bool group_matmul_shape(OpCheck& c) {
   if (!groups_shape(c, 1, 3)) return false;
-  return c.require(!c.has(2) || (c.type(2) == c.type(3) && c.vector_of(2, c.constant_rows(0))), "bias must have N elements");
+  return c.require(!c.has(2) || (c.type(2) == c.type(3) && c.vector_of(2, c.constant_rows(0))),
+                   "bias must have N elements");
 }
 bool group_matmul_t_shape(OpCheck& c) { return groups_shape(c, 2, 1); }
 bool group_outer_add_shape(OpCheck& c) {
   const std::int64_t groups = c.integer(0), n = c.constant_rows(2);
-  return c.require(c.one_type({0, 1, 2}) && groups >= 1 && groups <= kMaxCols && n > 0 && n % groups == 0 && c.rows_equal(0, 1) && n == c.cols(0) &&
+  return c.require(c.one_type({0, 1, 2}) && groups >= 1 && groups <= kMaxCols && n > 0 &&
+                       n % groups == 0 && c.rows_equal(0, 1) && n == c.cols(0) &&
                        c.cols(1) == groups * c.cols(2),
                    "gy [R,N], x [R, groups x K], gw [N,K] do not agree");
 }
@@ -80,12 +97,18 @@ LoweredOp lower_gather(const Program& p, const Instruction& ins) {
   const Buffer& w = p.buffers[static_cast<std::size_t>(ins.operands[0].buffer)];
   if (w.type == ValueType::f64) return LoweredOp::gather;
   const int form = product_form(w.format);
-  return form == kBlockForm ? LoweredOp::gather_blocks : form == kFloatForm ? LoweredOp::gather : LoweredOp::gather_packed;
+  return form == kBlockForm   ? LoweredOp::gather_blocks
+         : form == kFloatForm ? LoweredOp::gather
+                              : LoweredOp::gather_packed;
 }
 
-Scratch panel_scratch_of(const ScratchQuery& q) { return {q.of(0).type == ValueType::f64 ? 0 : panel_scratch(q.of(0).format, q.of(0).cols), 0}; }
+Scratch panel_scratch_of(const ScratchQuery& q) {
+  return {q.of(0).type == ValueType::f64 ? 0 : panel_scratch(q.of(0).format, q.of(0).cols), 0};
+}
 // Copied panels: of a weight that the program updates, or rows of one that is read the other way.
-std::int64_t copied_panels(std::int64_t size, std::int64_t sums) { return 16 * cpu::kPackedPanels * size * std::min<std::int64_t>(sums, cpu::kPackedSums); }
+std::int64_t copied_panels(std::int64_t size, std::int64_t sums) {
+  return 16 * cpu::kPackedPanels * size * std::min<std::int64_t>(sums, cpu::kPackedSums);
+}
 Scratch matmul_scratch(const ScratchQuery& q) {
   if (!q.updates || !copies_panels(q.program, q.ins)) return panel_scratch_of(q);
   return {copied_panels(4, q.of(0).cols), 0};
@@ -95,10 +118,15 @@ Scratch matmul_t_scratch(const ScratchQuery& q) {
 }
 // Values of gy, and the rows of some panels of x.
 Scratch outer_add_scratch(const ScratchQuery& q) {
-  return {q.value_size(0) * (cpu::kPackedOuterValues + 16 * cpu::kPackedPanels * std::min<std::int64_t>(q.max_rows(0), cpu::kPackedOuter)), 0};
+  return {q.value_size(0) *
+              (cpu::kPackedOuterValues +
+               16 * cpu::kPackedPanels * std::min<std::int64_t>(q.max_rows(0), cpu::kPackedOuter)),
+          0};
 }
 // The last row of each id, and the next row of the same.
-Scratch gather_add_scratch(const ScratchQuery& q) { return {4 * q.max_rows(2) + 5 * q.max_rows(0) + 64, 0}; }
+Scratch gather_add_scratch(const ScratchQuery& q) {
+  return {4 * q.max_rows(2) + 5 * q.max_rows(0) + 64, 0};
+}
 
 // ---- devices
 
@@ -119,7 +147,8 @@ Status matmul_t_launch(Launches& l) {
 // Kernels of an integer product for one row, a few, and many.
 void integer_rows(Launches& l) {
   webgpu::Kernel& one = l.last().kernel;
-  webgpu::WideKernel few{one, 2, 4, l.last().factor}, many{one, 96, 64, webgpu::tiles_of(l.cols(3))};
+  webgpu::WideKernel few{one, 2, 4, l.last().factor},
+      many{one, 96, 64, webgpu::tiles_of(l.cols(3))};
   few.kernel.constants += webgpu::constant("ROWS", few.tile);
   one.constants += webgpu::constant("ROWS", 1);
   many.kernel.pieces = "arena weights join matmul_tiled";
@@ -136,27 +165,33 @@ Status matmul_launch(Launches& l) {
     return {};
   }
   l.add("", "matmul", 3, integer ? (l.cols(3) + 15) / 16 : l.cols(3), integer ? 1 : 64);
-  const std::string_view piece = integer ? "join matmul_integer" : form == kBlockForm ? "matmul_blocks" : "matmul_float";
+  const std::string_view piece = integer              ? "join matmul_integer"
+                                 : form == kBlockForm ? "matmul_blocks"
+                                                      : "matmul_float";
   l.with_weights("arena weights " + std::string(piece), l.has(2));
   if (decoded) l.in_tiles("matmul_tile", l.cols(3));
   if (integer) integer_rows(l);
   return {};
 }
 Status outer_add_launch(Launches& l) {
-  const std::int64_t blocks = (l.max_rows(0) + 1023) / 1024, depth = std::bit_width(static_cast<std::uint64_t>(blocks));
+  const std::int64_t blocks = (l.max_rows(0) + 1023) / 1024,
+                     depth = std::bit_width(static_cast<std::uint64_t>(blocks));
   const std::int64_t tiles = webgpu::tiles_of(l.cols(0)) * webgpu::tiles_of(l.cols(2));
   // Workgroups that wait for one another agree on the rows before the run.
   if (blocks > 1 && tiles < 64 && !l.measured) {
-    l.add("arena row_sum chunks_gradient", "outer_add_chunks", -1, (l.cols(0) + 7) / 8 * ((l.cols(2) + 7) / 8), 1);
+    l.add("arena row_sum chunks_gradient", "outer_add_chunks", -1,
+          (l.cols(0) + 7) / 8 * ((l.cols(2) + 7) / 8), 1);
   } else if (l.cols(0) < 64 || l.cols(2) < 64 || depth > 4 || l.measured) {
     l.elements("arena row_sum gradient", "outer_add", 2);
   } else {
-    l.add("arena row_sum tiles tiles_gradient", "outer_add_tile", -1, tiles, 1, webgpu::constant("DEPTH", depth));
+    l.add("arena row_sum tiles tiles_gradient", "outer_add_tile", -1, tiles, 1,
+          webgpu::constant("DEPTH", depth));
   }
   return {};
 }
 Status col_sum_launch(Launches& l) {
-  if (l.max_rows(0) > kManyRows && !l.measured) l.add("arena row_sum chunks_gradient", "col_sum_chunks", -1, (l.cols(0) + 7) / 8, 1);
+  if (l.max_rows(0) > kManyRows && !l.measured)
+    l.add("arena row_sum chunks_gradient", "col_sum_chunks", -1, (l.cols(0) + 7) / 8, 1);
   else l.elements("arena row_sum gradient", "col_sum", 1);
   return {};
 }
@@ -185,10 +220,13 @@ Status decode_products_launch(Launches& l) {
   const bool heads = d.epilogue == DecodeProducts::Epilogue::heads;
   std::string constants = webgpu::weight_constants(w, d.bias) + flag("NORM", d.norm);
   constants += constant("EPILOGUE", static_cast<int>(d.epilogue));
-  constants += constant("MATRICES", d.count) + constant("COLS", w.cols) + constant("WORDS", g->words) + constant("PADDED", w.padded_cols);
-  constants += constant("RUN", g->run) + constant("TURNS", g->turns) + flag("STAGED", g->staged) + constant("JOBS", d.jobs) + constant("THREADS", g->threads);
+  constants += constant("MATRICES", d.count) + constant("COLS", w.cols) +
+               constant("WORDS", g->words) + constant("PADDED", w.padded_cols);
+  constants += constant("RUN", g->run) + constant("TURNS", g->turns) + flag("STAGED", g->staged) +
+               constant("JOBS", d.jobs) + constant("THREADS", g->threads);
   constants += constant("HEAD_DIM", heads ? d.row.head_dim : 2);
-  l.add("arena exact reduce q15 weights join append lanes gemv", "gemv", 0, g->units, 1, std::move(constants));
+  l.add("arena exact reduce q15 weights join append lanes gemv", "gemv", 0, g->units, 1,
+        std::move(constants));
   webgpu::LaunchSpec& s = l.last();
   s.kernel.has_weights = true;
   s.most = g->groups;
@@ -208,7 +246,8 @@ View Emit::gather(View w, View ids) {
 View Emit::matmul(View w, View x, View bias) {
   if (in_fp8(w)) x = rounded(x, Unary::fp8e4m3);
   const ArithClass arith = product_class(of(w).format);
-  if (type(w) == ValueType::f32 && (arith == ArithClass::integer || arith == ArithClass::bfloat)) x = quantized(x, arith);
+  if (type(w) == ValueType::f32 && (arith == ArithClass::integer || arith == ArithClass::bfloat))
+    x = quantized(x, arith);
   const View y = temp(type(w), rows(x), rows(w).constant);
   append(Op::matmul, {w, x, bias, y});
   return y;
@@ -226,8 +265,12 @@ void Emit::outer_add(View gy, View x, View gw, Accumulate accumulate) {
   }
   append(Op::outer_add, {gy, x, gw}, {static_cast<int>(accumulate)});
 }
-void Emit::col_sum(View gy, View gb, Accumulate accumulate) { append(Op::col_sum, {gy, gb}, {static_cast<int>(accumulate)}); }
-void Emit::gather_add(View gy, View ids, View gw, Accumulate accumulate) { append(Op::gather_add, {gy, ids, gw}, {static_cast<int>(accumulate)}); }
+void Emit::col_sum(View gy, View gb, Accumulate accumulate) {
+  append(Op::col_sum, {gy, gb}, {static_cast<int>(accumulate)});
+}
+void Emit::gather_add(View gy, View ids, View gw, Accumulate accumulate) {
+  append(Op::gather_add, {gy, ids, gw}, {static_cast<int>(accumulate)});
+}
 View Emit::group_matmul(View w, View x, View bias, std::int64_t groups) {
   if (in_fp8(w)) x = rounded(x, Unary::fp8e4m3);
   const View y = like(x, rows(w).constant);

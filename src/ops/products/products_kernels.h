@@ -1,8 +1,9 @@
-// Float products: y = bias + x W^T, gx = gy W, gw (+)= gy^T x, and rows of a weight taken and added to.
+// Float products: y = bias + x W^T, gx = gy W, gw (+)= gy^T x, and rows of a weight taken and added
+// to.
 #pragma once
 
-#include "ops/products/gemm.h"
 #include "ops/cpu/vectors/simd.h"
+#include "ops/products/gemm.h"
 
 namespace loom::cpu::LOOM_ISA {
 
@@ -11,8 +12,16 @@ template <class T>
 static void matmul(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const TensorArg &x = k.t[1], &y = k.t[3];
-  const Product<T> g{w.cols, {row<T>(x, 0), x.stride, 1}, static_cast<const T*>(w.panels), w.padded_cols * 16, 16, row<T>(y, 0), y.stride, w.rows,
-                     k.has[2] ? row<T>(k.t[2], 0) : nullptr, false};
+  const Product<T> g{w.cols,
+                     {row<T>(x, 0), x.stride, 1},
+                     static_cast<const T*>(w.panels),
+                     w.padded_cols * 16,
+                     16,
+                     row<T>(y, 0),
+                     y.stride,
+                     w.rows,
+                     k.has[2] ? row<T>(k.t[2], 0) : nullptr,
+                     false};
   if constexpr (sizeof(T) == 4) product(g, y.rows, k, w.master ? turn_rows : nullptr);
   else product(g, y.rows, k);
 }
@@ -22,7 +31,16 @@ template <class T>
 static void matmul_t(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const TensorArg &gy = k.t[1], &gx = k.t[2];
-  const Product<T> g{w.rows, {row<T>(gy, 0), gy.stride, 1}, static_cast<const T*>(w.dense), 16, w.dense_stride, row<T>(gx, 0), gx.stride, w.cols, nullptr, false};
+  const Product<T> g{w.rows,
+                     {row<T>(gy, 0), gy.stride, 1},
+                     static_cast<const T*>(w.dense),
+                     16,
+                     w.dense_stride,
+                     row<T>(gx, 0),
+                     gx.stride,
+                     w.cols,
+                     nullptr,
+                     false};
   product(g, gx.rows, k, w.master || gx.rows >= kPackedRows ? copy_rows<T> : nullptr);
 }
 
@@ -36,13 +54,14 @@ struct Tile {
     return t;
   }
 };
-// t = blocks of 1,024 of a sum over n, as a binary counter adds them; add(first, count, c) adds one to c.
+// t = blocks of 1,024 of a sum over n, as a binary counter adds them; add(first, count, c) adds one
+// to c.
 template <class T, int MR, int NP, class F>
 static inline void sum_blocks(i64 n, Tile<T, MR, NP>& t, F add) {
   auto block = [&](i64 k) __attribute__((always_inline)) {
-    LOOM_UNROLL for (int i = 0; i < MR; ++i)
-      LOOM_UNROLL for (int p = 0; p < NP; ++p)
-        LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) t.c[i][p].part[q] = typename V<T>::Native{};
+    LOOM_UNROLL for (int i = 0; i < MR; ++i) LOOM_UNROLL for (int p = 0; p < NP; ++p)
+        LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) t.c[i][p]
+            .part[q] = typename V<T>::Native{};
     add(k, least(1024, n - k), t.c);
   };
   block(0);
@@ -55,12 +74,15 @@ static inline void sum_blocks(i64 n, Tile<T, MR, NP>& t, F add) {
   }
   t = blocks.total();
 }
-// A tile of a weight gradient: sums over all rows from +0 in blocks of 1,024, added once to what is there.
+// A tile of a weight gradient: sums over all rows from +0 in blocks of 1,024, added once to what is
+// there.
 template <class T, int MR, int NP>
 static inline void outer_tile(const Product<T>& g, i64 m, i64 panel) {
   expect_results<MR, NP>(g, m, panel);
   Tile<T, MR, NP> t;
-  sum_blocks<T, MR, NP>(g.k, t, [&](i64 k, i64 n, auto& c) { multiply<T, MR, NP>(n, g.a.from(m, k), g.b + panel * g.bp + k * g.bk, g.bp, g.bk, c); });
+  sum_blocks<T, MR, NP>(g.k, t, [&](i64 k, i64 n, auto& c) {
+    multiply<T, MR, NP>(n, g.a.from(m, k), g.b + panel * g.bp + k * g.bk, g.bp, g.bk, c);
+  });
   for (int i = 0; i < MR; ++i)
     for (int p = 0; p < NP; ++p) {
       const i64 col = (panel + p) * 16;
@@ -78,12 +100,15 @@ static inline void outer_rows(const Product<T>& g, Range r, i64 panel) {
   for (; m < r.end; ++m) outer_tile<T, 1, NP>(g, m, panel);
 }
 
-// Some columns of gy, a tile after the other, and the panels of x that they meet lie in copies: in place the values of one sum are a whole row apart, often
-// a multiple of the cache's own period.
+// Some columns of gy, a tile after the other, and the panels of x that they meet lie in copies: in
+// place the values of one sum are a whole row apart, often a multiple of the cache's own period.
 template <class T, int NP>
-static inline void outer_packed(const Product<T>& g, i64 panel, i64 tiles, const T* columns, T* lanes) {
+static inline void outer_packed(const Product<T>& g, i64 panel, i64 tiles, const T* columns,
+                                T* lanes) {
   for (i64 k = 0; k < g.k; ++k)
-    for (int p = 0; p < NP; ++p) store(lanes + (k * NP + p) * 16, load_lanes(g.b + k * g.bk + (panel + p) * 16, g.lanes - (panel + p) * 16));
+    for (int p = 0; p < NP; ++p)
+      store(lanes + (k * NP + p) * 16,
+            load_lanes(g.b + k * g.bk + (panel + p) * 16, g.lanes - (panel + p) * 16));
   Product<T> part = g;
   part.b = lanes - panel * 16;
   part.bk = NP * 16;
@@ -103,19 +128,28 @@ static void outer_add(const KernelArgs& k) {
   // By rows; by columns where there are too few for the team.
   const bool by_rows = gw.rows >= 2 * kTileRows * k.workers || gw.rows > x.cols;
   Range r = by_rows ? share(gw.rows, kTileRows, k.worker, k.workers) : Range{0, gw.rows};
-  const Range panels = by_rows ? Range{0, all_panels} : share(all_panels, kTilePanels, k.worker, k.workers);
-  const Product<T> g{gy.rows, {row<T>(gy, 0), 1, gy.stride}, row<T>(x, 0), 16, x.stride, row<T>(gw, 0), gw.stride, x.cols, nullptr, k.ints[0] != 0};
+  const Range panels =
+      by_rows ? Range{0, all_panels} : share(all_panels, kTilePanels, k.worker, k.workers);
+  const Product<T> g{gy.rows,      {row<T>(gy, 0), 1, gy.stride},
+                     row<T>(x, 0), 16,
+                     x.stride,     row<T>(gw, 0),
+                     gw.stride,    x.cols,
+                     nullptr,      k.ints[0] != 0};
   if (gy.rows <= kPackedOuter) {
     T *columns = reinterpret_cast<T*>(k.scratch), *lanes = columns + kPackedOuterValues;
     const i64 most = kPackedOuterValues / (gy.rows > 1 ? gy.rows * kRows : kRows);
-    for (; r.end - r.begin >= 4 * kRows; r.begin += kRows * least(most, (r.end - r.begin) / kRows)) {
+    for (; r.end - r.begin >= 4 * kRows;
+         r.begin += kRows * least(most, (r.end - r.begin) / kRows)) {
       const i64 tiles = least(most, (r.end - r.begin) / kRows);
       for (i64 i = 0; i < gy.rows; ++i)
-        for (i64 t = 0; t < tiles; ++t) __builtin_memcpy(columns + (t * gy.rows + i) * kRows, row<T>(gy, i) + r.begin + t * kRows, kRows * sizeof(T));
+        for (i64 t = 0; t < tiles; ++t)
+          __builtin_memcpy(columns + (t * gy.rows + i) * kRows, row<T>(gy, i) + r.begin + t * kRows,
+                           kRows * sizeof(T));
       Product<T> part = g;
       part.c += r.begin * g.cm;
       i64 p = panels.begin;
-      for (; p + kTilePanels <= panels.end; p += kTilePanels) outer_packed<T, kTilePanels>(part, p, tiles, columns, lanes);
+      for (; p + kTilePanels <= panels.end; p += kTilePanels)
+        outer_packed<T, kTilePanels>(part, p, tiles, columns, lanes);
       for (; p < panels.end; ++p) outer_packed<T, 1>(part, p, tiles, columns, lanes);
     }
   }
@@ -151,14 +185,16 @@ static void gather(const KernelArgs& k) {
   const Range r = share(y.rows, 1, k.worker, k.workers);
   for (i64 i = r.begin; i < r.end; ++i) {
     i64 id = *row<unsigned>(ids, i);
-    if (id >= w.rows) id = w.rows - 1;  // the executor has refused such ids; a kernel still never reads outside
+    if (id >= w.rows)
+      id = w.rows - 1;  // the executor has refused such ids; a kernel still never reads outside
     const T* panel = static_cast<const T*>(w.panels) + (id / 16) * w.padded_cols * 16 + id % 16;
     T* out = row<T>(y, i);
     for (i64 c = 0; c < w.cols; ++c) out[c] = panel[c * 16];
   }
 }
 
-// gw (+)= per id the sum of its rows of gy, rows ascending from +0. scratch: next row of the same id, and the last seen row per id.
+// gw (+)= per id the sum of its rows of gy, rows ascending from +0. scratch: next row of the same
+// id, and the last seen row per id.
 template <class T>
 static void gather_add(const KernelArgs& k) {
   const TensorArg &gy = k.t[0], &ids = k.t[1], &gw = k.t[2];

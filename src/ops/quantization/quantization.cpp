@@ -11,10 +11,14 @@ namespace {
 using webgpu::Launches;
 
 bool quantize_shape(OpCheck& c) {
-  return c.require(c.type(0) == ValueType::f32 && c.type(1) == ValueType::q15 && c.cols(0) == c.cols(1) && c.rows_equal(0, 1), "x must be f32 and y q15 of one shape");
+  return c.require(c.type(0) == ValueType::f32 && c.type(1) == ValueType::q15 &&
+                       c.cols(0) == c.cols(1) && c.rows_equal(0, 1),
+                   "x must be f32 and y q15 of one shape");
 }
 bool split_bf16_shape(OpCheck& c) {
-  return c.require(c.type(0) == ValueType::f32 && c.type(1) == ValueType::bf16x2 && c.cols(0) == c.cols(1) && c.rows_equal(0, 1), "x must be f32 and y bf16x2 of one shape");
+  return c.require(c.type(0) == ValueType::f32 && c.type(1) == ValueType::bf16x2 &&
+                       c.cols(0) == c.cols(1) && c.rows_equal(0, 1),
+                   "x must be f32 and y bf16x2 of one shape");
 }
 Status quantize_launch(Launches& l) {
   l.add("arena reduce q15 quantize", "quantize", 0, 1, 1);
@@ -51,9 +55,12 @@ View Emit::rounded(View x, Unary kind) {
   const auto key = std::make_tuple(x.buffer, x.col, x.cols, kind);
   if (const auto found = rounded_.find(key); found != rounded_.end()) return found->second;
   // Values that only change places are rounded before, where nothing has changed since.
-  const auto moved = std::find_if(p_.code.rbegin(), p_.code.rend(), [&](const Instruction& ins) { return writes(ins, x.buffer); });
-  const bool unchanged = moved != p_.code.rend() && moved->op == Op::reorder && moved->operands[1] == x &&
-                         std::none_of(p_.code.rbegin(), moved, [&](const Instruction& ins) { return writes(ins, moved->operands[0].buffer); });
+  const auto moved = std::find_if(p_.code.rbegin(), p_.code.rend(),
+                                  [&](const Instruction& ins) { return writes(ins, x.buffer); });
+  const bool unchanged =
+      moved != p_.code.rend() && moved->op == Op::reorder && moved->operands[1] == x &&
+      std::none_of(p_.code.rbegin(), moved,
+                   [&](const Instruction& ins) { return writes(ins, moved->operands[0].buffer); });
   if (!unchanged) return rounded_[key] = unary(x, kind);
   const auto ints = moved->ints;
   const View from = rounded(moved->operands[0], kind), y = like(x, x.cols);
@@ -61,7 +68,9 @@ View Emit::rounded(View x, Unary kind) {
   p_.code.back().ints = ints;
   return rounded_[key] = y;
 }
-void Emit::is_rounded(View x, Unary kind) { rounded_[std::make_tuple(x.buffer, x.col, x.cols, kind)] = x; }
+void Emit::is_rounded(View x, Unary kind) {
+  rounded_[std::make_tuple(x.buffer, x.col, x.cols, kind)] = x;
+}
 
 #define LOOM_FAMILY quantization
 #define LOOM_FAMILY_ROWS "ops/quantization/quantization.def"

@@ -1,4 +1,5 @@
-// Rows of f32 as q15 (numerics rule 0): x = (128 * hi + lo) * 2^e up to rounding, as quantize_q15 of numeric/q15.h.
+// Rows of f32 as q15 (numerics rule 0): x = (128 * hi + lo) * 2^e up to rounding, as quantize_q15
+// of numeric/q15.h.
 #pragma once
 
 #include "ops/cpu/vectors/simd.h"
@@ -6,7 +7,8 @@
 namespace loom::cpu::LOOM_ISA {
 
 struct Q15 {
-  float scale = 0;  // 2^e; 0 for a row of zeros; NaN for a row that holds a NaN or infinity, whose planes are 0
+  float scale = 0;  // 2^e; 0 for a row of zeros; NaN for a row that holds a NaN or infinity, whose
+                    // planes are 0
   int sum_hi = 0, sum_lo = 0;
 };
 
@@ -23,7 +25,8 @@ static inline Q15 quantize_row(const float* x, i64 n, signed char* hi, signed ch
     for (i64 c = 0; c < n; ++c) hi[c] = lo[c] = 0;
     return q;
   }
-  // 16256 = 1.984375 * 2^13: the least e with max <= 16256 * 2^e is the exponent minus 13, one more where the mantissa is larger.
+  // 16256 = 1.984375 * 2^13: the least e with max <= 16256 * 2^e is the exponent minus 13, one more
+  // where the mantissa is larger.
   const int e = (largest >> 23) - 127 - 13 + ((largest & 0x7FFFFF) > 0x7E0000);
   q.scale = __builtin_bit_cast(float, (e + 127) << 23);
   const float inverse = __builtin_bit_cast(float, (127 - e) << 23);

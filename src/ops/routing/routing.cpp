@@ -9,17 +9,25 @@ namespace {
 using webgpu::Launches;
 
 bool top_k_shape(OpCheck& c) {
-  return c.require(c.alike({0, 1}) && c.integer(0) >= 1 && c.integer(0) <= c.cols(0), "x and y differ in type or shape, or k is not 1 to their columns");
+  return c.require(c.alike({0, 1}) && c.integer(0) >= 1 && c.integer(0) <= c.cols(0),
+                   "x and y differ in type or shape, or k is not 1 to their columns");
 }
 bool route_rows_shape(OpCheck& c) {
-  if (!c.require(c.real(0) && c.cols(0) == 1, "share must be a column of real values")) return false;
+  if (!c.require(c.real(0) && c.cols(0) == 1, "share must be a column of real values"))
+    return false;
   if (!c.measures(1, 0)) return false;
-  return c.require(c.type(1) == ValueType::u32 && c.is(1, BufferKind::temp) && c.of(1).cols == 1 && c.of(1).rows == Rows{1, c.ins.registers[0], kNone},
+  return c.require(c.type(1) == ValueType::u32 && c.is(1, BufferKind::temp) && c.of(1).cols == 1 &&
+                       c.of(1).rows == Rows{1, c.ins.registers[0], kNone},
                    "places must be a u32 temporary of `count` rows");
 }
 bool scatter_add_shape(OpCheck& c) {
-  if (!c.require(c.one_type({0, 3}) && c.cols(0) == c.cols(3) && c.routed(2, 3) && c.rows_equal(2, 0), "x, index and y do not agree")) return false;
-  if (!c.require(!c.has(1) || (c.type(1) == c.type(0) && c.cols(1) == 1 && c.rows_equal(1, 0)), "scale must be a column of x's rows")) return false;
+  if (!c.require(
+          c.one_type({0, 3}) && c.cols(0) == c.cols(3) && c.routed(2, 3) && c.rows_equal(2, 0),
+          "x, index and y do not agree"))
+    return false;
+  if (!c.require(!c.has(1) || (c.type(1) == c.type(0) && c.cols(1) == 1 && c.rows_equal(1, 0)),
+                 "scale must be a column of x's rows"))
+    return false;
   return c.require(c.filled(), "y is added to before it is written");
 }
 std::string routing_constants(const LoweredInstruction& ins) {
@@ -43,7 +51,9 @@ View Emit::route_rows(View share) {
   append(Op::route_rows, {share, places}, {}, {}, {count});
   return places;
 }
-void Emit::scatter_add(View x, View scale, View index, View y) { append(Op::scatter_add, {x, scale, index, y}); }
+void Emit::scatter_add(View x, View scale, View index, View y) {
+  append(Op::scatter_add, {x, scale, index, y});
+}
 
 #define LOOM_FAMILY routing
 #define LOOM_FAMILY_ROWS "ops/routing/routing.def"

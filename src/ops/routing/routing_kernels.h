@@ -1,4 +1,5 @@
-// Rows go to some of several branches: the largest values of a row, the rows that have a share, and rows added where they came from.
+// Rows go to some of several branches: the largest values of a row, the rows that have a share, and
+// rows added where they came from.
 #pragma once
 
 #include "ops/cpu/vectors/rows.h"

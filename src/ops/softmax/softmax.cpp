@@ -21,16 +21,21 @@ constexpr int kIds[] = {
 
 bool softmax_shape(OpCheck& c) {
   if (!c.require(c.kind_below(kSimplexCount), "unknown kind")) return false;
-  if (!c.require(c.integer(1) >= 1 && c.cols(0) % c.integer(1) == 0 && c.number(0) > 1 && c.number(0) <= 8, "group must divide the columns, alpha be in (1, 8]")) return false;
-  return c.require(c.count() == 2 ? c.alike({0, 1}) : c.alike({0, 1, 2}), "operands differ in type or shape");
+  if (!c.require(
+          c.integer(1) >= 1 && c.cols(0) % c.integer(1) == 0 && c.number(0) > 1 && c.number(0) <= 8,
+          "group must divide the columns, alpha be in (1, 8]"))
+    return false;
+  return c.require(c.count() == 2 ? c.alike({0, 1}) : c.alike({0, 1, 2}),
+                   "operands differ in type or shape");
 }
 bool softmax_back_shape(OpCheck& c) {
-  if (!c.require(c.integer(0) != static_cast<int>(Simplex::hardmax), "hardmax has no gradient")) return false;
+  if (!c.require(c.integer(0) != static_cast<int>(Simplex::hardmax), "hardmax has no gradient"))
+    return false;
   return softmax_shape(c);
 }
 Status softmax_launch(Launches& l) {
   l.add("arena exact reduce exp_sum softmax", l.name(), 0, l.cols(0) / l.integer(1), 1,
-      webgpu::constant("KIND", l.integer(0)));
+        webgpu::constant("KIND", l.integer(0)));
   return {};
 }
 

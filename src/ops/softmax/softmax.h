@@ -1,5 +1,5 @@
-// Distributions over groups of columns: what the op `softmax` makes. No standard library here: kernels
-// include it.
+// Distributions over groups of columns: what the op `softmax` makes. No standard library here:
+// kernels include it.
 #pragma once
 
 namespace loom {

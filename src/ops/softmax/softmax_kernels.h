@@ -1,10 +1,10 @@
-// Distributions over groups of columns, and one of noise. All but the logarithm have the gradient s * (g - mean of g weighted by s), where
-// s is a function of the result.
+// Distributions over groups of columns, and one of noise. All but the logarithm have the gradient s
+// * (g - mean of g weighted by s), where s is a function of the result.
 #pragma once
 
-#include "ops/softmax/softmax.h"
 #include "ops/cpu/vectors/exp_sum.h"
 #include "ops/cpu/vectors/rows.h"
+#include "ops/softmax/softmax.h"
 
 namespace loom::cpu::LOOM_ISA {
 
@@ -12,11 +12,13 @@ namespace loom::cpu::LOOM_ISA {
 template <class T>
 static inline T entmax_value(Simplex kind, T above, T q) {
   if (!(above > 0)) return T(0);
-  return kind == Simplex::sparsemax ? above : kind == Simplex::entmax15 ? above * above : exact::exp(q * exact::log(above));
+  return kind == Simplex::sparsemax  ? above
+         : kind == Simplex::entmax15 ? above * above
+                                     : exact::exp(q * exact::log(above));
 }
 
-// The sum of what entmax_value gives for z = scale (x - top), or of its slopes by z. One function for
-// all, which is large: several sums per row.
+// The sum of what entmax_value gives for z = scale (x - top), or of its slopes by z. One function
+// for all, which is large: several sums per row.
 template <class T>
 __attribute__((noinline)) static T entmax_sum(Simplex kind, bool slopes, const T* x, i64 n, T top,
                                               T scale, T tau, T q) {
@@ -32,8 +34,9 @@ __attribute__((noinline)) static T entmax_sum(Simplex kind, bool slopes, const T
   });
 }
 
-// y = (z - tau)_+^q that sums to 1, where z = (alpha - 1) x: Martins and Astudillo 2016 (alpha 2), Peters et al. 2019. Without sorting:
-// from -1 below the largest on, tau grows by Newton's steps, which cannot overshoot (the sum is convex in tau); another alpha is bisected.
+// y = (z - tau)_+^q that sums to 1, where z = (alpha - 1) x: Martins and Astudillo 2016 (alpha 2),
+// Peters et al. 2019. Without sorting: from -1 below the largest on, tau grows by Newton's steps,
+// which cannot overshoot (the sum is convex in tau); another alpha is bisected.
 template <class T>
 static void entmax_group(Simplex kind, const T* x, T* y, i64 n, T alpha) {
   const T scale = alpha - T(1), q = T(1) / scale;
@@ -121,7 +124,9 @@ static inline T simplex_weight(Simplex kind, T y, T alpha) {
   if (kind == Simplex::softmax) return y;
   if (kind == Simplex::log_softmax) return exact::exp(y);
   if (!(y > 0)) return T(0);
-  return kind == Simplex::sparsemax ? T(1) : kind == Simplex::entmax15 ? exact::sqrt(y) : exact::exp((T(2) - alpha) * exact::log(y));
+  return kind == Simplex::sparsemax  ? T(1)
+         : kind == Simplex::entmax15 ? exact::sqrt(y)
+                                     : exact::exp((T(2) - alpha) * exact::log(y));
 }
 template <class T>
 static void softmax_back(const KernelArgs& k) {
@@ -142,8 +147,11 @@ static void softmax_back(const KernelArgs& k) {
         return load(e);
       });
     };
-    const T dot = sum_of([&](i64 i) { return logarithm ? g[i] : simplex_weight(kind, p[i], alpha) * g[i]; });
-    const T mean = logarithm || sums_to_one ? dot : dot / sum_of([&](i64 i) { return simplex_weight(kind, p[i], alpha); });
+    const T dot =
+        sum_of([&](i64 i) { return logarithm ? g[i] : simplex_weight(kind, p[i], alpha) * g[i]; });
+    const T mean = logarithm || sums_to_one
+                       ? dot
+                       : dot / sum_of([&](i64 i) { return simplex_weight(kind, p[i], alpha); });
     for (i64 i = 0; i < n; ++i) {
       const T s = simplex_weight(kind, p[i], alpha);
       o[i] = stored(logarithm ? g[i] - s * mean : s * (g[i] - mean));

@@ -1,5 +1,6 @@
-// The weight matrices of a program on the device, one after the other in a few large buffers: each is [codes][scales][minima][zero points] as
-// PreparedWeights makes them, codes as they lie in files. Nothing of them stays with the host.
+// The weight matrices of a program on the device, one after the other in a few large buffers: each
+// is [codes][scales][minima][zero points] as PreparedWeights makes them, codes as they lie in
+// files. Nothing of them stays with the host.
 #pragma once
 
 #include <vector>
@@ -13,11 +14,11 @@
 namespace loom::webgpu {
 
 struct DeviceMatrix {
-  int heap = -1;             // the buffer it lies in
-  std::uint64_t at = 0;      // bytes from its beginning
+  int heap = -1;         // the buffer it lies in
+  std::uint64_t at = 0;  // bytes from its beginning
   std::uint64_t bytes = 0;
   WeightFormat format;
-  WeightArg arg;        // numbers; its pointers only say which sections there are
+  WeightArg arg;  // numbers; its pointers only say which sections there are
   std::uint32_t scales = 0, minima = 0, zeros = 0;  // words from the beginning of the buffer
 };
 

@@ -6,13 +6,15 @@
 
 #include "base/files/bytes.h"
 #include "base/math/fp_env.h"
-#include "ops/lowering/weight_forms.h"
 #include "ops/attention/rope.h"
 #include "ops/graph/kinds.h"
 #include "ops/lowering/fuse_decoding.h"
+#include "ops/lowering/weight_forms.h"
 
 namespace loom::webgpu {
-Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup weights, gpu::Device& device, const ExecutorOptions& options) {
+Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup weights,
+                                                   gpu::Device& device,
+                                                   const ExecutorOptions& options) {
   LOOM_TRY(verify(program));
   std::unique_ptr<Executor> executor(new Executor(std::move(program), std::move(weights), device));
   LOOM_TRY(executor->plan(options));
@@ -46,7 +48,11 @@ Status Executor::refuse_doubles() const {
     any = true;
     if (!b.path.empty()) where = "the cell " + b.path;
   }
-  return any ? Status(Code::unsupported, "gpu: " + where + " computes in f64 (class D), which WebGPU lacks: morph it to a type of another class, or run on the CPU") : Status();
+  return any ? Status(Code::unsupported,
+                      "gpu: " + where +
+                          " computes in f64 (class D), which WebGPU lacks: morph it to a type of "
+                          "another class, or run on the CPU")
+             : Status();
 }
 
 std::int64_t Executor::stride_words(BufferId id) const {
@@ -62,7 +68,9 @@ std::uint32_t Executor::take_words(std::int64_t count) {
 
 // Planned buffers first; then what lives as long as the executor.
 Status Executor::plan_arena() {
-  placement_ = place_buffers(lowered_, fuse_ ? 2 * kFusionReach : 0);  // one fusion may run later than planned, and the next earlier
+  placement_ = place_buffers(
+      lowered_,
+      fuse_ ? 2 * kFusionReach : 0);  // one fusion may run later than planned, and the next earlier
   place_.assign(lowered_.buffers.size(), 0);
   mirrors_.resize(lowered_.buffers.size());
   arena_words_ = static_cast<std::uint64_t>(placement_.arena_bytes) / 4;
@@ -76,10 +84,14 @@ Status Executor::plan_arena() {
   scratch_at_ = take_words(scratch);
   registers_at_ = take_words(static_cast<std::int64_t>(lowered_.registers.size()));
   picked_at_ = take_words(static_cast<std::int64_t>(1 + kMostPicked) + 2 * kPickParts);
-  const std::uint64_t limit = std::min(device_.limits().buffer_bytes, device_.limits().binding_bytes);
+  const std::uint64_t limit =
+      std::min(device_.limits().buffer_bytes, device_.limits().binding_bytes);
   if (arena_words_ * 4 > limit || arena_words_ >= UINT32_MAX) {
-    return Status(Code::out_of_memory, "gpu: the session's values, states and masters take " + std::to_string(arena_words_ * 4) + " bytes, a binding of this adapter holds " +
-                                           std::to_string(limit) + ": fewer rows or positions may help");
+    return Status(Code::out_of_memory, "gpu: the session's values, states and masters take " +
+                                           std::to_string(arena_words_ * 4) +
+                                           " bytes, a binding of this adapter holds " +
+                                           std::to_string(limit) +
+                                           ": fewer rows or positions may help");
   }
   LOOM_ASSIGN(arena_, gpu::Buffer::create(device_, arena_words_ * 4, "arena"));
   return write_constants();
@@ -96,9 +108,15 @@ std::int64_t Executor::plan_sequences() {
       if (!sequences_of(positions)) {
         std::int64_t limit = query.max_rows(0);
         for (const LoweredInstruction& other : lowered_.code)
-          if (other.op == LoweredOp::rope && other.operands[1].buffer == positions) limit = std::min(limit, lowered_.max_rows(other.operands[2].buffer));
-        if (const std::int64_t steps = steps_of(lowered_.buffers[static_cast<std::size_t>(positions)]); steps > 0) limit = steps;
-        sequence_tables_.push_back({positions, take_words(2 * query.max_rows(0)), static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(limit), 64))});
+          if (other.op == LoweredOp::rope && other.operands[1].buffer == positions)
+            limit = std::min(limit, lowered_.max_rows(other.operands[2].buffer));
+        if (const std::int64_t steps =
+                steps_of(lowered_.buffers[static_cast<std::size_t>(positions)]);
+            steps > 0)
+          limit = steps;
+        sequence_tables_.push_back(
+            {positions, take_words(2 * query.max_rows(0)),
+             static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(limit), 64))});
       }
       query.sequence_limit = sequences_of(positions)->limit;
     }
@@ -107,20 +125,24 @@ std::int64_t Executor::plan_sequences() {
   return scratch;
 }
 
-// Places for states, constants, masters and weights that are vectors; matrices have buffers of their own.
+// Places for states, constants, masters and weights that are vectors; matrices have buffers of
+// their own.
 void Executor::plan_lasting() {
   std::vector<bool> vector(lowered_.buffers.size());
   for (const LoweredInstruction& ins : lowered_.code)
-    for (std::size_t i = traits(ins.op).weight != WeightUse::none ? 1 : 0; i < ins.operands.size(); ++i)
+    for (std::size_t i = traits(ins.op).weight != WeightUse::none ? 1 : 0; i < ins.operands.size();
+         ++i)
       if (ins.operands[i].valid()) vector[static_cast<std::size_t>(ins.operands[i].buffer)] = true;
   for (std::size_t b = 0; b < lowered_.buffers.size(); ++b) {
     const Buffer& buffer = lowered_.buffers[b];
     const auto id = static_cast<BufferId>(b);
-    const bool lasting = buffer.kind == BufferKind::state || buffer.kind == BufferKind::constant || buffer.kind == BufferKind::master || buffer.kind == BufferKind::weight;
+    const bool lasting = buffer.kind == BufferKind::state || buffer.kind == BufferKind::constant ||
+                         buffer.kind == BufferKind::master || buffer.kind == BufferKind::weight;
     if (placement_.offset[b] >= 0) place_[b] = static_cast<std::uint32_t>(placement_.offset[b] / 4);
     if (!lasting || !used_[b] || (buffer.kind == BufferKind::weight && !vector[b])) continue;
     place_[b] = take_words(lowered_.max_rows(id) * stride_words(id));
-    if (buffer.kind == BufferKind::state) state_bytes_ += lowered_.max_rows(id) * stride_words(id) * 4;
+    if (buffer.kind == BufferKind::state)
+      state_bytes_ += lowered_.max_rows(id) * stride_words(id) * 4;
   }
 }
 
@@ -129,15 +151,18 @@ Status Executor::write_constants() {
     const Buffer& buffer = lowered_.buffers[b];
     if (buffer.kind != BufferKind::constant || !used_[b]) continue;
     if (buffer.constant.kind != ConstantKind::rope) {
-      const std::vector<std::int32_t> list = index_table(buffer.constant, lowered_.max_rows(static_cast<BufferId>(b)));
-      LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, std::as_bytes(std::span(list))));
+      const std::vector<std::int32_t> list =
+          index_table(buffer.constant, lowered_.max_rows(static_cast<BufferId>(b)));
+      LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4,
+                             std::as_bytes(std::span(list))));
       continue;
     }
     LOOM_ASSIGN(const RopeSpec spec, RopeSpec::from_reals(buffer.constant.reals));
     const std::int64_t rows = lowered_.max_rows(static_cast<BufferId>(b));
     std::vector<float> table(static_cast<std::size_t>(rows * buffer.cols));
     fill_rope_table(spec, rows, buffer.cols, buffer.cols, table.data());
-    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, std::as_bytes(std::span(table))));
+    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4,
+                           std::as_bytes(std::span(table))));
   }
   return {};
 }
@@ -158,19 +183,30 @@ Status Executor::plan_parameters() {
   for (const LoweredInstruction& ins : lowered_.code) {
     for (std::size_t i = 0; i < operands(ins.op).size(); ++i) {
       const View& v = ins.operands[i];
-      if (!v.valid() || (buffer(v.buffer).kind != BufferKind::weight && buffer(v.buffer).kind != BufferKind::master)) continue;
+      if (!v.valid() || (buffer(v.buffer).kind != BufferKind::weight &&
+                         buffer(v.buffer).kind != BufferKind::master))
+        continue;
       const Buffer& b = buffer(v.buffer);
       LOOM_ASSIGN(WeightStore* const store, parameter(b));
       const std::string name = b.path + ":" + b.role;
       if (b.kind == BufferKind::master) {
-        if (store->mutable_master().empty()) return Status(Code::invalid_argument, "parameter " + name + ": training needs its f32 master, which was dropped");
-        if (std::none_of(masters_.begin(), masters_.end(), [&](const Master& m) { return m.buffer == v.buffer; })) masters_.push_back({v.buffer, store});
+        if (store->mutable_master().empty())
+          return Status(Code::invalid_argument,
+                        "parameter " + name + ": training needs its f32 master, which was dropped");
+        if (std::none_of(masters_.begin(), masters_.end(),
+                         [&](const Master& m) { return m.buffer == v.buffer; }))
+          masters_.push_back({v.buffer, store});
         continue;
       }
       const bool matrix = i == 0 && traits(ins.op).weight != WeightUse::none;
       if (matrix && product_form(store->format()) != product_form(b.format))
-        return Status(Code::invalid_argument, "parameter " + name + ": the program multiplies " + to_string(b.format) + ", the network has " + to_string(store->format()));
-      if (std::any_of(parameters_read_.begin(), parameters_read_.end(), [&](const Parameter& p) { return p.buffer == v.buffer && p.matrix == matrix; })) continue;
+        return Status(Code::invalid_argument, "parameter " + name + ": the program multiplies " +
+                                                  to_string(b.format) + ", the network has " +
+                                                  to_string(store->format()));
+      if (std::any_of(parameters_read_.begin(), parameters_read_.end(), [&](const Parameter& p) {
+            return p.buffer == v.buffer && p.matrix == matrix;
+          }))
+        continue;
       Parameter p;
       p.buffer = v.buffer;
       p.store = store;
@@ -189,7 +225,8 @@ std::int64_t Executor::weight_bytes() const {
 
 // Matrices in the order of the program, in as few buffers as the device's limits allow.
 Status Executor::plan_heaps() {
-  const std::uint64_t limit = std::min(device_.limits().buffer_bytes, device_.limits().binding_bytes);
+  const std::uint64_t limit =
+      std::min(device_.limits().buffer_bytes, device_.limits().binding_bytes);
   heaps_.clear();
   std::vector<std::uint64_t> sizes;
   for (Parameter& p : parameters_read_) {
@@ -209,17 +246,23 @@ Status Executor::plan_heaps() {
 }
 
 Status Executor::upload_parameter(Parameter& p) {
-  if (p.matrix) return upload_matrix(device_, heaps_[static_cast<std::size_t>(p.device.heap)].handle(), *p.store, p.device);
+  if (p.matrix)
+    return upload_matrix(device_, heaps_[static_cast<std::size_t>(p.device.heap)].handle(),
+                         *p.store, p.device);
   LOOM_ASSIGN(const std::vector<float> values, vector_values(*p.store));
-  return device_.write(arena_.handle(), std::uint64_t{word_of(p.buffer)} * 4, std::as_bytes(std::span(values)));
+  return device_.write(arena_.handle(), std::uint64_t{word_of(p.buffer)} * 4,
+                       std::as_bytes(std::span(values)));
 }
 
 Status Executor::upload_masters() {
-  for (const Master& m : masters_) LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{word_of(m.buffer)} * 4, std::as_bytes(m.store->mutable_master())));
+  for (const Master& m : masters_)
+    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{word_of(m.buffer)} * 4,
+                           std::as_bytes(m.store->mutable_master())));
   return {};
 }
 
-// Whoever changed the masters last has the truth: the device after an update segment, the host otherwise.
+// Whoever changed the masters last has the truth: the device after an update segment, the host
+// otherwise.
 Status Executor::refresh() {
   [[maybe_unused]] const FpEnvGuard fp;
   if (device_ahead_) return repack_on_device();
@@ -244,7 +287,9 @@ Status Executor::repack_on_device() {
   host_behind_ = true;
   device_ahead_ = false;
   bool encode = false;  // formats other than f32 are encoded by the host
-  for (Parameter& p : parameters_read_) encode = encode || (p.matrix && p.device.arg.form != kFloatForm) || (p.matrix && p.store->format().dtype != DType::f32);
+  for (Parameter& p : parameters_read_)
+    encode = encode || (p.matrix && p.device.arg.form != kFloatForm) ||
+             (p.matrix && p.store->format().dtype != DType::f32);
   if (encode) {
     LOOM_TRY(sync());
     for (const Master& m : masters_) m.store->touch();
@@ -259,7 +304,9 @@ Status Executor::sync() {
   if (!failure_.ok()) return std::exchange(failure_, Status());
   if (!host_behind_) return {};
   std::vector<gpu::ReadRange> ranges;
-  for (const Master& m : masters_) ranges.push_back({arena_.handle(), std::uint64_t{word_of(m.buffer)} * 4, std::as_writable_bytes(m.store->mutable_master())});
+  for (const Master& m : masters_)
+    ranges.push_back({arena_.handle(), std::uint64_t{word_of(m.buffer)} * 4,
+                      std::as_writable_bytes(m.store->mutable_master())});
   LOOM_TRY(device_.read(ranges));
   host_behind_ = false;
   return {};
@@ -267,7 +314,8 @@ Status Executor::sync() {
 
 Executor::Mirror& Executor::mirror(BufferId id) {
   Mirror& m = mirrors_[static_cast<std::size_t>(id)];
-  if (m.bytes.empty()) m.bytes.resize(static_cast<std::size_t>(lowered_.max_rows(id) * stride_words(id) * 4));
+  if (m.bytes.empty())
+    m.bytes.resize(static_cast<std::size_t>(lowered_.max_rows(id) * stride_words(id) * 4));
   return m;
 }
 
@@ -284,7 +332,8 @@ std::byte* Executor::row_bytes(BufferId id, std::int64_t r) {
   const Buffer& b = buffer(id);
   if (b.kind == BufferKind::master) {
     for (const Master& m : masters_)
-      if (m.buffer == id) return reinterpret_cast<std::byte*>(m.store->mutable_master().data() + r * b.cols);
+      if (m.buffer == id)
+        return reinterpret_cast<std::byte*>(m.store->mutable_master().data() + r * b.cols);
   }
   if (b.kind == BufferKind::grad || b.kind == BufferKind::state) {
     const Status s = fetch(id);

@@ -1,6 +1,7 @@
-// Replays a Program on a WebGPU device. Everything that instructions write lies in one storage buffer, the arena: the planned buffers, then states, masters,
-// vectors, tables and scratch. Planning makes the pipelines and bind groups; setting registers only rewrites the parameters, and a
-// run is one submit of the recorded list. The host holds copies of what it reads and writes.
+// Replays a Program on a WebGPU device. Everything that instructions write lies in one storage
+// buffer, the arena: the planned buffers, then states, masters, vectors, tables and scratch.
+// Planning makes the pipelines and bind groups; setting registers only rewrites the parameters, and
+// a run is one submit of the recorded list. The host holds copies of what it reads and writes.
 #pragma once
 
 #include <memory>
@@ -9,9 +10,9 @@
 #include <vector>
 
 #include "gpu/device.h"
-#include "ops/lowering/memory_planner.h"
 #include "ops/executor.h"
 #include "ops/lowering/fuse_decoding.h"
+#include "ops/lowering/memory_planner.h"
 #include "ops/webgpu/device_weights.h"
 #include "ops/webgpu/kernels.h"
 
@@ -19,8 +20,11 @@ namespace loom::webgpu {
 
 class Executor final : public loom::Executor {
  public:
-  // Errors: unsupported where the program computes in f64 (class D) or an instruction has no kernel here, by name; out_of_memory by the device's limits.
-  static Result<std::unique_ptr<Executor>> create(Program program, WeightLookup weights, gpu::Device& device, const ExecutorOptions& options = {});
+  // Errors: unsupported where the program computes in f64 (class D) or an instruction has no kernel
+  // here, by name; out_of_memory by the device's limits.
+  static Result<std::unique_ptr<Executor>> create(Program program, WeightLookup weights,
+                                                  gpu::Device& device,
+                                                  const ExecutorOptions& options = {});
   ~Executor() override;
 
   std::string_view target() const override { return device_.info().name; }
@@ -41,7 +45,8 @@ class Executor final : public loom::Executor {
  private:
   static constexpr std::size_t kSlot = 128;  // words of parameters per dispatch
 
-  // A recorded dispatch; `spec.instruction` is null where it brings a master into the forms that kernels read.
+  // A recorded dispatch; `spec.instruction` is null where it brings a master into the forms that
+  // kernels read.
   struct Launch {
     LaunchSpec spec;
     gpu::Handle pipeline = 0, bindings = 0;
@@ -59,11 +64,12 @@ class Executor final : public loom::Executor {
     BufferId buffer = kNone;
     WeightStore* store = nullptr;
   };
-  // Per row of an input of positions: the first row of its sequence, and the sequence's length. For attention_rows.
+  // Per row of an input of positions: the first row of its sequence, and the sequence's length. For
+  // attention_rows.
   struct SequenceTable {
     BufferId positions = kNone;
-    std::uint32_t at = 0;     // word in the arena
-    std::int64_t limit = 0;   // of a sequence, in whole blocks
+    std::uint32_t at = 0;    // word in the arena
+    std::int64_t limit = 0;  // of a sequence, in whole blocks
   };
   // The host's copy of a buffer.
   struct Mirror {
@@ -72,7 +78,8 @@ class Executor final : public loom::Executor {
     bool dirty = false;  // the host may have written to it since the last run
   };
 
-  Executor(Program program, WeightLookup weights, gpu::Device& device) : loom::Executor(std::move(program), std::move(weights)), device_(device) {}
+  Executor(Program program, WeightLookup weights, gpu::Device& device)
+      : loom::Executor(std::move(program), std::move(weights)), device_(device) {}
   Status plan(const ExecutorOptions& options);
   Status refuse_doubles() const;
   Status plan_arena();
@@ -94,10 +101,12 @@ class Executor final : public loom::Executor {
   Status repack_on_device();
   Status bind_registers();
   void fill_slot(std::size_t n);
+  void fill_matrices(const LaunchSpec& spec, std::uint32_t* slot);
   Status upload_inputs();
   Status upload_sequences();
   Status poison();
   Status submit(std::span<const std::size_t> order, Segment first, Segment last);
+  void plan_repacks(std::vector<LaunchSpec>& specs);
   void plan_pick(std::vector<LaunchSpec>& specs);
   Status prepare(Segment first);
   Status read_outputs();
@@ -116,10 +125,13 @@ class Executor final : public loom::Executor {
   std::vector<Master> masters_;
   std::vector<gpu::Buffer> heaps_;  // of weight matrices
   std::vector<Launch> launches_;
-  std::vector<std::size_t> in_order_, fused_, repacks_, pick_;  // of launches_: those of every instruction; of single rows; from masters; of run_greedy
-  bool single_rows_ = false;                             // of the registers' values: fused_ runs
+  std::vector<std::size_t> in_order_, fused_, repacks_,
+      pick_;  // of launches_: those of every instruction; of single rows; from masters; of
+              // run_greedy
+  bool single_rows_ = false;  // of the registers' values: fused_ runs
   std::vector<std::uint32_t> slots_;
-  std::vector<gpu::Dispatch> list_, submitted_;  // of the registers' values, one per launch; of this run
+  std::vector<gpu::Dispatch> list_,
+      submitted_;  // of the registers' values, one per launch; of this run
   std::vector<Mirror> mirrors_;
   std::uint32_t page_table_at_ = 0, scratch_at_ = 0, picked_at_ = 0, registers_at_ = 0;
   std::vector<std::uint32_t> uploaded_pages_;
@@ -129,10 +141,11 @@ class Executor final : public loom::Executor {
   std::int64_t state_bytes_ = 0, dispatched_ = 0;
   bool bound_ = false, poison_ = false, fuse_ = true;
   bool outputs_behind_ = false;  // the host's copies of outputs are older than the device's
-  bool changed_ = true;        // formats or buffers of matrices, since recording
-  bool device_ahead_ = false;  // masters were updated on the device, parameters not yet made from them
-  bool host_behind_ = false;   // the stores' masters are older than the device's
-  Status failure_;             // of a copy that a row was asked for
+  bool changed_ = true;          // formats or buffers of matrices, since recording
+  bool device_ahead_ =
+      false;  // masters were updated on the device, parameters not yet made from them
+  bool host_behind_ = false;  // the stores' masters are older than the device's
+  Status failure_;            // of a copy that a row was asked for
 };
 
 }  // namespace loom::webgpu

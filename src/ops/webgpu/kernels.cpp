@@ -20,7 +20,8 @@ LaunchSpec master_to_vector(std::int64_t elements) {
   return s;
 }
 
-std::array<LaunchSpec, 2> pick_launches(const View& logits, const View& ids, const View& positions) {
+std::array<LaunchSpec, 2> pick_launches(const View& logits, const View& ids,
+                                        const View& positions) {
   std::array<LaunchSpec, 2> list;
   for (LaunchSpec& s : list) {
     s.kernel = {"arena pick", "pick", constant("PARTS", kPickParts)};
@@ -33,14 +34,18 @@ std::array<LaunchSpec, 2> pick_launches(const View& logits, const View& ids, con
 
 Result<gpu::Handle> pipeline_of(gpu::Device& device, const Kernel& kernel) {
   gpu::PipelineSource source;
-  source.key = kernel.pieces + ":" + kernel.entry + "\n" + kernel.constants + (kernel.measured ? "measured" : "");
-  const bool together = device.limits().subgroups && kernel.pieces.find("lanes") != std::string::npos;
+  source.key = kernel.pieces + ":" + kernel.entry + "\n" + kernel.constants +
+               (kernel.measured ? "measured" : "");
+  const bool together =
+      device.limits().subgroups && kernel.pieces.find("lanes") != std::string::npos;
   if (together) source.wgsl = "enable subgroups;\ndiagnostic(off, subgroup_uniformity);\n";
   source.wgsl += wgsl_text("base");
   source.wgsl += wgsl_text(kernel.measured ? "rows_measured" : "rows");
   source.wgsl += kernel.constants;
   for (const std::string_view name : words(kernel.pieces)) {
-    const std::string_view text = wgsl_text(name != "lanes" ? name : together ? "lanes_together" : "lanes_apart");
+    const std::string_view text = wgsl_text(name != "lanes" ? name
+                                            : together      ? "lanes_together"
+                                                            : "lanes_apart");
     if (text.empty()) return Status(Code::internal, "gpu: no kernel file " + std::string(name));
     source.wgsl += text;
   }

@@ -1,4 +1,5 @@
-// Which kernels an instruction takes, and their WGSL: pieces of WGSL put together behind a few constants.
+// Which kernels an instruction takes, and their WGSL: pieces of WGSL put together behind a few
+// constants.
 #pragma once
 
 #include <array>
@@ -19,7 +20,8 @@ std::string_view wgsl_text(std::string_view name);
 std::span<const std::byte> wgsl_gzip();
 
 struct Kernel {
-  std::string pieces;     // files, separated by spaces; base is always first, "lanes" the one of two that the device can
+  std::string pieces;  // files, separated by spaces; base is always first, "lanes" the one of two
+                       // that the device can
   std::string entry;
   std::string constants;  // in front of the pieces
   gpu::Access weights = gpu::Access::read;
@@ -36,11 +38,11 @@ struct WideKernel {
 // One dispatch of an instruction. Its units of work are ceil(rows of an operand / tile) * factor.
 struct LaunchSpec {
   Kernel kernel;
-  int operand = -1;          // -1: `factor` units
+  int operand = -1;  // -1: `factor` units
   std::int64_t factor = 1;
   std::int64_t tile = 1;
   std::int64_t threads = 1;  // units per workgroup
-  std::int64_t most = 0;     // workgroups; 0: any number. Those of a kernel that loops over its units
+  std::int64_t most = 0;  // workgroups; 0: any number. Those of a kernel that loops over its units
   std::vector<WideKernel> wide{};  // rows ascending
   // What its parameters say; no instruction: of a parameter made from its master.
   const LoweredInstruction* instruction = nullptr;
@@ -54,7 +56,8 @@ struct LaunchSpec {
 LaunchSpec master_to_panels(std::int64_t elements);
 LaunchSpec master_to_vector(std::int64_t elements);
 
-// The most probable id of a row (operand 0) becomes the id (1) of the next position (2), in two dispatches.
+// The most probable id of a row (operand 0) becomes the id (1) of the next position (2), in two
+// dispatches.
 constexpr std::int64_t kPickParts = 128;
 std::array<LaunchSpec, 2> pick_launches(const View& logits, const View& ids, const View& positions);
 

@@ -6,16 +6,21 @@
 
 namespace loom::webgpu {
 
-Launches::Launches(const LoweredProgram& program, const LoweredInstruction& ins, const MatrixLookup& matrices, const gpu::Limits& limits)
+Launches::Launches(const LoweredProgram& program, const LoweredInstruction& ins,
+                   const MatrixLookup& matrices, const gpu::Limits& limits)
     : program(program), ins(ins), limits(limits), matrices_(matrices) {
-  measured = std::any_of(ins.operands.begin(), ins.operands.end(), [&](const View& v) { return v.valid() && program.measured(v.buffer) != kNone; });
+  measured = std::any_of(ins.operands.begin(), ins.operands.end(), [&](const View& v) {
+    return v.valid() && program.measured(v.buffer) != kNone;
+  });
 }
 
-void Launches::elements(std::string_view pieces, std::string_view entry, int operand, std::string constants) {
+void Launches::elements(std::string_view pieces, std::string_view entry, int operand,
+                        std::string constants) {
   add(pieces, entry, operand, cols(operand), 64, std::move(constants));
 }
 
-void Launches::add(std::string_view pieces, std::string_view entry, int operand, std::int64_t factor, std::int64_t threads, std::string constants) {
+void Launches::add(std::string_view pieces, std::string_view entry, int operand,
+                   std::int64_t factor, std::int64_t threads, std::string constants) {
   LaunchSpec l;
   l.kernel = {std::string(pieces), std::string(entry), std::move(constants)};
   l.operand = operand;
@@ -43,13 +48,17 @@ void Launches::in_tiles(std::string_view entry, std::int64_t outputs) {
   if (outputs >= 64 && max_rows(1) >= wide.rows) last().wide.push_back(std::move(wide));
 }
 
-Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program, const LoweredInstruction& ins, const MatrixLookup& matrices, const gpu::Limits& limits) {
+Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,
+                                            const LoweredInstruction& ins,
+                                            const MatrixLookup& matrices,
+                                            const gpu::Limits& limits) {
   Launches l(program, ins, matrices, limits);
   const OpTraits& op = traits(ins.op);
   if (op.gpu) {
     LOOM_TRY(op.gpu(l));
   } else if (op.element >= 0) {
-    l.elements(op.wgsl, op.entry ? op.entry : name(ins.op), op.element, op.constants ? op.constants(ins) : std::string());
+    l.elements(op.wgsl, op.entry ? op.entry : name(ins.op), op.element,
+               op.constants ? op.constants(ins) : std::string());
   } else {
     return Status(Code::unsupported, "gpu: the op " + l.name() + " runs on the CPU only");
   }
@@ -60,10 +69,15 @@ Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program, const
   return std::move(l.list);
 }
 
-std::string constant(std::string_view name, std::int64_t value) { return "const " + std::string(name) + " = " + std::to_string(value) + "u;\n"; }
-std::string flag(std::string_view name, bool value) { return "const " + std::string(name) + " = " + (value ? "true" : "false") + ";\n"; }
+std::string constant(std::string_view name, std::int64_t value) {
+  return "const " + std::string(name) + " = " + std::to_string(value) + "u;\n";
+}
+std::string flag(std::string_view name, bool value) {
+  return "const " + std::string(name) + " = " + (value ? "true" : "false") + ";\n";
+}
 
-std::string int_list(std::string_view name, const LoweredInstruction& ins, std::size_t first, std::size_t count) {
+std::string int_list(std::string_view name, const LoweredInstruction& ins, std::size_t first,
+                     std::size_t count) {
   std::string text = "const " + std::string(name) + " = array<u32, " + std::to_string(count) + ">(";
   for (std::size_t i = first; i < first + count; ++i) text += std::to_string(ins.ints[i]) + "u, ";
   return text + ");\n";
@@ -76,8 +90,9 @@ std::string weight_constants(const WeightArg& w, bool bias) {
   const int layers = panel_geometry({dtype.id, static_cast<Layout>(w.layout)}).planes;
   return constant("LAYERS", layers) + constant("BITS", std::min(dtype.bits, 32)) +
          constant("MANTISSA", code.mantissa_bits) + constant("BIAS", code.bias) +
-         constant("OFFSET", w.offset) + constant("FORM", w.form) + constant("DTYPE", w.dtype) + constant("LAYOUT", w.layout) + flag("HAS_SCALES", w.scales) + flag("HAS_MINIMA", w.minima) + flag("HAS_ZEROS", w.zeros) +
-         flag("HAS_BIAS", bias);
+         constant("OFFSET", w.offset) + constant("FORM", w.form) + constant("DTYPE", w.dtype) +
+         constant("LAYOUT", w.layout) + flag("HAS_SCALES", w.scales) +
+         flag("HAS_MINIMA", w.minima) + flag("HAS_ZEROS", w.zeros) + flag("HAS_BIAS", bias);
 }
 
 }  // namespace loom::webgpu

@@ -22,7 +22,8 @@ using MatrixLookup = std::function<Matrix(BufferId)>;
 
 class Launches {
  public:
-  Launches(const LoweredProgram& program, const LoweredInstruction& ins, const MatrixLookup& matrices, const gpu::Limits& limits);
+  Launches(const LoweredProgram& program, const LoweredInstruction& ins,
+           const MatrixLookup& matrices, const gpu::Limits& limits);
 
   const LoweredProgram& program;
   const LoweredInstruction& ins;
@@ -40,9 +41,12 @@ class Launches {
   const WeightArg& matrix(BufferId id) const { return *matrices_(id).arg; }
 
   // A thread for each element of an operand.
-  void elements(std::string_view pieces, std::string_view entry, int operand, std::string constants = {});
-  // ceil(rows of `operand` / 1) * factor units, `threads` of them in a workgroup; operand -1: factor units.
-  void add(std::string_view pieces, std::string_view entry, int operand, std::int64_t factor, std::int64_t threads, std::string constants = {});
+  void elements(std::string_view pieces, std::string_view entry, int operand,
+                std::string constants = {});
+  // ceil(rows of `operand` / 1) * factor units, `threads` of them in a workgroup; operand -1:
+  // factor units.
+  void add(std::string_view pieces, std::string_view entry, int operand, std::int64_t factor,
+           std::int64_t threads, std::string constants = {});
   LaunchSpec& last() { return list.back(); }
   // The last launch reads the matrix that operand 0 is, prepared as it says.
   void with_weights(std::string_view pieces, bool bias);
@@ -54,8 +58,10 @@ class Launches {
 };
 
 // The dispatches of an instruction. Error: unsupported, where the device cannot do it.
-Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program, const LoweredInstruction& ins,
-                                            const MatrixLookup& matrices, const gpu::Limits& limits);
+Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,
+                                            const LoweredInstruction& ins,
+                                            const MatrixLookup& matrices,
+                                            const gpu::Limits& limits);
 
 // Tiles of 64 that cover n.
 inline std::int64_t tiles_of(std::int64_t n) { return (n + 63) / 64; }
@@ -63,7 +69,8 @@ inline std::int64_t tiles_of(std::int64_t n) { return (n + 63) / 64; }
 std::string constant(std::string_view name, std::int64_t value);
 std::string flag(std::string_view name, bool value);
 // `count` ints of an instruction, from `first` on, as a constant array.
-std::string int_list(std::string_view name, const LoweredInstruction& ins, std::size_t first, std::size_t count);
+std::string int_list(std::string_view name, const LoweredInstruction& ins, std::size_t first,
+                     std::size_t count);
 std::string weight_constants(const WeightArg& weight, bool bias);
 
 }  // namespace loom::webgpu

@@ -12,9 +12,23 @@ namespace loom::webgpu {
 namespace {
 
 // Places of the words of a dispatch's parameters: kernels/parts/base.wgsl reads them.
-enum : std::size_t { kUnits = 1, kPageTable = 2, kPages = 3, kOperands = 4, kInts = 44, kReals = 52, kU32s = 57, kF32s = 62, kWeight = 68, kWeightStep = 20, kExtra = 80, kFactors = 98 };
+enum : std::size_t {
+  kUnits = 1,
+  kPageTable = 2,
+  kPages = 3,
+  kOperands = 4,
+  kInts = 44,
+  kReals = 52,
+  kU32s = 57,
+  kF32s = 62,
+  kWeight = 68,
+  kWeightStep = 20,
+  kExtra = 80,
+  kFactors = 98
+};
 
-constexpr std::uint32_t kMeasured = std::uint32_t{1} << 31;  // of an operand's rows: parts/rows_measured.wgsl
+constexpr std::uint32_t kMeasured = std::uint32_t{1}
+                                    << 31;  // of an operand's rows: parts/rows_measured.wgsl
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
 std::uint32_t word(long long v) { return static_cast<std::uint32_t>(v); }
@@ -26,9 +40,13 @@ Status Executor::add_launch(LaunchSpec spec) {
   Launch l;
   LOOM_ASSIGN(l.pipeline, pipeline_of(device_, spec.kernel));
   l.wide.assign(spec.wide.size(), 0);  // compiled when first wanted
-  gpu::Binding bindings[] = {{parameters_.handle(), launches_.size() * kSlot * 4, kSlot * 4}, {arena_.handle()}, {}};
-  if (spec.kernel.has_weights) bindings[2].buffer = heaps_[static_cast<std::size_t>(matrix_of(spec.matrices[0])->device.heap)].handle();
-  LOOM_ASSIGN(l.bindings, device_.bind(l.pipeline, std::span(bindings, spec.kernel.has_weights ? 3 : 2)));
+  gpu::Binding bindings[] = {
+      {parameters_.handle(), launches_.size() * kSlot * 4, kSlot * 4}, {arena_.handle()}, {}};
+  if (spec.kernel.has_weights)
+    bindings[2].buffer =
+        heaps_[static_cast<std::size_t>(matrix_of(spec.matrices[0])->device.heap)].handle();
+  LOOM_ASSIGN(l.bindings,
+              device_.bind(l.pipeline, std::span(bindings, spec.kernel.has_weights ? 3 : 2)));
   l.spec = std::move(spec);
   launches_.push_back(std::move(l));
   return {};
@@ -42,7 +60,8 @@ Status Executor::record() {
   repacks_.clear();
   pick_.clear();
   bound_ = false;
-  // Every instruction by itself; for single rows, fusions in place of what they do; after an update, parameters from their masters.
+  // Every instruction by itself; for single rows, fusions in place of what they do; after an
+  // update, parameters from their masters.
   std::vector<LaunchSpec> specs;
   std::vector<std::pair<std::size_t, std::size_t>> of_instruction;  // ranges of specs
   const MatrixLookup matrices = [this](BufferId id) {
@@ -50,7 +69,8 @@ Status Executor::record() {
     return Matrix{&m.arg, m.heap};
   };
   for (const LoweredInstruction& ins : lowered_.code) {
-    LOOM_ASSIGN(std::vector<LaunchSpec> list, launches_of(lowered_, ins, matrices, device_.limits()));
+    LOOM_ASSIGN(std::vector<LaunchSpec> list,
+                launches_of(lowered_, ins, matrices, device_.limits()));
     of_instruction.emplace_back(specs.size(), specs.size() + list.size());
     for (LaunchSpec& s : list) {
       in_order_.push_back(specs.size());
@@ -59,29 +79,23 @@ Status Executor::record() {
   }
   fusions_.clear();
   if (fuse_) fusions_ = find_fusions(lowered_, matrices, device_.limits());
-  std::vector<std::size_t> fusion_at(lowered_.code.size(), kNowhere);  // that an instruction is part of
+  std::vector<std::size_t> fusion_at(lowered_.code.size(),
+                                     kNowhere);  // that an instruction is part of
   for (std::size_t f = 0; f < fusions_.size(); ++f)
     for (const std::size_t n : fusions_[f].instructions) fusion_at[n] = f;
   for (std::size_t n = 0; n < lowered_.code.size(); ++n) {
     if (fusion_at[n] == kNowhere) {
-      for (std::size_t s = of_instruction[n].first; s < of_instruction[n].second; ++s) fused_.push_back(s);
+      for (std::size_t s = of_instruction[n].first; s < of_instruction[n].second; ++s)
+        fused_.push_back(s);
     } else if (fusions_[fusion_at[n]].first == n) {
-      LOOM_ASSIGN(std::vector<LaunchSpec> list, launches_of(lowered_, fusions_[fusion_at[n]].fused, matrices, device_.limits()));
+      LOOM_ASSIGN(std::vector<LaunchSpec> list,
+                  launches_of(lowered_, fusions_[fusion_at[n]].fused, matrices, device_.limits()));
       fused_.push_back(specs.size());
       specs.push_back(std::move(list[0]));
     }
   }
   if (fusions_.empty()) fused_.clear();
-  for (const Master& m : masters_)
-    for (const Parameter& p : parameters_read_) {
-      if (p.store != m.store || (p.matrix && p.store->format().dtype != DType::f32)) continue;
-      const std::int64_t elements = m.store->rows() * m.store->cols();
-      LaunchSpec s = p.matrix ? master_to_panels(elements) : master_to_vector(elements);
-      s.operands = {View{m.buffer, 0, static_cast<std::int32_t>(m.store->cols())}, View{p.buffer, 0, static_cast<std::int32_t>(m.store->cols())}};
-      if (p.matrix) s.matrices[0] = p.buffer;
-      repacks_.push_back(specs.size());
-      specs.push_back(std::move(s));
-    }
+  plan_repacks(specs);
   plan_pick(specs);
   slots_.assign(specs.size() * kSlot, 0);
   LOOM_ASSIGN(parameters_, gpu::Buffer::create(device_, slots_.size() * 4, "parameters"));
@@ -92,13 +106,52 @@ Status Executor::record() {
   return {};
 }
 
+// After an update the forms that kernels read are made again from the masters.
+void Executor::plan_repacks(std::vector<LaunchSpec>& specs) {
+  for (const Master& m : masters_)
+    for (const Parameter& p : parameters_read_) {
+      if (p.store != m.store || (p.matrix && p.store->format().dtype != DType::f32)) continue;
+      const std::int64_t elements = m.store->rows() * m.store->cols();
+      LaunchSpec s = p.matrix ? master_to_panels(elements) : master_to_vector(elements);
+      s.operands = {View{m.buffer, 0, static_cast<std::int32_t>(m.store->cols())},
+                    View{p.buffer, 0, static_cast<std::int32_t>(m.store->cols())}};
+      if (p.matrix) s.matrices[0] = p.buffer;
+      repacks_.push_back(specs.size());
+      specs.push_back(std::move(s));
+    }
+}
+
 void Executor::plan_pick(std::vector<LaunchSpec>& specs) {
-  const BufferId output = program_.find(BufferKind::output, "", "y"), ids = program_.find(BufferKind::input, "", "ids"), positions = program_.find(BufferKind::input, "", "positions");
-  if (output == kNone || ids == kNone || positions == kNone || buffer(output).type != ValueType::f32) return;
+  const BufferId output = program_.find(BufferKind::output, "", "y"),
+                 ids = program_.find(BufferKind::input, "", "ids"),
+                 positions = program_.find(BufferKind::input, "", "positions");
+  if (output == kNone || ids == kNone || positions == kNone ||
+      buffer(output).type != ValueType::f32)
+    return;
   auto view = [&](BufferId id) { return View{id, 0, static_cast<std::int32_t>(buffer(id).cols)}; };
   for (LaunchSpec& s : pick_launches(view(output), view(ids), view(positions))) {
     pick_.push_back(specs.size());
     specs.push_back(std::move(s));
+  }
+}
+
+void Executor::fill_matrices(const LaunchSpec& spec, std::uint32_t* slot) {
+  for (std::size_t i = 0; i < spec.matrices.size() && spec.matrices[i] != kNone; ++i) {
+    const DeviceMatrix& m = matrix_of(spec.matrices[i])->device;
+    const std::uint32_t weight[] = {word(m.arg.rows),
+                                    word(m.arg.cols),
+                                    word(m.arg.padded_cols),
+                                    word(m.arg.panel_bytes / 4),
+                                    m.scales,
+                                    m.zeros,
+                                    m.minima,
+                                    word(m.arg.block),
+                                    word(m.arg.blocks),
+                                    static_cast<std::uint32_t>(m.at / 4)};
+    std::memcpy(slot + kWeight + kWeightStep * i, weight, sizeof weight);
+    if (!spec.instruction)
+      slot[kExtra] = word(m.arg.panel_bytes / 4),
+      slot[kExtra + 1] = static_cast<std::uint32_t>(m.at / 4);
   }
 }
 
@@ -111,7 +164,9 @@ void Executor::fill_slot(std::size_t n) {
   for (std::size_t i = 0; i < spec.operands.size(); ++i) {
     const View& v = spec.operands[i];
     if (!v.valid()) continue;
-    const std::uint32_t operand[] = {word_of(v.buffer) + static_cast<std::uint32_t>(v.col), word(stride_words(v.buffer)), word(lowered_.rows(v.buffer, u32_)), word(v.cols)};
+    const std::uint32_t operand[] = {word_of(v.buffer) + static_cast<std::uint32_t>(v.col),
+                                     word(stride_words(v.buffer)),
+                                     word(lowered_.rows(v.buffer, u32_)), word(v.cols)};
     std::memcpy(slot + kOperands + 4 * i, operand, sizeof operand);
     const RegisterId count = lowered_.measured(v.buffer);
     if (count == kNone) continue;
@@ -119,33 +174,35 @@ void Executor::fill_slot(std::size_t n) {
     slot[kOperands + 4 * i + 2] = kMeasured | (registers_at_ + static_cast<std::uint32_t>(count));
     slot[kFactors + i] = word(r.constant);
     for (const RegisterId other : {r.a, r.b})
-      if (other != kNone && other != count) slot[kFactors + i] *= u32_[static_cast<std::size_t>(other)];
+      if (other != kNone && other != count)
+        slot[kFactors + i] *= u32_[static_cast<std::size_t>(other)];
   }
-  for (std::size_t i = 0; i < kReals - kInts; ++i) slot[kInts + i]  // more of them than that are constants of the kernel
-      = word(spec.ints[i]);
-  for (std::size_t i = 0; i < spec.reals.size(); ++i) slot[kReals + i] = bits(static_cast<float>(spec.reals[i]));
+  // More of them than that are constants of the kernel.
+  for (std::size_t i = 0; i < kReals - kInts; ++i) slot[kInts + i] = word(spec.ints[i]);
+  for (std::size_t i = 0; i < spec.reals.size(); ++i)
+    slot[kReals + i] = bits(static_cast<float>(spec.reals[i]));
   slot[kExtra] = scratch_at_;
-  for (std::size_t i = 0; i < spec.matrices.size() && spec.matrices[i] != kNone; ++i) {
-    const DeviceMatrix& m = matrix_of(spec.matrices[i])->device;
-    const std::uint32_t weight[] = {word(m.arg.rows), word(m.arg.cols), word(m.arg.padded_cols), word(m.arg.panel_bytes / 4), m.scales, m.zeros, m.minima, word(m.arg.block), word(m.arg.blocks),
-                                    static_cast<std::uint32_t>(m.at / 4)};
-    std::memcpy(slot + kWeight + kWeightStep * i, weight, sizeof weight);
-    if (!spec.instruction) slot[kExtra] = word(m.arg.panel_bytes / 4), slot[kExtra + 1] = static_cast<std::uint32_t>(m.at / 4);
-  }
-  if (!pick_.empty() && (n == pick_[0] || n == pick_[1])) slot[kExtra] = picked_at_, slot[kExtra + 1] = picked_at_ + 1 + word(kMostPicked);
+  fill_matrices(spec, slot);
+  if (!pick_.empty() && (n == pick_[0] || n == pick_[1]))
+    slot[kExtra] = picked_at_, slot[kExtra + 1] = picked_at_ + 1 + word(kMostPicked);
   if (!spec.instruction) return;
   const LoweredInstruction& ins = *spec.instruction;
   for (std::size_t i = 0; i < ins.registers.size(); ++i) {
     if (ins.registers[i] == kNone) continue;
     const auto reg = static_cast<std::size_t>(ins.registers[i]);
-    slot[kU32s + i] = lowered_.registers[reg].type == RegisterType::measured ? registers_at_ + word(ins.registers[i]) : u32_[reg];
+    slot[kU32s + i] = lowered_.registers[reg].type == RegisterType::measured
+                          ? registers_at_ + word(ins.registers[i])
+                          : u32_[reg];
     slot[kF32s + i] = bits(static_cast<float>(reals_[static_cast<std::size_t>(ins.registers[i])]));
   }
   if (const int positions = traits(ins.op).sequences; positions >= 0) {
-    const SequenceTable& sequences = *sequences_of(ins.operands[static_cast<std::size_t>(positions)].buffer);
+    const SequenceTable& sequences =
+        *sequences_of(ins.operands[static_cast<std::size_t>(positions)].buffer);
     slot[kExtra] = sequences.at;
     slot[kExtra + 1] = scratch_at_;
-    slot[kExtra + 2] = scratch_at_ + word(ins.ints[0] * lowered_.rows(ins.operands[0].buffer, u32_) * sequences.limit);
+    slot[kExtra + 2] =
+        scratch_at_ +
+        word(ins.ints[0] * lowered_.rows(ins.operands[0].buffer, u32_) * sequences.limit);
     slot[kExtra + 3] = word(sequences.limit);
   }
 }
@@ -157,7 +214,10 @@ Status Executor::bind_registers() {
   for (std::size_t n = 0; n < launches_.size(); ++n) {
     Launch& l = launches_[n];
     fill_slot(n);
-    const std::int64_t rows = l.spec.operand >= 0 ? lowered_.rows(l.spec.operands[static_cast<std::size_t>(l.spec.operand)].buffer, u32_) : 1;
+    const std::int64_t rows =
+        l.spec.operand >= 0
+            ? lowered_.rows(l.spec.operands[static_cast<std::size_t>(l.spec.operand)].buffer, u32_)
+            : 1;
     gpu::Handle pipeline = l.pipeline;
     std::int64_t tile = l.spec.tile, factor = l.spec.factor, threads = l.spec.threads;
     std::size_t wide = l.wide.size();
@@ -173,7 +233,9 @@ Status Executor::bind_registers() {
       threads = 1;
     }
     const std::int64_t units = (rows + tile - 1) / tile * factor;
-    if (units > UINT32_MAX) return Status(Code::unsupported, "gpu: an instruction of " + std::to_string(units) + " units of work");
+    if (units > UINT32_MAX)
+      return Status(Code::unsupported,
+                    "gpu: an instruction of " + std::to_string(units) + " units of work");
     slots_[n * kSlot + kUnits] = word(units);
     std::int64_t groups = (units + threads - 1) / threads;
     const std::int64_t limit = device_.limits().groups_per_dimension;
@@ -183,7 +245,10 @@ Status Executor::bind_registers() {
   }
   for (std::size_t n : fused_) {
     const LaunchSpec& s = launches_[n].spec;
-    single_rows_ = single_rows_ && (s.operand < 0 || lowered_.rows(s.operands[static_cast<std::size_t>(s.operand)].buffer, u32_) <= 1);
+    single_rows_ =
+        single_rows_ &&
+        (s.operand < 0 ||
+         lowered_.rows(s.operands[static_cast<std::size_t>(s.operand)].buffer, u32_) <= 1);
   }
   LOOM_TRY(device_.write(parameters_.handle(), 0, std::as_bytes(std::span(slots_))));
   bound_u32_ = u32_;
@@ -199,14 +264,16 @@ Status Executor::upload_inputs() {
     const auto id = static_cast<BufferId>(b);
     if (buffer(id).kind == BufferKind::input && placement_.offset[b] >= 0) {
       const auto bytes = static_cast<std::size_t>(lowered_.rows(id, u32_) * stride_words(id) * 4);
-      LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, std::span<const std::byte>(mirror(id).bytes).first(bytes)));
+      LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4,
+                             std::span<const std::byte>(mirror(id).bytes).first(bytes)));
     } else if (m.dirty) {
       LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, m.bytes));
       m.dirty = false;
     }
   }
   if (uploaded_pages_ != page_table_) {
-    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{page_table_at_} * 4, std::as_bytes(std::span(page_table_))));
+    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{page_table_at_} * 4,
+                           std::as_bytes(std::span(page_table_))));
     uploaded_pages_ = page_table_;
   }
   return upload_sequences();
@@ -218,16 +285,20 @@ Status Executor::upload_sequences() {
     const BufferId id = sequences.positions;
     const std::int64_t rows = lowered_.rows(id, u32_);
     const std::int64_t steps = steps_of(buffer(id));
-    auto position = [&](std::int64_t r) { return steps > 0 ? static_cast<std::uint32_t>(r % steps) : row<std::uint32_t>(id, r)[0]; };
+    auto position = [&](std::int64_t r) {
+      return steps > 0 ? static_cast<std::uint32_t>(r % steps) : row<std::uint32_t>(id, r)[0];
+    };
     std::vector<std::uint32_t> table(static_cast<std::size_t>(2 * rows));
     for (std::int64_t begin = 0, end = 0; begin < rows; begin = end) {
-      for (end = begin + 1; end < rows && position(end) == position(end - 1) + 1; ++end) {}
+      for (end = begin + 1; end < rows && position(end) == position(end - 1) + 1; ++end) {
+      }
       for (std::int64_t r = begin; r < end; ++r) {
         table[static_cast<std::size_t>(2 * r)] = word(begin);
         table[static_cast<std::size_t>(2 * r + 1)] = word(end - begin);
       }
     }
-    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{sequences.at} * 4, std::as_bytes(std::span(table))));
+    LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{sequences.at} * 4,
+                           std::as_bytes(std::span(table))));
   }
   return {};
 }
@@ -235,7 +306,10 @@ Status Executor::upload_sequences() {
 Status Executor::poison() {
   for (std::size_t b = 0; b < lowered_.buffers.size(); ++b) {
     if (lowered_.buffers[b].kind != BufferKind::temp || placement_.offset[b] < 0) continue;
-    const std::vector<std::byte> nan(static_cast<std::size_t>(lowered_.max_rows(static_cast<BufferId>(b)) * stride_words(static_cast<BufferId>(b)) * 4), std::byte{0xFF});
+    const std::vector<std::byte> nan(
+        static_cast<std::size_t>(lowered_.max_rows(static_cast<BufferId>(b)) *
+                                 stride_words(static_cast<BufferId>(b)) * 4),
+        std::byte{0xFF});
     LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4, nan));
   }
   return {};
@@ -245,7 +319,8 @@ Status Executor::submit(std::span<const std::size_t> order, Segment first, Segme
   submitted_.clear();
   for (const std::size_t n : order) {
     const LoweredInstruction* ins = launches_[n].spec.instruction;
-    if (list_[n].x != 0 && (!ins || (ins->segment >= first && ins->segment <= last))) submitted_.push_back(list_[n]);
+    if (list_[n].x != 0 && (!ins || (ins->segment >= first && ins->segment <= last)))
+      submitted_.push_back(list_[n]);
   }
   dispatched_ = static_cast<std::int64_t>(submitted_.size());
   return submitted_.empty() ? Status() : device_.submit(submitted_);
@@ -257,7 +332,9 @@ Status Executor::read_outputs() {
     const auto id = static_cast<BufferId>(b);
     if (buffer(id).kind != BufferKind::output || placement_.offset[b] < 0) continue;
     const auto bytes = static_cast<std::size_t>(lowered_.rows(id, u32_) * stride_words(id) * 4);
-    if (bytes != 0) ranges.push_back({arena_.handle(), std::uint64_t{place_[b]} * 4, std::span<std::byte>(mirror(id).bytes).first(bytes)});
+    if (bytes != 0)
+      ranges.push_back({arena_.handle(), std::uint64_t{place_[b]} * 4,
+                        std::span<std::byte>(mirror(id).bytes).first(bytes)});
   }
   return device_.read(ranges);
 }
@@ -290,7 +367,8 @@ Status Executor::run_greedy(std::span<std::uint32_t> picked) {
   if (pick_.empty() || picked.size() > kMostPicked) return loom::Executor::run_greedy(picked);
   LOOM_TRY(prepare(Segment::forward));
   const std::uint32_t none = 0;
-  LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{picked_at_} * 4, std::as_bytes(std::span(&none, 1))));
+  LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{picked_at_} * 4,
+                         std::as_bytes(std::span(&none, 1))));
   for (std::size_t i = 0; i < picked.size(); ++i) {
     LOOM_TRY(submit(single_rows_ ? fused_ : in_order_, Segment::forward, Segment::forward));
     const gpu::Dispatch pick[] = {list_[pick_[0]], list_[pick_[1]]};
@@ -298,7 +376,8 @@ Status Executor::run_greedy(std::span<std::uint32_t> picked) {
     LOOM_TRY(device_.flush());
   }
   outputs_behind_ = true;
-  const gpu::ReadRange range{arena_.handle(), (std::uint64_t{picked_at_} + 1) * 4, std::as_writable_bytes(picked)};
+  const gpu::ReadRange range{arena_.handle(), (std::uint64_t{picked_at_} + 1) * 4,
+                             std::as_writable_bytes(picked)};
   return device_.read({&range, 1});
 }
 

@@ -1,5 +1,6 @@
-// Convolutions without unfolded rows (lowering/fuse_convolutions.cpp): products that read the values under a window where they lie. Every element is the sum that unfold,
-// matmul and outer_add give, in the same order.
+// Convolutions without unfolded rows (lowering/fuse_convolutions.cpp): products that read the
+// values under a window where they lie. Every element is the sum that unfold, matmul and outer_add
+// give, in the same order.
 #pragma once
 
 #include "ops/products/gemm.h"
@@ -8,13 +9,16 @@
 
 namespace loom::cpu::LOOM_ISA {
 
-static inline Spatial conv_spatial(const KernelArgs& k) { return Spatial(*static_cast<const ConvWindow*>(k.attributes)); }
+static inline Spatial conv_spatial(const KernelArgs& k) {
+  return Spatial(*static_cast<const ConvWindow*>(k.attributes));
+}
 
 // The input with its padding, as far as windows reach.
 struct Padded {
   i64 size[3], plane;
   explicit Padded(const Spatial& s) {
-    for (int d = 0; d < 3; ++d) size[d] = (s.out[d] - 1) * s.stride[d] + (s.kernel[d] - 1) * s.dilation[d] + 1;
+    for (int d = 0; d < 3; ++d)
+      size[d] = (s.out[d] - 1) * s.stride[d] + (s.kernel[d] - 1) * s.dilation[d] + 1;
     plane = size[0] * size[1] * size[2];
   }
 };
@@ -26,7 +30,8 @@ static void pad_input(const KernelArgs& k) {
   const Padded padded(s);
   const TensorArg &x = k.t[0], &y = k.t[1];
   const Range r = share(y.rows * s.channels, 1, k.worker, k.workers);
-  const i64 before = least(s.pad[2], padded.size[2]), width = least(s.in[2], padded.size[2] - before);
+  const i64 before = least(s.pad[2], padded.size[2]),
+            width = least(s.in[2], padded.size[2] - before);
   for (i64 u = r.begin; u < r.end; ++u) {
     const T* from = row<T>(x, u / s.channels) + u % s.channels * s.inputs();
     T* to = row<T>(y, u / s.channels) + u % s.channels * padded.plane;
@@ -35,7 +40,9 @@ static void pad_input(const KernelArgs& k) {
         const bool inside = z >= 0 && z < s.in[0] && line >= 0 && line < s.in[1];
         const i64 begin = inside ? before : padded.size[2], end = inside ? before + width : begin;
         for (i64 i = 0; i < begin; ++i) to[i] = 0;
-        if (inside) __builtin_memcpy(to + begin, from + (z * s.in[1] + line) * s.in[2], static_cast<unsigned long>(width) * sizeof(T));
+        if (inside)
+          __builtin_memcpy(to + begin, from + (z * s.in[1] + line) * s.in[2],
+                           static_cast<unsigned long>(width) * sizeof(T));
         for (i64 i = end; i < padded.size[2]; ++i) to[i] = 0;
       }
   }
@@ -47,14 +54,23 @@ static inline void tap_table(const Spatial& s, const Padded& padded, int* table)
     for (i64 z = 0; z < s.kernel[0]; ++z)
       for (i64 y = 0; y < s.kernel[1]; ++y)
         for (i64 x = 0; x < s.kernel[2]; ++x)
-          *table++ = static_cast<int>(c * padded.plane + (z * s.dilation[0] * padded.size[1] + y * s.dilation[1]) * padded.size[2] + x * s.dilation[2]);
+          *table++ = static_cast<int>(c * padded.plane +
+                                      (z * s.dilation[0] * padded.size[1] + y * s.dilation[1]) *
+                                          padded.size[2] +
+                                      x * s.dilation[2]);
 }
-// Where the first tap stands for rows [begin, end) (a row is a place of an item), from the item of row `begin`.
-static inline void place_table(const Spatial& s, const Padded& padded, i64 item_stride, i64 begin, i64 end, int* table) {
+// Where the first tap stands for rows [begin, end) (a row is a place of an item), from the item of
+// row `begin`.
+static inline void place_table(const Spatial& s, const Padded& padded, i64 item_stride, i64 begin,
+                               i64 end, int* table) {
   const i64 places = s.outputs();
-  i64 item = 0, at[3] = {begin % places / (s.out[2] * s.out[1]), begin / s.out[2] % s.out[1], begin % s.out[2]};
+  i64 item = 0, at[3] = {begin % places / (s.out[2] * s.out[1]), begin / s.out[2] % s.out[1],
+                         begin % s.out[2]};
   for (i64 r = begin; r < end; ++r) {
-    *table++ = static_cast<int>(item * item_stride + (at[0] * s.stride[0] * padded.size[1] + at[1] * s.stride[1]) * padded.size[2] + at[2] * s.stride[2]);
+    *table++ = static_cast<int>(item * item_stride +
+                                (at[0] * s.stride[0] * padded.size[1] + at[1] * s.stride[1]) *
+                                    padded.size[2] +
+                                at[2] * s.stride[2]);
     if (++at[2] < s.out[2]) continue;
     at[2] = 0;
     if (++at[1] < s.out[1]) continue;
@@ -65,7 +81,8 @@ static inline void place_table(const Spatial& s, const Padded& padded, i64 item_
   }
 }
 
-// Rows of the product (places of items, items slowest) that stand side by side in lanes, in runs that lie together both under the first tap and in the result.
+// Rows of the product (places of items, items slowest) that stand side by side in lanes, in runs
+// that lie together both under the first tap and in the result.
 template <class T>
 struct LaneRuns {
   static constexpr i64 kMost = 16 * kTilePanels;
@@ -74,13 +91,17 @@ struct LaneRuns {
   T* to[kMost];
   bool one_item;
 
-  void find(const Spatial& s, const Padded& padded, const TensorArg& x, const TensorArg& y, i64 first, i64 count) {
+  void find(const Spatial& s, const Padded& padded, const TensorArg& x, const TensorArg& y,
+            i64 first, i64 count) {
     const i64 places = s.outputs();
     one_item = first / places == (first + count - 1) / places;
     runs = 0;
     for (i64 at = 0; at < count;) {
-      const i64 item = (first + at) / places, place = (first + at) % places, column = place % s.out[2];
-      const i64 line = (place / (s.out[2] * s.out[1]) * s.stride[0] * padded.size[1] + place / s.out[2] % s.out[1] * s.stride[1]) * padded.size[2];
+      const i64 item = (first + at) / places, place = (first + at) % places,
+                column = place % s.out[2];
+      const i64 line = (place / (s.out[2] * s.out[1]) * s.stride[0] * padded.size[1] +
+                        place / s.out[2] % s.out[1] * s.stride[1]) *
+                       padded.size[2];
       begin[runs] = static_cast<int>(at);
       from[runs] = row<T>(x, item) + line + column * s.stride[2];
       to[runs++] = row<T>(y, item) + place;
@@ -91,7 +112,8 @@ struct LaneRuns {
   // What lies under each of the taps, kMost values apart.
   void read(const int* taps, i64 count, i64 step, T* lanes) const {
     if (runs == 1 && begin[1] == kMost && step == 1) {
-      for (i64 t = 0; t < count; ++t) __builtin_memcpy(lanes + t * kMost, from[0] + taps[t], kMost * sizeof(T));
+      for (i64 t = 0; t < count; ++t)
+        __builtin_memcpy(lanes + t * kMost, from[0] + taps[t], kMost * sizeof(T));
       return;
     }
     for (int i = 0; i < runs; ++i) {
@@ -108,8 +130,9 @@ struct LaneRuns {
   }
 };
 
-// y = bias + unfolded x W^T, turned: a row per item, each filter with its places. Places stand in the
-// lanes, so nothing is turned, and W is read as it lies. A kernel of 3 over lines of 5, for instance:
+// y = bias + unfolded x W^T, turned: a row per item, each filter with its places. Places stand in
+// the lanes, so nothing is turned, and W is read as it lies. A kernel of 3 over lines of 5, for
+// instance:
 //
 //   padded x, a channel           lanes[tap][place]: a copy of a run for each tap
 //                                    place    0    1    2    3    4
@@ -133,7 +156,8 @@ static void conv(const KernelArgs& k) {
   int* const taps = reinterpret_cast<int*>(lanes + w.cols * kLanes);
   tap_table(s, padded, taps);
   const i64 places = s.outputs(), rows = y.rows * places, panels = (rows + kLanes - 1) / kLanes;
-  const i64 parts = panels >= 4 * k.workers ? 1 : least(k.workers, (w.rows + kTileRows - 1) / kTileRows);
+  const i64 parts =
+      panels >= 4 * k.workers ? 1 : least(k.workers, (w.rows + kTileRows - 1) / kTileRows);
   const Range r = share(panels * parts, 1, k.worker, k.workers);
   LaneRuns<T> runs;
   for (i64 u = r.begin; u < r.end; ++u) {
@@ -142,13 +166,23 @@ static void conv(const KernelArgs& k) {
       runs.find(s, padded, x, y, first, count);
       runs.read(taps, w.cols, s.stride[2], lanes);
     }
-    const Range filters = share(w.rows, kTileRows, static_cast<int>(u % parts), static_cast<int>(parts));
+    const Range filters =
+        share(w.rows, kTileRows, static_cast<int>(u % parts), static_cast<int>(parts));
     T block[kRowsOf<T> * kLanes];
     // Straight into the row of an item, or by way of a block to several.
     const i64 step = runs.one_item ? filters.end - filters.begin : kRowsOf<T>;
     for (i64 m = filters.begin; m < filters.end; m += step) {
       const i64 some = least(step, filters.end - m);
-      Product<T> g{w.cols, {static_cast<const T*>(w.dense) + m * w.dense_stride, w.dense_stride, 1}, lanes, 16, kLanes, block, kLanes, kLanes, nullptr, false,
+      Product<T> g{w.cols,
+                   {static_cast<const T*>(w.dense) + m * w.dense_stride, w.dense_stride, 1},
+                   lanes,
+                   16,
+                   kLanes,
+                   block,
+                   kLanes,
+                   kLanes,
+                   nullptr,
+                   false,
                    k.has[2] ? row<T>(k.t[2], 0) + m : nullptr};
       if (runs.one_item) {
         g.c = runs.to[0] + m * places;
@@ -156,19 +190,24 @@ static void conv(const KernelArgs& k) {
         g.lanes = count;
       }
       if (count > kLanes - 16) tile_rows<T, kTilePanels>(g, some, 0);
-      else for (i64 p = 0; 16 * p < count; ++p) tile_rows<T, 1>(g, some, p);
+      else
+        for (i64 p = 0; 16 * p < count; ++p) tile_rows<T, 1>(g, some, p);
       if (runs.one_item) continue;
       for (i64 f = 0; f < some; ++f)
         for (int i = 0; i < runs.runs; ++i)
-          for (i64 j = runs.begin[i]; j < runs.begin[i + 1]; ++j) runs.to[i][(m + f) * places + j - runs.begin[i]] = block[f * kLanes + j];
+          for (i64 j = runs.begin[i]; j < runs.begin[i + 1]; ++j)
+            runs.to[i][(m + f) * places + j - runs.begin[i]] = block[f * kLanes + j];
     }
   }
 }
 
-// gw (+)= gy^T times unfolded x: NP times 16 filters of some taps at a time. gy, a row per item, is turned kWindowRows places at once into a copy that stays in
-// the nearest cache while all these taps meet it; their sums wait in `sums` (16 * NP values a tap), and those of whole blocks of 1,024 rows at the levels of a binary counter behind it.
+// gw (+)= gy^T times unfolded x: NP times 16 filters of some taps at a time. gy, a row per item, is
+// turned kWindowRows places at once into a copy that stays in the nearest cache while all these
+// taps meet it; their sums wait in `sums` (16 * NP values a tap), and those of whole blocks of
+// 1,024 rows at the levels of a binary counter behind it.
 template <class T, int MR, int NP>
-__attribute__((noinline)) static void window_tile(const Tabled<T> x, i64 count, const T* lanes, T* sums, bool begins) {
+__attribute__((noinline)) static void window_tile(const Tabled<T> x, i64 count, const T* lanes,
+                                                  T* sums, bool begins) {
   using N = typename V<T>::Native;
   constexpr int kParts = V<T>::kParts, W = 16 / kParts;
   V<T> c[MR][NP];
@@ -178,26 +217,35 @@ __attribute__((noinline)) static void window_tile(const Tabled<T> x, i64 count, 
     else __builtin_memcpy(&part, sums + i * W, sizeof part);
   }
   multiply<T, MR, NP>(count, x, lanes, 16, 16 * NP, c);
-  LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i) __builtin_memcpy(sums + i * W, &c[i / (NP * kParts)][i / kParts % NP].part[i % kParts], sizeof(N));
+  LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i) __builtin_memcpy(
+      sums + i * W, &c[i / (NP * kParts)][i / kParts % NP].part[i % kParts], sizeof(N));
 }
 template <class T, int NP>
 struct WindowSums {
   const int *taps, *rows;  // of all taps; of the rows of a block
   T *lanes, *sums;
-  i64 level;               // values of `sums`, from one level to the next
+  i64 level;  // values of `sums`, from one level to the next
 
   // The rows (places of items, items slowest) from `first` of the block that begins at row `begin`.
-  void add_rows(const T* x, const TensorArg& gy, i64 places, i64 filter, i64 filters, i64 begin, i64 first, i64 count, i64 tap, i64 some) {
+  void add_rows(const T* x, const TensorArg& gy, i64 places, i64 filter, i64 filters, i64 begin,
+                i64 first, i64 count, i64 tap, i64 some) {
     for (i64 k = 0; k < count;) {
-      const i64 item = (begin + first + k) / places, place = (begin + first + k) % places, n = least(count - k, places - place);
-      turn(row<T>(gy, item) + filter * places + place, places, filters, n, lanes + k * 16 * NP, 16 * NP);
+      const i64 item = (begin + first + k) / places, place = (begin + first + k) % places,
+                n = least(count - k, places - place);
+      turn(row<T>(gy, item) + filter * places + place, places, filters, n, lanes + k * 16 * NP,
+           16 * NP);
       k += n;
     }
     i64 t = 0;
-    for (; t + kTileRows <= some; t += kTileRows) window_tile<T, kTileRows, NP>({x, taps + tap + t, rows + first}, count, lanes, sums + t * 16 * NP, first == 0);
-    for (; t < some; ++t) window_tile<T, 1, NP>({x, taps + tap + t, rows + first}, count, lanes, sums + t * 16 * NP, first == 0);
+    for (; t + kTileRows <= some; t += kTileRows)
+      window_tile<T, kTileRows, NP>({x, taps + tap + t, rows + first}, count, lanes,
+                                    sums + t * 16 * NP, first == 0);
+    for (; t < some; ++t)
+      window_tile<T, 1, NP>({x, taps + tap + t, rows + first}, count, lanes, sums + t * 16 * NP,
+                            first == 0);
   }
-  // The sums of a block join those of the blocks before it, of which there are `before`, as BinaryCounter adds them.
+  // The sums of a block join those of the blocks before it, of which there are `before`, as
+  // BinaryCounter adds them.
   void close(i64 before, i64 values) {
     int depth = __builtin_popcountll(static_cast<unsigned long long>(before));
     for (i64 c = before; c & 1; c >>= 1) gather(depth--, values);
@@ -208,15 +256,18 @@ struct WindowSums {
   // What the levels of `blocks` blocks hold in all.
   void total(i64 blocks, i64 values) {
     int depth = __builtin_popcountll(static_cast<unsigned long long>(blocks));
-    for (i64 i = 0; i < values; i += 16) store(sums + i, depth > 0 ? load(sums + depth * level + i) : V<T>{});
+    for (i64 i = 0; i < values; i += 16)
+      store(sums + i, depth > 0 ? load(sums + depth * level + i) : V<T>{});
     while (--depth > 0) gather(depth, values);
   }
   void gather(int at, i64 values) {
-    for (i64 i = 0; i < values; i += 16) store(sums + i, load(sums + at * level + i) + load(sums + i));
+    for (i64 i = 0; i < values; i += 16)
+      store(sums + i, load(sums + at * level + i) + load(sums + i));
   }
 };
 template <class T, int NP>
-static inline void outer_window_taps(const KernelArgs& k, Range r, i64 places, const int* taps, const int* rows, T* scratch, i64 filter) {
+static inline void outer_window_taps(const KernelArgs& k, Range r, i64 places, const int* taps,
+                                     const int* rows, T* scratch, i64 filter) {
   const TensorArg &gy = k.t[0], &x = k.t[1], &gw = k.t[2];
   WindowSums<T, NP> w{taps, rows, scratch, scratch + kWindowRows * 16 * NP, kWindowTaps * 16 * NP};
   const i64 left = gw.rows - filter, filters = least(left, 16 * NP), all = gy.rows * places;
@@ -227,7 +278,9 @@ static inline void outer_window_taps(const KernelArgs& k, Range r, i64 places, c
     for (i64 b = 0; b < all; b += 1024, ++blocks) {
       const i64 end = least(b + 1024, all);
       w.rows = rows + b;
-      for (i64 i = b; i < end; i += kWindowRows) w.add_rows(row<T>(x, b / places), gy, places, filter, filters, b, i - b, least(kWindowRows, end - i), tap, some);
+      for (i64 i = b; i < end; i += kWindowRows)
+        w.add_rows(row<T>(x, b / places), gy, places, filter, filters, b, i - b,
+                   least(kWindowRows, end - i), tap, some);
       w.close(blocks, values);
     }
     w.total(blocks, values);
@@ -251,15 +304,18 @@ static void conv_weight_grad(const KernelArgs& k) {
   const Range r = share(gw.cols, kTileRows, k.worker, k.workers);
   if (r.begin == r.end) return;
   tap_table(s, padded, taps);
-  for (i64 b = 0; b < all; b += 1024) place_table(s, padded, k.t[1].stride, b, least(b + 1024, all), rows + b);
+  for (i64 b = 0; b < all; b += 1024)
+    place_table(s, padded, k.t[1].stride, b, least(b + 1024, all), rows + b);
   i64 filter = 0;
   if constexpr (kTilePanels > 1)
-    for (; filter + 16 * (kTilePanels - 1) < gw.rows; filter += 16 * kTilePanels) outer_window_taps<T, kTilePanels>(k, r, places, taps, rows, scratch, filter);
-  for (; filter < gw.rows; filter += 16) outer_window_taps<T, 1>(k, r, places, taps, rows, scratch, filter);
+    for (; filter + 16 * (kTilePanels - 1) < gw.rows; filter += 16 * kTilePanels)
+      outer_window_taps<T, kTilePanels>(k, r, places, taps, rows, scratch, filter);
+  for (; filter < gw.rows; filter += 16)
+    outer_window_taps<T, 1>(k, r, places, taps, rows, scratch, filter);
 }
 
-// gb (+)= sums of gy over rows and places. A row of gy has the values of all places, `places` of the first channel and so on; the sums are those of
-// col_sum over rows of single places.
+// gb (+)= sums of gy over rows and places. A row of gy has the values of all places, `places` of
+// the first channel and so on; the sums are those of col_sum over rows of single places.
 template <class T>
 static void conv_bias_grad(const KernelArgs& k) {
   constexpr i64 kAtOnce = 32;

@@ -5,21 +5,28 @@
 
 namespace loom::cpu {
 
-// Places of a window whose product is folded at once, and channels: as many as keep the product, and the padded channels it is added to, near.
+// Places of a window whose product is folded at once, and channels: as many as keep the product,
+// and the padded channels it is added to, near.
 inline constexpr i64 kFoldPlaces = 128;
 static inline i64 fold_channels(i64 taps, i64 channels, i64 plane) {
-  const i64 product = 16384 / (taps * kFoldPlaces), sums = 131072 / plane, most = product < sums ? product : sums;
-  return most < 1 ? 1 : most >= channels ? channels : most >= 4 ? most / 4 * 4 : most;  // whole tiles
+  const i64 product = 16384 / (taps * kFoldPlaces), sums = 131072 / plane,
+            most = product < sums ? product : sums;
+  return most < 1           ? 1
+         : most >= channels ? channels
+         : most >= 4        ? most / 4 * 4
+                            : most;  // whole tiles
 }
 
-// Values of gx that conv_input_grad gathers at once: `lines` of `width` at one depth. What lies around them in gy has lines of `line` values, and `stride` for each
-// filter. width 0: windows that step by more, or mostly over what is not there, spread instead.
+// Values of gx that conv_input_grad gathers at once: `lines` of `width` at one depth. What lies
+// around them in gy has lines of `line` values, and `stride` for each filter. width 0: windows that
+// step by more, or mostly over what is not there, spread instead.
 struct FoldPiece {
   i64 lines = 0, width = 0, line = 0, stride = 0;
 };
 inline constexpr i64 kGathered = 32768;  // values of gy, and of weights
 template <class Dims>
-static inline FoldPiece fold_piece(const Dims& in, const Dims& kernel, const Dims& stride, const Dims& dilation, const Dims& out, i64 filters) {
+static inline FoldPiece fold_piece(const Dims& in, const Dims& kernel, const Dims& stride,
+                                   const Dims& dilation, const Dims& out, i64 filters) {
   i64 reach[3];
   for (int d = 0; d < 3; ++d) {
     if (stride[d] != 1 && out[d] > 1) return {};
@@ -34,12 +41,14 @@ static inline FoldPiece fold_piece(const Dims& in, const Dims& kernel, const Dim
     p.lines = 1;
     p.width = (plane / (reach[1] + 1) - reach[2]) / 32 * 32;
   }
-  if ((p.lines < in[1] && p.lines < reach[1]) || (p.width < in[2] && p.width < 64 + reach[2])) return {};  // would copy more than it gathers
+  if ((p.lines < in[1] && p.lines < reach[1]) || (p.width < in[2] && p.width < 64 + reach[2]))
+    return {};  // would copy more than it gathers
   const i64 bands = (in[1] + p.lines - 1) / p.lines;
   p.lines = (in[1] + bands - 1) / bands;
   p.line = p.width + reach[2];
   p.stride = ((reach[0] + 1) * (p.lines + reach[1]) * p.line + 32 + 15) / 16 * 16;
-  if (p.stride % 64 == 0) p.stride += 16;  // filters a multiple of the cache's period apart would share its lines
+  if (p.stride % 64 == 0)
+    p.stride += 16;  // filters a multiple of the cache's period apart would share its lines
   return p;
 }
 // Channels whose weights, `each` per channel, are kept near; whole tiles.
@@ -48,7 +57,8 @@ static inline i64 gather_channels(i64 each, i64 channels) {
   return most >= channels ? channels : most < 12 ? (channels < 12 ? channels : 12) : most;
 }
 
-// Weight gradients of windows take so many rows and taps at once; bytes for their tables, the rows, and the sums, at each level of a binary counter of blocks.
+// Weight gradients of windows take so many rows and taps at once; bytes for their tables, the rows,
+// and the sums, at each level of a binary counter of blocks.
 inline constexpr i64 kWindowRows = 128, kWindowTaps = 128;
 static inline i64 outer_window_scratch(i64 rows, i64 taps) {
   i64 levels = 2;

@@ -6,8 +6,8 @@ namespace loom {
 struct ConvWindow {
   long long channels = 1;
   // Depth, height, width of each.
-  long long in[3] = {1, 1, 1}, kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, pad[3] = {}, pad_end[3] = {},
-            dilation[3] = {1, 1, 1}, out[3] = {1, 1, 1};
+  long long in[3] = {1, 1, 1}, kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, pad[3] = {},
+            pad_end[3] = {}, dilation[3] = {1, 1, 1}, out[3] = {1, 1, 1};
 };
 
 // Of conv_bias_grad: places of each channel in a row.

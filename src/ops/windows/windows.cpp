@@ -13,19 +13,22 @@ namespace {
 
 using webgpu::Launches;
 
-#define LOOM_WINDOW_INTS                                                                          \
-  "channels in_d in_h in_w kernel_d kernel_h kernel_w stride_d stride_h stride_w pad_d pad_h pad_w " \
+#define LOOM_WINDOW_INTS                                                                       \
+  "channels in_d in_h in_w kernel_d kernel_h kernel_w stride_d stride_h stride_w pad_d pad_h " \
+  "pad_w "                                                                                     \
   "pad_end_d pad_end_h pad_end_w dilation_d dilation_h dilation_w out_d out_h out_w"
 
 constexpr const char* kBadWindow = "the window's sizes are out of range or do not agree";
 
 bool rows_of_places(OpCheck& c, int whole, int cut) {
   const Window w = Window::from_ints(c.ins.ints);
-  if (!c.require(w.valid() && w.positions() <= kMaxCols && w.taps() <= kMaxCols, kBadWindow)) return false;
+  if (!c.require(w.valid() && w.positions() <= kMaxCols && w.taps() <= kMaxCols, kBadWindow))
+    return false;
   const Rows a = c.of(whole).rows, b = c.of(cut).rows;
   const bool rows = a.a == b.a && a.b == b.b && b.constant == a.constant * w.positions();
-  return c.require(c.one_type({0, 1}) && c.cols(whole) == w.values() && c.cols(cut) == w.taps() && rows,
-                   "rows are items of channels x inputs on one side, places of channels x taps on the other");
+  return c.require(
+      c.one_type({0, 1}) && c.cols(whole) == w.values() && c.cols(cut) == w.taps() && rows,
+      "rows are items of channels x inputs on one side, places of channels x taps on the other");
 }
 bool unfold_shape(OpCheck& c) { return rows_of_places(c, 0, 1); }
 bool fold_shape(OpCheck& c) { return rows_of_places(c, 1, 0); }
@@ -33,7 +36,8 @@ bool fold_shape(OpCheck& c) { return rows_of_places(c, 1, 0); }
 bool pooled(OpCheck& c, int in, int out) {
   const Window w = Window::from_ints(c.ins.ints);
   if (!c.require(w.valid(), kBadWindow)) return false;
-  return c.require(c.one_type({in, out}) && c.cols(in) == w.values() && c.cols(out) == w.channels * w.positions() && c.rows_equal(in, out),
+  return c.require(c.one_type({in, out}) && c.cols(in) == w.values() &&
+                       c.cols(out) == w.channels * w.positions() && c.rows_equal(in, out),
                    "operands do not agree with the window");
 }
 bool pool_shape(OpCheck& c) { return pooled(c, 0, 1); }
@@ -46,33 +50,43 @@ bool max_pool_back_shape(OpCheck& c) {
 // As Window::to_ints has them.
 std::string window_constants(const LoweredInstruction& ins) {
   using webgpu::int_list;
-  return int_list("IN", ins, 1, 3) + int_list("KERNEL", ins, 4, 3) + int_list("STRIDE", ins, 7, 3) + int_list("PAD", ins, 10, 3) +
-         int_list("PAD_END", ins, 13, 3) + int_list("DILATION", ins, 16, 3) + int_list("OUT", ins, 19, 3) +
+  return int_list("IN", ins, 1, 3) + int_list("KERNEL", ins, 4, 3) + int_list("STRIDE", ins, 7, 3) +
+         int_list("PAD", ins, 10, 3) + int_list("PAD_END", ins, 13, 3) +
+         int_list("DILATION", ins, 16, 3) + int_list("OUT", ins, 19, 3) +
          webgpu::flag("COUNT_PAD", ins.ints[Window::kInts] != 0);
 }
 
 // ---- convolutions without unfolded rows
 
-const ConvWindow& window_of(const ScratchQuery& q) { return std::get<ConvWindow>(q.ins.attributes); }
+const ConvWindow& window_of(const ScratchQuery& q) {
+  return std::get<ConvWindow>(q.ins.attributes);
+}
 // What lies under the taps, and their table.
-Scratch conv_scratch(const ScratchQuery& q) { return {4 * (16 * cpu::kPackedPanels + 1) * q.of(0).cols, 0}; }
+Scratch conv_scratch(const ScratchQuery& q) {
+  return {4 * (16 * cpu::kPackedPanels + 1) * q.of(0).cols, 0};
+}
 Scratch conv_weight_grad_scratch(const ScratchQuery& q) {
   const ConvWindow& w = window_of(q);
   return {cpu::outer_window_scratch(q.max_rows(0) * w.out[0] * w.out[1] * w.out[2], q.cols(2)), 0};
 }
-// The table of the taps; then places of gy with turned weights, products and padded channels, or pieces of
-// gy and weights that are gathered from.
+// The table of the taps; then places of gy with turned weights, products and padded channels, or
+// pieces of gy and weights that are gathered from.
 Scratch conv_input_grad_scratch(const ScratchQuery& q) {
   const ConvWindow& w = window_of(q);
   const std::int64_t taps = w.kernel[0] * w.kernel[1] * w.kernel[2], plane = padded_plane(w);
-  const std::int64_t filters = q.cols(1) / (w.out[0] * w.out[1] * w.out[2]), channels = cpu::fold_channels(taps, w.channels, plane);
-  const cpu::FoldPiece piece = cpu::fold_piece(w.in, w.kernel, w.stride, w.dilation, w.out, filters);
-  const std::int64_t spread = filters * (cpu::kFoldPlaces + channels * taps) + channels * (taps * cpu::kFoldPlaces + plane);
-  const std::int64_t gathered = filters * (piece.stride + cpu::gather_channels(filters * taps, w.channels) * taps);
+  const std::int64_t filters = q.cols(1) / (w.out[0] * w.out[1] * w.out[2]),
+                     channels = cpu::fold_channels(taps, w.channels, plane);
+  const cpu::FoldPiece piece =
+      cpu::fold_piece(w.in, w.kernel, w.stride, w.dilation, w.out, filters);
+  const std::int64_t spread =
+      filters * (cpu::kFoldPlaces + channels * taps) + channels * (taps * cpu::kFoldPlaces + plane);
+  const std::int64_t gathered =
+      filters * (piece.stride + cpu::gather_channels(filters * taps, w.channels) * taps);
   return {4 * (taps + 15 + std::max(spread, gathered)), 0};
 }
 
-void append_window(Emit& e, Op op, std::initializer_list<View> operands, const Window& window, bool count_pad = false) {
+void append_window(Emit& e, Op op, std::initializer_list<View> operands, const Window& window,
+                   bool count_pad = false) {
   e.append(op, operands);
   auto& ints = e.program().code.back().ints;
   const auto list = window.to_ints();
@@ -93,7 +107,8 @@ ConvWindow conv_window(const Window& w) {
 }
 std::int64_t padded_plane(const ConvWindow& w) {
   std::int64_t values = 1;
-  for (int d = 0; d < 3; ++d) values *= (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
+  for (int d = 0; d < 3; ++d)
+    values *= (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
   return values;
 }
 

@@ -1,5 +1,6 @@
-// Windows over up to three spatial dimensions: what convolution and pooling look at. Values lie channel by channel, each channel row-major
-// (as PyTorch's NCDHW has them); missing dimensions are 1.
+// Windows over up to three spatial dimensions: what convolution and pooling look at. Values lie
+// channel by channel, each channel row-major (as PyTorch's NCDHW has them); missing dimensions
+// are 1.
 #pragma once
 
 #include <array>
@@ -13,12 +14,13 @@ namespace loom {
 struct Window {
   using Dims = std::array<std::int64_t, 3>;  // depth, height, width
   std::int64_t channels = 1;
-  Dims in{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, pad{0, 0, 0}, pad_end{0, 0, 0}, dilation{1, 1, 1}, out{1, 1, 1};
+  Dims in{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, pad{0, 0, 0}, pad_end{0, 0, 0},
+      dilation{1, 1, 1}, out{1, 1, 1};
 
   static constexpr int kInts = 22;
   static std::int64_t product(const Dims& d) { return d[0] * d[1] * d[2]; }
-  std::int64_t values() const { return channels * product(in); }   // of an item
-  std::int64_t positions() const { return product(out); }          // of the window
+  std::int64_t values() const { return channels * product(in); }    // of an item
+  std::int64_t positions() const { return product(out); }           // of the window
   std::int64_t taps() const { return channels * product(kernel); }  // values under it
 
   std::array<std::int64_t, kInts> to_ints() const {
@@ -36,8 +38,8 @@ struct Window {
       for (std::int64_t& v : *d) v = list[n++];
     return w;
   }
-  // Sizes that kernels may trust: each small enough that no sum of products of two overflows, and every place of the window's first tap inside of
-  // the padded input.
+  // Sizes that kernels may trust: each small enough that no sum of products of two overflows, and
+  // every place of the window's first tap inside of the padded input.
   bool valid() const {
     constexpr std::int64_t kMost = std::int64_t{1} << 30;
     if (channels < 1 || channels > kMost) return false;

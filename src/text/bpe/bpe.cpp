@@ -9,7 +9,8 @@
 namespace loom::text {
 namespace {
 
-// Words up to this many symbols are merged by scanning for the lowest rank, longer ones with a heap.
+// Words up to this many symbols are merged by scanning for the lowest rank, longer ones with a
+// heap.
 constexpr std::size_t kShortWord = 48;
 
 std::size_t slot_of(std::uint32_t left, std::uint32_t right, std::size_t mask) {
@@ -28,8 +29,14 @@ std::string byte_token(unsigned byte) {
 
 std::optional<unsigned char> parse_byte_token(std::string_view text) {
   if (text.size() != 6 || text.substr(0, 3) != "<0x" || text[5] != '>') return std::nullopt;
-  const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
-  const int high = text[3] == '+' ? 0 : digit(text[3]), low = digit(text[4]);  // Rust's from_str_radix takes a plus sign
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+  };
+  const int high = text[3] == '+' ? 0 : digit(text[3]),
+            low = digit(text[4]);  // Rust's from_str_radix takes a plus sign
   if (high < 0 || low < 0) return std::nullopt;
   return static_cast<unsigned char>(high * 16 + low);
 }
@@ -41,7 +48,9 @@ Bpe Bpe::build(const Vocabulary& vocabulary, std::span<const Merge> merges, BpeO
   const std::size_t mask = bpe.slots_.size() - 1;
   for (const Merge& m : merges) {
     std::size_t at = slot_of(m.left, m.right, mask);
-    while (bpe.slots_[at].left != kNoToken && (bpe.slots_[at].left != m.left || bpe.slots_[at].right != m.right)) at = (at + 1) & mask;
+    while (bpe.slots_[at].left != kNoToken &&
+           (bpe.slots_[at].left != m.left || bpe.slots_[at].right != m.right))
+      at = (at + 1) & mask;
     bpe.slots_[at] = m;
   }
   for (std::size_t i = 0; i < bpe.direct_.size(); ++i) {
@@ -49,13 +58,15 @@ Bpe Bpe::build(const Vocabulary& vocabulary, std::span<const Merge> merges, BpeO
     utf8_append(text, static_cast<char32_t>(i));
     bpe.direct_[i] = vocabulary.find(text, Vocabulary::kModel).value_or(kNoToken);
   }
-  for (unsigned b = 0; b < 256; ++b) bpe.byte_[b] = vocabulary.find(byte_token(b), Vocabulary::kModel).value_or(kNoToken);
+  for (unsigned b = 0; b < 256; ++b)
+    bpe.byte_[b] = vocabulary.find(byte_token(b), Vocabulary::kModel).value_or(kNoToken);
   return bpe;
 }
 
 const Merge* Bpe::find(std::uint32_t left, std::uint32_t right) const {
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = slot_of(left, right, mask); slots_[at].left != kNoToken; at = (at + 1) & mask)
+  for (std::size_t at = slot_of(left, right, mask); slots_[at].left != kNoToken;
+       at = (at + 1) & mask)
     if (slots_[at].left == left && slots_[at].right == right) return &slots_[at];
   return nullptr;
 }
@@ -70,10 +81,11 @@ std::vector<Merge> Bpe::merges() const {
   return out;
 }
 
-void Bpe::split(const Vocabulary& vocabulary, std::string_view word, std::vector<std::uint32_t>& symbols) const {
+void Bpe::split(const Vocabulary& vocabulary, std::string_view word,
+                std::vector<std::uint32_t>& symbols) const {
   const bool plain = options_.continuing_prefix.empty() && options_.end_suffix.empty();
-  // One unknown token waits here, to be fused with the next. Like the original, it is also overtaken by the bytes of
-  // characters that fall back.
+  // One unknown token waits here, to be fused with the next. Like the original, it is also
+  // overtaken by the bytes of characters that fall back.
   bool waiting = false;
   std::string affixed;
   for (std::size_t at = 0; at < word.size();) {
@@ -85,7 +97,8 @@ void Bpe::split(const Vocabulary& vocabulary, std::string_view word, std::vector
       id = direct_[c];
     } else {
       if (!plain) {
-        affixed.assign(begin > 0 ? std::string_view(options_.continuing_prefix) : std::string_view());
+        affixed.assign(begin > 0 ? std::string_view(options_.continuing_prefix)
+                                 : std::string_view());
         affixed.append(text);
         if (at == word.size()) affixed.append(options_.end_suffix);
         text = affixed;
@@ -98,8 +111,9 @@ void Bpe::split(const Vocabulary& vocabulary, std::string_view word, std::vector
       symbols.push_back(id);
       continue;
     }
-    if (options_.byte_fallback &&
-        std::all_of(text.begin(), text.end(), [&](char b) { return byte_[static_cast<unsigned char>(b)] != kNoToken; })) {
+    if (options_.byte_fallback && std::all_of(text.begin(), text.end(), [&](char b) {
+          return byte_[static_cast<unsigned char>(b)] != kNoToken;
+        })) {
       for (const char b : text) symbols.push_back(byte_[static_cast<unsigned char>(b)]);
       continue;
     }
@@ -110,7 +124,8 @@ void Bpe::split(const Vocabulary& vocabulary, std::string_view word, std::vector
   if (waiting) symbols.push_back(*options_.unknown);
 }
 
-void Bpe::merge_short(std::vector<std::uint32_t>& symbols, std::vector<std::uint32_t>& ranks) const {
+void Bpe::merge_short(std::vector<std::uint32_t>& symbols,
+                      std::vector<std::uint32_t>& ranks) const {
   const auto rank = [&](std::size_t i) {
     const Merge* m = find(symbols[i], symbols[i + 1]);
     return m ? m->rank : UINT32_MAX;
@@ -131,14 +146,17 @@ void Bpe::merge_short(std::vector<std::uint32_t>& symbols, std::vector<std::uint
 
 void Bpe::merge_long(std::vector<std::uint32_t>& symbols) const {
   constexpr std::uint32_t kEnd = UINT32_MAX;
-  struct Link { std::uint32_t previous, next; };
+  struct Link {
+    std::uint32_t previous, next;
+  };
   struct Candidate {
     std::uint32_t rank, at, left, right;
     bool operator>(const Candidate& o) const { return rank != o.rank ? rank > o.rank : at > o.at; }
   };
   const auto count = static_cast<std::uint32_t>(symbols.size());
   std::vector<Link> links(count);
-  for (std::uint32_t i = 0; i < count; ++i) links[i] = {i == 0 ? kEnd : i - 1, i + 1 == count ? kEnd : i + 1};
+  for (std::uint32_t i = 0; i < count; ++i)
+    links[i] = {i == 0 ? kEnd : i - 1, i + 1 == count ? kEnd : i + 1};
   std::vector<Candidate> heap;
   const auto offer = [&](std::uint32_t at) {
     if (const Merge* m = find(symbols[at], symbols[links[at].next])) {
@@ -157,7 +175,8 @@ void Bpe::merge_long(std::vector<std::uint32_t>& symbols) const {
     const Candidate c = heap.back();
     heap.pop_back();
     const std::uint32_t next = links[c.at].next;
-    if (symbols[c.at] != c.left || next == kEnd || symbols[next] != c.right) continue;  // merged with something else since
+    if (symbols[c.at] != c.left || next == kEnd || symbols[next] != c.right)
+      continue;  // merged with something else since
     symbols[c.at] = find(c.left, c.right)->merged;
     symbols[next] = kNoToken;
     links[c.at].next = links[next].next;
@@ -168,7 +187,8 @@ void Bpe::merge_long(std::vector<std::uint32_t>& symbols) const {
   symbols.erase(std::remove(symbols.begin(), symbols.end(), kNoToken), symbols.end());
 }
 
-void Bpe::encode(const Vocabulary& vocabulary, std::string_view word, std::vector<std::int32_t>& out, Scratch& scratch) const {
+void Bpe::encode(const Vocabulary& vocabulary, std::string_view word,
+                 std::vector<std::int32_t>& out, Scratch& scratch) const {
   if (options_.ignore_merges) {
     if (const auto id = vocabulary.find(word, Vocabulary::kModel)) {
       out.push_back(static_cast<std::int32_t>(*id));

@@ -16,23 +16,30 @@ using namespace text;
 namespace {
 
 using Pair = std::uint64_t;  // left token << 32 | right token
-constexpr Pair make_pair_key(std::uint32_t left, std::uint32_t right) { return std::uint64_t{left} << 32 | right; }
+constexpr Pair make_pair_key(std::uint32_t left, std::uint32_t right) {
+  return std::uint64_t{left} << 32 | right;
+}
 
 class Trainer {
  public:
-  Trainer(std::deque<std::string>& tokens, std::uint64_t min_count) : tokens_(tokens), min_count_(min_count) {
+  Trainer(std::deque<std::string>& tokens, std::uint64_t min_count)
+      : tokens_(tokens), min_count_(min_count) {
     for (std::uint32_t id = 0; id < tokens_.size(); ++id) ids_.emplace(tokens_[id], id);
   }
 
-  // `words`: the bytes of each distinct word and how often it stands in the texts; `byte_ids`: token of each byte.
-  void load(const std::vector<std::pair<std::string, std::uint64_t>>& words, std::uint32_t first_byte) {
+  // `words`: the bytes of each distinct word and how often it stands in the texts; `byte_ids`:
+  // token of each byte.
+  void load(const std::vector<std::pair<std::string, std::uint64_t>>& words,
+            std::uint32_t first_byte) {
     for (const auto& [bytes, count] : words) {
       Word& word = words_.emplace_back();
       word.count = count;
       for (const char b : bytes) word.tokens.push_back(first_byte + static_cast<unsigned char>(b));
-      for (std::size_t i = 0; i + 1 < word.tokens.size(); ++i) count_pair(word.tokens[i], word.tokens[i + 1], words_.size() - 1);
+      for (std::size_t i = 0; i + 1 < word.tokens.size(); ++i)
+        count_pair(word.tokens[i], word.tokens[i + 1], words_.size() - 1);
     }
-    for (const auto& [pair, info] : pairs_) offer(pair, info.count);  // the queue orders them completely
+    for (const auto& [pair, info] : pairs_)
+      offer(pair, info.count);  // the queue orders them completely
   }
 
   // Merges until there are `size` tokens or no pair is frequent enough.
@@ -43,11 +50,13 @@ class Trainer {
       queue_.pop();
       const auto found = pairs_.find(top.pair);
       if (found == pairs_.end()) continue;
-      if (found->second.count != top.count) {  // counts only fall for pairs in the queue, so this one may still be next later
+      if (found->second.count != top.count) {  // counts only fall for pairs in the queue, so this
+                                               // one may still be next later
         offer(top.pair, found->second.count);
         continue;
       }
-      const auto left = static_cast<std::uint32_t>(top.pair >> 32), right = static_cast<std::uint32_t>(top.pair);
+      const auto left = static_cast<std::uint32_t>(top.pair >> 32),
+                 right = static_cast<std::uint32_t>(top.pair);
       std::string joined = tokens_[left] + tokens_[right];
       auto [known, fresh] = ids_.try_emplace(joined, static_cast<std::uint32_t>(tokens_.size()));
       const std::uint32_t merged = known->second;
@@ -83,7 +92,8 @@ class Trainer {
   };
 
   void offer(Pair pair, std::uint64_t count) {
-    if (count >= min_count_ && count > 0) queue_.push({count, pair, &tokens_[pair >> 32], &tokens_[pair & UINT32_MAX]});
+    if (count >= min_count_ && count > 0)
+      queue_.push({count, pair, &tokens_[pair >> 32], &tokens_[pair & UINT32_MAX]});
   }
 
   void count_pair(std::uint32_t left, std::uint32_t right, std::size_t word) {
@@ -98,7 +108,8 @@ class Trainer {
     if (found->second.count == 0) pairs_.erase(found);
   }
 
-  void merge(std::uint32_t left, std::uint32_t right, std::uint32_t merged, const std::vector<std::size_t>& places) {
+  void merge(std::uint32_t left, std::uint32_t right, std::uint32_t merged,
+             const std::vector<std::size_t>& places) {
     std::vector<Pair> touched;
     for (const std::size_t index : places) {
       std::vector<std::uint32_t>& t = words_[index].tokens;
@@ -126,7 +137,8 @@ class Trainer {
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     for (const Pair pair : touched)
-      if (const auto found = pairs_.find(pair); found != pairs_.end()) offer(pair, found->second.count);
+      if (const auto found = pairs_.find(pair); found != pairs_.end())
+        offer(pair, found->second.count);
   }
 
   std::deque<std::string>& tokens_;  // bytes; a deque keeps the addresses that the queue holds
@@ -140,14 +152,18 @@ class Trainer {
 Status check(const BpeTrainerOptions& options) {
   const std::size_t least = options.special_tokens.size() + 256;
   if (options.vocab_size < least || options.vocab_size > (1u << 24))
-    return Status(Code::invalid_argument, "vocab_size: " + std::to_string(options.vocab_size) + ", expected from " + std::to_string(least) +
+    return Status(Code::invalid_argument, "vocab_size: " + std::to_string(options.vocab_size) +
+                                              ", expected from " + std::to_string(least) +
                                               " (special tokens and bytes) to 16777216");
   const auto known = [&](const std::string& name) {
-    return name.empty() || std::find(options.special_tokens.begin(), options.special_tokens.end(), name) != options.special_tokens.end();
+    return name.empty() || std::find(options.special_tokens.begin(), options.special_tokens.end(),
+                                     name) != options.special_tokens.end();
   };
-  if (!known(options.bos) || !known(options.eos)) return Status(Code::invalid_argument, "bos and eos must be special tokens");
+  if (!known(options.bos) || !known(options.eos))
+    return Status(Code::invalid_argument, "bos and eos must be special tokens");
   for (const std::string& name : options.special_tokens)
-    if (name.empty() || !utf8_valid(name)) return Status(Code::invalid_argument, "a special token must be text in UTF-8");
+    if (name.empty() || !utf8_valid(name))
+      return Status(Code::invalid_argument, "a special token must be text in UTF-8");
   return {};
 }
 
@@ -173,7 +189,8 @@ Result<Tokenizer> train_bpe(const TextSource& texts, const BpeTrainerOptions& op
   std::vector<std::pair<std::string, std::uint64_t>> words(counts.begin(), counts.end());
   std::sort(words.begin(), words.end());
 
-  // While training, special tokens and byte tokens are spelled in bytes; a byte above 127 alone is no text, which does no harm here.
+  // While training, special tokens and byte tokens are spelled in bytes; a byte above 127 alone is
+  // no text, which does no harm here.
   const auto special_count = static_cast<std::uint32_t>(options.special_tokens.size());
   std::deque<std::string> tokens(options.special_tokens.begin(), options.special_tokens.end());
   for (unsigned b = 0; b < 256; ++b) tokens.emplace_back(1, static_cast<char>(b));
@@ -192,13 +209,15 @@ Result<Tokenizer> train_bpe(const TextSource& texts, const BpeTrainerOptions& op
       append_byte_characters(spelled, tokens[id]);
       tokens[id] = std::move(spelled);
     }
-    const std::uint8_t flags = special ? Vocabulary::kAdded | Vocabulary::kSpecial : Vocabulary::kModel;
+    const std::uint8_t flags =
+        special ? Vocabulary::kAdded | Vocabulary::kSpecial : Vocabulary::kModel;
     entries.push_back({tokens[id], id, flags});
   }
   LOOM_ASSIGN(parts.vocabulary, Vocabulary::build(entries));
   const auto id_of = [&](const std::string& name) -> std::optional<std::uint32_t> {
     if (name.empty()) return std::nullopt;
-    const auto found = std::find(options.special_tokens.begin(), options.special_tokens.end(), name);
+    const auto found =
+        std::find(options.special_tokens.begin(), options.special_tokens.end(), name);
     return static_cast<std::uint32_t>(found - options.special_tokens.begin());
   };
   parts.bos = id_of(options.bos);
@@ -209,7 +228,8 @@ Result<Tokenizer> train_bpe(const TextSource& texts, const BpeTrainerOptions& op
   return Tokenizer::build(std::move(parts));
 }
 
-Result<Tokenizer> train_bpe(std::span<const std::string_view> texts, const BpeTrainerOptions& options) {
+Result<Tokenizer> train_bpe(std::span<const std::string_view> texts,
+                            const BpeTrainerOptions& options) {
   return train_bpe(
       [&](const std::function<Status(std::string_view)>& take) -> Status {
         for (const std::string_view text : texts) LOOM_TRY(take(text));

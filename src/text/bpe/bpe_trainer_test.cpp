@@ -17,7 +17,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return out;
 }
 
-// The definition, without any bookkeeping: count all pairs of all words, merge the best, again. For text of letters and single spaces.
+// The definition, without any bookkeeping: count all pairs of all words, merge the best, again. For
+// text of letters and single spaces.
 std::vector<std::string> by_definition(std::string_view text, std::size_t merges) {
   std::vector<std::vector<std::string>> words;
   for (const auto word : words_of(text)) {
@@ -47,8 +48,10 @@ std::vector<std::string> by_definition(std::string_view text, std::size_t merges
 }
 
 constexpr std::string_view kText =
-    "the cat sat on the mat and the rat ran to the cat while a banana can and banananana mississippi missed the kiss aaaaaaa aaaa aaa "
-    "she sells sea shells on the sea shore the shells that she sells are sea shells I am sure so if she sells sea shells on the sea shore";
+    "the cat sat on the mat and the rat ran to the cat while a banana can and banananana "
+    "mississippi missed the kiss aaaaaaa aaaa aaa "
+    "she sells sea shells on the sea shore the shells that she sells are sea shells I am sure so "
+    "if she sells sea shells on the sea shore";
 
 TEST(BpeTrainer, EqualsTheDefinition) {
   const std::string_view texts[] = {kText};
@@ -63,8 +66,13 @@ TEST(BpeTrainer, EqualsTheDefinition) {
 }
 
 TEST(BpeTrainer, RoundTripAndSpecialTokens) {
-  const std::string_view texts[] = {kText, "Stra\u00dfe \u4e2d\u6587 \U0001F600 \U0001F600", "\xFF\xFE"};
-  auto t = train_bpe(texts, {.vocab_size = 290, .special_tokens = {"<|end|>", "<|start|>"}, .bos = "<|start|>", .eos = "<|end|>", .add_bos = true});
+  const std::string_view texts[] = {kText, "Stra\u00dfe \u4e2d\u6587 \U0001F600 \U0001F600",
+                                    "\xFF\xFE"};
+  auto t = train_bpe(texts, {.vocab_size = 290,
+                             .special_tokens = {"<|end|>", "<|start|>"},
+                             .bos = "<|start|>",
+                             .eos = "<|end|>",
+                             .add_bos = true});
   ASSERT_TRUE(t.ok()) << t.status().to_string();
   EXPECT_EQ(t->vocab_size(), 290u);
   EXPECT_EQ(t->bos(), 1);
@@ -81,14 +89,22 @@ TEST(BpeTrainer, RoundTripAndSpecialTokens) {
 }
 
 TEST(BpeTrainer, OrderOfTextsDoesNotMatter) {
-  const std::string_view forth[] = {"abc abd", "abd xyz xyz", kText}, back[] = {kText, "abd xyz xyz", "abc abd"};
-  EXPECT_EQ(train_bpe(forth, {.vocab_size = 320})->serialize(), train_bpe(back, {.vocab_size = 320})->serialize());
+  const std::string_view forth[] = {"abc abd", "abd xyz xyz", kText},
+                         back[] = {kText, "abd xyz xyz", "abc abd"};
+  EXPECT_EQ(train_bpe(forth, {.vocab_size = 320})->serialize(),
+            train_bpe(back, {.vocab_size = 320})->serialize());
 }
 
 TEST(BpeTrainer, Refuses) {
-  EXPECT_EQ(train_bpe(std::span<const std::string_view>(), {.vocab_size = 255}).status().code(), Code::invalid_argument);
-  EXPECT_EQ(train_bpe(std::span<const std::string_view>(), {.vocab_size = 300, .bos = "<s>"}).status().code(), Code::invalid_argument);
-  EXPECT_FALSE(train_bpe(std::span<const std::string_view>(), {.vocab_size = 300, .special_tokens = {"<s>", "<s>"}}).ok());
+  EXPECT_EQ(train_bpe(std::span<const std::string_view>(), {.vocab_size = 255}).status().code(),
+            Code::invalid_argument);
+  EXPECT_EQ(train_bpe(std::span<const std::string_view>(), {.vocab_size = 300, .bos = "<s>"})
+                .status()
+                .code(),
+            Code::invalid_argument);
+  EXPECT_FALSE(train_bpe(std::span<const std::string_view>(),
+                         {.vocab_size = 300, .special_tokens = {"<s>", "<s>"}})
+                   .ok());
   const TextSource broken = [](const auto&) { return Status(Code::io, "disk"); };
   EXPECT_EQ(train_bpe(broken, {.vocab_size = 300}).status().code(), Code::io);
 }

@@ -1,5 +1,5 @@
-// The map of GPT-2 between bytes and printable characters: bytes 33-126, 161-172 and 174-255 stand for themselves, the others
-// for U+0100 and up in order.
+// The map of GPT-2 between bytes and printable characters: bytes 33-126, 161-172 and 174-255 stand
+// for themselves, the others for U+0100 and up in order.
 #pragma once
 
 #include <array>

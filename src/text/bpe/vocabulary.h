@@ -1,4 +1,5 @@
-// The tokens of a tokenizer: id -> text and text -> id. Immutable once built; all calls are thread-safe.
+// The tokens of a tokenizer: id -> text and text -> id. Immutable once built; all calls are
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,8 @@ class Vocabulary {
     std::uint8_t flags;
   };
 
-  // Copies the texts. Refuses an id or a text that stands twice, an id far beyond the number of entries, and text that is no UTF-8.
+  // Copies the texts. Refuses an id or a text that stands twice, an id far beyond the number of
+  // entries, and text that is no UTF-8.
   static Result<Vocabulary> build(const std::vector<Entry>& entries);
 
   // One more than the largest id.
@@ -41,16 +43,18 @@ class Vocabulary {
   bool contains(std::uint32_t id) const { return flags(id) != 0; }
 
   // Any of the `wanted` flags must be set.
-  std::optional<std::uint32_t> find(std::string_view text, std::uint8_t wanted = kModel | kAdded) const {
+  std::optional<std::uint32_t> find(std::string_view text,
+                                    std::uint8_t wanted = kModel | kAdded) const {
     return find(text, wanted, hash_text(text));
   }
-  std::optional<std::uint32_t> find(std::string_view text, std::uint8_t wanted, std::uint64_t hash) const;
+  std::optional<std::uint32_t> find(std::string_view text, std::uint8_t wanted,
+                                    std::uint64_t hash) const;
 
  private:
   std::string texts_;
   std::vector<std::uint32_t> starts_;  // size() + 1
   std::vector<std::uint8_t> flags_;
-  std::vector<std::uint64_t> slots_;   // open addressing: upper half of the hash, id + 1; 0 is free
+  std::vector<std::uint64_t> slots_;  // open addressing: upper half of the hash, id + 1; 0 is free
 };
 
 }  // namespace loom::text

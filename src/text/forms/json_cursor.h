@@ -1,5 +1,5 @@
-// Walks over JSON text without building a tree, for the two large members of tokenizer.json. What it hands out raw goes
-// through Json::parse, which checks it.
+// Walks over JSON text without building a tree, for the two large members of tokenizer.json. What
+// it hands out raw goes through Json::parse, which checks it.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,14 @@ class JsonCursor {
   }
   Status expect(char c) { return take(c) ? Status() : error(std::string("expected '") + c + "'"); }
 
-  // Calls item() for every element between `open` and `close`; item() consumes it and returns a Status.
+  // Calls item() for every element between `open` and `close`; item() consumes it and returns a
+  // Status.
   template <class Item>
   Status list(char open, char close, Item item) {
     LOOM_TRY(expect(open));
     if (take(close)) return {};
-    do LOOM_TRY(item()); while (take(','));
+    do LOOM_TRY(item());
+    while (take(','));
     return expect(close);
   }
 
@@ -84,17 +86,22 @@ class JsonCursor {
     return raw;
   }
 
-  Status error(std::string_view what) const { return Status(Code::corrupt, "JSON offset " + std::to_string(at_) + ": " + std::string(what)); }
+  Status error(std::string_view what) const {
+    return Status(Code::corrupt, "JSON offset " + std::to_string(at_) + ": " + std::string(what));
+  }
 
  private:
   void space() {
-    while (!at_end() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) ++at_;
+    while (!at_end() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t'))
+      ++at_;
   }
 
   Status skip_string(bool* escaped) {
     if (!peek('"')) return error("expected a string");
     for (++at_; !at_end() && text_[at_] != '"'; ++at_) {
-      if (static_cast<unsigned char>(text_[at_]) < 0x20) return error("a control character in a string: escape it");
+      if (static_cast<unsigned char>(text_[at_]) < 0x20)
+        return error("a control character in a string: escape it");
       if (text_[at_] != '\\') continue;
       if (escaped) *escaped = true;
       ++at_;

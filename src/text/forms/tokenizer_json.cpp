@@ -44,12 +44,16 @@ class TokenizerReader {
       LOOM_ASSIGN(const std::string_view key, cursor.string(storage));
       LOOM_TRY(cursor.expect(':'));
       LOOM_ASSIGN(const std::string_view raw, cursor.raw_value());
-      if (key == "model") { model_ = raw; return {}; }
+      if (key == "model") {
+        model_ = raw;
+        return {};
+      }
       auto value = Json::parse(raw);
       if (!value.ok()) return value.status().at(key);
       if (key == "added_tokens") added_ = std::move(*value);
       else if (key == "normalizer") LOOM_TRY(read_normalizer(*value, &parts_.normalizer).at(key));
-      else if (key == "pre_tokenizer") LOOM_TRY(read_pre_tokenizer(*value, &parts_.pre_tokenizer).at(key));
+      else if (key == "pre_tokenizer")
+        LOOM_TRY(read_pre_tokenizer(*value, &parts_.pre_tokenizer).at(key));
       else if (key == "decoder") LOOM_TRY(read_decoder(*value, &parts_.decoder).at(key));
       else if (key == "post_processor") post_processor_ = std::move(*value);
       return {};
@@ -69,10 +73,22 @@ class TokenizerReader {
       LOOM_ASSIGN(const std::string_view key, cursor.string(storage));
       LOOM_TRY(cursor.expect(':'));
       LOOM_ASSIGN(const std::string_view raw, cursor.raw_value());
-      if (key == "vocab") { vocab = raw; return {}; }
-      if (key == "merges") { merges = raw; return {}; }
-      constexpr std::string_view kKnown[] = {"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
-                                             "fuse_unk", "byte_fallback", "ignore_merges"};
+      if (key == "vocab") {
+        vocab = raw;
+        return {};
+      }
+      if (key == "merges") {
+        merges = raw;
+        return {};
+      }
+      constexpr std::string_view kKnown[] = {"type",
+                                             "dropout",
+                                             "unk_token",
+                                             "continuing_subword_prefix",
+                                             "end_of_word_suffix",
+                                             "fuse_unk",
+                                             "byte_fallback",
+                                             "ignore_merges"};
       if (std::find(std::begin(kKnown), std::end(kKnown), key) == std::end(kKnown)) return {};
       auto value = Json::parse(raw);
       if (!value.ok()) return value.status().at(key);
@@ -80,8 +96,10 @@ class TokenizerReader {
       return {};
     }));
     // Old files name no type; BPE is the model with merges.
-    LOOM_ASSIGN(const std::string type, options.get_string("type", merges.empty() ? "without merges" : "BPE"));
-    if (type != "BPE") return Status(Code::unsupported, "tokenizer model '" + type + "'; this build reads BPE");
+    LOOM_ASSIGN(const std::string type,
+                options.get_string("type", merges.empty() ? "without merges" : "BPE"));
+    if (type != "BPE")
+      return Status(Code::unsupported, "tokenizer model '" + type + "'; this build reads BPE");
     LOOM_ASSIGN(const double dropout, options.get_number("dropout", 0));
     if (dropout > 0) return Status(Code::unsupported, "BPE dropout: encoding would be random");
     if (vocab.empty()) return Status(Code::corrupt, "model: has no \"vocab\"");
@@ -98,7 +116,9 @@ class TokenizerReader {
     LOOM_ASSIGN(const std::string unknown, options.get_string("unk_token", ""));
     if (!unknown.empty()) {
       bpe.unknown = parts_.vocabulary.find(unknown, Vocabulary::kModel);
-      if (!bpe.unknown) return Status(Code::corrupt, "model: unk_token \"" + unknown + "\" is not in the vocabulary");
+      if (!bpe.unknown)
+        return Status(Code::corrupt,
+                      "model: unk_token \"" + unknown + "\" is not in the vocabulary");
     }
     if (!merges.empty()) LOOM_TRY(read_merges(merges).at("merges"));
     return {};
@@ -141,16 +161,23 @@ class TokenizerReader {
         if (line.starts_with("#version")) return {};
         const std::size_t gap = line.find(' ');
         if (gap == std::string_view::npos || line.find(' ', gap + 1) != std::string_view::npos)
-          return Status(Code::corrupt, "\"" + std::string(line) + "\": expected two tokens with a space between them");
+          return Status(Code::corrupt, "\"" + std::string(line) +
+                                           "\": expected two tokens with a space between them");
         left = line.substr(0, gap);
         right = line.substr(gap + 1);
       }
       joined.assign(left);
       joined.append(right.substr(std::min(right.size(), parts_.bpe.continuing_prefix.size())));
-      const auto find = [&](std::string_view text) { return parts_.vocabulary.find(text, Vocabulary::kModel); };
+      const auto find = [&](std::string_view text) {
+        return parts_.vocabulary.find(text, Vocabulary::kModel);
+      };
       const auto l = find(left), r = find(right), m = find(joined);
       if (!l || !r || !m)
-        return Status(Code::corrupt, "merge " + std::to_string(rank) + ": \"" + std::string(!l ? left : !r ? right : joined) + "\" is not in the vocabulary");
+        return Status(Code::corrupt, "merge " + std::to_string(rank) + ": \"" +
+                                         std::string(!l   ? left
+                                                     : !r ? right
+                                                          : joined) +
+                                         "\" is not in the vocabulary");
       parts_.merges.push_back({*l, *r, rank++, *m});
       return {};
     });
@@ -169,14 +196,15 @@ class TokenizerReader {
       LOOM_ASSIGN(token.rstrip, item.get_bool("rstrip", false));
       LOOM_ASSIGN(token.normalized, item.get_bool("normalized", false));
       added_first_byte_[static_cast<unsigned char>(token.content[0])] = true;
-      added_names_[token.content].flags |= static_cast<std::uint8_t>(Vocabulary::kAdded | (token.special ? Vocabulary::kSpecial : 0));
+      added_names_[token.content].flags |= static_cast<std::uint8_t>(
+          Vocabulary::kAdded | (token.special ? Vocabulary::kSpecial : 0));
       parts_.added.push_back(std::move(token));
     }
     return {};
   }
 
-  // An added token has the id of its text in the vocabulary, or the next one that is free; the id in the file is not used, as
-  // in the original.
+  // An added token has the id of its text in the vocabulary, or the next one that is free; the id
+  // in the file is not used, as in the original.
   void number_added_tokens() {
     auto next = static_cast<std::uint32_t>(entries_.size());
     for (AddedToken& token : parts_.added) {
@@ -211,7 +239,8 @@ class TokenizerReader {
       // Several templates: [{"name": "default", "template": ...}, ...].
       if (chat->is_array())
         for (const Json& one : chat->as_array())
-          if (const Json* name = one.find("name"); name && name->is_string() && name->as_string() == "default") {
+          if (const Json* name = one.find("name");
+              name && name->is_string() && name->as_string() == "default") {
             LOOM_ASSIGN(parts_.chat_template, one.get_string("template", ""));
           }
     }
@@ -235,7 +264,8 @@ class TokenizerReader {
 
 }  // namespace
 
-Result<Tokenizer> Tokenizer::from_json(std::string_view json, std::string_view config, std::string name) {
+Result<Tokenizer> Tokenizer::from_json(std::string_view json, std::string_view config,
+                                       std::string name) {
   auto result = TokenizerReader().read(json, config);
   if (!result.ok()) return result.status().at(name);
   return result;

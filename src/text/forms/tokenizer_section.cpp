@@ -52,7 +52,8 @@ class Writer {
   std::string out_;
 };
 
-// Every read checks the bounds; after the first error all further reads give zero, and status() tells it.
+// Every read checks the bounds; after the first error all further reads give zero, and status()
+// tells it.
 class Reader {
  public:
   explicit Reader(std::string_view section) : section_(section) {}
@@ -61,13 +62,17 @@ class Reader {
   bool ok() const { return status_.ok(); }
   std::size_t left() const { return section_.size() - at_; }
   void fail(std::string_view what, Code code = Code::corrupt) {
-    if (ok()) status_ = Status(code, "tokenizer section offset " + std::to_string(at_) + ": " + std::string(what));
+    if (ok())
+      status_ = Status(
+          code, "tokenizer section offset " + std::to_string(at_) + ": " + std::string(what));
     at_ = section_.size();
   }
 
   std::string_view bytes(std::size_t size) {
     if (size > left()) {
-      fail("needs " + std::to_string(size) + " bytes, the section has " + std::to_string(left()) + " left", Code::truncated);
+      fail("needs " + std::to_string(size) + " bytes, the section has " + std::to_string(left()) +
+               " left",
+           Code::truncated);
       return {};
     }
     at_ += size;
@@ -90,11 +95,14 @@ class Reader {
     fail("a number above 4294967295");
     return 0;
   }
-  // A count of things of at least `size` bytes each, so that no count makes us allocate more than the section holds.
+  // A count of things of at least `size` bytes each, so that no count makes us allocate more than
+  // the section holds.
   std::uint32_t count(std::size_t size) {
     const std::uint32_t n = number();
     if (n > left() / size) {
-      fail("a count of " + std::to_string(n) + " does not fit into the " + std::to_string(left()) + " bytes left", Code::truncated);
+      fail("a count of " + std::to_string(n) + " does not fit into the " + std::to_string(left()) +
+               " bytes left",
+           Code::truncated);
       return 0;
     }
     return n;
@@ -143,7 +151,9 @@ class Reader {
 constexpr unsigned kFuseUnknown = 1, kByteFallback = 2, kIgnoreMerges = 4;
 constexpr unsigned kSpecial = 1, kSingleWord = 2, kLstrip = 4, kRstrip = 8, kNormalized = 16;
 
-std::uint32_t zigzag(std::uint32_t difference) { return difference << 1 ^ (difference >> 31 ? 0xFFFFFFFFu : 0); }
+std::uint32_t zigzag(std::uint32_t difference) {
+  return difference << 1 ^ (difference >> 31 ? 0xFFFFFFFFu : 0);
+}
 std::uint32_t unzigzag(std::uint32_t value) { return value >> 1 ^ (value & 1 ? 0xFFFFFFFFu : 0); }
 
 }  // namespace
@@ -159,7 +169,8 @@ std::string Tokenizer::serialize() const {
     if (d.vocabulary.contains(id)) w.text(d.vocabulary.text(id));
   }
   const BpeOptions& bpe = d.bpe.options();
-  w.byte((bpe.fuse_unknown ? kFuseUnknown : 0) | (bpe.byte_fallback ? kByteFallback : 0) | (bpe.ignore_merges ? kIgnoreMerges : 0));
+  w.byte((bpe.fuse_unknown ? kFuseUnknown : 0) | (bpe.byte_fallback ? kByteFallback : 0) |
+         (bpe.ignore_merges ? kIgnoreMerges : 0));
   w.optional(bpe.unknown);
   w.text(bpe.continuing_prefix);
   w.text(bpe.end_suffix);
@@ -177,8 +188,8 @@ std::string Tokenizer::serialize() const {
   w.number(static_cast<std::uint32_t>(d.added.size()));
   for (const AddedToken& t : d.added) {
     w.number(t.id);
-    w.byte((t.special ? kSpecial : 0) | (t.single_word ? kSingleWord : 0) | (t.lstrip ? kLstrip : 0) | (t.rstrip ? kRstrip : 0) |
-           (t.normalized ? kNormalized : 0));
+    w.byte((t.special ? kSpecial : 0) | (t.single_word ? kSingleWord : 0) |
+           (t.lstrip ? kLstrip : 0) | (t.rstrip ? kRstrip : 0) | (t.normalized ? kNormalized : 0));
   }
   w.steps(d.normalizer.steps());
   w.steps(d.pre_tokenizer.steps());
@@ -195,7 +206,8 @@ Result<Tokenizer> Tokenizer::deserialize(std::string_view section) {
   Reader r(section);
   if (r.bytes(kMagic.size()) != kMagic) r.fail("expected the letters LTOK");
   if (const std::uint8_t version = r.byte(); r.ok() && version != kVersion)
-    return Status(Code::unsupported, "tokenizer section: version " + std::to_string(version) + "; this build reads version 1");
+    return Status(Code::unsupported, "tokenizer section: version " + std::to_string(version) +
+                                         "; this build reads version 1");
   TokenizerParts parts;
   const std::uint32_t size = r.count(1);
   std::vector<Vocabulary::Entry> entries;

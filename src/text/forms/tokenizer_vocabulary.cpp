@@ -1,4 +1,5 @@
-// Builds a tokenizer from the tokenizer.ggml.* metadata of a GGUF file, which name the pre-tokenizer instead of describing it.
+// Builds a tokenizer from the tokenizer.ggml.* metadata of a GGUF file, which name the
+// pre-tokenizer instead of describing it.
 
 #include <algorithm>
 
@@ -12,9 +13,17 @@ using namespace text;
 
 namespace {
 
-enum TokenType : std::int32_t { kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
+enum TokenType : std::int32_t {
+  kUnknown = 2,
+  kControl = 3,
+  kUserDefined = 4,
+  kUnused = 5,
+  kByte = 6
+};
 
-Step split(std::string_view pattern) { return {.kind = StepKind::split, .flags = Step::kRegex, .text = std::string(pattern)}; }
+Step split(std::string_view pattern) {
+  return {.kind = StepKind::split, .flags = Step::kRegex, .text = std::string(pattern)};
+}
 Step map_bytes() { return {.kind = StepKind::byte_level}; }
 
 constexpr std::string_view kLlama3 =
@@ -24,16 +33,20 @@ constexpr std::string_view kQwen2 =
 constexpr std::string_view kTekken =
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
-// The byte-level pre-tokenizers by the names that llama.cpp's converter writes. `bos`: whether the family begins a text with it.
+// The byte-level pre-tokenizers by the names that llama.cpp's converter writes. `bos`: whether the
+// family begins a text with it.
 Status byte_level_pipeline(std::string_view name, TokenizerParts* parts, bool* bos) {
-  const auto any = [&](std::initializer_list<std::string_view> names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  const auto any = [&](std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   auto& steps = parts->pre_tokenizer;
   *bos = false;
   if (any({"llama3", "llama-v3", "llama-bpe", "falcon3"})) {
     *bos = true;
     parts->bpe.ignore_merges = true;
     steps = {split(kLlama3)};
-  } else if (any({"gpt-2", "phi-2", "jina-es", "jina-de", "jina-v2-es", "jina-v2-de", "mpt", "olmo"})) {
+  } else if (any({"gpt-2", "phi-2", "jina-es", "jina-de", "jina-v2-es", "jina-v2-de", "mpt",
+                  "olmo"})) {
     steps = {split(kGpt2Pattern)};
   } else if (any({"qwen2", "deepseek-r1-qwen"})) {
     // The tokenizers of this family compose their text first.
@@ -46,9 +59,11 @@ Status byte_level_pipeline(std::string_view name, TokenizerParts* parts, bool* b
     *bos = true;
     steps = {split(kTekken)};
   } else if (any({"", "default"})) {
-    steps = {split(R"([\p{P}\$\+<=>\^~\|]+)"), split(kGpt2Pattern), split(R"(\p{N}+)"), split("[0-9][0-9][0-9]")};
+    steps = {split(R"([\p{P}\$\+<=>\^~\|]+)"), split(kGpt2Pattern), split(R"(\p{N}+)"),
+             split("[0-9][0-9][0-9]")};
   } else {
-    return Status(Code::unsupported, "pre-tokenizer '" + std::string(name) + "' of a GGUF vocabulary");
+    return Status(Code::unsupported,
+                  "pre-tokenizer '" + std::string(name) + "' of a GGUF vocabulary");
   }
   steps.push_back(map_bytes());
   parts->decoder = {{.kind = StepKind::decode_byte_level}};
@@ -62,7 +77,9 @@ class VocabularyReader {
   Result<Tokenizer> read() {
     if (spec_.tokens.empty()) return Status(Code::invalid_argument, "has no tokens");
     if (!spec_.token_types.empty() && spec_.token_types.size() != spec_.tokens.size())
-      return Status(Code::corrupt, "has " + std::to_string(spec_.token_types.size()) + " token types for " + std::to_string(spec_.tokens.size()) + " tokens");
+      return Status(Code::corrupt, "has " + std::to_string(spec_.token_types.size()) +
+                                       " token types for " + std::to_string(spec_.tokens.size()) +
+                                       " tokens");
     LOOM_TRY(tokens());
     bool add_bos = false;
     if (spec_.model == "llama") {
@@ -72,7 +89,8 @@ class VocabularyReader {
       LOOM_TRY(byte_level_pipeline(spec_.pre_tokenizer, &parts_, &add_bos));
       LOOM_TRY(merges());
     } else {
-      return Status(Code::unsupported, "tokenizer model '" + spec_.model + "' of a GGUF file; this build reads 'llama' and 'gpt2'");
+      return Status(Code::unsupported, "tokenizer model '" + spec_.model +
+                                           "' of a GGUF file; this build reads 'llama' and 'gpt2'");
     }
     parts_.bos = id(spec_.bos);
     parts_.eos = id(spec_.eos);
@@ -83,11 +101,15 @@ class VocabularyReader {
   }
 
  private:
-  std::int32_t type(std::size_t i) const { return spec_.token_types.empty() ? 1 : spec_.token_types[i]; }
+  std::int32_t type(std::size_t i) const {
+    return spec_.token_types.empty() ? 1 : spec_.token_types[i];
+  }
 
   // Files write -1 or 2^32 - 1 for a token that they do not have.
   std::optional<std::uint32_t> id(std::optional<std::int32_t> value) const {
-    return value && *value >= 0 && static_cast<std::size_t>(*value) < spec_.tokens.size() ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
+    return value && *value >= 0 && static_cast<std::size_t>(*value) < spec_.tokens.size()
+               ? std::optional(static_cast<std::uint32_t>(*value))
+               : std::nullopt;
   }
 
   Status tokens() {
@@ -95,12 +117,18 @@ class VocabularyReader {
     for (std::size_t i = 0; i < spec_.tokens.size(); ++i) {
       const auto token_id = static_cast<std::uint32_t>(i);
       const bool control = type(i) == kControl, added = control || type(i) == kUserDefined;
-      entries.push_back({spec_.tokens[i], token_id, static_cast<std::uint8_t>(Vocabulary::kModel | (added ? Vocabulary::kAdded : 0) | (control ? Vocabulary::kSpecial : 0))});
-      if (added) parts_.added.push_back({.id = token_id, .content = std::string(spec_.tokens[i]), .special = control});
+      entries.push_back(
+          {spec_.tokens[i], token_id,
+           static_cast<std::uint8_t>(Vocabulary::kModel | (added ? Vocabulary::kAdded : 0) |
+                                     (control ? Vocabulary::kSpecial : 0))});
+      if (added)
+        parts_.added.push_back(
+            {.id = token_id, .content = std::string(spec_.tokens[i]), .special = control});
       // The unknown token is no control token there, but decoding leaves it out as well.
       if (type(i) == kUnknown) {
         entries.back().flags |= Vocabulary::kAdded | Vocabulary::kSpecial;
-        parts_.added.push_back({.id = token_id, .content = std::string(spec_.tokens[i]), .special = true});
+        parts_.added.push_back(
+            {.id = token_id, .content = std::string(spec_.tokens[i]), .special = true});
       }
     }
     LOOM_ASSIGN(parts_.vocabulary, Vocabulary::build(entries));
@@ -111,29 +139,43 @@ class VocabularyReader {
     std::string joined;
     for (std::size_t i = 0; i < spec_.merges.size(); ++i) {
       const std::string_view line = spec_.merges[i];
-      const std::size_t gap = line.find(' ', 1);  // a token may begin with a space, but these are written as other characters
-      if (gap == std::string_view::npos) return Status(Code::corrupt, "merge " + std::to_string(i) + ": expected two tokens with a space between them");
+      const std::size_t gap = line.find(
+          ' ', 1);  // a token may begin with a space, but these are written as other characters
+      if (gap == std::string_view::npos)
+        return Status(Code::corrupt, "merge " + std::to_string(i) +
+                                         ": expected two tokens with a space between them");
       const std::string_view left = line.substr(0, gap), right = line.substr(gap + 1);
       joined.assign(left).append(right);
-      const auto l = parts_.vocabulary.find(left), r = parts_.vocabulary.find(right), m = parts_.vocabulary.find(joined);
+      const auto l = parts_.vocabulary.find(left), r = parts_.vocabulary.find(right),
+                 m = parts_.vocabulary.find(joined);
       if (!l || !r || !m)
-        return Status(Code::corrupt, "merge " + std::to_string(i) + ": \"" + std::string(!l ? left : !r ? right : joined) + "\" is not in the vocabulary");
+        return Status(Code::corrupt, "merge " + std::to_string(i) + ": \"" +
+                                         std::string(!l   ? left
+                                                     : !r ? right
+                                                          : joined) +
+                                         "\" is not in the vocabulary");
       parts_.merges.push_back({*l, *r, static_cast<std::uint32_t>(i), *m});
     }
     return {};
   }
 
-  // SentencePiece's BPE merges the pair whose token has the highest score. So every way to split a token in two becomes a
-  // merge, ranked by the token's score; equal scores share a rank, and the leftmost pair goes first.
+  // SentencePiece's BPE merges the pair whose token has the highest score. So every way to split a
+  // token in two becomes a merge, ranked by the token's score; equal scores share a rank, and the
+  // leftmost pair goes first.
   Status sentence_piece() {
     if (spec_.scores.size() != spec_.tokens.size())
-      return Status(Code::corrupt, "has " + std::to_string(spec_.scores.size()) + " scores for " + std::to_string(spec_.tokens.size()) + " tokens");
+      return Status(Code::corrupt, "has " + std::to_string(spec_.scores.size()) + " scores for " +
+                                       std::to_string(spec_.tokens.size()) + " tokens");
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < spec_.tokens.size(); ++i) {
-      if (spec_.scores[i] != spec_.scores[i]) return Status(Code::corrupt, "the score of token " + std::to_string(i) + " is not a number");
+      if (spec_.scores[i] != spec_.scores[i])
+        return Status(Code::corrupt,
+                      "the score of token " + std::to_string(i) + " is not a number");
       if (mergeable(i)) order.push_back(i);
     }
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return spec_.scores[a] > spec_.scores[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return spec_.scores[a] > spec_.scores[b];
+    });
     std::uint32_t rank = 0;
     for (std::size_t n = 0; n < order.size(); ++n) {
       const std::uint32_t token = order[n];
@@ -141,8 +183,10 @@ class VocabularyReader {
       const std::string_view text = spec_.tokens[token];
       if (text.size() > kLongestPiece) continue;
       for (std::size_t at = 0; (void)utf8_next(text, at), at < text.size();) {
-        const auto left = parts_.vocabulary.find(text.substr(0, at)), right = parts_.vocabulary.find(text.substr(at));
-        if (left && right && mergeable(*left) && mergeable(*right)) parts_.merges.push_back({*left, *right, rank, token});
+        const auto left = parts_.vocabulary.find(text.substr(0, at)),
+                   right = parts_.vocabulary.find(text.substr(at));
+        if (left && right && mergeable(*left) && mergeable(*right))
+          parts_.merges.push_back({*left, *right, rank, token});
       }
     }
     parts_.bpe.unknown = id(spec_.unknown);
@@ -160,10 +204,12 @@ class VocabularyReader {
     return {};
   }
 
-  // Longer pieces would make their splits quadratic in the file's size; SentencePiece's own limit is 16 characters by default.
+  // Longer pieces would make their splits quadratic in the file's size; SentencePiece's own limit
+  // is 16 characters by default.
   static constexpr std::size_t kLongestPiece = 1024;
   bool mergeable(std::uint32_t i) const {
-    return !spec_.tokens[i].empty() && type(i) != kUnknown && type(i) != kControl && type(i) != kUnused && type(i) != kByte;
+    return !spec_.tokens[i].empty() && type(i) != kUnknown && type(i) != kControl &&
+           type(i) != kUnused && type(i) != kByte;
   }
 
   const VocabularySpec& spec_;

@@ -20,9 +20,19 @@ struct Metadata {
 
   explicit Metadata(const std::string& path) : bytes(*read_text_file(path)) {
     std::size_t at = 8;
-    const auto u32 = [&] { at += 4; return load_le<std::uint32_t>(&bytes[at - 4]); };
-    const auto u64 = [&] { at += 8; return load_le<std::uint64_t>(&bytes[at - 8]); };
-    const auto word = [&] { const auto n = u64(); at += n; return std::string_view(bytes).substr(at - n, n); };
+    const auto u32 = [&] {
+      at += 4;
+      return load_le<std::uint32_t>(&bytes[at - 4]);
+    };
+    const auto u64 = [&] {
+      at += 8;
+      return load_le<std::uint64_t>(&bytes[at - 8]);
+    };
+    const auto word = [&] {
+      const auto n = u64();
+      at += n;
+      return std::string_view(bytes).substr(at - n, n);
+    };
     u64();
     for (std::uint64_t left = u64(); left > 0; --left) {
       const std::string key(word());
@@ -30,11 +40,18 @@ struct Metadata {
       const bool array = type == 9;
       if (array) type = u32();
       for (std::uint64_t n = array ? u64() : 1; n > 0; --n) {
-        if (type == 8) { texts[key].push_back(word()); }
-        else if (type == 6) { reals[key].push_back(load_le<float>(&bytes[at])); at += 4; }
-        else if (type == 4 || type == 5) { integers[key].push_back(static_cast<std::int32_t>(u32())); }
-        else if (type == 7) { integers[key].push_back(bytes[at++]); }
-        else { at += type >= 10 ? 8 : type < 2 ? 1 : 2; }
+        if (type == 8) {
+          texts[key].push_back(word());
+        } else if (type == 6) {
+          reals[key].push_back(load_le<float>(&bytes[at]));
+          at += 4;
+        } else if (type == 4 || type == 5) {
+          integers[key].push_back(static_cast<std::int32_t>(u32()));
+        } else if (type == 7) {
+          integers[key].push_back(bytes[at++]);
+        } else {
+          at += type >= 10 ? 8 : type < 2 ? 1 : 2;
+        }
       }
     }
   }
@@ -59,7 +76,8 @@ struct Metadata {
   }
 };
 
-// llama.cpp's own test: texts between marks in .inp, their ids without special tokens in the lines of .out.
+// llama.cpp's own test: texts between marks in .inp, their ids without special tokens in the lines
+// of .out.
 void expect_llamacpp(const std::string& path) {
   auto t = Metadata(path).tokenizer();
   ASSERT_TRUE(t.ok()) << t.status().to_string();
@@ -67,7 +85,8 @@ void expect_llamacpp(const std::string& path) {
   const std::string mark = "\n__ggml_vocab_test__\n";
   std::size_t in = 0, out = 0, cases = 0;
   while (out < output.size()) {
-    const std::size_t end = std::min(input.find(mark, in), input.size()), line_end = output.find('\n', out);
+    const std::size_t end = std::min(input.find(mark, in), input.size()),
+                      line_end = output.find('\n', out);
     const std::string text = input.substr(in, end - in);
     std::string got;
     for (const auto id : t->encode(text, false)) got += " " + std::to_string(id);
@@ -95,7 +114,8 @@ TEST(Vocabulary, StoriesEqualsItsTokenizerJson) {
   auto gguf = Metadata(path).tokenizer();
   auto json = Tokenizer::load(folder);
   ASSERT_TRUE(gguf.ok() && json.ok());
-  for (const std::string text : {"", "Once upon a time", " two  spaces", "Z\u00fcrich \u4e2d", "a<s>b"}) {
+  for (const std::string text :
+       {"", "Once upon a time", " two  spaces", "Z\u00fcrich \u4e2d", "a<s>b"}) {
     EXPECT_EQ(gguf->encode(text), json->encode(text)) << text;
     EXPECT_EQ(gguf->decode(json->encode(text)), json->decode(json->encode(text)));
   }
@@ -108,10 +128,13 @@ TEST(Vocabulary, RefusesByName) {
   VocabularySpec spec;
   spec.tokens = tokens;
   spec.model = "bert";
-  EXPECT_EQ(Tokenizer::from_vocabulary(spec).status().to_string(), "unsupported: vocabulary: tokenizer model 'bert' of a GGUF file; this build reads 'llama' and 'gpt2'");
+  EXPECT_EQ(Tokenizer::from_vocabulary(spec).status().to_string(),
+            "unsupported: vocabulary: tokenizer model 'bert' of a GGUF file; this build reads "
+            "'llama' and 'gpt2'");
   spec.model = "gpt2";
   spec.pre_tokenizer = "nonesuch";
-  EXPECT_NE(Tokenizer::from_vocabulary(spec).status().message().find("'nonesuch'"), std::string::npos);
+  EXPECT_NE(Tokenizer::from_vocabulary(spec).status().message().find("'nonesuch'"),
+            std::string::npos);
   spec.model = "llama";
   EXPECT_EQ(Tokenizer::from_vocabulary(spec).status().code(), Code::corrupt);
 }

@@ -9,9 +9,7 @@ namespace {
 
 constexpr std::string_view kFunctions[] = {"raise_exception", "namespace", "range"};
 
-bool is_number(const Value& v) {
-  return v.is(Value::Kind::integer) || v.is(Value::Kind::boolean);
-}
+bool is_number(const Value& v) { return v.is(Value::Kind::integer) || v.is(Value::Kind::boolean); }
 
 }  // namespace
 
@@ -120,8 +118,7 @@ Value Machine::item(const Value& object, const Value& key) {
     return found ? *found : Value();
   }
   if (!is_number(key) || !(object.is(Kind::list) || object.is(Kind::string))) return {};
-  const std::size_t count =
-      object.is(Kind::list) ? object.items().size() : object.text().size();
+  const std::size_t count = object.is(Kind::list) ? object.items().size() : object.text().size();
   const auto size = static_cast<std::int64_t>(count);
   const std::int64_t at = key.number < 0 ? key.number + size : key.number;
   if (at < 0 || at >= size) return {};
@@ -142,8 +139,7 @@ Value Machine::slice(const Node& node) {
   if (object.generator() || (!object.is(Kind::list) && !object.is(Kind::string)))
     return fail({"a slice of ", kind_name(object)}, Code::invalid_argument);
   const bool text = object.is(Kind::string);
-  const auto size =
-      static_cast<std::int64_t>(text ? object.text().size() : object.items().size());
+  const auto size = static_cast<std::int64_t>(text ? object.text().size() : object.items().size());
   const std::int64_t step = given[2].is(Kind::none) ? 1 : given[2].number;
   if (step == 0) return fail("a slice with steps of 0", Code::invalid_argument);
   const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
@@ -170,8 +166,7 @@ Value Machine::arithmetic(const Node& node) {
   const std::string& op = node.name;
   if (op == "~") return made(text_of(a) + text_of(b));
   if (op == "+" && a.is(Kind::string) && b.is(Kind::string)) return made(a.text() + b.text());
-  if (op == "+" && a.is(Kind::list) && b.is(Kind::list) && !a.generator() &&
-      !b.generator()) {
+  if (op == "+" && a.is(Kind::list) && b.is(Kind::list) && !a.generator() && !b.generator()) {
     std::vector<Value> items = a.items();
     items.insert(items.end(), b.items().begin(), b.items().end());
     return list(std::move(items));
@@ -205,9 +200,7 @@ Value Machine::comparison(const Node& node) {
     spend_on(a.text());
     order = compare(a.text(), b.text());
   } else if (is_number(a) && is_number(b)) order = a.number < b.number ? -1 : a.number > b.number;
-  else
-    return fail({kind_name(a), " ", op, " ", kind_name(b)},
-                Code::invalid_argument);
+  else return fail({kind_name(a), " ", op, " ", kind_name(b)}, Code::invalid_argument);
   const bool strict = op.size() == 1;
   return op[0] == '<' ? (strict ? order < 0 : order <= 0) : (strict ? order > 0 : order >= 0);
 }
@@ -224,8 +217,7 @@ bool Machine::contains(const Value& container, const Value& value) {
                        [&](const Value& item) { return same(item, value); });
   }
   if (!container.is(Kind::undefined))
-    fail({kind_name(value), " in ", kind_name(container)},
-         Code::invalid_argument);
+    fail({kind_name(value), " in ", kind_name(container)}, Code::invalid_argument);
   return false;
 }
 
@@ -308,9 +300,10 @@ Value Machine::range(const Arguments& a) {
 Value Machine::date(const Arguments& a) {
   const Value* today = find("strftime_now");
   if (!today)
-    return fail("the template writes today's date, and this build reads no clock: give the "
-                "variable \"strftime_now\" as \"YYYY-MM-DD\"",
-                Code::invalid_argument);
+    return fail(
+        "the template writes today's date, and this build reads no clock: give the "
+        "variable \"strftime_now\" as \"YYYY-MM-DD\"",
+        Code::invalid_argument);
   if (!take(a, 1, 1)) return {};
   const std::string d = encode(text_of(*today));
   const auto part = [&](std::size_t from, std::size_t count) {
@@ -324,9 +317,9 @@ Value Machine::date(const Arguments& a) {
   if (month < 1 || month > 12 || day < 1 || day > 31)
     return fail({"strftime_now is ", quoted(d), ", expected \"YYYY-MM-DD\""},
                 Code::invalid_argument);
-  static constexpr std::string_view kMonths[] = {
-      "January", "February", "March",     "April",   "May",      "June",
-      "July",    "August",   "September", "October", "November", "December"};
+  static constexpr std::string_view kMonths[] = {"January",   "February", "March",    "April",
+                                                 "May",       "June",     "July",     "August",
+                                                 "September", "October",  "November", "December"};
   const std::string_view name = kMonths[month - 1];
   const std::string format = encode(text_of(a.values[0]));
   std::string out;

@@ -158,8 +158,7 @@ Value Machine::select(const std::string& name, const Value& value, const Argumen
   if (!take(a, by_attribute ? 1 : 0, 3)) return {};
   for (std::size_t i = 0; i < std::min<std::size_t>(a.values.size(), 1 + by_attribute); ++i)
     if (!a.values[i].is(Kind::string)) return refuse(a, " by no name");
-  if (by_attribute && a.values[0].text().find(U'.') != Text::npos)
-    return refuse(a, " by a path");
+  if (by_attribute && a.values[0].text().find(U'.') != Text::npos) return refuse(a, " by a path");
   const std::span<const Value> rest = std::span(a.values).subspan(by_attribute);
   std::vector<Value> out;
   for (const Value& item : iterate(truth(value) ? value : Value())) {
@@ -242,8 +241,7 @@ Value Machine::text_method(const std::string& name, const Text& text, const Argu
     Arguments between{a.kind, a.name, a.of, {made(text)}, {}};
     return join(a.values[0], between);
   }
-  if (!a.values.empty() && !a.values[0].is(Kind::string))
-    return refuse(a, " by no text");
+  if (!a.values.empty() && !a.values[0].is(Kind::string)) return refuse(a, " by no text");
   const Text* by = a.values.empty() ? nullptr : &a.values[0].text();
   if (strips && by) spend(text.size() / 64 * by->size());
   if (strips) return made(stripped(text, by, name[0] != 'r', name[0] != 'l'));

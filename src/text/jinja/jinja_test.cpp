@@ -144,11 +144,16 @@ TEST(Jinja, WhatIsNotKnownIsNamed) {
 
 TEST(Jinja, WhatIsWrongIsSaid) {
   const std::pair<const char*, const char*> kCases[] = {
-      {"{{ x.y.z }}", "invalid argument"},   {"{{ none['x'] }}", "invalid argument"},
-      {"{{ 1 + 'x' }}", "invalid argument"}, {"{{ 'x'", "corrupt"},
-      {"{% if x %}", "corrupt"},             {"{% endif %}", "endif"},
-      {"{{ (1 }}", "corrupt"},               {"{# x", "corrupt"},
-      {"{{ 'x }}", "corrupt"},               {"{% break %}", "corrupt"},
+      {"{{ x.y.z }}", "invalid argument"},
+      {"{{ none['x'] }}", "invalid argument"},
+      {"{{ 1 + 'x' }}", "invalid argument"},
+      {"{{ 'x'", "corrupt"},
+      {"{% if x %}", "corrupt"},
+      {"{% endif %}", "endif"},
+      {"{{ (1 }}", "corrupt"},
+      {"{# x", "corrupt"},
+      {"{{ 'x }}", "corrupt"},
+      {"{% break %}", "corrupt"},
       {"{{ raise_exception('No!') }}", "refuses this conversation: No!"},
   };
   for (const auto& [source, part] : kCases)

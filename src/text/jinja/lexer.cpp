@@ -99,8 +99,8 @@ class Lexer {
     const char32_t last = block ? U'%' : U'}';
     add(block ? Token::Type::block : Token::Type::variable);
     for (int depth = 0; at_ < text_.size();) {
-      const bool signed_end = (sign('-') || (block && sign('+'))) && peek(1) == last &&
-                              peek(2) == '}';
+      const bool signed_end =
+          (sign('-') || (block && sign('+'))) && peek(1) == last && peek(2) == '}';
       if (depth == 0 && (signed_end || (peek() == last && peek(1) == '}'))) {
         const bool minus = sign('-'), plus = sign('+');
         add(Token::Type::close);
@@ -127,8 +127,8 @@ class Lexer {
     if (letter(c) || digit(c)) {
       type = letter(c) ? Token::Type::name : Token::Type::integer;
       while (end < text_.size() && (letter(text_[end]) || digit(text_[end]))) ++end;
-      if (digit(c) && (end - at_ > 18 || (end + 1 < text_.size() && text_[end] == '.' &&
-                                          digit(text_[end + 1]))))
+      if (digit(c) && (end - at_ > 18 ||
+                       (end + 1 < text_.size() && text_[end] == '.' && digit(text_[end + 1]))))
         return error_at(line_, "numbers with a fraction or over 18 digits");
     } else {
       const char32_t next = peek(1);

@@ -64,8 +64,8 @@ Value Machine::fail(Words what, Code code) {
 
 void Machine::spend(std::size_t work) {
   work_ += work;
-  if (work_ > limit_) fail("the template does more than this conversation calls for",
-                           Code::out_of_range);
+  if (work_ > limit_)
+    fail("the template does more than this conversation calls for", Code::out_of_range);
 }
 
 // Dicts are lists of pairs, and short.
@@ -310,8 +310,8 @@ Value Machine::generator(std::vector<Value> items) {
 Value Machine::made(Text text) {
   spend(1 + text.size() / 16);
   live_ += text.size();
-  if (live_ > limit_) fail("the template keeps more text than this conversation calls for",
-                           Code::out_of_range);
+  if (live_ > limit_)
+    fail("the template keeps more text than this conversation calls for", Code::out_of_range);
   Value out(std::move(text));
   out.object->live = &live_;
   return out;

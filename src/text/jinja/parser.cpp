@@ -139,7 +139,8 @@ class Parser {
       const int filters = filter(-1, true);
       return add(Op::filter_block, {whole_block("endfilter"), filters});
     }
-    return fail({"the tag {% ", name, " %}; known are if, for, set, macro, filter, break, continue "
+    return fail({"the tag {% ", name,
+                 " %}; known are if, for, set, macro, filter, break, continue "
                  "and generation"});
   }
 
@@ -198,8 +199,8 @@ class Parser {
     while (status_.ok() && !take_op(")")) {
       n.names.push_back(identifier());
       if (take_op("=")) n.kids.push_back(expression());
-      else if (n.kids.size() > 1) fail("a parameter with a default before one without",
-                                       Code::corrupt);
+      else if (n.kids.size() > 1)
+        fail("a parameter with a default before one without", Code::corrupt);
       if (!at_op(")")) expect_op(",");
     }
     ++macros_;
@@ -252,8 +253,8 @@ class Parser {
   int comparison() {
     const int left = sum();
     const bool op = compares();
-    const bool negated = at_name("not") && peek(1).type == Token::Type::name &&
-                         peek(1).word == "in";
+    const bool negated =
+        at_name("not") && peek(1).type == Token::Type::name && peek(1).word == "in";
     if (!op && !negated && !at_name("in")) return left;
     if (negated) take();
     const std::string& name = take().word;

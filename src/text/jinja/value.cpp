@@ -126,9 +126,9 @@ bool truth(const Value& value) {
 }
 
 std::string_view kind_name(const Value& value) {
-  static constexpr std::string_view kNames[] = {"an undefined value", "None",      "a bool",
-                                                "an integer",         "a string",  "a list",
-                                                "a dict",             "a namespace", "a macro"};
+  static constexpr std::string_view kNames[] = {
+      "an undefined value", "None",   "a bool", "an integer", "a string", "a list", "a dict",
+      "a namespace",        "a macro"};
   return value.generator() ? "a generator" : kNames[static_cast<std::size_t>(value.kind)];
 }
 

@@ -36,15 +36,15 @@ struct Value {
   Value(Value&& other) noexcept;
   Value& operator=(Value other) noexcept;
   ~Value();
-  Value(Text text);                                                  // NOLINT
-  explicit Value(Kind of);                                           // empty where it has parts
+  Value(Text text);         // NOLINT
+  explicit Value(Kind of);  // empty where it has parts
 
   bool is(Kind k) const { return kind == k; }
   bool generator() const { return kind == Kind::list && number != 0; }
   bool has_keys() const { return kind == Kind::dict || kind == Kind::name_space; }
-  const Text& text() const;                  // of a string
-  std::vector<Value>& items() const;         // of a list; the values of a dict
-  std::vector<Value>& keys() const;          // of a dict
+  const Text& text() const;                   // of a string
+  std::vector<Value>& items() const;          // of a list; the values of a dict
+  std::vector<Value>& keys() const;           // of a dict
   const Value* find(const Value& key) const;  // of a dict
   void set(Value key, Value value) const;
 

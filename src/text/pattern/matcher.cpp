@@ -17,9 +17,11 @@ Result<Matcher> Matcher::compile(const Step& step) {
   return m;
 }
 
-void Matcher::find_all(std::string_view text, std::vector<Span>& matches, Pattern::Scratch& scratch) const {
+void Matcher::find_all(std::string_view text, std::vector<Span>& matches,
+                       Pattern::Scratch& scratch) const {
   if (is_pattern_) return pattern_.find_all(text, matches, scratch);
-  for (std::size_t at = 0; (at = text.find(literal_, at)) != std::string_view::npos; at += literal_.size())
+  for (std::size_t at = 0; (at = text.find(literal_, at)) != std::string_view::npos;
+       at += literal_.size())
     matches.push_back({at, at + literal_.size()});
 }
 

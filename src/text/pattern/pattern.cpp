@@ -10,10 +10,13 @@
 namespace loom::text {
 namespace {
 
-constexpr std::size_t kMaxInstructions = 4096, kMaxPositions = 512, kMaxChoices = 1 << 16, kMaxConditions = 64;
+constexpr std::size_t kMaxInstructions = 4096, kMaxPositions = 512, kMaxChoices = 1 << 16,
+                      kMaxConditions = 64;
 constexpr std::size_t kMaxWalks = 1 << 20;  // through choices and lookahead, of all
 
-Status too_large(std::string_view what) { return Status(Code::unsupported, "pattern: too large: " + std::string(what)); }
+Status too_large(std::string_view what) {
+  return Status(Code::unsupported, "pattern: too large: " + std::string(what));
+}
 
 }  // namespace
 
@@ -23,13 +26,13 @@ struct Pattern::Program {
   struct Instruction {
     Op op;
     bool accepts_end = false;
-    std::int32_t set = -1;       // set, look
-    std::uint32_t position = 0;  // set
+    std::int32_t set = -1;                // set, look
+    std::uint32_t position = 0;           // set
     std::uint32_t first = 0, second = 0;  // split: tried in this order; the others go to `first`
   };
   std::vector<Instruction> code;
-  std::vector<std::uint32_t> positions;                 // position -> instruction
-  std::vector<std::vector<std::uint8_t>> set_classes;   // set -> class -> member
+  std::vector<std::uint32_t> positions;                // position -> instruction
+  std::vector<std::vector<std::uint8_t>> set_classes;  // set -> class -> member
 
   bool full() const { return code.size() > kMaxInstructions; }
   std::uint32_t here() const { return static_cast<std::uint32_t>(code.size()); }
@@ -50,7 +53,10 @@ struct Pattern::Program {
     switch (n.kind) {
       case Kind::set:
         positions.push_back(here());
-        emit({.op = Op::set, .set = n.set, .position = static_cast<std::uint32_t>(positions.size() - 1), .first = here() + 1});
+        emit({.op = Op::set,
+              .set = n.set,
+              .position = static_cast<std::uint32_t>(positions.size() - 1),
+              .first = here() + 1});
         return;
       case Kind::look:
         emit({.op = Op::look, .accepts_end = n.accepts_end, .set = n.set, .first = here() + 1});
@@ -101,7 +107,8 @@ Result<Pattern> Pattern::compile(std::string_view expression) {
   Program program;
   program.emit_tree(tree, tree.root);
   program.emit({.op = Program::Op::accept});
-  if (program.full() || program.positions.size() > kMaxPositions) return too_large("more than 512 character classes after repetition");
+  if (program.full() || program.positions.size() > kMaxPositions)
+    return too_large("more than 512 character classes after repetition");
   Pattern pattern;
   LOOM_TRY(pattern.build_classes(tree.sets, &program.set_classes));
   LOOM_TRY(pattern.build_follow(program));
@@ -109,7 +116,8 @@ Result<Pattern> Pattern::compile(std::string_view expression) {
 }
 
 // Code points that all sets treat alike share a class.
-Status Pattern::build_classes(const std::vector<CharSet>& sets, std::vector<std::vector<std::uint8_t>>* members) {
+Status Pattern::build_classes(const std::vector<CharSet>& sets,
+                              std::vector<std::vector<std::uint8_t>>* members) {
   std::vector<char32_t> starts{0};
   for (const CharSet& set : sets) {
     for (const auto& r : set.ranges()) {
@@ -137,7 +145,8 @@ Status Pattern::build_classes(const std::vector<CharSet>& sets, std::vector<std:
     for (std::size_t i = 0; i < starts.size(); ++i) {
       std::int32_t& part = split[2u * cls[i] + in[i]];
       if (part < 0) part = count++;
-      if (count > static_cast<std::int32_t>(kMaxClasses)) return too_large("more than 255 kinds of characters");
+      if (count > static_cast<std::int32_t>(kMaxClasses))
+        return too_large("more than 255 kinds of characters");
       cls[i] = static_cast<std::uint8_t>(part);
     }
     class_count_ = static_cast<std::size_t>(count);
@@ -152,10 +161,13 @@ Status Pattern::build_classes(const std::vector<CharSet>& sets, std::vector<std:
   page_.reserve((kLastPoint + 1) / 256);
   std::map<std::array<std::uint8_t, 256>, std::uint16_t> known;
   std::array<std::uint8_t, 256> block;
-  const auto end = [&](std::size_t run) { return run + 1 < starts.size() ? starts[run + 1] : kLastPoint + 1; };
+  const auto end = [&](std::size_t run) {
+    return run + 1 < starts.size() ? starts[run + 1] : kLastPoint + 1;
+  };
   std::size_t run = 0;
   for (char32_t base = 0; base <= kLastPoint; base += 256) {
-    if (!page_.empty() && base > starts[run] + 255 && base + 256 <= end(run)) {  // as the page before
+    if (!page_.empty() && base > starts[run] + 255 &&
+        base + 256 <= end(run)) {  // as the page before
       page_.push_back(page_.back());
       continue;
     }
@@ -178,7 +190,8 @@ Status Pattern::build_follow(const Program& program) {
   for (std::size_t p = 0; p < position_count_; ++p) {
     const auto set = static_cast<std::size_t>(program.code[program.positions[p]].set);
     for (std::size_t c = 0; c < class_count_; ++c)
-      if (program.set_classes[set][c]) in_class_[c * words_ + p / 64] |= std::uint64_t{1} << (p % 64);
+      if (program.set_classes[set][c])
+        in_class_[c * words_ + p / 64] |= std::uint64_t{1} << (p % 64);
   }
   conditions_ = {Condition().set()};
 
@@ -186,7 +199,8 @@ Status Pattern::build_follow(const Program& program) {
   std::vector<bool> seen;
   std::size_t walks = 0;
   for (std::size_t p = 0; p <= position_count_; ++p) {
-    Follow follow{static_cast<std::uint32_t>(choices_.size()), 0, static_cast<std::uint32_t>(groups_.size()), 0};
+    Follow follow{static_cast<std::uint32_t>(choices_.size()), 0,
+                  static_cast<std::uint32_t>(groups_.size()), 0};
     seen.assign(program.code.size() * kMaxConditions, false);
     stack = {{p < position_count_ ? program.code[program.positions[p]].first : 0, 0}};
     while (!stack.empty()) {
@@ -194,16 +208,19 @@ Status Pattern::build_follow(const Program& program) {
       stack.pop_back();
       if (++walks > kMaxWalks)
         return too_large("more than 2^20 ways through choices and lookahead");
-      // An earlier way here under no condition, or under the same one, has all that this way could offer.
+      // An earlier way here under no condition, or under the same one, has all that this way could
+      // offer.
       if (seen[at * kMaxConditions] || seen[at * kMaxConditions + condition]) continue;
       seen[at * kMaxConditions + condition] = true;
       const auto& i = program.code[at];
       switch (i.op) {
         case Program::Op::set:
-          choices_.push_back({static_cast<std::uint16_t>(i.position), static_cast<std::uint16_t>(condition)});
+          choices_.push_back(
+              {static_cast<std::uint16_t>(i.position), static_cast<std::uint16_t>(condition)});
           break;
         case Program::Op::accept:
-          choices_.push_back({static_cast<std::uint16_t>(position_count_), static_cast<std::uint16_t>(condition)});
+          choices_.push_back(
+              {static_cast<std::uint16_t>(position_count_), static_cast<std::uint16_t>(condition)});
           break;
         case Program::Op::jump: stack.push_back({i.first, condition}); break;
         case Program::Op::split:
@@ -212,13 +229,15 @@ Status Pattern::build_follow(const Program& program) {
           break;
         case Program::Op::look: {
           Condition both;
-          for (std::size_t c = 0; c < class_count_; ++c) both[c] = program.set_classes[static_cast<std::size_t>(i.set)][c] != 0;
+          for (std::size_t c = 0; c < class_count_; ++c)
+            both[c] = program.set_classes[static_cast<std::size_t>(i.set)][c] != 0;
           both[class_count_] = i.accepts_end;
           both &= conditions_[condition];
           const auto known = std::find(conditions_.begin(), conditions_.end(), both);
           const auto index = static_cast<std::uint32_t>(known - conditions_.begin());
           if (known == conditions_.end()) {
-            if (conditions_.size() == kMaxConditions) return too_large("more than 64 combinations of lookahead");
+            if (conditions_.size() == kMaxConditions)
+              return too_large("more than 64 combinations of lookahead");
             conditions_.push_back(both);
           }
           stack.push_back({i.first, index});
@@ -231,7 +250,8 @@ Status Pattern::build_follow(const Program& program) {
       std::uint32_t g = follow.first_group;
       while (g < groups_.size() && groups_[g].condition != choices_[c].condition) ++g;
       if (g == groups_.size()) {
-        groups_.push_back({choices_[c].condition, false, static_cast<std::uint32_t>(masks_.size())});
+        groups_.push_back(
+            {choices_[c].condition, false, static_cast<std::uint32_t>(masks_.size())});
         masks_.resize(masks_.size() + words_, 0);
       }
       const std::size_t target = choices_[c].target;
@@ -244,7 +264,8 @@ Status Pattern::build_follow(const Program& program) {
   return {};
 }
 
-// The pass from the right: alive[i] holds the positions that can take character i and then complete a match.
+// The pass from the right: alive[i] holds the positions that can take character i and then complete
+// a match.
 void Pattern::mark(Scratch& scratch) const {
   const std::size_t count = scratch.classes.size() - 1;  // the last class is the end of the text
   scratch.alive.assign((count + 1) * words_, 0);
@@ -253,14 +274,19 @@ void Pattern::mark(Scratch& scratch) const {
     std::uint64_t* alive = &scratch.alive[i * words_];
     const std::uint8_t next_class = scratch.classes[i + 1];
     for (std::size_t w = 0; w < words_; ++w) {
-      for (std::uint64_t rest = in_class_[scratch.classes[i] * words_ + w]; rest != 0; rest &= rest - 1) {
+      for (std::uint64_t rest = in_class_[scratch.classes[i] * words_ + w]; rest != 0;
+           rest &= rest - 1) {
         const auto bit = static_cast<std::size_t>(__builtin_ctzll(rest));
         const Follow& follow = follow_[w * 64 + bit];
         for (std::uint32_t g = follow.first_group; g < follow.last_group; ++g) {
           const Group& group = groups_[g];
           bool lives = group.accepts;
-          for (std::size_t v = 0; v < words_ && !lives; ++v) lives = (masks_[group.mask + v] & next[v]) != 0;
-          if (lives && conditions_[group.condition][next_class]) { alive[w] |= std::uint64_t{1} << bit; break; }
+          for (std::size_t v = 0; v < words_ && !lives; ++v)
+            lives = (masks_[group.mask + v] & next[v]) != 0;
+          if (lives && conditions_[group.condition][next_class]) {
+            alive[w] |= std::uint64_t{1} << bit;
+            break;
+          }
         }
       }
     }
@@ -276,7 +302,8 @@ bool Pattern::may_be_empty() const {
 
 void Pattern::find_all(std::string_view text, std::vector<Span>& matches, Scratch& scratch) const {
   scratch.classes.clear();
-  for (std::size_t at = 0; at < text.size();) scratch.classes.push_back(class_of(utf8_next(text, at)));
+  for (std::size_t at = 0; at < text.size();)
+    scratch.classes.push_back(class_of(utf8_next(text, at)));
   const std::size_t count = scratch.classes.size();
   scratch.classes.push_back(static_cast<std::uint8_t>(class_count_));
   mark(scratch);
@@ -301,7 +328,8 @@ void Pattern::find_all(std::string_view text, std::vector<Span>& matches, Scratc
   while (start <= count) {
     const Choice* choice = choose(position_count_, start);
     std::size_t i = start, at = start_byte;
-    for (; choice && choice->target != position_count_; choice = choose(choice->target, i)) step(i, at);
+    for (; choice && choice->target != position_count_; choice = choose(choice->target, i))
+      step(i, at);
     if (!choice || (i == start && last_end == start_byte)) {
       if (start == count) break;
       step(start, start_byte);

@@ -38,7 +38,9 @@ class Parser {
   }
 
   bool end() const { return at_ >= text_.size(); }
-  bool starts(std::string_view word) const { return text_.substr(at_).substr(0, word.size()) == word; }
+  bool starts(std::string_view word) const {
+    return text_.substr(at_).substr(0, word.size()) == word;
+  }
   bool take(std::string_view word) {
     if (!starts(word)) return false;
     at_ += word.size();
@@ -62,7 +64,9 @@ class Parser {
     tree_.sets.push_back(std::move(set));
     return static_cast<std::int32_t>(tree_.sets.size() - 1);
   }
-  std::int32_t set_node(CharSet set) { return add({.kind = Kind::set, .set = set_index(std::move(set))}); }
+  std::int32_t set_node(CharSet set) {
+    return add({.kind = Kind::set, .set = set_index(std::move(set))});
+  }
   CharSet folded(CharSet set) {
     if (!fold_) return set;
     work_ += kWorkOfFolding;
@@ -96,18 +100,24 @@ class Parser {
     for (int depth = 0;; ++depth) {
       std::uint32_t min = 0, max = 0;
       bool counted = false;
-      if (take("?")) { max = 1; }
-      else if (take("*")) { max = kUnbounded; }
-      else if (take("+")) { min = 1; max = kUnbounded; }
-      else {
+      if (take("?")) {
+        max = 1;
+      } else if (take("*")) {
+        max = kUnbounded;
+      } else if (take("+")) {
+        min = 1;
+        max = kUnbounded;
+      } else {
         LOOM_ASSIGN(counted, counts(&min, &max));
         if (!counted) return item;
       }
       if (depth == kMaxDepth) return refuse("more than 64 quantifiers in a row");
-      // In Oniguruma's syntax a '+' after {m,n} repeats the whole; after the others it is possessive.
+      // In Oniguruma's syntax a '+' after {m,n} repeats the whole; after the others it is
+      // possessive.
       if (starts("+") && !counted) return refuse("possessive quantifier");
       const bool lazy = take("?");
-      item = add({.kind = Kind::repeat, .greedy = !lazy, .children = {item}, .min = min, .max = max});
+      item =
+          add({.kind = Kind::repeat, .greedy = !lazy, .children = {item}, .min = min, .max = max});
     }
   }
 
@@ -121,7 +131,10 @@ class Parser {
       *out = 0;
       for (; i < text_.size() && text_[i] >= '0' && text_[i] <= '9'; ++i) {
         *out = *out * 10 + static_cast<std::uint32_t>(text_[i] - '0');
-        if (*out > kMaxRepeat) { overflow = true; *out = kMaxRepeat; }
+        if (*out > kMaxRepeat) {
+          overflow = true;
+          *out = kMaxRepeat;
+        }
       }
       any = any || i != first;
       return i != first;
@@ -147,15 +160,18 @@ class Parser {
       return set_node(std::move(set));
     }
     if (take(".")) return set_node(CharSet('\n', '\n').complement());
-    if (take("$")) return add({.kind = Kind::look, .accepts_end = true, .set = set_index(CharSet('\n', '\n'))});
-    if (take("\\z")) return add({.kind = Kind::look, .accepts_end = true, .set = set_index(CharSet())});
+    if (take("$"))
+      return add({.kind = Kind::look, .accepts_end = true, .set = set_index(CharSet('\n', '\n'))});
+    if (take("\\z"))
+      return add({.kind = Kind::look, .accepts_end = true, .set = set_index(CharSet())});
     if (starts("\\")) {
       LOOM_ASSIGN(Escape e, escape());
       if (e.is_class) return set_node(std::move(e.set));
       return set_node(folded(CharSet(e.point, e.point)));
     }
     if (starts("^")) return refuse("the anchor ^");
-    if (starts("*") || starts("+") || starts("?")) return malformed("a quantifier without something to repeat");
+    if (starts("*") || starts("+") || starts("?"))
+      return malformed("a quantifier without something to repeat");
     const char32_t c = next();
     return set_node(folded(CharSet(c, c)));
   }
@@ -196,7 +212,8 @@ class Parser {
     // One class, or a choice of classes such as (?!\r|\n).
     CharSet set;
     const PatternNode top = tree_.nodes[static_cast<std::size_t>(node)];
-    for (const std::int32_t option : top.kind == Kind::choice ? top.children : std::vector<std::int32_t>{node}) {
+    for (const std::int32_t option :
+         top.kind == Kind::choice ? top.children : std::vector<std::int32_t>{node}) {
       const PatternNode& leaf = tree_.nodes[static_cast<std::size_t>(option)];
       if (leaf.kind != Kind::set) return refuse("lookahead at more than one character");
       gather(tree_.sets[static_cast<std::size_t>(leaf.set)], set);
@@ -235,18 +252,24 @@ class Parser {
       case 'v': return point('\v');
       case 'a': return point('\a');
       case 'e': return point(27);
-      case 's': case 'S': return cls(CharSet::whitespace(), c == 'S');
-      case 'd': case 'D': return cls(CharSet::with_attributes(*category_bits("Nd"), 0), c == 'D');
-      case 'w': case 'W': return cls(CharSet::with_attributes(0, kPatternWord), c == 'W');
-      case 'h': case 'H': {
+      case 's':
+      case 'S': return cls(CharSet::whitespace(), c == 'S');
+      case 'd':
+      case 'D': return cls(CharSet::with_attributes(*category_bits("Nd"), 0), c == 'D');
+      case 'w':
+      case 'W': return cls(CharSet::with_attributes(0, kPatternWord), c == 'W');
+      case 'h':
+      case 'H': {
         CharSet hex('0', '9');
         hex.add('A', 'F');
         hex.add('a', 'f');
         return cls(std::move(hex), c == 'H');
       }
-      case 'p': case 'P': return property(c == 'P');
+      case 'p':
+      case 'P': return property(c == 'P');
       case 'x': {
-        LOOM_ASSIGN(const char32_t p, take("{") ? hexadecimal(1, 8, true) : hexadecimal(1, 2, false));
+        LOOM_ASSIGN(const char32_t p,
+                    take("{") ? hexadecimal(1, 8, true) : hexadecimal(1, 2, false));
         return point(p);
       }
       case 'u': {
@@ -255,7 +278,8 @@ class Parser {
       }
       default: break;
     }
-    if (c < 0x80 && (attributes(c) & kPatternWord) != 0 && c != '_') return refuse("escape \\" + std::string(1, static_cast<char>(c)));
+    if (c < 0x80 && (attributes(c) & kPatternWord) != 0 && c != '_')
+      return refuse("escape \\" + std::string(1, static_cast<char>(c)));
     return point(c);
   }
 
@@ -264,11 +288,15 @@ class Parser {
     int digits = 0;
     for (; digits < most && !end(); ++digits, ++at_) {
       const char c = text_[at_];
-      const int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+      const int d = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
       if (d < 0) break;
       value = value * 16 + static_cast<char32_t>(d);
     }
-    if (digits < least || value > kLastPoint || (braced && !take("}"))) return malformed("a code point in hexadecimal is wrong");
+    if (digits < least || value > kLastPoint || (braced && !take("}")))
+      return malformed("a code point in hexadecimal is wrong");
     return value;
   }
 
@@ -279,13 +307,24 @@ class Parser {
       if (close == std::string_view::npos) return malformed("\\p{ without }");
       name = text_.substr(at_, close - at_);
       at_ = close + 1;
-      if (!name.empty() && name[0] == '^') { negated = !negated; name.remove_prefix(1); }
+      if (!name.empty() && name[0] == '^') {
+        negated = !negated;
+        name.remove_prefix(1);
+      }
     } else if (!end()) {
       name = text_.substr(at_++, 1);
     }
     static constexpr std::pair<std::string_view, std::string_view> kLongNames[] = {
-        {"Letter", "L"}, {"Mark", "M"}, {"Number", "N"}, {"Punctuation", "P"}, {"Symbol", "S"}, {"Separator", "Z"}, {"Other", "C"},
-        {"Uppercase_Letter", "Lu"}, {"Lowercase_Letter", "Ll"}, {"Decimal_Number", "Nd"}};
+        {"Letter", "L"},
+        {"Mark", "M"},
+        {"Number", "N"},
+        {"Punctuation", "P"},
+        {"Symbol", "S"},
+        {"Separator", "Z"},
+        {"Other", "C"},
+        {"Uppercase_Letter", "Lu"},
+        {"Lowercase_Letter", "Ll"},
+        {"Decimal_Number", "Nd"}};
     for (const auto& [full, brief] : kLongNames)
       if (name == full) name = brief;
     const auto bits = category_bits(name);
@@ -314,8 +353,15 @@ class Parser {
     for (;; first = false) {
       if (too_much()) return refuse_work();
       if (end()) return malformed("a class without ]");
-      if (starts("]") && !first) { ++at_; break; }
-      if (take("&&")) { close_part(); intersecting = true; continue; }
+      if (starts("]") && !first) {
+        ++at_;
+        break;
+      }
+      if (take("&&")) {
+        close_part();
+        intersecting = true;
+        continue;
+      }
       if (starts("[:")) return refuse("POSIX class");
       if (take("[")) {
         LOOM_ASSIGN(const CharSet inner, bracket(depth + 1));
@@ -330,8 +376,9 @@ class Parser {
       char32_t last = low.point;
       if (starts("-") && at_ + 1 < text_.size() && text_[at_ + 1] != ']') {
         const std::size_t dash = at_++;
-        if (starts("[")) { at_ = dash; }
-        else {
+        if (starts("[")) {
+          at_ = dash;
+        } else {
           LOOM_ASSIGN(const Escape high, class_point());
           if (high.is_class) return refuse("a range that ends in a class");
           if (high.point < low.point) return malformed("a range with its larger end first");
@@ -346,7 +393,10 @@ class Parser {
 
   Result<Escape> class_point() {
     if (starts("\\")) {
-      if (starts("\\b")) { at_ += 2; return Escape{false, '\b', {}}; }
+      if (starts("\\b")) {
+        at_ += 2;
+        return Escape{false, '\b', {}};
+      }
       return escape();
     }
     return Escape{false, next(), {}};

@@ -17,7 +17,8 @@ std::string matches(std::string_view expression, std::string_view text) {
   std::string out;
   std::size_t at = 0;
   for (const Span& s : spans) {
-    out += std::string(text.substr(at, s.begin - at)) + "[" + std::string(text.substr(s.begin, s.end - s.begin)) + "]";
+    out += std::string(text.substr(at, s.begin - at)) + "[" +
+           std::string(text.substr(s.begin, s.end - s.begin)) + "]";
     at = s.end;
   }
   return out + std::string(text.substr(at));
@@ -38,7 +39,8 @@ TEST(Pattern, LeftmostFirst) {
 }
 
 TEST(Pattern, Classes) {
-  EXPECT_EQ(matches(R"([^\r\n\p{L}\p{N}]?\p{L}+)", "a1 \u00e9t\u00e9\u4e2d!b"), "[a]1[ \u00e9t\u00e9\u4e2d][!b]");
+  EXPECT_EQ(matches(R"([^\r\n\p{L}\p{N}]?\p{L}+)", "a1 \u00e9t\u00e9\u4e2d!b"),
+            "[a]1[ \u00e9t\u00e9\u4e2d][!b]");
   EXPECT_EQ(matches(R"([a-c&&[^b]]+)", "abcab"), "[a]b[ca]b");
   EXPECT_EQ(matches(R"([^(\s|[.,!])]+)", "ab|c,d"), "[ab]|[c],[d]");
   EXPECT_EQ(matches(R"((?i:'s|k)+)", "'S'\u017F\u212AK"), "['S'\u017F\u212AK]");
@@ -55,10 +57,14 @@ TEST(Pattern, Lookahead) {
 }
 
 TEST(Pattern, RefusesByName) {
-  for (const auto& [expression, part] : {std::pair("(?<=a)b", "lookbehind"), std::pair("a(?!bc)", "more than one character"), std::pair("(a", "without an end"),
-                                         std::pair("a)", "without '('"), std::pair("[a", "without ]"), std::pair(R"(\p{Klingon})", "Klingon"),
-                                         std::pair("*a", "without something to repeat"), std::pair(R"((a)\1)", "escape \\1"), std::pair("a{5,2}", "larger count first"),
-                                         std::pair("((((a{1000}){1000}){1000}){1000})", "too large"), std::pair("a++", "possessive")}) {
+  for (const auto& [expression, part] :
+       {std::pair("(?<=a)b", "lookbehind"), std::pair("a(?!bc)", "more than one character"),
+        std::pair("(a", "without an end"), std::pair("a)", "without '('"),
+        std::pair("[a", "without ]"), std::pair(R"(\p{Klingon})", "Klingon"),
+        std::pair("*a", "without something to repeat"), std::pair(R"((a)\1)", "escape \\1"),
+        std::pair("a{5,2}", "larger count first"),
+        std::pair("((((a{1000}){1000}){1000}){1000})", "too large"),
+        std::pair("a++", "possessive")}) {
     const std::string got = matches(expression, "");
     EXPECT_NE(got.find(part), std::string::npos) << got;
     EXPECT_FALSE(Pattern::compile(expression).ok());
@@ -76,7 +82,8 @@ TEST(Pattern, LinearTime) {
     Pattern::Scratch scratch;
     std::vector<Span> spans;
     pattern->find_all(text, spans, scratch);
-    EXPECT_EQ(spans.size(), expression == std::string_view("a[^b]*b|a") ? text.size() : 0u) << expression;
+    EXPECT_EQ(spans.size(), expression == std::string_view("a[^b]*b|a") ? text.size() : 0u)
+        << expression;
   }
 }
 

@@ -46,8 +46,8 @@ class AddedTokenFinder {
     AddedToken token;
   };
   const Entry* longest_at(std::string_view text, std::size_t at) const;
-  std::vector<Entry> entries_;                // sorted by content
-  std::array<std::uint32_t, 257> first_{};    // entries by their first byte
+  std::vector<Entry> entries_;              // sorted by content
+  std::array<std::uint32_t, 257> first_{};  // entries by their first byte
 };
 
 }  // namespace loom::text

@@ -10,13 +10,16 @@ namespace {
 
 // One character that is replaced wherever it stands: no need to wait for the end of the piece.
 bool is_single_character(const Step& step) {
-  return !step.has(Step::kRegex) && !step.text.empty() && utf8_step(step.text, 0).size == step.text.size();
+  return !step.has(Step::kRegex) && !step.text.empty() &&
+         utf8_step(step.text, 0).size == step.text.size();
 }
 
-std::string replace_character(std::string_view text, std::string_view character, std::string_view by) {
+std::string replace_character(std::string_view text, std::string_view character,
+                              std::string_view by) {
   std::string out;
   std::size_t at = 0;
-  for (std::size_t found; (found = text.find(character, at)) != std::string_view::npos; at = found + character.size())
+  for (std::size_t found; (found = text.find(character, at)) != std::string_view::npos;
+       at = found + character.size())
     out.append(text.substr(at, found - at)).append(by);
   return out.append(text.substr(at));
 }
@@ -27,31 +30,43 @@ Result<Decoder> Decoder::build(std::vector<Step> steps) {
   Decoder d;
   for (const Step& step : steps) {
     if (step.kind < StepKind::decode_byte_level || step.kind > StepKind::decode_join)
-      return Status(Code::corrupt, "step " + std::to_string(static_cast<int>(step.kind)) + " is no decoder");
+      return Status(Code::corrupt,
+                    "step " + std::to_string(static_cast<int>(step.kind)) + " is no decoder");
     Matcher& matcher = d.matchers_.emplace_back();
     if (step.kind == StepKind::decode_replace) {
       LOOM_ASSIGN(matcher, Matcher::compile(step));
     }
-    if ((step.kind == StepKind::decode_strip || step.kind == StepKind::decode_metaspace || step.kind == StepKind::decode_suffix) && step.text.empty())
+    if ((step.kind == StepKind::decode_strip || step.kind == StepKind::decode_metaspace ||
+         step.kind == StepKind::decode_suffix) &&
+        step.text.empty())
       return Status(Code::invalid_argument, "decoder: an empty text to search for");
   }
   d.steps_ = std::move(steps);
   return d;
 }
 
-void Decoder::feed(Run& run, std::size_t i, std::string_view text, bool end, std::string& out) const {
-  if (i == steps_.size()) { out.append(text); return; }
+void Decoder::feed(Run& run, std::size_t i, std::string_view text, bool end,
+                   std::string& out) const {
+  if (i == steps_.size()) {
+    out.append(text);
+    return;
+  }
   const Step& step = steps_[i];
   State& s = run[i];
   const bool begins = !s.open;
   s.open = !end;
   // Steps that look at a piece as a whole wait for its end.
-  const bool whole = step.kind == StepKind::decode_byte_level || step.kind == StepKind::decode_byte_fallback ||
+  const bool whole = step.kind == StepKind::decode_byte_level ||
+                     step.kind == StepKind::decode_byte_fallback ||
                      (step.kind == StepKind::decode_replace && !is_single_character(step)) ||
-                     (step.kind == StepKind::decode_strip && step.stop > 0) || step.kind == StepKind::decode_suffix;
+                     (step.kind == StepKind::decode_strip && step.stop > 0) ||
+                     step.kind == StepKind::decode_suffix;
   std::string joined;
   if (whole && step.kind != StepKind::decode_suffix) {
-    if (!end) { s.held.append(text); return; }
+    if (!end) {
+      s.held.append(text);
+      return;
+    }
     if (!s.held.empty()) {
       joined.swap(s.held);
       text = joined.append(text);
@@ -74,7 +89,8 @@ void Decoder::feed(Run& run, std::size_t i, std::string_view text, bool end, std
       }
       return;
     case StepKind::decode_metaspace: {
-      const std::string spaced = replace_character(text, step.text, s.first && step.has(Step::kAddSpace) ? "" : " ");
+      const std::string spaced =
+          replace_character(text, step.text, s.first && step.has(Step::kAddSpace) ? "" : " ");
       if (end) s.first = false;
       feed(run, i + 1, spaced, end, out);
       return;
@@ -85,7 +101,10 @@ void Decoder::feed(Run& run, std::size_t i, std::string_view text, bool end, std
       strip(run, i, text, end, out);
       return;
     case StepKind::decode_replace:
-      feed(run, i + 1, is_single_character(step) ? replace_character(text, step.text, step.replacement) : matchers_[i].replace(text, step.replacement), end, out);
+      feed(run, i + 1,
+           is_single_character(step) ? replace_character(text, step.text, step.replacement)
+                                     : matchers_[i].replace(text, step.replacement),
+           end, out);
       return;
     case StepKind::decode_suffix:
       // The suffix becomes a space, and nothing in the last token: so a token waits for the next.
@@ -103,7 +122,8 @@ void Decoder::feed(Run& run, std::size_t i, std::string_view text, bool end, std
   }
 }
 
-// A run of byte tokens is text if it is valid as a whole; otherwise every byte is a replacement character.
+// A run of byte tokens is text if it is valid as a whole; otherwise every byte is a replacement
+// character.
 void Decoder::flush_bytes(Run& run, std::size_t i, std::string& out) const {
   std::string bytes;
   bytes.swap(run[i].bytes);
@@ -112,7 +132,8 @@ void Decoder::flush_bytes(Run& run, std::size_t i, std::string& out) const {
   for (std::size_t n = 0; n < bytes.size(); ++n) feed(run, i + 1, "\xEF\xBF\xBD", true, out);
 }
 
-void Decoder::strip(Run& run, std::size_t i, std::string_view text, bool end, std::string& out) const {
+void Decoder::strip(Run& run, std::size_t i, std::string_view text, bool end,
+                    std::string& out) const {
   const Step& step = steps_[i];
   State& s = run[i];
   while (s.cut < step.start && text.starts_with(step.text)) {
@@ -120,7 +141,8 @@ void Decoder::strip(Run& run, std::size_t i, std::string_view text, bool end, st
     ++s.cut;
   }
   if (!text.empty()) s.cut = step.start;  // another character: the start is over
-  for (std::uint32_t n = 0; n < step.stop && text.ends_with(step.text); ++n) text.remove_suffix(step.text.size());
+  for (std::uint32_t n = 0; n < step.stop && text.ends_with(step.text); ++n)
+    text.remove_suffix(step.text.size());
   feed(run, i + 1, text, end, out);
 }
 

@@ -1,5 +1,5 @@
-// Turns tokens back into text. The steps form a stream: what one step knows to be final goes to the next at once. So decoding
-// all tokens and decoding them one by one are the same computation.
+// Turns tokens back into text. The steps form a stream: what one step knows to be final goes to the
+// next at once. So decoding all tokens and decoding them one by one are the same computation.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,9 @@ class Decoder {
 
   Run start() const { return Run(steps_.size()); }
   // Appends to `out` the text that is final now. `token` is valid UTF-8.
-  void push(Run& run, std::string_view token, std::string& out) const { feed(run, 0, token, true, out); }
+  void push(Run& run, std::string_view token, std::string& out) const {
+    feed(run, 0, token, true, out);
+  }
   // Appends the rest; the run is spent.
   void finish(Run& run, std::string& out) const;
 

@@ -9,7 +9,9 @@ namespace loom::text {
 Result<Normalizer> Normalizer::build(std::vector<Step> steps) {
   Normalizer n;
   for (const Step& step : steps) {
-    if (step.kind > StepKind::map_bytes) return Status(Code::corrupt, "step " + std::to_string(static_cast<int>(step.kind)) + " is no normalizer");
+    if (step.kind > StepKind::map_bytes)
+      return Status(Code::corrupt,
+                    "step " + std::to_string(static_cast<int>(step.kind)) + " is no normalizer");
     if (step.kind == StepKind::replace) {
       LOOM_ASSIGN(n.matchers_.emplace_back(), Matcher::compile(step));
     }
@@ -32,7 +34,8 @@ std::string strip_accents(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t begin = at;
-    if ((attributes(utf8_next(text, at)) & kStrippedAccent) == 0) out.append(text.substr(begin, at - begin));
+    if ((attributes(utf8_next(text, at)) & kStrippedAccent) == 0)
+      out.append(text.substr(begin, at - begin));
   }
   return out;
 }
@@ -67,7 +70,9 @@ std::string Normalizer::apply(std::string_view text) const {
       case StepKind::lowercase: out = lowercase(out); break;
       case StepKind::strip_accents: out = strip_accents(out); break;
       case StepKind::strip: out = strip(out, step.has(Step::kStart), step.has(Step::kStop)); break;
-      case StepKind::prepend: if (!out.empty()) out.insert(0, step.text); break;
+      case StepKind::prepend:
+        if (!out.empty()) out.insert(0, step.text);
+        break;
       case StepKind::replace: out = matchers_[matcher++].replace(out, step.replacement); break;
       default: {
         std::string mapped;

@@ -18,7 +18,8 @@ Status refuse(std::string_view what, const std::string& type) {
 template <class Read>
 Status each(const Json& json, std::string_view key, Read read) {
   const Json* items = json.find(key);
-  if (!items || !items->is_array()) return Status(Code::corrupt, "Sequence: expected an array \"" + std::string(key) + "\"");
+  if (!items || !items->is_array())
+    return Status(Code::corrupt, "Sequence: expected an array \"" + std::string(key) + "\"");
   for (const Json& item : items->as_array()) LOOM_TRY(read(item));
   return {};
 }
@@ -38,7 +39,8 @@ Status read_search(const Json& json, Step* step) {
 }
 
 Status read_behavior(const Json& json, std::string_view fallback, Step* step) {
-  constexpr std::string_view kNames[] = {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"};
+  constexpr std::string_view kNames[] = {"Removed", "Isolated", "MergedWithPrevious",
+                                         "MergedWithNext", "Contiguous"};
   LOOM_ASSIGN(const std::string name, json.get_string("behavior", fallback));
   for (std::uint8_t i = 0; i < 5; ++i) {
     if (kNames[i] == name) {
@@ -49,15 +51,18 @@ Status read_behavior(const Json& json, std::string_view fallback, Step* step) {
   return refuse("split behavior", name);
 }
 
-Status read_flag(const Json& json, std::string_view key, bool fallback, Step::Flag flag, Step* step) {
+Status read_flag(const Json& json, std::string_view key, bool fallback, Step::Flag flag,
+                 Step* step) {
   LOOM_ASSIGN(const bool on, json.get_bool(key, fallback));
   if (on) step->flags |= flag;
   return {};
 }
 
-Status read_character(const Json& json, std::string_view key, std::string_view fallback, Step* step) {
+Status read_character(const Json& json, std::string_view key, std::string_view fallback,
+                      Step* step) {
   LOOM_ASSIGN(step->text, json.get_string(key, fallback));
-  if (step->text.empty() || !utf8_valid(step->text) || utf8_step(step->text, 0).size != step->text.size())
+  if (step->text.empty() || !utf8_valid(step->text) ||
+      utf8_step(step->text, 0).size != step->text.size())
     return Status(Code::corrupt, "\"" + std::string(key) + "\": expected one character");
   return {};
 }
@@ -68,7 +73,8 @@ Status read_metaspace(const Json& json, StepKind kind, Step* step) {
   step->behavior = SplitBehavior::merged_with_next;
   LOOM_TRY(read_character(json, "replacement", "\u2581", step));
   LOOM_ASSIGN(const bool add, json.get_bool("add_prefix_space", true));  // of old files
-  LOOM_ASSIGN(const std::string scheme, json.get_string("prepend_scheme", add ? "always" : "never"));
+  LOOM_ASSIGN(const std::string scheme,
+              json.get_string("prepend_scheme", add ? "always" : "never"));
   if (scheme == "always" || scheme == "first") step->flags |= Step::kAddSpace;
   else if (scheme != "never") return refuse("prepend_scheme", scheme);
   if (scheme == "first") step->flags |= Step::kFirstOnly;
@@ -80,7 +86,9 @@ Status read_metaspace(const Json& json, StepKind kind, Step* step) {
 Status read_normalizer(const Json& json, std::vector<Step>* steps) {
   if (json.is_null()) return {};
   LOOM_ASSIGN(const std::string type, type_of(json));
-  if (type == "Sequence") return each(json, "normalizers", [&](const Json& item) { return read_normalizer(item, steps); });
+  if (type == "Sequence")
+    return each(json, "normalizers",
+                [&](const Json& item) { return read_normalizer(item, steps); });
   Step step{};
   if (type == "NFC") step.kind = StepKind::nfc;
   else if (type == "NFD") step.kind = StepKind::nfd;
@@ -110,7 +118,9 @@ Status read_normalizer(const Json& json, std::vector<Step>* steps) {
 Status read_pre_tokenizer(const Json& json, std::vector<Step>* steps) {
   if (json.is_null()) return {};
   LOOM_ASSIGN(const std::string type, type_of(json));
-  if (type == "Sequence") return each(json, "pretokenizers", [&](const Json& item) { return read_pre_tokenizer(item, steps); });
+  if (type == "Sequence")
+    return each(json, "pretokenizers",
+                [&](const Json& item) { return read_pre_tokenizer(item, steps); });
   Step step{};
   if (type == "ByteLevel") {
     step.kind = StepKind::byte_level;
@@ -149,7 +159,8 @@ Status read_pre_tokenizer(const Json& json, std::vector<Step>* steps) {
 Status read_decoder(const Json& json, std::vector<Step>* steps) {
   if (json.is_null()) return {};
   LOOM_ASSIGN(const std::string type, type_of(json));
-  if (type == "Sequence") return each(json, "decoders", [&](const Json& item) { return read_decoder(item, steps); });
+  if (type == "Sequence")
+    return each(json, "decoders", [&](const Json& item) { return read_decoder(item, steps); });
   Step step{};
   if (type == "ByteLevel") step.kind = StepKind::decode_byte_level;
   else if (type == "ByteFallback") step.kind = StepKind::decode_byte_fallback;
@@ -164,7 +175,8 @@ Status read_decoder(const Json& json, std::vector<Step>* steps) {
     LOOM_TRY(read_character(json, "content", " ", &step));
     LOOM_ASSIGN(const std::int64_t start, json.get_integer("start", 0));
     LOOM_ASSIGN(const std::int64_t stop, json.get_integer("stop", 0));
-    if (start < 0 || stop < 0 || start > INT32_MAX || stop > INT32_MAX) return Status(Code::corrupt, "Strip: \"start\" and \"stop\" must be from 0 to 2147483647");
+    if (start < 0 || stop < 0 || start > INT32_MAX || stop > INT32_MAX)
+      return Status(Code::corrupt, "Strip: \"start\" and \"stop\" must be from 0 to 2147483647");
     step.start = static_cast<std::uint32_t>(start);
     step.stop = static_cast<std::uint32_t>(stop);
   } else if (type == "BPEDecoder") {
@@ -180,28 +192,35 @@ Status read_decoder(const Json& json, std::vector<Step>* steps) {
 namespace {
 
 Result<std::uint32_t> read_id(const Json& json) {
-  if (!json.is_integer() || json.as_integer() < 0 || json.as_integer() > INT32_MAX) return Status(Code::corrupt, "expected a token id");
+  if (!json.is_integer() || json.as_integer() < 0 || json.as_integer() > INT32_MAX)
+    return Status(Code::corrupt, "expected a token id");
   return static_cast<std::uint32_t>(json.as_integer());
 }
 
-// TemplateProcessing: [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}], the ids of "<s>" in "special_tokens".
-Status read_template(const Json& json, std::vector<std::uint32_t>* prefix, std::vector<std::uint32_t>* suffix) {
+// TemplateProcessing: [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}], the ids of
+// "<s>" in "special_tokens".
+Status read_template(const Json& json, std::vector<std::uint32_t>* prefix,
+                     std::vector<std::uint32_t>* suffix) {
   bool seen = false;
   std::vector<std::uint32_t> before, after;
   LOOM_TRY(each(json, "single", [&](const Json& item) -> Status {
     if (const Json* sequence = item.find("Sequence")) {
       LOOM_ASSIGN(const std::string id, sequence->get_string("id", ""));
-      if (id != "A" || seen) return Status(Code::unsupported, "a template that is not one text A with tokens around it");
+      if (id != "A" || seen)
+        return Status(Code::unsupported, "a template that is not one text A with tokens around it");
       seen = true;
       return {};
     }
     const Json* token = item.find("SpecialToken");
     const Json* tokens = json.find("special_tokens");
-    if (!token || !tokens) return Status(Code::corrupt, "template: expected {\"SpecialToken\": ...} or {\"Sequence\": ...}");
+    if (!token || !tokens)
+      return Status(Code::corrupt,
+                    "template: expected {\"SpecialToken\": ...} or {\"Sequence\": ...}");
     LOOM_ASSIGN(const std::string name, token->get_string("id", ""));
     const Json* entry = tokens->find(name);
     const Json* ids = entry ? entry->find("ids") : nullptr;
-    if (!ids || !ids->is_array()) return Status(Code::corrupt, "template: \"" + name + "\" has no \"ids\"");
+    if (!ids || !ids->is_array())
+      return Status(Code::corrupt, "template: \"" + name + "\" has no \"ids\"");
     for (const Json& one : ids->as_array()) {
       LOOM_ASSIGN(const std::uint32_t id, read_id(one));
       (seen ? after : before).push_back(id);
@@ -216,12 +235,15 @@ Status read_template(const Json& json, std::vector<std::uint32_t>* prefix, std::
 
 }  // namespace
 
-Status read_post_processor(const Json& json, std::vector<std::uint32_t>* prefix, std::vector<std::uint32_t>* suffix, bool* is_template) {
+Status read_post_processor(const Json& json, std::vector<std::uint32_t>* prefix,
+                           std::vector<std::uint32_t>* suffix, bool* is_template) {
   if (json.is_null()) return {};
   LOOM_ASSIGN(const std::string type, type_of(json));
   if (type == "ByteLevel") return {};  // concerns offsets only
   if (type == "Sequence")
-    return each(json, "processors", [&](const Json& item) { return read_post_processor(item, prefix, suffix, is_template); });
+    return each(json, "processors", [&](const Json& item) {
+      return read_post_processor(item, prefix, suffix, is_template);
+    });
   *is_template = true;
   if (type == "TemplateProcessing") return read_template(json, prefix, suffix).at("post_processor");
   if (type == "RobertaProcessing" || type == "BertProcessing") {
@@ -229,7 +251,8 @@ Status read_post_processor(const Json& json, std::vector<std::uint32_t>* prefix,
     const auto id_of = [&](std::string_view key) -> Result<std::uint32_t> {
       const Json* pair = json.find(key);
       if (!pair || !pair->is_array() || pair->as_array().size() != 2)
-        return Status(Code::corrupt, "post_processor: \"" + std::string(key) + "\": expected [token, id]");
+        return Status(Code::corrupt,
+                      "post_processor: \"" + std::string(key) + "\": expected [token, id]");
       return read_id(pair->as_array()[1]);
     };
     LOOM_ASSIGN(const std::uint32_t cls, id_of("cls"));

@@ -13,7 +13,8 @@ Result<PreTokenizer> PreTokenizer::build(std::vector<Step> steps) {
   for (const Step& step : steps) {
     Matcher& matcher = p.matchers_.emplace_back();
     switch (step.kind) {
-      case StepKind::split: case StepKind::character: {
+      case StepKind::split:
+      case StepKind::character: {
         LOOM_ASSIGN(matcher, Matcher::compile(step));
         break;
       }
@@ -26,9 +27,14 @@ Result<PreTokenizer> PreTokenizer::build(std::vector<Step> steps) {
         LOOM_ASSIGN(matcher, Matcher::compile(step));
         break;
       }
-      case StepKind::digits: case StepKind::whitespace: case StepKind::whitespace_split: case StepKind::punctuation: case StepKind::bert:
-        break;
-      default: return Status(Code::corrupt, "step " + std::to_string(static_cast<int>(step.kind)) + " is no pre-tokenizer");
+      case StepKind::digits:
+      case StepKind::whitespace:
+      case StepKind::whitespace_split:
+      case StepKind::punctuation:
+      case StepKind::bert: break;
+      default:
+        return Status(Code::corrupt, "step " + std::to_string(static_cast<int>(step.kind)) +
+                                         " is no pre-tokenizer");
     }
   }
   p.steps_ = std::move(steps);
@@ -115,7 +121,9 @@ void split_at(Words& words, SplitBehavior behavior, Test test) {
 // Runs of \w, and runs of what is neither \w nor white space.
 void split_words(Words& words) {
   words.other_spans.clear();
-  const auto kind = [](char32_t c) { return (attributes(c) & kWord) != 0 ? 1 : is_whitespace(c) ? 0 : 2; };
+  const auto kind = [](char32_t c) {
+    return (attributes(c) & kWord) != 0 ? 1 : is_whitespace(c) ? 0 : 2;
+  };
   for (const Span& word : words.spans) {
     int last = 0;
     for (std::size_t at = word.begin; at < word.end;) {
@@ -149,7 +157,8 @@ void PreTokenizer::split(const Step& step, const Matcher& matcher, Words& words)
   std::vector<Span> made;
   for (const Span& word : words.spans) {
     words.matches.clear();
-    matcher.find_all(words.text.substr(word.begin, word.end - word.begin), words.matches, words.pattern);
+    matcher.find_all(words.text.substr(word.begin, word.end - word.begin), words.matches,
+                     words.pattern);
     parts_of(word, words.matches, step.has(Step::kInvert), words.parts);
     made.clear();
     apply_behavior(words.parts, step.behavior, made);
@@ -176,7 +185,8 @@ void PreTokenizer::apply(std::string_view text, bool at_start, Words& words) con
           });
         }
         if (step.has(Step::kRegex)) split(step, matchers_[i], words);
-        rewrite(words, [](std::string_view word, std::string& out) { append_byte_characters(out, word); });
+        rewrite(words,
+                [](std::string_view word, std::string& out) { append_byte_characters(out, word); });
         break;
       case StepKind::metaspace: {
         bool first = at_start;
@@ -193,17 +203,24 @@ void PreTokenizer::apply(std::string_view text, bool at_start, Words& words) con
         break;
       }
       case StepKind::digits:
-        split_at(words, step.has(Step::kIndividual) ? SplitBehavior::isolated : SplitBehavior::contiguous,
-                 [](char32_t c) { return c < 0x80 ? c >= '0' && c <= '9' : (attributes(c) & kNumeric) != 0; });
+        split_at(words,
+                 step.has(Step::kIndividual) ? SplitBehavior::isolated : SplitBehavior::contiguous,
+                 [](char32_t c) {
+                   return c < 0x80 ? c >= '0' && c <= '9' : (attributes(c) & kNumeric) != 0;
+                 });
         break;
       case StepKind::whitespace: split_words(words); break;
-      case StepKind::whitespace_split: split_at(words, SplitBehavior::removed, is_whitespace); break;
+      case StepKind::whitespace_split:
+        split_at(words, SplitBehavior::removed, is_whitespace);
+        break;
       case StepKind::punctuation:
-        split_at(words, step.behavior, [](char32_t c) { return (attributes(c) & kPunctuation) != 0; });
+        split_at(words, step.behavior,
+                 [](char32_t c) { return (attributes(c) & kPunctuation) != 0; });
         break;
       case StepKind::bert:
         split_at(words, SplitBehavior::removed, is_whitespace);
-        split_at(words, SplitBehavior::isolated, [](char32_t c) { return (attributes(c) & kPunctuation) != 0; });
+        split_at(words, SplitBehavior::isolated,
+                 [](char32_t c) { return (attributes(c) & kPunctuation) != 0; });
         break;
       default: split(step, matchers_[i], words);
     }

@@ -28,7 +28,8 @@ class PreTokenizer {
  public:
   static Result<PreTokenizer> build(std::vector<Step> steps);
   const std::vector<Step>& steps() const { return steps_; }
-  // `at_start`: the text stands at the beginning of the whole input. `text` must outlive the use of `words`.
+  // `at_start`: the text stands at the beginning of the whole input. `text` must outlive the use of
+  // `words`.
   void apply(std::string_view text, bool at_start, Words& words) const;
 
  private:

@@ -7,7 +7,8 @@
 namespace loom::text {
 
 bool CharSet::contains(char32_t point) const {
-  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), point, [](char32_t p, const Range& r) { return p < r.first; });
+  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), point,
+                                      [](char32_t p, const Range& r) { return p < r.first; });
   return after != ranges_.begin() && point <= (after - 1)->last;
 }
 
@@ -18,10 +19,13 @@ void CharSet::add(const CharSet& other) {
 }
 
 void CharSet::normalize() {
-  std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) { return a.first != b.first ? a.first < b.first : a.last < b.last; });
+  std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
+    return a.first != b.first ? a.first < b.first : a.last < b.last;
+  });
   std::vector<Range> merged;
   for (const Range& r : ranges_) {
-    if (!merged.empty() && r.first <= merged.back().last + 1) merged.back().last = std::max(merged.back().last, r.last);
+    if (!merged.empty() && r.first <= merged.back().last + 1)
+      merged.back().last = std::max(merged.back().last, r.last);
     else merged.push_back(r);
   }
   ranges_ = std::move(merged);
@@ -45,7 +49,9 @@ CharSet CharSet::united(const CharSet& other) const {
   return out;
 }
 
-CharSet CharSet::intersected(const CharSet& other) const { return complement().united(other.complement()).complement(); }
+CharSet CharSet::intersected(const CharSet& other) const {
+  return complement().united(other.complement()).complement();
+}
 
 CharSet CharSet::with_case_variants() const {
   const auto pairs = case_foldings();
@@ -64,7 +70,8 @@ CharSet CharSet::with_attributes(std::uint32_t categories, std::uint32_t flags) 
   CharSet out;
   const auto runs = attribute_runs();
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const bool in = (categories >> (runs[i] & kCategoryMask) & 1) != 0 || (flags != 0 && (runs[i] & flags) == flags);
+    const bool in = (categories >> (runs[i] & kCategoryMask) & 1) != 0 ||
+                    (flags != 0 && (runs[i] & flags) == flags);
     if (in) out.add(runs[i] >> 10, i + 1 < runs.size() ? (runs[i + 1] >> 10) - 1 : kLastPoint);
   }
   out.normalize();

@@ -32,7 +32,8 @@ class CharSet {
   // With every code point that has the same simple case folding as one of the set.
   CharSet with_case_variants() const;
 
-  // Code points whose attributes (text/unicode/unicode.h) satisfy the test: a category in `categories`, or all bits of `flags` where that is not 0.
+  // Code points whose attributes (text/unicode/unicode.h) satisfy the test: a category in
+  // `categories`, or all bits of `flags` where that is not 0.
   static CharSet with_attributes(std::uint32_t categories, std::uint32_t flags);
   static CharSet whitespace();
 

@@ -37,8 +37,8 @@ std::uint32_t run_at(const std::uint32_t (&runs)[N], char32_t point, int shift) 
 }
 
 constexpr std::string_view kCategoryNames[] = {
-    "Cn", "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe",
-    "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co"};
+    "Cn", "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps",
+    "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co"};
 
 }  // namespace
 
@@ -48,8 +48,8 @@ std::uint32_t attributes(char32_t point) {
 
 bool is_whitespace(char32_t c) {
   if (c < 0x80) return c == ' ' || (c >= 9 && c <= 13);
-  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
-         c == 0x205F || c == 0x3000;
+  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
+         c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
 std::span<const std::uint32_t> attribute_runs() { return tables().attribute_runs; }
@@ -57,14 +57,21 @@ std::span<const std::uint32_t> attribute_runs() { return tables().attribute_runs
 std::optional<std::uint32_t> category_bits(std::string_view name) {
   std::uint32_t bits = 0;
   for (std::uint32_t i = 0; i < std::size(kCategoryNames); ++i)
-    if (kCategoryNames[i] == name || (name.size() == 1 && kCategoryNames[i][0] == name[0])) bits |= 1u << i;
+    if (kCategoryNames[i] == name || (name.size() == 1 && kCategoryNames[i][0] == name[0]))
+      bits |= 1u << i;
   if (bits == 0) return std::nullopt;
   return bits;
 }
 
 void append_lower(std::u32string& out, char32_t point) {
-  if (point < 0x80) { out.push_back(point >= 'A' && point <= 'Z' ? point + 32 : point); return; }
-  if (point == 0x130) { out += U"i\u0307"; return; }
+  if (point < 0x80) {
+    out.push_back(point >= 'A' && point <= 'Z' ? point + 32 : point);
+    return;
+  }
+  if (point == 0x130) {
+    out += U"i\u0307";
+    return;
+  }
   std::size_t low = 0, high = std::size(tables().lower) / 2;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
@@ -109,7 +116,10 @@ std::uint32_t combining_class(char32_t point) {
 }
 
 void decompose(char32_t c, bool compatible, std::u32string& out) {
-  if (c < 0xA0) { out.push_back(c); return; }
+  if (c < 0xA0) {
+    out.push_back(c);
+    return;
+  }
   if (c - kS < kSCount) {
     const char32_t s = c - kS;
     out.push_back(kL + s / (kVCount * kTCount));
@@ -128,12 +138,17 @@ void decompose(char32_t c, bool compatible, std::u32string& out) {
 // Marks between two starters are put in the order of their classes, stably.
 void order_marks(std::u32string& points) {
   for (std::size_t i = 0; i < points.size();) {
-    if (combining_class(points[i]) == 0) { ++i; continue; }
+    if (combining_class(points[i]) == 0) {
+      ++i;
+      continue;
+    }
     std::size_t end = i + 1;
     while (end < points.size() && combining_class(points[end]) != 0) ++end;
     if (end - i > 1)
-      std::stable_sort(points.begin() + static_cast<std::ptrdiff_t>(i), points.begin() + static_cast<std::ptrdiff_t>(end),
-                       [](char32_t a, char32_t b) { return combining_class(a) < combining_class(b); });
+      std::stable_sort(
+          points.begin() + static_cast<std::ptrdiff_t>(i),
+          points.begin() + static_cast<std::ptrdiff_t>(end),
+          [](char32_t a, char32_t b) { return combining_class(a) < combining_class(b); });
     i = end;
   }
 }
@@ -146,7 +161,8 @@ char32_t composed(char32_t a, char32_t b) {
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
     const std::uint32_t* p = tables().pairs + 3 * middle;
-    if (p[0] < a || (p[0] == a && p[1] < b)) low = middle + 1; else high = middle;
+    if (p[0] < a || (p[0] == a && p[1] < b)) low = middle + 1;
+    else high = middle;
   }
   const std::uint32_t* p = tables().pairs + 3 * low;
   return low < std::size(tables().pairs) / 3 && p[0] == a && p[1] == b ? p[2] : 0;
@@ -159,7 +175,10 @@ void compose(std::u32string& points) {
     const std::uint32_t cls = combining_class(c);
     // A mark is blocked from the starter by an earlier mark of the same or a higher class.
     if (starter < out && (last_class < cls || (last_class == 0 && starter + 1 == out))) {
-      if (const char32_t whole = composed(points[starter], c)) { points[starter] = whole; continue; }
+      if (const char32_t whole = composed(points[starter], c)) {
+        points[starter] = whole;
+        continue;
+      }
     }
     if (cls == 0) starter = out;
     last_class = cls;
@@ -173,7 +192,8 @@ void compose(std::u32string& points) {
 std::string normalize_unicode(std::string_view text, NormalForm form) {
   const bool compatible = form == NormalForm::nfkc || form == NormalForm::nfkd;
   const bool composing = form == NormalForm::nfc || form == NormalForm::nfkc;
-  // Below these points nothing changes: U+0300 is the first mark, U+00C0 the first letter with a canonical decomposition.
+  // Below these points nothing changes: U+0300 is the first mark, U+00C0 the first letter with a
+  // canonical decomposition.
   const char32_t quiet = compatible ? 0xA0 : composing ? 0x300 : 0xC0;
   std::size_t at = 0;
   while (at < text.size()) {

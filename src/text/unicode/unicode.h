@@ -1,4 +1,5 @@
-// Facts about code points, measured on the `tokenizers` package by tools/generate_unicode.py so that ids agree with it.
+// Facts about code points, measured on the `tokenizers` package by tools/generate_unicode.py so
+// that ids agree with it.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,12 @@ enum : std::uint32_t {
 std::uint32_t attributes(char32_t point);
 bool is_whitespace(char32_t point);  // White_Space of Unicode
 
-// Runs of equal attributes: each starts at `run >> 10` and has the attributes `run & 1023`; together they cover all code points.
+// Runs of equal attributes: each starts at `run >> 10` and has the attributes `run & 1023`;
+// together they cover all code points.
 std::span<const std::uint32_t> attribute_runs();
 
-// Bit set of the general categories with this name ("L", "Lu", "N"...); bit i is category i of the attributes.
+// Bit set of the general categories with this name ("L", "Lu", "N"...); bit i is category i of the
+// attributes.
 std::optional<std::uint32_t> category_bits(std::string_view name);
 
 // Appends the lower case of `point` (only U+0130 becomes two).

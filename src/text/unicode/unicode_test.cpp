@@ -11,23 +11,30 @@ namespace {
 TEST(Unicode, NormalForms) {
   const auto all = [](std::string_view text) {
     std::vector<std::string> out;
-    for (const auto form : {NormalForm::nfc, NormalForm::nfd, NormalForm::nfkc, NormalForm::nfkd}) out.push_back(normalize_unicode(text, form));
+    for (const auto form : {NormalForm::nfc, NormalForm::nfd, NormalForm::nfkc, NormalForm::nfkd})
+      out.push_back(normalize_unicode(text, form));
     return out;
   };
   using Forms = std::vector<std::string>;
   EXPECT_EQ(all("\u212B"), (Forms{"\u00C5", "A\u030A", "\u00C5", "A\u030A"}));
   EXPECT_EQ(all("\u1E69"), (Forms{"\u1E69", "s\u0323\u0307", "\u1E69", "s\u0323\u0307"}));
-  EXPECT_EQ(all("\u1E0B\u0323"), (Forms{"\u1E0D\u0307", "d\u0323\u0307", "\u1E0D\u0307", "d\u0323\u0307"}));
+  EXPECT_EQ(all("\u1E0B\u0323"),
+            (Forms{"\u1E0D\u0307", "d\u0323\u0307", "\u1E0D\u0307", "d\u0323\u0307"}));
   EXPECT_EQ(all("\uFB01"), (Forms{"\uFB01", "\uFB01", "fi", "fi"}));
   EXPECT_EQ(all("2\u2075"), (Forms{"2\u2075", "2\u2075", "25", "25"}));
-  EXPECT_EQ(all("\u1E9B\u0323"), (Forms{"\u1E9B\u0323", "\u017F\u0323\u0307", "\u1E69", "s\u0323\u0307"}));
-  EXPECT_EQ(all("\u1112\u1161\u11AB"), (Forms{"\uD55C", "\u1112\u1161\u11AB", "\uD55C", "\u1112\u1161\u11AB"}));
-  EXPECT_EQ(all("\u0958"), (Forms{"\u0915\u093C", "\u0915\u093C", "\u0915\u093C", "\u0915\u093C"}));  // excluded from composition
+  EXPECT_EQ(all("\u1E9B\u0323"),
+            (Forms{"\u1E9B\u0323", "\u017F\u0323\u0307", "\u1E69", "s\u0323\u0307"}));
+  EXPECT_EQ(all("\u1112\u1161\u11AB"),
+            (Forms{"\uD55C", "\u1112\u1161\u11AB", "\uD55C", "\u1112\u1161\u11AB"}));
+  EXPECT_EQ(all("\u0958"), (Forms{"\u0915\u093C", "\u0915\u093C", "\u0915\u093C",
+                                  "\u0915\u093C"}));  // excluded from composition
   EXPECT_EQ(all("plain"), (Forms{"plain", "plain", "plain", "plain"}));
 }
 
 TEST(Unicode, CategoriesOfUnicode16) {
-  const auto in = [](char32_t point, std::string_view name) { return (*category_bits(name) >> (attributes(point) & kCategoryMask) & 1) != 0; };
+  const auto in = [](char32_t point, std::string_view name) {
+    return (*category_bits(name) >> (attributes(point) & kCategoryMask) & 1) != 0;
+  };
   EXPECT_TRUE(in('A', "Lu") && in('A', "L") && !in('A', "Ll"));
   EXPECT_TRUE(in(0x2167, "Nl") && in(0x00BD, "No") && in(0x0663, "Nd"));
   EXPECT_TRUE(in(0x1C89, "Lu"));  // new in 16.0
@@ -55,9 +62,12 @@ TEST(Utf8, Lossy) {
     EXPECT_EQ(streamed, out);
     return out;
   };
-  EXPECT_EQ(lossy("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41"), "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDA");
-  EXPECT_EQ(lossy("\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41"), "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDA");
-  EXPECT_EQ(lossy("\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42"), "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDA\uFFFD\uFFFDB");
+  EXPECT_EQ(lossy("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41"),
+            "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDA");
+  EXPECT_EQ(lossy("\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41"),
+            "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDA");
+  EXPECT_EQ(lossy("\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42"),
+            "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDA\uFFFD\uFFFDB");
   EXPECT_EQ(lossy("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"), "\uFFFD\uFFFD\uFFFD\uFFFDA");
   EXPECT_EQ(lossy("abcdefgh\u00e9\U0001F600"), "abcdefgh\u00e9\U0001F600");
 }

@@ -10,7 +10,8 @@ Utf8Step utf8_step(std::string_view text, std::size_t at) {
   const Utf8Step bad{kReplacementCharacter, 1, false, false};
   if (first < 0xC2 || first > 0xF4) return bad;
   const std::uint32_t size = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  // The second byte's range excludes overlong forms, surrogates and points above U+10FFFF (RFC 3629 section 4).
+  // The second byte's range excludes overlong forms, surrogates and points above U+10FFFF (RFC 3629
+  // section 4).
   unsigned char low = 0x80, high = 0xBF;
   if (first == 0xE0) low = 0xA0;
   if (first == 0xED) high = 0x9F;
@@ -30,10 +31,20 @@ Utf8Step utf8_step(std::string_view text, std::size_t at) {
 
 void utf8_append(std::string& out, char32_t c) {
   const auto put = [&](char32_t byte) { out.push_back(static_cast<char>(byte)); };
-  if (c < 0x80) { put(c); return; }
-  if (c < 0x800) { put(0xC0 | c >> 6); }
-  else if (c < 0x10000) { put(0xE0 | c >> 12); put(0x80 | (c >> 6 & 63)); }
-  else { put(0xF0 | c >> 18); put(0x80 | (c >> 12 & 63)); put(0x80 | (c >> 6 & 63)); }
+  if (c < 0x80) {
+    put(c);
+    return;
+  }
+  if (c < 0x800) {
+    put(0xC0 | c >> 6);
+  } else if (c < 0x10000) {
+    put(0xE0 | c >> 12);
+    put(0x80 | (c >> 6 & 63));
+  } else {
+    put(0xF0 | c >> 18);
+    put(0x80 | (c >> 12 & 63));
+    put(0x80 | (c >> 6 & 63));
+  }
   put(0x80 | (c & 63));
 }
 
@@ -43,7 +54,11 @@ namespace {
 std::size_t valid_prefix(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
-    if (text.size() - at >= 8 && (load_le<std::uint64_t>(text.data() + at) & 0x8080808080808080u) == 0) { at += 8; continue; }
+    if (text.size() - at >= 8 &&
+        (load_le<std::uint64_t>(text.data() + at) & 0x8080808080808080u) == 0) {
+      at += 8;
+      continue;
+    }
     const Utf8Step step = utf8_step(text, at);
     if (!step.valid) return at;
     at += step.size;
@@ -84,7 +99,10 @@ void Utf8Stream::push(std::string_view bytes, std::string& out) {
     at += good;
     if (at == bytes.size()) return;
     const Utf8Step step = utf8_step(bytes, at);
-    if (step.incomplete) { held_.assign(bytes.substr(at)); return; }
+    if (step.incomplete) {
+      held_.assign(bytes.substr(at));
+      return;
+    }
     utf8_append(out, kReplacementCharacter);
     at += step.size;
   }

@@ -18,12 +18,14 @@ constexpr std::int64_t kMostHeldBack = 5000;
 // standardized in f64.
 constexpr double kTinyInput = 0x1p-30, kTinyTarget = 0x1p-16;
 constexpr double kDropout = 0.5;  // before the last layer of pictures and texts
-// Samples to learn from, all epochs together, where there are few: of pictures of this many pixels, and fewer of larger ones, which take longer.
+// Samples to learn from, all epochs together, where there are few: of pictures of this many pixels,
+// and fewer of larger ones, which take longer.
 constexpr std::int64_t kSamplesSeen = 400000, kPixels = 28 * 28;
 // Of time series, whose networks are a line: they learn fast, and to the end.
 constexpr std::int64_t kSeriesSteps = 3000;
 constexpr double kSeriesRate = 0.01;
-constexpr std::int64_t kTextsSeen = 20000;  // and of texts, whose networks know a few thousand by heart after some epochs
+constexpr std::int64_t kTextsSeen =
+    20000;  // and of texts, whose networks know a few thousand by heart after some epochs
 
 // "x -> 32 -> 3", for pictures after convolutions, each halved.
 struct Layers {
@@ -53,10 +55,12 @@ struct Spread {
   }
 };
 
-// Means and scales of what is learned from. `measured`: which inputs; empty: all of them as one, as the brightness of pixels.
+// Means and scales of what is learned from. `measured`: which inputs; empty: all of them as one, as
+// the brightness of pixels.
 void measure(ChosenTraining& t, const std::vector<bool>& measured) {
   const DataSource::Form form = t.whole->form();
-  const auto width = static_cast<std::size_t>(form.width), targets = static_cast<std::size_t>(form.targets);
+  const auto width = static_cast<std::size_t>(form.width),
+             targets = static_cast<std::size_t>(form.targets);
   std::vector<Spread> inputs(measured.empty() ? 1 : width), values(targets);
   Batch batch;
   for (std::int64_t s = 0; s < std::min(t.split.learned->samples(), kMostMeasured); ++s) {
@@ -76,7 +80,8 @@ void measure(ChosenTraining& t, const std::vector<bool>& measured) {
   double smallest = 1;
   for (const Spread& spread : values) {
     smallest = std::min(smallest, spread.deviation());
-    t.target_mean.push_back(static_cast<float>(-static_cast<double>(spread.mean()) / spread.deviation()));
+    t.target_mean.push_back(
+        static_cast<float>(-static_cast<double>(spread.mean()) / spread.deviation()));
     t.target_scale.push_back(static_cast<float>(spread.deviation()));
   }
   // The slope of the loss is as small as the square of the deviation: as large again, as a power of
@@ -89,7 +94,8 @@ void measure(ChosenTraining& t, const std::vector<bool>& measured) {
 
 Json cell(std::int64_t at, std::string_view type) {
   Json place = Json::array(), json = Json::object();
-  for (const std::int64_t v : {std::int64_t{0}, std::int64_t{0}, std::int64_t{0}, at}) place.push(v);
+  for (const std::int64_t v : {std::int64_t{0}, std::int64_t{0}, std::int64_t{0}, at})
+    place.push(v);
   json.set("at", std::move(place));
   json.set("type", type);
   return json;
@@ -158,9 +164,13 @@ Json topology(std::int64_t width, const Layers& layers, std::int64_t out, bool v
 
 }  // namespace
 
-Status bad(const std::string& file, const std::string& what) { return Status(Code::invalid_argument, file + ": " + what); }
+Status bad(const std::string& file, const std::string& what) {
+  return Status(Code::invalid_argument, file + ": " + what);
+}
 
-std::string count_of(std::int64_t n, const std::string& what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+std::string count_of(std::int64_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
 
 std::string first_of(const std::vector<std::string>& names) {
   std::string text;
@@ -172,7 +182,9 @@ std::string first_of(const std::vector<std::string>& names) {
 std::vector<std::int64_t> picture_of(std::span<const std::int64_t> sample) {
   std::vector<std::int64_t> dims(sample.begin(), sample.end());
   if (dims.size() == 2) dims.insert(dims.begin(), 1);
-  return dims.size() == 3 && dims[0] <= 4 && dims[1] >= 8 && dims[2] >= 8 ? dims : std::vector<std::int64_t>();
+  return dims.size() == 3 && dims[0] <= 4 && dims[1] >= 8 && dims[2] >= 8
+             ? dims
+             : std::vector<std::int64_t>();
 }
 
 namespace {
@@ -243,7 +255,10 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
   measure(t, answers.measured);
   const std::int64_t learned = t.split.learned->samples(), width = t.whole->form().width;
   const bool large = learned >= 20000;
-  Layers layers = large ? Layers{{512, 128}, "relu"} : Layers{learned < 1000 ? std::vector<std::int64_t>{32, 32} : std::vector<std::int64_t>{64, 64}, "silu"};
+  Layers layers = large ? Layers{{512, 128}, "relu"}
+                        : Layers{learned < 1000 ? std::vector<std::int64_t>{32, 32}
+                                                : std::vector<std::int64_t>{64, 64},
+                                 "silu"};
   const bool convolutional = !answers.picture.empty();
   if (convolutional) layers = {{128}, "relu", std::move(answers.picture), {16, 32}, true};
   else if (answers.series && options.network.empty()) layers.hidden.clear();
@@ -254,12 +269,17 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
   s.seed = options.seed;
   s.batch = std::min<std::int64_t>(convolutional ? 64 : large ? 128 : 32, learned);
   const std::int64_t an_epoch = (learned + s.batch - 1) / s.batch;
-  const std::int64_t seen = convolutional ? kSamplesSeen * kPixels / (layers.dims[1] * layers.dims[2]) : kSamplesSeen;
-  const std::int64_t epochs = large ? (convolutional ? 8 : 10) : answers.words ? std::clamp<std::int64_t>(kTextsSeen / learned, 20, 100) : std::clamp<std::int64_t>(seen / learned, 20, 300);
+  const std::int64_t seen =
+      convolutional ? kSamplesSeen * kPixels / (layers.dims[1] * layers.dims[2]) : kSamplesSeen;
+  const std::int64_t epochs = large ? (convolutional ? 8 : 10)
+                              : answers.words
+                                  ? std::clamp<std::int64_t>(kTextsSeen / learned, 20, 100)
+                                  : std::clamp<std::int64_t>(seen / learned, 20, 300);
   const std::int64_t chosen_steps = answers.series ? kSeriesSteps : epochs * an_epoch;
   s.steps = options.steps > 0 ? options.steps : chosen_steps;
   s.optimizer = {.kind = OptimizerKind::adamw, .weight_decay = 0.01};
-  if (convolutional) s.schedule = {.kind = ScheduleKind::one_cycle, .rate = 0.004, .steps = s.steps};
+  if (convolutional)
+    s.schedule = {.kind = ScheduleKind::one_cycle, .rate = 0.004, .steps = s.steps};
   else
     s.schedule = {.kind = ScheduleKind::cosine,
                   .rate = answers.series           ? kSeriesRate
@@ -342,24 +362,32 @@ Result<ChosenTraining> choose_training(const ChooseOptions& options) {
   if (folder) {
     LOOM_ASSIGN(const bool chosen, choosing::choose_folder(t, options));
     if (chosen) return t;
-    return Status(Code::not_found, arrays.status().message() + "; or a folder of images (" + std::string(endings(SampleKind::pictures)) + ") or of .txt files for each class");
+    return Status(Code::not_found, arrays.status().message() + "; or a folder of images (" +
+                                       std::string(endings(SampleKind::pictures)) +
+                                       ") or of .txt files for each class");
   }
   LOOM_TRY(open_source(options.data).status());
   LOOM_TRY(choosing::choose_table(t, options));
   return t;
 }
 
-Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file, const PictureDecoder& decoder) {
+Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file,
+                          const PictureDecoder& decoder) {
   if (inputs.find("series")) return choosing::read_series_rows(inputs, width, file);
   if (inputs.find("columns")) return choosing::read_table_rows(inputs, width, file);
-  if (inputs.find("images") || inputs.find("words")) return choosing::read_folder_rows(inputs, width, file, decoder);
+  if (inputs.find("images") || inputs.find("words"))
+    return choosing::read_folder_rows(inputs, width, file, decoder);
   return choosing::read_array_rows(inputs, width, file);
 }
 
-Status RawRows::read(std::int64_t at, std::int64_t n, std::int64_t width, std::vector<float>& out) const {
-  if (at < 0 || n < 0 || n > rows - at) return Status(Code::out_of_range, "rows " + std::to_string(at) + " to " + std::to_string(at + n) + " of " + std::to_string(rows));
+Status RawRows::read(std::int64_t at, std::int64_t n, std::int64_t width,
+                     std::vector<float>& out) const {
+  if (at < 0 || n < 0 || n > rows - at)
+    return Status(Code::out_of_range, "rows " + std::to_string(at) + " to " +
+                                          std::to_string(at + n) + " of " + std::to_string(rows));
   if (!source) {
-    out.assign(x.begin() + static_cast<std::ptrdiff_t>(at * width), x.begin() + static_cast<std::ptrdiff_t>((at + n) * width));
+    out.assign(x.begin() + static_cast<std::ptrdiff_t>(at * width),
+               x.begin() + static_cast<std::ptrdiff_t>((at + n) * width));
     return {};
   }
   Batch batch;

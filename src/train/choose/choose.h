@@ -1,5 +1,6 @@
-// A training without a spec: looks at the data and chooses the rest. Everything chosen is plain: a TrainingSpec that could have been written by hand,
-// and lines that say what and why. A pure function of the files and the options.
+// A training without a spec: looks at the data and chooses the rest. Everything chosen is plain: a
+// TrainingSpec that could have been written by hand, and lines that say what and why. A pure
+// function of the files and the options.
 #pragma once
 
 #include <memory>
@@ -18,12 +19,14 @@
 namespace loom {
 
 struct ChooseOptions {
-  // A CSV file; a folder with arrays: the names of MNIST's idx files, x_train.npy and y_train.npy, or x.npy and y.npy; or a folder of images or of
-  // .txt files, in a folder for each class, or in train and test (or val) with such folders.
+  // A CSV file; a folder with arrays: the names of MNIST's idx files, x_train.npy and y_train.npy,
+  // or x.npy and y.npy; or a folder of images or of .txt files, in a folder for each class, or in
+  // train and test (or val) with such folders.
   std::string data;
-  std::string test;    // another of the same form, judged at the end; a folder's own t10k or test files count by themselves
-  std::string target;  // of a table: the column to predict; "": the last one
-  std::string task;    // "classes", "numbers" or "": what the target looks like
+  std::string test;     // another of the same form, judged at the end; a folder's own t10k or test
+                        // files count by themselves
+  std::string target;   // of a table: the column to predict; "": the last one
+  std::string task;     // "classes", "numbers" or "": what the target looks like
   std::string network;  // "dense", "convolutional" or "": convolutions for pictures
   std::string dtype;    // of the weights, which are learned in it; "": f32
   std::int64_t seed = 0;
@@ -50,8 +53,8 @@ struct ChosenTraining {
   // steps from its first.
   std::vector<std::int64_t> rows, test_rows;
   std::optional<ChosenSeries> series;
-  Json inputs;                              // the .entity's section "inputs": how raw data becomes rows, and what answers mean
-  std::vector<std::string> said;            // "target: column 'species', 3 classes"
+  Json inputs;  // the .entity's section "inputs": how raw data becomes rows, and what answers mean
+  std::vector<std::string> said;  // "target: column 'species', 3 classes"
 
   // With random weights, and the means and scales of the data in its standardize cells.
   Result<Network> network() const;
@@ -81,7 +84,8 @@ struct RawRows {
 // `inputs`: the section of the file; `file`: data of the form that the network learned from; of
 // images and texts also a folder without classes, or one file. Errors name the file. Of a series
 // the rows are steps, each with the values before it.
-Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file, const PictureDecoder& decoder = {});
+Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file,
+                          const PictureDecoder& decoder = {});
 
 // The form with the end and the history of a table that goes on where the one of training began.
 Result<SeriesForm> continue_series(const Json& inputs, const std::string& file,
@@ -92,8 +96,9 @@ std::string label_of(const Json& inputs, std::int64_t number);
 // A line on the classes of one sample; "" where there are none.
 std::string single_text(const Split& split, const Json& inputs);
 
-// The .txt files of a text without classes: `path` itself where it is one and no table of two or more columns, or those of a folder without classes
-// and without arrays, most of whose files they are. Empty: it is none of that.
+// The .txt files of a text without classes: `path` itself where it is one and no table of two or
+// more columns, or those of a folder without classes and without arrays, most of whose files they
+// are. Empty: it is none of that.
 Result<std::vector<std::string>> texts_without_classes(const std::string& path);
 
 }  // namespace loom

@@ -11,9 +11,12 @@
 namespace loom::choosing {
 namespace {
 
-constexpr std::uint64_t kMostPixelBytes = std::uint64_t{2} << 30;  // of all pictures together, as they are kept
-constexpr std::uint64_t kMostWords = 200'000'000;                 // of all texts together, different ones of a text
-constexpr std::uint64_t kLargestImage = std::uint64_t{256} << 20, kLargestText = std::uint64_t{64} << 20;  // bytes of one file
+constexpr std::uint64_t kMostPixelBytes = std::uint64_t{2}
+                                          << 30;  // of all pictures together, as they are kept
+constexpr std::uint64_t kMostWords =
+    200'000'000;  // of all texts together, different ones of a text
+constexpr std::uint64_t kLargestImage = std::uint64_t{256} << 20,
+                        kLargestText = std::uint64_t{64} << 20;  // bytes of one file
 
 // Files and the numbers of their classes, kIgnoredClass where they have none.
 struct Listed {
@@ -25,9 +28,8 @@ Listed list(const ClassFiles& found, const std::vector<std::string>& labels) {
   Listed listed;
   for (const ClassFiles::Class& c : found.classes) {
     const auto label = std::find(labels.begin(), labels.end(), c.name);
-    const auto number = label == labels.end()
-                            ? kIgnoredClass
-                            : static_cast<std::int32_t>(label - labels.begin());
+    const auto number =
+        label == labels.end() ? kIgnoredClass : static_cast<std::int32_t>(label - labels.begin());
     listed.files.insert(listed.files.end(), c.files.begin(), c.files.end());
     listed.classes.insert(listed.classes.end(), c.files.size(), number);
   }
@@ -39,7 +41,8 @@ Result<std::vector<std::byte>> bytes_of(const std::string& file) {
   return read_all(*source, kLargestImage);
 }
 
-Result<std::vector<PictureSize>> sizes_of(const std::vector<std::string>& files, const PictureDecoder& decoder) {
+Result<std::vector<PictureSize>> sizes_of(const std::vector<std::string>& files,
+                                          const PictureDecoder& decoder) {
   std::vector<PictureSize> sizes;
   for (const std::string& file : files) {
     LOOM_ASSIGN(const std::vector<std::byte> bytes, bytes_of(file));
@@ -50,11 +53,19 @@ Result<std::vector<PictureSize>> sizes_of(const std::vector<std::string>& files,
   return sizes;
 }
 
-// All in the form, bytes one after another. `grey`: whether every one of them is. Errors name the file; too many are refused before the first is read.
-Result<std::vector<std::byte>> read_pictures(const std::string& where, const std::vector<std::string>& files, const PictureForm& form, const PictureDecoder& decoder, bool* grey) {
+// All in the form, bytes one after another. `grey`: whether every one of them is. Errors name the
+// file; too many are refused before the first is read.
+Result<std::vector<std::byte>> read_pictures(const std::string& where,
+                                             const std::vector<std::string>& files,
+                                             const PictureForm& form, const PictureDecoder& decoder,
+                                             bool* grey) {
   const auto each = static_cast<std::size_t>(form.values());
   if (files.size() > kMostPixelBytes / each)
-    return Status(Code::out_of_range, where + ": " + std::to_string(files.size()) + " images of " + std::to_string(each) + " bytes each, scaled, are more than " + std::to_string(kMostPixelBytes) + " bytes, the most that is held in memory: take fewer");
+    return Status(Code::out_of_range, where + ": " + std::to_string(files.size()) + " images of " +
+                                          std::to_string(each) +
+                                          " bytes each, scaled, are more than " +
+                                          std::to_string(kMostPixelBytes) +
+                                          " bytes, the most that is held in memory: take fewer");
   std::vector<std::byte> all(files.size() * each);
   *grey = true;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -67,64 +78,92 @@ Result<std::vector<std::byte>> read_pictures(const std::string& where, const std
   return all;
 }
 
-Result<std::unique_ptr<DataSource>> picture_data(const std::string& where, std::vector<std::byte> pixels, const PictureForm& form, const std::vector<std::int32_t>& classes) {
+Result<std::unique_ptr<DataSource>> picture_data(const std::string& where,
+                                                 std::vector<std::byte> pixels,
+                                                 const PictureForm& form,
+                                                 const std::vector<std::int32_t>& classes) {
   const auto n = static_cast<std::int64_t>(classes.size());
   std::vector<std::byte> numbers;
   for (const std::int32_t c : classes)
-    for (int shift = 0; shift < 32; shift += 8) numbers.push_back(static_cast<std::byte>(static_cast<std::uint32_t>(c) >> shift));
+    for (int shift = 0; shift < 32; shift += 8)
+      numbers.push_back(static_cast<std::byte>(static_cast<std::uint32_t>(c) >> shift));
   const std::uint64_t x_size = pixels.size(), y_size = numbers.size();
-  TensorInfo x{"images", StorageType::u8, {n, form.channels, form.height, form.width}, 0, x_size, source_from_bytes(std::move(pixels), where)};
-  const TensorInfo y{"classes", StorageType::i32, {n}, 0, y_size, source_from_bytes(std::move(numbers), where)};
+  TensorInfo x{"images", StorageType::u8, {n, form.channels, form.height, form.width},
+               0,        x_size,          source_from_bytes(std::move(pixels), where)};
+  const TensorInfo y{"classes", StorageType::i32, {n},
+                     0,         y_size,           source_from_bytes(std::move(numbers), where)};
   LOOM_ASSIGN(auto data, TensorData::create(std::move(x), y, true));
   return std::unique_ptr<DataSource>(std::move(data));
 }
 
 // `wordless`: the files that hold no word.
-Result<std::vector<std::vector<WordCount>>> read_texts(const std::string& where, const std::vector<std::string>& files, std::vector<std::string>* wordless) {
+Result<std::vector<std::vector<WordCount>>> read_texts(const std::string& where,
+                                                       const std::vector<std::string>& files,
+                                                       std::vector<std::string>* wordless) {
   std::vector<std::vector<WordCount>> texts;
   std::uint64_t words = 0;
   for (const std::string& file : files) {
     LOOM_ASSIGN(const std::string text, read_text_file(file, kLargestText));
-    if (text.find('\0') != std::string::npos) return bad(file, "holds bytes of 0, which no text has: expected UTF-8");
+    if (text.find('\0') != std::string::npos)
+      return bad(file, "holds bytes of 0, which no text has: expected UTF-8");
     texts.push_back(count_words(text));
     words += texts.back().size();
     if (texts.back().empty()) wordless->push_back(file);
-    if (words > kMostWords) return Status(Code::out_of_range, where + ": the texts hold more than " + std::to_string(kMostWords) + " words and pairs, the most that is held in memory: take fewer");
+    if (words > kMostWords)
+      return Status(Code::out_of_range,
+                    where + ": the texts hold more than " + std::to_string(kMostWords) +
+                        " words and pairs, the most that is held in memory: take fewer");
   }
   return texts;
 }
 
-std::string form_text(const PictureForm& form) { return std::to_string(form.channels) + " x " + std::to_string(form.height) + " x " + std::to_string(form.width); }
+std::string form_text(const PictureForm& form) {
+  return std::to_string(form.channels) + " x " + std::to_string(form.height) + " x " +
+         std::to_string(form.width);
+}
 
-std::string size_text(const PictureSize& size) { return std::to_string(size.width) + " x " + std::to_string(size.height); }
+std::string size_text(const PictureSize& size) {
+  return std::to_string(size.width) + " x " + std::to_string(size.height);
+}
 
 // The test set's files; empty where there is none. Its classes are training's.
-Result<Listed> test_files(ChosenTraining& t, const std::string& folder, SampleKind kind, const std::vector<std::string>& labels) {
+Result<Listed> test_files(ChosenTraining& t, const std::string& folder, SampleKind kind,
+                          const std::vector<std::string>& labels) {
   if (folder.empty()) return Listed{};
   LOOM_ASSIGN(const auto found, read_classes(folder, kind));
-  if (!found || found->classes.empty()) return Status(Code::not_found, folder + ": holds no folder with " + std::string(name(kind)) + " files for each class, which a test set does");
+  if (!found || found->classes.empty())
+    return Status(Code::not_found, folder + ": holds no folder with " + std::string(name(kind)) +
+                                       " files for each class, which a test set does");
   for (const ClassFiles::Class& c : found->classes)
     if (std::find(labels.begin(), labels.end(), c.name) == labels.end())
       return bad(folder, "the class " + quoted(c.name) +
                              " is none of those that are learned: " + first_of(labels));
   for (const std::string& line : found->said) t.said.push_back(folder + ": " + line);
-  if (!found->files.empty()) t.said.push_back(folder + ": left out: " + count_of(static_cast<std::int64_t>(found->files.size()), "file") + " in no class");
+  if (!found->files.empty())
+    t.said.push_back(
+        folder + ": left out: " + count_of(static_cast<std::int64_t>(found->files.size()), "file") +
+        " in no class");
   Listed listed = list(*found, labels);
-  t.said.push_back("test: " + count_of(static_cast<std::int64_t>(listed.files.size()), "sample") + " of " + folder);
+  t.said.push_back("test: " + count_of(static_cast<std::int64_t>(listed.files.size()), "sample") +
+                   " of " + folder);
   return listed;
 }
 
-Result<std::vector<std::int64_t>> choose_pictures(ChosenTraining& t, const ChooseOptions& options, const std::string& where, const Listed& learned, const Listed& test) {
+Result<std::vector<std::int64_t>> choose_pictures(ChosenTraining& t, const ChooseOptions& options,
+                                                  const std::string& where, const Listed& learned,
+                                                  const Listed& test) {
   LOOM_ASSIGN(const std::vector<PictureSize> sizes, sizes_of(learned.files, options.decoder));
   const PictureSize size = common_size(sizes);
   PictureForm form{3, size.height, size.width};
   bool grey = false, test_grey = false;
-  LOOM_ASSIGN(std::vector<std::byte> pixels, read_pictures(where, learned.files, form, options.decoder, &grey));
+  LOOM_ASSIGN(std::vector<std::byte> pixels,
+              read_pictures(where, learned.files, form, options.decoder, &grey));
   if (grey) {
     // The three planes of each are the same.
     form.channels = 1;
     const auto plane = static_cast<std::size_t>(form.values());
-    for (std::size_t i = 1; i < learned.files.size(); ++i) std::copy_n(pixels.data() + i * plane * 3, plane, pixels.data() + i * plane);
+    for (std::size_t i = 1; i < learned.files.size(); ++i)
+      std::copy_n(pixels.data() + i * plane * 3, plane, pixels.data() + i * plane);
     pixels.resize(learned.files.size() * plane);
     pixels.shrink_to_fit();
   }
@@ -133,25 +172,35 @@ Result<std::vector<std::int64_t>> choose_pictures(ChosenTraining& t, const Choos
     least = {std::min(least.height, s.height), std::min(least.width, s.width)};
     most = {std::max(most.height, s.height), std::max(most.width, s.width)};
   }
-  const bool one = least.height == most.height && least.width == most.width, kept = one && size.height == least.height && size.width == least.width;
-  std::string how = kept ? ", as the images are" : one ? "; the images are " + size_text(least) : "; the images are from " + size_text(least) + " to " + size_text(most) + ", of each the largest centred square counts";
+  const bool one = least.height == most.height && least.width == most.width,
+             kept = one && size.height == least.height && size.width == least.width;
+  std::string how = kept  ? ", as the images are"
+                    : one ? "; the images are " + size_text(least)
+                          : "; the images are from " + size_text(least) + " to " + size_text(most) +
+                                ", of each the largest centred square counts";
   how += grey ? "; grey, since no image has a color" : "";
-  t.said.push_back("inputs: " + std::string(kept ? "" : "scaled to ") + form_text(form) + " (channels x height x width)" + how);
+  t.said.push_back("inputs: " + std::string(kept ? "" : "scaled to ") + form_text(form) +
+                   " (channels x height x width)" + how);
   LOOM_ASSIGN(t.whole, picture_data(where, std::move(pixels), form, learned.classes));
   if (!test.files.empty()) {
-    LOOM_ASSIGN(std::vector<std::byte> others, read_pictures(where, test.files, form, options.decoder, &test_grey));
+    LOOM_ASSIGN(std::vector<std::byte> others,
+                read_pictures(where, test.files, form, options.decoder, &test_grey));
     LOOM_ASSIGN(t.test, picture_data(where, std::move(others), form, test.classes));
   }
   t.inputs.set("images", form.to_json());
   const std::int64_t shape[] = {form.channels, form.height, form.width};
   std::vector<std::int64_t> dims = picture_of(shape);
-  if (options.network == "convolutional" && dims.empty()) return bad(where, "images of " + form_text(form) + " are too small for a convolutional network, which takes 8 x 8 and more");
+  if (options.network == "convolutional" && dims.empty())
+    return bad(where, "images of " + form_text(form) +
+                          " are too small for a convolutional network, which takes 8 x 8 and more");
   if (options.network == "dense") dims.clear();
   return dims;
 }
 
-Status choose_texts(ChosenTraining& t, const ChooseOptions& options, const std::string& where, const Listed& learned, const Listed& test) {
-  if (options.network == "convolutional") return bad(where, "a convolutional network is for pictures, these are texts");
+Status choose_texts(ChosenTraining& t, const ChooseOptions& options, const std::string& where,
+                    const Listed& learned, const Listed& test) {
+  if (options.network == "convolutional")
+    return bad(where, "a convolutional network is for pictures, these are texts");
   std::vector<std::string> wordless;
   LOOM_ASSIGN(const auto texts, read_texts(where, learned.files, &wordless));
   const std::int64_t places = places_for(texts);
@@ -160,8 +209,11 @@ Status choose_texts(ChosenTraining& t, const ChooseOptions& options, const std::
     LOOM_ASSIGN(const auto others, read_texts(where, test.files, &wordless));
     LOOM_ASSIGN(t.test, SparseData::create(others, places, test.classes));
   }
-  if (!wordless.empty()) t.said.push_back("note: " + count_of(static_cast<std::int64_t>(wordless.size()), "text") + " without a word, all zeros as inputs: " + first_of(wordless));
-  t.said.push_back("inputs: words and pairs of neighbors, hashed to " + std::to_string(places) + " places: 1 + ln(how often) each, of length 1 together");
+  if (!wordless.empty())
+    t.said.push_back("note: " + count_of(static_cast<std::int64_t>(wordless.size()), "text") +
+                     " without a word, all zeros as inputs: " + first_of(wordless));
+  t.said.push_back("inputs: words and pairs of neighbors, hashed to " + std::to_string(places) +
+                   " places: 1 + ln(how often) each, of length 1 together");
   Json words = Json::object();
   words.set("places", places);
   t.inputs.set("words", std::move(words));
@@ -177,14 +229,24 @@ Result<bool> choose_folder(ChosenTraining& t, const ChooseOptions& options) {
   const std::string kind(name(found->kind)), where = parts.learned;
   if (found->classes.empty()) {
     if (found->kind == SampleKind::texts)
-      return bad(where, "holds " + count_of(static_cast<std::int64_t>(found->files.size()), "text") + " and no folder for each class: a language model learns from them by a spec with \"base\", \"lora\" and the data type \"text\"");
-    return bad(where, "holds " + count_of(static_cast<std::int64_t>(found->files.size()), "image") + " and no folder for each class: expected " + where + "/CLASS/*.png, of two classes or more");
+      return bad(where, "holds " +
+                            count_of(static_cast<std::int64_t>(found->files.size()), "text") +
+                            " and no folder for each class: a language model learns from them by a "
+                            "spec with \"base\", \"lora\" and the data type \"text\"");
+    return bad(where, "holds " + count_of(static_cast<std::int64_t>(found->files.size()), "image") +
+                          " and no folder for each class: expected " + where +
+                          "/CLASS/*.png, of two classes or more");
   }
   for (std::string& line : parts.said) t.said.push_back(std::move(line));
   for (const std::string& line : found->said) t.said.push_back(line);
-  if (!found->files.empty()) t.said.push_back("left out: " + count_of(static_cast<std::int64_t>(found->files.size()), kind + " file") + " in no class");
-  if (!options.target.empty()) return bad(where, "holds " + kind + " files in classes, --target is for tables");
-  if (options.task == "numbers") return bad(where, "holds " + kind + " files in classes, which are no numbers");
+  if (!found->files.empty())
+    t.said.push_back(
+        "left out: " + count_of(static_cast<std::int64_t>(found->files.size()), kind + " file") +
+        " in no class");
+  if (!options.target.empty())
+    return bad(where, "holds " + kind + " files in classes, --target is for tables");
+  if (options.task == "numbers")
+    return bad(where, "holds " + kind + " files in classes, which are no numbers");
   if (found->classes.size() < 2)
     return bad(where, "holds one class, " + quoted(found->classes[0].name) +
                           ": expected a folder for each of two classes or more");
@@ -196,8 +258,12 @@ Result<bool> choose_folder(ChosenTraining& t, const ChooseOptions& options) {
     fewest = std::min(fewest, c.files.size());
     most = std::max(most, c.files.size());
   }
-  t.said.push_back("data: " + count_of(found->count(), kind + " file") + " of " + where + ", " + (fewest == most ? std::to_string(most) : std::to_string(fewest) + " to " + std::to_string(most)) + " in a class");
-  t.said.push_back("target: the folder, " + std::to_string(labels.size()) + " classes: " + first_of(labels));
+  t.said.push_back("data: " + count_of(found->count(), kind + " file") + " of " + where + ", " +
+                   (fewest == most ? std::to_string(most)
+                                   : std::to_string(fewest) + " to " + std::to_string(most)) +
+                   " in a class");
+  t.said.push_back("target: the folder, " + std::to_string(labels.size()) +
+                   " classes: " + first_of(labels));
   std::string other = parts.test;
   if (!options.test.empty()) {
     LOOM_ASSIGN(const FolderParts given, parts_of(options.test));
@@ -220,7 +286,8 @@ Result<bool> choose_folder(ChosenTraining& t, const ChooseOptions& options) {
   return true;
 }
 
-Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const std::string& file, const PictureDecoder& decoder) {
+Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const std::string& file,
+                                 const PictureDecoder& decoder) {
   const Json* images = inputs.find("images");
   const Json* words = inputs.find("words");
   const SampleKind kind = images ? SampleKind::pictures : SampleKind::texts;
@@ -231,10 +298,14 @@ Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const s
   } else {
     if (!words->is_object()) return Status(Code::corrupt, "inputs: 'words' is no object");
     LOOM_ASSIGN(places, words->get_integer("places", 0));
-    if (places < 1 || places > 65536 || (places & (places - 1)) != 0) return Status(Code::corrupt, "inputs: " + std::to_string(places) + " places for words, expected a power of two up to 65536");
+    if (places < 1 || places > 65536 || (places & (places - 1)) != 0)
+      return Status(Code::corrupt, "inputs: " + std::to_string(places) +
+                                       " places for words, expected a power of two up to 65536");
   }
   if ((images ? form.values() : places) != width)
-    return Status(Code::corrupt, "inputs: " + std::string(images ? "images" : "words") + " are " + std::to_string(images ? form.values() : places) + " values, the network takes " + std::to_string(width));
+    return Status(Code::corrupt, "inputs: " + std::string(images ? "images" : "words") + " are " +
+                                     std::to_string(images ? form.values() : places) +
+                                     " values, the network takes " + std::to_string(width));
   std::vector<std::string> labels;
   const Json* names = inputs.find("labels");
   if (!names || !names->is_array()) return Status(Code::corrupt, "inputs: no list of labels");
@@ -250,26 +321,36 @@ Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const s
     LOOM_ASSIGN(const FolderParts parts, parts_of(file));
     const std::string& where = parts.test.empty() ? parts.learned : parts.test;
     LOOM_ASSIGN(const auto found, read_classes(where, kind));
-    if (!found) return Status(Code::not_found, where + ": holds no " + std::string(name(kind)) + " (" + std::string(endings(kind)) + "), in itself or in the folders in it");
+    if (!found)
+      return Status(Code::not_found, where + ": holds no " + std::string(name(kind)) + " (" +
+                                         std::string(endings(kind)) +
+                                         "), in itself or in the folders in it");
     raw.said = found->said;
     listed = list(*found, labels);
     std::vector<std::string> unknown;
     for (const ClassFiles::Class& c : found->classes)
-      if (std::find(labels.begin(), labels.end(), c.name) == labels.end()) unknown.push_back(c.name);
-    if (!unknown.empty()) raw.said.push_back("not judged: what is in " + first_of(unknown) + ", no class of the network's, which are " + first_of(labels));
+      if (std::find(labels.begin(), labels.end(), c.name) == labels.end())
+        unknown.push_back(c.name);
+    if (!unknown.empty())
+      raw.said.push_back("not judged: what is in " + first_of(unknown) +
+                         ", no class of the network's, which are " + first_of(labels));
     listed.files.insert(listed.files.end(), found->files.begin(), found->files.end());
     listed.classes.resize(listed.files.size(), kIgnoredClass);
   }
-  const bool judged = std::any_of(listed.classes.begin(), listed.classes.end(), [](std::int32_t c) { return c >= 0; });
+  const bool judged = std::any_of(listed.classes.begin(), listed.classes.end(),
+                                  [](std::int32_t c) { return c >= 0; });
   if (images) {
     bool grey = false;
-    LOOM_ASSIGN(std::vector<std::byte> pixels, read_pictures(file, listed.files, form, decoder, &grey));
+    LOOM_ASSIGN(std::vector<std::byte> pixels,
+                read_pictures(file, listed.files, form, decoder, &grey));
     LOOM_ASSIGN(raw.source, picture_data(file, std::move(pixels), form, listed.classes));
   } else {
     std::vector<std::string> wordless;
     LOOM_ASSIGN(const auto texts, read_texts(file, listed.files, &wordless));
     LOOM_ASSIGN(raw.source, SparseData::create(texts, places, listed.classes));
-    if (!wordless.empty()) raw.said.push_back("note: " + count_of(static_cast<std::int64_t>(wordless.size()), "text") + " without a word, all zeros as inputs: " + first_of(wordless));
+    if (!wordless.empty())
+      raw.said.push_back("note: " + count_of(static_cast<std::int64_t>(wordless.size()), "text") +
+                         " without a word, all zeros as inputs: " + first_of(wordless));
   }
   if (judged) raw.judged = raw.source;
   raw.rows = raw.source->samples();
@@ -286,17 +367,22 @@ Result<std::vector<std::string>> texts_without_classes(const std::string& path) 
   if (folder) {
     LOOM_ASSIGN(const FolderNames names, read_names(path));
     LOOM_ASSIGN(const auto found, read_classes(path));
-    const bool texts = found && found->kind == SampleKind::texts && found->classes.empty() && found->files.size() * 2 > names.files.size();
+    const bool texts = found && found->kind == SampleKind::texts && found->classes.empty() &&
+                       found->files.size() * 2 > names.files.size();
     if (!texts) return std::vector<std::string>();
-    // Arrays and much else come with a text that explains them; they are opened, which may unpack them, only where texts are more.
-    if (const auto arrays = choosing::open_pair(path, false); arrays.ok() || arrays.status().code() != Code::not_found) return std::vector<std::string>();
+    // Arrays and much else come with a text that explains them; they are opened, which may unpack
+    // them, only where texts are more.
+    if (const auto arrays = choosing::open_pair(path, false);
+        arrays.ok() || arrays.status().code() != Code::not_found)
+      return std::vector<std::string>();
     return found->files;
   }
   if (kind_of(path) != SampleKind::texts) return std::vector<std::string>();
   LOOM_ASSIGN(std::string bytes, read_text_file(path));
   const auto text = table_text(std::move(bytes), path);
   const auto table = text.ok() ? read_cells(*text, path) : Result<Table>(text.status());
-  return table.ok() && table->names.size() > 1 ? std::vector<std::string>() : std::vector<std::string>{path};
+  return table.ok() && table->names.size() > 1 ? std::vector<std::string>()
+                                               : std::vector<std::string>{path};
 }
 
 }  // namespace loom

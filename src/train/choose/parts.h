@@ -1,4 +1,5 @@
-// What the forms of data share in choosing a training; inside src/train alone. choose.h is for callers.
+// What the forms of data share in choosing a training; inside src/train alone. choose.h is for
+// callers.
 #pragma once
 
 #include <string>
@@ -18,16 +19,19 @@ std::string first_of(const std::vector<std::string>& names);
 struct Answers {
   bool classes = false;
   std::int64_t outputs = 0;
-  std::vector<bool> measured;          // which inputs have a mean and a scale of their own; empty: all have one together, as the brightness of pixels
-  std::vector<std::int64_t> picture{};  // channels, height, width: learned by convolutions; empty: by dense layers
-  bool words = false;                  // rows of many places, most of them 0
-  bool series = false;                 // steps of a time series, in a split that is there
+  std::vector<bool> measured;  // which inputs have a mean and a scale of their own; empty: all have
+                               // one together, as the brightness of pixels
+  std::vector<std::int64_t>
+      picture{};        // channels, height, width: learned by convolutions; empty: by dense layers
+  bool words = false;   // rows of many places, most of them 0
+  bool series = false;  // steps of a time series, in a split that is there
 };
 constexpr double kSeriesHeldBack = 0.2;  // the last fifth of a series
 // Chooses the split, the network and how it learns, for data that is there.
 Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers);
 
-// Channels, height and width of samples that are pictures: height x width, or up to four channels of them; empty: they are not.
+// Channels, height and width of samples that are pictures: height x width, or up to four channels
+// of them; empty: they are not.
 std::vector<std::int64_t> picture_of(std::span<const std::int64_t> sample);
 
 // The text of a table, and its cells; `said` gets a line on an encoding that is not UTF-8.
@@ -49,6 +53,7 @@ Result<RawRows> read_array_rows(const Json& inputs, std::int64_t width, const st
 
 // False: the folder holds neither images nor texts.
 Result<bool> choose_folder(ChosenTraining& t, const ChooseOptions& options);
-Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const std::string& file, const PictureDecoder& decoder);
+Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const std::string& file,
+                                 const PictureDecoder& decoder);
 
 }  // namespace loom::choosing

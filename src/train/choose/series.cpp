@@ -383,8 +383,8 @@ Result<bool> choose_series(ChosenTraining& t, const ChooseOptions& options, cons
   if (options.series == "no" || (options.task == "classes" && !asked)) return false;
   if (options.task == "classes") return bad(options.data, "a time series has numbers, no classes");
   if (options.horizon < 1 || options.horizon > kMaxForecasts)
-    return bad(options.data, "a horizon is 1 to " + std::to_string(kMaxForecasts) +
-                                 " steps, got " + std::to_string(options.horizon));
+    return bad(options.data, "a horizon is 1 to " + std::to_string(kMaxForecasts) + " steps, got " +
+                                 std::to_string(options.horizon));
   std::string why;
   const SeriesColumns columns = find_columns(table, options, asked, why);
   if (columns.date.empty()) {

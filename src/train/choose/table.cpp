@@ -49,14 +49,17 @@ Result<std::unique_ptr<DataSource>> samples_of(const TableForm& form,
   return std::unique_ptr<DataSource>(std::move(data));
 }
 
-// Where the form's columns stand in a table of another file: by name with a header, else in order, with the target or without it.
-Result<std::vector<std::int64_t>> places_in(const TableForm& form, const Table& table, const std::string& name) {
+// Where the form's columns stand in a table of another file: by name with a header, else in order,
+// with the target or without it.
+Result<std::vector<std::int64_t>> places_in(const TableForm& form, const Table& table,
+                                            const std::string& name) {
   std::vector<std::int64_t> places(form.columns.size(), -1);
   const bool named = table.header && !form.columns.empty() && form.columns[0].name != "0";
   std::int64_t next = 0;
   const bool without = table.names.size() + 1 == form.columns.size();
   if (!named && table.names.size() != form.columns.size() && !without)
-    return bad(name, "has " + std::to_string(table.names.size()) + " columns, expected " + std::to_string(form.columns.size()) + " with the target or one less");
+    return bad(name, "has " + std::to_string(table.names.size()) + " columns, expected " +
+                         std::to_string(form.columns.size()) + " with the target or one less");
   for (std::size_t c = 0; c < form.columns.size(); ++c) {
     const bool target = static_cast<std::int64_t>(c) == form.target;
     if (!named) {
@@ -109,12 +112,14 @@ Result<Table> open_table(const std::string& file, std::vector<std::string>& said
   std::string note;
   LOOM_ASSIGN(const std::string text, table_text(std::move(bytes), file, &note));
   if (!note.empty()) said.push_back(std::move(note));
-  if (text.find('\0') != std::string::npos) return bad(file, "is neither a table nor a folder of arrays (idx, .npy), images or texts");
+  if (text.find('\0') != std::string::npos)
+    return bad(file, "is neither a table nor a folder of arrays (idx, .npy), images or texts");
   return read_cells(text, file);
 }
 
 Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
-  if (options.network == "convolutional") return bad(options.data, "a convolutional network is for pictures, this is a table");
+  if (options.network == "convolutional")
+    return bad(options.data, "a convolutional network is for pictures, this is a table");
   LOOM_ASSIGN(const Table table, open_table(options.data, t.said));
   std::vector<std::string> notes;
   LOOM_ASSIGN(const bool series, choose_series(t, options, table, notes));
@@ -123,7 +128,10 @@ Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
   const std::vector<std::int64_t> places = in_order(table.names.size());
   LOOM_ASSIGN(t.whole, samples_of(form, table.rows, places, options.data, &t.rows));
   t.inputs = form.to_json();
-  t.said.push_back("data: " + count_of(static_cast<std::int64_t>(table.rows.size()), "row") + " of " + count_of(static_cast<std::int64_t>(table.names.size()), "column") + (table.header ? ", named by a header" : ", no header: they are called 0, 1, ..."));
+  t.said.push_back(
+      "data: " + count_of(static_cast<std::int64_t>(table.rows.size()), "row") + " of " +
+      count_of(static_cast<std::int64_t>(table.names.size()), "column") +
+      (table.header ? ", named by a header" : ", no header: they are called 0, 1, ..."));
   const Column& target = form.columns[static_cast<std::size_t>(form.target)];
   t.said.push_back("target: column " + quoted(target.name) +
                    (form.classes ? ", " + std::to_string(form.labels.size()) +
@@ -138,33 +146,50 @@ Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
     values += static_cast<std::int64_t>(form.columns[c].values.size());
   }
   std::int64_t holes = 0;
-  for (const auto& row : table.rows) holes += std::count_if(row.begin(), row.end(), [](const std::string& cell) { return is_missing(cell); });
+  for (const auto& row : table.rows)
+    holes += std::count_if(row.begin(), row.end(),
+                           [](const std::string& cell) { return is_missing(cell); });
   std::string inputs = numbers > 0 ? count_of(numbers, "number") : "";
   if (dates > 0) inputs += (inputs.empty() ? "" : ", ") + count_of(dates, "date") + " as years";
-  if (words > 0) inputs += (inputs.empty() ? "" : ", ") + count_of(words, "column") + " of words as " + std::to_string(values) + " zeros and ones";
-  if (holes > 0) inputs += "; " + count_of(holes, "missing value") + " (the mean stands for them" + (static_cast<std::size_t>(t.whole->samples()) < table.rows.size() ? ", rows without a target are left out" : "") + ")";
+  if (words > 0)
+    inputs += (inputs.empty() ? "" : ", ") + count_of(words, "column") + " of words as " +
+              std::to_string(values) + " zeros and ones";
+  if (holes > 0)
+    inputs += "; " + count_of(holes, "missing value") + " (the mean stands for them" +
+              (static_cast<std::size_t>(t.whole->samples()) < table.rows.size()
+                   ? ", rows without a target are left out"
+                   : "") +
+              ")";
   t.said.push_back("inputs: " + inputs);
   for (std::string& note : notes) t.said.push_back(std::move(note));
   if (!options.test.empty()) {
     LOOM_ASSIGN(const Table other, open_table(options.test, t.said));
     LOOM_ASSIGN(const std::vector<std::int64_t> there, places_in(form, other, options.test));
-    if (there[static_cast<std::size_t>(form.target)] < 0) return bad(options.test, "has no target column");
+    if (there[static_cast<std::size_t>(form.target)] < 0)
+      return bad(options.test, "has no target column");
     LOOM_ASSIGN(t.test, samples_of(form, other.rows, there, options.test, &t.test_rows));
   }
-  return complete(t, options, {.classes = form.classes, .outputs = form.classes ? static_cast<std::int64_t>(form.labels.size()) : 1, .measured = form.measured()});
+  return complete(t, options,
+                  {.classes = form.classes,
+                   .outputs = form.classes ? static_cast<std::int64_t>(form.labels.size()) : 1,
+                   .measured = form.measured()});
 }
 
 Result<RawRows> read_table_rows(const Json& inputs, std::int64_t width, const std::string& file) {
   RawRows raw;
   LOOM_ASSIGN(const TableForm form, TableForm::from_json(inputs));
-  if (form.width() != width) return Status(Code::corrupt, "inputs: the columns are " + std::to_string(form.width()) + " values, the network takes " + std::to_string(width));
+  if (form.width() != width)
+    return Status(Code::corrupt, "inputs: the columns are " + std::to_string(form.width()) +
+                                     " values, the network takes " + std::to_string(width));
   LOOM_ASSIGN(const Table table, open_table(file, raw.said));
   LOOM_ASSIGN(const std::vector<std::int64_t> places, places_in(form, table, file));
   LOOM_ASSIGN(const std::vector<std::string> unknown, unknown_cells(form, table, places, file));
   raw.said.insert(raw.said.end(), unknown.begin(), unknown.end());
   for (const auto& row : table.rows) form.encode(row, places, raw.x);
   raw.rows = static_cast<std::int64_t>(table.rows.size());
-  const bool has_target = form.target >= 0 && static_cast<std::size_t>(form.target) < places.size() && places[static_cast<std::size_t>(form.target)] >= 0;
+  const bool has_target = form.target >= 0 &&
+                          static_cast<std::size_t>(form.target) < places.size() &&
+                          places[static_cast<std::size_t>(form.target)] >= 0;
   if (has_target) {
     auto judged = samples_of(form, table.rows, places, file);
     if (judged.ok()) raw.judged = std::move(*judged);

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/files/bytes.h"
-#include "train/data/rounding.h"
 #include "base/files/sha256.h"
 #include "base/json.h"
 #include "base/random.h"
+#include "train/data/rounding.h"
 
 namespace loom {
 namespace {
@@ -45,8 +45,11 @@ void Batch::clear() {
   rows = 0;
 }
 
-Result<std::unique_ptr<TokenData>> TokenData::create(std::vector<std::uint32_t> ids, std::span<const std::uint64_t> document_ends, std::int64_t length) {
-  if (length < 1 || length > INT32_MAX) return bad("a sequence has 1..2^31-1 rows, got \"length\" " + std::to_string(length));
+Result<std::unique_ptr<TokenData>> TokenData::create(std::vector<std::uint32_t> ids,
+                                                     std::span<const std::uint64_t> document_ends,
+                                                     std::int64_t length) {
+  if (length < 1 || length > INT32_MAX)
+    return bad("a sequence has 1..2^31-1 rows, got \"length\" " + std::to_string(length));
   auto data = std::unique_ptr<TokenData>(new TokenData);
   data->length_ = length;
   const std::uint64_t whole = ids.size();
@@ -54,15 +57,18 @@ Result<std::unique_ptr<TokenData>> TokenData::create(std::vector<std::uint32_t> 
   std::uint64_t begin = 0;
   for (const std::uint64_t end : document_ends) {
     if (end < begin || end > ids.size())
-      return bad("document ends must ascend up to " + std::to_string(ids.size()) + " ids, got " + std::to_string(end) + " after " + std::to_string(begin));
+      return bad("document ends must ascend up to " + std::to_string(ids.size()) + " ids, got " +
+                 std::to_string(end) + " after " + std::to_string(begin));
     for (; end - begin > 1; begin += data->pieces_.back().rows) {
-      const auto rows = std::min<std::uint64_t>(end - begin - 1, static_cast<std::uint64_t>(length));
+      const auto rows =
+          std::min<std::uint64_t>(end - begin - 1, static_cast<std::uint64_t>(length));
       data->pieces_.push_back({begin, static_cast<std::uint32_t>(rows)});
       data->longest_ = std::max(data->longest_, static_cast<std::int64_t>(rows));
     }
     begin = end;
   }
-  if (data->pieces_.empty()) return bad("no sequence of two ids or more in " + std::to_string(ids.size()) + " ids");
+  if (data->pieces_.empty())
+    return bad("no sequence of two ids or more in " + std::to_string(ids.size()) + " ids");
   for (const std::uint32_t id : ids) {
     if (id > INT32_MAX) return bad("id " + std::to_string(id) + " is above 2^31-1");
     data->limit_ = std::max(data->limit_, id + 1);
@@ -163,11 +169,13 @@ Result<std::unique_ptr<ArrayData>> ArrayData::make(Arrays a, std::int64_t width,
   return data;
 }
 
-Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<float> x, std::int64_t width, std::vector<float> y, std::int64_t targets) {
+Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<float> x, std::int64_t width,
+                                                     std::vector<float> y, std::int64_t targets) {
   if (targets < 1) return bad("expects targets, at least one per row");
   return make({.x = std::move(x), .ids = {}, .y = std::move(y), .classes = {}}, width, targets);
 }
-Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<float> x, std::int64_t width, std::vector<std::int32_t> classes) {
+Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<float> x, std::int64_t width,
+                                                     std::vector<std::int32_t> classes) {
   return make({.x = std::move(x), .ids = {}, .y = {}, .classes = std::move(classes)}, width, 0);
 }
 Result<std::unique_ptr<ArrayData>> ArrayData::create(std::vector<std::uint32_t> ids,
@@ -342,13 +350,17 @@ Permutation::Permutation(std::int64_t count, std::uint64_t seed, std::uint64_t e
 
 std::int64_t Permutation::operator()(std::int64_t i) const {
   const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
-  const std::array<std::uint32_t, 2> key = {static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32)};
+  const std::array<std::uint32_t, 2> key = {static_cast<std::uint32_t>(seed_),
+                                            static_cast<std::uint32_t>(seed_ >> 32)};
   auto v = static_cast<std::uint64_t>(i);
   // The counter's top bit keeps these draws apart from those of RandomStream with the same seed.
   do {
     std::uint64_t left = v >> half_bits_, right = v & mask;
     for (std::uint32_t round = 0; round < 6; ++round) {
-      const auto r = philox4x32({static_cast<std::uint32_t>(right), 0x80000000u | round, static_cast<std::uint32_t>(epoch_), static_cast<std::uint32_t>(epoch_ >> 32)}, key);
+      const auto r =
+          philox4x32({static_cast<std::uint32_t>(right), 0x80000000u | round,
+                      static_cast<std::uint32_t>(epoch_), static_cast<std::uint32_t>(epoch_ >> 32)},
+                     key);
       left = std::exchange(right, (left ^ r[0]) & mask);
     }
     v = left << half_bits_ | right;

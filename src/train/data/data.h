@@ -1,5 +1,6 @@
-// What a trainer learns from: numbered samples, read in batches, in an order that is a pure function of the seed and the step.
-// Sources are immutable after creation and own their values; any thread may read.
+// What a trainer learns from: numbered samples, read in batches, in an order that is a pure
+// function of the seed and the step. Sources are immutable after creation and own their values; any
+// thread may read.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,17 @@ namespace loom {
 // The class of what is not counted, unless a training says another ("ignore"), as in PyTorch.
 inline constexpr std::int32_t kIgnoredClass = -100;
 
-// Rows of one micro-batch. Exactly one form of input and one of target is filled; the vectors keep their memory between batches.
+// Rows of one micro-batch. Exactly one form of input and one of target is filled; the vectors keep
+// their memory between batches.
 struct Batch {
   std::vector<std::uint32_t> ids,
-      positions;  // tokens: one id per row; without positions: Form::steps
-  std::vector<float> x;                       // rows x input width
-  std::vector<float> values;                  // rows x target width
+      positions;              // tokens: one id per row; without positions: Form::steps
+  std::vector<float> x;       // rows x input width
+  std::vector<float> values;  // rows x target width
   // The same x and values before they were rounded, of a source that has more than f32 holds.
   std::vector<double> wide_x, wide_values;
-  std::vector<std::int32_t> classes;          // Form::places per row, as they were given
-  std::vector<float> weights;                 // one per row, of a source that has them
+  std::vector<std::int32_t> classes;  // Form::places per row, as they were given
+  std::vector<float> weights;         // one per row, of a source that has them
   std::int64_t rows = 0;
 
   void clear();
@@ -45,13 +47,14 @@ class DataSource {
   virtual std::int64_t samples() const = 0;
   // Rows of the longest sample, which are its positions too.
   virtual std::int64_t max_rows() const { return 1; }
-  // What a network for this source has: values per row and targets per row, or ids below `ids` and classes below `classes`.
+  // What a network for this source has: values per row and targets per row, or ids below `ids` and
+  // classes below `classes`.
   struct Form {
     std::int64_t ids = 0, width = 0;        // one of them
     std::int64_t classes = 0, targets = 0;  // one of them
-    std::int64_t steps = 0;   // > 0: ids of a row, which is a sequence of its own
-    std::int64_t places = 1;  // classes of a row: one for each step or pixel
-    bool weighted = false;    // samples have weights
+    std::int64_t steps = 0;                 // > 0: ids of a row, which is a sequence of its own
+    std::int64_t places = 1;                // classes of a row: one for each step or pixel
+    bool weighted = false;                  // samples have weights
   };
   virtual Form form() const = 0;
   // Appends a sample's rows to the batch. 0 <= sample < samples().
@@ -67,7 +70,8 @@ class DataSource {
   virtual std::int64_t window() const { return max_rows(); }
   // Where a sample stands in what the caller gave.
   virtual std::int64_t row_of(std::int64_t sample) const { return sample; }
-  // SHA-256 of all values and their cut into samples, in hex: a checkpoint refuses to go on with other data.
+  // SHA-256 of all values and their cut into samples, in hex: a checkpoint refuses to go on with
+  // other data.
   const std::string& hash() const { return hash_; }
 
  protected:
@@ -83,13 +87,17 @@ struct Learning {
 };
 Status check_values(const DataSource& data, const Learning& learning);
 
-// A stream of ids, or documents of ids, cut into sequences of at most `length` rows, positions from 0 in each. A row's target is
-// the id after it; a document's last id is a target only, so every row counts. A document of n ids thus has n - 1 rows.
+// A stream of ids, or documents of ids, cut into sequences of at most `length` rows, positions from
+// 0 in each. A row's target is the id after it; a document's last id is a target only, so every row
+// counts. A document of n ids thus has n - 1 rows.
 class TokenData : public DataSource {
  public:
-  // `document_ends`: the end (index after the last id) of each document, ascending; empty: all ids are one stream.
-  // Documents of fewer than two ids have no row. Errors: no row at all, length < 1, ends that do not ascend or pass the end.
-  static Result<std::unique_ptr<TokenData>> create(std::vector<std::uint32_t> ids, std::span<const std::uint64_t> document_ends, std::int64_t length);
+  // `document_ends`: the end (index after the last id) of each document, ascending; empty: all ids
+  // are one stream. Documents of fewer than two ids have no row. Errors: no row at all, length < 1,
+  // ends that do not ascend or pass the end.
+  static Result<std::unique_ptr<TokenData>> create(std::vector<std::uint32_t> ids,
+                                                   std::span<const std::uint64_t> document_ends,
+                                                   std::int64_t length);
 
   std::int64_t samples() const override { return static_cast<std::int64_t>(pieces_.size()); }
   std::int64_t max_rows() const override { return longest_; }
@@ -110,7 +118,8 @@ class TokenData : public DataSource {
   std::uint32_t limit_ = 0;  // above every id
 };
 
-// The index after each occurrence of `id`, and the end of the stream: documents that end with a special id.
+// The index after each occurrence of `id`, and the end of the stream: documents that end with a
+// special id.
 std::vector<std::uint64_t> document_ends(std::span<const std::uint32_t> ids, std::uint32_t id);
 
 // Arrays in memory; a sample is a row.
@@ -118,10 +127,12 @@ class ArrayData : public DataSource {
  public:
   // x: rows x width, y: rows x targets. Doubles that f32 holds are kept as f32, the others as they
   // are.
-  static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<float> y, std::int64_t targets);
+  static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width,
+                                                   std::vector<float> y, std::int64_t targets);
   // One class per row, or as many for each (a class for every step or pixel). A training checks
   // them (check_data.h): it knows the network's classes, and which number is not counted.
-  static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width, std::vector<std::int32_t> classes);
+  static Result<std::unique_ptr<ArrayData>> create(std::vector<float> x, std::int64_t width,
+                                                   std::vector<std::int32_t> classes);
   static Result<std::unique_ptr<ArrayData>> create(std::vector<double> x, std::int64_t width,
                                                    std::vector<double> y, std::int64_t targets);
   static Result<std::unique_ptr<ArrayData>> create(std::vector<double> x, std::int64_t width,
@@ -148,7 +159,7 @@ class ArrayData : public DataSource {
     std::vector<float> x;
     std::vector<std::uint32_t> ids;  // one of them
     std::vector<float> y;
-    std::vector<std::int32_t> classes;  // one of them
+    std::vector<std::int32_t> classes;       // one of them
     std::vector<double> wide_x{}, wide_y{};  // in place of x and y
   };
   static Result<std::unique_ptr<ArrayData>> make(Arrays arrays, std::int64_t width,
@@ -180,8 +191,9 @@ class WeightedData : public DataSource {
   std::vector<float> weights_;
 };
 
-// A permutation of 0..count-1 that needs no memory: a Feistel network over Philox, walked until it lands inside (Black and Rogaway,
-// "Ciphers with arbitrary finite domains", CT-RSA 2002). A pure function of (count, seed, epoch).
+// A permutation of 0..count-1 that needs no memory: a Feistel network over Philox, walked until it
+// lands inside (Black and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002). A pure
+// function of (count, seed, epoch).
 class Permutation {
  public:
   Permutation(std::int64_t count, std::uint64_t seed, std::uint64_t epoch);

@@ -28,7 +28,8 @@ TEST(Permutation, VisitsEachOnce) {
   }
 }
 
-// Each of the 24 orders of four comes about equally often over seeds and over epochs (chi-square, 23 degrees of freedom: 49.7 at 0.1 %).
+// Each of the 24 orders of four comes about equally often over seeds and over epochs (chi-square,
+// 23 degrees of freedom: 49.7 at 0.1 %).
 TEST(Permutation, AllOrdersAreAsLikely) {
   for (const bool over_epochs : {false, true}) {
     std::map<std::vector<std::int64_t>, int> orders;
@@ -48,14 +49,16 @@ TEST(Permutation, AllOrdersAreAsLikely) {
 // Where element 0 goes, over a count that is no power of two.
 TEST(Permutation, PlacesAreAsLikely) {
   std::vector<int> hits(1000);
-  for (std::uint64_t seed = 0; seed < 20000; ++seed) ++hits[static_cast<std::size_t>(Permutation(1000, seed, 7)(0))];
+  for (std::uint64_t seed = 0; seed < 20000; ++seed)
+    ++hits[static_cast<std::size_t>(Permutation(1000, seed, 7)(0))];
   double chi = 0;
   for (const int n : hits) chi += (n - 20.0) * (n - 20.0) / 20.0;
   EXPECT_LT(chi, 1143);  // 999 degrees of freedom, 0.1 %
 }
 
 TEST(TokenData, CutsDocuments) {
-  auto data = TokenData::create({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, std::vector<std::uint64_t>{3, 4, 10}, 3);
+  auto data =
+      TokenData::create({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, std::vector<std::uint64_t>{3, 4, 10}, 3);
   ASSERT_TRUE(data.ok()) << data.status().to_string();
   // (1 2 3), (4) has no row, (5 6 7 8 9 10) in two pieces.
   ASSERT_EQ((*data)->samples(), 3);
@@ -73,7 +76,8 @@ TEST(TokenData, CutsAStream) {
   auto data = TokenData::create({5, 6, 7, 8, 9}, {}, 2);
   ASSERT_TRUE(data.ok());
   EXPECT_EQ((*data)->samples(), 2);
-  EXPECT_EQ(document_ends(std::vector<std::uint32_t>{5, 0, 7, 0, 9}, 0), (std::vector<std::uint64_t>{2, 4, 5}));
+  EXPECT_EQ(document_ends(std::vector<std::uint32_t>{5, 0, 7, 0, 9}, 0),
+            (std::vector<std::uint64_t>{2, 4, 5}));
   EXPECT_EQ(document_ends(std::vector<std::uint32_t>{5, 0}, 0), (std::vector<std::uint64_t>{2}));
   EXPECT_NE((*data)->hash(), (*TokenData::create({5, 6, 7, 8, 9}, {}, 3))->hash());
   EXPECT_NE((*data)->hash(), (*TokenData::create({5, 6, 7, 8, 8}, {}, 2))->hash());
@@ -88,7 +92,8 @@ TEST(TokenData, Refusals) {
   EXPECT_FALSE(TokenData::create({1, 0x80000000u}, {}, 4).ok());
 }
 
-DataSpec table(std::vector<std::string> targets, std::string class_column = "", bool header = true) {
+DataSpec table(std::vector<std::string> targets, std::string class_column = "",
+               bool header = true) {
   DataSpec d;
   d.kind = DataKind::table;
   d.targets = std::move(targets);
@@ -104,7 +109,10 @@ std::string refusal(std::string_view text, const DataSpec& spec) {
 }
 
 TEST(Table, ReadsTargets) {
-  const auto data = read_table("\xEF\xBB\xBF" "a,\"b, \"\"quoted\"\"\",c,d\r\n1, 2.5 ,-3e2,+4\r\n\r\n\"5\",6,7,8", table({"d", "b, \"quoted\""}), "t.csv");
+  const auto data = read_table(
+      "\xEF\xBB\xBF"
+      "a,\"b, \"\"quoted\"\"\",c,d\r\n1, 2.5 ,-3e2,+4\r\n\r\n\"5\",6,7,8",
+      table({"d", "b, \"quoted\""}), "t.csv");
   ASSERT_TRUE(data.ok()) << data.status().to_string();
   ASSERT_EQ((*data)->samples(), 2);
   Batch b;
@@ -128,18 +136,27 @@ TEST(Table, ReadsClassesWithoutHeader) {
 }
 
 TEST(Table, ErrorsNameLineAndColumn) {
-  EXPECT_EQ(refusal("a,b\n1,2\n3,x\n", table({"b"})), "t.csv: line 3, column 2: expected a number, got 'x'");
-  EXPECT_EQ(refusal("a,b\n1,\n", table({"b"})), "t.csv: line 2, column 2: expected a number, got ''");
-  EXPECT_EQ(refusal("a,b\n1,2,3\n", table({"b"})), "t.csv: line 2, column 3: a row of 3 cells, expected 2");
-  EXPECT_EQ(refusal("a,b\n\"1\n,2\n", table({"b"})), "t.csv: line 2, column 1: the quote is never closed");
-  EXPECT_EQ(refusal("a,b\n\"1\"2,2\n", table({"b"})), "t.csv: line 2, column 1: text after the closing quote");
-  EXPECT_EQ(refusal("a,b\n1\"2,2\n", table({"b"})), "t.csv: line 2, column 1: a quote inside of a cell that does not start with one");
-  EXPECT_EQ(refusal("a,b\n1,1e39\n", table({"b"})), "t.csv: line 2, column 2: '1e39' is too large for f32");
-  EXPECT_EQ(refusal("\"a\nc\",b\n1,2\n3,nan\n", table({"b"})), "t.csv: line 4, column 2: expected a number, got 'nan'");
+  EXPECT_EQ(refusal("a,b\n1,2\n3,x\n", table({"b"})),
+            "t.csv: line 3, column 2: expected a number, got 'x'");
+  EXPECT_EQ(refusal("a,b\n1,\n", table({"b"})),
+            "t.csv: line 2, column 2: expected a number, got ''");
+  EXPECT_EQ(refusal("a,b\n1,2,3\n", table({"b"})),
+            "t.csv: line 2, column 3: a row of 3 cells, expected 2");
+  EXPECT_EQ(refusal("a,b\n\"1\n,2\n", table({"b"})),
+            "t.csv: line 2, column 1: the quote is never closed");
+  EXPECT_EQ(refusal("a,b\n\"1\"2,2\n", table({"b"})),
+            "t.csv: line 2, column 1: text after the closing quote");
+  EXPECT_EQ(refusal("a,b\n1\"2,2\n", table({"b"})),
+            "t.csv: line 2, column 1: a quote inside of a cell that does not start with one");
+  EXPECT_EQ(refusal("a,b\n1,1e39\n", table({"b"})),
+            "t.csv: line 2, column 2: '1e39' is too large for f32");
+  EXPECT_EQ(refusal("\"a\nc\",b\n1,2\n3,nan\n", table({"b"})),
+            "t.csv: line 4, column 2: expected a number, got 'nan'");
   EXPECT_EQ(refusal("a,b\n1,1.5\n", table({}, "b")),
             "t.csv: line 2, column 2: a class is a whole number, got '1.5'");
   EXPECT_EQ(refusal("a,b\n1,2\n", table({"z"})), "t.csv: no column 'z': the first are 'a', 'b'");
-  EXPECT_EQ(refusal("a,b\n1,2\n", table({"a", "b"})), "t.csv: all 2 columns are targets, none is an input");
+  EXPECT_EQ(refusal("a,b\n1,2\n", table({"a", "b"})),
+            "t.csv: all 2 columns are targets, none is an input");
   EXPECT_EQ(refusal("a,a\n1,2\n", table({"a"})), "t.csv: two columns are called 'a'");
   EXPECT_EQ(refusal("a,b\n", table({"b"})), "t.csv: a header and no rows");
   EXPECT_EQ(refusal("", table({"b"})), "t.csv: no rows");
@@ -147,7 +164,8 @@ TEST(Table, ErrorsNameLineAndColumn) {
 
 TEST(Table, AnyBytesAreAnAnswerOrAnError) {
   const std::string good = "a,b\n1,2\n\"3\",4e1\r\n5,6\n";
-  for (std::size_t cut = 0; cut <= good.size(); ++cut) (void)read_table(good.substr(0, cut), table({"b"}), "t.csv").ok();
+  for (std::size_t cut = 0; cut <= good.size(); ++cut)
+    (void)read_table(good.substr(0, cut), table({"b"}), "t.csv").ok();
   for (std::size_t i = 0; i < good.size(); ++i) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string bad = good;
@@ -159,10 +177,15 @@ TEST(Table, AnyBytesAreAnAnswerOrAnError) {
 
 class OpenData : public testing::Test {
  protected:
-  void SetUp() override { path_ = (std::filesystem::temp_directory_path() / ("loom_open_data_" + std::to_string(::getpid()))).string(); }
+  void SetUp() override {
+    path_ =
+        (std::filesystem::temp_directory_path() / ("loom_open_data_" + std::to_string(::getpid())))
+            .string();
+  }
   void TearDown() override { std::filesystem::remove(path_); }
   Result<std::unique_ptr<DataSource>> open(std::string_view bytes) {
-    std::ofstream(path_, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(path_, std::ios::binary)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     return open_data(spec_, path_);
   }
   std::string path_;
@@ -189,8 +212,10 @@ TEST_F(OpenData, Tokens) {
   data = open(npy);
   ASSERT_TRUE(data.ok()) << data.status().to_string();
   EXPECT_EQ((*data)->hash(), (*want)->hash());
-  EXPECT_NE(open("\x01\0\0\0\x02"sv).status().message().find("no whole number of u32 ids"), std::string::npos);
-  EXPECT_NE(open("\x01\0\0\0\xff\xff\xff\xff"sv).status().message().find("id number 1"), std::string::npos);
+  EXPECT_NE(open("\x01\0\0\0\x02"sv).status().message().find("no whole number of u32 ids"),
+            std::string::npos);
+  EXPECT_NE(open("\x01\0\0\0\xff\xff\xff\xff"sv).status().message().find("id number 1"),
+            std::string::npos);
   spec_.data.document_end = 258;
   EXPECT_EQ((*open("\x01\0\0\0\x02\x01\0\0\x07\0\0\0\x07\0\0\0"sv))->samples(), 2);
 }

@@ -40,24 +40,33 @@ struct LeftOut {
   void add(const std::string& name) {
     if (++count <= 3) first += (first.empty() ? "" : ", ") + quoted(name);
   }
-  void say(const std::string& one, const std::string& many, const std::string& why, std::vector<std::string>& said) const {
-    if (count > 0) said.push_back("left out: " + std::to_string(count) + " " + (count == 1 ? one : many) + why + ": " + first + (count > 3 ? ", ..." : ""));
+  void say(const std::string& one, const std::string& many, const std::string& why,
+           std::vector<std::string>& said) const {
+    if (count > 0)
+      said.push_back("left out: " + std::to_string(count) + " " + (count == 1 ? one : many) + why +
+                     ": " + first + (count > 3 ? ", ..." : ""));
   }
 };
 
-std::string joined(const std::string& folder, const std::string& name) { return folder.ends_with('/') ? folder + name : folder + "/" + name; }
+std::string joined(const std::string& folder, const std::string& name) {
+  return folder.ends_with('/') ? folder + name : folder + "/" + name;
+}
 
 }  // namespace
 
 std::string_view name(SampleKind kind) { return kind == SampleKind::pictures ? "image" : "text"; }
-std::string_view endings(SampleKind kind) { return kind == SampleKind::pictures ? ".png, .jpg, .jpeg, .bmp, .gif, .pgm, .ppm, .pnm" : ".txt"; }
+std::string_view endings(SampleKind kind) {
+  return kind == SampleKind::pictures ? ".png, .jpg, .jpeg, .bmp, .gif, .pgm, .ppm, .pnm" : ".txt";
+}
 
 std::optional<SampleKind> kind_of(std::string_view file_name) {
   const std::size_t dot = file_name.rfind('.');
   if (dot == std::string_view::npos) return {};
   const std::string end = lower(file_name.substr(dot));
-  static constexpr std::array<std::string_view, 8> kPictures = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".pgm", ".ppm", ".pnm"};
-  if (std::find(kPictures.begin(), kPictures.end(), end) != kPictures.end()) return SampleKind::pictures;
+  static constexpr std::array<std::string_view, 8> kPictures = {".png", ".jpg", ".jpeg", ".bmp",
+                                                                ".gif", ".pgm", ".ppm",  ".pnm"};
+  if (std::find(kPictures.begin(), kPictures.end(), end) != kPictures.end())
+    return SampleKind::pictures;
   return end == ".txt" ? std::optional(SampleKind::texts) : std::nullopt;
 }
 
@@ -77,13 +86,15 @@ Result<FolderNames> read_names(const std::string& folder) {
     errno = 0;
   }
   const int error = errno;
-  if (static_cast<std::int64_t>(all.size()) > kMostFiles) return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMostFiles) + " names, which is the limit");
+  if (static_cast<std::int64_t>(all.size()) > kMostFiles)
+    return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMostFiles) +
+                                          " names, which is the limit");
   if (error != 0) return refused(folder, error);
   std::sort(all.begin(), all.end());
   FolderNames names;
   for (std::string& name : all) {
     const std::string path = joined(folder, name);
-    struct stat info {};
+    struct stat info{};
     if (::stat(path.c_str(), &info) != 0) return refused(path, errno);
     (S_ISDIR(info.st_mode) ? names.folders : names.files).push_back(std::move(name));
   }
@@ -92,13 +103,16 @@ Result<FolderNames> read_names(const std::string& folder) {
 
 Result<FolderParts> parts_of(const std::string& folder) {
   LOOM_ASSIGN(const FolderNames names, read_names(folder));
-  static constexpr std::array<std::string_view, 7> kPlaces = {"train", "training", "test", "testing", "val", "valid", "validation"};
+  static constexpr std::array<std::string_view, 7> kPlaces = {
+      "train", "training", "test", "testing", "val", "valid", "validation"};
   std::array<std::string, kPlaces.size()> found;
   FolderParts whole{folder, "", {}};
   LeftOut folders, files;
   for (const std::string& name : names.folders) {
     const auto place = std::find(kPlaces.begin(), kPlaces.end(), lower(name));
-    std::string* at = place == kPlaces.end() ? nullptr : &found[static_cast<std::size_t>(place - kPlaces.begin())];
+    std::string* at = place == kPlaces.end()
+                          ? nullptr
+                          : &found[static_cast<std::size_t>(place - kPlaces.begin())];
     if (at && at->empty()) *at = name;
     else folders.add(name);
   }
@@ -106,7 +120,10 @@ Result<FolderParts> parts_of(const std::string& folder) {
   if (train.empty()) return whole;
   // A class called "train" holds files.
   LOOM_ASSIGN(const FolderNames classes, read_names(joined(folder, train)));
-  if (classes.folders.empty() || std::any_of(classes.files.begin(), classes.files.end(), [](const std::string& file) { return kind_of(file).has_value(); })) return whole;
+  if (classes.folders.empty() ||
+      std::any_of(classes.files.begin(), classes.files.end(),
+                  [](const std::string& file) { return kind_of(file).has_value(); }))
+    return whole;
   FolderParts parts{joined(folder, train), "", {}};
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (found[i].empty() || found[i] == train) continue;
@@ -125,7 +142,8 @@ std::int64_t ClassFiles::count() const {
   return n;
 }
 
-Result<std::optional<ClassFiles>> read_classes(const std::string& folder, std::optional<SampleKind> wanted) {
+Result<std::optional<ClassFiles>> read_classes(const std::string& folder,
+                                               std::optional<SampleKind> wanted) {
   LOOM_ASSIGN(const FolderNames top, read_names(folder));
   std::vector<FolderNames> inside;
   std::int64_t counts[2] = {}, flat[2] = {}, total = static_cast<std::int64_t>(top.files.size());
@@ -138,14 +156,17 @@ Result<std::optional<ClassFiles>> read_classes(const std::string& folder, std::o
     LOOM_ASSIGN(FolderNames names, read_names(joined(folder, name)));
     tally(names.files, counts);
     total += static_cast<std::int64_t>(names.files.size());
-    if (total > kMostFiles) return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMostFiles) + " files, which is the limit");
+    if (total > kMostFiles)
+      return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMostFiles) +
+                                            " files, which is the limit");
     inside.push_back(std::move(names));
   }
   // Files in classes count; where there are none, those beside.
   const std::int64_t* by = counts[0] + counts[1] > 0 ? counts : flat;
   ClassFiles found;
   found.kind = wanted ? *wanted : by[1] > by[0] ? SampleKind::texts : SampleKind::pictures;
-  if (counts[static_cast<int>(found.kind)] + flat[static_cast<int>(found.kind)] == 0) return std::optional<ClassFiles>();
+  if (counts[static_cast<int>(found.kind)] + flat[static_cast<int>(found.kind)] == 0)
+    return std::optional<ClassFiles>();
   const std::string no_such = " no " + std::string(name(found.kind));
   LeftOut empty;
   for (std::size_t i = 0; i < top.folders.size(); ++i) {

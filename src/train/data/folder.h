@@ -1,6 +1,8 @@
-// Folders of files as people keep them: FOLDER/CLASS/file, or FOLDER/train/CLASS/file beside FOLDER/test or FOLDER/val. A pure function of what
-// lies there: names in byte-wise order, whatever order the file system has. Links are followed; nothing is read deeper than a class, so that a
-// link to a folder above it is no endless way. Names that begin with a dot are not there. Plain data.
+// Folders of files as people keep them: FOLDER/CLASS/file, or FOLDER/train/CLASS/file beside
+// FOLDER/test or FOLDER/val. A pure function of what lies there: names in byte-wise order, whatever
+// order the file system has. Links are followed; nothing is read deeper than a class, so that a
+// link to a folder above it is no endless way. Names that begin with a dot are not there. Plain
+// data.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +25,13 @@ std::optional<SampleKind> kind_of(std::string_view file_name);
 struct FolderNames {
   std::vector<std::string> folders, files;  // sorted
 };
-// Errors: no folder, one that may not be read, a name that leads nowhere (a broken link, a circle of links).
+// Errors: no folder, one that may not be read, a name that leads nowhere (a broken link, a circle
+// of links).
 Result<FolderNames> read_names(const std::string& folder);
 Result<bool> is_a_folder(const std::string& path);  // errors: of kind_at
 
-// Where the samples lie: the folder itself, or its train and its test (or else val), in upper case or lower.
+// Where the samples lie: the folder itself, or its train and its test (or else val), in upper case
+// or lower.
 struct FolderParts {
   std::string learned, test;      // paths; test: "" where there is none
   std::vector<std::string> said;  // what is left out
@@ -46,8 +50,10 @@ struct ClassFiles {
   std::vector<std::string> said;   // what is left out, and why
   std::int64_t count() const;      // of files in classes
 };
-// `wanted`: of this kind; without it, of the kind that more files are of, pictures where as many. nullopt: the folder and those in it hold neither.
-// Errors: as read_names; more files than a million; a class whose name is no UTF-8.
-Result<std::optional<ClassFiles>> read_classes(const std::string& folder, std::optional<SampleKind> wanted = {});
+// `wanted`: of this kind; without it, of the kind that more files are of, pictures where as many.
+// nullopt: the folder and those in it hold neither. Errors: as read_names; more files than a
+// million; a class whose name is no UTF-8.
+Result<std::optional<ClassFiles>> read_classes(const std::string& folder,
+                                               std::optional<SampleKind> wanted = {});
 
 }  // namespace loom

@@ -20,14 +20,19 @@ Strings names_of(const ClassFiles& found) {
 }
 
 TEST(Folder, EndingsSayWhatAFileIs) {
-  for (const char* name : {"a.png", "a.PNG", "a.b.jpg", "a.JPeG", ".x.bmp", "a.gif", "a.pgm", "a.ppm", "a.pnm"}) EXPECT_EQ(kind_of(name), SampleKind::pictures) << name;
+  for (const char* name :
+       {"a.png", "a.PNG", "a.b.jpg", "a.JPeG", ".x.bmp", "a.gif", "a.pgm", "a.ppm", "a.pnm"})
+    EXPECT_EQ(kind_of(name), SampleKind::pictures) << name;
   for (const char* name : {"a.txt", "A.TXT"}) EXPECT_EQ(kind_of(name), SampleKind::texts) << name;
-  for (const char* name : {"", "png", "a.", "a.png.gz", "a.csv", "a.webp", "txt"}) EXPECT_EQ(kind_of(name), std::nullopt) << name;
+  for (const char* name : {"", "png", "a.", "a.png.gz", "a.csv", "a.webp", "txt"})
+    EXPECT_EQ(kind_of(name), std::nullopt) << name;
 }
 
 TEST(Folder, ClassesAndFilesAreInTheOrderOfTheirBytes) {
   const TempFolder f;
-  for (const char* name : {"b/2.png", "b/10.png", "b/1.PNG", "B/x.jpg", "\xC3\xA9t\xC3\xA9/a b.ppm", "a c/y.bmp", ".hidden/z.png", "b/.z.png"}) f.write(name);
+  for (const char* name : {"b/2.png", "b/10.png", "b/1.PNG", "B/x.jpg", "\xC3\xA9t\xC3\xA9/a b.ppm",
+                           "a c/y.bmp", ".hidden/z.png", "b/.z.png"})
+    f.write(name);
   const auto found = read_classes(f.path());
   ASSERT_TRUE(found.ok()) << found.status().to_string();
   ASSERT_TRUE(*found);
@@ -41,19 +46,26 @@ TEST(Folder, ClassesAndFilesAreInTheOrderOfTheirBytes) {
 
 TEST(Folder, WhatIsLeftOutIsSaid) {
   const TempFolder f;
-  for (const char* name : {"a/1.png", "a/Thumbs.db", "a/more/2.png", "b/1.png", "c/notes.md", "README.txt", "loose.png"}) f.write(name);
+  for (const char* name : {"a/1.png", "a/Thumbs.db", "a/more/2.png", "b/1.png", "c/notes.md",
+                           "README.txt", "loose.png"})
+    f.write(name);
   f.make("d");
   const auto found = read_classes(f.path());
   ASSERT_TRUE(found.ok() && *found);
   EXPECT_EQ(names_of(**found), (Strings{"a", "b"}));
   EXPECT_EQ((*found)->files, Strings{f / "loose.png"});
-  EXPECT_EQ((*found)->said, (Strings{"left out: 1 file in 'a', by the name no image: 'Thumbs.db'", "left out: 1 folder inside the class 'a': 'more'", "left out: 2 folders with no image in it: 'c', 'd'",
-                                     "left out: 1 file beside the classes, by the name no image: 'README.txt'"}));
+  EXPECT_EQ((*found)->said,
+            (Strings{"left out: 1 file in 'a', by the name no image: 'Thumbs.db'",
+                     "left out: 1 folder inside the class 'a': 'more'",
+                     "left out: 2 folders with no image in it: 'c', 'd'",
+                     "left out: 1 file beside the classes, by the name no image: 'README.txt'"}));
 }
 
 TEST(Folder, TheKindIsThatOfMoreFiles) {
   const TempFolder f;
-  for (const char* name : {"a/1.txt", "a/2.txt", "b/1.txt", "b/1.png", "1.png", "2.png", "3.png", "4.png"}) f.write(name);
+  for (const char* name :
+       {"a/1.txt", "a/2.txt", "b/1.txt", "b/1.png", "1.png", "2.png", "3.png", "4.png"})
+    f.write(name);
   auto found = read_classes(f.path());
   ASSERT_TRUE(found.ok() && *found);
   EXPECT_EQ((*found)->kind, SampleKind::texts);
@@ -99,7 +111,8 @@ TEST(Folder, TrainAndTest) {
   f.write("Test/a/1.png");
   f.write("labels.csv");
   EXPECT_EQ(parts().test, f / "Test");
-  EXPECT_EQ(parts().said, (Strings{"left out: 1 folder beside 'train': 'val'", "left out: 1 file beside 'train': 'labels.csv'"}));
+  EXPECT_EQ(parts().said, (Strings{"left out: 1 folder beside 'train': 'val'",
+                                   "left out: 1 file beside 'train': 'labels.csv'"}));
   // A class that is called so: it holds files.
   f.write("train/1.png");
   EXPECT_EQ(parts().learned, f.path());
@@ -114,14 +127,16 @@ TEST(Folder, WaysThatLeadNowhereAreErrors) {
   f.link("gone.png", "a/2.png");
   auto found = read_classes(f.path());
   EXPECT_EQ(found.status().code(), Code::not_found);
-  EXPECT_NE(found.status().message().find(f / "a/2.png"), std::string::npos) << found.status().to_string();
+  EXPECT_NE(found.status().message().find(f / "a/2.png"), std::string::npos)
+      << found.status().to_string();
   const TempFolder circle;
   circle.write("a/1.png");
   circle.link("2.png", "a/3.png");
   circle.link("3.png", "a/2.png");
   found = read_classes(circle.path());
   EXPECT_EQ(found.status().code(), Code::io);
-  EXPECT_NE(found.status().message().find(circle / "a/2.png"), std::string::npos) << found.status().to_string();
+  EXPECT_NE(found.status().message().find(circle / "a/2.png"), std::string::npos)
+      << found.status().to_string();
 }
 
 // A link to the folder above is a folder like others, and nothing goes deeper.

@@ -17,32 +17,51 @@ constexpr std::uint64_t kMaxFile = std::uint64_t{1} << 36;
 
 // Ids of a .npy array of integers, or of bare little-endian u16 or u32.
 Result<std::vector<std::uint32_t>> read_ids(const SourcePtr& source, const DataSpec& spec) {
-  if (source->size() > kMaxFile) return Status(Code::out_of_range, source->name() + ": has " + std::to_string(source->size()) + " bytes, more than the limit of " + std::to_string(kMaxFile));
+  if (source->size() > kMaxFile)
+    return Status(Code::out_of_range, source->name() + ": has " + std::to_string(source->size()) +
+                                          " bytes, more than the limit of " +
+                                          std::to_string(kMaxFile));
   StorageType type = spec.dtype == "u16" ? StorageType::u16 : StorageType::u32;
   std::uint64_t offset = 0, size = source->size();
   std::array<std::byte, 6> magic{};
   if (size >= magic.size()) LOOM_TRY(source->read(0, magic));
   if (as_text(magic) == "\x93NUMPY") {
     LOOM_ASSIGN(const TensorInfo array, open_npy(source));
-    if (array.shape.size() != 1) return Status(Code::invalid_argument, source->name() + ": ids are an array of one dimension, got " + shape_text(array.shape));
+    if (array.shape.size() != 1)
+      return Status(
+          Code::invalid_argument,
+          source->name() + ": ids are an array of one dimension, got " + shape_text(array.shape));
     type = array.type;
     offset = array.offset;
     size = array.size;
   }
-  const bool known = type == StorageType::u16 || type == StorageType::u32 || type == StorageType::i32 || type == StorageType::i64 || type == StorageType::u64;
-  if (!known) return Status(Code::unsupported, source->name() + ": ids are stored as u16, u32, i32, u64 or i64, got " + std::string(name(type)));
+  const bool known = type == StorageType::u16 || type == StorageType::u32 ||
+                     type == StorageType::i32 || type == StorageType::i64 ||
+                     type == StorageType::u64;
+  if (!known)
+    return Status(Code::unsupported, source->name() +
+                                         ": ids are stored as u16, u32, i32, u64 or i64, got " +
+                                         std::string(name(type)));
   const std::uint64_t width = info(type).block_bytes;
-  if (size % width != 0) return Status(Code::corrupt, source->name() + ": " + std::to_string(size) + " bytes are no whole number of " + std::string(name(type)) + " ids");
+  if (size % width != 0)
+    return Status(Code::corrupt, source->name() + ": " + std::to_string(size) +
+                                     " bytes are no whole number of " + std::string(name(type)) +
+                                     " ids");
   std::vector<std::uint32_t> ids;
   ids.reserve(static_cast<std::size_t>(size / width));
   std::vector<std::byte> part;
   for (std::uint64_t at = 0; at < size; at += part.size()) {
-    part.resize(static_cast<std::size_t>(std::min<std::uint64_t>(size - at, std::uint64_t{1} << 20)));
+    part.resize(
+        static_cast<std::size_t>(std::min<std::uint64_t>(size - at, std::uint64_t{1} << 20)));
     LOOM_TRY(source->read(offset + at, part));
     for (std::size_t i = 0; i < part.size(); i += width) {
       std::uint64_t id = 0;
-      for (std::uint64_t b = 0; b < width; ++b) id |= std::to_integer<std::uint64_t>(part[i + b]) << (8 * b);
-      if (id > INT32_MAX) return Status(Code::out_of_range, source->name() + ": id number " + std::to_string(ids.size()) + " is outside of 0..2^31-1");
+      for (std::uint64_t b = 0; b < width; ++b)
+        id |= std::to_integer<std::uint64_t>(part[i + b]) << (8 * b);
+      if (id > INT32_MAX)
+        return Status(Code::out_of_range, source->name() + ": id number " +
+                                              std::to_string(ids.size()) +
+                                              " is outside of 0..2^31-1");
       ids.push_back(static_cast<std::uint32_t>(id));
     }
   }
@@ -54,7 +73,9 @@ Result<std::vector<std::uint32_t>> read_ids(const SourcePtr& source, const DataS
 Result<std::unique_ptr<DataSource>> open_data(const TrainingSpec& spec, const std::string& file) {
   const DataSpec& d = spec.data;
   const std::string& path = file.empty() ? d.file : file;
-  if (d.kind == DataKind::caller) return Status(Code::invalid_argument, "training spec: the data type is \"caller\": the program must bring the data");
+  if (d.kind == DataKind::caller)
+    return Status(Code::invalid_argument,
+                  "training spec: the data type is \"caller\": the program must bring the data");
   if (path.empty()) return Status(Code::invalid_argument, "training spec: data: no file");
   if (d.kind == DataKind::table) {
     LOOM_ASSIGN(const std::string text, read_text_file(path, std::uint64_t{1} << 33));

@@ -29,7 +29,8 @@ Status update(Sha256& sha, const TensorInfo& t) {
   sha.update_text(name(t.type));
   std::vector<std::byte> part;
   for (std::uint64_t at = 0; at < t.size; at += part.size()) {
-    part.resize(static_cast<std::size_t>(std::min<std::uint64_t>(t.size - at, std::uint64_t{1} << 20)));
+    part.resize(
+        static_cast<std::size_t>(std::min<std::uint64_t>(t.size - at, std::uint64_t{1} << 20)));
     LOOM_TRY(t.source->read(t.offset + at, part));
     sha.update(part);
   }
@@ -38,15 +39,23 @@ Status update(Sha256& sha, const TensorInfo& t) {
 
 }  // namespace
 
-Result<std::unique_ptr<TensorData>> TensorData::create(TensorInfo x, const TensorInfo& y, bool classes) {
+Result<std::unique_ptr<TensorData>> TensorData::create(TensorInfo x, const TensorInfo& y,
+                                                       bool classes) {
   const std::string where = x.source->name(), answers = y.source->name();
-  auto bad = [](const std::string& name, const std::string& what) { return Status(Code::invalid_argument, name + ": " + what); };
-  if (x.shape.empty() || x.shape[0] < 1 || x.elements() == 0) return bad(where, "has no samples: its shape is " + shape_text(x.shape));
-  if (y.shape.empty() || y.shape[0] != x.shape[0]) return bad(answers, "has the shape " + shape_text(y.shape) + ", the inputs are " + std::to_string(x.shape[0]) + " samples");
+  auto bad = [](const std::string& name, const std::string& what) {
+    return Status(Code::invalid_argument, name + ": " + what);
+  };
+  if (x.shape.empty() || x.shape[0] < 1 || x.elements() == 0)
+    return bad(where, "has no samples: its shape is " + shape_text(x.shape));
+  if (y.shape.empty() || y.shape[0] != x.shape[0])
+    return bad(answers, "has the shape " + shape_text(y.shape) + ", the inputs are " +
+                            std::to_string(x.shape[0]) + " samples");
   auto data = std::unique_ptr<TensorData>(new TensorData);
   data->width_ = static_cast<std::int64_t>(x.elements()) / x.shape[0];
   const std::int64_t targets = static_cast<std::int64_t>(y.elements()) / y.shape[0];
-  if (targets < 1 || (classes && targets != 1)) return bad(answers, "has " + std::to_string(targets) + " values per sample, expected " + (classes ? "one class" : "at least one"));
+  if (targets < 1 || (classes && targets != 1))
+    return bad(answers, "has " + std::to_string(targets) + " values per sample, expected " +
+                            (classes ? "one class" : "at least one"));
   if (classes) {
     std::vector<double> values(y.elements());
     LOOM_TRY(read_f64(y, 0, values));
@@ -77,7 +86,8 @@ Result<std::unique_ptr<TensorData>> TensorData::create(TensorInfo x, const Tenso
 }
 
 void TensorData::append(std::int64_t sample, Batch& batch) const {
-  const auto width = static_cast<std::size_t>(width_), targets = static_cast<std::size_t>(targets_), i = static_cast<std::size_t>(sample), at = batch.x.size();
+  const auto width = static_cast<std::size_t>(width_), targets = static_cast<std::size_t>(targets_),
+             i = static_cast<std::size_t>(sample), at = batch.x.size();
   batch.x.resize(at + width);
   // The whole of it was read once, for the hash.
   (void)read_f32(x_, i * width, std::span(batch.x).subspan(at));
@@ -102,7 +112,9 @@ Subset::Subset(const DataSource& whole, std::int64_t begin, std::int64_t count, 
   for (std::int64_t i = begin; i < begin + count; ++i) samples_.push_back(order(i));
   Sha256 sha;
   sha.update_text("subset " + whole.hash());
-  for (const std::uint64_t v : {static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(count), seed}) sha.update_u64(v);
+  for (const std::uint64_t v :
+       {static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(count), seed})
+    sha.update_u64(v);
   hash_ = Sha256::hex(sha.finish());
 }
 
@@ -205,7 +217,8 @@ Result<Split> split(const DataSource& whole, double share, std::uint64_t seed,
   LOOM_ASSIGN(const std::int64_t held, held_of(n, share));
   const std::vector<std::int32_t> classes = sample_classes(whole, ignore);
   if (!classes.empty()) return stratified(whole, classes, held, seed);
-  return Split{std::make_unique<Subset>(whole, held, n - held, seed), std::make_unique<Subset>(whole, 0, held, seed)};
+  return Split{std::make_unique<Subset>(whole, held, n - held, seed),
+               std::make_unique<Subset>(whole, 0, held, seed)};
 }
 
 }  // namespace loom

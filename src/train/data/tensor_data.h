@@ -1,4 +1,5 @@
-// Arrays of a file as samples: what numpy.save or idx wrote, decoded row by row where they lie, so that bytes stay bytes in memory.
+// Arrays of a file as samples: what numpy.save or idx wrote, decoded row by row where they lie, so
+// that bytes stay bytes in memory.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,8 @@ class TensorData : public DataSource {
   // x: [samples, ...], a row is all of the rest; y: [samples, ...] of values, or, with `classes`,
   // one whole number per sample. Errors name the file: shapes that do not agree, no sample, a class
   // that is none.
-  static Result<std::unique_ptr<TensorData>> create(TensorInfo x, const TensorInfo& y, bool classes);
+  static Result<std::unique_ptr<TensorData>> create(TensorInfo x, const TensorInfo& y,
+                                                    bool classes);
 
   std::int64_t samples() const override { return x_.shape[0]; }
   Form form() const override { return {.width = width_, .classes = limit_, .targets = targets_}; }

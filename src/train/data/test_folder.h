@@ -26,8 +26,12 @@ class TempFolder {
     std::filesystem::create_directories(std::filesystem::path(path_ + "/" + name).parent_path());
     std::ofstream(path_ + "/" + name, std::ios::binary) << bytes;
   }
-  void make(const std::string& name) const { std::filesystem::create_directories(path_ + "/" + name); }
-  void link(const std::string& to, const std::string& name) const { std::filesystem::create_symlink(to, path_ + "/" + name); }
+  void make(const std::string& name) const {
+    std::filesystem::create_directories(path_ + "/" + name);
+  }
+  void link(const std::string& to, const std::string& name) const {
+    std::filesystem::create_symlink(to, path_ + "/" + name);
+  }
 
  private:
   std::string path_;

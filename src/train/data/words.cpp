@@ -12,14 +12,22 @@ constexpr std::uint64_t kOffset = 14695981039346656037u, kPrime = 1099511628211u
 
 std::uint64_t add(std::uint64_t h, unsigned char byte) { return (h ^ byte) * kPrime; }
 
-// Bytes of the character at the front that is a word of its own, 0 where it is none: E3 80 80 to E9 BF BF.
+// Bytes of the character at the front that is a word of its own, 0 where it is none: E3 80 80 to E9
+// BF BF.
 std::size_t alone(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  return text.size() >= 3 && byte(0) >= 0xE3 && byte(0) <= 0xE9 && (byte(1) & 0xC0) == 0x80 && (byte(2) & 0xC0) == 0x80 ? 3 : 0;
+  return text.size() >= 3 && byte(0) >= 0xE3 && byte(0) <= 0xE9 && (byte(1) & 0xC0) == 0x80 &&
+                 (byte(2) & 0xC0) == 0x80
+             ? 3
+             : 0;
 }
 
-unsigned char small(char c) { return static_cast<unsigned char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
-bool in_word(unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c >= 128; }
+unsigned char small(char c) {
+  return static_cast<unsigned char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+bool in_word(unsigned char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c >= 128;
+}
 
 // Bytes of the word at the front; 0 where there is none.
 std::size_t word_at(std::string_view text) {
@@ -33,7 +41,9 @@ std::size_t word_at(std::string_view text) {
 
 std::vector<WordCount> count_words(std::string_view text) {
   std::vector<std::uint16_t> hashes;
-  const auto keep = [&](std::uint64_t h) { hashes.push_back(static_cast<std::uint16_t>(h ^ h >> 32)); };
+  const auto keep = [&](std::uint64_t h) {
+    hashes.push_back(static_cast<std::uint16_t>(h ^ h >> 32));
+  };
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);  // a byte order mark
   std::string_view last;
   for (std::size_t at = 0; at < text.size();) {
@@ -70,7 +80,9 @@ std::int64_t places_for(const std::vector<std::vector<WordCount>>& texts) {
   return places;
 }
 
-Result<std::unique_ptr<SparseData>> SparseData::create(const std::vector<std::vector<WordCount>>& texts, std::int64_t places, std::vector<std::int32_t> classes) {
+Result<std::unique_ptr<SparseData>> SparseData::create(
+    const std::vector<std::vector<WordCount>>& texts, std::int64_t places,
+    std::vector<std::int32_t> classes) {
   if (texts.empty()) return Status(Code::invalid_argument, "no text to learn from");
   auto data = std::unique_ptr<SparseData>(new SparseData);
   data->width_ = places;
@@ -116,7 +128,8 @@ void SparseData::append(std::int64_t sample, Batch& batch) const {
   const auto i = static_cast<std::size_t>(sample);
   const std::size_t row = batch.x.size();
   batch.x.resize(row + static_cast<std::size_t>(width_), 0.0f);
-  for (std::size_t at = i == 0 ? 0 : ends_[i - 1]; at < ends_[i]; ++at) batch.x[row + places_[at]] = values_[at];
+  for (std::size_t at = i == 0 ? 0 : ends_[i - 1]; at < ends_[i]; ++at)
+    batch.x[row + places_[at]] = values_[at];
   batch.classes.push_back(classes_[i]);
   batch.rows += 1;
 }

@@ -1,10 +1,13 @@
-// Texts as rows of numbers for a dense network: how often each word and each pair of neighbours occurs, by hash, in a fixed number of places. Nothing
-// depends on a language or on a list of words, and the same text gives the same bits everywhere.
+// Texts as rows of numbers for a dense network: how often each word and each pair of neighbours
+// occurs, by hash, in a fixed number of places. Nothing depends on a language or on a list of
+// words, and the same text gives the same bits everywhere.
 //
-// Words: runs of ASCII letters, digits and bytes above 127 (UTF-8 as it is), with ASCII letters made small; a character of three bytes from U+3000 to
-// U+9FFF (kana, Han), which stands without blanks, is a word of its own. A pair is two words with a blank between them.
-// Place: h = FNV-1a of 64 bits over the bytes of the word or pair (offset 14695981039346656037, prime 1099511628211); (h ^ h >> 32) modulo the places.
-// Value: 1 + ln(count), divided by the root of the sum of the squares of all values of the text.
+// Words: runs of ASCII letters, digits and bytes above 127 (UTF-8 as it is), with ASCII letters
+// made small; a character of three bytes from U+3000 to U+9FFF (kana, Han), which stands without
+// blanks, is a word of its own. A pair is two words with a blank between them. Place: h = FNV-1a of
+// 64 bits over the bytes of the word or pair (offset 14695981039346656037, prime 1099511628211); (h
+// ^ h >> 32) modulo the places. Value: 1 + ln(count), divided by the root of the sum of the squares
+// of all values of the text.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +29,8 @@ struct WordCount {
 };
 std::vector<WordCount> count_words(std::string_view text);
 
-// Places for texts: the power of two from kFewestPlaces to kMostPlaces that is not below the number of different hashes, where there is one.
+// Places for texts: the power of two from kFewestPlaces to kMostPlaces that is not below the number
+// of different hashes, where there is one.
 std::int64_t places_for(const std::vector<std::vector<WordCount>>& texts);
 
 // Rows of few values that are not 0, in memory as those alone.
@@ -34,7 +38,9 @@ class SparseData : public DataSource {
  public:
   // One class per text. Preconditions: as many of both; places is a power of two up to 2^16.
   // Errors: no text.
-  static Result<std::unique_ptr<SparseData>> create(const std::vector<std::vector<WordCount>>& texts, std::int64_t places, std::vector<std::int32_t> classes);
+  static Result<std::unique_ptr<SparseData>> create(
+      const std::vector<std::vector<WordCount>>& texts, std::int64_t places,
+      std::vector<std::int32_t> classes);
 
   std::int64_t samples() const override { return static_cast<std::int64_t>(classes_.size()); }
   Form form() const override { return {.width = width_, .classes = limit_}; }

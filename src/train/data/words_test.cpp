@@ -13,7 +13,8 @@ std::map<int, int> counts(std::string_view text) {
   return all;
 }
 
-// Hashes of a FNV-1a written elsewhere; those of "a" and "foobar" are in its authors' test vectors (af63dc4c8601ec8c, 85944171f73967e8).
+// Hashes of a FNV-1a written elsewhere; those of "a" and "foobar" are in its authors' test vectors
+// (af63dc4c8601ec8c, 85944171f73967e8).
 TEST(Words, WordsAndPairsAreHashed) {
   EXPECT_EQ(counts("a"), (std::map<int, int>{{0x30c0, 1}}));
   const std::map<int, int> want = {{0x30c0, 2}, {0x2699, 1}, {0x7b8a, 1}, {0xcab0, 1}};
@@ -27,7 +28,8 @@ TEST(Words, WordsAndPairsAreHashed) {
 TEST(Words, Utf8StaysAndCharactersWithoutBlanksAreWords) {
   EXPECT_EQ(counts("\xC3\xA9t\xC3\xA9"), (std::map<int, int>{{0x9759, 1}}));
   // Two characters of a script without blanks: each of them, and the pair.
-  EXPECT_EQ(counts("\xE7\x8C\xAB\xE3\x81\x8C"), (std::map<int, int>{{0xe754, 1}, {0xbf84, 1}, {0x79e0, 1}}));
+  EXPECT_EQ(counts("\xE7\x8C\xAB\xE3\x81\x8C"),
+            (std::map<int, int>{{0xe754, 1}, {0xbf84, 1}, {0x79e0, 1}}));
   // Cut and stray bytes are bytes of words: nothing is read beyond the end.
   EXPECT_EQ(count_words("\xE7\x8C").size(), 1u);
   EXPECT_EQ(count_words("a\xFF").size(), 1u);
@@ -56,7 +58,8 @@ TEST(Words, ValuesAreLogarithmsOfLengthOne) {
   ASSERT_EQ(batch.x.size(), 2u * 4096u);
   // 1 + ln 2, 1, 1, 1 over the root of the sum of their squares, sqrt(5.866747...).
   EXPECT_FLOAT_EQ(batch.x[0x30c0 & 4095], 0.69903033f);
-  for (const int place : {0x2699 & 4095, 0x7b8a & 4095, 0xcab0 & 4095}) EXPECT_FLOAT_EQ(batch.x[static_cast<std::size_t>(place)], 0.41285846f);
+  for (const int place : {0x2699 & 4095, 0x7b8a & 4095, 0xcab0 & 4095})
+    EXPECT_FLOAT_EQ(batch.x[static_cast<std::size_t>(place)], 0.41285846f);
   double sum = 0;
   for (const float v : batch.x) sum += static_cast<double>(v) * static_cast<double>(v);
   EXPECT_NEAR(sum, 1, 1e-6);

@@ -198,8 +198,7 @@ Status Evaluator::count(std::vector<MetricsCounter>& counters, const Batch& batc
       };
       if (takes_classes(head.loss))
         LOOM_TRY(count_classes(counters[i], head, y.first(columns), class_at, weight, sample));
-      else
-        counters[i].add(y.first(columns), values.subspan(target, columns), weight);
+      else counters[i].add(y.first(columns), values.subspan(target, columns), weight);
       y = y.subspan(columns);
       target += static_cast<std::size_t>(head.targets());
     }

@@ -72,13 +72,13 @@ std::vector<double> softmax(std::span<const float> y);
 
 struct EvaluatorOptions {
   Loss loss = Loss::mse;
-  double delta = 1;                      // of huber
-  std::int64_t ignore = kIgnoredClass;   // the class that is not counted
-  std::vector<double> class_weights{};   // of rows' losses, by their class
-  std::vector<HeadSpec> heads{};         // in place of loss and delta
-  std::string isa{};                     // "": the best here
-  std::shared_ptr<Adapter> adapter{};    // that the network runs with
-  bool stream = false;                   // states go on through the data, as in one lane
+  double delta = 1;                     // of huber
+  std::int64_t ignore = kIgnoredClass;  // the class that is not counted
+  std::vector<double> class_weights{};  // of rows' losses, by their class
+  std::vector<HeadSpec> heads{};        // in place of loss and delta
+  std::string isa{};                    // "": the best here
+  std::shared_ptr<Adapter> adapter{};   // that the network runs with
+  bool stream = false;                  // states go on through the data, as in one lane
 };
 
 // Runs a network over data, forward only, and judges the answers. Network, data and pool must
@@ -99,8 +99,8 @@ class Evaluator {
         options_(options),
         heads_(options.heads) {
     if (heads_.empty())
-      heads_.push_back({"", network.output().width, options.loss, options.delta, 1,
-                        network.class_axis()});
+      heads_.push_back(
+          {"", network.output().width, options.loss, options.delta, 1, network.class_axis()});
   }
   Status count(std::vector<MetricsCounter>& counters, const Batch& batch, std::int64_t first);
   Status count_classes(MetricsCounter& counter, const HeadSpec& head, std::span<const double> y,

@@ -231,10 +231,9 @@ Learner::LossViews Learner::emit_head(Emit& emit, View y, Rows rows, std::size_t
   const std::string number = std::to_string(head);
   rows.constant *= h.places();
   LossViews views{by_place(emit, Emit::slice(y, column, h.columns), h), {}, {}, column};
-  views.target = emit.input("target" + number, classes ? ValueType::i32 : type, rows,
-                            classes ? 1 : h.columns);
-  if (classes || options_.weighted)
-    views.weights = emit.input("weights" + number, type, rows, 1);
+  views.target =
+      emit.input("target" + number, classes ? ValueType::i32 : type, rows, classes ? 1 : h.columns);
+  if (classes || options_.weighted) views.weights = emit.input("weights" + number, type, rows, 1);
   return views;
 }
 

@@ -27,14 +27,14 @@ inline std::string_view name(OptimizerKind kind) {
 }
 struct OptimizerSpec {
   OptimizerKind kind = OptimizerKind::adamw;
-  double momentum = 0.0;      // sgd, rmsprop
-  bool nesterov = false;      // sgd
-  double alpha = 0.99;        // rmsprop
-  bool centered = false;      // rmsprop
+  double momentum = 0.0;              // sgd, rmsprop
+  bool nesterov = false;              // sgd
+  double alpha = 0.99;                // rmsprop
+  bool centered = false;              // rmsprop
   double beta1 = 0.9, beta2 = 0.999;  // adamw, lion
-  double eps = 1e-8;          // adamw, rmsprop
-  double weight_decay = 0.0;  // of matrices; norms and biases are not decayed
-  double clip_norm = 0.0;     // of the mean gradient; 0: none
+  double eps = 1e-8;                  // adamw, rmsprop
+  double weight_decay = 0.0;          // of matrices; norms and biases are not decayed
+  double clip_norm = 0.0;             // of the mean gradient; 0: none
 };
 
 // Weights of rows, and of each head's places that have a loss, by which its mean is taken.
@@ -49,22 +49,22 @@ struct LearnerOptions {
   std::vector<double> class_weights;    // of a row's loss, by its class; none: 1 each
   bool weighted = false;                // rows have weights (weigh)
   std::int64_t ignore = kIgnoredClass;  // the class that is not counted
-  double delta = 1.0;                // huber: where it turns from squares to a line
+  double delta = 1.0;                   // huber: where it turns from squares to a line
   std::vector<HeadSpec>
       heads;  // in place of loss and delta: the loss is the sum of theirs, each times its weight
   bool fp8 = false;  // Emit::round_products_to_fp8, and gradients times loss_scale() on their way
   bool recompute = false;  // cells' activations are computed again for backward (EmitOptions)
   std::shared_ptr<Adapter> adapter;  // learns, and the network stays as it is, packed or not
   OptimizerSpec optimizer;
-  std::int64_t max_rows = 64;       // rows per micro-batch
+  std::int64_t max_rows = 64;        // rows per micro-batch
   std::int64_t max_positions = 512;  // longest sequence
   std::int64_t micro_batches = 1;
-  std::int64_t streams = 0;          // lanes, whose states go on from step to step (go_on); 0: none
-  std::uint64_t seed = 0;            // of the noise of layers that have some
-  bool update = true;                // false: gradients only
-  gpu::Device* device = nullptr;     // null: the CPU; it must outlive the learner
+  std::int64_t streams = 0;       // lanes, whose states go on from step to step (go_on); 0: none
+  std::uint64_t seed = 0;         // of the noise of layers that have some
+  bool update = true;             // false: gradients only
+  gpu::Device* device = nullptr;  // null: the CPU; it must outlive the learner
   std::string isa;
-  bool fuse = true;                  // ExecutorOptions
+  bool fuse = true;  // ExecutorOptions
   bool poison = false;
 };
 

@@ -66,8 +66,8 @@ Status resolve_heads(const Network& network, std::vector<HeadSpec>& heads) {
   for (std::size_t i = 0; i < heads.size(); ++i) {
     HeadSpec& head = heads[i];
     if (head.columns == 0)
-      return bad("head \"" + name_of(head, i) + "\": give its \"columns\": the network has one output, " +
-                 out.to_string());
+      return bad("head \"" + name_of(head, i) +
+                 "\": give its \"columns\": the network has one output, " + out.to_string());
     columns += head.columns;
     head.axis = {1, head.columns, false};
   }

@@ -39,17 +39,17 @@ Result<ScheduleKind> parse_schedule_kind(std::string_view text);
 
 struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;
-  double rate = 1e-3;      // the highest
+  double rate = 1e-3;       // the highest
   std::int64_t warmup = 0;  // the first steps rise linearly: step s has rate * s / warmup
   double floor =
       0.0;  // linear, cosine, cosine_restarts, polynomial: the rate at the end and after it
   std::int64_t steps = 0;  // what has an end: where, warm-up included; 0: the training's last step
   std::int64_t every = 0;  // step, cosine_restarts
   double factor = 0.1;     // step, multi_step, exponential
-  std::int64_t multiplier = 1;           // cosine_restarts
-  std::vector<std::int64_t> milestones;  // multi_step: steps after the warm-up, ascending
+  std::int64_t multiplier = 1;                    // cosine_restarts
+  std::vector<std::int64_t> milestones;           // multi_step: steps after the warm-up, ascending
   double share = 0.3, div = 25, final_div = 1e4;  // one_cycle
-  double power = 1;                      // polynomial
+  double power = 1;                               // polynomial
 
   // Errors name the field.
   Status check() const;

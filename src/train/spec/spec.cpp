@@ -119,7 +119,9 @@ class Reader {
 
   // The default of what is read next, where it depends on the kind.
   template <class T>
-  void standard(T& value, T of_this_kind) { value = of_this_kind; }
+  void standard(T& value, T of_this_kind) {
+    value = of_this_kind;
+  }
 
   // Every key must be one that a field asked for.
   template <class T>
@@ -229,8 +231,9 @@ Status check_class_weights(const TrainingSpec& spec) {
   const auto above = [](const Json& w) { return w.as_number() > 0; };
   if (!weights.is_array() || !std::ranges::all_of(weights.as_array(), good) ||
       std::ranges::none_of(weights.as_array(), above))
-    return bad("\"class_weights\": expected \"balanced\", or a list with a number in 0..2^40 for "
-               "each class, one of them above 0");
+    return bad(
+        "\"class_weights\": expected \"balanced\", or a list with a number in 0..2^40 for "
+        "each class, one of them above 0");
   return {};
 }
 

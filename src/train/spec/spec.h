@@ -42,7 +42,7 @@ struct DataSpec {
   std::string separator = ",";
   std::vector<std::string>
       targets;  // columns to predict, by name (or number from 0 where there is no header)
-  std::string class_column;          // or the one that holds a class number
+  std::string class_column;  // or the one that holds a class number
 };
 
 // What is held back to judge by. The saved network is then the best one, by the loss of what was
@@ -70,25 +70,25 @@ struct TrainingSpec {
   std::string base_dtype;  // how its matrices are held; "": as they are
   DataSpec data;
   Loss loss = Loss::mse;
-  double delta = 1.0;  // of the loss huber
+  double delta = 1.0;           // of the loss huber
   std::vector<HeadSpec> heads;  // in place of both
   double loss_weight = 1;       // of the loss in what is learned; reports are without it
   Json class_weights;           // of rows, by their class: a list, "balanced", or null for 1 each
   std::int64_t ignore = kIgnoredClass;  // the class that is not counted
-  AdapterSpec lora;             // of rank 0: the network itself learns
+  AdapterSpec lora;                     // of rank 0: the network itself learns
   bool checkpoint =
       false;  // gradient checkpointing: cells' activations are computed again for backward
   OptimizerSpec optimizer;
   Schedule schedule;
-  std::int64_t steps = 0;          // or
+  std::int64_t steps = 0;  // or
   std::int64_t epochs = 0;
   std::int64_t batch = 1;          // samples (sequences, rows) per step
   std::int64_t micro_batches = 1;  // parts that a step's samples are cut into; it belongs to the
                                    // numbers, thread counts do not
   std::int64_t seed = 0;           // of initial weights, of the shuffling, of shifts, of dropout
   bool shuffle = true;
-  std::int64_t shift = 0;  // pictures move by up to so many pixels, drawn for each sample taken
-                           // (data/pictures/shift.h)
+  std::int64_t shift = 0;    // pictures move by up to so many pixels, drawn for each sample taken
+                             // (data/pictures/shift.h)
   std::int64_t streams = 0;  // lanes the data is cut into, whose states continue step by step
   bool fp8 = false;  // products in FP8, forward and backward, with a loss scale; "quantize" is then
                      // of the dtype fp8e4m3

@@ -10,36 +10,54 @@ namespace loom {
 
 template <class V>
 void fields(V& v, OptimizerSpec& o) {
-  v("type", o.kind, {.doc = "`adamw` (arXiv 1711.05101), `sgd`, `rmsprop` or `lion` (arXiv "
-                            "2302.06675)"});
+  v("type", o.kind,
+    {.doc = "`adamw` (arXiv 1711.05101), `sgd`, `rmsprop` or `lion` (arXiv "
+            "2302.06675)"});
   using K = OptimizerKind;
   const bool sgd = o.kind == K::sgd, rmsprop = o.kind == K::rmsprop, lion = o.kind == K::lion;
   if (sgd || rmsprop)
     v("momentum", o.momentum,
       {.doc = "`sgd`: velocity = momentum * velocity + gradient + weight_decay * w; w -= rate * "
-              "velocity. `rmsprop`: the same of the divided gradient", .min = 0, .below = 1});
+              "velocity. `rmsprop`: the same of the divided gradient",
+       .min = 0,
+       .below = 1});
   if (sgd)
-    v("nesterov", o.nesterov, {.doc = "w -= rate * (gradient + weight_decay * w + momentum * "
-                                      "velocity)", .written = o.nesterov});
+    v("nesterov", o.nesterov,
+      {.doc = "w -= rate * (gradient + weight_decay * w + momentum * "
+              "velocity)",
+       .written = o.nesterov});
   if (rmsprop) {
-    v("alpha", o.alpha, {.doc = "v = alpha * v + (1 - alpha) * gradient^2; the gradient is divided "
-                                "by sqrt(v) + eps", .min = 0, .below = 1});
-    v("centered", o.centered, {.doc = "divides by the root of v less the square of the gradient's "
-                                      "mean, not below 0"});
+    v("alpha", o.alpha,
+      {.doc = "v = alpha * v + (1 - alpha) * gradient^2; the gradient is divided "
+              "by sqrt(v) + eps",
+       .min = 0,
+       .below = 1});
+    v("centered", o.centered,
+      {.doc = "divides by the root of v less the square of the gradient's "
+              "mean, not below 0"});
   }
   if (!sgd && !rmsprop) {
     if (lion) v.standard(o.beta2, 0.99);
-    v("beta1", o.beta1, {.doc = "decay of the first moment; of `lion` the momentum's share in a "
-                                "step's direction", .min = 0, .below = 1});
-    v("beta2", o.beta2, {.doc = "decay of the second moment; of `lion` that of the momentum",
-                         .min = 0, .below = 1});
+    v("beta1", o.beta1,
+      {.doc = "decay of the first moment; of `lion` the momentum's share in a "
+              "step's direction",
+       .min = 0,
+       .below = 1});
+    v("beta2", o.beta2,
+      {.doc = "decay of the second moment; of `lion` that of the momentum", .min = 0, .below = 1});
   }
   if (o.kind == K::adamw || rmsprop)
     v("eps", o.eps, {.doc = "added to the root of the second moment", .min = 1e-8, .below = 1});
-  v("weight_decay", o.weight_decay, {.doc = "of parameters with more than one row; norms and "
-                                            "biases are not decayed", .min = 0, .below = 1e6});
-  v("clip_norm", o.clip_norm, {.doc = "the mean gradient is scaled down to this norm over all "
-                                      "parameters; 0: never", .min = 0, .below = 1e30});
+  v("weight_decay", o.weight_decay,
+    {.doc = "of parameters with more than one row; norms and "
+            "biases are not decayed",
+     .min = 0,
+     .below = 1e6});
+  v("clip_norm", o.clip_norm,
+    {.doc = "the mean gradient is scaled down to this norm over all "
+            "parameters; 0: never",
+     .min = 0,
+     .below = 1e30});
 }
 
 template <class V>
@@ -52,24 +70,30 @@ void fields(V& v, Schedule& s) {
   if ((has_end(s.kind) && s.kind != K::one_cycle) || restarts)
     v("floor", s.floor, {.doc = "the rate at the end and after it; at most `rate`", .min = 0});
   if (has_end(s.kind))
-    v("steps", s.steps, {.doc = "where it ends, warm-up included; 0: the training's last step",
-                         .min = 0});
+    v("steps", s.steps,
+      {.doc = "where it ends, warm-up included; 0: the training's last step", .min = 0});
   if (s.kind == K::step || restarts)
-    v("every", s.every, {.doc = "`step`: steps between two drops; `cosine_restarts`: steps of the "
-                                "first cosine", .min = 1, .required = true});
+    v("every", s.every,
+      {.doc = "`step`: steps between two drops; `cosine_restarts`: steps of the "
+              "first cosine",
+       .min = 1,
+       .required = true});
   if (restarts)
-    v("multiplier", s.multiplier, {.doc = "each cosine is so many times as long as the one before",
-                                   .min = 1, .max = 1000});
+    v("multiplier", s.multiplier,
+      {.doc = "each cosine is so many times as long as the one before", .min = 1, .max = 1000});
   if (s.kind == K::multi_step)
-    v("milestones", s.milestones, {.doc = "steps after the warm-up, ascending, at which the rate "
-                                          "drops", .min = 1, .required = true});
+    v("milestones", s.milestones,
+      {.doc = "steps after the warm-up, ascending, at which the rate "
+              "drops",
+       .min = 1,
+       .required = true});
   if (s.kind == K::step || s.kind == K::multi_step || s.kind == K::exponential)
     v("factor", s.factor, {.doc = "of each drop", .above = 0, .max = 1});
   if (s.kind == K::one_cycle) {
     v("share", s.share, {.doc = "of the steps in which the rate rises", .above = 0, .below = 1});
     v("div", s.div, {.doc = "`rate` / `div` is the first rate", .min = 1, .max = 1e12});
-    v("final_div", s.final_div, {.doc = "the first rate / `final_div` is the last rate", .min = 1,
-                                 .max = 1e12});
+    v("final_div", s.final_div,
+      {.doc = "the first rate / `final_div` is the last rate", .min = 1, .max = 1e12});
   }
   if (s.kind == K::polynomial)
     v("power", s.power, {.doc = "of the falling line", .above = 0, .max = 100});
@@ -81,16 +105,22 @@ void fields(V& v, DataSpec& d) {
   if (d.kind == DataKind::caller) return;
   v("file", d.file, {.doc = "what holds them; `--data` names another"});
   if (d.kind == DataKind::tokens)
-    v("dtype", d.dtype, {.doc = "of a bare file of little-endian ids; .npy files say their own",
-                         .one_of = "u16, u32"});
+    v("dtype", d.dtype,
+      {.doc = "of a bare file of little-endian ids; .npy files say their own",
+       .one_of = "u16, u32"});
   if (d.kind == DataKind::tokens || d.kind == DataKind::text)
     v("length", d.length, {.doc = "rows of the longest sequence", .min = 1, .max = INT32_MAX});
   if (d.kind == DataKind::tokens)
-    v("document_end", d.document_end, {.doc = "the id that ends each document; -1: all ids are one "
-                                              "stream", .min = -1, .max = INT32_MAX});
+    v("document_end", d.document_end,
+      {.doc = "the id that ends each document; -1: all ids are one "
+              "stream",
+       .min = -1,
+       .max = INT32_MAX});
   if (d.kind == DataKind::arrays)
-    v("targets_file", d.targets_file, {.doc = "classes or values of the samples: .npy or idx, also "
-                                              "as .gz", .required = true});
+    v("targets_file", d.targets_file,
+      {.doc = "classes or values of the samples: .npy or idx, also "
+              "as .gz",
+       .required = true});
   if (d.kind == DataKind::table) {
     v("header", d.header, {.doc = "the first line names the columns"});
     v("separator", d.separator, {.doc = "one character between two cells"});
@@ -101,22 +131,33 @@ void fields(V& v, DataSpec& d) {
 
 template <class V>
 void fields(V& v, ValidationSpec& s) {
-  v("share", s.share, {.doc = "of the samples is held back, picked by `seed`: it is never learned "
-                              "from; 0: none", .min = 0, .below = 1});
-  v("every", s.every, {.doc = "steps between two judgments by what is held back; 0: an epoch. The "
-                              "last step is judged, too", .min = 0, .max = INT32_MAX});
-  v("patience", s.patience, {.doc = "judgments in a row without a lower loss after which training "
-                                    "stops; 0: never", .min = 0, .max = INT32_MAX});
+  v("share", s.share,
+    {.doc = "of the samples is held back, picked by `seed`: it is never learned "
+            "from; 0: none",
+     .min = 0,
+     .below = 1});
+  v("every", s.every,
+    {.doc = "steps between two judgments by what is held back; 0: an epoch. The "
+            "last step is judged, too",
+     .min = 0,
+     .max = INT32_MAX});
+  v("patience", s.patience,
+    {.doc = "judgments in a row without a lower loss after which training "
+            "stops; 0: never",
+     .min = 0,
+     .max = INT32_MAX});
 }
 
 template <class V>
 void fields(V& v, QuantizeSpec& q) {
-  v("dtype", q.dtype, {.doc = "a [format](dtypes.md): `ternary`, `binary`, `i4:row`, "
-                              "`fp8e4m3:block32`, but f32 and those that are computed in double; "
-                              "may be left out with `fp8`"});
-  v("keep", q.keep, {.doc = "cells that stay as they are: `first` and `last` of those with "
-                            "matrices, or paths (`0.0.0.1`); a matrix that several cells share "
-                            "stays where one of them does"});
+  v("dtype", q.dtype,
+    {.doc = "a [format](dtypes.md): `ternary`, `binary`, `i4:row`, "
+            "`fp8e4m3:block32`, but f32 and those that are computed in double; "
+            "may be left out with `fp8`"});
+  v("keep", q.keep,
+    {.doc = "cells that stay as they are: `first` and `last` of those with "
+            "matrices, or paths (`0.0.0.1`); a matrix that several cells share "
+            "stays where one of them does"});
   v("after", q.after,
     {.doc = "steps before it begins, in which the cells are as the topology "
             "says; moments go on. `validation` then keeps the best network of those "
@@ -127,14 +168,21 @@ void fields(V& v, QuantizeSpec& q) {
 
 template <class V>
 void fields(V& v, HeadSpec& h) {
-  v("name", h.name, {.doc = "in reports; its number where there is none. Of a network with several "
-                            "`outputs`: the name of one"});
-  v("columns", h.columns, {.doc = "columns of the output that are this head's; 0: those of the "
-                                  "network's output of its name",
-                           .min = 0, .max = INT32_MAX, .written = h.columns != 0});
+  v("name", h.name,
+    {.doc = "in reports; its number where there is none. Of a network with several "
+            "`outputs`: the name of one"});
+  v("columns", h.columns,
+    {.doc = "columns of the output that are this head's; 0: those of the "
+            "network's output of its name",
+     .min = 0,
+     .max = INT32_MAX,
+     .written = h.columns != 0});
   v("loss", h.loss, {.doc = "as of the spec"});
-  v("delta", h.delta, {.doc = "of `huber`: where it turns from squares to a line", .min = 1e-6,
-                       .below = 1e12, .written = h.delta != 1.0});
+  v("delta", h.delta,
+    {.doc = "of `huber`: where it turns from squares to a line",
+     .min = 1e-6,
+     .below = 1e12,
+     .written = h.delta != 1.0});
   v("weight", h.weight, {.doc = "of its loss in the sum", .min = 0, .below = 1e6});
 }
 
@@ -153,11 +201,13 @@ template <class V>
 void fields(V& v, TrainingSpec& t) {
   v("network", t.network, {.doc = "a topology; initial weights come from `seed`"});
   v("network_file", t.network_file, {.doc = "or the file that holds it, relative to the spec"});
-  v("base", t.base, {.doc = "or a network with its weights to go on from: a language model (a "
-                            "folder, a file, a name in the local HuggingFace cache, `embedded`) or "
-                            "an `.entity` file"});
-  v("base_dtype", t.base_dtype, {.doc = "how the matrices of `base` are held; as they are where "
-                                        "not given"});
+  v("base", t.base,
+    {.doc = "or a network with its weights to go on from: a language model (a "
+            "folder, a file, a name in the local HuggingFace cache, `embedded`) or "
+            "an `.entity` file"});
+  v("base_dtype", t.base_dtype,
+    {.doc = "how the matrices of `base` are held; as they are where "
+            "not given"});
   v("data", t.data, {.doc = "what is learned from, see below"});
   v("loss", t.loss,
     {.doc = "with d = y - target: `mse`: mean over the columns of d^2; `mae`: of abs(d); "
@@ -166,31 +216,40 @@ void fields(V& v, TrainingSpec& t) {
             "`bce`: of -target log(s) - (1 - target) log(1 - s), s = sigmoid(y), targets in 0..1; "
             "`cross_entropy`: -log softmax(logits)[class]. A step's loss is the mean over its "
             "counted rows"});
-  v("delta", t.delta, {.doc = "of `huber`: where it turns from squares to a line", .min = 1e-6,
-                       .below = 1e12, .written = t.delta != 1.0});
-  v("loss_weight", t.loss_weight, {.doc = "gradients are those of the loss times this, as of a "
-                                          "head's `weight`; reports are of the loss itself",
-                                   .above = 0, .max = 1e80, .written = t.loss_weight != 1});
+  v("delta", t.delta,
+    {.doc = "of `huber`: where it turns from squares to a line",
+     .min = 1e-6,
+     .below = 1e12,
+     .written = t.delta != 1.0});
+  v("loss_weight", t.loss_weight,
+    {.doc = "gradients are those of the loss times this, as of a "
+            "head's `weight`; reports are of the loss itself",
+     .above = 0,
+     .max = 1e80,
+     .written = t.loss_weight != 1});
   v("heads", t.heads, {.doc = "several losses in place of `loss`, see below"});
   v("class_weights", t.class_weights,
     {.doc = "of `cross_entropy`: a list with the weight of each class, or `balanced`: rows / "
             "(classes that occur * rows of the class), see below",
      .names = "balanced"});
-  v("ignore", t.ignore, {.doc = "the class of rows, steps or pixels that have no target and are "
-                                "not counted; any other negative class, or one that the network "
-                                "does not have, is refused by row and value",
-                         .min = INT32_MIN, .max = INT32_MAX,
-                         .written = t.ignore != kIgnoredClass});
-  v("lora", t.lora, {.doc = "an adapter learns in the network's place, see below",
-                     .written = t.lora.rank > 0});
-  v("checkpoint", t.checkpoint, {.doc = "what cells keep for backward is computed again there "
-                                        "(gradient checkpointing): less memory, the same bits",
-                                 .written = t.checkpoint});
+  v("ignore", t.ignore,
+    {.doc = "the class of rows, steps or pixels that have no target and are "
+            "not counted; any other negative class, or one that the network "
+            "does not have, is refused by row and value",
+     .min = INT32_MIN,
+     .max = INT32_MAX,
+     .written = t.ignore != kIgnoredClass});
+  v("lora", t.lora,
+    {.doc = "an adapter learns in the network's place, see below", .written = t.lora.rank > 0});
+  v("checkpoint", t.checkpoint,
+    {.doc = "what cells keep for backward is computed again there "
+            "(gradient checkpointing): less memory, the same bits",
+     .written = t.checkpoint});
   v("optimizer", t.optimizer, {.doc = "see below"});
   v("schedule", t.schedule, {.doc = "see below"});
   v("steps", t.steps, {.doc = "optimizer steps", .min = 0, .max = 0x1p40});
-  v("epochs", t.epochs, {.doc = "or passes over the data, rounded up to whole steps", .min = 0,
-                         .max = INT32_MAX});
+  v("epochs", t.epochs,
+    {.doc = "or passes over the data, rounded up to whole steps", .min = 0, .max = INT32_MAX});
   v("batch", t.batch,
     {.doc = "samples per step: sequences of tokens, rows of a table; more than "
             "65536 only where the data has as many",
@@ -201,14 +260,20 @@ void fields(V& v, TrainingSpec& t) {
             "memory; must divide `batch`",
      .min = 1,
      .max = 1 << 20});
-  v("seed", t.seed, {.doc = "of the initial weights, the shuffling, the shifts and the noise of "
-                            "dropout and Gumbel softmax", .min = 0});
-  v("shuffle", t.shuffle, {.doc = "each epoch in an order of its own; false: in the order of the "
-                                  "file"});
-  v("shift", t.shift, {.doc = "pictures, inputs of [..., height, width], move by up to so many "
-                              "pixels up or down and left or right, drawn anew each time a sample "
-                              "is taken; what comes in repeats the edge. Not while judging",
-                       .min = 0, .max = 1 << 20, .written = t.shift != 0});
+  v("seed", t.seed,
+    {.doc = "of the initial weights, the shuffling, the shifts and the noise of "
+            "dropout and Gumbel softmax",
+     .min = 0});
+  v("shuffle", t.shuffle,
+    {.doc = "each epoch in an order of its own; false: in the order of the "
+            "file"});
+  v("shift", t.shift,
+    {.doc = "pictures, inputs of [..., height, width], move by up to so many "
+            "pixels up or down and left or right, drawn anew each time a sample "
+            "is taken; what comes in repeats the edge. Not while judging",
+     .min = 0,
+     .max = 1 << 20,
+     .written = t.shift != 0});
   v("streams", t.streams,
     {.doc = "truncated back-propagation through time: the data is cut into this many lanes of "
             "equal length, each step takes the next window of all, and recurrent layers continue "
@@ -218,12 +283,13 @@ void fields(V& v, TrainingSpec& t) {
      .written = t.streams != 0});
   v("fp8", t.fp8, {.doc = "products in FP8, forward and backward, see below", .written = t.fp8});
   const QuantizeSpec& q = t.quantize;
-  v("quantize", t.quantize, {.doc = "weights learn in the dtype in which they will run, see below",
-                             .written = !q.dtype.empty() || !q.keep.empty() || q.after > 0});
-  v("validation", t.validation, {.doc = "what is held back to judge by, see below",
-                                 .written = t.validation.share > 0});
-  v("checkpoint_every", t.checkpoint_every, {.doc = "steps between checkpoints; 0: one at the end",
-                                             .min = 0, .max = INT32_MAX});
+  v("quantize", t.quantize,
+    {.doc = "weights learn in the dtype in which they will run, see below",
+     .written = !q.dtype.empty() || !q.keep.empty() || q.after > 0});
+  v("validation", t.validation,
+    {.doc = "what is held back to judge by, see below", .written = t.validation.share > 0});
+  v("checkpoint_every", t.checkpoint_every,
+    {.doc = "steps between checkpoints; 0: one at the end", .min = 0, .max = INT32_MAX});
   v("log_every", t.log_every, {.doc = "steps between reports", .min = 0, .max = INT32_MAX});
 }
 

@@ -1,5 +1,5 @@
-#include "support/places.h"
 #include "train/spec/spec.h"
+#include "support/places.h"
 
 #include <gtest/gtest.h>
 

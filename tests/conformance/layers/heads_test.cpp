@@ -7,11 +7,16 @@ namespace {
 
 using test::chain;
 
-const std::vector<HeadSpec> kHeads = {{"place", 2, Loss::mse, 1, 0.5}, {"kind", 4, Loss::cross_entropy, 1, 2}, {"size", 3, Loss::huber, 0.4, 1}, {"flags", 2, Loss::bce, 1, 0.25}};
+const std::vector<HeadSpec> kHeads = {{"place", 2, Loss::mse, 1, 0.5},
+                                      {"kind", 4, Loss::cross_entropy, 1, 2},
+                                      {"size", 3, Loss::huber, 0.4, 1},
+                                      {"flags", 2, Loss::bce, 1, 0.25}};
 
 TEST(Heads, GradientsOfSeveralLosses) {
-  test::check_gradients(chain(R"({"width":4})", {R"("type":"dense","out":7,"dtype":"f64","activation":"tanh")", R"("type":"dense","dtype":"f64","out":11)"}), Loss::mse, 5, 1,
-                        [](Network&, LearnerOptions& options) { options.heads = kHeads; });
+  test::check_gradients(
+      chain(R"({"width":4})", {R"("type":"dense","out":7,"dtype":"f64","activation":"tanh")",
+                               R"("type":"dense","dtype":"f64","out":11)"}),
+      Loss::mse, 5, 1, [](Network&, LearnerOptions& options) { options.heads = kHeads; });
 }
 
 TrainingSpec spec_of(const std::string& topology) {
@@ -27,7 +32,8 @@ std::unique_ptr<DataSource> data_of(std::int64_t targets) {
   std::vector<float> x, y;
   const RandomStream random(2, 2);
   for (std::uint64_t i = 0; i < 30 * 4; ++i) x.push_back(2 * random.uniform(i) - 1);
-  for (std::uint64_t i = 0; i < 30 * static_cast<std::uint64_t>(targets); ++i) y.push_back(static_cast<float>(random.below(1000 + i, 2)));
+  for (std::uint64_t i = 0; i < 30 * static_cast<std::uint64_t>(targets); ++i)
+    y.push_back(static_cast<float>(random.below(1000 + i, 2)));
   return std::move(*ArrayData::create(std::move(x), 4, std::move(y), targets));
 }
 
@@ -44,17 +50,20 @@ Outcome train(const TrainingSpec& spec, const DataSource& data, int threads = 1)
   auto trainer = Trainer::create(spec, *network, data, pool, {.poison = true});
   EXPECT_TRUE(trainer.ok()) << trainer.status().to_string();
   Outcome o;
-  EXPECT_TRUE((*trainer)->run([&](const StepReport& r) -> Result<bool> {
-    o.losses.push_back(r.loss);
-    o.heads.push_back(r.heads);
-    return true;
-  }).ok());
+  EXPECT_TRUE((*trainer)
+                  ->run([&](const StepReport& r) -> Result<bool> {
+                    o.losses.push_back(r.loss);
+                    o.heads.push_back(r.heads);
+                    return true;
+                  })
+                  .ok());
   o.digest = (*trainer)->digest();
   o.arena = (*trainer)->arena_bytes();
   return o;
 }
 
-const std::string kMlp = chain(R"({"width":4})", {R"("type":"dense","out":7,"activation":"tanh")", R"("type":"dense","out":11)"});
+const std::string kMlp = chain(R"({"width":4})", {R"("type":"dense","out":7,"activation":"tanh")",
+                                                  R"("type":"dense","out":11)"});
 
 TEST(Heads, LossIsTheWeightedSumOfTheirs) {
   TrainingSpec spec = spec_of(kMlp);
@@ -89,8 +98,11 @@ TEST(Heads, RefusesWhatDoesNotFit) {
     const auto trainer = Trainer::create(spec, network, *data, pool);
     return trainer.ok() ? (*trainer)->step().status().message() : trainer.status().message();
   };
-  EXPECT_NE(message({{"", 5, Loss::mse, 1, 1}}, 5).find("the heads have 5 columns, the network gives 11"), std::string::npos);
-  EXPECT_NE(message(kHeads, 9).find("the heads take 8 target values per row, the data has 9"), std::string::npos);
+  EXPECT_NE(
+      message({{"", 5, Loss::mse, 1, 1}}, 5).find("the heads have 5 columns, the network gives 11"),
+      std::string::npos);
+  EXPECT_NE(message(kHeads, 9).find("the heads take 8 target values per row, the data has 9"),
+            std::string::npos);
   EXPECT_NE(message({{"", 11, Loss::mse, 1, -1}}, 11).find("weight"), std::string::npos);
   auto classes = ArrayData::create(std::vector<float>(8, 0.5f), 4, std::vector<float>{0, 11}, 1);
   spec.heads = {{"kind", 11, Loss::cross_entropy, 1, 1}};
@@ -102,8 +114,12 @@ TEST(Heads, RefusesWhatDoesNotFit) {
 }
 
 TEST(Recompute, SameBitsInLessMemory) {
-  std::string block = R"("type":"sequential","layers":[{"type":"sequential","layers":[{"type":"layer_norm"},{"type":"dense","out":64,"activation":"gelu_erf"},{"type":"dropout","rate":0.2},{"type":"dense","out":16}]},{"type":"residual"}])";
-  TrainingSpec spec = spec_of(chain(R"({"width":4})", {R"("type":"dense","out":16)", block, block, R"("type":"dense","out":16,"dtype":"i8")", R"("type":"batch_norm")", block, block, R"("type":"dense","out":3)"}));
+  std::string block =
+      R"("type":"sequential","layers":[{"type":"sequential","layers":[{"type":"layer_norm"},{"type":"dense","out":64,"activation":"gelu_erf"},{"type":"dropout","rate":0.2},{"type":"dense","out":16}]},{"type":"residual"}])";
+  TrainingSpec spec = spec_of(
+      chain(R"({"width":4})",
+            {R"("type":"dense","out":16)", block, block, R"("type":"dense","out":16,"dtype":"i8")",
+             R"("type":"batch_norm")", block, block, R"("type":"dense","out":3)"}));
   spec.batch = 256;
   const auto data = data_of(3);
   for (const std::int64_t micro : {1, 4}) {
@@ -119,9 +135,13 @@ TEST(Recompute, SameBitsInLessMemory) {
 }
 
 TEST(Recompute, SameBitsOfADecoder) {
-  const std::string block = R"("type":"sequential","layers":[{"type":"sequential","layers":[{"type":"rms_norm"},{"type":"attention","heads":2}]},{"type":"residual"},
+  const std::string block =
+      R"("type":"sequential","layers":[{"type":"sequential","layers":[{"type":"rms_norm"},{"type":"attention","heads":2}]},{"type":"residual"},
     {"type":"sequential","layers":[{"type":"rms_norm"},{"type":"swiglu","hidden":40}]},{"type":"residual"}])";
-  TrainingSpec spec = spec_of(chain(R"({"ids":13})", {R"("type":"embedding","out":16)", block, block, block, R"("type":"rms_norm")", R"("type":"dense","out":13,"bias":false,"tie":"0.0.0.0:weight")"}));
+  TrainingSpec spec =
+      spec_of(chain(R"({"ids":13})",
+                    {R"("type":"embedding","out":16)", block, block, block, R"("type":"rms_norm")",
+                     R"("type":"dense","out":13,"bias":false,"tie":"0.0.0.0:weight")"}));
   spec.loss = Loss::cross_entropy;
   std::vector<std::uint32_t> ids;
   for (std::uint32_t i = 0; i < 400; ++i) ids.push_back((i * i + i / 7) % 13);

@@ -1,4 +1,5 @@
-// Parallel branches: gradients of every way to meet, nested four deep, and a mixture of experts that learns what no expert can.
+// Parallel branches: gradients of every way to meet, nested four deep, and a mixture of experts
+// that learns what no expert can.
 #include "conformance/support.h"
 #include "exec/session.h"
 
@@ -8,13 +9,21 @@ namespace {
 using test::chain;
 using test::check_gradients;
 
-std::string dense(int out, const char* activation = "tanh") { return R"({"type":"dense","out":)" + std::to_string(out) + R"(,"activation":")" + activation + "\"}"; }
-std::string parallel(const std::string& settings, const std::string& branches) { return R"("type":"parallel","dtype":"f64",)" + settings + R"(,"layers":[)" + branches + "]"; }
-const std::string kFirst = R"("type":"dense","out":6,"dtype":"f64","activation":"tanh")", kLast = R"("type":"dense","out":3,"dtype":"f64")";
+std::string dense(int out, const char* activation = "tanh") {
+  return R"({"type":"dense","out":)" + std::to_string(out) + R"(,"activation":")" + activation +
+         "\"}";
+}
+std::string parallel(const std::string& settings, const std::string& branches) {
+  return R"("type":"parallel","dtype":"f64",)" + settings + R"(,"layers":[)" + branches + "]";
+}
+const std::string kFirst = R"("type":"dense","out":6,"dtype":"f64","activation":"tanh")",
+                  kLast = R"("type":"dense","out":3,"dtype":"f64")";
 
 TEST(Parallel, GradientsOfEveryWayToMeet) {
-  const std::string equal = dense(4) + "," + dense(4, "sigmoid") + "," + dense(4, "silu"), unequal = dense(4) + "," + dense(2) + "," + dense(7);
-  for (const char* settings : {R"("combine":"concat")", R"("combine":"add")", R"("combine":"avg")", R"("combine":"filter")", R"("combine":"filter","temperature":0.5)",
+  const std::string equal = dense(4) + "," + dense(4, "sigmoid") + "," + dense(4, "silu"),
+                    unequal = dense(4) + "," + dense(2) + "," + dense(7);
+  for (const char* settings : {R"("combine":"concat")", R"("combine":"add")", R"("combine":"avg")",
+                               R"("combine":"filter")", R"("combine":"filter","temperature":0.5)",
                                R"("combine":"grid_scatter","grid":[2,2],"places":[1,1,0,0,1,0])"}) {
     for (const char* input : {R"("input":"broadcast")", R"("input":"split")"}) {
       const std::string all = std::string(settings) + "," + input;
@@ -32,22 +41,33 @@ TEST(Parallel, GradientsOfEveryWayToMeet) {
 TEST(Parallel, GradientsFourDeep) {
   std::string inner = dense(6) + "," + dense(6, "sigmoid");
   for (const char* combine : {"filter", "add", "avg", "filter"})
-    inner = std::string(R"({"type":"parallel","combine":")") + combine + R"(","layers":[)" + inner + R"(]},{"type":"sequential","layers":[)" + dense(6) + R"(,{"type":"residual"}]})";
-  check_gradients(chain(R"({"width":4})", {kFirst, parallel(R"("combine":"filter")", inner), kLast}), false);
+    inner = std::string(R"({"type":"parallel","combine":")") + combine + R"(","layers":[)" + inner +
+            R"(]},{"type":"sequential","layers":[)" + dense(6) + R"(,{"type":"residual"}]})";
+  check_gradients(
+      chain(R"({"width":4})", {kFirst, parallel(R"("combine":"filter")", inner), kLast}), false);
 }
 
 TEST(Parallel, AGraftOfUnequalExperts) {
-  check_gradients(chain(R"({"width":4})", {kFirst, parallel(R"("combine":"filter","stitch":true)", dense(16) + "," + dense(32) + "," + dense(7)), kLast}), false);
+  check_gradients(chain(R"({"width":4})", {kFirst,
+                                           parallel(R"("combine":"filter","stitch":true)",
+                                                    dense(16) + "," + dense(32) + "," + dense(7)),
+                                           kLast}),
+                  false);
 }
 
 // The gate's shares are those of a grid softmax over the same scores.
 TEST(Parallel, FilterIsASoftmaxGate) {
-  auto made = Network::from_json(std::string_view(chain(R"({"width":3})", {R"("type":"parallel","combine":"filter","layers":[{"type":"dense","out":2},{"type":"dense","out":2}])"})));
+  auto made = Network::from_json(std::string_view(chain(
+      R"({"width":3})",
+      {R"("type":"parallel","combine":"filter","layers":[{"type":"dense","out":2},{"type":"dense","out":2}])"})));
   ASSERT_TRUE(made.ok()) << made.status().to_string();
   ASSERT_TRUE(made->initialize(4).ok());
-  auto gate = Network::from_json(std::string_view(chain(R"({"width":3})", {R"("type":"dense","out":2)", R"("type":"softmax","kind":"grid","rows":1,"cols":2)"})));
+  auto gate = Network::from_json(std::string_view(
+      chain(R"({"width":3})",
+            {R"("type":"dense","out":2)", R"("type":"softmax","kind":"grid","rows":1,"cols":2)"})));
   ASSERT_TRUE(gate.ok()) << gate.status().to_string();
-  std::ranges::copy(made->find("0.0.0.0", "gate")->mutable_master(), gate->find("0.0.0.0", "weight")->mutable_master().begin());
+  std::ranges::copy(made->find("0.0.0.0", "gate")->mutable_master(),
+                    gate->find("0.0.0.0", "weight")->mutable_master().begin());
   const std::vector<float> x = {0.3f, -1.2f, 2.0f};
   ThreadPool pool(1);
   const auto run = [&](Network& n) {
@@ -59,7 +79,8 @@ TEST(Parallel, FilterIsASoftmaxGate) {
   std::vector<float> want(2, 0.0f), parts[2];
   for (int i = 0; i < 2; ++i) {
     const auto w = made->find("0.0.0.0/" + std::to_string(i), "weight")->mutable_master();
-    auto one = Network::from_json(std::string_view(chain(R"({"width":3})", {R"("type":"dense","out":2)"})));
+    auto one = Network::from_json(
+        std::string_view(chain(R"({"width":3})", {R"("type":"dense","out":2)"})));
     std::ranges::copy(w, one->find("0.0.0.0", "weight")->mutable_master().begin());
     parts[i] = run(*one);
   }
@@ -95,20 +116,32 @@ TEST(Parallel, AMixtureLearnsWhatNoExpertCan) {
     }
     return loss;
   };
-  const double alone = loss_of(R"("type":"dense","out":1)"), mixed = loss_of(R"("type":"parallel","combine":"filter","layers":[{"type":"dense","out":1},{"type":"dense","out":1}])");
+  const double
+      alone = loss_of(R"("type":"dense","out":1)"),
+      mixed = loss_of(
+          R"("type":"parallel","combine":"filter","layers":[{"type":"dense","out":1},{"type":"dense","out":1}])");
   EXPECT_GT(alone, 0.5);
   EXPECT_LT(mixed, 0.05 * alone);
 }
 
 TEST(Parallel, WhatDoesNotMeetIsNamed) {
   auto error = [](const std::string& settings, const std::string& branches) {
-    const auto n = Network::from_json(std::string_view(chain(R"({"width":6})", {R"("type":"parallel",)" + settings + R"(,"layers":[)" + branches + "]"})));
+    const auto n = Network::from_json(std::string_view(
+        chain(R"({"width":6})",
+              {R"("type":"parallel",)" + settings + R"(,"layers":[)" + branches + "]"})));
     return n.ok() ? std::string() : n.status().message();
   };
-  EXPECT_NE(error(R"("combine":"add")", dense(4) + "," + dense(5)).find("branch 0 gives 4 values and branch 1 5"), std::string::npos);
+  EXPECT_NE(error(R"("combine":"add")", dense(4) + "," + dense(5))
+                .find("branch 0 gives 4 values and branch 1 5"),
+            std::string::npos);
   EXPECT_NE(error(R"("combine":"sum")", dense(4)).find("\"combine\" must be"), std::string::npos);
-  EXPECT_NE(error(R"("input":"split")", dense(1) + "," + dense(1) + "," + dense(1) + "," + dense(1)).find("cannot split [B, 6] among 4"), std::string::npos);
-  EXPECT_NE(error(R"("combine":"grid_scatter","grid":[1,2],"places":[0,0,0,0])", dense(2) + "," + dense(2)).find("stands on another"), std::string::npos);
+  EXPECT_NE(error(R"("input":"split")", dense(1) + "," + dense(1) + "," + dense(1) + "," + dense(1))
+                .find("cannot split [B, 6] among 4"),
+            std::string::npos);
+  EXPECT_NE(error(R"("combine":"grid_scatter","grid":[1,2],"places":[0,0,0,0])",
+                  dense(2) + "," + dense(2))
+                .find("stands on another"),
+            std::string::npos);
 }
 
 }  // namespace

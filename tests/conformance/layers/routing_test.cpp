@@ -1,5 +1,6 @@
-// Rows that go to the best of several branches: the same sum as over all of them, gradients by finite differences, so many rows and no more, and a mixture that
-// learns what none of its experts can.
+// Rows that go to the best of several branches: the same sum as over all of them, gradients by
+// finite differences, so many rows and no more, and a mixture that learns what none of its experts
+// can.
 #include <chrono>
 #include <cstdio>
 
@@ -13,13 +14,19 @@ namespace {
 using test::chain;
 using test::check_gradients;
 
-std::string dense(std::int64_t out, const char* activation = "tanh") { return R"({"type":"dense","out":)" + std::to_string(out) + R"(,"activation":")" + activation + "\"}"; }
-std::string routed(int k, const std::string& settings, const std::string& branches) {
-  return R"("type":"parallel","combine":"filter","top_k":)" + std::to_string(k) + settings + R"(,"layers":[)" + branches + "]";
+std::string dense(std::int64_t out, const char* activation = "tanh") {
+  return R"({"type":"dense","out":)" + std::to_string(out) + R"(,"activation":")" + activation +
+         "\"}";
 }
-const std::string kFirst = R"("type":"dense","out":6,"dtype":"f64","activation":"tanh")", kLast = R"("type":"dense","out":3,"dtype":"f64")";
+std::string routed(int k, const std::string& settings, const std::string& branches) {
+  return R"("type":"parallel","combine":"filter","top_k":)" + std::to_string(k) + settings +
+         R"(,"layers":[)" + branches + "]";
+}
+const std::string kFirst = R"("type":"dense","out":6,"dtype":"f64","activation":"tanh")",
+                  kLast = R"("type":"dense","out":3,"dtype":"f64")";
 
-Result<Network> network(const std::string& input, const std::vector<std::string>& cells, std::uint64_t seed) {
+Result<Network> network(const std::string& input, const std::vector<std::string>& cells,
+                        std::uint64_t seed) {
   LOOM_ASSIGN(Network n, Network::from_json(std::string_view(chain(input, cells))));
   LOOM_TRY(n.initialize(seed));
   return n;
@@ -31,14 +38,16 @@ std::vector<float> values(std::size_t count, std::uint64_t stream) {
   return v;
 }
 // All rows of the output.
-std::vector<float> outputs(Network& n, std::span<const float> x, int threads = 1, bool fuse = true) {
+std::vector<float> outputs(Network& n, std::span<const float> x, int threads = 1,
+                           bool fuse = true) {
   ThreadPool pool(threads);
   const auto rows = static_cast<std::int64_t>(x.size()) / n.input().width;
   auto s = Session::create(n, pool, {.max_rows = rows, .fuse = fuse, .poison = true});
   EXPECT_TRUE(s.ok()) << s.status().to_string();
   if (!s.ok() || !s->run(x, rows).ok()) return {};
   std::vector<float> y;
-  for (std::int64_t r = 0; r < rows; ++r) y.insert(y.end(), s->output(r).begin(), s->output(r).end());
+  for (std::int64_t r = 0; r < rows; ++r)
+    y.insert(y.end(), s->output(r).begin(), s->output(r).end());
   return y;
 }
 // The rows that the branches of the last run computed, together.
@@ -46,7 +55,8 @@ std::int64_t rows_computed(Executor& executor) {
   std::int64_t rows = 0;
   const auto& registers = executor.program().registers;
   for (std::size_t i = 0; i < registers.size(); ++i)
-    if (registers[i].type == RegisterType::measured) rows += static_cast<cpu::Executor&>(executor).measured(static_cast<RegisterId>(i));
+    if (registers[i].type == RegisterType::measured)
+      rows += static_cast<cpu::Executor&>(executor).measured(static_cast<RegisterId>(i));
   return rows;
 }
 
@@ -70,34 +80,60 @@ double multiplications(Executor& executor, std::uint32_t rows) {
 }
 
 TEST(Routing, GradientsEqualFiniteDifferences) {
-  const std::string equal = dense(4) + "," + dense(4, "sigmoid") + "," + dense(4, "silu"), unequal = dense(4) + "," + dense(2) + "," + dense(7);
+  const std::string equal = dense(4) + "," + dense(4, "sigmoid") + "," + dense(4, "silu"),
+                    unequal = dense(4) + "," + dense(2) + "," + dense(7);
   for (int k = 1; k <= 3; ++k) {
-    for (const char* input : {R"(,"dtype":"f64","input":"broadcast")", R"(,"dtype":"f64","input":"split","temperature":0.5)"}) {
+    for (const char* input : {R"(,"dtype":"f64","input":"broadcast")",
+                              R"(,"dtype":"f64","input":"split","temperature":0.5)"}) {
       SCOPED_TRACE(std::to_string(k) + input);
       check_gradients(chain(R"({"width":4})", {kFirst, routed(k, input, equal), kLast}), false, 7);
-      check_gradients(chain(R"({"width":4})", {kFirst, routed(k, std::string(input) + R"(,"stitch":true)", unequal), kLast}), false, 7);
+      check_gradients(
+          chain(R"({"width":4})",
+                {kFirst, routed(k, std::string(input) + R"(,"stitch":true)", unequal), kLast}),
+          false, 7);
     }
   }
 }
 
 TEST(Routing, GradientsInsideOfOneAnother) {
-  const std::string inner = "{" + routed(1, "", dense(4) + ",{" + routed(2, "", dense(4) + "," + dense(4, "silu") + "," + dense(4, "sigmoid")) + "}") + "}";
-  const std::string norms = R"({"type":"sequential","layers":[{"type":"layer_norm"},{"type":"swiglu","hidden":5},{"type":"residual"},)" + dense(4) + "]}";
-  const std::string topology = chain(R"({"width":4})", {kFirst, routed(2, R"(,"dtype":"f64")", inner + "," + norms + "," + dense(4)), kLast});
+  const std::string inner =
+      "{" +
+      routed(1, "",
+             dense(4) + ",{" +
+                 routed(2, "", dense(4) + "," + dense(4, "silu") + "," + dense(4, "sigmoid")) +
+                 "}") +
+      "}";
+  const std::string norms =
+      R"({"type":"sequential","layers":[{"type":"layer_norm"},{"type":"swiglu","hidden":5},{"type":"residual"},)" +
+      dense(4) + "]}";
+  const std::string topology =
+      chain(R"({"width":4})",
+            {kFirst, routed(2, R"(,"dtype":"f64")", inner + "," + norms + "," + dense(4)), kLast});
   check_gradients(topology, false, 9);
-  check_gradients(topology, Loss::mse, 9, 1, [](Network&, LearnerOptions& options) { options.recompute = true; });
+  check_gradients(topology, Loss::mse, 9, 1,
+                  [](Network&, LearnerOptions& options) { options.recompute = true; });
   // Parts of a row go their own ways.
-  check_gradients(chain(R"({"width":4})", {kFirst, R"("type":"each","count":3,"dtype":"f64","layers":[{)" + routed(1, "", dense(3) + "," + dense(3)) + "}]", kLast}), false, 5);
+  check_gradients(chain(R"({"width":4})", {kFirst,
+                                           R"("type":"each","count":3,"dtype":"f64","layers":[{)" +
+                                               routed(1, "", dense(3) + "," + dense(3)) + "}]",
+                                           kLast}),
+                  false, 5);
 }
 
-// In f32 the sum over all branches, a branch alone being one network and the shares a masked softmax over the scores of another.
+// In f32 the sum over all branches, a branch alone being one network and the shares a masked
+// softmax over the scores of another.
 TEST(Routing, IsTheSumOverTheBestBranches) {
   constexpr std::size_t kRows = 40, kWidth = 5, kOut = 6, kBranches = 4;
-  auto made = network(R"({"width":5})", {routed(2, "", dense(kOut) + "," + dense(kOut) + "," + dense(kOut) + "," + dense(kOut))}, 4);
+  auto made = network(
+      R"({"width":5})",
+      {routed(2, "", dense(kOut) + "," + dense(kOut) + "," + dense(kOut) + "," + dense(kOut))}, 4);
   ASSERT_TRUE(made.ok()) << made.status().to_string();
   const std::vector<float> x = values(kRows * kWidth, 1);
   std::vector<std::vector<float>> parts;
-  const auto copy = [&](const char* path, const char* role, Network& to, const char* to_role) { std::ranges::copy(made->find(path, role)->mutable_master(), to.find("0.0.0.0", to_role)->mutable_master().begin()); };
+  const auto copy = [&](const char* path, const char* role, Network& to, const char* to_role) {
+    std::ranges::copy(made->find(path, role)->mutable_master(),
+                      to.find("0.0.0.0", to_role)->mutable_master().begin());
+  };
   for (std::size_t e = 0; e < kBranches; ++e) {
     auto one = network(R"({"width":5})", {R"("type":"dense","activation":"tanh","out":6)"}, 1);
     ASSERT_TRUE(one.ok());
@@ -111,14 +147,20 @@ TEST(Routing, IsTheSumOverTheBestBranches) {
   std::vector<float> want(kRows * kOut, 0.0f);
   for (std::size_t r = 0; r < kRows; ++r) {
     std::vector<std::size_t> best = {0, 1, 2, 3};
-    std::sort(best.begin(), best.end(), [&](std::size_t a, std::size_t b) { return scores[r * kBranches + a] > scores[r * kBranches + b]; });
+    std::sort(best.begin(), best.end(), [&](std::size_t a, std::size_t b) {
+      return scores[r * kBranches + a] > scores[r * kBranches + b];
+    });
     std::string mask;
-    for (std::size_t e = 0; e < kBranches; ++e) mask += std::string(e > 0 ? "," : "") + (e == best[0] || e == best[1] ? "1" : "0");
-    auto shares_of = network(R"({"width":4})", {R"("type":"softmax","kind":"masked","mask":[)" + mask + "]"}, 1);
-    ASSERT_TRUE(shares_of.ok());
-    const std::vector<float> shares = outputs(*shares_of, std::span(scores).subspan(r * kBranches, kBranches));
     for (std::size_t e = 0; e < kBranches; ++e)
-      for (std::size_t c = 0; c < kOut; ++c) want[r * kOut + c] += parts[e][r * kOut + c] * shares[e];
+      mask += std::string(e > 0 ? "," : "") + (e == best[0] || e == best[1] ? "1" : "0");
+    auto shares_of =
+        network(R"({"width":4})", {R"("type":"softmax","kind":"masked","mask":[)" + mask + "]"}, 1);
+    ASSERT_TRUE(shares_of.ok());
+    const std::vector<float> shares =
+        outputs(*shares_of, std::span(scores).subspan(r * kBranches, kBranches));
+    for (std::size_t e = 0; e < kBranches; ++e)
+      for (std::size_t c = 0; c < kOut; ++c)
+        want[r * kOut + c] += parts[e][r * kOut + c] * shares[e];
   }
   for (const int threads : {1, 2, 3}) {
     EXPECT_EQ(outputs(*made, x, threads), want) << threads << " threads";
@@ -128,7 +170,10 @@ TEST(Routing, IsTheSumOverTheBestBranches) {
 
 TEST(Routing, ToAllBranchesIsTheMixtureOfAll) {
   const std::string branches = dense(6) + "," + dense(6, "silu") + "," + dense(6, "sigmoid");
-  auto all = network(R"({"width":5})", {routed(3, "", branches)}, 4), mixture = network(R"({"width":5})", {R"("type":"parallel","combine":"filter","layers":[)" + branches + "]"}, 4);
+  auto all = network(R"({"width":5})", {routed(3, "", branches)}, 4),
+       mixture =
+           network(R"({"width":5})",
+                   {R"("type":"parallel","combine":"filter","layers":[)" + branches + "]"}, 4);
   ASSERT_TRUE(all.ok() && mixture.ok());
   const std::vector<float> x = values(100, 2);
   EXPECT_EQ(outputs(*all, x), outputs(*mixture, x));
@@ -136,10 +181,16 @@ TEST(Routing, ToAllBranchesIsTheMixtureOfAll) {
 
 // Equal scores: the branches before others; a NaN is above all, and comes out.
 TEST(Routing, TiesGoToTheFirstBranches) {
-  auto n = network(R"({"width":2})", {routed(2, "", R"({"type":"dense","out":1},{"type":"dense","out":1},{"type":"dense","out":1})")}, 4);
+  auto n = network(
+      R"({"width":2})",
+      {routed(2, "",
+              R"({"type":"dense","out":1},{"type":"dense","out":1},{"type":"dense","out":1})")},
+      4);
   ASSERT_TRUE(n.ok());
   std::ranges::fill(n->find("0.0.0.0", "gate")->mutable_master(), 0.0f);
-  for (int e = 0; e < 3; ++e) std::ranges::fill(n->find("0.0.0.0/" + std::to_string(e), "weight")->mutable_master(), static_cast<float>(e + 1));
+  for (int e = 0; e < 3; ++e)
+    std::ranges::fill(n->find("0.0.0.0/" + std::to_string(e), "weight")->mutable_master(),
+                      static_cast<float>(e + 1));
   const std::vector<float> x = {1, 1, 3, 0};
   EXPECT_EQ(outputs(*n, x), (std::vector<float>{3, 4.5f}));
   const std::vector<float> strange = {1, __builtin_nanf(""), 3, 0};
@@ -155,11 +206,16 @@ TEST(Routing, TiesGoToTheFirstBranches) {
 TEST(Routing, TwoOfEightComputeAQuarterOfTheRows) {
   constexpr std::int64_t kRows = 256, kWidth = 256;
   std::string experts;
-  for (int e = 0; e < 8; ++e) experts += (e > 0 ? "," : "") + std::string(R"({"type":"sequential","layers":[)") + dense(kWidth, "relu") + "," + dense(kWidth, "linear") + "]}";
-  auto sparse = network(R"({"width":256})", {routed(2, "", experts)}, 4), whole = network(R"({"width":256})", {R"("type":"parallel","combine":"filter","layers":[)" + experts + "]"}, 4);
+  for (int e = 0; e < 8; ++e)
+    experts += (e > 0 ? "," : "") + std::string(R"({"type":"sequential","layers":[)") +
+               dense(kWidth, "relu") + "," + dense(kWidth, "linear") + "]}";
+  auto sparse = network(R"({"width":256})", {routed(2, "", experts)}, 4),
+       whole = network(R"({"width":256})",
+                       {R"("type":"parallel","combine":"filter","layers":[)" + experts + "]"}, 4);
   ASSERT_TRUE(sparse.ok() && whole.ok());
   ThreadPool pool(1);
-  auto a = Session::create(*sparse, pool, {.max_rows = kRows}), b = Session::create(*whole, pool, {.max_rows = kRows});
+  auto a = Session::create(*sparse, pool, {.max_rows = kRows}),
+       b = Session::create(*whole, pool, {.max_rows = kRows});
   ASSERT_TRUE(a.ok() && b.ok()) << a.status().to_string();
   const std::vector<float> x = values(kRows * kWidth, 3);
   std::vector<double> ratios;
@@ -178,8 +234,11 @@ TEST(Routing, TwoOfEightComputeAQuarterOfTheRows) {
   EXPECT_LE(multiplications(a->executor(), kRows), 0.4 * all);
   EXPECT_GE(multiplications(a->executor(), kRows), 0.25 * all);
   std::sort(ratios.begin(), ratios.end());
-  std::printf("routing: top 2 of 8 experts of 256 x 256 on %lld rows: %lld of %lld rows of experts, median time %.3f of all experts'\n", static_cast<long long>(kRows),
-              static_cast<long long>(rows_computed(a->executor())), static_cast<long long>(8 * kRows), ratios[ratios.size() / 2]);
+  std::printf(
+      "routing: top 2 of 8 experts of 256 x 256 on %lld rows: %lld of %lld rows of experts, median "
+      "time %.3f of all experts'\n",
+      static_cast<long long>(kRows), static_cast<long long>(rows_computed(a->executor())),
+      static_cast<long long>(8 * kRows), ratios[ratios.size() / 2]);
   // Fewer rows in a run, and more again.
   ASSERT_TRUE(a->run(std::span(x).first(3 * kWidth), 3).ok());
   EXPECT_EQ(rows_computed(a->executor()), 6);
@@ -203,7 +262,8 @@ TEST(Routing, AMixtureLearnsWhatNoExpertCan) {
     for (int i = 0; i < 128; ++i) {
       const float v = (static_cast<float>(i) + 0.5f) / 16 - 4;
       x.push_back(v);
-      y.push_back(i / 32 % 2 == 0 ? v - static_cast<float>(i / 32 * 2 - 3) : static_cast<float>(i / 32 * 2 - 3) - v);
+      y.push_back(i / 32 % 2 == 0 ? v - static_cast<float>(i / 32 * 2 - 3)
+                                  : static_cast<float>(i / 32 * 2 - 3) - v);
     }
     double loss = 0;
     constexpr std::int64_t kSteps = 3000;
@@ -211,7 +271,8 @@ TEST(Routing, AMixtureLearnsWhatNoExpertCan) {
       EXPECT_TRUE(learner->batch(std::span<const float>(x), std::span<const float>(y)).ok());
       EXPECT_TRUE(learner->accumulate().ok());
       loss = learner->loss_sum() / 128;
-      EXPECT_TRUE(learner->update(0.03 * (1 - 0.9 * static_cast<double>(step) / kSteps), 128, step).ok());
+      EXPECT_TRUE(
+          learner->update(0.03 * (1 - 0.9 * static_cast<double>(step) / kSteps), 128, step).ok());
     }
     return loss;
   };
@@ -219,20 +280,26 @@ TEST(Routing, AMixtureLearnsWhatNoExpertCan) {
   std::string lines = line;
   for (int e = 1; e < 8; ++e) lines += "," + line;
   const double alone = loss_of(R"("type":"dense","out":1)"), mixed = loss_of(routed(2, "", lines));
-  std::printf("routing: mean squared error of one expert %.4f, of the best 2 of 8 %.4f\n", alone, mixed);
+  std::printf("routing: mean squared error of one expert %.4f, of the best 2 of 8 %.4f\n", alone,
+              mixed);
   EXPECT_GT(alone, 0.25);
   EXPECT_LT(mixed, 0.1 * alone);
 }
 
 TEST(Routing, LayersThatSeeOtherRowsAreRefused) {
-  const auto error = [](const std::string& settings, const std::string& branches, const std::string& input = R"({"width":6})") {
-    const auto n = Network::from_json(std::string_view(chain(input, {R"("type":"parallel",)" + settings + R"(,"layers":[)" + branches + "]"})));
+  const auto error = [](const std::string& settings, const std::string& branches,
+                        const std::string& input = R"({"width":6})") {
+    const auto n = Network::from_json(std::string_view(
+        chain(input, {R"("type":"parallel",)" + settings + R"(,"layers":[)" + branches + "]"})));
     EXPECT_EQ(n.status().code(), Code::invalid_argument);
     return n.ok() ? std::string() : n.status().message();
   };
   const std::string top = R"("combine":"filter","top_k":1)";
-  const auto refused = [&](const std::string& layer, const std::string& what, const std::string& input = R"({"width":6})") {
-    const std::string message = error(top, dense(6) + R"(,{"type":"sequential","layers":[)" + dense(6) + "," + layer + "]}", input);
+  const auto refused = [&](const std::string& layer, const std::string& what,
+                           const std::string& input = R"({"width":6})") {
+    const std::string message =
+        error(top, dense(6) + R"(,{"type":"sequential","layers":[)" + dense(6) + "," + layer + "]}",
+              input);
     EXPECT_NE(message.find("parallel at 0.0.0.0: branch 1: " + what), std::string::npos) << message;
   };
   refused(R"({"type":"attention","heads":3})", "attention at 0.0.0.0/1/1 attends to other rows");
@@ -240,9 +307,14 @@ TEST(Routing, LayersThatSeeOtherRowsAreRefused) {
   refused(R"({"type":"dropout"})", "dropout at 0.0.0.0/1/1 draws its noise by a row's place");
   refused(R"({"type":"softmax","kind":"gumbel"})", "softmax at 0.0.0.0/1/1 draws");
   refused(R"({"type":"gru","hidden":6,"carry":true})", "gru at 0.0.0.0/1/1 goes on from a state");
-  EXPECT_NE(error(R"("combine":"filter","top_k":3)", dense(6) + "," + dense(6)).find("\"top_k\" must be 1 to the 2 branches"), std::string::npos);
-  EXPECT_NE(error(R"("combine":"filter","top_k":-1)", dense(6)).find("\"top_k\" must be"), std::string::npos);
-  EXPECT_NE(error(R"("combine":"add","top_k":1)", dense(6)).find("\"top_k\" goes with \"combine\" filter"), std::string::npos);
+  EXPECT_NE(error(R"("combine":"filter","top_k":3)", dense(6) + "," + dense(6))
+                .find("\"top_k\" must be 1 to the 2 branches"),
+            std::string::npos);
+  EXPECT_NE(error(R"("combine":"filter","top_k":-1)", dense(6)).find("\"top_k\" must be"),
+            std::string::npos);
+  EXPECT_NE(error(R"("combine":"add","top_k":1)", dense(6))
+                .find("\"top_k\" goes with \"combine\" filter"),
+            std::string::npos);
 }
 
 // A program in which rows are routed, and what a verifier must see in it.
@@ -327,7 +399,8 @@ TEST_F(RoutedProgram, MoreThanThereAre) {
 }
 TEST_F(RoutedProgram, TheHostCannotSetACount) {
   ThreadPool pool(1);
-  auto executor = cpu::Executor::create(program, [](std::string_view, std::string_view) -> WeightStore* { return nullptr; }, pool);
+  auto executor = cpu::Executor::create(
+      program, [](std::string_view, std::string_view) -> WeightStore* { return nullptr; }, pool);
   ASSERT_TRUE(executor.ok()) << executor.status().to_string();
   EXPECT_EQ((*executor)->set(1, 1).code(), Code::invalid_argument);
 }

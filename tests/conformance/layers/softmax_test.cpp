@@ -11,9 +11,11 @@ using test::chain;
 void check(const std::string& layer, int width = 12, const std::string& dims = "3,4") {
   SCOPED_TRACE(layer);
   const std::string f64 = R"(,"dtype":"f64")";
-  test::check_gradients(chain(R"({"width":5})", {R"("type":"dense","out":)" + std::to_string(width) + f64, R"("type":"reshape","dims":[)"
-      + dims + "]" + f64, layer + f64,
-                                                 R"("type":"dense","out":3)" + f64}), false, 3);
+  test::check_gradients(
+      chain(R"({"width":5})", {R"("type":"dense","out":)" + std::to_string(width) + f64,
+                               R"("type":"reshape","dims":[)" + dims + "]" + f64, layer + f64,
+                               R"("type":"dense","out":3)" + f64}),
+      false, 3);
 }
 
 TEST(Softmax, Gradients) {
@@ -25,7 +27,8 @@ TEST(Softmax, Gradients) {
   check(R"("type":"softmax","kind":"gumbel","temperature":0.7)");
   check(R"("type":"softmax","kind":"masked","mask":[1,0,1,1])");
   check(R"("type":"softmax","kind":"sparsemax")");
-  for (const char* alpha : {"1", "1.25", "1.5", "1.7", "2"}) check(std::string(R"("type":"softmax","kind":"entmax","alpha":)") + alpha);
+  for (const char* alpha : {"1", "1.25", "1.5", "1.7", "2"})
+    check(std::string(R"("type":"softmax","kind":"entmax","alpha":)") + alpha);
 }
 
 TEST(Softmax, GradientsOfOutputs) {
@@ -38,26 +41,32 @@ TEST(Softmax, GradientsOfOutputs) {
 
 TEST(Softmax, OutputsGiveTheSameBits) {
   for (const char* layer : {R"("type":"adaptive_softmax","out":30,"cutoffs":[10,18],"log":true)",
-      R"("type":"mixture_of_softmaxes","out":20,"mixtures":3)"}) {
+                            R"("type":"mixture_of_softmaxes","out":20,"mixtures":3)"}) {
     SCOPED_TRACE(layer);
     test::check_same_bits(chain(R"({"width":20})", {layer}));
   }
 }
 
 TEST(Softmax, EveryRunGivesTheSameBits) {
-  for (const char* layer : {R"("type":"softmax")", R"("type":"softmax","kind":"hierarchical","levels":[3,4,4])",
-      R"("type":"softmax","kind":"masked","mask":[1,0,1,1,0,1,1])",
-                            R"("type":"softmax","kind":"sparsemax")", R"("type":"softmax","kind":"entmax")",
-                                R"("type":"softmax","kind":"entmax","alpha":1.3)", R"("type":"log_softmax")"}) {
+  for (const char* layer :
+       {R"("type":"softmax")", R"("type":"softmax","kind":"hierarchical","levels":[3,4,4])",
+        R"("type":"softmax","kind":"masked","mask":[1,0,1,1,0,1,1])",
+        R"("type":"softmax","kind":"sparsemax")", R"("type":"softmax","kind":"entmax")",
+        R"("type":"softmax","kind":"entmax","alpha":1.3)", R"("type":"log_softmax")"}) {
     SCOPED_TRACE(layer);
-    test::check_same_bits(chain(std::string(layer).find("levels") != std::string::npos ? R"({"width":63})" : R"({"dims":[9,7]})", {layer}),
+    test::check_same_bits(
+        chain(std::string(layer).find("levels") != std::string::npos ? R"({"width":63})"
+                                                                     : R"({"dims":[9,7]})",
+              {layer}),
         {"f32", "f64"});
   }
 }
 
-std::vector<float> run(const std::string& layer, const std::vector<float>& x, const std::string& dims = "") {
-  auto n = Network::from_json(std::string_view(chain(dims.empty() ? R"({"width":)" + std::to_string(x.size()) + "}" : R"({"dims":[)"
-      + dims + "]}", {layer})));
+std::vector<float> run(const std::string& layer, const std::vector<float>& x,
+                       const std::string& dims = "") {
+  auto n = Network::from_json(std::string_view(chain(
+      dims.empty() ? R"({"width":)" + std::to_string(x.size()) + "}" : R"({"dims":[)" + dims + "]}",
+      {layer})));
   EXPECT_TRUE(n.ok()) << n.status().to_string();
   ThreadPool pool(1);
   auto s = Session::create(*n, pool, {.max_rows = 1, .poison = true});
@@ -82,7 +91,8 @@ TEST(Softmax, SparseValuesAreThoseOfTheirPapers) {
     double sum = 0, tau = 0;
     for (std::size_t k = 1; k <= n; ++k) {
       sum += sorted[k - 1];
-      if (1 + static_cast<double>(k) * sorted[k - 1] > sum) tau = (sum - 1) / static_cast<double>(k);
+      if (1 + static_cast<double>(k) * sorted[k - 1] > sum)
+        tau = (sum - 1) / static_cast<double>(k);
     }
     std::vector<double> want;
     for (const float v : x) want.push_back(std::max(v - tau, 0.0));
@@ -93,7 +103,8 @@ TEST(Softmax, SparseValuesAreThoseOfTheirPapers) {
       const double z = sorted[k - 1] / 2, count = static_cast<double>(k);
       mean += (z - mean) / count;
       squares += z * z;
-      const double candidate = mean - std::sqrt(std::max(0.0, (1 - (squares - count * mean * mean)) / count));
+      const double candidate =
+          mean - std::sqrt(std::max(0.0, (1 - (squares - count * mean * mean)) / count));
       if (candidate <= z) tau = candidate;
     }
     want.clear();
@@ -102,13 +113,16 @@ TEST(Softmax, SparseValuesAreThoseOfTheirPapers) {
 
     // Another alpha: the defining equation, and the two exact ones from near by.
     for (const char* alpha : {"1.2", "1.5001", "1.8", "3"}) {
-      const std::vector<float> y = run(std::string(R"("type":"softmax","kind":"entmax","alpha":)") + alpha, x);
+      const std::vector<float> y =
+          run(std::string(R"("type":"softmax","kind":"entmax","alpha":)") + alpha, x);
       EXPECT_NEAR(std::accumulate(y.begin(), y.end(), 0.0), 1, 1e-5);
       const double a = std::stod(alpha) - 1;
       double level = 0;  // tau of the largest
       std::size_t best = static_cast<std::size_t>(std::max_element(x.begin(), x.end()) - x.begin());
       level = a * x[best] - std::pow(y[best], a);
-      for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(y[i], std::pow(std::max(a * x[i] - level, 0.0), 1 / a), 2e-4) << alpha << " " << i;
+      for (std::size_t i = 0; i < n; ++i)
+        EXPECT_NEAR(y[i], std::pow(std::max(a * x[i] - level, 0.0), 1 / a), 2e-4)
+            << alpha << " " << i;
       if (a > 0.5 && a < 0.501) {
         for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(y[i], want[i], 1e-3) << i;
       }
@@ -125,38 +139,49 @@ TEST(Softmax, ValuesOfTheOthers) {
     return v;
   };
   expect_near(run(R"("type":"softmax")", x), softmax({0.5, -1, 2, 0, 1, -0.25}));
-  expect_near(run(R"("type":"softmax","kind":"gumbel","temperature":2)", x), softmax({0.25, -0.5, 1, 0, 0.5, -0.125}));
-      // no noise unless it learns
-  EXPECT_EQ(run(R"("type":"softmax","kind":"gumbel","hard":true)", x), (std::vector<float>{0, 0, 1, 0, 0, 0}));
+  expect_near(run(R"("type":"softmax","kind":"gumbel","temperature":2)", x),
+              softmax({0.25, -0.5, 1, 0, 0.5, -0.125}));
+  // no noise unless it learns
+  EXPECT_EQ(run(R"("type":"softmax","kind":"gumbel","hard":true)", x),
+            (std::vector<float>{0, 0, 1, 0, 0, 0}));
   const auto rows = run(R"("type":"softmax","kind":"grid","rows":2,"cols":3)", x);
   EXPECT_EQ(rows, run(R"("type":"softmax")", x, "2,3"));
   expect_near({rows.begin() + 3, rows.end()}, softmax({0, 1, -0.25}));
-  const auto masked = run(R"("type":"softmax","kind":"masked","mask":[1,1,0,0,1,1])", x), four = run(R"("type":"softmax")", {0.5f, -1, 1,
-      -0.25f});
+  const auto masked = run(R"("type":"softmax","kind":"masked","mask":[1,1,0,0,1,1])", x),
+             four = run(R"("type":"softmax")", {0.5f, -1, 1, -0.25f});
   EXPECT_EQ(masked, (std::vector<float>{four[0], four[1], 0, 0, four[2], four[3]}));
-  const auto tree = run(R"("type":"softmax","kind":"hierarchical","levels":[2,2])", x), top = run(R"("type":"softmax")", {0.5f, -1}),
-      left = run(R"("type":"softmax")", {2, 0}), right = run(R"("type":"softmax")", {1, -0.25f});
-  EXPECT_EQ(tree, (std::vector<float>{top[0] * left[0], top[0] * left[1], top[1] * right[0], top[1] * right[1]}));
+  const auto tree = run(R"("type":"softmax","kind":"hierarchical","levels":[2,2])", x),
+             top = run(R"("type":"softmax")", {0.5f, -1}),
+             left = run(R"("type":"softmax")", {2, 0}),
+             right = run(R"("type":"softmax")", {1, -0.25f});
+  EXPECT_EQ(tree, (std::vector<float>{top[0] * left[0], top[0] * left[1], top[1] * right[0],
+                                      top[1] * right[1]}));
   std::vector<double> logs = softmax({0.5, -1, 2, 0, 1, -0.25});
   for (double& v : logs) v = std::log(v);
   expect_near(run(R"("type":"log_softmax")", x), logs);
   EXPECT_EQ(run(R"("type":"softmax","log":true)", x), run(R"("type":"log_softmax")", x));
   // Far apart, and all the same.
-  EXPECT_EQ(run(R"("type":"softmax","kind":"sparsemax")", {1000, -1000, 0}), (std::vector<float>{1, 0, 0}));
-  expect_near(run(R"("type":"softmax","kind":"entmax","alpha":1.5)", {7, 7, 7, 7}), {0.25, 0.25, 0.25, 0.25});
+  EXPECT_EQ(run(R"("type":"softmax","kind":"sparsemax")", {1000, -1000, 0}),
+            (std::vector<float>{1, 0, 0}));
+  expect_near(run(R"("type":"softmax","kind":"entmax","alpha":1.5)", {7, 7, 7, 7}),
+              {0.25, 0.25, 0.25, 0.25});
 }
 
-// Noise makes the largest of logits log p a draw from p; the gradient of the hard choice is that of the soft one, whose sum is 0.
+// Noise makes the largest of logits log p a draw from p; the gradient of the hard choice is that of
+// the soft one, whose sum is 0.
 TEST(Softmax, GumbelDrawsFromTheDistribution) {
   constexpr std::int64_t kRows = 64, kSteps = 40;
-  auto n = Network::from_json(std::string_view(chain(R"({"width":1})", {R"("type":"dense","out":3)",
-      R"("type":"softmax","kind":"gumbel","hard":true,"temperature":0.5)"})));
+  auto n = Network::from_json(std::string_view(chain(
+      R"({"width":1})", {R"("type":"dense","out":3)",
+                         R"("type":"softmax","kind":"gumbel","hard":true,"temperature":0.5)"})));
   ASSERT_TRUE(n.ok() && n->initialize(1).ok());
   const std::vector<double> p = {0.2, 0.5, 0.3};
-  for (std::size_t i = 0; i < 3; ++i) n->find("0.0.0.0", "bias")->mutable_master()[i] = static_cast<float>(std::log(p[i]));
+  for (std::size_t i = 0; i < 3; ++i)
+    n->find("0.0.0.0", "bias")->mutable_master()[i] = static_cast<float>(std::log(p[i]));
   n->find("0.0.0.0", "bias")->touch();
   ThreadPool pool(2);
-  auto learner = Learner::create(*n, pool, {.max_rows = kRows, .seed = 5, .update = false, .poison = true});
+  auto learner =
+      Learner::create(*n, pool, {.max_rows = kRows, .seed = 5, .update = false, .poison = true});
   ASSERT_TRUE(learner.ok()) << learner.status().to_string();
   for (std::size_t which = 0; which < 3; ++which) {
     std::vector<float> x(kRows), target(3 * kRows);
@@ -180,25 +205,40 @@ TEST(Softmax, GumbelDrawsFromTheDistribution) {
 
 TEST(Softmax, WhatDoesNotFitIsNamed) {
   auto error = [](const std::string& layer) {
-    const auto n = Network::from_json(std::string_view(chain(R"({"width":6})", {R"("type":"softmax",)" + layer})));
+    const auto n = Network::from_json(
+        std::string_view(chain(R"({"width":6})", {R"("type":"softmax",)" + layer})));
     return n.ok() ? std::string() : n.status().message();
   };
-  EXPECT_NE(error(R"("kind":"soft")").find("\"kind\" must be one of standard, grid, hierarchical, temperature, gumbel, masked, sparsemax, entmax, got \"soft\""), std::string::npos);
-  EXPECT_NE(error(R"("kind":"grid","rows":2,"cols":2)").find("must be the 6 values that arrive, got 2 x 2"), std::string::npos);
-  EXPECT_NE(error(R"("kind":"masked","mask":[1,0])").find("must have 6 places, got 2"), std::string::npos);
-  EXPECT_NE(error(R"("kind":"masked","mask":[0,0,0,0,0,0])").find("leaves nothing"), std::string::npos);
-  EXPECT_NE(error(R"("kind":"hierarchical","levels":[2,3])").find("have 8 nodes, 6 values arrive"), std::string::npos);
+  EXPECT_NE(error(R"("kind":"soft")")
+                .find("\"kind\" must be one of standard, grid, hierarchical, temperature, gumbel, "
+                      "masked, sparsemax, entmax, got \"soft\""),
+            std::string::npos);
+  EXPECT_NE(error(R"("kind":"grid","rows":2,"cols":2)")
+                .find("must be the 6 values that arrive, got 2 x 2"),
+            std::string::npos);
+  EXPECT_NE(error(R"("kind":"masked","mask":[1,0])").find("must have 6 places, got 2"),
+            std::string::npos);
+  EXPECT_NE(error(R"("kind":"masked","mask":[0,0,0,0,0,0])").find("leaves nothing"),
+            std::string::npos);
+  EXPECT_NE(error(R"("kind":"hierarchical","levels":[2,3])").find("have 8 nodes, 6 values arrive"),
+            std::string::npos);
   EXPECT_NE(error(R"("kind":"entmax","alpha":0.5)").find("\"alpha\" must be"), std::string::npos);
-  EXPECT_NE(error(R"("kind":"sparsemax","log":true)").find("\"log\" goes with \"kind\" standard, temperature, grid"), std::string::npos);
+  EXPECT_NE(error(R"("kind":"sparsemax","log":true)")
+                .find("\"log\" goes with \"kind\" standard, temperature, grid"),
+            std::string::npos);
   const auto outputs = [](const std::string& layer) {
     const auto n = Network::from_json(std::string_view(chain(R"({"width":6})", {layer})));
     return n.ok() ? std::string() : n.status().message();
   };
-  EXPECT_NE(outputs(R"("type":"adaptive_softmax","out":9,"cutoffs":[5,3])").find("\"cutoffs\" must ascend between 0 and 9"),
+  EXPECT_NE(outputs(R"("type":"adaptive_softmax","out":9,"cutoffs":[5,3])")
+                .find("\"cutoffs\" must ascend between 0 and 9"),
+            std::string::npos);
+  EXPECT_NE(outputs(R"("type":"adaptive_softmax","out":9,"cutoffs":[3,5])")
+                .find("leaves nothing of 6 values for cluster 1"),
+            std::string::npos);
+  EXPECT_NE(
+      outputs(R"("type":"mixture_of_softmaxes","out":9)").find("\"mixtures\" must be at least 1"),
       std::string::npos);
-  EXPECT_NE(outputs(R"("type":"adaptive_softmax","out":9,"cutoffs":[3,5])").find("leaves nothing of 6 values for cluster 1"),
-      std::string::npos);
-  EXPECT_NE(outputs(R"("type":"mixture_of_softmaxes","out":9)").find("\"mixtures\" must be at least 1"), std::string::npos);
   EXPECT_NE(error(R"("temperature":0)").find("\"temperature\" must be"), std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-// Every allocation of 29 scenarios fails, alone and with all that follow: each call is
+// Every allocation of 30 scenarios fails, alone and with all that follow: each call is
 // LOOM_OUT_OF_MEMORY or succeeds, nothing is lost, and the next call succeeds.
 // LOOM_SOAK=1 takes every number, otherwise every k-th, so that it ends in seconds; LOOM_PART=i of
 // LOOM_PARTS=n every n-th of them, so that n programs share them.
@@ -96,8 +96,7 @@ TEST_P(AllocationFailures, G3_AreTypedErrorsThatLeaveEverythingUsable) {
   EXPECT_EQ(live_handles(), handles_before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Findings, AllocationFailures,
-                         testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Findings, AllocationFailures, testing::ValuesIn(names()),
                          [](const auto& info) { return info.param; });
 
 TEST(Findings, G14_ANetworkOfAGraphComesWithItsPortsOrNotAtAll) {

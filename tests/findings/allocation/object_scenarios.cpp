@@ -334,6 +334,31 @@ std::int32_t own_layer(Handles& h, Taken& taken, loom_error& error) {
   return LOOM_OK;
 }
 
+// An encoder-decoder: a step, rows that go on from others, and a beam.
+std::int32_t translation(Handles& h, Taken& taken, loom_error& error) {
+  static const std::string topology = file_text("../../conformance/seq2seq/masked.json");
+  loom_network n = 0;
+  loom_seq2seq s = 0;
+  LOOM_TRY_CALL(network(h, topology.c_str(), &n, error));
+  LOOM_TRY_CALL(loom_seq2seq_create(
+      n, LOOM_TEXT("{\"target\":\"target\",\"lanes\":3,\"threads\":1}"), &s, &error));
+  *h.next() = s;
+  double x[28] = {};
+  for (int i = 0; i < 21; ++i) x[i] = 0.1 * i - 1;
+  const double ids[3] = {1, 2, 3};
+  const std::int32_t from[3] = {0, 0, 0};
+  double first[6] = {}, y[18] = {};
+  LOOM_TRY_CALL(loom_seq2seq_encode(s, 1, x, 28, &error));
+  LOOM_TRY_CALL(loom_seq2seq_step(s, ids, 1, first, 6, &error));
+  LOOM_TRY_CALL(loom_seq2seq_reorder(s, from, 3, &error));
+  LOOM_TRY_CALL(loom_seq2seq_step(s, ids, 3, y, 18, &error));
+  taken.add(y);
+  loom_bytes found = 0;
+  LOOM_TRY_CALL(loom_seq2seq_search(s, 1, x, 28, LOOM_TEXT("{\"start\":[1],\"end\":0,\"beams\":3}"),
+                                    &found, &error));
+  return take(found, taken, error);
+}
+
 }  // namespace
 
 const std::map<std::string, MakeScenario>& object_scenarios() {
@@ -343,7 +368,7 @@ const std::map<std::string, MakeScenario>& object_scenarios() {
       LOOM_SCENARIO(morphs),  LOOM_SCENARIO(values),     LOOM_SCENARIO(bytes),
       LOOM_SCENARIO(tokens),  LOOM_SCENARIO(weighted),   LOOM_SCENARIO(table),
       LOOM_SCENARIO(resumed), LOOM_SCENARIO(vocabulary), LOOM_SCENARIO(chat),
-      LOOM_SCENARIO(model),   LOOM_SCENARIO(own_layer),
+      LOOM_SCENARIO(model),   LOOM_SCENARIO(own_layer),  LOOM_SCENARIO(translation),
 #undef LOOM_SCENARIO
   };
   return kAll;

@@ -15,9 +15,11 @@ Result<Dims> second_dims(const Call& call) {
   LOOM_ASSIGN(const std::int64_t does_broadcast, call.node.get_int("broadcast", 0));
   if (does_broadcast == 0 || !call.attribute("axis")) return dims;
   LOOM_ASSIGN(std::int64_t axis, call.node.get_int("axis", 0));
-  const auto rank = static_cast<std::int64_t>(call.rank(0)), own = static_cast<std::int64_t>(dims.size());
+  const auto rank = static_cast<std::int64_t>(call.rank(0)),
+             own = static_cast<std::int64_t>(dims.size());
   if (axis < 0) axis += rank;
-  if (axis < 0 || axis + own > rank) return wrong("axis ", axis, " for shapes ", call.dims(0), " and ", dims);
+  if (axis < 0 || axis + own > rank)
+    return wrong("axis ", axis, " for shapes ", call.dims(0), " and ", dims);
   dims.resize(static_cast<std::size_t>(rank - axis), 1);
   return dims;
 }
@@ -69,7 +71,8 @@ Status where(Call& call) {
   return {};
 }
 
-// The slope broadcasts to the input, not the other way; before opset 7 it is one number or one per channel.
+// The slope broadcasts to the input, not the other way; before opset 7 it is one number or one per
+// channel.
 Status prelu(Call& call) {
   LOOM_TRY(call.need(2));
   LOOM_TRY(call.no_more_than(2));
@@ -91,11 +94,13 @@ Status clip(Call& call) {
   return call.single(2, "max");
 }
 
-// Before opset 13 the input is a matrix, whose rows begin at the axis: the rank itself leaves rows of one.
+// Before opset 13 the input is a matrix, whose rows begin at the axis: the rank itself leaves rows
+// of one.
 Status softmax(Call& call) {
   LOOM_TRY(same_as_input(call));
   LOOM_ASSIGN(const std::int64_t axis, call.node.get_int("axis", call.opset >= 13 ? -1 : 1));
-  if (call.opset < 13 && axis >= 0 && axis <= std::max<std::int64_t>(int_of(call.rank()), 1)) return {};
+  if (call.opset < 13 && axis >= 0 && axis <= std::max<std::int64_t>(int_of(call.rank()), 1))
+    return {};
   return axis_of(axis, call.rank()).status();
 }
 
@@ -138,7 +143,8 @@ Status cast_like(Call& call) {
 
 Status dropout(Call& call) {
   LOOM_TRY(same_as_input(call));
-  if (call.has(2) && (!call.cells[2] || call.cells[2]->size() != 1 || call.cells[2]->front().i != 0)) {
+  if (call.has(2) &&
+      (!call.cells[2] || call.cells[2]->size() != 1 || call.cells[2]->front().i != 0)) {
     return not_supported("is in training mode");
   }
   call.set(1, call.opset >= 10 ? Type::boolean : call.x().type, call.dims());
@@ -149,7 +155,8 @@ Status quantize(Call& call) {
   LOOM_TRY(call.need(2));
   LOOM_ASSIGN(const std::int64_t to, call.node.get_int("output_dtype", 0));
   LOOM_ASSIGN(const std::int64_t precision, call.node.get_int("precision", 0));
-  if (precision != 0 && precision != static_cast<std::int64_t>(Type::f32)) return not_supported("a division of precision ", precision);
+  if (precision != 0 && precision != static_cast<std::int64_t>(Type::f32))
+    return not_supported("a division of precision ", precision);
   if (call.has(2)) return cast_to(call, static_cast<std::int64_t>(call.x(2).type));
   return cast_to(call, to ? to : static_cast<std::int64_t>(Type::u8));
 }
@@ -175,7 +182,8 @@ template <class F>
 Result<bool> fold_pairs(Call& call, F f) {
   const Dims& dims = call.out[0].dims;
   LOOM_ASSIGN(const Dims second, second_dims(call));
-  const auto left = offsets(dims, broadcast_strides(call.dims(0), dims)), right = offsets(dims, broadcast_strides(second, dims));
+  const auto left = offsets(dims, broadcast_strides(call.dims(0), dims)),
+             right = offsets(dims, broadcast_strides(second, dims));
   Cells out(left.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (!f((*call.cells[0])[left[i]], (*call.cells[1])[right[i]], &out[i])) return false;
@@ -193,7 +201,8 @@ template <class Integers, class Reals>
 Result<bool> fold_arithmetic(Call& call, Integers integers, Reals reals) {
   if (call.in.size() != 2) return false;
   const Type type = call.x(0).type;
-  if (is_float(type) && call.node.op.starts_with("Bit")) return wrong("of ", name(type), ", expected integers");
+  if (is_float(type) && call.node.op.starts_with("Bit"))
+    return wrong("of ", name(type), ", expected integers");
   if (call.x(1).type != type || type == Type::boolean) return false;
   return fold_pairs(call, [&](Cell a, Cell b, Cell* out) {
     if (is_float(type)) {
@@ -207,16 +216,19 @@ Result<bool> fold_arithmetic(Call& call, Integers integers, Reals reals) {
 }
 
 Result<bool> fold_add(Call& c) {
-  return fold_arithmetic(c, [](auto a, auto b, auto* o) { return *o = wrapped(u(a) + u(b)), true; },
-                         [](double a, double b) { return a + b; });
+  return fold_arithmetic(
+      c, [](auto a, auto b, auto* o) { return *o = wrapped(u(a) + u(b)), true; },
+      [](double a, double b) { return a + b; });
 }
 Result<bool> fold_sub(Call& c) {
-  return fold_arithmetic(c, [](auto a, auto b, auto* o) { return *o = wrapped(u(a) - u(b)), true; },
-                         [](double a, double b) { return a - b; });
+  return fold_arithmetic(
+      c, [](auto a, auto b, auto* o) { return *o = wrapped(u(a) - u(b)), true; },
+      [](double a, double b) { return a - b; });
 }
 Result<bool> fold_mul(Call& c) {
-  return fold_arithmetic(c, [](auto a, auto b, auto* o) { return *o = wrapped(u(a) * u(b)), true; },
-                         [](double a, double b) { return a * b; });
+  return fold_arithmetic(
+      c, [](auto a, auto b, auto* o) { return *o = wrapped(u(a) * u(b)), true; },
+      [](double a, double b) { return a * b; });
 }
 // Integers toward zero; division by zero stays a step.
 Result<bool> fold_div(Call& c) {
@@ -242,7 +254,8 @@ Result<bool> fold_mod(Call& c) {
     return rest;
   });
 }
-// A whole exponent of 0 or more of an integer, wrapping as the products do; a real exponent counts where it is whole.
+// A whole exponent of 0 or more of an integer, wrapping as the products do; a real exponent counts
+// where it is whole.
 Result<bool> fold_pow(Call& c) {
   const Type type = c.x(0).type, exponent = c.x(1).type;
   if (is_float(type) || type == Type::boolean || exponent == Type::boolean) return false;
@@ -260,7 +273,8 @@ Result<bool> fold_pow(Call& c) {
 Result<bool> fold_bit_shift(Call& c) {
   LOOM_ASSIGN(const std::string direction, c.node.get_string("direction", ""));
   const bool left = direction == "LEFT";
-  if (!left && direction != "RIGHT") return wrong("direction is ", quoted(direction), ", expected LEFT or RIGHT");
+  if (!left && direction != "RIGHT")
+    return wrong("direction is ", quoted(direction), ", expected LEFT or RIGHT");
   const auto shift = [left](std::int64_t a, std::int64_t b, std::int64_t* o) {
     if (a < 0 || b < 0) return false;
     *o = b > 63 ? 0 : left ? wrapped(u(a) << b) : a >> b;
@@ -269,24 +283,32 @@ Result<bool> fold_bit_shift(Call& c) {
   return fold_arithmetic(c, shift, [](double, double) { return 0.0; });
 }
 Result<bool> fold_bit_and(Call& c) {
-  return fold_arithmetic(c, [](auto a, auto b, auto* o) { return *o = a & b, true; }, [](double, double) { return 0.0; });
+  return fold_arithmetic(
+      c, [](auto a, auto b, auto* o) { return *o = a & b, true; },
+      [](double, double) { return 0.0; });
 }
 Result<bool> fold_bit_or(Call& c) {
-  return fold_arithmetic(c, [](auto a, auto b, auto* o) { return *o = a | b, true; }, [](double, double) { return 0.0; });
+  return fold_arithmetic(
+      c, [](auto a, auto b, auto* o) { return *o = a | b, true; },
+      [](double, double) { return 0.0; });
 }
 Result<bool> fold_bit_xor(Call& c) {
-  return fold_arithmetic(c, [](auto a, auto b, auto* o) { return *o = a ^ b, true; }, [](double, double) { return 0.0; });
+  return fold_arithmetic(
+      c, [](auto a, auto b, auto* o) { return *o = a ^ b, true; },
+      [](double, double) { return 0.0; });
 }
 // NaN goes through, as in NumPy.
 Result<bool> fold_min(Call& c) {
   if (c.in.size() == 1) return fold_copy(c);
-  return fold_arithmetic(c, [](auto a, auto b, auto* o) { return *o = std::min(a, b), true; },
-                         [](double a, double b) { return a != a || a < b ? a : b; });
+  return fold_arithmetic(
+      c, [](auto a, auto b, auto* o) { return *o = std::min(a, b), true; },
+      [](double a, double b) { return a != a || a < b ? a : b; });
 }
 Result<bool> fold_max(Call& c) {
   if (c.in.size() == 1) return fold_copy(c);
-  return fold_arithmetic(c, [](auto a, auto b, auto* o) { return *o = std::max(a, b), true; },
-                         [](double a, double b) { return a != a || a > b ? a : b; });
+  return fold_arithmetic(
+      c, [](auto a, auto b, auto* o) { return *o = std::max(a, b), true; },
+      [](double a, double b) { return a != a || a > b ? a : b; });
 }
 
 // holds(a, b) of two numbers or bools of one type.
@@ -299,19 +321,36 @@ Result<bool> fold_comparison(Call& call, Holds holds) {
     return true;
   });
 }
-Result<bool> fold_equal(Call& c) { return fold_comparison(c, [](auto a, auto b) { return a == b; }); }
-Result<bool> fold_less(Call& c) { return fold_comparison(c, [](auto a, auto b) { return a < b; }); }
-Result<bool> fold_greater(Call& c) { return fold_comparison(c, [](auto a, auto b) { return a > b; }); }
-Result<bool> fold_less_equal(Call& c) { return fold_comparison(c, [](auto a, auto b) { return a <= b; }); }
-Result<bool> fold_greater_equal(Call& c) { return fold_comparison(c, [](auto a, auto b) { return a >= b; }); }
-Result<bool> fold_and(Call& c) { return fold_comparison(c, [](auto a, auto b) { return a != 0 && b != 0; }); }
-Result<bool> fold_or(Call& c) { return fold_comparison(c, [](auto a, auto b) { return a != 0 || b != 0; }); }
-Result<bool> fold_xor(Call& c) { return fold_comparison(c, [](auto a, auto b) { return (a != 0) != (b != 0); }); }
+Result<bool> fold_equal(Call& c) {
+  return fold_comparison(c, [](auto a, auto b) { return a == b; });
+}
+Result<bool> fold_less(Call& c) {
+  return fold_comparison(c, [](auto a, auto b) { return a < b; });
+}
+Result<bool> fold_greater(Call& c) {
+  return fold_comparison(c, [](auto a, auto b) { return a > b; });
+}
+Result<bool> fold_less_equal(Call& c) {
+  return fold_comparison(c, [](auto a, auto b) { return a <= b; });
+}
+Result<bool> fold_greater_equal(Call& c) {
+  return fold_comparison(c, [](auto a, auto b) { return a >= b; });
+}
+Result<bool> fold_and(Call& c) {
+  return fold_comparison(c, [](auto a, auto b) { return a != 0 && b != 0; });
+}
+Result<bool> fold_or(Call& c) {
+  return fold_comparison(c, [](auto a, auto b) { return a != 0 || b != 0; });
+}
+Result<bool> fold_xor(Call& c) {
+  return fold_comparison(c, [](auto a, auto b) { return (a != 0) != (b != 0); });
+}
 
 Result<bool> fold_where(Call& call) {
   const Dims& dims = call.out[0].dims;
   std::vector<std::size_t> from[3];
-  for (std::size_t i = 0; i < 3; ++i) from[i] = offsets(dims, broadcast_strides(call.dims(i), dims));
+  for (std::size_t i = 0; i < 3; ++i)
+    from[i] = offsets(dims, broadcast_strides(call.dims(i), dims));
   Cells out(from[0].size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::size_t taken = (*call.cells[0])[from[0][i]].i ? 1 : 2;
@@ -334,7 +373,9 @@ Result<bool> fold_each(Call& call, F f) {
 
 // Whole numbers below 2^52 have their fraction in bits; those above have none.
 double truncated(double x) {
-  return x > -0x1p52 && x < 0x1p52 ? __builtin_copysign(static_cast<double>(static_cast<std::int64_t>(x)), x) : x;
+  return x > -0x1p52 && x < 0x1p52
+             ? __builtin_copysign(static_cast<double>(static_cast<std::int64_t>(x)), x)
+             : x;
 }
 double floor_of(double x) { return truncated(x) > x ? truncated(x) - 1 : truncated(x); }
 double ceil_of(double x) { return truncated(x) < x ? truncated(x) + 1 : truncated(x); }
@@ -347,8 +388,12 @@ Result<bool> fold_real(Call& call, F f) {
 }
 Result<bool> fold_floor(Call& c) { return fold_real(c, floor_of); }
 Result<bool> fold_ceil(Call& c) { return fold_real(c, ceil_of); }
-Result<bool> fold_sqrt(Call& c) { return fold_real(c, [](double x) { return exact::sqrt(x); }); }  // one rounding to f32 is right as well
-Result<bool> fold_reciprocal(Call& c) { return fold_real(c, [](double x) { return 1 / x; }); }
+Result<bool> fold_sqrt(Call& c) {
+  return fold_real(c, [](double x) { return exact::sqrt(x); });
+}  // one rounding to f32 is right as well
+Result<bool> fold_reciprocal(Call& c) {
+  return fold_real(c, [](double x) { return 1 / x; });
+}
 Result<bool> fold_relu(Call& c) {
   if (!is_float(c.x().type)) return false;
   return fold_real(c, [](double x) { return x < 0 ? 0 : x; });
@@ -356,12 +401,15 @@ Result<bool> fold_relu(Call& c) {
 Result<bool> fold_neg(Call& c) {
   const Type type = c.x().type;
   if (is_float(type)) return fold_real(c, [](double x) { return -x; });
-  return fold_each(c, [&](Cell a, Cell* out) { return out->i = wrap_to(type, wrapped(-u(a.i))), true; });
+  return fold_each(
+      c, [&](Cell a, Cell* out) { return out->i = wrap_to(type, wrapped(-u(a.i))), true; });
 }
 Result<bool> fold_abs(Call& c) {
   const Type type = c.x().type;
   if (is_float(type)) return fold_real(c, [](double x) { return __builtin_fabs(x); });
-  return fold_each(c, [&](Cell a, Cell* out) { return out->i = wrap_to(type, a.i < 0 ? wrapped(-u(a.i)) : a.i), true; });
+  return fold_each(c, [&](Cell a, Cell* out) {
+    return out->i = wrap_to(type, a.i < 0 ? wrapped(-u(a.i)) : a.i), true;
+  });
 }
 Result<bool> fold_bit_not(Call& c) {
   const Type type = c.x().type;
@@ -378,7 +426,8 @@ Result<bool> fold_cast(Call& call) {
   return fold_each(call, [&](Cell a, Cell* out) {
     if (is_float(to)) {
       out->r = round_to(to, is_float(from) ? a.r : static_cast<double>(a.i));
-      return is_float(from) || to == Type::f64 || (a.i < (std::int64_t{1} << 53) && a.i > -(std::int64_t{1} << 53));
+      return is_float(from) || to == Type::f64 ||
+             (a.i < (std::int64_t{1} << 53) && a.i > -(std::int64_t{1} << 53));
     }
     if (!is_float(from)) return out->i = wrap_to(to, a.i), true;
     if (to == Type::boolean) return out->i = a.r != 0, true;
@@ -390,7 +439,8 @@ Result<bool> fold_cast(Call& call) {
 
 Status swiglu(Call& call) {
   LOOM_TRY(same_as_first_of<2>(call));
-  return call.dims(1) == call.dims() ? Status() : wrong("gate ", call.dims(), " and values ", call.dims(1));
+  return call.dims(1) == call.dims() ? Status()
+                                     : wrong("gate ", call.dims(), " and values ", call.dims(1));
 }
 
 constexpr RuleRow kRows[] = {

@@ -39,13 +39,14 @@ const RuleRow* find_rule(std::string_view domain, std::string_view op) {
 Status check_attributes(const Node& node, std::string_view known) {
   const std::vector<std::string_view> list = words(known);
   for (const Attribute& a : node.attributes)
-    if (a.name != "consumed_inputs" && std::find(list.begin(), list.end(), a.name) == list.end()) return not_supported("there is no rule for its attribute ", quoted(a.name));
+    if (a.name != "consumed_inputs" && std::find(list.begin(), list.end(), a.name) == list.end())
+      return not_supported("there is no rule for its attribute ", quoted(a.name));
   return {};
 }
 
 bool folds(Type type) {
-  return (is_integer(type) && type != Type::u64) || type == Type::boolean || type == Type::f32 || type == Type::f64 ||
-         type == Type::f16 || type == Type::bf16;
+  return (is_integer(type) && type != Type::u64) || type == Type::boolean || type == Type::f32 ||
+         type == Type::f64 || type == Type::f16 || type == Type::bf16;
 }
 
 // Names to values; those of the graph around show through.
@@ -75,7 +76,8 @@ class Inferrer {
     LOOM_TRY(initializers(model_.graph, names));
     LOOM_TRY(inputs(bindings, names));
     LOOM_TRY(nodes(model_.graph.nodes, names, model_.opsets, 0));
-    for (const ValueInfo& output : model_.graph.outputs) plan_.outputs.push_back(names.find(output.name));
+    for (const ValueInfo& output : model_.graph.outputs)
+      plan_.outputs.push_back(names.find(output.name));
     prune();
     return std::move(plan_);
   }
@@ -87,7 +89,9 @@ class Inferrer {
     return static_cast<int>(plan_.values.size()) - 1;
   }
 
-  static Value of_tensor(std::string name, const Tensor& tensor) { return {std::move(name), tensor.type, tensor.dims, &tensor, nullptr}; }
+  static Value of_tensor(std::string name, const Tensor& tensor) {
+    return {std::move(name), tensor.type, tensor.dims, &tensor, nullptr};
+  }
 
   Status initializers(const Graph& graph, Names& names) {
     LOOM_TRY(visit(graph.initializers.size()));
@@ -123,7 +127,8 @@ class Inferrer {
     if (!bound) {
       Value value{input.name, input.type, {}, nullptr, nullptr};
       for (const Dim& d : input.dims) value.dims.push_back(d.value);
-      if (!input.has_shape || std::count(value.dims.begin(), value.dims.end(), -1) != 0) return wrong(where, ": state its dimensions");
+      if (!input.has_shape || std::count(value.dims.begin(), value.dims.end(), -1) != 0)
+        return wrong(where, ": state its dimensions");
       return value;
     }
     if (bound->value && (bound->value->type != input.type || bound->value->dims != bound->dims)) {
@@ -145,7 +150,9 @@ class Inferrer {
       if (d > 0) filled.push_back(d);
     }
     const auto count = element_count(filled);
-    return count && *count <= (std::uint64_t{1} << 48) ? Status() : wrong("shape ", dims, " has more than 2^48 elements");
+    return count && *count <= (std::uint64_t{1} << 48)
+               ? Status()
+               : wrong("shape ", dims, " has more than 2^48 elements");
   }
 
   // Whether the file justifies folding that makes or reads this number of elements more.
@@ -175,7 +182,8 @@ class Inferrer {
     return sum;
   }
   Status nodes(const std::vector<Node>& list, Names& names, const Opsets& opsets, int depth) {
-    if (depth > kDeepest) return not_supported("functions and branches lie more than ", kDeepest, " deep");
+    if (depth > kDeepest)
+      return not_supported("functions and branches lie more than ", kDeepest, " deep");
     for (std::size_t i = 0; i < list.size(); ++i) {
       LOOM_TRY(visit());
       Status status = node(list[i], i, names, opsets, depth);
@@ -199,7 +207,8 @@ class Inferrer {
     for (const auto& [domain, version] : opsets) {
       if (domain == n.domain) step.opset = version;
     }
-    for (const std::string& input : n.inputs) step.inputs.push_back(input.empty() ? -1 : names.find(input));
+    for (const std::string& input : n.inputs)
+      step.inputs.push_back(input.empty() ? -1 : names.find(input));
     if (n.domain.empty()) {
       if (n.op == "If") return branch(n, step, names, opsets, depth);
       if (n.op == "Constant") return constant(n, names);
@@ -235,7 +244,8 @@ class Inferrer {
     bool small = true, typed = true;
     for (std::size_t i = 0; i < call.out.size(); ++i) {
       if (n.outputs[i].empty()) continue;
-      if (call.out[i].type == Type::undefined) return not_supported("there is no rule for output ", i, " ", quoted(n.outputs[i]));
+      if (call.out[i].type == Type::undefined)
+        return not_supported("there is no rule for output ", i, " ", quoted(n.outputs[i]));
       LOOM_TRY(check_dims(call.out[i].dims).at("output " + quoted(n.outputs[i])));
       small &= static_cast<std::uint64_t>(product(call.out[i].dims)) <= options_.fold_limit;
       typed &= folds(call.out[i].type);
@@ -268,7 +278,9 @@ class Inferrer {
   // The input that the only used output is another name of, or -1.
   Result<int> alias(const Node& n, const Step& step) {
     if (!n.domain.empty() || step.inputs.empty() || step.inputs[0] < 0) return -1;
-    if (n.outputs.empty() || n.outputs[0].empty() || (n.outputs.size() > 1 && !n.outputs[1].empty())) return -1;
+    if (n.outputs.empty() || n.outputs[0].empty() ||
+        (n.outputs.size() > 1 && !n.outputs[1].empty()))
+      return -1;
     if (n.op == "Identity") return step.inputs[0];
     if (n.op != "Dropout") return -1;
     if (step.inputs.size() < 3 || step.inputs[2] < 0) return step.inputs[0];
@@ -277,14 +289,21 @@ class Inferrer {
   }
 
   Status constant(const Node& n, Names& names) {
-    if (n.outputs.size() != 1 || n.attributes.size() != 1) return wrong("expects 1 attribute and 1 output");
+    if (n.outputs.size() != 1 || n.attributes.size() != 1)
+      return wrong("expects 1 attribute and 1 output");
     const Attribute& a = n.attributes[0];
     Value value{n.outputs[0], Type::undefined, {}, nullptr, nullptr};
     Cells cells;
     switch (a.type) {
       case AttributeType::tensor: value = of_tensor(n.outputs[0], a.tensors.front()); break;
-      case AttributeType::i: value.type = Type::i64; cells = {Cell{.i = a.i}}; break;
-      case AttributeType::f: value.type = Type::f32; cells = {Cell{.r = a.f}}; break;
+      case AttributeType::i:
+        value.type = Type::i64;
+        cells = {Cell{.i = a.i}};
+        break;
+      case AttributeType::f:
+        value.type = Type::f32;
+        cells = {Cell{.r = a.f}};
+        break;
       case AttributeType::ints:
         value.type = Type::i64;
         for (const std::int64_t i : a.ints) cells.push_back(Cell{.i = i});
@@ -293,10 +312,13 @@ class Inferrer {
         value.type = Type::f32;
         for (const float f : a.floats) cells.push_back(Cell{.r = f});
         break;
-      default: return not_supported("attribute ", quoted(a.name), " is ", name(a.type), ", expected a tensor or numbers");
+      default:
+        return not_supported("attribute ", quoted(a.name), " is ", name(a.type),
+                             ", expected a tensor or numbers");
     }
     if (!value.tensor) {
-      if (a.type == AttributeType::ints || a.type == AttributeType::floats) value.dims = {static_cast<std::int64_t>(cells.size())};
+      if (a.type == AttributeType::ints || a.type == AttributeType::floats)
+        value.dims = {static_cast<std::int64_t>(cells.size())};
       value.cells = std::make_shared<const Cells>(std::move(cells));
     }
     LOOM_TRY(check_dims(value.dims));
@@ -307,22 +329,27 @@ class Inferrer {
   Status branch(const Node& n, const Step& step, Names& names, const Opsets& opsets, int depth) {
     LOOM_ASSIGN(const Graph* yes, n.get_graph("then_branch"));
     LOOM_ASSIGN(const Graph* no, n.get_graph("else_branch"));
-    if (!yes || !no || step.inputs.size() != 1 || step.inputs[0] < 0) return wrong("expects a condition, then_branch and else_branch");
+    if (!yes || !no || step.inputs.size() != 1 || step.inputs[0] < 0)
+      return wrong("expects a condition, then_branch and else_branch");
     LOOM_ASSIGN(const Cells* condition, cells_of(step.inputs[0]));
     if (!condition || condition->size() != 1 || plan_.at(step.inputs[0])->type != Type::boolean) {
-      return not_supported("its condition ", quoted(n.inputs[0]), " depends on data: only one branch can be taken");
+      return not_supported("its condition ", quoted(n.inputs[0]),
+                           " depends on data: only one branch can be taken");
     }
     const Graph& graph = (*condition)[0].i ? *yes : *no;
     Names inner{&names, {}};
     LOOM_TRY(initializers(graph, inner));
     LOOM_TRY(nodes(graph.nodes, inner, opsets, depth + 1));
-    if (graph.outputs.size() != n.outputs.size()) return wrong("has ", n.outputs.size(), " outputs, its branch ", graph.outputs.size());
-    for (std::size_t i = 0; i < n.outputs.size(); ++i) names.ids[n.outputs[i]] = inner.find(graph.outputs[i].name);
+    if (graph.outputs.size() != n.outputs.size())
+      return wrong("has ", n.outputs.size(), " outputs, its branch ", graph.outputs.size());
+    for (std::size_t i = 0; i < n.outputs.size(); ++i)
+      names.ids[n.outputs[i]] = inner.find(graph.outputs[i].name);
     return {};
   }
 
   // A graph that is run once more: what its inputs are, and its outputs in `out`.
-  Status iterate(const Graph& body, const std::vector<int>& inputs, Names& names, const Opsets& opsets, int depth, std::vector<int>* out) {
+  Status iterate(const Graph& body, const std::vector<int>& inputs, Names& names,
+                 const Opsets& opsets, int depth, std::vector<int>* out) {
     LOOM_TRY(visit());
     Names inner{&names, {}};
     LOOM_TRY(initializers(body, inner));
@@ -336,11 +363,13 @@ class Inferrer {
     return {};
   }
   int number(Type type, Dims dims, std::int64_t i) {
-    Value value{"", type, std::move(dims), nullptr, std::make_shared<const Cells>(Cells{Cell{.i = i}})};
+    Value value{"", type, std::move(dims), nullptr,
+                std::make_shared<const Cells>(Cells{Cell{.i = i}})};
     return add(std::move(value));
   }
   // The result of an operator that the graph does not have, of opset 13.
-  Result<int> apply(std::string_view op, const std::vector<int>& inputs, std::int64_t axis, int depth) {
+  Result<int> apply(std::string_view op, const std::vector<int>& inputs, std::int64_t axis,
+                    int depth) {
     Node n;
     n.name = "of a loop";
     n.op = op;
@@ -356,7 +385,8 @@ class Inferrer {
     body->push_back(std::move(n));
     Node& kept = body->front();
     for (std::size_t i = 0; i < inputs.size(); ++i) kept.inputs.push_back("x" + std::to_string(i));
-    for (std::size_t i = 0; i < inputs.size(); ++i) own.ids[kept.inputs[i]] = inputs[i];  // the names stay where they are now
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      own.ids[kept.inputs[i]] = inputs[i];  // the names stay where they are now
     plan_.bodies.push_back(std::move(body));
     LOOM_TRY(visit());
     LOOM_TRY(node(kept, 0, own, {{"", 13}}, depth + 1));
@@ -378,15 +408,19 @@ class Inferrer {
   Status loop(const Node& n, const Step& step, Names& names, const Opsets& opsets, int depth) {
     LOOM_TRY(check_attributes(n, "body"));
     LOOM_ASSIGN(const Graph* body, n.get_graph("body"));
-    if (!body || step.inputs.size() < 2) return wrong("expects a body, a number of steps and a condition");
+    if (!body || step.inputs.size() < 2)
+      return wrong("expects a body, a number of steps and a condition");
     const std::size_t states = step.inputs.size() - 2;
-    if (body->inputs.size() != states + 2 || body->outputs.size() < states + 1 || n.outputs.size() > body->outputs.size() - 1) {
-      return wrong("its body takes ", body->inputs.size(), " values and gives ", body->outputs.size(), " for ", states, " that are carried");
+    if (body->inputs.size() != states + 2 || body->outputs.size() < states + 1 ||
+        n.outputs.size() > body->outputs.size() - 1) {
+      return wrong("its body takes ", body->inputs.size(), " values and gives ",
+                   body->outputs.size(), " for ", states, " that are carried");
     }
     std::int64_t most = INT64_MAX;
     if (step.inputs[0] >= 0) {
       LOOM_ASSIGN(const Cells* count, cells_of(step.inputs[0]));
-      if (!count || count->size() != 1 || is_float(plan_.at(step.inputs[0])->type)) return not_supported("its number of steps ", quoted(n.inputs[0]), " depends on data");
+      if (!count || count->size() != 1 || is_float(plan_.at(step.inputs[0])->type))
+        return not_supported("its number of steps ", quoted(n.inputs[0]), " depends on data");
       most = (*count)[0].i;
     }
     const bool has_condition = step.inputs[1] >= 0;
@@ -395,9 +429,12 @@ class Inferrer {
     std::vector<std::vector<int>> given(body->outputs.size() - 1 - states);
     for (std::int64_t t = 0; t < most; ++t) {
       LOOM_ASSIGN(const Cells* goes_on, cells_of(condition));
-      if (!goes_on || goes_on->size() != 1) return not_supported("whether it goes on after ", t, " steps depends on data");
+      if (!goes_on || goes_on->size() != 1)
+        return not_supported("whether it goes on after ", t, " steps depends on data");
       if ((*goes_on)[0].i == 0) {
-        if (!has_condition) return not_supported("without a condition at the start it ends after ", t, " of ", most, " steps: runtimes do so, the specification does not");
+        if (!has_condition)
+          return not_supported("without a condition at the start it ends after ", t, " of ", most,
+                               " steps: runtimes do so, the specification does not");
         break;
       }
       if (t >= kMostSteps) return not_supported("takes more than ", kMostSteps, " steps");
@@ -412,37 +449,51 @@ class Inferrer {
   }
 
   Status scan(const Node& n, const Step& step, Names& names, const Opsets& opsets, int depth) {
-    LOOM_TRY(check_attributes(n, "body num_scan_inputs scan_input_axes scan_input_directions scan_output_axes scan_output_directions"));
+    LOOM_TRY(check_attributes(n,
+                              "body num_scan_inputs scan_input_axes scan_input_directions "
+                              "scan_output_axes scan_output_directions"));
     if (step.opset < 9) return not_supported("of opset ", step.opset, ", with a batch");
     LOOM_ASSIGN(const Graph* body, n.get_graph("body"));
     LOOM_ASSIGN(const std::int64_t scanned, n.get_int("num_scan_inputs", 0));
-    if (!body || scanned < 1 || scanned > static_cast<std::int64_t>(step.inputs.size())) return wrong("expects a body and num_scan_inputs, of ", step.inputs.size(), " inputs");
+    if (!body || scanned < 1 || scanned > static_cast<std::int64_t>(step.inputs.size()))
+      return wrong("expects a body and num_scan_inputs, of ", step.inputs.size(), " inputs");
     const std::size_t many = static_cast<std::size_t>(scanned), states = step.inputs.size() - many;
-    if (body->inputs.size() != step.inputs.size() || body->outputs.size() < states || n.outputs.size() > body->outputs.size()) {
-      return wrong("its body takes ", body->inputs.size(), " values and gives ", body->outputs.size());
+    if (body->inputs.size() != step.inputs.size() || body->outputs.size() < states ||
+        n.outputs.size() > body->outputs.size()) {
+      return wrong("its body takes ", body->inputs.size(), " values and gives ",
+                   body->outputs.size());
     }
     const std::size_t outputs = body->outputs.size() - states;
     LOOM_ASSIGN(const Dims axes, n.get_ints("scan_input_axes", Dims(many, 0)));
     LOOM_ASSIGN(const Dims directions, n.get_ints("scan_input_directions", Dims(many, 0)));
     LOOM_ASSIGN(const Dims out_axes, n.get_ints("scan_output_axes", Dims(outputs, 0)));
     LOOM_ASSIGN(const Dims out_directions, n.get_ints("scan_output_directions", Dims(outputs, 0)));
-    if (axes.size() != many || directions.size() != many || out_axes.size() != outputs || out_directions.size() != outputs) return wrong("axes and directions for ", many, " inputs and ", outputs, " outputs");
+    if (axes.size() != many || directions.size() != many || out_axes.size() != outputs ||
+        out_directions.size() != outputs)
+      return wrong("axes and directions for ", many, " inputs and ", outputs, " outputs");
     std::int64_t steps = -1;
     for (std::size_t i = 0; i < step.inputs.size(); ++i) {
       if (step.inputs[i] < 0) return wrong("has no input ", i);
       if (i < states) continue;
       const Dims& dims = plan_.at(step.inputs[i])->dims;
       LOOM_ASSIGN(const std::size_t axis, axis_of(axes[i - states], dims.size()));
-      if (steps >= 0 && dims[axis] != steps) return wrong("input ", i, " has ", dims[axis], " steps, another one ", steps);
+      if (steps >= 0 && dims[axis] != steps)
+        return wrong("input ", i, " has ", dims[axis], " steps, another one ", steps);
       steps = dims[axis];
     }
     if (steps > kMostSteps) return not_supported("takes ", steps, " steps, at most ", kMostSteps);
-    std::vector<int> state(step.inputs.begin(), step.inputs.begin() + static_cast<std::ptrdiff_t>(states)), out;
+    std::vector<int> state(step.inputs.begin(),
+                           step.inputs.begin() + static_cast<std::ptrdiff_t>(states)),
+        out;
     std::vector<std::vector<int>> given(outputs);
     for (std::int64_t t = 0; t < steps; ++t) {
       std::vector<int> inputs = state;
       for (std::size_t i = 0; i < many; ++i) {
-        LOOM_ASSIGN(const int part, apply("Gather", {step.inputs[states + i], number(Type::i64, {}, directions[i] ? steps - 1 - t : t)}, axes[i], depth));
+        LOOM_ASSIGN(const int part,
+                    apply("Gather",
+                          {step.inputs[states + i],
+                           number(Type::i64, {}, directions[i] ? steps - 1 - t : t)},
+                          axes[i], depth));
         inputs.push_back(part);
       }
       LOOM_TRY(iterate(*body, inputs, names, opsets, depth, &out));
@@ -451,8 +502,11 @@ class Inferrer {
     }
     return results(n, state, given, out_axes, out_directions, names, depth);
   }
-  // The outputs of a node of steps: what was carried, and what each step gave; along the first axis in order unless others are said.
-  Status results(const Node& n, const std::vector<int>& state, const std::vector<std::vector<int>>& given, const Dims& axes, const Dims& reversed, Names& names, int depth) {
+  // The outputs of a node of steps: what was carried, and what each step gave; along the first axis
+  // in order unless others are said.
+  Status results(const Node& n, const std::vector<int>& state,
+                 const std::vector<std::vector<int>>& given, const Dims& axes, const Dims& reversed,
+                 Names& names, int depth) {
     for (std::size_t i = 0; i < n.outputs.size(); ++i) {
       if (n.outputs[i].empty()) continue;
       int id = -1;
@@ -460,7 +514,8 @@ class Inferrer {
         id = state[i];
       } else {
         const std::size_t k = i - state.size();
-        LOOM_ASSIGN(id, stacked(given[k], axes.empty() ? 0 : axes[k], !reversed.empty() && reversed[k] != 0, depth));
+        LOOM_ASSIGN(id, stacked(given[k], axes.empty() ? 0 : axes[k],
+                                !reversed.empty() && reversed[k] != 0, depth));
       }
       if (id < 0) return wrong("output ", i, " is made of an input that is left out");
       names.ids[n.outputs[i]] = id;
@@ -470,15 +525,18 @@ class Inferrer {
 
   Status call_function(const Function& f, const Node& n, Names& names, int depth) {
     if (n.inputs.size() > f.inputs.size() || n.outputs.size() > f.outputs.size()) {
-      return wrong("the function takes ", f.inputs.size(), " inputs and gives ", f.outputs.size(), " outputs");
+      return wrong("the function takes ", f.inputs.size(), " inputs and gives ", f.outputs.size(),
+                   " outputs");
     }
     Names inner;
     for (std::size_t i = 0; i < f.inputs.size(); ++i) {
-      if (i < n.inputs.size() && !n.inputs[i].empty()) inner.ids[f.inputs[i]] = names.find(n.inputs[i]);
+      if (i < n.inputs.size() && !n.inputs[i].empty())
+        inner.ids[f.inputs[i]] = names.find(n.inputs[i]);
     }
     auto body = std::make_unique<std::vector<Node>>();
     for (const Node& from : f.nodes) body->push_back(bind(from, f, n));
-    const std::vector<Node>& list = *plan_.bodies.emplace_back(std::move(body));  // steps point at its nodes
+    const std::vector<Node>& list =
+        *plan_.bodies.emplace_back(std::move(body));  // steps point at its nodes
     LOOM_TRY(nodes(list, inner, f.opsets, depth + 1));
     for (std::size_t i = 0; i < n.outputs.size(); ++i) {
       if (!n.outputs[i].empty()) names.ids[n.outputs[i]] = inner.find(f.outputs[i]);
@@ -515,7 +573,8 @@ class Inferrer {
     const auto at = static_cast<std::size_t>(id);
     const Value& value = plan_.values[at];
     if (value.cells) return value.cells.get();
-    if (!value.tensor || !folds(value.type) || static_cast<std::uint64_t>(product(value.dims)) > options_.fold_limit) {
+    if (!value.tensor || !folds(value.type) ||
+        static_cast<std::uint64_t>(product(value.dims)) > options_.fold_limit) {
       return static_cast<const Cells*>(nullptr);
     }
     if (!loaded_[at]) {
@@ -593,14 +652,16 @@ InferOptions justified_options(const Model& model) {
   return options;
 }
 
-Result<Plan> infer(const Model& model, const std::vector<Binding>& bindings, const InferOptions& options) {
+Result<Plan> infer(const Model& model, const std::vector<Binding>& bindings,
+                   const InferOptions& options) {
   Result<Plan> plan = Inferrer(model, options).run(bindings);
   return plan.ok() ? std::move(plan) : plan.status().at(model.file);
 }
 
 Result<std::vector<std::int64_t>> constant_i64(const Value& value) {
   if (value.tensor) return read_i64(*value.tensor);
-  if (!value.cells || is_float(value.type)) return wrong("value ", quoted(value.name), " is no constant of integers");
+  if (!value.cells || is_float(value.type))
+    return wrong("value ", quoted(value.name), " is no constant of integers");
   std::vector<std::int64_t> out;
   for (const Cell& c : *value.cells) out.push_back(c.i);
   return out;
@@ -610,7 +671,8 @@ Result<std::vector<float>> constant_f32(const Value& value) {
   if (value.tensor) return read_f32(*value.tensor);
   if (!value.cells) return wrong("value ", quoted(value.name), " is no constant");
   std::vector<float> out;
-  for (const Cell& c : *value.cells) out.push_back(is_float(value.type) ? static_cast<float>(c.r) : static_cast<float>(c.i));
+  for (const Cell& c : *value.cells)
+    out.push_back(is_float(value.type) ? static_cast<float>(c.r) : static_cast<float>(c.i));
   return out;
 }
 

@@ -1,9 +1,11 @@
-// From a model and the shapes of its inputs to the list of steps that a run takes, with every type and shape known: what an importer
-// maps. Integer arithmetic on shapes, constants and what follows from them is folded away; If with a constant condition becomes its
-// branch, Loop and Scan of as many steps as are known these steps, functions their bodies, Identity and inference Dropout another name
-// of their input. Operators without a rule are refused by the name of the operator and its node, and so are attributes that its rule
-// does not know and shapes that depend on data: nothing is guessed.
-// A Plan points into its Model, which must outlive it. Immutable when done; any thread may read.
+// From a model and the shapes of its inputs to the list of steps that a run takes, with every type
+// and shape known: what an importer maps. Integer arithmetic on shapes, constants and what follows
+// from them is folded away; If with a constant condition becomes its branch, Loop and Scan of as
+// many steps as are known these steps, functions their bodies, Identity and inference Dropout
+// another name of their input. Operators without a rule are refused by the name of the operator and
+// its node, and so are attributes that its rule does not know and shapes that depend on data:
+// nothing is guessed. A Plan points into its Model, which must outlive it. Immutable when done; any
+// thread may read.
 #pragma once
 
 #include <memory>
@@ -14,7 +16,8 @@ namespace loom::onnx {
 
 using Dims = std::vector<std::int64_t>;
 
-// One element of a folded constant. Integers and bool in `i`; floats of all widths in `r`, rounded to their type.
+// One element of a folded constant. Integers and bool in `i`; floats of all widths in `r`, rounded
+// to their type.
 union Cell {
   std::int64_t i = 0;
   double r;
@@ -25,14 +28,16 @@ struct Value {
   std::string name;  // in its graph; two branches or functions may use a name twice
   Type type = Type::undefined;
   Dims dims;
-  // At most one of them, for a constant: an initializer or a Constant as the file has it, or what folding made.
+  // At most one of them, for a constant: an initializer or a Constant as the file has it, or what
+  // folding made.
   const Tensor* tensor = nullptr;
   std::shared_ptr<const Cells> cells;
 
   bool constant() const { return tensor || cells; }
 };
 
-// The elements of a constant. Errors: invalid_argument where the value is none; unsupported where its type does not convert.
+// The elements of a constant. Errors: invalid_argument where the value is none; unsupported where
+// its type does not convert.
 Result<std::vector<std::int64_t>> constant_i64(const Value& value);
 Result<std::vector<float>> constant_f32(const Value& value);
 
@@ -46,11 +51,12 @@ struct Step {
 
 struct Plan {
   std::vector<Value> values;
-  std::vector<Step> steps;   // in an order that runs; all of them lead to an output
+  std::vector<Step> steps;  // in an order that runs; all of them lead to an output
   // Of the graph, by position, without those that keep their initializers.
   std::vector<int> inputs;
   std::vector<int> outputs;  // of the graph, by position; may be inputs or constants
-  std::vector<std::unique_ptr<std::vector<Node>>> bodies;  // of functions, with the attributes of their calls filled in
+  std::vector<std::unique_ptr<std::vector<Node>>>
+      bodies;  // of functions, with the attributes of their calls filled in
 
   const Value* at(int id) const { return id < 0 ? nullptr : &values[static_cast<std::size_t>(id)]; }
 };
@@ -63,8 +69,9 @@ struct Binding {
 };
 
 struct InferOptions {
-  std::uint64_t fold_limit = std::uint64_t{1} << 22;    // elements of one folded constant; larger ones stay steps
-  std::uint64_t fold_budget = std::uint64_t{1} << 26;   // elements of all, made or read
+  std::uint64_t fold_limit = std::uint64_t{1}
+                             << 22;  // elements of one folded constant; larger ones stay steps
+  std::uint64_t fold_budget = std::uint64_t{1} << 26;  // elements of all, made or read
   std::size_t most_nodes = std::size_t{1} << 20;  // visited, functions inlined and loops unrolled
   std::size_t most_copied = std::size_t{1}
                             << 24;  // names, numbers and nodes of functions, copied by their calls
@@ -73,9 +80,10 @@ struct InferOptions {
 // that call one another twice.
 InferOptions justified_options(const Model& model);
 
-// An input without a binding has its declared shape, where that names all dimensions, or its initializer.
-// Errors: invalid_argument for a binding that the model does not have or that contradicts the declared shape, an input without a shape,
-// shapes that an operator cannot take; unsupported for operators without a rule and for shapes that depend on data; all name the node.
+// An input without a binding has its declared shape, where that names all dimensions, or its
+// initializer. Errors: invalid_argument for a binding that the model does not have or that
+// contradicts the declared shape, an input without a shape, shapes that an operator cannot take;
+// unsupported for operators without a rule and for shapes that depend on data; all name the node.
 Result<Plan> infer(const Model& model, const std::vector<Binding>& bindings,
                    const InferOptions& options);
 inline Result<Plan> infer(const Model& model, const std::vector<Binding>& bindings) {

@@ -14,7 +14,8 @@ namespace {
 
 using namespace loom::test;
 
-// The elements of a stored tensor, comparable with a folded constant: integers as they are, floats by their bits.
+// The elements of a stored tensor, comparable with a folded constant: integers as they are, floats
+// by their bits.
 std::vector<double> numbers(const Tensor& tensor) {
   const auto values = read_f64(tensor);
   return values.ok() ? *values : std::vector<double>();
@@ -22,7 +23,8 @@ std::vector<double> numbers(const Tensor& tensor) {
 std::vector<double> numbers(const Value& value) {
   if (value.tensor) return numbers(*value.tensor);
   std::vector<double> out;
-  for (const Cell& c : *value.cells) out.push_back(is_float(value.type) ? c.r : static_cast<double>(c.i));
+  for (const Cell& c : *value.cells)
+    out.push_back(is_float(value.type) ? c.r : static_cast<double>(c.i));
   return out;
 }
 
@@ -36,8 +38,9 @@ bool every_operator_has_a_rule(const Graph& graph) {
   return true;
 }
 
-// Every backend case: where inference gives a plan, types and shapes of the outputs are those of the stored outputs, and what was folded
-// has the stored values. First with the inputs' shapes alone, then with their values.
+// Every backend case: where inference gives a plan, types and shapes of the outputs are those of
+// the stored outputs, and what was folded has the stored values. First with the inputs' shapes
+// alone, then with their values.
 TEST(Infer, OperatorsStandOnce) {
   const std::string_view names[] = {
 #define LOOM_SHAPE_elementwise(op, ...) op,
@@ -61,7 +64,8 @@ TEST(Infer, OperatorsStandOnce) {
 
 TEST(Infer, BackendCasesHaveTheStoredShapes) {
   const std::vector<OnnxCase> cases = onnx_cases();
-  if (cases.empty()) GTEST_SKIP() << "test material is absent: onnx_backend_tests (expected in ../shared/data)";
+  if (cases.empty())
+    GTEST_SKIP() << "test material is absent: onnx_backend_tests (expected in ../shared/data)";
   int by_shapes = 0, by_values = 0, folded = 0, refused = 0, with_rules = 0;
   std::map<std::string, int> reasons;
   for (const OnnxCase& c : cases) {
@@ -90,7 +94,8 @@ TEST(Infer, BackendCasesHaveTheStoredShapes) {
       const auto plan = infer(*model, *bindings);
       last = plan.status();
       if (!plan.ok()) {
-        EXPECT_TRUE(last.code() == Code::unsupported || last.code() == Code::invalid_argument) << last.to_string();
+        EXPECT_TRUE(last.code() == Code::unsupported || last.code() == Code::invalid_argument)
+            << last.to_string();
         continue;
       }
       if (!inferred) ++(bindings == &shapes ? by_shapes : by_values);
@@ -107,9 +112,13 @@ TEST(Infer, BackendCasesHaveTheStoredShapes) {
         ++folded;
         const std::vector<double> mine = numbers(value), theirs = numbers(*stored);
         ASSERT_EQ(mine.size(), theirs.size()) << c.name;
-        const double most = model->graph.nodes[0].op.ends_with("Window") ? 1e-6 : 0;  // the stored windows have cosines of f32
+        const double most = model->graph.nodes[0].op.ends_with("Window")
+                                ? 1e-6
+                                : 0;  // the stored windows have cosines of f32
         for (std::size_t k = 0; k < mine.size(); ++k) {
-          EXPECT_TRUE(mine[k] == theirs[k] || (mine[k] != mine[k] && theirs[k] != theirs[k]) || std::fabs(mine[k] - theirs[k]) <= most) << c.name << " [" << k << "] " << mine[k] << " " << theirs[k];
+          EXPECT_TRUE(mine[k] == theirs[k] || (mine[k] != mine[k] && theirs[k] != theirs[k]) ||
+                      std::fabs(mine[k] - theirs[k]) <= most)
+              << c.name << " [" << k << "] " << mine[k] << " " << theirs[k];
         }
       }
     }
@@ -121,8 +130,10 @@ TEST(Infer, BackendCasesHaveTheStoredShapes) {
   EXPECT_GE(by_shapes, 1083);
   EXPECT_GE(by_shapes + by_values, 1275);
   EXPECT_GE(folded, 344);
-  std::printf("[ infer    ] of %d cases whose operators have rules, %d by shapes, %d by values; %d folded outputs equal the stored; %d cases refused\n",
-              with_rules, by_shapes, by_values, folded, refused);
+  std::printf(
+      "[ infer    ] of %d cases whose operators have rules, %d by shapes, %d by values; %d folded "
+      "outputs equal the stored; %d cases refused\n",
+      with_rules, by_shapes, by_values, folded, refused);
   for (const auto& [reason, count] : reasons) std::printf("[ infer    ]   %s\n", reason.c_str());
 }
 
@@ -131,21 +142,28 @@ Model read(const std::string& bytes) {
   EXPECT_TRUE(model.ok()) << model.status().to_string();
   return std::move(*model);
 }
-Model model_of(const std::vector<std::string>& nodes, const std::vector<std::string>& initializers = {}, const std::string& x = pb_value("x", 1, {-1, 3})) {
+Model model_of(const std::vector<std::string>& nodes,
+               const std::vector<std::string>& initializers = {},
+               const std::string& x = pb_value("x", 1, {-1, 3})) {
   return read(pb_model(pb_graph(nodes, {x}, {pb_value("y", 1, {})}, initializers)));
 }
-std::string int64s(std::string_view name, const std::vector<std::int64_t>& values, bool scalar = false) {
+std::string int64s(std::string_view name, const std::vector<std::int64_t>& values,
+                   bool scalar = false) {
   std::string raw;
   for (const std::int64_t v : values) raw += le(v);
-  return pb_tensor(name, 7, scalar ? Dims{} : Dims{static_cast<std::int64_t>(values.size())}, pb_bytes(9, raw));
+  return pb_tensor(name, 7, scalar ? Dims{} : Dims{static_cast<std::int64_t>(values.size())},
+                   pb_bytes(9, raw));
 }
 
 // What exporters write for x.view(x.size(0), -1): shape arithmetic that leaves one Reshape.
 TEST(Infer, FoldsShapeArithmetic) {
-  const Model model = model_of({pb_node("Shape", {"x"}, {"s"}), pb_node("Gather", {"s", "zero"}, {"n"}), pb_node("Unsqueeze", {"n", "axis"}, {"u"}),
-                                pb_node("Mul", {"u", "two"}, {"m"}), pb_node("Concat", {"m", "rest"}, {"t"}, {pb_attribute("axis", 2, pb_int(3, 0))}),
-                                pb_node("Identity", {"x"}, {"i"}), pb_node("Reshape", {"i", "t"}, {"y"})},
-                               {int64s("zero", {0}, true), int64s("axis", {0}), int64s("two", {2}), int64s("rest", {-1})}, pb_value("x", 1, {-1, 6}));
+  const Model model = model_of(
+      {pb_node("Shape", {"x"}, {"s"}), pb_node("Gather", {"s", "zero"}, {"n"}),
+       pb_node("Unsqueeze", {"n", "axis"}, {"u"}), pb_node("Mul", {"u", "two"}, {"m"}),
+       pb_node("Concat", {"m", "rest"}, {"t"}, {pb_attribute("axis", 2, pb_int(3, 0))}),
+       pb_node("Identity", {"x"}, {"i"}), pb_node("Reshape", {"i", "t"}, {"y"})},
+      {int64s("zero", {0}, true), int64s("axis", {0}), int64s("two", {2}), int64s("rest", {-1})},
+      pb_value("x", 1, {-1, 6}));
   const auto plan = infer(model, {{"x", {4, 6}}});
   ASSERT_TRUE(plan.ok()) << plan.status().to_string();
   ASSERT_EQ(plan->steps.size(), 1u);
@@ -158,9 +176,13 @@ TEST(Infer, FoldsShapeArithmetic) {
 }
 
 TEST(Infer, TakesTheBranchOfAConstantCondition) {
-  const auto branch = [](std::string_view op) { return pb_bytes(6, pb_graph({pb_node(op, {"x"}, {"z"})}, {}, {pb_value("z", 1, {})})); };
+  const auto branch = [](std::string_view op) {
+    return pb_bytes(6, pb_graph({pb_node(op, {"x"}, {"z"})}, {}, {pb_value("z", 1, {})}));
+  };
   const auto model = [&](std::string_view condition) {
-    return model_of({pb_node("If", {condition == "c" ? "c" : "d"}, {"y"}, {pb_attribute("then_branch", 5, branch("Relu")), pb_attribute("else_branch", 5, branch("Neg"))})},
+    return model_of({pb_node("If", {condition == "c" ? "c" : "d"}, {"y"},
+                             {pb_attribute("then_branch", 5, branch("Relu")),
+                              pb_attribute("else_branch", 5, branch("Neg"))})},
                     {pb_tensor("c", 9, {}, pb_int(5, 1)), pb_tensor("d", 9, {}, pb_int(5, 0))});
   };
   const Model yes = model("c"), no = model("d");
@@ -169,13 +191,19 @@ TEST(Infer, TakesTheBranchOfAConstantCondition) {
 }
 
 TEST(Infer, InlinesFunctions) {
-  const std::string function = pb_bytes(25, pb_bytes(1, "F") + pb_bytes(4, "a") + pb_bytes(5, "b") + pb_bytes(6, "slope") +
-                                                pb_bytes(7, pb_node("LeakyRelu", {"a"}, {"t"}, {pb_attribute("alpha", 1, pb_bytes(21, "slope"))})) +
-                                                pb_bytes(7, pb_node("Elu", {"t"}, {"b"}, {pb_attribute("alpha", 1, pb_bytes(21, "absent"))})) +
-                                                pb_bytes(9, pb_int(2, 16)) + pb_bytes(10, "local"));
-  const std::string call = pb_graph({pb_node("F", {"x"}, {"y"}, {pb_attribute("slope", 1, pb_float(2, 0.25f))}) + pb_bytes(7, "local")},
-                                    {pb_value("x", 1, {2})}, {pb_value("y", 1, {2})});
-  const Model model = read(pb_model(call) + pb_bytes(8, pb_bytes(1, "local") + pb_int(2, 1)) + function);
+  const std::string function =
+      pb_bytes(25, pb_bytes(1, "F") + pb_bytes(4, "a") + pb_bytes(5, "b") + pb_bytes(6, "slope") +
+                       pb_bytes(7, pb_node("LeakyRelu", {"a"}, {"t"},
+                                           {pb_attribute("alpha", 1, pb_bytes(21, "slope"))})) +
+                       pb_bytes(7, pb_node("Elu", {"t"}, {"b"},
+                                           {pb_attribute("alpha", 1, pb_bytes(21, "absent"))})) +
+                       pb_bytes(9, pb_int(2, 16)) + pb_bytes(10, "local"));
+  const std::string call =
+      pb_graph({pb_node("F", {"x"}, {"y"}, {pb_attribute("slope", 1, pb_float(2, 0.25f))}) +
+                pb_bytes(7, "local")},
+               {pb_value("x", 1, {2})}, {pb_value("y", 1, {2})});
+  const Model model =
+      read(pb_model(call) + pb_bytes(8, pb_bytes(1, "local") + pb_int(2, 1)) + function);
   const auto plan = infer(model, {});
   ASSERT_TRUE(plan.ok()) << plan.status().to_string();
   ASSERT_EQ(plan->steps.size(), 2u);
@@ -186,25 +214,38 @@ TEST(Infer, InlinesFunctions) {
 
 TEST(Infer, RefusesByNodeAndOperator) {
   const Binding x{"x", {2, 3}};
-  const auto error = [&](const std::string& node, const std::vector<std::string>& initializers = {}) { 
+  const auto error = [&](const std::string& node,
+                         const std::vector<std::string>& initializers = {}) {
     static std::vector<std::unique_ptr<Model>> kept;
     kept.push_back(std::make_unique<Model>(model_of({node}, initializers)));
     return infer(*kept.back(), {x});
   };
-  LOOM_EXPECT_ERROR(error(pb_node("Frob", {"x"}, {"y"}, {}, "f")), Code::unsupported, "test: node 0 'f' (Frob): there is no rule for this operator");
-  LOOM_EXPECT_ERROR(error(pb_node("Reshape", {"x", "s"}, {"y"}), {int64s("s", {4, -1})}), Code::invalid_argument, "shape [2, 3] does not divide");
-  LOOM_EXPECT_ERROR(error(pb_node("Reshape", {"x", "s"}, {"y"}), {int64s("s", {7})}), Code::invalid_argument, "shape [2, 3] does not become [7]");
-  LOOM_EXPECT_ERROR(error(pb_node("Reshape", {"x", "x"}, {"y"})), Code::invalid_argument, "input 1 (shape) is float, expected integers");
-  LOOM_EXPECT_ERROR(error(pb_node("NonZero", {"x"}, {"y"})), Code::unsupported, "node 0 (NonZero): its shape depends on data");
-  LOOM_EXPECT_ERROR(error(pb_node("MatMul", {"x", "x"}, {"y"})), Code::invalid_argument, "shapes [2, 3] and [2, 3] do not multiply");
+  LOOM_EXPECT_ERROR(error(pb_node("Frob", {"x"}, {"y"}, {}, "f")), Code::unsupported,
+                    "test: node 0 'f' (Frob): there is no rule for this operator");
+  LOOM_EXPECT_ERROR(error(pb_node("Reshape", {"x", "s"}, {"y"}), {int64s("s", {4, -1})}),
+                    Code::invalid_argument, "shape [2, 3] does not divide");
+  LOOM_EXPECT_ERROR(error(pb_node("Reshape", {"x", "s"}, {"y"}), {int64s("s", {7})}),
+                    Code::invalid_argument, "shape [2, 3] does not become [7]");
+  LOOM_EXPECT_ERROR(error(pb_node("Reshape", {"x", "x"}, {"y"})), Code::invalid_argument,
+                    "input 1 (shape) is float, expected integers");
+  LOOM_EXPECT_ERROR(error(pb_node("NonZero", {"x"}, {"y"})), Code::unsupported,
+                    "node 0 (NonZero): its shape depends on data");
+  LOOM_EXPECT_ERROR(error(pb_node("MatMul", {"x", "x"}, {"y"})), Code::invalid_argument,
+                    "shapes [2, 3] and [2, 3] do not multiply");
   LOOM_EXPECT_ERROR(error(pb_node("Add", {"x"}, {"y"})), Code::invalid_argument, "has no input 1");
-  LOOM_EXPECT_ERROR(error(pb_node("Tile", {"x", "r"}, {"y"}), {int64s("r", {2000000000, 2000000000})}), Code::invalid_argument, "output 'y': shape");
-  LOOM_EXPECT_ERROR(error(pb_node("Relu", {"x"}, {"y", "z"})), Code::unsupported, "there is no rule for output 1 'z'");
+  LOOM_EXPECT_ERROR(
+      error(pb_node("Tile", {"x", "r"}, {"y"}), {int64s("r", {2000000000, 2000000000})}),
+      Code::invalid_argument, "output 'y': shape");
+  LOOM_EXPECT_ERROR(error(pb_node("Relu", {"x"}, {"y", "z"})), Code::unsupported,
+                    "there is no rule for output 1 'z'");
   const Model relu = model_of({pb_node("Relu", {"x"}, {"y"})});
-  LOOM_EXPECT_ERROR(infer(relu, {}), Code::invalid_argument, "input 'x' float[?, 3]: state its dimensions");
-  LOOM_EXPECT_ERROR(infer(relu, {{"x", {2, 4}}}), Code::invalid_argument, "does not take the shape [2, 4]");
+  LOOM_EXPECT_ERROR(infer(relu, {}), Code::invalid_argument,
+                    "input 'x' float[?, 3]: state its dimensions");
+  LOOM_EXPECT_ERROR(infer(relu, {{"x", {2, 4}}}), Code::invalid_argument,
+                    "does not take the shape [2, 4]");
   LOOM_EXPECT_ERROR(infer(relu, {{"x", {-2, 3}}}), Code::invalid_argument, "dimensions are 0 to");
-  LOOM_EXPECT_ERROR(infer(relu, {x, {"q", {1}}}), Code::invalid_argument, "the model has no input 'q'");
+  LOOM_EXPECT_ERROR(infer(relu, {x, {"q", {1}}}), Code::invalid_argument,
+                    "the model has no input 'q'");
   InferOptions options;
   options.most_nodes = 0;
   LOOM_EXPECT_ERROR(infer(relu, {x}, options), Code::unsupported, "more than 0 nodes");
@@ -225,7 +266,8 @@ TEST(Infer, RealModels) {
   for (const std::string& path : {silero, op15}) {
     const auto model = open_model(path);
     ASSERT_TRUE(model.ok()) << model.status().to_string();
-    const auto plan = infer(*model, {{"input", {1, 576}}, {"state", {2, 1, 128}}, {"sr", {}, &*rate}});
+    const auto plan =
+        infer(*model, {{"input", {1, 576}}, {"state", {2, 1, 128}}, {"sr", {}, &*rate}});
     ASSERT_TRUE(plan.ok()) << plan.status().to_string();
     EXPECT_EQ(plan->at(plan->outputs.at(0))->dims, (Dims{1, 1}));
     EXPECT_EQ(plan->at(plan->outputs.at(1))->dims, (Dims{2, 1, 128}));
@@ -233,7 +275,8 @@ TEST(Infer, RealModels) {
   }
   const auto model = open_model(gpt2);
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  std::vector<Binding> bindings{{"input_ids", {1, 5}}, {"position_ids", {1, 5}}, {"attention_mask", {1, 7}}};
+  std::vector<Binding> bindings{
+      {"input_ids", {1, 5}}, {"position_ids", {1, 5}}, {"attention_mask", {1, 7}}};
   for (int i = 0; i < 5; ++i) bindings.push_back({"past_" + std::to_string(i), {2, 1, 4, 2, 8}});
   const auto plan = infer(*model, bindings);
   ASSERT_TRUE(plan.ok()) << plan.status().to_string();
@@ -242,10 +285,12 @@ TEST(Infer, RealModels) {
   print("gpt2", *plan);
 }
 
-// The light/ models have random weights of the real sizes and declared shapes for all that is in between.
+// The light/ models have random weights of the real sizes and declared shapes for all that is in
+// between.
 TEST(Infer, LightModelsHaveTheDeclaredShapes) {
   const std::vector<OnnxCase> cases = onnx_cases();
-  if (cases.empty()) GTEST_SKIP() << "test material is absent: onnx_backend_tests (expected in ../shared/data)";
+  if (cases.empty())
+    GTEST_SKIP() << "test material is absent: onnx_backend_tests (expected in ../shared/data)";
   int models = 0, values = 0;
   for (const OnnxCase& c : cases) {
     if (!c.name.starts_with("light/")) continue;
@@ -260,10 +305,12 @@ TEST(Infer, LightModelsHaveTheDeclaredShapes) {
       for (const ValueInfo& declared : *list) {
         const auto found = by_name.find(declared.name);
         if (found == by_name.end() || !declared.has_shape) continue;
-        ASSERT_EQ(declared.dims.size(), found->second->dims.size()) << c.name << " " << declared.name;
+        ASSERT_EQ(declared.dims.size(), found->second->dims.size())
+            << c.name << " " << declared.name;
         for (std::size_t i = 0; i < declared.dims.size(); ++i) {
           if (declared.dims[i].value >= 0) {
-            EXPECT_EQ(declared.dims[i].value, found->second->dims[i]) << c.name << " " << declared.name;
+            EXPECT_EQ(declared.dims[i].value, found->second->dims[i])
+                << c.name << " " << declared.name;
           }
         }
         ++values;

@@ -78,20 +78,24 @@ Status einsum(Call& call) {
     at = comma + 1;
     const std::size_t dots = term.find("...");
     const std::size_t letters = term.size() - (dots == term.npos ? 0 : 3);
-    const auto misfit = [&] { return wrong("equation ", quoted(equation), " for input ", i, " ", call.dims(i)); };
+    const auto misfit = [&] {
+      return wrong("equation ", quoted(equation), " for input ", i, " ", call.dims(i));
+    };
     if (letters > call.rank(i) || (dots == term.npos && letters != call.rank(i))) return misfit();
     const std::size_t more = call.rank(i) - letters;
     std::size_t d = 0;
     for (std::size_t c = 0; c < term.size(); ++c) {
       if (c == dots) {
         const auto from = call.dims(i).begin() + static_cast<std::ptrdiff_t>(d);
-        LOOM_ASSIGN(ellipsis, broadcast(ellipsis, Dims(from, from + static_cast<std::ptrdiff_t>(more))));
+        LOOM_ASSIGN(ellipsis,
+                    broadcast(ellipsis, Dims(from, from + static_cast<std::ptrdiff_t>(more))));
         d += more;
         c += 2;
         continue;
       }
       // The rule that maps it counts on names, not on what else a byte may be.
-      if (!((term[c] >= 'a' && term[c] <= 'z') || (term[c] >= 'A' && term[c] <= 'Z'))) return misfit();
+      if (!((term[c] >= 'a' && term[c] <= 'z') || (term[c] >= 'A' && term[c] <= 'Z')))
+        return misfit();
       const std::int64_t length = call.dims(i)[d++];
       auto [entry, is_new] = lengths.emplace(term[c], length);
       if (!is_new && entry->second == 1) entry->second = length;
@@ -99,7 +103,8 @@ Status einsum(Call& call) {
       ++counts[term[c]];
     }
   }
-  if (at <= left.size()) return wrong("equation ", quoted(equation), " for ", call.in.size(), " inputs");
+  if (at <= left.size())
+    return wrong("equation ", quoted(equation), " for ", call.in.size(), " inputs");
   std::string right;
   if (arrow != equation.npos) {
     right = equation.substr(arrow + 2);
@@ -117,7 +122,8 @@ Status einsum(Call& call) {
     } else if (const auto found = lengths.find(right[c]); found != lengths.end()) {
       out.push_back(found->second);
     } else {
-      return wrong("equation ", quoted(equation), " has output ", quoted(right.substr(c, 1)), " of no input");
+      return wrong("equation ", quoted(equation), " has output ", quoted(right.substr(c, 1)),
+                   " of no input");
     }
   }
   call.set(0, call.x().type, std::move(out));
@@ -155,18 +161,29 @@ Status reduce(Call& call) {
 template <class F>
 Result<bool> fold_reduce(Call& call, F f) {
   const Cells& cells = *call.cells[0];
-  if (is_float(call.x().type) || call.out[0].dims.size() > call.rank() || product(call.out[0].dims) != 1 || cells.empty()) return false;
+  if (is_float(call.x().type) || call.out[0].dims.size() > call.rank() ||
+      product(call.out[0].dims) != 1 || cells.empty())
+    return false;
   std::int64_t sum = cells[0].i;
-  for (std::size_t i = 1; i < cells.size(); ++i) sum = f(static_cast<std::uint64_t>(sum), static_cast<std::uint64_t>(cells[i].i));
+  for (std::size_t i = 1; i < cells.size(); ++i)
+    sum = f(static_cast<std::uint64_t>(sum), static_cast<std::uint64_t>(cells[i].i));
   call.out[0].cells = std::make_shared<const Cells>(1, Cell{.i = wrap_to(call.x().type, sum)});
   return true;
 }
 using U = std::uint64_t;
 std::int64_t s(U value) { return static_cast<std::int64_t>(value); }
-Result<bool> fold_reduce_sum(Call& c) { return fold_reduce(c, [](U a, U b) { return s(a + b); }); }
-Result<bool> fold_reduce_prod(Call& c) { return fold_reduce(c, [](U a, U b) { return s(a * b); }); }
-Result<bool> fold_reduce_max(Call& c) { return fold_reduce(c, [](U a, U b) { return std::max(s(a), s(b)); }); }
-Result<bool> fold_reduce_min(Call& c) { return fold_reduce(c, [](U a, U b) { return std::min(s(a), s(b)); }); }
+Result<bool> fold_reduce_sum(Call& c) {
+  return fold_reduce(c, [](U a, U b) { return s(a + b); });
+}
+Result<bool> fold_reduce_prod(Call& c) {
+  return fold_reduce(c, [](U a, U b) { return s(a * b); });
+}
+Result<bool> fold_reduce_max(Call& c) {
+  return fold_reduce(c, [](U a, U b) { return std::max(s(a), s(b)); });
+}
+Result<bool> fold_reduce_min(Call& c) {
+  return fold_reduce(c, [](U a, U b) { return std::min(s(a), s(b)); });
+}
 
 Status arg(Call& call) {
   LOOM_TRY(call.need(1));
@@ -177,20 +194,24 @@ Status arg(Call& call) {
   return {};
 }
 
-// Gain, bias, mean and variance have one number per channel; a vector is one channel. Further outputs are the statistics, in training.
+// Gain, bias, mean and variance have one number per channel; a vector is one channel. Further
+// outputs are the statistics, in training.
 Status batch_normalization(Call& call) {
   LOOM_TRY(call.need(5));
   LOOM_TRY(same_as_input(call));
   LOOM_ASSIGN(const std::int64_t spatial, call.node.get_int("spatial", 1));
   if (call.rank() < 1) return wrong("input ", call.dims(), ", expected [batch, channels, ...]");
-  for (std::size_t i = 1; i < 5 && spatial != 0; ++i) LOOM_TRY(call.shaped(i, {call.rank() == 1 ? 1 : call.dims()[1]}, "of the channels"));
+  for (std::size_t i = 1; i < 5 && spatial != 0; ++i)
+    LOOM_TRY(call.shaped(i, {call.rank() == 1 ? 1 : call.dims()[1]}, "of the channels"));
   for (std::size_t i = 1; i < call.out.size(); ++i) call.set(i, call.x(3).type, call.dims(3));
   return {};
 }
 
 Status instance_normalization(Call& call) {
   LOOM_TRY(call.need(3));
-  if (call.rank() < 3) return wrong("input ", call.dims(), ", expected [batch, channels, ...] with dimensions of space");
+  if (call.rank() < 3)
+    return wrong("input ", call.dims(),
+                 ", expected [batch, channels, ...] with dimensions of space");
   LOOM_TRY(call.shaped(1, {call.dims()[1]}, "scale"));
   LOOM_TRY(call.shaped(2, {call.dims()[1]}, "bias"));
   return same_as_input(call);
@@ -202,7 +223,9 @@ Status group_normalization(Call& call) {
   LOOM_ASSIGN(const std::int64_t groups, call.node.get_int("num_groups", 0));
   if (call.rank() < 2) return wrong("input ", call.dims(), ", expected [batch, channels, ...]");
   const std::int64_t channels = call.dims()[1];
-  if (groups < 1 || channels % groups != 0) return wrong("num_groups ", groups, " does not divide the ", channels, " channels of ", call.dims());
+  if (groups < 1 || channels % groups != 0)
+    return wrong("num_groups ", groups, " does not divide the ", channels, " channels of ",
+                 call.dims());
   LOOM_TRY(call.shaped(1, {call.dims(1) == Dims{groups} ? groups : channels}, "scale"));
   LOOM_TRY(call.shaped(2, call.dims(1), "bias"));
   return same_as_input(call);
@@ -232,24 +255,31 @@ Status layer_normalization(Call& call) {
   return {};
 }
 
-// X [steps, batch, width], W [directions, gates * hidden, width]; with layout 1 the batch comes first.
+// X [steps, batch, width], W [directions, gates * hidden, width]; with layout 1 the batch comes
+// first.
 Status recurrent(Call& call) {
   LOOM_TRY(call.need(3));
   const Dims &x = call.dims(), &w = call.dims(1), &r = call.dims(2);
   LOOM_ASSIGN(const std::int64_t layout, call.node.get_int("layout", 0));
-  if (x.size() != 3 || w.size() != 3 || r.size() != 3 || w[2] != x[2] || r[0] != w[0] || r[1] != w[1]) {
+  if (x.size() != 3 || w.size() != 3 || r.size() != 3 || w[2] != x[2] || r[0] != w[0] ||
+      r[1] != w[1]) {
     return wrong("input ", x, ", weights ", w, " and ", r);
   }
   LOOM_ASSIGN(const std::int64_t hidden, call.node.get_int("hidden_size", r[2]));
   LOOM_ASSIGN(const std::string direction, call.node.get_string("direction", "forward"));
   const bool is_lstm = call.node.op == "LSTM";
   const std::int64_t gates = is_lstm ? 4 : call.node.op == "GRU" ? 3 : 1;
-  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") return wrong("direction is ", quoted(direction), ", expected forward, reverse or bidirectional");
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
+    return wrong("direction is ", quoted(direction),
+                 ", expected forward, reverse or bidirectional");
   if (hidden != r[2] || w[1] != gates * hidden || w[0] != (direction == "bidirectional" ? 2 : 1)) {
-    return wrong("hidden_size ", hidden, ", direction ", quoted(direction), ", weights ", w, " and ", r);
+    return wrong("hidden_size ", hidden, ", direction ", quoted(direction), ", weights ", w,
+                 " and ", r);
   }
   const std::int64_t steps = x[layout ? 1 : 0], batch = x[layout ? 0 : 1], directions = w[0];
-  call.set(0, call.x().type, layout ? Dims{batch, steps, directions, hidden} : Dims{steps, directions, batch, hidden});
+  call.set(
+      0, call.x().type,
+      layout ? Dims{batch, steps, directions, hidden} : Dims{steps, directions, batch, hidden});
   const Dims state = layout ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden};
   LOOM_TRY(call.shaped(3, {directions, 2 * gates * hidden}, "B"));
   LOOM_TRY(call.shaped(4, {batch}, "sequence_lens"));
@@ -262,7 +292,8 @@ Status recurrent(Call& call) {
   return {};
 }
 
-// Q, K, V [batch, heads, length, head] or [batch, length, heads * head]; outputs Y, present key and value, scores (opset 23).
+// Q, K, V [batch, heads, length, head] or [batch, length, heads * head]; outputs Y, present key and
+// value, scores (opset 23).
 Status attention(Call& call) {
   LOOM_TRY(call.need(3));
   const Dims &q = call.dims(0), &k = call.dims(1), &v = call.dims(2);
@@ -273,17 +304,20 @@ Status attention(Call& call) {
   LOOM_ASSIGN(const std::int64_t kv_attribute, call.node.get_int("kv_num_heads", 0));
   const bool flat = q.size() == 3;
   const std::int64_t q_heads = flat ? q_attribute : q[1], kv_heads = flat ? kv_attribute : k[1];
-  if (q_heads < 1 || kv_heads < 1 || (flat && (q[2] % q_heads != 0 || k[2] % kv_heads != 0 || v[2] % kv_heads != 0))) {
+  if (q_heads < 1 || kv_heads < 1 ||
+      (flat && (q[2] % q_heads != 0 || k[2] % kv_heads != 0 || v[2] % kv_heads != 0))) {
     return wrong("q_num_heads ", q_heads, ", kv_num_heads ", kv_heads, " for Q ", q, ", K ", k);
   }
-  const std::int64_t batch = q[0], length = flat ? q[1] : q[2], key = flat ? k[2] / kv_heads : k[3], value = flat ? v[2] / kv_heads : v[3];
+  const std::int64_t batch = q[0], length = flat ? q[1] : q[2], key = flat ? k[2] / kv_heads : k[3],
+                     value = flat ? v[2] / kv_heads : v[3];
   std::int64_t total = flat ? k[1] : k[2];
   if (call.has(4)) {
     if (call.rank(4) != 4) return wrong("past_key ", call.dims(4));
     total += call.dims(4)[2];
   }
   const Type type = call.x().type;
-  call.set(0, type, flat ? Dims{batch, length, q_heads * value} : Dims{batch, q_heads, length, value});
+  call.set(0, type,
+           flat ? Dims{batch, length, q_heads * value} : Dims{batch, q_heads, length, value});
   call.set(1, call.x(1).type, {batch, kv_heads, total, key});
   call.set(2, call.x(2).type, {batch, kv_heads, total, value});
   call.set(3, type, {batch, q_heads, length, total});
@@ -299,10 +333,12 @@ Status loss(Call& call) {
   return {};
 }
 
-// com.microsoft: token ids [batch, length] to rows of the table; a mask index; the sum before normalization.
+// com.microsoft: token ids [batch, length] to rows of the table; a mask index; the sum before
+// normalization.
 Status embed_layer_normalization(Call& call) {
   LOOM_TRY(call.need(1));
-  if (!call.has(2) || call.rank() != 2 || call.rank(2) != 2) return wrong("expects ids [batch, length] and a table [tokens, width]");
+  if (!call.has(2) || call.rank() != 2 || call.rank(2) != 2)
+    return wrong("expects ids [batch, length] and a table [tokens, width]");
   const Dims rows{call.dims()[0], call.dims()[1], call.dims(2)[1]};
   LOOM_TRY(call.shaped(5, {rows[2]}, "gamma"));
   LOOM_TRY(call.shaped(6, {rows[2]}, "beta"));
@@ -318,7 +354,8 @@ Status skip_layer_normalization(Call& call) {
   LOOM_TRY(same_as_input(call));
   Dims statistics = call.dims();
   if (statistics.empty()) return wrong("expects rows");
-  for (std::size_t i = 1; i < call.in.size(); ++i) LOOM_TRY(call.spreads(i, call.dims(), "of the rows"));
+  for (std::size_t i = 1; i < call.in.size(); ++i)
+    LOOM_TRY(call.spreads(i, call.dims(), "of the rows"));
   statistics.back() = 1;
   call.set(1, Type::f32, statistics);
   call.set(2, Type::f32, statistics);
@@ -326,13 +363,15 @@ Status skip_layer_normalization(Call& call) {
   return {};
 }
 
-// com.microsoft: [batch, length, width] with packed weights [width, 3 * hidden]; past and present [2, batch, heads, length, head].
+// com.microsoft: [batch, length, width] with packed weights [width, 3 * hidden]; past and present
+// [2, batch, heads, length, head].
 Status packed_attention(Call& call) {
   LOOM_TRY(call.need(2));
   LOOM_ASSIGN(const std::int64_t heads, call.node.get_int("num_heads", 0));
   LOOM_ASSIGN(const Dims sizes, call.node.get_ints("qkv_hidden_sizes", {}));
   const Dims &x = call.dims(), &w = call.dims(1);
-  if (x.size() != 3 || w.size() != 2 || w[0] != x[2] || heads < 1 || (!sizes.empty() && sizes.size() != 3)) {
+  if (x.size() != 3 || w.size() != 2 || w[0] != x[2] || heads < 1 ||
+      (!sizes.empty() && sizes.size() != 3)) {
     return wrong("input ", x, ", weights ", w, ", ", heads, " heads");
   }
   const std::int64_t hidden = sizes.empty() ? w[1] / 3 : sizes[2];
@@ -364,17 +403,24 @@ Status linear_attention(Call& call) {
   LOOM_ASSIGN(const std::int64_t own, call.node.get_int("kv_num_heads", 0));
   LOOM_ASSIGN(const std::string rule, call.node.get_string("update_rule", "gated_delta"));
   const Dims &q = call.dims(), &k = call.dims(1), &v = call.dims(2);
-  const bool fits = q.size() == 3 && k.size() == 3 && v.size() == 3 && heads > 0 && own > 0 && heads % own == 0 && q[2] % heads == 0 && v[2] % own == 0;
-  if (!fits || heads > kMostDim || q[2] < heads || v[2] < own || k != Dims{q[0], q[1], q[2] / heads * own} || v[0] != q[0] || v[1] != q[1]) {
-    return wrong("query ", q, ", key ", k, ", value ", v, ", ", heads, " heads of queries, ", own, " of keys and values");
+  const bool fits = q.size() == 3 && k.size() == 3 && v.size() == 3 && heads > 0 && own > 0 &&
+                    heads % own == 0 && q[2] % heads == 0 && v[2] % own == 0;
+  if (!fits || heads > kMostDim || q[2] < heads || v[2] < own ||
+      k != Dims{q[0], q[1], q[2] / heads * own} || v[0] != q[0] || v[1] != q[1]) {
+    return wrong("query ", q, ", key ", k, ", value ", v, ", ", heads, " heads of queries, ", own,
+                 " of keys and values");
   }
-  if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta") return wrong("update_rule is ", quoted(rule));
-  if (call.has(4) != rule.starts_with("gated") || call.has(5) != rule.ends_with("delta")) return wrong("update_rule ", quoted(rule), " for the inputs that are there");
+  if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta")
+    return wrong("update_rule is ", quoted(rule));
+  if (call.has(4) != rule.starts_with("gated") || call.has(5) != rule.ends_with("delta"))
+    return wrong("update_rule ", quoted(rule), " for the inputs that are there");
   const std::int64_t width = q[2] / heads;
   LOOM_TRY(call.shaped(3, {q[0], own, width, v[2] / own}, "past_state"));
-  if (call.has(4) && (call.rank(4) != 3 || call.dims(4)[2] != own)) LOOM_TRY(call.shaped(4, {q[0], q[1], own * width}, "decay"));
+  if (call.has(4) && (call.rank(4) != 3 || call.dims(4)[2] != own))
+    LOOM_TRY(call.shaped(4, {q[0], q[1], own * width}, "decay"));
   if (call.has(4)) LOOM_TRY(call.shaped(4, {q[0], q[1], call.dims(4)[2]}, "decay"));
-  if (call.has(5) && (call.rank(5) != 3 || call.dims(5)[2] != 1)) LOOM_TRY(call.shaped(5, {q[0], q[1], own}, "beta"));
+  if (call.has(5) && (call.rank(5) != 3 || call.dims(5)[2] != 1))
+    LOOM_TRY(call.shaped(5, {q[0], q[1], own}, "beta"));
   if (call.has(5)) LOOM_TRY(call.shaped(5, {q[0], q[1], call.dims(5)[2]}, "beta"));
   call.set(1, call.has(3) ? call.x(3).type : call.x().type, {q[0], own, width, v[2] / own});
   call.set(0, call.x().type, {q[0], q[1], heads * (v[2] / own)});

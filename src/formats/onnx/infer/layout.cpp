@@ -86,7 +86,9 @@ Status flatten(Call& call) {
   if (axis < -rank || axis > rank) return wrong("axis ", axis, " of a tensor of rank ", rank);
   if (axis < 0) axis += rank;
   const auto dims = std::span(call.dims());
-  call.set(0, call.x().type, {product(dims.first(static_cast<std::size_t>(axis))), product(dims.subspan(static_cast<std::size_t>(axis)))});
+  call.set(0, call.x().type,
+           {product(dims.first(static_cast<std::size_t>(axis))),
+            product(dims.subspan(static_cast<std::size_t>(axis)))});
   return {};
 }
 
@@ -112,7 +114,8 @@ Status unsqueeze(Call& call) {
   LOOM_ASSIGN(const Dims axes, call.ints_or(1, "axes"));
   LOOM_ASSIGN(const auto added, axes_of(axes, call.rank() + axes.size()));
   Dims out = call.dims();
-  for (const std::size_t axis : added) out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+  for (const std::size_t axis : added)
+    out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   call.set(0, call.x().type, std::move(out));
   return {};
 }
@@ -129,8 +132,8 @@ Status concat(Call& call) {
       other[axis] = out[axis];
     }
     if (other != out || call.x(i).type != call.x().type) {
-      return wrong("input ", i, " is ", name(call.x(i).type), call.dims(i), ", the first is ", name(call.x().type),
-                   call.dims());
+      return wrong("input ", i, " is ", name(call.x(i).type), call.dims(i), ", the first is ",
+                   name(call.x().type), call.dims());
     }
   }
   call.set(0, call.x().type, std::move(out));
@@ -156,8 +159,10 @@ Result<bool> fold_concat(Call& call) {
 Result<Dims> split_sizes(const Call& call, std::int64_t length) {
   LOOM_ASSIGN(Dims sizes, call.ints_or(1, "split"));
   if (sizes.empty()) {
-    LOOM_ASSIGN(const std::int64_t parts, call.node.get_int("num_outputs", int_of(call.out.size())));
-    if (parts < 1 || parts > int_of(call.out.size())) return wrong("num_outputs is ", parts, " with ", call.out.size(), " outputs");
+    LOOM_ASSIGN(const std::int64_t parts,
+                call.node.get_int("num_outputs", int_of(call.out.size())));
+    if (parts < 1 || parts > int_of(call.out.size()))
+      return wrong("num_outputs is ", parts, " with ", call.out.size(), " outputs");
     const std::int64_t each = (length + parts - 1) / parts;
     for (std::int64_t i = 0, left = length; i < parts; ++i) {
       sizes.push_back(std::min(each, left));
@@ -189,7 +194,8 @@ Status split(Call& call) {
 Result<bool> fold_split(Call& call) {
   LOOM_ASSIGN(const std::int64_t given, call.node.get_int("axis", 0));
   const std::size_t axis = *axis_of(given, call.rank());
-  const std::int64_t outer = product(std::span(call.dims()).first(axis)), row = product(std::span(call.dims()).subspan(axis));
+  const std::int64_t outer = product(std::span(call.dims()).first(axis)),
+                     row = product(std::span(call.dims()).subspan(axis));
   std::int64_t start = 0;
   for (std::size_t i = 0; i < call.out.size(); ++i) {
     const std::int64_t run = product(std::span(call.out[i].dims).subspan(axis));
@@ -215,8 +221,10 @@ Result<Slices> slices(const Call& call) {
   std::iota(all.begin(), all.end(), 0);
   LOOM_ASSIGN(const Dims axes, call.ints_or(3, "axes", std::move(all)));
   LOOM_ASSIGN(const Dims steps, call.ints_or(4, "steps", Dims(starts.size(), 1)));
-  if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size()) {
-    return wrong("has ", starts.size(), " starts, ", ends.size(), " ends, ", axes.size(), " axes and ", steps.size(), " steps");
+  if (ends.size() != starts.size() || axes.size() != starts.size() ||
+      steps.size() != starts.size()) {
+    return wrong("has ", starts.size(), " starts, ", ends.size(), " ends, ", axes.size(),
+                 " axes and ", steps.size(), " steps");
   }
   LOOM_TRY(axes_of(axes, call.rank()).status());
   Slices out{Dims(call.rank(), 0), Dims(call.rank(), 1), call.dims()};
@@ -224,17 +232,21 @@ Result<Slices> slices(const Call& call) {
     const std::size_t axis = *axis_of(axes[i], call.rank());
     const std::int64_t length = call.dims()[axis];
     // A step longer than the axis takes one element, as the axis' own length does.
-    const std::int64_t step = std::clamp(steps[i], -std::max<std::int64_t>(length, 1), std::max<std::int64_t>(length, 1));
+    const std::int64_t step =
+        std::clamp(steps[i], -std::max<std::int64_t>(length, 1), std::max<std::int64_t>(length, 1));
     if (step == 0) return wrong("steps[", i, "] is 0");
     const auto clamped = [&](std::int64_t at) {
       if (at < 0) at = at < -length ? -1 : at + length;
-      return step > 0 ? std::clamp<std::int64_t>(at, 0, length) : std::clamp<std::int64_t>(at, -1, length - 1);
+      return step > 0 ? std::clamp<std::int64_t>(at, 0, length)
+                      : std::clamp<std::int64_t>(at, -1, length - 1);
     };
-    // Going backward an end before the first element takes it; a start before it takes nothing but the first.
+    // Going backward an end before the first element takes it; a start before it takes nothing but
+    // the first.
     std::int64_t start = clamped(starts[i]);
     const std::int64_t end = clamped(ends[i]);
     if (step < 0 && starts[i] < -length) start = std::min<std::int64_t>(0, length - 1);
-    const std::int64_t distance = step > 0 ? end - start : start - end, stride = step > 0 ? step : -step;
+    const std::int64_t distance = step > 0 ? end - start : start - end,
+                       stride = step > 0 ? step : -step;
     out.start[axis] = start;
     out.step[axis] = step;
     out.dims[axis] = distance <= 0 ? 0 : (distance + stride - 1) / stride;
@@ -267,7 +279,8 @@ Status pad(Call& call) {
     LOOM_ASSIGN(all, call.ints(3, "axes"));
   }
   LOOM_TRY(axes_of(all, call.rank()).status());
-  if (pads.size() != 2 * all.size()) return wrong("has ", pads.size(), " pads for ", all.size(), " axes");
+  if (pads.size() != 2 * all.size())
+    return wrong("has ", pads.size(), " pads for ", all.size(), " axes");
   Dims out = call.dims();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t axis = *axis_of(all[i], call.rank());
@@ -296,12 +309,15 @@ Result<bool> fold_gather(Call& call) {
   LOOM_ASSIGN(const std::int64_t given, call.node.get_int("axis", 0));
   const std::size_t axis = *axis_of(given, call.rank());
   const auto dims = std::span(call.dims());
-  const std::int64_t outer = product(dims.first(axis)), inner = product(dims.subspan(axis + 1)), length = dims[axis];
+  const std::int64_t outer = product(dims.first(axis)), inner = product(dims.subspan(axis + 1)),
+                     length = dims[axis];
   Cells out;
   for (std::int64_t o = 0; o < outer; ++o) {
     for (const Cell& cell : *call.cells[1]) {
-      if (cell.i < -length || cell.i >= length) return wrong("index ", cell.i, " of an axis of ", length);
-      const auto from = call.cells[0]->begin() + (o * length + (cell.i < 0 ? cell.i + length : cell.i)) * inner;
+      if (cell.i < -length || cell.i >= length)
+        return wrong("index ", cell.i, " of an axis of ", length);
+      const auto from =
+          call.cells[0]->begin() + (o * length + (cell.i < 0 ? cell.i + length : cell.i)) * inner;
       out.insert(out.end(), from, from + inner);
     }
   }
@@ -311,11 +327,13 @@ Result<bool> fold_gather(Call& call) {
 
 Status gather_elements(Call& call) {
   LOOM_TRY(call.need(2));
-  if (call.rank() != call.rank(1)) return wrong("data has rank ", call.rank(), ", indices have ", call.rank(1));
+  if (call.rank() != call.rank(1))
+    return wrong("data has rank ", call.rank(), ", indices have ", call.rank(1));
   LOOM_ASSIGN(const std::int64_t given, call.node.get_int("axis", 0));
   LOOM_ASSIGN(const std::size_t axis, axis_of(given, call.rank()));
   for (std::size_t d = 0; d < call.rank(); ++d) {
-    if (d != axis && call.dims(1)[d] > call.dims()[d]) return wrong("indices ", call.dims(1), " reach beyond data ", call.dims());
+    if (d != axis && call.dims(1)[d] > call.dims()[d])
+      return wrong("indices ", call.dims(1), " reach beyond data ", call.dims());
   }
   call.set(0, call.x().type, call.dims(1));
   return {};
@@ -325,9 +343,11 @@ Status gather_nd(Call& call) {
   LOOM_TRY(call.need(2));
   LOOM_ASSIGN(const std::int64_t batch, call.node.get_int("batch_dims", 0));
   const std::int64_t q = int_of(call.rank(1)), r = int_of(call.rank());
-  if (q < 1 || batch < 0 || batch >= q || batch >= r) return wrong("batch_dims ", batch, " for ranks ", r, " and ", q);
+  if (q < 1 || batch < 0 || batch >= q || batch >= r)
+    return wrong("batch_dims ", batch, " for ranks ", r, " and ", q);
   const std::int64_t last = call.dims(1).back();
-  if (last < 1 || batch + last > r) return wrong("indices ", call.dims(1), " reach beyond rank ", r);
+  if (last < 1 || batch + last > r)
+    return wrong("indices ", call.dims(1), " reach beyond rank ", r);
   Dims out(call.dims(1).begin(), call.dims(1).end() - 1);
   out.insert(out.end(), call.dims().begin() + (batch + last), call.dims().end());
   call.set(0, call.x().type, std::move(out));
@@ -350,7 +370,8 @@ Result<bool> fold_expand(Call& call) {
 Status tile(Call& call) {
   LOOM_TRY(call.need(2));
   LOOM_ASSIGN(const Dims repeats, call.ints(1, "repeats"));
-  if (repeats.size() != call.rank()) return wrong("has ", repeats.size(), " repeats for rank ", call.rank());
+  if (repeats.size() != call.rank())
+    return wrong("has ", repeats.size(), " repeats for rank ", call.rank());
   Dims out = call.dims();
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (repeats[i] < 0 || repeats[i] > kMostDim) return wrong("repeats ", repeats);
@@ -373,10 +394,12 @@ Result<bool> fold_tile(Call& call) {
 Status depth_space(Call& call, bool forward) {
   LOOM_TRY(call.need(1));
   LOOM_ASSIGN(const std::int64_t block, call.node.get_int("blocksize", 0));
-  if (call.rank() != 4 || block < 1 || block > 32768) return wrong("blocksize ", block, " for shape ", call.dims());
+  if (call.rank() != 4 || block < 1 || block > 32768)
+    return wrong("blocksize ", block, " for shape ", call.dims());
   const Dims& x = call.dims();
   const std::int64_t area = block * block;
-  if (forward ? x[1] % area != 0 : x[2] % block != 0 || x[3] % block != 0) return wrong("blocksize ", block, " for shape ", x);
+  if (forward ? x[1] % area != 0 : x[2] % block != 0 || x[3] % block != 0)
+    return wrong("blocksize ", block, " for shape ", x);
   if (forward) call.set(0, call.x().type, {x[0], x[1] / area, x[2] * block, x[3] * block});
   else call.set(0, call.x().type, {x[0], x[1] * area, x[2] / block, x[3] / block});
   return {};

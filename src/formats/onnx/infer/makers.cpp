@@ -12,7 +12,8 @@ Result<Dims> shape_values(const Call& call) {
   LOOM_ASSIGN(std::int64_t start, call.node.get_int("start", 0));
   LOOM_ASSIGN(std::int64_t end, call.node.get_int("end", rank));
   start = std::clamp<std::int64_t>(start < 0 ? std::max(start, -rank) + rank : start, 0, rank);
-  end = std::clamp<std::int64_t>(end < 0 ? std::max(end, -rank - 1) + rank : end, start, std::max(start, rank));
+  end = std::clamp<std::int64_t>(end < 0 ? std::max(end, -rank - 1) + rank : end, start,
+                                 std::max(start, rank));
   return Dims(call.dims().begin() + start, call.dims().begin() + end);
 }
 Status shape(Call& call) {
@@ -43,7 +44,8 @@ Status constant_of_shape(Call& call) {
   LOOM_TRY(call.need(1));
   LOOM_ASSIGN(Dims dims, call.ints(0, "shape"));
   LOOM_ASSIGN(const Tensor* value, call.node.get_tensor("value"));
-  if (value && value->elements() != 1) return wrong("value has ", value->elements(), " elements, expected 1");
+  if (value && value->elements() != 1)
+    return wrong("value has ", value->elements(), " elements, expected 1");
   call.set(0, value ? value->type : Type::f32, std::move(dims));
   return {};
 }
@@ -67,17 +69,21 @@ Status range(Call& call) {
   LOOM_TRY(call.need(3));
   for (std::size_t i = 0; i < 3; ++i) {
     if (!call.cells[i] || call.cells[i]->size() != 1) {
-      return not_supported("input ", i, " ", quoted(call.x(i).name), " is no constant: the shape depends on data");
+      return not_supported("input ", i, " ", quoted(call.x(i).name),
+                           " is no constant: the shape depends on data");
     }
   }
   for (std::size_t i = 1; i < 3; ++i) {
-    if (call.x(i).type != call.x().type) return wrong("input ", i, " is ", name(call.x(i).type), ", the first is ", name(call.x().type));
+    if (call.x(i).type != call.x().type)
+      return wrong("input ", i, " is ", name(call.x(i).type), ", the first is ",
+                   name(call.x().type));
   }
   const Cell start = (*call.cells[0])[0], limit = (*call.cells[1])[0], delta = (*call.cells[2])[0];
   std::int64_t count = 0;
   if (is_float(call.x().type)) {
     const double steps = (limit.r - start.r) / delta.r;
-    if (!(steps < static_cast<double>(kMostDim))) return wrong("has more than ", kMostDim, " elements");
+    if (!(steps < static_cast<double>(kMostDim)))
+      return wrong("has more than ", kMostDim, " elements");
     if (steps > 0) {
       count = static_cast<std::int64_t>(steps);
       if (static_cast<double>(count) < steps) ++count;
@@ -85,8 +91,11 @@ Status range(Call& call) {
   } else {
     constexpr std::int64_t kBound = std::int64_t{1} << 61;
     if (delta.i == 0) return wrong("delta is 0");
-    if (std::max({start.i, limit.i, delta.i}) > kBound || std::min({start.i, limit.i, delta.i}) < -kBound) return wrong("passes 2^61");
-    const std::int64_t distance = delta.i > 0 ? limit.i - start.i : start.i - limit.i, step = delta.i > 0 ? delta.i : -delta.i;
+    if (std::max({start.i, limit.i, delta.i}) > kBound ||
+        std::min({start.i, limit.i, delta.i}) < -kBound)
+      return wrong("passes 2^61");
+    const std::int64_t distance = delta.i > 0 ? limit.i - start.i : start.i - limit.i,
+                       step = delta.i > 0 ? delta.i : -delta.i;
     count = distance <= 0 ? 0 : (distance + step - 1) / step;
   }
   call.set(0, call.x().type, {count});
@@ -97,7 +106,8 @@ Result<bool> fold_range(Call& call) {
   const Type type = call.x().type;
   Cells out(static_cast<std::size_t>(call.out[0].dims[0]));
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (is_float(type)) out[i].r = round_to(type, start.r + round_to(type, static_cast<double>(i) * delta.r));
+    if (is_float(type))
+      out[i].r = round_to(type, start.r + round_to(type, static_cast<double>(i) * delta.r));
     else out[i].i = start.i + static_cast<std::int64_t>(i) * delta.i;
   }
   LOOM_TRY(keep(call, std::move(out)));
@@ -106,14 +116,17 @@ Result<bool> fold_range(Call& call) {
 
 Status one_hot(Call& call) {
   LOOM_TRY(call.need(3));
-  if (!call.cells[1] || call.cells[1]->size() != 1) return not_supported("its depth depends on data");
+  if (!call.cells[1] || call.cells[1]->size() != 1)
+    return not_supported("its depth depends on data");
   const Cell depth = (*call.cells[1])[0];
   const bool real = is_float(call.x(1).type);
-  if (real ? !(depth.r >= 0 && depth.r <= static_cast<double>(kMostDim)) : depth.i < 0) return wrong("its depth is negative or too large");
+  if (real ? !(depth.r >= 0 && depth.r <= static_cast<double>(kMostDim)) : depth.i < 0)
+    return wrong("its depth is negative or too large");
   LOOM_ASSIGN(const std::int64_t given, call.node.get_int("axis", -1));
   LOOM_ASSIGN(const std::size_t axis, axis_of(given, call.rank() + 1));
   Dims out = call.dims();
-  out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), real ? static_cast<std::int64_t>(depth.r) : depth.i);
+  out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis),
+             real ? static_cast<std::int64_t>(depth.r) : depth.i);
   call.set(0, call.x(2).type, std::move(out));
   return {};
 }
@@ -127,7 +140,8 @@ Status top_k(Call& call) {
   if (call.has(1)) {
     LOOM_ASSIGN(k, call.ints(1, "k"));
   }
-  if (k.size() != 1 || k[0] < 0 || k[0] > call.dims()[axis]) return wrong("k is ", k, " of ", call.dims()[axis]);
+  if (k.size() != 1 || k[0] < 0 || k[0] > call.dims()[axis])
+    return wrong("k is ", k, " of ", call.dims()[axis]);
   Dims out = call.dims();
   out[axis] = k[0];
   call.set(1, Type::i64, out);
@@ -137,7 +151,8 @@ Status top_k(Call& call) {
 
 Status eye_like(Call& call) {
   LOOM_TRY(same_as_input(call));
-  LOOM_ASSIGN(const std::int64_t type, call.node.get_int("dtype", static_cast<std::int64_t>(call.x().type)));
+  LOOM_ASSIGN(const std::int64_t type,
+              call.node.get_int("dtype", static_cast<std::int64_t>(call.x().type)));
   if (type < 1 || type >= kTypeCount) return wrong("dtype is ", type);
   call.out[0].type = static_cast<Type>(type);
   return {};
@@ -164,9 +179,13 @@ Status compress(Call& call) {
   LOOM_TRY(call.need(2));
   if (!call.cells[1]) return not_supported("its condition depends on data");
   const auto fits = [&](std::int64_t length) {
-    return int_of(call.cells[1]->size()) <= length ? Status() : wrong("its condition of ", call.cells[1]->size(), " is longer than what it chooses from, ", length);
+    return int_of(call.cells[1]->size()) <= length
+               ? Status()
+               : wrong("its condition of ", call.cells[1]->size(),
+                       " is longer than what it chooses from, ", length);
   };
-  const std::int64_t taken = std::count_if(call.cells[1]->begin(), call.cells[1]->end(), [](Cell c) { return c.i != 0; });
+  const std::int64_t taken =
+      std::count_if(call.cells[1]->begin(), call.cells[1]->end(), [](Cell c) { return c.i != 0; });
   if (!call.attribute("axis")) {
     call.set(0, call.x().type, {taken});
     return fits(product(call.dims()));
@@ -185,7 +204,8 @@ Status non_zero(Call& call) {
   if (!call.cells[0])
     return not_supported("its shape depends on data, or on more of it than its file justifies");
   const bool real = is_float(call.x().type);
-  const auto found = std::count_if(call.cells[0]->begin(), call.cells[0]->end(), [&](Cell c) { return real ? c.r != 0 : c.i != 0; });
+  const auto found = std::count_if(call.cells[0]->begin(), call.cells[0]->end(),
+                                   [&](Cell c) { return real ? c.r != 0 : c.i != 0; });
   call.set(0, Type::i64, {int_of(std::max<std::size_t>(call.rank(), 1)), int_of(found)});
   return {};
 }
@@ -200,7 +220,8 @@ Result<bool> fold_non_zero(Call& call) {
   std::int64_t k = 0;
   for (const Cell& cell : *call.cells[0]) {
     if (real ? cell.r != 0 : cell.i != 0) {
-      for (std::size_t d = 0; d < dims.size(); ++d) out[static_cast<std::size_t>(static_cast<std::int64_t>(d) * found + k)].i = at[d];
+      for (std::size_t d = 0; d < dims.size(); ++d)
+        out[static_cast<std::size_t>(static_cast<std::int64_t>(d) * found + k)].i = at[d];
       ++k;
     }
     for (std::size_t d = dims.size(); d-- > 0;) {

@@ -8,7 +8,10 @@ namespace loom::onnx {
 
 Status say(Code code, std::initializer_list<Part> parts) {
   std::string out;
-  for (const Part& p : parts) out += p.length == Part::kShape ? shape_text(*p.shape) : p.length == Part::kNumber ? std::to_string(p.number) : std::string(p.text, p.length);
+  for (const Part& p : parts)
+    out += p.length == Part::kShape    ? shape_text(*p.shape)
+           : p.length == Part::kNumber ? std::to_string(p.number)
+                                       : std::string(p.text, p.length);
   return Status(code, std::move(out));
 }
 
@@ -23,8 +26,10 @@ Status Call::no_more_than(std::size_t count) const {
   return in.size() <= count ? Status() : wrong("has ", in.size(), " inputs, expected ", count);
 }
 
-Status Call::shaped(std::size_t i, std::span<const std::int64_t> expected, std::string_view what) const {
-  if (!has(i) || std::equal(dims(i).begin(), dims(i).end(), expected.begin(), expected.end())) return {};
+Status Call::shaped(std::size_t i, std::span<const std::int64_t> expected,
+                    std::string_view what) const {
+  if (!has(i) || std::equal(dims(i).begin(), dims(i).end(), expected.begin(), expected.end()))
+    return {};
   return wrong("input ", i, " (", what, ") is ", dims(i), ", expected ", shape_text(expected));
 }
 
@@ -41,8 +46,11 @@ Status Call::single(std::size_t i, std::string_view what) const {
 }
 
 Result<Dims> Call::ints(std::size_t i, std::string_view what) const {
-  if (!is_integer(x(i).type)) return wrong("input ", i, " (", what, ") is ", name(x(i).type), ", expected integers");
-  if (!cells[i]) return not_supported("input ", i, " (", what, ") ", quoted(x(i).name), " is no constant: the shape depends on data");
+  if (!is_integer(x(i).type))
+    return wrong("input ", i, " (", what, ") is ", name(x(i).type), ", expected integers");
+  if (!cells[i])
+    return not_supported("input ", i, " (", what, ") ", quoted(x(i).name),
+                         " is no constant: the shape depends on data");
   Dims out;
   for (const Cell& c : *cells[i]) out.push_back(c.i);
   return out;
@@ -77,14 +85,16 @@ Result<std::vector<std::size_t>> axes_of(const Dims& axes, std::size_t rank) {
     out.push_back(at);
   }
   std::sort(out.begin(), out.end());
-  if (std::adjacent_find(out.begin(), out.end()) != out.end()) return wrong("axes ", axes, " name an axis twice");
+  if (std::adjacent_find(out.begin(), out.end()) != out.end())
+    return wrong("axes ", axes, " name an axis twice");
   return out;
 }
 
 Result<Dims> broadcast(const Dims& a, const Dims& b) {
   Dims out(std::max(a.size(), b.size()));
   for (std::size_t i = 0; i < out.size(); ++i) {  // from the last dimension on
-    const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1, y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1,
+                       y = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (x != y && x != 1 && y != 1) return wrong("shapes ", a, " and ", b, " do not broadcast");
     out[out.size() - 1 - i] = x == 1 ? y : x;
   }
@@ -124,8 +134,10 @@ std::vector<std::size_t> offsets(const Dims& dims, const Dims& strides, std::int
 double round_to(Type type, double value) {
   switch (type) {
     case Type::f32: return static_cast<double>(static_cast<float>(value));
-    case Type::f16: return static_cast<double>(decode_small_float(encode_small_float(value, kF16), kF16));
-    case Type::bf16: return static_cast<double>(decode_small_float(encode_small_float(value, kBf16), kBf16));
+    case Type::f16:
+      return static_cast<double>(decode_small_float(encode_small_float(value, kF16), kF16));
+    case Type::bf16:
+      return static_cast<double>(decode_small_float(encode_small_float(value, kBf16), kBf16));
     default: return value;
   }
 }
@@ -134,7 +146,8 @@ std::int64_t wrap_to(Type type, std::int64_t value) {
   if (type == Type::boolean) return value != 0;
   const std::uint32_t width = bits(type);
   if (width == 64) return value;
-  const std::uint64_t mask = (std::uint64_t{1} << width) - 1, low = static_cast<std::uint64_t>(value) & mask;
+  const std::uint64_t mask = (std::uint64_t{1} << width) - 1,
+                      low = static_cast<std::uint64_t>(value) & mask;
   const auto dtype = dtype_of(type);
   const bool is_signed = dtype && loom::info(*dtype).is_signed;
   return static_cast<std::int64_t>(is_signed && low >> (width - 1) ? low | ~mask : low);

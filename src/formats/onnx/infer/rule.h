@@ -12,11 +12,13 @@
 
 namespace loom::onnx {
 
-// Dimensions and window attributes stay below these, so that products of two and sums of several cannot overflow.
+// Dimensions and window attributes stay below these, so that products of two and sums of several
+// cannot overflow.
 inline constexpr std::int64_t kMostDim = (std::int64_t{1} << 31) - 1;
 inline constexpr std::int64_t kMaxWindow = std::int64_t{1} << 24;
 
-// A piece of a message: text, a number or a shape. Rules have many messages, so that one function puts them together.
+// A piece of a message: text, a number or a shape. Rules have many messages, so that one function
+// puts them together.
 struct Part {
   enum : std::size_t { kShape = static_cast<std::size_t>(-2), kNumber };
   union {
@@ -44,9 +46,9 @@ Status not_supported(const Parts&... what) {
 struct Call {
   const Node& node;
   std::int64_t opset;
-  std::vector<const Value*> in;             // nullptr where left out
-  std::vector<const Cells*> cells;          // of constants not over the limit, else nullptr
-  std::vector<Value> out;                   // as many as the node has names for, "" included
+  std::vector<const Value*> in;     // nullptr where left out
+  std::vector<const Cells*> cells;  // of constants not over the limit, else nullptr
+  std::vector<Value> out;           // as many as the node has names for, "" included
 
   bool has(std::size_t i) const { return i < in.size() && in[i]; }
   const Value& x(std::size_t i = 0) const { return *in[i]; }
@@ -60,19 +62,24 @@ struct Call {
   Status no_more_than(std::size_t count) const;
   // Input i, where it is there, has these dimensions; spreads to them; is one number.
   Status shaped(std::size_t i, std::span<const std::int64_t> dims, std::string_view what) const;
-  Status shaped(std::size_t i, std::initializer_list<std::int64_t> dims, std::string_view what) const { return shaped(i, std::span(dims.begin(), dims.size()), what); }
+  Status shaped(std::size_t i, std::initializer_list<std::int64_t> dims,
+                std::string_view what) const {
+    return shaped(i, std::span(dims.begin(), dims.size()), what);
+  }
   Status spreads(std::size_t i, const Dims& to, std::string_view what) const;
   Status single(std::size_t i, std::string_view what) const;
   // The integers of a constant input; unsupported where they depend on data.
   Result<Dims> ints(std::size_t i, std::string_view what) const;
-  // Those of input i where there is one, else of the attribute, else `fallback`: operators moved them from one to the other.
+  // Those of input i where there is one, else of the attribute, else `fallback`: operators moved
+  // them from one to the other.
   Result<Dims> ints_or(std::size_t i, std::string_view attribute, Dims fallback = {}) const;
   // Sets output i, where the node has it.
   void set(std::size_t i, Type type, Dims dims);
 };
 
 using Rule = Status (*)(Call&);
-// Fills out[i].cells; called where all inputs are constants with cells. False where it cannot: then the node stays a step.
+// Fills out[i].cells; called where all inputs are constants with cells. False where it cannot: then
+// the node stays a step.
 using Fold = Result<bool> (*)(Call&);
 
 // Of a row of operators.def, what inference needs.
@@ -100,10 +107,12 @@ Result<std::vector<std::size_t>> axes_of(const Dims& axes, std::size_t rank);
 Result<Dims> broadcast(const Dims& a, const Dims& b);
 // The product; the dims of values are checked, so it does not overflow.
 std::int64_t product(std::span<const std::int64_t> dims);
-// Row-major strides in elements; 0 where `dims` has 1 in place of `to`, for reading through broadcasting.
+// Row-major strides in elements; 0 where `dims` has 1 in place of `to`, for reading through
+// broadcasting.
 Dims broadcast_strides(const Dims& dims, const Dims& to);
 
-// Where each element of a shape, in row-major order, is read from: base + the sum of index * stride.
+// Where each element of a shape, in row-major order, is read from: base + the sum of index *
+// stride.
 std::vector<std::size_t> offsets(const Dims& dims, const Dims& strides, std::int64_t base = 0);
 
 // A real number as the type holds it: rounded to nearest even.

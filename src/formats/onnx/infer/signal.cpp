@@ -20,9 +20,11 @@ Result<std::int64_t> length_of(const Call& call, std::size_t i, std::string_view
   return list[0];
 }
 Result<Type> asked_type(const Call& call) {
-  LOOM_ASSIGN(const std::int64_t type, call.node.get_int("output_datatype", static_cast<std::int64_t>(Type::f32)));
+  LOOM_ASSIGN(const std::int64_t type,
+              call.node.get_int("output_datatype", static_cast<std::int64_t>(Type::f32)));
   if (type < 1 || type >= kTypeCount) return wrong("output_datatype is ", type);
-  if (!is_float(static_cast<Type>(type))) return not_supported("output_datatype ", name(static_cast<Type>(type)));
+  if (!is_float(static_cast<Type>(type)))
+    return not_supported("output_datatype ", name(static_cast<Type>(type)));
   return static_cast<Type>(type);
 }
 
@@ -35,7 +37,8 @@ Status window(Call& call) {
   call.set(0, type, {n});
   return {};
 }
-// a - b cos(2 pi i / n) + c cos(4 pi i / n); n counts one less where both ends belong to the window.
+// a - b cos(2 pi i / n) + c cos(4 pi i / n); n counts one less where both ends belong to the
+// window.
 Result<bool> fold_window(Call& call) {
   LOOM_ASSIGN(const std::int64_t periodic, call.node.get_int("periodic", 1));
   double a = 0.5, b = 0.5, c = 0;
@@ -67,7 +70,8 @@ Result<MelBank> mel_bank(const Call& call) {
   LOOM_ASSIGN(bank.rate, length_of(call, 2, "sample_rate"));
   for (std::size_t i = 0; i < 2; ++i) {
     const Cells* cells = call.cells[3 + i];
-    if (!cells || cells->size() != 1 || !is_float(call.x(3 + i).type)) return not_supported("its edges depend on data");
+    if (!cells || cells->size() != 1 || !is_float(call.x(3 + i).type))
+      return not_supported("its edges depend on data");
     if (!((*cells)[0].r >= 0 && (*cells)[0].r <= static_cast<double>(bank.rate)))
       return wrong("an edge is no frequency up to the sample rate");
     bank.mel[i] = exact::log(1 + (*cells)[0].r / 700);
@@ -103,11 +107,15 @@ Result<bool> fold_mel_weight_matrix(Call& call) {
   Cells out(static_cast<std::size_t>(bank.bins * bank.bands));
   for (Cell& c : out) c.r = 0;
   for (std::int64_t band = 0; band < bank.bands; ++band) {
-    const auto at = [&](std::int64_t bin) -> double& { return out[static_cast<std::size_t>(bin * bank.bands + band)].r; };
+    const auto at = [&](std::int64_t bin) -> double& {
+      return out[static_cast<std::size_t>(bin * bank.bands + band)].r;
+    };
     const std::int64_t* edge = &edges[static_cast<std::size_t>(band)];
     const std::int64_t low = edge[0], peak = edge[1], high = edge[2];
-    for (std::int64_t bin = low; bin < peak; ++bin) at(bin) = static_cast<double>(bin - low) / static_cast<double>(peak - low);
-    for (std::int64_t bin = peak; bin < high; ++bin) at(bin) = static_cast<double>(high - bin) / static_cast<double>(high - peak);
+    for (std::int64_t bin = low; bin < peak; ++bin)
+      at(bin) = static_cast<double>(bin - low) / static_cast<double>(peak - low);
+    for (std::int64_t bin = peak; bin < high; ++bin)
+      at(bin) = static_cast<double>(high - bin) / static_cast<double>(high - peak);
     at(peak) = 1;
   }
   for (Cell& c : out) c.r = round_to(call.out[0].type, c.r);
@@ -117,8 +125,12 @@ Result<bool> fold_mel_weight_matrix(Call& call) {
 
 // Numbers of one part, reals, or two.
 Status check_parts(const Call& call) {
-  if (!is_float(call.x().type)) return wrong("input 0 is ", name(call.x().type), ", expected floats");
-  return call.rank() >= 2 && (call.dims().back() == 1 || call.dims().back() == 2) ? Status() : wrong("input ", call.dims(), " holds no real or complex numbers: its last dimension is 1 or 2");
+  if (!is_float(call.x().type))
+    return wrong("input 0 is ", name(call.x().type), ", expected floats");
+  return call.rank() >= 2 && (call.dims().back() == 1 || call.dims().back() == 2)
+             ? Status()
+             : wrong("input ", call.dims(),
+                     " holds no real or complex numbers: its last dimension is 1 or 2");
 }
 
 Status dft(Call& call) {
@@ -141,7 +153,8 @@ Status dft(Call& call) {
     LOOM_ASSIGN(n, length_of(call, 1, "dft_length"));
   }
   if (n < 1) return wrong("a transform of ", out, " along axis ", axis);
-  if (onesided && !inverse && out.back() != 1) return wrong("onesided is for real numbers, input is ", out);
+  if (onesided && !inverse && out.back() != 1)
+    return wrong("onesided is for real numbers, input is ", out);
   out[axis] = onesided && !inverse ? n / 2 + 1 : n;
   out.back() = onesided && inverse ? 1 : 2;
   call.set(0, call.x().type, std::move(out));
@@ -159,7 +172,8 @@ Status stft(Call& call) {
     LOOM_ASSIGN(n, length_of(call, 3, "frame_length"));
   }
   if (call.has(2)) {
-    if (call.rank(2) != 1 || !is_float(call.x(2).type) || (n > 0 && call.dims(2)[0] != n)) return wrong("window ", call.dims(2), " for frames of ", n);
+    if (call.rank(2) != 1 || !is_float(call.x(2).type) || (n > 0 && call.dims(2)[0] != n))
+      return wrong("window ", call.dims(2), " for frames of ", n);
     n = call.dims(2)[0];
   }
   if (n == 0) return not_supported("frames of no stated length");

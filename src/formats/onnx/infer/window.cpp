@@ -6,20 +6,23 @@
 namespace loom::onnx {
 namespace {
 
-// The attributes that convolutions and pools share, filled in for every spatial dimension and checked.
+// The attributes that convolutions and pools share, filled in for every spatial dimension and
+// checked.
 struct Window {
   Dims kernel, strides, dilations, begin, end;  // begin, end: padding
   std::string auto_pad;                         // NOTSET, VALID, SAME_UPPER, SAME_LOWER
   bool ceil = false;
 };
 
-Result<Dims> positive(const Call& call, std::string_view attribute, Dims fallback, std::int64_t least) {
+Result<Dims> positive(const Call& call, std::string_view attribute, Dims fallback,
+                      std::int64_t least) {
   const std::size_t count = fallback.size();
   LOOM_ASSIGN(const Dims values, call.node.get_ints(attribute, std::move(fallback)));
   bool good = values.size() == count;
   for (const std::int64_t v : values) good = good && v >= least && v <= kMaxWindow;
   if (!good) {
-    return wrong("attribute ", quoted(attribute), " is ", values, ", expected ", count, " numbers of at least ", least);
+    return wrong("attribute ", quoted(attribute), " is ", values, ", expected ", count,
+                 " numbers of at least ", least);
   }
   return values;
 }
@@ -47,13 +50,17 @@ Result<Window> window(const Call& call, Dims kernel) {
   return wrong("auto_pad is ", quoted(w.auto_pad));
 }
 
-// Positions of the window along one dimension. With ceil_mode a last window that would start behind the padding is left out.
+// Positions of the window along one dimension. With ceil_mode a last window that would start behind
+// the padding is left out.
 Result<std::int64_t> positions(const Window& w, std::size_t d, std::int64_t length) {
   if (w.auto_pad.starts_with("SAME")) return (length + w.strides[d] - 1) / w.strides[d];
   const bool valid = w.auto_pad == "VALID";
-  const std::int64_t begin = valid ? 0 : w.begin[d], end = valid ? 0 : w.end[d], covered = (w.kernel[d] - 1) * w.dilations[d] + 1;
+  const std::int64_t begin = valid ? 0 : w.begin[d], end = valid ? 0 : w.end[d],
+                     covered = (w.kernel[d] - 1) * w.dilations[d] + 1;
   const std::int64_t room = length + begin + end - covered;
-  if (room < 0) return wrong("a window of ", covered, " does not fit into ", length, " padded by ", begin, " and ", end);
+  if (room < 0)
+    return wrong("a window of ", covered, " does not fit into ", length, " padded by ", begin,
+                 " and ", end);
   std::int64_t count = (w.ceil ? room + w.strides[d] - 1 : room) / w.strides[d] + 1;
   if (w.ceil && (count - 1) * w.strides[d] >= length + begin) --count;
   return count;
@@ -85,7 +92,8 @@ Status convolve(Call& call, std::size_t weight, Type type) {
   LOOM_TRY(check_spatial(call));
   const Dims &x = call.dims(), &k = call.dims(weight);
   LOOM_ASSIGN(const std::int64_t group, call.node.get_int("group", 1));
-  if (k.size() != x.size() || group < 1 || group > kMostDim || x[1] != k[1] * group || k[0] % group != 0) {
+  if (k.size() != x.size() || group < 1 || group > kMostDim || x[1] != k[1] * group ||
+      k[0] % group != 0) {
     return wrong("input ", x, " and weights ", k, " in ", group, " groups");
   }
   LOOM_ASSIGN(const Window w, window(call, Dims(k.begin() + 2, k.end())));
@@ -123,7 +131,8 @@ Status conv_transpose(Call& call) {
   if (!wanted.empty() && wanted.size() != w.kernel.size()) return wrong("output_shape is ", wanted);
   Dims out{x[0], k[1] * group};
   for (std::size_t d = 0; d < w.kernel.size(); ++d) {
-    const std::int64_t full = w.strides[d] * (x[d + 2] - 1) + extra[d] + (w.kernel[d] - 1) * w.dilations[d] + 1;
+    const std::int64_t full =
+        w.strides[d] * (x[d + 2] - 1) + extra[d] + (w.kernel[d] - 1) * w.dilations[d] + 1;
     std::int64_t length = full - (w.auto_pad == "VALID" ? 0 : w.begin[d] + w.end[d]);
     if (w.auto_pad.starts_with("SAME")) length = x[d + 2] * w.strides[d];
     if (!wanted.empty()) length = wanted[d];
@@ -138,7 +147,8 @@ Status pool(Call& call) {
   LOOM_TRY(call.need(1));
   LOOM_TRY(check_spatial(call));
   LOOM_ASSIGN(const Dims kernel, call.node.get_ints("kernel_shape", {}));
-  if (kernel.size() + 2 != call.rank()) return wrong("kernel_shape ", kernel, " for input ", call.dims());
+  if (kernel.size() + 2 != call.rank())
+    return wrong("kernel_shape ", kernel, " for input ", call.dims());
   LOOM_ASSIGN(const Window w, window(call, kernel));
   LOOM_TRY(slide(call, w, call.dims()[1], call.x().type));
   call.set(1, Type::i64, call.out[0].dims);  // the indices of MaxPool
@@ -163,7 +173,8 @@ Status max_unpool(Call& call) {
     return {};
   }
   LOOM_ASSIGN(const Dims kernel, call.node.get_ints("kernel_shape", {}));
-  if (kernel.size() + 2 != call.rank()) return wrong("kernel_shape ", kernel, " for input ", call.dims());
+  if (kernel.size() + 2 != call.rank())
+    return wrong("kernel_shape ", kernel, " for input ", call.dims());
   LOOM_ASSIGN(const Window w, window(call, kernel));
   Dims out{call.dims()[0], call.dims()[1]};
   for (std::size_t d = 0; d < kernel.size(); ++d) {
@@ -182,23 +193,30 @@ Status resize(Call& call) {
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
   LOOM_ASSIGN(const Dims axes, call.node.get_ints("axes", std::move(all)));
   LOOM_TRY(axes_of(axes, call.rank()).status());
-  LOOM_ASSIGN(const std::string policy, call.node.get_string("keep_aspect_ratio_policy", "stretch"));
-  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") return not_supported("keep_aspect_ratio_policy ", quoted(policy));
+  LOOM_ASSIGN(const std::string policy,
+              call.node.get_string("keep_aspect_ratio_policy", "stretch"));
+  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
+    return not_supported("keep_aspect_ratio_policy ", quoted(policy));
   Dims out = call.dims();
   const auto lengths_of = [&](std::size_t given) {
-    return given == axes.size() ? Status() : wrong("has ", given, " sizes or scales for ", axes.size(), " axes");
+    return given == axes.size()
+               ? Status()
+               : wrong("has ", given, " sizes or scales for ", axes.size(), " axes");
   };
   if (!old && call.has(3)) {
     LOOM_ASSIGN(const Dims sizes, call.ints(3, "sizes"));
     LOOM_TRY(lengths_of(sizes.size()));
-    // One scale for all axes: the smallest or largest of those that the sizes ask for, the sizes rounded to it.
+    // One scale for all axes: the smallest or largest of those that the sizes ask for, the sizes
+    // rounded to it.
     double common = 0;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       std::int64_t& length = out[*axis_of(axes[i], call.rank())];
       if (sizes[i] < 0 || sizes[i] > kMostDim) return wrong("sizes ", sizes);
       if (length == 0 && policy != "stretch") return wrong("sizes ", sizes, " of ", call.dims());
       const double ratio = static_cast<double>(sizes[i]) / static_cast<double>(length);
-      common = i == 0 ? ratio : policy == "not_larger" ? std::min(common, ratio) : std::max(common, ratio);
+      common = i == 0                   ? ratio
+               : policy == "not_larger" ? std::min(common, ratio)
+                                        : std::max(common, ratio);
     }
     for (std::size_t i = 0; i < axes.size(); ++i) {
       std::int64_t& length = out[*axis_of(axes[i], call.rank())];
@@ -215,7 +233,8 @@ Status resize(Call& call) {
   }
   std::vector<double> scales;
   if (call.has(scales_at)) {
-    if (!call.cells[scales_at] || !is_float(call.x(scales_at).type)) return not_supported("its scales depend on data");
+    if (!call.cells[scales_at] || !is_float(call.x(scales_at).type))
+      return not_supported("its scales depend on data");
     for (const Cell& c : *call.cells[scales_at]) scales.push_back(c.r);
   } else {
     LOOM_ASSIGN(const std::vector<float> given, call.node.get_floats("scales", {}));
@@ -225,7 +244,8 @@ Status resize(Call& call) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     std::int64_t& length = out[*axis_of(axes[i], call.rank())];
     const double scaled = static_cast<double>(length) * scales[i];
-    if (!(scaled >= 0 && scaled <= static_cast<double>(kMostDim))) return wrong("scales[", i, "] is out of range");
+    if (!(scaled >= 0 && scaled <= static_cast<double>(kMostDim)))
+      return wrong("scales[", i, "] is out of range");
     length = static_cast<std::int64_t>(scaled);
   }
   call.set(0, call.x().type, std::move(out));
@@ -242,7 +262,8 @@ Status grid_sample(Call& call) {
   return {};
 }
 
-// Coordinates for GridSample: theta [N, 2, 3] or [N, 3, 4] times the places of size [N, C, H, W] or [N, C, D, H, W].
+// Coordinates for GridSample: theta [N, 2, 3] or [N, 3, 4] times the places of size [N, C, H, W] or
+// [N, C, D, H, W].
 Status affine_grid(Call& call) {
   LOOM_TRY(call.need(2));
   LOOM_ASSIGN(const Dims size, call.ints(1, "size"));
@@ -267,8 +288,10 @@ Status col2im(Call& call) {
   LOOM_ASSIGN(const Dims image, call.ints(1, "image_shape"));
   LOOM_ASSIGN(const Dims block, call.ints(2, "block_shape"));
   const Dims& x = call.dims();
-  if (x.size() != 3 || image.empty() || image.size() != block.size()) return wrong("input ", x, ", image_shape ", image, ", block_shape ", block);
-  if (call.attribute("kernel_shape") || call.attribute("auto_pad")) return wrong("has attributes of another operator");
+  if (x.size() != 3 || image.empty() || image.size() != block.size())
+    return wrong("input ", x, ", image_shape ", image, ", block_shape ", block);
+  if (call.attribute("kernel_shape") || call.attribute("auto_pad"))
+    return wrong("has attributes of another operator");
   for (std::size_t d = 0; d < block.size(); ++d) {
     if (block[d] < 1 || block[d] > kMaxWindow || image[d] < 1 || image[d] > kMaxWindow)
       return wrong("image_shape ", image, ", block_shape ", block);
@@ -280,7 +303,9 @@ Status col2im(Call& call) {
     LOOM_ASSIGN(const std::int64_t count, positions(w, d, image[d]));
     blocks = blocks > kMostDim ? blocks : blocks * count;
   }
-  if (!values || *values > static_cast<std::uint64_t>(x[1]) || x[1] % int_of(*values) != 0 || blocks != x[2]) return wrong("input ", x, " for blocks ", block, " of images ", image);
+  if (!values || *values > static_cast<std::uint64_t>(x[1]) || x[1] % int_of(*values) != 0 ||
+      blocks != x[2])
+    return wrong("input ", x, " for blocks ", block, " of images ", image);
   Dims out{x[0], x[1] / int_of(*values)};
   out.insert(out.end(), image.begin(), image.end());
   call.set(0, call.x().type, std::move(out));

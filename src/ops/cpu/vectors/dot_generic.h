@@ -1,5 +1,5 @@
-// Integer dot products in plain vectors (names: dot_vnni.h), on the bytes at even and at odd places of words: a product of u8 and s8
-// fits 16 bits, sums of two are made in 32.
+// Integer dot products in plain vectors (names: dot_vnni.h), on the bytes at even and at odd places
+// of words: a product of u8 and s8 fits 16 bits, sums of two are made in 32.
 #pragma once
 
 #include "ops/cpu/vectors/integer_vectors.h"
@@ -24,10 +24,13 @@ static inline Ints pairs(Shorts a, Shorts b) {
 static inline Ints dot_full(Ints acc, Bytes codes, Ints x) {
   const Words c = reinterpret_cast<Words>(codes);
   const Shorts s = reinterpret_cast<Shorts>(x);
-  return acc + pairs(reinterpret_cast<Shorts>(c & 0xFF), s << 8 >> 8) + pairs(reinterpret_cast<Shorts>(c >> 8), s >> 8);
+  return acc + pairs(reinterpret_cast<Shorts>(c & 0xFF), s << 8 >> 8) +
+         pairs(reinterpret_cast<Shorts>(c >> 8), s >> 8);
 }
 static inline Ints dot_small(Ints acc, Bytes codes, Ints x) { return dot_full(acc, codes, x); }
-static inline Ints dot_words(Ints acc, Ints a, Ints b) { return acc + pairs(reinterpret_cast<Shorts>(a), reinterpret_cast<Shorts>(b)); }
+static inline Ints dot_words(Ints acc, Ints a, Ints b) {
+  return acc + pairs(reinterpret_cast<Shorts>(a), reinterpret_cast<Shorts>(b));
+}
 
 struct Block {  // as of VNNI: |sum| fits 16 bits
   Ints sum = {};

@@ -1,4 +1,5 @@
-// Integer dot products of AArch64 with the dotprod extension (names: dot_vnni.h). sdot multiplies signed by signed bytes, so codes lose 128 first.
+// Integer dot products of AArch64 with the dotprod extension (names: dot_vnni.h). sdot multiplies
+// signed by signed bytes, so codes lose 128 first.
 #pragma once
 
 #include "ops/cpu/vectors/integer_vectors.h"
@@ -14,7 +15,9 @@ static inline Ints sdot(Ints acc, Bytes codes, Ints x) {
 }
 static inline Ints dot_full(Ints acc, Bytes codes, Ints x) { return sdot(acc, codes ^ 0x80, x); }
 static inline Ints dot_small(Ints acc, Bytes codes, Ints x) { return sdot(acc, codes, x); }
-static inline Ints dot_words(Ints acc, Ints a, Ints b) { return acc + (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16); }
+static inline Ints dot_words(Ints acc, Ints a, Ints b) {
+  return acc + (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
+}
 
 struct Block {  // as of VNNI, but the scale is a whole integer
   Ints sum = {};

@@ -1,8 +1,9 @@
-// Integer dot products of AVX-512 VNNI and AVX-VNNI. Every dot_<isa>.h gives the same few names, over the registers' own vectors:
+// Integer dot products of AVX-512 VNNI and AVX-VNNI. Every dot_<isa>.h gives the same few names,
+// over the registers' own vectors:
 //   dot_full     acc + sum of four (code - kFullBias) * x, codes 0..255
-//   dot_small    acc + sum of four code * x, codes 0..127; kSmallIsFaster: worth kernels of their own
-//   Block        sums of sixteen code * x, codes 0..15, joined with a scale below 16
-//   dot_words    acc + sum of two 16-bit products
+//   dot_small    acc + sum of four code * x, codes 0..127; kSmallIsFaster: worth kernels of their
+//   own Block        sums of sixteen code * x, codes 0..15, joined with a scale below 16 dot_words
+//   acc + sum of two 16-bit products
 // x are signed bytes, -128 excluded; sums wrap modulo 2^32.
 #pragma once
 
@@ -36,7 +37,8 @@ static inline Ints dot_words(Ints acc, Ints a, Ints b) {
 #endif
 }
 
-// |sum| <= 15 * 127 * 16 fits 16 bits, so a product of words scales it: the upper word of the scale is 0.
+// |sum| <= 15 * 127 * 16 fits 16 bits, so a product of words scales it: the upper word of the scale
+// is 0.
 struct Block {
   Ints sum = {};
   void add(Bytes codes, Ints x) { sum = dot_full(sum, codes, x); }

@@ -25,8 +25,8 @@ template <class T>
 static inline T largest_lane(const V<T>& v) {
   T s[16];
   store(s, v);
-  LOOM_UNROLL for (int half = 8; half >= 1; half /= 2)
-    for (int i = 0; i < half; ++i) s[i] = s[i + half] > s[i] ? s[i + half] : s[i];
+  LOOM_UNROLL for (int half = 8; half >= 1; half /= 2) for (int i = 0; i < half; ++i) s[i] =
+      s[i + half] > s[i] ? s[i + half] : s[i];
   return s[0];
 }
 
@@ -84,7 +84,8 @@ __attribute__((always_inline)) static inline void add_keeping(N& a, N& lost, con
   a = s;
 }
 template <class N>
-__attribute__((always_inline)) static inline void join_keeping(N& a, N& lost, const N& b, const N& b_lost) {
+__attribute__((always_inline)) static inline void join_keeping(N& a, N& lost, const N& b,
+                                                               const N& b_lost) {
   lost = lost + b_lost;
   add_keeping(a, lost, b);
 }
@@ -113,7 +114,8 @@ template <class T>
 __attribute__((noinline)) LOOM_FLATTEN static ExpSum<T> exp_sum_of_few(const T* x, i64 n, T* e) {
   T s[16], r[16];
   if (n == 16) store(s, load(x));
-  else for (i64 j = 0; j < 16; ++j) s[j] = x[j < n ? j : 0];
+  else
+    for (i64 j = 0; j < 16; ++j) s[j] = x[j < n ? j : 0];
   const T top = largest_lane(larger(same_lanes(-kInfinite<T>), load(s)));
   if (top == -kInfinite<T>) {
     for (i64 j = 0; j < n; ++j) r[j] = exact::exp_difference(s[j], top);

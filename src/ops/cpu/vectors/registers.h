@@ -1,5 +1,6 @@
-// One register of the instruction set at a time, for micro-kernels: load, multiply, park. What a compiler
-// would schedule badly is settled here, so that an algorithm on top reads as what it computes.
+// One register of the instruction set at a time, for micro-kernels: load, multiply, park. What a
+// compiler would schedule badly is settled here, so that an algorithm on top reads as what it
+// computes.
 #pragma once
 
 #include "ops/cpu/vectors/simd.h"
@@ -25,8 +26,8 @@ template <class T>
 __attribute__((always_inline)) static inline Register<T> times(const T& value, Register<T> r) {
 #if defined(__AVX512F__) && LOOM_VECTOR_BYTES == 64 && !defined(LOOM_FUSED) && !defined(__clang__)
   if constexpr (sizeof(T) == 4) {
-    // The product spreads the value itself: to do so into a register first takes one of the units that
-    // sums keep busy (Zen 4: 38 and 54 GMAC/s).
+    // The product spreads the value itself: to do so into a register first takes one of the units
+    // that sums keep busy (Zen 4: 38 and 54 GMAC/s).
     Register<T> product;
     __asm__("vmulps %2%{1to16%}, %1, %0" : "=v"(product) : "v"(r), "m"(value));
     return product;
@@ -35,8 +36,8 @@ __attribute__((always_inline)) static inline Register<T> times(const T& value, R
   return value * r;
 }
 
-// A tile of registers, which waits in memory from here to its next use: gcc would keep some of it and send
-// sums of the loop between there instead, at every step.
+// A tile of registers, which waits in memory from here to its next use: gcc would keep some of it
+// and send sums of the loop between there instead, at every step.
 template <class N, int M, int Q>
 __attribute__((always_inline)) static inline void park(N (&tile)[M][Q]) {
   __asm__("" : "+m"(tile));
@@ -51,8 +52,7 @@ __attribute__((always_inline)) static inline const T* settled(const T* p) {
 
 template <class N, int M, int Q>
 __attribute__((always_inline)) static inline void clear(N (&tile)[M][Q]) {
-  LOOM_UNROLL for (int m = 0; m < M; ++m)
-    LOOM_UNROLL for (int q = 0; q < Q; ++q) tile[m][q] = N{};
+  LOOM_UNROLL for (int m = 0; m < M; ++m) LOOM_UNROLL for (int q = 0; q < Q; ++q) tile[m][q] = N{};
 }
 
 }  // namespace loom::cpu::LOOM_ISA

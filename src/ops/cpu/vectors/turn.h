@@ -1,5 +1,5 @@
-// Matrices turned in squares, of the kernels' own vectors or of the 16 bytes that every machine has. Included inside of a namespace, by kernels (simd.h) and
-// where weights are prepared for them.
+// Matrices turned in squares, of the kernels' own vectors or of the 16 bytes that every machine
+// has. Included inside of a namespace, by kernels (simd.h) and where weights are prepared for them.
 #pragma once
 
 #include "ops/cpu/kernel_args.h"
@@ -24,15 +24,24 @@ typedef int Places16 __attribute__((vector_size(64)));
 template <bool Others, class N>
 static inline N interleaved(N a, N b) {
   constexpr int kLanes = sizeof(N) / sizeof(float);
-  if constexpr (kLanes == 4) return Others ? LOOM_PICK(4, a, b, 2, 6, 3, 7) : LOOM_PICK(4, a, b, 0, 4, 1, 5);
-  else if constexpr (kLanes == 8) return Others ? LOOM_PICK(8, a, b, 4, 12, 5, 13, 6, 14, 7, 15) : LOOM_PICK(8, a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-  else return Others ? LOOM_PICK(16, a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31) : LOOM_PICK(16, a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  if constexpr (kLanes == 4)
+    return Others ? LOOM_PICK(4, a, b, 2, 6, 3, 7) : LOOM_PICK(4, a, b, 0, 4, 1, 5);
+  else if constexpr (kLanes == 8)
+    return Others ? LOOM_PICK(8, a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+                  : LOOM_PICK(8, a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  else
+    return Others
+               ? LOOM_PICK(16, a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+               : LOOM_PICK(16, a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
 #undef LOOM_PICK
-// to[c * to_step + r] = from[r * from_step + c] of whole squares as wide as N: interleaving rows with those half a square away moves one bit of the row's number
-// into the column's and back, as often as there are bits.
+// to[c * to_step + r] = from[r * from_step + c] of whole squares as wide as N: interleaving rows
+// with those half a square away moves one bit of the row's number into the column's and back, as
+// often as there are bits.
 template <class N, class Pass>
-__attribute__((always_inline)) static inline void turn_squares(const float* from, i64 from_step, i64 rows, i64 cols, float* to, i64 to_step, Pass pass) {
+__attribute__((always_inline)) static inline void turn_squares(const float* from, i64 from_step,
+                                                               i64 rows, i64 cols, float* to,
+                                                               i64 to_step, Pass pass) {
   constexpr int kLanes = sizeof(N) / sizeof(float);
   for (i64 r = 0; r + kLanes <= rows; r += kLanes)
     for (i64 c = 0; c + kLanes <= cols; c += kLanes) {
@@ -48,12 +57,14 @@ __attribute__((always_inline)) static inline void turn_squares(const float* from
         }
         LOOM_UNROLL for (int i = 0; i < kLanes; ++i) v[i] = next[i];
       }
-      LOOM_UNROLL for (int i = 0; i < kLanes; ++i) __builtin_memcpy(to + (c + i) * to_step + r, &v[i], sizeof v[i]);
+      LOOM_UNROLL for (int i = 0; i < kLanes; ++i)
+          __builtin_memcpy(to + (c + i) * to_step + r, &v[i], sizeof v[i]);
     }
 }
 // The same of any sizes, floats by squares, which `pass` sees as vectors (none of the others).
 template <class T, class Pass>
-__attribute__((noinline)) static void turn(const T* from, i64 from_step, i64 rows, i64 cols, T* to, i64 to_step, Pass pass) {
+__attribute__((noinline)) static void turn(const T* from, i64 from_step, i64 rows, i64 cols, T* to,
+                                           i64 to_step, Pass pass) {
   const i64 whole_rows = sizeof(T) == 4 ? rows / 4 * 4 : 0, whole_cols = cols / 4 * 4;
   if constexpr (sizeof(T) == 4) {
     typedef float Four __attribute__((vector_size(16)));
@@ -68,18 +79,23 @@ __attribute__((noinline)) static void turn(const T* from, i64 from_step, i64 row
       if (wide_cols == 0) wide_rows = 0;
     }
 #endif
-    turn_squares<Four>(from + wide_cols, from_step, wide_rows, whole_cols - wide_cols, to + wide_cols * to_step, to_step, pass);
-    turn_squares<Four>(from + wide_rows * from_step, from_step, whole_rows - wide_rows, whole_cols, to + wide_rows, to_step, pass);
+    turn_squares<Four>(from + wide_cols, from_step, wide_rows, whole_cols - wide_cols,
+                       to + wide_cols * to_step, to_step, pass);
+    turn_squares<Four>(from + wide_rows * from_step, from_step, whole_rows - wide_rows, whole_cols,
+                       to + wide_rows, to_step, pass);
   }
   for (i64 r = 0; r < rows; ++r)
-    for (i64 c = r < whole_rows ? whole_cols : 0; c < cols; ++c) to[c * to_step + r] = from[r * from_step + c];
+    for (i64 c = r < whole_rows ? whole_cols : 0; c < cols; ++c)
+      to[c * to_step + r] = from[r * from_step + c];
 }
 template <class T>
 static void turn(const T* from, i64 from_step, i64 rows, i64 cols, T* to, i64 to_step) {
-  turn(from, from_step, rows, cols, to, to_step, [](auto v) __attribute__((always_inline)) { return v; });
+  turn(from, from_step, rows, cols, to, to_step,
+       [](auto v) __attribute__((always_inline)) { return v; });
 }
 
-// Weights as a product reads them where they have not been stored(): small ones are 0. A NaN may be any, since that of the result is the canonical one.
+// Weights as a product reads them where they have not been stored(): small ones are 0. A NaN may be
+// any, since that of the result is the canonical one.
 template <class N>
 static inline N flushed(N x) {
   typedef int Bits __attribute__((vector_size(sizeof(N))));

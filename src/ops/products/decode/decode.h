@@ -1,5 +1,5 @@
-// How a device does the products of one row in one dispatch (decode_products): workgroups, threads and
-// memory, by the sizes of the matrices and the device's limits.
+// How a device does the products of one row in one dispatch (decode_products): workgroups, threads
+// and memory, by the sizes of the matrices and the device's limits.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,8 @@ struct DecodeGeometry {
   bool staged = false;  // the row's values are kept in workgroup memory
 };
 // Nothing where the device's limits do not allow it. `matrix`: the first one, as prepared.
-std::optional<DecodeGeometry> decode_geometry(const LoweredProgram& program, const DecodeProducts& products,
+std::optional<DecodeGeometry> decode_geometry(const LoweredProgram& program,
+                                              const DecodeProducts& products,
                                               const WeightArg& matrix, const gpu::Limits& limits);
 
 }  // namespace loom

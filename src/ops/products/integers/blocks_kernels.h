@@ -1,6 +1,7 @@
-// Class I with a scale per block of k (i8:block32 and its like, the GGUF formats): exact integer sums inside a block, blocks added in
-// ascending order from +0: y = (sum over b of (f(T_b) * d_b - f(X_b) * m_b)) * 2^e + bias, with T_b = sum of (code - zero) * q and
-// X_b = sum of q over the block, q = 128 * hi + lo; formats without minima have no second term.
+// Class I with a scale per block of k (i8:block32 and its like, the GGUF formats): exact integer
+// sums inside a block, blocks added in ascending order from +0: y = (sum over b of (f(T_b) * d_b -
+// f(X_b) * m_b)) * 2^e + bias, with T_b = sum of (code - zero) * q and X_b = sum of q over the
+// block, q = 128 * hi + lo; formats without minima have no second term.
 #pragma once
 
 #include "ops/products/integers/integer_kernels.h"
@@ -19,7 +20,8 @@ static inline void activation_sums(const Q15Row& q, i64 padded, i64 block, i64 b
   }
 }
 
-// The factors of one block of a panel: every code holds its value and `offset`, scale and minimum are per output.
+// The factors of one block of a panel: every code holds its value and `offset`, scale and minimum
+// are per output.
 struct BlockFactors {
   V<float> scale, minimum;
   Ints offset[kParts];
@@ -31,7 +33,8 @@ static inline BlockFactors block_factors(const WeightArg& w, i64 panel, i64 b, i
   if (w.dtype == kFp4) f.scale = 0.5f * f.scale;  // the codes are twice the values
   f.minimum = w.minima ? load(w.minima + at) : V<float>{};
   int offsets[16];
-  for (i64 n = 0; n < 16; ++n) offsets[n] = block_offset(w, panel, b, n) - static_cast<int>(bias_of_codes);
+  for (i64 n = 0; n < 16; ++n)
+    offsets[n] = block_offset(w, panel, b, n) - static_cast<int>(bias_of_codes);
   __builtin_memcpy(f.offset, offsets, 64);
   return f;
 }
@@ -49,16 +52,19 @@ static inline void blocks_product(const KernelArgs& k) {
   const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
   for (i64 first = 0; first < y.rows; first += kBlockRows) {
     const i64 rows = least(kBlockRows, y.rows - first);
-    for (i64 i = 0; i < rows; ++i) activation_sums(q15_row(x, first + i, padded), padded, w.block, blocks, sums + i * blocks);
+    for (i64 i = 0; i < rows; ++i)
+      activation_sums(q15_row(x, first + i, padded), padded, w.block, blocks, sums + i * blocks);
     for (i64 panel = r.begin; panel < r.end; ++panel) {
       const i64 lanes = least(16, w.rows - panel * 16);
-      unpack_codes(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, padded, codes);
+      unpack_codes(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, padded,
+                   codes);
       V<float> acc[kBlockRows] = {};
       for (i64 b = 0; b < blocks; ++b) {
         const BlockFactors f = block_factors(w, panel, b, kCodeBias<Small>);
         const i64 begin = b * w.block / 4, end = least((b + 1) * w.block, padded) / 4;
         for (i64 i = 0; i < rows; ++i) {
-          const signed char* hi = reinterpret_cast<const signed char*>(x.data) + (first + i) * x.stride;
+          const signed char* hi =
+              reinterpret_cast<const signed char*>(x.data) + (first + i) * x.stride;
           Sums16<Small> high, low;
           for (i64 g = begin; g < end; ++g) {
             high.add(codes + g * 64, repeat_four(hi + 4 * g));
@@ -68,8 +74,11 @@ static inline void blocks_product(const KernelArgs& k) {
           V<float> term;
           for (i64 p = 0; p < kParts; ++p) {
             // T_b fits 32 bits; what leads to it may wrap.
-            const Dwords t = (reinterpret_cast<Dwords&>(high.s[p]) << 7) + reinterpret_cast<Dwords&>(low.s[p]) - reinterpret_cast<const Dwords&>(f.offset[p]) * static_cast<unsigned>(ones);
-            term.part[p] = __builtin_convertvector(reinterpret_cast<const Ints&>(t), F) * f.scale.part[p];
+            const Dwords t =
+                (reinterpret_cast<Dwords&>(high.s[p]) << 7) + reinterpret_cast<Dwords&>(low.s[p]) -
+                reinterpret_cast<const Dwords&>(f.offset[p]) * static_cast<unsigned>(ones);
+            term.part[p] =
+                __builtin_convertvector(reinterpret_cast<const Ints&>(t), F) * f.scale.part[p];
           }
           if (w.minima) term = term - static_cast<float>(ones) * f.minimum;
           acc[i] += term;
@@ -77,7 +86,8 @@ static inline void blocks_product(const KernelArgs& k) {
       }
       for (i64 i = 0; i < rows; ++i) {
         const V<float> v = q15_row(x, first + i, padded).scale * acc[i];
-        put_lanes(row<float>(y, first + i) + panel * 16, bias ? v + load_lanes(bias + panel * 16, lanes) : v, lanes);
+        put_lanes(row<float>(y, first + i) + panel * 16,
+                  bias ? v + load_lanes(bias + panel * 16, lanes) : v, lanes);
       }
     }
   }
@@ -86,7 +96,8 @@ static void matmul_blocks(const KernelArgs& k) {
   with_small(*k.weight, [&]<bool Small>() { blocks_product<Small>(k); });
 }
 
-// y[r] = value of row ids[r]: (code - zero) * d rounded once, less the minimum. scratch: codes of a panel.
+// y[r] = value of row ids[r]: (code - zero) * d rounded once, less the minimum. scratch: codes of a
+// panel.
 static void gather_blocks(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const TensorArg &ids = k.t[1], &y = k.t[2];
@@ -97,12 +108,15 @@ static void gather_blocks(const KernelArgs& k) {
     i64 id = *row<unsigned>(ids, i);
     if (id >= w.rows) id = w.rows - 1;
     const i64 panel = id / 16, n = id % 16;
-    unpack_codes(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, padded, codes);
+    unpack_codes(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, padded,
+                 codes);
     float* out = row<float>(y, i);
     for (i64 c = 0; c < w.cols; ++c) {
       const i64 b = c / w.block, at = (panel * w.blocks + b) * 16 + n;
       const float d = w.dtype == kFp4 ? 0.5f * w.scales[at] : w.scales[at];
-      const float v = static_cast<float>(static_cast<int>(codes[c / 4 * 64 + n * 4 + c % 4]) - block_offset(w, panel, b, n)) * d;
+      const float v = static_cast<float>(static_cast<int>(codes[c / 4 * 64 + n * 4 + c % 4]) -
+                                         block_offset(w, panel, b, n)) *
+                      d;
       out[c] = stored(w.minima ? v - w.minima[at] : v);
     }
   }

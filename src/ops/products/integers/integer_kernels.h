@@ -1,5 +1,6 @@
-// Products of class I: u8 codes with one correction per output, exact int32 sums in any order, scale after the sum. One and two rows of
-// activations (decoding) multiply straight from the packed stream; more rows share the codes of a few panels, unpacked once.
+// Products of class I: u8 codes with one correction per output, exact int32 sums in any order,
+// scale after the sum. One and two rows of activations (decoding) multiply straight from the packed
+// stream; more rows share the codes of a few panels, unpacked once.
 #pragma once
 
 #include "ops/products/integers/integer_gemv.h"
@@ -20,24 +21,29 @@ static constexpr int kIntegerRows = 2, kIntegerPanels = 1;
 
 // Rows [first, first + R) of P panels, whose codes follow one another.
 template <bool Small, int R, int P>
-static inline void integer_tile(const KernelArgs& k, const PanelOutputs* outputs, const unsigned char* codes, i64 padded, i64 first) {
+static inline void integer_tile(const KernelArgs& k, const PanelOutputs* outputs,
+                                const unsigned char* codes, i64 padded, i64 first) {
   constexpr int Q = P * static_cast<int>(kParts);
   const TensorArg &x = k.t[1], &y = k.t[3];
   const signed char* from[R];
-  LOOM_UNROLL for (int r = 0; r < R; ++r) from[r] = reinterpret_cast<const signed char*>(x.data) + (first + r) * x.stride;
+  LOOM_UNROLL for (int r = 0; r < R; ++r) from[r] =
+      reinterpret_cast<const signed char*>(x.data) + (first + r) * x.stride;
   Ints acc[R][2][Q];
-  LOOM_UNROLL for (int r = 0; r < R; ++r)
-    LOOM_UNROLL for (int q = 0; q < Q; ++q) acc[r][0][q] = acc[r][1][q] = Ints{};
+  LOOM_UNROLL for (int r = 0; r < R; ++r) LOOM_UNROLL for (int q = 0; q < Q; ++q) acc[r][0][q] =
+      acc[r][1][q] = Ints{};
   i64 at[2] = {0, padded};  // hi and lo of the same row
-  LOOM_OPAQUE(at[1]);       // two indices for all rows, or the compiler keeps a pointer for each plane of each row and runs out of registers
-  for (const unsigned char *c_at = codes, *end = codes + padded * 16; c_at != end; c_at += 64, at[0] += 4, at[1] += 4) {
+  LOOM_OPAQUE(at[1]);  // two indices for all rows, or the compiler keeps a pointer for each plane
+                       // of each row and runs out of registers
+  for (const unsigned char *c_at = codes, *end = codes + padded * 16; c_at != end;
+       c_at += 64, at[0] += 4, at[1] += 4) {
     Bytes c[Q];
-    LOOM_UNROLL for (int q = 0; q < Q; ++q) c[q] = load_bytes(c_at + q / kParts * padded * 16 + q % kParts * LOOM_VECTOR_BYTES);
-    LOOM_UNROLL for (int r = 0; r < R; ++r)
-      LOOM_UNROLL for (int plane = 0; plane < 2; ++plane) {
-        const Ints a = repeat_four(from[r] + at[plane]);
-        LOOM_UNROLL for (int q = 0; q < Q; ++q) acc[r][plane][q] = dot<Small>(acc[r][plane][q], c[q], a);
-      }
+    LOOM_UNROLL for (int q = 0; q < Q; ++q) c[q] =
+        load_bytes(c_at + q / kParts * padded * 16 + q % kParts * LOOM_VECTOR_BYTES);
+    LOOM_UNROLL for (int r = 0; r < R; ++r) LOOM_UNROLL for (int plane = 0; plane < 2; ++plane) {
+      const Ints a = repeat_four(from[r] + at[plane]);
+      LOOM_UNROLL for (int q = 0; q < Q; ++q) acc[r][plane][q] =
+          dot<Small>(acc[r][plane][q], c[q], a);
+    }
   }
   for (int r = 0; r < R; ++r) {
     const Q15Row row_q = q15_row(x, first + r, padded);
@@ -51,15 +57,18 @@ static inline void integer_tile(const KernelArgs& k, const PanelOutputs* outputs
 }
 
 template <bool Small, int P>
-static inline void integer_panels(const KernelArgs& k, unsigned char* codes, i64 padded, i64 panel, Range rows) {
+static inline void integer_panels(const KernelArgs& k, unsigned char* codes, i64 padded, i64 panel,
+                                  Range rows) {
   const WeightArg& w = *k.weight;
   PanelOutputs outputs[P];
   for (int p = 0; p < P; ++p) {
-    unpack_codes(w, static_cast<const unsigned char*>(w.panels) + (panel + p) * w.panel_bytes, padded, codes + p * padded * 16);
+    unpack_codes(w, static_cast<const unsigned char*>(w.panels) + (panel + p) * w.panel_bytes,
+                 padded, codes + p * padded * 16);
     outputs[p] = panel_outputs(k, panel + p, true, kCodeBias<Small>);
   }
   i64 i = rows.begin;
-  for (; i + kIntegerRows <= rows.end; i += kIntegerRows) integer_tile<Small, kIntegerRows, P>(k, outputs, codes, padded, i);
+  for (; i + kIntegerRows <= rows.end; i += kIntegerRows)
+    integer_tile<Small, kIntegerRows, P>(k, outputs, codes, padded, i);
   for (; i + 2 <= rows.end; i += 2) integer_tile<Small, 2, P>(k, outputs, codes, padded, i);
   if (i < rows.end) integer_tile<Small, 1, P>(k, outputs, codes, padded, i);
 }
@@ -73,7 +82,8 @@ static void matmul_integer(const KernelArgs& k) {
     return rows == 1 ? integer_gemv<1>(k, padded, r) : integer_gemv<2>(k, padded, r);
   }
   // Activations of a block of rows stay in the second cache while all panels pass.
-  const i64 block = kIntegerRows * (1 + (384 << 10) / (2 * padded * kIntegerRows)), blocks = (rows + block - 1) / block;
+  const i64 block = kIntegerRows * (1 + (384 << 10) / (2 * padded * kIntegerRows)),
+            blocks = (rows + block - 1) / block;
   const i64 groups = (panels + kIntegerPanels - 1) / kIntegerPanels;
   const bool by_panels = groups >= 2 * k.workers;
   const Range r = share(by_panels ? groups : groups * blocks, 1, k.worker, k.workers);
@@ -81,9 +91,11 @@ static void matmul_integer(const KernelArgs& k) {
   with_small(w, [&]<bool Small>() {
     for (i64 b = 0; b < (by_panels ? blocks : 1); ++b)
       for (i64 u = r.begin; u < r.end; ++u) {
-        const i64 at = by_panels ? b : u / groups, panel = (by_panels ? u : u % groups) * kIntegerPanels;
+        const i64 at = by_panels ? b : u / groups,
+                  panel = (by_panels ? u : u % groups) * kIntegerPanels;
         const Range some{at * block, least(rows, (at + 1) * block)};
-        if (panel + kIntegerPanels <= panels) integer_panels<Small, kIntegerPanels>(k, codes, padded, panel, some);
+        if (panel + kIntegerPanels <= panels)
+          integer_panels<Small, kIntegerPanels>(k, codes, padded, panel, some);
         else integer_panels<Small, 1>(k, codes, padded, panel, some);
       }
   });

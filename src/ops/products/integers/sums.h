@@ -1,9 +1,9 @@
 // What products of class I are made of: rows of q15, outputs of a panel, sums and their scales.
 #pragma once
 
+#include "ops/cpu/vectors/simd.h"
 #include "ops/products/integers/unpack.h"
 #include "ops/products/product_sizes.h"
-#include "ops/cpu/vectors/simd.h"
 
 namespace loom::cpu::LOOM_ISA {
 
@@ -14,7 +14,8 @@ static inline Ints repeat_four(const signed char* x) {
   return Ints{} + v;
 }
 
-// Products of unpacked codes: `Small` where none has more than 7 bits, else every code loses kCodeBias<Small>.
+// Products of unpacked codes: `Small` where none has more than 7 bits, else every code loses
+// kCodeBias<Small>.
 template <bool Small>
 static constexpr i64 kCodeBias = Small ? 0 : kFullBias;
 template <bool Small>
@@ -29,17 +30,20 @@ static inline void with_small(const WeightArg& w, F f) {
   f.template operator()<false>();
 }
 
-// Sixteen sums of (code - kCodeBias) * x: add() takes a byte row of codes and the activations of its four k.
+// Sixteen sums of (code - kCodeBias) * x: add() takes a byte row of codes and the activations of
+// its four k.
 template <bool Small = false>
 struct Sums16 {
   Ints s[kParts] = {};
   void add(const unsigned char* codes, Ints x) {
-    LOOM_UNROLL for (i64 p = 0; p < kParts; ++p) s[p] = dot<Small>(s[p], load_bytes(codes + p * LOOM_VECTOR_BYTES), x);
+    LOOM_UNROLL for (i64 p = 0; p < kParts; ++p) s[p] =
+        dot<Small>(s[p], load_bytes(codes + p * LOOM_VECTOR_BYTES), x);
   }
   void get(int* out) const { __builtin_memcpy(out, s, 64); }
 };
 
-// A quantized row: hi plane, lo plane, each padded to 64, then the scale and the sums of both planes.
+// A quantized row: hi plane, lo plane, each padded to 64, then the scale and the sums of both
+// planes.
 struct Q15Row {
   const signed char* plane[2];
   float scale;
@@ -61,7 +65,8 @@ struct PanelOutputs {
   Dwords offset[kParts];
 };
 // bias_of_sum: what the sums hold in each code beside its value and the offset, negated.
-static inline PanelOutputs panel_outputs(const KernelArgs& k, i64 panel, bool offset, i64 bias_of_sum) {
+static inline PanelOutputs panel_outputs(const KernelArgs& k, i64 panel, bool offset,
+                                         i64 bias_of_sum) {
   const WeightArg& w = *k.weight;
   PanelOutputs o;
   o.first = panel * 16;
@@ -71,7 +76,8 @@ static inline PanelOutputs panel_outputs(const KernelArgs& k, i64 panel, bool of
   o.bias_from = k.has[2] ? row<float>(k.t[2], 0) : nullptr;
   o.bias = o.bias_from ? load_lanes(o.bias_from + o.first, o.lanes) : V<float>{};
   unsigned offsets[16] = {};
-  for (i64 n = 0; n < o.lanes; ++n) offsets[n] = static_cast<unsigned>((offset ? code_offset(w, o.first + n) : 0) - bias_of_sum);
+  for (i64 n = 0; n < o.lanes; ++n)
+    offsets[n] = static_cast<unsigned>((offset ? code_offset(w, o.first + n) : 0) - bias_of_sum);
   __builtin_memcpy(o.offset, offsets, 64);
   return o;
 }
@@ -83,12 +89,14 @@ static inline auto sum_to_f32(Ints sum) {
 }
 
 // y = ((f(S_hi) * 128 + f(S_lo)) * 2^e) * row scale [+ bias]
-static inline void finish(const PanelOutputs& o, const Ints (&sum)[2][kParts], const Q15Row& q, float* y) {
+static inline void finish(const PanelOutputs& o, const Ints (&sum)[2][kParts], const Q15Row& q,
+                          float* y) {
   V<float> v;
   for (i64 p = 0; p < kParts; ++p) {
     Ints s[2];
     for (int plane = 0; plane < 2; ++plane) {
-      const Dwords corrected = reinterpret_cast<const Dwords&>(sum[plane][p]) - o.offset[p] * static_cast<unsigned>(q.sum[plane]);
+      const Dwords corrected = reinterpret_cast<const Dwords&>(sum[plane][p]) -
+                               o.offset[p] * static_cast<unsigned>(q.sum[plane]);
       s[plane] = reinterpret_cast<const Ints&>(corrected);
     }
     v.part[p] = ((sum_to_f32(s[0]) * 128.0f + sum_to_f32(s[1])) * q.scale) * o.scale.part[p];

@@ -1,5 +1,6 @@
-// Codes of class I weights as unsigned bytes (numeric/packed/packed_matrix.h, docs/reference/packing.md): a panel is 16 outputs, a byte row 16
-// outputs x 4 consecutive k, in layers of bits where codes are small. An unpacked code is value + offset.
+// Codes of class I weights as unsigned bytes (numeric/packed/packed_matrix.h,
+// docs/reference/packing.md): a panel is 16 outputs, a byte row 16 outputs x 4 consecutive k, in
+// layers of bits where codes are small. An unpacked code is value + offset.
 #pragma once
 
 #include "ops/cpu/vectors/dot.h"
@@ -14,12 +15,14 @@ static inline int code_offset(const WeightArg& w, i64 n) {
 
 // The same where zero points are per block.
 static inline int block_offset(const WeightArg& w, i64 panel, i64 block, i64 n) {
-  return w.zeros ? static_cast<int>(w.zeros[(panel * w.blocks + block) * 16 + n]) : code_offset(w, 0);
+  return w.zeros ? static_cast<int>(w.zeros[(panel * w.blocks + block) * 16 + n])
+                 : code_offset(w, 0);
 }
 
 // Codes below 16 times a scale below 16 that all bytes of a word share: no product leaves its byte.
 static inline Bytes scale_codes(Bytes codes, Bytes scale) {
-  const Words low = {}, product = reinterpret_cast<Words&>(codes) * ((low + 0x00FF) & reinterpret_cast<Words&>(scale));
+  const Words low = {}, product = reinterpret_cast<Words&>(codes) *
+                                  ((low + 0x00FF) & reinterpret_cast<Words&>(scale));
   return reinterpret_cast<const Bytes&>(product);
 }
 
@@ -40,7 +43,9 @@ static inline Bytes repeat_byte(Bytes v, i64 index) {
 enum class Plain { byte, nibbles, fp4, pairs, trits, bits };
 static constexpr int kLayers[] = {1, 2, 2, 4, 5, 8};
 template <Plain P>
-static constexpr int layers() { return kLayers[static_cast<int>(P)]; }
+static constexpr int layers() {
+  return kLayers[static_cast<int>(P)];
+}
 
 // Codes of layer p of a byte row; layers are taken in ascending order. `row` may be used up.
 template <Plain P>
@@ -49,7 +54,8 @@ static inline Bytes layer_codes(Bytes& row, int p) {
   else if constexpr (P == Plain::nibbles) return p == 0 ? row & 15 : row >> 4;
   else if constexpr (P == Plain::pairs) return (row >> (2 * p)) & 3;
   else if constexpr (P == Plain::bits) return ((row >> p) & 1) << 1;
-  else if constexpr (P == Plain::trits) {  // the next digit of y is (3 * y) div 256: y above 85, y above 170
+  else if constexpr (P == Plain::trits) {  // the next digit of y is (3 * y) div 256: y above 85, y
+                                           // above 170
     const Bytes code = ((row > 85) & 1) + ((row > 170) & 1);
     row = row + row + row;
     return code;
@@ -82,9 +88,11 @@ static inline void unpack_plain(const unsigned char* panel, i64 groups, unsigned
     for (i64 j = 0; j < 64; j += LOOM_VECTOR_BYTES) {
       Bytes row = load_bytes(panel + first / n * 64 + j);
       if (count == n) {
-        LOOM_UNROLL for (int p = 0; p < n; ++p) store_bytes(out + (first + p) * 64 + j, layer_codes<P>(row, p));
+        LOOM_UNROLL for (int p = 0; p < n; ++p)
+            store_bytes(out + (first + p) * 64 + j, layer_codes<P>(row, p));
       } else {
-        for (int p = 0; p < count; ++p) store_bytes(out + (first + p) * 64 + j, layer_codes<P>(row, p));
+        for (int p = 0; p < count; ++p)
+          store_bytes(out + (first + p) * 64 + j, layer_codes<P>(row, p));
       }
     }
   }
@@ -113,7 +121,8 @@ static inline void unpack_s4(const unsigned char* panel, i64 groups, unsigned ch
     const i64 super = r / 32, in_super = least(32, groups / 2 - super * 32), block = r % 32 / 4;
     const unsigned char* base = panel + super * 2112;
     for (i64 j = 0; j < 64; j += LOOM_VECTOR_BYTES) {
-      const Bytes both = repeat_byte(load_bytes(base + in_super * 64 + j), block % 4), scale = block < 4 ? both & 15 : both >> 4, minus = 128 - (scale << 3);
+      const Bytes both = repeat_byte(load_bytes(base + in_super * 64 + j), block % 4),
+                  scale = block < 4 ? both & 15 : both >> 4, minus = 128 - (scale << 3);
       const Bytes row = load_bytes(base + r % 32 * 64 + j);
       store_bytes(out + r * 128 + j, scale_codes(row & 15, scale) + minus);
       store_bytes(out + r * 128 + 64 + j, scale_codes(row >> 4, scale) + minus);
@@ -121,8 +130,10 @@ static inline void unpack_s4(const unsigned char* panel, i64 groups, unsigned ch
   }
 }
 
-// Codes of one panel for k in [0, padded), as [k/4][16 outputs][4]. padded is a multiple of 64; the panel may end before (ternary).
-static inline void unpack_codes(const WeightArg& w, const unsigned char* panel, i64 padded, unsigned char* out) {
+// Codes of one panel for k in [0, padded), as [k/4][16 outputs][4]. padded is a multiple of 64; the
+// panel may end before (ternary).
+static inline void unpack_codes(const WeightArg& w, const unsigned char* panel, i64 padded,
+                                unsigned char* out) {
   const i64 groups = least(padded, w.padded_cols) / 4;
   if (w.layout == kA4) unpack_a4(panel, groups, out);
   else if (w.layout == kS4) unpack_s4(panel, groups, out);

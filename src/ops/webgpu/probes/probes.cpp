@@ -28,7 +28,8 @@ Cases make_cases(bool any_bits) {
     auto draw = [&](std::uint64_t stream) {
       const RandomStream random(17, stream);
       if (any_bits && i % 4 == 3) return std::bit_cast<float>(random.below(2 * i, 0xFFFFFFFFu));
-      return (2 * random.uniform(2 * i) - 1) * std::bit_cast<float>((127 + random.below(2 * i + 1, 24) - 12) << 23);
+      return (2 * random.uniform(2 * i) - 1) *
+             std::bit_cast<float>((127 + random.below(2 * i + 1, 24) - 12) << 23);
     };
     v.a.push_back(draw(1));
     v.b.push_back(draw(2));
@@ -39,8 +40,13 @@ Cases make_cases(bool any_bits) {
 
 std::uint32_t bits(float x) { return x == x ? std::bit_cast<std::uint32_t>(x) : 0x7FC00000u; }
 
-// What div() of kernels/parts/base.wgsl promises below the smallest normal number: 0, as subnormal operands count.
-float flushed(float x) { return (std::bit_cast<std::uint32_t>(x) & 0x7F800000u) == 0 ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0x80000000u) : x; }
+// What div() of kernels/parts/base.wgsl promises below the smallest normal number: 0, as subnormal
+// operands count.
+float flushed(float x) {
+  return (std::bit_cast<std::uint32_t>(x) & 0x7F800000u) == 0
+             ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0x80000000u)
+             : x;
+}
 
 struct Probe {
   const char* name;
@@ -58,12 +64,23 @@ std::uint32_t tree(const Cases& v, std::uint32_t i) {
 }
 
 const Probe kProbes[] = {
-    {"contraction", false, [](const Cases& v, std::uint32_t i) { return bits(v.a[i] * v.b[i] + v.c[i]); }},
-    {"distribution", false, [](const Cases& v, std::uint32_t i) { return bits(v.a[i] * (1.0f + v.b[i])); }},
-    {"distribution of a constant", false, [](const Cases& v, std::uint32_t i) { return bits(0x1.988454p-1f * (v.a[i] + v.b[i] * v.c[i])); }},
-    {"reassociation", false, [](const Cases& v, std::uint32_t i) { const float s = v.a[i] + v.b[i]; return bits(v.b[i] - (s - v.a[i])); }},
-    {"rounding by a sum", false, [](const Cases& v, std::uint32_t i) { return bits((v.a[i] + 0x1.8p23f) - 0x1.8p23f); }},
-    {"chains", false, [](const Cases& v, std::uint32_t i) {
+    {"contraction", false,
+     [](const Cases& v, std::uint32_t i) { return bits(v.a[i] * v.b[i] + v.c[i]); }},
+    {"distribution", false,
+     [](const Cases& v, std::uint32_t i) { return bits(v.a[i] * (1.0f + v.b[i])); }},
+    {"distribution of a constant", false,
+     [](const Cases& v, std::uint32_t i) {
+       return bits(0x1.988454p-1f * (v.a[i] + v.b[i] * v.c[i]));
+     }},
+    {"reassociation", false,
+     [](const Cases& v, std::uint32_t i) {
+       const float s = v.a[i] + v.b[i];
+       return bits(v.b[i] - (s - v.a[i]));
+     }},
+    {"rounding by a sum", false,
+     [](const Cases& v, std::uint32_t i) { return bits((v.a[i] + 0x1.8p23f) - 0x1.8p23f); }},
+    {"chains", false,
+     [](const Cases& v, std::uint32_t i) {
        float even = 0, odd = 0;
        for (std::uint32_t k = 0; k < 32; k += 2) {
          even = even + v.a[i] * v.b[(i + k) % kCases];
@@ -71,13 +88,20 @@ const Probe kProbes[] = {
        }
        return bits(0.0f + (even + odd));
      }},
-    {"division", true, [](const Cases& v, std::uint32_t i) { return bits(flushed(flushed(v.a[i]) / flushed(v.b[i]))); }},
-    {"square root", true, [](const Cases& v, std::uint32_t i) { return bits(exact::sqrt(flushed(v.a[i]))); }},
-    {"inverse root", true, [](const Cases& v, std::uint32_t i) { return bits(exact::rsqrt(flushed(v.a[i]))); }},
-    {"exp of a difference", false, [](const Cases& v, std::uint32_t i) {
+    {"division", true,
+     [](const Cases& v, std::uint32_t i) {
+       return bits(flushed(flushed(v.a[i]) / flushed(v.b[i])));
+     }},
+    {"square root", true,
+     [](const Cases& v, std::uint32_t i) { return bits(exact::sqrt(flushed(v.a[i]))); }},
+    {"inverse root", true,
+     [](const Cases& v, std::uint32_t i) { return bits(exact::rsqrt(flushed(v.a[i]))); }},
+    {"exp of a difference", false,
+     [](const Cases& v, std::uint32_t i) {
        return bits(exact::exp_difference(std::min(v.a[i], v.b[i]), std::max(v.a[i], v.b[i])));
      }},
-    {"what a difference loses", false, [](const Cases& v, std::uint32_t i) {
+    {"what a difference loses", false,
+     [](const Cases& v, std::uint32_t i) {
        return bits(exact::detail::difference(v.a[i], v.b[i]).low);
      }},
     {"exp", true, [](const Cases& v, std::uint32_t i) { return bits(exact::exp(v.a[i])); }},
@@ -85,27 +109,38 @@ const Probe kProbes[] = {
     {"sigmoid", true, [](const Cases& v, std::uint32_t i) { return bits(exact::sigmoid(v.a[i])); }},
     {"tanh", false, [](const Cases& v, std::uint32_t i) { return bits(exact::tanh(v.a[i])); }},
     {"erf", false, [](const Cases& v, std::uint32_t i) { return bits(exact::erf(v.a[i])); }},
-    {"softplus", true, [](const Cases& v, std::uint32_t i) { return bits(exact::softplus(v.a[i])); }},
-    {"stored values", true, [](const Cases& v, std::uint32_t i) { return bits(cpu::stored(v.a[i])); }},
-    {"dot4I8Packed", true, [](const Cases& v, std::uint32_t i) {
+    {"softplus", true,
+     [](const Cases& v, std::uint32_t i) { return bits(exact::softplus(v.a[i])); }},
+    {"stored values", true,
+     [](const Cases& v, std::uint32_t i) { return bits(cpu::stored(v.a[i])); }},
+    {"dot4I8Packed", true,
+     [](const Cases& v, std::uint32_t i) {
        signed char x[4], y[4];
        std::memcpy(x, &v.a[i], 4);
        std::memcpy(y, &v.b[i], 4);
        return static_cast<std::uint32_t>(x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + x[3] * y[3]);
      }},
     {"sum of a row", false, tree},
-    {"largest of a row", false, [](const Cases& v, std::uint32_t i) {
+    {"largest of a row", false,
+     [](const Cases& v, std::uint32_t i) {
        std::uint32_t most = 0;
-       for (std::uint32_t j = i / 64 * 64; j < i / 64 * 64 + 64; ++j) most = std::max(most, std::bit_cast<std::uint32_t>(v.a[j]) & 0x7FFFFFFFu);
+       for (std::uint32_t j = i / 64 * 64; j < i / 64 * 64 + 64; ++j)
+         most = std::max(most, std::bit_cast<std::uint32_t>(v.a[j]) & 0x7FFFFFFFu);
        return most;
      }},
-    {"q15", false, [](const Cases& v, std::uint32_t i) {
+    {"q15", false,
+     [](const Cases& v, std::uint32_t i) {
        const std::uint32_t largest = std::bit_cast<std::uint32_t>(v.a[i]) & 0x7FFFFFFFu;
        if (largest < (27u << 23)) return std::uint32_t{0};
-       const int e = static_cast<int>(largest >> 23) - 140 + ((largest & 0x7FFFFFu) > 0x7E0000u ? 1 : 0);
-       const int q = std::bit_cast<int>(v.a[i] * std::bit_cast<float>(static_cast<std::uint32_t>(127 - e) << 23) + 12582912.0f) - 0x4B400000;
+       const int e =
+           static_cast<int>(largest >> 23) - 140 + ((largest & 0x7FFFFFu) > 0x7E0000u ? 1 : 0);
+       const int q = std::bit_cast<int>(
+                         v.a[i] * std::bit_cast<float>(static_cast<std::uint32_t>(127 - e) << 23) +
+                         12582912.0f) -
+                     0x4B400000;
        const int hi = (q + 64) >> 7, lo = q - 128 * hi;
-       return (static_cast<std::uint32_t>(hi) << 16) ^ static_cast<std::uint32_t>(lo) ^ (static_cast<std::uint32_t>(e + 127) << 23);
+       return (static_cast<std::uint32_t>(hi) << 16) ^ static_cast<std::uint32_t>(lo) ^
+              (static_cast<std::uint32_t>(e + 127) << 23);
      }},
 };
 
@@ -124,8 +159,10 @@ Result<SelfTest> self_test(gpu::Device& device) {
   const Cases cases[] = {make_cases(false), make_cases(true)};
   constexpr std::uint32_t kSlot = 128;
   const auto probes = static_cast<std::uint32_t>(std::size(kProbes));
-  LOOM_ASSIGN(const gpu::Buffer arena, gpu::Buffer::create(device, std::uint64_t{4} * kCases * (6 + probes), "self test"));
-  LOOM_ASSIGN(const gpu::Buffer parameters, gpu::Buffer::create(device, std::uint64_t{4} * kSlot * probes, "self test"));
+  LOOM_ASSIGN(const gpu::Buffer arena,
+              gpu::Buffer::create(device, std::uint64_t{4} * kCases * (6 + probes), "self test"));
+  LOOM_ASSIGN(const gpu::Buffer parameters,
+              gpu::Buffer::create(device, std::uint64_t{4} * kSlot * probes, "self test"));
   std::uint64_t at = 0;
   for (const Cases& c : cases)
     for (const auto* v : {&c.a, &c.b, &c.c}) {
@@ -142,16 +179,19 @@ Result<SelfTest> self_test(gpu::Device& device) {
     slot[83] = (6 + n) * kCases;
   }
   LOOM_TRY(device.write(parameters.handle(), 0, std::as_bytes(std::span(slots))));
-  LOOM_ASSIGN(const gpu::Handle pipeline, pipeline_of(device, {"arena exact reduce q15 probes", "probe", {}}));
+  LOOM_ASSIGN(const gpu::Handle pipeline,
+              pipeline_of(device, {"arena exact reduce q15 probes", "probe", {}}));
   std::vector<gpu::Dispatch> list;
   for (std::uint32_t n = 0; n < probes; ++n) {
-    const gpu::Binding bindings[] = {{parameters.handle(), std::uint64_t{4} * kSlot * n, 4 * kSlot}, {arena.handle()}};
+    const gpu::Binding bindings[] = {{parameters.handle(), std::uint64_t{4} * kSlot * n, 4 * kSlot},
+                                     {arena.handle()}};
     LOOM_ASSIGN(const gpu::Handle group, device.bind(pipeline, bindings));
     list.push_back({pipeline, group, kCases / 64});
   }
   LOOM_TRY(device.submit(list));
   std::vector<std::uint32_t> results(std::size_t{kCases} * probes);
-  const gpu::ReadRange range{arena.handle(), std::uint64_t{4} * kCases * 6, std::as_writable_bytes(std::span(results))};
+  const gpu::ReadRange range{arena.handle(), std::uint64_t{4} * kCases * 6,
+                             std::as_writable_bytes(std::span(results))};
   const Status read = device.read({&range, 1});
   for (const gpu::Dispatch& d : list) device.destroy_bindings(d.bindings);
   LOOM_TRY(read);
@@ -184,10 +224,13 @@ Result<Choice> choose_device(std::string_view name) {
   Choice choice;
   if (name == "cpu") return choice;
   if (!has_name(kDeviceNames, name))
-    return Status(Code::invalid_argument, "the device is one of " + std::string(kDeviceNames) + ", got \"" + std::string(name) + "\"");
+    return Status(Code::invalid_argument, "the device is one of " + std::string(kDeviceNames) +
+                                              ", got \"" + std::string(name) + "\"");
   auto opened = gpu::open_device();
   if (name == "auto" && (!opened.ok() || (*opened)->info().software)) {
-    choice.note = (opened.ok() ? "gpu: '" + (*opened)->info().name + "' is software" : opened.status().message()) + ": running on the CPU";
+    choice.note = (opened.ok() ? "gpu: '" + (*opened)->info().name + "' is software"
+                               : opened.status().message()) +
+                  ": running on the CPU";
     return choice;
   }
   LOOM_TRY(opened.status());

@@ -1,5 +1,6 @@
-// Does a device give the CPU's bits? Some twenty probes of what compilers and arithmetic units do differently: contraction, reassociation, division,
-// roots, elementary functions, flushing, integer dot products, reductions. Under a second.
+// Does a device give the CPU's bits? Some twenty probes of what compilers and arithmetic units do
+// differently: contraction, reassociation, division, roots, elementary functions, flushing, integer
+// dot products, reductions. Under a second.
 #pragma once
 
 #include <memory>
@@ -30,7 +31,8 @@ struct Choice {
   std::string note;                     // why "auto" took the CPU
 };
 inline constexpr const char* kDeviceNames = "cpu, gpu, auto";
-// "gpu" is an error where there is none, naming what is missing; "auto" takes the CPU there, and in place of a device that is software.
+// "gpu" is an error where there is none, naming what is missing; "auto" takes the CPU there, and in
+// place of a device that is software.
 Result<Choice> choose_device(std::string_view name);
 
 }  // namespace loom::webgpu

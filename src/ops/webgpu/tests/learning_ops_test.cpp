@@ -6,7 +6,8 @@ namespace {
 
 TEST(WebGpuOps, GradientsOfParametersEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
-  for (const std::int64_t most : {3000, 200}) {  // chunks of long sums side by side, and a thread per sum
+  for (const std::int64_t most :
+       {3000, 200}) {  // chunks of long sums side by side, and a thread per sum
     Case c(most);
     const View x = c.input(21), gy = c.input(10);
     for (const Accumulate a : {Accumulate::no, Accumulate::yes}) {
@@ -15,7 +16,8 @@ TEST(WebGpuOps, GradientsOfParametersEqualTheCpu) {
       c.emit.col_sum(gy, c.grad("col" + n, 1, 10), a);
       c.emit.gather_add(gy, c.ids(7), c.grad("gather" + n, 7, 10), a);
     }
-    EXPECT_TRUE(c.equal(*device, most == 200 ? std::vector<std::int64_t>{1, 33, 200} : std::vector<std::int64_t>{1, 33, 1024, 2500}));
+    EXPECT_TRUE(c.equal(*device, most == 200 ? std::vector<std::int64_t>{1, 33, 200}
+                                             : std::vector<std::int64_t>{1, 33, 1024, 2500}));
   }
 }
 
@@ -26,7 +28,8 @@ TEST(WebGpuOps, LongSumsOfFewResultsEqualTheCpu) {
       Case c(7);
       const View x = c.input(length);
       c.output(c.emit.matmul(c.weight("w", 11, length, *parse_weight_format(format)), x));
-      c.output(c.emit.matmul(c.weight("v", 8, length, *parse_weight_format(format)), x, c.weight("bias", 1, 8, {})));
+      c.output(c.emit.matmul(c.weight("v", 8, length, *parse_weight_format(format)), x,
+                             c.weight("bias", 1, 8, {})));
       EXPECT_TRUE(c.equal(*device, {1, 7})) << format << " " << length;
     }
   }
@@ -36,7 +39,8 @@ TEST(WebGpuOps, LossesEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
   for (int spread = 0; spread <= 2; ++spread) {
     Case c(200);
-    const View logits = c.input(131, spread), other = c.input(131, spread), target = c.ids(131, ValueType::i32);
+    const View logits = c.input(131, spread), other = c.input(131, spread),
+               target = c.ids(131, ValueType::i32);
     const View losses = c.emit.cross_entropy(logits, target);
     c.output(losses);
     c.output(c.emit.cross_entropy_back(logits, target));
@@ -49,14 +53,18 @@ TEST(WebGpuOps, LossesEqualTheCpu) {
     c.output(c.emit.bce(logits, other));
     c.output(c.emit.bce_back(logits, other));
     c.emit.sum_rows(losses, c.emit.output("total", ValueType::f32, Rows{}, 1));
-    c.before_run = [&](Executor& e, std::int64_t) { e.row<std::int32_t>(target.buffer, 1)[0] = -1; };
+    c.before_run = [&](Executor& e, std::int64_t) {
+      e.row<std::int32_t>(target.buffer, 1)[0] = -1;
+    };
     EXPECT_TRUE(c.equal(*device, {3, 150})) << spread;
   }
 }
 
 TEST(WebGpuOps, AttentionFromTheCacheEqualsTheCpu) {
   LOOM_TEST_DEVICE(device);
-  struct Form { std::int64_t heads, kv_heads, head_dim, window; };
+  struct Form {
+    std::int64_t heads, kv_heads, head_dim, window;
+  };
   for (const bool q15 : {false, true}) {
     for (const Form f : {Form{3, 1, 8, 0}, Form{2, 2, 70, 70}, Form{4, 2, 24, 5}}) {
       for (int spread = 0; spread <= 3; ++spread) {  // 3: scores beyond the range of floats
@@ -64,14 +72,20 @@ TEST(WebGpuOps, AttentionFromTheCacheEqualsTheCpu) {
         const double size = spread == 3 ? 1e25 : 1;
         const AttentionShape shape{f.heads, f.kv_heads, f.head_dim, f.window, true, 0.3};
         const ValueType type = q15 ? ValueType::q15 : ValueType::f32;
-        const View kv = c.emit.state("cell", "kv", type, {256}, kv_columns(type, f.kv_heads, f.head_dim));
-        const View pos = c.ids(0), seq = c.ids(1), table = c.emit.rope_table({}, 256, f.head_dim / 2 * 2, ValueType::f32);
-        auto rows = [&](std::int64_t heads) { return c.emit.scale(c.input(heads * f.head_dim, spread % 3), size); };
+        const View kv =
+            c.emit.state("cell", "kv", type, {256}, kv_columns(type, f.kv_heads, f.head_dim));
+        const View pos = c.ids(0), seq = c.ids(1),
+                   table = c.emit.rope_table({}, 256, f.head_dim / 2 * 2, ValueType::f32);
+        auto rows = [&](std::int64_t heads) {
+          return c.emit.scale(c.input(heads * f.head_dim, spread % 3), size);
+        };
         const View q = c.emit.rope(rows(f.heads), pos, table, f.head_dim, false);
         const View k = c.emit.rope(rows(f.kv_heads), pos, table, f.head_dim, true);
         c.emit.kv_append(k, c.input(f.kv_heads * f.head_dim, spread % 3), seq, pos, kv, shape);
         c.output(c.emit.attention(q, kv, seq, pos, shape));
-        EXPECT_TRUE(c.equal(*device, {1, 5, 40, 1, 64, 1, 30})) << (q15 ? "q15 " : "f32 ") << f.heads << "/" << f.kv_heads << " x " << f.head_dim << " window " << f.window << " spread " << spread;
+        EXPECT_TRUE(c.equal(*device, {1, 5, 40, 1, 64, 1, 30}))
+            << (q15 ? "q15 " : "f32 ") << f.heads << "/" << f.kv_heads << " x " << f.head_dim
+            << " window " << f.window << " spread " << spread;
       }
     }
   }
@@ -79,10 +93,17 @@ TEST(WebGpuOps, AttentionFromTheCacheEqualsTheCpu) {
 
 TEST(WebGpuOps, AttentionOfRowsAndItsGradientsEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
-  struct Form { std::int64_t heads, kv_heads, head_dim, window; bool causal; };
+  struct Form {
+    std::int64_t heads, kv_heads, head_dim, window;
+    bool causal;
+  };
   // Size 1e25: scores beyond the range of floats.
-  struct Values { int spread; double size; };
-  for (const Form f : {Form{3, 1, 8, 0, true}, Form{2, 2, 70, 0, false}, Form{4, 2, 24, 20, true}, Form{4, 2, 6, 20, false}})
+  struct Values {
+    int spread;
+    double size;
+  };
+  for (const Form f : {Form{3, 1, 8, 0, true}, Form{2, 2, 70, 0, false}, Form{4, 2, 24, 20, true},
+                       Form{4, 2, 6, 20, false}})
     for (const Values values : {Values{0, 1}, Values{0, 1e25}, Values{1, 1}, Values{2, 1}}) {
       Case c(200);
       const AttentionShape shape{f.heads, f.kv_heads, f.head_dim, f.window, f.causal, 0.3};
@@ -98,10 +119,14 @@ TEST(WebGpuOps, AttentionOfRowsAndItsGradientsEqualTheCpu) {
       c.output(g.k);
       c.output(g.v);
       c.before_run = [&](Executor& e, std::int64_t rows) {  // sequences of 90, 33 and what is left
-        for (std::int64_t r = 0; r < rows; ++r) e.row<std::uint32_t>(pos.buffer, r)[0] = static_cast<std::uint32_t>(r < 90 ? r : r < 123 ? r - 90 : r - 123);
+        for (std::int64_t r = 0; r < rows; ++r)
+          e.row<std::uint32_t>(pos.buffer, r)[0] = static_cast<std::uint32_t>(r < 90    ? r
+                                                                              : r < 123 ? r - 90
+                                                                                        : r - 123);
       };
-      EXPECT_TRUE(c.equal(*device, {1, 150})) << f.heads << "/" << f.kv_heads << " x " << f.head_dim << " window " << f.window << (f.causal ? " causal" : "")
-          << " spread " << values.spread << " size " << values.size;
+      EXPECT_TRUE(c.equal(*device, {1, 150}))
+          << f.heads << "/" << f.kv_heads << " x " << f.head_dim << " window " << f.window
+          << (f.causal ? " causal" : "") << " spread " << values.spread << " size " << values.size;
     }
 }
 
@@ -110,7 +135,8 @@ TEST(WebGpuOps, OptimizersEqualTheCpuOverSteps) {
   for (const char* format : {"f32", "i8"}) {
     Case c;
     const View x = c.input(40);
-    const View w = c.weight("w", 12, 40, *parse_weight_format(format), 0.1f), gain = c.weight("gain", 1, 12, {});
+    const View w = c.weight("w", 12, 40, *parse_weight_format(format), 0.1f),
+               gain = c.weight("gain", 1, 12, {});
     const View y = c.emit.rms_norm(c.emit.matmul(w, x), gain, 12, 1e-5);
     c.output(y);
     c.emit.set_segment(Segment::backward);
@@ -119,13 +145,18 @@ TEST(WebGpuOps, OptimizersEqualTheCpuOverSteps) {
     c.emit.col_sum(y, gg, Accumulate::no);
     c.output(c.emit.matmul_t(w, y));
     c.emit.set_segment(Segment::update);
-    const View total = c.emit.temp(ValueType::f32, Rows{}, 1), scale = c.emit.temp(ValueType::f32, Rows{}, 1);
+    const View total = c.emit.temp(ValueType::f32, Rows{}, 1),
+               scale = c.emit.temp(ValueType::f32, Rows{}, 1);
     c.emit.sum_squares(gw, total, Accumulate::no);
     c.emit.sum_squares(gg, total, Accumulate::yes);
     c.emit.clip_scale(total, scale, 0.7, c.emit.f32_register("inv_n"));
-    const View m = c.emit.state("w", "m", ValueType::f32, {12}, 40), v = c.emit.state("w", "v", ValueType::f32, {12}, 40);
-    c.emit.adamw(gw, scale, c.master("w"), m, v, 0.9, 0.999, 1e-8, 0.01, c.emit.f32_register("lr"), c.emit.f32_register("c1"), c.emit.f32_register("c2"));
-    c.emit.sgd(gg, scale, c.master("gain"), c.emit.state("gain", "velocity", ValueType::f32, {1}, 12), 0.9, 0.01, c.emit.f32_register("lr"));
+    const View m = c.emit.state("w", "m", ValueType::f32, {12}, 40),
+               v = c.emit.state("w", "v", ValueType::f32, {12}, 40);
+    c.emit.adamw(gw, scale, c.master("w"), m, v, 0.9, 0.999, 1e-8, 0.01, c.emit.f32_register("lr"),
+                 c.emit.f32_register("c1"), c.emit.f32_register("c2"));
+    c.emit.sgd(gg, scale, c.master("gain"),
+               c.emit.state("gain", "velocity", ValueType::f32, {1}, 12), 0.9, 0.01,
+               c.emit.f32_register("lr"));
     c.after_run = [&](int side) { c.store(side, "w").touch(), c.store(side, "gain").touch(); };
     EXPECT_TRUE(c.equal(*device, {20, 20, 20, 20})) << format;
   }
@@ -134,7 +165,8 @@ TEST(WebGpuOps, OptimizersEqualTheCpuOverSteps) {
 // Each moment that an optimizer may do without, there and not.
 TEST(WebGpuOps, EveryOptimizerEqualsTheCpuOverSteps) {
   LOOM_TEST_DEVICE(device);
-  for (const std::string kind : {"nesterov", "rmsprop", "rmsprop with momentum", "centered rmsprop", "centered rmsprop with momentum", "lion"}) {
+  for (const std::string kind : {"nesterov", "rmsprop", "rmsprop with momentum", "centered rmsprop",
+                                 "centered rmsprop with momentum", "lion"}) {
     Case c;
     const View x = c.input(40), w = c.weight("w", 12, 40, {}, 0.1f), y = c.emit.matmul(w, x);
     c.emit.set_segment(Segment::backward);
@@ -142,13 +174,17 @@ TEST(WebGpuOps, EveryOptimizerEqualsTheCpuOverSteps) {
     c.emit.outer_add(y, x, g, Accumulate::no);
     c.emit.set_segment(Segment::update);
     c.emit.clip_scale({}, one, 0, c.emit.f32_register("inv_n"));
-    auto moment = [&](const char* name) { return c.emit.state("w", name, ValueType::f32, {12}, 40); };
+    auto moment = [&](const char* name) {
+      return c.emit.state("w", name, ValueType::f32, {12}, 40);
+    };
     const RegisterId lr = c.emit.f32_register("lr");
-    if (kind == "nesterov") c.emit.sgd_nesterov(g, one, c.master("w"), moment("velocity"), 0.9, 0.01, lr);
+    if (kind == "nesterov")
+      c.emit.sgd_nesterov(g, one, c.master("w"), moment("velocity"), 0.9, 0.01, lr);
     else if (kind == "lion") c.emit.lion(g, one, c.master("w"), moment("m"), 0.9, 0.99, 0.1, lr);
     else {
       const bool centered = kind.starts_with("centered"), momentum = kind.ends_with("momentum");
-      c.emit.rmsprop(g, one, c.master("w"), moment("v"), centered ? moment("mean") : View{}, momentum ? moment("velocity") : View{}, 0.9, 1e-8, 0.8, 0.01, lr);
+      c.emit.rmsprop(g, one, c.master("w"), moment("v"), centered ? moment("mean") : View{},
+                     momentum ? moment("velocity") : View{}, 0.9, 1e-8, 0.8, 0.01, lr);
     }
     c.after_run = [&](int side) { c.store(side, "w").touch(); };
     EXPECT_TRUE(c.equal(*device, {20, 20, 20, 20})) << kind;
@@ -159,7 +195,8 @@ TEST(WebGpuOps, MicroBatchesMergeAsOnTheCpu) {
   LOOM_TEST_DEVICE(device);
   Case c;
   const RegisterId micro = c.emit.u32_register("micro", 4);
-  const View g = c.emit.buffer({.type = ValueType::f32, .kind = BufferKind::temp, .rows = {3}, .cols = 5});
+  const View g =
+      c.emit.buffer({.type = ValueType::f32, .kind = BufferKind::temp, .rows = {3}, .cols = 5});
   const View x = c.input(5), gy = c.input(3);
   c.emit.outer_add(gy, x, g, Accumulate::no);
   c.emit.grad_merge(g, c.grad("levels", merge_levels(5) * 3, 5), c.grad("total", 3, 5), 5, micro);

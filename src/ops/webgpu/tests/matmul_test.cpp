@@ -1,27 +1,33 @@
-// Products, what feeds them, and the other readers of packed weights: the CPU's bits in every format.
+// Products, what feeds them, and the other readers of packed weights: the CPU's bits in every
+// format.
 #include "ops/webgpu/tests/test_programs.h"
 
 namespace loom::webgpu {
 namespace {
 
-struct Shape { std::int64_t k, n, rows; };
+struct Shape {
+  std::int64_t k, n, rows;
+};
 
 // The formats a device computes and an encoder writes.
 std::vector<WeightFormat> formats() {
   std::vector<WeightFormat> list;
   for (const WeightFormat& f : all_weight_formats())
-    if (f.arith() != ArithClass::real && f.layout != Layout::q4_k && f.layout != Layout::q6_k) list.push_back(f);
+    if (f.arith() != ArithClass::real && f.layout != Layout::q4_k && f.layout != Layout::q6_k)
+      list.push_back(f);
   return list;
 }
 
 TEST(WebGpuMatmul, EveryFormatAndShapeEqualsTheCpu) {
   LOOM_TEST_DEVICE(device);
   for (const WeightFormat& format : formats()) {
-    for (const Shape s : {Shape{150, 37, 5}, Shape{31, 1, 1}, Shape{64, 16, 1}, Shape{353, 50, 9}, Shape{150, 70, 99}}) {
+    for (const Shape s : {Shape{150, 37, 5}, Shape{31, 1, 1}, Shape{64, 16, 1}, Shape{353, 50, 9},
+                          Shape{150, 70, 99}}) {
       Case c(99);
       const View x = c.input(s.k), w = c.weight("w", s.n, s.k, format);
       c.output(c.emit.matmul(w, x, s.k % 2 == 0 ? c.weight("b", 1, s.n, {}) : View{}));
-      EXPECT_TRUE(c.equal(*device, s.rows)) << to_string(format) << " " << s.k << " x " << s.n << " rows " << s.rows;
+      EXPECT_TRUE(c.equal(*device, s.rows))
+          << to_string(format) << " " << s.k << " x " << s.n << " rows " << s.rows;
     }
   }
 }

@@ -1,4 +1,5 @@
-// Ops beside the products, forward and backward: the CPU's bits. Those that learn: learning_ops_test.cpp.
+// Ops beside the products, forward and backward: the CPU's bits. Those that learn:
+// learning_ops_test.cpp.
 #include <filesystem>
 
 #include "ops/webgpu/kernels.h"
@@ -11,11 +12,13 @@ namespace {
 // No device is needed: each kernel file is in the library, up to its last line.
 TEST(WebGpuSources, EveryFileIsInTheLibrary) {
   int count = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(loom::test::source_dir() + "/src/ops")) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(loom::test::source_dir() + "/src/ops")) {
     if (entry.path().extension() != ".wgsl") continue;
     ++count;
     const std::string_view text = wgsl_text(entry.path().stem().string());
-    EXPECT_TRUE(text.ends_with("}\n") || text.ends_with(";\n")) << entry.path() << " of " << text.size() << " bytes";
+    EXPECT_TRUE(text.ends_with("}\n") || text.ends_with(";\n"))
+        << entry.path() << " of " << text.size() << " bytes";
     EXPECT_EQ(text.find("//"), std::string_view::npos) << entry.path();
   }
   EXPECT_GT(count, 40);
@@ -59,7 +62,8 @@ TEST(WebGpuOps, StandardizingEqualsTheCpu) {
   for (const bool missing : {false, true})
     for (int spread = 0; spread <= 2; ++spread) {
       Case c;
-      const View x = c.input(131, spread), mean = c.weight("mean", 1, 131, {}), scale = c.weight("scale", 1, 131, {}, 9);
+      const View x = c.input(131, spread), mean = c.weight("mean", 1, 131, {}),
+                 scale = c.weight("scale", 1, 131, {}, 9);
       c.output(c.emit.standardize(x, mean, scale, missing));
       c.output(c.emit.standardize_back(x, scale, c.input(131, spread), missing));
       EXPECT_TRUE(c.equal(*device, {1, 40})) << missing << " spread " << spread;
@@ -71,7 +75,8 @@ TEST(WebGpuOps, NormsEqualTheCpu) {
   for (const std::int64_t group : {1, 5, 64, 130}) {
     for (int spread = 0; spread <= 2; ++spread) {
       Case c;
-      const View x = c.input(2 * group, spread), gy = c.input(2 * group), gain = c.weight("gain", 1, group, {}), bias = c.weight("bias", 1, group, {});
+      const View x = c.input(2 * group, spread), gy = c.input(2 * group),
+                 gain = c.weight("gain", 1, group, {}), bias = c.weight("bias", 1, group, {});
       c.output(c.emit.rms_norm(x, gain, group, 1e-5));
       c.output(c.emit.layer_norm(x, gain, bias, group, 1e-5));
       c.output(c.emit.rms_norm_back(x, gain, gy, group, 1e-5));
@@ -91,21 +96,28 @@ TEST(WebGpuOps, RowsMoveAsOnTheCpu) {
   View index = c.emit.input("order", ValueType::u32, c.rows, 1);
   c.output(c.emit.scatter_rows(x, index, c.rows));
   c.before_run = [&](Executor& e, std::int64_t rows) {
-    for (std::int64_t r = 0; r < rows; ++r) e.row<std::uint32_t>(index.buffer, r)[0] = static_cast<std::uint32_t>(rows - 1 - r);
+    for (std::int64_t r = 0; r < rows; ++r)
+      e.row<std::uint32_t>(index.buffer, r)[0] = static_cast<std::uint32_t>(rows - 1 - r);
   };
   EXPECT_TRUE(c.equal(*device, 6));
 }
 
-// Rows of a number that the run measures: none, some, all; sums over them, and values of rows like them.
+// Rows of a number that the run measures: none, some, all; sums over them, and values of rows like
+// them.
 TEST(WebGpuOps, RoutedRowsEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
   for (int spread = 0; spread <= 2; ++spread) {
     Case c;
-    const View x = c.input(70, spread), scores = c.input(5, spread), shares = c.emit.softmax(c.emit.top_k(scores, 2), Simplex::softmax, 5, 2);
+    const View x = c.input(70, spread), scores = c.input(5, spread),
+               shares = c.emit.softmax(c.emit.top_k(scores, 2), Simplex::softmax, 5, 2);
     c.output(shares);
-    for (const View& share : {Emit::slice(shares, 1, 1), Emit::slice(x, 3, 1), c.emit.scale(Emit::slice(x, 0, 1), 0)}) {
-      const View places = c.emit.route_rows(share), rows = c.emit.gather_rows(x, places), scale = c.emit.gather_rows(share, places), sum = c.emit.temp(ValueType::f32, c.rows, 70);
-      const View inner = c.emit.route_rows(Emit::slice(rows, 5, 1)), few = c.emit.gather_rows(rows, inner);
+    for (const View& share :
+         {Emit::slice(shares, 1, 1), Emit::slice(x, 3, 1), c.emit.scale(Emit::slice(x, 0, 1), 0)}) {
+      const View places = c.emit.route_rows(share), rows = c.emit.gather_rows(x, places),
+                 scale = c.emit.gather_rows(share, places),
+                 sum = c.emit.temp(ValueType::f32, c.rows, 70);
+      const View inner = c.emit.route_rows(Emit::slice(rows, 5, 1)),
+                 few = c.emit.gather_rows(rows, inner);
       const std::string name = std::to_string(places.buffer);
       c.emit.outer_add(rows, rows, c.grad("outer" + name, 70, 70), Accumulate::no);
       c.emit.outer_add(few, Emit::slice(few, 0, 9), c.grad("few" + name, 70, 9), Accumulate::no);
@@ -177,12 +189,16 @@ TEST(WebGpuOps, OpsOfWholeGraphsEqualTheCpu) {
     }
     EXPECT_TRUE(c.equal(*device, {1, 5})) << "unary, spread " << spread;
     Case d;
-    const View a = d.input(2 * 3 * 5, spread), b = d.input(4 * 5, spread), one = d.weight("one", 1, 20, {}), g = d.input(2 * 3 * 4 * 5);
+    const View a = d.input(2 * 3 * 5, spread), b = d.input(4 * 5, spread),
+               one = d.weight("one", 1, 20, {}), g = d.input(2 * 3 * 4 * 5);
     for (int kind = 0; kind < kBinaryCount; ++kind) {
       if (kind == static_cast<int>(Binary::pow)) continue;
       for (const View& other : {b, one}) {
-        d.output(d.emit.binary(a, other, static_cast<Binary>(kind), {1, 2, 3, 4, 5}, {0, 15, 5, 0, 1}, {0, 0, 0, 5, 1}, d.rows));
-        const auto [ga, gb] = d.emit.binary_back(a, other, g, static_cast<Binary>(kind), {1, 2, 3, 4, 5}, {0, 15, 5, 0, 1}, {0, 0, 0, 5, 1});
+        d.output(d.emit.binary(a, other, static_cast<Binary>(kind), {1, 2, 3, 4, 5},
+                               {0, 15, 5, 0, 1}, {0, 0, 0, 5, 1}, d.rows));
+        const auto [ga, gb] =
+            d.emit.binary_back(a, other, g, static_cast<Binary>(kind), {1, 2, 3, 4, 5},
+                               {0, 15, 5, 0, 1}, {0, 0, 0, 5, 1});
         d.output(ga);
         d.output(gb);
       }
@@ -204,7 +220,8 @@ TEST(WebGpuOps, OpsOfWholeGraphsEqualTheCpu) {
     f.output(f.emit.pick(p, runs, 17, 0.25));
     f.output(f.emit.pick_back(f.input(17, spread), runs, 9));
     f.output(f.emit.select(f.emit.unary(p, Unary::is_nan), f.input(9), p));
-    f.output(f.emit.value_matmul(f.input(2 * 3 * 4 * 40, spread), f.input(3 * 40 * 5, spread), {2, 3, 4, 5, 40, {480, 160, 40, 1}, {0, 200, 5, 1}}));
+    f.output(f.emit.value_matmul(f.input(2 * 3 * 4 * 40, spread), f.input(3 * 40 * 5, spread),
+                                 {2, 3, 4, 5, 40, {480, 160, 40, 1}, {0, 200, 5, 1}}));
     EXPECT_TRUE(f.equal(*device, {1, 5})) << "places, spread " << spread;
   }
 }
@@ -214,9 +231,13 @@ TEST(WebGpuOps, RecurrentCellsEqualTheCpu) {
   constexpr std::int64_t kUnits = 21;
   for (int spread = 0; spread <= 2; ++spread) {
     Case c;
-    const View state = c.input(kUnits, spread), gh = c.input(kUnits, spread), gc = c.input(kUnits, spread);
-    const View x4 = c.input(4 * kUnits, spread), s4 = c.input(4 * kUnits, spread), x3 = c.input(3 * kUnits, spread), s3 = c.input(3 * kUnits, spread);
-    auto made = [&](std::int64_t gates) { return c.emit.temp(ValueType::f32, c.rows, gates * kUnits); };
+    const View state = c.input(kUnits, spread), gh = c.input(kUnits, spread),
+               gc = c.input(kUnits, spread);
+    const View x4 = c.input(4 * kUnits, spread), s4 = c.input(4 * kUnits, spread),
+               x3 = c.input(3 * kUnits, spread), s3 = c.input(3 * kUnits, spread);
+    auto made = [&](std::int64_t gates) {
+      return c.emit.temp(ValueType::f32, c.rows, gates * kUnits);
+    };
     const View h = made(1), next = made(1), gru = made(1);
     c.emit.lstm_cell(x4, s4, state, h, next);
     c.emit.gru_cell(x3, s3, state, gru);
@@ -237,7 +258,8 @@ TEST(WebGpuOps, RecurrentCellsEqualTheCpu) {
 TEST(WebGpuOps, StatesOfSequencesEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
   Case c;
-  const View x = c.input(70), state = c.emit.state("cell", "h", ValueType::f32, {3}, 70), y = c.emit.temp(ValueType::f32, c.rows, 70), seq = c.ids(3);
+  const View x = c.input(70), state = c.emit.state("cell", "h", ValueType::f32, {3}, 70),
+             y = c.emit.temp(ValueType::f32, c.rows, 70), seq = c.ids(3);
   c.emit.state_read(state, seq, c.ids(2), y);
   c.output(y);
   c.emit.state_write(c.emit.add(x, y), seq, state);
@@ -249,19 +271,23 @@ TEST(WebGpuOps, StatisticsOfChannelsEqualTheCpu) {
   for (const std::int64_t inner : {1, 5, 130}) {
     for (int spread = 0; spread <= 2; ++spread) {
       Case c(1200);
-      const View x = c.input(3 * inner, spread), gain = c.weight("gain", 1, 3, {}), bias = c.weight("bias", 1, 3, {});
-      const View moments = c.emit.channel_moments(x, inner), mean = Emit::slice(moments, 0, 3), variance = Emit::slice(moments, 3, 3);
+      const View x = c.input(3 * inner, spread), gain = c.weight("gain", 1, 3, {}),
+                 bias = c.weight("bias", 1, 3, {});
+      const View moments = c.emit.channel_moments(x, inner), mean = Emit::slice(moments, 0, 3),
+                 variance = Emit::slice(moments, 3, 3);
       c.output(moments);
       c.output(c.emit.channel_sums(c.input(3 * inner, spread), x, inner));
       for (const bool some : {false, true}) {
-        const auto [scale, shift] = c.emit.fold_norm(mean, variance, some ? gain : View{}, some ? bias : View{}, 1e-5);
+        const auto [scale, shift] =
+            c.emit.fold_norm(mean, variance, some ? gain : View{}, some ? bias : View{}, 1e-5);
         c.output(scale);
         c.output(shift);
       }
       c.emit.set_segment(Segment::update);
       c.emit.moving_average(mean, c.master("bias"), 0.1);
       c.after_run = [&](int side) { c.store(side, "bias").touch(); };
-      EXPECT_TRUE(c.equal(*device, {1, 9, inner == 1 ? 1100 : 40})) << inner << " spread " << spread;
+      EXPECT_TRUE(c.equal(*device, {1, 9, inner == 1 ? 1100 : 40}))
+          << inner << " spread " << spread;
     }
   }
 }
@@ -269,7 +295,8 @@ TEST(WebGpuOps, StatisticsOfChannelsEqualTheCpu) {
 TEST(WebGpuOps, NoiseEqualsTheCpuAndTheStream) {
   LOOM_TEST_DEVICE(device);
   Case c;
-  const Noise noise{0x123456789ABCDEFull, 0xFEDCBA9876543210ull, c.emit.u32_register("noise", UINT32_MAX)};
+  const Noise noise{0x123456789ABCDEFull, 0xFEDCBA9876543210ull,
+                    c.emit.u32_register("noise", UINT32_MAX)};
   const View x = c.input(37, 2), ones = c.emit.temp(ValueType::f32, c.rows, 37);
   c.emit.fill(ones, 1);
   const View y = c.emit.dropout(ones, noise, 0.25);
@@ -287,8 +314,12 @@ TEST(WebGpuOps, NoiseEqualsTheCpuAndTheStream) {
   ASSERT_TRUE((*e)->set(c.rows.a, 40).ok() && (*e)->set(noise.run, 5).ok() && (*e)->run().ok());
   for (std::int64_t r = 0; r < 40; ++r)
     for (std::int64_t i = 0; i < 37; ++i) {
-      const bool dropped = RandomStream(noise.seed, noise.stream).uniform((std::uint64_t{5} << 32) + static_cast<std::uint64_t>(r * 37 + i)) < 0.25f;
-      EXPECT_EQ((*e)->row<float>(out, r)[static_cast<std::size_t>(i)], dropped ? 0.0f : static_cast<float>(1 / 0.75)) << r << " " << i;
+      const bool dropped =
+          RandomStream(noise.seed, noise.stream)
+              .uniform((std::uint64_t{5} << 32) + static_cast<std::uint64_t>(r * 37 + i)) < 0.25f;
+      EXPECT_EQ((*e)->row<float>(out, r)[static_cast<std::size_t>(i)],
+                dropped ? 0.0f : static_cast<float>(1 / 0.75))
+          << r << " " << i;
     }
 }
 
@@ -297,11 +328,16 @@ TEST(WebGpuOps, DistributionsEqualTheCpu) {
   for (const std::int64_t group : {1, 7, 150}) {
     for (int spread = 0; spread <= 3; ++spread) {  // 3: far above the range of exponentials
       Case c;
-      const View x = c.emit.scale(c.input(3 * group, spread % 3), spread == 3 ? 1e30 : 4), gy = c.input(3 * group);
+      const View x = c.emit.scale(c.input(3 * group, spread % 3), spread == 3 ? 1e30 : 4),
+                 gy = c.input(3 * group);
       for (int kind = 0; kind < kSimplexCount; ++kind) {
-        const View y = c.emit.softmax(x, static_cast<Simplex>(kind), group, kind == static_cast<int>(Simplex::sparsemax) ? 2 : kind == static_cast<int>(Simplex::entmax15) ? 1.5 : 1.3);
+        const View y = c.emit.softmax(x, static_cast<Simplex>(kind), group,
+                                      kind == static_cast<int>(Simplex::sparsemax)  ? 2
+                                      : kind == static_cast<int>(Simplex::entmax15) ? 1.5
+                                                                                    : 1.3);
         c.output(y);
-        if (kind != static_cast<int>(Simplex::hardmax)) c.output(c.emit.softmax_back(y, gy, static_cast<Simplex>(kind), group, 1.3));
+        if (kind != static_cast<int>(Simplex::hardmax))
+          c.output(c.emit.softmax_back(y, gy, static_cast<Simplex>(kind), group, 1.3));
       }
       c.output(c.emit.gumbel(x, {3, 4, c.emit.u32_register("noise", 9)}));
       EXPECT_TRUE(c.equal(*device, {1, 4})) << group << " spread " << spread;
@@ -313,7 +349,8 @@ TEST(WebGpuOps, DistancesEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
   for (const char* format : {"f32", "i4", "fp8e4m3", "ternary"}) {
     Case c;
-    const View w = c.weight("w", 37, 45, *parse_weight_format(format)), x = c.input(45), g = c.input(37);
+    const View w = c.weight("w", 37, 45, *parse_weight_format(format)), x = c.input(45),
+               g = c.input(37);
     c.output(c.emit.distances(w, x));
     c.output(c.emit.distances_back(w, x, g));
     c.emit.distances_weight(w, x, g, c.grad("gw", 37, 45), Accumulate::no);
@@ -326,7 +363,8 @@ TEST(WebGpuOps, ProductsOfGroupsEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
   for (const char* format : {"f32", "i4", "fp8e4m3", "ternary"}) {
     Case c;
-    const View w = c.weight("w", 12, 45, *parse_weight_format(format)), x = c.input(3 * 45), gy = c.input(12);
+    const View w = c.weight("w", 12, 45, *parse_weight_format(format)), x = c.input(3 * 45),
+               gy = c.input(12);
     c.output(c.emit.group_matmul(w, x, c.weight("bias", 1, 12, {}), 3));
     c.output(c.emit.group_matmul(w, x, {}, 3));
     c.output(c.emit.group_matmul_t(w, gy, 3));
@@ -351,7 +389,8 @@ TEST(WebGpuOps, ALostDeviceIsAnErrorAndANewOneWorks) {
     const testing::AssertionResult result = c.equal(**device, {3, 3, 1});
     EXPECT_EQ(static_cast<bool>(result), !lose) << result.message();
     if (!lose) continue;
-    EXPECT_NE(std::string(result.message()).find("the device was lost"), std::string::npos) << result.message();
+    EXPECT_NE(std::string(result.message()).find("the device was lost"), std::string::npos)
+        << result.message();
     const auto buffer = gpu::Buffer::create(**device, 64, "after");
     ASSERT_FALSE(buffer.ok());
     EXPECT_EQ(buffer.status().code(), Code::unsupported);
@@ -364,9 +403,14 @@ TEST(WebGpuOps, DoublesAreRefusedByName) {
   Emit emit(p);
   const Rows rows{1, emit.u32_register("R", 4), kNone};
   const View x = emit.input("x", ValueType::f32, rows, 8);
-  emit.copy_to(emit.convert(emit.matmul(emit.weight("0.0.1.0", "weight", 4, 8, {.dtype = DType::f64}, ValueType::f64), emit.convert(x, ValueType::f64)), ValueType::f32), emit.output("y", ValueType::f32, rows, 4));
+  emit.copy_to(emit.convert(emit.matmul(emit.weight("0.0.1.0", "weight", 4, 8,
+                                                    {.dtype = DType::f64}, ValueType::f64),
+                                        emit.convert(x, ValueType::f64)),
+                            ValueType::f32),
+               emit.output("y", ValueType::f32, rows, 4));
   ThreadPool pool(1);
-  const auto e = Executor::create(std::move(p), [](auto, auto) { return nullptr; }, pool, {.device = device});
+  const auto e =
+      Executor::create(std::move(p), [](auto, auto) { return nullptr; }, pool, {.device = device});
   ASSERT_FALSE(e.ok());
   EXPECT_EQ(e.status().code(), Code::unsupported);
   EXPECT_NE(e.status().message().find("0.0.1.0"), std::string::npos) << e.status().message();

@@ -1,4 +1,5 @@
-// How a camera was held: what the Exif segment of a JPEG says, and a picture turned as a person sees it (Exif 2.32, section 4.6.4, "Orientation"). Plain data.
+// How a camera was held: what the Exif segment of a JPEG says, and a picture turned as a person
+// sees it (Exif 2.32, section 4.6.4, "Orientation"). Plain data.
 #pragma once
 
 #include <cstddef>

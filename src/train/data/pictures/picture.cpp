@@ -19,8 +19,11 @@ class Pnm {
   explicit Pnm(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   static bool is_one(std::span<const std::byte> bytes) {
-    const auto at = [&](std::size_t i) { return i < bytes.size() ? static_cast<char>(bytes[i]) : '\0'; };
-    return at(0) == 'P' && (at(1) == '2' || at(1) == '3' || at(1) == '5' || at(1) == '6') && (is_space(at(2)) || at(2) == '#');
+    const auto at = [&](std::size_t i) {
+      return i < bytes.size() ? static_cast<char>(bytes[i]) : '\0';
+    };
+    return at(0) == 'P' && (at(1) == '2' || at(1) == '3' || at(1) == '5' || at(1) == '6') &&
+           (is_space(at(2)) || at(2) == '#');
   }
 
   Result<PictureSize> head() {
@@ -32,27 +35,39 @@ class Pnm {
     LOOM_ASSIGN(size.width, number("width"));
     LOOM_ASSIGN(size.height, number("height"));
     LOOM_ASSIGN(most_, number("largest value"));
-    if (size.width < 1 || size.height < 1) return corrupt("a PGM or PPM of " + std::to_string(size.width) + " x " + std::to_string(size.height) + " pixels");
-    if (most_ < 1 || most_ > 65535) return corrupt("the largest value of a PGM or PPM is from 1 to 65535, this says " + std::to_string(most_));
+    if (size.width < 1 || size.height < 1)
+      return corrupt("a PGM or PPM of " + std::to_string(size.width) + " x " +
+                     std::to_string(size.height) + " pixels");
+    if (most_ < 1 || most_ > 65535)
+      return corrupt("the largest value of a PGM or PPM is from 1 to 65535, this says " +
+                     std::to_string(most_));
     // One blank, then bytes.
-    if (!digits_ && (at_ >= bytes_.size() || !is_space(static_cast<char>(bytes_[at_++])))) return corrupt("the head of a PGM or PPM ends with a blank");
+    if (!digits_ && (at_ >= bytes_.size() || !is_space(static_cast<char>(bytes_[at_++]))))
+      return corrupt("the head of a PGM or PPM ends with a blank");
     return size;
   }
 
   Result<Picture> values(const PictureSize& size) {
     Picture picture{size.height, size.width, channels_, {}};
-    const auto count = static_cast<std::size_t>(size.height * size.width * channels_), each = static_cast<std::size_t>(most_ > 255 ? 2 : 1);
+    const auto count = static_cast<std::size_t>(size.height * size.width * channels_),
+               each = static_cast<std::size_t>(most_ > 255 ? 2 : 1);
     const std::size_t left = bytes_.size() - at_, needed = digits_ ? count : count * each;
-    if (left < needed) return Status(Code::truncated, "has " + std::to_string(left) + " bytes of pixels, expected " + std::string(digits_ ? "at least " : "") + std::to_string(needed));
+    if (left < needed)
+      return Status(Code::truncated, "has " + std::to_string(left) + " bytes of pixels, expected " +
+                                         std::string(digits_ ? "at least " : "") +
+                                         std::to_string(needed));
     picture.values.resize(count);
     for (std::uint8_t& out : picture.values) {
       std::int64_t v = 0;
       if (digits_) {
         LOOM_ASSIGN(v, number("pixel"));
       } else {
-        for (std::size_t i = 0; i < each; ++i) v = v * 256 + static_cast<std::int64_t>(bytes_[at_++]);
+        for (std::size_t i = 0; i < each; ++i)
+          v = v * 256 + static_cast<std::int64_t>(bytes_[at_++]);
       }
-      if (v > most_) return corrupt("a pixel of " + std::to_string(v) + ", the largest value is said to be " + std::to_string(most_));
+      if (v > most_)
+        return corrupt("a pixel of " + std::to_string(v) + ", the largest value is said to be " +
+                       std::to_string(most_));
       out = static_cast<std::uint8_t>((v * 255 + most_ / 2) / most_);
     }
     return picture;
@@ -73,11 +88,16 @@ class Pnm {
     }
     std::int64_t v = 0;
     const std::size_t begin = at_;
-    for (; at_ < bytes_.size() && bytes_[at_] >= std::byte{'0'} && bytes_[at_] <= std::byte{'9'}; ++at_) {
+    for (; at_ < bytes_.size() && bytes_[at_] >= std::byte{'0'} && bytes_[at_] <= std::byte{'9'};
+         ++at_) {
       v = v * 10 + static_cast<std::int64_t>(bytes_[at_]) - '0';
-      if (v > std::int64_t{1} << 31) return corrupt(std::string("the ") + what + " is too large a number");
+      if (v > std::int64_t{1} << 31)
+        return corrupt(std::string("the ") + what + " is too large a number");
     }
-    if (at_ == begin) return Status(at_ == bytes_.size() ? Code::truncated : Code::corrupt, std::string(at_ == bytes_.size() ? "ends before the " : "has no number for the ") + what);
+    if (at_ == begin)
+      return Status(
+          at_ == bytes_.size() ? Code::truncated : Code::corrupt,
+          std::string(at_ == bytes_.size() ? "ends before the " : "has no number for the ") + what);
     return v;
   }
 
@@ -89,28 +109,37 @@ class Pnm {
 
 Status check(const PictureSize& size) {
   // Each at most 2^31, from a head or a decoder of 32 bits.
-  if (size.height > kMostPixels / size.width) return Status(Code::out_of_range, std::to_string(size.width) + " x " + std::to_string(size.height) + " pixels, the most is " + std::to_string(kMostPixels));
+  if (size.height > kMostPixels / size.width)
+    return Status(Code::out_of_range, std::to_string(size.width) + " x " +
+                                          std::to_string(size.height) + " pixels, the most is " +
+                                          std::to_string(kMostPixels));
   return {};
 }
 
 // The decoder's, once it is known that it is one and has bytes to read.
 Status decodable(std::span<const std::byte> bytes, const PictureDecoder& decoder) {
   if (bytes.empty()) return Status(Code::truncated, "is empty");
-  if (!decoder.size || !decoder.decode) return Status(Code::unsupported, "is no PGM or PPM picture, and no decoder for other formats is here");
+  if (!decoder.size || !decoder.decode)
+    return Status(Code::unsupported,
+                  "is no PGM or PPM picture, and no decoder for other formats is here");
   return {};
 }
 
 // On white, and one channel where all three are the same everywhere.
 void simplify(Picture& picture) {
-  const auto pixels = static_cast<std::size_t>(picture.height * picture.width), from = static_cast<std::size_t>(picture.channels);
+  const auto pixels = static_cast<std::size_t>(picture.height * picture.width),
+             from = static_cast<std::size_t>(picture.channels);
   const std::size_t colours = from >= 3 ? 3 : 1;
   std::uint8_t* out = picture.values.data();
   bool grey = true;
   for (std::size_t p = 0; p < pixels; ++p) {
     const std::uint8_t* in = picture.values.data() + p * from;
     const unsigned alpha = from == colours ? 255u : in[colours];
-    for (std::size_t c = 0; c < colours; ++c) out[p * colours + c] = static_cast<std::uint8_t>((in[c] * alpha + 255u * (255u - alpha) + 127u) / 255u);
-    grey = grey && out[p * colours] == out[p * colours + colours - 1] && out[p * colours] == out[p * colours + colours / 2];
+    for (std::size_t c = 0; c < colours; ++c)
+      out[p * colours + c] =
+          static_cast<std::uint8_t>((in[c] * alpha + 255u * (255u - alpha) + 127u) / 255u);
+    grey = grey && out[p * colours] == out[p * colours + colours - 1] &&
+           out[p * colours] == out[p * colours + colours / 2];
   }
   if (grey && colours == 3)
     for (std::size_t p = 0; p < pixels; ++p) out[p] = out[p * 3];
@@ -118,7 +147,8 @@ void simplify(Picture& picture) {
   picture.values.resize(pixels * static_cast<std::size_t>(picture.channels));
 }
 
-// What of a line of `from` places each of `to` places covers, in parts of 1 / to: the sum over all of a place's parts is `from`.
+// What of a line of `from` places each of `to` places covers, in parts of 1 / to: the sum over all
+// of a place's parts is `from`.
 struct Part {
   std::int64_t at, weight;
 };
@@ -126,7 +156,9 @@ std::vector<std::vector<Part>> parts_of(std::int64_t from, std::int64_t to) {
   std::vector<std::vector<Part>> all(static_cast<std::size_t>(to));
   for (std::int64_t o = 0; o < to; ++o) {
     const std::int64_t begin = o * from, end = begin + from;
-    for (std::int64_t i = begin / to; i * to < end; ++i) all[static_cast<std::size_t>(o)].push_back({i, std::min(end, (i + 1) * to) - std::max(begin, i * to)});
+    for (std::int64_t i = begin / to; i * to < end; ++i)
+      all[static_cast<std::size_t>(o)].push_back(
+          {i, std::min(end, (i + 1) * to) - std::max(begin, i * to)});
   }
   return all;
 }
@@ -159,7 +191,9 @@ Result<Picture> read_picture(std::span<const std::byte> bytes, const PictureDeco
     const int orientation = orientation_of(bytes);
     const bool turned = lies(orientation);
     const std::int64_t c = picture.channels;
-    if (picture.height != (turned ? size.width : size.height) || picture.width != (turned ? size.height : size.width) || c < 1 || c > 4 || static_cast<std::int64_t>(picture.values.size()) != size.height * size.width * c)
+    if (picture.height != (turned ? size.width : size.height) ||
+        picture.width != (turned ? size.height : size.width) || c < 1 || c > 4 ||
+        static_cast<std::int64_t>(picture.values.size()) != size.height * size.width * c)
       return Status(Code::internal, "the decoder gave another picture than it said");
     picture = upright(std::move(picture), orientation);
   }
@@ -181,18 +215,25 @@ Result<PictureForm> PictureForm::from_json(const Json& json) {
   LOOM_ASSIGN(form.channels, json.get_integer("channels", 0));
   LOOM_ASSIGN(form.height, json.get_integer("height", 0));
   LOOM_ASSIGN(form.width, json.get_integer("width", 0));
-  if ((form.channels != 1 && form.channels != 3) || form.height < 1 || form.width < 1 || form.height > 4096 || form.width > 4096)
-    return corrupt("inputs: images of " + std::to_string(form.channels) + " x " + std::to_string(form.height) + " x " + std::to_string(form.width) + ", expected 1 or 3 channels and sides from 1 to 4096");
+  if ((form.channels != 1 && form.channels != 3) || form.height < 1 || form.width < 1 ||
+      form.height > 4096 || form.width > 4096)
+    return corrupt("inputs: images of " + std::to_string(form.channels) + " x " +
+                   std::to_string(form.height) + " x " + std::to_string(form.width) +
+                   ", expected 1 or 3 channels and sides from 1 to 4096");
   return form;
 }
 
 PictureSize common_size(std::span<const PictureSize> sizes) {
   const PictureSize first = sizes[0];
-  const bool one = std::all_of(sizes.begin(), sizes.end(), [&](const PictureSize& s) { return s.height == first.height && s.width == first.width; });
+  const bool one = std::all_of(sizes.begin(), sizes.end(), [&](const PictureSize& s) {
+    return s.height == first.height && s.width == first.width;
+  });
   const std::int64_t longer = std::max(first.height, first.width);
   if (one && longer <= kLongestSide) return first;
   if (one) {
-    const auto scaled = [&](std::int64_t side) { return std::max(kShortestSide, (side * kLongestSide + longer / 2) / longer); };
+    const auto scaled = [&](std::int64_t side) {
+      return std::max(kShortestSide, (side * kLongestSide + longer / 2) / longer);
+    };
     return {scaled(first.height), scaled(first.width)};
   }
   std::vector<std::int64_t> shorter;
@@ -206,7 +247,8 @@ PictureSize common_size(std::span<const PictureSize> sizes) {
 void fit(const Picture& picture, const PictureForm& form, std::span<std::uint8_t> out) {
   // The part that has the form's proportions.
   std::int64_t height = picture.height, width = picture.width;
-  if (width * form.height > height * form.width) width = std::max<std::int64_t>(1, height * form.width / form.height);
+  if (width * form.height > height * form.width)
+    width = std::max<std::int64_t>(1, height * form.width / form.height);
   else height = std::max<std::int64_t>(1, width * form.height / form.width);
   const std::int64_t top = (picture.height - height) / 2, left = (picture.width - width) / 2;
   const auto rows = parts_of(height, form.height), columns = parts_of(width, form.width);
@@ -218,15 +260,21 @@ void fit(const Picture& picture, const PictureForm& form, std::span<std::uint8_t
       std::uint64_t sums[3] = {};  // at most 255 * kMostPixels each
       for (const Part& y : row)
         for (const Part& x : column) {
-          const std::uint8_t* pixel = picture.values.data() + ((top + y.at) * picture.width + left + x.at) * picture.channels;
-          for (std::int64_t c = 0; c < picture.channels; ++c) sums[c] += static_cast<std::uint64_t>(y.weight * x.weight) * pixel[c];
+          const std::uint8_t* pixel =
+              picture.values.data() +
+              ((top + y.at) * picture.width + left + x.at) * picture.channels;
+          for (std::int64_t c = 0; c < picture.channels; ++c)
+            sums[c] += static_cast<std::uint64_t>(y.weight * x.weight) * pixel[c];
         }
       std::uint64_t means[3];
-      for (std::int64_t c = 0; c < 3; ++c) means[c] = (sums[c < picture.channels ? c : 0] + total / 2) / total;
+      for (std::int64_t c = 0; c < 3; ++c)
+        means[c] = (sums[c < picture.channels ? c : 0] + total / 2) / total;
       if (form.channels == 1) {
-        out[at] = static_cast<std::uint8_t>((77 * means[0] + 150 * means[1] + 29 * means[2] + 128) >> 8);
+        out[at] =
+            static_cast<std::uint8_t>((77 * means[0] + 150 * means[1] + 29 * means[2] + 128) >> 8);
       } else {
-        for (std::size_t c = 0; c < 3; ++c) out[c * plane + at] = static_cast<std::uint8_t>(means[c]);
+        for (std::size_t c = 0; c < 3; ++c)
+          out[c * plane + at] = static_cast<std::uint8_t>(means[c]);
       }
       ++at;
     }

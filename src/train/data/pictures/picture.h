@@ -1,5 +1,6 @@
-// Pictures of bytes, and how one becomes the input of a network: its largest centred part of the wanted proportions, scaled by area averages in whole
-// numbers, so that every machine has the same bytes. PGM and PPM are read here; every other format is the caller's decoder's work. Plain data.
+// Pictures of bytes, and how one becomes the input of a network: its largest centred part of the
+// wanted proportions, scaled by area averages in whole numbers, so that every machine has the same
+// bytes. PGM and PPM are read here; every other format is the caller's decoder's work. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,9 @@ struct Picture {
   std::vector<std::uint8_t> values;
 };
 
-// As the file stores it: what a JPEG says of how it was held (exif.h) is not the decoder's work. Both take the bytes of a file, and say of bad ones what is wrong, without a name. Empty: no format but PGM and PPM is read.
+// As the file stores it: what a JPEG says of how it was held (exif.h) is not the decoder's work.
+// Both take the bytes of a file, and say of bad ones what is wrong, without a name. Empty: no
+// format but PGM and PPM is read.
 struct PictureDecoder {
   std::function<Result<PictureSize>(std::span<const std::byte>)> size;  // without decoding it
   std::function<Result<Picture>(std::span<const std::byte>)> decode;    // of that size
@@ -32,7 +35,8 @@ struct PictureDecoder {
 
 inline constexpr std::int64_t kMostPixels = std::int64_t{64} << 20;  // of one picture
 
-// As a person sees it. Errors: unsupported where there is no decoder for it; out_of_range: more than kMostPixels; else what is wrong with the bytes.
+// As a person sees it. Errors: unsupported where there is no decoder for it; out_of_range: more
+// than kMostPixels; else what is wrong with the bytes.
 Result<PictureSize> picture_size(std::span<const std::byte> bytes, const PictureDecoder& decoder);
 // Colour, or grey where no pixel has one; what is transparent lies on white.
 Result<Picture> read_picture(std::span<const std::byte> bytes, const PictureDecoder& decoder);
@@ -45,12 +49,15 @@ struct PictureForm {
   static Result<PictureForm> from_json(const Json& json);
 };
 
-// The sizes of a collection to one size: as it is where it is the only one and no side is over 64; the longer side 64 where it is the only one; else a
-// square whose side is the median of the shorter sides, down to a multiple of 8, from 8 to 64. Precondition: sizes.
+// The sizes of a collection to one size: as it is where it is the only one and no side is over 64;
+// the longer side 64 where it is the only one; else a square whose side is the median of the
+// shorter sides, down to a multiple of 8, from 8 to 64. Precondition: sizes.
 PictureSize common_size(std::span<const PictureSize> sizes);
 
-// Fills out[channels][height][width] from the largest centred part of the form's proportions. Each value is the mean of the area it covers, rounded to
-// nearest, halves up. Grey of a colour is (77 red + 150 green + 29 blue) / 256. Preconditions: `picture` as read_picture gives it, out.size() == form.values().
+// Fills out[channels][height][width] from the largest centred part of the form's proportions. Each
+// value is the mean of the area it covers, rounded to nearest, halves up. Grey of a colour is (77
+// red + 150 green + 29 blue) / 256. Preconditions: `picture` as read_picture gives it, out.size()
+// == form.values().
 void fit(const Picture& picture, const PictureForm& form, std::span<std::uint8_t> out);
 
 }  // namespace loom

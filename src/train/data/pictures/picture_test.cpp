@@ -12,7 +12,8 @@ namespace {
 
 std::vector<std::byte> bytes_of(const std::string& text) {
   std::vector<std::byte> bytes(text.size());
-  std::transform(text.begin(), text.end(), bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
+  std::transform(text.begin(), text.end(), bytes.begin(),
+                 [](char c) { return static_cast<std::byte>(c); });
   return bytes;
 }
 
@@ -22,19 +23,25 @@ std::vector<int> fitted(const Picture& picture, const PictureForm& form) {
   return {out.begin(), out.end()};
 }
 
-std::vector<int> values(const Picture& picture) { return {picture.values.begin(), picture.values.end()}; }
+std::vector<int> values(const Picture& picture) {
+  return {picture.values.begin(), picture.values.end()};
+}
 
 // Two planes of 3 x 4 values move together, to each of nine places, and nowhere else.
 TEST(Shift, MovesUpToSoFarAndRepeatsTheEdge) {
-  const std::vector<float> picture = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
+  const std::vector<float> picture = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
+                                      13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
   auto moved = [&](int down, int right) {
     std::vector<float> v;
     for (int plane = 0; plane < 2; ++plane)
       for (int y = 0; y < 3; ++y)
-        for (int x = 0; x < 4; ++x) v.push_back(picture[static_cast<std::size_t>(12 * plane + 4 * std::clamp(y - down, 0, 2) + std::clamp(x - right, 0, 3))]);
+        for (int x = 0; x < 4; ++x)
+          v.push_back(picture[static_cast<std::size_t>(12 * plane + 4 * std::clamp(y - down, 0, 2) +
+                                                       std::clamp(x - right, 0, 3))]);
     return v;
   };
-  EXPECT_EQ(moved(1, -1), (std::vector<float>{2, 3, 4, 4, 2, 3, 4, 4, 6, 7, 8, 8, 14, 15, 16, 16, 14, 15, 16, 16, 18, 19, 20, 20}));
+  EXPECT_EQ(moved(1, -1), (std::vector<float>{2,  3,  4,  4,  2,  3,  4,  4,  6,  7,  8,  8,
+                                              14, 15, 16, 16, 14, 15, 16, 16, 18, 19, 20, 20}));
   std::vector<int> seen(9);
   for (std::uint64_t sample = 0; sample < 900; ++sample) {
     std::vector<float> v = picture;
@@ -50,7 +57,8 @@ TEST(Shift, MovesUpToSoFarAndRepeatsTheEdge) {
 
 // Each expected number is a mean worked out by hand.
 TEST(Picture, IsScaledByTheMeansOfAreas) {
-  const Picture four{4, 4, 1, {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140, 150}};
+  const Picture four{
+      4, 4, 1, {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140, 150}};
   EXPECT_EQ(fitted(four, {1, 4, 4}), values(four));
   // (0 + 10 + 40 + 50) / 4, ...
   EXPECT_EQ(fitted(four, {1, 2, 2}), (std::vector<int>{25, 45, 105, 125}));
@@ -60,7 +68,8 @@ TEST(Picture, IsScaledByTheMeansOfAreas) {
   EXPECT_EQ(fitted(three, {1, 2, 2}), (std::vector<int>{10, 70, 10, 70}));
   // Two to three: the middle lies half in either.
   const Picture two{2, 2, 1, {0, 100, 200, 50}};
-  EXPECT_EQ(fitted(two, {1, 3, 3}), (std::vector<int>{0, 50, 100, 100, 88, 75, 200, 125, 50}));  // 350 / 4 = 87.5, halves up
+  EXPECT_EQ(fitted(two, {1, 3, 3}), (std::vector<int>{0, 50, 100, 100, 88, 75, 200, 125,
+                                                      50}));  // 350 / 4 = 87.5, halves up
 }
 
 TEST(Picture, IsCutToTheProportionsAroundItsCentre) {
@@ -141,7 +150,9 @@ TEST(Picture, BadFilesSayWhatIsWrong) {
 
 TEST(Picture, TheDecoderReadsWhatIsNoPgm) {
   Picture made{1, 2, 4, {255, 0, 0, 255, 0, 0, 0, 51}};
-  PictureDecoder decoder{[&](std::span<const std::byte>) { return Result<PictureSize>(PictureSize{1, 2}); }, [&](std::span<const std::byte>) { return Result<Picture>(made); }};
+  PictureDecoder decoder{
+      [&](std::span<const std::byte>) { return Result<PictureSize>(PictureSize{1, 2}); },
+      [&](std::span<const std::byte>) { return Result<Picture>(made); }};
   auto p = read_picture(bytes_of("xyz"), decoder);
   ASSERT_TRUE(p.ok()) << p.status().to_string();
   EXPECT_EQ(values(*p), (std::vector<int>{255, 0, 0, 204, 204, 204}));  // a fifth of black on white
@@ -152,7 +163,9 @@ TEST(Picture, TheDecoderReadsWhatIsNoPgm) {
   // Fewer values than it says.
   made = {1, 2, 3, {0, 0}};
   EXPECT_EQ(read_picture(bytes_of("xyz"), decoder).status().code(), Code::internal);
-  decoder.size = [](std::span<const std::byte>) { return Result<PictureSize>(PictureSize{20000, 20000}); };
+  decoder.size = [](std::span<const std::byte>) {
+    return Result<PictureSize>(PictureSize{20000, 20000});
+  };
   EXPECT_EQ(read_picture(bytes_of("xyz"), decoder).status().code(), Code::out_of_range);
 }
 
@@ -160,13 +173,15 @@ TEST(Picture, TheDecoderReadsWhatIsNoPgm) {
 std::vector<std::byte> jpeg_with(const std::string& tiff) {
   const std::string body = std::string("Exif\0\0", 6) + tiff;
   const auto length = static_cast<char>(body.size() + 2);
-  return bytes_of(std::string("\xFF\xD8\xFF\xE0\0\x04JF", 8) + "\xFF\xFF\xE1" + '\0' + length + body + "\xFF\xDA");
+  return bytes_of(std::string("\xFF\xD8\xFF\xE0\0\x04JF", 8) + "\xFF\xFF\xE1" + '\0' + length +
+                  body + "\xFF\xDA");
 }
 // A directory of two entries, the second the orientation, in either order of bytes.
 std::string tiff_of(bool little, int orientation, int type = 3, int count = 1, int directory = 8) {
   std::string tiff = little ? "II" : "MM";
   auto put = [&](int value, int size) {
-    for (int i = 0; i < size; ++i) tiff += static_cast<char>(value >> 8 * (little ? i : size - 1 - i) & 0xFF);
+    for (int i = 0; i < size; ++i)
+      tiff += static_cast<char>(value >> 8 * (little ? i : size - 1 - i) & 0xFF);
   };
   put(42, 2), put(directory, 4), put(2, 2);
   put(0x010F, 2), put(2, 2), put(1, 4), put(0, 4);
@@ -177,8 +192,12 @@ std::string tiff_of(bool little, int orientation, int type = 3, int count = 1, i
 // What Exif says of each orientation: where the stored first row and first column are seen.
 TEST(Picture, IsTurnedAsItWasTaken) {
   const Picture stored{2, 3, 1, {1, 2, 3, 4, 5, 6}};
-  const PictureDecoder decoder{[&](std::span<const std::byte>) { return Result<PictureSize>(PictureSize{2, 3}); }, [&](std::span<const std::byte>) { return Result<Picture>(stored); }};
-  const std::vector<int> seen[] = {{1, 2, 3, 4, 5, 6}, {3, 2, 1, 6, 5, 4}, {6, 5, 4, 3, 2, 1}, {4, 5, 6, 1, 2, 3}, {1, 4, 2, 5, 3, 6}, {4, 1, 5, 2, 6, 3}, {6, 3, 5, 2, 4, 1}, {3, 6, 2, 5, 1, 4}};
+  const PictureDecoder decoder{
+      [&](std::span<const std::byte>) { return Result<PictureSize>(PictureSize{2, 3}); },
+      [&](std::span<const std::byte>) { return Result<Picture>(stored); }};
+  const std::vector<int> seen[] = {{1, 2, 3, 4, 5, 6}, {3, 2, 1, 6, 5, 4}, {6, 5, 4, 3, 2, 1},
+                                   {4, 5, 6, 1, 2, 3}, {1, 4, 2, 5, 3, 6}, {4, 1, 5, 2, 6, 3},
+                                   {6, 3, 5, 2, 4, 1}, {3, 6, 2, 5, 1, 4}};
   for (int orientation = 1; orientation <= 8; ++orientation)
     for (const bool little : {false, true}) {
       const auto bytes = jpeg_with(tiff_of(little, orientation));
@@ -198,12 +217,17 @@ TEST(Picture, IsTurnedAsItWasTaken) {
 TEST(Picture, DamagedExifSaysNothing) {
   const std::string good = tiff_of(true, 6);
   EXPECT_EQ(orientation_of(jpeg_with(good)), 6);
-  for (const std::string& bad : {tiff_of(true, 0), tiff_of(true, 9), tiff_of(true, 6, 4), tiff_of(true, 6, 3, 70000), tiff_of(true, 6, 3, 1, 40000), tiff_of(true, 6, 3, 1, -2), std::string("II"), std::string("XX") + good.substr(2)})
+  for (const std::string& bad :
+       {tiff_of(true, 0), tiff_of(true, 9), tiff_of(true, 6, 4), tiff_of(true, 6, 3, 70000),
+        tiff_of(true, 6, 3, 1, 40000), tiff_of(true, 6, 3, 1, -2), std::string("II"),
+        std::string("XX") + good.substr(2)})
     EXPECT_EQ(orientation_of(jpeg_with(bad)), 1);
   // Ends anywhere.
   const auto whole = jpeg_with(good);
-  for (std::size_t n = 0; n < whole.size() - 2; ++n) EXPECT_EQ(orientation_of(std::span(whole).first(n)), 1) << n;
-  for (std::size_t n = 0; n < good.size(); ++n) EXPECT_EQ(orientation_of(jpeg_with(good.substr(0, n))), 1) << n;
+  for (std::size_t n = 0; n < whole.size() - 2; ++n)
+    EXPECT_EQ(orientation_of(std::span(whole).first(n)), 1) << n;
+  for (std::size_t n = 0; n < good.size(); ++n)
+    EXPECT_EQ(orientation_of(jpeg_with(good.substr(0, n))), 1) << n;
   EXPECT_EQ(orientation_of(bytes_of("\x89PNG")), 1);
 }
 
@@ -228,7 +252,9 @@ TEST(Picture, TheFormIsChecked) {
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->values(), 3 * 32 * 48);
   EXPECT_EQ(back->width, 48);
-  for (const char* text : {"3", "{}", R"({"channels":2,"height":8,"width":8})", R"({"channels":1,"height":-8,"width":8})", R"({"channels":1,"height":8,"width":100000000})", R"({"channels":"x"})"})
+  for (const char* text : {"3", "{}", R"({"channels":2,"height":8,"width":8})",
+                           R"({"channels":1,"height":-8,"width":8})",
+                           R"({"channels":1,"height":8,"width":100000000})", R"({"channels":"x"})"})
     EXPECT_FALSE(PictureForm::from_json(*Json::parse(text)).ok()) << text;
 }
 

@@ -1,4 +1,5 @@
-// Pictures that move a little each time they are seen, so that a network learns what they show and not where.
+// Pictures that move a little each time they are seen, so that a network learns what they show and
+// not where.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,9 @@
 
 namespace loom {
 
-// Moves a picture [..., height, width] by 0 to `most` pixels up or down and left or right; what comes in repeats the edge. How far is a function of
-// (seed, sample): docs/reference/training-spec.md, "Order of samples".
+// Moves a picture [..., height, width] by 0 to `most` pixels up or down and left or right; what
+// comes in repeats the edge. How far is a function of (seed, sample):
+// docs/reference/training-spec.md, "Order of samples".
 template <class T>  // float or double
 void shift_picture(std::span<T> picture, std::int64_t height, std::int64_t width, std::int64_t most,
                    std::uint64_t seed, std::uint64_t sample);

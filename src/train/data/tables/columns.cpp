@@ -47,8 +47,12 @@ Result<std::vector<std::string>> texts_of(const Json& json, std::string_view key
   std::vector<std::string> list;
   const Json* found = json.find(key);
   if (!found) return list;
-  const bool strings = found->is_array() && std::all_of(found->as_array().begin(), found->as_array().end(), [](const Json& j) { return j.is_string(); });
-  if (!strings) return Status(Code::corrupt, "inputs: \"" + std::string(key) + "\": expected a list of strings");
+  const bool strings =
+      found->is_array() && std::all_of(found->as_array().begin(), found->as_array().end(),
+                                       [](const Json& j) { return j.is_string(); });
+  if (!strings)
+    return Status(Code::corrupt,
+                  "inputs: \"" + std::string(key) + "\": expected a list of strings");
   for (const Json& j : found->as_array()) list.push_back(j.as_string());
   return list;
 }
@@ -166,9 +170,8 @@ std::vector<std::string> labels_of(const std::set<std::string>& words, bool numb
     (void)parse_value(text, decimal, &v);
     return v;
   };
-  std::stable_sort(labels.begin(), labels.end(), [&](const std::string& a, const std::string& b) {
-    return value(a) < value(b);
-  });
+  std::stable_sort(labels.begin(), labels.end(),
+                   [&](const std::string& a, const std::string& b) { return value(a) < value(b); });
   const auto same = [&](const std::string& a, const std::string& b) {
     return value(a) == value(b);
   };
@@ -243,14 +246,18 @@ std::vector<bool> TableForm::measured() const {
   return list;
 }
 
-void TableForm::encode(const std::vector<std::string>& cells, const std::vector<std::int64_t>& places, std::vector<float>& x) const {
+void TableForm::encode(const std::vector<std::string>& cells,
+                       const std::vector<std::int64_t>& places, std::vector<float>& x) const {
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const Column& column = columns[c];
     if (static_cast<std::int64_t>(c) == target || column.kind == Column::Kind::unused) continue;
-    const bool there = places[c] >= 0 && static_cast<std::size_t>(places[c]) < cells.size() && !is_missing(cells[static_cast<std::size_t>(places[c])]);
-    const std::string_view cell = there ? trimmed(cells[static_cast<std::size_t>(places[c])]) : std::string_view();
+    const bool there = places[c] >= 0 && static_cast<std::size_t>(places[c]) < cells.size() &&
+                       !is_missing(cells[static_cast<std::size_t>(places[c])]);
+    const std::string_view cell =
+        there ? trimmed(cells[static_cast<std::size_t>(places[c])]) : std::string_view();
     if (column.kind == Column::Kind::words) {
-      for (const std::string& value : column.values) x.push_back(there && cell == value ? 1.0f : 0.0f);
+      for (const std::string& value : column.values)
+        x.push_back(there && cell == value ? 1.0f : 0.0f);
       continue;
     }
     double v = 0;
@@ -342,7 +349,9 @@ Result<Table> read_cells(std::string_view text, const std::string& name) {
   const std::string_view first = text.substr(0, text.find('\n'));
   char separator = ',';
   for (const char c : {';', '\t', '|'})
-    if (std::count(first.begin(), first.end(), c) > std::count(first.begin(), first.end(), separator)) separator = c;
+    if (std::count(first.begin(), first.end(), c) >
+        std::count(first.begin(), first.end(), separator))
+      separator = c;
   CsvReader reader(text, separator, name);
   Table table;
   table.separator = separator;
@@ -350,7 +359,10 @@ Result<Table> read_cells(std::string_view text, const std::string& name) {
   for (;;) {
     LOOM_ASSIGN(const bool more, reader.next(cells));
     if (!more) break;
-    if (!table.rows.empty() && cells.size() != table.rows[0].size()) return reader.error(cells.size(), "a row of " + std::to_string(cells.size()) + " cells, expected " + std::to_string(table.rows[0].size()));
+    if (!table.rows.empty() && cells.size() != table.rows[0].size())
+      return reader.error(cells.size(), "a row of " + std::to_string(cells.size()) +
+                                            " cells, expected " +
+                                            std::to_string(table.rows[0].size()));
     table.rows.push_back(cells);
   }
   if (table.rows.empty()) return Status(Code::invalid_argument, name + ": no rows");
@@ -372,8 +384,11 @@ Result<Table> read_cells(std::string_view text, const std::string& name) {
   return table;
 }
 
-Result<TableForm> look(const Table& table, const std::string& target, const std::string& task, const std::string& name, std::vector<std::string>& notes) {
-  auto bad = [&](const std::string& what) { return Status(Code::invalid_argument, name + ": " + what); };
+Result<TableForm> look(const Table& table, const std::string& target, const std::string& task,
+                       const std::string& name, std::vector<std::string>& notes) {
+  auto bad = [&](const std::string& what) {
+    return Status(Code::invalid_argument, name + ": " + what);
+  };
   if (!task.empty() && task != "classes" && task != "numbers")
     return bad("unknown task " + quoted(task) + ": one of classes, numbers");
   TableForm form;
@@ -428,7 +443,7 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
         column.kind = Column::Kind::unused;
         notes.push_back("left out: " + quoted(column.name) + ", " +
                         (words.size() > kMaxLabels ? "more than " + std::to_string(kMaxLabels)
-                                                    : std::to_string(words.size())) +
+                                                   : std::to_string(words.size())) +
                         " different texts");
       } else {
         column.values.assign(words.begin(), words.end());

@@ -1,5 +1,6 @@
-// Tables as people have them: columns of numbers, dates and words, holes in them, a header or none. `look` finds out which is which; a TableForm
-// turns the cells of a row into what a network takes, the same way in training and after it. Plain data.
+// Tables as people have them: columns of numbers, dates and words, holes in them, a header or none.
+// `look` finds out which is which; a TableForm turns the cells of a row into what a network takes,
+// the same way in training and after it. Plain data.
 #pragma once
 
 #include <optional>
@@ -22,8 +23,8 @@ struct Column {
   };
   std::string name;
   Kind kind = Kind::number;
-  std::vector<std::string> values;  // of words, sorted
-  char decimal = '.';               // of numbers: what parts the whole from its fraction
+  std::vector<std::string> values;   // of words, sorted
+  char decimal = '.';                // of numbers: what parts the whole from its fraction
   DateOrder order = DateOrder::ymd;  // of dates
   // Whether a cell that is not missing is a number, a date (then *value is it) or one of the words.
   bool knows(std::string_view cell, double* value) const;
@@ -38,7 +39,8 @@ struct TableForm {
   // Values per row.
   std::int64_t width() const;
   // Appends the inputs of a row. `places[i]`: where column i stands in `cells`, or -1.
-  void encode(const std::vector<std::string>& cells, const std::vector<std::int64_t>& places, std::vector<float>& x) const;
+  void encode(const std::vector<std::string>& cells, const std::vector<std::int64_t>& places,
+              std::vector<float>& x) const;
   // Which inputs are measured values, not zeros and ones.
   std::vector<bool> measured() const;
   // The class of a cell, -1 where it is none; the value of one, NaN where it is missing.
@@ -74,6 +76,7 @@ std::optional<char> decimal_of(const Table& table, std::size_t column);
 // of numbers (up to one in fifty) counts as missing. `notes` gets a line for each such column
 // and for each that is left out. Errors: an unknown target or task, a target's cell that is no
 // number, nothing to learn from.
-Result<TableForm> look(const Table& table, const std::string& target, const std::string& task, const std::string& name, std::vector<std::string>& notes);
+Result<TableForm> look(const Table& table, const std::string& target, const std::string& task,
+                       const std::string& name, std::vector<std::string>& notes);
 
 }  // namespace loom

@@ -22,11 +22,17 @@ TEST(Columns, HeaderAndSeparatorAreFoundOut) {
   EXPECT_FALSE(table_of("f,ann\nm,bob\nf,eve\n").header);
   EXPECT_EQ(table_of("a;b\n1,5;2\n").names, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(table_of("a\tb\n1\t2\n").names.size(), 2u);
-  EXPECT_NE(read_cells("a,b\n1,2\n3\n", "t.csv").status().message().find("line 3, column 1: a row of 1 cells, expected 2"), std::string::npos);
+  EXPECT_NE(read_cells("a,b\n1,2\n3\n", "t.csv")
+                .status()
+                .message()
+                .find("line 3, column 1: a row of 1 cells, expected 2"),
+            std::string::npos);
 }
 
 TEST(Columns, KindsAreSeen) {
-  const Table t = table_of("id,day,color,size,price,kind\nx1,2020-01,red,.5,1,a\nx2,2020-07-01,blue,,2,b\nx3,2021-01,red,5.,3,a\nx4,2021-02,?,7,4,b\nx5,2021-03,red,8,5,a\nx6,2021-04,blue,9,6,b\n");
+  const Table t = table_of(
+      "id,day,color,size,price,kind\nx1,2020-01,red,.5,1,a\nx2,2020-07-01,blue,,2,b\nx3,2021-01,"
+      "red,5.,3,a\nx4,2021-02,?,7,4,b\nx5,2021-03,red,8,5,a\nx6,2021-04,blue,9,6,b\n");
   std::vector<std::string> notes;
   const auto form = look(t, "", "", "t.csv", notes);
   ASSERT_TRUE(form.ok()) << form.status().to_string();
@@ -57,8 +63,13 @@ TEST(Columns, KindsAreSeen) {
   EXPECT_FALSE(look(t, "price", "numbers", "t.csv", notes)->classes);
   EXPECT_EQ(look(t, "price", "", "t.csv", notes)->labels.size(), 6u);
   EXPECT_FALSE(look(t, "size", "", "t.csv", notes)->classes);
-  EXPECT_NE(look(t, "cost", "", "t.csv", notes).status().message().find("no column 'cost': the first are 'id', 'day'"), std::string::npos);
-  EXPECT_NE(look(t, "kind", "numbers", "t.csv", notes).status().message().find("holds texts"), std::string::npos);
+  EXPECT_NE(look(t, "cost", "", "t.csv", notes)
+                .status()
+                .message()
+                .find("no column 'cost': the first are 'id', 'day'"),
+            std::string::npos);
+  EXPECT_NE(look(t, "kind", "numbers", "t.csv", notes).status().message().find("holds texts"),
+            std::string::npos);
 }
 
 TEST(Columns, IntegerLabelsAreInOrder) {
@@ -69,14 +80,16 @@ TEST(Columns, IntegerLabelsAreInOrder) {
 }
 
 TEST(Columns, NumbersAsPeopleWriteThem) {
-  const std::pair<const char*, double> good[] = {{"1", 1}, {" +2.5 ", 2.5}, {".5", 0.5}, {"-.5e1", -5}, {"5.", 5}, {"5.e-1", 0.5}};
+  const std::pair<const char*, double> good[] = {{"1", 1},      {" +2.5 ", 2.5}, {".5", 0.5},
+                                                 {"-.5e1", -5}, {"5.", 5},       {"5.e-1", 0.5}};
   for (const auto& [text, want] : good) {
     double v = 0;
     EXPECT_TRUE(parse_number(text, &v)) << text;
     EXPECT_EQ(v, want) << text;
   }
   double v = 0;
-  for (const char* text : {"", ".", "-", "+-1", "1,5", "0x1", "1.2.3", "-.", "e5", "inf", "nan"}) EXPECT_FALSE(parse_number(text, &v)) << text;
+  for (const char* text : {"", ".", "-", "+-1", "1,5", "0x1", "1.2.3", "-.", "e5", "inf", "nan"})
+    EXPECT_FALSE(parse_number(text, &v)) << text;
 }
 
 TEST(Split, IsAPartition) {
@@ -84,7 +97,8 @@ TEST(Split, IsAPartition) {
   for (int i = 0; i < 103; ++i) x.push_back(static_cast<float>(i));
   const auto whole = ArrayData::create(x, 1, x, 1);
   ASSERT_TRUE(whole.ok());
-  const auto cut = split(**whole, 0.2, 7), again = split(**whole, 0.2, 7), other = split(**whole, 0.2, 8);
+  const auto cut = split(**whole, 0.2, 7), again = split(**whole, 0.2, 7),
+             other = split(**whole, 0.2, 8);
   ASSERT_TRUE(cut.ok() && again.ok() && other.ok());
   EXPECT_EQ(cut->held_back->samples(), 21);
   EXPECT_EQ(cut->learned->samples(), 82);

@@ -23,7 +23,8 @@ std::string_view without_unit(std::string_view t) {
 
 }  // namespace
 
-CsvReader::CsvReader(std::string_view text, char separator, const std::string& name) : text_(text), separator_(separator), name_(name) {
+CsvReader::CsvReader(std::string_view text, char separator, const std::string& name)
+    : text_(text), separator_(separator), name_(name) {
   if (text_.substr(0, 3) == "\xEF\xBB\xBF") at_ = 3;  // a byte order mark
 }
 
@@ -33,17 +34,22 @@ Result<bool> CsvReader::next(std::vector<std::string>& cells) {
   if (at_ >= text_.size()) return false;
   record_line_ = line_;
   for (;;) {
-    if (cells.size() == kMaxColumns) return error(cells.size(), "more than " + std::to_string(kMaxColumns) + " columns");
+    if (cells.size() == kMaxColumns)
+      return error(cells.size(), "more than " + std::to_string(kMaxColumns) + " columns");
     cells.emplace_back();
     LOOM_TRY(cell(cells.back(), cells.size()));
-    if (at_ < text_.size() && text_[at_] == separator_) { ++at_; continue; }
+    if (at_ < text_.size() && text_[at_] == separator_) {
+      ++at_;
+      continue;
+    }
     end_line();
     return true;
   }
 }
 
 Status CsvReader::error(std::size_t column, const std::string& what) const {
-  return Status(Code::invalid_argument, name_ + ": line " + std::to_string(record_line_) + ", column " + std::to_string(column) + ": " + what);
+  return Status(Code::invalid_argument, name_ + ": line " + std::to_string(record_line_) +
+                                            ", column " + std::to_string(column) + ": " + what);
 }
 
 Status CsvReader::cell(std::string& out, std::size_t column) {
@@ -56,11 +62,14 @@ Status CsvReader::cell(std::string& out, std::size_t column) {
       out += text_[at_];
     }
     ++at_;
-    if (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r') return error(column, "text after the closing quote");
+    if (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r')
+      return error(column, "text after the closing quote");
     return {};
   }
-  for (; at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r'; ++at_) {
-    if (text_[at_] == '"') return error(column, "a quote inside of a cell that does not start with one");
+  for (; at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r';
+       ++at_) {
+    if (text_[at_] == '"')
+      return error(column, "a quote inside of a cell that does not start with one");
     out += text_[at_];
   }
   return {};

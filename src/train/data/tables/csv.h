@@ -30,7 +30,8 @@ class CsvReader {
 
 // Without blanks at both ends.
 std::string_view trimmed(std::string_view s);
-// A JSON number with optional blanks around it, an optional plus sign, and digits on one side of the point enough (".5", "5.").
+// A JSON number with optional blanks around it, an optional plus sign, and digits on one side of
+// the point enough (".5", "5.").
 bool parse_number(std::string_view cell, double* value);
 // A number as people write it: parse_number's, or with `decimal` ('.' or ',') for the point,
 // thousands in groups of three parted by the other of the two, by an apostrophe or a blank

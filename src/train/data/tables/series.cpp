@@ -309,9 +309,8 @@ Status continue_after(SeriesForm& form, std::span<const double> history, std::st
   for (std::size_t i = history.size() - before; i < history.size(); ++i)
     if (!(history[i] - history[i] == 0) || (form.logarithm && !(history[i] > 0)))
       return bad("history[" + std::to_string(i) + "] is " +
-                 (history[i] - history[i] == 0
-                      ? "not above 0, and the network learned logarithms"
-                      : "not finite: fill in what is missing"));
+                 (history[i] - history[i] == 0 ? "not above 0, and the network learned logarithms"
+                                               : "not finite: fill in what is missing"));
   form.history.assign(history.end() - static_cast<std::ptrdiff_t>(before), history.end());
   form.end = place + 1;
   return {};

@@ -25,12 +25,16 @@ Result<std::unique_ptr<DataSource>> read_utf8(std::string_view text, const DataS
   std::vector<std::string> cells, names;
   LOOM_ASSIGN(bool more, reader.next(cells));
   if (!more) return Status(Code::invalid_argument, name + ": no rows");
-  for (std::size_t c = 0; c < cells.size(); ++c) names.push_back(spec.header ? std::string(trimmed(cells[c])) : std::to_string(c));
-  if (spec.header) { LOOM_ASSIGN(more, reader.next(cells)); }
+  for (std::size_t c = 0; c < cells.size(); ++c)
+    names.push_back(spec.header ? std::string(trimmed(cells[c])) : std::to_string(c));
+  if (spec.header) {
+    LOOM_ASSIGN(more, reader.next(cells));
+  }
 
   // target[c]: the place of column c among the targets, or -1 for an input.
   std::vector<std::int64_t> target(names.size(), -1);
-  const std::vector<std::string> wanted = spec.class_column.empty() ? spec.targets : std::vector<std::string>{spec.class_column};
+  const std::vector<std::string> wanted =
+      spec.class_column.empty() ? spec.targets : std::vector<std::string>{spec.class_column};
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const auto found = std::find(names.begin(), names.end(), wanted[i]);
     if (found == names.end()) {
@@ -48,12 +52,16 @@ Result<std::unique_ptr<DataSource>> read_utf8(std::string_view text, const DataS
                     name + ": the target " + quoted(wanted[i]) + " stands twice");
     place = static_cast<std::int64_t>(i);
   }
-  if (wanted.size() >= names.size()) return Status(Code::invalid_argument, name + ": all " + std::to_string(names.size()) + " columns are targets, none is an input");
+  if (wanted.size() >= names.size())
+    return Status(Code::invalid_argument, name + ": all " + std::to_string(names.size()) +
+                                              " columns are targets, none is an input");
 
   std::vector<double> x, y;
   std::vector<std::int32_t> classes;
   while (more) {
-    if (cells.size() != names.size()) return reader.error(cells.size(), "a row of " + std::to_string(cells.size()) + " cells, expected " + std::to_string(names.size()));
+    if (cells.size() != names.size())
+      return reader.error(cells.size(), "a row of " + std::to_string(cells.size()) +
+                                            " cells, expected " + std::to_string(names.size()));
     std::vector<double> row_targets(wanted.size());
     for (std::size_t c = 0; c < cells.size(); ++c) {
       LOOM_ASSIGN(const double v, number(reader, c + 1, cells[c]));
@@ -73,7 +81,8 @@ Result<std::unique_ptr<DataSource>> read_utf8(std::string_view text, const DataS
   if (x.empty()) return Status(Code::invalid_argument, name + ": a header and no rows");
   const auto width = static_cast<std::int64_t>(names.size() - wanted.size());
   if (spec.class_column.empty()) {
-    LOOM_ASSIGN(auto data, ArrayData::create(std::move(x), width, std::move(y), static_cast<std::int64_t>(wanted.size())));
+    LOOM_ASSIGN(auto data, ArrayData::create(std::move(x), width, std::move(y),
+                                             static_cast<std::int64_t>(wanted.size())));
     return std::unique_ptr<DataSource>(std::move(data));
   }
   LOOM_ASSIGN(auto data, ArrayData::create(std::move(x), width, std::move(classes)));

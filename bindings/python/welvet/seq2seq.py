@@ -1,0 +1,118 @@
+"""Encoder-decoders, step by step."""
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Optional
+
+import numpy as np
+
+from ._call import array, call, seed_of
+from ._object import Object
+from .network import Network, rows_of
+
+
+class Found(NamedTuple):
+    """A sequence of Seq2Seq.search: `ids` behind `start`, the one that ends it included; `score`,
+    the logarithm of their probability; `finished`: by `end`."""
+
+    ids: List[int]
+    score: float
+    finished: bool
+
+
+class Seq2Seq(Object):
+    """Runs an encoder-decoder as it is used: what depends on its other inputs alone runs once
+    (encode), and the input `target`, [steps] ids or [steps, features], comes step by step (step),
+    each continuing from the caches and states of those before. Answers are those of the network for
+    whole rows. One thread at a time (Busy otherwise). Where the network changes, encode is due
+    again.
+
+    Options: those of seq2seq_create in docs/reference/options.md; without `lanes` there are as many
+    as are used. Raises Unsupported, by the layer's name, where one needs all steps at once.
+    """
+
+    _instead = "pickle the network, and make a Seq2Seq of it"
+
+    def __init__(self, network: Network, target: str, *, lanes: Optional[int] = None,
+                 **options: Any) -> None:
+        self._network = network
+        self._grows = lanes is None
+        self._options = {"target": target, "lanes": 1 if lanes is None else lanes, **options}
+        self._own(call("seq2seq_create", network._handle, self._options))
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """sources: inputs that encode takes, target, answer_width, lanes, rows, position,
+        max_positions, device, numerics, threads, state_bytes."""
+        return call("seq2seq_info", self._handle)  # type: ignore[no-any-return]
+
+    def _sources(self, x: Any, named: Dict[str, Any], beams: int) -> np.ndarray:
+        """Rows of sources, with lanes for so many beams of each."""
+        if named:
+            if x is not None:
+                raise TypeError("sources come in one object or by their names, not as both")
+            x = named
+        given = self.info["sources"]
+        if not isinstance(x, (dict, tuple)) and len(given) == 1:
+            x = {given[0]["name"]: x}
+        # A single sequence of a source that it is one of: its row.
+        rows, _ = rows_of(x, {"parts": given, "dtype": "f64"}, "x")
+        self._room(len(rows) * beams)
+        return rows
+
+    def _room(self, lanes: int) -> None:
+        if not self._grows or lanes <= self._options["lanes"]:
+            return
+        made = call("seq2seq_create", self._network._handle, {**self._options, "lanes": lanes})
+        self.close()
+        self._options["lanes"] = lanes
+        self._own(made)
+
+    def encode(self, x: Any = None, **sources: Any) -> None:
+        """Begins anew with these sources, of which each row is one: arrays by the names of the
+        inputs, as Network.forward takes them, but for the target and its lengths. Lists of unequal
+        arrays are padded."""
+        rows = self._sources(x, sources, 1)
+        call("seq2seq_encode", self._handle, len(rows), rows)
+
+    def step(self, target: Any) -> np.ndarray:
+        """The next step of all rows: (rows,) ids, or (rows, features). Gives (rows, answer width),
+        float32, or float64 of a network whose cells compute in f64. Raises InvalidArgument before
+        encode, OutOfRange behind the last position."""
+        info = self.info
+        wide = "ids" in info["target"]
+        values = array(target, np.int32 if wide else np.float64, "target").astype(np.float64)
+        shape = (info["rows"],) if wide else (info["rows"], info["target"]["width"])
+        if info["rows"] and values.shape != shape:
+            raise ValueError("target: expects the shape %s, got the shape %s"
+                             % (shape, values.shape))
+        y = np.empty((info["rows"], info["answer_width"]))
+        call("seq2seq_step", self._handle, values.reshape(-1), y)
+        return y if self._network._takes_f64() else y.astype(np.float32)
+
+    def reorder(self, rows: Any) -> None:
+        """Row i goes on from where row rows[i] was, as beams do; there are len(rows) rows then.
+        Without `lanes` they are at most as many as encode or search has had."""
+        call("seq2seq_reorder", self._handle, array(rows, np.int32, "rows"))
+
+    def search(self, x: Any = None, *, start: Any, end: int = -1, max_tokens: int = 0,
+               beams: int = 1, seed: int = 0, **options: Any) -> List[List[Found]]:
+        """Sequences of ids for each row of the sources `x` (a dict by name, or the array of a
+        single source), the best first, as many as there are beams. `start`: the id, or ids, that every
+        sequence begins with; `end`: the id that ends one. One beam takes the most probable next id,
+        or draws with a `temperature` (top_k, top_p, min_p, seed); several follow the most probable
+        sequences, compared with a `length_penalty`. Options: those of seq2seq_search in
+        docs/reference/options.md. Answers are logits, or what a softmax or log_softmax at the
+        network's end makes of them."""
+        first = [start] if np.ndim(start) == 0 else list(start)
+        first = [int(id) for id in array(first, np.int32, "start")]
+        if not isinstance(beams, (int, np.integer)) or isinstance(beams, bool):
+            raise TypeError("beams: expects an integer, got %r" % (beams,))
+        rows = self._sources(x, {}, max(1, int(beams)))
+        found = call("seq2seq_search", self._handle, len(rows), rows,
+                     {"start": first, "end": end, "max_tokens": max_tokens, "beams": int(beams),
+                      "seed": seed_of(seed), **options})
+        return [[Found(**one) for one in row] for row in found]
+
+    def generate(self, x: Any = None, **options: Any) -> List[List[int]]:
+        """The ids of the best sequence of search for each row."""
+        return [row[0].ids if row else [] for row in self.search(x, **options)]
