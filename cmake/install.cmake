@@ -4,6 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Loom)
 set_target_properties(loom_shared PROPERTIES EXPORT_NAME shared)
+target_compile_features(loom_shared INTERFACE cxx_std_20)  # of loom.hpp
 target_include_directories(loom_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 install(TARGETS loom loom_shared loom_usage loom_options EXPORT LoomTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

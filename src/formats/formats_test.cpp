@@ -113,14 +113,24 @@ TEST(Formats, GgufMetadata) {
   EXPECT_EQ(file->get_integers("tokenizer.ggml.token_type")->size(), 512u);
 }
 
-TEST(Formats, ShardedFoldersHoldTheirPromise) {
-  for (const char* family : {"qwen2_bias", "llama3_scaled_rope", "gemma2", "mistral_window"}) {
-    LOOM_TEST_FILE(folder, std::string("families/") + family);
-    auto file = Safetensors::open_folder(folder);
-    ASSERT_TRUE(file.ok()) << file.status().to_string();
-    EXPECT_GT(file->tensors().size(), 10u);
-  }
+class FamilyFolder : public testing::TestWithParam<const char*> {};
+
+TEST_P(FamilyFolder, HoldsWhatItPromises) {
+  LOOM_TEST_FILE(index, std::string("families/") + GetParam());
+  auto file = Safetensors::open_folder(std::filesystem::path(index).parent_path().string());
+  ASSERT_TRUE(file.ok()) << file.status().to_string();
+  EXPECT_GT(file->tensors().size(), 10u);
 }
+
+INSTANTIATE_TEST_SUITE_P(Formats, FamilyFolder,
+                         testing::Values("qwen2_bias/model.safetensors.index.json",
+                                         "mistral_window/model.safetensors",
+                                         "llama3_scaled_rope/model.safetensors.index.json",
+                                         "gemma2/model.safetensors.index.json"),
+                         [](const auto& test) {
+                           const std::string path = test.param;
+                           return path.substr(0, path.find('/'));
+                         });
 
 }  // namespace
 }  // namespace loom

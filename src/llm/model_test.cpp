@@ -51,64 +51,72 @@ TEST(Model, stories_from_a_folder_a_file_and_gguf) {
   }
 }
 
-TEST(Model, families) {
-  for (const char* family : {"llama2_untied", "llama3_scaled_rope", "llama_linear_rope_bias",
-                             "mistral_window", "qwen2_bias", "qwen3_qknorm"}) {
-    LOOM_TEST_FILE(folder, std::string("families/") + family);
-    Model model = load(folder);
-    const Golden golden = read_golden(folder);
-    EXPECT_LT(largest_difference(logits_of(model, golden.prompt),
-                                 read_floats(folder + "/golden_logits.f32")),
-              1e-4f)
-        << family;
-    EXPECT_EQ(greedy(model, golden.prompt, 64), golden.greedy) << family;
-    EXPECT_EQ(model.tokenizer.status().code(), Code::not_found);
-  }
+class Family : public testing::TestWithParam<const char*> {};
+
+TEST_P(Family, answers_as_in_transformers) {
+  LOOM_TEST_FILE(folder, std::string("families/") + GetParam());
+  Model model = load(folder);
+  const Golden golden = read_golden(folder);
+  const std::vector<float> logits = read_floats(folder + "/golden_logits.f32");
+  EXPECT_LT(largest_difference(logits_of(model, golden.prompt), logits), 1e-4f);
+  EXPECT_EQ(greedy(model, golden.prompt, 64), golden.greedy);
+  EXPECT_EQ(model.tokenizer.status().code(), Code::not_found);
 }
+
+INSTANTIATE_TEST_SUITE_P(Model, Family,
+                         testing::Values("llama2_untied", "llama3_scaled_rope",
+                                         "llama_linear_rope_bias", "mistral_window", "qwen2_bias",
+                                         "qwen3_qknorm"),
+                         [](const auto& test) { return std::string(test.param); });
+
+class ModelFile : public testing::TestWithParam<const char*> {};
 
 // Packed while it is read, or loaded in f32 and morphed: the same bytes, and no master stays beside
 // them.
-TEST(Model, loads_as_a_dtype) {
-  for (const char* path : {"stories260K/hf", "stories260K/stories260K.gguf"}) {
-    LOOM_TEST_FILE(file, path);
-    for (const char* dtype :
-         {"f32", "f64", "bf16", "i8", "i8:tensor", "u4", "i4", "q4_0", "ternary"}) {
-      const WeightFormat format = *parse_weight_format(dtype);
-      auto direct = load_model(file, format);
-      Model morphed = load(file);
-      ASSERT_TRUE(direct.ok()) << direct.status().to_string();
-      ASSERT_TRUE(morphed.network.morph(format).ok());
-      const auto a = direct->network.params(), b = morphed.network.params();
-      ASSERT_EQ(a.size(), b.size());
-      for (std::size_t i = 0; i < a.size(); ++i) {
-        WeightStore &x = *a[i].param->store, &y = *b[i].param->store;
-        EXPECT_EQ(x.format(), y.format()) << dtype;
-        EXPECT_TRUE(std::ranges::equal(x.packed()->bytes(), y.packed()->bytes()))
-            << dtype << " " << a[i].path;
-        const bool master =
-            !a[i].param->spec.quantized || format.dtype == DType::f32 || format.dtype == DType::f64;
-        EXPECT_EQ(x.has_master(), master) << dtype;
-      }
-      EXPECT_EQ(direct->network.to_json().dump(), morphed.network.to_json().dump()) << dtype;
-      Model packed = load(file);
-      ASSERT_TRUE(packed.network.pack(format).ok());
-      for (const auto& p : packed.network.params())
-        EXPECT_EQ(p.param->store->has_master(),
-                  direct->network.find(p.path, p.param->spec.role)->has_master())
-            << dtype;
+TEST_P(ModelFile, loads_as_a_dtype) {
+  LOOM_TEST_FILE(file, GetParam());
+  for (const char* dtype :
+       {"f32", "f64", "bf16", "i8", "i8:tensor", "u4", "i4", "q4_0", "ternary"}) {
+    const WeightFormat format = *parse_weight_format(dtype);
+    auto direct = load_model(file, format);
+    Model morphed = load(file);
+    ASSERT_TRUE(direct.ok()) << direct.status().to_string();
+    ASSERT_TRUE(morphed.network.morph(format).ok());
+    const auto a = direct->network.params(), b = morphed.network.params();
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      WeightStore &x = *a[i].param->store, &y = *b[i].param->store;
+      EXPECT_EQ(x.format(), y.format()) << dtype;
+      EXPECT_TRUE(std::ranges::equal(x.packed()->bytes(), y.packed()->bytes()))
+          << dtype << " " << a[i].path;
+      const bool master =
+          !a[i].param->spec.quantized || format.dtype == DType::f32 || format.dtype == DType::f64;
+      EXPECT_EQ(x.has_master(), master) << dtype;
     }
+    EXPECT_EQ(direct->network.to_json().dump(), morphed.network.to_json().dump()) << dtype;
+    Model packed = load(file);
+    ASSERT_TRUE(packed.network.pack(format).ok());
+    for (const auto& p : packed.network.params())
+      EXPECT_EQ(p.param->store->has_master(),
+                direct->network.find(p.path, p.param->spec.role)->has_master())
+          << dtype;
   }
-  LOOM_TEST_FILE(folder, "stories260K/hf");
-  LOOM_EXPECT_ERROR(load_model(folder, *parse_weight_format("q6_k")), Code::unsupported,
-                    "q6_k is read and run, not written");
 }
 
+TEST_P(ModelFile, is_checked_without_reading_a_weight) {
+  LOOM_TEST_FILE(file, GetParam());
+  EXPECT_TRUE(check_model(file).ok()) << check_model(file).to_string();
+}
+
+INSTANTIATE_TEST_SUITE_P(Model, ModelFile,
+                         testing::Values("stories260K/hf", "stories260K/stories260K.gguf",
+                                         "families/qwen3_qknorm"),
+                         [](const auto& test) { return "of" + std::to_string(test.index); });
+
 TEST(Model, what_would_fail_is_known_before_a_weight_is_read) {
-  for (const char* path :
-       {"stories260K/hf", "stories260K/stories260K.gguf", "families/qwen3_qknorm"}) {
-    LOOM_TEST_FILE(file, path);
-    EXPECT_TRUE(check_model(file).ok()) << check_model(file).to_string();
-  }
+  LOOM_TEST_FILE(folder, "families/qwen3_qknorm");
+  LOOM_EXPECT_ERROR(load_model(folder, *parse_weight_format("q6_k")), Code::unsupported,
+                    "q6_k is read and run, not written");
   EXPECT_TRUE(check_model("embedded").ok());
   LOOM_TEST_FILE(gemma, "families/gemma2");
   LOOM_EXPECT_ERROR(Result<int>(check_model(gemma)), Code::unsupported,

@@ -74,7 +74,8 @@ std::string run_case(const test::OnnxCase& c) {
 // LOOM_ONNX_LIST=FILE writes the list as it is now.
 TEST(OnnxBackend, CasesPassOrAreRefusedByName) {
   const auto cases = test::onnx_cases();
-  if (cases.empty()) GTEST_SKIP() << "needs the test data beside the project";
+  if (cases.empty())
+    GTEST_SKIP() << "test material is absent: onnx_backend_tests (expected in ../shared/data)";
   std::ifstream golden(loom::test::source_dir() + "/tests/golden/onnx/cases.txt");
   std::map<std::string, std::string> expected;
   for (std::string name, rest; golden >> name && std::getline(golden, rest);)
@@ -117,7 +118,8 @@ std::vector<Dims> other_dims(const Dims& dims) {
 // refused. With sanitizers this shows that no rule reads what is not there.
 TEST(OnnxBackend, ChangedNodesRunOrAreRefused) {
   const auto cases = test::onnx_cases();
-  if (cases.empty()) GTEST_SKIP() << "needs the test data beside the project";
+  if (cases.empty())
+    GTEST_SKIP() << "test material is absent: onnx_backend_tests (expected in ../shared/data)";
   int ran = 0, refused = 0;
   for (const test::OnnxCase& c : cases) {
     const auto model = open_model(c.model);

@@ -50,7 +50,12 @@ TEST(Refusals, ATruncatedFileNamesBothSizes) {
 }
 
 TEST(Refusals, AnArchitectureThatIsNotThere) {
-  LOOM_TEST_FILE(folder, "families/gemma2");
+  LOOM_TEST_FILE(config, "families/gemma2/config.json");
+  LOOM_TEST_FILE(weights, "families/qwen3_qknorm/model.safetensors");
+  const Folder of;
+  of.write("config.json", file_bytes(config));
+  of.write("model.safetensors", file_bytes(weights));
+  const std::string folder = of / "";
   LOOM_EXPECT_REFUSED(loom({"run", folder, "--ids", "1,2"}), 3, "'gemma2' is not supported");
   const Outcome shown = loom({"show", folder});
   EXPECT_EQ(shown.code, 0) << shown.err;

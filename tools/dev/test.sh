@@ -63,6 +63,30 @@ run_cases() {
   done
 }
 
+# The programs of examples/, each a test; those in Python are skipped where it has no NumPy.
+run_examples() {
+  local log=build/test/examples.log start=$SECONDS status=0
+  present command:python3 || { skip_script examples "needs python3"; return 0; }
+  python3 tools/check/examples.py build/release >"$log" 2>&1 </dev/null || status=$?
+  awk -v status=$status '
+    /^(passed|failed|skipped) / {
+      result = $1; failed += result == "failed"
+      name = substr($0, length(result) + 2); detail = ""
+      if (at = index(name, ": ")) { detail = substr(name, at + 2); name = substr(name, 1, at - 1) }
+      else sub(/ [0-9.]+ s$/, "", name)
+      gsub(/\t/, " ", detail)
+      printf "%s\texamples\t%s\t%s\n", result, name, detail
+    }
+    END {
+      if (!NR || (status != 0 && !failed)) printf "failed\texamples\t(all)\tends with %s\n", status
+    }' "$log" >"$log.results"
+  ! grep -q ^failed "$log.results" || cat "$log" >&2
+  cat "$log.results" >>"$results"
+  awk -F'\t' -v seconds=$((SECONDS - start)) '{ n[$1]++ } END {
+    printf "%-28s %5d passed %4d failed %4d skipped %5d s\n", "examples", n["passed"],
+      n["failed"], n["skipped"], seconds }' "$log.results"
+}
+
 # A Python with what the parity scripts compare against; in CI it is made where the system has none.
 find_python() {
   local python
@@ -223,15 +247,44 @@ forbid_skips() {
   mv "$results.ci" "$results"
 }
 
+# What was skipped, in five lines at most: every test where there are no more, else a line for each of
+# the reasons that most tests have: what stands before a colon, with what stands most often behind it.
+say_skips() {
+  local count
+  count=$(grep -c '^skipped' "$results" || true)
+  if [ "$count" -le 5 ]; then
+    awk -F'\t' '$1 == "skipped" { printf "skipped  %s %s: %s\n", $2, $3, $4 }' "$results"
+    return
+  fi
+  awk -F'\t' '$1 == "skipped" {
+      key = $4; sub(/: .*/, "", key)
+      if (!seen[$4]++) kinds[key]++
+      if (seen[$4] > seen[shown[key]]) shown[key] = $4
+      n[key]++
+    }
+    END {
+      for (key in n) {
+        more = kinds[key] > 1 ? sprintf(", and %d more of the kind", kinds[key] - 1) : ""
+        printf "%d\t%s%s\n", n[key], shown[key], more
+      }
+    }' "$results" | sort -t"$(printf '\t')" -k1,1nr -k2 | awk -F'\t' -v results="$results" '
+    NR <= 4 { printf "skipped %5d  %s\n", $1, $2 }
+    NR > 4 { more += $1 }
+    END {
+      rest = more ? sprintf("skipped %5d  for %d other reasons; ", more, NR - 4) : "skipped        "
+      printf "%s%s names every test\n", rest, results
+    }'
+}
+
 # The last line is the one that counts.
 summary() {
   [ -z "${LOOM_CI:-}" ] || forbid_skips
+  say_skips
   awk -F'\t' '
-    $1 == "skipped" { skips = skips sprintf("skipped  %s %s: %s\n", $2, $3, $4) }
     $1 == "failed" { fails = fails sprintf("FAILED   %s %s: %s\n", $2, $3, $4) }
     { n[$1]++ }
     END {
-      printf "%s%s%d passed, %d failed, %d skipped\n", skips, fails, n["passed"], n["failed"], n["skipped"]
+      printf "%s%d passed, %d failed, %d skipped\n", fails, n["passed"], n["failed"], n["skipped"]
       exit n["failed"] > 0 || n["passed"] == 0
     }' "$results"
 }
@@ -255,6 +308,8 @@ run_all() {
   run_script package tools/check/package.sh build/release
   run_programs release ""
   run_cases
+  run_examples
+  run_script examples-planted python3 tools/check/examples.py build/release --self-test
   run_script python tools/check/python.sh build/release/libloom.so
   # ThreadSanitizer over what threads share: the pool, and the objects of the C interface. Two minutes of building.
   build_preset tsan base_test c_api_test
@@ -280,6 +335,7 @@ run_all() {
   run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
   run_javascript
   run_script install tests/tooling/install.sh
+  run_script skips tests/tooling/skips.sh
   run_script format tests/tooling/format.sh
   run_script new-op tests/tooling/new_op.sh
   run_script new-layer tests/tooling/new_layer.sh

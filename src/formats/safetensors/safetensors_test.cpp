@@ -196,21 +196,28 @@ TEST(Safetensors, WriterRefusesAndLeavesNothing) {
 
 // Files of the reference implementation come back byte for byte: same order, same header text, same
 // padding.
-TEST(Safetensors, WritesTheBytesOfTheReferenceImplementation) {
+class ReferenceFile : public testing::TestWithParam<const char*> {};
+
+TEST_P(ReferenceFile, ComesBackByteForByte) {
   TempFolder folder;
-  for (const char* relative :
-       {"families/llama2_untied/model.safetensors", "families/qwen3_qknorm/model.safetensors",
-        "families/gemma2/model-00002-of-00004.safetensors",
-        "models/mnist_cnn/model-mnist.safetensors", "models/mnist_cnn/model_f64.safetensors"}) {
-    LOOM_TEST_FILE(path, relative);
-    auto source = open_source(path);
-    ASSERT_TRUE(source.ok());
-    const auto file = Safetensors::open(*source);
-    ASSERT_TRUE(file.ok()) << file.status().to_string();
-    ASSERT_TRUE(write_safetensors(folder / "copy", file->tensors(), file->metadata()).ok());
-    EXPECT_TRUE(file_text(path) == file_text(folder / "copy")) << relative;
-  }
+  LOOM_TEST_FILE(path, GetParam());
+  auto source = open_source(path);
+  ASSERT_TRUE(source.ok());
+  const auto file = Safetensors::open(*source);
+  ASSERT_TRUE(file.ok()) << file.status().to_string();
+  ASSERT_TRUE(write_safetensors(folder / "copy", file->tensors(), file->metadata()).ok());
+  EXPECT_TRUE(file_text(path) == file_text(folder / "copy"));
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Safetensors, ReferenceFile,
+    testing::Values("families/llama2_untied/model.safetensors",
+                    "families/qwen3_qknorm/model.safetensors",
+                    "families/llama3_scaled_rope/model-00002-of-00004.safetensors",
+                    "families/gemma2/model-00002-of-00004.safetensors",
+                    "models/mnist_cnn/model-mnist.safetensors",
+                    "models/mnist_cnn/model_f64.safetensors"),
+    [](const auto& test) { return "of" + std::to_string(test.index); });
 
 class SafetensorsFolder : public testing::Test {
  protected:

@@ -154,21 +154,24 @@ std::string as_gguf(const std::string& folder) {
   return gguf_bytes(3, tensor_count, entry_count, entries + infos, data);
 }
 
-TEST(Import, gguf_gives_the_bits_of_the_folder) {
+class ImportFamily : public testing::TestWithParam<const char*> {};
+
+TEST_P(ImportFamily, gguf_gives_the_bits_of_the_folder) {
   const TempFolder temp;
-  for (const char* family : {"llama2_untied", "llama3_scaled_rope", "llama_linear_rope_bias",
-                             "qwen2_bias", "qwen3_qknorm"}) {
-    LOOM_TEST_FILE(folder, std::string("families/") + family);
-    const std::string path = temp / (std::string(family) + ".gguf");
-    std::ofstream(path, std::ios::binary) << as_gguf(folder);
-    Model a = load(folder), b = load(path);
-    const std::vector<std::int32_t> ids = read_golden(folder).prompt;
-    const std::vector<float> x = logits_of(a, ids), y = logits_of(b, ids);
-    ASSERT_EQ(x.size(), y.size());
-    EXPECT_EQ(std::memcmp(x.data(), y.data(), x.size() * 4), 0)
-        << family << " " << largest_difference(x, y);
-  }
+  LOOM_TEST_FILE(folder, std::string("families/") + GetParam());
+  const std::string path = temp / "model.gguf";
+  std::ofstream(path, std::ios::binary) << as_gguf(folder);
+  Model a = load(folder), b = load(path);
+  const std::vector<std::int32_t> ids = read_golden(folder).prompt;
+  const std::vector<float> x = logits_of(a, ids), y = logits_of(b, ids);
+  ASSERT_EQ(x.size(), y.size());
+  EXPECT_EQ(std::memcmp(x.data(), y.data(), x.size() * 4), 0) << largest_difference(x, y);
 }
+
+INSTANTIATE_TEST_SUITE_P(Import, ImportFamily,
+                         testing::Values("llama2_untied", "llama3_scaled_rope",
+                                         "llama_linear_rope_bias", "qwen2_bias", "qwen3_qknorm"),
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST(Import, gguf_is_refused_by_name) {
   LOOM_TEST_FILE(folder, "families/llama3_scaled_rope");
