@@ -52,7 +52,7 @@ print("%d images learned, mean loss of each epoch %s"
 
 right = {}
 for dtype in ("f32", "i8", "i4"):  # fewer bits for each weight, the same network
-    network.morph(None, dtype)
+    network.morph(dtype)
     right[dtype] = (network(test_x).argmax(axis=1) == test_y).mean()
     print("%-4s reads %.1f %% of %d images that it has not seen"
           % (dtype, 100 * right[dtype], len(test_x)))

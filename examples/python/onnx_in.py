@@ -46,7 +46,7 @@ print("black on white: %.1f %% before, %.1f %% after training (white on black st
       % (100 * before, 100 * after, 100 * still))
 
 with tempfile.TemporaryDirectory() as folder:
-    network.morph(None, "i8")
+    network.morph("i8")
     network.save(pathlib.Path(folder) / "digits.entity")
     loaded = Network(pathlib.Path(folder) / "digits.entity")
     print("saved in i8 and loaded: %.1f %%" % (100 * accuracy(loaded, 1 - images, labels)))

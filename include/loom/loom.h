@@ -333,10 +333,10 @@ LOOM_API int32_t loom_network_enable(loom_network network, const char* cell, siz
 
 /* Changes how matrices are stored and multiplied. The master values stay, so morphing back loses
  * nothing.
- *   cell: "z.y.x.l", or "" for all
- *   format: f32, bf16, i8, i4, ternary, q4_0, ...: docs/reference/dtypes.md */
-LOOM_API int32_t loom_network_morph(loom_network network, const char* cell, size_t cell_size,
-                                    const char* format, size_t format_size, loom_error* error);
+ *   format: f32, bf16, i8, i4, ternary, q4_0, ...: docs/reference/dtypes.md
+ *   cell: "z.y.x.l", or "" for all */
+LOOM_API int32_t loom_network_morph(loom_network network, const char* format, size_t format_size,
+                                    const char* cell, size_t cell_size, loom_error* error);
 
 /* The same for all cells, for running alone: the masters go. */
 LOOM_API int32_t loom_network_pack(loom_network network, const char* format, size_t format_size,

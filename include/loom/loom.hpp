@@ -260,7 +260,7 @@ class Network : public Object {
     check(loom_network_enable, handle(), at.data(), at.size(), std::int32_t{enabled});
   }
   void morph(std::string_view format, std::string_view cell = {}) {
-    check(loom_network_morph, handle(), cell.data(), cell.size(), format.data(), format.size());
+    check(loom_network_morph, handle(), format.data(), format.size(), cell.data(), cell.size());
   }
   void pack(std::string_view format) {
     check(loom_network_pack, handle(), format.data(), format.size());

@@ -182,12 +182,12 @@ TEST_F(CApi, RunsAndTrains) {
   EXPECT_EQ(digest(m), digest(n));
 
   // A change of the network's form ends the training, not the session.
-  OK(loom_network_morph(n, "", 0, TEXT("bf16"), &error));
+  OK(loom_network_morph(n, TEXT("bf16"), "", 0, &error));
   FAILS(loom_trainer_step(trainer, 1, &step, &loss, &rate, &rows, &error), LOOM_INVALID_ARGUMENT,
         "make a new one");
   OK(loom_session_run(session, 4, x.data(), x.size(), first.data(), first.size(), &error));
   EXPECT_NE(first, last);
-  OK(loom_network_morph(n, "", 0, TEXT("f32"), &error));
+  OK(loom_network_morph(n, TEXT("f32"), "", 0, &error));
   OK(loom_session_run(session, 4, x.data(), x.size(), first.data(), first.size(), &error));
   EXPECT_EQ(first, last);
 }
@@ -203,8 +203,8 @@ TEST_F(CApi, EditsANetworkOrLeavesItAsItWas) {
         LOOM_INVALID_ARGUMENT, "dance");
   FAILS(loom_network_set_cell(n, TEXT("0.0.0.7"), TEXT(R"({"type":"dense","out":8})"), &error),
         LOOM_OUT_OF_RANGE, "the grid has");
-  FAILS(loom_network_morph(n, TEXT("0.0"), TEXT("i8"), &error), LOOM_INVALID_ARGUMENT, "z.y.x.l");
-  FAILS(loom_network_morph(n, "", 0, TEXT("i3"), &error), LOOM_INVALID_ARGUMENT, "i3");
+  FAILS(loom_network_morph(n, TEXT("i8"), TEXT("0.0"), &error), LOOM_INVALID_ARGUMENT, "z.y.x.l");
+  FAILS(loom_network_morph(n, TEXT("i3"), "", 0, &error), LOOM_INVALID_ARGUMENT, "i3");
   EXPECT_EQ(digest(n), before);
   loom_bytes cell = 0;
   OK(loom_network_cell(n, TEXT("0.0.0.1"), &cell, &error));
@@ -427,7 +427,7 @@ TEST_F(CApi, ANetworkChangesWhileThreadsRunIt) {
         then([&] { return loom_trainer_step(trainer, 1, &step, &loss, &rate, &rows, &error); });
       then([&] { return loom_release(trainer, &error); });
       for (const char* format : {"i8", "f32"})
-        then([&] { return loom_network_morph(n, "", 0, TEXT(format), &error); });
+        then([&] { return loom_network_morph(n, TEXT(format), "", 0, &error); });
       then([&] {
         return loom_network_get_f32(n, TEXT("0.0.0.0"), TEXT("weight"), weight.data(), 24, &error);
       });

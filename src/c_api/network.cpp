@@ -411,11 +411,11 @@ int32_t loom_network_enable(loom_network network, const char* cell, size_t cell_
   });
 }
 
-int32_t loom_network_morph(loom_network network, const char* cell, size_t cell_size,
-                           const char* format, size_t format_size, loom_error* error) {
+int32_t loom_network_morph(loom_network network, const char* format, size_t format_size,
+                           const char* cell, size_t cell_size, loom_error* error) {
   return call(error, [&]() -> Status {
-    LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
     LOOM_ASSIGN(const std::string_view f, text_argument(format, format_size, "format"));
+    LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
     LOOM_ASSIGN(const WeightFormat to, parse_weight_format(f));
     return alone(network, Change::forms, [&](Network& n) -> Status {
       if (c.empty()) return n.morph(to);

@@ -154,7 +154,7 @@ inline result network_set_links(handle h, text c, size n, text j, size jn, err e
 inline result network_enable(handle h, text c, size n, std::int32_t on, err e) {
   return attempt(e, [&] { As<Network>(h)->enable(sv(c, n), on != 0); });
 }
-inline result network_morph(handle h, text c, size n, text f, size fn, err e) {
+inline result network_morph(handle h, text f, size fn, text c, size n, err e) {
   return attempt(e, [&] { As<Network>(h)->morph(sv(f, fn), sv(c, n)); });
 }
 inline result network_load_adapter(handle h, text p, size n, err e) {

@@ -83,7 +83,7 @@ TEST_F(FindingsMapped, G4_AFileThatIsCutWhileItRunsIsATypedError) {
       text = error.message;
       loom_bytes bytes = 0;
       good &= refused(loom_network_save_bytes(n, &bytes, &error));
-      good &= refused(loom_network_morph(n, "", 0, TEXT("f32"), &error));
+      good &= refused(loom_network_morph(n, TEXT("f32"), "", 0, &error));
       // Growing again brings nothing back.
       good &= truncate(path_.c_str(), static_cast<off_t>(size_)) == 0 && refused(run(s));
       return good && loom_release(s, &error) == LOOM_OK && loom_release(n, &error) == LOOM_OK;

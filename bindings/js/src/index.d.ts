@@ -234,7 +234,7 @@ export class Network extends Handled {
   setCell(at: string, json: object): void;
   setLinks(at: string, links: { read?: number[]; send?: number[]; run?: number[] }[]): void;
   enable(at: string, enabled?: boolean): void;
-  morph(cell: string, format: string): void;
+  morph(format: string, cell?: string): void;
   pack(format: string): void;
   get(path: string, role: string): Float32Array;
   set(path: string, role: string, values: Rows): void;

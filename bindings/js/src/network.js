@@ -340,9 +340,10 @@ export class Network extends Handled {
   enable(at, enabled = true) {
     this.call('enable', { cell: at, enabled });
   }
-  /** Stores and multiplies the matrices of a cell ("" for all) in another format; what they were is kept. */
-  morph(cell, format) {
-    this.call('morph', { cell, format });
+  /** Stores and multiplies the matrices of a cell ("": of all) in another format; what they were is
+   *  kept. */
+  morph(format, cell = '') {
+    this.call('morph', { format, cell });
   }
   /** The same for all cells, for running alone: a fraction of the memory, and no way back. */
   pack(format) {

@@ -311,9 +311,9 @@ test('networks learn, are saved and morphed', async () => {
   const again = await Network.load(net.save());
   assert.equal(again.digest, net.digest);
   assert.deepEqual(again.forward(XOR.x), y);
-  again.morph('', 'i8');
+  again.morph('i8');
   assert.notDeepEqual(again.forward(XOR.x), y);
-  again.morph('', 'f32');
+  again.morph('f32');
   assert.deepEqual(again.forward(XOR.x), y);
   const [{ path: name, role, rows, cols }] = net.parameters;
   const values = net.get(name, role);
@@ -459,7 +459,7 @@ test('a worker gives the same, with the caller free', async () => {
   const here = new Network(TOPOLOGY, { seed: 1 });
   for await (const _ of here.train(XOR, SPEC, { every: 50 }));
   assert.equal(await net.digest, here.digest);
-  await assert.rejects(net.morph('', 'nothing'), (e) => e instanceof LoomError && e.code === 'invalid_argument');
+  await assert.rejects(net.morph('nothing'), (e) => e instanceof LoomError && e.code === 'invalid_argument');
   worker.terminate();
   await assert.rejects(far.info);
 });

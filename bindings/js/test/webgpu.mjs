@@ -95,7 +95,7 @@ async function runThere() {
 
   // What a device cannot do.
   const doubles = new Network(TOPOLOGY, { seed: 1 });
-  doubles.morph('', 'f64');
+  doubles.morph('f64');
   e = await refused(() => doubles.forwardAsync(XOR.x, { device: 'gpu' }));
   check('f64 is refused by name', e.code === 'unsupported' && e.message.includes('f64 (class D)'), e.code, e.message);
   check('auto is the CPU in place of an adapter in software', same(await doubles.forwardAsync(XOR.x, { device: 'auto' }), doubles.forward(XOR.x)));

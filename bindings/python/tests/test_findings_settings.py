@@ -57,7 +57,7 @@ class Settings(unittest.TestCase):
         )
         # What morph makes of a network without it.
         two = Network(L.Sequential(L.Input(4), L.Dense(4), L.Dense(3)), seed=1)
-        two.morph(None, "i8")
+        two.morph("i8")
         np.testing.assert_array_equal(
             Network(L.Sequential(L.Input(4), L.Dense(4), L.Dense(3), dtype="i8"), seed=1)(X), two(X)
         )

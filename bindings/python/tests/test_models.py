@@ -84,7 +84,7 @@ class Models(unittest.TestCase):
         dense = Network(L.Sequential(L.Input(2), L.Dense(2), dtype="f64"))
         session = dense.session()
         self.assertEqual(session.run(rows).dtype, np.float64)
-        dense.morph(None, "f32")  # the session follows, and takes float32
+        dense.morph("f32")  # the session follows, and takes float32
         self.assertEqual(session.run(rows).dtype, np.float32)
 
     def test_what_float32_would_merge_is_not_learned(self):
@@ -234,7 +234,7 @@ class Models(unittest.TestCase):
                 net.forecast(**wrong)
         with self.assertRaisesRegex(ValueError, "history"):
             net.forecast(history=[history], last="1965-03")
-        net.morph(None, "i8")
+        net.morph("i8")
         self.assertFalse(net.forecast(1)[0].measured)
         with self.assertRaisesRegex(welvet.Unsupported, "no time series"):
             Network(L.Sequential(L.Input(3), L.Dense(1))).forecast()

@@ -103,7 +103,7 @@ class Steps(unittest.TestCase):
             both.step([1] * 5)
         both.encode(self.x["source"])
         self.assertFalse(np.array_equal(before, both.step([1] * 5)))
-        self.network.morph(None, "i8")
+        self.network.morph("i8")
         both.encode(self.x["source"])
         self.assertTrue(np.isfinite(both.step([1] * 5)).all())
 

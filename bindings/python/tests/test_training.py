@@ -229,7 +229,7 @@ class FewBits(unittest.TestCase):
         self.assertGreater((network(x).argmax(axis=1) == y).mean(), 0.9)
         # Its logits are those of a plain network with the simulated weights, up to the rounding of activations to 15 bits.
         plain = network.copy()
-        plain.morph("", "f32")
+        plain.morph("f32")
         self.assertFalse(np.array_equal(plain.get("0.0.0.0:weight"), network.get("0.0.0.0:weight")))
         plain.set("0.0.0.0:weight", welvet.simulate(plain.get("0.0.0.0:weight"), "ternary"))
         np.testing.assert_array_equal(plain.get("0.0.0.0:weight"), network.get("0.0.0.0:weight"))

@@ -74,7 +74,7 @@ FUNCTIONS = {
     "network_set_cell": ("code", (("network", "handle network"), ("cell", "text"), ("json", "json"),)),
     "network_set_links": ("code", (("network", "handle network"), ("cell", "text"), ("links", "json"),)),
     "network_enable": ("code", (("network", "handle network"), ("cell", "text"), ("enabled", "bool"),)),
-    "network_morph": ("code", (("network", "handle network"), ("cell", "text"), ("format", "text"),)),
+    "network_morph": ("code", (("network", "handle network"), ("format", "text"), ("cell", "text"),)),
     "network_pack": ("code", (("network", "handle network"), ("format", "text"),)),
     "network_load_adapter": ("code", (("network", "handle network"), ("path", "text"),)),
     "network_save_adapter": ("code", (("network", "handle network"), ("path", "text"),)),

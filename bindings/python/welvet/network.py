@@ -349,10 +349,11 @@ class Network(Object):
         call("network_enable", self._handle, cell_name(cell), enabled)
         self._wide = None
 
-    def morph(self, cell: Optional[Cell], dtype: str) -> None:
-        """Changes how the matrices of a cell (None: of all) are stored and multiplied: "f32", "bf16", "i8", "i4", "ternary", "q4_0", ...
-        The master values stay, so that morphing back loses nothing."""
-        call("network_morph", self._handle, "" if cell is None else cell_name(cell), dtype)
+    def morph(self, dtype: str, cell: Optional[Cell] = None) -> None:
+        """Changes how the matrices of a cell, or of all, are stored and multiplied: "f32", "bf16",
+        "i8", "i4", "ternary", "q4_0", ... The master values stay, so that morphing back loses
+        nothing."""
+        call("network_morph", self._handle, dtype, "" if cell is None else cell_name(cell))
         self._wide = None
 
     def pack(self, dtype: str) -> None:

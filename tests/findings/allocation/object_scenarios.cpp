@@ -88,7 +88,7 @@ std::int32_t links(Handles& h, Taken& taken, loom_error& error) {
 std::int32_t morphs(Handles& h, Taken& taken, loom_error& error) {
   loom_network n = 0;
   LOOM_TRY_CALL(network(h, kGrid, &n, error));
-  LOOM_TRY_CALL(loom_network_morph(n, LOOM_TEXT("0.0.0.0"), LOOM_TEXT("i8"), &error));
+  LOOM_TRY_CALL(loom_network_morph(n, LOOM_TEXT("i8"), LOOM_TEXT("0.0.0.0"), &error));
   LOOM_TRY_CALL(loom_network_pack(n, LOOM_TEXT("q4_0"), &error));
   loom_bytes program = 0;
   LOOM_TRY_CALL(loom_network_program(n, LOOM_TEXT("{\"max_rows\":2}"), &program, &error));
