@@ -214,7 +214,7 @@ OPTIONS = (
     ("generator_start", {"min_p": 1.5}, False),
     ("generator_start", {"stop": "a"}, False),
 )
-LATER = ("generator_start", "session_forecast")
+LATER = ("generator_start", "session_forecast", "seq2seq_search")
 NETWORK = {"format": "loom-topology", "version": 1, "input": {"ids": 5}, "layers_per_cell": 2,
            "cells": [{"at": [0, 0, 0, 0], "type": "embedding", "out": 4},
                      {"at": [0, 0, 0, 1], "type": "dense", "out": 5}]}
@@ -227,9 +227,13 @@ def options_and_library():
     library = ctypes.CDLL(str(BUILD / "libloom.so"))
 
     def ask(name, *arguments):
-        """(code, message, new handle); a number is a handle, anything else goes as JSON."""
+        """(code, message, new handle); a number is a handle or a number, None no values, anything
+        else goes as JSON."""
         given, made, error = [], ctypes.c_uint64(), ctypes.create_string_buffer(1024)
         for one in arguments:
+            if one is None:
+                given += [None, ctypes.c_size_t(0)]
+                continue
             text = one if isinstance(one, int) else json.dumps(one).encode()
             given += [ctypes.c_uint64(one)] if isinstance(one, int) else [text, ctypes.c_size_t(
                 len(text))]
@@ -246,14 +250,17 @@ def options_and_library():
     generator = ask("generator_create", model, {})[2]
     ask("network_initialize", network, 1)
     session = ask("session_create", network, {})[2]
+    pair = json.loads((ROOT / "tests/conformance/seq2seq/masked.json").read_text())
+    seq2seq = ask("seq2seq_create", ask("network_create", pair)[2], {"target": "target"})[2]
     before = {"session_create": (network,), "session_forecast": (session,), "model_create": (network, 0),
+              "seq2seq_search": (seq2seq, 1, None),
               "generator_create": (model,), "generator_start": (generator, 0),
               "tokenizer_train": (["to and fro"],)}
     schema = json.loads((ROOT / "docs/reference/options.schema.json").read_text())
     for name, given, right in OPTIONS:
         one = jsonschema.Draft202012Validator({**schema, "anyOf": [{"$ref": "#/$defs/" + name}]})
         code, message, _ = ask(name, *before[name], given)
-        # A text needs what was fed, a forecast a series: their options are read before.
+        # A text needs what was fed, a forecast a series, a search rows: their options are read before.
         taken = code == 0 or name in LATER and "options" not in message
         if (one.is_valid(given), taken) != (right, right):
             fail("%s %s: the schema says %s, the library %s: %s" % (
