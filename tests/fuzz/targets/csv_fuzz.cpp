@@ -53,11 +53,11 @@ FUZZ_TARGET(data, size) {
   const auto again = TableForm::from_json(form->to_json());
   FUZZ_CHECK(again.ok() && again->width() == form->width());
   for (const auto& row : table->rows) {
-    std::vector<float> a, b;
+    std::vector<double> a, b;
     form->encode(row, places, a);
     again->encode(row, places, b);
     FUZZ_CHECK(a.size() == static_cast<std::size_t>(form->width()) && b.size() == a.size());
-    FUZZ_CHECK(std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+    FUZZ_CHECK(std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
     const std::string& cell = row[static_cast<std::size_t>(form->target)];
     FUZZ_CHECK(!form->classes || is_missing(cell) || form->class_of(cell) >= 0);
   }
