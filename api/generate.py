@@ -171,6 +171,29 @@ def by_hand(function):
     return any(kind == "layer" for _, kind, _ in function.get("params", []))
 
 
+def prototypes(groups):
+    out = []
+    for group in groups:
+        one = "/* ---- %s: %s */" % (group["name"], group["doc"])
+        if len(one) > WIDTH:
+            lines = textwrap.wrap(group["doc"], WIDTH - 6)
+            one = "/* ---- %s\n * %s */" % (group["name"], "\n * ".join(lines))
+        out.append("\n" + one + "\n")
+        for function in group["functions"]:
+            prototype = fitted("LOOM_API " + declaration(function) + ";")
+            out.append("\n" + described(function) + prototype + "\n")
+    return "".join(out)
+
+
+def layer_header(api):
+    """What layers of the host's own are, and how they are registered."""
+    return ("/* %s */\n/* Layers of the host's own: a part of loom/loom.h, which includes it. */\n"
+            "#ifndef LOOM_LAYER_H\n#define LOOM_LAYER_H\n\n#include <loom/loom.h>\n\n"
+            "#ifdef __cplusplus\nextern \"C\" {\n#endif\n" % NOTE
+            + LAYER + prototypes(g for g in api["groups"] if g["name"] == "layer")
+            + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
+
+
 def header(api):
     out = ["/* %s */\n" % NOTE, """/* The C interface of Loom, the embeddable neural engine.
  *
@@ -230,16 +253,8 @@ typedef struct loom_error {
   char message[1020]; /* UTF-8, ends with a zero, cut between characters where it is too long */
 } loom_error;
 """)
-    out.append(LAYER)
-    for group in api["groups"]:
-        one = "/* ---- %s: %s */" % (group["name"], group["doc"])
-        if len(one) > WIDTH:
-            lines = textwrap.wrap(group["doc"], WIDTH - 6)
-            one = "/* ---- %s\n * %s */" % (group["name"], "\n * ".join(lines))
-        out.append("\n" + one + "\n")
-        for function in group["functions"]:
-            out.append("\n" + described(function) + fitted("LOOM_API " + declaration(function) + ";") + "\n")
-    out.append("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
+    out.append(prototypes(g for g in api["groups"] if g["name"] != "layer"))
+    out.append("\n#ifdef __cplusplus\n}\n#endif\n\n#include <loom/layer.h>\n\n#endif\n")
     return "".join(out)
 
 
@@ -311,6 +326,7 @@ def fuzz_table(api):
 
 OUTPUTS = {
     "include/loom/loom.h": header,
+    "include/loom/layer.h": layer_header,
     "src/c_api/exports.map": exports,
     "docs/reference/c-api.md": reference,
     "bindings/python/welvet/_raw.py": python_raw,

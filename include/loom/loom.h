@@ -98,52 +98,6 @@ typedef struct loom_error {
   char message[1020]; /* UTF-8, ends with a zero, cut between characters where it is too long */
 } loom_error;
 
-/* A layer of the host's own (loom_layer_register). Rows of values lie one behind the other: row r
- * of an array begins at element r * stride. In forward x and params are read, and all of y is
- * written; in backward x, y, gy and params are read, and all of gx and gparams is written, gparams
- * being sums over the rows. Values are double where f64 is not 0, else float. */
-typedef struct loom_layer_array {
-  void* data;
-  int64_t rows, cols, stride;
-} loom_layer_array;
-
-typedef struct loom_layer_call {
-  const char* config; /* JSON, as the topology has it */
-  size_t config_size;
-  int32_t f64;
-  int32_t param_count;
-  loom_layer_array x, y, gy, gx;
-  loom_layer_array params[4], gparams[4];
-} loom_layer_call;
-
-enum {
-  LOOM_LAYER_F32 = 1, /* computes in float */
-  LOOM_LAYER_F64 = 2, /* computes in double; both may be set */
-  LOOM_LAYER_CROSSES_ROWS = 4, /* a row of y depends on other rows of x */
-};
-
-/* Functions return LOOM_OK, or a code with error->message filled, which ends the call that runs the
- * network.
- *   plan: gets {"config": ..., "dims": [...]}, the row that arrives, and makes a bytes object of
- *     its answer, which the library releases: {"out": [...], "params": [{"role": "weight",
- *     "rows": 3, "cols": 8, "init": "normal", "std": 0.1}]}, at most 4 params; init is zeros (where
- *     it is left out), ones or normal
- *   backward: NULL where the layer has no gradient; then it and what comes before it cannot be
- *     trained
- *   release: NULL, or called once with user, when the layer is unregistered */
-typedef struct loom_layer {
-  size_t size; /* sizeof(loom_layer) */
-  const char* name; /* "acme.swirl" */
-  int32_t version; /* from 1 */
-  int32_t flags;
-  void* user;
-  int32_t (*plan)(void* user, const char* request, size_t request_size, loom_bytes* plan,
-                  loom_error* error);
-  int32_t (*forward)(void* user, const loom_layer_call* call, loom_error* error);
-  int32_t (*backward)(void* user, const loom_layer_call* call, loom_error* error);
-  void (*release)(void* user);
-} loom_layer;
-
 /* ---- library: Versions, what this build can do, and the proof of its numbers. */
 
 /* Version of the library, for example "0.1.0". */
@@ -210,20 +164,6 @@ LOOM_API int32_t loom_bytes_create(uint64_t size, loom_bytes* bytes, loom_error*
  *   data: valid until the handle is released; at a multiple of 64 where bytes_create made it
  *   size: bytes */
 LOOM_API int32_t loom_bytes_data(loom_bytes bytes, void** data, uint64_t* size, loom_error* error);
-
-/* ---- layer: Layers of the host's own, which topologies name (docs/guide/own-layers.md). */
-
-/* Registers a layer of the host's own for this process, by name and version: the topology's
- * {"type": "custom", "layer": name, "version": 1, "config": ...}. The same again changes
- * nothing; another one under its name and version is refused. Its functions are called by the
- * thread that runs the network, and may not call back into the library.
- *   layer: copied, but for `user`, which is released when the layer is unregistered */
-LOOM_API int32_t loom_layer_register(const loom_layer* layer, loom_error* error);
-
-/* The layer is not found any more, and its `user` is released. LOOM_BUSY while a network,
- * session or trainer has it. */
-LOOM_API int32_t loom_layer_unregister(const char* name, size_t name_size, int32_t version,
-                                       loom_error* error);
 
 /* ---- network
  * Networks are a grid of depth x rows x cols x layers_per_cell cells
@@ -458,8 +398,8 @@ LOOM_API int32_t loom_seq2seq_encode(loom_seq2seq seq2seq, int64_t rows, const d
 LOOM_API int32_t loom_seq2seq_step(loom_seq2seq seq2seq, const double* target, size_t target_count,
                                    double* y, size_t y_count, loom_error* error);
 
-/* Rows go on from where others were, as beams do; there are as many rows then as `from` has.
- *   from: for each row that is wanted the row that it goes on from; at most the lanes */
+/* Rows continue from where others were, as beams do; there are as many rows then as `from` has.
+ *   from: for each row that is wanted the row that it continues from; at most the lanes */
 LOOM_API int32_t loom_seq2seq_reorder(loom_seq2seq seq2seq, const int32_t* from, size_t from_count,
                                       loom_error* error);
 
@@ -854,5 +794,7 @@ LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info,
 #ifdef __cplusplus
 }
 #endif
+
+#include <loom/layer.h>
 
 #endif

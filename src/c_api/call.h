@@ -71,6 +71,37 @@ Status expect_count(std::string_view what, std::size_t got, std::int64_t expecte
 // count of a x b values; out_of_range where it overflows or is negative.
 Result<std::int64_t> product(std::string_view what, std::int64_t a, std::int64_t b);
 
+// Returns with the network held, and what works on it in `worker` made for it as it is now: where
+// only values have changed it is refreshed, if it can be, else made anew.
+template <class Worker, class T, class Make>
+Result<locks::shared_lock<locks::fair_mutex>> ready(Worker& worker, std::optional<T>& made,
+                                                    const Make& make) {
+  SharedNetwork& n = *worker.shared;
+  LOOM_ASSIGN(auto lock, n.hold_shared());
+  const auto fits = [&] {
+    return made && worker.forms == n.forms && worker.options.adapter == n.adapter;
+  };
+  if (fits() && worker.values == n.values) return lock;
+  lock.unlock();
+  LOOM_ASSIGN(auto alone, n.hold_alone());
+  bool refreshed = false;
+  if constexpr (requires { made->refresh(); }) {
+    if (fits()) {
+      LOOM_TRY(made->refresh());
+      refreshed = true;
+    }
+  }
+  if (!refreshed) {
+    made.reset();
+    worker.options.adapter = n.adapter;
+    LOOM_ASSIGN(T fresh, make());
+    made.emplace(std::move(fresh));
+  }
+  worker.values = n.values;
+  worker.forms = n.forms;
+  return locks::downgraded(std::move(alone));
+}
+
 // The options of session_create.
 struct SessionSettings {
   SessionOptions options;

@@ -35,19 +35,9 @@ std::string numerics_of(const Inside& in) {
 
 Status make_ready(Inside& in) {
   GeneratorObject& g = *in.object;
-  SharedNetwork& n = *g.shared;
-  LOOM_ASSIGN(in.network, n.hold_shared());
-  if (g.generator && g.values == n.values && g.forms == n.forms && g.options.adapter == n.adapter)
-    return {};
-  in.network.unlock();
-  LOOM_ASSIGN(auto alone, n.hold_alone());
-  g.generator.reset();
-  g.options.adapter = n.adapter;
-  LOOM_ASSIGN(Generator generator, Generator::create(*n.model, g.pool, g.options));
-  g.generator.emplace(std::move(generator));
-  g.values = n.values;
-  g.forms = n.forms;
-  in.network = locks::downgraded(std::move(alone));
+  LOOM_ASSIGN(in.network, ready(g, g.generator, [&g] {
+                return Generator::create(*g.shared->model, g.pool, g.options);
+              }));
   return {};
 }
 

@@ -11,25 +11,9 @@ using namespace loom::c_api;
 
 namespace {
 
-// Returns with the network held, and the stages made for it as it is now.
-Result<locks::shared_lock<locks::fair_mutex>> ready(Seq2SeqObject& s) {
-  SharedNetwork& n = *s.shared;
-  LOOM_ASSIGN(auto lock, n.hold_shared());
-  if (s.seq2seq && s.values == n.values && s.forms == n.forms && s.options.adapter == n.adapter)
-    return lock;
-  lock.unlock();
-  LOOM_ASSIGN(auto alone, n.hold_alone());
-  if (s.seq2seq && s.forms == n.forms && s.options.adapter == n.adapter) {
-    LOOM_TRY(s.seq2seq->refresh());
-  } else {
-    s.seq2seq.reset();
-    s.options.adapter = n.adapter;
-    LOOM_ASSIGN(Seq2Seq made, Seq2Seq::create(n.network, s.pool, s.options));
-    s.seq2seq.emplace(std::move(made));
-  }
-  s.values = n.values;
-  s.forms = n.forms;
-  return locks::downgraded(std::move(alone));
+auto ready(Seq2SeqObject& s) {
+  return c_api::ready(s, s.seq2seq,
+                      [&s] { return Seq2Seq::create(s.shared->network, s.pool, s.options); });
 }
 
 Json json_of(const Shape& part) {

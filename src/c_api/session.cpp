@@ -28,25 +28,9 @@ Result<SessionSettings> session_settings(const char* options, std::size_t size,
 
 namespace {
 
-// Returns with the network held, and the session made for it as it is now.
-Result<locks::shared_lock<locks::fair_mutex>> ready(SessionObject& s) {
-  SharedNetwork& n = *s.shared;
-  LOOM_ASSIGN(auto lock, n.hold_shared());
-  if (s.session && s.values == n.values && s.forms == n.forms && s.options.adapter == n.adapter)
-    return lock;
-  lock.unlock();
-  LOOM_ASSIGN(auto alone, n.hold_alone());
-  if (s.session && s.forms == n.forms && s.options.adapter == n.adapter) {
-    LOOM_TRY(s.session->refresh());
-  } else {
-    s.session.reset();
-    s.options.adapter = n.adapter;
-    LOOM_ASSIGN(Session session, Session::create(n.network, s.pool, s.options));
-    s.session.emplace(std::move(session));
-  }
-  s.values = n.values;
-  s.forms = n.forms;
-  return locks::downgraded(std::move(alone));
+auto ready(SessionObject& s) {
+  return c_api::ready(s, s.session,
+                      [&s] { return Session::create(s.shared->network, s.pool, s.options); });
 }
 
 // Rows of values, of the type that the network takes.

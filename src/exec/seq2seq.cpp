@@ -1,6 +1,7 @@
 #include "exec/seq2seq.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -17,6 +18,27 @@ bool runs_cells(const Network& network) {
   for (std::size_t i = 0; i < network.size(); ++i)
     if (network.executed(i) != i) return true;
   return false;
+}
+
+// An error where a table that is read by position, as learned positions are, has less of them.
+Status check_places(const Program& program, std::int64_t positions) {
+  const BufferId places = program.find(BufferKind::input, "", "positions");
+  for (const Instruction& ins : program.code) {
+    const std::vector<OperandInfo>& operands = info(ins.op).operands;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (!ins.operands[i].valid() || ins.operands[i].buffer != places) continue;
+      for (std::size_t k = 0; k < operands.size(); ++k) {
+        if (operands[k].name != operands[i].below || !ins.operands[k].valid()) continue;
+        const BufferId table = ins.operands[k].buffer;
+        if (program.max_rows(table) < positions)
+          return Status(Code::out_of_range,
+                        "seq2seq: \"max_positions\" are " + std::to_string(positions) + ", and " +
+                            program.buffers[static_cast<std::size_t>(table)].path + " has " +
+                            std::to_string(program.max_rows(table)) + " of them");
+      }
+    }
+  }
+  return {};
 }
 
 // Lanes of `bytes`, `used` of each, from where from[i] says.
@@ -72,26 +94,19 @@ Result<Seq2Seq> Seq2Seq::create(const Network& network, ThreadPool& pool,
   s.network_ = std::make_unique<Network>(std::move(*by_step));
   Network& own = *s.network_;
   const std::vector<Shape>& parts = own.input().parts;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].name == options.target) {
-      s.target_ = i;
-      s.steps_ = network.input().parts[i].dims[0];
-      continue;
-    }
-    if (s.steps_ == 0) s.target_column_ += parts[i].count();
-    if (parts[i].name == options.target + "_lengths") continue;
-    s.sources_.push_back(parts[i]);
-    s.source_width_ += parts[i].count();
-  }
+  while (parts[s.target_].name != options.target) s.target_column_ += parts[s.target_++].count();
+  const std::int64_t steps = network.input().parts[s.target_].dims[0];
   SessionOptions so;
   so.max_rows = so.sequences = options.lanes;
-  so.max_positions = options.max_positions > 0 ? options.max_positions : s.steps_;
+  so.max_positions = options.max_positions > 0 ? options.max_positions : steps;
   so.adapter = options.adapter;
   LOOM_ASSIGN(const Program program, emit_program(own, so));
+  s.find_sources(program, steps);
+  LOOM_TRY(check_places(program, so.max_positions));
   const View changing{program.find(BufferKind::input, "", "x"),
                       static_cast<std::int32_t>(s.target_column_),
                       static_cast<std::int32_t>(s.target().count())};
-  LOOM_ASSIGN(Stages stages, split(program, changing));
+  Stages stages = split(program, changing);
   const WeightLookup weights = weights_of(own, options.adapter);
   LOOM_ASSIGN(s.once_, stage(std::move(stages.once), weights, pool, options));
   LOOM_ASSIGN(s.again_, stage(std::move(stages.again), weights, pool, options));
@@ -101,9 +116,28 @@ Result<Seq2Seq> Seq2Seq::create(const Network& network, ThreadPool& pool,
     if (p.buffers[i].kind == BufferKind::state) s.states_.push_back(static_cast<BufferId>(i));
   s.lanes_ = options.lanes;
   s.max_positions_ = so.max_positions;
-  s.row_.resize(static_cast<std::size_t>(own.input().width));
   s.rounded_.resize(static_cast<std::size_t>(own.output().width));
   return s;
+}
+
+// What encode() takes: inputs that something reads. Lengths of the target are none: every step that
+// is taken counts, and what else reads them finds that all do.
+void Seq2Seq::find_sources(const Program& program, std::int64_t steps) {
+  const Shape& in = network_->input();
+  const BufferId x = program.find(BufferKind::input, "", "x");
+  blank_.assign(static_cast<std::size_t>(in.width), 0);
+  std::int32_t column = 0;
+  for (const Shape& part : in.parts) {
+    const View own{x, column, static_cast<std::int32_t>(part.count())};
+    column += own.cols;
+    const bool lengths =
+        part.name == target().name + "_lengths" && part.dims.empty() && part.ids == steps + 1;
+    if (lengths) blank_[static_cast<std::size_t>(own.col)] = static_cast<double>(steps);
+    if (&part == &target() || lengths || !is_read(program, own)) continue;
+    sources_.push_back(part);
+    source_columns_.push_back(own.col);
+    source_width_ += own.cols;
+  }
 }
 
 Status Seq2Seq::refresh() {
@@ -135,23 +169,16 @@ Status Seq2Seq::encode(std::span<const double> x, std::int64_t rows) {
                counted(static_cast<std::int64_t>(x.size()), "values"));
   const Shape& in = network_->input();
   std::vector<double> all;
+  auto from = x.begin();
   for (std::int64_t r = 0; r < rows; ++r) {
-    std::int64_t column = 0;
-    for (const Shape& part : in.parts) {
-      const auto n = static_cast<std::size_t>(part.count());
-      if (&part == &target()) {
-        all.insert(all.end(), n, 0.0);
-      } else if (part.name == target().name + "_lengths") {
-        // Every step that is taken counts.
-        all.insert(all.end(), n,
-                   static_cast<double>(std::min(steps_, std::max<std::int64_t>(part.ids, 1) - 1)));
-      } else {
-        const auto from = x.begin() + r * source_width_ + column;
-        all.insert(all.end(), from, from + part.count());
-        column += part.count();
-      }
+    all.insert(all.end(), blank_.begin(), blank_.end());
+    for (std::size_t k = 0; k < sources_.size(); ++k) {
+      const auto end = from + sources_[k].count();
+      std::copy(from, end, all.end() - in.width + source_columns_[k]);
+      from = end;
     }
   }
+  LOOM_TRY(check_range(x));
   LOOM_TRY(in.check_ids(std::span<const double>(all)).at("seq2seq"));
   rows_ = 0;
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -167,6 +194,17 @@ Status Seq2Seq::encode(std::span<const double> x, std::int64_t rows) {
   hand_on(rows);
   rows_ = rows;
   position_ = 0;
+  return {};
+}
+
+// Of a network that computes in f32: an error where it would make infinity of a number.
+Status Seq2Seq::check_range(std::span<const double> values) const {
+  if (again_.wide) return {};
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (std::isfinite(values[i]) && !std::isfinite(static_cast<float>(values[i])))
+      return Status(Code::out_of_range, "seq2seq: value " + std::to_string(i) + " is " +
+                                            format_double(values[i]) +
+                                            ", beyond the f32 that the network computes in");
   return {};
 }
 
@@ -192,6 +230,7 @@ Status Seq2Seq::step(std::span<const double> target) {
   if (position_ >= max_positions_)
     return Status(Code::out_of_range,
                   "seq2seq: all " + counted(max_positions_, "positions are taken"));
+  LOOM_TRY(check_range(target));
   Shape only;
   only.parts = {this->target()};
   LOOM_TRY(only.check_ids(target).at("seq2seq"));

@@ -34,8 +34,8 @@ class Seq2Seq {
   static Result<Seq2Seq> create(const Network& network, ThreadPool& pool,
                                 const Seq2SeqOptions& options);
 
-  // The inputs that encode() takes: all but the target, and but `<target>_lengths`, since every
-  // step that is taken counts.
+  // The inputs that encode() takes: those that something reads but the target and its lengths,
+  // since every step that is taken counts.
   const std::vector<Shape>& sources() const { return sources_; }
   std::int64_t source_width() const { return source_width_; }
   // One step of the target, and its answer.
@@ -50,7 +50,7 @@ class Seq2Seq {
   // Row i of the last step's answer, rounded to f32; in f64, where the network computes in it.
   std::span<const float> output(std::int64_t i);
   std::span<const double> output_f64(std::int64_t i);
-  // Row i goes on from where row from[i] was; there are from.size() rows then. Beams do so. Where
+  // Row i continues from where row from[i] was; there are from.size() rows then. Beams do so. Where
   // memory runs out on the way encode() is due again.
   Status reorder(std::span<const std::uint32_t> from);
 
@@ -75,6 +75,8 @@ class Seq2Seq {
   static Result<Stage> stage(Program program, const WeightLookup& weights, ThreadPool& pool,
                              const Seq2SeqOptions& options);
   void put(Stage& stage, std::int64_t row, std::int64_t column, std::span<const double> values);
+  void find_sources(const Program& program, std::int64_t steps);
+  Status check_range(std::span<const double> values) const;
   void hand_on(std::int64_t rows);
 
   std::unique_ptr<Network> network_;  // by steps
@@ -82,11 +84,11 @@ class Seq2Seq {
   std::vector<Stages::Carried> carried_;
   std::vector<BufferId> states_;  // of the second stage
   std::vector<Shape> sources_;
+  std::vector<std::int64_t> source_columns_;  // where they stand in a row of the network's input
   std::size_t target_ = 0;
   std::int64_t target_column_ = 0, source_width_ = 0, lanes_ = 0, max_positions_ = 0;
   std::int64_t rows_ = 0, position_ = 0;
-  std::int64_t steps_ = 0;   // of the target in the network as it is
-  std::vector<double> row_;  // of the network's input
+  std::vector<double> blank_;  // a row of the network's input without its sources and target
   std::vector<float> rounded_;
 };
 

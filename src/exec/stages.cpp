@@ -10,6 +10,15 @@ bool overlap(const View& a, const View& b) {
   return a.buffer == b.buffer && a.col < b.col + b.cols && b.col < a.col + a.cols;
 }
 
+// What keeps columns as they are, and where it puts those of a view.
+bool by_column(const Instruction& ins) { return ins.op == Op::copy || ins.op == Op::convert; }
+View through(const Instruction& copy, const View& v) {
+  const View &from = copy.operands[0], &to = copy.operands[1];
+  const std::int32_t first = std::max(v.col, from.col),
+                     end = std::min(v.col + v.cols, from.col + from.cols);
+  return {to.buffer, to.col + first - from.col, end - first};
+}
+
 // What changes between runs of the second stage, and so is computed in it.
 class Changes {
  public:
@@ -32,18 +41,13 @@ class Changes {
     if (!late_[n] || !by_column(ins)) return false;
     std::int64_t changed = 0;
     for (const View& v : of(ins.operands[0]))
-      if (overlap(v, ins.operands[0]))
-        changed += std::min(v.col + v.cols, ins.operands[0].col + ins.operands[0].cols) -
-                   std::max(v.col, ins.operands[0].col);
+      if (overlap(v, ins.operands[0])) changed += through(ins, v).cols;
     return changed < ins.operands[0].cols;
   }
 
  private:
   View whole(BufferId id) const {
     return {id, 0, static_cast<std::int32_t>(p_.buffers[static_cast<std::size_t>(id)].cols)};
-  }
-  static bool by_column(const Instruction& ins) {
-    return ins.op == Op::copy || ins.op == Op::convert;
   }
   bool changes(const View& v) const {
     return v.valid() && std::any_of(of(v).begin(), of(v).end(),
@@ -79,7 +83,9 @@ class Changes {
       if (!late_[n] && !written && !any([](Role role) { return role != Role::write; })) continue;
       late_[n] = true;
       if (by_column(ins) && !written) {
-        more |= add_columns(ins.operands[0], ins.operands[1]);
+        // Its place may be other columns of the same buffer, whose list then grows.
+        for (const View& v : std::vector<View>(of(ins.operands[0])))
+          if (overlap(v, ins.operands[0])) more |= add(through(ins, v));
         continue;
       }
       for (std::size_t i = 0; i < op.operands.size(); ++i)
@@ -88,17 +94,6 @@ class Changes {
     }
     return more;
   }
-  bool add_columns(const View& from, const View& to) {
-    bool more = false;
-    for (const View& v : of(from)) {
-      if (!overlap(v, from)) continue;
-      const std::int32_t first = std::max(v.col, from.col),
-                         end = std::min(v.col + v.cols, from.col + from.cols);
-      more |= add({to.buffer, to.col + first - from.col, end - first});
-    }
-    return more;
-  }
-
   const Program& p_;
   std::vector<bool> late_;
   std::vector<std::vector<View>> views_;  // that change, by buffer
@@ -129,17 +124,20 @@ class Cut {
         const OpInfo& op = info(p_.code[n].op);
         for (std::size_t i = 0; i < op.operands.size(); ++i)
           if (op.operands[i].role != Role::write && p_.code[n].operands[i].valid())
-            reach(p_.code[n].operands[i], changes);
+            reach(n, p_.code[n].operands[i], changes);
       }
     }
   }
+  // Whether the stages have the order of the whole: nothing is read before the first stage has
+  // overwritten it.
+  bool in_order() const { return in_order_; }
   bool again(std::size_t n) const { return again_[n]; }
   bool carried(std::size_t buffer) const { return carried_[buffer]; }
 
  private:
-  void reach(const View& v, const Changes& changes) {
+  void reach(std::size_t reader, const View& v, const Changes& changes) {
     const auto id = static_cast<std::size_t>(v.buffer);
-    if (p_.buffers[id].kind != BufferKind::temp || carried_[id]) return;
+    if (p_.buffers[id].kind != BufferKind::temp) return;
     const auto& writers = writers_[id];
     const bool settled = std::none_of(writers.begin(), writers.end(),
                                       [&](const Writer& w) { return changes.late(w.instruction); });
@@ -147,6 +145,8 @@ class Cut {
     const bool rows = p_.measured(v.buffer) == kNone;
     if (settled && rows && (type == ValueType::f32 || type == ValueType::f64)) {
       carried_[id] = true;
+      for (const Writer& w : writers)
+        if (w.instruction > reader && overlap(w.view, v)) in_order_ = false;
       return;
     }
     for (const Writer& w : writers)
@@ -159,6 +159,7 @@ class Cut {
   };
   const Program& p_;
   std::vector<bool> again_, carried_;
+  bool in_order_ = true;
   std::vector<std::vector<Writer>> writers_;  // by buffer
 };
 
@@ -188,11 +189,31 @@ std::vector<BufferId> drop_unused(Program& program) {
 
 }  // namespace
 
-Result<Stages> split(const Program& program, View changing) {
+bool is_read(const Program& program, View value) {
+  std::vector<View> places{value};
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    const View at = places[k];
+    if (program.buffers[static_cast<std::size_t>(at.buffer)].kind == BufferKind::output)
+      return true;
+    for (const Instruction& ins : program.code) {
+      const OpInfo& op = info(ins.op);
+      for (std::size_t i = 0; i < op.operands.size(); ++i) {
+        if (op.operands[i].role == Role::write || !overlap(ins.operands[i], at)) continue;
+        if (!by_column(ins)) return true;
+        const View to = through(ins, at);
+        if (std::find(places.begin(), places.end(), to) == places.end()) places.push_back(to);
+      }
+    }
+  }
+  return false;
+}
+
+Stages split(const Program& program, View changing) {
   const Changes changes(program, changing);
   const Cut cut(program, changes);
   Stages s{program, program, {}};
   s.once.code.clear();
+  if (!cut.in_order()) return s;
   s.again.code.clear();
   for (std::size_t n = 0; n < program.code.size(); ++n) {
     if (!changes.late(n) || changes.in_both(n)) s.once.code.push_back(program.code[n]);

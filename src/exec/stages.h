@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "base/status.h"
 #include "ops/program.h"
 
 namespace loom {
@@ -21,7 +20,12 @@ struct Stages {
 
 // `changing`: the columns of input "x" that change between runs of the second stage. All other
 // inputs but "x" change too, and so do states. Which instructions run when is settled by the
-// columns that they read and write; both programs compute the bits of `program`.
-Result<Stages> split(const Program& program, View changing);
+// columns that they read and write; both programs compute the bits of `program`. Where something is
+// read before it is overwritten, and the order would be lost, `once` is empty and `again` the
+// whole.
+Stages split(const Program& program, View changing);
+
+// Whether anything is computed from some columns of a buffer: copies alone are nothing.
+bool is_read(const Program& program, View value);
 
 }  // namespace loom

@@ -53,7 +53,7 @@ bad=$(
   # src/ops is read most: functions of 60 lines, files of 400.
   git ls-files --cached --others --exclude-standard 'src/ops/*.h' 'src/ops/*.cpp' 'src/ops/*.wgsl' 'src/ops/*.def' | grep -v _test.cpp | xargs wc -l |
     awk '$2 != "total" && $1 > 400 { print $2 ": " $1 " lines, 400 are the limit in src/ops" }'
-  git ls-files --cached --others --exclude-standard '*.h' '*.cpp' '*.sh' '*.py' '*.cmake' dev | grep -vE '/generated/|^third_party/|^include/loom/loom\.h$' | xargs wc -l |
+  git ls-files --cached --others --exclude-standard '*.h' '*.cpp' '*.sh' '*.py' '*.cmake' dev | grep -vE '/generated/|^third_party/' | xargs wc -l |
     awk '$2 != "total" && $1 > 800 { print $2 ": " $1 " lines, 800 are the limit" }'
 )
 git ls-files --cached --others --exclude-standard | awk -F/ '

@@ -287,7 +287,7 @@ export class Seq2Seq extends Handled {
   /** The next step of all rows: an id of each, or its features. Gives a row of answers for each. */
   step(target: Rows): Float64Array;
   stepAsync(target: Rows): Promise<Float64Array>;
-  /** Row i goes on from where row from[i] was; there are from.length rows then. */
+  /** Row i continues from where row from[i] was; there are from.length rows then. */
   reorder(from: ArrayLike<number>): void;
   reorderAsync(from: ArrayLike<number>): Promise<void>;
   /** For each row of the sources the sequences found, the best first; rows x beams need as many lanes. */

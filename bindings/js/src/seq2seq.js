@@ -93,7 +93,7 @@ export class Seq2Seq extends Handled {
   stepAsync(target) {
     return this.#later(this.#step(target));
   }
-  /** Row i goes on from where row from[i] was; there are as many rows then. */
+  /** Row i continues from where row from[i] was; there are as many rows then. */
   reorder(from) {
     this.#run(this.#reorder(from));
   }

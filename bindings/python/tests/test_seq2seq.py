@@ -158,10 +158,35 @@ class Refused(unittest.TestCase):
             lambda: both.encode(samples(1, 1), source=samples(1, 1)),
             lambda: both.search(samples(1, 1), start=1, beams=2.5),
             lambda: both.search(samples(1, 1), start=1.5),
+            lambda: both.search(samples(1, 1), start=True),
             lambda: both.step([1.5]),
         ):
             with self.assertRaises((TypeError, ValueError)):
                 do()
+
+    def test_nothing_is_taken_and_ignored(self):
+        source, n = L.Input(4, ids=9, name="source"), L.Input(ids=6, name="n")
+        target = L.Input(5, ids=9, name="target")
+        h = L.Positions()(L.Embedding(8)(target))
+        h = L.Attention(2, rope=False)(h, lengths=n)  # of the target, which steps do not have
+        model = L.Model([source, n, target], L.CrossAttention(2)(h, L.Embedding(8)(source)))
+        network = welvet.Network(model)
+        both = welvet.Seq2Seq(network, "target")
+        self.assertEqual([one["name"] for one in both.info["sources"]], ["source"])
+        with self.assertRaisesRegex(TypeError, "'n' is no input"):
+            both.encode({"source": [[1, 2, 3, 4]], "n": [2]})
+        with self.assertRaisesRegex(welvet.OutOfRange, "\"max_positions\" are 9, and .* has 5"):
+            welvet.Seq2Seq(network, "target", max_positions=9)
+        history, values = L.Input(3, 2, name="history"), L.Input(4, 2, name="target")
+        _, state = L.GRU(5, return_state=True)(history)
+        network = welvet.Network(L.Model([history, values], L.GRU(5)(values, h0=state)))
+        both = welvet.Seq2Seq(network, "target")
+        with self.assertRaisesRegex(welvet.OutOfRange, "value 1 is 1e.?39, beyond the f32"):
+            both.encode([[[0, 1e39], [0, 0], [0, 0]]])
+        both.encode(np.zeros((1, 3, 2)))
+        with self.assertRaisesRegex(welvet.OutOfRange, "beyond the f32"):
+            both.step([[0, -1e39]])
+        both.step([[0, 1]])  # a refused step has changed nothing
 
     def test_layers_that_need_all_steps(self):
         source, target = L.Input(4, ids=9, name="source"), L.Input(5, ids=9, name="target")

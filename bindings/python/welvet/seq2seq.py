@@ -30,6 +30,7 @@ class Seq2Seq(Object):
     as are used. Raises Unsupported, by the layer's name, where one needs all steps at once.
     """
 
+    _told: Optional[Dict[str, Any]] = None  # info, when encode or reorder had run
     _instead = "pickle the network, and make a Seq2Seq of it"
 
     def __init__(self, network: Network, target: str, *, lanes: Optional[int] = None,
@@ -73,15 +74,16 @@ class Seq2Seq(Object):
         arrays are padded."""
         rows = self._sources(x, sources, 1)
         call("seq2seq_encode", self._handle, len(rows), rows)
+        self._told = self.info
 
     def step(self, target: Any) -> np.ndarray:
         """The next step of all rows: (rows,) ids, or (rows, features). Gives (rows, answer width),
         float32, or float64 of a network whose cells compute in f64. Raises InvalidArgument before
         encode, OutOfRange behind the last position."""
-        info = self.info
-        wide = "ids" in info["target"]
-        values = array(target, np.int32 if wide else np.float64, "target").astype(np.float64)
-        shape = (info["rows"],) if wide else (info["rows"], info["target"]["width"])
+        info = self._told or self.info
+        ids = "ids" in info["target"]
+        values = array(target, np.int32 if ids else np.float64, "target").astype(np.float64)
+        shape = (info["rows"],) if ids else (info["rows"], info["target"]["width"])
         if info["rows"] and values.shape != shape:
             raise ValueError("target: expects the shape %s, got the shape %s"
                              % (shape, values.shape))
@@ -90,9 +92,10 @@ class Seq2Seq(Object):
         return y if self._network._takes_f64() else y.astype(np.float32)
 
     def reorder(self, rows: Any) -> None:
-        """Row i goes on from where row rows[i] was, as beams do; there are len(rows) rows then.
+        """Row i continues from where row rows[i] was, as beams do; there are len(rows) rows then.
         Without `lanes` they are at most as many as encode or search has had."""
         call("seq2seq_reorder", self._handle, array(rows, np.int32, "rows"))
+        self._told = self.info
 
     def search(self, x: Any = None, *, start: Any, end: int = -1, max_tokens: int = 0,
                beams: int = 1, seed: int = 0, **options: Any) -> List[List[Found]]:
@@ -104,10 +107,13 @@ class Seq2Seq(Object):
         docs/reference/options.md. Answers are logits, or what a softmax or log_softmax at the
         network's end makes of them."""
         first = [start] if np.ndim(start) == 0 else list(start)
+        if any(isinstance(id, (bool, np.bool_)) for id in first):
+            raise TypeError("start: expects ids, got %r" % (start,))
         first = [int(id) for id in array(first, np.int32, "start")]
         if not isinstance(beams, (int, np.integer)) or isinstance(beams, bool):
             raise TypeError("beams: expects an integer, got %r" % (beams,))
         rows = self._sources(x, {}, max(1, int(beams)))
+        self._told = None
         found = call("seq2seq_search", self._handle, len(rows), rows,
                      {"start": first, "end": end, "max_tokens": max_tokens, "beams": int(beams),
                       "seed": seed_of(seed), **options})
