@@ -55,7 +55,7 @@ struct TrainerOptions {
   // What the network runs with: an adapter that learns goes on from it, and nothing else learns.
   std::shared_ptr<const Adapter> adapter;
   bool fuse = true;  // ExecutorOptions
-  bool measured =
+  bool auto_device =
       false;  // with a device: learns on the CPU where the first micro-batch took less time there
   bool judged = false;  // somebody holds back and judges what the spec's "validation" says
                         // (validation.h); without that a spec that asks for it is refused
@@ -191,7 +191,7 @@ class Trainer {
     std::int64_t skipped = 0;  // steps in all
     double value() const { return __builtin_ldexp(1.0, exponent); }
   };
-  static constexpr int kLeastScale = -24, kMostScale = 24;
+  static constexpr int kMinScale = -24, kMaxScale = 24;
   LossScale scale_;
 };
 
